@@ -1,0 +1,288 @@
+use crate::{DType, List, Size, Text};
+
+/// One step of a function: a fused kernel with interchangeable variants.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Kernel {
+    /// A name that is unique in its function, for example `linear.1.matmul`.
+    pub name: Text,
+    /// The space of indices that the kernel visits.
+    pub domain: Domain,
+    /// How indices of the domain become offsets into buffers.
+    pub accesses: List<Access>,
+    /// Ways to run the kernel. The last one has no requirement but features and limits.
+    pub variants: List<Variant>,
+}
+
+/// The space of indices of a kernel.
+///
+/// The runtime may simplify a domain numerically before it picks a variant. Pointwise: axes of extent 1 are
+/// dropped, and neighbouring axes merge where every access's strides allow. Contraction: batch axes fold
+/// into the rows where every access's strides allow and the right operand does not depend on them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Domain {
+    /// Pointwise or contraction.
+    pub kind: DomainKind,
+    /// Pointwise: the axes of the output, outermost first. Contraction: batch axes, then rows M, columns N, depth K.
+    pub extents: List<Size>,
+    /// Set when the kernel uses coordinates as values (`index`), so that the domain must stay as it is.
+    pub fixed: bool,
+}
+
+/// The kind of a kernel's domain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DomainKind {
+    /// One value per index.
+    Pointwise,
+    /// Sums of products over the depth.
+    Contraction,
+}
+
+/// Which axes of the domain an access is indexed by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Space {
+    /// All axes of a pointwise domain; batch axes, M, N of a contraction.
+    Point,
+    /// The left operand of a contraction: batch axes, M, K.
+    Lhs,
+    /// The right operand of a contraction: batch axes, K, N.
+    Rhs,
+}
+
+/// An affine map from the indices of a [`Space`] to elements of a buffer.
+///
+/// The buffer is seen as a contiguous tensor of shape `view`. Axis `d` of the space walks along view axis
+/// `axes[d]` (not at all if `None`); a view axis of extent 1 has stride 0, which is what broadcasts.
+/// The element offset is `Σ starts[v]·stride[v] + Σ index[d]·stride[axes[d]]`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Access {
+    /// The tensor.
+    pub slot: Slot,
+    /// The axes that index it.
+    pub space: Space,
+    /// The shape that the buffer is seen as.
+    pub view: List<Size>,
+    /// For each axis of the space, the view axis it walks along.
+    pub axes: List<Option<u8>>,
+    /// For each view axis, the first index (slices). Empty when all are zero.
+    pub starts: List<Size>,
+}
+
+/// A tensor of a launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Slot {
+    /// Index into `Function::params` (a tensor).
+    Param(u16),
+    /// Index into `Function::temporaries`.
+    Temporary(u16),
+    /// Index into `Function::results`.
+    Result(u16),
+    /// Partial sums between the passes of one variant: `splits · batch · M · N` values of `f32`.
+    Scratch,
+}
+
+/// One way to run a kernel.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Variant {
+    /// A readable name, for example `tile 64x64x16`.
+    pub name: Text,
+    /// What must hold for the variant to compute the right result.
+    pub requires: List<Require>,
+    /// What the adapter must have.
+    pub features: Features,
+    /// The parameters that selection uses.
+    pub schedule: Schedule,
+    /// The dispatches, usually one.
+    pub passes: List<Pass>,
+}
+
+/// A condition on a simplified domain. Axis numbers count in `Domain::extents`; `access` in `Kernel::accesses`.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Require {
+    /// Pointwise: at most this many axes are left.
+    RankAtMost(u8),
+    /// Pointwise: the innermost extent is a multiple of `of`, or the domain has at most one axis left.
+    InnerMultiple {
+        /// The divisor.
+        of: u32,
+    },
+    /// The stride of `access` along its space's axis `axis` is `stride` (pointwise: `axis` is ignored, the
+    /// innermost axis left is meant). An axis of extent 1 or 0 meets every stride.
+    Stride {
+        /// The access.
+        access: u16,
+        /// The axis of the access's space.
+        axis: u8,
+        /// The stride in elements.
+        stride: u32,
+    },
+    /// Every stride of `access` but the one along `axis` (pointwise: the innermost left), and its offset, is
+    /// a multiple of `of`; or its stride along `axis` is 0, since what is broadcast needs no alignment.
+    Aligned {
+        /// The access.
+        access: u16,
+        /// The axis of the access's space.
+        axis: u8,
+        /// The divisor.
+        of: u32,
+    },
+    /// The extent of the domain's axis is a multiple of `of`.
+    Multiple {
+        /// The axis of the domain.
+        axis: u8,
+        /// The divisor.
+        of: u32,
+    },
+    /// The extent of the domain's axis is at most `value`.
+    AtMost {
+        /// The axis of the domain.
+        axis: u8,
+        /// The largest extent.
+        value: u32,
+    },
+}
+
+/// What an adapter must have for a variant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub struct Features {
+    /// WGSL `enable f16` (16-bit floats in storage and arithmetic).
+    pub f16: bool,
+    /// WGSL `enable subgroups`.
+    pub subgroups: bool,
+}
+
+/// The parameters of a variant that selection and tuning look at.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Schedule {
+    /// Pointwise: each invocation computes `lanes` neighbouring elements of a domain of up to `rank` axes.
+    Elements {
+        /// Elements per invocation, along the innermost axis.
+        lanes: u32,
+        /// Axes that the text can index (1: flat).
+        rank: u8,
+    },
+    /// Contraction in tiles held in workgroup memory.
+    Tiles {
+        /// Rows of a workgroup's tile.
+        rows: u32,
+        /// Columns of a workgroup's tile.
+        columns: u32,
+        /// Depth of one step.
+        depth: u32,
+        /// Rows and columns per invocation.
+        per_invocation: [u32; 2],
+        /// Lanes of a global load: 4, or 1 for unaligned operands.
+        lanes: u32,
+        /// Whether several workgroups share the depth of a tile and a second pass adds their sums.
+        split: bool,
+    },
+    /// Contraction with one row: invocations walk down `depth_lanes` parts of the depth for `columns` columns.
+    Row {
+        /// Columns of a workgroup.
+        columns: u32,
+        /// Parts of the depth that work side by side.
+        depth_lanes: u32,
+        /// Whether several workgroups share the depth and a second pass adds their sums.
+        split: bool,
+    },
+    /// Contraction with one output value per group of invocations, which share its depth.
+    Dot {
+        /// Output values per workgroup.
+        outputs: u32,
+        /// Invocations that share one output value.
+        depth_lanes: u32,
+    },
+}
+
+/// One dispatch of a variant.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pass {
+    /// The shader; its entry point is `main`. Binding 0 is the uniform block (absent when `uniforms` is
+    /// empty), bindings 1.. are `bindings` in order.
+    pub wgsl: Text,
+    /// The storage buffers.
+    pub bindings: List<Binding>,
+    /// The 32-bit words of the uniform block, in order.
+    pub uniforms: List<Uniform>,
+    /// How many workgroups.
+    pub grid: Grid,
+    /// Invocations of a workgroup (one-dimensional).
+    pub workgroup_size: u32,
+    /// Bytes of workgroup memory.
+    pub workgroup_bytes: u32,
+}
+
+/// A storage buffer of a pass.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Binding {
+    /// The tensor.
+    pub slot: Slot,
+    /// Its element type.
+    pub dtype: DType,
+    /// Whether the pass writes it.
+    pub writable: bool,
+}
+
+/// How many workgroups a pass needs. The runtime lays them out in x and y so that no dimension passes the
+/// adapter's limit; shaders compute `id = workgroup_id.x + workgroup_id.y * num_workgroups.x` and return
+/// when `id` is not below `Uniform::Workgroups`.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Grid {
+    /// `ceil(elements / per_workgroup)`, over all elements of the domain (contraction: batch·M·N).
+    Elements {
+        /// Elements per workgroup.
+        per_workgroup: u32,
+    },
+    /// `batch · ceil(M / rows) · ceil(N / columns) · splits`: of one batch and split, the tiles of a row of tiles
+    /// are neighbours; splits vary slowest, then batches.
+    Tiles {
+        /// Rows of a tile.
+        rows: u32,
+        /// Columns of a tile.
+        columns: u32,
+    },
+}
+
+/// What a 32-bit word of the uniform block holds.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Uniform {
+    /// Number of workgroups that have work.
+    Workgroups,
+    /// Elements of the domain (contraction: batch·M·N).
+    Count,
+    /// Extent of an axis of the simplified domain. Pointwise: axes are aligned at the end of the variant's
+    /// rank, missing outer ones count as 1. Contraction: as `Domain::extents`.
+    Extent {
+        /// The axis.
+        axis: u8,
+    },
+    /// Element offset of an access.
+    Offset {
+        /// The access.
+        access: u16,
+    },
+    /// Stride in elements of an access along an axis of its space (pointwise: aligned as `Extent`).
+    Stride {
+        /// The access.
+        access: u16,
+        /// The axis of its space.
+        axis: u8,
+    },
+    /// A host scalar: bits of an `f32` (an `f16` is widened), `i32` or `u32`; a `bool` is 0 or 1.
+    Scalar {
+        /// Index into `Function::params`.
+        param: u16,
+    },
+    /// Contraction: number of tiles along the rows.
+    RowTiles,
+    /// Contraction: number of tiles along the columns.
+    ColumnTiles,
+    /// Contraction: in how many parts the depth is split.
+    Splits,
+    /// Contraction: depth of one part, a multiple of the schedule's step.
+    SplitDepth,
+    /// A size in elements (the start of a slice where coordinates are used as values).
+    Size {
+        /// The size.
+        size: Size,
+    },
+}

@@ -1,0 +1,30 @@
+//! The contract between the `fuse!` compiler and the runtime.
+//!
+//! A [`Function`] is everything the runtime needs to launch one compiled `fuse!` function: how tensor
+//! shapes bind to named dimensions, which buffers the launch needs, and for each kernel its validated
+//! WGSL variants with the words of their uniform block. It is plain data without dependencies, so that
+//! the macro can write it as a `static`, tests can build it at run time, and neither side links the other.
+//!
+//! Not here: how an artifact is made (`fuse-compiler`), and how it is launched (`fuse-runtime`).
+
+mod dtype;
+mod function;
+mod kernel;
+mod plan;
+mod size;
+
+use std::borrow::Cow;
+
+pub use dtype::DType;
+pub use function::{Check, Function, Param, ParamKind, Relation, Symbol, SymbolSource, TensorSpec};
+pub use kernel::{
+    Access, Binding, Domain, DomainKind, Features, Grid, Kernel, Pass, Require, Schedule, Slot, Space, Uniform, Variant,
+};
+pub use plan::{Plan, PlanGroup, Refusal};
+pub use size::{Size, SymbolId, Term};
+
+/// A list that is borrowed in a `static` made by the macro and owned when built at run time.
+pub type List<T> = Cow<'static, [T]>;
+
+/// A text that is borrowed in a `static` made by the macro and owned when built at run time.
+pub type Text = Cow<'static, str>;

@@ -1,0 +1,188 @@
+use std::{borrow::Cow, fmt};
+
+use crate::List;
+
+/// Index into [`Function::symbols`](crate::Function::symbols): a dimension known only at launch.
+pub type SymbolId = u16;
+
+/// A dimension, or a product of dimensions: a polynomial with integer coefficients over symbols.
+///
+/// Invariant: terms are sorted by their symbols, no two terms have the same symbols, no coefficient is
+/// zero. Two sizes are equal for all values of the symbols exactly when they compare equal.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
+pub struct Size {
+    /// The summands; none means zero.
+    pub terms: List<Term>,
+}
+
+/// `coefficient · symbols[0] · symbols[1] · …`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Term {
+    /// The factors, sorted; a square lists its symbol twice.
+    pub symbols: List<SymbolId>,
+    /// The integer factor.
+    pub coefficient: i64,
+}
+
+impl Size {
+    /// The size 1.
+    pub const ONE: Self = Self { terms: Cow::Borrowed(&[Term { symbols: Cow::Borrowed(&[]), coefficient: 1 }]) };
+
+    /// A literal dimension.
+    pub fn constant(value: u64) -> Self {
+        Self::from_terms(vec![Term { symbols: Cow::Borrowed(&[]), coefficient: value as i64 }])
+    }
+
+    /// A dimension known at launch.
+    pub fn symbol(id: SymbolId) -> Self {
+        Self::from_terms(vec![Term { symbols: Cow::Owned(vec![id]), coefficient: 1 }])
+    }
+
+    /// Sorts and merges terms so that the invariant holds.
+    fn from_terms(mut terms: Vec<Term>) -> Self {
+        terms.sort();
+        let mut merged: Vec<Term> = Vec::with_capacity(terms.len());
+        for term in terms {
+            match merged.last_mut() {
+                Some(last) if last.symbols == term.symbols => last.coefficient += term.coefficient,
+                _ => merged.push(term),
+            }
+        }
+        merged.retain(|term| term.coefficient != 0);
+        Self { terms: Cow::Owned(merged) }
+    }
+
+    /// The sum of two sizes.
+    pub fn add(&self, other: &Self) -> Self {
+        Self::from_terms(self.terms.iter().chain(other.terms.iter()).cloned().collect())
+    }
+
+    /// The difference of two sizes.
+    pub fn sub(&self, other: &Self) -> Self {
+        let negated = other.terms.iter().map(|t| Term { symbols: t.symbols.clone(), coefficient: -t.coefficient });
+        Self::from_terms(self.terms.iter().cloned().chain(negated).collect())
+    }
+
+    /// The product of two sizes.
+    pub fn mul(&self, other: &Self) -> Self {
+        let mut terms = Vec::with_capacity(self.terms.len() * other.terms.len());
+        for a in self.terms.iter() {
+            for b in other.terms.iter() {
+                let mut symbols: Vec<SymbolId> = a.symbols.iter().chain(b.symbols.iter()).copied().collect();
+                symbols.sort_unstable();
+                terms.push(Term { symbols: Cow::Owned(symbols), coefficient: a.coefficient * b.coefficient });
+            }
+        }
+        Self::from_terms(terms)
+    }
+
+    /// The product of all dimensions of a shape: its number of elements.
+    pub fn product<'a>(sizes: impl IntoIterator<Item = &'a Self>) -> Self {
+        sizes.into_iter().fold(Self::ONE, |product, size| product.mul(size))
+    }
+
+    /// The value, if it does not depend on any symbol.
+    pub fn as_constant(&self) -> Option<u64> {
+        match &*self.terms {
+            [] => Some(0),
+            [term] if term.symbols.is_empty() => u64::try_from(term.coefficient).ok(),
+            _ => None,
+        }
+    }
+
+    /// The symbol, if the size is exactly one symbol.
+    pub fn as_symbol(&self) -> Option<SymbolId> {
+        match &*self.terms {
+            [Term { symbols, coefficient: 1 }] if symbols.len() == 1 => Some(symbols[0]),
+            _ => None,
+        }
+    }
+
+    /// Whether this is the literal 1.
+    pub fn is_one(&self) -> bool {
+        self.as_constant() == Some(1)
+    }
+
+    /// The value for given symbol values; `None` when it is negative or does not fit 64 bits.
+    pub fn eval(&self, values: &[u64]) -> Option<u64> {
+        let mut sum = 0i128;
+        for term in self.terms.iter() {
+            let mut product = i128::from(term.coefficient);
+            for &symbol in term.symbols.iter() {
+                product = product.checked_mul(i128::from(*values.get(usize::from(symbol))?))?;
+            }
+            sum = sum.checked_add(product)?;
+        }
+        u64::try_from(sum).ok()
+    }
+
+    /// The size as text, for example `4*M*N`, with names given by `name`.
+    pub fn display<'a, F: Fn(SymbolId) -> &'a str>(&'a self, name: F) -> impl fmt::Display + use<'a, F> {
+        DisplaySize { size: self, name }
+    }
+}
+
+impl From<u64> for Size {
+    fn from(value: u64) -> Self {
+        Self::constant(value)
+    }
+}
+
+struct DisplaySize<'a, F> {
+    size: &'a Size,
+    name: F,
+}
+
+impl<'a, F: Fn(SymbolId) -> &'a str> fmt::Display for DisplaySize<'a, F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.size.terms.is_empty() {
+            return f.write_str("0");
+        }
+        // Terms with symbols read best before the constant, which sorts first.
+        let constant_last = self.size.terms.iter().skip_while(|t| t.symbols.is_empty());
+        let constants = self.size.terms.iter().take_while(|t| t.symbols.is_empty());
+        for (i, term) in constant_last.chain(constants).enumerate() {
+            match (i, term.coefficient < 0) {
+                (0, true) => f.write_str("-")?,
+                (0, false) => {}
+                (_, true) => f.write_str(" - ")?,
+                (_, false) => f.write_str(" + ")?,
+            }
+            let magnitude = term.coefficient.unsigned_abs();
+            let mut separator = "";
+            if magnitude != 1 || term.symbols.is_empty() {
+                write!(f, "{magnitude}")?;
+                separator = "*";
+            }
+            for &symbol in term.symbols.iter() {
+                write!(f, "{separator}{}", (self.name)(symbol))?;
+                separator = "*";
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_polynomials_compare_equal() {
+        let (m, k) = (Size::symbol(0), Size::symbol(1));
+        let a = m.add(&2.into()).mul(&k);
+        let b = k.mul(&2.into()).add(&k.mul(&m));
+        assert_eq!(a, b);
+        assert_eq!(a.sub(&b).as_constant(), Some(0));
+        assert_eq!(a.eval(&[3, 7]), Some(35));
+        assert_eq!(a.display(|i| ["M", "K"][usize::from(i)]).to_string(), "M*K + 2*K");
+    }
+
+    #[test]
+    fn eval_reports_negative_and_huge_values() {
+        let m = Size::symbol(0);
+        assert_eq!(m.sub(&5.into()).eval(&[3]), None);
+        assert_eq!(m.mul(&m).eval(&[u64::MAX]), None);
+        assert_eq!(m.eval(&[]), None);
+    }
+}
