@@ -1,0 +1,208 @@
+//! The driver: every stage after the graph, in order.
+
+use std::fmt;
+
+use fuse_artifact::{
+    Check, Domain, DomainKind, Features, Function, Kernel, Param, ParamKind, Pass, Symbol, TensorSpec, Variant,
+};
+
+use crate::{
+    fusion::{self, Group, GroupKind, Groups},
+    graph::{self, Graph, ScheduleOverride},
+    plan, schedule,
+    schedule::contraction::Shape,
+    validate, wgsl,
+    wgsl::names::Names,
+};
+
+/// What a graph compiles to.
+#[derive(Clone, Debug)]
+pub struct Compiled {
+    /// What the runtime launches.
+    pub function: Function,
+    /// What people read.
+    pub dump: Dump,
+}
+
+/// The texts of every stage.
+#[derive(Clone, Debug)]
+pub struct Dump {
+    /// The graph.
+    pub graph: String,
+    /// The fusion groups.
+    pub groups: String,
+    /// Each variant's shader, under a file name without ending.
+    pub wgsl: Vec<(String, String)>,
+}
+
+/// What the compiler is asked to do; explicit, so that its output depends on nothing else.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Whether naga validates every shader. Off only to measure what validation costs.
+    pub validate: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { validate: true }
+    }
+}
+
+/// A bug of the compiler: no graph that passes the front end should cause one.
+#[derive(Clone, Debug)]
+pub struct CompileError {
+    /// The stage that found it.
+    pub stage: &'static str,
+    /// What it found; for shaders naga's message with the offending line.
+    pub message: String,
+}
+
+impl fmt::Display for CompileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "internal error in stage `{}`: {}", self.stage, self.message)
+    }
+}
+
+impl std::error::Error for CompileError {}
+
+/// Compiles a graph.
+///
+/// # Errors
+/// Only for bugs of the compiler itself.
+pub fn compile(graph: &Graph, options: &Options) -> Result<Compiled, CompileError> {
+    check("graph", graph::verify::verify(graph))?;
+    let groups = fusion::fuse(graph);
+    check("fusion", fusion::verify::verify(graph, &groups))?;
+    let names = Names::new(graph);
+    let mut kernels = Vec::with_capacity(groups.groups.len());
+    for group in &groups.groups {
+        let kernel = kernel(group, &names, graph.options.schedule.as_ref());
+        check("schedule", schedule::verify::verify(&kernel))?;
+        if options.validate {
+            validate_kernel(&kernel)?;
+        }
+        kernels.push(kernel);
+    }
+    let function = function(graph, &groups, kernels);
+    let dump = Dump {
+        graph: graph::print::print(graph),
+        groups: fusion::print::print(graph, &groups),
+        wgsl: shader_files(&function),
+    };
+    Ok(Compiled { function, dump })
+}
+
+fn check(stage: &'static str, violations: Vec<String>) -> Result<(), CompileError> {
+    if violations.is_empty() { Ok(()) } else { Err(CompileError { stage, message: violations.join("; ") }) }
+}
+
+/// The kernel of a group, with every member of its family as a variant.
+fn kernel(group: &Group, names: &Names, schedule: Option<&ScheduleOverride>) -> Kernel {
+    let (kind, mut extents) = (DomainKind::Pointwise, group.shape.clone());
+    let (kind, variants) = match &group.kind {
+        GroupKind::Pointwise => {
+            let members = schedule::pointwise::family(group, schedule.and_then(|s| s.workgroup));
+            let variant = |member: &schedule::pointwise::Member| Variant {
+                name: member.name.into(),
+                requires: member.requires.clone().into(),
+                features: Features::default(),
+                schedule: member.schedule(),
+                passes: vec![wgsl::pointwise::pointwise(group, names, member)].into(),
+            };
+            (kind, members.iter().map(variant).collect::<Vec<_>>())
+        }
+        GroupKind::Contraction(contraction) => {
+            extents.push(contraction.depth.clone());
+            let members = schedule::contraction::family(group, contraction, schedule.and_then(|s| s.tile));
+            let variant = |member: &schedule::contraction::Member| Variant {
+                name: member.name.clone().into(),
+                requires: member.requires.clone().into(),
+                features: Features::default(),
+                schedule: member.schedule(),
+                passes: contraction_passes(group, contraction, names, member).into(),
+            };
+            (DomainKind::Contraction, members.iter().map(variant).collect())
+        }
+    };
+    let variants: Vec<Variant> = variants.into_iter().map(with_features).collect();
+    Kernel {
+        name: group.name.clone().into(),
+        domain: Domain { kind, extents: extents.into(), fixed: group.fixed },
+        accesses: group.accesses.iter().map(|access| access.access.clone()).collect::<Vec<_>>().into(),
+        variants: variants.into(),
+    }
+}
+
+fn contraction_passes(
+    group: &Group,
+    contraction: &fusion::Contraction,
+    names: &Names,
+    member: &schedule::contraction::Member,
+) -> Vec<Pass> {
+    let (first, lanes) = match member.shape {
+        Shape::Tiles(tile) => (wgsl::tiles(group, contraction, names, member, tile), tile.lanes),
+        Shape::Row { columns, depth_lanes } => {
+            (wgsl::row(group, contraction, names, member, columns, depth_lanes), schedule::contraction::LANES)
+        }
+        Shape::Dot { outputs, depth_lanes } => (wgsl::dot(group, contraction, names, outputs, depth_lanes), 1),
+    };
+    let mut passes = vec![first];
+    if member.split {
+        passes.push(wgsl::finish(group, contraction, names, lanes));
+    }
+    passes
+}
+
+/// A variant needs what its shaders enable.
+fn with_features(mut variant: Variant) -> Variant {
+    let enables = |name: &str| variant.passes.iter().any(|pass| pass.wgsl.contains(&format!("enable {name};")));
+    variant.features = Features { f16: enables("f16"), subgroups: enables("subgroups") };
+    variant
+}
+
+fn validate_kernel(kernel: &Kernel) -> Result<(), CompileError> {
+    for variant in kernel.variants.iter() {
+        for pass in variant.passes.iter() {
+            validate::validate(&pass.wgsl, variant.features).map_err(|message| CompileError {
+                stage: "wgsl",
+                message: format!("generated WGSL of {} {} failed validation: {message}", kernel.name, variant.name),
+            })?;
+        }
+    }
+    Ok(())
+}
+
+fn function(graph: &Graph, groups: &Groups, kernels: Vec<Kernel>) -> Function {
+    let spec = |ty: &graph::TensorType, padded| TensorSpec { dtype: ty.dtype, shape: ty.shape.clone().into(), padded };
+    let params = graph.params.iter().map(|param| Param {
+        name: param.name.clone().into(),
+        kind: if param.scalar { ParamKind::Scalar(param.ty.dtype) } else { ParamKind::Tensor(spec(&param.ty, param.padded)) },
+    });
+    let padded = graph.params.iter().any(|param| param.padded);
+    let results = graph.results.iter().map(|&id| spec(&graph.nodes[id].ty, padded));
+    let temporaries = groups.temporaries.iter().map(|&id| spec(&graph.nodes[id].ty, false));
+    Function {
+        name: graph.name.clone().into(),
+        params: params.collect::<Vec<_>>().into(),
+        results: results.collect::<Vec<_>>().into(),
+        symbols: graph.symbols.iter().cloned().collect::<Vec<Symbol>>().into(),
+        checks: graph.checks.iter().cloned().collect::<Vec<Check>>().into(),
+        temporaries: temporaries.collect::<Vec<_>>().into(),
+        plan: plan::describe(graph, groups, &kernels),
+        kernels: kernels.into(),
+    }
+}
+
+fn shader_files(function: &Function) -> Vec<(String, String)> {
+    let mut files = vec![];
+    for kernel in function.kernels.iter() {
+        for variant in kernel.variants.iter() {
+            for (i, pass) in variant.passes.iter().enumerate() {
+                let pass_name = if variant.passes.len() > 1 { format!(".pass{i}") } else { String::new() };
+                let name = format!("{}.{}{pass_name}", kernel.name, variant.name.replace(' ', "-"));
+                files.push((name, pass.wgsl.to_string()));
+            }
+        }
+    }
+    files
+}

@@ -1,0 +1,165 @@
+//! The catalogue of diagnostics. Each entry has a stable id, the name of its failing program in `tests/ui`,
+//! and a title.
+
+use super::Severity;
+
+macro_rules! catalog {
+    ($($variant:ident = $id:literal $name:literal $title:literal,)*) => {
+        /// An entry of the catalogue of diagnostics.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum Code { $(#[doc = $title] $variant,)* }
+
+        impl Code {
+            /// Every entry, by id.
+            pub const ALL: &[Self] = &[$(Self::$variant,)*];
+
+            /// The stable id, for example `F101`.
+            pub const fn id(self) -> &'static str {
+                match self { $(Self::$variant => $id,)* }
+            }
+
+            /// The name in snake case, which is also that of its failing program.
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name,)* }
+            }
+
+            /// What the entry is about.
+            pub const fn title(self) -> &'static str {
+                match self { $(Self::$variant => $title,)* }
+            }
+        }
+    };
+}
+
+catalog! {
+    // Grammar of a block and of signatures.
+    SyntaxError = "F001" "syntax_error" "the tokens are not valid syntax",
+    EmptyBlock = "F002" "empty_block" "`fuse!` was given nothing to compile",
+    ExpectedFunction = "F003" "expected_function" "a block holds functions only",
+    FunctionQualifier = "F004" "function_qualifier" "a kernel cannot be `async`, `const`, `unsafe` or `extern`",
+    BadParameter = "F005" "bad_parameter" "a parameter is `name: type`",
+    MissingResultType = "F006" "missing_result_type" "a function must say what it returns",
+    MissingValue = "F007" "missing_value" "a body must end with a value",
+    UnknownAttribute = "F008" "unknown_attribute" "an attribute that `fuse!` does not know",
+    BadSchedule = "F009" "bad_schedule" "a malformed `#[schedule(…)]`",
+
+    // Names and types in signatures.
+    UnknownType = "F010" "unknown_type" "an element type that does not exist",
+    UnsupportedType = "F011" "unsupported_type" "a Rust type that kernels cannot hold",
+    NotYetSupported = "F012" "not_yet_supported" "a planned part of the language that this version lacks",
+    MissingBound = "F013" "missing_bound" "a generic element type without a bound",
+    UnknownBound = "F014" "unknown_bound" "a bound other than `Float`",
+    UnsupportedGeneric = "F015" "unsupported_generic" "a generic parameter that is not an element type",
+    UnusedGeneric = "F016" "unused_generic" "a generic element type that no parameter uses",
+    RankTooHigh = "F017" "rank_too_high" "a tensor with more than six axes",
+    UnboundDimension = "F018" "unbound_dimension" "a dimension that no parameter defines",
+    BadDimension = "F019" "bad_dimension" "a dimension that is neither a name, a number nor their product",
+    DuplicateFunction = "F020" "duplicate_function" "two functions of one name",
+    DuplicateParameter = "F021" "duplicate_parameter" "two parameters of one name",
+    ReservedName = "F022" "reserved_name" "a name that the language uses itself",
+    NoTensorParameter = "F023" "no_tensor_parameter" "a function without a tensor parameter",
+    UnusedParameter = "F024" "unused_parameter" "a parameter that the body never reads",
+    UnusedLet = "F025" "unused_let" "a binding that is never read",
+    Recursion = "F026" "recursion" "a function that calls itself",
+    TooLarge = "F027" "too_large" "a function that grows too large when calls are inlined",
+
+    // Rust syntax that the language lacks.
+    IfExpression = "F030" "if_expression" "`if` and `match` in a body",
+    LoopExpression = "F031" "loop_expression" "loops in a body",
+    MethodCall = "F032" "method_call" "method calls and fields in a body",
+    IndexExpression = "F033" "index_expression" "indexing with brackets",
+    ReturnExpression = "F034" "return_expression" "`return`, `break` and `?` in a body",
+    ClosureExpression = "F035" "closure_expression" "closures in a body",
+    Assignment = "F036" "assignment" "assignment to a variable",
+    UnsupportedOperator = "F037" "unsupported_operator" "an operator that tensors do not have",
+    UnsupportedSyntax = "F038" "unsupported_syntax" "other Rust syntax that the language lacks",
+    ChainedComparison = "F039" "chained_comparison" "`a < b < c`",
+    BadLet = "F040" "bad_let" "a `let` that does not bind names to a value",
+    UselessStatement = "F041" "useless_statement" "an expression whose value is thrown away",
+    UnsupportedLiteral = "F042" "unsupported_literal" "a literal that is not a number or a truth value",
+    UnexpectedList = "F043" "unexpected_list" "a bracketed list where a value is expected",
+
+    // Names in bodies.
+    UnknownVariable = "F050" "unknown_variable" "a name that is not bound",
+    UnknownOperation = "F051" "unknown_operation" "a call of something that does not exist",
+    DimensionAsValue = "F052" "dimension_as_value" "a dimension used as a number",
+    CallOfVariable = "F053" "call_of_variable" "a call of something that is not a function",
+
+    // Calls.
+    ArgumentCount = "F060" "argument_count" "too few or too many arguments",
+    UnknownOption = "F061" "unknown_option" "a named argument that the operation does not have",
+    DuplicateOption = "F062" "duplicate_option" "a named argument given twice",
+    MissingOption = "F063" "missing_option" "a named argument that the operation needs",
+    BadOption = "F064" "bad_option" "a named argument of the wrong kind",
+    TupleAsValue = "F065" "tuple_as_value" "several values where one is expected",
+    ResultCount = "F066" "result_count" "the wrong number of values",
+
+    // Dtypes.
+    DTypeMismatch = "F070" "dtype_mismatch" "operands of different dtypes",
+    ComparisonDType = "F071" "comparison_dtype" "a comparison of different dtypes",
+    FloatRequired = "F072" "float_required" "an operation that takes floats only",
+    NumberRequired = "F073" "number_required" "an operation that takes numbers only",
+    BoolRequired = "F074" "bool_required" "an operation that takes truth values only",
+    ConditionNotBool = "F075" "condition_not_bool" "a condition that is not a truth value",
+    FloatLiteralForInteger = "F076" "float_literal_for_integer" "a literal with a decimal point among integers",
+    LiteralOutOfRange = "F077" "literal_out_of_range" "a literal that its dtype cannot hold",
+    LiteralSuffix = "F078" "literal_suffix" "a literal with the suffix of a dtype that does not exist",
+    DivisionByZero = "F079" "division_by_zero" "an integer divided by the literal 0",
+    GenericArgument = "F080" "generic_argument" "an argument that a generic function does not take",
+    ResultDType = "F081" "result_dtype" "a result of another dtype than declared",
+
+    // Shapes.
+    RankMismatch = "F090" "rank_mismatch" "an argument of another rank than declared",
+    DimensionMismatch = "F091" "dimension_mismatch" "dimensions that differ",
+    BroadcastMismatch = "F092" "broadcast_mismatch" "shapes that do not broadcast",
+    MatmulRank = "F093" "matmul_rank" "a matrix product of something that is not a matrix",
+    MatmulInner = "F094" "matmul_inner" "a matrix product whose inner dimensions differ",
+    MatmulBatch = "F095" "matmul_batch" "a matrix product whose batch dimensions do not broadcast",
+    ResultRank = "F096" "result_rank" "a result of another rank than declared",
+    ResultShape = "F097" "result_shape" "a result of another shape than declared",
+    ReshapeElements = "F098" "reshape_elements" "a reshape that changes the number of elements",
+    AxisOutOfRange = "F099" "axis_out_of_range" "an axis that the value does not have",
+    UnknownAxis = "F100" "unknown_axis" "a named axis that the value does not have",
+    AmbiguousAxis = "F101" "ambiguous_axis" "a named axis that the value has more than once",
+    DuplicateAxis = "F102" "duplicate_axis" "an axis listed twice",
+    PermuteLength = "F103" "permute_length" "a permutation of another length than the rank",
+    TransposeRank = "F104" "transpose_rank" "a transpose of fewer than two axes",
+    SliceOutOfRange = "F105" "slice_out_of_range" "a slice that ends after its axis",
+    SliceReversed = "F106" "slice_reversed" "a slice that starts after its end",
+    SqueezeExtent = "F107" "squeeze_extent" "a squeeze of an axis that is not 1",
+    BroadcastToShape = "F108" "broadcast_to_shape" "a shape that the value does not broadcast to",
+    VectorRequired = "F109" "vector_required" "an operation that takes vectors only",
+    IndexWithoutShape = "F110" "index_without_shape" "`index` that meets no value with a shape",
+
+    // The expression form.
+    PositiveAxis = "F120" "positive_axis" "an axis counted from the front where the rank is unknown",
+    TooManyDTypes = "F121" "too_many_dtypes" "more independent dtypes than an expression may have",
+    NoVariable = "F122" "no_variable" "an expression without a tensor",
+
+    InternalError = "F999" "internal_error" "a mistake of the compiler itself",
+}
+
+impl Code {
+    /// Whether the entry stops the compilation.
+    pub const fn severity(self) -> Severity {
+        match self {
+            Self::UnusedParameter | Self::UnusedLet => Severity::Warning,
+            _ => Severity::Error,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn ids_and_names_are_unique_and_ordered() {
+        assert!(Code::ALL.is_sorted_by_key(|code| code.id()));
+        let names: BTreeSet<_> = Code::ALL.iter().map(|code| code.name()).collect();
+        let ids: BTreeSet<_> = Code::ALL.iter().map(|code| code.id()).collect();
+        assert_eq!((names.len(), ids.len()), (Code::ALL.len(), Code::ALL.len()));
+    }
+}

@@ -1,0 +1,50 @@
+//! "Did you mean": the candidate that is closest to a misspelled name.
+
+/// The candidate closest to `name`, if it is close enough to be what was meant.
+pub(crate) fn suggest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let limit = (name.chars().count() / 3).max(1);
+    candidates
+        .into_iter()
+        .filter(|candidate| *candidate != name)
+        .map(|candidate| (distance(name, candidate), candidate))
+        .filter(|(distance, candidate)| *distance <= limit && *distance < candidate.chars().count())
+        .min()
+        .map(|(_, candidate)| candidate)
+}
+
+/// Optimal string alignment distance: insertions, deletions, substitutions and swaps of neighbors.
+/// Case counts for nothing, so that `ReLU` finds `relu`.
+fn distance(a: &str, b: &str) -> usize {
+    let a: Vec<char> = a.to_lowercase().chars().collect();
+    let b: Vec<char> = b.to_lowercase().chars().collect();
+    let mut rows: Vec<Vec<usize>> = vec![(0..=b.len()).collect()];
+    for i in 1..=a.len() {
+        let mut row = vec![i];
+        for j in 1..=b.len() {
+            let substitution = rows[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
+            let mut best = substitution.min(rows[i - 1][j] + 1).min(row[j - 1] + 1);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                best = best.min(rows[i - 2][j - 2] + 1);
+            }
+            row.push(best);
+        }
+        rows.push(row);
+    }
+    rows[a.len()][b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_misspellings_and_refuses_strangers() {
+        let names = ["relu", "matmul", "sigmoid", "x"];
+        assert_eq!(suggest("rleu", names), Some("relu"));
+        assert_eq!(suggest("ReLU", names), Some("relu"));
+        assert_eq!(suggest("matmull", names), Some("matmul"));
+        assert_eq!(suggest("sigmiod", names), Some("sigmoid"));
+        assert_eq!(suggest("fft", names), None);
+        assert_eq!(suggest("y", names), None);
+    }
+}

@@ -1,0 +1,126 @@
+//! What pays: which values go through memory although a kernel could compute them in place.
+//!
+//! Nothing here may affect correctness.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::legality::{is_movement, is_pointwise};
+use crate::graph::{Graph, NodeId, Op, UnaryOp};
+
+/// Work of recomputing a value, in units of one simple arithmetic operation, up to which a contraction
+/// computes an operand's prologue each time it loads a tile. A tile of 32 columns loads each left element
+/// N/32 times, so anything with a transcendental function is cheaper stored once.
+const MAX_PROLOGUE_COST: u32 = 6;
+
+/// Work up to which several kernels each recompute a shared value instead of one storing it.
+const MAX_RECOMPUTE_COST: u32 = 12;
+
+const TRANSCENDENTAL: u32 = 8;
+
+/// Values to store, each with a consumer and the reason.
+pub(super) fn values_to_store(graph: &Graph, live: &BTreeSet<NodeId>) -> Vec<(NodeId, NodeId, &'static str)> {
+    let costs = recompute_costs(graph);
+    let mut found = vec![];
+    for &id in live {
+        let op = &graph.nodes[id].op;
+        if graph.options.no_fuse {
+            found.extend(op.operands().into_iter().filter_map(|operand| {
+                let source = through_movements(graph, operand);
+                let stored =
+                    is_pointwise(&graph.nodes[source].op) || matches!(graph.nodes[source].op, Op::Matmul { .. });
+                stored.then_some((source, id, "`#[no_fuse]` was asked for"))
+            }));
+        } else if let Op::Matmul { lhs, rhs } = *op {
+            for operand in [lhs, rhs] {
+                let source = through_movements(graph, operand);
+                if is_pointwise(&graph.nodes[source].op) && costs[source.index()] > MAX_PROLOGUE_COST {
+                    found.push((
+                        source,
+                        id,
+                        "computing it again for every tile would cost more than a trip through memory",
+                    ));
+                }
+            }
+        }
+    }
+    if !graph.options.no_fuse {
+        found.extend(shared_values(graph, live, &costs));
+    }
+    found
+}
+
+/// Expensive values that reach several contractions or results through different consumers.
+fn shared_values(graph: &Graph, live: &BTreeSet<NodeId>, costs: &[u32]) -> Vec<(NodeId, NodeId, &'static str)> {
+    let mut readers: BTreeMap<NodeId, BTreeSet<NodeId>> = BTreeMap::new();
+    for &id in live {
+        for operand in graph.nodes[id].op.operands() {
+            readers.entry(operand).or_default().insert(id);
+        }
+    }
+    let mut found = vec![];
+    for (&node, readers) in &readers {
+        let contractions = readers.iter().filter(|&&r| matches!(graph.nodes[r].op, Op::Matmul { .. }));
+        let moved = readers
+            .iter()
+            .filter(|&&r| is_movement(&graph.nodes[r].op) && !matches!(graph.nodes[r].op, Op::Reshape(_)));
+        let separate = contractions.count() + moved.count();
+        if is_pointwise(&graph.nodes[node].op)
+            && readers.len() > 1
+            && separate > 0
+            && costs[node.index()] > MAX_RECOMPUTE_COST
+        {
+            let consumer = readers.iter().next_back().copied().unwrap_or(node);
+            found.push((
+                node,
+                consumer,
+                "several kernels use it and recomputing it would cost more than a trip through memory",
+            ));
+        }
+    }
+    found
+}
+
+/// The value under permutes, slices, broadcasts and reshapes.
+fn through_movements(graph: &Graph, mut node: NodeId) -> NodeId {
+    while is_movement(&graph.nodes[node].op) {
+        node = graph.nodes[node].op.operands()[0];
+    }
+    node
+}
+
+/// For each node, the work of computing one element of it from what is in memory.
+fn recompute_costs(graph: &Graph) -> Vec<u32> {
+    let mut costs = Vec::with_capacity(graph.nodes.len());
+    for (_, node) in graph.nodes.iter() {
+        let cost = match &node.op {
+            Op::Matmul { .. } => 0,
+            op => op.operands().iter().fold(operation_cost(op), |sum: u32, x| sum.saturating_add(costs[x.index()])),
+        };
+        costs.push(cost);
+    }
+    costs
+}
+
+/// The work of one operation on one element, in units of one simple arithmetic operation.
+pub fn operation_cost(op: &Op) -> u32 {
+    match op {
+        Op::Unary(op, _) => unary_cost(*op),
+        Op::Binary(crate::graph::BinaryOp::Pow, ..) => 2 * TRANSCENDENTAL,
+        Op::Binary(..) | Op::Compare(..) | Op::Select { .. } | Op::Cast(_) => 1,
+        _ => 0,
+    }
+}
+
+fn unary_cost(op: UnaryOp) -> u32 {
+    use UnaryOp as U;
+    match op {
+        U::Neg | U::Not | U::Abs | U::Sign | U::Floor | U::Ceil | U::Round | U::Relu => 1,
+        U::Recip | U::Sqrt | U::Rsqrt | U::HardSigmoid | U::HardSwish => 3,
+        U::Exp | U::Exp2 | U::Log | U::Log2 | U::Log1p | U::Expm1 | U::Sin | U::Cos | U::Sigmoid | U::Silu => {
+            TRANSCENDENTAL
+        }
+        U::Tan | U::Tanh | U::Atan | U::Erf | U::Selu | U::Gelu | U::GeluTanh | U::Softplus | U::Mish => {
+            2 * TRANSCENDENTAL
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! Index maps: how the coordinates of a kernel's domain become coordinates of a node's value.
+//!
+//! Permute, slice, broadcast and unit-axis reshape only rename coordinates, so a kernel reads through them
+//! without moving data. A reshape that mixes axes is free only directly on a stored (contiguous) value.
+
+use fuse_artifact::{Access, Size, Slot, Space};
+
+use crate::graph::{Graph, NodeId, Op};
+
+/// For each axis of a value, where its coordinate comes from.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct IndexMap {
+    /// One entry per axis of the value.
+    pub axes: Vec<AxisMap>,
+}
+
+/// The coordinate along one axis: `start + domain[axis]`, or just `start`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct AxisMap {
+    /// The axis of the domain, if the coordinate varies.
+    pub axis: Option<u8>,
+    /// The first coordinate.
+    pub start: Size,
+    /// Whether the axis of the value may have extent 1 at launch where the domain's is larger.
+    pub may_repeat: bool,
+}
+
+impl AxisMap {
+    const FIXED: Self = Self { axis: None, start: zero(), may_repeat: false };
+}
+
+const fn zero() -> Size {
+    Size { terms: std::borrow::Cow::Borrowed(&[]) }
+}
+
+impl IndexMap {
+    /// Axis `d` of the value is axis `d` of the domain.
+    pub fn identity(rank: usize) -> Self {
+        let axis = |d| AxisMap { axis: Some(d as u8), start: zero(), may_repeat: false };
+        Self { axes: (0..rank).map(axis).collect() }
+    }
+
+    /// Whether this is the identity of a domain with `rank` axes.
+    pub fn is_identity(&self, rank: usize) -> bool {
+        *self == Self::identity(rank)
+    }
+
+    /// The map of the operand of a broadcast from `from` to `to` (both outermost first; `from` may be rank 0).
+    pub fn through_broadcast(&self, from: &[Size], to: &[Size]) -> Self {
+        if from.is_empty() {
+            return Self { axes: vec![] };
+        }
+        let axes = self.axes.iter().zip(from.iter().zip(to)).map(|(map, (from, to))| {
+            if from == to {
+                map.clone()
+            } else if from.is_one() {
+                AxisMap::FIXED
+            } else {
+                AxisMap { may_repeat: true, ..map.clone() }
+            }
+        });
+        Self { axes: axes.collect() }
+    }
+
+    /// The access that reads a stored value of shape `view` through this map, from a space of `rank` axes.
+    pub fn access(&self, slot: Slot, space: Space, view: &[Size], rank: usize) -> Access {
+        let mut axes = vec![None; rank];
+        for (v, map) in self.axes.iter().enumerate() {
+            if let Some(axis) = map.axis {
+                axes[usize::from(axis)] = Some(v as u8);
+            }
+        }
+        let sliced = self.axes.iter().any(|map| map.start != zero());
+        let starts = if sliced { self.axes.iter().map(|map| map.start.clone()).collect() } else { vec![] };
+        Access { slot, space, view: view.to_vec().into(), axes: axes.into(), starts: starts.into() }
+    }
+}
+
+/// One step from a movement operation to its operand: the operand and its map.
+///
+/// `Ok(None)` when `node` is not a movement; `Err` with a reason when the operand's coordinates are not an
+/// affine function of the domain's.
+pub fn through_movement(
+    graph: &Graph,
+    uses_coordinates: &[bool],
+    node: NodeId,
+    map: &IndexMap,
+) -> Result<Option<(NodeId, IndexMap)>, &'static str> {
+    let shape = &graph.nodes[node].ty.shape;
+    match &graph.nodes[node].op {
+        Op::Permute { x, permutation } => {
+            let mut axes = vec![AxisMap::FIXED; permutation.len()];
+            for (d, &p) in permutation.iter().enumerate() {
+                axes[p] = map.axes[d].clone();
+            }
+            Ok(Some((*x, IndexMap { axes })))
+        }
+        Op::Slice { x, axis, start } => {
+            let mut map = map.clone();
+            map.axes[*axis].start = map.axes[*axis].start.add(start);
+            Ok(Some((*x, map)))
+        }
+        Op::Broadcast(x) => {
+            let from = &graph.nodes[*x].ty.shape;
+            let map = map.through_broadcast(from, shape);
+            if map.axes.iter().any(|axis| axis.may_repeat) && uses_coordinates[x.index()] {
+                return Err("coordinates of a value that may be broadcast at launch");
+            }
+            Ok(Some((*x, map)))
+        }
+        Op::Reshape(x) => match through_unit_reshape(&graph.nodes[*x].ty.shape, shape, map) {
+            Some(map) => Ok(Some((*x, map))),
+            None => Err("the reshape mixes axes of a value that is not in memory"),
+        },
+        _ => Ok(None),
+    }
+}
+
+/// The operand's map through a reshape that only adds or removes axes of extent 1.
+fn through_unit_reshape(from: &[Size], to: &[Size], map: &IndexMap) -> Option<IndexMap> {
+    let mut kept = to.iter().zip(&map.axes).filter(|(size, _)| !size.is_one());
+    let mut axes = Vec::with_capacity(from.len());
+    for size in from {
+        if size.is_one() {
+            axes.push(AxisMap::FIXED);
+        } else {
+            let (to_size, axis) = kept.next()?;
+            if to_size != size {
+                return None;
+            }
+            axes.push(axis.clone());
+        }
+    }
+    kept.next().is_none().then_some(IndexMap { axes })
+}
+
+/// The value under a chain of reshapes, which has the same elements in the same order.
+pub fn strip_reshapes(graph: &Graph, mut node: NodeId) -> NodeId {
+    while let Op::Reshape(x) = graph.nodes[node].op {
+        node = x;
+    }
+    node
+}
+
+/// For each node, whether a kernel that inlines it would use a coordinate as a value (`index`).
+pub fn uses_coordinates(graph: &Graph) -> Vec<bool> {
+    let mut uses = vec![false; graph.nodes.len()];
+    for (id, node) in graph.nodes.iter() {
+        uses[id.index()] = match &node.op {
+            Op::Index { .. } => true,
+            Op::Matmul { .. } => false,
+            op => op.operands().into_iter().any(|x| uses[x.index()]),
+        };
+    }
+    uses
+}

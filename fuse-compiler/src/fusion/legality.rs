@@ -1,0 +1,122 @@
+//! What is correct: dependencies between groups, and limits that every adapter has.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use fuse_artifact::Slot;
+
+use super::{Cut, Group, body::NeedsStorage, index::strip_reshapes};
+use crate::graph::{Graph, NodeId, Op};
+
+/// Storage buffers per shader stage that every WebGPU adapter has.
+pub const MAX_STORAGE_BUFFERS: usize = 8;
+
+/// Whether an operation is computed element by element from operands of its own shape.
+pub fn is_pointwise(op: &Op) -> bool {
+    matches!(op, Op::Unary(..) | Op::Binary(..) | Op::Compare(..) | Op::Select { .. } | Op::Cast(_))
+}
+
+/// Whether an operation only renames coordinates.
+pub fn is_movement(op: &Op) -> bool {
+    matches!(op, Op::Permute { .. } | Op::Reshape(_) | Op::Slice { .. } | Op::Broadcast(_))
+}
+
+/// Orders cuts so that each reads only what earlier ones store; `None` if they wait for each other.
+pub(super) fn launch_order(graph: &Graph, cuts: Vec<Cut>) -> Option<Vec<Cut>> {
+    let producer: BTreeMap<NodeId, usize> =
+        cuts.iter().enumerate().flat_map(|(i, cut)| cut.outputs.iter().map(move |&node| (node, i))).collect();
+    let needs: Vec<BTreeSet<usize>> =
+        cuts.iter().enumerate().map(|(i, cut)| producers_read(graph, cut, &producer, i)).collect();
+    let mut done = vec![false; cuts.len()];
+    let mut cuts: Vec<Option<Cut>> = cuts.into_iter().map(Some).collect();
+    let mut ordered = Vec::with_capacity(cuts.len());
+    while ordered.len() < cuts.len() {
+        let next = (0..cuts.len()).find(|&i| !done[i] && needs[i].iter().all(|&p| done[p]))?;
+        done[next] = true;
+        ordered.extend(cuts[next].take());
+    }
+    Some(ordered)
+}
+
+/// The cuts whose stored values `cut` reads.
+fn producers_read(graph: &Graph, cut: &Cut, producer: &BTreeMap<NodeId, usize>, own: usize) -> BTreeSet<usize> {
+    let mut found = BTreeSet::new();
+    let mut seen = BTreeSet::new();
+    let mut pending = cut.outputs.clone();
+    pending.extend(cut.matmul);
+    while let Some(node) = pending.pop() {
+        if !seen.insert(node) {
+            continue;
+        }
+        match producer.get(&node) {
+            Some(&other) if other != own => {
+                found.insert(other);
+            }
+            _ => pending.extend(graph.nodes[node].op.operands()),
+        }
+    }
+    found
+}
+
+/// The contractions that a node's value depends on, itself included, for every node.
+pub(super) fn contraction_dependencies(graph: &Graph) -> Vec<BTreeSet<NodeId>> {
+    let mut dependencies: Vec<BTreeSet<NodeId>> = Vec::with_capacity(graph.nodes.len());
+    for (id, node) in graph.nodes.iter() {
+        let mut set = BTreeSet::new();
+        for operand in node.op.operands() {
+            set.extend(dependencies[operand.index()].iter().copied());
+        }
+        if matches!(node.op, Op::Matmul { .. }) {
+            set.insert(id);
+        }
+        dependencies.push(set);
+    }
+    dependencies
+}
+
+/// A group must not bind more buffers than every adapter has: otherwise names a value to store separately.
+pub(super) fn check_bindings(graph: &Graph, group: &Group) -> Result<(), NeedsStorage> {
+    let reads: BTreeSet<Slot> = group.accesses.iter().map(|access| access.access.slot).collect();
+    // A split contraction binds its scratch buffer beside what the epilogue reads and writes.
+    let scratch = usize::from(matches!(group.kind, super::GroupKind::Contraction(_)));
+    if reads.len() + group.stores.len() + scratch <= MAX_STORAGE_BUFFERS {
+        return Ok(());
+    }
+    let reason = "one kernel may bind at most 8 storage buffers";
+    let consumer = group.stores[group.stores.len() - 1].node;
+    let node = value_to_split(graph, group).unwrap_or(group.stores[0].node);
+    Err(NeedsStorage { node, consumer, reason })
+}
+
+/// Of the values computed in the group, the one that gathers most buffers but still fits a kernel.
+fn value_to_split(graph: &Graph, group: &Group) -> Option<NodeId> {
+    let outputs: BTreeSet<NodeId> = group.stores.iter().map(|store| store.node).collect();
+    let mut best: Option<(usize, NodeId)> = None;
+    for &node in &group.nodes {
+        let candidate = is_pointwise(&graph.nodes[node].op) && !outputs.contains(&node);
+        let buffers = inputs_under(graph, node, &group.nodes).len();
+        if candidate && buffers > 1 && buffers < MAX_STORAGE_BUFFERS - 1 && best.is_none_or(|(most, _)| buffers > most)
+        {
+            best = Some((buffers, node));
+        }
+    }
+    best.map(|(_, node)| node)
+}
+
+/// The values from outside `inside` that `node` is computed from.
+fn inputs_under(graph: &Graph, node: NodeId, inside: &[NodeId]) -> BTreeSet<NodeId> {
+    let mut found = BTreeSet::new();
+    let mut pending = vec![node];
+    let mut seen = BTreeSet::new();
+    while let Some(node) = pending.pop() {
+        if !seen.insert(node) {
+            continue;
+        }
+        let op = &graph.nodes[node].op;
+        if inside.contains(&node) || is_movement(op) {
+            pending.extend(op.operands());
+        } else if !matches!(op, Op::Literal(_) | Op::Scalar(_) | Op::Index { .. }) {
+            found.insert(strip_reshapes(graph, node));
+        }
+    }
+    found
+}

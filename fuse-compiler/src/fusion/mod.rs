@@ -1,0 +1,263 @@
+//! Fusion: a graph is cut into groups, each of which becomes one kernel.
+//!
+//! Input: a verified [`Graph`]. Output: [`Groups`], in an order in which every group reads only parameters
+//! and what earlier groups store.
+//!
+//! Each contraction takes the pointwise operations that follow it (epilogue) and cheap ones that precede
+//! it (prologue); what is left becomes pointwise groups, as few as legality allows. `legality` decides
+//! what is correct, `heuristics` what pays; a refusal is a value with its reason and ends up in the plan.
+//! `verify` lists what holds afterwards.
+//!
+//! Not here: tiles, workgroups, shader text (`schedule`, `wgsl`).
+
+pub mod body;
+mod contraction;
+pub mod heuristics;
+pub mod index;
+pub mod legality;
+mod pointwise;
+pub mod print;
+pub mod verify;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use fuse_artifact::{Refusal, Size, Slot};
+
+use crate::graph::{Graph, NodeId, Op};
+use body::{Body, KernelAccess, NeedsStorage, ValueId};
+
+/// A graph cut into kernels.
+#[derive(Clone, Debug)]
+pub struct Groups {
+    /// The groups, in launch order.
+    pub groups: Vec<Group>,
+    /// The nodes that live in temporaries, by index.
+    pub temporaries: Vec<NodeId>,
+    /// Values that go through memory although one kernel produces and another consumes them, and why.
+    pub refusals: Vec<Refusal>,
+}
+
+/// One kernel to be.
+#[derive(Clone, Debug)]
+pub struct Group {
+    /// The kernel's name, unique in the function.
+    pub name: String,
+    /// What kind of kernel.
+    pub kind: GroupKind,
+    /// The domain: the shape of every output.
+    pub shape: Vec<Size>,
+    /// The nodes that the kernel computes, in order (for plans and prints).
+    pub nodes: Vec<NodeId>,
+    /// Buffer accesses of all bodies.
+    pub accesses: Vec<KernelAccess>,
+    /// Whether coordinates are used as values, so that the domain must stay as it is.
+    pub fixed: bool,
+    /// The program per element of the domain; for a contraction, the epilogue.
+    pub body: Body,
+    /// What is stored, contiguous over the domain.
+    pub stores: Vec<Store>,
+}
+
+/// The kind of a group.
+#[derive(Clone, Debug)]
+pub enum GroupKind {
+    /// One value per element.
+    Pointwise,
+    /// A sum of products per element.
+    Contraction(Box<Contraction>),
+}
+
+/// The contraction of a group.
+#[derive(Clone, Debug)]
+pub struct Contraction {
+    /// The `matmul` node.
+    pub matmul: NodeId,
+    /// The extent that is summed over.
+    pub depth: Size,
+    /// The left operand's program (prologue) and its value.
+    pub lhs: (Body, ValueId),
+    /// The right operand's program (prologue) and its value.
+    pub rhs: (Body, ValueId),
+}
+
+/// A value that a kernel stores.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Store {
+    /// The node.
+    pub node: NodeId,
+    /// Its value in the group's body.
+    pub value: ValueId,
+    /// Where it goes.
+    pub slot: Slot,
+}
+
+/// Cuts a graph into groups.
+pub fn fuse(graph: &Graph) -> Groups {
+    let mut planner = Planner::new(graph);
+    loop {
+        let cut = planner.cut();
+        match planner.build(&cut) {
+            Ok(groups) => return groups,
+            Err(needs) => planner.store(needs),
+        }
+    }
+}
+
+/// What a kernel is to compute, before its bodies are built.
+#[derive(Clone, Debug)]
+pub(crate) struct Cut {
+    /// The contraction, if any.
+    matmul: Option<NodeId>,
+    /// The nodes to store; all have the elements of the domain.
+    outputs: Vec<NodeId>,
+    /// For a contraction: the nodes of its epilogue.
+    region: BTreeSet<NodeId>,
+}
+
+pub(crate) struct Planner<'g> {
+    graph: &'g Graph,
+    uses_coordinates: Vec<bool>,
+    live: BTreeSet<NodeId>,
+    /// The stored node of each result.
+    results: Vec<NodeId>,
+    /// Nodes that must be in memory, beyond results: found by legality or chosen by heuristics.
+    forced: BTreeSet<NodeId>,
+    refusals: Vec<Refusal>,
+}
+
+impl<'g> Planner<'g> {
+    fn new(graph: &'g Graph) -> Self {
+        let live = live_nodes(graph);
+        let results = graph.results.iter().map(|&result| index::strip_reshapes(graph, result)).collect();
+        let mut planner = Self {
+            graph,
+            uses_coordinates: index::uses_coordinates(graph),
+            live,
+            results,
+            forced: BTreeSet::new(),
+            refusals: vec![],
+        };
+        planner.force_by_heuristics();
+        planner
+    }
+
+    fn force_by_heuristics(&mut self) {
+        for (node, consumer, reason) in heuristics::values_to_store(self.graph, &self.live) {
+            self.refuse(node, consumer, reason);
+            self.forced.insert(index::strip_reshapes(self.graph, node));
+        }
+    }
+
+    fn refuse(&mut self, producer: NodeId, consumer: NodeId, reason: &str) {
+        let name = |node: NodeId| format!("{} {node}", self.graph.nodes[node].op.name());
+        let refusal = Refusal {
+            producer: name(producer).into(),
+            consumer: name(consumer).into(),
+            reason: reason.to_owned().into(),
+        };
+        if !self.refusals.contains(&refusal) {
+            self.refusals.push(refusal);
+        }
+    }
+
+    /// Puts a value in memory because a kernel could not be built without.
+    fn store(&mut self, needs: NeedsStorage) {
+        self.refuse(needs.node, needs.consumer, needs.reason);
+        let node = index::strip_reshapes(self.graph, needs.node);
+        let new = self.forced.insert(node);
+        debug_assert!(new, "storing {node} again would not help");
+    }
+
+    /// The cuts, in launch order.
+    fn cut(&self) -> Vec<Cut> {
+        let regions = contraction::regions(self);
+        let owner: BTreeMap<NodeId, usize> =
+            regions.iter().enumerate().flat_map(|(g, region)| region.nodes.iter().map(move |&n| (n, g))).collect();
+        let needed = self.needed_in_memory(&owner);
+        let mut cuts: Vec<Cut> = regions
+            .into_iter()
+            .map(|region| Cut {
+                matmul: Some(region.matmul),
+                outputs: region.nodes.iter().copied().filter(|node| needed.contains(node)).collect(),
+                region: region.nodes,
+            })
+            .collect();
+        let pointwise = needed.iter().copied().filter(|node| !owner.contains_key(node)).collect::<Vec<_>>();
+        cuts.extend(pointwise::cuts(self, &pointwise, &cuts));
+        legality::launch_order(self.graph, cuts).expect("merging keeps dependencies acyclic")
+    }
+
+    /// The nodes that must be in memory: results, forced ones, and those of a region that are used outside it.
+    fn needed_in_memory(&self, owner: &BTreeMap<NodeId, usize>) -> BTreeSet<NodeId> {
+        let mut needed: BTreeSet<NodeId> = self.results.iter().copied().collect();
+        needed.extend(self.forced.iter().copied().filter(|&node| !matches!(self.graph.nodes[node].op, Op::Input(_))));
+        for &node in &self.live {
+            for operand in self.graph.nodes[node].op.operands() {
+                let source = index::strip_reshapes(self.graph, operand);
+                if owner.contains_key(&source) && owner.get(&source) != owner.get(&node) {
+                    needed.insert(source);
+                }
+            }
+        }
+        needed
+    }
+
+    /// Builds the bodies of all cuts.
+    fn build(&self, cuts: &[Cut]) -> Result<Groups, NeedsStorage> {
+        let (slots, temporaries) = self.slots(cuts);
+        let mut groups = Vec::with_capacity(cuts.len());
+        for (i, cut) in cuts.iter().enumerate() {
+            let stored = |node: NodeId| match self.graph.nodes[node].op {
+                Op::Input(param) => Some(Slot::Param(param)),
+                _ => slots.get(&node).and_then(|slots| slots.first().copied()),
+            };
+            let mut group = match cut.matmul {
+                Some(matmul) => contraction::group(self, cut, matmul, &slots, &stored)?,
+                None => pointwise::group(self, cut, &slots, &stored)?,
+            };
+            let main = cut.matmul.map_or("pointwise", |_| "matmul");
+            group.name = format!("{}.{i}.{main}", self.graph.name);
+            legality::check_bindings(self.graph, &group)?;
+            groups.push(group);
+        }
+        Ok(Groups { groups, temporaries, refusals: self.refusals.clone() })
+    }
+
+    /// Where stored nodes go: the results they are, else a temporary.
+    fn slots(&self, cuts: &[Cut]) -> (BTreeMap<NodeId, Vec<Slot>>, Vec<NodeId>) {
+        let mut slots: BTreeMap<NodeId, Vec<Slot>> = BTreeMap::new();
+        let mut temporaries = vec![];
+        for &node in cuts.iter().flat_map(|cut| &cut.outputs) {
+            let mut places: Vec<Slot> = self
+                .results
+                .iter()
+                .enumerate()
+                .filter(|&(_, &result)| result == node)
+                .map(|(i, _)| Slot::Result(i as u16))
+                .collect();
+            if places.is_empty() {
+                places.push(Slot::Temporary(temporaries.len() as u16));
+                temporaries.push(node);
+            }
+            slots.insert(node, places);
+        }
+        (slots, temporaries)
+    }
+
+    /// The stores of a cut's outputs, given their values.
+    fn stores(outputs: &[NodeId], values: &[ValueId], slots: &BTreeMap<NodeId, Vec<Slot>>) -> Vec<Store> {
+        let pairs = outputs.iter().zip(values);
+        pairs.flat_map(|(&node, &value)| slots[&node].iter().map(move |&slot| Store { node, value, slot })).collect()
+    }
+}
+
+/// The nodes that some result depends on.
+pub(crate) fn live_nodes(graph: &Graph) -> BTreeSet<NodeId> {
+    let mut live: BTreeSet<NodeId> = graph.results.iter().copied().collect();
+    for id in graph.nodes.handles().rev() {
+        if live.contains(&id) {
+            live.extend(graph.nodes[id].op.operands());
+        }
+    }
+    live
+}

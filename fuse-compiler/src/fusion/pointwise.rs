@@ -1,0 +1,68 @@
+//! Pointwise groups: values of one shape computed together.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use fuse_artifact::{Slot, Space};
+
+use super::{
+    Cut, Group, GroupKind, Planner,
+    body::{BodyBuilder, NeedsStorage},
+    contraction::prologue_nodes,
+    legality::launch_order,
+};
+use crate::graph::NodeId;
+
+/// Groups the stored nodes that no contraction computes; few groups, each of one shape.
+///
+/// Every node starts alone; two groups of one shape merge where the groups' dependencies stay acyclic. A
+/// forced node stays alone: it was forced because it did not fit the kernels around it.
+pub(super) fn cuts(planner: &Planner<'_>, nodes: &[NodeId], contractions: &[Cut]) -> Vec<Cut> {
+    let graph = planner.graph;
+    let alone = |node: NodeId| graph.options.no_fuse || planner.forced.contains(&node);
+    let single = |&node: &NodeId| Cut { matmul: None, outputs: vec![node], region: BTreeSet::new() };
+    let mut cuts: Vec<Cut> = contractions.iter().cloned().chain(nodes.iter().map(single)).collect();
+    let mut i = contractions.len();
+    while i < cuts.len() {
+        let node = cuts[i].outputs[0];
+        let partners = contractions.len()..i;
+        let merged = partners.filter(|&p| !alone(node) && !alone(cuts[p].outputs[0])).find_map(|p| {
+            let same_shape = graph.nodes[cuts[p].outputs[0]].ty.shape == graph.nodes[node].ty.shape;
+            let mut merged = cuts.clone();
+            merged.remove(i);
+            merged[p].outputs.push(node);
+            (same_shape && launch_order(graph, merged.clone()).is_some()).then_some(merged)
+        });
+        match merged {
+            Some(merged) => cuts = merged,
+            None => i += 1,
+        }
+    }
+    cuts.split_off(contractions.len())
+}
+
+/// Builds a pointwise group.
+pub(super) fn group(
+    planner: &Planner<'_>,
+    cut: &Cut,
+    slots: &BTreeMap<NodeId, Vec<Slot>>,
+    stored: &dyn Fn(NodeId) -> Option<Slot>,
+) -> Result<Group, NeedsStorage> {
+    let graph = planner.graph;
+    let shape = graph.nodes[cut.outputs[0]].ty.shape.clone();
+    let mut builder = BodyBuilder::new(graph, &planner.uses_coordinates, stored);
+    let inside = |node: NodeId| cut.outputs.contains(&node);
+    let (body, values) = builder.body(Space::Point, shape.len(), &cut.outputs, &inside, None)?;
+    let (accesses, fixed) = builder.finish();
+    let outside = |node: NodeId| if inside(node) { None } else { stored(node) };
+    let nodes = prologue_nodes(planner, &cut.outputs, &outside);
+    Ok(Group {
+        name: String::new(),
+        kind: GroupKind::Pointwise,
+        shape,
+        nodes,
+        accesses,
+        fixed,
+        stores: Planner::stores(&cut.outputs, &values, slots),
+        body,
+    })
+}

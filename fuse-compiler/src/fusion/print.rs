@@ -1,0 +1,111 @@
+//! Canonical text of groups, for goldens and `FUSE_DUMP_DIR`.
+
+use std::fmt::Write;
+
+use fuse_artifact::{Size, Slot, Space};
+
+use super::{
+    Group, GroupKind, Groups,
+    body::{Body, KernelAccess, ValueOp},
+};
+use crate::graph::{Graph, Literal};
+
+/// The groups as text.
+pub fn print(graph: &Graph, groups: &Groups) -> String {
+    let mut text = String::new();
+    for group in &groups.groups {
+        print_group(graph, group, &mut text);
+    }
+    for refusal in &groups.refusals {
+        text += &format!("not fused: {} into {}: {}\n", refusal.producer, refusal.consumer, refusal.reason);
+    }
+    text
+}
+
+/// A size with the graph's names.
+pub fn size(graph: &Graph, size: &Size) -> String {
+    size.display(|id| graph.symbols[usize::from(id)].name.as_ref()).to_string()
+}
+
+/// A shape with the graph's names, for example `[M, 64]`.
+pub fn shape(graph: &Graph, sizes: &[Size]) -> String {
+    format!("[{}]", sizes.iter().map(|s| size(graph, s)).collect::<Vec<_>>().join(", "))
+}
+
+/// A slot's readable name.
+pub fn slot(graph: &Graph, slot: Slot) -> String {
+    match slot {
+        Slot::Param(i) => graph.params[usize::from(i)].name.clone(),
+        Slot::Temporary(i) => format!("temporary{i}"),
+        Slot::Result(i) => format!("result{i}"),
+        Slot::Scratch => "scratch".to_owned(),
+    }
+}
+
+fn print_group(graph: &Graph, group: &Group, text: &mut String) {
+    let _ = writeln!(
+        text,
+        "{} over {}{}",
+        group.name,
+        shape(graph, &group.shape),
+        if group.fixed { " (fixed)" } else { "" }
+    );
+    for (i, access) in group.accesses.iter().enumerate() {
+        let _ = writeln!(text, "  a{i} = {}", access_text(graph, access));
+    }
+    if let GroupKind::Contraction(contraction) = &group.kind {
+        let _ = writeln!(text, "  depth {}", size(graph, &contraction.depth));
+        for (side, (body, value)) in [("lhs", &contraction.lhs), ("rhs", &contraction.rhs)] {
+            let _ = writeln!(text, "  {side}:");
+            print_body(graph, body, text);
+            let _ = writeln!(text, "    -> v{value}");
+        }
+        let _ = writeln!(text, "  epilogue:");
+    }
+    print_body(graph, &group.body, text);
+    for store in &group.stores {
+        let _ = writeln!(text, "    {} <- v{}", slot(graph, store.slot), store.value);
+    }
+}
+
+fn access_text(graph: &Graph, access: &KernelAccess) -> String {
+    let a = &access.access;
+    let index = |v: usize| {
+        let axis = a.axes.iter().position(|x| *x == Some(v as u8));
+        let start = a.starts.get(v).filter(|start| start.as_constant() != Some(0)).map(|start| size(graph, start));
+        match (axis, start) {
+            (Some(d), Some(start)) => format!("{start} + i{d}"),
+            (Some(d), None) => format!("i{d}{}", if access.may_repeat[d] { "?" } else { "" }),
+            (None, Some(start)) => start,
+            (None, None) => "0".to_owned(),
+        }
+    };
+    let space = match a.space {
+        Space::Point => "",
+        Space::Lhs => "lhs ",
+        Space::Rhs => "rhs ",
+    };
+    let indices: Vec<String> = (0..a.view.len()).map(index).collect();
+    format!("{space}{}: {}{} at [{}]", slot(graph, a.slot), access.dtype, shape(graph, &a.view), indices.join(", "))
+}
+
+fn print_body(graph: &Graph, body: &Body, text: &mut String) {
+    for (i, value) in body.values.iter().enumerate() {
+        let rhs = match &value.op {
+            ValueOp::Load(access) => format!("load a{access}"),
+            ValueOp::Sum => "sum".to_owned(),
+            ValueOp::Coordinate { axis: Some(axis), start } => format!("coordinate i{axis} + {}", size(graph, start)),
+            ValueOp::Coordinate { axis: None, start } => format!("coordinate {}", size(graph, start)),
+            ValueOp::Scalar(param) => format!("scalar {}", graph.params[usize::from(*param)].name),
+            ValueOp::Literal(Literal::Float(x)) => format!("{x:?}"),
+            ValueOp::Literal(Literal::Integer(x)) => format!("{x}"),
+            ValueOp::Literal(Literal::Bool(x)) => format!("{x}"),
+            ValueOp::Unary(op, x) => format!("{} v{x}", op.name()),
+            ValueOp::Binary(op, x, y) => format!("{} v{x}, v{y}", op.name()),
+            ValueOp::Compare(op, x, y) => format!("{} v{x}, v{y}", op.name()),
+            ValueOp::Select(c, x, y) => format!("select v{c}, v{x}, v{y}"),
+            ValueOp::Cast(x) => format!("cast v{x}"),
+        };
+        let _ = writeln!(text, "    v{i}: {} = {rhs}", value.dtype);
+    }
+}

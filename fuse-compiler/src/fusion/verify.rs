@@ -1,0 +1,89 @@
+//! Invariants of [`Groups`], checked after fusion:
+//!
+//! 1. Every result is stored, exactly once, and every temporary is stored exactly once.
+//! 2. A group reads only parameters and what earlier groups store.
+//! 3. In a body, operands come before their users, and loads refer to the group's accesses.
+//! 4. Every store's value exists, and its node has the elements of the group's domain.
+//! 5. An access has one entry per axis of its space, and each entry names an axis of its view.
+//! 6. A group binds no more storage buffers than every adapter has.
+
+use std::collections::BTreeSet;
+
+use fuse_artifact::{Size, Slot};
+
+use super::{
+    Group, GroupKind, Groups,
+    body::{Body, ValueOp},
+    legality::MAX_STORAGE_BUFFERS,
+};
+use crate::graph::Graph;
+
+/// The violated invariants; empty when all hold.
+pub fn verify(graph: &Graph, groups: &Groups) -> Vec<String> {
+    let mut errors = vec![];
+    let mut written = BTreeSet::new();
+    for group in &groups.groups {
+        for access in &group.accesses {
+            let slot = access.access.slot;
+            if !matches!(slot, Slot::Param(_)) && !written.contains(&slot) {
+                errors.push(format!("{} reads {slot:?} before it is stored", group.name));
+            }
+        }
+        for store in &group.stores {
+            if !written.insert(store.slot) {
+                errors.push(format!("{} stores {:?} again", group.name, store.slot));
+            }
+            if graph.nodes[store.node].ty.elements() != Size::product(&group.shape) {
+                errors.push(format!("{} stores {}, which is not of its shape", group.name, store.node));
+            }
+        }
+        group_errors(group, &mut errors);
+    }
+    let results = (0..graph.results.len()).map(|i| Slot::Result(i as u16));
+    let temporaries = (0..groups.temporaries.len()).map(|i| Slot::Temporary(i as u16));
+    errors.extend(
+        results.chain(temporaries).filter(|slot| !written.contains(slot)).map(|s| format!("{s:?} is not stored")),
+    );
+    errors
+}
+
+fn group_errors(group: &Group, errors: &mut Vec<String>) {
+    let rank = group.shape.len();
+    let name = &group.name;
+    let bodies: Vec<&Body> = match &group.kind {
+        GroupKind::Pointwise => vec![&group.body],
+        GroupKind::Contraction(c) => vec![&group.body, &c.lhs.0, &c.rhs.0],
+    };
+    for (i, value) in bodies.iter().flat_map(|body| body.values.iter().enumerate()) {
+        let backwards = operands(&value.op).iter().all(|&x| x < i);
+        let known = !matches!(value.op, ValueOp::Load(access) if usize::from(access) >= group.accesses.len());
+        if !backwards || !known {
+            errors.push(format!("value {i} of {name} uses what does not exist yet"));
+        }
+    }
+    if group.stores.is_empty() || group.stores.iter().any(|store| store.value >= group.body.values.len()) {
+        errors.push(format!("{name} stores nothing or an unknown value"));
+    }
+    for access in &group.accesses {
+        let view = access.access.view.len();
+        let axes_exist = access.access.axes.iter().flatten().all(|&axis| usize::from(axis) < view);
+        if access.access.axes.len() != rank || !axes_exist {
+            errors.push(format!("{name} has an access that does not fit its domain"));
+        }
+    }
+    let reads: BTreeSet<Slot> = group.accesses.iter().map(|access| access.access.slot).collect();
+    if reads.len() + group.stores.len() > MAX_STORAGE_BUFFERS {
+        errors.push(format!("{name} binds too many storage buffers"));
+    }
+}
+
+fn operands(op: &ValueOp) -> Vec<usize> {
+    match *op {
+        ValueOp::Unary(_, x) | ValueOp::Cast(x) => vec![x],
+        ValueOp::Binary(_, x, y) | ValueOp::Compare(_, x, y) => vec![x, y],
+        ValueOp::Select(c, x, y) => vec![c, x, y],
+        ValueOp::Load(_) | ValueOp::Sum | ValueOp::Coordinate { .. } | ValueOp::Scalar(_) | ValueOp::Literal(_) => {
+            vec![]
+        }
+    }
+}

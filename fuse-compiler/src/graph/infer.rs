@@ -1,0 +1,332 @@
+//! Dtypes of an expression's variables: which must be equal, and what the operations allow.
+//!
+//! Input: the body of a `fuse!(expr)`. Output: its free variables in order of first use, the classes that
+//! unification puts them in, and the dtypes of the results. Contradictions are left to the lowering, which
+//! knows how to report them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use fuse_artifact::DType;
+use syn::Ident;
+
+use super::lower::catalog::{self, Class, Kind, Pointwise};
+use crate::{
+    front::{DTypeClass, ExpressionDType},
+    syntax::ast::{Argument, BinaryOperator, Block, Call, Element, Expr, ExprKind, Literal, UnaryOperator},
+};
+
+/// What is known of a set of values of one dtype.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Constraint {
+    Class(DTypeClass),
+    Known(DType),
+}
+
+/// A node of the union-find forest.
+type Term = usize;
+
+/// What inference finds.
+pub(crate) struct Inferred {
+    /// The free variables, in order of first use.
+    pub(crate) variables: Vec<(Ident, ExpressionDType)>,
+    /// The classes, in order of their first variable.
+    pub(crate) classes: Vec<DTypeClass>,
+    /// A variable of each class, for messages.
+    pub(crate) witnesses: Vec<Ident>,
+    /// The dtypes of the results.
+    pub(crate) results: Vec<ExpressionDType>,
+}
+
+#[derive(Default)]
+struct Inference {
+    parents: Vec<Term>,
+    constraints: Vec<Constraint>,
+    variables: Vec<(Ident, Term)>,
+    indices: BTreeMap<String, usize>,
+}
+
+/// Names bound by `let` at some place of the body.
+type Bindings = BTreeMap<String, Term>;
+
+/// Infers the dtypes of an expression.
+pub(crate) fn infer(body: &Block) -> Inferred {
+    let mut inference = Inference::default();
+    let results = inference.block_results(body, &Bindings::new());
+    inference.finish(results)
+}
+
+impl Inference {
+    fn finish(&mut self, results: Vec<Term>) -> Inferred {
+        let mut roots: Vec<Term> = Vec::new();
+        let mut inferred = Inferred { variables: vec![], classes: vec![], witnesses: vec![], results: vec![] };
+        for (ident, term) in self.variables.clone() {
+            let root = self.find(term);
+            if let Constraint::Class(class) = self.constraints[root]
+                && !roots.contains(&root)
+            {
+                roots.push(root);
+                inferred.classes.push(class);
+                inferred.witnesses.push(ident.clone());
+            }
+            let dtype = self.dtype(root, &roots);
+            inferred.variables.push((ident, dtype));
+        }
+        inferred.results = results.into_iter().map(|term| self.dtype(term, &roots)).collect();
+        inferred
+    }
+
+    fn dtype(&mut self, term: Term, roots: &[Term]) -> ExpressionDType {
+        let root = self.find(term);
+        match (self.constraints[root], roots.iter().position(|other| *other == root)) {
+            (Constraint::Known(dtype), _) => ExpressionDType::Known(dtype),
+            (Constraint::Class(_), Some(class)) => ExpressionDType::Class(class),
+            // Made of literals only.
+            (Constraint::Class(DTypeClass::Float), None) => ExpressionDType::Known(DType::F32),
+            (Constraint::Class(_), None) => ExpressionDType::Known(DType::I32),
+        }
+    }
+
+    fn term(&mut self, constraint: Constraint) -> Term {
+        self.parents.push(self.parents.len());
+        self.constraints.push(constraint);
+        self.parents.len() - 1
+    }
+
+    fn class(&mut self, class: DTypeClass) -> Term {
+        self.term(Constraint::Class(class))
+    }
+
+    fn known(&mut self, dtype: DType) -> Term {
+        self.term(Constraint::Known(dtype))
+    }
+
+    fn find(&mut self, term: Term) -> Term {
+        let mut root = term;
+        while self.parents[root] != root {
+            root = self.parents[root];
+        }
+        self.parents[term] = root;
+        root
+    }
+
+    /// Makes two terms equal unless they contradict.
+    fn unify(&mut self, a: Term, b: Term) {
+        let (a, b) = (self.find(a), self.find(b));
+        if a == b {
+            return;
+        }
+        if let Some(both) = meet(self.constraints[a], self.constraints[b]) {
+            self.parents[b] = a;
+            self.constraints[a] = both;
+        }
+    }
+
+    fn restrict(&mut self, term: Term, constraint: Constraint) {
+        let other = self.term(constraint);
+        self.unify(term, other);
+    }
+
+    fn block_results(&mut self, block: &Block, bindings: &Bindings) -> Vec<Term> {
+        let bindings = self.lets(block, bindings);
+        match &block.value.kind {
+            ExprKind::Tuple(values) => values.iter().map(|value| self.expr(value, &bindings)).collect(),
+            ExprKind::Block(inner) => self.block_results(inner, &bindings),
+            _ => vec![self.expr(&block.value, &bindings)],
+        }
+    }
+
+    fn lets(&mut self, block: &Block, bindings: &Bindings) -> Bindings {
+        let mut bindings = bindings.clone();
+        for statement in &block.lets {
+            let values: Vec<Term> = match &statement.value.kind {
+                ExprKind::Tuple(values) => values.iter().map(|value| self.expr(value, &bindings)).collect(),
+                _ => vec![self.expr(&statement.value, &bindings)],
+            };
+            for (position, name) in statement.names.iter().enumerate() {
+                let term = match values.get(position) {
+                    Some(term) => *term,
+                    None => self.class(DTypeClass::Any),
+                };
+                bindings.insert(name.to_string(), term);
+            }
+        }
+        bindings
+    }
+
+    fn expr(&mut self, expr: &Expr, bindings: &Bindings) -> Term {
+        match &expr.kind {
+            ExprKind::Error | ExprKind::Tuple(_) => {
+                if let ExprKind::Tuple(values) = &expr.kind {
+                    for value in values {
+                        self.expr(value, bindings);
+                    }
+                }
+                self.class(DTypeClass::Any)
+            }
+            ExprKind::Name(name) => match bindings.get(&name.to_string()) {
+                Some(term) => *term,
+                None => self.variable(name),
+            },
+            ExprKind::Literal(literal) => self.literal(literal),
+            ExprKind::Unary(operator, x) => {
+                let x = self.expr(x, bindings);
+                let class = match operator {
+                    UnaryOperator::Neg => Class::Number,
+                    UnaryOperator::Not => Class::Bool,
+                };
+                self.same(class, &[x])
+            }
+            ExprKind::Binary(operator, a, b) => {
+                let operands = [self.expr(a, bindings), self.expr(b, bindings)];
+                self.operator(*operator, &operands)
+            }
+            ExprKind::Cast(x, element, _) => {
+                self.expr(x, bindings);
+                match element {
+                    Element::DType(dtype) => self.known(*dtype),
+                    Element::Generic(_) => self.class(DTypeClass::Any),
+                }
+            }
+            ExprKind::Block(block) => {
+                let bindings = self.lets(block, bindings);
+                self.expr(&block.value, &bindings)
+            }
+            ExprKind::Call(call) => self.call(call, bindings),
+        }
+    }
+
+    fn variable(&mut self, name: &Ident) -> Term {
+        let text = name.to_string();
+        if let Some(index) = self.indices.get(&text) {
+            return self.variables[*index].1;
+        }
+        let term = self.class(DTypeClass::Any);
+        self.indices.insert(text, self.variables.len());
+        self.variables.push((name.clone(), term));
+        term
+    }
+
+    fn literal(&mut self, literal: &Literal) -> Term {
+        match literal {
+            Literal::Bool(_) => self.known(DType::Bool),
+            Literal::Integer(_, Some(dtype)) | Literal::Float(_, Some(dtype)) => self.known(*dtype),
+            Literal::Integer(_, None) => self.class(DTypeClass::Number),
+            Literal::Float(_, None) => self.class(DTypeClass::Float),
+        }
+    }
+
+    fn operator(&mut self, operator: BinaryOperator, operands: &[Term]) -> Term {
+        use BinaryOperator::{And, Eq, Ge, Gt, Le, Lt, Ne, Or};
+        let class = match operator {
+            And | Or => Class::Bool,
+            Eq | Ne => Class::Any,
+            _ => Class::Number,
+        };
+        let operand = self.same(class, operands);
+        match operator {
+            Eq | Ne | Lt | Le | Gt | Ge => self.known(DType::Bool),
+            _ => operand,
+        }
+    }
+
+    /// Operands of one dtype in a class.
+    fn same(&mut self, class: Class, operands: &[Term]) -> Term {
+        for pair in operands.windows(2) {
+            self.unify(pair[0], pair[1]);
+        }
+        let constraint = match class {
+            Class::Any => Constraint::Class(DTypeClass::Any),
+            Class::Number => Constraint::Class(DTypeClass::Number),
+            Class::Float => Constraint::Class(DTypeClass::Float),
+            Class::Bool => Constraint::Known(DType::Bool),
+        };
+        for operand in operands {
+            self.restrict(*operand, constraint);
+        }
+        operands.first().copied().unwrap_or_else(|| self.term(constraint))
+    }
+
+    fn call(&mut self, call: &Call, bindings: &Bindings) -> Term {
+        let Some(operation) = catalog::find(&call.name.to_string()) else {
+            for argument in super::lower::call_arguments(call) {
+                self.expr(argument, bindings);
+            }
+            return self.class(DTypeClass::Any);
+        };
+        let operands: Vec<Term> = call
+            .arguments
+            .iter()
+            .filter_map(|argument| match argument {
+                Argument::Expr(expr) => Some(self.expr(expr, bindings)),
+                Argument::List(..) => None,
+            })
+            .collect();
+        match operation.kind {
+            Kind::Pointwise(op) => self.pointwise(op, &operands),
+            Kind::Clamp | Kind::Matmul | Kind::Dot | Kind::Outer => self.same(Class::Number, &operands),
+            Kind::LeakyRelu | Kind::Elu => {
+                let class = if operation.kind == Kind::Elu { Class::Float } else { Class::Number };
+                let mut all = operands;
+                let named: BTreeSet<&str> = operation.options.iter().map(|option| option.name).collect();
+                let given = call.options.iter().filter(|(name, _)| named.contains(name.to_string().as_str()));
+                for (_, argument) in given {
+                    if let Argument::Expr(expr) = argument {
+                        all.push(self.expr(expr, bindings));
+                    }
+                }
+                if call.options.is_empty() {
+                    all.push(self.class(DTypeClass::Float));
+                }
+                self.same(class, &all)
+            }
+            Kind::Index => self.known(DType::I32),
+            Kind::Transpose
+            | Kind::Permute
+            | Kind::Reshape
+            | Kind::BroadcastTo
+            | Kind::Slice
+            | Kind::Squeeze
+            | Kind::Unsqueeze => operands.first().copied().unwrap_or_else(|| self.class(DTypeClass::Any)),
+        }
+    }
+
+    fn pointwise(&mut self, op: Pointwise, operands: &[Term]) -> Term {
+        match (op, operands) {
+            (Pointwise::Select, [condition, values @ ..]) => {
+                self.restrict(*condition, Constraint::Known(DType::Bool));
+                self.same(Class::Any, values)
+            }
+            (Pointwise::Compare(_), _) => {
+                self.same(op.class(), operands);
+                self.known(DType::Bool)
+            }
+            // An activation: integers are rare enough not to make kernels for them.
+            (Pointwise::Unary(super::UnaryOp::Relu), _) => self.same(Class::Float, operands),
+            _ => self.same(op.class(), operands),
+        }
+    }
+}
+
+/// What satisfies both, if anything.
+fn meet(a: Constraint, b: Constraint) -> Option<Constraint> {
+    use Constraint::{Class, Known};
+    match (a, b) {
+        (Known(x), Known(y)) => (x == y).then_some(a),
+        (Known(dtype), Class(class)) | (Class(class), Known(dtype)) => {
+            class.dtypes().contains(&dtype).then_some(Known(dtype))
+        }
+        (Class(x), Class(y)) => Some(Class(if x.dtypes().len() <= y.dtypes().len() { x } else { y })),
+    }
+}
+
+impl DTypeClass {
+    /// The dtypes of the class, in the order of an expression's instances.
+    pub fn dtypes(self) -> &'static [DType] {
+        const ALL: &[DType] = &[DType::F32, DType::F16, DType::I32, DType::U32, DType::Bool];
+        match self {
+            Self::Float => &ALL[..2],
+            Self::Number => &ALL[..4],
+            Self::Any => ALL,
+        }
+    }
+}

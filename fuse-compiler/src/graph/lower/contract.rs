@@ -1,0 +1,217 @@
+//! Contractions: `matmul`, and `dot` and `outer` in terms of it and of broadcasting.
+
+use fuse_artifact::{DType, Relation, Size};
+
+use super::{
+    Lowering,
+    catalog::Pointwise,
+    resolve::ones,
+    value::{Operand, Value},
+};
+use crate::{
+    diag::{Code, Diagnostic, SourceRange},
+    front::RankExpr,
+    graph::{BinaryOp, NodeId, Op},
+};
+
+/// What the check of `K` is about.
+const INNER: &str = "inner dimension of `matmul`";
+
+impl Lowering<'_> {
+    /// `[.., M, K] × [.., K, N] → [.., M, N]`.
+    pub(super) fn matmul(&mut self, a: &Operand, b: &Operand, at: SourceRange) -> Option<NodeId> {
+        let (lhs, rhs) = (self.force(a), self.force(b));
+        let (lhs, rhs) = (lhs?, rhs?);
+        self.contraction_dtype("matmul", (lhs, a.range), (rhs, b.range), at)?;
+        let (left_ok, right_ok) = (self.require_matrix(lhs, a.range), self.require_matrix(rhs, b.range));
+        if !left_ok || !right_ok {
+            return None;
+        }
+        self.require_inner(lhs, rhs, a, b, at)?;
+        let (left, right) = (self.shape(lhs).to_vec(), self.shape(rhs).to_vec());
+        let (left_batch, right_batch) = (&left[..left.len() - 2], &right[..right.len() - 2]);
+        let mut shape = match self.broadcast_pair(left_batch, right_batch) {
+            Ok(shape) => shape,
+            Err((m, n)) => {
+                let message = format!(
+                    "batch dimensions `[{}]` and `[{}]` do not broadcast: expected `{}`, found `{}`",
+                    self.shape_text(left_batch),
+                    self.shape_text(right_batch),
+                    self.size_text(&m),
+                    self.size_text(&n),
+                );
+                let diagnostic = self
+                    .with_origins(Diagnostic::new(Code::MatmulBatch, at, message), &[&m, &n])
+                    .help("all axes but the last two are batch axes; they must be equal or 1");
+                self.sink.report(diagnostic);
+                return None;
+            }
+        };
+        shape.push(left[left.len() - 2].clone());
+        shape.push(right[right.len() - 1].clone());
+        let rank = RankExpr::Matmul(Box::new(self.rank_of(lhs).clone()), Box::new(self.rank_of(rhs).clone()));
+        let lhs = self.with_leading_ones(lhs, shape.len(), a.range);
+        let rhs = self.with_leading_ones(rhs, shape.len(), b.range);
+        let dtype = self.dtype(lhs);
+        let node = self.push(Op::Matmul { lhs, rhs }, dtype, shape, at);
+        self.set_rank(node, rank);
+        Some(node)
+    }
+
+    fn require_matrix(&self, node: NodeId, at: SourceRange) -> bool {
+        let Some(rank) = self.visible_rank(node).filter(|rank| *rank < 2) else { return true };
+        let diagnostic = Diagnostic::new(
+            Code::MatmulRank,
+            at,
+            format!("`matmul` takes matrices, found `{}` with {rank} axes", self.type_text(node)),
+        );
+        self.sink.report(match rank {
+            1 => diagnostic.help(
+                "for two vectors write `dot(a, b)`; to make a vector a row write `unsqueeze(x, axis = 0)`, \
+                 a column `unsqueeze(x, axis = 1)`",
+            ),
+            _ => diagnostic.help("to scale a matrix by a number write `s * x`"),
+        });
+        false
+    }
+
+    fn require_inner(&mut self, lhs: NodeId, rhs: NodeId, a: &Operand, b: &Operand, at: SourceRange) -> Option<()> {
+        let (left, right) = (self.shape(lhs), self.shape(rhs));
+        let inner = left[left.len() - 1].clone();
+        let outer = right[right.len() - 2].clone();
+        if inner == outer {
+            return Some(());
+        }
+        if self.padded && (inner.as_constant().is_none() || outer.as_constant().is_none()) {
+            self.check(Relation::Equal, inner, outer, INNER);
+            return Some(());
+        }
+        let (k, j) = (self.size_text(&inner), self.size_text(&outer));
+        let transposed = if right[right.len() - 1] == inner {
+            Some("transpose the right operand: `matmul(a, transpose(b))`")
+        } else if left[left.len() - 2] == outer {
+            Some("transpose the left operand: `matmul(transpose(a), b)`")
+        } else {
+            None
+        };
+        let message = format!("inner dimensions of `matmul` differ: expected `{k}`, found `{j}`");
+        let diagnostic = Diagnostic::new(Code::MatmulInner, at, message)
+            .note(a.range, format!("the left operand is `{}`; its last dimension is `{k}`", self.type_text(lhs)))
+            .note(b.range, format!("the right operand is `{}`; its last but one is `{j}`", self.type_text(rhs)));
+        let diagnostic = self.with_origins(diagnostic, &[&inner, &outer]);
+        self.sink.report(diagnostic.help(
+            transposed.unwrap_or("`matmul` multiplies `[.., M, K]` by `[.., K, N]`; give both dimensions one name"),
+        ));
+        None
+    }
+
+    fn contraction_dtype(
+        &self,
+        name: &str,
+        (lhs, left): (NodeId, SourceRange),
+        (rhs, right): (NodeId, SourceRange),
+        at: SourceRange,
+    ) -> Option<DType> {
+        let (a, b) = (self.dtype(lhs), self.dtype(rhs));
+        for (dtype, range) in [(a, left), (b, right)] {
+            if dtype == DType::Bool {
+                let message = format!("`{name}` takes numbers, found `bool`");
+                self.sink.report(Diagnostic::new(Code::NumberRequired, range, message).help("convert it: `x as f32`"));
+                return None;
+            }
+        }
+        if a != b {
+            self.sink.report(
+                Diagnostic::new(
+                    Code::DTypeMismatch,
+                    at,
+                    format!("operands of `{name}` have different dtypes: `{a}` and `{b}`"),
+                )
+                .note(left, format!("this is `{a}`"))
+                .note(right, format!("this is `{b}`"))
+                .help(format!("convert one of them: `x as {a}`")),
+            );
+            return None;
+        }
+        Some(a)
+    }
+
+    /// `[K] · [K]`: a single number.
+    pub(super) fn dot(&mut self, a: &Operand, b: &Operand, at: SourceRange) -> Option<NodeId> {
+        let (lhs, rhs) = (self.force(a), self.force(b));
+        let (lhs, rhs) = (lhs?, rhs?);
+        let dtype = self.contraction_dtype("dot", (lhs, a.range), (rhs, b.range), at)?;
+        let (k, j) = (self.require_vector(lhs, "dot", a.range), self.require_vector(rhs, "dot", b.range));
+        let (k, j) = (k?, j?);
+        if k != j && self.padded {
+            self.check(Relation::Equal, k.clone(), j.clone(), "length of the vectors of `dot`");
+        } else if k != j {
+            let (expected, found) = (self.size_text(&k), self.size_text(&j));
+            let message = format!("the vectors of `dot` differ in length: expected `{expected}`, found `{found}`");
+            let diagnostic = self.with_origins(Diagnostic::new(Code::DimensionMismatch, at, message), &[&k, &j]);
+            self.sink.report(diagnostic.help("give both dimensions one name"));
+            return None;
+        }
+        let outer = vec![Size::ONE; if self.padded { 4 } else { 0 }];
+        let with = |last: [Size; 2]| outer.iter().cloned().chain(last).collect::<Vec<_>>();
+        let row = self.push(Op::Reshape(lhs), dtype, with([Size::ONE, k]), a.range);
+        let column = self.push(Op::Reshape(rhs), dtype, with([j, Size::ONE]), b.range);
+        let product = Op::Matmul { lhs: row, rhs: column };
+        let product = self.push(product, dtype, with([Size::ONE, Size::ONE]), at);
+        if self.padded {
+            self.set_rank(product, RankExpr::Known(0));
+            return Some(product);
+        }
+        Some(self.push(Op::Reshape(product), dtype, vec![], at))
+    }
+
+    /// `[M] ⊗ [N] → [M, N]`.
+    pub(super) fn outer(&mut self, a: &Operand, b: &Operand, at: SourceRange) -> Option<NodeId> {
+        let (lhs, rhs) = (self.force(a), self.force(b));
+        let (lhs, rhs) = (lhs?, rhs?);
+        let dtype = self.contraction_dtype("outer", (lhs, a.range), (rhs, b.range), at)?;
+        let (m, n) = (self.require_vector(lhs, "outer", a.range), self.require_vector(rhs, "outer", b.range));
+        let (m, n) = (m?, n?);
+        let column: Vec<Size> = if self.padded {
+            let mut shape = ones();
+            shape[4] = m;
+            shape
+        } else {
+            vec![m, Size::ONE]
+        };
+        let row: Vec<Size> = if self.padded {
+            let mut shape = ones();
+            shape[5] = n;
+            shape
+        } else {
+            vec![Size::ONE, n]
+        };
+        let column = self.push(Op::Reshape(lhs), dtype, column, a.range);
+        let row = self.push(Op::Reshape(rhs), dtype, row, b.range);
+        let operands =
+            [(column, a.range), (row, b.range)].map(|(node, range)| Operand { value: Value::Node(node), range });
+        let Value::Node(node) = self.pointwise(Pointwise::Binary(BinaryOp::Mul), &operands, at) else { return None };
+        self.set_rank(node, RankExpr::Known(2));
+        Some(node)
+    }
+
+    /// The length of a vector. In the expression form the launch checks that all other axes are 1.
+    fn require_vector(&mut self, node: NodeId, name: &str, at: SourceRange) -> Option<Size> {
+        let shape = self.shape(node).to_vec();
+        match self.visible_rank(node) {
+            Some(1) => {}
+            None => {
+                let outer = Size::product(&shape[..shape.len() - 1]);
+                self.check(Relation::Equal, outer, Size::ONE, format!("outer dimensions of a vector of `{name}`"));
+            }
+            Some(rank) => {
+                let message = format!("`{name}` takes vectors, found `{}` with {rank} axes", self.type_text(node));
+                self.sink.report(
+                    Diagnostic::new(Code::VectorRequired, at, message).help("for matrices write `matmul(a, b)`"),
+                );
+                return None;
+            }
+        }
+        shape.last().cloned()
+    }
+}

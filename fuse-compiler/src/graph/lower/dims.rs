@@ -1,0 +1,284 @@
+//! Dimensions: from types and expressions to sizes, named and numbered axes, and what is known of two sizes.
+
+use std::{cmp::Ordering, collections::BTreeMap};
+
+use fuse_artifact::Size;
+
+use super::{
+    Lowering, Scope, ident_range,
+    value::{Axis, AxisKind},
+};
+use crate::{
+    diag::{Code, Diagnostic, SourceRange, suggest},
+    front::RankExpr,
+    graph::NodeId,
+    syntax::ast::{Argument, BinaryOperator, Dim, Expr, ExprKind, Literal, UnaryOperator},
+};
+
+/// The size of a dimension in a type.
+pub(super) fn size_of_dim(dim: &Dim, dims: &BTreeMap<String, Size>) -> Result<Size, Diagnostic> {
+    match dim {
+        Dim::Literal(value, _) => Ok(Size::constant(*value)),
+        Dim::Name(name) => match dims.get(&name.to_string()) {
+            Some(size) => Ok(size.clone()),
+            None => Err(unbound(&name.to_string(), ident_range(name), dims)),
+        },
+        Dim::Product(factors) => factors.iter().try_fold(Size::ONE, |product, factor| {
+            let size = size_of_dim(factor, dims)?;
+            Ok(product.mul(&size))
+        }),
+        Dim::Sum(a, b) => Ok(size_of_dim(a, dims)?.add(&size_of_dim(b, dims)?)),
+        Dim::Difference(a, b) => Ok(size_of_dim(a, dims)?.sub(&size_of_dim(b, dims)?)),
+    }
+}
+
+fn unbound(name: &str, at: SourceRange, dims: &BTreeMap<String, Size>) -> Diagnostic {
+    let close = suggest(name, dims.keys().map(String::as_str));
+    Diagnostic::new(Code::UnboundDimension, at, format!("dimension `{name}` is not defined by any parameter")).help(
+        match close {
+            Some(close) => format!("did you mean `{close}`?"),
+            None => format!("a dimension gets its value from a tensor parameter, such as `x: f32[{name}]`"),
+        },
+    )
+}
+
+/// Whether `a ≤ b` for all values of the symbols, which are never negative.
+pub(super) fn always_at_most(a: &Size, b: &Size) -> bool {
+    b.sub(a).terms.iter().all(|term| term.coefficient >= 0)
+}
+
+/// Whether `a > b` for all values of the symbols.
+pub(super) fn always_above(a: &Size, b: &Size) -> bool {
+    let difference = a.sub(b);
+    let constant = difference.terms.iter().find(|term| term.symbols.is_empty()).map_or(0, |term| term.coefficient);
+    constant > 0 && difference.terms.iter().all(|term| term.coefficient >= 0)
+}
+
+/// Whether two products can never be equal but where both are 0: what is left without common factors are
+/// two different numbers.
+pub(super) fn never_equal(a: &Size, b: &Size) -> bool {
+    let ([a], [b]) = (&*a.terms, &*b.terms) else { return false };
+    let mut rest = b.symbols.to_vec();
+    for symbol in a.symbols.iter() {
+        match rest.iter().position(|other| other == symbol) {
+            Some(position) => drop(rest.remove(position)),
+            None => return false,
+        }
+    }
+    rest.is_empty() && a.coefficient.cmp(&b.coefficient) != Ordering::Equal
+}
+
+impl Lowering<'_> {
+    /// The size that an expression in a list or a slice bound means.
+    pub(super) fn size_of(&self, expr: &Expr, scope: &Scope) -> Result<Size, Option<Diagnostic>> {
+        let bad = |message: &str| {
+            Some(
+                Diagnostic::new(Code::BadDimension, expr.span, message)
+                    .help("a dimension is a name such as `N`, a number such as `64`, or a product such as `H * D`"),
+            )
+        };
+        match &expr.kind {
+            ExprKind::Error => Err(None),
+            ExprKind::Literal(Literal::Integer(value, _)) => match u32::try_from(*value) {
+                Ok(value) => Ok(Size::constant(u64::from(value))),
+                Err(_) => Err(bad("a dimension is from 0 to 4294967295")),
+            },
+            ExprKind::Name(name) => {
+                let text = name.to_string();
+                match scope.dims.get(&text) {
+                    Some(size) => Ok(size.clone()),
+                    None if scope.variables.contains_key(&text) => {
+                        Err(bad(&format!("`{text}` is a value, not a dimension")))
+                    }
+                    None if self.padded => Err(Some(
+                        Diagnostic::new(
+                            Code::UnboundDimension,
+                            expr.span,
+                            format!("dimension `{text}` is not defined"),
+                        )
+                        .help(
+                            "in `fuse!(…)` dimensions have no names: write a number, or a `fn` with `f32[M, N]` types",
+                        ),
+                    )),
+                    None => Err(Some(unbound(&text, expr.span, &scope.dims))),
+                }
+            }
+            ExprKind::Binary(operator, a, b) => {
+                let (a, b) = (self.size_of(a, scope)?, self.size_of(b, scope)?);
+                match operator {
+                    BinaryOperator::Add => Ok(a.add(&b)),
+                    BinaryOperator::Sub => Ok(a.sub(&b)),
+                    BinaryOperator::Mul => Ok(a.mul(&b)),
+                    _ => Err(bad("a dimension is made with `*`, `+` and `-` only")),
+                }
+            }
+            ExprKind::Unary(UnaryOperator::Neg, _) => Err(bad("a dimension cannot be negative")),
+            _ => Err(bad("expected a dimension")),
+        }
+    }
+
+    /// The sizes of a list such as `[B, H * D]`.
+    pub(super) fn sizes_of(&self, argument: &Argument, scope: &Scope, usage: &str) -> Option<Vec<Size>> {
+        let expressions = self.list(argument, usage)?;
+        let mut sizes = Vec::new();
+        let mut sound = true;
+        for expr in expressions {
+            match self.size_of(expr, scope) {
+                Ok(size) => sizes.push(size),
+                Err(diagnostic) => {
+                    sound = false;
+                    if let Some(diagnostic) = diagnostic {
+                        self.sink.report(diagnostic);
+                    }
+                }
+            }
+        }
+        sound.then_some(sizes)
+    }
+
+    /// The elements of a bracketed list.
+    pub(super) fn list<'e>(&self, argument: &'e Argument, usage: &str) -> Option<&'e [Expr]> {
+        match argument {
+            Argument::List(list, _) => Some(list),
+            Argument::Expr(expr) => {
+                if !matches!(expr.kind, ExprKind::Error) {
+                    self.sink.report(
+                        Diagnostic::new(Code::BadOption, expr.span, "expected a list in brackets")
+                            .help(format!("write `{usage}`")),
+                    );
+                }
+                None
+            }
+        }
+    }
+
+    /// An axis as written: a number, or the name of a dimension.
+    pub(super) fn axis(&self, argument: &Argument, scope: &Scope, usage: &str) -> Option<Axis> {
+        let Argument::Expr(expr) = argument else {
+            self.sink.report(
+                Diagnostic::new(Code::BadOption, argument_range(argument), "expected one axis, found a list")
+                    .help(format!("write `{usage}`")),
+            );
+            return None;
+        };
+        let range = expr.span;
+        if let Some(number) = integer(expr) {
+            return Some(Axis { kind: AxisKind::Number(number), range });
+        }
+        let ExprKind::Name(name) = &expr.kind else {
+            if !matches!(expr.kind, ExprKind::Error) {
+                self.sink.report(
+                    Diagnostic::new(Code::BadOption, range, "expected an axis: a number or the name of a dimension")
+                        .help(format!("write `{usage}`")),
+                );
+            }
+            return None;
+        };
+        let text = name.to_string();
+        if let Some(size) = scope.dims.get(&text) {
+            return Some(Axis { kind: AxisKind::Named(text, size.clone()), range });
+        }
+        let help = match suggest(&text, scope.dims.keys().map(String::as_str)) {
+            Some(close) => format!("did you mean `{close}`?"),
+            None if self.padded => "in `fuse!(…)` dimensions have no names: count from the end, `axis = -1`".into(),
+            None => "an axis is a number, or the name of a dimension of the value".into(),
+        };
+        self.sink.report(Diagnostic::new(Code::UnknownAxis, range, format!("unknown dimension `{text}`")).help(help));
+        None
+    }
+
+    /// The axis of a node.
+    pub(super) fn axis_of_node(&mut self, axis: &Axis, node: NodeId) -> Option<usize> {
+        let shape = self.shape(node).to_vec();
+        let rank = self.visible_rank(node);
+        self.axis_of_shape(axis, &shape, rank)
+    }
+
+    /// The rank that the user sees, where it is known.
+    pub(super) fn visible_rank(&self, node: NodeId) -> Option<usize> {
+        match (self.padded, self.rank_of(node)) {
+            (false, _) => Some(self.shape(node).len()),
+            (true, RankExpr::Known(rank)) => Some(*rank),
+            (true, _) => None,
+        }
+    }
+
+    /// The position of an axis in a shape. `rank` is what the user sees of the shape: its last axes.
+    pub(super) fn axis_of_shape(&mut self, axis: &Axis, shape: &[Size], rank: Option<usize>) -> Option<usize> {
+        match &axis.kind {
+            AxisKind::Number(number) => self.numbered_axis(*number, axis.range, shape, rank),
+            AxisKind::Named(name, size) => self.named_axis(name, size, axis.range, shape),
+        }
+    }
+
+    fn numbered_axis(&mut self, number: i64, at: SourceRange, shape: &[Size], rank: Option<usize>) -> Option<usize> {
+        let Some(visible) = rank else {
+            if number >= 0 {
+                self.sink.report(
+                    Diagnostic::new(
+                        Code::PositiveAxis,
+                        at,
+                        "an axis is counted from the front, but the rank is known to the caller's types only",
+                    )
+                    .help("count from the end: `axis = -1` is the last axis; or write a `fn` with `f32[M, N]` types"),
+                );
+                return None;
+            }
+            return self.numbered_axis(number, at, shape, Some(shape.len()));
+        };
+        let position = if number < 0 { number + visible as i64 } else { number };
+        if (0..visible as i64).contains(&position) {
+            return Some(shape.len() - visible + position as usize);
+        }
+        let diagnostic = axis_out_of_range(number, visible, at);
+        let text = self.shape_text(&shape[shape.len() - visible..]);
+        self.sink.report(if self.padded {
+            diagnostic
+        } else {
+            diagnostic.note(at, format!("the value's shape is `[{text}]`"))
+        });
+        None
+    }
+
+    fn named_axis(&self, name: &str, size: &Size, at: SourceRange, shape: &[Size]) -> Option<usize> {
+        let positions: Vec<usize> = (0..shape.len()).filter(|&axis| shape[axis] == *size).collect();
+        let text = self.shape_text(shape);
+        match positions.as_slice() {
+            [position] => return Some(*position),
+            [] => self.sink.report(
+                Diagnostic::new(Code::UnknownAxis, at, format!("no axis of `[{text}]` is `{name}`"))
+                    .help("name one of its dimensions, or write the axis as a number"),
+            ),
+            _ => self.sink.report(
+                Diagnostic::new(Code::AmbiguousAxis, at, format!("several axes of `[{text}]` are `{name}`"))
+                    .help(format!("write the axis as a number, for example `axis = {}`", positions[0])),
+            ),
+        }
+        None
+    }
+}
+
+pub(super) fn axis_out_of_range(number: i64, rank: usize, at: SourceRange) -> Diagnostic {
+    let diagnostic = Diagnostic::new(Code::AxisOutOfRange, at, format!("axis {number} of a value with {rank} axes"));
+    match rank {
+        0 => diagnostic.help("a single number has no axes"),
+        1 => diagnostic.help("its only axis is 0, or -1 counted from the end"),
+        _ => diagnostic.help(format!("its axes are 0 to {}, or -{rank} to -1 counted from the end", rank - 1)),
+    }
+}
+
+/// The integer that an expression writes out.
+pub(super) fn integer(expr: &Expr) -> Option<i64> {
+    match &expr.kind {
+        ExprKind::Literal(Literal::Integer(value, _)) => i64::try_from(*value).ok(),
+        ExprKind::Unary(UnaryOperator::Neg, operand) => integer(operand)?.checked_neg(),
+        _ => None,
+    }
+}
+
+pub(super) fn argument_range(argument: &Argument) -> SourceRange {
+    match argument {
+        Argument::Expr(expr) => expr.span,
+        Argument::List(_, span) => (*span, *span),
+    }
+}

@@ -1,0 +1,380 @@
+//! Bodies: blocks, names, literals, operators and calls of operations.
+
+use std::rc::Rc;
+
+use super::{
+    Binding, Lowering, Scope,
+    catalog::{self, Kind, Operation, Pointwise},
+    dims::argument_range,
+    ident_range,
+    value::{Lazy, LazyDType, LazyKind, Operand, Value},
+};
+use crate::{
+    diag::{Code, Diagnostic, SourceRange, suggest},
+    graph::{BinaryOp, CompareOp, NodeId, UnaryOp},
+    syntax::ast::{Argument, BinaryOperator, Block, Call, Expr, ExprKind, Literal, UnaryOperator},
+};
+
+impl<'a> Lowering<'a> {
+    /// The value of a block; its bindings end with it.
+    pub(super) fn block(&mut self, block: &Block, scope: &Scope) -> Value {
+        let mut scope = scope.clone();
+        let before = self.sink.errors();
+        let mut bound = Vec::new();
+        for statement in &block.lets {
+            let operand = self.operand(&statement.value, &scope);
+            for (name, value) in statement.names.iter().zip(self.destructure(statement.names.len(), operand)) {
+                let binding = Binding::new(value, ident_range(name));
+                bound.push((name.to_string(), binding.clone()));
+                scope.variables.insert(name.to_string(), binding);
+            }
+        }
+        let value = self.expr(&block.value, &scope);
+        if scope.warn && self.sink.errors() == before {
+            self.warn_unused(&bound);
+        }
+        value
+    }
+
+    fn warn_unused(&self, bound: &[(String, Rc<Binding>)]) {
+        for (name, binding) in bound.iter().filter(|(name, binding)| !binding.used.get() && !name.starts_with('_')) {
+            self.sink.report(
+                Diagnostic::new(Code::UnusedLet, binding.range, format!("unused binding `{name}`"))
+                    .help(format!("remove it, or name it `_{name}` to say that this is meant")),
+            );
+        }
+    }
+
+    /// The values for so many names.
+    fn destructure(&self, names: usize, operand: Operand) -> Vec<Value> {
+        let found = match operand.value {
+            Value::Poison => return vec![Value::Poison; names],
+            Value::Tuple(values) if values.len() == names => return values,
+            Value::Tuple(values) => values.len(),
+            value if names == 1 => return vec![value],
+            _ => 1,
+        };
+        let plural = if found == 1 { "value" } else { "values" };
+        self.sink.report(
+            Diagnostic::new(Code::ResultCount, operand.range, format!("expected {names}, found {found} {plural}"))
+                .help(match found {
+                    1 => "write `let name = …;`".to_string(),
+                    _ => format!("write `let ({}) = …;`", ["a", "b", "c", "d"][..found.min(4)].join(", ")),
+                }),
+        );
+        vec![Value::Poison; names]
+    }
+
+    pub(super) fn operand(&mut self, expr: &Expr, scope: &Scope) -> Operand {
+        Operand { value: self.expr(expr, scope), range: expr.span }
+    }
+
+    pub(super) fn expr(&mut self, expr: &Expr, scope: &Scope) -> Value {
+        match &expr.kind {
+            ExprKind::Error => Value::Poison,
+            ExprKind::Name(name) => self.name(name, scope),
+            ExprKind::Literal(literal) => Lazy::literal(literal.clone(), expr.span),
+            ExprKind::Unary(operator, x) => {
+                let op = match operator {
+                    UnaryOperator::Neg => UnaryOp::Neg,
+                    UnaryOperator::Not => UnaryOp::Not,
+                };
+                let operand = self.operand(x, scope);
+                self.pointwise(Pointwise::Unary(op), &[operand], expr.span)
+            }
+            ExprKind::Binary(operator, a, b) => {
+                let operands = [self.operand(a, scope), self.operand(b, scope)];
+                self.pointwise(pointwise_of(*operator), &operands, expr.span)
+            }
+            ExprKind::Cast(x, element, _) => {
+                let operand = self.operand(x, scope);
+                self.cast(&operand, scope.dtype_of(element), expr.span)
+            }
+            ExprKind::Tuple(values) => Value::Tuple(values.iter().map(|value| self.expr(value, scope)).collect()),
+            ExprKind::Block(block) => self.block(block, scope),
+            ExprKind::Call(call) => self.call(call, expr.span, scope),
+        }
+    }
+
+    fn cast(&mut self, operand: &Operand, dtype: fuse_artifact::DType, at: SourceRange) -> Value {
+        let Some(operand) = self.single(operand) else { return Value::Poison };
+        match &operand.value {
+            Value::Node(node) => Value::Node(self.cast_node(*node, dtype, at)),
+            Value::Lazy(lazy) => match lazy.as_literal() {
+                Some(Literal::Integer(value, _)) if dtype.is_float() => {
+                    Lazy::literal(Literal::Float(*value as f64, Some(dtype)), at)
+                }
+                Some(Literal::Float(value, _)) if dtype.is_float() => {
+                    Lazy::literal(Literal::Float(*value, Some(dtype)), at)
+                }
+                _ => Value::Lazy(Rc::new(Lazy {
+                    kind: LazyKind::Cast(lazy.clone()),
+                    dtype: LazyDType::Known(dtype),
+                    indexed: lazy.indexed,
+                    weight: lazy.weight.saturating_add(1),
+                    range: at,
+                })),
+            },
+            Value::Tuple(_) | Value::Poison => Value::Poison,
+        }
+    }
+
+    fn name(&mut self, name: &syn::Ident, scope: &Scope) -> Value {
+        let text = name.to_string();
+        if let Some(binding) = scope.variables.get(&text) {
+            binding.used.set(true);
+            return binding.value.clone();
+        }
+        let at = ident_range(name);
+        if scope.dims.contains_key(&text) {
+            return self.poison(
+                Diagnostic::new(Code::DimensionAsValue, at, format!("`{text}` is a dimension, not a value"))
+                    .help("pass the number as an argument, for example `n: f32`"),
+            );
+        }
+        let diagnostic = Diagnostic::new(Code::UnknownVariable, at, format!("unknown variable `{text}`"));
+        let names = scope.variables.keys().map(String::as_str);
+        self.poison(match suggest(&text, names) {
+            _ if catalog::find(&text).is_some() || self.function_named(&text).is_some() => {
+                diagnostic.help(format!("`{text}` is an operation; call it: `{text}(…)`"))
+            }
+            Some(close) => diagnostic.help(format!("did you mean `{close}`?")),
+            None => diagnostic.help("names are parameters, or bound with `let` before they are used"),
+        })
+    }
+
+    fn function_named(&self, name: &str) -> Option<usize> {
+        self.program.functions.iter().position(|function| function.name == name)
+    }
+
+    fn call(&mut self, call: &Call, at: SourceRange, scope: &Scope) -> Value {
+        let name = call.name.to_string();
+        if let Some(index) = self.function_named(&name) {
+            return self.call_function(index, call, at, scope);
+        }
+        let Some(operation) = catalog::find(&name) else {
+            // Whatever else is wrong with the arguments is reported as well.
+            self.evaluate_arguments(call, scope);
+            return self.unknown_operation(&name, ident_range(&call.name), scope);
+        };
+        if is_reduction(operation.name, call) {
+            self.evaluate_arguments(call, scope);
+            return self.poison(
+                Diagnostic::new(Code::NotYetSupported, at, format!("the reduction `{name}` is not supported yet"))
+                    .help(format!("with two arguments, `{name}(x, y)` works element by element")),
+            );
+        }
+        if !self.check_call(&operation, call) {
+            self.evaluate_arguments(call, scope);
+            return Value::Poison;
+        }
+        self.operation(&operation, call, at, scope)
+    }
+
+    fn evaluate_arguments(&mut self, call: &Call, scope: &Scope) {
+        for argument in &call.arguments {
+            if let Argument::Expr(expr) = argument {
+                self.expr(expr, scope);
+            }
+        }
+    }
+
+    fn unknown_operation(&mut self, name: &str, at: SourceRange, scope: &Scope) -> Value {
+        if self.program.broken.iter().any(|broken| broken == name) {
+            return Value::Poison;
+        }
+        if catalog::is_planned(name) {
+            return self.poison(
+                Diagnostic::new(Code::NotYetSupported, at, format!("operation `{name}` is not supported yet"))
+                    .help("this version has pointwise operations, `matmul` and shape operations"),
+            );
+        }
+        if let Some(binding) = scope.variables.get(name) {
+            binding.used.set(true);
+            return self.poison(
+                Diagnostic::new(Code::CallOfVariable, at, format!("`{name}` is a value and cannot be called"))
+                    .help(format!("for a product write `{name} * (…)`")),
+            );
+        }
+        let functions: Vec<String> = self.program.functions.iter().map(|function| function.name.to_string()).collect();
+        let names = catalog::names().chain(functions.iter().map(String::as_str));
+        let help = match (catalog::synonym(name), suggest(name, names)) {
+            (Some(here), _) => format!("write `{here}`"),
+            (None, Some(close)) => format!("did you mean `{close}`?"),
+            (None, None) => "call an operation such as `relu(x)`, or a function of the same block".into(),
+        };
+        self.poison(Diagnostic::new(Code::UnknownOperation, at, format!("unknown operation `{name}`")).help(help))
+    }
+
+    /// Whether the arguments fit the operation's row of the table, as far as numbers and names go.
+    fn check_call(&self, operation: &Operation, call: &Call) -> bool {
+        let before = self.sink.errors();
+        let at = ident_range(&call.name);
+        let name = operation.name;
+        let usage = format!("write `{}`", operation.usage());
+        let (least, most) = operation.arguments;
+        let found = call.arguments.len();
+        if !(least..=most).contains(&found) {
+            let expected = if least == most { format!("{least}") } else { format!("{least} or {most}") };
+            let plural = if most == 1 { "argument" } else { "arguments" };
+            let message = format!("`{name}` takes {expected} {plural}, found {found}");
+            self.sink.report(Diagnostic::new(Code::ArgumentCount, at, message).help(&usage));
+        }
+        for (position, (option, _)) in call.options.iter().enumerate() {
+            let text = option.to_string();
+            let range = ident_range(option);
+            if call.options[..position].iter().any(|(earlier, _)| *earlier == text) {
+                let message = format!("`{text}` is given twice");
+                self.sink.report(Diagnostic::new(Code::DuplicateOption, range, message).help("remove one of them"));
+            } else if !operation.options.iter().any(|known| known.name == text) {
+                let close = suggest(&text, operation.options.iter().map(|known| known.name));
+                let message = format!("`{name}` has no named argument `{text}`");
+                let help = close.map_or(usage.clone(), |close| format!("did you mean `{close}`?"));
+                self.sink.report(Diagnostic::new(Code::UnknownOption, range, message).help(help));
+            }
+        }
+        for needed in operation.options.iter().filter(|option| option.required) {
+            if !call.options.iter().any(|(option, _)| *option == needed.name) && found <= most {
+                let message = format!("`{name}` needs the named argument `{}`", needed.name);
+                self.sink.report(Diagnostic::new(Code::MissingOption, at, message).help(&usage));
+            }
+        }
+        self.sink.errors() == before
+    }
+
+    fn operation(&mut self, operation: &Operation, call: &Call, at: SourceRange, scope: &Scope) -> Value {
+        let usage = operation.usage();
+        let lists = matches!(operation.kind, Kind::Permute | Kind::Reshape | Kind::BroadcastTo);
+        let mut operands = Vec::new();
+        for argument in &call.arguments[..call.arguments.len() - usize::from(lists)] {
+            match argument {
+                Argument::Expr(expr) => operands.push(self.operand(expr, scope)),
+                Argument::List(..) => {
+                    self.sink.report(
+                        Diagnostic::new(
+                            Code::UnexpectedList,
+                            argument_range(argument),
+                            "expected a value, found a list",
+                        )
+                        .help(format!("write `{usage}`")),
+                    );
+                    return Value::Poison;
+                }
+            }
+        }
+        let option = |name: &str| call.options.iter().find(|(option, _)| *option == name).map(|(_, value)| value);
+        let list = || &call.arguments[1];
+        let node = match operation.kind {
+            Kind::Pointwise(op) => return self.pointwise(op, &operands, at),
+            Kind::Clamp => return self.clamp(&operands, at),
+            Kind::LeakyRelu => return self.leaky(&operands[0], option("slope"), 0.01, None, at, scope),
+            Kind::Elu => return self.leaky(&operands[0], option("alpha"), 1.0, Some(UnaryOp::Expm1), at, scope),
+            Kind::Index => return self.index(operands.first(), option("axis"), &usage, at, scope),
+            Kind::Matmul => self.matmul(&operands[0], &operands[1], at),
+            Kind::Dot => self.dot(&operands[0], &operands[1], at),
+            Kind::Outer => self.outer(&operands[0], &operands[1], at),
+            Kind::Transpose => self.transpose(&operands[0], at),
+            Kind::Permute => self.permute(&operands[0], list(), at),
+            Kind::Reshape => self.reshape(&operands[0], list(), scope, at),
+            Kind::BroadcastTo => self.broadcast_to(&operands[0], list(), scope, at),
+            Kind::Slice | Kind::Squeeze | Kind::Unsqueeze => {
+                self.along_axis(operation.kind, &operands[0], call, at, scope)
+            }
+        };
+        node.map_or(Value::Poison, Value::Node)
+    }
+
+    fn along_axis(&mut self, kind: Kind, x: &Operand, call: &Call, at: SourceRange, scope: &Scope) -> Option<NodeId> {
+        let option = |name: &str| call.options.iter().find(|(option, _)| *option == name).map(|(_, value)| value);
+        let usage = catalog::find(&call.name.to_string()).map(|operation| operation.usage()).unwrap_or_default();
+        let axis = self.axis(option("axis")?, scope, &usage)?;
+        match kind {
+            Kind::Squeeze => self.squeeze(x, &axis, at),
+            Kind::Unsqueeze => self.unsqueeze(x, &axis, at),
+            _ => self.slice(x, &axis, (option("start"), option("end")), scope, at),
+        }
+    }
+
+    /// `min(max(x, low), high)`.
+    fn clamp(&mut self, operands: &[Operand], at: SourceRange) -> Value {
+        let low = self.pointwise(Pointwise::Binary(BinaryOp::Max), &operands[..2], at);
+        let low = Operand { value: low, range: at };
+        self.pointwise(Pointwise::Binary(BinaryOp::Min), &[low, operands[2].clone()], at)
+    }
+
+    /// `x > 0 ? x : factor · below(x)`.
+    fn leaky(
+        &mut self,
+        x: &Operand,
+        factor: Option<&Argument>,
+        default: f64,
+        below: Option<UnaryOp>,
+        at: SourceRange,
+        scope: &Scope,
+    ) -> Value {
+        let here = |value| Operand { value, range: at };
+        let factor = match factor {
+            None => here(Lazy::literal(Literal::Float(default, None), at)),
+            Some(Argument::Expr(expr)) => self.operand(expr, scope),
+            Some(list) => {
+                return self.poison(
+                    Diagnostic::new(Code::BadOption, argument_range(list), "expected one number, found a list")
+                        .help("write a number such as `0.01`"),
+                );
+            }
+        };
+        let zero = here(Lazy::literal(Literal::Integer(0, None), at));
+        let low = match below {
+            Some(op) => here(self.pointwise(Pointwise::Unary(op), std::slice::from_ref(x), at)),
+            None => x.clone(),
+        };
+        let low = here(self.pointwise(Pointwise::Binary(BinaryOp::Mul), &[factor, low], at));
+        if matches!(low.value, Value::Poison) {
+            return Value::Poison;
+        }
+        let positive = here(self.pointwise(Pointwise::Compare(CompareOp::Gt), &[x.clone(), zero], at));
+        self.pointwise(Pointwise::Select, &[positive, x.clone(), low], at)
+    }
+
+    fn index(
+        &mut self,
+        x: Option<&Operand>,
+        axis: Option<&Argument>,
+        usage: &str,
+        at: SourceRange,
+        scope: &Scope,
+    ) -> Value {
+        let Some(axis) = axis.and_then(|argument| self.axis(argument, scope, usage)) else { return Value::Poison };
+        let Some(x) = x else { return Lazy::index(axis, at) };
+        let Some(node) = self.force(x) else { return Value::Poison };
+        let Some(position) = self.axis_of_node(&axis, node) else { return Value::Poison };
+        let (shape, rank) = (self.shape(node).to_vec(), self.rank_of(node).clone());
+        let index = self.push(crate::graph::Op::Index { axis: position }, fuse_artifact::DType::I32, shape, at);
+        self.set_rank(index, rank);
+        Value::Node(index)
+    }
+}
+
+/// `max(x)` and `min(x, axis = 1)` are reductions, unlike `max(x, y)`.
+fn is_reduction(name: &str, call: &Call) -> bool {
+    let option = call.options.iter().any(|(option, _)| *option == "axis" || *option == "keepdim");
+    matches!(name, "max" | "min") && (call.arguments.len() == 1 || option)
+}
+
+fn pointwise_of(operator: BinaryOperator) -> Pointwise {
+    match operator {
+        BinaryOperator::Add => Pointwise::Binary(BinaryOp::Add),
+        BinaryOperator::Sub => Pointwise::Binary(BinaryOp::Sub),
+        BinaryOperator::Mul => Pointwise::Binary(BinaryOp::Mul),
+        BinaryOperator::Div => Pointwise::Binary(BinaryOp::Div),
+        BinaryOperator::Rem => Pointwise::Binary(BinaryOp::Rem),
+        BinaryOperator::And => Pointwise::Binary(BinaryOp::And),
+        BinaryOperator::Or => Pointwise::Binary(BinaryOp::Or),
+        BinaryOperator::Eq => Pointwise::Compare(CompareOp::Eq),
+        BinaryOperator::Ne => Pointwise::Compare(CompareOp::Ne),
+        BinaryOperator::Lt => Pointwise::Compare(CompareOp::Lt),
+        BinaryOperator::Le => Pointwise::Compare(CompareOp::Le),
+        BinaryOperator::Gt => Pointwise::Compare(CompareOp::Gt),
+        BinaryOperator::Ge => Pointwise::Compare(CompareOp::Ge),
+    }
+}

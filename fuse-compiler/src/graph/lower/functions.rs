@@ -1,0 +1,386 @@
+//! The functions of a block: their signatures are checked, then their bodies lowered, callees first.
+
+use std::{cell::Cell, collections::BTreeMap, rc::Rc};
+
+use fuse_artifact::{DType, Size, SymbolSource};
+use syn::Ident;
+
+use super::{
+    Binding, Lowering, Program, Scope,
+    calls::is_callee,
+    catalog,
+    dims::size_of_dim,
+    ident_range,
+    value::{Operand, Value},
+};
+use crate::{
+    diag::{Code, Diagnostic, Sink},
+    front::Instance,
+    graph::{Graph, NodeId, TensorType, verify::verify},
+    span::SpanTable,
+    syntax::ast::{Dim, Element, Function, Type},
+};
+
+/// The dtypes of a `T: Float`.
+const FLOATS: [DType; 2] = [DType::F32, DType::F16];
+
+/// Lowers the functions of a block: for each its instances, none if something was reported about it.
+pub(crate) fn lower_items(
+    functions: &[Function],
+    broken: &[String],
+    sink: &Sink,
+    spans: &mut SpanTable,
+) -> Vec<Vec<Instance>> {
+    let mut sound: Vec<bool> = (0..functions.len())
+        .map(|index| {
+            sink.enter(index);
+            let before = sink.errors();
+            check_signature(functions, index, sink);
+            sink.errors() == before
+        })
+        .collect();
+    let order = callees_first(functions, &mut sound, sink);
+    let mut program = Program { functions, sound: vec![false; functions.len()], broken };
+    let mut lowered: Vec<Vec<Instance>> = functions.iter().map(|_| Vec::new()).collect();
+    for index in order {
+        sink.enter(index);
+        if sound[index] {
+            lowered[index] = lower_function(&functions[index], &program, sink, spans);
+            program.sound[index] = !lowered[index].is_empty();
+        }
+    }
+    lowered
+}
+
+fn lower_function(function: &Function, program: &Program<'_>, sink: &Sink, spans: &mut SpanTable) -> Vec<Instance> {
+    let mut instances = Vec::new();
+    for dtypes in choices(function.generics.len()) {
+        let (before, first) = (sink.errors(), instances.is_empty());
+        let graph = lower_instance(function, &dtypes, first, program, sink, spans);
+        if sink.errors() > before {
+            return Vec::new();
+        }
+        instances.push(Instance { dtypes, graph });
+    }
+    instances
+}
+
+/// Every choice of dtypes for so many generic parameters.
+fn choices(generics: usize) -> Vec<Vec<DType>> {
+    (0..generics).fold(vec![vec![]], |choices, _| {
+        choices
+            .iter()
+            .flat_map(|choice| FLOATS.map(|dtype| choice.iter().copied().chain([dtype]).collect::<Vec<_>>()))
+            .collect()
+    })
+}
+
+fn lower_instance(
+    function: &Function,
+    dtypes: &[DType],
+    warn: bool,
+    program: &Program<'_>,
+    sink: &Sink,
+    spans: &mut SpanTable,
+) -> Graph {
+    let mut lowering = Lowering::new(function.name.to_string(), function.options.clone(), sink, spans, program);
+    let mut scope = Scope { variables: BTreeMap::new(), dims: Rc::default(), dtypes: dtypes.into(), warn };
+    lowering.bind_params(function, &mut scope);
+    let before = sink.errors();
+    let value = Operand { value: lowering.block(&function.body, &scope), range: function.body.value.span };
+    if let Some(results) = lowering.results(function, &value, &scope) {
+        lowering.graph.results = results;
+    }
+    if sink.errors() == before {
+        if warn {
+            warn_unused_params(function, &scope, sink);
+        }
+        report_violations(&lowering.graph, function.name.span(), sink);
+    }
+    lowering.graph
+}
+
+/// Violations of the graph's invariants are mistakes of the compiler, and said to be.
+pub(super) fn report_violations(graph: &Graph, at: proc_macro2::Span, sink: &Sink) {
+    for violation in verify(graph) {
+        sink.report(
+            Diagnostic::new(Code::InternalError, (at, at), format!("internal error of `fuse!`: {violation}"))
+                .help("please report this with the function's text"),
+        );
+    }
+}
+
+fn warn_unused_params(function: &Function, scope: &Scope, sink: &Sink) {
+    for param in &function.params {
+        let name = param.name.to_string();
+        let unused = scope.variables.get(&name).is_some_and(|binding| !binding.used.get());
+        let defines = dims_of(&param.ty).iter().any(|dim| defined_only_by(function, &param.name, dim));
+        if unused && !defines && !name.starts_with('_') {
+            sink.report(
+                Diagnostic::new(Code::UnusedParameter, ident_range(&param.name), format!("unused parameter `{name}`"))
+                    .help(format!("remove it, or name it `_{name}` to say that this is meant")),
+            );
+        }
+    }
+}
+
+/// Whether a dimension appears bare in this parameter only, and in a result: then the parameter is of use.
+fn defined_only_by(function: &Function, name: &Ident, dim: &Ident) -> bool {
+    let elsewhere = function.params.iter().any(|param| param.name != *name && dims_of(&param.ty).contains(&dim));
+    let in_result = function.results.iter().any(|result| dims_of(result).contains(&dim));
+    in_result && !elsewhere
+}
+
+fn dims_of(ty: &Type) -> Vec<&Ident> {
+    ty.dims
+        .iter()
+        .flatten()
+        .filter_map(|dim| match dim {
+            Dim::Name(name) => Some(name),
+            _ => None,
+        })
+        .collect()
+}
+
+impl Lowering<'_> {
+    fn bind_params(&mut self, function: &Function, scope: &mut Scope) {
+        let mut dims = BTreeMap::new();
+        for (index, param) in function.params.iter().enumerate() {
+            for (axis, dim) in param.ty.dims.iter().flatten().enumerate() {
+                let Dim::Name(name) = dim else { continue };
+                let text = name.to_string();
+                if dims.contains_key(&text) {
+                    continue;
+                }
+                let origin = format!("`{text}` is axis {axis} of `{}: {}`", param.name, type_text(&param.ty, function));
+                let source = SymbolSource::Axis { param: index as u16, axis: axis as u8 };
+                dims.insert(text.clone(), self.add_symbol(text, source, (origin, ident_range(name))));
+            }
+        }
+        scope.dims = Rc::new(dims);
+        for param in &function.params {
+            let ty = declared(&param.ty, scope);
+            let at = ident_range(&param.name);
+            let node = self.add_param(param.name.to_string(), ty, param.ty.dims.is_none(), at);
+            scope.variables.insert(param.name.to_string(), Binding::new(Value::Node(node), at));
+        }
+    }
+
+    /// The result nodes, if they are what the signature declares.
+    pub(super) fn results(&mut self, function: &Function, value: &Operand, scope: &Scope) -> Option<Vec<NodeId>> {
+        let values = match &value.value {
+            Value::Poison => return None,
+            Value::Tuple(values) => values.clone(),
+            single => vec![single.clone()],
+        };
+        if values.len() != function.results.len() {
+            let message = format!("expected {} results, found {}", function.results.len(), values.len());
+            self.sink.report(
+                Diagnostic::new(Code::ResultCount, value.range, message)
+                    .note(ident_range(&function.name), format!("`{}` declares them", function.name))
+                    .help("several results are written as a tuple: `(a, b)`"),
+            );
+            return None;
+        }
+        let nodes: Vec<Option<NodeId>> = values
+            .into_iter()
+            .zip(&function.results)
+            .map(|(value_, result)| {
+                let operand = Operand { value: value_, range: value.range };
+                self.result(&operand, result, scope, function)
+            })
+            .collect();
+        nodes.into_iter().collect()
+    }
+
+    fn result(&mut self, operand: &Operand, result: &Type, scope: &Scope, function: &Function) -> Option<NodeId> {
+        let operand = self.single(operand)?;
+        let want = declared(result, scope);
+        let node = match &operand.value {
+            Value::Lazy(lazy) => {
+                let fits = super::pointwise::join(lazy.dtype, super::value::LazyDType::Known(want.dtype)).is_some();
+                let dtype = if fits { want.dtype } else { lazy.dtype.default_dtype() };
+                let shape = if lazy.indexed { want.shape.clone() } else { vec![] };
+                self.resolve(lazy, dtype, &shape)?
+            }
+            _ => self.force(&operand)?,
+        };
+        let found = &self.graph.nodes[node].ty;
+        if *found == want {
+            return Some(node);
+        }
+        let (code, help) = if found.dtype != want.dtype {
+            (Code::ResultDType, format!("convert the result: `… as {}`", want.dtype))
+        } else if found.rank() != want.rank() {
+            (Code::ResultRank, "declare the type that the body computes, or change its shape".to_string())
+        } else {
+            (
+                Code::ResultShape,
+                "declare the type that the body computes, or `broadcast_to` the declared shape".to_string(),
+            )
+        };
+        let expected = format!("{}[{}]", want.dtype, self.shape_text(&want.shape));
+        let message = format!("expected a result of type `{expected}`, found `{}`", self.type_text(node));
+        let declared_at = (result.span, result.span);
+        let diagnostic = Diagnostic::new(code, operand.range, message)
+            .note(declared_at, format!("`{}` declares `{}`", function.name, type_text(result, function)));
+        let differing: Vec<&Size> = match code {
+            Code::ResultShape => {
+                let pairs = found.shape.iter().zip(&want.shape).filter(|(a, b)| a != b);
+                pairs.flat_map(|(a, b)| [a, b]).collect()
+            }
+            _ => vec![],
+        };
+        self.sink.report(self.with_origins(diagnostic, &differing).help(help));
+        None
+    }
+}
+
+/// The type that a signature declares. All its dimensions are known to be bound.
+pub(super) fn declared(ty: &Type, scope: &Scope) -> TensorType {
+    let shape = ty.dims.iter().flatten().map(|dim| size_of_dim(dim, &scope.dims).unwrap_or(Size::ONE)).collect();
+    TensorType::new(scope.dtype_of(&ty.element), shape)
+}
+
+/// A type as written.
+pub(super) fn type_text(ty: &Type, function: &Function) -> String {
+    let element = match &ty.element {
+        Element::DType(dtype) => dtype.name().to_string(),
+        Element::Generic(index) => function.generics[*index].to_string(),
+    };
+    match &ty.dims {
+        None => element,
+        Some(dims) => format!("{element}[{}]", dims.iter().map(dim_text).collect::<Vec<_>>().join(", ")),
+    }
+}
+
+fn dim_text(dim: &Dim) -> String {
+    match dim {
+        Dim::Literal(value, _) => value.to_string(),
+        Dim::Name(name) => name.to_string(),
+        Dim::Product(factors) => factors.iter().map(dim_text).collect::<Vec<_>>().join(" * "),
+        Dim::Sum(a, b) => format!("{} + {}", dim_text(a), dim_text(b)),
+        Dim::Difference(a, b) => format!("{} - {}", dim_text(a), dim_text(b)),
+    }
+}
+
+fn check_signature(functions: &[Function], index: usize, sink: &Sink) {
+    let function = &functions[index];
+    let name = function.name.to_string();
+    let at = ident_range(&function.name);
+    if catalog::find(&name).is_some() || catalog::is_planned(&name) {
+        sink.report(
+            Diagnostic::new(Code::ReservedName, at, format!("`{name}` is the name of an operation"))
+                .help(format!("rename the function, for example `my_{name}`")),
+        );
+    }
+    if let Some(earlier) = functions[..index].iter().find(|other| other.name == name) {
+        sink.report(
+            Diagnostic::new(Code::DuplicateFunction, at, format!("function `{name}` is defined twice"))
+                .note(ident_range(&earlier.name), "the first is here")
+                .help("rename one of them"),
+        );
+    }
+    for (position, param) in function.params.iter().enumerate() {
+        if let Some(earlier) = function.params[..position].iter().find(|other| other.name == param.name) {
+            sink.report(
+                Diagnostic::new(
+                    Code::DuplicateParameter,
+                    ident_range(&param.name),
+                    format!("parameter `{}` is declared twice", param.name),
+                )
+                .note(ident_range(&earlier.name), "the first is here")
+                .help("rename one of them"),
+            );
+        }
+    }
+    if !function.params.iter().any(|param| param.ty.dims.is_some()) {
+        sink.report(
+            Diagnostic::new(Code::NoTensorParameter, at, format!("`{name}` has no tensor parameter"))
+                .help("a launch runs on the device of its tensors; take at least one, such as `x: f32[N]`"),
+        );
+    }
+    for (generic, ident) in function.generics.iter().enumerate() {
+        if !function.uses_generic(generic) {
+            sink.report(
+                Diagnostic::new(Code::UnusedGeneric, ident_range(ident), format!("no parameter uses `{ident}`"))
+                    .help(format!("remove it, or use it: `x: {ident}[N]`")),
+            );
+        }
+    }
+    check_dims(function, sink);
+}
+
+fn check_dims(function: &Function, sink: &Sink) {
+    let bound: BTreeMap<String, Size> =
+        function.params.iter().flat_map(|param| dims_of(&param.ty)).map(|name| (name.to_string(), Size::ONE)).collect();
+    let types = function.params.iter().map(|param| &param.ty).chain(&function.results);
+    for dim in types.flat_map(|ty| ty.dims.iter().flatten()) {
+        if let Err(diagnostic) = size_of_dim(dim, &bound) {
+            sink.report(diagnostic);
+        }
+    }
+}
+
+/// An order in which callees come before callers. Functions that call themselves are reported and not sound.
+fn callees_first(functions: &[Function], sound: &mut [bool], sink: &Sink) -> Vec<usize> {
+    let calls: Vec<Vec<usize>> = functions
+        .iter()
+        .map(|function| (0..functions.len()).filter(|&callee| is_callee(function, &functions[callee].name)).collect())
+        .collect();
+    let walk = Walk { calls: &calls, state: vec![Cell::new(State::New); functions.len()] };
+    let mut order = Vec::new();
+    for start in 0..functions.len() {
+        let mut path = Vec::new();
+        walk.visit(start, &mut path, &mut order, &mut |cycle| report_cycle(cycle, functions, sound, sink));
+    }
+    order
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum State {
+    New,
+    Open,
+    Done,
+}
+
+struct Walk<'a> {
+    calls: &'a [Vec<usize>],
+    state: Vec<Cell<State>>,
+}
+
+impl Walk<'_> {
+    fn visit(&self, at: usize, path: &mut Vec<usize>, order: &mut Vec<usize>, found: &mut dyn FnMut(&[usize])) {
+        match self.state[at].get() {
+            State::Done => return,
+            State::Open => {
+                let start = path.iter().position(|&index| index == at).unwrap_or(0);
+                return found(&path[start..]);
+            }
+            State::New => self.state[at].set(State::Open),
+        }
+        path.push(at);
+        for &callee in &self.calls[at] {
+            self.visit(callee, path, order, found);
+        }
+        path.pop();
+        self.state[at].set(State::Done);
+        order.push(at);
+    }
+}
+
+fn report_cycle(cycle: &[usize], functions: &[Function], sound: &mut [bool], sink: &Sink) {
+    let first = &functions[cycle[0]];
+    sink.enter(cycle[0]);
+    let names: Vec<String> = cycle.iter().chain(&cycle[..1]).map(|&i| format!("`{}`", functions[i].name)).collect();
+    let message = match cycle {
+        [_] => format!("`{}` calls itself", first.name),
+        _ => format!("{} call each other in a circle", names[..cycle.len()].join(" and ")),
+    };
+    let mut diagnostic = Diagnostic::new(Code::Recursion, ident_range(&first.name), message);
+    if cycle.len() > 1 {
+        diagnostic = diagnostic.note(ident_range(&first.name), format!("the circle: {}", names.join(" → ")));
+    }
+    sink.report(diagnostic.help("calls are inlined, so they must end; repeat the operations instead"));
+    cycle.iter().for_each(|&index| sound[index] = false);
+}

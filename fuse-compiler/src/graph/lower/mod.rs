@@ -1,0 +1,262 @@
+//! Ast to graph: names, dtypes and shapes are checked, broadcasting is made explicit, calls are inlined.
+//!
+//! Input: functions of a block (`functions`) or an expression with the dtypes of its variables (`padded`).
+//! Output: a [`Graph`] for each choice of dtypes, unless something was reported to the [`Sink`].
+//!
+//! Literals wait for a dtype and `index` for a shape: see [`value::Lazy`]. A value that was reported is
+//! [`Value::Poison`], and what uses it stays silent.
+
+mod calls;
+
+pub(crate) mod catalog;
+mod contract;
+mod dims;
+mod expression;
+mod functions;
+mod inline;
+mod padded;
+mod pointwise;
+mod resolve;
+mod shape;
+pub(crate) mod value;
+
+use std::{cell::Cell, collections::BTreeMap, rc::Rc};
+
+use fuse_artifact::{Check, DType, Relation, Size, Symbol, SymbolSource};
+
+pub(crate) use calls::call_arguments;
+pub(crate) use functions::lower_items;
+pub(crate) use padded::lower_expression;
+
+use crate::{
+    arena::Arena,
+    diag::{Code, Diagnostic, Sink, SourceRange},
+    front::RankExpr,
+    graph::{FunctionOptions, Graph, Node, NodeId, Op, Param, TensorType},
+    span::SpanTable,
+    syntax::ast::{self, Element},
+};
+use value::{Operand, Value};
+
+/// The most nodes of a graph; only repeated inlining gets there.
+const MAX_NODES: usize = 8192;
+
+/// The functions that a body may call.
+pub(crate) struct Program<'a> {
+    pub(crate) functions: &'a [ast::Function],
+    /// Whether the function with this index has been lowered without errors.
+    pub(crate) sound: Vec<bool>,
+    /// Names of functions that could not be parsed.
+    pub(crate) broken: &'a [String],
+}
+
+/// Builds one graph.
+pub(crate) struct Lowering<'a> {
+    sink: &'a Sink,
+    spans: &'a mut SpanTable,
+    program: &'a Program<'a>,
+    graph: Graph,
+    /// For each symbol, where it was declared and what to say about that.
+    origins: Vec<(String, SourceRange)>,
+    /// The expression form: tensors have rank 6, whatever the caller's have.
+    padded: bool,
+    /// For each node, the rank that the caller sees (expression form).
+    ranks: Vec<RankExpr>,
+    too_large: bool,
+}
+
+/// What names mean at some place of a body.
+#[derive(Clone)]
+pub(crate) struct Scope {
+    variables: BTreeMap<String, Rc<Binding>>,
+    dims: Rc<BTreeMap<String, Size>>,
+    dtypes: Rc<[DType]>,
+    /// Whether unused bindings are worth a warning here.
+    warn: bool,
+}
+
+/// A parameter or a `let`.
+pub(crate) struct Binding {
+    value: Value,
+    range: SourceRange,
+    used: Cell<bool>,
+}
+
+impl Binding {
+    fn new(value: Value, range: SourceRange) -> Rc<Self> {
+        Rc::new(Self { value, range, used: Cell::new(false) })
+    }
+}
+
+impl Scope {
+    fn dtype_of(&self, element: &Element) -> DType {
+        match element {
+            Element::DType(dtype) => *dtype,
+            Element::Generic(index) => self.dtypes[*index],
+        }
+    }
+}
+
+impl<'a> Lowering<'a> {
+    fn new(
+        name: String,
+        options: FunctionOptions,
+        sink: &'a Sink,
+        spans: &'a mut SpanTable,
+        program: &'a Program<'a>,
+    ) -> Self {
+        let graph = Graph {
+            name,
+            params: Vec::new(),
+            symbols: Vec::new(),
+            checks: Vec::new(),
+            nodes: Arena::default(),
+            results: Vec::new(),
+            options,
+        };
+        Self { sink, spans, program, graph, origins: vec![], padded: false, ranks: vec![], too_large: false }
+    }
+
+    /// Reports and gives the value that keeps its users silent.
+    fn poison(&self, diagnostic: Diagnostic) -> Value {
+        self.sink.report(diagnostic);
+        Value::Poison
+    }
+
+    /// Adds a node. Its visible rank is that of its first operand until `set_rank` says otherwise.
+    fn push(&mut self, op: Op, dtype: DType, shape: Vec<Size>, at: SourceRange) -> NodeId {
+        if self.graph.nodes.len() >= MAX_NODES && !self.too_large {
+            self.report_too_large(at);
+        }
+        let rank = match op.operands().first() {
+            Some(first) => self.ranks[first.index()].clone(),
+            None => RankExpr::Known(0),
+        };
+        let span = self.spans.add(at);
+        self.ranks.push(rank);
+        self.graph.nodes.push(Node { op, ty: TensorType::new(dtype, shape), span })
+    }
+
+    fn report_too_large(&mut self, at: SourceRange) {
+        if !self.too_large {
+            self.too_large = true;
+            self.sink.report(
+                Diagnostic::new(Code::TooLarge, at, format!("the function grows beyond {MAX_NODES} operations"))
+                    .help("calls are inlined; call fewer functions, or launch parts of it separately"),
+            );
+        }
+    }
+
+    fn rank_of(&self, node: NodeId) -> &RankExpr {
+        &self.ranks[node.index()]
+    }
+
+    fn set_rank(&mut self, node: NodeId, rank: RankExpr) {
+        self.ranks[node.index()] = rank;
+    }
+
+    fn dtype(&self, node: NodeId) -> DType {
+        self.graph.nodes[node].ty.dtype
+    }
+
+    fn shape(&self, node: NodeId) -> &[Size] {
+        &self.graph.nodes[node].ty.shape
+    }
+
+    fn add_param(&mut self, name: String, ty: TensorType, scalar: bool, at: SourceRange) -> NodeId {
+        let index = self.graph.params.len() as u16;
+        let op = if scalar { Op::Scalar(index) } else { Op::Input(index) };
+        let padded = self.padded && !scalar;
+        self.graph.params.push(Param { name, ty: ty.clone(), scalar, padded });
+        self.push(op, ty.dtype, ty.shape, at)
+    }
+
+    fn add_symbol(&mut self, name: String, source: SymbolSource, origin: (String, SourceRange)) -> Size {
+        let id = self.graph.symbols.len() as u16;
+        self.graph.symbols.push(Symbol { name: name.into(), source });
+        self.origins.push(origin);
+        Size::symbol(id)
+    }
+
+    /// Requires a relation at launch, unless it always holds.
+    fn check(&mut self, relation: Relation, left: Size, right: Size, what: impl Into<String>) {
+        let check = Check { relation, left, right, what: what.into().into() };
+        let holds = match relation {
+            Relation::Equal => check.left == check.right,
+            Relation::AtMost => dims::always_at_most(&check.left, &check.right),
+        };
+        if !holds && !self.graph.checks.contains(&check) {
+            self.graph.checks.push(check);
+        }
+    }
+
+    /// A size as text.
+    fn size_text(&self, size: &Size) -> String {
+        size.display(|id| self.graph.symbols[usize::from(id)].name.as_ref()).to_string()
+    }
+
+    fn shape_text(&self, shape: &[Size]) -> String {
+        shape.iter().map(|size| self.size_text(size)).collect::<Vec<_>>().join(", ")
+    }
+
+    /// A node's type as text, as precise as the form knows it.
+    fn type_text(&self, node: NodeId) -> String {
+        let ty = &self.graph.nodes[node].ty;
+        if self.padded {
+            return format!("{} tensor", ty.dtype);
+        }
+        format!("{}[{}]", ty.dtype, self.shape_text(&ty.shape))
+    }
+
+    /// Adds where the symbols of a size were declared.
+    fn with_origins(&self, mut diagnostic: Diagnostic, sizes: &[&Size]) -> Diagnostic {
+        let mut symbols: Vec<u16> =
+            sizes.iter().flat_map(|size| size.terms.iter()).flat_map(|term| term.symbols.iter().copied()).collect();
+        symbols.dedup();
+        for symbol in symbols {
+            if let Some((text, range)) = self.origins.get(usize::from(symbol)) {
+                diagnostic = diagnostic.note(*range, text.clone());
+            }
+        }
+        diagnostic
+    }
+
+    /// One value, or a report.
+    fn single(&self, operand: &Operand) -> Option<Operand> {
+        match &operand.value {
+            Value::Poison => None,
+            Value::Tuple(values) => {
+                self.sink.report(
+                    Diagnostic::new(
+                        Code::TupleAsValue,
+                        operand.range,
+                        format!("expected one value, found {}", values.len()),
+                    )
+                    .help("bind them first: `let (a, b) = …;`"),
+                );
+                None
+            }
+            Value::Node(_) | Value::Lazy(_) => Some(operand.clone()),
+        }
+    }
+}
+
+/// The range of one identifier.
+pub(crate) fn ident_range(ident: &syn::Ident) -> SourceRange {
+    (ident.span(), ident.span())
+}
+
+/// The rank of the broadcast of two values.
+pub(crate) fn broadcast_rank(a: RankExpr, b: RankExpr) -> RankExpr {
+    fn contains(rank: &RankExpr, part: &RankExpr) -> bool {
+        rank == part || matches!(rank, RankExpr::Broadcast(a, b) if contains(a, part) || contains(b, part))
+    }
+    match (&a, &b) {
+        (RankExpr::Known(m), RankExpr::Known(n)) => RankExpr::Known(*m.max(n)),
+        (RankExpr::Known(0), _) => b,
+        (_, RankExpr::Known(0)) => a,
+        _ if contains(&a, &b) => a,
+        _ if contains(&b, &a) => b,
+        _ => RankExpr::Broadcast(Box::new(a), Box::new(b)),
+    }
+}

@@ -1,0 +1,118 @@
+//! The expression form: every variable is a tensor of rank 6 whose axes are symbols of their own, so that one
+//! graph serves all ranks. Missing outer axes have extent 1 at launch, and broadcasting two axes gives a
+//! symbol whose value is found at launch.
+
+use std::{collections::BTreeMap, rc::Rc};
+
+use fuse_artifact::{DType, Relation, Size, SymbolSource};
+use syn::Ident;
+
+use super::{
+    Binding, Lowering, Program, Scope,
+    functions::report_violations,
+    ident_range,
+    resolve::ones,
+    value::{Operand, Value},
+};
+use crate::{
+    diag::Sink,
+    front::RankExpr,
+    graph::{FunctionOptions, Graph, NodeId, TensorType},
+    span::SpanTable,
+    syntax::{ast::Block, types::MAX_RANK},
+};
+
+/// Lowers an expression for one choice of dtypes of its variables. The ranks are those of the results.
+pub(crate) fn lower_expression(
+    body: &Block,
+    variables: &[(Ident, DType)],
+    sink: &Sink,
+    spans: &mut SpanTable,
+) -> (Graph, Vec<RankExpr>) {
+    let program = Program { functions: &[], sound: Vec::new(), broken: &[] };
+    let mut lowering = Lowering::new("expression".into(), FunctionOptions::default(), sink, spans, &program);
+    lowering.padded = true;
+    let mut scope = Scope { variables: BTreeMap::new(), dims: Rc::default(), dtypes: Rc::new([]), warn: true };
+    for (index, (ident, dtype)) in variables.iter().enumerate() {
+        let node = lowering.add_variable(index, ident, *dtype);
+        scope.variables.insert(ident.to_string(), Binding::new(Value::Node(node), ident_range(ident)));
+    }
+    let before = sink.errors();
+    let value = Operand { value: lowering.block(body, &scope), range: body.value.span };
+    let nodes = lowering.expression_results(&value);
+    let ranks = nodes.iter().map(|node| lowering.rank_of(*node).clone()).collect();
+    lowering.graph.results = nodes;
+    if sink.errors() == before {
+        report_violations(&lowering.graph, body.value.span.0, sink);
+    }
+    (lowering.graph, ranks)
+}
+
+impl Lowering<'_> {
+    fn add_variable(&mut self, index: usize, ident: &Ident, dtype: DType) -> NodeId {
+        let at = ident_range(ident);
+        let shape = (0..MAX_RANK)
+            .map(|axis| {
+                let source = SymbolSource::Axis { param: index as u16, axis: axis as u8 };
+                let origin = format!("`{ident}` is used here");
+                self.add_symbol(format!("{ident}.{axis}"), source, (origin, at))
+            })
+            .collect();
+        let node = self.add_param(ident.to_string(), TensorType::new(dtype, shape), false, at);
+        self.set_rank(node, RankExpr::Of(index));
+        node
+    }
+
+    fn expression_results(&mut self, value: &Operand) -> Vec<NodeId> {
+        let values = match &value.value {
+            Value::Tuple(values) => values.clone(),
+            single => vec![single.clone()],
+        };
+        values
+            .into_iter()
+            .filter_map(|single| {
+                let node = self.force(&Operand { value: single, range: value.range })?;
+                Some(if self.shape(node).is_empty() { self.broadcast_node(node, &ones(), value.range) } else { node })
+            })
+            .collect()
+    }
+
+    /// The broadcast of two sizes of which neither is 1 for certain.
+    pub(super) fn broadcast_symbol(&mut self, a: &Size, b: &Size) -> Size {
+        let mut sizes = self.broadcast_parts(a);
+        for part in self.broadcast_parts(b) {
+            if !sizes.contains(&part) {
+                sizes.push(part);
+            }
+        }
+        for known in [a, b] {
+            if self.broadcast_parts(known) == sizes {
+                return known.clone();
+            }
+        }
+        let source = SymbolSource::Broadcast(sizes.clone().into());
+        if let Some(id) = self.graph.symbols.iter().position(|symbol| symbol.source == source) {
+            return Size::symbol(id as u16);
+        }
+        let name = sizes.iter().map(|size| self.size_text(size)).collect::<Vec<_>>().join("|");
+        let at = proc_macro2::Span::call_site();
+        self.add_symbol(name, source, ("these shapes broadcast".into(), (at, at)))
+    }
+
+    /// The sizes that a size is the broadcast of.
+    fn broadcast_parts(&self, size: &Size) -> Vec<Size> {
+        match size.as_symbol().map(|id| &self.graph.symbols[usize::from(id)].source) {
+            Some(SymbolSource::Broadcast(sizes)) => sizes.to_vec(),
+            _ => vec![size.clone()],
+        }
+    }
+
+    /// Requires at launch that a size is 1 or the wanted one.
+    pub(super) fn check_fits(&mut self, have: &Size, want: &Size) {
+        if have == want || have.is_one() {
+            return;
+        }
+        let broadcast = if want.is_one() { have.clone() } else { self.broadcast_symbol(have, want) };
+        self.check(Relation::Equal, broadcast, want.clone(), "shape of `broadcast_to`");
+    }
+}

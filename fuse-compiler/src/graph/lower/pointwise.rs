@@ -1,0 +1,368 @@
+//! Pointwise operations: which dtype they compute in, and whether they happen now or wait for a shape.
+
+use std::rc::Rc;
+
+use fuse_artifact::DType;
+
+use super::{
+    Lowering,
+    catalog::{Class, Pointwise},
+    value::{Lazy, LazyDType, LazyKind, Operand, Value},
+};
+use crate::{
+    diag::{Code, Diagnostic, SourceRange},
+    graph::{BinaryOp, CompareOp, Literal as GraphLiteral, NodeId, Op, UnaryOp},
+    syntax::ast::Literal,
+};
+
+impl Lowering<'_> {
+    /// A pointwise operation.
+    pub(super) fn pointwise(&mut self, op: Pointwise, operands: &[Operand], at: SourceRange) -> Value {
+        let singles: Option<Vec<Operand>> = operands.iter().map(|operand| self.single(operand)).collect();
+        let Some(operands) = singles else { return Value::Poison };
+        let Some(dtype) = self.operand_dtype(op, &operands, at) else { return Value::Poison };
+        if let Some(diagnostic) = self.literal_zero_divisor(op, &operands, dtype) {
+            return self.poison(diagnostic);
+        }
+        if let Some(folded) = fold(op, &operands) {
+            return match folded {
+                Ok(literal) => Lazy::literal(literal, at),
+                Err(message) => self.poison(Diagnostic::new(Code::LiteralOutOfRange, at, message)),
+            };
+        }
+        let nodes: Vec<NodeId> = operands.iter().filter_map(|operand| self.shaping_node(&operand.value)).collect();
+        let indexed = operands.iter().any(|operand| operand.value.is_indexed());
+        let any_node = operands.iter().any(|operand| matches!(operand.value, Value::Node(_)));
+        if indexed && nodes.is_empty() || !any_node {
+            return self.defer(op, &operands, dtype, indexed, at);
+        }
+        let computed = dtype.default_dtype();
+        let Some(shape) = self.broadcast_operands(&operands, at) else { return Value::Poison };
+        let mut lowered = Vec::with_capacity(operands.len());
+        for (position, operand) in operands.iter().enumerate() {
+            let wanted = if is_condition(op, position) { DType::Bool } else { computed };
+            match self.materialize(operand, wanted, &shape) {
+                Some(node) => lowered.push(node),
+                None => return Value::Poison,
+            }
+        }
+        Value::Node(self.emit(op, &lowered, at))
+    }
+
+    /// The node, if meeting it gives an `index` its shape. In the expression form, where a variable may be a
+    /// host scalar, none does: the whole pointwise expression decides.
+    fn shaping_node(&self, value: &Value) -> Option<NodeId> {
+        match value {
+            Value::Node(node) if !self.padded && !self.shape(*node).is_empty() => Some(*node),
+            _ => None,
+        }
+    }
+
+    /// An operation that waits for a dtype or a shape.
+    fn defer(
+        &mut self,
+        op: Pointwise,
+        operands: &[Operand],
+        dtype: LazyDType,
+        indexed: bool,
+        at: SourceRange,
+    ) -> Value {
+        let parts: Vec<Rc<Lazy>> = operands.iter().map(|operand| self.lazy(operand)).collect();
+        let weight = parts.iter().fold(1usize, |sum, part| sum.saturating_add(part.weight));
+        if weight > super::MAX_NODES {
+            self.report_too_large(at);
+            return Value::Poison;
+        }
+        let dtype = if matches!(op, Pointwise::Compare(_)) { LazyDType::Known(DType::Bool) } else { dtype };
+        Value::Lazy(Rc::new(Lazy { kind: LazyKind::Apply(op, parts), dtype, indexed, weight, range: at }))
+    }
+
+    fn lazy(&self, operand: &Operand) -> Rc<Lazy> {
+        match &operand.value {
+            Value::Lazy(lazy) => lazy.clone(),
+            Value::Node(node) => Rc::new(Lazy {
+                kind: LazyKind::Node(*node),
+                dtype: LazyDType::Known(self.dtype(*node)),
+                indexed: true,
+                weight: 1,
+                range: operand.range,
+            }),
+            Value::Tuple(_) | Value::Poison => unreachable!("`single` lets only nodes and lazy values pass"),
+        }
+    }
+
+    /// A node for operands that already have one dtype and one shape.
+    pub(super) fn emit(&mut self, op: Pointwise, operands: &[NodeId], at: SourceRange) -> NodeId {
+        let value = operands[operands.len() - 1];
+        let (dtype, shape) = (self.dtype(value), self.shape(value).to_vec());
+        let (op, dtype) = match op {
+            Pointwise::Unary(unary) => (Op::Unary(unary, operands[0]), dtype),
+            Pointwise::Binary(binary) => (Op::Binary(binary, operands[0], operands[1]), dtype),
+            Pointwise::Compare(compare) => (Op::Compare(compare, operands[0], operands[1]), DType::Bool),
+            Pointwise::Select => {
+                let [condition, on_true, on_false] = [operands[0], operands[1], operands[2]];
+                (Op::Select { condition, on_true, on_false }, dtype)
+            }
+        };
+        let rank = operands
+            .iter()
+            .map(|operand| self.rank_of(*operand).clone())
+            .reduce(super::broadcast_rank)
+            .unwrap_or(crate::front::RankExpr::Known(0));
+        let node = self.push(op, dtype, shape, at);
+        self.set_rank(node, rank);
+        node
+    }
+
+    /// The dtype that the operands share; of a select, that of the two values.
+    fn operand_dtype(&self, op: Pointwise, operands: &[Operand], at: SourceRange) -> Option<LazyDType> {
+        let mut values = operands;
+        if op == Pointwise::Select {
+            if self.dtype_of(&operands[0]) != LazyDType::Known(DType::Bool) {
+                self.sink.report(self.not_bool(&operands[0], Code::ConditionNotBool, "the condition of `select`"));
+                return None;
+            }
+            values = &operands[1..];
+        }
+        let mut fits = true;
+        for operand in values {
+            if let Some(diagnostic) = self.outside_class(op, operand) {
+                self.sink.report(diagnostic);
+                fits = false;
+            }
+        }
+        let dtype = self.common_dtype(op, values, at).map_err(|diagnostic| {
+            // A wrong class often causes a mismatch too; one report is enough.
+            if fits {
+                self.sink.report(diagnostic);
+            }
+        });
+        let dtype = dtype.ok()?;
+        if !fits {
+            return None;
+        }
+        let float_only = op.class() == Class::Float && dtype == LazyDType::Number;
+        Some(if float_only { LazyDType::Float } else { dtype })
+    }
+
+    pub(super) fn dtype_of(&self, operand: &Operand) -> LazyDType {
+        match &operand.value {
+            Value::Node(node) => LazyDType::Known(self.dtype(*node)),
+            Value::Lazy(lazy) => lazy.dtype,
+            Value::Tuple(_) | Value::Poison => LazyDType::Number,
+        }
+    }
+
+    fn outside_class(&self, op: Pointwise, operand: &Operand) -> Option<Diagnostic> {
+        let name = written(op);
+        let dtype = self.dtype_of(operand);
+        let known = match dtype {
+            LazyDType::Known(dtype) => Some(dtype),
+            _ => None,
+        };
+        match op.class() {
+            Class::Float if known.is_some_and(|dtype| !dtype.is_float()) => {
+                let found = known?;
+                Some(
+                    Diagnostic::new(
+                        Code::FloatRequired,
+                        operand.range,
+                        format!("{name} takes floats, found `{found}`"),
+                    )
+                    .help("convert it: `x as f32`"),
+                )
+            }
+            Class::Number if known == Some(DType::Bool) => Some(
+                Diagnostic::new(Code::NumberRequired, operand.range, format!("{name} takes numbers, found `bool`"))
+                    .help("convert it with `x as f32` (1 where true, 0 elsewhere), or write `select(x, a, b)`"),
+            ),
+            Class::Bool if known != Some(DType::Bool) => Some(self.not_bool(operand, Code::BoolRequired, &name)),
+            _ if op == Pointwise::Unary(UnaryOp::Relu) && known == Some(DType::U32) => Some(
+                Diagnostic::new(Code::FloatRequired, operand.range, "`relu` takes signed numbers, found `u32`")
+                    .help("a `u32` is never negative: leave `relu` out"),
+            ),
+            _ => None,
+        }
+    }
+
+    fn not_bool(&self, operand: &Operand, code: Code, place: &str) -> Diagnostic {
+        let found = match self.dtype_of(operand) {
+            LazyDType::Known(dtype) => format!("`{dtype}`"),
+            LazyDType::Number | LazyDType::Float => "a number".into(),
+        };
+        let message = match code {
+            Code::ConditionNotBool => format!("{place} must be `bool`, found {found}"),
+            _ => format!("{place} takes `bool`, found {found}"),
+        };
+        Diagnostic::new(code, operand.range, message).help("compare it: `x != 0`")
+    }
+
+    fn common_dtype(&self, op: Pointwise, operands: &[Operand], at: SourceRange) -> Result<LazyDType, Diagnostic> {
+        let mut common: Option<(LazyDType, &Operand)> = None;
+        for operand in operands {
+            let dtype = self.dtype_of(operand);
+            common = Some(match common {
+                None => (dtype, operand),
+                Some((so_far, first)) => match join(so_far, dtype) {
+                    Some(joined) if joined == so_far => (so_far, first),
+                    Some(joined) => (joined, operand),
+                    None => return Err(self.mismatch(op, first, operand, at)),
+                },
+            });
+        }
+        Ok(common.map_or(LazyDType::Number, |(dtype, _)| dtype))
+    }
+
+    fn mismatch(&self, op: Pointwise, first: &Operand, second: &Operand, at: SourceRange) -> Diagnostic {
+        let name = written(op);
+        let (a, b) = (self.dtype_of(first), self.dtype_of(second));
+        let (known, literal) = match (a, b) {
+            (LazyDType::Known(a), LazyDType::Known(b)) => {
+                let code =
+                    if matches!(op, Pointwise::Compare(_)) { Code::ComparisonDType } else { Code::DTypeMismatch };
+                let target = if b.is_float() && !a.is_float() { b } else { a };
+                return Diagnostic::new(code, at, format!("operands of {name} have different dtypes: `{a}` and `{b}`"))
+                    .note(first.range, format!("this is `{a}`"))
+                    .note(second.range, format!("this is `{b}`"))
+                    .help(format!("convert one of them: `x as {target}`"));
+            }
+            (LazyDType::Known(known), _) => (known, second),
+            (_, LazyDType::Known(known)) => (known, first),
+            _ => (DType::F32, second),
+        };
+        if known == DType::Bool {
+            return Diagnostic::new(Code::DTypeMismatch, literal.range, "expected `bool`, found a number")
+                .help("truth values are `true`, `false` and comparisons");
+        }
+        Diagnostic::new(
+            Code::FloatLiteralForInteger,
+            literal.range,
+            format!("{name} works on `{known}` here, which cannot hold a literal with a decimal point"),
+        )
+        .help("write an integer, or convert the other operand: `x as f32`")
+    }
+
+    fn literal_zero_divisor(&self, op: Pointwise, operands: &[Operand], dtype: LazyDType) -> Option<Diagnostic> {
+        let Pointwise::Binary(BinaryOp::Div | BinaryOp::Rem) = op else { return None };
+        let integer = match dtype {
+            LazyDType::Known(dtype) => dtype.is_integer(),
+            LazyDType::Number => true,
+            LazyDType::Float => false,
+        };
+        let zero = matches!(operands[1].value.as_literal(), Some(Literal::Integer(0, _)));
+        (integer && zero).then(|| {
+            Diagnostic::new(Code::DivisionByZero, operands[1].range, "an integer is divided by 0")
+                .help("divide by another number, or convert to a float first: `x as f32 / 0.0` is infinite")
+        })
+    }
+
+    /// A literal as the graph holds it, with a report if its dtype cannot.
+    pub(super) fn graph_literal(&self, literal: &Literal, dtype: DType, at: SourceRange) -> Option<GraphLiteral> {
+        let converted = match *literal {
+            Literal::Bool(value) => Some(GraphLiteral::Bool(value)),
+            Literal::Integer(value, _) if dtype.is_float() => Some(GraphLiteral::Float(value as f64)),
+            Literal::Integer(value, _) => {
+                let fits = match dtype {
+                    DType::U32 => u32::try_from(value).is_ok(),
+                    _ => i32::try_from(value).is_ok(),
+                };
+                fits.then_some(GraphLiteral::Integer(value as i64))
+            }
+            // Kernels compute in f32 even where they store f16, so that -1e9 may mask f16 scores.
+            Literal::Float(value, _) => {
+                (!value.is_finite() || value.abs() <= f64::from(f32::MAX)).then_some(GraphLiteral::Float(value))
+            }
+        };
+        if converted.is_none() {
+            let value = match literal {
+                Literal::Integer(value, _) => value.to_string(),
+                Literal::Float(value, _) => format!("{value:e}"),
+                Literal::Bool(value) => value.to_string(),
+            };
+            let help = match dtype {
+                DType::U32 => "`u32` holds 0 to 4294967295",
+                DType::I32 => "`i32` holds -2147483648 to 2147483647",
+                _ => "the largest finite `f32` is about 3.4e38",
+            };
+            self.sink.report(
+                Diagnostic::new(Code::LiteralOutOfRange, at, format!("`{value}` does not fit `{dtype}`")).help(help),
+            );
+        }
+        converted
+    }
+}
+
+/// Whether the operand is the condition of a select.
+pub(super) fn is_condition(op: Pointwise, position: usize) -> bool {
+    op == Pointwise::Select && position == 0
+}
+
+/// The dtype that both can have.
+pub(super) fn join(a: LazyDType, b: LazyDType) -> Option<LazyDType> {
+    use LazyDType::{Float, Known, Number};
+    match (a, b) {
+        (Known(x), Known(y)) => (x == y).then_some(a),
+        (Known(known), Float) | (Float, Known(known)) => known.is_float().then_some(Known(known)),
+        (Known(known), Number) | (Number, Known(known)) => (known != DType::Bool).then_some(Known(known)),
+        (Float, _) | (_, Float) => Some(Float),
+        (Number, Number) => Some(Number),
+    }
+}
+
+/// The operation as the user knows it.
+fn written(op: Pointwise) -> String {
+    format!("`{}`", op.symbol().unwrap_or_else(|| op.name()))
+}
+
+/// Arithmetic on literals.
+fn fold(op: Pointwise, operands: &[Operand]) -> Option<Result<Literal, &'static str>> {
+    let literals: Vec<&Literal> = operands.iter().map(|operand| operand.value.as_literal()).collect::<Option<_>>()?;
+    match (op, literals.as_slice()) {
+        (Pointwise::Unary(UnaryOp::Neg), [Literal::Integer(value, dtype)]) if *dtype != Some(DType::U32) => {
+            Some(value.checked_neg().map(|value| Literal::Integer(value, *dtype)).ok_or("the literal is too large"))
+        }
+        (Pointwise::Unary(UnaryOp::Neg), [Literal::Float(value, dtype)]) => Some(Ok(Literal::Float(-value, *dtype))),
+        (Pointwise::Binary(op), [Literal::Integer(a, None), Literal::Integer(b, None)]) => {
+            let folded = match op {
+                BinaryOp::Add => a.checked_add(*b),
+                BinaryOp::Sub => a.checked_sub(*b),
+                BinaryOp::Mul => a.checked_mul(*b),
+                // Whether these are integer divisions depends on the dtype to come.
+                _ => return None,
+            };
+            Some(folded.map(|value| Literal::Integer(value, None)).ok_or("the value is too large"))
+        }
+        (Pointwise::Binary(op), [a, b]) => {
+            let ((a, dtype_a), (b, dtype_b)) = (as_float(a)?, as_float(b)?);
+            let value = match op {
+                BinaryOp::Add => a + b,
+                BinaryOp::Sub => a - b,
+                BinaryOp::Mul => a * b,
+                BinaryOp::Div => a / b,
+                _ => return None,
+            };
+            Some(Ok(Literal::Float(value, dtype_a.or(dtype_b))))
+        }
+        (Pointwise::Compare(op), [Literal::Integer(a, _), Literal::Integer(b, _)]) => {
+            let value = match op {
+                CompareOp::Eq => a == b,
+                CompareOp::Ne => a != b,
+                CompareOp::Lt => a < b,
+                CompareOp::Le => a <= b,
+                CompareOp::Gt => a > b,
+                CompareOp::Ge => a >= b,
+            };
+            Some(Ok(Literal::Bool(value)))
+        }
+        _ => None,
+    }
+}
+
+/// A literal among floats; at least one of two is a float, or both were integers and are not folded here.
+fn as_float(literal: &Literal) -> Option<(f64, Option<DType>)> {
+    match *literal {
+        Literal::Float(value, dtype) => Some((value, dtype)),
+        Literal::Integer(value, None) => Some((value as f64, None)),
+        _ => None,
+    }
+}

@@ -1,0 +1,329 @@
+//! Operations that move elements and compute nothing.
+
+use fuse_artifact::{Relation, Size};
+
+use super::{
+    Lowering, Scope,
+    dims::{always_above, argument_range, axis_out_of_range, integer, never_equal},
+    resolve::ones,
+    value::{Axis, AxisKind, Operand},
+};
+use crate::{
+    diag::{Code, Diagnostic, SourceRange},
+    front::RankExpr,
+    graph::{NodeId, Op},
+    syntax::{
+        ast::{Argument, Expr, ExprKind},
+        types::MAX_RANK,
+    },
+};
+
+impl Lowering<'_> {
+    /// Swaps the last two axes.
+    pub(super) fn transpose(&mut self, x: &Operand, at: SourceRange) -> Option<NodeId> {
+        let node = self.force(x)?;
+        if let Some(rank) = self.visible_rank(node).filter(|rank| *rank < 2) {
+            let message = format!("`transpose` swaps the last two axes, found `{}` with {rank}", self.type_text(node));
+            self.sink.report(
+                Diagnostic::new(Code::TransposeRank, x.range, message)
+                    .help("to make a vector a column write `unsqueeze(x, axis = 1)`"),
+            );
+            return None;
+        }
+        let rank = self.shape(node).len();
+        let mut permutation: Vec<usize> = (0..rank).collect();
+        permutation.swap(rank - 2, rank - 1);
+        let visible = RankExpr::AtLeastTwo(Box::new(self.rank_of(node).clone()));
+        let node = self.permuted(node, permutation, at);
+        self.set_rank(node, visible);
+        Some(node)
+    }
+
+    fn permuted(&mut self, x: NodeId, permutation: Vec<usize>, at: SourceRange) -> NodeId {
+        let shape = permutation.iter().map(|&axis| self.shape(x)[axis].clone()).collect();
+        let dtype = self.dtype(x);
+        self.push(Op::Permute { x, permutation }, dtype, shape, at)
+    }
+
+    /// Reorders axes: axis `d` of the value is axis `list[d]` of the operand.
+    pub(super) fn permute(&mut self, x: &Operand, list: &Argument, at: SourceRange) -> Option<NodeId> {
+        let node = self.force(x);
+        let elements = self.list(list, "permute(x, [0, 2, 1])")?;
+        let node = node?;
+        let range = argument_range(list);
+        let rank = self.visible_rank(node).unwrap_or(elements.len());
+        if elements.len() != rank || rank > MAX_RANK {
+            let message = format!("`permute` lists {} axes of a value with {rank}", elements.len());
+            self.sink.report(
+                Diagnostic::new(Code::PermuteLength, range, message)
+                    .help("list every axis once: `permute(x, [0, 2, 1])`"),
+            );
+            return None;
+        }
+        let axes = self.permutation(elements, rank)?;
+        let hidden = self.shape(node).len() - rank;
+        if self.padded {
+            let outer = Size::product(&self.shape(node)[..hidden]);
+            self.check(Relation::Equal, outer, Size::ONE, format!("axes that `permute` lists {rank} of"));
+        }
+        let permutation = (0..hidden).chain(axes.into_iter().map(|axis| hidden + axis)).collect();
+        let node = self.permuted(node, permutation, at);
+        self.set_rank(node, RankExpr::Known(rank));
+        Some(node)
+    }
+
+    fn permutation(&self, elements: &[Expr], rank: usize) -> Option<Vec<usize>> {
+        let mut axes = Vec::new();
+        for element in elements {
+            let Some(number) = integer(element) else {
+                if !matches!(element.kind, ExprKind::Error) {
+                    self.sink.report(
+                        Diagnostic::new(Code::BadOption, element.span, "expected an axis as a number")
+                            .help("write `permute(x, [0, 2, 1])`"),
+                    );
+                }
+                return None;
+            };
+            let position = if number < 0 { number + rank as i64 } else { number };
+            if !(0..rank as i64).contains(&position) {
+                self.sink.report(axis_out_of_range(number, rank, element.span));
+                return None;
+            }
+            if axes.contains(&(position as usize)) {
+                self.sink.report(
+                    Diagnostic::new(Code::DuplicateAxis, element.span, format!("axis {number} is listed twice"))
+                        .help("list every axis once"),
+                );
+                return None;
+            }
+            axes.push(position as usize);
+        }
+        Some(axes)
+    }
+
+    /// The same elements in another shape.
+    pub(super) fn reshape(&mut self, x: &Operand, list: &Argument, scope: &Scope, at: SourceRange) -> Option<NodeId> {
+        let node = self.force(x);
+        let target = self.sizes_of(list, scope, "reshape(x, [M, 4])")?;
+        let node = node?;
+        self.require_rank(target.len(), argument_range(list))?;
+        let (have, want) = (self.graph.nodes[node].ty.elements(), Size::product(&target));
+        let negative = target.iter().find(|size| always_above(&Size::constant(0), size));
+        if never_equal(&have, &want) || negative.is_some() {
+            let message = format!(
+                "`{}` has `{}` elements, which do not fit `[{}]` with `{}`",
+                self.type_text(node),
+                self.size_text(&have),
+                self.shape_text(&target),
+                self.size_text(&want),
+            );
+            let diagnostic = Diagnostic::new(Code::ReshapeElements, at, message);
+            self.sink.report(diagnostic.help("a reshape keeps all elements: both products must be equal"));
+            return None;
+        }
+        self.check(Relation::Equal, have, want, "number of elements of `reshape`");
+        let rank = target.len();
+        let node = self.reshaped(node, target, at);
+        self.set_rank(node, RankExpr::Known(rank));
+        Some(node)
+    }
+
+    /// A reshape node; the visible shape is padded in the expression form.
+    fn reshaped(&mut self, x: NodeId, visible: Vec<Size>, at: SourceRange) -> NodeId {
+        let shape = self.pad(visible);
+        let dtype = self.dtype(x);
+        self.push(Op::Reshape(x), dtype, shape, at)
+    }
+
+    fn pad(&self, visible: Vec<Size>) -> Vec<Size> {
+        if !self.padded {
+            return visible;
+        }
+        let mut shape = ones();
+        shape.truncate(MAX_RANK - visible.len());
+        shape.extend(visible);
+        shape
+    }
+
+    fn require_rank(&self, rank: usize, at: SourceRange) -> Option<()> {
+        if rank <= MAX_RANK {
+            return Some(());
+        }
+        let message = format!("a tensor has at most {MAX_RANK} axes, this one would have {rank}");
+        self.sink.report(
+            Diagnostic::new(Code::RankTooHigh, at, message)
+                .help("merge neighboring axes, for example `B * H` in place of `B, H`"),
+        );
+        None
+    }
+
+    /// Repeats a value to a shape that it broadcasts to.
+    pub(super) fn broadcast_to(
+        &mut self,
+        x: &Operand,
+        list: &Argument,
+        scope: &Scope,
+        at: SourceRange,
+    ) -> Option<NodeId> {
+        let node = self.force(x);
+        let visible = self.sizes_of(list, scope, "broadcast_to(x, [M, N])")?;
+        let node = node?;
+        self.require_rank(visible.len(), argument_range(list))?;
+        let rank = visible.len();
+        let target = self.pad(visible);
+        let own = self.shape(node).to_vec();
+        let offset = target.len().checked_sub(own.len());
+        let misfit = offset.map(|offset| (0..own.len()).find(|&axis| !self.fits(&own[axis], &target[offset + axis])));
+        if misfit != Some(None) {
+            let message = format!("`{}` does not broadcast to `[{}]`", self.type_text(node), self.shape_text(&target));
+            let diagnostic = match (misfit.flatten(), offset) {
+                (Some(axis), Some(offset)) => self.with_origins(
+                    Diagnostic::new(Code::BroadcastToShape, at, message),
+                    &[&own[axis], &target[offset + axis]],
+                ),
+                _ => Diagnostic::new(Code::BroadcastToShape, at, message),
+            };
+            self.sink.report(diagnostic.help("shapes align at their last axes; only a dimension of 1 can be repeated"));
+            return None;
+        }
+        if self.padded {
+            for (have, want) in own.iter().zip(&target) {
+                self.check_fits(have, want);
+            }
+        }
+        let node = self.broadcast_node(node, &target, at);
+        self.set_rank(node, RankExpr::Known(rank));
+        Some(node)
+    }
+
+    fn fits(&self, have: &Size, want: &Size) -> bool {
+        have == want || have.is_one() || self.padded && have.as_constant().is_none()
+    }
+
+    /// Elements `start .. end` of an axis.
+    pub(super) fn slice(
+        &mut self,
+        x: &Operand,
+        axis: &Axis,
+        bounds: (Option<&Argument>, Option<&Argument>),
+        scope: &Scope,
+        at: SourceRange,
+    ) -> Option<NodeId> {
+        let node = self.force(x)?;
+        let axis = self.axis_of_node(axis, node)?;
+        let extent = self.shape(node)[axis].clone();
+        let start = self.bound(bounds.0, scope, Size::constant(0));
+        let end = self.bound(bounds.1, scope, extent.clone());
+        let (start, end) = (start?, end?);
+        let (from, to, whole) = (self.size_text(&start), self.size_text(&end), self.size_text(&extent));
+        if always_above(&end, &extent) {
+            let range = bounds.1.map_or(at, argument_range);
+            self.sink.report(
+                Diagnostic::new(
+                    Code::SliceOutOfRange,
+                    range,
+                    format!("the slice ends at `{to}`, the axis at `{whole}`"),
+                )
+                .help(format!("`end` is exclusive; the largest is `{whole}`")),
+            );
+            return None;
+        }
+        if always_above(&start, &end) {
+            let range = bounds.0.map_or(at, argument_range);
+            self.sink.report(
+                Diagnostic::new(
+                    Code::SliceReversed,
+                    range,
+                    format!("the slice starts at `{from}`, after its end `{to}`"),
+                )
+                .help("`start` is the first index, `end` the one behind the last"),
+            );
+            return None;
+        }
+        self.check(Relation::AtMost, end.clone(), extent, "end of `slice`");
+        self.check(Relation::AtMost, start.clone(), end.clone(), "start of `slice`");
+        let mut shape = self.shape(node).to_vec();
+        shape[axis] = end.sub(&start);
+        let dtype = self.dtype(node);
+        Some(self.push(Op::Slice { x: node, axis, start }, dtype, shape, at))
+    }
+
+    fn bound(&self, argument: Option<&Argument>, scope: &Scope, default: Size) -> Option<Size> {
+        match argument {
+            None => Some(default),
+            Some(Argument::Expr(expr)) => match self.size_of(expr, scope) {
+                Ok(size) => Some(size),
+                Err(diagnostic) => {
+                    if let Some(diagnostic) = diagnostic {
+                        self.sink.report(diagnostic);
+                    }
+                    None
+                }
+            },
+            Some(list @ Argument::List(..)) => {
+                self.sink.report(
+                    Diagnostic::new(Code::BadOption, argument_range(list), "expected one bound, found a list")
+                        .help("write `slice(x, axis = 1, start = 0, end = 4)`"),
+                );
+                None
+            }
+        }
+    }
+
+    /// Removes an axis of extent 1.
+    pub(super) fn squeeze(&mut self, x: &Operand, axis: &Axis, at: SourceRange) -> Option<NodeId> {
+        let node = self.force(x)?;
+        let position = self.axis_of_node(axis, node)?;
+        let mut shape = self.shape(node).to_vec();
+        let extent = shape.remove(position);
+        if !extent.is_one() && !self.padded {
+            let message = format!("this axis is `{}`, not 1", self.size_text(&extent));
+            let diagnostic = self
+                .with_origins(Diagnostic::new(Code::SqueezeExtent, axis.range, message), &[&extent])
+                .help("to take one element write `slice(x, axis = 0, start = 0, end = 1)` first");
+            self.sink.report(diagnostic);
+            return None;
+        }
+        self.check(Relation::Equal, extent, Size::ONE, "axis of `squeeze`");
+        let rank = match self.rank_of(node).clone() {
+            RankExpr::Known(rank) => RankExpr::Known(rank.saturating_sub(1)),
+            rank => RankExpr::Minus1(Box::new(rank)),
+        };
+        let node = self.reshaped(node, shape, at);
+        self.set_rank(node, rank);
+        Some(node)
+    }
+
+    /// Adds an axis of extent 1; negative axes count in the result.
+    pub(super) fn unsqueeze(&mut self, x: &Operand, axis: &Axis, at: SourceRange) -> Option<NodeId> {
+        let node = self.force(x)?;
+        let AxisKind::Number(number) = axis.kind else {
+            self.sink.report(
+                Diagnostic::new(Code::BadOption, axis.range, "the new axis has no name yet")
+                    .help("write its place as a number: `unsqueeze(x, axis = 0)`"),
+            );
+            return None;
+        };
+        let visible = self.visible_rank(node);
+        let mut shape = self.shape(node).to_vec();
+        if let Some(rank) = visible {
+            self.require_rank(rank + 1, at)?;
+            shape.drain(..shape.len() - rank);
+        } else {
+            let outermost = shape.remove(0);
+            self.check(Relation::Equal, outermost, Size::ONE, "rank of the operand of `unsqueeze`, at most 5");
+        }
+        shape.push(Size::ONE);
+        let place = Axis { kind: AxisKind::Number(number), range: axis.range };
+        let position = self.axis_of_shape(&place, &shape, visible.map(|rank| rank + 1))?;
+        shape.pop();
+        shape.insert(position, Size::ONE);
+        let rank = match self.rank_of(node).clone() {
+            RankExpr::Known(rank) => RankExpr::Known(rank + 1),
+            rank => RankExpr::Plus1(Box::new(rank)),
+        };
+        let node = self.reshaped(node, shape, at);
+        self.set_rank(node, rank);
+        Some(node)
+    }
+}

@@ -1,0 +1,193 @@
+//! The typed graph: what a function computes, free of syntax and of any choice about kernels.
+//!
+//! Input: a checked `Ast` (`lower`). Output: a [`Graph`] in which every node has a dtype and a shape.
+//!
+//! A graph is a list of nodes in which operands come before their users, so arena order is topological.
+//! Every operation is total: where it is defined mathematically only on part of its domain, the f64
+//! interpreter (`interp`) says what it yields elsewhere. Functions are already inlined, broadcasting is
+//! explicit ([`Op::Broadcast`]), and composite operations of the language (`clamp`, `leaky_relu`, `elu`,
+//! `dot`, `outer`) are already written in terms of the operations here. `verify` lists the invariants.
+//!
+//! Not here: how values are grouped into kernels (`fusion`).
+
+#[cfg(feature = "syntax")]
+pub(crate) mod infer;
+#[cfg(feature = "syntax")]
+pub(crate) mod lower;
+pub mod print;
+pub mod types;
+pub mod verify;
+
+use fuse_artifact::{Check, Size, Symbol};
+
+use crate::{
+    arena::{Arena, Handle},
+    span::Span,
+};
+pub use types::{BinaryOp, CompareOp, Literal, TensorType, UnaryOp};
+
+/// Names a node of a [`Graph`].
+pub type NodeId = Handle<Node>;
+
+/// A function as a typed data-flow graph.
+#[derive(Clone, Debug)]
+pub struct Graph {
+    /// The function's name.
+    pub name: String,
+    /// The parameters, in declaration order; `Op::Input` and `Op::Scalar` refer to them.
+    pub params: Vec<Param>,
+    /// The dimensions known at launch; sizes in shapes refer to them.
+    pub symbols: Vec<Symbol>,
+    /// Relations between sizes to check at launch.
+    pub checks: Vec<Check>,
+    /// The operations; operands come before users.
+    pub nodes: Arena<Node>,
+    /// The results, in order. A node may be a result more than once.
+    pub results: Vec<NodeId>,
+    /// What the user asked of the compiler for this function.
+    pub options: FunctionOptions,
+}
+
+/// A parameter of a graph.
+#[derive(Clone, Debug)]
+pub struct Param {
+    /// Its name in the source.
+    pub name: String,
+    /// Its type; a host scalar has rank 0 and `scalar` set.
+    pub ty: TensorType,
+    /// Whether it is a number of the host rather than a tensor.
+    pub scalar: bool,
+    /// Whether the caller's tensor may have fewer axes than `ty.shape` (expression form: shapes are padded
+    /// with outer axes of size 1 to rank 6).
+    pub padded: bool,
+}
+
+/// Attributes of a function that later stages obey.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FunctionOptions {
+    /// `#[no_fuse]`: every operation becomes a kernel of its own.
+    pub no_fuse: bool,
+    /// `#[schedule(...)]`, if given.
+    pub schedule: Option<ScheduleOverride>,
+}
+
+/// `#[schedule(tile = [64, 64, 16], workgroup = 128)]`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ScheduleOverride {
+    /// Contraction tile: rows, columns, depth.
+    pub tile: Option<[u32; 3]>,
+    /// Invocations per workgroup of pointwise kernels.
+    pub workgroup: Option<u32>,
+}
+
+/// One operation.
+#[derive(Clone, Debug)]
+pub struct Node {
+    /// What it computes.
+    pub op: Op,
+    /// The dtype and shape of its value.
+    pub ty: TensorType,
+    /// Where it was written.
+    pub span: Span,
+}
+
+/// An operation. Unless said otherwise, operands of a pointwise operation have exactly the node's shape.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Op {
+    /// The tensor parameter with this index.
+    Input(u16),
+    /// The host scalar parameter with this index; rank 0.
+    Scalar(u16),
+    /// A number or truth value; rank 0.
+    Literal(Literal),
+    /// `f(x)` per element; dtype of `x`.
+    Unary(UnaryOp, NodeId),
+    /// `f(x, y)` per element; both of the node's dtype.
+    Binary(BinaryOp, NodeId, NodeId),
+    /// `x < y` and so on per element; operands of one dtype, result `bool`.
+    Compare(CompareOp, NodeId, NodeId),
+    /// `on_true` where `condition` (bool) holds, `on_false` elsewhere.
+    Select {
+        /// The truth values.
+        condition: NodeId,
+        /// Taken where `condition` holds.
+        on_true: NodeId,
+        /// Taken elsewhere.
+        on_false: NodeId,
+    },
+    /// Conversion to the node's dtype, as Rust's `as` (float to integer truncates and saturates, NaN
+    /// becomes 0; to `f16` rounds to nearest even; from `bool` gives 0 or 1; to `bool` is `!= 0`).
+    Cast(NodeId),
+    /// The coordinate along `axis` of the node's own shape; dtype `i32`.
+    Index {
+        /// The axis.
+        axis: usize,
+    },
+    /// `[.., M, K] × [.., K, N] → [.., M, N]`: batch axes equal (already broadcast by shape rules: a batch
+    /// axis of an operand is the node's or the literal 1 or, in the expression form, may be 1 at launch;
+    /// both operands have the node's rank). Sums in f32 for floats; float dtypes and integers.
+    Matmul {
+        /// The left operand.
+        lhs: NodeId,
+        /// The right operand.
+        rhs: NodeId,
+    },
+    /// Axis `d` of the value is axis `permutation[d]` of the operand.
+    Permute {
+        /// The operand.
+        x: NodeId,
+        /// A permutation of the axes.
+        permutation: Vec<usize>,
+    },
+    /// The same elements in the same (row-major) order with the node's shape.
+    Reshape(NodeId),
+    /// Elements `start .. start + extent` of `axis`, where `extent` is the node's extent there.
+    Slice {
+        /// The operand.
+        x: NodeId,
+        /// The axis.
+        axis: usize,
+        /// The first index.
+        start: Size,
+    },
+    /// The operand, of the same rank, repeated along axes where its extent is 1 (or, in the expression
+    /// form, may be 1 at launch). Rank-0 operands broadcast to any rank.
+    Broadcast(NodeId),
+}
+
+impl Op {
+    /// The operands, in order.
+    pub fn operands(&self) -> Vec<NodeId> {
+        match *self {
+            Self::Input(_) | Self::Scalar(_) | Self::Literal(_) | Self::Index { .. } => vec![],
+            Self::Unary(_, x)
+            | Self::Cast(x)
+            | Self::Reshape(x)
+            | Self::Broadcast(x)
+            | Self::Permute { x, .. }
+            | Self::Slice { x, .. } => vec![x],
+            Self::Binary(_, x, y) | Self::Compare(_, x, y) | Self::Matmul { lhs: x, rhs: y } => vec![x, y],
+            Self::Select { condition, on_true, on_false } => vec![condition, on_true, on_false],
+        }
+    }
+
+    /// The operation's name in prints and plans.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Input(_) => "input",
+            Self::Scalar(_) => "scalar",
+            Self::Literal(_) => "literal",
+            Self::Unary(op, _) => op.name(),
+            Self::Binary(op, ..) => op.name(),
+            Self::Compare(op, ..) => op.name(),
+            Self::Select { .. } => "select",
+            Self::Cast(_) => "cast",
+            Self::Index { .. } => "index",
+            Self::Matmul { .. } => "matmul",
+            Self::Permute { .. } => "permute",
+            Self::Reshape(_) => "reshape",
+            Self::Slice { .. } => "slice",
+            Self::Broadcast(_) => "broadcast",
+        }
+    }
+}

@@ -1,0 +1,327 @@
+//! The invariants of a [`Graph`], checked after it is lowered and after each stage that changes it:
+//!
+//! 1. Operands come before their users; handles name nodes of the graph.
+//! 2. There is at least one result, and every result is a node.
+//! 3. Parameters, and so their inputs, have at most 6 axes; a host scalar has rank 0; a padded parameter has
+//!    rank 6. `Op::Input` and `Op::Scalar` have the type of the parameter that they name.
+//! 4. Sizes mention only symbols of the graph; a symbol's source mentions only axes of tensor parameters, or
+//!    earlier symbols.
+//! 5. A literal has rank 0 and its kind and value fit its dtype.
+//! 6. Operands of a pointwise operation have exactly the node's shape, and the dtypes that the operation takes.
+//! 7. `Index` has dtype `i32` and an axis of its own shape.
+//! 8. Operands of `Matmul` have the node's rank, at least 2; `M`, `N` and dtype are the node's; both `K`s are
+//!    equal, or a check requires it; batch axes are the node's, 1, or part of the node's broadcast symbol.
+//! 9. `Permute` lists every axis once and permutes the shape accordingly.
+//! 10. `Reshape` keeps the number of elements, or a check requires it.
+//! 11. `Slice` changes the extent of one axis only.
+//! 12. `Broadcast` keeps the rank (but from rank 0), and only repeats axes that are 1 or may be at launch.
+
+use fuse_artifact::{DType, Relation, Size, SymbolSource};
+
+use super::{BinaryOp, CompareOp, Graph, Literal, Node, NodeId, Op, UnaryOp};
+
+/// The most axes of a node.
+const MAX_RANK: usize = 6;
+
+/// The violated invariants, in words; empty for a sound graph.
+pub fn verify(graph: &Graph) -> Vec<String> {
+    let mut violations = Vec::new();
+    verify_symbols(graph, &mut violations);
+    verify_params(graph, &mut violations);
+    for (id, node) in graph.nodes.iter() {
+        if let Err(reason) = verify_node(graph, id, node) {
+            violations.push(format!("{id} = {}: {reason}", node.op.name()));
+        }
+    }
+    if graph.results.is_empty() {
+        violations.push("there is no result".into());
+    }
+    for result in &graph.results {
+        if !graph.nodes.contains(*result) {
+            violations.push(format!("result {result} is not a node"));
+        }
+    }
+    violations
+}
+
+fn verify_symbols(graph: &Graph, violations: &mut Vec<String>) {
+    for (index, symbol) in graph.symbols.iter().enumerate() {
+        let sound = match &symbol.source {
+            SymbolSource::Axis { param, axis } => graph
+                .params
+                .get(usize::from(*param))
+                .is_some_and(|param| !param.scalar && usize::from(*axis) < param.ty.rank()),
+            SymbolSource::Broadcast(sizes) => sizes.iter().all(|size| mentions_below(size, index)),
+        };
+        if !sound {
+            violations.push(format!("symbol `{}` has an impossible source", symbol.name));
+        }
+    }
+    for check in &graph.checks {
+        if !mentions_below(&check.left, graph.symbols.len()) || !mentions_below(&check.right, graph.symbols.len()) {
+            violations.push(format!("the check of {} mentions an unknown symbol", check.what));
+        }
+    }
+}
+
+/// Whether all symbols of the size are among the first `count`.
+fn mentions_below(size: &Size, count: usize) -> bool {
+    size.terms.iter().flat_map(|term| term.symbols.iter()).all(|symbol| usize::from(*symbol) < count)
+}
+
+fn verify_params(graph: &Graph, violations: &mut Vec<String>) {
+    for param in &graph.params {
+        let rank = param.ty.rank();
+        if rank > MAX_RANK || param.scalar && rank != 0 || param.padded && rank != MAX_RANK {
+            violations.push(format!("parameter `{}` has rank {rank}", param.name));
+        }
+    }
+}
+
+type Check = Result<(), String>;
+
+fn ensure(holds: bool, reason: &str) -> Check {
+    if holds { Ok(()) } else { Err(reason.into()) }
+}
+
+fn verify_node(graph: &Graph, id: NodeId, node: &Node) -> Check {
+    ensure(node.op.operands().iter().all(|operand| *operand < id), "an operand comes after its user")?;
+    let symbols = graph.symbols.len();
+    ensure(node.ty.shape.iter().all(|size| mentions_below(size, symbols)), "its shape mentions an unknown symbol")?;
+    match &node.op {
+        Op::Input(index) => verify_param_node(graph, node, *index, false),
+        Op::Scalar(index) => verify_param_node(graph, node, *index, true),
+        Op::Literal(literal) => verify_literal(node, literal),
+        Op::Unary(op, x) => {
+            same_shape(graph, node, &[*x])?;
+            ensure(dtype(graph, *x) == node.ty.dtype, "operand of another dtype")?;
+            ensure(unary_takes(*op, node.ty.dtype), "the operation does not take this dtype")
+        }
+        Op::Binary(op, x, y) => {
+            same_shape(graph, node, &[*x, *y])?;
+            let own = node.ty.dtype;
+            ensure(dtype(graph, *x) == own && dtype(graph, *y) == own, "operand of another dtype")?;
+            ensure(binary_takes(*op, own), "the operation does not take this dtype")
+        }
+        Op::Compare(op, x, y) => {
+            same_shape(graph, node, &[*x, *y])?;
+            ensure(node.ty.dtype == DType::Bool, "a comparison is not bool")?;
+            let operand = dtype(graph, *x);
+            ensure(operand == dtype(graph, *y), "operands of different dtypes")?;
+            let ordered = !matches!(op, CompareOp::Eq | CompareOp::Ne);
+            ensure(operand != DType::Bool || !ordered, "the operation does not take this dtype")
+        }
+        Op::Select { condition, on_true, on_false } => {
+            same_shape(graph, node, &[*condition, *on_true, *on_false])?;
+            let own = node.ty.dtype;
+            ensure(dtype(graph, *condition) == DType::Bool, "the condition is not bool")?;
+            ensure(dtype(graph, *on_true) == own && dtype(graph, *on_false) == own, "operand of another dtype")
+        }
+        Op::Cast(x) => same_shape(graph, node, &[*x]),
+        Op::Index { axis } => {
+            ensure(node.ty.dtype == DType::I32, "an index is not i32")?;
+            ensure(*axis < node.ty.rank(), "the axis does not exist")
+        }
+        Op::Matmul { lhs, rhs } => verify_matmul(graph, node, *lhs, *rhs),
+        Op::Permute { x, permutation } => verify_permute(graph, node, *x, permutation),
+        Op::Reshape(x) => {
+            ensure(dtype(graph, *x) == node.ty.dtype, "operand of another dtype")?;
+            let (have, want) = (graph.nodes[*x].ty.elements(), node.ty.elements());
+            ensure(have == want || is_implied(graph, &have, &want), "the number of elements changes")
+        }
+        Op::Slice { x, axis, start } => verify_slice(graph, node, *x, *axis, start),
+        Op::Broadcast(x) => verify_broadcast(graph, node, *x),
+    }
+}
+
+fn shape(graph: &Graph, id: NodeId) -> &[Size] {
+    &graph.nodes[id].ty.shape
+}
+
+fn dtype(graph: &Graph, id: NodeId) -> DType {
+    graph.nodes[id].ty.dtype
+}
+
+fn same_shape(graph: &Graph, node: &Node, operands: &[NodeId]) -> Check {
+    let same = operands.iter().all(|operand| shape(graph, *operand) == node.ty.shape);
+    ensure(same, "an operand has another shape")
+}
+
+fn verify_param_node(graph: &Graph, node: &Node, index: u16, scalar: bool) -> Check {
+    match graph.params.get(usize::from(index)) {
+        Some(param) => ensure(param.scalar == scalar && param.ty == node.ty, "its type is not the parameter's"),
+        None => Err("the parameter does not exist".into()),
+    }
+}
+
+fn verify_literal(node: &Node, literal: &Literal) -> Check {
+    ensure(node.ty.rank() == 0, "a literal has axes")?;
+    let fits = match (literal, node.ty.dtype) {
+        (Literal::Float(_), dtype) => dtype.is_float(),
+        (Literal::Integer(value), DType::I32) => i32::try_from(*value).is_ok(),
+        (Literal::Integer(value), DType::U32) => u32::try_from(*value).is_ok(),
+        (Literal::Integer(_), _) => false,
+        (Literal::Bool(_), dtype) => dtype == DType::Bool,
+    };
+    ensure(fits, "the literal does not fit its dtype")
+}
+
+fn unary_takes(op: UnaryOp, dtype: DType) -> bool {
+    match op {
+        UnaryOp::Not => dtype == DType::Bool,
+        UnaryOp::Neg | UnaryOp::Abs | UnaryOp::Sign => dtype != DType::Bool,
+        UnaryOp::Relu => dtype.is_float() || dtype == DType::I32,
+        _ => dtype.is_float(),
+    }
+}
+
+fn binary_takes(op: BinaryOp, dtype: DType) -> bool {
+    match op {
+        BinaryOp::And | BinaryOp::Or => dtype == DType::Bool,
+        BinaryOp::Pow => dtype.is_float(),
+        _ => dtype != DType::Bool,
+    }
+}
+
+fn verify_matmul(graph: &Graph, node: &Node, lhs: NodeId, rhs: NodeId) -> Check {
+    let (left, right, own) = (shape(graph, lhs), shape(graph, rhs), &node.ty.shape);
+    let rank = own.len();
+    ensure(rank >= 2 && left.len() == rank && right.len() == rank, "operands of another rank")?;
+    let dtype = node.ty.dtype;
+    ensure(self::dtype(graph, lhs) == dtype && self::dtype(graph, rhs) == dtype, "operand of another dtype")?;
+    ensure(dtype != DType::Bool, "the operation does not take this dtype")?;
+    ensure(left[rank - 2] == own[rank - 2] && right[rank - 1] == own[rank - 1], "M or N differs")?;
+    let (k, j) = (&left[rank - 1], &right[rank - 2]);
+    ensure(k == j || is_checked(graph, k, j), "K differs")?;
+    let repeats = |operand: &[Size]| (0..rank - 2).all(|axis| may_repeat(graph, &operand[axis], &own[axis]));
+    ensure(repeats(left) && repeats(right), "a batch axis does not broadcast")
+}
+
+fn verify_permute(graph: &Graph, node: &Node, x: NodeId, permutation: &[usize]) -> Check {
+    ensure(dtype(graph, x) == node.ty.dtype, "operand of another dtype")?;
+    let operand = shape(graph, x);
+    let mut sorted = permutation.to_vec();
+    sorted.sort_unstable();
+    ensure(sorted.iter().copied().eq(0..operand.len()), "not a permutation of the axes")?;
+    let permuted = permutation.iter().map(|&axis| &operand[axis]);
+    ensure(permuted.eq(node.ty.shape.iter()), "the shape is not permuted accordingly")
+}
+
+fn verify_slice(graph: &Graph, node: &Node, x: NodeId, axis: usize, start: &Size) -> Check {
+    ensure(dtype(graph, x) == node.ty.dtype, "operand of another dtype")?;
+    ensure(mentions_below(start, graph.symbols.len()), "its start mentions an unknown symbol")?;
+    let operand = shape(graph, x);
+    ensure(axis < operand.len() && operand.len() == node.ty.rank(), "the axis does not exist")?;
+    let others = (0..operand.len()).all(|other| other == axis || operand[other] == node.ty.shape[other]);
+    ensure(others, "another axis changes")
+}
+
+fn verify_broadcast(graph: &Graph, node: &Node, x: NodeId) -> Check {
+    ensure(dtype(graph, x) == node.ty.dtype, "operand of another dtype")?;
+    let operand = shape(graph, x);
+    if operand.is_empty() {
+        return Ok(());
+    }
+    ensure(operand.len() == node.ty.rank(), "the rank changes")?;
+    let repeats = operand.iter().zip(&node.ty.shape).all(|(have, want)| may_repeat(graph, have, want));
+    ensure(repeats, "an axis that is not 1 is repeated")
+}
+
+/// Whether an axis of extent `have` may be read as one of extent `want`.
+fn may_repeat(graph: &Graph, have: &Size, want: &Size) -> bool {
+    if have == want || have.is_one() {
+        return true;
+    }
+    let broadcast_of = |target: &Size| match target.as_symbol().map(|id| &graph.symbols[usize::from(id)].source) {
+        Some(SymbolSource::Broadcast(sizes)) => sizes.to_vec(),
+        _ => vec![],
+    };
+    let parts = |size: &Size| match broadcast_of(size) {
+        parts if parts.is_empty() => vec![size.clone()],
+        parts => parts,
+    };
+    let whole = broadcast_of(want);
+    if parts(have).iter().all(|part| whole.contains(part)) {
+        return true;
+    }
+    // `broadcast_to`: the broadcast of both is checked to be what is wanted.
+    graph.checks.iter().any(|check| {
+        let whole = parts(&check.left);
+        check.relation == Relation::Equal && check.right == *want && parts(have).iter().all(|part| whole.contains(part))
+    })
+}
+
+/// Whether a launch checks that the sizes are equal.
+fn is_checked(graph: &Graph, a: &Size, b: &Size) -> bool {
+    let equal = |x: &Size, y: &Size| (x == a && y == b) || (x == b && y == a);
+    graph.checks.iter().any(|check| check.relation == Relation::Equal && equal(&check.left, &check.right))
+}
+
+/// Whether checked equalities, one after another, make the sizes equal: `a` contains a factor that is
+/// checked to be equal to the one that `b` has in its place.
+fn is_implied(graph: &Graph, a: &Size, b: &Size) -> bool {
+    if is_checked(graph, a, b) {
+        return true;
+    }
+    graph.checks.iter().filter(|check| check.relation == Relation::Equal).any(|check| {
+        let (left, right) = (&check.left, &check.right);
+        // a = rest · left and b = rest · right.
+        a.mul(right) == b.mul(left)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use fuse_artifact::Symbol;
+
+    use super::*;
+    use crate::{arena::Arena, graph::Param, graph::TensorType, span::Span};
+
+    /// `fn f(x: f32[M]) -> f32[M] { exp(x) }`, with the node changed as a test wants it.
+    fn graph(change: impl FnOnce(&mut Node)) -> Graph {
+        let ty = TensorType::new(DType::F32, vec![Size::symbol(0)]);
+        let mut nodes = Arena::default();
+        let x = nodes.push(Node { op: Op::Input(0), ty: ty.clone(), span: Span(0) });
+        let mut node = Node { op: Op::Unary(UnaryOp::Exp, x), ty: ty.clone(), span: Span(0) };
+        change(&mut node);
+        let result = nodes.push(node);
+        Graph {
+            name: "f".into(),
+            params: vec![Param { name: "x".into(), ty, scalar: false, padded: false }],
+            symbols: vec![Symbol { name: "M".into(), source: SymbolSource::Axis { param: 0, axis: 0 } }],
+            checks: vec![],
+            nodes,
+            results: vec![result],
+            options: Default::default(),
+        }
+    }
+
+    #[test]
+    fn a_sound_graph_has_no_violations() {
+        assert_eq!(verify(&graph(|_| ())), Vec::<String>::new());
+    }
+
+    #[test]
+    fn violations_are_found() {
+        let cases: [fn(&mut Node); 6] = [
+            |node| node.ty.dtype = DType::I32,
+            |node| node.ty.shape = vec![Size::constant(3)],
+            |node| node.ty.shape = vec![Size::symbol(7)],
+            |node| node.op = Op::Reshape(node.op.operands()[0]).clone(),
+            |node| node.op = Op::Index { axis: 1 },
+            |node| node.op = Op::Permute { x: node.op.operands()[0], permutation: vec![1] },
+        ];
+        for (index, change) in cases.into_iter().enumerate() {
+            let graph = graph(|node| {
+                change(node);
+                if index == 3 {
+                    node.ty.shape = vec![Size::constant(3)];
+                }
+            });
+            assert_eq!(verify(&graph).len(), 1, "case {index}");
+        }
+        let mut empty = graph(|_| ());
+        empty.results.clear();
+        assert_eq!(verify(&empty), ["there is no result"]);
+    }
+}

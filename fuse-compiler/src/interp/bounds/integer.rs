@@ -1,0 +1,49 @@
+//! Ranges of integers and truth values. Integers are exact unless they were cast from an inexact float.
+
+use fuse_artifact::DType;
+
+use super::Range;
+use crate::{
+    graph::{BinaryOp, UnaryOp},
+    interp::Element,
+};
+
+/// All values of an integer dtype.
+fn everything(dtype: DType) -> Range {
+    match dtype {
+        DType::I32 => Range::between(i32::MIN.into(), i32::MAX.into()),
+        DType::U32 => Range::between(0.0, u32::MAX.into()),
+        _ => Range::between(0.0, 1.0),
+    }
+}
+
+fn corners(xs: &[f64], mut f: impl FnMut(f64) -> f64) -> Range {
+    xs.iter().fold(Range::EMPTY, |range, &x| range.union(Range::point(f(x))))
+}
+
+pub(super) fn unary(op: UnaryOp, dtype: DType, x: Range) -> Range {
+    let wraps = dtype == DType::U32 && op == UnaryOp::Neg && !x.is_point();
+    if wraps || (!x.is_point() && x.low == f64::from(i32::MIN)) {
+        return everything(dtype);
+    }
+    let f = |x: f64| f64::unary(op, dtype, &x);
+    let range = corners(&[x.low, x.high], f);
+    if x.low < 0.0 && x.high > 0.0 { range.union(Range::point(f(0.0))) } else { range }
+}
+
+pub(super) fn binary(op: BinaryOp, dtype: DType, x: Range, y: Range) -> Range {
+    if x.is_point() && y.is_point() {
+        return Range::point(f64::binary(op, dtype, &x.low, &y.low));
+    }
+    let wide: fn(f64, f64) -> f64 = match op {
+        BinaryOp::Add => |x, y| x + y,
+        BinaryOp::Sub => |x, y| x - y,
+        BinaryOp::Mul => |x, y| x * y,
+        BinaryOp::Min | BinaryOp::And => f64::min,
+        BinaryOp::Max | BinaryOp::Or => f64::max,
+        BinaryOp::Div | BinaryOp::Rem | BinaryOp::Pow => return everything(dtype),
+    };
+    let range = corners(&[x.low, x.high], |x| wide(x, y.low)).union(corners(&[x.low, x.high], |x| wide(x, y.high)));
+    let all = everything(dtype);
+    if range.low < all.low || range.high > all.high { all } else { range }
+}

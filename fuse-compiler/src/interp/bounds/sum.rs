@@ -1,0 +1,47 @@
+//! The range of a sum of products, for any order of summation.
+
+use fuse_artifact::DType;
+
+use super::{Bounded, Range, table};
+use crate::interp::Element;
+
+/// Bounds `Σ x·y` summed in `f32` in any order, in parts, with or without fused multiply-add.
+///
+/// With radii `r` of the operands, the error is at most `Σ (|x|·r_y + r_x·|y| + r_x·r_y)` from the operands
+/// and `γ_n·Σ (|x| + r_x)(|y| + r_y)` from rounding, where `γ_n = n·u / (1 - n·u)` (Higham, Accuracy and
+/// Stability of Numerical Algorithms, §3.1).
+pub(super) fn dot(dtype: DType, x: &[Bounded], y: &[Bounded]) -> Bounded {
+    let numbers = |side: &[Bounded]| side.iter().map(|b| b.exact).collect::<Vec<f64>>();
+    let exact = f64::dot(dtype, &numbers(x), &numbers(y));
+    let points = x.iter().chain(y).all(|b| b.range.low == b.range.high || b.exact.is_nan() && !b.range.has_numbers());
+    let finite = x.iter().chain(y).all(|b| b.exact.is_finite() && radius(b).is_finite() && !b.range.nan);
+    let range = match (dtype.is_float(), finite) {
+        (true, true) => finite_sum(exact, x, y),
+        // An infinity or NaN decides the sum whatever the order.
+        (true, false) if points => Range::point(exact),
+        (false, _) if points => Range::point(exact),
+        _ => Range::ANY,
+    };
+    Bounded { exact, range }
+}
+
+fn radius(b: &Bounded) -> f64 {
+    (b.range.high - b.exact).max(b.exact - b.range.low)
+}
+
+fn finite_sum(exact: f64, x: &[Bounded], y: &[Bounded]) -> Range {
+    let (mut from_operands, mut magnitude) = (0.0, 0.0);
+    for (x, y) in x.iter().zip(y) {
+        let (a, b, ra, rb) = (x.exact.abs(), y.exact.abs(), radius(x), radius(y));
+        from_operands += a * rb + ra * b + ra * rb;
+        magnitude += (a + ra) * (b + rb);
+    }
+    if magnitude > f64::from(f32::MAX) {
+        return Range::ANY;
+    }
+    // Products that fall below the normal range may be flushed.
+    let flushed = x.len() as f64 * f64::from(f32::MIN_POSITIVE);
+    let rounding = if magnitude == 0.0 { 0.0 } else { table::gamma(x.len()) * magnitude + flushed };
+    let error = from_operands + rounding;
+    Range::between(exact - error, exact + error).computed()
+}

@@ -1,0 +1,140 @@
+//! The stated accuracy of every float operation, on exact `f32` operands.
+//!
+//! Errors are counted in units of `u = 2^-23` (one unit in the last place is at most `u` relative). Where a
+//! kernel uses a builtin function of WGSL, the entry is what WGSL promises (§15.7.4), or tighter where every
+//! known driver is; where a kernel uses a formula of ours, the entry follows from the formula's steps, or is
+//! an approximation's own error. `f16` is computed in `f32` and rounded once per store, which the ranges add.
+
+use super::Range;
+use crate::graph::UnaryOp;
+
+/// One unit in the last place of a number near 1.
+pub const ULP: f64 = 1.0 / 8_388_608.0;
+
+/// How far an operation may be from the exact outcome `f = f(x)`: up to
+/// `u·(result·|f| + growth·|x·f| + argument·|x| + pole·|x|·f²) + absolute`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Accuracy {
+    /// Ulps of the result.
+    pub result: f64,
+    /// Ulps of the result per unit of the argument (exponentials).
+    pub growth: f64,
+    /// Ulps of the argument (where the result cancels, or the argument is reduced by a period).
+    pub argument: f64,
+    /// What an ulp of the argument does to the result near a pole.
+    pub pole: f64,
+    /// An absolute error (where the result passes zero, but the approximation does not).
+    pub absolute: f64,
+}
+
+impl Accuracy {
+    /// No error at all.
+    pub const EXACT: Self = Self { result: 0.0, growth: 0.0, argument: 0.0, pole: 0.0, absolute: 0.0 };
+
+    const fn ulps(result: f64) -> Self {
+        Self { result, ..Self::EXACT }
+    }
+
+    /// What a kernel may yield where the exact outcome is `f`, for an argument `x`.
+    pub(super) fn widen(self, f: f64, x: f64) -> Range {
+        if !f.is_finite() {
+            return Range::point(f);
+        }
+        let x = if x.is_finite() { x.abs() } else { 0.0 };
+        let ulps = (self.result + self.growth * x) * f.abs() + self.argument * x + self.pole * x * f * f;
+        let error = ULP * ulps + self.absolute;
+        Range::between(f - error, f + error)
+    }
+}
+
+/// Division: WGSL promises 2.5 ulps.
+pub const DIV: Accuracy = Accuracy::ulps(2.5);
+
+/// The largest divisor for which WGSL promises that: beyond it, its reciprocal is subnormal.
+pub const DIV_LARGEST: f64 = 8.507059173023462e37;
+
+/// The remainder `x - y·trunc(x/y)`: one rounding each of the product and the difference, in ulps of `x`.
+pub const REM_ULPS: f64 = 1.0;
+
+/// `pow(x, y) = exp2(e)`, `e = y·log2(x)`: ulps of the result, as WGSL's `exp2`.
+pub const POW_ULPS: f64 = 3.0;
+
+/// Ulps of the result per unit of `e`: 2 from `exp2`, and `ln 2` times the 3 of `log2` and 1 of the product.
+pub const POW_ULPS_PER_EXPONENT: f64 = 5.0;
+
+/// Ulps of the result per unit of `y`: `ln 2` times the 2^-21 (4 ulps) of `log2` near 1.
+pub const POW_ULPS_PER_POWER: f64 = 3.0;
+
+/// The constant `γ_n` of a sum of `n` products in `f32`, with one rounding more for a final scaling.
+pub fn gamma(n: usize) -> f64 {
+    let error = (n + 1) as f64 * ULP / 2.0;
+    error / (1.0 - error)
+}
+
+/// The largest argument of `sin`, `cos` and `tan` for which anything is promised: up to there, the multiple of
+/// π/2 that is subtracted has an exact product with the first two parts of π/2.
+pub const PERIODIC_LARGEST: f64 = 100_000.0;
+
+/// What the periodic functions lose in reducing their argument, in ulps of it: the rounding of the third part
+/// of π/2, which is 2^-24 of the whole.
+const REDUCTION: f64 = 1.0 / 8_388_608.0;
+
+/// An intermediate below the normal range may be flushed, which a factor of up to 100 magnifies.
+const FLUSHED: f64 = 2e-36;
+
+/// The accuracy of a function of one element.
+pub fn unary(op: UnaryOp) -> Accuracy {
+    use UnaryOp as U;
+    let ulps = Accuracy::ulps;
+    match op {
+        U::Neg | U::Not | U::Abs | U::Sign | U::Floor | U::Ceil | U::Round | U::Relu => Accuracy::EXACT,
+        // 1/inverseSqrt(x): 2 and 2.5 ulps.
+        U::Sqrt => ulps(4.5),
+        U::Rsqrt => ulps(2.0),
+        U::Recip => DIV,
+        U::Exp | U::Exp2 => Accuracy { growth: 2.0, ..ulps(3.0) },
+        // 3 ulps, and 2^-21 absolute between 0.5 and 2.
+        U::Log | U::Log2 => Accuracy { absolute: 4.0 * ULP, ..ulps(3.0) },
+        // Beyond the series, log(1 + x) is at least 0.4, of which log's 2^-21 is 10 ulps.
+        U::Log1p => ulps(12.0),
+        // Beyond the series, e^x - 1 is at least 0.39 and e^x at most 2.6 times as large.
+        U::Expm1 => Accuracy { growth: 2.0, ..ulps(12.0) },
+        U::Selu => Accuracy { growth: 2.0, ..ulps(14.0) },
+        // A polynomial on a reduced argument.
+        U::Sin | U::Cos => Accuracy { argument: REDUCTION, ..ulps(4.0) },
+        // The quotient of the two.
+        U::Tan => Accuracy { argument: 2.0 * REDUCTION, pole: 2.0 * REDUCTION, ..ulps(11.0) },
+        // (1 - e)/(1 + e) beyond 0.625, where 1 - e is at least 0.7 and e has up to 3 + 2·1.25 ulps.
+        U::Tanh => ulps(8.0),
+        U::Atan => ulps(6.0),
+        U::Erf => ulps(6.0),
+        // 1/(1 + e^-x): the exponential's error where it dominates the sum, a sum and a division.
+        U::Sigmoid => Accuracy { growth: 2.0, ..ulps(7.0) },
+        U::Silu => Accuracy { growth: 2.0, absolute: FLUSHED, ..ulps(8.0) },
+        // log1p of an exponential.
+        U::Softplus => Accuracy { growth: 2.0, ..ulps(16.0) },
+        U::Mish => Accuracy { growth: 2.0, absolute: FLUSHED, ..ulps(25.0) },
+        // 1 + erf and 1 + tanh cancel for negative arguments, so that the error there is relative to x.
+        U::Gelu => Accuracy { argument: 3.0, ..ulps(3.0) },
+        U::GeluTanh => Accuracy { argument: 4.0, ..ulps(4.0) },
+        // A division and a sum, which cancel at -3.
+        U::HardSigmoid => Accuracy { absolute: 2.0 * ULP, ..ulps(1.0) },
+        U::HardSwish => Accuracy { argument: 2.0, ..ulps(2.0) },
+    }
+}
+
+/// Arguments between which an operation is monotone, where there are finitely many.
+pub(super) fn turning_points(op: UnaryOp) -> &'static [f64] {
+    use UnaryOp as U;
+    match op {
+        U::Abs | U::Sign | U::Sqrt | U::Rsqrt | U::Log | U::Log2 => &[0.0],
+        U::Recip => &[-0.0, 0.0],
+        U::Log1p => &[-1.0],
+        U::Gelu => &[-0.751791524693564],
+        U::GeluTanh => &[-0.752461422371],
+        U::Silu => &[-1.27846454276107],
+        U::Mish => &[-1.19242925],
+        U::HardSwish => &[-3.0, -1.5, 0.0],
+        _ => &[],
+    }
+}

@@ -1,0 +1,126 @@
+//! The reference interpreter: the slow, obvious definition of every operation.
+//!
+//! Input: a [`Graph`] and one [`Value`] per parameter (a host scalar has shape `[]`). Output: one value per
+//! result. Floats are computed in `f64` and rounded to their dtype only where the language says so: inputs,
+//! literals, casts and results. Integers are exact and wrap. A `bool` is 0 or 1.
+//!
+//! [`run_bounded`] evaluates the same graph and also says, per element, between which values a kernel may
+//! land when each of its steps is as inaccurate as [`bounds`] allows; tests compare kernels with that.
+//!
+//! Not here: anything about kernels. The interpreter must stay simple enough to be believed by reading.
+
+mod bind;
+pub mod bounds;
+mod contraction;
+mod error;
+mod movement;
+mod pointwise;
+mod tensor;
+
+use fuse_artifact::DType;
+
+use crate::{
+    arena::Arena,
+    graph::{BinaryOp, CompareOp, Graph, Literal, Node, NodeId, Op, UnaryOp},
+};
+use bind::Bindings;
+pub use bounds::{Bounded, Stores};
+pub use error::InterpError;
+pub use tensor::{Tensor, Value};
+
+/// What one element of a tensor is while a graph is evaluated: a number, or a number with a range.
+pub(crate) trait Element: Clone {
+    /// A known number.
+    fn exact(x: f64) -> Self;
+    /// `op(x)` in `dtype`.
+    fn unary(op: UnaryOp, dtype: DType, x: &Self) -> Self;
+    /// `op(x, y)` in `dtype`.
+    fn binary(op: BinaryOp, dtype: DType, x: &Self, y: &Self) -> Self;
+    /// The truth of `x op y`, for operands of `dtype`.
+    fn compare(op: CompareOp, dtype: DType, x: &Self, y: &Self) -> Self;
+    /// `x` where `condition` holds, else `y`.
+    fn select(condition: &Self, x: &Self, y: &Self) -> Self;
+    /// Conversion between dtypes.
+    fn cast(from: DType, to: DType, x: &Self) -> Self;
+    /// The sum of products of two rows in `dtype`.
+    fn dot(dtype: DType, x: &[Self], y: &[Self]) -> Self;
+    /// What a buffer of `dtype` keeps of `x`.
+    fn stored(dtype: DType, x: &Self) -> Self;
+}
+
+/// Evaluates `graph` for `inputs`, one per parameter.
+///
+/// # Errors
+/// When the inputs do not fit the parameters, or a check of the graph fails for their shapes.
+pub fn run(graph: &Graph, inputs: &[Value]) -> Result<Vec<Value>, InterpError> {
+    evaluate::<f64>(graph, inputs, Stores::Results)
+}
+
+/// Evaluates `graph` and tracks, per element, the range that a kernel may land in.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_bounded(graph: &Graph, inputs: &[Value], stores: Stores) -> Result<Vec<Tensor<Bounded>>, InterpError> {
+    evaluate::<Bounded>(graph, inputs, stores)
+}
+
+fn evaluate<E: Element>(graph: &Graph, inputs: &[Value], stores: Stores) -> Result<Vec<Tensor<E>>, InterpError> {
+    let bindings = Bindings::new(graph, inputs)?;
+    let mut values: Vec<Tensor<E>> = Vec::with_capacity(graph.nodes.len());
+    for (_, node) in graph.nodes.iter() {
+        let value = evaluate_node(node, &values, &bindings, &graph.nodes)?;
+        values.push(if stores == Stores::EveryNode { stored(&value) } else { value });
+    }
+    Ok(graph.results.iter().map(|id| stored(&values[id.index()])).collect())
+}
+
+fn evaluate_node<E: Element>(
+    node: &Node,
+    values: &[Tensor<E>],
+    bindings: &Bindings,
+    nodes: &Arena<Node>,
+) -> Result<Tensor<E>, InterpError> {
+    let shape = bindings.shape(&node.ty.shape)?;
+    let dtype = node.ty.dtype;
+    let operand = |id: &NodeId| &values[id.index()];
+    let dtype_of = |id: &NodeId| nodes[*id].ty.dtype;
+    Ok(match &node.op {
+        Op::Input(param) | Op::Scalar(param) => bindings.input(*param).map(|&x| E::exact(x)),
+        Op::Literal(literal) => Tensor::new(dtype, shape, vec![E::exact(literal_value(*literal, dtype))]),
+        Op::Unary(op, x) => operand(x).map(|x| E::unary(*op, dtype, x)),
+        Op::Binary(op, x, y) => operand(x).zip(operand(y), |x, y| E::binary(*op, dtype, x, y)),
+        Op::Compare(op, x, y) => {
+            let operands = dtype_of(x);
+            operand(x).zip(operand(y), |x, y| E::compare(*op, operands, x, y)).with_dtype(dtype)
+        }
+        Op::Select { condition, on_true, on_false } => {
+            let chosen = operand(on_true).zip(operand(on_false), |x, y| (x.clone(), y.clone()));
+            operand(condition).zip(&chosen, |c, (x, y)| E::select(c, x, y)).with_dtype(dtype)
+        }
+        Op::Cast(x) => {
+            let from = dtype_of(x);
+            operand(x).map(|x| E::cast(from, dtype, x)).with_dtype(dtype)
+        }
+        Op::Index { axis } => movement::index(dtype, shape, *axis, |i| E::exact(i as f64)),
+        Op::Matmul { lhs, rhs } => contraction::matmul(operand(lhs), operand(rhs), shape),
+        Op::Permute { x, permutation } => movement::permute(operand(x), permutation),
+        Op::Reshape(x) => movement::reshape(operand(x), shape)?,
+        Op::Slice { x, axis, start } => movement::slice(operand(x), shape, *axis, bindings.size(start)?)?,
+        Op::Broadcast(x) => movement::broadcast(operand(x), shape)?,
+    })
+}
+
+fn stored<E: Element>(value: &Tensor<E>) -> Tensor<E> {
+    value.map(|x| E::stored(value.dtype, x))
+}
+
+fn literal_value(literal: Literal, dtype: DType) -> f64 {
+    match literal {
+        Literal::Float(x) => pointwise::round_to(dtype, x),
+        Literal::Integer(x) => x as f64,
+        Literal::Bool(x) => f64::from(u8::from(x)),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,66 @@
+//! Operations that move elements and compute nothing.
+
+use fuse_artifact::DType;
+
+use super::{
+    InterpError, Tensor,
+    tensor::{for_each_index, strides},
+};
+
+/// The tensor of `shape` whose element at each index is `x`'s element at `Σ index[d]·steps[d] + offset`.
+fn strided<T: Clone>(x: &Tensor<T>, shape: Vec<usize>, steps: &[usize], offset: usize) -> Tensor<T> {
+    let mut data = Vec::with_capacity(shape.iter().product());
+    for_each_index(&shape, |index| {
+        let position: usize = index.iter().zip(steps).map(|(i, step)| i * step).sum();
+        data.push(x.data[offset + position].clone());
+    });
+    Tensor::new(x.dtype, shape, data)
+}
+
+pub(super) fn permute<T: Clone>(x: &Tensor<T>, permutation: &[usize]) -> Tensor<T> {
+    let from = strides(&x.shape);
+    let shape = permutation.iter().map(|&axis| x.shape[axis]).collect();
+    let steps: Vec<usize> = permutation.iter().map(|&axis| from[axis]).collect();
+    strided(x, shape, &steps, 0)
+}
+
+pub(super) fn reshape<T: Clone>(x: &Tensor<T>, shape: Vec<usize>) -> Result<Tensor<T>, InterpError> {
+    if shape.iter().product::<usize>() != x.data.len() {
+        return Err(InterpError::Movement { op: "reshape", from: x.shape.clone(), to: shape });
+    }
+    Ok(Tensor::new(x.dtype, shape, x.data.clone()))
+}
+
+pub(super) fn slice<T: Clone>(
+    x: &Tensor<T>,
+    shape: Vec<usize>,
+    axis: usize,
+    start: usize,
+) -> Result<Tensor<T>, InterpError> {
+    if start + shape[axis] > x.shape[axis] {
+        return Err(InterpError::Movement { op: "slice", from: x.shape.clone(), to: shape });
+    }
+    let steps = strides(&x.shape);
+    let offset = start * steps[axis];
+    Ok(strided(x, shape, &steps, offset))
+}
+
+pub(super) fn broadcast<T: Clone>(x: &Tensor<T>, shape: Vec<usize>) -> Result<Tensor<T>, InterpError> {
+    if x.shape.is_empty() {
+        let elements = shape.iter().product();
+        return Ok(Tensor::new(x.dtype, shape, vec![x.data[0].clone(); elements]));
+    }
+    let fits = x.shape.len() == shape.len() && x.shape.iter().zip(&shape).all(|(from, to)| from == to || *from == 1);
+    if !fits {
+        return Err(InterpError::Movement { op: "broadcast", from: x.shape.clone(), to: shape });
+    }
+    let steps: Vec<usize> =
+        strides(&x.shape).into_iter().zip(&x.shape).map(|(step, &from)| if from == 1 { 0 } else { step }).collect();
+    Ok(strided(x, shape, &steps, 0))
+}
+
+pub(super) fn index<T>(dtype: DType, shape: Vec<usize>, axis: usize, element: impl Fn(usize) -> T) -> Tensor<T> {
+    let mut data = Vec::with_capacity(shape.iter().product());
+    for_each_index(&shape, |index| data.push(element(index[axis])));
+    Tensor::new(dtype, shape, data)
+}

@@ -1,0 +1,81 @@
+//! Tensors of the interpreter: a dtype, a shape and the elements in row-major order.
+
+use fuse_artifact::DType;
+
+use super::InterpError;
+
+/// A tensor whose elements are `T`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tensor<T> {
+    /// The element type that the numbers stand for.
+    pub dtype: DType,
+    /// The extents, outermost first.
+    pub shape: Vec<usize>,
+    /// The elements, last axis fastest.
+    pub data: Vec<T>,
+}
+
+/// A tensor of plain numbers.
+pub type Value = Tensor<f64>;
+
+impl Value {
+    /// A tensor of `data`.
+    ///
+    /// # Errors
+    /// When `data` has not as many elements as `shape`.
+    pub fn from_data(dtype: DType, shape: &[usize], data: Vec<f64>) -> Result<Self, InterpError> {
+        if data.len() != shape.iter().product::<usize>() {
+            return Err(InterpError::DataLength { shape: shape.to_vec(), found: data.len() });
+        }
+        Ok(Self { dtype, shape: shape.to_vec(), data })
+    }
+
+    /// A host scalar.
+    pub fn scalar(dtype: DType, x: f64) -> Self {
+        Self { dtype, shape: vec![], data: vec![x] }
+    }
+}
+
+impl<T> Tensor<T> {
+    pub(super) fn new(dtype: DType, shape: Vec<usize>, data: Vec<T>) -> Self {
+        debug_assert_eq!(data.len(), shape.iter().product::<usize>());
+        Self { dtype, shape, data }
+    }
+
+    pub(super) fn map<U>(&self, f: impl FnMut(&T) -> U) -> Tensor<U> {
+        Tensor::new(self.dtype, self.shape.clone(), self.data.iter().map(f).collect())
+    }
+
+    pub(super) fn zip<U, V>(&self, other: &Tensor<U>, mut f: impl FnMut(&T, &U) -> V) -> Tensor<V> {
+        let data = self.data.iter().zip(&other.data).map(|(x, y)| f(x, y)).collect();
+        Tensor::new(self.dtype, self.shape.clone(), data)
+    }
+
+    pub(super) fn with_dtype(mut self, dtype: DType) -> Self {
+        self.dtype = dtype;
+        self
+    }
+}
+
+/// Strides in elements of a row-major tensor of `shape`.
+pub(super) fn strides(shape: &[usize]) -> Vec<usize> {
+    let mut strides = vec![1; shape.len()];
+    for axis in (1..shape.len()).rev() {
+        strides[axis - 1] = strides[axis] * shape[axis];
+    }
+    strides
+}
+
+/// Calls `f` with every index of `shape`, in row-major order.
+pub(super) fn for_each_index(shape: &[usize], mut f: impl FnMut(&[usize])) {
+    if shape.contains(&0) {
+        return;
+    }
+    let mut index = vec![0; shape.len()];
+    loop {
+        f(&index);
+        let Some(axis) = (0..shape.len()).rev().find(|&axis| index[axis] + 1 < shape[axis]) else { return };
+        index[axis] += 1;
+        index[axis + 1..].fill(0);
+    }
+}

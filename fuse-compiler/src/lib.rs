@@ -1,0 +1,27 @@
+//! The `fuse!` compiler. Data flows one way through the stages:
+//!
+//! ```text
+//! tokens -> syntax::ast -> graph -> fusion groups -> schedules -> wgsl -> validated artifact
+//! ```
+//!
+//! `compile` is the table of contents of everything after the graph, `front` of everything before it.
+
+pub mod arena;
+#[cfg(feature = "validate")]
+pub mod compile;
+pub mod fusion;
+pub mod graph;
+pub mod interp;
+pub mod plan;
+pub mod schedule;
+pub mod span;
+#[cfg(feature = "validate")]
+pub mod validate;
+pub mod wgsl;
+
+#[cfg(feature = "syntax")]
+pub mod diag;
+#[cfg(feature = "syntax")]
+pub mod front;
+#[cfg(feature = "syntax")]
+pub mod syntax;

@@ -1,0 +1,38 @@
+//! What the compiler knows about the strides of an access.
+
+use crate::fusion::body::KernelAccess;
+
+/// How an access moves along one axis of its space.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Along {
+    /// Not at all: the value repeats.
+    Zero,
+    /// To the next element.
+    Unit,
+    /// To the next element, or not at all; the launch knows (expression form).
+    UnitOrZero,
+    /// By a stride known at launch.
+    Strided,
+}
+
+/// How `access` moves along `axis` of its space.
+pub fn along(access: &KernelAccess, axis: usize) -> Along {
+    let Some(view_axis) = access.access.axes[axis] else { return Along::Zero };
+    let inner = &access.access.view[usize::from(view_axis) + 1..];
+    match (inner.iter().all(|size| size.is_one()), access.may_repeat[axis]) {
+        (true, false) => Along::Unit,
+        (true, true) => Along::UnitOrZero,
+        (false, _) => Along::Strided,
+    }
+}
+
+/// Whether the access reads element `i` for the `i`-th index of a space with the given shape, always.
+pub fn is_whole(access: &KernelAccess, shape: &[fuse_artifact::Size]) -> bool {
+    let identity = access.access.axes.iter().enumerate().all(|(d, axis)| *axis == Some(d as u8));
+    identity && *access.access.view == *shape && access.access.starts.is_empty()
+}
+
+/// Whether the access reads one element for all indices.
+pub fn is_single(access: &KernelAccess) -> bool {
+    access.access.axes.iter().all(Option::is_none)
+}

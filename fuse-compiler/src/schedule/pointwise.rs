@@ -1,0 +1,87 @@
+//! The family of pointwise kernels.
+//!
+//! - `flat`: the domain is one row and every operand is read element by element; four lanes.
+//! - `rows`: up to two axes, four lanes along the inner one.
+//! - `vector`: any axes, four lanes along the innermost.
+//! - `strided`: any axes and strides, one lane. Always last, without requirements.
+
+use fuse_artifact::{Require, Schedule};
+
+use super::layout::{Along, along, is_single, is_whole};
+use crate::fusion::Group;
+
+/// Invocations per workgroup unless `#[schedule]` says otherwise.
+const WORKGROUP: u32 = 256;
+
+/// Lanes of a vector load: 16 bytes of `f32`.
+const LANES: u32 = 4;
+
+/// One way to run a pointwise group.
+#[derive(Clone, Debug)]
+pub struct Member {
+    /// Its name.
+    pub name: &'static str,
+    /// Axes that the text decodes.
+    pub rank: u8,
+    /// Elements per invocation.
+    pub lanes: u32,
+    /// Invocations per workgroup.
+    pub workgroup: u32,
+    /// What must hold.
+    pub requires: Vec<Require>,
+}
+
+impl Member {
+    /// The schedule as the runtime sees it.
+    pub fn schedule(&self) -> Schedule {
+        Schedule::Elements { lanes: self.lanes, rank: self.rank }
+    }
+}
+
+/// The members of a group's family, best first.
+pub fn family(group: &Group, workgroup: Option<u32>) -> Vec<Member> {
+    let workgroup = workgroup.unwrap_or(WORKGROUP);
+    let rank = group.shape.len() as u8;
+    let member = |name, rank, lanes, requires| Member { name, rank, lanes, workgroup, requires };
+    let mut family = vec![];
+    if !group.fixed && group.accesses.iter().all(|access| moves_by_one_or_none(access, group)) {
+        family.push(member("flat", 1, LANES, requirements(group, 1)));
+    }
+    if !group.fixed && rank > 1 {
+        family.push(member("rows", 2, LANES, requirements(group, 2)));
+    }
+    if rank > 0 && (rank != 2 || group.fixed) {
+        family.push(member("vector", rank, LANES, requirements(group, rank)));
+    }
+    family.push(member("strided", rank, 1, vec![]));
+    family
+}
+
+/// Whether a flat text can read the access: as a whole, as one element, or as the launch decides.
+fn moves_by_one_or_none(access: &crate::fusion::body::KernelAccess, group: &Group) -> bool {
+    let rank = group.shape.len();
+    let whole = is_whole(access, &group.shape) || is_single(access);
+    whole || (rank > 0 && along(access, rank - 1) == Along::UnitOrZero)
+}
+
+/// What vector loads along the innermost axis need.
+fn requirements(group: &Group, rank: u8) -> Vec<Require> {
+    let inner = group.shape.len().saturating_sub(1);
+    let mut requires = vec![Require::RankAtMost(rank), Require::InnerMultiple { of: LANES }];
+    for (i, access) in group.accesses.iter().enumerate() {
+        let (index, axis) = (i as u16, inner as u8);
+        if is_whole(access, &group.shape) || is_single(access) {
+            continue;
+        }
+        match along(access, inner) {
+            Along::Zero => requires.push(Require::Stride { access: index, axis, stride: 0 }),
+            Along::Unit => {
+                requires.push(Require::Stride { access: index, axis, stride: 1 });
+                requires.push(Require::Aligned { access: index, axis, of: LANES });
+            }
+            Along::UnitOrZero => requires.push(Require::Aligned { access: index, axis, of: LANES }),
+            Along::Strided => {}
+        }
+    }
+    requires
+}

@@ -1,0 +1,195 @@
+//! The surface syntax as written, with every token's span kept: what `parse` makes and `lower` reads.
+//!
+//! Nothing here is checked beyond grammar: names may be unknown, shapes may disagree.
+
+use fuse_artifact::DType;
+use proc_macro2::Span;
+use syn::{Attribute, Ident, Visibility};
+
+use crate::graph::FunctionOptions;
+
+/// A `fuse! { … }` block.
+pub struct Module {
+    /// The functions, in order.
+    pub functions: Vec<Function>,
+}
+
+/// `pub fn name<T: Float>(params) -> results { body }`.
+#[derive(Clone)]
+pub struct Function {
+    /// Doc comments and attributes that belong to the wrapper (`#[cfg]`, `#[inline]`, `#[allow]`, …).
+    pub attributes: Vec<Attribute>,
+    /// Attributes that the compiler obeys (`#[no_fuse]`, `#[schedule(…)]`).
+    pub options: FunctionOptions,
+    /// `#[explain]`: the macro prints the plan as a note while building.
+    pub explain: bool,
+    /// `pub`, `pub(crate)` or nothing.
+    pub visibility: Visibility,
+    /// The name.
+    pub name: Ident,
+    /// Generic element types, each `T: Float` (`f32` and `f16`).
+    pub generics: Vec<Ident>,
+    /// The parameters.
+    pub params: Vec<Param>,
+    /// The results; more than one for a tuple.
+    pub results: Vec<Type>,
+    /// Whether the result was written as a tuple.
+    pub tuple: bool,
+    /// The body.
+    pub body: Block,
+    /// The whole signature, for errors about it.
+    pub span: Span,
+}
+
+/// `name: f32[M, K]`.
+#[derive(Clone)]
+pub struct Param {
+    /// The name.
+    pub name: Ident,
+    /// The type.
+    pub ty: Type,
+}
+
+/// `f32[M, K]`, or `f32` for a host scalar (as a result: rank 0).
+#[derive(Clone)]
+pub struct Type {
+    /// The element type.
+    pub element: Element,
+    /// The dimensions; `None` without brackets.
+    pub dims: Option<Vec<Dim>>,
+    /// The whole type.
+    pub span: Span,
+}
+
+/// An element type.
+#[derive(Clone)]
+pub enum Element {
+    /// A dtype.
+    DType(DType),
+    /// The generic parameter with this index in [`Function::generics`].
+    Generic(usize),
+}
+
+/// A dimension in a type, a `reshape` list or a slice bound.
+#[derive(Clone)]
+pub enum Dim {
+    /// `64`.
+    Literal(u64, Span),
+    /// `M`.
+    Name(Ident),
+    /// `H * D`.
+    Product(Vec<Dim>),
+    /// `M + 1`.
+    Sum(Box<Dim>, Box<Dim>),
+    /// `M - 1`.
+    Difference(Box<Dim>, Box<Dim>),
+}
+
+/// `{ let a = …; let b = …; result }`.
+#[derive(Clone)]
+pub struct Block {
+    /// The bindings, in order.
+    pub lets: Vec<Let>,
+    /// The value; a tuple for several results.
+    pub value: Expr,
+}
+
+/// `let name = value;` or `let (a, b) = call(…);`.
+#[derive(Clone)]
+pub struct Let {
+    /// The names bound; more than one for a tuple pattern.
+    pub names: Vec<Ident>,
+    /// The value.
+    pub value: Expr,
+}
+
+/// An expression with its span.
+#[derive(Clone)]
+pub struct Expr {
+    /// What it is.
+    pub kind: ExprKind,
+    /// First and last token.
+    pub span: (Span, Span),
+}
+
+/// The kinds of expression.
+#[derive(Clone)]
+pub enum ExprKind {
+    /// A parameter, a `let` or, in the expression form, a variable in scope.
+    Name(Ident),
+    /// `1`, `0.5`, `true`.
+    Literal(Literal),
+    /// `-x`, `!x`.
+    Unary(UnaryOperator, Box<Expr>),
+    /// `x + y`, `x < y`, `a && b`, …
+    Binary(BinaryOperator, Box<Expr>, Box<Expr>),
+    /// `x as f16`.
+    Cast(Box<Expr>, Element, Span),
+    /// `name(arguments)`.
+    Call(Call),
+    /// `(a, b)`.
+    Tuple(Vec<Expr>),
+    /// `{ let …; value }`.
+    Block(Box<Block>),
+    /// Something that was already reported; whatever uses it stays silent.
+    Error,
+}
+
+/// `name(a, b, axis = 1)`.
+#[derive(Clone)]
+pub struct Call {
+    /// The operation or function.
+    pub name: Ident,
+    /// Positional arguments.
+    pub arguments: Vec<Argument>,
+    /// Named arguments.
+    pub options: Vec<(Ident, Argument)>,
+}
+
+/// An argument: an expression, or a list `[0, 2]` / `[B, H * D]` where an operation takes one.
+#[derive(Clone)]
+pub enum Argument {
+    /// An expression.
+    Expr(Expr),
+    /// A bracketed list.
+    List(Vec<Expr>, Span),
+}
+
+/// A literal as written.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Literal {
+    /// `1`, with a suffix such as `1u32` if written.
+    Integer(i128, Option<DType>),
+    /// `0.5`, with a suffix such as `0.5f32` if written.
+    Float(f64, Option<DType>),
+    /// `true`.
+    Bool(bool),
+}
+
+/// Prefix operators.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UnaryOperator {
+    /// `-`
+    Neg,
+    /// `!`
+    Not,
+}
+
+/// Infix operators.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names are those of the operators")]
+pub enum BinaryOperator {
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Rem,
+    And,
+    Or,
+    Eq,
+    Ne,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+}

@@ -1,0 +1,315 @@
+//! Expressions: Rust's, as syn reads them, to those of the language; everything else is reported with what to
+//! write instead.
+
+use fuse_artifact::DType;
+use proc_macro2::Ident;
+use quote::ToTokens;
+use syn::{BinOp, Expr, Lit, UnOp};
+
+use super::{
+    ast::{self, Argument, BinaryOperator, Call, ExprKind, Literal, UnaryOperator},
+    body::{MAX_DEPTH, error_at, parse_block, too_deep},
+    types::{DTYPES, element_of},
+};
+use crate::diag::{Code, Diagnostic, Sink, SourceRange, range_of};
+
+/// Turns syn's expressions into those of the language.
+pub(super) struct Converter<'a> {
+    pub(super) generics: &'a [Ident],
+    pub(super) sink: &'a Sink,
+}
+
+impl Converter<'_> {
+    /// An expression of the language; [`ExprKind::Error`] where it was reported.
+    pub(super) fn convert(&self, expr: &Expr) -> ast::Expr {
+        let range = range_of(expr);
+        if depth_exceeds(expr, MAX_DEPTH) {
+            self.sink.report(too_deep(range));
+            return error_at(range);
+        }
+        self.expr(expr)
+    }
+
+    fn expr(&self, expr: &Expr) -> ast::Expr {
+        let span = range_of(expr);
+        match self.kind(expr, span) {
+            Ok(kind) => ast::Expr { kind, span },
+            Err(diagnostic) => {
+                self.sink.report(diagnostic);
+                error_at(span)
+            }
+        }
+    }
+
+    fn boxed(&self, expr: &Expr) -> Box<ast::Expr> {
+        Box::new(self.expr(expr))
+    }
+
+    fn kind(&self, expr: &Expr, span: SourceRange) -> Result<ExprKind, Diagnostic> {
+        Ok(match expr {
+            Expr::Paren(paren) => self.expr(&paren.expr).kind,
+            Expr::Group(group) => self.expr(&group.expr).kind,
+            Expr::Lit(literal) => ExprKind::Literal(literal_of(&literal.lit)?),
+            Expr::Path(path) => ExprKind::Name(plain_name(path, span)?),
+            Expr::Unary(unary) => {
+                let operator = unary_operator(&unary.op, span)?;
+                ExprKind::Unary(operator, self.boxed(&unary.expr))
+            }
+            Expr::Binary(binary) => {
+                let operator = binary_operator(&binary.op)?;
+                ExprKind::Binary(operator, self.boxed(&binary.left), self.boxed(&binary.right))
+            }
+            Expr::Cast(cast) => self.cast(cast)?,
+            Expr::Call(call) => ExprKind::Call(self.call(call)?),
+            Expr::Tuple(tuple) if !tuple.elems.is_empty() => {
+                ExprKind::Tuple(tuple.elems.iter().map(|element| self.expr(element)).collect())
+            }
+            Expr::Block(block) if block.label.is_none() => {
+                let mut tokens = proc_macro2::TokenStream::new();
+                block.block.stmts.iter().for_each(|statement| statement.to_tokens(&mut tokens));
+                ExprKind::Block(Box::new(parse_block(tokens, span, self)))
+            }
+            other => return Err(unsupported(other, span)),
+        })
+    }
+
+    fn cast(&self, cast: &syn::ExprCast) -> Result<ExprKind, Diagnostic> {
+        let at = range_of(&cast.ty);
+        let name = match &*cast.ty {
+            syn::Type::Path(path) => path.path.get_ident(),
+            _ => None,
+        };
+        let Some(name) = name else {
+            return Err(Diagnostic::new(Code::UnknownType, at, "expected an element type after `as`")
+                .help("write `x as f32`, `f16`, `i32`, `u32` or `bool`"));
+        };
+        let element = element_of(name, self.generics)?;
+        Ok(ExprKind::Cast(self.boxed(&cast.expr), element, name.span()))
+    }
+
+    fn call(&self, call: &syn::ExprCall) -> Result<Call, Diagnostic> {
+        let at = range_of(&call.func);
+        let Expr::Path(path) = &*call.func else {
+            return Err(Diagnostic::new(Code::UnsupportedSyntax, at, "only operations and functions can be called"));
+        };
+        let name = plain_name(path, at)?;
+        let mut arguments = Vec::new();
+        let mut options = Vec::new();
+        for argument in &call.args {
+            match argument {
+                Expr::Assign(assign) => match &*assign.left {
+                    Expr::Path(path) => {
+                        options.push((plain_name(path, range_of(&assign.left))?, self.argument(&assign.right)));
+                    }
+                    _ => self.sink.report(unsupported(argument, range_of(argument))),
+                },
+                _ => arguments.push(self.argument(argument)),
+            }
+        }
+        Ok(Call { name, arguments, options })
+    }
+
+    fn argument(&self, expr: &Expr) -> Argument {
+        match expr {
+            Expr::Array(array) => {
+                let elements = array.elems.iter().map(|element| self.expr(element)).collect();
+                Argument::List(elements, array.bracket_token.span.join())
+            }
+            Expr::Group(group) => self.argument(&group.expr),
+            _ => Argument::Expr(self.expr(expr)),
+        }
+    }
+}
+
+fn plain_name(path: &syn::ExprPath, at: SourceRange) -> Result<Ident, Diagnostic> {
+    match path.path.get_ident() {
+        Some(name) if path.qself.is_none() => Ok(name.clone()),
+        _ => Err(Diagnostic::new(Code::UnsupportedSyntax, at, "expected a plain name")
+            .help("operations and variables have no path and no type arguments: write `relu(x)`")),
+    }
+}
+
+fn unary_operator(operator: &UnOp, at: SourceRange) -> Result<UnaryOperator, Diagnostic> {
+    match operator {
+        UnOp::Neg(_) => Ok(UnaryOperator::Neg),
+        UnOp::Not(_) => Ok(UnaryOperator::Not),
+        _ => Err(Diagnostic::new(Code::UnsupportedOperator, at, "tensors are not references").help("remove the `*`")),
+    }
+}
+
+fn binary_operator(operator: &BinOp) -> Result<BinaryOperator, Diagnostic> {
+    let instead = match operator {
+        BinOp::Add(_) => return Ok(BinaryOperator::Add),
+        BinOp::Sub(_) => return Ok(BinaryOperator::Sub),
+        BinOp::Mul(_) => return Ok(BinaryOperator::Mul),
+        BinOp::Div(_) => return Ok(BinaryOperator::Div),
+        BinOp::Rem(_) => return Ok(BinaryOperator::Rem),
+        BinOp::And(_) => return Ok(BinaryOperator::And),
+        BinOp::Or(_) => return Ok(BinaryOperator::Or),
+        BinOp::Eq(_) => return Ok(BinaryOperator::Eq),
+        BinOp::Ne(_) => return Ok(BinaryOperator::Ne),
+        BinOp::Lt(_) => return Ok(BinaryOperator::Lt),
+        BinOp::Le(_) => return Ok(BinaryOperator::Le),
+        BinOp::Gt(_) => return Ok(BinaryOperator::Gt),
+        BinOp::Ge(_) => return Ok(BinaryOperator::Ge),
+        BinOp::BitAnd(_) => "for truth values write `a && b`",
+        BinOp::BitOr(_) => "for truth values write `a || b`",
+        BinOp::BitXor(_) => "for truth values write `a != b`; for powers write `pow(a, b)`",
+        BinOp::Shl(_) => "multiply by a power of two",
+        BinOp::Shr(_) => "divide by a power of two",
+        _ => {
+            return Err(Diagnostic::new(Code::Assignment, range_of(operator), "a body has no variables to assign to")
+                .help("bind a new name: `let y = x + 1.0;`"));
+        }
+    };
+    let text = operator.to_token_stream().to_string();
+    let message = format!("tensors have no operator `{text}`");
+    Err(Diagnostic::new(Code::UnsupportedOperator, range_of(operator), message).help(instead))
+}
+
+fn literal_of(literal: &Lit) -> Result<Literal, Diagnostic> {
+    let at = (literal.span(), literal.span());
+    match literal {
+        Lit::Bool(value) => Ok(Literal::Bool(value.value)),
+        Lit::Int(int) => {
+            let dtype = suffix(int.suffix(), at)?;
+            let parsed = int.base10_parse::<i128>().map_err(|_| out_of_range(literal, at))?;
+            match dtype {
+                Some(dtype) if dtype.is_float() => Ok(Literal::Float(parsed as f64, Some(dtype))),
+                dtype => Ok(Literal::Integer(parsed, dtype)),
+            }
+        }
+        Lit::Float(float) => {
+            let dtype = suffix(float.suffix(), at)?;
+            let value = float.base10_parse::<f64>().map_err(|_| out_of_range(literal, at))?;
+            match value.is_finite() {
+                true => Ok(Literal::Float(value, dtype)),
+                false => Err(out_of_range(literal, at)),
+            }
+        }
+        _ => Err(Diagnostic::new(Code::UnsupportedLiteral, at, "expected a number, `true` or `false`")),
+    }
+}
+
+fn suffix(suffix: &str, at: SourceRange) -> Result<Option<DType>, Diagnostic> {
+    if suffix.is_empty() {
+        return Ok(None);
+    }
+    match DTYPES.iter().find(|dtype| dtype.name() == suffix) {
+        Some(dtype) => Ok(Some(*dtype)),
+        None => Err(Diagnostic::new(Code::LiteralSuffix, at, format!("`{suffix}` is not the suffix of a dtype"))
+            .help("leave it out: a literal takes the dtype of what it meets")),
+    }
+}
+
+fn out_of_range(literal: &Lit, at: SourceRange) -> Diagnostic {
+    let text = literal.to_token_stream().to_string();
+    Diagnostic::new(Code::LiteralOutOfRange, at, format!("`{text}` is too large for any dtype"))
+}
+
+/// What to write in place of Rust syntax that the language lacks.
+fn unsupported(expr: &Expr, at: SourceRange) -> Diagnostic {
+    let (code, message, help) = match expr {
+        Expr::If(_) | Expr::Match(_) => (
+            Code::IfExpression,
+            "a body has no `if` and no `match`",
+            "write `select(condition, a, b)`, which is `a` where the condition holds and `b` elsewhere",
+        ),
+        Expr::ForLoop(_) | Expr::Loop(_) => (
+            Code::LoopExpression,
+            "a body has no loops",
+            "operations work on all elements at once: `x * 2.0` doubles every element",
+        ),
+        Expr::MethodCall(call) => {
+            return Diagnostic::new(Code::MethodCall, at, "operations are functions, not methods").help(format!(
+                "write `{}({}{})`",
+                call.method,
+                plain_text(&call.receiver),
+                others(call)
+            ));
+        }
+        Expr::Field(_) => (Code::MethodCall, "values have no fields", "use the value itself"),
+        Expr::Index(_) => (
+            Code::IndexExpression,
+            "values are not indexed with brackets",
+            "write `slice(x, axis = 0, start = 0, end = 4)`",
+        ),
+        Expr::Return(_) | Expr::Break(_) | Expr::Continue(_) | Expr::Try(_) => (
+            Code::ReturnExpression,
+            "a body has no `return`, `break`, `continue` or `?`",
+            "end the body with the value to return, without `;`",
+        ),
+        Expr::Closure(_) => {
+            (Code::ClosureExpression, "a body has no closures", "write a function in the same block and call it")
+        }
+        Expr::Assign(_) => {
+            (Code::Assignment, "a body has no variables to assign to", "bind a new name: `let y = x + 1.0;`")
+        }
+        Expr::Array(_) | Expr::Repeat(_) => (
+            Code::UnexpectedList,
+            "a list is not a value",
+            "lists are arguments: `permute(x, [1, 0])`, `reshape(x, [M, 4])`",
+        ),
+        Expr::Reference(_) | Expr::RawAddr(_) => {
+            (Code::UnsupportedSyntax, "values are used without `&`", "write `x` in place of `&x`")
+        }
+        Expr::Range(_) => {
+            (Code::UnsupportedSyntax, "a body has no ranges", "write `slice(x, axis = 0, start = 0, end = 4)`")
+        }
+        Expr::Macro(_) => (Code::UnsupportedSyntax, "a body has no macro calls", "bind its value outside and pass it"),
+        Expr::Verbatim(_) => (Code::UnsupportedSyntax, "this is not an expression", "write a value such as `relu(x)`"),
+        _ if is_while(expr) => (
+            Code::LoopExpression,
+            "a body has no loops",
+            "operations work on all elements at once: `x * 2.0` doubles every element",
+        ),
+        _ => (
+            Code::UnsupportedSyntax,
+            "this Rust syntax has no meaning in a kernel",
+            "a body is made of `let`, operators, literals and calls",
+        ),
+    };
+    Diagnostic::new(code, at, message).help(help)
+}
+
+fn is_while(expr: &Expr) -> bool {
+    expr.to_token_stream().into_iter().next().is_some_and(|token| token.to_string() == "while")
+}
+
+fn plain_text(expr: &Expr) -> String {
+    match expr {
+        Expr::Path(path) => path.path.get_ident().map_or_else(|| "x".into(), ToString::to_string),
+        _ => "x".into(),
+    }
+}
+
+fn others(call: &syn::ExprMethodCall) -> &'static str {
+    if call.args.is_empty() { "" } else { ", …" }
+}
+
+/// Whether operands nest deeper than `limit`. Walks without recursion, since recursion is what it guards.
+fn depth_exceeds(expr: &Expr, limit: usize) -> bool {
+    let mut pending = vec![(expr, 0)];
+    while let Some((expr, depth)) = pending.pop() {
+        if depth > limit {
+            return true;
+        }
+        let mut push = |child| pending.push((child, depth + 1));
+        match expr {
+            Expr::Binary(binary) => {
+                push(&binary.left);
+                push(&binary.right);
+            }
+            Expr::Unary(unary) => push(&unary.expr),
+            Expr::Paren(paren) => push(&paren.expr),
+            Expr::Group(group) => push(&group.expr),
+            Expr::Cast(cast) => push(&cast.expr),
+            Expr::Call(call) => call.args.iter().for_each(push),
+            Expr::Tuple(tuple) => tuple.elems.iter().for_each(push),
+            Expr::Array(array) => array.elems.iter().for_each(push),
+            Expr::Assign(assign) => push(&assign.right),
+            _ => {}
+        }
+    }
+    false
+}

@@ -1,0 +1,11 @@
+//! Tokens to `ast`: grammar only, with recovery, so that one mistake does not hide another.
+
+pub mod ast;
+mod attributes;
+mod body;
+mod expression;
+mod parse;
+pub(crate) mod types;
+
+pub(crate) use body::parse_body;
+pub(crate) use parse::parse_items;

@@ -1,0 +1,318 @@
+//! Blocks and signatures: tokens to [`ast::Function`]s.
+//!
+//! A function that cannot be read is reported, skipped, and remembered by name, so that calls of it are not
+//! reported again. A function whose signature can be read survives whatever its body holds.
+
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use syn::{
+    Attribute, Lifetime, Token, Visibility,
+    ext::IdentExt,
+    parse::{ParseStream, Parser},
+    token,
+};
+
+use super::{
+    ast::{self, Element, Param, Type},
+    attributes::{Attributes, read_attributes},
+    body::parse_body,
+    types::{braced, parenthesized, parse_type, split_commas},
+};
+use crate::diag::{Code, Diagnostic, Sink};
+
+/// The most generic element types of a function: each doubles the number of kernels.
+const MAX_GENERICS: usize = 2;
+
+/// What could be read of a block.
+pub(crate) struct Parsed {
+    /// The functions, in order.
+    pub(crate) module: ast::Module,
+    /// Names of functions that could not be read.
+    pub(crate) broken: Vec<String>,
+}
+
+/// Reads a block of functions and reports everything that is wrong with its grammar.
+pub(crate) fn parse_items(tokens: TokenStream, sink: &Sink) -> Parsed {
+    let parser = |input: ParseStream<'_>| Ok(parse_functions(input, sink));
+    match parser.parse2(tokens) {
+        Ok(parsed) => parsed,
+        Err(error) => {
+            sink.report(error.into());
+            Parsed { module: ast::Module { functions: Vec::new() }, broken: Vec::new() }
+        }
+    }
+}
+
+fn parse_functions(input: ParseStream<'_>, sink: &Sink) -> Parsed {
+    let mut parsed = Parsed { module: ast::Module { functions: Vec::new() }, broken: Vec::new() };
+    if input.is_empty() {
+        let at = Span::call_site();
+        sink.report(
+            Diagnostic::new(Code::EmptyBlock, (at, at), "`fuse!` was given nothing to compile")
+                .help("write a function, or an expression such as `fuse!(relu(x + y))`"),
+        );
+    }
+    while !input.is_empty() {
+        sink.enter(parsed.module.functions.len() + parsed.broken.len());
+        let mut name = None;
+        match parse_function(input, sink, &mut name) {
+            Ok(Some(function)) => parsed.module.functions.push(function),
+            Ok(None) => parsed.broken.extend(name.map(|name| name.to_string())),
+            Err(diagnostic) => {
+                sink.report(diagnostic);
+                parsed.broken.extend(name.map(|name| name.to_string()));
+                skip_function(input);
+            }
+        }
+    }
+    parsed
+}
+
+/// Skips to behind the next braces: the end of a function that could not be read.
+fn skip_function(input: ParseStream<'_>) {
+    while let Ok(token) = input.parse::<TokenTree>() {
+        if matches!(&token, TokenTree::Group(group) if group.delimiter() == proc_macro2::Delimiter::Brace) {
+            return;
+        }
+    }
+}
+
+/// Reads one function. `None` if its signature was reported; an error if the place of its end is unknown.
+fn parse_function(
+    input: ParseStream<'_>,
+    sink: &Sink,
+    found_name: &mut Option<Ident>,
+) -> Result<Option<ast::Function>, Diagnostic> {
+    let Attributes { wrapper, options, explain } = read_attributes(input.call(Attribute::parse_outer)?, sink);
+    let visibility: Visibility = input.parse()?;
+    parse_fn_keyword(input)?;
+    let name = input.call(Ident::parse_any)?;
+    *found_name = Some(name.clone());
+    let before = sink.errors();
+    check_name(&name, sink);
+    let generics = parse_generics(input, sink)?;
+    let params = parse_params(parenthesized(input)?, &generics, sink);
+    let (results, tuple) = parse_results(input, &name, &generics, sink)?;
+    if input.peek(Token![where]) {
+        let at = input.span();
+        return Err(Diagnostic::new(Code::UnsupportedGeneric, (at, at), "kernels take no `where` clause")
+            .help("write the bound in the list: `fn name<T: Float>(…)`"));
+    }
+    if !input.peek(token::Brace) {
+        let at = input.span();
+        let _: Option<Token![;]> = input.parse()?;
+        return Err(Diagnostic::new(Code::MissingValue, (at, at), format!("`{name}` has no body"))
+            .help("write its value in braces: `{ relu(x) }`"));
+    }
+    let (body, range) = braced(input)?;
+    if sink.errors() > before {
+        return Ok(None);
+    }
+    let body = parse_body(body, range, &generics, sink);
+    let span = name.span();
+    Ok(Some(ast::Function {
+        attributes: wrapper,
+        options,
+        explain,
+        visibility,
+        name,
+        generics,
+        params,
+        results,
+        tuple,
+        body,
+        span,
+    }))
+}
+
+fn parse_fn_keyword(input: ParseStream<'_>) -> Result<(), Diagnostic> {
+    let at = (input.span(), input.span());
+    for (qualifier, present) in [
+        ("const", input.peek(Token![const])),
+        ("async", input.peek(Token![async])),
+        ("unsafe", input.peek(Token![unsafe])),
+        ("extern", input.peek(Token![extern])),
+    ] {
+        if present {
+            return Err(Diagnostic::new(Code::FunctionQualifier, at, format!("a kernel cannot be `{qualifier}`"))
+                .help("write `pub fn`; a launch is queued and returns at once"));
+        }
+    }
+    if !input.peek(Token![fn]) {
+        return Err(Diagnostic::new(Code::ExpectedFunction, at, "expected a function")
+            .help("a block holds functions: `pub fn name(x: f32[N]) -> f32[N] { relu(x) }`"));
+    }
+    input.parse::<Token![fn]>()?;
+    Ok(())
+}
+
+fn check_name(name: &Ident, sink: &Sink) {
+    if syn::parse_str::<Ident>(&name.to_string()).is_err() {
+        let at = (name.span(), name.span());
+        sink.report(
+            Diagnostic::new(Code::ReservedName, at, format!("`{name}` is a keyword of Rust")).help("rename it"),
+        );
+    }
+}
+
+fn parse_generics(input: ParseStream<'_>, sink: &Sink) -> Result<Vec<Ident>, Diagnostic> {
+    let mut generics: Vec<Ident> = Vec::new();
+    if !input.peek(Token![<]) {
+        return Ok(generics);
+    }
+    input.parse::<Token![<]>()?;
+    while !input.peek(Token![>]) {
+        let at = (input.span(), input.span());
+        if input.peek(Lifetime) || input.peek(Token![const]) {
+            return Err(Diagnostic::new(Code::UnsupportedGeneric, at, "only element types can be generic")
+                .help("write `<T: Float>`; dimensions such as `N` need no declaration, they are named in the types"));
+        }
+        let name: Ident = input.parse()?;
+        check_bound(&name, parse_bound(input)?, sink);
+        generics.push(name);
+        if !input.peek(Token![>]) {
+            input.parse::<Token![,]>()?;
+        }
+    }
+    input.parse::<Token![>]>()?;
+    if let Some(extra) = generics.get(MAX_GENERICS) {
+        let at = (extra.span(), extra.span());
+        sink.report(
+            Diagnostic::new(
+                Code::UnsupportedGeneric,
+                at,
+                format!("at most {MAX_GENERICS} element types can be generic"),
+            )
+            .help("each doubles the number of kernels; give the others a dtype"),
+        );
+    }
+    Ok(generics)
+}
+
+/// The tokens of a bound after `:`, up to the next comma or the end of the list.
+fn parse_bound(input: ParseStream<'_>) -> Result<Option<(Span, String)>, Diagnostic> {
+    if !input.peek(Token![:]) {
+        return Ok(None);
+    }
+    input.parse::<Token![:]>()?;
+    let span = input.span();
+    let mut text = String::new();
+    while !input.is_empty() && !input.peek(Token![,]) && !input.peek(Token![>]) {
+        text.push_str(&input.parse::<TokenTree>()?.to_string());
+    }
+    Ok(Some((span, text)))
+}
+
+fn check_bound(name: &Ident, bound: Option<(Span, String)>, sink: &Sink) {
+    let at = (name.span(), name.span());
+    match bound {
+        None => sink.report(
+            Diagnostic::new(Code::MissingBound, at, format!("generic element type `{name}` has no bound"))
+                .help(format!("write `{name}: Float`, which makes an `f32` and an `f16` kernel")),
+        ),
+        Some((span, text)) if text != "Float" => sink.report(
+            Diagnostic::new(Code::UnknownBound, (span, span), format!("unknown bound `{text}`"))
+                .help(format!("write `{name}: Float`, which makes an `f32` and an `f16` kernel")),
+        ),
+        Some(_) => {}
+    }
+}
+
+fn parse_params(tokens: TokenStream, generics: &[Ident], sink: &Sink) -> Vec<Param> {
+    let mut params = Vec::new();
+    for piece in split_commas(tokens) {
+        match within(piece, |input| parse_param(input, generics)) {
+            Ok(param) => params.push(param),
+            Err(diagnostic) => sink.report(diagnostic),
+        }
+    }
+    params
+}
+
+fn parse_param(input: ParseStream<'_>, generics: &[Ident]) -> Result<Param, Diagnostic> {
+    let at = (input.span(), input.span());
+    let bad = |message: &str| {
+        Diagnostic::new(Code::BadParameter, at, message).help("write `name: f32[M, N]` or, for a number, `name: f32`")
+    };
+    if input.peek(Token![self]) || input.peek(Token![&]) && input.peek2(Token![self]) {
+        return Err(bad("a kernel has no `self`"));
+    }
+    if input.peek(Token![mut]) {
+        return Err(bad("parameters are immutable"));
+    }
+    if !input.peek(Ident::peek_any) || !input.peek2(Token![:]) {
+        return Err(bad("expected a parameter"));
+    }
+    let name = input.call(Ident::parse_any)?;
+    if syn::parse_str::<Ident>(&name.to_string()).is_err() {
+        return Err(Diagnostic::new(Code::ReservedName, at, format!("`{name}` is a keyword of Rust")).help("rename it"));
+    }
+    input.parse::<Token![:]>()?;
+    if input.peek(Token![&]) {
+        return Err(Diagnostic::new(Code::BadParameter, at, "a parameter's type is written without `&`")
+            .help("write `name: f32[M, N]`; the launch wrapper takes tensors by reference"));
+    }
+    let ty = parse_type(input, generics)?;
+    expect_end(input, "after the parameter's type")?;
+    Ok(Param { name, ty })
+}
+
+fn parse_results(
+    input: ParseStream<'_>,
+    name: &Ident,
+    generics: &[Ident],
+    sink: &Sink,
+) -> Result<(Vec<Type>, bool), Diagnostic> {
+    let missing = || {
+        Diagnostic::new(
+            Code::MissingResultType,
+            (name.span(), name.span()),
+            format!("`{name}` does not say what it returns"),
+        )
+        .help("write the result's type: `-> f32[M, N]`, or `-> (f32[M], bool[M])` for two results")
+    };
+    if !input.peek(Token![->]) {
+        sink.report(missing());
+        return Ok((Vec::new(), false));
+    }
+    input.parse::<Token![->]>()?;
+    if !input.peek(token::Paren) {
+        return Ok((vec![parse_type(input, generics)?], false));
+    }
+    let mut results = Vec::new();
+    for piece in split_commas(parenthesized(input)?) {
+        results.push(within(piece, |input| {
+            let ty = parse_type(input, generics)?;
+            expect_end(input, "after the result's type")?;
+            Ok(ty)
+        })?);
+    }
+    if results.is_empty() {
+        sink.report(missing());
+    }
+    Ok((results, true))
+}
+
+/// Reads a piece of tokens; what is left after a mistake is of no interest.
+fn within<T>(piece: TokenStream, read: impl FnOnce(ParseStream<'_>) -> Result<T, Diagnostic>) -> Result<T, Diagnostic> {
+    let parser = |input: ParseStream<'_>| {
+        let result = read(input);
+        input.parse::<TokenStream>()?;
+        Ok(result)
+    };
+    parser.parse2(piece)?
+}
+
+fn expect_end(input: ParseStream<'_>, place: &str) -> Result<(), Diagnostic> {
+    if input.is_empty() {
+        return Ok(());
+    }
+    let at = (input.span(), input.span());
+    Err(Diagnostic::new(Code::SyntaxError, at, format!("unexpected token {place}")))
+}
+
+impl ast::Function {
+    /// Whether a parameter or result uses the generic element type with this index.
+    pub(crate) fn uses_generic(&self, index: usize) -> bool {
+        self.params.iter().any(|param| matches!(param.ty.element, Element::Generic(i) if i == index))
+    }
+}

@@ -1,0 +1,478 @@
+//! WGSL for each pointwise operation, for scalars and for vectors of four.
+//!
+//! Where WGSL's own function may overflow, lose digits near zero, or leave NaN undefined, a helper function
+//! is written here instead; the table at the end of the file holds their texts. In texts, `$T` is the
+//! float type (`f32` or `vec4<f32>`), `$U` and `$B` the `u32` and `bool` types of the same width, and `$S`
+//! the suffix of names (`1` or `4`).
+//!
+//! NaN is tested by its bits: `x != x` is false for NaN in some of naga's back ends, and drivers may
+//! assume that there are none.
+
+use fuse_artifact::DType;
+
+use crate::graph::{BinaryOp, CompareOp, UnaryOp};
+
+/// A helper function by name; also what it calls.
+struct Helper {
+    name: &'static str,
+    needs: &'static [&'static str],
+    text: &'static str,
+}
+
+/// The WGSL type that a value of `dtype` has inside a kernel.
+pub fn scalar_type(dtype: DType) -> &'static str {
+    match dtype {
+        DType::F32 | DType::F16 => "f32",
+        DType::I32 => "i32",
+        DType::U32 => "u32",
+        DType::Bool => "bool",
+    }
+}
+
+/// The WGSL type of `lanes` values.
+pub fn vector_type(dtype: DType, lanes: u32) -> String {
+    let scalar = scalar_type(dtype);
+    if lanes == 1 { scalar.to_owned() } else { format!("vec{lanes}<{scalar}>") }
+}
+
+/// Helper functions that a shader uses, in the order in which they must be written.
+#[derive(Default)]
+pub struct Helpers {
+    used: Vec<(&'static str, u32)>,
+}
+
+impl Helpers {
+    /// A call of the helper `name`, which will be part of the shader.
+    fn call(&mut self, name: &'static str, lanes: u32, arguments: &str) -> String {
+        self.require(name, lanes);
+        format!("{name}{lanes}({arguments})")
+    }
+
+    fn require(&mut self, name: &'static str, lanes: u32) {
+        if self.used.contains(&(name, lanes)) {
+            return;
+        }
+        for needed in HELPERS.iter().filter(|helper| helper.name == name).flat_map(|helper| helper.needs) {
+            self.require(needed, lanes);
+        }
+        self.used.push((name, lanes));
+    }
+
+    /// The texts of all used helpers.
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        for &(name, lanes) in &self.used {
+            let helper = HELPERS.iter().find(|helper| helper.name == name);
+            let helper = helper.expect("every helper that is called stands in the table");
+            let body = helper
+                .text
+                .replace("$T", &vector_type(DType::F32, lanes))
+                .replace("$U", &vector_type(DType::U32, lanes))
+                .replace("$B", &vector_type(DType::Bool, lanes))
+                .replace("$S", &lanes.to_string());
+            text += body.trim_start();
+            text.push('\n');
+        }
+        text
+    }
+
+    /// `x` is NaN.
+    fn is_nan(&mut self, lanes: u32, x: &str) -> String {
+        self.call("fuse_is_nan", lanes, x)
+    }
+
+    /// `op(x)`.
+    pub fn unary(&mut self, op: UnaryOp, dtype: DType, lanes: u32, x: &str) -> String {
+        if !dtype.is_float() {
+            return integer_unary(op, dtype, lanes, x);
+        }
+        let t = vector_type(DType::F32, lanes);
+        match op {
+            UnaryOp::Neg => format!("-{x}"),
+            UnaryOp::Not => format!("!{x}"),
+            UnaryOp::Abs
+            | UnaryOp::Floor
+            | UnaryOp::Ceil
+            | UnaryOp::Round
+            | UnaryOp::Sqrt
+            | UnaryOp::Exp
+            | UnaryOp::Exp2
+            | UnaryOp::Log
+            | UnaryOp::Log2 => format!("{}({x})", op.name()),
+            UnaryOp::Rsqrt => format!("inverseSqrt({x})"),
+            UnaryOp::Recip => format!("{t}(1.0) / {x}"),
+            UnaryOp::Relu => format!("select({x}, {t}(0.0), {x} < {t}(0.0))"),
+            UnaryOp::Sign => self.call("fuse_sign", lanes, x),
+            UnaryOp::Log1p => self.call("fuse_log1p", lanes, x),
+            UnaryOp::Expm1 => self.call("fuse_expm1", lanes, x),
+            UnaryOp::Sin => self.call("fuse_sin", lanes, x),
+            UnaryOp::Cos => self.call("fuse_cos", lanes, x),
+            UnaryOp::Tan => self.call("fuse_tan", lanes, x),
+            UnaryOp::Tanh => self.call("fuse_tanh", lanes, x),
+            UnaryOp::Atan => self.call("fuse_atan", lanes, x),
+            UnaryOp::Erf => self.call("fuse_erf", lanes, x),
+            UnaryOp::Selu => self.call("fuse_selu", lanes, x),
+            UnaryOp::Gelu => self.call("fuse_gelu", lanes, x),
+            UnaryOp::GeluTanh => self.call("fuse_gelu_tanh", lanes, x),
+            UnaryOp::Silu => self.call("fuse_silu", lanes, x),
+            UnaryOp::Sigmoid => self.call("fuse_sigmoid", lanes, x),
+            UnaryOp::HardSigmoid => self.call("fuse_hard_sigmoid", lanes, x),
+            UnaryOp::HardSwish => self.call("fuse_hard_swish", lanes, x),
+            UnaryOp::Softplus => self.call("fuse_softplus", lanes, x),
+            UnaryOp::Mish => self.call("fuse_mish", lanes, x),
+        }
+    }
+
+    /// `op(x, y)`; `nonzero` says that `y` is a literal other than 0 and -1.
+    pub fn binary(&mut self, op: BinaryOp, dtype: DType, lanes: u32, x: &str, y: &str, nonzero: bool) -> String {
+        match op {
+            BinaryOp::Add => format!("{x} + {y}"),
+            BinaryOp::Sub => format!("{x} - {y}"),
+            BinaryOp::Mul => format!("{x} * {y}"),
+            BinaryOp::Div if dtype.is_float() || nonzero => format!("{x} / {y}"),
+            BinaryOp::Rem if !dtype.is_float() && nonzero => format!("{x} % {y}"),
+            BinaryOp::Div => format!("{x} / {}", safe_divisor(dtype, lanes, x, y)),
+            BinaryOp::Rem if dtype.is_float() => self.call("fuse_rem", lanes, &format!("{x}, {y}")),
+            BinaryOp::Rem => format!("{x} % {}", safe_divisor(dtype, lanes, x, y)),
+            BinaryOp::Pow => self.call("fuse_pow", lanes, &format!("{x}, {y}")),
+            BinaryOp::Min if dtype.is_float() => self.call("fuse_min", lanes, &format!("{x}, {y}")),
+            BinaryOp::Max if dtype.is_float() => self.call("fuse_max", lanes, &format!("{x}, {y}")),
+            BinaryOp::Min => format!("min({x}, {y})"),
+            BinaryOp::Max => format!("max({x}, {y})"),
+            BinaryOp::And => format!("{x} & {y}"),
+            BinaryOp::Or => format!("{x} | {y}"),
+        }
+    }
+
+    /// `x op y`.
+    pub fn compare(&mut self, op: CompareOp, dtype: DType, x: &str, y: &str) -> String {
+        match op {
+            CompareOp::Eq => format!("{x} == {y}"),
+            CompareOp::Ne if dtype.is_float() => format!("!({x} == {y})"),
+            CompareOp::Ne => format!("{x} != {y}"),
+            CompareOp::Lt => format!("{x} < {y}"),
+            CompareOp::Le => format!("{x} <= {y}"),
+            CompareOp::Gt => format!("{x} > {y}"),
+            CompareOp::Ge => format!("{x} >= {y}"),
+        }
+    }
+
+    /// `x as to`.
+    pub fn cast(&mut self, from: DType, to: DType, lanes: u32, x: &str) -> String {
+        let t = vector_type(to, lanes);
+        let half = if lanes == 1 { "f16".to_owned() } else { format!("vec{lanes}<f16>") };
+        match (from, to) {
+            (DType::F32, DType::F16) => format!("{t}({half}({x}))"),
+            (from, to) if scalar_type(from) == scalar_type(to) => x.to_owned(),
+            (_, DType::F16) => format!("{t}({half}({t}({x})))"),
+            (from, DType::Bool) => format!("!({x} == {}(0))", vector_type(from, lanes)),
+            (DType::Bool, _) => format!("select({t}(0), {t}(1), {x})"),
+            (DType::F32 | DType::F16, DType::I32) => {
+                let nan = self.is_nan(lanes, x);
+                let f = vector_type(DType::F32, lanes);
+                let inside = format!("{t}(clamp({x}, {f}(-2147483648.0), {f}(2147483520.0)))");
+                let capped = format!("select({inside}, {t}(2147483647), {x} >= {f}(2147483648.0))");
+                format!("select({capped}, {t}(0), {nan})")
+            }
+            (DType::F32 | DType::F16, DType::U32) => {
+                let nan = self.is_nan(lanes, x);
+                let f = vector_type(DType::F32, lanes);
+                let inside = format!("{t}(clamp({x}, {f}(0.0), {f}(4294967040.0)))");
+                let capped = format!("select({inside}, {t}(4294967295u), {x} >= {f}(4294967296.0))");
+                format!("select({capped}, {t}(0), {nan})")
+            }
+            _ => format!("{t}({x})"),
+        }
+    }
+}
+
+fn integer_unary(op: UnaryOp, dtype: DType, lanes: u32, x: &str) -> String {
+    let t = vector_type(dtype, lanes);
+    match (op, dtype) {
+        (UnaryOp::Not, _) => format!("!{x}"),
+        (UnaryOp::Neg, DType::U32) => format!("{t}(0) - {x}"),
+        (UnaryOp::Neg, _) => format!("-{x}"),
+        (UnaryOp::Sign, DType::U32) => format!("min({x}, {t}(1))"),
+        (UnaryOp::Sign, _) => format!("clamp({x}, {t}(-1), {t}(1))"),
+        (UnaryOp::Relu, _) => format!("max({x}, {t}(0))"),
+        (op, _) => format!("{}({x})", op.name()),
+    }
+}
+
+/// `y` with the divisors that WGSL leaves to the implementation replaced by 1, which gives what it defines:
+/// `x / 0 = x` and `i32::MIN / -1 = i32::MIN`.
+fn safe_divisor(dtype: DType, lanes: u32, x: &str, y: &str) -> String {
+    let t = vector_type(dtype, lanes);
+    let zero = format!("{y} == {t}(0)");
+    let bad =
+        if dtype == DType::I32 { format!("({zero}) | (({x} == {t}(-2147483648)) & ({y} == {t}(-1)))") } else { zero };
+    format!("select({y}, {t}(1), {bad})")
+}
+
+const HELPERS: &[Helper] = &[
+    Helper {
+        name: "fuse_is_nan",
+        needs: &[],
+        text: "
+fn fuse_is_nan$S(x: $T) -> $B {
+  return (bitcast<$U>(x) & $U(0x7fffffffu)) > $U(0x7f800000u);
+}",
+    },
+    Helper {
+        name: "fuse_min",
+        needs: &["fuse_is_nan"],
+        text: "
+fn fuse_min$S(x: $T, y: $T) -> $T {
+  return select(y, x, (x < y) | fuse_is_nan$S(x));
+}",
+    },
+    Helper {
+        name: "fuse_max",
+        needs: &["fuse_is_nan"],
+        text: "
+fn fuse_max$S(x: $T, y: $T) -> $T {
+  return select(y, x, (x > y) | fuse_is_nan$S(x));
+}",
+    },
+    Helper {
+        name: "fuse_sign",
+        needs: &[],
+        text: "
+fn fuse_sign$S(x: $T) -> $T {
+  return select(select(x, $T(-1.0), x < $T(0.0)), $T(1.0), x > $T(0.0));
+}",
+    },
+    // 2·atanh(x/(2 + x)) by its series near 0, where ln(1 + x) loses digits.
+    Helper {
+        name: "fuse_log1p",
+        needs: &[],
+        text: "
+fn fuse_log1p$S(x: $T) -> $T {
+  let s = x / ($T(2.0) + x);
+  let q = s * s;
+  let series = $T(2.0) * s * ($T(1.0) + q * ($T(0.33333333) + q * ($T(0.2) + q * ($T(0.14285714) + q * ($T(0.11111111) + q * ($T(0.09090909) + q * ($T(0.07692308) + q * $T(0.06666667))))))));
+  return select(log($T(1.0) + x), series, abs(x) < $T(0.5));
+}",
+    },
+    // Taylor's series near 0, where e^x - 1 loses digits.
+    Helper {
+        name: "fuse_expm1",
+        needs: &[],
+        text: "
+fn fuse_expm1$S(x: $T) -> $T {
+  let series = x + x * x * ($T(0.5) + x * ($T(0.16666667) + x * ($T(0.041666668) + x * ($T(0.008333334) + x * ($T(0.0013888889) + x * ($T(0.0001984127) + x * $T(0.0000248015873)))))));
+  return select(exp(x) - $T(1.0), series, abs(x) < $T(0.5));
+}",
+    },
+    // x minus the nearest multiple of pi/2, in three parts of which the first two multiply exactly (the
+    // split is that of Cephes' sinf), then minimax polynomials on [-pi/4, pi/4].
+    Helper {
+        name: "fuse_quadrant",
+        needs: &[],
+        text: "
+fn fuse_quadrant$S(x: $T, k: $T) -> $T {
+  return ((x - k * $T(1.5703125)) - k * $T(0.00048375129699707031)) - k * $T(0.0000000754978995489188);
+}
+fn fuse_sin_part$S(r: $T) -> $T {
+  let s = r * r;
+  return r + r * s * ($T(-0.16666667) + s * ($T(0.008333332) + s * ($T(-0.00019840087) + s * $T(0.0000027249962))));
+}
+fn fuse_cos_part$S(r: $T) -> $T {
+  let s = r * r;
+  return ($T(1.0) - $T(0.5) * s) + s * s * ($T(0.04166668) + s * ($T(-0.0013889135) + s * $T(0.000024655756)));
+}
+fn fuse_turn$S(r: $T, quadrant: $T) -> $T {
+  let odd = abs(quadrant - $T(2.0) * floor(quadrant * $T(0.5)));
+  let value = select(fuse_sin_part$S(r), fuse_cos_part$S(r), odd > $T(0.5));
+  let half = floor(quadrant * $T(0.5));
+  let negative = abs(half - $T(2.0) * floor(half * $T(0.5))) > $T(0.5);
+  return select(value, -value, negative);
+}",
+    },
+    Helper {
+        name: "fuse_sin",
+        needs: &["fuse_quadrant"],
+        text: "
+fn fuse_sin$S(x: $T) -> $T {
+  let k = round(x * $T(0.63661977));
+  return fuse_turn$S(fuse_quadrant$S(x, k), k);
+}",
+    },
+    Helper {
+        name: "fuse_cos",
+        needs: &["fuse_quadrant"],
+        text: "
+fn fuse_cos$S(x: $T) -> $T {
+  let k = round(x * $T(0.63661977));
+  return fuse_turn$S(fuse_quadrant$S(x, k), k + $T(1.0));
+}",
+    },
+    Helper {
+        name: "fuse_tan",
+        needs: &["fuse_sin", "fuse_cos"],
+        text: "
+fn fuse_tan$S(x: $T) -> $T {
+  return fuse_sin$S(x) / fuse_cos$S(x);
+}",
+    },
+    // Near 0 Cephes' polynomial; elsewhere by e^(-2|x|), which cannot overflow.
+    Helper {
+        name: "fuse_tanh",
+        needs: &[],
+        text: "
+fn fuse_tanh$S(x: $T) -> $T {
+  let z = x * x;
+  let near = x + x * z * ($T(-0.33333332) + z * ($T(0.13331442) + z * ($T(-0.053739715) + z * ($T(0.020639088) + z * $T(-0.005704989)))));
+  let e = exp($T(-2.0) * abs(x));
+  let far = ($T(1.0) - e) / ($T(1.0) + e);
+  return select(select(far, -far, x < $T(0.0)), near, abs(x) < $T(0.625));
+}",
+    },
+    // A minimax polynomial on [0, 1]; atan(x) = pi/2 - atan(1/x) beyond.
+    Helper {
+        name: "fuse_atan",
+        needs: &[],
+        text: "
+fn fuse_atan$S(x: $T) -> $T {
+  let a = abs(x);
+  let beyond = a > $T(1.0);
+  let r = select(a, $T(1.0) / a, beyond);
+  let s = r * r;
+  let p = r + r * s * ($T(-0.3333333134651184) + s * ($T(0.1999976634979248) + s * ($T(-0.14279110729694366) + s * ($T(0.11037994176149368) + s * ($T(-0.08673170208930969) + s * ($T(0.06284360587596893) + s * ($T(-0.03627016767859459) + s * ($T(0.013750280253589153) + s * $T(-0.0024470302741974592)))))))));
+  let value = select(p, $T(1.5707964) - p, beyond);
+  return select(value, -value, x < $T(0.0));
+}",
+    },
+    // Minimax polynomials by N. Juffa (single precision erf, public domain figures).
+    Helper {
+        name: "fuse_erf",
+        needs: &[],
+        text: "
+fn fuse_erf$S(x: $T) -> $T {
+  let t = abs(x);
+  let s = x * x;
+  let near = x + x * ($T(0.128379166) + s * ($T(-0.376125336) + s * ($T(0.112819925) + s * ($T(-0.0267681349) + s * ($T(0.00499119423) + s * $T(-0.000596761703))))));
+  let u = ($T(0.000383197126) + t * $T(-0.0000172853470)) * s + ($T(0.0242546219) + t * $T(-0.00388396438));
+  let e = ((u * t + $T(-0.106777877)) * t + $T(-0.634846687)) * t + $T(-0.128717512);
+  let far = $T(1.0) - exp(e * t - t);
+  return select(select(far, -far, x < $T(0.0)), near, t <= $T(0.927734375));
+}",
+    },
+    Helper {
+        name: "fuse_selu",
+        needs: &["fuse_expm1"],
+        text: "
+fn fuse_selu$S(x: $T) -> $T {
+  return $T(1.0507009873554805) * select($T(1.6732632423543772) * fuse_expm1$S(x), x, x > $T(0.0));
+}",
+    },
+    Helper {
+        name: "fuse_gelu",
+        needs: &["fuse_erf"],
+        text: "
+fn fuse_gelu$S(x: $T) -> $T {
+  return $T(0.5) * x * ($T(1.0) + fuse_erf$S(x * $T(0.70710678)));
+}",
+    },
+    Helper {
+        name: "fuse_gelu_tanh",
+        needs: &["fuse_tanh"],
+        text: "
+fn fuse_gelu_tanh$S(x: $T) -> $T {
+  return $T(0.5) * x * ($T(1.0) + fuse_tanh$S($T(0.7978845608) * x * ($T(1.0) + $T(0.044715) * x * x)));
+}",
+    },
+    Helper {
+        name: "fuse_sigmoid",
+        needs: &[],
+        text: "
+fn fuse_sigmoid$S(x: $T) -> $T {
+  return $T(1.0) / ($T(1.0) + exp(-x));
+}",
+    },
+    Helper {
+        name: "fuse_silu",
+        needs: &["fuse_sigmoid"],
+        text: "
+fn fuse_silu$S(x: $T) -> $T {
+  return x * fuse_sigmoid$S(x);
+}",
+    },
+    Helper {
+        name: "fuse_hard_sigmoid",
+        needs: &["fuse_min", "fuse_max"],
+        text: "
+fn fuse_hard_sigmoid$S(x: $T) -> $T {
+  return fuse_min$S(fuse_max$S(x / $T(6.0) + $T(0.5), $T(0.0)), $T(1.0));
+}",
+    },
+    Helper {
+        name: "fuse_hard_swish",
+        needs: &["fuse_hard_sigmoid"],
+        text: "
+fn fuse_hard_swish$S(x: $T) -> $T {
+  return x * fuse_hard_sigmoid$S(x);
+}",
+    },
+    Helper {
+        name: "fuse_softplus",
+        needs: &["fuse_log1p", "fuse_max"],
+        text: "
+fn fuse_softplus$S(x: $T) -> $T {
+  return fuse_max$S(x, $T(0.0)) + fuse_log1p$S(exp(-abs(x)));
+}",
+    },
+    Helper {
+        name: "fuse_mish",
+        needs: &["fuse_tanh", "fuse_softplus"],
+        text: "
+fn fuse_mish$S(x: $T) -> $T {
+  return x * fuse_tanh$S(fuse_softplus$S(x));
+}",
+    },
+    // x - y·trunc(x/y), with the quotient's rounding error of at most one put right.
+    Helper {
+        name: "fuse_rem",
+        needs: &[],
+        text: "
+fn fuse_rem$S(x: $T, y: $T) -> $T {
+  let a = abs(x);
+  let b = abs(y);
+  let first = fma(-trunc(a / b), b, a);
+  let lifted = select(first, first + b, first < $T(0.0));
+  let r = select(lifted, lifted - b, lifted >= b);
+  let value = select(r, a, a < b);
+  return select(value, -value, x < $T(0.0));
+}",
+    },
+    // WGSL's pow leaves negative x undefined.
+    Helper {
+        name: "fuse_pow",
+        needs: &["fuse_is_nan"],
+        text: "
+fn fuse_pow$S(x: $T, y: $T) -> $T {
+  let magnitude = pow(abs(x), y);
+  let whole = floor(y) == y;
+  let odd = whole & (abs(y - $T(2.0) * floor(y * $T(0.5))) == $T(1.0));
+  let nan = bitcast<$T>($U(fuse_nan_bits));
+  let signed = select(magnitude, select(nan, select(magnitude, -magnitude, odd), whole), x < $T(0.0));
+  let one = (y == $T(0.0)) | (x == $T(1.0));
+  let unknown = fuse_is_nan$S(x) | fuse_is_nan$S(y);
+  return select(select(signed, nan, unknown), $T(1.0), one);
+}",
+    },
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn helpers_name_only_helpers_of_the_table() {
+        for helper in HELPERS {
+            for needed in helper.needs {
+                assert!(HELPERS.iter().any(|other| other.name == *needed), "{} needs {needed}", helper.name);
+            }
+        }
+    }
+}

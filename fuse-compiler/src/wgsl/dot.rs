@@ -1,0 +1,86 @@
+//! The text of contractions whose operands are both contiguous in depth: one group of invocations per sum.
+//!
+//! The invocations of a group read neighbouring vectors of four along the depth; their sums are added in
+//! workgroup memory.
+
+use fuse_artifact::{Grid, Pass, Uniform};
+
+use super::{
+    builtins::{scalar_type, vector_type},
+    epilogue::{Axes, declare_finish, multiply_add, sum_dtype},
+    names::Names,
+    operand::Operand,
+    row::read,
+    shader::{Lines, Shader},
+};
+use crate::{
+    fusion::{Contraction, Group},
+    schedule::contraction::LANES,
+};
+
+/// The pass of a `dot` member.
+pub fn dot(group: &Group, contraction: &Contraction, names: &Names, outputs: u32, depth_lanes: u32) -> Pass {
+    let mut shader = Shader::new(names);
+    let sum = sum_dtype(group, contraction);
+    for access in &group.accesses {
+        shader.buffer(access.access.slot, access.dtype, LANES, false);
+    }
+    let axes = Axes::new(&mut shader, group);
+    declare_finish(&mut shader, group, &axes, sum, 1, LANES);
+    let (scalar, ty) = (scalar_type(sum), vector_type(sum, LANES));
+    shader.workgroup_array("partial", scalar, outputs * depth_lanes, 4);
+    let workgroups = shader.uniform(Uniform::Workgroups);
+    let count = shader.uniform(Uniform::Count);
+    let mut main = Lines::indented();
+    main.line("let id = workgroup.x + workgroup.y * workgroups.x;");
+    main.line(format!("if id >= {workgroups} {{"));
+    main.line("return;");
+    main.line("}");
+    main.line(format!("let lane = local % {depth_lanes}u;"));
+    main.line(format!("let output = id * {outputs}u + local / {depth_lanes}u;"));
+    main.line(format!("let element = min(output, {count} - 1u);"));
+    main.line(format!("let column = element % {};", axes.columns));
+    main.line(format!("let row = (element / {}) % {};", axes.columns, axes.rows));
+    main.line(format!("let batch = element / ({} * {});", axes.columns, axes.rows));
+    axes.decode_batch(&mut shader, &mut main);
+    main.line(format!("var sum = {ty}();"));
+    main.line(format!(
+        "for (var depth = lane * {LANES}u; depth < {}; depth += {}u) {{",
+        axes.depth,
+        depth_lanes * LANES
+    ));
+    let side = |side: &'_ (crate::fusion::body::Body, usize)| side.1;
+    let lhs = Operand {
+        group,
+        body: &contraction.lhs.0,
+        value: side(&contraction.lhs),
+        prefix: "a",
+        lanes: LANES,
+        buffer_lanes: LANES,
+        lane_axis: axes.batch + 1,
+    };
+    let rhs =
+        Operand { body: &contraction.rhs.0, value: side(&contraction.rhs), prefix: "b", lane_axis: axes.batch, ..lhs };
+    let mut lhs_at = axes.batch_names();
+    lhs_at.extend(["row".to_owned(), "depth".to_owned()]);
+    let mut rhs_at = axes.batch_names();
+    rhs_at.extend(["depth".to_owned(), "column".to_owned()]);
+    let a = read(&mut shader, &mut main, &lhs, &lhs_at);
+    let b = read(&mut shader, &mut main, &rhs, &rhs_at);
+    main.line(multiply_add(sum, "sum", &a, &b));
+    main.line("}");
+    main.line("partial[local] = (sum.x + sum.y) + (sum.z + sum.w);");
+    let mut lanes = depth_lanes / 2;
+    while lanes > 0 {
+        main.line("workgroupBarrier();");
+        main.line(format!("if lane < {lanes}u {{"));
+        main.line(format!("partial[local] += partial[local + {lanes}u];"));
+        main.line("}");
+        lanes /= 2;
+    }
+    main.line(format!("if lane == 0u && output < {count} {{"));
+    main.line(format!("finish(batch, {}row, column, partial[local]);", axes.batch_arguments()));
+    main.line("}");
+    shader.main = main;
+    shader.finish(Grid::Elements { per_workgroup: outputs }, outputs * depth_lanes)
+}

@@ -1,0 +1,187 @@
+//! What happens to a contraction's sums: the epilogue and the stores, or partial sums for a second pass.
+
+use fuse_artifact::{DType, Grid, Pass, Slot, Uniform};
+
+use super::{
+    builtins::{scalar_type, vector_type},
+    expr::emit,
+    names::Names,
+    operand::{Operand, OperandPlace},
+    shader::{Lines, Shader, to_storage},
+};
+use crate::fusion::{Contraction, Group};
+
+/// Invocations of a workgroup of the second pass.
+const FINISH_WORKGROUP: u32 = 256;
+
+/// The axes of a contraction's domain.
+pub(super) struct Axes {
+    /// Number of batch axes.
+    pub batch: usize,
+    /// Expressions of M, N and K.
+    pub rows: String,
+    /// Columns of the result.
+    pub columns: String,
+    /// The extent that is summed over.
+    pub depth: String,
+}
+
+impl Axes {
+    /// The axes of a group.
+    pub(super) fn new(shader: &mut Shader<'_>, group: &Group) -> Self {
+        let batch = group.shape.len() - 2;
+        let mut extent = |axis: usize| shader.uniform(Uniform::Extent { axis: axis as u8 });
+        Self { batch, rows: extent(batch), columns: extent(batch + 1), depth: extent(batch + 2) }
+    }
+
+    /// The number of batches.
+    pub(super) fn batches(&self, shader: &mut Shader<'_>) -> String {
+        let extents = (0..self.batch).map(|axis| shader.uniform(Uniform::Extent { axis: axis as u8 }));
+        let extents: Vec<String> = extents.collect();
+        if extents.is_empty() { "1u".to_owned() } else { extents.join(" * ") }
+    }
+
+    /// Declares `b0 …`, the coordinates of the batch whose number is in `batch`.
+    pub(super) fn decode_batch(&self, shader: &mut Shader<'_>, lines: &mut Lines) {
+        for axis in (0..self.batch).rev() {
+            let rest = if axis + 1 == self.batch { "batch".to_owned() } else { format!("batch_rest{}", axis + 1) };
+            if axis == 0 {
+                lines.line(format!("let b0 = {rest};"));
+            } else {
+                let extent = shader.uniform(Uniform::Extent { axis: axis as u8 });
+                lines.line(format!("let batch_rest{axis} = {rest} / {extent};"));
+                lines.line(format!("let b{axis} = {rest} % {extent};"));
+            }
+        }
+    }
+
+    /// The names of the batch coordinates.
+    pub(super) fn batch_names(&self) -> Vec<String> {
+        (0..self.batch).map(|axis| format!("b{axis}")).collect()
+    }
+
+    /// Batch arguments of a function call, with a trailing comma.
+    pub(super) fn batch_arguments(&self) -> String {
+        self.batch_names().iter().map(|name| format!("{name}, ")).collect()
+    }
+
+    fn batch_parameters(&self) -> String {
+        self.batch_names().iter().map(|name| format!("{name}: u32, ")).collect()
+    }
+}
+
+/// The dtype in which a contraction's sums are kept.
+pub(super) fn sum_dtype(group: &Group, contraction: &Contraction) -> DType {
+    match contraction.lhs.0.values[contraction.lhs.1].dtype {
+        DType::F16 => DType::F32,
+        other => {
+            debug_assert!(other != DType::Bool, "{} sums truth values", group.name);
+            other
+        }
+    }
+}
+
+/// Declares `finish(batch, b0 …, row, column, sum)`, which stores the epilogue of four neighbouring sums (of
+/// one for `lanes` 1) if they are inside the result. Returns the function's name.
+pub(super) fn declare_finish(
+    shader: &mut Shader<'_>,
+    group: &Group,
+    axes: &Axes,
+    sum: DType,
+    lanes: u32,
+    buffer_lanes: u32,
+) {
+    let store_lanes = lanes;
+    shader.bind_stores(group, store_lanes);
+    let ty = vector_type(sum, lanes);
+    let mut lines = Lines::default();
+    let parameters = axes.batch_parameters();
+    lines.line(format!("fn finish(batch: u32, {parameters}row: u32, column: u32, sum: {ty}) {{"));
+    lines.line(format!("if row >= {} || column >= {} {{", axes.rows, axes.columns));
+    lines.line("return;");
+    lines.line("}");
+    let operand =
+        Operand { group, body: &group.body, value: 0, prefix: "v", lanes, buffer_lanes, lane_axis: axes.batch + 1 };
+    let mut at = axes.batch_names();
+    at.extend(["row".to_owned(), "column".to_owned()]);
+    let coordinates: Vec<Option<String>> = at.iter().cloned().map(Some).collect();
+    for access in operand.loads() {
+        let offset = operand.offset(shader, access, &coordinates);
+        let load = operand.load(shader, access, &offset);
+        lines.line(format!("let x{access} = {load};"));
+    }
+    let loaded = |access: u16| format!("x{access}");
+    let place = OperandPlace { operand: &operand, loaded: &loaded, at: &at, sum: Some("sum") };
+    let values = emit(shader, &mut lines, &group.body, lanes, "v", &place);
+    lines.line(format!("let at = (batch * {} + row) * {} + column;", axes.rows, axes.columns));
+    for store in &group.stores {
+        let dtype = group.body.values[store.value].dtype;
+        let buffer = shader.buffer(store.slot, dtype, store_lanes, true);
+        let index = if lanes == 1 { "at".to_owned() } else { format!("at / {lanes}u") };
+        lines.line(format!("{buffer}[{index}] = {};", to_storage(dtype, lanes, &values[store.value])));
+    }
+    lines.line("}");
+    shader.module.append(&lines);
+}
+
+/// Declares `finish(batch, b0 …, row, column, sum)`, which stores partial sums of the split `split`.
+pub(super) fn declare_partial(shader: &mut Shader<'_>, axes: &Axes, sum: DType, lanes: u32) {
+    let scratch = shader.buffer(Slot::Scratch, sum, lanes, true);
+    let batches = axes.batches(shader);
+    let ty = vector_type(sum, lanes);
+    let mut lines = Lines::default();
+    lines.line("var<private> split: u32;");
+    let parameters = axes.batch_parameters();
+    lines.line(format!("fn finish(batch: u32, {parameters}row: u32, column: u32, sum: {ty}) {{"));
+    lines.line(format!("if row >= {} || column >= {} {{", axes.rows, axes.columns));
+    lines.line("return;");
+    lines.line("}");
+    lines.line(format!("let at = ((split * {batches} + batch) * {} + row) * {} + column;", axes.rows, axes.columns));
+    let index = if lanes == 1 { "at".to_owned() } else { format!("at / {lanes}u") };
+    lines.line(format!("{scratch}[{index}] = sum;"));
+    lines.line("}");
+    shader.module.append(&lines);
+}
+
+/// The second pass of a split member: adds the partial sums and applies the epilogue.
+pub fn finish(group: &Group, contraction: &Contraction, names: &Names, lanes: u32) -> Pass {
+    let mut shader = Shader::new(names);
+    let sum = sum_dtype(group, contraction);
+    for access in &group.accesses {
+        if access.access.space == fuse_artifact::Space::Point {
+            shader.buffer(access.access.slot, access.dtype, lanes, false);
+        }
+    }
+    let scratch = shader.buffer(Slot::Scratch, sum, lanes, false);
+    let axes = Axes::new(&mut shader, group);
+    declare_finish(&mut shader, group, &axes, sum, lanes, lanes);
+    let count = shader.uniform(Uniform::Count);
+    let splits = shader.uniform(Uniform::Splits);
+    let mut main = Lines::indented();
+    main.line("let id = workgroup.x + workgroup.y * workgroups.x;");
+    main.line(format!("let i = id * {FINISH_WORKGROUP}u + local;"));
+    main.line(format!("let units = {count} / {lanes}u;"));
+    main.line("if i >= units {");
+    main.line("return;");
+    main.line("}");
+    main.line(format!("let column = (i * {lanes}u) % {};", axes.columns));
+    main.line(format!("let line = (i * {lanes}u) / {};", axes.columns));
+    main.line(format!("let row = line % {};", axes.rows));
+    main.line(format!("let batch = line / {};", axes.rows));
+    axes.decode_batch(&mut shader, &mut main);
+    main.line(format!("var sum = {}();", vector_type(sum, lanes)));
+    main.line(format!("for (var s = 0u; s < {splits}; s++) {{"));
+    main.line(format!("sum += {scratch}[s * units + i];"));
+    main.line("}");
+    main.line(format!("finish(batch, {}row, column, sum);", axes.batch_arguments()));
+    shader.main = main;
+    shader.finish(Grid::Elements { per_workgroup: FINISH_WORKGROUP * lanes }, FINISH_WORKGROUP)
+}
+
+/// The statement that adds a product to a sum.
+pub(super) fn multiply_add(dtype: DType, sum: &str, a: &str, b: &str) -> String {
+    match scalar_type(dtype) {
+        "f32" => format!("{sum} = fma({a}, {b}, {sum});"),
+        _ => format!("{sum} += {a} * {b};"),
+    }
+}

@@ -1,0 +1,108 @@
+//! Bodies as WGSL statements.
+
+use fuse_artifact::{DType, Size};
+
+use super::{
+    builtins::vector_type,
+    shader::{Lines, Shader},
+};
+use crate::{
+    fusion::body::{Body, ValueId, ValueOp},
+    graph::Literal,
+};
+
+/// What a body's values at one place of a kernel are made of. Each answer is a WGSL expression.
+pub(super) trait Place {
+    /// The value read through an access, of the body's width.
+    fn load(&self, shader: &mut Shader<'_>, access: u16) -> String;
+    /// The coordinate along an axis of the space as `u32`, of the body's width.
+    fn coordinate(&self, axis: u8) -> String;
+    /// The contraction's sum.
+    fn sum(&self) -> String;
+}
+
+/// Writes statements that compute `body` with `lanes` values at a time; returns the value's expressions.
+/// Names start with `prefix`, so that several bodies can share a scope.
+pub(super) fn emit(
+    shader: &mut Shader<'_>,
+    lines: &mut Lines,
+    body: &Body,
+    lanes: u32,
+    prefix: &str,
+    place: &dyn Place,
+) -> Vec<String> {
+    let mut names: Vec<String> = Vec::with_capacity(body.values.len());
+    for (i, value) in body.values.iter().enumerate() {
+        if let ValueOp::Literal(literal) = value.op {
+            names.push(self::literal(literal, value.dtype, lanes));
+            continue;
+        }
+        let expression = operation(shader, body, i, lanes, &names, place);
+        let name = format!("{prefix}{i}");
+        lines.line(format!("let {name} = {expression};"));
+        names.push(name);
+    }
+    names
+}
+
+fn operation(
+    shader: &mut Shader<'_>,
+    body: &Body,
+    index: ValueId,
+    lanes: u32,
+    names: &[String],
+    place: &dyn Place,
+) -> String {
+    let value = &body.values[index];
+    let dtype = value.dtype;
+    let operand_dtype = |x: ValueId| body.values[x].dtype;
+    match &value.op {
+        ValueOp::Load(access) => place.load(shader, *access),
+        ValueOp::Sum => place.sum(),
+        ValueOp::Coordinate { axis, start } => coordinate(shader, *axis, start, lanes, place),
+        ValueOp::Scalar(param) => {
+            let scalar = shader.scalar(*param, dtype);
+            format!("{}({scalar})", vector_type(dtype, lanes))
+        }
+        ValueOp::Literal(literal) => self::literal(*literal, dtype, lanes),
+        ValueOp::Unary(op, x) => shader.helpers.unary(*op, dtype, lanes, &names[*x]),
+        ValueOp::Binary(op, x, y) => {
+            let divisor = &body.values[*y].op;
+            let nonzero = matches!(divisor, ValueOp::Literal(Literal::Integer(y)) if *y != 0 && *y != -1);
+            shader.helpers.binary(*op, dtype, lanes, &names[*x], &names[*y], nonzero)
+        }
+        ValueOp::Compare(op, x, y) => shader.helpers.compare(*op, operand_dtype(*x), &names[*x], &names[*y]),
+        ValueOp::Select(c, x, y) => format!("select({}, {}, {})", names[*y], names[*x], names[*c]),
+        ValueOp::Cast(x) => shader.helpers.cast(operand_dtype(*x), dtype, lanes, &names[*x]),
+    }
+}
+
+fn coordinate(shader: &mut Shader<'_>, axis: Option<u8>, start: &Size, lanes: u32, place: &dyn Place) -> String {
+    let t = vector_type(DType::I32, lanes);
+    let start = (start.as_constant() != Some(0)).then(|| shader.size(start));
+    match (axis, start) {
+        (Some(axis), None) => format!("{t}({})", place.coordinate(axis)),
+        (Some(axis), Some(start)) => format!("{t}({}) + {t}(i32({start}))", place.coordinate(axis)),
+        (None, start) => format!("{t}(i32({}))", start.as_deref().unwrap_or("0u")),
+    }
+}
+
+/// A literal of the given width.
+pub(super) fn literal(literal: Literal, dtype: DType, lanes: u32) -> String {
+    let t = vector_type(dtype, lanes);
+    match literal {
+        Literal::Bool(x) => format!("{t}({x})"),
+        Literal::Integer(x) if dtype == DType::U32 => format!("{t}({x}u)"),
+        Literal::Integer(x) => format!("{t}({x})"),
+        Literal::Float(x) => {
+            let x = if dtype == DType::F16 { half::f16::from_f64(x).to_f32() } else { x as f32 };
+            if x.is_nan() {
+                format!("{t}(bitcast<f32>(fuse_nan_bits))")
+            } else if x.is_infinite() {
+                format!("{t}({}bitcast<f32>(fuse_inf_bits))", if x < 0.0 { "-" } else { "" })
+            } else {
+                format!("{t}({x:?}f)")
+            }
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! Loads of one or four values through an access.
+
+use fuse_artifact::Uniform;
+
+use super::shader::{Shader, from_storage};
+use crate::{fusion::body::KernelAccess, schedule::layout::Along};
+
+/// How a load reaches its elements.
+pub(super) struct Load<'a> {
+    /// The access.
+    pub access: &'a KernelAccess,
+    /// The axis of the space along which four lanes lie, and how the access moves along it.
+    pub lane_axis: u8,
+    /// How the access moves along `lane_axis`.
+    pub along: Along,
+    /// Number of the access in its kernel.
+    pub index: u16,
+    /// The width that its buffer is bound with, 1 or 4.
+    pub buffer_lanes: u32,
+}
+
+impl Load<'_> {
+    /// `lanes` values, the first at element `offset` (an expression without the lane's own step).
+    ///
+    /// For four lanes, `offset` must be a multiple of 4 where the access moves by one (the variant requires
+    /// it), and `lane` gives the last lane that exists, as an expression, so that strided reads stay inside.
+    pub(super) fn read(&self, shader: &mut Shader<'_>, offset: &str, lanes: u32, last_lane: &str) -> String {
+        let dtype = self.access.dtype;
+        let buffer = shader.buffer(self.access.access.slot, dtype, self.buffer_lanes, false);
+        let stored = match (lanes, self.buffer_lanes) {
+            (1, 1) => format!("{buffer}[{offset}]"),
+            (1, _) => element(&buffer, offset),
+            (_, 1) => self.gather(shader, &buffer, offset, last_lane),
+            _ => match self.along {
+                Along::Unit => format!("{buffer}[({offset}) / 4u]"),
+                Along::Zero => format!("{}({})", vector(self.access), element(&buffer, offset)),
+                Along::UnitOrZero => {
+                    let stride = shader.uniform(Uniform::Stride { access: self.index, axis: self.lane_axis });
+                    let whole = format!("{buffer}[({offset}) / 4u]");
+                    let one = element(&buffer, offset);
+                    format!("select({}({one}), {whole}, {stride} == 1u)", vector(self.access))
+                }
+                Along::Strided => self.gather(shader, &buffer, offset, last_lane),
+            },
+        };
+        from_storage(dtype, lanes, &stored)
+    }
+
+    /// Four separate reads, `stride` elements apart.
+    fn gather(&self, shader: &mut Shader<'_>, buffer: &str, offset: &str, last_lane: &str) -> String {
+        let stride = shader.uniform(Uniform::Stride { access: self.index, axis: self.lane_axis });
+        let lane = |i: u32| {
+            let at = format!("{offset} + min({i}u, {last_lane}) * {stride}");
+            if self.buffer_lanes == 1 { format!("{buffer}[{at}]") } else { element(buffer, &at) }
+        };
+        format!("{}({}, {}, {}, {})", vector(self.access), lane(0), lane(1), lane(2), lane(3))
+    }
+}
+
+/// One element of a buffer bound as vectors of four.
+fn element(buffer: &str, offset: &str) -> String {
+    format!("{buffer}[({offset}) / 4u][({offset}) % 4u]")
+}
+
+fn vector(access: &KernelAccess) -> String {
+    super::shader::storage_type(access.dtype, 4)
+}

@@ -1,0 +1,25 @@
+//! WGSL: the text of every variant of a kernel.
+//!
+//! Input: a fusion group and a member of its schedule family. Output: [`fuse_artifact::Pass`]es, whose
+//! uniform words and bindings are collected while the text is written, so that they cannot disagree.
+//! Invariant: a shader reads and writes only inside the tensors it binds (or the padding to 16 bytes that
+//! every buffer has), whatever the sizes, since bounds checks are off natively.
+//!
+//! Not here: which members a kernel has (`schedule`).
+
+pub mod builtins;
+mod dot;
+mod epilogue;
+mod expr;
+mod loads;
+pub mod names;
+mod operand;
+pub mod pointwise;
+mod row;
+pub mod shader;
+mod tiles;
+
+pub use dot::dot;
+pub use epilogue::finish;
+pub use row::row;
+pub use tiles::tiles;

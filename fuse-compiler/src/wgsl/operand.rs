@@ -1,0 +1,132 @@
+//! Operands of contractions at a place of the domain: offsets, loads and prologues.
+
+use fuse_artifact::Uniform;
+
+use super::{
+    expr::{Place, emit},
+    loads::Load,
+    shader::{Lines, Shader},
+};
+use crate::{
+    fusion::{
+        Group,
+        body::{Body, ValueId, ValueOp},
+    },
+    schedule::layout::{Along, along},
+};
+
+/// The buffers of a contraction's inputs are bound with this width wherever 16-byte loads are used.
+pub(super) struct Operand<'a> {
+    /// The group.
+    pub group: &'a Group,
+    /// The operand's program.
+    pub body: &'a Body,
+    /// Its value.
+    pub value: ValueId,
+    /// The prefix of its names, unique in the shader.
+    pub prefix: &'static str,
+    /// Elements per load.
+    pub lanes: u32,
+    /// The width that buffers are bound with.
+    pub buffer_lanes: u32,
+    /// The axis of the operand's space along which lanes lie.
+    pub lane_axis: usize,
+}
+
+impl Operand<'_> {
+    /// The accesses that the operand reads, with their numbers.
+    pub(super) fn loads(&self) -> Vec<u16> {
+        let mut found: Vec<u16> = self
+            .body
+            .values
+            .iter()
+            .filter_map(|value| match value.op {
+                ValueOp::Load(access) => Some(access),
+                _ => None,
+            })
+            .collect();
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
+    fn along(&self, access: u16, axis: usize) -> Along {
+        along(&self.group.accesses[usize::from(access)], axis)
+    }
+
+    /// The element offset of an access at coordinates `at` (one expression per axis of its space; batch
+    /// coordinates among them), without axes for which `at` is `None`.
+    pub(super) fn offset(&self, shader: &mut Shader<'_>, access: u16, at: &[Option<String>]) -> String {
+        let mut offset = shader.uniform(Uniform::Offset { access });
+        for (axis, coordinate) in at.iter().enumerate() {
+            if let Some(coordinate) = coordinate {
+                offset += &self.step(shader, access, axis, coordinate);
+            }
+        }
+        offset
+    }
+
+    /// The term that a coordinate adds to an offset: empty where the access does not move.
+    pub(super) fn step(&self, shader: &mut Shader<'_>, access: u16, axis: usize, coordinate: &str) -> String {
+        match self.along(access, axis) {
+            Along::Zero => String::new(),
+            Along::Unit if self.lanes > 1 && axis == self.lane_axis => format!(" + {coordinate}"),
+            Along::Unit | Along::UnitOrZero | Along::Strided => {
+                let stride = shader.uniform(Uniform::Stride { access, axis: axis as u8 });
+                format!(" + {coordinate} * {stride}")
+            }
+        }
+    }
+
+    /// The load of an access at an element offset.
+    pub(super) fn load(&self, shader: &mut Shader<'_>, access: u16, offset: &str) -> String {
+        let load = Load {
+            access: &self.group.accesses[usize::from(access)],
+            lane_axis: self.lane_axis as u8,
+            along: self.along(access, self.lane_axis),
+            index: access,
+            buffer_lanes: self.buffer_lanes,
+        };
+        load.read(shader, offset, self.lanes, "3u")
+    }
+
+    /// Writes the operand's program; `loaded` names the values of its accesses, `at` the coordinates.
+    pub(super) fn value(
+        &self,
+        shader: &mut Shader<'_>,
+        lines: &mut Lines,
+        loaded: &dyn Fn(u16) -> String,
+        at: &[String],
+    ) -> String {
+        let place = OperandPlace { operand: self, loaded, at, sum: None };
+        let values = emit(shader, lines, self.body, self.lanes, self.prefix, &place);
+        values[self.value].clone()
+    }
+}
+
+/// A place in one of a contraction's spaces.
+pub(super) struct OperandPlace<'a> {
+    pub(super) operand: &'a Operand<'a>,
+    pub(super) loaded: &'a dyn Fn(u16) -> String,
+    pub(super) at: &'a [String],
+    pub(super) sum: Option<&'a str>,
+}
+
+impl Place for OperandPlace<'_> {
+    fn load(&self, _: &mut Shader<'_>, access: u16) -> String {
+        (self.loaded)(access)
+    }
+
+    fn coordinate(&self, axis: u8) -> String {
+        let at = &self.at[usize::from(axis)];
+        match (self.operand.lanes, usize::from(axis) == self.operand.lane_axis) {
+            (1, _) => format!("({at})"),
+            (_, true) => format!("(vec4<u32>({at}) + vec4<u32>(0u, 1u, 2u, 3u))"),
+            (_, false) => format!("vec4<u32>({at})"),
+        }
+    }
+
+    fn sum(&self) -> String {
+        self.sum.expect("only epilogues use the contraction's sum").to_owned()
+    }
+}

@@ -1,0 +1,133 @@
+//! The text of pointwise kernels.
+
+use fuse_artifact::{Grid, Pass, Uniform};
+
+use super::{
+    expr::{Place, emit},
+    loads::Load,
+    names::Names,
+    shader::{Lines, Shader, to_storage},
+};
+use crate::{
+    fusion::Group,
+    schedule::{
+        layout::{Along, along, is_single, is_whole},
+        pointwise::Member,
+    },
+};
+
+/// The pass of one member of a pointwise group's family.
+pub fn pointwise(group: &Group, names: &Names, member: &Member) -> Pass {
+    let mut shader = Shader::new(names);
+    shader.bind_group(group, member.lanes);
+    let workgroup = member.workgroup;
+    let count = shader.uniform(Uniform::Count);
+    let mut main = Lines::indented();
+    main.line("let id = workgroup.x + workgroup.y * workgroups.x;");
+    main.line(format!("let i = id * {workgroup}u + local;"));
+    let units =
+        if member.lanes == 1 { count } else { format!("({count} + {}u) / {}u", member.lanes - 1, member.lanes) };
+    main.line(format!("if i >= {units} {{"));
+    main.line("return;");
+    main.line("}");
+    decode(&mut shader, &mut main, member);
+    let place = PointwisePlace { group, member };
+    let values = emit(&mut shader, &mut main, &group.body, member.lanes, "v", &place);
+    for store in &group.stores {
+        let dtype = group.body.values[store.value].dtype;
+        let buffer = shader.buffer(store.slot, dtype, member.lanes, true);
+        main.line(format!("{buffer}[i] = {};", to_storage(dtype, member.lanes, &values[store.value])));
+    }
+    shader.main = main;
+    shader.finish(Grid::Elements { per_workgroup: workgroup * member.lanes }, workgroup)
+}
+
+/// Coordinates `c0 …` of the (first) element along the axes that are left.
+fn decode(shader: &mut Shader<'_>, main: &mut Lines, member: &Member) {
+    let last = member.rank.saturating_sub(1);
+    if member.rank <= 1 {
+        main.line(if member.lanes == 1 {
+            "let c0 = i;".to_owned()
+        } else {
+            format!("let c0 = i * {}u;", member.lanes)
+        });
+        return;
+    }
+    let mut rest = "i".to_owned();
+    for axis in (1..member.rank).rev() {
+        let extent = shader.uniform(Uniform::Extent { axis });
+        let units = match (axis == last, member.lanes) {
+            (true, lanes @ 2..) => format!("(({extent} + {}u) / {lanes}u)", lanes - 1),
+            _ => extent,
+        };
+        let scale = if axis == last && member.lanes > 1 { format!(" * {}u", member.lanes) } else { String::new() };
+        main.line(format!("let r{axis} = {rest} / {units};"));
+        main.line(format!("let c{axis} = ({rest} - r{axis} * {units}){scale};"));
+        rest = format!("r{axis}");
+    }
+    main.line(format!("let c0 = {rest};"));
+}
+
+struct PointwisePlace<'a> {
+    group: &'a Group,
+    member: &'a Member,
+}
+
+impl PointwisePlace<'_> {
+    fn last_axis(&self) -> u8 {
+        self.member.rank.saturating_sub(1)
+    }
+}
+
+impl Place for PointwisePlace<'_> {
+    fn load(&self, shader: &mut Shader<'_>, index: u16) -> String {
+        let access = &self.group.accesses[usize::from(index)];
+        let lanes = self.member.lanes;
+        let last = self.last_axis();
+        if is_whole(access, &self.group.shape) {
+            let buffer = shader.buffer(access.access.slot, access.dtype, lanes, false);
+            return super::shader::from_storage(access.dtype, lanes, &format!("{buffer}[i]"));
+        }
+        let mut offset = shader.uniform(Uniform::Offset { access: index });
+        let single = is_single(access);
+        let kind = if single {
+            Along::Zero
+        } else {
+            self.group.shape.len().checked_sub(1).map_or(Along::Zero, |d| along(access, d))
+        };
+        if !single {
+            for axis in 0..self.member.rank.max(1) {
+                let by_one = axis == last && lanes > 1 && kind == Along::Unit;
+                let skip = axis == last && lanes > 1 && kind == Along::Zero;
+                if by_one {
+                    offset = format!("{offset} + c{axis}");
+                } else if !skip {
+                    let stride = shader.uniform(Uniform::Stride { access: index, axis });
+                    offset = format!("{offset} + c{axis} * {stride}");
+                }
+            }
+        }
+        let extent = if kind == Along::Strided && lanes > 1 {
+            let extent = shader.uniform(Uniform::Extent { axis: last });
+            format!("({extent} - 1u - c{last})")
+        } else {
+            String::new()
+        };
+        Load { access, lane_axis: last, along: kind, index, buffer_lanes: lanes }.read(shader, &offset, lanes, &extent)
+    }
+
+    fn coordinate(&self, axis: u8) -> String {
+        // The domain is fixed where coordinates are values: its axes are the member's, aligned at the end.
+        let shift = self.member.rank - self.group.shape.len() as u8;
+        let axis = axis + shift;
+        match (self.member.lanes, axis == self.last_axis()) {
+            (1, _) => format!("c{axis}"),
+            (_, true) => format!("(vec4<u32>(c{axis}) + vec4<u32>(0u, 1u, 2u, 3u))"),
+            (_, false) => format!("vec4<u32>(c{axis})"),
+        }
+    }
+
+    fn sum(&self) -> String {
+        unreachable!("a pointwise body has no contraction")
+    }
+}

@@ -1,0 +1,135 @@
+//! The text of contractions with one row: a vector times a matrix that is contiguous along its columns.
+//!
+//! Invocations lie side by side along the columns, four columns each, and in layers along the depth. Each
+//! layer walks down four depths at a time; the layers' sums are added in workgroup memory.
+
+use fuse_artifact::{Grid, Pass, Space, Uniform};
+
+use super::{
+    builtins::vector_type,
+    epilogue::{Axes, declare_finish, declare_partial, multiply_add, sum_dtype},
+    names::Names,
+    operand::Operand,
+    shader::{Lines, Shader},
+};
+use crate::{
+    fusion::{Contraction, Group},
+    schedule::contraction::{LANES, Member},
+};
+
+/// Depths that an invocation multiplies between two steps.
+const UNROLL: u32 = 4;
+
+/// The pass of a `row` member.
+pub fn row(
+    group: &Group,
+    contraction: &Contraction,
+    names: &Names,
+    member: &Member,
+    columns: u32,
+    depth_lanes: u32,
+) -> Pass {
+    let mut shader = Shader::new(names);
+    let sum = sum_dtype(group, contraction);
+    for access in &group.accesses {
+        if !(member.split && access.access.space == Space::Point) {
+            shader.buffer(access.access.slot, access.dtype, LANES, false);
+        }
+    }
+    let axes = Axes::new(&mut shader, group);
+    if member.split {
+        declare_partial(&mut shader, &axes, sum, LANES);
+    } else {
+        declare_finish(&mut shader, group, &axes, sum, LANES, LANES);
+    }
+    let across = columns / LANES;
+    let ty = vector_type(sum, LANES);
+    shader.workgroup_array("partial", &ty, across * depth_lanes, 16);
+    let mut main = Lines::indented();
+    locate(&mut shader, &mut main, &axes, member.split, columns, across);
+    main.line(format!("var sum = {ty}();"));
+    main.line(format!("for (var k = k_begin + layer * {UNROLL}u; k < k_end; k += {}u) {{", depth_lanes * UNROLL));
+    let (rows_axis, zero_row) = (axes.batch, "0u".to_owned());
+    let lhs = operand(group, &contraction.lhs, "a", 1, rows_axis + 1);
+    let rhs = operand(group, &contraction.rhs, "b", LANES, rows_axis + 1);
+    for e in 0..UNROLL {
+        main.line("{");
+        main.line(format!("let inside = k + {e}u < k_end;"));
+        main.line(format!("let depth = min(k + {e}u, k_end - 1u);"));
+        let mut lhs_at = axes.batch_names();
+        lhs_at.extend([zero_row.clone(), "depth".to_owned()]);
+        let mut rhs_at = axes.batch_names();
+        rhs_at.extend(["depth".to_owned(), "column".to_owned()]);
+        let a = read(&mut shader, &mut main, &lhs, &lhs_at);
+        let b = read(&mut shader, &mut main, &rhs, &rhs_at);
+        let a = format!("{ty}(select({}(), {a}, inside))", super::builtins::scalar_type(sum));
+        let b = format!("select({ty}(), {b}, inside)");
+        main.line(multiply_add(sum, "sum", &a, &b));
+        main.line("}");
+    }
+    main.line("}");
+    main.line("partial[local] = sum;");
+    let mut layers = depth_lanes / 2;
+    while layers > 0 {
+        main.line("workgroupBarrier();");
+        main.line(format!("if layer < {layers}u {{"));
+        main.line(format!("partial[local] += partial[local + {}u];", layers * across));
+        main.line("}");
+        layers /= 2;
+    }
+    main.line("if layer == 0u && first + lane < columns_in_units {");
+    main.line(format!("finish(batch, {}0u, column, partial[local]);", axes.batch_arguments()));
+    main.line("}");
+    shader.main = main;
+    shader.finish(Grid::Tiles { rows: 1, columns }, across * depth_lanes)
+}
+
+/// Which columns, batch and part of the depth this workgroup and invocation have.
+fn locate(shader: &mut Shader<'_>, main: &mut Lines, axes: &Axes, split: bool, columns: u32, across: u32) {
+    let workgroups = shader.uniform(Uniform::Workgroups);
+    let tiles = shader.uniform(Uniform::ColumnTiles);
+    main.line("let id = workgroup.x + workgroup.y * workgroups.x;");
+    main.line(format!("if id >= {workgroups} {{"));
+    main.line("return;");
+    main.line("}");
+    if split {
+        let batches = axes.batches(shader);
+        let split_depth = shader.uniform(Uniform::SplitDepth);
+        main.line(format!("let batch = (id / {tiles}) % ({batches});"));
+        main.line(format!("split = id / ({tiles} * {batches});"));
+        main.line(format!("let k_begin = split * {split_depth};"));
+        main.line(format!("let k_end = min({}, k_begin + {split_depth});", axes.depth));
+    } else {
+        main.line(format!("let batch = id / {tiles};"));
+        main.line("let k_begin = 0u;");
+        main.line(format!("let k_end = {};", axes.depth));
+    }
+    axes.decode_batch(shader, main);
+    main.line(format!("let lane = local % {across}u;"));
+    main.line(format!("let layer = local / {across}u;"));
+    main.line(format!("let first = (id % {tiles}) * {}u;", columns / LANES));
+    main.line(format!("let columns_in_units = {} / {LANES}u;", axes.columns));
+    main.line(format!("let column = min(first + lane, columns_in_units - 1u) * {LANES}u;"));
+}
+
+fn operand<'a>(
+    group: &'a Group,
+    (body, value): &'a (crate::fusion::body::Body, usize),
+    prefix: &'static str,
+    lanes: u32,
+    lane_axis: usize,
+) -> Operand<'a> {
+    Operand { group, body, value: *value, prefix, lanes, buffer_lanes: LANES, lane_axis }
+}
+
+/// Loads an operand at the coordinates `at` and applies its prologue.
+pub(super) fn read(shader: &mut Shader<'_>, main: &mut Lines, operand: &Operand<'_>, at: &[String]) -> String {
+    let coordinates: Vec<Option<String>> = at.iter().cloned().map(Some).collect();
+    let prefix = operand.prefix;
+    for access in operand.loads() {
+        let offset = operand.offset(shader, access, &coordinates);
+        let load = operand.load(shader, access, &offset);
+        main.line(format!("let {prefix}_x{access} = {load};"));
+    }
+    operand.value(shader, main, &|access| format!("{prefix}_x{access}"), at)
+}

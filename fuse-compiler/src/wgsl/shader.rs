@@ -1,0 +1,214 @@
+//! A shader under construction: uniform words, bindings, helpers and the text of its entry point.
+
+use std::fmt::Write;
+
+use fuse_artifact::{Binding, DType, Features, Grid, Pass, Size, Slot, Uniform};
+
+use super::{
+    builtins::{Helpers, vector_type},
+    names::Names,
+};
+use crate::fusion::{Group, body::KernelAccess};
+
+/// One shader and what the runtime must know to run it.
+pub struct Shader<'a> {
+    names: &'a Names,
+    uniforms: Vec<(Uniform, String, &'static str)>,
+    bindings: Vec<Buffer>,
+    /// Helper functions in use.
+    pub helpers: Helpers,
+    /// Declarations at module scope (workgroup variables, functions).
+    pub module: Lines,
+    /// The statements of `main`.
+    pub main: Lines,
+    workgroup_bytes: u32,
+}
+
+struct Buffer {
+    binding: Binding,
+    name: String,
+    lanes: u32,
+}
+
+/// Text with indentation that follows braces.
+#[derive(Default)]
+pub struct Lines {
+    text: String,
+    depth: usize,
+}
+
+impl Lines {
+    /// Lines inside a function.
+    pub fn indented() -> Self {
+        Self { text: String::new(), depth: 1 }
+    }
+
+    /// Adds a line; one that ends in `{` indents what follows, one that starts with `}` ends that.
+    pub fn line(&mut self, line: impl AsRef<str>) {
+        let line = line.as_ref();
+        if line.starts_with('}') {
+            self.depth = self.depth.saturating_sub(1);
+        }
+        let _ = writeln!(self.text, "{:width$}{line}", "", width = 2 * self.depth);
+        if line.ends_with('{') {
+            self.depth += 1;
+        }
+    }
+
+    /// Adds the lines of another text at this depth.
+    pub fn append(&mut self, lines: &Lines) {
+        for line in lines.text.lines() {
+            let _ = writeln!(self.text, "{:width$}{line}", "", width = 2 * self.depth);
+        }
+    }
+}
+
+impl<'a> Shader<'a> {
+    /// A shader for a kernel whose tensors have the given names.
+    pub fn new(names: &'a Names) -> Self {
+        let (uniforms, bindings, helpers, module) = (vec![], vec![], Helpers::default(), Lines::default());
+        Self { names, uniforms, bindings, helpers, module, main: Lines::indented(), workgroup_bytes: 0 }
+    }
+
+    /// The expression that reads a uniform word as `u32`.
+    pub fn uniform(&mut self, uniform: Uniform) -> String {
+        self.word(uniform, "u32")
+    }
+
+    /// The expression that reads a host scalar (`bool` as `bool`).
+    pub fn scalar(&mut self, param: u16, dtype: DType) -> String {
+        let ty = if dtype == DType::Bool { "u32" } else { super::builtins::scalar_type(dtype) };
+        let word = self.word(Uniform::Scalar { param }, ty);
+        if dtype == DType::Bool { format!("({word} != 0u)") } else { word }
+    }
+
+    /// The expression for a size in elements, as `u32`.
+    pub fn size(&mut self, size: &Size) -> String {
+        match size.as_constant() {
+            Some(value) => format!("{value}u"),
+            None => self.uniform(Uniform::Size { size: size.clone() }),
+        }
+    }
+
+    fn word(&mut self, uniform: Uniform, ty: &'static str) -> String {
+        if let Some((_, name, _)) = self.uniforms.iter().find(|(known, ..)| *known == uniform) {
+            return format!("p.{name}");
+        }
+        let name = self.names.uniform(&uniform, self.uniforms.len());
+        let expression = format!("p.{name}");
+        self.uniforms.push((uniform, name, ty));
+        expression
+    }
+
+    /// The name of the buffer for `slot`, bound as an array of vectors of `lanes` elements.
+    pub fn buffer(&mut self, slot: Slot, dtype: DType, lanes: u32, writable: bool) -> String {
+        if let Some(known) = self.bindings.iter().find(|b| b.binding.slot == slot) {
+            return known.name.clone();
+        }
+        let name = self.names.slot(slot);
+        self.bindings.push(Buffer { binding: Binding { slot, dtype, writable }, name: name.clone(), lanes });
+        name
+    }
+
+    /// Binds everything that a group reads or writes, in a fixed order: reads by access, then stores.
+    pub fn bind_group(&mut self, group: &Group, lanes: u32) {
+        for KernelAccess { access, dtype, .. } in &group.accesses {
+            self.buffer(access.slot, *dtype, lanes, false);
+        }
+        self.bind_stores(group, lanes);
+    }
+
+    /// Binds what a group writes.
+    pub fn bind_stores(&mut self, group: &Group, lanes: u32) {
+        for store in &group.stores {
+            self.buffer(store.slot, group.body.values[store.value].dtype, lanes, true);
+        }
+    }
+
+    /// Declares a workgroup variable: an array of `count` values of type `ty`, `bytes` each.
+    pub fn workgroup_array(&mut self, name: &str, ty: &str, count: u32, bytes: u32) {
+        self.module.line(format!("var<workgroup> {name}: array<{ty}, {count}>;"));
+        self.workgroup_bytes += count * bytes;
+    }
+
+    /// The finished pass.
+    pub fn finish(self, grid: Grid, workgroup_size: u32) -> Pass {
+        let helpers = self.helpers.text();
+        let mut text = String::new();
+        if self.features().f16 {
+            text += "enable f16;\n\n";
+        }
+        if !self.uniforms.is_empty() {
+            text += "struct Params {\n";
+            for (_, name, ty) in &self.uniforms {
+                let _ = writeln!(text, "  {name}: {ty},");
+            }
+            text += "}\n\n@group(0) @binding(0) var<uniform> p: Params;\n";
+        }
+        for (i, buffer) in self.bindings.iter().enumerate() {
+            let mode = if buffer.binding.writable { "read_write" } else { "read" };
+            let ty = storage_type(buffer.binding.dtype, buffer.lanes);
+            let _ = writeln!(text, "@group(0) @binding({}) var<storage, {mode}> {}: array<{ty}>;", i + 1, buffer.name);
+        }
+        if helpers.contains("fuse_nan_bits")
+            || self.main.text.contains("fuse_nan_bits")
+            || self.module.text.contains("fuse_nan_bits")
+        {
+            text += "var<private> fuse_nan_bits: u32 = 0x7fc00000u;\n";
+        }
+        if self.main.text.contains("fuse_inf_bits") || self.module.text.contains("fuse_inf_bits") {
+            text += "var<private> fuse_inf_bits: u32 = 0x7f800000u;\n";
+        }
+        let _ = write!(text, "\n{helpers}{}", self.module.text);
+        let _ = write!(
+            text,
+            "\n@compute @workgroup_size({workgroup_size})\nfn main(\n  @builtin(workgroup_id) workgroup: vec3<u32>,\n  \
+             @builtin(num_workgroups) workgroups: vec3<u32>,\n  @builtin(local_invocation_index) local: u32,\n) {{\n{}}}\n",
+            self.main.text
+        );
+        Pass {
+            wgsl: text.into(),
+            bindings: self.bindings.into_iter().map(|buffer| buffer.binding).collect::<Vec<_>>().into(),
+            uniforms: self.uniforms.into_iter().map(|(uniform, ..)| uniform).collect::<Vec<_>>().into(),
+            grid,
+            workgroup_size,
+            workgroup_bytes: self.workgroup_bytes,
+        }
+    }
+
+    /// What the shader needs of an adapter.
+    pub fn features(&self) -> Features {
+        let f16_storage = self.bindings.iter().any(|buffer| buffer.binding.dtype == DType::F16);
+        let f16_casts = self.main.text.contains("f16") || self.module.text.contains("f16");
+        Features { f16: f16_storage || f16_casts, subgroups: false }
+    }
+}
+
+/// The WGSL type of buffer elements.
+pub fn storage_type(dtype: DType, lanes: u32) -> String {
+    let scalar = match dtype {
+        DType::F16 => "f16",
+        DType::Bool => "u32",
+        other => super::builtins::scalar_type(other),
+    };
+    if lanes == 1 { scalar.to_owned() } else { format!("vec{lanes}<{scalar}>") }
+}
+
+/// The value of `dtype` from what a buffer holds.
+pub fn from_storage(dtype: DType, lanes: u32, stored: &str) -> String {
+    match dtype {
+        DType::F16 => format!("{}({stored})", vector_type(dtype, lanes)),
+        DType::Bool => format!("({stored} != {}(0))", storage_type(dtype, lanes)),
+        DType::F32 | DType::I32 | DType::U32 => stored.to_owned(),
+    }
+}
+
+/// What a buffer holds for a value of `dtype`.
+pub fn to_storage(dtype: DType, lanes: u32, value: &str) -> String {
+    let t = storage_type(dtype, lanes);
+    match dtype {
+        DType::F16 => format!("{t}({value})"),
+        DType::Bool => format!("select({t}(0), {t}(1), {value})"),
+        DType::F32 | DType::I32 | DType::U32 => value.to_owned(),
+    }
+}

@@ -1,0 +1,223 @@
+//! Graphs built by hand, so that the back end is tested without the front end: every member of every family
+//! passes naga, and plans have the groups that fusion promises.
+
+use fuse_artifact::{DType, Size, Symbol, SymbolSource};
+use fuse_compiler::{
+    compile::{Compiled, Options, compile},
+    graph::{BinaryOp, FunctionOptions, Graph, Literal, Node, NodeId, Op, Param, TensorType, UnaryOp},
+    span::Span,
+};
+
+/// A graph under construction; dimensions are named by single letters.
+struct Builder {
+    graph: Graph,
+}
+
+impl Builder {
+    fn new(name: &str) -> Self {
+        let graph = Graph {
+            name: name.to_owned(),
+            params: vec![],
+            symbols: vec![],
+            checks: vec![],
+            nodes: Default::default(),
+            results: vec![],
+            options: FunctionOptions::default(),
+        };
+        Self { graph }
+    }
+
+    fn sizes(&mut self, dims: &str) -> Vec<Size> {
+        let param = self.graph.params.len() as u16;
+        let mut sizes = vec![];
+        for (axis, letter) in dims.chars().enumerate() {
+            if let Some(digit) = letter.to_digit(10) {
+                sizes.push(Size::constant(digit.into()));
+                continue;
+            }
+            let name = letter.to_string();
+            let known = self.graph.symbols.iter().position(|symbol| symbol.name == name);
+            let id = known.unwrap_or_else(|| {
+                let source = SymbolSource::Axis { param, axis: axis as u8 };
+                self.graph.symbols.push(Symbol { name: name.into(), source });
+                self.graph.symbols.len() - 1
+            });
+            sizes.push(Size::symbol(id as u16));
+        }
+        sizes
+    }
+
+    fn push(&mut self, op: Op, dtype: DType, shape: Vec<Size>) -> NodeId {
+        self.graph.nodes.push(Node { op, ty: TensorType::new(dtype, shape), span: Span::default() })
+    }
+
+    fn input(&mut self, name: &str, dtype: DType, dims: &str) -> NodeId {
+        let shape = self.sizes(dims);
+        let index = self.graph.params.len() as u16;
+        let ty = TensorType::new(dtype, shape.clone());
+        self.graph.params.push(Param { name: name.to_owned(), ty, scalar: false, padded: false });
+        self.push(Op::Input(index), dtype, shape)
+    }
+
+    fn ty(&self, node: NodeId) -> TensorType {
+        self.graph.nodes[node].ty.clone()
+    }
+
+    fn unary(&mut self, op: UnaryOp, x: NodeId) -> NodeId {
+        let ty = self.ty(x);
+        self.push(Op::Unary(op, x), ty.dtype, ty.shape)
+    }
+
+    /// `x op y`, with `y` broadcast to the shape of `x`.
+    fn binary(&mut self, op: BinaryOp, x: NodeId, y: NodeId) -> NodeId {
+        let ty = self.ty(x);
+        let y = self.broadcast(y, &ty.shape);
+        self.push(Op::Binary(op, x, y), ty.dtype, ty.shape)
+    }
+
+    fn broadcast(&mut self, x: NodeId, shape: &[Size]) -> NodeId {
+        let ty = self.ty(x);
+        if ty.shape == shape {
+            return x;
+        }
+        let mut padded = vec![Size::ONE; shape.len() - ty.shape.len()];
+        padded.extend(ty.shape);
+        let x = self.push(Op::Reshape(x), ty.dtype, padded);
+        self.push(Op::Broadcast(x), ty.dtype, shape.to_vec())
+    }
+
+    fn transpose(&mut self, x: NodeId) -> NodeId {
+        let ty = self.ty(x);
+        let rank = ty.shape.len();
+        let mut permutation: Vec<usize> = (0..rank).collect();
+        permutation.swap(rank - 2, rank - 1);
+        let shape = permutation.iter().map(|&d| ty.shape[d].clone()).collect();
+        self.push(Op::Permute { x, permutation }, ty.dtype, shape)
+    }
+
+    fn matmul(&mut self, lhs: NodeId, rhs: NodeId) -> NodeId {
+        let (l, r) = (self.ty(lhs), self.ty(rhs));
+        let mut shape = l.shape.clone();
+        let rank = shape.len();
+        shape[rank - 1] = r.shape[rank - 1].clone();
+        self.push(Op::Matmul { lhs, rhs }, l.dtype, shape)
+    }
+
+    fn compile(mut self, results: &[NodeId]) -> Compiled {
+        self.graph.results = results.to_vec();
+        compile(&self.graph, &Options::default()).unwrap_or_else(|error| panic!("{error}"))
+    }
+}
+
+fn linear(dtype: DType, transposed: bool) -> Compiled {
+    let mut b = Builder::new("linear");
+    let x = b.input("x", dtype, "MK");
+    let w = b.input("w", dtype, if transposed { "NK" } else { "KN" });
+    let bias = b.input("b", dtype, "N");
+    let residual = b.input("r", dtype, "MN");
+    let w = if transposed { b.transpose(w) } else { w };
+    let product = b.matmul(x, w);
+    let biased = b.binary(BinaryOp::Add, product, bias);
+    let sum = b.binary(BinaryOp::Add, biased, residual);
+    let result = b.unary(UnaryOp::Relu, sum);
+    b.compile(&[result])
+}
+
+#[test]
+fn a_linear_layer_is_one_kernel_in_every_layout_and_dtype() {
+    for dtype in [DType::F32, DType::F16, DType::I32] {
+        for transposed in [false, true] {
+            let compiled = linear(dtype, transposed);
+            assert_eq!(compiled.function.kernels.len(), 1, "{}", compiled.function.plan);
+            let variants = &compiled.function.kernels[0].variants;
+            let names: Vec<&str> = variants.iter().map(|variant| &*variant.name).collect();
+            assert!(names.contains(&"tile 128x256x16"), "{names:?}");
+            assert_eq!(names.contains(&"dot 8"), transposed, "{names:?}");
+            assert_eq!(names.contains(&"row 64 split"), !transposed, "{names:?}");
+            assert_eq!(names.last(), Some(&"unaligned 32x32x16"));
+        }
+    }
+}
+
+#[test]
+fn an_expensive_prologue_is_stored_and_a_cheap_one_is_not() {
+    for (op, kernels) in [(UnaryOp::Relu, 1), (UnaryOp::Gelu, 2)] {
+        let mut b = Builder::new("prologue");
+        let x = b.input("x", DType::F32, "MK");
+        let w = b.input("w", DType::F32, "KN");
+        let x = b.unary(op, x);
+        let product = b.matmul(x, w);
+        assert_eq!(b.compile(&[product]).function.kernels.len(), kernels);
+    }
+}
+
+#[test]
+fn every_pointwise_operation_validates_at_both_widths() {
+    for &op in UnaryOp::ALL.iter().filter(|op| **op != UnaryOp::Not) {
+        let mut b = Builder::new("unary");
+        let x = b.input("x", DType::F32, "MN");
+        let c = b.input("c", DType::F32, "N");
+        let x = b.binary(BinaryOp::Mul, x, c);
+        let y = b.unary(op, x);
+        let variants = &b.compile(&[y]).function.kernels[0].variants;
+        assert_eq!(variants.iter().map(|v| &*v.name).collect::<Vec<_>>(), ["rows", "strided"]);
+    }
+}
+
+#[test]
+fn nine_inputs_take_two_kernels() {
+    let mut b = Builder::new("sum");
+    let mut sum = b.input("x0", DType::F32, "MN");
+    for i in 1..9 {
+        let x = b.input(&format!("x{i}"), DType::F32, "MN");
+        sum = b.binary(BinaryOp::Add, sum, x);
+    }
+    let function = b.compile(&[sum]).function;
+    assert_eq!(function.kernels.len(), 2, "{}", function.plan);
+    assert!(function.plan.to_string().contains("at most 8 storage buffers"));
+}
+
+#[test]
+fn siblings_share_a_kernel_and_no_fuse_separates_them() {
+    for no_fuse in [false, true] {
+        let mut b = Builder::new("siblings");
+        b.graph.options.no_fuse = no_fuse;
+        let x = b.input("x", DType::F32, "MN");
+        let two = b.push(Op::Literal(Literal::Float(2.0)), DType::F32, vec![]);
+        let double = b.binary(BinaryOp::Mul, x, two);
+        let (exp, log) = (b.unary(UnaryOp::Exp, double), b.unary(UnaryOp::Log, double));
+        let function = b.compile(&[exp, log]).function;
+        assert_eq!(function.kernels.len(), if no_fuse { 3 } else { 1 }, "{}", function.plan);
+    }
+}
+
+#[test]
+fn a_value_read_in_another_order_goes_through_memory() {
+    let mut b = Builder::new("symmetric");
+    let x = b.input("x", DType::F32, "NN");
+    let y = b.unary(UnaryOp::Exp, x);
+    let t = b.transpose(y);
+    let sum = b.binary(BinaryOp::Add, y, t);
+    let function = b.compile(&[y, sum]).function;
+    assert_eq!(function.kernels.len(), 2, "{}", function.plan);
+}
+
+#[test]
+fn two_layers_are_two_kernels_with_a_residual_across_them() {
+    let mut b = Builder::new("mlp");
+    let x = b.input("x", DType::F32, "ME");
+    let w = b.input("w", DType::F32, "EH");
+    let v = b.input("v", DType::F32, "HE");
+    let hidden = b.matmul(x, w);
+    let hidden = b.unary(UnaryOp::Gelu, hidden);
+    let out = b.matmul(hidden, v);
+    let out = b.binary(BinaryOp::Add, out, x);
+    let compiled = b.compile(&[out]);
+    assert_eq!(compiled.function.kernels.len(), 2, "{}", compiled.function.plan);
+}
+
+#[test]
+fn output_is_deterministic() {
+    let text = |compiled: Compiled| format!("{:?}", compiled.function);
+    assert_eq!(text(linear(DType::F32, true)), text(linear(DType::F32, true)));
+}
