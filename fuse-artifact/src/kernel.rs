@@ -106,7 +106,7 @@ pub enum Require {
         of: u32,
     },
     /// The stride of `access` along its space's axis `axis` is `stride` (pointwise: `axis` is ignored, the
-    /// innermost axis left is meant). An axis of extent 1 or 0 meets every stride.
+    /// innermost axis left is meant; a domain of a single element meets every stride).
     Stride {
         /// The access.
         access: u16,

@@ -8,7 +8,8 @@ pub type SymbolId = u16;
 /// A dimension, or a product of dimensions: a polynomial with integer coefficients over symbols.
 ///
 /// Invariant: terms are sorted by their symbols, no two terms have the same symbols, no coefficient is
-/// zero. Two sizes are equal for all values of the symbols exactly when they compare equal.
+/// zero. Two sizes are equal for all values of the symbols exactly when they compare equal. Coefficients
+/// saturate: a size beyond 2⁶³ exceeds every device, and is only kept from panicking.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
 pub struct Size {
     /// The summands; none means zero.
@@ -44,7 +45,9 @@ impl Size {
         let mut merged: Vec<Term> = Vec::with_capacity(terms.len());
         for term in terms {
             match merged.last_mut() {
-                Some(last) if last.symbols == term.symbols => last.coefficient += term.coefficient,
+                Some(last) if last.symbols == term.symbols => {
+                    last.coefficient = last.coefficient.saturating_add(term.coefficient);
+                }
                 _ => merged.push(term),
             }
         }
@@ -59,7 +62,10 @@ impl Size {
 
     /// The difference of two sizes.
     pub fn sub(&self, other: &Self) -> Self {
-        let negated = other.terms.iter().map(|t| Term { symbols: t.symbols.clone(), coefficient: -t.coefficient });
+        let negated = other
+            .terms
+            .iter()
+            .map(|t| Term { symbols: t.symbols.clone(), coefficient: t.coefficient.saturating_neg() });
         Self::from_terms(self.terms.iter().cloned().chain(negated).collect())
     }
 
@@ -70,7 +76,10 @@ impl Size {
             for b in other.terms.iter() {
                 let mut symbols: Vec<SymbolId> = a.symbols.iter().chain(b.symbols.iter()).copied().collect();
                 symbols.sort_unstable();
-                terms.push(Term { symbols: Cow::Owned(symbols), coefficient: a.coefficient * b.coefficient });
+                terms.push(Term {
+                    symbols: Cow::Owned(symbols),
+                    coefficient: a.coefficient.saturating_mul(b.coefficient),
+                });
             }
         }
         Self::from_terms(terms)

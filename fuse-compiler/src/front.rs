@@ -131,7 +131,7 @@ pub fn items(tokens: TokenStream) -> Items {
     let sink = Sink::new();
     let mut spans = SpanTable::default();
     let parsed = parse_items(tokens, &sink);
-    let instances = lower_items(&parsed.module.functions, &parsed.broken, &sink, &mut spans);
+    let instances = lower_items(&parsed, &sink, &mut spans);
     let functions = parsed
         .module
         .functions
@@ -238,3 +238,6 @@ fn choices(classes: &[DTypeClass]) -> Vec<Vec<DType>> {
         choices.iter().flat_map(extend).collect()
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -166,7 +166,7 @@ impl Sink {
         Self { reports: RefCell::default(), function: Cell::new(0), finished: Cell::new(false) }
     }
 
-    /// Says which function of the block the next reports are about.
+    /// Says which function of the block, counted in the source, the next reports are about.
     pub(crate) fn enter(&self, function: usize) {
         self.function.set(function);
     }
@@ -180,9 +180,23 @@ impl Sink {
         self.reports.borrow().iter().filter(|(_, d)| d.severity == Severity::Error).count()
     }
 
+    /// The number of errors about the function that was entered last.
+    pub(crate) fn errors_here(&self) -> usize {
+        let here = self.function.get();
+        let reports = self.reports.borrow();
+        reports.iter().filter(|(function, d)| *function == here && d.severity == Severity::Error).count()
+    }
+
     /// The number of reports so far.
     pub(crate) fn len(&self) -> usize {
         self.reports.borrow().len()
+    }
+
+    /// Adds a note to all reports after the first `length`.
+    pub(crate) fn annotate(&self, length: usize, span: SourceRange, note: &str) {
+        for (_, diagnostic) in self.reports.borrow_mut().iter_mut().skip(length) {
+            diagnostic.secondary.push((span, note.into()));
+        }
     }
 
     /// Forgets all reports after the first `length`: an instance of a function repeats those of the first.

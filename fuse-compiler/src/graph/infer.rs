@@ -265,7 +265,6 @@ impl Inference {
             Kind::Pointwise(op) => self.pointwise(op, &operands),
             Kind::Clamp | Kind::Matmul | Kind::Dot | Kind::Outer => self.same(Class::Number, &operands),
             Kind::LeakyRelu | Kind::Elu => {
-                let class = if operation.kind == Kind::Elu { Class::Float } else { Class::Number };
                 let mut all = operands;
                 let named: BTreeSet<&str> = operation.options.iter().map(|option| option.name).collect();
                 let given = call.options.iter().filter(|(name, _)| named.contains(name.to_string().as_str()));
@@ -274,10 +273,7 @@ impl Inference {
                         all.push(self.expr(expr, bindings));
                     }
                 }
-                if call.options.is_empty() {
-                    all.push(self.class(DTypeClass::Float));
-                }
-                self.same(class, &all)
+                self.same(Class::Float, &all)
             }
             Kind::Index => self.known(DType::I32),
             Kind::Transpose

@@ -51,8 +51,8 @@ impl Element for f64 {
         if *condition != 0.0 { *x } else { *y }
     }
 
-    fn cast(_: DType, to: DType, x: &Self) -> Self {
-        convert(to, *x)
+    fn cast(from: DType, to: DType, x: &Self) -> Self {
+        convert(from, to, *x)
     }
 
     fn dot(dtype: DType, x: &[Self], y: &[Self]) -> Self {
@@ -73,12 +73,14 @@ pub(super) fn round_to(dtype: DType, x: f64) -> f64 {
     }
 }
 
-/// Rust's `as`, with `!= 0` for `bool`.
-fn convert(to: DType, x: f64) -> f64 {
+/// Rust's `as`, with `!= 0` for `bool`: floats saturate, integers wrap.
+fn convert(from: DType, to: DType, x: f64) -> f64 {
     match to {
         DType::F32 | DType::F16 => round_to(to, x),
-        DType::I32 => f64::from(x as i32),
-        DType::U32 => f64::from(x as u32),
+        DType::I32 if from.is_float() => f64::from(x as i32),
+        DType::U32 if from.is_float() => f64::from(x as u32),
+        DType::I32 => f64::from(x as i64 as i32),
+        DType::U32 => f64::from(x as i64 as u32),
         DType::Bool => f64::from(u8::from(x != 0.0)),
     }
 }

@@ -133,6 +133,8 @@ fn casts_behave_as_rusts_as() {
         (DType::F32, DType::F16, 65520.0, INF),
         (DType::F32, DType::F16, 65519.0, 65504.0),
         (DType::F32, DType::F16, 2049.0, 2048.0),
+        (DType::I32, DType::U32, -1.0, f64::from(u32::MAX)),
+        (DType::U32, DType::I32, 2147483648.0, f64::from(i32::MIN)),
         (DType::I32, DType::F32, 16777217.0, 16777216.0),
         (DType::F32, DType::Bool, NAN, 1.0),
         (DType::F32, DType::Bool, -0.0, 0.0),

@@ -3,6 +3,7 @@
 use proc_macro2::Span;
 use syn::{Attribute, Expr, ExprLit, Lit, Meta, Token, punctuated::Punctuated};
 
+use super::body::nests_too_deeply;
 use crate::{
     diag::{Code, Diagnostic, Sink, range_of, suggest},
     graph::{FunctionOptions, ScheduleOverride},
@@ -98,6 +99,9 @@ fn read_schedule(attribute: &Attribute) -> Result<ScheduleOverride, Diagnostic> 
     };
     let at = attribute.path().segments.first().map_or_else(Span::call_site, |s| s.ident.span());
     let Meta::List(list) = &attribute.meta else { return Err(bad(at, "`schedule` needs its values in parentheses")) };
+    if nests_too_deeply(list.tokens.clone()) {
+        return Err(bad(at, "malformed `schedule`"));
+    }
     let pairs = list
         .parse_args_with(Punctuated::<syn::MetaNameValue, Token![,]>::parse_terminated)
         .map_err(|error| bad(error.span(), "malformed `schedule`"))?;

@@ -175,28 +175,46 @@ pub(super) fn too_deep(at: SourceRange) -> Diagnostic {
         .help("bind parts of it with `let`")
 }
 
-/// Whether brackets or prefix operators nest so deep that reading them could exhaust the stack.
-fn nests_too_deeply(tokens: TokenStream) -> bool {
+/// Whether brackets nest so deep that even buffering the tokens could exhaust the stack.
+pub(super) fn brackets_nest_too_deeply(tokens: TokenStream) -> bool {
     let mut pending = vec![(tokens, 0)];
     while let Some((tokens, depth)) = pending.pop() {
         if depth > MAX_DEPTH {
             return true;
         }
-        let mut run = 0;
+        pending.extend(tokens.into_iter().filter_map(|token| match token {
+            TokenTree::Group(group) => Some((group.stream(), depth + 1)),
+            _ => None,
+        }));
+    }
+    false
+}
+
+/// Whether the tokens could make a tree so deep that walking or dropping it exhausts the stack. Brackets nest;
+/// so do prefix operators, operands of a chain of operators (to the left) and keywords before expressions.
+pub(super) fn nests_too_deeply(tokens: TokenStream) -> bool {
+    let mut pending = vec![(tokens, 0)];
+    while let Some((tokens, depth)) = pending.pop() {
+        if depth > MAX_DEPTH {
+            return true;
+        }
+        // Tokens since the last separator that may each add a level, and those directly before this one.
+        let (mut levels, mut prefix) = (0, 0);
+        let mut after_ident = false;
         for token in tokens {
-            match token {
-                TokenTree::Punct(_) => run += 1,
+            let is_ident = matches!(token, TokenTree::Ident(_));
+            match &token {
+                TokenTree::Punct(punct) if matches!(punct.as_char(), ',' | ';') => (levels, prefix) = (0, 0),
+                TokenTree::Punct(_) => (levels, prefix) = (levels + 1, prefix + 1),
                 TokenTree::Group(group) => {
-                    pending.push((group.stream(), depth + 1 + run));
-                    run = 0;
+                    pending.push((group.stream(), depth + 1 + prefix));
+                    (levels, prefix) = (levels + 1, 0);
                 }
-                // Keywords such as `return return …` nest too.
-                TokenTree::Ident(ident) if matches!(ident.to_string().as_str(), "return" | "break" | "move") => {
-                    run += 1
-                }
-                _ => run = 0,
+                TokenTree::Ident(_) if after_ident => levels += 1,
+                TokenTree::Ident(_) | TokenTree::Literal(_) => prefix = 0,
             }
-            if run > MAX_DEPTH {
+            after_ident = is_ident;
+            if levels > 2 * MAX_DEPTH {
                 return true;
             }
         }

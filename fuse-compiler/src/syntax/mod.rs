@@ -8,4 +8,4 @@ mod parse;
 pub(crate) mod types;
 
 pub(crate) use body::parse_body;
-pub(crate) use parse::parse_items;
+pub(crate) use parse::{Parsed, parse_items};

@@ -14,7 +14,7 @@ use syn::{
 use super::{
     ast::{self, Element, Param, Type},
     attributes::{Attributes, read_attributes},
-    body::parse_body,
+    body::{brackets_nest_too_deeply, parse_body, too_deep},
     types::{braced, parenthesized, parse_type, split_commas},
 };
 use crate::diag::{Code, Diagnostic, Sink};
@@ -26,24 +26,36 @@ const MAX_GENERICS: usize = 2;
 pub(crate) struct Parsed {
     /// The functions, in order.
     pub(crate) module: ast::Module,
+    /// For each of them, its place among all functions of the block.
+    pub(crate) positions: Vec<usize>,
     /// Names of functions that could not be read.
     pub(crate) broken: Vec<String>,
 }
 
+impl Parsed {
+    fn new() -> Self {
+        Self { module: ast::Module { functions: Vec::new() }, positions: Vec::new(), broken: Vec::new() }
+    }
+}
+
 /// Reads a block of functions and reports everything that is wrong with its grammar.
 pub(crate) fn parse_items(tokens: TokenStream, sink: &Sink) -> Parsed {
+    if brackets_nest_too_deeply(tokens.clone()) {
+        sink.report(too_deep((Span::call_site(), Span::call_site())));
+        return Parsed::new();
+    }
     let parser = |input: ParseStream<'_>| Ok(parse_functions(input, sink));
     match parser.parse2(tokens) {
         Ok(parsed) => parsed,
         Err(error) => {
             sink.report(error.into());
-            Parsed { module: ast::Module { functions: Vec::new() }, broken: Vec::new() }
+            Parsed::new()
         }
     }
 }
 
 fn parse_functions(input: ParseStream<'_>, sink: &Sink) -> Parsed {
-    let mut parsed = Parsed { module: ast::Module { functions: Vec::new() }, broken: Vec::new() };
+    let mut parsed = Parsed::new();
     if input.is_empty() {
         let at = Span::call_site();
         sink.report(
@@ -51,11 +63,17 @@ fn parse_functions(input: ParseStream<'_>, sink: &Sink) -> Parsed {
                 .help("write a function, or an expression such as `fuse!(relu(x + y))`"),
         );
     }
-    while !input.is_empty() {
-        sink.enter(parsed.module.functions.len() + parsed.broken.len());
+    for position in 0.. {
+        if input.is_empty() {
+            break;
+        }
+        sink.enter(position);
         let mut name = None;
         match parse_function(input, sink, &mut name) {
-            Ok(Some(function)) => parsed.module.functions.push(function),
+            Ok(Some(function)) => {
+                parsed.module.functions.push(function);
+                parsed.positions.push(position);
+            }
             Ok(None) => parsed.broken.extend(name.map(|name| name.to_string())),
             Err(diagnostic) => {
                 sink.report(diagnostic);

@@ -8,7 +8,10 @@ use syn::{
     parse::{ParseStream, Parser},
 };
 
-use super::ast::{Dim, Element, Type};
+use super::{
+    ast::{Dim, Element, Type},
+    body::{nests_too_deeply, too_deep},
+};
 use crate::diag::{Code, Diagnostic, SourceRange, range_of, range_of_stream, suggest};
 
 /// Every dtype, by name.
@@ -97,6 +100,9 @@ pub(super) fn element_of(name: &Ident, generics: &[Ident]) -> Result<Element, Di
 
 fn parse_dim(tokens: TokenStream) -> Result<Dim, Diagnostic> {
     let at = range_of_stream(tokens.clone());
+    if nests_too_deeply(tokens.clone()) {
+        return Err(too_deep(at));
+    }
     match <Expr as syn::parse::Parse>::parse.parse2(tokens) {
         Ok(expr) => dim_of(&expr),
         Err(_) => Err(bad_dimension(at)),

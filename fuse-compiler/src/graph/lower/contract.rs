@@ -27,7 +27,7 @@ impl Lowering<'_> {
         if !left_ok || !right_ok {
             return None;
         }
-        self.require_inner(lhs, rhs, a, b, at)?;
+        self.require_inner(lhs, rhs, at)?;
         let (left, right) = (self.shape(lhs).to_vec(), self.shape(rhs).to_vec());
         let (left_batch, right_batch) = (&left[..left.len() - 2], &right[..right.len() - 2]);
         let mut shape = match self.broadcast_pair(left_batch, right_batch) {
@@ -75,7 +75,7 @@ impl Lowering<'_> {
         false
     }
 
-    fn require_inner(&mut self, lhs: NodeId, rhs: NodeId, a: &Operand, b: &Operand, at: SourceRange) -> Option<()> {
+    fn require_inner(&mut self, lhs: NodeId, rhs: NodeId, at: SourceRange) -> Option<()> {
         let (left, right) = (self.shape(lhs), self.shape(rhs));
         let inner = left[left.len() - 1].clone();
         let outer = right[right.len() - 2].clone();
@@ -94,11 +94,12 @@ impl Lowering<'_> {
         } else {
             None
         };
-        let message = format!("inner dimensions of `matmul` differ: expected `{k}`, found `{j}`");
-        let diagnostic = Diagnostic::new(Code::MatmulInner, at, message)
-            .note(a.range, format!("the left operand is `{}`; its last dimension is `{k}`", self.type_text(lhs)))
-            .note(b.range, format!("the right operand is `{}`; its last but one is `{j}`", self.type_text(rhs)));
-        let diagnostic = self.with_origins(diagnostic, &[&inner, &outer]);
+        let message = format!(
+            "cannot multiply `{}` by `{}`: inner dimensions differ, expected `{k}`, found `{j}`",
+            self.type_text(lhs),
+            self.type_text(rhs),
+        );
+        let diagnostic = self.with_origins(Diagnostic::new(Code::MatmulInner, at, message), &[&inner, &outer]);
         self.sink.report(diagnostic.help(
             transposed.unwrap_or("`matmul` multiplies `[.., M, K]` by `[.., K, N]`; give both dimensions one name"),
         ));
@@ -125,10 +126,8 @@ impl Lowering<'_> {
                 Diagnostic::new(
                     Code::DTypeMismatch,
                     at,
-                    format!("operands of `{name}` have different dtypes: `{a}` and `{b}`"),
+                    format!("operands of `{name}` have different dtypes: `{a}` on the left, `{b}` on the right"),
                 )
-                .note(left, format!("this is `{a}`"))
-                .note(right, format!("this is `{b}`"))
                 .help(format!("convert one of them: `x as {a}`")),
             );
             return None;

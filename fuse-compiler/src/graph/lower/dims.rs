@@ -230,13 +230,12 @@ impl Lowering<'_> {
         if (0..visible as i64).contains(&position) {
             return Some(shape.len() - visible + position as usize);
         }
-        let diagnostic = axis_out_of_range(number, visible, at);
-        let text = self.shape_text(&shape[shape.len() - visible..]);
-        self.sink.report(if self.padded {
-            diagnostic
-        } else {
-            diagnostic.note(at, format!("the value's shape is `[{text}]`"))
-        });
+        let mut diagnostic = axis_out_of_range(number, visible, at);
+        if !self.padded {
+            let text = self.shape_text(&shape[shape.len() - visible..]);
+            diagnostic.message = format!("{} (`[{text}]`)", diagnostic.message);
+        }
+        self.sink.report(diagnostic);
         None
     }
 

@@ -313,6 +313,16 @@ impl<'a> Lowering<'a> {
         scope: &Scope,
     ) -> Value {
         let here = |value| Operand { value, range: at };
+        if let LazyDType::Known(found) = self.dtype_of(x)
+            && !found.is_float()
+            && !matches!(x.value, Value::Poison)
+        {
+            let name = if below.is_some() { "elu" } else { "leaky_relu" };
+            return self.poison(
+                Diagnostic::new(Code::FloatRequired, x.range, format!("`{name}` takes floats, found `{found}`"))
+                    .help("convert it: `x as f32`"),
+            );
+        }
         let factor = match factor {
             None => here(Lazy::literal(Literal::Float(default, None), at)),
             Some(Argument::Expr(expr)) => self.operand(expr, scope),

@@ -18,32 +18,35 @@ use crate::{
     front::Instance,
     graph::{Graph, NodeId, TensorType, verify::verify},
     span::SpanTable,
-    syntax::ast::{Dim, Element, Function, Type},
+    syntax::{
+        Parsed,
+        ast::{Dim, Element, Function, Type},
+    },
 };
 
 /// The dtypes of a `T: Float`.
 const FLOATS: [DType; 2] = [DType::F32, DType::F16];
 
 /// Lowers the functions of a block: for each its instances, none if something was reported about it.
-pub(crate) fn lower_items(
-    functions: &[Function],
-    broken: &[String],
-    sink: &Sink,
-    spans: &mut SpanTable,
-) -> Vec<Vec<Instance>> {
-    let mut sound: Vec<bool> = (0..functions.len())
-        .map(|index| {
-            sink.enter(index);
-            let before = sink.errors();
-            check_signature(functions, index, sink);
-            sink.errors() == before
-        })
-        .collect();
-    let order = callees_first(functions, &mut sound, sink);
-    let mut program = Program { functions, sound: vec![false; functions.len()], broken };
+pub(crate) fn lower_items(parsed: &Parsed, sink: &Sink, spans: &mut SpanTable) -> Vec<Vec<Instance>> {
+    let functions = &parsed.module.functions;
+    let enter = |index: usize| sink.enter(parsed.positions[index]);
+    let mut sound = Vec::new();
+    for index in 0..functions.len() {
+        enter(index);
+        let before = sink.errors();
+        check_signature(functions, index, sink);
+        sound.push(sink.errors() == before);
+    }
+    let order = callees_first(functions, |cycle| {
+        enter(cycle[0]);
+        sink.report(circle(cycle, functions));
+        cycle.iter().for_each(|&index| sound[index] = false);
+    });
+    let mut program = Program { functions, sound: vec![false; functions.len()], broken: &parsed.broken };
     let mut lowered: Vec<Vec<Instance>> = functions.iter().map(|_| Vec::new()).collect();
     for index in order {
-        sink.enter(index);
+        enter(index);
         if sound[index] {
             lowered[index] = lower_function(&functions[index], &program, sink, spans);
             program.sound[index] = !lowered[index].is_empty();
@@ -55,14 +58,26 @@ pub(crate) fn lower_items(
 fn lower_function(function: &Function, program: &Program<'_>, sink: &Sink, spans: &mut SpanTable) -> Vec<Instance> {
     let mut instances = Vec::new();
     for dtypes in choices(function.generics.len()) {
-        let (before, first) = (sink.errors(), instances.is_empty());
-        let graph = lower_instance(function, &dtypes, first, program, sink, spans);
-        if sink.errors() > before {
-            return Vec::new();
+        let (first, before) = (instances.is_empty(), sink.len());
+        let choice = choice_text(function, &dtypes);
+        match lower_instance(function, &dtypes, first, program, sink, spans) {
+            Some(graph) if sink.errors_here() == 0 => instances.push(Instance { dtypes, graph }),
+            _ => {
+                if !first {
+                    sink.annotate(before, ident_range(&function.name), &choice);
+                }
+                return Vec::new();
+            }
         }
-        instances.push(Instance { dtypes, graph });
     }
     instances
+}
+
+/// What the generic parameters stand for in an instance.
+fn choice_text(function: &Function, dtypes: &[DType]) -> String {
+    let parts: Vec<String> =
+        function.generics.iter().zip(dtypes).map(|(name, dtype)| format!("`{name}` is `{dtype}`")).collect();
+    format!("this is about the kernel in which {}", parts.join(" and "))
 }
 
 /// Every choice of dtypes for so many generic parameters.
@@ -82,22 +97,19 @@ fn lower_instance(
     program: &Program<'_>,
     sink: &Sink,
     spans: &mut SpanTable,
-) -> Graph {
+) -> Option<Graph> {
     let mut lowering = Lowering::new(function.name.to_string(), function.options.clone(), sink, spans, program);
     let mut scope = Scope { variables: BTreeMap::new(), dims: Rc::default(), dtypes: dtypes.into(), warn };
     lowering.bind_params(function, &mut scope);
-    let before = sink.errors();
     let value = Operand { value: lowering.block(&function.body, &scope), range: function.body.value.span };
-    if let Some(results) = lowering.results(function, &value, &scope) {
-        lowering.graph.results = results;
-    }
-    if sink.errors() == before {
+    lowering.graph.results = lowering.results(function, &value, &scope)?;
+    if sink.errors_here() == 0 {
         if warn {
             warn_unused_params(function, &scope, sink);
         }
         report_violations(&lowering.graph, function.name.span(), sink);
     }
-    lowering.graph
+    Some(lowering.graph)
 }
 
 /// Violations of the graph's invariants are mistakes of the compiler, and said to be.
@@ -224,14 +236,7 @@ impl Lowering<'_> {
         let declared_at = (result.span, result.span);
         let diagnostic = Diagnostic::new(code, operand.range, message)
             .note(declared_at, format!("`{}` declares `{}`", function.name, type_text(result, function)));
-        let differing: Vec<&Size> = match code {
-            Code::ResultShape => {
-                let pairs = found.shape.iter().zip(&want.shape).filter(|(a, b)| a != b);
-                pairs.flat_map(|(a, b)| [a, b]).collect()
-            }
-            _ => vec![],
-        };
-        self.sink.report(self.with_origins(diagnostic, &differing).help(help));
+        self.sink.report(diagnostic.help(help));
         None
     }
 }
@@ -322,8 +327,8 @@ fn check_dims(function: &Function, sink: &Sink) {
     }
 }
 
-/// An order in which callees come before callers. Functions that call themselves are reported and not sound.
-fn callees_first(functions: &[Function], sound: &mut [bool], sink: &Sink) -> Vec<usize> {
+/// An order in which callees come before callers; circles of calls are handed to `found`.
+fn callees_first(functions: &[Function], mut found: impl FnMut(&[usize])) -> Vec<usize> {
     let calls: Vec<Vec<usize>> = functions
         .iter()
         .map(|function| (0..functions.len()).filter(|&callee| is_callee(function, &functions[callee].name)).collect())
@@ -331,8 +336,7 @@ fn callees_first(functions: &[Function], sound: &mut [bool], sink: &Sink) -> Vec
     let walk = Walk { calls: &calls, state: vec![Cell::new(State::New); functions.len()] };
     let mut order = Vec::new();
     for start in 0..functions.len() {
-        let mut path = Vec::new();
-        walk.visit(start, &mut path, &mut order, &mut |cycle| report_cycle(cycle, functions, sound, sink));
+        walk.visit(start, &mut Vec::new(), &mut order, &mut found);
     }
     order
 }
@@ -369,18 +373,17 @@ impl Walk<'_> {
     }
 }
 
-fn report_cycle(cycle: &[usize], functions: &[Function], sound: &mut [bool], sink: &Sink) {
+fn circle(cycle: &[usize], functions: &[Function]) -> Diagnostic {
     let first = &functions[cycle[0]];
-    sink.enter(cycle[0]);
     let names: Vec<String> = cycle.iter().chain(&cycle[..1]).map(|&i| format!("`{}`", functions[i].name)).collect();
-    let message = match cycle {
-        [_] => format!("`{}` calls itself", first.name),
-        _ => format!("{} call each other in a circle", names[..cycle.len()].join(" and ")),
+    let at = ident_range(&first.name);
+    let diagnostic = match cycle {
+        [_] => Diagnostic::new(Code::Recursion, at, format!("`{}` calls itself", first.name)),
+        _ => Diagnostic::new(
+            Code::Recursion,
+            at,
+            format!("functions call each other in a circle: {}", names.join(" → ")),
+        ),
     };
-    let mut diagnostic = Diagnostic::new(Code::Recursion, ident_range(&first.name), message);
-    if cycle.len() > 1 {
-        diagnostic = diagnostic.note(ident_range(&first.name), format!("the circle: {}", names.join(" → ")));
-    }
-    sink.report(diagnostic.help("calls are inlined, so they must end; repeat the operations instead"));
-    cycle.iter().for_each(|&index| sound[index] = false);
+    diagnostic.help("calls are inlined, so they must end; repeat the operations instead")
 }

@@ -199,8 +199,7 @@ impl<'a> Lowering<'a> {
                 type_text(&param.ty, function),
                 function.name,
             );
-            let diagnostic = Diagnostic::new(Code::DimensionMismatch, argument.range, message)
-                .note(ident_range(&param.name), format!("declared `{}`", type_text(&param.ty, function)));
+            let diagnostic = Diagnostic::new(Code::DimensionMismatch, argument.range, message);
             let diagnostic = self.with_origins(diagnostic, &[&want, size]);
             self.sink.report(diagnostic.help("dimensions of one name must be equal in all arguments of a call"));
         }

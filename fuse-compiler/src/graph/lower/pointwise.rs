@@ -221,10 +221,9 @@ impl Lowering<'_> {
                 let code =
                     if matches!(op, Pointwise::Compare(_)) { Code::ComparisonDType } else { Code::DTypeMismatch };
                 let target = if b.is_float() && !a.is_float() { b } else { a };
-                return Diagnostic::new(code, at, format!("operands of {name} have different dtypes: `{a}` and `{b}`"))
-                    .note(first.range, format!("this is `{a}`"))
-                    .note(second.range, format!("this is `{b}`"))
-                    .help(format!("convert one of them: `x as {target}`"));
+                let message =
+                    format!("operands of {name} have different dtypes: `{a}` on the left, `{b}` on the right");
+                return Diagnostic::new(code, at, message).help(format!("convert one of them: `x as {target}`"));
             }
             (LazyDType::Known(known), _) => (known, second),
             (_, LazyDType::Known(known)) => (known, first),
@@ -258,19 +257,20 @@ impl Lowering<'_> {
 
     /// A literal as the graph holds it, with a report if its dtype cannot.
     pub(super) fn graph_literal(&self, literal: &Literal, dtype: DType, at: SourceRange) -> Option<GraphLiteral> {
+        // Kernels compute in f32 even where they store f16, so that -1e9 may mask f16 scores.
+        let float = |value: f64| {
+            (!value.is_finite() || value.abs() <= f64::from(f32::MAX)).then_some(GraphLiteral::Float(value))
+        };
         let converted = match *literal {
             Literal::Bool(value) => Some(GraphLiteral::Bool(value)),
-            Literal::Integer(value, _) if dtype.is_float() => Some(GraphLiteral::Float(value as f64)),
+            Literal::Float(value, _) => float(value),
+            Literal::Integer(value, _) if dtype.is_float() => float(value as f64),
             Literal::Integer(value, _) => {
                 let fits = match dtype {
                     DType::U32 => u32::try_from(value).is_ok(),
                     _ => i32::try_from(value).is_ok(),
                 };
                 fits.then_some(GraphLiteral::Integer(value as i64))
-            }
-            // Kernels compute in f32 even where they store f16, so that -1e9 may mask f16 scores.
-            Literal::Float(value, _) => {
-                (!value.is_finite() || value.abs() <= f64::from(f32::MAX)).then_some(GraphLiteral::Float(value))
             }
         };
         if converted.is_none() {

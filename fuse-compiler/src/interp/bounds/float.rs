@@ -15,7 +15,7 @@ use crate::{
 };
 
 pub(super) fn unary(op: UnaryOp, x: Range) -> Range {
-    let x = x.flushed();
+    let x = x.read();
     let mut range = Range { nan: x.nan, ..Range::EMPTY };
     if !x.has_numbers() {
         return range;
@@ -23,7 +23,7 @@ pub(super) fn unary(op: UnaryOp, x: Range) -> Range {
     if is_undetermined(op, x) {
         return Range::ANY;
     }
-    let accuracy = table::unary(op);
+    let accuracy = table::unary(op, x.low.abs().max(x.high.abs()));
     let f = |x: f64| f64::unary(op, DType::F32, &x);
     for sample in samples(op, x) {
         range = range.union(accuracy.widen(f(sample), sample));
@@ -65,7 +65,7 @@ fn multiples_of_quarter_turn(x: Range) -> impl Iterator<Item = i64> {
 }
 
 pub(super) fn binary(op: BinaryOp, x: Range, y: Range) -> Range {
-    let (x, y) = (x.flushed(), y.flushed());
+    let (x, y) = (x.read(), y.read());
     let nan = x.nan || y.nan;
     if !x.has_numbers() || !y.has_numbers() {
         return Range { nan, ..Range::EMPTY };
@@ -128,7 +128,8 @@ fn quotient(x: Range, y: Range) -> Range {
     range
 }
 
-/// `x - y·trunc(x/y)` with an inexact quotient: one more or one less `y` where `x/y` is close to an integer.
+/// `x - y·trunc(x/y)` with an inexact quotient: one more or one less `y` where `x/y` is close to an integer, and
+/// undetermined where the quotient overflows.
 fn remainder(x: Range, y: Range) -> Range {
     if x.is_point() && y.is_point() {
         let exact = f64::binary(BinaryOp::Rem, DType::F32, &x.low, &y.low);
@@ -136,11 +137,15 @@ fn remainder(x: Range, y: Range) -> Range {
             return Range::point(exact);
         }
     }
-    let quotient = quotient(x, y);
+    let quotient = quotient(x, y).computed();
     if quotient.nan || !quotient.low.is_finite() || !quotient.high.is_finite() || holds_infinity(y) {
         return Range::ANY;
     }
     let error = Accuracy { argument: table::REM_ULPS, ..Accuracy::EXACT };
+    // The product is about x, and may overflow by its rounding.
+    if x.low.abs().max(x.high.abs()) * (1.0 + table::ULP) > f64::from(f32::MAX) {
+        return Range::ANY;
+    }
     [quotient.low.trunc(), quotient.high.trunc()]
         .into_iter()
         .fold(Range::EMPTY, |range, whole| range.union(corners(x, y, |x, y| error.widen(x - y * whole, x))))

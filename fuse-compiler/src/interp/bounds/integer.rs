@@ -2,20 +2,11 @@
 
 use fuse_artifact::DType;
 
-use super::Range;
+use super::{Range, range::everything};
 use crate::{
     graph::{BinaryOp, UnaryOp},
     interp::Element,
 };
-
-/// All values of an integer dtype.
-fn everything(dtype: DType) -> Range {
-    match dtype {
-        DType::I32 => Range::between(i32::MIN.into(), i32::MAX.into()),
-        DType::U32 => Range::between(0.0, u32::MAX.into()),
-        _ => Range::between(0.0, 1.0),
-    }
-}
 
 fn corners(xs: &[f64], mut f: impl FnMut(f64) -> f64) -> Range {
     xs.iter().fold(Range::EMPTY, |range, &x| range.union(Range::point(f(x))))

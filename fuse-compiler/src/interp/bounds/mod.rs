@@ -9,8 +9,8 @@
 //! as wide as all numbers means that the kernel's outcome is not determined there (`1/(x - x)`).
 //!
 //! What no kernel promises, and ranges therefore allow: the rounding direction of a basic operation (WGSL
-//! leaves it open), subnormal numbers (may be flushed to zero on their way in or out), and the sign of a
-//! computed zero.
+//! leaves it open), subnormal numbers (may be flushed to zero on their way in or out, or be read as up to the
+//! smallest normal number), and the sign of a computed zero.
 
 mod float;
 mod integer;
@@ -83,8 +83,8 @@ impl Element for Bounded {
 
     fn compare(op: CompareOp, dtype: DType, x: &Self, y: &Self) -> Self {
         let exact = f64::compare(op, dtype, &x.exact, &y.exact);
-        let flush = |range: Range| if dtype.is_float() { range.flushed() } else { range };
-        Self { exact, range: range::compare(op, flush(x.range), flush(y.range)) }
+        let read = |range: Range| if dtype.is_float() { range.read() } else { range };
+        Self { exact, range: range::compare(op, read(x.range), read(y.range)) }
     }
 
     fn select(condition: &Self, x: &Self, y: &Self) -> Self {
@@ -98,8 +98,8 @@ impl Element for Bounded {
     }
 
     fn cast(from: DType, to: DType, x: &Self) -> Self {
-        let range = if from.is_float() { x.range.flushed() } else { x.range };
-        Self { exact: f64::cast(from, to, &x.exact), range: range::cast(to, range) }
+        let range = if from.is_float() { x.range.read() } else { x.range };
+        Self { exact: f64::cast(from, to, &x.exact), range: range::cast(from, to, range) }
     }
 
     fn dot(dtype: DType, x: &[Self], y: &[Self]) -> Self {

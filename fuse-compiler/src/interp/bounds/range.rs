@@ -52,7 +52,22 @@ impl Range {
         Self { low: least(self.low, other.low), high: greatest(self.high, other.high), nan: self.nan || other.nan }
     }
 
-    /// With zero, if part of it is subnormal in `f32`: reading such a number may yield zero.
+    /// As an operand in `f32`: a subnormal number may be read as zero or as anything up to the smallest normal
+    /// one (some drivers' functions take it for a normal number with the same bits).
+    pub fn read(self) -> Self {
+        let normal = f64::from(f32::MIN_POSITIVE);
+        let subnormal = |x: f64| x != 0.0 && x.abs() < normal;
+        let mut range = self.flushed();
+        if subnormal(self.low) && self.low < 0.0 {
+            range.low = -normal;
+        }
+        if subnormal(self.high) && self.high > 0.0 {
+            range.high = normal;
+        }
+        range
+    }
+
+    /// With zero, if an end is subnormal in `f32`: storing such a number may yield zero.
     pub fn flushed(self) -> Self {
         self.flushed_below(f64::from(f32::MIN_POSITIVE))
     }
@@ -163,8 +178,8 @@ pub(super) fn compare(op: CompareOp, x: Range, y: Range) -> Range {
     Range::between(if may_be[0] { 0.0 } else { 1.0 }, if may_be[1] { 1.0 } else { 0.0 })
 }
 
-/// The range after a conversion to `to`, which is monotone except to `bool`.
-pub(super) fn cast(to: DType, x: Range) -> Range {
+/// The range after a conversion: monotone between numbers, except where integers wrap.
+pub(super) fn cast(from: DType, to: DType, x: Range) -> Range {
     match to {
         DType::F32 | DType::F16 => x.stored(to),
         DType::Bool => compare(CompareOp::Ne, x, Range::point(0.0)),
@@ -173,8 +188,19 @@ pub(super) fn cast(to: DType, x: Range) -> Range {
             if !x.has_numbers() {
                 return zero;
             }
-            let convert = |x| f64::cast(DType::F32, to, &x);
-            zero.union(Range::between(convert(x.low), convert(x.high)))
+            let convert = |x| f64::cast(from, to, &x);
+            let (low, high) = (convert(x.low), convert(x.high));
+            let wraps = !from.is_float() && high - low != x.high - x.low;
+            zero.union(if wraps { everything(to) } else { Range::between(low, high) })
         }
+    }
+}
+
+/// All values of an integer dtype or of `bool`.
+pub(super) fn everything(dtype: DType) -> Range {
+    match dtype {
+        DType::I32 => Range::between(i32::MIN.into(), i32::MAX.into()),
+        DType::U32 => Range::between(0.0, u32::MAX.into()),
+        _ => Range::between(0.0, 1.0),
     }
 }

@@ -71,9 +71,12 @@ pub fn gamma(n: usize) -> f64 {
     error / (1.0 - error)
 }
 
-/// The largest argument of `sin`, `cos` and `tan` for which anything is promised: up to there, the multiple of
-/// π/2 that is subtracted has an exact product with the first two parts of π/2.
-pub const PERIODIC_LARGEST: f64 = 100_000.0;
+/// The largest argument of `sin`, `cos` and `tan` for which anything is promised: beyond it, the multiple of π/2
+/// that is subtracted may be the wrong one.
+pub const PERIODIC_LARGEST: f64 = 1_048_576.0;
+
+/// The argument up to which that multiple `k` has exact products with the first two parts of π/2: `k ≤ 2^13`.
+const PERIODIC_EXACT: f64 = 12_800.0;
 
 /// What the periodic functions lose in reducing their argument, in ulps of it: the rounding of the third part
 /// of π/2, which is 2^-24 of the whole.
@@ -82,10 +85,11 @@ const REDUCTION: f64 = 1.0 / 8_388_608.0;
 /// An intermediate below the normal range may be flushed, which a factor of up to 100 magnifies.
 const FLUSHED: f64 = 2e-36;
 
-/// The accuracy of a function of one element.
-pub fn unary(op: UnaryOp) -> Accuracy {
+/// The accuracy of a function of one element, for arguments of up to `largest` in magnitude.
+pub fn unary(op: UnaryOp, largest: f64) -> Accuracy {
     use UnaryOp as U;
     let ulps = Accuracy::ulps;
+    let reduction = if largest <= PERIODIC_EXACT { REDUCTION } else { 1.0 };
     match op {
         U::Neg | U::Not | U::Abs | U::Sign | U::Floor | U::Ceil | U::Round | U::Relu => Accuracy::EXACT,
         // 1/inverseSqrt(x): 2 and 2.5 ulps.
@@ -101,9 +105,9 @@ pub fn unary(op: UnaryOp) -> Accuracy {
         U::Expm1 => Accuracy { growth: 2.0, ..ulps(12.0) },
         U::Selu => Accuracy { growth: 2.0, ..ulps(14.0) },
         // A polynomial on a reduced argument.
-        U::Sin | U::Cos => Accuracy { argument: REDUCTION, ..ulps(4.0) },
+        U::Sin | U::Cos => Accuracy { argument: reduction, ..ulps(4.0) },
         // The quotient of the two.
-        U::Tan => Accuracy { argument: 2.0 * REDUCTION, pole: 2.0 * REDUCTION, ..ulps(11.0) },
+        U::Tan => Accuracy { argument: 2.0 * reduction, pole: 2.0 * reduction, ..ulps(11.0) },
         // (1 - e)/(1 + e) beyond 0.625, where 1 - e is at least 0.7 and e has up to 3 + 2·1.25 ulps.
         U::Tanh => ulps(8.0),
         U::Atan => ulps(6.0),

@@ -1,0 +1,63 @@
+//! Operands that the host can compute again anywhere, so that results are checked without keeping them.
+
+use fuse_gpu::Float;
+
+/// A floating-point element that the host can read.
+pub(crate) trait Real: Float + Into<f64> {}
+
+impl<T: Float + Into<f64>> Real for T {}
+
+/// A tensor of multiples of 1/64 in [-1, 1): exact in `f16`, and so exact in products and in most sums.
+#[derive(Clone, Copy)]
+pub(crate) struct Values {
+    /// Tells tensors apart.
+    pub(crate) seed: u32,
+}
+
+impl Values {
+    /// The element at a row-major position.
+    pub(crate) fn at(self, index: usize) -> f64 {
+        // One round of a multiplicative hash: neighbors differ, and nothing else is asked of it.
+        let hash = (index as u32 ^ self.seed.wrapping_mul(0x9e37_79b9)).wrapping_mul(0x85eb_ca6b);
+        f64::from((hash >> 25) as i32 - 64) / 64.0
+    }
+
+    /// The first `count` elements.
+    pub(crate) fn vec<T: Real>(self, count: usize) -> Vec<T> {
+        (0..count).map(|index| T::from_f32(self.at(index) as f32)).collect()
+    }
+
+    /// Σ f(self[i])·other[j] over pairs of positions.
+    pub(crate) fn dot(self, other: Self, pairs: impl Iterator<Item = (usize, usize)>, f: fn(f64) -> f64) -> f64 {
+        pairs.map(|(i, j)| f(self.at(i)) * other.at(j)).sum()
+    }
+}
+
+/// `x/2·(1 + erf(x/√2))`; erf by its Maclaurin series, which converges fast for |x| ≤ 1.
+pub(crate) fn gelu(x: f64) -> f64 {
+    let z = x / std::f64::consts::SQRT_2;
+    let (mut term, mut erf) = (z, z);
+    for n in 1..30 {
+        let n = f64::from(n);
+        term *= -z * z / n;
+        erf += term / (2.0 * n + 1.0);
+    }
+    x / 2.0 * (1.0 + erf * std::f64::consts::FRAC_2_SQRT_PI)
+}
+
+/// How many elements are checked.
+const CHECKED: usize = 64;
+
+/// The largest error at elements spread over a result of sums of `depth` products, relative to what rounding
+/// may cost: 16 units in the last place of the larger of 1 and the expected value, and a little per product.
+pub(crate) fn worst_error<T: Real>(values: &[T], depth: usize, expected: &dyn Fn(usize) -> f64) -> f64 {
+    let epsilon = if T::DTYPE.bytes() == 2 { f64::powi(2.0, -11) } else { f64::powi(2.0, -24) };
+    let per_sum = depth as f64 * f64::powi(2.0, -22);
+    let step = (values.len() / CHECKED).max(1) | 1;
+    let errors = (0..values.len()).step_by(step).chain(values.len().checked_sub(1)).map(|index| {
+        let (actual, expected): (f64, f64) = (values[index].into(), expected(index));
+        (actual - expected).abs() / (32.0 * epsilon * expected.abs().max(1.0) + per_sum)
+    });
+    // `f64::max` would drop a NaN.
+    errors.fold(0.0, |worst, error| if error > worst || error.is_nan() { error } else { worst })
+}

@@ -1,0 +1,173 @@
+//! Times of kernels on this machine's adapter: `cargo xtask bench`.
+//!
+//! The binary needs no file of the repository, so it can be built here and measured elsewhere. Every case
+//! is checked before it is measured: a wrong kernel has no speed. Environment: `FUSE_ADAPTER` chooses the
+//! adapter.
+
+mod baseline;
+mod cases;
+mod data;
+mod measure;
+mod report;
+
+use std::{error::Error, fmt, path::PathBuf, process::ExitCode};
+
+use clap::Parser;
+use fuse_gpu::Device;
+
+use crate::{
+    cases::{Case, Prepared, Sizes},
+    measure::{Effort, measure},
+    report::{Report, Row},
+};
+
+/// Measures `fuse!` kernels.
+#[derive(Parser)]
+struct Options {
+    /// Small sizes and short measurements
+    #[arg(long)]
+    quick: bool,
+    /// Only the cases whose name or size contains this; several select the cases that match any
+    #[arg(long)]
+    filter: Vec<String>,
+    /// Every variant of each kernel, not only the one that a launch picks
+    #[arg(long)]
+    variants: bool,
+    /// Write one JSON object per case to this file
+    #[arg(long)]
+    json: Option<PathBuf>,
+    /// Passed by `cargo bench`
+    #[arg(long, hide = true)]
+    bench: bool,
+}
+
+fn main() -> ExitCode {
+    match run(&Options::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(options: &Options) -> Result<(), Box<dyn Error>> {
+    let device = Device::blocking()?;
+    println!("{}\n", device.info());
+    let effort = if options.quick { Effort::QUICK } else { Effort::FULL };
+    let sizes = if options.quick { Sizes::quick() } else { Sizes::full() };
+    let wanted = |name: &str, size: &str| {
+        options.filter.is_empty() || options.filter.iter().any(|part| name.contains(part) || size.contains(part))
+    };
+
+    let mut report = Report::new(device.info().name.clone(), options.json.as_deref())?;
+    for &elements in sizes.pointwise {
+        let size = cases::power_of_two(elements);
+        if wanted(baseline::NAME, &size) && elements as u64 * 4 <= device.info().limits.binding_bytes {
+            report.add(baseline::copy(&device.info().name, elements, size, effort)?)?;
+        }
+    }
+    let mut failures = vec![];
+    for case in cases::all(&sizes) {
+        if wanted(case.name, &case.size) {
+            run_case(&device, &case, options.variants, effort, &mut report, &mut failures)?;
+        }
+    }
+    println!("\n{}", report.table());
+    match failures.len() {
+        0 if report.is_empty() => Err(format!("no case matches {:?}", options.filter).into()),
+        0 => Ok(()),
+        count => Err(format!("{count} failures:\n{}", failures.join("\n")).into()),
+    }
+}
+
+/// Measures a case as a launch runs it and, if asked for, with each variant of its kernels. A failure is noted and
+/// the rest goes on, because time on a large GPU is scarce.
+fn run_case(
+    device: &Device,
+    case: &Case,
+    variants: bool,
+    effort: Effort,
+    report: &mut Report,
+    failures: &mut Vec<String>,
+) -> std::io::Result<()> {
+    if case.f16 && !device.info().features.f16 {
+        println!("{} {}: left out, the adapter has no f16", case.name, case.size);
+        return Ok(());
+    }
+    let prepared = match (case.prepare)(device) {
+        Ok(prepared) => prepared,
+        Err(error) => {
+            println!("{} {}: left out, {error}", case.name, case.size);
+            return Ok(());
+        }
+    };
+    let names = if variants { (case.variants)() } else { vec![] };
+    for forced in std::iter::once(None).chain(names.into_iter().map(Some)) {
+        device.force_variant(forced);
+        match run_variant(device, case, &prepared, forced, effort) {
+            Ok(row) => report.add(row)?,
+            // The variant does not fit these sizes or this adapter.
+            Err(Failure::Launch(fuse_gpu::Error::Variant { .. })) => {}
+            Err(failure) => {
+                let failure = format!("{} {} ({}): {failure}", case.name, case.size, forced.unwrap_or("picked"));
+                println!("{failure}");
+                failures.push(failure);
+            }
+        }
+    }
+    device.force_variant(None);
+    drop(prepared);
+    device.trim();
+    Ok(())
+}
+
+/// Why a case has no time.
+#[derive(Debug)]
+enum Failure {
+    Launch(fuse_gpu::Error),
+    /// The largest error, relative to its bound.
+    WrongResult(f64),
+}
+
+impl From<fuse_gpu::Error> for Failure {
+    fn from(error: fuse_gpu::Error) -> Self {
+        Self::Launch(error)
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Launch(error) => error.fmt(f),
+            Self::WrongResult(error) => write!(f, "wrong result, {error:.1} × the bound"),
+        }
+    }
+}
+
+fn run_variant(
+    device: &Device,
+    case: &Case,
+    prepared: &Prepared,
+    forced: Option<&str>,
+    effort: Effort,
+) -> Result<Row, Failure> {
+    (prepared.launch)()?;
+    let error = (prepared.error)()?;
+    if error.is_nan() || error > 1.0 {
+        return Err(Failure::WrongResult(error));
+    }
+    let times = measure(effort, &prepared.launch, || device.synchronize())?;
+    let profiled = measure::profile(device, &prepared.launch)?;
+    Ok(Row {
+        case: case.name.to_owned(),
+        size: case.size.clone(),
+        variant: profiled.as_ref().map_or_else(|| forced.unwrap_or("?").to_owned(), |found| found.variants.clone()),
+        picked: forced.is_none(),
+        times,
+        gpu: profiled.map(|profiled| profiled.time),
+        flops: case.flops,
+        bytes: case.bytes,
+        error,
+    })
+}

@@ -1,0 +1,128 @@
+//! Results as JSON lines, one per case, and as a table for people.
+
+use std::{fs::File, io::Write, path::Path, time::Duration};
+
+use serde_json::json;
+
+use crate::measure::Times;
+
+/// One measured case.
+pub(crate) struct Row {
+    /// The computation, for example `relu(matmul + b + r) f32`.
+    pub(crate) case: String,
+    /// The size, for example `1024x1024x1024`.
+    pub(crate) size: String,
+    /// The variants that ran.
+    pub(crate) variant: String,
+    /// Whether the launch chose them itself.
+    pub(crate) picked: bool,
+    /// The times.
+    pub(crate) times: Times,
+    /// The GPU's own time, where it has timestamps.
+    pub(crate) gpu: Option<Duration>,
+    /// Floating-point operations of one launch that count (those of the contraction), or 0.
+    pub(crate) flops: f64,
+    /// Bytes that one launch must read and write at least.
+    pub(crate) bytes: f64,
+    /// Largest error at the elements that were checked, relative to the bound; at most 1.
+    pub(crate) error: f64,
+}
+
+impl Row {
+    fn variant_text(&self) -> String {
+        if self.picked { format!("{} (picked)", self.variant) } else { self.variant.clone() }
+    }
+
+    fn seconds(&self) -> f64 {
+        self.times.median.as_secs_f64()
+    }
+
+    /// TFLOP/s.
+    fn teraflops(&self) -> f64 {
+        self.flops / self.seconds() / 1e12
+    }
+
+    /// GB/s, of 10⁹ bytes.
+    fn gigabytes(&self) -> f64 {
+        self.bytes / self.seconds() / 1e9
+    }
+}
+
+/// Where results go.
+pub(crate) struct Report {
+    lines: Option<File>,
+    adapter: String,
+    rows: Vec<Row>,
+}
+
+impl Report {
+    /// A report about an adapter, with JSON lines in `path` if one is given.
+    pub(crate) fn new(adapter: String, path: Option<&Path>) -> std::io::Result<Self> {
+        Ok(Self { lines: path.map(File::create).transpose()?, adapter, rows: vec![] })
+    }
+
+    /// Adds a case, and prints it at once: a long run that is cut short loses nothing.
+    pub(crate) fn add(&mut self, row: Row) -> std::io::Result<()> {
+        println!(
+            "{:<24} {:>16} {:>11.2} µs [{:.2} .. {:.2}]  {}",
+            row.case,
+            row.size,
+            micros(row.times.median),
+            micros(row.times.min),
+            micros(row.times.max),
+            row.variant_text(),
+        );
+        if let Some(file) = &mut self.lines {
+            writeln!(file, "{}", line(&self.adapter, &row))?;
+        }
+        self.rows.push(row);
+        Ok(())
+    }
+
+    /// Whether nothing was measured.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// The rows with rates, for documents.
+    pub(crate) fn table(&self) -> String {
+        let mut table = String::from("| case | size | variant | µs | GPU µs | TFLOP/s | GB/s |\n");
+        table += "|---|---|---|---|---|---|---|\n";
+        for row in &self.rows {
+            let or_dash = |value: Option<f64>| value.map_or("–".to_owned(), |value| format!("{value:.3}"));
+            table += &format!(
+                "| {} | {} | {} | {:.2} | {} | {} | {:.1} |\n",
+                row.case,
+                row.size,
+                row.variant_text(),
+                micros(row.times.median),
+                or_dash(row.gpu.map(micros)),
+                or_dash((row.flops > 0.0).then(|| row.teraflops())),
+                row.gigabytes()
+            );
+        }
+        table
+    }
+}
+
+fn micros(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e6
+}
+
+fn line(adapter: &str, row: &Row) -> serde_json::Value {
+    json!({
+        "adapter": adapter,
+        "case": row.case,
+        "size": row.size,
+        "variant": row.variant,
+        "picked": row.picked,
+        "median_us": micros(row.times.median),
+        "min_us": micros(row.times.min),
+        "max_us": micros(row.times.max),
+        "gpu_us": row.gpu.map(micros),
+        "launches_per_batch": row.times.launches,
+        "tflops": row.teraflops(),
+        "gb_per_s": row.gigabytes(),
+        "error_over_bound": row.error,
+    })
+}

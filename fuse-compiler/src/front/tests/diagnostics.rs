@@ -1,0 +1,302 @@
+//! Every entry of the catalogue can be reached, and says what a newcomer needs.
+
+use super::messages;
+use crate::diag::Code;
+
+/// A body in a function with operands of many kinds.
+macro_rules! body {
+    ($body:literal) => {
+        concat!(
+            "fn f(x: f32[M, N], y: f32[M, J], v: f32[N], i: i32[N], b: bool[N], c: f32[B, M, 1], s: f32) -> f32[M, N] {",
+            $body,
+            "}"
+        )
+    };
+}
+
+/// Texts with the first code that they give.
+const CASES: &[(Code, &str)] = &[
+    (Code::SyntaxError, body!("x + + v +")),
+    (Code::SyntaxError, body!("relu(x) relu(x)")),
+    (Code::EmptyBlock, ""),
+    (Code::ExpectedFunction, "struct S;"),
+    (Code::ExpectedFunction, "pub struct S { x: f32 }"),
+    (Code::FunctionQualifier, "pub async fn f(x: f32[N]) -> f32[N] { x }"),
+    (Code::BadParameter, "fn f(&self) -> f32[N] { x }"),
+    (Code::BadParameter, "fn f(mut x: f32[N]) -> f32[N] { x }"),
+    (Code::BadParameter, "fn f(x: &f32[N]) -> f32[N] { x }"),
+    (Code::BadParameter, "fn f(x) -> f32[N] { x }"),
+    (Code::MissingResultType, "fn f(x: f32[N]) { x }"),
+    (Code::MissingResultType, "fn f(x: f32[N]) -> () { x }"),
+    (Code::MissingValue, "fn f(x: f32[N]) -> f32[N] { }"),
+    (Code::MissingValue, "fn f(x: f32[N]) -> f32[N];"),
+    (Code::MissingValue, body!("let a = x;")),
+    (Code::UnknownAttribute, "#[no_fuze] fn f(x: f32[N]) -> f32[N] { x }"),
+    (Code::BadSchedule, "#[schedule(tile = [1, 2])] fn f(x: f32[N]) -> f32[N] { x }"),
+    (Code::BadSchedule, "#[schedule(lanes = 4)] fn f(x: f32[N]) -> f32[N] { x }"),
+    (Code::UnknownType, "fn f(x: float32[N]) -> f32[N] { x }"),
+    (Code::UnknownType, "fn f(x: [f32; 4]) -> f32[N] { x }"),
+    (Code::UnknownType, body!("x as vec2")),
+    (Code::UnsupportedType, "fn f(x: f64[N]) -> f32[N] { x }"),
+    (Code::NotYetSupported, "fn f(x: q8[N]) -> f32[N] { x }"),
+    (Code::NotYetSupported, "#[differentiable] fn f(x: f32[N]) -> f32[N] { x }"),
+    (Code::NotYetSupported, body!("softmax(x)")),
+    (Code::NotYetSupported, body!("max(x, axis = 1)")),
+    (Code::MissingBound, "fn f<T>(x: T[N]) -> T[N] { x }"),
+    (Code::UnknownBound, "fn f<T: Copy>(x: T[N]) -> T[N] { x }"),
+    (Code::UnsupportedGeneric, "fn f<const N: usize>(x: f32[N]) -> f32[N] { x }"),
+    (Code::UnsupportedGeneric, "fn f<'a>(x: f32[N]) -> f32[N] { x }"),
+    (Code::UnsupportedGeneric, "fn f<T: Float>(x: T[N]) -> T[N] where T: Copy { x }"),
+    (Code::UnsupportedGeneric, "fn f<T: Float, U: Float, V: Float>(x: T[N], y: U[N], z: V[N]) -> T[N] { x }"),
+    (Code::UnusedGeneric, "fn f<T: Float>(x: f32[N]) -> f32[N] { x }"),
+    (Code::RankTooHigh, "fn f(x: f32[A, B, C, D, E, F, G]) -> f32[A] { x }"),
+    (Code::UnboundDimension, "fn f(x: f32[N]) -> f32[M] { x }"),
+    (Code::UnboundDimension, "fn f(x: f32[H * D]) -> f32[H * D] { x }"),
+    (Code::UnboundDimension, body!("reshape(x, [Q, N])")),
+    (Code::BadDimension, "fn f(x: f32[N / 2]) -> f32[N] { x }"),
+    (Code::BadDimension, "fn f(x: f32[..]) -> f32[N] { x }"),
+    (Code::BadDimension, body!("reshape(x, [-1, N])")),
+    (Code::DuplicateFunction, "fn f(x: f32[N]) -> f32[N] { x } fn f(x: f32[N]) -> f32[N] { x }"),
+    (Code::DuplicateParameter, "fn f(x: f32[N], x: f32[N]) -> f32[N] { x }"),
+    (Code::ReservedName, "fn relu(x: f32[N]) -> f32[N] { x }"),
+    (Code::ReservedName, "fn f(type: f32[N]) -> f32[N] { x }"),
+    (Code::ReservedName, "fn loop(x: f32[N]) -> f32[N] { x }"),
+    (Code::ReservedName, body!("let fn = x; x")),
+    (Code::NoTensorParameter, "fn f(s: f32) -> f32 { s }"),
+    (Code::UnusedParameter, "fn f(x: f32[N], y: f32[N]) -> f32[N] { x }"),
+    (Code::UnusedLet, "fn f(x: f32[N]) -> f32[N] { let y = x; x }"),
+    (Code::Recursion, "fn f(x: f32[N]) -> f32[N] { f(x) }"),
+    (Code::Recursion, "fn f(x: f32[N]) -> f32[N] { g(x) } fn g(x: f32[N]) -> f32[N] { f(x) }"),
+    (Code::IfExpression, body!("if x > 0.0 { x } else { y }")),
+    (Code::IfExpression, body!("match x { _ => x }")),
+    (Code::LoopExpression, body!("for i in 0..3 { x } x")),
+    (Code::LoopExpression, body!("while true { } x")),
+    (Code::MethodCall, body!("x.relu()")),
+    (Code::MethodCall, body!("x.0")),
+    (Code::IndexExpression, body!("x[0]")),
+    (Code::ReturnExpression, body!("return x")),
+    (Code::ReturnExpression, body!("x?")),
+    (Code::ClosureExpression, body!("|a| a")),
+    (Code::Assignment, body!("x = x + 1.0; x")),
+    (Code::Assignment, body!("x += 1.0; x")),
+    (Code::UnsupportedOperator, body!("x & v")),
+    (Code::UnsupportedOperator, body!("*x")),
+    (Code::UnsupportedSyntax, body!("&x")),
+    (Code::UnsupportedSyntax, body!("std::exp(x)")),
+    (Code::UnsupportedSyntax, body!("vec!(x)")),
+    (Code::ChainedComparison, body!("select(0.0 < x < 1.0, x, v)")),
+    (Code::BadLet, body!("let mut a = x; a")),
+    (Code::BadLet, body!("let a: f32 = x; a")),
+    (Code::UselessStatement, body!("relu(x); x")),
+    (Code::UnsupportedLiteral, body!("x + \"one\"")),
+    (Code::UnexpectedList, body!("relu([x, x])")),
+    (Code::UnexpectedList, body!("[x, x]")),
+    (Code::UnknownVariable, body!("x + w")),
+    (Code::UnknownVariable, body!("x + relu")),
+    (Code::UnknownOperation, body!("rleu(x)")),
+    (Code::UnknownOperation, body!("conv3d(x)")),
+    (Code::DimensionAsValue, body!("x / N")),
+    (Code::CallOfVariable, body!("x(v)")),
+    (Code::ArgumentCount, body!("relu(x, v)")),
+    (Code::ArgumentCount, body!("matmul(x)")),
+    (Code::UnknownOption, body!("slice(x, axs = 1, axis = 0)")),
+    (Code::UnknownOption, body!("relu(x, axis = 1)")),
+    (Code::DuplicateOption, body!("squeeze(x, axis = 1, axis = 1)")),
+    (Code::MissingOption, body!("squeeze(x)")),
+    (Code::BadOption, body!("squeeze(x, axis = 1.5)")),
+    (Code::BadOption, body!("permute(x, 1)")),
+    (Code::TupleAsValue, body!("relu((x, v))")),
+    (Code::ResultCount, body!("(x, x)")),
+    (Code::ResultCount, body!("let (p, q) = relu(x); p + q")),
+    (Code::DTypeMismatch, body!("x + i")),
+    (Code::DTypeMismatch, body!("matmul(x, transpose(x) as f16)")),
+    (Code::DTypeMismatch, body!("select(b, b, 1)")),
+    (Code::ComparisonDType, body!("select(v < i, x, v)")),
+    (Code::FloatRequired, body!("exp(i)")),
+    (Code::FloatRequired, body!("pow(i, i)")),
+    (Code::FloatRequired, body!("leaky_relu(i)")),
+    (Code::NumberRequired, body!("x + b")),
+    (Code::NumberRequired, body!("-b")),
+    (Code::NumberRequired, body!("matmul(x, reshape(b, [N, 1]))")),
+    (Code::BoolRequired, body!("select(v && b, x, v)")),
+    (Code::BoolRequired, body!("!x")),
+    (Code::ConditionNotBool, body!("select(x, x, v)")),
+    (Code::FloatLiteralForInteger, body!("i + 0.5")),
+    (Code::LiteralOutOfRange, body!("i + 3000000000")),
+    (Code::LiteralOutOfRange, body!("x + 1e40")),
+    (Code::LiteralOutOfRange, body!("x + 1000000000000000000000000000000000000000")),
+    (Code::LiteralOutOfRange, body!("x + 99999999999999999999999999999999999999999999")),
+    (Code::LiteralSuffix, body!("x + 1.0f64")),
+    (Code::DivisionByZero, body!("i / 0")),
+    (Code::GenericArgument, "fn g<T: Float>(x: T[N]) -> T[N] { x } fn f(i: i32[N]) -> i32[N] { g(i) }"),
+    (Code::ResultDType, body!("x as f16")),
+    (Code::RankMismatch, "fn g(x: f32[N]) -> f32[N] { x } fn f(y: f32[M, N]) -> f32[M, N] { g(y) }"),
+    (
+        Code::DimensionMismatch,
+        "fn g(x: f32[N], y: f32[N]) -> f32[N] { x + y } fn f(a: f32[P], b: f32[Q]) -> f32[P] { g(a, b) }",
+    ),
+    (Code::DimensionMismatch, "fn f(a: f32[P], b: f32[Q]) -> f32 { dot(a, b) }"),
+    (Code::BroadcastMismatch, body!("x + y")),
+    (Code::MatmulRank, body!("matmul(x, v)")),
+    (Code::MatmulInner, body!("matmul(x, y)")),
+    (Code::MatmulBatch, "fn f(a: f32[P, M, K], b: f32[Q, K, N]) -> f32[P, M, N] { matmul(a, b) }"),
+    (Code::ResultRank, body!("v")),
+    (Code::ResultShape, body!("y")),
+    (Code::ReshapeElements, "fn f(x: f32[M, 6]) -> f32[M, 4] { reshape(x, [M, 4]) }"),
+    (Code::AxisOutOfRange, body!("squeeze(x, axis = 2)")),
+    (Code::AxisOutOfRange, body!("unsqueeze(x, axis = -4)")),
+    (Code::UnknownAxis, body!("slice(x, axis = J, start = 0, end = 1)")),
+    (Code::UnknownAxis, body!("slice(x, axis = Z, start = 0, end = 1)")),
+    (Code::AmbiguousAxis, "fn f(x: f32[N, N]) -> f32[N, N] { slice(x, axis = N, start = 0, end = N) }"),
+    (Code::DuplicateAxis, body!("permute(x, [0, 0])")),
+    (Code::PermuteLength, body!("permute(x, [0])")),
+    (Code::TransposeRank, body!("transpose(v)")),
+    (Code::SliceOutOfRange, "fn f(x: f32[8]) -> f32[9] { slice(x, axis = 0, start = 0, end = 9) }"),
+    (Code::SliceOutOfRange, body!("slice(x, axis = 1, start = 0, end = N + 1)")),
+    (Code::SliceReversed, body!("slice(x, axis = 1, start = 4, end = 2)")),
+    (Code::SqueezeExtent, body!("squeeze(x, axis = 0)")),
+    (Code::BroadcastToShape, body!("broadcast_to(x, [N, M])")),
+    (Code::BroadcastToShape, body!("broadcast_to(x, [N])")),
+    (Code::VectorRequired, body!("outer(x, v)")),
+    (Code::IndexWithoutShape, body!("transpose(index(axis = 0))")),
+    (Code::PositiveAxis, "slice(x, axis = 1, start = 0, end = 1)"),
+    (Code::PositiveAxis, "x + index(axis = 0) as f32"),
+    (Code::TooManyDTypes, "(x + 1, y + 1, z + 1)"),
+    (Code::NoVariable, "1.0 + 2.0"),
+    (Code::TooLarge, TOO_LARGE),
+];
+
+/// Each function calls the one before it twice, sixteen deep.
+const TOO_LARGE: &str = "
+    fn a(x: f32[N]) -> f32[N] { exp(exp(x)) } fn b(x: f32[N]) -> f32[N] { a(a(x)) }
+    fn c(x: f32[N]) -> f32[N] { b(b(x)) } fn d(x: f32[N]) -> f32[N] { c(c(x)) }
+    fn e(x: f32[N]) -> f32[N] { d(d(x)) } fn g(x: f32[N]) -> f32[N] { e(e(x)) }
+    fn h(x: f32[N]) -> f32[N] { g(g(x)) } fn i(x: f32[N]) -> f32[N] { h(h(x)) }
+    fn j(x: f32[N]) -> f32[N] { i(i(x)) } fn k(x: f32[N]) -> f32[N] { j(j(x)) }
+    fn l(x: f32[N]) -> f32[N] { k(k(x)) } fn m(x: f32[N]) -> f32[N] { l(l(x)) }
+    fn n(x: f32[N]) -> f32[N] { m(m(x)) } fn o(x: f32[N]) -> f32[N] { n(n(x)) }
+";
+
+#[test]
+fn each_text_gives_its_code() {
+    let mut wrong = Vec::new();
+    for (code, source) in CASES {
+        let found: Vec<Code> = messages(source).iter().map(|diagnostic| diagnostic.code).collect();
+        if found.first() != Some(code) {
+            wrong.push(format!("{code:?}: found {found:?} in {source}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn every_code_but_internal_errors_has_a_text() {
+    let missing: Vec<_> = Code::ALL
+        .iter()
+        .filter(|code| **code != Code::InternalError && !CASES.iter().any(|(other, _)| other == *code))
+        .collect();
+    assert!(missing.is_empty(), "{missing:?}");
+}
+
+#[test]
+fn messages_follow_the_house_style() {
+    for (code, source) in CASES {
+        for diagnostic in messages(source) {
+            let text = &diagnostic.message;
+            assert!(!text.ends_with('.') && !text.starts_with(char::is_uppercase), "{code:?}: {text}");
+            let syntax = diagnostic.code == Code::SyntaxError;
+            assert!(
+                syntax
+                    || !diagnostic.help.is_empty()
+                    || diagnostic.code == Code::LiteralOutOfRange
+                    || diagnostic.code == Code::UnsupportedLiteral
+                    || diagnostic.code == Code::UnsupportedSyntax,
+                "{code:?} gives no help: {text}"
+            );
+        }
+    }
+}
+
+#[test]
+fn errors_are_collected() {
+    let source = "
+        fn a(x: f65[N]) -> f32[N] { x }
+        fn b(x: f32[N], y: i32[N]) -> f32[N] { let p = x + y; let q = rleu(x); x.exp(); z }
+        fn c(x: f32[N]) -> f32[N] { a(x) + b(x, x) + exp(true) }
+    ";
+    let codes: Vec<Code> = messages(source).iter().map(|diagnostic| diagnostic.code).collect();
+    assert_eq!(
+        codes,
+        [
+            Code::UnknownType,
+            Code::MethodCall,
+            Code::DTypeMismatch,
+            Code::UnknownOperation,
+            Code::UnknownVariable,
+            Code::FloatRequired,
+        ]
+    );
+}
+
+#[test]
+fn a_header_survives_its_body() {
+    let items = super::items_of("/// Docs.\npub fn f(x: f32[N]) -> f32[N] { x + } fn g(x: f32[N]) -> f32[N] { f(x) }");
+    assert_eq!(items.functions.len(), 2);
+    assert_eq!(items.functions[0].header.attributes.len(), 1);
+    assert!(items.functions.iter().all(|function| function.instances.is_empty()));
+    assert_eq!(items.diagnostics.iter().count(), 1, "the call of `f` is not reported");
+}
+
+#[test]
+fn suggestions_name_what_was_meant() {
+    for (source, help) in [
+        (body!("sigmiod(x)"), "did you mean `sigmoid`?"),
+        (body!("swish(x)"), "write `silu(x)`"),
+        (body!("slice(x, axis = 0, strat = 1)"), "did you mean `start`?"),
+        ("fn f(input: f32[N]) -> f32[N] { inptu }", "did you mean `input`?"),
+        ("fn f(x: f32[Rows]) -> f32[Row] { x }", "did you mean `Rows`?"),
+        (
+            "fn f(x: f32[M, K], w: f32[N, K]) -> f32[M, N] { matmul(x, w) }",
+            "transpose the right operand: `matmul(a, transpose(b))`",
+        ),
+        (
+            "fn f(x: f32[M, N], b: f32[M]) -> f32[M, N] { x + b }",
+            "to align it with `M` on the left, write `reshape(x, [M, 1])`",
+        ),
+    ] {
+        let messages = messages(source);
+        assert_eq!(messages[0].help, [help], "{source}");
+    }
+}
+
+#[test]
+fn both_ends_of_a_mismatch_are_shown() {
+    let found = messages("fn f(x: f32[M, K], w: f32[J, N]) -> f32[M, N] { matmul(x, w) }");
+    assert_eq!(
+        found[0].to_string(),
+        "cannot multiply `f32[M, K]` by `f32[J, N]`: inner dimensions differ, expected `K`, found `J`\n\
+         note: `K` is axis 1 of `x: f32[M, K]`\n\
+         note: `J` is axis 0 of `w: f32[J, N]`\n\
+         help: `matmul` multiplies `[.., M, K]` by `[.., K, N]`; give both dimensions one name"
+    );
+}
+
+#[test]
+fn an_underscore_silences_warnings() {
+    assert!(messages("fn f(x: f32[N], _y: f32[N]) -> f32[N] { let _z = x; x }").is_empty());
+}
+
+#[test]
+fn an_error_of_one_instance_says_which() {
+    let found = messages("fn f<T: Float>(x: T[N], s: f32) -> T[N] { x * s }");
+    assert_eq!(found[0].code, Code::DTypeMismatch);
+    assert!(found[0].to_string().contains("this is about the kernel in which `T` is `f16`"), "{}", found[0]);
+}
+
+#[test]
+fn zz_tmp() {
+    let t = std::fs::read_to_string("/tmp/tl.txt").unwrap();
+    for m in messages(&t) { println!("{:?} {}", m.code, m); }
+    let i = super::items_of(&t);
+    for f in &i.functions { println!("{} {} {}", f.header.name, f.instances.len(), f.instances.first().map_or(0, |i| i.graph.nodes.len())); }
+}

@@ -1,0 +1,158 @@
+//! Artifacts as Rust expressions.
+//!
+//! Input: a compiled [`Function`]. Output: tokens of a constant expression of the same value, in which every
+//! list and text is borrowed, so that it can initialize a `static`. The expression names the artifact's types
+//! through a module `a` that the caller brings into scope.
+//!
+//! Every `match` and every destructuring here is exhaustive: a field added to the artifact fails to compile
+//! until it is written out, too.
+
+use fuse_artifact::{
+    Access, Binding, Check, DType, Domain, DomainKind, Features, Function, Grid, Kernel, List, Param, ParamKind, Pass,
+    Plan, PlanGroup, Refusal, Relation, Require, Schedule, Size, Slot, Space, Symbol, SymbolSource, TensorSpec, Term,
+    Text, Uniform, Variant,
+};
+use proc_macro2::{Literal, TokenStream};
+use quote::quote;
+
+/// A value that can be written as a constant expression.
+pub(crate) trait Constant {
+    /// The expression.
+    fn constant(&self) -> TokenStream;
+}
+
+impl<T: Constant + Clone> Constant for List<T> {
+    fn constant(&self) -> TokenStream {
+        let items = self.iter().map(Constant::constant);
+        quote!(a::List::Borrowed(&[#(#items),*]))
+    }
+}
+
+impl Constant for Text {
+    fn constant(&self) -> TokenStream {
+        let text = Literal::string(self);
+        quote!(a::Text::Borrowed(#text))
+    }
+}
+
+impl<T: Constant> Constant for Option<T> {
+    fn constant(&self) -> TokenStream {
+        match self.as_ref().map(Constant::constant) {
+            Some(value) => quote!(::core::option::Option::Some(#value)),
+            None => quote!(::core::option::Option::None),
+        }
+    }
+}
+
+impl<T: Constant, const N: usize> Constant for [T; N] {
+    fn constant(&self) -> TokenStream {
+        let items = self.iter().map(Constant::constant);
+        quote!([#(#items),*])
+    }
+}
+
+impl Constant for bool {
+    fn constant(&self) -> TokenStream {
+        quote!(#self)
+    }
+}
+
+/// Integers need no suffix: their fields have a type.
+macro_rules! integers {
+    ($($ty:ident => $literal:ident,)*) => {
+        $(impl Constant for $ty {
+            fn constant(&self) -> TokenStream {
+                let literal = Literal::$literal(*self);
+                quote!(#literal)
+            }
+        })*
+    };
+}
+
+integers! { u8 => u8_unsuffixed, u16 => u16_unsuffixed, u32 => u32_unsuffixed, i64 => i64_unsuffixed, }
+
+macro_rules! structs {
+    ($($ty:ident { $($field:ident),* })*) => {
+        $(impl Constant for $ty {
+            fn constant(&self) -> TokenStream {
+                let Self { $($field),* } = self;
+                $(let $field = $field.constant();)*
+                quote!(a::$ty { $($field: #$field),* })
+            }
+        })*
+    };
+}
+
+structs! {
+    Function { name, params, results, symbols, checks, temporaries, kernels, plan }
+    Param { name, kind }
+    TensorSpec { dtype, shape, padded }
+    Symbol { name, source }
+    Check { relation, left, right, what }
+    Size { terms }
+    Term { symbols, coefficient }
+    Kernel { name, domain, accesses, variants }
+    Domain { kind, extents, fixed }
+    Access { slot, space, view, axes, starts }
+    Variant { name, requires, features, schedule, passes }
+    Features { f16, subgroups }
+    Pass { wgsl, bindings, uniforms, grid, workgroup_size, workgroup_bytes }
+    Binding { slot, dtype, writable }
+    Plan { signature, groups, refusals, unfused_dispatches, fused_bytes, unfused_bytes }
+    PlanGroup { kernel, kind, operations, reads, writes, variants }
+    Refusal { producer, consumer, reason }
+}
+
+macro_rules! enums {
+    ($($ty:ident { $($variant:ident $(($value:ident))? $({ $($field:ident),* })?,)* })*) => {
+        $(impl Constant for $ty {
+            fn constant(&self) -> TokenStream {
+                match self {
+                    $(Self::$variant $(($value))? $({ $($field),* })? => {
+                        $(let $value = $value.constant();)?
+                        $($(let $field = $field.constant();)*)?
+                        quote!(a::$ty::$variant $((#$value))? $({ $($field: #$field),* })?)
+                    })*
+                }
+            }
+        })*
+    };
+}
+
+enums! {
+    DType { F32, F16, I32, U32, Bool, }
+    ParamKind { Tensor(spec), Scalar(dtype), }
+    SymbolSource { Axis { param, axis }, Broadcast(sizes), }
+    Relation { Equal, AtMost, }
+    DomainKind { Pointwise, Contraction, }
+    Space { Point, Lhs, Rhs, }
+    Slot { Param(index), Temporary(index), Result(index), Scratch, }
+    Require {
+        RankAtMost(rank),
+        InnerMultiple { of },
+        Stride { access, axis, stride },
+        Aligned { access, axis, of },
+        Multiple { axis, of },
+        AtMost { axis, value },
+    }
+    Schedule {
+        Elements { lanes, rank },
+        Tiles { rows, columns, depth, per_invocation, lanes, split },
+        Row { columns, depth_lanes, split },
+        Dot { outputs, depth_lanes },
+    }
+    Grid { Elements { per_workgroup }, Tiles { rows, columns }, }
+    Uniform {
+        Workgroups,
+        Count,
+        Extent { axis },
+        Offset { access },
+        Stride { access, axis },
+        Scalar { param },
+        RowTiles,
+        ColumnTiles,
+        Splits,
+        SplitDepth,
+        Size { size },
+    }
+}

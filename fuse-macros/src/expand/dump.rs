@@ -1,0 +1,30 @@
+//! What the compiler did with a function, for people: files for `FUSE_DUMP_DIR`, standard error for `#[explain]`.
+//!
+//! Input: compiled functions. Output: `<dir>/<crate>/<function>/{graph.txt,groups.txt,*.wgsl}`. This is the only place
+//! of the macro that touches files.
+
+use std::{fs, io, path::Path};
+
+use fuse_artifact::{DType, Function};
+use fuse_compiler::compile::Dump;
+
+/// Writes the files of one function.
+pub(crate) fn write(directory: &Path, function: &str, dump: &Dump) -> io::Result<()> {
+    let directory = directory.join(function);
+    fs::create_dir_all(&directory)?;
+    fs::write(directory.join("graph.txt"), &dump.graph)?;
+    fs::write(directory.join("groups.txt"), &dump.groups)?;
+    dump.wgsl.iter().try_for_each(|(stem, text)| fs::write(directory.join(format!("{stem}.wgsl")), text))
+}
+
+/// The function's name, with the dtypes that tell its instances apart.
+pub(crate) fn instance_name(function: &str, dtypes: &[DType]) -> String {
+    dtypes.iter().fold(function.to_owned(), |name, dtype| format!("{name}_{dtype}"))
+}
+
+/// Prints the plans of a function while the crate builds.
+pub(crate) fn explain(instances: &[(&[DType], Function)]) {
+    for (_, function) in instances {
+        eprint!("{}", function.plan);
+    }
+}

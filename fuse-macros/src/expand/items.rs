@@ -1,0 +1,235 @@
+//! The item form: a wrapper and a companion module for each function of a block.
+//!
+//! Input: a function's header and its compiled instances. Output: `fn f`, which launches, and `mod f`, which holds
+//! the artifact and everything else that belongs to it. The two live in different namespaces of Rust, and one
+//! `use` brings both.
+//!
+//! Not here: functions that did not compile (`fallback`).
+
+use fuse_artifact::{DType, Function};
+use fuse_compiler::syntax::ast;
+use proc_macro2::{Span, TokenStream};
+use quote::{format_ident, quote};
+use syn::{Attribute, Ident};
+
+use super::{
+    artifact::Constant,
+    signature::{Signature, type_text},
+};
+
+/// A compiled function of a block.
+pub(crate) struct Item<'a> {
+    /// Its header and the path of the runtime.
+    pub(crate) signature: Signature<'a>,
+    /// Its artifacts, one for each choice of dtypes for the generic element types.
+    pub(crate) instances: Vec<(&'a [DType], Function)>,
+    /// The tokens of the whole block, for `reference`, which reads them again.
+    pub(crate) source: &'a str,
+}
+
+impl Item<'_> {
+    /// The wrapper and the module.
+    pub(crate) fn expand(&self) -> TokenStream {
+        let wrapper = self.wrapper();
+        let module = self.module();
+        quote!(#wrapper #module)
+    }
+
+    fn wrapper(&self) -> TokenStream {
+        let Signature { header, runtime } = self.signature;
+        let ast::Function { attributes, visibility, name, .. } = header;
+        let docs = self.docs();
+        let (generics, params) = (self.signature.generics(), self.signature.params());
+        let (arguments, results) = (self.signature.arguments(), self.signature.results());
+        let module = quote!(#name::);
+        let function = self.selected(&module);
+        let body = self.signature.typed_results(&quote!(#runtime::launch(#function, &[#arguments])));
+        quote! {
+            #(#attributes)*
+            #(#[doc = #docs])*
+            #[allow(dead_code, clippy::too_many_arguments, clippy::type_complexity)]
+            #visibility fn #name #generics (#params) -> ::core::result::Result<#results, #runtime::Error> {
+                #body
+            }
+        }
+    }
+
+    fn module(&self) -> TokenStream {
+        let Signature { header, runtime } = self.signature;
+        let ast::Function { attributes, visibility, name, .. } = header;
+        let conditions = attributes.iter().filter(|attribute| is_condition(attribute));
+        let docs = format!("What `fuse!` compiled for `{name}`.");
+        let (functions, selector) = (self.functions(), self.selector());
+        let (kernels, plan) = (self.kernels(), self.plan());
+        let (launch_into, reference) = (self.launch_into(), self.reference());
+        quote! {
+            #(#conditions)*
+            #[doc = #docs]
+            #[allow(dead_code, non_snake_case, unreachable_pub, clippy::too_many_arguments, clippy::type_complexity)]
+            #visibility mod #name {
+                #functions
+                #selector
+                #kernels
+                #plan
+                #launch_into
+                #runtime::reference! { #reference }
+            }
+        }
+    }
+
+    /// `FUNCTION`, or one `FUNCTION_F32_F16` for each choice of dtypes.
+    fn functions(&self) -> TokenStream {
+        let runtime = self.signature.runtime;
+        let statics = self.instances.iter().map(|(dtypes, function)| {
+            let name = static_name(dtypes);
+            let value = function.constant();
+            let docs = match list(dtypes) {
+                None => "The artifact: everything that a launch needs.".to_owned(),
+                Some(dtypes) => format!("The artifact for {dtypes}: everything that a launch needs."),
+            };
+            quote! {
+                #[doc = #docs]
+                pub static #name: #runtime::artifact::Function = {
+                    use #runtime::artifact as a;
+                    #value
+                };
+            }
+        });
+        statics.collect()
+    }
+
+    /// `function::<T>()` of a generic function: the artifact for given element types.
+    fn selector(&self) -> TokenStream {
+        let Signature { header, runtime } = self.signature;
+        if header.generics.is_empty() {
+            return TokenStream::new();
+        }
+        let generics = self.signature.generics();
+        let dtypes = &header.generics;
+        let select = select(&self.instances, quote!(#(<#dtypes as #runtime::Element>::DTYPE,)*), runtime);
+        quote! {
+            /// The artifact for given element types.
+            pub fn function #generics () -> &'static #runtime::artifact::Function {
+                #select
+            }
+        }
+    }
+
+    /// A reference to the artifact that a launch with the wrapper's element types uses.
+    fn selected(&self, module: &TokenStream) -> TokenStream {
+        let generics = &self.signature.header.generics;
+        if generics.is_empty() { quote!(&#module FUNCTION) } else { quote!(#module function::<#(#generics),*>()) }
+    }
+
+    fn kernels(&self) -> TokenStream {
+        let runtime = self.signature.runtime;
+        let kernels = self.instances.iter().flat_map(|(dtypes, function)| {
+            let name = static_name(dtypes);
+            (0..function.kernels.len()).map(move |index| quote!(#runtime::kernel(&#name, #index)))
+        });
+        quote! {
+            /// The kernels in the order of their dispatches, with their WGSL and bindings (of a generic function:
+            /// those of every choice of element types, one after the other).
+            pub static KERNELS: &[&#runtime::artifact::Kernel] = &[#(#kernels),*];
+        }
+    }
+
+    fn plan(&self) -> TokenStream {
+        let runtime = self.signature.runtime;
+        let first = self.instances.iter().map(|(dtypes, _)| static_name(dtypes)).take(1);
+        quote! {
+            /// How the function was cut into kernels, and why; prints as a tree (of a generic function: the plan for
+            /// the first choice of element types; the others differ in dtypes only).
+            pub static PLAN: &#runtime::artifact::Plan = #(&#first.plan)*;
+        }
+    }
+
+    fn launch_into(&self) -> TokenStream {
+        let runtime = self.signature.runtime;
+        let (generics, params) = (self.signature.generics(), self.signature.params());
+        let arguments = self.signature.arguments();
+        let (output, outputs) = self.signature.outputs();
+        let function = self.selected(&TokenStream::new());
+        quote! {
+            /// Launches and writes the results into given tensors, whose shapes must be those of the results.
+            pub fn launch_into #generics (#params #output) -> ::core::result::Result<(), #runtime::Error> {
+                #runtime::launch_into(#function, &[#arguments], &[#outputs])
+            }
+        }
+    }
+
+    /// `reference`; the runtime drops these tokens unless its feature `reference` is on.
+    fn reference(&self) -> TokenStream {
+        let Signature { header, runtime } = self.signature;
+        let (generics, params) = (self.signature.generics(), self.signature.params());
+        let arguments = self.signature.arguments();
+        let (name, source, count) = (header.name.to_string(), self.source, header.results.len());
+        let dtypes = &header.generics;
+        quote! {
+            /// Computes the results in `f64` on the host with the reference interpreter (feature `reference`).
+            pub fn reference #generics (#params)
+                -> ::core::result::Result<[#runtime::reference::Value; #count], #runtime::Error>
+            {
+                #runtime::reference::run(
+                    #source,
+                    #name,
+                    &[#(<#dtypes as #runtime::Element>::DTYPE),*],
+                    &[#arguments],
+                )
+            }
+        }
+    }
+
+    /// The lines added to the user's documentation.
+    fn docs(&self) -> Vec<String> {
+        let header = self.signature.header;
+        let text = |ty| format!("`{}`", type_text(ty, &header.generics));
+        let mut docs = vec![String::new(), "# Shapes".to_owned(), String::new()];
+        docs.extend(header.params.iter().map(|param| format!("- `{}`: {}", param.name, text(&param.ty))));
+        docs.extend(header.results.iter().map(|ty| format!("- result: {}", text(ty))));
+        let plan = self.instances.first().map(|(_, function)| &function.plan);
+        let dispatches = plan.map_or(0, |plan| plan.groups.len());
+        docs.extend([
+            String::new(),
+            format!("Dimensions of one name are equal. Dispatches: {dispatches}; `{}::PLAN` says why.", header.name),
+            String::new(),
+            "# Errors".to_owned(),
+            String::new(),
+            "When shapes disagree, the tensors are on different devices, or the device cannot run the kernels."
+                .to_owned(),
+        ]);
+        docs
+    }
+}
+
+/// An expression that picks the artifact for a tuple of dtypes. The last instance needs no test, because every other
+/// choice has one.
+pub(crate) fn select(instances: &[(&[DType], Function)], dtypes: TokenStream, runtime: &TokenStream) -> TokenStream {
+    let last = instances.len().saturating_sub(1);
+    let arms = instances.iter().enumerate().map(|(i, (dtypes, _))| {
+        let name = static_name(dtypes);
+        if i == last {
+            quote!(_ => &#name,)
+        } else {
+            let dtypes = dtypes.iter().map(|dtype| format_ident!("{dtype:?}"));
+            quote!((#(#runtime::artifact::DType::#dtypes,)*) => &#name,)
+        }
+    });
+    quote!(match (#dtypes) { #(#arms)* })
+}
+
+/// `FUNCTION`, or `FUNCTION_F32_F16` for a choice of dtypes.
+pub(crate) fn static_name(dtypes: &[DType]) -> Ident {
+    let suffix: String = dtypes.iter().map(|dtype| format!("_{}", dtype.name().to_uppercase())).collect();
+    Ident::new(&format!("FUNCTION{suffix}"), Span::call_site())
+}
+
+fn list(dtypes: &[DType]) -> Option<String> {
+    let names: Vec<String> = dtypes.iter().map(|dtype| format!("`{dtype}`")).collect();
+    (!names.is_empty()).then(|| names.join(" and "))
+}
+
+/// Whether an attribute decides if the function exists, so that it belongs to the module, too.
+fn is_condition(attribute: &Attribute) -> bool {
+    attribute.path().is_ident("cfg")
+}

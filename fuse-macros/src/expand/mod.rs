@@ -1,0 +1,174 @@
+//! The expansion of `fuse!`, outside of rustc: tokens in, tokens out.
+//!
+//! ```text
+//! tokens -> front (graphs, headers, diagnostics) -> compile (artifacts) -> items | expression -> tokens
+//!                                                                     \-> fallback, where something is wrong
+//! ```
+//!
+//! Whatever happens, the result is tokens: diagnostics become `compile_error!`s, and a panic of the compiler is caught
+//! and reported like any other error.
+
+mod artifact;
+mod diagnostics;
+mod dump;
+mod expression;
+mod fallback;
+mod items;
+mod signature;
+
+use std::{
+    any::Any,
+    collections::BTreeSet,
+    panic::{AssertUnwindSafe, catch_unwind},
+    path::PathBuf,
+    thread,
+};
+
+use fuse_artifact::{DType, Function};
+use fuse_compiler::{
+    compile::{self, Compiled, Options},
+    diag::{Code, Diagnostic},
+    front::{self, Instance, ItemFunction},
+};
+use proc_macro2::{Span, TokenStream};
+use quote::quote;
+
+use items::Item;
+use signature::Signature;
+
+/// What an expansion depends on besides its tokens.
+pub(crate) struct Context {
+    /// The path of the runtime's `__private` module.
+    pub(crate) runtime: TokenStream,
+    /// Where the macro is called, as a file name; names the files of an expression.
+    pub(crate) place: String,
+    /// Where to write what the compiler did, if anywhere.
+    pub(crate) dump: Option<PathBuf>,
+}
+
+/// Expands `fuse! { … }` or `fuse!(…)`.
+pub(crate) fn expand(tokens: TokenStream, context: &Context) -> TokenStream {
+    let is_items = front::is_items(&tokens);
+    let expanded = guard(|| if is_items { expand_items(tokens, context) } else { expand_expression(tokens, context) });
+    expanded.unwrap_or_else(|message| {
+        let diagnostic = internal(Span::call_site(), &message);
+        if is_items { diagnostics::items(&[diagnostic]) } else { diagnostics::expression(&[diagnostic], &[]) }
+    })
+}
+
+fn expand_items(tokens: TokenStream, context: &Context) -> TokenStream {
+    let source = tokens.to_string();
+    let items = front::items(tokens);
+    let mut diagnostics: Vec<Diagnostic> = items.diagnostics.into_iter().collect();
+    let mut names = BTreeSet::new();
+    let mut expanded = TokenStream::new();
+    for function in &items.functions {
+        // Of two functions of one name, which is an error already, one is enough for the callers.
+        if names.insert(function.header.name.to_string()) {
+            expanded.extend(expand_function(function, &source, context, &mut diagnostics));
+        }
+    }
+    let diagnostics = diagnostics::items(&diagnostics);
+    let rebuild = (!items.functions.is_empty()).then(rebuild_on_dump);
+    quote!(#expanded #diagnostics #rebuild)
+}
+
+fn expand_function(
+    function: &ItemFunction,
+    source: &str,
+    context: &Context,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> TokenStream {
+    let signature = Signature { header: &function.header, runtime: &context.runtime };
+    let name = function.header.name.to_string();
+    match compile_instances(&function.instances, &name, function.header.name.span(), context) {
+        Ok(instances) if !instances.is_empty() => {
+            if function.header.explain {
+                dump::explain(&instances);
+            }
+            Item { signature, instances, source }.expand()
+        }
+        Ok(_) => fallback::expand(signature),
+        Err(diagnostic) => {
+            diagnostics.push(diagnostic);
+            fallback::expand(signature)
+        }
+    }
+}
+
+fn expand_expression(tokens: TokenStream, context: &Context) -> TokenStream {
+    let mut expression = front::expression(tokens);
+    let mut diagnostics: Vec<Diagnostic> = std::mem::take(&mut expression.diagnostics).into_iter().collect();
+    let instances = match compile_instances(&expression.instances, &context.place, Span::call_site(), context) {
+        Ok(instances) => instances,
+        Err(diagnostic) => {
+            diagnostics.push(diagnostic);
+            vec![]
+        }
+    };
+    let warnings = diagnostics::items(&diagnostics);
+    if instances.is_empty() {
+        return diagnostics::expression(&diagnostics, &expression.variables);
+    }
+    let rebuild = rebuild_on_dump();
+    let launch = expression::expand(&expression, &instances, &context.runtime);
+    quote!({ #warnings #rebuild #launch })
+}
+
+/// Compiles every choice of dtypes; the first failure ends it, for the others would fail alike. `place` is where
+/// failures, which are never the user's, are reported.
+fn compile_instances<'a>(
+    instances: &'a [Instance],
+    name: &str,
+    place: Span,
+    context: &Context,
+) -> Result<Vec<(&'a [DType], Function)>, Diagnostic> {
+    let finish = |(instance, compiled): (&'a Instance, Result<Compiled, String>)| {
+        let compiled = compiled.map_err(|message| internal(place, &message))?;
+        if let Some(directory) = &context.dump {
+            let name = dump::instance_name(name, &instance.dtypes);
+            dump::write(directory, &name, &compiled.dump).map_err(|error| {
+                let message = format!("`FUSE_DUMP_DIR`: cannot write to `{}`: {error}", directory.display());
+                Diagnostic::new(Code::InternalError, (place, place), message)
+            })?;
+        }
+        Ok((&instance.dtypes[..], compiled.function))
+    };
+    instances.iter().zip(compile_parallel(instances)).map(finish).collect()
+}
+
+/// Compiles each instance on a thread of its own: nearly all of the time goes to naga.
+fn compile_parallel(instances: &[Instance]) -> Vec<Result<Compiled, String>> {
+    thread::scope(|scope| {
+        let threads: Vec<_> = instances.iter().map(|instance| scope.spawn(|| compile_instance(instance))).collect();
+        let join =
+            |thread: thread::ScopedJoinHandle<'_, _>| thread.join().unwrap_or_else(|payload| Err(panicked(&*payload)));
+        threads.into_iter().map(join).collect()
+    })
+}
+
+fn compile_instance(instance: &Instance) -> Result<Compiled, String> {
+    compile::compile(&instance.graph, &Options::default()).map_err(|error| error.to_string())
+}
+
+fn internal(place: Span, message: &str) -> Diagnostic {
+    Diagnostic::new(Code::InternalError, (place, place), message)
+        .help("this is a mistake of `fuse!`, not of yours; please report it with the code that shows it")
+}
+
+/// Runs a stage of the compiler; a panic becomes a message.
+pub(crate) fn guard<T>(stage: impl FnOnce() -> T) -> Result<T, String> {
+    catch_unwind(AssertUnwindSafe(stage)).map_err(|payload| panicked(&*payload))
+}
+
+fn panicked(payload: &(dyn Any + Send)) -> String {
+    let text = payload.downcast_ref::<&str>().copied().or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+    format!("internal error: the compiler panicked: {}", text.unwrap_or("no message"))
+}
+
+/// An item that makes Cargo build the crate again when `FUSE_DUMP_DIR` changes.
+fn rebuild_on_dump() -> TokenStream {
+    quote!(
+        const _: ::core::option::Option<&str> = ::core::option_env!("FUSE_DUMP_DIR");
+    )
+}

@@ -1,0 +1,148 @@
+//! The Rust signature of a `fuse!` function.
+//!
+//! Input: the parsed header. Output: the tokens of its generics, parameters and results, for the wrapper, for
+//! `launch_into` and for `reference`, and the same types as text for the documentation.
+//!
+//! Identifiers keep the spans of the source, so that rustc points there; everything else is named by full path,
+//! so that nothing has to be imported where the macro is used.
+
+use fuse_artifact::DType;
+use fuse_compiler::syntax::ast::{self, Dim, Element, Function};
+use proc_macro2::{Span, TokenStream};
+use quote::{format_ident, quote};
+use syn::Ident;
+
+/// A header with the path of the runtime's `__private` module.
+#[derive(Clone, Copy)]
+pub(crate) struct Signature<'a> {
+    pub(crate) header: &'a Function,
+    pub(crate) runtime: &'a TokenStream,
+}
+
+impl Signature<'_> {
+    /// `<T: Float, U: Float>`, or nothing.
+    pub(crate) fn generics(self) -> TokenStream {
+        let Self { header, runtime } = self;
+        let names = &header.generics;
+        if names.is_empty() { TokenStream::new() } else { quote!(<#(#names: #runtime::Float),*>) }
+    }
+
+    /// `x: &Tensor<f32, 2>, s: f32,`
+    pub(crate) fn params(self) -> TokenStream {
+        let params = self.header.params.iter().map(|param| {
+            let (name, ty) = (&param.name, self.param_type(&param.ty));
+            quote!(#name: #ty,)
+        });
+        params.collect()
+    }
+
+    /// The arguments of a launch, made of the parameters.
+    pub(crate) fn arguments(self) -> TokenStream {
+        let Self { header, runtime } = self;
+        let arguments = header.params.iter().map(|param| {
+            let name = &param.name;
+            quote!(#runtime::Arg::from(#name),)
+        });
+        arguments.collect()
+    }
+
+    /// The type of the results: a tensor, or a tuple of tensors.
+    pub(crate) fn results(self) -> TokenStream {
+        self.tuple_of(|tensor| tensor)
+    }
+
+    /// An expression for the results, made of an array of untyped tensors.
+    pub(crate) fn typed_results(self, raw: &TokenStream) -> TokenStream {
+        let runtime = self.runtime;
+        let names: Vec<_> = (0..self.header.results.len()).map(|i| format_ident!("result{i}")).collect();
+        let results = if self.header.tuple {
+            quote!((#(#runtime::Tensor::from_raw(#names),)*))
+        } else {
+            quote!(#(#runtime::Tensor::from_raw(#names))*)
+        };
+        quote! {
+            let [#(#names),*] = #raw?;
+            ::core::result::Result::Ok(#results)
+        }
+    }
+
+    /// The parameter of `launch_into` that takes the tensors to write, and the same as a list of untyped tensors.
+    pub(crate) fn outputs(self) -> (TokenStream, TokenStream) {
+        let runtime = self.runtime;
+        let ty = self.tuple_of(|tensor| quote!(&mut #tensor));
+        if self.header.tuple {
+            // Hygienic, so that a parameter of the same name is no clash.
+            let outputs = Ident::new("outputs", Span::mixed_site());
+            let each = (0..self.header.results.len()).map(syn::Index::from);
+            (quote!(#outputs: #ty), quote!(#(#runtime::Tensor::raw(#outputs.#each)),*))
+        } else {
+            let output = Ident::new("output", Span::mixed_site());
+            (quote!(#output: #ty), quote!(#runtime::Tensor::raw(#output)))
+        }
+    }
+
+    fn tuple_of(self, wrap: impl Fn(TokenStream) -> TokenStream) -> TokenStream {
+        let tensors = self.header.results.iter().map(|ty| wrap(self.tensor_type(ty)));
+        if self.header.tuple { quote!((#(#tensors,)*)) } else { tensors.collect() }
+    }
+
+    fn param_type(self, ty: &ast::Type) -> TokenStream {
+        match ty.dims {
+            Some(_) => {
+                let tensor = self.tensor_type(ty);
+                quote!(&#tensor)
+            }
+            None => self.element(&ty.element),
+        }
+    }
+
+    fn tensor_type(self, ty: &ast::Type) -> TokenStream {
+        let runtime = self.runtime;
+        let element = self.element(&ty.element);
+        let rank = ty.dims.as_ref().map_or(0, Vec::len);
+        quote!(#runtime::Tensor<#element, #rank>)
+    }
+
+    fn element(self, element: &Element) -> TokenStream {
+        match *element {
+            Element::DType(dtype) => element_type(dtype, self.runtime),
+            Element::Generic(index) => {
+                let name = &self.header.generics[index];
+                quote!(#name)
+            }
+        }
+    }
+}
+
+/// The Rust type of an element.
+pub(crate) fn element_type(dtype: DType, runtime: &TokenStream) -> TokenStream {
+    match dtype {
+        DType::F32 => quote!(::core::primitive::f32),
+        DType::F16 => quote!(#runtime::f16),
+        DType::I32 => quote!(::core::primitive::i32),
+        DType::U32 => quote!(::core::primitive::u32),
+        DType::Bool => quote!(::core::primitive::bool),
+    }
+}
+
+/// A type as written, for example `f32[M, H*D]`.
+pub(crate) fn type_text(ty: &ast::Type, generics: &[Ident]) -> String {
+    let element = match ty.element {
+        Element::DType(dtype) => dtype.name().to_owned(),
+        Element::Generic(index) => generics[index].to_string(),
+    };
+    match &ty.dims {
+        Some(dims) => format!("{element}[{}]", dims.iter().map(dim_text).collect::<Vec<_>>().join(", ")),
+        None => element,
+    }
+}
+
+fn dim_text(dim: &Dim) -> String {
+    match dim {
+        Dim::Literal(value, _) => value.to_string(),
+        Dim::Name(name) => name.to_string(),
+        Dim::Product(factors) => factors.iter().map(dim_text).collect::<Vec<_>>().join("*"),
+        Dim::Sum(left, right) => format!("({} + {})", dim_text(left), dim_text(right)),
+        Dim::Difference(left, right) => format!("({} - {})", dim_text(left), dim_text(right)),
+    }
+}

@@ -1,0 +1,156 @@
+//! Expansions outside of rustc, read back with syn.
+
+use std::collections::BTreeSet;
+
+use proc_macro2::TokenStream;
+use quote::quote;
+
+use crate::expand::{Context, expand, guard};
+
+fn context() -> Context {
+    Context { runtime: quote!(::fuse_gpu::__private), place: "tests_1_1".into(), dump: None }
+}
+
+fn expand_text(source: &str) -> TokenStream {
+    expand(source.parse().expect("tokens"), &context())
+}
+
+/// Names of the functions, modules and statics of a block, in order: `fn f`, `mod f`.
+fn items_of(items: &[syn::Item]) -> Vec<String> {
+    let name = |item: &syn::Item| match item {
+        syn::Item::Fn(item) => Some(format!("fn {}", item.sig.ident)),
+        syn::Item::Mod(item) => Some(format!("mod {}", item.ident)),
+        syn::Item::Static(item) => Some(format!("static {}", item.ident)),
+        syn::Item::Macro(item) => item.mac.path.segments.last().map(|segment| format!("{}!", segment.ident)),
+        _ => None,
+    };
+    items.iter().filter_map(name).collect()
+}
+
+fn file(source: &str) -> syn::File {
+    let expanded = expand_text(source);
+    syn::parse2(expanded.clone()).unwrap_or_else(|error| panic!("{error}: {expanded}"))
+}
+
+fn module<'a>(file: &'a syn::File, name: &str) -> &'a [syn::Item] {
+    let content = file.items.iter().find_map(|item| match item {
+        syn::Item::Mod(item) if item.ident == name => item.content.as_ref(),
+        _ => None,
+    });
+    &content.expect("a module of that name").1
+}
+
+fn compile_errors(tokens: &TokenStream) -> usize {
+    tokens.to_string().matches("compile_error").count()
+}
+
+#[test]
+fn a_function_becomes_a_wrapper_and_a_module() {
+    let file = file(
+        "/// Doubles.
+         #[inline] pub fn double(x: f32[M, N]) -> f32[M, N] { x * 2.0 }
+         fn both(a: i32[N], s: i32) -> (i32[N], i32[N]) { (a + s, a - s) }",
+    );
+    assert_eq!(items_of(&file.items), ["fn double", "mod double", "fn both", "mod both"]);
+    let expected = ["static FUNCTION", "static KERNELS", "static PLAN", "fn launch_into", "reference!"];
+    assert_eq!(items_of(module(&file, "double")), expected);
+    let syn::Item::Fn(double) = &file.items[0] else { panic!("expected a function") };
+    assert!(matches!(double.vis, syn::Visibility::Public(_)));
+    assert!(double.attrs.iter().any(|attribute| attribute.path().is_ident("inline")));
+}
+
+#[test]
+fn a_generic_function_has_an_artifact_per_dtype() {
+    let file = file("pub fn scale<T: Float>(x: T[N], s: T) -> T[N] { x * s }");
+    let expected = [
+        "static FUNCTION_F32",
+        "static FUNCTION_F16",
+        "fn function",
+        "static KERNELS",
+        "static PLAN",
+        "fn launch_into",
+        "reference!",
+    ];
+    assert_eq!(items_of(module(&file, "scale")), expected);
+}
+
+#[test]
+fn an_expression_becomes_a_block_that_launches() {
+    let expanded = expand_text("relu(matmul(x, w) + b + r)");
+    let syn::Expr::Block(block) = syn::parse2(expanded.clone()).expect("an expression") else {
+        panic!("expected a block, found {expanded}")
+    };
+    assert_eq!(block.block.stmts.len(), 2, "an item for Cargo, and the launch");
+    let text = expanded.to_string();
+    assert!(text.contains("__fuse_launch (& x , & w , & b , & r)"), "{text}");
+    assert!(text.contains("MatmulRank"), "{text}");
+}
+
+#[test]
+fn errors_are_reported_together_and_leave_the_signatures() {
+    let source = "pub fn first(x: f32[M, K]) -> f32[M, K] { rleu(x) }
+                  pub fn second<T: Float>(x: T[M], s: T) -> (T[M], T[M]) { (x + y, x * s) }
+                  pub fn third(x: f32[M]) -> f32[M] { relu(x) }";
+    let expanded = expand_text(source);
+    assert!(compile_errors(&expanded) >= 2, "{expanded}");
+    let items = items_of(&file(source).items);
+    let expected = ["fn first", "mod first", "fn second", "mod second", "fn third", "mod third"];
+    assert_eq!(items[..6], expected, "{expanded}");
+}
+
+#[test]
+fn a_wrong_expression_ends_in_an_error() {
+    let expanded = expand_text("rleu(x) + sigmiod(y)");
+    assert_eq!(compile_errors(&expanded), 2, "{expanded}");
+    syn::parse2::<syn::Expr>(expanded).expect("an expression");
+}
+
+#[test]
+fn nonsense_is_an_error_and_not_a_panic() {
+    for source in ["", "+", "fn", "fn f", "pub fn f(x f32) {", "x +", "fn f(x: f32[M]) -> f32[M] { }", "'a 1"] {
+        if let Ok(tokens) = source.parse() {
+            let expanded = expand(tokens, &context());
+            assert!(compile_errors(&expanded) >= 1, "{source}: {expanded}");
+            assert!(!expanded.to_string().contains("panicked"), "{source}: {expanded}");
+        }
+    }
+}
+
+#[test]
+fn an_unused_parameter_becomes_an_unused_variable() {
+    let expanded = expand_text("pub fn f(x: f32[M], unread: f32[M]) -> f32[M] { relu(x) }");
+    assert_eq!(compile_errors(&expanded), 0, "{expanded}");
+    assert!(expanded.to_string().contains("fn unused (unread : ())"), "{expanded}");
+}
+
+#[test]
+fn a_panic_of_the_compiler_is_caught() {
+    let message = guard(|| -> () { panic!("broken {}", 7) });
+    assert_eq!(message, Err("internal error: the compiler panicked: broken 7".to_owned()));
+}
+
+#[test]
+fn dumps_go_to_a_folder_per_function() {
+    let directory = std::env::temp_dir().join(format!("fuse-dump-{}", std::process::id()));
+    let context = Context { dump: Some(directory.clone()), ..context() };
+    let source = "pub fn f<T: Float>(x: T[M, K], w: T[K, N]) -> T[M, N] { relu(matmul(x, w)) }";
+    let expanded = expand(source.parse().expect("tokens"), &context);
+    assert_eq!(compile_errors(&expanded), 0, "{expanded}");
+    for function in ["f_f32", "f_f16"] {
+        let files: BTreeSet<String> = std::fs::read_dir(directory.join(function))
+            .expect("a folder")
+            .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
+            .collect();
+        assert!(files.contains("graph.txt") && files.contains("groups.txt"), "{files:?}");
+        assert!(files.iter().any(|file| file.ends_with(".wgsl")), "{files:?}");
+    }
+    std::fs::remove_dir_all(&directory).expect("the folder is ours");
+}
+
+#[test]
+fn a_dump_that_cannot_be_written_is_an_error() {
+    let context = Context { dump: Some("/dev/null/fuse".into()), ..context() };
+    let expanded = expand("fn f(x: f32[M]) -> f32[M] { relu(x) }".parse().expect("tokens"), &context);
+    assert_eq!(compile_errors(&expanded), 1, "{expanded}");
+    assert!(expanded.to_string().contains("FUSE_DUMP_DIR"), "{expanded}");
+}

@@ -1,0 +1,216 @@
+//! Choosing and opening an adapter.
+
+use std::path::PathBuf;
+
+use crate::{AdapterKind, Backend, Device, DeviceInfo, Error};
+
+/// The environment variable whose value, a part of an adapter's name, chooses the adapter where the program
+/// does not.
+const ADAPTER_VARIABLE: &str = "FUSE_ADAPTER";
+
+/// Which adapter to open, and how. Made by [`Device::builder`].
+#[derive(Clone, Debug, Default)]
+#[must_use = "a builder does nothing until `build` or `build_blocking`"]
+pub struct DeviceBuilder {
+    name: Option<String>,
+    kind: Option<AdapterKind>,
+    backend: Option<Backend>,
+    index: Option<usize>,
+    without: Without,
+    binding_bytes: Option<u64>,
+    pub(crate) budget: Option<u64>,
+    pub(crate) cache: CacheChoice,
+}
+
+/// Features switched off.
+#[derive(Clone, Copy, Debug, Default)]
+struct Without {
+    f16: bool,
+    subgroups: bool,
+    timestamps: bool,
+}
+
+/// Where compiled pipelines are kept on disk.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) enum CacheChoice {
+    /// `FUSE_CACHE_DIR`, or the platform's cache folder.
+    #[default]
+    Platform,
+    /// This folder.
+    Folder(PathBuf),
+    /// Nowhere.
+    Off,
+}
+
+impl DeviceBuilder {
+    /// Takes the first adapter whose name contains `part`, whatever its case. Overrides `FUSE_ADAPTER`.
+    pub fn adapter(mut self, part: impl Into<String>) -> Self {
+        self.name = Some(part.into());
+        self
+    }
+
+    /// Takes an adapter of this kind.
+    pub fn kind(mut self, kind: AdapterKind) -> Self {
+        self.kind = Some(kind);
+        self
+    }
+
+    /// Uses this graphics interface only.
+    pub fn backend(mut self, backend: Backend) -> Self {
+        self.backend = Some(backend);
+        self
+    }
+
+    /// Takes the adapter at this position of [`Device::adapters`] (of the backend asked for).
+    pub fn index(mut self, index: usize) -> Self {
+        self.index = Some(index);
+        self
+    }
+
+    /// Opens the device without 16-bit floats, as if the adapter lacked them.
+    pub fn without_f16(mut self) -> Self {
+        self.without.f16 = true;
+        self
+    }
+
+    /// Opens the device without subgroup operations, as if the adapter lacked them.
+    pub fn without_subgroups(mut self) -> Self {
+        self.without.subgroups = true;
+        self
+    }
+
+    /// Opens the device without timestamps, so that [`Device::profile`] is not available.
+    pub fn without_timestamps(mut self) -> Self {
+        self.without.timestamps = true;
+        self
+    }
+
+    /// Lowers the size of the largest tensor, in bytes, below the adapter's own limit.
+    pub fn max_tensor_bytes(mut self, bytes: u64) -> Self {
+        self.binding_bytes = Some(bytes);
+        self
+    }
+
+    /// Bytes that tensors and launches may use together, idle buffers included.
+    pub fn memory_budget(mut self, bytes: u64) -> Self {
+        self.budget = Some(bytes);
+        self
+    }
+
+    /// The folder that keeps compiled pipelines, instead of `FUSE_CACHE_DIR` or the platform's cache folder.
+    pub fn pipeline_cache_dir(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.cache = CacheChoice::Folder(folder.into());
+        self
+    }
+
+    /// Keeps compiled pipelines in memory only.
+    pub fn without_pipeline_cache(mut self) -> Self {
+        self.cache = CacheChoice::Off;
+        self
+    }
+
+    /// Opens the device.
+    ///
+    /// # Errors
+    /// [`Error::NoAdapter`] if no adapter fits, [`Error::DeviceRequest`] if the driver refuses to open it.
+    pub async fn build(self) -> Result<Device, Error> {
+        let adapter = self.choose(adapters(self.backend).await)?;
+        let info = adapter.get_info();
+        let features = adapter.features() & self.features();
+        let mut limits = adapter.limits();
+        if let Some(bytes) = self.binding_bytes {
+            limits.max_storage_buffer_binding_size = limits.max_storage_buffer_binding_size.min(bytes.max(16));
+        }
+        let descriptor = wgpu::DeviceDescriptor {
+            label: Some("fuse"),
+            required_features: features,
+            required_limits: limits,
+            ..Default::default()
+        };
+        let (device, queue) = adapter
+            .request_device(&descriptor)
+            .await
+            .map_err(|error| Error::DeviceRequest { adapter: info.name.clone(), reason: error.to_string() })?;
+        let info = DeviceInfo::new(&info, device.features(), &device.limits());
+        Device::from_wgpu(device, queue, info, adapter.get_info(), &self)
+    }
+
+    /// As [`build`](Self::build), waiting for it.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn build_blocking(self) -> Result<Device, Error> {
+        pollster::block_on(self.build())
+    }
+
+    fn features(&self) -> wgpu::Features {
+        let switches = [
+            (wgpu::Features::SHADER_F16, self.without.f16),
+            (wgpu::Features::SUBGROUP, self.without.subgroups),
+            (wgpu::Features::TIMESTAMP_QUERY, self.without.timestamps),
+            (wgpu::Features::PIPELINE_CACHE, self.cache == CacheChoice::Off),
+        ];
+        let wanted = switches.iter().filter(|(_, off)| !off);
+        wanted.fold(wgpu::Features::empty(), |features, (feature, _)| features | *feature)
+    }
+
+    /// The best adapter that fits: discrete before integrated before software.
+    fn choose(&self, all: Vec<wgpu::Adapter>) -> Result<wgpu::Adapter, Error> {
+        let from_environment = || std::env::var(ADAPTER_VARIABLE).ok().filter(|part| !part.is_empty());
+        let unchosen = self.name.is_none() && self.index.is_none() && self.kind.is_none();
+        let name = self.name.clone().or_else(|| if unchosen { from_environment() } else { None });
+        let described: Vec<DeviceInfo> = all.iter().map(describe).collect();
+        let fits = |index: usize, info: &DeviceInfo| {
+            self.index.is_none_or(|wanted| wanted == index)
+                && self.kind.is_none_or(|kind| kind == info.kind)
+                && name.as_ref().is_none_or(|part| info.name.to_lowercase().contains(&part.to_lowercase()))
+        };
+        let best =
+            described.iter().enumerate().filter(|(index, info)| fits(*index, info)).min_by_key(|(_, info)| info.kind);
+        match best {
+            Some((index, _)) => Ok(all[index].clone()),
+            None => Err(Error::NoAdapter { wanted: self.wanted(name.as_deref()), found: list(&described) }),
+        }
+    }
+
+    fn wanted(&self, name: Option<&str>) -> String {
+        let parts = [
+            name.map(|part| format!("name containing `{part}`")),
+            self.kind.map(|kind| format!("kind {}", kind.name())),
+            self.backend.map(|backend| format!("backend {}", backend.name())),
+            self.index.map(|index| format!("index {index}")),
+        ];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        if parts.is_empty() { "any kind of adapter".to_owned() } else { parts.join(", ") }
+    }
+}
+
+fn list(adapters: &[DeviceInfo]) -> String {
+    if adapters.is_empty() {
+        return "none".to_owned();
+    }
+    let names: Vec<String> =
+        adapters.iter().map(|info| format!("{} ({}, {})", info.name, info.kind.name(), info.backend.name())).collect();
+    names.join(", ")
+}
+
+/// What an adapter offers before it is opened.
+pub(crate) fn describe(adapter: &wgpu::Adapter) -> DeviceInfo {
+    DeviceInfo::new(&adapter.get_info(), adapter.features(), &adapter.limits())
+}
+
+/// The adapters of a backend, or of all that are compiled in; OpenGL is never used.
+pub(crate) async fn adapters(backend: Option<Backend>) -> Vec<wgpu::Adapter> {
+    let backends = backend.map_or(wgpu::Backends::all() - wgpu::Backends::GL, Backend::mask);
+    let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
+    descriptor.backends = backends;
+    // Shaders are validated when they are compiled; `WGPU_VALIDATION` and `WGPU_DEBUG` bring the driver's layers.
+    descriptor.flags = wgpu::InstanceFlags::empty().with_env();
+    let instance = wgpu::Instance::new(descriptor);
+    if cfg!(target_arch = "wasm32") {
+        let options = wgpu::RequestAdapterOptions {
+            power_preference: wgpu::PowerPreference::HighPerformance,
+            ..Default::default()
+        };
+        return instance.request_adapter(&options).await.into_iter().collect();
+    }
+    instance.enumerate_adapters(backends).await
+}

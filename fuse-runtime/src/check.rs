@@ -1,0 +1,228 @@
+//! Shapes against a function: the values of its symbols, or what is wrong.
+//!
+//! Input: a [`Function`] and the shape of every argument. Output: [`Bound`]. Invariant: after a success every
+//! declared dimension equals the argument's, every check holds, and all results fit the device.
+//! Not here: dtypes and devices (`launch`), and what runs (`plan`).
+
+use fuse_artifact::{Check, Function, ParamKind, Relation, Size, SymbolSource, TensorSpec};
+
+use crate::{
+    Error,
+    raw::checked_bytes,
+    shape::{MAX_RANK, Shape},
+};
+
+/// What a function's names mean for given shapes.
+#[derive(Clone, Debug)]
+pub(crate) struct Bound {
+    /// The values of `Function::symbols`.
+    pub(crate) symbols: Vec<u64>,
+    /// The shapes of `Function::results`.
+    pub(crate) results: Vec<Shape>,
+    /// The shapes of `Function::temporaries`.
+    pub(crate) temporaries: Vec<Shape>,
+}
+
+/// Binds `function` to arguments of `shapes` (one per parameter; scalars have rank 0). `binding_bytes` is the size
+/// of the largest tensor that the device allows.
+pub(crate) fn bind(function: &Function, shapes: &[Shape], binding_bytes: u64) -> Result<Bound, Error> {
+    let context = Context { function, shapes };
+    if shapes.len() != function.params.len() {
+        return Err(Error::Count {
+            kernel: context.kernel(),
+            what: "arguments",
+            expected: function.params.len(),
+            found: shapes.len(),
+        });
+    }
+    context.check_ranks()?;
+    let symbols = context.symbols()?;
+    context.check_dimensions(&symbols)?;
+    for check in function.checks.iter() {
+        context.check_relation(check, &symbols)?;
+    }
+    let shapes_of = |specs: &[TensorSpec], what: &str| -> Result<Vec<Shape>, Error> {
+        let indexed = specs.iter().enumerate();
+        indexed.map(|(i, spec)| context.shape(spec, &symbols, &format!("{what} {i}"), binding_bytes)).collect()
+    };
+    let results = shapes_of(&function.results, "result")?;
+    let temporaries = shapes_of(&function.temporaries, "temporary")?;
+    Ok(Bound { symbols, results, temporaries })
+}
+
+struct Context<'a> {
+    function: &'a Function,
+    shapes: &'a [Shape],
+}
+
+impl Context<'_> {
+    fn kernel(&self) -> String {
+        self.function.name.to_string()
+    }
+
+    fn argument(&self, param: usize) -> String {
+        self.function.params[param].name.to_string()
+    }
+
+    fn text(&self, size: &Size) -> String {
+        size.display(|id| self.function.symbol_name(id)).to_string()
+    }
+
+    /// The tensor parameters with their specs.
+    fn tensors(&self) -> impl Iterator<Item = (usize, &TensorSpec)> {
+        self.function.params.iter().enumerate().filter_map(|(i, param)| match &param.kind {
+            ParamKind::Tensor(spec) => Some((i, spec)),
+            ParamKind::Scalar(_) => None,
+        })
+    }
+
+    fn spec(&self, param: usize) -> Option<&TensorSpec> {
+        match &self.function.params.get(param)?.kind {
+            ParamKind::Tensor(spec) => Some(spec),
+            ParamKind::Scalar(_) => None,
+        }
+    }
+
+    fn check_ranks(&self) -> Result<(), Error> {
+        for (param, spec) in self.tensors() {
+            let (expected, found) = (spec.shape.len(), self.shapes[param].len());
+            let fits = if spec.padded { found <= expected } else { found == expected };
+            if !fits {
+                return Err(Error::RankMismatch {
+                    kernel: self.kernel(),
+                    argument: self.argument(param),
+                    expected,
+                    found,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn symbols(&self) -> Result<Vec<u64>, Error> {
+        let mut values = Vec::with_capacity(self.function.symbols.len());
+        for symbol in self.function.symbols.iter() {
+            let value = match &symbol.source {
+                SymbolSource::Axis { param, axis } => {
+                    let spec = self.spec(usize::from(*param)).ok_or_else(|| self.defect("a symbol of a scalar"))?;
+                    self.shapes[usize::from(*param)].padded(usize::from(*axis), spec.shape.len()) as u64
+                }
+                SymbolSource::Broadcast(sizes) => self.broadcast(sizes, &values)?,
+            };
+            values.push(value);
+        }
+        Ok(values)
+    }
+
+    fn broadcast(&self, sizes: &[Size], values: &[u64]) -> Result<u64, Error> {
+        let mut known: Option<(u64, &Size)> = None;
+        for size in sizes {
+            let value = self.eval(size, values)?;
+            match known {
+                _ if value == 1 => {}
+                None => known = Some((value, size)),
+                Some((left, _)) if left == value => {}
+                Some((left, from)) => {
+                    return Err(Error::BroadcastMismatch {
+                        kernel: self.kernel(),
+                        left,
+                        left_origin: self.origin(from),
+                        right: value,
+                        right_origin: self.origin(size),
+                    });
+                }
+            }
+        }
+        Ok(known.map_or(1, |(value, _)| value))
+    }
+
+    fn check_dimensions(&self, symbols: &[u64]) -> Result<(), Error> {
+        for (param, spec) in self.tensors() {
+            let (shape, rank) = (&self.shapes[param], spec.shape.len());
+            for (axis, size) in spec.shape.iter().enumerate() {
+                let (expected, found) = (self.eval(size, symbols)?, shape.padded(axis, rank) as u64);
+                if expected != found {
+                    return Err(Error::DimensionMismatch {
+                        kernel: self.kernel(),
+                        argument: self.argument(param),
+                        axis: axis.saturating_sub(rank - shape.len()) as u8,
+                        dimension: self.text(size),
+                        expected,
+                        origin: self.origin(size),
+                        found,
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn check_relation(&self, check: &Check, symbols: &[u64]) -> Result<(), Error> {
+        let (left, right) = (check.left.eval(symbols), check.right.eval(symbols));
+        let (holds, relation) = match check.relation {
+            Relation::Equal => (left.is_some() && left == right, "equal to"),
+            Relation::AtMost => (left.zip(right).is_some_and(|(left, right)| left <= right), "at most"),
+        };
+        if holds {
+            return Ok(());
+        }
+        let side = |size: &Size, value: Option<u64>| match value {
+            Some(value) if size.as_constant().is_some() => format!("{value}"),
+            Some(value) => format!("`{}` ({value})", self.text(size)),
+            None => format!("`{}` (a negative number)", self.text(size)),
+        };
+        Err(Error::CheckFailed {
+            kernel: self.kernel(),
+            what: check.what.to_string(),
+            relation,
+            left: side(&check.left, left),
+            right: side(&check.right, right),
+        })
+    }
+
+    fn shape(&self, spec: &TensorSpec, symbols: &[u64], what: &str, allowed: u64) -> Result<Shape, Error> {
+        let mut dims = [0; MAX_RANK];
+        let rank = spec.shape.len().min(MAX_RANK);
+        for (dim, size) in dims.iter_mut().zip(spec.shape.iter()) {
+            *dim = usize::try_from(self.eval(size, symbols)?).map_err(|_| self.invalid(size))?;
+        }
+        let shape = Shape::new(&dims[..rank])?;
+        checked_bytes(&format!("kernel `{}`, {what}", self.function.name), spec.dtype, shape.elements(), allowed)?;
+        Ok(shape)
+    }
+
+    /// Where the value of a size comes from, for messages.
+    fn origin(&self, size: &Size) -> String {
+        let Some(id) = size.as_symbol() else {
+            return match size.as_constant() {
+                Some(_) => "the declared shape".to_owned(),
+                None => format!("`{}`", self.text(size)),
+            };
+        };
+        match self.function.symbols.get(usize::from(id)).map(|symbol| &symbol.source) {
+            Some(SymbolSource::Axis { param, axis }) => {
+                let (param, axis) = (usize::from(*param), usize::from(*axis));
+                let missing =
+                    self.spec(param).map_or(0, |spec| spec.shape.len().saturating_sub(self.shapes[param].len()));
+                format!("`{}`, axis {}", self.argument(param), axis.saturating_sub(missing))
+            }
+            Some(SymbolSource::Broadcast(sizes)) => {
+                let distinct: Vec<String> = sizes.iter().map(|size| self.origin(size)).collect();
+                format!("the broadcast of {}", distinct.join(" and "))
+            }
+            None => format!("`{}`", self.text(size)),
+        }
+    }
+
+    fn eval(&self, size: &Size, symbols: &[u64]) -> Result<u64, Error> {
+        size.eval(symbols).ok_or_else(|| self.invalid(size))
+    }
+
+    fn invalid(&self, size: &Size) -> Error {
+        Error::InvalidSize { kernel: self.kernel(), size: self.text(size) }
+    }
+
+    fn defect(&self, message: &str) -> Error {
+        Error::Internal { message: format!("kernel `{}`: {message}", self.function.name) }
+    }
+}

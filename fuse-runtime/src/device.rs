@@ -1,0 +1,221 @@
+//! A [`Device`]: an open adapter with everything that launches on it share.
+
+use std::{
+    collections::HashMap,
+    fmt,
+    sync::{Arc, Mutex, atomic::AtomicU64},
+};
+
+use fuse_artifact::{DType, Function};
+
+use crate::{
+    DeviceBuilder, DeviceInfo, Error, Explanation, MemoryReport,
+    builder::{adapters, describe},
+    element::scalar_bytes,
+    fault::Fault,
+    lock::lock,
+    pipeline::Pipelines,
+    plan::PlanCache,
+    poller::Poller,
+    pool::{Lease, Pool},
+    raw::RawTensor,
+    record::Recorder,
+    shape::Shape,
+    upload::Source,
+};
+
+/// An open adapter. Cloning is cheap and gives the same device; threads may share it.
+///
+/// Launches are recorded and submitted in batches. Work is submitted when enough has been recorded, when a
+/// tensor is read back, and by [`submit`](Self::submit) and [`synchronize`](Self::synchronize).
+#[derive(Clone)]
+pub struct Device {
+    pub(crate) inner: Arc<Inner>,
+}
+
+pub(crate) struct Inner {
+    pub(crate) recorder: Mutex<Recorder>,
+    pub(crate) plans: PlanCache,
+    pub(crate) pipelines: Pipelines,
+    /// Numbers of the host as rank-0 tensors, by dtype and bits.
+    scalars: Mutex<HashMap<(DType, u32), Arc<Lease>>>,
+    pub(crate) pool: Arc<Pool>,
+    /// Buffers that the host maps to read.
+    pub(crate) staging: Arc<Pool>,
+    pub(crate) fault: Arc<Fault>,
+    pub(crate) info: DeviceInfo,
+    pub(crate) poller: Poller,
+    pub(crate) queue: wgpu::Queue,
+    pub(crate) wgpu: wgpu::Device,
+}
+
+/// Distinct scalars that are kept as tensors.
+const MAX_SCALARS: usize = 1024;
+
+impl Device {
+    /// Opens the best adapter: the one that `FUSE_ADAPTER` names (a part of its name is enough), else a discrete
+    /// GPU before an integrated one before a software rasterizer.
+    ///
+    /// # Errors
+    /// [`Error::NoAdapter`] if there is none, [`Error::DeviceRequest`] if the driver refuses to open it.
+    pub async fn new() -> Result<Self, Error> {
+        Self::builder().build().await
+    }
+
+    /// As [`new`](Self::new), waiting for it.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn blocking() -> Result<Self, Error> {
+        Self::builder().build_blocking()
+    }
+
+    /// Chooses adapter, features, limits and budget.
+    pub fn builder() -> DeviceBuilder {
+        DeviceBuilder::default()
+    }
+
+    /// Describes every adapter, in the order that [`DeviceBuilder::index`] counts in.
+    pub async fn adapters() -> Vec<DeviceInfo> {
+        adapters(None).await.iter().map(describe).collect()
+    }
+
+    /// Opens every adapter.
+    ///
+    /// # Errors
+    /// [`Error::NoAdapter`] if there is none, or the first error of opening one.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn all_blocking() -> Result<Vec<Self>, Error> {
+        let count = pollster::block_on(Self::adapters()).len();
+        (0..count.max(1)).map(|index| Self::builder().index(index).build_blocking()).collect()
+    }
+
+    pub(crate) fn from_wgpu(
+        device: wgpu::Device,
+        queue: wgpu::Queue,
+        info: DeviceInfo,
+        adapter: wgpu::AdapterInfo,
+        builder: &DeviceBuilder,
+    ) -> Result<Self, Error> {
+        let fault = Fault::watch(&device);
+        let storage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
+        let staging = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
+        let open_batch = Arc::new(AtomicU64::new(1));
+        let inner = Inner {
+            recorder: Mutex::new(Recorder::new(&device, &queue, &info.limits, Arc::clone(&open_batch))?),
+            plans: PlanCache::default(),
+            pipelines: Pipelines::open(&device, &info, &adapter, &builder.cache),
+            scalars: Mutex::default(),
+            pool: Pool::new(&device, &fault, storage, builder.budget, &open_batch),
+            staging: Pool::new(&device, &fault, staging, None, &open_batch),
+            poller: Poller::default(),
+            fault,
+            info,
+            queue,
+            wgpu: device,
+        };
+        Ok(Self { inner: Arc::new(inner) })
+    }
+
+    /// What the device is and can do.
+    pub fn info(&self) -> &DeviceInfo {
+        &self.inner.info
+    }
+
+    /// Hands all recorded work to the GPU without waiting for it.
+    ///
+    /// # Errors
+    /// [`Error::DeviceLost`], or an error of earlier work that had no other place to appear.
+    pub fn submit(&self) -> Result<(), Error> {
+        lock(&self.inner.recorder).flush();
+        self.inner.fault.check()
+    }
+
+    /// Hands all recorded work to the GPU and waits until it is done.
+    ///
+    /// # Errors
+    /// As [`submit`](Self::submit).
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn synchronize(&self) -> Result<(), Error> {
+        let last = lock(&self.inner.recorder).flush();
+        // No lock is held while waiting: other threads go on recording.
+        if !crate::readback::poll(&self.inner.wgpu, wgpu::PollType::Wait { submission_index: last, timeout: None }) {
+            self.inner.fault.lose("the driver failed while waiting for the GPU".into());
+        }
+        self.inner.fault.check()
+    }
+
+    /// Bytes and counts of this device's buffers.
+    pub fn memory_report(&self) -> MemoryReport {
+        self.inner.pool.report()
+    }
+
+    /// Frees all memory that no tensor uses.
+    pub fn trim(&self) {
+        // Bind groups keep the buffers that they name.
+        lock(&self.inner.recorder).forget_bind_groups();
+        lock(&self.inner.scalars).clear();
+        self.inner.pool.trim();
+        self.inner.staging.trim();
+    }
+
+    /// Writes the compiled pipelines to disk, where the adapter supports it; also done when the device drops.
+    ///
+    /// # Errors
+    /// [`Error::CacheFile`] if the file cannot be written.
+    pub fn save_pipeline_cache(&self) -> Result<(), Error> {
+        self.inner.pipelines.save()
+    }
+
+    /// How a launch of `function` would run for tensors of these shapes (one per parameter, empty for scalars):
+    /// the variant of each kernel, and why others were not chosen.
+    ///
+    /// # Errors
+    /// As a launch with such tensors.
+    pub fn explain(&self, function: &Function, shapes: &[&[usize]]) -> Result<Explanation, Error> {
+        let shapes = shapes.iter().map(|dims| Shape::new(dims)).collect::<Result<Vec<_>, _>>()?;
+        crate::plan::explain(function, &shapes, self.info(), self.inner.plans.forced().as_deref())
+    }
+
+    /// For tests and tuning: from now on, kernels that have a variant with this name use it; kernels that have
+    /// none choose as usual. A launch for which the variant's requirements do not hold is [`Error::Variant`].
+    pub fn force_variant(&self, name: Option<&str>) {
+        self.inner.plans.force(name);
+    }
+
+    /// Gives the device up: this and every later call with it or its tensors is [`Error::DeviceLost`].
+    pub fn destroy(&self) {
+        self.inner.fault.lose("`Device::destroy` was called".into());
+        self.inner.wgpu.destroy();
+    }
+
+    /// A number of the host as a rank-0 tensor; equal ones share their memory. `bits` are those of
+    /// [`Uniform::Scalar`](fuse_artifact::Uniform::Scalar): an `f16` as the bits of the equal `f32`.
+    #[doc(hidden)]
+    pub fn scalar_tensor(&self, dtype: DType, bits: u32) -> Result<RawTensor, Error> {
+        let cached = lock(&self.inner.scalars).get(&(dtype, bits)).cloned();
+        if let Some(buffer) = cached {
+            return Ok(RawTensor::from_parts(self, buffer, dtype, Shape::SCALAR));
+        }
+        let tensor = RawTensor::upload(self, dtype, Shape::SCALAR, Source::Bytes(&scalar_bytes(dtype, bits)))?;
+        let mut scalars = lock(&self.inner.scalars);
+        if scalars.len() >= MAX_SCALARS {
+            scalars.clear();
+        }
+        scalars.insert((dtype, bits), Arc::clone(tensor.buffer()));
+        Ok(tensor)
+    }
+
+    /// The wgpu device, for programs that also use wgpu directly.
+    pub fn wgpu_device(&self) -> &wgpu::Device {
+        &self.inner.wgpu
+    }
+
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.inner, &other.inner)
+    }
+}
+
+impl fmt::Debug for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Device").field(&self.inner.info.name).finish()
+    }
+}

@@ -1,0 +1,283 @@
+//! Everything that can go wrong, as values of one [`Error`].
+
+use fuse_artifact::DType;
+
+/// Why an operation of the runtime failed. Where they exist, variants name the kernel (the `fuse!` function),
+/// the argument, what was expected and what was found.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// No adapter fits what was asked for.
+    #[error(
+        "no adapter found for {wanted}; adapters present: {found}; help: install a Vulkan, Metal or DirectX 12 \
+         driver (on Debian and Ubuntu `mesa-vulkan-drivers` is a software one)"
+    )]
+    NoAdapter {
+        /// What was asked for.
+        wanted: String,
+        /// The adapters that are there.
+        found: String,
+    },
+    /// The adapter refused to open.
+    #[error("adapter `{adapter}` could not be opened: {reason}")]
+    DeviceRequest {
+        /// The adapter's name.
+        adapter: String,
+        /// The driver's reason.
+        reason: String,
+    },
+    /// The device lacks a feature.
+    #[error("{what} needs {feature}, which adapter `{adapter}` lacks or which was switched off")]
+    MissingFeature {
+        /// The kernel or operation.
+        what: String,
+        /// The feature.
+        feature: &'static str,
+        /// The adapter's name.
+        adapter: String,
+    },
+    /// A launch got too few or too many arguments or outputs.
+    #[error("kernel `{kernel}`: expected {expected} {what}, found {found}")]
+    Count {
+        /// The function.
+        kernel: String,
+        /// `arguments` or `outputs`.
+        what: &'static str,
+        /// The declared number.
+        expected: usize,
+        /// The given number.
+        found: usize,
+    },
+    /// An argument has the wrong element type, or is a tensor where a number belongs, or the reverse.
+    #[error("kernel `{kernel}`, argument `{argument}`: expected {expected}, found {found}")]
+    ArgumentType {
+        /// The function.
+        kernel: String,
+        /// The parameter's name.
+        argument: String,
+        /// For example `a tensor of f32`.
+        expected: String,
+        /// For example `a scalar of i32`.
+        found: String,
+    },
+    /// An argument has the wrong number of axes.
+    #[error("kernel `{kernel}`, argument `{argument}`: expected rank {expected}, found rank {found}")]
+    RankMismatch {
+        /// The function.
+        kernel: String,
+        /// The parameter's name.
+        argument: String,
+        /// The declared rank.
+        expected: usize,
+        /// The tensor's rank.
+        found: usize,
+    },
+    /// An argument's axis has the wrong extent.
+    #[error(
+        "kernel `{kernel}`, argument `{argument}`, axis {axis} (`{dimension}`): expected {expected} (from {origin}), \
+         found {found}"
+    )]
+    DimensionMismatch {
+        /// The function.
+        kernel: String,
+        /// The parameter's name.
+        argument: String,
+        /// The axis, counted in the tensor's own shape.
+        axis: u8,
+        /// The dimension as written, for example `K`.
+        dimension: String,
+        /// The extent it must have.
+        expected: u64,
+        /// Where the expectation comes from, for example `` `x`, axis 1 ``.
+        origin: String,
+        /// The extent it has.
+        found: u64,
+    },
+    /// Operands do not broadcast.
+    #[error(
+        "kernel `{kernel}`: {left} (from {left_origin}) and {right} (from {right_origin}) do not broadcast; \
+         help: extents must be equal, or one of them 1"
+    )]
+    BroadcastMismatch {
+        /// The function.
+        kernel: String,
+        /// The first extent that is not 1.
+        left: u64,
+        /// Where it comes from.
+        left_origin: String,
+        /// The extent that differs.
+        right: u64,
+        /// Where it comes from.
+        right_origin: String,
+    },
+    /// A relation between dimensions does not hold.
+    #[error("kernel `{kernel}`, {what}: expected {left} to be {relation} {right}")]
+    CheckFailed {
+        /// The function.
+        kernel: String,
+        /// What the relation is about.
+        what: String,
+        /// `equal to` or `at most`.
+        relation: &'static str,
+        /// The left size as written, and its value.
+        left: String,
+        /// The right size as written, and its value.
+        right: String,
+    },
+    /// A computed dimension is negative.
+    #[error("kernel `{kernel}`: `{size}` is negative or too large for these shapes")]
+    InvalidSize {
+        /// The function.
+        kernel: String,
+        /// The dimension as written.
+        size: String,
+    },
+    /// A tensor's values do not fill its shape.
+    #[error("shape {shape:?} holds {expected} elements, found {found}")]
+    LengthMismatch {
+        /// The shape.
+        shape: Vec<usize>,
+        /// Its number of elements.
+        expected: u64,
+        /// The number of values.
+        found: u64,
+    },
+    /// Something is larger than the adapter or the runtime allows.
+    #[error("{what}: {limit} is {allowed}, needed {needed}")]
+    TooLarge {
+        /// The kernel, argument or tensor.
+        what: String,
+        /// The limit.
+        limit: &'static str,
+        /// What would be needed.
+        needed: u64,
+        /// What is allowed.
+        allowed: u64,
+    },
+    /// The device's memory budget does not allow an allocation.
+    #[error("memory budget of {budget} bytes exceeded: {live} bytes are in use, {needed} more are needed")]
+    BudgetExceeded {
+        /// Bytes of the allocation.
+        needed: u64,
+        /// Bytes in use by live tensors.
+        live: u64,
+        /// The budget.
+        budget: u64,
+    },
+    /// The adapter has no memory left.
+    #[error("the adapter is out of memory (allocating {bytes} bytes)")]
+    OutOfMemory {
+        /// Bytes of the allocation; 0 where unknown.
+        bytes: u64,
+    },
+    /// The device is gone: driver reset, unplugged, or `Device::destroy`. Tensors of it are lost; make a new one.
+    #[error("the device is lost: {reason}")]
+    DeviceLost {
+        /// The driver's reason.
+        reason: String,
+    },
+    /// Arguments live on different devices.
+    #[error("kernel `{kernel}`: argument `{argument}` is on another device than `{first}`")]
+    DifferentDevices {
+        /// The function.
+        kernel: String,
+        /// The argument.
+        argument: String,
+        /// The first tensor argument.
+        first: String,
+    },
+    /// A launch without any tensor does not say on which device to run.
+    #[error("kernel `{kernel}` has no tensor argument that says on which device it runs")]
+    NoTensor {
+        /// The function.
+        kernel: String,
+    },
+    /// An output shares its memory with an argument or with another output.
+    #[error("kernel `{kernel}`: output {output} shares its memory with {other}")]
+    AliasedOutput {
+        /// The function.
+        kernel: String,
+        /// The output's position.
+        output: usize,
+        /// The argument or output that it shares with.
+        other: String,
+    },
+    /// A given output has the wrong dtype or shape.
+    #[error("kernel `{kernel}`, output {output}: expected {expected_dtype}{expected:?}, found {found_dtype}{found:?}")]
+    OutputMismatch {
+        /// The function.
+        kernel: String,
+        /// The output's position.
+        output: usize,
+        /// The dtype that the launch produces.
+        expected_dtype: DType,
+        /// The shape that the launch produces.
+        expected: Vec<usize>,
+        /// The output's dtype.
+        found_dtype: DType,
+        /// The output's shape.
+        found: Vec<usize>,
+    },
+    /// A variant was asked for that cannot run here.
+    #[error("kernel `{kernel}`: variant `{variant}` cannot be used: {reason}")]
+    Variant {
+        /// The kernel.
+        kernel: String,
+        /// The variant.
+        variant: String,
+        /// The requirement that does not hold.
+        reason: String,
+    },
+    /// The driver refused a kernel.
+    #[error("kernel `{kernel}`, variant `{variant}`: the driver refused the pipeline: {message}")]
+    Pipeline {
+        /// The kernel.
+        kernel: String,
+        /// The variant.
+        variant: String,
+        /// The driver's message.
+        message: String,
+    },
+    /// Reading a tensor back failed.
+    #[error("reading the tensor back failed: {message}")]
+    Readback {
+        /// What happened.
+        message: String,
+    },
+    /// A file of the pipeline cache could not be written.
+    #[error("pipeline cache `{path}`: {message}")]
+    CacheFile {
+        /// The file.
+        path: String,
+        /// The system's message.
+        message: String,
+    },
+    /// `Device::profile` was called within another `Device::profile` of the same device.
+    #[error("the device is already being profiled")]
+    ProfileActive,
+    /// The reference interpreter could not run a function.
+    #[error("the reference of `{function}` failed: {message}")]
+    Reference {
+        /// The function.
+        function: String,
+        /// What happened.
+        message: String,
+    },
+    /// A defect of `fuse!` or of the driver, noticed by validation. It may come from an earlier launch.
+    #[error("internal error: {message}; please report this")]
+    Internal {
+        /// The validation message.
+        message: String,
+    },
+}
+
+impl From<wgpu::Error> for Error {
+    fn from(error: wgpu::Error) -> Self {
+        match error {
+            wgpu::Error::OutOfMemory { .. } => Self::OutOfMemory { bytes: 0 },
+            wgpu::Error::Validation { description, .. } | wgpu::Error::Internal { description, .. } => {
+                Self::Internal { message: description }
+            }
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! What went wrong behind the caller's back: device loss, and errors that no error scope caught.
+//!
+//! Input: wgpu's callbacks. Output: [`Fault::check`], which launches and readbacks call first. Loss is for good;
+//! an uncaught error is reported once.
+
+use std::sync::{
+    Arc, Mutex,
+    atomic::{AtomicBool, Ordering},
+};
+
+use crate::{Error, lock::lock};
+
+/// The faults of one device.
+#[derive(Debug, Default)]
+pub(crate) struct Fault {
+    /// Whether `state` holds anything: keeps [`Fault::check`] to one load.
+    raised: AtomicBool,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    lost: Option<String>,
+    uncaught: Option<Error>,
+}
+
+impl Fault {
+    /// Installs the callbacks on `device`.
+    pub(crate) fn watch(device: &wgpu::Device) -> Arc<Self> {
+        let fault = Arc::new(Self::default());
+        let errors = Arc::clone(&fault);
+        device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| errors.record(error.into())));
+        let loss = Arc::clone(&fault);
+        device.set_device_lost_callback(move |reason, message| loss.lose(format!("{reason:?}: {message}")));
+        fault
+    }
+
+    /// An error if the device is lost or if an uncaught error waits to be reported.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        if !self.raised.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        let mut state = lock(&self.state);
+        if let Some(reason) = &state.lost {
+            return Err(Error::DeviceLost { reason: reason.clone() });
+        }
+        self.raised.store(false, Ordering::Release);
+        state.uncaught.take().map_or(Ok(()), Err)
+    }
+
+    /// Records that the device is gone. The first reason stays.
+    pub(crate) fn lose(&self, reason: String) {
+        lock(&self.state).lost.get_or_insert(reason);
+        self.raised.store(true, Ordering::Release);
+    }
+
+    fn record(&self, error: Error) {
+        // The first error is the cause; later ones tend to follow from it.
+        lock(&self.state).uncaught.get_or_insert(error);
+        self.raised.store(true, Ordering::Release);
+    }
+}
+
+/// Runs `create`, which makes wgpu objects, and returns the error it raised, if any.
+///
+/// On the web errors arrive later than this returns; there they reach [`Fault`] as uncaught errors.
+pub(crate) fn scoped<R>(device: &wgpu::Device, create: impl FnOnce() -> R) -> Result<R, Error> {
+    if cfg!(target_arch = "wasm32") {
+        return Ok(create());
+    }
+    let scopes = [wgpu::ErrorFilter::Internal, wgpu::ErrorFilter::OutOfMemory, wgpu::ErrorFilter::Validation]
+        .map(|filter| device.push_error_scope(filter));
+    let made = create();
+    let mut first = None;
+    for scope in scopes.into_iter().rev() {
+        // Natively the answer is there at once.
+        let error = pollster::block_on(scope.pop());
+        first = first.or(error);
+    }
+    first.map_or(Ok(made), |error| Err(error.into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn uncaught_errors_are_reported_once_and_loss_forever() {
+        let fault = Fault::default();
+        assert_eq!(fault.check(), Ok(()));
+        fault.record(Error::ProfileActive);
+        fault.record(Error::OutOfMemory { bytes: 1 });
+        assert_eq!(fault.check(), Err(Error::ProfileActive));
+        assert_eq!(fault.check(), Ok(()));
+        fault.lose("first".into());
+        fault.lose("second".into());
+        for _ in 0..2 {
+            assert_eq!(fault.check(), Err(Error::DeviceLost { reason: "first".into() }));
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! What an adapter is and can do.
+
+use std::fmt;
+
+use fuse_artifact::Features;
+
+/// The graphics interface behind a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Backend {
+    /// Vulkan.
+    Vulkan,
+    /// Metal.
+    Metal,
+    /// DirectX 12.
+    Dx12,
+    /// The browser's WebGPU.
+    WebGpu,
+    /// Anything else that wgpu offers.
+    Other,
+}
+
+impl Backend {
+    /// The name in messages.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Vulkan => "Vulkan",
+            Self::Metal => "Metal",
+            Self::Dx12 => "DirectX 12",
+            Self::WebGpu => "WebGPU",
+            Self::Other => "other",
+        }
+    }
+
+    pub(crate) fn mask(self) -> wgpu::Backends {
+        match self {
+            Self::Vulkan => wgpu::Backends::VULKAN,
+            Self::Metal => wgpu::Backends::METAL,
+            Self::Dx12 => wgpu::Backends::DX12,
+            Self::WebGpu => wgpu::Backends::BROWSER_WEBGPU,
+            Self::Other => wgpu::Backends::GL,
+        }
+    }
+}
+
+/// The kind of processor behind an adapter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum AdapterKind {
+    /// A GPU with memory of its own.
+    Discrete,
+    /// A GPU that shares the host's memory.
+    Integrated,
+    /// A GPU of a virtual machine, or one of which the driver does not say the kind.
+    Other,
+    /// A rasterizer on the CPU.
+    Software,
+}
+
+impl AdapterKind {
+    /// The name in messages.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Discrete => "discrete",
+            Self::Integrated => "integrated",
+            Self::Other => "other",
+            Self::Software => "software",
+        }
+    }
+}
+
+/// The limits of a device that decide what can be launched.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Limits {
+    /// Bytes of the largest buffer.
+    pub buffer_bytes: u64,
+    /// Bytes of the largest tensor that a kernel can read or write.
+    pub binding_bytes: u64,
+    /// Storage buffers of one kernel.
+    pub storage_bindings: u32,
+    /// Bytes of workgroup memory.
+    pub workgroup_bytes: u32,
+    /// Invocations of a workgroup.
+    pub workgroup_invocations: u32,
+    /// Workgroups along one dimension of a dispatch.
+    pub workgroups_per_dimension: u32,
+    /// Bytes of a uniform block.
+    pub uniform_bytes: u64,
+    /// Alignment of uniform blocks.
+    pub uniform_alignment: u32,
+}
+
+impl From<&wgpu::Limits> for Limits {
+    fn from(limits: &wgpu::Limits) -> Self {
+        Self {
+            buffer_bytes: limits.max_buffer_size,
+            // Whole vectors, so that a buffer may be as large as the tensor it holds.
+            binding_bytes: limits.max_storage_buffer_binding_size.min(limits.max_buffer_size) & !15,
+            storage_bindings: limits.max_storage_buffers_per_shader_stage,
+            workgroup_bytes: limits.max_compute_workgroup_storage_size,
+            workgroup_invocations: limits
+                .max_compute_invocations_per_workgroup
+                .min(limits.max_compute_workgroup_size_x),
+            workgroups_per_dimension: limits.max_compute_workgroups_per_dimension,
+            uniform_bytes: limits.max_uniform_buffer_binding_size,
+            uniform_alignment: limits.min_uniform_buffer_offset_alignment,
+        }
+    }
+}
+
+/// What a device is and can do. `Display` prints it over several lines.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct DeviceInfo {
+    /// The adapter's name; may be empty in browsers.
+    pub name: String,
+    /// The graphics interface.
+    pub backend: Backend,
+    /// The vendor, where known.
+    pub vendor: String,
+    /// The kind of processor.
+    pub kind: AdapterKind,
+    /// The driver and its version, where known.
+    pub driver: String,
+    /// What kernels may use.
+    pub features: Features,
+    /// Whether `Device::profile` works.
+    pub timestamps: bool,
+    /// Whether compiled pipelines can be kept on disk.
+    pub pipeline_cache: bool,
+    /// The limits.
+    pub limits: Limits,
+}
+
+impl DeviceInfo {
+    pub(crate) fn new(info: &wgpu::AdapterInfo, features: wgpu::Features, limits: &wgpu::Limits) -> Self {
+        Self {
+            name: info.name.clone(),
+            backend: match info.backend {
+                wgpu::Backend::Vulkan => Backend::Vulkan,
+                wgpu::Backend::Metal => Backend::Metal,
+                wgpu::Backend::Dx12 => Backend::Dx12,
+                wgpu::Backend::BrowserWebGpu => Backend::WebGpu,
+                _ => Backend::Other,
+            },
+            vendor: vendor_name(info.vendor),
+            kind: match info.device_type {
+                wgpu::DeviceType::DiscreteGpu => AdapterKind::Discrete,
+                wgpu::DeviceType::IntegratedGpu => AdapterKind::Integrated,
+                wgpu::DeviceType::Cpu => AdapterKind::Software,
+                wgpu::DeviceType::VirtualGpu | wgpu::DeviceType::Other => AdapterKind::Other,
+            },
+            driver: format!("{} {}", info.driver, info.driver_info).trim().to_owned(),
+            features: Features {
+                f16: features.contains(wgpu::Features::SHADER_F16),
+                subgroups: features.contains(wgpu::Features::SUBGROUP),
+            },
+            timestamps: features.contains(wgpu::Features::TIMESTAMP_QUERY),
+            pipeline_cache: features.contains(wgpu::Features::PIPELINE_CACHE),
+            limits: limits.into(),
+        }
+    }
+}
+
+impl fmt::Display for DeviceInfo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let yes = |flag| if flag { "yes" } else { "no" };
+        writeln!(f, "{} ({}, {}, {})", self.name, self.vendor, self.kind.name(), self.backend.name())?;
+        writeln!(f, "driver: {}", self.driver)?;
+        writeln!(
+            f,
+            "f16: {}, subgroups: {}, timestamps: {}, pipeline cache: {}",
+            yes(self.features.f16),
+            yes(self.features.subgroups),
+            yes(self.timestamps),
+            yes(self.pipeline_cache),
+        )?;
+        write!(
+            f,
+            "largest tensor: {} MiB, workgroup memory: {} KiB, invocations: {}, storage bindings: {}",
+            self.limits.binding_bytes >> 20,
+            self.limits.workgroup_bytes >> 10,
+            self.limits.workgroup_invocations,
+            self.limits.storage_bindings,
+        )
+    }
+}
+
+/// PCI vendor ids, and the ids that Khronos gave to vendors without one.
+fn vendor_name(id: u32) -> String {
+    let known = [
+        (0x10de, "NVIDIA"),
+        (0x1002, "AMD"),
+        (0x8086, "Intel"),
+        (0x106b, "Apple"),
+        (0x5143, "Qualcomm"),
+        (0x13b5, "Arm"),
+        (0x1010, "Imagination"),
+        (0x1414, "Microsoft"),
+        (0x1ae0, "Google"),
+        (0x10005, "Mesa"),
+    ];
+    match known.iter().find(|(known, _)| *known == id) {
+        Some((_, name)) => (*name).to_owned(),
+        None if id == 0 => "unknown vendor".to_owned(),
+        None => format!("vendor {id:#06x}"),
+    }
+}

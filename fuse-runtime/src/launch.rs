@@ -1,0 +1,351 @@
+//! A launch: arguments in, result tensors out, work recorded.
+//!
+//! Input: a [`Function`] and its arguments. Output: results, which hold their values once the recorded work has run.
+//! In a steady state a launch looks up its plan, takes pooled buffers, copies uniform words and records dispatches;
+//! the only allocation is the handle of each result.
+
+use fuse_artifact::{DType, Function, ParamKind, Slot};
+
+use crate::{
+    Device, Element, Error, Tensor,
+    lock::lock,
+    plan::{LaunchPlan, Selection, legal_variants},
+    pool::Storage,
+    raw::RawTensor,
+    record::{Buffers, Recorder},
+    shape::Shape,
+};
+
+/// An argument of a launch.
+#[derive(Clone, Copy, Debug)]
+pub enum Arg<'a> {
+    /// A tensor.
+    Tensor(&'a RawTensor),
+    /// A number of the host.
+    Scalar {
+        /// Its type.
+        dtype: DType,
+        /// Its bits, as `Uniform::Scalar` says: an `f16` is widened to `f32`.
+        bits: u32,
+    },
+}
+
+impl<'a> From<&'a RawTensor> for Arg<'a> {
+    fn from(tensor: &'a RawTensor) -> Self {
+        Self::Tensor(tensor)
+    }
+}
+
+impl<'a, T: Element, const D: usize> From<&'a Tensor<T, D>> for Arg<'a> {
+    fn from(tensor: &'a Tensor<T, D>) -> Self {
+        Self::Tensor(tensor.raw())
+    }
+}
+
+impl<T: Element> From<T> for Arg<'_> {
+    fn from(value: T) -> Self {
+        Self::Scalar { dtype: T::DTYPE, bits: value.scalar_bits() }
+    }
+}
+
+impl<'a> Arg<'a> {
+    fn tensor(&self) -> Option<&'a RawTensor> {
+        match self {
+            Self::Tensor(tensor) => Some(tensor),
+            Self::Scalar { .. } => None,
+        }
+    }
+
+    fn shape(&self) -> Shape {
+        self.tensor().map_or(Shape::SCALAR, |tensor| *tensor.dims())
+    }
+
+    fn describe(&self) -> String {
+        match self {
+            Self::Tensor(tensor) => format!("a tensor of {}", tensor.dtype()),
+            Self::Scalar { dtype, .. } => format!("a scalar of {dtype}"),
+        }
+    }
+}
+
+/// The variants of one kernel that may run for given arguments.
+#[derive(Clone, Debug, PartialEq)]
+pub struct KernelVariants {
+    /// The kernel.
+    pub kernel: &'static str,
+    /// Index and name of each.
+    pub legal: Vec<(usize, &'static str)>,
+}
+
+/// Launches `function`, which has `R` results.
+pub fn launch<const R: usize>(function: &'static Function, args: &[Arg<'_>]) -> Result<[RawTensor; R], Error> {
+    let launch = Launch::new(function, args)?;
+    let plan = launch.plan()?;
+    launch.run(&plan, |_, shape| Ok(*shape))
+}
+
+/// As [`launch`], for functions of the expression form: result `r` has `ranks[r]` axes.
+pub fn launch_padded<const R: usize>(
+    function: &'static Function,
+    args: &[Arg<'_>],
+    ranks: [usize; R],
+) -> Result<[RawTensor; R], Error> {
+    let launch = Launch::new(function, args)?;
+    let plan = launch.plan()?;
+    launch.run(&plan, |result, shape| {
+        shape.with_rank(ranks[result]).ok_or_else(|| Error::Internal {
+            message: format!("kernel `{}`: result {shape:?} does not have rank {}", function.name, ranks[result]),
+        })
+    })
+}
+
+/// Launches `function` into existing tensors.
+pub fn launch_into(function: &'static Function, args: &[Arg<'_>], outputs: &[&RawTensor]) -> Result<(), Error> {
+    let launch = Launch::new(function, args)?;
+    let plan = launch.plan()?;
+    launch.check_outputs(&plan, outputs)?;
+    launch.record(&plan, |result| outputs[result].buffer().storage())
+}
+
+/// As [`launch`], for callers that do not know the number of results while compiling.
+pub fn launch_dynamic(function: &'static Function, args: &[Arg<'_>]) -> Result<Vec<RawTensor>, Error> {
+    let launch = Launch::new(function, args)?;
+    let plan = launch.plan()?;
+    launch.run_dynamic(&plan)
+}
+
+/// As [`launch_dynamic`], with variant `choice[k]` for kernel `k`. Plans nothing in advance: for tests and tuning.
+pub fn launch_with(function: &'static Function, args: &[Arg<'_>], choice: &[usize]) -> Result<Vec<RawTensor>, Error> {
+    let launch = Launch::new(function, args)?;
+    let shapes: Vec<Shape> = launch.shapes().collect();
+    let inner = &launch.device.inner;
+    let plan = LaunchPlan::new(function, &shapes, &inner.info, Selection::Indices(choice), &inner.pipelines)?;
+    launch.run_dynamic(&plan)
+}
+
+/// The variants of every kernel that may run for these arguments.
+pub fn variants(function: &'static Function, args: &[Arg<'_>]) -> Result<Vec<KernelVariants>, Error> {
+    let launch = Launch::new(function, args)?;
+    let shapes: Vec<Shape> = launch.shapes().collect();
+    let legal = legal_variants(function, &shapes, launch.device.info())?;
+    let named = function.kernels.iter().zip(legal).map(|(kernel, legal)| KernelVariants {
+        kernel: &kernel.name,
+        legal: legal.into_iter().map(|index| (index, &*kernel.variants[index].name)).collect(),
+    });
+    Ok(named.collect())
+}
+
+/// A function with checked arguments.
+struct Launch<'a> {
+    function: &'static Function,
+    args: &'a [Arg<'a>],
+    device: &'a Device,
+}
+
+impl<'a> Launch<'a> {
+    /// Checks number, dtypes and devices of the arguments; shapes are checked when they are planned for.
+    fn new(function: &'static Function, args: &'a [Arg<'a>]) -> Result<Self, Error> {
+        let kernel = || function.name.to_string();
+        if args.len() != function.params.len() {
+            return Err(Error::Count {
+                kernel: kernel(),
+                what: "arguments",
+                expected: function.params.len(),
+                found: args.len(),
+            });
+        }
+        let mut first: Option<(usize, &RawTensor)> = None;
+        for (i, (arg, param)) in args.iter().zip(function.params.iter()).enumerate() {
+            let fits = match (&param.kind, arg) {
+                (ParamKind::Tensor(spec), Arg::Tensor(tensor)) => spec.dtype == tensor.dtype(),
+                (ParamKind::Scalar(expected), Arg::Scalar { dtype, .. }) => expected == dtype,
+                _ => false,
+            };
+            if !fits {
+                return Err(wrong_type(function, i, arg));
+            }
+            let Some(tensor) = arg.tensor() else { continue };
+            match first {
+                None => first = Some((i, tensor)),
+                Some((_, other)) if other.device().is(tensor.device()) => {}
+                Some((at, _)) => {
+                    return Err(Error::DifferentDevices {
+                        kernel: kernel(),
+                        argument: param.name.to_string(),
+                        first: function.params[at].name.to_string(),
+                    });
+                }
+            }
+        }
+        let (_, tensor) = first.ok_or_else(|| Error::NoTensor { kernel: kernel() })?;
+        tensor.device().inner.fault.check()?;
+        Ok(Self { function, args, device: tensor.device() })
+    }
+
+    fn shapes(&self) -> impl Iterator<Item = Shape> + Clone {
+        self.args.iter().map(Arg::shape)
+    }
+
+    fn plan(&self) -> Result<std::sync::Arc<LaunchPlan>, Error> {
+        self.device.inner.plans.get(self.device, self.function, self.shapes())
+    }
+
+    /// Launches into new tensors; `reshape` gives the shape that the caller sees.
+    fn run<const R: usize>(
+        &self,
+        plan: &LaunchPlan,
+        reshape: impl Fn(usize, &Shape) -> Result<Shape, Error>,
+    ) -> Result<[RawTensor; R], Error> {
+        if plan.results.len() != R {
+            return Err(self.count_error(plan, R));
+        }
+        let mut results = [const { None }; R];
+        for (i, slot) in results.iter_mut().enumerate() {
+            *slot = Some(self.allocate(plan, i)?.with_shape(reshape(i, &plan.results[i])?));
+        }
+        // Every slot was just filled, so nothing is lost by `flatten`-like access.
+        let results = results.map(|slot| slot.unwrap_or_else(|| unreachable!("every result is allocated")));
+        self.record(plan, |result| results[result].buffer().storage())?;
+        Ok(results)
+    }
+
+    fn run_dynamic(&self, plan: &LaunchPlan) -> Result<Vec<RawTensor>, Error> {
+        let results =
+            (0..plan.results.len()).map(|i| self.allocate(plan, i)).collect::<Result<Vec<RawTensor>, Error>>()?;
+        self.record(plan, |result| results[result].buffer().storage())?;
+        Ok(results)
+    }
+
+    fn allocate(&self, plan: &LaunchPlan, result: usize) -> Result<RawTensor, Error> {
+        let (shape, dtype) = (plan.results[result], self.function.results[result].dtype);
+        let bytes = shape.elements().unwrap_or(0) * dtype.bytes();
+        let pool = &self.device.inner.pool;
+        let (storage, _) = pool.take(bytes)?;
+        Ok(RawTensor::from_parts(self.device, pool.lease(storage), dtype, shape))
+    }
+
+    fn check_outputs(&self, plan: &LaunchPlan, outputs: &[&RawTensor]) -> Result<(), Error> {
+        if plan.results.len() != outputs.len() {
+            return Err(self.count_error(plan, outputs.len()));
+        }
+        for (i, output) in outputs.iter().enumerate() {
+            self.check_output(plan, i, output)?;
+            let id = output.buffer().storage().id;
+            let aliases = |other: &RawTensor| other.buffer().storage().id == id;
+            let argument = self.args.iter().position(|arg| arg.tensor().is_some_and(aliases));
+            let other = match argument {
+                Some(arg) => Some(format!("argument `{}`", self.function.params[arg].name)),
+                None => outputs[..i].iter().position(|other| aliases(other)).map(|other| format!("output {other}")),
+            };
+            if let Some(other) = other {
+                return Err(Error::AliasedOutput { kernel: self.function.name.to_string(), output: i, other });
+            }
+        }
+        Ok(())
+    }
+
+    fn check_output(&self, plan: &LaunchPlan, index: usize, output: &RawTensor) -> Result<(), Error> {
+        let kernel = self.function.name.to_string();
+        if !output.device().is(self.device) {
+            let first = self.args.iter().position(|arg| arg.tensor().is_some()).unwrap_or(0);
+            return Err(Error::DifferentDevices {
+                kernel,
+                argument: format!("output {index}"),
+                first: self.function.params[first].name.to_string(),
+            });
+        }
+        let (expected, spec) = (&plan.results[index], &self.function.results[index]);
+        let fits = if spec.padded {
+            output.dims().with_rank(expected.len()).as_ref() == Some(expected)
+        } else {
+            output.dims() == expected
+        };
+        if fits && output.dtype() == spec.dtype {
+            return Ok(());
+        }
+        Err(Error::OutputMismatch {
+            kernel,
+            output: index,
+            expected_dtype: spec.dtype,
+            expected: expected.to_vec(),
+            found_dtype: output.dtype(),
+            found: output.shape().to_vec(),
+        })
+    }
+
+    fn count_error(&self, plan: &LaunchPlan, found: usize) -> Error {
+        let kernel = self.function.name.to_string();
+        Error::Count { kernel, what: "outputs", expected: plan.results.len(), found }
+    }
+
+    /// Records the plan's dispatches, with results in the storage that `result` gives.
+    fn record<'r>(&self, plan: &LaunchPlan, result: impl Fn(usize) -> &'r Storage) -> Result<(), Error> {
+        if plan.steps.is_empty() {
+            return Ok(());
+        }
+        let mut recorder = lock(&self.device.inner.recorder);
+        // The list moves out so that it can be read while the recorder records.
+        let mut temporaries = std::mem::take(&mut recorder.temporaries);
+        temporaries.resize_with(plan.temporaries.len(), || None);
+        let recorded = self.record_steps(plan, &mut recorder, &mut temporaries, result);
+        for storage in temporaries.iter_mut().filter_map(Option::take) {
+            self.device.inner.pool.give(storage);
+        }
+        recorder.temporaries = temporaries;
+        recorded
+    }
+
+    fn record_steps<'r>(
+        &self,
+        plan: &LaunchPlan,
+        recorder: &mut Recorder,
+        temporaries: &mut [Option<Storage>],
+        result: impl Fn(usize) -> &'r Storage,
+    ) -> Result<(), Error> {
+        let pool = &self.device.inner.pool;
+        let scalar = |param: u16| match self.args[usize::from(param)] {
+            Arg::Scalar { bits, .. } => bits,
+            Arg::Tensor(_) => 0,
+        };
+        for (index, step) in plan.steps.iter().enumerate() {
+            for (temporary, slot) in plan.temporaries.iter().zip(temporaries.iter_mut()) {
+                if temporary.steps.is_some_and(|(first, _)| first == index) {
+                    *slot = Some(pool.take(temporary.bytes)?.0);
+                }
+            }
+            let mut buffers: Buffers<'_> = [None; crate::plan::MAX_BINDINGS];
+            for (buffer, slot) in buffers.iter_mut().zip(&step.slots) {
+                *buffer = match *slot {
+                    Slot::Param(i) => self.args[usize::from(i)].tensor().map(|tensor| tensor.buffer().storage()),
+                    Slot::Temporary(i) => temporaries[usize::from(i)].as_ref(),
+                    Slot::Result(i) => Some(result(usize::from(i))),
+                    Slot::Scratch => None,
+                };
+            }
+            recorder.dispatch(step, &buffers, scalar);
+            // Recorded work runs in order, so the next step may already reuse what this one used last.
+            for (temporary, slot) in plan.temporaries.iter().zip(temporaries.iter_mut()) {
+                if temporary.steps.is_some_and(|(_, last)| last == index)
+                    && let Some(storage) = slot.take()
+                {
+                    pool.give(storage);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn wrong_type(function: &Function, index: usize, arg: &Arg<'_>) -> Error {
+    let param = &function.params[index];
+    let expected = match &param.kind {
+        ParamKind::Tensor(spec) => format!("a tensor of {}", spec.dtype),
+        ParamKind::Scalar(dtype) => format!("a scalar of {dtype}"),
+    };
+    Error::ArgumentType {
+        kernel: function.name.to_string(),
+        argument: param.name.to_string(),
+        expected,
+        found: arg.describe(),
+    }
+}

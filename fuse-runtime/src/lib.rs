@@ -1,0 +1,115 @@
+//! Devices, tensors and launches for kernels compiled by `fuse!`.
+//!
+//! Data flows one way: tensors -> checked shapes (`check`) -> launch plan (`plan`) -> recording (`record`) ->
+//! submission -> readback (`readback`). Kernels arrive as artifacts ([`artifact::Function`]), compiled and validated
+//! while the program was built; this crate never generates shaders and does not link the compiler.
+//!
+//! ```no_run
+//! use fuse_runtime::{Device, Tensor2};
+//!
+//! # fn main() -> Result<(), fuse_runtime::Error> {
+//! let device = Device::blocking()?;
+//! let x = Tensor2::from_vec(&device, vec![1.0f32, 2.0, 3.0, 4.0], [2, 2])?;
+//! assert_eq!(x.to_vec_blocking()?, [1.0, 2.0, 3.0, 4.0]);
+//! println!("{}\n{}", device.info(), device.memory_report());
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Every failure is an [`Error`]; nothing panics. [`Device`] and tensors are `Send` and `Sync`: many threads may
+//! launch at once.
+
+#[cfg(feature = "ndarray")]
+mod arrays;
+mod bind;
+mod builder;
+mod check;
+mod device;
+mod disk;
+mod element;
+mod error;
+mod fault;
+mod info;
+mod launch;
+mod lock;
+mod operand;
+mod pipeline;
+mod plan;
+mod poller;
+mod pool;
+mod profile;
+mod random;
+mod rank;
+mod raw;
+mod readback;
+mod record;
+#[cfg(all(feature = "reference", not(target_arch = "wasm32")))]
+#[doc(hidden)]
+pub mod reference;
+mod shape;
+mod tensor;
+mod upload;
+
+pub use fuse_artifact as artifact;
+pub use half::f16;
+
+pub use crate::{
+    builder::DeviceBuilder,
+    device::Device,
+    element::{Element, Float, Number},
+    error::Error,
+    info::{AdapterKind, Backend, DeviceInfo, Limits},
+    launch::Arg,
+    operand::{Operand, OperandOf},
+    plan::{Explanation, KernelExplanation},
+    pool::MemoryReport,
+    profile::{Profile, ProfileEntry},
+    rank::{AtLeastTwo, BroadcastRank, MatmulRank, OneLess, OneMore, Rank, Ranked},
+    shape::MAX_RANK,
+    tensor::{Tensor, Tensor0, Tensor1, Tensor2, Tensor3, Tensor4, Tensor5, Tensor6},
+};
+
+/// What expansions of `fuse!`, test harnesses and tuners call. Not covered by semantic versioning.
+#[doc(hidden)]
+pub mod __private {
+    pub use fuse_artifact as artifact;
+    pub use half::f16;
+
+    #[doc(inline)]
+    pub use crate::__fuse_reference as reference;
+    #[cfg(all(feature = "reference", not(target_arch = "wasm32")))]
+    pub use crate::reference;
+    pub use crate::{
+        AtLeastTwo, BroadcastRank, Element, Error, Float, MatmulRank, Number, OneLess, OneMore, Operand, OperandOf,
+        Rank, Ranked, Tensor,
+        launch::{Arg, KernelVariants, launch, launch_dynamic, launch_into, launch_padded, launch_with, variants},
+        operand::launch_operands,
+        raw::RawTensor,
+    };
+
+    use artifact::{Function, Kernel, List};
+
+    /// A kernel of an artifact, as a constant; empty artifacts and artifacts made at run time have none.
+    pub const fn kernel(function: &'static Function, index: usize) -> &'static Kernel {
+        match &function.kernels {
+            List::Borrowed(kernels) => &kernels[index],
+            List::Owned(_) => panic!("the kernels of a `static` are borrowed"),
+        }
+    }
+}
+
+/// Keeps its tokens only if this crate's feature `reference` is on, which expansions in other crates cannot see.
+#[cfg(all(feature = "reference", not(target_arch = "wasm32")))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __fuse_reference {
+    ($($tokens:tt)*) => { $($tokens)* };
+}
+
+/// Drops its tokens: the feature `reference` is off.
+#[cfg(not(all(feature = "reference", not(target_arch = "wasm32"))))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __fuse_reference {
+    ($($tokens:tt)*) => {};
+}

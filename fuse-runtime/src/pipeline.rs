@@ -1,0 +1,161 @@
+//! Compute pipelines, by pass.
+//!
+//! Input: a [`Pass`]. Output: a shared [`Pipeline`]. Bind group layouts depend only on the size of the uniform block
+//! and on which buffers are written, so that most pipelines share theirs.
+
+use std::{
+    collections::HashMap,
+    ptr,
+    sync::{Arc, Mutex},
+};
+
+use fuse_artifact::Pass;
+
+use crate::{DeviceInfo, Error, builder::CacheChoice, disk::DiskCache, fault::scoped, lock::lock, plan::Label};
+
+/// A compiled pass.
+pub(crate) struct Pipeline {
+    pub(crate) id: u64,
+    pub(crate) compute: wgpu::ComputePipeline,
+    pub(crate) layout: Arc<Layout>,
+}
+
+/// A bind group layout. Ids are never used twice.
+pub(crate) struct Layout {
+    pub(crate) id: u64,
+    pub(crate) group: wgpu::BindGroupLayout,
+    /// Bytes of the uniform block, a multiple of 16; 0 if there is none.
+    pub(crate) uniform_bytes: u64,
+    pipeline: wgpu::PipelineLayout,
+}
+
+/// What a layout depends on.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Signature {
+    uniform_bytes: u64,
+    writable: Vec<bool>,
+}
+
+/// The pipelines of a device.
+pub(crate) struct Pipelines {
+    device: wgpu::Device,
+    disk: Option<DiskCache>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// By the address of the pass: artifacts are `static`.
+    pipelines: HashMap<usize, Arc<Pipeline>>,
+    layouts: HashMap<Signature, Arc<Layout>>,
+}
+
+impl Pipelines {
+    pub(crate) fn open(
+        device: &wgpu::Device,
+        info: &DeviceInfo,
+        adapter: &wgpu::AdapterInfo,
+        choice: &CacheChoice,
+    ) -> Self {
+        let disk = if info.pipeline_cache { DiskCache::open(device, adapter, choice) } else { None };
+        Self { device: device.clone(), disk, state: Mutex::default() }
+    }
+
+    /// The pipeline of `pass`, compiled if this is its first use.
+    pub(crate) fn get(&self, pass: &'static Pass, label: &Label) -> Result<Arc<Pipeline>, Error> {
+        let key = ptr::from_ref(pass).addr();
+        if let Some(pipeline) = lock(&self.state).pipelines.get(&key) {
+            return Ok(Arc::clone(pipeline));
+        }
+        // Compiled without the lock: other threads may launch meanwhile. If two compile the same pass, one wins.
+        let layout = self.layout(pass)?;
+        let compute = self.compile(pass, &layout, label)?;
+        let mut state = lock(&self.state);
+        let id = state.pipelines.len() as u64 + 1;
+        Ok(Arc::clone(state.pipelines.entry(key).or_insert_with(|| Arc::new(Pipeline { id, compute, layout }))))
+    }
+
+    /// Writes the compiled pipelines to disk.
+    pub(crate) fn save(&self) -> Result<(), Error> {
+        self.disk.as_ref().map_or(Ok(()), DiskCache::save)
+    }
+
+    fn compile(&self, pass: &Pass, layout: &Layout, label: &Label) -> Result<wgpu::ComputePipeline, Error> {
+        let made = scoped(&self.device, || {
+            let source = wgpu::ShaderModuleDescriptor {
+                label: Some(label.kernel),
+                source: wgpu::ShaderSource::Wgsl((&*pass.wgsl).into()),
+            };
+            // SAFETY: without checks, a shader that leaves its buffers is undefined behavior. Plans check that every
+            // access stays in its tensor for all indices of the domain, and emitted shaders use no other indices;
+            // their loops are bounded by extents. Browsers keep their own checks.
+            let module =
+                unsafe { self.device.create_shader_module_trusted(source, wgpu::ShaderRuntimeChecks::unchecked()) };
+            self.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+                label: Some(label.kernel),
+                layout: Some(&layout.pipeline),
+                module: &module,
+                entry_point: Some("main"),
+                compilation_options: wgpu::PipelineCompilationOptions {
+                    zero_initialize_workgroup_memory: false,
+                    ..Default::default()
+                },
+                cache: self.disk.as_ref().map(DiskCache::cache),
+            })
+        });
+        made.map_err(|error| match error {
+            Error::OutOfMemory { .. } => error,
+            error => Error::Pipeline {
+                kernel: label.kernel.to_owned(),
+                variant: label.variant.to_owned(),
+                message: error.to_string(),
+            },
+        })
+    }
+
+    fn layout(&self, pass: &Pass) -> Result<Arc<Layout>, Error> {
+        let signature = Signature {
+            uniform_bytes: (pass.uniforms.len() as u64 * 4).next_multiple_of(16),
+            writable: pass.bindings.iter().map(|binding| binding.writable).collect(),
+        };
+        let mut state = lock(&self.state);
+        if let Some(layout) = state.layouts.get(&signature) {
+            return Ok(Arc::clone(layout));
+        }
+        let id = state.layouts.len() as u64 + 1;
+        let layout = Arc::new(scoped(&self.device, || create_layout(&self.device, &signature, id))?);
+        state.layouts.insert(signature, Arc::clone(&layout));
+        Ok(layout)
+    }
+}
+
+impl Drop for Pipelines {
+    fn drop(&mut self) {
+        // Nobody is left to tell: a cache that could not be written costs time at the next start, nothing else.
+        drop(self.save());
+    }
+}
+
+fn create_layout(device: &wgpu::Device, signature: &Signature, id: u64) -> Layout {
+    let entry = |binding: usize, ty, has_dynamic_offset, min_binding_size| wgpu::BindGroupLayoutEntry {
+        binding: binding as u32,
+        visibility: wgpu::ShaderStages::COMPUTE,
+        ty: wgpu::BindingType::Buffer { ty, has_dynamic_offset, min_binding_size },
+        count: None,
+    };
+    let uniform = wgpu::BufferSize::new(signature.uniform_bytes)
+        .map(|bytes| entry(0, wgpu::BufferBindingType::Uniform, true, Some(bytes)));
+    let storage = signature
+        .writable
+        .iter()
+        .enumerate()
+        .map(|(i, writable)| entry(i + 1, wgpu::BufferBindingType::Storage { read_only: !writable }, false, None));
+    let entries: Vec<_> = uniform.into_iter().chain(storage).collect();
+    let group = device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: None, entries: &entries });
+    let pipeline = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+        label: None,
+        bind_group_layouts: &[Some(&group)],
+        immediate_size: 0,
+    });
+    Layout { id, group, uniform_bytes: signature.uniform_bytes, pipeline }
+}

@@ -1,0 +1,257 @@
+//! From a function and shapes to what is dispatched.
+//!
+//! Input: a [`Function`], the arguments' shapes, the device's abilities. Output: a [`LaunchPlan`], which holds
+//! everything of a launch that does not change between launches of equal shapes: pipelines, uniform words, grids,
+//! sizes of results and temporaries. Stages: `check` (shapes), `domain` (numbers and simplification), `require`
+//! (what may run), `choose` (what does), `words` (uniforms and grids).
+//!
+//! Invariants: empty kernels have no steps; the lifetime of a temporary spans all steps that bind it.
+//! Not here: buffers and recording (`launch`, `record`).
+
+mod cache;
+mod choose;
+mod domain;
+mod explain;
+mod require;
+mod words;
+
+use std::sync::Arc;
+
+use fuse_artifact::{DType, Function, Kernel, Pass, Slot, Variant};
+
+pub use self::explain::{Explanation, KernelExplanation};
+pub(crate) use self::{cache::PlanCache, explain::explain, require::MAX_BINDINGS};
+use self::{
+    choose::{Candidate, best, candidates, uses_scratch},
+    domain::Domain,
+    require::Refusal,
+    words::{Chosen, Filled, fill},
+};
+use crate::{
+    DeviceInfo, Error,
+    check::{Bound, bind},
+    pipeline::{Pipeline, Pipelines},
+    shape::Shape,
+};
+
+/// How variants are chosen.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Selection<'a> {
+    /// By the cost model.
+    Best,
+    /// The variant of this name in kernels that have one.
+    Named(&'a str),
+    /// By index, one per kernel.
+    Indices(&'a [usize]),
+}
+
+/// A launch, ready but for buffers and host scalars.
+pub(crate) struct LaunchPlan {
+    pub(crate) function: &'static Function,
+    pub(crate) params: Box<[Shape]>,
+    pub(crate) results: Box<[Shape]>,
+    pub(crate) temporaries: Box<[Temporary]>,
+    pub(crate) steps: Box<[Step]>,
+}
+
+/// Storage that a launch uses between its steps.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Temporary {
+    pub(crate) bytes: u64,
+    /// The first and the last step that bind it; `None` if none does.
+    pub(crate) steps: Option<(usize, usize)>,
+}
+
+/// One dispatch.
+pub(crate) struct Step {
+    pub(crate) label: Label,
+    pub(crate) pipeline: Arc<Pipeline>,
+    /// The buffers of bindings 1 and up; scratch memory is a temporary here.
+    pub(crate) slots: Box<[Slot]>,
+    pub(crate) filled: Filled,
+}
+
+/// What a dispatch is, for profiles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Label {
+    pub(crate) function: &'static str,
+    pub(crate) kernel: &'static str,
+    pub(crate) variant: &'static str,
+    pub(crate) pass: usize,
+}
+
+/// What is dispatched, before pipelines exist.
+struct Resolved<'a> {
+    results: Vec<Shape>,
+    temporaries: Vec<Temporary>,
+    dispatches: Vec<Dispatch<'a>>,
+}
+
+struct Dispatch<'a> {
+    kernel: &'a Kernel,
+    variant: &'a Variant,
+    pass: usize,
+    slots: Vec<Slot>,
+    filled: Filled,
+}
+
+impl LaunchPlan {
+    /// Plans a launch and creates the pipelines that are missing.
+    pub(crate) fn new(
+        function: &'static Function,
+        shapes: &[Shape],
+        info: &DeviceInfo,
+        selection: Selection<'_>,
+        pipelines: &Pipelines,
+    ) -> Result<Self, Error> {
+        let resolved = resolve(function, shapes, info, selection)?;
+        let step = |dispatch: Dispatch<'static>| {
+            let Dispatch { kernel, variant, pass, slots, filled } = dispatch;
+            let label = Label { function: &function.name, kernel: &kernel.name, variant: &variant.name, pass };
+            let pipeline = pipelines.get(&variant.passes[pass], &label)?;
+            Ok(Step { label, pipeline, slots: slots.into(), filled })
+        };
+        Ok(Self {
+            function,
+            params: shapes.into(),
+            results: resolved.results.into(),
+            temporaries: resolved.temporaries.into(),
+            steps: resolved.dispatches.into_iter().map(step).collect::<Result<_, Error>>()?,
+        })
+    }
+}
+
+fn resolve<'a>(
+    function: &'a Function,
+    shapes: &[Shape],
+    info: &DeviceInfo,
+    selection: Selection<'_>,
+) -> Result<Resolved<'a>, Error> {
+    let bound = bind(function, shapes, info.limits.binding_bytes)?;
+    let bytes =
+        |(spec, shape): (&fuse_artifact::TensorSpec, &Shape)| shape.elements().unwrap_or(0) * spec.dtype.bytes();
+    let sizes = function.temporaries.iter().zip(&bound.temporaries).map(bytes);
+    let mut resolved = Resolved {
+        results: bound.results.clone(),
+        temporaries: sizes.map(|bytes| Temporary { bytes, steps: None }).collect(),
+        dispatches: Vec::new(),
+    };
+    for (index, kernel) in function.kernels.iter().enumerate() {
+        let domain = Domain::new(function, kernel, shapes, &bound)?;
+        if domain.count() > 0 {
+            let chosen = choose(kernel, index, &domain, info, selection)?;
+            let variant = &kernel.variants[chosen.variant];
+            let symbols = &bound.symbols;
+            resolved.add(&Chosen { kernel, variant, domain: &domain, split: chosen.split, symbols }, info)?;
+        }
+    }
+    resolved.check_slots(function, &bound)?;
+    resolved.find_lifetimes();
+    Ok(resolved)
+}
+
+fn choose(
+    kernel: &Kernel,
+    index: usize,
+    domain: &Domain,
+    info: &DeviceInfo,
+    selection: Selection<'_>,
+) -> Result<Candidate, Error> {
+    let all = candidates(kernel, domain, info);
+    let wanted = match selection {
+        Selection::Best => None,
+        Selection::Named(name) => kernel.variants.iter().position(|variant| variant.name == name),
+        Selection::Indices(indices) => indices.get(index).copied(),
+    };
+    let Some(wanted) = wanted else {
+        return best(domain.kind, &all).ok_or_else(|| no_variant(kernel, &all, info));
+    };
+    let refused = |reason: String| Error::Variant {
+        kernel: kernel.name.to_string(),
+        variant: kernel.variants.get(wanted).map_or_else(|| wanted.to_string(), |variant| variant.name.to_string()),
+        reason,
+    };
+    match all.get(wanted) {
+        Some(Ok(candidate)) => Ok(*candidate),
+        Some(Err(refusal)) => Err(refused(refusal.to_string())),
+        None => Err(refused(format!("the kernel has {} variants", all.len()))),
+    }
+}
+
+/// The error for a kernel without a candidate: what its least demanding variant, the last, is refused for.
+fn no_variant(kernel: &Kernel, all: &[Result<Candidate, Refusal>], info: &DeviceInfo) -> Error {
+    let what = format!("kernel `{}`", kernel.name);
+    match all.last() {
+        Some(Err(Refusal::Feature(feature))) => Error::MissingFeature { what, feature, adapter: info.name.clone() },
+        Some(Err(Refusal::Limit(limit, needed, allowed))) => {
+            Error::TooLarge { what, limit, needed: *needed, allowed: *allowed }
+        }
+        Some(Err(Refusal::Shape(reason))) => {
+            Error::Internal { message: format!("{what}: the general variant does not fit: {reason}") }
+        }
+        Some(Ok(_)) | None => Error::Internal { message: format!("{what} has no variants") },
+    }
+}
+
+impl<'a> Resolved<'a> {
+    fn add(&mut self, chosen: &Chosen<'a, '_>, info: &DeviceInfo) -> Result<(), Error> {
+        let Chosen { kernel, variant, domain, split, .. } = *chosen;
+        let scratch = self.temporaries.len() as u16;
+        if uses_scratch(variant) {
+            let bytes = domain.count() * split.parts * DType::F32.bytes();
+            self.temporaries.push(Temporary { bytes, steps: None });
+        }
+        for (index, pass) in variant.passes.iter().enumerate() {
+            let filled = fill(chosen, pass, info.limits.workgroups_per_dimension)?;
+            let slots = slots(pass, scratch);
+            self.dispatches.push(Dispatch { kernel, variant, pass: index, slots, filled });
+        }
+        Ok(())
+    }
+
+    /// Every binding names a tensor that exists.
+    fn check_slots(&self, function: &Function, bound: &Bound) -> Result<(), Error> {
+        let exists = |slot: &Slot| match *slot {
+            Slot::Param(i) => usize::from(i) < function.params.len(),
+            Slot::Temporary(i) => usize::from(i) < self.temporaries.len(),
+            Slot::Result(i) => usize::from(i) < bound.results.len(),
+            Slot::Scratch => false,
+        };
+        match self.dispatches.iter().find(|dispatch| !dispatch.slots.iter().all(exists)) {
+            None => Ok(()),
+            Some(dispatch) => Err(Error::Internal {
+                message: format!("kernel `{}` binds a tensor that does not exist", dispatch.kernel.name),
+            }),
+        }
+    }
+
+    fn find_lifetimes(&mut self) {
+        for (step, dispatch) in self.dispatches.iter().enumerate() {
+            for slot in &dispatch.slots {
+                if let Slot::Temporary(i) = *slot {
+                    let steps = &mut self.temporaries[usize::from(i)].steps;
+                    *steps = Some((steps.map_or(step, |(first, _)| first), step));
+                }
+            }
+        }
+    }
+}
+
+fn slots(pass: &Pass, scratch: u16) -> Vec<Slot> {
+    let slot = |slot| if slot == Slot::Scratch { Slot::Temporary(scratch) } else { slot };
+    pass.bindings.iter().map(|binding| slot(binding.slot)).collect()
+}
+
+/// The variants of every kernel that may run for these shapes, as indices.
+pub(crate) fn legal_variants(
+    function: &Function,
+    shapes: &[Shape],
+    info: &DeviceInfo,
+) -> Result<Vec<Vec<usize>>, Error> {
+    let bound = bind(function, shapes, info.limits.binding_bytes)?;
+    let of_kernel = |kernel: &Kernel| {
+        let domain = Domain::new(function, kernel, shapes, &bound)?;
+        Ok(candidates(kernel, &domain, info).into_iter().flatten().map(|candidate| candidate.variant).collect())
+    };
+    function.kernels.iter().map(of_kernel).collect()
+}

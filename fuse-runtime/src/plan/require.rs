@@ -1,0 +1,165 @@
+//! Whether a variant may run: its requirements on the domain, its features, the device's limits.
+//!
+//! A refusal is a text that finishes the sentence "the variant cannot run because".
+
+use fuse_artifact::{DomainKind, Features, Pass, Require, Schedule, Variant};
+
+use super::domain::{Domain, Strides};
+use crate::{DeviceInfo, info::Limits};
+
+/// Storage buffers of a pass that the runtime can bind, whatever the adapter allows.
+pub(crate) const MAX_BINDINGS: usize = 16;
+
+/// Why a variant cannot run.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Refusal {
+    /// The device lacks a feature.
+    Feature(&'static str),
+    /// The device's limit is too low: the limit, what is needed, what is allowed.
+    Limit(&'static str, u64, u64),
+    /// A requirement on shapes or strides does not hold.
+    Shape(String),
+}
+
+impl std::fmt::Display for Refusal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Feature(name) => write!(f, "the device lacks {name}"),
+            Self::Limit(what, needed, allowed) => write!(f, "it needs {needed} {what}, the device allows {allowed}"),
+            Self::Shape(reason) => f.write_str(reason),
+        }
+    }
+}
+
+/// Whether `variant` may run on `domain` with this device.
+pub(crate) fn legal(variant: &Variant, domain: &Domain, info: &DeviceInfo) -> Result<(), Refusal> {
+    check_features(variant.features, info.features)?;
+    variant.passes.iter().try_for_each(|pass| check_limits(pass, &info.limits))?;
+    if let (DomainKind::Pointwise, Schedule::Elements { rank, .. }) = (domain.kind, &variant.schedule) {
+        check(domain.extents.len() <= usize::from(*rank), || format!("its text indexes at most {rank} axes"))?;
+    }
+    variant.requires.iter().try_for_each(|require| check_require(require, domain))
+}
+
+fn check_features(needed: Features, present: Features) -> Result<(), Refusal> {
+    let features = [
+        (needed.f16, present.f16, "16-bit floats (`shader-f16`)"),
+        (needed.subgroups, present.subgroups, "subgroup operations"),
+    ];
+    match features.iter().find(|(needed, present, _)| *needed && !present) {
+        Some((_, _, name)) => Err(Refusal::Feature(name)),
+        None => Ok(()),
+    }
+}
+
+fn check_limits(pass: &Pass, limits: &Limits) -> Result<(), Refusal> {
+    let bindings = limits.storage_bindings.min(MAX_BINDINGS as u32);
+    let needs = [
+        ("bytes of workgroup memory", u64::from(pass.workgroup_bytes), u64::from(limits.workgroup_bytes)),
+        ("invocations per workgroup", pass.workgroup_size.into(), limits.workgroup_invocations.into()),
+        ("storage buffers", pass.bindings.len() as u64, bindings.into()),
+        ("bytes of uniforms", pass.uniforms.len() as u64 * 4, limits.uniform_bytes),
+    ];
+    match needs.iter().find(|(_, needed, allowed)| needed > allowed) {
+        Some(&(what, needed, allowed)) => Err(Refusal::Limit(what, needed, allowed)),
+        None => Ok(()),
+    }
+}
+
+fn check(holds: bool, reason: impl FnOnce() -> String) -> Result<(), Refusal> {
+    if holds { Ok(()) } else { Err(Refusal::Shape(reason())) }
+}
+
+fn check_require(require: &Require, domain: &Domain) -> Result<(), Refusal> {
+    let innermost = domain.extents.len().checked_sub(1);
+    let pointwise = domain.kind == DomainKind::Pointwise;
+    // Pointwise requirements mean the innermost axis left; contractions name theirs.
+    let axis_of = |axis: u8| if pointwise { innermost } else { Some(usize::from(axis)) };
+    let extent = |axis: u8| domain.extents.get(usize::from(axis)).copied().unwrap_or(1);
+    let access = |index: u16| domain.accesses.get(usize::from(index));
+    match *require {
+        Require::RankAtMost(rank) => {
+            check(domain.extents.len() <= usize::from(rank), || format!("more than {rank} axes are left"))
+        }
+        Require::InnerMultiple { of } => {
+            let divides = domain.extents.len() <= 1 || innermost.is_none_or(|i| is_multiple(domain.extents[i], of));
+            check(divides, || format!("the innermost extent is no multiple of {of}"))
+        }
+        Require::Stride { access: index, axis, stride } => {
+            let trivial = pointwise && domain.count() <= 1;
+            let found = stride_along(access(index), axis_of(axis));
+            check(trivial || found == Some(stride.into()), || format!("the stride of access {index} is not {stride}"))
+        }
+        Require::Aligned { access: index, axis, of } => {
+            let aligned = access(index).is_some_and(|access| is_aligned(access, axis_of(axis), of));
+            check(aligned, || format!("access {index} is not aligned to {of} elements"))
+        }
+        Require::Multiple { axis, of } => {
+            check(is_multiple(extent(axis), of), || format!("the extent of axis {axis} is no multiple of {of}"))
+        }
+        Require::AtMost { axis, value } => {
+            check(extent(axis) <= value.into(), || format!("the extent of axis {axis} is above {value}"))
+        }
+    }
+}
+
+fn stride_along(access: Option<&Strides>, axis: Option<usize>) -> Option<u64> {
+    access?.strides.get(axis?).copied()
+}
+
+fn is_aligned(access: &Strides, along: Option<usize>, of: u32) -> bool {
+    // What repeats along the axis is read one element at a time.
+    let repeats = along.and_then(|axis| access.strides.get(axis)) == Some(&0);
+    let others = access.strides.iter().enumerate().filter(|(axis, _)| Some(*axis) != along);
+    repeats || is_multiple(access.offset, of) && others.into_iter().all(|(_, stride)| is_multiple(*stride, of))
+}
+
+fn is_multiple(value: u64, of: u32) -> bool {
+    value.is_multiple_of(of.max(1).into())
+}
+
+#[cfg(test)]
+mod tests {
+    use fuse_artifact::{Slot, Space};
+
+    use super::*;
+
+    fn pointwise(extents: &[u64], strides: &[u64], offset: u64) -> Domain {
+        let access = Strides { slot: Slot::Param(0), space: Space::Point, offset, strides: strides.to_vec() };
+        Domain { kind: DomainKind::Pointwise, extents: extents.to_vec(), accesses: vec![access] }
+    }
+
+    fn holds(require: Require, domain: &Domain) -> bool {
+        check_require(&require, domain).is_ok()
+    }
+
+    #[test]
+    fn pointwise_requirements_mean_the_innermost_axis_left() {
+        let rows = pointwise(&[3, 8], &[8, 1], 4);
+        assert!(holds(Require::Stride { access: 0, axis: 0, stride: 1 }, &rows));
+        assert!(holds(Require::Aligned { access: 0, axis: 0, of: 4 }, &rows));
+        assert!(!holds(Require::Aligned { access: 0, axis: 0, of: 8 }, &rows), "the offset is 4");
+        assert!(holds(Require::InnerMultiple { of: 4 }, &rows));
+        assert!(!holds(Require::InnerMultiple { of: 3 }, &rows));
+        assert!(!holds(Require::RankAtMost(1), &rows));
+    }
+
+    #[test]
+    fn flat_and_single_domains_are_lenient() {
+        assert!(holds(Require::InnerMultiple { of: 4 }, &pointwise(&[7], &[1], 0)));
+        let single = pointwise(&[], &[], 0);
+        assert!(holds(Require::Stride { access: 0, axis: 0, stride: 1 }, &single));
+        assert!(holds(Require::Aligned { access: 0, axis: 0, of: 4 }, &single));
+    }
+
+    #[test]
+    fn contraction_requirements_name_their_axis() {
+        let lhs = Strides { slot: Slot::Param(0), space: Space::Lhs, offset: 0, strides: vec![6, 1] };
+        let domain = Domain { kind: DomainKind::Contraction, extents: vec![1, 8, 6], accesses: vec![lhs] };
+        assert!(holds(Require::Stride { access: 0, axis: 1, stride: 1 }, &domain));
+        assert!(!holds(Require::Aligned { access: 0, axis: 1, of: 4 }, &domain));
+        assert!(holds(Require::Multiple { axis: 1, of: 4 }, &domain));
+        assert!(holds(Require::AtMost { axis: 0, value: 1 }, &domain));
+        assert!(!holds(Require::AtMost { axis: 2, value: 5 }, &domain));
+    }
+}

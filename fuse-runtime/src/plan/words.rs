@@ -1,0 +1,161 @@
+//! The uniform block and the grid of one pass.
+
+use fuse_artifact::{DomainKind, Grid, Kernel, Pass, Schedule, Uniform, Variant};
+
+use super::{
+    choose::{Split, tile},
+    domain::{Contraction, Domain, Strides},
+};
+use crate::Error;
+
+/// A pass with numbers.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Filled {
+    /// The uniform block; words of host scalars are 0.
+    pub(crate) words: Vec<u32>,
+    /// Where host scalars go: word and parameter.
+    pub(crate) scalars: Vec<(u16, u16)>,
+    /// Workgroups in x and y.
+    pub(crate) grid: [u32; 2],
+    /// Workgroups that have work.
+    pub(crate) workgroups: u32,
+}
+
+/// A kernel with its chosen variant and all numbers.
+pub(crate) struct Chosen<'f, 'n> {
+    pub(crate) kernel: &'f Kernel,
+    pub(crate) variant: &'f Variant,
+    pub(crate) domain: &'n Domain,
+    pub(crate) split: Split,
+    /// The values of `Function::symbols`.
+    pub(crate) symbols: &'n [u64],
+}
+
+/// Fills the words of `pass`, one of the variant's. `limit` is the device's limit of workgroups per dimension.
+pub(crate) fn fill(chosen: &Chosen<'_, '_>, pass: &Pass, limit: u32) -> Result<Filled, Error> {
+    let [row_tiles, column_tiles] = tiles(chosen.variant, pass, chosen.domain);
+    let Chosen { kernel, variant, domain, split, symbols } = *chosen;
+    let context = Context { kernel, variant, domain, split, symbols, row_tiles, column_tiles };
+    let workgroups = context.fit(context.workgroups(pass), "workgroups")?;
+    let mut filled = Filled { words: Vec::new(), scalars: Vec::new(), grid: grid(workgroups, limit), workgroups };
+    if filled.grid[1] > limit {
+        return Err(Error::TooLarge {
+            what: format!("kernel `{}`", kernel.name),
+            limit: "workgroups of a dispatch",
+            needed: workgroups.into(),
+            allowed: u64::from(limit) * u64::from(limit),
+        });
+    }
+    for (word, uniform) in pass.uniforms.iter().enumerate() {
+        if let Uniform::Scalar { param } = uniform {
+            filled.scalars.push((word as u16, *param));
+        }
+        filled.words.push(context.word(uniform, workgroups)?);
+    }
+    Ok(filled)
+}
+
+/// `workgroups` in x and y with few idle ones.
+fn grid(workgroups: u32, limit: u32) -> [u32; 2] {
+    let y = workgroups.div_ceil(limit.max(1)).max(1);
+    [workgroups.div_ceil(y), y]
+}
+
+/// Tiles along rows and columns: of the pass, or, for a pass over elements, of the schedule.
+fn tiles(variant: &Variant, pass: &Pass, domain: &Domain) -> [u64; 2] {
+    let Contraction { rows, columns, .. } = domain.contraction();
+    let [tile_rows, tile_columns] = match pass.grid {
+        Grid::Tiles { rows, columns } => [rows.into(), columns.into()],
+        Grid::Elements { .. } => {
+            let [rows, columns, _] = tile(&variant.schedule);
+            [rows, columns]
+        }
+    };
+    [rows.div_ceil(tile_rows.max(1)), columns.div_ceil(tile_columns.max(1))]
+}
+
+struct Context<'a> {
+    kernel: &'a Kernel,
+    variant: &'a Variant,
+    domain: &'a Domain,
+    split: Split,
+    symbols: &'a [u64],
+    row_tiles: u64,
+    column_tiles: u64,
+}
+
+impl Context<'_> {
+    fn workgroups(&self, pass: &Pass) -> u64 {
+        match pass.grid {
+            Grid::Elements { per_workgroup } => self.domain.count().div_ceil(per_workgroup.max(1).into()),
+            Grid::Tiles { .. } => {
+                let tiles = self.row_tiles.saturating_mul(self.column_tiles);
+                self.domain.contraction().batch.saturating_mul(tiles).saturating_mul(self.split.parts)
+            }
+        }
+    }
+
+    fn word(&self, uniform: &Uniform, workgroups: u32) -> Result<u32, Error> {
+        let value = match uniform {
+            Uniform::Workgroups => workgroups.into(),
+            Uniform::Count => self.domain.count(),
+            Uniform::Extent { axis } => self.aligned(&self.domain.extents, *axis, 1),
+            Uniform::Offset { access } => self.access(*access)?.offset,
+            Uniform::Stride { access, axis } => self.aligned(&self.access(*access)?.strides, *axis, 0),
+            Uniform::Scalar { .. } => 0,
+            Uniform::RowTiles => self.row_tiles,
+            Uniform::ColumnTiles => self.column_tiles,
+            Uniform::Splits => self.split.parts,
+            Uniform::SplitDepth => self.split.depth,
+            Uniform::Size { size } => size.eval(self.symbols).ok_or_else(|| Error::InvalidSize {
+                kernel: self.kernel.name.to_string(),
+                size: size.display(|_| "_").to_string(),
+            })?,
+        };
+        self.fit(value, "32-bit index of a kernel")
+    }
+
+    /// `values[axis]`, where a pointwise variant counts axes from the end of its own rank.
+    fn aligned(&self, values: &[u64], axis: u8, missing: u64) -> u64 {
+        let axis = usize::from(axis);
+        let index = match (self.domain.kind, &self.variant.schedule) {
+            (DomainKind::Pointwise, Schedule::Elements { rank, .. }) => {
+                (axis + values.len()).checked_sub(usize::from(*rank))
+            }
+            _ => Some(axis),
+        };
+        index.and_then(|index| values.get(index)).copied().unwrap_or(missing)
+    }
+
+    fn access(&self, index: u16) -> Result<&Strides, Error> {
+        self.domain
+            .accesses
+            .get(usize::from(index))
+            .ok_or_else(|| Error::Internal { message: format!("kernel `{}` has no access {index}", self.kernel.name) })
+    }
+
+    fn fit(&self, value: u64, limit: &'static str) -> Result<u32, Error> {
+        u32::try_from(value).map_err(|_| Error::TooLarge {
+            what: format!("kernel `{}`", self.kernel.name),
+            limit,
+            needed: value,
+            allowed: u32::MAX.into(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn grids_fold_with_few_idle_workgroups() {
+        assert_eq!(grid(65535, 65535), [65535, 1]);
+        assert_eq!(grid(65536, 65535), [32768, 2]);
+        for workgroups in [1, 2, 65537, 131_071, 1_000_003, u32::MAX] {
+            let [x, y] = grid(workgroups, 65535);
+            let total = u64::from(x) * u64::from(y);
+            assert!(total >= workgroups.into() && total - u64::from(workgroups) < y.into());
+        }
+    }
+}

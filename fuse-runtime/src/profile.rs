@@ -1,0 +1,195 @@
+//! GPU times per dispatch.
+//!
+//! While profiling, every dispatch runs in a pass of its own that writes a timestamp before and after. That keeps
+//! neighbors from overlapping, so the sum of the times is an upper bound of what the same work takes unprofiled.
+
+use std::fmt;
+
+use crate::plan::{Label, Step};
+
+/// Two timestamps per dispatch, and at most 4096 queries per set.
+const DISPATCHES_PER_SET: usize = 2048;
+
+/// What ran and how long it took, in order.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Profile {
+    /// The dispatches.
+    pub entries: Vec<ProfileEntry>,
+}
+
+/// One dispatch.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct ProfileEntry {
+    /// The `fuse!` function.
+    pub function: &'static str,
+    /// The kernel.
+    pub kernel: &'static str,
+    /// The variant that ran.
+    pub variant: &'static str,
+    /// The pass of the variant, counted from 0.
+    pub pass: usize,
+    /// Workgroups with work.
+    pub workgroups: u32,
+    /// Nanoseconds on the GPU.
+    pub nanoseconds: u64,
+}
+
+impl Profile {
+    /// Nanoseconds of all dispatches together.
+    pub fn nanoseconds(&self) -> u64 {
+        self.entries.iter().map(|entry| entry.nanoseconds).sum()
+    }
+}
+
+impl fmt::Display for Profile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let width = self.entries.iter().map(|entry| entry.kernel.len()).max().unwrap_or(0).max(6);
+        let variant_width = self.entries.iter().map(|entry| entry.variant.len()).max().unwrap_or(0).max(7);
+        writeln!(f, "{:<width$}  {:<variant_width$}  pass  workgroups  {:>12}", "kernel", "variant", "GPU time")?;
+        for entry in &self.entries {
+            let ProfileEntry { kernel, variant, pass, workgroups, nanoseconds, .. } = entry;
+            let time = *nanoseconds as f64 / 1e3;
+            writeln!(f, "{kernel:<width$}  {variant:<variant_width$}  {pass:>4}  {workgroups:>10}  {time:>9.1} µs")?;
+        }
+        write!(f, "{} dispatches, {:.1} µs", self.entries.len(), self.nanoseconds() as f64 / 1e3)
+    }
+}
+
+/// The dispatches of a profile that is being taken.
+#[derive(Default)]
+pub(crate) struct Log {
+    sets: Vec<wgpu::QuerySet>,
+    dispatches: Vec<(Label, u32)>,
+}
+
+impl Log {
+    /// The timestamps of the pass of `step`.
+    pub(crate) fn start(&mut self, device: &wgpu::Device, step: &Step) -> Option<wgpu::ComputePassTimestampWrites<'_>> {
+        let index = self.dispatches.len() % DISPATCHES_PER_SET;
+        if index == 0 {
+            self.sets.push(device.create_query_set(&wgpu::QuerySetDescriptor {
+                label: None,
+                ty: wgpu::QueryType::Timestamp,
+                count: 2 * DISPATCHES_PER_SET as u32,
+            }));
+        }
+        self.dispatches.push((step.label, step.filled.workgroups));
+        Some(wgpu::ComputePassTimestampWrites {
+            query_set: self.sets.last()?,
+            beginning_of_pass_write_index: Some(2 * index as u32),
+            end_of_pass_write_index: Some(2 * index as u32 + 1),
+        })
+    }
+}
+
+#[cfg(not(target_arch = "wasm32"))]
+mod native {
+    use super::{DISPATCHES_PER_SET, Log, Profile, ProfileEntry};
+    use crate::{Device, Error, fault::scoped, lock::lock, readback::poll};
+
+    impl Device {
+        /// Runs `work` and gives its result with the GPU time of every dispatch that the device recorded meanwhile,
+        /// also by other threads.
+        ///
+        /// # Errors
+        /// [`Error::MissingFeature`] if the adapter has no timestamps, [`Error::ProfileActive`] within another
+        /// profile, and errors of the work itself.
+        pub fn profile<R>(&self, work: impl FnOnce() -> R) -> Result<(R, Profile), Error> {
+            if !self.info().timestamps {
+                return Err(Error::MissingFeature {
+                    what: "`Device::profile`".into(),
+                    feature: "timestamp queries",
+                    adapter: self.info().name.clone(),
+                });
+            }
+            self.inner.fault.check()?;
+            let guard = LogGuard::start(self)?;
+            let result = work();
+            let log = guard.stop();
+            self.inner.fault.check()?;
+            Ok((result, self.read_log(&log)?))
+        }
+
+        /// Resolves the timestamps of `log` and reads them.
+        fn read_log(&self, log: &Log) -> Result<Profile, Error> {
+            let inner = &self.inner;
+            let set_bytes = 16 * DISPATCHES_PER_SET as u64;
+            let bytes = set_bytes * log.sets.len() as u64;
+            if bytes == 0 {
+                return Ok(Profile::default());
+            }
+            let buffer = |usage| {
+                let descriptor =
+                    wgpu::BufferDescriptor { label: Some("timestamps"), size: bytes, usage, mapped_at_creation: false };
+                scoped(&inner.wgpu, || inner.wgpu.create_buffer(&descriptor))
+            };
+            let resolved = buffer(wgpu::BufferUsages::QUERY_RESOLVE | wgpu::BufferUsages::COPY_SRC)?;
+            let staging = buffer(wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST)?;
+            let submission_index = {
+                let mut recorder = lock(&inner.recorder);
+                let encoder = recorder.outside_pass();
+                let mut left = log.dispatches.len();
+                for (i, set) in log.sets.iter().enumerate() {
+                    let queries = 2 * left.min(DISPATCHES_PER_SET);
+                    left -= queries / 2;
+                    encoder.resolve_query_set(set, 0..queries as u32, &resolved, i as u64 * set_bytes);
+                }
+                encoder.copy_buffer_to_buffer(&resolved, 0, &staging, 0, bytes);
+                recorder.flush()
+            };
+            staging.map_async(wgpu::MapMode::Read, .., |_| {});
+            if !poll(&inner.wgpu, wgpu::PollType::Wait { submission_index, timeout: None }) {
+                inner.fault.lose("the driver failed while waiting for the GPU".into());
+            }
+            inner.fault.check()?;
+            let view = staging
+                .get_mapped_range(..)
+                .map_err(|_| Error::Readback { message: "the driver did not map the timestamps".into() })?;
+            let stamps: Vec<u64> = bytemuck::pod_collect_to_vec(&view);
+            Ok(log.profile(&stamps, inner.queue.get_timestamp_period()))
+        }
+    }
+
+    impl Log {
+        fn profile(&self, stamps: &[u64], period: f32) -> Profile {
+            let entry = |(i, (label, workgroups)): (usize, &(crate::plan::Label, u32))| ProfileEntry {
+                function: label.function,
+                kernel: label.kernel,
+                variant: label.variant,
+                pass: label.pass,
+                workgroups: *workgroups,
+                nanoseconds: (stamps[2 * i + 1].saturating_sub(stamps[2 * i]) as f64 * f64::from(period)) as u64,
+            };
+            Profile { entries: self.dispatches.iter().enumerate().map(entry).collect() }
+        }
+    }
+
+    /// Ends the profile also when the profiled closure panics.
+    struct LogGuard<'a> {
+        device: &'a Device,
+    }
+
+    impl<'a> LogGuard<'a> {
+        fn start(device: &'a Device) -> Result<Self, Error> {
+            let mut recorder = lock(&device.inner.recorder);
+            if recorder.log.is_some() {
+                return Err(Error::ProfileActive);
+            }
+            recorder.flush();
+            recorder.log = Some(Log::default());
+            Ok(Self { device })
+        }
+
+        fn stop(self) -> Log {
+            lock(&self.device.inner.recorder).log.take().unwrap_or_default()
+        }
+    }
+
+    impl Drop for LogGuard<'_> {
+        fn drop(&mut self) {
+            lock(&self.device.inner.recorder).log = None;
+        }
+    }
+}

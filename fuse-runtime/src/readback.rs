@@ -1,0 +1,159 @@
+//! Reading tensors back, and waiting for the GPU.
+//!
+//! A readback records a copy to a staging buffer, submits, and maps that buffer. Blocking readbacks poll until the
+//! map is there. Awaited ones are woken by the map's callback, which `poller` makes run.
+
+use std::{
+    future::Future,
+    panic::{AssertUnwindSafe, catch_unwind},
+    pin::Pin,
+    sync::{Arc, Condvar, Mutex},
+    task::{Context, Poll, Waker},
+};
+
+use crate::{Device, Error, lock::lock, pool::Storage, raw::RawTensor};
+
+/// Decodes the bytes of `tensor`, waiting for them.
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) fn read_blocking<R>(tensor: &RawTensor, decode: impl FnOnce(&[u8]) -> R) -> Result<R, Error> {
+    match Pending::start(tensor)? {
+        None => Ok(decode(&[])),
+        Some(pending) => {
+            pending.wait();
+            pending.finish(decode)
+        }
+    }
+}
+
+/// Decodes the bytes of `tensor` once they are there.
+pub(crate) async fn read<R>(tensor: &RawTensor, decode: impl FnOnce(&[u8]) -> R) -> Result<R, Error> {
+    match Pending::start(tensor)? {
+        None => Ok(decode(&[])),
+        Some(pending) => {
+            pending.device.inner.poller.wake_after(&pending.device, pending.submission.clone());
+            Mapped(&pending.answer).await;
+            pending.finish(decode)
+        }
+    }
+}
+
+/// Polls the device; whether it worked.
+pub(crate) fn poll(device: &wgpu::Device, kind: wgpu::PollType) -> bool {
+    // wgpu panics where the driver reports a fatal error from within a wait; here that is a lost device.
+    catch_unwind(AssertUnwindSafe(|| device.poll(kind))).is_ok_and(|polled| polled.is_ok())
+}
+
+/// A staging buffer on its way to being mapped.
+struct Pending {
+    device: Device,
+    staging: Storage,
+    bytes: u64,
+    submission: Option<wgpu::SubmissionIndex>,
+    answer: Arc<Answer>,
+}
+
+/// What the map's callback says.
+#[derive(Default)]
+struct Answer {
+    state: Mutex<AnswerState>,
+    /// Notified by the callback.
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct AnswerState {
+    mapped: Option<bool>,
+    /// The task to wake.
+    waker: Option<Waker>,
+}
+
+impl Pending {
+    /// Records the copy, submits and asks for the map; `None` for an empty tensor.
+    fn start(tensor: &RawTensor) -> Result<Option<Self>, Error> {
+        let device = tensor.device().clone();
+        let inner = &device.inner;
+        inner.fault.check()?;
+        let bytes = tensor.bytes();
+        if bytes == 0 {
+            return Ok(None);
+        }
+        let padded = bytes.next_multiple_of(4);
+        let (staging, _) = inner.staging.take(padded)?;
+        let submission = {
+            let mut recorder = lock(&inner.recorder);
+            recorder.copy(tensor.buffer().storage(), &staging, padded);
+            recorder.flush()
+        };
+        let answer = Arc::<Answer>::default();
+        let shared = Arc::clone(&answer);
+        staging.buffer.map_async(wgpu::MapMode::Read, ..padded, move |result| {
+            let waker = {
+                let mut state = lock(&shared.state);
+                state.mapped = Some(result.is_ok());
+                state.waker.take()
+            };
+            // Without the lock: the task may be polled from within.
+            if let Some(waker) = waker {
+                waker.wake();
+            }
+            shared.changed.notify_all();
+        });
+        Ok(Some(Self { device, staging, bytes, submission, answer }))
+    }
+
+    /// Waits for the GPU, then for the callback: if another thread polls at the same time, that one may run it, a
+    /// moment after this thread's poll returns.
+    #[cfg(not(target_arch = "wasm32"))]
+    fn wait(&self) {
+        use std::time::{Duration, Instant};
+
+        let inner = &self.device.inner;
+        if !poll(&inner.wgpu, wgpu::PollType::Wait { submission_index: self.submission.clone(), timeout: None }) {
+            inner.fault.lose("the driver failed while waiting for the GPU".into());
+        }
+        // Long enough for any thread to be scheduled; without a bound a defect of the driver would hang the program.
+        let deadline = Instant::now() + Duration::from_secs(10);
+        while lock(&self.answer.state).mapped.is_none() && Instant::now() < deadline {
+            poll(&inner.wgpu, wgpu::PollType::Poll);
+            let state = lock(&self.answer.state);
+            if state.mapped.is_none() {
+                drop(self.answer.changed.wait_timeout(state, Duration::from_millis(1)));
+            }
+        }
+    }
+
+    fn finish<R>(self, decode: impl FnOnce(&[u8]) -> R) -> Result<R, Error> {
+        let inner = &self.device.inner;
+        let mapped = lock(&self.answer.state).mapped == Some(true);
+        let decoded =
+            if mapped { self.staging.buffer.get_mapped_range(..self.bytes.next_multiple_of(4)).ok() } else { None }
+                .map(|view| decode(&view[..self.bytes as usize]));
+        // An error of the work before is the better message, and its values would be wrong.
+        inner.fault.check()?;
+        match decoded {
+            Some(decoded) => {
+                self.staging.buffer.unmap();
+                inner.staging.give(self.staging);
+                Ok(decoded)
+            }
+            // A buffer in an unknown state does not go back to the pool.
+            None => Err(Error::Readback { message: "the driver did not map the staging buffer".into() }),
+        }
+    }
+}
+
+/// Resolves when the map's callback has run.
+struct Mapped<'a>(&'a Answer);
+
+impl Future for Mapped<'_> {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        let mut state = lock(&self.0.state);
+        if state.mapped.is_some() {
+            return Poll::Ready(());
+        }
+        state.waker = Some(context.waker().clone());
+        Poll::Pending
+    }
+}

@@ -1,0 +1,203 @@
+//! Recording: one open encoder with one open compute pass, submitted in batches.
+//!
+//! Input: steps of launch plans with their buffers. Output: submissions, in the order of recording. Uniform blocks
+//! gather in host memory and are written to one arena right before their batch is submitted; queue writes run
+//! between the batches before and after, so the arena needs no copies.
+//!
+//! Invariant: buffers that a batch uses carry its number (see `pool`). Not here: what is dispatched (`plan`).
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
+};
+
+use crate::{
+    Error,
+    bind::BindGroups,
+    fault::scoped,
+    info::Limits,
+    plan::{MAX_BINDINGS, Step},
+    pool::Storage,
+    profile::Log,
+};
+
+/// Bytes of the uniform arena: more than a batch of the usual blocks needs.
+const ARENA_BYTES: u64 = 256 << 10;
+
+/// Dispatches of a batch. Batches start short, so that an idle GPU gets work soon, and double up to the longest.
+const SHORTEST_BATCH: u32 = 8;
+const LONGEST_BATCH: u32 = 128;
+
+/// The buffers of a step's bindings, in order.
+pub(crate) type Buffers<'a> = [Option<&'a Storage>; MAX_BINDINGS];
+
+/// The open batch of a device. Callers hold it through a mutex.
+pub(crate) struct Recorder {
+    // A pass ends when it is dropped, which must be before its encoder.
+    pass: Option<wgpu::ComputePass<'static>>,
+    encoder: Option<wgpu::CommandEncoder>,
+    /// The pipeline that is set in the open pass; 0 for none.
+    pipeline: u64,
+    uniforms: Vec<u8>,
+    arena: wgpu::Buffer,
+    alignment: usize,
+    groups: BindGroups,
+    dispatches: u32,
+    batch_length: u32,
+    open_batch: Arc<AtomicU64>,
+    /// Storage of temporaries of the launch being recorded; kept here so that launches allocate no list.
+    pub(crate) temporaries: Vec<Option<Storage>>,
+    pub(crate) log: Option<Log>,
+    device: wgpu::Device,
+    queue: wgpu::Queue,
+}
+
+impl Recorder {
+    pub(crate) fn new(
+        device: &wgpu::Device,
+        queue: &wgpu::Queue,
+        limits: &Limits,
+        open_batch: Arc<AtomicU64>,
+    ) -> Result<Self, Error> {
+        let arena = scoped(device, || {
+            device.create_buffer(&wgpu::BufferDescriptor {
+                label: Some("uniforms"),
+                size: ARENA_BYTES,
+                usage: wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
+                mapped_at_creation: false,
+            })
+        })?;
+        Ok(Self {
+            pass: None,
+            encoder: None,
+            pipeline: 0,
+            uniforms: Vec::with_capacity(ARENA_BYTES as usize),
+            arena,
+            alignment: limits.uniform_alignment.max(16) as usize,
+            groups: BindGroups::default(),
+            dispatches: 0,
+            batch_length: SHORTEST_BATCH,
+            open_batch,
+            temporaries: Vec::new(),
+            log: None,
+            device: device.clone(),
+            queue: queue.clone(),
+        })
+    }
+
+    /// Records one dispatch. `scalar` gives the bits of a host scalar by parameter.
+    pub(crate) fn dispatch(&mut self, step: &Step, buffers: &Buffers<'_>, scalar: impl Fn(u16) -> u32) {
+        if self.dispatches >= self.batch_length || !self.has_room(step.pipeline.layout.uniform_bytes) {
+            self.flush_full();
+        }
+        let offset = self.push_uniforms(step, scalar);
+        let batch = self.open_batch.load(Ordering::Relaxed);
+        buffers.iter().flatten().for_each(|storage| storage.used_in(batch));
+        self.open_pass(step);
+        let Some(pass) = &mut self.pass else { return };
+        let pipeline = &step.pipeline;
+        let group = self.groups.get(&self.device, &pipeline.layout, &self.arena, buffers);
+        if self.pipeline != pipeline.id {
+            pass.set_pipeline(&pipeline.compute);
+            self.pipeline = pipeline.id;
+        }
+        match offset {
+            Some(offset) => pass.set_bind_group(0, group, &[offset]),
+            None => pass.set_bind_group(0, group, &[]),
+        }
+        pass.dispatch_workgroups(step.filled.grid[0], step.filled.grid[1], 1);
+        self.dispatches += 1;
+    }
+
+    /// Records that `storage` becomes zero.
+    pub(crate) fn clear(&mut self, storage: &Storage) {
+        storage.used_in(self.open_batch.load(Ordering::Relaxed));
+        self.outside_pass().clear_buffer(&storage.buffer, 0, None);
+    }
+
+    /// Records a copy of the first `bytes` bytes, a multiple of 4.
+    pub(crate) fn copy(&mut self, from: &Storage, to: &Storage, bytes: u64) {
+        let batch = self.open_batch.load(Ordering::Relaxed);
+        from.used_in(batch);
+        to.used_in(batch);
+        self.outside_pass().copy_buffer_to_buffer(&from.buffer, 0, &to.buffer, 0, bytes);
+    }
+
+    /// The encoder, with no pass open.
+    pub(crate) fn outside_pass(&mut self) -> &mut wgpu::CommandEncoder {
+        self.close_pass();
+        let device = &self.device;
+        self.encoder.get_or_insert_with(|| device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default()))
+    }
+
+    /// Submits what is recorded; its index, if there was anything. The next batch starts short again, because the
+    /// caller is about to wait.
+    pub(crate) fn flush(&mut self) -> Option<wgpu::SubmissionIndex> {
+        self.batch_length = SHORTEST_BATCH;
+        self.submit()
+    }
+
+    /// Forgets cached bind groups, which keep buffers alive.
+    pub(crate) fn forget_bind_groups(&mut self) {
+        self.groups.clear();
+    }
+
+    fn flush_full(&mut self) {
+        self.batch_length = (self.batch_length * 2).min(LONGEST_BATCH);
+        self.submit();
+    }
+
+    fn submit(&mut self) -> Option<wgpu::SubmissionIndex> {
+        self.close_pass();
+        let commands = self.encoder.take()?.finish();
+        if !self.uniforms.is_empty() {
+            self.queue.write_buffer(&self.arena, 0, &self.uniforms);
+            self.uniforms.clear();
+        }
+        self.dispatches = 0;
+        let index = self.queue.submit([commands]);
+        // Only now may host writes go to buffers of this batch.
+        self.open_batch.fetch_add(1, Ordering::Release);
+        Some(index)
+    }
+
+    fn has_room(&self, bytes: u64) -> bool {
+        self.uniforms.len() as u64 + bytes <= ARENA_BYTES
+    }
+
+    /// Appends the step's uniform block; its offset, if it has one.
+    fn push_uniforms(&mut self, step: &Step, scalar: impl Fn(u16) -> u32) -> Option<u32> {
+        let bytes = step.pipeline.layout.uniform_bytes as usize;
+        if bytes == 0 {
+            return None;
+        }
+        let start = self.uniforms.len();
+        self.uniforms.extend_from_slice(bytemuck::cast_slice(&step.filled.words));
+        for &(word, param) in &step.filled.scalars {
+            let at = start + 4 * usize::from(word);
+            self.uniforms[at..at + 4].copy_from_slice(&scalar(param).to_ne_bytes());
+        }
+        self.uniforms.resize((start + bytes).next_multiple_of(self.alignment), 0);
+        Some(start as u32)
+    }
+
+    /// Makes sure a pass is open: the shared one, or, when profiling, one with timestamps for this step alone.
+    fn open_pass(&mut self, step: &Step) {
+        if self.log.is_some() {
+            self.close_pass();
+        }
+        if self.pass.is_some() {
+            return;
+        }
+        self.outside_pass();
+        let Some(encoder) = &mut self.encoder else { return };
+        let timestamp_writes = self.log.as_mut().and_then(|log| log.start(&self.device, step));
+        let descriptor = wgpu::ComputePassDescriptor { label: None, timestamp_writes };
+        self.pass = Some(encoder.begin_compute_pass(&descriptor).forget_lifetime());
+    }
+
+    fn close_pass(&mut self) {
+        self.pass = None;
+        self.pipeline = 0;
+    }
+}

@@ -1,0 +1,161 @@
+//! Typed tensors.
+
+use std::{fmt, marker::PhantomData};
+
+use crate::{Device, Element, Error, Float, random, raw::RawTensor, readback, shape::Shape, upload::Source};
+
+/// A contiguous tensor of `D` axes (0 to 6) with elements of type `T` in the memory of a device.
+///
+/// Cloning is cheap and shares the memory; nothing writes to it after it is made but a launch into it.
+#[derive(Clone)]
+pub struct Tensor<T: Element, const D: usize> {
+    raw: RawTensor,
+    element: PhantomData<T>,
+}
+
+/// A single number on a device.
+pub type Tensor0<T> = Tensor<T, 0>;
+/// A vector.
+pub type Tensor1<T> = Tensor<T, 1>;
+/// A matrix.
+pub type Tensor2<T> = Tensor<T, 2>;
+/// A tensor of three axes.
+pub type Tensor3<T> = Tensor<T, 3>;
+/// A tensor of four axes.
+pub type Tensor4<T> = Tensor<T, 4>;
+/// A tensor of five axes.
+pub type Tensor5<T> = Tensor<T, 5>;
+/// A tensor of six axes.
+pub type Tensor6<T> = Tensor<T, 6>;
+
+impl<T: Element, const D: usize> Tensor<T, D> {
+    /// A tensor of the values of `values`, last axis fastest.
+    ///
+    /// # Errors
+    /// [`Error::LengthMismatch`] if they do not fill `shape`, [`Error::TooLarge`], and those of allocation.
+    pub fn from_vec(device: &Device, values: Vec<T>, shape: [usize; D]) -> Result<Self, Error> {
+        Self::from_slice(device, &values, shape)
+    }
+
+    /// As [`from_vec`](Self::from_vec), from borrowed values.
+    pub fn from_slice(device: &Device, values: &[T], shape: [usize; D]) -> Result<Self, Error> {
+        let expected = Shape::new(&shape)?.elements();
+        if expected != Some(values.len() as u64) {
+            let expected = expected.unwrap_or(u64::MAX);
+            return Err(Error::LengthMismatch { shape: shape.to_vec(), expected, found: values.len() as u64 });
+        }
+        RawTensor::from_bytes(device, T::DTYPE, &shape, &T::encode(values)).map(Self::from_raw)
+    }
+
+    /// A tensor of zeros (`false` for `bool`).
+    ///
+    /// # Errors
+    /// [`Error::TooLarge`], and those of allocation.
+    pub fn zeros(device: &Device, shape: [usize; D]) -> Result<Self, Error> {
+        Self::full(device, T::default(), shape)
+    }
+
+    /// A tensor in which every element is `value`.
+    ///
+    /// # Errors
+    /// As [`zeros`](Self::zeros).
+    pub fn full(device: &Device, value: T, shape: [usize; D]) -> Result<Self, Error> {
+        let shape = Shape::new(&shape)?;
+        let bytes = crate::raw::tensor_bytes(device, "tensor", T::DTYPE, &shape)?;
+        let encoded = T::encode(&[value, value]).into_owned();
+        let word = [encoded[0], encoded[1], encoded[2], encoded[3]];
+        RawTensor::upload(device, T::DTYPE, shape, Source::Repeat(word, bytes)).map(Self::from_raw)
+    }
+
+    /// The dimensions, outermost first.
+    pub fn shape(&self) -> [usize; D] {
+        let mut shape = [0; D];
+        shape.copy_from_slice(self.raw.shape());
+        shape
+    }
+
+    /// The number of elements.
+    pub fn len(&self) -> usize {
+        self.raw.elements()
+    }
+
+    /// Whether there are no elements.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The device that holds it.
+    pub fn device(&self) -> &Device {
+        self.raw.device()
+    }
+
+    /// The same elements, in the same order and memory, with another shape.
+    ///
+    /// # Errors
+    /// [`Error::LengthMismatch`] if that shape holds another number of elements.
+    pub fn reshape<const E: usize>(&self, shape: [usize; E]) -> Result<Tensor<T, E>, Error> {
+        self.raw.reshape(&shape).map(Tensor::from_raw)
+    }
+
+    /// The values, last axis fastest, once the work that makes them is done.
+    ///
+    /// # Errors
+    /// [`Error::DeviceLost`], [`Error::Readback`], and errors of earlier work that had no other place to appear.
+    pub async fn to_vec(&self) -> Result<Vec<T>, Error> {
+        readback::read(&self.raw, T::decode).await
+    }
+
+    /// As [`to_vec`](Self::to_vec), waiting for it. Not on the web, where waiting would hang the page.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn to_vec_blocking(&self) -> Result<Vec<T>, Error> {
+        readback::read_blocking(&self.raw, T::decode)
+    }
+
+    /// The untyped tensor.
+    #[doc(hidden)]
+    pub fn raw(&self) -> &RawTensor {
+        &self.raw
+    }
+
+    /// The typed tensor of an untyped one of this dtype and rank. Only generated code calls this, with launch
+    /// results whose dtype and rank the compiler knows.
+    #[doc(hidden)]
+    pub fn from_raw(raw: RawTensor) -> Self {
+        const { assert!(D <= crate::MAX_RANK, "tensors have at most 6 axes") };
+        assert!(raw.dtype() == T::DTYPE && raw.shape().len() == D, "expected {}[rank {D}], found {raw:?}", T::DTYPE);
+        Self { raw, element: PhantomData }
+    }
+}
+
+impl<T: Float, const D: usize> Tensor<T, D> {
+    /// Uniform random numbers in [0, 1); the same for the same seed on every machine.
+    ///
+    /// # Errors
+    /// As [`zeros`](Self::zeros).
+    pub fn rand(device: &Device, shape: [usize; D], seed: u64) -> Result<Self, Error> {
+        Self::from_generator(device, shape, |index| random::uniform(seed, index))
+    }
+
+    /// Normal random numbers with mean 0 and variance 1; the same for the same seed, up to the platform's
+    /// rounding of logarithm and cosine.
+    ///
+    /// # Errors
+    /// As [`zeros`](Self::zeros).
+    pub fn randn(device: &Device, shape: [usize; D], seed: u64) -> Result<Self, Error> {
+        Self::from_generator(device, shape, |index| random::normal(seed, index))
+    }
+
+    fn from_generator(device: &Device, shape: [usize; D], value: impl Fn(u64) -> f32) -> Result<Self, Error> {
+        let dims = Shape::new(&shape)?;
+        crate::raw::tensor_bytes(device, "tensor", T::DTYPE, &dims)?;
+        let count = dims.elements().unwrap_or(0);
+        Self::from_vec(device, (0..count).map(|index| T::from_f32(value(index))).collect(), shape)
+    }
+}
+
+/// Dtype, shape and device; the values stay where they are.
+impl<T: Element, const D: usize> fmt::Debug for Tensor<T, D> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.raw.fmt(f)
+    }
+}

@@ -1,0 +1,104 @@
+//! Host data into storage.
+//!
+//! Two ways, both safe against the open batch of commands: a pooled buffer which that batch does not use is
+//! written through the queue (queue writes run before the open batch, after all earlier ones); otherwise a new
+//! buffer is created mapped and filled in place.
+
+use std::sync::Arc;
+
+use crate::{
+    Device, Error,
+    lock::lock,
+    pool::{Lease, Storage},
+};
+
+/// What to write.
+#[derive(Clone, Copy)]
+pub(crate) enum Source<'a> {
+    /// These bytes.
+    Bytes(&'a [u8]),
+    /// This word, over and over, for so many bytes.
+    Repeat([u8; 4], u64),
+}
+
+impl Source<'_> {
+    fn len(self) -> u64 {
+        match self {
+            Self::Bytes(bytes) => bytes.len() as u64,
+            Self::Repeat(_, bytes) => bytes,
+        }
+    }
+}
+
+/// Storage with the content `source`; bytes up to the next multiple of 4 are zero.
+pub(crate) fn upload(device: &Device, source: Source<'_>) -> Result<Arc<Lease>, Error> {
+    let inner = &device.inner;
+    inner.fault.check()?;
+    let bytes = source.len();
+    if matches!(source, Source::Repeat([0, 0, 0, 0], _)) || bytes == 0 {
+        return zeroed(device, bytes);
+    }
+    if let Some(storage) = inner.pool.take_idle(bytes)? {
+        let lease = inner.pool.lease(storage);
+        write_through_queue(device, lease.storage(), source)?;
+        return Ok(lease);
+    }
+    let lease = inner.pool.lease(inner.pool.take_mapped(bytes)?);
+    write_mapped(device, lease.storage(), source)?;
+    Ok(lease)
+}
+
+/// Storage that holds zeros.
+fn zeroed(device: &Device, bytes: u64) -> Result<Arc<Lease>, Error> {
+    let (storage, fresh) = device.inner.pool.take(bytes)?;
+    let lease = device.inner.pool.lease(storage);
+    if !fresh && bytes > 0 {
+        lock(&device.inner.recorder).clear(lease.storage());
+    }
+    Ok(lease)
+}
+
+fn write_through_queue(device: &Device, storage: &Storage, source: Source<'_>) -> Result<(), Error> {
+    let Some(size) = wgpu::BufferSize::new(source.len().next_multiple_of(4)) else { return Ok(()) };
+    match device.inner.queue.write_buffer_with(&storage.buffer, 0, size) {
+        Some(mut view) => fill(view.slice(..), source),
+        None => return Err(refused(device)),
+    }
+    Ok(())
+}
+
+fn write_mapped(device: &Device, storage: &Storage, source: Source<'_>) -> Result<(), Error> {
+    let size = source.len().next_multiple_of(4);
+    match storage.buffer.get_mapped_range_mut(..size) {
+        Ok(mut view) => fill(view.slice(..), source),
+        Err(_) => return Err(refused(device)),
+    }
+    storage.buffer.unmap();
+    Ok(())
+}
+
+fn refused(device: &Device) -> Error {
+    let fallback = Error::Internal { message: "the driver gave no memory to write to".into() };
+    device.inner.fault.check().err().unwrap_or(fallback)
+}
+
+/// Words that are repeated at once.
+const CHUNK: usize = 16 << 10;
+
+fn fill(mut to: wgpu::WriteOnly<'_, [u8]>, source: Source<'_>) {
+    match source {
+        Source::Bytes(bytes) => {
+            to.slice(..bytes.len()).copy_from_slice(bytes);
+            let rest = to.len() - bytes.len();
+            to.slice(bytes.len()..).copy_from_slice(&[0; 4][..rest]);
+        }
+        Source::Repeat(word, _) => {
+            let chunk = word.repeat(CHUNK);
+            let len = to.len();
+            for start in (0..len).step_by(chunk.len()) {
+                let end = len.min(start + chunk.len());
+                to.slice(start..end).copy_from_slice(&chunk[..end - start]);
+            }
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! Every emitted variant through each of naga's back ends, with the capabilities that it declares: SPIR-V for
+//! Vulkan, MSL for Metal, HLSL for Direct3D, and WGSL for browsers.
+
+use std::path::Path;
+
+use fuse_artifact::{DType, Features};
+use fuse_compiler::{
+    graph::{BinaryOp, CompareOp, UnaryOp},
+    validate::capabilities,
+};
+use fuse_test_support::{Program, compile, files};
+use naga::{
+    Module, ShaderStage,
+    back::{hlsl, msl, spv, wgsl},
+    valid::{Capabilities, ModuleInfo, ValidationFlags, Validator},
+};
+
+/// A validated shader of a program.
+struct Shader {
+    what: String,
+    text: String,
+    module: Module,
+    info: ModuleInfo,
+}
+
+fn shaders(program: &Program) -> Vec<Shader> {
+    let mut shaders = vec![];
+    for kernel in program.function.kernels.iter() {
+        for variant in kernel.variants.iter() {
+            for (pass, text) in variant.passes.iter().enumerate() {
+                let what = format!("{} / {} / pass {pass}", kernel.name, variant.name);
+                shaders.push(validated(what, &text.wgsl, variant.features));
+            }
+        }
+    }
+    shaders
+}
+
+fn validated(what: String, text: &str, features: Features) -> Shader {
+    let module = naga::front::wgsl::parse_str(text)
+        .unwrap_or_else(|error| panic!("{what}: {}\n{text}", error.emit_to_string(text)));
+    let info = Validator::new(ValidationFlags::all(), capabilities(features))
+        .validate(&module)
+        .unwrap_or_else(|error| panic!("{what}: {}\n{text}", error.emit_to_string(text)));
+    Shader { what, text: text.to_owned(), module, info }
+}
+
+/// Programs of every kernel shape: the file tests' inputs, and every operation on every dtype.
+fn corpus() -> Vec<Program> {
+    let inputs = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/in");
+    let mut programs: Vec<Program> = files(&inputs).iter().flat_map(|file| compile(&file.source)).collect();
+    assert!(programs.len() >= 12, "the file tests' inputs are the corpus");
+    programs.extend(every_operation().iter().flat_map(|source| compile(source)));
+    programs
+}
+
+fn every_operation() -> Vec<String> {
+    let mut sources = vec![];
+    for dtype in [DType::F32, DType::F16] {
+        for op in UnaryOp::ALL.iter().filter(|&&op| !matches!(op, UnaryOp::Not | UnaryOp::Neg)) {
+            sources.push(format!("pub fn f(x: {dtype}[N]) -> {dtype}[N] {{ {}(x) }}", op.name()));
+        }
+    }
+    for dtype in [DType::F32, DType::F16, DType::I32, DType::U32] {
+        for op in [BinaryOp::Min, BinaryOp::Max, BinaryOp::Pow] {
+            if dtype.is_float() || op != BinaryOp::Pow {
+                sources.push(format!("pub fn f(x: {dtype}[N], y: {dtype}[N]) -> {dtype}[N] {{ {}(x, y) }}", op.name()));
+            }
+        }
+        for symbol in ["+", "-", "*", "/", "%"] {
+            sources.push(format!("pub fn f(x: {dtype}[M, N], y: {dtype}[N]) -> {dtype}[M, N] {{ x {symbol} y }}"));
+        }
+        let conversions = [DType::F32, DType::F16, DType::I32, DType::U32].into_iter().filter(|&to| to != dtype);
+        sources.extend(conversions.map(|to| format!("pub fn f(x: {dtype}[N]) -> {to}[N] {{ x as {to} }}")));
+    }
+    let count = CompareOp::ALL.len();
+    let results = vec!["bool[N]"; count].join(", ");
+    sources.push(format!(
+        "pub fn f(x: f32[N], y: f32[N]) -> ({results}) {{ (x == y, x != y, x < y, x <= y, x > y, x >= y) }}"
+    ));
+    sources.push("pub fn f(x: bool[N], y: bool[N]) -> bool[N] { !x && (y || x) }".to_owned());
+    sources
+}
+
+fn for_each_shader(check: impl Fn(&Shader) -> Result<usize, String>) {
+    let mut count = 0;
+    for program in corpus() {
+        for shader in shaders(&program) {
+            match check(&shader) {
+                Ok(length) => assert!(length > 0, "{}: empty output", shader.what),
+                Err(error) => panic!("{}: {error}\n{}", shader.what, shader.text),
+            }
+            count += 1;
+        }
+    }
+    assert!(count >= 300, "only {count} shaders");
+}
+
+#[test]
+fn every_variant_becomes_spirv() {
+    let pipeline = spv::PipelineOptions { shader_stage: ShaderStage::Compute, entry_point: "main".to_owned() };
+    for_each_shader(|shader| {
+        spv::write_vec(&shader.module, &shader.info, &spv::Options::default(), Some(&pipeline))
+            .map(|words| words.len())
+            .map_err(|error| error.to_string())
+    });
+}
+
+#[test]
+fn every_variant_becomes_msl() {
+    let options = msl::Options { lang_version: (2, 4), fake_missing_bindings: true, ..Default::default() };
+    for_each_shader(|shader| {
+        msl::write_string(&shader.module, &shader.info, &options, &msl::PipelineOptions::default())
+            .map(|(text, _)| text.len())
+            .map_err(|error| error.to_string())
+    });
+}
+
+#[test]
+fn every_variant_becomes_hlsl() {
+    let options = hlsl::Options { shader_model: hlsl::ShaderModel::V6_2, ..Default::default() };
+    for_each_shader(|shader| {
+        let mut text = String::new();
+        hlsl::Writer::new(&mut text, &options, &hlsl::PipelineOptions::default())
+            .write(&shader.module, &shader.info, None)
+            .map_err(|error| error.to_string())?;
+        Ok(text.len())
+    });
+}
+
+#[test]
+fn every_variant_becomes_wgsl_that_is_valid_again() {
+    for_each_shader(|shader| {
+        let text = wgsl::write_string(&shader.module, &shader.info, wgsl::WriterFlags::empty())
+            .map_err(|error| error.to_string())?;
+        let again = naga::front::wgsl::parse_str(&text).map_err(|error| error.emit_to_string(&text))?;
+        Validator::new(ValidationFlags::all(), Capabilities::all())
+            .validate(&again)
+            .map_err(|error| error.emit_to_string(&text))?;
+        Ok(text.len())
+    });
+}

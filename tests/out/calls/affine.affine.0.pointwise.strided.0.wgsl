@@ -1,0 +1,30 @@
+struct Params {
+  count: u32,
+  scalar_a: f32,
+  scalar_b: f32,
+}
+
+@group(0) @binding(0) var<uniform> p: Params;
+@group(0) @binding(1) var<storage, read> in_x: array<f32>;
+@group(0) @binding(2) var<storage, read_write> result_0: array<f32>;
+
+
+@compute @workgroup_size(256)
+fn main(
+  @builtin(workgroup_id) workgroup: vec3<u32>,
+  @builtin(num_workgroups) workgroups: vec3<u32>,
+  @builtin(local_invocation_index) local: u32,
+) {
+  let id = workgroup.x + workgroup.y * workgroups.x;
+  let i = id * 256u + local;
+  if i >= p.count {
+    return;
+  }
+  let c0 = i;
+  let v0 = in_x[i];
+  let v1 = f32(p.scalar_a);
+  let v2 = v0 * v1;
+  let v3 = f32(p.scalar_b);
+  let v4 = v2 + v3;
+  result_0[i] = v4;
+}

@@ -1,0 +1,31 @@
+struct Params {
+  count: u32,
+  extent_1: u32,
+}
+
+@group(0) @binding(0) var<uniform> p: Params;
+@group(0) @binding(1) var<storage, read> in_x: array<f32>;
+@group(0) @binding(2) var<storage, read_write> result_0: array<f32>;
+
+
+@compute @workgroup_size(256)
+fn main(
+  @builtin(workgroup_id) workgroup: vec3<u32>,
+  @builtin(num_workgroups) workgroups: vec3<u32>,
+  @builtin(local_invocation_index) local: u32,
+) {
+  let id = workgroup.x + workgroup.y * workgroups.x;
+  let i = id * 256u + local;
+  if i >= p.count {
+    return;
+  }
+  let r1 = i / p.extent_1;
+  let c1 = (i - r1 * p.extent_1);
+  let c0 = r1;
+  let v0 = i32(c0);
+  let v1 = i32(c1);
+  let v2 = v0 >= v1;
+  let v3 = in_x[i];
+  let v5 = select(f32(-1e30f), v3, v2);
+  result_0[i] = v5;
+}

@@ -1,0 +1,42 @@
+enable f16;
+
+struct Params {
+  count: u32,
+  extent_1: u32,
+  offset_1: u32,
+  stride_1_0: u32,
+  stride_1_1: u32,
+}
+
+@group(0) @binding(0) var<uniform> p: Params;
+@group(0) @binding(1) var<storage, read> in_x: array<f16>;
+@group(0) @binding(2) var<storage, read> in_b: array<f16>;
+@group(0) @binding(3) var<storage, read_write> result_0: array<f16>;
+
+fn fuse_sigmoid1(x: f32) -> f32 {
+  return f32(1.0) / (f32(1.0) + exp(-x));
+}
+fn fuse_silu1(x: f32) -> f32 {
+  return x * fuse_sigmoid1(x);
+}
+
+@compute @workgroup_size(256)
+fn main(
+  @builtin(workgroup_id) workgroup: vec3<u32>,
+  @builtin(num_workgroups) workgroups: vec3<u32>,
+  @builtin(local_invocation_index) local: u32,
+) {
+  let id = workgroup.x + workgroup.y * workgroups.x;
+  let i = id * 256u + local;
+  if i >= p.count {
+    return;
+  }
+  let r1 = i / p.extent_1;
+  let c1 = (i - r1 * p.extent_1);
+  let c0 = r1;
+  let v0 = f32(in_x[i]);
+  let v1 = f32(in_b[p.offset_1 + c0 * p.stride_1_0 + c1 * p.stride_1_1]);
+  let v2 = v0 + v1;
+  let v3 = fuse_silu1(v2);
+  result_0[i] = f16(v3);
+}

@@ -1,0 +1,405 @@
+struct Params {
+  extent_0: u32,
+  extent_1: u32,
+  extent_2: u32,
+  workgroups: u32,
+  row_tiles: u32,
+  column_tiles: u32,
+  offset_0: u32,
+  stride_0_0: u32,
+  offset_1: u32,
+  offset_2: u32,
+  stride_2_1: u32,
+  stride_0_1: u32,
+  stride_1_1: u32,
+  stride_2_0: u32,
+}
+
+@group(0) @binding(0) var<uniform> p: Params;
+@group(0) @binding(1) var<storage, read> in_x: array<f32>;
+@group(0) @binding(2) var<storage, read> in_gamma: array<f32>;
+@group(0) @binding(3) var<storage, read> in_w: array<f32>;
+@group(0) @binding(4) var<storage, read_write> result_0: array<f32>;
+
+fn finish(batch: u32, row: u32, column: u32, sum: f32) {
+  if row >= p.extent_0 || column >= p.extent_1 {
+    return;
+  }
+  let v0 = sum;
+  let at = (batch * p.extent_0 + row) * p.extent_1 + column;
+  result_0[at] = v0;
+}
+var<workgroup> lhs_tile: array<f32, 576>;
+var<workgroup> rhs_tile: array<vec4<f32>, 144>;
+
+@compute @workgroup_size(64)
+fn main(
+  @builtin(workgroup_id) workgroup: vec3<u32>,
+  @builtin(num_workgroups) workgroups: vec3<u32>,
+  @builtin(local_invocation_index) local: u32,
+) {
+  let id = workgroup.x + workgroup.y * workgroups.x;
+  if id >= p.workgroups {
+    return;
+  }
+  let tiles = p.row_tiles * p.column_tiles;
+  let tile = id % tiles;
+  let batch = id / tiles;
+  let k_begin = 0u;
+  let k_end = p.extent_2;
+  let band = tile / (8u * p.column_tiles);
+  let in_band = tile % (8u * p.column_tiles);
+  let band_rows = min(p.row_tiles - band * 8u, 8u);
+  let row0 = (band * 8u + in_band % band_rows) * 32u;
+  let column0 = (in_band / band_rows) * 32u;
+  let tx = local % 8u;
+  let ty = local / 8u;
+  var c0_0 = vec4<f32>();
+  var c1_0 = vec4<f32>();
+  var c2_0 = vec4<f32>();
+  var c3_0 = vec4<f32>();
+  let a0_o = (local + 0u) / 16u;
+  let a0_k = ((local + 0u) % 16u) * 1u;
+  let a0_at = min(row0 + a0_o, p.extent_0 - 1u);
+  let a0_base0 = p.offset_0 + a0_at * p.stride_0_0;
+  var a0_x0: f32;
+  let a0_base1 = p.offset_1;
+  var a0_x1: f32;
+  let a1_o = (local + 64u) / 16u;
+  let a1_k = ((local + 64u) % 16u) * 1u;
+  let a1_at = min(row0 + a1_o, p.extent_0 - 1u);
+  let a1_base0 = p.offset_0 + a1_at * p.stride_0_0;
+  var a1_x0: f32;
+  let a1_base1 = p.offset_1;
+  var a1_x1: f32;
+  let a2_o = (local + 128u) / 16u;
+  let a2_k = ((local + 128u) % 16u) * 1u;
+  let a2_at = min(row0 + a2_o, p.extent_0 - 1u);
+  let a2_base0 = p.offset_0 + a2_at * p.stride_0_0;
+  var a2_x0: f32;
+  let a2_base1 = p.offset_1;
+  var a2_x1: f32;
+  let a3_o = (local + 192u) / 16u;
+  let a3_k = ((local + 192u) % 16u) * 1u;
+  let a3_at = min(row0 + a3_o, p.extent_0 - 1u);
+  let a3_base0 = p.offset_0 + a3_at * p.stride_0_0;
+  var a3_x0: f32;
+  let a3_base1 = p.offset_1;
+  var a3_x1: f32;
+  let a4_o = (local + 256u) / 16u;
+  let a4_k = ((local + 256u) % 16u) * 1u;
+  let a4_at = min(row0 + a4_o, p.extent_0 - 1u);
+  let a4_base0 = p.offset_0 + a4_at * p.stride_0_0;
+  var a4_x0: f32;
+  let a4_base1 = p.offset_1;
+  var a4_x1: f32;
+  let a5_o = (local + 320u) / 16u;
+  let a5_k = ((local + 320u) % 16u) * 1u;
+  let a5_at = min(row0 + a5_o, p.extent_0 - 1u);
+  let a5_base0 = p.offset_0 + a5_at * p.stride_0_0;
+  var a5_x0: f32;
+  let a5_base1 = p.offset_1;
+  var a5_x1: f32;
+  let a6_o = (local + 384u) / 16u;
+  let a6_k = ((local + 384u) % 16u) * 1u;
+  let a6_at = min(row0 + a6_o, p.extent_0 - 1u);
+  let a6_base0 = p.offset_0 + a6_at * p.stride_0_0;
+  var a6_x0: f32;
+  let a6_base1 = p.offset_1;
+  var a6_x1: f32;
+  let a7_o = (local + 448u) / 16u;
+  let a7_k = ((local + 448u) % 16u) * 1u;
+  let a7_at = min(row0 + a7_o, p.extent_0 - 1u);
+  let a7_base0 = p.offset_0 + a7_at * p.stride_0_0;
+  var a7_x0: f32;
+  let a7_base1 = p.offset_1;
+  var a7_x1: f32;
+  let b0_o = ((local + 0u) % 32u) * 1u;
+  let b0_k = (local + 0u) / 32u;
+  let b0_at = min(column0 + b0_o, p.extent_1 - 1u);
+  let b0_base2 = p.offset_2 + b0_at * p.stride_2_1;
+  var b0_x2: f32;
+  let b1_o = ((local + 64u) % 32u) * 1u;
+  let b1_k = (local + 64u) / 32u;
+  let b1_at = min(column0 + b1_o, p.extent_1 - 1u);
+  let b1_base2 = p.offset_2 + b1_at * p.stride_2_1;
+  var b1_x2: f32;
+  let b2_o = ((local + 128u) % 32u) * 1u;
+  let b2_k = (local + 128u) / 32u;
+  let b2_at = min(column0 + b2_o, p.extent_1 - 1u);
+  let b2_base2 = p.offset_2 + b2_at * p.stride_2_1;
+  var b2_x2: f32;
+  let b3_o = ((local + 192u) % 32u) * 1u;
+  let b3_k = (local + 192u) / 32u;
+  let b3_at = min(column0 + b3_o, p.extent_1 - 1u);
+  let b3_base2 = p.offset_2 + b3_at * p.stride_2_1;
+  var b3_x2: f32;
+  let b4_o = ((local + 256u) % 32u) * 1u;
+  let b4_k = (local + 256u) / 32u;
+  let b4_at = min(column0 + b4_o, p.extent_1 - 1u);
+  let b4_base2 = p.offset_2 + b4_at * p.stride_2_1;
+  var b4_x2: f32;
+  let b5_o = ((local + 320u) % 32u) * 1u;
+  let b5_k = (local + 320u) / 32u;
+  let b5_at = min(column0 + b5_o, p.extent_1 - 1u);
+  let b5_base2 = p.offset_2 + b5_at * p.stride_2_1;
+  var b5_x2: f32;
+  let b6_o = ((local + 384u) % 32u) * 1u;
+  let b6_k = (local + 384u) / 32u;
+  let b6_at = min(column0 + b6_o, p.extent_1 - 1u);
+  let b6_base2 = p.offset_2 + b6_at * p.stride_2_1;
+  var b6_x2: f32;
+  let b7_o = ((local + 448u) % 32u) * 1u;
+  let b7_k = (local + 448u) / 32u;
+  let b7_at = min(column0 + b7_o, p.extent_1 - 1u);
+  let b7_base2 = p.offset_2 + b7_at * p.stride_2_1;
+  var b7_x2: f32;
+  if k_begin < k_end {
+    let a0_depth = min(k_begin + a0_k, k_end - 1u);
+    a0_x0 = in_x[a0_base0 + a0_depth * p.stride_0_1];
+    a0_x1 = in_gamma[a0_base1 + a0_depth * p.stride_1_1];
+    let a1_depth = min(k_begin + a1_k, k_end - 1u);
+    a1_x0 = in_x[a1_base0 + a1_depth * p.stride_0_1];
+    a1_x1 = in_gamma[a1_base1 + a1_depth * p.stride_1_1];
+    let a2_depth = min(k_begin + a2_k, k_end - 1u);
+    a2_x0 = in_x[a2_base0 + a2_depth * p.stride_0_1];
+    a2_x1 = in_gamma[a2_base1 + a2_depth * p.stride_1_1];
+    let a3_depth = min(k_begin + a3_k, k_end - 1u);
+    a3_x0 = in_x[a3_base0 + a3_depth * p.stride_0_1];
+    a3_x1 = in_gamma[a3_base1 + a3_depth * p.stride_1_1];
+    let a4_depth = min(k_begin + a4_k, k_end - 1u);
+    a4_x0 = in_x[a4_base0 + a4_depth * p.stride_0_1];
+    a4_x1 = in_gamma[a4_base1 + a4_depth * p.stride_1_1];
+    let a5_depth = min(k_begin + a5_k, k_end - 1u);
+    a5_x0 = in_x[a5_base0 + a5_depth * p.stride_0_1];
+    a5_x1 = in_gamma[a5_base1 + a5_depth * p.stride_1_1];
+    let a6_depth = min(k_begin + a6_k, k_end - 1u);
+    a6_x0 = in_x[a6_base0 + a6_depth * p.stride_0_1];
+    a6_x1 = in_gamma[a6_base1 + a6_depth * p.stride_1_1];
+    let a7_depth = min(k_begin + a7_k, k_end - 1u);
+    a7_x0 = in_x[a7_base0 + a7_depth * p.stride_0_1];
+    a7_x1 = in_gamma[a7_base1 + a7_depth * p.stride_1_1];
+    let b0_depth = min(k_begin + b0_k, k_end - 1u);
+    b0_x2 = in_w[b0_base2 + b0_depth * p.stride_2_0];
+    let b1_depth = min(k_begin + b1_k, k_end - 1u);
+    b1_x2 = in_w[b1_base2 + b1_depth * p.stride_2_0];
+    let b2_depth = min(k_begin + b2_k, k_end - 1u);
+    b2_x2 = in_w[b2_base2 + b2_depth * p.stride_2_0];
+    let b3_depth = min(k_begin + b3_k, k_end - 1u);
+    b3_x2 = in_w[b3_base2 + b3_depth * p.stride_2_0];
+    let b4_depth = min(k_begin + b4_k, k_end - 1u);
+    b4_x2 = in_w[b4_base2 + b4_depth * p.stride_2_0];
+    let b5_depth = min(k_begin + b5_k, k_end - 1u);
+    b5_x2 = in_w[b5_base2 + b5_depth * p.stride_2_0];
+    let b6_depth = min(k_begin + b6_k, k_end - 1u);
+    b6_x2 = in_w[b6_base2 + b6_depth * p.stride_2_0];
+    let b7_depth = min(k_begin + b7_k, k_end - 1u);
+    b7_x2 = in_w[b7_base2 + b7_depth * p.stride_2_0];
+  }
+  for (var k0 = k_begin; k0 < k_end; k0 += 16u) {
+    {
+      let a0 = a0_x0;
+      let a1 = a0_x1;
+      let a2 = a0 * a1;
+      let value = select(f32(), a2, k0 + a0_k < k_end);
+      lhs_tile[(a0_k + 0u) * 36u + a0_o + 0u] = value;
+    }
+    {
+      let a0 = a1_x0;
+      let a1 = a1_x1;
+      let a2 = a0 * a1;
+      let value = select(f32(), a2, k0 + a1_k < k_end);
+      lhs_tile[(a1_k + 0u) * 36u + a1_o + 0u] = value;
+    }
+    {
+      let a0 = a2_x0;
+      let a1 = a2_x1;
+      let a2 = a0 * a1;
+      let value = select(f32(), a2, k0 + a2_k < k_end);
+      lhs_tile[(a2_k + 0u) * 36u + a2_o + 0u] = value;
+    }
+    {
+      let a0 = a3_x0;
+      let a1 = a3_x1;
+      let a2 = a0 * a1;
+      let value = select(f32(), a2, k0 + a3_k < k_end);
+      lhs_tile[(a3_k + 0u) * 36u + a3_o + 0u] = value;
+    }
+    {
+      let a0 = a4_x0;
+      let a1 = a4_x1;
+      let a2 = a0 * a1;
+      let value = select(f32(), a2, k0 + a4_k < k_end);
+      lhs_tile[(a4_k + 0u) * 36u + a4_o + 0u] = value;
+    }
+    {
+      let a0 = a5_x0;
+      let a1 = a5_x1;
+      let a2 = a0 * a1;
+      let value = select(f32(), a2, k0 + a5_k < k_end);
+      lhs_tile[(a5_k + 0u) * 36u + a5_o + 0u] = value;
+    }
+    {
+      let a0 = a6_x0;
+      let a1 = a6_x1;
+      let a2 = a0 * a1;
+      let value = select(f32(), a2, k0 + a6_k < k_end);
+      lhs_tile[(a6_k + 0u) * 36u + a6_o + 0u] = value;
+    }
+    {
+      let a0 = a7_x0;
+      let a1 = a7_x1;
+      let a2 = a0 * a1;
+      let value = select(f32(), a2, k0 + a7_k < k_end);
+      lhs_tile[(a7_k + 0u) * 36u + a7_o + 0u] = value;
+    }
+    {
+      let b0 = b0_x2;
+      let value = select(f32(), b0, k0 + b0_k < k_end);
+      rhs_tile[(b0_k + 0u) * 9u + b0_o / 4u][b0_o % 4u] = value;
+    }
+    {
+      let b0 = b1_x2;
+      let value = select(f32(), b0, k0 + b1_k < k_end);
+      rhs_tile[(b1_k + 0u) * 9u + b1_o / 4u][b1_o % 4u] = value;
+    }
+    {
+      let b0 = b2_x2;
+      let value = select(f32(), b0, k0 + b2_k < k_end);
+      rhs_tile[(b2_k + 0u) * 9u + b2_o / 4u][b2_o % 4u] = value;
+    }
+    {
+      let b0 = b3_x2;
+      let value = select(f32(), b0, k0 + b3_k < k_end);
+      rhs_tile[(b3_k + 0u) * 9u + b3_o / 4u][b3_o % 4u] = value;
+    }
+    {
+      let b0 = b4_x2;
+      let value = select(f32(), b0, k0 + b4_k < k_end);
+      rhs_tile[(b4_k + 0u) * 9u + b4_o / 4u][b4_o % 4u] = value;
+    }
+    {
+      let b0 = b5_x2;
+      let value = select(f32(), b0, k0 + b5_k < k_end);
+      rhs_tile[(b5_k + 0u) * 9u + b5_o / 4u][b5_o % 4u] = value;
+    }
+    {
+      let b0 = b6_x2;
+      let value = select(f32(), b0, k0 + b6_k < k_end);
+      rhs_tile[(b6_k + 0u) * 9u + b6_o / 4u][b6_o % 4u] = value;
+    }
+    {
+      let b0 = b7_x2;
+      let value = select(f32(), b0, k0 + b7_k < k_end);
+      rhs_tile[(b7_k + 0u) * 9u + b7_o / 4u][b7_o % 4u] = value;
+    }
+    workgroupBarrier();
+    if k0 + 16u < k_end {
+      let a0_depth = min(k0 + 16u + a0_k, k_end - 1u);
+      a0_x0 = in_x[a0_base0 + a0_depth * p.stride_0_1];
+      a0_x1 = in_gamma[a0_base1 + a0_depth * p.stride_1_1];
+      let a1_depth = min(k0 + 16u + a1_k, k_end - 1u);
+      a1_x0 = in_x[a1_base0 + a1_depth * p.stride_0_1];
+      a1_x1 = in_gamma[a1_base1 + a1_depth * p.stride_1_1];
+      let a2_depth = min(k0 + 16u + a2_k, k_end - 1u);
+      a2_x0 = in_x[a2_base0 + a2_depth * p.stride_0_1];
+      a2_x1 = in_gamma[a2_base1 + a2_depth * p.stride_1_1];
+      let a3_depth = min(k0 + 16u + a3_k, k_end - 1u);
+      a3_x0 = in_x[a3_base0 + a3_depth * p.stride_0_1];
+      a3_x1 = in_gamma[a3_base1 + a3_depth * p.stride_1_1];
+      let a4_depth = min(k0 + 16u + a4_k, k_end - 1u);
+      a4_x0 = in_x[a4_base0 + a4_depth * p.stride_0_1];
+      a4_x1 = in_gamma[a4_base1 + a4_depth * p.stride_1_1];
+      let a5_depth = min(k0 + 16u + a5_k, k_end - 1u);
+      a5_x0 = in_x[a5_base0 + a5_depth * p.stride_0_1];
+      a5_x1 = in_gamma[a5_base1 + a5_depth * p.stride_1_1];
+      let a6_depth = min(k0 + 16u + a6_k, k_end - 1u);
+      a6_x0 = in_x[a6_base0 + a6_depth * p.stride_0_1];
+      a6_x1 = in_gamma[a6_base1 + a6_depth * p.stride_1_1];
+      let a7_depth = min(k0 + 16u + a7_k, k_end - 1u);
+      a7_x0 = in_x[a7_base0 + a7_depth * p.stride_0_1];
+      a7_x1 = in_gamma[a7_base1 + a7_depth * p.stride_1_1];
+      let b0_depth = min(k0 + 16u + b0_k, k_end - 1u);
+      b0_x2 = in_w[b0_base2 + b0_depth * p.stride_2_0];
+      let b1_depth = min(k0 + 16u + b1_k, k_end - 1u);
+      b1_x2 = in_w[b1_base2 + b1_depth * p.stride_2_0];
+      let b2_depth = min(k0 + 16u + b2_k, k_end - 1u);
+      b2_x2 = in_w[b2_base2 + b2_depth * p.stride_2_0];
+      let b3_depth = min(k0 + 16u + b3_k, k_end - 1u);
+      b3_x2 = in_w[b3_base2 + b3_depth * p.stride_2_0];
+      let b4_depth = min(k0 + 16u + b4_k, k_end - 1u);
+      b4_x2 = in_w[b4_base2 + b4_depth * p.stride_2_0];
+      let b5_depth = min(k0 + 16u + b5_k, k_end - 1u);
+      b5_x2 = in_w[b5_base2 + b5_depth * p.stride_2_0];
+      let b6_depth = min(k0 + 16u + b6_k, k_end - 1u);
+      b6_x2 = in_w[b6_base2 + b6_depth * p.stride_2_0];
+      let b7_depth = min(k0 + 16u + b7_k, k_end - 1u);
+      b7_x2 = in_w[b7_base2 + b7_depth * p.stride_2_0];
+    }
+    for (var k = 0u; k < 16u; k += 4u) {
+      let a_at = k * 36u + ty * 4u;
+      let b_at = k * 9u + tx;
+      {
+        let a0 = lhs_tile[a_at + 0u];
+        let a1 = lhs_tile[a_at + 1u];
+        let a2 = lhs_tile[a_at + 2u];
+        let a3 = lhs_tile[a_at + 3u];
+        let b0 = rhs_tile[b_at + 0u];
+        c0_0 = fma(vec4<f32>(a0), b0, c0_0);
+        c1_0 = fma(vec4<f32>(a1), b0, c1_0);
+        c2_0 = fma(vec4<f32>(a2), b0, c2_0);
+        c3_0 = fma(vec4<f32>(a3), b0, c3_0);
+      }
+      {
+        let a0 = lhs_tile[a_at + 36u];
+        let a1 = lhs_tile[a_at + 37u];
+        let a2 = lhs_tile[a_at + 38u];
+        let a3 = lhs_tile[a_at + 39u];
+        let b0 = rhs_tile[b_at + 9u];
+        c0_0 = fma(vec4<f32>(a0), b0, c0_0);
+        c1_0 = fma(vec4<f32>(a1), b0, c1_0);
+        c2_0 = fma(vec4<f32>(a2), b0, c2_0);
+        c3_0 = fma(vec4<f32>(a3), b0, c3_0);
+      }
+      {
+        let a0 = lhs_tile[a_at + 72u];
+        let a1 = lhs_tile[a_at + 73u];
+        let a2 = lhs_tile[a_at + 74u];
+        let a3 = lhs_tile[a_at + 75u];
+        let b0 = rhs_tile[b_at + 18u];
+        c0_0 = fma(vec4<f32>(a0), b0, c0_0);
+        c1_0 = fma(vec4<f32>(a1), b0, c1_0);
+        c2_0 = fma(vec4<f32>(a2), b0, c2_0);
+        c3_0 = fma(vec4<f32>(a3), b0, c3_0);
+      }
+      {
+        let a0 = lhs_tile[a_at + 108u];
+        let a1 = lhs_tile[a_at + 109u];
+        let a2 = lhs_tile[a_at + 110u];
+        let a3 = lhs_tile[a_at + 111u];
+        let b0 = rhs_tile[b_at + 27u];
+        c0_0 = fma(vec4<f32>(a0), b0, c0_0);
+        c1_0 = fma(vec4<f32>(a1), b0, c1_0);
+        c2_0 = fma(vec4<f32>(a2), b0, c2_0);
+        c3_0 = fma(vec4<f32>(a3), b0, c3_0);
+      }
+    }
+    workgroupBarrier();
+  }
+  finish(batch, row0 + ty * 4u + 0u, column0 + (tx + 0u) * 4u + 0u, c0_0[0]);
+  finish(batch, row0 + ty * 4u + 0u, column0 + (tx + 0u) * 4u + 1u, c0_0[1]);
+  finish(batch, row0 + ty * 4u + 0u, column0 + (tx + 0u) * 4u + 2u, c0_0[2]);
+  finish(batch, row0 + ty * 4u + 0u, column0 + (tx + 0u) * 4u + 3u, c0_0[3]);
+  finish(batch, row0 + ty * 4u + 1u, column0 + (tx + 0u) * 4u + 0u, c1_0[0]);
+  finish(batch, row0 + ty * 4u + 1u, column0 + (tx + 0u) * 4u + 1u, c1_0[1]);
+  finish(batch, row0 + ty * 4u + 1u, column0 + (tx + 0u) * 4u + 2u, c1_0[2]);
+  finish(batch, row0 + ty * 4u + 1u, column0 + (tx + 0u) * 4u + 3u, c1_0[3]);
+  finish(batch, row0 + ty * 4u + 2u, column0 + (tx + 0u) * 4u + 0u, c2_0[0]);
+  finish(batch, row0 + ty * 4u + 2u, column0 + (tx + 0u) * 4u + 1u, c2_0[1]);
+  finish(batch, row0 + ty * 4u + 2u, column0 + (tx + 0u) * 4u + 2u, c2_0[2]);
+  finish(batch, row0 + ty * 4u + 2u, column0 + (tx + 0u) * 4u + 3u, c2_0[3]);
+  finish(batch, row0 + ty * 4u + 3u, column0 + (tx + 0u) * 4u + 0u, c3_0[0]);
+  finish(batch, row0 + ty * 4u + 3u, column0 + (tx + 0u) * 4u + 1u, c3_0[1]);
+  finish(batch, row0 + ty * 4u + 3u, column0 + (tx + 0u) * 4u + 2u, c3_0[2]);
+  finish(batch, row0 + ty * 4u + 3u, column0 + (tx + 0u) * 4u + 3u, c3_0[3]);
+}

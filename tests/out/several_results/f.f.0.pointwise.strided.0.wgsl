@@ -1,0 +1,43 @@
+enable f16;
+
+struct Params {
+  count: u32,
+}
+
+@group(0) @binding(0) var<uniform> p: Params;
+@group(0) @binding(1) var<storage, read> in_x: array<f32>;
+@group(0) @binding(2) var<storage, read> in_y: array<f16>;
+@group(0) @binding(3) var<storage, read_write> result_0: array<f32>;
+@group(0) @binding(4) var<storage, read_write> result_1: array<f16>;
+@group(0) @binding(5) var<storage, read_write> result_2: array<u32>;
+@group(0) @binding(6) var<storage, read_write> result_3: array<i32>;
+
+fn fuse_is_nan1(x: f32) -> bool {
+  return (bitcast<u32>(x) & u32(0x7fffffffu)) > u32(0x7f800000u);
+}
+
+@compute @workgroup_size(256)
+fn main(
+  @builtin(workgroup_id) workgroup: vec3<u32>,
+  @builtin(num_workgroups) workgroups: vec3<u32>,
+  @builtin(local_invocation_index) local: u32,
+) {
+  let id = workgroup.x + workgroup.y * workgroups.x;
+  let i = id * 256u + local;
+  if i >= p.count {
+    return;
+  }
+  let c0 = i;
+  let v0 = in_x[i];
+  let v1 = f32(in_y[i]);
+  let v2 = v1;
+  let v3 = v0 + v2;
+  let v4 = select(v3, f32(0.0), v3 < f32(0.0));
+  let v5 = f32(f16(v3));
+  let v7 = v3 > f32(0.5f);
+  let v8 = select(select(i32(clamp(v3, f32(-2147483648.0), f32(2147483520.0))), i32(2147483647), v3 >= f32(2147483648.0)), i32(0), fuse_is_nan1(v3));
+  result_0[i] = v4;
+  result_1[i] = f16(v5);
+  result_2[i] = select(u32(0), u32(1), v7);
+  result_3[i] = v8;
+}

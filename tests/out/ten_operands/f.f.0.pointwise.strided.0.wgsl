@@ -1,0 +1,39 @@
+struct Params {
+  count: u32,
+}
+
+@group(0) @binding(0) var<uniform> p: Params;
+@group(0) @binding(1) var<storage, read> in_a: array<f32>;
+@group(0) @binding(2) var<storage, read> in_b: array<f32>;
+@group(0) @binding(3) var<storage, read> in_c: array<f32>;
+@group(0) @binding(4) var<storage, read> in_d: array<f32>;
+@group(0) @binding(5) var<storage, read> in_e: array<f32>;
+@group(0) @binding(6) var<storage, read> in_p: array<f32>;
+@group(0) @binding(7) var<storage, read_write> temporary_0: array<f32>;
+
+
+@compute @workgroup_size(256)
+fn main(
+  @builtin(workgroup_id) workgroup: vec3<u32>,
+  @builtin(num_workgroups) workgroups: vec3<u32>,
+  @builtin(local_invocation_index) local: u32,
+) {
+  let id = workgroup.x + workgroup.y * workgroups.x;
+  let i = id * 256u + local;
+  if i >= p.count {
+    return;
+  }
+  let c0 = i;
+  let v0 = in_a[i];
+  let v1 = in_b[i];
+  let v2 = v0 * v1;
+  let v3 = in_c[i];
+  let v4 = in_d[i];
+  let v5 = v3 * v4;
+  let v6 = v2 + v5;
+  let v7 = in_e[i];
+  let v8 = in_p[i];
+  let v9 = v7 * v8;
+  let v10 = v6 + v9;
+  temporary_0[i] = v10;
+}

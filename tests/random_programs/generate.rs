@@ -1,0 +1,493 @@
+//! Random well-typed programs as source text.
+//!
+//! A [`Step`] is a handful of arbitrary numbers; [`Builder`] reads them so that every choice is legal. So any
+//! list of steps is a program, and proptest shrinks a failure by dropping steps and making numbers smaller.
+
+use std::collections::BTreeSet;
+
+use fuse_artifact::DType;
+use fuse_compiler::graph::{BinaryOp, CompareOp, UnaryOp};
+
+/// The choices behind one statement.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Step {
+    pub(crate) kind: u8,
+    pub(crate) operand: u8,
+    pub(crate) other: u8,
+    pub(crate) detail: u16,
+}
+
+/// A program and the extents of its named dimensions.
+#[derive(Clone, Debug)]
+pub(crate) struct Program {
+    pub(crate) source: String,
+    pub(crate) dims: Vec<(&'static str, usize)>,
+}
+
+/// The names of dimensions.
+const NAMES: [&str; 4] = ["A", "B", "C", "D"];
+
+/// A dimension: `factor · names…`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Dim {
+    factor: usize,
+    names: Vec<usize>,
+}
+
+impl Dim {
+    fn literal(factor: usize) -> Self {
+        Self { factor, names: vec![] }
+    }
+
+    fn name(name: usize) -> Self {
+        Self { factor: 1, names: vec![name] }
+    }
+
+    fn times(&self, other: &Self) -> Self {
+        let mut names = [self.names.as_slice(), &other.names].concat();
+        names.sort_unstable();
+        Self { factor: self.factor * other.factor, names }
+    }
+
+    fn is_one(&self) -> bool {
+        *self == Self::literal(1)
+    }
+
+    /// Whether it can stand in the type of a new parameter.
+    fn is_plain(&self) -> bool {
+        self.names.len() + usize::from(self.factor != 1) <= 1
+    }
+
+    fn text(&self) -> String {
+        let names = self.names.iter().map(|&name| NAMES[name].to_owned());
+        let factor = (self.factor != 1 || self.names.is_empty()).then(|| self.factor.to_string());
+        factor.into_iter().chain(names).collect::<Vec<_>>().join(" * ")
+    }
+}
+
+/// A value that later steps can use.
+#[derive(Clone, Debug)]
+struct Value {
+    name: String,
+    dtype: DType,
+    dims: Vec<Dim>,
+    origin: Origin,
+    operands: Vec<usize>,
+}
+
+#[derive(Clone, Debug)]
+enum Origin {
+    /// A tensor parameter, or a host scalar.
+    Param { scalar: bool },
+    /// `let name = text;`
+    Let(String),
+}
+
+/// Builds a program from steps.
+pub(crate) struct Builder {
+    values: Vec<Value>,
+    extents: [usize; 4],
+}
+
+/// Most parameters of one program: more would rarely matter and often exceed eight bindings.
+const MAX_PARAMS: usize = 7;
+
+impl Builder {
+    pub(crate) fn new(extents: [usize; 4]) -> Self {
+        Self { values: vec![], extents }
+    }
+
+    /// The program that `steps` describe.
+    pub(crate) fn build(mut self, steps: &[Step]) -> Program {
+        for step in steps {
+            self.step(*step);
+        }
+        let results = self.results(steps);
+        let reachable = self.reachable(&results);
+        let source = self.source(&results, &reachable);
+        let dims = NAMES.iter().copied().zip(self.extents).collect();
+        Program { source, dims }
+    }
+
+    fn step(&mut self, step: Step) {
+        match step.kind % 16 {
+            0 => drop(self.new_tensor(step.detail)),
+            1..=3 => self.unary(step),
+            4..=6 => self.binary(step),
+            7 => self.compare(step),
+            8 => self.select(step),
+            9 => self.cast(step),
+            10 => self.index(step),
+            11 | 12 => self.matmul(step),
+            13 => self.permute(step),
+            14 => self.reshape(step),
+            _ => self.slice(step),
+        }
+    }
+
+    fn push(&mut self, dtype: DType, dims: Vec<Dim>, text: String, operands: Vec<usize>) -> usize {
+        let name = format!("v{}", self.values.len());
+        self.values.push(Value { name, dtype, dims, origin: Origin::Let(text), operands });
+        self.values.len() - 1
+    }
+
+    fn param(&mut self, dtype: DType, dims: Vec<Dim>, scalar: bool) -> usize {
+        let name = format!("v{}", self.values.len());
+        self.values.push(Value { name, dtype, dims, origin: Origin::Param { scalar }, operands: vec![] });
+        self.values.len() - 1
+    }
+
+    fn params(&self) -> usize {
+        self.values.iter().filter(|value| matches!(value.origin, Origin::Param { .. })).count()
+    }
+
+    /// A new tensor parameter with any dtype and up to four axes.
+    fn new_tensor(&mut self, detail: u16) -> usize {
+        let dtypes = [DType::F32, DType::F32, DType::F16, DType::F32, DType::I32, DType::U32, DType::F16, DType::Bool];
+        let dtype = dtypes[usize::from(detail) % dtypes.len()];
+        let rank = [2, 1, 3, 2, 0, 4][usize::from(detail >> 3) % 6];
+        let dims = (0..rank)
+            .map(|axis| match (detail >> (5 + axis)) % 6 {
+                4 => Dim::literal(1),
+                5 => Dim::literal(3),
+                name => Dim::name(usize::from(name)),
+            })
+            .collect();
+        self.param(dtype, dims, false)
+    }
+
+    /// An existing value that satisfies `wanted`, or a new parameter of `dtype`.
+    fn pick(&mut self, choice: u8, detail: u16, dtype: DType, wanted: impl Fn(&Value) -> bool) -> usize {
+        let candidates: Vec<usize> = (0..self.values.len()).filter(|&i| wanted(&self.values[i])).collect();
+        if candidates.is_empty() {
+            let created = self.new_tensor(detail & !7);
+            self.values[created].dtype = dtype;
+            return created;
+        }
+        candidates[usize::from(choice) % candidates.len()]
+    }
+
+    fn name(&self, value: usize) -> String {
+        self.values[value].name.clone()
+    }
+
+    fn dtype(&self, value: usize) -> DType {
+        self.values[value].dtype
+    }
+
+    fn dims(&self, value: usize) -> Vec<Dim> {
+        self.values[value].dims.clone()
+    }
+
+    fn unary(&mut self, step: Step) {
+        let x = self.pick(step.operand, step.detail, DType::F32, |_| true);
+        let (name, dtype) = (self.name(x), self.dtype(x));
+        let text = match dtype {
+            DType::F32 | DType::F16 => {
+                let ops: Vec<UnaryOp> = UnaryOp::ALL.iter().copied().filter(|&op| op != UnaryOp::Not).collect();
+                match ops[usize::from(step.detail) % ops.len()] {
+                    UnaryOp::Neg => format!("-{name}"),
+                    op => format!("{}({name})", op.name()),
+                }
+            }
+            DType::I32 => format!("{}({name})", ["abs", "sign", "neg"][usize::from(step.detail) % 3]),
+            DType::U32 => format!("sign({name})"),
+            DType::Bool => format!("!{name}"),
+        };
+        let text = if text.starts_with("neg(") { format!("-{name}") } else { text };
+        let dims = self.dims(x);
+        self.push(dtype, dims, text, vec![x]);
+    }
+
+    fn binary(&mut self, step: Step) {
+        let x = self.pick(step.operand, step.detail, DType::F32, |_| true);
+        let dtype = self.dtype(x);
+        let op = match dtype {
+            DType::F32 | DType::F16 => {
+                use BinaryOp as B;
+                let ops = [B::Add, B::Mul, B::Sub, B::Div, B::Max, B::Min, B::Add, B::Mul, B::Pow, B::Rem];
+                ops[usize::from(step.detail) % ops.len()]
+            }
+            DType::I32 | DType::U32 => {
+                use BinaryOp as B;
+                [B::Add, B::Mul, B::Sub, B::Div, B::Rem, B::Max, B::Min][usize::from(step.detail) % 7]
+            }
+            DType::Bool => [BinaryOp::And, BinaryOp::Or][usize::from(step.detail) % 2],
+        };
+        if dtype != DType::Bool && step.detail & 0x700 == 0x700 {
+            return self.binary_literal(op, x, step);
+        }
+        let y = self.partner(x, step);
+        let (first, second) = if step.detail & 0x800 == 0 { (x, y) } else { (y, x) };
+        let text = binary_text(op, &self.name(first), &self.name(second));
+        let dims = broadcast(&self.dims(x), &self.dims(y)).expect("partners broadcast");
+        self.push(dtype, dims, text, vec![x, y]);
+    }
+
+    fn binary_literal(&mut self, op: BinaryOp, x: usize, step: Step) {
+        let literal = match self.dtype(x) {
+            DType::F32 | DType::F16 => ["0.5", "2.0", "1.25", "3.0"][usize::from(step.other) % 4],
+            _ => ["1", "2", "3", "7"][usize::from(step.other) % 4],
+        };
+        let name = self.name(x);
+        let text =
+            if step.detail & 0x800 == 0 { binary_text(op, &name, literal) } else { binary_text(op, literal, &name) };
+        let (dtype, dims) = (self.dtype(x), self.dims(x));
+        self.push(dtype, dims, text, vec![x]);
+    }
+
+    /// A value of the dtype of `x` that broadcasts with it: an existing one, or a new parameter.
+    fn partner(&mut self, x: usize, step: Step) -> usize {
+        let (dtype, dims) = (self.dtype(x), self.dims(x));
+        let candidates: Vec<usize> = (0..self.values.len())
+            .filter(|&i| self.values[i].dtype == dtype && broadcast(&dims, &self.values[i].dims).is_some())
+            .collect();
+        let new = step.other % 3 == 0 && self.params() < MAX_PARAMS && dims.iter().all(Dim::is_plain);
+        if !new {
+            return candidates[usize::from(step.other / 3) % candidates.len()];
+        }
+        let pattern = step.other / 3;
+        if pattern % 8 == 7 {
+            return self.param(dtype, vec![], true);
+        }
+        let dropped = if pattern % 4 == 3 { dims.len() / 2 } else { 0 };
+        let dims = dims[dropped..]
+            .iter()
+            .enumerate()
+            .map(|(axis, dim)| if pattern >> (axis + 1) & 1 == 1 { Dim::literal(1) } else { dim.clone() })
+            .collect();
+        self.param(dtype, dims, false)
+    }
+
+    fn compare(&mut self, step: Step) {
+        let x = self.pick(step.operand, step.detail, DType::F32, |value| value.dtype != DType::Bool);
+        let y = self.partner(x, step);
+        let op = CompareOp::ALL[usize::from(step.detail) % CompareOp::ALL.len()];
+        let symbol = match op {
+            CompareOp::Eq => "==",
+            CompareOp::Ne => "!=",
+            CompareOp::Lt => "<",
+            CompareOp::Le => "<=",
+            CompareOp::Gt => ">",
+            CompareOp::Ge => ">=",
+        };
+        let dims = broadcast(&self.dims(x), &self.dims(y)).expect("partners broadcast");
+        let text = format!("{} {symbol} {}", self.name(x), self.name(y));
+        self.push(DType::Bool, dims, text, vec![x, y]);
+    }
+
+    fn select(&mut self, step: Step) {
+        let x = self.pick(step.operand, step.detail, DType::F32, |value| value.dtype != DType::Bool);
+        let y = self.partner(x, step);
+        let dims = broadcast(&self.dims(x), &self.dims(y)).expect("partners broadcast");
+        let conditions: Vec<usize> = (0..self.values.len())
+            .filter(|&i| self.values[i].dtype == DType::Bool && broadcast(&dims, &self.values[i].dims).is_some())
+            .collect();
+        let condition = match conditions.len() {
+            0 => {
+                let text = format!("{} < {}", self.name(x), self.name(y));
+                self.push(DType::Bool, dims.clone(), text, vec![x, y])
+            }
+            count => conditions[usize::from(step.detail) % count],
+        };
+        let dims = broadcast(&dims, &self.dims(condition)).expect("conditions broadcast");
+        let text = format!("select({}, {}, {})", self.name(condition), self.name(x), self.name(y));
+        let dtype = self.dtype(x);
+        self.push(dtype, dims, text, vec![condition, x, y]);
+    }
+
+    fn cast(&mut self, step: Step) {
+        let x = self.pick(step.operand, step.detail, DType::F32, |_| true);
+        let to = [DType::F32, DType::F16, DType::I32, DType::U32, DType::F32][usize::from(step.detail) % 5];
+        if to == self.dtype(x) {
+            return;
+        }
+        let (text, dims) = (format!("{} as {to}", self.name(x)), self.dims(x));
+        self.push(to, dims, text, vec![x]);
+    }
+
+    fn index(&mut self, step: Step) {
+        let x = self.pick(step.operand, step.detail, DType::F32, |value| !value.dims.is_empty());
+        if self.values[x].dims.is_empty() {
+            return;
+        }
+        let dims = self.dims(x);
+        let axis = usize::from(step.detail) % dims.len();
+        let text = format!("index({}, axis = {axis})", self.name(x));
+        self.push(DType::I32, dims, text, vec![x]);
+    }
+
+    fn matmul(&mut self, step: Step) {
+        let plain =
+            |value: &Value| value.dtype != DType::Bool && value.dims.len() >= 2 && value.dims.iter().all(Dim::is_plain);
+        let x = match (0..self.values.len()).filter(|&i| plain(&self.values[i])).collect::<Vec<_>>() {
+            found if found.is_empty() => {
+                let dtype = [DType::F32, DType::F16][usize::from(step.detail) % 2];
+                self.param(dtype, vec![Dim::name(0), Dim::name(1)], false)
+            }
+            found => found[usize::from(step.operand) % found.len()],
+        };
+        let (dtype, dims) = (self.dtype(x), self.dims(x));
+        let (batch, rows, depth) = (&dims[..dims.len() - 2], &dims[dims.len() - 2], &dims[dims.len() - 1]);
+        let columns = Dim::name(usize::from(step.other) % 4);
+        let transposed = step.detail & 1 == 1;
+        let mut shape = match step.detail >> 1 & 3 {
+            0 => batch.to_vec(),
+            1 => batch.iter().map(|_| Dim::literal(1)).collect(),
+            _ => vec![],
+        };
+        shape.extend(if transposed { [columns.clone(), depth.clone()] } else { [depth.clone(), columns.clone()] });
+        let existing = (0..self.values.len()).find(|&i| self.values[i].dtype == dtype && self.values[i].dims == shape);
+        let y = existing.unwrap_or_else(|| self.param(dtype, shape, false));
+        let right = if transposed { format!("transpose({})", self.name(y)) } else { self.name(y) };
+        let text = format!("matmul({}, {right})", self.name(x));
+        let result = [batch, &[rows.clone(), columns]].concat();
+        self.push(dtype, result, text, vec![x, y]);
+    }
+
+    fn permute(&mut self, step: Step) {
+        let x = self.pick(step.operand, step.detail | 8, DType::F32, |value| value.dims.len() >= 2);
+        let dims = self.dims(x);
+        if dims.len() < 2 {
+            return;
+        }
+        let mut axes: Vec<usize> = (0..dims.len()).collect();
+        axes.rotate_left(1 + usize::from(step.detail) % (dims.len() - 1));
+        if step.detail & 0x100 != 0 {
+            axes.swap(0, dims.len() - 1);
+        }
+        let list = axes.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
+        let text = format!("permute({}, [{list}])", self.name(x));
+        let (dtype, dims) = (self.dtype(x), axes.iter().map(|&axis| dims[axis].clone()).collect());
+        self.push(dtype, dims, text, vec![x]);
+    }
+
+    fn reshape(&mut self, step: Step) {
+        let x = self.pick(step.operand, step.detail, DType::F32, |_| true);
+        let (dtype, dims, name) = (self.dtype(x), self.dims(x), self.name(x));
+        let axis = usize::from(step.detail >> 2) % (dims.len() + 1);
+        let inside = axis < dims.len();
+        match step.detail % 4 {
+            0 if dims.len() >= 2 => {
+                let axis = axis.min(dims.len() - 2);
+                let merged = dims[axis].times(&dims[axis + 1]);
+                let shape = [&dims[..axis], &[merged], &dims[axis + 2..]].concat();
+                self.push_reshape(dtype, shape, &name, x);
+            }
+            1 if inside && dims[axis].is_one() => {
+                let shape = [&dims[..axis], &dims[axis + 1..]].concat();
+                self.push(dtype, shape, format!("squeeze({name}, axis = {axis})"), vec![x]);
+            }
+            2 if inside && dims[axis].names.len() == 2 => {
+                let Dim { factor, names } = &dims[axis];
+                let parts = [Dim { factor: *factor, names: vec![names[0]] }, Dim::name(names[1])];
+                let shape = [&dims[..axis], &parts, &dims[axis + 1..]].concat();
+                self.push_reshape(dtype, shape, &name, x);
+            }
+            _ if dims.len() < 5 => {
+                let shape = [&dims[..axis], &[Dim::literal(1)], &dims[axis..]].concat();
+                self.push(dtype, shape, format!("unsqueeze({name}, axis = {axis})"), vec![x]);
+            }
+            _ => {}
+        }
+    }
+
+    fn push_reshape(&mut self, dtype: DType, shape: Vec<Dim>, name: &str, x: usize) {
+        let list = shape.iter().map(Dim::text).collect::<Vec<_>>().join(", ");
+        self.push(dtype, shape, format!("reshape({name}, [{list}])"), vec![x]);
+    }
+
+    fn slice(&mut self, step: Step) {
+        let x = self.pick(step.operand, step.detail, DType::F32, |value| !value.dims.is_empty());
+        let dims = self.dims(x);
+        if dims.is_empty() {
+            return;
+        }
+        let axis = usize::from(step.detail) % dims.len();
+        let extent: usize =
+            dims[axis].names.iter().map(|&name| self.extents[name]).product::<usize>() * dims[axis].factor;
+        let start = usize::from(step.other) % (extent + 1);
+        let end = start + usize::from(step.detail >> 4) % (extent + 1 - start);
+        let text = format!("slice({}, axis = {axis}, start = {start}, end = {end})", self.name(x));
+        let shape = [&dims[..axis], &[Dim::literal(end - start)], &dims[axis + 1..]].concat();
+        let dtype = self.dtype(x);
+        self.push(dtype, shape, text, vec![x]);
+    }
+
+    /// Up to three values that nothing uses, or a copy of a parameter where there is nothing else.
+    fn results(&mut self, steps: &[Step]) -> Vec<usize> {
+        let used: BTreeSet<usize> = self.values.iter().flat_map(|value| value.operands.iter().copied()).collect();
+        let is_let = |&i: &usize| matches!(self.values[i].origin, Origin::Let(_));
+        let mut results: Vec<usize> = (0..self.values.len()).filter(|i| !used.contains(i)).filter(is_let).collect();
+        if results.is_empty() {
+            let x = self.pick(0, steps.first().map_or(0, |step| step.detail), DType::F32, |_| true);
+            let (dtype, dims, name) = (self.dtype(x), self.dims(x), self.name(x));
+            let text = match dtype {
+                DType::F32 | DType::F16 => format!("{name} + 1.5"),
+                DType::I32 | DType::U32 => format!("{name} + 1"),
+                DType::Bool => format!("!{name}"),
+            };
+            results.push(self.push(dtype, dims, text, vec![x]));
+        }
+        let first = results.len().saturating_sub(3);
+        results.split_off(first)
+    }
+
+    fn reachable(&self, results: &[usize]) -> BTreeSet<usize> {
+        let mut reachable: BTreeSet<usize> = results.iter().copied().collect();
+        for i in (0..self.values.len()).rev() {
+            if reachable.contains(&i) {
+                reachable.extend(&self.values[i].operands);
+            }
+        }
+        reachable
+    }
+
+    fn source(&self, results: &[usize], reachable: &BTreeSet<usize>) -> String {
+        let (mut params, mut lets) = (vec![], String::new());
+        for &i in reachable {
+            let value = &self.values[i];
+            match &value.origin {
+                Origin::Param { scalar: true } => params.push(format!("{}: {}", value.name, value.dtype)),
+                Origin::Param { scalar: false } => params.push(format!("{}: {}", value.name, type_text(value))),
+                Origin::Let(text) => lets += &format!("    let {} = {text};\n", value.name),
+            }
+        }
+        let types: Vec<String> = results.iter().map(|&i| type_text(&self.values[i])).collect();
+        let names: Vec<String> = results.iter().map(|&i| self.values[i].name.clone()).collect();
+        let tuple =
+            |items: Vec<String>| if items.len() == 1 { items[0].clone() } else { format!("({})", items.join(", ")) };
+        format!("pub fn program({}) -> {} {{\n{lets}    {}\n}}\n", params.join(", "), tuple(types), tuple(names))
+    }
+}
+
+fn type_text(value: &Value) -> String {
+    let dims = value.dims.iter().map(Dim::text).collect::<Vec<_>>().join(", ");
+    format!("{}[{dims}]", value.dtype)
+}
+
+fn binary_text(op: BinaryOp, x: &str, y: &str) -> String {
+    match op {
+        BinaryOp::Add => format!("{x} + {y}"),
+        BinaryOp::Sub => format!("{x} - {y}"),
+        BinaryOp::Mul => format!("{x} * {y}"),
+        BinaryOp::Div => format!("{x} / {y}"),
+        BinaryOp::Rem => format!("{x} % {y}"),
+        BinaryOp::And => format!("{x} && {y}"),
+        BinaryOp::Or => format!("{x} || {y}"),
+        BinaryOp::Pow | BinaryOp::Min | BinaryOp::Max => format!("{}({x}, {y})", op.name()),
+    }
+}
+
+/// The shape that two shapes broadcast to by their types alone, if they do.
+fn broadcast(x: &[Dim], y: &[Dim]) -> Option<Vec<Dim>> {
+    let rank = x.len().max(y.len());
+    let axis = |shape: &[Dim], axis: usize| (axis + shape.len()).checked_sub(rank).map(|axis| shape[axis].clone());
+    (0..rank)
+        .map(|i| match (axis(x, i), axis(y, i)) {
+            (Some(a), Some(b)) if a == b || b.is_one() => Some(a),
+            (Some(a), Some(b)) => a.is_one().then_some(b),
+            (a, b) => a.or(b),
+        })
+        .collect()
+}

@@ -1,0 +1,122 @@
+//! The installed adapters, and launches of programs on them.
+
+use std::sync::OnceLock;
+
+use fuse_artifact::DType;
+use fuse_compiler::interp::Value;
+use fuse_runtime::{
+    __private::{Arg, RawTensor, launch_dynamic, launch_with, variants},
+    Device,
+};
+use half::f16;
+
+use crate::Program;
+
+/// Every installed adapter, opened once.
+///
+/// # Panics
+/// When there is none: a numeric test without an adapter has tested nothing.
+pub fn devices() -> &'static [Device] {
+    static DEVICES: OnceLock<Vec<Device>> = OnceLock::new();
+    DEVICES.get_or_init(|| {
+        Device::all_blocking().unwrap_or_else(|error| {
+            panic!("{error}\nhelp: `cargo xtask test` installs a software adapter (Mesa's lavapipe) where it can")
+        })
+    })
+}
+
+/// Inputs on a device.
+pub struct Arguments {
+    tensors: Vec<RawTensor>,
+    /// The bits of host scalars, in the places where parameters are scalars.
+    scalars: Vec<Option<(DType, u32)>>,
+}
+
+impl Arguments {
+    /// Uploads `inputs`.
+    ///
+    /// # Errors
+    /// The runtime's.
+    pub fn new(device: &Device, program: &Program, inputs: &[Value]) -> Result<Self, String> {
+        let mut arguments = Self { tensors: vec![], scalars: vec![] };
+        for (param, input) in program.graph.params.iter().zip(inputs) {
+            arguments.scalars.push(param.scalar.then(|| (input.dtype, scalar_bits(input.dtype, input.data[0]))));
+            if !param.scalar {
+                let bytes = encode(input);
+                let tensor = RawTensor::from_bytes(device, input.dtype, &input.shape, &bytes);
+                arguments.tensors.push(tensor.map_err(|error| error.to_string())?);
+            }
+        }
+        Ok(arguments)
+    }
+
+    fn args(&self) -> Vec<Arg<'_>> {
+        let mut tensors = self.tensors.iter();
+        let arg = |scalar: &Option<(DType, u32)>| match *scalar {
+            Some((dtype, bits)) => Arg::Scalar { dtype, bits },
+            None => Arg::Tensor(tensors.next().expect("one tensor per tensor parameter")),
+        };
+        self.scalars.iter().map(arg).collect()
+    }
+
+    /// Every choice of variants worth forcing, one variant per kernel: each legal variant of each kernel is in
+    /// at least one choice.
+    ///
+    /// # Errors
+    /// The runtime's.
+    pub fn choices(&self, program: &Program) -> Result<Vec<Vec<usize>>, String> {
+        let legal = variants(program.function, &self.args()).map_err(|error| error.to_string())?;
+        let most = legal.iter().map(|kernel| kernel.legal.len()).max().unwrap_or(0);
+        if let Some(kernel) = legal.iter().find(|kernel| kernel.legal.is_empty()) {
+            return Err(format!("kernel {} has no variant that may run", kernel.kernel));
+        }
+        Ok((0..most).map(|i| legal.iter().map(|kernel| kernel.legal[i % kernel.legal.len()].0).collect()).collect())
+    }
+
+    /// Launches with the runtime's own choice of variants, or a given one.
+    ///
+    /// # Errors
+    /// The runtime's.
+    pub fn launch(&self, program: &Program, choice: Option<&[usize]>) -> Result<Vec<Value>, String> {
+        let results = match choice {
+            None => launch_dynamic(program.function, &self.args()),
+            Some(choice) => launch_with(program.function, &self.args(), choice),
+        };
+        results.map_err(|error| error.to_string())?.iter().map(download).collect()
+    }
+}
+
+fn download(tensor: &RawTensor) -> Result<Value, String> {
+    let bytes = tensor.to_bytes_blocking().map_err(|error| error.to_string())?;
+    Ok(Value { dtype: tensor.dtype(), shape: tensor.shape().to_vec(), data: decode(tensor.dtype(), &bytes)? })
+}
+
+fn scalar_bits(dtype: DType, x: f64) -> u32 {
+    match dtype {
+        DType::F32 | DType::F16 => (x as f32).to_bits(),
+        DType::I32 => x as i32 as u32,
+        DType::U32 | DType::Bool => x as u32,
+    }
+}
+
+fn encode(value: &Value) -> Vec<u8> {
+    if value.dtype == DType::F16 {
+        return value.data.iter().flat_map(|&x| f16::from_f64(x).to_le_bytes()).collect();
+    }
+    value.data.iter().flat_map(|&x| scalar_bits(value.dtype, x).to_le_bytes()).collect()
+}
+
+fn decode(dtype: DType, bytes: &[u8]) -> Result<Vec<f64>, String> {
+    if dtype == DType::F16 {
+        return Ok(bytes.as_chunks().0.iter().map(|&chunk| f16::from_le_bytes(chunk).to_f64()).collect());
+    }
+    let words = bytes.as_chunks().0.iter().map(|&chunk| u32::from_le_bytes(chunk));
+    let number = |word: u32| match dtype {
+        DType::F32 | DType::F16 => Ok(f32::from_bits(word).into()),
+        DType::I32 => Ok(f64::from(word as i32)),
+        DType::U32 => Ok(f64::from(word)),
+        DType::Bool if word > 1 => Err(format!("a bool is stored as {word}")),
+        DType::Bool => Ok(f64::from(word)),
+    };
+    words.map(number).collect()
+}

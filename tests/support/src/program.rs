@@ -1,0 +1,129 @@
+//! Programs: source text through the front end and the compiler.
+
+use std::{fs, path::Path};
+
+use fuse_artifact::{DType, Function};
+use fuse_compiler::{
+    compile::{Dump, Options},
+    diag::Diagnostics,
+    front,
+    graph::Graph,
+    interp::Stores,
+};
+
+/// One compiled function.
+#[derive(Clone, Debug)]
+pub struct Program {
+    /// What it computes.
+    pub graph: Graph,
+    /// The element types of its generic parameters or dtype classes.
+    pub dtypes: Vec<DType>,
+    /// What the runtime launches; lives as long as the test.
+    pub function: &'static Function,
+    /// The texts of the compiler's stages.
+    pub dump: Dump,
+}
+
+/// A `.fuse` file.
+#[derive(Clone, Debug)]
+pub struct SourceFile {
+    /// Its name without ending.
+    pub name: String,
+    /// Its text.
+    pub source: String,
+}
+
+impl Program {
+    /// Compiles a graph.
+    ///
+    /// # Errors
+    /// The compiler's internal error, with the graph.
+    pub fn new(graph: Graph, dtypes: Vec<DType>) -> Result<Self, String> {
+        let compiled = fuse_compiler::compile::compile(&graph, &Options::default())
+            .map_err(|error| format!("{error}\n{}", fuse_compiler::graph::print::print(&graph)))?;
+        Ok(Self { graph, dtypes, function: Box::leak(Box::new(compiled.function)), dump: compiled.dump })
+    }
+
+    /// The same function with a kernel for every operation.
+    ///
+    /// # Errors
+    /// As [`Program::new`].
+    pub fn unfused(&self) -> Result<Self, String> {
+        let mut graph = self.graph.clone();
+        graph.options.no_fuse = true;
+        Self::new(graph, self.dtypes.clone())
+    }
+
+    /// Which values pass through buffers, as far as the interpreter must know.
+    pub fn stores(&self) -> Stores {
+        if self.function.kernels.len() <= 1 { Stores::Results } else { Stores::EveryNode }
+    }
+
+    /// The graph as text.
+    pub fn source(&self) -> &str {
+        &self.dump.graph
+    }
+
+    /// The texts that goldens keep, with their names.
+    pub fn parts(&self) -> [(&'static str, String); 3] {
+        [
+            ("graph", self.dump.graph.clone()),
+            ("groups", self.dump.groups.clone()),
+            ("plan", self.function.plan.to_string()),
+        ]
+    }
+}
+
+/// Compiles every function of a block, for every choice of generic element types.
+///
+/// # Panics
+/// With the diagnostics if the source is not a correct program.
+pub fn compile(source: &str) -> Vec<Program> {
+    try_compile(source).unwrap_or_else(|error| panic!("{error}\nin\n{source}"))
+}
+
+/// As [`compile`].
+///
+/// # Errors
+/// The diagnostics, or the compiler's internal error.
+pub fn try_compile(source: &str) -> Result<Vec<Program>, String> {
+    let tokens = source.parse().map_err(|error| format!("{error}"))?;
+    let items = front::items(tokens);
+    refuse_errors(&items.diagnostics)?;
+    let instances = items.functions.into_iter().flat_map(|function| function.instances);
+    instances.map(|instance| Program::new(instance.graph, instance.dtypes)).collect()
+}
+
+/// The graphs of the expression form, one for every choice of the dtype classes, which come with it.
+///
+/// # Errors
+/// The diagnostics.
+pub fn expression(source: &str) -> Result<Vec<(Graph, Vec<DType>)>, String> {
+    let tokens = source.parse().map_err(|error| format!("{error}"))?;
+    let expression = front::expression(tokens);
+    refuse_errors(&expression.diagnostics)?;
+    Ok(expression.instances.into_iter().map(|instance| (instance.graph, instance.dtypes)).collect())
+}
+
+fn refuse_errors(diagnostics: &Diagnostics) -> Result<(), String> {
+    let errors: Vec<String> = diagnostics.errors().map(ToString::to_string).collect();
+    if errors.is_empty() { Ok(()) } else { Err(errors.join("\n")) }
+}
+
+/// The `.fuse` files of a folder, by name.
+///
+/// # Panics
+/// When the folder cannot be read.
+pub fn files(folder: &Path) -> Vec<SourceFile> {
+    let entries = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let paths = entries.map(|entry| entry.expect("the folder can be listed").path());
+    let mut files: Vec<SourceFile> = paths
+        .filter(|path| path.extension().is_some_and(|extension| extension == "fuse"))
+        .map(|path| SourceFile {
+            name: path.file_stem().expect("a file has a name").to_string_lossy().into_owned(),
+            source: fs::read_to_string(&path).expect("the file can be read"),
+        })
+        .collect();
+    files.sort_by(|x, y| x.name.cmp(&y.name));
+    files
+}

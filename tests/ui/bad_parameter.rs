@@ -1,0 +1,10 @@
+// Parameters have no `&`.
+use fuse_gpu::fuse;
+
+fuse! {
+    pub fn double(x: &f32[N]) -> f32[N] {
+        x * 2.0
+    }
+}
+
+fn main() {}

@@ -1,0 +1,6 @@
+// Nothing to compile.
+use fuse_gpu::fuse;
+
+fuse! {}
+
+fn main() {}

@@ -1,0 +1,10 @@
+// A transpose changes the order of dimensions.
+use fuse_gpu::fuse;
+
+fuse! {
+    pub fn flip(x: f32[M, N]) -> f32[M, N] {
+        transpose(x)
+    }
+}
+
+fn main() {}

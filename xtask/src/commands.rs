@@ -1,0 +1,108 @@
+//! What each command runs.
+
+use std::{
+    ffi::OsString,
+    path::{Path, PathBuf, absolute},
+};
+
+use anyhow::Context;
+
+use crate::steps::Step;
+
+/// `cargo xtask demo`: the example on real weights.
+pub(crate) fn demo(file: Option<PathBuf>) -> Step {
+    let step = Step::new("demo", "run --package fuse-gpu --features reference --example feed_forward");
+    match file.map(|file| absolute(&file).unwrap_or(file)) {
+        Some(file) => step.argument("--").argument(file),
+        None => step,
+    }
+}
+
+/// `cargo xtask test`: every check, cheapest first.
+pub(crate) fn test() -> Vec<Step> {
+    let all = "test --workspace --all-features";
+    vec![
+        format(),
+        Step::new("lints", "clippy --workspace --all-targets --all-features -- -D warnings"),
+        Step::new("unit tests", &format!("{all} --lib --bins")),
+        // By a pattern and not by name, so that no test file can be forgotten.
+        Step::new("integration tests", &format!("{all} --test *")),
+        Step::new("doc tests", &format!("{all} --doc")),
+        Step::new("default features", "check --workspace --all-targets"),
+        Step::new("no default features", "check --workspace --no-default-features"),
+        Step::new("documentation", "doc --workspace --no-deps --all-features").set("RUSTDOCFLAGS", "-D warnings"),
+    ]
+}
+
+/// `cargo xtask test --fast`: what needs no adapter and little time.
+pub(crate) fn fast_test() -> Vec<Step> {
+    vec![
+        format(),
+        Step::new("unit tests", "test -p fuse-artifact -p fuse-compiler -p fuse-macros -p xtask --all-features"),
+        Step::new("file tests", "test -p fuse-gpu --all-features --test tidy --test filetests --test backends"),
+    ]
+}
+
+fn format() -> Step {
+    Step::new("format", "fmt --all --check")
+}
+
+/// `cargo xtask bless`: the same tests that compare, told to write.
+pub(crate) fn bless() -> Vec<Step> {
+    vec![
+        Step::new("goldens", "test -p fuse-gpu --all-features --test filetests").set("FUSE_BLESS", "1"),
+        Step::new("compile errors", "test -p fuse-gpu --all-features --test ui").set("TRYBUILD", "overwrite"),
+    ]
+}
+
+/// `cargo xtask bench`: the kernels, measured on this machine's adapter.
+pub(crate) fn bench(quick: bool, filter: &[String], variants: bool, out: Option<&Path>) -> anyhow::Result<Step> {
+    let mut step = Step::new("benchmark", "bench --package fuse-gpu --bench kernels --");
+    for (flag, given) in [("--quick", quick), ("--variants", variants)] {
+        if given {
+            step = step.argument(flag);
+        }
+    }
+    for filter in filter {
+        step = step.argument("--filter").argument(filter);
+    }
+    if let Some(out) = out {
+        std::fs::create_dir_all(out).with_context(|| format!("cannot create `{}`", out.display()))?;
+        let file: OsString = absolute(out)?.join("kernels.jsonl").into();
+        step = step.argument("--json").argument(file);
+    }
+    Ok(step)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_fast_file_tests_exist() {
+        let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests");
+        let steps = fast_test();
+        let words: Vec<_> = steps.iter().flat_map(|step| &step.arguments).map(|word| word.to_string_lossy()).collect();
+        let names: Vec<_> = words.windows(2).filter(|pair| pair[0] == "--test").map(|pair| &pair[1]).collect();
+        assert_eq!(names.len(), 3);
+        for name in names {
+            let exists = tests.join(format!("{name}.rs")).exists() || tests.join(&**name).join("main.rs").exists();
+            assert!(exists, "no integration test `{name}`");
+        }
+    }
+
+    #[test]
+    fn options_of_the_benchmark_reach_it() {
+        let step = bench(true, &["relu(a + b)".to_owned()], false, None).unwrap();
+        let tail: Vec<_> = step.arguments.iter().skip_while(|argument| *argument != "--").collect();
+        assert_eq!(tail, ["--", "--quick", "--filter", "relu(a + b)"]);
+    }
+
+    #[test]
+    fn a_file_given_to_the_demo_reaches_it_as_an_absolute_path() {
+        let step = demo(Some("layer.safetensors".into()));
+        let file = Path::new(step.arguments.last().unwrap());
+        assert!(file.is_absolute() && file.ends_with("layer.safetensors"));
+        assert!(!demo(None).arguments.contains(&"--".into()));
+    }
+}

@@ -1,0 +1,121 @@
+//! What this machine has, as plain data that `prerequisites` decides over.
+//!
+//! Everything that looks at the machine is here; everything that judges it is not.
+
+use std::{
+    env,
+    path::PathBuf,
+    process::{Command, Stdio},
+};
+
+/// The parts of a machine that matter to the commands.
+#[derive(Clone, Debug)]
+pub(crate) struct Machine {
+    /// The operating system, as `std::env::consts::OS` names it.
+    pub(crate) os: &'static str,
+    /// `ID` and `ID_LIKE` of `/etc/os-release`, nearest first; empty elsewhere than on Linux.
+    pub(crate) distributions: Vec<String>,
+    /// What Vulkan offers.
+    pub(crate) vulkan: Vulkan,
+    /// Variables that restrict which drivers the Vulkan loader reads, where set.
+    pub(crate) driver_overrides: Vec<&'static str>,
+    /// Whether this process runs as root.
+    pub(crate) root: bool,
+    /// Whether `sudo` is installed.
+    pub(crate) sudo: bool,
+    /// Whether `apt-get` is installed.
+    pub(crate) apt_get: bool,
+}
+
+/// What the Vulkan loader of a machine offers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Vulkan {
+    /// The loader library is not installed.
+    NoLoader,
+    /// The loader finds no driver, or no driver finds a device.
+    NoAdapter,
+    /// The names of the adapters.
+    Adapters(Vec<String>),
+}
+
+impl Machine {
+    /// Looks at this machine.
+    pub(crate) fn probe() -> Self {
+        Self {
+            os: env::consts::OS,
+            distributions: distributions(&std::fs::read_to_string("/etc/os-release").unwrap_or_default()),
+            vulkan: probe_vulkan(),
+            driver_overrides: ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"]
+                .into_iter()
+                .filter(|name| env::var_os(name).is_some())
+                .collect(),
+            root: is_root(),
+            sudo: find_program("sudo").is_some(),
+            apt_get: find_program("apt-get").is_some(),
+        }
+    }
+}
+
+/// The identifiers in a file of the form of `/etc/os-release`: `ID`, then those of `ID_LIKE`.
+fn distributions(os_release: &str) -> Vec<String> {
+    let value = |key: &str| {
+        os_release
+            .lines()
+            .find_map(|line| line.strip_prefix(key)?.strip_prefix('='))
+            .map(|value| value.trim_matches(['"', '\'']))
+            .unwrap_or_default()
+    };
+    format!("{} {}", value("ID"), value("ID_LIKE")).split_whitespace().map(str::to_owned).collect()
+}
+
+/// Asks the Vulkan loader for its adapters. A driver's description file alone proves nothing: Mesa installs
+/// those of every vendor, whatever the machine has.
+fn probe_vulkan() -> Vulkan {
+    // SAFETY: loading the system's Vulkan loader runs its initializers, which have no preconditions.
+    let Ok(entry) = (unsafe { ash::Entry::load() }) else { return Vulkan::NoLoader };
+    // SAFETY: the default create info is valid: no layers, no extensions, Vulkan 1.0.
+    let Ok(instance) = (unsafe { entry.create_instance(&ash::vk::InstanceCreateInfo::default(), None) }) else {
+        return Vulkan::NoAdapter;
+    };
+    // SAFETY: the instance is alive until it is destroyed below, and no handle outlives it.
+    let names = unsafe {
+        let devices = instance.enumerate_physical_devices().unwrap_or_default();
+        let name = |&device| {
+            let properties = instance.get_physical_device_properties(device);
+            properties.device_name_as_c_str().unwrap_or_default().to_string_lossy().into_owned()
+        };
+        let names: Vec<String> = devices.iter().map(name).collect();
+        instance.destroy_instance(None);
+        names
+    };
+    if names.is_empty() { Vulkan::NoAdapter } else { Vulkan::Adapters(names) }
+}
+
+fn is_root() -> bool {
+    let output = Command::new("id").arg("-u").stderr(Stdio::null()).output();
+    output.is_ok_and(|output| output.stdout.trim_ascii() == b"0")
+}
+
+/// Where a program is, if it is on the search path.
+pub(crate) fn find_program(name: &str) -> Option<PathBuf> {
+    let file = format!("{name}{}", env::consts::EXE_SUFFIX);
+    env::split_paths(&env::var_os("PATH")?).map(|folder| folder.join(&file)).find(|path| path.is_file())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn distributions_are_read_nearest_first() {
+        assert_eq!(distributions("PRETTY_NAME=\"Debian\"\nID=debian\n"), ["debian"]);
+        assert_eq!(distributions("ID=linuxmint\nID_LIKE=\"ubuntu debian\"\n"), ["linuxmint", "ubuntu", "debian"]);
+        assert!(distributions("").is_empty());
+    }
+
+    #[test]
+    fn programs_are_found_on_the_search_path() {
+        assert!(find_program("cargo").is_some());
+        assert_eq!(find_program("no-program-has-this-name"), None);
+    }
+}

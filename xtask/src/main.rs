@@ -1,0 +1,141 @@
+//! The project's own commands, run as `cargo xtask <command>`.
+//!
+//! `commands` says what each command runs, `prerequisites` what the machine must have for it, `machine`
+//! what the machine has, and `steps` how steps are run, timed and reported.
+
+mod commands;
+mod machine;
+mod prerequisites;
+mod steps;
+
+use std::{path::PathBuf, process::ExitCode};
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::prerequisites::InstallPolicy;
+
+/// Commands of the `fuse!` repository.
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run the feed-forward block of a real transformer layer, fused and unfused, and check it
+    Demo {
+        #[command(flatten)]
+        access: Access,
+        /// A `.safetensors` file with the names of examples/data/README.md, in place of the one there
+        file: Option<PathBuf>,
+    },
+    /// Run every check: format, lints, all tests with goldens, feature combinations, documentation
+    Test {
+        #[command(flatten)]
+        access: Access,
+        /// Only what needs no adapter and little time: format, unit tests and file tests
+        #[arg(long)]
+        fast: bool,
+        /// Run the remaining steps after one has failed
+        #[arg(long)]
+        keep_going: bool,
+    },
+    /// Write the expected output of file tests and of the compile-error tests anew
+    Bless {
+        #[command(flatten)]
+        access: Access,
+    },
+    /// Measure kernels on this machine's adapter
+    Bench {
+        #[command(flatten)]
+        access: Access,
+        /// Small sizes and short measurements
+        #[arg(long)]
+        quick: bool,
+        /// Only the cases whose name or size contains this; several select the cases that match any
+        #[arg(long)]
+        filter: Vec<String>,
+        /// Measure every variant of each kernel, not only the one that a launch picks
+        #[arg(long)]
+        variants: bool,
+        /// Write the results as JSON lines to this folder
+        #[arg(long)]
+        out: Option<PathBuf>,
+    },
+}
+
+/// What a command may fetch from the network.
+#[derive(Args, Clone, Copy)]
+struct Access {
+    /// Install nothing on this machine; explain what is missing
+    #[arg(long)]
+    no_install: bool,
+    /// Use no network: implies --no-install and passes --offline to cargo
+    #[arg(long)]
+    offline: bool,
+}
+
+impl Access {
+    fn install_policy(self) -> InstallPolicy {
+        match self {
+            Self { offline: true, .. } => InstallPolicy::Refuse("--offline"),
+            Self { no_install: true, .. } => InstallPolicy::Refuse("--no-install"),
+            _ => InstallPolicy::Allow,
+        }
+    }
+}
+
+fn main() -> ExitCode {
+    match run(Cli::parse().command) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(command: Command) -> anyhow::Result<()> {
+    match command {
+        Command::Demo { access, file } => {
+            prerequisites::ensure_adapter(access.install_policy())?;
+            steps::run(&[commands::demo(file)], access.offline)
+        }
+        Command::Test { access, fast: true, keep_going } => {
+            prerequisites::ensure_components(access.install_policy())?;
+            steps::run_timed(&commands::fast_test(), access.offline, keep_going)
+        }
+        Command::Test { access, fast: false, keep_going } => {
+            prerequisites::ensure_components(access.install_policy())?;
+            prerequisites::ensure_adapter(access.install_policy())?;
+            steps::run_timed(&commands::test(), access.offline, keep_going)
+        }
+        Command::Bless { access } => steps::run(&commands::bless(), access.offline),
+        Command::Bench { access, quick, filter, variants, out } => {
+            prerequisites::ensure_adapter(access.install_policy())?;
+            let step = commands::bench(quick, &filter, variants, out.as_deref())?;
+            steps::run(&[step], access.offline)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn command_line_is_well_formed() {
+        use clap::CommandFactory;
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn offline_and_no_install_refuse_to_install() {
+        let policy = |no_install, offline| Access { no_install, offline }.install_policy();
+        assert_eq!(policy(false, false), InstallPolicy::Allow);
+        assert_eq!(policy(true, false), InstallPolicy::Refuse("--no-install"));
+        assert_eq!(policy(true, true), InstallPolicy::Refuse("--offline"));
+    }
+}

@@ -1,0 +1,158 @@
+//! Steps: cargo commands that run one after another, are timed, and stop at the first failure.
+
+use std::{
+    env,
+    ffi::OsString,
+    fmt::Write as _,
+    path::{Path, PathBuf},
+    process::Command,
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context, bail};
+
+/// One cargo command.
+#[derive(Clone, Debug)]
+pub(crate) struct Step {
+    /// What it does, for the summary.
+    pub(crate) name: &'static str,
+    /// The arguments of cargo.
+    pub(crate) arguments: Vec<OsString>,
+    /// Environment variables that it sets.
+    pub(crate) environment: Vec<(&'static str, &'static str)>,
+}
+
+impl Step {
+    /// A step from cargo's arguments, separated by spaces.
+    pub(crate) fn new(name: &'static str, arguments: &str) -> Self {
+        Self { name, arguments: arguments.split_whitespace().map(OsString::from).collect(), environment: vec![] }
+    }
+
+    /// The step with one more argument, which may hold spaces.
+    pub(crate) fn argument(mut self, argument: impl Into<OsString>) -> Self {
+        self.arguments.push(argument.into());
+        self
+    }
+
+    /// The step with an environment variable set.
+    pub(crate) fn set(mut self, name: &'static str, value: &'static str) -> Self {
+        self.environment.push((name, value));
+        self
+    }
+
+    /// The command as a person would type it.
+    fn line(&self) -> String {
+        let mut line = String::new();
+        for (name, value) in &self.environment {
+            let _ = write!(line, "{name}={value:?} ");
+        }
+        line.push_str("cargo");
+        for argument in &self.arguments {
+            let _ = write!(line, " {}", argument.to_string_lossy());
+        }
+        line
+    }
+
+    fn run(&self, offline: bool) -> anyhow::Result<()> {
+        println!("\n==> {}: {}", self.name, self.line());
+        let mut command = Command::new(cargo());
+        // `cargo fmt` is not cargo's own and knows no network.
+        if offline && self.arguments[0] != "fmt" {
+            command.env("CARGO_NET_OFFLINE", "true");
+        }
+        // Without a desktop, Mesa's device chooser looks for one and prints errors that mean nothing.
+        if env::var_os("XDG_RUNTIME_DIR").is_none() {
+            command.env("NODEVICE_SELECT", "1");
+        }
+        command.current_dir(root()).args(&self.arguments).envs(self.environment.iter().copied());
+        let status = command.status().with_context(|| format!("cannot start `{}`", self.line()))?;
+        if !status.success() {
+            bail!("{} failed ({status})\nhelp: run it alone with `{}`", self.name, self.line());
+        }
+        Ok(())
+    }
+}
+
+/// Runs the steps in order; stops at the first that fails.
+pub(crate) fn run(steps: &[Step], offline: bool) -> anyhow::Result<()> {
+    steps.iter().try_for_each(|step| step.run(offline))
+}
+
+/// How a step went.
+#[derive(Debug)]
+struct Outcome {
+    time: Duration,
+    result: anyhow::Result<()>,
+}
+
+/// Runs the steps in order, stops at the first that fails unless told to keep going, and prints how long each took.
+pub(crate) fn run_timed(steps: &[Step], offline: bool, keep_going: bool) -> anyhow::Result<()> {
+    let mut outcomes: Vec<Outcome> = Vec::with_capacity(steps.len());
+    for step in steps {
+        if !keep_going && outcomes.iter().any(|outcome| outcome.result.is_err()) {
+            break;
+        }
+        let start = Instant::now();
+        let result = step.run(offline);
+        outcomes.push(Outcome { time: start.elapsed(), result });
+    }
+    println!("\n{}", summary(steps, &outcomes));
+    outcomes.into_iter().try_for_each(|outcome| outcome.result)
+}
+
+/// A table of the steps; those without an outcome were not run.
+fn summary(steps: &[Step], outcomes: &[Outcome]) -> String {
+    let width = steps.iter().map(|step| step.name.len()).max().unwrap_or(0);
+    let mut table = String::new();
+    for (i, step) in steps.iter().enumerate() {
+        let _ = match outcomes.get(i) {
+            Some(Outcome { time, result }) => {
+                let result = if result.is_ok() { "ok" } else { "FAILED" };
+                writeln!(table, "{:width$}  {result:>7}  {:7.1} s", step.name, time.as_secs_f64())
+            }
+            None => writeln!(table, "{:width$}  not run", step.name),
+        };
+    }
+    let total: Duration = outcomes.iter().map(|outcome| outcome.time).sum();
+    let _ = write!(table, "{:width$}  {:>7}  {:7.1} s", "total", "", total.as_secs_f64());
+    table
+}
+
+/// The cargo that runs this program.
+pub(crate) fn cargo() -> OsString {
+    env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
+}
+
+/// The root of the repository.
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new(".")).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_prints_as_it_is_typed() {
+        let step = Step::new("goldens", "test -p fuse-compiler").set("FUSE_BLESS", "1").argument("a b");
+        assert_eq!(step.line(), "FUSE_BLESS=\"1\" cargo test -p fuse-compiler a b");
+    }
+
+    #[test]
+    fn the_summary_tells_failed_from_not_run() {
+        let steps = [Step::new("format", "fmt"), Step::new("lints", "clippy"), Step::new("tests", "test")];
+        let outcome = |seconds, result| Outcome { time: Duration::from_secs(seconds), result };
+        let outcomes = [outcome(1, Ok(())), outcome(2, Err(anyhow::anyhow!("clippy")))];
+        let table = summary(&steps, &outcomes);
+        assert_eq!(
+            table,
+            "format       ok      1.0 s\nlints    FAILED      2.0 s\ntests   not run\ntotal                3.0 s"
+        );
+        assert!(!summary(&steps[..1], &outcomes[..1]).contains("FAILED"));
+    }
+
+    #[test]
+    fn the_root_holds_the_workspace() {
+        assert!(root().join("Cargo.lock").is_file());
+    }
+}
