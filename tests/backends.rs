@@ -25,7 +25,7 @@ struct Shader {
 
 fn shaders(program: &Program) -> Vec<Shader> {
     let mut shaders = vec![];
-    for kernel in program.function.kernels.iter() {
+    for kernel in program.plans().flat_map(|function| function.kernels.iter()) {
         for variant in kernel.variants.iter() {
             for (pass, text) in variant.passes.iter().enumerate() {
                 let what = format!("{} / {} / pass {pass}", kernel.name, variant.name);

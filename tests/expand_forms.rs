@@ -213,6 +213,18 @@ fn expression_form_multiplies_matrices() -> Result<(), Error> {
 }
 
 #[test]
+fn expression_form_repeats_a_product_along_a_larger_operand() -> Result<(), Error> {
+    let device = device();
+    let (x, w, r) = (matrix(&device, [1, 5]), matrix(&device, [5, 4]), matrix(&device, [3, 4]));
+    let y = fuse!(relu(matmul(x, w) + r))?;
+    assert_eq!(y.shape(), [3, 4]);
+    let (product, residual) = (matmul(&values(5), &values(20), [1, 5, 4]), values(12));
+    let expected: Vec<f32> = (0..12).map(|i| (product[i % 4] + residual[i]).max(0.0)).collect();
+    assert_close(&y.to_vec_blocking()?, &expected);
+    Ok(())
+}
+
+#[test]
 fn expression_form_takes_rank_0_and_every_kind_of_number() -> Result<(), Error> {
     let device = device();
     let x = Tensor0::from_vec(&device, vec![3.0f32], [])?;

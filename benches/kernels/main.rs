@@ -158,7 +158,7 @@ fn run_variant(
         return Err(Failure::WrongResult(error));
     }
     let times = measure(effort, &prepared.launch, || device.synchronize())?;
-    let profiled = measure::profile(device, &prepared.launch)?;
+    let profiled = measure::profile(device, effort, times.launches, &prepared.launch)?;
     Ok(Row {
         case: case.name.to_owned(),
         size: case.size.clone(),

@@ -5,7 +5,7 @@
 
 use std::time::{Duration, Instant};
 
-use fuse_gpu::{Device, Error, Profile};
+use fuse_gpu::{Device, Error};
 
 /// How thoroughly to measure.
 #[derive(Clone, Copy, Debug)]
@@ -76,32 +76,30 @@ pub(crate) fn measure(
 pub(crate) struct Profiled {
     /// The variants that ran, in order.
     pub(crate) variants: String,
-    /// The sum over the dispatches of one launch, each alone on the GPU: the median of some launches.
+    /// GPU time of one launch among many that follow each other: the median over batches.
     pub(crate) time: Duration,
 }
 
-/// Launches that are profiled.
-const PROFILED: usize = 7;
-
-/// Profiles `launch`, right after it was measured; `None` where the adapter has no timestamps.
-pub(crate) fn profile(device: &Device, launch: impl Fn() -> Result<(), Error>) -> Result<Option<Profiled>, Error> {
+/// Profiles `launch`, right after it was measured with batches of `launches`; `None` where the adapter has no
+/// timestamps.
+pub(crate) fn profile(
+    device: &Device,
+    effort: Effort,
+    launches: u32,
+    launch: impl Fn() -> Result<(), Error>,
+) -> Result<Option<Profiled>, Error> {
     if !device.info().timestamps {
         return Ok(None);
     }
-    let (outcome, profile) = device.profile(|| (0..PROFILED).try_for_each(|_| launch()))?;
+    let mut times = vec![];
+    for _ in 0..effort.batches {
+        let (outcome, time) = device.gpu_time(|| (0..launches).try_for_each(|_| launch()))?;
+        outcome?;
+        times.push(time / launches);
+    }
+    times.sort();
+    let (outcome, profile) = device.profile(&launch)?;
     outcome?;
-    Ok(summarize(&profile))
-}
-
-/// The variants and the median time of one launch among [`PROFILED`]; `None` if nothing ran.
-fn summarize(profile: &Profile) -> Option<Profiled> {
-    let dispatches = profile.entries.len() / PROFILED;
-    let launches = profile.entries.get(..dispatches * PROFILED)?.chunks(dispatches.max(1));
-    let mut times: Vec<u64> = launches.map(|launch| launch.iter().map(|entry| entry.nanoseconds).sum()).collect();
-    times.sort_unstable();
-    let variants = profile.entries[..dispatches].iter().filter(|entry| entry.pass == 0).map(|entry| entry.variant);
-    Some(Profiled {
-        variants: variants.collect::<Vec<_>>().join(" + "),
-        time: Duration::from_nanos(*times.get(PROFILED / 2)?),
-    })
+    let variants = profile.entries.iter().filter(|entry| entry.pass == 0).map(|entry| entry.variant);
+    Ok(Some(Profiled { variants: variants.collect::<Vec<_>>().join(" + "), time: times[times.len() / 2] }))
 }

@@ -19,6 +19,12 @@ pub struct Function {
     pub kernels: List<Kernel>,
     /// How the function was cut into kernels, for people.
     pub plan: Plan,
+    /// What `kernels` assume of shapes beyond what `checks` require. A launch whose shapes break an assumption runs
+    /// `otherwise` instead.
+    pub assumes: List<Check>,
+    /// The same function, with the same parameters, symbols and results, for shapes that break an assumption:
+    /// empty without assumptions, else one function.
+    pub otherwise: List<Function>,
 }
 
 /// A parameter of a function.

@@ -1,9 +1,9 @@
 //! The driver: every stage after the graph, in order.
 
-use std::fmt;
+use std::{collections::BTreeSet, fmt};
 
 use fuse_artifact::{
-    Check, Domain, DomainKind, Features, Function, Kernel, Param, ParamKind, Pass, Symbol, TensorSpec, Variant,
+    Domain, DomainKind, Features, Function, Kernel, Param, ParamKind, Pass, TensorSpec, Variant,
 };
 
 use crate::{
@@ -33,6 +33,15 @@ pub struct Dump {
     pub groups: String,
     /// Each variant's shader, under a file name without ending.
     pub wgsl: Vec<(String, String)>,
+}
+
+impl Dump {
+    /// Adds the texts of the function for other shapes.
+    fn append(&mut self, other: Self) {
+        self.graph += &format!("\notherwise:\n{}", other.graph);
+        self.groups += &format!("\notherwise:\n{}", other.groups);
+        self.wgsl.extend(other.wgsl.into_iter().map(|(name, text)| (format!("otherwise.{name}"), text)));
+    }
 }
 
 /// What the compiler is asked to do; explicit, so that its output depends on nothing else.
@@ -71,17 +80,43 @@ impl std::error::Error for CompileError {}
 /// Only for bugs of the compiler itself.
 pub fn compile(graph: &Graph, options: &Options) -> Result<Compiled, CompileError> {
     check("graph", graph::verify::verify(graph))?;
+    let Some((assumed, assumes)) = fusion::assume::products_keep_their_shape(graph) else {
+        return compile_plan(graph, options, Breadth::Full);
+    };
+    check("assume", graph::verify::verify(&assumed))?;
+    let mut compiled = compile_plan(&assumed, options, Breadth::Full)?;
+    let general = compile_plan(graph, options, Breadth::Narrow)?;
+    compiled.function.assumes = assumes.into();
+    compiled.function.otherwise = vec![general.function].into();
+    compiled.dump.append(general.dump);
+    Ok(compiled)
+}
+
+/// How many members of each family are compiled.
+#[derive(Clone, Copy, PartialEq)]
+enum Breadth {
+    /// All.
+    Full,
+    /// Only those for any size and stride: for shapes that are too rare to be worth more text.
+    Narrow,
+}
+
+/// Everything after the assumptions.
+fn compile_plan(graph: &Graph, options: &Options, breadth: Breadth) -> Result<Compiled, CompileError> {
     let groups = fusion::fuse(graph);
     check("fusion", fusion::verify::verify(graph, &groups))?;
     let names = Names::new(graph);
     let mut kernels = Vec::with_capacity(groups.groups.len());
     for group in &groups.groups {
-        let kernel = kernel(group, &names, graph.options.schedule.as_ref());
-        check("schedule", schedule::verify::verify(&kernel))?;
-        if options.validate {
-            validate_kernel(&kernel)?;
+        let mut kernel = kernel(group, &names, graph.options.schedule.as_ref());
+        if breadth == Breadth::Narrow {
+            kernel.variants.to_mut().retain(|variant| variant.requires.is_empty());
         }
+        check("schedule", schedule::verify::verify(&kernel))?;
         kernels.push(kernel);
+    }
+    if options.validate {
+        validate_kernels(&kernels)?;
     }
     let function = function(graph, &groups, kernels);
     let dump = Dump {
@@ -160,13 +195,20 @@ fn with_features(mut variant: Variant) -> Variant {
     variant
 }
 
-fn validate_kernel(kernel: &Kernel) -> Result<(), CompileError> {
-    for variant in kernel.variants.iter() {
-        for pass in variant.passes.iter() {
-            validate::validate(&pass.wgsl, variant.features).map_err(|message| CompileError {
-                stage: "wgsl",
-                message: format!("generated WGSL of {} {} failed validation: {message}", kernel.name, variant.name),
-            })?;
+/// Validates every shader once; several variants may share one.
+fn validate_kernels(kernels: &[Kernel]) -> Result<(), CompileError> {
+    let mut seen = BTreeSet::new();
+    for kernel in kernels {
+        for variant in kernel.variants.iter() {
+            for pass in variant.passes.iter().filter(|pass| seen.insert(pass.wgsl.as_ref())) {
+                validate::validate(&pass.wgsl, variant.features).map_err(|message| CompileError {
+                    stage: "wgsl",
+                    message: format!(
+                        "generated WGSL of {} {} failed validation: {message}",
+                        kernel.name, variant.name
+                    ),
+                })?;
+            }
         }
     }
     Ok(())
@@ -185,11 +227,13 @@ fn function(graph: &Graph, groups: &Groups, kernels: Vec<Kernel>) -> Function {
         name: graph.name.clone().into(),
         params: params.collect::<Vec<_>>().into(),
         results: results.collect::<Vec<_>>().into(),
-        symbols: graph.symbols.iter().cloned().collect::<Vec<Symbol>>().into(),
-        checks: graph.checks.iter().cloned().collect::<Vec<Check>>().into(),
+        symbols: graph.symbols.clone().into(),
+        checks: graph.checks.clone().into(),
         temporaries: temporaries.collect::<Vec<_>>().into(),
         plan: plan::describe(graph, groups, &kernels),
         kernels: kernels.into(),
+        assumes: vec![].into(),
+        otherwise: vec![].into(),
     }
 }
 

@@ -50,6 +50,28 @@ pub(crate) fn bind(function: &Function, shapes: &[Shape], binding_bytes: u64) ->
     Ok(Bound { symbols, results, temporaries })
 }
 
+/// As [`bind`], with the function that stands in where the shapes break an assumption of `function`.
+pub(crate) fn bind_applicable<'a>(
+    function: &'a Function,
+    shapes: &[Shape],
+    binding_bytes: u64,
+) -> Result<(&'a Function, Bound), Error> {
+    let bound = bind(function, shapes, binding_bytes)?;
+    let holds = |check: &Check| relation_holds(check, &bound.symbols);
+    match function.otherwise.first() {
+        Some(otherwise) if !function.assumes.iter().all(holds) => bind_applicable(otherwise, shapes, binding_bytes),
+        _ => Ok((function, bound)),
+    }
+}
+
+fn relation_holds(check: &Check, symbols: &[u64]) -> bool {
+    let (left, right) = (check.left.eval(symbols), check.right.eval(symbols));
+    match check.relation {
+        Relation::Equal => left.is_some() && left == right,
+        Relation::AtMost => left.zip(right).is_some_and(|(left, right)| left <= right),
+    }
+}
+
 struct Context<'a> {
     function: &'a Function,
     shapes: &'a [Shape],
@@ -158,14 +180,14 @@ impl Context<'_> {
     }
 
     fn check_relation(&self, check: &Check, symbols: &[u64]) -> Result<(), Error> {
-        let (left, right) = (check.left.eval(symbols), check.right.eval(symbols));
-        let (holds, relation) = match check.relation {
-            Relation::Equal => (left.is_some() && left == right, "equal to"),
-            Relation::AtMost => (left.zip(right).is_some_and(|(left, right)| left <= right), "at most"),
-        };
-        if holds {
+        if relation_holds(check, symbols) {
             return Ok(());
         }
+        let (left, right) = (check.left.eval(symbols), check.right.eval(symbols));
+        let relation = match check.relation {
+            Relation::Equal => "equal to",
+            Relation::AtMost => "at most",
+        };
         let side = |size: &Size, value: Option<u64>| match value {
             Some(value) if size.as_constant().is_some() => format!("{value}"),
             Some(value) => format!("`{}` ({value})", self.text(size)),

@@ -127,12 +127,7 @@ pub fn launch_with(function: &'static Function, args: &[Arg<'_>], choice: &[usiz
 pub fn variants(function: &'static Function, args: &[Arg<'_>]) -> Result<Vec<KernelVariants>, Error> {
     let launch = Launch::new(function, args)?;
     let shapes: Vec<Shape> = launch.shapes().collect();
-    let legal = legal_variants(function, &shapes, launch.device.info())?;
-    let named = function.kernels.iter().zip(legal).map(|(kernel, legal)| KernelVariants {
-        kernel: &kernel.name,
-        legal: legal.into_iter().map(|index| (index, &*kernel.variants[index].name)).collect(),
-    });
-    Ok(named.collect())
+    legal_variants(function, &shapes, launch.device.info())
 }
 
 /// A function with checked arguments.

@@ -57,11 +57,14 @@ impl fmt::Display for Profile {
     }
 }
 
-/// The dispatches of a profile that is being taken.
+/// The passes of a profile that is being taken.
 #[derive(Default)]
 pub(crate) struct Log {
     sets: Vec<wgpu::QuerySet>,
+    /// The first dispatch of each pass.
     dispatches: Vec<(Label, u32)>,
+    /// Whether dispatches share passes, as they do unprofiled.
+    pub(crate) shares_passes: bool,
 }
 
 impl Log {
@@ -86,6 +89,8 @@ impl Log {
 
 #[cfg(not(target_arch = "wasm32"))]
 mod native {
+    use std::time::Duration;
+
     use super::{DISPATCHES_PER_SET, Log, Profile, ProfileEntry};
     use crate::{Device, Error, fault::scoped, lock::lock, readback::poll};
 
@@ -97,6 +102,20 @@ mod native {
         /// [`Error::MissingFeature`] if the adapter has no timestamps, [`Error::ProfileActive`] within another
         /// profile, and errors of the work itself.
         pub fn profile<R>(&self, work: impl FnOnce() -> R) -> Result<(R, Profile), Error> {
+            self.take_profile(work, false)
+        }
+
+        /// Runs `work` and gives its result with the time that the GPU spent on everything recorded meanwhile, also by
+        /// other threads. Dispatches follow each other as they do unprofiled.
+        ///
+        /// # Errors
+        /// As [`Device::profile`].
+        pub fn gpu_time<R>(&self, work: impl FnOnce() -> R) -> Result<(R, Duration), Error> {
+            let (result, passes) = self.take_profile(work, true)?;
+            Ok((result, Duration::from_nanos(passes.nanoseconds())))
+        }
+
+        fn take_profile<R>(&self, work: impl FnOnce() -> R, shares_passes: bool) -> Result<(R, Profile), Error> {
             if !self.info().timestamps {
                 return Err(Error::MissingFeature {
                     what: "`Device::profile`".into(),
@@ -105,7 +124,7 @@ mod native {
                 });
             }
             self.inner.fault.check()?;
-            let guard = LogGuard::start(self)?;
+            let guard = LogGuard::start(self, shares_passes)?;
             let result = work();
             let log = guard.stop();
             self.inner.fault.check()?;
@@ -172,18 +191,21 @@ mod native {
     }
 
     impl<'a> LogGuard<'a> {
-        fn start(device: &'a Device) -> Result<Self, Error> {
+        fn start(device: &'a Device, shares_passes: bool) -> Result<Self, Error> {
             let mut recorder = lock(&device.inner.recorder);
             if recorder.log.is_some() {
                 return Err(Error::ProfileActive);
             }
             recorder.flush();
-            recorder.log = Some(Log::default());
+            recorder.log = Some(Log { shares_passes, ..Log::default() });
             Ok(Self { device })
         }
 
         fn stop(self) -> Log {
-            lock(&self.device.inner.recorder).log.take().unwrap_or_default()
+            let mut recorder = lock(&self.device.inner.recorder);
+            // A shared pass must not go on into what comes after.
+            recorder.flush();
+            recorder.log.take().unwrap_or_default()
         }
     }
 

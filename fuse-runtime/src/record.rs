@@ -183,7 +183,7 @@ impl Recorder {
 
     /// Makes sure a pass is open: the shared one, or, when profiling, one with timestamps for this step alone.
     fn open_pass(&mut self, step: &Step) {
-        if self.log.is_some() {
+        if self.log.as_ref().is_some_and(|log| !log.shares_passes) {
             self.close_pass();
         }
         if self.pass.is_some() {

@@ -164,7 +164,7 @@ impl Builder {
             self.values[created].dtype = dtype;
             return created;
         }
-        candidates[usize::from(choice) % candidates.len()]
+        recent(&candidates, choice)
     }
 
     fn name(&self, value: usize) -> String {
@@ -244,7 +244,7 @@ impl Builder {
             .collect();
         let new = step.other % 3 == 0 && self.params() < MAX_PARAMS && dims.iter().all(Dim::is_plain);
         if !new {
-            return candidates[usize::from(step.other / 3) % candidates.len()];
+            return recent(&candidates, step.other / 3);
         }
         let pattern = step.other / 3;
         if pattern % 8 == 7 {
@@ -406,8 +406,8 @@ impl Builder {
         let axis = usize::from(step.detail) % dims.len();
         let extent: usize =
             dims[axis].names.iter().map(|&name| self.extents[name]).product::<usize>() * dims[axis].factor;
-        let start = usize::from(step.other) % (extent + 1);
-        let end = start + usize::from(step.detail >> 4) % (extent + 1 - start);
+        let start = usize::from(step.other) % extent.max(1);
+        let end = extent - usize::from(step.detail >> 4) % (extent + 1 - start);
         let text = format!("slice({}, axis = {axis}, start = {start}, end = {end})", self.name(x));
         let shape = [&dims[..axis], &[Dim::literal(end - start)], &dims[axis + 1..]].concat();
         let dtype = self.dtype(x);
@@ -459,6 +459,12 @@ impl Builder {
             |items: Vec<String>| if items.len() == 1 { items[0].clone() } else { format!("({})", items.join(", ")) };
         format!("pub fn program({}) -> {} {{\n{lets}    {}\n}}\n", params.join(", "), tuple(types), tuple(names))
     }
+}
+
+/// One of the last few candidates, so that programs become deep rather than wide.
+fn recent(candidates: &[usize], choice: u8) -> usize {
+    let last = candidates.len() - 1;
+    candidates[last - usize::from(choice) % candidates.len().min(4)]
 }
 
 fn type_text(value: &Value) -> String {

@@ -2,7 +2,7 @@
 use fuse_gpu::fuse;
 
 fuse! {
-    pub fn flip(x: f32[M, N]) -> f32[M, N] {
+    pub fn turned(x: f32[M, N]) -> f32[M, N] {
         transpose(x)
     }
 }

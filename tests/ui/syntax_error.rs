@@ -1,9 +1,9 @@
-// Two operators in a row.
+// The operator is missing.
 use fuse_gpu::fuse;
 
 fuse! {
     pub fn scale(x: f32[N], s: f32) -> f32[N] {
-        x * * s
+        x s
     }
 }
 

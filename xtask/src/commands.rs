@@ -26,7 +26,7 @@ pub(crate) fn test() -> Vec<Step> {
         Step::new("lints", "clippy --workspace --all-targets --all-features -- -D warnings"),
         Step::new("unit tests", &format!("{all} --lib --bins")),
         // By a pattern and not by name, so that no test file can be forgotten.
-        Step::new("integration tests", &format!("{all} --test *")),
+        Step::new("integration tests", &format!("{all} --no-fail-fast --test *")),
         Step::new("doc tests", &format!("{all} --doc")),
         Step::new("default features", "check --workspace --all-targets"),
         Step::new("no default features", "check --workspace --no-default-features"),

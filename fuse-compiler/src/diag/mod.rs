@@ -69,13 +69,9 @@ impl Diagnostic {
         self
     }
 
-    /// Adds help if there is some.
-    #[must_use]
-    pub fn maybe_help(self, text: Option<String>) -> Self {
-        match text {
-            Some(text) => self.help(text),
-            None => self,
-        }
+    /// The message with its help, for where the notes are shown at their own places.
+    pub fn without_notes(&self) -> String {
+        self.help.iter().fold(self.message.clone(), |text, help| format!("{text}\nhelp: {help}"))
     }
 }
 

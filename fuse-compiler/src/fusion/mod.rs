@@ -10,6 +10,7 @@
 //!
 //! Not here: tiles, workgroups, shader text (`schedule`, `wgsl`).
 
+pub mod assume;
 pub mod body;
 mod contraction;
 pub mod heuristics;

@@ -171,6 +171,21 @@ impl Op {
         }
     }
 
+    /// The operands, in order, to be replaced.
+    pub fn operands_mut(&mut self) -> Vec<&mut NodeId> {
+        match self {
+            Self::Input(_) | Self::Scalar(_) | Self::Literal(_) | Self::Index { .. } => vec![],
+            Self::Unary(_, x)
+            | Self::Cast(x)
+            | Self::Reshape(x)
+            | Self::Broadcast(x)
+            | Self::Permute { x, .. }
+            | Self::Slice { x, .. } => vec![x],
+            Self::Binary(_, x, y) | Self::Compare(_, x, y) | Self::Matmul { lhs: x, rhs: y } => vec![x, y],
+            Self::Select { condition, on_true, on_false } => vec![condition, on_true, on_false],
+        }
+    }
+
     /// The operation's name in prints and plans.
     pub fn name(&self) -> &'static str {
         match self {

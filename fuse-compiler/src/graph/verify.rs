@@ -10,11 +10,12 @@
 //! 6. Operands of a pointwise operation have exactly the node's shape, and the dtypes that the operation takes.
 //! 7. `Index` has dtype `i32` and an axis of its own shape.
 //! 8. Operands of `Matmul` have the node's rank, at least 2; `M`, `N` and dtype are the node's; both `K`s are
-//!    equal, or a check requires it; batch axes are the node's, 1, or part of the node's broadcast symbol.
+//!    equal, or a check requires it; batch axes are repeated under the conditions of `Broadcast`.
 //! 9. `Permute` lists every axis once and permutes the shape accordingly.
 //! 10. `Reshape` keeps the number of elements, or a check requires it.
 //! 11. `Slice` changes the extent of one axis only.
-//! 12. `Broadcast` keeps the rank (but from rank 0), and only repeats axes that are 1 or may be at launch.
+//! 12. `Broadcast` keeps the rank (but from rank 0), and only repeats axes that are 1, or that a symbol of the
+//!     graph is the broadcast of, together with the node's extent.
 
 use fuse_artifact::{DType, Relation, Size, SymbolSource};
 
@@ -227,28 +228,23 @@ fn verify_broadcast(graph: &Graph, node: &Node, x: NodeId) -> Check {
     ensure(repeats, "an axis that is not 1 is repeated")
 }
 
-/// Whether an axis of extent `have` may be read as one of extent `want`.
+/// Whether an axis of extent `have` may be read as one of extent `want`. In the expression form some symbol
+/// is the broadcast of both; that it equals `want` is its definition, a check, or an assumption of the kernels.
 fn may_repeat(graph: &Graph, have: &Size, want: &Size) -> bool {
-    if have == want || have.is_one() {
-        return true;
-    }
-    let broadcast_of = |target: &Size| match target.as_symbol().map(|id| &graph.symbols[usize::from(id)].source) {
+    let source = |size: &Size| Some(&graph.symbols.get(usize::from(size.as_symbol()?))?.source);
+    let parts = |size: &Size| match source(size) {
         Some(SymbolSource::Broadcast(sizes)) => sizes.to_vec(),
-        _ => vec![],
+        _ => vec![size.clone()],
     };
-    let parts = |size: &Size| match broadcast_of(size) {
-        parts if parts.is_empty() => vec![size.clone()],
-        parts => parts,
+    let both: Vec<Size> = parts(have).into_iter().chain(parts(want)).collect();
+    let broadcasts = |source: &SymbolSource| match source {
+        SymbolSource::Broadcast(sizes) => both.iter().all(|part| sizes.contains(part)),
+        SymbolSource::Axis { .. } => false,
     };
-    let whole = broadcast_of(want);
-    if parts(have).iter().all(|part| whole.contains(part)) {
-        return true;
-    }
-    // `broadcast_to`: the broadcast of both is checked to be what is wanted.
-    graph.checks.iter().any(|check| {
-        let whole = parts(&check.left);
-        check.relation == Relation::Equal && check.right == *want && parts(have).iter().all(|part| whole.contains(part))
-    })
+    have == want
+        || have.is_one()
+        || is_checked(graph, have, want)
+        || graph.symbols.iter().any(|symbol| broadcasts(&symbol.source))
 }
 
 /// Whether a launch checks that the sizes are equal.
@@ -299,6 +295,18 @@ mod tests {
     #[test]
     fn a_sound_graph_has_no_violations() {
         assert_eq!(verify(&graph(|_| ())), Vec::<String>::new());
+    }
+
+    #[test]
+    fn only_what_broadcasts_is_repeated() {
+        let mut graph = graph(|node| {
+            node.op = Op::Broadcast(node.op.operands()[0]);
+            node.ty.shape = vec![Size::constant(3)];
+        });
+        assert_eq!(verify(&graph).len(), 1);
+        let source = SymbolSource::Broadcast(vec![Size::symbol(0), Size::constant(3)].into());
+        graph.symbols.push(Symbol { name: "M|3".into(), source });
+        assert_eq!(verify(&graph), Vec::<String>::new());
     }
 
     #[test]

@@ -42,6 +42,8 @@ pub struct Tile {
     pub invocation_columns: u32,
     /// Elements per load, 4 or 1.
     pub lanes: u32,
+    /// Whether the depth must be a multiple of the step, which spares masks on every load.
+    pub whole_steps: bool,
 }
 
 impl Tile {
@@ -51,17 +53,22 @@ impl Tile {
     }
 
     const fn new(rows: u32, columns: u32, depth: u32, invocation: [u32; 2], lanes: u32) -> Self {
-        Self { rows, columns, depth, invocation_rows: invocation[0], invocation_columns: invocation[1], lanes }
+        let [invocation_rows, invocation_columns] = invocation;
+        Self { rows, columns, depth, invocation_rows, invocation_columns, lanes, whole_steps: false }
+    }
+
+    const fn in_whole_steps(self) -> Self {
+        Self { whole_steps: true, ..self }
     }
 }
 
 /// Aligned tiles with whether they come with a split twin. Sizes from the sweep in `docs/performance.md`.
 const TILES: &[(Tile, bool)] = &[
+    (Tile::new(32, 32, 32, [4, 4], LANES).in_whole_steps(), true),
     (Tile::new(16, 64, 32, [4, 4], LANES), true),
-    (Tile::new(32, 32, 32, [4, 4], LANES), true),
     (Tile::new(64, 64, 16, [8, 4], LANES), true),
-    (Tile::new(128, 128, 8, [8, 8], LANES), false),
-    (Tile::new(128, 256, 16, [8, 16], LANES), false),
+    (Tile::new(128, 128, 8, [8, 8], LANES).in_whole_steps(), false),
+    (Tile::new(128, 256, 16, [8, 16], LANES).in_whole_steps(), false),
 ];
 
 /// Tiles for any size and stride.
@@ -138,7 +145,10 @@ pub fn family(group: &Group, contraction: &Contraction, tile: Option<[u32; 3]>) 
         && let Some(rhs) = facts.rhs
     {
         for (tile, split) in aligned_tiles(tile) {
-            let requires = facts.tile_requirements(lhs, rhs);
+            let mut requires = facts.tile_requirements(lhs, rhs);
+            if tile.whole_steps {
+                requires.push(Require::Multiple { axis: facts.depth(), of: tile.depth });
+            }
             let name = format!("tile {}x{}x{}", tile.rows, tile.columns, tile.depth);
             push_with_twin(&mut family, name, Shape::Tiles(tile), (lhs, rhs), split, &requires);
         }

@@ -98,6 +98,7 @@ fn parse_value(piece: TokenStream, converter: &Converter<'_>) -> ast::Expr {
 
 fn parse_let(piece: TokenStream, converter: &Converter<'_>) -> Option<Let> {
     let at = range_of_stream(piece.clone());
+    let intended = intended_names(piece.clone());
     let mut names = Vec::new();
     let mut problem = None;
     let parser = |input: ParseStream<'_>| {
@@ -113,7 +114,11 @@ fn parse_let(piece: TokenStream, converter: &Converter<'_>) -> Option<Let> {
         input.parse::<TokenStream>()
     };
     let value = match parser.parse2(piece) {
-        _ if problem.is_some() => return report(problem?, converter.sink),
+        _ if problem.is_some() => {
+            converter.sink.report(problem?);
+            // The names exist for what follows, whatever they stand for.
+            return Some(Let { names: intended, value: error_at(at) });
+        }
         Ok(value) => value,
         Err(error) => return report(error.into(), converter.sink),
     };
@@ -121,6 +126,21 @@ fn parse_let(piece: TokenStream, converter: &Converter<'_>) -> Option<Let> {
         return report(bad_let(at, "`let` without a value"), converter.sink);
     }
     Some(Let { names, value: parse_value(value, converter) })
+}
+
+/// The names that a malformed `let` meant to bind.
+fn intended_names(piece: TokenStream) -> Vec<Ident> {
+    let pattern =
+        piece.into_iter().take_while(|token| !matches!(token, TokenTree::Punct(p) if "=:".contains(p.as_char())));
+    let mut names = Vec::new();
+    for token in pattern {
+        match token {
+            TokenTree::Ident(ident) if ident != "let" && ident != "mut" => names.push(ident),
+            TokenTree::Group(group) => names.extend(intended_names(group.stream())),
+            _ => {}
+        }
+    }
+    names
 }
 
 fn report<T>(diagnostic: Diagnostic, sink: &Sink) -> Option<T> {

@@ -90,7 +90,8 @@ impl Converter<'_> {
     fn call(&self, call: &syn::ExprCall) -> Result<Call, Diagnostic> {
         let at = range_of(&call.func);
         let Expr::Path(path) = &*call.func else {
-            return Err(Diagnostic::new(Code::UnsupportedSyntax, at, "only operations and functions can be called"));
+            return Err(Diagnostic::new(Code::UnsupportedSyntax, at, "only operations and functions can be called")
+                .help("write `name(…)`; for a product write `a * b`"));
         };
         let name = plain_name(path, at)?;
         let mut arguments = Vec::new();
@@ -187,7 +188,8 @@ fn literal_of(literal: &Lit) -> Result<Literal, Diagnostic> {
                 false => Err(out_of_range(literal, at)),
             }
         }
-        _ => Err(Diagnostic::new(Code::UnsupportedLiteral, at, "expected a number, `true` or `false`")),
+        _ => Err(Diagnostic::new(Code::UnsupportedLiteral, at, "expected a number, `true` or `false`")
+            .help("tensors hold no text: write a number such as `1.0`")),
     }
 }
 
@@ -205,6 +207,7 @@ fn suffix(suffix: &str, at: SourceRange) -> Result<Option<DType>, Diagnostic> {
 fn out_of_range(literal: &Lit, at: SourceRange) -> Diagnostic {
     let text = literal.to_token_stream().to_string();
     Diagnostic::new(Code::LiteralOutOfRange, at, format!("`{text}` is too large for any dtype"))
+        .help("the largest finite `f32` is about 3.4e38")
 }
 
 /// What to write in place of Rust syntax that the language lacks.

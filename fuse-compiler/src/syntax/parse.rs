@@ -108,7 +108,7 @@ fn parse_function(
     let before = sink.errors();
     check_name(&name, sink);
     let generics = parse_generics(input, sink)?;
-    let params = parse_params(parenthesized(input)?, &generics, sink);
+    let mut params = parse_params(parenthesized(input)?, &generics, sink);
     let (results, tuple) = parse_results(input, &name, &generics, sink)?;
     if input.peek(Token![where]) {
         let at = input.span();
@@ -125,6 +125,7 @@ fn parse_function(
     if sink.errors() > before {
         return Ok(None);
     }
+    rename_duplicates(&mut params, sink);
     let body = parse_body(body, range, &generics, sink);
     let span = name.span();
     Ok(Some(ast::Function {
@@ -244,6 +245,22 @@ fn parse_params(tokens: TokenStream, generics: &[Ident], sink: &Sink) -> Vec<Par
         }
     }
     params
+}
+
+/// Reports parameters of one name, and renames the later ones so that the signature can still be emitted.
+fn rename_duplicates(params: &mut [Param], sink: &Sink) {
+    for position in 1..params.len() {
+        let (earlier, rest) = params.split_at_mut(position);
+        let name = &mut rest[0].name;
+        let Some(first) = earlier.iter().find(|other| other.name == *name) else { continue };
+        let at = (name.span(), name.span());
+        sink.report(
+            Diagnostic::new(Code::DuplicateParameter, at, format!("parameter `{name}` is declared twice"))
+                .note((first.name.span(), first.name.span()), "the first is here")
+                .help("rename one of them"),
+        );
+        *name = Ident::new(&format!("_{name}_{position}"), name.span());
+    }
 }
 
 fn parse_param(input: ParseStream<'_>, generics: &[Ident]) -> Result<Param, Diagnostic> {

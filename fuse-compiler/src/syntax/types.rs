@@ -37,6 +37,22 @@ const UNSUPPORTED: [(&str, &str); 13] = [
     ("char", "u32"),
 ];
 
+/// What the dtypes are called elsewhere.
+const SYNONYMS: [(&str, &str); 12] = [
+    ("float", "f32"),
+    ("float32", "f32"),
+    ("single", "f32"),
+    ("half", "f16"),
+    ("float16", "f16"),
+    ("int", "i32"),
+    ("int32", "i32"),
+    ("uint", "u32"),
+    ("uint32", "u32"),
+    ("boolean", "bool"),
+    ("double", "f32"),
+    ("float64", "f32"),
+];
+
 /// The most axes of a tensor.
 pub(crate) const MAX_RANK: usize = 6;
 
@@ -89,13 +105,18 @@ pub(super) fn element_of(name: &Ident, generics: &[Ident]) -> Result<Element, Di
             .help(format!("use `{instead}`; the element types are `f32`, `f16`, `i32`, `u32` and `bool`")));
     }
     let names: Vec<String> = generics.iter().map(ToString::to_string).collect();
+    let synonym = SYNONYMS.iter().find(|(other, _)| *other == text).map(|(_, dtype)| *dtype);
     let close = suggest(&text, DTYPES.iter().map(|dtype| dtype.name()).chain(names.iter().map(String::as_str)));
     let generic_like = text.len() == 1 && text.starts_with(char::is_uppercase);
-    Err(Diagnostic::new(Code::UnknownType, at, format!("unknown element type `{text}`")).help(match close {
-        Some(close) => format!("did you mean `{close}`?"),
-        None if generic_like => format!("declare it as generic: `fn name<{text}: Float>(…)`"),
-        None => "write a type such as `f32[M, N]`; the element types are `f32`, `f16`, `i32`, `u32` and `bool`".into(),
-    }))
+    Err(Diagnostic::new(Code::UnknownType, at, format!("unknown element type `{text}`")).help(
+        match synonym.or(close) {
+            Some(close) => format!("did you mean `{close}`?"),
+            None if generic_like => format!("declare it as generic: `fn name<{text}: Float>(…)`"),
+            None => {
+                "write a type such as `f32[M, N]`; the element types are `f32`, `f16`, `i32`, `u32` and `bool`".into()
+            }
+        },
+    ))
 }
 
 fn parse_dim(tokens: TokenStream) -> Result<Dim, Diagnostic> {

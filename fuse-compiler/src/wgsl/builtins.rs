@@ -445,19 +445,23 @@ fn fuse_rem$S(x: $T, y: $T) -> $T {
   return select(value, -value, x < $T(0.0));
 }",
     },
-    // WGSL's pow leaves negative x undefined.
+    // WGSL's pow leaves x <= 0 undefined; the cases are those of C's pow.
     Helper {
         name: "fuse_pow",
         needs: &["fuse_is_nan"],
         text: "
 fn fuse_pow$S(x: $T, y: $T) -> $T {
-  let magnitude = pow(abs(x), y);
+  let a = abs(x);
+  let at_zero = select($T(0.0), $T(1.0) / a, y < $T(0.0));
+  let magnitude = select(select(pow(a, y), at_zero, a == $T(0.0)), $T(1.0), a == $T(1.0));
   let whole = floor(y) == y;
   let odd = whole & (abs(y - $T(2.0) * floor(y * $T(0.5))) == $T(1.0));
+  let minus = (bitcast<$U>(x) & $U(0x80000000u)) != $U(0u);
+  let signed = select(magnitude, -magnitude, minus & odd);
   let nan = bitcast<$T>($U(fuse_nan_bits));
-  let signed = select(magnitude, select(nan, select(magnitude, -magnitude, odd), whole), x < $T(0.0));
+  let undefined = !whole & (x < $T(0.0)) & (x >= $T(-3.4028234e38));
+  let unknown = fuse_is_nan$S(x) | fuse_is_nan$S(y) | undefined;
   let one = (y == $T(0.0)) | (x == $T(1.0));
-  let unknown = fuse_is_nan$S(x) | fuse_is_nan$S(y);
   return select(select(signed, nan, unknown), $T(1.0), one);
 }",
     },

@@ -7,7 +7,7 @@ use fuse_artifact::{Grid, Pass, Uniform};
 
 use super::{
     builtins::{scalar_type, vector_type},
-    epilogue::{Axes, declare_finish, multiply_add, sum_dtype},
+    epilogue::{Axes, Epilogue, multiply_add, sum_dtype},
     names::Names,
     operand::Operand,
     row::read,
@@ -26,7 +26,7 @@ pub fn dot(group: &Group, contraction: &Contraction, names: &Names, outputs: u32
         shader.buffer(access.access.slot, access.dtype, LANES, false);
     }
     let axes = Axes::new(&mut shader, group);
-    declare_finish(&mut shader, group, &axes, sum, 1, LANES);
+    Epilogue::new(group, &axes, sum, 1, LANES).declare(&mut shader);
     let (scalar, ty) = (scalar_type(sum), vector_type(sum, LANES));
     shader.workgroup_array("partial", scalar, outputs * depth_lanes, 4);
     let workgroups = shader.uniform(Uniform::Workgroups);

@@ -81,47 +81,88 @@ pub(super) fn sum_dtype(group: &Group, contraction: &Contraction) -> DType {
     }
 }
 
-/// Declares `finish(batch, b0 …, row, column, sum)`, which stores the epilogue of four neighbouring sums (of
-/// one for `lanes` 1) if they are inside the result. Returns the function's name.
-pub(super) fn declare_finish(
-    shader: &mut Shader<'_>,
-    group: &Group,
-    axes: &Axes,
+/// The epilogue of a contraction, `lanes` neighbouring elements of a row at a time.
+pub(super) struct Epilogue<'a> {
+    operand: Operand<'a>,
+    axes: &'a Axes,
     sum: DType,
-    lanes: u32,
-    buffer_lanes: u32,
-) {
-    let store_lanes = lanes;
-    shader.bind_stores(group, store_lanes);
-    let ty = vector_type(sum, lanes);
-    let mut lines = Lines::default();
-    let parameters = axes.batch_parameters();
-    lines.line(format!("fn finish(batch: u32, {parameters}row: u32, column: u32, sum: {ty}) {{"));
-    lines.line(format!("if row >= {} || column >= {} {{", axes.rows, axes.columns));
-    lines.line("return;");
-    lines.line("}");
-    let operand =
-        Operand { group, body: &group.body, value: 0, prefix: "v", lanes, buffer_lanes, lane_axis: axes.batch + 1 };
-    let mut at = axes.batch_names();
-    at.extend(["row".to_owned(), "column".to_owned()]);
-    let coordinates: Vec<Option<String>> = at.iter().cloned().map(Some).collect();
-    for access in operand.loads() {
-        let offset = operand.offset(shader, access, &coordinates);
-        let load = operand.load(shader, access, &offset);
-        lines.line(format!("let x{access} = {load};"));
+    /// Whether callers of `finish` load what the epilogue reads, before they know the sum.
+    preloaded: bool,
+}
+
+impl<'a> Epilogue<'a> {
+    /// The epilogue of `group`, whose inputs are bound `buffer_lanes` wide.
+    pub(super) fn new(group: &'a Group, axes: &'a Axes, sum: DType, lanes: u32, buffer_lanes: u32) -> Self {
+        let lane_axis = axes.batch + 1;
+        let operand = Operand { group, body: &group.body, value: 0, prefix: "v", lanes, buffer_lanes, lane_axis };
+        Self { operand, axes, sum, preloaded: false }
     }
-    let loaded = |access: u16| format!("x{access}");
-    let place = OperandPlace { operand: &operand, loaded: &loaded, at: &at, sum: Some("sum") };
-    let values = emit(shader, &mut lines, &group.body, lanes, "v", &place);
-    lines.line(format!("let at = (batch * {} + row) * {} + column;", axes.rows, axes.columns));
-    for store in &group.stores {
-        let dtype = group.body.values[store.value].dtype;
-        let buffer = shader.buffer(store.slot, dtype, store_lanes, true);
-        let index = if lanes == 1 { "at".to_owned() } else { format!("at / {lanes}u") };
-        lines.line(format!("{buffer}[{index}] = {};", to_storage(dtype, lanes, &values[store.value])));
+
+    /// Loads happen at [`Epilogue::preload`] instead of in `finish`.
+    pub(super) fn preloaded(self) -> Self {
+        Self { preloaded: true, ..self }
     }
-    lines.line("}");
-    shader.module.append(&lines);
+
+    fn loads(&self, shader: &mut Shader<'_>, lines: &mut Lines, row: &str, column: &str, suffix: &str) {
+        let mut at: Vec<Option<String>> = self.axes.batch_names().into_iter().map(Some).collect();
+        at.extend([Some(row.to_owned()), Some(column.to_owned())]);
+        for access in self.operand.loads() {
+            let offset = self.operand.offset(shader, access, &at);
+            let load = self.operand.load(shader, access, &offset);
+            lines.line(format!("let x{access}{suffix} = {load};"));
+        }
+    }
+
+    /// Loads what the epilogue of one place reads, clamped to the result, into names that end in `suffix`.
+    pub(super) fn preload(&self, shader: &mut Shader<'_>, lines: &mut Lines, place: [&str; 2], suffix: &str) {
+        let (rows, columns, lanes) = (&self.axes.rows, &self.axes.columns, self.operand.lanes);
+        let row = format!("min({}, {rows} - 1u)", place[0]);
+        let column = format!("min({}, {columns} - {lanes}u)", place[1]);
+        self.loads(shader, lines, &row, &column, suffix);
+    }
+
+    /// The arguments of `finish` after the sum, for values that were preloaded.
+    pub(super) fn preloaded_arguments(&self, suffix: &str) -> String {
+        let loads = if self.preloaded { self.operand.loads() } else { vec![] };
+        loads.into_iter().map(|access| format!(", x{access}{suffix}")).collect()
+    }
+
+    /// Declares `finish(batch, b0 …, row, column, sum)`, which stores the epilogue of neighbouring sums if they are
+    /// inside the result.
+    pub(super) fn declare(&self, shader: &mut Shader<'_>) {
+        let Operand { group, lanes, .. } = self.operand;
+        let axes = self.axes;
+        shader.bind_stores(group, lanes);
+        let ty = vector_type(self.sum, lanes);
+        let loads = if self.preloaded { self.operand.loads() } else { vec![] };
+        let loaded_parameters = loads.iter().map(|&access| {
+            let dtype = group.accesses[usize::from(access)].dtype;
+            format!(", x{access}: {}", vector_type(dtype, lanes))
+        });
+        let (batch, loaded) = (axes.batch_parameters(), loaded_parameters.collect::<String>());
+        let mut lines = Lines::default();
+        lines.line(format!("fn finish(batch: u32, {batch}row: u32, column: u32, sum: {ty}{loaded}) {{"));
+        lines.line(format!("if row >= {} || column >= {} {{", axes.rows, axes.columns));
+        lines.line("return;");
+        lines.line("}");
+        if !self.preloaded {
+            self.loads(shader, &mut lines, "row", "column", "");
+        }
+        let mut at = axes.batch_names();
+        at.extend(["row".to_owned(), "column".to_owned()]);
+        let loaded = |access: u16| format!("x{access}");
+        let place = OperandPlace { operand: &self.operand, loaded: &loaded, at: &at, sum: Some("sum") };
+        let values = emit(shader, &mut lines, &group.body, lanes, "v", &place);
+        lines.line(format!("let at = (batch * {} + row) * {} + column;", axes.rows, axes.columns));
+        for store in &group.stores {
+            let dtype = group.body.values[store.value].dtype;
+            let buffer = shader.buffer(store.slot, dtype, lanes, true);
+            let index = if lanes == 1 { "at".to_owned() } else { format!("at / {lanes}u") };
+            lines.line(format!("{buffer}[{index}] = {};", to_storage(dtype, lanes, &values[store.value])));
+        }
+        lines.line("}");
+        shader.module.append(&lines);
+    }
 }
 
 /// Declares `finish(batch, b0 …, row, column, sum)`, which stores partial sums of the split `split`.
@@ -154,7 +195,7 @@ pub fn finish(group: &Group, contraction: &Contraction, names: &Names, lanes: u3
     }
     let scratch = shader.buffer(Slot::Scratch, sum, lanes, false);
     let axes = Axes::new(&mut shader, group);
-    declare_finish(&mut shader, group, &axes, sum, lanes, lanes);
+    Epilogue::new(group, &axes, sum, lanes, lanes).declare(&mut shader);
     let count = shader.uniform(Uniform::Count);
     let splits = shader.uniform(Uniform::Splits);
     let mut main = Lines::indented();

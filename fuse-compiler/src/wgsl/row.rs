@@ -7,7 +7,7 @@ use fuse_artifact::{Grid, Pass, Space, Uniform};
 
 use super::{
     builtins::vector_type,
-    epilogue::{Axes, declare_finish, declare_partial, multiply_add, sum_dtype},
+    epilogue::{Axes, Epilogue, declare_partial, multiply_add, sum_dtype},
     names::Names,
     operand::Operand,
     shader::{Lines, Shader},
@@ -40,7 +40,7 @@ pub fn row(
     if member.split {
         declare_partial(&mut shader, &axes, sum, LANES);
     } else {
-        declare_finish(&mut shader, group, &axes, sum, LANES, LANES);
+        Epilogue::new(group, &axes, sum, LANES, LANES).declare(&mut shader);
     }
     let across = columns / LANES;
     let ty = vector_type(sum, LANES);

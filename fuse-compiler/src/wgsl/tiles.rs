@@ -1,15 +1,16 @@
 //! The text of tiled contraction kernels.
 //!
 //! Each step, a workgroup holds a slice of both operands in workgroup memory, the left one transposed, so
-//! that each invocation reads its rows and columns from neighbouring addresses. While it multiplies, the next slice is
+//! that each invocation reads its rows and columns as vectors. The steps over the depth of a slice are written out:
+//! drivers that were measured do not unroll them. While it multiplies, the next slice is
 //! already on its way into registers. Coordinates outside an operand are clamped to its last element: rows and
 //! columns computed from them are never stored, and depths beyond the end are replaced by zero after the prologue.
 
-use fuse_artifact::{Grid, Pass, Uniform};
+use fuse_artifact::{DType, Grid, Pass, Uniform};
 
 use super::{
     builtins::{scalar_type, vector_type},
-    epilogue::{Axes, declare_finish, declare_partial, multiply_add, sum_dtype},
+    epilogue::{Axes, Epilogue, declare_partial, multiply_add, sum_dtype},
     names::Names,
     operand::Operand,
     shader::{Lines, Shader},
@@ -22,9 +23,8 @@ use crate::{
 /// Tiles of a column of this height are walked together, so that operands stay in the cache.
 const SWIZZLE_ROWS: u32 = 8;
 
-/// Depths that are multiplied between two steps of the inner loop; divides every tile's depth. Longer text
-/// costs expansion time and bytes, and gains nothing that was measured.
-const UNROLL: u32 = 4;
+/// Sums of a tile from which on products are large enough for that to matter more than the divisions it costs.
+const SWIZZLED_TILE: u32 = 128 * 128;
 
 /// Padding of a row of workgroup memory in elements, against bank conflicts; keeps 16-byte alignment.
 const PAD: u32 = 4;
@@ -39,18 +39,20 @@ pub fn tiles(group: &Group, contraction: &Contraction, names: &Names, member: &M
         }
     }
     let axes = Axes::new(&mut shader, group);
-    // The result may have rows of any length in unaligned members: they store element by element.
     if member.split {
         declare_partial(&mut shader, &axes, sum, tile.lanes);
     } else {
-        declare_finish(&mut shader, group, &axes, sum, tile.lanes, tile.lanes);
+        epilogue(group, &axes, sum, tile).declare(&mut shader);
     }
     let scalar = scalar_type(sum);
-    shader.workgroup_array("lhs_tile", scalar, tile.depth * (tile.rows + PAD), 4);
-    shader.workgroup_array("rhs_tile", &format!("vec4<{scalar}>"), tile.depth * (tile.columns + PAD) / 4, 16);
+    for side in [Side::Lhs, Side::Rhs] {
+        let count = tile.depth * side.row_vectors(tile);
+        shader.workgroup_array(side.array(), &format!("vec4<{scalar}>"), count, 16);
+    }
     let mut text = TileText { shader, main: Lines::indented(), group, contraction, member, tile, axes, sum };
     text.locate();
     text.declare_sums();
+    text.preload();
     text.multiply();
     text.store();
     let TileText { mut shader, main, .. } = text;
@@ -58,11 +60,53 @@ pub fn tiles(group: &Group, contraction: &Contraction, names: &Names, member: &M
     shader.finish(Grid::Tiles { rows: tile.rows, columns: tile.columns }, tile.invocations())
 }
 
+/// The epilogue of a tile. Small tiles of aligned members load what it reads before they multiply: nothing else would
+/// hide the latency. The result may have rows of any length in unaligned members: they store element by element.
+fn epilogue<'a>(group: &'a Group, axes: &'a Axes, sum: DType, tile: Tile) -> Epilogue<'a> {
+    let epilogue = Epilogue::new(group, axes, sum, tile.lanes, tile.lanes);
+    if preloads(tile) { epilogue.preloaded() } else { epilogue }
+}
+
+const fn preloads(tile: Tile) -> bool {
+    tile.lanes == 4 && tile.invocation_rows * tile.invocation_columns <= 16
+}
+
 /// One side of the product.
 #[derive(Clone, Copy, PartialEq)]
 enum Side {
     Lhs,
     Rhs,
+}
+
+impl Side {
+    /// The side's slice in workgroup memory: for each depth, its rows or columns in vectors of four.
+    const fn array(self) -> &'static str {
+        match self {
+            Self::Lhs => "lhs_tile",
+            Self::Rhs => "rhs_tile",
+        }
+    }
+
+    /// Rows or columns of the side's slice.
+    const fn span(self, tile: Tile) -> u32 {
+        match self {
+            Self::Lhs => tile.rows,
+            Self::Rhs => tile.columns,
+        }
+    }
+
+    /// Vectors of four from one depth of the slice to the next.
+    const fn row_vectors(self, tile: Tile) -> u32 {
+        (self.span(tile) + PAD) / 4
+    }
+
+    /// The workgroup's first row or column.
+    const fn origin(self) -> &'static str {
+        match self {
+            Self::Lhs => "row0",
+            Self::Rhs => "column0",
+        }
+    }
 }
 
 struct TileText<'a> {
@@ -73,7 +117,7 @@ struct TileText<'a> {
     member: &'a Member,
     tile: Tile,
     axes: Axes,
-    sum: fuse_artifact::DType,
+    sum: DType,
 }
 
 impl<'a> TileText<'a> {
@@ -87,8 +131,13 @@ impl<'a> TileText<'a> {
         self.main.line(format!("if id >= {workgroups} {{"));
         self.main.line("return;");
         self.main.line("}");
-        self.main.line(format!("let tiles = {row_tiles} * {column_tiles};"));
-        self.main.line("let tile = id % tiles;");
+        let batched = self.member.split || self.axes.batch > 0;
+        if batched {
+            self.main.line(format!("let tiles = {row_tiles} * {column_tiles};"));
+            self.main.line("let tile = id % tiles;");
+        } else {
+            self.main.line("let tile = id;");
+        }
         if self.member.split {
             let batches = self.axes.batches(&mut self.shader);
             self.main.line(format!("let batch = (id / tiles) % ({batches});"));
@@ -97,16 +146,21 @@ impl<'a> TileText<'a> {
             self.main.line(format!("let k_begin = split * {split_depth};"));
             self.main.line(format!("let k_end = min({}, k_begin + {split_depth});", self.axes.depth));
         } else {
-            self.main.line("let batch = id / tiles;");
+            self.main.line(if batched { "let batch = id / tiles;" } else { "let batch = 0u;" });
             self.main.line("let k_begin = 0u;");
             self.main.line(format!("let k_end = {};", self.axes.depth));
         }
         self.axes.decode_batch(&mut self.shader, &mut self.main);
-        self.main.line(format!("let band = tile / ({SWIZZLE_ROWS}u * {column_tiles});"));
-        self.main.line(format!("let in_band = tile % ({SWIZZLE_ROWS}u * {column_tiles});"));
-        self.main.line(format!("let band_rows = min({row_tiles} - band * {SWIZZLE_ROWS}u, {SWIZZLE_ROWS}u);"));
-        self.main.line(format!("let row0 = (band * {SWIZZLE_ROWS}u + in_band % band_rows) * {rows}u;"));
-        self.main.line(format!("let column0 = (in_band / band_rows) * {columns}u;"));
+        if rows * columns >= SWIZZLED_TILE {
+            self.main.line(format!("let band = tile / ({SWIZZLE_ROWS}u * {column_tiles});"));
+            self.main.line(format!("let in_band = tile % ({SWIZZLE_ROWS}u * {column_tiles});"));
+            self.main.line(format!("let band_rows = min({row_tiles} - band * {SWIZZLE_ROWS}u, {SWIZZLE_ROWS}u);"));
+            self.main.line(format!("let row0 = (band * {SWIZZLE_ROWS}u + in_band % band_rows) * {rows}u;"));
+            self.main.line(format!("let column0 = (in_band / band_rows) * {columns}u;"));
+        } else {
+            self.main.line(format!("let row0 = tile / {column_tiles} * {rows}u;"));
+            self.main.line(format!("let column0 = tile % {column_tiles} * {columns}u;"));
+        }
         let across = columns / invocation_columns;
         self.main.line(format!("let tx = local % {across}u;"));
         self.main.line(format!("let ty = local / {across}u;"));
@@ -144,23 +198,19 @@ impl<'a> TileText<'a> {
         }
     }
 
-    /// Rows or columns of a side's slice, and loads per invocation.
-    fn span(&self, side: Side) -> (u32, u32) {
-        let span = if side == Side::Lhs { self.tile.rows } else { self.tile.columns };
-        (span, span * self.tile.depth / self.tile.lanes / self.tile.invocations())
+    /// Loads of a slice per invocation.
+    fn loads(&self, side: Side) -> u32 {
+        side.span(self.tile) * self.tile.depth / self.tile.lanes / self.tile.invocations()
     }
 
     /// Declares where each of this invocation's loads lies in its slice: `{p}{l}_o` (row or column in the
     /// tile), `{p}{l}_k` (depth in the step), and the part of each offset that stays.
     fn declare_loads(&mut self, side: Side) {
         let operand = self.operand(side);
-        let (span, loads) = self.span(side);
         let (p, lanes) = (operand.prefix, self.tile.lanes);
-        let (origin, extent) = match side {
-            Side::Lhs => ("row0", self.axes.rows.clone()),
-            Side::Rhs => ("column0", self.axes.columns.clone()),
-        };
-        for l in 0..loads {
+        let origin = side.origin();
+        let extent = if side == Side::Lhs { self.axes.rows.clone() } else { self.axes.columns.clone() };
+        for l in 0..self.loads(side) {
             let unit = format!("(local + {}u)", l * self.tile.invocations());
             let (o, k, last) = match self.direction(side) {
                 Direction::Depth => {
@@ -168,7 +218,7 @@ impl<'a> TileText<'a> {
                     (format!("{unit} / {units}u"), format!("({unit} % {units}u) * {lanes}u"), 1)
                 }
                 Direction::Outer => {
-                    let units = span / lanes;
+                    let units = side.span(self.tile) / lanes;
                     (format!("({unit} % {units}u) * {lanes}u"), format!("{unit} / {units}u"), lanes)
                 }
             };
@@ -191,11 +241,15 @@ impl<'a> TileText<'a> {
     fn fetch(&mut self, step: &str) {
         for side in [Side::Lhs, Side::Rhs] {
             let operand = self.operand(side);
-            let (p, (_, loads)) = (operand.prefix, self.span(side));
+            let p = operand.prefix;
             let depth_axis = if side == Side::Lhs { self.axes.batch + 1 } else { self.axes.batch };
             let last = if self.direction(side) == Direction::Depth { self.tile.lanes } else { 1 };
-            for l in 0..loads {
-                self.main.line(format!("let {p}{l}_depth = min({step} + {p}{l}_k, k_end - {last}u);"));
+            for l in 0..self.loads(side) {
+                self.main.line(if self.tile.whole_steps {
+                    format!("let {p}{l}_depth = {step} + {p}{l}_k;")
+                } else {
+                    format!("let {p}{l}_depth = min({step} + {p}{l}_k, k_end - {last}u);")
+                });
                 for access in operand.loads() {
                     let step = operand.step(&mut self.shader, access, depth_axis, &format!("{p}{l}_depth"));
                     let load = operand.load(&mut self.shader, access, &format!("{p}{l}_base{access}{step}"));
@@ -209,10 +263,9 @@ impl<'a> TileText<'a> {
     fn fill(&mut self) {
         for side in [Side::Lhs, Side::Rhs] {
             let operand = self.operand(side);
-            let (p, (_, loads)) = (operand.prefix, self.span(side));
-            let origin = if side == Side::Lhs { "row0" } else { "column0" };
+            let (p, origin) = (operand.prefix, side.origin());
             let ty = vector_type(self.sum, self.tile.lanes);
-            for l in 0..loads {
+            for l in 0..self.loads(side) {
                 self.main.line("{");
                 let mut at = self.axes.batch_names();
                 let outer = format!("{origin} + {p}{l}_o");
@@ -222,7 +275,11 @@ impl<'a> TileText<'a> {
                 let mut lines = Lines::default();
                 let value = operand.value(&mut self.shader, &mut lines, &loaded, &at);
                 self.main.append(&lines);
-                self.main.line(format!("let value = select({ty}(), {value}, k0 + {p}{l}_k < k_end);"));
+                self.main.line(if self.tile.whole_steps {
+                    format!("let value = {value};")
+                } else {
+                    format!("let value = select({ty}(), {value}, k0 + {p}{l}_k < k_end);")
+                });
                 self.place(side, p, l);
                 self.main.line("}");
             }
@@ -231,21 +288,15 @@ impl<'a> TileText<'a> {
 
     /// Writes `value`, the `l`-th piece of a slice, to its place in workgroup memory.
     fn place(&mut self, side: Side, p: &str, l: u32) {
-        let (rows, columns) = (self.tile.rows + PAD, (self.tile.columns + PAD) / 4);
-        for e in 0..self.tile.lanes {
-            let part = if self.tile.lanes == 1 { "value".to_owned() } else { format!("value[{e}]") };
-            let (dk, dr) = if self.direction(side) == Direction::Depth { (e, 0) } else { (0, e) };
-            match side {
-                Side::Lhs => {
-                    self.main.line(format!("lhs_tile[({p}{l}_k + {dk}u) * {rows}u + {p}{l}_o + {dr}u] = {part};"))
+        let (array, vectors) = (side.array(), side.row_vectors(self.tile));
+        let at = |k: u32| format!("{array}[({p}{l}_k + {k}u) * {vectors}u + {p}{l}_o / 4u]");
+        match (self.tile.lanes, self.direction(side)) {
+            (1, _) => self.main.line(format!("{}[{p}{l}_o % 4u] = value;", at(0))),
+            (_, Direction::Outer) => self.main.line(format!("{} = value;", at(0))),
+            (lanes, Direction::Depth) => {
+                for e in 0..lanes {
+                    self.main.line(format!("{}[{p}{l}_o % 4u] = value[{e}];", at(e)));
                 }
-                Side::Rhs if dr > 0 => {}
-                Side::Rhs if self.tile.lanes > 1 && self.direction(side) == Direction::Outer => {
-                    self.main.line(format!("rhs_tile[{p}{l}_k * {columns}u + {p}{l}_o / 4u] = value;"));
-                }
-                Side::Rhs => self.main.line(format!(
-                    "rhs_tile[({p}{l}_k + {dk}u) * {columns}u + {p}{l}_o / 4u][{p}{l}_o % 4u] = {part};"
-                )),
             }
         }
     }
@@ -263,55 +314,74 @@ impl<'a> TileText<'a> {
         self.main.line(format!("if k0 + {depth}u < k_end {{"));
         self.fetch(&format!("k0 + {depth}u"));
         self.main.line("}");
-        let Tile { rows, columns, .. } = self.tile;
-        self.main.line(format!("for (var k = 0u; k < {depth}u; k += {UNROLL}u) {{"));
-        self.main.line(format!("let a_at = k * {}u + ty * 4u;", rows + PAD));
-        self.main.line(format!("let b_at = k * {}u + tx;", (columns + PAD) / 4));
-        for k in 0..UNROLL {
+        for k in 0..depth {
             self.main.line("{");
             self.rank_one_update(k);
             self.main.line("}");
         }
-        self.main.line("}");
         self.main.line("workgroupBarrier();");
         self.main.line("}");
     }
 
-    /// Adds the products of depth `k` of an unrolled group to the sums.
+    /// Adds the products of depth `k` of the slices to the sums.
     fn rank_one_update(&mut self, k: u32) {
         let Tile { rows, columns, invocation_rows, invocation_columns, .. } = self.tile;
         let ty = vector_type(self.sum, 4);
-        for i in 0..invocation_rows {
-            let at = k * (rows + PAD) + row_in_tile(i, rows, invocation_rows);
-            self.main.line(format!("let a{i} = lhs_tile[a_at + {at}u];"));
+        for g in 0..invocation_rows / 4 {
+            let at = k * Side::Lhs.row_vectors(self.tile) + row_in_tile(4 * g, rows, invocation_rows) / 4;
+            self.main.line(format!("let a{g} = lhs_tile[ty + {at}u];"));
         }
         for j in 0..invocation_columns / 4 {
-            let at = k * (columns + PAD) / 4 + j * (columns / invocation_columns);
-            self.main.line(format!("let b{j} = rhs_tile[b_at + {at}u];"));
+            let at = k * Side::Rhs.row_vectors(self.tile) + j * (columns / invocation_columns);
+            self.main.line(format!("let b{j} = rhs_tile[tx + {at}u];"));
         }
         for i in 0..invocation_rows {
+            let a = format!("{ty}(a{}[{}])", i / 4, i % 4);
             for j in 0..invocation_columns / 4 {
-                let update = multiply_add(self.sum, &format!("c{i}_{j}"), &format!("{ty}(a{i})"), &format!("b{j}"));
-                self.main.line(update);
+                self.main.line(multiply_add(self.sum, &format!("c{i}_{j}"), &a, &format!("b{j}")));
             }
         }
     }
 
-    fn store(&mut self) {
-        let Tile { rows, columns, invocation_rows, invocation_columns, lanes, .. } = self.tile;
-        let batch = self.axes.batch_arguments();
+    /// The places of this invocation's vectors of four sums: row, column, and the suffix of their names.
+    fn places(&self) -> Vec<[String; 3]> {
+        let Tile { rows, columns, invocation_rows, invocation_columns, .. } = self.tile;
+        let mut places = vec![];
         for i in 0..invocation_rows {
-            let row = format!("row0 + ty * 4u + {}u", row_in_tile(i, rows, invocation_rows));
             for j in 0..invocation_columns / 4 {
+                let row = format!("row0 + ty * 4u + {}u", row_in_tile(i, rows, invocation_rows));
                 let column = format!("column0 + (tx + {}u) * 4u", j * (columns / invocation_columns));
-                if lanes == 4 {
-                    self.main.line(format!("finish(batch, {batch}{row}, {column}, c{i}_{j});"));
-                } else {
-                    for e in 0..4 {
-                        self.main.line(format!("finish(batch, {batch}{row}, {column} + {e}u, c{i}_{j}[{e}]);"));
-                    }
-                }
+                places.push([row, column, format!("{i}_{j}")]);
             }
+        }
+        places
+    }
+
+    /// Loads what the epilogue reads.
+    fn preload(&mut self) {
+        if self.member.split || !preloads(self.tile) {
+            return;
+        }
+        let epilogue = epilogue(self.group, &self.axes, self.sum, self.tile);
+        for [row, column, name] in self.places() {
+            epilogue.preload(&mut self.shader, &mut self.main, [&row, &column], &format!("_{name}"));
+        }
+    }
+
+    fn store(&mut self) {
+        let batch = self.axes.batch_arguments();
+        for [row, column, name] in self.places() {
+            if self.tile.lanes == 1 {
+                for e in 0..4 {
+                    self.main.line(format!("finish(batch, {batch}{row}, {column} + {e}u, c{name}[{e}]);"));
+                }
+                continue;
+            }
+            let loaded = match self.member.split {
+                true => String::new(),
+                false => epilogue(self.group, &self.axes, self.sum, self.tile).preloaded_arguments(&format!("_{name}")),
+            };
+            self.main.line(format!("finish(batch, {batch}{row}, {column}, c{name}{loaded});"));
         }
     }
 }

@@ -84,7 +84,7 @@ macro_rules! structs {
 }
 
 structs! {
-    Function { name, params, results, symbols, checks, temporaries, kernels, plan }
+    Function { name, params, results, symbols, checks, temporaries, kernels, plan, assumes, otherwise }
     Param { name, kind }
     TensorSpec { dtype, shape, padded }
     Symbol { name, source }

@@ -43,7 +43,7 @@ fn warnings(diagnostics: &[Diagnostic]) -> Vec<TokenStream> {
 /// by an error only.
 fn error_and_notes(diagnostic: &Diagnostic) -> Vec<TokenStream> {
     let notes = diagnostic.secondary.iter().map(|(range, note)| error(*range, &format!("note: {note}")));
-    let main = error(diagnostic.span, &diagnostic.to_string());
+    let main = error(diagnostic.span, &diagnostic.without_notes());
     std::iter::once(main).chain(notes).collect()
 }
 

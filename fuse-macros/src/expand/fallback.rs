@@ -39,5 +39,7 @@ fn empty(signature: Signature<'_>) -> Function {
         temporaries: vec![].into(),
         kernels: vec![].into(),
         plan: fuse_artifact::Plan::default(),
+        assumes: vec![].into(),
+        otherwise: vec![].into(),
     }
 }

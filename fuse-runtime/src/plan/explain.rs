@@ -10,7 +10,7 @@ use super::{
     domain::Domain,
     words::{Chosen, fill},
 };
-use crate::{DeviceInfo, Error, check::bind, shape::Shape};
+use crate::{DeviceInfo, Error, check::bind_applicable, shape::Shape};
 
 /// How a launch would run: per kernel the simplified domain, the chosen variant, and every variant's estimate or
 /// the reason against it. `Display` prints it.
@@ -47,7 +47,7 @@ pub(crate) fn explain(
     info: &DeviceInfo,
     forced: Option<&str>,
 ) -> Result<Explanation, Error> {
-    let bound = bind(function, shapes, info.limits.binding_bytes)?;
+    let (function, bound) = bind_applicable(function, shapes, info.limits.binding_bytes)?;
     let selection = forced.map_or(Selection::Best, Selection::Named);
     let mut kernels = Vec::new();
     for (index, kernel) in function.kernels.iter().enumerate() {

@@ -29,7 +29,8 @@ use self::{
 };
 use crate::{
     DeviceInfo, Error,
-    check::{Bound, bind},
+    check::{Bound, bind_applicable},
+    launch::KernelVariants,
     pipeline::{Pipeline, Pipelines},
     shape::Shape,
 };
@@ -127,7 +128,7 @@ fn resolve<'a>(
     info: &DeviceInfo,
     selection: Selection<'_>,
 ) -> Result<Resolved<'a>, Error> {
-    let bound = bind(function, shapes, info.limits.binding_bytes)?;
+    let (function, bound) = bind_applicable(function, shapes, info.limits.binding_bytes)?;
     let bytes =
         |(spec, shape): (&fuse_artifact::TensorSpec, &Shape)| shape.elements().unwrap_or(0) * spec.dtype.bytes();
     let sizes = function.temporaries.iter().zip(&bound.temporaries).map(bytes);
@@ -242,16 +243,18 @@ fn slots(pass: &Pass, scratch: u16) -> Vec<Slot> {
     pass.bindings.iter().map(|binding| slot(binding.slot)).collect()
 }
 
-/// The variants of every kernel that may run for these shapes, as indices.
+/// The variants of every kernel that may run for these shapes.
 pub(crate) fn legal_variants(
-    function: &Function,
+    function: &'static Function,
     shapes: &[Shape],
     info: &DeviceInfo,
-) -> Result<Vec<Vec<usize>>, Error> {
-    let bound = bind(function, shapes, info.limits.binding_bytes)?;
-    let of_kernel = |kernel: &Kernel| {
+) -> Result<Vec<KernelVariants>, Error> {
+    let (function, bound) = bind_applicable(function, shapes, info.limits.binding_bytes)?;
+    let of_kernel = |kernel: &'static Kernel| {
         let domain = Domain::new(function, kernel, shapes, &bound)?;
-        Ok(candidates(kernel, &domain, info).into_iter().flatten().map(|candidate| candidate.variant).collect())
+        let legal = candidates(kernel, &domain, info).into_iter().flatten();
+        let named = legal.map(|candidate| (candidate.variant, &*kernel.variants[candidate.variant].name));
+        Ok(KernelVariants { kernel: &kernel.name, legal: named.collect() })
     };
     function.kernels.iter().map(of_kernel).collect()
 }

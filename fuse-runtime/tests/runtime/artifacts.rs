@@ -153,6 +153,8 @@ pub(crate) fn scaled_add() -> &'static Function {
         temporaries: vec![].into(),
         kernels: vec![kernel("scaled_add", pointwise(&shape), accesses, variants)].into(),
         plan: Plan::default(),
+        assumes: vec![].into(),
+        otherwise: vec![].into(),
     })
 }
 
@@ -196,6 +198,8 @@ pub(crate) fn steps(dtype: DType) -> &'static Function {
         temporaries: vec![spec(dtype, &shape)].into(),
         kernels: kernels.into(),
         plan: Plan::default(),
+        assumes: vec![].into(),
+        otherwise: vec![].into(),
     })
 }
 
@@ -223,6 +227,8 @@ pub(crate) fn tail(skipped: u64) -> &'static Function {
         kernels: vec![kernel("tail", domain, vec![source], vec![variant("flat", vec![], elements(1), vec![pass])])]
             .into(),
         plan: Plan::default(),
+        assumes: vec![].into(),
+        otherwise: vec![].into(),
     })
 }
 
@@ -278,6 +284,8 @@ pub(crate) fn padded_add() -> &'static Function {
         temporaries: vec![].into(),
         kernels: vec![kernel("padded_add", pointwise(&shape(12)), accesses, variants)].into(),
         plan: Plan::default(),
+        assumes: vec![].into(),
+        otherwise: vec![].into(),
     })
 }
 
@@ -366,6 +374,8 @@ pub(crate) fn matmul() -> &'static Function {
         )]
         .into(),
         plan: Plan::default(),
+        assumes: vec![].into(),
+        otherwise: vec![].into(),
     })
 }
 

@@ -153,3 +153,18 @@ fn pipelines_are_kept_on_disk_and_damage_is_ignored() {
     assert!(matches!(unwritable.save_pipeline_cache(), Err(Error::CacheFile { .. })));
     fs::remove_dir_all(&folder).unwrap();
 }
+
+#[test]
+fn gpu_time_covers_batches_and_needs_no_pass_per_dispatch() {
+    let device = device();
+    let x = Tensor1::from_vec(&device, ramp(100_000), [100_000]).unwrap();
+    let function = artifacts::steps(DType::F32);
+    let launches = |count: usize| {
+        let time = device.gpu_time(|| (0..count).for_each(|_| drop(launch::<2>(function, &[(&x).into()]).unwrap())));
+        time.unwrap().1
+    };
+    // More dispatches than a batch holds; the time grows with the work.
+    let (few, many) = (launches(3), launches(300));
+    assert!(!few.is_zero() && many > few, "{few:?} for 3 launches, {many:?} for 300");
+    assert!(device.gpu_time(|| ()).unwrap().1.is_zero());
+}

@@ -25,6 +25,15 @@ pub fn devices() -> &'static [Device] {
     })
 }
 
+/// One variant for each kernel of a launch.
+#[derive(Clone, Debug)]
+pub struct Choice {
+    /// Which of the kernel's variants.
+    pub indices: Vec<usize>,
+    /// Their names.
+    pub names: Vec<&'static str>,
+}
+
 /// Inputs on a device.
 pub struct Arguments {
     tensors: Vec<RawTensor>,
@@ -64,13 +73,14 @@ impl Arguments {
     ///
     /// # Errors
     /// The runtime's.
-    pub fn choices(&self, program: &Program) -> Result<Vec<Vec<usize>>, String> {
+    pub fn choices(&self, program: &Program) -> Result<Vec<Choice>, String> {
         let legal = variants(program.function, &self.args()).map_err(|error| error.to_string())?;
         let most = legal.iter().map(|kernel| kernel.legal.len()).max().unwrap_or(0);
         if let Some(kernel) = legal.iter().find(|kernel| kernel.legal.is_empty()) {
             return Err(format!("kernel {} has no variant that may run", kernel.kernel));
         }
-        Ok((0..most).map(|i| legal.iter().map(|kernel| kernel.legal[i % kernel.legal.len()].0).collect()).collect())
+        let choice = |i: usize| legal.iter().map(|kernel| kernel.legal[i % kernel.legal.len()]).unzip();
+        Ok((0..most).map(choice).map(|(indices, names)| Choice { indices, names }).collect())
     }
 
     /// Launches with the runtime's own choice of variants, or a given one.

@@ -54,9 +54,15 @@ impl Program {
         Self::new(graph, self.dtypes.clone())
     }
 
+    /// The function, and what runs instead for shapes that break its assumptions.
+    pub fn plans(&self) -> impl Iterator<Item = &'static Function> + use<> {
+        std::iter::once(self.function).chain(self.function.otherwise.iter())
+    }
+
     /// Which values pass through buffers, as far as the interpreter must know.
     pub fn stores(&self) -> Stores {
-        if self.function.kernels.len() <= 1 { Stores::Results } else { Stores::EveryNode }
+        let single = self.plans().all(|function| function.kernels.len() <= 1);
+        if single { Stores::Results } else { Stores::EveryNode }
     }
 
     /// The graph as text.

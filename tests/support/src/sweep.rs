@@ -35,19 +35,15 @@ pub fn check(program: &Program, inputs: &[Value], variants: Variants) -> Result<
             choices = vec![choices.swap_remove(number as usize % choices.len())];
         }
         for choice in std::iter::once(None).chain(choices.iter().map(Some)) {
-            let choice = choice.map(Vec::as_slice);
-            let compared = arguments.launch(program, choice).and_then(|results| compare(&expected, &results));
-            outcome.add(compared.map_err(|error| format!("on {name}, {}: {error}", describe(program, choice)))?);
+            let indices = choice.map(|choice| choice.indices.as_slice());
+            let compared = arguments.launch(program, indices).and_then(|results| compare(&expected, &results));
+            outcome.add(compared.map_err(|error| {
+                let names = choice.map_or("chosen by the runtime".to_owned(), |choice| format!("{:?}", choice.names));
+                format!("on {name}, variants {names}: {error}")
+            })?);
         }
     }
     Ok(outcome)
-}
-
-fn describe(program: &Program, choice: Option<&[usize]>) -> String {
-    let Some(choice) = choice else { return "variants chosen by the runtime".to_owned() };
-    let kernels = program.function.kernels.iter().zip(choice);
-    let names: Vec<&str> = kernels.map(|(kernel, &variant)| &*kernel.variants[variant].name).collect();
-    format!("variants {names:?}")
 }
 
 /// A group of runs whose failures are reported together.

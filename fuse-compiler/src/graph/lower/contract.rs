@@ -3,7 +3,7 @@
 use fuse_artifact::{DType, Relation, Size};
 
 use super::{
-    Lowering,
+    Lowering, axes_text,
     catalog::Pointwise,
     resolve::ones,
     value::{Operand, Value},
@@ -63,13 +63,14 @@ impl Lowering<'_> {
         let diagnostic = Diagnostic::new(
             Code::MatmulRank,
             at,
-            format!("`matmul` takes matrices, found `{}` with {rank} axes", self.type_text(node)),
+            format!("`matmul` takes matrices, found `{}` with {}", self.type_text(node), axes_text(rank)),
         );
         self.sink.report(match rank {
-            1 => diagnostic.help(
-                "for two vectors write `dot(a, b)`; to make a vector a row write `unsqueeze(x, axis = 0)`, \
-                 a column `unsqueeze(x, axis = 1)`",
-            ),
+            1 => diagnostic.help(format!(
+                "for two vectors write `dot(a, b)`; `unsqueeze({0}, axis = 0)` is a row, \
+                 `unsqueeze({0}, axis = 1)` a column",
+                self.label(node)
+            )),
             _ => diagnostic.help("to scale a matrix by a number write `s * x`"),
         });
         false
@@ -88,9 +89,9 @@ impl Lowering<'_> {
         }
         let (k, j) = (self.size_text(&inner), self.size_text(&outer));
         let transposed = if right[right.len() - 1] == inner {
-            Some("transpose the right operand: `matmul(a, transpose(b))`")
+            Some(format!("transpose the right operand: `matmul({}, transpose({}))`", self.label(lhs), self.label(rhs)))
         } else if left[left.len() - 2] == outer {
-            Some("transpose the left operand: `matmul(transpose(a), b)`")
+            Some(format!("transpose the left operand: `matmul(transpose({}), {})`", self.label(lhs), self.label(rhs)))
         } else {
             None
         };
@@ -100,9 +101,9 @@ impl Lowering<'_> {
             self.type_text(rhs),
         );
         let diagnostic = self.with_origins(Diagnostic::new(Code::MatmulInner, at, message), &[&inner, &outer]);
-        self.sink.report(diagnostic.help(
-            transposed.unwrap_or("`matmul` multiplies `[.., M, K]` by `[.., K, N]`; give both dimensions one name"),
-        ));
+        self.sink.report(diagnostic.help(transposed.unwrap_or_else(|| {
+            "`matmul` multiplies `[.., M, K]` by `[.., K, N]`; give both dimensions one name".into()
+        })));
         None
     }
 
@@ -128,7 +129,7 @@ impl Lowering<'_> {
                     at,
                     format!("operands of `{name}` have different dtypes: `{a}` on the left, `{b}` on the right"),
                 )
-                .help(format!("convert one of them: `x as {a}`")),
+                .help(format!("convert one of them, for example `{} as {a}`", self.label(rhs))),
             );
             return None;
         }
@@ -204,7 +205,8 @@ impl Lowering<'_> {
                 self.check(Relation::Equal, outer, Size::ONE, format!("outer dimensions of a vector of `{name}`"));
             }
             Some(rank) => {
-                let message = format!("`{name}` takes vectors, found `{}` with {rank} axes", self.type_text(node));
+                let message =
+                    format!("`{name}` takes vectors, found `{}` with {}", self.type_text(node), axes_text(rank));
                 self.sink.report(
                     Diagnostic::new(Code::VectorRequired, at, message).help("for matrices write `matmul(a, b)`"),
                 );

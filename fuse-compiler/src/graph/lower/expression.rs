@@ -19,7 +19,6 @@ impl<'a> Lowering<'a> {
     /// The value of a block; its bindings end with it.
     pub(super) fn block(&mut self, block: &Block, scope: &Scope) -> Value {
         let mut scope = scope.clone();
-        let before = self.sink.errors();
         let mut bound = Vec::new();
         for statement in &block.lets {
             let operand = self.operand(&statement.value, &scope);
@@ -30,7 +29,7 @@ impl<'a> Lowering<'a> {
             }
         }
         let value = self.expr(&block.value, &scope);
-        if scope.warn && self.sink.errors() == before {
+        if scope.warn && self.sink.errors_here() == 0 {
             self.warn_unused(&bound);
         }
         value
@@ -54,9 +53,9 @@ impl<'a> Lowering<'a> {
             value if names == 1 => return vec![value],
             _ => 1,
         };
-        let plural = if found == 1 { "value" } else { "values" };
+        let plural = if names == 1 { "value" } else { "values" };
         self.sink.report(
-            Diagnostic::new(Code::ResultCount, operand.range, format!("expected {names}, found {found} {plural}"))
+            Diagnostic::new(Code::ResultCount, operand.range, format!("expected {names} {plural}, found {found}"))
                 .help(match found {
                     1 => "write `let name = …;`".to_string(),
                     _ => format!("write `let ({}) = …;`", ["a", "b", "c", "d"][..found.min(4)].join(", ")),
@@ -191,6 +190,9 @@ impl<'a> Lowering<'a> {
         }
         if let Some(binding) = scope.variables.get(name) {
             binding.used.set(true);
+            if matches!(binding.value, Value::Poison) {
+                return Value::Poison;
+            }
             return self.poison(
                 Diagnostic::new(Code::CallOfVariable, at, format!("`{name}` is a value and cannot be called"))
                     .help(format!("for a product write `{name} * (…)`")),
@@ -320,7 +322,7 @@ impl<'a> Lowering<'a> {
             let name = if below.is_some() { "elu" } else { "leaky_relu" };
             return self.poison(
                 Diagnostic::new(Code::FloatRequired, x.range, format!("`{name}` takes floats, found `{found}`"))
-                    .help("convert it: `x as f32`"),
+                    .help(format!("convert it: `{} as f32`", self.operand_label(x))),
             );
         }
         let factor = match factor {

@@ -98,7 +98,8 @@ fn lower_instance(
     sink: &Sink,
     spans: &mut SpanTable,
 ) -> Option<Graph> {
-    let mut lowering = Lowering::new(function.name.to_string(), function.options.clone(), sink, spans, program);
+    let (name, place) = (function.name.to_string(), ident_range(&function.name));
+    let mut lowering = Lowering::new((name, place), function.options.clone(), sink, spans, program);
     let mut scope = Scope { variables: BTreeMap::new(), dims: Rc::default(), dtypes: dtypes.into(), warn };
     lowering.bind_params(function, &mut scope);
     let value = Operand { value: lowering.block(&function.body, &scope), range: function.body.value.span };
@@ -186,12 +187,16 @@ impl Lowering<'_> {
             single => vec![single.clone()],
         };
         if values.len() != function.results.len() {
-            let message = format!("expected {} results, found {}", function.results.len(), values.len());
-            self.sink.report(
-                Diagnostic::new(Code::ResultCount, value.range, message)
-                    .note(ident_range(&function.name), format!("`{}` declares them", function.name))
-                    .help("several results are written as a tuple: `(a, b)`"),
-            );
+            let declared = function.results.iter().map(|ty| type_text(ty, function)).collect::<Vec<_>>().join(", ");
+            let expected = function.results.len();
+            let plural = if expected == 1 { "result" } else { "results" };
+            let message = format!("expected {expected} {plural}, found {}", values.len());
+            let diagnostic = Diagnostic::new(Code::ResultCount, value.range, message)
+                .note(ident_range(&function.name), format!("`{}` declares `{declared}`", function.name));
+            self.sink.report(match values.len() {
+                1 => diagnostic.help("several results are written as a tuple: `(a, b)`"),
+                _ => diagnostic.help("declare all results: `-> (f32[N], f32[N])`"),
+            });
             return None;
         }
         let nodes: Vec<Option<NodeId>> = values
@@ -221,18 +226,16 @@ impl Lowering<'_> {
         if *found == want {
             return Some(node);
         }
+        let found_text = self.type_text(node);
         let (code, help) = if found.dtype != want.dtype {
-            (Code::ResultDType, format!("convert the result: `… as {}`", want.dtype))
+            (Code::ResultDType, format!("convert the result with `… as {}`, or declare `{found_text}`", want.dtype))
         } else if found.rank() != want.rank() {
-            (Code::ResultRank, "declare the type that the body computes, or change its shape".to_string())
+            (Code::ResultRank, format!("declare `{found_text}`, or change the shape of the value"))
         } else {
-            (
-                Code::ResultShape,
-                "declare the type that the body computes, or `broadcast_to` the declared shape".to_string(),
-            )
+            (Code::ResultShape, format!("declare `{found_text}`, or change the shape of the value"))
         };
         let expected = format!("{}[{}]", want.dtype, self.shape_text(&want.shape));
-        let message = format!("expected a result of type `{expected}`, found `{}`", self.type_text(node));
+        let message = format!("expected a result of type `{expected}`, found `{found_text}`");
         let declared_at = (result.span, result.span);
         let diagnostic = Diagnostic::new(code, operand.range, message)
             .note(declared_at, format!("`{}` declares `{}`", function.name, type_text(result, function)));
@@ -285,19 +288,6 @@ fn check_signature(functions: &[Function], index: usize, sink: &Sink) {
                 .note(ident_range(&earlier.name), "the first is here")
                 .help("rename one of them"),
         );
-    }
-    for (position, param) in function.params.iter().enumerate() {
-        if let Some(earlier) = function.params[..position].iter().find(|other| other.name == param.name) {
-            sink.report(
-                Diagnostic::new(
-                    Code::DuplicateParameter,
-                    ident_range(&param.name),
-                    format!("parameter `{}` is declared twice", param.name),
-                )
-                .note(ident_range(&earlier.name), "the first is here")
-                .help("rename one of them"),
-            );
-        }
     }
     if !function.params.iter().any(|param| param.ty.dims.is_some()) {
         sink.report(

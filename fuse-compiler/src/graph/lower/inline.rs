@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, rc::Rc};
 use fuse_artifact::{DType, Size};
 
 use super::{
-    Binding, Lowering, Scope,
+    Binding, Lowering, Scope, axes_text,
     dims::{argument_range, size_of_dim},
     functions::type_text,
     ident_range,
@@ -109,20 +109,22 @@ impl<'a> Lowering<'a> {
     fn bind_generics(&self, function: &Function, arguments: &[Operand]) -> Option<Vec<DType>> {
         let mut dtypes = Vec::new();
         for generic in 0..function.generics.len() {
-            let known = arguments.iter().zip(&function.params).find_map(|(argument, param)| {
-                let uses = matches!(param.ty.element, Element::Generic(index) if index == generic);
-                match self.dtype_of(argument) {
-                    LazyDType::Known(dtype) if uses && !matches!(argument.value, Value::Poison) => {
-                        Some((dtype, argument.range))
+            let known: Option<(DType, &Operand)> =
+                arguments.iter().zip(&function.params).find_map(|(argument, param)| {
+                    let uses = matches!(param.ty.element, Element::Generic(index) if index == generic);
+                    match self.dtype_of(argument) {
+                        LazyDType::Known(dtype) if uses && !matches!(argument.value, Value::Poison) => {
+                            Some((dtype, argument))
+                        }
+                        _ => None,
                     }
-                    _ => None,
-                }
-            });
-            if let Some((dtype, range)) = known.filter(|(dtype, _)| !dtype.is_float()) {
+                });
+            if let Some((dtype, argument)) = known.filter(|(dtype, _)| !dtype.is_float()) {
                 let name = &function.generics[generic];
                 let message = format!("`{}` takes `f32` or `f16` for `{name}: Float`, found `{dtype}`", function.name);
                 self.sink.report(
-                    Diagnostic::new(Code::GenericArgument, range, message).help("convert the argument: `x as f32`"),
+                    Diagnostic::new(Code::GenericArgument, argument.range, message)
+                        .help(format!("convert the argument: `{} as f32`", self.operand_label(argument))),
                 );
                 return None;
             }
@@ -151,7 +153,7 @@ impl<'a> Lowering<'a> {
             self.sink.report(
                 Diagnostic::new(Code::DTypeMismatch, argument.range, message)
                     .note(ident_range(&param.name), format!("declared `{}`", type_text(&param.ty, function)))
-                    .help(format!("convert it: `x as {want}`")),
+                    .help(format!("convert it: `{} as {want}`", self.operand_label(&argument))),
             );
             return None;
         }
@@ -162,11 +164,13 @@ impl<'a> Lowering<'a> {
         let (rank, expected) = (self.shape(node).len(), param.ty.dims.as_ref().map_or(0, Vec::len));
         if rank != expected {
             let message = format!(
-                "argument `{}` of `{}`: expected `{}` with {expected} axes, found `{}` with {rank}",
+                "argument `{}` of `{}`: expected `{}` with {}, found `{}` with {}",
                 param.name,
                 function.name,
                 type_text(&param.ty, function),
+                axes_text(expected),
                 self.type_text(node),
+                axes_text(rank),
             );
             self.sink.report(
                 Diagnostic::new(Code::RankMismatch, argument.range, message)

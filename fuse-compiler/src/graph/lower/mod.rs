@@ -38,8 +38,8 @@ use crate::{
 };
 use value::{Operand, Value};
 
-/// The most nodes of a graph; only repeated inlining gets there.
-const MAX_NODES: usize = 8192;
+/// The most nodes of a graph, so that no later stage runs out of stack; only repeated inlining gets there.
+const MAX_NODES: usize = 1024;
 
 /// The functions that a body may call.
 pub(crate) struct Program<'a> {
@@ -56,6 +56,8 @@ pub(crate) struct Lowering<'a> {
     spans: &'a mut SpanTable,
     program: &'a Program<'a>,
     graph: Graph,
+    /// Where the function or expression is.
+    place: SourceRange,
     /// For each symbol, where it was declared and what to say about that.
     origins: Vec<(String, SourceRange)>,
     /// The expression form: tensors have rank 6, whatever the caller's have.
@@ -99,7 +101,7 @@ impl Scope {
 
 impl<'a> Lowering<'a> {
     fn new(
-        name: String,
+        (name, place): (String, SourceRange),
         options: FunctionOptions,
         sink: &'a Sink,
         spans: &'a mut SpanTable,
@@ -114,7 +116,7 @@ impl<'a> Lowering<'a> {
             results: Vec::new(),
             options,
         };
-        Self { sink, spans, program, graph, origins: vec![], padded: false, ranks: vec![], too_large: false }
+        Self { sink, spans, program, graph, place, origins: vec![], padded: false, ranks: vec![], too_large: false }
     }
 
     /// Reports and gives the value that keeps its users silent.
@@ -126,7 +128,7 @@ impl<'a> Lowering<'a> {
     /// Adds a node. Its visible rank is that of its first operand until `set_rank` says otherwise.
     fn push(&mut self, op: Op, dtype: DType, shape: Vec<Size>, at: SourceRange) -> NodeId {
         if self.graph.nodes.len() >= MAX_NODES && !self.too_large {
-            self.report_too_large(at);
+            self.report_too_large();
         }
         let rank = match op.operands().first() {
             Some(first) => self.ranks[first.index()].clone(),
@@ -137,11 +139,12 @@ impl<'a> Lowering<'a> {
         self.graph.nodes.push(Node { op, ty: TensorType::new(dtype, shape), span })
     }
 
-    fn report_too_large(&mut self, at: SourceRange) {
+    fn report_too_large(&mut self) {
         if !self.too_large {
             self.too_large = true;
+            let message = format!("`{}` grows beyond {MAX_NODES} operations", self.graph.name);
             self.sink.report(
-                Diagnostic::new(Code::TooLarge, at, format!("the function grows beyond {MAX_NODES} operations"))
+                Diagnostic::new(Code::TooLarge, self.place, message)
                     .help("calls are inlined; call fewer functions, or launch parts of it separately"),
             );
         }
@@ -208,6 +211,22 @@ impl<'a> Lowering<'a> {
         format!("{}[{}]", ty.dtype, self.shape_text(&ty.shape))
     }
 
+    /// A name for a node in an example: the parameter's, or just `x`.
+    fn label(&self, node: NodeId) -> &str {
+        match self.graph.nodes[node].op {
+            Op::Input(index) | Op::Scalar(index) => &self.graph.params[usize::from(index)].name,
+            _ => "x",
+        }
+    }
+
+    /// A name for an operand in an example.
+    fn operand_label(&self, operand: &Operand) -> &str {
+        match &operand.value {
+            Value::Node(node) => self.label(*node),
+            _ => "x",
+        }
+    }
+
     /// Adds where the symbols of a size were declared.
     fn with_origins(&self, mut diagnostic: Diagnostic, sizes: &[&Size]) -> Diagnostic {
         let mut symbols: Vec<u16> =
@@ -239,6 +258,11 @@ impl<'a> Lowering<'a> {
             Value::Node(_) | Value::Lazy(_) => Some(operand.clone()),
         }
     }
+}
+
+/// A number of axes in words.
+pub(crate) fn axes_text(rank: usize) -> String {
+    if rank == 1 { "1 axis".into() } else { format!("{rank} axes") }
 }
 
 /// The range of one identifier.

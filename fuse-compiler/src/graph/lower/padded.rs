@@ -30,7 +30,8 @@ pub(crate) fn lower_expression(
     spans: &mut SpanTable,
 ) -> (Graph, Vec<RankExpr>) {
     let program = Program { functions: &[], sound: Vec::new(), broken: &[] };
-    let mut lowering = Lowering::new("expression".into(), FunctionOptions::default(), sink, spans, &program);
+    let mut lowering =
+        Lowering::new(("expression".into(), body.value.span), FunctionOptions::default(), sink, spans, &program);
     lowering.padded = true;
     let mut scope = Scope { variables: BTreeMap::new(), dims: Rc::default(), dtypes: Rc::new([]), warn: true };
     for (index, (ident, dtype)) in variables.iter().enumerate() {

@@ -70,7 +70,7 @@ impl Lowering<'_> {
         let parts: Vec<Rc<Lazy>> = operands.iter().map(|operand| self.lazy(operand)).collect();
         let weight = parts.iter().fold(1usize, |sum, part| sum.saturating_add(part.weight));
         if weight > super::MAX_NODES {
-            self.report_too_large(at);
+            self.report_too_large();
             return Value::Poison;
         }
         let dtype = if matches!(op, Pointwise::Compare(_)) { LazyDType::Known(DType::Bool) } else { dtype };
@@ -169,12 +169,15 @@ impl Lowering<'_> {
                         operand.range,
                         format!("{name} takes floats, found `{found}`"),
                     )
-                    .help("convert it: `x as f32`"),
+                    .help(format!("convert it: `{} as f32`", self.operand_label(operand))),
                 )
             }
             Class::Number if known == Some(DType::Bool) => Some(
                 Diagnostic::new(Code::NumberRequired, operand.range, format!("{name} takes numbers, found `bool`"))
-                    .help("convert it with `x as f32` (1 where true, 0 elsewhere), or write `select(x, a, b)`"),
+                    .help(format!(
+                        "convert it with `{0} as f32` (1 where true, 0 elsewhere), or write `select({0}, a, b)`",
+                        self.operand_label(operand)
+                    )),
             ),
             Class::Bool if known != Some(DType::Bool) => Some(self.not_bool(operand, Code::BoolRequired, &name)),
             _ if op == Pointwise::Unary(UnaryOp::Relu) && known == Some(DType::U32) => Some(
@@ -194,7 +197,8 @@ impl Lowering<'_> {
             Code::ConditionNotBool => format!("{place} must be `bool`, found {found}"),
             _ => format!("{place} takes `bool`, found {found}"),
         };
-        Diagnostic::new(code, operand.range, message).help("compare it: `x != 0`")
+        Diagnostic::new(code, operand.range, message)
+            .help(format!("compare it: `{} != 0`", self.operand_label(operand)))
     }
 
     fn common_dtype(&self, op: Pointwise, operands: &[Operand], at: SourceRange) -> Result<LazyDType, Diagnostic> {
@@ -216,18 +220,20 @@ impl Lowering<'_> {
     fn mismatch(&self, op: Pointwise, first: &Operand, second: &Operand, at: SourceRange) -> Diagnostic {
         let name = written(op);
         let (a, b) = (self.dtype_of(first), self.dtype_of(second));
-        let (known, literal) = match (a, b) {
+        let (known, literal, other) = match (a, b) {
             (LazyDType::Known(a), LazyDType::Known(b)) => {
                 let code =
                     if matches!(op, Pointwise::Compare(_)) { Code::ComparisonDType } else { Code::DTypeMismatch };
-                let target = if b.is_float() && !a.is_float() { b } else { a };
+                let (target, other) = if b.is_float() && !a.is_float() { (b, first) } else { (a, second) };
                 let message =
                     format!("operands of {name} have different dtypes: `{a}` on the left, `{b}` on the right");
-                return Diagnostic::new(code, at, message).help(format!("convert one of them: `x as {target}`"));
+                let label = self.operand_label(other);
+                return Diagnostic::new(code, at, message)
+                    .help(format!("convert one of them, for example `{label} as {target}`"));
             }
-            (LazyDType::Known(known), _) => (known, second),
-            (_, LazyDType::Known(known)) => (known, first),
-            _ => (DType::F32, second),
+            (LazyDType::Known(known), _) => (known, second, first),
+            (_, LazyDType::Known(known)) => (known, first, second),
+            _ => (DType::F32, second, first),
         };
         if known == DType::Bool {
             return Diagnostic::new(Code::DTypeMismatch, literal.range, "expected `bool`, found a number")
@@ -238,7 +244,7 @@ impl Lowering<'_> {
             literal.range,
             format!("{name} works on `{known}` here, which cannot hold a literal with a decimal point"),
         )
-        .help("write an integer, or convert the other operand: `x as f32`")
+        .help(format!("write an integer, or convert the other operand: `{} as f32`", self.operand_label(other)))
     }
 
     fn literal_zero_divisor(&self, op: Pointwise, operands: &[Operand], dtype: LazyDType) -> Option<Diagnostic> {

@@ -198,7 +198,10 @@ impl Lowering<'_> {
         match (position, right.len()) {
             (Some(axis), 1) if axis + 1 < left.len() => {
                 let ones = ", 1".repeat(left.len() - 1 - axis);
-                diagnostic.help(format!("to align it with `{b}` on the left, write `reshape(x, [{b}{ones}])`"))
+                diagnostic.help(format!(
+                    "to align it with `{b}` on the left, write `reshape({}, [{b}{ones}])`",
+                    self.label(node)
+                ))
             }
             _ => diagnostic.help("shapes align at their last axes; a dimension of 1 fits any other"),
         }

@@ -3,7 +3,7 @@
 use fuse_artifact::{Relation, Size};
 
 use super::{
-    Lowering, Scope,
+    Lowering, Scope, axes_text,
     dims::{always_above, argument_range, axis_out_of_range, integer, never_equal},
     resolve::ones,
     value::{Axis, AxisKind, Operand},
@@ -23,10 +23,14 @@ impl Lowering<'_> {
     pub(super) fn transpose(&mut self, x: &Operand, at: SourceRange) -> Option<NodeId> {
         let node = self.force(x)?;
         if let Some(rank) = self.visible_rank(node).filter(|rank| *rank < 2) {
-            let message = format!("`transpose` swaps the last two axes, found `{}` with {rank}", self.type_text(node));
+            let message = format!(
+                "`transpose` swaps the last two axes, found `{}` with {}",
+                self.type_text(node),
+                axes_text(rank)
+            );
             self.sink.report(
                 Diagnostic::new(Code::TransposeRank, x.range, message)
-                    .help("to make a vector a column write `unsqueeze(x, axis = 1)`"),
+                    .help(format!("to make a vector a column write `unsqueeze({}, axis = 1)`", self.label(node))),
             );
             return None;
         }
@@ -53,7 +57,7 @@ impl Lowering<'_> {
         let range = argument_range(list);
         let rank = self.visible_rank(node).unwrap_or(elements.len());
         if elements.len() != rank || rank > MAX_RANK {
-            let message = format!("`permute` lists {} axes of a value with {rank}", elements.len());
+            let message = format!("`permute` lists {} of a value with {}", axes_text(elements.len()), axes_text(rank));
             self.sink.report(
                 Diagnostic::new(Code::PermuteLength, range, message)
                     .help("list every axis once: `permute(x, [0, 2, 1])`"),
@@ -278,9 +282,11 @@ impl Lowering<'_> {
         let extent = shape.remove(position);
         if !extent.is_one() && !self.padded {
             let message = format!("this axis is `{}`, not 1", self.size_text(&extent));
-            let diagnostic = self
-                .with_origins(Diagnostic::new(Code::SqueezeExtent, axis.range, message), &[&extent])
-                .help("to take one element write `slice(x, axis = 0, start = 0, end = 1)` first");
+            let diagnostic =
+                self.with_origins(Diagnostic::new(Code::SqueezeExtent, axis.range, message), &[&extent]).help(format!(
+                    "to keep one element of it write `slice({}, axis = {position}, start = 0, end = 1)` first",
+                    self.label(node)
+                ));
             self.sink.report(diagnostic);
             return None;
         }

@@ -66,9 +66,9 @@ fn multiples_of_quarter_turn(x: Range) -> impl Iterator<Item = i64> {
 
 pub(super) fn binary(op: BinaryOp, x: Range, y: Range) -> Range {
     let (x, y) = (x.read(), y.read());
-    let nan = x.nan || y.nan;
+    let of_nan = if op == BinaryOp::Pow { power_of_nan(x, y) } else { Range { nan: x.nan || y.nan, ..Range::EMPTY } };
     if !x.has_numbers() || !y.has_numbers() {
-        return Range { nan, ..Range::EMPTY };
+        return of_nan;
     }
     let range = match op {
         BinaryOp::Add => basic(x, y, |x, y| x + y),
@@ -80,7 +80,7 @@ pub(super) fn binary(op: BinaryOp, x: Range, y: Range) -> Range {
         BinaryOp::Min | BinaryOp::Max => corners(x, y, |x, y| Range::point(f64::binary(op, DType::F32, &x, &y))),
         BinaryOp::And | BinaryOp::Or => Range::ANY,
     };
-    Range { nan: nan || range.nan, ..range.computed() }
+    range.computed().union(of_nan)
 }
 
 /// The union of `f` over the ends of both ranges.
@@ -149,6 +149,14 @@ fn remainder(x: Range, y: Range) -> Range {
     [quotient.low.trunc(), quotient.high.trunc()]
         .into_iter()
         .fold(Range::EMPTY, |range, whole| range.union(corners(x, y, |x, y| error.widen(x - y * whole, x))))
+}
+
+/// What `pow` yields where an operand is NaN: 1 if the base is 1 or the exponent 0, else NaN.
+fn power_of_nan(x: Range, y: Range) -> Range {
+    let one = (x.nan && y.contains(0.0)) || (y.nan && x.contains(1.0));
+    let only_one = |range: Range, value: f64| range.is_point() && range.low == value;
+    let nan = (x.nan && !only_one(y, 0.0)) || (y.nan && !only_one(x, 1.0));
+    Range { nan, ..if one { Range::point(1.0) } else { Range::EMPTY } }
 }
 
 /// `exp2(y·log2(x))`: an error of the exponent grows with the exponent.

@@ -9,7 +9,8 @@ use crate::interp::Element;
 ///
 /// With radii `r` of the operands, the error is at most `Σ (|x|·r_y + r_x·|y| + r_x·r_y)` from the operands
 /// and `γ_n·Σ (|x| + r_x)(|y| + r_y)` from rounding, where `γ_n = n·u / (1 - n·u)` (Higham, Accuracy and
-/// Stability of Numerical Algorithms, §3.1).
+/// Stability of Numerical Algorithms, §3.1). Where all products are multiples of a power of two so large that
+/// every partial sum fits the 24 bits of an `f32`, there is no rounding at all.
 pub(super) fn dot(dtype: DType, x: &[Bounded], y: &[Bounded]) -> Bounded {
     let numbers = |side: &[Bounded]| side.iter().map(|b| b.exact).collect::<Vec<f64>>();
     let exact = f64::dot(dtype, &numbers(x), &numbers(y));
@@ -29,6 +30,24 @@ fn radius(b: &Bounded) -> f64 {
     (b.range.high - b.exact).max(b.exact - b.range.low)
 }
 
+/// The largest multiple of a unit up to which `f32` holds every multiple.
+const EXACT_SUM: f64 = 16_777_216.0;
+
+/// The largest power of two of which every number is a multiple; infinite if all are zero, 0 if a number is
+/// inexact.
+fn granule(numbers: &[Bounded]) -> f64 {
+    let lowest_bit = |x: f64| {
+        let (mantissa, exponent) = (x.to_bits() | 1 << 52, (x.to_bits() >> 52 & 0x7ff) as i32 - 1075);
+        f64::exp2((mantissa.trailing_zeros() as i32 + exponent).into())
+    };
+    let unit = |b: &Bounded| match b.exact {
+        _ if radius(b) > 0.0 => 0.0,
+        0.0 => f64::INFINITY,
+        x => lowest_bit(x),
+    };
+    numbers.iter().map(unit).fold(f64::INFINITY, f64::min)
+}
+
 fn finite_sum(exact: f64, x: &[Bounded], y: &[Bounded]) -> Range {
     let (mut from_operands, mut magnitude) = (0.0, 0.0);
     for (x, y) in x.iter().zip(y) {
@@ -41,7 +60,11 @@ fn finite_sum(exact: f64, x: &[Bounded], y: &[Bounded]) -> Range {
     }
     // Products that fall below the normal range may be flushed.
     let flushed = x.len() as f64 * f64::from(f32::MIN_POSITIVE);
-    let rounding = if magnitude == 0.0 { 0.0 } else { table::gamma(x.len()) * magnitude + flushed };
+    let rounding = if magnitude <= granule(x) * granule(y) * EXACT_SUM {
+        0.0
+    } else {
+        table::gamma(x.len()) * magnitude + flushed
+    };
     let error = from_operands + rounding;
     Range::between(exact - error, exact + error).computed()
 }

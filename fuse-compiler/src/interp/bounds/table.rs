@@ -131,8 +131,9 @@ pub fn unary(op: UnaryOp, largest: f64) -> Accuracy {
 pub(super) fn turning_points(op: UnaryOp) -> &'static [f64] {
     use UnaryOp as U;
     match op {
-        U::Abs | U::Sign | U::Sqrt | U::Rsqrt | U::Log | U::Log2 => &[0.0],
-        U::Recip => &[-0.0, 0.0],
+        U::Abs | U::Sign | U::Sqrt | U::Log | U::Log2 => &[0.0],
+        // Infinite there, with the zero's sign.
+        U::Recip | U::Rsqrt => &[-0.0, 0.0],
         U::Log1p => &[-1.0],
         U::Gelu => &[-0.751791524693564],
         U::GeluTanh => &[-0.752461422371],

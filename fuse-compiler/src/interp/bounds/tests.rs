@@ -107,18 +107,34 @@ fn remainders_near_a_multiple_admit_the_divisor() {
     assert!(b.admits(1.0) && !b.admits(1.001) && !b.admits(-2.0));
 }
 
+fn exact_row(numbers: impl Iterator<Item = f64>) -> Vec<Bounded> {
+    numbers.map(Bounded::exact).collect()
+}
+
 #[test]
 fn a_sum_of_products_is_bounded_by_its_magnitude() {
-    let x: Vec<Bounded> = (0..100).map(|i| Bounded::exact(f64::from(i) - 50.0)).collect();
-    let y: Vec<Bounded> = (0..100).map(|_| Bounded::exact(1.0)).collect();
+    let x = exact_row((0..100).map(|i| f64::from(i) / 3.0 - 20.0));
+    let y = exact_row((0..100).map(|_| 1.0));
     let b = Bounded::dot(DType::F32, &x, &y);
-    assert_eq!(b.exact, -50.0);
-    assert!(b.admits(-50.0) && b.admits(-50.01) && !b.admits(-50.1));
-    let i = Bounded::dot(DType::I32, &x, &y);
-    assert_eq!(i.range, Range::point(-50.0));
+    assert!((b.exact + 350.0).abs() < 1e-9);
+    assert!(b.admits(b.exact) && b.admits(b.exact - 0.002) && !b.admits(b.exact - 0.1));
     let mut x = x;
     x[3] = Bounded::exact(f64::INFINITY);
     assert_eq!(Bounded::dot(DType::F32, &x, &y).range, Range::point(f64::INFINITY));
+}
+
+#[test]
+fn a_sum_of_small_multiples_is_exact_in_any_order() {
+    let x = exact_row((0..100).map(|i| f64::from(i) / 64.0 - 0.5));
+    let y = exact_row((0..100).map(|i| f64::from(i % 7) / 16.0));
+    let b = Bounded::dot(DType::F32, &x, &y);
+    assert!(b.range.is_point() && b.admits(b.exact));
+    let large = exact_row([16_777_216.0, 1.0].into_iter());
+    let ones = exact_row([1.0, 1.0].into_iter());
+    assert!(!Bounded::dot(DType::F32, &large, &ones).range.is_point());
+    assert_eq!(Bounded::dot(DType::I32, &large, &ones).range, Range::point(16_777_217.0));
+    let zeros = exact_row([0.0, 0.0].into_iter());
+    assert!(Bounded::dot(DType::F32, &large, &zeros).range.is_point());
 }
 
 #[test]

@@ -1,0 +1,27 @@
+//! The expression form compiles once for the shapes that it almost always has, and once for all others.
+
+use fuse_compiler::{
+    compile::{Options, compile},
+    front,
+};
+
+/// The kernels of an expression's first instance: under the assumptions, and without.
+fn kernels(source: &str) -> (usize, Option<usize>) {
+    let expression = front::expression(source.parse().expect("the source has balanced brackets"));
+    assert!(!expression.diagnostics.has_errors(), "{source} has errors");
+    let function = compile(&expression.instances[0].graph, &Options::default()).expect("it compiles").function;
+    assert_eq!(function.assumes.is_empty(), function.otherwise.is_empty());
+    (function.kernels.len(), function.otherwise.first().map(|other| other.kernels.len()))
+}
+
+#[test]
+fn an_epilogue_joins_its_product_unless_a_broadcast_enlarges_it() {
+    assert_eq!(kernels("relu(matmul(x, w) + b + r)"), (1, Some(2)));
+    assert_eq!(kernels("gelu(matmul(x, w) + b)"), (1, Some(2)));
+}
+
+#[test]
+fn products_without_broadcasts_and_pointwise_expressions_assume_nothing() {
+    assert_eq!(kernels("relu(matmul(x, w))"), (1, None));
+    assert_eq!(kernels("sigmoid(a * b + c)"), (1, None));
+}
