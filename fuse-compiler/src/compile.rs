@@ -2,9 +2,7 @@
 
 use std::{collections::BTreeSet, fmt};
 
-use fuse_artifact::{
-    Domain, DomainKind, Features, Function, Kernel, Param, ParamKind, Pass, TensorSpec, Variant,
-};
+use fuse_artifact::{Domain, DomainKind, Features, Function, Kernel, Param, ParamKind, Pass, TensorSpec, Variant};
 
 use crate::{
     fusion::{self, Group, GroupKind, Groups},
@@ -31,6 +29,8 @@ pub struct Dump {
     pub graph: String,
     /// The fusion groups.
     pub groups: String,
+    /// Each kernel's variants: what they require and how they are scheduled, best first.
+    pub schedules: String,
     /// Each variant's shader, under a file name without ending.
     pub wgsl: Vec<(String, String)>,
 }
@@ -40,6 +40,7 @@ impl Dump {
     fn append(&mut self, other: Self) {
         self.graph += &format!("\notherwise:\n{}", other.graph);
         self.groups += &format!("\notherwise:\n{}", other.groups);
+        self.schedules += &format!("\notherwise:\n{}", other.schedules);
         self.wgsl.extend(other.wgsl.into_iter().map(|(name, text)| (format!("otherwise.{name}"), text)));
     }
 }
@@ -122,6 +123,7 @@ fn compile_plan(graph: &Graph, options: &Options, breadth: Breadth) -> Result<Co
     let dump = Dump {
         graph: graph::print::print(graph),
         groups: fusion::print::print(graph, &groups),
+        schedules: function.kernels.iter().map(schedule::print::print).collect(),
         wgsl: shader_files(&function),
     };
     Ok(Compiled { function, dump })
@@ -203,10 +205,7 @@ fn validate_kernels(kernels: &[Kernel]) -> Result<(), CompileError> {
             for pass in variant.passes.iter().filter(|pass| seen.insert(pass.wgsl.as_ref())) {
                 validate::validate(&pass.wgsl, variant.features).map_err(|message| CompileError {
                     stage: "wgsl",
-                    message: format!(
-                        "generated WGSL of {} {} failed validation: {message}",
-                        kernel.name, variant.name
-                    ),
+                    message: format!("generated WGSL of {} {} failed validation: {message}", kernel.name, variant.name),
                 })?;
             }
         }
@@ -218,7 +217,11 @@ fn function(graph: &Graph, groups: &Groups, kernels: Vec<Kernel>) -> Function {
     let spec = |ty: &graph::TensorType, padded| TensorSpec { dtype: ty.dtype, shape: ty.shape.clone().into(), padded };
     let params = graph.params.iter().map(|param| Param {
         name: param.name.clone().into(),
-        kind: if param.scalar { ParamKind::Scalar(param.ty.dtype) } else { ParamKind::Tensor(spec(&param.ty, param.padded)) },
+        kind: if param.scalar {
+            ParamKind::Scalar(param.ty.dtype)
+        } else {
+            ParamKind::Tensor(spec(&param.ty, param.padded))
+        },
     });
     let padded = graph.params.iter().any(|param| param.padded);
     let results = graph.results.iter().map(|&id| spec(&graph.nodes[id].ty, padded));

@@ -6,7 +6,9 @@ use fuse_artifact::{Kernel, Plan, PlanGroup, Size, Slot};
 
 use crate::{
     fusion::{
-        Group, GroupKind, Groups, live_nodes,
+        Group, GroupKind, Groups,
+        body::KernelAccess,
+        live_nodes,
         print::{shape, size, slot},
     },
     graph::{Graph, NodeId, Op, TensorType},
@@ -37,9 +39,12 @@ fn signature(graph: &Graph) -> String {
 }
 
 fn describe_group(graph: &Graph, group: &Group, kernel: &Kernel) -> PlanGroup {
-    let slot_type = |access: &crate::fusion::body::KernelAccess| {
-        let ty = TensorType::new(access.dtype, access.access.view.to_vec());
-        format!("{}: {}", slot(graph, access.access.slot), type_text(graph, &ty))
+    let slot_type = |access: &KernelAccess| {
+        let name = slot(graph, access.access.slot);
+        match access.access.slot {
+            Slot::Param(param) => format!("{name}: {}", type_text(graph, &graph.params[usize::from(param)].ty)),
+            _ => format!("{name}: {}{}", access.dtype, shape(graph, &access.access.view)),
+        }
     };
     let mut reads: Vec<String> = vec![];
     for access in &group.accesses {

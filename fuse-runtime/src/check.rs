@@ -26,16 +26,7 @@ pub(crate) struct Bound {
 /// Binds `function` to arguments of `shapes` (one per parameter; scalars have rank 0). `binding_bytes` is the size
 /// of the largest tensor that the device allows.
 pub(crate) fn bind(function: &Function, shapes: &[Shape], binding_bytes: u64) -> Result<Bound, Error> {
-    let context = Context { function, shapes };
-    if shapes.len() != function.params.len() {
-        return Err(Error::Count {
-            kernel: context.kernel(),
-            what: "arguments",
-            expected: function.params.len(),
-            found: shapes.len(),
-        });
-    }
-    context.check_ranks()?;
+    let context = Context::new(function, shapes)?;
     let symbols = context.symbols()?;
     context.check_dimensions(&symbols)?;
     for check in function.checks.iter() {
@@ -51,17 +42,23 @@ pub(crate) fn bind(function: &Function, shapes: &[Shape], binding_bytes: u64) ->
 }
 
 /// As [`bind`], with the function that stands in where the shapes break an assumption of `function`.
+///
+/// Assumptions come first: the checks of `function` are about shapes that keep them.
 pub(crate) fn bind_applicable<'a>(
     function: &'a Function,
     shapes: &[Shape],
     binding_bytes: u64,
 ) -> Result<(&'a Function, Bound), Error> {
-    let bound = bind(function, shapes, binding_bytes)?;
-    let holds = |check: &Check| relation_holds(check, &bound.symbols);
     match function.otherwise.first() {
-        Some(otherwise) if !function.assumes.iter().all(holds) => bind_applicable(otherwise, shapes, binding_bytes),
-        _ => Ok((function, bound)),
+        Some(otherwise) if !assumptions_hold(function, shapes)? => bind_applicable(otherwise, shapes, binding_bytes),
+        _ => Ok((function, bind(function, shapes, binding_bytes)?)),
     }
+}
+
+fn assumptions_hold(function: &Function, shapes: &[Shape]) -> Result<bool, Error> {
+    let context = Context::new(function, shapes)?;
+    let symbols = context.symbols()?;
+    Ok(function.assumes.iter().all(|check| relation_holds(check, &symbols)))
 }
 
 fn relation_holds(check: &Check, symbols: &[u64]) -> bool {
@@ -77,7 +74,22 @@ struct Context<'a> {
     shapes: &'a [Shape],
 }
 
-impl Context<'_> {
+impl<'a> Context<'a> {
+    /// The context of a launch whose arguments have the number and the ranks that `function` asks for.
+    fn new(function: &'a Function, shapes: &'a [Shape]) -> Result<Self, Error> {
+        let context = Self { function, shapes };
+        if shapes.len() != function.params.len() {
+            return Err(Error::Count {
+                kernel: context.kernel(),
+                what: "arguments",
+                expected: function.params.len(),
+                found: shapes.len(),
+            });
+        }
+        context.check_ranks()?;
+        Ok(context)
+    }
+
     fn kernel(&self) -> String {
         self.function.name.to_string()
     }

@@ -91,10 +91,7 @@ fn select_takes_the_other_value_even_beside_nan() {
              pub fn relus(c: bool[N], x: {dtype}[N], y: {dtype}[N]) -> {dtype}[N] {{ select(c, relu(x), relu(y)) }}"
         );
         let (x, y) = pairs(dtype);
-        let c = vector(
-            DType::Bool,
-            (0..x.data.len()).map(|i| (i % 3 == 0).into()).map(|b: bool| f64::from(u8::from(b))).collect(),
-        );
+        let c = vector(DType::Bool, (0..x.data.len()).map(|i| f64::from(u8::from(i % 3 == 0))).collect());
         for program in compile(&source) {
             sweep.run(&program, &[c.clone(), x.clone(), y.clone()]);
         }

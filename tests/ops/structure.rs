@@ -53,7 +53,7 @@ fn more_operands_than_one_kernel_can_bind() {
 #[test]
 fn more_results_than_one_kernel_can_bind() {
     let texts: Vec<String> = (0..11).map(|i| format!("x * {i}.5")).collect();
-    let source = format!("pub fn f(x: f32[N]) -> ({}) {{ ({}) }}", vec!["f32[N]"; 11].join(", "), texts.join(", "));
+    let source = format!("pub fn f(x: f32[N]) -> ({}) {{ ({}) }}", ["f32[N]"; 11].join(", "), texts.join(", "));
     check("eleven results", &source, &[&[("N", 7)], &[("N", 64)]]);
 }
 

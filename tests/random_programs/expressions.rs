@@ -97,7 +97,7 @@ impl Builder {
     fn partner(&mut self, x: &Value, step: Step) -> Value {
         let candidates: Vec<&Value> =
             self.values.iter().filter(|value| broadcast(&x.shape, &value.shape).is_some()).collect();
-        if step.other % 2 == 0 || self.shapes.len() >= MAX_VARIABLES {
+        if step.other.is_multiple_of(2) || self.shapes.len() >= MAX_VARIABLES {
             return candidates[usize::from(step.other / 2) % candidates.len()].clone();
         }
         let pattern = step.other / 2;

@@ -242,7 +242,7 @@ impl Builder {
         let candidates: Vec<usize> = (0..self.values.len())
             .filter(|&i| self.values[i].dtype == dtype && broadcast(&dims, &self.values[i].dims).is_some())
             .collect();
-        let new = step.other % 3 == 0 && self.params() < MAX_PARAMS && dims.iter().all(Dim::is_plain);
+        let new = step.other.is_multiple_of(3) && self.params() < MAX_PARAMS && dims.iter().all(Dim::is_plain);
         if !new {
             return recent(&candidates, step.other / 3);
         }

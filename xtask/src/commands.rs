@@ -28,7 +28,7 @@ pub(crate) fn test() -> Vec<Step> {
         // By a pattern and not by name, so that no test file can be forgotten.
         Step::new("integration tests", &format!("{all} --no-fail-fast --test *")),
         Step::new("doc tests", &format!("{all} --doc")),
-        Step::new("default features", "check --workspace --all-targets"),
+        Step::new("default features", "check --workspace"),
         Step::new("no default features", "check --workspace --no-default-features"),
         Step::new("documentation", "doc --workspace --no-deps --all-features").set("RUSTDOCFLAGS", "-D warnings"),
     ]

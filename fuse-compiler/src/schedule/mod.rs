@@ -6,4 +6,5 @@
 pub mod contraction;
 pub mod layout;
 pub mod pointwise;
+pub mod print;
 pub mod verify;

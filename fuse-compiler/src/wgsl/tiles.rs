@@ -166,13 +166,32 @@ impl<'a> TileText<'a> {
         self.main.line(format!("let ty = local / {across}u;"));
     }
 
+    /// Declares this invocation's sums `c`, and `update`, which adds the products of one depth to them.
+    ///
+    /// A function, which drivers inline, because it makes the text a fraction as long.
     fn declare_sums(&mut self) {
         let ty = vector_type(self.sum, 4);
-        for i in 0..self.tile.invocation_rows {
-            for j in 0..self.tile.invocation_columns / 4 {
-                self.main.line(format!("var c{i}_{j} = {ty}();"));
+        let (rows, columns) = (self.tile.invocation_rows, self.tile.invocation_columns / 4);
+        let mut lines = Lines::default();
+        lines.line("struct Sums {");
+        for i in 0..rows {
+            for j in 0..columns {
+                lines.line(format!("s{i}_{j}: {ty},"));
             }
         }
+        lines.line("}");
+        let parameters = |name: &str, count: u32| (0..count).map(|n| format!(", {name}{n}: {ty}")).collect::<String>();
+        let (a, b) = (parameters("a", rows / 4), parameters("b", columns));
+        lines.line(format!("fn update(c: ptr<function, Sums>{a}{b}) {{"));
+        for i in 0..rows {
+            let a = format!("{ty}(a{}[{}])", i / 4, i % 4);
+            for j in 0..columns {
+                lines.line(multiply_add(self.sum, &format!("(*c).s{i}_{j}"), &a, &format!("b{j}")));
+            }
+        }
+        lines.line("}");
+        self.shader.module.append(&lines);
+        self.main.line("var c = Sums();");
     }
 
     fn direction(&self, side: Side) -> Direction {
@@ -315,9 +334,7 @@ impl<'a> TileText<'a> {
         self.fetch(&format!("k0 + {depth}u"));
         self.main.line("}");
         for k in 0..depth {
-            self.main.line("{");
             self.rank_one_update(k);
-            self.main.line("}");
         }
         self.main.line("workgroupBarrier();");
         self.main.line("}");
@@ -326,21 +343,16 @@ impl<'a> TileText<'a> {
     /// Adds the products of depth `k` of the slices to the sums.
     fn rank_one_update(&mut self, k: u32) {
         let Tile { rows, columns, invocation_rows, invocation_columns, .. } = self.tile;
-        let ty = vector_type(self.sum, 4);
+        let mut arguments = String::from("&c");
         for g in 0..invocation_rows / 4 {
             let at = k * Side::Lhs.row_vectors(self.tile) + row_in_tile(4 * g, rows, invocation_rows) / 4;
-            self.main.line(format!("let a{g} = lhs_tile[ty + {at}u];"));
+            arguments += &format!(", lhs_tile[ty + {at}u]");
         }
         for j in 0..invocation_columns / 4 {
             let at = k * Side::Rhs.row_vectors(self.tile) + j * (columns / invocation_columns);
-            self.main.line(format!("let b{j} = rhs_tile[tx + {at}u];"));
+            arguments += &format!(", rhs_tile[tx + {at}u]");
         }
-        for i in 0..invocation_rows {
-            let a = format!("{ty}(a{}[{}])", i / 4, i % 4);
-            for j in 0..invocation_columns / 4 {
-                self.main.line(multiply_add(self.sum, &format!("c{i}_{j}"), &a, &format!("b{j}")));
-            }
-        }
+        self.main.line(format!("update({arguments});"));
     }
 
     /// The places of this invocation's vectors of four sums: row, column, and the suffix of their names.
@@ -373,7 +385,7 @@ impl<'a> TileText<'a> {
         for [row, column, name] in self.places() {
             if self.tile.lanes == 1 {
                 for e in 0..4 {
-                    self.main.line(format!("finish(batch, {batch}{row}, {column} + {e}u, c{name}[{e}]);"));
+                    self.main.line(format!("finish(batch, {batch}{row}, {column} + {e}u, c.s{name}[{e}]);"));
                 }
                 continue;
             }
@@ -381,7 +393,7 @@ impl<'a> TileText<'a> {
                 true => String::new(),
                 false => epilogue(self.group, &self.axes, self.sum, self.tile).preloaded_arguments(&format!("_{name}")),
             };
-            self.main.line(format!("finish(batch, {batch}{row}, {column}, c{name}{loaded});"));
+            self.main.line(format!("finish(batch, {batch}{row}, {column}, c.s{name}{loaded});"));
         }
     }
 }

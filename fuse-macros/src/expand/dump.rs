@@ -1,6 +1,6 @@
 //! What the compiler did with a function, for people: files for `FUSE_DUMP_DIR`, standard error for `#[explain]`.
 //!
-//! Input: compiled functions. Output: `<dir>/<crate>/<function>/{graph.txt,groups.txt,*.wgsl}`. This is the only place
+//! Input: compiled functions. Output: `<dir>/<crate>/<function>/{graph.txt,groups.txt,schedules.txt,*.wgsl}`. This is the only place
 //! of the macro that touches files.
 
 use std::{fs, io, path::Path};
@@ -14,6 +14,7 @@ pub(crate) fn write(directory: &Path, function: &str, dump: &Dump) -> io::Result
     fs::create_dir_all(&directory)?;
     fs::write(directory.join("graph.txt"), &dump.graph)?;
     fs::write(directory.join("groups.txt"), &dump.groups)?;
+    fs::write(directory.join("schedules.txt"), &dump.schedules)?;
     dump.wgsl.iter().try_for_each(|(stem, text)| fs::write(directory.join(format!("{stem}.wgsl")), text))
 }
 

@@ -47,7 +47,7 @@ fn finish(batch: u32, row: u32, column: u32, sum: f32) {
   let at = (batch * p.extent_0 + row) * p.extent_1 + column;
   result_0[at] = f16(v3);
 }
-var<workgroup> lhs_tile: array<f32, 576>;
+var<workgroup> lhs_tile: array<vec4<f32>, 144>;
 var<workgroup> rhs_tile: array<vec4<f32>, 144>;
 
 @compute @workgroup_size(64)
@@ -60,16 +60,12 @@ fn main(
   if id >= p.workgroups {
     return;
   }
-  let tiles = p.row_tiles * p.column_tiles;
-  let tile = id % tiles;
-  let batch = id / tiles;
+  let tile = id;
+  let batch = 0u;
   let k_begin = 0u;
   let k_end = p.extent_2;
-  let band = tile / (8u * p.column_tiles);
-  let in_band = tile % (8u * p.column_tiles);
-  let band_rows = min(p.row_tiles - band * 8u, 8u);
-  let row0 = (band * 8u + in_band % band_rows) * 32u;
-  let column0 = (in_band / band_rows) * 32u;
+  let row0 = tile / p.column_tiles * 32u;
+  let column0 = tile % p.column_tiles * 32u;
   let tx = local % 8u;
   let ty = local / 8u;
   var c0_0 = vec4<f32>();
@@ -194,42 +190,42 @@ fn main(
     {
       let a0 = a0_x0;
       let value = select(f32(), a0, k0 + a0_k < k_end);
-      lhs_tile[(a0_k + 0u) * 36u + a0_o + 0u] = value;
+      lhs_tile[(a0_k + 0u) * 9u + a0_o / 4u][a0_o % 4u] = value;
     }
     {
       let a0 = a1_x0;
       let value = select(f32(), a0, k0 + a1_k < k_end);
-      lhs_tile[(a1_k + 0u) * 36u + a1_o + 0u] = value;
+      lhs_tile[(a1_k + 0u) * 9u + a1_o / 4u][a1_o % 4u] = value;
     }
     {
       let a0 = a2_x0;
       let value = select(f32(), a0, k0 + a2_k < k_end);
-      lhs_tile[(a2_k + 0u) * 36u + a2_o + 0u] = value;
+      lhs_tile[(a2_k + 0u) * 9u + a2_o / 4u][a2_o % 4u] = value;
     }
     {
       let a0 = a3_x0;
       let value = select(f32(), a0, k0 + a3_k < k_end);
-      lhs_tile[(a3_k + 0u) * 36u + a3_o + 0u] = value;
+      lhs_tile[(a3_k + 0u) * 9u + a3_o / 4u][a3_o % 4u] = value;
     }
     {
       let a0 = a4_x0;
       let value = select(f32(), a0, k0 + a4_k < k_end);
-      lhs_tile[(a4_k + 0u) * 36u + a4_o + 0u] = value;
+      lhs_tile[(a4_k + 0u) * 9u + a4_o / 4u][a4_o % 4u] = value;
     }
     {
       let a0 = a5_x0;
       let value = select(f32(), a0, k0 + a5_k < k_end);
-      lhs_tile[(a5_k + 0u) * 36u + a5_o + 0u] = value;
+      lhs_tile[(a5_k + 0u) * 9u + a5_o / 4u][a5_o % 4u] = value;
     }
     {
       let a0 = a6_x0;
       let value = select(f32(), a0, k0 + a6_k < k_end);
-      lhs_tile[(a6_k + 0u) * 36u + a6_o + 0u] = value;
+      lhs_tile[(a6_k + 0u) * 9u + a6_o / 4u][a6_o % 4u] = value;
     }
     {
       let a0 = a7_x0;
       let value = select(f32(), a0, k0 + a7_k < k_end);
-      lhs_tile[(a7_k + 0u) * 36u + a7_o + 0u] = value;
+      lhs_tile[(a7_k + 0u) * 9u + a7_o / 4u][a7_o % 4u] = value;
     }
     {
       let b0 = b0_x1;
@@ -306,53 +302,133 @@ fn main(
       let b7_depth = min(k0 + 16u + b7_k, k_end - 1u);
       b7_x1 = f32(in_w[b7_base1 + b7_depth * p.stride_1_0]);
     }
-    for (var k = 0u; k < 16u; k += 4u) {
-      let a_at = k * 36u + ty * 4u;
-      let b_at = k * 9u + tx;
-      {
-        let a0 = lhs_tile[a_at + 0u];
-        let a1 = lhs_tile[a_at + 1u];
-        let a2 = lhs_tile[a_at + 2u];
-        let a3 = lhs_tile[a_at + 3u];
-        let b0 = rhs_tile[b_at + 0u];
-        c0_0 = fma(vec4<f32>(a0), b0, c0_0);
-        c1_0 = fma(vec4<f32>(a1), b0, c1_0);
-        c2_0 = fma(vec4<f32>(a2), b0, c2_0);
-        c3_0 = fma(vec4<f32>(a3), b0, c3_0);
-      }
-      {
-        let a0 = lhs_tile[a_at + 36u];
-        let a1 = lhs_tile[a_at + 37u];
-        let a2 = lhs_tile[a_at + 38u];
-        let a3 = lhs_tile[a_at + 39u];
-        let b0 = rhs_tile[b_at + 9u];
-        c0_0 = fma(vec4<f32>(a0), b0, c0_0);
-        c1_0 = fma(vec4<f32>(a1), b0, c1_0);
-        c2_0 = fma(vec4<f32>(a2), b0, c2_0);
-        c3_0 = fma(vec4<f32>(a3), b0, c3_0);
-      }
-      {
-        let a0 = lhs_tile[a_at + 72u];
-        let a1 = lhs_tile[a_at + 73u];
-        let a2 = lhs_tile[a_at + 74u];
-        let a3 = lhs_tile[a_at + 75u];
-        let b0 = rhs_tile[b_at + 18u];
-        c0_0 = fma(vec4<f32>(a0), b0, c0_0);
-        c1_0 = fma(vec4<f32>(a1), b0, c1_0);
-        c2_0 = fma(vec4<f32>(a2), b0, c2_0);
-        c3_0 = fma(vec4<f32>(a3), b0, c3_0);
-      }
-      {
-        let a0 = lhs_tile[a_at + 108u];
-        let a1 = lhs_tile[a_at + 109u];
-        let a2 = lhs_tile[a_at + 110u];
-        let a3 = lhs_tile[a_at + 111u];
-        let b0 = rhs_tile[b_at + 27u];
-        c0_0 = fma(vec4<f32>(a0), b0, c0_0);
-        c1_0 = fma(vec4<f32>(a1), b0, c1_0);
-        c2_0 = fma(vec4<f32>(a2), b0, c2_0);
-        c3_0 = fma(vec4<f32>(a3), b0, c3_0);
-      }
+    {
+      let a0 = lhs_tile[ty + 0u];
+      let b0 = rhs_tile[tx + 0u];
+      c0_0 = fma(vec4<f32>(a0[0]), b0, c0_0);
+      c1_0 = fma(vec4<f32>(a0[1]), b0, c1_0);
+      c2_0 = fma(vec4<f32>(a0[2]), b0, c2_0);
+      c3_0 = fma(vec4<f32>(a0[3]), b0, c3_0);
+    }
+    {
+      let a0 = lhs_tile[ty + 9u];
+      let b0 = rhs_tile[tx + 9u];
+      c0_0 = fma(vec4<f32>(a0[0]), b0, c0_0);
+      c1_0 = fma(vec4<f32>(a0[1]), b0, c1_0);
+      c2_0 = fma(vec4<f32>(a0[2]), b0, c2_0);
+      c3_0 = fma(vec4<f32>(a0[3]), b0, c3_0);
+    }
+    {
+      let a0 = lhs_tile[ty + 18u];
+      let b0 = rhs_tile[tx + 18u];
+      c0_0 = fma(vec4<f32>(a0[0]), b0, c0_0);
+      c1_0 = fma(vec4<f32>(a0[1]), b0, c1_0);
+      c2_0 = fma(vec4<f32>(a0[2]), b0, c2_0);
+      c3_0 = fma(vec4<f32>(a0[3]), b0, c3_0);
+    }
+    {
+      let a0 = lhs_tile[ty + 27u];
+      let b0 = rhs_tile[tx + 27u];
+      c0_0 = fma(vec4<f32>(a0[0]), b0, c0_0);
+      c1_0 = fma(vec4<f32>(a0[1]), b0, c1_0);
+      c2_0 = fma(vec4<f32>(a0[2]), b0, c2_0);
+      c3_0 = fma(vec4<f32>(a0[3]), b0, c3_0);
+    }
+    {
+      let a0 = lhs_tile[ty + 36u];
+      let b0 = rhs_tile[tx + 36u];
+      c0_0 = fma(vec4<f32>(a0[0]), b0, c0_0);
+      c1_0 = fma(vec4<f32>(a0[1]), b0, c1_0);
+      c2_0 = fma(vec4<f32>(a0[2]), b0, c2_0);
+      c3_0 = fma(vec4<f32>(a0[3]), b0, c3_0);
+    }
+    {
+      let a0 = lhs_tile[ty + 45u];
+      let b0 = rhs_tile[tx + 45u];
+      c0_0 = fma(vec4<f32>(a0[0]), b0, c0_0);
+      c1_0 = fma(vec4<f32>(a0[1]), b0, c1_0);
+      c2_0 = fma(vec4<f32>(a0[2]), b0, c2_0);
+      c3_0 = fma(vec4<f32>(a0[3]), b0, c3_0);
+    }
+    {
+      let a0 = lhs_tile[ty + 54u];
+      let b0 = rhs_tile[tx + 54u];
+      c0_0 = fma(vec4<f32>(a0[0]), b0, c0_0);
+      c1_0 = fma(vec4<f32>(a0[1]), b0, c1_0);
+      c2_0 = fma(vec4<f32>(a0[2]), b0, c2_0);
+      c3_0 = fma(vec4<f32>(a0[3]), b0, c3_0);
+    }
+    {
+      let a0 = lhs_tile[ty + 63u];
+      let b0 = rhs_tile[tx + 63u];
+      c0_0 = fma(vec4<f32>(a0[0]), b0, c0_0);
+      c1_0 = fma(vec4<f32>(a0[1]), b0, c1_0);
+      c2_0 = fma(vec4<f32>(a0[2]), b0, c2_0);
+      c3_0 = fma(vec4<f32>(a0[3]), b0, c3_0);
+    }
+    {
+      let a0 = lhs_tile[ty + 72u];
+      let b0 = rhs_tile[tx + 72u];
+      c0_0 = fma(vec4<f32>(a0[0]), b0, c0_0);
+      c1_0 = fma(vec4<f32>(a0[1]), b0, c1_0);
+      c2_0 = fma(vec4<f32>(a0[2]), b0, c2_0);
+      c3_0 = fma(vec4<f32>(a0[3]), b0, c3_0);
+    }
+    {
+      let a0 = lhs_tile[ty + 81u];
+      let b0 = rhs_tile[tx + 81u];
+      c0_0 = fma(vec4<f32>(a0[0]), b0, c0_0);
+      c1_0 = fma(vec4<f32>(a0[1]), b0, c1_0);
+      c2_0 = fma(vec4<f32>(a0[2]), b0, c2_0);
+      c3_0 = fma(vec4<f32>(a0[3]), b0, c3_0);
+    }
+    {
+      let a0 = lhs_tile[ty + 90u];
+      let b0 = rhs_tile[tx + 90u];
+      c0_0 = fma(vec4<f32>(a0[0]), b0, c0_0);
+      c1_0 = fma(vec4<f32>(a0[1]), b0, c1_0);
+      c2_0 = fma(vec4<f32>(a0[2]), b0, c2_0);
+      c3_0 = fma(vec4<f32>(a0[3]), b0, c3_0);
+    }
+    {
+      let a0 = lhs_tile[ty + 99u];
+      let b0 = rhs_tile[tx + 99u];
+      c0_0 = fma(vec4<f32>(a0[0]), b0, c0_0);
+      c1_0 = fma(vec4<f32>(a0[1]), b0, c1_0);
+      c2_0 = fma(vec4<f32>(a0[2]), b0, c2_0);
+      c3_0 = fma(vec4<f32>(a0[3]), b0, c3_0);
+    }
+    {
+      let a0 = lhs_tile[ty + 108u];
+      let b0 = rhs_tile[tx + 108u];
+      c0_0 = fma(vec4<f32>(a0[0]), b0, c0_0);
+      c1_0 = fma(vec4<f32>(a0[1]), b0, c1_0);
+      c2_0 = fma(vec4<f32>(a0[2]), b0, c2_0);
+      c3_0 = fma(vec4<f32>(a0[3]), b0, c3_0);
+    }
+    {
+      let a0 = lhs_tile[ty + 117u];
+      let b0 = rhs_tile[tx + 117u];
+      c0_0 = fma(vec4<f32>(a0[0]), b0, c0_0);
+      c1_0 = fma(vec4<f32>(a0[1]), b0, c1_0);
+      c2_0 = fma(vec4<f32>(a0[2]), b0, c2_0);
+      c3_0 = fma(vec4<f32>(a0[3]), b0, c3_0);
+    }
+    {
+      let a0 = lhs_tile[ty + 126u];
+      let b0 = rhs_tile[tx + 126u];
+      c0_0 = fma(vec4<f32>(a0[0]), b0, c0_0);
+      c1_0 = fma(vec4<f32>(a0[1]), b0, c1_0);
+      c2_0 = fma(vec4<f32>(a0[2]), b0, c2_0);
+      c3_0 = fma(vec4<f32>(a0[3]), b0, c3_0);
+    }
+    {
+      let a0 = lhs_tile[ty + 135u];
+      let b0 = rhs_tile[tx + 135u];
+      c0_0 = fma(vec4<f32>(a0[0]), b0, c0_0);
+      c1_0 = fma(vec4<f32>(a0[1]), b0, c1_0);
+      c2_0 = fma(vec4<f32>(a0[2]), b0, c2_0);
+      c3_0 = fma(vec4<f32>(a0[3]), b0, c3_0);
     }
     workgroupBarrier();
   }

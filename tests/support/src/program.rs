@@ -71,10 +71,11 @@ impl Program {
     }
 
     /// The texts that goldens keep, with their names.
-    pub fn parts(&self) -> [(&'static str, String); 3] {
+    pub fn parts(&self) -> [(&'static str, String); 4] {
         [
             ("graph", self.dump.graph.clone()),
             ("groups", self.dump.groups.clone()),
+            ("schedules", self.dump.schedules.clone()),
             ("plan", self.function.plan.to_string()),
         ]
     }

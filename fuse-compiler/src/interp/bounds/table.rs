@@ -4,6 +4,12 @@
 //! kernel uses a builtin function of WGSL, the entry is what WGSL promises (§15.7.4), or tighter where every
 //! known driver is; where a kernel uses a formula of ours, the entry follows from the formula's steps, or is
 //! an approximation's own error. `f16` is computed in `f32` and rounded once per store, which the ranges add.
+//!
+//! What lavapipe (Mesa 22.3) achieved with 200 000 arguments from -80 to 80, in ulps of the result: `rsqrt`,
+//! `sin` 1; `atan`, `erf` 1.3; `cos` 1.4; `log1p`, `tan` 2; `exp2` 2.2; `tanh` 2.8; `selu` 3; `exp`, `expm1`,
+//! `sigmoid`, `silu`, `softplus`, `mish` 32 at -80, of which the table allows 163 (the exponent's rounding grows with
+//! its magnitude); relative to the larger of 1 and the result: `log` 1.5, `log2` 1.2, `gelu` 1, `gelu_tanh` 1.4,
+//! `hard_sigmoid` 0.5, `hard_swish` 1; all others are exact.
 
 use super::Range;
 use crate::graph::UnaryOp;

@@ -1,0 +1,52 @@
+//! Canonical text of schedules, for goldens and `FUSE_DUMP_DIR`.
+
+use std::fmt::Write;
+
+use fuse_artifact::{Kernel, Require, Schedule, Variant};
+
+/// A kernel's variants as text: how each is scheduled, what it needs of shapes and of the adapter.
+pub fn print(kernel: &Kernel) -> String {
+    let mut text = format!("{}\n", kernel.name);
+    for variant in kernel.variants.iter() {
+        let _ = writeln!(text, "  {}: {}", variant.name, schedule(&variant.schedule));
+        for (i, pass) in variant.passes.iter().enumerate() {
+            let (size, bytes) = (pass.workgroup_size, pass.workgroup_bytes);
+            let _ = writeln!(text, "    pass {i}: workgroups of {size}, {bytes} bytes of workgroup memory");
+        }
+        for need in needs(variant) {
+            let _ = writeln!(text, "    needs {need}");
+        }
+    }
+    text
+}
+
+fn schedule(schedule: &Schedule) -> String {
+    let split = |split: bool| if split { ", depth split between workgroups" } else { "" };
+    match schedule {
+        Schedule::Elements { lanes, rank } => format!("{lanes} elements per invocation, up to {rank} axes"),
+        Schedule::Tiles { rows, columns, depth, per_invocation: [r, c], lanes, split: is_split } => {
+            let tile = format!("tiles of {rows}x{columns} in steps of {depth}");
+            format!("{tile}, {r}x{c} per invocation, loads of {lanes}{}", split(*is_split))
+        }
+        Schedule::Row { columns, depth_lanes, split: is_split } => {
+            format!("{columns} columns, depth over {depth_lanes} invocations{}", split(*is_split))
+        }
+        Schedule::Dot { outputs, depth_lanes } => {
+            format!("{outputs} sums per workgroup, depth over {depth_lanes} invocations")
+        }
+    }
+}
+
+fn needs(variant: &Variant) -> Vec<String> {
+    let require = |require: &Require| match require {
+        Require::RankAtMost(rank) => format!("at most {rank} axes after merging"),
+        Require::InnerMultiple { of } => format!("an innermost extent that is a multiple of {of}, or a single row"),
+        Require::Stride { access, axis, stride } => format!("stride {stride} of a{access} along axis {axis}"),
+        Require::Aligned { access, axis, of } => format!("a{access} aligned to {of} elements but along axis {axis}"),
+        Require::Multiple { axis, of } => format!("a multiple of {of} as extent {axis}"),
+        Require::AtMost { axis, value } => format!("at most {value} as extent {axis}"),
+    };
+    let features = [(variant.features.f16, "f16"), (variant.features.subgroups, "subgroups")];
+    let features = features.iter().filter(|(needed, _)| *needed).map(|(_, name)| format!("the feature {name}"));
+    variant.requires.iter().map(require).chain(features).collect()
+}
