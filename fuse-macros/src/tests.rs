@@ -141,7 +141,10 @@ fn dumps_go_to_a_folder_per_function() {
             .expect("a folder")
             .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
             .collect();
-        assert!(files.contains("graph.txt") && files.contains("groups.txt") && files.contains("schedules.txt"), "{files:?}");
+        assert!(
+            files.contains("graph.txt") && files.contains("groups.txt") && files.contains("schedules.txt"),
+            "{files:?}"
+        );
         assert!(files.iter().any(|file| file.ends_with(".wgsl")), "{files:?}");
     }
     std::fs::remove_dir_all(&directory).expect("the folder is ours");

@@ -65,7 +65,8 @@ impl Axes {
         self.batch_names().iter().map(|name| format!("{name}, ")).collect()
     }
 
-    fn batch_parameters(&self) -> String {
+    /// Batch parameters of a function, with a trailing comma.
+    pub(super) fn batch_parameters(&self) -> String {
         self.batch_names().iter().map(|name| format!("{name}: u32, ")).collect()
     }
 }

@@ -381,20 +381,30 @@ impl<'a> TileText<'a> {
     }
 
     fn store(&mut self) {
+        if self.tile.lanes == 1 {
+            self.declare_finish_each();
+        }
+        let finish = if self.tile.lanes == 1 { "finish_each" } else { "finish" };
         let batch = self.axes.batch_arguments();
         for [row, column, name] in self.places() {
-            if self.tile.lanes == 1 {
-                for e in 0..4 {
-                    self.main.line(format!("finish(batch, {batch}{row}, {column} + {e}u, c.s{name}[{e}]);"));
-                }
-                continue;
-            }
             let loaded = match self.member.split {
                 true => String::new(),
                 false => epilogue(self.group, &self.axes, self.sum, self.tile).preloaded_arguments(&format!("_{name}")),
             };
-            self.main.line(format!("finish(batch, {batch}{row}, {column}, c.s{name}{loaded});"));
+            self.main.line(format!("{finish}(batch, {batch}{row}, {column}, c.s{name}{loaded});"));
         }
+    }
+
+    /// Declares `finish_each`, which takes the four sums of a vector one by one.
+    fn declare_finish_each(&mut self) {
+        let (parameters, arguments) = (self.axes.batch_parameters(), self.axes.batch_arguments());
+        let (ty, mut lines) = (vector_type(self.sum, 4), Lines::default());
+        lines.line(format!("fn finish_each(batch: u32, {parameters}row: u32, column: u32, sum: {ty}) {{"));
+        for e in 0..4 {
+            lines.line(format!("finish(batch, {arguments}row, column + {e}u, sum[{e}]);"));
+        }
+        lines.line("}");
+        self.shader.module.append(&lines);
     }
 }
 

@@ -41,6 +41,24 @@ fn finish(batch: u32, row: u32, column: u32, sum: f32) {
 }
 var<workgroup> lhs_tile: array<vec4<f32>, 144>;
 var<workgroup> rhs_tile: array<vec4<f32>, 144>;
+struct Sums {
+  s0_0: vec4<f32>,
+  s1_0: vec4<f32>,
+  s2_0: vec4<f32>,
+  s3_0: vec4<f32>,
+}
+fn update(c: ptr<function, Sums>, a0: vec4<f32>, b0: vec4<f32>) {
+  (*c).s0_0 = fma(vec4<f32>(a0[0]), b0, (*c).s0_0);
+  (*c).s1_0 = fma(vec4<f32>(a0[1]), b0, (*c).s1_0);
+  (*c).s2_0 = fma(vec4<f32>(a0[2]), b0, (*c).s2_0);
+  (*c).s3_0 = fma(vec4<f32>(a0[3]), b0, (*c).s3_0);
+}
+fn finish_each(batch: u32, row: u32, column: u32, sum: vec4<f32>) {
+  finish(batch, row, column + 0u, sum[0]);
+  finish(batch, row, column + 1u, sum[1]);
+  finish(batch, row, column + 2u, sum[2]);
+  finish(batch, row, column + 3u, sum[3]);
+}
 
 @compute @workgroup_size(64)
 fn main(
@@ -60,10 +78,7 @@ fn main(
   let column0 = tile % p.column_tiles * 32u;
   let tx = local % 8u;
   let ty = local / 8u;
-  var c0_0 = vec4<f32>();
-  var c1_0 = vec4<f32>();
-  var c2_0 = vec4<f32>();
-  var c3_0 = vec4<f32>();
+  var c = Sums();
   let a0_o = (local + 0u) / 16u;
   let a0_k = ((local + 0u) % 16u) * 1u;
   let a0_at = min(row0 + a0_o, p.extent_0 - 1u);
@@ -294,150 +309,26 @@ fn main(
       let b7_depth = min(k0 + 16u + b7_k, k_end - 1u);
       b7_x1 = in_w2[b7_base1 + b7_depth * p.stride_1_0];
     }
-    {
-      let a0 = lhs_tile[ty + 0u];
-      let b0 = rhs_tile[tx + 0u];
-      c0_0 = fma(vec4<f32>(a0[0]), b0, c0_0);
-      c1_0 = fma(vec4<f32>(a0[1]), b0, c1_0);
-      c2_0 = fma(vec4<f32>(a0[2]), b0, c2_0);
-      c3_0 = fma(vec4<f32>(a0[3]), b0, c3_0);
-    }
-    {
-      let a0 = lhs_tile[ty + 9u];
-      let b0 = rhs_tile[tx + 9u];
-      c0_0 = fma(vec4<f32>(a0[0]), b0, c0_0);
-      c1_0 = fma(vec4<f32>(a0[1]), b0, c1_0);
-      c2_0 = fma(vec4<f32>(a0[2]), b0, c2_0);
-      c3_0 = fma(vec4<f32>(a0[3]), b0, c3_0);
-    }
-    {
-      let a0 = lhs_tile[ty + 18u];
-      let b0 = rhs_tile[tx + 18u];
-      c0_0 = fma(vec4<f32>(a0[0]), b0, c0_0);
-      c1_0 = fma(vec4<f32>(a0[1]), b0, c1_0);
-      c2_0 = fma(vec4<f32>(a0[2]), b0, c2_0);
-      c3_0 = fma(vec4<f32>(a0[3]), b0, c3_0);
-    }
-    {
-      let a0 = lhs_tile[ty + 27u];
-      let b0 = rhs_tile[tx + 27u];
-      c0_0 = fma(vec4<f32>(a0[0]), b0, c0_0);
-      c1_0 = fma(vec4<f32>(a0[1]), b0, c1_0);
-      c2_0 = fma(vec4<f32>(a0[2]), b0, c2_0);
-      c3_0 = fma(vec4<f32>(a0[3]), b0, c3_0);
-    }
-    {
-      let a0 = lhs_tile[ty + 36u];
-      let b0 = rhs_tile[tx + 36u];
-      c0_0 = fma(vec4<f32>(a0[0]), b0, c0_0);
-      c1_0 = fma(vec4<f32>(a0[1]), b0, c1_0);
-      c2_0 = fma(vec4<f32>(a0[2]), b0, c2_0);
-      c3_0 = fma(vec4<f32>(a0[3]), b0, c3_0);
-    }
-    {
-      let a0 = lhs_tile[ty + 45u];
-      let b0 = rhs_tile[tx + 45u];
-      c0_0 = fma(vec4<f32>(a0[0]), b0, c0_0);
-      c1_0 = fma(vec4<f32>(a0[1]), b0, c1_0);
-      c2_0 = fma(vec4<f32>(a0[2]), b0, c2_0);
-      c3_0 = fma(vec4<f32>(a0[3]), b0, c3_0);
-    }
-    {
-      let a0 = lhs_tile[ty + 54u];
-      let b0 = rhs_tile[tx + 54u];
-      c0_0 = fma(vec4<f32>(a0[0]), b0, c0_0);
-      c1_0 = fma(vec4<f32>(a0[1]), b0, c1_0);
-      c2_0 = fma(vec4<f32>(a0[2]), b0, c2_0);
-      c3_0 = fma(vec4<f32>(a0[3]), b0, c3_0);
-    }
-    {
-      let a0 = lhs_tile[ty + 63u];
-      let b0 = rhs_tile[tx + 63u];
-      c0_0 = fma(vec4<f32>(a0[0]), b0, c0_0);
-      c1_0 = fma(vec4<f32>(a0[1]), b0, c1_0);
-      c2_0 = fma(vec4<f32>(a0[2]), b0, c2_0);
-      c3_0 = fma(vec4<f32>(a0[3]), b0, c3_0);
-    }
-    {
-      let a0 = lhs_tile[ty + 72u];
-      let b0 = rhs_tile[tx + 72u];
-      c0_0 = fma(vec4<f32>(a0[0]), b0, c0_0);
-      c1_0 = fma(vec4<f32>(a0[1]), b0, c1_0);
-      c2_0 = fma(vec4<f32>(a0[2]), b0, c2_0);
-      c3_0 = fma(vec4<f32>(a0[3]), b0, c3_0);
-    }
-    {
-      let a0 = lhs_tile[ty + 81u];
-      let b0 = rhs_tile[tx + 81u];
-      c0_0 = fma(vec4<f32>(a0[0]), b0, c0_0);
-      c1_0 = fma(vec4<f32>(a0[1]), b0, c1_0);
-      c2_0 = fma(vec4<f32>(a0[2]), b0, c2_0);
-      c3_0 = fma(vec4<f32>(a0[3]), b0, c3_0);
-    }
-    {
-      let a0 = lhs_tile[ty + 90u];
-      let b0 = rhs_tile[tx + 90u];
-      c0_0 = fma(vec4<f32>(a0[0]), b0, c0_0);
-      c1_0 = fma(vec4<f32>(a0[1]), b0, c1_0);
-      c2_0 = fma(vec4<f32>(a0[2]), b0, c2_0);
-      c3_0 = fma(vec4<f32>(a0[3]), b0, c3_0);
-    }
-    {
-      let a0 = lhs_tile[ty + 99u];
-      let b0 = rhs_tile[tx + 99u];
-      c0_0 = fma(vec4<f32>(a0[0]), b0, c0_0);
-      c1_0 = fma(vec4<f32>(a0[1]), b0, c1_0);
-      c2_0 = fma(vec4<f32>(a0[2]), b0, c2_0);
-      c3_0 = fma(vec4<f32>(a0[3]), b0, c3_0);
-    }
-    {
-      let a0 = lhs_tile[ty + 108u];
-      let b0 = rhs_tile[tx + 108u];
-      c0_0 = fma(vec4<f32>(a0[0]), b0, c0_0);
-      c1_0 = fma(vec4<f32>(a0[1]), b0, c1_0);
-      c2_0 = fma(vec4<f32>(a0[2]), b0, c2_0);
-      c3_0 = fma(vec4<f32>(a0[3]), b0, c3_0);
-    }
-    {
-      let a0 = lhs_tile[ty + 117u];
-      let b0 = rhs_tile[tx + 117u];
-      c0_0 = fma(vec4<f32>(a0[0]), b0, c0_0);
-      c1_0 = fma(vec4<f32>(a0[1]), b0, c1_0);
-      c2_0 = fma(vec4<f32>(a0[2]), b0, c2_0);
-      c3_0 = fma(vec4<f32>(a0[3]), b0, c3_0);
-    }
-    {
-      let a0 = lhs_tile[ty + 126u];
-      let b0 = rhs_tile[tx + 126u];
-      c0_0 = fma(vec4<f32>(a0[0]), b0, c0_0);
-      c1_0 = fma(vec4<f32>(a0[1]), b0, c1_0);
-      c2_0 = fma(vec4<f32>(a0[2]), b0, c2_0);
-      c3_0 = fma(vec4<f32>(a0[3]), b0, c3_0);
-    }
-    {
-      let a0 = lhs_tile[ty + 135u];
-      let b0 = rhs_tile[tx + 135u];
-      c0_0 = fma(vec4<f32>(a0[0]), b0, c0_0);
-      c1_0 = fma(vec4<f32>(a0[1]), b0, c1_0);
-      c2_0 = fma(vec4<f32>(a0[2]), b0, c2_0);
-      c3_0 = fma(vec4<f32>(a0[3]), b0, c3_0);
-    }
+    update(&c, lhs_tile[ty + 0u], rhs_tile[tx + 0u]);
+    update(&c, lhs_tile[ty + 9u], rhs_tile[tx + 9u]);
+    update(&c, lhs_tile[ty + 18u], rhs_tile[tx + 18u]);
+    update(&c, lhs_tile[ty + 27u], rhs_tile[tx + 27u]);
+    update(&c, lhs_tile[ty + 36u], rhs_tile[tx + 36u]);
+    update(&c, lhs_tile[ty + 45u], rhs_tile[tx + 45u]);
+    update(&c, lhs_tile[ty + 54u], rhs_tile[tx + 54u]);
+    update(&c, lhs_tile[ty + 63u], rhs_tile[tx + 63u]);
+    update(&c, lhs_tile[ty + 72u], rhs_tile[tx + 72u]);
+    update(&c, lhs_tile[ty + 81u], rhs_tile[tx + 81u]);
+    update(&c, lhs_tile[ty + 90u], rhs_tile[tx + 90u]);
+    update(&c, lhs_tile[ty + 99u], rhs_tile[tx + 99u]);
+    update(&c, lhs_tile[ty + 108u], rhs_tile[tx + 108u]);
+    update(&c, lhs_tile[ty + 117u], rhs_tile[tx + 117u]);
+    update(&c, lhs_tile[ty + 126u], rhs_tile[tx + 126u]);
+    update(&c, lhs_tile[ty + 135u], rhs_tile[tx + 135u]);
     workgroupBarrier();
   }
-  finish(batch, row0 + ty * 4u + 0u, column0 + (tx + 0u) * 4u + 0u, c0_0[0]);
-  finish(batch, row0 + ty * 4u + 0u, column0 + (tx + 0u) * 4u + 1u, c0_0[1]);
-  finish(batch, row0 + ty * 4u + 0u, column0 + (tx + 0u) * 4u + 2u, c0_0[2]);
-  finish(batch, row0 + ty * 4u + 0u, column0 + (tx + 0u) * 4u + 3u, c0_0[3]);
-  finish(batch, row0 + ty * 4u + 1u, column0 + (tx + 0u) * 4u + 0u, c1_0[0]);
-  finish(batch, row0 + ty * 4u + 1u, column0 + (tx + 0u) * 4u + 1u, c1_0[1]);
-  finish(batch, row0 + ty * 4u + 1u, column0 + (tx + 0u) * 4u + 2u, c1_0[2]);
-  finish(batch, row0 + ty * 4u + 1u, column0 + (tx + 0u) * 4u + 3u, c1_0[3]);
-  finish(batch, row0 + ty * 4u + 2u, column0 + (tx + 0u) * 4u + 0u, c2_0[0]);
-  finish(batch, row0 + ty * 4u + 2u, column0 + (tx + 0u) * 4u + 1u, c2_0[1]);
-  finish(batch, row0 + ty * 4u + 2u, column0 + (tx + 0u) * 4u + 2u, c2_0[2]);
-  finish(batch, row0 + ty * 4u + 2u, column0 + (tx + 0u) * 4u + 3u, c2_0[3]);
-  finish(batch, row0 + ty * 4u + 3u, column0 + (tx + 0u) * 4u + 0u, c3_0[0]);
-  finish(batch, row0 + ty * 4u + 3u, column0 + (tx + 0u) * 4u + 1u, c3_0[1]);
-  finish(batch, row0 + ty * 4u + 3u, column0 + (tx + 0u) * 4u + 2u, c3_0[2]);
-  finish(batch, row0 + ty * 4u + 3u, column0 + (tx + 0u) * 4u + 3u, c3_0[3]);
+  finish_each(batch, row0 + ty * 4u + 0u, column0 + (tx + 0u) * 4u, c.s0_0);
+  finish_each(batch, row0 + ty * 4u + 1u, column0 + (tx + 0u) * 4u, c.s1_0);
+  finish_each(batch, row0 + ty * 4u + 2u, column0 + (tx + 0u) * 4u, c.s2_0);
+  finish_each(batch, row0 + ty * 4u + 3u, column0 + (tx + 0u) * 4u, c.s3_0);
 }
