@@ -101,7 +101,7 @@ impl Helpers {
             | UnaryOp::Log2 => format!("{}({x})", op.name()),
             UnaryOp::Rsqrt => format!("inverseSqrt({x})"),
             UnaryOp::Recip => format!("{t}(1.0) / {x}"),
-            UnaryOp::Relu => format!("select({x}, {t}(0.0), {x} < {t}(0.0))"),
+            UnaryOp::Relu => self.call("fuse_relu", lanes, x),
             UnaryOp::Sign => self.call("fuse_sign", lanes, x),
             UnaryOp::Log1p => self.call("fuse_log1p", lanes, x),
             UnaryOp::Expm1 => self.call("fuse_expm1", lanes, x),
@@ -218,12 +218,21 @@ fn fuse_is_nan$S(x: $T) -> $B {
   return (bitcast<$U>(x) & $U(0x7fffffffu)) > $U(0x7f800000u);
 }",
     },
+    // Drivers turn `select(x, 0, x < 0)` into an instruction that gives 0 for NaN, so NaN is selected by its bits.
+    Helper {
+        name: "fuse_relu",
+        needs: &["fuse_is_nan"],
+        text: "
+fn fuse_relu$S(x: $T) -> $T {
+  return select(max(x, $T(0.0)), x, fuse_is_nan$S(x));
+}",
+    },
     Helper {
         name: "fuse_min",
         needs: &["fuse_is_nan"],
         text: "
 fn fuse_min$S(x: $T, y: $T) -> $T {
-  return select(y, x, (x < y) | fuse_is_nan$S(x));
+  return select(select(min(x, y), y, fuse_is_nan$S(y)), x, fuse_is_nan$S(x));
 }",
     },
     Helper {
@@ -231,7 +240,7 @@ fn fuse_min$S(x: $T, y: $T) -> $T {
         needs: &["fuse_is_nan"],
         text: "
 fn fuse_max$S(x: $T, y: $T) -> $T {
-  return select(y, x, (x > y) | fuse_is_nan$S(x));
+  return select(select(max(x, y), y, fuse_is_nan$S(y)), x, fuse_is_nan$S(x));
 }",
     },
     Helper {
@@ -242,7 +251,8 @@ fn fuse_sign$S(x: $T) -> $T {
   return select(select(x, $T(-1.0), x < $T(0.0)), $T(1.0), x > $T(0.0));
 }",
     },
-    // 2·atanh(x/(2 + x)) by its series near 0, where ln(1 + x) loses digits.
+    // 2·atanh(x/(2 + x)) by its series near 0, where ln(1 + x) loses digits; x itself where x/(2 + x) could be
+    // subnormal and flushed, which is far below where the next term counts.
     Helper {
         name: "fuse_log1p",
         needs: &[],
@@ -251,7 +261,8 @@ fn fuse_log1p$S(x: $T) -> $T {
   let s = x / ($T(2.0) + x);
   let q = s * s;
   let series = $T(2.0) * s * ($T(1.0) + q * ($T(0.33333333) + q * ($T(0.2) + q * ($T(0.14285714) + q * ($T(0.11111111) + q * ($T(0.09090909) + q * ($T(0.07692308) + q * $T(0.06666667))))))));
-  return select(log($T(1.0) + x), series, abs(x) < $T(0.5));
+  let near = select(series, x, abs(x) < $T(0.00000001));
+  return select(log($T(1.0) + x), near, abs(x) < $T(0.5));
 }",
     },
     // Taylor's series near 0, where e^x - 1 loses digits.
@@ -430,7 +441,8 @@ fn fuse_mish$S(x: $T) -> $T {
   return x * fuse_tanh$S(fuse_softplus$S(x));
 }",
     },
-    // x - y·trunc(x/y), with the quotient's rounding error of at most one put right.
+    // x - y·trunc(x/y), with the quotient's rounding error of at most one put right. The sign is copied by its bit,
+    // because a comparison may take a subnormal for zero.
     Helper {
         name: "fuse_rem",
         needs: &[],
@@ -442,7 +454,7 @@ fn fuse_rem$S(x: $T, y: $T) -> $T {
   let lifted = select(first, first + b, first < $T(0.0));
   let r = select(lifted, lifted - b, lifted >= b);
   let value = select(r, a, a < b);
-  return select(value, -value, x < $T(0.0));
+  return bitcast<$T>(bitcast<$U>(value) | (bitcast<$U>(x) & $U(0x80000000u)));
 }",
     },
     // WGSL's pow leaves x <= 0 undefined; the cases are those of C's pow.

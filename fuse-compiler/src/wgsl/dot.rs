@@ -49,18 +49,17 @@ pub fn dot(group: &Group, contraction: &Contraction, names: &Names, outputs: u32
         axes.depth,
         depth_lanes * LANES
     ));
-    let side = |side: &'_ (crate::fusion::body::Body, usize)| side.1;
     let lhs = Operand {
         group,
         body: &contraction.lhs.0,
-        value: side(&contraction.lhs),
+        value: contraction.lhs.1,
         prefix: "a",
         lanes: LANES,
         buffer_lanes: LANES,
         lane_axis: axes.batch + 1,
     };
     let rhs =
-        Operand { body: &contraction.rhs.0, value: side(&contraction.rhs), prefix: "b", lane_axis: axes.batch, ..lhs };
+        Operand { body: &contraction.rhs.0, value: contraction.rhs.1, prefix: "b", lane_axis: axes.batch, ..lhs };
     let mut lhs_at = axes.batch_names();
     lhs_at.extend(["row".to_owned(), "depth".to_owned()]);
     let mut rhs_at = axes.batch_names();

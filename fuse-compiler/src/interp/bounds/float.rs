@@ -122,8 +122,9 @@ fn quotient(x: Range, y: Range) -> Range {
     let mut range = corners(x, y, |x, y| table::DIV.widen(x / y, x));
     range.nan |= holds_infinity(x) && holds_infinity(y);
     if y.low.abs().max(y.high.abs()) > table::DIV_LARGEST && range.has_numbers() {
-        // The divisor's reciprocal is subnormal, so that the quotient may be flushed.
+        // The divisor's reciprocal is subnormal and may be flushed: then the quotient is 0, or NaN of an infinity.
         range = range.union(Range::point(0.0));
+        range.nan |= holds_infinity(x);
     }
     range
 }
