@@ -99,7 +99,7 @@ fn run() -> Result<()> {
     println!("  ratio    {:>10.2}", micros(unfused) / micros(fused));
 
     println!("\nWGSL: {} texts in `feed_forward::KERNELS`;", texts());
-    println!("      building with FUSE_DUMP_DIR=/some/folder writes graph, groups and WGSL there");
+    println!("      building with FUSE_DUMP_DIR=/some/folder writes graph, groups, schedules and WGSL there");
     Ok(())
 }
 

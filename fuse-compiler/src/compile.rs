@@ -104,7 +104,7 @@ enum Breadth {
 
 /// Everything after the assumptions.
 fn compile_plan(graph: &Graph, options: &Options, breadth: Breadth) -> Result<Compiled, CompileError> {
-    let groups = fusion::fuse(graph);
+    let groups = fusion::fuse(graph).map_err(|message| CompileError { stage: "fusion", message })?;
     check("fusion", fusion::verify::verify(graph, &groups))?;
     let names = Names::new(graph);
     let mut kernels = Vec::with_capacity(groups.groups.len());

@@ -93,13 +93,16 @@ pub struct Store {
 }
 
 /// Cuts a graph into groups.
-pub fn fuse(graph: &Graph) -> Groups {
+///
+/// # Errors
+/// When storing a value did not make its consumer possible, which would be a defect of this stage.
+pub fn fuse(graph: &Graph) -> Result<Groups, String> {
     let mut planner = Planner::new(graph);
+    // Each round that fails stores one more value, so that the loop ends.
     loop {
-        let cut = planner.cut();
-        match planner.build(&cut) {
-            Ok(groups) => return groups,
-            Err(needs) => planner.store(needs),
+        match planner.build(&planner.cut()) {
+            Ok(groups) => return Ok(groups),
+            Err(needs) => planner.store(needs)?,
         }
     }
 }
@@ -162,11 +165,14 @@ impl<'g> Planner<'g> {
     }
 
     /// Puts a value in memory because a kernel could not be built without.
-    fn store(&mut self, needs: NeedsStorage) {
+    fn store(&mut self, needs: NeedsStorage) -> Result<(), String> {
         self.refuse(needs.node, needs.consumer, needs.reason);
         let node = index::strip_reshapes(self.graph, needs.node);
-        let new = self.forced.insert(node);
-        debug_assert!(new, "storing {node} again would not help");
+        if self.forced.insert(node) {
+            Ok(())
+        } else {
+            Err(format!("{node} is stored, yet {} cannot be computed: {}", needs.consumer, needs.reason))
+        }
     }
 
     /// The cuts, in launch order.
