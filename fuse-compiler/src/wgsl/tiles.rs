@@ -1,10 +1,10 @@
 //! The text of tiled contraction kernels.
 //!
-//! Each step, a workgroup holds a slice of both operands in workgroup memory, the left one transposed, so
-//! that each invocation reads its rows and columns as vectors. The steps over the depth of a slice are written out:
-//! drivers that were measured do not unroll them. While it multiplies, the next slice is
-//! already on its way into registers. Coordinates outside an operand are clamped to its last element: rows and
-//! columns computed from them are never stored, and depths beyond the end are replaced by zero after the prologue.
+//! Each step, a workgroup holds a slice of both operands in workgroup memory, the left one transposed, so that each
+//! invocation reads its rows and columns as vectors; while it multiplies, the next slice is already on its way into
+//! registers. The multiplications of a step are written out, because the drivers that were measured do not unroll them.
+//! Coordinates outside an operand are clamped to its last element: rows and columns computed from them are never
+//! stored, and depths beyond the end are replaced by zero after the prologue.
 
 use fuse_artifact::{DType, Grid, Pass, Uniform};
 
