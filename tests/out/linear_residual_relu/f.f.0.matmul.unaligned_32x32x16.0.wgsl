@@ -25,6 +25,12 @@ struct Params {
 @group(0) @binding(4) var<storage, read> in_r: array<f32>;
 @group(0) @binding(5) var<storage, read_write> result_0: array<f32>;
 
+fn fuse_is_nan1(x: f32) -> bool {
+  return (bitcast<u32>(x) & u32(0x7fffffffu)) > u32(0x7f800000u);
+}
+fn fuse_relu1(x: f32) -> f32 {
+  return select(max(x, f32(0.0)), x, fuse_is_nan1(x));
+}
 fn finish(batch: u32, row: u32, column: u32, sum: f32) {
   if row >= p.extent_0 || column >= p.extent_1 {
     return;
@@ -36,7 +42,7 @@ fn finish(batch: u32, row: u32, column: u32, sum: f32) {
   let v2 = v0 + v1;
   let v3 = x3;
   let v4 = v2 + v3;
-  let v5 = select(v4, f32(0.0), v4 < f32(0.0));
+  let v5 = fuse_relu1(v4);
   let at = (batch * p.extent_0 + row) * p.extent_1 + column;
   result_0[at] = v5;
 }

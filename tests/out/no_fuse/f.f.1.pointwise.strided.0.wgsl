@@ -7,6 +7,12 @@ struct Params {
 @group(0) @binding(1) var<storage, read> temporary_0: array<f32>;
 @group(0) @binding(2) var<storage, read_write> temporary_1: array<f32>;
 
+fn fuse_is_nan1(x: f32) -> bool {
+  return (bitcast<u32>(x) & u32(0x7fffffffu)) > u32(0x7f800000u);
+}
+fn fuse_relu1(x: f32) -> f32 {
+  return select(max(x, f32(0.0)), x, fuse_is_nan1(x));
+}
 
 @compute @workgroup_size(256)
 fn main(
@@ -23,6 +29,6 @@ fn main(
   let c1 = (i - r1 * p.extent_1);
   let c0 = r1;
   let v0 = temporary_0[i];
-  let v1 = select(v0, f32(0.0), v0 < f32(0.0));
+  let v1 = fuse_relu1(v0);
   temporary_1[i] = v1;
 }

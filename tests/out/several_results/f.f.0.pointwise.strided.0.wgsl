@@ -15,6 +15,9 @@ struct Params {
 fn fuse_is_nan1(x: f32) -> bool {
   return (bitcast<u32>(x) & u32(0x7fffffffu)) > u32(0x7f800000u);
 }
+fn fuse_relu1(x: f32) -> f32 {
+  return select(max(x, f32(0.0)), x, fuse_is_nan1(x));
+}
 
 @compute @workgroup_size(256)
 fn main(
@@ -32,7 +35,7 @@ fn main(
   let v1 = f32(in_y[i]);
   let v2 = v1;
   let v3 = v0 + v2;
-  let v4 = select(v3, f32(0.0), v3 < f32(0.0));
+  let v4 = fuse_relu1(v3);
   let v5 = f32(f16(v3));
   let v7 = v3 > f32(0.5f);
   let v8 = select(select(i32(clamp(v3, f32(-2147483648.0), f32(2147483520.0))), i32(2147483647), v3 >= f32(2147483648.0)), i32(0), fuse_is_nan1(v3));
