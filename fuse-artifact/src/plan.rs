@@ -26,7 +26,7 @@ pub struct Plan {
 pub struct PlanGroup {
     /// The kernel's name.
     pub kernel: Text,
-    /// `pointwise` or `contraction`.
+    /// `pointwise`, `reduction`, `contraction` or `attention`.
     pub kind: Text,
     /// The operations in it, in order.
     pub operations: List<Text>,
@@ -34,6 +34,8 @@ pub struct PlanGroup {
     pub reads: List<Text>,
     /// What it writes, with dtype and shape.
     pub writes: List<Text>,
+    /// What it saves against one kernel per operation, for example `5 dispatches, 20*M*N bytes`; empty if nothing.
+    pub saves: Text,
     /// The names of its variants.
     pub variants: List<Text>,
 }
@@ -61,6 +63,9 @@ impl fmt::Display for Plan {
             writeln!(f, "{stem}├─ computes {}", group.operations.join(", "))?;
             writeln!(f, "{stem}├─ reads {}", group.reads.join(", "))?;
             writeln!(f, "{stem}├─ writes {}", group.writes.join(", "))?;
+            if !group.saves.is_empty() {
+                writeln!(f, "{stem}├─ saves {}", group.saves)?;
+            }
             writeln!(f, "{stem}└─ variants {}", group.variants.join(", "))?;
         }
         for (i, refusal) in self.refusals.iter().enumerate() {

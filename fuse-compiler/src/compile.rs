@@ -2,7 +2,9 @@
 
 use std::{collections::BTreeSet, fmt};
 
-use fuse_artifact::{Domain, DomainKind, Features, Function, Kernel, Param, ParamKind, Pass, TensorSpec, Variant};
+use fuse_artifact::{
+    Domain, DomainKind, Features, Function, Kernel, Param, ParamKind, Pass, Scratch, TensorSpec, Variant,
+};
 
 use crate::{
     fusion::{self, Group, GroupKind, Groups},
@@ -88,7 +90,7 @@ pub fn compile(graph: &Graph, options: &Options) -> Result<Compiled, CompileErro
     let mut compiled = compile_plan(&assumed, options, Breadth::Full)?;
     let general = compile_plan(graph, options, Breadth::Narrow)?;
     compiled.function.assumes = assumes.into();
-    compiled.function.otherwise = vec![general.function].into();
+    compiled.function.alternatives = vec![general.function].into();
     compiled.dump.append(general.dump);
     Ok(compiled)
 }
@@ -141,6 +143,7 @@ fn kernel(group: &Group, names: &Names, schedule: Option<&ScheduleOverride>) -> 
         GroupKind::Pointwise => {
             let members = schedule::pointwise::family(group, schedule.and_then(|s| s.workgroup));
             let variant = |member: &schedule::pointwise::Member| Variant {
+                scratch: Scratch::default(),
                 name: member.name.into(),
                 requires: member.requires.clone().into(),
                 features: Features::default(),
@@ -153,20 +156,28 @@ fn kernel(group: &Group, names: &Names, schedule: Option<&ScheduleOverride>) -> 
             extents.push(contraction.depth.clone());
             let members = schedule::contraction::family(group, contraction, schedule.and_then(|s| s.tile));
             let variant = |member: &schedule::contraction::Member| Variant {
+                scratch: Scratch {
+                    per_output: if member.split { contraction.rhs.len() as u32 } else { 0 },
+                    per_row: 0,
+                },
                 name: member.name.clone().into(),
                 requires: member.requires.clone().into(),
                 features: Features::default(),
                 schedule: member.schedule(),
                 passes: contraction_passes(group, contraction, names, member).into(),
             };
-            (DomainKind::Contraction, members.iter().map(variant).collect())
+            let kind = DomainKind::Contraction { products: contraction.rhs.len() as u8 };
+            (kind, members.iter().map(variant).collect())
         }
+        GroupKind::Reduction(_) => unimplemented!("package `reduction`"),
+        GroupKind::Attention(_) => unimplemented!("package `attention`"),
     };
     let variants: Vec<Variant> = variants.into_iter().map(with_features).collect();
+    let accesses = group.accesses.iter().chain(group.stores.iter().filter_map(|store| store.access.as_ref()));
     Kernel {
         name: group.name.clone().into(),
         domain: Domain { kind, extents: extents.into(), fixed: group.fixed },
-        accesses: group.accesses.iter().map(|access| access.access.clone()).collect::<Vec<_>>().into(),
+        accesses: accesses.map(|access| access.access.clone()).collect::<Vec<_>>().into(),
         variants: variants.into(),
     }
 }
@@ -194,7 +205,7 @@ fn contraction_passes(
 /// A variant needs what its shaders enable.
 fn with_features(mut variant: Variant) -> Variant {
     let enables = |name: &str| variant.passes.iter().any(|pass| pass.wgsl.contains(&format!("enable {name};")));
-    variant.features = Features { f16: enables("f16"), subgroups: enables("subgroups") };
+    variant.features.f16 = enables("f16");
     variant
 }
 
@@ -237,7 +248,7 @@ fn function(graph: &Graph, groups: &Groups, kernels: Vec<Kernel>) -> Function {
         plan: plan::describe(graph, groups, &kernels),
         kernels: kernels.into(),
         assumes: vec![].into(),
-        otherwise: vec![].into(),
+        alternatives: vec![].into(),
     }
 }
 

@@ -63,12 +63,15 @@ fn describe_group(graph: &Graph, group: &Group, kernel: &Kernel) -> PlanGroup {
         kernel: group.name.clone().into(),
         kind: match group.kind {
             GroupKind::Pointwise => "pointwise",
+            GroupKind::Reduction(_) => "reduction",
             GroupKind::Contraction(_) => "contraction",
+            GroupKind::Attention(_) => "attention",
         }
         .into(),
         operations: computes.map(names).collect::<Vec<_>>().into(),
         reads: reads.into_iter().map(Into::into).collect::<Vec<_>>().into(),
         writes: writes.map(Into::into).collect::<Vec<_>>().into(),
+        saves: String::new().into(),
         variants: kernel.variants.iter().map(|variant| variant.name.clone()).collect::<Vec<_>>().into(),
     }
 }

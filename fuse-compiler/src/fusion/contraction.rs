@@ -6,11 +6,11 @@ use fuse_artifact::{Slot, Space};
 
 use super::{
     Contraction, Cut, Group, GroupKind, Planner,
-    body::{BodyBuilder, NeedsStorage},
-    index::strip_reshapes,
+    body::{self, BodyBuilder, NeedsStorage},
+    index::{IndexMap, strip_reshapes},
     legality::{contraction_dependencies, is_pointwise},
 };
-use crate::graph::{NodeId, Op};
+use crate::graph::{NodeId, Op, TensorType};
 
 /// A matrix product and its epilogue.
 pub(super) struct Region {
@@ -112,11 +112,13 @@ pub(super) fn group(
     let shape = graph.nodes[matmul].ty.shape.clone();
     let rank = shape.len();
     let mut builder = BodyBuilder::new(graph, &planner.uses_coordinates, stored);
-    let nothing = |_: NodeId| false;
-    let (lhs_body, lhs_values) = builder.body(Space::Lhs, rank, &[lhs], &nothing, Some(matmul))?;
-    let (rhs_body, rhs_values) = builder.body(Space::Rhs, rank, &[rhs], &nothing, Some(matmul))?;
-    let inside = |node: NodeId| cut.region.contains(&node);
-    let (body, values) = builder.body(Space::Point, rank, &cut.outputs, &inside, Some(matmul))?;
+    let (inside, place) = (|node: NodeId| cut.region.contains(&node), |_: &TensorType| IndexMap::identity(rank));
+    let point =
+        body::Region { space: Space::Point, rank, inside: &inside, place: &place, sums: &[matmul], operand_of: None };
+    let operand = |space| body::Region { space, inside: &|_| false, sums: &[], operand_of: Some(matmul), ..point };
+    let (lhs_body, lhs_values) = builder.body(&operand(Space::Lhs), &[lhs])?;
+    let (rhs_body, rhs_values) = builder.body(&operand(Space::Rhs), &[rhs])?;
+    let (body, values) = builder.body(&point, &cut.outputs)?;
     let (accesses, fixed) = builder.finish();
     let depth = graph.nodes[lhs].ty.shape[rank - 1].clone();
     let mut nodes = prologue_nodes(planner, &[lhs, rhs], stored);
@@ -124,10 +126,10 @@ pub(super) fn group(
     Ok(Group {
         name: String::new(),
         kind: GroupKind::Contraction(Box::new(Contraction {
-            matmul,
+            matmuls: vec![matmul],
             depth,
             lhs: (lhs_body, lhs_values[0]),
-            rhs: (rhs_body, rhs_values[0]),
+            rhs: vec![(rhs_body, rhs_values[0])],
         })),
         shape,
         nodes,

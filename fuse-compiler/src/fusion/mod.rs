@@ -16,6 +16,7 @@ mod contraction;
 pub mod heuristics;
 pub mod index;
 pub mod legality;
+pub mod levels;
 mod pointwise;
 pub mod print;
 pub mod verify;
@@ -45,7 +46,7 @@ pub struct Group {
     pub name: String,
     /// What kind of kernel.
     pub kind: GroupKind,
-    /// The domain: the shape of every output.
+    /// The domain: the shape of every output; of a reduction, kept axes and then reduced axes.
     pub shape: Vec<Size>,
     /// The nodes that the kernel computes, in order (for plans and prints).
     pub nodes: Vec<NodeId>,
@@ -64,21 +65,54 @@ pub struct Group {
 pub enum GroupKind {
     /// One value per element.
     Pointwise,
-    /// A sum of products per element.
+    /// Rows taken together, with the pointwise operations around.
+    Reduction(Reduction),
+    /// Sums of products per element.
     Contraction(Box<Contraction>),
+    /// An attention.
+    Attention(Box<Attention>),
 }
 
-/// The contraction of a group.
+/// The reduction of a group. The group's body computes with values of two levels: per element, and per row
+/// ([`ValueOp::Reduce`](body::ValueOp::Reduce) and what follows from it alone); [`body::Body::levels`] tells them apart.
+#[derive(Clone, Debug)]
+pub struct Reduction {
+    /// How many of the last axes of the group's shape are reduced.
+    pub axes: usize,
+}
+
+/// The contraction of a group: one product, or several that share their left operand and have equal shapes. Where its
+/// body has reductions, they run along the columns: such a group needs a workgroup to own whole rows.
 #[derive(Clone, Debug)]
 pub struct Contraction {
-    /// The `matmul` node.
-    pub matmul: NodeId,
+    /// The `matmul` nodes.
+    pub matmuls: Vec<NodeId>,
     /// The extent that is summed over.
     pub depth: Size,
     /// The left operand's program (prologue) and its value.
     pub lhs: (Body, ValueId),
-    /// The right operand's program (prologue) and its value.
-    pub rhs: (Body, ValueId),
+    /// For each product, the right operand's program (prologue) and its value.
+    pub rhs: Vec<(Body, ValueId)>,
+}
+
+/// The attention of a group, `softmax(score(query · key))·value`; the softmax runs over the keys. The group's shape is
+/// batch axes, queries M, value columns E, and its body starts from the normalized output.
+#[derive(Clone, Debug)]
+pub struct Attention {
+    /// The `matmul` node of the weighted sum of values.
+    pub output: NodeId,
+    /// Keys N.
+    pub keys: Size,
+    /// Depth D of the scores' products.
+    pub depth: Size,
+    /// The program of the queries, in [`Space::Lhs`](fuse_artifact::Space::Lhs): batch axes, M, D.
+    pub query: (Body, ValueId),
+    /// The program of the keys, in [`Space::Rhs`](fuse_artifact::Space::Rhs): batch axes, D, N.
+    pub key: (Body, ValueId),
+    /// The program of the scores, in [`Space::Score`](fuse_artifact::Space::Score): batch axes, M, N.
+    pub score: (Body, ValueId),
+    /// The program of the values, in [`Space::Value`](fuse_artifact::Space::Value): batch axes, N, E.
+    pub value: (Body, ValueId),
 }
 
 /// A value that a kernel stores.
@@ -90,6 +124,9 @@ pub struct Store {
     pub value: ValueId,
     /// Where it goes.
     pub slot: Slot,
+    /// Of a reduction: how indices of the domain become offsets (kept indices only, for a value per row). These accesses
+    /// follow the group's `accesses` in the kernel. Elsewhere outputs are contiguous over the domain, and this is `None`.
+    pub access: Option<KernelAccess>,
 }
 
 /// Cuts a graph into groups.
@@ -254,7 +291,9 @@ impl<'g> Planner<'g> {
     /// The stores of a cut's outputs, given their values.
     fn stores(outputs: &[NodeId], values: &[ValueId], slots: &BTreeMap<NodeId, Vec<Slot>>) -> Vec<Store> {
         let pairs = outputs.iter().zip(values);
-        pairs.flat_map(|(&node, &value)| slots[&node].iter().map(move |&slot| Store { node, value, slot })).collect()
+        pairs
+            .flat_map(|(&node, &value)| slots[&node].iter().map(move |&slot| Store { node, value, slot, access: None }))
+            .collect()
     }
 }
 

@@ -6,11 +6,12 @@ use fuse_artifact::{Slot, Space};
 
 use super::{
     Cut, Group, GroupKind, Planner,
-    body::{BodyBuilder, NeedsStorage},
+    body::{self, BodyBuilder, NeedsStorage},
     contraction::prologue_nodes,
+    index::IndexMap,
     legality::launch_order,
 };
-use crate::graph::NodeId;
+use crate::graph::{NodeId, TensorType};
 
 /// Groups the stored nodes that no contraction computes; few groups, each of one shape.
 ///
@@ -51,7 +52,16 @@ pub(super) fn group(
     let shape = graph.nodes[cut.outputs[0]].ty.shape.clone();
     let mut builder = BodyBuilder::new(graph, &planner.uses_coordinates, stored);
     let inside = |node: NodeId| cut.outputs.contains(&node);
-    let (body, values) = builder.body(Space::Point, shape.len(), &cut.outputs, &inside, None)?;
+    let place = |ty: &TensorType| IndexMap::identity(ty.rank());
+    let region = body::Region {
+        space: Space::Point,
+        rank: shape.len(),
+        inside: &inside,
+        place: &place,
+        sums: &[],
+        operand_of: None,
+    };
+    let (body, values) = builder.body(&region, &cut.outputs)?;
     let (accesses, fixed) = builder.finish();
     let outside = |node: NodeId| if inside(node) { None } else { stored(node) };
     let nodes = prologue_nodes(planner, &cut.outputs, &outside);
