@@ -97,6 +97,9 @@ pub fn compile(graph: &Graph, options: &Options) -> Result<Compiled, CompileErro
             Some(first) => first.add_alternative(other),
         }
     }
+    if let Some(Compiled { function, .. }) = &mut compiled {
+        function.plan.alternatives = function.alternatives.iter().map(plan::summary).collect::<Vec<_>>().into();
+    }
     compiled.ok_or_else(|| CompileError { stage: "fusion", message: "no plan".to_owned() })
 }
 

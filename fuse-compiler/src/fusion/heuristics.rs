@@ -8,7 +8,7 @@ use super::{
     attention::Pattern,
     legality::{is_anchor, is_movement, is_pointwise},
 };
-use crate::graph::{Graph, NodeId, Op, UnaryOp};
+use crate::graph::{BinaryOp, Graph, NodeId, Op, UnaryOp};
 
 /// Work of recomputing a value, in units of one simple arithmetic operation, up to which a contraction
 /// computes an operand's prologue each time it loads a tile. A tile of 32 columns loads each left element
@@ -113,13 +113,22 @@ fn recompute_costs(graph: &Graph) -> Vec<u32> {
 pub fn operation_cost(op: &Op) -> u32 {
     match op {
         Op::Unary(op, _) => unary_cost(*op),
-        Op::Binary(crate::graph::BinaryOp::Pow, ..) => 2 * TRANSCENDENTAL,
-        Op::Binary(..) | Op::Compare(..) | Op::Select { .. } | Op::Cast(_) => 1,
+        Op::Binary(op, ..) => binary_cost(*op),
+        Op::Compare(..) | Op::Select { .. } | Op::Cast(_) => 1,
         _ => 0,
     }
 }
 
-fn unary_cost(op: UnaryOp) -> u32 {
+pub(super) fn binary_cost(op: BinaryOp) -> u32 {
+    match op {
+        BinaryOp::Pow => 2 * TRANSCENDENTAL,
+        // Ten rounds of two wide products.
+        BinaryOp::Philox => 100,
+        _ => 1,
+    }
+}
+
+pub(super) fn unary_cost(op: UnaryOp) -> u32 {
     use UnaryOp as U;
     match op {
         U::Neg | U::Not | U::Abs | U::Sign | U::Floor | U::Ceil | U::Round | U::Relu => 1,

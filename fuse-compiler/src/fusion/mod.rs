@@ -15,12 +15,14 @@ pub mod attention;
 pub mod body;
 pub mod chains;
 mod contraction;
+pub mod cost;
 pub mod heuristics;
 pub mod index;
 pub mod legality;
 pub mod levels;
 mod pointwise;
 pub mod print;
+mod reasons;
 mod reduction;
 mod regions;
 mod rows;
@@ -243,7 +245,10 @@ impl<'g> Planner<'g> {
             self.attentions
                 .retain(|pattern| !pattern.nodes.iter().any(|&n| n != pattern.output && forced.contains(&n)));
             match self.build(&self.cut()) {
-                Ok(groups) => return Ok(groups),
+                Ok(mut groups) => {
+                    reasons::explain(self.graph, &mut groups);
+                    return Ok(groups);
+                }
                 Err(Obstacle::Needs(needs)) => self.store(needs)?,
                 Err(Obstacle::TooMany(products)) => self.apart.extend(products),
             }
@@ -258,10 +263,9 @@ impl<'g> Planner<'g> {
     }
 
     fn refuse(&mut self, producer: NodeId, consumer: NodeId, reason: &str) {
-        let name = |node: NodeId| format!("{} {node}", self.graph.nodes[node].op.name());
         let refusal = Refusal {
-            producer: name(producer).into(),
-            consumer: name(consumer).into(),
+            producer: reasons::name(self.graph, producer).into(),
+            consumer: reasons::name(self.graph, consumer).into(),
             reason: reason.to_owned().into(),
         };
         if !self.refusals.contains(&refusal) {
