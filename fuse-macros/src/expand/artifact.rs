@@ -9,8 +9,8 @@
 
 use fuse_artifact::{
     Access, Binding, Check, DType, Domain, DomainKind, Features, Function, Grid, Kernel, List, Param, ParamKind, Pass,
-    Plan, PlanGroup, Refusal, Relation, Require, Schedule, Size, Slot, Space, Symbol, SymbolSource, TensorSpec, Term,
-    Text, Uniform, Variant,
+    Plan, PlanGroup, Refusal, Relation, Require, Schedule, Scratch, Size, Slot, Space, Symbol, SymbolSource,
+    TensorSpec, Term, Text, Uniform, Variant,
 };
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
