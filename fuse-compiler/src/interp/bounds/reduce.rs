@@ -63,21 +63,24 @@ fn sum(exact: f64, x: &[Bounded]) -> Range {
     let finite: Vec<Bounded> = x.iter().filter(|b| !infinite(b)).copied().collect();
     let magnitude: f64 = finite.iter().map(|b| b.exact.abs() + radius(b)).sum();
     // Partial sums may overflow, and then meet an infinity of the other sign.
-    if !(magnitude <= LARGEST) {
+    if magnitude.is_nan() || magnitude > LARGEST {
         return Range::ANY;
     }
     if let Some(first) = x.iter().find(infinite) {
         let agree = x.iter().filter(infinite).all(|b| b.range.low == first.range.low);
         return if agree { first.range } else { Range::NAN };
     }
-    let from_operands: f64 = x.iter().map(radius).sum();
     let rounding = if magnitude <= granule(x) * EXACT_SUM {
         0.0
     } else {
         table::sum(x.len()) * magnitude + x.len() as f64 * NORMAL
     };
-    let error = from_operands + rounding;
-    Range::between(exact - error, exact + error)
+    let sum = |end: fn(&Bounded) -> f64| x.iter().map(end).sum::<f64>();
+    let (low, high) = (sum(|b| b.range.low).min(exact) - rounding, sum(|b| b.range.high).max(exact) + rounding);
+    // Rounding keeps the sign of a sum whose terms agree in theirs.
+    let low = if x.iter().all(|b| b.range.low >= 0.0) { low.max(0.0) } else { low };
+    let high = if x.iter().all(|b| b.range.high <= 0.0) { high.min(0.0) } else { high };
+    Range::between(low, high)
 }
 
 /// A product in `f32`: every factor's range, and one rounding for each factor; exact where the odd parts of all
