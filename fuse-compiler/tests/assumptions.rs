@@ -11,7 +11,7 @@ fn kernels(source: &str) -> (usize, Option<usize>) {
     assert!(!expression.diagnostics.has_errors(), "{source} has errors");
     let function = compile(&expression.instances[0].graph, &Options::default()).expect("it compiles").function;
     assert_eq!(function.assumes.is_empty(), function.alternatives.is_empty());
-    (function.kernels.len(), function.alternatives.first().map(|other| other.kernels.len()))
+    (function.kernels.len(), function.alternatives.last().map(|other| other.kernels.len()))
 }
 
 #[test]

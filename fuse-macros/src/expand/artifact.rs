@@ -99,7 +99,7 @@ structs! {
     Features { f16, subgroups }
     Pass { wgsl, bindings, uniforms, grid, workgroup_size, workgroup_bytes }
     Binding { slot, dtype, writable }
-    Plan { signature, groups, refusals, unfused_dispatches, fused_bytes, unfused_bytes }
+    Plan { signature, groups, refusals, alternatives, unfused_dispatches, fused_bytes, unfused_bytes }
     PlanGroup { kernel, kind, operations, reads, writes, saves, variants }
     Refusal { producer, consumer, reason }
 }
