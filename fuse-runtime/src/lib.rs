@@ -80,8 +80,8 @@ pub mod __private {
     #[cfg(all(feature = "reference", not(target_arch = "wasm32")))]
     pub use crate::reference;
     pub use crate::{
-        AtLeast, BroadcastRank, Element, Error, Float, MatmulRank, Number, OneLess, OneMore, Operand, OperandOf,
-        Rank, Ranked, Tensor,
+        AtLeast, BroadcastRank, Element, Error, Exactly, Float, MatmulRank, Number, OneLess, OneMore, Operand,
+        OperandOf, Rank, Ranked, SameRank, Tensor,
         launch::{Arg, KernelVariants, launch, launch_dynamic, launch_into, launch_padded, launch_with, variants},
         operand::launch_operands,
         raw::RawTensor,
