@@ -141,7 +141,7 @@ impl Helpers {
             BinaryOp::Max => format!("max({x}, {y})"),
             BinaryOp::And => format!("{x} & {y}"),
             BinaryOp::Or => format!("{x} | {y}"),
-            BinaryOp::Philox => unimplemented!("package `reduction`"),
+            BinaryOp::Philox => self.call("fuse_philox", lanes, &format!("{x}, {y}")),
         }
     }
 
@@ -456,6 +456,44 @@ fn fuse_rem$S(x: $T, y: $T) -> $T {
   let r = select(lifted, lifted - b, lifted >= b);
   let value = select(r, a, a < b);
   return bitcast<$T>(bitcast<$U>(value) | (bitcast<$U>(x) & $U(0x80000000u)));
+}",
+    },
+    // The high words of products of 32-bit words are put together from those of 16-bit halves. Each lane computes a whole
+    // block and keeps one of its words.
+    Helper {
+        name: "fuse_philox",
+        needs: &[],
+        text: "
+fn fuse_multiply_high$S(x: $U, y: u32) -> $U {
+  let x0 = x & $U(0xffffu);
+  let x1 = x >> $U(16u);
+  let y0 = $U(y & 0xffffu);
+  let y1 = $U(y >> 16u);
+  let low = x1 * y0 + ((x0 * y0) >> $U(16u));
+  let high = x0 * y1 + (low & $U(0xffffu));
+  return x1 * y1 + (low >> $U(16u)) + (high >> $U(16u));
+}
+fn fuse_philox$S(x: $U, seed: $U) -> $U {
+  var c0 = x >> $U(2u);
+  var c1 = $U();
+  var c2 = $U();
+  var c3 = $U();
+  var k0 = seed;
+  var k1 = $U();
+  for (var round = 0u; round < 10u; round++) {
+    let high0 = fuse_multiply_high$S(c0, 0xd2511f53u);
+    let high1 = fuse_multiply_high$S(c2, 0xcd9e8d57u);
+    let low0 = c0 * $U(0xd2511f53u);
+    let low1 = c2 * $U(0xcd9e8d57u);
+    c0 = high1 ^ c1 ^ k0;
+    c1 = low1;
+    c2 = high0 ^ c3 ^ k1;
+    c3 = low0;
+    k0 += $U(0x9e3779b9u);
+    k1 += $U(0xbb67ae85u);
+  }
+  let word = x & $U(3u);
+  return select(select(c0, c1, word == $U(1u)), select(c2, c3, word == $U(3u)), word >= $U(2u));
 }",
     },
     // WGSL's pow leaves x <= 0 undefined; the cases are those of C's pow.
