@@ -72,10 +72,8 @@ impl Gather<'_> {
     pub(super) fn read(&self, shader: &mut Shader<'_>, offset: &str, at: &[(u8, String)], lanes: u32) -> String {
         let KernelAccess { access, dtype, .. } = self.access;
         let buffer = shader.buffer(access.slot, *dtype, self.buffer_lanes, false);
-        let strides: Vec<String> = at
-            .iter()
-            .map(|&(axis, _)| shader.size(&Size::product(&access.view[usize::from(axis) + 1..])))
-            .collect();
+        let strides: Vec<String> =
+            at.iter().map(|&(axis, _)| shader.size(&Size::product(&access.view[usize::from(axis) + 1..]))).collect();
         let one = |lane: u32| {
             let mut offset = offset.to_owned();
             if let Some(step) = self.steps.get(lane as usize) {

@@ -114,11 +114,7 @@ impl Place for PointwisePlace<'_> {
                 }
             }
         }
-        let extent = if kind == Along::Strided && lanes > 1 {
-            self.last_lane(shader)
-        } else {
-            String::new()
-        };
+        let extent = if kind == Along::Strided && lanes > 1 { self.last_lane(shader) } else { String::new() };
         Load { access, lane_axis: last, along: kind, index, buffer_lanes: lanes }.read(shader, &offset, lanes, &extent)
     }
 
