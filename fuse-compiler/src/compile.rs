@@ -232,7 +232,11 @@ fn kernel(group: &Group, names: &Names, schedule: Option<&ScheduleOverride>) -> 
             let kind = DomainKind::Contraction { products: contraction.rhs.len() as u8 };
             (kind, members.iter().map(variant).collect())
         }
-        GroupKind::Reduction(_) => unimplemented!("package `reduction`"),
+        GroupKind::Reduction(reduction) => {
+            let workgroup = schedule.and_then(|s| s.workgroup);
+            let kind = DomainKind::Reduction { axes: reduction.axes as u8 };
+            (kind, wgsl::reduction::variants(group, reduction, names, workgroup))
+        }
         GroupKind::Attention(_) => unimplemented!("package `attention`"),
     };
     let variants: Vec<Variant> = variants.into_iter().map(with_features).collect();
