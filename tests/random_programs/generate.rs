@@ -481,7 +481,7 @@ fn binary_text(op: BinaryOp, x: &str, y: &str) -> String {
         BinaryOp::Rem => format!("{x} % {y}"),
         BinaryOp::And => format!("{x} && {y}"),
         BinaryOp::Or => format!("{x} || {y}"),
-        BinaryOp::Pow | BinaryOp::Min | BinaryOp::Max => format!("{}({x}, {y})", op.name()),
+        BinaryOp::Pow | BinaryOp::Min | BinaryOp::Max | BinaryOp::Philox => format!("{}({x}, {y})", op.name()),
     }
 }
 
