@@ -146,6 +146,10 @@ impl<'a> Context<'a> {
                     self.shapes[usize::from(*param)].padded(usize::from(*axis), spec.shape.len()) as u64
                 }
                 SymbolSource::Broadcast(sizes) => self.broadcast(sizes, &values)?,
+                SymbolSource::Quotient { dividend, divisor } => {
+                    let (dividend, by) = (self.eval(dividend, &values)?, self.eval(divisor, &values)?);
+                    dividend.checked_div(by).ok_or_else(|| self.invalid(divisor))?
+                }
             };
             values.push(value);
         }
@@ -248,7 +252,7 @@ impl<'a> Context<'a> {
                 let distinct: Vec<String> = sizes.iter().map(|size| self.origin(size)).collect();
                 format!("the broadcast of {}", distinct.join(" and "))
             }
-            None => format!("`{}`", self.text(size)),
+            Some(SymbolSource::Quotient { .. }) | None => format!("`{}`", self.text(size)),
         }
     }
 

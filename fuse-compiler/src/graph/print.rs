@@ -33,9 +33,16 @@ impl Printer<'_> {
         let params: Vec<String> = self.graph.params.iter().map(|p| format!("{}: {}", p.name, self.param(p))).collect();
         let mut text = format!("fn {}({})\n", self.graph.name, params.join(", "));
         for symbol in &self.graph.symbols {
-            if let SymbolSource::Broadcast(sizes) = &symbol.source {
-                let _ = writeln!(text, "  let {} = broadcast [{}]", symbol.name, self.shape(sizes));
-            }
+            let _ = match &symbol.source {
+                SymbolSource::Axis { .. } => Ok(()),
+                SymbolSource::Broadcast(sizes) => {
+                    writeln!(text, "  let {} = broadcast [{}]", symbol.name, self.shape(sizes))
+                }
+                SymbolSource::Quotient { dividend, divisor } => {
+                    let (dividend, divisor) = (self.size(dividend), self.size(divisor));
+                    writeln!(text, "  let {} = quotient {dividend}, {divisor}", symbol.name)
+                }
+            };
         }
         for (id, number) in &self.numbers {
             let node = &self.graph.nodes[*id];

@@ -57,6 +57,9 @@ fn verify_symbols(graph: &Graph, violations: &mut Vec<String>) {
                 .get(usize::from(*param))
                 .is_some_and(|param| !param.scalar && usize::from(*axis) < param.ty.rank()),
             SymbolSource::Broadcast(sizes) => sizes.iter().all(|size| mentions_below(size, index)),
+            SymbolSource::Quotient { dividend, divisor } => {
+                mentions_below(dividend, index) && mentions_below(divisor, index)
+            }
         };
         if !sound {
             violations.push(format!("symbol `{}` has an impossible source", symbol.name));
@@ -276,7 +279,7 @@ fn may_repeat(graph: &Graph, have: &Size, want: &Size) -> bool {
     let both: Vec<Size> = parts(have).into_iter().chain(parts(want)).collect();
     let broadcasts = |source: &SymbolSource| match source {
         SymbolSource::Broadcast(sizes) => both.iter().all(|part| sizes.contains(part)),
-        SymbolSource::Axis { .. } => false,
+        SymbolSource::Axis { .. } | SymbolSource::Quotient { .. } => false,
     };
     have == want
         || have.is_one()
@@ -298,8 +301,8 @@ fn is_implied(graph: &Graph, a: &Size, b: &Size) -> bool {
     }
     graph.checks.iter().filter(|check| check.relation == Relation::Equal).any(|check| {
         let (left, right) = (&check.left, &check.right);
-        // a = rest · left and b = rest · right.
-        a.mul(right) == b.mul(left)
+        // a = rest · left and b = rest · right, or the other way round.
+        a.mul(right) == b.mul(left) || a.mul(left) == b.mul(right)
     })
 }
 

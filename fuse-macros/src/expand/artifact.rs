@@ -123,7 +123,7 @@ macro_rules! enums {
 enums! {
     DType { F32, F16, I32, U32, Bool, }
     ParamKind { Tensor(spec), Scalar(dtype), }
-    SymbolSource { Axis { param, axis }, Broadcast(sizes), }
+    SymbolSource { Axis { param, axis }, Broadcast(sizes), Quotient { dividend, divisor }, }
     Relation { Equal, AtMost, }
     DomainKind { Pointwise, Reduction { axes }, Contraction { products }, Attention, }
     Space { Point, Lhs, Rhs, Score, Value, }
