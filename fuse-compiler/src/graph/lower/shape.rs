@@ -139,7 +139,7 @@ impl Lowering<'_> {
         self.push(Op::Reshape(x), dtype, shape, at)
     }
 
-    fn pad(&self, visible: Vec<Size>) -> Vec<Size> {
+    pub(super) fn pad(&self, visible: Vec<Size>) -> Vec<Size> {
         if !self.padded {
             return visible;
         }
