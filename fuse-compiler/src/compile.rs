@@ -170,7 +170,10 @@ fn kernel(group: &Group, names: &Names, schedule: Option<&ScheduleOverride>) -> 
             (kind, members.iter().map(variant).collect())
         }
         GroupKind::Reduction(_) => unimplemented!("package `reduction`"),
-        GroupKind::Attention(_) => unimplemented!("package `attention`"),
+        GroupKind::Attention(attention) => {
+            extents.extend([attention.keys.clone(), attention.depth.clone()]);
+            (DomainKind::Attention, wgsl::attention::variants(group, attention, names))
+        }
     };
     let variants: Vec<Variant> = variants.into_iter().map(with_features).collect();
     let accesses = group.accesses.iter().chain(group.stores.iter().filter_map(|store| store.access.as_ref()));

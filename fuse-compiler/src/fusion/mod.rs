@@ -11,6 +11,7 @@
 //! Not here: tiles, workgroups, shader text (`schedule`, `wgsl`).
 
 pub mod assume;
+pub mod attention;
 pub mod body;
 mod contraction;
 pub mod heuristics;
