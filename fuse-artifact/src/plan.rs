@@ -13,6 +13,8 @@ pub struct Plan {
     pub groups: List<PlanGroup>,
     /// The edges that were not fused.
     pub refusals: List<Refusal>,
+    /// The other plans that a launch may choose, by size and device.
+    pub alternatives: List<Text>,
     /// Dispatches that one kernel per operation would take.
     pub unfused_dispatches: u32,
     /// Bytes of device memory that the plan reads and writes.
@@ -56,6 +58,9 @@ impl fmt::Display for Plan {
         writeln!(f, "{}", self.signature)?;
         writeln!(f, "├─ dispatches: {} ({} unfused)", self.groups.len(), self.unfused_dispatches)?;
         writeln!(f, "├─ bytes: {} ({} unfused)", self.fused_bytes, self.unfused_bytes)?;
+        for alternative in self.alternatives.iter() {
+            writeln!(f, "├─ or, chosen at launch: {alternative}")?;
+        }
         for (i, group) in self.groups.iter().enumerate() {
             let last = i + 1 == self.groups.len() && self.refusals.is_empty();
             let (branch, stem) = if last { ("└─", "   ") } else { ("├─", "│  ") };

@@ -165,7 +165,7 @@ impl Builder {
 
     fn patterns(&self) -> Vec<attention::Pattern> {
         let live: BTreeSet<NodeId> = self.graph.nodes.handles().collect();
-        attention::recognize(&self.graph, &live, &|node| self.graph.results.contains(&node))
+        attention::recognize(&self.graph, &live, true)
     }
 
     /// The group of the only pattern, whose output is stored as it is.
@@ -370,7 +370,9 @@ fn heads_that_do_not_fit_are_no_attention() {
     assert_eq!([count("256", "256"), count("257", "8"), count("8", "512")], [1, 0, 0]);
     let mut b = Builder::new();
     b.attention(DType::F32, SYMBOLIC, plain);
-    assert_eq!(b.patterns()[0].assumed_small(&b.graph).len(), 2);
+    assert_eq!(attention::assumptions(&b.graph, &b.patterns()[0]).len(), 2);
+    let live: BTreeSet<NodeId> = b.graph.nodes.handles().collect();
+    assert_eq!(attention::recognize(&b.graph, &live, false), []);
 }
 
 #[test]

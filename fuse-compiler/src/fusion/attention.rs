@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fuse_artifact::{Size, Slot, Space};
+use fuse_artifact::{Check, Relation, Size, Slot, Space};
 
 use super::{
     Attention, Group, GroupKind,
@@ -29,8 +29,9 @@ pub struct Pattern {
     pub product: NodeId,
     /// What the softmax is taken of.
     pub scores: NodeId,
-    /// The nodes from the product to the probabilities; used by nothing else, so that they need not exist in memory.
-    pub inside: BTreeSet<NodeId>,
+    /// The nodes from the product to the probabilities, and the output. But for the output they are used by nothing else,
+    /// so that they need not exist in memory.
+    pub nodes: BTreeSet<NodeId>,
 }
 
 impl Pattern {
@@ -41,8 +42,8 @@ impl Pattern {
         [last(lhs), last(self.output)]
     }
 
-    /// The sizes that the kernel assumes to be at most [`MAX_HEAD`]: those known only at launch.
-    pub fn assumed_small(&self, graph: &Graph) -> Vec<Size> {
+    /// The sizes that must be at most [`MAX_HEAD`] but are known only at launch.
+    fn unbounded(&self, graph: &Graph) -> Vec<Size> {
         let [depth, columns] = self.head(graph);
         let mut sizes = vec![depth, columns];
         sizes.dedup();
@@ -51,26 +52,34 @@ impl Pattern {
     }
 }
 
-/// The attentions among the live nodes of a graph, in order of their outputs. `in_memory` holds the nodes that must be
-/// stored whatever happens (results, and values that were forced): a pattern computes none of them inside.
-pub fn recognize(graph: &Graph, live: &BTreeSet<NodeId>, in_memory: &dyn Fn(NodeId) -> bool) -> Vec<Pattern> {
-    if graph.options.no_fuse {
-        return vec![];
-    }
+/// The attentions among the live nodes of a graph, in order of their outputs. `assumes`: whether a plan may assume that
+/// sizes known only at launch fit a kernel ([`assumptions`]).
+pub fn recognize(graph: &Graph, live: &BTreeSet<NodeId>, assumes: bool) -> Vec<Pattern> {
     let mut users: Vec<Vec<NodeId>> = vec![vec![]; graph.nodes.len()];
     for &node in live {
         for operand in graph.nodes[node].op.operands() {
             users[operand.index()].push(node);
         }
     }
-    let context = Context { graph, users, in_memory };
-    live.iter().filter_map(|&output| context.pattern(output)).collect()
+    let context = Context { graph, users };
+    let patterns = live.iter().filter_map(|&output| context.pattern(output));
+    patterns.filter(|pattern| assumes || pattern.unbounded(graph).is_empty()).collect()
+}
+
+/// What the kernel of a pattern takes for granted.
+pub fn assumptions(graph: &Graph, pattern: &Pattern) -> Vec<Check> {
+    let check = |size: Size| Check {
+        relation: Relation::AtMost,
+        left: size,
+        right: Size::constant(MAX_HEAD),
+        what: format!("head size of an attention in `{}` that one workgroup can hold", graph.name).into(),
+    };
+    pattern.unbounded(graph).into_iter().map(check).collect()
 }
 
 struct Context<'a> {
     graph: &'a Graph,
     users: Vec<Vec<NodeId>>,
-    in_memory: &'a dyn Fn(NodeId) -> bool,
 }
 
 /// A softmax over the last axis: what it is taken of, and the nodes that compute it.
@@ -98,13 +107,15 @@ impl Context<'_> {
         let mut products = vec![];
         self.products(softmax.scores, &mut BTreeSet::new(), &mut products);
         products.into_iter().find_map(|product| {
-            let mut inside: BTreeSet<NodeId> = softmax.nodes.iter().copied().collect();
-            self.path(softmax.scores, product, &mut inside);
-            let pattern = Pattern { output, product, scores: softmax.scores, inside };
+            let mut nodes: BTreeSet<NodeId> = softmax.nodes.iter().copied().collect();
+            self.path(softmax.scores, product, &mut nodes);
+            let inner = nodes.clone();
+            nodes.insert(output);
+            let pattern = Pattern { output, product, scores: softmax.scores, nodes };
             let fits = |size: &Size| size.as_constant().is_none_or(|size| size <= MAX_HEAD);
-            let legal = !pattern.inside.contains(&rhs)
+            let legal = !inner.contains(&rhs)
                 && pattern.head(self.graph).iter().all(fits)
-                && pattern.inside.iter().all(|&node| self.is_inner(node, &pattern));
+                && inner.iter().all(|&node| self.is_inner(node, &pattern));
             legal.then_some(pattern)
         })
     }
@@ -112,7 +123,7 @@ impl Context<'_> {
     /// Whether nothing but the pattern needs the value of `node`.
     fn is_inner(&self, node: NodeId, pattern: &Pattern) -> bool {
         let users = &self.users[node.index()];
-        !(self.in_memory)(node) && users.iter().all(|user| *user == pattern.output || pattern.inside.contains(user))
+        !self.graph.results.contains(&node) && users.iter().all(|user| pattern.nodes.contains(user))
     }
 
     /// `e / sum(e)` with `e = exp(x - max(x))` along the last axis, possibly converted to another float dtype.
@@ -175,10 +186,10 @@ impl Context<'_> {
     }
 
     /// Adds the nodes between `product` and `node`, both included, if there are any.
-    fn path(&self, node: NodeId, product: NodeId, inside: &mut BTreeSet<NodeId>) {
+    fn path(&self, node: NodeId, product: NodeId, nodes: &mut BTreeSet<NodeId>) {
         let mut leads: BTreeMap<NodeId, bool> = BTreeMap::from([(product, true)]);
         self.leads_to(node, &mut leads);
-        inside.extend(leads.into_iter().filter(|(_, leads)| *leads).map(|(node, _)| node));
+        nodes.extend(leads.into_iter().filter(|(_, leads)| *leads).map(|(node, _)| node));
     }
 
     /// Whether `node` follows from one that is known to lead to the product.
@@ -260,15 +271,14 @@ fn computed_nodes(
     operands: &[NodeId],
     stored: &dyn Fn(NodeId) -> Option<Slot>,
 ) -> Vec<NodeId> {
-    let mut found = pattern.inside.clone();
-    found.insert(pattern.output);
+    let mut found = pattern.nodes.clone();
     let mut pending = operands.to_vec();
-    for node in &pattern.inside {
+    for node in &pattern.nodes {
         pending.extend(graph.nodes[*node].op.operands());
     }
     while let Some(node) = pending.pop() {
         let op = &graph.nodes[node].op;
-        let leaf = matches!(op, Op::Literal(_) | Op::Scalar(_) | Op::Input(_));
+        let leaf = matches!(op, Op::Literal(_) | Op::Scalar(_) | Op::Size(_) | Op::Input(_));
         if leaf || stored(strip_reshapes(graph, node)).is_some() || !found.insert(node) {
             continue;
         }

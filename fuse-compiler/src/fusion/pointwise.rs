@@ -20,7 +20,7 @@ use crate::graph::{NodeId, TensorType};
 pub(super) fn cuts(planner: &Planner<'_>, nodes: &[NodeId], contractions: &[Cut]) -> Vec<Cut> {
     let graph = planner.graph;
     let alone = |node: NodeId| graph.options.no_fuse || planner.forced.contains(&node);
-    let single = |&node: &NodeId| Cut { matmul: None, outputs: vec![node], region: BTreeSet::new() };
+    let single = |&node: &NodeId| Cut { anchor: None, outputs: vec![node], region: BTreeSet::new() };
     let mut cuts: Vec<Cut> = contractions.iter().cloned().chain(nodes.iter().map(single)).collect();
     let mut i = contractions.len();
     while i < cuts.len() {

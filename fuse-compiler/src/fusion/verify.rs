@@ -12,9 +12,8 @@ use std::collections::BTreeSet;
 use fuse_artifact::{Size, Slot};
 
 use super::{
-    Group, GroupKind, Groups,
+    Group, GroupKind, Groups, Policy,
     body::{Body, ValueOp},
-    legality::MAX_STORAGE_BUFFERS,
 };
 use crate::graph::Graph;
 
@@ -36,7 +35,8 @@ pub fn verify(graph: &Graph, groups: &Groups) -> Vec<String> {
             let elements = graph.nodes[store.node].ty.elements();
             let row_elements = match &group.kind {
                 GroupKind::Reduction(reduction) => Size::product(&group.shape[..group.shape.len() - reduction.axes]),
-                _ => Size::product(&group.shape),
+                GroupKind::Contraction(_) => Size::product(&group.shape[..group.shape.len() - 1]),
+                GroupKind::Pointwise | GroupKind::Attention(_) => Size::product(&group.shape),
             };
             if elements != Size::product(&group.shape) && elements != row_elements {
                 errors.push(format!("{} stores {}, which is not of its shape", group.name, store.node));
@@ -84,7 +84,7 @@ fn group_errors(group: &Group, errors: &mut Vec<String>) {
         }
     }
     let reads: BTreeSet<Slot> = group.accesses.iter().map(|access| access.access.slot).collect();
-    if reads.len() + group.stores.len() > MAX_STORAGE_BUFFERS {
+    if reads.len() + group.stores.len() > Policy::FUSED.bindings {
         errors.push(format!("{name} binds too many storage buffers"));
     }
 }

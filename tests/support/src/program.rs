@@ -54,9 +54,9 @@ impl Program {
         Self::new(graph, self.dtypes.clone())
     }
 
-    /// The function, and what runs instead for shapes that break its assumptions.
+    /// The function and its alternatives.
     pub fn plans(&self) -> impl Iterator<Item = &'static Function> + use<> {
-        std::iter::once(self.function).chain(self.function.otherwise.iter())
+        std::iter::once(self.function).chain(self.function.alternatives.iter())
     }
 
     /// Which values pass through buffers, as far as the interpreter must know.
@@ -99,6 +99,17 @@ pub fn try_compile(source: &str) -> Result<Vec<Program>, String> {
     refuse_errors(&items.diagnostics)?;
     let instances = items.functions.into_iter().flat_map(|function| function.instances);
     instances.map(|instance| Program::new(instance.graph, instance.dtypes)).collect()
+}
+
+/// The graphs of every function of a block, for every choice of generic element types.
+///
+/// # Errors
+/// The diagnostics.
+pub fn graphs(source: &str) -> Result<Vec<Graph>, String> {
+    let tokens = source.parse().map_err(|error| format!("{error}"))?;
+    let items = front::items(tokens);
+    refuse_errors(&items.diagnostics)?;
+    Ok(items.functions.into_iter().flat_map(|function| function.instances).map(|instance| instance.graph).collect())
 }
 
 /// The graphs of the expression form, one for every choice of the dtype classes, which come with it.
