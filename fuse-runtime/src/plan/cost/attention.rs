@@ -1,7 +1,7 @@
 //! The estimated time of an attention's variant: the products of its scores and of its weighted sums, or the keys and
 //! values that it reads, whichever takes longer. A prior, fitted to nothing yet.
 
-use fuse_artifact::{Schedule, Space, Variant};
+use fuse_artifact::{Require, Schedule, Space, Variant};
 
 use super::{FULL_INTENSITY, Machine, REREAD_PART, dispatches, distinct_bytes, stored_bytes};
 use crate::plan::{choose::Split, domain::Domain};
@@ -14,6 +14,9 @@ const SCORE_WORK: f64 = 16.0;
 
 /// Of the lanes that a text for longer heads has beyond the depth, the part that costs time.
 const IDLE_HEAD: f64 = 0.25;
+
+/// The part of a text's speed that is left where each element is a load of its own.
+const SINGLE_LOADS: f64 = 0.85;
 
 /// Bytes that an invocation asks for before it waits.
 const IN_FLIGHT: f64 = 64.0;
@@ -36,6 +39,8 @@ pub(crate) fn cost(variant: &Variant, domain: &Domain, split: Split, machine: &M
     // A square of scores per invocation: each value that it reads serves half a side of it.
     let side = ((rows * keys) as f64 / threads).sqrt();
     let intensity = (side / 2.0 / FULL_INTENSITY).clamp(LEAST_INTENSITY, 1.0);
+    let vectors = variant.requires.iter().any(|require| matches!(require, Require::Aligned { .. }));
+    let intensity = if vectors { intensity } else { intensity * SINGLE_LOADS };
     let busy = (rounds * threads / machine.busy_invocations).min(1.0).sqrt();
     let arithmetic = rounds * rows as f64 * walked * per_score / (intensity * busy);
 
@@ -83,7 +88,7 @@ mod tests {
         };
         Variant {
             name: name.into(),
-            requires: vec![].into(),
+            requires: vec![Require::Aligned { access: 0, axis: 2, of: 4 }].into(),
             features: Features::default(),
             schedule: Schedule::Attention { rows, keys, head, split },
             scratch: if split { Scratch { per_output: 1, per_row: 2 } } else { Scratch::default() },
@@ -106,7 +111,8 @@ mod tests {
             variant("prefill 128", [64, 32, 128], 128, false),
             variant("decode split", [1, 64, 128], 128, true),
             variant("decode", [1, 64, 128], 128, false),
-            variant("general", [32, 32, 256], 256, false),
+            Variant { requires: vec![].into(), ..variant("general", [32, 32, 256], 64, false) },
+            variant("small", [32, 32, 256], 64, false),
         ];
         let kernel = Kernel {
             name: "attention".into(),
@@ -124,6 +130,7 @@ mod tests {
         assert_eq!(choice(32, [1024, 1024, 128]), "prefill 128");
         assert_eq!(choice(8, [1, 32768, 128]), "decode split");
         assert_eq!(choice(1024, [1, 1024, 128]), "decode");
-        assert_eq!(choice(32, [512, 512, 256]), "general");
+        assert_eq!(choice(32, [512, 512, 256]), "small");
+        assert_eq!(choice(32, [512, 512, 255]), "general", "rows of 255 values are not aligned");
     }
 }

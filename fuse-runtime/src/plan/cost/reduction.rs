@@ -30,6 +30,9 @@ const STREAMED_IN_FLIGHT: f64 = 2.0;
 /// Bytes that memory gives at once.
 const SECTOR: f64 = 32.0;
 
+/// What it costs that an invocation reads a sector's elements one after the other, not side by side with others.
+const KEPT_SECTOR: f64 = 1.5;
+
 /// The part of the shorter of arithmetic and memory traffic that does not hide behind the longer.
 const NOT_HIDDEN: f64 = 0.2;
 
@@ -163,10 +166,18 @@ impl Traffic {
 /// How many times its own size an element moves: neighbouring invocations want neighbouring elements.
 fn scattered(access: &Strides, domain: &Domain, shape: &Shape, element: f64) -> f64 {
     let (kept, reduced) = access.strides.split_at(domain.kept);
-    let side_by_side = if shape.along_rows && domain.row_length() > 1 { reduced.last() } else { kept.last() };
-    match side_by_side {
+    let factor = |stride: Option<&u64>| match stride {
         Some(&stride) if stride > 1 => (stride as f64).min(SECTOR / element).max(1.0),
         _ => 1.0,
+    };
+    let across = factor(kept.last());
+    if !shape.along_rows || domain.row_length() <= 1 {
+        across
+    } else if shape.sharing > 1.0 {
+        factor(reduced.last())
+    } else {
+        // Each invocation has a row of its own: the rows are side by side, or a cache keeps the rest of a sector.
+        across.min(factor(reduced.last()) * KEPT_SECTOR)
     }
 }
 
@@ -230,6 +241,7 @@ mod tests {
             variant(if split { "columns split" } else { "columns" }, schedule, 0)
         };
         let general = Schedule::Rows { rows: 1, invocations: 256, lanes: 1, held: 0, axes: [6, 6], split: false };
+        let own_rows = Schedule::Rows { rows: 256, invocations: 1, lanes: 1, held: 0, axes: [6, 6], split: false };
         vec![
             rows(32, 8, 1, false),
             rows(8, 32, 1, false),
@@ -242,6 +254,7 @@ mod tests {
             columns(false),
             columns(true),
             variant("general", general, 0),
+            variant("own rows", own_rows, 0),
         ]
     }
 
@@ -282,6 +295,7 @@ mod tests {
         assert_eq!(of(4096, 16384), "rows 1x1024x4");
         assert_eq!(of(4096, 65536), "rows 1x256x0");
         assert_eq!(of(4096, 1023), "general", "rows of this length have no aligned vectors");
+        assert_eq!(of(1 << 20, 3), "own rows");
     }
 
     #[test]
@@ -298,7 +312,7 @@ mod tests {
         let info = device_info(AdapterKind::Discrete, 32);
         assert_eq!(choice(65536, 512, true, &info), "columns");
         assert_eq!(choice(128, 65536, true, &info), "columns split");
-        assert_eq!(choice(65535, 512, true, &info), "general");
+        assert_eq!(choice(65535, 512, true, &info), "own rows", "no whole vectors of columns");
     }
 
     #[test]
