@@ -6,9 +6,9 @@ use fuse_artifact::{Check, Relation, Size, Slot, Space};
 
 use super::{
     Contraction, Cut, Group, GroupKind, Planner, Policy,
-    body::{self, BodyBuilder, NeedsStorage, ValueOp},
+    body::{self, BodyBuilder, KernelAccess, NeedsStorage, ValueOp},
     index::strip_reshapes,
-    rows::RowSpace,
+    rows::{Extent, RowSpace},
 };
 use crate::graph::{Graph, NodeId, Op};
 
@@ -47,6 +47,15 @@ pub(super) fn group(
     let roots: Vec<NodeId> = products.iter().flat_map(|&product| [lhs, operands(product).1]).collect();
     let mut nodes = prologue_nodes(planner, &roots, stored);
     nodes.extend(&cut.region);
+    let mut stores = Planner::stores(&cut.outputs, &values, slots);
+    for store in &mut stores {
+        let ty = &graph.nodes[store.node].ty;
+        if rows.extent(&ty.shape) == Some(Extent::Row) {
+            let access = rows.place(graph, store.node).access(store.slot, Space::Point, &ty.shape, rank);
+            let may_repeat = vec![false; rank];
+            store.access = Some(KernelAccess { access, dtype: ty.dtype, may_repeat, gathered: false });
+        }
+    }
     Ok(Group {
         name: String::new(),
         kind: GroupKind::Contraction(Box::new(Contraction {
@@ -59,7 +68,7 @@ pub(super) fn group(
         nodes,
         accesses,
         fixed,
-        stores: Planner::stores(&cut.outputs, &values, slots),
+        stores,
         body,
     })
 }
