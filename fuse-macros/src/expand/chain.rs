@@ -143,7 +143,7 @@ fn resume(tokens: &TokenStream) -> Option<State> {
 
 /// A name for an import's macro that nothing else in its module has.
 fn alias(import: &Use, index: usize, context: &Context) -> Ident {
-    let mut alias = format_ident!("__fuse_use_{}_{}_{index}", import.local.unraw(), context.unique);
+    let mut alias = format_ident!("__fuse_function_{}_{}_{index}", import.local.unraw(), context.unique);
     alias.set_span(import.local.span());
     alias
 }
