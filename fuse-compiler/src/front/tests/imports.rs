@@ -113,7 +113,7 @@ fn mistakes_of_calls_are_at_the_call() {
 
 #[test]
 fn what_goes_wrong_in_a_sound_definition_is_said_at_the_call() {
-    // Sound for itself; with two equal dimensions, the named axis is ambiguous.
+    // A body that is wrong although its block called it sound.
     let first = items_of("fn first(x: f32[1, N]) -> f32[N] { squeeze(x, axis = 0) }");
     assert!(first.diagnostics.is_empty());
     let forged = answer(&first, 0, "a").to_string().replace("axis = 0", "axis = 1");
