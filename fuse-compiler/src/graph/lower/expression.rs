@@ -137,7 +137,7 @@ impl<'a> Lowering<'a> {
             );
         }
         if let Some(value) = catalog::constant(&text) {
-            return Value::Lazy(Rc::new(Lazy::literal_of(Literal::Float(value, None), at)));
+            return Lazy::literal(Literal::Float(value, None), at);
         }
         let diagnostic = Diagnostic::new(Code::UnknownVariable, at, format!("unknown variable `{text}`"));
         let names = scope.variables.keys().map(String::as_str);
