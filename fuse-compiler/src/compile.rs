@@ -131,7 +131,7 @@ fn ways(graph: &Graph) -> Result<Vec<Way>, CompileError> {
     let orders = if graph.options.no_fuse { vec![common] } else { fusion::chains::orders(&common) };
     for order in orders {
         check("chains", graph::verify::verify(&order))?;
-        for policy in [Policy::FUSED, Policy::SEPARATE] {
+        for policy in Policy::ALL {
             ways.extend(way(&order, policy, &assumes, Breadth::Full, &ways)?);
         }
     }
@@ -154,7 +154,7 @@ fn way(
     breadth: Breadth,
     known: &[Way],
 ) -> Result<Option<Way>, CompileError> {
-    if graph.options.no_fuse && policy == Policy::FUSED {
+    if graph.options.no_fuse && policy != Policy::SEPARATE {
         return Ok(None);
     }
     let groups = fusion::fuse(graph, policy).map_err(|message| CompileError { stage: "fusion", message })?;

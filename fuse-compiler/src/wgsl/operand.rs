@@ -98,7 +98,7 @@ impl Operand<'_> {
         loaded: &dyn Fn(u16) -> String,
         at: &[String],
     ) -> String {
-        let place = OperandPlace { operand: self, loaded, at, sum: None };
+        let place = OperandPlace { operand: self, loaded, at, sums: &[] };
         let values = emit(shader, lines, self.body, self.lanes, self.prefix, &place);
         values[self.value].clone()
     }
@@ -109,7 +109,8 @@ pub(super) struct OperandPlace<'a> {
     pub(super) operand: &'a Operand<'a>,
     pub(super) loaded: &'a dyn Fn(u16) -> String,
     pub(super) at: &'a [String],
-    pub(super) sum: Option<&'a str>,
+    /// The contraction's sums, one per product.
+    pub(super) sums: &'a [String],
 }
 
 impl Place for OperandPlace<'_> {
@@ -147,8 +148,8 @@ impl Place for OperandPlace<'_> {
         }
     }
 
-    fn sum(&self, _product: u8) -> String {
-        self.sum.expect("only epilogues use the contraction's sum").to_owned()
+    fn sum(&self, product: u8) -> String {
+        self.sums[usize::from(product)].clone()
     }
 }
 
