@@ -122,8 +122,8 @@ fn check_layer<T: Float + Into<f64>>(device: &Device, convert: fn(f32) -> T, bou
     let weights = Weights::parse(Path::new("random"), &file).unwrap();
     let to = Upload { device, convert };
     let name = |part: &str| format!("encoder.layer.0.{part}");
-    let matrix = |part, shape: [usize; 2]| weights.upload::<T, 2>(&name(part), shape, &to).unwrap();
-    let vector = |part, length| weights.upload::<T, 1>(&name(part), [length], &to).unwrap();
+    let matrix = |part: &str, shape: [usize; 2]| weights.upload::<T, 2>(&name(part), shape, &to).unwrap();
+    let vector = |part: &str, length| weights.upload::<T, 1>(&name(part), [length], &to).unwrap();
     let [wq, wk, wv, wo] = ["self.query", "self.key", "self.value", "output.dense"]
         .map(|part| matrix(&format!("attention.{part}.weight"), [WIDTH, WIDTH]));
     let [bq, bk, bv, bo, scale1, shift1] = [

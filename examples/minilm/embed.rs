@@ -2,8 +2,6 @@
 
 use std::io::Write;
 
-use serde_json::json;
-
 use super::embedder::Embedder;
 
 /// Lines that are embedded before their results are written.
@@ -20,7 +18,8 @@ pub(crate) fn run(embedder: &Embedder, lines: &[String], json: bool, out: &mut d
     for chunk in lines.chunks(CHUNK) {
         for (text, embedding) in chunk.iter().zip(embedder.embed(chunk, |_| {})?) {
             if json {
-                writeln!(out, "{}", json!({ "text": text, "embedding": embedding }))?;
+                let (text, embedding) = (serde_json::to_string(text)?, serde_json::to_string(&embedding)?);
+                writeln!(out, "{{\"text\":{text},\"embedding\":{embedding}}}")?;
             } else {
                 writeln!(out, "{}", readable(text, &embedding))?;
             }

@@ -35,6 +35,7 @@ pub(crate) fn run(
     let query = embedder.embed(slice::from_ref(&query.to_owned()), |_| {})?.concat();
     let numbers: Vec<usize> = (0..lines.len()).filter(|&line| !lines[line].trim().is_empty()).collect();
     let bar = progress(numbers.len());
+    bar.tick();
     let mut hits = vec![];
     for chunk in numbers.chunks(CHUNK) {
         let texts: Vec<String> = chunk.iter().map(|&line| lines[line].clone()).collect();
