@@ -19,12 +19,13 @@ pub struct Function {
     pub kernels: List<Kernel>,
     /// How the function was cut into kernels, for people.
     pub plan: Plan,
-    /// What `kernels` assume of shapes beyond what `checks` require. A launch whose shapes break an assumption runs
-    /// `otherwise` instead.
+    /// What `kernels` assume of shapes beyond what `checks` require.
     pub assumes: List<Check>,
-    /// The same function, with the same parameters, symbols and results, for shapes that break an assumption:
-    /// empty without assumptions, else one function.
-    pub otherwise: List<Function>,
+    /// Other ways to compute the same function, with the same parameters, symbols and results (and no alternatives of
+    /// their own). A launch takes, of the function and its alternatives, those whose assumptions hold and whose kernels
+    /// can all run on the device, and of these the one with the least estimated time; the earlier if they are equal.
+    /// The last has no assumptions and runs on every device.
+    pub alternatives: List<Function>,
 }
 
 /// A parameter of a function.

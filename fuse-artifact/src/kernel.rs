@@ -16,13 +16,15 @@ pub struct Kernel {
 /// The space of indices of a kernel.
 ///
 /// The runtime may simplify a domain numerically before it picks a variant. Pointwise: axes of extent 1 are
-/// dropped, and neighbouring axes merge where every access's strides allow. Contraction: batch axes fold
-/// into the rows where every access's strides allow and the right operand does not depend on them.
+/// dropped, and neighbouring axes merge where every access's strides allow. Reduction: the same, among the kept axes and
+/// among the reduced ones. Contraction: batch axes fold into the rows where every access's strides allow and the right
+/// operands do not depend on them. Attention: stays as it is.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Domain {
-    /// Pointwise or contraction.
+    /// What is computed per index.
     pub kind: DomainKind,
-    /// Pointwise: the axes of the output, outermost first. Contraction: batch axes, then rows M, columns N, depth K.
+    /// Outermost first. Pointwise: the axes of the output. Reduction: kept axes, then reduced axes. Contraction: batch
+    /// axes, then rows M, columns N, depth K. Attention: batch axes, then queries M, value columns E, keys N, depth D.
     pub extents: List<Size>,
     /// Set when the kernel uses coordinates as values (`index`), so that the domain must stay as it is.
     pub fixed: bool,
@@ -33,19 +35,34 @@ pub struct Domain {
 pub enum DomainKind {
     /// One value per index.
     Pointwise,
+    /// Rows of elements taken together: one value per index of the kept axes, and possibly one per element.
+    Reduction {
+        /// How many of the last extents are reduced.
+        axes: u8,
+    },
     /// Sums of products over the depth.
-    Contraction,
+    Contraction {
+        /// Products that share their left operand: each has its own right operand of the same extents.
+        products: u8,
+    },
+    /// `softmax(f(q·kᵀ))·v`, with an online softmax over the keys.
+    Attention,
 }
 
 /// Which axes of the domain an access is indexed by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Space {
-    /// All axes of a pointwise domain; batch axes, M, N of a contraction.
+    /// The output. All axes of a pointwise or reduction domain; batch axes, M, N of a contraction; batch axes, M, E of
+    /// an attention.
     Point,
-    /// The left operand of a contraction: batch axes, M, K.
+    /// The left operand of a contraction: batch axes, M, K. The queries of an attention: batch axes, M, D.
     Lhs,
-    /// The right operand of a contraction: batch axes, K, N.
+    /// A right operand of a contraction: batch axes, K, N. The keys of an attention: batch axes, D, N.
     Rhs,
+    /// The scores of an attention: batch axes, M, N.
+    Score,
+    /// The values of an attention: batch axes, N, E.
+    Value,
 }
 
 /// An affine map from the indices of a [`Space`] to elements of a buffer.
@@ -76,7 +93,7 @@ pub enum Slot {
     Temporary(u16),
     /// Index into `Function::results`.
     Result(u16),
-    /// Partial sums between the passes of one variant: `splits · batch · M · N` values of `f32`.
+    /// What the passes of one variant hand over: 32-bit words, as many as [`Variant::scratch`] says.
     Scratch,
 }
 
@@ -91,11 +108,25 @@ pub struct Variant {
     pub features: Features,
     /// The parameters that selection uses.
     pub schedule: Schedule,
+    /// The size of the scratch buffer.
+    pub scratch: Scratch,
     /// The dispatches, usually one.
     pub passes: List<Pass>,
 }
 
-/// A condition on a simplified domain. Axis numbers count in `Domain::extents`; `access` in `Kernel::accesses`.
+/// Words of scratch memory: `splits · (outputs · per_output + rows · per_row)`. Outputs and rows are, of a contraction,
+/// batch·M·N and batch·M; of an attention batch·M·E and batch·M; of a reduction both the number of kept indices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Scratch {
+    /// Words per output and part.
+    pub per_output: u32,
+    /// Words per row and part.
+    pub per_row: u32,
+}
+
+/// A condition on a simplified domain; `access` counts in `Kernel::accesses`. Axis numbers count in `Domain::extents`
+/// or, of a reduction, in the axes of the variant's text: `kept` axes, then `reduced` ones ([`Schedule::Rows`],
+/// [`Schedule::Columns`]), to which the axes that are left are aligned at the end of each part.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Require {
     /// Pointwise: at most this many axes are left.
@@ -139,6 +170,13 @@ pub enum Require {
         /// The largest extent.
         value: u32,
     },
+    /// The extent of the domain's axis is at least `value`.
+    AtLeast {
+        /// The axis of the domain.
+        axis: u8,
+        /// The smallest extent.
+        value: u32,
+    },
 }
 
 /// What an adapter must have for a variant.
@@ -146,8 +184,9 @@ pub enum Require {
 pub struct Features {
     /// WGSL `enable f16` (16-bit floats in storage and arithmetic).
     pub f16: bool,
-    /// WGSL `enable subgroups`.
-    pub subgroups: bool,
+    /// The smallest subgroup, in invocations, that the variant's subgroup operations work with (WGSL `enable
+    /// subgroups`); 0 if it has none.
+    pub subgroups: u32,
 }
 
 /// The parameters of a variant that selection and tuning look at.
@@ -191,6 +230,46 @@ pub enum Schedule {
         /// Invocations that share one output value.
         depth_lanes: u32,
     },
+    /// Reduction of rows: `invocations` share a row, side by side along the innermost reduced axis.
+    Rows {
+        /// Rows per workgroup.
+        rows: u32,
+        /// Invocations per row.
+        invocations: u32,
+        /// Elements per load.
+        lanes: u32,
+        /// Loads per invocation that are held in registers, so that each element is read once; 0: rows of any length are
+        /// streamed, once per dependent reduction and once more for outputs of the row's length.
+        held: u32,
+        /// Kept and reduced axes that the text can index.
+        axes: [u8; 2],
+        /// Whether several workgroups share a row, with a pass for each dependent reduction and one more.
+        split: bool,
+    },
+    /// Reduction of columns: invocations lie side by side along the innermost kept axis, in layers along the reduced axes.
+    Columns {
+        /// Kept indices per workgroup.
+        columns: u32,
+        /// Invocations that share a kept index.
+        layers: u32,
+        /// Elements per load, along the innermost kept axis.
+        lanes: u32,
+        /// Kept and reduced axes that the text can index.
+        axes: [u8; 2],
+        /// Whether several workgroups share a kept index.
+        split: bool,
+    },
+    /// Attention: a workgroup keeps `rows` queries and walks over the keys.
+    Attention {
+        /// Queries of a workgroup.
+        rows: u32,
+        /// Keys of one step.
+        keys: u32,
+        /// The largest depth and number of value columns.
+        head: u32,
+        /// Whether several workgroups share the keys and a second pass combines them.
+        split: bool,
+    },
 }
 
 /// One dispatch of a variant.
@@ -227,7 +306,8 @@ pub struct Binding {
 /// when `id` is not below `Uniform::Workgroups`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Grid {
-    /// `ceil(elements / per_workgroup)`, over all elements of the domain (contraction: batch·M·N).
+    /// `ceil(elements / per_workgroup)`, over all elements of the domain (reduction: kept indices; contraction:
+    /// batch·M·N; attention: batch·M·E).
     Elements {
         /// Elements per workgroup.
         per_workgroup: u32,
@@ -240,6 +320,11 @@ pub enum Grid {
         /// Columns of a tile.
         columns: u32,
     },
+    /// Reduction: `ceil(kept indices / rows) · splits`; splits vary slowest.
+    Rows {
+        /// Kept indices per workgroup.
+        rows: u32,
+    },
 }
 
 /// What a 32-bit word of the uniform block holds.
@@ -247,10 +332,12 @@ pub enum Grid {
 pub enum Uniform {
     /// Number of workgroups that have work.
     Workgroups,
-    /// Elements of the domain (contraction: batch·M·N).
+    /// Elements of the domain (reduction: kept indices; contraction: batch·M·N; attention: batch·M·E).
     Count,
+    /// Elements of a row of a reduction: the product of the reduced extents.
+    RowLength,
     /// Extent of an axis of the simplified domain. Pointwise: axes are aligned at the end of the variant's
-    /// rank, missing outer ones count as 1. Contraction: as `Domain::extents`.
+    /// rank, missing outer ones count as 1. Reduction: as in [`Require`]. Otherwise: as `Domain::extents`.
     Extent {
         /// The axis.
         axis: u8,
@@ -272,15 +359,15 @@ pub enum Uniform {
         /// Index into `Function::params`.
         param: u16,
     },
-    /// Contraction: number of tiles along the rows.
+    /// Contraction, attention: number of tiles along the rows.
     RowTiles,
-    /// Contraction: number of tiles along the columns.
+    /// Contraction, attention: number of tiles along the columns.
     ColumnTiles,
-    /// Contraction: in how many parts the depth is split.
+    /// In how many parts the depth (contraction), the keys (attention) or the row (reduction) is split.
     Splits,
-    /// Contraction: depth of one part, a multiple of the schedule's step.
+    /// Depth, keys or elements of one part, a multiple of the schedule's step.
     SplitDepth,
-    /// A size in elements (the start of a slice where coordinates are used as values).
+    /// A size in elements (the start of a slice where coordinates are used as values, a count).
     Size {
         /// The size.
         size: Size,

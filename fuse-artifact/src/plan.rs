@@ -13,6 +13,8 @@ pub struct Plan {
     pub groups: List<PlanGroup>,
     /// The edges that were not fused.
     pub refusals: List<Refusal>,
+    /// The other plans that a launch may choose, by size and device.
+    pub alternatives: List<Text>,
     /// Dispatches that one kernel per operation would take.
     pub unfused_dispatches: u32,
     /// Bytes of device memory that the plan reads and writes.
@@ -26,7 +28,7 @@ pub struct Plan {
 pub struct PlanGroup {
     /// The kernel's name.
     pub kernel: Text,
-    /// `pointwise` or `contraction`.
+    /// `pointwise`, `reduction`, `contraction` or `attention`.
     pub kind: Text,
     /// The operations in it, in order.
     pub operations: List<Text>,
@@ -34,6 +36,8 @@ pub struct PlanGroup {
     pub reads: List<Text>,
     /// What it writes, with dtype and shape.
     pub writes: List<Text>,
+    /// What it saves against one kernel per operation, for example `5 dispatches, 20*M*N bytes`; empty if nothing.
+    pub saves: Text,
     /// The names of its variants.
     pub variants: List<Text>,
 }
@@ -54,6 +58,9 @@ impl fmt::Display for Plan {
         writeln!(f, "{}", self.signature)?;
         writeln!(f, "├─ dispatches: {} ({} unfused)", self.groups.len(), self.unfused_dispatches)?;
         writeln!(f, "├─ bytes: {} ({} unfused)", self.fused_bytes, self.unfused_bytes)?;
+        for alternative in self.alternatives.iter() {
+            writeln!(f, "├─ or, chosen at launch: {alternative}")?;
+        }
         for (i, group) in self.groups.iter().enumerate() {
             let last = i + 1 == self.groups.len() && self.refusals.is_empty();
             let (branch, stem) = if last { ("└─", "   ") } else { ("├─", "│  ") };
@@ -61,6 +68,9 @@ impl fmt::Display for Plan {
             writeln!(f, "{stem}├─ computes {}", group.operations.join(", "))?;
             writeln!(f, "{stem}├─ reads {}", group.reads.join(", "))?;
             writeln!(f, "{stem}├─ writes {}", group.writes.join(", "))?;
+            if !group.saves.is_empty() {
+                writeln!(f, "{stem}├─ saves {}", group.saves)?;
+            }
             writeln!(f, "{stem}└─ variants {}", group.variants.join(", "))?;
         }
         for (i, refusal) in self.refusals.iter().enumerate() {

@@ -2,10 +2,12 @@
 
 use std::{collections::BTreeSet, fmt};
 
-use fuse_artifact::{Domain, DomainKind, Features, Function, Kernel, Param, ParamKind, Pass, TensorSpec, Variant};
+use fuse_artifact::{
+    Check, Domain, DomainKind, Features, Function, Kernel, Param, ParamKind, Pass, Scratch, TensorSpec, Variant,
+};
 
 use crate::{
-    fusion::{self, Group, GroupKind, Groups},
+    fusion::{self, Group, GroupKind, Groups, Policy},
     graph::{self, Graph, ScheduleOverride},
     plan, schedule,
     schedule::contraction::Shape,
@@ -35,13 +37,19 @@ pub struct Dump {
     pub wgsl: Vec<(String, String)>,
 }
 
-impl Dump {
-    /// Adds the texts of the function for other shapes.
-    fn append(&mut self, other: Self) {
-        self.graph += &format!("\notherwise:\n{}", other.graph);
-        self.groups += &format!("\notherwise:\n{}", other.groups);
-        self.schedules += &format!("\notherwise:\n{}", other.schedules);
-        self.wgsl.extend(other.wgsl.into_iter().map(|(name, text)| (format!("otherwise.{name}"), text)));
+impl Compiled {
+    /// Adds another way to compute the same function.
+    fn add_alternative(&mut self, other: Self) {
+        let alternatives = self.function.alternatives.to_mut();
+        alternatives.push(other.function);
+        let number = alternatives.len();
+        let Dump { graph, groups, schedules, wgsl } = other.dump;
+        if graph != self.dump.graph {
+            self.dump.graph += &format!("\nalternative {number}:\n{graph}");
+        }
+        self.dump.groups += &format!("\nalternative {number}:\n{groups}");
+        self.dump.schedules += &format!("\nalternative {number}:\n{schedules}");
+        self.dump.wgsl.extend(wgsl.into_iter().map(|(name, text)| (format!("alternative{number}.{name}"), text)));
     }
 }
 
@@ -81,16 +89,27 @@ impl std::error::Error for CompileError {}
 /// Only for bugs of the compiler itself.
 pub fn compile(graph: &Graph, options: &Options) -> Result<Compiled, CompileError> {
     check("graph", graph::verify::verify(graph))?;
-    let Some((assumed, assumes)) = fusion::assume::products_keep_their_shape(graph) else {
-        return compile_plan(graph, options, Breadth::Full);
-    };
-    check("assume", graph::verify::verify(&assumed))?;
-    let mut compiled = compile_plan(&assumed, options, Breadth::Full)?;
-    let general = compile_plan(graph, options, Breadth::Narrow)?;
-    compiled.function.assumes = assumes.into();
-    compiled.function.otherwise = vec![general.function].into();
-    compiled.dump.append(general.dump);
-    Ok(compiled)
+    let mut compiled: Option<Compiled> = None;
+    for way in ways(graph)? {
+        let other = compile_plan(&way, options)?;
+        match &mut compiled {
+            None => compiled = Some(other),
+            Some(first) => first.add_alternative(other),
+        }
+    }
+    if let Some(Compiled { function, .. }) = &mut compiled {
+        function.plan.alternatives = function.alternatives.iter().map(plan::summary).collect::<Vec<_>>().into();
+    }
+    compiled.ok_or_else(|| CompileError { stage: "fusion", message: "no plan".to_owned() })
+}
+
+/// One way to compute a function.
+struct Way {
+    graph: Graph,
+    groups: Groups,
+    /// What it takes for granted of shapes.
+    assumes: Vec<Check>,
+    breadth: Breadth,
 }
 
 /// How many members of each family are compiled.
@@ -102,15 +121,60 @@ enum Breadth {
     Narrow,
 }
 
-/// Everything after the assumptions.
-fn compile_plan(graph: &Graph, options: &Options, breadth: Breadth) -> Result<Compiled, CompileError> {
-    let groups = fusion::fuse(graph).map_err(|message| CompileError { stage: "fusion", message })?;
+/// The ways that a launch may choose between, the most fused first; the last assumes nothing and runs on every device.
+fn ways(graph: &Graph) -> Result<Vec<Way>, CompileError> {
+    let mut ways: Vec<Way> = vec![];
+    let assumed = fusion::assume::products_keep_their_shape(graph);
+    let usual = assumed.is_none();
+    let (common, assumes) = assumed.unwrap_or_else(|| (graph.clone(), vec![]));
+    check("assume", graph::verify::verify(&common))?;
+    let orders = if graph.options.no_fuse { vec![common] } else { fusion::chains::orders(&common) };
+    for order in orders {
+        check("chains", graph::verify::verify(&order))?;
+        for policy in [Policy::FUSED, Policy::SEPARATE] {
+            ways.extend(way(&order, policy, &assumes, Breadth::Full, &ways)?);
+        }
+    }
+    if !usual {
+        ways.extend(way(graph, Policy::SEPARATE, &[], Breadth::Narrow, &ways)?);
+    }
+    // Orders other than the one as written are alternatives like any other; the last must suit all shapes.
+    if let Some(at) = ways.iter().rposition(|way| way.assumes.is_empty()) {
+        let last = ways.remove(at);
+        ways.push(last);
+    }
+    Ok(ways)
+}
+
+/// The way to compute `graph` under a policy, unless it is one of `known`.
+fn way(
+    graph: &Graph,
+    policy: Policy,
+    assumes: &[Check],
+    breadth: Breadth,
+    known: &[Way],
+) -> Result<Option<Way>, CompileError> {
+    if graph.options.no_fuse && policy == Policy::FUSED {
+        return Ok(None);
+    }
+    let groups = fusion::fuse(graph, policy).map_err(|message| CompileError { stage: "fusion", message })?;
     check("fusion", fusion::verify::verify(graph, &groups))?;
+    let same = |way: &Way| format!("{:?}", way.groups.groups) == format!("{:?}", groups.groups);
+    if breadth == Breadth::Full && known.iter().any(same) {
+        return Ok(None);
+    }
+    let assumes = assumes.iter().chain(&groups.assumes).cloned().collect();
+    Ok(Some(Way { graph: graph.clone(), groups, assumes, breadth }))
+}
+
+/// Everything after fusion.
+fn compile_plan(way: &Way, options: &Options) -> Result<Compiled, CompileError> {
+    let Way { graph, groups, assumes, breadth } = way;
     let names = Names::new(graph);
     let mut kernels = Vec::with_capacity(groups.groups.len());
     for group in &groups.groups {
         let mut kernel = kernel(group, &names, graph.options.schedule.as_ref());
-        if breadth == Breadth::Narrow {
+        if *breadth == Breadth::Narrow {
             let variants = kernel.variants.to_mut();
             variants.drain(..variants.len().saturating_sub(1));
         }
@@ -120,10 +184,11 @@ fn compile_plan(graph: &Graph, options: &Options, breadth: Breadth) -> Result<Co
     if options.validate {
         validate_kernels(&kernels)?;
     }
-    let function = function(graph, &groups, kernels);
+    let mut function = function(graph, groups, kernels);
+    function.assumes = assumes.clone().into();
     let dump = Dump {
         graph: graph::print::print(graph),
-        groups: fusion::print::print(graph, &groups),
+        groups: fusion::print::print(graph, groups),
         schedules: function.kernels.iter().map(schedule::print::print).collect(),
         wgsl: shader_files(&function),
     };
@@ -141,6 +206,7 @@ fn kernel(group: &Group, names: &Names, schedule: Option<&ScheduleOverride>) -> 
         GroupKind::Pointwise => {
             let members = schedule::pointwise::family(group, schedule.and_then(|s| s.workgroup));
             let variant = |member: &schedule::pointwise::Member| Variant {
+                scratch: Scratch::default(),
                 name: member.name.into(),
                 requires: member.requires.clone().into(),
                 features: Features::default(),
@@ -153,20 +219,28 @@ fn kernel(group: &Group, names: &Names, schedule: Option<&ScheduleOverride>) -> 
             extents.push(contraction.depth.clone());
             let members = schedule::contraction::family(group, contraction, schedule.and_then(|s| s.tile));
             let variant = |member: &schedule::contraction::Member| Variant {
+                scratch: Scratch {
+                    per_output: if member.split { contraction.rhs.len() as u32 } else { 0 },
+                    per_row: 0,
+                },
                 name: member.name.clone().into(),
                 requires: member.requires.clone().into(),
                 features: Features::default(),
                 schedule: member.schedule(),
                 passes: contraction_passes(group, contraction, names, member).into(),
             };
-            (DomainKind::Contraction, members.iter().map(variant).collect())
+            let kind = DomainKind::Contraction { products: contraction.rhs.len() as u8 };
+            (kind, members.iter().map(variant).collect())
         }
+        GroupKind::Reduction(_) => unimplemented!("package `reduction`"),
+        GroupKind::Attention(_) => unimplemented!("package `attention`"),
     };
     let variants: Vec<Variant> = variants.into_iter().map(with_features).collect();
+    let accesses = group.accesses.iter().chain(group.stores.iter().filter_map(|store| store.access.as_ref()));
     Kernel {
         name: group.name.clone().into(),
         domain: Domain { kind, extents: extents.into(), fixed: group.fixed },
-        accesses: group.accesses.iter().map(|access| access.access.clone()).collect::<Vec<_>>().into(),
+        accesses: accesses.map(|access| access.access.clone()).collect::<Vec<_>>().into(),
         variants: variants.into(),
     }
 }
@@ -194,7 +268,7 @@ fn contraction_passes(
 /// A variant needs what its shaders enable.
 fn with_features(mut variant: Variant) -> Variant {
     let enables = |name: &str| variant.passes.iter().any(|pass| pass.wgsl.contains(&format!("enable {name};")));
-    variant.features = Features { f16: enables("f16"), subgroups: enables("subgroups") };
+    variant.features.f16 = enables("f16");
     variant
 }
 
@@ -237,7 +311,7 @@ fn function(graph: &Graph, groups: &Groups, kernels: Vec<Kernel>) -> Function {
         plan: plan::describe(graph, groups, &kernels),
         kernels: kernels.into(),
         assumes: vec![].into(),
-        otherwise: vec![].into(),
+        alternatives: vec![].into(),
     }
 }
 

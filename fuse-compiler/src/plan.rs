@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use fuse_artifact::{Kernel, Plan, PlanGroup, Size, Slot};
+use fuse_artifact::{Function, Kernel, Plan, PlanGroup, Relation, Size, Slot, Text};
 
 use crate::{
     fusion::{
@@ -21,6 +21,7 @@ pub fn describe(graph: &Graph, groups: &Groups, kernels: &[Kernel]) -> Plan {
         signature: signature(graph).into(),
         groups: plan_groups.collect::<Vec<_>>().into(),
         refusals: groups.refusals.clone().into(),
+        alternatives: vec![].into(),
         unfused_dispatches: live_operations(graph).count() as u32,
         fused_bytes: size(graph, &fused_bytes(graph, groups)).into(),
         unfused_bytes: size(graph, &unfused_bytes(graph)).into(),
@@ -63,19 +64,48 @@ fn describe_group(graph: &Graph, group: &Group, kernel: &Kernel) -> PlanGroup {
         kernel: group.name.clone().into(),
         kind: match group.kind {
             GroupKind::Pointwise => "pointwise",
+            GroupKind::Reduction(_) => "reduction",
             GroupKind::Contraction(_) => "contraction",
+            GroupKind::Attention(_) => "attention",
         }
         .into(),
         operations: computes.map(names).collect::<Vec<_>>().into(),
         reads: reads.into_iter().map(Into::into).collect::<Vec<_>>().into(),
         writes: writes.map(Into::into).collect::<Vec<_>>().into(),
+        saves: saves(graph, group).into(),
         variants: kernel.variants.iter().map(|variant| variant.name.clone()).collect::<Vec<_>>().into(),
+    }
+}
+
+/// A plan in a line: its dispatches and what it takes for granted.
+pub fn summary(function: &Function) -> Text {
+    let kernels: Vec<&str> = function.kernels.iter().map(|k| k.name.rsplit('.').next().unwrap_or(&k.name)).collect();
+    let size = |size: &Size| size.display(|id| function.symbol_name(id)).to_string();
+    let assumes = function.assumes.iter().map(|check| {
+        let relation = if check.relation == Relation::Equal { "=" } else { "<=" };
+        format!("{} {relation} {}", size(&check.left), size(&check.right))
+    });
+    let assumes: Vec<String> = assumes.collect();
+    let where_ = if assumes.is_empty() { String::new() } else { format!(", where {}", assumes.join(", ")) };
+    format!("{} ({}){where_}", kernels.len(), kernels.join(", ")).into()
+}
+
+/// Dispatches and bytes that a group saves against one kernel per operation.
+fn saves(graph: &Graph, group: &Group) -> String {
+    let operations: Vec<NodeId> =
+        group.nodes.iter().copied().filter(|&node| is_operation(&graph.nodes[node].op)).collect();
+    let alone = operations.iter().fold(Size::default(), |sum, &node| sum.add(&operation_bytes(graph, node)));
+    let bytes = alone.sub(&group_bytes(graph, group));
+    match operations.len() {
+        0 | 1 => String::new(),
+        2 => format!("1 dispatch, {} bytes", size(graph, &bytes)),
+        n => format!("{} dispatches, {} bytes", n - 1, size(graph, &bytes)),
     }
 }
 
 /// Whether an operation would be a kernel of its own without fusion.
 fn is_operation(op: &Op) -> bool {
-    !matches!(op, Op::Input(_) | Op::Scalar(_) | Op::Literal(_) | Op::Reshape(_) | Op::Broadcast(_))
+    !matches!(op, Op::Input(_) | Op::Scalar(_) | Op::Literal(_) | Op::Size(_) | Op::Reshape(_) | Op::Broadcast(_))
 }
 
 fn live_operations(graph: &Graph) -> impl Iterator<Item = NodeId> + '_ {
@@ -88,28 +118,30 @@ fn bytes(ty: &TensorType) -> Size {
 
 /// Bytes that the groups read (each buffer once per group) and write.
 fn fused_bytes(graph: &Graph, groups: &Groups) -> Size {
+    groups.groups.iter().fold(Size::default(), |sum, group| sum.add(&group_bytes(graph, group)))
+}
+
+fn group_bytes(graph: &Graph, group: &Group) -> Size {
+    let mut seen: BTreeSet<Slot> = BTreeSet::new();
     let mut sum = Size::default();
-    for group in &groups.groups {
-        let mut seen: BTreeSet<Slot> = BTreeSet::new();
-        for access in group.accesses.iter().filter(|access| seen.insert(access.access.slot)) {
-            let elements = Size::product(access.access.view.iter());
-            sum = sum.add(&elements.mul(&Size::constant(access.dtype.bytes())));
-        }
-        sum = group.stores.iter().fold(sum, |sum, store| sum.add(&bytes(&graph.nodes[store.node].ty)));
+    for access in group.accesses.iter().filter(|access| seen.insert(access.access.slot)) {
+        let elements = Size::product(access.access.view.iter());
+        sum = sum.add(&elements.mul(&Size::constant(access.dtype.bytes())));
     }
-    sum
+    group.stores.iter().fold(sum, |sum, store| sum.add(&bytes(&graph.nodes[store.node].ty)))
 }
 
 /// Bytes that one kernel per operation would read and write.
 fn unfused_bytes(graph: &Graph) -> Size {
-    let mut sum = Size::default();
-    for id in live_operations(graph) {
-        let node = &graph.nodes[id];
-        let operands: BTreeSet<NodeId> = node.op.operands().into_iter().map(|x| memory_source(graph, x)).collect();
-        let reads = operands.iter().filter(|x| !matches!(graph.nodes[**x].op, Op::Literal(_) | Op::Scalar(_)));
-        sum = reads.fold(sum, |sum, x| sum.add(&bytes(&graph.nodes[*x].ty))).add(&bytes(&node.ty));
-    }
-    sum
+    live_operations(graph).fold(Size::default(), |sum, id| sum.add(&operation_bytes(graph, id)))
+}
+
+fn operation_bytes(graph: &Graph, id: NodeId) -> Size {
+    let node = &graph.nodes[id];
+    let operands: BTreeSet<NodeId> = node.op.operands().into_iter().map(|x| memory_source(graph, x)).collect();
+    let reads =
+        operands.iter().filter(|x| !matches!(graph.nodes[**x].op, Op::Literal(_) | Op::Scalar(_) | Op::Size(_)));
+    reads.fold(bytes(&node.ty), |sum, x| sum.add(&bytes(&graph.nodes[*x].ty)))
 }
 
 /// The value in memory that an operand is read from: reshapes and broadcasts cost nothing.

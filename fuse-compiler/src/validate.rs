@@ -23,7 +23,7 @@ pub fn capabilities(features: Features) -> Capabilities {
     if features.f16 {
         capabilities |= Capabilities::SHADER_FLOAT16;
     }
-    if features.subgroups {
+    if features.subgroups > 0 {
         capabilities |= Capabilities::SUBGROUP;
     }
     capabilities

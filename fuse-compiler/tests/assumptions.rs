@@ -10,8 +10,8 @@ fn kernels(source: &str) -> (usize, Option<usize>) {
     let expression = front::expression(source.parse().expect("the source has balanced brackets"));
     assert!(!expression.diagnostics.has_errors(), "{source} has errors");
     let function = compile(&expression.instances[0].graph, &Options::default()).expect("it compiles").function;
-    assert_eq!(function.assumes.is_empty(), function.otherwise.is_empty());
-    (function.kernels.len(), function.otherwise.first().map(|other| other.kernels.len()))
+    assert_eq!(function.assumes.is_empty(), function.alternatives.is_empty());
+    (function.kernels.len(), function.alternatives.last().map(|other| other.kernels.len()))
 }
 
 #[test]

@@ -9,9 +9,9 @@ use std::collections::HashMap;
 use fuse_artifact::{Access, DType, Size, Slot, Space};
 use half::f16;
 
-use super::index::{IndexMap, strip_reshapes, through_movement};
+use super::index::{AxisMap, IndexMap, strip_reshapes, through_movement};
 use crate::{
-    graph::{BinaryOp, CompareOp, Graph, Literal, NodeId, Op, UnaryOp},
+    graph::{BinaryOp, CompareOp, Graph, Literal, NodeId, Op, ReduceOp, TensorType, UnaryOp},
     interp::Element,
 };
 
@@ -39,8 +39,22 @@ pub struct Value {
 pub enum ValueOp {
     /// Read through the kernel's access with this index.
     Load(u16),
-    /// The sum of products that the contraction computed for this element.
-    Sum,
+    /// Read through an access (one that is `gathered`) at computed coordinates: along each view axis in `at`, which no
+    /// axis of the space walks, the value (`i32`, inside the view) is added to the coordinate.
+    LoadAt {
+        /// The access.
+        access: u16,
+        /// View axes and coordinates.
+        at: Vec<(u8, ValueId)>,
+    },
+    /// The sum of products that the contraction computed for this element, with its product's number; in the bodies of
+    /// an attention, the score before its prologue (`Space::Score`) or the normalized output (`Space::Point`).
+    Sum(u8),
+    /// All elements of the row taken together: of a value that may vary along the reduced axes (reduction) or along the
+    /// columns (contraction), one value per row.
+    Reduce(ReduceOp, ValueId),
+    /// A size as a number.
+    Size(Size),
     /// `start + coordinate` along an axis of the space.
     Coordinate {
         /// The axis, if the coordinate varies.
@@ -73,6 +87,8 @@ pub struct KernelAccess {
     pub dtype: DType,
     /// For each axis of the space, whether it may turn out to be broadcast at launch.
     pub may_repeat: Vec<bool>,
+    /// Whether it is read at computed coordinates ([`ValueOp::LoadAt`]), lane by lane.
+    pub gathered: bool,
 }
 
 /// Why a body could not be built: `node` would have to be in memory.
@@ -101,23 +117,12 @@ impl<'a> BodyBuilder<'a> {
         Self { graph, uses_coordinates, stored, accesses: vec![], fixed: false }
     }
 
-    /// The body that computes `outputs` over a space with `rank` axes, and the value of each output.
-    ///
-    /// Nodes in `inside` are computed even if they are stored: the kernel itself stores them. `sum` is the
-    /// contraction whose result the body starts from.
-    pub fn body(
-        &mut self,
-        space: Space,
-        rank: usize,
-        outputs: &[NodeId],
-        inside: &dyn Fn(NodeId) -> bool,
-        sum: Option<NodeId>,
-    ) -> Result<(Body, Vec<ValueId>), NeedsStorage> {
-        let mut walk = Walk { builder: self, space, rank, inside, sum, body: Body::default(), memo: HashMap::new() };
+    /// The body that computes `outputs` in a region of a kernel, and the value of each output.
+    pub fn body(&mut self, region: &Region<'_>, outputs: &[NodeId]) -> Result<(Body, Vec<ValueId>), NeedsStorage> {
+        let mut walk = Walk { builder: self, region, body: Body::default(), memo: HashMap::new() };
         let mut values = Vec::with_capacity(outputs.len());
         for &output in outputs {
-            let axes = walk.builder.graph.nodes[output].ty.rank();
-            let map = walk.output_map(axes, output);
+            let map = walk.output_map(output);
             values.push(walk.value(output, &map, output)?);
         }
         let body = walk.body;
@@ -138,27 +143,45 @@ impl<'a> BodyBuilder<'a> {
     }
 }
 
+/// What a body computes: where, and what of it the kernel itself holds.
+pub struct Region<'r> {
+    /// The space that the body's coordinates lie in.
+    pub space: Space,
+    /// Number of axes of the space.
+    pub rank: usize,
+    /// Nodes that the kernel computes even if they are stored, because it stores them itself.
+    pub inside: &'r dyn Fn(NodeId) -> bool,
+    /// The coordinates at which the kernel computes a node of `inside` (or one of `sums`).
+    pub place: &'r dyn Fn(&TensorType) -> IndexMap,
+    /// The contractions whose results the body starts from.
+    pub sums: &'r [NodeId],
+    /// The contraction that the outputs are an operand of: its batch axes are the space's.
+    pub operand_of: Option<NodeId>,
+}
+
 struct Walk<'w, 'a> {
     builder: &'w mut BodyBuilder<'a>,
-    space: Space,
-    rank: usize,
-    inside: &'w dyn Fn(NodeId) -> bool,
-    sum: Option<NodeId>,
+    region: &'w Region<'w>,
     body: Body,
     memo: HashMap<(NodeId, IndexMap), ValueId>,
 }
 
 impl Walk<'_, '_> {
     /// Operands of a contraction may lack or repeat batch axes: literal ones repeat, others may at launch.
-    fn output_map(&self, axes: usize, output: NodeId) -> IndexMap {
-        let identity = IndexMap::identity(self.rank);
-        let (Some(matmul), true) = (self.sum, self.space != Space::Point) else { return identity };
-        let batch = axes - 2;
-        let to = &self.builder.graph.nodes[matmul].ty.shape;
-        let from = &self.builder.graph.nodes[output].ty.shape;
-        let mut full = to[..batch].to_vec();
+    fn output_map(&self, output: NodeId) -> IndexMap {
+        let nodes = &self.builder.graph.nodes;
+        let Some(matmul) = self.region.operand_of else { return (self.region.place)(&nodes[output].ty) };
+        let from = &nodes[output].ty.shape;
+        let batch = from.len() - 2;
+        let mut full = nodes[matmul].ty.shape[..batch].to_vec();
         full.extend_from_slice(&from[batch..]);
-        identity.through_broadcast(from, &full)
+        IndexMap::identity(self.region.rank).through_broadcast(from, &full)
+    }
+
+    /// Whether `map` is where the kernel computes `node`.
+    fn is_in_place(&self, node: NodeId, map: &IndexMap) -> bool {
+        let ty = &self.builder.graph.nodes[node].ty;
+        map.agrees(&(self.region.place)(ty), &ty.shape)
     }
 
     fn value(&mut self, node: NodeId, map: &IndexMap, consumer: NodeId) -> Result<ValueId, NeedsStorage> {
@@ -176,8 +199,11 @@ impl Walk<'_, '_> {
         if let Some(value) = self.load(node, map)? {
             return Ok(value);
         }
-        if Some(node) == self.sum && self.space == Space::Point && map.is_identity(self.rank) {
-            return Ok(self.push(ValueOp::Sum, graph.nodes[node].ty.dtype));
+        let dtype = graph.nodes[node].ty.dtype;
+        if let Some(sum) = self.region.sums.iter().position(|&sum| sum == node)
+            && self.is_in_place(node, map)
+        {
+            return Ok(self.push(ValueOp::Sum(sum as u8), dtype));
         }
         match through_movement(graph, self.builder.uses_coordinates, node, map) {
             Ok(Some((x, map))) => return self.value(x, &map, node),
@@ -187,11 +213,11 @@ impl Walk<'_, '_> {
                 return Err(NeedsStorage { node, consumer, reason });
             }
         }
-        let dtype = graph.nodes[node].ty.dtype;
         let mut operand = |x: NodeId| self.value(x, map, node);
         let op = match graph.nodes[node].op {
             Op::Scalar(param) => ValueOp::Scalar(param),
             Op::Literal(literal) => ValueOp::Literal(literal),
+            Op::Size(ref size) => ValueOp::Size(size.clone()),
             Op::Unary(op, x) => ValueOp::Unary(op, operand(x)?),
             Op::Binary(op, x, y) => ValueOp::Binary(op, operand(x)?, operand(y)?),
             Op::Compare(op, x, y) => ValueOp::Compare(op, operand(x)?, operand(y)?),
@@ -199,12 +225,17 @@ impl Walk<'_, '_> {
                 ValueOp::Select(operand(condition)?, operand(on_true)?, operand(on_false)?)
             }
             Op::Cast(x) => ValueOp::Cast(operand(x)?),
-            Op::Index { axis } => {
-                let axis = &map.axes[axis];
-                self.builder.fixed |= axis.axis.is_some();
-                ValueOp::Coordinate { axis: axis.axis, start: axis.start.clone() }
+            Op::Index { axis } => return Ok(self.coordinate(&map.axes[axis])),
+            Op::Take { x, axis, index } => {
+                let index = operand(index)?;
+                let map = self.taken(x, axis, index, map);
+                return self.value(x, &map, node);
             }
-            Op::Matmul { .. } | Op::Input(_) => {
+            Op::Reduce { op, x, .. } if (self.region.inside)(node) && self.is_in_place(node, map) => {
+                let elements = (self.region.place)(&graph.nodes[x].ty);
+                ValueOp::Reduce(op, self.value(x, &elements, node)?)
+            }
+            Op::Matmul { .. } | Op::Reduce { .. } | Op::Input(_) => {
                 return Err(NeedsStorage {
                     node,
                     consumer,
@@ -218,14 +249,49 @@ impl Walk<'_, '_> {
         Ok(self.push(op, dtype))
     }
 
+    /// A coordinate as a value.
+    fn coordinate(&mut self, axis: &AxisMap) -> ValueId {
+        self.builder.fixed |= axis.axis.is_some();
+        match axis.value {
+            None => self.push(ValueOp::Coordinate { axis: axis.axis, start: axis.start.clone() }, DType::I32),
+            Some(value) if axis.start == Size::default() => value,
+            Some(value) => {
+                let start = self.push(ValueOp::Size(axis.start.clone()), DType::I32);
+                self.push(ValueOp::Binary(BinaryOp::Add, value, start), DType::I32)
+            }
+        }
+    }
+
+    /// The operand's map of a `take`: the coordinate along `axis` is `index`, inside the operand.
+    fn taken(&mut self, x: NodeId, axis: usize, index: ValueId, map: &IndexMap) -> IndexMap {
+        let extent = self.builder.graph.nodes[x].ty.shape[axis].clone();
+        let mut map = map.clone();
+        map.axes[axis] = AxisMap::computed(self.inside_extent(index, extent));
+        map
+    }
+
+    /// `max(min(index, extent - 1), 0)`, in this order so that an empty extent gives 0.
+    fn inside_extent(&mut self, index: ValueId, extent: Size) -> ValueId {
+        let integer = |walk: &mut Self, value| walk.push(ValueOp::Literal(Literal::Integer(value)), DType::I32);
+        let extent = match extent.as_constant() {
+            Some(value) => integer(self, value as i64),
+            None => self.push(ValueOp::Size(extent), DType::I32),
+        };
+        let one = integer(self, 1);
+        let last = self.push(ValueOp::Binary(BinaryOp::Sub, extent, one), DType::I32);
+        let below = self.push(ValueOp::Binary(BinaryOp::Min, index, last), DType::I32);
+        let zero = integer(self, 0);
+        self.push(ValueOp::Binary(BinaryOp::Max, below, zero), DType::I32)
+    }
+
     /// A load, if `node` (or what it reshapes) is in memory.
     fn load(&mut self, node: NodeId, map: &IndexMap) -> Result<Option<ValueId>, NeedsStorage> {
         let graph = self.builder.graph;
         let source = strip_reshapes(graph, node);
         let Some(slot) = (self.builder.stored)(source) else { return Ok(None) };
-        if (self.inside)(source) && !matches!(graph.nodes[source].op, Op::Input(_)) {
+        if (self.region.inside)(source) && !matches!(graph.nodes[source].op, Op::Input(_)) {
             // The kernel computes this value itself: it may use it in place, but not at other coordinates.
-            if source == node && map.is_identity(self.rank) {
+            if source == node && self.is_in_place(node, map) {
                 return Ok(None);
             }
             return Err(NeedsStorage {
@@ -235,15 +301,25 @@ impl Walk<'_, '_> {
             });
         }
         let ty = &graph.nodes[node].ty;
-        let access = map.access(slot, self.space, &ty.shape, self.rank);
-        let mut may_repeat = vec![false; self.rank];
-        for axis in map.axes.iter().filter(|axis| axis.may_repeat) {
-            if let Some(d) = axis.axis {
-                may_repeat[usize::from(d)] = true;
+        let rank = self.region.rank;
+        let access = map.access(slot, self.region.space, &ty.shape, rank);
+        let mut may_repeat = vec![false; rank];
+        let mut at = vec![];
+        for (view_axis, axis) in map.axes.iter().enumerate() {
+            match (axis.axis, axis.value) {
+                (Some(d), _) => may_repeat[usize::from(d)] = axis.may_repeat,
+                // What is broadcast at launch has a single coordinate.
+                (None, Some(value)) if axis.may_repeat => {
+                    at.push((view_axis as u8, self.inside_extent(value, ty.shape[view_axis].clone())));
+                }
+                (None, Some(value)) => at.push((view_axis as u8, value)),
+                (None, None) => {}
             }
         }
-        let access = self.builder.access(KernelAccess { access, dtype: ty.dtype, may_repeat });
-        Ok(Some(self.push(ValueOp::Load(access), ty.dtype)))
+        let gathered = !at.is_empty();
+        let access = self.builder.access(KernelAccess { access, dtype: ty.dtype, may_repeat, gathered });
+        let op = if gathered { ValueOp::LoadAt { access, at } } else { ValueOp::Load(access) };
+        Ok(Some(self.push(op, ty.dtype)))
     }
 
     fn push(&mut self, op: ValueOp, dtype: DType) -> ValueId {
@@ -274,9 +350,14 @@ impl Walk<'_, '_> {
                 let (x, from) = number(x)?;
                 f64::cast(from, dtype, &x)
             }
-            ValueOp::Load(_) | ValueOp::Sum | ValueOp::Coordinate { .. } | ValueOp::Scalar(_) | ValueOp::Literal(_) => {
-                return None;
-            }
+            ValueOp::Load(_)
+            | ValueOp::LoadAt { .. }
+            | ValueOp::Sum(_)
+            | ValueOp::Reduce(..)
+            | ValueOp::Size(_)
+            | ValueOp::Coordinate { .. }
+            | ValueOp::Scalar(_)
+            | ValueOp::Literal(_) => return None,
         };
         Some(to_literal(dtype, value))
     }

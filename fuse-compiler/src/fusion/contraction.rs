@@ -2,132 +2,58 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fuse_artifact::{Slot, Space};
+use fuse_artifact::{Check, Relation, Size, Slot, Space};
 
 use super::{
-    Contraction, Cut, Group, GroupKind, Planner,
-    body::{BodyBuilder, NeedsStorage},
+    Contraction, Cut, Group, GroupKind, Planner, Policy,
+    body::{self, BodyBuilder, NeedsStorage, ValueOp},
     index::strip_reshapes,
-    legality::{contraction_dependencies, is_pointwise},
+    rows::RowSpace,
 };
-use crate::graph::{NodeId, Op};
-
-/// A matrix product and its epilogue.
-pub(super) struct Region {
-    /// The product.
-    pub(super) matmul: NodeId,
-    /// The product and the operations that follow it in the same kernel.
-    pub(super) nodes: BTreeSet<NodeId>,
-}
-
-/// The regions of all live contractions, in order.
-pub(super) fn regions(planner: &Planner<'_>) -> Vec<Region> {
-    let graph = planner.graph;
-    let dependencies = contraction_dependencies(graph);
-    let mut growth = Growth { planner, dependencies: &dependencies, taken: BTreeMap::new(), reads: BTreeMap::new() };
-    let matmuls = planner.live.iter().copied().filter(|&id| matches!(graph.nodes[id].op, Op::Matmul { .. }));
-    matmuls.map(|matmul| Region { matmul, nodes: growth.region(matmul) }).collect()
-}
-
-struct Growth<'a, 'g> {
-    planner: &'a Planner<'g>,
-    dependencies: &'a [BTreeSet<NodeId>],
-    /// The contraction that each absorbed node belongs to.
-    taken: BTreeMap<NodeId, NodeId>,
-    /// For each contraction, the contractions whose values its group reads (transitively through nodes).
-    reads: BTreeMap<NodeId, BTreeSet<NodeId>>,
-}
-
-impl Growth<'_, '_> {
-    fn region(&mut self, matmul: NodeId) -> BTreeSet<NodeId> {
-        let graph = self.planner.graph;
-        let mut nodes = BTreeSet::from([matmul]);
-        let own = self.dependencies[matmul.index()].iter().copied().filter(|&m| m != matmul).collect();
-        self.reads.insert(matmul, own);
-        self.taken.insert(matmul, matmul);
-        for &candidate in self.planner.live.range(matmul..) {
-            if self.extends(&nodes, matmul, candidate) {
-                let outside = self.outside_reads(&nodes, candidate);
-                self.reads.entry(matmul).or_default().extend(outside);
-                nodes.insert(candidate);
-                self.taken.insert(candidate, matmul);
-            }
-        }
-        debug_assert!(nodes.iter().all(|&n| graph.nodes[n].ty.shape == graph.nodes[matmul].ty.shape));
-        nodes
-    }
-
-    /// Whether `candidate` can be computed in the epilogue of `matmul`, which holds `nodes` so far.
-    fn extends(&self, nodes: &BTreeSet<NodeId>, matmul: NodeId, candidate: NodeId) -> bool {
-        let graph = self.planner.graph;
-        let node = &graph.nodes[candidate];
-        let operands = node.op.operands();
-        if !is_pointwise(&node.op)
-            || self.taken.contains_key(&candidate)
-            || node.ty.shape != graph.nodes[matmul].ty.shape
-            || !operands.iter().any(|x| nodes.contains(x))
-            || operands.iter().any(|x| nodes.contains(x) && self.planner.forced.contains(x))
-        {
-            return false;
-        }
-        // What it reads from outside must be complete before this kernel starts.
-        let outside = self.outside_reads(nodes, candidate);
-        !outside.contains(&matmul) && outside.iter().all(|&other| !self.reaches(other, matmul))
-    }
-
-    /// The contractions that the operands of `candidate` outside `nodes` depend on.
-    fn outside_reads(&self, nodes: &BTreeSet<NodeId>, candidate: NodeId) -> BTreeSet<NodeId> {
-        let operands = self.planner.graph.nodes[candidate].op.operands();
-        let outside = operands.into_iter().filter(|x| !nodes.contains(x));
-        outside.flat_map(|x| self.dependencies[x.index()].iter().copied()).collect()
-    }
-
-    /// Whether the group of `from` reads, through any number of groups, what the group of `to` computes.
-    fn reaches(&self, from: NodeId, to: NodeId) -> bool {
-        let mut seen = BTreeSet::new();
-        let mut pending = vec![from];
-        while let Some(group) = pending.pop() {
-            if group == to {
-                return true;
-            }
-            if seen.insert(group) {
-                pending.extend(self.reads.get(&group).into_iter().flatten().copied());
-                pending.extend(self.dependencies[group.index()].iter().copied().filter(|&m| m != group));
-            }
-        }
-        false
-    }
-}
+use crate::graph::{Graph, NodeId, Op, TensorType};
 
 /// Builds the group of a contraction.
 pub(super) fn group(
     planner: &Planner<'_>,
     cut: &Cut,
-    matmul: NodeId,
+    products: &[NodeId],
     slots: &BTreeMap<NodeId, Vec<Slot>>,
     stored: &dyn Fn(NodeId) -> Option<Slot>,
 ) -> Result<Group, NeedsStorage> {
     let graph = planner.graph;
-    let Op::Matmul { lhs, rhs } = graph.nodes[matmul].op else { unreachable!("a region starts at its matmul") };
-    let shape = graph.nodes[matmul].ty.shape.clone();
+    let operands = |product: NodeId| match graph.nodes[product].op {
+        Op::Matmul { lhs, rhs } => (lhs, rhs),
+        _ => unreachable!("a contraction's anchor is a product"),
+    };
+    let (lhs, _) = operands(products[0]);
+    let shape = graph.nodes[products[0]].ty.shape.clone();
     let rank = shape.len();
+    let rows = RowSpace { shape: shape.clone(), axes: vec![rank - 1] };
     let mut builder = BodyBuilder::new(graph, &planner.uses_coordinates, stored);
-    let nothing = |_: NodeId| false;
-    let (lhs_body, lhs_values) = builder.body(Space::Lhs, rank, &[lhs], &nothing, Some(matmul))?;
-    let (rhs_body, rhs_values) = builder.body(Space::Rhs, rank, &[rhs], &nothing, Some(matmul))?;
-    let inside = |node: NodeId| cut.region.contains(&node);
-    let (body, values) = builder.body(Space::Point, rank, &cut.outputs, &inside, Some(matmul))?;
+    let (inside, place) = (|node: NodeId| cut.region.contains(&node), |ty: &TensorType| rows.place(ty));
+    let point =
+        body::Region { space: Space::Point, rank, inside: &inside, place: &place, sums: products, operand_of: None };
+    let operand =
+        |space, product| body::Region { space, inside: &|_| false, sums: &[], operand_of: Some(product), ..point };
+    let (lhs_body, lhs_values) = builder.body(&operand(Space::Lhs, products[0]), &[lhs])?;
+    let mut programs = Vec::with_capacity(products.len());
+    for &product in products {
+        let (body, values) = builder.body(&operand(Space::Rhs, product), &[operands(product).1])?;
+        programs.push((body, values[0]));
+    }
+    let (body, values) = builder.body(&point, &cut.outputs)?;
     let (accesses, fixed) = builder.finish();
     let depth = graph.nodes[lhs].ty.shape[rank - 1].clone();
-    let mut nodes = prologue_nodes(planner, &[lhs, rhs], stored);
+    let roots: Vec<NodeId> = products.iter().flat_map(|&product| [lhs, operands(product).1]).collect();
+    let mut nodes = prologue_nodes(planner, &roots, stored);
     nodes.extend(&cut.region);
     Ok(Group {
         name: String::new(),
         kind: GroupKind::Contraction(Box::new(Contraction {
-            matmul,
+            matmuls: products.to_vec(),
             depth,
             lhs: (lhs_body, lhs_values[0]),
-            rhs: (rhs_body, rhs_values[0]),
+            rhs: programs,
         })),
         shape,
         nodes,
@@ -136,6 +62,15 @@ pub(super) fn group(
         stores: Planner::stores(&cut.outputs, &values, slots),
         body,
     })
+}
+
+/// What a contraction that reduces its rows takes for granted: that a workgroup can own a row.
+pub(super) fn assumption(graph: &Graph, group: &Group) -> Option<Check> {
+    let reduces = group.body.values.iter().any(|value| matches!(value.op, ValueOp::Reduce(..)));
+    let columns = group.shape.last().filter(|columns| reduces && columns.as_constant().is_none())?;
+    let what = format!("columns of `matmul` in `{}` that one workgroup can own", graph.name);
+    let most = Size::constant(Policy::FUSED.owned_columns);
+    Some(Check { relation: Relation::AtMost, left: columns.clone(), right: most, what: what.into() })
 }
 
 /// The nodes that a kernel computes on its way from memory to `roots`.
@@ -148,7 +83,7 @@ pub(super) fn prologue_nodes(
     let mut pending = roots.to_vec();
     while let Some(node) = pending.pop() {
         let op = &planner.graph.nodes[node].op;
-        let leaf = matches!(op, Op::Literal(_) | Op::Scalar(_) | Op::Input(_));
+        let leaf = matches!(op, Op::Literal(_) | Op::Scalar(_) | Op::Size(_) | Op::Input(_));
         if leaf || stored(strip_reshapes(planner.graph, node)).is_some() || !found.insert(node) {
             continue;
         }

@@ -4,8 +4,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::legality::{is_movement, is_pointwise};
-use crate::graph::{Graph, NodeId, Op, UnaryOp};
+use super::{
+    attention::Pattern,
+    legality::{is_anchor, is_movement, is_pointwise},
+};
+use crate::graph::{BinaryOp, Graph, NodeId, Op, UnaryOp};
 
 /// Work of recomputing a value, in units of one simple arithmetic operation, up to which a contraction
 /// computes an operand's prologue each time it loads a tile. A tile of 32 columns loads each left element
@@ -18,7 +21,12 @@ const MAX_RECOMPUTE_COST: u32 = 12;
 const TRANSCENDENTAL: u32 = 8;
 
 /// Values to store, each with a consumer and the reason.
-pub(super) fn values_to_store(graph: &Graph, live: &BTreeSet<NodeId>) -> Vec<(NodeId, NodeId, &'static str)> {
+pub(super) fn values_to_store(
+    graph: &Graph,
+    live: &BTreeSet<NodeId>,
+    attentions: &[Pattern],
+) -> Vec<(NodeId, NodeId, &'static str)> {
+    let in_attention = |node: NodeId| attentions.iter().any(|pattern| pattern.nodes.contains(&node));
     let costs = recompute_costs(graph);
     let mut found = vec![];
     for &id in live {
@@ -26,14 +34,14 @@ pub(super) fn values_to_store(graph: &Graph, live: &BTreeSet<NodeId>) -> Vec<(No
         if graph.options.no_fuse {
             found.extend(op.operands().into_iter().filter_map(|operand| {
                 let source = through_movements(graph, operand);
-                let stored =
-                    is_pointwise(&graph.nodes[source].op) || matches!(graph.nodes[source].op, Op::Matmul { .. });
+                let stored = is_pointwise(&graph.nodes[source].op) || is_anchor(&graph.nodes[source].op);
                 stored.then_some((source, id, "`#[no_fuse]` was asked for"))
             }));
         } else if let Op::Matmul { lhs, rhs } = *op {
             for operand in [lhs, rhs] {
                 let source = through_movements(graph, operand);
-                if is_pointwise(&graph.nodes[source].op) && costs[source.index()] > MAX_PROLOGUE_COST {
+                let pointwise = is_pointwise(&graph.nodes[source].op) && !in_attention(source);
+                if pointwise && costs[source.index()] > MAX_PROLOGUE_COST {
                     found.push((
                         source,
                         id,
@@ -93,7 +101,7 @@ fn recompute_costs(graph: &Graph) -> Vec<u32> {
     let mut costs = Vec::with_capacity(graph.nodes.len());
     for (_, node) in graph.nodes.iter() {
         let cost = match &node.op {
-            Op::Matmul { .. } => 0,
+            op if is_anchor(op) => 0,
             op => op.operands().iter().fold(operation_cost(op), |sum: u32, x| sum.saturating_add(costs[x.index()])),
         };
         costs.push(cost);
@@ -105,13 +113,22 @@ fn recompute_costs(graph: &Graph) -> Vec<u32> {
 pub fn operation_cost(op: &Op) -> u32 {
     match op {
         Op::Unary(op, _) => unary_cost(*op),
-        Op::Binary(crate::graph::BinaryOp::Pow, ..) => 2 * TRANSCENDENTAL,
-        Op::Binary(..) | Op::Compare(..) | Op::Select { .. } | Op::Cast(_) => 1,
+        Op::Binary(op, ..) => binary_cost(*op),
+        Op::Compare(..) | Op::Select { .. } | Op::Cast(_) => 1,
         _ => 0,
     }
 }
 
-fn unary_cost(op: UnaryOp) -> u32 {
+pub(super) fn binary_cost(op: BinaryOp) -> u32 {
+    match op {
+        BinaryOp::Pow => 2 * TRANSCENDENTAL,
+        // Ten rounds of two wide products.
+        BinaryOp::Philox => 100,
+        _ => 1,
+    }
+}
+
+pub(super) fn unary_cost(op: UnaryOp) -> u32 {
     use UnaryOp as U;
     match op {
         U::Neg | U::Not | U::Abs | U::Sign | U::Floor | U::Ceil | U::Round | U::Relu => 1,

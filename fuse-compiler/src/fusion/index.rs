@@ -5,6 +5,7 @@
 
 use fuse_artifact::{Access, Size, Slot, Space};
 
+use super::body::ValueId;
 use crate::graph::{Graph, NodeId, Op};
 
 /// For each axis of a value, where its coordinate comes from.
@@ -14,11 +15,13 @@ pub struct IndexMap {
     pub axes: Vec<AxisMap>,
 }
 
-/// The coordinate along one axis: `start + domain[axis]`, or just `start`.
+/// The coordinate along one axis: `start + domain[axis]`, `start + value`, or just `start`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct AxisMap {
-    /// The axis of the domain, if the coordinate varies.
+    /// The axis of the domain, if the coordinate varies with it.
     pub axis: Option<u8>,
+    /// The value of the body that is the coordinate, if it is computed.
+    pub value: Option<ValueId>,
     /// The first coordinate.
     pub start: Size,
     /// Whether the axis of the value may have extent 1 at launch where the domain's is larger.
@@ -26,7 +29,17 @@ pub struct AxisMap {
 }
 
 impl AxisMap {
-    const FIXED: Self = Self { axis: None, start: zero(), may_repeat: false };
+    const FIXED: Self = Self { axis: None, value: None, start: zero(), may_repeat: false };
+
+    /// The coordinate along an axis of the domain.
+    pub fn along(axis: u8) -> Self {
+        Self { axis: Some(axis), ..Self::FIXED }
+    }
+
+    /// A computed coordinate.
+    pub fn computed(value: ValueId) -> Self {
+        Self { value: Some(value), ..Self::FIXED }
+    }
 }
 
 const fn zero() -> Size {
@@ -36,13 +49,18 @@ const fn zero() -> Size {
 impl IndexMap {
     /// Axis `d` of the value is axis `d` of the domain.
     pub fn identity(rank: usize) -> Self {
-        let axis = |d| AxisMap { axis: Some(d as u8), start: zero(), may_repeat: false };
-        Self { axes: (0..rank).map(axis).collect() }
+        Self { axes: (0..rank).map(|d| AxisMap::along(d as u8)).collect() }
     }
 
-    /// Whether this is the identity of a domain with `rank` axes.
-    pub fn is_identity(&self, rank: usize) -> bool {
-        *self == Self::identity(rank)
+    /// Axis `d` of the value is axis `axes[d]` of the domain, or does not move.
+    pub fn along(axes: &[Option<u8>]) -> Self {
+        Self { axes: axes.iter().map(|axis| axis.map_or(AxisMap::FIXED, AxisMap::along)).collect() }
+    }
+
+    /// Whether both maps give the same coordinates of a value of `shape`: axes of extent 1 have only one.
+    pub fn agrees(&self, other: &Self, shape: &[Size]) -> bool {
+        let axes = self.axes.iter().zip(&other.axes).zip(shape);
+        self.axes.len() == other.axes.len() && axes.into_iter().all(|((a, b), size)| a == b || size.is_one())
     }
 
     /// The map of the operand of a broadcast from `from` to `to` (both outermost first; `from` may be rank 0).
@@ -148,7 +166,7 @@ pub fn uses_coordinates(graph: &Graph) -> Vec<bool> {
     for (id, node) in graph.nodes.iter() {
         uses[id.index()] = match &node.op {
             Op::Index { .. } => true,
-            Op::Matmul { .. } => false,
+            Op::Matmul { .. } | Op::Reduce { .. } => false,
             op => op.operands().into_iter().any(|x| uses[x.index()]),
         };
     }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use fuse_artifact::Slot;
 
-use super::{Cut, Group, body::NeedsStorage, index::strip_reshapes};
+use super::{Cut, Group, GroupKind, Obstacle, body::NeedsStorage, index::strip_reshapes};
 use crate::graph::{Graph, NodeId, Op};
 
 /// Storage buffers per shader stage that every WebGPU adapter has.
@@ -13,6 +13,11 @@ pub const MAX_STORAGE_BUFFERS: usize = 8;
 /// Whether an operation is computed element by element from operands of its own shape.
 pub fn is_pointwise(op: &Op) -> bool {
     matches!(op, Op::Unary(..) | Op::Binary(..) | Op::Compare(..) | Op::Select { .. } | Op::Cast(_))
+}
+
+/// Whether an operation starts a kernel of its own kind.
+pub fn is_anchor(op: &Op) -> bool {
+    matches!(op, Op::Matmul { .. } | Op::Reduce { .. })
 }
 
 /// Whether an operation only renames coordinates.
@@ -41,8 +46,7 @@ pub(super) fn launch_order(graph: &Graph, cuts: Vec<Cut>) -> Option<Vec<Cut>> {
 fn producers_read(graph: &Graph, cut: &Cut, producer: &BTreeMap<NodeId, usize>, own: usize) -> BTreeSet<usize> {
     let mut found = BTreeSet::new();
     let mut seen = BTreeSet::new();
-    let mut pending = cut.outputs.clone();
-    pending.extend(cut.matmul);
+    let mut pending: Vec<NodeId> = cut.outputs.iter().chain(&cut.region).copied().collect();
     while let Some(node) = pending.pop() {
         if !seen.insert(node) {
             continue;
@@ -57,34 +61,23 @@ fn producers_read(graph: &Graph, cut: &Cut, producer: &BTreeMap<NodeId, usize>, 
     found
 }
 
-/// The contractions that a node's value depends on, itself included, for every node.
-pub(super) fn contraction_dependencies(graph: &Graph) -> Vec<BTreeSet<NodeId>> {
-    let mut dependencies: Vec<BTreeSet<NodeId>> = Vec::with_capacity(graph.nodes.len());
-    for (id, node) in graph.nodes.iter() {
-        let mut set = BTreeSet::new();
-        for operand in node.op.operands() {
-            set.extend(dependencies[operand.index()].iter().copied());
-        }
-        if matches!(node.op, Op::Matmul { .. }) {
-            set.insert(id);
-        }
-        dependencies.push(set);
-    }
-    dependencies
-}
-
 /// A group must not bind more buffers than every adapter has: otherwise names a value to store separately.
-pub(super) fn check_bindings(graph: &Graph, group: &Group) -> Result<(), NeedsStorage> {
+pub(super) fn check_bindings(graph: &Graph, group: &Group, most: usize) -> Result<(), Obstacle> {
     let reads: BTreeSet<Slot> = group.accesses.iter().map(|access| access.access.slot).collect();
-    // A split contraction binds its scratch buffer beside what the epilogue reads and writes.
-    let scratch = usize::from(matches!(group.kind, super::GroupKind::Contraction(_)));
-    if reads.len() + group.stores.len() + scratch <= MAX_STORAGE_BUFFERS {
+    // A kernel in several passes binds its scratch buffer beside what it reads and writes.
+    let scratch = usize::from(!matches!(group.kind, GroupKind::Pointwise));
+    if reads.len() + group.stores.len() + scratch <= most {
         return Ok(());
+    }
+    if let GroupKind::Contraction(contraction) = &group.kind
+        && contraction.matmuls.len() > 1
+    {
+        return Err(Obstacle::TooMany(contraction.matmuls.clone()));
     }
     let reason = "one kernel may bind at most 8 storage buffers";
     let consumer = group.stores[group.stores.len() - 1].node;
     let node = value_to_split(graph, group).unwrap_or(group.stores[0].node);
-    Err(NeedsStorage { node, consumer, reason })
+    Err(NeedsStorage { node, consumer, reason }.into())
 }
 
 /// Of the values computed in the group, the one that gathers most buffers but still fits a kernel.
@@ -114,7 +107,7 @@ fn inputs_under(graph: &Graph, node: NodeId, inside: &[NodeId]) -> BTreeSet<Node
         let op = &graph.nodes[node].op;
         if inside.contains(&node) || is_movement(op) {
             pending.extend(op.operands());
-        } else if !matches!(op, Op::Literal(_) | Op::Scalar(_) | Op::Index { .. }) {
+        } else if !matches!(op, Op::Literal(_) | Op::Scalar(_) | Op::Size(_) | Op::Index { .. }) {
             found.insert(strip_reshapes(graph, node));
         }
     }

@@ -11,21 +11,31 @@
 //! Not here: tiles, workgroups, shader text (`schedule`, `wgsl`).
 
 pub mod assume;
+pub mod attention;
 pub mod body;
+pub mod chains;
 mod contraction;
+pub mod cost;
 pub mod heuristics;
 pub mod index;
 pub mod legality;
+pub mod levels;
 mod pointwise;
 pub mod print;
+mod reasons;
+mod reduction;
+mod regions;
+mod rows;
 pub mod verify;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fuse_artifact::{Refusal, Size, Slot};
+use fuse_artifact::{Check, Refusal, Size, Slot};
 
 use crate::graph::{Graph, NodeId, Op};
 use body::{Body, KernelAccess, NeedsStorage, ValueId};
+use legality::MAX_STORAGE_BUFFERS;
+use regions::{Anchor, Region};
 
 /// A graph cut into kernels.
 #[derive(Clone, Debug)]
@@ -36,6 +46,8 @@ pub struct Groups {
     pub temporaries: Vec<NodeId>,
     /// Values that go through memory although one kernel produces and another consumes them, and why.
     pub refusals: Vec<Refusal>,
+    /// What the plan takes for granted of dimensions that are known only at launch.
+    pub assumes: Vec<Check>,
 }
 
 /// One kernel to be.
@@ -45,7 +57,7 @@ pub struct Group {
     pub name: String,
     /// What kind of kernel.
     pub kind: GroupKind,
-    /// The domain: the shape of every output.
+    /// The domain: the shape of every output; of a reduction, kept axes and then reduced axes.
     pub shape: Vec<Size>,
     /// The nodes that the kernel computes, in order (for plans and prints).
     pub nodes: Vec<NodeId>,
@@ -64,21 +76,54 @@ pub struct Group {
 pub enum GroupKind {
     /// One value per element.
     Pointwise,
-    /// A sum of products per element.
+    /// Rows taken together, with the pointwise operations around.
+    Reduction(Reduction),
+    /// Sums of products per element.
     Contraction(Box<Contraction>),
+    /// An attention.
+    Attention(Box<Attention>),
 }
 
-/// The contraction of a group.
+/// The reduction of a group. The group's body computes with values of two levels: per element, and per row
+/// ([`ValueOp::Reduce`](body::ValueOp::Reduce) and what follows from it alone); [`body::Body::levels`] tells them apart.
+#[derive(Clone, Debug)]
+pub struct Reduction {
+    /// How many of the last axes of the group's shape are reduced.
+    pub axes: usize,
+}
+
+/// The contraction of a group: one product, or several that share their left operand and have equal shapes. Where its
+/// body has reductions, they run along the columns: such a group needs a workgroup to own whole rows.
 #[derive(Clone, Debug)]
 pub struct Contraction {
-    /// The `matmul` node.
-    pub matmul: NodeId,
+    /// The `matmul` nodes.
+    pub matmuls: Vec<NodeId>,
     /// The extent that is summed over.
     pub depth: Size,
     /// The left operand's program (prologue) and its value.
     pub lhs: (Body, ValueId),
-    /// The right operand's program (prologue) and its value.
-    pub rhs: (Body, ValueId),
+    /// For each product, the right operand's program (prologue) and its value.
+    pub rhs: Vec<(Body, ValueId)>,
+}
+
+/// The attention of a group, `softmax(score(query · key))·value`; the softmax runs over the keys. The group's shape is
+/// batch axes, queries M, value columns E, and its body starts from the normalized output.
+#[derive(Clone, Debug)]
+pub struct Attention {
+    /// The `matmul` node of the weighted sum of values.
+    pub output: NodeId,
+    /// Keys N.
+    pub keys: Size,
+    /// Depth D of the scores' products.
+    pub depth: Size,
+    /// The program of the queries, in [`Space::Lhs`](fuse_artifact::Space::Lhs): batch axes, M, D.
+    pub query: (Body, ValueId),
+    /// The program of the keys, in [`Space::Rhs`](fuse_artifact::Space::Rhs): batch axes, D, N.
+    pub key: (Body, ValueId),
+    /// The program of the scores, in [`Space::Score`](fuse_artifact::Space::Score): batch axes, M, N.
+    pub score: (Body, ValueId),
+    /// The program of the values, in [`Space::Value`](fuse_artifact::Space::Value): batch axes, N, E.
+    pub value: (Body, ValueId),
 }
 
 /// A value that a kernel stores.
@@ -90,73 +135,137 @@ pub struct Store {
     pub value: ValueId,
     /// Where it goes.
     pub slot: Slot,
+    /// Of a reduction: how indices of the domain become offsets (kept indices only, for a value per row). These accesses
+    /// follow the group's `accesses` in the kernel. Elsewhere outputs are contiguous over the domain, and this is `None`.
+    pub access: Option<KernelAccess>,
+}
+
+/// What decides between plans that are all correct. A function may be compiled under several policies; the launch
+/// chooses by size and device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Policy {
+    /// Storage buffers that one kernel may bind.
+    pub bindings: usize,
+    /// Whether products that share their left operand become one kernel.
+    pub siblings: bool,
+    /// The longest rows that a product's kernel may reduce in its epilogue, for which a workgroup must own whole rows.
+    pub owned_columns: u64,
+    /// Whether a plan may assume something of dimensions that are known only at launch.
+    pub assumes: bool,
+}
+
+impl Policy {
+    /// Fewest kernels.
+    pub const FUSED: Self = Self { bindings: 16, siblings: true, owned_columns: 512, assumes: true };
+    /// Kernels that run on every device at every size.
+    pub const SEPARATE: Self =
+        Self { bindings: MAX_STORAGE_BUFFERS, siblings: false, owned_columns: 0, assumes: false };
 }
 
 /// Cuts a graph into groups.
 ///
 /// # Errors
 /// When storing a value did not make its consumer possible, which would be a defect of this stage.
-pub fn fuse(graph: &Graph) -> Result<Groups, String> {
-    let mut planner = Planner::new(graph);
-    // Each round that fails stores one more value, so that the loop ends.
-    loop {
-        match planner.build(&planner.cut()) {
-            Ok(groups) => return Ok(groups),
-            Err(needs) => planner.store(needs)?,
-        }
-    }
+pub fn fuse(graph: &Graph, policy: Policy) -> Result<Groups, String> {
+    Planner::new(graph, policy).plan()
+}
+
+/// Cuts a graph into groups with `forced` in memory, whatever the heuristics say: for the search for better plans.
+///
+/// # Errors
+/// As [`fuse`].
+pub fn fuse_with(graph: &Graph, policy: Policy, forced: &BTreeSet<NodeId>) -> Result<Groups, String> {
+    let mut planner = Planner::new(graph, policy);
+    planner.forced.clone_from(forced);
+    planner.refusals.clear();
+    planner.plan()
 }
 
 /// What a kernel is to compute, before its bodies are built.
 #[derive(Clone, Debug)]
 pub(crate) struct Cut {
-    /// The contraction, if any.
-    matmul: Option<NodeId>,
-    /// The nodes to store; all have the elements of the domain.
+    /// What it is built around; nothing for a pointwise kernel.
+    anchor: Option<Anchor>,
+    /// The nodes to store.
     outputs: Vec<NodeId>,
-    /// For a contraction: the nodes of its epilogue.
+    /// The nodes that the kernel computes from its anchor on.
     region: BTreeSet<NodeId>,
 }
 
 pub(crate) struct Planner<'g> {
     graph: &'g Graph,
+    policy: Policy,
     uses_coordinates: Vec<bool>,
     live: BTreeSet<NodeId>,
+    /// The live users of each node.
+    users: Vec<BTreeSet<NodeId>>,
+    attentions: Vec<attention::Pattern>,
     /// The stored node of each result.
     results: Vec<NodeId>,
     /// Nodes that must be in memory, beyond results: found by legality or chosen by heuristics.
     forced: BTreeSet<NodeId>,
+    /// Products that must not share a kernel with others.
+    apart: BTreeSet<NodeId>,
     refusals: Vec<Refusal>,
 }
 
 impl<'g> Planner<'g> {
-    fn new(graph: &'g Graph) -> Self {
+    fn new(graph: &'g Graph, policy: Policy) -> Self {
         let live = live_nodes(graph);
         let results = graph.results.iter().map(|&result| index::strip_reshapes(graph, result)).collect();
+        let mut users = vec![BTreeSet::new(); graph.nodes.len()];
+        for &node in &live {
+            for operand in graph.nodes[node].op.operands() {
+                users[operand.index()].insert(node);
+            }
+        }
         let mut planner = Self {
             graph,
+            policy,
             uses_coordinates: index::uses_coordinates(graph),
             live,
+            users,
+            attentions: vec![],
             results,
             forced: BTreeSet::new(),
+            apart: BTreeSet::new(),
             refusals: vec![],
         };
+        if !graph.options.no_fuse {
+            planner.attentions = attention::recognize(graph, &planner.live, policy.assumes);
+        }
         planner.force_by_heuristics();
         planner
     }
 
+    fn plan(mut self) -> Result<Groups, String> {
+        // Each round that fails stores one more value or parts one more pair, so that the loop ends.
+        loop {
+            let forced = &self.forced;
+            self.attentions
+                .retain(|pattern| !pattern.nodes.iter().any(|&n| n != pattern.output && forced.contains(&n)));
+            match self.build(&self.cut()) {
+                Ok(mut groups) => {
+                    reasons::explain(self.graph, &mut groups);
+                    return Ok(groups);
+                }
+                Err(Obstacle::Needs(needs)) => self.store(needs)?,
+                Err(Obstacle::TooMany(products)) => self.apart.extend(products),
+            }
+        }
+    }
+
     fn force_by_heuristics(&mut self) {
-        for (node, consumer, reason) in heuristics::values_to_store(self.graph, &self.live) {
+        for (node, consumer, reason) in heuristics::values_to_store(self.graph, &self.live, &self.attentions) {
             self.refuse(node, consumer, reason);
             self.forced.insert(index::strip_reshapes(self.graph, node));
         }
     }
 
     fn refuse(&mut self, producer: NodeId, consumer: NodeId, reason: &str) {
-        let name = |node: NodeId| format!("{} {node}", self.graph.nodes[node].op.name());
         let refusal = Refusal {
-            producer: name(producer).into(),
-            consumer: name(consumer).into(),
+            producer: reasons::name(self.graph, producer).into(),
+            consumer: reasons::name(self.graph, consumer).into(),
             reason: reason.to_owned().into(),
         };
         if !self.refusals.contains(&refusal) {
@@ -175,17 +284,24 @@ impl<'g> Planner<'g> {
         }
     }
 
+    /// Whether the kernel of a product may reduce the rows of its result.
+    fn may_own_rows(&self, product: NodeId) -> bool {
+        let Some(columns) = self.graph.nodes[product].ty.shape.last() else { return false };
+        let most = self.policy.owned_columns;
+        columns.as_constant().map_or(self.policy.assumes && most > 0, |columns| columns <= most)
+    }
+
     /// The cuts, in launch order.
     fn cut(&self) -> Vec<Cut> {
-        let regions = contraction::regions(self);
+        let regions = regions::regions(self);
         let owner: BTreeMap<NodeId, usize> =
             regions.iter().enumerate().flat_map(|(g, region)| region.nodes.iter().map(move |&n| (n, g))).collect();
-        let needed = self.needed_in_memory(&owner);
+        let needed = self.needed_in_memory(&regions, &owner);
         let mut cuts: Vec<Cut> = regions
             .into_iter()
             .map(|region| Cut {
-                matmul: Some(region.matmul),
                 outputs: region.nodes.iter().copied().filter(|node| needed.contains(node)).collect(),
+                anchor: Some(region.anchor),
                 region: region.nodes,
             })
             .collect();
@@ -195,12 +311,17 @@ impl<'g> Planner<'g> {
     }
 
     /// The nodes that must be in memory: results, forced ones, and those of a region that are used outside it.
-    fn needed_in_memory(&self, owner: &BTreeMap<NodeId, usize>) -> BTreeSet<NodeId> {
+    fn needed_in_memory(&self, regions: &[Region], owner: &BTreeMap<NodeId, usize>) -> BTreeSet<NodeId> {
         let mut needed: BTreeSet<NodeId> = self.results.iter().copied().collect();
         needed.extend(self.forced.iter().copied().filter(|&node| !matches!(self.graph.nodes[node].op, Op::Input(_))));
-        for &node in &self.live {
+        let inner: BTreeSet<NodeId> = regions.iter().flat_map(|region| region.movements.iter().copied()).collect();
+        for &node in self.live.iter().filter(|node| !inner.contains(node)) {
             for operand in self.graph.nodes[node].op.operands() {
-                let source = index::strip_reshapes(self.graph, operand);
+                // Movements inside a region only rename what its kernel holds; others read it from memory.
+                let mut source = operand;
+                while let Some(x) = self.renamed(source, &inner) {
+                    source = x;
+                }
                 if owner.contains_key(&source) && owner.get(&source) != owner.get(&node) {
                     needed.insert(source);
                 }
@@ -209,25 +330,42 @@ impl<'g> Planner<'g> {
         needed
     }
 
+    /// What a reshape, or a movement inside a region, renames.
+    fn renamed(&self, node: NodeId, inner: &BTreeSet<NodeId>) -> Option<NodeId> {
+        match self.graph.nodes[node].op {
+            Op::Reshape(x) => Some(x),
+            ref op if inner.contains(&node) => op.operands().first().copied(),
+            _ => None,
+        }
+    }
+
     /// Builds the bodies of all cuts.
-    fn build(&self, cuts: &[Cut]) -> Result<Groups, NeedsStorage> {
+    fn build(&self, cuts: &[Cut]) -> Result<Groups, Obstacle> {
         let (slots, temporaries) = self.slots(cuts);
         let mut groups = Vec::with_capacity(cuts.len());
+        let mut assumes = vec![];
         for (i, cut) in cuts.iter().enumerate() {
             let stored = |node: NodeId| match self.graph.nodes[node].op {
                 Op::Input(param) => Some(Slot::Param(param)),
                 _ => slots.get(&node).and_then(|slots| slots.first().copied()),
             };
-            let mut group = match cut.matmul {
-                Some(matmul) => contraction::group(self, cut, matmul, &slots, &stored)?,
-                None => pointwise::group(self, cut, &slots, &stored)?,
+            let (main, mut group) = match &cut.anchor {
+                None => ("pointwise".to_owned(), pointwise::group(self, cut, &slots, &stored)?),
+                Some(Anchor::Products(products)) => {
+                    let group = contraction::group(self, cut, products, &slots, &stored)?;
+                    assumes.extend(contraction::assumption(self.graph, &group));
+                    ("matmul".to_owned(), group)
+                }
+                Some(Anchor::Rows(rows)) => {
+                    (reduction::name(self, cut), reduction::group(self, cut, rows, &slots, &stored)?)
+                }
+                Some(Anchor::Attention(_)) => unimplemented!("package `attention`"),
             };
-            let main = cut.matmul.map_or("pointwise", |_| "matmul");
             group.name = format!("{}.{i}.{main}", self.graph.name);
-            legality::check_bindings(self.graph, &group)?;
+            legality::check_bindings(self.graph, &group, self.policy.bindings)?;
             groups.push(group);
         }
-        Ok(Groups { groups, temporaries, refusals: self.refusals.clone() })
+        Ok(Groups { groups, temporaries, refusals: self.refusals.clone(), assumes })
     }
 
     /// Where stored nodes go: the results they are, else a temporary.
@@ -254,7 +392,23 @@ impl<'g> Planner<'g> {
     /// The stores of a cut's outputs, given their values.
     fn stores(outputs: &[NodeId], values: &[ValueId], slots: &BTreeMap<NodeId, Vec<Slot>>) -> Vec<Store> {
         let pairs = outputs.iter().zip(values);
-        pairs.flat_map(|(&node, &value)| slots[&node].iter().map(move |&slot| Store { node, value, slot })).collect()
+        pairs
+            .flat_map(|(&node, &value)| slots[&node].iter().map(move |&slot| Store { node, value, slot, access: None }))
+            .collect()
+    }
+}
+
+/// Why a cut could not be built.
+pub(crate) enum Obstacle {
+    /// A value would have to be in memory.
+    Needs(NeedsStorage),
+    /// Products that share a kernel bind too many buffers together.
+    TooMany(Vec<NodeId>),
+}
+
+impl From<NeedsStorage> for Obstacle {
+    fn from(needs: NeedsStorage) -> Self {
+        Self::Needs(needs)
     }
 }
 

@@ -6,11 +6,12 @@ use fuse_artifact::{Slot, Space};
 
 use super::{
     Cut, Group, GroupKind, Planner,
-    body::{BodyBuilder, NeedsStorage},
+    body::{self, BodyBuilder, NeedsStorage},
     contraction::prologue_nodes,
+    index::IndexMap,
     legality::launch_order,
 };
-use crate::graph::NodeId;
+use crate::graph::{NodeId, TensorType};
 
 /// Groups the stored nodes that no contraction computes; few groups, each of one shape.
 ///
@@ -19,7 +20,7 @@ use crate::graph::NodeId;
 pub(super) fn cuts(planner: &Planner<'_>, nodes: &[NodeId], contractions: &[Cut]) -> Vec<Cut> {
     let graph = planner.graph;
     let alone = |node: NodeId| graph.options.no_fuse || planner.forced.contains(&node);
-    let single = |&node: &NodeId| Cut { matmul: None, outputs: vec![node], region: BTreeSet::new() };
+    let single = |&node: &NodeId| Cut { anchor: None, outputs: vec![node], region: BTreeSet::new() };
     let mut cuts: Vec<Cut> = contractions.iter().cloned().chain(nodes.iter().map(single)).collect();
     let mut i = contractions.len();
     while i < cuts.len() {
@@ -51,7 +52,16 @@ pub(super) fn group(
     let shape = graph.nodes[cut.outputs[0]].ty.shape.clone();
     let mut builder = BodyBuilder::new(graph, &planner.uses_coordinates, stored);
     let inside = |node: NodeId| cut.outputs.contains(&node);
-    let (body, values) = builder.body(Space::Point, shape.len(), &cut.outputs, &inside, None)?;
+    let place = |ty: &TensorType| IndexMap::identity(ty.rank());
+    let region = body::Region {
+        space: Space::Point,
+        rank: shape.len(),
+        inside: &inside,
+        place: &place,
+        sums: &[],
+        operand_of: None,
+    };
+    let (body, values) = builder.body(&region, &cut.outputs)?;
     let (accesses, fixed) = builder.finish();
     let outside = |node: NodeId| if inside(node) { None } else { stored(node) };
     let nodes = prologue_nodes(planner, &cut.outputs, &outside);

@@ -53,18 +53,35 @@ fn print_group(graph: &Graph, group: &Group, text: &mut String) {
     for (i, access) in group.accesses.iter().enumerate() {
         let _ = writeln!(text, "  a{i} = {}", access_text(graph, access));
     }
-    if let GroupKind::Contraction(contraction) = &group.kind {
-        let _ = writeln!(text, "  depth {}", size(graph, &contraction.depth));
-        for (side, (body, value)) in [("lhs", &contraction.lhs), ("rhs", &contraction.rhs)] {
-            let _ = writeln!(text, "  {side}:");
-            print_body(graph, body, text);
-            let _ = writeln!(text, "    -> v{value}");
+    let mut programs: Vec<(&str, &(Body, usize))> = vec![];
+    match &group.kind {
+        GroupKind::Pointwise => {}
+        GroupKind::Reduction(reduction) => {
+            let _ = writeln!(text, "  reduces the last {}", reduction.axes);
         }
+        GroupKind::Contraction(contraction) => {
+            let _ = writeln!(text, "  depth {}", size(graph, &contraction.depth));
+            programs.push(("lhs", &contraction.lhs));
+            programs.extend(contraction.rhs.iter().map(|rhs| ("rhs", rhs)));
+        }
+        GroupKind::Attention(attention) => {
+            let _ = writeln!(text, "  keys {}, depth {}", size(graph, &attention.keys), size(graph, &attention.depth));
+            programs.extend([("query", &attention.query), ("key", &attention.key)]);
+            programs.extend([("score", &attention.score), ("value", &attention.value)]);
+        }
+    }
+    for (name, (body, value)) in &programs {
+        let _ = writeln!(text, "  {name}:");
+        print_body(graph, body, text);
+        let _ = writeln!(text, "    -> v{value}");
+    }
+    if !programs.is_empty() {
         let _ = writeln!(text, "  epilogue:");
     }
     print_body(graph, &group.body, text);
     for store in &group.stores {
-        let _ = writeln!(text, "    {} <- v{}", slot(graph, store.slot), store.value);
+        let at = store.access.as_ref().map(|access| format!(" at {}", access_text(graph, access))).unwrap_or_default();
+        let _ = writeln!(text, "    {} <- v{}{at}", slot(graph, store.slot), store.value);
     }
 }
 
@@ -77,6 +94,7 @@ fn access_text(graph: &Graph, access: &KernelAccess) -> String {
             (Some(d), Some(start)) => format!("{start} + i{d}"),
             (Some(d), None) => format!("i{d}{}", if access.may_repeat[d] { "?" } else { "" }),
             (None, Some(start)) => start,
+            (None, None) if access.gathered => "_".to_owned(),
             (None, None) => "0".to_owned(),
         }
     };
@@ -84,6 +102,8 @@ fn access_text(graph: &Graph, access: &KernelAccess) -> String {
         Space::Point => "",
         Space::Lhs => "lhs ",
         Space::Rhs => "rhs ",
+        Space::Score => "score ",
+        Space::Value => "value ",
     };
     let indices: Vec<String> = (0..a.view.len()).map(index).collect();
     format!("{space}{}: {}{} at [{}]", slot(graph, a.slot), access.dtype, shape(graph, &a.view), indices.join(", "))
@@ -93,7 +113,14 @@ fn print_body(graph: &Graph, body: &Body, text: &mut String) {
     for (i, value) in body.values.iter().enumerate() {
         let rhs = match &value.op {
             ValueOp::Load(access) => format!("load a{access}"),
-            ValueOp::Sum => "sum".to_owned(),
+            ValueOp::LoadAt { access, at } => {
+                let at: Vec<String> = at.iter().map(|(axis, value)| format!("v{value} along {axis}")).collect();
+                format!("load a{access} at {}", at.join(", "))
+            }
+            ValueOp::Sum(0) => "sum".to_owned(),
+            ValueOp::Sum(product) => format!("sum {product}"),
+            ValueOp::Reduce(op, x) => format!("{} of v{x} along the row", op.name()),
+            ValueOp::Size(s) => format!("size {}", size(graph, s)),
             ValueOp::Coordinate { axis: Some(axis), start } => format!("coordinate i{axis} + {}", size(graph, start)),
             ValueOp::Coordinate { axis: None, start } => format!("coordinate {}", size(graph, start)),
             ValueOp::Scalar(param) => format!("scalar {}", graph.params[usize::from(*param)].name),

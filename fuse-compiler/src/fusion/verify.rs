@@ -12,9 +12,8 @@ use std::collections::BTreeSet;
 use fuse_artifact::{Size, Slot};
 
 use super::{
-    Group, GroupKind, Groups,
+    Group, GroupKind, Groups, Policy,
     body::{Body, ValueOp},
-    legality::MAX_STORAGE_BUFFERS,
 };
 use crate::graph::Graph;
 
@@ -33,7 +32,13 @@ pub fn verify(graph: &Graph, groups: &Groups) -> Vec<String> {
             if !written.insert(store.slot) {
                 errors.push(format!("{} stores {:?} again", group.name, store.slot));
             }
-            if graph.nodes[store.node].ty.elements() != Size::product(&group.shape) {
+            let elements = graph.nodes[store.node].ty.elements();
+            let row_elements = match &group.kind {
+                GroupKind::Reduction(reduction) => Size::product(&group.shape[..group.shape.len() - reduction.axes]),
+                GroupKind::Contraction(_) => Size::product(&group.shape[..group.shape.len() - 1]),
+                GroupKind::Pointwise | GroupKind::Attention(_) => Size::product(&group.shape),
+            };
+            if elements != Size::product(&group.shape) && elements != row_elements {
                 errors.push(format!("{} stores {}, which is not of its shape", group.name, store.node));
             }
         }
@@ -51,12 +56,19 @@ fn group_errors(group: &Group, errors: &mut Vec<String>) {
     let rank = group.shape.len();
     let name = &group.name;
     let bodies: Vec<&Body> = match &group.kind {
-        GroupKind::Pointwise => vec![&group.body],
-        GroupKind::Contraction(c) => vec![&group.body, &c.lhs.0, &c.rhs.0],
+        GroupKind::Pointwise | GroupKind::Reduction(_) => vec![&group.body],
+        GroupKind::Contraction(c) => {
+            let rhs = c.rhs.iter().map(|(body, _)| body);
+            [&group.body, &c.lhs.0].into_iter().chain(rhs).collect()
+        }
+        GroupKind::Attention(a) => vec![&group.body, &a.query.0, &a.key.0, &a.score.0, &a.value.0],
     };
     for (i, value) in bodies.iter().flat_map(|body| body.values.iter().enumerate()) {
-        let backwards = operands(&value.op).iter().all(|&x| x < i);
-        let known = !matches!(value.op, ValueOp::Load(access) if usize::from(access) >= group.accesses.len());
+        let backwards = Body::operands(&value.op).iter().all(|&x| x < i);
+        let known = match value.op {
+            ValueOp::Load(access) | ValueOp::LoadAt { access, .. } => usize::from(access) < group.accesses.len(),
+            _ => true,
+        };
         if !backwards || !known {
             errors.push(format!("value {i} of {name} uses what does not exist yet"));
         }
@@ -72,18 +84,7 @@ fn group_errors(group: &Group, errors: &mut Vec<String>) {
         }
     }
     let reads: BTreeSet<Slot> = group.accesses.iter().map(|access| access.access.slot).collect();
-    if reads.len() + group.stores.len() > MAX_STORAGE_BUFFERS {
+    if reads.len() + group.stores.len() > Policy::FUSED.bindings {
         errors.push(format!("{name} binds too many storage buffers"));
-    }
-}
-
-fn operands(op: &ValueOp) -> Vec<usize> {
-    match *op {
-        ValueOp::Unary(_, x) | ValueOp::Cast(x) => vec![x],
-        ValueOp::Binary(_, x, y) | ValueOp::Compare(_, x, y) => vec![x, y],
-        ValueOp::Select(c, x, y) => vec![c, x, y],
-        ValueOp::Load(_) | ValueOp::Sum | ValueOp::Coordinate { .. } | ValueOp::Scalar(_) | ValueOp::Literal(_) => {
-            vec![]
-        }
     }
 }

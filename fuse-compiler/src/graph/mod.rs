@@ -6,7 +6,8 @@
 //! Every operation is total: where it is defined mathematically only on part of its domain, the f64
 //! interpreter (`interp`) says what it yields elsewhere. Functions are already inlined, broadcasting is
 //! explicit ([`Op::Broadcast`]), and composite operations of the language (`clamp`, `leaky_relu`, `elu`,
-//! `dot`, `outer`) are already written in terms of the operations here. `verify` lists the invariants.
+//! `dot`, `outer`, `mean`, `softmax`, `layer_norm`, `concat`, `gather`, `dropout`, …) are already written in terms of
+//! the operations here. `verify` lists the invariants.
 //!
 //! Not here: how values are grouped into kernels (`fusion`).
 
@@ -24,7 +25,7 @@ use crate::{
     arena::{Arena, Handle},
     span::Span,
 };
-pub use types::{BinaryOp, CompareOp, Literal, TensorType, UnaryOp};
+pub use types::{BinaryOp, CompareOp, Literal, ReduceOp, TensorType, UnaryOp};
 
 /// Names a node of a [`Graph`].
 pub type NodeId = Handle<Node>;
@@ -100,6 +101,8 @@ pub enum Op {
     Scalar(u16),
     /// A number or truth value; rank 0.
     Literal(Literal),
+    /// A size as a number (the count of a mean); rank 0; `f32`, `i32` or `u32`.
+    Size(Size),
     /// `f(x)` per element; dtype of `x`.
     Unary(UnaryOp, NodeId),
     /// `f(x, y)` per element; both of the node's dtype.
@@ -150,6 +153,30 @@ pub enum Op {
         /// The first index.
         start: Size,
     },
+    /// All elements along `axes` (sorted, not empty) taken together. The node has the operand's rank, with extent 1 at
+    /// `axes`; dtype of the operand, but `i32` for `argmax` and `argmin`. Over no elements: the neutral element
+    /// (`sum` 0, `prod` 1, `max` -inf or the least integer, `min` +inf or the largest, `any` false, `all` true, `argmax`
+    /// and `argmin` 0). Floats are computed in f32.
+    Reduce {
+        /// How.
+        op: ReduceOp,
+        /// The operand.
+        x: NodeId,
+        /// The axes.
+        axes: Vec<usize>,
+    },
+    /// `x` at computed coordinates along one axis: element `[.., i, ..]` is `x[.., clamp(index[.., i, ..], 0, E - 1), ..]`
+    /// where `E` is the operand's extent of `axis`. The operand has the node's rank and its extents but along `axis`;
+    /// `index` has the node's shape, dtype `i32`. Where `E` is 0 the value is 0 (such a node is empty, or guarded by a
+    /// `select` that never takes it).
+    Take {
+        /// The operand.
+        x: NodeId,
+        /// The axis.
+        axis: usize,
+        /// The coordinates.
+        index: NodeId,
+    },
     /// The operand, of the same rank, repeated along axes where its extent is 1 (or, in the expression
     /// form, may be 1 at launch). Rank-0 operands broadcast to any rank.
     Broadcast(NodeId),
@@ -159,14 +186,18 @@ impl Op {
     /// The operands, in order.
     pub fn operands(&self) -> Vec<NodeId> {
         match *self {
-            Self::Input(_) | Self::Scalar(_) | Self::Literal(_) | Self::Index { .. } => vec![],
+            Self::Input(_) | Self::Scalar(_) | Self::Literal(_) | Self::Size(_) | Self::Index { .. } => vec![],
             Self::Unary(_, x)
             | Self::Cast(x)
             | Self::Reshape(x)
             | Self::Broadcast(x)
             | Self::Permute { x, .. }
+            | Self::Reduce { x, .. }
             | Self::Slice { x, .. } => vec![x],
-            Self::Binary(_, x, y) | Self::Compare(_, x, y) | Self::Matmul { lhs: x, rhs: y } => vec![x, y],
+            Self::Binary(_, x, y)
+            | Self::Compare(_, x, y)
+            | Self::Matmul { lhs: x, rhs: y }
+            | Self::Take { x, index: y, .. } => vec![x, y],
             Self::Select { condition, on_true, on_false } => vec![condition, on_true, on_false],
         }
     }
@@ -174,14 +205,18 @@ impl Op {
     /// The operands, in order, to be replaced.
     pub fn operands_mut(&mut self) -> Vec<&mut NodeId> {
         match self {
-            Self::Input(_) | Self::Scalar(_) | Self::Literal(_) | Self::Index { .. } => vec![],
+            Self::Input(_) | Self::Scalar(_) | Self::Literal(_) | Self::Size(_) | Self::Index { .. } => vec![],
             Self::Unary(_, x)
             | Self::Cast(x)
             | Self::Reshape(x)
             | Self::Broadcast(x)
             | Self::Permute { x, .. }
+            | Self::Reduce { x, .. }
             | Self::Slice { x, .. } => vec![x],
-            Self::Binary(_, x, y) | Self::Compare(_, x, y) | Self::Matmul { lhs: x, rhs: y } => vec![x, y],
+            Self::Binary(_, x, y)
+            | Self::Compare(_, x, y)
+            | Self::Matmul { lhs: x, rhs: y }
+            | Self::Take { x, index: y, .. } => vec![x, y],
             Self::Select { condition, on_true, on_false } => vec![condition, on_true, on_false],
         }
     }
@@ -192,6 +227,7 @@ impl Op {
             Self::Input(_) => "input",
             Self::Scalar(_) => "scalar",
             Self::Literal(_) => "literal",
+            Self::Size(_) => "size",
             Self::Unary(op, _) => op.name(),
             Self::Binary(op, ..) => op.name(),
             Self::Compare(op, ..) => op.name(),
@@ -199,6 +235,8 @@ impl Op {
             Self::Cast(_) => "cast",
             Self::Index { .. } => "index",
             Self::Matmul { .. } => "matmul",
+            Self::Reduce { op, .. } => op.name(),
+            Self::Take { .. } => "take",
             Self::Permute { .. } => "permute",
             Self::Reshape(_) => "reshape",
             Self::Slice { .. } => "slice",

@@ -140,6 +140,31 @@ operations! {
         And = "and",
         /// Logical or; bool.
         Or = "or",
+        /// Word `x % 4` of the Philox4x32-10 block with counter `(x / 4, 0, 0, 0)` and key `(y, 0)`; `u32` (Salmon et al.,
+        /// Parallel random numbers: as easy as 1, 2, 3, 2011).
+        Philox = "philox",
+    }
+}
+
+operations! {
+    /// How elements are taken together.
+    ReduceOp {
+        /// The sum; numbers.
+        Sum = "sum",
+        /// The product; numbers.
+        Prod = "prod",
+        /// The largest; NaN if any is NaN; numbers.
+        Max = "max",
+        /// The smallest; NaN if any is NaN; numbers.
+        Min = "min",
+        /// The index of the first largest element along the only axis, or of the first NaN; numbers, yields `i32`.
+        ArgMax = "argmax",
+        /// The index of the first smallest element along the only axis, or of the first NaN; numbers, yields `i32`.
+        ArgMin = "argmin",
+        /// Whether any holds; bool.
+        Any = "any",
+        /// Whether all hold; bool.
+        All = "all",
     }
 }
 

@@ -19,7 +19,7 @@
 
 use fuse_artifact::{DType, Relation, Size, SymbolSource};
 
-use super::{BinaryOp, CompareOp, Graph, Literal, Node, NodeId, Op, UnaryOp};
+use super::{BinaryOp, CompareOp, Graph, Literal, Node, NodeId, Op, ReduceOp, UnaryOp};
 
 /// The most axes of a node.
 const MAX_RANK: usize = 6;
@@ -132,7 +132,38 @@ fn verify_node(graph: &Graph, id: NodeId, node: &Node) -> Check {
         }
         Op::Slice { x, axis, start } => verify_slice(graph, node, *x, *axis, start),
         Op::Broadcast(x) => verify_broadcast(graph, node, *x),
+        Op::Size(_) => {
+            let number = matches!(node.ty.dtype, DType::F32 | DType::I32 | DType::U32);
+            ensure(node.ty.rank() == 0 && number, "a size is not a number of rank 0")
+        }
+        Op::Reduce { op, x, axes } => verify_reduce(graph, node, *op, *x, axes),
+        Op::Take { x, axis, index } => verify_take(graph, node, *x, *axis, *index),
     }
+}
+
+fn verify_reduce(graph: &Graph, node: &Node, op: ReduceOp, x: NodeId, axes: &[usize]) -> Check {
+    let (from, operand) = (shape(graph, x), dtype(graph, x));
+    ensure(!axes.is_empty() && axes.is_sorted_by(|a, b| a < b), "axes are not sorted or missing")?;
+    ensure(axes.iter().all(|&axis| axis < from.len()), "an axis does not exist")?;
+    ensure(axes.iter().any(|&axis| !from[axis].is_one()), "every reduced axis has extent 1")?;
+    let kept = from.iter().enumerate().map(|(d, size)| if axes.contains(&d) { Size::ONE } else { size.clone() });
+    ensure(kept.eq(node.ty.shape.iter().cloned()), "the shape is not the operand's with extent 1 at the axes")?;
+    let index = matches!(op, ReduceOp::ArgMax | ReduceOp::ArgMin);
+    ensure(node.ty.dtype == if index { DType::I32 } else { operand }, "the dtype is not the operand's")?;
+    ensure(!index || axes.len() == 1, "an index along several axes")?;
+    let logical = matches!(op, ReduceOp::Any | ReduceOp::All);
+    ensure(logical == (operand == DType::Bool), "the operation does not take this dtype")
+}
+
+fn verify_take(graph: &Graph, node: &Node, x: NodeId, axis: usize, index: NodeId) -> Check {
+    let (from, own) = (shape(graph, x), &node.ty.shape);
+    ensure(dtype(graph, x) == node.ty.dtype, "operand of another dtype")?;
+    ensure(
+        dtype(graph, index) == DType::I32 && shape(graph, index) == own,
+        "the index is not i32 of the node's shape",
+    )?;
+    let others = from.iter().zip(own).enumerate().all(|(d, (a, b))| d == axis || a == b);
+    ensure(from.len() == own.len() && axis < own.len() && others, "the operand has another shape beside the axis")
 }
 
 fn shape(graph: &Graph, id: NodeId) -> &[Size] {
@@ -180,6 +211,7 @@ fn binary_takes(op: BinaryOp, dtype: DType) -> bool {
     match op {
         BinaryOp::And | BinaryOp::Or => dtype == DType::Bool,
         BinaryOp::Pow => dtype.is_float(),
+        BinaryOp::Philox => dtype == DType::U32,
         _ => dtype != DType::Bool,
     }
 }

@@ -170,7 +170,7 @@ fn float_binary(op: BinaryOp, x: f64, y: f64) -> f64 {
         BinaryOp::Pow => x.powf(y),
         BinaryOp::Min => min(x, y),
         BinaryOp::Max => max(x, y),
-        BinaryOp::And | BinaryOp::Or => bool_binary(op, x, y),
+        BinaryOp::And | BinaryOp::Or | BinaryOp::Philox => bool_binary(op, x, y),
     }
 }
 
@@ -204,7 +204,7 @@ fn i32_binary(op: BinaryOp, x: i32, y: i32) -> i32 {
         BinaryOp::Rem => x.wrapping_rem(y),
         BinaryOp::Min => x.min(y),
         BinaryOp::Max => x.max(y),
-        BinaryOp::Pow | BinaryOp::And | BinaryOp::Or => x,
+        BinaryOp::Pow | BinaryOp::And | BinaryOp::Or | BinaryOp::Philox => x,
     }
 }
 
@@ -217,7 +217,7 @@ fn u32_binary(op: BinaryOp, x: u32, y: u32) -> u32 {
         BinaryOp::Rem => x.checked_rem(y).unwrap_or(0),
         BinaryOp::Min => x.min(y),
         BinaryOp::Max => x.max(y),
-        BinaryOp::Pow | BinaryOp::And | BinaryOp::Or => x,
+        BinaryOp::Pow | BinaryOp::And | BinaryOp::Or | BinaryOp::Philox => x,
     }
 }
 

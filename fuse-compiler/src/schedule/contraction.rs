@@ -208,7 +208,7 @@ impl<'a> Facts<'a> {
     fn new(group: &'a Group, contraction: &Contraction) -> Self {
         let batch = group.shape.len() - 2;
         let lhs = direction(group, &contraction.lhs.0, batch + 1, batch);
-        let rhs = direction(group, &contraction.rhs.0, batch, batch + 1);
+        let rhs = direction(group, &contraction.rhs[0].0, batch, batch + 1);
         Self { group, batch: batch as u8, lhs, rhs }
     }
 
@@ -233,6 +233,7 @@ impl<'a> Facts<'a> {
             Space::Lhs => Some(if lhs == Direction::Depth { self.batch + 1 } else { self.batch }),
             Space::Rhs => Some(if rhs == Direction::Depth { self.batch } else { self.batch + 1 }),
             Space::Point => Some(self.columns()),
+            Space::Score | Space::Value => None,
         }));
         requires
     }
@@ -242,7 +243,7 @@ impl<'a> Facts<'a> {
         requires.extend(self.vector_loads(|space| match space {
             Space::Lhs => Some(self.batch + 1),
             Space::Rhs => Some(self.batch),
-            Space::Point => None,
+            Space::Point | Space::Score | Space::Value => None,
         }));
         requires
     }
@@ -251,7 +252,7 @@ impl<'a> Facts<'a> {
         let mut requires = vec![Require::AtMost { axis: self.rows(), value: 1 }];
         requires.extend(multiples_of_lanes(vec![self.columns()]));
         requires.extend(self.vector_loads(|space| match space {
-            Space::Lhs => None,
+            Space::Lhs | Space::Score | Space::Value => None,
             Space::Rhs | Space::Point => Some(self.columns()),
         }));
         requires

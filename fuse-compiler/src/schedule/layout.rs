@@ -17,6 +17,9 @@ pub enum Along {
 
 /// How `access` moves along `axis` of its space.
 pub fn along(access: &KernelAccess, axis: usize) -> Along {
+    if access.gathered {
+        return Along::Strided;
+    }
     let Some(view_axis) = access.access.axes[axis] else { return Along::Zero };
     let inner = &access.access.view[usize::from(view_axis) + 1..];
     match (inner.iter().all(|size| size.is_one()), access.may_repeat[axis]) {
@@ -34,5 +37,5 @@ pub fn is_whole(access: &KernelAccess, shape: &[fuse_artifact::Size]) -> bool {
 
 /// Whether the access reads one element for all indices.
 pub fn is_single(access: &KernelAccess) -> bool {
-    access.access.axes.iter().all(Option::is_none)
+    !access.gathered && access.access.axes.iter().all(Option::is_none)
 }

@@ -34,6 +34,19 @@ fn schedule(schedule: &Schedule) -> String {
         Schedule::Dot { outputs, depth_lanes } => {
             format!("{outputs} sums per workgroup, depth over {depth_lanes} invocations")
         }
+        Schedule::Rows { rows, invocations, lanes, held, axes, split: is_split } => {
+            let held = if *held == 0 { "streamed".to_owned() } else { format!("{held} loads held") };
+            let who = format!("{rows} rows of {invocations} invocations per workgroup, loads of {lanes}, {held}");
+            format!("{who}, up to {}+{} axes{}", axes[0], axes[1], split(*is_split))
+        }
+        Schedule::Columns { columns, layers, lanes, axes, split: is_split } => {
+            let who = format!("{columns} columns in {layers} layers per workgroup, loads of {lanes}");
+            format!("{who}, up to {}+{} axes{}", axes[0], axes[1], split(*is_split))
+        }
+        Schedule::Attention { rows, keys, head, split: is_split } => {
+            let split = if *is_split { ", keys split between workgroups" } else { "" };
+            format!("{rows} queries per workgroup in steps of {keys} keys, heads up to {head}{split}")
+        }
     }
 }
 
@@ -45,8 +58,9 @@ fn needs(variant: &Variant) -> Vec<String> {
         Require::Aligned { access, axis, of } => format!("a{access} aligned to {of} elements but along axis {axis}"),
         Require::Multiple { axis, of } => format!("a multiple of {of} as extent {axis}"),
         Require::AtMost { axis, value } => format!("at most {value} as extent {axis}"),
+        Require::AtLeast { axis, value } => format!("at least {value} as extent {axis}"),
     };
-    let features = [(variant.features.f16, "f16"), (variant.features.subgroups, "subgroups")];
+    let features = [(variant.features.f16, "f16"), (variant.features.subgroups > 0, "subgroups")];
     let features = features.iter().filter(|(needed, _)| *needed).map(|(_, name)| format!("the feature {name}"));
     variant.requires.iter().map(require).chain(features).collect()
 }

@@ -141,6 +141,7 @@ impl Helpers {
             BinaryOp::Max => format!("max({x}, {y})"),
             BinaryOp::And => format!("{x} & {y}"),
             BinaryOp::Or => format!("{x} | {y}"),
+            BinaryOp::Philox => unimplemented!("package `reduction`"),
         }
     }
 

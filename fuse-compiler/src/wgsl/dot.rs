@@ -58,7 +58,8 @@ pub fn dot(group: &Group, contraction: &Contraction, names: &Names, outputs: u32
         buffer_lanes: LANES,
         lane_axis: axes.batch + 1,
     };
-    let rhs = Operand { body: &contraction.rhs.0, value: contraction.rhs.1, prefix: "b", lane_axis: axes.batch, ..lhs };
+    let rhs =
+        Operand { body: &contraction.rhs[0].0, value: contraction.rhs[0].1, prefix: "b", lane_axis: axes.batch, ..lhs };
     let mut lhs_at = axes.batch_names();
     lhs_at.extend(["row".to_owned(), "depth".to_owned()]);
     let mut rhs_at = axes.batch_names();

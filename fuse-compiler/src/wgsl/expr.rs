@@ -17,8 +17,8 @@ pub(super) trait Place {
     fn load(&self, shader: &mut Shader<'_>, access: u16) -> String;
     /// The coordinate along an axis of the space as `u32`, of the body's width.
     fn coordinate(&self, axis: u8) -> String;
-    /// The contraction's sum.
-    fn sum(&self) -> String;
+    /// The contraction's sum of the product with this number.
+    fn sum(&self, product: u8) -> String;
 }
 
 /// Writes statements that compute `body` with `lanes` values at a time; returns the value's expressions.
@@ -58,7 +58,8 @@ fn operation(
     let operand_dtype = |x: ValueId| body.values[x].dtype;
     match &value.op {
         ValueOp::Load(access) => place.load(shader, *access),
-        ValueOp::Sum => place.sum(),
+        ValueOp::Sum(product) => place.sum(*product),
+        ValueOp::LoadAt { .. } | ValueOp::Reduce(..) | ValueOp::Size(_) => unimplemented!("package `reduction`"),
         ValueOp::Coordinate { axis, start } => coordinate(shader, *axis, start, lanes, place),
         ValueOp::Scalar(param) => {
             let scalar = shader.scalar(*param, dtype);

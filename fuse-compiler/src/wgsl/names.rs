@@ -33,6 +33,7 @@ impl Names {
         match uniform {
             Uniform::Workgroups => "workgroups".to_owned(),
             Uniform::Count => "count".to_owned(),
+            Uniform::RowLength => "row_length".to_owned(),
             Uniform::Extent { axis } => format!("extent_{axis}"),
             Uniform::Offset { access } => format!("offset_{access}"),
             Uniform::Stride { access, axis } => format!("stride_{access}_{axis}"),

@@ -126,7 +126,7 @@ impl Place for OperandPlace<'_> {
         }
     }
 
-    fn sum(&self) -> String {
+    fn sum(&self, _product: u8) -> String {
         self.sum.expect("only epilogues use the contraction's sum").to_owned()
     }
 }

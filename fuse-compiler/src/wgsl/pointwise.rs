@@ -127,7 +127,7 @@ impl Place for PointwisePlace<'_> {
         }
     }
 
-    fn sum(&self) -> String {
+    fn sum(&self, _: u8) -> String {
         unreachable!("a pointwise body has no contraction")
     }
 }

@@ -51,7 +51,7 @@ pub fn row(
     main.line(format!("for (var k = k_begin + layer * {UNROLL}u; k < k_end; k += {}u) {{", depth_lanes * UNROLL));
     let (rows_axis, zero_row) = (axes.batch, "0u".to_owned());
     let lhs = operand(group, &contraction.lhs, "a", 1, rows_axis + 1);
-    let rhs = operand(group, &contraction.rhs, "b", LANES, rows_axis + 1);
+    let rhs = operand(group, &contraction.rhs[0], "b", LANES, rows_axis + 1);
     for e in 0..UNROLL {
         main.line("{");
         main.line(format!("let inside = k + {e}u < k_end;"));

@@ -180,7 +180,7 @@ impl<'a> Shader<'a> {
     pub fn features(&self) -> Features {
         let f16_storage = self.bindings.iter().any(|buffer| buffer.binding.dtype == DType::F16);
         let f16_casts = self.main.text.contains("f16") || self.module.text.contains("f16");
-        Features { f16: f16_storage || f16_casts, subgroups: false }
+        Features { f16: f16_storage || f16_casts, subgroups: 0 }
     }
 }
 

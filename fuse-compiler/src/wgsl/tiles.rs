@@ -201,7 +201,7 @@ impl<'a> TileText<'a> {
     fn operand(&self, side: Side) -> Operand<'a> {
         let (body, value) = match side {
             Side::Lhs => &self.contraction.lhs,
-            Side::Rhs => &self.contraction.rhs,
+            Side::Rhs => &self.contraction.rhs[0],
         };
         let outer_axis = if side == Side::Lhs { self.axes.batch } else { self.axes.batch + 1 };
         let depth_axis = if side == Side::Lhs { self.axes.batch + 1 } else { self.axes.batch };

@@ -84,7 +84,7 @@ macro_rules! structs {
 }
 
 structs! {
-    Function { name, params, results, symbols, checks, temporaries, kernels, plan, assumes, otherwise }
+    Function { name, params, results, symbols, checks, temporaries, kernels, plan, assumes, alternatives }
     Param { name, kind }
     TensorSpec { dtype, shape, padded }
     Symbol { name, source }
@@ -94,12 +94,13 @@ structs! {
     Kernel { name, domain, accesses, variants }
     Domain { kind, extents, fixed }
     Access { slot, space, view, axes, starts }
-    Variant { name, requires, features, schedule, passes }
+    Variant { name, requires, features, schedule, scratch, passes }
+    Scratch { per_output, per_row }
     Features { f16, subgroups }
     Pass { wgsl, bindings, uniforms, grid, workgroup_size, workgroup_bytes }
     Binding { slot, dtype, writable }
-    Plan { signature, groups, refusals, unfused_dispatches, fused_bytes, unfused_bytes }
-    PlanGroup { kernel, kind, operations, reads, writes, variants }
+    Plan { signature, groups, refusals, alternatives, unfused_dispatches, fused_bytes, unfused_bytes }
+    PlanGroup { kernel, kind, operations, reads, writes, saves, variants }
     Refusal { producer, consumer, reason }
 }
 
@@ -124,8 +125,8 @@ enums! {
     ParamKind { Tensor(spec), Scalar(dtype), }
     SymbolSource { Axis { param, axis }, Broadcast(sizes), }
     Relation { Equal, AtMost, }
-    DomainKind { Pointwise, Contraction, }
-    Space { Point, Lhs, Rhs, }
+    DomainKind { Pointwise, Reduction { axes }, Contraction { products }, Attention, }
+    Space { Point, Lhs, Rhs, Score, Value, }
     Slot { Param(index), Temporary(index), Result(index), Scratch, }
     Require {
         RankAtMost(rank),
@@ -134,17 +135,22 @@ enums! {
         Aligned { access, axis, of },
         Multiple { axis, of },
         AtMost { axis, value },
+        AtLeast { axis, value },
     }
     Schedule {
         Elements { lanes, rank },
         Tiles { rows, columns, depth, per_invocation, lanes, split },
         Row { columns, depth_lanes, split },
         Dot { outputs, depth_lanes },
+        Rows { rows, invocations, lanes, held, axes, split },
+        Columns { columns, layers, lanes, axes, split },
+        Attention { rows, keys, head, split },
     }
-    Grid { Elements { per_workgroup }, Tiles { rows, columns }, }
+    Grid { Elements { per_workgroup }, Tiles { rows, columns }, Rows { rows }, }
     Uniform {
         Workgroups,
         Count,
+        RowLength,
         Extent { axis },
         Offset { access },
         Stride { access, axis },

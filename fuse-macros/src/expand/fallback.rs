@@ -40,6 +40,6 @@ fn empty(signature: Signature<'_>) -> Function {
         kernels: vec![].into(),
         plan: fuse_artifact::Plan::default(),
         assumes: vec![].into(),
-        otherwise: vec![].into(),
+        alternatives: vec![].into(),
     }
 }

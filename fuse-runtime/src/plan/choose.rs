@@ -40,7 +40,7 @@ pub(crate) fn best(kind: DomainKind, candidates: &[Result<Candidate, Refusal>]) 
     let mut legal = candidates.iter().flatten().copied();
     match kind {
         DomainKind::Pointwise => legal.next(),
-        DomainKind::Contraction => legal.min_by(|a, b| a.cost.total_cmp(&b.cost)),
+        DomainKind::Contraction { products: 1 } => legal.min_by(|a, b| a.cost.total_cmp(&b.cost)),
     }
 }
 
@@ -61,7 +61,7 @@ fn candidate(
     }
     let cost = match domain.kind {
         DomainKind::Pointwise => 0.0,
-        DomainKind::Contraction => cost(variant, domain, split, machine),
+        DomainKind::Contraction { products: 1 } => cost(variant, domain, split, machine),
     };
     Ok(Candidate { variant: index, split, cost })
 }
@@ -272,7 +272,7 @@ mod tests {
             strides: strides.to_vec(),
         };
         let accesses = vec![access(Space::Lhs, [depth, 1]), access(Space::Rhs, [columns, 1])];
-        let domain = Domain { kind: DomainKind::Contraction, extents: vec![rows, columns, depth], accesses };
+        let domain = Domain { kind: DomainKind::Contraction { products: 1 }, extents: vec![rows, columns, depth], accesses };
         let machine = Machine::of(AdapterKind::Discrete);
         let cost_of = |variant: &Variant| {
             let split = split(&variant.schedule, domain.contraction(), &machine);

@@ -39,7 +39,7 @@ impl Domain {
     pub(crate) fn new(function: &Function, kernel: &Kernel, params: &[Shape], bound: &Bound) -> Result<Self, Error> {
         let context = Context { function, kernel, params, bound };
         let extents = context.eval_all(&kernel.domain.extents)?;
-        if kernel.domain.kind == DomainKind::Contraction && extents.len() < 3 {
+        if kernel.domain.kind == DomainKind::Contraction { products: 1 } && extents.len() < 3 {
             return Err(context.defect("a contraction without rows, columns and depth"));
         }
         let mut domain = Self { kind: kernel.domain.kind, extents, accesses: Vec::new() };
@@ -57,7 +57,7 @@ impl Domain {
     pub(crate) fn count(&self) -> u64 {
         let axes = match self.kind {
             DomainKind::Pointwise => &self.extents[..],
-            DomainKind::Contraction => &self.extents[..self.extents.len() - 1],
+            DomainKind::Contraction { products: 1 } => &self.extents[..self.extents.len() - 1],
         };
         product(axes)
     }
@@ -65,7 +65,7 @@ impl Domain {
     /// The sizes of a contraction; a pointwise domain counts as one row without depth.
     pub(crate) fn contraction(&self) -> Contraction {
         match (self.kind, &self.extents[..]) {
-            (DomainKind::Contraction, [batch @ .., rows, columns, depth]) => {
+            (DomainKind::Contraction { products: 1 }, [batch @ .., rows, columns, depth]) => {
                 Contraction { batch: product(batch), rows: *rows, columns: *columns, depth: *depth }
             }
             _ => Contraction { batch: 1, rows: 1, columns: self.count(), depth: 0 },
@@ -75,7 +75,7 @@ impl Domain {
     fn simplify(&mut self) {
         match self.kind {
             DomainKind::Pointwise => self.merge_axes(),
-            DomainKind::Contraction => self.fold_batch(),
+            DomainKind::Contraction { products: 1 } => self.fold_batch(),
         }
     }
 
@@ -145,7 +145,7 @@ fn product(extents: &[u64]) -> u64 {
 /// The extents that index an access of `space`.
 fn space_extents(kind: DomainKind, extents: &[u64], space: Space) -> Vec<u64> {
     match (kind, extents) {
-        (DomainKind::Contraction, [batch @ .., rows, columns, depth]) => {
+        (DomainKind::Contraction { products: 1 }, [batch @ .., rows, columns, depth]) => {
             let last = match space {
                 Space::Point => [*rows, *columns],
                 Space::Lhs => [*rows, *depth],
@@ -286,17 +286,17 @@ mod tests {
     #[test]
     fn shared_right_operand_folds_batches_into_rows() {
         let (lhs, rhs) = (access(Space::Lhs, &[24, 12, 4, 1]), access(Space::Rhs, &[0, 0, 5, 1]));
-        let folded = domain(DomainKind::Contraction, &[7, 2, 3, 5, 4], vec![lhs, rhs.clone()]);
+        let folded = domain(DomainKind::Contraction { products: 1 }, &[7, 2, 3, 5, 4], vec![lhs, rhs.clone()]);
         assert_eq!(folded.extents, [1, 1, 42, 5, 4]);
         assert_eq!(folded.accesses[0].strides, [0, 0, 4, 1]);
         assert_eq!(folded.contraction(), Contraction { batch: 1, rows: 42, columns: 5, depth: 4 });
 
         let own = access(Space::Rhs, &[20, 20, 5, 1]);
-        let kept = domain(DomainKind::Contraction, &[7, 2, 3, 5, 4], vec![access(Space::Lhs, &[24, 12, 4, 1]), own]);
+        let kept = domain(DomainKind::Contraction { products: 1 }, &[7, 2, 3, 5, 4], vec![access(Space::Lhs, &[24, 12, 4, 1]), own]);
         assert_eq!(kept.extents, [7, 2, 3, 5, 4]);
 
         let single = domain(
-            DomainKind::Contraction,
+            DomainKind::Contraction { products: 1 },
             &[7, 1, 5, 4],
             vec![access(Space::Lhs, &[4, 0, 1]), access(Space::Rhs, &[0, 5, 1])],
         );

@@ -71,7 +71,7 @@ pub(crate) fn explain(
                 explanation.workgroups.push(fill(&numbers, pass, info.limits.workgroups_per_dimension)?.workgroups);
             }
             explanation.chosen = Some(variant.name.to_string());
-            if domain.kind == DomainKind::Contraction {
+            if domain.kind == DomainKind::Contraction { products: 1 } {
                 explanation.splits = chosen.split.parts;
             }
         }

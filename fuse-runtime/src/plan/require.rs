@@ -155,7 +155,7 @@ mod tests {
     #[test]
     fn contraction_requirements_name_their_axis() {
         let lhs = Strides { slot: Slot::Param(0), space: Space::Lhs, offset: 0, strides: vec![6, 1] };
-        let domain = Domain { kind: DomainKind::Contraction, extents: vec![1, 8, 6], accesses: vec![lhs] };
+        let domain = Domain { kind: DomainKind::Contraction { products: 1 }, extents: vec![1, 8, 6], accesses: vec![lhs] };
         assert!(holds(Require::Stride { access: 0, axis: 1, stride: 1 }, &domain));
         assert!(!holds(Require::Aligned { access: 0, axis: 1, of: 4 }, &domain));
         assert!(holds(Require::Multiple { axis: 1, of: 4 }, &domain));

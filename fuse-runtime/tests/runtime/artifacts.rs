@@ -154,7 +154,7 @@ pub(crate) fn scaled_add() -> &'static Function {
         kernels: vec![kernel("scaled_add", pointwise(&shape), accesses, variants)].into(),
         plan: Plan::default(),
         assumes: vec![].into(),
-        otherwise: vec![].into(),
+        alternatives: vec![].into(),
     })
 }
 
@@ -199,7 +199,7 @@ pub(crate) fn steps(dtype: DType) -> &'static Function {
         kernels: kernels.into(),
         plan: Plan::default(),
         assumes: vec![].into(),
-        otherwise: vec![].into(),
+        alternatives: vec![].into(),
     })
 }
 
@@ -228,7 +228,7 @@ pub(crate) fn tail(skipped: u64) -> &'static Function {
             .into(),
         plan: Plan::default(),
         assumes: vec![].into(),
-        otherwise: vec![].into(),
+        alternatives: vec![].into(),
     })
 }
 
@@ -285,7 +285,7 @@ pub(crate) fn padded_add() -> &'static Function {
         kernels: vec![kernel("padded_add", pointwise(&shape(12)), accesses, variants)].into(),
         plan: Plan::default(),
         assumes: vec![].into(),
-        otherwise: vec![].into(),
+        alternatives: vec![].into(),
     })
 }
 
@@ -365,7 +365,7 @@ pub(crate) fn matmul() -> &'static Function {
         temporaries: vec![].into(),
         kernels: vec![kernel(
             "matmul",
-            Domain { kind: DomainKind::Contraction, extents: extents.into(), fixed: false },
+            Domain { kind: DomainKind::Contraction { products: 1 }, extents: extents.into(), fixed: false },
             accesses,
             vec![
                 variant("split", aligned, tiles(true), vec![parts, added]),
@@ -375,7 +375,7 @@ pub(crate) fn matmul() -> &'static Function {
         .into(),
         plan: Plan::default(),
         assumes: vec![].into(),
-        otherwise: vec![].into(),
+        alternatives: vec![].into(),
     })
 }
 

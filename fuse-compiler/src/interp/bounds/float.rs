@@ -78,7 +78,7 @@ pub(super) fn binary(op: BinaryOp, x: Range, y: Range) -> Range {
         BinaryOp::Rem => remainder(x, y),
         BinaryOp::Pow => power(x, y),
         BinaryOp::Min | BinaryOp::Max => corners(x, y, |x, y| Range::point(f64::binary(op, DType::F32, &x, &y))),
-        BinaryOp::And | BinaryOp::Or => Range::ANY,
+        BinaryOp::And | BinaryOp::Or | BinaryOp::Philox => Range::ANY,
     };
     range.computed().union(of_nan)
 }

@@ -32,7 +32,7 @@ pub(super) fn binary(op: BinaryOp, dtype: DType, x: Range, y: Range) -> Range {
         BinaryOp::Mul => |x, y| x * y,
         BinaryOp::Min | BinaryOp::And => f64::min,
         BinaryOp::Max | BinaryOp::Or => f64::max,
-        BinaryOp::Div | BinaryOp::Rem | BinaryOp::Pow => return everything(dtype),
+        BinaryOp::Div | BinaryOp::Rem | BinaryOp::Pow | BinaryOp::Philox => return everything(dtype),
     };
     let range = corners(&[x.low, x.high], |x| wide(x, y.low)).union(corners(&[x.low, x.high], |x| wide(x, y.high)));
     let all = everything(dtype);

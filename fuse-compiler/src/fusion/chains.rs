@@ -1,0 +1,262 @@
+//! Chains of matrix products: in which order they are multiplied.
+//!
+//! Matrix multiplication is associative, so `a·b·c` may be computed as `(a·b)·c` or as `a·(b·c)`, and the work may
+//! differ by orders of magnitude. Where all dimensions are literals the cheapest order is known; otherwise each order
+//! becomes a graph of its own, and the launch chooses. Rounding differs between orders, within the same bounds on
+//! `|a|·|b|·|c|`.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use fuse_artifact::Size;
+
+use super::live_nodes;
+use crate::{
+    arena::Arena,
+    graph::{Graph, Node, NodeId, Op, TensorType},
+};
+
+/// The longest chain of which every order is considered; of longer ones, left to right and right to left.
+const MAX_FACTORS: usize = 4;
+
+/// The most graphs.
+const MAX_ORDERS: usize = 5;
+
+/// The graph with its chains multiplied in the orders worth compiling, as written first; the graph alone if it has no
+/// chain, or if all dimensions are known and it is in the best order.
+pub fn orders(graph: &Graph) -> Vec<Graph> {
+    let chains = chains(graph);
+    let mut graphs = vec![graph.clone()];
+    for chain in &chains {
+        let written = tree_as_written(graph, chain);
+        match chain.dimensions(graph) {
+            Some(dimensions) => {
+                let best = best_order(&dimensions);
+                if work(&best, &dimensions) < work(&written, &dimensions) {
+                    graphs = graphs.iter().map(|graph| reordered(graph, chain, &best)).collect();
+                }
+            }
+            None => {
+                let others = trees(chain.factors.len()).into_iter().filter(|tree| *tree != written);
+                let variants: Vec<Graph> = others
+                    .flat_map(|tree| graphs.iter().map(move |g| reordered(g, chain, &tree)).collect::<Vec<_>>())
+                    .collect();
+                graphs.extend(variants);
+                graphs.truncate(MAX_ORDERS);
+            }
+        }
+    }
+    graphs
+}
+
+/// Products whose only use is to be multiplied further.
+struct Chain {
+    /// The last product.
+    root: NodeId,
+    /// The matrices, from left to right.
+    factors: Vec<NodeId>,
+    /// All products, the root included.
+    products: BTreeSet<NodeId>,
+}
+
+/// An order of multiplication over a range of factors.
+#[derive(Clone, Debug, PartialEq)]
+enum Tree {
+    /// A factor.
+    Factor(usize),
+    /// The product of two parts.
+    Product(Box<Tree>, Box<Tree>),
+}
+
+impl Tree {
+    fn product(left: Self, right: Self) -> Self {
+        Self::Product(Box::new(left), Box::new(right))
+    }
+
+    fn first(&self) -> usize {
+        match self {
+            Self::Factor(i) => *i,
+            Self::Product(left, _) => left.first(),
+        }
+    }
+
+    fn last(&self) -> usize {
+        match self {
+            Self::Factor(i) => *i,
+            Self::Product(_, right) => right.last(),
+        }
+    }
+}
+
+fn chains(graph: &Graph) -> Vec<Chain> {
+    let live = live_nodes(graph);
+    let mut uses: BTreeMap<NodeId, usize> = BTreeMap::new();
+    let operands = live.iter().flat_map(|&node| graph.nodes[node].op.operands());
+    operands.chain(graph.results.iter().copied()).for_each(|x| *uses.entry(x).or_default() += 1);
+    let mut inner = BTreeSet::new();
+    let mut found = vec![];
+    for &root in live.iter().rev() {
+        if inner.contains(&root) || !matches!(graph.nodes[root].op, Op::Matmul { .. }) {
+            continue;
+        }
+        let mut chain = Chain { root, factors: vec![], products: BTreeSet::new() };
+        flatten(graph, &uses, root, &mut chain);
+        inner.extend(chain.products.iter().copied());
+        if chain.factors.len() > 2 {
+            found.push(chain);
+        }
+    }
+    found
+}
+
+fn flatten(graph: &Graph, uses: &BTreeMap<NodeId, usize>, product: NodeId, chain: &mut Chain) {
+    chain.products.insert(product);
+    let Op::Matmul { lhs, rhs } = graph.nodes[product].op else { return };
+    let batch = |node: NodeId| {
+        let shape = &graph.nodes[node].ty.shape;
+        shape[..shape.len() - 2].to_vec()
+    };
+    for side in [lhs, rhs] {
+        let continues = matches!(graph.nodes[side].op, Op::Matmul { .. })
+            && uses.get(&side) == Some(&1)
+            && batch(side) == batch(chain.root);
+        if continues {
+            flatten(graph, uses, side, chain);
+        } else {
+            chain.factors.push(side);
+        }
+    }
+}
+
+impl Chain {
+    /// Rows of the first factor, then the columns of each, if all are known.
+    fn dimensions(&self, graph: &Graph) -> Option<Vec<u64>> {
+        let extent = |node: NodeId, from_end: usize| {
+            let shape = &graph.nodes[node].ty.shape;
+            shape[shape.len() - from_end].as_constant()
+        };
+        let columns = self.factors.iter().map(|&factor| extent(factor, 1));
+        std::iter::once(extent(self.factors[0], 2)).chain(columns).collect()
+    }
+}
+
+fn tree_as_written(graph: &Graph, chain: &Chain) -> Tree {
+    fn tree(graph: &Graph, chain: &Chain, node: NodeId, next: &mut usize) -> Tree {
+        match graph.nodes[node].op {
+            Op::Matmul { lhs, rhs } if chain.products.contains(&node) => {
+                let left = tree(graph, chain, lhs, next);
+                Tree::product(left, tree(graph, chain, rhs, next))
+            }
+            _ => {
+                *next += 1;
+                Tree::Factor(*next - 1)
+            }
+        }
+    }
+    tree(graph, chain, chain.root, &mut 0)
+}
+
+/// Every order of `factors` factors, or left to right and right to left.
+fn trees(factors: usize) -> Vec<Tree> {
+    if factors <= MAX_FACTORS {
+        return all_trees(0, factors);
+    }
+    let left = (1..factors).fold(Tree::Factor(0), |tree, i| Tree::product(tree, Tree::Factor(i)));
+    let last = Tree::Factor(factors - 1);
+    let right = (0..factors - 1).rev().fold(last, |tree, i| Tree::product(Tree::Factor(i), tree));
+    vec![left, right]
+}
+
+fn all_trees(from: usize, to: usize) -> Vec<Tree> {
+    if to - from == 1 {
+        return vec![Tree::Factor(from)];
+    }
+    let splits = from + 1..to;
+    let pairs = splits.flat_map(|at| {
+        let rights = all_trees(at, to);
+        all_trees(from, at)
+            .into_iter()
+            .flat_map(move |left| rights.clone().into_iter().map(move |right| Tree::product(left.clone(), right)))
+    });
+    pairs.collect()
+}
+
+/// Multiplications of an order.
+fn work(tree: &Tree, dimensions: &[u64]) -> u128 {
+    match tree {
+        Tree::Factor(_) => 0,
+        Tree::Product(left, right) => {
+            let [rows, depth, columns] =
+                [left.first(), right.first(), right.last() + 1].map(|i| u128::from(dimensions[i]));
+            work(left, dimensions) + work(right, dimensions) + rows * depth * columns
+        }
+    }
+}
+
+/// The order with the fewest multiplications (the textbook's dynamic program over intervals of factors).
+fn best_order(dimensions: &[u64]) -> Tree {
+    let count = dimensions.len() - 1;
+    let mut best: BTreeMap<(usize, usize), Tree> = (0..count).map(|i| ((i, i + 1), Tree::Factor(i))).collect();
+    for length in 2..=count {
+        for from in 0..=count - length {
+            let to = from + length;
+            let options = (from + 1..to).map(|at| Tree::product(best[&(from, at)].clone(), best[&(at, to)].clone()));
+            let cheapest = options.min_by_key(|tree| work(tree, dimensions));
+            best.extend(cheapest.map(|tree| ((from, to), tree)));
+        }
+    }
+    best.remove(&(0, count)).unwrap_or(Tree::Factor(0))
+}
+
+/// The graph with a chain multiplied in another order. Nodes keep their numbers but for those after the chain's products:
+/// the old products go, the new ones stand where the root stood.
+fn reordered(graph: &Graph, chain: &Chain, tree: &Tree) -> Graph {
+    let mut nodes: Arena<Node> = Arena::default();
+    let mut moved: BTreeMap<NodeId, NodeId> = BTreeMap::new();
+    for (id, node) in graph.nodes.iter() {
+        if id == chain.root {
+            let factors: Vec<NodeId> = chain.factors.iter().map(|factor| moved[factor]).collect();
+            let product = multiply(&mut nodes, node, &factors, tree);
+            moved.insert(id, product);
+        } else if !chain.products.contains(&id) {
+            let mut node = node.clone();
+            node.op.operands_mut().into_iter().for_each(|x| *x = moved[x]);
+            moved.insert(id, nodes.push(node));
+        }
+    }
+    let results = graph.results.iter().map(|id| moved[id]).collect();
+    Graph { nodes, results, ..graph.clone() }
+}
+
+fn multiply(nodes: &mut Arena<Node>, root: &Node, factors: &[NodeId], tree: &Tree) -> NodeId {
+    match tree {
+        Tree::Factor(i) => factors[*i],
+        Tree::Product(left, right) => {
+            let lhs = multiply(nodes, root, factors, left);
+            let rhs = multiply(nodes, root, factors, right);
+            let rank = root.ty.rank();
+            let extent = |node: NodeId, axis: usize| nodes[node].ty.shape[axis].clone();
+            let mut shape: Vec<Size> = root.ty.shape[..rank - 2].to_vec();
+            shape.extend([extent(lhs, rank - 2), extent(rhs, rank - 1)]);
+            let ty = TensorType { dtype: root.ty.dtype, shape };
+            nodes.push(Node { op: Op::Matmul { lhs, rhs }, ty, span: root.span })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_best_order_is_the_textbooks() {
+        // Cormen et al., Introduction to Algorithms, §15.2: 15125 multiplications.
+        let dimensions = [30, 35, 15, 5, 10, 20, 25];
+        assert_eq!(work(&best_order(&dimensions), &dimensions), 15125);
+        assert_eq!(best_order(&[2, 3]), Tree::Factor(0));
+    }
+
+    #[test]
+    fn chains_of_three_and_four_have_all_orders() {
+        assert_eq!([3, 4, 5].map(|factors| trees(factors).len()), [2, 5, 2]);
+    }
+}

@@ -1,0 +1,88 @@
+//! What a plan costs at given sizes: the model by which plans are compared while compiling, and by which the oracle test
+//! searches for cheaper ones.
+//!
+//! Time = dispatches, plus bytes moved, plus arithmetic; each group reads every buffer once. The constants are those of
+//! an NVIDIA H200 (`docs/performance.md`): what matters is their ratios. The launch has a finer model for variants.
+
+use std::collections::BTreeSet;
+
+use fuse_artifact::{Size, Slot};
+
+use super::{
+    Group, GroupKind, Groups,
+    body::{Body, ValueOp},
+    heuristics::{binary_cost, unary_cost},
+};
+use crate::graph::{Graph, NodeId};
+
+/// Seconds that a dispatch adds to those before it.
+const DISPATCH: f64 = 2e-6;
+
+/// Bytes per second.
+const BANDWIDTH: f64 = 4.2e12;
+
+/// Simple operations per second outside products.
+const OPERATIONS: f64 = 2e13;
+
+/// Multiply-adds per second of products.
+const MULTIPLY_ADDS: f64 = 2e13;
+
+/// Rows or columns of a tile: how many times fewer a contraction's prologue runs than there are outputs per operand.
+const TILE: f64 = 32.0;
+
+/// The estimated seconds of a plan where symbol `i` has the value `symbols[i]`; infinite if a size is negative.
+pub fn seconds(graph: &Graph, groups: &Groups, symbols: &[u64]) -> f64 {
+    groups.groups.iter().map(|group| group_seconds(graph, group, symbols)).sum()
+}
+
+fn group_seconds(graph: &Graph, group: &Group, symbols: &[u64]) -> f64 {
+    let number = |size: &Size| size.eval(symbols).map_or(f64::INFINITY, |value| value as f64);
+    let elements = |sizes: &[Size]| sizes.iter().map(number).product::<f64>();
+    let node_bytes = |node: NodeId| {
+        let ty = &graph.nodes[node].ty;
+        elements(&ty.shape) * ty.dtype.bytes() as f64
+    };
+    let mut seen: BTreeSet<Slot> = BTreeSet::new();
+    let reads = group.accesses.iter().filter(|access| seen.insert(access.access.slot));
+    let read: f64 = reads.map(|access| elements(&access.access.view) * access.dtype.bytes() as f64).sum();
+    let written: f64 = group.stores.iter().map(|store| node_bytes(store.node)).sum();
+    let points = elements(&group.shape);
+    let own = points * operations(&group.body);
+    let (prologues, products) = match &group.kind {
+        GroupKind::Pointwise | GroupKind::Reduction(_) => (0.0, 0.0),
+        GroupKind::Contraction(contraction) => {
+            let depth = number(&contraction.depth);
+            let right: f64 = contraction.rhs.iter().map(|(body, _)| operations(body)).sum();
+            let again = points * depth / TILE;
+            (again * (operations(&contraction.lhs.0) + right), points * depth * contraction.rhs.len() as f64)
+        }
+        GroupKind::Attention(attention) => {
+            let rank = group.shape.len();
+            let rows = elements(&group.shape[..rank - 1]);
+            let (keys, depth, columns) =
+                (number(&attention.keys), number(&attention.depth), number(&group.shape[rank - 1]));
+            let operands =
+                operations(&attention.query.0) + operations(&attention.key.0) + operations(&attention.value.0);
+            let again = rows * keys * (depth / TILE * operands + operations(&attention.score.0));
+            (again, rows * keys * (depth + columns))
+        }
+    };
+    DISPATCH + (read + written) / BANDWIDTH + (own + prologues) / OPERATIONS + products / MULTIPLY_ADDS
+}
+
+/// Simple operations of one evaluation.
+fn operations(body: &Body) -> f64 {
+    let cost = |op: &ValueOp| match op {
+        ValueOp::Unary(op, _) => unary_cost(*op),
+        ValueOp::Binary(op, ..) => binary_cost(*op),
+        ValueOp::Compare(..) | ValueOp::Select(..) | ValueOp::Cast(_) | ValueOp::Reduce(..) => 1,
+        ValueOp::Load(_)
+        | ValueOp::LoadAt { .. }
+        | ValueOp::Sum(_)
+        | ValueOp::Size(_)
+        | ValueOp::Coordinate { .. }
+        | ValueOp::Scalar(_)
+        | ValueOp::Literal(_) => 0,
+    };
+    body.values.iter().map(|value| f64::from(cost(&value.op))).sum()
+}

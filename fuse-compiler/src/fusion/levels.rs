@@ -1,0 +1,55 @@
+//! In a body with reductions: which values differ along a row, and after how many dependent reductions each is known.
+
+use super::body::{Body, KernelAccess, ValueOp};
+
+/// Where in a kernel with reductions a value is computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Level {
+    /// How many reductions, each waiting for the one before, must be finished first.
+    pub stage: usize,
+    /// Whether it differs along the row; otherwise it is one value per row.
+    pub per_element: bool,
+}
+
+impl Body {
+    /// The values that a value is computed from.
+    pub fn operands(op: &ValueOp) -> Vec<usize> {
+        match *op {
+            ValueOp::Unary(_, x) | ValueOp::Cast(x) | ValueOp::Reduce(_, x) => vec![x],
+            ValueOp::Binary(_, x, y) | ValueOp::Compare(_, x, y) => vec![x, y],
+            ValueOp::Select(c, x, y) => vec![c, x, y],
+            ValueOp::LoadAt { ref at, .. } => at.iter().map(|&(_, value)| value).collect(),
+            ValueOp::Load(_)
+            | ValueOp::Sum(_)
+            | ValueOp::Size(_)
+            | ValueOp::Coordinate { .. }
+            | ValueOp::Scalar(_)
+            | ValueOp::Literal(_) => vec![],
+        }
+    }
+
+    /// The level of every value, where the axes of the space for which `along_row` holds lie along a row.
+    pub fn levels(&self, accesses: &[KernelAccess], along_row: impl Fn(usize) -> bool) -> Vec<Level> {
+        let moves = |access: u16| {
+            let axes = accesses[usize::from(access)].access.axes.iter().enumerate();
+            axes.into_iter().any(|(d, axis)| axis.is_some() && along_row(d))
+        };
+        let mut levels: Vec<Level> = Vec::with_capacity(self.values.len());
+        for value in &self.values {
+            let operands = Self::operands(&value.op);
+            let stage = operands.iter().map(|&x| levels[x].stage).max().unwrap_or(0);
+            let of_operands = operands.iter().any(|&x| levels[x].per_element);
+            levels.push(match value.op {
+                ValueOp::Reduce(..) => Level { stage: stage + 1, per_element: false },
+                ValueOp::Load(access) => Level { stage, per_element: moves(access) },
+                ValueOp::LoadAt { access, .. } => Level { stage, per_element: of_operands || moves(access) },
+                ValueOp::Coordinate { axis, .. } => {
+                    Level { stage, per_element: axis.is_some_and(|d| along_row(usize::from(d))) }
+                }
+                ValueOp::Sum(_) => Level { stage, per_element: true },
+                _ => Level { stage, per_element: of_operands },
+            });
+        }
+        levels
+    }
+}

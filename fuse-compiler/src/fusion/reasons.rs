@@ -1,0 +1,68 @@
+//! Why values go through memory: a reason for every edge between two kernels that legality and heuristics did not
+//! already explain.
+
+use fuse_artifact::{Refusal, Slot};
+
+use super::{Group, GroupKind, Groups};
+use crate::graph::{Graph, NodeId, Op};
+
+/// Adds a refusal for each temporary and each of its readers that have none yet.
+pub(super) fn explain(graph: &Graph, groups: &mut Groups) {
+    let mut found = vec![];
+    for (i, consumer) in groups.groups.iter().enumerate() {
+        for access in &consumer.accesses {
+            let producer =
+                groups.groups[..i].iter().find(|group| group.stores.iter().any(|s| s.slot == access.access.slot));
+            let (Some(producer), Slot::Temporary(number)) = (producer, access.access.slot) else { continue };
+            let node = groups.temporaries[usize::from(number)];
+            let refusal = Refusal {
+                producer: name(graph, node).into(),
+                consumer: name(graph, main_node(graph, consumer)).into(),
+                reason: reason(producer, consumer).into(),
+            };
+            found.push(refusal);
+        }
+    }
+    for refusal in found {
+        let explained = |known: &Refusal| known.producer == refusal.producer;
+        let by_rule = groups.refusals.iter().any(explained);
+        if !by_rule || groups.refusals.iter().any(|known| explained(known) && known.reason == refusal.reason) {
+            groups.refusals.push(refusal);
+        }
+    }
+    groups.refusals.sort_by_key(|refusal| refusal.producer.clone());
+    groups.refusals.dedup();
+}
+
+/// An operation's name in plans.
+pub(super) fn name(graph: &Graph, node: NodeId) -> String {
+    format!("{} {node}", graph.nodes[node].op.name())
+}
+
+/// The operation that a kernel is about.
+fn main_node(graph: &Graph, group: &Group) -> NodeId {
+    match &group.kind {
+        GroupKind::Contraction(contraction) => contraction.matmuls[0],
+        GroupKind::Attention(attention) => attention.output,
+        GroupKind::Reduction(_) => {
+            let reduces = |node: &NodeId| matches!(graph.nodes[*node].op, Op::Reduce { .. });
+            group.nodes.iter().copied().find(reduces).unwrap_or(group.stores[0].node)
+        }
+        GroupKind::Pointwise => group.stores[0].node,
+    }
+}
+
+fn reason(producer: &Group, consumer: &Group) -> &'static str {
+    use GroupKind as K;
+    match (&producer.kind, &consumer.kind) {
+        (K::Reduction(_), K::Contraction(_) | K::Attention(_)) => "every tile would reduce the rows again",
+        (K::Contraction(_) | K::Attention(_), K::Contraction(_) | K::Attention(_)) => {
+            "each of its values is needed by workgroups that did not compute it"
+        }
+        (K::Contraction(_), K::Reduction(_)) => "the workgroups of a product do not own whole rows of its result",
+        (K::Attention(_), K::Reduction(_)) => "the workgroups of an attention do not own whole rows of several heads",
+        (K::Reduction(_), K::Reduction(_)) => "it is reduced along other rows than it was computed in",
+        (K::Pointwise, _) => "several kernels use it",
+        (_, K::Pointwise) => "it is read in another shape or order than it is computed",
+    }
+}

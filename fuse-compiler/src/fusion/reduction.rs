@@ -1,0 +1,66 @@
+//! Reduction groups: reductions over the same rows with the pointwise operations around them.
+
+use std::collections::BTreeMap;
+
+use fuse_artifact::{Slot, Space};
+
+use super::{
+    Cut, Group, GroupKind, Planner, Reduction, Store,
+    body::{self, BodyBuilder, KernelAccess, NeedsStorage},
+    contraction::prologue_nodes,
+    rows::RowSpace,
+};
+use crate::graph::{NodeId, Op, TensorType};
+
+/// Builds the group of a reduction.
+pub(super) fn group(
+    planner: &Planner<'_>,
+    cut: &Cut,
+    rows: &RowSpace,
+    slots: &BTreeMap<NodeId, Vec<Slot>>,
+    stored: &dyn Fn(NodeId) -> Option<Slot>,
+) -> Result<Group, NeedsStorage> {
+    let graph = planner.graph;
+    let mut builder = BodyBuilder::new(graph, &planner.uses_coordinates, stored);
+    let (inside, place) = (|node: NodeId| cut.region.contains(&node), |ty: &TensorType| rows.place(ty));
+    let rank = rows.shape.len();
+    let region =
+        body::Region { space: Space::Point, rank, inside: &inside, place: &place, sums: &[], operand_of: None };
+    let (body, values) = builder.body(&region, &cut.outputs)?;
+    let (accesses, fixed) = builder.finish();
+    let outside = |node: NodeId| if inside(node) { None } else { stored(node) };
+    let nodes = prologue_nodes(planner, &cut.outputs, &outside);
+    let stores = cut.outputs.iter().zip(values).flat_map(|(&node, value)| {
+        let ty = &graph.nodes[node].ty;
+        slots[&node].iter().map(move |&slot| {
+            let access = rows.place(ty).access(slot, Space::Point, &ty.shape, rank);
+            let access = KernelAccess { access, dtype: ty.dtype, may_repeat: vec![false; rank], gathered: false };
+            Store { node, value, slot, access: Some(access) }
+        })
+    });
+    Ok(Group {
+        name: String::new(),
+        kind: GroupKind::Reduction(Reduction { axes: rows.axes.len() }),
+        shape: rows.extents(),
+        stores: stores.collect(),
+        nodes,
+        accesses,
+        fixed,
+        body,
+    })
+}
+
+/// The name of a reduction's kernel: its reductions, or what they amount to.
+pub(super) fn name(planner: &Planner<'_>, cut: &Cut) -> String {
+    let ops = cut.region.iter().filter_map(|&node| match planner.graph.nodes[node].op {
+        Op::Reduce { op, .. } => Some(op.name()),
+        _ => None,
+    });
+    let mut names: Vec<&str> = vec![];
+    for op in ops {
+        if !names.contains(&op) {
+            names.push(op);
+        }
+    }
+    names.join("_")
+}

@@ -1,0 +1,300 @@
+//! Regions: which operations each contraction and each reduction takes along into its kernel.
+//!
+//! Input: the graph with what must be in memory. Output: disjoint [`Region`]s, one per kernel that is more than pointwise,
+//! such that no two of them wait for each other. A region starts at its anchor (products that share an operand, or
+//! reductions over the same rows) and grows over the operations that follow. Whether its kernel can be written is found
+//! out by building it (`contraction`, `reduction`).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{
+    Planner,
+    attention::Pattern,
+    index::strip_reshapes,
+    legality::{is_movement, is_pointwise},
+    rows::{Extent, RowSpace},
+};
+use crate::graph::{Graph, NodeId, Op};
+
+/// What makes a kernel more than pointwise.
+#[derive(Clone, Debug)]
+pub(super) enum Anchor {
+    /// Products that share their left operand and have equal shapes.
+    Products(Vec<NodeId>),
+    /// Reductions over the same rows.
+    Rows(RowSpace),
+    /// An attention.
+    Attention(Box<Pattern>),
+}
+
+/// An anchor with the operations that its kernel computes.
+#[derive(Clone, Debug)]
+pub(super) struct Region {
+    /// What it is built around.
+    pub(super) anchor: Anchor,
+    /// The values that the kernel computes from its anchor on.
+    pub(super) nodes: BTreeSet<NodeId>,
+    /// Movements between them, which only rename coordinates.
+    pub(super) movements: BTreeSet<NodeId>,
+}
+
+impl Region {
+    /// Whether the kernel holds the value of `node`, possibly under another name.
+    fn holds(&self, node: NodeId) -> bool {
+        self.nodes.contains(&node) || self.movements.contains(&node)
+    }
+
+    /// Whether it has a reduction.
+    fn reduces(&self, graph: &Graph) -> bool {
+        self.nodes.iter().any(|&node| matches!(graph.nodes[node].op, Op::Reduce { .. }))
+    }
+
+    /// The rows that its reductions run along: of products, the rows of the result.
+    pub(super) fn rows(&self, graph: &Graph) -> RowSpace {
+        match &self.anchor {
+            Anchor::Rows(rows) => rows.clone(),
+            Anchor::Products(products) => last_axis_rows(graph, products[0]),
+            Anchor::Attention(pattern) => last_axis_rows(graph, pattern.output),
+        }
+    }
+}
+
+fn last_axis_rows(graph: &Graph, node: NodeId) -> RowSpace {
+    let shape = graph.nodes[node].ty.shape.clone();
+    RowSpace { axes: vec![shape.len() - 1], shape }
+}
+
+/// The regions of a graph, in the order of their anchors.
+pub(super) fn regions(planner: &Planner<'_>) -> Vec<Region> {
+    let mut growth = Growth { planner, regions: vec![], owner: BTreeMap::new() };
+    for pattern in &planner.attentions {
+        growth.claim(Region {
+            anchor: Anchor::Attention(Box::new(pattern.clone())),
+            nodes: pattern.nodes.clone(),
+            movements: BTreeSet::new(),
+        });
+    }
+    for number in 0..growth.regions.len() {
+        growth.grow(number);
+    }
+    for &node in &planner.live {
+        if growth.owner.contains_key(&node) {
+            continue;
+        }
+        let graph = planner.graph;
+        let anchor = match &graph.nodes[node].op {
+            Op::Matmul { .. } => Anchor::Products(growth.siblings(node)),
+            Op::Reduce { x, axes, .. } => {
+                Anchor::Rows(RowSpace { shape: graph.nodes[*x].ty.shape.clone(), axes: axes.clone() })
+            }
+            _ => continue,
+        };
+        let nodes = match &anchor {
+            Anchor::Products(products) => products.iter().copied().collect(),
+            _ => BTreeSet::from([node]),
+        };
+        let number = growth.claim(Region { anchor, nodes, movements: BTreeSet::new() });
+        growth.grow(number);
+        growth.take_shared_operands(number);
+    }
+    growth.regions
+}
+
+struct Growth<'a, 'g> {
+    planner: &'a Planner<'g>,
+    regions: Vec<Region>,
+    /// The region of each node.
+    owner: BTreeMap<NodeId, usize>,
+}
+
+impl Growth<'_, '_> {
+    fn claim(&mut self, region: Region) -> usize {
+        let number = self.regions.len();
+        self.owner.extend(region.nodes.iter().map(|&node| (node, number)));
+        self.regions.push(region);
+        number
+    }
+
+    fn add(&mut self, number: usize, node: NodeId) {
+        let movement = is_movement(&self.planner.graph.nodes[node].op);
+        let region = &mut self.regions[number];
+        if movement {
+            region.movements.insert(node);
+        } else {
+            region.nodes.insert(node);
+            self.owner.insert(node, number);
+        }
+    }
+
+    /// The product with later products of the same left operand and shape that may run side by side with it.
+    fn siblings(&self, product: NodeId) -> Vec<NodeId> {
+        let graph = self.planner.graph;
+        let mut found = vec![product];
+        let (Op::Matmul { lhs, rhs }, true) = (&graph.nodes[product].op, self.planner.policy.siblings) else {
+            return found;
+        };
+        if self.planner.apart.contains(&product) {
+            return found;
+        }
+        let shape_of = |node: NodeId| &graph.nodes[node].ty.shape;
+        for &other in self.planner.live.range(product..).skip(1) {
+            let Op::Matmul { lhs: other_lhs, rhs: other_rhs } = graph.nodes[other].op else { continue };
+            let alike = other_lhs == *lhs
+                && shape_of(other) == shape_of(product)
+                && shape_of(other_rhs) == shape_of(*rhs)
+                && graph.nodes[other].ty.dtype == graph.nodes[product].ty.dtype;
+            if alike && !self.owner.contains_key(&other) && !self.planner.apart.contains(&other) {
+                let together: BTreeSet<NodeId> = found.iter().copied().chain([other]).collect();
+                if found.len() < MAX_SIBLINGS && !self.waits_for_itself(&together) {
+                    found.push(other);
+                }
+            }
+        }
+        found
+    }
+
+    /// Adds what follows the nodes of a region, as far as its kernel may compute it.
+    fn grow(&mut self, number: usize) {
+        let Some(&first) = self.regions[number].nodes.first() else { return };
+        let candidates: Vec<NodeId> = self.planner.live.range(first..).copied().collect();
+        for candidate in candidates {
+            let free = !self.owner.contains_key(&candidate) && !self.regions[number].movements.contains(&candidate);
+            if free && self.extends(number, candidate) && self.stays_acyclic(number, candidate) {
+                self.add(number, candidate);
+            }
+        }
+    }
+
+    /// Whether the kernel of a region could compute `candidate` from what it holds.
+    fn extends(&self, number: usize, candidate: NodeId) -> bool {
+        let (graph, region) = (self.planner.graph, &self.regions[number]);
+        let node = &graph.nodes[candidate];
+        let operands = node.op.operands();
+        let held = |x: NodeId| region.holds(x);
+        if operands.iter().any(|&x| held(x) && self.planner.forced.contains(&self.source(number, x))) {
+            return false;
+        }
+        let rows = region.rows(graph);
+        let extent = |id: NodeId| rows.extent(&graph.nodes[id].ty.shape);
+        let with_rows = matches!(region.anchor, Anchor::Rows(_)) || region.reduces(graph);
+        match &node.op {
+            op if is_pointwise(op) => {
+                let fits = match extent(candidate) {
+                    Some(Extent::Element) => true,
+                    Some(Extent::Row) => with_rows,
+                    None => false,
+                };
+                fits && operands.iter().any(|&x| held(x))
+            }
+            Op::Broadcast(x) => {
+                with_rows && held(*x) && extent(*x) == Some(Extent::Row) && extent(candidate) == Some(Extent::Element)
+            }
+            Op::Reshape(x) => with_rows && held(*x) && [*x, candidate].map(extent) == [Some(Extent::Row); 2],
+            Op::Reduce { x, axes, .. } => {
+                let same_rows = graph.nodes[*x].ty.shape == rows.shape && *axes == rows.axes;
+                same_rows
+                    && match &region.anchor {
+                        Anchor::Rows(_) => held(*x) || self.shares_input(number, *x),
+                        Anchor::Products(products) => {
+                            products.len() == 1 && held(*x) && self.planner.may_own_rows(products[0])
+                        }
+                        Anchor::Attention(_) => false,
+                    }
+            }
+            _ => false,
+        }
+    }
+
+    /// The value that the kernel of a region holds under a node's name.
+    fn source(&self, number: usize, mut node: NodeId) -> NodeId {
+        while self.regions[number].movements.contains(&node) {
+            node = self.planner.graph.nodes[node].op.operands()[0];
+        }
+        strip_reshapes(self.planner.graph, node)
+    }
+
+    fn stays_acyclic(&self, number: usize, candidate: NodeId) -> bool {
+        let region = &self.regions[number];
+        let mut nodes: BTreeSet<NodeId> = region.nodes.union(&region.movements).copied().collect();
+        nodes.insert(candidate);
+        !self.waits_for_itself(&nodes)
+    }
+
+    /// Whether a kernel that computes `nodes` would read something that depends on them: other regions are complete
+    /// before any of their values is read.
+    fn waits_for_itself(&self, nodes: &BTreeSet<NodeId>) -> bool {
+        let graph = self.planner.graph;
+        let outside = |node: NodeId| graph.nodes[node].op.operands().into_iter().filter(|x| !nodes.contains(x));
+        let mut pending: Vec<NodeId> = nodes.iter().flat_map(|&node| outside(node)).collect();
+        let mut seen = BTreeSet::new();
+        while let Some(node) = pending.pop() {
+            if nodes.contains(&node) {
+                return true;
+            }
+            if !seen.insert(node) {
+                continue;
+            }
+            pending.extend(graph.nodes[node].op.operands());
+            if let Some(&other) = self.owner.get(&node) {
+                pending.extend(&self.regions[other].nodes);
+            }
+        }
+        false
+    }
+
+    /// Whether computing `x` reads a tensor that the region reads anyway.
+    fn shares_input(&self, number: usize, x: NodeId) -> bool {
+        let own: BTreeSet<NodeId> =
+            self.regions[number].nodes.iter().flat_map(|&node| self.inputs(number, node)).collect();
+        self.inputs(number, x).iter().any(|input| own.contains(input))
+    }
+
+    /// What the kernel of a region would read to compute `node`.
+    fn inputs(&self, number: usize, node: NodeId) -> BTreeSet<NodeId> {
+        let graph = self.planner.graph;
+        let (mut found, mut seen, mut pending) = (BTreeSet::new(), BTreeSet::new(), vec![node]);
+        while let Some(node) = pending.pop() {
+            if !seen.insert(node) {
+                continue;
+            }
+            let elsewhere = self.owner.get(&node).is_some_and(|&owner| owner != number);
+            match graph.nodes[node].op {
+                Op::Literal(_) | Op::Scalar(_) | Op::Size(_) | Op::Index { .. } => {}
+                Op::Input(_) => {
+                    found.insert(node);
+                }
+                _ if elsewhere || self.planner.forced.contains(&node) => {
+                    found.insert(node);
+                }
+                ref op => pending.extend(op.operands()),
+            }
+        }
+        found
+    }
+
+    /// Takes pointwise values that the region's reductions are computed from and that others use too: the kernel has
+    /// them at hand, so it stores them once instead of everybody computing them again.
+    fn take_shared_operands(&mut self, number: usize) {
+        let graph = self.planner.graph;
+        let Anchor::Rows(rows) = self.regions[number].anchor.clone() else { return };
+        let candidates: Vec<NodeId> = self.planner.live.iter().copied().rev().collect();
+        for candidate in candidates {
+            let node = &graph.nodes[candidate];
+            let free = !self.owner.contains_key(&candidate) && !self.planner.forced.contains(&candidate);
+            if !free || !is_pointwise(&node.op) || node.ty.shape != rows.shape {
+                continue;
+            }
+            let users = &self.planner.users[candidate.index()];
+            let inside = users.iter().any(|&user| self.regions[number].holds(user));
+            let result = self.planner.results.contains(&candidate);
+            let outside = users.iter().any(|&user| !self.regions[number].holds(user));
+            let worth = result || outside && self.inputs(number, candidate).len() > 1;
+            if inside && worth && self.stays_acyclic(number, candidate) {
+                self.add(number, candidate);
+            }
+        }
+    }
+}
+
+/// Products that one kernel computes side by side: more would need more registers than pay.
+const MAX_SIBLINGS: usize = 4;

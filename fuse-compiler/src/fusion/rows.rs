@@ -1,0 +1,87 @@
+//! Row spaces: the shapes that meet in a kernel with reductions.
+//!
+//! A reduction sees its operand as rows: the kept axes number the rows, the reduced axes run along them. Values of the
+//! operand's shape are per element; values that have only the kept axes, and any axes of extent 1, are per row.
+
+use fuse_artifact::Size;
+
+use super::index::IndexMap;
+use crate::graph::TensorType;
+
+/// The rows of a reduction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct RowSpace {
+    /// The shape of values per element.
+    pub(crate) shape: Vec<Size>,
+    /// The reduced axes, sorted.
+    pub(crate) axes: Vec<usize>,
+}
+
+/// What a value is to a row space.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Extent {
+    /// One per element.
+    Element,
+    /// One per row.
+    Row,
+}
+
+impl RowSpace {
+    /// The kept axes, in order.
+    pub(crate) fn kept(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.shape.len()).filter(|axis| !self.axes.contains(axis))
+    }
+
+    /// The axes in the order of the kernel's domain: kept ones, then reduced ones.
+    pub(crate) fn domain(&self) -> Vec<usize> {
+        self.kept().chain(self.axes.iter().copied()).collect()
+    }
+
+    /// The extents of the kernel's domain.
+    pub(crate) fn extents(&self) -> Vec<Size> {
+        self.domain().into_iter().map(|axis| self.shape[axis].clone()).collect()
+    }
+
+    /// Whether values of `shape` are per element or per row of this space, if either.
+    pub(crate) fn extent(&self, shape: &[Size]) -> Option<Extent> {
+        if *shape == *self.shape {
+            return Some(Extent::Element);
+        }
+        let kept = self.kept().map(|axis| &self.shape[axis]).filter(|size| !size.is_one());
+        kept.eq(shape.iter().filter(|size| !size.is_one())).then_some(Extent::Row)
+    }
+
+    /// The coordinates at which the kernel computes a value of type `ty` of this space.
+    pub(crate) fn place(&self, ty: &TensorType) -> IndexMap {
+        let domain = self.domain();
+        let position = |axis: usize| domain.iter().position(|&a| a == axis).map(|d| d as u8);
+        if ty.shape == self.shape {
+            return IndexMap::along(&(0..self.shape.len()).map(position).collect::<Vec<_>>());
+        }
+        let mut kept = self.kept().filter(|&axis| !self.shape[axis].is_one());
+        let along = |size: &Size| if size.is_one() { None } else { kept.next().and_then(position) };
+        IndexMap::along(&ty.shape.iter().map(along).collect::<Vec<_>>())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fuse_artifact::DType;
+
+    use super::*;
+
+    #[test]
+    fn kept_axes_come_first_and_unit_axes_do_not_count() {
+        let (a, b, c) = (Size::symbol(0), Size::symbol(1), Size::symbol(2));
+        let rows = RowSpace { shape: vec![a.clone(), b.clone(), c.clone()], axes: vec![1] };
+        assert_eq!(rows.domain(), [0, 2, 1]);
+        assert_eq!(rows.extent(&[a.clone(), Size::ONE, c.clone()]), Some(Extent::Row));
+        assert_eq!(rows.extent(&[a.clone(), c.clone()]), Some(Extent::Row));
+        assert_eq!(rows.extent(&[c.clone(), a.clone()]), None);
+        assert_eq!(rows.extent(&rows.shape), Some(Extent::Element));
+        let row = TensorType::new(DType::F32, vec![a, c]);
+        assert_eq!(rows.place(&row), IndexMap::along(&[Some(0), Some(1)]));
+        let element = TensorType::new(DType::F32, rows.shape.clone());
+        assert_eq!(rows.place(&element), IndexMap::along(&[Some(0), Some(2), Some(1)]));
+    }
+}
