@@ -79,6 +79,13 @@ pub enum SymbolSource {
     },
     /// The broadcast of several sizes: those that are not 1 must agree. Only in the expression form.
     Broadcast(List<Size>),
+    /// How often one size goes into another, rounded down (a check says where it has to be exact). By 0 it is an error.
+    Quotient {
+        /// What is divided.
+        dividend: Size,
+        /// By what.
+        divisor: Size,
+    },
 }
 
 /// A relation between sizes that a launch checks.

@@ -8,7 +8,7 @@ use crate::{
     graph::{
         Graph,
         infer::{Inferred, infer},
-        lower::{lower_expression, lower_items},
+        lower::{Ranks, lower_expression, lower_items},
     },
     span::SpanTable,
     syntax::{ast, parse_body, parse_items},
@@ -51,6 +51,8 @@ pub struct Expression {
     pub classes: Vec<DTypeClass>,
     /// The results: dtype and rank of each. More than one if the expression is a tuple.
     pub results: Vec<ExpressionResult>,
+    /// Ranks that the caller's type checker must accept, besides those of the results.
+    pub requirements: Vec<RankExpr>,
     /// One graph per choice of dtypes for the classes.
     pub instances: Vec<Instance>,
     /// Everything wrong with the expression.
@@ -106,11 +108,15 @@ pub enum RankExpr {
     Broadcast(Box<RankExpr>, Box<RankExpr>),
     /// The rank of a matrix product: both at least 2, the larger of the two.
     Matmul(Box<RankExpr>, Box<RankExpr>),
-    /// At least 2, else a compile error (`transpose`).
-    AtLeastTwo(Box<RankExpr>),
-    /// One more (`unsqueeze`).
+    /// The rank, which must be at least this (`transpose`, negative axes).
+    AtLeast(usize, Box<RankExpr>),
+    /// The rank, which must be this (`permute`, vectors).
+    Exactly(usize, Box<RankExpr>),
+    /// Two ranks that must be equal (`concat`).
+    Same(Box<RankExpr>, Box<RankExpr>),
+    /// One more, at most 6 (`unsqueeze`).
     Plus1(Box<RankExpr>),
-    /// One less, at least 0 (`squeeze`).
+    /// One less, at least 0 (`squeeze`, reductions).
     Minus1(Box<RankExpr>),
 }
 
@@ -152,11 +158,13 @@ pub fn expression(tokens: TokenStream) -> Expression {
     check_expression(&body, &inferred, &sink);
     let (instances, ranks) = match sink.errors() {
         0 => instances(&body, &inferred, &sink, &mut spans),
-        _ => (Vec::new(), Vec::new()),
+        _ => Default::default(),
     };
-    let results = inferred.results.iter().zip(ranks).map(|(dtype, rank)| ExpressionResult { dtype: *dtype, rank });
+    let results =
+        inferred.results.iter().zip(ranks.results).map(|(dtype, rank)| ExpressionResult { dtype: *dtype, rank });
     Expression {
         results: results.collect(),
+        requirements: ranks.requirements,
         variables: inferred.variables.into_iter().map(|(ident, dtype)| Variable { ident, dtype }).collect(),
         classes: inferred.classes,
         instances,
@@ -197,14 +205,9 @@ fn check_expression(body: &ast::Block, inferred: &Inferred, sink: &Sink) {
 }
 
 /// One graph per choice of dtypes; nothing but reports once a choice is wrong.
-fn instances(
-    body: &ast::Block,
-    inferred: &Inferred,
-    sink: &Sink,
-    spans: &mut SpanTable,
-) -> (Vec<Instance>, Vec<RankExpr>) {
+fn instances(body: &ast::Block, inferred: &Inferred, sink: &Sink, spans: &mut SpanTable) -> (Vec<Instance>, Ranks) {
     let mut instances = Vec::new();
-    let mut ranks = Vec::new();
+    let mut ranks = Ranks::default();
     for dtypes in choices(&inferred.classes) {
         let variables: Vec<_> = inferred
             .variables
@@ -217,7 +220,7 @@ fn instances(
         let before = sink.len();
         let (graph, found) = lower_expression(body, &variables, sink, spans);
         if sink.errors() > 0 {
-            return (Vec::new(), Vec::new());
+            return Default::default();
         }
         if !instances.is_empty() {
             // Warnings of the first choice repeat.

@@ -41,18 +41,22 @@ pub(crate) fn bind(function: &Function, shapes: &[Shape], binding_bytes: u64) ->
     Ok(Bound { symbols, results, temporaries })
 }
 
-/// As [`bind`], with the function that stands in where the shapes break an assumption of `function`.
+/// As [`bind`], with the first of the function and its alternatives whose assumptions the shapes keep.
 ///
-/// Assumptions come first: the checks of `function` are about shapes that keep them.
+/// Assumptions come first: the checks of a function are about shapes that keep them.
 pub(crate) fn bind_applicable<'a>(
     function: &'a Function,
     shapes: &[Shape],
     binding_bytes: u64,
 ) -> Result<(&'a Function, Bound), Error> {
-    match function.otherwise.first() {
-        Some(otherwise) if !assumptions_hold(function, shapes)? => bind_applicable(otherwise, shapes, binding_bytes),
-        _ => Ok((function, bind(function, shapes, binding_bytes)?)),
+    let mut last = function;
+    for candidate in std::iter::once(function).chain(function.alternatives.iter()) {
+        last = candidate;
+        if assumptions_hold(candidate, shapes)? {
+            break;
+        }
     }
+    Ok((last, bind(last, shapes, binding_bytes)?))
 }
 
 fn assumptions_hold(function: &Function, shapes: &[Shape]) -> Result<bool, Error> {
@@ -142,6 +146,10 @@ impl<'a> Context<'a> {
                     self.shapes[usize::from(*param)].padded(usize::from(*axis), spec.shape.len()) as u64
                 }
                 SymbolSource::Broadcast(sizes) => self.broadcast(sizes, &values)?,
+                SymbolSource::Quotient { dividend, divisor } => {
+                    let (dividend, by) = (self.eval(dividend, &values)?, self.eval(divisor, &values)?);
+                    dividend.checked_div(by).ok_or_else(|| self.invalid(divisor))?
+                }
             };
             values.push(value);
         }
@@ -244,7 +252,7 @@ impl<'a> Context<'a> {
                 let distinct: Vec<String> = sizes.iter().map(|size| self.origin(size)).collect();
                 format!("the broadcast of {}", distinct.join(" and "))
             }
-            None => format!("`{}`", self.text(size)),
+            Some(SymbolSource::Quotient { .. }) | None => format!("`{}`", self.text(size)),
         }
     }
 

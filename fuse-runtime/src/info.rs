@@ -153,7 +153,8 @@ impl DeviceInfo {
             driver: format!("{} {}", info.driver, info.driver_info).trim().to_owned(),
             features: Features {
                 f16: features.contains(wgpu::Features::SHADER_F16),
-                subgroups: features.contains(wgpu::Features::SUBGROUP),
+                // Drivers that say nothing may use the smallest subgroups that there are.
+                subgroups: if features.contains(wgpu::Features::SUBGROUP) { info.subgroup_min_size.max(1) } else { 0 },
             },
             timestamps: features.contains(wgpu::Features::TIMESTAMP_QUERY),
             pipeline_cache: features.contains(wgpu::Features::PIPELINE_CACHE),
@@ -169,9 +170,9 @@ impl fmt::Display for DeviceInfo {
         writeln!(f, "driver: {}", self.driver)?;
         writeln!(
             f,
-            "f16: {}, subgroups: {}, timestamps: {}, pipeline cache: {}",
+            "f16: {}, smallest subgroup: {}, timestamps: {}, pipeline cache: {}",
             yes(self.features.f16),
-            yes(self.features.subgroups),
+            self.features.subgroups,
             yes(self.timestamps),
             yes(self.pipeline_cache),
         )?;

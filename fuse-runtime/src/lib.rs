@@ -64,7 +64,7 @@ pub use crate::{
     plan::{Explanation, KernelExplanation},
     pool::MemoryReport,
     profile::{Profile, ProfileEntry},
-    rank::{AtLeastTwo, BroadcastRank, MatmulRank, OneLess, OneMore, Rank, Ranked},
+    rank::{AtLeast, BroadcastRank, Exactly, MatmulRank, OneLess, OneMore, Rank, Ranked, SameRank},
     shape::MAX_RANK,
     tensor::{Tensor, Tensor0, Tensor1, Tensor2, Tensor3, Tensor4, Tensor5, Tensor6},
 };
@@ -80,8 +80,8 @@ pub mod __private {
     #[cfg(all(feature = "reference", not(target_arch = "wasm32")))]
     pub use crate::reference;
     pub use crate::{
-        AtLeastTwo, BroadcastRank, Element, Error, Float, MatmulRank, Number, OneLess, OneMore, Operand, OperandOf,
-        Rank, Ranked, Tensor,
+        AtLeast, BroadcastRank, Element, Error, Exactly, Float, MatmulRank, Number, OneLess, OneMore, Operand,
+        OperandOf, Rank, Ranked, SameRank, Tensor,
         launch::{Arg, KernelVariants, launch, launch_dynamic, launch_into, launch_padded, launch_with, variants},
         operand::launch_operands,
         raw::RawTensor,

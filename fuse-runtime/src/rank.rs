@@ -57,13 +57,35 @@ pub trait MatmulRank<Other> {
     type Output: Ranked;
 }
 
-/// A rank of at least 2.
+/// A rank of at least `N`.
 #[diagnostic::on_unimplemented(
-    message = "`transpose` swaps the last two axes, and a tensor of `{Self}` has fewer",
-    label = "expected a tensor of rank 2 or more"
+    message = "an operation of this expression needs a tensor of rank {N} or more, found `{Self}`",
+    label = "expected a tensor of rank {N} or more",
+    note = "`transpose` needs 2 axes, and `axis = -{N}` needs {N}"
 )]
-pub trait AtLeastTwo {
+pub trait AtLeast<const N: usize> {
     /// The same rank.
+    type Output: Ranked;
+}
+
+/// A rank of `N`.
+#[diagnostic::on_unimplemented(
+    message = "an operation of this expression needs a tensor of rank {N}, found `{Self}`",
+    label = "expected a tensor of rank {N}"
+)]
+pub trait Exactly<const N: usize> {
+    /// The same rank.
+    type Output: Ranked;
+}
+
+/// The rank of values that are joined, which have one rank.
+#[diagnostic::on_unimplemented(
+    message = "a tensor of `{Self}` cannot be joined with one of `{Other}`",
+    label = "`concat` and `stack` join tensors of one rank",
+    note = "`unsqueeze(x, axis = 0)` adds an axis"
+)]
+pub trait SameRank<Other> {
+    /// That rank.
     type Output: Ranked;
 }
 
@@ -79,8 +101,8 @@ pub trait OneMore {
 
 /// The rank with one axis less.
 #[diagnostic::on_unimplemented(
-    message = "`squeeze` cannot take an axis from a tensor of `{Self}`",
-    label = "expected a tensor with an axis of extent 1"
+    message = "a tensor of `{Self}` has no axis to take away",
+    label = "expected a tensor with at least one axis"
 )]
 pub trait OneLess {
     /// One axis less.
@@ -131,7 +153,32 @@ macro_rules! mapped {
     };
 }
 
-mapped! { AtLeastTwo { 2 => 2, 3 => 3, 4 => 4, 5 => 5, 6 => 6, } }
+/// Rows `rank: how many axes it has at least`.
+macro_rules! at_least {
+    ($($rank:literal: [$($least:literal)*],)*) => {
+        $($(impl AtLeast<$least> for Rank<$rank> {
+            type Output = Self;
+        })*)*
+    };
+}
+
+at_least! {
+    1: [1],
+    2: [1 2],
+    3: [1 2 3],
+    4: [1 2 3 4],
+    5: [1 2 3 4 5],
+    6: [1 2 3 4 5 6],
+}
+
+impl<const N: usize> Exactly<N> for Rank<N> {
+    type Output = Self;
+}
+
+impl<const N: usize> SameRank<Self> for Rank<N> {
+    type Output = Self;
+}
+
 mapped! { OneMore { 0 => 1, 1 => 2, 2 => 3, 3 => 4, 4 => 5, 5 => 6, } }
 mapped! { OneLess { 1 => 0, 2 => 1, 3 => 2, 4 => 3, 5 => 4, 6 => 5, } }
 
@@ -153,6 +200,8 @@ mod tests {
     #[test]
     fn axes_are_added_and_removed() {
         assert_eq!(<<Rank<2> as OneMore>::Output as OneLess>::Output::AXES, 2);
-        assert_eq!(<Rank<5> as AtLeastTwo>::Output::AXES, 5);
+        assert_eq!(<Rank<5> as AtLeast<2>>::Output::AXES, 5);
+        assert_eq!(<Rank<3> as Exactly<3>>::Output::AXES, 3);
+        assert_eq!(<Rank<4> as SameRank<Rank<4>>>::Output::AXES, 4);
     }
 }

@@ -52,7 +52,7 @@ fn binary_text(op: BinaryOp, x: &str, y: &str) -> String {
         BinaryOp::Rem => format!("{x} % {y}"),
         BinaryOp::And => format!("{x} && {y}"),
         BinaryOp::Or => format!("{x} || {y}"),
-        BinaryOp::Pow | BinaryOp::Min | BinaryOp::Max => format!("{}({x}, {y})", op.name()),
+        BinaryOp::Pow | BinaryOp::Min | BinaryOp::Max | BinaryOp::Philox => format!("{}({x}, {y})", op.name()),
     }
 }
 
@@ -60,6 +60,8 @@ fn has_binary(op: BinaryOp, dtype: DType) -> bool {
     match op {
         BinaryOp::And | BinaryOp::Or => dtype == DType::Bool,
         BinaryOp::Pow => dtype.is_float(),
+        // Programs reach it through `dropout`.
+        BinaryOp::Philox => false,
         _ => dtype != DType::Bool,
     }
 }

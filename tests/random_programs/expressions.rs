@@ -58,7 +58,7 @@ impl Builder {
 
     fn step(&mut self, step: Step, extents: [usize; 4]) -> Option<Value> {
         let x = self.values[self.values.len() - 1 - usize::from(step.operand) % self.values.len().min(2)].clone();
-        let value = match step.kind % 8 {
+        let value = match step.kind % 13 {
             0 | 1 => {
                 let calls = ["relu", "sigmoid", "tanh", "gelu", "abs", "silu", "exp2", "sin", "softplus", "floor"];
                 let call = calls[usize::from(step.detail) % calls.len()];
@@ -82,7 +82,11 @@ impl Builder {
                 Value { text, shape, size: 2 * x.size + y.size + 1 }
             }
             6 if x.shape.len() >= 2 => self.matmul(x, step, extents),
-            7 if x.shape.len() >= 2 => {
+            7 | 8 if !x.shape.is_empty() => reduction(x, step),
+            9 if !x.shape.is_empty() => self.row_operation(x, step),
+            10 if !x.shape.is_empty() => self.join(x, step)?,
+            11 if x.shape.len() >= 2 => self.attention(x, step, extents),
+            12 if x.shape.len() >= 2 => {
                 let mut shape = x.shape;
                 let last = shape.len() - 1;
                 shape.swap(last, last - 1);
@@ -114,6 +118,74 @@ impl Builder {
         let shape = [batch, &[last[0], columns]].concat();
         Value { text: format!("matmul({}, {})", x.text, y.text), shape, size: x.size + 2 }
     }
+}
+
+impl Builder {
+    /// Softmax or a normalization of the last axis.
+    fn row_operation(&mut self, x: Value, step: Step) -> Value {
+        let mut vector = || self.variable(x.shape[x.shape.len() - 1..].to_vec()).text;
+        let text = match step.detail % 5 {
+            0 | 1 => format!("softmax({})", x.text),
+            2 => format!("log_softmax({})", x.text),
+            3 => format!("rms_norm({}, {})", x.text, vector()),
+            _ => format!("layer_norm({}, {}, {}, eps = 1e-3)", x.text, vector(), vector()),
+        };
+        Value { text, size: x.size + 3, shape: x.shape }
+    }
+
+    /// `flip`, or `concat` with a variable that has another extent there, along an axis from the end.
+    fn join(&mut self, x: Value, step: Step) -> Option<Value> {
+        let rank = x.shape.len();
+        let axis = usize::from(step.detail >> 2) % rank;
+        let from_end = rank - axis;
+        if step.detail % 4 < 2 {
+            let text = format!("flip({}, axis = -{from_end})", x.text);
+            return Some(Value { text, size: x.size + 1, shape: x.shape });
+        }
+        if self.shapes.len() >= MAX_VARIABLES {
+            return None;
+        }
+        let (mut other, mut shape) = (x.shape.clone(), x.shape.clone());
+        other[axis] = usize::from(step.other) % 4;
+        shape[axis] += other[axis];
+        let y = self.variable(other);
+        let text = format!("concat([{}, {}], axis = -{from_end})", x.text, y.text);
+        Some(Value { text, size: x.size + 2, shape })
+    }
+
+    fn attention(&mut self, x: Value, step: Step, extents: [usize; 4]) -> Value {
+        let (batch, last) = x.shape.split_at(x.shape.len() - 2);
+        let (keys, columns) = (extents[usize::from(step.detail) % 4], extents[usize::from(step.other) % 4]);
+        let k = self.variable([batch, &[keys, last[1]]].concat());
+        let v = self.variable([batch, &[keys, columns]].concat());
+        let scale = ["", " * 0.5"][usize::from(step.other >> 2 & 1)];
+        let text = format!("matmul(softmax(matmul({}, transpose({})){scale}), {})", x.text, k.text, v.text);
+        Value { text, shape: [batch, &[last[0], columns]].concat(), size: x.size + 6 }
+    }
+}
+
+/// A reduction along an axis from the end, or of everything.
+fn reduction(x: Value, step: Step) -> Value {
+    let names = ["sum", "mean", "max", "min", "sum", "logsumexp", "var"];
+    let name = names[usize::from(step.detail) % names.len()];
+    let rank = x.shape.len();
+    let axis = usize::from(step.detail >> 3) % rank;
+    let mut shape = x.shape;
+    let options = match step.other % 4 {
+        0 => {
+            shape.clear();
+            String::new()
+        }
+        1 => {
+            shape.remove(axis);
+            format!(", axis = -{}", rank - axis)
+        }
+        _ => {
+            shape[axis] = 1;
+            format!(", axis = -{}, keepdim = true", rank - axis)
+        }
+    };
+    Value { text: format!("{name}({}{options})", x.text), shape, size: x.size + 1 }
 }
 
 fn broadcast(x: &[usize], y: &[usize]) -> Option<Vec<usize>> {

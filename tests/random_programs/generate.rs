@@ -29,17 +29,17 @@ const NAMES: [&str; 4] = ["A", "B", "C", "D"];
 
 /// A dimension: `factor · names…`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Dim {
-    factor: usize,
-    names: Vec<usize>,
+pub(crate) struct Dim {
+    pub(crate) factor: usize,
+    pub(crate) names: Vec<usize>,
 }
 
 impl Dim {
-    fn literal(factor: usize) -> Self {
+    pub(crate) fn literal(factor: usize) -> Self {
         Self { factor, names: vec![] }
     }
 
-    fn name(name: usize) -> Self {
+    pub(crate) fn name(name: usize) -> Self {
         Self { factor: 1, names: vec![name] }
     }
 
@@ -54,11 +54,11 @@ impl Dim {
     }
 
     /// Whether it can stand in the type of a new parameter.
-    fn is_plain(&self) -> bool {
+    pub(crate) fn is_plain(&self) -> bool {
         self.names.len() + usize::from(self.factor != 1) <= 1
     }
 
-    fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         let names = self.names.iter().map(|&name| NAMES[name].to_owned());
         let factor = (self.factor != 1 || self.names.is_empty()).then(|| self.factor.to_string());
         factor.into_iter().chain(names).collect::<Vec<_>>().join(" * ")
@@ -67,10 +67,10 @@ impl Dim {
 
 /// A value that later steps can use.
 #[derive(Clone, Debug)]
-struct Value {
+pub(crate) struct Value {
     name: String,
-    dtype: DType,
-    dims: Vec<Dim>,
+    pub(crate) dtype: DType,
+    pub(crate) dims: Vec<Dim>,
     origin: Origin,
     operands: Vec<usize>,
 }
@@ -85,12 +85,12 @@ enum Origin {
 
 /// Builds a program from steps.
 pub(crate) struct Builder {
-    values: Vec<Value>,
+    pub(crate) values: Vec<Value>,
     extents: [usize; 4],
 }
 
 /// Most parameters of one program: more would rarely matter and often exceed eight bindings.
-const MAX_PARAMS: usize = 7;
+pub(crate) const MAX_PARAMS: usize = 7;
 
 impl Builder {
     pub(crate) fn new(extents: [usize; 4]) -> Self {
@@ -110,7 +110,7 @@ impl Builder {
     }
 
     fn step(&mut self, step: Step) {
-        match step.kind % 16 {
+        match step.kind % 26 {
             0 => drop(self.new_tensor(step.detail)),
             1..=3 => self.unary(step),
             4..=6 => self.binary(step),
@@ -121,23 +121,30 @@ impl Builder {
             11 | 12 => self.matmul(step),
             13 => self.permute(step),
             14 => self.reshape(step),
-            _ => self.slice(step),
+            15 => self.slice(step),
+            16..=18 => self.reduce(step),
+            19 => self.position(step),
+            20 => self.softmax(step),
+            21 => self.normalize(step),
+            22 => self.attention(step),
+            23 => self.gather(step),
+            _ => self.rearrange(step),
         }
     }
 
-    fn push(&mut self, dtype: DType, dims: Vec<Dim>, text: String, operands: Vec<usize>) -> usize {
+    pub(crate) fn push(&mut self, dtype: DType, dims: Vec<Dim>, text: String, operands: Vec<usize>) -> usize {
         let name = format!("v{}", self.values.len());
         self.values.push(Value { name, dtype, dims, origin: Origin::Let(text), operands });
         self.values.len() - 1
     }
 
-    fn param(&mut self, dtype: DType, dims: Vec<Dim>, scalar: bool) -> usize {
+    pub(crate) fn param(&mut self, dtype: DType, dims: Vec<Dim>, scalar: bool) -> usize {
         let name = format!("v{}", self.values.len());
         self.values.push(Value { name, dtype, dims, origin: Origin::Param { scalar }, operands: vec![] });
         self.values.len() - 1
     }
 
-    fn params(&self) -> usize {
+    pub(crate) fn params(&self) -> usize {
         self.values.iter().filter(|value| matches!(value.origin, Origin::Param { .. })).count()
     }
 
@@ -157,7 +164,7 @@ impl Builder {
     }
 
     /// An existing value that satisfies `wanted`, or a new parameter of `dtype`.
-    fn pick(&mut self, choice: u8, detail: u16, dtype: DType, wanted: impl Fn(&Value) -> bool) -> usize {
+    pub(crate) fn pick(&mut self, choice: u8, detail: u16, dtype: DType, wanted: impl Fn(&Value) -> bool) -> usize {
         let candidates: Vec<usize> = (0..self.values.len()).filter(|&i| wanted(&self.values[i])).collect();
         if candidates.is_empty() {
             let created = self.new_tensor(detail & !7);
@@ -167,15 +174,15 @@ impl Builder {
         recent(&candidates, choice)
     }
 
-    fn name(&self, value: usize) -> String {
+    pub(crate) fn name(&self, value: usize) -> String {
         self.values[value].name.clone()
     }
 
-    fn dtype(&self, value: usize) -> DType {
+    pub(crate) fn dtype(&self, value: usize) -> DType {
         self.values[value].dtype
     }
 
-    fn dims(&self, value: usize) -> Vec<Dim> {
+    pub(crate) fn dims(&self, value: usize) -> Vec<Dim> {
         self.values[value].dims.clone()
     }
 
@@ -481,7 +488,7 @@ fn binary_text(op: BinaryOp, x: &str, y: &str) -> String {
         BinaryOp::Rem => format!("{x} % {y}"),
         BinaryOp::And => format!("{x} && {y}"),
         BinaryOp::Or => format!("{x} || {y}"),
-        BinaryOp::Pow | BinaryOp::Min | BinaryOp::Max => format!("{}({x}, {y})", op.name()),
+        BinaryOp::Pow | BinaryOp::Min | BinaryOp::Max | BinaryOp::Philox => format!("{}({x}, {y})", op.name()),
     }
 }
 

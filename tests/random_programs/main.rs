@@ -6,6 +6,7 @@
 
 mod expressions;
 mod generate;
+mod rows;
 
 use std::cell::Cell;
 

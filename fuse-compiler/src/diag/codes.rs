@@ -93,6 +93,7 @@ catalog! {
     BadOption = "F064" "bad_option" "a named argument of the wrong kind",
     TupleAsValue = "F065" "tuple_as_value" "several values where one is expected",
     ResultCount = "F066" "result_count" "the wrong number of values",
+    OptionRange = "F067" "option_range" "a number outside of the range that an argument allows",
 
     // Dtypes.
     DTypeMismatch = "F070" "dtype_mismatch" "operands of different dtypes",
@@ -107,6 +108,7 @@ catalog! {
     DivisionByZero = "F079" "division_by_zero" "an integer divided by the literal 0",
     GenericArgument = "F080" "generic_argument" "an argument that a generic function does not take",
     ResultDType = "F081" "result_dtype" "a result of another dtype than declared",
+    IntegerRequired = "F082" "integer_required" "an operation that takes integers only",
 
     // Shapes.
     RankMismatch = "F090" "rank_mismatch" "an argument of another rank than declared",
@@ -130,6 +132,7 @@ catalog! {
     BroadcastToShape = "F108" "broadcast_to_shape" "a shape that the value does not broadcast to",
     VectorRequired = "F109" "vector_required" "an operation that takes vectors only",
     IndexWithoutShape = "F110" "index_without_shape" "`index` that meets no value with a shape",
+    GroupCount = "F111" "group_count" "channels that the groups do not divide",
 
     // The expression form.
     PositiveAxis = "F120" "positive_axis" "an axis counted from the front where the rank is unknown",

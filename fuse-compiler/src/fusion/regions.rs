@@ -116,7 +116,9 @@ impl Growth<'_, '_> {
     }
 
     fn add(&mut self, number: usize, node: NodeId) {
-        let movement = is_movement(&self.planner.graph.nodes[node].op);
+        let op = &self.planner.graph.nodes[node].op;
+        // A permute is what the kernel stores; other movements only rename what it holds.
+        let movement = is_movement(op) && !matches!(op, Op::Permute { .. });
         let region = &mut self.regions[number];
         if movement {
             region.movements.insert(node);
@@ -188,6 +190,13 @@ impl Growth<'_, '_> {
             }
             Op::Broadcast(x) => {
                 with_rows && held(*x) && extent(*x) == Some(Extent::Row) && extent(candidate) == Some(Extent::Element)
+            }
+            Op::Permute { x, .. } => {
+                let only_user = self.planner.users[x.index()].len() == 1 && !self.planner.results.contains(x);
+                !matches!(region.anchor, Anchor::Products(_))
+                    && held(*x)
+                    && only_user
+                    && !is_movement(&graph.nodes[*x].op)
             }
             Op::Reshape(x) => with_rows && held(*x) && [*x, candidate].map(extent) == [Some(Extent::Row); 2],
             Op::Reduce { x, axes, .. } => {

@@ -239,6 +239,7 @@ impl Inference {
             Class::Number => Constraint::Class(DTypeClass::Number),
             Class::Float => Constraint::Class(DTypeClass::Float),
             Class::Bool => Constraint::Known(DType::Bool),
+            Class::U32 => Constraint::Known(DType::U32),
         };
         for operand in operands {
             self.restrict(*operand, constraint);
@@ -247,7 +248,7 @@ impl Inference {
     }
 
     fn call(&mut self, call: &Call, bindings: &Bindings) -> Term {
-        let Some(operation) = catalog::find(&call.name.to_string()) else {
+        let Some(operation) = catalog::find_call(call) else {
             for argument in super::lower::call_arguments(call) {
                 self.expr(argument, bindings);
             }
@@ -256,10 +257,12 @@ impl Inference {
         let operands: Vec<Term> = call
             .arguments
             .iter()
-            .filter_map(|argument| match argument {
-                Argument::Expr(expr) => Some(self.expr(expr, bindings)),
-                Argument::List(..) => None,
+            .flat_map(|argument| match (argument, operation.kind) {
+                (Argument::Expr(expr), _) => std::slice::from_ref(expr),
+                (Argument::List(list, _), Kind::Concat | Kind::Stack) => list.as_slice(),
+                (Argument::List(..), _) => &[],
             })
+            .map(|expr| self.expr(expr, bindings))
             .collect();
         match operation.kind {
             Kind::Pointwise(op) => self.pointwise(op, &operands),
@@ -282,7 +285,43 @@ impl Inference {
             | Kind::BroadcastTo
             | Kind::Slice
             | Kind::Squeeze
-            | Kind::Unsqueeze => operands.first().copied().unwrap_or_else(|| self.class(DTypeClass::Any)),
+            | Kind::Unsqueeze
+            | Kind::Flip => operands.first().copied().unwrap_or_else(|| self.class(DTypeClass::Any)),
+            Kind::Reduce(reduction) => {
+                let value = self.same(reduction.class(), &operands);
+                if reduction.is_index() { self.known(DType::I32) } else { value }
+            }
+            Kind::Row(_) | Kind::BatchNorm | Kind::GroupNorm => {
+                self.options(&["eps"], DType::F32, call, bindings);
+                self.same(Class::Float, &operands)
+            }
+            Kind::Concat | Kind::Stack => self.same(Class::Any, &operands),
+            Kind::Gather => {
+                let indices = operands.get(1).copied();
+                indices.into_iter().for_each(|ids| self.restrict(ids, Constraint::Known(DType::I32)));
+                operands.first().copied().unwrap_or_else(|| self.class(DTypeClass::Any))
+            }
+            Kind::OneHot => {
+                operands.into_iter().for_each(|ids| self.restrict(ids, Constraint::Known(DType::I32)));
+                self.known(DType::F32)
+            }
+            Kind::Dropout => {
+                for (operand, dtype) in operands.iter().skip(1).zip([DType::F32, DType::U32]) {
+                    self.restrict(*operand, Constraint::Known(dtype));
+                }
+                self.same(Class::Float, &operands[..operands.len().min(1)])
+            }
+        }
+    }
+
+    /// Options that take a number of the host of this dtype.
+    fn options(&mut self, names: &[&str], dtype: DType, call: &Call, bindings: &Bindings) {
+        let given = call.options.iter().filter(|(name, _)| names.iter().any(|known| *name == known));
+        for (_, argument) in given {
+            if let Argument::Expr(expr) = argument {
+                let term = self.expr(expr, bindings);
+                self.restrict(term, Constraint::Known(dtype));
+            }
         }
     }
 

@@ -33,9 +33,16 @@ impl Printer<'_> {
         let params: Vec<String> = self.graph.params.iter().map(|p| format!("{}: {}", p.name, self.param(p))).collect();
         let mut text = format!("fn {}({})\n", self.graph.name, params.join(", "));
         for symbol in &self.graph.symbols {
-            if let SymbolSource::Broadcast(sizes) = &symbol.source {
-                let _ = writeln!(text, "  let {} = broadcast [{}]", symbol.name, self.shape(sizes));
-            }
+            let _ = match &symbol.source {
+                SymbolSource::Axis { .. } => Ok(()),
+                SymbolSource::Broadcast(sizes) => {
+                    writeln!(text, "  let {} = broadcast [{}]", symbol.name, self.shape(sizes))
+                }
+                SymbolSource::Quotient { dividend, divisor } => {
+                    let (dividend, divisor) = (self.size(dividend), self.size(divisor));
+                    writeln!(text, "  let {} = quotient {dividend}, {divisor}", symbol.name)
+                }
+            };
         }
         for (id, number) in &self.numbers {
             let node = &self.graph.nodes[*id];
@@ -96,5 +103,57 @@ impl Printer<'_> {
             Op::Slice { axis, start, .. } => format!("slice {operands} axis={axis} start={}", self.size(start)),
             _ => format!("{} {operands}", op.name()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fuse_artifact::{DType, Symbol};
+
+    use super::*;
+    use crate::{
+        arena::Arena,
+        graph::{BinaryOp, Node, Param, ReduceOp},
+        span::Span,
+    };
+
+    #[test]
+    fn reductions_sizes_and_coordinates_have_their_attributes() {
+        let (m, n) = (Size::symbol(0), Size::symbol(1));
+        let ty = |dtype, shape: &[&Size]| TensorType::new(dtype, shape.iter().copied().cloned().collect());
+        let symbol =
+            |name: &str, axis| Symbol { name: name.to_owned().into(), source: SymbolSource::Axis { param: 0, axis } };
+        let x_ty = ty(DType::F32, &[&m, &n]);
+        let mut graph = Graph {
+            name: "f".into(),
+            params: vec![Param { name: "x".into(), ty: x_ty.clone(), scalar: false, padded: false }],
+            symbols: vec![symbol("M", 0), symbol("N", 1)],
+            checks: vec![],
+            nodes: Arena::default(),
+            results: vec![],
+            options: Default::default(),
+        };
+        let mut node = |op, ty| graph.nodes.push(Node { op, ty, span: Span::default() });
+        let x = node(Op::Input(0), x_ty.clone());
+        let one = Size::ONE;
+        let sum = node(Op::Reduce { op: ReduceOp::Sum, x, axes: vec![0, 1] }, ty(DType::F32, &[&one, &one]));
+        let count = node(Op::Size(m.mul(&n)), ty(DType::F32, &[]));
+        let count = node(Op::Broadcast(count), ty(DType::F32, &[&one, &one]));
+        let mean = node(Op::Binary(BinaryOp::Div, sum, count), ty(DType::F32, &[&one, &one]));
+        let best = node(Op::Reduce { op: ReduceOp::ArgMax, x, axes: vec![1] }, ty(DType::I32, &[&m, &one]));
+        let taken = node(Op::Take { x, axis: 1, index: best }, ty(DType::F32, &[&m, &one]));
+        graph.results = vec![mean, taken];
+        let expected = "\
+fn f(x: f32[M, N])
+  %0: f32[M, N] = input x
+  %1: f32[1, 1] = sum %0 axes=[0, 1]
+  %2: f32[] = size M*N
+  %3: f32[1, 1] = broadcast %2
+  %4: f32[1, 1] = div %1, %3
+  %5: i32[M, 1] = argmax %0 axes=[1]
+  %6: f32[M, 1] = take %0, %5 axis=1
+  return %4, %6
+";
+        assert_eq!(print(&graph), expected);
     }
 }

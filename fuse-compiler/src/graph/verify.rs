@@ -14,7 +14,11 @@
 //! 9. `Permute` lists every axis once and permutes the shape accordingly.
 //! 10. `Reshape` keeps the number of elements, or a check requires it.
 //! 11. `Slice` changes the extent of one axis only.
-//! 12. `Broadcast` keeps the rank (but from rank 0), and only repeats axes that are 1, or that a symbol of the
+//! 12. `Reduce` has sorted axes of its operand, not all of which are literally 1, and the operand's shape with 1 there;
+//!     `any` and `all` take `bool`, all others numbers; `argmax` and `argmin` have one axis and dtype `i32`.
+//! 13. `Take` changes the extent of one axis only, to that of its index, which is `i32` and of the node's shape.
+//! 14. `Size` is a number of rank 0.
+//! 15. `Broadcast` keeps the rank (but from rank 0), and only repeats axes that are 1, or that a symbol of the
 //!     graph is the broadcast of, together with the node's extent.
 
 use fuse_artifact::{DType, Relation, Size, SymbolSource};
@@ -53,6 +57,9 @@ fn verify_symbols(graph: &Graph, violations: &mut Vec<String>) {
                 .get(usize::from(*param))
                 .is_some_and(|param| !param.scalar && usize::from(*axis) < param.ty.rank()),
             SymbolSource::Broadcast(sizes) => sizes.iter().all(|size| mentions_below(size, index)),
+            SymbolSource::Quotient { dividend, divisor } => {
+                mentions_below(dividend, index) && mentions_below(divisor, index)
+            }
         };
         if !sound {
             violations.push(format!("symbol `{}` has an impossible source", symbol.name));
@@ -132,7 +139,8 @@ fn verify_node(graph: &Graph, id: NodeId, node: &Node) -> Check {
         }
         Op::Slice { x, axis, start } => verify_slice(graph, node, *x, *axis, start),
         Op::Broadcast(x) => verify_broadcast(graph, node, *x),
-        Op::Size(_) => {
+        Op::Size(size) => {
+            ensure(mentions_below(size, symbols), "it mentions an unknown symbol")?;
             let number = matches!(node.ty.dtype, DType::F32 | DType::I32 | DType::U32);
             ensure(node.ty.rank() == 0 && number, "a size is not a number of rank 0")
         }
@@ -271,7 +279,7 @@ fn may_repeat(graph: &Graph, have: &Size, want: &Size) -> bool {
     let both: Vec<Size> = parts(have).into_iter().chain(parts(want)).collect();
     let broadcasts = |source: &SymbolSource| match source {
         SymbolSource::Broadcast(sizes) => both.iter().all(|part| sizes.contains(part)),
-        SymbolSource::Axis { .. } => false,
+        SymbolSource::Axis { .. } | SymbolSource::Quotient { .. } => false,
     };
     have == want
         || have.is_one()
@@ -293,8 +301,8 @@ fn is_implied(graph: &Graph, a: &Size, b: &Size) -> bool {
     }
     graph.checks.iter().filter(|check| check.relation == Relation::Equal).any(|check| {
         let (left, right) = (&check.left, &check.right);
-        // a = rest · left and b = rest · right.
-        a.mul(right) == b.mul(left)
+        // a = rest · left and b = rest · right, or the other way round.
+        a.mul(right) == b.mul(left) || a.mul(left) == b.mul(right)
     })
 }
 
@@ -339,6 +347,84 @@ mod tests {
         let source = SymbolSource::Broadcast(vec![Size::symbol(0), Size::constant(3)].into());
         graph.symbols.push(Symbol { name: "M|3".into(), source });
         assert_eq!(verify(&graph), Vec::<String>::new());
+    }
+
+    fn reduce(node: &mut Node, op: ReduceOp, axes: &[usize]) {
+        node.op = Op::Reduce { op, x: node.op.operands()[0], axes: axes.to_vec() };
+        node.ty.shape = vec![Size::ONE];
+    }
+
+    #[test]
+    fn reductions_yield_what_they_take_or_positions() {
+        assert_eq!(verify(&graph(|node| reduce(node, ReduceOp::Sum, &[0]))), Vec::<String>::new());
+        let position = |node: &mut Node| {
+            reduce(node, ReduceOp::ArgMax, &[0]);
+            node.ty.dtype = DType::I32;
+        };
+        assert_eq!(verify(&graph(position)), Vec::<String>::new());
+        let cases: [(fn(&mut Node), &str); 7] = [
+            (|node| reduce(node, ReduceOp::Sum, &[]), "axes are not sorted or missing"),
+            (|node| reduce(node, ReduceOp::Sum, &[0, 0]), "axes are not sorted or missing"),
+            (|node| reduce(node, ReduceOp::Sum, &[1]), "an axis does not exist"),
+            (|node| reduce(node, ReduceOp::Any, &[0]), "the operation does not take this dtype"),
+            (|node| reduce(node, ReduceOp::ArgMin, &[0]), "the dtype is not the operand's"),
+            (
+                |node| {
+                    reduce(node, ReduceOp::Max, &[0]);
+                    node.ty.dtype = DType::I32;
+                },
+                "the dtype is not the operand's",
+            ),
+            (
+                |node| {
+                    reduce(node, ReduceOp::Max, &[0]);
+                    node.ty.shape = vec![];
+                },
+                "the shape is not the operand's with extent 1 at the axes",
+            ),
+        ];
+        for (change, reason) in cases {
+            let violations = verify(&graph(change));
+            assert!(violations.len() == 1 && violations[0].ends_with(reason), "{violations:?}, expected {reason}");
+        }
+    }
+
+    #[test]
+    fn coordinates_are_i32_of_the_result_s_shape() {
+        let take = |axis: usize, index: fn(&mut Node), own: Vec<Size>| {
+            let mut graph = graph(|node| {
+                node.op = Op::Index { axis: 0 };
+                node.ty = TensorType::new(DType::I32, vec![Size::constant(5)]);
+                index(node);
+            });
+            let (x, index) = (graph.nodes.handles().next().expect("the input"), graph.results[0]);
+            let ty = TensorType::new(DType::F32, own);
+            graph.results = vec![graph.nodes.push(Node { op: Op::Take { x, axis, index }, ty, span: Span(0) })];
+            verify(&graph)
+        };
+        let five = || vec![Size::constant(5)];
+        assert_eq!(take(0, |_| (), five()), Vec::<String>::new());
+        assert_eq!(take(1, |_| (), five()).len(), 1);
+        assert_eq!(take(0, |_| (), vec![Size::constant(4)]).len(), 1);
+        let float = |node: &mut Node| {
+            node.op = Op::Literal(Literal::Float(0.0));
+            node.ty = TensorType::new(DType::F32, vec![]);
+        };
+        assert_eq!(take(0, float, vec![]).len(), 1);
+    }
+
+    #[test]
+    fn sizes_are_numbers_of_known_symbols() {
+        let size = |dtype: DType, size: Size, shape: Vec<Size>| {
+            verify(&graph(move |node| {
+                node.op = Op::Size(size);
+                node.ty = TensorType::new(dtype, shape);
+            }))
+        };
+        assert_eq!(size(DType::I32, Size::symbol(0), vec![]), Vec::<String>::new());
+        assert_eq!(size(DType::Bool, Size::symbol(0), vec![]).len(), 1);
+        assert_eq!(size(DType::F32, Size::symbol(0), vec![Size::ONE]).len(), 1);
+        assert_eq!(size(DType::F32, Size::symbol(7), vec![]).len(), 1);
     }
 
     #[test]

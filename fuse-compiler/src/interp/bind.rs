@@ -52,6 +52,10 @@ impl Bindings {
                 }
                 Ok(extent as u64)
             }
+            SymbolSource::Quotient { dividend, divisor } => {
+                let (dividend, divisor) = (self.size(dividend)?, self.size(divisor)?);
+                dividend.checked_div(divisor).map(|value| value as u64).ok_or(InterpError::Size)
+            }
         }
     }
 

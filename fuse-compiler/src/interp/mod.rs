@@ -14,14 +14,16 @@ pub mod bounds;
 mod contraction;
 mod error;
 mod movement;
+mod philox;
 mod pointwise;
+mod reduce;
 mod tensor;
 
 use fuse_artifact::DType;
 
 use crate::{
     arena::Arena,
-    graph::{BinaryOp, CompareOp, Graph, Literal, Node, NodeId, Op, UnaryOp},
+    graph::{BinaryOp, CompareOp, Graph, Literal, Node, NodeId, Op, ReduceOp, UnaryOp},
 };
 use bind::Bindings;
 pub use bounds::{Bounded, Stores};
@@ -44,6 +46,14 @@ pub(crate) trait Element: Clone {
     fn cast(from: DType, to: DType, x: &Self) -> Self;
     /// The sum of products of two rows in `dtype`.
     fn dot(dtype: DType, x: &[Self], y: &[Self]) -> Self;
+    /// A row of `dtype` taken together.
+    fn reduce(op: ReduceOp, dtype: DType, x: &[Self]) -> Self;
+    /// `at(i)` for the `i` from 0 to `extent - 1` that is nearest to `index`; `extent` is not 0.
+    fn take(index: &Self, extent: usize, at: impl Fn(usize) -> Self) -> Self;
+    /// `x·x` in `dtype`, of one value and so never negative.
+    fn square(dtype: DType, x: &Self) -> Self {
+        Self::binary(BinaryOp::Mul, dtype, x, x)
+    }
     /// What a buffer of `dtype` keeps of `x`.
     fn stored(dtype: DType, x: &Self) -> Self;
 }
@@ -88,6 +98,8 @@ fn evaluate_node<E: Element>(
         Op::Input(param) | Op::Scalar(param) => bindings.input(*param).map(|&x| E::exact(x)),
         Op::Literal(literal) => Tensor::new(dtype, shape, vec![E::exact(literal_value(*literal, dtype))]),
         Op::Unary(op, x) => operand(x).map(|x| E::unary(*op, dtype, x)),
+        Op::Size(size) => Tensor::new(dtype, shape, vec![E::exact(size_value(bindings.size(size)?, dtype)?)]),
+        Op::Binary(BinaryOp::Mul, x, y) if x == y => operand(x).map(|x| E::square(dtype, x)),
         Op::Binary(op, x, y) => operand(x).zip(operand(y), |x, y| E::binary(*op, dtype, x, y)),
         Op::Compare(op, x, y) => {
             let operands = dtype_of(x);
@@ -107,7 +119,8 @@ fn evaluate_node<E: Element>(
         Op::Reshape(x) => movement::reshape(operand(x), shape)?,
         Op::Slice { x, axis, start } => movement::slice(operand(x), shape, *axis, bindings.size(start)?)?,
         Op::Broadcast(x) => movement::broadcast(operand(x), shape)?,
-        Op::Size(_) | Op::Reduce { .. } | Op::Take { .. } => unimplemented!("package `interp`"),
+        Op::Reduce { op, x, axes } => reduce::reduce(*op, operand(x), axes, dtype, shape),
+        Op::Take { x, axis, index } => movement::take(operand(x), *axis, operand(index))?,
     })
 }
 
@@ -121,6 +134,16 @@ fn literal_value(literal: Literal, dtype: DType) -> f64 {
         Literal::Integer(x) => x as f64,
         Literal::Bool(x) => f64::from(u8::from(x)),
     }
+}
+
+/// A size as a number: the nearest float, or an integer that must fit.
+fn size_value(size: usize, dtype: DType) -> Result<f64, InterpError> {
+    let largest = match dtype {
+        DType::I32 => i32::MAX as usize,
+        DType::U32 => u32::MAX as usize,
+        DType::F32 | DType::F16 | DType::Bool => usize::MAX,
+    };
+    if size <= largest { Ok(pointwise::round_to(dtype, size as f64)) } else { Err(InterpError::Size) }
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use fuse_artifact::DType;
 
 use super::{
-    InterpError, Tensor,
+    Element, InterpError, Tensor,
     tensor::{for_each_index, strides},
 };
 
@@ -57,6 +57,27 @@ pub(super) fn broadcast<T: Clone>(x: &Tensor<T>, shape: Vec<usize>) -> Result<Te
     let steps: Vec<usize> =
         strides(&x.shape).into_iter().zip(&x.shape).map(|(step, &from)| if from == 1 { 0 } else { step }).collect();
     Ok(strided(x, shape, &steps, 0))
+}
+
+/// `x` at the coordinates `index` along `axis`, moved inside; 0 where there is nothing to take.
+pub(super) fn take<E: Element>(x: &Tensor<E>, axis: usize, index: &Tensor<E>) -> Result<Tensor<E>, InterpError> {
+    let fits =
+        x.shape.len() == index.shape.len() && (0..x.shape.len()).all(|d| d == axis || x.shape[d] == index.shape[d]);
+    if !fits {
+        return Err(InterpError::Movement { op: "take", from: x.shape.clone(), to: index.shape.clone() });
+    }
+    let (steps, extent) = (strides(&x.shape), x.shape[axis]);
+    let mut data = Vec::with_capacity(index.data.len());
+    for_each_index(&index.shape, |at| {
+        let coordinate = &index.data[data.len()];
+        let others: usize =
+            at.iter().zip(&steps).enumerate().filter(|&(d, _)| d != axis).map(|(_, (i, step))| i * step).sum();
+        data.push(match extent {
+            0 => E::exact(0.0),
+            _ => E::take(coordinate, extent, |i| x.data[others + i * steps[axis]].clone()),
+        });
+    });
+    Ok(Tensor::new(x.dtype, index.shape.clone(), data))
 }
 
 pub(super) fn index<T>(dtype: DType, shape: Vec<usize>, axis: usize, element: impl Fn(usize) -> T) -> Tensor<T> {

@@ -9,8 +9,8 @@ use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_PI};
 use fuse_artifact::DType;
 use half::f16;
 
-use super::{Element, contraction};
-use crate::graph::{BinaryOp, CompareOp, UnaryOp};
+use super::{Element, contraction, philox, reduce};
+use crate::graph::{BinaryOp, CompareOp, ReduceOp, UnaryOp};
 
 impl Element for f64 {
     fn exact(x: f64) -> Self {
@@ -59,9 +59,22 @@ impl Element for f64 {
         contraction::dot(dtype, x, y)
     }
 
+    fn reduce(op: ReduceOp, dtype: DType, x: &[Self]) -> Self {
+        reduce::row(op, dtype, x)
+    }
+
+    fn take(index: &Self, extent: usize, at: impl Fn(usize) -> Self) -> Self {
+        at(inside(*index, extent))
+    }
+
     fn stored(dtype: DType, x: &Self) -> Self {
         round_to(dtype, *x)
     }
+}
+
+/// The coordinate from 0 to `extent - 1` that is nearest to an integer.
+pub(super) fn inside(index: f64, extent: usize) -> usize {
+    (index.max(0.0) as usize).min(extent - 1)
 }
 
 /// The nearest value of a float dtype, ties to even; other dtypes hold `x` exactly.
@@ -217,7 +230,8 @@ fn u32_binary(op: BinaryOp, x: u32, y: u32) -> u32 {
         BinaryOp::Rem => x.checked_rem(y).unwrap_or(0),
         BinaryOp::Min => x.min(y),
         BinaryOp::Max => x.max(y),
-        BinaryOp::Pow | BinaryOp::And | BinaryOp::Or | BinaryOp::Philox => x,
+        BinaryOp::Philox => philox::word(x, y),
+        BinaryOp::Pow | BinaryOp::And | BinaryOp::Or => x,
     }
 }
 

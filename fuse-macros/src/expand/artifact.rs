@@ -9,8 +9,8 @@
 
 use fuse_artifact::{
     Access, Binding, Check, DType, Domain, DomainKind, Features, Function, Grid, Kernel, List, Param, ParamKind, Pass,
-    Plan, PlanGroup, Refusal, Relation, Require, Schedule, Size, Slot, Space, Symbol, SymbolSource, TensorSpec, Term,
-    Text, Uniform, Variant,
+    Plan, PlanGroup, Refusal, Relation, Require, Schedule, Scratch, Size, Slot, Space, Symbol, SymbolSource,
+    TensorSpec, Term, Text, Uniform, Variant,
 };
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
@@ -123,7 +123,7 @@ macro_rules! enums {
 enums! {
     DType { F32, F16, I32, U32, Bool, }
     ParamKind { Tensor(spec), Scalar(dtype), }
-    SymbolSource { Axis { param, axis }, Broadcast(sizes), }
+    SymbolSource { Axis { param, axis }, Broadcast(sizes), Quotient { dividend, divisor }, }
     Relation { Equal, AtMost, }
     DomainKind { Pointwise, Reduction { axes }, Contraction { products }, Attention, }
     Space { Point, Lhs, Rhs, Score, Value, }

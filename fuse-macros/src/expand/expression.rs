@@ -112,15 +112,16 @@ struct Typed {
 
 impl Header {
     fn new(expression: &Expression, runtime: &TokenStream) -> Self {
-        let mut ranks = Ranks { runtime, bounds: vec![], count: 0 };
+        let mut ranks = Ranks { runtime, bounds: vec![], seen: vec![] };
         let results = expression
             .results
             .iter()
             .map(|result| Typed { rank: ranks.lower(&result.rank), element: element(result.dtype, runtime) })
             .collect();
+        expression.requirements.iter().for_each(|rank| drop(ranks.lower(rank)));
         let operands = operand_bounds(expression, runtime);
         let elements = numbered("E", expression.classes.len());
-        let rank_params = numbered("R", ranks.count);
+        let rank_params = numbered("R", ranks.seen.len());
         let class_bounds = class_bounds(expression, runtime);
         let rank_bounds = ranks.bounds;
         Self {
@@ -185,7 +186,8 @@ fn class_bounds(expression: &Expression, runtime: &TokenStream) -> Vec<TokenStre
 struct Ranks<'a> {
     runtime: &'a TokenStream,
     bounds: Vec<TokenStream>,
-    count: usize,
+    /// Each bound as text, without its result.
+    seen: Vec<String>,
 }
 
 impl Ranks<'_> {
@@ -209,22 +211,32 @@ impl Ranks<'_> {
                 let (a, b) = (self.lower(a), self.lower(b));
                 self.bound(&a, &quote!(MatmulRank), &quote!(#b,))
             }
-            RankExpr::AtLeastTwo(x) => self.map(x, &quote!(AtLeastTwo)),
-            RankExpr::Plus1(x) => self.map(x, &quote!(OneMore)),
-            RankExpr::Minus1(x) => self.map(x, &quote!(OneLess)),
+            RankExpr::AtLeast(axes, x) => self.map(x, &quote!(AtLeast), &quote!(#axes,)),
+            RankExpr::Exactly(axes, x) => self.map(x, &quote!(Exactly), &quote!(#axes,)),
+            RankExpr::Same(a, b) => {
+                let (a, b) = (self.lower(a), self.lower(b));
+                self.bound(&a, &quote!(SameRank), &quote!(#b,))
+            }
+            RankExpr::Plus1(x) => self.map(x, &quote!(OneMore), &TokenStream::new()),
+            RankExpr::Minus1(x) => self.map(x, &quote!(OneLess), &TokenStream::new()),
         }
     }
 
-    fn map(&mut self, x: &RankExpr, name: &TokenStream) -> TokenStream {
+    fn map(&mut self, x: &RankExpr, name: &TokenStream, arguments: &TokenStream) -> TokenStream {
         let x = self.lower(x);
-        self.bound(&x, name, &TokenStream::new())
+        self.bound(&x, name, arguments)
     }
 
-    /// Adds `subject: Trait<arguments Output = R>` and yields `R`.
+    /// Adds `subject: Trait<arguments Output = R>` and yields `R`; of equal bounds one is enough.
     fn bound(&mut self, subject: &TokenStream, name: &TokenStream, arguments: &TokenStream) -> TokenStream {
         let runtime = self.runtime;
-        let result = format_ident!("R{}", self.count);
-        self.count += 1;
+        let key = quote!(#subject: #name<#arguments>).to_string();
+        if let Some(position) = self.seen.iter().position(|other| *other == key) {
+            let result = format_ident!("R{position}");
+            return quote!(#result);
+        }
+        let result = format_ident!("R{}", self.seen.len());
+        self.seen.push(key);
         self.bounds.push(quote!(#subject: #runtime::#name<#arguments Output = #result>));
         quote!(#result)
     }

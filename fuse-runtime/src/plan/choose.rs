@@ -3,13 +3,13 @@
 //!
 //! Not here: whether a variant may run (`require`).
 
-use fuse_artifact::{DomainKind, Kernel, Pass, Schedule, Space, Variant};
+use fuse_artifact::{DType, DomainKind, Kernel, Schedule, Space, Variant};
 
 use super::{
     domain::{Contraction, Domain},
     require::{Refusal, legal},
 };
-use crate::{AdapterKind, DeviceInfo, raw::checked_bytes};
+use crate::{AdapterKind, DeviceInfo};
 
 /// A variant that may run, with the way its depth is split.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -40,7 +40,7 @@ pub(crate) fn best(kind: DomainKind, candidates: &[Result<Candidate, Refusal>]) 
     let mut legal = candidates.iter().flatten().copied();
     match kind {
         DomainKind::Pointwise => legal.next(),
-        DomainKind::Contraction { products: 1 } => legal.min_by(|a, b| a.cost.total_cmp(&b.cost)),
+        _ => legal.min_by(|a, b| a.cost.total_cmp(&b.cost)),
     }
 }
 
@@ -54,21 +54,32 @@ fn candidate(
     legal(variant, domain, info)?;
     let sizes = domain.contraction();
     let split = split(&variant.schedule, sizes, machine);
-    if uses_scratch(variant) {
-        let elements = sizes.batch.saturating_mul(sizes.rows).saturating_mul(sizes.columns).saturating_mul(split.parts);
-        checked_bytes("", fuse_artifact::DType::F32, Some(elements), info.limits.binding_bytes)
-            .map_err(|_| Refusal::Limit("elements of scratch memory", elements, info.limits.binding_bytes / 4))?;
-    }
+    scratch_bytes(variant, domain, split, info)?;
     let cost = match domain.kind {
-        DomainKind::Pointwise => 0.0,
-        DomainKind::Contraction { products: 1 } => cost(variant, domain, split, machine),
+        DomainKind::Contraction { .. } => cost(variant, domain, split, machine),
+        DomainKind::Pointwise | DomainKind::Reduction { .. } | DomainKind::Attention => 0.0,
     };
     Ok(Candidate { variant: index, split, cost })
 }
 
-pub(crate) fn uses_scratch(variant: &Variant) -> bool {
-    let scratch = |pass: &Pass| pass.bindings.iter().any(|binding| binding.slot == fuse_artifact::Slot::Scratch);
-    variant.passes.iter().any(scratch)
+/// Bytes of the variant's scratch memory; 0 if it has none.
+pub(crate) fn scratch_bytes(
+    variant: &Variant,
+    domain: &Domain,
+    split: Split,
+    info: &DeviceInfo,
+) -> Result<u64, Refusal> {
+    let Contraction { batch, rows, columns, .. } = domain.contraction();
+    let rows = u128::from(batch) * u128::from(rows);
+    let per_part = (rows * u128::from(columns))
+        .saturating_mul(variant.scratch.per_output.into())
+        .saturating_add(rows * u128::from(variant.scratch.per_row));
+    let bytes = per_part.saturating_mul(split.parts.into()).saturating_mul(DType::U32.bytes().into());
+    let allowed = info.limits.binding_bytes;
+    match u64::try_from(bytes) {
+        Ok(bytes) if bytes <= allowed => Ok(bytes),
+        _ => Err(Refusal::Limit("bytes of scratch memory", u64::try_from(bytes).unwrap_or(u64::MAX), allowed)),
+    }
 }
 
 /// The rows and columns of the output that a workgroup owns, and the depth of one step.
@@ -79,11 +90,22 @@ pub(crate) fn tile(schedule: &Schedule) -> [u64; 3] {
         // Four elements of depth at a time, so that parts stay aligned for vector loads.
         Schedule::Row { columns, depth_lanes, .. } => [1, columns.into(), u64::from(depth_lanes) * 4],
         Schedule::Dot { outputs, depth_lanes } => [1, outputs.into(), u64::from(depth_lanes) * 4],
+        Schedule::Rows { rows, invocations, lanes, .. } => [rows.into(), 1, u64::from(invocations) * u64::from(lanes)],
+        Schedule::Columns { columns, layers, .. } => [columns.into(), 1, layers.into()],
+        // A workgroup has all value columns of its rows.
+        Schedule::Attention { rows, keys, head, .. } => [rows.into(), head.into(), keys.into()],
     }
 }
 
 fn is_split(schedule: &Schedule) -> bool {
-    matches!(schedule, Schedule::Tiles { split: true, .. } | Schedule::Row { split: true, .. })
+    match schedule {
+        Schedule::Tiles { split, .. }
+        | Schedule::Row { split, .. }
+        | Schedule::Rows { split, .. }
+        | Schedule::Columns { split, .. }
+        | Schedule::Attention { split, .. } => *split,
+        Schedule::Elements { .. } | Schedule::Dot { .. } => false,
+    }
 }
 
 /// The shortest depth worth a workgroup of its own, where the depth allows.
@@ -176,7 +198,7 @@ fn intensity(schedule: &Schedule) -> f64 {
             // Single loads cost instructions that vector loads save.
             if lanes >= 4 { reached } else { reached * 0.85 }
         }
-        Schedule::Elements { .. } | Schedule::Row { .. } | Schedule::Dot { .. } => 0.25,
+        _ => 0.25,
     }
 }
 
@@ -184,7 +206,7 @@ fn intensity(schedule: &Schedule) -> f64 {
 fn in_flight(schedule: &Schedule, threads: f64) -> f64 {
     match *schedule {
         Schedule::Tiles { rows, columns, depth, .. } => 4.0 * f64::from(rows + columns) * f64::from(depth),
-        Schedule::Elements { .. } | Schedule::Row { .. } | Schedule::Dot { .. } => 64.0 * threads,
+        _ => 64.0 * threads,
     }
 }
 
@@ -197,7 +219,7 @@ fn traffic(variant: &Variant, domain: &Domain, depth_steps: f64, tile: [u64; 2],
         Schedule::Dot { .. } => outputs * 2.0 * depth as f64 * scattered(domain),
         _ => depth_steps * (tile[0].min(rows) + tile[1].min(columns)) as f64,
     };
-    let scratch = if uses_scratch(variant) { 2.0 * outputs * split.parts as f64 } else { 0.0 };
+    let scratch = 2.0 * outputs * f64::from(variant.scratch.per_output) * split.parts as f64;
     4.0 * (distinct + (read - distinct).max(0.0) * REREAD_PART + outputs + scratch)
 }
 
@@ -213,7 +235,7 @@ fn scattered(domain: &Domain) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use fuse_artifact::{Features, Grid};
+    use fuse_artifact::{Features, Grid, Pass, Scratch};
 
     use super::*;
 
@@ -238,6 +260,7 @@ mod tests {
             name: format!("tile {rows}x{columns}{}", if split { " split" } else { "" }).into(),
             requires: vec![].into(),
             features: Features::default(),
+            scratch: Scratch { per_output: u32::from(split), per_row: 0 },
             schedule: Schedule::Tiles { rows, columns, depth, per_invocation, lanes: 4, split },
             passes: passes[..if split { 2 } else { 1 }].to_vec().into(),
         }
@@ -272,7 +295,12 @@ mod tests {
             strides: strides.to_vec(),
         };
         let accesses = vec![access(Space::Lhs, [depth, 1]), access(Space::Rhs, [columns, 1])];
-        let domain = Domain { kind: DomainKind::Contraction { products: 1 }, extents: vec![rows, columns, depth], accesses };
+        let domain = Domain {
+            kind: DomainKind::Contraction { products: 1 },
+            extents: vec![rows, columns, depth],
+            accesses,
+            kept: 3,
+        };
         let machine = Machine::of(AdapterKind::Discrete);
         let cost_of = |variant: &Variant| {
             let split = split(&variant.schedule, domain.contraction(), &machine);

@@ -3,7 +3,7 @@
 //! Input: a [`Kernel`] and the shapes of its tensors. Output: [`Domain`]. Invariant: every access stays inside its
 //! tensor for all indices of the domain; kernels run without bounds checks, so this is what makes them safe.
 
-use fuse_artifact::{Access, DomainKind, Function, Kernel, Size, Slot, Space};
+use fuse_artifact::{Access, DomainKind, Function, Kernel, Schedule, Size, Slot, Space};
 
 use crate::{Error, check::Bound, shape::Shape};
 
@@ -13,6 +13,8 @@ pub(crate) struct Domain {
     pub(crate) kind: DomainKind,
     pub(crate) extents: Vec<u64>,
     pub(crate) accesses: Vec<Strides>,
+    /// Of a reduction, how many of the extents, the first ones, are kept axes; of other domains, all of them.
+    pub(crate) kept: usize,
 }
 
 /// An access whose strides are known, in elements.
@@ -25,7 +27,8 @@ pub(crate) struct Strides {
     pub(crate) strides: Vec<u64>,
 }
 
-/// Rows, columns and depth of a contraction, and the product of its batch axes.
+/// Rows, columns and depth of a contraction, and the product of its batch axes; of other domains, what stands for them
+/// (see [`Domain::contraction`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Contraction {
     pub(crate) batch: u64,
@@ -38,11 +41,19 @@ impl Domain {
     /// The domain of `kernel`, simplified unless it is fixed.
     pub(crate) fn new(function: &Function, kernel: &Kernel, params: &[Shape], bound: &Bound) -> Result<Self, Error> {
         let context = Context { function, kernel, params, bound };
+        let kind = kernel.domain.kind;
         let extents = context.eval_all(&kernel.domain.extents)?;
-        if kernel.domain.kind == DomainKind::Contraction { products: 1 } && extents.len() < 3 {
-            return Err(context.defect("a contraction without rows, columns and depth"));
+        let (least, reduced) = match kind {
+            DomainKind::Pointwise => (0, 0),
+            DomainKind::Reduction { axes } => (axes.into(), usize::from(axes)),
+            DomainKind::Contraction { .. } => (3, 0),
+            DomainKind::Attention => (4, 0),
+        };
+        if extents.len() < least {
+            return Err(context.defect(&format!("its domain has {} axes, at least {least} are needed", extents.len())));
         }
-        let mut domain = Self { kind: kernel.domain.kind, extents, accesses: Vec::new() };
+        let kept = extents.len() - reduced;
+        let mut domain = Self { kind, extents, accesses: Vec::new(), kept };
         for access in kernel.accesses.iter() {
             domain.accesses.push(context.strides(access, &domain)?);
         }
@@ -53,48 +64,92 @@ impl Domain {
         Ok(domain)
     }
 
-    /// Output elements: all of a pointwise domain; batch·M·N of a contraction.
+    /// Output elements: all of a pointwise domain; kept indices of a reduction, which writes its rows also where they
+    /// are empty; batch·M·N of a contraction; batch·M·E of an attention.
     pub(crate) fn count(&self) -> u64 {
         let axes = match self.kind {
             DomainKind::Pointwise => &self.extents[..],
-            DomainKind::Contraction { products: 1 } => &self.extents[..self.extents.len() - 1],
+            DomainKind::Reduction { .. } => &self.extents[..self.kept],
+            DomainKind::Contraction { .. } => &self.extents[..self.extents.len() - 1],
+            DomainKind::Attention => &self.extents[..self.extents.len() - 2],
         };
         product(axes)
     }
 
-    /// The sizes of a contraction; a pointwise domain counts as one row without depth.
+    /// Elements of a row of a reduction; 1 of other domains.
+    pub(crate) fn row_length(&self) -> u64 {
+        product(&self.extents[self.kept..])
+    }
+
+    /// The sizes of a contraction. Of an attention: queries, value columns, keys. Of a reduction: rows of one column,
+    /// as deep as a row is long. A pointwise domain counts as one row without depth.
     pub(crate) fn contraction(&self) -> Contraction {
         match (self.kind, &self.extents[..]) {
-            (DomainKind::Contraction { products: 1 }, [batch @ .., rows, columns, depth]) => {
+            (DomainKind::Contraction { .. }, [batch @ .., rows, columns, depth])
+            | (DomainKind::Attention, [batch @ .., rows, columns, depth, _]) => {
                 Contraction { batch: product(batch), rows: *rows, columns: *columns, depth: *depth }
+            }
+            (DomainKind::Reduction { .. }, _) => {
+                Contraction { batch: 1, rows: self.count(), columns: 1, depth: self.row_length() }
             }
             _ => Contraction { batch: 1, rows: 1, columns: self.count(), depth: 0 },
         }
     }
 
-    fn simplify(&mut self) {
-        match self.kind {
-            DomainKind::Pointwise => self.merge_axes(),
-            DomainKind::Contraction { products: 1 } => self.fold_batch(),
+    /// Where axis `axis` of a variant's text is in [`Domain::extents`]: texts of pointwise and reduction kernels count
+    /// the axes they can index, to which those that are left are aligned at the end (of each part). `None` if the axis
+    /// is not left, so that its extent is 1.
+    pub(crate) fn text_axis(&self, schedule: &Schedule, axis: u8) -> Option<usize> {
+        let (axis, left) = (usize::from(axis), self.extents.len());
+        match (self.kind, schedule) {
+            (DomainKind::Pointwise, Schedule::Elements { rank, .. }) => (axis + left).checked_sub(usize::from(*rank)),
+            (
+                DomainKind::Reduction { .. },
+                Schedule::Rows { axes: [kept, reduced], .. } | Schedule::Columns { axes: [kept, reduced], .. },
+            ) => {
+                let (kept, reduced) = (usize::from(*kept), usize::from(*reduced));
+                match axis.checked_sub(kept) {
+                    None => (axis + self.kept).checked_sub(kept),
+                    Some(axis) => Some(self.kept + (axis + left - self.kept).checked_sub(reduced)?),
+                }
+            }
+            _ => Some(axis),
         }
     }
 
-    /// Drops axes of extent 1, then merges each axis into its inner neighbor where all strides allow.
-    fn merge_axes(&mut self) {
-        let mut axis = 0;
-        while axis < self.extents.len() {
-            if self.extents[axis] == 1 { self.remove(axis) } else { axis += 1 }
+    fn simplify(&mut self) {
+        match self.kind {
+            DomainKind::Pointwise => self.kept = self.merge_axes(0, self.extents.len()),
+            DomainKind::Reduction { .. } => {
+                // The reduced axes first, so that the kept ones stay where they are.
+                self.merge_axes(self.kept, self.extents.len());
+                self.kept = self.merge_axes(0, self.kept);
+            }
+            DomainKind::Contraction { .. } => self.fold_batch(),
+            // Rows and keys have spaces of their own, and batches are few.
+            DomainKind::Attention => {}
         }
-        let mut outer = self.extents.len().saturating_sub(1);
-        while outer > 0 {
-            outer -= 1;
+    }
+
+    /// Among the axes `from..to`, drops those of extent 1, then merges each into its inner neighbor where all strides
+    /// allow. Returns where the axes that are left end.
+    fn merge_axes(&mut self, from: usize, mut to: usize) -> usize {
+        for axis in (from..to).rev() {
+            if self.extents[axis] == 1 {
+                self.remove(axis);
+                to -= 1;
+            }
+        }
+        for outer in (from..to.saturating_sub(1)).rev() {
             let inner = self.extents[outer + 1];
             let merges = |a: &Strides| a.strides[outer] == a.strides[outer + 1] * inner;
             if self.accesses.iter().all(merges) {
                 self.extents[outer + 1] *= self.extents[outer];
                 self.remove(outer);
+                to -= 1;
             }
         }
+        to
     }
 
     fn remove(&mut self, axis: usize) {
@@ -116,7 +171,7 @@ impl Domain {
             let folds = |a: &Strides| match a.space {
                 Space::Rhs => a.strides[batch_axis] == 0,
                 // With a single row, its stride never counted.
-                Space::Lhs | Space::Point => rows == 1 || a.strides[batch_axis] == rows * a.strides[row_axis],
+                _ => rows == 1 || a.strides[batch_axis] == rows * a.strides[row_axis],
             };
             if !self.accesses.iter().all(folds) {
                 return;
@@ -142,19 +197,34 @@ fn product(extents: &[u64]) -> u64 {
     }
 }
 
-/// The extents that index an access of `space`.
-fn space_extents(kind: DomainKind, extents: &[u64], space: Space) -> Vec<u64> {
-    match (kind, extents) {
-        (DomainKind::Contraction { products: 1 }, [batch @ .., rows, columns, depth]) => {
+/// The extents that index an access of `space`; `None` if the domain has no such space.
+fn space_extents(kind: DomainKind, extents: &[u64], space: Space) -> Option<Vec<u64>> {
+    let (batch, last) = match (kind, extents) {
+        (DomainKind::Pointwise | DomainKind::Reduction { .. }, _) => {
+            return (space == Space::Point).then(|| extents.to_vec());
+        }
+        (DomainKind::Contraction { .. }, [batch @ .., rows, columns, depth]) => {
             let last = match space {
                 Space::Point => [*rows, *columns],
                 Space::Lhs => [*rows, *depth],
                 Space::Rhs => [*depth, *columns],
+                Space::Score | Space::Value => return None,
             };
-            [batch, &last].concat()
+            (batch, last)
         }
-        _ => extents.to_vec(),
-    }
+        (DomainKind::Attention, [batch @ .., rows, columns, keys, depth]) => {
+            let last = match space {
+                Space::Point => [*rows, *columns],
+                Space::Lhs => [*rows, *depth],
+                Space::Rhs => [*depth, *keys],
+                Space::Score => [*rows, *keys],
+                Space::Value => [*keys, *columns],
+            };
+            (batch, last)
+        }
+        (DomainKind::Contraction { .. } | DomainKind::Attention, _) => return None,
+    };
+    Some([batch, &last].concat())
 }
 
 struct Context<'a> {
@@ -166,13 +236,16 @@ struct Context<'a> {
 
 impl Context<'_> {
     fn strides(&self, access: &Access, domain: &Domain) -> Result<Strides, Error> {
-        let extents = space_extents(domain.kind, &domain.extents, access.space);
+        let extents = space_extents(domain.kind, &domain.extents, access.space)
+            .ok_or_else(|| self.defect("an access of a space that its domain does not have"))?;
         let view = self.eval_all(&access.view)?;
         let starts = self.eval_all(&access.starts)?;
         if access.axes.len() != extents.len() || !(starts.is_empty() || starts.len() == view.len()) {
             return Err(self.defect("an access that does not fit its domain"));
         }
-        let steps = contiguous(&view);
+        // What has no elements is read only where the value does not matter: any place that exists will do.
+        let exists = !view.contains(&0);
+        let steps = if exists { contiguous(&view) } else { vec![0; view.len()] };
         let offset = starts.iter().zip(&steps).fold(0u64, |sum, (a, b)| sum.saturating_add(a.saturating_mul(*b)));
         let step = |axis: &Option<u8>| match axis {
             None => Ok(0),
@@ -182,21 +255,30 @@ impl Context<'_> {
         };
         let strides = access.axes.iter().map(step).collect::<Result<Vec<u64>, Error>>()?;
         let strides = Strides { slot: access.slot, space: access.space, offset, strides };
-        self.check_inside(&strides, &extents)?;
+        let elements = self.elements(access.slot)?;
+        if exists {
+            self.check_inside(&strides, &extents, product(&view), elements)?;
+        }
         Ok(strides)
     }
 
-    /// The highest offset that the domain reaches lies in the tensor.
-    fn check_inside(&self, access: &Strides, extents: &[u64]) -> Result<(), Error> {
-        if extents.contains(&0) {
+    /// The highest offset that the domain reaches lies in the tensor, and so does the whole view, in which computed
+    /// coordinates (`gather`) may be anywhere.
+    fn check_inside(&self, access: &Strides, extents: &[u64], view: u64, elements: u64) -> Result<(), Error> {
+        // Empty rows are not walked, but their results are written: what does not move along them counts.
+        if extents.iter().zip(&access.strides).any(|(extent, stride)| *extent == 0 && *stride != 0) {
             return Ok(());
         }
-        let reach =
-            extents.iter().zip(&access.strides).map(|(extent, stride)| u128::from(extent - 1) * u128::from(*stride));
+        let reach = extents
+            .iter()
+            .zip(&access.strides)
+            .map(|(extent, stride)| u128::from(extent.saturating_sub(1)) * u128::from(*stride));
         let last = u128::from(access.offset) + reach.sum::<u128>();
-        let elements = self.elements(access.slot)?;
         if last >= u128::from(elements) {
             return Err(self.defect(&format!("{:?} has {elements} elements, element {last} is read", access.slot)));
+        }
+        if view > elements {
+            return Err(self.defect(&format!("{:?} has {elements} elements, it is read as {view}", access.slot)));
         }
         Ok(())
     }
@@ -250,7 +332,9 @@ mod tests {
     }
 
     fn domain(kind: DomainKind, extents: &[u64], accesses: Vec<Strides>) -> Domain {
-        let mut domain = Domain { kind, extents: extents.to_vec(), accesses };
+        let reduced = if let DomainKind::Reduction { axes } = kind { usize::from(axes) } else { 0 };
+        let kept = extents.len() - reduced;
+        let mut domain = Domain { kind, extents: extents.to_vec(), accesses, kept };
         domain.simplify();
         domain
     }
@@ -292,7 +376,11 @@ mod tests {
         assert_eq!(folded.contraction(), Contraction { batch: 1, rows: 42, columns: 5, depth: 4 });
 
         let own = access(Space::Rhs, &[20, 20, 5, 1]);
-        let kept = domain(DomainKind::Contraction { products: 1 }, &[7, 2, 3, 5, 4], vec![access(Space::Lhs, &[24, 12, 4, 1]), own]);
+        let kept = domain(
+            DomainKind::Contraction { products: 1 },
+            &[7, 2, 3, 5, 4],
+            vec![access(Space::Lhs, &[24, 12, 4, 1]), own],
+        );
         assert_eq!(kept.extents, [7, 2, 3, 5, 4]);
 
         let single = domain(

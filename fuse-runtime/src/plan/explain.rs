@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use fuse_artifact::{DomainKind, Function};
+use fuse_artifact::Function;
 
 use super::{
     Selection, choose,
@@ -71,9 +71,7 @@ pub(crate) fn explain(
                 explanation.workgroups.push(fill(&numbers, pass, info.limits.workgroups_per_dimension)?.workgroups);
             }
             explanation.chosen = Some(variant.name.to_string());
-            if domain.kind == DomainKind::Contraction { products: 1 } {
-                explanation.splits = chosen.split.parts;
-            }
+            explanation.splits = chosen.split.parts;
         }
         kernels.push(explanation);
     }

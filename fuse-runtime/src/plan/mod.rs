@@ -17,12 +17,12 @@ mod words;
 
 use std::sync::Arc;
 
-use fuse_artifact::{DType, Function, Kernel, Pass, Slot, Variant};
+use fuse_artifact::{Function, Kernel, Pass, Slot, Variant};
 
 pub use self::explain::{Explanation, KernelExplanation};
 pub(crate) use self::{cache::PlanCache, explain::explain, require::MAX_BINDINGS};
 use self::{
-    choose::{Candidate, best, candidates, uses_scratch},
+    choose::{Candidate, best, candidates, scratch_bytes},
     domain::Domain,
     require::Refusal,
     words::{Chosen, Filled, fill},
@@ -198,8 +198,13 @@ impl<'a> Resolved<'a> {
     fn add(&mut self, chosen: &Chosen<'a, '_>, info: &DeviceInfo) -> Result<(), Error> {
         let Chosen { kernel, variant, domain, split, .. } = *chosen;
         let scratch = self.temporaries.len() as u16;
-        if uses_scratch(variant) {
-            let bytes = domain.count() * split.parts * DType::F32.bytes();
+        if variant.passes.iter().any(|pass| pass.bindings.iter().any(|binding| binding.slot == Slot::Scratch)) {
+            let bytes = scratch_bytes(variant, domain, split, info)
+                .map_err(|refusal| Error::Internal { message: format!("kernel `{}`: {refusal}", kernel.name) })?;
+            if bytes == 0 {
+                let message = format!("kernel `{}` binds scratch memory without saying how much", kernel.name);
+                return Err(Error::Internal { message });
+            }
             self.temporaries.push(Temporary { bytes, steps: None });
         }
         for (index, pass) in variant.passes.iter().enumerate() {

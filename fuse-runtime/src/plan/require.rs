@@ -35,20 +35,40 @@ impl std::fmt::Display for Refusal {
 pub(crate) fn legal(variant: &Variant, domain: &Domain, info: &DeviceInfo) -> Result<(), Refusal> {
     check_features(variant.features, info.features)?;
     variant.passes.iter().try_for_each(|pass| check_limits(pass, &info.limits))?;
-    if let (DomainKind::Pointwise, Schedule::Elements { rank, .. }) = (domain.kind, &variant.schedule) {
-        check(domain.extents.len() <= usize::from(*rank), || format!("its text indexes at most {rank} axes"))?;
+    check_schedule(&variant.schedule, domain)?;
+    variant.requires.iter().try_for_each(|require| check_require(require, &variant.schedule, domain))
+}
+
+/// The text indexes as many axes as are left, and is of the domain's kind.
+fn check_schedule(schedule: &Schedule, domain: &Domain) -> Result<(), Refusal> {
+    match (domain.kind, schedule) {
+        (DomainKind::Pointwise, Schedule::Elements { rank, .. }) => {
+            check(domain.extents.len() <= usize::from(*rank), || format!("its text indexes at most {rank} axes"))
+        }
+        (
+            DomainKind::Reduction { .. },
+            Schedule::Rows { axes: [kept, reduced], .. } | Schedule::Columns { axes: [kept, reduced], .. },
+        ) => {
+            let reduced_left = domain.extents.len() - domain.kept;
+            let fits = domain.kept <= usize::from(*kept) && reduced_left <= usize::from(*reduced);
+            check(fits, || format!("its text indexes at most {kept} kept and {reduced} reduced axes"))
+        }
+        (DomainKind::Contraction { .. }, Schedule::Tiles { .. } | Schedule::Row { .. } | Schedule::Dot { .. })
+        | (DomainKind::Attention, Schedule::Attention { .. }) => Ok(()),
+        _ => Err(Refusal::Shape("its schedule is of another kind than its kernel".to_owned())),
     }
-    variant.requires.iter().try_for_each(|require| check_require(require, domain))
 }
 
 fn check_features(needed: Features, present: Features) -> Result<(), Refusal> {
-    let features = [
-        (needed.f16, present.f16, "16-bit floats (`shader-f16`)"),
-        (needed.subgroups, present.subgroups, "subgroup operations"),
-    ];
-    match features.iter().find(|(needed, present, _)| *needed && !present) {
-        Some((_, _, name)) => Err(Refusal::Feature(name)),
-        None => Ok(()),
+    if needed.f16 && !present.f16 {
+        return Err(Refusal::Feature("16-bit floats (`shader-f16`)"));
+    }
+    match (needed.subgroups, present.subgroups) {
+        (1.., 0) => Err(Refusal::Feature("subgroup operations")),
+        (needed, present) if needed > present => {
+            Err(Refusal::Limit("invocations in the smallest subgroup", needed.into(), present.into()))
+        }
+        _ => Ok(()),
     }
 }
 
@@ -70,12 +90,16 @@ fn check(holds: bool, reason: impl FnOnce() -> String) -> Result<(), Refusal> {
     if holds { Ok(()) } else { Err(Refusal::Shape(reason())) }
 }
 
-fn check_require(require: &Require, domain: &Domain) -> Result<(), Refusal> {
+fn check_require(require: &Require, schedule: &Schedule, domain: &Domain) -> Result<(), Refusal> {
     let innermost = domain.extents.len().checked_sub(1);
     let pointwise = domain.kind == DomainKind::Pointwise;
-    // Pointwise requirements mean the innermost axis left; contractions name theirs.
-    let axis_of = |axis: u8| if pointwise { innermost } else { Some(usize::from(axis)) };
-    let extent = |axis: u8| domain.extents.get(usize::from(axis)).copied().unwrap_or(1);
+    let reduction = matches!(domain.kind, DomainKind::Reduction { .. });
+    // Pointwise requirements mean the innermost axis left, reductions count the axes of the text, others name theirs.
+    let axis_of = |axis: u8| if pointwise { innermost } else { domain.text_axis(schedule, axis) };
+    let extent = |axis: u8| {
+        let axis = if pointwise { Some(usize::from(axis)) } else { domain.text_axis(schedule, axis) };
+        axis.and_then(|axis| domain.extents.get(axis)).copied().unwrap_or(1)
+    };
     let access = |index: u16| domain.accesses.get(usize::from(index));
     match *require {
         Require::RankAtMost(rank) => {
@@ -86,7 +110,8 @@ fn check_require(require: &Require, domain: &Domain) -> Result<(), Refusal> {
             check(divides, || format!("the innermost extent is no multiple of {of}"))
         }
         Require::Stride { access: index, axis, stride } => {
-            let trivial = pointwise && domain.count() <= 1;
+            // Where there is a single step, its length never counts.
+            let trivial = pointwise && domain.count() <= 1 || reduction && extent(axis) <= 1;
             let found = stride_along(access(index), axis_of(axis));
             check(trivial || found == Some(stride.into()), || format!("the stride of access {index} is not {stride}"))
         }
@@ -99,6 +124,9 @@ fn check_require(require: &Require, domain: &Domain) -> Result<(), Refusal> {
         }
         Require::AtMost { axis, value } => {
             check(extent(axis) <= value.into(), || format!("the extent of axis {axis} is above {value}"))
+        }
+        Require::AtLeast { axis, value } => {
+            check(extent(axis) >= value.into(), || format!("the extent of axis {axis} is below {value}"))
         }
     }
 }
@@ -126,11 +154,15 @@ mod tests {
 
     fn pointwise(extents: &[u64], strides: &[u64], offset: u64) -> Domain {
         let access = Strides { slot: Slot::Param(0), space: Space::Point, offset, strides: strides.to_vec() };
-        Domain { kind: DomainKind::Pointwise, extents: extents.to_vec(), accesses: vec![access] }
+        Domain { kind: DomainKind::Pointwise, extents: extents.to_vec(), accesses: vec![access], kept: extents.len() }
     }
 
     fn holds(require: Require, domain: &Domain) -> bool {
-        check_require(&require, domain).is_ok()
+        let schedule = match domain.kind {
+            DomainKind::Pointwise => Schedule::Elements { lanes: 1, rank: 6 },
+            _ => Schedule::Dot { outputs: 1, depth_lanes: 1 },
+        };
+        check_require(&require, &schedule, domain).is_ok()
     }
 
     #[test]
@@ -155,7 +187,12 @@ mod tests {
     #[test]
     fn contraction_requirements_name_their_axis() {
         let lhs = Strides { slot: Slot::Param(0), space: Space::Lhs, offset: 0, strides: vec![6, 1] };
-        let domain = Domain { kind: DomainKind::Contraction { products: 1 }, extents: vec![1, 8, 6], accesses: vec![lhs] };
+        let domain = Domain {
+            kind: DomainKind::Contraction { products: 1 },
+            extents: vec![1, 8, 6],
+            accesses: vec![lhs],
+            kept: 3,
+        };
         assert!(holds(Require::Stride { access: 0, axis: 1, stride: 1 }, &domain));
         assert!(!holds(Require::Aligned { access: 0, axis: 1, of: 4 }, &domain));
         assert!(holds(Require::Multiple { axis: 1, of: 4 }, &domain));

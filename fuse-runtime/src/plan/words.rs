@@ -1,6 +1,6 @@
 //! The uniform block and the grid of one pass.
 
-use fuse_artifact::{DomainKind, Grid, Kernel, Pass, Schedule, Uniform, Variant};
+use fuse_artifact::{Grid, Kernel, Pass, Uniform, Variant};
 
 use super::{
     choose::{Split, tile},
@@ -66,7 +66,7 @@ fn tiles(variant: &Variant, pass: &Pass, domain: &Domain) -> [u64; 2] {
     let Contraction { rows, columns, .. } = domain.contraction();
     let [tile_rows, tile_columns] = match pass.grid {
         Grid::Tiles { rows, columns } => [rows.into(), columns.into()],
-        Grid::Elements { .. } => {
+        Grid::Elements { .. } | Grid::Rows { .. } => {
             let [rows, columns, _] = tile(&variant.schedule);
             [rows, columns]
         }
@@ -92,6 +92,7 @@ impl Context<'_> {
                 let tiles = self.row_tiles.saturating_mul(self.column_tiles);
                 self.domain.contraction().batch.saturating_mul(tiles).saturating_mul(self.split.parts)
             }
+            Grid::Rows { rows } => self.domain.count().div_ceil(rows.max(1).into()).saturating_mul(self.split.parts),
         }
     }
 
@@ -99,6 +100,7 @@ impl Context<'_> {
         let value = match uniform {
             Uniform::Workgroups => workgroups.into(),
             Uniform::Count => self.domain.count(),
+            Uniform::RowLength => self.domain.row_length(),
             Uniform::Extent { axis } => self.aligned(&self.domain.extents, *axis, 1),
             Uniform::Offset { access } => self.access(*access)?.offset,
             Uniform::Stride { access, axis } => self.aligned(&self.access(*access)?.strides, *axis, 0),
@@ -115,15 +117,9 @@ impl Context<'_> {
         self.fit(value, "32-bit index of a kernel")
     }
 
-    /// `values[axis]`, where a pointwise variant counts axes from the end of its own rank.
+    /// `values[axis]`, where the axis counts in the variant's text.
     fn aligned(&self, values: &[u64], axis: u8, missing: u64) -> u64 {
-        let axis = usize::from(axis);
-        let index = match (self.domain.kind, &self.variant.schedule) {
-            (DomainKind::Pointwise, Schedule::Elements { rank, .. }) => {
-                (axis + values.len()).checked_sub(usize::from(*rank))
-            }
-            _ => Some(axis),
-        };
+        let index = self.domain.text_axis(&self.variant.schedule, axis);
         index.and_then(|index| values.get(index)).copied().unwrap_or(missing)
     }
 

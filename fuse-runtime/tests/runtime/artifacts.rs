@@ -2,7 +2,7 @@
 
 use fuse_runtime::artifact::{
     Access, Binding, Check, DType, Domain, DomainKind, Features, Function, Grid, Kernel, Param, ParamKind, Pass, Plan,
-    Relation, Require, Schedule, Size, Slot, Space, Symbol, SymbolSource, TensorSpec, Uniform, Variant,
+    Relation, Require, Schedule, Scratch, Size, Slot, Space, Symbol, SymbolSource, TensorSpec, Uniform, Variant,
 };
 
 /// Artifacts live as long as the program, as those of the macro do.
@@ -53,8 +53,16 @@ pub(crate) fn pass(wgsl: String, bindings: Vec<Binding>, uniforms: Vec<Uniform>,
 }
 
 pub(crate) fn variant(name: &'static str, requires: Vec<Require>, schedule: Schedule, passes: Vec<Pass>) -> Variant {
-    let features = Features { f16: passes.iter().any(|pass| pass.wgsl.contains("enable f16")), subgroups: false };
-    Variant { name: name.into(), requires: requires.into(), features, schedule, passes: passes.into() }
+    let features = Features { f16: passes.iter().any(|pass| pass.wgsl.contains("enable f16")), subgroups: 0 };
+    let uses_scratch = passes.iter().any(|pass| pass.bindings.iter().any(|binding| binding.slot == Slot::Scratch));
+    Variant {
+        name: name.into(),
+        requires: requires.into(),
+        features,
+        schedule,
+        scratch: Scratch { per_output: u32::from(uses_scratch), per_row: 0 },
+        passes: passes.into(),
+    }
 }
 
 pub(crate) fn kernel(name: &'static str, domain: Domain, accesses: Vec<Access>, variants: Vec<Variant>) -> Kernel {

@@ -54,9 +54,9 @@ impl Program {
         Self::new(graph, self.dtypes.clone())
     }
 
-    /// The function, and what runs instead for shapes that break its assumptions.
+    /// The function and its alternatives.
     pub fn plans(&self) -> impl Iterator<Item = &'static Function> + use<> {
-        std::iter::once(self.function).chain(self.function.otherwise.iter())
+        std::iter::once(self.function).chain(self.function.alternatives.iter())
     }
 
     /// Which values pass through buffers, as far as the interpreter must know.

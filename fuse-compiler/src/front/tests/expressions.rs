@@ -71,7 +71,7 @@ fn lets_and_blocks_work() {
 #[test]
 fn ranks_follow_from_shape_operations() {
     let rank = |source: &str| checked(source).results[0].rank.clone();
-    assert_eq!(rank("transpose(x)"), RankExpr::AtLeastTwo(of(0)));
+    assert_eq!(rank("transpose(x)"), RankExpr::AtLeast(2, of(0)));
     assert_eq!(rank("unsqueeze(x, axis = -1)"), RankExpr::Plus1(of(0)));
     assert_eq!(rank("squeeze(x, axis = -2)"), RankExpr::Minus1(of(0)));
     assert_eq!(rank("reshape(x, [2, 8])"), RankExpr::Known(2));

@@ -4,7 +4,7 @@ use super::items_of;
 use crate::graph::print::print;
 
 /// The text of the last function's first instance.
-fn graph(source: &str) -> String {
+pub(super) fn graph(source: &str) -> String {
     let items = items_of(source);
     let messages: Vec<String> = items.diagnostics.iter().map(ToString::to_string).collect();
     assert!(messages.is_empty(), "{messages:?}");
@@ -13,7 +13,7 @@ fn graph(source: &str) -> String {
 }
 
 /// The lines of the nodes only.
-fn nodes(source: &str) -> Vec<String> {
+pub(super) fn nodes(source: &str) -> Vec<String> {
     graph(source).lines().filter(|line| line.starts_with("  %")).map(|line| line.trim().to_string()).collect()
 }
 

@@ -4,6 +4,8 @@ mod diagnostics;
 mod expressions;
 mod garbage;
 mod graphs;
+mod movement;
+mod reductions;
 
 use super::{Expression, Items, expression, is_items, items};
 

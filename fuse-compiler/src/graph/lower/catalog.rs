@@ -3,7 +3,10 @@
 //! Pointwise operations come from the enumerations of `graph::types`; the rest is listed here. Adding an
 //! operation means one row here and one arm where `Kind` is lowered.
 
-use crate::graph::{BinaryOp, CompareOp, UnaryOp};
+use crate::{
+    graph::{BinaryOp, CompareOp, UnaryOp},
+    syntax::ast::Call,
+};
 
 /// What an operation is lowered to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +27,41 @@ pub(crate) enum Kind {
     Squeeze,
     Unsqueeze,
     Index,
+    Reduce(Reduction),
+    Row(Row),
+    BatchNorm,
+    GroupNorm,
+    Concat,
+    Stack,
+    Flip,
+    Gather,
+    OneHot,
+    Dropout,
+}
+
+/// An operation over some axes of a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reduction {
+    Sum,
+    Prod,
+    Max,
+    Min,
+    Mean,
+    Var,
+    LogSumExp,
+    ArgMax,
+    ArgMin,
+    Any,
+    All,
+}
+
+/// An operation on each row of a value, by default along the last axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Row {
+    Softmax,
+    LogSoftmax,
+    LayerNorm,
+    RmsNorm,
 }
 
 /// A pointwise operation of the graph.
@@ -42,6 +80,23 @@ pub(crate) enum Class {
     Number,
     Float,
     Bool,
+    U32,
+}
+
+impl Reduction {
+    /// The dtypes that it takes.
+    pub(crate) fn class(self) -> Class {
+        match self {
+            Self::Sum | Self::Prod | Self::Max | Self::Min | Self::ArgMax | Self::ArgMin => Class::Number,
+            Self::Mean | Self::Var | Self::LogSumExp => Class::Float,
+            Self::Any | Self::All => Class::Bool,
+        }
+    }
+
+    /// Whether it yields the place of an element in place of a value.
+    pub(crate) fn is_index(self) -> bool {
+        matches!(self, Self::ArgMax | Self::ArgMin)
+    }
 }
 
 impl Pointwise {
@@ -60,6 +115,7 @@ impl Pointwise {
             Self::Unary(UnaryOp::Neg | UnaryOp::Abs | UnaryOp::Sign | UnaryOp::Relu) => Class::Number,
             Self::Unary(UnaryOp::Not) | Self::Binary(BinaryOp::And | BinaryOp::Or) => Class::Bool,
             Self::Unary(_) | Self::Binary(BinaryOp::Pow) => Class::Float,
+            Self::Binary(BinaryOp::Philox) => Class::U32,
             Self::Binary(_) => Class::Number,
             Self::Compare(CompareOp::Eq | CompareOp::Ne) | Self::Select => Class::Any,
             Self::Compare(_) => Class::Number,
@@ -108,11 +164,29 @@ pub(crate) struct Named {
     pub(crate) required: bool,
 }
 
-const AXIS: Named = Named { name: "axis", required: true };
+const AXIS: Named = required("axis");
+
+/// The options of a reduction.
+const OVER: &[Named] = &[optional("axis"), optional("keepdim")];
+
+/// The options of a normalization.
+const NORM: &[Named] = &[optional("axis"), optional("eps")];
+
+const fn required(name: &'static str) -> Named {
+    Named { name, required: true }
+}
 
 const fn optional(name: &'static str) -> Named {
     Named { name, required: false }
 }
+
+const fn reduction(name: &'static str, kind: Reduction, usage: &'static str) -> Operation {
+    row(name, Kind::Reduce(kind), (1, 1), OVER, usage)
+}
+
+/// `max` and `min` of the elements of one value; with two values they are pointwise.
+const EXTREMA: &[Operation] =
+    &[reduction("max", Reduction::Max, "max(x, axis = 1)"), reduction("min", Reduction::Min, "min(x, axis = 1)")];
 
 const fn row(
     name: &'static str,
@@ -146,43 +220,62 @@ const TABLE: &[Operation] = &[
     row("squeeze", Kind::Squeeze, (1, 1), &[AXIS], "squeeze(x, axis = 0)"),
     row("unsqueeze", Kind::Unsqueeze, (1, 1), &[AXIS], "unsqueeze(x, axis = 0)"),
     row("index", Kind::Index, (0, 1), &[AXIS], "index(axis = 1)` or `index(x, axis = 1)"),
+    reduction("sum", Reduction::Sum, "sum(x, axis = 1)"),
+    reduction("prod", Reduction::Prod, "prod(x, axis = 1)"),
+    reduction("mean", Reduction::Mean, "mean(x, axis = 1)"),
+    row(
+        "var",
+        Kind::Reduce(Reduction::Var),
+        (1, 1),
+        &[optional("axis"), optional("keepdim"), optional("correction")],
+        "var(x, axis = 1, correction = 0)",
+    ),
+    reduction("logsumexp", Reduction::LogSumExp, "logsumexp(x, axis = 1)"),
+    reduction("argmax", Reduction::ArgMax, "argmax(x, axis = 1)"),
+    reduction("argmin", Reduction::ArgMin, "argmin(x, axis = 1)"),
+    reduction("any", Reduction::Any, "any(x, axis = 1)"),
+    reduction("all", Reduction::All, "all(x, axis = 1)"),
+    row("softmax", Kind::Row(Row::Softmax), (1, 1), &[optional("axis")], "softmax(x, axis = -1)"),
+    row("log_softmax", Kind::Row(Row::LogSoftmax), (1, 1), &[optional("axis")], "log_softmax(x, axis = -1)"),
+    row("layer_norm", Kind::Row(Row::LayerNorm), (3, 3), NORM, "layer_norm(x, gamma, beta, eps = 1e-5)"),
+    row("rms_norm", Kind::Row(Row::RmsNorm), (2, 2), NORM, "rms_norm(x, gamma, eps = 1e-6)"),
+    row("batch_norm", Kind::BatchNorm, (5, 5), NORM, "batch_norm(x, mean, var, gamma, beta, eps = 1e-5)"),
+    row(
+        "group_norm",
+        Kind::GroupNorm,
+        (3, 3),
+        &[required("groups"), optional("eps")],
+        "group_norm(x, gamma, beta, groups = 8, eps = 1e-5)",
+    ),
+    row("concat", Kind::Concat, (1, 1), &[AXIS], "concat([a, b], axis = 0)"),
+    row("stack", Kind::Stack, (1, 1), &[AXIS], "stack([a, b], axis = 0)"),
+    row("flip", Kind::Flip, (1, 1), &[AXIS], "flip(x, axis = 0)"),
+    row("gather", Kind::Gather, (2, 2), &[optional("axis")], "gather(table, ids)"),
+    row("embedding", Kind::Gather, (2, 2), &[], "embedding(table, ids)"),
+    row("one_hot", Kind::OneHot, (1, 1), &[required("classes")], "one_hot(ids, classes = 10)"),
+    row("dropout", Kind::Dropout, (3, 3), &[], "dropout(x, p, seed)"),
 ];
 
 /// Operations of the language that are not built yet.
-const PLANNED: &[&str] = &[
-    "all",
-    "any",
-    "argmax",
-    "argmin",
-    "batch_norm",
-    "concat",
-    "dequantize",
-    "dropout",
-    "embedding",
-    "flip",
-    "gather",
-    "group_norm",
-    "layer_norm",
-    "log_softmax",
-    "logsumexp",
-    "mean",
-    "one_hot",
-    "prod",
-    "rms_norm",
-    "softmax",
-    "sum",
-    "var",
-];
+const PLANNED: &[&str] = &["dequantize"];
 
 /// Names that other libraries give to operations, with what they are called here.
 const SYNONYMS: &[(&str, &str)] = &[
     ("absolute", "abs(x)"),
+    ("amax", "max(x, axis = 1)"),
+    ("amin", "min(x, axis = 1)"),
     ("arange", "index(axis = 0)"),
+    ("attention", "matmul(softmax(matmul(q, transpose(k))), v)"),
+    ("average", "mean(x)"),
     ("cast", "x as f32"),
+    ("cat", "concat([a, b], axis = 0)"),
+    ("concatenate", "concat([a, b], axis = 0)"),
     ("divide", "div(x, y)"),
     ("expand", "broadcast_to(x, [M, N])"),
+    ("index_select", "gather(x, ids, axis = 1)"),
     ("inverse", "recip(x)"),
     ("iota", "index(axis = 0)"),
+    ("layernorm", "layer_norm(x, gamma, beta)"),
     ("ln", "log(x)"),
     ("log10", "log(x) * 0.4342944819"),
     ("maximum", "max(x, y)"),
@@ -190,14 +283,26 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("mm", "matmul(a, b)"),
     ("multiply", "mul(x, y)"),
     ("negative", "neg(x)"),
+    ("onehot", "one_hot(ids, classes = 10)"),
     ("power", "pow(x, y)"),
     ("powf", "pow(x, y)"),
     ("powi", "pow(x, y)"),
+    ("product", "prod(x)"),
     ("reciprocal", "recip(x)"),
+    ("reduce_max", "max(x, axis = 1)"),
+    ("reduce_mean", "mean(x, axis = 1)"),
+    ("reduce_sum", "sum(x, axis = 1)"),
+    ("relu6", "clamp(x, 0.0, 6.0)"),
+    ("reverse", "flip(x, axis = 0)"),
+    ("rmsnorm", "rms_norm(x, gamma)"),
+    ("scaled_dot_product_attention", "matmul(softmax(matmul(q, transpose(k))), v)"),
     ("square", "x * x"),
+    ("std", "sqrt(var(x))"),
     ("subtract", "sub(x, y)"),
     ("swish", "silu(x)"),
     ("t", "transpose(x)"),
+    ("take", "gather(x, ids, axis = 1)"),
+    ("variance", "var(x)"),
     ("view", "reshape(x, [M, 4])"),
     ("where_", "select(condition, a, b)"),
 ];
@@ -217,6 +322,14 @@ pub(crate) fn find(name: &str) -> Option<Operation> {
         return Some(row(op.name(), Kind::Pointwise(Pointwise::Compare(*op)), (2, 2), &[], ""));
     }
     TABLE.iter().find(|operation| operation.name == name).copied()
+}
+
+/// The operation that a call means: `max(x)` and `min(x, axis = 1)` are reductions, unlike `max(x, y)`.
+pub(crate) fn find_call(call: &Call) -> Option<Operation> {
+    let name = call.name.to_string();
+    let over = call.options.iter().any(|(option, _)| OVER.iter().any(|known| *option == known.name));
+    let extremum = EXTREMA.iter().find(|operation| operation.name == name && (call.arguments.len() == 1 || over));
+    extremum.copied().or_else(|| find(&name))
 }
 
 impl Operation {

@@ -5,6 +5,7 @@ use fuse_artifact::{DType, Relation, Size};
 use super::{
     Lowering, axes_text,
     catalog::Pointwise,
+    ranks,
     resolve::ones,
     value::{Operand, Value},
 };
@@ -196,11 +197,12 @@ impl Lowering<'_> {
     }
 
     /// The length of a vector. In the expression form the launch checks that all other axes are 1.
-    fn require_vector(&mut self, node: NodeId, name: &str, at: SourceRange) -> Option<Size> {
+    pub(super) fn require_vector(&mut self, node: NodeId, name: &str, at: SourceRange) -> Option<Size> {
         let shape = self.shape(node).to_vec();
         match self.visible_rank(node) {
             Some(1) => {}
             None => {
+                self.require_rank_expr(&ranks::exactly(1, self.rank_of(node).clone()));
                 let outer = Size::product(&shape[..shape.len() - 1]);
                 self.check(Relation::Equal, outer, Size::ONE, format!("outer dimensions of a vector of `{name}`"));
             }

@@ -2,15 +2,14 @@
 
 use std::{cmp::Ordering, collections::BTreeMap};
 
-use fuse_artifact::Size;
+use fuse_artifact::{DType, Relation, Size, Term};
 
 use super::{
-    Lowering, Scope, ident_range,
-    value::{Axis, AxisKind},
+    Lowering, Scope, ident_range, ranks,
+    value::{Axis, AxisKind, Value},
 };
 use crate::{
     diag::{Code, Diagnostic, SourceRange, suggest},
-    front::RankExpr,
     graph::NodeId,
     syntax::ast::{Argument, BinaryOperator, Dim, Expr, ExprKind, Literal, UnaryOperator},
 };
@@ -117,6 +116,54 @@ impl Lowering<'_> {
         }
     }
 
+    /// Whether an expression is made of dimensions, as `H * D` is.
+    pub(super) fn is_dimension(&self, expr: &Expr, scope: &Scope) -> bool {
+        fn names<'e>(expr: &'e Expr, found: &mut Vec<&'e syn::Ident>) -> bool {
+            match &expr.kind {
+                ExprKind::Name(name) => {
+                    found.push(name);
+                    true
+                }
+                ExprKind::Literal(Literal::Integer(_, None)) => true,
+                ExprKind::Binary(BinaryOperator::Add | BinaryOperator::Sub | BinaryOperator::Mul, a, b) => {
+                    names(a, found) && names(b, found)
+                }
+                _ => false,
+            }
+        }
+        let mut found = Vec::new();
+        let dimension = |name: &&syn::Ident| {
+            let text = name.to_string();
+            scope.dims.contains_key(&text) && !scope.variables.contains_key(&text)
+        };
+        names(expr, &mut found) && !found.is_empty() && found.iter().all(dimension)
+    }
+
+    /// `N as f32`: a dimension as a number. That it is not negative is checked at launch.
+    pub(super) fn dimension_number(&mut self, expr: &Expr, dtype: DType, at: SourceRange, scope: &Scope) -> Value {
+        let size = match self.size_of(expr, scope) {
+            Ok(size) => size,
+            Err(Some(diagnostic)) => return self.poison(diagnostic),
+            Err(None) => return Value::Poison,
+        };
+        if dtype == DType::Bool {
+            return self.poison(
+                Diagnostic::new(Code::NumberRequired, at, "a dimension is a number, not a truth value")
+                    .help("compare it: `(N as i32) != 0`"),
+            );
+        }
+        if always_above(&Size::constant(0), &size) {
+            return self.poison(
+                Diagnostic::new(Code::BadDimension, at, "a dimension cannot be negative")
+                    .help("convert first and subtract then: `(M as f32) - (N as f32)`"),
+            );
+        }
+        let (above, below): (Vec<Term>, Vec<Term>) = size.terms.iter().cloned().partition(|term| term.coefficient > 0);
+        let (above, below) = (Size { terms: above.into() }, Size { terms: below.into() });
+        self.check(Relation::AtMost, Size::constant(0).sub(&below), above, "a dimension used as a number");
+        Value::Node(self.size_number(&size, dtype, at))
+    }
+
     /// The sizes of a list such as `[B, H * D]`.
     pub(super) fn sizes_of(&self, argument: &Argument, scope: &Scope, usage: &str) -> Option<Vec<Size>> {
         let expressions = self.list(argument, usage)?;
@@ -161,6 +208,11 @@ impl Lowering<'_> {
             );
             return None;
         };
+        self.axis_expr(expr, scope, usage)
+    }
+
+    /// An axis as written, of a list or on its own.
+    pub(super) fn axis_expr(&self, expr: &Expr, scope: &Scope, usage: &str) -> Option<Axis> {
         let range = expr.span;
         if let Some(number) = integer(expr) {
             return Some(Axis { kind: AxisKind::Number(number), range });
@@ -191,6 +243,10 @@ impl Lowering<'_> {
     pub(super) fn axis_of_node(&mut self, axis: &Axis, node: NodeId) -> Option<usize> {
         let shape = self.shape(node).to_vec();
         let rank = self.visible_rank(node);
+        if let (None, AxisKind::Number(number @ ..=-1)) = (rank, &axis.kind) {
+            let least = ranks::at_least(number.unsigned_abs() as usize, self.rank_of(node).clone());
+            self.require_rank_expr(&least);
+        }
         self.axis_of_shape(axis, &shape, rank)
     }
 
@@ -198,8 +254,7 @@ impl Lowering<'_> {
     pub(super) fn visible_rank(&self, node: NodeId) -> Option<usize> {
         match (self.padded, self.rank_of(node)) {
             (false, _) => Some(self.shape(node).len()),
-            (true, RankExpr::Known(rank)) => Some(*rank),
-            (true, _) => None,
+            (true, rank) => ranks::known(rank),
         }
     }
 

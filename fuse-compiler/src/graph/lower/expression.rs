@@ -7,6 +7,7 @@ use super::{
     catalog::{self, Kind, Operation, Pointwise},
     dims::argument_range,
     ident_range,
+    options::Site,
     value::{Lazy, LazyDType, LazyKind, Operand, Value},
 };
 use crate::{
@@ -86,8 +87,12 @@ impl<'a> Lowering<'a> {
                 self.pointwise(pointwise_of(*operator), &operands, expr.span)
             }
             ExprKind::Cast(x, element, _) => {
+                let dtype = scope.dtype_of(element);
+                if self.is_dimension(x, scope) {
+                    return self.dimension_number(x, dtype, expr.span, scope);
+                }
                 let operand = self.operand(x, scope);
-                self.cast(&operand, scope.dtype_of(element), expr.span)
+                self.cast(&operand, dtype, expr.span)
             }
             ExprKind::Tuple(values) => Value::Tuple(values.iter().map(|value| self.expr(value, scope)).collect()),
             ExprKind::Block(block) => self.block(block, scope),
@@ -128,7 +133,7 @@ impl<'a> Lowering<'a> {
         if scope.dims.contains_key(&text) {
             return self.poison(
                 Diagnostic::new(Code::DimensionAsValue, at, format!("`{text}` is a dimension, not a value"))
-                    .help("pass the number as an argument, for example `n: f32`"),
+                    .help(format!("its number is `{text} as f32`, or `as i32`")),
             );
         }
         let diagnostic = Diagnostic::new(Code::UnknownVariable, at, format!("unknown variable `{text}`"));
@@ -151,18 +156,11 @@ impl<'a> Lowering<'a> {
         if let Some(index) = self.function_named(&name) {
             return self.call_function(index, call, at, scope);
         }
-        let Some(operation) = catalog::find(&name) else {
+        let Some(operation) = catalog::find_call(call) else {
             // Whatever else is wrong with the arguments is reported as well.
             self.evaluate_arguments(call, scope);
             return self.unknown_operation(&name, ident_range(&call.name), scope);
         };
-        if is_reduction(operation.name, call) {
-            self.evaluate_arguments(call, scope);
-            return self.poison(
-                Diagnostic::new(Code::NotYetSupported, at, format!("the reduction `{name}` is not supported yet"))
-                    .help(format!("with two arguments, `{name}(x, y)` works element by element")),
-            );
-        }
         if !self.check_call(&operation, call) {
             self.evaluate_arguments(call, scope);
             return Value::Poison;
@@ -185,7 +183,7 @@ impl<'a> Lowering<'a> {
         if catalog::is_planned(name) {
             return self.poison(
                 Diagnostic::new(Code::NotYetSupported, at, format!("operation `{name}` is not supported yet"))
-                    .help("this version has pointwise operations, `matmul` and shape operations"),
+                    .help("quantized weights are planned; until then use `f16` or `f32` weights"),
             );
         }
         if let Some(binding) = scope.variables.get(name) {
@@ -245,26 +243,10 @@ impl<'a> Lowering<'a> {
     }
 
     fn operation(&mut self, operation: &Operation, call: &Call, at: SourceRange, scope: &Scope) -> Value {
+        let site = Site { operation, call, scope, at };
         let usage = operation.usage();
-        let lists = matches!(operation.kind, Kind::Permute | Kind::Reshape | Kind::BroadcastTo);
-        let mut operands = Vec::new();
-        for argument in &call.arguments[..call.arguments.len() - usize::from(lists)] {
-            match argument {
-                Argument::Expr(expr) => operands.push(self.operand(expr, scope)),
-                Argument::List(..) => {
-                    self.sink.report(
-                        Diagnostic::new(
-                            Code::UnexpectedList,
-                            argument_range(argument),
-                            "expected a value, found a list",
-                        )
-                        .help(format!("write `{usage}`")),
-                    );
-                    return Value::Poison;
-                }
-            }
-        }
-        let option = |name: &str| call.options.iter().find(|(option, _)| *option == name).map(|(_, value)| value);
+        let Some(operands) = self.operands(site) else { return Value::Poison };
+        let option = |name: &str| site.option(name);
         let list = || &call.arguments[1];
         let node = match operation.kind {
             Kind::Pointwise(op) => return self.pointwise(op, &operands, at),
@@ -279,21 +261,59 @@ impl<'a> Lowering<'a> {
             Kind::Permute => self.permute(&operands[0], list(), at),
             Kind::Reshape => self.reshape(&operands[0], list(), scope, at),
             Kind::BroadcastTo => self.broadcast_to(&operands[0], list(), scope, at),
-            Kind::Slice | Kind::Squeeze | Kind::Unsqueeze => {
-                self.along_axis(operation.kind, &operands[0], call, at, scope)
-            }
+            Kind::Slice | Kind::Squeeze | Kind::Unsqueeze => self.along_axis(&operands[0], site),
+            Kind::Reduce(reduction) => self.reduction(reduction, &operands[0], site),
+            Kind::Row(row) => self.row_operation(row, &operands, site),
+            Kind::BatchNorm => self.batch_norm(&operands, site),
+            Kind::GroupNorm => self.group_norm(&operands, site),
+            Kind::Concat => self.concat(&operands, site),
+            Kind::Stack => self.stack(&operands, site),
+            Kind::Flip => self.flip(&operands[0], site),
+            Kind::Gather => self.gather(&operands, site),
+            Kind::OneHot => self.one_hot(&operands[0], site),
+            Kind::Dropout => self.dropout(&operands, site),
         };
         node.map_or(Value::Poison, Value::Node)
     }
 
-    fn along_axis(&mut self, kind: Kind, x: &Operand, call: &Call, at: SourceRange, scope: &Scope) -> Option<NodeId> {
-        let option = |name: &str| call.options.iter().find(|(option, _)| *option == name).map(|(_, value)| value);
-        let usage = catalog::find(&call.name.to_string()).map(|operation| operation.usage()).unwrap_or_default();
-        let axis = self.axis(option("axis")?, scope, &usage)?;
-        match kind {
-            Kind::Squeeze => self.squeeze(x, &axis, at),
-            Kind::Unsqueeze => self.unsqueeze(x, &axis, at),
-            _ => self.slice(x, &axis, (option("start"), option("end")), scope, at),
+    /// The arguments that are values: of a shape operation the first, of `concat` the elements of its list.
+    fn operands(&mut self, site: Site<'_>) -> Option<Vec<Operand>> {
+        let usage = site.usage();
+        let mut arguments = site.call.arguments.as_slice();
+        match site.operation.kind {
+            Kind::Permute | Kind::Reshape | Kind::BroadcastTo => arguments = &arguments[..1],
+            Kind::Concat | Kind::Stack => {
+                let list = self.list(&arguments[0], &usage)?;
+                return Some(list.iter().map(|expr| self.operand(expr, site.scope)).collect());
+            }
+            _ => {}
+        }
+        let mut operands = Vec::new();
+        for argument in arguments {
+            match argument {
+                Argument::Expr(expr) => operands.push(self.operand(expr, site.scope)),
+                Argument::List(..) => {
+                    self.sink.report(
+                        Diagnostic::new(
+                            Code::UnexpectedList,
+                            argument_range(argument),
+                            "expected a value, found a list",
+                        )
+                        .help(format!("write `{usage}`")),
+                    );
+                    return None;
+                }
+            }
+        }
+        Some(operands)
+    }
+
+    fn along_axis(&mut self, x: &Operand, site: Site<'_>) -> Option<NodeId> {
+        let axis = self.axis(site.option("axis")?, site.scope, &site.usage())?;
+        match site.operation.kind {
+            Kind::Squeeze => self.squeeze(x, &axis, site.at),
+            Kind::Unsqueeze => self.unsqueeze(x, &axis, site.at),
+            _ => self.slice(x, &axis, (site.option("start"), site.option("end")), site.scope, site.at),
         }
     }
 
@@ -365,12 +385,6 @@ impl<'a> Lowering<'a> {
         self.set_rank(index, rank);
         Value::Node(index)
     }
-}
-
-/// `max(x)` and `min(x, axis = 1)` are reductions, unlike `max(x, y)`.
-fn is_reduction(name: &str, call: &Call) -> bool {
-    let option = call.options.iter().any(|(option, _)| *option == "axis" || *option == "keepdim");
-    matches!(name, "max" | "min") && (call.arguments.len() == 1 || option)
 }
 
 fn pointwise_of(operator: BinaryOperator) -> Pointwise {

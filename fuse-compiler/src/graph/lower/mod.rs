@@ -9,13 +9,21 @@
 mod calls;
 
 pub(crate) mod catalog;
+mod compose;
 mod contract;
 mod dims;
 mod expression;
 mod functions;
+mod gather;
 mod inline;
+mod join;
+mod normalize;
+mod options;
 mod padded;
 mod pointwise;
+mod random;
+mod ranks;
+mod reduce;
 mod resolve;
 mod shape;
 pub(crate) mod value;
@@ -27,6 +35,7 @@ use fuse_artifact::{Check, DType, Relation, Size, Symbol, SymbolSource};
 pub(crate) use calls::call_arguments;
 pub(crate) use functions::lower_items;
 pub(crate) use padded::lower_expression;
+pub(crate) use ranks::Ranks;
 
 use crate::{
     arena::Arena,
@@ -64,6 +73,8 @@ pub(crate) struct Lowering<'a> {
     padded: bool,
     /// For each node, the rank that the caller sees (expression form).
     ranks: Vec<RankExpr>,
+    /// Ranks that must exist (expression form).
+    requirements: Vec<RankExpr>,
     too_large: bool,
 }
 
@@ -116,7 +127,18 @@ impl<'a> Lowering<'a> {
             results: Vec::new(),
             options,
         };
-        Self { sink, spans, program, graph, place, origins: vec![], padded: false, ranks: vec![], too_large: false }
+        Self {
+            sink,
+            spans,
+            program,
+            graph,
+            place,
+            origins: vec![],
+            padded: false,
+            ranks: vec![],
+            requirements: vec![],
+            too_large: false,
+        }
     }
 
     /// Reports and gives the value that keeps its users silent.
@@ -148,14 +170,6 @@ impl<'a> Lowering<'a> {
                     .help("calls are inlined; call fewer functions, or launch parts of it separately"),
             );
         }
-    }
-
-    fn rank_of(&self, node: NodeId) -> &RankExpr {
-        &self.ranks[node.index()]
-    }
-
-    fn set_rank(&mut self, node: NodeId, rank: RankExpr) {
-        self.ranks[node.index()] = rank;
     }
 
     fn dtype(&self, node: NodeId) -> DType {
@@ -268,19 +282,4 @@ pub(crate) fn axes_text(rank: usize) -> String {
 /// The range of one identifier.
 pub(crate) fn ident_range(ident: &syn::Ident) -> SourceRange {
     (ident.span(), ident.span())
-}
-
-/// The rank of the broadcast of two values.
-pub(crate) fn broadcast_rank(a: RankExpr, b: RankExpr) -> RankExpr {
-    fn contains(rank: &RankExpr, part: &RankExpr) -> bool {
-        rank == part || matches!(rank, RankExpr::Broadcast(a, b) if contains(a, part) || contains(b, part))
-    }
-    match (&a, &b) {
-        (RankExpr::Known(m), RankExpr::Known(n)) => RankExpr::Known(*m.max(n)),
-        (RankExpr::Known(0), _) => b,
-        (_, RankExpr::Known(0)) => a,
-        _ if contains(&a, &b) => a,
-        _ if contains(&b, &a) => b,
-        _ => RankExpr::Broadcast(Box::new(a), Box::new(b)),
-    }
 }

@@ -8,7 +8,7 @@ use fuse_artifact::{DType, Relation, Size, SymbolSource};
 use syn::Ident;
 
 use super::{
-    Binding, Lowering, Program, Scope,
+    Binding, Lowering, Program, Ranks, Scope,
     functions::report_violations,
     ident_range,
     resolve::ones,
@@ -28,7 +28,7 @@ pub(crate) fn lower_expression(
     variables: &[(Ident, DType)],
     sink: &Sink,
     spans: &mut SpanTable,
-) -> (Graph, Vec<RankExpr>) {
+) -> (Graph, Ranks) {
     let program = Program { functions: &[], sound: Vec::new(), broken: &[] };
     let mut lowering =
         Lowering::new(("expression".into(), body.value.span), FunctionOptions::default(), sink, spans, &program);
@@ -41,7 +41,7 @@ pub(crate) fn lower_expression(
     let before = sink.errors();
     let value = Operand { value: lowering.block(body, &scope), range: body.value.span };
     let nodes = lowering.expression_results(&value);
-    let ranks = nodes.iter().map(|node| lowering.rank_of(*node).clone()).collect();
+    let ranks = lowering.final_ranks(&nodes);
     lowering.graph.results = nodes;
     if sink.errors() == before {
         report_violations(&lowering.graph, body.value.span.0, sink);

@@ -107,7 +107,7 @@ impl Lowering<'_> {
         let rank = operands
             .iter()
             .map(|operand| self.rank_of(*operand).clone())
-            .reduce(super::broadcast_rank)
+            .reduce(super::ranks::broadcast)
             .unwrap_or(crate::front::RankExpr::Known(0));
         let node = self.push(op, dtype, shape, at);
         self.set_rank(node, rank);
@@ -141,8 +141,11 @@ impl Lowering<'_> {
         if !fits {
             return None;
         }
-        let float_only = op.class() == Class::Float && dtype == LazyDType::Number;
-        Some(if float_only { LazyDType::Float } else { dtype })
+        Some(match op.class() {
+            Class::Float if dtype == LazyDType::Number => LazyDType::Float,
+            Class::U32 => LazyDType::Known(DType::U32),
+            _ => dtype,
+        })
     }
 
     pub(super) fn dtype_of(&self, operand: &Operand) -> LazyDType {
@@ -178,6 +181,10 @@ impl Lowering<'_> {
                         "convert it with `{0} as f32` (1 where true, 0 elsewhere), or write `select({0}, a, b)`",
                         self.operand_label(operand)
                     )),
+            ),
+            Class::U32 if known.is_some_and(|dtype| dtype != DType::U32) || dtype == LazyDType::Float => Some(
+                Diagnostic::new(Code::IntegerRequired, operand.range, format!("{name} takes `u32`"))
+                    .help(format!("convert it: `{} as u32`", self.operand_label(operand))),
             ),
             Class::Bool if known != Some(DType::Bool) => Some(self.not_bool(operand, Code::BoolRequired, &name)),
             _ if op == Pointwise::Unary(UnaryOp::Relu) && known == Some(DType::U32) => Some(

@@ -128,8 +128,8 @@ impl Lowering<'_> {
         }
         let mut shape = vec![Size::ONE; rank - own.len()];
         shape.extend(own);
-        let dtype = self.dtype(node);
-        self.push(Op::Reshape(node), dtype, shape, at)
+        let rank = self.rank_of(node).clone();
+        self.reshaped(node, shape, rank, at)
     }
 
     /// The shape that the nodes among operands, and those that wait in them, broadcast to.

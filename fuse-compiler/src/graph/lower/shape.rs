@@ -5,6 +5,7 @@ use fuse_artifact::{Relation, Size};
 use super::{
     Lowering, Scope, axes_text,
     dims::{always_above, argument_range, axis_out_of_range, integer, never_equal},
+    ranks,
     resolve::ones,
     value::{Axis, AxisKind, Operand},
 };
@@ -37,7 +38,7 @@ impl Lowering<'_> {
         let rank = self.shape(node).len();
         let mut permutation: Vec<usize> = (0..rank).collect();
         permutation.swap(rank - 2, rank - 1);
-        let visible = RankExpr::AtLeastTwo(Box::new(self.rank_of(node).clone()));
+        let visible = ranks::at_least(2, self.rank_of(node).clone());
         let node = self.permuted(node, permutation, at);
         self.set_rank(node, visible);
         Some(node)
@@ -71,6 +72,7 @@ impl Lowering<'_> {
             self.check(Relation::Equal, outer, Size::ONE, format!("axes that `permute` lists {rank} of"));
         }
         let permutation = (0..hidden).chain(axes.into_iter().map(|axis| hidden + axis)).collect();
+        self.require_rank_expr(&ranks::exactly(rank, self.rank_of(node).clone()));
         let node = self.permuted(node, permutation, at);
         self.set_rank(node, RankExpr::Known(rank));
         Some(node)
@@ -126,20 +128,31 @@ impl Lowering<'_> {
             return None;
         }
         self.check(Relation::Equal, have, want, "number of elements of `reshape`");
-        let rank = target.len();
-        let node = self.reshaped(node, target, at);
-        self.set_rank(node, RankExpr::Known(rank));
-        Some(node)
+        let rank = RankExpr::Known(target.len());
+        Some(self.reshaped(node, target, rank, at))
     }
 
-    /// A reshape node; the visible shape is padded in the expression form.
-    fn reshaped(&mut self, x: NodeId, visible: Vec<Size>, at: SourceRange) -> NodeId {
+    /// The value with another shape, which is padded in the expression form, and with the rank that the caller sees.
+    /// Of two reshapes in a row the last one counts, and one to the shape that is there already is none: so
+    /// `unsqueeze` of a reduced value is the value before its axis was dropped.
+    pub(super) fn reshaped(&mut self, x: NodeId, visible: Vec<Size>, rank: RankExpr, at: SourceRange) -> NodeId {
         let shape = self.pad(visible);
         let dtype = self.dtype(x);
-        self.push(Op::Reshape(x), dtype, shape, at)
+        let mut x = x;
+        while let Op::Reshape(inner) = self.graph.nodes[x].op
+            && self.graph.nodes[inner].ty.elements() == Size::product(&shape)
+        {
+            x = inner;
+        }
+        if self.shape(x) == shape && (!self.padded || *self.rank_of(x) == rank) {
+            return x;
+        }
+        let node = self.push(Op::Reshape(x), dtype, shape, at);
+        self.set_rank(node, rank);
+        node
     }
 
-    fn pad(&self, visible: Vec<Size>) -> Vec<Size> {
+    pub(super) fn pad(&self, visible: Vec<Size>) -> Vec<Size> {
         if !self.padded {
             return visible;
         }
@@ -149,7 +162,7 @@ impl Lowering<'_> {
         shape
     }
 
-    fn require_rank(&self, rank: usize, at: SourceRange) -> Option<()> {
+    pub(super) fn require_rank(&self, rank: usize, at: SourceRange) -> Option<()> {
         if rank <= MAX_RANK {
             return Some(());
         }
@@ -291,13 +304,8 @@ impl Lowering<'_> {
             return None;
         }
         self.check(Relation::Equal, extent, Size::ONE, "axis of `squeeze`");
-        let rank = match self.rank_of(node).clone() {
-            RankExpr::Known(rank) => RankExpr::Known(rank.saturating_sub(1)),
-            rank => RankExpr::Minus1(Box::new(rank)),
-        };
-        let node = self.reshaped(node, shape, at);
-        self.set_rank(node, rank);
-        Some(node)
+        let rank = ranks::minus_1(self.rank_of(node).clone());
+        Some(self.reshaped(node, shape, rank, at))
     }
 
     /// Adds an axis of extent 1; negative axes count in the result.
@@ -324,12 +332,7 @@ impl Lowering<'_> {
         let position = self.axis_of_shape(&place, &shape, visible.map(|rank| rank + 1))?;
         shape.pop();
         shape.insert(position, Size::ONE);
-        let rank = match self.rank_of(node).clone() {
-            RankExpr::Known(rank) => RankExpr::Known(rank + 1),
-            rank => RankExpr::Plus1(Box::new(rank)),
-        };
-        let node = self.reshaped(node, shape, at);
-        self.set_rank(node, rank);
-        Some(node)
+        let rank = ranks::plus_1(self.rank_of(node).clone());
+        Some(self.reshaped(node, shape, rank, at))
     }
 }

@@ -15,13 +15,14 @@
 mod float;
 mod integer;
 mod range;
+mod reduce;
 mod sum;
 pub mod table;
 
 use fuse_artifact::DType;
 
-use super::Element;
-use crate::graph::{BinaryOp, CompareOp, UnaryOp};
+use super::{Element, pointwise::inside};
+use crate::graph::{BinaryOp, CompareOp, ReduceOp, UnaryOp};
 pub use range::Range;
 
 /// Which values of a graph are rounded to their dtype because a buffer holds them.
@@ -104,6 +105,25 @@ impl Element for Bounded {
 
     fn dot(dtype: DType, x: &[Self], y: &[Self]) -> Self {
         sum::dot(dtype, x, y)
+    }
+
+    fn reduce(op: ReduceOp, dtype: DType, x: &[Self]) -> Self {
+        reduce::reduce(op, dtype, x)
+    }
+
+    fn take(index: &Self, extent: usize, at: impl Fn(usize) -> Self) -> Self {
+        let (first, last) = (inside(index.range.low, extent), inside(index.range.high, extent));
+        let range = (first..=last).fold(Range::EMPTY, |range, i| range.union(at(i).range));
+        Self { exact: at(inside(index.exact, extent)).exact, range }
+    }
+
+    fn square(dtype: DType, x: &Self) -> Self {
+        let mut square = Self::binary(BinaryOp::Mul, dtype, x, x);
+        if dtype.is_float() {
+            // Both factors are one number: their signs agree, and 0 does not meet an infinity.
+            square.range = Range { low: square.range.low.max(-0.0), nan: x.range.nan, ..square.range };
+        }
+        square
     }
 
     fn stored(dtype: DType, x: &Self) -> Self {

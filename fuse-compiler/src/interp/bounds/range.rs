@@ -22,9 +22,12 @@ impl Range {
     /// Anything at all.
     pub const ANY: Self = Self { low: f64::NEG_INFINITY, high: f64::INFINITY, nan: true };
 
+    /// NaN for certain.
+    pub const NAN: Self = Self { nan: true, ..Self::EMPTY };
+
     /// One number, which may be NaN.
     pub fn point(x: f64) -> Self {
-        if x.is_nan() { Self { nan: true, ..Self::EMPTY } } else { Self { low: x, high: x, nan: false } }
+        if x.is_nan() { Self::NAN } else { Self { low: x, high: x, nan: false } }
     }
 
     /// The numbers from `low` to `high`.
@@ -50,6 +53,11 @@ impl Range {
     /// Everything that is in either.
     pub fn union(self, other: Self) -> Self {
         Self { low: least(self.low, other.low), high: greatest(self.high, other.high), nan: self.nan || other.nan }
+    }
+
+    /// Every number with the other sign.
+    pub fn negated(&self) -> Self {
+        Self { low: -self.high, high: -self.low, nan: self.nan }
     }
 
     /// As an operand in `f32`: a subnormal number may be read as zero or as anything up to the smallest normal

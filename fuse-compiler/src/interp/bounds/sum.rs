@@ -26,26 +26,28 @@ pub(super) fn dot(dtype: DType, x: &[Bounded], y: &[Bounded]) -> Bounded {
     Bounded { exact, range }
 }
 
-fn radius(b: &Bounded) -> f64 {
+pub(super) fn radius(b: &Bounded) -> f64 {
     (b.range.high - b.exact).max(b.exact - b.range.low)
 }
 
 /// The largest multiple of a unit up to which `f32` holds every multiple.
-const EXACT_SUM: f64 = 16_777_216.0;
+pub(super) const EXACT_SUM: f64 = 16_777_216.0;
 
 /// The largest power of two of which every number is a multiple; infinite if all are zero, 0 if a number is
 /// inexact.
-fn granule(numbers: &[Bounded]) -> f64 {
-    let lowest_bit = |x: f64| {
-        let (mantissa, exponent) = (x.to_bits() | 1 << 52, (x.to_bits() >> 52 & 0x7ff) as i32 - 1075);
-        f64::exp2((mantissa.trailing_zeros() as i32 + exponent).into())
-    };
+pub(super) fn granule(numbers: &[Bounded]) -> f64 {
     let unit = |b: &Bounded| match b.exact {
         _ if radius(b) > 0.0 => 0.0,
         0.0 => f64::INFINITY,
         x => lowest_bit(x),
     };
     numbers.iter().map(unit).fold(f64::INFINITY, f64::min)
+}
+
+/// The value of the lowest bit set in a number that is not 0: the number is an odd multiple of it.
+pub(super) fn lowest_bit(x: f64) -> f64 {
+    let (mantissa, exponent) = (x.to_bits() | 1 << 52, (x.to_bits() >> 52 & 0x7ff) as i32 - 1075);
+    f64::exp2((mantissa.trailing_zeros() as i32 + exponent).into())
 }
 
 fn finite_sum(exact: f64, x: &[Bounded], y: &[Bounded]) -> Range {

@@ -77,6 +77,23 @@ pub fn gamma(n: usize) -> f64 {
     error / (1.0 - error)
 }
 
+/// How far a kernel's sum of `n` elements may be from the exact one, relative to the sum of their magnitudes:
+/// `(2·⌈log₂ n⌉ + 16)·2^-24`.
+///
+/// An invocation adds at most 16 elements one after another (or lanes of a vector, and these in a tree), which is
+/// at most 16 roundings of a partial sum; sums of such blocks are added with what each addition loses carried along,
+/// which costs two roundings however many blocks there are (Neumaier 1974); and what the invocations of a workgroup, and
+/// workgroups of a split row, found is added in a tree of at most `⌈log₂ n⌉` levels. A driver may round in either
+/// direction, so each level counts twice. This is the bound of pairwise summation or better, and does not grow with `n` as
+/// [`gamma`] does.
+pub fn sum(n: usize) -> f64 {
+    let levels = n.next_power_of_two().trailing_zeros();
+    if n <= 1 { 0.0 } else { f64::from(2 * levels + 16) * ULP / 2.0 }
+}
+
+/// A product rounds once for each factor, in either direction.
+pub const PROD_ULPS_PER_FACTOR: f64 = 1.0;
+
 /// The largest argument of `sin`, `cos` and `tan` for which anything is promised: beyond it, the multiple of π/2
 /// that is subtracted may be the wrong one.
 pub const PERIODIC_LARGEST: f64 = 1_048_576.0;

@@ -1,3 +1,7 @@
+//! Ranges of single operations.
+
+mod reduce;
+
 use fuse_artifact::DType;
 
 use super::*;

@@ -1,0 +1,1 @@
+//! Concatenation, gathers and random numbers as graphs.

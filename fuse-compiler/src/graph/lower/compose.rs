@@ -1,0 +1,142 @@
+//! Parts of composite operations: nodes from nodes whose dtypes and shapes are known to fit.
+
+use fuse_artifact::{DType, Size};
+
+use super::{Lowering, catalog::Pointwise, ranks};
+use crate::{
+    diag::SourceRange,
+    graph::{BinaryOp, CompareOp, Literal, NodeId, Op, ReduceOp, UnaryOp},
+};
+
+impl Lowering<'_> {
+    /// `op(x)`.
+    pub(super) fn unary(&mut self, op: UnaryOp, x: NodeId, at: SourceRange) -> NodeId {
+        self.emit(Pointwise::Unary(op), &[x], at)
+    }
+
+    /// `op(x, y)`, with `y` repeated to the shape of `x`.
+    pub(super) fn binary(&mut self, op: BinaryOp, x: NodeId, y: NodeId, at: SourceRange) -> NodeId {
+        let y = self.repeated(y, x, at);
+        self.emit(Pointwise::Binary(op), &[x, y], at)
+    }
+
+    /// `op(x, y)`, with `y` repeated to the shape of `x`.
+    pub(super) fn compare(&mut self, op: CompareOp, x: NodeId, y: NodeId, at: SourceRange) -> NodeId {
+        let y = self.repeated(y, x, at);
+        self.emit(Pointwise::Compare(op), &[x, y], at)
+    }
+
+    /// `on_true` where the condition holds, `on_false` elsewhere, with both repeated to its shape.
+    pub(super) fn select(&mut self, condition: NodeId, on_true: NodeId, on_false: NodeId, at: SourceRange) -> NodeId {
+        let on_true = self.repeated(on_true, condition, at);
+        let on_false = self.repeated(on_false, condition, at);
+        self.emit(Pointwise::Select, &[condition, on_true, on_false], at)
+    }
+
+    /// A node repeated to the shape of another one, whose rank the caller sees.
+    fn repeated(&mut self, node: NodeId, like: NodeId, at: SourceRange) -> NodeId {
+        let shape = self.shape(like).to_vec();
+        self.broadcast_node(node, &shape, at)
+    }
+
+    /// A number of rank 0, which its dtype can hold.
+    pub(super) fn number(&mut self, value: f64, dtype: DType, at: SourceRange) -> NodeId {
+        let literal = if dtype.is_float() { Literal::Float(value) } else { Literal::Integer(value as i64) };
+        self.push(Op::Literal(literal), dtype, vec![], at)
+    }
+
+    /// A size as a number of rank 0; a literal where it is one.
+    pub(super) fn size_number(&mut self, size: &Size, dtype: DType, at: SourceRange) -> NodeId {
+        let largest = if dtype.is_float() { 1 << 24 } else { i32::MAX as u64 };
+        match size.as_constant() {
+            Some(value) if value <= largest => self.number(value as f64, dtype, at),
+            _ if dtype == DType::F16 => {
+                let number = self.push(Op::Size(size.clone()), DType::F32, vec![], at);
+                self.cast_node(number, dtype, at)
+            }
+            _ => self.push(Op::Size(size.clone()), dtype, vec![], at),
+        }
+    }
+
+    /// The coordinate along an axis of a shape.
+    pub(super) fn coordinate(&mut self, axis: usize, shape: &[Size], at: SourceRange) -> NodeId {
+        self.push(Op::Index { axis }, DType::I32, shape.to_vec(), at)
+    }
+
+    /// All elements along some axes taken together; these axes stay, with extent 1. Where they have extent 1 already,
+    /// a single element is its own sum, and the first of its kind.
+    pub(super) fn reduce(&mut self, op: ReduceOp, x: NodeId, axes: &[usize], at: SourceRange) -> NodeId {
+        let mut shape = self.shape(x).to_vec();
+        let axes: Vec<usize> = axes.iter().copied().filter(|&axis| !shape[axis].is_one()).collect();
+        let index = matches!(op, ReduceOp::ArgMax | ReduceOp::ArgMin);
+        match (axes.is_empty(), index) {
+            (true, true) => {
+                let (zero, rank) = (self.number(0.0, DType::I32, at), self.rank_of(x).clone());
+                let zeros = self.broadcast_node(zero, &shape, at);
+                self.set_rank(zeros, rank);
+                zeros
+            }
+            (true, false) => x,
+            _ => {
+                let dtype = if index { DType::I32 } else { self.dtype(x) };
+                axes.iter().for_each(|&axis| shape[axis] = Size::ONE);
+                self.push(Op::Reduce { op, x, axes }, dtype, shape, at)
+            }
+        }
+    }
+
+    /// The mean along some axes, which stay with extent 1. `x` is `f32`.
+    pub(super) fn mean(&mut self, x: NodeId, axes: &[usize], at: SourceRange) -> NodeId {
+        let sum = self.reduce(ReduceOp::Sum, x, axes, at);
+        let count = Size::product(axes.iter().map(|&axis| &self.shape(x)[axis]));
+        self.divided(sum, &count, at)
+    }
+
+    /// A value divided by a size.
+    fn divided(&mut self, x: NodeId, by: &Size, at: SourceRange) -> NodeId {
+        if by.is_one() {
+            return x;
+        }
+        let by = self.size_number(by, DType::F32, at);
+        self.binary(BinaryOp::Div, x, by, at)
+    }
+
+    /// The value less its mean along some axes, and the mean of the squares of that. `x` is `f32`.
+    pub(super) fn centered(&mut self, x: NodeId, axes: &[usize], at: SourceRange) -> (NodeId, NodeId) {
+        let mean = self.mean(x, axes, at);
+        let centered = self.binary(BinaryOp::Sub, x, mean, at);
+        let squares = self.binary(BinaryOp::Mul, centered, centered, at);
+        (centered, self.mean(squares, axes, at))
+    }
+
+    /// `1/sqrt(x + eps)`.
+    pub(super) fn inverse_root(&mut self, x: NodeId, eps: NodeId, at: SourceRange) -> NodeId {
+        let sum = self.binary(BinaryOp::Add, x, eps, at);
+        self.unary(UnaryOp::Rsqrt, sum, at)
+    }
+
+    /// `x` at computed coordinates along an axis; the extents beside it are those of `index`.
+    pub(super) fn take(&mut self, x: NodeId, axis: usize, index: NodeId, at: SourceRange) -> NodeId {
+        let (dtype, shape) = (self.dtype(x), self.shape(index).to_vec());
+        self.push(Op::Take { x, axis, index }, dtype, shape, at)
+    }
+
+    /// The value without some axes, all of which have extent 1.
+    pub(super) fn without_axes(&mut self, x: NodeId, axes: &[usize], at: SourceRange) -> NodeId {
+        let kept = self.shape(x).iter().enumerate().filter(|(axis, _)| !axes.contains(axis));
+        let shape = kept.map(|(_, size)| size.clone()).collect();
+        let rank = axes.iter().fold(self.rank_of(x).clone(), |rank, _| ranks::minus_1(rank));
+        self.reshaped(x, shape, rank, at)
+    }
+
+    /// A node as rank 0.
+    pub(super) fn single_element(&mut self, x: NodeId, at: SourceRange) -> NodeId {
+        if self.shape(x).is_empty() {
+            return x;
+        }
+        let dtype = self.dtype(x);
+        let node = self.push(Op::Reshape(x), dtype, vec![], at);
+        self.set_rank(node, crate::front::RankExpr::Known(0));
+        node
+    }
+}

@@ -1,0 +1,161 @@
+//! Ranks in the expression form: computations that the caller's type checker does, in their simplest form.
+//!
+//! Input: the ranks of operands. Output: the ranks of values, and what must hold of ranks even where no result shows
+//! it (`sum(transpose(x))` has rank 0 for every `x`, but needs two axes).
+
+use super::Lowering;
+use crate::{front::RankExpr, graph::NodeId};
+
+/// What a lowered expression says about ranks.
+#[derive(Default)]
+pub(crate) struct Ranks {
+    /// The ranks of the results.
+    pub(crate) results: Vec<RankExpr>,
+    /// Ranks that must exist besides those of the results.
+    pub(crate) requirements: Vec<RankExpr>,
+}
+
+impl Lowering<'_> {
+    /// The rank that the caller sees.
+    pub(super) fn rank_of(&self, node: NodeId) -> &RankExpr {
+        &self.ranks[node.index()]
+    }
+
+    /// Sets the rank that the caller sees, which from now on is required to exist.
+    pub(super) fn set_rank(&mut self, node: NodeId, rank: RankExpr) {
+        self.require_rank_expr(&rank);
+        self.ranks[node.index()] = rank;
+    }
+
+    /// Requires that a rank exists: that every condition in it holds.
+    pub(super) fn require_rank_expr(&mut self, rank: &RankExpr) {
+        if let RankExpr::Broadcast(a, b) = rank {
+            self.require_rank_expr(a);
+            self.require_rank_expr(b);
+        } else if self.padded && is_conditional(rank) && !self.requirements.contains(rank) {
+            self.requirements.push(rank.clone());
+        }
+    }
+
+    /// The ranks of the results and the requirements that these do not already make.
+    pub(super) fn final_ranks(&self, results: &[NodeId]) -> Ranks {
+        let results: Vec<RankExpr> = results.iter().map(|node| self.rank_of(*node).clone()).collect();
+        let implied = |rank: &RankExpr, position: usize| {
+            let others = self.requirements.iter().enumerate().filter(|(other, _)| *other != position);
+            let mut others = others.map(|(_, other)| other).chain(&results);
+            others.any(|other| other == rank && results.contains(other) || implies(other, rank))
+        };
+        let kept = self.requirements.iter().enumerate().filter(|(position, rank)| !implied(rank, *position));
+        let requirements = kept.map(|(_, rank)| rank.clone()).collect();
+        Ranks { results, requirements }
+    }
+}
+
+/// The operands of a rank.
+fn parts(rank: &RankExpr) -> Vec<&RankExpr> {
+    match rank {
+        RankExpr::Known(_) | RankExpr::Of(_) => vec![],
+        RankExpr::Broadcast(a, b) | RankExpr::Matmul(a, b) | RankExpr::Same(a, b) => vec![a, b],
+        RankExpr::AtLeast(_, x) | RankExpr::Exactly(_, x) | RankExpr::Plus1(x) | RankExpr::Minus1(x) => vec![x],
+    }
+}
+
+/// Whether there are ranks of the variables for which it does not exist.
+fn is_conditional(rank: &RankExpr) -> bool {
+    let own = !matches!(rank, RankExpr::Known(_) | RankExpr::Of(_) | RankExpr::Broadcast(..));
+    own || parts(rank).into_iter().any(is_conditional)
+}
+
+/// Whether a rank, where it exists, shows that another one does.
+fn implies(rank: &RankExpr, other: &RankExpr) -> bool {
+    let within = parts(rank).into_iter().any(|part| part == other || implies(part, other));
+    let here = match (rank, other) {
+        (RankExpr::AtLeast(n, x), RankExpr::AtLeast(m, y)) => n > m && x == y,
+        (RankExpr::Exactly(n, x), RankExpr::AtLeast(m, y)) => n >= m && x == y,
+        (RankExpr::Minus1(x), RankExpr::AtLeast(m, y)) => minus_chain(x, 1, y) >= *m,
+        _ => false,
+    };
+    here || within
+}
+
+/// How many times 1 is taken from `y` in `Minus1(x)`, of which `count` are already seen; 0 if `y` is not inside.
+fn minus_chain(x: &RankExpr, count: usize, y: &RankExpr) -> usize {
+    match x {
+        _ if x == y => count,
+        RankExpr::Minus1(inner) => minus_chain(inner, count + 1, y),
+        _ => 0,
+    }
+}
+
+/// The number of axes, where it is certain.
+pub(super) fn known(rank: &RankExpr) -> Option<usize> {
+    match rank {
+        RankExpr::Known(rank) | RankExpr::Exactly(rank, _) => Some(*rank),
+        RankExpr::AtLeast(_, x) => known(x),
+        RankExpr::Same(a, b) => known(a).or_else(|| known(b)),
+        RankExpr::Plus1(x) => known(x).map(|rank| rank + 1),
+        RankExpr::Minus1(x) => known(x).map(|rank| rank.saturating_sub(1)),
+        RankExpr::Of(_) | RankExpr::Broadcast(..) | RankExpr::Matmul(..) => None,
+    }
+}
+
+/// The rank, at least `least`.
+pub(super) fn at_least(least: usize, rank: RankExpr) -> RankExpr {
+    match &rank {
+        RankExpr::Known(_) => rank,
+        RankExpr::AtLeast(other, _) if *other >= least => rank,
+        _ => RankExpr::AtLeast(least, Box::new(rank)),
+    }
+}
+
+/// The rank, exactly `exact`.
+pub(super) fn exactly(exact: usize, rank: RankExpr) -> RankExpr {
+    match &rank {
+        RankExpr::Known(_) | RankExpr::Exactly(..) => rank,
+        _ => RankExpr::Exactly(exact, Box::new(rank)),
+    }
+}
+
+/// Two ranks that must be equal.
+pub(super) fn same(a: RankExpr, b: RankExpr) -> RankExpr {
+    match (known(&a), known(&b)) {
+        _ if a == b => a,
+        (Some(_), Some(_)) => a,
+        (Some(rank), None) => exactly(rank, b),
+        (None, Some(rank)) => exactly(rank, a),
+        (None, None) => RankExpr::Same(Box::new(a), Box::new(b)),
+    }
+}
+
+/// One axis more.
+pub(super) fn plus_1(rank: RankExpr) -> RankExpr {
+    match rank {
+        RankExpr::Known(rank) => RankExpr::Known(rank + 1),
+        RankExpr::Minus1(inner) => *inner,
+        rank => RankExpr::Plus1(Box::new(rank)),
+    }
+}
+
+/// One axis less.
+pub(super) fn minus_1(rank: RankExpr) -> RankExpr {
+    match rank {
+        RankExpr::Known(rank) => RankExpr::Known(rank.saturating_sub(1)),
+        RankExpr::Plus1(inner) => *inner,
+        rank => RankExpr::Minus1(Box::new(rank)),
+    }
+}
+
+/// The rank of the broadcast of two values.
+pub(super) fn broadcast(a: RankExpr, b: RankExpr) -> RankExpr {
+    fn contains(rank: &RankExpr, part: &RankExpr) -> bool {
+        rank == part || matches!(rank, RankExpr::Broadcast(a, b) if contains(a, part) || contains(b, part))
+    }
+    match (&a, &b) {
+        (RankExpr::Known(m), RankExpr::Known(n)) => RankExpr::Known(*m.max(n)),
+        (RankExpr::Known(0), _) => b,
+        (_, RankExpr::Known(0)) => a,
+        _ if contains(&a, &b) => a,
+        _ if contains(&b, &a) => b,
+        _ => RankExpr::Broadcast(Box::new(a), Box::new(b)),
+    }
+}

@@ -1,0 +1,148 @@
+//! Reductions: `sum`, `mean`, `max` and the others over some axes of a value.
+//!
+//! `mean`, `var` and `logsumexp` are written in terms of the reductions of the graph. They compute in `f32` whatever
+//! the dtype of their operand: neither a count nor a sum of squares has to fit `f16`.
+
+use fuse_artifact::{DType, Size};
+
+use super::{
+    Lowering, axes_text,
+    catalog::{Class, Reduction},
+    options::Site,
+    value::Operand,
+};
+use crate::{
+    diag::{Code, Diagnostic},
+    front::RankExpr,
+    graph::{BinaryOp, CompareOp, NodeId, ReduceOp, UnaryOp},
+};
+
+impl Lowering<'_> {
+    /// A reduction as called.
+    pub(super) fn reduction(&mut self, reduction: Reduction, x: &Operand, site: Site<'_>) -> Option<NodeId> {
+        let node = self.force(x);
+        let keepdim = self.flag(site, "keepdim");
+        let correction = self.literal_option(site, "correction", 0.0);
+        let node = node?;
+        self.require_class(reduction.class(), node, x, site)?;
+        let axes = if reduction.is_index() { self.index_axis(node, site)? } else { self.axes_option(site, node)? };
+        let (keepdim, correction) = (keepdim?, correction?);
+        let at = site.at;
+        let value = match reduction {
+            Reduction::Sum => self.reduce(ReduceOp::Sum, node, &axes, at),
+            Reduction::Prod => self.reduce(ReduceOp::Prod, node, &axes, at),
+            Reduction::Max => self.reduce(ReduceOp::Max, node, &axes, at),
+            Reduction::Min => self.reduce(ReduceOp::Min, node, &axes, at),
+            Reduction::ArgMax => self.reduce(ReduceOp::ArgMax, node, &axes, at),
+            Reduction::ArgMin => self.reduce(ReduceOp::ArgMin, node, &axes, at),
+            Reduction::Any => self.reduce(ReduceOp::Any, node, &axes, at),
+            Reduction::All => self.reduce(ReduceOp::All, node, &axes, at),
+            Reduction::Mean | Reduction::Var | Reduction::LogSumExp => {
+                let dtype = self.dtype(node);
+                let wide = self.cast_node(node, DType::F32, at);
+                let value = match reduction {
+                    Reduction::Mean => self.mean(wide, &axes, at),
+                    Reduction::Var => self.variance(wide, &axes, correction, site),
+                    _ => self.logsumexp(wide, &axes, site),
+                };
+                self.cast_node(value, dtype, at)
+            }
+        };
+        Some(match (keepdim, site.option("axis")) {
+            (true, _) => value,
+            (false, Some(_)) => self.without_axes(value, &axes, at),
+            // Without `axis` nothing is left, whatever the rank; `argmax` then has one axis, and the others are 1.
+            (false, None) => self.reshaped(value, vec![], RankExpr::Known(0), at),
+        })
+    }
+
+    fn require_class(&self, class: Class, node: NodeId, x: &Operand, site: Site<'_>) -> Option<()> {
+        let (dtype, name, label) = (self.dtype(node), site.name(), self.label(node));
+        let (code, message, help) = match class {
+            Class::Float if !dtype.is_float() => {
+                (Code::FloatRequired, "floats", format!("convert it: `{name}({label} as f32)`"))
+            }
+            Class::Number if dtype == DType::Bool => {
+                let help = match name {
+                    "sum" => {
+                        format!("to count write `sum({label} as i32)`; `any({label})` and `all({label})` are bool")
+                    }
+                    _ => format!("convert it: `{label} as i32`, or write `any({label})` or `all({label})`"),
+                };
+                (Code::NumberRequired, "numbers", help)
+            }
+            Class::Bool if dtype != DType::Bool => {
+                (Code::BoolRequired, "`bool`", format!("compare it: `{name}({label} != 0)`"))
+            }
+            _ => return Some(()),
+        };
+        self.sink
+            .report(Diagnostic::new(code, x.range, format!("`{name}` takes {message}, found `{dtype}`")).help(help));
+        None
+    }
+
+    /// The axis along which an index counts: one that is given, or the only one.
+    fn index_axis(&mut self, node: NodeId, site: Site<'_>) -> Option<Vec<usize>> {
+        let name = site.name();
+        if let Some(argument) = site.option("axis") {
+            let axes = self.axes_option(site, node)?;
+            if let [_] = axes.as_slice() {
+                return Some(axes);
+            }
+            let message = format!("`{name}` counts along one axis, found a list of {}", axes.len());
+            self.sink.report(
+                Diagnostic::new(Code::BadOption, super::dims::argument_range(argument), message)
+                    .help("merge the axes with `reshape` first"),
+            );
+            return None;
+        }
+        match self.visible_rank(node) {
+            Some(1) => {}
+            None => drop(self.require_vector(node, name, site.at)?),
+            Some(rank) => {
+                let message = format!("`{name}` of a value with {} needs the named argument `axis`", axes_text(rank));
+                self.sink.report(
+                    Diagnostic::new(Code::MissingOption, super::ident_range(&site.call.name), message)
+                        .help(format!("write `{}`", site.usage())),
+                );
+                return None;
+            }
+        }
+        Some(vec![self.shape(node).len() - 1])
+    }
+
+    /// The mean of the squares of `x - mean(x)`, in which `correction` is taken from the count.
+    fn variance(&mut self, x: NodeId, axes: &[usize], correction: f64, site: Site<'_>) -> NodeId {
+        let at = site.at;
+        if correction == 0.0 {
+            return self.centered(x, axes, at).1;
+        }
+        let mean = self.mean(x, axes, at);
+        let centered = self.binary(BinaryOp::Sub, x, mean, at);
+        let squares = self.binary(BinaryOp::Mul, centered, centered, at);
+        let sum = self.reduce(ReduceOp::Sum, squares, axes, at);
+        let count = Size::product(axes.iter().map(|&axis| &self.shape(x)[axis]));
+        // In f32 and not as a size: of fewer elements than the correction, the variance is not a number or negative.
+        let count = self.size_number(&count, DType::F32, at);
+        let correction = self.number(correction, DType::F32, at);
+        let freedom = self.binary(BinaryOp::Sub, count, correction, at);
+        self.binary(BinaryOp::Div, sum, freedom, at)
+    }
+
+    /// `m + log(sum(exp(x - m)))`, where `m` is the largest element, or 0 if that is not finite: so a row of -inf gives
+    /// -inf, and one with +inf gives +inf.
+    fn logsumexp(&mut self, x: NodeId, axes: &[usize], site: Site<'_>) -> NodeId {
+        let at = site.at;
+        let largest = self.reduce(ReduceOp::Max, x, axes, at);
+        let magnitude = self.unary(UnaryOp::Abs, largest, at);
+        let bound = self.number(f64::from(f32::MAX), DType::F32, at);
+        let finite = self.compare(CompareOp::Le, magnitude, bound, at);
+        let zero = self.number(0.0, DType::F32, at);
+        let shift = self.select(finite, largest, zero, at);
+        let shifted = self.binary(BinaryOp::Sub, x, shift, at);
+        let exponentials = self.unary(UnaryOp::Exp, shifted, at);
+        let sum = self.reduce(ReduceOp::Sum, exponentials, axes, at);
+        let log = self.unary(UnaryOp::Log, sum, at);
+        self.binary(BinaryOp::Add, log, shift, at)
+    }
+}
