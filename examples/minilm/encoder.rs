@@ -48,7 +48,7 @@ fuse! {
 
         let scores = matmul(q, transpose(k)) / sqrt(32.0);
         let real = index(axis = 3) < reshape(lengths, [B, 1, 1, 1]);
-        let context = matmul(softmax(select(real, scores, -1.0 / 0.0)), v);
+        let context = matmul(softmax(select(real, scores, -inf)), v);
         let merged = reshape(permute(context, [0, 2, 1, 3]), [B, S, 384]);
         let a = layer_norm(linear(merged, wo, bo) + h, attention_gamma, attention_beta, eps = 1e-12);
 
