@@ -8,7 +8,13 @@ use quote::quote;
 use crate::expand::{Context, expand, guard};
 
 fn context() -> Context {
-    Context { runtime: quote!(::fuse_gpu::__private), place: "tests_1_1".into(), dump: None }
+    Context {
+        runtime: quote!(::fuse_gpu::__private),
+        callback: quote!(::fuse_gpu::fuse),
+        place: "tests_1_1".into(),
+        unique: "0".into(),
+        dump: None,
+    }
 }
 
 fn expand_text(source: &str) -> TokenStream {

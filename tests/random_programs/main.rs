@@ -10,7 +10,8 @@ mod rows;
 
 use std::cell::Cell;
 
-use fuse_test_support::{Variants, check, compare::Outcome, data, try_compile};
+use fuse_compiler::interp::{Stores, bounds::Range, run_bounded};
+use fuse_test_support::{Variants, check, compare::Outcome, data, graphs, try_compile};
 use generate::{Builder, Program, Step};
 use proptest::{
     prelude::*,
@@ -93,6 +94,42 @@ fn expressions() {
         Ok(())
     });
     finish(result, total.get());
+}
+
+/// The generated programs are correct, and the interpreter's own numbers lie in the ranges that kernels are held to.
+#[test]
+fn ranges_hold_what_the_interpreter_computes() {
+    let total = Cell::new(Outcome::default());
+    let mut runner = TestRunner::new(config("tests/random_programs/ranges.txt"));
+    let result = runner.run(&(steps(), extents(), any::<u64>()), |(steps, extents, seed)| {
+        let program = Builder::new(extents).build(&steps);
+        let outcome = check_ranges(&program, seed)
+            .map_err(|error| TestCaseError::fail(format!("{error}\nwith {:?}\n{}", program.dims, program.source)))?;
+        let mut sum = total.get();
+        sum.add(outcome);
+        total.set(sum);
+        Ok(())
+    });
+    finish(result, total.get());
+}
+
+fn check_ranges(program: &Program, seed: u64) -> Result<Outcome, String> {
+    let mut outcome = Outcome::default();
+    for graph in graphs(&program.source)? {
+        let inputs = data::inputs(&graph, &program.dims, seed);
+        for stores in [Stores::Results, Stores::EveryNode] {
+            let results = run_bounded(&graph, &inputs, stores).map_err(|error| error.to_string())?;
+            for x in results.iter().flat_map(|result| &result.data) {
+                // Beyond f32's numbers, f64 and f32 part.
+                let overflows = x.exact.abs() > f64::from(f32::MAX) || x.range == Range::ANY;
+                if !overflows && !x.admits(x.exact) {
+                    return Err(format!("{x:?} with {stores:?}"));
+                }
+                outcome.add(Outcome { elements: 1, loose: usize::from(x.is_loose(0.05)) });
+            }
+        }
+    }
+    Ok(outcome)
 }
 
 fn finish<T: std::fmt::Debug>(result: Result<(), proptest::test_runner::TestError<T>>, total: Outcome) {

@@ -150,16 +150,24 @@ pub struct Policy {
     pub siblings: bool,
     /// The longest rows that a product's kernel may reduce in its epilogue, for which a workgroup must own whole rows.
     pub owned_columns: u64,
+    /// Work of recomputing a value, in simple operations, up to which a product computes an operand's prologue each time it
+    /// loads a tile.
+    pub prologue: u32,
     /// Whether a plan may assume something of dimensions that are known only at launch.
     pub assumes: bool,
 }
 
 impl Policy {
-    /// Fewest kernels.
-    pub const FUSED: Self = Self { bindings: 16, siblings: true, owned_columns: 512, assumes: true };
+    /// Fewest kernels, whatever is computed again: best at small sizes.
+    pub const INLINED: Self = Self { prologue: 64, ..Self::FUSED };
+    /// Few kernels. A tile of 32 columns loads each left element N/32 times, so anything with a transcendental function
+    /// is cheaper stored once.
+    pub const FUSED: Self = Self { bindings: 16, siblings: true, owned_columns: 512, prologue: 6, assumes: true };
     /// Kernels that run on every device at every size.
     pub const SEPARATE: Self =
-        Self { bindings: MAX_STORAGE_BUFFERS, siblings: false, owned_columns: 0, assumes: false };
+        Self { bindings: MAX_STORAGE_BUFFERS, siblings: false, owned_columns: 0, assumes: false, ..Self::FUSED };
+    /// The policies under which functions are compiled, the one of fewest kernels first.
+    pub const ALL: [Self; 3] = [Self::INLINED, Self::FUSED, Self::SEPARATE];
 }
 
 /// Cuts a graph into groups.
@@ -256,7 +264,9 @@ impl<'g> Planner<'g> {
     }
 
     fn force_by_heuristics(&mut self) {
-        for (node, consumer, reason) in heuristics::values_to_store(self.graph, &self.live, &self.attentions) {
+        for (node, consumer, reason) in
+            heuristics::values_to_store(self.graph, &self.live, &self.attentions, self.policy.prologue)
+        {
             self.refuse(node, consumer, reason);
             self.forced.insert(index::strip_reshapes(self.graph, node));
         }

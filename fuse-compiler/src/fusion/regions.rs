@@ -147,7 +147,8 @@ impl Growth<'_, '_> {
                 && graph.nodes[other].ty.dtype == graph.nodes[product].ty.dtype;
             if alike && !self.owner.contains_key(&other) && !self.planner.apart.contains(&other) {
                 let together: BTreeSet<NodeId> = found.iter().copied().chain([other]).collect();
-                if found.len() < MAX_SIBLINGS && !self.waits_for_itself(&together) {
+                let operands = together.iter().flat_map(|&node| graph.nodes[node].op.operands()).collect();
+                if found.len() < MAX_SIBLINGS && !self.reach(operands, &together) {
                     found.push(other);
                 }
             }
@@ -229,12 +230,16 @@ impl Growth<'_, '_> {
         !self.waits_for_itself(&nodes)
     }
 
-    /// Whether a kernel that computes `nodes` would read something that depends on them: other regions are complete
-    /// before any of their values is read.
+    /// Whether a kernel that computes `nodes` would read something that depends on them.
     fn waits_for_itself(&self, nodes: &BTreeSet<NodeId>) -> bool {
+        let operands = nodes.iter().flat_map(|&node| self.planner.graph.nodes[node].op.operands());
+        self.reach(operands.filter(|x| !nodes.contains(x)).collect(), nodes)
+    }
+
+    /// Whether the values `pending` depend on one of `nodes`: other regions are complete before any of their values is
+    /// read.
+    fn reach(&self, mut pending: Vec<NodeId>, nodes: &BTreeSet<NodeId>) -> bool {
         let graph = self.planner.graph;
-        let outside = |node: NodeId| graph.nodes[node].op.operands().into_iter().filter(|x| !nodes.contains(x));
-        let mut pending: Vec<NodeId> = nodes.iter().flat_map(|&node| outside(node)).collect();
         let mut seen = BTreeSet::new();
         while let Some(node) = pending.pop() {
             if nodes.contains(&node) {
@@ -249,6 +254,21 @@ impl Growth<'_, '_> {
             }
         }
         false
+    }
+
+    /// The values that the kernel of a region computes on its way from memory.
+    fn computed_inline(&self, number: usize) -> BTreeSet<NodeId> {
+        let graph = self.planner.graph;
+        let (mut found, mut pending) = (BTreeSet::new(), vec![]);
+        pending.extend(self.regions[number].nodes.iter().flat_map(|&node| graph.nodes[node].op.operands()));
+        while let Some(node) = pending.pop() {
+            let op = &graph.nodes[node].op;
+            let inline = is_pointwise(op) || is_movement(op);
+            if inline && !self.owner.contains_key(&node) && !self.planner.forced.contains(&node) && found.insert(node) {
+                pending.extend(op.operands());
+            }
+        }
+        found
     }
 
     /// Whether computing `x` reads a tensor that the region reads anyway.
@@ -294,11 +314,15 @@ impl Growth<'_, '_> {
                 continue;
             }
             let users = &self.planner.users[candidate.index()];
-            let inside = users.iter().any(|&user| self.regions[number].holds(user));
+            let at_hand = self.computed_inline(number);
+            let computes = |user: &NodeId| at_hand.contains(user) || self.regions[number].holds(*user);
+            let inside = users.iter().any(computes);
             let result = self.planner.results.contains(&candidate);
-            let outside = users.iter().any(|&user| !self.regions[number].holds(user));
+            let outside = !users.iter().all(computes);
             let worth = result || outside && self.inputs(number, candidate).len() > 1;
-            if inside && worth && self.stays_acyclic(number, candidate) {
+            let mut nodes: BTreeSet<NodeId> = at_hand.iter().copied().chain([candidate]).collect();
+            nodes.extend(self.regions[number].nodes.union(&self.regions[number].movements));
+            if inside && worth && !self.waits_for_itself(&nodes) {
                 self.add(number, candidate);
             }
         }

@@ -7,4 +7,5 @@ pub mod contraction;
 pub mod layout;
 pub mod pointwise;
 pub mod print;
+pub mod reduction;
 pub mod verify;

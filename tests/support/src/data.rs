@@ -79,6 +79,72 @@ pub fn ordinary(dtype: DType, shape: &[usize], numbers: &mut Numbers) -> Value {
     Value { dtype, shape: shape.to_vec(), data }
 }
 
+/// Numbers whose sum is small beside their magnitudes: most come in pairs of opposite sign, of magnitudes up to `largest`,
+/// far apart from each other. A running sum in `f32` loses all digits of their sum; one that carries its losses, or adds
+/// in a tree, stays within the bound of the interpreter.
+pub fn cancelling(dtype: DType, shape: &[usize], largest: f64, numbers: &mut Numbers) -> Value {
+    let count: usize = shape.iter().product();
+    let mut data: Vec<f64> = Vec::with_capacity(count);
+    while data.len() < count {
+        let magnitude = largest * (1.0 + numbers.below(1 << 20) as f64) / f64::from(1u32 << 20);
+        let x = if numbers.below(8) == 0 { numbers.ordinary(dtype) } else { round(dtype, magnitude) };
+        data.extend([x, -x]);
+    }
+    data.truncate(count);
+    // Fisher and Yates: opposites end up anywhere.
+    for i in (1..count).rev() {
+        data.swap(i, numbers.below(i as u64 + 1) as usize);
+    }
+    Value { dtype, shape: shape.to_vec(), data }
+}
+
+/// What a row that is taken together may look like.
+type RowKind = (&'static str, fn(usize, usize, f64) -> f64);
+
+/// Rows at which reductions, softmax and norms are likely to go wrong, with their names; an element follows from its
+/// position, the row's length, and an ordinary number. Floats.
+pub const AWKWARD_ROWS: &[RowKind] = &[
+    ("ordinary", |_, _, x| x),
+    ("minus infinity only", |_, _, _| f64::NEG_INFINITY),
+    ("a number among minus infinities", |i, n, x| if i == n / 2 { x } else { f64::NEG_INFINITY }),
+    ("minus infinity in the second half", |i, n, x| if 2 * i < n { x } else { f64::NEG_INFINITY }),
+    ("infinity only", |_, _, _| f64::INFINITY),
+    ("an infinity at the end", |i, n, x| if i + 1 == n { f64::INFINITY } else { x }),
+    ("both infinities", |i, n, x| match i {
+        0 => f64::INFINITY,
+        i if i + 1 == n => f64::NEG_INFINITY,
+        _ => x,
+    }),
+    ("NaN only", |_, _, _| f64::NAN),
+    ("NaN at the start", |i, _, x| if i == 0 { f64::NAN } else { x }),
+    ("NaN at the end", |i, n, x| if i + 1 == n { f64::NAN } else { x }),
+    ("NaN in the middle and later", |i, n, x| if 2 * i >= n && i % 3 == 0 { f64::NAN } else { x }),
+    ("NaN before an infinity", |i, n, x| match i {
+        i if i == n / 3 => f64::NAN,
+        i if i == n / 2 => f64::INFINITY,
+        _ => x,
+    }),
+    ("one number", |_, _, _| 0.3),
+    ("zeros of both signs", |i, _, _| if i % 2 == 0 { -0.0 } else { 0.0 }),
+    ("the extremes twice", |i, n, x| match i {
+        i if i == n / 4 || i == n / 2 => 40.0,
+        i if i == n / 3 || i + 1 == n => -40.0,
+        _ => x,
+    }),
+    ("ascending", |i, _, _| i as f64 / 64.0),
+    ("descending", |i, _, _| -(i as f64) / 64.0),
+    ("far from zero", |_, _, x| 1000.0 + x / 64.0),
+    ("far apart", |i, _, x| if i % 2 == 0 { 3e4 + x } else { x - 3e4 }),
+    ("almost subnormal", |_, _, x| x * 2e-38),
+];
+
+/// One row of `columns` numbers for each kind of [`AWKWARD_ROWS`].
+pub fn awkward_rows(dtype: DType, columns: usize, numbers: &mut Numbers) -> Value {
+    let rows = AWKWARD_ROWS.iter().flat_map(|(_, element)| (0..columns).map(move |i| (i, element)));
+    let data = rows.map(|(i, element)| round(dtype, element(i, columns, numbers.ordinary(dtype)))).collect();
+    Value { dtype, shape: vec![AWKWARD_ROWS.len(), columns], data }
+}
+
 /// Ordinary inputs for every parameter of `graph`, with the extents that `dims` names.
 ///
 /// # Panics
@@ -101,4 +167,35 @@ pub fn extents(graph: &Graph, ty: &TensorType, dims: &[(&str, usize)]) -> Vec<us
         .collect();
     let extent = |size: &fuse_artifact::Size| size.eval(&symbols).expect("a size") as usize;
     ty.shape.iter().map(extent).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cancelling_numbers_defeat_a_running_sum() {
+        let x = cancelling(DType::F32, &[100, 1001], 1e6, &mut Numbers::new(3));
+        assert_eq!(x.data.len(), 100_100);
+        let magnitude: f64 = x.data.iter().map(|x| x.abs()).sum();
+        let exact: f64 = x.data.iter().sum();
+        assert!(magnitude > 1e10 && exact.abs() < 1e-4 * magnitude, "{exact} of {magnitude}");
+        let running = x.data.iter().fold(0.0f32, |sum, &x| sum + x as f32);
+        assert!((f64::from(running) - exact).abs() > 1e-7 * magnitude / 100.0, "{running}, exactly {exact}");
+    }
+
+    #[test]
+    fn awkward_rows_hold_what_their_names_say() {
+        let x = awkward_rows(DType::F32, 9, &mut Numbers::new(1));
+        assert_eq!(x.shape, [AWKWARD_ROWS.len(), 9]);
+        let row = |name: &str| {
+            let row = AWKWARD_ROWS.iter().position(|(other, _)| *other == name).expect("a known row");
+            &x.data[row * 9..][..9]
+        };
+        assert!(row("minus infinity only").iter().all(|&x| x == f64::NEG_INFINITY));
+        assert!(row("NaN at the end")[8].is_nan() && !row("NaN at the end")[7].is_nan());
+        assert!(row("NaN only").iter().all(|x| x.is_nan()));
+        assert!(row("zeros of both signs")[0].is_sign_negative());
+        assert_eq!(row("the extremes twice").iter().filter(|&&x| x == 40.0).count(), 2);
+    }
 }

@@ -11,5 +11,5 @@ mod program;
 mod sweep;
 
 pub use data::Numbers;
-pub use program::{Program, SourceFile, compile, expression, files, try_compile};
+pub use program::{Program, SourceFile, compile, expression, files, graphs, try_compile};
 pub use sweep::{Sweep, Variants, check};

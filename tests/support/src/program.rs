@@ -101,6 +101,17 @@ pub fn try_compile(source: &str) -> Result<Vec<Program>, String> {
     instances.map(|instance| Program::new(instance.graph, instance.dtypes)).collect()
 }
 
+/// The graphs of every function of a block, for every choice of generic element types.
+///
+/// # Errors
+/// The diagnostics.
+pub fn graphs(source: &str) -> Result<Vec<Graph>, String> {
+    let tokens = source.parse().map_err(|error| format!("{error}"))?;
+    let items = front::items(tokens);
+    refuse_errors(&items.diagnostics)?;
+    Ok(items.functions.into_iter().flat_map(|function| function.instances).map(|instance| instance.graph).collect())
+}
+
 /// The graphs of the expression form, one for every choice of the dtype classes, which come with it.
 ///
 /// # Errors
