@@ -13,6 +13,9 @@ const MAX_TEXTS: usize = 512;
 /// Widths are multiples of this: kernels then load whole vectors, and fewer shapes means fewer launch plans.
 const WIDTH_STEP: usize = 8;
 
+/// A text that fills less than 1/2 of a batch's width begins the next batch: launches cost less than rows of padding.
+const LEAST_FILLED: usize = 2;
+
 /// The token of the padding. Any would do, since its positions are masked out; this is the model's own.
 const PADDING: i32 = 0;
 
@@ -37,7 +40,8 @@ pub(crate) fn batches(texts: &[Vec<i32>]) -> Vec<Batch> {
     let mut batches = vec![];
     while let Some(&longest) = rest.first() {
         let width = texts[longest].len().max(1).next_multiple_of(WIDTH_STEP);
-        let rows = (MAX_TOKENS / width).clamp(1, MAX_TEXTS).min(rest.len());
+        let similar = rest.partition_point(|&text| texts[text].len() * LEAST_FILLED >= width);
+        let rows = similar.clamp(1, (MAX_TOKENS / width).clamp(1, MAX_TEXTS));
         let (taken, left) = rest.split_at(rows);
         batches.push(Batch::new(texts, taken, width));
         rest = left;
@@ -68,12 +72,26 @@ mod tests {
 
     #[test]
     fn rows_are_padded_and_remember_their_text() {
-        let batches = batches(&[text(2), text(9), text(0)]);
-        let [batch] = &batches[..] else { panic!("expected one batch, found {batches:?}") };
-        assert_eq!((batch.width, &batch.texts[..], &batch.lengths[..]), (16, &[1, 0, 2][..], &[9, 2, 1][..]));
-        assert_eq!(batch.ids.len(), 3 * 16);
+        let batches = batches(&[text(4), text(9), text(8)]);
+        let [batch, short] = &batches[..] else { panic!("expected two batches, found {batches:?}") };
+        assert_eq!((batch.width, &batch.texts[..], &batch.lengths[..]), (16, &[1, 2][..], &[9, 8][..]));
+        assert_eq!(batch.ids.len(), 2 * 16);
         assert_eq!(batch.ids[..10], [1, 2, 3, 4, 5, 6, 7, 8, 9, PADDING]);
-        assert_eq!(batch.ids[16..19], [1, 2, PADDING]);
+        assert_eq!(batch.ids[16..25], [1, 2, 3, 4, 5, 6, 7, 8, PADDING]);
+        assert_eq!((short.width, &short.texts[..]), (8, &[0][..]));
+    }
+
+    #[test]
+    fn a_text_without_tokens_is_one_token_of_padding() {
+        let expected = Batch { texts: vec![0], ids: vec![PADDING; 8], lengths: vec![1], width: 8 };
+        assert_eq!(batches(&[vec![]]), [expected]);
+    }
+
+    #[test]
+    fn a_long_text_does_not_pad_short_ones() {
+        let batches = batches(&[text(10), text(256), text(12), text(11)]);
+        assert_eq!(batches.iter().map(|batch| batch.width).collect::<Vec<_>>(), [256, 16]);
+        assert_eq!(batches[1].texts, [2, 3, 0]);
     }
 
     #[test]

@@ -47,7 +47,7 @@ fuse! {
         let v = heads(linear(h, wv, bv));
 
         let scores = matmul(q, transpose(k)) / sqrt(32.0);
-        let real = index(axis = 3) < reshape(lengths, [B, 1, 1, 1]);
+        let real = index(scores, axis = 3) < reshape(lengths, [B, 1, 1, 1]);
         let context = matmul(softmax(select(real, scores, -inf)), v);
         let merged = reshape(permute(context, [0, 2, 1, 3]), [B, S, 384]);
         let a = layer_norm(linear(merged, wo, bo) + h, attention_gamma, attention_beta, eps = 1e-12);
@@ -58,7 +58,7 @@ fuse! {
 
     /// The mean over the real tokens of each text, scaled to length 1; in f32, whatever the layers compute in.
     pub(crate) fn pool<T: Float>(h: T[B, S, 384], lengths: i32[B]) -> f32[B, 384] {
-        let real = index(axis = 1) < reshape(lengths, [B, 1, 1]);
+        let real = index(h, axis = 1) < reshape(lengths, [B, 1, 1]);
         let mean = sum(select(real, h as f32, 0.0), axis = 1) / (reshape(lengths, [B, 1]) as f32);
         mean * rsqrt(sum(mean * mean, axis = 1, keepdim = true))
     }
