@@ -93,6 +93,14 @@ fn an_expression_becomes_a_block_that_launches() {
 }
 
 #[test]
+fn ranks_that_no_result_shows_are_bounds_as_well() {
+    let text = expand_text("dot(a, b) + dot(a, c)").to_string();
+    let bounds = text.matches("Exactly < 1usize").count();
+    assert_eq!(bounds, 3, "one for each vector: {text}");
+    assert!(expand_text("permute(x, [1, 0])").to_string().contains("Exactly < 2usize"));
+}
+
+#[test]
 fn errors_are_reported_together_and_leave_the_signatures() {
     let source = "pub fn first(x: f32[M, K]) -> f32[M, K] { rleu(x) }
                   pub fn second<T: Float>(x: T[M], s: T) -> (T[M], T[M]) { (x + y, x * s) }
