@@ -54,6 +54,14 @@ fuse! {
         dropout(x, p, seed)
     }
 
+    fn grouped(x: f32[B, C, L], gamma: f32[C], beta: f32[C]) -> f32[B, C, L] {
+        group_norm(x, gamma, beta, groups = 3)
+    }
+
+    fn channels(x: f32[B, C, L], m: f32[C], v: f32[C], gamma: f32[C], beta: f32[C]) -> f32[B, C, L] {
+        batch_norm(x, m, v * v, gamma, beta)
+    }
+
     fn mean_of_columns(x: f32[M, N]) -> f32[N] {
         sum(x, axis = 0) / (M as f32)
     }
@@ -89,6 +97,34 @@ fn rows() -> Result<(), Error> {
     let short: Tensor1<f32> = tensor(&device, [6]);
     let error = fuse!(layer_norm(x, short, beta)).expect_err("6 scales for 7 elements").to_string();
     assert!(error.contains("length of `gamma` of `layer_norm`"), "{error}");
+    Ok(())
+}
+
+#[test]
+fn norms_of_channels() -> Result<(), Error> {
+    let device = device();
+    let x: Tensor3<f32> = tensor(&device, [2, 6, 5]);
+    let (gamma, beta): (Tensor1<f32>, Tensor1<f32>) = (tensor(&device, [6]), tensor(&device, [6]));
+    let values = x.to_vec_blocking()?;
+    let scales = gamma.to_vec_blocking()?;
+    // Two channels of five elements are a group.
+    let expected: Vec<f32> = (0..values.len())
+        .map(|at| {
+            let group = &values[at / 10 * 10..][..10];
+            let mean = group.iter().sum::<f32>() / 10.0;
+            let variance = group.iter().map(|x| (x - mean) * (x - mean)).sum::<f32>() / 10.0;
+            let channel = at / 5 % 6;
+            (values[at] - mean) / (variance + 1e-5).sqrt() * scales[channel] + scales[channel]
+        })
+        .collect();
+    let expected: Tensor3<f32> = Tensor::from_vec(&device, expected, [2, 6, 5])?;
+    same(&grouped(&x, &gamma, &beta)?, &expected);
+    let narrow: Tensor3<f32> = tensor(&device, [2, 4, 5]);
+    let four: Tensor1<f32> = tensor(&device, [4]);
+    let error = grouped(&narrow, &four, &four).expect_err("4 channels in 3 groups").to_string();
+    assert!(error.contains("channels of `group_norm`"), "{error}");
+    let squares = fuse!(gamma * gamma)?;
+    same(&channels(&x, &beta, &gamma, &gamma, &beta)?, &fuse!(batch_norm(x, beta, squares, gamma, beta, axis = -2))?);
     Ok(())
 }
 

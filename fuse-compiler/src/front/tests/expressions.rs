@@ -112,6 +112,7 @@ fn ranks_are_required_even_where_no_result_shows_them() {
     assert_eq!(required("outer(x, x)"), [RankExpr::Exactly(1, of(0))]);
     assert_eq!(required("argmax(x)"), [RankExpr::Exactly(1, of(0))]);
     assert_eq!(required("dropout(x, p, 3)"), [RankExpr::Exactly(0, of(1))]);
+    assert_eq!(required("matmul(softmax(matmul(q, transpose(k)) + m), v)"), []);
     let norm = [RankExpr::AtLeast(1, of(0)), RankExpr::Exactly(1, of(1))];
     assert_eq!(required("rms_norm(x, g)"), norm);
 }

@@ -50,7 +50,7 @@ impl Lowering<'_> {
         };
         shape.push(left[left.len() - 2].clone());
         shape.push(right[right.len() - 1].clone());
-        let rank = RankExpr::Matmul(Box::new(self.rank_of(lhs).clone()), Box::new(self.rank_of(rhs).clone()));
+        let rank = ranks::matmul(self.rank_of(lhs).clone(), self.rank_of(rhs).clone());
         let lhs = self.with_leading_ones(lhs, shape.len(), a.range);
         let rhs = self.with_leading_ones(rhs, shape.len(), b.range);
         let dtype = self.dtype(lhs);

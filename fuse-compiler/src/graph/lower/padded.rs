@@ -10,7 +10,7 @@ use syn::Ident;
 use super::{
     Binding, Lowering, Program, Ranks, Scope,
     functions::report_violations,
-    ident_range,
+    ident_range, ranks,
     resolve::ones,
     value::{Operand, Value},
 };
@@ -115,11 +115,12 @@ impl Lowering<'_> {
         &shape[shape.len().saturating_sub(count)..]
     }
 
-    /// Requires at launch that a node has this visible rank, and takes it for granted from here on.
+    /// Requires that a node has this visible rank, and takes it for granted from here on.
     pub(super) fn require_visible_rank(&mut self, node: NodeId, rank: usize, what: String) {
         let hidden = self.shape(node).len().saturating_sub(rank);
         let outer = Size::product(&self.shape(node)[..hidden]);
         self.check(Relation::Equal, outer, Size::ONE, what);
+        self.require_rank_expr(&ranks::exactly(rank, self.rank_of(node).clone()));
         self.set_rank(node, RankExpr::Known(rank));
     }
 

@@ -99,13 +99,25 @@ pub(super) fn known(rank: &RankExpr) -> Option<usize> {
     }
 }
 
+/// The most axes that a rank is certain to have, where it exists.
+fn certain(rank: &RankExpr) -> usize {
+    match rank {
+        RankExpr::Known(rank) | RankExpr::Exactly(rank, _) => *rank,
+        RankExpr::Of(_) => 0,
+        RankExpr::Broadcast(a, b) | RankExpr::Same(a, b) => certain(a).max(certain(b)),
+        RankExpr::Matmul(a, b) => certain(a).max(certain(b)).max(2),
+        RankExpr::AtLeast(least, x) => certain(x).max(*least),
+        RankExpr::Plus1(x) => certain(x) + 1,
+        RankExpr::Minus1(x) => certain(x).saturating_sub(1),
+    }
+}
+
 /// The rank, at least `least`.
 pub(super) fn at_least(least: usize, rank: RankExpr) -> RankExpr {
-    match &rank {
-        RankExpr::Known(_) => rank,
-        RankExpr::AtLeast(other, _) if *other >= least => rank,
-        _ => RankExpr::AtLeast(least, Box::new(rank)),
+    if certain(&rank) >= least || matches!(rank, RankExpr::Known(_)) {
+        return rank;
     }
+    RankExpr::AtLeast(least, Box::new(rank))
 }
 
 /// The rank, exactly `exact`.
@@ -142,6 +154,14 @@ pub(super) fn minus_1(rank: RankExpr) -> RankExpr {
         RankExpr::Known(rank) => RankExpr::Known(rank.saturating_sub(1)),
         RankExpr::Plus1(inner) => *inner,
         rank => RankExpr::Minus1(Box::new(rank)),
+    }
+}
+
+/// The rank of a matrix product; known ranks are already checked to be at least 2.
+pub(super) fn matmul(a: RankExpr, b: RankExpr) -> RankExpr {
+    match (&a, &b) {
+        (RankExpr::Known(m), RankExpr::Known(n)) => RankExpr::Known(*m.max(n)),
+        _ => RankExpr::Matmul(Box::new(a), Box::new(b)),
     }
 }
 
