@@ -8,3 +8,4 @@ pub mod layout;
 pub mod pointwise;
 pub mod print;
 pub mod verify;
+pub mod work;
