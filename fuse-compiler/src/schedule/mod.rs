@@ -5,7 +5,7 @@
 
 pub mod contraction;
 pub mod layout;
+pub mod operations;
 pub mod pointwise;
 pub mod print;
 pub mod verify;
-pub mod work;

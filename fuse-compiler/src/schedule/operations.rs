@@ -18,7 +18,7 @@ use crate::{
 pub fn work(group: &Group) -> Work {
     // A group that computes nothing does no work.
     let Some(&node) = group.nodes.first() else { return Work::default() };
-    let of = |body: &Body| operations(body, node);
+    let of = |body: &Body| of_body(body, node);
     let point = of(&group.body);
     match &group.kind {
         GroupKind::Pointwise | GroupKind::Reduction(_) => Work { point, ..Work::default() },
@@ -37,7 +37,7 @@ pub fn work(group: &Group) -> Work {
 }
 
 /// Simple operations of one evaluation. The cost of an operation does not depend on its operands, for which `node` stands.
-fn operations(body: &Body, node: NodeId) -> u32 {
+fn of_body(body: &Body, node: NodeId) -> u32 {
     let cost = |op: &ValueOp| match *op {
         ValueOp::Unary(op, _) => operation_cost(&Op::Unary(op, node)),
         ValueOp::Binary(op, ..) => operation_cost(&Op::Binary(op, node, node)),
