@@ -6,9 +6,9 @@ use fuse_artifact::{Check, Relation, Size, Slot, Space};
 
 use super::{
     Contraction, Cut, Group, GroupKind, Planner, Policy,
-    body::{self, BodyBuilder, NeedsStorage, ValueOp},
+    body::{self, BodyBuilder, KernelAccess, NeedsStorage, ValueOp},
     index::strip_reshapes,
-    rows::RowSpace,
+    rows::{Extent, RowSpace},
 };
 use crate::graph::{Graph, NodeId, Op};
 
@@ -30,7 +30,12 @@ pub(super) fn group(
     let rank = shape.len();
     let rows = RowSpace { shape: shape.clone(), axes: vec![rank - 1] };
     let mut builder = BodyBuilder::new(graph, &planner.uses_coordinates, stored);
-    let (inside, place) = (|node: NodeId| cut.region.contains(&node), |node: NodeId| rows.place(graph, node));
+    let inside = |node: NodeId| cut.region.contains(&node);
+    // A permute that is not the kernel's own is an operand like any other: its shape is that of the elements.
+    let place = |node: NodeId| match inside(node) {
+        true => rows.place(graph, node),
+        false => rows.place_of(&graph.nodes[node].ty),
+    };
     let point =
         body::Region { space: Space::Point, rank, inside: &inside, place: &place, sums: products, operand_of: None };
     let operand =
@@ -47,6 +52,15 @@ pub(super) fn group(
     let roots: Vec<NodeId> = products.iter().flat_map(|&product| [lhs, operands(product).1]).collect();
     let mut nodes = prologue_nodes(planner, &roots, stored);
     nodes.extend(&cut.region);
+    let mut stores = Planner::stores(&cut.outputs, &values, slots);
+    for store in &mut stores {
+        let ty = &graph.nodes[store.node].ty;
+        if rows.extent(&ty.shape) == Some(Extent::Row) {
+            let access = rows.place(graph, store.node).access(store.slot, Space::Point, &ty.shape, rank);
+            let may_repeat = vec![false; rank];
+            store.access = Some(KernelAccess { access, dtype: ty.dtype, may_repeat, gathered: false });
+        }
+    }
     Ok(Group {
         name: String::new(),
         kind: GroupKind::Contraction(Box::new(Contraction {
@@ -59,7 +73,7 @@ pub(super) fn group(
         nodes,
         accesses,
         fixed,
-        stores: Planner::stores(&cut.outputs, &values, slots),
+        stores,
         body,
     })
 }

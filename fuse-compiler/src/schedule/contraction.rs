@@ -10,7 +10,7 @@
 //! so that only members whose sums fit into registers serve. Where the epilogue reduces rows, a tile has all columns
 //! of its rows (`rows`), and where the left operand is reduced along the depth, every member is tiled.
 
-mod rows;
+pub(crate) mod rows;
 
 use std::collections::BTreeSet;
 
