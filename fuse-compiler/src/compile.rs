@@ -131,7 +131,7 @@ fn ways(graph: &Graph) -> Result<Vec<Way>, CompileError> {
     let orders = if graph.options.no_fuse { vec![common] } else { fusion::chains::orders(&common) };
     for order in orders {
         check("chains", graph::verify::verify(&order))?;
-        for policy in [Policy::FUSED, Policy::SEPARATE] {
+        for policy in Policy::ALL {
             ways.extend(way(&order, policy, &assumes, Breadth::Full, &ways)?);
         }
     }
@@ -154,7 +154,7 @@ fn way(
     breadth: Breadth,
     known: &[Way],
 ) -> Result<Option<Way>, CompileError> {
-    if graph.options.no_fuse && policy == Policy::FUSED {
+    if graph.options.no_fuse && policy != Policy::SEPARATE {
         return Ok(None);
     }
     let groups = fusion::fuse(graph, policy).map_err(|message| CompileError { stage: "fusion", message })?;
@@ -232,7 +232,11 @@ fn kernel(group: &Group, names: &Names, schedule: Option<&ScheduleOverride>) -> 
             let kind = DomainKind::Contraction { products: contraction.rhs.len() as u8 };
             (kind, members.iter().map(variant).collect())
         }
-        GroupKind::Reduction(_) => unimplemented!("package `reduction`"),
+        GroupKind::Reduction(reduction) => {
+            let workgroup = schedule.and_then(|s| s.workgroup);
+            let kind = DomainKind::Reduction { axes: reduction.axes as u8 };
+            (kind, wgsl::reduction::variants(group, reduction, names, workgroup))
+        }
         GroupKind::Attention(attention) => {
             extents.extend([attention.keys.clone(), attention.depth.clone()]);
             (DomainKind::Attention, wgsl::attention::variants(group, attention, names))

@@ -1,5 +1,7 @@
 //! The front end's face to the macro: tokens in, checked graphs and wrapper headers out.
 
+use std::collections::BTreeMap;
+
 use fuse_artifact::DType;
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
@@ -8,10 +10,14 @@ use crate::{
     graph::{
         Graph,
         infer::{Inferred, infer},
-        lower::{Ranks, lower_expression, lower_items},
+        lower::{Program, Ranks, check_imports, lower_expression, lower_items, program_of},
     },
     span::SpanTable,
-    syntax::{ast, parse_body, parse_items},
+    syntax::{
+        ast,
+        imports::{Definition, Uses, split_uses},
+        parse_body, parse_imports, parse_items,
+    },
 };
 
 /// The most independent dtypes of an expression: each multiplies the number of kernels.
@@ -21,6 +27,8 @@ const MAX_CLASSES: usize = 2;
 pub struct Items {
     /// The functions of the block, in order. A function with errors has a header and no instances.
     pub functions: Vec<ItemFunction>,
+    /// The functions of other blocks that it imports, and those that they call.
+    pub imported: Vec<Definition>,
     /// Everything wrong with the block.
     pub diagnostics: Diagnostics,
     /// What the spans of the graphs stand for.
@@ -33,6 +41,25 @@ pub struct ItemFunction {
     pub header: ast::Function,
     /// One graph per choice of dtypes for the generic parameters (one in all for a function without).
     pub instances: Vec<Instance>,
+    /// The functions that its body calls, by the names that it calls them.
+    pub callees: Vec<(String, Callee)>,
+}
+
+/// A function that another one calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Callee {
+    /// One of the block: an index into [`Items::functions`].
+    Own(usize),
+    /// One of another block: an index into [`Items::imported`].
+    Imported(usize),
+}
+
+/// The `use` items at the head of a block, and what is wrong with them.
+pub struct Head {
+    /// The imports and what follows them.
+    pub uses: Uses,
+    /// Everything wrong with the imports themselves.
+    pub diagnostics: Diagnostics,
 }
 
 /// One graph of a generic function or expression.
@@ -132,32 +159,108 @@ pub fn is_items(tokens: &TokenStream) -> bool {
     }
 }
 
-/// Reads and checks a block of functions.
+/// The `use` items at the head of a block or of an expression in braces; `None` if there are none. A block with imports
+/// compiles when it is [linked](imports::link).
+pub fn head(tokens: TokenStream) -> Option<Head> {
+    let sink = Sink::new();
+    let uses = split_uses(within_braces(tokens), &sink);
+    let diagnostics = sink.finish();
+    Some(Head { uses: uses?, diagnostics })
+}
+
+/// Reads and checks a block of functions, which may be linked.
 pub fn items(tokens: TokenStream) -> Items {
     let sink = Sink::new();
     let mut spans = SpanTable::default();
     let parsed = parse_items(tokens, &sink);
-    let instances = lower_items(&parsed, &sink, &mut spans);
+    let mut program = program_of(&parsed);
+    let instances = lower_items(&parsed, &mut program, &sink, &mut spans);
+    let callees: Vec<_> = (0..program.own).map(|index| program.callees(index)).collect();
     let functions = parsed
         .module
         .functions
         .into_iter()
         .zip(instances)
-        .map(|(header, instances)| ItemFunction { header, instances })
+        .zip(callees)
+        .map(|((header, instances), callees)| ItemFunction { header, instances, callees })
         .collect();
-    Items { functions, diagnostics: sink.finish(), spans }
+    let imported = parsed.links.definitions.into_iter().map(|linked| linked.definition).collect();
+    Items { functions, imported, diagnostics: sink.finish(), spans }
+}
+
+impl Items {
+    /// What another block needs to call the function with this index: its definition, then those of all functions that
+    /// it calls, directly or not. `id` gives the functions of this block, by name, their ids.
+    pub fn definitions(&self, index: usize, id: impl Fn(&syn::Ident) -> syn::Ident) -> Vec<Definition> {
+        let mut own: Vec<usize> = vec![index];
+        let mut imported: Vec<syn::Ident> = vec![];
+        let mut definitions = vec![];
+        while let Some(function) = own.get(definitions.len()).map(|&index| &self.functions[index]) {
+            let mut callees = BTreeMap::new();
+            for (name, callee) in function.sound_callees() {
+                let callee_id = match *callee {
+                    Callee::Own(index) => {
+                        if !own.contains(&index) {
+                            own.push(index);
+                        }
+                        id(&self.functions[index].header.name)
+                    }
+                    Callee::Imported(index) => {
+                        let id = self.imported[index].id.clone();
+                        imported.push(id.clone());
+                        id
+                    }
+                };
+                callees.insert(name.clone(), callee_id);
+            }
+            definitions.push(Definition {
+                id: id(&function.header.name),
+                sound: function.is_sound(),
+                callees,
+                function: function.header.tokens.clone(),
+            });
+        }
+        self.add_imported(imported, definitions)
+    }
+
+    fn add_imported(&self, mut pending: Vec<syn::Ident>, mut definitions: Vec<Definition>) -> Vec<Definition> {
+        let mut next = 0;
+        while let Some(id) = pending.get(next).cloned() {
+            next += 1;
+            let known = definitions.iter().any(|definition| definition.id == id);
+            if let Some(definition) = self.imported.iter().find(|definition| definition.id == id && !known) {
+                pending.extend(definition.callees.values().cloned());
+                definitions.push(definition.clone());
+            }
+        }
+        definitions
+    }
+}
+
+impl ItemFunction {
+    fn is_sound(&self) -> bool {
+        !self.instances.is_empty()
+    }
+
+    /// The functions that it calls; none if it is broken, because nobody will look into it.
+    fn sound_callees(&self) -> &[(String, Callee)] {
+        if self.is_sound() { &self.callees } else { &[] }
+    }
 }
 
 /// Reads and checks an expression.
 pub fn expression(tokens: TokenStream) -> Expression {
     let sink = Sink::new();
     let mut spans = SpanTable::default();
-    let range = range_of_stream(tokens.clone());
-    let body = parse_body(within_braces(tokens), range, &[], &sink);
-    let inferred = infer(&body);
+    let (parsed, rest) = parse_imports(tokens, &sink);
+    let program = program_of(&parsed);
+    let range = range_of_stream(rest.clone());
+    let body = parse_body(within_braces(rest), range, &[], &sink);
+    check_imports(&parsed, &sink);
+    let inferred = infer(&body, &program);
     check_expression(&body, &inferred, &sink);
     let (instances, ranks) = match sink.errors() {
-        0 => instances(&body, &inferred, &sink, &mut spans),
+        0 => instances(&body, &inferred, &program, &sink, &mut spans),
         _ => Default::default(),
     };
     let results =
@@ -205,7 +308,13 @@ fn check_expression(body: &ast::Block, inferred: &Inferred, sink: &Sink) {
 }
 
 /// One graph per choice of dtypes; nothing but reports once a choice is wrong.
-fn instances(body: &ast::Block, inferred: &Inferred, sink: &Sink, spans: &mut SpanTable) -> (Vec<Instance>, Ranks) {
+fn instances(
+    body: &ast::Block,
+    inferred: &Inferred,
+    program: &Program<'_>,
+    sink: &Sink,
+    spans: &mut SpanTable,
+) -> (Vec<Instance>, Ranks) {
     let mut instances = Vec::new();
     let mut ranks = Ranks::default();
     for dtypes in choices(&inferred.classes) {
@@ -218,7 +327,7 @@ fn instances(body: &ast::Block, inferred: &Inferred, sink: &Sink, spans: &mut Sp
             })
             .collect();
         let before = sink.len();
-        let (graph, found) = lower_expression(body, &variables, sink, spans);
+        let (graph, found) = lower_expression(body, &variables, program, sink, spans);
         if sink.errors() > 0 {
             return Default::default();
         }

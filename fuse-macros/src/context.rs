@@ -1,7 +1,10 @@
 //! What an expansion takes from its surroundings: the crate that is being compiled, the place of the call, and
 //! `FUSE_DUMP_DIR`.
 
-use std::path::{Path, PathBuf};
+use std::{
+    hash::{DefaultHasher, Hash, Hasher},
+    path::{Path, PathBuf},
+};
 
 use proc_macro_crate::{FoundCrate, crate_name};
 use proc_macro2::{Span, TokenStream};
@@ -10,28 +13,46 @@ use syn::Ident;
 
 use crate::expand::Context;
 
-/// The crates that have a module `__private`, in order of preference, with their names in their own tests,
-/// examples and doctests.
-const CRATES: [(&str, &str); 2] = [("fuse-gpu", "fuse_gpu"), ("fuse-runtime", "fuse_runtime")];
-
 /// The surroundings of the current call of the macro.
 pub(crate) fn current() -> Context {
-    Context { runtime: runtime(), place: place(), dump: dump_directory() }
+    let (runtime, callback) = paths();
+    Context { runtime, callback, place: place(), unique: unique(), dump: dump_directory() }
 }
 
-/// The path of the module `__private`, which holds everything that expansions name, as seen by the crate that is being
-/// compiled: its user depends on `fuse-gpu` or on `fuse-runtime`, perhaps under another name.
+/// The path of the module `__private`, which holds everything that expansions name, and that of `fuse!`, as seen by the
+/// crate that is being compiled: its user depends on `fuse-gpu`, or on `fuse-runtime` and `fuse-macros`, perhaps under
+/// other names.
 ///
-/// Where no manifest names either crate (or there is no manifest), the path is that of `fuse-gpu`, and rustc
-/// says what is missing.
-fn runtime() -> TokenStream {
-    let found = CRATES.iter().find_map(|&(package, itself)| match crate_name(package) {
-        Ok(FoundCrate::Itself) => Some(itself.to_owned()),
-        Ok(FoundCrate::Name(name)) => Some(name),
-        Err(_) => None,
-    });
-    let name = Ident::new(found.as_deref().unwrap_or(CRATES[0].1), Span::call_site());
-    quote!(::#name::__private)
+/// Where no manifest names these crates (or there is no manifest), the paths are those of `fuse-gpu`, and rustc says what
+/// is missing.
+fn paths() -> (TokenStream, TokenStream) {
+    let gpu = crate_path("fuse-gpu", "fuse_gpu");
+    let runtime = gpu.clone().or_else(|| crate_path("fuse-runtime", "fuse_runtime"));
+    let macros = gpu.or_else(|| crate_path("fuse-macros", "fuse_macros"));
+    let (runtime, macros) = (runtime.unwrap_or(quote!(::fuse_gpu)), macros.unwrap_or(quote!(::fuse_gpu)));
+    (quote!(#runtime::__private), quote!(#macros::fuse))
+}
+
+/// The path of a crate; `itself` is its name in its own tests, examples and doctests.
+fn crate_path(package: &str, itself: &str) -> Option<TokenStream> {
+    let name = match crate_name(package).ok()? {
+        FoundCrate::Itself => itself.to_owned(),
+        FoundCrate::Name(name) => name,
+    };
+    let name = Ident::new(&name, Span::call_site());
+    Some(quote!(::#name))
+}
+
+/// A part of a name that no other call of the macro has, in this crate or in another. The debug text of the call's span
+/// holds rustc's number of the expansion, which tells apart the calls that a macro of the user makes at one place.
+fn unique() -> String {
+    let mut hasher = DefaultHasher::new();
+    for variable in ["CARGO_PKG_NAME", "CARGO_PKG_VERSION", "CARGO_CRATE_NAME"] {
+        std::env::var_os(variable).hash(&mut hasher);
+    }
+    let span = proc_macro::Span::call_site();
+    (span.file(), span.line(), span.column(), format!("{span:?}")).hash(&mut hasher);
+    format!("{:016x}", hasher.finish())
 }
 
 /// Where the macro is called, as a file name: `main_12_5`.

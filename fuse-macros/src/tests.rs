@@ -8,7 +8,13 @@ use quote::quote;
 use crate::expand::{Context, expand, guard};
 
 fn context() -> Context {
-    Context { runtime: quote!(::fuse_gpu::__private), place: "tests_1_1".into(), dump: None }
+    Context {
+        runtime: quote!(::fuse_gpu::__private),
+        callback: quote!(::fuse_gpu::fuse),
+        place: "tests_1_1".into(),
+        unique: "0".into(),
+        dump: None,
+    }
 }
 
 fn expand_text(source: &str) -> TokenStream {
@@ -84,6 +90,14 @@ fn an_expression_becomes_a_block_that_launches() {
     let text = expanded.to_string();
     assert!(text.contains("__fuse_launch (& x , & w , & b , & r)"), "{text}");
     assert!(text.contains("MatmulRank"), "{text}");
+}
+
+#[test]
+fn ranks_that_no_result_shows_are_bounds_as_well() {
+    let text = expand_text("dot(a, b) + dot(a, c)").to_string();
+    let bounds = text.matches("Exactly < 1usize").count();
+    assert_eq!(bounds, 3, "one for each vector: {text}");
+    assert!(expand_text("permute(x, [1, 0])").to_string().contains("Exactly < 2usize"));
 }
 
 #[test]

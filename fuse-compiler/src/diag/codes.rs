@@ -139,6 +139,12 @@ catalog! {
     TooManyDTypes = "F121" "too_many_dtypes" "more independent dtypes than an expression may have",
     NoVariable = "F122" "no_variable" "an expression without a tensor",
 
+    // Functions of other blocks.
+    BadImport = "F140" "bad_import" "a `use` that does not name functions",
+    UnusedImport = "F141" "unused_import" "an import that no function of the block calls",
+    ImportCollision = "F142" "import_collision" "an import with the name of something else",
+    ImportVersion = "F143" "import_version" "an import that another version of `fuse!` compiled",
+
     InternalError = "F999" "internal_error" "a mistake of the compiler itself",
 }
 
@@ -146,7 +152,7 @@ impl Code {
     /// Whether the entry stops the compilation.
     pub const fn severity(self) -> Severity {
         match self {
-            Self::UnusedParameter | Self::UnusedLet => Severity::Warning,
+            Self::UnusedParameter | Self::UnusedLet | Self::UnusedImport => Severity::Warning,
             _ => Severity::Error,
         }
     }

@@ -195,6 +195,14 @@ impl Sink {
         }
     }
 
+    /// Moves all reports after the first `length` to another place; the note says what the old one is.
+    pub(crate) fn relocate(&self, length: usize, span: SourceRange, note: &str) {
+        for (_, diagnostic) in self.reports.borrow_mut().iter_mut().skip(length) {
+            let found = std::mem::replace(&mut diagnostic.span, span);
+            diagnostic.secondary.insert(0, (found, note.into()));
+        }
+    }
+
     /// Forgets all reports after the first `length`: an instance of a function repeats those of the first.
     pub(crate) fn truncate(&self, length: usize) {
         self.reports.borrow_mut().truncate(length);

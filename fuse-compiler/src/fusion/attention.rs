@@ -14,6 +14,7 @@ use super::{
     body::{BodyBuilder, NeedsStorage, Region, ValueId},
     index::{IndexMap, strip_reshapes},
     legality::is_pointwise,
+    rows::RowSpace,
 };
 use crate::graph::{BinaryOp, Graph, NodeId, Op, ReduceOp, TensorType, UnaryOp};
 
@@ -229,8 +230,11 @@ pub fn group(
     let rank = shape.len();
     let mut builder = BodyBuilder::new(graph, uses_coordinates, stored);
     let (nothing, inside) = (|_: NodeId| false, |node: NodeId| region.contains(&node));
-    let place = |_: &TensorType| IndexMap::identity(rank);
-    let operand = |space, of| Region { space, rank, inside: &nothing, place: &place, sums: &[], operand_of: Some(of) };
+    let rows = RowSpace { shape: shape.clone(), axes: vec![rank - 1] };
+    let place = |node: NodeId| rows.place(graph, node);
+    let identity = |_: NodeId| IndexMap::identity(rank);
+    let operand =
+        |space, of| Region { space, rank, inside: &nothing, place: &identity, sums: &[], operand_of: Some(of) };
     let mut program = |region: &Region<'_>, root: NodeId| -> Result<_, NeedsStorage> {
         let (body, values) = builder.body(region, &[root])?;
         Ok((body, values[0]))
@@ -239,7 +243,7 @@ pub fn group(
     let key_body = program(&operand(Space::Rhs, pattern.product), key)?;
     let product = [pattern.product];
     let scores =
-        Region { space: Space::Score, rank, inside: &nothing, place: &place, sums: &product, operand_of: None };
+        Region { space: Space::Score, rank, inside: &nothing, place: &identity, sums: &product, operand_of: None };
     let score_body = program(&scores, pattern.scores)?;
     let value_body = program(&operand(Space::Value, pattern.output), value)?;
     let output = [pattern.output];

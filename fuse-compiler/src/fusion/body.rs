@@ -11,7 +11,7 @@ use half::f16;
 
 use super::index::{AxisMap, IndexMap, strip_reshapes, through_movement};
 use crate::{
-    graph::{BinaryOp, CompareOp, Graph, Literal, NodeId, Op, ReduceOp, TensorType, UnaryOp},
+    graph::{BinaryOp, CompareOp, Graph, Literal, NodeId, Op, ReduceOp, UnaryOp},
     interp::Element,
 };
 
@@ -152,7 +152,7 @@ pub struct Region<'r> {
     /// Nodes that the kernel computes even if they are stored, because it stores them itself.
     pub inside: &'r dyn Fn(NodeId) -> bool,
     /// The coordinates at which the kernel computes a node of `inside` (or one of `sums`).
-    pub place: &'r dyn Fn(&TensorType) -> IndexMap,
+    pub place: &'r dyn Fn(NodeId) -> IndexMap,
     /// The contractions whose results the body starts from.
     pub sums: &'r [NodeId],
     /// The contraction that the outputs are an operand of: its batch axes are the space's.
@@ -170,7 +170,7 @@ impl Walk<'_, '_> {
     /// Operands of a contraction may lack or repeat batch axes: literal ones repeat, others may at launch.
     fn output_map(&self, output: NodeId) -> IndexMap {
         let nodes = &self.builder.graph.nodes;
-        let Some(matmul) = self.region.operand_of else { return (self.region.place)(&nodes[output].ty) };
+        let Some(matmul) = self.region.operand_of else { return (self.region.place)(output) };
         let from = &nodes[output].ty.shape;
         let batch = from.len() - 2;
         let mut full = nodes[matmul].ty.shape[..batch].to_vec();
@@ -180,8 +180,7 @@ impl Walk<'_, '_> {
 
     /// Whether `map` is where the kernel computes `node`.
     fn is_in_place(&self, node: NodeId, map: &IndexMap) -> bool {
-        let ty = &self.builder.graph.nodes[node].ty;
-        map.agrees(&(self.region.place)(ty), &ty.shape)
+        map.agrees(&(self.region.place)(node), &self.builder.graph.nodes[node].ty.shape)
     }
 
     fn value(&mut self, node: NodeId, map: &IndexMap, consumer: NodeId) -> Result<ValueId, NeedsStorage> {
@@ -232,7 +231,7 @@ impl Walk<'_, '_> {
                 return self.value(x, &map, node);
             }
             Op::Reduce { op, x, .. } if (self.region.inside)(node) && self.is_in_place(node, map) => {
-                let elements = (self.region.place)(&graph.nodes[x].ty);
+                let elements = (self.region.place)(x);
                 ValueOp::Reduce(op, self.value(x, &elements, node)?)
             }
             Op::Matmul { .. } | Op::Reduce { .. } | Op::Input(_) => {

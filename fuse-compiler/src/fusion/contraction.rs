@@ -10,7 +10,7 @@ use super::{
     index::strip_reshapes,
     rows::RowSpace,
 };
-use crate::graph::{Graph, NodeId, Op, TensorType};
+use crate::graph::{Graph, NodeId, Op};
 
 /// Builds the group of a contraction.
 pub(super) fn group(
@@ -30,7 +30,7 @@ pub(super) fn group(
     let rank = shape.len();
     let rows = RowSpace { shape: shape.clone(), axes: vec![rank - 1] };
     let mut builder = BodyBuilder::new(graph, &planner.uses_coordinates, stored);
-    let (inside, place) = (|node: NodeId| cut.region.contains(&node), |ty: &TensorType| rows.place(ty));
+    let (inside, place) = (|node: NodeId| cut.region.contains(&node), |node: NodeId| rows.place(graph, node));
     let point =
         body::Region { space: Space::Point, rank, inside: &inside, place: &place, sums: products, operand_of: None };
     let operand =

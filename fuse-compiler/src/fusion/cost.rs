@@ -27,8 +27,8 @@ const OPERATIONS: f64 = 2e13;
 /// Multiply-adds per second of products.
 const MULTIPLY_ADDS: f64 = 2e13;
 
-/// Rows or columns of a tile: how many times fewer a contraction's prologue runs than there are outputs per operand.
-const TILE: f64 = 32.0;
+/// Rows or columns of a tile: an operand's prologue runs once per tile that needs the element.
+const TILE: f64 = 128.0;
 
 /// The estimated seconds of a plan where symbol `i` has the value `symbols[i]`; infinite if a size is negative.
 pub fn seconds(graph: &Graph, groups: &Groups, symbols: &[u64]) -> f64 {

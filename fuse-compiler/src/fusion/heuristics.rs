@@ -10,11 +10,6 @@ use super::{
 };
 use crate::graph::{BinaryOp, Graph, NodeId, Op, UnaryOp};
 
-/// Work of recomputing a value, in units of one simple arithmetic operation, up to which a contraction
-/// computes an operand's prologue each time it loads a tile. A tile of 32 columns loads each left element
-/// N/32 times, so anything with a transcendental function is cheaper stored once.
-const MAX_PROLOGUE_COST: u32 = 6;
-
 /// Work up to which several kernels each recompute a shared value instead of one storing it.
 const MAX_RECOMPUTE_COST: u32 = 12;
 
@@ -25,6 +20,7 @@ pub(super) fn values_to_store(
     graph: &Graph,
     live: &BTreeSet<NodeId>,
     attentions: &[Pattern],
+    most_prologue: u32,
 ) -> Vec<(NodeId, NodeId, &'static str)> {
     let in_attention = |node: NodeId| attentions.iter().any(|pattern| pattern.nodes.contains(&node));
     let costs = recompute_costs(graph);
@@ -41,7 +37,7 @@ pub(super) fn values_to_store(
             for operand in [lhs, rhs] {
                 let source = through_movements(graph, operand);
                 let pointwise = is_pointwise(&graph.nodes[source].op) && !in_attention(source);
-                if pointwise && costs[source.index()] > MAX_PROLOGUE_COST {
+                if pointwise && costs[source.index()] > most_prologue {
                     found.push((
                         source,
                         id,

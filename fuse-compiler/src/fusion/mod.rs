@@ -36,6 +36,7 @@ use crate::graph::{Graph, NodeId, Op};
 use body::{Body, KernelAccess, NeedsStorage, ValueId};
 use legality::MAX_STORAGE_BUFFERS;
 use regions::{Anchor, Region};
+use rows::RowSpace;
 
 /// A graph cut into kernels.
 #[derive(Clone, Debug)]
@@ -150,16 +151,24 @@ pub struct Policy {
     pub siblings: bool,
     /// The longest rows that a product's kernel may reduce in its epilogue, for which a workgroup must own whole rows.
     pub owned_columns: u64,
+    /// Work of recomputing a value, in simple operations, up to which a product computes an operand's prologue each time it
+    /// loads a tile.
+    pub prologue: u32,
     /// Whether a plan may assume something of dimensions that are known only at launch.
     pub assumes: bool,
 }
 
 impl Policy {
-    /// Fewest kernels.
-    pub const FUSED: Self = Self { bindings: 16, siblings: true, owned_columns: 512, assumes: true };
+    /// Fewest kernels, whatever is computed again: best at small sizes.
+    pub const INLINED: Self = Self { prologue: 64, ..Self::FUSED };
+    /// Few kernels. A tile of 32 columns loads each left element N/32 times, so anything with a transcendental function
+    /// is cheaper stored once.
+    pub const FUSED: Self = Self { bindings: 16, siblings: true, owned_columns: 512, prologue: 6, assumes: true };
     /// Kernels that run on every device at every size.
     pub const SEPARATE: Self =
-        Self { bindings: MAX_STORAGE_BUFFERS, siblings: false, owned_columns: 0, assumes: false };
+        Self { bindings: MAX_STORAGE_BUFFERS, siblings: false, owned_columns: 0, assumes: false, ..Self::FUSED };
+    /// The policies under which functions are compiled, the one of fewest kernels first.
+    pub const ALL: [Self; 3] = [Self::INLINED, Self::FUSED, Self::SEPARATE];
 }
 
 /// Cuts a graph into groups.
@@ -256,7 +265,9 @@ impl<'g> Planner<'g> {
     }
 
     fn force_by_heuristics(&mut self) {
-        for (node, consumer, reason) in heuristics::values_to_store(self.graph, &self.live, &self.attentions) {
+        for (node, consumer, reason) in
+            heuristics::values_to_store(self.graph, &self.live, &self.attentions, self.policy.prologue)
+        {
             self.refuse(node, consumer, reason);
             self.forced.insert(index::strip_reshapes(self.graph, node));
         }
@@ -360,10 +371,7 @@ impl<'g> Planner<'g> {
                     (reduction::name(self, cut), reduction::group(self, cut, rows, &slots, &stored)?)
                 }
                 Some(Anchor::Attention(pattern)) => {
-                    let (uses, outputs) = (&self.uses_coordinates, &cut.outputs);
-                    let (mut group, values) =
-                        attention::group(self.graph, uses, &stored, pattern, &cut.region, outputs)?;
-                    group.stores = Self::stores(outputs, &values, &slots);
+                    let group = self.attention_group(cut, pattern, &slots, &stored)?;
                     assumes.extend(attention::assumptions(self.graph, pattern));
                     ("attention".to_owned(), group)
                 }
@@ -373,6 +381,23 @@ impl<'g> Planner<'g> {
             groups.push(group);
         }
         Ok(Groups { groups, temporaries, refusals: self.refusals.clone(), assumes })
+    }
+
+    fn attention_group(
+        &self,
+        cut: &Cut,
+        pattern: &attention::Pattern,
+        slots: &BTreeMap<NodeId, Vec<Slot>>,
+        stored: &dyn Fn(NodeId) -> Option<Slot>,
+    ) -> Result<Group, NeedsStorage> {
+        let (graph, uses) = (self.graph, &self.uses_coordinates);
+        let (group, values) = attention::group(graph, uses, stored, pattern, &cut.region, &cut.outputs)?;
+        let rows = RowSpace { axes: vec![group.shape.len() - 1], shape: group.shape.clone() };
+        let mut stores = Self::stores(&cut.outputs, &values, slots);
+        for store in stores.iter_mut().filter(|store| matches!(graph.nodes[store.node].op, Op::Permute { .. })) {
+            store.access = Some(reduction::store_access(graph, &rows, store.node, store.slot));
+        }
+        Ok(Group { stores, ..group })
     }
 
     /// Where stored nodes go: the results they are, else a temporary.

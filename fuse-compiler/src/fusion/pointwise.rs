@@ -11,7 +11,7 @@ use super::{
     index::IndexMap,
     legality::launch_order,
 };
-use crate::graph::{NodeId, TensorType};
+use crate::graph::NodeId;
 
 /// Groups the stored nodes that no contraction computes; few groups, each of one shape.
 ///
@@ -52,7 +52,7 @@ pub(super) fn group(
     let shape = graph.nodes[cut.outputs[0]].ty.shape.clone();
     let mut builder = BodyBuilder::new(graph, &planner.uses_coordinates, stored);
     let inside = |node: NodeId| cut.outputs.contains(&node);
-    let place = |ty: &TensorType| IndexMap::identity(ty.rank());
+    let place = |node: NodeId| IndexMap::identity(graph.nodes[node].ty.rank());
     let region = body::Region {
         space: Space::Point,
         rank: shape.len(),

@@ -116,7 +116,9 @@ impl Growth<'_, '_> {
     }
 
     fn add(&mut self, number: usize, node: NodeId) {
-        let movement = is_movement(&self.planner.graph.nodes[node].op);
+        let op = &self.planner.graph.nodes[node].op;
+        // A permute is what the kernel stores; other movements only rename what it holds.
+        let movement = is_movement(op) && !matches!(op, Op::Permute { .. });
         let region = &mut self.regions[number];
         if movement {
             region.movements.insert(node);
@@ -145,7 +147,8 @@ impl Growth<'_, '_> {
                 && graph.nodes[other].ty.dtype == graph.nodes[product].ty.dtype;
             if alike && !self.owner.contains_key(&other) && !self.planner.apart.contains(&other) {
                 let together: BTreeSet<NodeId> = found.iter().copied().chain([other]).collect();
-                if found.len() < MAX_SIBLINGS && !self.waits_for_itself(&together) {
+                let operands = together.iter().flat_map(|&node| graph.nodes[node].op.operands()).collect();
+                if found.len() < MAX_SIBLINGS && !self.reach(operands, &together) {
                     found.push(other);
                 }
             }
@@ -189,6 +192,16 @@ impl Growth<'_, '_> {
             Op::Broadcast(x) => {
                 with_rows && held(*x) && extent(*x) == Some(Extent::Row) && extent(candidate) == Some(Extent::Element)
             }
+            Op::Permute { x, permutation } => {
+                let only_user = self.planner.users[x.index()].len() == 1 && !self.planner.results.contains(x);
+                let stores_by_stride = match region.anchor {
+                    Anchor::Rows(_) => true,
+                    // Rows of the output stay whole, so that they are stored as vectors.
+                    Anchor::Attention(_) => permutation.last() == Some(&(permutation.len() - 1)),
+                    Anchor::Products(_) => false,
+                };
+                stores_by_stride && held(*x) && only_user && !is_movement(&graph.nodes[*x].op)
+            }
             Op::Reshape(x) => with_rows && held(*x) && [*x, candidate].map(extent) == [Some(Extent::Row); 2],
             Op::Reduce { x, axes, .. } => {
                 let same_rows = graph.nodes[*x].ty.shape == rows.shape && *axes == rows.axes;
@@ -220,12 +233,16 @@ impl Growth<'_, '_> {
         !self.waits_for_itself(&nodes)
     }
 
-    /// Whether a kernel that computes `nodes` would read something that depends on them: other regions are complete
-    /// before any of their values is read.
+    /// Whether a kernel that computes `nodes` would read something that depends on them.
     fn waits_for_itself(&self, nodes: &BTreeSet<NodeId>) -> bool {
+        let operands = nodes.iter().flat_map(|&node| self.planner.graph.nodes[node].op.operands());
+        self.reach(operands.filter(|x| !nodes.contains(x)).collect(), nodes)
+    }
+
+    /// Whether the values `pending` depend on one of `nodes`: other regions are complete before any of their values is
+    /// read.
+    fn reach(&self, mut pending: Vec<NodeId>, nodes: &BTreeSet<NodeId>) -> bool {
         let graph = self.planner.graph;
-        let outside = |node: NodeId| graph.nodes[node].op.operands().into_iter().filter(|x| !nodes.contains(x));
-        let mut pending: Vec<NodeId> = nodes.iter().flat_map(|&node| outside(node)).collect();
         let mut seen = BTreeSet::new();
         while let Some(node) = pending.pop() {
             if nodes.contains(&node) {
@@ -240,6 +257,21 @@ impl Growth<'_, '_> {
             }
         }
         false
+    }
+
+    /// The values that the kernel of a region computes on its way from memory.
+    fn computed_inline(&self, number: usize) -> BTreeSet<NodeId> {
+        let graph = self.planner.graph;
+        let (mut found, mut pending) = (BTreeSet::new(), vec![]);
+        pending.extend(self.regions[number].nodes.iter().flat_map(|&node| graph.nodes[node].op.operands()));
+        while let Some(node) = pending.pop() {
+            let op = &graph.nodes[node].op;
+            let inline = is_pointwise(op) || is_movement(op);
+            if inline && !self.owner.contains_key(&node) && !self.planner.forced.contains(&node) && found.insert(node) {
+                pending.extend(op.operands());
+            }
+        }
+        found
     }
 
     /// Whether computing `x` reads a tensor that the region reads anyway.
@@ -285,11 +317,15 @@ impl Growth<'_, '_> {
                 continue;
             }
             let users = &self.planner.users[candidate.index()];
-            let inside = users.iter().any(|&user| self.regions[number].holds(user));
+            let at_hand = self.computed_inline(number);
+            let computes = |user: &NodeId| at_hand.contains(user) || self.regions[number].holds(*user);
+            let inside = users.iter().any(computes);
             let result = self.planner.results.contains(&candidate);
-            let outside = users.iter().any(|&user| !self.regions[number].holds(user));
+            let outside = !users.iter().all(computes);
             let worth = result || outside && self.inputs(number, candidate).len() > 1;
-            if inside && worth && self.stays_acyclic(number, candidate) {
+            let mut nodes: BTreeSet<NodeId> = at_hand.iter().copied().chain([candidate]).collect();
+            nodes.extend(self.regions[number].nodes.union(&self.regions[number].movements));
+            if inside && worth && !self.waits_for_itself(&nodes) {
                 self.add(number, candidate);
             }
         }

@@ -6,7 +6,7 @@
 use fuse_artifact::Size;
 
 use super::index::IndexMap;
-use crate::graph::TensorType;
+use crate::graph::{Graph, NodeId, Op, TensorType};
 
 /// The rows of a reduction.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,8 +51,19 @@ impl RowSpace {
         kept.eq(shape.iter().filter(|size| !size.is_one())).then_some(Extent::Row)
     }
 
-    /// The coordinates at which the kernel computes a value of type `ty` of this space.
-    pub(crate) fn place(&self, ty: &TensorType) -> IndexMap {
+    /// The coordinates at which the kernel computes a value of this space. A permute that a region ends with is computed
+    /// where its operand is, and stored in its own order.
+    pub(crate) fn place(&self, graph: &Graph, node: NodeId) -> IndexMap {
+        match &graph.nodes[node].op {
+            Op::Permute { x, permutation } => {
+                let operand = self.place_of(&graph.nodes[*x].ty);
+                IndexMap { axes: permutation.iter().map(|&axis| operand.axes[axis].clone()).collect() }
+            }
+            _ => self.place_of(&graph.nodes[node].ty),
+        }
+    }
+
+    fn place_of(&self, ty: &TensorType) -> IndexMap {
         let domain = self.domain();
         let position = |axis: usize| domain.iter().position(|&a| a == axis).map(|d| d as u8);
         if ty.shape == self.shape {
@@ -80,8 +91,8 @@ mod tests {
         assert_eq!(rows.extent(&[c.clone(), a.clone()]), None);
         assert_eq!(rows.extent(&rows.shape), Some(Extent::Element));
         let row = TensorType::new(DType::F32, vec![a, c]);
-        assert_eq!(rows.place(&row), IndexMap::along(&[Some(0), Some(1)]));
+        assert_eq!(rows.place_of(&row), IndexMap::along(&[Some(0), Some(1)]));
         let element = TensorType::new(DType::F32, rows.shape.clone());
-        assert_eq!(rows.place(&element), IndexMap::along(&[Some(0), Some(2), Some(1)]));
+        assert_eq!(rows.place_of(&element), IndexMap::along(&[Some(0), Some(2), Some(1)]));
     }
 }

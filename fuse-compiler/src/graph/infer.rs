@@ -9,10 +9,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use fuse_artifact::DType;
 use syn::Ident;
 
-use super::lower::catalog::{self, Class, Kind, Pointwise};
+use super::lower::{
+    Program,
+    catalog::{self, Class, Kind, Pointwise},
+};
 use crate::{
     front::{DTypeClass, ExpressionDType},
-    syntax::ast::{Argument, BinaryOperator, Block, Call, Element, Expr, ExprKind, Literal, UnaryOperator},
+    syntax::ast::{self, Argument, BinaryOperator, Block, Call, Element, Expr, ExprKind, Literal, UnaryOperator},
 };
 
 /// What is known of a set of values of one dtype.
@@ -37,8 +40,8 @@ pub(crate) struct Inferred {
     pub(crate) results: Vec<ExpressionDType>,
 }
 
-#[derive(Default)]
-struct Inference {
+struct Inference<'a> {
+    program: &'a Program<'a>,
     parents: Vec<Term>,
     constraints: Vec<Constraint>,
     variables: Vec<(Ident, Term)>,
@@ -48,14 +51,15 @@ struct Inference {
 /// Names bound by `let` at some place of the body.
 type Bindings = BTreeMap<String, Term>;
 
-/// Infers the dtypes of an expression.
-pub(crate) fn infer(body: &Block) -> Inferred {
-    let mut inference = Inference::default();
+/// Infers the dtypes of an expression, which may call the functions of a program.
+pub(crate) fn infer(body: &Block, program: &Program<'_>) -> Inferred {
+    let mut inference =
+        Inference { program, parents: vec![], constraints: vec![], variables: vec![], indices: BTreeMap::new() };
     let results = inference.block_results(body, &Bindings::new());
     inference.finish(results)
 }
 
-impl Inference {
+impl<'a> Inference<'a> {
     fn finish(&mut self, results: Vec<Term>) -> Inferred {
         let mut roots: Vec<Term> = Vec::new();
         let mut inferred = Inferred { variables: vec![], classes: vec![], witnesses: vec![], results: vec![] };
@@ -129,19 +133,15 @@ impl Inference {
     fn block_results(&mut self, block: &Block, bindings: &Bindings) -> Vec<Term> {
         let bindings = self.lets(block, bindings);
         match &block.value.kind {
-            ExprKind::Tuple(values) => values.iter().map(|value| self.expr(value, &bindings)).collect(),
             ExprKind::Block(inner) => self.block_results(inner, &bindings),
-            _ => vec![self.expr(&block.value, &bindings)],
+            _ => self.values(&block.value, &bindings),
         }
     }
 
     fn lets(&mut self, block: &Block, bindings: &Bindings) -> Bindings {
         let mut bindings = bindings.clone();
         for statement in &block.lets {
-            let values: Vec<Term> = match &statement.value.kind {
-                ExprKind::Tuple(values) => values.iter().map(|value| self.expr(value, &bindings)).collect(),
-                _ => vec![self.expr(&statement.value, &bindings)],
-            };
+            let values = self.values(&statement.value, &bindings);
             for (position, name) in statement.names.iter().enumerate() {
                 let term = match values.get(position) {
                     Some(term) => *term,
@@ -151,6 +151,18 @@ impl Inference {
             }
         }
         bindings
+    }
+
+    /// The values of an expression: several of a tuple, or of a call of a function with several results.
+    fn values(&mut self, expr: &Expr, bindings: &Bindings) -> Vec<Term> {
+        match &expr.kind {
+            ExprKind::Tuple(values) => values.iter().map(|value| self.expr(value, bindings)).collect(),
+            ExprKind::Call(call) => match self.function(call) {
+                Some(function) => self.function_call(function, call, bindings),
+                None => vec![self.call(call, bindings)],
+            },
+            _ => vec![self.expr(expr, bindings)],
+        }
     }
 
     fn expr(&mut self, expr: &Expr, bindings: &Bindings) -> Term {
@@ -165,6 +177,7 @@ impl Inference {
             }
             ExprKind::Name(name) => match bindings.get(&name.to_string()) {
                 Some(term) => *term,
+                None if catalog::constant(&name.to_string()).is_some() => self.class(DTypeClass::Float),
                 None => self.variable(name),
             },
             ExprKind::Literal(literal) => self.literal(literal),
@@ -247,7 +260,37 @@ impl Inference {
         operands.first().copied().unwrap_or_else(|| self.term(constraint))
     }
 
+    /// The imported function that is called, if it is one.
+    fn function(&self, call: &Call) -> Option<&'a ast::Function> {
+        let program = self.program;
+        let index = program.names.last()?.get(&call.name.to_string())?;
+        Some(program.functions[*index])
+    }
+
+    /// The results of a function; its generic dtypes are those of the arguments.
+    fn function_call(&mut self, function: &ast::Function, call: &Call, bindings: &Bindings) -> Vec<Term> {
+        let generics: Vec<Term> = function.generics.iter().map(|_| self.class(DTypeClass::Float)).collect();
+        let arguments: Vec<Term> =
+            super::lower::call_arguments(call).map(|argument| self.expr(argument, bindings)).collect();
+        for (argument, param) in arguments.into_iter().zip(&function.params) {
+            let declared = self.element(&param.ty.element, &generics);
+            self.unify(declared, argument);
+        }
+        function.results.iter().map(|result| self.element(&result.element, &generics)).collect()
+    }
+
+    fn element(&mut self, element: &Element, generics: &[Term]) -> Term {
+        match element {
+            Element::DType(dtype) => self.known(*dtype),
+            Element::Generic(index) => generics[*index],
+        }
+    }
+
     fn call(&mut self, call: &Call, bindings: &Bindings) -> Term {
+        if let Some(function) = self.function(call) {
+            let results = self.function_call(function, call, bindings);
+            return results.first().copied().unwrap_or_else(|| self.class(DTypeClass::Any));
+        }
         let Some(operation) = catalog::find_call(call) else {
             for argument in super::lower::call_arguments(call) {
                 self.expr(argument, bindings);

@@ -5,15 +5,22 @@
 //! - `row C`: a single row; invocations walk down the depth, columns side by side.
 //! - `dot O`: a group of invocations per sum; for few sums, or operands that are both contiguous in depth.
 //! - `unaligned RxCxD`: as `tile`, one element per load; any size and stride. Always last.
+//!
+//! Several products that share their left operand run side by side: a member keeps a right tile and sums for each,
+//! so that only members whose sums fit into registers serve. Where the epilogue reduces rows, a tile has all columns
+//! of its rows (`rows`), and where the left operand is reduced along the depth, every member is tiled.
 
-use fuse_artifact::{Require, Schedule};
+mod rows;
+
+use std::collections::BTreeSet;
+
+use fuse_artifact::{Require, Schedule, Space};
 
 use super::layout::{Along, along};
 use crate::fusion::{
     Contraction, Group,
     body::{Body, ValueOp},
 };
-use fuse_artifact::Space;
 
 /// Elements of a vector load: 16 bytes of `f32`.
 pub const LANES: u32 = 4;
@@ -60,7 +67,44 @@ impl Tile {
     const fn in_whole_steps(self) -> Self {
         Self { whole_steps: true, ..self }
     }
+
+    /// Sums per invocation for this many products.
+    const fn sums(&self, products: u32) -> u32 {
+        self.invocation_rows * self.invocation_columns * products
+    }
+
+    /// Bytes of workgroup memory that the slices of the operands take.
+    const fn slice_bytes(&self, products: u32) -> u32 {
+        4 * self.depth * ((self.rows + PAD) + (self.columns + PAD) * products)
+    }
+
+    /// Halves the depth of a step until the slices of so many products take at most `bytes`.
+    fn shrink_steps(&mut self, products: u32, bytes: u32) {
+        while self.depth > 1 && self.slice_bytes(products) > bytes {
+            self.depth /= 2;
+        }
+    }
+
+    /// Whether so many products side by side leave registers for the rest of the kernel, and workgroup memory.
+    const fn holds(&self, products: u32) -> bool {
+        self.sums(products) <= MAX_SUMS && self.slice_bytes(products) <= MAX_SLICE_BYTES
+    }
 }
+
+/// Padding of a row of workgroup memory in elements, against bank conflicts; keeps 16-byte alignment.
+pub const PAD: u32 = 4;
+
+/// Products that one kernel computes side by side: as many as leave the smallest tile's invocations [`MAX_SUMS`] sums.
+pub const MAX_PRODUCTS: usize = 8;
+
+/// Sums per invocation, of its at most 255 registers on the GPUs that were measured.
+const MAX_SUMS: u32 = 128;
+
+/// Workgroup memory that large adapters have.
+const MAX_SLICE_BYTES: u32 = 48 * 1024;
+
+/// Workgroup memory that every WebGPU adapter has.
+const EVERY_ADAPTERS_BYTES: u32 = 16 * 1024;
 
 /// Aligned tiles with whether they come with a split twin. Sizes from the sweep in `docs/performance.md`.
 const TILES: &[(Tile, bool)] = &[
@@ -90,8 +134,8 @@ pub struct Member {
     pub shape: Shape,
     /// Direction of the left operand's loads.
     pub lhs: Direction,
-    /// Direction of the right operand's loads.
-    pub rhs: Direction,
+    /// Direction of each right operand's loads.
+    pub rhs: Vec<Direction>,
     /// Whether workgroups share the depth.
     pub split: bool,
     /// What must hold.
@@ -140,76 +184,102 @@ impl Member {
 /// The members of a group's family; `tile` restricts the aligned tiles to one (`#[schedule(tile = …)]`).
 pub fn family(group: &Group, contraction: &Contraction, tile: Option<[u32; 3]>) -> Vec<Member> {
     let facts = Facts::new(group, contraction);
+    let products = contraction.rhs.len() as u32;
+    if reduces(&group.body) {
+        return rows::family(&facts, products);
+    }
     let mut family = vec![];
-    if let Some(lhs) = facts.lhs
-        && let Some(rhs) = facts.rhs
-    {
-        for (tile, split) in aligned_tiles(tile) {
-            let mut requires = facts.tile_requirements(lhs, rhs);
-            if tile.whole_steps {
-                requires.push(Require::Multiple { axis: facts.depth(), of: tile.depth });
-            }
+    // Reductions of the left operand are computed per tile of rows.
+    let any_shape = !reduces(&contraction.lhs.0);
+    if let Some((lhs, rhs)) = facts.aligned() {
+        for (tile, split) in aligned_tiles(tile, products) {
             let name = format!("tile {}x{}x{}", tile.rows, tile.columns, tile.depth);
-            push_with_twin(&mut family, name, Shape::Tiles(tile), (lhs, rhs), split, &requires);
+            let requires = facts.tile_requirements(tile, lhs, &rhs);
+            push_with_twin(&mut family, name, Shape::Tiles(tile), (lhs, &rhs), split && any_shape, &requires);
         }
-        if lhs == Direction::Depth && rhs == Direction::Depth {
+        if any_shape && lhs == Direction::Depth && rhs.iter().all(|rhs| *rhs == Direction::Depth) {
             let (outputs, depth_lanes) = DOT;
             let shape = Shape::Dot { outputs, depth_lanes };
-            push_with_twin(&mut family, format!("dot {outputs}"), shape, (lhs, rhs), false, &facts.dot_requirements());
+            let requires = facts.dot_requirements();
+            push_with_twin(&mut family, format!("dot {outputs}"), shape, (lhs, &rhs), false, &requires);
         }
     }
-    if facts.rhs == Some(Direction::Outer) {
+    if any_shape && facts.rhs.iter().all(|rhs| *rhs == Some(Direction::Outer)) {
         let (columns, depth_lanes) = ROW;
         let shape = Shape::Row { columns, depth_lanes };
-        let directions = (Direction::Depth, Direction::Outer);
-        push_with_twin(&mut family, format!("row {columns}"), shape, directions, true, &facts.row_requirements());
+        let rhs = vec![Direction::Outer; facts.rhs.len()];
+        let requires = facts.row_requirements();
+        push_with_twin(&mut family, format!("row {columns}"), shape, (Direction::Depth, &rhs), true, &requires);
     }
-    for &(tile, split) in UNALIGNED {
+    let (lhs, rhs) = facts.unaligned();
+    for (tile, split) in unaligned_tiles(products) {
         let name = format!("unaligned {}x{}x{}", tile.rows, tile.columns, tile.depth);
-        let directions = (Direction::Depth, facts.rhs.unwrap_or(Direction::Outer));
-        push_with_twin(&mut family, name, Shape::Tiles(tile), directions, split, &[]);
+        push_with_twin(&mut family, name, Shape::Tiles(tile), (lhs, &rhs), split && any_shape, &[]);
     }
     family
 }
 
-fn aligned_tiles(only: Option<[u32; 3]>) -> Vec<(Tile, bool)> {
-    let Some([rows, columns, depth]) = only else { return TILES.to_vec() };
+fn aligned_tiles(only: Option<[u32; 3]>, products: u32) -> Vec<(Tile, bool)> {
+    let Some([rows, columns, depth]) = only else {
+        return TILES.iter().copied().filter(|(tile, _)| tile.holds(products)).collect();
+    };
     let known = TILES.iter().find(|(tile, _)| (tile.rows, tile.columns, tile.depth) == (rows, columns, depth));
     let per_invocation = if rows >= 128 && columns >= 128 { [8, 8] } else { [4, 4] };
     vec![(known.map_or(Tile::new(rows, columns, depth, per_invocation, LANES), |(tile, _)| *tile), false)]
+}
+
+/// The unaligned tiles that hold so many products; of the last one the depth of a step gives way.
+fn unaligned_tiles(products: u32) -> Vec<(Tile, bool)> {
+    let mut tiles = UNALIGNED.to_vec();
+    let (mut last, split) = tiles.pop().expect("the family has a last member");
+    tiles.retain(|(tile, _)| tile.holds(products));
+    last.shrink_steps(products, EVERY_ADAPTERS_BYTES);
+    tiles.push((last, split));
+    tiles
 }
 
 fn push_with_twin(
     family: &mut Vec<Member>,
     name: String,
     shape: Shape,
-    (lhs, rhs): (Direction, Direction),
+    (lhs, rhs): (Direction, &[Direction]),
     twin: bool,
     requires: &[Require],
 ) {
-    let requires = requires.to_vec();
+    let member = |name, split| Member { name, shape, lhs, rhs: rhs.to_vec(), split, requires: requires.to_vec() };
     if twin {
-        let (name, requires) = (format!("{name} split"), requires.clone());
-        family.push(Member { name, shape, lhs, rhs, split: true, requires });
+        family.push(member(format!("{name} split"), true));
     }
-    family.push(Member { name, shape, lhs, rhs, split: false, requires });
+    family.push(member(name, false));
 }
 
 /// What the compiler knows about a group's operands.
 struct Facts<'a> {
     group: &'a Group,
+    contraction: &'a Contraction,
     /// Number of batch axes; the axes of the domain after them are M, N, K.
     batch: u8,
     lhs: Option<Direction>,
-    rhs: Option<Direction>,
+    /// One per product.
+    rhs: Vec<Option<Direction>>,
 }
 
 impl<'a> Facts<'a> {
-    fn new(group: &'a Group, contraction: &Contraction) -> Self {
+    fn new(group: &'a Group, contraction: &'a Contraction) -> Self {
         let batch = group.shape.len() - 2;
         let lhs = direction(group, &contraction.lhs.0, batch + 1, batch);
-        let rhs = direction(group, &contraction.rhs[0].0, batch, batch + 1);
-        Self { group, batch: batch as u8, lhs, rhs }
+        let rhs = contraction.rhs.iter().map(|(body, _)| direction(group, body, batch, batch + 1)).collect();
+        Self { group, contraction, batch: batch as u8, lhs, rhs }
+    }
+
+    /// The directions of all operands, if each has one.
+    fn aligned(&self) -> Option<(Direction, Vec<Direction>)> {
+        Some((self.lhs?, self.rhs.iter().copied().collect::<Option<Vec<_>>>()?))
+    }
+
+    /// The directions in which single elements are loaded.
+    fn unaligned(&self) -> (Direction, Vec<Direction>) {
+        (Direction::Depth, self.rhs.iter().map(|rhs| rhs.unwrap_or(Direction::Outer)).collect())
     }
 
     const fn rows(&self) -> u8 {
@@ -224,26 +294,35 @@ impl<'a> Facts<'a> {
         self.batch + 2
     }
 
-    fn tile_requirements(&self, lhs: Direction, rhs: Direction) -> Vec<Require> {
+    /// What a tile of vector loads needs.
+    fn tile_requirements(&self, tile: Tile, lhs: Direction, rhs: &[Direction]) -> Vec<Require> {
         let mut multiples = vec![self.columns()];
         multiples.push(if lhs == Direction::Depth { self.depth() } else { self.rows() });
-        multiples.push(if rhs == Direction::Depth { self.depth() } else { self.columns() });
+        let of_rhs = |rhs: &Direction| if *rhs == Direction::Depth { self.depth() } else { self.columns() };
+        multiples.extend(rhs.iter().map(of_rhs));
         let mut requires = multiples_of_lanes(multiples);
-        requires.extend(self.vector_loads(|space| match space {
-            Space::Lhs => Some(if lhs == Direction::Depth { self.batch + 1 } else { self.batch }),
-            Space::Rhs => Some(if rhs == Direction::Depth { self.batch } else { self.batch + 1 }),
-            Space::Point => Some(self.columns()),
-            Space::Score | Space::Value => None,
+        requires.extend(self.vector_loads(|access, space| match space {
+            Space::Lhs => vec![if lhs == Direction::Depth { self.batch + 1 } else { self.batch }],
+            Space::Rhs => {
+                let along = |rhs: &Direction| if *rhs == Direction::Depth { self.batch } else { self.batch + 1 };
+                let readers = self.contraction.rhs.iter().zip(rhs).filter(|((body, _), _)| reads(body, access));
+                readers.map(|(_, rhs)| along(rhs)).collect()
+            }
+            Space::Point => vec![self.columns()],
+            Space::Score | Space::Value => vec![],
         }));
+        if tile.whole_steps {
+            requires.push(Require::Multiple { axis: self.depth(), of: tile.depth });
+        }
         requires
     }
 
     fn dot_requirements(&self) -> Vec<Require> {
         let mut requires = multiples_of_lanes(vec![self.depth()]);
-        requires.extend(self.vector_loads(|space| match space {
-            Space::Lhs => Some(self.batch + 1),
-            Space::Rhs => Some(self.batch),
-            Space::Point | Space::Score | Space::Value => None,
+        requires.extend(self.vector_loads(|_, space| match space {
+            Space::Lhs => vec![self.batch + 1],
+            Space::Rhs => vec![self.batch],
+            Space::Point | Space::Score | Space::Value => vec![],
         }));
         requires
     }
@@ -251,31 +330,42 @@ impl<'a> Facts<'a> {
     fn row_requirements(&self) -> Vec<Require> {
         let mut requires = vec![Require::AtMost { axis: self.rows(), value: 1 }];
         requires.extend(multiples_of_lanes(vec![self.columns()]));
-        requires.extend(self.vector_loads(|space| match space {
-            Space::Lhs | Space::Score | Space::Value => None,
-            Space::Rhs | Space::Point => Some(self.columns()),
+        requires.extend(self.vector_loads(|_, space| match space {
+            Space::Lhs | Space::Score | Space::Value => vec![],
+            Space::Rhs | Space::Point => vec![self.columns()],
         }));
         requires
     }
 
-    /// What loads of four lanes along the given axis of each space need.
-    fn vector_loads(&self, lane_axis: impl Fn(Space) -> Option<u8>) -> Vec<Require> {
+    /// What loads of four lanes along the given axes of each access's space need.
+    fn vector_loads(&self, lane_axes: impl Fn(u16, Space) -> Vec<u8>) -> Vec<Require> {
         let mut requires = vec![];
         for (i, access) in self.group.accesses.iter().enumerate() {
-            let Some(axis) = lane_axis(access.access.space) else { continue };
-            let access_index = i as u16;
-            match along(access, usize::from(axis)) {
-                Along::Zero => requires.push(Require::Stride { access: access_index, axis, stride: 0 }),
-                Along::Unit => {
-                    requires.push(Require::Stride { access: access_index, axis, stride: 1 });
-                    requires.push(Require::Aligned { access: access_index, axis, of: LANES });
+            let index = i as u16;
+            for axis in lane_axes(index, access.access.space).into_iter().collect::<BTreeSet<u8>>() {
+                match along(access, usize::from(axis)) {
+                    Along::Zero => requires.push(Require::Stride { access: index, axis, stride: 0 }),
+                    Along::Unit => {
+                        requires.push(Require::Stride { access: index, axis, stride: 1 });
+                        requires.push(Require::Aligned { access: index, axis, of: LANES });
+                    }
+                    Along::UnitOrZero => requires.push(Require::Aligned { access: index, axis, of: LANES }),
+                    Along::Strided => {}
                 }
-                Along::UnitOrZero => requires.push(Require::Aligned { access: access_index, axis, of: LANES }),
-                Along::Strided => {}
             }
         }
         requires
     }
+}
+
+/// Whether a body loads through an access, other than at computed coordinates.
+fn reads(body: &Body, access: u16) -> bool {
+    body.values.iter().any(|value| value.op == ValueOp::Load(access))
+}
+
+/// Whether a body takes elements together.
+pub fn reduces(body: &Body) -> bool {
+    body.values.iter().any(|value| matches!(value.op, ValueOp::Reduce(..)))
 }
 
 fn multiples_of_lanes(mut axes: Vec<u8>) -> Vec<Require> {

@@ -8,5 +8,6 @@ pub mod contraction;
 pub mod layout;
 pub mod pointwise;
 pub mod print;
+pub mod reduction;
 pub mod verify;
 pub mod visible;

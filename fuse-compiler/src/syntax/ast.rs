@@ -3,7 +3,7 @@
 //! Nothing here is checked beyond grammar: names may be unknown, shapes may disagree.
 
 use fuse_artifact::DType;
-use proc_macro2::Span;
+use proc_macro2::{Span, TokenStream};
 use syn::{Attribute, Ident, Visibility};
 
 use crate::graph::FunctionOptions;
@@ -37,6 +37,8 @@ pub struct Function {
     pub tuple: bool,
     /// The body.
     pub body: Block,
+    /// Everything from `fn` to the closing brace, for the blocks that import the function.
+    pub tokens: TokenStream,
     /// The whole signature, for errors about it.
     pub span: Span,
 }

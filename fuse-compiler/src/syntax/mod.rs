@@ -4,8 +4,9 @@ pub mod ast;
 mod attributes;
 mod body;
 mod expression;
+pub mod imports;
 mod parse;
 pub(crate) mod types;
 
 pub(crate) use body::parse_body;
-pub(crate) use parse::{Parsed, parse_items};
+pub(crate) use parse::{Parsed, parse_imports, parse_items};

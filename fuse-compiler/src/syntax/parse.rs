@@ -6,6 +6,7 @@
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use syn::{
     Attribute, Lifetime, Token, Visibility,
+    buffer::Cursor,
     ext::IdentExt,
     parse::{ParseStream, Parser},
     token,
@@ -15,6 +16,7 @@ use super::{
     ast::{self, Element, Param, Type},
     attributes::{Attributes, read_attributes},
     body::{brackets_nest_too_deeply, parse_body, too_deep},
+    imports::{Links, split_links},
     types::{braced, parenthesized, parse_type, split_commas},
 };
 use crate::diag::{Code, Diagnostic, Sink};
@@ -30,11 +32,14 @@ pub(crate) struct Parsed {
     pub(crate) positions: Vec<usize>,
     /// Names of functions that could not be read.
     pub(crate) broken: Vec<String>,
+    /// What the block imports.
+    pub(crate) links: Links,
 }
 
 impl Parsed {
     fn new() -> Self {
-        Self { module: ast::Module { functions: Vec::new() }, positions: Vec::new(), broken: Vec::new() }
+        let module = ast::Module { functions: Vec::new() };
+        Self { module, positions: Vec::new(), broken: Vec::new(), links: Links::default() }
     }
 }
 
@@ -44,14 +49,31 @@ pub(crate) fn parse_items(tokens: TokenStream, sink: &Sink) -> Parsed {
         sink.report(too_deep((Span::call_site(), Span::call_site())));
         return Parsed::new();
     }
+    let (links, tokens) = split_links(tokens, sink);
     let parser = |input: ParseStream<'_>| Ok(parse_functions(input, sink));
-    match parser.parse2(tokens) {
+    let parsed = match parser.parse2(tokens) {
         Ok(parsed) => parsed,
         Err(error) => {
             sink.report(error.into());
             Parsed::new()
         }
-    }
+    };
+    Parsed { links, ..parsed }
+}
+
+/// Reads what a linked expression imports, and gives the expression's tokens.
+pub(crate) fn parse_imports(tokens: TokenStream, sink: &Sink) -> (Parsed, TokenStream) {
+    let (links, tokens) = split_links(tokens, sink);
+    (Parsed { links, ..Parsed::new() }, tokens)
+}
+
+/// Reads an imported function, and says whether nothing is wrong with its grammar.
+pub(super) fn read_function(tokens: TokenStream) -> Option<(ast::Function, bool)> {
+    let sink = Sink::new();
+    let parser = |input: ParseStream<'_>| Ok(parse_function(input, &sink, &mut None));
+    let function = parser.parse2(tokens);
+    let sound = !sink.finish().has_errors();
+    Some((function.ok()?.ok()??, sound))
 }
 
 fn parse_functions(input: ParseStream<'_>, sink: &Sink) -> Parsed {
@@ -102,6 +124,7 @@ fn parse_function(
 ) -> Result<Option<ast::Function>, Diagnostic> {
     let Attributes { wrapper, options, explain } = read_attributes(input.call(Attribute::parse_outer)?, sink);
     let visibility: Visibility = input.parse()?;
+    let start = input.cursor();
     parse_fn_keyword(input)?;
     let name = input.call(Ident::parse_any)?;
     *found_name = Some(name.clone());
@@ -139,8 +162,20 @@ fn parse_function(
         results,
         tuple,
         body,
+        tokens: tokens_between(start, input.cursor()),
         span,
     }))
+}
+
+fn tokens_between(mut at: Cursor<'_>, end: Cursor<'_>) -> TokenStream {
+    let mut tokens = Vec::new();
+    while at != end
+        && let Some((token, next)) = at.token_tree()
+    {
+        tokens.push(token);
+        at = next;
+    }
+    tokens.into_iter().collect()
 }
 
 fn parse_fn_keyword(input: ParseStream<'_>) -> Result<(), Diagnostic> {

@@ -2,8 +2,8 @@
 //!
 //! Where WGSL's own function may overflow, lose digits near zero, or leave NaN undefined, a helper function
 //! is written here instead; the table at the end of the file holds their texts. In texts, `$T` is the
-//! float type (`f32` or `vec4<f32>`), `$U` and `$B` the `u32` and `bool` types of the same width, and `$S`
-//! the suffix of names (`1` or `4`).
+//! float type (`f32` or `vec4<f32>`), `$U`, `$I` and `$B` the `u32`, `i32` and `bool` types of the same width, and
+//! `$S` the suffix of names (`1` or `4`).
 //!
 //! NaN is tested by its bits: `x != x` is false for NaN in some of naga's back ends, and drivers may
 //! assume that there are none.
@@ -43,7 +43,7 @@ pub struct Helpers {
 
 impl Helpers {
     /// A call of the helper `name`, which will be part of the shader.
-    fn call(&mut self, name: &'static str, lanes: u32, arguments: &str) -> String {
+    pub fn call(&mut self, name: &'static str, lanes: u32, arguments: &str) -> String {
         self.require(name, lanes);
         format!("{name}{lanes}({arguments})")
     }
@@ -68,6 +68,7 @@ impl Helpers {
                 .text
                 .replace("$T", &vector_type(DType::F32, lanes))
                 .replace("$U", &vector_type(DType::U32, lanes))
+                .replace("$I", &vector_type(DType::I32, lanes))
                 .replace("$B", &vector_type(DType::Bool, lanes))
                 .replace("$S", &lanes.to_string());
             text += body.trim_start();
@@ -141,7 +142,7 @@ impl Helpers {
             BinaryOp::Max => format!("max({x}, {y})"),
             BinaryOp::And => format!("{x} & {y}"),
             BinaryOp::Or => format!("{x} | {y}"),
-            BinaryOp::Philox => unimplemented!("package `reduction`"),
+            BinaryOp::Philox => self.call("fuse_philox", lanes, &format!("{x}, {y}")),
         }
     }
 
@@ -456,6 +457,101 @@ fn fuse_rem$S(x: $T, y: $T) -> $T {
   let r = select(lifted, lifted - b, lifted >= b);
   let value = select(r, a, a < b);
   return bitcast<$T>(bitcast<$U>(value) | (bitcast<$U>(x) & $U(0x80000000u)));
+}",
+    },
+    // Integers that are ordered as the floats are: those of negative floats have their magnitude bits inverted. NaN is
+    // above all, also for `min`, whose keys are inverted as a whole.
+    Helper {
+        name: "fuse_max_key",
+        needs: &["fuse_is_nan"],
+        text: "
+fn fuse_max_key$S(x: $T) -> $I {
+  let bits = bitcast<$I>(x);
+  let key = bits ^ ((bits >> $U(31u)) & $I(0x7fffffff));
+  return select(key, $I(0x7fffffff), fuse_is_nan$S(x));
+}",
+    },
+    Helper {
+        name: "fuse_min_key",
+        needs: &["fuse_is_nan"],
+        text: "
+fn fuse_min_key$S(x: $T) -> $I {
+  let bits = bitcast<$I>(x);
+  let key = ~(bits ^ ((bits >> $U(31u)) & $I(0x7fffffff)));
+  return select(key, $I(0x7fffffff), fuse_is_nan$S(x));
+}",
+    },
+    Helper {
+        name: "fuse_of_key",
+        needs: &[],
+        text: "
+fn fuse_of_key$S(key: $I) -> $T {
+  return bitcast<$T>(key ^ ((key >> $U(31u)) & $I(0x7fffffff)));
+}",
+    },
+    Helper {
+        name: "fuse_one_zero",
+        needs: &[],
+        text: "
+fn fuse_one_zero$S(x: $T) -> $T {
+  return select(x, $T(0.0), (bitcast<$U>(x) << $U(1u)) == $U(0u));
+}",
+    },
+    // What rounding took from the sum `s` of `a` and `b` (Knuth's two-sum).
+    Helper {
+        name: "fuse_lost",
+        needs: &[],
+        text: "
+fn fuse_lost$S(a: $T, b: $T, s: $T) -> $T {
+  let c = s - a;
+  return (a - (s - c)) + (b - c);
+}",
+    },
+    // The sum with what it lost, which is NaN once the sum is infinite.
+    Helper {
+        name: "fuse_restored",
+        needs: &["fuse_is_nan"],
+        text: "
+fn fuse_restored$S(sum: $T, lost: $T) -> $T {
+  return select(sum + lost, sum, fuse_is_nan$S(lost));
+}",
+    },
+    // The high words of products of 32-bit words are put together from those of 16-bit halves. Each lane computes a whole
+    // block and keeps one of its words.
+    Helper {
+        name: "fuse_philox",
+        needs: &[],
+        text: "
+fn fuse_multiply_high$S(x: $U, y: u32) -> $U {
+  let x0 = x & $U(0xffffu);
+  let x1 = x >> $U(16u);
+  let y0 = $U(y & 0xffffu);
+  let y1 = $U(y >> 16u);
+  let low = x1 * y0 + ((x0 * y0) >> $U(16u));
+  let high = x0 * y1 + (low & $U(0xffffu));
+  return x1 * y1 + (low >> $U(16u)) + (high >> $U(16u));
+}
+fn fuse_philox$S(x: $U, seed: $U) -> $U {
+  var c0 = x >> $U(2u);
+  var c1 = $U();
+  var c2 = $U();
+  var c3 = $U();
+  var k0 = seed;
+  var k1 = $U();
+  for (var round = 0u; round < 10u; round++) {
+    let high0 = fuse_multiply_high$S(c0, 0xd2511f53u);
+    let high1 = fuse_multiply_high$S(c2, 0xcd9e8d57u);
+    let low0 = c0 * $U(0xd2511f53u);
+    let low1 = c2 * $U(0xcd9e8d57u);
+    c0 = high1 ^ c1 ^ k0;
+    c1 = low1;
+    c2 = high0 ^ c3 ^ k1;
+    c3 = low0;
+    k0 += $U(0x9e3779b9u);
+    k1 += $U(0xbb67ae85u);
+  }
+  let word = x & $U(3u);
+  return select(select(c0, c1, word == $U(1u)), select(c2, c3, word == $U(3u)), word >= $U(2u));
 }",
     },
     // WGSL's pow leaves x <= 0 undefined; the cases are those of C's pow.

@@ -7,7 +7,7 @@ use fuse_artifact::{Grid, Pass, Uniform};
 
 use super::{
     builtins::{scalar_type, vector_type},
-    epilogue::{Axes, Epilogue, multiply_add, sum_dtype},
+    epilogue::{Axes, Epilogue, multiply_add, rhs_prefixes, sum_dtype},
     names::Names,
     operand::Operand,
     row::read,
@@ -25,10 +25,13 @@ pub fn dot(group: &Group, contraction: &Contraction, names: &Names, outputs: u32
     for access in &group.accesses {
         shader.buffer(access.access.slot, access.dtype, LANES, false);
     }
-    let axes = Axes::new(&mut shader, group);
+    let axes = Axes::new(&mut shader, group, contraction);
     Epilogue::new(group, &axes, sum, 1, LANES).declare(&mut shader);
     let (scalar, ty) = (scalar_type(sum), vector_type(sum, LANES));
-    shader.workgroup_array("partial", scalar, outputs * depth_lanes, 4);
+    let suffixes = axes.product_suffixes();
+    for suffix in &suffixes {
+        shader.workgroup_array(&format!("partial{suffix}"), scalar, outputs * depth_lanes, 4);
+    }
     let workgroups = shader.uniform(Uniform::Workgroups);
     let count = shader.uniform(Uniform::Count);
     let mut main = Lines::indented();
@@ -43,7 +46,9 @@ pub fn dot(group: &Group, contraction: &Contraction, names: &Names, outputs: u32
     main.line(format!("let row = (element / {}) % {};", axes.columns, axes.rows));
     main.line(format!("let batch = element / ({} * {});", axes.columns, axes.rows));
     axes.decode_batch(&mut shader, &mut main);
-    main.line(format!("var sum = {ty}();"));
+    for suffix in &suffixes {
+        main.line(format!("var sum{suffix} = {ty}();"));
+    }
     main.line(format!(
         "for (var depth = lane * {LANES}u; depth < {}; depth += {}u) {{",
         axes.depth,
@@ -58,27 +63,34 @@ pub fn dot(group: &Group, contraction: &Contraction, names: &Names, outputs: u32
         buffer_lanes: LANES,
         lane_axis: axes.batch + 1,
     };
-    let rhs =
-        Operand { body: &contraction.rhs[0].0, value: contraction.rhs[0].1, prefix: "b", lane_axis: axes.batch, ..lhs };
     let mut lhs_at = axes.batch_names();
     lhs_at.extend(["row".to_owned(), "depth".to_owned()]);
     let mut rhs_at = axes.batch_names();
     rhs_at.extend(["depth".to_owned(), "column".to_owned()]);
     let a = read(&mut shader, &mut main, &lhs, &lhs_at);
-    let b = read(&mut shader, &mut main, &rhs, &rhs_at);
-    main.line(multiply_add(sum, "sum", &a, &b));
+    for (((body, value), prefix), suffix) in contraction.rhs.iter().zip(rhs_prefixes(contraction)).zip(&suffixes) {
+        let rhs = Operand { body, value: *value, prefix, lane_axis: axes.batch, ..lhs };
+        let b = read(&mut shader, &mut main, &rhs, &rhs_at);
+        main.line(multiply_add(sum, &format!("sum{suffix}"), &a, &b));
+    }
     main.line("}");
-    main.line("partial[local] = (sum.x + sum.y) + (sum.z + sum.w);");
+    for suffix in &suffixes {
+        let s = format!("sum{suffix}");
+        main.line(format!("partial{suffix}[local] = ({s}.x + {s}.y) + ({s}.z + {s}.w);"));
+    }
     let mut lanes = depth_lanes / 2;
     while lanes > 0 {
         main.line("workgroupBarrier();");
         main.line(format!("if lane < {lanes}u {{"));
-        main.line(format!("partial[local] += partial[local + {lanes}u];"));
+        for suffix in &suffixes {
+            main.line(format!("partial{suffix}[local] += partial{suffix}[local + {lanes}u];"));
+        }
         main.line("}");
         lanes /= 2;
     }
     main.line(format!("if lane == 0u && output < {count} {{"));
-    main.line(format!("finish(batch, {}row, column, partial[local]);", axes.batch_arguments()));
+    let sums: Vec<String> = suffixes.iter().map(|suffix| format!("partial{suffix}[local]")).collect();
+    main.line(format!("finish(batch, {}row, column, {});", axes.batch_arguments(), sums.join(", ")));
     main.line("}");
     shader.main = main;
     shader.finish(Grid::Elements { per_workgroup: outputs }, outputs * depth_lanes)

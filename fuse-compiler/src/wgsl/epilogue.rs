@@ -9,7 +9,13 @@ use super::{
     operand::{Operand, OperandPlace},
     shader::{Lines, Shader, to_storage},
 };
-use crate::fusion::{Contraction, Group};
+use crate::{
+    fusion::{
+        Contraction, Group,
+        body::{KernelAccess, ValueOp},
+    },
+    schedule::contraction::MAX_PRODUCTS,
+};
 
 /// Invocations of a workgroup of the second pass.
 const FINISH_WORKGROUP: u32 = 256;
@@ -24,14 +30,36 @@ pub(super) struct Axes {
     pub columns: String,
     /// The extent that is summed over.
     pub depth: String,
+    /// The products that share the left operand.
+    pub products: u32,
 }
 
 impl Axes {
     /// The axes of a group.
-    pub(super) fn new(shader: &mut Shader<'_>, group: &Group) -> Self {
+    pub(super) fn new(shader: &mut Shader<'_>, group: &Group, contraction: &Contraction) -> Self {
+        Self::of_products(shader, group, contraction.rhs.len() as u32)
+    }
+
+    /// The axes of a group with this many products; an attention has one.
+    pub(super) fn of_products(shader: &mut Shader<'_>, group: &Group, products: u32) -> Self {
         let batch = group.shape.len() - 2;
         let mut extent = |axis: usize| shader.uniform(Uniform::Extent { axis: axis as u8 });
-        Self { batch, rows: extent(batch), columns: extent(batch + 1), depth: extent(batch + 2) }
+        Self { batch, rows: extent(batch), columns: extent(batch + 1), depth: extent(batch + 2), products }
+    }
+
+    /// For each product, what tells its names from those of the others: nothing for a single one.
+    pub(super) fn product_suffixes(&self) -> Vec<String> {
+        if self.products == 1 { vec![String::new()] } else { (0..self.products).map(|p| p.to_string()).collect() }
+    }
+
+    /// The names of the sums of all products.
+    pub(super) fn sum_names(&self) -> Vec<String> {
+        self.product_suffixes().iter().map(|suffix| format!("sum{suffix}")).collect()
+    }
+
+    /// The parameters `sum: T` (`sum0: T, sum1: T …`).
+    pub(super) fn sum_parameters(&self, ty: &str) -> String {
+        self.sum_names().iter().map(|name| format!("{name}: {ty}")).collect::<Vec<_>>().join(", ")
     }
 
     /// The number of batches.
@@ -82,6 +110,19 @@ pub(super) fn sum_dtype(group: &Group, contraction: &Contraction) -> DType {
     }
 }
 
+/// Names of right operands that differ from those of batch coordinates.
+const RHS_PREFIXES: [&str; MAX_PRODUCTS] = ["w0_", "w1_", "w2_", "w3_", "w4_", "w5_", "w6_", "w7_"];
+
+/// The prefixes of the names of all right operands. A single one is `b`, unless its program uses coordinates: those of
+/// batch axes are called `b0 …` as well.
+pub(super) fn rhs_prefixes(contraction: &Contraction) -> Vec<&'static str> {
+    let at_coordinates = |op: &ValueOp| matches!(op, ValueOp::Coordinate { .. } | ValueOp::LoadAt { .. });
+    match &*contraction.rhs {
+        [(body, _)] if !body.values.iter().any(|value| at_coordinates(&value.op)) => vec!["b"],
+        several => RHS_PREFIXES[..several.len()].to_vec(),
+    }
+}
+
 /// The epilogue of a contraction, `lanes` neighbouring elements of a row at a time.
 pub(super) struct Epilogue<'a> {
     operand: Operand<'a>,
@@ -128,8 +169,8 @@ impl<'a> Epilogue<'a> {
         loads.into_iter().map(|access| format!(", x{access}{suffix}")).collect()
     }
 
-    /// Declares `finish(batch, b0 …, row, column, sum)`, which stores the epilogue of neighbouring sums if they are
-    /// inside the result.
+    /// Declares `finish(batch, b0 …, row, column, sum)`, which stores the epilogue of neighbouring sums (one per product)
+    /// if they are inside the result.
     pub(super) fn declare(&self, shader: &mut Shader<'_>) {
         let Operand { group, lanes, .. } = self.operand;
         let axes = self.axes;
@@ -141,8 +182,9 @@ impl<'a> Epilogue<'a> {
             format!(", x{access}: {}", vector_type(dtype, lanes))
         });
         let (batch, loaded) = (axes.batch_parameters(), loaded_parameters.collect::<String>());
+        let (sums, names) = (axes.sum_parameters(&ty), axes.sum_names());
         let mut lines = Lines::default();
-        lines.line(format!("fn finish(batch: u32, {batch}row: u32, column: u32, sum: {ty}{loaded}) {{"));
+        lines.line(format!("fn finish(batch: u32, {batch}row: u32, column: u32, {sums}{loaded}) {{"));
         lines.line(format!("if row >= {} || column >= {} {{", axes.rows, axes.columns));
         lines.line("return;");
         lines.line("}");
@@ -152,13 +194,21 @@ impl<'a> Epilogue<'a> {
         let mut at = axes.batch_names();
         at.extend(["row".to_owned(), "column".to_owned()]);
         let loaded = |access: u16| format!("x{access}");
-        let place = OperandPlace { operand: &self.operand, loaded: &loaded, at: &at, sum: Some("sum") };
+        let place = OperandPlace { operand: &self.operand, loaded: &loaded, at: &at, sums: &names };
         let values = emit(shader, &mut lines, &group.body, lanes, "v", &place);
         lines.line(format!("let at = (batch * {} + row) * {} + column;", axes.rows, axes.columns));
+        let mut next_access = group.accesses.len() as u16;
         for store in &group.stores {
             let dtype = group.body.values[store.value].dtype;
             let buffer = shader.buffer(store.slot, dtype, lanes, true);
-            let index = if lanes == 1 { "at".to_owned() } else { format!("at / {lanes}u") };
+            let offset = match &store.access {
+                None => "at".to_owned(),
+                Some(access) => {
+                    next_access += 1;
+                    format!("({})", strided(shader, access, next_access - 1, &at, lanes))
+                }
+            };
+            let index = if lanes == 1 { offset } else { format!("{offset} / {lanes}u") };
             lines.line(format!("{buffer}[{index}] = {};", to_storage(dtype, lanes, &values[store.value])));
         }
         lines.line("}");
@@ -166,21 +216,44 @@ impl<'a> Epilogue<'a> {
     }
 }
 
-/// Declares `finish(batch, b0 …, row, column, sum)`, which stores partial sums of the split `split`.
+/// The element offset of a store in an order of its own, in which rows of the output stay whole.
+fn strided(shader: &mut Shader<'_>, access: &KernelAccess, index: u16, at: &[String], lanes: u32) -> String {
+    let mut offset = shader.uniform(Uniform::Offset { access: index });
+    for (axis, coordinate) in at.iter().enumerate() {
+        if access.access.axes[axis].is_none() {
+            continue;
+        }
+        if lanes > 1 && axis + 1 == at.len() {
+            offset += &format!(" + {coordinate}");
+        } else {
+            let stride = shader.uniform(Uniform::Stride { access: index, axis: axis as u8 });
+            offset += &format!(" + {coordinate} * {stride}");
+        }
+    }
+    offset
+}
+
+/// Declares `finish(batch, b0 …, row, column, sum)`, which stores partial sums of the split `split`: in scratch memory,
+/// splits vary slowest, then products, then elements.
 pub(super) fn declare_partial(shader: &mut Shader<'_>, axes: &Axes, sum: DType, lanes: u32) {
     let scratch = shader.buffer(Slot::Scratch, sum, lanes, true);
     let batches = axes.batches(shader);
     let ty = vector_type(sum, lanes);
     let mut lines = Lines::default();
     lines.line("var<private> split: u32;");
-    let parameters = axes.batch_parameters();
-    lines.line(format!("fn finish(batch: u32, {parameters}row: u32, column: u32, sum: {ty}) {{"));
+    let (parameters, sums) = (axes.batch_parameters(), axes.sum_parameters(&ty));
+    lines.line(format!("fn finish(batch: u32, {parameters}row: u32, column: u32, {sums}) {{"));
     lines.line(format!("if row >= {} || column >= {} {{", axes.rows, axes.columns));
     lines.line("return;");
     lines.line("}");
-    lines.line(format!("let at = ((split * {batches} + batch) * {} + row) * {} + column;", axes.rows, axes.columns));
-    let index = if lanes == 1 { "at".to_owned() } else { format!("at / {lanes}u") };
-    lines.line(format!("{scratch}[{index}] = sum;"));
+    let index = |at: &str| if lanes == 1 { at.to_owned() } else { format!("{at} / {lanes}u") };
+    for (p, name) in axes.sum_names().iter().enumerate() {
+        let part = if axes.products == 1 { "split".to_owned() } else { format!("(split * {}u + {p}u)", axes.products) };
+        let at = if axes.products == 1 { "at".to_owned() } else { format!("at{p}") };
+        let (rows, columns) = (&axes.rows, &axes.columns);
+        lines.line(format!("let {at} = (({part} * {batches} + batch) * {rows} + row) * {columns} + column;"));
+        lines.line(format!("{scratch}[{}] = {name};", index(&at)));
+    }
     lines.line("}");
     shader.module.append(&lines);
 }
@@ -195,7 +268,7 @@ pub fn finish(group: &Group, contraction: &Contraction, names: &Names, lanes: u3
         }
     }
     let scratch = shader.buffer(Slot::Scratch, sum, lanes, false);
-    let axes = Axes::new(&mut shader, group);
+    let axes = Axes::new(&mut shader, group, contraction);
     Epilogue::new(group, &axes, sum, lanes, lanes).declare(&mut shader);
     let count = shader.uniform(Uniform::Count);
     let splits = shader.uniform(Uniform::Splits);
@@ -211,11 +284,17 @@ pub fn finish(group: &Group, contraction: &Contraction, names: &Names, lanes: u3
     main.line(format!("let row = line % {};", axes.rows));
     main.line(format!("let batch = line / {};", axes.rows));
     axes.decode_batch(&mut shader, &mut main);
-    main.line(format!("var sum = {}();", vector_type(sum, lanes)));
+    let names = axes.sum_names();
+    for name in &names {
+        main.line(format!("var {name} = {}();", vector_type(sum, lanes)));
+    }
     main.line(format!("for (var s = 0u; s < {splits}; s++) {{"));
-    main.line(format!("sum += {scratch}[s * units + i];"));
+    for (p, name) in names.iter().enumerate() {
+        let part = if axes.products == 1 { "s".to_owned() } else { format!("(s * {}u + {p}u)", axes.products) };
+        main.line(format!("{name} += {scratch}[{part} * units + i];"));
+    }
     main.line("}");
-    main.line(format!("finish(batch, {}row, column, sum);", axes.batch_arguments()));
+    main.line(format!("finish(batch, {}row, column, {});", axes.batch_arguments(), names.join(", ")));
     shader.main = main;
     shader.finish(Grid::Elements { per_workgroup: FINISH_WORKGROUP * lanes }, FINISH_WORKGROUP)
 }

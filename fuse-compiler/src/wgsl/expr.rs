@@ -3,7 +3,7 @@
 use fuse_artifact::{DType, Size};
 
 use super::{
-    builtins::vector_type,
+    builtins::{scalar_type, vector_type},
     shader::{Lines, Shader},
 };
 use crate::{
@@ -15,10 +15,16 @@ use crate::{
 pub(super) trait Place {
     /// The value read through an access, of the body's width.
     fn load(&self, shader: &mut Shader<'_>, access: u16) -> String;
+    /// The value read through an access at computed coordinates: view axes and `i32` values of the body's width.
+    fn load_at(&self, shader: &mut Shader<'_>, access: u16, at: &[(u8, String)]) -> String;
     /// The coordinate along an axis of the space as `u32`, of the body's width.
     fn coordinate(&self, axis: u8) -> String;
     /// The contraction's sum of the product with this number.
     fn sum(&self, product: u8) -> String;
+    /// The result of the reduction that is this value of the body, of the body's width.
+    fn reduced(&self, value: ValueId) -> String {
+        unreachable!("value {value} is a reduction, which only kernels that take rows together have")
+    }
 }
 
 /// Writes statements that compute `body` with `lanes` values at a time; returns the value's expressions.
@@ -37,7 +43,7 @@ pub(super) fn emit(
             names.push(self::literal(literal, value.dtype, lanes));
             continue;
         }
-        let expression = operation(shader, body, i, lanes, &names, place);
+        let expression = operation(shader, body, i, lanes, &|x| names[x].clone(), place);
         let name = format!("{prefix}{i}");
         lines.line(format!("let {name} = {expression};"));
         names.push(name);
@@ -45,12 +51,13 @@ pub(super) fn emit(
     names
 }
 
-fn operation(
+/// The expression of one value, whose operands are named by `operand`.
+pub(super) fn operation(
     shader: &mut Shader<'_>,
     body: &Body,
     index: ValueId,
     lanes: u32,
-    names: &[String],
+    operand: &dyn Fn(ValueId) -> String,
     place: &dyn Place,
 ) -> String {
     let value = &body.values[index];
@@ -58,23 +65,32 @@ fn operation(
     let operand_dtype = |x: ValueId| body.values[x].dtype;
     match &value.op {
         ValueOp::Load(access) => place.load(shader, *access),
+        ValueOp::LoadAt { access, at } => {
+            let at: Vec<(u8, String)> = at.iter().map(|&(axis, x)| (axis, operand(x))).collect();
+            place.load_at(shader, *access, &at)
+        }
         ValueOp::Sum(product) => place.sum(*product),
-        ValueOp::LoadAt { .. } | ValueOp::Reduce(..) | ValueOp::Size(_) => unimplemented!("package `reduction`"),
+        ValueOp::Reduce(..) => place.reduced(index),
+        ValueOp::Size(size) => {
+            let size = shader.size(size);
+            let number = format!("{}({size})", scalar_type(dtype));
+            if lanes == 1 { number } else { format!("{}({number})", vector_type(dtype, lanes)) }
+        }
         ValueOp::Coordinate { axis, start } => coordinate(shader, *axis, start, lanes, place),
         ValueOp::Scalar(param) => {
             let scalar = shader.scalar(*param, dtype);
             format!("{}({scalar})", vector_type(dtype, lanes))
         }
         ValueOp::Literal(literal) => self::literal(*literal, dtype, lanes),
-        ValueOp::Unary(op, x) => shader.helpers.unary(*op, dtype, lanes, &names[*x]),
+        ValueOp::Unary(op, x) => shader.helpers.unary(*op, dtype, lanes, &operand(*x)),
         ValueOp::Binary(op, x, y) => {
             let divisor = &body.values[*y].op;
             let nonzero = matches!(divisor, ValueOp::Literal(Literal::Integer(y)) if *y != 0 && *y != -1);
-            shader.helpers.binary(*op, dtype, lanes, &names[*x], &names[*y], nonzero)
+            shader.helpers.binary(*op, dtype, lanes, &operand(*x), &operand(*y), nonzero)
         }
-        ValueOp::Compare(op, x, y) => shader.helpers.compare(*op, operand_dtype(*x), &names[*x], &names[*y]),
-        ValueOp::Select(c, x, y) => format!("select({}, {}, {})", names[*y], names[*x], names[*c]),
-        ValueOp::Cast(x) => shader.helpers.cast(operand_dtype(*x), dtype, lanes, &names[*x]),
+        ValueOp::Compare(op, x, y) => shader.helpers.compare(*op, operand_dtype(*x), &operand(*x), &operand(*y)),
+        ValueOp::Select(c, x, y) => format!("select({}, {}, {})", operand(*y), operand(*x), operand(*c)),
+        ValueOp::Cast(x) => shader.helpers.cast(operand_dtype(*x), dtype, lanes, &operand(*x)),
     }
 }
 

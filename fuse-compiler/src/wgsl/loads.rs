@@ -1,6 +1,6 @@
-//! Loads of one or four values through an access.
+//! Loads of one or four values through an access, and loads at computed coordinates.
 
-use fuse_artifact::Uniform;
+use fuse_artifact::{Size, Uniform};
 
 use super::shader::{Shader, from_storage};
 use crate::{fusion::body::KernelAccess, schedule::layout::Along};
@@ -54,6 +54,46 @@ impl Load<'_> {
             if self.buffer_lanes == 1 { format!("{buffer}[{at}]") } else { element(buffer, &at) }
         };
         format!("{}({}, {}, {}, {})", vector(self.access), lane(0), lane(1), lane(2), lane(3))
+    }
+}
+
+/// A load at coordinates that the kernel computes, lane by lane.
+pub(super) struct Gather<'a> {
+    /// The access.
+    pub access: &'a KernelAccess,
+    /// The width that its buffer is bound with, 1 or 4.
+    pub buffer_lanes: u32,
+    /// For each lane, what it adds to the offset; empty where all lanes start at the same element.
+    pub steps: Vec<String>,
+}
+
+impl Gather<'_> {
+    /// `lanes` values: for each, the element at `offset` plus each coordinate of `at` times the stride of its view axis.
+    pub(super) fn read(&self, shader: &mut Shader<'_>, offset: &str, at: &[(u8, String)], lanes: u32) -> String {
+        let KernelAccess { access, dtype, .. } = self.access;
+        let buffer = shader.buffer(access.slot, *dtype, self.buffer_lanes, false);
+        let strides: Vec<String> =
+            at.iter().map(|&(axis, _)| shader.size(&Size::product(&access.view[usize::from(axis) + 1..]))).collect();
+        let one = |lane: u32| {
+            let mut offset = offset.to_owned();
+            if let Some(step) = self.steps.get(lane as usize) {
+                offset += &format!(" + {step}");
+            }
+            for ((_, coordinate), stride) in at.iter().zip(&strides) {
+                let coordinate = if lanes == 1 { coordinate.clone() } else { format!("{coordinate}[{lane}]") };
+                offset += &if stride == "1u" {
+                    format!(" + u32({coordinate})")
+                } else {
+                    format!(" + u32({coordinate}) * {stride}")
+                };
+            }
+            if self.buffer_lanes == 1 { format!("{buffer}[{offset}]") } else { element(&buffer, &offset) }
+        };
+        let stored = match lanes {
+            1 => one(0),
+            _ => format!("{}({}, {}, {}, {})", vector(self.access), one(0), one(1), one(2), one(3)),
+        };
+        from_storage(*dtype, lanes, &stored)
     }
 }
 

@@ -16,6 +16,7 @@ mod loads;
 pub mod names;
 mod operand;
 pub mod pointwise;
+pub mod reduction;
 mod row;
 pub mod shader;
 mod tiles;

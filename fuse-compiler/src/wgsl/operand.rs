@@ -1,10 +1,10 @@
 //! Operands of contractions at a place of the domain: offsets, loads and prologues.
 
-use fuse_artifact::Uniform;
+use fuse_artifact::{Space, Uniform};
 
 use super::{
     expr::{Place, emit},
-    loads::Load,
+    loads::{Gather, Load},
     shader::{Lines, Shader},
 };
 use crate::{
@@ -34,7 +34,7 @@ pub(super) struct Operand<'a> {
 }
 
 impl Operand<'_> {
-    /// The accesses that the operand reads, with their numbers.
+    /// The accesses that the operand reads at coordinates of the domain, with their numbers.
     pub(super) fn loads(&self) -> Vec<u16> {
         let mut found: Vec<u16> = self
             .body
@@ -98,7 +98,7 @@ impl Operand<'_> {
         loaded: &dyn Fn(u16) -> String,
         at: &[String],
     ) -> String {
-        let place = OperandPlace { operand: self, loaded, at, sum: None };
+        let place = OperandPlace { operand: self, loaded, at, sums: &[] };
         let values = emit(shader, lines, self.body, self.lanes, self.prefix, &place);
         values[self.value].clone()
     }
@@ -109,12 +109,34 @@ pub(super) struct OperandPlace<'a> {
     pub(super) operand: &'a Operand<'a>,
     pub(super) loaded: &'a dyn Fn(u16) -> String,
     pub(super) at: &'a [String],
-    pub(super) sum: Option<&'a str>,
+    /// The contraction's sums, one per product.
+    pub(super) sums: &'a [String],
 }
 
 impl Place for OperandPlace<'_> {
     fn load(&self, _: &mut Shader<'_>, access: u16) -> String {
         (self.loaded)(access)
+    }
+
+    fn load_at(&self, shader: &mut Shader<'_>, access: u16, at: &[(u8, String)]) -> String {
+        let Operand { group, lanes, buffer_lanes, lane_axis, .. } = *self.operand;
+        let kernel_access = &group.accesses[usize::from(access)];
+        let space = kernel_access.access.space;
+        let mut offset = shader.uniform(Uniform::Offset { access });
+        let mut steps = vec![];
+        if kernel_access.access.axes.iter().any(Option::is_some) {
+            for (axis, coordinate) in self.at.iter().enumerate() {
+                // Coordinates outside the operand, of lanes that are masked later, read its last elements.
+                let extent = shader.uniform(Uniform::Extent { axis: domain_axis(space, axis, group.shape.len()) });
+                let last = if axis == lane_axis { lanes } else { 1 };
+                let stride = shader.uniform(Uniform::Stride { access, axis: axis as u8 });
+                offset = format!("{offset} + min({coordinate}, {extent} - {last}u) * {stride}");
+                if axis == lane_axis && lanes > 1 {
+                    steps = (0..lanes).map(|lane| format!("{lane}u * {stride}")).collect();
+                }
+            }
+        }
+        Gather { access: kernel_access, buffer_lanes, steps }.read(shader, &offset, at, lanes)
     }
 
     fn coordinate(&self, axis: u8) -> String {
@@ -126,7 +148,19 @@ impl Place for OperandPlace<'_> {
         }
     }
 
-    fn sum(&self, _product: u8) -> String {
-        self.sum.expect("only epilogues use the contraction's sum").to_owned()
+    fn sum(&self, product: u8) -> String {
+        self.sums[usize::from(product)].clone()
     }
+}
+
+/// The axis of a contraction's domain (batch axes, M, N, K) that an axis of one of its spaces is.
+fn domain_axis(space: Space, axis: usize, rank: usize) -> u8 {
+    let (rows, columns, depth) = (rank - 2, rank - 1, rank);
+    let last = match space {
+        Space::Lhs => [rows, depth],
+        Space::Rhs => [depth, columns],
+        Space::Point | Space::Score | Space::Value => [rows, columns],
+    };
+    let domain_axis = axis.checked_sub(rank - 2).map_or(axis, |axis| last[axis]);
+    domain_axis as u8
 }

@@ -4,7 +4,7 @@ use fuse_artifact::{Grid, Pass, Uniform};
 
 use super::{
     expr::{Place, emit},
-    loads::Load,
+    loads::{Gather, Load},
     names::Names,
     shader::{Lines, Shader, to_storage},
 };
@@ -77,6 +77,13 @@ impl PointwisePlace<'_> {
     fn last_axis(&self) -> u8 {
         self.member.rank.saturating_sub(1)
     }
+
+    /// How many lanes after the first exist.
+    fn last_lane(&self, shader: &mut Shader<'_>) -> String {
+        let last = self.last_axis();
+        let extent = shader.uniform(Uniform::Extent { axis: last });
+        format!("({extent} - 1u - c{last})")
+    }
 }
 
 impl Place for PointwisePlace<'_> {
@@ -107,13 +114,26 @@ impl Place for PointwisePlace<'_> {
                 }
             }
         }
-        let extent = if kind == Along::Strided && lanes > 1 {
-            let extent = shader.uniform(Uniform::Extent { axis: last });
-            format!("({extent} - 1u - c{last})")
-        } else {
-            String::new()
-        };
+        let extent = if kind == Along::Strided && lanes > 1 { self.last_lane(shader) } else { String::new() };
         Load { access, lane_axis: last, along: kind, index, buffer_lanes: lanes }.read(shader, &offset, lanes, &extent)
+    }
+
+    fn load_at(&self, shader: &mut Shader<'_>, index: u16, at: &[(u8, String)]) -> String {
+        let access = &self.group.accesses[usize::from(index)];
+        let (lanes, last) = (self.member.lanes, self.last_axis());
+        let mut offset = shader.uniform(Uniform::Offset { access: index });
+        let mut steps = vec![];
+        if access.access.axes.iter().any(Option::is_some) {
+            for axis in 0..self.member.rank.max(1) {
+                let stride = shader.uniform(Uniform::Stride { access: index, axis });
+                offset = format!("{offset} + c{axis} * {stride}");
+                if axis == last && lanes > 1 {
+                    let last_lane = self.last_lane(shader);
+                    steps = (0..lanes).map(|lane| format!("min({lane}u, {last_lane}) * {stride}")).collect();
+                }
+            }
+        }
+        Gather { access, buffer_lanes: lanes, steps }.read(shader, &offset, at, lanes)
     }
 
     fn coordinate(&self, axis: u8) -> String {

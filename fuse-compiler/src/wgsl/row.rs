@@ -7,7 +7,7 @@ use fuse_artifact::{Grid, Pass, Space, Uniform};
 
 use super::{
     builtins::vector_type,
-    epilogue::{Axes, Epilogue, declare_partial, multiply_add, sum_dtype},
+    epilogue::{Axes, Epilogue, declare_partial, multiply_add, rhs_prefixes, sum_dtype},
     names::Names,
     operand::Operand,
     shader::{Lines, Shader},
@@ -36,7 +36,7 @@ pub fn row(
             shader.buffer(access.access.slot, access.dtype, LANES, false);
         }
     }
-    let axes = Axes::new(&mut shader, group);
+    let axes = Axes::new(&mut shader, group, contraction);
     if member.split {
         declare_partial(&mut shader, &axes, sum, LANES);
     } else {
@@ -44,14 +44,21 @@ pub fn row(
     }
     let across = columns / LANES;
     let ty = vector_type(sum, LANES);
-    shader.workgroup_array("partial", &ty, across * depth_lanes, 16);
+    let suffixes = axes.product_suffixes();
+    for suffix in &suffixes {
+        shader.workgroup_array(&format!("partial{suffix}"), &ty, across * depth_lanes, 16);
+    }
     let mut main = Lines::indented();
     locate(&mut shader, &mut main, &axes, member.split, columns, across);
-    main.line(format!("var sum = {ty}();"));
+    for suffix in &suffixes {
+        main.line(format!("var sum{suffix} = {ty}();"));
+    }
     main.line(format!("for (var k = k_begin + layer * {UNROLL}u; k < k_end; k += {}u) {{", depth_lanes * UNROLL));
     let (rows_axis, zero_row) = (axes.batch, "0u".to_owned());
     let lhs = operand(group, &contraction.lhs, "a", 1, rows_axis + 1);
-    let rhs = operand(group, &contraction.rhs[0], "b", LANES, rows_axis + 1);
+    let rhs_prefix = rhs_prefixes(contraction);
+    let rhs = contraction.rhs.iter().zip(&rhs_prefix);
+    let rhs: Vec<_> = rhs.map(|(rhs, prefix)| operand(group, rhs, prefix, LANES, rows_axis + 1)).collect();
     for e in 0..UNROLL {
         main.line("{");
         main.line(format!("let inside = k + {e}u < k_end;"));
@@ -61,24 +68,31 @@ pub fn row(
         let mut rhs_at = axes.batch_names();
         rhs_at.extend(["depth".to_owned(), "column".to_owned()]);
         let a = read(&mut shader, &mut main, &lhs, &lhs_at);
-        let b = read(&mut shader, &mut main, &rhs, &rhs_at);
         let a = format!("{ty}(select({}(), {a}, inside))", super::builtins::scalar_type(sum));
-        let b = format!("select({ty}(), {b}, inside)");
-        main.line(multiply_add(sum, "sum", &a, &b));
+        for (rhs, suffix) in rhs.iter().zip(&suffixes) {
+            let b = read(&mut shader, &mut main, rhs, &rhs_at);
+            let b = format!("select({ty}(), {b}, inside)");
+            main.line(multiply_add(sum, &format!("sum{suffix}"), &a, &b));
+        }
         main.line("}");
     }
     main.line("}");
-    main.line("partial[local] = sum;");
+    for suffix in &suffixes {
+        main.line(format!("partial{suffix}[local] = sum{suffix};"));
+    }
     let mut layers = depth_lanes / 2;
     while layers > 0 {
         main.line("workgroupBarrier();");
         main.line(format!("if layer < {layers}u {{"));
-        main.line(format!("partial[local] += partial[local + {}u];", layers * across));
+        for suffix in &suffixes {
+            main.line(format!("partial{suffix}[local] += partial{suffix}[local + {}u];", layers * across));
+        }
         main.line("}");
         layers /= 2;
     }
     main.line("if layer == 0u && first + lane < columns_in_units {");
-    main.line(format!("finish(batch, {}0u, column, partial[local]);", axes.batch_arguments()));
+    let sums: Vec<String> = suffixes.iter().map(|suffix| format!("partial{suffix}[local]")).collect();
+    main.line(format!("finish(batch, {}0u, column, {});", axes.batch_arguments(), sums.join(", ")));
     main.line("}");
     shader.main = main;
     shader.finish(Grid::Tiles { rows: 1, columns }, across * depth_lanes)

@@ -10,6 +10,13 @@ use super::{
 };
 use crate::fusion::{Group, body::KernelAccess};
 
+/// Parameters of `main` in shaders with subgroup operations.
+const SUBGROUP_INPUTS: &str = "  @builtin(subgroup_id) subgroup: u32,
+  @builtin(num_subgroups) subgroups: u32,
+  @builtin(subgroup_size) subgroup_size: u32,
+  @builtin(subgroup_invocation_id) subgroup_lane: u32,
+";
+
 /// One shader and what the runtime must know to run it.
 pub struct Shader<'a> {
     names: &'a Names,
@@ -22,6 +29,7 @@ pub struct Shader<'a> {
     /// The statements of `main`.
     pub main: Lines,
     workgroup_bytes: u32,
+    smallest_subgroup: u32,
 }
 
 struct Buffer {
@@ -67,7 +75,16 @@ impl<'a> Shader<'a> {
     /// A shader for a kernel whose tensors have the given names.
     pub fn new(names: &'a Names) -> Self {
         let (uniforms, bindings, helpers, module) = (vec![], vec![], Helpers::default(), Lines::default());
-        Self { names, uniforms, bindings, helpers, module, main: Lines::indented(), workgroup_bytes: 0 }
+        Self {
+            names,
+            uniforms,
+            bindings,
+            helpers,
+            module,
+            main: Lines::indented(),
+            workgroup_bytes: 0,
+            smallest_subgroup: 0,
+        }
     }
 
     /// The expression that reads a uniform word as `u32`.
@@ -131,12 +148,21 @@ impl<'a> Shader<'a> {
         self.workgroup_bytes += count * bytes;
     }
 
+    /// Enables subgroup operations, for subgroups of at least `smallest` invocations.
+    pub fn use_subgroups(&mut self, smallest: u32) {
+        self.smallest_subgroup = smallest;
+    }
+
     /// The finished pass.
     pub fn finish(self, grid: Grid, workgroup_size: u32) -> Pass {
         let helpers = self.helpers.text();
         let mut text = String::new();
-        if self.features().f16 {
+        let features = self.features();
+        if features.f16 {
             text += "enable f16;\n\n";
+        }
+        if features.subgroups > 0 {
+            text += "enable subgroups;\n\n";
         }
         if !self.uniforms.is_empty() {
             text += "struct Params {\n";
@@ -163,7 +189,8 @@ impl<'a> Shader<'a> {
         let _ = write!(
             text,
             "\n@compute @workgroup_size({workgroup_size})\nfn main(\n  @builtin(workgroup_id) workgroup: vec3<u32>,\n  \
-             @builtin(num_workgroups) workgroups: vec3<u32>,\n  @builtin(local_invocation_index) local: u32,\n) {{\n{}}}\n",
+             @builtin(num_workgroups) workgroups: vec3<u32>,\n  @builtin(local_invocation_index) local: u32,\n{}) {{\n{}}}\n",
+            if features.subgroups > 0 { SUBGROUP_INPUTS } else { "" },
             self.main.text
         );
         Pass {
@@ -180,7 +207,7 @@ impl<'a> Shader<'a> {
     pub fn features(&self) -> Features {
         let f16_storage = self.bindings.iter().any(|buffer| buffer.binding.dtype == DType::F16);
         let f16_casts = self.main.text.contains("f16") || self.module.text.contains("f16");
-        Features { f16: f16_storage || f16_casts, subgroups: 0 }
+        Features { f16: f16_storage || f16_casts, subgroups: self.smallest_subgroup }
     }
 }
 

@@ -230,6 +230,6 @@ fn list(dtypes: &[DType]) -> Option<String> {
 }
 
 /// Whether an attribute decides if the function exists, so that it belongs to the module, too.
-fn is_condition(attribute: &Attribute) -> bool {
+pub(crate) fn is_condition(attribute: &Attribute) -> bool {
     attribute.path().is_ident("cfg")
 }

@@ -1,14 +1,16 @@
 //! The expansion of `fuse!`, outside of rustc: tokens in, tokens out.
 //!
 //! ```text
-//! tokens -> front (graphs, headers, diagnostics) -> compile (artifacts) -> items | expression -> tokens
-//!                                                                     \-> fallback, where something is wrong
+//! tokens -> chain (imports) -> front (graphs, headers, diagnostics) -> compile (artifacts) -> items | expression -> tokens
+//!                 \-> the macro of an imported function                                   \-> fallback, where something is wrong
 //! ```
 //!
 //! Whatever happens, the result is tokens: diagnostics become `compile_error!`s, and a panic of the compiler is caught
 //! and reported like any other error.
 
 mod artifact;
+mod chain;
+mod companion;
 mod diagnostics;
 mod dump;
 mod expression;
@@ -40,32 +42,79 @@ use signature::Signature;
 pub(crate) struct Context {
     /// The path of the runtime's `__private` module.
     pub(crate) runtime: TokenStream,
+    /// The path of `fuse!` itself.
+    pub(crate) callback: TokenStream,
     /// Where the macro is called, as a file name; names the files of an expression.
     pub(crate) place: String,
+    /// A part of a name that no other call of the macro has.
+    pub(crate) unique: String,
     /// Where to write what the compiler did, if anywhere.
     pub(crate) dump: Option<PathBuf>,
 }
 
-/// Expands `fuse! { … }` or `fuse!(…)`.
-pub(crate) fn expand(tokens: TokenStream, context: &Context) -> TokenStream {
-    let is_items = front::is_items(&tokens);
-    let expanded = guard(|| if is_items { expand_items(tokens, context) } else { expand_expression(tokens, context) });
-    expanded.unwrap_or_else(|message| {
-        let diagnostic = internal(Span::call_site(), &message);
-        if is_items { diagnostics::items(&[diagnostic]) } else { diagnostics::expression(&[diagnostic], &[]) }
-    })
+/// The two forms of `fuse!`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    Items,
+    Expression,
 }
 
-fn expand_items(tokens: TokenStream, context: &Context) -> TokenStream {
-    let source = tokens.to_string();
-    let items = front::items(tokens);
-    let mut diagnostics: Vec<Diagnostic> = items.diagnostics.into_iter().collect();
+impl Form {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Items => "items",
+            Self::Expression => "expression",
+        }
+    }
+}
+
+/// What to compile: a block or expression with all that it imports.
+pub(crate) struct Source {
+    tokens: TokenStream,
+    form: Form,
+    /// Where the author wrote it, as a file name.
+    place: String,
+}
+
+/// Expands `fuse! { … }` or `fuse!(…)`.
+pub(crate) fn expand(tokens: TokenStream, context: &Context) -> TokenStream {
+    let form = if front::is_items(&tokens) { Form::Items } else { Form::Expression };
+    match guard(|| chain::next(tokens, context)) {
+        Ok(chain::Next::Ask(tokens)) => tokens,
+        Ok(chain::Next::Compile(source)) => compile(source, context),
+        Err(message) => failure(form, &message),
+    }
+}
+
+fn compile(source: Source, context: &Context) -> TokenStream {
+    let form = source.form;
+    let expanded = guard(|| match form {
+        Form::Items => expand_items(source, context),
+        Form::Expression => expand_expression(source, context),
+    });
+    expanded.unwrap_or_else(|message| failure(form, &message))
+}
+
+fn failure(form: Form, message: &str) -> TokenStream {
+    let diagnostic = internal(Span::call_site(), message);
+    match form {
+        Form::Items => diagnostics::items(&[diagnostic]),
+        Form::Expression => diagnostics::expression(&[diagnostic], &[]),
+    }
+}
+
+fn expand_items(source: Source, context: &Context) -> TokenStream {
+    let text = source.tokens.to_string();
+    let items = front::items(source.tokens);
+    let mut diagnostics: Vec<Diagnostic> = items.diagnostics.iter().cloned().collect();
     let mut names = BTreeSet::new();
     let mut expanded = TokenStream::new();
-    for function in &items.functions {
+    for (index, function) in items.functions.iter().enumerate() {
         // Of two functions of one name, which is an error already, one is enough for the callers.
         if names.insert(function.header.name.to_string()) {
-            expanded.extend(expand_function(function, &source, context, &mut diagnostics));
+            expanded.extend(expand_function(function, &text, context, &mut diagnostics));
+            let definitions = items.definitions(index, |name| companion::id(name, context));
+            expanded.extend(companion::expand(&function.header, &definitions, context));
         }
     }
     let diagnostics = diagnostics::items(&diagnostics);
@@ -96,10 +145,10 @@ fn expand_function(
     }
 }
 
-fn expand_expression(tokens: TokenStream, context: &Context) -> TokenStream {
-    let mut expression = front::expression(tokens);
+fn expand_expression(source: Source, context: &Context) -> TokenStream {
+    let mut expression = front::expression(source.tokens);
     let mut diagnostics: Vec<Diagnostic> = std::mem::take(&mut expression.diagnostics).into_iter().collect();
-    let instances = match compile_instances(&expression.instances, &context.place, Span::call_site(), context) {
+    let instances = match compile_instances(&expression.instances, &source.place, Span::call_site(), context) {
         Ok(instances) => instances,
         Err(diagnostic) => {
             diagnostics.push(diagnostic);

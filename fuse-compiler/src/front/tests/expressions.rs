@@ -82,6 +82,78 @@ fn ranks_follow_from_shape_operations() {
     assert_eq!(rank("permute(x, [2, 0, 1])"), RankExpr::Known(3));
     assert_eq!(rank("slice(x, axis = -1, start = 1, end = 3)"), RankExpr::Of(0));
     assert_eq!(rank("index(x, axis = -1)"), RankExpr::Of(0));
+    assert_eq!(rank("sum(x)"), RankExpr::Known(0));
+    assert_eq!(rank("sum(x, axis = -1)"), RankExpr::Minus1(of(0)));
+    assert_eq!(rank("mean(x, axis = [-1, -3], keepdim = true)"), RankExpr::Of(0));
+    assert_eq!(rank("x - unsqueeze(mean(x, axis = -1), axis = -1)"), RankExpr::Of(0));
+    assert_eq!(rank("var(x, axis = [-1, -2])"), RankExpr::Minus1(Box::new(RankExpr::Minus1(of(0)))));
+    assert_eq!(rank("softmax(x)"), RankExpr::Of(0));
+    assert_eq!(rank("layer_norm(x, g, b)"), RankExpr::Of(0));
+    assert_eq!(rank("embedding(t, i)"), RankExpr::Plus1(of(1)));
+    assert_eq!(rank("gather(t, i, axis = -1)"), RankExpr::Of(0));
+    assert_eq!(rank("one_hot(i, classes = 4)"), RankExpr::Plus1(of(0)));
+    assert_eq!(rank("concat([x, y], axis = -1)"), RankExpr::Same(of(0), of(1)));
+    assert_eq!(rank("concat([x, reshape(y, [2, 3])], axis = -1)"), RankExpr::Exactly(2, of(0)));
+    assert_eq!(rank("flip(dropout(x, p, seed), axis = -1)"), RankExpr::Of(0));
+}
+
+#[test]
+fn ranks_are_required_even_where_no_result_shows_them() {
+    let required = |source: &str| checked(source).requirements;
+    assert_eq!(required("transpose(x)"), []);
+    assert_eq!(required("sum(transpose(x))"), [RankExpr::AtLeast(2, of(0))]);
+    assert_eq!(required("sum(x, axis = -1)"), []);
+    assert_eq!(required("sum(x, axis = -2)"), [RankExpr::AtLeast(2, of(0))]);
+    assert_eq!(required("sum(x, axis = [-1, -2])"), []);
+    assert_eq!(required("softmax(x)"), [RankExpr::AtLeast(1, of(0))]);
+    assert_eq!(required("sum(relu(matmul(x, y) + z))"), [RankExpr::Matmul(of(0), of(1))]);
+    assert_eq!(required("permute(x, [1, 0])"), [RankExpr::Exactly(2, of(0))]);
+    assert_eq!(required("dot(x, y)"), [RankExpr::Exactly(1, of(0)), RankExpr::Exactly(1, of(1))]);
+    assert_eq!(required("outer(x, x)"), [RankExpr::Exactly(1, of(0))]);
+    assert_eq!(required("argmax(x)"), [RankExpr::Exactly(1, of(0))]);
+    assert_eq!(required("dropout(x, p, 3)"), [RankExpr::Exactly(0, of(1))]);
+    let norm = [RankExpr::AtLeast(1, of(0)), RankExpr::Exactly(1, of(1))];
+    assert_eq!(required("rms_norm(x, g)"), norm);
+}
+
+#[test]
+fn dtypes_of_operands_that_are_not_values() {
+    let dtype = |source: &str, variable: usize| checked(source).variables[variable].dtype;
+    assert_eq!(dtype("embedding(t, i)", 1), ExpressionDType::Known(DType::I32));
+    assert_eq!(dtype("one_hot(i, classes = 4)", 0), ExpressionDType::Known(DType::I32));
+    assert_eq!(dtype("dropout(x, p, seed)", 1), ExpressionDType::Known(DType::F32));
+    assert_eq!(dtype("dropout(x, p, seed)", 2), ExpressionDType::Known(DType::U32));
+    assert_eq!(dtype("rms_norm(x, g, eps = e)", 2), ExpressionDType::Known(DType::F32));
+    assert_eq!(dtype("any(x, axis = -1)", 0), ExpressionDType::Known(DType::Bool));
+    assert_eq!(checked("argmax(x, axis = -1)").results[0].dtype, ExpressionDType::Known(DType::I32));
+    assert_eq!(checked("concat([x, y * 0.5], axis = -1)").classes, [DTypeClass::Float]);
+    assert_eq!(checked("mean(x)").classes, [DTypeClass::Float]);
+    assert_eq!(checked("max(x)").classes, [DTypeClass::Number]);
+}
+
+#[test]
+fn an_expression_computes_what_a_function_does() {
+    let value = |shape: &[usize], data: &[f64]| super::value(shape, data);
+    let result = |source: &str, inputs: &[crate::interp::Value]| {
+        let expression = checked(source);
+        crate::interp::run(&expression.instances[0].graph, inputs).expect("the inputs fit").remove(0)
+    };
+    let x = value(&[2, 3], &[1.0, 2.0, 6.0, 0.0, -1.0, 1.0]);
+    let found = result("sum(x, axis = -1)", std::slice::from_ref(&x));
+    assert_eq!((found.data, found.shape), (vec![9.0, 0.0], vec![1, 1, 1, 1, 1, 2]));
+    assert_eq!(result("max(x)", std::slice::from_ref(&x)).data, [6.0]);
+    let y = value(&[1, 3], &[7.0, 8.0, 9.0]);
+    let joined = result("concat([y, x], axis = -2)", &[y.clone(), x.clone()]);
+    assert_eq!(joined.data, [7.0, 8.0, 9.0, 1.0, 2.0, 6.0, 0.0, -1.0, 1.0]);
+    let ids = crate::interp::Value { dtype: DType::I32, ..value(&[2], &[1.0, 0.0]) };
+    let taken = result("embedding(x, ids)", &[x.clone(), ids.clone()]);
+    assert_eq!((taken.data, taken.shape), (vec![0.0, -1.0, 1.0, 1.0, 2.0, 6.0], vec![1, 1, 1, 1, 2, 3]));
+    assert_eq!(result("gather(x, ids, axis = -1)", &[x.clone(), ids]).data, [2.0, 1.0, -1.0, 0.0]);
+    let gamma = value(&[2], &[1.0, 2.0]);
+    let normed = result("rms_norm(x, g, axis = -2, eps = 1e-9)", &[value(&[2, 1], &[3.0, 3.0]), gamma]);
+    assert!((normed.data[0] - 1.0).abs() < 1e-6 && (normed.data[1] - 2.0).abs() < 1e-6, "{normed:?}");
+    let odd = crate::interp::run(&checked("concat([y, x], axis = -1)").instances[0].graph, &[y, x]);
+    assert!(odd.is_err(), "rows differ in number");
 }
 
 #[test]

@@ -72,6 +72,32 @@ fn nasty_texts_are_reported() {
         "((x))(y)",
         "unsqueeze(reshape(x, [1, 1, 1, 1, 1, 1]), axis = 0)",
         "170141183460469231731687303715884105727 * 2 + x",
+        "fn f(x: f32[N]) -> f32[N] { sum(x, axis = []) }",
+        "fn f(x: f32[N]) -> f32[N] { sum(x, axis = [[0]]) }",
+        "fn f(x: f32[N]) -> f32 { sum(x, axis = 9223372036854775807) }",
+        "fn f(x: f32[N]) -> f32[N] { concat([], axis = 0) }",
+        "fn f(x: f32[N]) -> f32[N] { concat(x, axis = 0) }",
+        "fn f(x: f32[N]) -> f32[N] { concat([[x]], axis = 0) }",
+        "fn f(x: f32[N]) -> f32[N] { concat([x, 1.0], axis = 0) }",
+        "fn f(x: f32[N]) -> f32[N] { stack([x, x], axis = 5) }",
+        "fn f(x: f32[A, B, C, D, E, F]) -> f32[A] { stack([x, x], axis = 0) }",
+        "fn f(x: f32[A, B, C, D, E, F], i: i32[G, H]) -> f32[A] { gather(x, i) }",
+        "fn f(x: f32[N]) -> f32[N] { group_norm(x, x, x, groups = 2) }",
+        "fn f(x: f32[B, N]) -> f32[B, N] { group_norm(x, x, x, groups = N - N) }",
+        "fn f(x: f32[N]) -> f32[N] { x * ((N - N - 1) as f32) }",
+        "fn f(x: f32[N]) -> f32[N] { dropout(x, x, x) }",
+        "fn f(x: f32[N]) -> f32[N] { softmax() }",
+        "fn f(x: f32[N], s: f32) -> f32[N] { softmax(s) + x }",
+        "fn f(x: f32[N]) -> f32[N] { max([x, x]) }",
+        "sum(x, axis = 0)",
+        "sum(x, axis = N)",
+        "sum(x, axis = -7)",
+        "group_norm(x, g, b, groups = 2)",
+        "stack([x, 1.0], axis = 0)",
+        "concat([1.0, x], axis = -1)",
+        "batch_norm(x, m, v, g, b)",
+        "one_hot(i, classes = N)",
+        "dropout(x, reshape(p, [4]), 1)",
     ];
     for text in texts.into_iter().chain([deep.as_str(), &minus, &chain, &returns, &matches, &dims, &calls]) {
         // Unbalanced texts are no token streams: rustc reports them before a macro runs.
@@ -94,6 +120,12 @@ fn mutated_programs_are_answered() {
         "fn g(x: f32[B, M, N]) -> f32[B, N, 1] { unsqueeze(reshape(slice(transpose(x), axis = 2, start = 0, end = 1),
             [B, N]), axis = -1) }",
         "let m = index(axis = -2) >= index(axis = -1); (select(m, matmul(q, transpose(k)) * 0.125, -1e9), dot(a, b))",
+        "fn h(x: f32[B, C, N], g: f32[C], i: i32[N], b: bool[B, N]) -> (f32[B, C, N], i32[B, C], f32[N, C, N], f32) {
+            let m = mean(x, axis = [0, N], keepdim = true); let s = softmax(x - m, axis = 1) / sqrt(N as f32);
+            (group_norm(s, g, g, groups = 2, eps = 1e-3), argmax(x, axis = -1),
+             gather(concat([x, flip(x, axis = 0)], axis = B), i), var(x, correction = 1) + sum(b as f32)) }",
+        "sum(dropout(layer_norm(x, g, b), 0.5, seed), axis = [-1, -2], keepdim = true) + logsumexp(embedding(t, i))",
+        "(stack([x, y], axis = -1), concat([x, y, x], axis = -2), one_hot(argmin(x, axis = -1), classes = 7), any(b))",
         "broadcast_to(squeeze(x, axis = -1), [2, 3]) + permute(y, [1, 0]) % unsqueeze(z, axis = -2)",
     ];
     let mut answered = 0;

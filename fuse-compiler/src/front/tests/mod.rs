@@ -7,7 +7,10 @@ mod graphs;
 mod movement;
 mod reductions;
 
+use fuse_artifact::DType;
+
 use super::{Expression, Items, expression, is_items, items};
+use crate::interp::{Value, run};
 
 fn items_of(source: &str) -> Items {
     items(source.parse().expect("the test's tokens are balanced"))
@@ -22,4 +25,19 @@ fn messages(source: &str) -> Vec<crate::diag::Diagnostic> {
     let tokens = source.parse().expect("the test's tokens are balanced");
     let diagnostics = if is_items(&tokens) { items(tokens).diagnostics } else { expression(tokens).diagnostics };
     diagnostics.into_iter().collect()
+}
+
+/// An `f32` input of the interpreter.
+fn value(shape: &[usize], data: &[f64]) -> Value {
+    Value { dtype: DType::F32, shape: shape.to_vec(), data: data.to_vec() }
+}
+
+/// The only result of the last function for these inputs.
+fn values(source: &str, inputs: &[Value]) -> Vec<f64> {
+    let items = items_of(source);
+    let messages: Vec<String> = items.diagnostics.iter().map(ToString::to_string).collect();
+    assert!(messages.is_empty(), "{messages:?}");
+    let last = items.functions.last().expect("the test has a function");
+    let mut results = run(&last.instances[0].graph, inputs).expect("the inputs fit");
+    results.remove(0).data
 }

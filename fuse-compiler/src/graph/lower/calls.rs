@@ -1,26 +1,24 @@
 //! Which functions of a block a body calls.
 
-use syn::Ident;
-
 use crate::syntax::ast::{Argument, Block, Call, Expr, ExprKind, Function};
 
 /// Whether `function` calls a function of this name.
-pub(super) fn is_callee(function: &Function, name: &Ident) -> bool {
+pub(crate) fn is_callee(function: &Function, name: &str) -> bool {
     block_calls(&function.body, name)
 }
 
-fn block_calls(block: &Block, name: &Ident) -> bool {
+fn block_calls(block: &Block, name: &str) -> bool {
     block.lets.iter().any(|statement| expr_calls(&statement.value, name)) || expr_calls(&block.value, name)
 }
 
-fn expr_calls(expr: &Expr, name: &Ident) -> bool {
+fn expr_calls(expr: &Expr, name: &str) -> bool {
     match &expr.kind {
         ExprKind::Name(_) | ExprKind::Literal(_) | ExprKind::Error => false,
         ExprKind::Unary(_, x) | ExprKind::Cast(x, ..) => expr_calls(x, name),
         ExprKind::Binary(_, a, b) => expr_calls(a, name) || expr_calls(b, name),
         ExprKind::Tuple(values) => values.iter().any(|value| expr_calls(value, name)),
         ExprKind::Block(block) => block_calls(block, name),
-        ExprKind::Call(call) => call.name == *name || call_arguments(call).any(|argument| expr_calls(argument, name)),
+        ExprKind::Call(call) => call.name == name || call_arguments(call).any(|argument| expr_calls(argument, name)),
     }
 }
 

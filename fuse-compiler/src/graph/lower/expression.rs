@@ -136,6 +136,9 @@ impl<'a> Lowering<'a> {
                     .help(format!("its number is `{text} as f32`, or `as i32`")),
             );
         }
+        if let Some(value) = catalog::constant(&text) {
+            return Lazy::literal(Literal::Float(value, None), at);
+        }
         let diagnostic = Diagnostic::new(Code::UnknownVariable, at, format!("unknown variable `{text}`"));
         let names = scope.variables.keys().map(String::as_str);
         self.poison(match suggest(&text, names) {
@@ -148,7 +151,7 @@ impl<'a> Lowering<'a> {
     }
 
     fn function_named(&self, name: &str) -> Option<usize> {
-        self.program.functions.iter().position(|function| function.name == name)
+        self.program.names[self.caller].get(name).copied()
     }
 
     fn call(&mut self, call: &Call, at: SourceRange, scope: &Scope) -> Value {
@@ -177,7 +180,7 @@ impl<'a> Lowering<'a> {
     }
 
     fn unknown_operation(&mut self, name: &str, at: SourceRange, scope: &Scope) -> Value {
-        if self.program.broken.iter().any(|broken| broken == name) {
+        if self.program.is_reported(name) {
             return Value::Poison;
         }
         if catalog::is_planned(name) {
@@ -196,8 +199,7 @@ impl<'a> Lowering<'a> {
                     .help(format!("for a product write `{name} * (…)`")),
             );
         }
-        let functions: Vec<String> = self.program.functions.iter().map(|function| function.name.to_string()).collect();
-        let names = catalog::names().chain(functions.iter().map(String::as_str));
+        let names = catalog::names().chain(self.program.names[self.caller].keys().map(String::as_str));
         let help = match (catalog::synonym(name), suggest(name, names)) {
             (Some(here), _) => format!("write `{here}`"),
             (None, Some(close)) => format!("did you mean `{close}`?"),

@@ -21,16 +21,53 @@ use crate::{
     syntax::{
         Parsed,
         ast::{Dim, Element, Function, Type},
+        imports::Linked,
     },
 };
 
 /// The dtypes of a `T: Float`.
 const FLOATS: [DType; 2] = [DType::F32, DType::F16];
 
+/// The functions of a block and those that it imports, none lowered yet.
+pub(crate) fn program_of(parsed: &Parsed) -> Program<'_> {
+    let own = parsed.module.functions.len();
+    let definitions = &parsed.links.definitions;
+    let by_id = |id: &Ident| definitions.iter().position(|linked| linked.definition.id == *id).map(|i| own + i);
+    let imports: BTreeMap<String, usize> = parsed
+        .links
+        .imports
+        .iter()
+        .rev()
+        .filter_map(|import| Some((import.local.to_string(), by_id(import.id.as_ref()?)?)))
+        .collect();
+    let mut block = imports;
+    for (index, function) in parsed.module.functions.iter().enumerate().rev() {
+        block.insert(function.name.to_string(), index);
+    }
+    let imported = definitions.iter().map(|Linked { definition, .. }| {
+        definition.callees.iter().filter_map(|(name, id)| Some((name.clone(), by_id(id)?))).collect()
+    });
+    let reported = parsed.links.imports.iter().filter(|import| import.id.is_none());
+    Program {
+        functions: parsed.module.functions.iter().chain(definitions.iter().map(|linked| &linked.function)).collect(),
+        own,
+        names: std::iter::repeat_n(block.clone(), own).chain(imported).chain([block]).collect(),
+        sound: (0..own).map(|_| false).chain(definitions.iter().map(|linked| linked.definition.sound)).collect(),
+        broken: parsed.broken.iter().cloned().chain(reported.map(|import| import.local.to_string())).collect(),
+        open: parsed.links.open,
+    }
+}
+
 /// Lowers the functions of a block: for each its instances, none if something was reported about it.
-pub(crate) fn lower_items(parsed: &Parsed, sink: &Sink, spans: &mut SpanTable) -> Vec<Vec<Instance>> {
+pub(crate) fn lower_items(
+    parsed: &Parsed,
+    program: &mut Program<'_>,
+    sink: &Sink,
+    spans: &mut SpanTable,
+) -> Vec<Vec<Instance>> {
     let functions = &parsed.module.functions;
     let enter = |index: usize| sink.enter(parsed.positions[index]);
+    check_imports(parsed, sink);
     let mut sound = Vec::new();
     for index in 0..functions.len() {
         enter(index);
@@ -38,29 +75,53 @@ pub(crate) fn lower_items(parsed: &Parsed, sink: &Sink, spans: &mut SpanTable) -
         check_signature(functions, index, sink);
         sound.push(sink.errors() == before);
     }
-    let order = callees_first(functions, |cycle| {
+    let order = callees_first(program, |cycle| {
         enter(cycle[0]);
         sink.report(circle(cycle, functions));
         cycle.iter().for_each(|&index| sound[index] = false);
     });
-    let mut program = Program { functions, sound: vec![false; functions.len()], broken: &parsed.broken };
     let mut lowered: Vec<Vec<Instance>> = functions.iter().map(|_| Vec::new()).collect();
     for index in order {
         enter(index);
         if sound[index] {
-            lowered[index] = lower_function(&functions[index], &program, sink, spans);
+            lowered[index] = lower_function(index, program, sink, spans);
             program.sound[index] = !lowered[index].is_empty();
         }
     }
     lowered
 }
 
-fn lower_function(function: &Function, program: &Program<'_>, sink: &Sink, spans: &mut SpanTable) -> Vec<Instance> {
+/// An import has a name of its own.
+pub(crate) fn check_imports(parsed: &Parsed, sink: &Sink) {
+    let imports = &parsed.links.imports;
+    for (position, import) in imports.iter().enumerate() {
+        let (name, at) = (&import.local, ident_range(&import.local));
+        let collision = |message: String| Diagnostic::new(Code::ImportCollision, at, message);
+        let help = format!("give it another name: `use … as my_{name};`");
+        if let Some(function) = parsed.module.functions.iter().find(|function| function.name == *name) {
+            let note = "the function of the block is here";
+            let diagnostic = collision(format!("`{name}` is imported and defined in the same block"));
+            sink.report(diagnostic.note(ident_range(&function.name), note).help(&help));
+        } else if let Some(earlier) = imports[..position].iter().find(|other| other.local == *name) {
+            let diagnostic = collision(format!("`{name}` is imported twice"));
+            sink.report(diagnostic.note(ident_range(&earlier.local), "the first is here").help(&help));
+        } else if is_operation(&name.to_string()) {
+            sink.report(collision(format!("`{name}` is the name of an operation")).help(&help));
+        }
+    }
+}
+
+fn is_operation(name: &str) -> bool {
+    catalog::find(name).is_some() || catalog::is_planned(name)
+}
+
+fn lower_function(index: usize, program: &Program<'_>, sink: &Sink, spans: &mut SpanTable) -> Vec<Instance> {
+    let function = program.functions[index];
     let mut instances = Vec::new();
     for dtypes in choices(function.generics.len()) {
         let (first, before) = (instances.is_empty(), sink.len());
         let choice = choice_text(function, &dtypes);
-        match lower_instance(function, &dtypes, first, program, sink, spans) {
+        match lower_instance(index, &dtypes, first, program, sink, spans) {
             Some(graph) if sink.errors_here() == 0 => instances.push(Instance { dtypes, graph }),
             _ => {
                 if !first {
@@ -91,15 +152,16 @@ fn choices(generics: usize) -> Vec<Vec<DType>> {
 }
 
 fn lower_instance(
-    function: &Function,
+    index: usize,
     dtypes: &[DType],
     warn: bool,
     program: &Program<'_>,
     sink: &Sink,
     spans: &mut SpanTable,
 ) -> Option<Graph> {
+    let function = program.functions[index];
     let (name, place) = (function.name.to_string(), ident_range(&function.name));
-    let mut lowering = Lowering::new((name, place), function.options.clone(), sink, spans, program);
+    let mut lowering = Lowering::new((name, place), index, function.options.clone(), sink, spans, program);
     let mut scope = Scope { variables: BTreeMap::new(), dims: Rc::default(), dtypes: dtypes.into(), warn };
     lowering.bind_params(function, &mut scope);
     let value = Operand { value: lowering.block(&function.body, &scope), range: function.body.value.span };
@@ -217,11 +279,16 @@ impl Lowering<'_> {
             Value::Lazy(lazy) => {
                 let fits = super::pointwise::join(lazy.dtype, super::value::LazyDType::Known(want.dtype)).is_some();
                 let dtype = if fits { want.dtype } else { lazy.dtype.default_dtype() };
-                let shape = if lazy.indexed { want.shape.clone() } else { vec![] };
+                let shape = if lazy.indexed { self.pad(want.shape.clone()) } else { vec![] };
                 self.resolve(lazy, dtype, &shape)?
             }
             _ => self.force(&operand)?,
         };
+        if self.padded
+            && let Some(node) = self.padded_result(node, &want, &function.name.to_string())
+        {
+            return Some(node);
+        }
         let found = &self.graph.nodes[node].ty;
         if *found == want {
             return Some(node);
@@ -276,7 +343,7 @@ fn check_signature(functions: &[Function], index: usize, sink: &Sink) {
     let function = &functions[index];
     let name = function.name.to_string();
     let at = ident_range(&function.name);
-    if catalog::find(&name).is_some() || catalog::is_planned(&name) {
+    if is_operation(&name) {
         sink.report(
             Diagnostic::new(Code::ReservedName, at, format!("`{name}` is the name of an operation"))
                 .help(format!("rename the function, for example `my_{name}`")),
@@ -317,15 +384,24 @@ fn check_dims(function: &Function, sink: &Sink) {
     }
 }
 
-/// An order in which callees come before callers; circles of calls are handed to `found`.
-fn callees_first(functions: &[Function], mut found: impl FnMut(&[usize])) -> Vec<usize> {
-    let calls: Vec<Vec<usize>> = functions
-        .iter()
-        .map(|function| (0..functions.len()).filter(|&callee| is_callee(function, &functions[callee].name)).collect())
+/// An order of the block's own functions in which callees come before callers; circles of calls are handed to `found`.
+/// Imported functions call none of them.
+fn callees_first(program: &Program<'_>, mut found: impl FnMut(&[usize])) -> Vec<usize> {
+    let calls: Vec<Vec<usize>> = (0..program.own)
+        .map(|index| {
+            let (function, names) = (program.functions[index], &program.names[index]);
+            let mut callees: Vec<usize> = names
+                .iter()
+                .filter(|&(name, &callee)| callee < program.own && is_callee(function, name))
+                .map(|(_, &callee)| callee)
+                .collect();
+            callees.sort_unstable();
+            callees
+        })
         .collect();
-    let walk = Walk { calls: &calls, state: vec![Cell::new(State::New); functions.len()] };
+    let walk = Walk { calls: &calls, state: vec![Cell::new(State::New); program.own] };
     let mut order = Vec::new();
-    for start in 0..functions.len() {
+    for start in 0..program.own {
         walk.visit(start, &mut Vec::new(), &mut order, &mut found);
     }
     order

@@ -1,8 +1,8 @@
-//! Calls of functions of the same block, which are inlined.
+//! Calls of functions, of the same block or imported, which are inlined.
 
 use std::{collections::BTreeMap, rc::Rc};
 
-use fuse_artifact::{DType, Size};
+use fuse_artifact::{DType, Relation, Size};
 
 use super::{
     Binding, Lowering, Scope, axes_text,
@@ -14,21 +14,29 @@ use super::{
 };
 use crate::{
     diag::{Code, Diagnostic, SourceRange},
+    front::RankExpr,
     graph::NodeId,
-    syntax::ast::{Argument, Call, Dim, Element, Function, Param},
+    syntax::ast::{Argument, Call, Dim, Element, Function, Param, Type},
 };
 
 impl<'a> Lowering<'a> {
     /// The value of a call: the callee's body with the arguments for its parameters.
     pub(super) fn call_function(&mut self, index: usize, call: &Call, at: SourceRange, scope: &Scope) -> Value {
-        let function = &self.program.functions[index];
+        let function = self.program.functions[index];
         let arguments = self.function_arguments(function, call, scope);
         if !self.program.sound[index] || self.too_large {
             return Value::Poison;
         }
         let Some(arguments) = arguments else { return Value::Poison };
         let Some(callee) = self.bind_arguments(function, &arguments, call) else { return Value::Poison };
+        let before = self.sink.len();
+        let caller = std::mem::replace(&mut self.caller, index);
         let value = Operand { value: self.block(&function.body, &callee), range: at };
+        self.caller = caller;
+        if index >= self.program.own && (caller < self.program.own || caller == self.program.functions.len()) {
+            // The definition is sound by itself: whatever is wrong follows from this call.
+            self.sink.relocate(before, at, &format!("in the definition of `{}`", function.name));
+        }
         match self.results(function, &value, &callee) {
             Some(nodes) if function.tuple => Value::Tuple(nodes.into_iter().map(Value::Node).collect()),
             Some(nodes) => nodes.first().map_or(Value::Poison, |node| Value::Node(*node)),
@@ -84,7 +92,7 @@ impl<'a> Lowering<'a> {
         let nodes: Vec<NodeId> = nodes.into_iter().collect::<Option<_>>()?;
         let mut dims = BTreeMap::new();
         for (node, param) in nodes.iter().zip(&function.params) {
-            for (dim, size) in param.ty.dims.iter().flatten().zip(self.shape(*node)) {
+            for (dim, size) in param.ty.dims.iter().flatten().zip(self.last_axes(*node, rank_of(&param.ty))) {
                 if let Dim::Name(name) = dim {
                     dims.entry(name.to_string()).or_insert_with(|| size.clone());
                 }
@@ -161,7 +169,16 @@ impl<'a> Lowering<'a> {
             Value::Lazy(lazy) if !lazy.indexed => self.resolve(lazy, want, &[])?,
             _ => self.force(&argument)?,
         };
-        let (rank, expected) = (self.shape(node).len(), param.ty.dims.as_ref().map_or(0, Vec::len));
+        let expected = rank_of(&param.ty);
+        let rank = match self.rank_of(node) {
+            RankExpr::Known(rank) if self.padded => *rank,
+            _ if self.padded => {
+                let what = format!("axes of argument `{}` of `{}`, which takes {expected}", param.name, function.name);
+                self.require_visible_rank(node, expected, what);
+                return Some(node);
+            }
+            _ => self.shape(node).len(),
+        };
         if rank != expected {
             let message = format!(
                 "argument `{}` of `{}`: expected `{}` with {}, found `{}` with {}",
@@ -190,10 +207,16 @@ impl<'a> Lowering<'a> {
         dims: &BTreeMap<String, Size>,
         function: &Function,
     ) {
-        let shape = self.shape(node).to_vec();
+        let shape = self.last_axes(node, rank_of(&param.ty)).to_vec();
         for (dim, size) in param.ty.dims.iter().flatten().zip(&shape) {
             let Ok(want) = size_of_dim(dim, dims) else { continue };
             if want == *size {
+                continue;
+            }
+            if self.padded && (want.as_constant().is_none() || size.as_constant().is_none()) {
+                let what =
+                    format!("argument `{}: {}` of `{}`", param.name, type_text(&param.ty, function), function.name);
+                self.check(Relation::Equal, size.clone(), want, what);
                 continue;
             }
             let (expected, found) = (self.size_text(&want), self.size_text(size));
@@ -208,6 +231,11 @@ impl<'a> Lowering<'a> {
             self.sink.report(diagnostic.help("dimensions of one name must be equal in all arguments of a call"));
         }
     }
+}
+
+/// The declared number of axes.
+pub(super) fn rank_of(ty: &Type) -> usize {
+    ty.dims.as_ref().map_or(0, Vec::len)
 }
 
 fn usage(function: &Function) -> String {

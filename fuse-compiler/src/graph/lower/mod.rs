@@ -32,15 +32,15 @@ use std::{cell::Cell, collections::BTreeMap, rc::Rc};
 
 use fuse_artifact::{Check, DType, Relation, Size, Symbol, SymbolSource};
 
-pub(crate) use calls::call_arguments;
-pub(crate) use functions::lower_items;
+pub(crate) use calls::{call_arguments, is_callee};
+pub(crate) use functions::{check_imports, lower_items, program_of};
 pub(crate) use padded::lower_expression;
 pub(crate) use ranks::Ranks;
 
 use crate::{
     arena::Arena,
     diag::{Code, Diagnostic, Sink, SourceRange},
-    front::RankExpr,
+    front::{Callee, RankExpr},
     graph::{FunctionOptions, Graph, Node, NodeId, Op, Param, TensorType},
     span::SpanTable,
     syntax::ast::{self, Element},
@@ -52,11 +52,32 @@ const MAX_NODES: usize = 1024;
 
 /// The functions that a body may call.
 pub(crate) struct Program<'a> {
-    pub(crate) functions: &'a [ast::Function],
+    /// Those of the block, then those that it imports.
+    pub(crate) functions: Vec<&'a ast::Function>,
+    /// How many are the block's own.
+    pub(crate) own: usize,
+    /// For each of them, and last for an expression, which function each name stands for.
+    pub(crate) names: Vec<BTreeMap<String, usize>>,
     /// Whether the function with this index has been lowered without errors.
     pub(crate) sound: Vec<bool>,
-    /// Names of functions that could not be parsed.
-    pub(crate) broken: &'a [String],
+    /// Names of functions that could not be read, which was reported.
+    pub(crate) broken: Vec<String>,
+    /// Whether any other name may be one of those.
+    pub(crate) open: bool,
+}
+
+impl Program<'_> {
+    /// The functions that the block's function with this index calls, by the names that it calls them.
+    pub(crate) fn callees(&self, index: usize) -> Vec<(String, Callee)> {
+        let callees = self.names[index].iter().filter(|(name, _)| is_callee(self.functions[index], name));
+        let callee = |index: usize| index.checked_sub(self.own).map_or(Callee::Own(index), Callee::Imported);
+        callees.map(|(name, &index)| (name.clone(), callee(index))).collect()
+    }
+
+    /// Whether it was reported that there is no function of this name.
+    pub(crate) fn is_reported(&self, name: &str) -> bool {
+        self.open || self.broken.iter().any(|broken| broken == name)
+    }
 }
 
 /// Builds one graph.
@@ -64,6 +85,8 @@ pub(crate) struct Lowering<'a> {
     sink: &'a Sink,
     spans: &'a mut SpanTable,
     program: &'a Program<'a>,
+    /// The function whose body is being lowered, as an index into the program's names.
+    caller: usize,
     graph: Graph,
     /// Where the function or expression is.
     place: SourceRange,
@@ -113,6 +136,7 @@ impl Scope {
 impl<'a> Lowering<'a> {
     fn new(
         (name, place): (String, SourceRange),
+        caller: usize,
         options: FunctionOptions,
         sink: &'a Sink,
         spans: &'a mut SpanTable,
@@ -131,6 +155,7 @@ impl<'a> Lowering<'a> {
             sink,
             spans,
             program,
+            caller,
             graph,
             place,
             origins: vec![],

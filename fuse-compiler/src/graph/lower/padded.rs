@@ -26,12 +26,13 @@ use crate::{
 pub(crate) fn lower_expression(
     body: &Block,
     variables: &[(Ident, DType)],
+    program: &Program<'_>,
     sink: &Sink,
     spans: &mut SpanTable,
 ) -> (Graph, Ranks) {
-    let program = Program { functions: &[], sound: Vec::new(), broken: &[] };
-    let mut lowering =
-        Lowering::new(("expression".into(), body.value.span), FunctionOptions::default(), sink, spans, &program);
+    let caller = program.functions.len();
+    let name = ("expression".into(), body.value.span);
+    let mut lowering = Lowering::new(name, caller, FunctionOptions::default(), sink, spans, program);
     lowering.padded = true;
     let mut scope = Scope { variables: BTreeMap::new(), dims: Rc::default(), dtypes: Rc::new([]), warn: true };
     for (index, (ident, dtype)) in variables.iter().enumerate() {
@@ -106,6 +107,37 @@ impl Lowering<'_> {
             Some(SymbolSource::Broadcast(sizes)) => sizes.to_vec(),
             _ => vec![size.clone()],
         }
+    }
+
+    /// The last axes of a node: those that a declared type names.
+    pub(super) fn last_axes(&self, node: NodeId, count: usize) -> &[Size] {
+        let shape = self.shape(node);
+        &shape[shape.len().saturating_sub(count)..]
+    }
+
+    /// Requires at launch that a node has this visible rank, and takes it for granted from here on.
+    pub(super) fn require_visible_rank(&mut self, node: NodeId, rank: usize, what: String) {
+        let hidden = self.shape(node).len().saturating_sub(rank);
+        let outer = Size::product(&self.shape(node)[..hidden]);
+        self.check(Relation::Equal, outer, Size::ONE, what);
+        self.set_rank(node, RankExpr::Known(rank));
+    }
+
+    /// A value as a result of an inlined function that declares this type.
+    pub(super) fn padded_result(&mut self, node: NodeId, want: &TensorType, function: &str) -> Option<NodeId> {
+        if self.dtype(node) != want.dtype || self.visible_rank(node).is_some_and(|rank| rank != want.rank()) {
+            return None;
+        }
+        let what = format!("result of `{function}`");
+        let found = self.last_axes(node, want.rank()).to_vec();
+        for (found, want) in found.iter().zip(&want.shape) {
+            if found != want && found.as_constant().is_some() && want.as_constant().is_some() {
+                return None;
+            }
+            self.check(Relation::Equal, found.clone(), want.clone(), what.clone());
+        }
+        self.require_visible_rank(node, want.rank(), what);
+        Some(node)
     }
 
     /// Requires at launch that a size is 1 or the wanted one.

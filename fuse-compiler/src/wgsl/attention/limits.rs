@@ -96,7 +96,7 @@ fn batch_values(
     let mut coordinates = extents.axes.batch_names();
     coordinates.extend(["0u".to_owned(), "0u".to_owned()]);
     let loaded = |access: u16| format!("seen_x{access}");
-    let place = OperandPlace { operand: &operand, loaded: &loaded, at: &coordinates, sum: None };
+    let place = OperandPlace { operand: &operand, loaded: &loaded, at: &coordinates, sums: &[] };
     emit(shader, main, &body, 1, operand.prefix, &place)
 }
 

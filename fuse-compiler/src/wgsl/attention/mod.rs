@@ -155,7 +155,7 @@ struct Extents {
 
 impl Extents {
     fn new(shader: &mut Shader<'_>, group: &Group) -> Self {
-        let axes = Axes::new(shader, group);
+        let axes = Axes::of_products(shader, group, 1);
         let depth = shader.uniform(Uniform::Extent { axis: axes.batch as u8 + 3 });
         Self { axes, depth }
     }

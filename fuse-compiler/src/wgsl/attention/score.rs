@@ -34,7 +34,7 @@ pub(super) fn declare(shader: &mut Shader<'_>, source: Source<'_>, extents: &Ext
     let mut coordinates = extents.axes.batch_names();
     coordinates.extend(["row".to_owned(), "column".to_owned()]);
     let loaded = |access: u16| format!("x{access}");
-    let place = OperandPlace { operand: &operand, loaded: &loaded, at: &coordinates, sum: Some("sum") };
+    let place = OperandPlace { operand: &operand, loaded: &loaded, at: &coordinates, sums: &["sum".to_owned()] };
     let values = emit(shader, &mut lines, body, lanes, operand.prefix, &place);
     lines.line(format!("return {};", values[*value]));
     lines.line("}");

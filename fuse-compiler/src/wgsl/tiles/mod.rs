@@ -8,26 +8,25 @@
 
 use fuse_artifact::{DType, Grid, Pass, Uniform};
 
+mod slices;
+
 use super::{
     builtins::{scalar_type, vector_type},
-    epilogue::{Axes, Epilogue, declare_partial, multiply_add, sum_dtype},
+    epilogue::{Axes, Epilogue, declare_partial, multiply_add, rhs_prefixes, sum_dtype},
     names::Names,
-    operand::Operand,
     shader::{Lines, Shader},
 };
 use crate::{
     fusion::{Contraction, Group},
-    schedule::contraction::{Direction, Member, Tile},
+    schedule::contraction::{Member, Tile},
 };
+use slices::Side;
 
 /// Tiles of a column of this height are walked together, so that operands stay in the cache.
 const SWIZZLE_ROWS: u32 = 8;
 
 /// Sums of a tile from which on products are large enough for that to matter more than the divisions it costs.
 const SWIZZLED_TILE: u32 = 128 * 128;
-
-/// Padding of a row of workgroup memory in elements, against bank conflicts; keeps 16-byte alignment.
-const PAD: u32 = 4;
 
 /// The pass of a tiled member.
 pub fn tiles(group: &Group, contraction: &Contraction, names: &Names, member: &Member, tile: Tile) -> Pass {
@@ -38,18 +37,21 @@ pub fn tiles(group: &Group, contraction: &Contraction, names: &Names, member: &M
             shader.buffer(access.access.slot, access.dtype, tile.lanes, false);
         }
     }
-    let axes = Axes::new(&mut shader, group);
+    let axes = Axes::new(&mut shader, group, contraction);
     if member.split {
         declare_partial(&mut shader, &axes, sum, tile.lanes);
     } else {
         epilogue(group, &axes, sum, tile).declare(&mut shader);
     }
     let scalar = scalar_type(sum);
-    for side in [Side::Lhs, Side::Rhs] {
+    let sides = Side::all(contraction);
+    for side in &sides {
         let count = tile.depth * side.row_vectors(tile);
-        shader.workgroup_array(side.array(), &format!("vec4<{scalar}>"), count, 16);
+        shader.workgroup_array(&side.array(contraction), &format!("vec4<{scalar}>"), count, 16);
     }
-    let mut text = TileText { shader, main: Lines::indented(), group, contraction, member, tile, axes, sum };
+    let main = Lines::indented();
+    let rhs_prefixes = rhs_prefixes(contraction);
+    let mut text = TileText { shader, main, group, contraction, member, tile, axes, sum, sides, rhs_prefixes };
     text.locate();
     text.declare_sums();
     text.preload();
@@ -71,44 +73,6 @@ const fn preloads(tile: Tile) -> bool {
     tile.lanes == 4 && tile.invocation_rows * tile.invocation_columns <= 16
 }
 
-/// One side of the product.
-#[derive(Clone, Copy, PartialEq)]
-enum Side {
-    Lhs,
-    Rhs,
-}
-
-impl Side {
-    /// The side's slice in workgroup memory: for each depth, its rows or columns in vectors of four.
-    const fn array(self) -> &'static str {
-        match self {
-            Self::Lhs => "lhs_tile",
-            Self::Rhs => "rhs_tile",
-        }
-    }
-
-    /// Rows or columns of the side's slice.
-    const fn span(self, tile: Tile) -> u32 {
-        match self {
-            Self::Lhs => tile.rows,
-            Self::Rhs => tile.columns,
-        }
-    }
-
-    /// Vectors of four from one depth of the slice to the next.
-    const fn row_vectors(self, tile: Tile) -> u32 {
-        (self.span(tile) + PAD) / 4
-    }
-
-    /// The workgroup's first row or column.
-    const fn origin(self) -> &'static str {
-        match self {
-            Self::Lhs => "row0",
-            Self::Rhs => "column0",
-        }
-    }
-}
-
 struct TileText<'a> {
     shader: Shader<'a>,
     main: Lines,
@@ -118,6 +82,8 @@ struct TileText<'a> {
     tile: Tile,
     axes: Axes,
     sum: DType,
+    sides: Vec<Side>,
+    rhs_prefixes: Vec<&'static str>,
 }
 
 impl<'a> TileText<'a> {
@@ -173,20 +139,26 @@ impl<'a> TileText<'a> {
         let ty = vector_type(self.sum, 4);
         let (rows, columns) = (self.tile.invocation_rows, self.tile.invocation_columns / 4);
         let mut lines = Lines::default();
+        let products = self.product_prefixes();
         lines.line("struct Sums {");
-        for i in 0..rows {
-            for j in 0..columns {
-                lines.line(format!("s{i}_{j}: {ty},"));
+        for p in &products {
+            for i in 0..rows {
+                for j in 0..columns {
+                    lines.line(format!("s{p}{i}_{j}: {ty},"));
+                }
             }
         }
         lines.line("}");
         let parameters = |name: &str, count: u32| (0..count).map(|n| format!(", {name}{n}: {ty}")).collect::<String>();
-        let (a, b) = (parameters("a", rows / 4), parameters("b", columns));
+        let a = parameters("a", rows / 4);
+        let b = products.iter().map(|p| parameters(&format!("b{p}"), columns)).collect::<String>();
         lines.line(format!("fn update(c: ptr<function, Sums>{a}{b}) {{"));
         for i in 0..rows {
             let a = format!("{ty}(a{}[{}])", i / 4, i % 4);
-            for j in 0..columns {
-                lines.line(multiply_add(self.sum, &format!("(*c).s{i}_{j}"), &a, &format!("b{j}")));
+            for p in &products {
+                for j in 0..columns {
+                    lines.line(multiply_add(self.sum, &format!("(*c).s{p}{i}_{j}"), &a, &format!("b{p}{j}")));
+                }
             }
         }
         lines.line("}");
@@ -194,136 +166,25 @@ impl<'a> TileText<'a> {
         self.main.line("var c = Sums();");
     }
 
-    fn direction(&self, side: Side) -> Direction {
-        if side == Side::Lhs { self.member.lhs } else { self.member.rhs }
-    }
-
-    fn operand(&self, side: Side) -> Operand<'a> {
-        let (body, value) = match side {
-            Side::Lhs => &self.contraction.lhs,
-            Side::Rhs => &self.contraction.rhs[0],
-        };
-        let outer_axis = if side == Side::Lhs { self.axes.batch } else { self.axes.batch + 1 };
-        let depth_axis = if side == Side::Lhs { self.axes.batch + 1 } else { self.axes.batch };
-        let lane_axis = if self.direction(side) == Direction::Depth { depth_axis } else { outer_axis };
-        Operand {
-            group: self.group,
-            body,
-            value: *value,
-            prefix: if side == Side::Lhs { "a" } else { "b" },
-            lanes: self.tile.lanes,
-            buffer_lanes: self.tile.lanes,
-            lane_axis,
+    /// For each product, what its names start with: nothing for a single one, else `0_ …`.
+    fn product_prefixes(&self) -> Vec<String> {
+        if self.axes.products == 1 {
+            vec![String::new()]
+        } else {
+            (0..self.axes.products).map(|p| format!("{p}_")).collect()
         }
     }
 
-    /// Loads of a slice per invocation.
-    fn loads(&self, side: Side) -> u32 {
-        side.span(self.tile) * self.tile.depth / self.tile.lanes / self.tile.invocations()
-    }
-
-    /// Declares where each of this invocation's loads lies in its slice: `{p}{l}_o` (row or column in the
-    /// tile), `{p}{l}_k` (depth in the step), and the part of each offset that stays.
-    fn declare_loads(&mut self, side: Side) {
-        let operand = self.operand(side);
-        let (p, lanes) = (operand.prefix, self.tile.lanes);
-        let origin = side.origin();
-        let extent = if side == Side::Lhs { self.axes.rows.clone() } else { self.axes.columns.clone() };
-        for l in 0..self.loads(side) {
-            let unit = format!("(local + {}u)", l * self.tile.invocations());
-            let (o, k, last) = match self.direction(side) {
-                Direction::Depth => {
-                    let units = self.tile.depth / lanes;
-                    (format!("{unit} / {units}u"), format!("({unit} % {units}u) * {lanes}u"), 1)
-                }
-                Direction::Outer => {
-                    let units = side.span(self.tile) / lanes;
-                    (format!("({unit} % {units}u) * {lanes}u"), format!("{unit} / {units}u"), lanes)
-                }
-            };
-            self.main.line(format!("let {p}{l}_o = {o};"));
-            self.main.line(format!("let {p}{l}_k = {k};"));
-            self.main.line(format!("let {p}{l}_at = min({origin} + {p}{l}_o, {extent} - {last}u);"));
-            for access in operand.loads() {
-                let mut at: Vec<Option<String>> = self.axes.batch_names().into_iter().map(Some).collect();
-                let outer = Some(format!("{p}{l}_at"));
-                at.extend(if side == Side::Lhs { [outer, None] } else { [None, outer] });
-                let offset = operand.offset(&mut self.shader, access, &at);
-                self.main.line(format!("let {p}{l}_base{access} = {offset};"));
-                let dtype = self.group.accesses[usize::from(access)].dtype;
-                self.main.line(format!("var {p}{l}_x{access}: {};", vector_type(dtype, lanes)));
-            }
-        }
-    }
-
-    /// Loads the slices of the step that starts at depth `step` into registers.
-    fn fetch(&mut self, step: &str) {
-        for side in [Side::Lhs, Side::Rhs] {
-            let operand = self.operand(side);
-            let p = operand.prefix;
-            let depth_axis = if side == Side::Lhs { self.axes.batch + 1 } else { self.axes.batch };
-            let last = if self.direction(side) == Direction::Depth { self.tile.lanes } else { 1 };
-            for l in 0..self.loads(side) {
-                self.main.line(if self.tile.whole_steps {
-                    format!("let {p}{l}_depth = {step} + {p}{l}_k;")
-                } else {
-                    format!("let {p}{l}_depth = min({step} + {p}{l}_k, k_end - {last}u);")
-                });
-                for access in operand.loads() {
-                    let step = operand.step(&mut self.shader, access, depth_axis, &format!("{p}{l}_depth"));
-                    let load = operand.load(&mut self.shader, access, &format!("{p}{l}_base{access}{step}"));
-                    self.main.line(format!("{p}{l}_x{access} = {load};"));
-                }
-            }
-        }
-    }
-
-    /// Writes the fetched slices, after their prologues, to workgroup memory.
-    fn fill(&mut self) {
-        for side in [Side::Lhs, Side::Rhs] {
-            let operand = self.operand(side);
-            let (p, origin) = (operand.prefix, side.origin());
-            let ty = vector_type(self.sum, self.tile.lanes);
-            for l in 0..self.loads(side) {
-                self.main.line("{");
-                let mut at = self.axes.batch_names();
-                let outer = format!("{origin} + {p}{l}_o");
-                let depth = format!("k0 + {p}{l}_k");
-                at.extend(if side == Side::Lhs { [outer, depth] } else { [depth, outer] });
-                let loaded = |access: u16| format!("{p}{l}_x{access}");
-                let mut lines = Lines::default();
-                let value = operand.value(&mut self.shader, &mut lines, &loaded, &at);
-                self.main.append(&lines);
-                self.main.line(if self.tile.whole_steps {
-                    format!("let value = {value};")
-                } else {
-                    format!("let value = select({ty}(), {value}, k0 + {p}{l}_k < k_end);")
-                });
-                self.place(side, p, l);
-                self.main.line("}");
-            }
-        }
-    }
-
-    /// Writes `value`, the `l`-th piece of a slice, to its place in workgroup memory.
-    fn place(&mut self, side: Side, p: &str, l: u32) {
-        let (array, vectors) = (side.array(), side.row_vectors(self.tile));
-        let at = |k: u32| format!("{array}[({p}{l}_k + {k}u) * {vectors}u + {p}{l}_o / 4u]");
-        match (self.tile.lanes, self.direction(side)) {
-            (1, _) => self.main.line(format!("{}[{p}{l}_o % 4u] = value;", at(0))),
-            (_, Direction::Outer) => self.main.line(format!("{} = value;", at(0))),
-            (lanes, Direction::Depth) => {
-                for e in 0..lanes {
-                    self.main.line(format!("{}[{p}{l}_o % 4u] = value[{e}];", at(e)));
-                }
-            }
-        }
+    /// The sums of one place, all products.
+    fn sums(&self, place: &str) -> String {
+        self.product_prefixes().iter().map(|p| format!("c.s{p}{place}")).collect::<Vec<_>>().join(", ")
     }
 
     fn multiply(&mut self) {
         let depth = self.tile.depth;
-        self.declare_loads(Side::Lhs);
-        self.declare_loads(Side::Rhs);
+        for side in self.sides.clone() {
+            self.declare_loads(side);
+        }
         self.main.line("if k_begin < k_end {");
         self.fetch("k_begin");
         self.main.line("}");
@@ -348,9 +209,12 @@ impl<'a> TileText<'a> {
             let at = k * Side::Lhs.row_vectors(self.tile) + row_in_tile(4 * g, rows, invocation_rows) / 4;
             arguments += &format!(", lhs_tile[ty + {at}u]");
         }
-        for j in 0..invocation_columns / 4 {
-            let at = k * Side::Rhs.row_vectors(self.tile) + j * (columns / invocation_columns);
-            arguments += &format!(", rhs_tile[tx + {at}u]");
+        for side in &self.sides[1..] {
+            let array = side.array(self.contraction);
+            for j in 0..invocation_columns / 4 {
+                let at = k * side.row_vectors(self.tile) + j * (columns / invocation_columns);
+                arguments += &format!(", {array}[tx + {at}u]");
+            }
         }
         self.main.line(format!("update({arguments});"));
     }
@@ -391,7 +255,8 @@ impl<'a> TileText<'a> {
                 true => String::new(),
                 false => epilogue(self.group, &self.axes, self.sum, self.tile).preloaded_arguments(&format!("_{name}")),
             };
-            self.main.line(format!("{finish}(batch, {batch}{row}, {column}, c.s{name}{loaded});"));
+            let sums = self.sums(&name);
+            self.main.line(format!("{finish}(batch, {batch}{row}, {column}, {sums}{loaded});"));
         }
     }
 
@@ -399,9 +264,11 @@ impl<'a> TileText<'a> {
     fn declare_finish_each(&mut self) {
         let (parameters, arguments) = (self.axes.batch_parameters(), self.axes.batch_arguments());
         let (ty, mut lines) = (vector_type(self.sum, 4), Lines::default());
-        lines.line(format!("fn finish_each(batch: u32, {parameters}row: u32, column: u32, sum: {ty}) {{"));
+        let sums = self.axes.sum_parameters(&ty);
+        lines.line(format!("fn finish_each(batch: u32, {parameters}row: u32, column: u32, {sums}) {{"));
         for e in 0..4 {
-            lines.line(format!("finish(batch, {arguments}row, column + {e}u, sum[{e}]);"));
+            let sums: Vec<String> = self.axes.sum_names().iter().map(|name| format!("{name}[{e}]")).collect();
+            lines.line(format!("finish(batch, {arguments}row, column + {e}u, {});", sums.join(", ")));
         }
         lines.line("}");
         self.shader.module.append(&lines);

@@ -1,0 +1,91 @@
+//! The family of contractions whose epilogue reduces rows: tiles with all columns of their rows.
+//!
+//! Where the number of columns is known, tiles are just wide enough; otherwise there are a few widths, and a member
+//! takes products with at most as many columns. Tiles of few rows keep more workgroups busy, tiles of many rows read
+//! the right operand less often. Without the planner's promise of at most [`MAX_COLUMNS`] columns there is no last
+//! member that takes every shape.
+
+use fuse_artifact::Require;
+
+use crate::{
+    fusion::body::{Body, ValueOp},
+    graph::ReduceOp,
+};
+
+use super::{Direction, EVERY_ADAPTERS_BYTES, Facts, LANES, MAX_SLICE_BYTES, Member, Shape, Tile, push_with_twin};
+
+/// The longest row that a workgroup owns.
+pub(crate) const MAX_COLUMNS: u32 = 512;
+
+/// Widths of tiles for a number of columns that is known at launch only.
+const WIDTHS: [u32; 4] = [128, 256, 384, MAX_COLUMNS];
+
+/// Known numbers of columns are rounded up to a multiple of this: of four columns per invocation and
+/// [`GROUPS`] parts of a row's partial results.
+const WIDTH_STEP: u32 = 32;
+
+/// Parts in which the partial results of a row are combined first.
+pub(crate) const GROUPS: u32 = 4;
+
+/// Invocations of a workgroup: enough to hide latencies, few enough for two workgroups per compute unit.
+const INVOCATIONS: std::ops::RangeInclusive<u32> = 64..=512;
+
+/// Vector loads of the right operands per invocation and step: more would leave no registers.
+const MAX_LOADS: u32 = 8;
+
+/// The members of the family.
+pub(super) fn family(facts: &Facts<'_>, products: u32) -> Vec<Member> {
+    let mut family = vec![];
+    let known = facts.group.shape[usize::from(facts.columns())].as_constant();
+    let known = known.and_then(|columns| u32::try_from(columns).ok()).filter(|columns| *columns <= MAX_COLUMNS);
+    let partial_words = partial_words(&facts.group.body);
+    if let Some((lhs, rhs)) = facts.aligned().filter(|_| known.is_none_or(|columns| columns.is_multiple_of(LANES))) {
+        let widths = known.map_or(WIDTHS.to_vec(), |columns| vec![columns.max(1).next_multiple_of(WIDTH_STEP)]);
+        for tile in widths.into_iter().flat_map(|width| tiles(width, products, partial_words)) {
+            let mut requires = facts.tile_requirements(tile, lhs, &rhs);
+            if known.is_none() {
+                requires.push(Require::AtMost { axis: facts.columns(), value: tile.columns });
+            }
+            let name = format!("rows {}x{}x{}", tile.rows, tile.columns, tile.depth);
+            push_with_twin(&mut family, name, Shape::Tiles(tile), (lhs, &rhs), false, &requires);
+        }
+    }
+    let (lhs, rhs): (Direction, Vec<Direction>) = facts.unaligned();
+    let mut last = Tile::new(8, MAX_COLUMNS, 4, [4, 8], 1);
+    last.shrink_steps(products, EVERY_ADAPTERS_BYTES - partial_bytes(&last, partial_words));
+    let name = format!("unaligned rows {}x{}x{}", last.rows, last.columns, last.depth);
+    push_with_twin(&mut family, name, Shape::Tiles(last), (lhs, &rhs), false, &[]);
+    family
+}
+
+/// The aligned tiles of one width: two with few rows, two with many.
+fn tiles(width: u32, products: u32, partial_words: u32) -> Vec<Tile> {
+    let tile = |rows, invocation| Tile::new(rows, width, 16, invocation, LANES);
+    let fits = |tile: &Tile| INVOCATIONS.contains(&tile.invocations());
+    let few = [4, 8, 16, 32, 64].map(|rows| tile(rows, [4, 4])).into_iter().filter(fits).take(2);
+    let mut many: Vec<Tile> = [16, 32, 64, 128].map(|rows| tile(rows, [8, 4])).into_iter().filter(fits).collect();
+    many.drain(..many.len().saturating_sub(2));
+    let mut tiles: Vec<Tile> = few.chain(many).collect();
+    for (i, tile) in tiles.iter_mut().enumerate() {
+        // The first one for every adapter.
+        let memory = if i == 0 { EVERY_ADAPTERS_BYTES } else { MAX_SLICE_BYTES };
+        let loads = |tile: &Tile| tile.columns * products * tile.depth / LANES / tile.invocations();
+        while tile.depth > LANES && loads(tile) > MAX_LOADS {
+            tile.depth /= 2;
+        }
+        tile.shrink_steps(products, memory - partial_bytes(tile, partial_words));
+    }
+    tiles.retain(|tile| tile.depth >= LANES && tile.holds(products));
+    tiles
+}
+
+/// Bytes of workgroup memory for partial results of rows.
+fn partial_bytes(tile: &Tile, words: u32) -> u32 {
+    4 * words * tile.rows * (tile.columns / tile.invocation_columns + GROUPS + GROUPS)
+}
+
+/// Words of a partial result: a value and, of the place of an extreme, an index.
+fn partial_words(body: &Body) -> u32 {
+    let place = |op: &ValueOp| matches!(op, ValueOp::Reduce(ReduceOp::ArgMax | ReduceOp::ArgMin, _));
+    if body.values.iter().any(|value| place(&value.op)) { 2 } else { 1 }
+}

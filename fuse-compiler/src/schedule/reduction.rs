@@ -1,0 +1,291 @@
+//! The family of reduction kernels.
+//!
+//! Rows, for operands that are contiguous along the reduced axes:
+//! - `rows RxI held H`: R rows per workgroup, I invocations each, which hold H vectors of a row in registers, so that
+//!   each element is read once; `row held` has one row per workgroup.
+//! - `row streamed`: one workgroup per row of any length, which reads it once per dependent reduction; its `split` twin
+//!   shares a row between workgroups.
+//!
+//! Columns, for operands that are contiguous along the innermost kept axis:
+//! - `columns CxL`: C kept indices side by side, in L layers along the reduced axes; also `split`.
+//!
+//! Members named `any` load one element at a time, whatever the strides. The last one has no requirement.
+//! Members named `subgroups` combine invocations by subgroup operations first, the others in workgroup memory alone.
+
+use fuse_artifact::{Require, Schedule, Size};
+
+use super::layout::{Along, along};
+use crate::fusion::{
+    Group, Reduction, Store,
+    body::{KernelAccess, ValueOp},
+};
+
+/// Lanes of a vector load: 16 bytes of `f32`.
+pub const LANES: u32 = 4;
+
+/// Invocations of a workgroup, unless a member needs more or `#[schedule]` says otherwise.
+const WORKGROUP: u32 = 256;
+
+/// The smallest subgroup for which a workgroup's subgroups can be combined: bounds their number.
+const SMALLEST_SUBGROUP: u32 = 4;
+
+/// The direction along which neighboring invocations lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// Along the innermost reduced axis.
+    Rows,
+    /// Along the innermost kept axis.
+    Columns,
+}
+
+/// One way to run a reduction.
+#[derive(Clone, Debug)]
+pub struct Member {
+    /// Its name, unique in its family.
+    pub name: String,
+    /// Where neighboring invocations lie.
+    pub direction: Direction,
+    /// Kept indices of a workgroup.
+    pub rows: u32,
+    /// Invocations that share a kept index, or `lanes` neighboring ones.
+    pub invocations: u32,
+    /// Elements per load.
+    pub lanes: u32,
+    /// Loads per invocation that are held in registers; 0: streamed.
+    pub held: u32,
+    /// Kept and reduced axes of the text.
+    pub axes: [u8; 2],
+    /// The smallest subgroup that the member's subgroup operations work with; 0: it has none.
+    pub subgroups: u32,
+    /// Whether workgroups share rows.
+    pub split: bool,
+    /// What must hold.
+    pub requires: Vec<Require>,
+}
+
+impl Member {
+    /// The schedule as the runtime sees it.
+    pub fn schedule(&self) -> Schedule {
+        let Self { rows, invocations, lanes, held, axes, split, .. } = *self;
+        match self.direction {
+            Direction::Rows => Schedule::Rows { rows, invocations, lanes, held, axes, split },
+            Direction::Columns => Schedule::Columns { columns: rows, layers: invocations, lanes, axes, split },
+        }
+    }
+
+    /// Invocations of a workgroup.
+    pub const fn workgroup(&self) -> u32 {
+        match self.direction {
+            Direction::Rows => self.rows * self.invocations,
+            Direction::Columns => self.rows / self.lanes * self.invocations,
+        }
+    }
+}
+
+/// The members of a group's family, best first.
+pub fn family(group: &Group, reduction: &Reduction, workgroup: Option<u32>) -> Vec<Member> {
+    let facts = Facts::new(group, reduction);
+    let workgroup = workgroup.unwrap_or(WORKGROUP);
+    let mut members = vec![];
+    if facts.contiguous(facts.kept + facts.reduced - 1) {
+        members.extend(facts.vector_rows(workgroup));
+    }
+    let columns = facts.kept > 0 && facts.contiguous(facts.kept - 1);
+    if columns {
+        members.extend(facts.vector_columns());
+    }
+    members.extend(facts.held_elements(workgroup));
+    if columns {
+        members.extend(facts.any_columns());
+    }
+    members.extend(facts.any_rows());
+    members
+}
+
+/// What the compiler knows about a group's operands.
+struct Facts<'a> {
+    group: &'a Group,
+    kept: usize,
+    reduced: usize,
+    /// The elements of a row, if they do not depend on the launch.
+    row_length: Option<u64>,
+}
+
+impl<'a> Facts<'a> {
+    fn new(group: &'a Group, reduction: &Reduction) -> Self {
+        let kept = group.shape.len() - reduction.axes;
+        let row_length = Size::product(&group.shape[kept..]).as_constant();
+        Self { group, kept, reduced: reduction.axes, row_length }
+    }
+
+    /// Loads and stores at coordinates of the domain, with their numbers in the kernel.
+    fn accesses(&self) -> impl Iterator<Item = (u16, &'a KernelAccess)> {
+        let stores = self.group.stores.iter().filter_map(|store: &Store| store.access.as_ref());
+        let all = self.group.accesses.iter().chain(stores).enumerate();
+        all.filter(|(_, access)| !access.gathered).map(|(i, access)| (i as u16, access))
+    }
+
+    /// Whether the access moves along a row.
+    fn is_per_element(&self, access: &KernelAccess) -> bool {
+        access.access.axes[self.kept..].iter().any(Option::is_some)
+    }
+
+    /// Whether vectors along an axis pay: an element access may be contiguous there, or nothing is loaded at all.
+    fn contiguous(&self, axis: usize) -> bool {
+        let loads = self.group.body.values.iter().any(|v| matches!(v.op, ValueOp::Load(_) | ValueOp::LoadAt { .. }));
+        let unit = |access: &KernelAccess| matches!(along(access, axis), Along::Unit | Along::UnitOrZero);
+        !loads || self.accesses().any(|(_, access)| self.is_per_element(access) && unit(access))
+    }
+
+    /// Kept and reduced axes of texts that index all axes of the domain.
+    fn all_axes(&self) -> [u8; 2] {
+        [self.kept.max(1) as u8, self.reduced as u8]
+    }
+
+    /// Kept and reduced axes of texts that want a single reduced axis, most general first: what merges at launch may
+    /// leave one, unless coordinates are values.
+    fn single_row_axes(&self) -> Vec<[u8; 2]> {
+        let [kept, reduced] = self.all_axes();
+        if self.group.fixed && reduced > 1 { vec![] } else { vec![[kept, 1]] }
+    }
+
+    /// As [`Facts::single_row_axes`], with a text of its own for a single kept axis, where decoding costs most.
+    fn short_row_axes(&self) -> Vec<[u8; 2]> {
+        let mut axes = self.single_row_axes();
+        if !self.group.fixed && self.kept > 1 {
+            axes.insert(0, [1, 1]);
+        }
+        axes
+    }
+
+    /// What vector loads along axis `axis` of the group, which is axis `text_axis` of the text, need.
+    fn vector_requirements(&self, axis: usize, text_axis: u8, only_elements: bool) -> Vec<Require> {
+        let mut requires = vec![Require::Multiple { axis: text_axis, of: LANES }];
+        for (access, kernel_access) in self.accesses() {
+            if only_elements && !self.is_per_element(kernel_access) {
+                continue;
+            }
+            match along(kernel_access, axis) {
+                Along::Zero => requires.push(Require::Stride { access, axis: text_axis, stride: 0 }),
+                Along::Unit => {
+                    requires.push(Require::Stride { access, axis: text_axis, stride: 1 });
+                    requires.push(Require::Aligned { access, axis: text_axis, of: LANES });
+                }
+                Along::UnitOrZero => requires.push(Require::Aligned { access, axis: text_axis, of: LANES }),
+                Along::Strided => {}
+            }
+        }
+        requires
+    }
+
+    fn row_requirements(&self, [kept, reduced]: [u8; 2]) -> Vec<Require> {
+        self.vector_requirements(self.kept + self.reduced - 1, kept + reduced - 1, true)
+    }
+
+    /// Whether a row of known length is worth a member that holds at most `capacity` elements.
+    fn fits(&self, capacity: u32) -> bool {
+        let capacity = u64::from(capacity);
+        self.row_length.is_none_or(|n| n <= capacity && (8 * n >= capacity || capacity <= 256))
+    }
+
+    fn member(&self, name: &str, direction: Direction, [rows, invocations]: [u32; 2], axes: [u8; 2]) -> Member {
+        let of_axes = if axes == self.all_axes() { String::new() } else { format!(" axes {}+{}", axes[0], axes[1]) };
+        let name = match direction {
+            Direction::Rows if rows == 1 => format!("{name} {invocations}{of_axes}"),
+            _ => format!("{name} {rows}x{invocations}{of_axes}"),
+        };
+        let (lanes, held, subgroups, split, requires) = (1, 0, 0, false, vec![]);
+        Member { name, direction, rows, invocations, lanes, held, axes, subgroups, split, requires }
+    }
+
+    /// The member with a twin before it that uses subgroups, if they can serve.
+    fn with_subgroups(&self, member: Member, alone_too: bool) -> Vec<Member> {
+        // A group of invocations inside a subgroup needs subgroups at least as large.
+        let smallest = if member.rows > 1 { member.invocations } else { SMALLEST_SUBGROUP };
+        let name = format!("{} subgroups", member.name);
+        let mut members = vec![Member { name, subgroups: smallest, ..member.clone() }];
+        members.extend(alone_too.then_some(member));
+        members
+    }
+
+    /// A member that holds its rows, of at most `invocations·lanes·held` elements.
+    fn held(&self, shape: [u32; 2], lanes: u32, held: u32, axes: [u8; 2]) -> Member {
+        let name = if shape[0] == 1 { "row" } else { "rows" };
+        let mut member = self.member(name, Direction::Rows, shape, axes);
+        member.name += &format!(" held {held}{}", if lanes == 1 { " any" } else { "" });
+        let mut requires = if lanes == 1 { vec![] } else { self.row_requirements(axes) };
+        requires.push(Require::AtMost { axis: axes[0], value: shape[1] * lanes * held });
+        Member { lanes, held, requires, ..member }
+    }
+
+    fn vector_rows(&self, workgroup: u32) -> Vec<Member> {
+        let mut members = vec![];
+        if self.row_length.is_none_or(|n| n.is_multiple_of(LANES.into())) {
+            let held = [([32, 8], 1, true), ([8, 32], 1, false), ([8, 32], 4, true)];
+            for (shape, loads, alone_too) in held {
+                for axes in self.short_row_axes().into_iter().filter(|_| self.fits(shape[1] * LANES * loads)) {
+                    members.extend(self.with_subgroups(self.held(shape, LANES, loads, axes), alone_too));
+                }
+            }
+            let held = [(workgroup, 1, false), (workgroup, 4, true), (1024, 4, false)];
+            for (invocations, loads, alone_too) in held {
+                for axes in self.single_row_axes().into_iter().filter(|_| self.fits(invocations * LANES * loads)) {
+                    members.extend(self.with_subgroups(self.held([1, invocations], LANES, loads, axes), alone_too));
+                }
+            }
+        }
+        let mut streamed = self.single_row_axes();
+        if self.reduced > 1 {
+            streamed.push(self.all_axes());
+        }
+        for axes in streamed {
+            let mut member = self.member("row", Direction::Rows, [1, workgroup], axes);
+            member.name += " streamed";
+            let member = Member { lanes: LANES, requires: self.row_requirements(axes), ..member };
+            let split = split_twin(&member);
+            members.extend(self.with_subgroups(member, true));
+            members.extend(self.with_subgroups(split, true));
+        }
+        members
+    }
+
+    /// Rows of a length or alignment that vectors do not suit.
+    fn held_elements(&self, workgroup: u32) -> Vec<Member> {
+        let mut members = vec![];
+        for (shape, loads) in [([8, 32], 4), ([1, workgroup], 8)] {
+            for axes in self.single_row_axes().into_iter().filter(|_| self.fits(shape[1] * loads)) {
+                members.extend(self.with_subgroups(self.held(shape, 1, loads, axes), true));
+            }
+        }
+        members
+    }
+
+    fn vector_columns(&self) -> Vec<Member> {
+        let axes = self.all_axes();
+        let requires = self.vector_requirements(self.kept - 1, axes[0] - 1, false);
+        let member = |shape| {
+            let member = self.member("columns", Direction::Columns, shape, axes);
+            Member { lanes: LANES, requires: requires.clone(), ..member }
+        };
+        let layered = member([64, 16]);
+        vec![split_twin(&layered), layered, member([1024, 1])]
+    }
+
+    fn any_columns(&self) -> Vec<Member> {
+        let layered = self.member("columns any", Direction::Columns, [32, 8], self.all_axes());
+        vec![split_twin(&layered), layered]
+    }
+
+    fn any_rows(&self) -> Vec<Member> {
+        let member = |shape: [u32; 2]| {
+            let name = if shape[0] == 1 { "row any" } else { "rows any" };
+            self.member(name, Direction::Rows, shape, self.all_axes())
+        };
+        let whole = member([1, WORKGROUP]);
+        vec![split_twin(&whole), whole, member([256, 1]), member([8, 32])]
+    }
+}
+
+fn split_twin(member: &Member) -> Member {
+    Member { name: format!("{} split", member.name), split: true, ..member.clone() }
+}

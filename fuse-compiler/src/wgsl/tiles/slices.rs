@@ -1,0 +1,188 @@
+//! The slices of the operands in workgroup memory: which elements an invocation loads, and where it puts them.
+
+use super::TileText;
+use crate::{
+    fusion::Contraction,
+    schedule::contraction::{Direction, PAD, Tile},
+    wgsl::{builtins::vector_type, operand::Operand, shader::Lines},
+};
+
+/// An operand.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Side {
+    /// The left operand.
+    Lhs,
+    /// The right operand of the product with this number.
+    Rhs(usize),
+}
+
+impl Side {
+    /// The operands of a contraction, the left one first.
+    pub(super) fn all(contraction: &Contraction) -> Vec<Self> {
+        std::iter::once(Self::Lhs).chain((0..contraction.rhs.len()).map(Self::Rhs)).collect()
+    }
+
+    /// The side's slice in workgroup memory: for each depth, its rows or columns in vectors of four.
+    pub(super) fn array(self, contraction: &Contraction) -> String {
+        match self {
+            Self::Lhs => "lhs_tile".to_owned(),
+            Self::Rhs(_) if contraction.rhs.len() == 1 => "rhs_tile".to_owned(),
+            Self::Rhs(product) => format!("rhs_tile{product}"),
+        }
+    }
+
+    /// Rows or columns of the side's slice.
+    pub(super) const fn span(self, tile: Tile) -> u32 {
+        match self {
+            Self::Lhs => tile.rows,
+            Self::Rhs(_) => tile.columns,
+        }
+    }
+
+    /// Vectors of four from one depth of the slice to the next.
+    pub(super) const fn row_vectors(self, tile: Tile) -> u32 {
+        (self.span(tile) + PAD) / 4
+    }
+
+    /// The workgroup's first row or column.
+    pub(super) const fn origin(self) -> &'static str {
+        match self {
+            Self::Lhs => "row0",
+            Self::Rhs(_) => "column0",
+        }
+    }
+}
+
+impl<'a> TileText<'a> {
+    fn direction(&self, side: Side) -> Direction {
+        match side {
+            Side::Lhs => self.member.lhs,
+            Side::Rhs(product) => self.member.rhs[product],
+        }
+    }
+
+    pub(super) fn operand(&self, side: Side) -> Operand<'a> {
+        let (body, value) = match side {
+            Side::Lhs => &self.contraction.lhs,
+            Side::Rhs(product) => &self.contraction.rhs[product],
+        };
+        let outer_axis = if side == Side::Lhs { self.axes.batch } else { self.axes.batch + 1 };
+        let depth_axis = if side == Side::Lhs { self.axes.batch + 1 } else { self.axes.batch };
+        let lane_axis = if self.direction(side) == Direction::Depth { depth_axis } else { outer_axis };
+        Operand {
+            group: self.group,
+            body,
+            value: *value,
+            prefix: match side {
+                Side::Lhs => "a",
+                Side::Rhs(product) => self.rhs_prefixes[product],
+            },
+            lanes: self.tile.lanes,
+            buffer_lanes: self.tile.lanes,
+            lane_axis,
+        }
+    }
+
+    /// Loads of a slice per invocation.
+    fn loads(&self, side: Side) -> u32 {
+        side.span(self.tile) * self.tile.depth / self.tile.lanes / self.tile.invocations()
+    }
+
+    /// Declares where each of this invocation's loads lies in its slice: `{p}{l}_o` (row or column in the
+    /// tile), `{p}{l}_k` (depth in the step), and the part of each offset that stays.
+    pub(super) fn declare_loads(&mut self, side: Side) {
+        let operand = self.operand(side);
+        let (p, lanes) = (operand.prefix, self.tile.lanes);
+        let origin = side.origin();
+        let extent = if side == Side::Lhs { self.axes.rows.clone() } else { self.axes.columns.clone() };
+        for l in 0..self.loads(side) {
+            let unit = format!("(local + {}u)", l * self.tile.invocations());
+            let (o, k, last) = match self.direction(side) {
+                Direction::Depth => {
+                    let units = self.tile.depth / lanes;
+                    (format!("{unit} / {units}u"), format!("({unit} % {units}u) * {lanes}u"), 1)
+                }
+                Direction::Outer => {
+                    let units = side.span(self.tile) / lanes;
+                    (format!("({unit} % {units}u) * {lanes}u"), format!("{unit} / {units}u"), lanes)
+                }
+            };
+            self.main.line(format!("let {p}{l}_o = {o};"));
+            self.main.line(format!("let {p}{l}_k = {k};"));
+            self.main.line(format!("let {p}{l}_at = min({origin} + {p}{l}_o, {extent} - {last}u);"));
+            for access in operand.loads() {
+                let mut at: Vec<Option<String>> = self.axes.batch_names().into_iter().map(Some).collect();
+                let outer = Some(format!("{p}{l}_at"));
+                at.extend(if side == Side::Lhs { [outer, None] } else { [None, outer] });
+                let offset = operand.offset(&mut self.shader, access, &at);
+                self.main.line(format!("let {p}{l}_base{access} = {offset};"));
+                let dtype = self.group.accesses[usize::from(access)].dtype;
+                self.main.line(format!("var {p}{l}_x{access}: {};", vector_type(dtype, lanes)));
+            }
+        }
+    }
+
+    /// Loads the slices of the step that starts at depth `step` into registers.
+    pub(super) fn fetch(&mut self, step: &str) {
+        for side in self.sides.clone() {
+            let operand = self.operand(side);
+            let p = operand.prefix;
+            let depth_axis = if side == Side::Lhs { self.axes.batch + 1 } else { self.axes.batch };
+            let last = if self.direction(side) == Direction::Depth { self.tile.lanes } else { 1 };
+            for l in 0..self.loads(side) {
+                self.main.line(if self.tile.whole_steps {
+                    format!("let {p}{l}_depth = {step} + {p}{l}_k;")
+                } else {
+                    format!("let {p}{l}_depth = min({step} + {p}{l}_k, k_end - {last}u);")
+                });
+                for access in operand.loads() {
+                    let step = operand.step(&mut self.shader, access, depth_axis, &format!("{p}{l}_depth"));
+                    let load = operand.load(&mut self.shader, access, &format!("{p}{l}_base{access}{step}"));
+                    self.main.line(format!("{p}{l}_x{access} = {load};"));
+                }
+            }
+        }
+    }
+
+    /// Writes the fetched slices, after their prologues, to workgroup memory.
+    pub(super) fn fill(&mut self) {
+        for side in self.sides.clone() {
+            let operand = self.operand(side);
+            let (p, origin) = (operand.prefix, side.origin());
+            let ty = vector_type(self.sum, self.tile.lanes);
+            for l in 0..self.loads(side) {
+                self.main.line("{");
+                let mut at = self.axes.batch_names();
+                let outer = format!("{origin} + {p}{l}_o");
+                let depth = format!("k0 + {p}{l}_k");
+                at.extend(if side == Side::Lhs { [outer, depth] } else { [depth, outer] });
+                let loaded = |access: u16| format!("{p}{l}_x{access}");
+                let mut lines = Lines::default();
+                let value = operand.value(&mut self.shader, &mut lines, &loaded, &at);
+                self.main.append(&lines);
+                self.main.line(if self.tile.whole_steps {
+                    format!("let value = {value};")
+                } else {
+                    format!("let value = select({ty}(), {value}, k0 + {p}{l}_k < k_end);")
+                });
+                self.place(side, p, l);
+                self.main.line("}");
+            }
+        }
+    }
+
+    /// Writes `value`, the `l`-th piece of a slice, to its place in workgroup memory.
+    fn place(&mut self, side: Side, p: &str, l: u32) {
+        let (array, vectors) = (side.array(self.contraction), side.row_vectors(self.tile));
+        let at = |k: u32| format!("{array}[({p}{l}_k + {k}u) * {vectors}u + {p}{l}_o / 4u]");
+        match (self.tile.lanes, self.direction(side)) {
+            (1, _) => self.main.line(format!("{}[{p}{l}_o % 4u] = value;", at(0))),
+            (_, Direction::Outer) => self.main.line(format!("{} = value;", at(0))),
+            (lanes, Direction::Depth) => {
+                for e in 0..lanes {
+                    self.main.line(format!("{}[{p}{l}_o % 4u] = value[{e}];", at(e)));
+                }
+            }
+        }
+    }
+}

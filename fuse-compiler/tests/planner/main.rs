@@ -1,0 +1,42 @@
+//! How graphs are cut into kernels: one case per shape of graph, and a search for cheaper cuts on small graphs.
+
+mod cases;
+mod oracle;
+
+use fuse_compiler::{
+    front,
+    fusion::{self, Group, GroupKind, Groups, Policy},
+    graph::Graph,
+};
+
+/// The graph of the function `f` of a block.
+fn graph(source: &str) -> Graph {
+    let items = front::items(source.parse().expect("the source has balanced brackets"));
+    let errors: Vec<String> = items.diagnostics.iter().map(|diagnostic| format!("{diagnostic:?}")).collect();
+    assert!(errors.is_empty(), "{source}: {errors:#?}");
+    let function = items.functions.into_iter().last().expect("a function");
+    function.instances.into_iter().next().expect("an instance").graph
+}
+
+fn plan(graph: &Graph, policy: Policy) -> Groups {
+    let groups = fusion::fuse(graph, policy).expect("a plan");
+    let violations = fusion::verify::verify(graph, &groups);
+    assert!(violations.is_empty(), "{violations:?}");
+    groups
+}
+
+/// A group in a word: its kind, and how many reductions or products it has.
+fn word(group: &Group) -> String {
+    let reductions =
+        group.body.values.iter().filter(|value| matches!(value.op, fusion::body::ValueOp::Reduce(..))).count();
+    match &group.kind {
+        GroupKind::Pointwise => "pointwise".to_owned(),
+        GroupKind::Reduction(_) => format!("reduction {reductions}"),
+        GroupKind::Contraction(contraction) => match (contraction.rhs.len(), reductions) {
+            (1, 0) => "matmul".to_owned(),
+            (products, 0) => format!("matmul {products}"),
+            (_, reductions) => format!("matmul + reduction {reductions}"),
+        },
+        GroupKind::Attention(_) => "attention".to_owned(),
+    }
+}

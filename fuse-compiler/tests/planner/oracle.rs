@@ -1,0 +1,104 @@
+//! No cheaper cut was missed: on small graphs, every set of values that could be put in memory is tried.
+
+use std::collections::BTreeSet;
+
+use fuse_compiler::{
+    fusion::{Policy, cost::seconds, fuse_with},
+    graph::{Graph, NodeId, Op},
+};
+
+use super::{graph, plan};
+
+/// Values that could be in memory: everything but parameters, constants and renamings.
+fn candidates(graph: &Graph) -> Vec<NodeId> {
+    let computed = |op: &Op| {
+        !matches!(
+            op,
+            Op::Input(_)
+                | Op::Scalar(_)
+                | Op::Literal(_)
+                | Op::Size(_)
+                | Op::Index { .. }
+                | Op::Reshape(_)
+                | Op::Broadcast(_)
+                | Op::Permute { .. }
+                | Op::Slice { .. }
+        )
+    };
+    graph.nodes.handles().filter(|&id| computed(&graph.nodes[id].op) && !graph.nodes[id].ty.shape.is_empty()).collect()
+}
+
+/// Compares the planner's best plan with the best of all cuts, at sizes where each symbol has the same value.
+#[track_caller]
+fn check(source: &str, sizes: &[u64]) {
+    let graph = graph(source);
+    let candidates = candidates(&graph);
+    assert!(candidates.len() <= 12, "{} candidates: too many to try all cuts", candidates.len());
+    for &size in sizes {
+        let symbols = vec![size; graph.symbols.len()];
+        let planned = Policy::ALL
+            .map(|policy| seconds(&graph, &plan(&graph, policy), &symbols))
+            .into_iter()
+            .fold(f64::INFINITY, f64::min);
+        let (mut best, mut best_cut, mut tried) = (f64::INFINITY, BTreeSet::new(), 0);
+        for bits in 0..1u32 << candidates.len() {
+            let chosen = candidates.iter().enumerate().filter(|(i, _)| bits >> i & 1 == 1).map(|(_, &id)| id);
+            let forced: BTreeSet<NodeId> = chosen.collect();
+            for policy in [Policy::FUSED, Policy::SEPARATE] {
+                // Some sets cannot be built: what they store is needed at once.
+                let Ok(groups) = fuse_with(&graph, policy, &forced) else { continue };
+                tried += 1;
+                let cost = seconds(&graph, &groups, &symbols);
+                if cost < best {
+                    (best, best_cut) = (cost, forced.clone());
+                }
+            }
+        }
+        assert!(tried > 1, "nothing to compare with");
+        let text = fuse_compiler::graph::print::print(&graph);
+        assert!(
+            planned <= best * 1.0001,
+            "at {size}: {planned:e} s planned, {best:e} s with {best_cut:?} stored\n{text}"
+        );
+    }
+}
+
+#[test]
+fn pointwise_and_rows() {
+    check("fn f(x: f32[M, N]) -> f32[M, N] { softmax(x) }", &[8, 512, 4096]);
+    check(
+        "fn f(x: f32[M, N], r: f32[M, N]) -> (f32[M, N], f32[M]) { let s = exp(x + r); (s * 2.0, sum(s, axis = 1)) }",
+        &[8, 512, 4096],
+    );
+    check(
+        "fn f(x: f32[M, N]) -> (f32[M], f32[N]) { let e = exp(x); (sum(e, axis = 1), sum(e, axis = 0)) }",
+        &[8, 512, 4096],
+    );
+}
+
+#[test]
+fn products() {
+    check(
+        "fn f(x: f32[M, K], w: f32[K, N], b: f32[N], r: f32[M, N]) -> f32[M, N] { relu(matmul(x, w) + b + r) }",
+        &[8, 512, 4096],
+    );
+    check("fn f(x: f32[M, K], w: f32[K, N]) -> f32[M, N] { matmul(x * 2.0, w) }", &[8, 512, 4096]);
+    check("fn f(x: f32[M, K], w: f32[K, N]) -> f32[M, N] { matmul(gelu(x), w) }", &[8, 128, 512, 4096]);
+    check(
+        "fn f(x: f32[M, K], w: f32[K, N], d: f32[N, M]) -> f32[M, M] { matmul(gelu(matmul(x, w)), d) }",
+        &[8, 512, 4096],
+    );
+    check(
+        "fn f(x: f32[S, E], g: f32[E, H], u: f32[E, H]) -> f32[S, H] { silu(matmul(x, g)) * matmul(x, u) }",
+        &[8, 512, 4096],
+    );
+}
+
+#[test]
+fn products_and_rows() {
+    check(
+        "fn f(x: f32[M, K], w: f32[K, 256], g: f32[256]) -> f32[M, 256] { rms_norm(matmul(x, w), g) }",
+        &[8, 512, 4096],
+    );
+    check("fn f(x: f32[M, K], w: f32[K, 1024]) -> f32[M, 1024] { softmax(matmul(x, w)) }", &[8, 512, 4096]);
+}
