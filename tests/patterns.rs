@@ -276,7 +276,10 @@ fn expressions_import_functions() -> Result<(), Error> {
         wave(matmul(x, w) + b)
     })?;
     assert_close::<f32>(&numbers(&y), &numbers(&layer(&x, &w, &b)?));
-    let z = fuse!(use activations::{scaled, wave as wavy};, scaled(wavy(x), 2.0) + x)?;
+    let z = fuse!({
+        use activations::{scaled, wave as wavy};
+        scaled(wavy(x), 2.0) + x
+    })?;
     let expected: Vec<f64> = numbers(&x).iter().map(|&x| 2.0 * wave(x) + x).collect();
     assert_close::<f32>(&numbers(&z), &expected);
     Ok(())
@@ -286,7 +289,10 @@ fn expressions_import_functions() -> Result<(), Error> {
 fn expressions_take_dtypes_and_ranks_from_the_functions() -> Result<(), Error> {
     let device = device();
     let x: Tensor2<f16> = tensor(&device, [3, 4], 1);
-    let y: Tensor2<f16> = fuse!(use fuse_test_patterns::activations::swish_fast;, swish_fast(x))?;
+    let y: Tensor2<f16> = fuse!({
+        use fuse_test_patterns::activations::swish_fast;
+        swish_fast(x)
+    })?;
     let expected: Vec<f64> = numbers(&x).into_iter().map(swish_fast).collect();
     assert_close::<f16>(&numbers(&y), &expected);
 
@@ -302,7 +308,10 @@ fn expressions_take_dtypes_and_ranks_from_the_functions() -> Result<(), Error> {
     assert_close::<f32>(&numbers(&difference), &expected);
 
     let x: Tensor2<f32> = tensor(&device, [3, 4], 1);
-    let swapped: Tensor2<f32> = fuse!(use activations::swapped;, swapped(x + 1.0))?;
+    let swapped: Tensor2<f32> = fuse!({
+        use activations::swapped;
+        swapped(x + 1.0)
+    })?;
     assert_eq!(swapped.shape(), [4, 3]);
     let (found, x) = (numbers(&swapped), numbers(&x));
     let expected: Vec<f64> = (0..12).map(|at| x[at % 3 * 4 + at / 3] + 1.0).collect();
@@ -314,9 +323,20 @@ fn expressions_take_dtypes_and_ranks_from_the_functions() -> Result<(), Error> {
 fn an_argument_of_another_rank_fails_at_launch() {
     let device = device();
     let x: Tensor<f32, 3> = tensor(&device, [2, 3, 4], 1);
-    let error = fuse!(use activations::wave;, wave(x)).unwrap_err().to_string();
+    let error = fuse!({
+        use activations::wave;
+        wave(x)
+    })
+    .unwrap_err()
+    .to_string();
     assert!(error.contains("argument `x` of `wave`"), "{error}");
     let (a, b): (Tensor1<f32>, Tensor1<f32>) = (tensor(&device, [5], 7), tensor(&device, [1], 8));
-    let error = fuse!(use both;, both(a, b)).map(|_| ()).unwrap_err().to_string();
+    let error = fuse!({
+        use both;
+        both(a, b)
+    })
+    .map(|_| ())
+    .unwrap_err()
+    .to_string();
     assert!(error.contains("argument `b: T[N]` of `both`"), "{error}");
 }

@@ -184,8 +184,8 @@ pub enum Require {
 pub struct Features {
     /// WGSL `enable f16` (16-bit floats in storage and arithmetic).
     pub f16: bool,
-    /// The smallest subgroup, in invocations, that the variant's subgroup operations work with (WGSL `enable
-    /// subgroups`); 0 if it has none.
+    /// The smallest subgroup, in invocations, that the variant's subgroup operations work with; 0 if it has none. Texts do
+    /// not say `enable subgroups`, which naga 30 refuses: the runtime adds it where a browser compiles them.
     pub subgroups: u32,
 }
 

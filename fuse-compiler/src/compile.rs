@@ -237,7 +237,10 @@ fn kernel(group: &Group, names: &Names, schedule: Option<&ScheduleOverride>) -> 
             let kind = DomainKind::Reduction { axes: reduction.axes as u8 };
             (kind, wgsl::reduction::variants(group, reduction, names, workgroup))
         }
-        GroupKind::Attention(_) => unimplemented!("package `attention`"),
+        GroupKind::Attention(attention) => {
+            extents.extend([attention.keys.clone(), attention.depth.clone()]);
+            (DomainKind::Attention, wgsl::attention::variants(group, attention, names))
+        }
     };
     let variants: Vec<Variant> = variants.into_iter().map(with_features).collect();
     let accesses = group.accesses.iter().chain(group.stores.iter().filter_map(|store| store.access.as_ref()));

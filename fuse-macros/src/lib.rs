@@ -16,6 +16,85 @@ use proc_macro::TokenStream;
 /// and returns tensors, and a module `f` with its kernels (`f::KERNELS`), its plan (`f::PLAN`) and
 /// `f::launch_into`. With an expression, `fuse!(relu(x + b))` launches on the variables in scope and is a `Result`.
 ///
+/// # Operations
+///
+/// Operators `+ - * / % -x`, comparisons, `&& || !`, `x as f16`, and calls. Options are named arguments. Axes are numbers,
+/// negative ones counted from the end, or the names of dimensions (`axis = N`). Floats of `f16` are computed in `f32`.
+///
+/// | pointwise | |
+/// |---|---|
+/// | arithmetic | `abs` `sign` `pow` `min(x, y)` `max(x, y)` `clamp(x, low, high)` `floor` `ceil` `round` `sqrt` `rsqrt` `recip` |
+/// | functions | `exp` `exp2` `expm1` `log` `log2` `log1p` `sin` `cos` `tan` `tanh` `atan` `erf` |
+/// | activations | `relu` `leaky_relu(x, slope = 0.01)` `elu(x, alpha = 1.0)` `selu` `gelu` `gelu_tanh` `silu` `sigmoid` `hard_sigmoid` `hard_swish` `softplus` `mish` |
+/// | choice | `select(condition, a, b)` is `a` where the condition holds |
+/// | `index(axis = 1)`, `index(x, axis = 1)` | the coordinate along an axis, `i32` |
+/// | `D as f32` | a dimension (also `H * D`) as a number: `matmul(q, transpose(k)) / sqrt(D as f32)` |
+/// | `philox(counter, key)` | `u32` words of Philox4x32-10 (Salmon et al. 2011) |
+///
+/// | contractions and shapes | |
+/// |---|---|
+/// | `matmul(a, b)` | `[.., M, K] × [.., K, N]`, batch dimensions broadcast; `dot` and `outer` of vectors |
+/// | `transpose(x)`, `permute(x, [0, 2, 1])` | the last two axes swapped; axes in another order |
+/// | `reshape(x, [B, H * D])`, `broadcast_to(x, [M, N])` | the same elements in another shape; repeated ones |
+/// | `squeeze(x, axis = 0)`, `unsqueeze(x, axis = 0)` | without, or with another, axis of extent 1 |
+/// | `slice(x, axis = 1, start = 0, end = 64)` | elements `start .. end` of an axis |
+/// | `concat([a, b], axis = 0)`, `stack([a, b], axis = 0)` | behind each other along an axis, or along a new one |
+/// | `flip(x, axis = 1)` | in the opposite order along an axis, or several (`axis = [0, 1]`) |
+///
+/// | reductions | over the axes of `axis = 1`, `axis = N` or `axis = [0, 2]`, or all of them; these axes go unless `keepdim = true` |
+/// |---|---|
+/// | `sum` `prod` `max(x)` `min(x)` | of numbers; integers wrap; NaN wins; over no elements 0, 1, the least and the largest value |
+/// | `mean` `var(x, correction = 0)` | of floats; the variance is the mean of `(x - mean(x))²`, with `correction = 1` the unbiased one |
+/// | `logsumexp` | `log(sum(exp(x)))` without overflow; -inf for a row of -inf |
+/// | `argmax` `argmin` | `i32` index along one axis of the first largest (smallest) element, or of the first NaN |
+/// | `any` `all` | of `bool` |
+///
+/// | rows | on the last axis unless `axis =` says otherwise |
+/// |---|---|
+/// | `softmax(x)`, `log_softmax(x)` | NaN for a row of -inf |
+/// | `layer_norm(x, gamma, beta, eps = 1e-5)` | `(x - mean) / sqrt(var + eps) · gamma + beta` (Ba et al. 2016) |
+/// | `rms_norm(x, gamma, eps = 1e-6)` | `x / sqrt(mean(x²) + eps) · gamma` (Zhang and Sennrich 2019) |
+/// | `batch_norm(x, mean, var, gamma, beta, eps = 1e-5)` | at inference; one number of each per channel, axis 1 (Ioffe and Szegedy 2015) |
+/// | `group_norm(x, gamma, beta, groups = 8, eps = 1e-5)` | `[B, C, ..]` in groups of channels, of which `groups` divides the number (Wu and He 2018) |
+///
+/// | indices and random numbers | |
+/// |---|---|
+/// | `gather(table, ids)`, `embedding(table, ids)` | `[V, ..]` at indices of `i32` or `u32`, any rank: the axis becomes those of `ids`; indices beyond an end mean the element there |
+/// | `gather(x, ids, axis = 1)` | the same along another axis |
+/// | `one_hot(ids, classes = 10)` | `f32[.., 10]`, 1 at the index; zeros where it is no class |
+/// | `dropout(x, p, seed)` | 0 with probability `p`, else `x / (1 - p)`. Element `i` in row-major order draws `philox(i, seed)`, whose upper 24 bits as a fraction are compared with `p`: one seed drops the same elements on every adapter |
+///
+/// In `fuse!(…)` ranks are known to the caller's type checker only: axes are negative there, `gather` without `axis` and
+/// `embedding` take a table of rank 2, `ids` are `i32`, and `group_norm` needs a function with types.
+///
+/// # Functions of other blocks
+///
+/// Functions of a block call each other, and calls are inlined. A `use` at the head of a block, or of an expression in braces,
+/// does the same with functions of other blocks, modules and crates:
+///
+/// ```text
+/// mod activations {
+///     fuse! { pub fn swish2(x: f32[M, N]) -> f32[M, N] { x * sigmoid(2.0 * x) } }
+/// }
+///
+/// fuse! {
+///     use crate::activations::swish2;
+///     use other_crate::{gelu2, glu as my_glu};
+///
+///     pub fn layer(x: f32[M, K], w: f32[K, N]) -> f32[M, N] { swish2(matmul(x, w)) }   // one dispatch
+/// }
+///
+/// let y = fuse!({ use activations::swish2; swish2(matmul(x, w)) })?;
+/// ```
+///
+/// Paths are those of Rust, privacy and re-exports included; imports are by name, without `*`. They are for the block
+/// only: to pass a function on, write `pub use` outside of `fuse!`. In an expression, the arguments of such a call must
+/// have the declared ranks, which a launch checks.
+///
+/// Beside each function stands a macro of the same name, through which other blocks find its definition.
+///
+/// # Errors and dumps
+///
 /// Everything is checked while the crate builds; mistakes are compile errors at the expression that holds them.
 /// Where the environment variable `FUSE_DUMP_DIR` is set while building, the graph, the fusion groups and the WGSL of
 /// every function are written to that folder.

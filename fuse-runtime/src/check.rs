@@ -41,28 +41,15 @@ pub(crate) fn bind(function: &Function, shapes: &[Shape], binding_bytes: u64) ->
     Ok(Bound { symbols, results, temporaries })
 }
 
-/// As [`bind`], with the first of the function and its alternatives whose assumptions the shapes keep.
-///
-/// Assumptions come first: the checks of a function are about shapes that keep them.
-pub(crate) fn bind_applicable<'a>(
-    function: &'a Function,
-    shapes: &[Shape],
-    binding_bytes: u64,
-) -> Result<(&'a Function, Bound), Error> {
-    let mut last = function;
-    for candidate in std::iter::once(function).chain(function.alternatives.iter()) {
-        last = candidate;
-        if assumptions_hold(candidate, shapes)? {
-            break;
-        }
+/// What an assumption of `function` is about that these shapes break, if they break one.
+pub(crate) fn assumption_that_fails(function: &Function, shapes: &[Shape]) -> Result<Option<String>, Error> {
+    if function.assumes.is_empty() {
+        return Ok(None);
     }
-    Ok((last, bind(last, shapes, binding_bytes)?))
-}
-
-fn assumptions_hold(function: &Function, shapes: &[Shape]) -> Result<bool, Error> {
     let context = Context::new(function, shapes)?;
     let symbols = context.symbols()?;
-    Ok(function.assumes.iter().all(|check| relation_holds(check, &symbols)))
+    let broken = function.assumes.iter().find(|check| !relation_holds(check, &symbols));
+    Ok(broken.map(|check| format!("{}: expected {}", check.what, context.relation(check, &symbols))))
 }
 
 fn relation_holds(check: &Check, symbols: &[u64]) -> bool {
@@ -70,6 +57,13 @@ fn relation_holds(check: &Check, symbols: &[u64]) -> bool {
     match check.relation {
         Relation::Equal => left.is_some() && left == right,
         Relation::AtMost => left.zip(right).is_some_and(|(left, right)| left <= right),
+    }
+}
+
+fn relation_name(relation: Relation) -> &'static str {
+    match relation {
+        Relation::Equal => "equal to",
+        Relation::AtMost => "at most",
     }
 }
 
@@ -203,23 +197,27 @@ impl<'a> Context<'a> {
         if relation_holds(check, symbols) {
             return Ok(());
         }
-        let (left, right) = (check.left.eval(symbols), check.right.eval(symbols));
-        let relation = match check.relation {
-            Relation::Equal => "equal to",
-            Relation::AtMost => "at most",
-        };
-        let side = |size: &Size, value: Option<u64>| match value {
-            Some(value) if size.as_constant().is_some() => format!("{value}"),
-            Some(value) => format!("`{}` ({value})", self.text(size)),
-            None => format!("`{}` (a negative number)", self.text(size)),
-        };
         Err(Error::CheckFailed {
             kernel: self.kernel(),
             what: check.what.to_string(),
-            relation,
-            left: side(&check.left, left),
-            right: side(&check.right, right),
+            relation: relation_name(check.relation),
+            left: self.side(&check.left, symbols),
+            right: self.side(&check.right, symbols),
         })
+    }
+
+    /// A relation as text, for example `` `M` (5) to be at most 4``.
+    fn relation(&self, check: &Check, symbols: &[u64]) -> String {
+        let (left, right) = (self.side(&check.left, symbols), self.side(&check.right, symbols));
+        format!("{left} to be {} {right}", relation_name(check.relation))
+    }
+
+    fn side(&self, size: &Size, symbols: &[u64]) -> String {
+        match size.eval(symbols) {
+            Some(value) if size.as_constant().is_some() => format!("{value}"),
+            Some(value) => format!("`{}` ({value})", self.text(size)),
+            None => format!("`{}` (a negative number)", self.text(size)),
+        }
     }
 
     fn shape(&self, spec: &TensorSpec, symbols: &[u64], what: &str, allowed: u64) -> Result<Shape, Error> {

@@ -228,6 +228,16 @@ pub enum Error {
         /// The requirement that does not hold.
         reason: String,
     },
+    /// An alternative was asked for that cannot run here.
+    #[error("kernel `{kernel}`: alternative {alternative} cannot be used: {reason}")]
+    Alternative {
+        /// The function.
+        kernel: String,
+        /// 0 for the function itself, otherwise one more than its place among the alternatives.
+        alternative: usize,
+        /// The assumption that does not hold.
+        reason: String,
+    },
     /// The driver refused a kernel.
     #[error("kernel `{kernel}`, variant `{variant}`: the driver refused the pipeline: {message}")]
     Pipeline {

@@ -207,3 +207,38 @@ fn vendor_name(id: u32) -> String {
         None => format!("vendor {id:#06x}"),
     }
 }
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// A device with the limits of a large GPU, for tests that need none.
+    pub(crate) fn device_info(kind: AdapterKind, subgroups: u32) -> DeviceInfo {
+        DeviceInfo {
+            name: "imagined".into(),
+            backend: Backend::Other,
+            vendor: String::new(),
+            kind,
+            driver: String::new(),
+            features: Features { f16: true, subgroups },
+            timestamps: false,
+            pipeline_cache: false,
+            limits: Limits {
+                buffer_bytes: 1 << 33,
+                binding_bytes: 1 << 32,
+                storage_bindings: 16,
+                workgroup_bytes: 48 << 10,
+                workgroup_invocations: 1024,
+                workgroups_per_dimension: 65535,
+                uniform_bytes: 1 << 16,
+                uniform_alignment: 64,
+            },
+        }
+    }
+
+    #[test]
+    fn descriptions_name_the_smallest_subgroup() {
+        let text = device_info(AdapterKind::Discrete, 32).to_string();
+        assert!(text.starts_with("imagined") && text.contains("smallest subgroup: 32"), "{text}");
+    }
+}

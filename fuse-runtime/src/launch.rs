@@ -9,7 +9,7 @@ use fuse_artifact::{DType, Function, ParamKind, Slot};
 use crate::{
     Device, Element, Error, Tensor,
     lock::lock,
-    plan::{LaunchPlan, Selection, legal_variants},
+    plan::{LaunchPlan, Selection, legal_variants, usable_alternatives},
     pool::Storage,
     raw::RawTensor,
     record::{Buffers, Recorder},
@@ -114,16 +114,38 @@ pub fn launch_dynamic(function: &'static Function, args: &[Arg<'_>]) -> Result<V
     launch.run_dynamic(&plan)
 }
 
-/// As [`launch_dynamic`], with variant `choice[k]` for kernel `k`. Plans nothing in advance: for tests and tuning.
+/// As [`launch_dynamic`], with variant `choice[k]` for kernel `k` of the alternative that would run. Plans nothing in
+/// advance: for tests and tuning.
 pub fn launch_with(function: &'static Function, args: &[Arg<'_>], choice: &[usize]) -> Result<Vec<RawTensor>, Error> {
+    launch_selected(function, args, Selection::Indices(choice))
+}
+
+/// As [`launch_dynamic`], by alternative `n` of the function (0 is the function itself), whether or not it is the
+/// fastest. Plans nothing in advance: for tests and tuning.
+pub fn launch_alternative(function: &'static Function, args: &[Arg<'_>], n: usize) -> Result<Vec<RawTensor>, Error> {
+    launch_selected(function, args, Selection::Alternative(n))
+}
+
+fn launch_selected(
+    function: &'static Function,
+    args: &[Arg<'_>],
+    selection: Selection<'_>,
+) -> Result<Vec<RawTensor>, Error> {
     let launch = Launch::new(function, args)?;
     let shapes: Vec<Shape> = launch.shapes().collect();
     let inner = &launch.device.inner;
-    let plan = LaunchPlan::new(function, &shapes, &inner.info, Selection::Indices(choice), &inner.pipelines)?;
+    let plan = LaunchPlan::new(function, &shapes, &inner.info, selection, &inner.pipelines)?;
     launch.run_dynamic(&plan)
 }
 
-/// The variants of every kernel that may run for these arguments.
+/// The alternatives that can run for these arguments, as [`launch_alternative`] counts them.
+pub fn alternatives(function: &'static Function, args: &[Arg<'_>]) -> Result<Vec<usize>, Error> {
+    let launch = Launch::new(function, args)?;
+    let shapes: Vec<Shape> = launch.shapes().collect();
+    usable_alternatives(function, &shapes, launch.device.info())
+}
+
+/// The variants of every kernel that may run for these arguments, of the alternative that would run.
 pub fn variants(function: &'static Function, args: &[Arg<'_>]) -> Result<Vec<KernelVariants>, Error> {
     let launch = Launch::new(function, args)?;
     let shapes: Vec<Shape> = launch.shapes().collect();

@@ -82,7 +82,10 @@ pub mod __private {
     pub use crate::{
         AtLeast, BroadcastRank, Element, Error, Exactly, Float, MatmulRank, Number, OneLess, OneMore, Operand,
         OperandOf, Rank, Ranked, SameRank, Tensor,
-        launch::{Arg, KernelVariants, launch, launch_dynamic, launch_into, launch_padded, launch_with, variants},
+        launch::{
+            Arg, KernelVariants, alternatives, launch, launch_alternative, launch_dynamic, launch_into, launch_padded,
+            launch_with, variants,
+        },
         operand::launch_operands,
         raw::RawTensor,
     };

@@ -4,14 +4,17 @@
 //! and on which buffers are written, so that most pipelines share theirs.
 
 use std::{
+    borrow::Cow,
     collections::HashMap,
     ptr,
     sync::{Arc, Mutex},
 };
 
-use fuse_artifact::Pass;
+use fuse_artifact::{Features, Pass};
 
-use crate::{DeviceInfo, Error, builder::CacheChoice, disk::DiskCache, fault::scoped, lock::lock, plan::Label};
+use crate::{
+    Backend, DeviceInfo, Error, builder::CacheChoice, disk::DiskCache, fault::scoped, lock::lock, plan::Label,
+};
 
 /// A compiled pass.
 pub(crate) struct Pipeline {
@@ -39,6 +42,8 @@ struct Signature {
 /// The pipelines of a device.
 pub(crate) struct Pipelines {
     device: wgpu::Device,
+    /// Whether a browser compiles the shaders.
+    browser: bool,
     disk: Option<DiskCache>,
     state: Mutex<State>,
 }
@@ -58,18 +63,19 @@ impl Pipelines {
         choice: &CacheChoice,
     ) -> Self {
         let disk = if info.pipeline_cache { DiskCache::open(device, adapter, choice) } else { None };
-        Self { device: device.clone(), disk, state: Mutex::default() }
+        let browser = info.backend == Backend::WebGpu;
+        Self { device: device.clone(), browser, disk, state: Mutex::default() }
     }
 
-    /// The pipeline of `pass`, compiled if this is its first use.
-    pub(crate) fn get(&self, pass: &'static Pass, label: &Label) -> Result<Arc<Pipeline>, Error> {
+    /// The pipeline of `pass`, compiled if this is its first use. `features` are those of its variant.
+    pub(crate) fn get(&self, pass: &'static Pass, features: Features, label: &Label) -> Result<Arc<Pipeline>, Error> {
         let key = ptr::from_ref(pass).addr();
         if let Some(pipeline) = lock(&self.state).pipelines.get(&key) {
             return Ok(Arc::clone(pipeline));
         }
         // Compiled without the lock: other threads may launch meanwhile. If two compile the same pass, one wins.
         let layout = self.layout(pass)?;
-        let compute = self.compile(pass, &layout, label)?;
+        let compute = self.compile(pass, features, &layout, label)?;
         let mut state = lock(&self.state);
         let id = state.pipelines.len() as u64 + 1;
         Ok(Arc::clone(state.pipelines.entry(key).or_insert_with(|| Arc::new(Pipeline { id, compute, layout }))))
@@ -80,12 +86,17 @@ impl Pipelines {
         self.disk.as_ref().map_or(Ok(()), DiskCache::save)
     }
 
-    fn compile(&self, pass: &Pass, layout: &Layout, label: &Label) -> Result<wgpu::ComputePipeline, Error> {
+    fn compile(
+        &self,
+        pass: &Pass,
+        features: Features,
+        layout: &Layout,
+        label: &Label,
+    ) -> Result<wgpu::ComputePipeline, Error> {
+        let text = source(&pass.wgsl, features, self.browser);
         let made = scoped(&self.device, || {
-            let source = wgpu::ShaderModuleDescriptor {
-                label: Some(label.kernel),
-                source: wgpu::ShaderSource::Wgsl((&*pass.wgsl).into()),
-            };
+            let source =
+                wgpu::ShaderModuleDescriptor { label: Some(label.kernel), source: wgpu::ShaderSource::Wgsl(text) };
             // SAFETY: without checks, a shader that leaves its buffers is undefined behavior. Plans check that every
             // access stays in its tensor for all indices of the domain, and emitted shaders use no other indices;
             // their loops are bounded by extents. Browsers keep their own checks.
@@ -136,6 +147,12 @@ impl Drop for Pipelines {
     }
 }
 
+/// The text of a shader as its compiler wants it. Browsers want subgroup operations enabled in the text, which naga 30
+/// refuses: it takes the device's feature for that.
+fn source(wgsl: &str, features: Features, browser: bool) -> Cow<'_, str> {
+    if browser && features.subgroups > 0 { format!("enable subgroups;\n{wgsl}").into() } else { wgsl.into() }
+}
+
 fn create_layout(device: &wgpu::Device, signature: &Signature, id: u64) -> Layout {
     let entry = |binding: usize, ty, has_dynamic_offset, min_binding_size| wgpu::BindGroupLayoutEntry {
         binding: binding as u32,
@@ -158,4 +175,17 @@ fn create_layout(device: &wgpu::Device, signature: &Signature, id: u64) -> Layou
         immediate_size: 0,
     });
     Layout { id, group, uniform_bytes: signature.uniform_bytes, pipeline }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_browsers_read_that_subgroups_are_enabled() {
+        let features = |subgroups| Features { f16: true, subgroups };
+        assert_eq!(source("enable f16;", features(8), true), "enable subgroups;\nenable f16;");
+        assert_eq!(source("enable f16;", features(8), false), "enable f16;");
+        assert_eq!(source("enable f16;", features(0), true), "enable f16;");
+    }
 }

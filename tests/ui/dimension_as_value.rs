@@ -1,4 +1,4 @@
-// A dimension is not a number of the host.
+// A dimension becomes a number by a conversion.
 use fuse_gpu::fuse;
 
 fuse! {

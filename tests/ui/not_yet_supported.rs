@@ -1,9 +1,9 @@
-// Reductions are planned.
+// Quantized weights are planned.
 use fuse_gpu::fuse;
 
 fuse! {
-    pub fn total(x: f32[N]) -> f32 {
-        sum(x)
+    pub fn weights(x: f32[N]) -> f32[N] {
+        dequantize(x)
     }
 }
 

@@ -36,6 +36,7 @@ use crate::graph::{Graph, NodeId, Op};
 use body::{Body, KernelAccess, NeedsStorage, ValueId};
 use legality::MAX_STORAGE_BUFFERS;
 use regions::{Anchor, Region};
+use rows::RowSpace;
 
 /// A graph cut into kernels.
 #[derive(Clone, Debug)]
@@ -369,13 +370,34 @@ impl<'g> Planner<'g> {
                 Some(Anchor::Rows(rows)) => {
                     (reduction::name(self, cut), reduction::group(self, cut, rows, &slots, &stored)?)
                 }
-                Some(Anchor::Attention(_)) => unimplemented!("package `attention`"),
+                Some(Anchor::Attention(pattern)) => {
+                    let group = self.attention_group(cut, pattern, &slots, &stored)?;
+                    assumes.extend(attention::assumptions(self.graph, pattern));
+                    ("attention".to_owned(), group)
+                }
             };
             group.name = format!("{}.{i}.{main}", self.graph.name);
             legality::check_bindings(self.graph, &group, self.policy.bindings)?;
             groups.push(group);
         }
         Ok(Groups { groups, temporaries, refusals: self.refusals.clone(), assumes })
+    }
+
+    fn attention_group(
+        &self,
+        cut: &Cut,
+        pattern: &attention::Pattern,
+        slots: &BTreeMap<NodeId, Vec<Slot>>,
+        stored: &dyn Fn(NodeId) -> Option<Slot>,
+    ) -> Result<Group, NeedsStorage> {
+        let (graph, uses) = (self.graph, &self.uses_coordinates);
+        let (group, values) = attention::group(graph, uses, stored, pattern, &cut.region, &cut.outputs)?;
+        let rows = RowSpace { axes: vec![group.shape.len() - 1], shape: group.shape.clone() };
+        let mut stores = Self::stores(&cut.outputs, &values, slots);
+        for store in stores.iter_mut().filter(|store| matches!(graph.nodes[store.node].op, Op::Permute { .. })) {
+            store.access = Some(reduction::store_access(graph, &rows, store.node, store.slot));
+        }
+        Ok(Group { stores, ..group })
     }
 
     /// Where stored nodes go: the results they are, else a temporary.

@@ -10,7 +10,7 @@ use super::{
     contraction::prologue_nodes,
     rows::RowSpace,
 };
-use crate::graph::{NodeId, Op};
+use crate::graph::{Graph, NodeId, Op};
 
 /// Builds the group of a reduction.
 pub(super) fn group(
@@ -22,7 +22,12 @@ pub(super) fn group(
 ) -> Result<Group, NeedsStorage> {
     let graph = planner.graph;
     let mut builder = BodyBuilder::new(graph, &planner.uses_coordinates, stored);
-    let (inside, place) = (|node: NodeId| cut.region.contains(&node), |node: NodeId| rows.place(graph, node));
+    let inside = |node: NodeId| cut.region.contains(&node);
+    // A permute that is not the kernel's own is an operand like any other: its shape is that of the elements.
+    let place = |node: NodeId| match inside(node) {
+        true => rows.place(graph, node),
+        false => rows.place_of(&graph.nodes[node].ty),
+    };
     let rank = rows.shape.len();
     let region =
         body::Region { space: Space::Point, rank, inside: &inside, place: &place, sums: &[], operand_of: None };
@@ -31,12 +36,8 @@ pub(super) fn group(
     let outside = |node: NodeId| if inside(node) { None } else { stored(node) };
     let nodes = prologue_nodes(planner, &cut.outputs, &outside);
     let stores = cut.outputs.iter().zip(values).flat_map(|(&node, value)| {
-        let ty = &graph.nodes[node].ty;
-        slots[&node].iter().map(move |&slot| {
-            let access = rows.place(graph, node).access(slot, Space::Point, &ty.shape, rank);
-            let access = KernelAccess { access, dtype: ty.dtype, may_repeat: vec![false; rank], gathered: false };
-            Store { node, value, slot, access: Some(access) }
-        })
+        let places = slots[&node].iter();
+        places.map(move |&slot| Store { node, value, slot, access: Some(store_access(graph, rows, node, slot)) })
     });
     Ok(Group {
         name: String::new(),
@@ -48,6 +49,13 @@ pub(super) fn group(
         fixed,
         body,
     })
+}
+
+/// How a kernel over `rows` stores a node.
+pub(super) fn store_access(graph: &Graph, rows: &RowSpace, node: NodeId, slot: Slot) -> KernelAccess {
+    let (ty, rank) = (&graph.nodes[node].ty, rows.shape.len());
+    let access = rows.place(graph, node).access(slot, Space::Point, &ty.shape, rank);
+    KernelAccess { access, dtype: ty.dtype, may_repeat: vec![false; rank], gathered: false }
 }
 
 /// The name of a reduction's kernel: its reductions, or what they amount to.

@@ -192,12 +192,15 @@ impl Growth<'_, '_> {
             Op::Broadcast(x) => {
                 with_rows && held(*x) && extent(*x) == Some(Extent::Row) && extent(candidate) == Some(Extent::Element)
             }
-            Op::Permute { x, .. } => {
+            Op::Permute { x, permutation } => {
                 let only_user = self.planner.users[x.index()].len() == 1 && !self.planner.results.contains(x);
-                !matches!(region.anchor, Anchor::Products(_))
-                    && held(*x)
-                    && only_user
-                    && !is_movement(&graph.nodes[*x].op)
+                let stores_by_stride = match region.anchor {
+                    Anchor::Rows(_) => true,
+                    // Rows of the output stay whole, so that they are stored as vectors.
+                    Anchor::Attention(_) => permutation.last() == Some(&(permutation.len() - 1)),
+                    Anchor::Products(_) => false,
+                };
+                stores_by_stride && held(*x) && only_user && !is_movement(&graph.nodes[*x].op)
             }
             Op::Reshape(x) => with_rows && held(*x) && [*x, candidate].map(extent) == [Some(Extent::Row); 2],
             Op::Reduce { x, axes, .. } => {

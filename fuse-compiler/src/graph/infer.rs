@@ -177,6 +177,7 @@ impl<'a> Inference<'a> {
             }
             ExprKind::Name(name) => match bindings.get(&name.to_string()) {
                 Some(term) => *term,
+                None if catalog::constant(&name.to_string()).is_some() => self.class(DTypeClass::Float),
                 None => self.variable(name),
             },
             ExprKind::Literal(literal) => self.literal(literal),

@@ -373,7 +373,7 @@ fn multiples_of_lanes(mut axes: Vec<u8>) -> Vec<Require> {
 }
 
 /// The direction in which an operand's first contiguous access is contiguous.
-fn direction(group: &Group, body: &Body, depth_axis: usize, outer_axis: usize) -> Option<Direction> {
+pub(super) fn direction(group: &Group, body: &Body, depth_axis: usize, outer_axis: usize) -> Option<Direction> {
     let loads = body.values.iter().filter_map(|value| match value.op {
         ValueOp::Load(access) => Some(&group.accesses[usize::from(access)]),
         _ => None,

@@ -10,7 +10,10 @@ use super::{
     shader::{Lines, Shader, to_storage},
 };
 use crate::{
-    fusion::{Contraction, Group, body::ValueOp},
+    fusion::{
+        Contraction, Group,
+        body::{KernelAccess, ValueOp},
+    },
     schedule::contraction::MAX_PRODUCTS,
 };
 
@@ -34,8 +37,12 @@ pub(super) struct Axes {
 impl Axes {
     /// The axes of a group.
     pub(super) fn new(shader: &mut Shader<'_>, group: &Group, contraction: &Contraction) -> Self {
+        Self::of_products(shader, group, contraction.rhs.len() as u32)
+    }
+
+    /// The axes of a group with this many products; an attention has one.
+    pub(super) fn of_products(shader: &mut Shader<'_>, group: &Group, products: u32) -> Self {
         let batch = group.shape.len() - 2;
-        let products = contraction.rhs.len() as u32;
         let mut extent = |axis: usize| shader.uniform(Uniform::Extent { axis: axis as u8 });
         Self { batch, rows: extent(batch), columns: extent(batch + 1), depth: extent(batch + 2), products }
     }
@@ -190,15 +197,40 @@ impl<'a> Epilogue<'a> {
         let place = OperandPlace { operand: &self.operand, loaded: &loaded, at: &at, sums: &names };
         let values = emit(shader, &mut lines, &group.body, lanes, "v", &place);
         lines.line(format!("let at = (batch * {} + row) * {} + column;", axes.rows, axes.columns));
+        let mut next_access = group.accesses.len() as u16;
         for store in &group.stores {
             let dtype = group.body.values[store.value].dtype;
             let buffer = shader.buffer(store.slot, dtype, lanes, true);
-            let index = if lanes == 1 { "at".to_owned() } else { format!("at / {lanes}u") };
+            let offset = match &store.access {
+                None => "at".to_owned(),
+                Some(access) => {
+                    next_access += 1;
+                    format!("({})", strided(shader, access, next_access - 1, &at, lanes))
+                }
+            };
+            let index = if lanes == 1 { offset } else { format!("{offset} / {lanes}u") };
             lines.line(format!("{buffer}[{index}] = {};", to_storage(dtype, lanes, &values[store.value])));
         }
         lines.line("}");
         shader.module.append(&lines);
     }
+}
+
+/// The element offset of a store in an order of its own, in which rows of the output stay whole.
+fn strided(shader: &mut Shader<'_>, access: &KernelAccess, index: u16, at: &[String], lanes: u32) -> String {
+    let mut offset = shader.uniform(Uniform::Offset { access: index });
+    for (axis, coordinate) in at.iter().enumerate() {
+        if access.access.axes[axis].is_none() {
+            continue;
+        }
+        if lanes > 1 && axis + 1 == at.len() {
+            offset += &format!(" + {coordinate}");
+        } else {
+            let stride = shader.uniform(Uniform::Stride { access: index, axis: axis as u8 });
+            offset += &format!(" + {coordinate} * {stride}");
+        }
+    }
+    offset
 }
 
 /// Declares `finish(batch, b0 …, row, column, sum)`, which stores partial sums of the split `split`: in scratch memory,

@@ -7,6 +7,7 @@
 //!
 //! Not here: which members a kernel has (`schedule`).
 
+pub mod attention;
 pub mod builtins;
 mod dot;
 mod epilogue;

@@ -5,21 +5,28 @@ use std::fmt;
 use fuse_artifact::Function;
 
 use super::{
-    Selection, choose,
-    choose::candidates,
-    domain::Domain,
+    Selection,
+    alternative::{Considered, Selected, consider_all},
+    choose,
+    choose::Candidate,
+    selected,
     words::{Chosen, fill},
 };
-use crate::{DeviceInfo, Error, check::bind_applicable, shape::Shape};
+use crate::{DeviceInfo, Error, shape::Shape};
 
-/// How a launch would run: per kernel the simplified domain, the chosen variant, and every variant's estimate or
+/// How a launch would run: which alternative of the function, and per kernel the simplified domain, the chosen variant, and every variant's estimate or
 /// the reason against it. `Display` prints it.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Explanation {
     /// The function.
     pub function: String,
-    /// Its kernels, in order.
+    /// Which alternative runs: 0 for the function itself, otherwise one more than its place in
+    /// [`Function::alternatives`].
+    pub alternative: usize,
+    /// Every alternative with its estimated cost, or why it cannot run.
+    pub alternatives: Vec<Result<f64, String>>,
+    /// The kernels of the alternative that runs, in order.
     pub kernels: Vec<KernelExplanation>,
 }
 
@@ -29,15 +36,16 @@ pub struct Explanation {
 pub struct KernelExplanation {
     /// The kernel.
     pub kernel: String,
-    /// The simplified extents; of a contraction the last three are rows, columns and depth.
+    /// The simplified extents: of a contraction the last three are rows, columns and depth; of a reduction the last
+    /// ones are reduced; of an attention the last four are queries, value columns, keys and depth.
     pub extents: Vec<u64>,
     /// The chosen variant; `None` if the domain is empty and nothing runs.
     pub chosen: Option<String>,
     /// Workgroups of each dispatch.
     pub workgroups: Vec<u32>,
-    /// In how many parts the depth is split.
+    /// In how many parts the depth, the row or the keys are split.
     pub splits: u64,
-    /// Every variant with its estimated cost (0 for pointwise kernels), or why it cannot run.
+    /// Every variant with its estimated cost (multiply-adds of one compute unit), or why it cannot run.
     pub variants: Vec<(String, Result<f64, String>)>,
 }
 
@@ -47,26 +55,32 @@ pub(crate) fn explain(
     info: &DeviceInfo,
     forced: Option<&str>,
 ) -> Result<Explanation, Error> {
-    let (function, bound) = bind_applicable(function, shapes, info.limits.binding_bytes)?;
     let selection = forced.map_or(Selection::Best, Selection::Named);
+    let alternatives = consider_all(function, shapes, info)?
+        .into_iter()
+        .map(|verdict| verdict.map(|selected| selected.cost).map_err(|error| error.to_string()))
+        .collect();
+    let Selected { index: alternative, bound, kernels: considered, .. } = selected(function, shapes, info, selection)?;
     let mut kernels = Vec::new();
-    for (index, kernel) in function.kernels.iter().enumerate() {
-        let domain = Domain::new(function, kernel, shapes, &bound)?;
+    for (index, considered) in considered.iter().enumerate() {
+        let Considered { kernel, domain, candidates } = considered;
         let names = kernel.variants.iter().map(|variant| variant.name.to_string());
-        let verdicts = candidates(kernel, &domain, info).into_iter();
-        let verdicts = verdicts.map(|verdict| verdict.map(|c| c.cost).map_err(|refusal| refusal.to_string()));
+        let verdict = |verdict: &Result<_, _>| match verdict {
+            Ok(Candidate { cost, .. }) => Ok(*cost),
+            Err(refusal) => Err(ToString::to_string(refusal)),
+        };
         let mut explanation = KernelExplanation {
             kernel: kernel.name.to_string(),
             extents: domain.extents.clone(),
             chosen: None,
             workgroups: Vec::new(),
             splits: 1,
-            variants: names.zip(verdicts).collect(),
+            variants: names.zip(candidates.iter().map(verdict)).collect(),
         };
         if domain.count() > 0 {
-            let chosen = choose(kernel, index, &domain, info, selection)?;
+            let chosen = choose(considered, index, info, selection)?;
             let variant = &kernel.variants[chosen.variant];
-            let numbers = Chosen { kernel, variant, domain: &domain, split: chosen.split, symbols: &bound.symbols };
+            let numbers = Chosen { kernel, variant, domain, split: chosen.split, symbols: &bound.symbols };
             for pass in variant.passes.iter() {
                 explanation.workgroups.push(fill(&numbers, pass, info.limits.workgroups_per_dimension)?.workgroups);
             }
@@ -75,12 +89,21 @@ pub(crate) fn explain(
         }
         kernels.push(explanation);
     }
-    Ok(Explanation { function: function.name.to_string(), kernels })
+    Ok(Explanation { function: function.name.to_string(), alternative, alternatives, kernels })
 }
 
 impl fmt::Display for Explanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.function)?;
+        if self.alternatives.len() > 1 {
+            write!(f, ", alternative {}", self.alternative)?;
+            for (alternative, verdict) in self.alternatives.iter().enumerate() {
+                match verdict {
+                    Ok(cost) => write!(f, "\n├─ alternative {alternative}: possible, estimate {cost:.3e}")?,
+                    Err(reason) => write!(f, "\n├─ alternative {alternative}: {reason}")?,
+                }
+            }
+        }
         for kernel in &self.kernels {
             write!(f, "\n├─ {} over {:?}", kernel.kernel, kernel.extents)?;
             match &kernel.chosen {
@@ -88,7 +111,7 @@ impl fmt::Display for Explanation {
                 None => write!(f, ": empty, nothing runs")?,
             }
             if kernel.splits > 1 {
-                write!(f, ", depth in {} parts", kernel.splits)?;
+                write!(f, ", split in {} parts", kernel.splits)?;
             }
             for (name, verdict) in &kernel.variants {
                 match verdict {

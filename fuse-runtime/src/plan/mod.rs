@@ -3,13 +3,16 @@
 //! Input: a [`Function`], the arguments' shapes, the device's abilities. Output: a [`LaunchPlan`], which holds
 //! everything of a launch that does not change between launches of equal shapes: pipelines, uniform words, grids,
 //! sizes of results and temporaries. Stages: `check` (shapes), `domain` (numbers and simplification), `require`
-//! (what may run), `choose` (what does), `words` (uniforms and grids).
+//! (what may run), `cost` (how long it takes), `choose` (what does),
+//! `alternative` (of which function), `words` (uniforms and grids).
 //!
 //! Invariants: empty kernels have no steps; the lifetime of a temporary spans all steps that bind it.
 //! Not here: buffers and recording (`launch`, `record`).
 
+mod alternative;
 mod cache;
 mod choose;
+mod cost;
 mod domain;
 mod explain;
 mod require;
@@ -20,16 +23,16 @@ use std::sync::Arc;
 use fuse_artifact::{Function, Kernel, Pass, Slot, Variant};
 
 pub use self::explain::{Explanation, KernelExplanation};
-pub(crate) use self::{cache::PlanCache, explain::explain, require::MAX_BINDINGS};
 use self::{
-    choose::{Candidate, best, candidates, scratch_bytes},
-    domain::Domain,
+    alternative::{Considered, Selected, select, select_index},
+    choose::{Candidate, best, scratch_bytes},
     require::Refusal,
     words::{Chosen, Filled, fill},
 };
+pub(crate) use self::{cache::PlanCache, explain::explain, require::MAX_BINDINGS};
 use crate::{
     DeviceInfo, Error,
-    check::{Bound, bind_applicable},
+    check::Bound,
     launch::KernelVariants,
     pipeline::{Pipeline, Pipelines},
     shape::Shape,
@@ -44,6 +47,8 @@ pub(crate) enum Selection<'a> {
     Named(&'a str),
     /// By index, one per kernel.
     Indices(&'a [usize]),
+    /// By the cost model, in this alternative of the function (0: the function itself).
+    Alternative(usize),
 }
 
 /// A launch, ready but for buffers and host scalars.
@@ -109,7 +114,7 @@ impl LaunchPlan {
         let step = |dispatch: Dispatch<'static>| {
             let Dispatch { kernel, variant, pass, slots, filled } = dispatch;
             let label = Label { function: &function.name, kernel: &kernel.name, variant: &variant.name, pass };
-            let pipeline = pipelines.get(&variant.passes[pass], &label)?;
+            let pipeline = pipelines.get(&variant.passes[pass], variant.features, &label)?;
             Ok(Step { label, pipeline, slots: slots.into(), filled })
         };
         Ok(Self {
@@ -128,7 +133,8 @@ fn resolve<'a>(
     info: &DeviceInfo,
     selection: Selection<'_>,
 ) -> Result<Resolved<'a>, Error> {
-    let (function, bound) = bind_applicable(function, shapes, info.limits.binding_bytes)?;
+    let selected = selected(function, shapes, info, selection)?;
+    let Selected { function, bound, .. } = &selected;
     let bytes =
         |(spec, shape): (&fuse_artifact::TensorSpec, &Shape)| shape.elements().unwrap_or(0) * spec.dtype.bytes();
     let sizes = function.temporaries.iter().zip(&bound.temporaries).map(bytes);
@@ -137,35 +143,46 @@ fn resolve<'a>(
         temporaries: sizes.map(|bytes| Temporary { bytes, steps: None }).collect(),
         dispatches: Vec::new(),
     };
-    for (index, kernel) in function.kernels.iter().enumerate() {
-        let domain = Domain::new(function, kernel, shapes, &bound)?;
+    for (index, considered) in selected.kernels.iter().enumerate() {
+        let Considered { kernel, domain, .. } = considered;
         if domain.count() > 0 {
-            let chosen = choose(kernel, index, &domain, info, selection)?;
+            let chosen = choose(considered, index, info, selection)?;
             let variant = &kernel.variants[chosen.variant];
-            let symbols = &bound.symbols;
-            resolved.add(&Chosen { kernel, variant, domain: &domain, split: chosen.split, symbols }, info)?;
+            resolved.add(&Chosen { kernel, variant, domain, split: chosen.split, symbols: &bound.symbols }, info)?;
         }
     }
-    resolved.check_slots(function, &bound)?;
+    resolved.check_slots(function, bound)?;
     resolved.find_lifetimes();
     Ok(resolved)
 }
 
+/// The alternative of `function` that runs.
+fn selected<'f>(
+    function: &'f Function,
+    shapes: &[Shape],
+    info: &DeviceInfo,
+    selection: Selection<'_>,
+) -> Result<Selected<'f>, Error> {
+    match selection {
+        Selection::Alternative(index) => select_index(function, index, shapes, info),
+        Selection::Best | Selection::Named(_) | Selection::Indices(_) => select(function, shapes, info),
+    }
+}
+
 fn choose(
-    kernel: &Kernel,
+    considered: &Considered<'_>,
     index: usize,
-    domain: &Domain,
     info: &DeviceInfo,
     selection: Selection<'_>,
 ) -> Result<Candidate, Error> {
-    let all = candidates(kernel, domain, info);
+    let Considered { kernel, domain, candidates: all } = considered;
     let wanted = match selection {
-        Selection::Best => None,
+        Selection::Best | Selection::Alternative(_) => None,
         Selection::Named(name) => kernel.variants.iter().position(|variant| variant.name == name),
         Selection::Indices(indices) => indices.get(index).copied(),
     };
     let Some(wanted) = wanted else {
-        return best(domain.kind, &all).ok_or_else(|| no_variant(kernel, &all, info));
+        return best(domain.kind, all).ok_or_else(|| no_variant(kernel, all, info));
     };
     let refused = |reason: String| Error::Variant {
         kernel: kernel.name.to_string(),
@@ -187,9 +204,11 @@ fn no_variant(kernel: &Kernel, all: &[Result<Candidate, Refusal>], info: &Device
         Some(Err(Refusal::Limit(limit, needed, allowed))) => {
             Error::TooLarge { what, limit, needed: *needed, allowed: *allowed }
         }
-        Some(Err(Refusal::Shape(reason))) => {
-            Error::Internal { message: format!("{what}: the general variant does not fit: {reason}") }
-        }
+        Some(Err(Refusal::Shape(reason))) => Error::Variant {
+            kernel: kernel.name.to_string(),
+            variant: kernel.variants.last().map_or_else(String::new, |variant| variant.name.to_string()),
+            reason: reason.clone(),
+        },
         Some(Ok(_)) | None => Error::Internal { message: format!("{what} has no variants") },
     }
 }
@@ -248,18 +267,27 @@ fn slots(pass: &Pass, scratch: u16) -> Vec<Slot> {
     pass.bindings.iter().map(|binding| slot(binding.slot)).collect()
 }
 
-/// The variants of every kernel that may run for these shapes.
+/// The variants of every kernel that may run for these shapes, of the alternative that runs.
 pub(crate) fn legal_variants(
     function: &'static Function,
     shapes: &[Shape],
     info: &DeviceInfo,
 ) -> Result<Vec<KernelVariants>, Error> {
-    let (function, bound) = bind_applicable(function, shapes, info.limits.binding_bytes)?;
-    let of_kernel = |kernel: &'static Kernel| {
-        let domain = Domain::new(function, kernel, shapes, &bound)?;
-        let legal = candidates(kernel, &domain, info).into_iter().flatten();
+    let of_kernel = |considered: Considered<'static>| {
+        let Considered { kernel, candidates, .. } = considered;
+        let legal = candidates.into_iter().flatten();
         let named = legal.map(|candidate| (candidate.variant, &*kernel.variants[candidate.variant].name));
-        Ok(KernelVariants { kernel: &kernel.name, legal: named.collect() })
+        KernelVariants { kernel: &kernel.name, legal: named.collect() }
     };
-    function.kernels.iter().map(of_kernel).collect()
+    Ok(select(function, shapes, info)?.kernels.into_iter().map(of_kernel).collect())
+}
+
+/// The alternatives that can run for these shapes, the function itself as 0.
+pub(crate) fn usable_alternatives(
+    function: &Function,
+    shapes: &[Shape],
+    info: &DeviceInfo,
+) -> Result<Vec<usize>, Error> {
+    let verdicts = alternative::consider_all(function, shapes, info)?;
+    Ok(verdicts.into_iter().flatten().map(|selected| selected.index).collect())
 }

@@ -51,12 +51,26 @@ fn check_schedule(schedule: &Schedule, domain: &Domain) -> Result<(), Refusal> {
         ) => {
             let reduced_left = domain.extents.len() - domain.kept;
             let fits = domain.kept <= usize::from(*kept) && reduced_left <= usize::from(*reduced);
-            check(fits, || format!("its text indexes at most {kept} kept and {reduced} reduced axes"))
+            check(fits, || format!("its text indexes at most {kept} kept and {reduced} reduced axes"))?;
+            check_held(schedule, domain)
         }
-        (DomainKind::Contraction { .. }, Schedule::Tiles { .. } | Schedule::Row { .. } | Schedule::Dot { .. })
-        | (DomainKind::Attention, Schedule::Attention { .. }) => Ok(()),
+        (DomainKind::Attention, Schedule::Attention { head, .. }) => {
+            let columns = domain.contraction().columns;
+            let longest = domain.extents.last().map_or(columns, |depth| columns.max(*depth));
+            check(longest <= u64::from(*head), || format!("it takes heads of at most {head}, this one has {longest}"))
+        }
+        (DomainKind::Contraction { .. }, Schedule::Tiles { .. } | Schedule::Row { .. } | Schedule::Dot { .. }) => {
+            Ok(())
+        }
         _ => Err(Refusal::Shape("its schedule is of another kind than its kernel".to_owned())),
     }
+}
+
+/// Rows that are held in registers fit there.
+fn check_held(schedule: &Schedule, domain: &Domain) -> Result<(), Refusal> {
+    let Schedule::Rows { invocations, lanes, held: held @ 1.., split: false, .. } = *schedule else { return Ok(()) };
+    let most = u64::from(invocations) * u64::from(lanes) * u64::from(held);
+    check(domain.row_length() <= most, || format!("it holds rows of at most {most} elements"))
 }
 
 fn check_features(needed: Features, present: Features) -> Result<(), Refusal> {
@@ -198,5 +212,75 @@ mod tests {
         assert!(holds(Require::Multiple { axis: 1, of: 4 }, &domain));
         assert!(holds(Require::AtMost { axis: 0, value: 1 }, &domain));
         assert!(!holds(Require::AtMost { axis: 2, value: 5 }, &domain));
+    }
+
+    fn rows(lanes: u32, held: u32, axes: [u8; 2]) -> Schedule {
+        Schedule::Rows { rows: 1, invocations: 64, lanes, held, axes, split: false }
+    }
+
+    fn reduction(extents: &[u64], kept: usize, strides: &[u64]) -> Domain {
+        let access = Strides { slot: Slot::Param(0), space: Space::Point, offset: 0, strides: strides.to_vec() };
+        let axes = (extents.len() - kept) as u8;
+        Domain { kind: DomainKind::Reduction { axes }, extents: extents.to_vec(), accesses: vec![access], kept }
+    }
+
+    #[test]
+    fn reduction_requirements_count_the_axes_of_the_text() {
+        let domain = reduction(&[6, 20], 1, &[20, 1]);
+        let holds = |require, domain: &Domain| check_require(&require, &rows(4, 0, [2, 1]), domain).is_ok();
+        assert!(holds(Require::Stride { access: 0, axis: 2, stride: 1 }, &domain));
+        assert!(!holds(Require::Stride { access: 0, axis: 1, stride: 1 }, &domain));
+        assert!(holds(Require::Aligned { access: 0, axis: 2, of: 4 }, &domain));
+        assert!(!holds(Require::Aligned { access: 0, axis: 2, of: 8 }, &domain));
+        assert!(holds(Require::Multiple { axis: 2, of: 4 }, &domain));
+        assert!(!holds(Require::Multiple { axis: 1, of: 4 }, &domain));
+        assert!(holds(Require::AtMost { axis: 2, value: 20 }, &domain));
+        assert!(!holds(Require::AtMost { axis: 2, value: 19 }, &domain));
+        assert!(holds(Require::AtLeast { axis: 2, value: 20 }, &domain));
+        assert!(!holds(Require::AtLeast { axis: 2, value: 21 }, &domain));
+        // The outer kept axis is not left: its extent is 1.
+        assert!(holds(Require::AtMost { axis: 0, value: 1 }, &domain));
+        assert!(!holds(Require::AtLeast { axis: 0, value: 2 }, &domain));
+    }
+
+    #[test]
+    fn rows_of_one_element_have_any_stride_and_no_vectors() {
+        let single = reduction(&[6], 1, &[1]);
+        let holds = |require| check_require(&require, &rows(4, 0, [1, 1]), &single).is_ok();
+        assert!(holds(Require::Stride { access: 0, axis: 1, stride: 1 }));
+        assert!(!holds(Require::Multiple { axis: 1, of: 4 }));
+    }
+
+    #[test]
+    fn texts_index_the_axes_that_are_left_and_hold_whole_rows() {
+        let domain = reduction(&[6, 300], 1, &[300, 1]);
+        assert!(check_schedule(&rows(4, 2, [1, 1]), &domain).is_ok());
+        assert!(check_schedule(&rows(4, 1, [1, 1]), &domain).is_err(), "256 elements are held");
+        assert!(check_schedule(&rows(4, 0, [1, 1]), &domain).is_ok());
+        assert!(check_schedule(&rows(4, 0, [0, 1]), &domain).is_err());
+        assert!(check_schedule(&rows(4, 0, [2, 0]), &domain).is_err());
+        assert!(check_schedule(&Schedule::Elements { lanes: 1, rank: 6 }, &domain).is_err());
+    }
+
+    #[test]
+    fn heads_fit_their_text() {
+        let kind = DomainKind::Attention;
+        let attention =
+            |columns, depth| Domain { kind, extents: vec![9, columns, 9, depth], accesses: vec![], kept: 4 };
+        let schedule = Schedule::Attention { rows: 16, keys: 16, head: 64, split: false };
+        assert!(check_schedule(&schedule, &attention(64, 64)).is_ok());
+        assert!(check_schedule(&schedule, &attention(64, 65)).is_err());
+        assert!(check_schedule(&schedule, &attention(65, 64)).is_err());
+    }
+
+    #[test]
+    fn subgroups_must_be_large_enough() {
+        let features = |subgroups| Features { f16: false, subgroups };
+        assert_eq!(check_features(features(0), features(0)), Ok(()));
+        assert_eq!(check_features(features(8), features(8)), Ok(()));
+        assert_eq!(check_features(features(4), features(32)), Ok(()));
+        assert_eq!(check_features(features(4), features(0)), Err(Refusal::Feature("subgroup operations")));
+        let small = check_features(features(32), features(8)).unwrap_err().to_string();
+        assert_eq!(small, "it needs 32 invocations in the smallest subgroup, the device allows 8");
     }
 }

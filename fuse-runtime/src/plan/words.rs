@@ -142,6 +142,8 @@ impl Context<'_> {
 
 #[cfg(test)]
 mod tests {
+    use fuse_artifact::{DomainKind, Features, Schedule, Scratch, Slot, Space};
+
     use super::*;
 
     #[test]
@@ -153,5 +155,70 @@ mod tests {
             let total = u64::from(x) * u64::from(y);
             assert!(total >= workgroups.into() && total - u64::from(workgroups) < y.into());
         }
+    }
+
+    /// The words and the workgroups of a pass.
+    fn filled(domain: &Domain, schedule: Schedule, split: Split, grid: Grid, uniforms: &[Uniform]) -> (Vec<u32>, u32) {
+        let pass = Pass {
+            wgsl: "".into(),
+            bindings: vec![].into(),
+            uniforms: uniforms.to_vec().into(),
+            grid,
+            workgroup_size: 64,
+            workgroup_bytes: 0,
+        };
+        let variant = Variant {
+            name: "v".into(),
+            requires: vec![].into(),
+            features: Features::default(),
+            schedule,
+            scratch: Scratch::default(),
+            passes: vec![].into(),
+        };
+        let kernel = Kernel {
+            name: "k".into(),
+            domain: fuse_artifact::Domain { kind: domain.kind, extents: vec![].into(), fixed: false },
+            accesses: vec![].into(),
+            variants: vec![].into(),
+        };
+        let chosen = Chosen { kernel: &kernel, variant: &variant, domain, split, symbols: &[] };
+        let filled = fill(&chosen, &pass, 65535).unwrap();
+        (filled.words, filled.workgroups)
+    }
+
+    fn access(strides: &[u64]) -> Strides {
+        Strides { slot: Slot::Param(0), space: Space::Point, offset: 0, strides: strides.to_vec() }
+    }
+
+    #[test]
+    fn rows_have_a_length_and_parts() {
+        let kind = DomainKind::Reduction { axes: 2 };
+        // One of two kept axes and one of two reduced axes are left.
+        let domain = Domain { kind, extents: vec![7, 100], accesses: vec![access(&[100, 1])], kept: 1 };
+        let schedule = Schedule::Rows { rows: 2, invocations: 16, lanes: 1, held: 0, axes: [2, 2], split: true };
+        let split = Split { parts: 3, depth: 48 };
+        let extents = (0..4).map(|axis| Uniform::Extent { axis });
+        let strides = (0..4).map(|axis| Uniform::Stride { access: 0, axis });
+        let others = [Uniform::Workgroups, Uniform::Count, Uniform::RowLength, Uniform::Splits, Uniform::SplitDepth];
+        let uniforms: Vec<Uniform> = others.into_iter().chain(extents).chain(strides).collect();
+        let (words, workgroups) = filled(&domain, schedule.clone(), split, Grid::Rows { rows: 2 }, &uniforms);
+        assert_eq!(workgroups, 12, "four pairs of rows in three parts");
+        assert_eq!(words, [12, 7, 100, 3, 48, 1, 7, 1, 100, 0, 100, 0, 1]);
+        let elements = Grid::Elements { per_workgroup: 4 };
+        assert_eq!(filled(&domain, schedule, split, elements, &[]).1, 2, "elements are kept indices");
+    }
+
+    #[test]
+    fn attentions_have_tiles_of_queries() {
+        let kind = DomainKind::Attention;
+        let domain = Domain { kind, extents: vec![2, 5, 40, 100, 32], accesses: vec![], kept: 5 };
+        let schedule = Schedule::Attention { rows: 4, keys: 32, head: 64, split: true };
+        let split = Split { parts: 2, depth: 64 };
+        let uniforms = [Uniform::Count, Uniform::RowTiles, Uniform::ColumnTiles, Uniform::Extent { axis: 3 }];
+        let (words, workgroups) =
+            filled(&domain, schedule.clone(), split, Grid::Tiles { rows: 4, columns: 64 }, &uniforms);
+        assert_eq!((words, workgroups), (vec![400, 2, 1, 100], 8));
+        let elements = Grid::Elements { per_workgroup: 64 };
+        assert_eq!(filled(&domain, schedule, split, elements, &[]).1, 7);
     }
 }

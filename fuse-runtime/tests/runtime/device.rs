@@ -34,6 +34,39 @@ fn information_is_there_and_features_can_be_switched_off() {
 }
 
 #[test]
+fn subgroups_are_as_large_as_the_information_says() {
+    let device = device();
+    let smallest = device.info().features.subgroups;
+    assert!(smallest > 0, "this adapter has no subgroup operations: choose another one");
+    let x = Tensor1::from_vec(&device, ramp(300), [300]).unwrap();
+    // A copy of `tail` that stores the size of each invocation's subgroup.
+    let needing = |subgroups: u32| {
+        let mut function = artifacts::tail(1).clone();
+        let variant = &mut function.kernels.to_mut()[0].variants.to_mut()[0];
+        variant.features.subgroups = subgroups;
+        variant.passes.to_mut()[0].wgsl = "struct Words { workgroups: u32, count: u32, offset: u32 }
+            @group(0) @binding(0) var<uniform> u: Words;
+            @group(0) @binding(1) var<storage, read> x: array<f32>;
+            @group(0) @binding(2) var<storage, read_write> z: array<f32>;
+            @compute @workgroup_size(64)
+            fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(subgroup_size) size: u32) {
+                if id.x < u.count { z[id.x] = f32(size) + x[id.x] * 0.0; }
+            }"
+        .into();
+        artifacts::leak(function)
+    };
+    let [sizes] = launch(needing(smallest), &[(&x).into()]).unwrap();
+    let sizes = Tensor1::<f32>::from_raw(sizes).to_vec_blocking().unwrap();
+    assert!(sizes.iter().all(|size| *size >= smallest as f32), "{sizes:?}");
+    let error = launch::<1>(needing(2 * smallest), &[(&x).into()]).unwrap_err();
+    assert!(matches!(&error, Error::TooLarge { limit: "invocations in the smallest subgroup", .. }), "{error}");
+    let without = Device::builder().without_subgroups().without_pipeline_cache().build_blocking().unwrap();
+    let x = Tensor1::from_vec(&without, ramp(300), [300]).unwrap();
+    let error = launch::<1>(needing(1), &[(&x).into()]).unwrap_err();
+    assert!(matches!(&error, Error::MissingFeature { feature: "subgroup operations", .. }), "{error}");
+}
+
+#[test]
 fn a_lost_device_gives_errors_and_nothing_hangs() {
     let device = device();
     let x = Tensor1::from_vec(&device, ramp(100), [100]).unwrap();

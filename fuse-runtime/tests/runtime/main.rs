@@ -2,12 +2,15 @@
 //!
 //! `FUSE_ADAPTER` chooses the adapter; without any adapter the tests fail and the error says how to get one.
 
+mod alternatives;
 mod artifacts;
 mod contraction;
 mod device;
 mod errors;
 mod memory;
 mod pointwise;
+mod reduction;
+mod row_artifacts;
 mod tensors;
 mod threads;
 

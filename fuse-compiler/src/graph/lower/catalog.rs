@@ -360,3 +360,12 @@ pub(crate) fn is_planned(name: &str) -> bool {
 pub(crate) fn synonym(name: &str) -> Option<&'static str> {
     SYNONYMS.iter().find(|(other, _)| *other == name).map(|(_, here)| *here)
 }
+
+/// The value of a constant's name. Parameters and bindings of the same name come first.
+pub(crate) fn constant(name: &str) -> Option<f64> {
+    match name {
+        "inf" => Some(f64::INFINITY),
+        "nan" => Some(f64::NAN),
+        _ => None,
+    }
+}

@@ -136,6 +136,9 @@ impl<'a> Lowering<'a> {
                     .help(format!("its number is `{text} as f32`, or `as i32`")),
             );
         }
+        if let Some(value) = catalog::constant(&text) {
+            return Lazy::literal(Literal::Float(value, None), at);
+        }
         let diagnostic = Diagnostic::new(Code::UnknownVariable, at, format!("unknown variable `{text}`"));
         let names = scope.variables.keys().map(String::as_str);
         self.poison(match suggest(&text, names) {

@@ -188,6 +188,20 @@ impl Lowering<'_> {
     pub(super) fn axis_option(&mut self, site: Site<'_>, x: NodeId, default: i64, place: SourceRange) -> Option<usize> {
         let axis = match site.option("axis") {
             Some(argument) => self.axis(argument, site.scope, &site.usage())?,
+            None if default >= 0 && self.visible_rank(x).is_none() => {
+                let message = format!(
+                    "`{}` works on axis {default}, counted from the front, but the rank is known to the caller's \
+                     types only",
+                    site.name()
+                );
+                let help = "write a `fn` with types such as `f32[B, C, H, W]`";
+                let named = site.operation.options.iter().any(|option| option.name == "axis");
+                self.sink.report(Diagnostic::new(Code::PositiveAxis, place, message).help(match named {
+                    true => format!("count from the end, for example `axis = -3`, or {help}"),
+                    false => help.into(),
+                }));
+                return None;
+            }
             None => Axis { kind: AxisKind::Number(default), range: place },
         };
         self.axis_of_node(&axis, x)

@@ -1,0 +1,410 @@
+//! The family of attention kernels.
+//!
+//! - `tile QxK RxC`: workgroups keep Q queries in workgroup memory and walk over the keys, K at a time, with 16-byte
+//!   loads; each invocation computes R×C scores of a step. `split` members share the keys between workgroups and combine
+//!   their softmaxes in a second pass.
+//! - `decode Q`: few queries; groups of invocations read whole rows of keys and values, each group its own keys.
+//! - `unaligned QxK`: as `tile`, one element per load, in 16 KiB of workgroup memory; any size and stride. Always last.
+
+use fuse_artifact::{Require, Schedule, Size, Space};
+
+use super::{
+    contraction::{Direction, LANES, direction},
+    layout::{Along, along},
+};
+use crate::fusion::{Attention, Group, attention::MAX_HEAD, body::ValueOp};
+
+/// Sizes of a tiled member.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tile {
+    /// Queries of a workgroup.
+    pub queries: u32,
+    /// Keys of one step.
+    pub keys: u32,
+    /// Queries per invocation, a multiple of 4.
+    pub rows: u32,
+    /// Invocations that share a query; they are neighbors.
+    pub across: u32,
+    /// Depth of one load of keys into workgroup memory, a multiple of 4.
+    pub depth_step: u32,
+    /// Keys of one load of values into workgroup memory, a multiple of 4 that divides `keys`.
+    pub value_step: u32,
+    /// The largest depth, a multiple of `depth_step`.
+    pub depth: u32,
+    /// The largest number of value columns, a multiple of `4·across`.
+    pub columns: u32,
+    /// Elements per load, 4 or 1.
+    pub lanes: u32,
+    /// Whether the queries stay in workgroup memory; else they are loaded with the keys.
+    pub resident: bool,
+}
+
+impl Tile {
+    /// Invocations of a workgroup.
+    pub const fn invocations(&self) -> u32 {
+        self.queries / self.rows * self.across
+    }
+
+    /// Scores of an invocation per query, a multiple of 4.
+    pub const fn scores(&self) -> u32 {
+        self.keys / self.across
+    }
+
+    /// Columns of an invocation, a multiple of 4.
+    pub const fn outputs(&self) -> u32 {
+        self.columns / self.across
+    }
+
+    /// Elements of the queries that are in workgroup memory at a time.
+    pub const fn query_elements(&self) -> u32 {
+        self.queries * if self.resident { self.depth } else { self.depth_step }
+    }
+
+    /// Elements of the memory that keys and values take turns in.
+    pub const fn stage_elements(&self) -> u32 {
+        let (keys, values) = (self.keys * self.depth_step, self.value_step * self.columns);
+        if keys > values { keys } else { values }
+    }
+}
+
+/// Sizes of a member for few queries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Decode {
+    /// Queries of a workgroup.
+    pub queries: u32,
+    /// The largest depth, a multiple of [`DECODE_SPAN`].
+    pub depth: u32,
+    /// The largest number of value columns, a multiple of [`DECODE_SPAN`].
+    pub columns: u32,
+}
+
+/// Invocations that share a key.
+pub const DECODE_LANES: u32 = 8;
+
+/// Elements that the invocations of a key read at once.
+pub const DECODE_SPAN: u32 = DECODE_LANES * LANES;
+
+/// Groups of invocations of a workgroup; each has its own keys.
+pub const DECODE_GROUPS: u32 = 16;
+
+/// Keys of a step: four for each group.
+pub const DECODE_KEYS: u32 = DECODE_GROUPS * LANES;
+
+/// One way to run an attention.
+#[derive(Clone, Debug)]
+pub struct Member {
+    /// Its name.
+    pub name: String,
+    /// Its sizes.
+    pub shape: Shape,
+    /// Directions of the loads of queries, keys and values.
+    pub directions: Directions,
+    /// Whether workgroups share the keys.
+    pub split: bool,
+    /// What must hold.
+    pub requires: Vec<Require>,
+}
+
+/// The kind and sizes of a member.
+#[derive(Clone, Copy, Debug)]
+pub enum Shape {
+    /// Tiles in workgroup memory.
+    Tile(Tile),
+    /// Few queries.
+    Decode(Decode),
+}
+
+/// The axes along which vector loads go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Directions {
+    /// Queries: `Depth`, or `Outer` along the queries.
+    pub query: Direction,
+    /// Keys: `Depth`, or `Outer` along the keys.
+    pub key: Direction,
+    /// Values: `Depth` along the keys, or `Outer` along the columns.
+    pub value: Direction,
+}
+
+impl Member {
+    /// The schedule as the runtime sees it.
+    pub fn schedule(&self) -> Schedule {
+        let (rows, keys, head) = match self.shape {
+            Shape::Tile(tile) => (tile.queries, tile.keys, tile.depth.max(tile.columns)),
+            Shape::Decode(decode) => (decode.queries, DECODE_KEYS, decode.depth.max(decode.columns)),
+        };
+        Schedule::Attention { rows, keys, head, split: self.split }
+    }
+}
+
+/// The members of a group's family.
+pub fn family(group: &Group, attention: &Attention) -> Vec<Member> {
+    let facts = Facts::new(group, attention);
+    let mut family = vec![];
+    if let Some(directions) = facts.directions {
+        for head in facts.heads() {
+            aligned(&facts, directions, head, &mut family);
+        }
+    }
+    for head in facts.unaligned_heads() {
+        let directions = Directions { query: Direction::Depth, key: Direction::Depth, value: Direction::Outer };
+        let tile = unaligned_tile(head);
+        let name = format!("unaligned {}x{}{}", tile.queries, tile.keys, head.suffix());
+        for split in [true, false] {
+            let name = if split { format!("{name} split") } else { name.clone() };
+            let requires = facts.head_requirements(tile.depth, tile.columns);
+            family.push(Member { name, shape: Shape::Tile(tile), directions, split, requires });
+        }
+    }
+    family
+}
+
+/// What a member is compiled for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Head {
+    depth: u32,
+    columns: u32,
+    /// Whether members for other heads are compiled too.
+    one_of_several: bool,
+}
+
+impl Head {
+    fn suffix(self) -> String {
+        if self.one_of_several { format!(" head {}", self.columns) } else { String::new() }
+    }
+}
+
+/// The members for one head with vector loads, best first.
+fn aligned(facts: &Facts<'_>, directions: Directions, head: Head, family: &mut Vec<Member>) {
+    for (tile, split) in aligned_tiles(head) {
+        let mut requires = facts.head_requirements(tile.depth, tile.columns);
+        requires.extend(facts.tile_requirements(directions));
+        let (rows, scores) = (tile.rows, tile.scores());
+        let name = format!("tile {}x{} {rows}x{scores}{}", tile.queries, tile.keys, head.suffix());
+        let shape = Shape::Tile(tile);
+        if split {
+            let (name, requires) = (format!("{name} split"), requires.clone());
+            family.push(Member { name, shape, directions, split: true, requires });
+        }
+        family.push(Member { name, shape, directions, split: false, requires });
+    }
+    if directions.key == Direction::Depth && directions.value == Direction::Outer {
+        let whole = |x: u32| x.next_multiple_of(DECODE_SPAN);
+        let (depth, columns) = (whole(head.depth), whole(head.columns));
+        for queries in [1, 4] {
+            // More rows than that would not fit the registers.
+            if queries * depth.max(columns) > 512 {
+                continue;
+            }
+            let mut requires = facts.head_requirements(depth, columns);
+            requires.extend(facts.decode_requirements());
+            requires.push(Require::AtMost { axis: facts.queries(), value: if queries == 1 { 4 } else { 16 } });
+            let shape = Shape::Decode(Decode { queries, depth, columns });
+            for split in [true, false] {
+                let name = format!("decode {queries}{}{}", head.suffix(), if split { " split" } else { "" });
+                family.push(Member { name, shape, directions, split, requires: requires.clone() });
+            }
+        }
+    }
+}
+
+/// Tiles with vector loads and whether they come with a split twin.
+fn aligned_tiles(head: Head) -> Vec<(Tile, bool)> {
+    let tile = |queries, keys, rows, across, value_step| Tile {
+        queries,
+        keys,
+        rows,
+        across,
+        depth_step: 16,
+        value_step,
+        depth: head.depth.next_multiple_of(16),
+        columns: head.columns.next_multiple_of(4 * across),
+        lanes: LANES,
+        resident: true,
+    };
+    let tiles = match head.columns.max(head.depth) {
+        0..=64 => vec![
+            (tile(64, 64, 8, 8, 16), false),
+            (tile(64, 64, 8, 16, 16), false),
+            (tile(64, 32, 8, 8, 16), false),
+            (tile(32, 32, 4, 8, 8), true),
+        ],
+        65..=128 => {
+            vec![(tile(32, 64, 8, 16, 8), false), (tile(64, 32, 8, 8, 8), false), (tile(32, 32, 4, 8, 8), true)]
+        }
+        _ => vec![(tile(32, 64, 4, 16, 4), true)],
+    };
+    // Columns beyond those that exist would be computed in vain.
+    let wasteful = |tile: &Tile| tile.columns >= 2 * head.columns.next_multiple_of(32);
+    match tiles.iter().all(|(tile, _)| wasteful(tile)) {
+        true => tiles,
+        false => tiles.into_iter().filter(|(tile, _)| !wasteful(tile)).collect(),
+    }
+}
+
+/// The tile for any size and stride.
+fn unaligned_tile(head: Head) -> Tile {
+    let (keys, across, value_step) = if head.columns <= 64 { (32, 8, 8) } else { (64, 16, 4) };
+    Tile {
+        queries: 32,
+        keys,
+        rows: 4,
+        across,
+        depth_step: 16,
+        value_step,
+        depth: head.depth.next_multiple_of(16),
+        columns: if head.columns <= 64 { 64 } else { 256 },
+        lanes: 1,
+        resident: false,
+    }
+}
+
+/// What the compiler knows about a group's operands.
+struct Facts<'a> {
+    group: &'a Group,
+    /// Number of batch axes; the axes of the domain after them are M, E, N, D.
+    batch: u8,
+    depth: &'a Size,
+    columns: &'a Size,
+    directions: Option<Directions>,
+    /// Whether the score's program reads along the keys.
+    scores_read_keys: bool,
+}
+
+impl<'a> Facts<'a> {
+    fn new(group: &'a Group, attention: &'a Attention) -> Self {
+        let batch = group.shape.len() - 2;
+        let directions = || {
+            Some(Directions {
+                query: direction(group, &attention.query.0, batch + 1, batch)?,
+                key: direction(group, &attention.key.0, batch, batch + 1)?,
+                value: direction(group, &attention.value.0, batch, batch + 1)?,
+            })
+        };
+        let reads_keys = |access: u16| along(&group.accesses[usize::from(access)], batch + 1) != Along::Zero;
+        let scores_read_keys = attention.score.0.values.iter().any(|value| match value.op {
+            ValueOp::Load(access) => reads_keys(access),
+            _ => false,
+        });
+        let (depth, columns) = (&attention.depth, &group.shape[batch + 1]);
+        Self { group, batch: batch as u8, depth, columns, directions: directions(), scores_read_keys }
+    }
+
+    const fn queries(&self) -> u8 {
+        self.batch
+    }
+
+    const fn value_columns(&self) -> u8 {
+        self.batch + 1
+    }
+
+    const fn keys(&self) -> u8 {
+        self.batch + 2
+    }
+
+    const fn depth_axis(&self) -> u8 {
+        self.batch + 3
+    }
+
+    /// The heads to compile for: the one there is, or several of which the launch picks.
+    fn heads(&self) -> Vec<Head> {
+        let (depth, columns) = (self.depth.as_constant(), self.columns.as_constant());
+        let fixed = |size: Option<u64>, head: u32| size.map_or(head, |size| size.clamp(1, MAX_HEAD) as u32);
+        if depth.is_some() && columns.is_some() {
+            return vec![Head { depth: fixed(depth, 0), columns: fixed(columns, 0), one_of_several: false }];
+        }
+        let head = |head| Head { depth: fixed(depth, head), columns: fixed(columns, head), one_of_several: true };
+        [32, 64, 128, 256].map(head).to_vec()
+    }
+
+    /// The heads of members without requirements on strides; the last serves all.
+    fn unaligned_heads(&self) -> Vec<Head> {
+        let fixed = |size: &Size| size.as_constant().map_or(MAX_HEAD, |size| size.clamp(1, MAX_HEAD)) as u32;
+        let (depth, columns) = (fixed(self.depth), fixed(self.columns));
+        let last = Head { depth, columns, one_of_several: false };
+        match self.columns.as_constant() {
+            Some(_) => vec![last],
+            None => vec![Head { columns: 64, one_of_several: true, ..last }, last],
+        }
+    }
+
+    /// Sizes that are known only at launch must fit. The last member fits all that an attention may have.
+    fn head_requirements(&self, depth: u32, columns: u32) -> Vec<Require> {
+        let mut requires = vec![];
+        for (size, axis, value) in
+            [(self.depth, self.depth_axis(), depth), (self.columns, self.value_columns(), columns)]
+        {
+            if size.as_constant().is_none() && u64::from(value) < MAX_HEAD {
+                requires.push(Require::AtMost { axis, value });
+            }
+        }
+        requires
+    }
+
+    /// Vector loads are clamped to a depth, so that there must be one.
+    fn some_depth(&self) -> Vec<Require> {
+        vec![Require::AtLeast { axis: self.depth_axis(), value: 1 }]
+    }
+
+    fn tile_requirements(&self, directions: Directions) -> Vec<Require> {
+        let mut multiples = vec![self.value_columns()];
+        multiples.push(if directions.query == Direction::Depth { self.depth_axis() } else { self.queries() });
+        multiples.push(if directions.key == Direction::Depth { self.depth_axis() } else { self.keys() });
+        multiples.push(if directions.value == Direction::Depth { self.keys() } else { self.value_columns() });
+        if self.scores_read_keys {
+            multiples.push(self.keys());
+        }
+        let mut requires = self.some_depth();
+        requires.extend(multiples_of_lanes(multiples));
+        requires.extend(self.vector_loads(|space| {
+            let outer = |direction, inner: u8, outer: u8| if direction == Direction::Depth { inner } else { outer };
+            Some(match space {
+                Space::Lhs => outer(directions.query, self.batch + 1, self.batch),
+                Space::Rhs => outer(directions.key, self.batch, self.batch + 1),
+                Space::Value => outer(directions.value, self.batch, self.batch + 1),
+                Space::Score | Space::Point => self.batch + 1,
+            })
+        }));
+        requires
+    }
+
+    fn decode_requirements(&self) -> Vec<Require> {
+        let mut multiples = vec![self.value_columns(), self.depth_axis()];
+        if self.scores_read_keys {
+            multiples.push(self.keys());
+        }
+        let mut requires = self.some_depth();
+        requires.extend(multiples_of_lanes(multiples));
+        requires.extend(self.vector_loads(|space| {
+            Some(match space {
+                Space::Rhs => self.batch,
+                Space::Lhs | Space::Value | Space::Score | Space::Point => self.batch + 1,
+            })
+        }));
+        requires
+    }
+
+    /// What loads of four lanes along the given axis of each space need.
+    fn vector_loads(&self, lane_axis: impl Fn(Space) -> Option<u8>) -> Vec<Require> {
+        let mut requires = vec![];
+        for (i, access) in self.group.accesses.iter().enumerate() {
+            let Some(axis) = lane_axis(access.access.space) else { continue };
+            let access_index = i as u16;
+            match along(access, usize::from(axis)) {
+                Along::Zero => requires.push(Require::Stride { access: access_index, axis, stride: 0 }),
+                Along::Unit => {
+                    requires.push(Require::Stride { access: access_index, axis, stride: 1 });
+                    requires.push(Require::Aligned { access: access_index, axis, of: LANES });
+                }
+                Along::UnitOrZero => requires.push(Require::Aligned { access: access_index, axis, of: LANES }),
+                Along::Strided => {}
+            }
+        }
+        requires
+    }
+}
+
+fn multiples_of_lanes(mut axes: Vec<u8>) -> Vec<Require> {
+    axes.sort_unstable();
+    axes.dedup();
+    axes.into_iter().map(|axis| Require::Multiple { axis, of: LANES }).collect()
+}

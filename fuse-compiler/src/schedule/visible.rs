@@ -1,0 +1,244 @@
+//! Which keys a mask leaves visible: bounds of the keys outside which every score is exactly -inf.
+//!
+//! Input: the program of an attention's scores. Output: [`Limit`]s, found where the score is `select(condition, x, -inf)`
+//! and the condition needs a comparison of integers that are affine in the coordinates of query and key. A kernel need
+//! not visit keys outside the limits: their probability is 0 (if a row sees no key at all, it has no probabilities, and
+//! its output is NaN either way).
+//!
+//! Not here: the text that computes a limit for a workgroup's queries (`wgsl/attention`).
+
+use fuse_artifact::{DType, Size};
+
+use crate::{
+    fusion::body::{Body, KernelAccess, ValueId, ValueOp},
+    graph::{BinaryOp, CompareOp, Literal, UnaryOp},
+};
+
+/// Coefficients of the query beyond this are not understood, so that bounds stay far from the ends of `i32`.
+const MAX_SLOPE: i64 = 64;
+
+/// What a term of a limit is made of.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Leaf {
+    /// The number 1.
+    One,
+    /// A size.
+    Size(Size),
+    /// A value of the score's program that is the same for all queries and keys of a batch.
+    Value(ValueId),
+}
+
+/// Which side of the visible keys a limit bounds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// The first visible key is at least the limit.
+    First,
+    /// Visible keys are below the limit.
+    End,
+}
+
+/// A bound of the keys that a query sees: `slope·query + Σ coefficient·leaf`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Limit {
+    /// Which side.
+    pub side: Side,
+    /// The coefficient of the query's coordinate.
+    pub slope: i64,
+    /// The terms that depend on neither query nor key.
+    pub terms: Vec<(Leaf, i64)>,
+    /// The absolute coefficients of everything that the comparison adds up, so that a kernel can tell whether 32-bit
+    /// integers might have wrapped around in it: leaves, then the query's and the key's.
+    pub weights: Vec<(Leaf, i64)>,
+    /// The absolute coefficients of the query's coordinate, added up.
+    pub query_weight: i64,
+    /// The absolute coefficients of the key's coordinate, added up.
+    pub key_weight: i64,
+}
+
+/// The limits of the keys with scores other than -inf. `batch` is the number of batch axes.
+pub fn limits(body: &Body, score: ValueId, accesses: &[KernelAccess], batch: usize) -> Vec<Limit> {
+    let search = Search { body, accesses, batch: batch as u8 };
+    let mut limits = vec![];
+    search.score(score, &mut limits);
+    limits
+}
+
+/// Whether some limit moves with the query, so that workgroups have different numbers of keys.
+pub fn depends_on_query(limits: &[Limit]) -> bool {
+    limits.iter().any(|limit| limit.slope != 0)
+}
+
+struct Search<'a> {
+    body: &'a Body,
+    accesses: &'a [KernelAccess],
+    batch: u8,
+}
+
+/// A sum: coefficients of query and key and of what depends on neither, uncombined.
+#[derive(Clone, Debug, Default)]
+struct Affine {
+    query: Vec<i64>,
+    key: Vec<i64>,
+    terms: Vec<(Leaf, i64)>,
+}
+
+impl Affine {
+    fn scaled(self, by: i64) -> Option<Self> {
+        let scale = |x: i64| x.checked_mul(by).filter(|x| x.abs() <= i64::from(i32::MAX));
+        let all = |list: Vec<i64>| list.into_iter().map(scale).collect::<Option<Vec<_>>>();
+        let terms = self.terms.into_iter().map(|(leaf, x)| scale(x).map(|x| (leaf, x))).collect::<Option<Vec<_>>>()?;
+        Some(Self { query: all(self.query)?, key: all(self.key)?, terms })
+    }
+
+    fn plus(mut self, other: Self) -> Self {
+        self.query.extend(other.query);
+        self.key.extend(other.key);
+        self.terms.extend(other.terms);
+        self
+    }
+}
+
+impl Search<'_> {
+    /// Limits of a score.
+    fn score(&self, value: ValueId, limits: &mut Vec<Limit>) {
+        match self.body.values[value].op {
+            ValueOp::Select(condition, x, y) if self.is_negative_infinity(y) => {
+                self.condition(condition, true, limits);
+                self.score(x, limits);
+            }
+            ValueOp::Select(condition, x, y) if self.is_negative_infinity(x) => {
+                self.condition(condition, false, limits);
+                self.score(y, limits);
+            }
+            ValueOp::Cast(x) if self.body.values[x].dtype.is_float() => self.score(x, limits),
+            _ => {}
+        }
+    }
+
+    fn is_negative_infinity(&self, value: ValueId) -> bool {
+        matches!(self.body.values[value].op, ValueOp::Literal(Literal::Float(x)) if x == f64::NEG_INFINITY)
+    }
+
+    /// Limits of the keys for which `value` is `wanted`.
+    fn condition(&self, value: ValueId, wanted: bool, limits: &mut Vec<Limit>) {
+        match self.body.values[value].op {
+            ValueOp::Unary(UnaryOp::Not, x) => self.condition(x, !wanted, limits),
+            ValueOp::Binary(BinaryOp::And, x, y) if wanted => {
+                self.condition(x, true, limits);
+                self.condition(y, true, limits);
+            }
+            ValueOp::Binary(BinaryOp::Or, x, y) if !wanted => {
+                self.condition(x, false, limits);
+                self.condition(y, false, limits);
+            }
+            ValueOp::Compare(op, x, y) => {
+                let op = if wanted { Some(op) } else { negated(op) };
+                if let Some(op) = op {
+                    self.comparison(op, x, y, limits);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn comparison(&self, op: CompareOp, x: ValueId, y: ValueId, limits: &mut Vec<Limit>) {
+        let (Some(left), Some(right)) = (self.affine(x), self.affine(y)) else { return };
+        let Some(minus_right) = right.scaled(-1) else { return };
+        let difference = left.plus(minus_right);
+        let (key, query) = (difference.key.iter().sum::<i64>(), difference.query.iter().sum::<i64>());
+        if key.abs() != 1 || query.abs() > MAX_SLOPE {
+            return;
+        }
+        let absolute = |list: &[i64]| list.iter().map(|x| x.abs()).sum();
+        let limit = |side: Side, plus: i64| {
+            // `key·n + query·m + terms` is compared with 0: solved for n.
+            let mut terms: Vec<(Leaf, i64)> =
+                difference.terms.iter().cloned().map(|(leaf, x)| (leaf, -key * x)).collect();
+            if plus != 0 {
+                terms.push((Leaf::One, plus));
+            }
+            let weights = difference.terms.iter().cloned().map(|(leaf, x)| (leaf, x.abs())).collect();
+            let (query_weight, key_weight) = (absolute(&difference.query), absolute(&difference.key));
+            Limit { side, slope: -key * query, terms, weights, query_weight, key_weight }
+        };
+        let op = if key > 0 { op } else { mirrored(op) };
+        match op {
+            CompareOp::Lt => limits.push(limit(Side::End, 0)),
+            CompareOp::Le => limits.push(limit(Side::End, 1)),
+            CompareOp::Gt => limits.push(limit(Side::First, 1)),
+            CompareOp::Ge => limits.push(limit(Side::First, 0)),
+            CompareOp::Eq => limits.extend([limit(Side::First, 0), limit(Side::End, 1)]),
+            CompareOp::Ne => {}
+        }
+    }
+
+    /// An `i32` value as a sum, if it is one.
+    fn affine(&self, value: ValueId) -> Option<Affine> {
+        let node = &self.body.values[value];
+        if node.dtype != DType::I32 {
+            return None;
+        }
+        let start = |start: &Size| match start.as_constant() {
+            Some(0) => vec![],
+            _ => vec![(Leaf::Size(start.clone()), 1)],
+        };
+        match &node.op {
+            ValueOp::Coordinate { axis: Some(axis), start: first } if *axis == self.batch => {
+                Some(Affine { query: vec![1], key: vec![], terms: start(first) })
+            }
+            ValueOp::Coordinate { axis: Some(axis), start: first } if *axis == self.batch + 1 => {
+                Some(Affine { query: vec![], key: vec![1], terms: start(first) })
+            }
+            ValueOp::Literal(Literal::Integer(x)) => Some(Affine { terms: vec![(Leaf::One, *x)], ..Affine::default() }),
+            _ if self.is_of_batch(value) => Some(Affine { terms: vec![(Leaf::Value(value), 1)], ..Affine::default() }),
+            ValueOp::Binary(BinaryOp::Add, x, y) => Some(self.affine(*x)?.plus(self.affine(*y)?)),
+            ValueOp::Binary(BinaryOp::Sub, x, y) => Some(self.affine(*x)?.plus(self.affine(*y)?.scaled(-1)?)),
+            ValueOp::Unary(UnaryOp::Neg, x) => self.affine(*x)?.scaled(-1),
+            ValueOp::Binary(BinaryOp::Mul, x, y) => match (&self.body.values[*x].op, &self.body.values[*y].op) {
+                (ValueOp::Literal(Literal::Integer(by)), _) => self.affine(*y)?.scaled(*by),
+                (_, ValueOp::Literal(Literal::Integer(by))) => self.affine(*x)?.scaled(*by),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// Whether a value is the same for all queries and keys.
+    fn is_of_batch(&self, value: ValueId) -> bool {
+        let op = &self.body.values[value].op;
+        let moves = |access: u16| {
+            let axes = &self.accesses[usize::from(access)].access.axes;
+            axes[usize::from(self.batch)..].iter().any(Option::is_some)
+        };
+        let own = match op {
+            ValueOp::Load(access) | ValueOp::LoadAt { access, .. } => !moves(*access),
+            ValueOp::Coordinate { axis: Some(axis), .. } => *axis < self.batch,
+            ValueOp::Sum(_) | ValueOp::Reduce(..) => false,
+            _ => true,
+        };
+        own && Body::operands(op).iter().all(|&x| self.is_of_batch(x))
+    }
+}
+
+/// The comparison that holds where `op` does not; integers have no NaN.
+fn negated(op: CompareOp) -> Option<CompareOp> {
+    Some(match op {
+        CompareOp::Eq => return None,
+        CompareOp::Ne => CompareOp::Eq,
+        CompareOp::Lt => CompareOp::Ge,
+        CompareOp::Le => CompareOp::Gt,
+        CompareOp::Gt => CompareOp::Le,
+        CompareOp::Ge => CompareOp::Lt,
+    })
+}
+
+/// The comparison with both sides negated.
+fn mirrored(op: CompareOp) -> CompareOp {
+    match op {
+        CompareOp::Lt => CompareOp::Gt,
+        CompareOp::Le => CompareOp::Ge,
+        CompareOp::Gt => CompareOp::Lt,
+        CompareOp::Ge => CompareOp::Le,
+        other => other,
+    }
+}

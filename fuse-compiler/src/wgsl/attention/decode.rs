@@ -1,0 +1,242 @@
+//! The text of members for few queries, whose time goes into reading keys and values once.
+//!
+//! Groups of neighboring invocations share four keys at a time: each invocation reads its part of the keys' depth and of
+//! the values' columns, so that a group reads whole rows. The parts of the products are added through workgroup memory;
+//! then every invocation of a group knows its group's scores. Each group keeps its own largest score and sums, and the
+//! groups are combined at the end.
+
+use fuse_artifact::{Grid, Pass};
+
+use super::{Extents, Input, LOWEST, Source, begin, locate, stage::is_multiple};
+use crate::{
+    schedule::{
+        attention::{DECODE_GROUPS, DECODE_KEYS, DECODE_LANES, DECODE_SPAN, Decode},
+        contraction::LANES,
+    },
+    wgsl::{
+        names::Names,
+        row::read,
+        shader::{Lines, Shader},
+    },
+};
+
+/// Invocations of a workgroup.
+const INVOCATIONS: u32 = DECODE_GROUPS * DECODE_LANES;
+
+/// Vectors of columns that an invocation hands to the combination of groups at once.
+const COMBINED: u32 = 2;
+
+/// The pass of a member for few queries.
+pub(super) fn pass(source: Source<'_>, names: &Names, decode: Decode) -> Pass {
+    let (mut shader, extents) = begin(source, names);
+    // Two sets of parts, so that one barrier per step is enough.
+    shader.workgroup_array("parts", "vec4<f32>", 2 * decode.queries * INVOCATIONS, 16);
+    shader.workgroup_array("group_rows", "vec2<f32>", decode.queries * DECODE_GROUPS, 8);
+    let mut main = Lines::indented();
+    locate(source, &mut shader, &extents, &mut main, decode.queries, DECODE_KEYS);
+    let mut text = DecodeText { shader, main, source, decode, extents };
+    text.prepare();
+    text.walk();
+    text.combine();
+    let DecodeText { mut shader, main, .. } = text;
+    shader.main = main;
+    shader.finish(Grid::Tiles { rows: decode.queries, columns: decode.columns }, INVOCATIONS)
+}
+
+struct DecodeText<'a> {
+    shader: Shader<'a>,
+    main: Lines,
+    source: Source<'a>,
+    decode: Decode,
+    extents: Extents,
+}
+
+impl DecodeText<'_> {
+    /// Vectors of four along the depth and along the columns per invocation.
+    const fn vectors(&self) -> [u32; 2] {
+        [self.decode.depth / DECODE_SPAN, self.decode.columns / DECODE_SPAN]
+    }
+
+    /// Writes the load of four elements of an input into `name`. `step` and `outer` are coordinates along the axis that is
+    /// summed over and along the other one, both inside the input; where `exists` does not hold, the value is zero.
+    fn load(&mut self, input: Input, name: &str, [step, outer]: [&str; 2], exists: Option<String>) {
+        let operand = self.source.operand(input, LANES);
+        let mut at = self.extents.axes.batch_names();
+        at.extend(if input == Input::Query { [outer.into(), step.into()] } else { [step.into(), outer.into()] });
+        self.main.line(format!("var {name}: vec4<f32>;"));
+        self.main.line("{");
+        let value = read(&mut self.shader, &mut self.main, &operand, &at);
+        self.main.line(match exists {
+            Some(exists) => format!("{name} = select(vec4<f32>(), {value}, {exists});"),
+            None => format!("{name} = {value};"),
+        });
+        self.main.line("}");
+    }
+
+    /// The condition that a depth exists, unless it always does.
+    fn depth_exists(&self, i: u32) -> Option<String> {
+        let always = self.source.attention.depth.as_constant() == Some(self.decode.depth.into());
+        (!always).then(|| format!("depth{i} < {}", self.extents.depth))
+    }
+
+    fn prepare(&mut self) {
+        let [depths, columns] = self.vectors();
+        self.main.line(format!("let lane = local % {DECODE_LANES}u;"));
+        self.main.line(format!("let group = local / {DECODE_LANES}u;"));
+        for i in 0..depths {
+            self.main.line(format!("let depth{i} = ({}u + lane) * {LANES}u;", i * DECODE_LANES));
+            self.main.line(format!("let inside_depth{i} = min(depth{i}, {} - {LANES}u);", self.extents.depth));
+        }
+        for i in 0..columns {
+            self.main.line(format!("let column{i} = ({}u + lane) * {LANES}u;", i * DECODE_LANES));
+            self.main.line(format!("let inside_column{i} = min(column{i}, {} - {LANES}u);", self.extents.columns()));
+        }
+        for m in 0..self.decode.queries {
+            self.main.line(format!("let query{m} = min(row0 + {m}u, {} - 1u);", self.extents.queries()));
+            for i in 0..depths {
+                let at = [format!("inside_depth{i}"), format!("query{m}")];
+                let exists = self.depth_exists(i);
+                self.load(Input::Query, &format!("q{m}_{i}"), [&at[0], &at[1]], exists);
+            }
+            self.main.line(format!("var largest{m} = negative_infinity;"));
+            self.main.line(format!("var total{m} = 0.0;"));
+            for i in 0..columns {
+                self.main.line(format!("var o{m}_{i} = vec4<f32>();"));
+            }
+        }
+    }
+
+    fn walk(&mut self) {
+        let [depths, columns] = self.vectors();
+        let keys = self.extents.keys().to_owned();
+        let whole = is_multiple(&self.source.attention.keys, DECODE_KEYS);
+        self.main.line("var turn = 0u;");
+        self.main.line(format!("for (var k0 = key_begin; k0 < key_end; k0 += {DECODE_KEYS}u) {{"));
+        self.main.line(format!("let key = k0 + group * {LANES}u;"));
+        for j in 0..LANES {
+            self.main.line(format!("let key{j} = min(key + {j}u, {keys} - 1u);"));
+            for i in 0..depths {
+                let (step, outer) = (format!("inside_depth{i}"), format!("key{j}"));
+                let exists = self.depth_exists(i);
+                self.load(Input::Key, &format!("k{j}_{i}"), [&step, &outer], exists);
+            }
+        }
+        for j in 0..LANES {
+            for i in 0..columns {
+                let (step, outer) = (format!("key{j}"), format!("inside_column{i}"));
+                let exists = (!whole).then(|| format!("key + {j}u < {keys}"));
+                self.load(Input::Value, &format!("v{j}_{i}"), [&step, &outer], exists);
+            }
+        }
+        for m in 0..self.decode.queries {
+            let product = |j: u32| {
+                let terms: Vec<String> = (0..depths).map(|i| format!("dot(q{m}_{i}, k{j}_{i})")).collect();
+                terms.join(" + ")
+            };
+            let products: Vec<String> = (0..LANES).map(product).collect();
+            self.main.line(format!("{} = vec4<f32>({});", self.parts(m, "local"), products.join(", ")));
+        }
+        self.main.line("workgroupBarrier();");
+        for m in 0..self.decode.queries {
+            self.update(m, &keys, whole);
+        }
+        self.main.line("turn = 1u - turn;");
+        self.main.line("}");
+    }
+
+    /// The parts of query `m` that an invocation holds.
+    fn parts(&self, m: u32, invocation: &str) -> String {
+        format!("parts[(turn * {}u + {m}u) * {INVOCATIONS}u + {invocation}]", self.decode.queries)
+    }
+
+    /// Takes the step's four keys into the sums of query `m`.
+    fn update(&mut self, m: u32, keys: &str, whole: bool) {
+        let [_, columns] = self.vectors();
+        self.main.line(format!("var s{m} = vec4<f32>();"));
+        self.main.line(format!("for (var x = 0u; x < {DECODE_LANES}u; x++) {{"));
+        let part = self.parts(m, &format!("group * {DECODE_LANES}u + x"));
+        self.main.line(format!("s{m} += {part};"));
+        self.main.line("}");
+        let batch = self.extents.axes.batch_arguments();
+        self.main.line(format!("s{m} = score({batch}row0 + {m}u, key, s{m});"));
+        if !whole {
+            let exists = format!("vec4<u32>(key) + vec4<u32>(0u, 1u, 2u, 3u) < vec4<u32>({keys})");
+            self.main.line(format!("s{m} = select(vec4<f32>(negative_infinity), s{m}, {exists});"));
+        }
+        let most = format!("max(max(s{m}.x, s{m}.y), max(s{m}.z, s{m}.w))");
+        self.main.line(format!("let larger{m} = max(largest{m}, {most});"));
+        self.main.line(format!("let reference{m} = select(larger{m}, 0.0, larger{m} < {LOWEST});"));
+        self.main.line(format!("let scale{m} = exp(largest{m} - reference{m});"));
+        self.main.line(format!("let weights{m} = exp(s{m} - vec4<f32>(reference{m}));"));
+        self.main.line(format!("largest{m} = larger{m};"));
+        self.main.line(format!("total{m} = total{m} * scale{m} + dot(weights{m}, vec4<f32>(1.0));"));
+        for i in 0..columns {
+            self.main.line(format!("o{m}_{i} *= vec4<f32>(scale{m});"));
+            for j in 0..LANES {
+                self.main.line(format!("o{m}_{i} = fma(vec4<f32>(weights{m}[{j}]), v{j}_{i}, o{m}_{i});"));
+            }
+        }
+    }
+
+    /// Combines the groups, each row and [`COMBINED`] vectors of columns at a time, and stores.
+    fn combine(&mut self) {
+        let queries = self.decode.queries;
+        self.main.line("if lane == 0u {");
+        for m in 0..queries {
+            let at = format!("{}u + group", m * DECODE_GROUPS);
+            self.main.line(format!("group_rows[{at}] = vec2<f32>(largest{m}, total{m});"));
+        }
+        self.main.line("}");
+        self.main.line("workgroupBarrier();");
+        for m in 0..queries {
+            let at = |x: &str| format!("group_rows[{}u + {x}]", m * DECODE_GROUPS);
+            self.main.line(format!("var most{m} = negative_infinity;"));
+            self.main.line(format!("for (var x = 0u; x < {DECODE_GROUPS}u; x++) {{"));
+            self.main.line(format!("most{m} = max(most{m}, {}.x);", at("x")));
+            self.main.line("}");
+            self.main.line(format!("let common{m} = select(most{m}, 0.0, most{m} < {LOWEST});"));
+            self.main.line(format!("var sum{m} = 0.0;"));
+            self.main.line(format!("for (var x = 0u; x < {DECODE_GROUPS}u; x++) {{"));
+            self.main.line(format!("sum{m} += {0}.y * exp({0}.x - common{m});", at("x")));
+            self.main.line("}");
+            let weight = format!("exp(largest{m} - common{m})");
+            if self.source.member.split {
+                self.main.line(format!("let factor{m} = {weight};"));
+                self.main.line("if local == 0u {");
+                self.main.line(format!("finish_row(batch, row0 + {m}u, most{m}, sum{m});"));
+                self.main.line("}");
+            } else {
+                self.main.line(format!("let factor{m} = {weight} * normalizer(sum{m});"));
+            }
+        }
+        let columns: Vec<u32> = (0..self.vectors()[1]).collect();
+        for (round, columns) in columns.chunks(COMBINED as usize).enumerate() {
+            if round > 0 {
+                self.main.line("workgroupBarrier();");
+            }
+            self.round(columns);
+        }
+    }
+
+    /// Each (row, vector of columns) is added up by one group of invocations.
+    fn round(&mut self, columns: &[u32]) {
+        let pairs: Vec<(u32, u32)> =
+            (0..self.decode.queries).flat_map(|m| columns.iter().map(move |&i| (m, i))).collect();
+        for (pair, (m, i)) in pairs.iter().enumerate() {
+            let at = pair as u32 * INVOCATIONS;
+            self.main.line(format!("parts[{at}u + local] = o{m}_{i} * vec4<f32>(factor{m});"));
+        }
+        self.main.line("workgroupBarrier();");
+        let batch = self.extents.axes.batch_arguments();
+        for (pair, (m, i)) in pairs.iter().enumerate() {
+            let at = pair as u32 * INVOCATIONS;
+            self.main.line(format!("if group == {pair}u {{"));
+            self.main.line("var output = vec4<f32>();");
+            self.main.line(format!("for (var x = 0u; x < {DECODE_GROUPS}u; x++) {{"));
+            self.main.line(format!("output += parts[{at}u + x * {DECODE_LANES}u + lane];"));
+            self.main.line("}");
+            self.main.line(format!("finish(batch, {batch}row0 + {m}u, column{i}, output);"));
+            self.main.line("}");
+        }
+    }
+}

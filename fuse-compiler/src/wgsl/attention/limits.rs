@@ -1,0 +1,120 @@
+//! The text that finds the first and the last key that any query of a workgroup sees.
+
+use super::{Extents, Source};
+use crate::{
+    fusion::body::{Body, ValueId, ValueOp},
+    graph::Literal,
+    schedule::visible::{Leaf, Limit, Side},
+    wgsl::{
+        expr::emit,
+        operand::{Operand, OperandPlace},
+        shader::{Lines, Shader},
+    },
+};
+
+/// Beyond this, 32-bit integers in a comparison may wrap around, and a limit derived from it would be wrong.
+const EXACT: &str = "1073741824.0";
+
+/// Narrows `key_begin` (to a multiple of `step`) and `key_end` for the queries `row0 .. row0 + rows`.
+pub(super) fn apply(
+    source: Source<'_>,
+    shader: &mut Shader<'_>,
+    extents: &Extents,
+    main: &mut Lines,
+    limits: &[Limit],
+    rows: u32,
+    step: u32,
+) {
+    if limits.is_empty() {
+        return;
+    }
+    main.line("let first_query = i32(row0);");
+    main.line(format!("let last_query = i32(min(row0 + {rows}u, {}) - 1u);", extents.queries()));
+    let values = batch_values(source, shader, extents, main, limits);
+    for (i, limit) in limits.iter().enumerate() {
+        let mut leaf = |leaf: &Leaf| match leaf {
+            Leaf::One => "1".to_owned(),
+            Leaf::Size(size) => format!("i32({})", shader.size(size)),
+            Leaf::Value(value) => values[*value].clone(),
+        };
+        // The query whose limit is the widest.
+        let query = if (limit.side == Side::End) == (limit.slope > 0) { "last_query" } else { "first_query" };
+        let mut terms = vec![];
+        if limit.slope != 0 {
+            terms.push(product(limit.slope, query));
+        }
+        terms.extend(limit.terms.iter().map(|(term, by)| product(*by, &leaf(term))));
+        let mut weights: Vec<String> =
+            limit.weights.iter().map(|(term, by)| format!("{by}.0 * abs(f32({}))", leaf(term))).collect();
+        weights.push(format!("{}.0 * f32({})", limit.query_weight, extents.queries()));
+        weights.push(format!("{}.0 * f32({})", limit.key_weight, extents.keys()));
+        let terms = if terms.is_empty() { "0".to_owned() } else { terms.join(" + ") };
+        main.line(format!("let limit{i} = u32(max({terms}, 0));"));
+        main.line(format!("let exact{i} = {} < {EXACT};", weights.join(" + ")));
+        main.line(match limit.side {
+            Side::First => {
+                format!("key_begin = select(key_begin, max(key_begin, limit{i} / {step}u * {step}u), exact{i});")
+            }
+            Side::End => format!("key_end = select(key_end, min(key_end, limit{i}), exact{i});"),
+        });
+    }
+}
+
+fn product(by: i64, term: &str) -> String {
+    match by {
+        1 => term.to_owned(),
+        _ => format!("i32({by}) * {term}"),
+    }
+}
+
+/// Writes the values of the score's program that limits are made of; they are the same for all queries and keys.
+fn batch_values(
+    source: Source<'_>,
+    shader: &mut Shader<'_>,
+    extents: &Extents,
+    main: &mut Lines,
+    limits: &[Limit],
+) -> Vec<String> {
+    let (body, value) = &source.attention.score;
+    let terms = limits.iter().flat_map(|limit| limit.weights.iter());
+    let roots = terms.filter_map(|(leaf, _)| match leaf {
+        Leaf::Value(value) => Some(*value),
+        Leaf::One | Leaf::Size(_) => None,
+    });
+    let body = only(body, roots.collect());
+    let buffer_lanes = source.buffer_lanes();
+    let lane_axis = source.batch() + 1;
+    let operand =
+        Operand { group: source.group, body: &body, value: *value, prefix: "seen", lanes: 1, buffer_lanes, lane_axis };
+    let mut at: Vec<Option<String>> = extents.axes.batch_names().into_iter().map(Some).collect();
+    at.extend([None, None]);
+    for access in operand.loads() {
+        let offset = operand.offset(shader, access, &at);
+        let load = operand.load(shader, access, &offset);
+        main.line(format!("let seen_x{access} = {load};"));
+    }
+    let mut coordinates = extents.axes.batch_names();
+    coordinates.extend(["0u".to_owned(), "0u".to_owned()]);
+    let loaded = |access: u16| format!("seen_x{access}");
+    let place = OperandPlace { operand: &operand, loaded: &loaded, at: &coordinates, sums: &[] };
+    emit(shader, main, &body, 1, operand.prefix, &place)
+}
+
+/// The program with everything but `roots` and what they need replaced by literals, which take no text.
+fn only(body: &Body, roots: Vec<ValueId>) -> Body {
+    let mut needed = vec![false; body.values.len()];
+    let mut pending = roots;
+    while let Some(value) = pending.pop() {
+        if !needed[value] {
+            needed[value] = true;
+            pending.extend(Body::operands(&body.values[value].op));
+        }
+    }
+    let mut body = body.clone();
+    for (value, needed) in body.values.iter_mut().zip(needed) {
+        if !needed {
+            value.op = ValueOp::Literal(Literal::Bool(false));
+        }
+    }
+    body
+}

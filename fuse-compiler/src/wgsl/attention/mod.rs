@@ -1,0 +1,228 @@
+//! The text of attention kernels: an online softmax over the keys (Milakov and Gimelshein, Online normalizer calculation
+//! for softmax, 2018; Dao et al., FlashAttention, 2022).
+//!
+//! Input: an attention group. Output: its variants. For each query a workgroup keeps the largest score so far, the sum of
+//! the exponentials of scores relative to it, and the sum of values weighted with them; when a larger score comes, the
+//! sums are scaled. Queries that saw only scores of -inf keep the largest score -inf and sums of 0: relative to it would
+//! be NaN, so that exponentials are then taken of the scores themselves.
+//!
+//! Keys that a mask rules out for all queries of a workgroup are neither read nor multiplied, so that a NaN in their
+//! values does not spread to the output, as it would by a multiplication with a probability of 0.
+
+mod combine;
+mod decode;
+mod limits;
+mod output;
+mod score;
+mod stage;
+mod tile;
+
+use fuse_artifact::{DType, Features, Pass, Scratch, Space, Uniform, Variant};
+
+use super::{
+    epilogue::Axes,
+    names::Names,
+    operand::Operand,
+    shader::{Lines, Shader},
+};
+use crate::{
+    fusion::{
+        Attention, Group,
+        body::{Body, ValueId},
+    },
+    schedule::{
+        attention::{Member, Shape, family},
+        contraction::{Direction, LANES},
+        visible::{self, Limit},
+    },
+};
+
+/// Below every score but -inf and NaN.
+const LOWEST: &str = "-3.4028234663852886e38f";
+
+/// The variants of an attention, best first.
+pub fn variants(group: &Group, attention: &Attention, names: &Names) -> Vec<Variant> {
+    family(group, attention).iter().map(|member| variant(group, attention, names, member)).collect()
+}
+
+fn variant(group: &Group, attention: &Attention, names: &Names, member: &Member) -> Variant {
+    let source = Source { group, attention, member };
+    let mut passes: Vec<Pass> = vec![match member.shape {
+        Shape::Tile(tile) => tile::pass(source, names, tile),
+        Shape::Decode(decode) => decode::pass(source, names, decode),
+    }];
+    if member.split {
+        passes.push(combine::pass(source, names));
+    }
+    // A part hands over its share of each output, and of each row the largest score and the sum of exponentials.
+    let scratch = if member.split { Scratch { per_output: 1, per_row: 2 } } else { Scratch::default() };
+    Variant {
+        name: member.name.clone().into(),
+        requires: member.requires.clone().into(),
+        features: Features::default(),
+        schedule: member.schedule(),
+        scratch,
+        passes: passes.into(),
+    }
+}
+
+/// What a text is written from.
+#[derive(Clone, Copy)]
+struct Source<'a> {
+    group: &'a Group,
+    attention: &'a Attention,
+    member: &'a Member,
+}
+
+/// A program that is read from memory: queries, keys or values.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Input {
+    Query,
+    Key,
+    Value,
+}
+
+impl Input {
+    /// The prefix of its names.
+    const fn prefix(self) -> &'static str {
+        match self {
+            Self::Query => "xq",
+            Self::Key => "xk",
+            Self::Value => "xv",
+        }
+    }
+}
+
+impl<'a> Source<'a> {
+    const fn batch(self) -> usize {
+        self.group.shape.len() - 2
+    }
+
+    fn program(self, input: Input) -> &'a (Body, ValueId) {
+        match input {
+            Input::Query => &self.attention.query,
+            Input::Key => &self.attention.key,
+            Input::Value => &self.attention.value,
+        }
+    }
+
+    const fn direction(self, input: Input) -> Direction {
+        let directions = self.member.directions;
+        match input {
+            Input::Query => directions.query,
+            Input::Key => directions.key,
+            Input::Value => directions.value,
+        }
+    }
+
+    /// Of an input's space, the axis that is summed over (depth of queries and keys, keys of values), and the other one.
+    const fn axes(self, input: Input) -> [usize; 2] {
+        let batch = self.batch();
+        match input {
+            Input::Query => [batch + 1, batch],
+            Input::Key | Input::Value => [batch, batch + 1],
+        }
+    }
+
+    /// An input with `lanes` elements per load.
+    fn operand(self, input: Input, lanes: u32) -> Operand<'a> {
+        let (body, value) = self.program(input);
+        let [summed, outer] = self.axes(input);
+        let lane_axis = if self.direction(input) == Direction::Depth { summed } else { outer };
+        let (group, prefix) = (self.group, input.prefix());
+        Operand { group, body, value: *value, prefix, lanes, buffer_lanes: lanes, lane_axis }
+    }
+
+    /// The width that buffers are bound with.
+    const fn buffer_lanes(self) -> u32 {
+        match self.member.shape {
+            Shape::Tile(tile) => tile.lanes,
+            Shape::Decode(_) => LANES,
+        }
+    }
+
+    fn limits(self) -> Vec<Limit> {
+        let (body, score) = &self.attention.score;
+        visible::limits(body, *score, &self.group.accesses, self.batch())
+    }
+}
+
+/// The extents of the domain as expressions.
+struct Extents {
+    axes: Axes,
+    depth: String,
+}
+
+impl Extents {
+    fn new(shader: &mut Shader<'_>, group: &Group) -> Self {
+        let axes = Axes::of_products(shader, group, 1);
+        let depth = shader.uniform(Uniform::Extent { axis: axes.batch as u8 + 3 });
+        Self { axes, depth }
+    }
+
+    fn queries(&self) -> &str {
+        &self.axes.rows
+    }
+
+    fn columns(&self) -> &str {
+        &self.axes.columns
+    }
+
+    /// The axis after rows and columns is the keys'.
+    fn keys(&self) -> &str {
+        &self.axes.depth
+    }
+}
+
+/// Starts the shader of a first pass: buffers, extents, the functions `score` and `finish`.
+fn begin<'a>(source: Source<'a>, names: &'a Names) -> (Shader<'a>, Extents) {
+    let lanes = source.buffer_lanes();
+    let mut shader = Shader::new(names);
+    for access in &source.group.accesses {
+        if !(source.member.split && access.access.space == Space::Point) {
+            shader.buffer(access.access.slot, access.dtype, lanes, false);
+        }
+    }
+    let extents = Extents::new(&mut shader, source.group);
+    score::declare(&mut shader, source, &extents, lanes);
+    if source.member.split {
+        output::declare_partial(&mut shader, &extents);
+    } else {
+        output::declare(&mut shader, source.group, &extents, lanes);
+    }
+    (shader, extents)
+}
+
+/// Which queries (`row0 …`), batch and keys (`key_begin .. key_end`) this workgroup has.
+fn locate(source: Source<'_>, shader: &mut Shader<'_>, extents: &Extents, main: &mut Lines, rows: u32, step: u32) {
+    let workgroups = shader.uniform(Uniform::Workgroups);
+    let tiles = shader.uniform(Uniform::RowTiles);
+    let limits = source.limits();
+    main.line("let id = workgroup.x + workgroup.y * workgroups.x;");
+    main.line(format!("if id >= {workgroups} {{"));
+    main.line("return;");
+    main.line("}");
+    // Where later queries see more keys, the longest work starts first.
+    let grows = limits.iter().any(|limit| limit.side == visible::Side::End && limit.slope > 0);
+    let tile = if grows { format!("({tiles} - 1u - id % {tiles})") } else { format!("id % {tiles}") };
+    main.line(format!("let row0 = {tile} * {rows}u;"));
+    if source.member.split {
+        let batches = extents.axes.batches(shader);
+        let split_depth = shader.uniform(Uniform::SplitDepth);
+        main.line(format!("let batch = (id / {tiles}) % ({batches});"));
+        main.line(format!("let part = id / ({tiles} * {batches});"));
+        main.line("split = part;");
+        main.line(format!("var key_begin = part * {split_depth};"));
+        main.line(format!("var key_end = min({}, key_begin + {split_depth});", extents.keys()));
+    } else {
+        main.line(format!("let batch = id / {tiles};"));
+        main.line("var key_begin = 0u;");
+        main.line(format!("var key_end = {};", extents.keys()));
+    }
+    extents.axes.decode_batch(shader, main);
+    limits::apply(source, shader, extents, main, &limits, rows, step);
+    main.line("let negative_infinity = -bitcast<f32>(fuse_inf_bits);");
+}
+
+/// The dtype in which everything between loads and stores is computed.
+const COMPUTED: DType = DType::F32;

@@ -1,0 +1,395 @@
+//! The text of tiled members.
+//!
+//! A workgroup holds a tile of queries in workgroup memory, transposed. For each step of keys it computes a tile of
+//! scores in registers, takes the rows' largest scores together through workgroup memory, writes the exponentials to
+//! workgroup memory, transposed, and multiplies them with the values. Keys and values pass through workgroup memory in
+//! slices; while one is multiplied, the next is on its way into registers. Invocations that share a row are neighbors;
+//! each adds up the exponentials of its own scores, and only at the end are those sums taken together.
+
+use fuse_artifact::{Grid, Pass};
+
+use super::{
+    Extents, Input, LOWEST, Source, begin, locate,
+    output::finish,
+    stage::{Stage, is_multiple, swizzle},
+};
+use crate::{
+    schedule::attention::Tile,
+    wgsl::{
+        epilogue::multiply_add,
+        names::Names,
+        shader::{Lines, Shader},
+    },
+};
+
+use super::COMPUTED;
+
+/// The pass of a tiled member.
+pub(super) fn pass(source: Source<'_>, names: &Names, tile: Tile) -> Pass {
+    let (mut shader, extents) = begin(source, names);
+    let mut array = |name: &str, elements: u32| shader.workgroup_array(name, "vec4<f32>", elements / 4, 16);
+    array("query_tile", tile.query_elements());
+    array("stage", tile.stage_elements());
+    array("weights", tile.queries * tile.keys);
+    array("row_parts", tile.across * tile.queries);
+    let mut main = Lines::indented();
+    locate(source, &mut shader, &extents, &mut main, tile.queries, tile.keys);
+    let stage =
+        |input, array, steps, span| Stage::new(source, input, array, [steps, span, tile.lanes, tile.invocations()]);
+    let query = stage(Input::Query, "query_tile", tile.depth_step, tile.queries);
+    let key = stage(Input::Key, "stage", tile.depth_step, tile.keys);
+    let value = stage(Input::Value, "stage", tile.value_step, tile.columns);
+    let mut text = TileText { shader, main, source, tile, extents, query, key, value };
+    text.declare_sums();
+    text.prepare();
+    text.walk();
+    text.store();
+    let TileText { mut shader, main, .. } = text;
+    shader.main = main;
+    shader.finish(Grid::Tiles { rows: tile.queries, columns: tile.columns }, tile.invocations())
+}
+
+struct TileText<'a> {
+    shader: Shader<'a>,
+    main: Lines,
+    source: Source<'a>,
+    tile: Tile,
+    extents: Extents,
+    query: Stage<'a>,
+    key: Stage<'a>,
+    value: Stage<'a>,
+}
+
+impl TileText<'_> {
+    /// Vectors of four rows per invocation.
+    const fn row_groups(&self) -> u32 {
+        self.tile.rows / 4
+    }
+
+    /// Vectors of four rows of a tile.
+    const fn row_vectors(&self) -> u32 {
+        self.tile.queries / 4
+    }
+
+    /// Vectors of four scores and of four outputs per row of an invocation.
+    const fn vectors(&self) -> [u32; 2] {
+        [self.tile.scores() / 4, self.tile.outputs() / 4]
+    }
+
+    /// Vectors of four columns of a tile.
+    const fn column_vectors(&self) -> u32 {
+        self.tile.columns / 4
+    }
+
+    /// Declares the sums of scores and outputs, and the functions that add the products of one step to them.
+    fn declare_sums(&mut self) {
+        let [scores, outputs] = self.vectors();
+        self.declare_update("Scores", "add_scores", scores);
+        self.declare_update("Outputs", "add_outputs", outputs);
+    }
+
+    fn declare_update(&mut self, name: &str, function: &str, columns: u32) {
+        let rows = self.tile.rows;
+        let mut lines = Lines::default();
+        lines.line(format!("struct {name} {{"));
+        for i in 0..rows {
+            for j in 0..columns {
+                lines.line(format!("s{i}_{j}: vec4<f32>,"));
+            }
+        }
+        lines.line("}");
+        let parameters =
+            |name: &str, count: u32| (0..count).map(|n| format!(", {name}{n}: vec4<f32>")).collect::<String>();
+        let (a, b) = (parameters("a", rows / 4), parameters("b", columns));
+        lines.line(format!("fn {function}(c: ptr<function, {name}>{a}{b}) {{"));
+        for i in 0..rows {
+            let a = format!("vec4<f32>(a{}[{}])", i / 4, i % 4);
+            for j in 0..columns {
+                lines.line(multiply_add(COMPUTED, &format!("(*c).s{i}_{j}"), &a, &format!("b{j}")));
+            }
+        }
+        lines.line("}");
+        self.shader.module.append(&lines);
+    }
+
+    /// Places of this invocation, the resident queries, and what is kept for each row.
+    fn prepare(&mut self) {
+        let Tile { across, rows, queries, .. } = self.tile;
+        self.main.line(format!("let tx = local % {across}u;"));
+        self.main.line(format!("let ty = local / {across}u;"));
+        for g in 0..self.row_groups() {
+            self.main.line(format!("let rows{g} = ty + {}u;", g * (queries / rows)));
+        }
+        for step in (0..self.tile.depth_step.max(self.tile.value_step)).step_by(4) {
+            if step < 16 {
+                self.main.line(format!("let tx{0} = tx ^ {0}u;", swizzle(step)));
+            }
+        }
+        for stage in [&self.query, &self.key, &self.value] {
+            stage.declare(&mut self.shader, &mut self.main, &self.extents);
+        }
+        if self.tile.resident {
+            self.load_queries();
+        }
+        for g in 0..self.row_groups() {
+            self.main.line(format!("var largest{g} = vec4<f32>(negative_infinity);"));
+            self.main.line(format!("var total{g} = vec4<f32>();"));
+        }
+        self.main.line("var o = Outputs();");
+    }
+
+    fn load_queries(&mut self) {
+        let (step, vectors) = (self.tile.depth_step, self.row_vectors());
+        self.main.line(format!("for (var d0 = 0u; d0 < {}; d0 += {step}u) {{", self.extents.depth));
+        self.query.fetch(&mut self.shader, &mut self.main, &self.extents, "d0", "row0");
+        let first = format!("d0 * {vectors}u");
+        self.query.fill(&mut self.shader, &mut self.main, &self.extents, ["d0", "row0", &first]);
+        self.main.line("}");
+    }
+
+    /// Loads a slice of the keys, and of the queries where these are not resident.
+    fn fetch_keys(&mut self, depth: &str, first: &str) {
+        self.key.fetch(&mut self.shader, &mut self.main, &self.extents, depth, first);
+        if !self.tile.resident {
+            self.query.fetch(&mut self.shader, &mut self.main, &self.extents, depth, "row0");
+        }
+    }
+
+    fn fetch_values(&mut self, first: &str) {
+        self.value.fetch(&mut self.shader, &mut self.main, &self.extents, first, "0u");
+    }
+
+    /// Whether there may be no depth at all.
+    fn may_lack_depth(&self) -> bool {
+        // Members with vector loads require some depth.
+        self.tile.lanes == 1 && self.source.attention.depth.as_constant().is_none_or(|depth| depth == 0)
+    }
+
+    fn walk(&mut self) {
+        let keys = self.tile.keys;
+        let some_depth = if self.may_lack_depth() { format!(" && {} > 0u", self.extents.depth) } else { String::new() };
+        self.main.line(format!("if key_begin < key_end{some_depth} {{"));
+        self.fetch_keys("0u", "key_begin");
+        self.main.line("}");
+        self.main.line(format!("for (var k0 = key_begin; k0 < key_end; k0 += {keys}u) {{"));
+        self.scores();
+        self.softmax();
+        self.outputs(&some_depth);
+        self.main.line("}");
+    }
+
+    /// The products of queries and keys.
+    fn scores(&mut self) {
+        let step = self.tile.depth_step;
+        if self.may_lack_depth() {
+            self.main.line(format!("if {} == 0u {{", self.extents.depth));
+            self.fetch_values("k0");
+            self.main.line("}");
+        }
+        self.main.line("var c = Scores();");
+        self.main.line(format!("for (var d0 = 0u; d0 < {}; d0 += {step}u) {{", self.extents.depth));
+        self.key.fill(&mut self.shader, &mut self.main, &self.extents, ["d0", "k0", "0u"]);
+        if !self.tile.resident {
+            self.query.fill(&mut self.shader, &mut self.main, &self.extents, ["d0", "row0", "0u"]);
+        }
+        self.main.line("workgroupBarrier();");
+        self.main.line(format!("if d0 + {step}u < {} {{", self.extents.depth));
+        self.fetch_keys(&format!("d0 + {step}u"), "k0");
+        self.main.line("} else {");
+        self.fetch_values("k0");
+        self.main.line("}");
+        let row_vectors = self.row_vectors();
+        let first = if self.tile.resident { format!("d0 * {row_vectors}u + ") } else { String::new() };
+        for g in 0..self.row_groups() {
+            self.main.line(format!("let query{g} = {first}rows{g};"));
+        }
+        for d in 0..step {
+            let mut arguments = String::from("&c");
+            for g in 0..self.row_groups() {
+                arguments += &format!(", query_tile[query{g} + {}u]", d * row_vectors);
+            }
+            for j in 0..self.vectors()[0] {
+                let at = d * (self.tile.keys / 4) + j * self.tile.across;
+                arguments += &format!(", stage[tx{} + {at}u]", swizzle(d));
+            }
+            self.main.line(format!("add_scores({arguments});"));
+        }
+        self.main.line("workgroupBarrier();");
+        self.main.line("}");
+    }
+
+    /// The row (in the workgroup) and the first key or column (in the tile) of an invocation's vector of four.
+    fn place(&self, i: u32, j: u32) -> [String; 2] {
+        let row = format!("row0 + rows{} * 4u + {}u", i / 4, i % 4);
+        [row, format!("(tx + {}u) * 4u", j * self.tile.across)]
+    }
+
+    /// From products to exponentials: scores, the rows' largest, and what follows for sums so far.
+    fn softmax(&mut self) {
+        let Tile { rows, across, keys, .. } = self.tile;
+        let [scores, outputs] = self.vectors();
+        let row_vectors = self.row_vectors();
+        let batch = self.extents.axes.batch_arguments();
+        for i in 0..rows {
+            for j in 0..scores {
+                let [row, key] = self.place(i, j);
+                self.main.line(format!("c.s{i}_{j} = score({batch}{row}, k0 + {key}, c.s{i}_{j});"));
+            }
+        }
+        if !is_multiple(&self.source.attention.keys, keys) {
+            self.main.line(format!("if k0 + {keys}u > {} {{", self.extents.keys()));
+            for j in 0..scores {
+                let [_, key] = self.place(0, j);
+                let lanes = format!("vec4<u32>(k0 + {key}) + vec4<u32>(0u, 1u, 2u, 3u)");
+                self.main.line(format!("let exists{j} = {lanes} < vec4<u32>({});", self.extents.keys()));
+                for i in 0..rows {
+                    let masked = format!("select(vec4<f32>(negative_infinity), c.s{i}_{j}, exists{j})");
+                    self.main.line(format!("c.s{i}_{j} = {masked};"));
+                }
+            }
+            self.main.line("}");
+        }
+        for g in 0..self.row_groups() {
+            let largest = |i: u32| {
+                let mut row = format!("c.s{i}_0");
+                for j in 1..scores {
+                    row = format!("max({row}, c.s{i}_{j})");
+                }
+                row
+            };
+            for i in 4 * g..4 * g + 4 {
+                self.main.line(format!("let most{i} = {};", largest(i)));
+            }
+            let row = |i: u32| format!("max(max(most{i}.x, most{i}.y), max(most{i}.z, most{i}.w))");
+            let rows: Vec<String> = (4 * g..4 * g + 4).map(row).collect();
+            self.main.line(format!("row_parts[tx * {row_vectors}u + rows{g}] = vec4<f32>({});", rows.join(", ")));
+        }
+        self.main.line("workgroupBarrier();");
+        for g in 0..self.row_groups() {
+            self.main.line(format!("var larger{g} = largest{g};"));
+        }
+        self.main.line(format!("for (var x = 0u; x < {across}u; x++) {{"));
+        for g in 0..self.row_groups() {
+            self.main.line(format!("larger{g} = max(larger{g}, row_parts[x * {row_vectors}u + rows{g}]);"));
+        }
+        self.main.line("}");
+        for g in 0..self.row_groups() {
+            let nothing_seen = format!("larger{g} < vec4<f32>({LOWEST})");
+            self.main.line(format!("let reference{g} = select(larger{g}, vec4<f32>(), {nothing_seen});"));
+            self.main.line(format!("let scale{g} = exp(largest{g} - reference{g});"));
+            self.main.line(format!("largest{g} = larger{g};"));
+        }
+        for i in 0..rows {
+            let (g, e) = (i / 4, i % 4);
+            for j in 0..scores {
+                self.main.line(format!("c.s{i}_{j} = exp(c.s{i}_{j} - vec4<f32>(reference{g}[{e}]));"));
+            }
+            for j in 0..outputs {
+                self.main.line(format!("o.s{i}_{j} *= vec4<f32>(scale{g}[{e}]);"));
+            }
+        }
+        self.add_weights();
+    }
+
+    /// Adds the exponentials of each row, and writes them to workgroup memory: for each key its rows.
+    fn add_weights(&mut self) {
+        let Tile { across, .. } = self.tile;
+        let [scores, _] = self.vectors();
+        let row_vectors = self.row_vectors();
+        for g in 0..self.row_groups() {
+            let row = |i: u32| {
+                let sum = (0..scores).map(|j| format!("c.s{i}_{j}")).collect::<Vec<_>>().join(" + ");
+                format!("dot({sum}, vec4<f32>(1.0))")
+            };
+            let rows: Vec<String> = (4 * g..4 * g + 4).map(row).collect();
+            self.main.line(format!("total{g} = total{g} * scale{g} + vec4<f32>({});", rows.join(", ")));
+            self.main.line(format!("let weight{g} = rows{g} ^ (tx % {}u);", weight_turns(row_vectors)));
+            for j in 0..scores {
+                for e in 0..4 {
+                    let row = |i: u32| format!("c.s{i}_{j}[{e}]");
+                    let rows: Vec<String> = (4 * g..4 * g + 4).map(row).collect();
+                    let key = format!("((tx + {}u) * 4u + {e}u)", j * across);
+                    let rows = rows.join(", ");
+                    self.main.line(format!("weights[{key} * {row_vectors}u + weight{g}] = vec4<f32>({rows});"));
+                }
+            }
+        }
+    }
+
+    /// The products of exponentials and values.
+    fn outputs(&mut self, some_depth: &str) {
+        let Tile { keys, value_step, across, .. } = self.tile;
+        let (row_vectors, turns) = (self.row_vectors(), weight_turns(self.row_vectors()));
+        self.main.line(format!("for (var v0 = 0u; v0 < {keys}u && k0 + v0 < key_end; v0 += {value_step}u) {{"));
+        self.value.fill(&mut self.shader, &mut self.main, &self.extents, ["k0 + v0", "0u", "0u"]);
+        self.main.line("workgroupBarrier();");
+        self.main.line(format!("if v0 + {value_step}u < {keys}u && k0 + v0 + {value_step}u < key_end {{"));
+        self.fetch_values(&format!("k0 + v0 + {value_step}u"));
+        self.main.line(format!("}} else if k0 + {keys}u < key_end{some_depth} {{"));
+        self.fetch_keys("0u", &format!("k0 + {keys}u"));
+        self.main.line("}");
+        // The vectors of a key's rows were moved by the number of its group of four.
+        for turn in 0..value_step / 4 {
+            for g in 0..self.row_groups() {
+                let moved = format!("(rows{g} ^ ((v0 / 4u + {turn}u) % {turns}u))");
+                self.main.line(format!("let weight{g}_{turn} = v0 * {row_vectors}u + {moved};"));
+            }
+        }
+        for k in 0..value_step {
+            let mut arguments = String::from("&o");
+            for g in 0..self.row_groups() {
+                arguments += &format!(", weights[weight{g}_{} + {}u]", k / 4, k * row_vectors);
+            }
+            for j in 0..self.vectors()[1] {
+                let at = k * self.column_vectors() + j * across;
+                arguments += &format!(", stage[tx{} + {at}u]", swizzle(k));
+            }
+            self.main.line(format!("add_outputs({arguments});"));
+        }
+        self.main.line("workgroupBarrier();");
+        self.main.line("}");
+    }
+
+    fn store(&mut self) {
+        let Tile { rows, across, lanes, .. } = self.tile;
+        let (split, row_vectors) = (self.source.member.split, self.row_vectors());
+        for g in 0..self.row_groups() {
+            self.main.line(format!("row_parts[tx * {row_vectors}u + rows{g}] = total{g};"));
+        }
+        self.main.line("workgroupBarrier();");
+        for g in 0..self.row_groups() {
+            self.main.line(format!("var sum{g} = vec4<f32>();"));
+        }
+        self.main.line(format!("for (var x = 0u; x < {across}u; x++) {{"));
+        for g in 0..self.row_groups() {
+            self.main.line(format!("sum{g} += row_parts[x * {row_vectors}u + rows{g}];"));
+        }
+        self.main.line("}");
+        let finish = finish(split, lanes);
+        let batch = self.extents.axes.batch_arguments();
+        if split {
+            self.main.line("if tx == 0u {");
+            for i in 0..rows {
+                let ([row, _], g, e) = (self.place(i, 0), i / 4, i % 4);
+                self.main.line(format!("finish_row(batch, {row}, largest{g}[{e}], sum{g}[{e}]);"));
+            }
+            self.main.line("}");
+        }
+        for i in 0..rows {
+            let (g, e) = (i / 4, i % 4);
+            if !split {
+                self.main.line(format!("let factor{i} = vec4<f32>(normalizer(sum{g}[{e}]));"));
+            }
+            for j in 0..self.vectors()[1] {
+                let [row, column] = self.place(i, j);
+                let output = if split { format!("o.s{i}_{j}") } else { format!("o.s{i}_{j} * factor{i}") };
+                self.main.line(format!("{finish}(batch, {batch}{row}, {column}, {output});"));
+            }
+        }
+    }
+}
+
+/// In how many ways the vectors of a key's rows are moved, against bank conflicts.
+const fn weight_turns(row_vectors: u32) -> u32 {
+    if row_vectors < 8 { row_vectors } else { 8 }
+}

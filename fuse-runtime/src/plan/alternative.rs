@@ -1,0 +1,123 @@
+//! Which of a function's alternatives runs: of those whose assumptions hold and whose kernels all have a variant that
+//! may run, the one with the least estimated time; the earlier if they take the same.
+//!
+//! Input: a function, shapes, the device's abilities. Output: [`Selected`]: the alternative with the shapes bound and
+//! with every kernel's domain and candidates. Not here: which variants run (`choose`).
+
+use fuse_artifact::{Function, Kernel};
+
+use super::{
+    choose::{Candidate, best, candidates},
+    cost::{Machine, dependency},
+    domain::Domain,
+    no_variant,
+    require::Refusal,
+};
+use crate::{
+    DeviceInfo, Error,
+    check::{Bound, assumption_that_fails, bind},
+    shape::Shape,
+};
+
+/// A function that can run, with numbers.
+pub(crate) struct Selected<'f> {
+    /// 0 for the function itself, otherwise one more than its place in [`Function::alternatives`].
+    pub(crate) index: usize,
+    pub(crate) function: &'f Function,
+    pub(crate) bound: Bound,
+    pub(crate) kernels: Vec<Considered<'f>>,
+    /// Estimated time in multiply-adds of one compute unit.
+    pub(crate) cost: f64,
+}
+
+/// A kernel with everything that its choice needs.
+pub(crate) struct Considered<'f> {
+    pub(crate) kernel: &'f Kernel,
+    pub(crate) domain: Domain,
+    /// By variant.
+    pub(crate) candidates: Vec<Result<Candidate, Refusal>>,
+}
+
+/// The alternative that runs.
+///
+/// # Errors
+/// Those of the last alternative, if none can run.
+pub(crate) fn select<'f>(function: &'f Function, shapes: &[Shape], info: &DeviceInfo) -> Result<Selected<'f>, Error> {
+    let mut chosen: Result<Selected<'f>, Error> =
+        Err(Error::Internal { message: format!("kernel `{}` has no alternatives", function.name) });
+    for verdict in consider_all(function, shapes, info)? {
+        match (&chosen, verdict) {
+            (Ok(chosen), Ok(other)) if other.cost.total_cmp(&chosen.cost).is_ge() => {}
+            (Ok(_), Err(_)) => {}
+            (_, verdict) => chosen = verdict,
+        }
+    }
+    chosen.map_err(|error| match error {
+        // The contract says that the last alternative fits every shape.
+        Error::Variant { .. } => Error::Internal { message: error.to_string() },
+        error => error,
+    })
+}
+
+/// Alternative `index`, whether or not it is the fastest.
+///
+/// # Errors
+/// Its own, if it cannot run; [`Error::Alternative`] if there is no such alternative.
+pub(crate) fn select_index<'f>(
+    function: &'f Function,
+    index: usize,
+    shapes: &[Shape],
+    info: &DeviceInfo,
+) -> Result<Selected<'f>, Error> {
+    let reason = format!("there are {}", alternatives(function).count());
+    let missing = || Error::Alternative { kernel: function.name.to_string(), alternative: index, reason };
+    consider(index, alternatives(function).nth(index).ok_or_else(missing)?, shapes, info)
+}
+
+/// Every alternative, in order, or why it cannot run.
+///
+/// # Errors
+/// A defect of an artifact: others must not hide it.
+pub(crate) fn consider_all<'f>(
+    function: &'f Function,
+    shapes: &[Shape],
+    info: &DeviceInfo,
+) -> Result<Vec<Result<Selected<'f>, Error>>, Error> {
+    let consider = |(index, alternative)| match consider(index, alternative, shapes, info) {
+        Err(defect @ Error::Internal { .. }) => Err(defect),
+        verdict => Ok(verdict),
+    };
+    alternatives(function).enumerate().map(consider).collect()
+}
+
+/// The function, then its alternatives.
+fn alternatives(function: &Function) -> impl Iterator<Item = &Function> {
+    std::iter::once(function).chain(function.alternatives.iter())
+}
+
+fn consider<'f>(
+    index: usize,
+    function: &'f Function,
+    shapes: &[Shape],
+    info: &DeviceInfo,
+) -> Result<Selected<'f>, Error> {
+    // Assumptions come first: the checks of a function are about shapes that keep them.
+    if let Some(reason) = assumption_that_fails(function, shapes)? {
+        return Err(Error::Alternative { kernel: function.name.to_string(), alternative: index, reason });
+    }
+    let bound = bind(function, shapes, info.limits.binding_bytes)?;
+    let mut selected = Selected { index, function, bound, kernels: Vec::new(), cost: 0.0 };
+    let machine = Machine::of(info.kind);
+    let mut follows = false;
+    for kernel in function.kernels.iter() {
+        let domain = Domain::new(function, kernel, shapes, &selected.bound)?;
+        let candidates = candidates(kernel, &domain, info);
+        if domain.count() > 0 {
+            let candidate = best(domain.kind, &candidates).ok_or_else(|| no_variant(kernel, &candidates, info))?;
+            selected.cost += candidate.cost + if follows { dependency(&machine) } else { 0.0 };
+            follows = true;
+        }
+        selected.kernels.push(Considered { kernel, domain, candidates });
+    }
+    Ok(selected)
+}

@@ -1,0 +1,136 @@
+//! The estimated time of an attention's variant: the products of its scores and of its weighted sums, or the keys and
+//! values that it reads, whichever takes longer. A prior, fitted to nothing yet.
+
+use fuse_artifact::{Require, Schedule, Space, Variant};
+
+use super::{FULL_INTENSITY, Machine, REREAD_PART, dispatches, distinct_bytes, stored_bytes};
+use crate::plan::{choose::Split, domain::Domain};
+
+/// The part of a unit's peak arithmetic that invocations with a score or less each reach.
+const LEAST_INTENSITY: f64 = 0.1;
+
+/// Multiply-adds that a score costs besides its products: the mask, the exponential, the maximum.
+const SCORE_WORK: f64 = 16.0;
+
+/// Of the lanes that a text for longer heads has beyond the depth, the part that costs time.
+const IDLE_HEAD: f64 = 0.25;
+
+/// The part of a text's speed that is left where each element is a load of its own.
+const SINGLE_LOADS: f64 = 0.85;
+
+/// Bytes that an invocation asks for before it waits.
+const IN_FLIGHT: f64 = 64.0;
+
+/// Rounds of workgroups over the units, or their memory traffic, plus dispatches.
+pub(crate) fn cost(variant: &Variant, domain: &Domain, split: Split, machine: &Machine) -> f64 {
+    let sizes = domain.contraction();
+    let depth = domain.extents.last().copied().unwrap_or(0);
+    let Schedule::Attention { rows, keys, head, .. } = variant.schedule else { return f64::INFINITY };
+    let (rows, keys, head) = (u64::from(rows.max(1)), u64::from(keys.max(1)), f64::from(head));
+    let units = machine.units as f64;
+    let row_tiles = (sizes.batch as f64) * sizes.rows.div_ceil(rows) as f64;
+    let workgroups = row_tiles * split.parts as f64;
+    let rounds = (workgroups / units).ceil();
+    let threads = variant.passes.first().map_or(1.0, |pass| f64::from(pass.workgroup_size.max(1)));
+
+    let width = |size: u64| size as f64 + IDLE_HEAD * (head - size as f64).max(0.0);
+    let walked = split.depth.min(sizes.depth).next_multiple_of(keys) as f64;
+    let per_score = width(depth) + width(sizes.columns) + SCORE_WORK;
+    // A square of scores per invocation: each value that it reads serves half a side of it.
+    let side = ((rows * keys) as f64 / threads).sqrt();
+    let intensity = (side / 2.0 / FULL_INTENSITY).clamp(LEAST_INTENSITY, 1.0);
+    let vectors = variant.requires.iter().any(|require| matches!(require, Require::Aligned { .. }));
+    let intensity = if vectors { intensity } else { intensity * SINGLE_LOADS };
+    let busy = (rounds * threads / machine.busy_invocations).min(1.0).sqrt();
+    let arithmetic = rounds * rows as f64 * walked * per_score / (intensity * busy);
+
+    let of_space = |spaces: &[Space]| -> f64 {
+        let accesses = domain.accesses.iter().filter(|access| spaces.contains(&access.space));
+        accesses.map(|access| distinct_bytes(variant, domain, access)).sum()
+    };
+    let keys_and_values = of_space(&[Space::Rhs, Space::Value]);
+    let read = 4.0 * workgroups * split.depth.min(sizes.depth) as f64 * (depth + sizes.columns) as f64;
+    let outputs = (sizes.batch * sizes.rows) as f64;
+    let words =
+        outputs * (sizes.columns as f64 * f64::from(variant.scratch.per_output) + f64::from(variant.scratch.per_row));
+    let bytes = of_space(&[Space::Lhs, Space::Score])
+        + keys_and_values
+        + (read - keys_and_values).max(0.0) * REREAD_PART
+        + stored_bytes(variant, domain)
+        + 2.0 * 4.0 * words * split.parts as f64;
+    let memory = machine.memory(bytes, workgroups, IN_FLIGHT * threads);
+    arithmetic.max(memory) + dispatches(variant.passes.len()) * machine.launch_work
+}
+
+#[cfg(test)]
+mod tests {
+    use fuse_artifact::{Binding, DType, DomainKind, Features, Grid, Kernel, Pass, Scratch, Slot};
+
+    use super::*;
+    use crate::{
+        AdapterKind,
+        info::tests::device_info,
+        plan::{
+            choose::{best, candidates},
+            domain::Strides,
+        },
+    };
+
+    fn variant(name: &'static str, [rows, keys, head]: [u32; 3], workgroup_size: u32, split: bool) -> Variant {
+        let binding = |slot, writable| Binding { slot, dtype: DType::F32, writable };
+        let pass = Pass {
+            wgsl: "".into(),
+            bindings: vec![binding(Slot::Param(0), false), binding(Slot::Result(0), true)].into(),
+            uniforms: vec![].into(),
+            grid: Grid::Tiles { rows, columns: head },
+            workgroup_size,
+            workgroup_bytes: 0,
+        };
+        Variant {
+            name: name.into(),
+            requires: vec![Require::Aligned { access: 0, axis: 2, of: 4 }].into(),
+            features: Features::default(),
+            schedule: Schedule::Attention { rows, keys, head, split },
+            scratch: if split { Scratch { per_output: 1, per_row: 2 } } else { Scratch::default() },
+            passes: vec![pass; if split { 2 } else { 1 }].into(),
+        }
+    }
+
+    fn choice(batch: u64, [queries, keys, head]: [u64; 3]) -> String {
+        let access =
+            |space, strides: [u64; 3]| Strides { slot: Slot::Param(0), space, offset: 0, strides: strides.to_vec() };
+        let accesses = vec![
+            access(Space::Lhs, [queries * head, head, 1]),
+            access(Space::Rhs, [keys * head, 1, head]),
+            access(Space::Value, [keys * head, head, 1]),
+        ];
+        let kind = DomainKind::Attention;
+        let domain = Domain { kind, extents: vec![batch, queries, head, keys, head], accesses, kept: 5 };
+        let variants = vec![
+            variant("prefill 64", [64, 64, 64], 128, false),
+            variant("prefill 128", [64, 32, 128], 128, false),
+            variant("decode split", [1, 64, 128], 128, true),
+            variant("decode", [1, 64, 128], 128, false),
+            Variant { requires: vec![].into(), ..variant("general", [32, 32, 256], 64, false) },
+            variant("small", [32, 32, 256], 64, false),
+        ];
+        let kernel = Kernel {
+            name: "attention".into(),
+            domain: fuse_artifact::Domain { kind, extents: vec![].into(), fixed: false },
+            accesses: vec![].into(),
+            variants: variants.into(),
+        };
+        let chosen = best(kind, &candidates(&kernel, &domain, &device_info(AdapterKind::Discrete, 32))).unwrap();
+        kernel.variants[chosen.variant].name.to_string()
+    }
+
+    #[test]
+    fn many_queries_share_keys_and_single_ones_share_the_machine() {
+        assert_eq!(choice(32, [1024, 1024, 64]), "prefill 64");
+        assert_eq!(choice(32, [1024, 1024, 128]), "prefill 128");
+        assert_eq!(choice(8, [1, 32768, 128]), "decode split");
+        assert_eq!(choice(1024, [1, 1024, 128]), "decode");
+        assert_eq!(choice(32, [512, 512, 256]), "small");
+        assert_eq!(choice(32, [512, 512, 255]), "general", "rows of 255 values are not aligned");
+    }
+}

@@ -1,0 +1,181 @@
+//! The estimated time of a contraction's variant, fitted to measured times of square, long and single-row products.
+
+use fuse_artifact::{DomainKind, Schedule, Space, Variant};
+
+use super::{FULL_INTENSITY, Machine, REREAD_PART, dispatches};
+use crate::plan::{
+    choose::{Split, tile},
+    domain::{Contraction, Domain},
+};
+
+/// The estimated time of a contraction's variant, in multiply-adds of one unit: the longer of arithmetic (rounds of
+/// workgroups over the units, slowed by small invocation tiles and idle lanes) and memory traffic, plus dispatches.
+pub(crate) fn cost(variant: &Variant, domain: &Domain, split: Split, machine: &Machine) -> f64 {
+    let Contraction { batch, rows, columns, depth } = domain.contraction();
+    let [tile_rows, tile_columns, _] = tile(&variant.schedule).map(|extent| extent.max(1));
+    let units = machine.units as f64;
+    let part_depth = split.depth.min(depth) as f64;
+
+    let tiles = match variant.schedule {
+        Schedule::Dot { outputs, .. } => (batch * rows * columns).div_ceil(u64::from(outputs.max(1))),
+        _ => batch * rows.div_ceil(tile_rows) * columns.div_ceil(tile_columns),
+    };
+    let workgroups = (tiles * split.parts) as f64;
+    let rounds = (workgroups / units).ceil();
+    let threads = variant.passes.first().map_or(1, |pass| pass.workgroup_size.max(1)) as f64;
+    // Half-empty units lose less than half: latencies overlap less well, but clocks and caches are less shared.
+    let busy = (rounds * threads / machine.busy_invocations).min(1.0).sqrt();
+    let sums = products(domain) * (tile_rows * tile_columns) as f64;
+    let arithmetic = rounds * sums * part_depth / (intensity(&variant.schedule) * busy);
+
+    let bytes = traffic(variant, domain, workgroups * part_depth, [tile_rows, tile_columns], split);
+    let memory = machine.memory(bytes, workgroups, in_flight(&variant.schedule, threads));
+
+    arithmetic.max(memory) + dispatches(variant.passes.len()) * machine.launch_work
+}
+
+/// Products that share their left operand.
+fn products(domain: &Domain) -> f64 {
+    if let DomainKind::Contraction { products } = domain.kind { f64::from(products.max(1)) } else { 1.0 }
+}
+
+/// The part of a unit's peak arithmetic that a schedule reaches.
+fn intensity(schedule: &Schedule) -> f64 {
+    match *schedule {
+        Schedule::Tiles { per_invocation: [rows, columns], lanes, .. } => {
+            let (rows, columns) = (f64::from(rows.max(1)), f64::from(columns.max(1)));
+            let reached = (rows * columns / (rows + columns) / FULL_INTENSITY).min(1.0);
+            // Single loads cost instructions that vector loads save.
+            if lanes >= 4 { reached } else { reached * 0.85 }
+        }
+        _ => 0.25,
+    }
+}
+
+/// Bytes that a workgroup requests before it waits: the next step's tiles, or four vectors per invocation.
+fn in_flight(schedule: &Schedule, threads: f64) -> f64 {
+    match *schedule {
+        Schedule::Tiles { rows, columns, depth, .. } => 4.0 * f64::from(rows + columns) * f64::from(depth),
+        _ => 64.0 * threads,
+    }
+}
+
+/// Bytes that a contraction moves, counted as if each came from device memory.
+fn traffic(variant: &Variant, domain: &Domain, depth_steps: f64, tile: [u64; 2], split: Split) -> f64 {
+    let Contraction { batch, rows, columns, depth } = domain.contraction();
+    let outputs = (batch * rows * columns) as f64;
+    let products = products(domain);
+    let distinct = (batch * rows * depth) as f64 + products * (batch * depth * columns) as f64;
+    let read = match variant.schedule {
+        Schedule::Dot { .. } => outputs * (1.0 + products) * depth as f64 * scattered(domain),
+        _ => depth_steps * (tile[0].min(rows) as f64 + products * tile[1].min(columns) as f64),
+    };
+    let scratch = 2.0 * outputs * f64::from(variant.scratch.per_output) * split.parts as f64;
+    4.0 * (distinct + (read - distinct).max(0.0) * REREAD_PART + outputs + scratch)
+}
+
+/// Invocations that walk the depth together want it contiguous: otherwise each value costs a whole cache sector.
+fn scattered(domain: &Domain) -> f64 {
+    let walks = |space: Space, depth_axis_from_end: usize| {
+        let of_space = domain.accesses.iter().filter(move |access| access.space == space);
+        of_space.filter_map(move |access| access.strides.iter().rev().nth(depth_axis_from_end).copied())
+    };
+    let contiguous = walks(Space::Lhs, 0).chain(walks(Space::Rhs, 1)).all(|stride| stride <= 1);
+    if contiguous { 1.0 } else { 8.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use fuse_artifact::{Features, Grid, Pass, Scratch, Slot};
+
+    use super::*;
+    use crate::{
+        AdapterKind,
+        plan::{choose::split, domain::Strides},
+    };
+
+    const TILES: [([u32; 3], [u32; 2]); 4] =
+        [([32, 32, 32], [4, 4]), ([64, 64, 16], [8, 4]), ([128, 128, 16], [8, 8]), ([128, 256, 16], [8, 16])];
+
+    fn pass(workgroup_size: u32, grid: Grid) -> Pass {
+        Pass {
+            wgsl: "".into(),
+            bindings: vec![].into(),
+            uniforms: vec![].into(),
+            grid,
+            workgroup_size,
+            workgroup_bytes: 0,
+        }
+    }
+
+    fn tiles([rows, columns, depth]: [u32; 3], per_invocation: [u32; 2], split: bool) -> Variant {
+        let threads = rows * columns / (per_invocation[0] * per_invocation[1]);
+        let passes = [pass(threads, Grid::Tiles { rows, columns }), pass(256, Grid::Elements { per_workgroup: 256 })];
+        Variant {
+            name: format!("tile {rows}x{columns}{}", if split { " split" } else { "" }).into(),
+            requires: vec![].into(),
+            features: Features::default(),
+            scratch: Scratch { per_output: u32::from(split), per_row: 0 },
+            schedule: Schedule::Tiles { rows, columns, depth, per_invocation, lanes: 4, split },
+            passes: passes[..if split { 2 } else { 1 }].to_vec().into(),
+        }
+    }
+
+    fn family() -> Vec<Variant> {
+        let row = Variant {
+            name: "row".into(),
+            schedule: Schedule::Row { columns: 64, depth_lanes: 16, split: false },
+            requires: vec![fuse_artifact::Require::AtMost { axis: 0, value: 1 }].into(),
+            passes: vec![pass(256, Grid::Tiles { rows: 1, columns: 64 })].into(),
+            ..tiles([1, 1, 1], [1, 1], false)
+        };
+        let dot = Variant {
+            name: "dot".into(),
+            requires: vec![].into(),
+            schedule: Schedule::Dot { outputs: 8, depth_lanes: 32 },
+            passes: vec![pass(256, Grid::Elements { per_workgroup: 8 })].into(),
+            ..row.clone()
+        };
+        let whole = TILES.iter().map(|(tile, each)| tiles(*tile, *each, false));
+        let split = TILES[..2].iter().map(|(tile, each)| tiles(*tile, *each, true));
+        whole.chain(split).chain([row, dot]).collect()
+    }
+
+    fn choice(rows: u64, columns: u64, depth: u64) -> String {
+        let access =
+            |space, strides: [u64; 2]| Strides { slot: Slot::Param(0), space, offset: 0, strides: strides.to_vec() };
+        let accesses = vec![access(Space::Lhs, [depth, 1]), access(Space::Rhs, [columns, 1])];
+        let domain = Domain {
+            kind: DomainKind::Contraction { products: 1 },
+            extents: vec![rows, columns, depth],
+            accesses,
+            kept: 3,
+        };
+        let machine = Machine::of(AdapterKind::Discrete);
+        let cost_of = |variant: &Variant| {
+            let split = split(&variant.schedule, domain.contraction(), &machine);
+            cost(variant, &domain, split, &machine)
+        };
+        let family = family();
+        let legal = family.iter().filter(|variant| rows == 1 || variant.requires.is_empty());
+        legal.min_by(|a, b| cost_of(a).total_cmp(&cost_of(b))).unwrap().name.to_string()
+    }
+
+    #[test]
+    fn square_sizes_take_what_was_measured_best() {
+        assert_eq!(choice(256, 256, 256), "tile 32x32");
+        assert_eq!(choice(512, 512, 512), "tile 32x32");
+        assert_eq!(choice(1024, 1024, 1024), "tile 64x64");
+        for size in [2048, 4096, 8192] {
+            assert_eq!(choice(size, size, size), "tile 128x256");
+        }
+    }
+
+    #[test]
+    fn long_depths_are_split_and_single_rows_stream() {
+        assert!(choice(64, 64, 65536).ends_with("split"));
+        assert!(!choice(2048, 2048, 65536).ends_with("split"));
+        assert_eq!(choice(1, 4096, 4096), "row");
+        assert_eq!(choice(1, 1, 4096), "dot");
+    }
+}

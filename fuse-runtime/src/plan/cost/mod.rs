@@ -1,0 +1,236 @@
+//! How long a variant takes: a small model of an adapter, the only place that knows about speed.
+//!
+//! Input: a variant that may run, a domain, a [`Machine`]. Output: an estimated time in one unit for every kind of
+//! kernel (multiply-adds that one compute unit does meanwhile), so that variants and whole functions compare. The model
+//! is a prior; what it was fitted to stands beside its numbers.
+//!
+//! Not here: which variants may run (`require`), and which does (`choose`).
+
+mod attention;
+mod contraction;
+mod reduction;
+
+use fuse_artifact::{DomainKind, Kernel, Schedule, Slot, Space, Variant};
+
+use super::{
+    choose::Split,
+    domain::{Domain, Strides},
+};
+use crate::AdapterKind;
+
+/// What the cost model knows of an adapter.
+pub(crate) struct Machine {
+    /// Compute units that run workgroups side by side.
+    pub(crate) units: u64,
+    /// Invocations that keep one unit's arithmetic busy.
+    busy_invocations: f64,
+    /// Invocations that one unit holds at a time.
+    resident_invocations: f64,
+    /// Bytes on their way that keep one unit's share of the memory bandwidth busy.
+    bytes_in_flight: f64,
+    /// Bytes that stay in the cache which all units share.
+    cache_bytes: f64,
+    /// Multiply-adds that the whole machine does while it moves one byte.
+    work_per_byte: f64,
+    /// Multiply-adds that one unit does while a dispatch starts.
+    launch_work: f64,
+    /// Multiply-adds that one unit does while a workgroup waits at a barrier.
+    barrier_work: f64,
+}
+
+impl Machine {
+    /// Discrete: measured on an NVIDIA H200 (132 units, 40 Tflop/s in plain f32, 4.2 TB/s, 2 µs per dispatch).
+    /// Integrated and software: priors.
+    pub(crate) fn of(kind: AdapterKind) -> Self {
+        match kind {
+            AdapterKind::Discrete => Self {
+                units: 132,
+                busy_invocations: 128.0,
+                resident_invocations: 2048.0,
+                bytes_in_flight: 16384.0,
+                cache_bytes: 5e7,
+                work_per_byte: 5.0,
+                launch_work: 3e5,
+                barrier_work: 3e3,
+            },
+            AdapterKind::Integrated | AdapterKind::Other => Self {
+                units: 24,
+                busy_invocations: 128.0,
+                resident_invocations: 1024.0,
+                bytes_in_flight: 8192.0,
+                cache_bytes: 4e6,
+                work_per_byte: 12.0,
+                launch_work: 3e5,
+                barrier_work: 3e3,
+            },
+            AdapterKind::Software => Self {
+                units: 4,
+                busy_invocations: 1.0,
+                resident_invocations: 1.0,
+                bytes_in_flight: 1.0,
+                cache_bytes: 1.6e7,
+                work_per_byte: 0.5,
+                launch_work: 1e5,
+                barrier_work: 1e3,
+            },
+        }
+    }
+
+    /// Workgroups of `threads` invocations that one unit holds at a time.
+    fn resident(&self, threads: f64) -> f64 {
+        (self.resident_invocations / threads).floor().max(1.0)
+    }
+
+    /// The time to move `bytes` of device memory, by `workgroups` that each ask for `in_flight` bytes before they wait.
+    fn memory(&self, bytes: f64, workgroups: f64, in_flight: f64) -> f64 {
+        let units = self.units as f64;
+        // An empty domain is asked about, too, although nothing will run.
+        let asked = workgroups.max(1.0) * in_flight.max(1.0);
+        let streams = (asked / units / self.bytes_in_flight).min(1.0);
+        bytes * self.work_per_byte / units / streams
+    }
+}
+
+/// Multiply-adds per value read from workgroup memory at which arithmetic, not that memory, is the limit; fitted
+/// to the measured times of 4×4, 8×4, 8×8 and 8×16 values per invocation.
+const FULL_INTENSITY: f64 = 4.2;
+
+/// Of the bytes that workgroups read again after others did, the part that counts: caches serve the rest.
+const REREAD_PART: f64 = 0.3;
+
+/// Cost of a dispatch that waits for the one before, in dispatches: the machine drains first.
+const DEPENDENT_LAUNCH: f64 = 2.0;
+
+/// The cost of `passes` dispatches that wait for each other, in dispatches.
+fn dispatches(passes: usize) -> f64 {
+    1.0 + DEPENDENT_LAUNCH * (passes as f64 - 1.0)
+}
+
+/// The estimated time of `variant` with its dispatches, where the machine is idle before.
+pub(crate) fn cost(kernel: &Kernel, variant: &Variant, domain: &Domain, split: Split, machine: &Machine) -> f64 {
+    match kernel.domain.kind {
+        DomainKind::Pointwise => pointwise(variant, domain, machine),
+        DomainKind::Reduction { .. } => reduction::cost(kernel, variant, domain, split, machine),
+        DomainKind::Contraction { .. } => {
+            contraction::cost(variant, domain, split, machine) + epilogue(variant, domain, machine)
+        }
+        DomainKind::Attention => attention::cost(variant, domain, split, machine) + epilogue(variant, domain, machine),
+    }
+}
+
+/// What a kernel that follows others costs more than one that the machine waits for.
+pub(crate) fn dependency(machine: &Machine) -> f64 {
+    (DEPENDENT_LAUNCH - 1.0) * machine.launch_work
+}
+
+/// A pointwise kernel moves each element once.
+fn pointwise(variant: &Variant, domain: &Domain, machine: &Machine) -> f64 {
+    let reads: f64 = domain.accesses.iter().map(|access| distinct_bytes(variant, domain, access)).sum();
+    let writes = stored_bytes(variant, domain);
+    let (threads, lanes) = match (&variant.schedule, variant.passes.first()) {
+        (Schedule::Elements { lanes, .. }, Some(pass)) => (f64::from(pass.workgroup_size.max(1)), f64::from(*lanes)),
+        _ => (1.0, 1.0),
+    };
+    let count = domain.count() as f64;
+    let workgroups = (count / (threads * lanes)).ceil();
+    let in_flight = (reads + writes) / count.max(1.0) * threads * lanes;
+    machine.memory(reads + writes, workgroups, in_flight) + dispatches(variant.passes.len()) * machine.launch_work
+}
+
+/// What an epilogue moves beside its first result, which the kernel's own estimate has.
+fn epilogue(variant: &Variant, domain: &Domain, machine: &Machine) -> f64 {
+    let stored: Vec<Slot> = stored_slots(variant).map(|(slot, _)| slot).collect();
+    let of_output = |access: &&Strides| access.space == Space::Point && !stored.contains(&access.slot);
+    let reads: f64 =
+        domain.accesses.iter().filter(of_output).map(|access| distinct_bytes(variant, domain, access)).sum();
+    let writes = stored_slots(variant).skip(1).map(|(_, bytes)| bytes).sum::<f64>() * domain.count() as f64;
+    (reads + writes) * machine.work_per_byte / machine.units as f64
+}
+
+/// The tensors that a variant writes, each once, with the bytes of an element.
+fn stored_slots(variant: &Variant) -> impl Iterator<Item = (Slot, f64)> {
+    let mut slots: Vec<(Slot, f64)> = variant
+        .passes
+        .iter()
+        .flat_map(|pass| pass.bindings.iter())
+        .filter(|binding| binding.writable && binding.slot != Slot::Scratch)
+        .map(|binding| (binding.slot, binding.dtype.bytes() as f64))
+        .collect();
+    slots.sort_by_key(|(slot, _)| *slot);
+    slots.dedup_by_key(|(slot, _)| *slot);
+    slots.into_iter()
+}
+
+/// Bytes of results with an element per index of the output.
+fn stored_bytes(variant: &Variant, domain: &Domain) -> f64 {
+    stored_slots(variant).map(|(_, bytes)| bytes).sum::<f64>() * domain.count() as f64
+}
+
+/// Bytes of an element that an access reads or writes.
+fn element_bytes(variant: &Variant, slot: Slot) -> f64 {
+    let mut bindings = variant.passes.iter().flat_map(|pass| pass.bindings.iter());
+    bindings.find(|binding| binding.slot == slot).map_or(4.0, |binding| binding.dtype.bytes() as f64)
+}
+
+/// Bytes of the different elements that an access touches.
+fn distinct_bytes(variant: &Variant, domain: &Domain, access: &Strides) -> f64 {
+    let extents = domain.space_extents(access.space);
+    let moves = extents.iter().zip(&access.strides).filter(|(_, stride)| **stride != 0);
+    moves.map(|(extent, _)| *extent as f64).product::<f64>() * element_bytes(variant, access.slot)
+}
+
+#[cfg(test)]
+mod tests {
+    use fuse_artifact::{Binding, DType, Grid, Pass, Scratch};
+
+    use super::*;
+
+    fn variant(lanes: u32, bindings: &[(Slot, DType, bool)]) -> Variant {
+        let binding = |&(slot, dtype, writable): &(Slot, DType, bool)| Binding { slot, dtype, writable };
+        let pass = Pass {
+            wgsl: "".into(),
+            bindings: bindings.iter().map(binding).collect::<Vec<_>>().into(),
+            uniforms: vec![].into(),
+            grid: Grid::Elements { per_workgroup: 256 * lanes },
+            workgroup_size: 256,
+            workgroup_bytes: 0,
+        };
+        Variant {
+            name: "".into(),
+            requires: vec![].into(),
+            features: fuse_artifact::Features::default(),
+            schedule: Schedule::Elements { lanes, rank: 2 },
+            scratch: Scratch::default(),
+            passes: vec![pass].into(),
+        }
+    }
+
+    fn domain(extents: &[u64], strides: &[&[u64]]) -> Domain {
+        let access = |(i, strides): (usize, &&[u64])| Strides {
+            slot: Slot::Param(i as u16),
+            space: Space::Point,
+            offset: 0,
+            strides: strides.to_vec(),
+        };
+        let accesses = strides.iter().enumerate().map(access).collect();
+        Domain { kind: DomainKind::Pointwise, extents: extents.to_vec(), accesses, kept: extents.len() }
+    }
+
+    #[test]
+    fn pointwise_kernels_move_what_is_distinct_at_the_speed_of_memory() {
+        let machine = Machine::of(AdapterKind::Discrete);
+        let bindings = [
+            (Slot::Param(0), DType::F32, false),
+            (Slot::Param(1), DType::F16, false),
+            (Slot::Result(0), DType::F32, true),
+        ];
+        let variant = variant(4, &bindings);
+        let rows = domain(&[4096, 4096], &[&[4096, 1], &[0, 1]]);
+        let bytes = (4.0 + 4.0) * 4096.0 * 4096.0 + 2.0 * 4096.0;
+        let expected = bytes * machine.work_per_byte / 132.0 + machine.launch_work;
+        assert_eq!(pointwise(&variant, &rows, &machine), expected);
+        // A small domain takes little more than its launch.
+        let small = pointwise(&variant, &domain(&[64], &[&[1], &[1]]), &machine);
+        assert!(small > machine.launch_work && small < 1.5 * machine.launch_work, "{small}");
+    }
+}

@@ -1,0 +1,322 @@
+//! The estimated time of a reduction's variant.
+//!
+//! The model counts what tells variants apart: how often memory is read, whether neighbours read neighbours, how many
+//! bytes are asked for before a workgroup waits, lanes without an element, and what a workgroup's invocations spend on
+//! telling each other. A prior, fitted to nothing yet.
+
+use fuse_artifact::{Kernel, Schedule, Variant};
+
+use super::{Machine, REREAD_PART, dispatches, distinct_bytes, element_bytes, stored_slots};
+use crate::plan::{
+    choose::Split,
+    domain::{Domain, Strides},
+};
+
+/// Multiply-adds that an element costs besides arithmetic, read four at a time: addresses, masks, conversions.
+const VECTOR_WORK: f64 = 6.0;
+
+/// As [`VECTOR_WORK`], read one at a time.
+const SINGLE_WORK: f64 = 12.0;
+
+/// How much more an element costs whose coordinates are computed over several axes.
+const GENERAL_INDEX: f64 = 1.5;
+
+/// Loads of an invocation that are on their way together.
+const LOADS_IN_FLIGHT: f64 = 4.0;
+
+/// As [`LOADS_IN_FLIGHT`], in a loop over a row.
+const STREAMED_IN_FLIGHT: f64 = 2.0;
+
+/// Bytes that memory gives at once.
+const SECTOR: f64 = 32.0;
+
+/// What it costs that an invocation reads a sector's elements one after the other, not side by side with others.
+const KEPT_SECTOR: f64 = 1.5;
+
+/// The part of the shorter of arithmetic and memory traffic that does not hide behind the longer.
+const NOT_HIDDEN: f64 = 0.2;
+
+/// The sizes of a schedule.
+struct Shape {
+    /// Rows of a workgroup.
+    rows: f64,
+    /// Invocations that share a row.
+    sharing: f64,
+    /// Neighbouring elements of a load, along the rows or across them.
+    lanes: f64,
+    /// Elements of a row that the sharing invocations read at once.
+    step: f64,
+    /// Loads per invocation that are held in registers, 0 for streams.
+    held: f64,
+    /// Whether the text computes coordinates over several axes.
+    general: bool,
+    /// Whether neighbouring invocations are neighbours of a row; otherwise their rows are neighbours.
+    along_rows: bool,
+}
+
+impl Shape {
+    fn of(schedule: &Schedule) -> Self {
+        let of = |rows: u32, sharing: u32, lanes: u32, held: u32, axes: [u8; 2], along_rows: bool| Self {
+            rows: rows.max(1).into(),
+            sharing: sharing.max(1).into(),
+            lanes: lanes.max(1).into(),
+            step: f64::from(sharing.max(1)) * if along_rows { f64::from(lanes.max(1)) } else { 1.0 },
+            held: held.into(),
+            general: axes.iter().any(|axes| *axes > 1),
+            along_rows,
+        };
+        match *schedule {
+            Schedule::Rows { rows, invocations, lanes, held, axes, .. } => {
+                of(rows, invocations, lanes, held, axes, true)
+            }
+            Schedule::Columns { columns, layers, lanes, axes, .. } => of(columns, layers, lanes, 0, axes, false),
+            // Variants of other kinds are not legal for a reduction.
+            _ => of(1, 1, 1, 0, [1, 1], true),
+        }
+    }
+}
+
+/// The longer of arithmetic and memory traffic, plus what the sharing invocations wait for each other, plus dispatches.
+pub(crate) fn cost(kernel: &Kernel, variant: &Variant, domain: &Domain, split: Split, machine: &Machine) -> f64 {
+    let shape = Shape::of(&variant.schedule);
+    let (rows, units) = (domain.count() as f64, machine.units as f64);
+    let length = split.depth.min(domain.row_length()) as f64;
+    let workgroups = (rows / shape.rows).ceil() * split.parts as f64;
+    let threads = variant.passes.first().map_or(1.0, |pass| f64::from(pass.workgroup_size.max(1)));
+    let stages = stages(kernel);
+    let traffic = Traffic::of(variant, domain, &shape);
+    // What is held is read once; otherwise once per stage and once more for results of the row's length.
+    let walks = if shape.held > 0.0 && split.parts == 1 { 1.0 } else { stages + f64::from(traffic.whole_results) };
+
+    let loads = if shape.held > 0.0 { shape.held } else { (length / shape.step).ceil().max(1.0) };
+    let lanes = shape.rows * shape.step * loads * walks;
+    let work = if shape.lanes > 1.0 { VECTOR_WORK } else { SINGLE_WORK };
+    let work = work * if shape.general { GENERAL_INDEX } else { 1.0 };
+    let rounds = (workgroups / units).ceil();
+    let busy = (rounds * threads / machine.busy_invocations).min(1.0).sqrt();
+    let arithmetic = rounds * lanes * work / busy;
+
+    let resident = workgroups.min(units * machine.resident(threads));
+    let working_set = if split.parts > 1 { traffic.rows } else { traffic.rows / rows.max(1.0) * shape.rows * resident };
+    let again = if working_set > machine.cache_bytes { 1.0 } else { REREAD_PART };
+    let bytes = traffic.rows * (1.0 + (walks - 1.0) * again) + traffic.others;
+    let ahead = if shape.held > 0.0 { LOADS_IN_FLIGHT } else { STREAMED_IN_FLIGHT };
+    let asked = shape.rows.min(rows) * (shape.step * loads.min(ahead)).min(length) * traffic.element;
+    let memory = machine.memory(bytes, workgroups, asked.max(1.0));
+
+    let turns = (workgroups / (units * machine.resident(threads))).ceil();
+    let waiting = turns * stages * exchanges(&shape, variant) * machine.barrier_work;
+    arithmetic.max(memory)
+        + NOT_HIDDEN * arithmetic.min(memory)
+        + waiting
+        + dispatches(variant.passes.len()) * machine.launch_work
+}
+
+/// Barriers until the invocations of a row know what all of them found.
+fn exchanges(shape: &Shape, variant: &Variant) -> f64 {
+    let subgroup = f64::from(variant.features.subgroups);
+    match shape.sharing {
+        1.0 => 0.0,
+        sharing if sharing <= subgroup => 0.5,
+        _ if subgroup > 0.0 => 2.0,
+        sharing => sharing.log2().ceil() + 1.0,
+    }
+}
+
+/// Reductions of which each needs the one before: split variants have a pass for each, and one more.
+fn stages(kernel: &Kernel) -> f64 {
+    let passes = kernel.variants.iter().map(|variant| variant.passes.len()).max().unwrap_or(1);
+    passes.saturating_sub(1).max(1) as f64
+}
+
+/// Bytes that a reduction moves, each once.
+struct Traffic {
+    /// What is read along the rows; strided values cost the whole sector that they lie in.
+    rows: f64,
+    /// Values per row, and results.
+    others: f64,
+    /// Bytes of the elements that are read at one place of a row.
+    element: f64,
+    /// Whether there are results of the row's length.
+    whole_results: bool,
+}
+
+impl Traffic {
+    fn of(variant: &Variant, domain: &Domain, shape: &Shape) -> Self {
+        let mut traffic = Self { rows: 0.0, others: 0.0, element: 0.0, whole_results: false };
+        let stored: Vec<_> = stored_slots(variant).map(|(slot, _)| slot).collect();
+        for access in &domain.accesses {
+            let along = access.strides[domain.kept..].iter().any(|stride| *stride != 0);
+            let result = stored.contains(&access.slot);
+            let element = element_bytes(variant, access.slot);
+            let bytes = distinct_bytes(variant, domain, access) * scattered(access, domain, shape, element);
+            if along && !result {
+                traffic.rows += bytes;
+                traffic.element += element;
+            } else {
+                traffic.others += bytes;
+                traffic.whole_results |= along;
+            }
+        }
+        traffic.element = traffic.element.max(1.0);
+        traffic
+    }
+}
+
+/// How many times its own size an element moves: neighbouring invocations want neighbouring elements.
+fn scattered(access: &Strides, domain: &Domain, shape: &Shape, element: f64) -> f64 {
+    let (kept, reduced) = access.strides.split_at(domain.kept);
+    let factor = |stride: Option<&u64>| match stride {
+        Some(&stride) if stride > 1 => (stride as f64).min(SECTOR / element).max(1.0),
+        _ => 1.0,
+    };
+    let across = factor(kept.last());
+    if !shape.along_rows || domain.row_length() <= 1 {
+        across
+    } else if shape.sharing > 1.0 {
+        factor(reduced.last())
+    } else {
+        // Each invocation has a row of its own: the rows are side by side, or a cache keeps the rest of a sector.
+        across.min(factor(reduced.last()) * KEPT_SECTOR)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fuse_artifact::{
+        Binding, DType, DomainKind, Features, Grid, Pass, Require, Scratch, Slot, Space, Text, Variant,
+    };
+
+    use super::*;
+    use crate::{
+        AdapterKind, DeviceInfo,
+        info::tests::device_info,
+        plan::choose::{best, candidates},
+    };
+
+    const VECTOR: u32 = 4;
+
+    fn variant(name: impl Into<Text>, schedule: Schedule, subgroups: u32) -> Variant {
+        let shape = Shape::of(&schedule);
+        let threads = match schedule {
+            Schedule::Rows { .. } => shape.rows * shape.sharing,
+            _ => shape.rows / shape.lanes * shape.sharing,
+        };
+        let split = matches!(schedule, Schedule::Rows { split: true, .. } | Schedule::Columns { split: true, .. });
+        let binding = |slot, writable| Binding { slot, dtype: DType::F32, writable };
+        let pass = Pass {
+            wgsl: "".into(),
+            bindings: vec![binding(Slot::Param(0), false), binding(Slot::Result(0), true)].into(),
+            uniforms: vec![].into(),
+            grid: Grid::Rows { rows: shape.rows as u32 },
+            workgroup_size: threads as u32,
+            workgroup_bytes: 0,
+        };
+        // Stride 1 and whole vectors along the innermost axis that the loads go along.
+        let axis = u8::from(shape.along_rows);
+        let vectors = [
+            Require::Stride { access: 0, axis, stride: 1 },
+            Require::Aligned { access: 0, axis, of: VECTOR },
+            Require::Multiple { axis, of: VECTOR },
+        ];
+        Variant {
+            name: name.into(),
+            requires: if shape.lanes > 1.0 { vectors.to_vec() } else { vec![] }.into(),
+            features: Features { f16: false, subgroups },
+            scratch: Scratch { per_output: 0, per_row: if split { 2 } else { 0 } },
+            schedule,
+            passes: vec![pass; if split { 3 } else { 1 }].into(),
+        }
+    }
+
+    /// A softmax's family: rows held by few invocations and by many, streams, columns, and a general variant.
+    fn family() -> Vec<Variant> {
+        let rows = |rows, invocations, held, split| {
+            let schedule = Schedule::Rows { rows, invocations, lanes: VECTOR, held, axes: [1, 1], split };
+            let twin = if split { " split" } else { "" };
+            variant(format!("rows {rows}x{invocations}x{held}{twin}"), schedule, 32)
+        };
+        let columns = |split| {
+            let schedule = Schedule::Columns { columns: 128, layers: 8, lanes: VECTOR, axes: [1, 1], split };
+            variant(if split { "columns split" } else { "columns" }, schedule, 0)
+        };
+        let general = Schedule::Rows { rows: 1, invocations: 256, lanes: 1, held: 0, axes: [6, 6], split: false };
+        let own_rows = Schedule::Rows { rows: 256, invocations: 1, lanes: 1, held: 0, axes: [6, 6], split: false };
+        vec![
+            rows(32, 8, 1, false),
+            rows(8, 32, 1, false),
+            rows(8, 32, 4, false),
+            rows(1, 256, 1, false),
+            rows(1, 256, 4, false),
+            rows(1, 1024, 4, false),
+            rows(1, 256, 0, false),
+            rows(1, 256, 0, true),
+            columns(false),
+            columns(true),
+            variant("general", general, 0),
+            variant("own rows", own_rows, 0),
+        ]
+    }
+
+    /// The choice for a softmax over the rows or columns of a matrix.
+    fn choice(rows: u64, length: u64, over_columns: bool, info: &DeviceInfo) -> String {
+        let access = |slot| Strides {
+            slot,
+            space: Space::Point,
+            offset: 0,
+            strides: if over_columns { vec![1, rows] } else { vec![length, 1] },
+        };
+        let kind = DomainKind::Reduction { axes: 1 };
+        let domain = Domain {
+            kind,
+            extents: vec![rows, length],
+            accesses: vec![access(Slot::Param(0)), access(Slot::Result(0))],
+            kept: 1,
+        };
+        let kernel = Kernel {
+            name: "softmax".into(),
+            domain: fuse_artifact::Domain { kind, extents: vec![].into(), fixed: false },
+            accesses: vec![].into(),
+            variants: family().into(),
+        };
+        let chosen = best(kind, &candidates(&kernel, &domain, info)).unwrap();
+        kernel.variants[chosen.variant].name.to_string()
+    }
+
+    #[test]
+    fn rows_are_held_by_as_many_invocations_as_they_fill() {
+        let info = device_info(AdapterKind::Discrete, 32);
+        let of = |rows, length| choice(rows, length, false, &info);
+        assert_eq!(of(65536, 32), "rows 32x8x1");
+        assert_eq!(of(65536, 128), "rows 8x32x1");
+        assert_eq!(of(65536, 512), "rows 8x32x4");
+        assert_eq!(of(4096, 1024), "rows 1x256x1");
+        assert_eq!(of(4096, 4096), "rows 1x256x4");
+        assert_eq!(of(4096, 16384), "rows 1x1024x4");
+        assert_eq!(of(4096, 65536), "rows 1x256x0");
+        assert_eq!(of(4096, 1023), "general", "rows of this length have no aligned vectors");
+        assert_eq!(of(1 << 20, 3), "own rows");
+    }
+
+    #[test]
+    fn few_long_rows_are_shared_by_workgroups() {
+        let info = device_info(AdapterKind::Discrete, 32);
+        assert_eq!(choice(1, 10_000_000, false, &info), "rows 1x256x0 split");
+        assert_eq!(choice(8, 1 << 20, false, &info), "rows 1x256x0 split");
+        assert_eq!(choice(8, 4096, false, &info), "rows 1x256x4");
+        assert_eq!(choice(1, 1024, false, &info), "rows 1x256x1");
+    }
+
+    #[test]
+    fn strided_rows_are_walked_side_by_side() {
+        let info = device_info(AdapterKind::Discrete, 32);
+        assert_eq!(choice(65536, 512, true, &info), "columns");
+        assert_eq!(choice(128, 65536, true, &info), "columns split");
+        assert_eq!(choice(65535, 512, true, &info), "own rows", "no whole vectors of columns");
+    }
+
+    #[test]
+    fn subgroups_that_are_too_small_are_refused() {
+        assert_eq!(choice(4096, 1024, false, &device_info(AdapterKind::Discrete, 16)), "general");
+    }
+}
