@@ -80,9 +80,12 @@ impl Builder {
         if ty.shape == shape {
             return x;
         }
-        let mut padded = vec![Size::ONE; shape.len() - ty.shape.len()];
-        padded.extend(ty.shape);
-        let x = self.push(Op::Reshape(x), ty.dtype, padded);
+        let mut x = x;
+        if ty.shape.len() < shape.len() {
+            let mut padded = vec![Size::ONE; shape.len() - ty.shape.len()];
+            padded.extend(ty.shape);
+            x = self.push(Op::Reshape(x), ty.dtype, padded);
+        }
         self.push(Op::Broadcast(x), ty.dtype, shape.to_vec())
     }
 
@@ -150,14 +153,16 @@ fn a_linear_layer_is_one_kernel_in_every_layout_and_dtype() {
 }
 
 #[test]
-fn an_expensive_prologue_is_stored_and_a_cheap_one_is_not() {
+fn an_expensive_prologue_may_be_stored_and_a_cheap_one_is_not() {
     for (op, kernels) in [(UnaryOp::Relu, 1), (UnaryOp::Gelu, 2)] {
         let mut b = Builder::new("prologue");
         let x = b.input("x", DType::F32, "MK");
         let w = b.input("w", DType::F32, "KN");
         let x = b.unary(op, x);
         let product = b.matmul(x, w);
-        assert_eq!(b.compile(&[product]).function.kernels.len(), kernels);
+        let function = b.compile(&[product]).function;
+        let last = function.alternatives.last().unwrap_or(&function);
+        assert_eq!(last.kernels.len(), kernels, "{}", function.plan);
     }
 }
 
@@ -175,7 +180,7 @@ fn every_pointwise_operation_validates_at_both_widths() {
 }
 
 #[test]
-fn nine_inputs_take_two_kernels() {
+fn nine_inputs_take_two_kernels_on_small_devices() {
     let mut b = Builder::new("sum");
     let mut sum = b.input("x0", DType::F32, "MN");
     for i in 1..9 {
@@ -183,8 +188,10 @@ fn nine_inputs_take_two_kernels() {
         sum = b.binary(BinaryOp::Add, sum, x);
     }
     let function = b.compile(&[sum]).function;
-    assert_eq!(function.kernels.len(), 2, "{}", function.plan);
-    assert!(function.plan.to_string().contains("at most 8 storage buffers"));
+    assert_eq!(function.kernels.len(), 1, "where the device binds as many: {}", function.plan);
+    let last = function.alternatives.last().expect("a plan for every device");
+    assert_eq!(last.kernels.len(), 2, "{}", last.plan);
+    assert!(last.plan.to_string().contains("at most 8 storage buffers"), "{}", last.plan);
 }
 
 #[test]

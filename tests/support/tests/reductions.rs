@@ -259,8 +259,7 @@ fn long_rows_are_split() {
         }
         pub fn down(x: f32[N, M]) -> (f32[M], i32[M]) { (sum(x, axis = 0), argmin(x, axis = 0)) }
         pub fn down_normed(x: f32[N, M]) -> f32[N, M] { softmax(x, axis = 0) }";
-    let sizes: [&[(&str, usize)]; 3] =
-        [&[("M", 1), ("N", 20_001)], &[("M", 4), ("N", 9000)], &[("M", 3), ("N", 2052)]];
+    let sizes: [&[(&str, usize)]; 3] = [&[("M", 1), ("N", 20_001)], &[("M", 4), ("N", 9000)], &[("M", 3), ("N", 2052)]];
     let programs = check("long rows", source, &sizes);
     assert_one_kernel(&programs);
     for program in &programs {
@@ -275,7 +274,8 @@ fn ten_million_elements_that_cancel() {
     const COUNT: usize = 10_000_000;
     let program = &compile("pub fn total(x: f32[N]) -> f32 { sum(x) }")[0];
     let mut numbers = Numbers::new(7);
-    let mut data: Vec<f64> = (0..COUNT / 2).map(|_| data::round(DType::F32, numbers.below(1 << 30) as f64 * 1e-9)).collect();
+    let mut data: Vec<f64> =
+        (0..COUNT / 2).map(|_| data::round(DType::F32, numbers.below(1 << 30) as f64 * 1e-9)).collect();
     data.extend(data.clone().iter().map(|x| -x));
     data[COUNT - 1] += 0.25;
     data[COUNT - 1] = data::round(DType::F32, data[COUNT - 1]);
