@@ -4,7 +4,6 @@
 //! `q·kᵀ/√D`. A query that sees no key gives NaN, as a softmax over nothing does.
 
 use fuse_macros::fuse;
-use fuse_runtime::Float;
 
 fuse! {
     /// Cross-attention: `softmax(q·kᵀ/√D)·v` (Vaswani et al. 2017).
