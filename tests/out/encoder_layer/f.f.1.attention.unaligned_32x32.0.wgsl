@@ -45,11 +45,12 @@ fn score_each(b0: u32, b1: u32, row: u32, column: u32, sum: f32) -> f32 {
   let x2 = in_lengths[p.offset_2 + b0 * p.stride_2_0];
   let s0 = i32((column));
   let s1 = x2;
-  let s2 = s0 < s1;
-  let s3 = sum;
-  let s5 = s3 * f32(0.4f);
-  let s7 = select(f32(-bitcast<f32>(fuse_inf_bits)), s5, s2);
-  return s7;
+  let s3 = max(s1, i32(1));
+  let s4 = s0 < s3;
+  let s5 = sum;
+  let s7 = s5 * f32(0.4f);
+  let s9 = select(f32(-bitcast<f32>(fuse_inf_bits)), s7, s4);
+  return s9;
 }
 fn score(b0: u32, b1: u32, row: u32, column: u32, sum: vec4<f32>) -> vec4<f32> {
   return vec4<f32>(score_each(b0, b1, row, column + 0u, sum[0]), score_each(b0, b1, row, column + 1u, sum[1]), score_each(b0, b1, row, column + 2u, sum[2]), score_each(b0, b1, row, column + 3u, sum[3]));
@@ -132,8 +133,9 @@ fn main(
   let last_query = i32(min(row0 + 32u, p.extent_2) - 1u);
   let seen_x2 = in_lengths[p.offset_2 + b0 * p.stride_2_0];
   let seen1 = seen_x2;
-  let limit0 = u32(max(seen1, 0));
-  let exact0 = 1.0 * abs(f32(seen1)) + 0.0 * f32(p.extent_2) + 1.0 * f32(p.extent_4) < 1073741824.0;
+  let seen3 = max(seen1, i32(1));
+  let limit0 = u32(max(seen3, 0));
+  let exact0 = 1.0 * abs(f32(seen3)) + 0.0 * f32(p.extent_2) + 1.0 * f32(p.extent_4) < 1073741824.0;
   key_end = select(key_end, min(key_end, limit0), exact0);
   let negative_infinity = -bitcast<f32>(fuse_inf_bits);
   let tx = local % 8u;
