@@ -25,6 +25,11 @@ mod activations {
             x * scale
         }
 
+        /// Has the name of a macro of Rust.
+        pub fn column(x: f32[M, N]) -> f32[M, N] {
+            -x
+        }
+
         /// Counts axes from the front.
         pub fn swapped(x: f32[M, N]) -> f32[N, M] {
             permute(x, [1, 0])
@@ -119,6 +124,22 @@ mod second {
     use fuse_gpu::fuse;
     activation!(of_a_macro = |x| x + 2.0);
 }
+
+/// A macro that imports, twice in one module.
+macro_rules! wavy {
+    ($name:ident, $factor:literal) => {
+        fuse! {
+            use $crate::activations::{twice, wave};
+
+            fn $name(x: f32[M, N]) -> f32[M, N] {
+                twice(wave(x)) * $factor
+            }
+        }
+    };
+}
+
+wavy!(wavy_half, 0.5);
+wavy!(wavy_quarter, 0.25);
 
 fuse! {
     use first::of_a_macro;
@@ -246,6 +267,12 @@ fn blocks_that_a_macro_makes_twice_are_different() -> Result<(), Error> {
     let x: Tensor1<f32> = tensor(&device, [6], 9);
     let expected: Vec<f64> = numbers(&x).iter().map(|x| (x + 1.0) * (x + 2.0)).collect();
     assert_close::<f32>(&numbers(&of_both(&x)?), &expected);
+
+    let x: Tensor2<f32> = tensor(&device, [2, 3], 9);
+    let expected: Vec<f64> = numbers(&x).into_iter().map(wave).collect();
+    assert_close::<f32>(&numbers(&wavy_half(&x)?), &expected);
+    let expected: Vec<f64> = expected.iter().map(|x| x / 2.0).collect();
+    assert_close::<f32>(&numbers(&wavy_quarter(&x)?), &expected);
     Ok(())
 }
 

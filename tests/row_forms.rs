@@ -115,9 +115,8 @@ fn dropout_follows_the_seed() -> Result<(), Error> {
     let (p, seed) = (0.25f32, 7u32);
     let kept = thinned(&x, p, seed)?;
     same(&fuse!(dropout(x, p, seed))?, &kept);
-    let zeros = |x: &Tensor2<f32>| -> Result<usize, Error> {
-        Ok(x.to_vec_blocking()?.iter().filter(|x| **x == 0.0).count())
-    };
+    let zeros =
+        |x: &Tensor2<f32>| -> Result<usize, Error> { Ok(x.to_vec_blocking()?.iter().filter(|x| **x == 0.0).count()) };
     assert!((32..96).contains(&zeros(&kept)?), "a quarter of 256 is dropped: {}", zeros(&kept)?);
     assert_eq!(zeros(&thinned(&x, 0.0, seed)?)?, 0);
     assert_eq!(zeros(&thinned(&x, 1.0, seed)?)?, 256);

@@ -1,7 +1,6 @@
 //! Chains of element-wise operations, and the softmax of a tensor seen in another shape.
 
 use fuse_macros::fuse;
-use fuse_runtime::Float;
 
 fuse! {
     /// `(a + b)·c`, element by element.

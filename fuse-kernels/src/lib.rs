@@ -8,7 +8,7 @@
 
 mod attention;
 mod elementwise;
-mod linear;
+mod layers;
 mod losses;
 mod norms;
 mod optimizers;
@@ -18,7 +18,7 @@ pub use attention::*;
 pub use elementwise::*;
 #[doc(no_inline)]
 pub use fuse_runtime::{Error, Float, Tensor};
-pub use linear::*;
+pub use layers::*;
 pub use losses::*;
 pub use norms::*;
 pub use optimizers::*;

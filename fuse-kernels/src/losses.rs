@@ -1,7 +1,6 @@
 //! Losses, as numbers on the device (rank 0) that need no round trip.
 
 use fuse_macros::fuse;
-use fuse_runtime::Float;
 
 fuse! {
     /// The mean squared error: `mean (x - y)²`.

@@ -1,7 +1,6 @@
 //! Softmax and norms along rows, with what usually follows them.
 
 use fuse_macros::fuse;
-use fuse_runtime::Float;
 
 fuse! {
     /// The softmax of each row: `e^(x - max x) / Σ e^(x - max x)`. `x: [M, N]` → `[M, N]`.

@@ -1,7 +1,6 @@
 //! Embeddings of texts from those of their tokens, and how similar they are.
 
 use fuse_macros::fuse;
-use fuse_runtime::Float;
 
 fuse! {
     /// The mean of the first `lengths[b]` of the `S` rows of each text, scaled to length 1 (at least `1e-12` is divided

@@ -91,7 +91,8 @@ use proc_macro::TokenStream;
 /// only: to pass a function on, write `pub use` outside of `fuse!`. In an expression, the arguments of such a call must
 /// have the declared ranks, which a launch checks.
 ///
-/// Beside each function stands a macro of the same name, through which other blocks find its definition.
+/// Beside each function stands a macro of the same name, through which other blocks find its definition. A function named
+/// like a macro of Rust, for example `column`, hides that macro in its module.
 ///
 /// # Errors and dumps
 ///

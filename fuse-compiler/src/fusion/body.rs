@@ -204,7 +204,10 @@ impl Walk<'_, '_> {
         {
             return Ok(self.push(ValueOp::Sum(sum as u8), dtype));
         }
-        match through_movement(graph, self.builder.uses_coordinates, node, map) {
+        // What is in memory was computed at its own coordinates.
+        let in_memory = |x: NodeId| (self.builder.stored)(strip_reshapes(graph, x)).is_some();
+        let uses_coordinates = |x: NodeId| self.builder.uses_coordinates[x.index()] && !in_memory(x);
+        match through_movement(graph, uses_coordinates, node, map) {
             Ok(Some((x, map))) => return self.value(x, &map, node),
             Ok(None) => {}
             Err(reason) => {

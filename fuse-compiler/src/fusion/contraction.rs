@@ -78,13 +78,25 @@ pub(super) fn group(
     })
 }
 
-/// What a contraction that reduces its rows takes for granted: that a workgroup can own a row.
-pub(super) fn assumption(graph: &Graph, group: &Group) -> Option<Check> {
+/// What a contraction that reduces its rows takes for granted: that a workgroup can own a row, and that there is a
+/// workgroup for each row that stores something.
+pub(super) fn assumptions(graph: &Graph, group: &Group) -> Vec<Check> {
     let reduces = group.body.values.iter().any(|value| matches!(value.op, ValueOp::Reduce(..)));
-    let columns = group.shape.last().filter(|columns| reduces && columns.as_constant().is_none())?;
+    let Some(columns) = group.shape.last().filter(|columns| reduces && columns.as_constant().is_none()) else {
+        return vec![];
+    };
     let what = format!("columns of `matmul` in `{}` that one workgroup can own", graph.name);
-    let most = Size::constant(Policy::FUSED.owned_columns);
-    Some(Check { relation: Relation::AtMost, left: columns.clone(), right: most, what: what.into() })
+    let check = |left: &Size, right: &Size| Check {
+        relation: Relation::AtMost,
+        left: left.clone(),
+        right: right.clone(),
+        what: what.clone().into(),
+    };
+    let mut checks = vec![check(columns, &Size::constant(Policy::FUSED.owned_columns))];
+    if group.stores.iter().any(|store| store.access.is_some()) {
+        checks.push(check(&Size::ONE, columns));
+    }
+    checks
 }
 
 /// The nodes that a kernel computes on its way from memory to `roots`.

@@ -100,7 +100,7 @@ impl IndexMap {
 /// affine function of the domain's.
 pub fn through_movement(
     graph: &Graph,
-    uses_coordinates: &[bool],
+    uses_coordinates: impl Fn(NodeId) -> bool,
     node: NodeId,
     map: &IndexMap,
 ) -> Result<Option<(NodeId, IndexMap)>, &'static str> {
@@ -121,7 +121,7 @@ pub fn through_movement(
         Op::Broadcast(x) => {
             let from = &graph.nodes[*x].ty.shape;
             let map = map.through_broadcast(from, shape);
-            if map.axes.iter().any(|axis| axis.may_repeat) && uses_coordinates[x.index()] {
+            if map.axes.iter().any(|axis| axis.may_repeat) && uses_coordinates(*x) {
                 return Err("coordinates of a value that may be broadcast at launch");
             }
             Ok(Some((*x, map)))

@@ -202,10 +202,6 @@ fn locate(source: Source<'_>, shader: &mut Shader<'_>, extents: &Extents, main: 
     main.line(format!("if id >= {workgroups} {{"));
     main.line("return;");
     main.line("}");
-    // Where later queries see more keys, the longest work starts first.
-    let grows = limits.iter().any(|limit| limit.side == visible::Side::End && limit.slope > 0);
-    let tile = if grows { format!("({tiles} - 1u - id % {tiles})") } else { format!("id % {tiles}") };
-    main.line(format!("let row0 = {tile} * {rows}u;"));
     if source.member.split {
         let batches = extents.axes.batches(shader);
         let split_depth = shader.uniform(Uniform::SplitDepth);
@@ -218,6 +214,16 @@ fn locate(source: Source<'_>, shader: &mut Shader<'_>, extents: &Extents, main: 
         main.line(format!("let batch = id / {tiles};"));
         main.line("var key_begin = 0u;");
         main.line(format!("var key_end = {};", extents.keys()));
+    }
+    // Where later queries see more keys, every other batch (in the sequence of Thue and Morse, which repeats with no
+    // period) starts with the longest work: workgroups that share a compute unit then have much the same together.
+    let grows = limits.iter().any(|limit| limit.side == visible::Side::End && limit.slope > 0);
+    main.line(format!("let position = id % {tiles};"));
+    if grows {
+        main.line("let forwards = (countOneBits(batch) & 1u) == 1u;");
+        main.line(format!("let row0 = select({tiles} - 1u - position, position, forwards) * {rows}u;"));
+    } else {
+        main.line(format!("let row0 = position * {rows}u;"));
     }
     extents.axes.decode_batch(shader, main);
     limits::apply(source, shader, extents, main, &limits, rows, step);

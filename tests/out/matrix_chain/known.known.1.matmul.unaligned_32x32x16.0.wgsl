@@ -2,8 +2,6 @@ struct Params {
   extent_0: u32,
   extent_1: u32,
   extent_2: u32,
-  offset_2: u32,
-  stride_2_1: u32,
   workgroups: u32,
   row_tiles: u32,
   column_tiles: u32,
@@ -17,20 +15,16 @@ struct Params {
 
 @group(0) @binding(0) var<uniform> p: Params;
 @group(0) @binding(1) var<storage, read> temporary_0: array<f32>;
-@group(0) @binding(2) var<storage, read> in_w: array<f32>;
-@group(0) @binding(3) var<storage, read> in_b: array<f32>;
-@group(0) @binding(4) var<storage, read_write> result_0: array<f32>;
+@group(0) @binding(2) var<storage, read> in_c: array<f32>;
+@group(0) @binding(3) var<storage, read_write> result_0: array<f32>;
 
 fn finish(batch: u32, row: u32, column: u32, sum: f32) {
   if row >= p.extent_0 || column >= p.extent_1 {
     return;
   }
-  let x2 = in_b[p.offset_2 + column * p.stride_2_1];
   let v0 = sum;
-  let v1 = x2;
-  let v2 = v0 + v1;
   let at = (batch * p.extent_0 + row) * p.extent_1 + column;
-  result_0[at] = v2;
+  result_0[at] = v0;
 }
 var<workgroup> lhs_tile: array<vec4<f32>, 144>;
 var<workgroup> rhs_tile: array<vec4<f32>, 144>;
@@ -170,21 +164,21 @@ fn main(
     let a7_depth = min(k_begin + a7_k, k_end - 1u);
     a7_x0 = temporary_0[a7_base0 + a7_depth * p.stride_0_1];
     let b0_depth = min(k_begin + b0_k, k_end - 1u);
-    b0_x1 = in_w[b0_base1 + b0_depth * p.stride_1_0];
+    b0_x1 = in_c[b0_base1 + b0_depth * p.stride_1_0];
     let b1_depth = min(k_begin + b1_k, k_end - 1u);
-    b1_x1 = in_w[b1_base1 + b1_depth * p.stride_1_0];
+    b1_x1 = in_c[b1_base1 + b1_depth * p.stride_1_0];
     let b2_depth = min(k_begin + b2_k, k_end - 1u);
-    b2_x1 = in_w[b2_base1 + b2_depth * p.stride_1_0];
+    b2_x1 = in_c[b2_base1 + b2_depth * p.stride_1_0];
     let b3_depth = min(k_begin + b3_k, k_end - 1u);
-    b3_x1 = in_w[b3_base1 + b3_depth * p.stride_1_0];
+    b3_x1 = in_c[b3_base1 + b3_depth * p.stride_1_0];
     let b4_depth = min(k_begin + b4_k, k_end - 1u);
-    b4_x1 = in_w[b4_base1 + b4_depth * p.stride_1_0];
+    b4_x1 = in_c[b4_base1 + b4_depth * p.stride_1_0];
     let b5_depth = min(k_begin + b5_k, k_end - 1u);
-    b5_x1 = in_w[b5_base1 + b5_depth * p.stride_1_0];
+    b5_x1 = in_c[b5_base1 + b5_depth * p.stride_1_0];
     let b6_depth = min(k_begin + b6_k, k_end - 1u);
-    b6_x1 = in_w[b6_base1 + b6_depth * p.stride_1_0];
+    b6_x1 = in_c[b6_base1 + b6_depth * p.stride_1_0];
     let b7_depth = min(k_begin + b7_k, k_end - 1u);
-    b7_x1 = in_w[b7_base1 + b7_depth * p.stride_1_0];
+    b7_x1 = in_c[b7_base1 + b7_depth * p.stride_1_0];
   }
   for (var k0 = k_begin; k0 < k_end; k0 += 16u) {
     {
@@ -286,21 +280,21 @@ fn main(
       let a7_depth = min(k0 + 16u + a7_k, k_end - 1u);
       a7_x0 = temporary_0[a7_base0 + a7_depth * p.stride_0_1];
       let b0_depth = min(k0 + 16u + b0_k, k_end - 1u);
-      b0_x1 = in_w[b0_base1 + b0_depth * p.stride_1_0];
+      b0_x1 = in_c[b0_base1 + b0_depth * p.stride_1_0];
       let b1_depth = min(k0 + 16u + b1_k, k_end - 1u);
-      b1_x1 = in_w[b1_base1 + b1_depth * p.stride_1_0];
+      b1_x1 = in_c[b1_base1 + b1_depth * p.stride_1_0];
       let b2_depth = min(k0 + 16u + b2_k, k_end - 1u);
-      b2_x1 = in_w[b2_base1 + b2_depth * p.stride_1_0];
+      b2_x1 = in_c[b2_base1 + b2_depth * p.stride_1_0];
       let b3_depth = min(k0 + 16u + b3_k, k_end - 1u);
-      b3_x1 = in_w[b3_base1 + b3_depth * p.stride_1_0];
+      b3_x1 = in_c[b3_base1 + b3_depth * p.stride_1_0];
       let b4_depth = min(k0 + 16u + b4_k, k_end - 1u);
-      b4_x1 = in_w[b4_base1 + b4_depth * p.stride_1_0];
+      b4_x1 = in_c[b4_base1 + b4_depth * p.stride_1_0];
       let b5_depth = min(k0 + 16u + b5_k, k_end - 1u);
-      b5_x1 = in_w[b5_base1 + b5_depth * p.stride_1_0];
+      b5_x1 = in_c[b5_base1 + b5_depth * p.stride_1_0];
       let b6_depth = min(k0 + 16u + b6_k, k_end - 1u);
-      b6_x1 = in_w[b6_base1 + b6_depth * p.stride_1_0];
+      b6_x1 = in_c[b6_base1 + b6_depth * p.stride_1_0];
       let b7_depth = min(k0 + 16u + b7_k, k_end - 1u);
-      b7_x1 = in_w[b7_base1 + b7_depth * p.stride_1_0];
+      b7_x1 = in_c[b7_base1 + b7_depth * p.stride_1_0];
     }
     update(&c, lhs_tile[ty + 0u], rhs_tile[tx + 0u]);
     update(&c, lhs_tile[ty + 9u], rhs_tile[tx + 9u]);

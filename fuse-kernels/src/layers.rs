@@ -1,7 +1,6 @@
 //! Linear layers, feed-forward blocks and chains of products.
 
 use fuse_macros::fuse;
-use fuse_runtime::Float;
 
 fuse! {
     /// A linear layer: `x·w + b`. `x: [M, K]`, `w: [K, N]`, `b: [N]` → `[M, N]`.
