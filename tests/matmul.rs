@@ -88,6 +88,12 @@ fn batches_and_broadcast_batches() {
     assert_one_kernel(&check("batched", source, &FEW[..5], &[("B", 3), ("C", 2)]));
     check("empty batch", source, &FEW[..1], &[("B", 0), ("C", 2)]);
     check("single batch", source, &FEW[2..3], &[("B", 1), ("C", 1)]);
+    // Batches of a single row become rows, also for what repeats along the rows.
+    let source = "
+        pub fn per_batch(x: f32[B, M, K], w: f32[K, N], c: f32[B, 1, N], d: f32[B, 1, K]) -> f32[B, M, N] {
+            matmul(x + d, w) + c
+        }";
+    check("batches of one row", source, &FEW[..1], &[("B", 3)]);
 }
 
 #[test]

@@ -26,6 +26,9 @@ pub const LANES: u32 = 4;
 /// Invocations of a workgroup, unless a member needs more or `#[schedule]` says otherwise.
 const WORKGROUP: u32 = 256;
 
+/// Loads under way at a time in members that stream their rows.
+const UNROLL: u32 = 4;
+
 /// The smallest subgroup for which a workgroup's subgroups can be combined: bounds their number.
 const SMALLEST_SUBGROUP: u32 = 4;
 
@@ -70,6 +73,17 @@ impl Member {
         match self.direction {
             Direction::Rows => Schedule::Rows { rows, invocations, lanes, held, axes, split },
             Direction::Columns => Schedule::Columns { columns: rows, layers: invocations, lanes, axes, split },
+        }
+    }
+
+    /// Loads of an access that an invocation has under way at a time.
+    pub const fn slots(&self) -> u32 {
+        // Members for whatever is left are kept short.
+        let short = matches!(self.direction, Direction::Rows) && self.lanes == 1 && self.rows > 1;
+        match self.held {
+            0 if short => 1,
+            0 => UNROLL,
+            held => held,
         }
     }
 

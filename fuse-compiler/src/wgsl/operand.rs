@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     fusion::{
-        Group,
+        Group, GroupKind,
         body::{Body, ValueId, ValueOp},
     },
     schedule::layout::{Along, along},
@@ -69,13 +69,23 @@ impl Operand<'_> {
     /// The term that a coordinate adds to an offset: empty where the access does not move.
     pub(super) fn step(&self, shader: &mut Shader<'_>, access: u16, axis: usize, coordinate: &str) -> String {
         match self.along(access, axis) {
-            Along::Zero => String::new(),
+            Along::Zero if !self.may_fold(access, axis) => String::new(),
             Along::Unit if self.lanes > 1 && axis == self.lane_axis => format!(" + {coordinate}"),
-            Along::Unit | Along::UnitOrZero | Along::Strided => {
+            Along::Zero | Along::Unit | Along::UnitOrZero | Along::Strided => {
                 let stride = shader.uniform(Uniform::Stride { access, axis: axis as u8 });
                 format!(" + {coordinate} * {stride}")
             }
         }
+    }
+
+    /// Whether an access that repeats along the rows may walk them at launch, because batches of one row are folded into
+    /// the rows.
+    fn may_fold(&self, access: u16, axis: usize) -> bool {
+        let GroupKind::Contraction(_) = self.group.kind else { return false };
+        let access = &self.group.accesses[usize::from(access)].access;
+        let batch = self.group.shape.len() - 2;
+        let along_lanes = self.lanes > 1 && axis == self.lane_axis;
+        axis == batch && access.space != Space::Rhs && !along_lanes && access.axes[..batch].iter().any(Option::is_some)
     }
 
     /// The load of an access at an element offset.
@@ -127,7 +137,7 @@ impl Place for OperandPlace<'_> {
         if kernel_access.access.axes.iter().any(Option::is_some) {
             for (axis, coordinate) in self.at.iter().enumerate() {
                 // Coordinates outside the operand, of lanes that are masked later, read its last elements.
-                let extent = shader.uniform(Uniform::Extent { axis: domain_axis(space, axis, group.shape.len()) });
+                let extent = shader.uniform(Uniform::Extent { axis: domain_axis(group, space, axis) });
                 let last = if axis == lane_axis { lanes } else { 1 };
                 let stride = shader.uniform(Uniform::Stride { access, axis: axis as u8 });
                 offset = format!("{offset} + min({coordinate}, {extent} - {last}u) * {stride}");
@@ -153,13 +163,17 @@ impl Place for OperandPlace<'_> {
     }
 }
 
-/// The axis of a contraction's domain (batch axes, M, N, K) that an axis of one of its spaces is.
-fn domain_axis(space: Space, axis: usize, rank: usize) -> u8 {
-    let (rows, columns, depth) = (rank - 2, rank - 1, rank);
-    let last = match space {
-        Space::Lhs => [rows, depth],
-        Space::Rhs => [depth, columns],
-        Space::Point | Space::Score | Space::Value => [rows, columns],
+/// The axis of the domain that an axis of one of its spaces is: batch axes, M, N, K of a contraction; batch axes, M, E,
+/// N, D of an attention.
+fn domain_axis(group: &Group, space: Space, axis: usize) -> u8 {
+    let rank = group.shape.len();
+    let (rows, columns, inner, depth) = (rank - 2, rank - 1, rank, rank + 1);
+    let last = match (&group.kind, space) {
+        (GroupKind::Attention(_), Space::Lhs) => [rows, depth],
+        (GroupKind::Attention(_), Space::Rhs) => [depth, inner],
+        (_, Space::Lhs | Space::Score) => [rows, inner],
+        (_, Space::Rhs | Space::Value) => [inner, columns],
+        (_, Space::Point) => [rows, columns],
     };
     let domain_axis = axis.checked_sub(rank - 2).map_or(axis, |axis| last[axis]);
     domain_axis as u8

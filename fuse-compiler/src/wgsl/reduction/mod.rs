@@ -6,10 +6,11 @@
 //! together what the workgroups of earlier passes left in the scratch buffer, word `w` of part `s` of row `r` at
 //! `(w·splits + s)·rows + r`.
 //!
-//! `place` knows offsets, `state` what a reduction is, `combine` how invocations share it, `stages` what is computed
-//! when, `split` the scratch buffer.
+//! `place` knows offsets, `state` what a reduction is, `combine` how invocations share it, `elements` what is computed of
+//! elements, `stages` what is computed when, `split` the scratch buffer.
 
 mod combine;
+mod elements;
 mod place;
 mod split;
 mod stages;
