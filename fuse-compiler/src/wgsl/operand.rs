@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     fusion::{
-        Group,
+        Group, GroupKind,
         body::{Body, ValueId, ValueOp},
     },
     schedule::layout::{Along, along},
@@ -127,7 +127,7 @@ impl Place for OperandPlace<'_> {
         if kernel_access.access.axes.iter().any(Option::is_some) {
             for (axis, coordinate) in self.at.iter().enumerate() {
                 // Coordinates outside the operand, of lanes that are masked later, read its last elements.
-                let extent = shader.uniform(Uniform::Extent { axis: domain_axis(space, axis, group.shape.len()) });
+                let extent = shader.uniform(Uniform::Extent { axis: domain_axis(group, space, axis) });
                 let last = if axis == lane_axis { lanes } else { 1 };
                 let stride = shader.uniform(Uniform::Stride { access, axis: axis as u8 });
                 offset = format!("{offset} + min({coordinate}, {extent} - {last}u) * {stride}");
@@ -153,13 +153,19 @@ impl Place for OperandPlace<'_> {
     }
 }
 
-/// The axis of a contraction's domain (batch axes, M, N, K) that an axis of one of its spaces is.
-fn domain_axis(space: Space, axis: usize, rank: usize) -> u8 {
-    let (rows, columns, depth) = (rank - 2, rank - 1, rank);
-    let last = match space {
-        Space::Lhs => [rows, depth],
-        Space::Rhs => [depth, columns],
-        Space::Point | Space::Score | Space::Value => [rows, columns],
+/// The axis of a group's domain (batch axes, then M, N, K of a contraction and M, E, N, D of an attention) that an axis of
+/// one of its spaces is.
+fn domain_axis(group: &Group, space: Space, axis: usize) -> u8 {
+    let rank = group.shape.len();
+    let (rows, columns) = (rank - 2, rank - 1);
+    let last = match (&group.kind, space) {
+        (_, Space::Point) => [rows, columns],
+        (GroupKind::Attention(_), Space::Lhs) => [rows, rank + 1],
+        (GroupKind::Attention(_), Space::Rhs) => [rank + 1, rank],
+        (_, Space::Lhs) => [rows, rank],
+        (_, Space::Rhs) => [rank, columns],
+        (_, Space::Score) => [rows, rank],
+        (_, Space::Value) => [rank, columns],
     };
     let domain_axis = axis.checked_sub(rank - 2).map_or(axis, |axis| last[axis]);
     domain_axis as u8
