@@ -25,6 +25,11 @@ mod activations {
             x * scale
         }
 
+        /// Has the name of a macro of Rust.
+        pub fn column(x: f32[M, N]) -> f32[M, N] {
+            -x
+        }
+
         /// Counts axes from the front.
         pub fn swapped(x: f32[M, N]) -> f32[N, M] {
             permute(x, [1, 0])
@@ -119,6 +124,22 @@ mod second {
     use fuse_gpu::fuse;
     activation!(of_a_macro = |x| x + 2.0);
 }
+
+/// A macro that imports, twice in one module.
+macro_rules! wavy {
+    ($name:ident, $factor:literal) => {
+        fuse! {
+            use $crate::activations::{twice, wave};
+
+            fn $name(x: f32[M, N]) -> f32[M, N] {
+                twice(wave(x)) * $factor
+            }
+        }
+    };
+}
+
+wavy!(wavy_half, 0.5);
+wavy!(wavy_quarter, 0.25);
 
 fuse! {
     use first::of_a_macro;
@@ -246,6 +267,12 @@ fn blocks_that_a_macro_makes_twice_are_different() -> Result<(), Error> {
     let x: Tensor1<f32> = tensor(&device, [6], 9);
     let expected: Vec<f64> = numbers(&x).iter().map(|x| (x + 1.0) * (x + 2.0)).collect();
     assert_close::<f32>(&numbers(&of_both(&x)?), &expected);
+
+    let x: Tensor2<f32> = tensor(&device, [2, 3], 9);
+    let expected: Vec<f64> = numbers(&x).into_iter().map(wave).collect();
+    assert_close::<f32>(&numbers(&wavy_half(&x)?), &expected);
+    let expected: Vec<f64> = expected.iter().map(|x| x / 2.0).collect();
+    assert_close::<f32>(&numbers(&wavy_quarter(&x)?), &expected);
     Ok(())
 }
 
@@ -276,7 +303,10 @@ fn expressions_import_functions() -> Result<(), Error> {
         wave(matmul(x, w) + b)
     })?;
     assert_close::<f32>(&numbers(&y), &numbers(&layer(&x, &w, &b)?));
-    let z = fuse!(use activations::{scaled, wave as wavy};, scaled(wavy(x), 2.0) + x)?;
+    let z = fuse!({
+        use activations::{scaled, wave as wavy};
+        scaled(wavy(x), 2.0) + x
+    })?;
     let expected: Vec<f64> = numbers(&x).iter().map(|&x| 2.0 * wave(x) + x).collect();
     assert_close::<f32>(&numbers(&z), &expected);
     Ok(())
@@ -286,7 +316,10 @@ fn expressions_import_functions() -> Result<(), Error> {
 fn expressions_take_dtypes_and_ranks_from_the_functions() -> Result<(), Error> {
     let device = device();
     let x: Tensor2<f16> = tensor(&device, [3, 4], 1);
-    let y: Tensor2<f16> = fuse!(use fuse_test_patterns::activations::swish_fast;, swish_fast(x))?;
+    let y: Tensor2<f16> = fuse!({
+        use fuse_test_patterns::activations::swish_fast;
+        swish_fast(x)
+    })?;
     let expected: Vec<f64> = numbers(&x).into_iter().map(swish_fast).collect();
     assert_close::<f16>(&numbers(&y), &expected);
 
@@ -302,7 +335,10 @@ fn expressions_take_dtypes_and_ranks_from_the_functions() -> Result<(), Error> {
     assert_close::<f32>(&numbers(&difference), &expected);
 
     let x: Tensor2<f32> = tensor(&device, [3, 4], 1);
-    let swapped: Tensor2<f32> = fuse!(use activations::swapped;, swapped(x + 1.0))?;
+    let swapped: Tensor2<f32> = fuse!({
+        use activations::swapped;
+        swapped(x + 1.0)
+    })?;
     assert_eq!(swapped.shape(), [4, 3]);
     let (found, x) = (numbers(&swapped), numbers(&x));
     let expected: Vec<f64> = (0..12).map(|at| x[at % 3 * 4 + at / 3] + 1.0).collect();
@@ -314,9 +350,20 @@ fn expressions_take_dtypes_and_ranks_from_the_functions() -> Result<(), Error> {
 fn an_argument_of_another_rank_fails_at_launch() {
     let device = device();
     let x: Tensor<f32, 3> = tensor(&device, [2, 3, 4], 1);
-    let error = fuse!(use activations::wave;, wave(x)).unwrap_err().to_string();
+    let error = fuse!({
+        use activations::wave;
+        wave(x)
+    })
+    .unwrap_err()
+    .to_string();
     assert!(error.contains("argument `x` of `wave`"), "{error}");
     let (a, b): (Tensor1<f32>, Tensor1<f32>) = (tensor(&device, [5], 7), tensor(&device, [1], 8));
-    let error = fuse!(use both;, both(a, b)).map(|_| ()).unwrap_err().to_string();
+    let error = fuse!({
+        use both;
+        both(a, b)
+    })
+    .map(|_| ())
+    .unwrap_err()
+    .to_string();
     assert!(error.contains("argument `b: T[N]` of `both`"), "{error}");
 }

@@ -67,6 +67,7 @@ pub(crate) fn copy(
         gpu: None,
         flops: 0.0,
         bytes: 2.0 * bytes as f64,
+        tokens: 0.0,
         error: 0.0,
     };
     Ok(row)

@@ -51,6 +51,8 @@ pub(crate) struct Case {
     pub(crate) flops: f64,
     /// Bytes of its operands and results.
     pub(crate) bytes: f64,
+    /// Tokens of text that it takes in; 0 if it is not about text.
+    pub(crate) tokens: f64,
     /// The names of the variants of its kernels.
     pub(crate) variants: fn() -> Vec<&'static str>,
     /// Uploads operands.
@@ -76,6 +78,16 @@ pub(crate) struct Sizes {
     squares: &'static [usize],
     /// Other contractions: rows M, columns N, depth K.
     shapes: &'static [[usize; 3]],
+    /// Square matrices whose rows or columns are reduced.
+    pub(crate) rows: &'static [usize],
+    /// Heads and length of attentions.
+    pub(crate) attention: &'static [[usize; 2]],
+    /// Gated products: rows M, columns N, depth K.
+    pub(crate) gated: &'static [[usize; 3]],
+    /// Normalized products: rows M and depth K, of 384 columns.
+    pub(crate) normed: &'static [[usize; 2]],
+    /// Texts and their length in tokens.
+    pub(crate) texts: &'static [[usize; 2]],
 }
 
 impl Sizes {
@@ -85,12 +97,26 @@ impl Sizes {
             pointwise: &[1 << 20, 1 << 24, 1 << 26],
             squares: &[128, 256, 512, 1024, 2048, 4096, 8192],
             shapes: &[[1, 4096, 4096], [4, 4096, 4096], [32, 4096, 4096], [4096, 64, 4096], [64, 64, 16384]],
+            rows: &[4096],
+            attention: &[[32, 1024]],
+            gated: &[[512, 1536, 512], [2048, 4096, 1024]],
+            normed: &[[128, 384], [128, 1536], [4096, 384], [4096, 1536]],
+            texts: &[[1, 128], [32, 128], [128, 128]],
         }
     }
 
     /// For software drivers.
     pub(crate) const fn quick() -> Self {
-        Self { pointwise: &[1 << 16, 1 << 20], squares: &[64, 256], shapes: &[[1, 512, 512], [16, 16, 2048]] }
+        Self {
+            pointwise: &[1 << 16, 1 << 20],
+            squares: &[64, 256],
+            shapes: &[[1, 512, 512], [16, 16, 2048]],
+            rows: &[256],
+            attention: &[[2, 128]],
+            gated: &[[64, 64, 64]],
+            normed: &[[16, 64]],
+            texts: &[[1, 16]],
+        }
     }
 }
 
@@ -116,6 +142,7 @@ pub(crate) fn all(sizes: &Sizes) -> Vec<Case> {
         cases.extend(products::<f32>(shape, ["matmul f32", "matmul_t f32"]));
         cases.extend(products::<fuse_gpu::f16>(shape, ["matmul f16", "matmul_t f16"]));
     }
+    cases.extend(crate::blocks::all(sizes));
     cases
 }
 
@@ -123,9 +150,9 @@ const LINEAR_NAMES_F32: [&str; 3] = ["matmul f32", "relu(matmul + b + r) f32", "
 const LINEAR_NAMES_F16: [&str; 3] = ["matmul f16", "relu(matmul + b + r) f16", "matmul(gelu(x)) + b f16"];
 
 pub(crate) const A: Values = Values { seed: 1 };
-const B: Values = Values { seed: 2 };
-const C: Values = Values { seed: 3 };
-const D: Values = Values { seed: 4 };
+pub(crate) const B: Values = Values { seed: 2 };
+pub(crate) const C: Values = Values { seed: 3 };
+pub(crate) const D: Values = Values { seed: 4 };
 
 fn pointwise(n: usize) -> [Case; 4] {
     let case = |name, operands: usize, variants, prepare| Case {
@@ -134,6 +161,7 @@ fn pointwise(n: usize) -> [Case; 4] {
         f16: false,
         flops: 0.0,
         bytes: ((operands + 1) * 4 * n) as f64,
+        tokens: 0.0,
         variants,
         prepare,
     };
@@ -246,18 +274,23 @@ fn contraction<T: Real>(
         f16: T::DTYPE.bytes() == 2,
         flops: 2.0 * (m * n * k) as f64,
         bytes: (elements as u64 * T::DTYPE.bytes()) as f64,
+        tokens: 0.0,
         variants,
         prepare,
     }
 }
 
-fn upload<T: Real, const R: usize>(device: &Device, values: Values, shape: [usize; R]) -> Result<Tensor<T, R>, Error> {
+pub(crate) fn upload<T: Real, const R: usize>(
+    device: &Device,
+    values: Values,
+    shape: [usize; R],
+) -> Result<Tensor<T, R>, Error> {
     let count = shape.iter().product();
     Tensor::from_vec(device, values.vec(count), shape)
 }
 
 /// A launch that writes into `output` over and over, and what its elements, sums of `depth` products, must be.
-fn prepared<T: Real, const R: usize>(
+pub(crate) fn prepared<T: Real, const R: usize>(
     output: Tensor<T, R>,
     depth: usize,
     launch: impl Fn(&mut Tensor<T, R>) -> Result<(), Error> + 'static,
@@ -278,7 +311,7 @@ fn prepared<T: Real, const R: usize>(
 }
 
 /// The names of all variants of a function's kernels, each once.
-fn names(function: &'static Function) -> Vec<&'static str> {
+pub(crate) fn names(function: &'static Function) -> Vec<&'static str> {
     let mut names: Vec<&str> =
         function.kernels.iter().flat_map(|kernel| kernel.variants.iter()).map(|variant| &*variant.name).collect();
     names.sort_unstable();

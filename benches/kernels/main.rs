@@ -5,8 +5,11 @@
 //! adapter.
 
 mod baseline;
+mod blocks;
 mod cases;
 mod data;
+#[path = "../../examples/minilm/encoder.rs"]
+mod encoder;
 mod measure;
 mod report;
 
@@ -168,6 +171,7 @@ fn run_variant(
         gpu: profiled.map(|profiled| profiled.time),
         flops: case.flops,
         bytes: case.bytes,
+        tokens: case.tokens,
         error,
     })
 }

@@ -24,6 +24,8 @@ pub(crate) struct Row {
     pub(crate) flops: f64,
     /// Bytes that one launch must read and write at least.
     pub(crate) bytes: f64,
+    /// Tokens of text that one launch takes in, or 0.
+    pub(crate) tokens: f64,
     /// Largest error at the elements that were checked, relative to the bound; at most 1.
     pub(crate) error: f64,
 }
@@ -86,19 +88,20 @@ impl Report {
 
     /// The rows with rates, for documents.
     pub(crate) fn table(&self) -> String {
-        let mut table = String::from("| case | size | variant | µs | GPU µs | TFLOP/s | GB/s |\n");
-        table += "|---|---|---|---|---|---|---|\n";
+        let mut table = String::from("| case | size | variant | µs | GPU µs | TFLOP/s | GB/s | tokens/s |\n");
+        table += "|---|---|---|---|---|---|---|---|\n";
         for row in &self.rows {
             let or_dash = |value: Option<f64>| value.map_or("–".to_owned(), |value| format!("{value:.3}"));
             table += &format!(
-                "| {} | {} | {} | {:.2} | {} | {} | {:.1} |\n",
+                "| {} | {} | {} | {:.2} | {} | {} | {:.1} | {} |\n",
                 row.case,
                 row.size,
                 row.variant_text(),
                 micros(row.times.median),
                 or_dash(row.gpu.map(micros)),
                 or_dash((row.flops > 0.0).then(|| row.teraflops())),
-                row.gigabytes()
+                row.gigabytes(),
+                (row.tokens > 0.0).then(|| format!("{:.0}", row.tokens / row.seconds())).unwrap_or("–".to_owned()),
             );
         }
         table
@@ -123,6 +126,7 @@ fn line(adapter: &str, row: &Row) -> serde_json::Value {
         "launches_per_batch": row.times.launches,
         "tflops": row.teraflops(),
         "gb_per_s": row.gigabytes(),
+        "tokens_per_s": row.tokens / row.seconds(),
         "error_over_bound": row.error,
     })
 }

@@ -11,6 +11,24 @@ pub struct Kernel {
     pub accesses: List<Access>,
     /// Ways to run the kernel. The last one has no requirement but features and limits.
     pub variants: List<Variant>,
+    /// What it computes beside sums and products.
+    pub work: Work,
+}
+
+/// Arithmetic per element of each [`Space`] of a kernel, in simple operations (an addition is one, an exponential about
+/// eight): what estimates of time count, above all what a kernel computes again each time it loads an operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Work {
+    /// Per element of the output; of a reduction, per element of the rows.
+    pub point: u32,
+    /// Per element of the left operand or of the queries.
+    pub lhs: u32,
+    /// Per element of the right operand, of several products the sum; or of the keys.
+    pub rhs: u32,
+    /// Per score.
+    pub score: u32,
+    /// Per element of the values.
+    pub value: u32,
 }
 
 /// The space of indices of a kernel.

@@ -249,6 +249,7 @@ fn kernel(group: &Group, names: &Names, schedule: Option<&ScheduleOverride>) -> 
         domain: Domain { kind, extents: extents.into(), fixed: group.fixed },
         accesses: accesses.map(|access| access.access.clone()).collect::<Vec<_>>().into(),
         variants: variants.into(),
+        work: schedule::operations::work(group),
     }
 }
 

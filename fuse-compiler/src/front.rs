@@ -58,6 +58,8 @@ pub enum Callee {
 pub struct Head {
     /// The imports and what follows them.
     pub uses: Uses,
+    /// Whether an expression follows, rather than functions.
+    pub is_expression: bool,
     /// Everything wrong with the imports themselves.
     pub diagnostics: Diagnostics,
 }
@@ -163,9 +165,21 @@ pub fn is_items(tokens: &TokenStream) -> bool {
 /// compiles when it is [linked](imports::link).
 pub fn head(tokens: TokenStream) -> Option<Head> {
     let sink = Sink::new();
-    let uses = split_uses(within_braces(tokens), &sink);
+    let content = braces_content(&tokens);
+    let braced = content.is_some();
+    let uses = split_uses(content.unwrap_or(tokens), &sink);
+    let is_expression = uses.as_ref().is_some_and(|uses| braced || !is_items(&uses.rest));
+    if let Some(uses) = &uses
+        && is_expression
+        && !braced
+    {
+        // Formatters take the content of parentheses for arguments, and write commas between them.
+        let (at, message) = (range_of_stream(uses.rest.clone()), "an expression with imports stands in braces");
+        let diagnostic = Diagnostic::new(Code::BadImport, at, message);
+        sink.report(diagnostic.help("write `fuse!({ use path::function; function(x) })`"));
+    }
     let diagnostics = sink.finish();
-    Some(Head { uses: uses?, diagnostics })
+    Some(Head { uses: uses?, is_expression, diagnostics })
 }
 
 /// Reads and checks a block of functions, which may be linked.
@@ -278,10 +292,14 @@ pub fn expression(tokens: TokenStream) -> Expression {
 
 /// The content of the braces, if that is all there is: `fuse!({ let a = …; a })`.
 fn within_braces(tokens: TokenStream) -> TokenStream {
+    braces_content(&tokens).unwrap_or(tokens)
+}
+
+fn braces_content(tokens: &TokenStream) -> Option<TokenStream> {
     let mut all = tokens.clone().into_iter();
     match (all.next(), all.next()) {
-        (Some(TokenTree::Group(group)), None) if group.delimiter() == Delimiter::Brace => group.stream(),
-        _ => tokens,
+        (Some(TokenTree::Group(group)), None) if group.delimiter() == Delimiter::Brace => Some(group.stream()),
+        _ => None,
     }
 }
 

@@ -1,10 +1,10 @@
 //! Graphs built by hand, so that the back end is tested without the front end: every member of every family
 //! passes naga, and plans have the groups that fusion promises.
 
-use fuse_artifact::{DType, Size, Symbol, SymbolSource};
+use fuse_artifact::{DType, DomainKind, Schedule, Size, Symbol, SymbolSource, Variant};
 use fuse_compiler::{
     compile::{Compiled, Options, compile},
-    graph::{BinaryOp, FunctionOptions, Graph, Literal, Node, NodeId, Op, Param, TensorType, UnaryOp},
+    graph::{BinaryOp, FunctionOptions, Graph, Literal, Node, NodeId, Op, Param, ReduceOp, TensorType, UnaryOp},
     span::Span,
 };
 
@@ -80,9 +80,12 @@ impl Builder {
         if ty.shape == shape {
             return x;
         }
-        let mut padded = vec![Size::ONE; shape.len() - ty.shape.len()];
-        padded.extend(ty.shape);
-        let x = self.push(Op::Reshape(x), ty.dtype, padded);
+        let mut x = x;
+        if ty.shape.len() < shape.len() {
+            let mut padded = vec![Size::ONE; shape.len() - ty.shape.len()];
+            padded.extend(ty.shape);
+            x = self.push(Op::Reshape(x), ty.dtype, padded);
+        }
         self.push(Op::Broadcast(x), ty.dtype, shape.to_vec())
     }
 
@@ -101,6 +104,16 @@ impl Builder {
         let rank = shape.len();
         shape[rank - 1] = r.shape[rank - 1].clone();
         self.push(Op::Matmul { lhs, rhs }, l.dtype, shape)
+    }
+
+    /// The mean of each row, with the reduced axis kept.
+    fn row_mean(&mut self, x: NodeId) -> NodeId {
+        let TensorType { dtype, mut shape } = self.ty(x);
+        let axis = shape.len() - 1;
+        let columns = std::mem::replace(&mut shape[axis], Size::ONE);
+        let sum = self.push(Op::Reduce { op: ReduceOp::Sum, x, axes: vec![axis] }, dtype, shape);
+        let columns = self.push(Op::Size(columns), dtype, vec![]);
+        self.binary(BinaryOp::Div, sum, columns)
     }
 
     fn compile(mut self, results: &[NodeId]) -> Compiled {
@@ -140,14 +153,16 @@ fn a_linear_layer_is_one_kernel_in_every_layout_and_dtype() {
 }
 
 #[test]
-fn an_expensive_prologue_is_stored_and_a_cheap_one_is_not() {
+fn an_expensive_prologue_may_be_stored_and_a_cheap_one_is_not() {
     for (op, kernels) in [(UnaryOp::Relu, 1), (UnaryOp::Gelu, 2)] {
         let mut b = Builder::new("prologue");
         let x = b.input("x", DType::F32, "MK");
         let w = b.input("w", DType::F32, "KN");
         let x = b.unary(op, x);
         let product = b.matmul(x, w);
-        assert_eq!(b.compile(&[product]).function.kernels.len(), kernels);
+        let function = b.compile(&[product]).function;
+        let last = function.alternatives.last().unwrap_or(&function);
+        assert_eq!(last.kernels.len(), kernels, "{}", function.plan);
     }
 }
 
@@ -165,7 +180,7 @@ fn every_pointwise_operation_validates_at_both_widths() {
 }
 
 #[test]
-fn nine_inputs_take_two_kernels() {
+fn nine_inputs_take_two_kernels_on_small_devices() {
     let mut b = Builder::new("sum");
     let mut sum = b.input("x0", DType::F32, "MN");
     for i in 1..9 {
@@ -173,8 +188,10 @@ fn nine_inputs_take_two_kernels() {
         sum = b.binary(BinaryOp::Add, sum, x);
     }
     let function = b.compile(&[sum]).function;
-    assert_eq!(function.kernels.len(), 2, "{}", function.plan);
-    assert!(function.plan.to_string().contains("at most 8 storage buffers"));
+    assert_eq!(function.kernels.len(), 1, "where the device binds as many: {}", function.plan);
+    let last = function.alternatives.last().expect("a plan for every device");
+    assert_eq!(last.kernels.len(), 2, "{}", last.plan);
+    assert!(last.plan.to_string().contains("at most 8 storage buffers"), "{}", last.plan);
 }
 
 #[test]
@@ -220,4 +237,60 @@ fn two_layers_are_two_kernels_with_a_residual_across_them() {
 fn output_is_deterministic() {
     let text = |compiled: Compiled| format!("{:?}", compiled.function);
     assert_eq!(text(linear(DType::F32, true)), text(linear(DType::F32, true)));
+}
+
+#[test]
+fn products_of_one_operand_run_side_by_side() {
+    for dtype in [DType::F32, DType::F16, DType::I32] {
+        for transposed in [false, true] {
+            for (count, expected) in [(2, "tile 128x128x8"), (3, "tile 64x64x16"), (4, "tile 64x64x16")] {
+                let mut b = Builder::new("siblings");
+                let x = b.input("x", dtype, "MK");
+                let sums: Vec<NodeId> = (0..count)
+                    .map(|i| {
+                        let w = b.input(&format!("w{i}"), dtype, if transposed { "NK" } else { "KN" });
+                        let w = if transposed { b.transpose(w) } else { w };
+                        b.matmul(x, w)
+                    })
+                    .collect();
+                let total = sums[1..].iter().fold(sums[0], |total, &sum| b.binary(BinaryOp::Add, total, sum));
+                let kernels = b.compile(&[total]).function.kernels;
+                assert_eq!(kernels.len(), 1, "{count} products");
+                assert_eq!(kernels[0].domain.kind, DomainKind::Contraction { products: count as u8 });
+                let names: Vec<&str> = kernels[0].variants.iter().map(|variant| &*variant.name).collect();
+                assert!(names.contains(&expected), "{names:?}");
+                assert_eq!(
+                    names.contains(&"tile 128x128x8"),
+                    count == 2,
+                    "registers are for at most 128 sums: {names:?}"
+                );
+                assert_eq!(names.contains(&"dot 8"), transposed, "{names:?}");
+                assert_eq!(names.contains(&"row 64 split"), !transposed, "{names:?}");
+                for variant in kernels[0].variants.iter() {
+                    let words = if variant.passes.len() > 1 { count as u32 } else { 0 };
+                    assert_eq!(variant.scratch.per_output, words, "{}", variant.name);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_reduction_of_rows_joins_a_product_where_a_workgroup_owns_rows() {
+    let mut b = Builder::new("centered");
+    let x = b.input("x", DType::F32, "MK");
+    let w = b.input("w", DType::F32, "KN");
+    let product = b.matmul(x, w);
+    let mean = b.row_mean(product);
+    let centered = b.binary(BinaryOp::Sub, product, mean);
+    let function = b.compile(&[centered, mean]).function;
+    assert_eq!(function.kernels.len(), 1, "{}", function.plan);
+    assert_eq!(function.assumes.len(), 2, "rows of at most 512 columns, and of one at least");
+    let last = function.alternatives.last().expect("longer rows have a plan");
+    assert!(last.kernels.len() > 1 && last.assumes.is_empty(), "{}", last.plan);
+    let variants = &function.kernels[0].variants;
+    assert!(variants.iter().all(|v| matches!(v.schedule, Schedule::Tiles { split: false, .. })), "tiles own rows");
+    assert!(variants.last().is_some_and(|v| v.requires.is_empty() && v.name.starts_with("unaligned rows")));
+    let small = |variant: &&Variant| variant.passes[0].workgroup_bytes <= 16 * 1024;
+    assert!(variants.iter().filter(small).any(|v| v.name.starts_with("rows")), "vector loads on every adapter");
 }

@@ -42,7 +42,13 @@ const PROGRAMS: [(&str, &str); 5] = [
 ];
 
 fn main() -> ExitCode {
-    let context = expand::Context { runtime: quote!(::fuse_gpu::__private), place: "bench".into(), dump: None };
+    let context = expand::Context {
+        runtime: quote!(::fuse_gpu::__private),
+        callback: quote!(::fuse_gpu::fuse),
+        place: "bench".into(),
+        unique: "bench".into(),
+        dump: None,
+    };
     println!(
         "milliseconds per kernel {:>15} {:>6} {:>7} {:>9} {:>9}",
         "all", "front", "compile", "validate", "KB Rust"

@@ -67,6 +67,33 @@ use proc_macro::TokenStream;
 /// In `fuse!(…)` ranks are known to the caller's type checker only: axes are negative there, `gather` without `axis` and
 /// `embedding` take a table of rank 2, `ids` are `i32`, and `group_norm` needs a function with types.
 ///
+/// # Functions of other blocks
+///
+/// Functions of a block call each other, and calls are inlined. A `use` at the head of a block, or of an expression in braces,
+/// does the same with functions of other blocks, modules and crates:
+///
+/// ```text
+/// mod activations {
+///     fuse! { pub fn swish2(x: f32[M, N]) -> f32[M, N] { x * sigmoid(2.0 * x) } }
+/// }
+///
+/// fuse! {
+///     use crate::activations::swish2;
+///     use other_crate::{gelu2, glu as my_glu};
+///
+///     pub fn layer(x: f32[M, K], w: f32[K, N]) -> f32[M, N] { swish2(matmul(x, w)) }   // one dispatch
+/// }
+///
+/// let y = fuse!({ use activations::swish2; swish2(matmul(x, w)) })?;
+/// ```
+///
+/// Paths are those of Rust, privacy and re-exports included; imports are by name, without `*`. They are for the block
+/// only: to pass a function on, write `pub use` outside of `fuse!`. In an expression, the arguments of such a call must
+/// have the declared ranks, which a launch checks.
+///
+/// Beside each function stands a macro of the same name, through which other blocks find its definition. A function named
+/// like a macro of Rust, for example `column`, hides that macro in its module.
+///
 /// # Errors and dumps
 ///
 /// Everything is checked while the crate builds; mistakes are compile errors at the expression that holds them.

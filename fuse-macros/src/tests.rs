@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use proc_macro2::TokenStream;
+use proc_macro2::{TokenStream, TokenTree};
 use quote::quote;
 
 use crate::expand::{Context, expand, guard};
@@ -27,7 +27,14 @@ fn items_of(items: &[syn::Item]) -> Vec<String> {
         syn::Item::Fn(item) => Some(format!("fn {}", item.sig.ident)),
         syn::Item::Mod(item) => Some(format!("mod {}", item.ident)),
         syn::Item::Static(item) => Some(format!("static {}", item.ident)),
-        syn::Item::Macro(item) => item.mac.path.segments.last().map(|segment| format!("{}!", segment.ident)),
+        syn::Item::Macro(item) => item.mac.path.segments.last().map(|segment| match &item.ident {
+            Some(name) => format!("{}! {name}", segment.ident),
+            None => format!("{}!", segment.ident),
+        }),
+        syn::Item::Use(item) => match &item.tree {
+            syn::UseTree::Rename(rename) => Some(format!("use {} as {}", rename.ident, rename.rename)),
+            _ => Some("use".to_owned()),
+        },
         _ => None,
     };
     items.iter().filter_map(name).collect()
@@ -57,7 +64,17 @@ fn a_function_becomes_a_wrapper_and_a_module() {
          #[inline] pub fn double(x: f32[M, N]) -> f32[M, N] { x * 2.0 }
          fn both(a: i32[N], s: i32) -> (i32[N], i32[N]) { (a + s, a - s) }",
     );
-    assert_eq!(items_of(&file.items), ["fn double", "mod double", "fn both", "mod both"]);
+    let expected = [
+        "fn double",
+        "mod double",
+        "macro_rules! __fuse_double_0",
+        "use __fuse_double_0 as double",
+        "fn both",
+        "mod both",
+        "macro_rules! __fuse_both_0",
+        "use __fuse_both_0 as both",
+    ];
+    assert_eq!(items_of(&file.items)[..8], expected);
     let expected = ["static FUNCTION", "static KERNELS", "static PLAN", "fn launch_into", "reference!"];
     assert_eq!(items_of(module(&file, "double")), expected);
     let syn::Item::Fn(double) = &file.items[0] else { panic!("expected a function") };
@@ -108,8 +125,9 @@ fn errors_are_reported_together_and_leave_the_signatures() {
     let expanded = expand_text(source);
     assert!(compile_errors(&expanded) >= 2, "{expanded}");
     let items = items_of(&file(source).items);
+    let items: Vec<_> = items.iter().filter(|item| item.starts_with("fn") || item.starts_with("mod")).collect();
     let expected = ["fn first", "mod first", "fn second", "mod second", "fn third", "mod third"];
-    assert_eq!(items[..6], expected, "{expanded}");
+    assert_eq!(items, expected, "{expanded}");
 }
 
 #[test]
@@ -170,4 +188,92 @@ fn a_dump_that_cannot_be_written_is_an_error() {
     let expanded = expand("fn f(x: f32[M]) -> f32[M] { relu(x) }".parse().expect("tokens"), &context);
     assert_eq!(compile_errors(&expanded), 1, "{expanded}");
     assert!(expanded.to_string().contains("FUSE_DUMP_DIR"), "{expanded}");
+}
+
+/// What the macro of a function of this block answers a request with.
+fn answer(source: &str, function: &str) -> TokenStream {
+    let file = file(source);
+    let id = format!("__fuse_{function}_0");
+    let definition = file.items.iter().find_map(|item| match item {
+        syn::Item::Macro(item) if item.ident.as_ref().is_some_and(|ident| *ident == id) => Some(&item.mac.tokens),
+        _ => None,
+    });
+    let mut tokens = definition.expect("a macro").clone().into_iter();
+    // `(…) => { $($callback)*! { @fuse {answer} $($state)* } }`
+    let rule = tokens.by_ref().skip(3).find_map(group).expect("a rule");
+    let call = rule.into_iter().skip(3).find_map(group).expect("a call");
+    call.into_iter().find_map(group).expect("an answer")
+}
+
+fn group(token: TokenTree) -> Option<TokenStream> {
+    match token {
+        TokenTree::Group(group) => Some(group.stream()),
+        _ => None,
+    }
+}
+
+const IMPORTED: &str = "pub fn wave(x: f32[N]) -> f32[N] { x * helper(x) }
+                        fn helper(x: f32[N]) -> f32[N] { tanh(x) + 1.0 }
+                        fn another(x: f32[N]) -> f32[N] { x }";
+
+#[test]
+fn the_macro_of_a_function_holds_what_it_calls() {
+    let expected = "1 __fuse_wave_0 sound { helper = __fuse_helper_0 , } \
+                    { fn wave (x : f32 [N]) -> f32 [N] { x * helper (x) } } \
+                    __fuse_helper_0 sound { } { fn helper (x : f32 [N]) -> f32 [N] { tanh (x) + 1.0 } }";
+    assert_eq!(answer(IMPORTED, "wave").to_string(), expected);
+    let broken = answer("fn f(x: f32[N]) -> f32[N] { tahn(x) }", "f").to_string();
+    assert!(broken.starts_with("1 __fuse_f_0 broken { }"), "{broken}");
+}
+
+#[test]
+fn only_public_functions_export_their_macros() {
+    let exported = |visibility: &str| {
+        let expanded = expand_text(&format!("{visibility} fn f(x: f32[N]) -> f32[N] {{ -x }}")).to_string();
+        expanded.contains("macro_export")
+    };
+    assert_eq!(["pub", "pub(crate)", "pub(super)", ""].map(exported), [true, false, false, false]);
+}
+
+#[test]
+fn a_block_asks_for_one_import_after_the_other() {
+    let block = "fn f(x: f32[N]) -> f32[N] { first(x) + second(x) }";
+    let first = expand_text(&format!("use crate::a::{{first, other as second}}; {block}")).to_string();
+    let expected = "use crate :: a :: first as __fuse_function_first_0_0 ; \
+                    use crate :: a :: other as __fuse_function_second_0_1 ; \
+                    __fuse_function_first_0_0 ! { @ fuse [:: fuse_gpu :: fuse] [\"items\" \"tests_1_1\"] [] [first] \
+                    [second __fuse_function_second_0_1] { fn f (x : f32 [N]) -> f32 [N] { first (x) + second (x) } } }";
+    assert_eq!(first, expected);
+
+    let answer = answer(IMPORTED, "wave").to_string();
+    let state = "[first] [second __fuse_function_second_0_1]";
+    let second = expand_text(&format!("@fuse {{ {answer} }} [\"items\" \"lib_3_4\"] [] {state} {{ {block} }}"));
+    let second = second.to_string();
+    assert!(second.starts_with("__fuse_function_second_0_1 ! { @ fuse [:: fuse_gpu :: fuse]"), "{second}");
+
+    let answers = format!("[first {{ {answer} }}]");
+    let last =
+        expand_text(&format!("@fuse {{ {answer} }} [\"items\" \"lib_3_4\"] {answers} [second] [] {{ {block} }}"));
+    assert_eq!(compile_errors(&last), 0, "{last}");
+    let file: syn::File = syn::parse2(last).expect("items");
+    let names = items_of(&file.items);
+    assert_eq!(names[..2], ["fn f", "mod f"]);
+    assert!(!names.iter().any(|name| name.contains("wave")), "an import is not emitted again: {names:?}");
+}
+
+#[test]
+fn an_expression_asks_within_its_block() {
+    let asked = expand_text("{ use a::wave; wave(x) + y }").to_string();
+    let expected = "{ use a :: wave as __fuse_function_wave_0_0 ; __fuse_function_wave_0_0 ! \
+                        (@ fuse [:: fuse_gpu :: fuse] [\"expression\" \"tests_1_1\"] [] [wave] [] { wave (x) + y }) }";
+    assert_eq!(asked, expected);
+    let bare = expand_text("use a::wave; wave(x) + y");
+    assert_eq!(compile_errors(&bare), 1, "{bare}");
+    syn::parse2::<syn::Expr>(bare).expect("an expression");
+    let answer = answer(IMPORTED, "wave");
+    let state = "[\"expression\" \"main_7_5\"] [] [wave] [] { wave(x) + y }";
+    let expanded = expand_text(&format!("@fuse {{ {answer} }} {state}"));
+    let text = expanded.to_string();
+    assert!(text.contains("__fuse_launch (& x , & y)"), "{text}");
+    syn::parse2::<syn::Expr>(expanded).expect("an expression");
 }

@@ -175,9 +175,17 @@ impl<const N: usize> Exactly<N> for Rank<N> {
     type Output = Self;
 }
 
-impl<const N: usize> SameRank<Self> for Rank<N> {
-    type Output = Self;
+/// One implementation for each rank: of a single generic one, rustc would take the first rank to be the second and
+/// then complain about that in its own words.
+macro_rules! same {
+    ($($rank:literal)*) => {
+        $(impl SameRank<Self> for Rank<$rank> {
+            type Output = Self;
+        })*
+    };
 }
+
+same! { 0 1 2 3 4 5 6 }
 
 mapped! { OneMore { 0 => 1, 1 => 2, 2 => 3, 3 => 4, 4 => 5, 5 => 6, } }
 mapped! { OneLess { 1 => 0, 2 => 1, 3 => 2, 4 => 3, 5 => 4, 6 => 5, } }

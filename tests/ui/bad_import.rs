@@ -87,5 +87,6 @@ mod below {
 fn main() {
     _ = (glob::layer, unnamed::layer, public::layer, attribute::layer, below::layer);
     let x = 1;
-    let _ = fuse!(use crate::activations::*; wave(x));
+    let _ = fuse!({ use crate::activations::*; wave(x) });
+    let _ = fuse!(use crate::activations::wave; wave(x));
 }

@@ -18,8 +18,20 @@ pub(crate) fn demo(file: Option<PathBuf>) -> Step {
     }
 }
 
-/// `cargo xtask test`: every check, cheapest first.
-pub(crate) fn test() -> Vec<Step> {
+/// `cargo xtask minilm`: the real model's embeddings against known ones, then a search.
+pub(crate) fn minilm(model: &Path) -> Vec<Step> {
+    let search = Step::new("search", "run --package fuse-gpu --example minilm -- search");
+    let search = search.argument("someone makes music").argument("examples/data/sentences.txt");
+    vec![real_model(model), search.argument("--model").argument(model)]
+}
+
+fn real_model(model: &Path) -> Step {
+    let verify = "run --package fuse-gpu --example minilm -- verify tests/data/minilm_embeddings.json";
+    Step::new("real model", verify).argument("--model").argument(model)
+}
+
+/// `cargo xtask test`: every check, cheapest first. `model` is the folder with the model of `examples/minilm`.
+pub(crate) fn test(model: &Path) -> Vec<Step> {
     let all = "test --workspace --all-features";
     vec![
         format(),
@@ -27,6 +39,7 @@ pub(crate) fn test() -> Vec<Step> {
         Step::new("unit tests", &format!("{all} --lib --bins")),
         // By a pattern and not by name, so that no test file can be forgotten.
         Step::new("integration tests", &format!("{all} --no-fail-fast --test *")),
+        real_model(model),
         Step::new("doc tests", &format!("{all} --doc")),
         Step::new("default features", "check --workspace"),
         Step::new("no default features", "check --workspace --no-default-features"),
@@ -96,6 +109,18 @@ mod tests {
         let step = bench(true, &["relu(a + b)".to_owned()], false, None).unwrap();
         let tail: Vec<_> = step.arguments.iter().skip_while(|argument| *argument != "--").collect();
         assert_eq!(tail, ["--", "--quick", "--filter", "relu(a + b)"]);
+    }
+
+    #[test]
+    fn the_real_model_is_checked_against_a_file_that_exists() {
+        let steps = [minilm(Path::new("some folder")), test(Path::new("some folder"))].concat();
+        let steps: Vec<_> = steps.iter().filter(|step| step.arguments.contains(&"minilm".into())).collect();
+        assert_eq!(steps.len(), 3);
+        for step in steps {
+            assert_eq!(step.arguments.last().unwrap(), "some folder");
+            let file = step.arguments.iter().map(Path::new).find(|path| path.extension().is_some()).unwrap();
+            assert!(Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(file).exists(), "{}", file.display());
+        }
     }
 
     #[test]

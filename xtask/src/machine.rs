@@ -38,6 +38,32 @@ pub(crate) enum Vulkan {
     Adapters(Vec<String>),
 }
 
+/// What Python offers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Python {
+    /// It is not installed.
+    Missing,
+    /// The program of this name runs, but has no module pip.
+    WithoutPip(&'static str),
+    /// The program of this name has the module pip.
+    WithPip(&'static str),
+}
+
+impl Python {
+    /// Looks at this machine.
+    pub(crate) fn probe() -> Self {
+        let runs = |program: &str, arguments: &[&str]| {
+            let mut command = Command::new(program);
+            command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+            command.status().is_ok_and(|status| status.success())
+        };
+        let names = ["python3", "python"];
+        let with_pip = names.into_iter().find(|name| runs(name, &["-m", "pip", "--version"])).map(Self::WithPip);
+        let without = || names.into_iter().find(|name| runs(name, &["--version"])).map(Self::WithoutPip);
+        with_pip.or_else(without).unwrap_or(Self::Missing)
+    }
+}
+
 impl Machine {
     /// Looks at this machine.
     pub(crate) fn probe() -> Self {

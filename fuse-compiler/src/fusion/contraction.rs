@@ -6,9 +6,9 @@ use fuse_artifact::{Check, Relation, Size, Slot, Space};
 
 use super::{
     Contraction, Cut, Group, GroupKind, Planner, Policy,
-    body::{self, BodyBuilder, NeedsStorage, ValueOp},
+    body::{self, BodyBuilder, KernelAccess, NeedsStorage, ValueOp},
     index::strip_reshapes,
-    rows::RowSpace,
+    rows::{Extent, RowSpace},
 };
 use crate::graph::{Graph, NodeId, Op};
 
@@ -30,7 +30,12 @@ pub(super) fn group(
     let rank = shape.len();
     let rows = RowSpace { shape: shape.clone(), axes: vec![rank - 1] };
     let mut builder = BodyBuilder::new(graph, &planner.uses_coordinates, stored);
-    let (inside, place) = (|node: NodeId| cut.region.contains(&node), |node: NodeId| rows.place(graph, node));
+    let inside = |node: NodeId| cut.region.contains(&node);
+    // A permute that is not the kernel's own is an operand like any other: its shape is that of the elements.
+    let place = |node: NodeId| match inside(node) {
+        true => rows.place(graph, node),
+        false => rows.place_of(&graph.nodes[node].ty),
+    };
     let point =
         body::Region { space: Space::Point, rank, inside: &inside, place: &place, sums: products, operand_of: None };
     let operand =
@@ -47,6 +52,15 @@ pub(super) fn group(
     let roots: Vec<NodeId> = products.iter().flat_map(|&product| [lhs, operands(product).1]).collect();
     let mut nodes = prologue_nodes(planner, &roots, stored);
     nodes.extend(&cut.region);
+    let mut stores = Planner::stores(&cut.outputs, &values, slots);
+    for store in &mut stores {
+        let ty = &graph.nodes[store.node].ty;
+        if rows.extent(&ty.shape) == Some(Extent::Row) {
+            let access = rows.place(graph, store.node).access(store.slot, Space::Point, &ty.shape, rank);
+            let may_repeat = vec![false; rank];
+            store.access = Some(KernelAccess { access, dtype: ty.dtype, may_repeat, gathered: false });
+        }
+    }
     Ok(Group {
         name: String::new(),
         kind: GroupKind::Contraction(Box::new(Contraction {
@@ -59,18 +73,30 @@ pub(super) fn group(
         nodes,
         accesses,
         fixed,
-        stores: Planner::stores(&cut.outputs, &values, slots),
+        stores,
         body,
     })
 }
 
-/// What a contraction that reduces its rows takes for granted: that a workgroup can own a row.
-pub(super) fn assumption(graph: &Graph, group: &Group) -> Option<Check> {
+/// What a contraction that reduces its rows takes for granted: that a workgroup can own a row, and that there is a
+/// workgroup for each row that stores something.
+pub(super) fn assumptions(graph: &Graph, group: &Group) -> Vec<Check> {
     let reduces = group.body.values.iter().any(|value| matches!(value.op, ValueOp::Reduce(..)));
-    let columns = group.shape.last().filter(|columns| reduces && columns.as_constant().is_none())?;
+    let Some(columns) = group.shape.last().filter(|columns| reduces && columns.as_constant().is_none()) else {
+        return vec![];
+    };
     let what = format!("columns of `matmul` in `{}` that one workgroup can own", graph.name);
-    let most = Size::constant(Policy::FUSED.owned_columns);
-    Some(Check { relation: Relation::AtMost, left: columns.clone(), right: most, what: what.into() })
+    let check = |left: &Size, right: &Size| Check {
+        relation: Relation::AtMost,
+        left: left.clone(),
+        right: right.clone(),
+        what: what.clone().into(),
+    };
+    let mut checks = vec![check(columns, &Size::constant(Policy::FUSED.owned_columns))];
+    if group.stores.iter().any(|store| store.access.is_some()) {
+        checks.push(check(&Size::ONE, columns));
+    }
+    checks
 }
 
 /// The nodes that a kernel computes on its way from memory to `roots`.

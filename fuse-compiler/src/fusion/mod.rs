@@ -299,7 +299,7 @@ impl<'g> Planner<'g> {
     fn may_own_rows(&self, product: NodeId) -> bool {
         let Some(columns) = self.graph.nodes[product].ty.shape.last() else { return false };
         let most = self.policy.owned_columns;
-        columns.as_constant().map_or(self.policy.assumes && most > 0, |columns| columns <= most)
+        columns.as_constant().map_or(self.policy.assumes && most > 0, |columns| (1..=most).contains(&columns))
     }
 
     /// The cuts, in launch order.
@@ -364,7 +364,7 @@ impl<'g> Planner<'g> {
                 None => ("pointwise".to_owned(), pointwise::group(self, cut, &slots, &stored)?),
                 Some(Anchor::Products(products)) => {
                     let group = contraction::group(self, cut, products, &slots, &stored)?;
-                    assumes.extend(contraction::assumption(self.graph, &group));
+                    assumes.extend(contraction::assumptions(self.graph, &group));
                     ("matmul".to_owned(), group)
                 }
                 Some(Anchor::Rows(rows)) => {

@@ -22,7 +22,12 @@ pub(super) fn group(
 ) -> Result<Group, NeedsStorage> {
     let graph = planner.graph;
     let mut builder = BodyBuilder::new(graph, &planner.uses_coordinates, stored);
-    let (inside, place) = (|node: NodeId| cut.region.contains(&node), |node: NodeId| rows.place(graph, node));
+    let inside = |node: NodeId| cut.region.contains(&node);
+    // A permute that is not the kernel's own is an operand like any other: its shape is that of the elements.
+    let place = |node: NodeId| match inside(node) {
+        true => rows.place(graph, node),
+        false => rows.place_of(&graph.nodes[node].ty),
+    };
     let rank = rows.shape.len();
     let region =
         body::Region { space: Space::Point, rank, inside: &inside, place: &place, sums: &[], operand_of: None };

@@ -63,7 +63,8 @@ impl RowSpace {
         }
     }
 
-    fn place_of(&self, ty: &TensorType) -> IndexMap {
+    /// The coordinates at which the kernel computes or reads a value of this type.
+    pub(crate) fn place_of(&self, ty: &TensorType) -> IndexMap {
         let domain = self.domain();
         let position = |axis: usize| domain.iter().position(|&a| a == axis).map(|d| d as u8);
         if ty.shape == self.shape {

@@ -8,9 +8,9 @@
 //!
 //! Several products that share their left operand run side by side: a member keeps a right tile and sums for each,
 //! so that only members whose sums fit into registers serve. Where the epilogue reduces rows, a tile has all columns
-//! of its rows (`rows`), and where the left operand is reduced along the depth, every member is tiled.
+//! of its rows (`rows`).
 
-mod rows;
+pub(crate) mod rows;
 
 use std::collections::BTreeSet;
 
@@ -189,22 +189,20 @@ pub fn family(group: &Group, contraction: &Contraction, tile: Option<[u32; 3]>) 
         return rows::family(&facts, products);
     }
     let mut family = vec![];
-    // Reductions of the left operand are computed per tile of rows.
-    let any_shape = !reduces(&contraction.lhs.0);
     if let Some((lhs, rhs)) = facts.aligned() {
         for (tile, split) in aligned_tiles(tile, products) {
             let name = format!("tile {}x{}x{}", tile.rows, tile.columns, tile.depth);
             let requires = facts.tile_requirements(tile, lhs, &rhs);
-            push_with_twin(&mut family, name, Shape::Tiles(tile), (lhs, &rhs), split && any_shape, &requires);
+            push_with_twin(&mut family, name, Shape::Tiles(tile), (lhs, &rhs), split, &requires);
         }
-        if any_shape && lhs == Direction::Depth && rhs.iter().all(|rhs| *rhs == Direction::Depth) {
+        if lhs == Direction::Depth && rhs.iter().all(|rhs| *rhs == Direction::Depth) {
             let (outputs, depth_lanes) = DOT;
             let shape = Shape::Dot { outputs, depth_lanes };
             let requires = facts.dot_requirements();
             push_with_twin(&mut family, format!("dot {outputs}"), shape, (lhs, &rhs), false, &requires);
         }
     }
-    if any_shape && facts.rhs.iter().all(|rhs| *rhs == Some(Direction::Outer)) {
+    if facts.rhs.iter().all(|rhs| *rhs == Some(Direction::Outer)) {
         let (columns, depth_lanes) = ROW;
         let shape = Shape::Row { columns, depth_lanes };
         let rhs = vec![Direction::Outer; facts.rhs.len()];
@@ -214,7 +212,7 @@ pub fn family(group: &Group, contraction: &Contraction, tile: Option<[u32; 3]>) 
     let (lhs, rhs) = facts.unaligned();
     for (tile, split) in unaligned_tiles(products) {
         let name = format!("unaligned {}x{}x{}", tile.rows, tile.columns, tile.depth);
-        push_with_twin(&mut family, name, Shape::Tiles(tile), (lhs, &rhs), split && any_shape, &[]);
+        push_with_twin(&mut family, name, Shape::Tiles(tile), (lhs, &rhs), split, &[]);
     }
     family
 }
@@ -363,7 +361,7 @@ fn reads(body: &Body, access: u16) -> bool {
     body.values.iter().any(|value| value.op == ValueOp::Load(access))
 }
 
-/// Whether a body takes elements together.
+/// Whether an epilogue reduces rows.
 pub fn reduces(body: &Body) -> bool {
     body.values.iter().any(|value| matches!(value.op, ValueOp::Reduce(..)))
 }

@@ -6,6 +6,7 @@
 pub mod attention;
 pub mod contraction;
 pub mod layout;
+pub mod operations;
 pub mod pointwise;
 pub mod print;
 pub mod reduction;

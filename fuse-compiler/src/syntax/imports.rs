@@ -112,7 +112,7 @@ pub(crate) fn split_uses(tokens: TokenStream, sink: &Sink) -> Option<Uses> {
                 Err(error) => {
                     sink.report(error.into());
                     uses.complete = false;
-                    skip_to_semicolon(input);
+                    skip_use(input);
                 }
             }
         }
@@ -146,10 +146,15 @@ fn starts_with_use(input: ParseStream<'_>) -> bool {
     ahead.call(Attribute::parse_outer).is_ok() && ahead.parse::<Visibility>().is_ok() && ahead.peek(Token![use])
 }
 
-fn skip_to_semicolon(input: ParseStream<'_>) {
-    while let Ok(token) = input.parse::<TokenTree>() {
-        if matches!(&token, TokenTree::Punct(punct) if punct.as_char() == ';') {
-            return;
+/// Skips what is left of a `use` that cannot be read: to behind its `;` or, if that is missing, to the next item.
+fn skip_use(input: ParseStream<'_>) {
+    let at_item =
+        || input.peek(Token![pub]) || input.peek(Token![fn]) || input.peek(Token![#]) || input.peek(Token![use]);
+    while !at_item() {
+        match input.parse::<TokenTree>() {
+            Ok(TokenTree::Punct(punct)) if punct.as_char() == ';' => return,
+            Ok(_) => {}
+            Err(_) => return,
         }
     }
 }
@@ -178,7 +183,11 @@ fn read_use(item: &ItemUse, uses: &mut Uses, sink: &Sink) {
                 pending.extend(group.items.iter().rev().map(|tree| (path.clone(), tree)));
                 continue;
             }
-            UseTree::Name(name) => (with_last(path, &name.ident), name.ident.clone()),
+            UseTree::Name(name) => {
+                let path = with_last(path, &name.ident);
+                let Some(local) = last_ident(&path) else { continue };
+                (path, local)
+            }
             UseTree::Rename(rename) if rename.rename != "_" => (with_last(path, &rename.ident), rename.rename.clone()),
             UseTree::Rename(rename) => {
                 uses.complete = false;
@@ -196,8 +205,22 @@ fn read_use(item: &ItemUse, uses: &mut Uses, sink: &Sink) {
     }
 }
 
+/// The path with its last part; `self` in braces stands for the path before it.
 fn with_last(path: TokenStream, ident: &Ident) -> TokenStream {
-    quote!(#path #ident)
+    if ident != "self" || path.is_empty() {
+        return quote!(#path #ident);
+    }
+    let parts: Vec<TokenTree> = path.into_iter().collect();
+    let end = parts.iter().rposition(|part| matches!(part, TokenTree::Ident(_))).map_or(0, |last| last + 1);
+    parts.into_iter().take(end).collect()
+}
+
+fn last_ident(path: &TokenStream) -> Option<Ident> {
+    let last = path.clone().into_iter().last()?;
+    match last {
+        TokenTree::Ident(ident) => Some(ident),
+        _ => None,
+    }
 }
 
 /// Every identifier that stands before parentheses.

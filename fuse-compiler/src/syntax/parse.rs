@@ -5,7 +5,7 @@
 
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use syn::{
-    Attribute, Lifetime, Token, Visibility,
+    Attribute, ItemUse, Lifetime, Token, Visibility,
     buffer::Cursor,
     ext::IdentExt,
     parse::{ParseStream, Parser},
@@ -19,7 +19,7 @@ use super::{
     imports::{Links, split_links},
     types::{braced, parenthesized, parse_type, split_commas},
 };
-use crate::diag::{Code, Diagnostic, Sink};
+use crate::diag::{Code, Diagnostic, Sink, range_of};
 
 /// The most generic element types of a function: each doubles the number of kernels.
 const MAX_GENERICS: usize = 2;
@@ -124,6 +124,13 @@ fn parse_function(
 ) -> Result<Option<ast::Function>, Diagnostic> {
     let Attributes { wrapper, options, explain } = read_attributes(input.call(Attribute::parse_outer)?, sink);
     let visibility: Visibility = input.parse()?;
+    if input.peek(Token![use]) {
+        let item: ItemUse = input.parse()?;
+        let message = "an import stands below a function";
+        let diagnostic = Diagnostic::new(Code::BadImport, range_of(&item), message);
+        sink.report(diagnostic.help("move it to the head of the block"));
+        return Ok(None);
+    }
     let start = input.cursor();
     parse_fn_keyword(input)?;
     let name = input.call(Ident::parse_any)?;

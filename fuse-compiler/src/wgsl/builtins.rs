@@ -497,14 +497,24 @@ fn fuse_one_zero$S(x: $T) -> $T {
   return select(x, $T(0.0), (bitcast<$U>(x) << $U(1u)) == $U(0u));
 }",
     },
-    // What rounding took from the sum `s` of `a` and `b` (Knuth's two-sum).
+    // A number as the compiler cannot know it: `opaque` is 0, which only the launch tells. Drivers may simplify sums of
+    // floats as if they were exact, and then `(a + b) - a` is `b`.
+    Helper {
+        name: "fuse_hidden",
+        needs: &[],
+        text: "
+fn fuse_hidden$S(x: $T, opaque: u32) -> $T {
+  return bitcast<$T>(bitcast<$U>(x) ^ $U(opaque));
+}",
+    },
+    // What rounding took from the sum `s` of `a` and `b` (Neumaier's variant of Kahan's algorithm, 1974).
     Helper {
         name: "fuse_lost",
         needs: &[],
         text: "
 fn fuse_lost$S(a: $T, b: $T, s: $T) -> $T {
-  let c = s - a;
-  return (a - (s - c)) + (b - c);
+  let ordered = abs(a) >= abs(b);
+  return (select(b, a, ordered) - s) + select(a, b, ordered);
 }",
     },
     // The sum with what it lost, which is NaN once the sum is infinite.

@@ -10,7 +10,8 @@ use super::{
 };
 use crate::fusion::{Group, body::KernelAccess};
 
-/// Parameters of `main` in shaders with subgroup operations.
+/// Parameters of `main` in shaders with subgroup operations. WGSL wants `enable subgroups;` before them, which naga 30
+/// does not parse: it knows the operations without. Browsers, who would insist, are never asked for them by wgpu.
 const SUBGROUP_INPUTS: &str = "  @builtin(subgroup_id) subgroup: u32,
   @builtin(num_subgroups) subgroups: u32,
   @builtin(subgroup_size) subgroup_size: u32,
@@ -160,9 +161,6 @@ impl<'a> Shader<'a> {
         let features = self.features();
         if features.f16 {
             text += "enable f16;\n\n";
-        }
-        if features.subgroups > 0 {
-            text += "enable subgroups;\n\n";
         }
         if !self.uniforms.is_empty() {
             text += "struct Params {\n";

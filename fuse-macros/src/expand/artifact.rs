@@ -10,7 +10,7 @@
 use fuse_artifact::{
     Access, Binding, Check, DType, Domain, DomainKind, Features, Function, Grid, Kernel, List, Param, ParamKind, Pass,
     Plan, PlanGroup, Refusal, Relation, Require, Schedule, Scratch, Size, Slot, Space, Symbol, SymbolSource,
-    TensorSpec, Term, Text, Uniform, Variant,
+    TensorSpec, Term, Text, Uniform, Variant, Work,
 };
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
@@ -91,7 +91,8 @@ structs! {
     Check { relation, left, right, what }
     Size { terms }
     Term { symbols, coefficient }
-    Kernel { name, domain, accesses, variants }
+    Kernel { name, domain, accesses, variants, work }
+    Work { point, lhs, rhs, score, value }
     Domain { kind, extents, fixed }
     Access { slot, space, view, axes, starts }
     Variant { name, requires, features, schedule, scratch, passes }

@@ -55,14 +55,13 @@ pub(crate) fn next(tokens: TokenStream, context: &Context) -> Next {
             let form = if front::is_items(&tokens) { Form::Items } else { Form::Expression };
             Next::Compile(Source { tokens, form, place })
         }
-        Some(head) => start(&tokens, head, context),
+        Some(head) => start(head, context),
     }
 }
 
-fn start(tokens: &TokenStream, head: Head, context: &Context) -> Next {
-    let Head { uses, diagnostics } = head;
-    let braced = matches!(tokens.clone().into_iter().next(), Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Brace);
-    let form = if !braced && front::is_items(&uses.rest) { Form::Items } else { Form::Expression };
+fn start(head: Head, context: &Context) -> Next {
+    let Head { uses, is_expression, diagnostics } = head;
+    let form = if is_expression { Form::Expression } else { Form::Items };
     let diagnostics: Vec<Diagnostic> =
         diagnostics.into_iter().filter(|diagnostic| diagnostic.code != Code::UnusedImport).collect();
     let broken = !diagnostics.is_empty();
@@ -143,7 +142,7 @@ fn resume(tokens: &TokenStream) -> Option<State> {
 
 /// A name for an import's macro that nothing else in its module has.
 fn alias(import: &Use, index: usize, context: &Context) -> Ident {
-    let mut alias = format_ident!("__fuse_use_{}_{}_{index}", import.local.unraw(), context.unique);
+    let mut alias = format_ident!("__fuse_function_{}_{}_{index}", import.local.unraw(), context.unique);
     alias.set_span(import.local.span());
     alias
 }

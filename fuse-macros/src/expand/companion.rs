@@ -36,9 +36,6 @@ pub(crate) fn expand(header: &ast::Function, definitions: &[Definition], context
     let conditions: Vec<_> = attributes.iter().filter(|attribute| is_condition(attribute)).collect();
     let export = matches!(visibility, Visibility::Public(_)).then(|| quote!(#[macro_export]));
     let format = Literal::u32_unsuffixed(FORMAT);
-    let message = format!(
-        "`{name}!` is for `fuse!`, which finds the definition of `{name}` with it\nhelp: call the function: `{name}(…)`",
-    );
     quote! {
         #(#conditions)*
         #[doc(hidden)]
@@ -48,7 +45,6 @@ pub(crate) fn expand(header: &ast::Function, definitions: &[Definition], context
             (@fuse [$($callback:tt)*] $($state:tt)*) => {
                 $($callback)*! { @fuse { #format #(#definitions)* } $($state)* }
             };
-            ($($other:tt)*) => { ::core::compile_error! { #message } };
         }
         #(#conditions)*
         #[doc(hidden)]

@@ -473,6 +473,7 @@ mod tests {
             domain: fuse_artifact::Domain { kind, extents: sizes(extents).into(), fixed: false },
             accesses: vec![access].into(),
             variants: vec![].into(),
+            work: fuse_artifact::Work::default(),
         };
         let function = Function {
             name: "f".into(),

@@ -180,6 +180,7 @@ mod tests {
             domain: fuse_artifact::Domain { kind: domain.kind, extents: vec![].into(), fixed: false },
             accesses: vec![].into(),
             variants: vec![].into(),
+            work: fuse_artifact::Work::default(),
         };
         let chosen = Chosen { kernel: &kernel, variant: &variant, domain, split, symbols: &[] };
         let filled = fill(&chosen, &pass, 65535).unwrap();

@@ -2,7 +2,7 @@
 
 use fuse_runtime::artifact::{
     Access, Binding, Check, DType, Domain, DomainKind, Features, Function, Grid, Kernel, Param, ParamKind, Pass, Plan,
-    Relation, Require, Schedule, Scratch, Size, Slot, Space, Symbol, SymbolSource, TensorSpec, Uniform, Variant,
+    Relation, Require, Schedule, Scratch, Size, Slot, Space, Symbol, SymbolSource, TensorSpec, Uniform, Variant, Work,
 };
 
 /// Artifacts live as long as the program, as those of the macro do.
@@ -66,7 +66,7 @@ pub(crate) fn variant(name: &'static str, requires: Vec<Require>, schedule: Sche
 }
 
 pub(crate) fn kernel(name: &'static str, domain: Domain, accesses: Vec<Access>, variants: Vec<Variant>) -> Kernel {
-    Kernel { name: name.into(), domain, accesses: accesses.into(), variants: variants.into() }
+    Kernel { name: name.into(), domain, accesses: accesses.into(), variants: variants.into(), work: Work::default() }
 }
 
 pub(crate) fn pointwise(extents: &[Size]) -> Domain {

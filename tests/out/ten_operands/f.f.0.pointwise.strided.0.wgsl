@@ -9,7 +9,11 @@ struct Params {
 @group(0) @binding(4) var<storage, read> in_d: array<f32>;
 @group(0) @binding(5) var<storage, read> in_e: array<f32>;
 @group(0) @binding(6) var<storage, read> in_p: array<f32>;
-@group(0) @binding(7) var<storage, read_write> temporary_0: array<f32>;
+@group(0) @binding(7) var<storage, read> in_q: array<f32>;
+@group(0) @binding(8) var<storage, read> in_r: array<f32>;
+@group(0) @binding(9) var<storage, read> in_s: array<f32>;
+@group(0) @binding(10) var<storage, read> in_t: array<f32>;
+@group(0) @binding(11) var<storage, read_write> result_0: array<f32>;
 
 
 @compute @workgroup_size(256)
@@ -35,5 +39,13 @@ fn main(
   let v8 = in_p[i];
   let v9 = v7 * v8;
   let v10 = v6 + v9;
-  temporary_0[i] = v10;
+  let v11 = in_q[i];
+  let v12 = in_r[i];
+  let v13 = v11 * v12;
+  let v14 = v10 + v13;
+  let v15 = in_s[i];
+  let v16 = in_t[i];
+  let v17 = v15 * v16;
+  let v18 = v14 + v17;
+  result_0[i] = v18;
 }

@@ -1,4 +1,4 @@
-//! Functions that the tests of `fuse-gpu` import from another crate, which depends on `fuse-runtime` and `fuse-macros`
+//! Functions that the tests of `fuse-gpu` import from another crate, which depends on [`fuse_runtime`] and [`fuse_macros`]
 //! and not on `fuse-gpu`.
 
 /// Activations.

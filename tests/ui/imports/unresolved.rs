@@ -55,5 +55,5 @@ mod private {
 
 fn main() {
     let x = 1;
-    let _ = fuse!(use crate::activations::waev; waev(x));
+    let _ = fuse!({ use crate::activations::waev; waev(x) });
 }

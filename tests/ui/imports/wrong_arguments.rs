@@ -40,5 +40,5 @@ fuse! {
 fn main() {
     _ = (too_few, rank, dtype, shape, misspelled);
     let (x, y) = (1, 2);
-    let _ = fuse!(use crate::activations::scaled; scaled(x) + y);
+    let _ = fuse!({ use crate::activations::scaled; scaled(x) + y });
 }

@@ -229,6 +229,22 @@ const CASES: &[(Code, &str)] = &[
     (Code::TooManyDTypes, "(x + 1, y + 1, z + 1)"),
     (Code::NoVariable, "1.0 + 2.0"),
     (Code::TooLarge, TOO_LARGE),
+    (Code::BadImport, "use a::*; fn f(x: f32[N]) -> f32[N] { x }"),
+    (Code::BadImport, "use a::b as _; fn f(x: f32[N]) -> f32[N] { x }"),
+    (Code::BadImport, "pub use a::b; fn f(x: f32[N]) -> f32[N] { b(x) }"),
+    (Code::BadImport, "#[cfg(unix)] use a::b; fn f(x: f32[N]) -> f32[N] { b(x) }"),
+    (Code::BadImport, "use a::b; b(x)"),
+    (Code::BadImport, "fn f(x: f32[N]) -> f32[N] { x } use a::b;"),
+    (Code::SyntaxError, "use a::b fn f(x: f32[N]) -> f32[N] { b(x) }"),
+    (Code::UnusedImport, "use a::b; fn f(x: f32[N]) -> f32[N] { x }"),
+    (
+        Code::ImportCollision,
+        "@fuse [f { 1 a sound {} { fn g(x: f32[N]) -> f32[N] { x } } }] fn f(x: f32[N]) -> f32[N] { x }",
+    ),
+    (
+        Code::ImportVersion,
+        "@fuse [g { 0 a sound {} { fn g(x: f32[N]) -> f32[N] { x } } }] fn f(x: f32[N]) -> f32[N] { g(x) }",
+    ),
 ];
 
 /// Each function calls the one before it twice, sixteen deep.

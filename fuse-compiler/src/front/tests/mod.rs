@@ -4,12 +4,14 @@ mod diagnostics;
 mod expressions;
 mod garbage;
 mod graphs;
+mod imports;
 mod movement;
 mod reductions;
 
 use fuse_artifact::DType;
+use proc_macro2::TokenStream;
 
-use super::{Expression, Items, expression, is_items, items};
+use super::{Expression, Items, expression, head, is_items, items};
 use crate::interp::{Value, run};
 
 fn items_of(source: &str) -> Items {
@@ -22,8 +24,12 @@ fn expression_of(source: &str) -> Expression {
 
 /// All messages of a text, whichever form it has.
 fn messages(source: &str) -> Vec<crate::diag::Diagnostic> {
-    let tokens = source.parse().expect("the test's tokens are balanced");
-    let diagnostics = if is_items(&tokens) { items(tokens).diagnostics } else { expression(tokens).diagnostics };
+    let tokens: TokenStream = source.parse().expect("the test's tokens are balanced");
+    let diagnostics = match head(tokens.clone()) {
+        Some(head) => head.diagnostics,
+        None if is_items(&tokens) || source.starts_with("@fuse") => items(tokens).diagnostics,
+        None => expression(tokens).diagnostics,
+    };
     diagnostics.into_iter().collect()
 }
 

@@ -58,8 +58,9 @@ fn stack_adds_an_axis() {
 #[test]
 fn flip_reverses() {
     let x = value(&[2, 3], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
-    let flipped =
-        |axis: &str| values(&format!("fn f(x: f32[M, N]) -> f32[M, N] {{ flip(x, axis = {axis}) }}"), &[x.clone()]);
+    let flipped = |axis: &str| {
+        values(&format!("fn f(x: f32[M, N]) -> f32[M, N] {{ flip(x, axis = {axis}) }}"), std::slice::from_ref(&x))
+    };
     assert_eq!(flipped("N"), [3.0, 2.0, 1.0, 6.0, 5.0, 4.0]);
     assert_eq!(flipped("0"), [4.0, 5.0, 6.0, 1.0, 2.0, 3.0]);
     assert_eq!(flipped("[0, 1]"), [6.0, 5.0, 4.0, 3.0, 2.0, 1.0]);

@@ -136,7 +136,9 @@ impl Lowering<'_> {
             }
             self.check(Relation::Equal, found.clone(), want.clone(), what.clone());
         }
-        self.require_visible_rank(node, want.rank(), what);
+        if self.visible_rank(node).is_none() {
+            self.require_visible_rank(node, want.rank(), what);
+        }
         Some(node)
     }
 

@@ -154,6 +154,8 @@ struct Text<'a> {
     /// Arrays in workgroup memory: declared, and holding something that may still be read.
     slots_declared: usize,
     slots_in_use: usize,
+    /// Whether `opaque` is declared.
+    has_opaque: bool,
 }
 
 impl<'a> Text<'a> {
@@ -164,7 +166,7 @@ impl<'a> Text<'a> {
         }
         let held_names = vec![BTreeMap::new(); frame.member.held as usize];
         let (main, row_names) = (Lines::indented(), BTreeMap::new());
-        Self { frame, part, shader, main, row_names, held_names, slots_declared: 0, slots_in_use: 0 }
+        Self { frame, part, shader, main, row_names, held_names, slots_declared: 0, slots_in_use: 0, has_opaque: false }
     }
 
     fn pass(mut self) -> (Pass, Features) {

@@ -212,13 +212,20 @@ impl Text<'_> {
         let running = |r: ValueId, words: usize| (0..words).map(|w| format!("running{r}_{w}")).collect::<Vec<_>>();
         for &reduction in &work.reductions {
             let state = frame.state(reduction);
-            let neutral = state.neutral(lanes);
+            // The lanes of a row's sum are added first: what each addition loses is kept, which costs more than to add.
+            let neutral = state.neutral(if state.is_float_sum() { frame.row_lanes() } else { lanes });
             for (name, neutral) in running(reduction, neutral.len()).iter().zip(&neutral) {
                 self.main.line(format!("var {name} = {neutral};"));
             }
             if state.is_float_sum() {
                 self.main.line(format!("var lost{reduction} = {};", neutral[0]));
             }
+        }
+        if work.reductions.iter().any(|&r| frame.state(r).is_float_sum()) && !self.has_opaque {
+            // No buffer holds rows of this length.
+            let length = self.shader.uniform(Uniform::RowLength);
+            self.main.line(format!("let opaque = select(0u, 1u, {length} == 0xffffffffu);"));
+            self.has_opaque = true;
         }
         let per_invocation = if direction == Direction::Rows { lanes } else { 1 };
         let scale = if per_invocation > 1 { format!(" * {per_invocation}u") } else { String::new() };
@@ -237,8 +244,10 @@ impl Text<'_> {
             let words = self.name_all(&words, &format!("own{reduction}"));
             let totals = running(reduction, words.len());
             if state.is_float_sum() {
-                let (total, word) = (&totals[0], &words[0]);
-                self.main.line(format!("let sum{reduction} = {total} + {word};"));
+                let words = self.fold_lanes(state, words, reduction);
+                let (total, word, lanes) = (&totals[0], &words[0], frame.row_lanes());
+                let sum = self.shader.helpers.call("fuse_hidden", lanes, &format!("{total} + {word}, opaque"));
+                self.main.line(format!("let sum{reduction} = {sum};"));
                 let lost = self.shader.helpers.call("fuse_lost", lanes, &format!("{total}, {word}, sum{reduction}"));
                 self.main.line(format!("lost{reduction} += {lost};"));
                 self.main.line(format!("{total} = sum{reduction};"));
@@ -253,10 +262,11 @@ impl Text<'_> {
             let mut words = running(reduction, state.words().len());
             if state.is_float_sum() {
                 let arguments = format!("{}, lost{reduction}", words[0]);
-                let restored = self.shader.helpers.call("fuse_restored", lanes, &arguments);
+                let restored = self.shader.helpers.call("fuse_restored", frame.row_lanes(), &arguments);
                 words = self.name_all(&[restored], &format!("restored{reduction}"));
+            } else {
+                words = self.fold_lanes(state, words, reduction);
             }
-            let words = self.fold_lanes(state, words, reduction);
             partials.push(Partial { state, words });
         }
         partials
@@ -321,7 +331,7 @@ impl Text<'_> {
         let lane = |lane: u32| words.iter().map(|word| format!("{word}[{lane}]")).collect::<Vec<_>>();
         let low = self.name_all(&state.merge(&lane(0), &lane(1)), &format!("low{reduction}"));
         let high = self.name_all(&state.merge(&lane(2), &lane(3)), &format!("high{reduction}"));
-        self.name_all(&state.merge(&low, &high), &format!("own{reduction}"))
+        self.name_all(&state.merge(&low, &high), &format!("folded{reduction}"))
     }
 
     /// Declares names for expressions.

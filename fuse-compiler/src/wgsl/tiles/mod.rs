@@ -8,6 +8,7 @@
 
 use fuse_artifact::{DType, Grid, Pass, Uniform};
 
+mod rows;
 mod slices;
 
 use super::{
@@ -20,6 +21,7 @@ use crate::{
     fusion::{Contraction, Group},
     schedule::contraction::{Member, Tile},
 };
+use rows::Rows;
 use slices::Side;
 
 /// Tiles of a column of this height are walked together, so that operands stay in the cache.
@@ -38,8 +40,12 @@ pub fn tiles(group: &Group, contraction: &Contraction, names: &Names, member: &M
         }
     }
     let axes = Axes::new(&mut shader, group, contraction);
+    let products = product_prefixes(&axes);
+    let rows = Rows::new(group, &axes, tile, &products);
     if member.split {
         declare_partial(&mut shader, &axes, sum, tile.lanes);
+    } else if let Some(rows) = &rows {
+        rows.declare(&mut shader);
     } else {
         epilogue(group, &axes, sum, tile).declare(&mut shader);
     }
@@ -51,7 +57,8 @@ pub fn tiles(group: &Group, contraction: &Contraction, names: &Names, member: &M
     }
     let main = Lines::indented();
     let rhs_prefixes = rhs_prefixes(contraction);
-    let mut text = TileText { shader, main, group, contraction, member, tile, axes, sum, sides, rhs_prefixes };
+    let mut text =
+        TileText { shader, main, group, contraction, member, tile, axes, sum, sides, products, rhs_prefixes, rows };
     text.locate();
     text.declare_sums();
     text.preload();
@@ -73,6 +80,11 @@ const fn preloads(tile: Tile) -> bool {
     tile.lanes == 4 && tile.invocation_rows * tile.invocation_columns <= 16
 }
 
+/// For each product, what the names of its sums start with.
+fn product_prefixes(axes: &Axes) -> Vec<String> {
+    if axes.products == 1 { vec![String::new()] } else { (0..axes.products).map(|p| format!("{p}_")).collect() }
+}
+
 struct TileText<'a> {
     shader: Shader<'a>,
     main: Lines,
@@ -83,7 +95,11 @@ struct TileText<'a> {
     axes: Axes,
     sum: DType,
     sides: Vec<Side>,
+    /// For each product, what the names of its sums start with: nothing for a single one, else `0_ …`.
+    products: Vec<String>,
     rhs_prefixes: Vec<&'static str>,
+    /// The epilogue, if it reduces rows.
+    rows: Option<Rows<'a>>,
 }
 
 impl<'a> TileText<'a> {
@@ -117,7 +133,7 @@ impl<'a> TileText<'a> {
             self.main.line(format!("let k_end = {};", self.axes.depth));
         }
         self.axes.decode_batch(&mut self.shader, &mut self.main);
-        if rows * columns >= SWIZZLED_TILE {
+        if self.rows.is_none() && rows * columns >= SWIZZLED_TILE {
             self.main.line(format!("let band = tile / ({SWIZZLE_ROWS}u * {column_tiles});"));
             self.main.line(format!("let in_band = tile % ({SWIZZLE_ROWS}u * {column_tiles});"));
             self.main.line(format!("let band_rows = min({row_tiles} - band * {SWIZZLE_ROWS}u, {SWIZZLE_ROWS}u);"));
@@ -139,9 +155,8 @@ impl<'a> TileText<'a> {
         let ty = vector_type(self.sum, 4);
         let (rows, columns) = (self.tile.invocation_rows, self.tile.invocation_columns / 4);
         let mut lines = Lines::default();
-        let products = self.product_prefixes();
         lines.line("struct Sums {");
-        for p in &products {
+        for p in &self.products {
             for i in 0..rows {
                 for j in 0..columns {
                     lines.line(format!("s{p}{i}_{j}: {ty},"));
@@ -151,11 +166,11 @@ impl<'a> TileText<'a> {
         lines.line("}");
         let parameters = |name: &str, count: u32| (0..count).map(|n| format!(", {name}{n}: {ty}")).collect::<String>();
         let a = parameters("a", rows / 4);
-        let b = products.iter().map(|p| parameters(&format!("b{p}"), columns)).collect::<String>();
+        let b = self.products.iter().map(|p| parameters(&format!("b{p}"), columns)).collect::<String>();
         lines.line(format!("fn update(c: ptr<function, Sums>{a}{b}) {{"));
         for i in 0..rows {
             let a = format!("{ty}(a{}[{}])", i / 4, i % 4);
-            for p in &products {
+            for p in &self.products {
                 for j in 0..columns {
                     lines.line(multiply_add(self.sum, &format!("(*c).s{p}{i}_{j}"), &a, &format!("b{p}{j}")));
                 }
@@ -166,18 +181,9 @@ impl<'a> TileText<'a> {
         self.main.line("var c = Sums();");
     }
 
-    /// For each product, what its names start with: nothing for a single one, else `0_ …`.
-    fn product_prefixes(&self) -> Vec<String> {
-        if self.axes.products == 1 {
-            vec![String::new()]
-        } else {
-            (0..self.axes.products).map(|p| format!("{p}_")).collect()
-        }
-    }
-
     /// The sums of one place, all products.
     fn sums(&self, place: &str) -> String {
-        self.product_prefixes().iter().map(|p| format!("c.s{p}{place}")).collect::<Vec<_>>().join(", ")
+        self.products.iter().map(|p| format!("c.s{p}{place}")).collect::<Vec<_>>().join(", ")
     }
 
     fn multiply(&mut self) {
@@ -235,6 +241,10 @@ impl<'a> TileText<'a> {
 
     /// Loads what the epilogue reads.
     fn preload(&mut self) {
+        if let Some(rows) = &self.rows {
+            rows.prepare(&mut self.shader, &mut self.main);
+            return;
+        }
         if self.member.split || !preloads(self.tile) {
             return;
         }
@@ -245,6 +255,10 @@ impl<'a> TileText<'a> {
     }
 
     fn store(&mut self) {
+        if let Some(rows) = &self.rows {
+            rows.finish(&mut self.shader, &mut self.main);
+            return;
+        }
         if self.tile.lanes == 1 {
             self.declare_finish_each();
         }

@@ -83,9 +83,28 @@ impl<'a> TileText<'a> {
         }
     }
 
+    /// Loads of a slice.
+    fn units(&self, side: Side) -> u32 {
+        side.span(self.tile) * self.tile.depth / self.tile.lanes
+    }
+
     /// Loads of a slice per invocation.
     fn loads(&self, side: Side) -> u32 {
-        side.span(self.tile) * self.tile.depth / self.tile.lanes / self.tile.invocations()
+        self.units(side).div_ceil(self.tile.invocations())
+    }
+
+    /// Whether all invocations take part in the `l`-th load of a slice.
+    fn is_full(&self, side: Side, l: u32) -> bool {
+        (l + 1) * self.tile.invocations() <= self.units(side)
+    }
+
+    /// Opens a block for the invocations that take part in the `l`-th load, if some do not.
+    fn open_load(&mut self, side: Side, l: u32) -> bool {
+        let partial = !self.is_full(side, l);
+        if partial {
+            self.main.line(format!("if local + {}u < {}u {{", l * self.tile.invocations(), self.units(side)));
+        }
+        partial
     }
 
     /// Declares where each of this invocation's loads lies in its slice: `{p}{l}_o` (row or column in the
@@ -130,6 +149,7 @@ impl<'a> TileText<'a> {
             let depth_axis = if side == Side::Lhs { self.axes.batch + 1 } else { self.axes.batch };
             let last = if self.direction(side) == Direction::Depth { self.tile.lanes } else { 1 };
             for l in 0..self.loads(side) {
+                let partial = self.open_load(side, l);
                 self.main.line(if self.tile.whole_steps {
                     format!("let {p}{l}_depth = {step} + {p}{l}_k;")
                 } else {
@@ -139,6 +159,9 @@ impl<'a> TileText<'a> {
                     let step = operand.step(&mut self.shader, access, depth_axis, &format!("{p}{l}_depth"));
                     let load = operand.load(&mut self.shader, access, &format!("{p}{l}_base{access}{step}"));
                     self.main.line(format!("{p}{l}_x{access} = {load};"));
+                }
+                if partial {
+                    self.main.line("}");
                 }
             }
         }
@@ -151,7 +174,9 @@ impl<'a> TileText<'a> {
             let (p, origin) = (operand.prefix, side.origin());
             let ty = vector_type(self.sum, self.tile.lanes);
             for l in 0..self.loads(side) {
-                self.main.line("{");
+                if !self.open_load(side, l) {
+                    self.main.line("{");
+                }
                 let mut at = self.axes.batch_names();
                 let outer = format!("{origin} + {p}{l}_o");
                 let depth = format!("k0 + {p}{l}_k");

@@ -1,7 +1,7 @@
 //! The estimated time of an attention's variant: the products of its scores and of its weighted sums, or the keys and
 //! values that it reads, whichever takes longer. A prior, fitted to nothing yet.
 
-use fuse_artifact::{Require, Schedule, Space, Variant};
+use fuse_artifact::{Require, Schedule, Space, Variant, Work};
 
 use super::{FULL_INTENSITY, Machine, REREAD_PART, dispatches, distinct_bytes, stored_bytes};
 use crate::plan::{choose::Split, domain::Domain};
@@ -22,7 +22,7 @@ const SINGLE_LOADS: f64 = 0.85;
 const IN_FLIGHT: f64 = 64.0;
 
 /// Rounds of workgroups over the units, or their memory traffic, plus dispatches.
-pub(crate) fn cost(variant: &Variant, domain: &Domain, split: Split, machine: &Machine) -> f64 {
+pub(crate) fn cost(work: Work, variant: &Variant, domain: &Domain, split: Split, machine: &Machine) -> f64 {
     let sizes = domain.contraction();
     let depth = domain.extents.last().copied().unwrap_or(0);
     let Schedule::Attention { rows, keys, head, .. } = variant.schedule else { return f64::INFINITY };
@@ -42,7 +42,10 @@ pub(crate) fn cost(variant: &Variant, domain: &Domain, split: Split, machine: &M
     let vectors = variant.requires.iter().any(|require| matches!(require, Require::Aligned { .. }));
     let intensity = if vectors { intensity } else { intensity * SINGLE_LOADS };
     let busy = (rounds * threads / machine.busy_invocations).min(1.0).sqrt();
-    let arithmetic = rounds * rows as f64 * walked * per_score / (intensity * busy);
+    let again = rows as f64 * depth as f64 * f64::from(work.lhs)
+        + walked * (depth as f64 * f64::from(work.rhs) + sizes.columns as f64 * f64::from(work.value))
+        + walked * rows as f64 * f64::from(work.score);
+    let arithmetic = rounds * (rows as f64 * walked * per_score / intensity + again) / busy;
 
     let of_space = |spaces: &[Space]| -> f64 {
         let accesses = domain.accesses.iter().filter(|access| spaces.contains(&access.space));
@@ -119,6 +122,7 @@ mod tests {
             domain: fuse_artifact::Domain { kind, extents: vec![].into(), fixed: false },
             accesses: vec![].into(),
             variants: variants.into(),
+            work: fuse_artifact::Work::default(),
         };
         let chosen = best(kind, &candidates(&kernel, &domain, &device_info(AdapterKind::Discrete, 32))).unwrap();
         kernel.variants[chosen.variant].name.to_string()

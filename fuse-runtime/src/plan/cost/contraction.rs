@@ -1,6 +1,6 @@
 //! The estimated time of a contraction's variant, fitted to measured times of square, long and single-row products.
 
-use fuse_artifact::{DomainKind, Schedule, Space, Variant};
+use fuse_artifact::{DomainKind, Schedule, Space, Variant, Work};
 
 use super::{FULL_INTENSITY, Machine, REREAD_PART, dispatches};
 use crate::plan::{
@@ -10,7 +10,7 @@ use crate::plan::{
 
 /// The estimated time of a contraction's variant, in multiply-adds of one unit: the longer of arithmetic (rounds of
 /// workgroups over the units, slowed by small invocation tiles and idle lanes) and memory traffic, plus dispatches.
-pub(crate) fn cost(variant: &Variant, domain: &Domain, split: Split, machine: &Machine) -> f64 {
+pub(crate) fn cost(work: Work, variant: &Variant, domain: &Domain, split: Split, machine: &Machine) -> f64 {
     let Contraction { batch, rows, columns, depth } = domain.contraction();
     let [tile_rows, tile_columns, _] = tile(&variant.schedule).map(|extent| extent.max(1));
     let units = machine.units as f64;
@@ -26,7 +26,13 @@ pub(crate) fn cost(variant: &Variant, domain: &Domain, split: Split, machine: &M
     // Half-empty units lose less than half: latencies overlap less well, but clocks and caches are less shared.
     let busy = (rounds * threads / machine.busy_invocations).min(1.0).sqrt();
     let sums = products(domain) * (tile_rows * tile_columns) as f64;
-    let arithmetic = rounds * sums * part_depth / (intensity(&variant.schedule) * busy);
+    // Prologues are computed again by each workgroup, for each element that it loads.
+    let loads = match variant.schedule {
+        Schedule::Dot { outputs, .. } => [f64::from(outputs); 2],
+        _ => [tile_rows.min(rows) as f64, tile_columns.min(columns) as f64],
+    };
+    let again = loads[0] * f64::from(work.lhs) + loads[1] * f64::from(work.rhs);
+    let arithmetic = rounds * part_depth * (sums / intensity(&variant.schedule) + again) / busy;
 
     let bytes = traffic(variant, domain, workgroups * part_depth, [tile_rows, tile_columns], split);
     let memory = machine.memory(bytes, workgroups, in_flight(&variant.schedule, threads));
@@ -141,24 +147,51 @@ mod tests {
         whole.chain(split).chain([row, dot]).collect()
     }
 
-    fn choice(rows: u64, columns: u64, depth: u64) -> String {
+    /// The variant with the least cost of a product whose prologues work.
+    fn cheapest(work: Work, products: u8, rows: u64, columns: u64, depth: u64) -> (String, f64) {
         let access =
             |space, strides: [u64; 2]| Strides { slot: Slot::Param(0), space, offset: 0, strides: strides.to_vec() };
-        let accesses = vec![access(Space::Lhs, [depth, 1]), access(Space::Rhs, [columns, 1])];
-        let domain = Domain {
-            kind: DomainKind::Contraction { products: 1 },
-            extents: vec![rows, columns, depth],
-            accesses,
-            kept: 3,
-        };
+        let right = vec![access(Space::Rhs, [columns, 1]); products.into()];
+        let accesses = [vec![access(Space::Lhs, [depth, 1])], right].concat();
+        let kind = DomainKind::Contraction { products };
+        let domain = Domain { kind, extents: vec![rows, columns, depth], accesses, kept: 3 };
         let machine = Machine::of(AdapterKind::Discrete);
         let cost_of = |variant: &Variant| {
             let split = split(&variant.schedule, domain.contraction(), &machine);
-            cost(variant, &domain, split, &machine)
+            cost(work, variant, &domain, split, &machine)
         };
         let family = family();
         let legal = family.iter().filter(|variant| rows == 1 || variant.requires.is_empty());
-        legal.min_by(|a, b| cost_of(a).total_cmp(&cost_of(b))).unwrap().name.to_string()
+        let costs = legal.map(|variant| (variant.name.to_string(), cost_of(variant)));
+        costs.min_by(|a, b| a.1.total_cmp(&b.1)).unwrap()
+    }
+
+    fn choice(rows: u64, columns: u64, depth: u64) -> String {
+        cheapest(Work::default(), 1, rows, columns, depth).0
+    }
+
+    #[test]
+    fn prologues_are_worth_computing_again_at_small_sizes_only() {
+        let machine = Machine::of(AdapterKind::Discrete);
+        let gelu = Work { lhs: 20, ..Work::default() };
+        let inlined = |size| cheapest(gelu, 1, size, size, size).1;
+        // A kernel before, and a trip through memory.
+        let bytes = |size: u64| 8.0 * (size * size) as f64;
+        let stored = |size| {
+            let before = machine.memory(bytes(size), 1e6, 4096.0) + 2.0 * machine.launch_work;
+            cheapest(Work::default(), 1, size, size, size).1 + before
+        };
+        assert!(inlined(256) < stored(256));
+        assert!(inlined(4096) > stored(4096));
+    }
+
+    #[test]
+    fn products_that_share_an_operand_cost_less_than_apart() {
+        for size in [1, 64, 512, 2048] {
+            let (apart, shared) =
+                (cheapest(Work::default(), 1, size, 1024, 1024).1, cheapest(Work::default(), 2, size, 1024, 1024).1);
+            assert!(shared > apart && shared < 2.0 * apart, "{size} rows: {shared} and {apart}");
+        }
     }
 
     #[test]

@@ -10,7 +10,7 @@ mod attention;
 mod contraction;
 mod reduction;
 
-use fuse_artifact::{DomainKind, Kernel, Schedule, Slot, Space, Variant};
+use fuse_artifact::{DomainKind, Kernel, Schedule, Slot, Space, Variant, Work};
 
 use super::{
     choose::Split,
@@ -109,12 +109,14 @@ fn dispatches(passes: usize) -> f64 {
 /// The estimated time of `variant` with its dispatches, where the machine is idle before.
 pub(crate) fn cost(kernel: &Kernel, variant: &Variant, domain: &Domain, split: Split, machine: &Machine) -> f64 {
     match kernel.domain.kind {
-        DomainKind::Pointwise => pointwise(variant, domain, machine),
+        DomainKind::Pointwise => pointwise(kernel.work, variant, domain, machine),
         DomainKind::Reduction { .. } => reduction::cost(kernel, variant, domain, split, machine),
         DomainKind::Contraction { .. } => {
-            contraction::cost(variant, domain, split, machine) + epilogue(variant, domain, machine)
+            contraction::cost(kernel.work, variant, domain, split, machine) + epilogue(kernel, variant, domain, machine)
         }
-        DomainKind::Attention => attention::cost(variant, domain, split, machine) + epilogue(variant, domain, machine),
+        DomainKind::Attention => {
+            attention::cost(kernel.work, variant, domain, split, machine) + epilogue(kernel, variant, domain, machine)
+        }
     }
 }
 
@@ -123,8 +125,8 @@ pub(crate) fn dependency(machine: &Machine) -> f64 {
     (DEPENDENT_LAUNCH - 1.0) * machine.launch_work
 }
 
-/// A pointwise kernel moves each element once.
-fn pointwise(variant: &Variant, domain: &Domain, machine: &Machine) -> f64 {
+/// A pointwise kernel moves each element once, and computes meanwhile.
+fn pointwise(work: Work, variant: &Variant, domain: &Domain, machine: &Machine) -> f64 {
     let reads: f64 = domain.accesses.iter().map(|access| distinct_bytes(variant, domain, access)).sum();
     let writes = stored_bytes(variant, domain);
     let (threads, lanes) = match (&variant.schedule, variant.passes.first()) {
@@ -134,17 +136,20 @@ fn pointwise(variant: &Variant, domain: &Domain, machine: &Machine) -> f64 {
     let count = domain.count() as f64;
     let workgroups = (count / (threads * lanes)).ceil();
     let in_flight = (reads + writes) / count.max(1.0) * threads * lanes;
-    machine.memory(reads + writes, workgroups, in_flight) + dispatches(variant.passes.len()) * machine.launch_work
+    let memory = machine.memory(reads + writes, workgroups, in_flight);
+    let arithmetic = count * f64::from(work.point) / machine.units as f64;
+    memory.max(arithmetic) + dispatches(variant.passes.len()) * machine.launch_work
 }
 
-/// What an epilogue moves beside its first result, which the kernel's own estimate has.
-fn epilogue(variant: &Variant, domain: &Domain, machine: &Machine) -> f64 {
+/// What an epilogue computes, and what it moves beside its first result, which the kernel's own estimate has.
+fn epilogue(kernel: &Kernel, variant: &Variant, domain: &Domain, machine: &Machine) -> f64 {
     let stored: Vec<Slot> = stored_slots(variant).map(|(slot, _)| slot).collect();
     let of_output = |access: &&Strides| access.space == Space::Point && !stored.contains(&access.slot);
     let reads: f64 =
         domain.accesses.iter().filter(of_output).map(|access| distinct_bytes(variant, domain, access)).sum();
     let writes = stored_slots(variant).skip(1).map(|(_, bytes)| bytes).sum::<f64>() * domain.count() as f64;
-    (reads + writes) * machine.work_per_byte / machine.units as f64
+    let arithmetic = domain.count() as f64 * f64::from(kernel.work.point);
+    ((reads + writes) * machine.work_per_byte + arithmetic) / machine.units as f64
 }
 
 /// The tensors that a variant writes, each once, with the bytes of an element.
@@ -228,9 +233,11 @@ mod tests {
         let rows = domain(&[4096, 4096], &[&[4096, 1], &[0, 1]]);
         let bytes = (4.0 + 4.0) * 4096.0 * 4096.0 + 2.0 * 4096.0;
         let expected = bytes * machine.work_per_byte / 132.0 + machine.launch_work;
-        assert_eq!(pointwise(&variant, &rows, &machine), expected);
+        assert_eq!(pointwise(Work { point: 8, ..Work::default() }, &variant, &rows, &machine), expected);
+        let long = pointwise(Work { point: 200, ..Work::default() }, &variant, &rows, &machine);
+        assert!(long > 2.0 * expected, "arithmetic takes longer than memory: {long}");
         // A small domain takes little more than its launch.
-        let small = pointwise(&variant, &domain(&[64], &[&[1], &[1]]), &machine);
+        let small = pointwise(Work::default(), &variant, &domain(&[64], &[&[1], &[1]]), &machine);
         assert!(small > machine.launch_work && small < 1.5 * machine.launch_work, "{small}");
     }
 }

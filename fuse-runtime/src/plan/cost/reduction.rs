@@ -91,7 +91,7 @@ pub(crate) fn cost(kernel: &Kernel, variant: &Variant, domain: &Domain, split: S
     let loads = if shape.held > 0.0 { shape.held } else { (length / shape.step).ceil().max(1.0) };
     let lanes = shape.rows * shape.step * loads * walks;
     let work = if shape.lanes > 1.0 { VECTOR_WORK } else { SINGLE_WORK };
-    let work = work * if shape.general { GENERAL_INDEX } else { 1.0 };
+    let work = work * if shape.general { GENERAL_INDEX } else { 1.0 } + f64::from(kernel.work.point);
     let rounds = (workgroups / units).ceil();
     let busy = (rounds * threads / machine.busy_invocations).min(1.0).sqrt();
     let arithmetic = rounds * lanes * work / busy;
@@ -278,6 +278,7 @@ mod tests {
             domain: fuse_artifact::Domain { kind, extents: vec![].into(), fixed: false },
             accesses: vec![].into(),
             variants: family().into(),
+            work: fuse_artifact::Work::default(),
         };
         let chosen = best(kind, &candidates(&kernel, &domain, info)).unwrap();
         kernel.variants[chosen.variant].name.to_string()

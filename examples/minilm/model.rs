@@ -1,0 +1,171 @@
+//! all-MiniLM-L6-v2 on a device: the weights of its layers, and the launches from tokens to embeddings.
+//!
+//! Not here: the kernels (`encoder`), reading tensors (`weights`), and how texts become batches (`batch`).
+
+use anyhow::ensure;
+use fuse_gpu::{Device, Error, Float, Tensor1, Tensor2, Tensor3};
+
+use super::{
+    batch::Batch,
+    encoder::{HIDDEN, WIDTH, embed_tokens, encoder_layer, pool},
+    tokens::MAX_LENGTH,
+    weights::{Upload, Weights},
+};
+
+/// Encoder layers of the model.
+const LAYERS: usize = 6;
+
+/// Anything that turns a batch into embeddings, in whatever precision.
+pub(crate) trait Encoder {
+    /// The embeddings of a batch, `f32[texts, 384]`, each of length 1. Returns as soon as the work is recorded.
+    ///
+    /// # Errors
+    /// Those of uploads and launches.
+    fn encode(&self, batch: &Batch) -> Result<Tensor2<f32>, Error>;
+}
+
+/// The model with weights and activations of type `T`.
+pub(crate) struct Model<T: Float> {
+    device: Device,
+    words: Tensor2<T>,
+    positions: Tensor2<T>,
+    segments: Tensor2<T>,
+    norm: Norm<T>,
+    layers: Vec<Layer<T>>,
+}
+
+/// Weights of one encoder layer.
+pub(crate) struct Layer<T: Float> {
+    query: Linear<T>,
+    key: Linear<T>,
+    value: Linear<T>,
+    attention: Linear<T>,
+    attention_norm: Norm<T>,
+    intermediate: Linear<T>,
+    output: Linear<T>,
+    output_norm: Norm<T>,
+}
+
+/// A linear layer: weights `[outputs, inputs]`, and a bias.
+struct Linear<T: Float> {
+    weight: Tensor2<T>,
+    bias: Tensor1<T>,
+}
+
+/// Scale and shift of a layer norm.
+struct Norm<T: Float> {
+    gamma: Tensor1<T>,
+    beta: Tensor1<T>,
+}
+
+impl<T: Float> Model<T> {
+    /// The model on a device; `vocabulary` is the number of tokens that its tokenizer can make.
+    ///
+    /// # Errors
+    /// If a tensor is missing or has a wrong shape, and those of uploads.
+    pub(crate) fn load(weights: &Weights<'_>, vocabulary: usize, to: &Upload<'_, T>) -> anyhow::Result<Self> {
+        let (words, positions) = ("embeddings.word_embeddings.weight", "embeddings.position_embeddings.weight");
+        let (word_rows, position_rows) = (weights.rows(words, WIDTH)?, weights.rows(positions, WIDTH)?);
+        ensure!(
+            word_rows >= vocabulary,
+            "tensor `{words}`: expected a row for each of the tokenizer's {vocabulary} tokens, found {word_rows} rows"
+        );
+        ensure!(
+            position_rows >= MAX_LENGTH,
+            "tensor `{positions}`: expected at least {MAX_LENGTH} rows, found {position_rows}"
+        );
+        Ok(Self {
+            device: to.device.clone(),
+            words: weights.upload(words, [word_rows, WIDTH], to)?,
+            positions: weights.upload(positions, [position_rows, WIDTH], to)?,
+            segments: weights.upload("embeddings.token_type_embeddings.weight", [2, WIDTH], to)?,
+            norm: Norm::load("embeddings.LayerNorm", weights, to)?,
+            layers: (0..LAYERS).map(|layer| Layer::load(layer, weights, to)).collect::<anyhow::Result<_>>()?,
+        })
+    }
+}
+
+impl<T: Float> Encoder for Model<T> {
+    fn encode(&self, batch: &Batch) -> Result<Tensor2<f32>, Error> {
+        let lengths = Tensor1::from_slice(&self.device, &batch.lengths, [batch.lengths.len()])?;
+        let ids = Tensor2::from_slice(&self.device, &batch.ids, [batch.lengths.len(), batch.width])?;
+        let Norm { gamma, beta } = &self.norm;
+        let mut h = embed_tokens(&ids, &self.words, &self.positions, &self.segments, gamma, beta)?;
+        for layer in &self.layers {
+            h = layer.apply(&h, &lengths)?;
+        }
+        pool(&h, &lengths)
+    }
+}
+
+impl<T: Float> Layer<T> {
+    /// The layer of this number.
+    ///
+    /// # Errors
+    /// If a tensor is missing or has a wrong shape, and those of uploads.
+    pub(crate) fn load(layer: usize, weights: &Weights<'_>, to: &Upload<'_, T>) -> anyhow::Result<Self> {
+        let linear = |name: &str, shape| Linear::load(&format!("encoder.layer.{layer}.{name}"), shape, weights, to);
+        let norm = |name: &str| Norm::load(&format!("encoder.layer.{layer}.{name}"), weights, to);
+        Ok(Self {
+            query: linear("attention.self.query", [WIDTH, WIDTH])?,
+            key: linear("attention.self.key", [WIDTH, WIDTH])?,
+            value: linear("attention.self.value", [WIDTH, WIDTH])?,
+            attention: linear("attention.output.dense", [WIDTH, WIDTH])?,
+            attention_norm: norm("attention.output.LayerNorm")?,
+            intermediate: linear("intermediate.dense", [HIDDEN, WIDTH])?,
+            output: linear("output.dense", [WIDTH, HIDDEN])?,
+            output_norm: norm("output.LayerNorm")?,
+        })
+    }
+
+    /// The layer's output for hidden states `[texts, width, 384]` of which the first `lengths` are real.
+    ///
+    /// # Errors
+    /// Those of launches.
+    pub(crate) fn apply(&self, h: &Tensor3<T>, lengths: &Tensor1<i32>) -> Result<Tensor3<T>, Error> {
+        let Self { query, key, value, attention, attention_norm, intermediate, output, output_norm } = self;
+        encoder_layer(
+            h,
+            lengths,
+            &query.weight,
+            &query.bias,
+            &key.weight,
+            &key.bias,
+            &value.weight,
+            &value.bias,
+            &attention.weight,
+            &attention.bias,
+            &attention_norm.gamma,
+            &attention_norm.beta,
+            &intermediate.weight,
+            &intermediate.bias,
+            &output.weight,
+            &output.bias,
+            &output_norm.gamma,
+            &output_norm.beta,
+        )
+    }
+}
+
+impl<T: Float> Linear<T> {
+    fn load(
+        name: &str,
+        [outputs, inputs]: [usize; 2],
+        weights: &Weights<'_>,
+        to: &Upload<'_, T>,
+    ) -> anyhow::Result<Self> {
+        Ok(Self {
+            weight: weights.upload(&format!("{name}.weight"), [outputs, inputs], to)?,
+            bias: weights.upload(&format!("{name}.bias"), [outputs], to)?,
+        })
+    }
+}
+
+impl<T: Float> Norm<T> {
+    fn load(name: &str, weights: &Weights<'_>, to: &Upload<'_, T>) -> anyhow::Result<Self> {
+        Ok(Self {
+            gamma: weights.upload(&format!("{name}.weight"), [WIDTH], to)?,
+            beta: weights.upload(&format!("{name}.bias"), [WIDTH], to)?,
+        })
+    }
+}

@@ -1,0 +1,53 @@
+//! Text to tokens, as sentence-transformers makes them for this model: lower-cased WordPiece between `[CLS]` and
+//! `[SEP]`, cut off at 256 tokens.
+
+use std::path::Path;
+
+use anyhow::anyhow;
+use tokenizers::{Tokenizer, TruncationParams};
+
+/// Most tokens of a text. The model has 512 positions, but was trained on and is used with 256
+/// (`max_seq_length` of its `sentence_bert_config.json`).
+pub(crate) const MAX_LENGTH: usize = 256;
+
+/// A model's tokenizer.
+pub(crate) struct Tokens {
+    tokenizer: Tokenizer,
+}
+
+impl Tokens {
+    /// Reads a `tokenizer.json`.
+    ///
+    /// # Errors
+    /// If the file cannot be read or holds no tokenizer.
+    pub(crate) fn read(path: &Path) -> anyhow::Result<Self> {
+        let mut tokenizer = Tokenizer::from_file(path).map_err(|error| about(path, &error))?;
+        let truncation = TruncationParams { max_length: MAX_LENGTH, ..TruncationParams::default() };
+        tokenizer.with_truncation(Some(truncation)).map_err(|error| about(path, &error))?;
+        // The file asks for 128 tokens per text; batches are padded to what they hold.
+        tokenizer.with_padding(None);
+        Ok(Self { tokenizer })
+    }
+
+    /// One more than the largest token.
+    pub(crate) fn vocabulary(&self) -> usize {
+        self.tokenizer.get_vocab(true).into_values().max().map_or(0, |largest| largest as usize + 1)
+    }
+
+    /// The tokens of each text.
+    ///
+    /// # Errors
+    /// If the tokenizer cannot encode a text.
+    pub(crate) fn encode(&self, texts: &[String]) -> anyhow::Result<Vec<Vec<i32>>> {
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let encodings = self
+            .tokenizer
+            .encode_batch_fast(texts, true)
+            .map_err(|error| anyhow!("the tokenizer cannot encode a text: {error}"))?;
+        Ok(encodings.iter().map(|encoding| encoding.get_ids().iter().map(|&id| id.cast_signed()).collect()).collect())
+    }
+}
+
+fn about(path: &Path, error: &dyn std::fmt::Display) -> anyhow::Error {
+    anyhow!("cannot use tokenizer `{}`: {error}", path.display())
+}

@@ -1,0 +1,123 @@
+//! A model's weights on the host: named tensors of a `.safetensors` file, checked against the shapes that the encoder
+//! needs, and uploaded in the precision of the kernels.
+
+use std::path::Path;
+
+use anyhow::{Context, bail};
+use fuse_gpu::{Device, Element, Tensor};
+use safetensors::{Dtype, SafeTensors};
+
+/// The tensors of a file.
+pub(crate) struct Weights<'a> {
+    tensors: SafeTensors<'a>,
+}
+
+/// Where weights go and how their numbers are converted.
+pub(crate) struct Upload<'a, T> {
+    /// The device.
+    pub(crate) device: &'a Device,
+    /// From the file's precision to the kernels'.
+    pub(crate) convert: fn(f32) -> T,
+}
+
+impl<'a> Weights<'a> {
+    /// The tensors in the bytes of the file at `path`.
+    ///
+    /// # Errors
+    /// If the bytes are not a whole `.safetensors` file.
+    pub(crate) fn parse(path: &Path, bytes: &'a [u8]) -> anyhow::Result<Self> {
+        let tensors = SafeTensors::deserialize(bytes)
+            .with_context(|| format!("`{}` is not a whole .safetensors file", path.display()))?;
+        Ok(Self { tensors })
+    }
+
+    /// The number of rows of a matrix with `columns` columns.
+    ///
+    /// # Errors
+    /// If there is no such tensor, or it is no such matrix.
+    pub(crate) fn rows(&self, name: &str, columns: usize) -> anyhow::Result<usize> {
+        match *self.view(name)?.shape() {
+            [rows, found] if found == columns => Ok(rows),
+            ref found => bail!("tensor `{name}`: expected shape [rows, {columns}], found {found:?}"),
+        }
+    }
+
+    /// The values of the tensor `name`.
+    ///
+    /// # Errors
+    /// If there is no such tensor, or it has another shape or precision than expected.
+    pub(crate) fn values(&self, name: &str, shape: &[usize]) -> anyhow::Result<Vec<f32>> {
+        let view = self.view(name)?;
+        if view.shape() != shape {
+            bail!("tensor `{name}`: expected shape {shape:?}, found {:?}", view.shape());
+        }
+        if view.dtype() != Dtype::F32 {
+            bail!("tensor `{name}`: expected F32, found {:?}", view.dtype());
+        }
+        let (words, _) = view.data().as_chunks::<4>();
+        Ok(words.iter().map(|&word| f32::from_le_bytes(word)).collect())
+    }
+
+    /// The tensor `name` on a device.
+    ///
+    /// # Errors
+    /// Those of [`values`](Self::values) and of the upload.
+    pub(crate) fn upload<T: Element, const D: usize>(
+        &self,
+        name: &str,
+        shape: [usize; D],
+        to: &Upload<'_, T>,
+    ) -> anyhow::Result<Tensor<T, D>> {
+        let values = self.values(name, &shape)?.into_iter().map(to.convert).collect();
+        Tensor::from_vec(to.device, values, shape).with_context(|| format!("cannot upload tensor `{name}`"))
+    }
+
+    fn view(&self, name: &str) -> anyhow::Result<safetensors::tensor::TensorView<'_>> {
+        self.tensors.tensor(name).with_context(|| format!("the weights have no tensor `{name}`"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use safetensors::tensor::{TensorView, serialize};
+
+    use super::*;
+
+    fn file(shape: &[usize], dtype: Dtype) -> Vec<u8> {
+        let bytes: Vec<u8> = (0..6).flat_map(|i| (i as f32).to_le_bytes()).collect();
+        let view = TensorView::new(dtype, shape.to_vec(), &bytes).unwrap();
+        serialize(BTreeMap::from([("w".to_owned(), view)]), None).unwrap()
+    }
+
+    #[test]
+    fn values_come_with_the_expected_shape() {
+        let bytes = file(&[2, 3], Dtype::F32);
+        let weights = Weights::parse(Path::new("w.safetensors"), &bytes).unwrap();
+        assert_eq!(weights.values("w", &[2, 3]).unwrap(), [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]);
+        assert_eq!(weights.rows("w", 3).unwrap(), 2);
+    }
+
+    #[test]
+    fn mistakes_in_a_file_name_the_tensor() {
+        let bytes = file(&[2, 3], Dtype::F32);
+        let weights = Weights::parse(Path::new("w.safetensors"), &bytes).unwrap();
+        let text = |result: anyhow::Result<Vec<f32>>| result.unwrap_err().to_string();
+        assert_eq!(text(weights.values("w", &[3, 2])), "tensor `w`: expected shape [3, 2], found [2, 3]");
+        assert_eq!(text(weights.values("v", &[3, 2])), "the weights have no tensor `v`");
+        let rows = weights.rows("w", 4).unwrap_err().to_string();
+        assert_eq!(rows, "tensor `w`: expected shape [rows, 4], found [2, 3]");
+
+        let bytes = file(&[2, 3], Dtype::I32);
+        let weights = Weights::parse(Path::new("w.safetensors"), &bytes).unwrap();
+        assert_eq!(text(weights.values("w", &[2, 3])), "tensor `w`: expected F32, found I32");
+    }
+
+    #[test]
+    fn a_cut_off_file_is_named() {
+        let bytes = file(&[2, 3], Dtype::F32);
+        let error = Weights::parse(Path::new("cut.safetensors"), &bytes[..bytes.len() - 1]).err().unwrap();
+        assert!(error.to_string().contains("`cut.safetensors` is not a whole"), "{error}");
+    }
+}

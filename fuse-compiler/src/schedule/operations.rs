@@ -1,0 +1,48 @@
+//! How much arithmetic a kernel does per element, for estimates of time at launch.
+//!
+//! Input: a group. Output: [`Work`], in the units of `fusion::heuristics`. Not here: how long it takes, which the runtime
+//! estimates.
+
+use fuse_artifact::Work;
+
+use crate::{
+    fusion::{
+        Group, GroupKind,
+        body::{Body, ValueOp},
+        heuristics::operation_cost,
+    },
+    graph::{NodeId, Op},
+};
+
+/// The arithmetic of a group's bodies.
+pub fn work(group: &Group) -> Work {
+    // A group that computes nothing does no work.
+    let Some(&node) = group.nodes.first() else { return Work::default() };
+    let of = |body: &Body| of_body(body, node);
+    let point = of(&group.body);
+    match &group.kind {
+        GroupKind::Pointwise | GroupKind::Reduction(_) => Work { point, ..Work::default() },
+        GroupKind::Contraction(contraction) => {
+            let rhs = contraction.rhs.iter().fold(0, |sum: u32, (body, _)| sum.saturating_add(of(body)));
+            Work { point, lhs: of(&contraction.lhs.0), rhs, ..Work::default() }
+        }
+        GroupKind::Attention(attention) => Work {
+            point,
+            lhs: of(&attention.query.0),
+            rhs: of(&attention.key.0),
+            score: of(&attention.score.0),
+            value: of(&attention.value.0),
+        },
+    }
+}
+
+/// Simple operations of one evaluation. The cost of an operation does not depend on its operands, for which `node` stands.
+fn of_body(body: &Body, node: NodeId) -> u32 {
+    let cost = |op: &ValueOp| match *op {
+        ValueOp::Unary(op, _) => operation_cost(&Op::Unary(op, node)),
+        ValueOp::Binary(op, ..) => operation_cost(&Op::Binary(op, node, node)),
+        ValueOp::Compare(..) | ValueOp::Select(..) | ValueOp::Cast(_) | ValueOp::Reduce(..) => 1,
+        _ => 0,
+    };
+    body.values.iter().fold(0, |sum: u32, value| sum.saturating_add(cost(&value.op)))
+}

@@ -1,0 +1,20 @@
+//! Embeddings of texts from those of their tokens, and how similar they are.
+
+use fuse_macros::fuse;
+
+fuse! {
+    /// The mean of the first `lengths[b]` of the `S` rows of each text, scaled to length 1 (at least `1e-12` is divided
+    /// by): `h: [B, S, E]`, `lengths: [B]` → `[B, E]` (Reimers and Gurevych 2019).
+    pub fn mean_pool_normalize<T: Float>(h: T[B, S, E], lengths: i32[B]) -> T[B, E] {
+        let real = index(h, axis = 1) < reshape(lengths, [B, 1, 1]);
+        let mean = sum(select(real, h, 0.0), axis = 1) / (reshape(lengths, [B, 1]) as T);
+        mean / max(sqrt(sum(mean * mean, axis = 1, keepdim = true)), 1e-12)
+    }
+
+    /// The cosine of the angle between corresponding rows: `x·y/(|x|·|y|)`, with each length at least `1e-8`.
+    /// `x, y: [M, N]` → `[M]`.
+    pub fn cosine_similarity<T: Float>(x: T[M, N], y: T[M, N]) -> T[M] {
+        let lengths = max(sqrt(sum(x * x, axis = 1)), 1e-8) * max(sqrt(sum(y * y, axis = 1)), 1e-8);
+        sum(x * y, axis = 1) / lengths
+    }
+}

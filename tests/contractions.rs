@@ -1,0 +1,260 @@
+//! Contractions beyond one product with pointwise work around it, on the installed adapters against the interpreter's
+//! ranges: several products that share an operand, and epilogues that reduce rows. Every variant that may run is forced.
+
+use fuse_artifact::{DType, DomainKind, Schedule};
+use fuse_test_support::{Program, Sweep, compile, data};
+
+type Sizes<'a> = &'a [[(&'a str, usize); 3]];
+
+/// Below, at and beyond vectors and tiles.
+const FEW: Sizes<'static> = &[
+    [("M", 1), ("N", 36), ("K", 68)],
+    [("M", 17), ("N", 1), ("K", 31)],
+    [("M", 5), ("N", 7), ("K", 3)],
+    [("M", 64), ("N", 64), ("K", 32)],
+    [("M", 65), ("N", 68), ("K", 36)],
+    [("M", 4), ("N", 8), ("K", 0)],
+];
+
+/// Runs every function of a block, and asserts that the first plan of each is a single contraction.
+fn check(what: &str, source: &str, sizes: Sizes<'_>, batch: &[(&str, usize)]) -> Vec<Program> {
+    let mut sweep = Sweep::new(what);
+    let programs = compile(source);
+    for program in &programs {
+        let kernels = &program.function.kernels;
+        let contraction = |kind: &DomainKind| matches!(kind, DomainKind::Contraction { .. });
+        let one = kernels.len() == 1 && contraction(&kernels[0].domain.kind);
+        assert!(one, "{}\n{}", program.source(), program.function.plan);
+        for (seed, dims) in sizes.iter().enumerate() {
+            let dims = [dims.as_slice(), batch].concat();
+            sweep.run(program, &data::inputs(&program.graph, &dims, seed as u64));
+        }
+    }
+    sweep.finish();
+    programs
+}
+
+fn products(program: &Program) -> u8 {
+    match program.function.kernels[0].domain.kind {
+        DomainKind::Contraction { products } => products,
+        _ => 0,
+    }
+}
+
+#[test]
+fn three_projections_of_one_operand_are_one_kernel() {
+    for dtype in [DType::F32, DType::F16, DType::I32] {
+        let source = format!(
+            "pub fn projections(
+                x: {dtype}[M, K], q: {dtype}[K, N], qb: {dtype}[N], k: {dtype}[K, N], kb: {dtype}[N], v: {dtype}[K, N], vb: {dtype}[N]
+            ) -> ({dtype}[M, N], {dtype}[M, N], {dtype}[M, N]) {{
+                (matmul(x, q) + qb, matmul(x, k) + kb, matmul(x, v) + vb)
+            }}"
+        );
+        let programs = check(&format!("projections {dtype}"), &source, FEW, &[]);
+        assert_eq!(products(&programs[0]), 3);
+    }
+}
+
+#[test]
+fn products_side_by_side_read_their_operands_in_any_layout() {
+    let source = "
+        pub fn transposed(x: f32[M, K], u: f32[N, K], v: f32[N, K]) -> (f32[M, N], f32[M, N]) {
+            (matmul(x, transpose(u)), matmul(x, transpose(v)))
+        }
+        pub fn mixed(x: f32[K, M], u: f32[N, K], v: f32[K, N]) -> f32[M, N] {
+            let rows = transpose(x);
+            matmul(rows, transpose(u)) - matmul(rows, v)
+        }
+        pub fn prologues(x: f32[M, K], g: f32[K], u: f32[K, N], v: f32[K, N], s: f32) -> (f32[M, N], f32[M, N]) {
+            (matmul(x, u * s), matmul(x, relu(v) - u))
+        }";
+    for program in check("layouts", source, FEW, &[]) {
+        assert_eq!(products(&program), 2);
+    }
+}
+
+#[test]
+fn gate_and_up_are_one_kernel() {
+    for dtype in [DType::F32, DType::F16] {
+        let source = format!(
+            "pub fn gated(x: {dtype}[M, K], g: {dtype}[K, N], u: {dtype}[K, N]) -> {dtype}[M, N] {{
+                silu(matmul(x, g)) * matmul(x, u)
+            }}"
+        );
+        assert_eq!(products(&check(&format!("gated {dtype}"), &source, FEW, &[])[0]), 2);
+    }
+}
+
+#[test]
+fn four_products_with_batches() {
+    let source = "
+        pub fn own(x: f32[B, M, K], a: f32[B, K, N], b: f32[B, K, N], c: f32[B, K, N], d: f32[B, K, N]) -> f32[B, M, N] {
+            matmul(x, a) * matmul(x, b) - matmul(x, c) * matmul(x, d)
+        }
+        pub fn shared(x: f32[B, M, K], a: f32[K, N], b: f32[K, N], c: f32[K, N], d: f32[K, N]) -> f32[B, M, N] {
+            matmul(x, a) * matmul(x, b) - matmul(x, c) * matmul(x, d)
+        }";
+    for program in check("four", source, &FEW[..3], &[("B", 3)]) {
+        assert_eq!(products(&program), 4);
+    }
+}
+
+#[test]
+fn split_products_add_up() {
+    let source = "
+        pub fn pair(x: f32[M, K], u: f32[K, N], v: f32[K, N], b: f32[N]) -> (f32[M, N], f32[M, N]) {
+            (matmul(x, u) + b, matmul(x, v) - b)
+        }
+        pub fn dots(x: f32[M, K], u: f32[N, K], v: f32[N, K]) -> f32[M, N] {
+            matmul(x, transpose(u)) * matmul(x, transpose(v))
+        }";
+    let sizes =
+        [[("M", 1), ("N", 8), ("K", 4096)], [("M", 3), ("N", 33), ("K", 1500)], [("M", 32), ("N", 8), ("K", 2051)]];
+    let mut sweep = Sweep::new("split products");
+    for program in compile(source) {
+        let variants = &program.function.kernels[0].variants;
+        assert!(variants.iter().any(|variant| variant.passes.len() > 1), "no split member");
+        for (seed, dims) in sizes.iter().enumerate() {
+            // Coarse numbers have exact sums: a term that is lost or taken twice is seen.
+            let mut inputs = data::inputs(&program.graph, dims, seed as u64);
+            inputs.iter_mut().flat_map(|input| &mut input.data).for_each(|x| *x = x.round());
+            sweep.run(&program, &inputs);
+        }
+    }
+    sweep.finish();
+}
+
+const NORM: &str = "
+    pub fn norm(x: f32[M, K], w: f32[K, N], b: f32[N], r: f32[M, N], g: f32[N], c: f32[N]) -> f32[M, N] {
+        layer_norm(matmul(x, w) + b + r, g, c, eps = 1e-5)
+    }";
+
+#[test]
+fn layer_norm_follows_a_product_of_any_width() {
+    let mut sizes = vec![];
+    for (i, n) in [1, 5, 64, 384, 511, 512].into_iter().enumerate() {
+        for (j, m) in [1, 7, 16, 33].into_iter().enumerate() {
+            sizes.push([("M", m), ("N", n), ("K", [3, 20, 64, 0][(i + j) % 4])]);
+        }
+    }
+    let programs = check("layer_norm", NORM, &sizes, &[]);
+    let variants = &programs[0].function.kernels[0].variants;
+    let widths = variants.iter().filter_map(|variant| match variant.schedule {
+        Schedule::Tiles { columns, split, .. } => Some((columns, split)),
+        _ => None,
+    });
+    let widths: Vec<(u32, bool)> = widths.collect();
+    assert_eq!(widths.len(), variants.len(), "rows are owned by tiles");
+    assert!(widths.iter().all(|(_, split)| !split), "a row in parts cannot be reduced");
+    for width in [128, 256, 384, 512] {
+        assert!(widths.iter().any(|(columns, _)| *columns == width), "{widths:?}");
+    }
+}
+
+#[test]
+fn rows_of_known_width_have_tiles_of_that_width() {
+    for n in [5, 32, 100, 384] {
+        let source = format!(
+            "pub fn norm(x: f32[M, K], w: f32[{n}, K], b: f32[{n}], r: f32[M, {n}], g: f32[{n}], c: f32[{n}]) -> f32[M, {n}] {{
+                layer_norm(matmul(x, transpose(w)) + b + r, g, c, eps = 1e-12)
+            }}"
+        );
+        let sizes = [[("M", 33), ("N", n), ("K", 36)], [("M", 6), ("N", n), ("K", 7)]];
+        let programs = check(&format!("width {n}"), &source, &sizes, &[]);
+        let aligned =
+            programs[0].function.kernels[0].variants.iter().filter(|variant| variant.name.starts_with("rows"));
+        let widths: Vec<u32> = aligned
+            .filter_map(|variant| match variant.schedule {
+                Schedule::Tiles { columns, .. } => Some(columns),
+                _ => None,
+            })
+            .collect();
+        let width = (n as u32).next_multiple_of(32);
+        assert_eq!(widths.is_empty(), n % 4 != 0, "{n}: {widths:?}");
+        assert!(widths.iter().all(|found| *found == width), "{n}: {widths:?}");
+    }
+}
+
+#[test]
+fn operands_and_epilogues_use_coordinates() {
+    let source = "
+        pub fn scaled(x: f32[B, M, K], w: f32[B, K, N]) -> f32[B, M, N] {
+            matmul(x, w * (index(w, axis = 0) as f32 - index(w, axis = 2) as f32))
+        }
+        pub fn embedded(x: f32[M, K], w: f32[K, N], table: f32[V, N], ids: i32[M], g: f32[N]) -> f32[M, N] {
+            let y = matmul(x, w) + gather(table, ids);
+            rms_norm(y + index(y, axis = 1) as f32, g, eps = 1e-6)
+        }";
+    let sizes = [[("M", 9), ("N", 36), ("K", 20)], [("M", 5), ("N", 7), ("K", 5)]];
+    check("coordinates", source, &sizes, &[("B", 3), ("V", 11)]);
+}
+
+#[test]
+fn softmax_and_rms_norm_follow_products_with_batches() {
+    let source = "
+        pub fn scores(q: f32[B, M, K], k: f32[B, N, K], s: f32) -> f32[B, M, N] {
+            let scores = matmul(q, transpose(k)) * s;
+            softmax(select(index(scores, axis = 2) > index(scores, axis = 1), -1e30, scores))
+        }
+        pub fn shared(x: f32[B, M, K], w: f32[K, N], g: f32[N]) -> f32[B, M, N] { rms_norm(matmul(x, w), g, eps = 1e-6) }
+        pub fn half(x: f16[M, K], w: f16[K, N], g: f16[N], r: f16[M, N]) -> f16[M, N] {
+            rms_norm(matmul(x, w) + r, g, eps = 1e-3) * 2.0
+        }
+        pub fn column(x: f32[M, K], w: f32[K, N], c: f32[M, 1]) -> f32[M, N] {
+            let y = matmul(x, w) + c;
+            (y - max(y, axis = 1, keepdim = true)) * c
+        }";
+    let sizes = [
+        [("M", 9), ("N", 36), ("K", 20)],
+        [("M", 1), ("N", 7), ("K", 5)],
+        [("M", 34), ("N", 200), ("K", 32)],
+        [("M", 4), ("N", 8), ("K", 0)],
+    ];
+    check("rows", source, &sizes, &[("B", 3)]);
+}
+
+#[test]
+fn every_reduction_of_rows() {
+    let source = "
+        pub fn floats(x: f32[M, K], w: f32[K, N]) -> (f32[M], f32[M], i32[M], i32[M], f32[M, N]) {
+            let y = matmul(x, w);
+            (max(y, axis = 1), min(y, axis = 1), argmax(y, axis = 1), argmin(y, axis = 1), y)
+        }
+        pub fn integers(x: i32[M, K], w: i32[K, N]) -> (i32[M], i32[M], i32[M], i32[M], i32[M, 1]) {
+            let y = matmul(x, w);
+            (sum(y, axis = 1), prod(y, axis = 1), max(y, axis = 1), argmin(y, axis = 1), min(y, axis = 1, keepdim = true))
+        }
+        pub fn unsigned(x: u32[M, K], w: u32[K, N]) -> (u32[M], u32[M], i32[M]) {
+            let y = matmul(x, w);
+            (min(y, axis = 1), max(y, axis = 1), argmax(y, axis = 1))
+        }
+        pub fn truths(x: f32[M, K], w: f32[K, N], b: f32[N]) -> (bool[M], bool[M], f32[M, N]) {
+            let y = matmul(x, w) + b;
+            (any(y > 4.0, axis = 1), all(y > -4.0, axis = 1), select(y > 0.0, sum(y, axis = 1, keepdim = true), y))
+        }";
+    let sizes = [[("M", 9), ("N", 36), ("K", 4)], [("M", 33), ("N", 5), ("K", 3)], [("M", 2), ("N", 130), ("K", 8)]];
+    check("reductions", source, &sizes, &[]);
+}
+
+#[test]
+fn special_numbers_stay_in_their_rows() {
+    let source = "
+        pub fn soft(x: f32[M, K], w: f32[K, N]) -> f32[M, N] { softmax(matmul(x, w)) }
+        pub fn extremes(x: f32[M, K], w: f32[K, N]) -> (f32[M], f32[M], i32[M], i32[M], f32[M]) {
+            let y = matmul(x, w);
+            (max(y, axis = 1), min(y, axis = 1), argmax(y, axis = 1), argmin(y, axis = 1), sum(y, axis = 1))
+        }";
+    let mut sweep = Sweep::new("special numbers");
+    for program in compile(source) {
+        for dims in [[("M", 9), ("N", 6), ("K", 7)], [("M", 33), ("N", 36), ("K", 40)]] {
+            let mut inputs = data::inputs(&program.graph, &dims, 3);
+            let (last, depth) = (inputs[0].data.len() - 1, dims[2].1);
+            inputs[0].data[0] = f64::INFINITY;
+            inputs[0].data[2 * depth] = f64::NEG_INFINITY;
+            inputs[0].data[last] = f64::NAN;
+            sweep.run(&program, &inputs);
+        }
+    }
+    sweep.finish();
+}

@@ -1,0 +1,598 @@
+struct Params {
+  extent_1: u32,
+  extent_2: u32,
+  extent_3: u32,
+  offset_4: u32,
+  stride_4_2: u32,
+  offset_5: u32,
+  stride_5_2: u32,
+  offset_6: u32,
+  stride_6_2: u32,
+  workgroups: u32,
+  row_tiles: u32,
+  column_tiles: u32,
+  offset_0: u32,
+  stride_0_0: u32,
+  stride_0_1: u32,
+  offset_1: u32,
+  stride_1_2: u32,
+  offset_2: u32,
+  stride_2_2: u32,
+  offset_3: u32,
+  stride_3_2: u32,
+  stride_0_2: u32,
+  stride_1_1: u32,
+  stride_2_1: u32,
+  stride_3_1: u32,
+}
+
+@group(0) @binding(0) var<uniform> p: Params;
+@group(0) @binding(1) var<storage, read> in_h: array<f32>;
+@group(0) @binding(2) var<storage, read> in_wq: array<f32>;
+@group(0) @binding(3) var<storage, read> in_wk: array<f32>;
+@group(0) @binding(4) var<storage, read> in_wv: array<f32>;
+@group(0) @binding(5) var<storage, read> in_bq: array<f32>;
+@group(0) @binding(6) var<storage, read> in_bk: array<f32>;
+@group(0) @binding(7) var<storage, read> in_bv: array<f32>;
+@group(0) @binding(8) var<storage, read_write> temporary_0: array<f32>;
+@group(0) @binding(9) var<storage, read_write> temporary_1: array<f32>;
+@group(0) @binding(10) var<storage, read_write> temporary_2: array<f32>;
+
+fn finish(batch: u32, b0: u32, row: u32, column: u32, sum0: f32, sum1: f32, sum2: f32) {
+  if row >= p.extent_1 || column >= p.extent_2 {
+    return;
+  }
+  let x4 = in_bq[p.offset_4 + column * p.stride_4_2];
+  let x5 = in_bk[p.offset_5 + column * p.stride_5_2];
+  let x6 = in_bv[p.offset_6 + column * p.stride_6_2];
+  let v0 = sum0;
+  let v1 = x4;
+  let v2 = v0 + v1;
+  let v3 = sum1;
+  let v4 = x5;
+  let v5 = v3 + v4;
+  let v6 = sum2;
+  let v7 = x6;
+  let v8 = v6 + v7;
+  let at = (batch * p.extent_1 + row) * p.extent_2 + column;
+  temporary_0[at] = v2;
+  temporary_1[at] = v5;
+  temporary_2[at] = v8;
+}
+var<workgroup> lhs_tile: array<vec4<f32>, 144>;
+var<workgroup> rhs_tile0: array<vec4<f32>, 144>;
+var<workgroup> rhs_tile1: array<vec4<f32>, 144>;
+var<workgroup> rhs_tile2: array<vec4<f32>, 144>;
+struct Sums {
+  s0_0_0: vec4<f32>,
+  s0_1_0: vec4<f32>,
+  s0_2_0: vec4<f32>,
+  s0_3_0: vec4<f32>,
+  s1_0_0: vec4<f32>,
+  s1_1_0: vec4<f32>,
+  s1_2_0: vec4<f32>,
+  s1_3_0: vec4<f32>,
+  s2_0_0: vec4<f32>,
+  s2_1_0: vec4<f32>,
+  s2_2_0: vec4<f32>,
+  s2_3_0: vec4<f32>,
+}
+fn update(c: ptr<function, Sums>, a0: vec4<f32>, b0_0: vec4<f32>, b1_0: vec4<f32>, b2_0: vec4<f32>) {
+  (*c).s0_0_0 = fma(vec4<f32>(a0[0]), b0_0, (*c).s0_0_0);
+  (*c).s1_0_0 = fma(vec4<f32>(a0[0]), b1_0, (*c).s1_0_0);
+  (*c).s2_0_0 = fma(vec4<f32>(a0[0]), b2_0, (*c).s2_0_0);
+  (*c).s0_1_0 = fma(vec4<f32>(a0[1]), b0_0, (*c).s0_1_0);
+  (*c).s1_1_0 = fma(vec4<f32>(a0[1]), b1_0, (*c).s1_1_0);
+  (*c).s2_1_0 = fma(vec4<f32>(a0[1]), b2_0, (*c).s2_1_0);
+  (*c).s0_2_0 = fma(vec4<f32>(a0[2]), b0_0, (*c).s0_2_0);
+  (*c).s1_2_0 = fma(vec4<f32>(a0[2]), b1_0, (*c).s1_2_0);
+  (*c).s2_2_0 = fma(vec4<f32>(a0[2]), b2_0, (*c).s2_2_0);
+  (*c).s0_3_0 = fma(vec4<f32>(a0[3]), b0_0, (*c).s0_3_0);
+  (*c).s1_3_0 = fma(vec4<f32>(a0[3]), b1_0, (*c).s1_3_0);
+  (*c).s2_3_0 = fma(vec4<f32>(a0[3]), b2_0, (*c).s2_3_0);
+}
+fn finish_each(batch: u32, b0: u32, row: u32, column: u32, sum0: vec4<f32>, sum1: vec4<f32>, sum2: vec4<f32>) {
+  finish(batch, b0, row, column + 0u, sum0[0], sum1[0], sum2[0]);
+  finish(batch, b0, row, column + 1u, sum0[1], sum1[1], sum2[1]);
+  finish(batch, b0, row, column + 2u, sum0[2], sum1[2], sum2[2]);
+  finish(batch, b0, row, column + 3u, sum0[3], sum1[3], sum2[3]);
+}
+
+@compute @workgroup_size(64)
+fn main(
+  @builtin(workgroup_id) workgroup: vec3<u32>,
+  @builtin(num_workgroups) workgroups: vec3<u32>,
+  @builtin(local_invocation_index) local: u32,
+) {
+  let id = workgroup.x + workgroup.y * workgroups.x;
+  if id >= p.workgroups {
+    return;
+  }
+  let tiles = p.row_tiles * p.column_tiles;
+  let tile = id % tiles;
+  let batch = id / tiles;
+  let k_begin = 0u;
+  let k_end = p.extent_3;
+  let b0 = batch;
+  let row0 = tile / p.column_tiles * 32u;
+  let column0 = tile % p.column_tiles * 32u;
+  let tx = local % 8u;
+  let ty = local / 8u;
+  var c = Sums();
+  let a0_o = (local + 0u) / 16u;
+  let a0_k = ((local + 0u) % 16u) * 1u;
+  let a0_at = min(row0 + a0_o, p.extent_1 - 1u);
+  let a0_base0 = p.offset_0 + b0 * p.stride_0_0 + a0_at * p.stride_0_1;
+  var a0_x0: f32;
+  let a1_o = (local + 64u) / 16u;
+  let a1_k = ((local + 64u) % 16u) * 1u;
+  let a1_at = min(row0 + a1_o, p.extent_1 - 1u);
+  let a1_base0 = p.offset_0 + b0 * p.stride_0_0 + a1_at * p.stride_0_1;
+  var a1_x0: f32;
+  let a2_o = (local + 128u) / 16u;
+  let a2_k = ((local + 128u) % 16u) * 1u;
+  let a2_at = min(row0 + a2_o, p.extent_1 - 1u);
+  let a2_base0 = p.offset_0 + b0 * p.stride_0_0 + a2_at * p.stride_0_1;
+  var a2_x0: f32;
+  let a3_o = (local + 192u) / 16u;
+  let a3_k = ((local + 192u) % 16u) * 1u;
+  let a3_at = min(row0 + a3_o, p.extent_1 - 1u);
+  let a3_base0 = p.offset_0 + b0 * p.stride_0_0 + a3_at * p.stride_0_1;
+  var a3_x0: f32;
+  let a4_o = (local + 256u) / 16u;
+  let a4_k = ((local + 256u) % 16u) * 1u;
+  let a4_at = min(row0 + a4_o, p.extent_1 - 1u);
+  let a4_base0 = p.offset_0 + b0 * p.stride_0_0 + a4_at * p.stride_0_1;
+  var a4_x0: f32;
+  let a5_o = (local + 320u) / 16u;
+  let a5_k = ((local + 320u) % 16u) * 1u;
+  let a5_at = min(row0 + a5_o, p.extent_1 - 1u);
+  let a5_base0 = p.offset_0 + b0 * p.stride_0_0 + a5_at * p.stride_0_1;
+  var a5_x0: f32;
+  let a6_o = (local + 384u) / 16u;
+  let a6_k = ((local + 384u) % 16u) * 1u;
+  let a6_at = min(row0 + a6_o, p.extent_1 - 1u);
+  let a6_base0 = p.offset_0 + b0 * p.stride_0_0 + a6_at * p.stride_0_1;
+  var a6_x0: f32;
+  let a7_o = (local + 448u) / 16u;
+  let a7_k = ((local + 448u) % 16u) * 1u;
+  let a7_at = min(row0 + a7_o, p.extent_1 - 1u);
+  let a7_base0 = p.offset_0 + b0 * p.stride_0_0 + a7_at * p.stride_0_1;
+  var a7_x0: f32;
+  let w0_0_o = (local + 0u) / 16u;
+  let w0_0_k = ((local + 0u) % 16u) * 1u;
+  let w0_0_at = min(column0 + w0_0_o, p.extent_2 - 1u);
+  let w0_0_base1 = p.offset_1 + w0_0_at * p.stride_1_2;
+  var w0_0_x1: f32;
+  let w0_1_o = (local + 64u) / 16u;
+  let w0_1_k = ((local + 64u) % 16u) * 1u;
+  let w0_1_at = min(column0 + w0_1_o, p.extent_2 - 1u);
+  let w0_1_base1 = p.offset_1 + w0_1_at * p.stride_1_2;
+  var w0_1_x1: f32;
+  let w0_2_o = (local + 128u) / 16u;
+  let w0_2_k = ((local + 128u) % 16u) * 1u;
+  let w0_2_at = min(column0 + w0_2_o, p.extent_2 - 1u);
+  let w0_2_base1 = p.offset_1 + w0_2_at * p.stride_1_2;
+  var w0_2_x1: f32;
+  let w0_3_o = (local + 192u) / 16u;
+  let w0_3_k = ((local + 192u) % 16u) * 1u;
+  let w0_3_at = min(column0 + w0_3_o, p.extent_2 - 1u);
+  let w0_3_base1 = p.offset_1 + w0_3_at * p.stride_1_2;
+  var w0_3_x1: f32;
+  let w0_4_o = (local + 256u) / 16u;
+  let w0_4_k = ((local + 256u) % 16u) * 1u;
+  let w0_4_at = min(column0 + w0_4_o, p.extent_2 - 1u);
+  let w0_4_base1 = p.offset_1 + w0_4_at * p.stride_1_2;
+  var w0_4_x1: f32;
+  let w0_5_o = (local + 320u) / 16u;
+  let w0_5_k = ((local + 320u) % 16u) * 1u;
+  let w0_5_at = min(column0 + w0_5_o, p.extent_2 - 1u);
+  let w0_5_base1 = p.offset_1 + w0_5_at * p.stride_1_2;
+  var w0_5_x1: f32;
+  let w0_6_o = (local + 384u) / 16u;
+  let w0_6_k = ((local + 384u) % 16u) * 1u;
+  let w0_6_at = min(column0 + w0_6_o, p.extent_2 - 1u);
+  let w0_6_base1 = p.offset_1 + w0_6_at * p.stride_1_2;
+  var w0_6_x1: f32;
+  let w0_7_o = (local + 448u) / 16u;
+  let w0_7_k = ((local + 448u) % 16u) * 1u;
+  let w0_7_at = min(column0 + w0_7_o, p.extent_2 - 1u);
+  let w0_7_base1 = p.offset_1 + w0_7_at * p.stride_1_2;
+  var w0_7_x1: f32;
+  let w1_0_o = (local + 0u) / 16u;
+  let w1_0_k = ((local + 0u) % 16u) * 1u;
+  let w1_0_at = min(column0 + w1_0_o, p.extent_2 - 1u);
+  let w1_0_base2 = p.offset_2 + w1_0_at * p.stride_2_2;
+  var w1_0_x2: f32;
+  let w1_1_o = (local + 64u) / 16u;
+  let w1_1_k = ((local + 64u) % 16u) * 1u;
+  let w1_1_at = min(column0 + w1_1_o, p.extent_2 - 1u);
+  let w1_1_base2 = p.offset_2 + w1_1_at * p.stride_2_2;
+  var w1_1_x2: f32;
+  let w1_2_o = (local + 128u) / 16u;
+  let w1_2_k = ((local + 128u) % 16u) * 1u;
+  let w1_2_at = min(column0 + w1_2_o, p.extent_2 - 1u);
+  let w1_2_base2 = p.offset_2 + w1_2_at * p.stride_2_2;
+  var w1_2_x2: f32;
+  let w1_3_o = (local + 192u) / 16u;
+  let w1_3_k = ((local + 192u) % 16u) * 1u;
+  let w1_3_at = min(column0 + w1_3_o, p.extent_2 - 1u);
+  let w1_3_base2 = p.offset_2 + w1_3_at * p.stride_2_2;
+  var w1_3_x2: f32;
+  let w1_4_o = (local + 256u) / 16u;
+  let w1_4_k = ((local + 256u) % 16u) * 1u;
+  let w1_4_at = min(column0 + w1_4_o, p.extent_2 - 1u);
+  let w1_4_base2 = p.offset_2 + w1_4_at * p.stride_2_2;
+  var w1_4_x2: f32;
+  let w1_5_o = (local + 320u) / 16u;
+  let w1_5_k = ((local + 320u) % 16u) * 1u;
+  let w1_5_at = min(column0 + w1_5_o, p.extent_2 - 1u);
+  let w1_5_base2 = p.offset_2 + w1_5_at * p.stride_2_2;
+  var w1_5_x2: f32;
+  let w1_6_o = (local + 384u) / 16u;
+  let w1_6_k = ((local + 384u) % 16u) * 1u;
+  let w1_6_at = min(column0 + w1_6_o, p.extent_2 - 1u);
+  let w1_6_base2 = p.offset_2 + w1_6_at * p.stride_2_2;
+  var w1_6_x2: f32;
+  let w1_7_o = (local + 448u) / 16u;
+  let w1_7_k = ((local + 448u) % 16u) * 1u;
+  let w1_7_at = min(column0 + w1_7_o, p.extent_2 - 1u);
+  let w1_7_base2 = p.offset_2 + w1_7_at * p.stride_2_2;
+  var w1_7_x2: f32;
+  let w2_0_o = (local + 0u) / 16u;
+  let w2_0_k = ((local + 0u) % 16u) * 1u;
+  let w2_0_at = min(column0 + w2_0_o, p.extent_2 - 1u);
+  let w2_0_base3 = p.offset_3 + w2_0_at * p.stride_3_2;
+  var w2_0_x3: f32;
+  let w2_1_o = (local + 64u) / 16u;
+  let w2_1_k = ((local + 64u) % 16u) * 1u;
+  let w2_1_at = min(column0 + w2_1_o, p.extent_2 - 1u);
+  let w2_1_base3 = p.offset_3 + w2_1_at * p.stride_3_2;
+  var w2_1_x3: f32;
+  let w2_2_o = (local + 128u) / 16u;
+  let w2_2_k = ((local + 128u) % 16u) * 1u;
+  let w2_2_at = min(column0 + w2_2_o, p.extent_2 - 1u);
+  let w2_2_base3 = p.offset_3 + w2_2_at * p.stride_3_2;
+  var w2_2_x3: f32;
+  let w2_3_o = (local + 192u) / 16u;
+  let w2_3_k = ((local + 192u) % 16u) * 1u;
+  let w2_3_at = min(column0 + w2_3_o, p.extent_2 - 1u);
+  let w2_3_base3 = p.offset_3 + w2_3_at * p.stride_3_2;
+  var w2_3_x3: f32;
+  let w2_4_o = (local + 256u) / 16u;
+  let w2_4_k = ((local + 256u) % 16u) * 1u;
+  let w2_4_at = min(column0 + w2_4_o, p.extent_2 - 1u);
+  let w2_4_base3 = p.offset_3 + w2_4_at * p.stride_3_2;
+  var w2_4_x3: f32;
+  let w2_5_o = (local + 320u) / 16u;
+  let w2_5_k = ((local + 320u) % 16u) * 1u;
+  let w2_5_at = min(column0 + w2_5_o, p.extent_2 - 1u);
+  let w2_5_base3 = p.offset_3 + w2_5_at * p.stride_3_2;
+  var w2_5_x3: f32;
+  let w2_6_o = (local + 384u) / 16u;
+  let w2_6_k = ((local + 384u) % 16u) * 1u;
+  let w2_6_at = min(column0 + w2_6_o, p.extent_2 - 1u);
+  let w2_6_base3 = p.offset_3 + w2_6_at * p.stride_3_2;
+  var w2_6_x3: f32;
+  let w2_7_o = (local + 448u) / 16u;
+  let w2_7_k = ((local + 448u) % 16u) * 1u;
+  let w2_7_at = min(column0 + w2_7_o, p.extent_2 - 1u);
+  let w2_7_base3 = p.offset_3 + w2_7_at * p.stride_3_2;
+  var w2_7_x3: f32;
+  if k_begin < k_end {
+    let a0_depth = min(k_begin + a0_k, k_end - 1u);
+    a0_x0 = in_h[a0_base0 + a0_depth * p.stride_0_2];
+    let a1_depth = min(k_begin + a1_k, k_end - 1u);
+    a1_x0 = in_h[a1_base0 + a1_depth * p.stride_0_2];
+    let a2_depth = min(k_begin + a2_k, k_end - 1u);
+    a2_x0 = in_h[a2_base0 + a2_depth * p.stride_0_2];
+    let a3_depth = min(k_begin + a3_k, k_end - 1u);
+    a3_x0 = in_h[a3_base0 + a3_depth * p.stride_0_2];
+    let a4_depth = min(k_begin + a4_k, k_end - 1u);
+    a4_x0 = in_h[a4_base0 + a4_depth * p.stride_0_2];
+    let a5_depth = min(k_begin + a5_k, k_end - 1u);
+    a5_x0 = in_h[a5_base0 + a5_depth * p.stride_0_2];
+    let a6_depth = min(k_begin + a6_k, k_end - 1u);
+    a6_x0 = in_h[a6_base0 + a6_depth * p.stride_0_2];
+    let a7_depth = min(k_begin + a7_k, k_end - 1u);
+    a7_x0 = in_h[a7_base0 + a7_depth * p.stride_0_2];
+    let w0_0_depth = min(k_begin + w0_0_k, k_end - 1u);
+    w0_0_x1 = in_wq[w0_0_base1 + w0_0_depth * p.stride_1_1];
+    let w0_1_depth = min(k_begin + w0_1_k, k_end - 1u);
+    w0_1_x1 = in_wq[w0_1_base1 + w0_1_depth * p.stride_1_1];
+    let w0_2_depth = min(k_begin + w0_2_k, k_end - 1u);
+    w0_2_x1 = in_wq[w0_2_base1 + w0_2_depth * p.stride_1_1];
+    let w0_3_depth = min(k_begin + w0_3_k, k_end - 1u);
+    w0_3_x1 = in_wq[w0_3_base1 + w0_3_depth * p.stride_1_1];
+    let w0_4_depth = min(k_begin + w0_4_k, k_end - 1u);
+    w0_4_x1 = in_wq[w0_4_base1 + w0_4_depth * p.stride_1_1];
+    let w0_5_depth = min(k_begin + w0_5_k, k_end - 1u);
+    w0_5_x1 = in_wq[w0_5_base1 + w0_5_depth * p.stride_1_1];
+    let w0_6_depth = min(k_begin + w0_6_k, k_end - 1u);
+    w0_6_x1 = in_wq[w0_6_base1 + w0_6_depth * p.stride_1_1];
+    let w0_7_depth = min(k_begin + w0_7_k, k_end - 1u);
+    w0_7_x1 = in_wq[w0_7_base1 + w0_7_depth * p.stride_1_1];
+    let w1_0_depth = min(k_begin + w1_0_k, k_end - 1u);
+    w1_0_x2 = in_wk[w1_0_base2 + w1_0_depth * p.stride_2_1];
+    let w1_1_depth = min(k_begin + w1_1_k, k_end - 1u);
+    w1_1_x2 = in_wk[w1_1_base2 + w1_1_depth * p.stride_2_1];
+    let w1_2_depth = min(k_begin + w1_2_k, k_end - 1u);
+    w1_2_x2 = in_wk[w1_2_base2 + w1_2_depth * p.stride_2_1];
+    let w1_3_depth = min(k_begin + w1_3_k, k_end - 1u);
+    w1_3_x2 = in_wk[w1_3_base2 + w1_3_depth * p.stride_2_1];
+    let w1_4_depth = min(k_begin + w1_4_k, k_end - 1u);
+    w1_4_x2 = in_wk[w1_4_base2 + w1_4_depth * p.stride_2_1];
+    let w1_5_depth = min(k_begin + w1_5_k, k_end - 1u);
+    w1_5_x2 = in_wk[w1_5_base2 + w1_5_depth * p.stride_2_1];
+    let w1_6_depth = min(k_begin + w1_6_k, k_end - 1u);
+    w1_6_x2 = in_wk[w1_6_base2 + w1_6_depth * p.stride_2_1];
+    let w1_7_depth = min(k_begin + w1_7_k, k_end - 1u);
+    w1_7_x2 = in_wk[w1_7_base2 + w1_7_depth * p.stride_2_1];
+    let w2_0_depth = min(k_begin + w2_0_k, k_end - 1u);
+    w2_0_x3 = in_wv[w2_0_base3 + w2_0_depth * p.stride_3_1];
+    let w2_1_depth = min(k_begin + w2_1_k, k_end - 1u);
+    w2_1_x3 = in_wv[w2_1_base3 + w2_1_depth * p.stride_3_1];
+    let w2_2_depth = min(k_begin + w2_2_k, k_end - 1u);
+    w2_2_x3 = in_wv[w2_2_base3 + w2_2_depth * p.stride_3_1];
+    let w2_3_depth = min(k_begin + w2_3_k, k_end - 1u);
+    w2_3_x3 = in_wv[w2_3_base3 + w2_3_depth * p.stride_3_1];
+    let w2_4_depth = min(k_begin + w2_4_k, k_end - 1u);
+    w2_4_x3 = in_wv[w2_4_base3 + w2_4_depth * p.stride_3_1];
+    let w2_5_depth = min(k_begin + w2_5_k, k_end - 1u);
+    w2_5_x3 = in_wv[w2_5_base3 + w2_5_depth * p.stride_3_1];
+    let w2_6_depth = min(k_begin + w2_6_k, k_end - 1u);
+    w2_6_x3 = in_wv[w2_6_base3 + w2_6_depth * p.stride_3_1];
+    let w2_7_depth = min(k_begin + w2_7_k, k_end - 1u);
+    w2_7_x3 = in_wv[w2_7_base3 + w2_7_depth * p.stride_3_1];
+  }
+  for (var k0 = k_begin; k0 < k_end; k0 += 16u) {
+    {
+      let a0 = a0_x0;
+      let value = select(f32(), a0, k0 + a0_k < k_end);
+      lhs_tile[(a0_k + 0u) * 9u + a0_o / 4u][a0_o % 4u] = value;
+    }
+    {
+      let a0 = a1_x0;
+      let value = select(f32(), a0, k0 + a1_k < k_end);
+      lhs_tile[(a1_k + 0u) * 9u + a1_o / 4u][a1_o % 4u] = value;
+    }
+    {
+      let a0 = a2_x0;
+      let value = select(f32(), a0, k0 + a2_k < k_end);
+      lhs_tile[(a2_k + 0u) * 9u + a2_o / 4u][a2_o % 4u] = value;
+    }
+    {
+      let a0 = a3_x0;
+      let value = select(f32(), a0, k0 + a3_k < k_end);
+      lhs_tile[(a3_k + 0u) * 9u + a3_o / 4u][a3_o % 4u] = value;
+    }
+    {
+      let a0 = a4_x0;
+      let value = select(f32(), a0, k0 + a4_k < k_end);
+      lhs_tile[(a4_k + 0u) * 9u + a4_o / 4u][a4_o % 4u] = value;
+    }
+    {
+      let a0 = a5_x0;
+      let value = select(f32(), a0, k0 + a5_k < k_end);
+      lhs_tile[(a5_k + 0u) * 9u + a5_o / 4u][a5_o % 4u] = value;
+    }
+    {
+      let a0 = a6_x0;
+      let value = select(f32(), a0, k0 + a6_k < k_end);
+      lhs_tile[(a6_k + 0u) * 9u + a6_o / 4u][a6_o % 4u] = value;
+    }
+    {
+      let a0 = a7_x0;
+      let value = select(f32(), a0, k0 + a7_k < k_end);
+      lhs_tile[(a7_k + 0u) * 9u + a7_o / 4u][a7_o % 4u] = value;
+    }
+    {
+      let w0_0 = w0_0_x1;
+      let value = select(f32(), w0_0, k0 + w0_0_k < k_end);
+      rhs_tile0[(w0_0_k + 0u) * 9u + w0_0_o / 4u][w0_0_o % 4u] = value;
+    }
+    {
+      let w0_0 = w0_1_x1;
+      let value = select(f32(), w0_0, k0 + w0_1_k < k_end);
+      rhs_tile0[(w0_1_k + 0u) * 9u + w0_1_o / 4u][w0_1_o % 4u] = value;
+    }
+    {
+      let w0_0 = w0_2_x1;
+      let value = select(f32(), w0_0, k0 + w0_2_k < k_end);
+      rhs_tile0[(w0_2_k + 0u) * 9u + w0_2_o / 4u][w0_2_o % 4u] = value;
+    }
+    {
+      let w0_0 = w0_3_x1;
+      let value = select(f32(), w0_0, k0 + w0_3_k < k_end);
+      rhs_tile0[(w0_3_k + 0u) * 9u + w0_3_o / 4u][w0_3_o % 4u] = value;
+    }
+    {
+      let w0_0 = w0_4_x1;
+      let value = select(f32(), w0_0, k0 + w0_4_k < k_end);
+      rhs_tile0[(w0_4_k + 0u) * 9u + w0_4_o / 4u][w0_4_o % 4u] = value;
+    }
+    {
+      let w0_0 = w0_5_x1;
+      let value = select(f32(), w0_0, k0 + w0_5_k < k_end);
+      rhs_tile0[(w0_5_k + 0u) * 9u + w0_5_o / 4u][w0_5_o % 4u] = value;
+    }
+    {
+      let w0_0 = w0_6_x1;
+      let value = select(f32(), w0_0, k0 + w0_6_k < k_end);
+      rhs_tile0[(w0_6_k + 0u) * 9u + w0_6_o / 4u][w0_6_o % 4u] = value;
+    }
+    {
+      let w0_0 = w0_7_x1;
+      let value = select(f32(), w0_0, k0 + w0_7_k < k_end);
+      rhs_tile0[(w0_7_k + 0u) * 9u + w0_7_o / 4u][w0_7_o % 4u] = value;
+    }
+    {
+      let w1_0 = w1_0_x2;
+      let value = select(f32(), w1_0, k0 + w1_0_k < k_end);
+      rhs_tile1[(w1_0_k + 0u) * 9u + w1_0_o / 4u][w1_0_o % 4u] = value;
+    }
+    {
+      let w1_0 = w1_1_x2;
+      let value = select(f32(), w1_0, k0 + w1_1_k < k_end);
+      rhs_tile1[(w1_1_k + 0u) * 9u + w1_1_o / 4u][w1_1_o % 4u] = value;
+    }
+    {
+      let w1_0 = w1_2_x2;
+      let value = select(f32(), w1_0, k0 + w1_2_k < k_end);
+      rhs_tile1[(w1_2_k + 0u) * 9u + w1_2_o / 4u][w1_2_o % 4u] = value;
+    }
+    {
+      let w1_0 = w1_3_x2;
+      let value = select(f32(), w1_0, k0 + w1_3_k < k_end);
+      rhs_tile1[(w1_3_k + 0u) * 9u + w1_3_o / 4u][w1_3_o % 4u] = value;
+    }
+    {
+      let w1_0 = w1_4_x2;
+      let value = select(f32(), w1_0, k0 + w1_4_k < k_end);
+      rhs_tile1[(w1_4_k + 0u) * 9u + w1_4_o / 4u][w1_4_o % 4u] = value;
+    }
+    {
+      let w1_0 = w1_5_x2;
+      let value = select(f32(), w1_0, k0 + w1_5_k < k_end);
+      rhs_tile1[(w1_5_k + 0u) * 9u + w1_5_o / 4u][w1_5_o % 4u] = value;
+    }
+    {
+      let w1_0 = w1_6_x2;
+      let value = select(f32(), w1_0, k0 + w1_6_k < k_end);
+      rhs_tile1[(w1_6_k + 0u) * 9u + w1_6_o / 4u][w1_6_o % 4u] = value;
+    }
+    {
+      let w1_0 = w1_7_x2;
+      let value = select(f32(), w1_0, k0 + w1_7_k < k_end);
+      rhs_tile1[(w1_7_k + 0u) * 9u + w1_7_o / 4u][w1_7_o % 4u] = value;
+    }
+    {
+      let w2_0 = w2_0_x3;
+      let value = select(f32(), w2_0, k0 + w2_0_k < k_end);
+      rhs_tile2[(w2_0_k + 0u) * 9u + w2_0_o / 4u][w2_0_o % 4u] = value;
+    }
+    {
+      let w2_0 = w2_1_x3;
+      let value = select(f32(), w2_0, k0 + w2_1_k < k_end);
+      rhs_tile2[(w2_1_k + 0u) * 9u + w2_1_o / 4u][w2_1_o % 4u] = value;
+    }
+    {
+      let w2_0 = w2_2_x3;
+      let value = select(f32(), w2_0, k0 + w2_2_k < k_end);
+      rhs_tile2[(w2_2_k + 0u) * 9u + w2_2_o / 4u][w2_2_o % 4u] = value;
+    }
+    {
+      let w2_0 = w2_3_x3;
+      let value = select(f32(), w2_0, k0 + w2_3_k < k_end);
+      rhs_tile2[(w2_3_k + 0u) * 9u + w2_3_o / 4u][w2_3_o % 4u] = value;
+    }
+    {
+      let w2_0 = w2_4_x3;
+      let value = select(f32(), w2_0, k0 + w2_4_k < k_end);
+      rhs_tile2[(w2_4_k + 0u) * 9u + w2_4_o / 4u][w2_4_o % 4u] = value;
+    }
+    {
+      let w2_0 = w2_5_x3;
+      let value = select(f32(), w2_0, k0 + w2_5_k < k_end);
+      rhs_tile2[(w2_5_k + 0u) * 9u + w2_5_o / 4u][w2_5_o % 4u] = value;
+    }
+    {
+      let w2_0 = w2_6_x3;
+      let value = select(f32(), w2_0, k0 + w2_6_k < k_end);
+      rhs_tile2[(w2_6_k + 0u) * 9u + w2_6_o / 4u][w2_6_o % 4u] = value;
+    }
+    {
+      let w2_0 = w2_7_x3;
+      let value = select(f32(), w2_0, k0 + w2_7_k < k_end);
+      rhs_tile2[(w2_7_k + 0u) * 9u + w2_7_o / 4u][w2_7_o % 4u] = value;
+    }
+    workgroupBarrier();
+    if k0 + 16u < k_end {
+      let a0_depth = min(k0 + 16u + a0_k, k_end - 1u);
+      a0_x0 = in_h[a0_base0 + a0_depth * p.stride_0_2];
+      let a1_depth = min(k0 + 16u + a1_k, k_end - 1u);
+      a1_x0 = in_h[a1_base0 + a1_depth * p.stride_0_2];
+      let a2_depth = min(k0 + 16u + a2_k, k_end - 1u);
+      a2_x0 = in_h[a2_base0 + a2_depth * p.stride_0_2];
+      let a3_depth = min(k0 + 16u + a3_k, k_end - 1u);
+      a3_x0 = in_h[a3_base0 + a3_depth * p.stride_0_2];
+      let a4_depth = min(k0 + 16u + a4_k, k_end - 1u);
+      a4_x0 = in_h[a4_base0 + a4_depth * p.stride_0_2];
+      let a5_depth = min(k0 + 16u + a5_k, k_end - 1u);
+      a5_x0 = in_h[a5_base0 + a5_depth * p.stride_0_2];
+      let a6_depth = min(k0 + 16u + a6_k, k_end - 1u);
+      a6_x0 = in_h[a6_base0 + a6_depth * p.stride_0_2];
+      let a7_depth = min(k0 + 16u + a7_k, k_end - 1u);
+      a7_x0 = in_h[a7_base0 + a7_depth * p.stride_0_2];
+      let w0_0_depth = min(k0 + 16u + w0_0_k, k_end - 1u);
+      w0_0_x1 = in_wq[w0_0_base1 + w0_0_depth * p.stride_1_1];
+      let w0_1_depth = min(k0 + 16u + w0_1_k, k_end - 1u);
+      w0_1_x1 = in_wq[w0_1_base1 + w0_1_depth * p.stride_1_1];
+      let w0_2_depth = min(k0 + 16u + w0_2_k, k_end - 1u);
+      w0_2_x1 = in_wq[w0_2_base1 + w0_2_depth * p.stride_1_1];
+      let w0_3_depth = min(k0 + 16u + w0_3_k, k_end - 1u);
+      w0_3_x1 = in_wq[w0_3_base1 + w0_3_depth * p.stride_1_1];
+      let w0_4_depth = min(k0 + 16u + w0_4_k, k_end - 1u);
+      w0_4_x1 = in_wq[w0_4_base1 + w0_4_depth * p.stride_1_1];
+      let w0_5_depth = min(k0 + 16u + w0_5_k, k_end - 1u);
+      w0_5_x1 = in_wq[w0_5_base1 + w0_5_depth * p.stride_1_1];
+      let w0_6_depth = min(k0 + 16u + w0_6_k, k_end - 1u);
+      w0_6_x1 = in_wq[w0_6_base1 + w0_6_depth * p.stride_1_1];
+      let w0_7_depth = min(k0 + 16u + w0_7_k, k_end - 1u);
+      w0_7_x1 = in_wq[w0_7_base1 + w0_7_depth * p.stride_1_1];
+      let w1_0_depth = min(k0 + 16u + w1_0_k, k_end - 1u);
+      w1_0_x2 = in_wk[w1_0_base2 + w1_0_depth * p.stride_2_1];
+      let w1_1_depth = min(k0 + 16u + w1_1_k, k_end - 1u);
+      w1_1_x2 = in_wk[w1_1_base2 + w1_1_depth * p.stride_2_1];
+      let w1_2_depth = min(k0 + 16u + w1_2_k, k_end - 1u);
+      w1_2_x2 = in_wk[w1_2_base2 + w1_2_depth * p.stride_2_1];
+      let w1_3_depth = min(k0 + 16u + w1_3_k, k_end - 1u);
+      w1_3_x2 = in_wk[w1_3_base2 + w1_3_depth * p.stride_2_1];
+      let w1_4_depth = min(k0 + 16u + w1_4_k, k_end - 1u);
+      w1_4_x2 = in_wk[w1_4_base2 + w1_4_depth * p.stride_2_1];
+      let w1_5_depth = min(k0 + 16u + w1_5_k, k_end - 1u);
+      w1_5_x2 = in_wk[w1_5_base2 + w1_5_depth * p.stride_2_1];
+      let w1_6_depth = min(k0 + 16u + w1_6_k, k_end - 1u);
+      w1_6_x2 = in_wk[w1_6_base2 + w1_6_depth * p.stride_2_1];
+      let w1_7_depth = min(k0 + 16u + w1_7_k, k_end - 1u);
+      w1_7_x2 = in_wk[w1_7_base2 + w1_7_depth * p.stride_2_1];
+      let w2_0_depth = min(k0 + 16u + w2_0_k, k_end - 1u);
+      w2_0_x3 = in_wv[w2_0_base3 + w2_0_depth * p.stride_3_1];
+      let w2_1_depth = min(k0 + 16u + w2_1_k, k_end - 1u);
+      w2_1_x3 = in_wv[w2_1_base3 + w2_1_depth * p.stride_3_1];
+      let w2_2_depth = min(k0 + 16u + w2_2_k, k_end - 1u);
+      w2_2_x3 = in_wv[w2_2_base3 + w2_2_depth * p.stride_3_1];
+      let w2_3_depth = min(k0 + 16u + w2_3_k, k_end - 1u);
+      w2_3_x3 = in_wv[w2_3_base3 + w2_3_depth * p.stride_3_1];
+      let w2_4_depth = min(k0 + 16u + w2_4_k, k_end - 1u);
+      w2_4_x3 = in_wv[w2_4_base3 + w2_4_depth * p.stride_3_1];
+      let w2_5_depth = min(k0 + 16u + w2_5_k, k_end - 1u);
+      w2_5_x3 = in_wv[w2_5_base3 + w2_5_depth * p.stride_3_1];
+      let w2_6_depth = min(k0 + 16u + w2_6_k, k_end - 1u);
+      w2_6_x3 = in_wv[w2_6_base3 + w2_6_depth * p.stride_3_1];
+      let w2_7_depth = min(k0 + 16u + w2_7_k, k_end - 1u);
+      w2_7_x3 = in_wv[w2_7_base3 + w2_7_depth * p.stride_3_1];
+    }
+    update(&c, lhs_tile[ty + 0u], rhs_tile0[tx + 0u], rhs_tile1[tx + 0u], rhs_tile2[tx + 0u]);
+    update(&c, lhs_tile[ty + 9u], rhs_tile0[tx + 9u], rhs_tile1[tx + 9u], rhs_tile2[tx + 9u]);
+    update(&c, lhs_tile[ty + 18u], rhs_tile0[tx + 18u], rhs_tile1[tx + 18u], rhs_tile2[tx + 18u]);
+    update(&c, lhs_tile[ty + 27u], rhs_tile0[tx + 27u], rhs_tile1[tx + 27u], rhs_tile2[tx + 27u]);
+    update(&c, lhs_tile[ty + 36u], rhs_tile0[tx + 36u], rhs_tile1[tx + 36u], rhs_tile2[tx + 36u]);
+    update(&c, lhs_tile[ty + 45u], rhs_tile0[tx + 45u], rhs_tile1[tx + 45u], rhs_tile2[tx + 45u]);
+    update(&c, lhs_tile[ty + 54u], rhs_tile0[tx + 54u], rhs_tile1[tx + 54u], rhs_tile2[tx + 54u]);
+    update(&c, lhs_tile[ty + 63u], rhs_tile0[tx + 63u], rhs_tile1[tx + 63u], rhs_tile2[tx + 63u]);
+    update(&c, lhs_tile[ty + 72u], rhs_tile0[tx + 72u], rhs_tile1[tx + 72u], rhs_tile2[tx + 72u]);
+    update(&c, lhs_tile[ty + 81u], rhs_tile0[tx + 81u], rhs_tile1[tx + 81u], rhs_tile2[tx + 81u]);
+    update(&c, lhs_tile[ty + 90u], rhs_tile0[tx + 90u], rhs_tile1[tx + 90u], rhs_tile2[tx + 90u]);
+    update(&c, lhs_tile[ty + 99u], rhs_tile0[tx + 99u], rhs_tile1[tx + 99u], rhs_tile2[tx + 99u]);
+    update(&c, lhs_tile[ty + 108u], rhs_tile0[tx + 108u], rhs_tile1[tx + 108u], rhs_tile2[tx + 108u]);
+    update(&c, lhs_tile[ty + 117u], rhs_tile0[tx + 117u], rhs_tile1[tx + 117u], rhs_tile2[tx + 117u]);
+    update(&c, lhs_tile[ty + 126u], rhs_tile0[tx + 126u], rhs_tile1[tx + 126u], rhs_tile2[tx + 126u]);
+    update(&c, lhs_tile[ty + 135u], rhs_tile0[tx + 135u], rhs_tile1[tx + 135u], rhs_tile2[tx + 135u]);
+    workgroupBarrier();
+  }
+  finish_each(batch, b0, row0 + ty * 4u + 0u, column0 + (tx + 0u) * 4u, c.s0_0_0, c.s1_0_0, c.s2_0_0);
+  finish_each(batch, b0, row0 + ty * 4u + 1u, column0 + (tx + 0u) * 4u, c.s0_1_0, c.s1_1_0, c.s2_1_0);
+  finish_each(batch, b0, row0 + ty * 4u + 2u, column0 + (tx + 0u) * 4u, c.s0_2_0, c.s1_2_0, c.s2_2_0);
+  finish_each(batch, b0, row0 + ty * 4u + 3u, column0 + (tx + 0u) * 4u, c.s0_3_0, c.s1_3_0, c.s2_3_0);
+}

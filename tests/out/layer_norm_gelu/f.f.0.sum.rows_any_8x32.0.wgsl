@@ -1,0 +1,173 @@
+struct Params {
+  workgroups: u32,
+  count: u32,
+  row_length: u32,
+  offset_0: u32,
+  stride_0_0: u32,
+  offset_1: u32,
+  offset_2: u32,
+  offset_3: u32,
+  stride_3_0: u32,
+  size_9: u32,
+  stride_0_1: u32,
+  stride_1_1: u32,
+  stride_2_1: u32,
+  stride_3_1: u32,
+}
+
+@group(0) @binding(0) var<uniform> p: Params;
+@group(0) @binding(1) var<storage, read> in_x: array<f32>;
+@group(0) @binding(2) var<storage, read> in_gamma: array<f32>;
+@group(0) @binding(3) var<storage, read> in_beta: array<f32>;
+@group(0) @binding(4) var<storage, read_write> result_0: array<f32>;
+
+fn fuse_hidden1(x: f32, opaque: u32) -> f32 {
+  return bitcast<f32>(bitcast<u32>(x) ^ u32(opaque));
+}
+fn fuse_lost1(a: f32, b: f32, s: f32) -> f32 {
+  let ordered = abs(a) >= abs(b);
+  return (select(b, a, ordered) - s) + select(a, b, ordered);
+}
+fn fuse_is_nan1(x: f32) -> bool {
+  return (bitcast<u32>(x) & u32(0x7fffffffu)) > u32(0x7f800000u);
+}
+fn fuse_restored1(sum: f32, lost: f32) -> f32 {
+  return select(sum + lost, sum, fuse_is_nan1(lost));
+}
+fn fuse_erf1(x: f32) -> f32 {
+  let t = abs(x);
+  let s = x * x;
+  let near = x + x * (f32(0.128379166) + s * (f32(-0.376125336) + s * (f32(0.112819925) + s * (f32(-0.0267681349) + s * (f32(0.00499119423) + s * f32(-0.000596761703))))));
+  let u = (f32(0.000383197126) + t * f32(-0.0000172853470)) * s + (f32(0.0242546219) + t * f32(-0.00388396438));
+  let e = ((u * t + f32(-0.106777877)) * t + f32(-0.634846687)) * t + f32(-0.128717512);
+  let far = f32(1.0) - exp(e * t - t);
+  return select(select(far, -far, x < f32(0.0)), near, t <= f32(0.927734375));
+}
+fn fuse_gelu1(x: f32) -> f32 {
+  return f32(0.5) * x * (f32(1.0) + fuse_erf1(x * f32(0.70710678)));
+}
+var<workgroup> shared0: array<u32, 256>;
+var<workgroup> shared1: array<u32, 256>;
+
+@compute @workgroup_size(256)
+fn main(
+  @builtin(workgroup_id) workgroup: vec3<u32>,
+  @builtin(num_workgroups) workgroups: vec3<u32>,
+  @builtin(local_invocation_index) local: u32,
+) {
+  let id = workgroup.x + workgroup.y * workgroups.x;
+  if id >= p.workgroups {
+    return;
+  }
+  let block = id;
+  let at = local;
+  let lane = at % 32u;
+  let row_at = block * 8u + at / 32u;
+  let valid = row_at < p.count;
+  let row = min(row_at, p.count - 1u);
+  let k0 = row;
+  let end = p.row_length;
+  let base0 = p.offset_0 + k0 * p.stride_0_0;
+  let base1 = p.offset_1;
+  let base2 = p.offset_2;
+  let base3 = p.offset_3 + k0 * p.stride_3_0;
+  let v2 = f32(p.size_9);
+  var running1_0 = f32();
+  var lost1 = f32();
+  let opaque = select(0u, 1u, p.row_length == 0xffffffffu);
+  for (var e = lane; e < end; e += 32u) {
+    let v0 = in_x[base0 + e * p.stride_0_1];
+    let own1_0 = v0;
+    let sum1 = fuse_hidden1(running1_0 + own1_0, opaque);
+    lost1 += fuse_lost1(running1_0, own1_0, sum1);
+    running1_0 = sum1;
+  }
+  let restored1_0 = fuse_restored1(running1_0, lost1);
+  shared0[local] = bitcast<u32>(restored1_0);
+  workgroupBarrier();
+  if lane < 16u {
+    let merged0_0 = (bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 16u]));
+    shared0[local] = bitcast<u32>(merged0_0);
+  }
+  workgroupBarrier();
+  if lane < 8u {
+    let merged0_0 = (bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 8u]));
+    shared0[local] = bitcast<u32>(merged0_0);
+  }
+  workgroupBarrier();
+  if lane < 4u {
+    let merged0_0 = (bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 4u]));
+    shared0[local] = bitcast<u32>(merged0_0);
+  }
+  workgroupBarrier();
+  if lane < 2u {
+    let merged0_0 = (bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 2u]));
+    shared0[local] = bitcast<u32>(merged0_0);
+  }
+  workgroupBarrier();
+  if lane < 1u {
+    let merged0_0 = (bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 1u]));
+    shared0[local] = bitcast<u32>(merged0_0);
+  }
+  workgroupBarrier();
+  let s0_0_0_all = bitcast<f32>(shared0[local - lane]);
+  let v1 = s0_0_0_all;
+  let v3 = v1 / v2;
+  var running6_0 = f32();
+  var lost6 = f32();
+  for (var e = lane; e < end; e += 32u) {
+    let v0 = in_x[base0 + e * p.stride_0_1];
+    let v4 = v0 - v3;
+    let v5 = v4 * v4;
+    let own6_0 = v5;
+    let sum6 = fuse_hidden1(running6_0 + own6_0, opaque);
+    lost6 += fuse_lost1(running6_0, own6_0, sum6);
+    running6_0 = sum6;
+  }
+  let restored6_0 = fuse_restored1(running6_0, lost6);
+  shared1[local] = bitcast<u32>(restored6_0);
+  workgroupBarrier();
+  if lane < 16u {
+    let merged1_0 = (bitcast<f32>(shared1[local]) + bitcast<f32>(shared1[local + 16u]));
+    shared1[local] = bitcast<u32>(merged1_0);
+  }
+  workgroupBarrier();
+  if lane < 8u {
+    let merged1_0 = (bitcast<f32>(shared1[local]) + bitcast<f32>(shared1[local + 8u]));
+    shared1[local] = bitcast<u32>(merged1_0);
+  }
+  workgroupBarrier();
+  if lane < 4u {
+    let merged1_0 = (bitcast<f32>(shared1[local]) + bitcast<f32>(shared1[local + 4u]));
+    shared1[local] = bitcast<u32>(merged1_0);
+  }
+  workgroupBarrier();
+  if lane < 2u {
+    let merged1_0 = (bitcast<f32>(shared1[local]) + bitcast<f32>(shared1[local + 2u]));
+    shared1[local] = bitcast<u32>(merged1_0);
+  }
+  workgroupBarrier();
+  if lane < 1u {
+    let merged1_0 = (bitcast<f32>(shared1[local]) + bitcast<f32>(shared1[local + 1u]));
+    shared1[local] = bitcast<u32>(merged1_0);
+  }
+  workgroupBarrier();
+  let s1_0_0_all = bitcast<f32>(shared1[local - lane]);
+  let v6 = s1_0_0_all;
+  let v7 = v6 / v2;
+  let v9 = v7 + f32(1e-5f);
+  let v10 = inverseSqrt(v9);
+  for (var e = lane; e < end; e += 32u) {
+    let v0 = in_x[base0 + e * p.stride_0_1];
+    let v4 = v0 - v3;
+    let v11 = v4 * v10;
+    let v12 = in_gamma[base1 + e * p.stride_1_1];
+    let v13 = v11 * v12;
+    let v14 = in_beta[base2 + e * p.stride_2_1];
+    let v15 = v13 + v14;
+    let v16 = fuse_gelu1(v15);
+    if valid {
+      result_0[base3 + e * p.stride_3_1] = v16;
+    }
+  }
+}

@@ -1,0 +1,25 @@
+struct Params {
+  count: u32,
+}
+
+@group(0) @binding(0) var<uniform> p: Params;
+@group(0) @binding(1) var<storage, read> in_unused: array<f32>;
+@group(0) @binding(2) var<storage, read_write> result_1: array<f32>;
+
+
+@compute @workgroup_size(256)
+fn main(
+  @builtin(workgroup_id) workgroup: vec3<u32>,
+  @builtin(num_workgroups) workgroups: vec3<u32>,
+  @builtin(local_invocation_index) local: u32,
+) {
+  let id = workgroup.x + workgroup.y * workgroups.x;
+  let i = id * 256u + local;
+  if i >= p.count {
+    return;
+  }
+  let c0 = i;
+  let v0 = in_unused[i];
+  let v2 = v0 + f32(1.0f);
+  result_1[i] = v2;
+}

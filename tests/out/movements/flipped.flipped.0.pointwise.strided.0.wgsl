@@ -1,0 +1,40 @@
+struct Params {
+  count: u32,
+  extent_1: u32,
+  size_2: u32,
+  offset_0: u32,
+  stride_0_0: u32,
+  stride_0_1: u32,
+}
+
+@group(0) @binding(0) var<uniform> p: Params;
+@group(0) @binding(1) var<storage, read> in_x: array<f32>;
+@group(0) @binding(2) var<storage, read_write> result_0: array<f32>;
+
+
+@compute @workgroup_size(256)
+fn main(
+  @builtin(workgroup_id) workgroup: vec3<u32>,
+  @builtin(num_workgroups) workgroups: vec3<u32>,
+  @builtin(local_invocation_index) local: u32,
+) {
+  let id = workgroup.x + workgroup.y * workgroups.x;
+  let i = id * 256u + local;
+  if i >= p.count {
+    return;
+  }
+  let r1 = i / p.extent_1;
+  let c1 = (i - r1 * p.extent_1);
+  let c0 = r1;
+  let v0 = i32(p.size_2);
+  let v2 = v0 - i32(1);
+  let v3 = i32(c1);
+  let v4 = v2 - v3;
+  let v5 = min(v4, v2);
+  let v7 = max(v5, i32(0));
+  let v8 = in_x[p.offset_0 + c0 * p.stride_0_0 + c1 * p.stride_0_1 + u32(v7)];
+  let v10 = v8 * f32(2.0f);
+  let v11 = in_x[i];
+  let v12 = v10 + v11;
+  result_0[i] = v12;
+}

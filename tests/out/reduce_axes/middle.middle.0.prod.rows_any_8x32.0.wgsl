@@ -1,0 +1,80 @@
+struct Params {
+  workgroups: u32,
+  count: u32,
+  extent_1: u32,
+  row_length: u32,
+  offset_0: u32,
+  stride_0_0: u32,
+  stride_0_1: u32,
+  stride_0_2: u32,
+  offset_1: u32,
+  stride_1_0: u32,
+  stride_1_1: u32,
+}
+
+@group(0) @binding(0) var<uniform> p: Params;
+@group(0) @binding(1) var<storage, read> in_x: array<i32>;
+@group(0) @binding(2) var<storage, read_write> result_0: array<i32>;
+
+var<workgroup> shared0: array<u32, 256>;
+
+@compute @workgroup_size(256)
+fn main(
+  @builtin(workgroup_id) workgroup: vec3<u32>,
+  @builtin(num_workgroups) workgroups: vec3<u32>,
+  @builtin(local_invocation_index) local: u32,
+) {
+  let id = workgroup.x + workgroup.y * workgroups.x;
+  if id >= p.workgroups {
+    return;
+  }
+  let block = id;
+  let at = local;
+  let lane = at % 32u;
+  let row_at = block * 8u + at / 32u;
+  let valid = row_at < p.count;
+  let row = min(row_at, p.count - 1u);
+  let rows1 = row / p.extent_1;
+  let k1 = row % p.extent_1;
+  let k0 = rows1;
+  let end = p.row_length;
+  let base0 = p.offset_0 + k0 * p.stride_0_0 + k1 * p.stride_0_1;
+  var running1_0 = i32(1);
+  for (var e = lane; e < end; e += 32u) {
+    let v0 = in_x[base0 + e * p.stride_0_2];
+    let own1_0 = v0;
+    running1_0 = (running1_0 * own1_0);
+  }
+  shared0[local] = bitcast<u32>(running1_0);
+  workgroupBarrier();
+  if lane < 16u {
+    let merged0_0 = (bitcast<i32>(shared0[local]) * bitcast<i32>(shared0[local + 16u]));
+    shared0[local] = bitcast<u32>(merged0_0);
+  }
+  workgroupBarrier();
+  if lane < 8u {
+    let merged0_0 = (bitcast<i32>(shared0[local]) * bitcast<i32>(shared0[local + 8u]));
+    shared0[local] = bitcast<u32>(merged0_0);
+  }
+  workgroupBarrier();
+  if lane < 4u {
+    let merged0_0 = (bitcast<i32>(shared0[local]) * bitcast<i32>(shared0[local + 4u]));
+    shared0[local] = bitcast<u32>(merged0_0);
+  }
+  workgroupBarrier();
+  if lane < 2u {
+    let merged0_0 = (bitcast<i32>(shared0[local]) * bitcast<i32>(shared0[local + 2u]));
+    shared0[local] = bitcast<u32>(merged0_0);
+  }
+  workgroupBarrier();
+  if lane < 1u {
+    let merged0_0 = (bitcast<i32>(shared0[local]) * bitcast<i32>(shared0[local + 1u]));
+    shared0[local] = bitcast<u32>(merged0_0);
+  }
+  workgroupBarrier();
+  let s0_0_0_all = bitcast<i32>(shared0[local - lane]);
+  let v1 = s0_0_0_all;
+  if lane == 0u && valid {
+    result_0[p.offset_1 + k0 * p.stride_1_0 + k1 * p.stride_1_1] = v1;
+  }
+}

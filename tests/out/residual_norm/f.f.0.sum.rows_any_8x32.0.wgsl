@@ -1,0 +1,128 @@
+struct Params {
+  workgroups: u32,
+  count: u32,
+  row_length: u32,
+  offset_0: u32,
+  stride_0_0: u32,
+  offset_1: u32,
+  stride_1_0: u32,
+  offset_2: u32,
+  offset_3: u32,
+  stride_3_0: u32,
+  offset_4: u32,
+  stride_4_0: u32,
+  size_12: u32,
+  stride_0_1: u32,
+  stride_1_1: u32,
+  stride_3_1: u32,
+  stride_2_1: u32,
+  stride_4_1: u32,
+}
+
+@group(0) @binding(0) var<uniform> p: Params;
+@group(0) @binding(1) var<storage, read> in_x: array<f32>;
+@group(0) @binding(2) var<storage, read> in_r: array<f32>;
+@group(0) @binding(3) var<storage, read_write> result_0: array<f32>;
+@group(0) @binding(4) var<storage, read> in_gamma: array<f32>;
+@group(0) @binding(5) var<storage, read_write> result_1: array<f32>;
+
+fn fuse_hidden1(x: f32, opaque: u32) -> f32 {
+  return bitcast<f32>(bitcast<u32>(x) ^ u32(opaque));
+}
+fn fuse_lost1(a: f32, b: f32, s: f32) -> f32 {
+  let ordered = abs(a) >= abs(b);
+  return (select(b, a, ordered) - s) + select(a, b, ordered);
+}
+fn fuse_is_nan1(x: f32) -> bool {
+  return (bitcast<u32>(x) & u32(0x7fffffffu)) > u32(0x7f800000u);
+}
+fn fuse_restored1(sum: f32, lost: f32) -> f32 {
+  return select(sum + lost, sum, fuse_is_nan1(lost));
+}
+var<workgroup> shared0: array<u32, 256>;
+
+@compute @workgroup_size(256)
+fn main(
+  @builtin(workgroup_id) workgroup: vec3<u32>,
+  @builtin(num_workgroups) workgroups: vec3<u32>,
+  @builtin(local_invocation_index) local: u32,
+) {
+  let id = workgroup.x + workgroup.y * workgroups.x;
+  if id >= p.workgroups {
+    return;
+  }
+  let block = id;
+  let at = local;
+  let lane = at % 32u;
+  let row_at = block * 8u + at / 32u;
+  let valid = row_at < p.count;
+  let row = min(row_at, p.count - 1u);
+  let k0 = row;
+  let end = p.row_length;
+  let base0 = p.offset_0 + k0 * p.stride_0_0;
+  let base1 = p.offset_1 + k0 * p.stride_1_0;
+  let base2 = p.offset_2;
+  let base3 = p.offset_3 + k0 * p.stride_3_0;
+  let base4 = p.offset_4 + k0 * p.stride_4_0;
+  let v5 = f32(p.size_12);
+  var running4_0 = f32();
+  var lost4 = f32();
+  let opaque = select(0u, 1u, p.row_length == 0xffffffffu);
+  for (var e = lane; e < end; e += 32u) {
+    let v0 = in_x[base0 + e * p.stride_0_1];
+    let v1 = in_r[base1 + e * p.stride_1_1];
+    let v2 = v0 + v1;
+    let v3 = v2 * v2;
+    if valid {
+      result_0[base3 + e * p.stride_3_1] = v2;
+    }
+    let own4_0 = v3;
+    let sum4 = fuse_hidden1(running4_0 + own4_0, opaque);
+    lost4 += fuse_lost1(running4_0, own4_0, sum4);
+    running4_0 = sum4;
+  }
+  let restored4_0 = fuse_restored1(running4_0, lost4);
+  shared0[local] = bitcast<u32>(restored4_0);
+  workgroupBarrier();
+  if lane < 16u {
+    let merged0_0 = (bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 16u]));
+    shared0[local] = bitcast<u32>(merged0_0);
+  }
+  workgroupBarrier();
+  if lane < 8u {
+    let merged0_0 = (bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 8u]));
+    shared0[local] = bitcast<u32>(merged0_0);
+  }
+  workgroupBarrier();
+  if lane < 4u {
+    let merged0_0 = (bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 4u]));
+    shared0[local] = bitcast<u32>(merged0_0);
+  }
+  workgroupBarrier();
+  if lane < 2u {
+    let merged0_0 = (bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 2u]));
+    shared0[local] = bitcast<u32>(merged0_0);
+  }
+  workgroupBarrier();
+  if lane < 1u {
+    let merged0_0 = (bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 1u]));
+    shared0[local] = bitcast<u32>(merged0_0);
+  }
+  workgroupBarrier();
+  let s0_0_0_all = bitcast<f32>(shared0[local - lane]);
+  let v4 = s0_0_0_all;
+  let v6 = v4 / v5;
+  let v8 = v6 + f32(1e-6f);
+  let v9 = inverseSqrt(v8);
+  for (var e = lane; e < end; e += 32u) {
+    let v0 = in_x[base0 + e * p.stride_0_1];
+    let v1 = in_r[base1 + e * p.stride_1_1];
+    let v2 = v0 + v1;
+    let v10 = v2 * v9;
+    let v11 = in_gamma[base2 + e * p.stride_2_1];
+    let v12 = v10 * v11;
+    if valid {
+      result_1[base4 + e * p.stride_4_1] = v12;
+    }
+  }
+}

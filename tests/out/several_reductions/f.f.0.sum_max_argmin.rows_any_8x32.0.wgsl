@@ -1,0 +1,198 @@
+struct Params {
+  workgroups: u32,
+  count: u32,
+  row_length: u32,
+  offset_0: u32,
+  stride_0_0: u32,
+  size_5: u32,
+  stride_0_1: u32,
+  offset_1: u32,
+  stride_1_0: u32,
+  offset_2: u32,
+  stride_2_0: u32,
+  offset_3: u32,
+  stride_3_0: u32,
+  offset_4: u32,
+  stride_4_0: u32,
+}
+
+@group(0) @binding(0) var<uniform> p: Params;
+@group(0) @binding(1) var<storage, read> in_x: array<f32>;
+@group(0) @binding(2) var<storage, read_write> result_0: array<f32>;
+@group(0) @binding(3) var<storage, read_write> result_1: array<f32>;
+@group(0) @binding(4) var<storage, read_write> result_2: array<f32>;
+@group(0) @binding(5) var<storage, read_write> result_3: array<i32>;
+
+fn fuse_hidden1(x: f32, opaque: u32) -> f32 {
+  return bitcast<f32>(bitcast<u32>(x) ^ u32(opaque));
+}
+fn fuse_lost1(a: f32, b: f32, s: f32) -> f32 {
+  let ordered = abs(a) >= abs(b);
+  return (select(b, a, ordered) - s) + select(a, b, ordered);
+}
+fn fuse_is_nan1(x: f32) -> bool {
+  return (bitcast<u32>(x) & u32(0x7fffffffu)) > u32(0x7f800000u);
+}
+fn fuse_max_key1(x: f32) -> i32 {
+  let bits = bitcast<i32>(x);
+  let key = bits ^ ((bits >> u32(31u)) & i32(0x7fffffff));
+  return select(key, i32(0x7fffffff), fuse_is_nan1(x));
+}
+fn fuse_one_zero1(x: f32) -> f32 {
+  return select(x, f32(0.0), (bitcast<u32>(x) << u32(1u)) == u32(0u));
+}
+fn fuse_min_key1(x: f32) -> i32 {
+  let bits = bitcast<i32>(x);
+  let key = ~(bits ^ ((bits >> u32(31u)) & i32(0x7fffffff)));
+  return select(key, i32(0x7fffffff), fuse_is_nan1(x));
+}
+fn fuse_restored1(sum: f32, lost: f32) -> f32 {
+  return select(sum + lost, sum, fuse_is_nan1(lost));
+}
+fn fuse_of_key1(key: i32) -> f32 {
+  return bitcast<f32>(key ^ ((key >> u32(31u)) & i32(0x7fffffff)));
+}
+var<workgroup> shared0: array<u32, 256>;
+var<workgroup> shared1: array<u32, 256>;
+var<workgroup> shared2: array<u32, 256>;
+var<workgroup> shared3: array<u32, 256>;
+var<workgroup> shared4: array<u32, 256>;
+
+@compute @workgroup_size(256)
+fn main(
+  @builtin(workgroup_id) workgroup: vec3<u32>,
+  @builtin(num_workgroups) workgroups: vec3<u32>,
+  @builtin(local_invocation_index) local: u32,
+) {
+  let id = workgroup.x + workgroup.y * workgroups.x;
+  if id >= p.workgroups {
+    return;
+  }
+  let block = id;
+  let at = local;
+  let lane = at % 32u;
+  let row_at = block * 8u + at / 32u;
+  let valid = row_at < p.count;
+  let row = min(row_at, p.count - 1u);
+  let k0 = row;
+  let end = p.row_length;
+  let base0 = p.offset_0 + k0 * p.stride_0_0;
+  let v5 = f32(p.size_5);
+  var running1_0 = f32();
+  var lost1 = f32();
+  var running2_0 = i32(-2139095041);
+  var running4_0 = f32();
+  var lost4 = f32();
+  var running7_0 = i32(-2147483648);
+  var running7_1 = u32(0xffffffffu);
+  let opaque = select(0u, 1u, p.row_length == 0xffffffffu);
+  for (var e = lane; e < end; e += 32u) {
+    let v0 = in_x[base0 + e * p.stride_0_1];
+    let v3 = v0 * v0;
+    let own1_0 = v0;
+    let sum1 = fuse_hidden1(running1_0 + own1_0, opaque);
+    lost1 += fuse_lost1(running1_0, own1_0, sum1);
+    running1_0 = sum1;
+    let own2_0 = fuse_max_key1(v0);
+    running2_0 = max(running2_0, own2_0);
+    let own4_0 = v3;
+    let sum4 = fuse_hidden1(running4_0 + own4_0, opaque);
+    lost4 += fuse_lost1(running4_0, own4_0, sum4);
+    running4_0 = sum4;
+    let own7_0 = fuse_min_key1(fuse_one_zero1(v0));
+    let own7_1 = e;
+    let next_running7_0 = max(running7_0, own7_0);
+    let next_running7_1 = select(select(running7_1, own7_1, own7_0 > running7_0), min(running7_1, own7_1), running7_0 == own7_0);
+    running7_0 = next_running7_0;
+    running7_1 = next_running7_1;
+  }
+  let restored1_0 = fuse_restored1(running1_0, lost1);
+  let restored4_0 = fuse_restored1(running4_0, lost4);
+  shared0[local] = bitcast<u32>(restored1_0);
+  shared1[local] = bitcast<u32>(running2_0);
+  shared2[local] = bitcast<u32>(restored4_0);
+  shared3[local] = bitcast<u32>(running7_0);
+  shared4[local] = running7_1;
+  workgroupBarrier();
+  if lane < 16u {
+    let merged0_0 = (bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 16u]));
+    shared0[local] = bitcast<u32>(merged0_0);
+    let merged1_0 = max(bitcast<i32>(shared1[local]), bitcast<i32>(shared1[local + 16u]));
+    shared1[local] = bitcast<u32>(merged1_0);
+    let merged2_0 = (bitcast<f32>(shared2[local]) + bitcast<f32>(shared2[local + 16u]));
+    shared2[local] = bitcast<u32>(merged2_0);
+    let merged3_0 = max(bitcast<i32>(shared3[local]), bitcast<i32>(shared3[local + 16u]));
+    let merged3_1 = select(select(shared4[local], shared4[local + 16u], bitcast<i32>(shared3[local + 16u]) > bitcast<i32>(shared3[local])), min(shared4[local], shared4[local + 16u]), bitcast<i32>(shared3[local]) == bitcast<i32>(shared3[local + 16u]));
+    shared3[local] = bitcast<u32>(merged3_0);
+    shared4[local] = merged3_1;
+  }
+  workgroupBarrier();
+  if lane < 8u {
+    let merged0_0 = (bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 8u]));
+    shared0[local] = bitcast<u32>(merged0_0);
+    let merged1_0 = max(bitcast<i32>(shared1[local]), bitcast<i32>(shared1[local + 8u]));
+    shared1[local] = bitcast<u32>(merged1_0);
+    let merged2_0 = (bitcast<f32>(shared2[local]) + bitcast<f32>(shared2[local + 8u]));
+    shared2[local] = bitcast<u32>(merged2_0);
+    let merged3_0 = max(bitcast<i32>(shared3[local]), bitcast<i32>(shared3[local + 8u]));
+    let merged3_1 = select(select(shared4[local], shared4[local + 8u], bitcast<i32>(shared3[local + 8u]) > bitcast<i32>(shared3[local])), min(shared4[local], shared4[local + 8u]), bitcast<i32>(shared3[local]) == bitcast<i32>(shared3[local + 8u]));
+    shared3[local] = bitcast<u32>(merged3_0);
+    shared4[local] = merged3_1;
+  }
+  workgroupBarrier();
+  if lane < 4u {
+    let merged0_0 = (bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 4u]));
+    shared0[local] = bitcast<u32>(merged0_0);
+    let merged1_0 = max(bitcast<i32>(shared1[local]), bitcast<i32>(shared1[local + 4u]));
+    shared1[local] = bitcast<u32>(merged1_0);
+    let merged2_0 = (bitcast<f32>(shared2[local]) + bitcast<f32>(shared2[local + 4u]));
+    shared2[local] = bitcast<u32>(merged2_0);
+    let merged3_0 = max(bitcast<i32>(shared3[local]), bitcast<i32>(shared3[local + 4u]));
+    let merged3_1 = select(select(shared4[local], shared4[local + 4u], bitcast<i32>(shared3[local + 4u]) > bitcast<i32>(shared3[local])), min(shared4[local], shared4[local + 4u]), bitcast<i32>(shared3[local]) == bitcast<i32>(shared3[local + 4u]));
+    shared3[local] = bitcast<u32>(merged3_0);
+    shared4[local] = merged3_1;
+  }
+  workgroupBarrier();
+  if lane < 2u {
+    let merged0_0 = (bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 2u]));
+    shared0[local] = bitcast<u32>(merged0_0);
+    let merged1_0 = max(bitcast<i32>(shared1[local]), bitcast<i32>(shared1[local + 2u]));
+    shared1[local] = bitcast<u32>(merged1_0);
+    let merged2_0 = (bitcast<f32>(shared2[local]) + bitcast<f32>(shared2[local + 2u]));
+    shared2[local] = bitcast<u32>(merged2_0);
+    let merged3_0 = max(bitcast<i32>(shared3[local]), bitcast<i32>(shared3[local + 2u]));
+    let merged3_1 = select(select(shared4[local], shared4[local + 2u], bitcast<i32>(shared3[local + 2u]) > bitcast<i32>(shared3[local])), min(shared4[local], shared4[local + 2u]), bitcast<i32>(shared3[local]) == bitcast<i32>(shared3[local + 2u]));
+    shared3[local] = bitcast<u32>(merged3_0);
+    shared4[local] = merged3_1;
+  }
+  workgroupBarrier();
+  if lane < 1u {
+    let merged0_0 = (bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 1u]));
+    shared0[local] = bitcast<u32>(merged0_0);
+    let merged1_0 = max(bitcast<i32>(shared1[local]), bitcast<i32>(shared1[local + 1u]));
+    shared1[local] = bitcast<u32>(merged1_0);
+    let merged2_0 = (bitcast<f32>(shared2[local]) + bitcast<f32>(shared2[local + 1u]));
+    shared2[local] = bitcast<u32>(merged2_0);
+    let merged3_0 = max(bitcast<i32>(shared3[local]), bitcast<i32>(shared3[local + 1u]));
+    let merged3_1 = select(select(shared4[local], shared4[local + 1u], bitcast<i32>(shared3[local + 1u]) > bitcast<i32>(shared3[local])), min(shared4[local], shared4[local + 1u]), bitcast<i32>(shared3[local]) == bitcast<i32>(shared3[local + 1u]));
+    shared3[local] = bitcast<u32>(merged3_0);
+    shared4[local] = merged3_1;
+  }
+  workgroupBarrier();
+  let s0_0_0_all = bitcast<f32>(shared0[local - lane]);
+  let s0_1_0_all = bitcast<i32>(shared1[local - lane]);
+  let s0_2_0_all = bitcast<f32>(shared2[local - lane]);
+  let s0_3_0_all = bitcast<i32>(shared3[local - lane]);
+  let s0_3_1_all = shared4[local - lane];
+  let v1 = s0_0_0_all;
+  let v2 = fuse_of_key1(s0_1_0_all);
+  let v4 = s0_2_0_all;
+  let v7 = select(i32(s0_3_1_all), i32(0), s0_3_1_all == u32(0xffffffffu));
+  let v6 = v4 / v5;
+  if lane == 0u && valid {
+    result_0[p.offset_1 + k0 * p.stride_1_0] = v1;
+    result_1[p.offset_2 + k0 * p.stride_2_0] = v2;
+    result_2[p.offset_3 + k0 * p.stride_3_0] = v6;
+    result_3[p.offset_4 + k0 * p.stride_4_0] = v7;
+  }
+}
