@@ -276,9 +276,11 @@ impl<'a> Facts<'a> {
                 value: direction(group, &attention.value.0, batch, batch + 1)?,
             })
         };
-        let reads_keys = |access: u16| along(&group.accesses[usize::from(access)], batch + 1) != Along::Zero;
         let scores_read_keys = attention.score.0.values.iter().any(|value| match value.op {
-            ValueOp::Load(access) => reads_keys(access),
+            ValueOp::Load(access) => along(&group.accesses[usize::from(access)], batch + 1) != Along::Zero,
+            ValueOp::LoadAt { access, .. } => {
+                group.accesses[usize::from(access)].access.axes.iter().any(Option::is_some)
+            }
             _ => false,
         });
         let (depth, columns) = (&attention.depth, &group.shape[batch + 1]);
