@@ -2,6 +2,7 @@
 //!
 //! - `// kernels: f = 1, g = 2` states how many kernels functions become.
 //! - `// run: f(M = 3, N = 5)` runs a function at these extents.
+//! - `// ranges: wide` says that the program is too deep for error ranges to stay narrow.
 //! - `// wgsl: tile 32x32x16` adds the variants of this name to the goldens, besides each kernel's last one.
 
 use fuse_artifact::{Kernel, Variant};
@@ -10,6 +11,7 @@ use fuse_artifact::{Kernel, Variant};
 #[derive(Debug, Default)]
 pub(crate) struct Directives {
     pub(crate) runs: Vec<Run>,
+    pub(crate) wide_ranges: bool,
     kernels: Vec<(String, usize)>,
     variants: Vec<String>,
 }
@@ -28,6 +30,7 @@ impl Directives {
             match line.split_once(": ") {
                 Some(("kernels", list)) => directives.kernels.extend(assignments(list)?),
                 Some(("run", call)) => directives.runs.push(Run::parse(call)?),
+                Some(("ranges", "wide")) => directives.wide_ranges = true,
                 Some(("wgsl", name)) => directives.variants.push(name.to_owned()),
                 _ => {}
             }

@@ -78,7 +78,8 @@ fn programs_have_as_many_kernels_as_they_say() {
 fn programs_run_as_the_interpreter_says() {
     for (file, directives) in inputs() {
         let programs = compile(&file.source);
-        let mut sweep = Sweep::new(&file.name);
+        let sweep = Sweep::new(&file.name);
+        let mut sweep = if directives.wide_ranges { sweep.with_wide_ranges() } else { sweep };
         for (seed, run) in directives.runs.iter().enumerate() {
             let mut found = false;
             for program in programs.iter().filter(|program| program.graph.name == run.function) {

@@ -6,11 +6,11 @@
 //! NaN is tested by its bits: `x != x` is false for NaN in some of naga's back ends, and drivers may
 //! assume that there are none.
 
-mod helpers;
+mod texts;
 
 use fuse_artifact::DType;
 
-use self::helpers::HELPERS;
+use self::texts::HELPERS;
 use crate::graph::{BinaryOp, CompareOp, UnaryOp};
 
 /// The WGSL type that a value of `dtype` has inside a kernel.

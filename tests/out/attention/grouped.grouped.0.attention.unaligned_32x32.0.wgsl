@@ -108,10 +108,11 @@ fn main(
   if id >= p.workgroups {
     return;
   }
-  let row0 = id % p.row_tiles * 32u;
   let batch = id / p.row_tiles;
   var key_begin = 0u;
   var key_end = p.extent_5;
+  let position = id % p.row_tiles;
+  let row0 = position * 32u;
   let batch_rest2 = batch / p.extent_2;
   let b2 = batch % p.extent_2;
   let batch_rest1 = batch_rest2 / p.extent_1;

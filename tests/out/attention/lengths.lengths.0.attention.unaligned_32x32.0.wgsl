@@ -125,10 +125,11 @@ fn main(
   if id >= p.workgroups {
     return;
   }
-  let row0 = id % p.row_tiles * 32u;
   let batch = id / p.row_tiles;
   var key_begin = 0u;
   var key_end = p.extent_4;
+  let position = id % p.row_tiles;
+  let row0 = position * 32u;
   let batch_rest1 = batch / p.extent_1;
   let b1 = batch % p.extent_1;
   let b0 = batch_rest1;

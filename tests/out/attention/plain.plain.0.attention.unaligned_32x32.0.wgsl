@@ -102,10 +102,11 @@ fn main(
   if id >= p.workgroups {
     return;
   }
-  let row0 = id % p.row_tiles * 32u;
   let batch = id / p.row_tiles;
   var key_begin = 0u;
   var key_end = p.extent_3;
+  let position = id % p.row_tiles;
+  let row0 = position * 32u;
   let b0 = batch;
   let negative_infinity = -bitcast<f32>(fuse_inf_bits);
   let tx = local % 8u;

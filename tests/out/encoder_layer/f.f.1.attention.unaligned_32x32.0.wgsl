@@ -48,7 +48,7 @@ fn score_each(b0: u32, b1: u32, row: u32, column: u32, sum: f32) -> f32 {
   let s3 = max(s1, i32(1));
   let s4 = s0 < s3;
   let s5 = sum;
-  let s7 = s5 * f32(0.4f);
+  let s7 = s5 * f32(0.25f);
   let s9 = select(f32(-bitcast<f32>(fuse_inf_bits)), s7, s4);
   return s9;
 }
@@ -122,10 +122,11 @@ fn main(
   if id >= p.workgroups {
     return;
   }
-  let row0 = id % p.row_tiles * 32u;
   let batch = id / p.row_tiles;
   var key_begin = 0u;
   var key_end = p.extent_4;
+  let position = id % p.row_tiles;
+  let row0 = position * 32u;
   let batch_rest1 = batch / p.extent_1;
   let b1 = batch % p.extent_1;
   let b0 = batch_rest1;
@@ -334,82 +335,82 @@ fn main(
     for (var d0 = 0u; d0 < p.extent_5; d0 += 16u) {
       {
         let xk0 = xk0_x1;
-        let value = select(f32(), xk0, d0 + xk0_k < p.extent_5);
+        let value = xk0;
         stage[0u + (xk0_k + 0u) * 8u + xk0_w][xk0_o % 4u] = value;
       }
       {
         let xk0 = xk1_x1;
-        let value = select(f32(), xk0, d0 + xk1_k < p.extent_5);
+        let value = xk0;
         stage[0u + (xk1_k + 0u) * 8u + xk1_w][xk1_o % 4u] = value;
       }
       {
         let xk0 = xk2_x1;
-        let value = select(f32(), xk0, d0 + xk2_k < p.extent_5);
+        let value = xk0;
         stage[0u + (xk2_k + 0u) * 8u + xk2_w][xk2_o % 4u] = value;
       }
       {
         let xk0 = xk3_x1;
-        let value = select(f32(), xk0, d0 + xk3_k < p.extent_5);
+        let value = xk0;
         stage[0u + (xk3_k + 0u) * 8u + xk3_w][xk3_o % 4u] = value;
       }
       {
         let xk0 = xk4_x1;
-        let value = select(f32(), xk0, d0 + xk4_k < p.extent_5);
+        let value = xk0;
         stage[0u + (xk4_k + 0u) * 8u + xk4_w][xk4_o % 4u] = value;
       }
       {
         let xk0 = xk5_x1;
-        let value = select(f32(), xk0, d0 + xk5_k < p.extent_5);
+        let value = xk0;
         stage[0u + (xk5_k + 0u) * 8u + xk5_w][xk5_o % 4u] = value;
       }
       {
         let xk0 = xk6_x1;
-        let value = select(f32(), xk0, d0 + xk6_k < p.extent_5);
+        let value = xk0;
         stage[0u + (xk6_k + 0u) * 8u + xk6_w][xk6_o % 4u] = value;
       }
       {
         let xk0 = xk7_x1;
-        let value = select(f32(), xk0, d0 + xk7_k < p.extent_5);
+        let value = xk0;
         stage[0u + (xk7_k + 0u) * 8u + xk7_w][xk7_o % 4u] = value;
       }
       {
         let xq0 = xq0_x0;
-        let value = select(f32(), xq0, d0 + xq0_k < p.extent_5);
+        let value = xq0;
         query_tile[0u + (xq0_k + 0u) * 8u + xq0_w][xq0_o % 4u] = value;
       }
       {
         let xq0 = xq1_x0;
-        let value = select(f32(), xq0, d0 + xq1_k < p.extent_5);
+        let value = xq0;
         query_tile[0u + (xq1_k + 0u) * 8u + xq1_w][xq1_o % 4u] = value;
       }
       {
         let xq0 = xq2_x0;
-        let value = select(f32(), xq0, d0 + xq2_k < p.extent_5);
+        let value = xq0;
         query_tile[0u + (xq2_k + 0u) * 8u + xq2_w][xq2_o % 4u] = value;
       }
       {
         let xq0 = xq3_x0;
-        let value = select(f32(), xq0, d0 + xq3_k < p.extent_5);
+        let value = xq0;
         query_tile[0u + (xq3_k + 0u) * 8u + xq3_w][xq3_o % 4u] = value;
       }
       {
         let xq0 = xq4_x0;
-        let value = select(f32(), xq0, d0 + xq4_k < p.extent_5);
+        let value = xq0;
         query_tile[0u + (xq4_k + 0u) * 8u + xq4_w][xq4_o % 4u] = value;
       }
       {
         let xq0 = xq5_x0;
-        let value = select(f32(), xq0, d0 + xq5_k < p.extent_5);
+        let value = xq0;
         query_tile[0u + (xq5_k + 0u) * 8u + xq5_w][xq5_o % 4u] = value;
       }
       {
         let xq0 = xq6_x0;
-        let value = select(f32(), xq0, d0 + xq6_k < p.extent_5);
+        let value = xq0;
         query_tile[0u + (xq6_k + 0u) * 8u + xq6_w][xq6_o % 4u] = value;
       }
       {
         let xq0 = xq7_x0;
-        let value = select(f32(), xq0, d0 + xq7_k < p.extent_5);
+        let value = xq0;
         query_tile[0u + (xq7_k + 0u) * 8u + xq7_w][xq7_o % 4u] = value;
       }
       workgroupBarrier();

@@ -75,11 +75,12 @@ fn main(
   var running1_0 = f32();
   var lost1 = f32();
   let opaque = select(0u, 1u, p.row_length == 0xffffffffu);
-  for (var e = lane; e < end; e += 32u) {
-    let v0 = in_x[base0 + e * p.stride_0_1];
-    let own1_0 = v0;
-    let sum1 = fuse_hidden1(running1_0 + own1_0, opaque);
-    lost1 += fuse_lost1(running1_0, own1_0, sum1);
+  for (var chunk = lane; chunk < end; chunk += 32u) {
+    let e0 = chunk;
+    let v0_0 = in_x[base0 + e0 * p.stride_0_1];
+    let own1_0_0 = v0_0;
+    let sum1 = fuse_hidden1(running1_0 + own1_0_0, opaque);
+    lost1 += fuse_lost1(running1_0, own1_0_0, sum1);
     running1_0 = sum1;
   }
   let restored1_0 = fuse_restored1(running1_0, lost1);
@@ -115,13 +116,14 @@ fn main(
   let v3 = v1 / v2;
   var running6_0 = f32();
   var lost6 = f32();
-  for (var e = lane; e < end; e += 32u) {
-    let v0 = in_x[base0 + e * p.stride_0_1];
-    let v4 = v0 - v3;
-    let v5 = v4 * v4;
-    let own6_0 = v5;
-    let sum6 = fuse_hidden1(running6_0 + own6_0, opaque);
-    lost6 += fuse_lost1(running6_0, own6_0, sum6);
+  for (var chunk = lane; chunk < end; chunk += 32u) {
+    let e0 = chunk;
+    let v0_0 = in_x[base0 + e0 * p.stride_0_1];
+    let v4_0 = v0_0 - v3;
+    let v5_0 = v4_0 * v4_0;
+    let own6_0_0 = v5_0;
+    let sum6 = fuse_hidden1(running6_0 + own6_0_0, opaque);
+    lost6 += fuse_lost1(running6_0, own6_0_0, sum6);
     running6_0 = sum6;
   }
   let restored6_0 = fuse_restored1(running6_0, lost6);
@@ -157,17 +159,18 @@ fn main(
   let v7 = v6 / v2;
   let v9 = v7 + f32(1e-5f);
   let v10 = inverseSqrt(v9);
-  for (var e = lane; e < end; e += 32u) {
-    let v0 = in_x[base0 + e * p.stride_0_1];
-    let v4 = v0 - v3;
-    let v11 = v4 * v10;
-    let v12 = in_gamma[base1 + e * p.stride_1_1];
-    let v13 = v11 * v12;
-    let v14 = in_beta[base2 + e * p.stride_2_1];
-    let v15 = v13 + v14;
-    let v16 = fuse_gelu1(v15);
+  for (var chunk = lane; chunk < end; chunk += 32u) {
+    let e0 = chunk;
+    let v0_0 = in_x[base0 + e0 * p.stride_0_1];
+    let v12_0 = in_gamma[base1 + e0 * p.stride_1_1];
+    let v14_0 = in_beta[base2 + e0 * p.stride_2_1];
+    let v4_0 = v0_0 - v3;
+    let v11_0 = v4_0 * v10;
+    let v13_0 = v11_0 * v12_0;
+    let v15_0 = v13_0 + v14_0;
+    let v16_0 = fuse_gelu1(v15_0);
     if valid {
-      result_0[base3 + e * p.stride_3_1] = v16;
+      result_0[base3 + e0 * p.stride_3_1] = v16_0;
     }
   }
 }

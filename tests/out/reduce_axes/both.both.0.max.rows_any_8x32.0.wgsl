@@ -48,12 +48,13 @@ fn main(
   let end = p.row_length;
   let base0 = p.offset_0 + k0 * p.stride_0_0;
   var running1_0 = i32(-2139095041);
-  for (var e = lane; e < end; e += 32u) {
-    let elements1 = e / p.extent_2;
-    let r1 = e % p.extent_2;
-    let v0 = in_x[base0 + elements1 * p.stride_0_1 + r1 * p.stride_0_2];
-    let own1_0 = fuse_max_key1(v0);
-    running1_0 = max(running1_0, own1_0);
+  for (var chunk = lane; chunk < end; chunk += 32u) {
+    let e0 = chunk;
+    let elements1_0 = e0 / p.extent_2;
+    let r1_0 = e0 % p.extent_2;
+    let v0_0 = in_x[base0 + elements1_0 * p.stride_0_1 + r1_0 * p.stride_0_2];
+    let own1_0_0 = fuse_max_key1(v0_0);
+    running1_0 = max(running1_0, own1_0_0);
   }
   shared0[local] = bitcast<u32>(running1_0);
   workgroupBarrier();

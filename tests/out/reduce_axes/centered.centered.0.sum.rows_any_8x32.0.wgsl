@@ -57,13 +57,14 @@ fn main(
   var running1_0 = f32();
   var lost1 = f32();
   let opaque = select(0u, 1u, p.row_length == 0xffffffffu);
-  for (var e = lane; e < end; e += 32u) {
-    let elements1 = e / p.extent_2;
-    let r1 = e % p.extent_2;
-    let v0 = in_x[base0 + elements1 * p.stride_0_1 + r1 * p.stride_0_2];
-    let own1_0 = v0;
-    let sum1 = fuse_hidden1(running1_0 + own1_0, opaque);
-    lost1 += fuse_lost1(running1_0, own1_0, sum1);
+  for (var chunk = lane; chunk < end; chunk += 32u) {
+    let e0 = chunk;
+    let elements1_0 = e0 / p.extent_2;
+    let r1_0 = e0 % p.extent_2;
+    let v0_0 = in_x[base0 + elements1_0 * p.stride_0_1 + r1_0 * p.stride_0_2];
+    let own1_0_0 = v0_0;
+    let sum1 = fuse_hidden1(running1_0 + own1_0_0, opaque);
+    lost1 += fuse_lost1(running1_0, own1_0_0, sum1);
     running1_0 = sum1;
   }
   let restored1_0 = fuse_restored1(running1_0, lost1);
@@ -97,13 +98,14 @@ fn main(
   let s0_0_0_all = bitcast<f32>(shared0[local - lane]);
   let v1 = s0_0_0_all;
   let v3 = v1 / v2;
-  for (var e = lane; e < end; e += 32u) {
-    let elements1 = e / p.extent_2;
-    let r1 = e % p.extent_2;
-    let v0 = in_x[base0 + elements1 * p.stride_0_1 + r1 * p.stride_0_2];
-    let v4 = v0 - v3;
+  for (var chunk = lane; chunk < end; chunk += 32u) {
+    let e0 = chunk;
+    let elements1_0 = e0 / p.extent_2;
+    let r1_0 = e0 % p.extent_2;
+    let v0_0 = in_x[base0 + elements1_0 * p.stride_0_1 + r1_0 * p.stride_0_2];
+    let v4_0 = v0_0 - v3;
     if valid {
-      result_0[base1 + elements1 * p.stride_1_1 + r1 * p.stride_1_2] = v4;
+      result_0[base1 + elements1_0 * p.stride_1_1 + r1_0 * p.stride_1_2] = v4_0;
     }
   }
 }

@@ -52,15 +52,16 @@ fn main(
   var running1_0 = f32();
   var lost1 = f32();
   let opaque = select(0u, 1u, p.row_length == 0xffffffffu);
-  for (var e = lane; e < end; e += 32u) {
-    let elements2 = e / p.extent_3;
-    let r2 = e % p.extent_3;
-    let elements1 = elements2 / p.extent_2;
-    let r1 = elements2 % p.extent_2;
-    let v0 = in_x[base0 + elements1 * p.stride_0_1 + r1 * p.stride_0_2 + r2 * p.stride_0_3];
-    let own1_0 = v0;
-    let sum1 = fuse_hidden1(running1_0 + own1_0, opaque);
-    lost1 += fuse_lost1(running1_0, own1_0, sum1);
+  for (var chunk = lane; chunk < end; chunk += 32u) {
+    let e0 = chunk;
+    let elements2_0 = e0 / p.extent_3;
+    let r2_0 = e0 % p.extent_3;
+    let elements1_0 = elements2_0 / p.extent_2;
+    let r1_0 = elements2_0 % p.extent_2;
+    let v0_0 = in_x[base0 + elements1_0 * p.stride_0_1 + r1_0 * p.stride_0_2 + r2_0 * p.stride_0_3];
+    let own1_0_0 = v0_0;
+    let sum1 = fuse_hidden1(running1_0 + own1_0_0, opaque);
+    lost1 += fuse_lost1(running1_0, own1_0_0, sum1);
     running1_0 = sum1;
   }
   let restored1_0 = fuse_restored1(running1_0, lost1);

@@ -40,10 +40,11 @@ fn main(
   let end = p.row_length;
   let base0 = p.offset_0 + k0 * p.stride_0_0 + k1 * p.stride_0_1;
   var running1_0 = i32(1);
-  for (var e = lane; e < end; e += 32u) {
-    let v0 = in_x[base0 + e * p.stride_0_2];
-    let own1_0 = v0;
-    running1_0 = (running1_0 * own1_0);
+  for (var chunk = lane; chunk < end; chunk += 32u) {
+    let e0 = chunk;
+    let v0_0 = in_x[base0 + e0 * p.stride_0_2];
+    let own1_0_0 = v0_0;
+    running1_0 = (running1_0 * own1_0_0);
   }
   shared0[local] = bitcast<u32>(running1_0);
   workgroupBarrier();

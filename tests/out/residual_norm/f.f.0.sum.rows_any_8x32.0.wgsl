@@ -68,17 +68,18 @@ fn main(
   var running4_0 = f32();
   var lost4 = f32();
   let opaque = select(0u, 1u, p.row_length == 0xffffffffu);
-  for (var e = lane; e < end; e += 32u) {
-    let v0 = in_x[base0 + e * p.stride_0_1];
-    let v1 = in_r[base1 + e * p.stride_1_1];
-    let v2 = v0 + v1;
-    let v3 = v2 * v2;
+  for (var chunk = lane; chunk < end; chunk += 32u) {
+    let e0 = chunk;
+    let v0_0 = in_x[base0 + e0 * p.stride_0_1];
+    let v1_0 = in_r[base1 + e0 * p.stride_1_1];
+    let v2_0 = v0_0 + v1_0;
+    let v3_0 = v2_0 * v2_0;
     if valid {
-      result_0[base3 + e * p.stride_3_1] = v2;
+      result_0[base3 + e0 * p.stride_3_1] = v2_0;
     }
-    let own4_0 = v3;
-    let sum4 = fuse_hidden1(running4_0 + own4_0, opaque);
-    lost4 += fuse_lost1(running4_0, own4_0, sum4);
+    let own4_0_0 = v3_0;
+    let sum4 = fuse_hidden1(running4_0 + own4_0_0, opaque);
+    lost4 += fuse_lost1(running4_0, own4_0_0, sum4);
     running4_0 = sum4;
   }
   let restored4_0 = fuse_restored1(running4_0, lost4);
@@ -114,15 +115,16 @@ fn main(
   let v6 = v4 / v5;
   let v8 = v6 + f32(1e-6f);
   let v9 = inverseSqrt(v8);
-  for (var e = lane; e < end; e += 32u) {
-    let v0 = in_x[base0 + e * p.stride_0_1];
-    let v1 = in_r[base1 + e * p.stride_1_1];
-    let v2 = v0 + v1;
-    let v10 = v2 * v9;
-    let v11 = in_gamma[base2 + e * p.stride_2_1];
-    let v12 = v10 * v11;
+  for (var chunk = lane; chunk < end; chunk += 32u) {
+    let e0 = chunk;
+    let v0_0 = in_x[base0 + e0 * p.stride_0_1];
+    let v1_0 = in_r[base1 + e0 * p.stride_1_1];
+    let v11_0 = in_gamma[base2 + e0 * p.stride_2_1];
+    let v2_0 = v0_0 + v1_0;
+    let v10_0 = v2_0 * v9;
+    let v12_0 = v10_0 * v11_0;
     if valid {
-      result_1[base4 + e * p.stride_4_1] = v12;
+      result_1[base4 + e0 * p.stride_4_1] = v12_0;
     }
   }
 }

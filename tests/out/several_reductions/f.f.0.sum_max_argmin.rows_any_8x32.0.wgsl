@@ -23,13 +23,6 @@ struct Params {
 @group(0) @binding(4) var<storage, read_write> result_2: array<f32>;
 @group(0) @binding(5) var<storage, read_write> result_3: array<i32>;
 
-fn fuse_hidden1(x: f32, opaque: u32) -> f32 {
-  return bitcast<f32>(bitcast<u32>(x) ^ u32(opaque));
-}
-fn fuse_lost1(a: f32, b: f32, s: f32) -> f32 {
-  let ordered = abs(a) >= abs(b);
-  return (select(b, a, ordered) - s) + select(a, b, ordered);
-}
 fn fuse_is_nan1(x: f32) -> bool {
   return (bitcast<u32>(x) & u32(0x7fffffffu)) > u32(0x7f800000u);
 }
@@ -45,6 +38,13 @@ fn fuse_min_key1(x: f32) -> i32 {
   let bits = bitcast<i32>(x);
   let key = ~(bits ^ ((bits >> u32(31u)) & i32(0x7fffffff)));
   return select(key, i32(0x7fffffff), fuse_is_nan1(x));
+}
+fn fuse_hidden1(x: f32, opaque: u32) -> f32 {
+  return bitcast<f32>(bitcast<u32>(x) ^ u32(opaque));
+}
+fn fuse_lost1(a: f32, b: f32, s: f32) -> f32 {
+  let ordered = abs(a) >= abs(b);
+  return (select(b, a, ordered) - s) + select(a, b, ordered);
 }
 fn fuse_restored1(sum: f32, lost: f32) -> f32 {
   return select(sum + lost, sum, fuse_is_nan1(lost));
@@ -80,29 +80,30 @@ fn main(
   let v5 = f32(p.size_5);
   var running1_0 = f32();
   var lost1 = f32();
+  let opaque = select(0u, 1u, p.row_length == 0xffffffffu);
   var running2_0 = i32(-2139095041);
   var running4_0 = f32();
   var lost4 = f32();
   var running7_0 = i32(-2147483648);
   var running7_1 = u32(0xffffffffu);
-  let opaque = select(0u, 1u, p.row_length == 0xffffffffu);
-  for (var e = lane; e < end; e += 32u) {
-    let v0 = in_x[base0 + e * p.stride_0_1];
-    let v3 = v0 * v0;
-    let own1_0 = v0;
-    let sum1 = fuse_hidden1(running1_0 + own1_0, opaque);
-    lost1 += fuse_lost1(running1_0, own1_0, sum1);
+  for (var chunk = lane; chunk < end; chunk += 32u) {
+    let e0 = chunk;
+    let v0_0 = in_x[base0 + e0 * p.stride_0_1];
+    let v3_0 = v0_0 * v0_0;
+    let own1_0_0 = v0_0;
+    let own2_0_0 = fuse_max_key1(v0_0);
+    let own4_0_0 = v3_0;
+    let own7_0_0 = fuse_min_key1(fuse_one_zero1(v0_0));
+    let own7_0_1 = e0;
+    let sum1 = fuse_hidden1(running1_0 + own1_0_0, opaque);
+    lost1 += fuse_lost1(running1_0, own1_0_0, sum1);
     running1_0 = sum1;
-    let own2_0 = fuse_max_key1(v0);
-    running2_0 = max(running2_0, own2_0);
-    let own4_0 = v3;
-    let sum4 = fuse_hidden1(running4_0 + own4_0, opaque);
-    lost4 += fuse_lost1(running4_0, own4_0, sum4);
+    running2_0 = max(running2_0, own2_0_0);
+    let sum4 = fuse_hidden1(running4_0 + own4_0_0, opaque);
+    lost4 += fuse_lost1(running4_0, own4_0_0, sum4);
     running4_0 = sum4;
-    let own7_0 = fuse_min_key1(fuse_one_zero1(v0));
-    let own7_1 = e;
-    let next_running7_0 = max(running7_0, own7_0);
-    let next_running7_1 = select(select(running7_1, own7_1, own7_0 > running7_0), min(running7_1, own7_1), running7_0 == own7_0);
+    let next_running7_0 = max(running7_0, own7_0_0);
+    let next_running7_1 = select(select(running7_1, own7_0_1, own7_0_0 > running7_0), min(running7_1, own7_0_1), running7_0 == own7_0_0);
     running7_0 = next_running7_0;
     running7_1 = next_running7_1;
   }

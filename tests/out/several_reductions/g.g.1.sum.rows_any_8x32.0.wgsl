@@ -50,11 +50,12 @@ fn main(
   var running1_0 = f32();
   var lost1 = f32();
   let opaque = select(0u, 1u, p.row_length == 0xffffffffu);
-  for (var e = lane; e < end; e += 32u) {
-    let v0 = in_x[base0 + e * p.stride_0_1];
-    let own1_0 = v0;
-    let sum1 = fuse_hidden1(running1_0 + own1_0, opaque);
-    lost1 += fuse_lost1(running1_0, own1_0, sum1);
+  for (var chunk = lane; chunk < end; chunk += 32u) {
+    let e0 = chunk;
+    let v0_0 = in_x[base0 + e0 * p.stride_0_1];
+    let own1_0_0 = v0_0;
+    let sum1 = fuse_hidden1(running1_0 + own1_0_0, opaque);
+    lost1 += fuse_lost1(running1_0, own1_0_0, sum1);
     running1_0 = sum1;
   }
   let restored1_0 = fuse_restored1(running1_0, lost1);

@@ -59,10 +59,11 @@ fn main(
   let base0 = p.offset_0 + k0 * p.stride_0_0;
   let base1 = p.offset_1 + k0 * p.stride_1_0;
   var running1_0 = i32(-2139095041);
-  for (var e = lane; e < end; e += 32u) {
-    let v0 = in_x[base0 + e * p.stride_0_1];
-    let own1_0 = fuse_max_key1(v0);
-    running1_0 = max(running1_0, own1_0);
+  for (var chunk = lane; chunk < end; chunk += 32u) {
+    let e0 = chunk;
+    let v0_0 = in_x[base0 + e0 * p.stride_0_1];
+    let own1_0_0 = fuse_max_key1(v0_0);
+    running1_0 = max(running1_0, own1_0_0);
   }
   shared0[local] = bitcast<u32>(running1_0);
   workgroupBarrier();
@@ -96,13 +97,14 @@ fn main(
   var running4_0 = f32();
   var lost4 = f32();
   let opaque = select(0u, 1u, p.row_length == 0xffffffffu);
-  for (var e = lane; e < end; e += 32u) {
-    let v0 = in_x[base0 + e * p.stride_0_1];
-    let v2 = v0 - v1;
-    let v3 = exp(v2);
-    let own4_0 = v3;
-    let sum4 = fuse_hidden1(running4_0 + own4_0, opaque);
-    lost4 += fuse_lost1(running4_0, own4_0, sum4);
+  for (var chunk = lane; chunk < end; chunk += 32u) {
+    let e0 = chunk;
+    let v0_0 = in_x[base0 + e0 * p.stride_0_1];
+    let v2_0 = v0_0 - v1;
+    let v3_0 = exp(v2_0);
+    let own4_0_0 = v3_0;
+    let sum4 = fuse_hidden1(running4_0 + own4_0_0, opaque);
+    lost4 += fuse_lost1(running4_0, own4_0_0, sum4);
     running4_0 = sum4;
   }
   let restored4_0 = fuse_restored1(running4_0, lost4);
@@ -135,13 +137,14 @@ fn main(
   workgroupBarrier();
   let s1_0_0_all = bitcast<f32>(shared1[local - lane]);
   let v4 = s1_0_0_all;
-  for (var e = lane; e < end; e += 32u) {
-    let v0 = in_x[base0 + e * p.stride_0_1];
-    let v2 = v0 - v1;
-    let v3 = exp(v2);
-    let v5 = v3 / v4;
+  for (var chunk = lane; chunk < end; chunk += 32u) {
+    let e0 = chunk;
+    let v0_0 = in_x[base0 + e0 * p.stride_0_1];
+    let v2_0 = v0_0 - v1;
+    let v3_0 = exp(v2_0);
+    let v5_0 = v3_0 / v4;
     if valid {
-      result_0[base1 + e * p.stride_1_1] = v5;
+      result_0[base1 + e0 * p.stride_1_1] = v5_0;
     }
   }
 }
