@@ -199,7 +199,9 @@ impl Context<'_> {
             return leads;
         }
         let operands = if is_pointwise(self.op(node)) { self.op(node).operands() } else { vec![] };
-        let leads = operands.into_iter().fold(false, |leads, x| self.leads_to(x, known) || leads);
+        // Every operand is looked at: all paths belong to the pattern, not only the first.
+        let each: Vec<bool> = operands.into_iter().map(|x| self.leads_to(x, known)).collect();
+        let leads = each.contains(&true);
         known.insert(node, leads);
         leads
     }

@@ -1,7 +1,7 @@
 //! WGSL for each pointwise operation, for scalars and for vectors of four.
 //!
 //! Where WGSL's own function may overflow, lose digits near zero, or leave NaN undefined, a helper function
-//! is called instead; `helpers` holds their texts.
+//! is called instead; `texts` holds them.
 //!
 //! NaN is tested by its bits: `x != x` is false for NaN in some of naga's back ends, and drivers may
 //! assume that there are none.
