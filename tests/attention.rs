@@ -245,7 +245,7 @@ fn many_keys() {
     let sizes: &[Dims<'_>] =
         &[&[("B", 1), ("M", 1), ("N", 1031)], &[("B", 2), ("M", 4), ("N", 640)], &[("B", 1), ("M", 37), ("N", 769)]];
     let source = "
-        pub fn all(q: f32[B, M, 32], k: f32[B, N, 32], v: f32[B, N, 32]) -> f32[B, M, 32] {
+        pub fn whole(q: f32[B, M, 32], k: f32[B, N, 32], v: f32[B, N, 32]) -> f32[B, M, 32] {
             matmul(softmax(matmul(q, transpose(k)) * 0.125), v)
         }
         pub fn seen(q: f32[B, M, 32], k: f32[B, N, 32], v: f32[B, N, 32], n: i32[B, 1, 1]) -> f32[B, M, 32] {

@@ -101,7 +101,7 @@ impl Report {
                 or_dash(row.gpu.map(micros)),
                 or_dash((row.flops > 0.0).then(|| row.teraflops())),
                 row.gigabytes(),
-                (row.tokens > 0.0).then(|| format!("{:.0}", row.tokens / row.seconds())).unwrap_or("–".to_owned()),
+                if row.tokens > 0.0 { format!("{:.0}", row.tokens / row.seconds()) } else { "–".to_owned() },
             );
         }
         table

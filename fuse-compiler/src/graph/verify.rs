@@ -362,7 +362,8 @@ mod tests {
             node.ty.dtype = DType::I32;
         };
         assert_eq!(verify(&graph(position)), Vec::<String>::new());
-        let cases: [(fn(&mut Node), &str); 7] = [
+        type Damage = fn(&mut Node);
+        let cases: [(Damage, &str); 7] = [
             (|node| reduce(node, ReduceOp::Sum, &[]), "axes are not sorted or missing"),
             (|node| reduce(node, ReduceOp::Sum, &[0, 0]), "axes are not sorted or missing"),
             (|node| reduce(node, ReduceOp::Sum, &[1]), "an axis does not exist"),
