@@ -20,7 +20,8 @@ use super::{Direction, EVERY_ADAPTERS_BYTES, Facts, LANES, MAX_SLICE_BYTES, Memb
 /// The longest row that a workgroup owns.
 pub(crate) const MAX_COLUMNS: u32 = 512;
 
-const _: () = assert!(Policy::FUSED.owned_columns == MAX_COLUMNS as u64, "the planner makes what the last member takes");
+const _: () =
+    assert!(Policy::FUSED.owned_columns == MAX_COLUMNS as u64, "the planner makes what the last member takes");
 
 /// Widths of tiles for a number of columns that is known at launch only.
 const WIDTHS: [u32; 4] = [128, 256, 384, MAX_COLUMNS];
