@@ -181,7 +181,8 @@ impl Member {
     }
 }
 
-/// The members of a group's family; `tile` restricts the aligned tiles to one (`#[schedule(tile = …)]`).
+/// The members of a group's family; `tile` restricts the aligned tiles to one (`#[schedule(tile = …)]`), except where a
+/// tile must have all columns.
 pub fn family(group: &Group, contraction: &Contraction, tile: Option<[u32; 3]>) -> Vec<Member> {
     let facts = Facts::new(group, contraction);
     let products = contraction.rhs.len() as u32;

@@ -8,7 +8,10 @@
 use fuse_artifact::Require;
 
 use crate::{
-    fusion::body::{Body, ValueOp},
+    fusion::{
+        Policy,
+        body::{Body, ValueOp},
+    },
     graph::ReduceOp,
 };
 
@@ -16,6 +19,9 @@ use super::{Direction, EVERY_ADAPTERS_BYTES, Facts, LANES, MAX_SLICE_BYTES, Memb
 
 /// The longest row that a workgroup owns.
 pub(crate) const MAX_COLUMNS: u32 = 512;
+
+const _: () =
+    assert!(Policy::FUSED.owned_columns == MAX_COLUMNS as u64, "the planner makes what the last member takes");
 
 /// Widths of tiles for a number of columns that is known at launch only.
 const WIDTHS: [u32; 4] = [128, 256, 384, MAX_COLUMNS];
