@@ -8,8 +8,8 @@ mod rows;
 
 use fuse_gpu::{__private::reference::Value, Device, Element, Float, Tensor};
 
-/// Units of rounding allowed, relative to the larger of 1 and the expected value: the sums have at most 24
-/// products of magnitude at most 1, and `f16` values are rounded between kernels.
+/// Units of rounding allowed, relative to the larger of 1 and the expected value: products sum at most 24
+/// terms of magnitude at most 1, reductions at most 780, and `f16` values are rounded between kernels.
 const ROUNDINGS: f64 = 64.0;
 
 fn device() -> Device {
