@@ -124,10 +124,11 @@ enum Breadth {
 /// The ways that a launch may choose between, the most fused first; the last assumes nothing and runs on every device.
 fn ways(graph: &Graph) -> Result<Vec<Way>, CompileError> {
     let mut ways: Vec<Way> = vec![];
-    let assumed = fusion::assume::products_keep_their_shape(graph);
+    // An assumption that some other part of the graph cannot keep (a product whose batch axes meet in a broadcast of their
+    // own) is none: the general graph is then compiled in full.
+    let assumed = fusion::assume::products_keep_their_shape(graph).filter(|(g, _)| graph::verify::verify(g).is_empty());
     let usual = assumed.is_none();
     let (common, assumes) = assumed.unwrap_or_else(|| (graph.clone(), vec![]));
-    check("assume", graph::verify::verify(&common))?;
     let orders = if graph.options.no_fuse { vec![common] } else { fusion::chains::orders(&common) };
     for order in orders {
         check("chains", graph::verify::verify(&order))?;
