@@ -162,7 +162,7 @@ pub fn is_items(tokens: &TokenStream) -> bool {
 }
 
 /// The `use` items at the head of a block or of an expression in braces; `None` if there are none. A block with imports
-/// compiles when it is [linked](imports::link).
+/// compiles when it is linked.
 pub fn head(tokens: TokenStream) -> Option<Head> {
     let sink = Sink::new();
     let content = braces_content(&tokens);

@@ -94,7 +94,7 @@ impl Tile {
 /// Padding of a row of workgroup memory in elements, against bank conflicts; keeps 16-byte alignment.
 pub const PAD: u32 = 4;
 
-/// Products that one kernel computes side by side: as many as leave the smallest tile's invocations [`MAX_SUMS`] sums.
+/// Products that one kernel computes side by side: as many as leave the smallest tile's invocations `MAX_SUMS` sums.
 pub const MAX_PRODUCTS: usize = 8;
 
 /// Sums per invocation, of its at most 255 registers on the GPUs that were measured.
