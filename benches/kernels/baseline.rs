@@ -62,6 +62,7 @@ pub(crate) fn copy(
         case: NAME.to_owned(),
         size,
         variant: "vec4".to_owned(),
+        alternative: None,
         picked: false,
         times,
         gpu: None,

@@ -1,9 +1,9 @@
 //! Cases that are more than a product: rows, norms, attention, gated and normalized products, whole encoder layers.
 
-use fuse_gpu::{Device, Error, Tensor, Tensor1, Tensor2, Tensor3, fuse};
+use fuse_gpu::{Device, Error, Tensor, Tensor1, Tensor2, Tensor3, artifact::Function, fuse};
 
 use crate::{
-    cases::{A, B, C, Case, D, Prepare, Sizes, names, prepared, upload},
+    cases::{A, B, C, Case, D, Prepare, Sizes, prepared, upload},
     data::{Real, gelu},
     encoder,
 };
@@ -76,7 +76,7 @@ fn case<T: Real>(
     name: &'static str,
     size: String,
     work: [f64; 2],
-    variants: fn() -> Vec<&'static str>,
+    function: fn() -> &'static Function,
     prepare: Prepare,
 ) -> Case {
     let [flops, elements] = work;
@@ -87,13 +87,13 @@ fn case<T: Real>(
         flops,
         bytes: elements * T::DTYPE.bytes() as f64,
         tokens: 0.0,
-        variants,
+        function,
         prepare,
     }
 }
 
 fn softmax<T: Real>(n: usize, name: &'static str) -> Case {
-    case::<T>(name, format!("{n}x{n}"), [0.0, (2 * n * n) as f64], || names(row_softmax::function::<T>()), {
+    case::<T>(name, format!("{n}x{n}"), [0.0, (2 * n * n) as f64], || row_softmax::function::<T>(), {
         Box::new(move |device| {
             let x = upload::<T, 2>(device, A, [n, n])?;
             let output = Tensor2::<T>::zeros(device, [n, n])?;
@@ -114,7 +114,7 @@ fn moments(values: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
 }
 
 fn norm<T: Real>(n: usize, name: &'static str) -> Case {
-    case::<T>(name, format!("{n}x{n}"), [0.0, (2 * n * n) as f64], || names(norm_gelu::function::<T>()), {
+    case::<T>(name, format!("{n}x{n}"), [0.0, (2 * n * n) as f64], || norm_gelu::function::<T>(), {
         Box::new(move |device| {
             let x = upload::<T, 2>(device, A, [n, n])?;
             let (gamma, beta) = (upload::<T, 1>(device, B, [n])?, upload::<T, 1>(device, C, [n])?);
@@ -130,7 +130,7 @@ fn norm<T: Real>(n: usize, name: &'static str) -> Case {
 }
 
 fn columns(n: usize) -> Case {
-    case::<f32>("sum over rows f32", format!("{n}x{n}"), [0.0, (n * n) as f64], || names(&column_sum::FUNCTION), {
+    case::<f32>("sum over rows f32", format!("{n}x{n}"), [0.0, (n * n) as f64], || &column_sum::FUNCTION, {
         Box::new(move |device| {
             let x = upload::<f32, 2>(device, A, [n, n])?;
             let expected = move |i: usize| (0..n).map(|row| A.at(row * n + i)).sum();
@@ -141,7 +141,7 @@ fn columns(n: usize) -> Case {
 }
 
 fn whole(n: usize) -> Case {
-    case::<f32>("sum of all f32", format!("{n}"), [0.0, n as f64], || names(&total::FUNCTION), {
+    case::<f32>("sum of all f32", format!("{n}"), [0.0, n as f64], || &total::FUNCTION, {
         Box::new(move |device| {
             let x = upload::<f32, 1>(device, A, [n])?;
             let expected = move |_: usize| (0..n).map(|i| A.at(i)).sum();
@@ -155,9 +155,9 @@ fn attention_case<T: Real>([heads, queries, keys]: [usize; 3], masked: bool, nam
     const HEAD: usize = 64;
     let flops = 4.0 * (heads * queries * keys * HEAD) as f64 * if masked { 0.5 } else { 1.0 };
     let elements = (2 * heads * (queries + keys) * HEAD) as f64;
-    let variants: fn() -> Vec<&'static str> =
-        if masked { || names(causal::function::<T>()) } else { || names(attention::function::<T>()) };
-    case::<T>(name, format!("{heads}x{queries}x{keys}x{HEAD}"), [flops, elements], variants, {
+    let function: fn() -> &'static Function =
+        if masked { || causal::function::<T>() } else { || attention::function::<T>() };
+    case::<T>(name, format!("{heads}x{queries}x{keys}x{HEAD}"), [flops, elements], function, {
         Box::new(move |device| {
             let q = upload::<T, 3>(device, A, [heads, queries, HEAD])?;
             let (k, v) =
@@ -188,7 +188,7 @@ fn attention_case<T: Real>([heads, queries, keys]: [usize; 3], masked: bool, nam
 
 fn gated([m, n, k]: [usize; 3]) -> Case {
     let work = [4.0 * (m * n * k) as f64, (m * k + 2 * k * n + m * n) as f64];
-    case::<f32>("silu(x·g) * (x·u) f32", format!("{m}x{n}x{k}"), work, || names(&gate_up::FUNCTION), {
+    case::<f32>("silu(x·g) * (x·u) f32", format!("{m}x{n}x{k}"), work, || &gate_up::FUNCTION, {
         Box::new(move |device| {
             let x = upload::<f32, 2>(device, A, [m, k])?;
             let (g, u) = (upload::<f32, 2>(device, B, [k, n])?, upload::<f32, 2>(device, C, [k, n])?);
@@ -207,7 +207,7 @@ fn gated([m, n, k]: [usize; 3]) -> Case {
 fn normed([m, k]: [usize; 2]) -> Case {
     const N: usize = 384;
     let work = [2.0 * (m * N * k) as f64, (m * k + k * N + 2 * m * N) as f64];
-    case::<f32>("layer_norm(x·w + r) f32", format!("{m}x{N}x{k}"), work, || names(&product_norm::FUNCTION), {
+    case::<f32>("layer_norm(x·w + r) f32", format!("{m}x{N}x{k}"), work, || &product_norm::FUNCTION, {
         Box::new(move |device| {
             let (x, w) = (upload::<f32, 2>(device, A, [m, k])?, upload::<f32, 2>(device, B, [k, N])?);
             let r = upload::<f32, 2>(device, C, [m, N])?;
@@ -282,22 +282,21 @@ fn layers<T: Real>([texts, length]: [usize; 2], name: &'static str) -> Case {
     let (width, hidden, tokens) = (encoder::WIDTH, encoder::HIDDEN, texts * length);
     let per_token = 2 * (4 * width * width + 2 * width * hidden) + 4 * length * width;
     let work = [6.0 * (tokens * per_token) as f64, 0.0];
-    let mut case =
-        case::<T>(name, format!("{texts}x{length}"), work, || names(encoder::encoder_layer::function::<T>()), {
-            Box::new(move |device| {
-                let layer = Layer::<T>::new(device)?;
-                let h = upload::<T, 3>(device, A, [texts, length, width])?;
-                let lengths = Tensor1::from_vec(device, vec![length as i32; texts], [texts])?;
-                let run =
-                    std::rc::Rc::new(move || (1..6).try_fold(layer.run(&h, &lengths)?, |h, _| layer.run(&h, &lengths)));
-                let again = run.clone();
-                let error = move || {
-                    let values = again()?.to_vec_blocking()?;
-                    Ok(if values.iter().all(|&x| Into::<f64>::into(x).is_finite()) { 0.0 } else { f64::NAN })
-                };
-                Ok(crate::cases::Prepared { launch: Box::new(move || run().map(drop)), error: Box::new(error) })
-            })
-        });
+    let mut case = case::<T>(name, format!("{texts}x{length}"), work, || encoder::encoder_layer::function::<T>(), {
+        Box::new(move |device| {
+            let layer = Layer::<T>::new(device)?;
+            let h = upload::<T, 3>(device, A, [texts, length, width])?;
+            let lengths = Tensor1::from_vec(device, vec![length as i32; texts], [texts])?;
+            let run =
+                std::rc::Rc::new(move || (1..6).try_fold(layer.run(&h, &lengths)?, |h, _| layer.run(&h, &lengths)));
+            let again = run.clone();
+            let error = move || {
+                let values = again()?.to_vec_blocking()?;
+                Ok(if values.iter().all(|&x| Into::<f64>::into(x).is_finite()) { 0.0 } else { f64::NAN })
+            };
+            Ok(crate::cases::Prepared { launch: Box::new(move || run().map(drop)), error: Box::new(error) })
+        })
+    });
     case.tokens = tokens as f64;
     case
 }

@@ -53,8 +53,8 @@ pub(crate) struct Case {
     pub(crate) bytes: f64,
     /// Tokens of text that it takes in; 0 if it is not about text.
     pub(crate) tokens: f64,
-    /// The names of the variants of its kernels.
-    pub(crate) variants: fn() -> Vec<&'static str>,
+    /// What it launches.
+    pub(crate) function: fn() -> &'static Function,
     /// Uploads operands.
     pub(crate) prepare: Prepare,
 }
@@ -155,26 +155,26 @@ pub(crate) const C: Values = Values { seed: 3 };
 pub(crate) const D: Values = Values { seed: 4 };
 
 fn pointwise(n: usize) -> [Case; 4] {
-    let case = |name, operands: usize, variants, prepare| Case {
+    let case = |name, operands: usize, function, prepare| Case {
         name,
         size: power_of_two(n),
         f16: false,
         flops: 0.0,
         bytes: ((operands + 1) * 4 * n) as f64,
         tokens: 0.0,
-        variants,
+        function,
         prepare,
     };
     let upload = move |device: &Device, values: Values| Tensor1::from_vec(device, values.vec(n), [n]);
     [
-        case("copy, by fuse!", 1, || names(&copy::FUNCTION), {
+        case("copy, by fuse!", 1, || &copy::FUNCTION, {
             Box::new(move |device| {
                 let a = upload(device, A)?;
                 let output = Tensor1::zeros(device, [n])?;
                 Ok(prepared(output, 0, move |y| copy::launch_into(&a, y), |i| A.at(i)))
             })
         }),
-        case("(a + b) * c", 3, || names(&scaled_sum::FUNCTION), {
+        case("(a + b) * c", 3, || &scaled_sum::FUNCTION, {
             Box::new(move |device| {
                 let (a, b, c) = (upload(device, A)?, upload(device, B)?, upload(device, C)?);
                 let output = Tensor1::zeros(device, [n])?;
@@ -182,7 +182,7 @@ fn pointwise(n: usize) -> [Case; 4] {
                 Ok(prepared(output, 0, move |y| scaled_sum::launch_into(&a, &b, &c, y), expected))
             })
         }),
-        case("relu(a + b)", 2, || names(&relu_sum::FUNCTION), {
+        case("relu(a + b)", 2, || &relu_sum::FUNCTION, {
             Box::new(move |device| {
                 let (a, b) = (upload(device, A)?, upload(device, B)?);
                 let output = Tensor1::zeros(device, [n])?;
@@ -190,7 +190,7 @@ fn pointwise(n: usize) -> [Case; 4] {
                 Ok(prepared(output, 0, move |y| relu_sum::launch_into(&a, &b, y), expected))
             })
         }),
-        case("sigmoid(a * b + c)", 3, || names(&sigmoid_product::FUNCTION), {
+        case("sigmoid(a * b + c)", 3, || &sigmoid_product::FUNCTION, {
             Box::new(move |device| {
                 let (a, b, c) = (upload(device, A)?, upload(device, B)?, upload(device, C)?);
                 let output = Tensor1::zeros(device, [n])?;
@@ -212,7 +212,7 @@ fn linear_algebra<T: Real>(shape: [usize; 3], names: [&'static str; 3]) -> Vec<C
     let [m, n, k] = shape;
     let mut cases = vec![product_case::<T>(shape, product_name)];
     let dot = move |i: usize, f: fn(f64) -> f64| A.dot(B, (0..k).map(|d| (i / n * k + d, d * n + i % n)), f);
-    cases.push(contraction::<T>(linear_name, shape, x + w + b + 2 * y, || self::names(linear::function::<T>()), {
+    cases.push(contraction::<T>(linear_name, shape, x + w + b + 2 * y, || linear::function::<T>(), {
         Box::new(move |device| {
             let (x, w) = (upload::<T, 2>(device, A, [m, k])?, upload::<T, 2>(device, B, [k, n])?);
             let (b, r) = (upload::<T, 1>(device, C, [n])?, upload::<T, 2>(device, D, [m, n])?);
@@ -221,7 +221,7 @@ fn linear_algebra<T: Real>(shape: [usize; 3], names: [&'static str; 3]) -> Vec<C
             Ok(prepared(output, k, move |y| linear::launch_into(&x, &w, &b, &r, y), expected))
         })
     }));
-    cases.push(contraction::<T>(gelu_name, shape, x + w + b + y, || self::names(gelu_linear::function::<T>()), {
+    cases.push(contraction::<T>(gelu_name, shape, x + w + b + y, || gelu_linear::function::<T>(), {
         Box::new(move |device| {
             let (x, w) = (upload::<T, 2>(device, A, [m, k])?, upload::<T, 2>(device, B, [k, n])?);
             let b = upload::<T, 1>(device, C, [n])?;
@@ -236,8 +236,8 @@ fn linear_algebra<T: Real>(shape: [usize; 3], names: [&'static str; 3]) -> Vec<C
 fn products<T: Real>(shape: [usize; 3], names: [&'static str; 2]) -> [Case; 2] {
     let [m, n, k] = shape;
     let [x, w, _, y] = elements(shape);
-    let variants = || self::names(product_transposed::function::<T>());
-    let transposed = contraction::<T>(names[1], shape, x + w + y, variants, {
+    let function = || product_transposed::function::<T>();
+    let transposed = contraction::<T>(names[1], shape, x + w + y, function, {
         Box::new(move |device| {
             let (x, w) = (upload::<T, 2>(device, A, [m, k])?, upload::<T, 2>(device, B, [n, k])?);
             let output = Tensor2::<T>::zeros(device, [m, n])?;
@@ -251,7 +251,7 @@ fn products<T: Real>(shape: [usize; 3], names: [&'static str; 2]) -> [Case; 2] {
 fn product_case<T: Real>(shape: [usize; 3], name: &'static str) -> Case {
     let [m, n, k] = shape;
     let [x, w, _, y] = elements(shape);
-    contraction::<T>(name, shape, x + w + y, || names(product::function::<T>()), {
+    contraction::<T>(name, shape, x + w + y, || product::function::<T>(), {
         Box::new(move |device| {
             let (x, w) = (upload::<T, 2>(device, A, [m, k])?, upload::<T, 2>(device, B, [k, n])?);
             let output = Tensor2::<T>::zeros(device, [m, n])?;
@@ -265,7 +265,7 @@ fn contraction<T: Real>(
     name: &'static str,
     [m, n, k]: [usize; 3],
     elements: usize,
-    variants: fn() -> Vec<&'static str>,
+    function: fn() -> &'static Function,
     prepare: Prepare,
 ) -> Case {
     Case {
@@ -275,7 +275,7 @@ fn contraction<T: Real>(
         flops: 2.0 * (m * n * k) as f64,
         bytes: (elements as u64 * T::DTYPE.bytes()) as f64,
         tokens: 0.0,
-        variants,
+        function,
         prepare,
     }
 }
@@ -308,13 +308,4 @@ pub(crate) fn prepared<T: Real, const R: usize>(
         Ok(worst_error::<T>(&values, depth, &expected))
     };
     Prepared { launch: Box::new(move || launch()), error: Box::new(error) }
-}
-
-/// The names of all variants of a function's kernels, each once.
-pub(crate) fn names(function: &'static Function) -> Vec<&'static str> {
-    let mut names: Vec<&str> =
-        function.kernels.iter().flat_map(|kernel| kernel.variants.iter()).map(|variant| &*variant.name).collect();
-    names.sort_unstable();
-    names.dedup();
-    names
 }

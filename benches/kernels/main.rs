@@ -13,10 +13,10 @@ mod encoder;
 mod measure;
 mod report;
 
-use std::{error::Error, fmt, path::PathBuf, process::ExitCode};
+use std::{collections::BTreeSet, error::Error, fmt, path::PathBuf, process::ExitCode};
 
 use clap::Parser;
-use fuse_gpu::Device;
+use fuse_gpu::{Device, artifact::Function};
 
 use crate::{
     cases::{Case, Prepared, Sizes},
@@ -33,9 +33,12 @@ struct Options {
     /// Only the cases whose name or size contains this; several select the cases that match any
     #[arg(long)]
     filter: Vec<String>,
-    /// Every variant of each kernel, not only the one that a launch picks
+    /// Every alternative of each function and every variant of each kernel, not only what a launch picks
     #[arg(long)]
     variants: bool,
+    /// Print how each launch was chosen and the time of each dispatch
+    #[arg(long)]
+    explain: bool,
     /// Write one JSON object per case to this file
     #[arg(long)]
     json: Option<PathBuf>,
@@ -73,7 +76,7 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     let mut failures = vec![];
     for case in cases::all(&sizes) {
         if wanted(case.name, &case.size) {
-            run_case(&device, &case, options.variants, effort, &mut report, &mut failures)?;
+            run_case(&device, &case, options, effort, &mut report, &mut failures)?;
         }
     }
     println!("\n{}", report.table());
@@ -84,12 +87,12 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     }
 }
 
-/// Measures a case as a launch runs it and, if asked for, with each variant of its kernels. A failure is noted and
+/// Measures a case as a launch runs it and, if asked for, every other way to run it. A failure is noted and
 /// the rest goes on, because time on a large GPU is scarce.
 fn run_case(
     device: &Device,
     case: &Case,
-    variants: bool,
+    options: &Options,
     effort: Effort,
     report: &mut Report,
     failures: &mut Vec<String>,
@@ -105,24 +108,63 @@ fn run_case(
             return Ok(());
         }
     };
-    let names = if variants { (case.variants)() } else { vec![] };
-    for forced in std::iter::once(None).chain(names.into_iter().map(Some)) {
-        device.force_variant(forced);
-        match run_variant(device, case, &prepared, forced, effort) {
+    let others = if options.variants { ways((case.function)()) } else { vec![] };
+    for way in std::iter::once(Way::default()).chain(others) {
+        device.force_alternative(way.alternative);
+        device.force_variant(way.variant);
+        match run_way(device, case, &prepared, way, effort) {
             Ok(row) => report.add(row)?,
-            // The variant does not fit these sizes or this adapter.
-            Err(Failure::Launch(fuse_gpu::Error::Variant { .. })) => {}
+            // It does not fit these sizes or this adapter.
+            Err(Failure::Launch(fuse_gpu::Error::Variant { .. } | fuse_gpu::Error::Alternative { .. })) => continue,
             Err(failure) => {
-                let failure = format!("{} {} ({}): {failure}", case.name, case.size, forced.unwrap_or("picked"));
+                let failure = format!("{} {} ({way}): {failure}", case.name, case.size);
                 println!("{failure}");
                 failures.push(failure);
             }
         }
+        if options.explain && way.variant.is_none() && device.info().timestamps {
+            match device.profile(&prepared.launch) {
+                Ok((_, profile)) => println!("{profile}"),
+                Err(error) => println!("no profile: {error}"),
+            }
+        }
     }
+    device.force_alternative(None);
     device.force_variant(None);
     drop(prepared);
     device.trim();
     Ok(())
+}
+
+/// How to run a function: what a launch does not choose itself.
+#[derive(Clone, Copy, Default)]
+struct Way {
+    alternative: Option<usize>,
+    variant: Option<&'static str>,
+}
+
+impl fmt::Display for Way {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.alternative, self.variant) {
+            (None, None) => write!(f, "picked"),
+            (alternative, variant) => {
+                write!(f, "alternative {}, {}", alternative.unwrap_or(0), variant.unwrap_or("picked"))
+            }
+        }
+    }
+}
+
+/// Every alternative of a function, with variants as chosen and with each that some kernel of it has.
+fn ways(function: &'static Function) -> Vec<Way> {
+    let mut ways = vec![];
+    for (index, alternative) in std::iter::once(function).chain(function.alternatives.iter()).enumerate() {
+        let variants = alternative.kernels.iter().flat_map(|kernel| kernel.variants.iter());
+        let names: BTreeSet<&str> = variants.map(|variant| &*variant.name).collect();
+        let way = |variant| Way { alternative: Some(index), variant };
+        ways.push(way(None));
+        ways.extend(names.into_iter().map(|name| way(Some(name))));
+    }
+    ways
 }
 
 /// Why a case has no time.
@@ -148,13 +190,7 @@ impl fmt::Display for Failure {
     }
 }
 
-fn run_variant(
-    device: &Device,
-    case: &Case,
-    prepared: &Prepared,
-    forced: Option<&str>,
-    effort: Effort,
-) -> Result<Row, Failure> {
+fn run_way(device: &Device, case: &Case, prepared: &Prepared, way: Way, effort: Effort) -> Result<Row, Failure> {
     (prepared.launch)()?;
     let error = (prepared.error)()?;
     if error.is_nan() || error > 1.0 {
@@ -165,8 +201,9 @@ fn run_variant(
     Ok(Row {
         case: case.name.to_owned(),
         size: case.size.clone(),
-        variant: profiled.as_ref().map_or_else(|| forced.unwrap_or("?").to_owned(), |found| found.variants.clone()),
-        picked: forced.is_none(),
+        variant: profiled.as_ref().map_or_else(|| way.to_string(), |found| found.variants.clone()),
+        alternative: way.alternative,
+        picked: way.alternative.is_none(),
         times,
         gpu: profiled.map(|profiled| profiled.time),
         flops: case.flops,

@@ -14,6 +14,8 @@ pub(crate) struct Row {
     pub(crate) size: String,
     /// The variants that ran.
     pub(crate) variant: String,
+    /// The alternative of the function that was asked for.
+    pub(crate) alternative: Option<usize>,
     /// Whether the launch chose them itself.
     pub(crate) picked: bool,
     /// The times.
@@ -32,7 +34,11 @@ pub(crate) struct Row {
 
 impl Row {
     fn variant_text(&self) -> String {
-        if self.picked { format!("{} (picked)", self.variant) } else { self.variant.clone() }
+        match self.alternative {
+            Some(index) => format!("{index}: {}", self.variant),
+            None if self.picked => format!("{} (picked)", self.variant),
+            None => self.variant.clone(),
+        }
     }
 
     fn seconds(&self) -> f64 {
@@ -118,6 +124,7 @@ fn line(adapter: &str, row: &Row) -> serde_json::Value {
         "case": row.case,
         "size": row.size,
         "variant": row.variant,
+        "alternative": row.alternative,
         "picked": row.picked,
         "median_us": micros(row.times.median),
         "min_us": micros(row.times.min),

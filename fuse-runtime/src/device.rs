@@ -172,13 +172,20 @@ impl Device {
     /// As a launch with such tensors.
     pub fn explain(&self, function: &Function, shapes: &[&[usize]]) -> Result<Explanation, Error> {
         let shapes = shapes.iter().map(|dims| Shape::new(dims)).collect::<Result<Vec<_>, _>>()?;
-        crate::plan::explain(function, &shapes, self.info(), self.inner.plans.forced().as_deref())
+        crate::plan::explain(function, &shapes, self.info(), &self.inner.plans.forced())
     }
 
     /// For tests and tuning: from now on, kernels that have a variant with this name use it; kernels that have
     /// none choose as usual. A launch for which the variant's requirements do not hold is [`Error::Variant`].
     pub fn force_variant(&self, name: Option<&str>) {
-        self.inner.plans.force(name);
+        self.inner.plans.force(|forced| forced.variant = name.map(Into::into));
+    }
+
+    /// For tests and tuning: from now on, every function runs as this alternative (0: the function itself, otherwise
+    /// one more than its place in [`Function::alternatives`]). A launch of a function without it, or whose shapes do not
+    /// suit it, is [`Error::Alternative`].
+    pub fn force_alternative(&self, index: Option<usize>) {
+        self.inner.plans.force(|forced| forced.alternative = index);
     }
 
     /// Gives the device up: this and every later call with it or its tensors is [`Error::DeviceLost`].

@@ -9,7 +9,7 @@ use fuse_artifact::{DType, Function, ParamKind, Slot};
 use crate::{
     Device, Element, Error, Tensor,
     lock::lock,
-    plan::{LaunchPlan, Selection, legal_variants, usable_alternatives},
+    plan::{LaunchPlan, Selection, Variants, legal_variants, usable_alternatives},
     pool::Storage,
     raw::RawTensor,
     record::{Buffers, Recorder},
@@ -117,13 +117,14 @@ pub fn launch_dynamic(function: &'static Function, args: &[Arg<'_>]) -> Result<V
 /// As [`launch_dynamic`], with variant `choice[k]` for kernel `k` of the alternative that would run. Plans nothing in
 /// advance: for tests and tuning.
 pub fn launch_with(function: &'static Function, args: &[Arg<'_>], choice: &[usize]) -> Result<Vec<RawTensor>, Error> {
-    launch_selected(function, args, Selection::Indices(choice))
+    let selection = Selection { variants: Variants::Indices(choice), ..Selection::default() };
+    launch_selected(function, args, selection)
 }
 
 /// As [`launch_dynamic`], by alternative `n` of the function (0 is the function itself), whether or not it is the
 /// fastest. Plans nothing in advance: for tests and tuning.
 pub fn launch_alternative(function: &'static Function, args: &[Arg<'_>], n: usize) -> Result<Vec<RawTensor>, Error> {
-    launch_selected(function, args, Selection::Alternative(n))
+    launch_selected(function, args, Selection { alternative: Some(n), ..Selection::default() })
 }
 
 fn launch_selected(

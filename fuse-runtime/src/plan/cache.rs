@@ -9,7 +9,7 @@ use std::{
 
 use fuse_artifact::Function;
 
-use super::{LaunchPlan, Selection};
+use super::{LaunchPlan, Selection, Variants};
 use crate::{Device, Error, lock::lock, shape::Shape};
 
 /// Plans that are kept.
@@ -25,8 +25,23 @@ pub(crate) struct PlanCache {
 struct State {
     /// By [`hash`]; functions with equal hashes share a list.
     plans: HashMap<u64, Vec<Arc<LaunchPlan>>>,
+    forced: Forced,
+}
+
+/// What callers choose in place of the cost model.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Forced {
     /// The variant name that `Device::force_variant` asked for.
-    forced: Option<Arc<str>>,
+    pub(crate) variant: Option<Arc<str>>,
+    /// The alternative that `Device::force_alternative` asked for.
+    pub(crate) alternative: Option<usize>,
+}
+
+impl Forced {
+    pub(crate) fn selection(&self) -> Selection<'_> {
+        let variants = self.variant.as_deref().map_or(Variants::Best, Variants::Named);
+        Selection { alternative: self.alternative, variants }
+    }
 }
 
 impl PlanCache {
@@ -52,12 +67,11 @@ impl PlanCache {
             state.forced.clone()
         };
         // Planning may compile pipelines: other threads must not wait for that.
-        let selection = forced.as_deref().map_or(Selection::Best, Selection::Named);
         let shapes: Vec<Shape> = shapes.collect();
-        let plan = LaunchPlan::new(function, &shapes, device.info(), selection, &device.inner.pipelines)?;
+        let plan = LaunchPlan::new(function, &shapes, device.info(), forced.selection(), &device.inner.pipelines)?;
         let plan = Arc::new(plan);
         let mut state = lock(&self.state);
-        // A plan made for another forced variant must not stay.
+        // A plan made while something else was forced must not stay.
         if state.forced == forced {
             if state.plans.len() >= MAX_PLANS {
                 state.plans.clear();
@@ -67,14 +81,14 @@ impl PlanCache {
         Ok(plan)
     }
 
-    /// From now on, prefers variants of this name.
-    pub(crate) fn force(&self, name: Option<&str>) {
+    /// Changes what is forced from now on.
+    pub(crate) fn force(&self, change: impl FnOnce(&mut Forced)) {
         let mut state = lock(&self.state);
-        state.forced = name.map(Arc::from);
+        change(&mut state.forced);
         state.plans.clear();
     }
 
-    pub(crate) fn forced(&self) -> Option<Arc<str>> {
+    pub(crate) fn forced(&self) -> Forced {
         lock(&self.state).forced.clone()
     }
 }

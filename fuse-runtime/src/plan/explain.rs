@@ -5,8 +5,8 @@ use std::fmt;
 use fuse_artifact::Function;
 
 use super::{
-    Selection,
     alternative::{Considered, Selected, consider_all},
+    cache::Forced,
     choose,
     choose::Candidate,
     selected,
@@ -53,9 +53,9 @@ pub(crate) fn explain(
     function: &Function,
     shapes: &[Shape],
     info: &DeviceInfo,
-    forced: Option<&str>,
+    forced: &Forced,
 ) -> Result<Explanation, Error> {
-    let selection = forced.map_or(Selection::Best, Selection::Named);
+    let selection = forced.selection();
     let alternatives = consider_all(function, shapes, info)?
         .into_iter()
         .map(|verdict| verdict.map(|selected| selected.cost).map_err(|error| error.to_string()))

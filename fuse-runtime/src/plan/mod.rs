@@ -38,17 +38,25 @@ use crate::{
     shape::Shape,
 };
 
-/// How variants are chosen.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Selection<'a> {
+/// What the cost model does not choose.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Selection<'a> {
+    /// This alternative of the function (0: the function itself).
+    pub(crate) alternative: Option<usize>,
+    /// These variants.
+    pub(crate) variants: Variants<'a>,
+}
+
+/// How the variant of a kernel is chosen.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) enum Variants<'a> {
     /// By the cost model.
+    #[default]
     Best,
-    /// The variant of this name in kernels that have one.
+    /// The one of this name in kernels that have one.
     Named(&'a str),
     /// By index, one per kernel.
     Indices(&'a [usize]),
-    /// By the cost model, in this alternative of the function (0: the function itself).
-    Alternative(usize),
 }
 
 /// A launch, ready but for buffers and host scalars.
@@ -163,9 +171,9 @@ fn selected<'f>(
     info: &DeviceInfo,
     selection: Selection<'_>,
 ) -> Result<Selected<'f>, Error> {
-    match selection {
-        Selection::Alternative(index) => select_index(function, index, shapes, info),
-        Selection::Best | Selection::Named(_) | Selection::Indices(_) => select(function, shapes, info),
+    match selection.alternative {
+        Some(index) => select_index(function, index, shapes, info),
+        None => select(function, shapes, info),
     }
 }
 
@@ -176,10 +184,10 @@ fn choose(
     selection: Selection<'_>,
 ) -> Result<Candidate, Error> {
     let Considered { kernel, domain, candidates: all } = considered;
-    let wanted = match selection {
-        Selection::Best | Selection::Alternative(_) => None,
-        Selection::Named(name) => kernel.variants.iter().position(|variant| variant.name == name),
-        Selection::Indices(indices) => indices.get(index).copied(),
+    let wanted = match selection.variants {
+        Variants::Best => None,
+        Variants::Named(name) => kernel.variants.iter().position(|variant| variant.name == name),
+        Variants::Indices(indices) => indices.get(index).copied(),
     };
     let Some(wanted) = wanted else {
         return best(domain.kind, all).ok_or_else(|| no_variant(kernel, all, info));
