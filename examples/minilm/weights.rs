@@ -5,6 +5,7 @@ use std::path::Path;
 
 use anyhow::{Context, bail};
 use fuse_gpu::{Device, Element, Tensor};
+use half::{bf16, f16};
 use safetensors::{Dtype, SafeTensors};
 
 /// The tensors of a file.
@@ -45,17 +46,20 @@ impl<'a> Weights<'a> {
     /// The values of the tensor `name`.
     ///
     /// # Errors
-    /// If there is no such tensor, or it has another shape or precision than expected.
+    /// If there is no such tensor, it has another shape than expected, or it is not of floats.
     pub(crate) fn values(&self, name: &str, shape: &[usize]) -> anyhow::Result<Vec<f32>> {
         let view = self.view(name)?;
         if view.shape() != shape {
             bail!("tensor `{name}`: expected shape {shape:?}, found {:?}", view.shape());
         }
-        if view.dtype() != Dtype::F32 {
-            bail!("tensor `{name}`: expected F32, found {:?}", view.dtype());
-        }
-        let (words, _) = view.data().as_chunks::<4>();
-        Ok(words.iter().map(|&word| f32::from_le_bytes(word)).collect())
+        let data = view.data();
+        let halves = || data.as_chunks::<2>().0.iter().copied();
+        Ok(match view.dtype() {
+            Dtype::F32 => data.as_chunks::<4>().0.iter().map(|&bytes| f32::from_le_bytes(bytes)).collect(),
+            Dtype::F16 => halves().map(|bytes| f16::from_le_bytes(bytes).to_f32()).collect(),
+            Dtype::BF16 => halves().map(|bytes| bf16::from_le_bytes(bytes).to_f32()).collect(),
+            other => bail!("tensor `{name}`: expected F32, F16 or BF16, found {other:?}"),
+        })
     }
 
     /// The tensor `name` on a device.
@@ -85,18 +89,25 @@ mod tests {
 
     use super::*;
 
+    /// A file with the tensor `w` of the numbers 0 to 5; other dtypes than floats have the bits of `f32`.
     fn file(shape: &[usize], dtype: Dtype) -> Vec<u8> {
-        let bytes: Vec<u8> = (0..6).flat_map(|i| (i as f32).to_le_bytes()).collect();
+        let bytes: Vec<u8> = match dtype {
+            Dtype::F16 => (0..6).flat_map(|i| f16::from_f32(i as f32).to_le_bytes()).collect(),
+            Dtype::BF16 => (0..6).flat_map(|i| bf16::from_f32(i as f32).to_le_bytes()).collect(),
+            _ => (0..6).flat_map(|i| (i as f32).to_le_bytes()).collect(),
+        };
         let view = TensorView::new(dtype, shape.to_vec(), &bytes).unwrap();
         serialize(BTreeMap::from([("w".to_owned(), view)]), None).unwrap()
     }
 
     #[test]
     fn values_come_with_the_expected_shape() {
-        let bytes = file(&[2, 3], Dtype::F32);
-        let weights = Weights::parse(Path::new("w.safetensors"), &bytes).unwrap();
-        assert_eq!(weights.values("w", &[2, 3]).unwrap(), [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]);
-        assert_eq!(weights.rows("w", 3).unwrap(), 2);
+        for dtype in [Dtype::F32, Dtype::F16, Dtype::BF16] {
+            let bytes = file(&[2, 3], dtype);
+            let weights = Weights::parse(Path::new("w.safetensors"), &bytes).unwrap();
+            assert_eq!(weights.values("w", &[2, 3]).unwrap(), [0.0, 1.0, 2.0, 3.0, 4.0, 5.0], "{dtype:?}");
+            assert_eq!(weights.rows("w", 3).unwrap(), 2);
+        }
     }
 
     #[test]
@@ -111,7 +122,7 @@ mod tests {
 
         let bytes = file(&[2, 3], Dtype::I32);
         let weights = Weights::parse(Path::new("w.safetensors"), &bytes).unwrap();
-        assert_eq!(text(weights.values("w", &[2, 3])), "tensor `w`: expected F32, found I32");
+        assert_eq!(text(weights.values("w", &[2, 3])), "tensor `w`: expected F32, F16 or BF16, found I32");
     }
 
     #[test]

@@ -29,6 +29,8 @@ pub struct Work {
     pub score: u32,
     /// Per element of the values.
     pub value: u32,
+    /// Whether a mask hides half of the scores, and later queries see more keys.
+    pub causal: bool,
 }
 
 /// The space of indices of a kernel.

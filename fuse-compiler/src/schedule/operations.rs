@@ -5,6 +5,7 @@
 
 use fuse_artifact::Work;
 
+use super::visible;
 use crate::{
     fusion::{
         Group, GroupKind,
@@ -32,6 +33,12 @@ pub fn work(group: &Group) -> Work {
             rhs: of(&attention.key.0),
             score: of(&attention.score.0),
             value: of(&attention.value.0),
+            causal: visible::grows(&visible::limits(
+                &attention.score.0,
+                attention.score.1,
+                &group.accesses,
+                group.shape.len() - 2,
+            )),
         },
     }
 }

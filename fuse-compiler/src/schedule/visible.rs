@@ -63,9 +63,11 @@ pub fn limits(body: &Body, score: ValueId, accesses: &[KernelAccess], batch: usi
     limits
 }
 
-/// Whether some limit moves with the query, so that workgroups have different numbers of keys.
-pub fn depends_on_query(limits: &[Limit]) -> bool {
-    limits.iter().any(|limit| limit.slope != 0)
+/// Whether later queries see more keys, and no key is lost at the other end: half of all scores are visible, and of them the
+/// last queries have most.
+pub fn grows(limits: &[Limit]) -> bool {
+    let moves = |side| limits.iter().any(|limit| limit.side == side && limit.slope > 0);
+    moves(Side::End) && !moves(Side::First)
 }
 
 struct Search<'a> {

@@ -54,8 +54,8 @@ fn variant(group: &Group, attention: &Attention, names: &Names, member: &Member)
     if member.split {
         passes.push(combine::pass(source, names));
     }
-    // A part hands over its share of each output, and of each row the largest score and the sum of exponentials.
-    let scratch = if member.split { Scratch { per_output: 1, per_row: 2 } } else { Scratch::default() };
+    // A part hands over its share of each output and of each row.
+    let scratch = if member.split { Scratch { per_output: 1, per_row: output::ROW_WORDS } } else { Scratch::default() };
     Variant {
         name: member.name.clone().into(),
         requires: member.requires.clone().into(),
@@ -186,7 +186,7 @@ fn begin<'a>(source: Source<'a>, names: &'a Names) -> (Shader<'a>, Extents) {
     let extents = Extents::new(&mut shader, source.group);
     score::declare(&mut shader, source, &extents, lanes);
     if source.member.split {
-        output::declare_partial(&mut shader, &extents);
+        output::declare_partial(&mut shader, &extents, lanes);
     } else {
         output::declare(&mut shader, source.group, &extents, lanes);
     }
@@ -198,6 +198,7 @@ fn locate(source: Source<'_>, shader: &mut Shader<'_>, extents: &Extents, main: 
     let workgroups = shader.uniform(Uniform::Workgroups);
     let tiles = shader.uniform(Uniform::RowTiles);
     let limits = source.limits();
+    let grows = visible::grows(&limits);
     main.line("let id = workgroup.x + workgroup.y * workgroups.x;");
     main.line(format!("if id >= {workgroups} {{"));
     main.line("return;");
@@ -205,25 +206,33 @@ fn locate(source: Source<'_>, shader: &mut Shader<'_>, extents: &Extents, main: 
     if source.member.split {
         let batches = extents.axes.batches(shader);
         let split_depth = shader.uniform(Uniform::SplitDepth);
-        main.line(format!("let batch = (id / {tiles}) % ({batches});"));
-        main.line(format!("let part = id / ({tiles} * {batches});"));
+        if grows {
+            // The longest work starts first, and what is short fills the gaps at the end.
+            let splits = shader.uniform(Uniform::Splits);
+            main.line(format!("let batch = id % ({batches});"));
+            main.line(format!("let part = (id / ({batches})) % {splits};"));
+            main.line(format!("let row0 = ({tiles} - 1u - id / ({batches} * {splits})) * {rows}u;"));
+        } else {
+            main.line(format!("let batch = (id / {tiles}) % ({batches});"));
+            main.line(format!("let part = id / ({tiles} * {batches});"));
+            main.line(format!("let row0 = (id % {tiles}) * {rows}u;"));
+        }
         main.line("split = part;");
         main.line(format!("var key_begin = part * {split_depth};"));
         main.line(format!("var key_end = min({}, key_begin + {split_depth});", extents.keys()));
     } else {
         main.line(format!("let batch = id / {tiles};"));
+        main.line(format!("let position = id % {tiles};"));
+        if grows {
+            // Every other batch (in the sequence of Thue and Morse, which repeats with no period) starts with the longest
+            // work: workgroups that share a compute unit then have much the same together.
+            main.line("let forwards = (countOneBits(batch) & 1u) == 1u;");
+            main.line(format!("let row0 = select({tiles} - 1u - position, position, forwards) * {rows}u;"));
+        } else {
+            main.line(format!("let row0 = position * {rows}u;"));
+        }
         main.line("var key_begin = 0u;");
         main.line(format!("var key_end = {};", extents.keys()));
-    }
-    // Where later queries see more keys, every other batch (in the sequence of Thue and Morse, which repeats with no
-    // period) starts with the longest work: workgroups that share a compute unit then have much the same together.
-    let grows = limits.iter().any(|limit| limit.side == visible::Side::End && limit.slope > 0);
-    main.line(format!("let position = id % {tiles};"));
-    if grows {
-        main.line("let forwards = (countOneBits(batch) & 1u) == 1u;");
-        main.line(format!("let row0 = select({tiles} - 1u - position, position, forwards) * {rows}u;"));
-    } else {
-        main.line(format!("let row0 = position * {rows}u;"));
     }
     extents.axes.decode_batch(shader, main);
     limits::apply(source, shader, extents, main, &limits, rows, step);

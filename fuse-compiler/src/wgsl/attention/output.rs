@@ -52,37 +52,49 @@ pub(super) fn declare_normalizer(shader: &mut Shader<'_>, extents: &Extents) {
     shader.module.append(&lines);
 }
 
+/// Words of a part's share of a row: the largest score, the sum of exponentials, and nothing, so that shares are vectors.
+pub(super) const ROW_WORDS: u32 = 4;
+
 /// Declares `finish(batch, b0 …, row, column, output)` and `finish_row(batch, row, largest, total)`, which store the share
-/// of the part `split`: first all parts' outputs, then for each part and row the largest score and the sum of
-/// exponentials.
-pub(super) fn declare_partial(shader: &mut Shader<'_>, extents: &Extents) {
-    let scratch = shader.buffer(Slot::Scratch, DType::F32, 1, true);
+/// of the part `split`, `lanes` words at a time: first all parts' outputs, then for each part and row its [`ROW_WORDS`].
+pub(super) fn declare_partial(shader: &mut Shader<'_>, extents: &Extents, lanes: u32) {
+    let scratch = shader.buffer(Slot::Scratch, DType::F32, lanes, true);
     let batches = extents.axes.batches(shader);
     let ty = vector_type(COMPUTED, 4);
     let (rows, columns) = (extents.queries(), extents.columns());
     let parameters = extents.axes.batch_parameters();
-    let outside = shader.uniform(Uniform::Count);
+    let count = shader.uniform(Uniform::Count);
     let splits = shader.uniform(Uniform::Splits);
     let mut lines = Lines::default();
     lines.line("var<private> split: u32;");
     lines.line(format!("fn finish(batch: u32, {parameters}row: u32, column: u32, output: {ty}) {{"));
-    lines.line(format!("if row >= {rows} {{"));
+    let outside = if lanes == 1 { String::new() } else { format!(" || column >= {columns}") };
+    lines.line(format!("if row >= {rows}{outside} {{"));
     lines.line("return;");
     lines.line("}");
     lines.line(format!("let at = ((split * {batches} + batch) * {rows} + row) * {columns} + column;"));
-    for e in 0..4 {
-        lines.line(format!("if column + {e}u < {columns} {{"));
-        lines.line(format!("{scratch}[at + {e}u] = output[{e}];"));
-        lines.line("}");
+    if lanes == 4 {
+        lines.line(format!("{scratch}[at / 4u] = output;"));
+    } else {
+        for e in 0..4 {
+            lines.line(format!("if column + {e}u < {columns} {{"));
+            lines.line(format!("{scratch}[at + {e}u] = output[{e}];"));
+            lines.line("}");
+        }
     }
     lines.line("}");
     lines.line("fn finish_row(batch: u32, row: u32, largest: f32, total: f32) {");
     lines.line(format!("if row >= {rows} {{"));
     lines.line("return;");
     lines.line("}");
-    lines.line(format!("let at = {splits} * {outside} + ((split * {batches} + batch) * {rows} + row) * 2u;"));
-    lines.line(format!("{scratch}[at] = largest;"));
-    lines.line(format!("{scratch}[at + 1u] = total;"));
+    let line = format!("(split * {batches} + batch) * {rows} + row");
+    lines.line(format!("let at = {splits} * {count} + ({line}) * {ROW_WORDS}u;"));
+    if lanes == 4 {
+        lines.line(format!("{scratch}[at / 4u] = vec4<f32>(largest, total, 0.0, 0.0);"));
+    } else {
+        lines.line(format!("{scratch}[at] = largest;"));
+        lines.line(format!("{scratch}[at + 1u] = total;"));
+    }
     lines.line("}");
     shader.module.append(&lines);
 }

@@ -10,7 +10,7 @@ mod attention;
 mod contraction;
 mod reduction;
 
-use fuse_artifact::{DomainKind, Kernel, Schedule, Slot, Space, Variant, Work};
+use fuse_artifact::{DomainKind, Kernel, Pass, Schedule, Slot, Space, Variant, Work};
 
 use super::{
     choose::Split,
@@ -26,6 +26,8 @@ pub(crate) struct Machine {
     busy_invocations: f64,
     /// Invocations that one unit holds at a time.
     resident_invocations: f64,
+    /// Workgroup memory of one unit in bytes.
+    workgroup_bytes: f64,
     /// Bytes on their way that keep one unit's share of the memory bandwidth busy.
     bytes_in_flight: f64,
     /// Bytes that stay in the cache which all units share.
@@ -47,6 +49,7 @@ impl Machine {
                 units: 132,
                 busy_invocations: 128.0,
                 resident_invocations: 2048.0,
+                workgroup_bytes: 2.3e5,
                 bytes_in_flight: 16384.0,
                 cache_bytes: 5e7,
                 work_per_byte: 5.0,
@@ -57,6 +60,7 @@ impl Machine {
                 units: 24,
                 busy_invocations: 128.0,
                 resident_invocations: 1024.0,
+                workgroup_bytes: 6.5e4,
                 bytes_in_flight: 8192.0,
                 cache_bytes: 4e6,
                 work_per_byte: 12.0,
@@ -67,6 +71,7 @@ impl Machine {
                 units: 4,
                 busy_invocations: 1.0,
                 resident_invocations: 1.0,
+                workgroup_bytes: 1.0,
                 bytes_in_flight: 1.0,
                 cache_bytes: 1.6e7,
                 work_per_byte: 0.5,
@@ -79,6 +84,12 @@ impl Machine {
     /// Workgroups of `threads` invocations that one unit holds at a time.
     fn resident(&self, threads: f64) -> f64 {
         (self.resident_invocations / threads).floor().max(1.0)
+    }
+
+    /// Workgroups of a pass that one unit holds at a time.
+    fn resident_workgroups(&self, pass: &Pass) -> f64 {
+        let by_memory = (self.workgroup_bytes / f64::from(pass.workgroup_bytes.max(1))).floor().max(1.0);
+        self.resident(f64::from(pass.workgroup_size.max(1))).min(by_memory)
     }
 
     /// The time to move `bytes` of device memory, by `workgroups` that each ask for `in_flight` bytes before they wait.
@@ -186,7 +197,7 @@ fn distinct_bytes(variant: &Variant, domain: &Domain, access: &Strides) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use fuse_artifact::{Binding, DType, Grid, Pass, Scratch};
+    use fuse_artifact::{Binding, DType, Grid, Scratch};
 
     use super::*;
 
