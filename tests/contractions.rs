@@ -258,3 +258,141 @@ fn special_numbers_stay_in_their_rows() {
     }
     sweep.finish();
 }
+
+/// Sizes for reductions along the depth: below, at and beyond what the invocations of a row take in one step.
+const DEEP: Sizes<'static> = &[
+    [("M", 1), ("N", 1), ("K", 1)],
+    [("M", 1), ("N", 36), ("K", 1100)],
+    [("M", 17), ("N", 7), ("K", 31)],
+    [("M", 5), ("N", 68), ("K", 68)],
+    [("M", 33), ("N", 64), ("K", 288)],
+    [("M", 70), ("N", 36), ("K", 96)],
+    [("M", 3), ("N", 13), ("K", 1)],
+];
+
+/// Nothing along one axis.
+const EMPTY: Sizes<'static> =
+    &[[("M", 4), ("N", 8), ("K", 0)], [("M", 0), ("N", 8), ("K", 4)], [("M", 4), ("N", 0), ("K", 4)]];
+
+/// Whether the first plan's kernel reduces the rows of its left operand.
+fn reduces_operand(program: &Program) -> bool {
+    program.function.kernels[0].work.row_passes > 0
+}
+
+#[test]
+fn normalized_rows_are_multiplied_by_the_kernel_that_normalizes_them() {
+    for dtype in [DType::F32, DType::F16] {
+        let source = format!(
+            "pub fn rms(x: {dtype}[M, K], g: {dtype}[K], w: {dtype}[K, N]) -> {dtype}[M, N] {{ matmul(rms_norm(x, g), w) }}
+            pub fn layer(x: {dtype}[M, K], g: {dtype}[K], b: {dtype}[K], w: {dtype}[K, N], c: {dtype}[N], r: {dtype}[M, N]) -> {dtype}[M, N] {{
+                gelu(matmul(layer_norm(x, g, b), w) + c) + r
+            }}
+            pub fn soft(x: {dtype}[M, K], v: {dtype}[K, N]) -> {dtype}[M, N] {{ matmul(softmax(x), v) }}"
+        );
+        for program in check(&format!("norms {dtype}"), &source, DEEP, &[]) {
+            assert!(reduces_operand(&program), "{}", program.function.plan);
+        }
+        check(&format!("empty norms {dtype}"), &source, EMPTY, &[]);
+    }
+}
+
+#[test]
+fn products_share_their_normalized_operand() {
+    let source = "
+        pub fn projections(x: f32[M, K], g: f32[K], q: f32[K, N], k: f32[K, N], v: f32[K, N]) -> (f32[M, N], f32[M, N], f32[M, N]) {
+            let n = rms_norm(x, g);
+            (matmul(n, q), matmul(n, k), matmul(n, v))
+        }
+        pub fn gated(x: f32[M, K], r: f32[M, K], g: f32[K], b: f32[K], u: f32[K, N], v: f32[K, N]) -> f32[M, N] {
+            let n = layer_norm(x + r, g, b);
+            silu(matmul(n, u)) * matmul(n, v)
+        }
+        pub fn transposed(x: f32[K, M], u: f32[N, K], v: f32[K, N]) -> f32[M, N] {
+            let n = softmax(transpose(x));
+            matmul(n, transpose(u)) + matmul(n, v)
+        }";
+    for program in check("shared norms", source, DEEP, &[]) {
+        assert!(reduces_operand(&program) && products(&program) > 1, "{}", program.function.plan);
+    }
+}
+
+#[test]
+fn normalized_operands_have_batches_and_any_layout() {
+    let source = "
+        pub fn shared(x: f32[B, M, K], g: f32[K], w: f32[K, N]) -> f32[B, M, N] { matmul(rms_norm(x, g), w) }
+        pub fn own(x: f32[B, M, K], w: f32[B, N, K], s: f32[B, M, 1]) -> f32[B, M, N] {
+            matmul(softmax(x * s), transpose(w))
+        }
+        pub fn columns(x: f32[B, K, M], w: f32[B, K, N], g: f32[K]) -> f32[B, M, N] {
+            matmul(rms_norm(permute(x, [0, 2, 1]), g), w)
+        }
+        pub fn of_batch(x: f32[M, K], s: f32[B], w: f32[B, K, N]) -> f32[B, M, N] {
+            matmul(softmax(x * reshape(s, [B, 1, 1])), w)
+        }
+        pub fn repeated(x: f32[1, M, K], g: f32[K], w: f32[B, K, N]) -> f32[B, M, N] { matmul(rms_norm(x, g), w) }";
+    let sizes = [
+        [("M", 1), ("N", 36), ("K", 68)],
+        [("M", 9), ("N", 7), ("K", 5)],
+        [("M", 36), ("N", 40), ("K", 32)],
+        [("M", 2), ("N", 8), ("K", 0)],
+    ];
+    for program in check("norms with batches", source, &sizes, &[("B", 3)]) {
+        assert!(reduces_operand(&program), "{}", program.function.plan);
+    }
+}
+
+#[test]
+fn rows_are_reduced_before_and_after_a_product() {
+    let source = "
+        pub fn both(x: f32[M, K], g: f32[K], w: f32[K, N], r: f32[M, N], c: f32[N], d: f32[N]) -> f32[M, N] {
+            layer_norm(matmul(rms_norm(x, g), w) + r, c, d)
+        }
+        pub fn known(x: f32[M, K], w: f32[K, 96]) -> f32[M, 96] { softmax(matmul(softmax(x), w)) }";
+    let sizes = [
+        [("M", 1), ("N", 7), ("K", 5)],
+        [("M", 33), ("N", 200), ("K", 36)],
+        [("M", 6), ("N", 512), ("K", 128)],
+        [("M", 4), ("N", 8), ("K", 0)],
+    ];
+    for program in check("rows twice", source, &sizes, &[]) {
+        assert!(reduces_operand(&program), "{}", program.function.plan);
+    }
+}
+
+#[test]
+fn every_reduction_of_an_operands_rows() {
+    let source = "
+        pub fn extremes(x: f32[M, K], w: f32[K, N]) -> f32[M, N] {
+            let range = max(x, axis = 1, keepdim = true) - min(x, axis = 1, keepdim = true);
+            matmul(x * range + argmax(x, axis = 1, keepdim = true) as f32, w)
+        }
+        pub fn truths(x: f32[M, K], w: f32[K, N]) -> f32[M, N] {
+            let x = select(any(x > 3.5, axis = 1, keepdim = true), x, -x);
+            matmul(select(all(x > -3.5, axis = 1, keepdim = true), x * 2.0, x), w)
+        }
+        pub fn integers(x: i32[M, K], w: i32[K, N]) -> i32[M, N] {
+            matmul(x * sum(x, axis = 1, keepdim = true) - min(x, axis = 1, keepdim = true), w)
+        }
+        pub fn other(x: f32[M, K], y: f32[M, K], s: f32[M], w: f32[K, N]) -> f32[M, N] {
+            let scale = (sum(y * y, axis = 1) + s * s) as f32;
+            matmul(x * reshape(scale, [M, 1]), w)
+        }
+        pub fn chosen(x: f32[M, K], t: f32[K, K], w: f32[K, N]) -> f32[M, N] {
+            matmul(x + gather(t, argmax(x, axis = 1)) + index(x, axis = 1) as f32, w)
+        }";
+    let sizes = [[("M", 9), ("N", 36), ("K", 4)], [("M", 33), ("N", 5), ("K", 3)], [("M", 1), ("N", 12), ("K", 130)]];
+    for program in check("operand reductions", source, &sizes, &[]) {
+        assert!(reduces_operand(&program), "{}", program.function.plan);
+    }
+}
+
+#[test]
+fn long_rows_are_summed_as_accurately_as_short_ones() {
+    let source = "
+        pub fn centered(x: f32[M, K], w: f32[K, N]) -> f32[M, N] { matmul(x - mean(x, axis = 1, keepdim = true), w) }";
+    for program in
+        check("long rows", source, &[[("M", 1), ("N", 4), ("K", 40000)], [("M", 3), ("N", 5), ("K", 9001)]], &[])
+    {
+        assert!(reduces_operand(&program), "{}", program.function.plan);
+    }
+}

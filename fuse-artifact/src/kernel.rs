@@ -31,6 +31,10 @@ pub struct Work {
     pub value: u32,
     /// Whether a mask hides half of the scores, and later queries see more keys.
     pub causal: bool,
+    /// Of a product that reduces the rows of its left operand before it multiplies: per element of a row, in all passes.
+    pub row: u32,
+    /// How often it reads a row for that; 0 without.
+    pub row_passes: u32,
 }
 
 /// The space of indices of a kernel.

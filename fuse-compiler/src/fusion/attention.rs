@@ -235,8 +235,15 @@ pub fn group(
     let rows = RowSpace { shape: shape.clone(), axes: vec![rank - 1] };
     let place = |node: NodeId| rows.place(graph, node);
     let identity = |_: NodeId| IndexMap::identity(rank);
-    let operand =
-        |space, of| Region { space, rank, inside: &nothing, place: &identity, sums: &[], operand_of: Some(of) };
+    let operand = |space, of| Region {
+        space,
+        rank,
+        inside: &nothing,
+        place: &identity,
+        sums: &[],
+        operand_of: Some(of),
+        operand_rows: None,
+    };
     let mut program = |region: &Region<'_>, root: NodeId| -> Result<_, NeedsStorage> {
         let (body, values) = builder.body(region, &[root])?;
         Ok((body, values[0]))
@@ -244,13 +251,27 @@ pub fn group(
     let query_body = program(&operand(Space::Lhs, pattern.product), query)?;
     let key_body = program(&operand(Space::Rhs, pattern.product), key)?;
     let product = [pattern.product];
-    let scores =
-        Region { space: Space::Score, rank, inside: &nothing, place: &identity, sums: &product, operand_of: None };
+    let scores = Region {
+        space: Space::Score,
+        rank,
+        inside: &nothing,
+        place: &identity,
+        sums: &product,
+        operand_of: None,
+        operand_rows: None,
+    };
     let score_body = program(&scores, pattern.scores)?;
     let value_body = program(&operand(Space::Value, pattern.output), value)?;
     let output = [pattern.output];
-    let epilogue =
-        Region { space: Space::Point, rank, inside: &inside, place: &place, sums: &output, operand_of: None };
+    let epilogue = Region {
+        space: Space::Point,
+        rank,
+        inside: &inside,
+        place: &place,
+        sums: &output,
+        operand_of: None,
+        operand_rows: None,
+    };
     let (body, values) = builder.body(&epilogue, outputs)?;
     let (accesses, fixed) = builder.finish();
     let [depth, _] = pattern.head(graph);

@@ -9,7 +9,10 @@ use std::collections::HashMap;
 use fuse_artifact::{Access, DType, Size, Slot, Space};
 use half::f16;
 
-use super::index::{AxisMap, IndexMap, strip_reshapes, through_movement};
+use super::{
+    index::{AxisMap, IndexMap, strip_reshapes, through_movement},
+    operand_rows::row_of,
+};
 use crate::{
     graph::{BinaryOp, CompareOp, Graph, Literal, NodeId, Op, ReduceOp, UnaryOp},
     interp::Element,
@@ -50,8 +53,8 @@ pub enum ValueOp {
     /// The sum of products that the contraction computed for this element, with its product's number; in the bodies of
     /// an attention, the score before its prologue (`Space::Score`) or the normalized output (`Space::Point`).
     Sum(u8),
-    /// All elements of the row taken together: of a value that may vary along the reduced axes (reduction) or along the
-    /// columns (contraction), one value per row.
+    /// All elements of the row taken together: of a value that may vary along the reduced axes (reduction), along the
+    /// columns (contraction) or along the depth (its left operand), one value per row.
     Reduce(ReduceOp, ValueId),
     /// A size as a number.
     Size(Size),
@@ -157,6 +160,8 @@ pub struct Region<'r> {
     pub sums: &'r [NodeId],
     /// The contraction that the outputs are an operand of: its batch axes are the space's.
     pub operand_of: Option<NodeId>,
+    /// The extent of the space's last axis, if the kernel reduces an operand's rows along it.
+    pub operand_rows: Option<&'r Size>,
 }
 
 struct Walk<'w, 'a> {
@@ -237,6 +242,9 @@ impl Walk<'_, '_> {
                 let elements = (self.region.place)(x);
                 ValueOp::Reduce(op, self.value(x, &elements, node)?)
             }
+            Op::Reduce { op, x, ref axes } if let Some(row) = self.operand_row((x, axes), map) => {
+                ValueOp::Reduce(op, self.value(x, &row, node)?)
+            }
             Op::Matmul { .. } | Op::Reduce { .. } | Op::Input(_) => {
                 return Err(NeedsStorage {
                     node,
@@ -249,6 +257,11 @@ impl Walk<'_, '_> {
             }
         };
         Ok(self.push(op, dtype))
+    }
+
+    /// The coordinates of a reduction's operand, if the kernel reduces the rows of an operand and this is one of theirs.
+    fn operand_row(&self, reduction: (NodeId, &[usize]), map: &IndexMap) -> Option<IndexMap> {
+        row_of(self.builder.graph, reduction, map, self.region.rank, self.region.operand_rows?)
     }
 
     /// A coordinate as a value.

@@ -36,11 +36,21 @@ pub(super) fn group(
         true => rows.place(graph, node),
         false => rows.place_of(&graph.nodes[node].ty),
     };
-    let point =
-        body::Region { space: Space::Point, rank, inside: &inside, place: &place, sums: products, operand_of: None };
+    let point = body::Region {
+        space: Space::Point,
+        rank,
+        inside: &inside,
+        place: &place,
+        sums: products,
+        operand_of: None,
+        operand_rows: None,
+    };
     let operand =
         |space, product| body::Region { space, inside: &|_| false, sums: &[], operand_of: Some(product), ..point };
-    let (lhs_body, lhs_values) = builder.body(&operand(Space::Lhs, products[0]), &[lhs])?;
+    let depth = graph.nodes[lhs].ty.shape[rank - 1].clone();
+    let operand_rows = planner.policy.operand_rows.then_some(&depth);
+    let left = body::Region { operand_rows, ..operand(Space::Lhs, products[0]) };
+    let (lhs_body, lhs_values) = builder.body(&left, &[lhs])?;
     let mut programs = Vec::with_capacity(products.len());
     for &product in products {
         let (body, values) = builder.body(&operand(Space::Rhs, product), &[operands(product).1])?;
@@ -48,7 +58,6 @@ pub(super) fn group(
     }
     let (body, values) = builder.body(&point, &cut.outputs)?;
     let (accesses, fixed) = builder.finish();
-    let depth = graph.nodes[lhs].ty.shape[rank - 1].clone();
     let roots: Vec<NodeId> = products.iter().flat_map(|&product| [lhs, operands(product).1]).collect();
     let mut nodes = prologue_nodes(planner, &roots, stored);
     nodes.extend(&cut.region);

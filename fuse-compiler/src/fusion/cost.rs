@@ -10,8 +10,9 @@ use fuse_artifact::{Size, Slot};
 
 use super::{
     Group, GroupKind, Groups,
-    body::{Body, ValueOp},
+    body::{Body, ValueId, ValueOp},
     heuristics::{binary_cost, unary_cost},
+    levels::operand_parts,
 };
 use crate::graph::{Graph, NodeId};
 
@@ -29,6 +30,9 @@ const MULTIPLY_ADDS: f64 = 2e13;
 
 /// Rows or columns of a tile: an operand's prologue runs once per tile that needs the element.
 const TILE: f64 = 128.0;
+
+/// Reading an element that other workgroups have read, in simple operations.
+const LOAD: f64 = 4.0;
 
 /// The estimated seconds of a plan where symbol `i` has the value `symbols[i]`; infinite if a size is negative.
 pub fn seconds(graph: &Graph, groups: &Groups, symbols: &[u64]) -> f64 {
@@ -54,7 +58,12 @@ fn group_seconds(graph: &Graph, group: &Group, symbols: &[u64]) -> f64 {
             let depth = number(&contraction.depth);
             let right: f64 = contraction.rhs.iter().map(|(body, _)| operations(body)).sum();
             let again = points * depth / TILE;
-            (again * (operations(&contraction.lhs.0) + right), points * depth * contraction.rhs.len() as f64)
+            let (body, value) = &contraction.lhs;
+            let parts = operand_parts(body, *value, &group.accesses, group.shape.len() - 1);
+            // Each pass over the rows reads them anew.
+            let passes = parts.stages.iter().map(|stage| of_values(body, stage.iter().copied()) + LOAD).sum::<f64>();
+            let left = of_values(body, parts.elements.iter().copied()) + passes;
+            (again * (left + right), points * depth * contraction.rhs.len() as f64)
         }
         GroupKind::Attention(attention) => {
             let rank = group.shape.len();
@@ -72,6 +81,10 @@ fn group_seconds(graph: &Graph, group: &Group, symbols: &[u64]) -> f64 {
 
 /// Simple operations of one evaluation.
 fn operations(body: &Body) -> f64 {
+    of_values(body, 0..body.values.len())
+}
+
+fn of_values(body: &Body, values: impl Iterator<Item = ValueId>) -> f64 {
     let cost = |op: &ValueOp| match op {
         ValueOp::Unary(op, _) => unary_cost(*op),
         ValueOp::Binary(op, ..) => binary_cost(*op),
@@ -84,5 +97,5 @@ fn operations(body: &Body) -> f64 {
         | ValueOp::Scalar(_)
         | ValueOp::Literal(_) => 0,
     };
-    body.values.iter().map(|value| f64::from(cost(&value.op))).sum()
+    values.map(|value| f64::from(cost(&body.values[value].op))).sum()
 }

@@ -5,6 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
+    Policy,
     attention::Pattern,
     legality::{is_anchor, is_movement, is_pointwise},
 };
@@ -20,10 +21,10 @@ pub(super) fn values_to_store(
     graph: &Graph,
     live: &BTreeSet<NodeId>,
     attentions: &[Pattern],
-    most_prologue: u32,
+    costs: &[u32],
+    policy: Policy,
 ) -> Vec<(NodeId, NodeId, &'static str)> {
     let in_attention = |node: NodeId| attentions.iter().any(|pattern| pattern.nodes.contains(&node));
-    let costs = recompute_costs(graph);
     let mut found = vec![];
     for &id in live {
         let op = &graph.nodes[id].op;
@@ -37,7 +38,7 @@ pub(super) fn values_to_store(
             for operand in [lhs, rhs] {
                 let source = through_movements(graph, operand);
                 let pointwise = is_pointwise(&graph.nodes[source].op) && !in_attention(source);
-                if pointwise && costs[source.index()] > most_prologue {
+                if pointwise && costs[source.index()] > policy.prologue {
                     found.push((
                         source,
                         id,
@@ -48,7 +49,12 @@ pub(super) fn values_to_store(
         }
     }
     if !graph.options.no_fuse {
-        found.extend(shared_values(graph, live, &costs));
+        let normalized = |node: NodeId| policy.operand_rows && policy.siblings && depends_on_rows(graph, node);
+        found.extend(shared_values(graph, live, costs).into_iter().filter(|&(node, ..)| {
+            // One kernel computes what several products have as their left operand.
+            let shared = !(normalized(node) && is_left_operand(graph, live, node));
+            shared || costs[node.index()] > policy.prologue
+        }));
     }
     found
 }
@@ -84,6 +90,27 @@ fn shared_values(graph: &Graph, live: &BTreeSet<NodeId>, costs: &[u32]) -> Vec<(
     found
 }
 
+/// Whether all that use a value are products of which it is the left operand.
+fn is_left_operand(graph: &Graph, live: &BTreeSet<NodeId>, node: NodeId) -> bool {
+    let mut readers = live.iter().map(|&id| &graph.nodes[id].op).filter(|op| op.operands().contains(&node));
+    readers.all(|op| matches!(*op, Op::Matmul { lhs, rhs } if lhs == node && rhs != node))
+}
+
+/// Whether a value is computed from a reduction, pointwise.
+fn depends_on_rows(graph: &Graph, node: NodeId) -> bool {
+    let (mut seen, mut pending) = (BTreeSet::new(), vec![node]);
+    while let Some(node) = pending.pop() {
+        let op = &graph.nodes[node].op;
+        if let Op::Reduce { .. } = op {
+            return true;
+        }
+        if seen.insert(node) && (is_pointwise(op) || is_movement(op)) {
+            pending.extend(op.operands());
+        }
+    }
+    false
+}
+
 /// The value under permutes, slices, broadcasts and reshapes.
 fn through_movements(graph: &Graph, mut node: NodeId) -> NodeId {
     while is_movement(&graph.nodes[node].op) {
@@ -93,7 +120,7 @@ fn through_movements(graph: &Graph, mut node: NodeId) -> NodeId {
 }
 
 /// For each node, the work of computing one element of it from what is in memory.
-fn recompute_costs(graph: &Graph) -> Vec<u32> {
+pub(super) fn recompute_costs(graph: &Graph) -> Vec<u32> {
     let mut costs = Vec::with_capacity(graph.nodes.len());
     for (_, node) in graph.nodes.iter() {
         let cost = match &node.op {

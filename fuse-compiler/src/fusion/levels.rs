@@ -1,6 +1,8 @@
 //! In a body with reductions: which values differ along a row, and after how many dependent reductions each is known.
 
-use super::body::{Body, KernelAccess, ValueOp};
+use std::collections::BTreeSet;
+
+use super::body::{Body, KernelAccess, ValueId, ValueOp};
 
 /// Where in a kernel with reductions a value is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -28,6 +30,31 @@ impl Body {
         }
     }
 
+    /// What `roots` are computed from once reductions are known: themselves, reductions, but not what these reduce.
+    pub fn needed(&self, roots: &[ValueId]) -> BTreeSet<ValueId> {
+        let (mut found, mut pending) = (BTreeSet::new(), roots.to_vec());
+        while let Some(value) = pending.pop() {
+            let op = &self.values[value].op;
+            if found.insert(value) && !matches!(op, ValueOp::Reduce(..)) {
+                pending.extend(Self::operands(op));
+            }
+        }
+        found
+    }
+
+    /// The stages of a body's reductions: in each, those that wait for as many others, with what they reduce.
+    pub fn stages(&self, levels: &[Level]) -> Vec<Vec<(ValueId, ValueId)>> {
+        let mut stages: Vec<Vec<(ValueId, ValueId)>> = vec![];
+        for (value, known) in self.values.iter().enumerate() {
+            if let ValueOp::Reduce(_, x) = known.op {
+                let stage = levels[value].stage;
+                stages.resize(stages.len().max(stage), vec![]);
+                stages[stage - 1].push((value, x));
+            }
+        }
+        stages
+    }
+
     /// The level of every value, where the axes of the space for which `along_row` holds lie along a row.
     pub fn levels(&self, accesses: &[KernelAccess], along_row: impl Fn(usize) -> bool) -> Vec<Level> {
         let moves = |access: u16| {
@@ -52,4 +79,27 @@ impl Body {
         }
         levels
     }
+}
+
+/// What a product computes of its left operand per element.
+pub struct OperandParts {
+    /// In each pass over a row before the product: the values up to and with the reductions of that stage.
+    pub stages: Vec<BTreeSet<ValueId>>,
+    /// Whenever a tile is loaded.
+    pub elements: BTreeSet<ValueId>,
+}
+
+/// The parts of the left operand's program, of which `depth` is the last axis.
+pub fn operand_parts(body: &Body, value: ValueId, accesses: &[KernelAccess], depth: usize) -> OperandParts {
+    let levels = body.levels(accesses, |axis| axis == depth);
+    let stages = body.stages(&levels);
+    // Without reductions all values are computed for every element.
+    let per_element = |value: &ValueId| stages.is_empty() || levels[*value].per_element;
+    let elements = body.needed(&[value]).into_iter().filter(per_element).collect();
+    let of_stage = |stage: &Vec<(ValueId, ValueId)>| {
+        let roots: Vec<ValueId> = stage.iter().map(|(_, x)| *x).collect();
+        let values = body.needed(&roots).into_iter().filter(per_element);
+        values.chain(stage.iter().map(|(reduction, _)| *reduction)).collect()
+    };
+    OperandParts { stages: stages.iter().map(of_stage).collect(), elements }
 }

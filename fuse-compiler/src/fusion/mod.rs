@@ -20,6 +20,7 @@ pub mod heuristics;
 pub mod index;
 pub mod legality;
 pub mod levels;
+mod operand_rows;
 mod pointwise;
 pub mod print;
 mod reasons;
@@ -101,7 +102,8 @@ pub struct Contraction {
     pub matmuls: Vec<NodeId>,
     /// The extent that is summed over.
     pub depth: Size,
-    /// The left operand's program (prologue) and its value.
+    /// The left operand's program (prologue) and its value. Where it has reductions, they run along the depth: a workgroup
+    /// reduces its rows before it multiplies.
     pub lhs: (Body, ValueId),
     /// For each product, the right operand's program (prologue) and its value.
     pub rhs: Vec<(Body, ValueId)>,
@@ -154,16 +156,20 @@ pub struct Policy {
     /// Work of recomputing a value, in simple operations, up to which a product computes an operand's prologue each time it
     /// loads a tile.
     pub prologue: u32,
+    /// Whether a product's kernel may reduce the rows of its left operand before it multiplies: every workgroup does it
+    /// again for its rows.
+    pub operand_rows: bool,
     /// Whether a plan may assume something of dimensions that are known only at launch.
     pub assumes: bool,
 }
 
 impl Policy {
     /// Fewest kernels, whatever is computed again: best at small sizes.
-    pub const INLINED: Self = Self { prologue: 64, ..Self::FUSED };
+    pub const INLINED: Self = Self { prologue: 64, operand_rows: true, ..Self::FUSED };
     /// Few kernels. A tile of 32 columns loads each left element N/32 times, so anything with a transcendental function
     /// is cheaper stored once.
-    pub const FUSED: Self = Self { bindings: 16, siblings: true, owned_columns: 512, prologue: 6, assumes: true };
+    pub const FUSED: Self =
+        Self { bindings: 16, siblings: true, owned_columns: 512, prologue: 6, operand_rows: false, assumes: true };
     /// Kernels that run on every device at every size.
     pub const SEPARATE: Self =
         Self { bindings: MAX_STORAGE_BUFFERS, siblings: false, owned_columns: 0, assumes: false, ..Self::FUSED };
@@ -208,6 +214,8 @@ pub(crate) struct Planner<'g> {
     live: BTreeSet<NodeId>,
     /// The live users of each node.
     users: Vec<BTreeSet<NodeId>>,
+    /// For each node, the work of computing one element of it from what reductions and products leave in memory.
+    costs: Vec<u32>,
     attentions: Vec<attention::Pattern>,
     /// The stored node of each result.
     results: Vec<NodeId>,
@@ -234,6 +242,7 @@ impl<'g> Planner<'g> {
             uses_coordinates: index::uses_coordinates(graph),
             live,
             users,
+            costs: heuristics::recompute_costs(graph),
             attentions: vec![],
             results,
             forced: BTreeSet::new(),
@@ -266,7 +275,7 @@ impl<'g> Planner<'g> {
 
     fn force_by_heuristics(&mut self) {
         for (node, consumer, reason) in
-            heuristics::values_to_store(self.graph, &self.live, &self.attentions, self.policy.prologue)
+            heuristics::values_to_store(self.graph, &self.live, &self.attentions, &self.costs, self.policy)
         {
             self.refuse(node, consumer, reason);
             self.forced.insert(index::strip_reshapes(self.graph, node));

@@ -60,6 +60,7 @@ pub(super) fn group(
         place: &place,
         sums: &[],
         operand_of: None,
+        operand_rows: None,
     };
     let (body, values) = builder.body(&region, &cut.outputs)?;
     let (accesses, fixed) = builder.finish();

@@ -29,8 +29,15 @@ pub(super) fn group(
         false => rows.place_of(&graph.nodes[node].ty),
     };
     let rank = rows.shape.len();
-    let region =
-        body::Region { space: Space::Point, rank, inside: &inside, place: &place, sums: &[], operand_of: None };
+    let region = body::Region {
+        space: Space::Point,
+        rank,
+        inside: &inside,
+        place: &place,
+        sums: &[],
+        operand_of: None,
+        operand_rows: None,
+    };
     let (body, values) = builder.body(&region, &cut.outputs)?;
     let (accesses, fixed) = builder.finish();
     let outside = |node: NodeId| if inside(node) { None } else { stored(node) };

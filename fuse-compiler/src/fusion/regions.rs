@@ -12,6 +12,7 @@ use super::{
     attention::Pattern,
     index::strip_reshapes,
     legality::{is_movement, is_pointwise},
+    operand_rows,
     rows::{Extent, RowSpace},
 };
 use crate::graph::{Graph, NodeId, Op};
@@ -66,7 +67,7 @@ fn last_axis_rows(graph: &Graph, node: NodeId) -> RowSpace {
 
 /// The regions of a graph, in the order of their anchors.
 pub(super) fn regions(planner: &Planner<'_>) -> Vec<Region> {
-    let mut growth = Growth { planner, regions: vec![], owner: BTreeMap::new() };
+    let mut growth = Growth { planner, regions: vec![], owner: BTreeMap::new(), claimed: BTreeSet::new() };
     for pattern in &planner.attentions {
         growth.claim(Region {
             anchor: Anchor::Attention(Box::new(pattern.clone())),
@@ -78,10 +79,18 @@ pub(super) fn regions(planner: &Planner<'_>) -> Vec<Region> {
         growth.grow(number);
     }
     for &node in &planner.live {
-        if growth.owner.contains_key(&node) {
+        if !growth.is_free(node) {
             continue;
         }
         let graph = planner.graph;
+        if let Op::Reduce { .. } = graph.nodes[node].op {
+            // Products before it had the first choice: to reduce rows that they have at hand costs less.
+            let claim = operand_rows::claim(planner, &growth.owner, node, |product| growth.siblings(product));
+            if let Some(claim) = claim {
+                growth.claimed.extend(claim);
+                continue;
+            }
+        }
         let anchor = match &graph.nodes[node].op {
             Op::Matmul { .. } => Anchor::Products(growth.siblings(node)),
             Op::Reduce { x, axes, .. } => {
@@ -105,6 +114,8 @@ struct Growth<'a, 'g> {
     regions: Vec<Region>,
     /// The region of each node.
     owner: BTreeMap<NodeId, usize>,
+    /// What products compute on the way to their left operand, from its reductions on.
+    claimed: BTreeSet<NodeId>,
 }
 
 impl Growth<'_, '_> {
@@ -156,12 +167,17 @@ impl Growth<'_, '_> {
         found
     }
 
+    /// Whether no kernel has a node yet.
+    fn is_free(&self, node: NodeId) -> bool {
+        !self.owner.contains_key(&node) && !self.claimed.contains(&node)
+    }
+
     /// Adds what follows the nodes of a region, as far as its kernel may compute it.
     fn grow(&mut self, number: usize) {
         let Some(&first) = self.regions[number].nodes.first() else { return };
         let candidates: Vec<NodeId> = self.planner.live.range(first..).copied().collect();
         for candidate in candidates {
-            let free = !self.owner.contains_key(&candidate) && !self.regions[number].movements.contains(&candidate);
+            let free = self.is_free(candidate) && !self.regions[number].movements.contains(&candidate);
             if free && self.extends(number, candidate) && self.stays_acyclic(number, candidate) {
                 self.add(number, candidate);
             }

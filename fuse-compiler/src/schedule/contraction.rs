@@ -8,14 +8,17 @@
 //!
 //! Several products that share their left operand run side by side: a member keeps a right tile and sums for each,
 //! so that only members whose sums fit into registers serve. Where the epilogue reduces rows, a tile has all columns
-//! of its rows (`rows`).
+//! of its rows (`rows`). Where the left operand has reductions, a workgroup reduces its rows before it multiplies
+//! (`operand_rows`), and there is no `dot`, whose few sums would not pay for a row each.
 
+pub(crate) mod operand_rows;
 pub(crate) mod rows;
 
 use std::collections::BTreeSet;
 
 use fuse_artifact::{Require, Schedule, Space};
 
+use self::operand_rows::OperandRows;
 use super::layout::{Along, along};
 use crate::fusion::{
     Contraction, Group,
@@ -196,7 +199,8 @@ pub fn family(group: &Group, contraction: &Contraction, tile: Option<[u32; 3]>) 
             let requires = facts.tile_requirements(tile, lhs, &rhs);
             push_with_twin(&mut family, name, Shape::Tiles(tile), (lhs, &rhs), split, &requires);
         }
-        if lhs == Direction::Depth && rhs.iter().all(|rhs| *rhs == Direction::Depth) {
+        let along_depth = lhs == Direction::Depth && rhs.iter().all(|rhs| *rhs == Direction::Depth);
+        if along_depth && facts.operand_rows.is_none() {
             let (outputs, depth_lanes) = DOT;
             let shape = Shape::Dot { outputs, depth_lanes };
             let requires = facts.dot_requirements();
@@ -211,7 +215,7 @@ pub fn family(group: &Group, contraction: &Contraction, tile: Option<[u32; 3]>) 
         push_with_twin(&mut family, format!("row {columns}"), shape, (Direction::Depth, &rhs), true, &requires);
     }
     let (lhs, rhs) = facts.unaligned();
-    for (tile, split) in unaligned_tiles(products) {
+    for (tile, split) in unaligned_tiles(&facts, products) {
         let name = format!("unaligned {}x{}x{}", tile.rows, tile.columns, tile.depth);
         push_with_twin(&mut family, name, Shape::Tiles(tile), (lhs, &rhs), split, &[]);
     }
@@ -228,11 +232,11 @@ fn aligned_tiles(only: Option<[u32; 3]>, products: u32) -> Vec<(Tile, bool)> {
 }
 
 /// The unaligned tiles that hold so many products; of the last one the depth of a step gives way.
-fn unaligned_tiles(products: u32) -> Vec<(Tile, bool)> {
+fn unaligned_tiles(facts: &Facts<'_>, products: u32) -> Vec<(Tile, bool)> {
     let mut tiles = UNALIGNED.to_vec();
     let (mut last, split) = tiles.pop().expect("the family has a last member");
     tiles.retain(|(tile, _)| tile.holds(products));
-    last.shrink_steps(products, EVERY_ADAPTERS_BYTES);
+    last.shrink_steps(products, EVERY_ADAPTERS_BYTES - facts.row_bytes(last.rows, last.invocations()));
     tiles.push((last, split));
     tiles
 }
@@ -261,6 +265,7 @@ struct Facts<'a> {
     lhs: Option<Direction>,
     /// One per product.
     rhs: Vec<Option<Direction>>,
+    operand_rows: Option<OperandRows>,
 }
 
 impl<'a> Facts<'a> {
@@ -268,7 +273,8 @@ impl<'a> Facts<'a> {
         let batch = group.shape.len() - 2;
         let lhs = direction(group, &contraction.lhs.0, batch + 1, batch);
         let rhs = contraction.rhs.iter().map(|(body, _)| direction(group, body, batch, batch + 1)).collect();
-        Self { group, contraction, batch: batch as u8, lhs, rhs }
+        let operand_rows = OperandRows::new(group, contraction);
+        Self { group, contraction, batch: batch as u8, lhs, rhs, operand_rows }
     }
 
     /// The directions of all operands, if each has one.

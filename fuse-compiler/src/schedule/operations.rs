@@ -3,14 +3,17 @@
 //! Input: a group. Output: [`Work`], in the units of `fusion::heuristics`. Not here: how long it takes, which the runtime
 //! estimates.
 
+use std::collections::BTreeSet;
+
 use fuse_artifact::Work;
 
 use super::visible;
 use crate::{
     fusion::{
         Group, GroupKind,
-        body::{Body, ValueOp},
+        body::{Body, ValueId, ValueOp},
         heuristics::operation_cost,
+        levels::operand_parts,
     },
     graph::{NodeId, Op},
 };
@@ -25,7 +28,18 @@ pub fn work(group: &Group) -> Work {
         GroupKind::Pointwise | GroupKind::Reduction(_) => Work { point, ..Work::default() },
         GroupKind::Contraction(contraction) => {
             let rhs = contraction.rhs.iter().fold(0, |sum: u32, (body, _)| sum.saturating_add(of(body)));
-            Work { point, lhs: of(&contraction.lhs.0), rhs, ..Work::default() }
+            let (body, value) = &contraction.lhs;
+            let parts = operand_parts(body, *value, &group.accesses, group.shape.len() - 1);
+            let sum = |values: &BTreeSet<ValueId>| of_values(body, values.iter().copied(), node);
+            let row = parts.stages.iter().fold(0, |total: u32, stage| total.saturating_add(sum(stage)));
+            Work {
+                point,
+                lhs: sum(&parts.elements),
+                rhs,
+                row,
+                row_passes: parts.stages.len() as u32,
+                ..Work::default()
+            }
         }
         GroupKind::Attention(attention) => Work {
             point,
@@ -39,17 +53,22 @@ pub fn work(group: &Group) -> Work {
                 &group.accesses,
                 group.shape.len() - 2,
             )),
+            ..Work::default()
         },
     }
 }
 
 /// Simple operations of one evaluation. The cost of an operation does not depend on its operands, for which `node` stands.
 fn of_body(body: &Body, node: NodeId) -> u32 {
+    of_values(body, 0..body.values.len(), node)
+}
+
+fn of_values(body: &Body, mut values: impl Iterator<Item = ValueId>, node: NodeId) -> u32 {
     let cost = |op: &ValueOp| match *op {
         ValueOp::Unary(op, _) => operation_cost(&Op::Unary(op, node)),
         ValueOp::Binary(op, ..) => operation_cost(&Op::Binary(op, node, node)),
         ValueOp::Compare(..) | ValueOp::Select(..) | ValueOp::Cast(_) | ValueOp::Reduce(..) => 1,
         _ => 0,
     };
-    body.values.iter().fold(0, |sum: u32, value| sum.saturating_add(cost(&value.op)))
+    values.fold(0, |sum: u32, value| sum.saturating_add(cost(&body.values[value].op)))
 }

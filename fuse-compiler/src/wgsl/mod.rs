@@ -15,6 +15,7 @@ mod expr;
 mod loads;
 pub mod names;
 mod operand;
+mod operand_rows;
 pub mod pointwise;
 pub mod reduction;
 mod row;

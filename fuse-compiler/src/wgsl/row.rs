@@ -9,7 +9,8 @@ use super::{
     builtins::vector_type,
     epilogue::{Axes, Epilogue, declare_partial, multiply_add, rhs_prefixes, sum_dtype},
     names::Names,
-    operand::Operand,
+    operand::{Operand, OperandPlace},
+    operand_rows::{OperandRowText, RowNames},
     shader::{Lines, Shader},
 };
 use crate::{
@@ -19,6 +20,9 @@ use crate::{
 
 /// Depths that an invocation multiplies between two steps.
 const UNROLL: u32 = 4;
+
+/// Names of what the loads of the left operand need of its row, if it has reductions.
+const ROW: RowNames<'static> = RowNames { prefix: "a_row", lanes: 1 };
 
 /// The pass of a `row` member.
 pub fn row(
@@ -50,6 +54,13 @@ pub fn row(
     }
     let mut main = Lines::indented();
     locate(&mut shader, &mut main, &axes, member.split, columns, across);
+    let rows = OperandRowText::new(group, contraction, [1, across * depth_lanes], LANES);
+    if let Some(rows) = &rows {
+        rows.compute(&mut shader, &mut main, &axes, "0u", 1);
+        let mut at = axes.batch_names();
+        at.extend(["0u".to_owned(), "0u".to_owned()]);
+        rows.declare(&mut shader, &mut main, ROW, &at, "0u");
+    }
     for suffix in &suffixes {
         main.line(format!("var sum{suffix} = {ty}();"));
     }
@@ -67,7 +78,10 @@ pub fn row(
         lhs_at.extend([zero_row.clone(), "depth".to_owned()]);
         let mut rhs_at = axes.batch_names();
         rhs_at.extend(["depth".to_owned(), "column".to_owned()]);
-        let a = read(&mut shader, &mut main, &lhs, &lhs_at);
+        let a = match &rows {
+            Some(rows) => read_in_row(&mut shader, &mut main, &lhs, &lhs_at, rows),
+            None => read(&mut shader, &mut main, &lhs, &lhs_at),
+        };
         let a = format!("{ty}(select({}(), {a}, inside))", super::builtins::scalar_type(sum));
         for (rhs, suffix) in rhs.iter().zip(&suffixes) {
             let b = read(&mut shader, &mut main, rhs, &rhs_at);
@@ -138,12 +152,34 @@ fn operand<'a>(
 
 /// Loads an operand at the coordinates `at` and applies its prologue.
 pub(super) fn read(shader: &mut Shader<'_>, main: &mut Lines, operand: &Operand<'_>, at: &[String]) -> String {
+    load(shader, main, operand, &operand.loads(), at);
+    operand.value(shader, main, &loaded(operand.prefix), at)
+}
+
+/// As [`read`], for a left operand whose row is known.
+fn read_in_row(
+    shader: &mut Shader<'_>,
+    main: &mut Lines,
+    operand: &Operand<'_>,
+    at: &[String],
+    rows: &OperandRowText<'_>,
+) -> String {
+    load(shader, main, operand, &rows.loads(), at);
+    let place = OperandPlace { operand, loaded: &loaded(operand.prefix), at, sums: &[] };
+    rows.value(shader, main, ROW, &place)
+}
+
+/// Loads what an operand reads through `accesses`.
+fn load(shader: &mut Shader<'_>, main: &mut Lines, operand: &Operand<'_>, accesses: &[u16], at: &[String]) {
     let coordinates: Vec<Option<String>> = at.iter().cloned().map(Some).collect();
-    let prefix = operand.prefix;
-    for access in operand.loads() {
+    for &access in accesses {
         let offset = operand.offset(shader, access, &coordinates);
         let load = operand.load(shader, access, &offset);
-        main.line(format!("let {prefix}_x{access} = {load};"));
+        main.line(format!("let {} = {load};", loaded(operand.prefix)(access)));
     }
-    operand.value(shader, main, &|access| format!("{prefix}_x{access}"), at)
+}
+
+/// The names of what was loaded.
+fn loaded(prefix: &str) -> impl Fn(u16) -> String {
+    move |access| format!("{prefix}_x{access}")
 }

@@ -89,3 +89,64 @@ fn a_permuted_result_is_stored_by_the_kernel_that_computes_it() {
     let source = "fn f(x: f32[A, B, C]) -> f32[B, A, C] { permute(softmax(x), [1, 0, 2]) }";
     check(source, &["reduction 2"], &["reduction 2"]);
 }
+
+/// The kernels under the policy that computes most in place.
+#[track_caller]
+fn check_inlined(source: &str, expected: &[&str]) {
+    let graph = graph(source);
+    let groups = plan(&graph, Policy::INLINED);
+    let found: Vec<String> = groups.groups.iter().map(word).collect();
+    let text = fuse_compiler::fusion::print::print(&graph, &groups);
+    assert_eq!(found, expected, "{}\n{text}", fuse_compiler::graph::print::print(&graph));
+}
+
+#[test]
+fn a_product_reduces_the_rows_of_its_left_operand() {
+    let norm = "fn f(x: f32[M, K], g: f32[K], w: f32[K, N]) -> f32[M, N] { matmul(rms_norm(x, g), w) }";
+    check(norm, &["reduction 1", "matmul"], &["reduction 1", "matmul"]);
+    check_inlined(norm, &["rows 1 + matmul"]);
+    let around =
+        "fn f(x: f32[B, M, K], r: f32[B, M, K], g: f32[K], b: f32[K], w: f32[K, N], c: f32[N]) -> f32[B, M, N] {
+        gelu(matmul(layer_norm(x + r, g, b), w) + c)
+    }";
+    check_inlined(around, &["rows 2 + matmul"]);
+    check_inlined("fn f(x: f32[M, K], v: f32[K, N]) -> f32[M, N] { matmul(softmax(x), v) }", &["rows 2 + matmul"]);
+    let columns = "fn f(x: f32[K, M], w: f32[K, N]) -> f32[M, N] { matmul(transpose(softmax(x, axis = 0)), w) }";
+    check_inlined(columns, &["rows 2 + matmul"]);
+    let gated = "fn f(x: f32[M, K], g: f32[K], b: f32[K], u: f32[K, N], v: f32[K, N]) -> f32[M, N] {
+        let n = layer_norm(x, g, b);
+        silu(matmul(n, u)) * matmul(n, v)
+    }";
+    check_inlined(gated, &["rows 2 + matmul 2"]);
+    let twice = "fn f(x: f32[M, K], w: f32[K, 96]) -> f32[M, 96] { softmax(matmul(softmax(x), w)) }";
+    check_inlined(twice, &["rows 2 + matmul + reduction 2"]);
+}
+
+#[test]
+fn rows_that_others_need_or_that_are_none_of_the_operand_stay_apart() {
+    let stored = "fn f(x: f32[M, K], g: f32[K], w: f32[K, N]) -> (f32[M, K], f32[M, N]) {
+        let n = rms_norm(x, g);
+        (n, matmul(n, w))
+    }";
+    check_inlined(stored, &["reduction 1", "matmul"]);
+    let of_others = "fn f(x: f32[M, K], w: f32[K, N]) -> (f32[M, 1], f32[M, N]) {
+        let s = sum(x, axis = 1, keepdim = true);
+        (s, matmul(x / s, w))
+    }";
+    check_inlined(of_others, &["reduction 1", "matmul"]);
+    let kernels = "fn f(x: f32[M, K], g: f32[K], u: f32[K, N], v: f32[K, H]) -> (f32[M, N], f32[M, H]) {
+        let n = rms_norm(x, g);
+        (matmul(n, u), matmul(n, v))
+    }";
+    check_inlined(kernels, &["reduction 1", "matmul", "matmul"]);
+    let across = "fn f(x: f32[K, K], w: f32[K, N]) -> f32[K, N] { matmul(softmax(x, axis = 0), w) }";
+    check_inlined(across, &["reduction 2", "matmul"]);
+    let right = "fn f(x: f32[M, K], w: f32[K, N]) -> f32[M, N] { matmul(x, softmax(w, axis = 0)) }";
+    check_inlined(right, &["reduction 2", "matmul"]);
+    let both = "fn f(x: f32[K, K]) -> f32[K, K] { let n = softmax(x); matmul(n, n) }";
+    check_inlined(both, &["reduction 2", "matmul"]);
+    let owned = "fn f(x: f32[M, K], v: f32[K, 64], g: f32[64], w: f32[64, N]) -> f32[M, N] {
+        matmul(rms_norm(matmul(x, v), g), w)
+    }";
+    check_inlined(owned, &["matmul + reduction 1", "matmul"]);
+}

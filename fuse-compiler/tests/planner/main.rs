@@ -5,7 +5,10 @@ mod oracle;
 
 use fuse_compiler::{
     front,
-    fusion::{self, Group, GroupKind, Groups, Policy},
+    fusion::{
+        self, Group, GroupKind, Groups, Policy,
+        body::{Body, ValueOp},
+    },
     graph::Graph,
 };
 
@@ -27,16 +30,22 @@ fn plan(graph: &Graph, policy: Policy) -> Groups {
 
 /// A group in a word: its kind, and how many reductions or products it has.
 fn word(group: &Group) -> String {
-    let reductions =
-        group.body.values.iter().filter(|value| matches!(value.op, fusion::body::ValueOp::Reduce(..))).count();
+    let count = |body: &Body| body.values.iter().filter(|value| matches!(value.op, ValueOp::Reduce(..))).count();
+    let reductions = count(&group.body);
     match &group.kind {
         GroupKind::Pointwise => "pointwise".to_owned(),
         GroupKind::Reduction(_) => format!("reduction {reductions}"),
-        GroupKind::Contraction(contraction) => match (contraction.rhs.len(), reductions) {
-            (1, 0) => "matmul".to_owned(),
-            (products, 0) => format!("matmul {products}"),
-            (_, reductions) => format!("matmul + reduction {reductions}"),
-        },
+        GroupKind::Contraction(contraction) => {
+            let products = match (contraction.rhs.len(), reductions) {
+                (1, 0) => "matmul".to_owned(),
+                (products, 0) => format!("matmul {products}"),
+                (_, reductions) => format!("matmul + reduction {reductions}"),
+            };
+            match count(&contraction.lhs.0) {
+                0 => products,
+                rows => format!("rows {rows} + {products}"),
+            }
+        }
         GroupKind::Attention(_) => "attention".to_owned(),
     }
 }

@@ -44,7 +44,7 @@ fn check(source: &str, sizes: &[u64]) {
         for bits in 0..1u32 << candidates.len() {
             let chosen = candidates.iter().enumerate().filter(|(i, _)| bits >> i & 1 == 1).map(|(_, &id)| id);
             let forced: BTreeSet<NodeId> = chosen.collect();
-            for policy in [Policy::FUSED, Policy::SEPARATE] {
+            for policy in Policy::ALL {
                 // Some sets cannot be built: what they store is needed at once.
                 let Ok(groups) = fuse_with(&graph, policy, &forced) else { continue };
                 tried += 1;
@@ -100,5 +100,10 @@ fn products_and_rows() {
         "fn f(x: f32[M, K], w: f32[K, 256], g: f32[256]) -> f32[M, 256] { rms_norm(matmul(x, w), g) }",
         &[8, 512, 4096],
     );
+    check(
+        "fn f(x: f32[M, K], g: f32[K], w: f32[K, N]) -> f32[M, N] { matmul(rms_norm(x, g), w) }",
+        &[8, 128, 512, 4096],
+    );
+    check("fn f(x: f32[M, K], w: f32[K, N]) -> f32[M, N] { matmul(softmax(x), w) }", &[8, 128, 512, 4096]);
     check("fn f(x: f32[M, K], w: f32[K, 1024]) -> f32[M, 1024] { softmax(matmul(x, w)) }", &[8, 512, 4096]);
 }

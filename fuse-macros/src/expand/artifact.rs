@@ -92,7 +92,7 @@ structs! {
     Size { terms }
     Term { symbols, coefficient }
     Kernel { name, domain, accesses, variants, work }
-    Work { point, lhs, rhs, score, value, causal }
+    Work { point, lhs, rhs, score, value, causal, row, row_passes }
     Domain { kind, extents, fixed }
     Access { slot, space, view, axes, starts }
     Variant { name, requires, features, schedule, scratch, passes }

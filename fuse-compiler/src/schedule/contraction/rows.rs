@@ -47,7 +47,8 @@ pub(super) fn family(facts: &Facts<'_>, products: u32) -> Vec<Member> {
     let partial_words = partial_words(&facts.group.body);
     if let Some((lhs, rhs)) = facts.aligned().filter(|_| known.is_none_or(|columns| columns.is_multiple_of(LANES))) {
         let widths = known.map_or(WIDTHS.to_vec(), |columns| vec![columns.max(1).next_multiple_of(WIDTH_STEP)]);
-        for tile in widths.into_iter().flat_map(|width| tiles(width, products, partial_words)) {
+        let bytes = |tile: &Tile| partial_bytes(tile, partial_words) + facts.row_bytes(tile.rows, tile.invocations());
+        for tile in widths.into_iter().flat_map(|width| tiles(width, products, &bytes)) {
             let mut requires = facts.tile_requirements(tile, lhs, &rhs);
             if known.is_none() {
                 requires.push(Require::AtMost { axis: facts.columns(), value: tile.columns });
@@ -58,14 +59,15 @@ pub(super) fn family(facts: &Facts<'_>, products: u32) -> Vec<Member> {
     }
     let (lhs, rhs): (Direction, Vec<Direction>) = facts.unaligned();
     let mut last = Tile::new(8, MAX_COLUMNS, 4, [4, 8], 1);
-    last.shrink_steps(products, EVERY_ADAPTERS_BYTES - partial_bytes(&last, partial_words));
+    let row_bytes = partial_bytes(&last, partial_words) + facts.row_bytes(last.rows, last.invocations());
+    last.shrink_steps(products, EVERY_ADAPTERS_BYTES - row_bytes);
     let name = format!("unaligned rows {}x{}x{}", last.rows, last.columns, last.depth);
     push_with_twin(&mut family, name, Shape::Tiles(last), (lhs, &rhs), false, &[]);
     family
 }
 
-/// The aligned tiles of one width: two with few rows, two with many.
-fn tiles(width: u32, products: u32, partial_words: u32) -> Vec<Tile> {
+/// The aligned tiles of one width: two with few rows, two with many. `row_bytes` is what their rows take of the memory.
+fn tiles(width: u32, products: u32, row_bytes: &dyn Fn(&Tile) -> u32) -> Vec<Tile> {
     let tile = |rows, invocation| Tile::new(rows, width, 16, invocation, LANES);
     let fits = |tile: &Tile| INVOCATIONS.contains(&tile.invocations());
     let few = [4, 8, 16, 32, 64].map(|rows| tile(rows, [4, 4])).into_iter().filter(fits).take(2);
@@ -79,7 +81,7 @@ fn tiles(width: u32, products: u32, partial_words: u32) -> Vec<Tile> {
         while tile.depth > LANES && loads(tile) > MAX_LOADS {
             tile.depth /= 2;
         }
-        tile.shrink_steps(products, memory - partial_bytes(tile, partial_words));
+        tile.shrink_steps(products, memory - row_bytes(tile));
     }
     tiles.retain(|tile| tile.depth >= LANES && tile.holds(products));
     tiles

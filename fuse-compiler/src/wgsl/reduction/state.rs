@@ -121,6 +121,29 @@ impl State {
         }
     }
 
+    /// Writes statements that take states together as a balanced tree; returns the words of the result, whose names start
+    /// with `name`.
+    pub(in crate::wgsl) fn tree(self, lines: &mut Lines, mut states: Vec<Vec<String>>, name: &str) -> Vec<String> {
+        let mut count = 0;
+        while states.len() > 1 {
+            let mut merged = Vec::with_capacity(states.len().div_ceil(2));
+            for pair in states.chunks(2) {
+                let [a, b] = pair else {
+                    merged.push(pair[0].clone());
+                    continue;
+                };
+                let words = self.merge(a, b).into_iter().enumerate().map(|(w, word)| {
+                    lines.line(format!("let {name}_{count}_{w} = {word};"));
+                    format!("{name}_{count}_{w}")
+                });
+                merged.push(words.collect());
+                count += 1;
+            }
+            states = merged;
+        }
+        states.pop().expect("there is a state")
+    }
+
     /// The reduction's value.
     pub(in crate::wgsl) fn value(self, helpers: &mut Helpers, lanes: u32, words: &[String]) -> String {
         let (i, u) = (vector_type(DType::I32, lanes), vector_type(DType::U32, lanes));

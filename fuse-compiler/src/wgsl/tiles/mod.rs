@@ -4,7 +4,8 @@
 //! invocation reads its rows and columns as vectors; while it multiplies, the next slice is already on its way into
 //! registers. The multiplications of a step are written out, because the drivers that were measured do not unroll them.
 //! Coordinates outside an operand are clamped to its last element: rows and columns computed from them are never
-//! stored, and depths beyond the end are replaced by zero after the prologue.
+//! stored, and depths beyond the end are replaced by zero after the prologue. Reductions of the left operand come before
+//! all steps (`operand_rows`).
 
 use fuse_artifact::{DType, Grid, Pass, Uniform};
 
@@ -15,11 +16,12 @@ use super::{
     builtins::{scalar_type, vector_type},
     epilogue::{Axes, Epilogue, declare_partial, multiply_add, rhs_prefixes, sum_dtype},
     names::Names,
+    operand_rows::OperandRowText,
     shader::{Lines, Shader},
 };
 use crate::{
     fusion::{Contraction, Group},
-    schedule::contraction::{Member, Tile},
+    schedule::contraction::{Direction, Member, Tile},
 };
 use rows::Rows;
 use slices::Side;
@@ -57,9 +59,24 @@ pub fn tiles(group: &Group, contraction: &Contraction, names: &Names, member: &M
     }
     let main = Lines::indented();
     let rhs_prefixes = rhs_prefixes(contraction);
-    let mut text =
-        TileText { shader, main, group, contraction, member, tile, axes, sum, sides, products, rhs_prefixes, rows };
+    let operand_rows = OperandRowText::new(group, contraction, [tile.rows, tile.invocations()], tile.lanes);
+    let mut text = TileText {
+        shader,
+        main,
+        group,
+        contraction,
+        member,
+        tile,
+        axes,
+        sum,
+        sides,
+        products,
+        rhs_prefixes,
+        rows,
+        operand_rows,
+    };
     text.locate();
+    text.reduce_operand();
     text.declare_sums();
     text.preload();
     text.multiply();
@@ -100,6 +117,8 @@ struct TileText<'a> {
     rhs_prefixes: Vec<&'static str>,
     /// The epilogue, if it reduces rows.
     rows: Option<Rows<'a>>,
+    /// The rows of the left operand, if it has reductions.
+    operand_rows: Option<OperandRowText<'a>>,
 }
 
 impl<'a> TileText<'a> {
@@ -146,6 +165,14 @@ impl<'a> TileText<'a> {
         let across = columns / invocation_columns;
         self.main.line(format!("let tx = local % {across}u;"));
         self.main.line(format!("let ty = local / {across}u;"));
+    }
+
+    /// Computes what the loads of the left operand need of its rows.
+    fn reduce_operand(&mut self) {
+        let lanes = if self.member.lhs == Direction::Depth { self.tile.lanes } else { 1 };
+        if let Some(rows) = &self.operand_rows {
+            rows.compute(&mut self.shader, &mut self.main, &self.axes, "row0", lanes);
+        }
     }
 
     /// Declares this invocation's sums `c`, and `update`, which adds the products of one depth to them.

@@ -265,9 +265,9 @@ impl<'a> Rows<'a> {
                 });
                 parts.push(words.collect::<Vec<_>>());
             }
-            let vector = tree(main, state, parts, &format!("{name}_v"));
+            let vector = state.tree(main, parts, &format!("{name}_v"));
             let lanes = ["x", "y", "z", "w"].map(|lane| vector.iter().map(|word| format!("{word}.{lane}")).collect());
-            let part = tree(main, state, lanes.to_vec(), &name);
+            let part = state.tree(main, lanes.to_vec(), &name);
             for (w, (word, dtype)) in part.iter().zip(state.words()).enumerate() {
                 let at = format!("({}) * {}u + tx", self.row_in_tile(i), self.across() + PAD);
                 main.line(format!("row_parts{w}[{at}] = {};", to_bits(dtype, 1, word)));
@@ -293,7 +293,7 @@ impl<'a> Rows<'a> {
                 words.collect::<Vec<_>>()
             });
             let parts = parts.collect();
-            let group = tree(main, state, parts, "group");
+            let group = state.tree(main, parts, "group");
             for (w, (word, dtype)) in group.iter().zip(state.words()).enumerate() {
                 main.line(format!("row_groups{w}[part_row][part_group] = {};", to_bits(dtype, 1, word)));
             }
@@ -312,7 +312,7 @@ impl<'a> Rows<'a> {
             });
             let words: Vec<String> = words.collect();
             let lanes = ["x", "y", "z", "w"].map(|lane| words.iter().map(|word| format!("{word}.{lane}")).collect());
-            let row = tree(main, state, lanes.to_vec(), &name);
+            let row = state.tree(main, lanes.to_vec(), &name);
             let result = state.value(&mut shader.helpers, 1, &row);
             main.line(format!("let {} = {result};", self.name(value, [i, 0])));
         }
@@ -437,26 +437,4 @@ fn differing(group: &Group, row: usize) -> Vec<bool> {
         });
     }
     differs
-}
-
-/// Writes statements that take states together as a balanced tree; returns the words of the result.
-fn tree(lines: &mut Lines, state: State, mut states: Vec<Vec<String>>, name: &str) -> Vec<String> {
-    let mut count = 0;
-    while states.len() > 1 {
-        let mut merged = Vec::with_capacity(states.len().div_ceil(2));
-        for pair in states.chunks(2) {
-            let [a, b] = pair else {
-                merged.push(pair[0].clone());
-                continue;
-            };
-            let words = state.merge(a, b).into_iter().enumerate().map(|(w, word)| {
-                lines.line(format!("let {name}_{count}_{w} = {word};"));
-                format!("{name}_{count}_{w}")
-            });
-            merged.push(words.collect());
-            count += 1;
-        }
-        states = merged;
-    }
-    states.pop().expect("a row has parts")
 }

@@ -4,7 +4,12 @@ use super::TileText;
 use crate::{
     fusion::Contraction,
     schedule::contraction::{Direction, PAD, Tile},
-    wgsl::{builtins::vector_type, operand::Operand, shader::Lines},
+    wgsl::{
+        builtins::vector_type,
+        operand::{Operand, OperandPlace},
+        operand_rows::RowNames,
+        shader::Lines,
+    },
 };
 
 /// An operand.
@@ -83,6 +88,34 @@ impl<'a> TileText<'a> {
         }
     }
 
+    /// The accesses that loads of a slice read.
+    fn accesses(&self, side: Side) -> Vec<u16> {
+        match (&self.operand_rows, side) {
+            (Some(rows), Side::Lhs) => rows.loads(),
+            _ => self.operand(side).loads(),
+        }
+    }
+
+    /// Values of a row per load: of vectors along the rows, one for each lane.
+    fn row_lanes(&self) -> u32 {
+        if self.member.lhs == Direction::Depth { 1 } else { self.tile.lanes }
+    }
+
+    /// Declares what the `l`-th load of the left slice needs of its rows.
+    fn declare_rows(&mut self, l: u32) {
+        let Some(rows) = &self.operand_rows else { return };
+        let lanes = self.row_lanes();
+        let mut at = self.axes.batch_names();
+        at.extend([format!("a{l}_at"), "0u".to_owned()]);
+        // Invocations that do not take part in the load have no row in the tile.
+        let row = match self.is_full(Side::Lhs, l) {
+            true => format!("a{l}_o"),
+            false => format!("min(a{l}_o, {}u)", self.tile.rows - lanes),
+        };
+        let prefix = format!("a{l}_row");
+        rows.declare(&mut self.shader, &mut self.main, RowNames { prefix: &prefix, lanes }, &at, &row);
+    }
+
     /// Loads of a slice.
     fn units(&self, side: Side) -> u32 {
         side.span(self.tile) * self.tile.depth / self.tile.lanes
@@ -129,7 +162,10 @@ impl<'a> TileText<'a> {
             self.main.line(format!("let {p}{l}_o = {o};"));
             self.main.line(format!("let {p}{l}_k = {k};"));
             self.main.line(format!("let {p}{l}_at = min({origin} + {p}{l}_o, {extent} - {last}u);"));
-            for access in operand.loads() {
+            if side == Side::Lhs {
+                self.declare_rows(l);
+            }
+            for access in self.accesses(side) {
                 let mut at: Vec<Option<String>> = self.axes.batch_names().into_iter().map(Some).collect();
                 let outer = Some(format!("{p}{l}_at"));
                 at.extend(if side == Side::Lhs { [outer, None] } else { [None, outer] });
@@ -155,7 +191,7 @@ impl<'a> TileText<'a> {
                 } else {
                     format!("let {p}{l}_depth = min({step} + {p}{l}_k, k_end - {last}u);")
                 });
-                for access in operand.loads() {
+                for access in self.accesses(side) {
                     let step = operand.step(&mut self.shader, access, depth_axis, &format!("{p}{l}_depth"));
                     let load = operand.load(&mut self.shader, access, &format!("{p}{l}_base{access}{step}"));
                     self.main.line(format!("{p}{l}_x{access} = {load};"));
@@ -183,7 +219,17 @@ impl<'a> TileText<'a> {
                 at.extend(if side == Side::Lhs { [outer, depth] } else { [depth, outer] });
                 let loaded = |access: u16| format!("{p}{l}_x{access}");
                 let mut lines = Lines::default();
-                let value = operand.value(&mut self.shader, &mut lines, &loaded, &at);
+                let value = match (&self.operand_rows, side) {
+                    (Some(rows), Side::Lhs) => {
+                        let (place, prefix) = (
+                            OperandPlace { operand: &operand, loaded: &loaded, at: &at, sums: &[] },
+                            format!("a{l}_row"),
+                        );
+                        let names = RowNames { prefix: &prefix, lanes: self.row_lanes() };
+                        rows.value(&mut self.shader, &mut lines, names, &place)
+                    }
+                    _ => operand.value(&mut self.shader, &mut lines, &loaded, &at),
+                };
                 self.main.append(&lines);
                 self.main.line(if self.tile.whole_steps {
                     format!("let value = {value};")

@@ -37,7 +37,30 @@ pub(crate) fn cost(work: Work, variant: &Variant, domain: &Domain, split: Split,
     let bytes = traffic(variant, domain, workgroups * part_depth, [tile_rows, tile_columns], split);
     let memory = machine.memory(bytes, workgroups, in_flight(&variant.schedule, threads));
 
-    arithmetic.max(memory) + dispatches(variant.passes.len()) * machine.launch_work
+    let before = operand_rows(work, domain, tile_rows, [workgroups, rounds, threads, busy], machine);
+    before + arithmetic.max(memory) + dispatches(variant.passes.len()) * machine.launch_work
+}
+
+/// The time in which every workgroup reduces the rows of its left operand, before it multiplies: it reads them once per
+/// pass, mostly after others did, and waits twice for all of its invocations.
+fn operand_rows(
+    work: Work,
+    domain: &Domain,
+    tile_rows: u64,
+    [workgroups, rounds, threads, busy]: [f64; 4],
+    machine: &Machine,
+) -> f64 {
+    if work.row_passes == 0 {
+        return 0.0;
+    }
+    let Contraction { batch, rows, depth, .. } = domain.contraction();
+    let (elements, passes) = (tile_rows.min(rows) as f64 * depth as f64, f64::from(work.row_passes));
+    let arithmetic = rounds * elements * f64::from(work.row) / busy;
+    let distinct = (batch * rows * depth) as f64;
+    let read = 4.0 * passes * (distinct + (workgroups * elements - distinct).max(0.0) * REREAD_PART);
+    // Four vectors per invocation are on their way at a time.
+    let memory = machine.memory(read, workgroups, 64.0 * threads);
+    arithmetic.max(memory) + rounds * passes * 2.0 * machine.barrier_work
 }
 
 /// Products that share their left operand.
@@ -183,6 +206,21 @@ mod tests {
         };
         assert!(inlined(256) < stored(256));
         assert!(inlined(4096) > stored(4096));
+    }
+
+    #[test]
+    fn rows_are_worth_reducing_again_at_small_sizes_only() {
+        let machine = Machine::of(AdapterKind::Discrete);
+        let norm = Work { lhs: 2, row: 2, row_passes: 1, ..Work::default() };
+        let inlined = |rows, size| cheapest(norm, 1, rows, size, size).1;
+        let stored = |rows: u64, size: u64| {
+            let bytes = 8.0 * (rows * size) as f64;
+            let before = machine.memory(bytes, rows as f64, 4096.0) + 2.0 * machine.launch_work;
+            cheapest(Work::default(), 1, rows, size, size).1 + before
+        };
+        assert!(inlined(1, 4096) < stored(1, 4096));
+        assert!(inlined(128, 256) < stored(128, 256));
+        assert!(inlined(4096, 4096) > stored(4096, 4096));
     }
 
     #[test]

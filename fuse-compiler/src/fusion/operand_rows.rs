@@ -1,0 +1,170 @@
+//! Reductions that a product computes by itself: those along the rows of its left operand, `matmul(rms_norm(x, g), w)`.
+//!
+//! Input: a reduction that no region holds yet. Output: what the kernel of the
+//! products that use it claims for itself, if it can reduce the rows of its left operand before it multiplies. It can where all reductions of the operand run along the depth
+//! over pointwise values of what is in memory, and nothing else uses what follows from them: each workgroup computes them
+//! for its rows and keeps them to itself.
+//!
+//! Not here: whether a workgroup that reduces its rows again pays, which the launch decides (`Policy::operand_rows`).
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+use fuse_artifact::Size;
+
+use super::{
+    Planner,
+    index::{AxisMap, IndexMap, strip_reshapes, through_movement},
+    legality::{is_movement, is_pointwise},
+};
+use crate::graph::{Graph, NodeId, Op, ReduceOp};
+
+/// Words per row that reductions of an operand may keep in workgroup memory, so that the last member has room for them.
+const MAX_WORDS: usize = 4;
+
+/// The coordinates of a reduction's operand, if a reduction that is read through `map` runs along the last axis of a space
+/// of `rank` axes with the extent `depth`.
+pub(super) fn row_of(
+    graph: &Graph,
+    (x, axes): (NodeId, &[usize]),
+    map: &IndexMap,
+    rank: usize,
+    depth: &Size,
+) -> Option<IndexMap> {
+    let [axis] = *axes else { return None };
+    let last = (rank - 1) as u8;
+    let mut others = map.axes.iter().enumerate().filter(|(a, _)| *a != axis).map(|(_, map)| map);
+    let per_row = others.all(|map| map.axis != Some(last) && map.value.is_none());
+    let mut map = map.clone();
+    map.axes[axis] = AxisMap::along(last);
+    (per_row && graph.nodes[x].ty.shape[axis] == *depth).then_some(map)
+}
+
+/// What the kernel of the products that use `reduction` computes on the way to their left operand, from its reductions on,
+/// if it can. `siblings` gives the products that share a kernel with one.
+pub(super) fn claim(
+    planner: &Planner<'_>,
+    owner: &BTreeMap<NodeId, usize>,
+    reduction: NodeId,
+    siblings: impl Fn(NodeId) -> Vec<NodeId>,
+) -> Option<BTreeSet<NodeId>> {
+    let graph = planner.graph;
+    if !planner.policy.operand_rows {
+        return None;
+    }
+    let product = first_product(planner, reduction).filter(|product| !owner.contains_key(product))?;
+    let products = siblings(product);
+    let Op::Matmul { lhs, .. } = graph.nodes[products[0]].op else { return None };
+    let shape = &graph.nodes[lhs].ty.shape;
+    let mut survey = Survey {
+        planner,
+        owner,
+        rank: shape.len(),
+        depth: &shape[shape.len() - 1],
+        seen: HashSet::new(),
+        nodes: BTreeSet::new(),
+        reductions: BTreeSet::new(),
+    };
+    let can_write = survey.visit(lhs, &IndexMap::identity(shape.len()));
+    let words = |&node: &NodeId| match graph.nodes[node].op {
+        Op::Reduce { op: ReduceOp::ArgMax | ReduceOp::ArgMin, .. } => 2,
+        _ => 1,
+    };
+    let few = survey.reductions.iter().map(words).sum::<usize>() <= MAX_WORDS;
+    if !can_write || !few || !survey.reductions.contains(&reduction) {
+        return None;
+    }
+    followers(planner, owner, &survey, &products)
+}
+
+/// The first product that uses what follows from `node`.
+fn first_product(planner: &Planner<'_>, node: NodeId) -> Option<NodeId> {
+    let (mut seen, mut pending, mut first) = (BTreeSet::new(), vec![node], None);
+    while let Some(node) = pending.pop() {
+        if let Op::Matmul { .. } = planner.graph.nodes[node].op {
+            first = Some(first.map_or(node, |first: NodeId| first.min(node)));
+        } else if seen.insert(node) {
+            pending.extend(&planner.users[node.index()]);
+        }
+    }
+    first
+}
+
+/// The reductions and what follows from them, if all of it ends as the left operand of the products.
+fn followers(
+    planner: &Planner<'_>,
+    owner: &BTreeMap<NodeId, usize>,
+    survey: &Survey<'_, '_>,
+    products: &[NodeId],
+) -> Option<BTreeSet<NodeId>> {
+    let (mut found, mut pending) = (survey.reductions.clone(), vec![]);
+    pending.extend(&survey.reductions);
+    while let Some(node) = pending.pop() {
+        if planner.results.contains(&node) || planner.forced.contains(&node) || owner.contains_key(&node) {
+            return None;
+        }
+        for &user in &planner.users[node.index()] {
+            match planner.graph.nodes[user].op {
+                Op::Matmul { rhs, .. } if products.contains(&user) && rhs != node => {}
+                _ if !survey.nodes.contains(&user) => return None,
+                _ if found.insert(user) => pending.push(user),
+                _ => {}
+            }
+        }
+    }
+    Some(found)
+}
+
+/// A walk from a left operand to what is in memory.
+struct Survey<'a, 'g> {
+    planner: &'a Planner<'g>,
+    owner: &'a BTreeMap<NodeId, usize>,
+    /// Axes of the operand, of which the last is the depth.
+    rank: usize,
+    depth: &'a Size,
+    seen: HashSet<(NodeId, IndexMap)>,
+    /// What is computed on the way.
+    nodes: BTreeSet<NodeId>,
+    reductions: BTreeSet<NodeId>,
+}
+
+impl Survey<'_, '_> {
+    /// Whether the operand's program can compute `node` at the coordinates of `map`.
+    fn visit(&mut self, node: NodeId, map: &IndexMap) -> bool {
+        let graph = self.planner.graph;
+        let op = &graph.nodes[node].op;
+        // Other products are complete before their values are read.
+        let leaf = matches!(op, Op::Input(_) | Op::Literal(_) | Op::Scalar(_) | Op::Size(_) | Op::Index { .. });
+        if leaf || matches!(op, Op::Matmul { .. }) || self.in_memory(node) || !self.seen.insert((node, map.clone())) {
+            return true;
+        }
+        self.nodes.insert(node);
+        match op {
+            op if is_movement(op) => {
+                let uses_coordinates = |x: NodeId| self.planner.uses_coordinates[x.index()] && !self.in_memory(x);
+                match through_movement(graph, uses_coordinates, node, map) {
+                    Ok(Some((x, map))) => self.visit(x, &map),
+                    _ => false,
+                }
+            }
+            Op::Take { x, axis, index } => {
+                // Which value the coordinate is does not matter here.
+                let mut taken = map.clone();
+                taken.axes[*axis] = AxisMap::computed(0);
+                self.visit(*index, map) && self.visit(*x, &taken)
+            }
+            Op::Reduce { x, axes, .. } => {
+                self.reductions.insert(node);
+                let cheap = self.planner.costs[x.index()] <= self.planner.policy.prologue;
+                let row = row_of(graph, (*x, axes), map, self.rank, self.depth);
+                cheap && row.is_some_and(|row| self.visit(*x, &row))
+            }
+            op => is_pointwise(op) && op.operands().into_iter().all(|x| self.visit(x, map)),
+        }
+    }
+
+    fn in_memory(&self, node: NodeId) -> bool {
+        let source = strip_reshapes(self.planner.graph, node);
+        let stored = self.planner.forced.contains(&source) || self.owner.contains_key(&source);
+        stored || matches!(self.planner.graph.nodes[source].op, Op::Input(_) | Op::Matmul { .. })
+    }
+}
