@@ -177,6 +177,52 @@ fn rows_of_known_width_have_tiles_of_that_width() {
 }
 
 #[test]
+fn layers_share_long_depths_of_rows() {
+    let source = "
+        pub fn along_columns(x: f32[B, M, K], w: f32[K, N], r: f32[B, M, N]) -> (f32[B, M, N], f32[B, M]) {
+            let y = matmul(x, w * 0.5) + r;
+            (softmax(y), max(y, axis = 2))
+        }
+        pub fn along_depth(x: f32[B, M, K], w: f32[N, K], g: f32[N]) -> f32[B, M, N] {
+            rms_norm(matmul(relu(x), transpose(w)), g, eps = 1e-6)
+        }
+        pub fn half(x: f16[M, K], w: f16[96, K], r: f16[M, 96]) -> f16[M, 96] { softmax(matmul(x, transpose(w)) + r) }";
+    let sizes =
+        [[("M", 5), ("N", 100), ("K", 300)], [("M", 4), ("N", 384), ("K", 132)], [("M", 1), ("N", 8), ("K", 4)]];
+    for program in check("layers", source, &sizes, &[("B", 2)]) {
+        let layered = |schedule: &Schedule| matches!(schedule, Schedule::Tiles { layers: 2.., .. });
+        let variants = &program.function.kernels[0].variants;
+        assert!(variants.iter().any(|variant| layered(&variant.schedule)), "{}", program.function.name);
+    }
+}
+
+#[test]
+fn products_have_workgroups_of_their_own() {
+    let source = "
+        pub fn projections(
+            x: f32[B, M, K], wq: f32[N, K], bq: f32[N], wk: f32[N, K], wv: f32[N, K], r: f32[B, M, N]
+        ) -> (f32[B, M, N], f32[B, M, N], f32[B, N, M], f32[B, M, N]) {
+            let q = matmul(x, transpose(wq)) + bq;
+            let v = matmul(x, transpose(wv)) * r;
+            (q, relu(matmul(x, transpose(wk))), transpose(v), v)
+        }
+        pub fn columns(x: f16[M, K], u: f16[K, N], v: f16[K, N], c: f16[M, 1]) -> (f16[M, N], f16[M, N]) {
+            (matmul(x * 2.0, u) + c, gelu(matmul(x * 2.0, v)))
+        }";
+    let sizes = [[("M", 9), ("N", 36), ("K", 20)], [("M", 130), ("N", 132), ("K", 64)], [("M", 1), ("N", 7), ("K", 5)]];
+    for program in check("stacked", source, &sizes, &[("B", 2)]) {
+        let stacked = |schedule: &Schedule| matches!(schedule, Schedule::Tiles { stacked: true, .. });
+        let variants = &program.function.kernels[0].variants;
+        assert!(variants.iter().any(|variant| stacked(&variant.schedule)), "{}", program.function.name);
+    }
+    // What needs both products has them in one workgroup.
+    let together =
+        compile("pub fn f(x: f32[M, K], u: f32[K, N], v: f32[K, N]) -> f32[M, N] { matmul(x, u) * matmul(x, v) }");
+    let schedules = together[0].function.kernels[0].variants.iter().map(|variant| &variant.schedule);
+    assert!(schedules.into_iter().all(|schedule| !matches!(schedule, Schedule::Tiles { stacked: true, .. })));
+}
+
+#[test]
 fn operands_and_epilogues_use_coordinates() {
     let source = "
         pub fn scaled(x: f32[B, M, K], w: f32[B, K, N]) -> f32[B, M, N] {

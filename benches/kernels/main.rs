@@ -33,7 +33,10 @@ struct Options {
     /// Only the cases whose name or size contains this; several select the cases that match any
     #[arg(long)]
     filter: Vec<String>,
-    /// Every alternative of each function and every variant of each kernel, not only what a launch picks
+    /// Every alternative of each function, not only the one that a launch picks
+    #[arg(long)]
+    alternatives: bool,
+    /// Every alternative and every variant of each kernel
     #[arg(long)]
     variants: bool,
     /// Print how each launch was chosen and the time of each dispatch
@@ -108,7 +111,8 @@ fn run_case(
             return Ok(());
         }
     };
-    let others = if options.variants { ways((case.function)()) } else { vec![] };
+    let others = if options.variants || options.alternatives { ways((case.function)()) } else { vec![] };
+    let others = others.into_iter().filter(|way| options.variants || way.variant.is_none());
     for way in std::iter::once(Way::default()).chain(others) {
         device.force_alternative(way.alternative);
         device.force_variant(way.variant);

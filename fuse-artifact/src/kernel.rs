@@ -237,6 +237,11 @@ pub enum Schedule {
         lanes: u32,
         /// Whether several workgroups share the depth of a tile and a second pass adds their sums.
         split: bool,
+        /// Groups of invocations that share the tile, each with its own depths, and read the right operands from memory
+        /// without keeping them; 1 where invocations share slices of both operands.
+        layers: u32,
+        /// Whether a workgroup has one of the products that share the left operand, instead of all.
+        stacked: bool,
     },
     /// Contraction with one row: invocations walk down `depth_lanes` parts of the depth for `columns` columns.
     Row {
@@ -343,6 +348,8 @@ pub enum Grid {
         rows: u32,
         /// Columns of a tile.
         columns: u32,
+        /// Products with workgroups of their own; 1 where each workgroup has all of them.
+        stack: u32,
     },
     /// Reduction: `ceil(kept indices / rows) · splits`; splits vary slowest.
     Rows {

@@ -7,7 +7,8 @@
 //! - `unaligned RxCxD`: as `tile`, one element per load; any size and stride. Always last.
 //!
 //! Several products that share their left operand run side by side: a member keeps a right tile and sums for each,
-//! so that only members whose sums fit into registers serve. Where the epilogue reduces rows, a tile has all columns
+//! so that only members whose sums fit into registers serve; or each product has workgroups of its own, where nothing that
+//! is stored needs several (`stacked`). Where the epilogue reduces rows, a tile has all columns
 //! of its rows (`rows`). Where the left operand has reductions, a workgroup reduces its rows before it multiplies
 //! (`operand_rows`), and there is no `dot`, whose few sums would not pay for a row each.
 
@@ -21,8 +22,8 @@ use fuse_artifact::{Require, Schedule, Space};
 use self::operand_rows::OperandRows;
 use super::layout::{Along, along};
 use crate::fusion::{
-    Contraction, Group,
-    body::{Body, ValueOp},
+    Contraction, Group, Store,
+    body::{Body, ValueId, ValueOp},
 };
 
 /// Elements of a vector load: 16 bytes of `f32`.
@@ -54,17 +55,29 @@ pub struct Tile {
     pub lanes: u32,
     /// Whether the depth must be a multiple of the step, which spares masks on every load.
     pub whole_steps: bool,
+    /// Groups of invocations that share the tile, each with its own depths of a step, and read the right operands from
+    /// memory without keeping them. With 1, all invocations share slices of both operands.
+    pub layers: u32,
 }
 
 impl Tile {
     /// Invocations of a workgroup.
     pub const fn invocations(&self) -> u32 {
+        self.layer_invocations() * self.layers
+    }
+
+    /// Invocations that have one sum each of the tile's.
+    pub const fn layer_invocations(&self) -> u32 {
         (self.rows / self.invocation_rows) * (self.columns / self.invocation_columns)
     }
 
     const fn new(rows: u32, columns: u32, depth: u32, invocation: [u32; 2], lanes: u32) -> Self {
         let [invocation_rows, invocation_columns] = invocation;
-        Self { rows, columns, depth, invocation_rows, invocation_columns, lanes, whole_steps: false }
+        Self { rows, columns, depth, invocation_rows, invocation_columns, lanes, whole_steps: false, layers: 1 }
+    }
+
+    const fn in_layers(self, layers: u32) -> Self {
+        Self { layers, ..self }
     }
 
     const fn in_whole_steps(self) -> Self {
@@ -76,9 +89,15 @@ impl Tile {
         self.invocation_rows * self.invocation_columns * products
     }
 
-    /// Bytes of workgroup memory that the slices of the operands take.
+    /// Bytes of workgroup memory that the slices of the operands take, or what layers hand over.
     const fn slice_bytes(&self, products: u32) -> u32 {
-        4 * self.depth * ((self.rows + PAD) + (self.columns + PAD) * products)
+        let right = if self.layers > 1 { 0 } else { (self.columns + PAD) * products };
+        4 * self.depth * (self.rows + PAD + right) + 16 * self.handed_vectors(products)
+    }
+
+    /// Vectors of four sums that half of the layers hand over to the other half.
+    pub const fn handed_vectors(&self, products: u32) -> u32 {
+        self.layers / 2 * self.layer_invocations() * self.sums(products) / 4
     }
 
     /// Halves the depth of a step until the slices of so many products take at most `bytes`.
@@ -141,6 +160,8 @@ pub struct Member {
     pub rhs: Vec<Direction>,
     /// Whether workgroups share the depth.
     pub split: bool,
+    /// Whether each product has workgroups of its own.
+    pub stacked: bool,
     /// What must hold.
     pub requires: Vec<Require>,
 }
@@ -177,6 +198,8 @@ impl Member {
                 per_invocation: [tile.invocation_rows, tile.invocation_columns],
                 lanes: tile.lanes,
                 split: self.split,
+                layers: tile.layers,
+                stacked: self.stacked,
             },
             Shape::Row { columns, depth_lanes } => Schedule::Row { columns, depth_lanes, split: self.split },
             Shape::Dot { outputs, depth_lanes } => Schedule::Dot { outputs, depth_lanes },
@@ -198,6 +221,14 @@ pub fn family(group: &Group, contraction: &Contraction, tile: Option<[u32; 3]>) 
             let name = format!("tile {}x{}x{}", tile.rows, tile.columns, tile.depth);
             let requires = facts.tile_requirements(tile, lhs, &rhs);
             push_with_twin(&mut family, name, Shape::Tiles(tile), (lhs, &rhs), split, &requires);
+        }
+        if is_stackable(group, contraction) && rhs.iter().all(|other| *other == rhs[0]) {
+            for (tile, _) in aligned_tiles(tile, 1) {
+                let name = format!("stacked tile {}x{}x{}", tile.rows, tile.columns, tile.depth);
+                let requires = facts.tile_requirements(tile, lhs, &rhs);
+                let shape = Shape::Tiles(tile);
+                family.push(Member { name, shape, lhs, rhs: rhs.clone(), split: false, stacked: true, requires });
+            }
         }
         let along_depth = lhs == Direction::Depth && rhs.iter().all(|rhs| *rhs == Direction::Depth);
         if along_depth && facts.operand_rows.is_none() {
@@ -249,7 +280,10 @@ fn push_with_twin(
     twin: bool,
     requires: &[Require],
 ) {
-    let member = |name, split| Member { name, shape, lhs, rhs: rhs.to_vec(), split, requires: requires.to_vec() };
+    let member = |name, split| {
+        let (rhs, requires) = (rhs.to_vec(), requires.to_vec());
+        Member { name, shape, lhs, rhs, split, stacked: false, requires }
+    };
     if twin {
         family.push(member(format!("{name} split"), true));
     }
@@ -366,6 +400,20 @@ impl<'a> Facts<'a> {
 /// Whether a body loads through an access, other than at computed coordinates.
 fn reads(body: &Body, access: u16) -> bool {
     body.values.iter().any(|value| value.op == ValueOp::Load(access))
+}
+
+/// Whether each of several products may have workgroups of its own: nothing is stored that takes several, and their right
+/// operands are what is in memory.
+fn is_stackable(group: &Group, contraction: &Contraction) -> bool {
+    let loaded = |(body, value): &(Body, ValueId)| matches!(body.values[*value].op, ValueOp::Load(_));
+    let apart = |store: &Store| sums_of(&group.body, store.value).len() == 1;
+    contraction.rhs.len() > 1 && contraction.rhs.iter().all(loaded) && group.stores.iter().all(apart)
+}
+
+/// The products whose sums a value is computed from.
+pub(crate) fn sums_of(body: &Body, value: ValueId) -> BTreeSet<u8> {
+    let sum = |value: ValueId| if let ValueOp::Sum(product) = body.values[value].op { Some(product) } else { None };
+    body.needed(&[value]).into_iter().filter_map(sum).collect()
 }
 
 /// Whether an epilogue reduces rows.

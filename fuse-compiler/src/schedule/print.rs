@@ -24,9 +24,11 @@ fn schedule(schedule: &Schedule) -> String {
     let split = |split: bool| if split { ", depth split between workgroups" } else { "" };
     match schedule {
         Schedule::Elements { lanes, rank } => format!("{lanes} elements per invocation, up to {rank} axes"),
-        Schedule::Tiles { rows, columns, depth, per_invocation: [r, c], lanes, split: is_split } => {
+        Schedule::Tiles { rows, columns, depth, per_invocation: [r, c], lanes, split: is_split, layers, stacked } => {
             let tile = format!("tiles of {rows}x{columns} in steps of {depth}");
-            format!("{tile}, {r}x{c} per invocation, loads of {lanes}{}", split(*is_split))
+            let layers = if *layers > 1 { format!(" in {layers} layers") } else { String::new() };
+            let stacked = if *stacked { ", a product per workgroup" } else { "" };
+            format!("{tile}, {r}x{c} per invocation{layers}, loads of {lanes}{}{stacked}", split(*is_split))
         }
         Schedule::Row { columns, depth_lanes, split: is_split } => {
             format!("{columns} columns, depth over {depth_lanes} invocations{}", split(*is_split))

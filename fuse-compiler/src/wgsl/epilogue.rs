@@ -14,7 +14,7 @@ use crate::{
         Contraction, Group,
         body::{KernelAccess, ValueOp},
     },
-    schedule::contraction::MAX_PRODUCTS,
+    schedule::contraction::{MAX_PRODUCTS, sums_of},
 };
 
 /// Invocations of a workgroup of the second pass.
@@ -130,6 +130,8 @@ pub(super) struct Epilogue<'a> {
     sum: DType,
     /// Whether callers of `finish` load what the epilogue reads, before they know the sum.
     preloaded: bool,
+    /// The product whose values are stored, if each has a function of its own.
+    product: Option<u8>,
 }
 
 impl<'a> Epilogue<'a> {
@@ -137,7 +139,12 @@ impl<'a> Epilogue<'a> {
     pub(super) fn new(group: &'a Group, axes: &'a Axes, sum: DType, lanes: u32, buffer_lanes: u32) -> Self {
         let lane_axis = axes.batch + 1;
         let operand = Operand { group, body: &group.body, value: 0, prefix: "v", lanes, buffer_lanes, lane_axis };
-        Self { operand, axes, sum, preloaded: false }
+        Self { operand, axes, sum, preloaded: false, product: None }
+    }
+
+    /// For a product whose function has its number as suffix, in a group whose body computes nothing of the others.
+    pub(super) fn of_product(self, product: Option<u8>) -> Self {
+        Self { product, ..self }
     }
 
     /// Loads happen at [`Epilogue::preload`] instead of in `finish`.
@@ -184,7 +191,8 @@ impl<'a> Epilogue<'a> {
         let (batch, loaded) = (axes.batch_parameters(), loaded_parameters.collect::<String>());
         let (sums, names) = (axes.sum_parameters(&ty), axes.sum_names());
         let mut lines = Lines::default();
-        lines.line(format!("fn finish(batch: u32, {batch}row: u32, column: u32, {sums}{loaded}) {{"));
+        let suffix = self.product.map_or(String::new(), |product| product.to_string());
+        lines.line(format!("fn finish{suffix}(batch: u32, {batch}row: u32, column: u32, {sums}{loaded}) {{"));
         lines.line(format!("if row >= {} || column >= {} {{", axes.rows, axes.columns));
         lines.line("return;");
         lines.line("}");
@@ -200,13 +208,15 @@ impl<'a> Epilogue<'a> {
         let mut next_access = group.accesses.len() as u16;
         for store in &group.stores {
             let dtype = group.body.values[store.value].dtype;
+            let access_index = next_access;
+            next_access += u16::from(store.access.is_some());
+            if self.product.is_some() && sums_of(&group.body, store.value).is_empty() {
+                continue;
+            }
             let buffer = shader.buffer(store.slot, dtype, lanes, true);
             let offset = match &store.access {
                 None => "at".to_owned(),
-                Some(access) => {
-                    next_access += 1;
-                    format!("({})", strided(shader, access, next_access - 1, &at, lanes))
-                }
+                Some(access) => format!("({})", strided(shader, access, access_index, &at, lanes)),
             };
             let index = if lanes == 1 { offset } else { format!("{offset} / {lanes}u") };
             lines.line(format!("{buffer}[{index}] = {};", to_storage(dtype, lanes, &values[store.value])));

@@ -140,14 +140,14 @@ enums! {
     }
     Schedule {
         Elements { lanes, rank },
-        Tiles { rows, columns, depth, per_invocation, lanes, split },
+        Tiles { rows, columns, depth, per_invocation, lanes, split, layers, stacked },
         Row { columns, depth_lanes, split },
         Dot { outputs, depth_lanes },
         Rows { rows, invocations, lanes, held, axes, split },
         Columns { columns, layers, lanes, axes, split },
         Attention { rows, keys, head, split },
     }
-    Grid { Elements { per_workgroup }, Tiles { rows, columns }, Rows { rows }, }
+    Grid { Elements { per_workgroup }, Tiles { rows, columns, stack }, Rows { rows }, }
     Uniform {
         Workgroups,
         Count,

@@ -148,7 +148,16 @@ mod tests {
         let machine = Machine::of(AdapterKind::Discrete);
         let axes = [1, 1];
         let schedules = [
-            Schedule::Tiles { rows: 32, columns: 32, depth: 32, per_invocation: [4, 4], lanes: 4, split: true },
+            Schedule::Tiles {
+                rows: 32,
+                columns: 32,
+                depth: 32,
+                per_invocation: [4, 4],
+                lanes: 4,
+                split: true,
+                layers: 1,
+                stacked: false,
+            },
             Schedule::Rows { rows: 1, invocations: 64, lanes: 4, held: 0, axes, split: true },
             Schedule::Columns { columns: 64, layers: 4, lanes: 1, axes, split: true },
             Schedule::Attention { rows: 4, keys: 32, head: 64, split: true },

@@ -65,7 +65,7 @@ fn grid(workgroups: u32, limit: u32) -> [u32; 2] {
 fn tiles(variant: &Variant, pass: &Pass, domain: &Domain) -> [u64; 2] {
     let Contraction { rows, columns, .. } = domain.contraction();
     let [tile_rows, tile_columns] = match pass.grid {
-        Grid::Tiles { rows, columns } => [rows.into(), columns.into()],
+        Grid::Tiles { rows, columns, .. } => [rows.into(), columns.into()],
         Grid::Elements { .. } | Grid::Rows { .. } => {
             let [rows, columns, _] = tile(&variant.schedule);
             [rows, columns]
@@ -88,8 +88,8 @@ impl Context<'_> {
     fn workgroups(&self, pass: &Pass) -> u64 {
         match pass.grid {
             Grid::Elements { per_workgroup } => self.domain.count().div_ceil(per_workgroup.max(1).into()),
-            Grid::Tiles { .. } => {
-                let tiles = self.row_tiles.saturating_mul(self.column_tiles);
+            Grid::Tiles { stack, .. } => {
+                let tiles = self.row_tiles.saturating_mul(self.column_tiles).saturating_mul(stack.into());
                 self.domain.contraction().batch.saturating_mul(tiles).saturating_mul(self.split.parts)
             }
             Grid::Rows { rows } => self.domain.count().div_ceil(rows.max(1).into()).saturating_mul(self.split.parts),
@@ -217,7 +217,7 @@ mod tests {
         let split = Split { parts: 2, depth: 64 };
         let uniforms = [Uniform::Count, Uniform::RowTiles, Uniform::ColumnTiles, Uniform::Extent { axis: 3 }];
         let (words, workgroups) =
-            filled(&domain, schedule.clone(), split, Grid::Tiles { rows: 4, columns: 64 }, &uniforms);
+            filled(&domain, schedule.clone(), split, Grid::Tiles { rows: 4, columns: 64, stack: 1 }, &uniforms);
         assert_eq!((words, workgroups), (vec![400, 2, 1, 100], 8));
         let elements = Grid::Elements { per_workgroup: 64 };
         assert_eq!(filled(&domain, schedule, split, elements, &[]).1, 7);

@@ -361,7 +361,16 @@ pub(crate) fn matmul() -> &'static Function {
         vec![Uniform::Workgroups, Uniform::Count, Uniform::Splits],
         ELEMENTS,
     );
-    let tiles = |split| Schedule::Tiles { rows: 1, columns: 64, depth: 4, per_invocation: [1, 1], lanes: 1, split };
+    let tiles = |split| Schedule::Tiles {
+        rows: 1,
+        columns: 64,
+        depth: 4,
+        per_invocation: [1, 1],
+        lanes: 1,
+        split,
+        layers: 1,
+        stacked: false,
+    };
     let aligned = vec![Require::Multiple { axis: 3, of: 4 }];
     leak(Function {
         name: "matmul".into(),

@@ -2,7 +2,8 @@
 //!
 //! Where the number of columns is known, tiles are just wide enough; otherwise there are a few widths, and a member
 //! takes products with at most as many columns. Tiles of few rows keep more workgroups busy, tiles of many rows read
-//! the right operand less often. Without the planner's promise of at most [`MAX_COLUMNS`] columns there is no last
+//! the right operand less often. The fewest rows have the most invocations: in layers, each of which streams its part of
+//! the right operand. Without the planner's promise of at most [`MAX_COLUMNS`] columns there is no last
 //! member that takes every shape.
 
 use fuse_artifact::Require;
@@ -48,12 +49,15 @@ pub(super) fn family(facts: &Facts<'_>, products: u32) -> Vec<Member> {
     if let Some((lhs, rhs)) = facts.aligned().filter(|_| known.is_none_or(|columns| columns.is_multiple_of(LANES))) {
         let widths = known.map_or(WIDTHS.to_vec(), |columns| vec![columns.max(1).next_multiple_of(WIDTH_STEP)]);
         let bytes = |tile: &Tile| partial_bytes(tile, partial_words) + facts.row_bytes(tile.rows, tile.invocations());
-        for tile in widths.into_iter().flat_map(|width| tiles(width, products, &bytes)) {
+        let streams = may_stream(lhs, &rhs);
+        let tiles = widths.into_iter().flat_map(|width| tiles(width, products, &bytes));
+        for tile in tiles.filter(|tile| tile.layers == 1 || streams) {
             let mut requires = facts.tile_requirements(tile, lhs, &rhs);
             if known.is_none() {
                 requires.push(Require::AtMost { axis: facts.columns(), value: tile.columns });
             }
-            let name = format!("rows {}x{}x{}", tile.rows, tile.columns, tile.depth);
+            let streamed = if tile.layers > 1 { " streamed" } else { "" };
+            let name = format!("rows {}x{}x{}{streamed}", tile.rows, tile.columns, tile.depth);
             push_with_twin(&mut family, name, Shape::Tiles(tile), (lhs, &rhs), false, &requires);
         }
     }
@@ -66,14 +70,22 @@ pub(super) fn family(facts: &Facts<'_>, products: u32) -> Vec<Member> {
     family
 }
 
-/// The aligned tiles of one width: two with few rows, two with many. `row_bytes` is what their rows take of the memory.
+/// The most invocations of a workgroup in layers, and the most layers: each hands its sums over.
+const STREAMING: (u32, u32) = (1024, 16);
+
+/// Depth of a step of a tile in layers: long, because only the left operand's slice is kept.
+const STREAMED_DEPTH: u32 = 128;
+
+/// The aligned tiles of one width: two with few rows, three with many, one in layers. `row_bytes` is what their rows take
+/// of the memory.
 fn tiles(width: u32, products: u32, row_bytes: &dyn Fn(&Tile) -> u32) -> Vec<Tile> {
     let tile = |rows, invocation| Tile::new(rows, width, 16, invocation, LANES);
     let fits = |tile: &Tile| INVOCATIONS.contains(&tile.invocations());
     let few = [4, 8, 16, 32, 64].map(|rows| tile(rows, [4, 4])).into_iter().filter(fits).take(2);
     let mut many: Vec<Tile> = [16, 32, 64, 128].map(|rows| tile(rows, [8, 4])).into_iter().filter(fits).collect();
     many.drain(..many.len().saturating_sub(2));
-    let mut tiles: Vec<Tile> = few.chain(many).collect();
+    let most = [32, 64, 128].map(|rows| tile(rows, [8, 8])).into_iter().rfind(fits);
+    let mut tiles: Vec<Tile> = few.chain(many).chain(most).collect();
     for (i, tile) in tiles.iter_mut().enumerate() {
         // The first one for every adapter.
         let memory = if i == 0 { EVERY_ADAPTERS_BYTES } else { MAX_SLICE_BYTES };
@@ -83,8 +95,24 @@ fn tiles(width: u32, products: u32, row_bytes: &dyn Fn(&Tile) -> u32) -> Vec<Til
         }
         tile.shrink_steps(products, memory - row_bytes(tile));
     }
+    tiles.extend(streamed(width));
     tiles.retain(|tile| tile.depth >= LANES && tile.holds(products));
     tiles
+}
+
+/// Whether invocations may multiply what they read of the right operands: all along the columns, or both sides along the
+/// depth.
+fn may_stream(lhs: Direction, rhs: &[Direction]) -> bool {
+    let along = |direction| rhs.iter().all(|rhs| *rhs == direction);
+    along(Direction::Outer) || along(Direction::Depth) && lhs == Direction::Depth
+}
+
+/// The tile in layers, if there are invocations for several.
+fn streamed(width: u32) -> Option<Tile> {
+    let (most, layers) = STREAMING;
+    let tile = Tile::new(4, width, STREAMED_DEPTH, [4, 4], LANES);
+    let layers = (most / tile.invocations()).min(layers);
+    (layers > 1).then(|| tile.in_layers(1 << layers.ilog2()))
 }
 
 /// Bytes of workgroup memory for partial results of rows.

@@ -5,12 +5,14 @@
 //! registers. The multiplications of a step are written out, because the drivers that were measured do not unroll them.
 //! Coordinates outside an operand are clamped to its last element: rows and columns computed from them are never
 //! stored, and depths beyond the end are replaced by zero after the prologue. Reductions of the left operand come before
-//! all steps (`operand_rows`).
+//! all steps (`operand_rows`). Tiles in layers keep the left slice only (`streamed`).
 
 use fuse_artifact::{DType, Grid, Pass, Uniform};
 
 mod rows;
 mod slices;
+mod stacked;
+mod streamed;
 
 use super::{
     builtins::{scalar_type, vector_type},
@@ -25,6 +27,7 @@ use crate::{
 };
 use rows::Rows;
 use slices::Side;
+use stacked::Stack;
 
 /// Tiles of a column of this height are walked together, so that operands stay in the cache.
 const SWIZZLE_ROWS: u32 = 8;
@@ -34,6 +37,21 @@ const SWIZZLED_TILE: u32 = 128 * 128;
 
 /// The pass of a tiled member.
 pub fn tiles(group: &Group, contraction: &Contraction, names: &Names, member: &Member, tile: Tile) -> Pass {
+    if !member.stacked {
+        return pass(group, contraction, names, member, tile, None);
+    }
+    let stack = Stack::new(group, contraction);
+    pass(&stack.groups[0], &stack.contractions[0], names, member, tile, Some(&stack))
+}
+
+fn pass(
+    group: &Group,
+    contraction: &Contraction,
+    names: &Names,
+    member: &Member,
+    tile: Tile,
+    stack: Option<&Stack>,
+) -> Pass {
     let mut shader = Shader::new(names);
     let sum = sum_dtype(group, contraction);
     for access in &group.accesses {
@@ -48,12 +66,16 @@ pub fn tiles(group: &Group, contraction: &Contraction, names: &Names, member: &M
         declare_partial(&mut shader, &axes, sum, tile.lanes);
     } else if let Some(rows) = &rows {
         rows.declare(&mut shader);
+    } else if let Some(stack) = stack {
+        for (product, group) in stack.groups.iter().enumerate() {
+            epilogue(group, &axes, sum, tile).of_product(Some(product as u8)).declare(&mut shader);
+        }
     } else {
         epilogue(group, &axes, sum, tile).declare(&mut shader);
     }
     let scalar = scalar_type(sum);
     let sides = Side::all(contraction);
-    for side in &sides {
+    for side in staged(&sides, tile) {
         let count = tile.depth * side.row_vectors(tile);
         shader.workgroup_array(&side.array(contraction), &format!("vec4<{scalar}>"), count, 16);
     }
@@ -74,16 +96,23 @@ pub fn tiles(group: &Group, contraction: &Contraction, names: &Names, member: &M
         rhs_prefixes,
         rows,
         operand_rows,
+        product: None,
     };
     text.locate();
     text.reduce_operand();
     text.declare_sums();
-    text.preload();
-    text.multiply();
-    text.store();
+    match stack {
+        Some(stack) => text.branches(stack),
+        None => {
+            text.preload();
+            text.multiply();
+            text.store();
+        }
+    }
     let TileText { mut shader, main, .. } = text;
     shader.main = main;
-    shader.finish(Grid::Tiles { rows: tile.rows, columns: tile.columns }, tile.invocations())
+    let stack = stack.map_or(1, |stack| stack.groups.len() as u32);
+    shader.finish(Grid::Tiles { rows: tile.rows, columns: tile.columns, stack }, tile.invocations())
 }
 
 /// The epilogue of a tile. Small tiles of aligned members load what it reads before they multiply: nothing else would
@@ -95,6 +124,11 @@ fn epilogue<'a>(group: &'a Group, axes: &'a Axes, sum: DType, tile: Tile) -> Epi
 
 const fn preloads(tile: Tile) -> bool {
     tile.lanes == 4 && tile.invocation_rows * tile.invocation_columns <= 16
+}
+
+/// The operands whose slices are kept in workgroup memory.
+fn staged(sides: &[Side], tile: Tile) -> &[Side] {
+    if tile.layers > 1 { &sides[..1] } else { sides }
 }
 
 /// For each product, what the names of its sums start with.
@@ -119,6 +153,8 @@ struct TileText<'a> {
     rows: Option<Rows<'a>>,
     /// The rows of the left operand, if it has reductions.
     operand_rows: Option<OperandRowText<'a>>,
+    /// Of products that have workgroups of their own, the one whose branch is written.
+    product: Option<u8>,
 }
 
 impl<'a> TileText<'a> {
@@ -132,7 +168,7 @@ impl<'a> TileText<'a> {
         self.main.line(format!("if id >= {workgroups} {{"));
         self.main.line("return;");
         self.main.line("}");
-        let batched = self.member.split || self.axes.batch > 0;
+        let batched = self.member.split || self.axes.batch > 0 || self.member.stacked;
         if batched {
             self.main.line(format!("let tiles = {row_tiles} * {column_tiles};"));
             self.main.line("let tile = id % tiles;");
@@ -147,7 +183,13 @@ impl<'a> TileText<'a> {
             self.main.line(format!("let k_begin = split * {split_depth};"));
             self.main.line(format!("let k_end = min({}, k_begin + {split_depth});", self.axes.depth));
         } else {
-            self.main.line(if batched { "let batch = id / tiles;" } else { "let batch = 0u;" });
+            if self.member.stacked {
+                let batches = self.axes.batches(&mut self.shader);
+                self.main.line(format!("let batch = (id / tiles) % ({batches});"));
+                self.main.line(format!("let product = id / (tiles * {batches});"));
+            } else {
+                self.main.line(if batched { "let batch = id / tiles;" } else { "let batch = 0u;" });
+            }
             self.main.line("let k_begin = 0u;");
             self.main.line(format!("let k_end = {};", self.axes.depth));
         }
@@ -163,8 +205,12 @@ impl<'a> TileText<'a> {
             self.main.line(format!("let column0 = tile % {column_tiles} * {columns}u;"));
         }
         let across = columns / invocation_columns;
-        self.main.line(format!("let tx = local % {across}u;"));
-        self.main.line(format!("let ty = local / {across}u;"));
+        let position = if self.tile.layers > 1 { "position" } else { "local" };
+        if self.tile.layers > 1 {
+            self.locate_layer();
+        }
+        self.main.line(format!("let tx = {position} % {across}u;"));
+        self.main.line(format!("let ty = {position} / {across}u;"));
     }
 
     /// Computes what the loads of the left operand need of its rows.
@@ -183,12 +229,8 @@ impl<'a> TileText<'a> {
         let (rows, columns) = (self.tile.invocation_rows, self.tile.invocation_columns / 4);
         let mut lines = Lines::default();
         lines.line("struct Sums {");
-        for p in &self.products {
-            for i in 0..rows {
-                for j in 0..columns {
-                    lines.line(format!("s{p}{i}_{j}: {ty},"));
-                }
-            }
+        for field in self.sum_fields() {
+            lines.line(format!("{field}: {ty},"));
         }
         lines.line("}");
         let parameters = |name: &str, count: u32| (0..count).map(|n| format!(", {name}{n}: {ty}")).collect::<String>();
@@ -208,6 +250,13 @@ impl<'a> TileText<'a> {
         self.main.line("var c = Sums();");
     }
 
+    /// The names of an invocation's vectors of four sums.
+    fn sum_fields(&self) -> Vec<String> {
+        let (rows, columns) = (self.tile.invocation_rows, self.tile.invocation_columns / 4);
+        let of_row = |p: &String, i: u32| (0..columns).map(|j| format!("s{p}{i}_{j}")).collect::<Vec<_>>();
+        self.products.iter().flat_map(|p| (0..rows).flat_map(move |i| of_row(p, i))).collect()
+    }
+
     /// The sums of one place, all products.
     fn sums(&self, place: &str) -> String {
         self.products.iter().map(|p| format!("c.s{p}{place}")).collect::<Vec<_>>().join(", ")
@@ -215,7 +264,7 @@ impl<'a> TileText<'a> {
 
     fn multiply(&mut self) {
         let depth = self.tile.depth;
-        for side in self.sides.clone() {
+        for side in self.staged() {
             self.declare_loads(side);
         }
         self.main.line("if k_begin < k_end {");
@@ -227,11 +276,22 @@ impl<'a> TileText<'a> {
         self.main.line(format!("if k0 + {depth}u < k_end {{"));
         self.fetch(&format!("k0 + {depth}u"));
         self.main.line("}");
-        for k in 0..depth {
-            self.rank_one_update(k);
+        if self.tile.layers > 1 {
+            self.stream_step();
+        } else {
+            for k in 0..depth {
+                self.rank_one_update(k);
+            }
         }
         self.main.line("workgroupBarrier();");
         self.main.line("}");
+        if self.tile.layers > 1 {
+            self.add_layers();
+        }
+    }
+
+    fn staged(&self) -> Vec<Side> {
+        staged(&self.sides, self.tile).to_vec()
     }
 
     /// Adds the products of depth `k` of the slices to the sums.
@@ -289,7 +349,8 @@ impl<'a> TileText<'a> {
         if self.tile.lanes == 1 {
             self.declare_finish_each();
         }
-        let finish = if self.tile.lanes == 1 { "finish_each" } else { "finish" };
+        let suffix = self.product.map_or(String::new(), |product| product.to_string());
+        let finish = if self.tile.lanes == 1 { "finish_each".to_owned() } else { format!("finish{suffix}") };
         let batch = self.axes.batch_arguments();
         for [row, column, name] in self.places() {
             let loaded = match self.member.split {

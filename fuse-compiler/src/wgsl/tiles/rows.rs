@@ -204,7 +204,7 @@ impl<'a> Rows<'a> {
 
     /// Whether registers are left for what the body reads while products are summed.
     const fn preloads(&self) -> bool {
-        self.tile.lanes == 4 && self.tile.invocation_rows * self.tile.invocation_columns <= 16
+        self.tile.lanes == 4 && self.tile.layers == 1 && self.tile.invocation_rows * self.tile.invocation_columns <= 16
     }
 
     /// The last lane that exists at a place: of aligned members each.
@@ -249,6 +249,7 @@ impl<'a> Rows<'a> {
     fn gather_parts(&self, shader: &mut Shader<'_>, main: &mut Lines, state: State, value: ValueId, x: ValueId) {
         let [rows, vectors] = self.extents();
         let neutral = state.neutral(4);
+        self.open_first_layer(main);
         for i in 0..rows {
             let name = format!("part{value}_{i}");
             let mut parts = vec![];
@@ -272,6 +273,20 @@ impl<'a> Rows<'a> {
                 let at = format!("({}) * {}u + tx", self.row_in_tile(i), self.across() + PAD);
                 main.line(format!("row_parts{w}[{at}] = {};", to_bits(dtype, 1, word)));
             }
+        }
+        self.close_first_layer(main);
+    }
+
+    /// Opens a block for the invocations that have the tile's sums.
+    fn open_first_layer(&self, main: &mut Lines) {
+        if self.tile.layers > 1 {
+            main.line("if layer == 0u {");
+        }
+    }
+
+    fn close_first_layer(&self, main: &mut Lines) {
+        if self.tile.layers > 1 {
+            main.line("}");
         }
     }
 
@@ -327,6 +342,7 @@ impl<'a> Rows<'a> {
         let [rows, vectors] = self.extents();
         let (of_rows, of_elements): (Vec<&Store>, Vec<&Store>) =
             self.group.stores.iter().partition(|store| is_row_store(store, self.batch));
+        self.open_first_layer(main);
         for i in 0..rows {
             main.line(format!("if row_{i} < {} {{", self.rows));
             for j in 0..if of_elements.is_empty() { 0 } else { vectors } {
@@ -350,6 +366,7 @@ impl<'a> Rows<'a> {
             }
             main.line("}");
         }
+        self.close_first_layer(main);
     }
 
     /// Stores the elements from `at` on.

@@ -179,7 +179,7 @@ impl<'a> TileText<'a> {
 
     /// Loads the slices of the step that starts at depth `step` into registers.
     pub(super) fn fetch(&mut self, step: &str) {
-        for side in self.sides.clone() {
+        for side in self.staged() {
             let operand = self.operand(side);
             let p = operand.prefix;
             let depth_axis = if side == Side::Lhs { self.axes.batch + 1 } else { self.axes.batch };
@@ -205,7 +205,7 @@ impl<'a> TileText<'a> {
 
     /// Writes the fetched slices, after their prologues, to workgroup memory.
     pub(super) fn fill(&mut self) {
-        for side in self.sides.clone() {
+        for side in self.staged() {
             let operand = self.operand(side);
             let (p, origin) = (operand.prefix, side.origin());
             let ty = vector_type(self.sum, self.tile.lanes);
@@ -246,6 +246,11 @@ impl<'a> TileText<'a> {
     fn place(&mut self, side: Side, p: &str, l: u32) {
         let (array, vectors) = (side.array(self.contraction), side.row_vectors(self.tile));
         let at = |k: u32| format!("{array}[({p}{l}_k + {k}u) * {vectors}u + {p}{l}_o / 4u]");
+        if side == Side::Lhs && self.streams_along_depth() {
+            let at = format!("{p}{l}_o * {}u + {p}{l}_k / 4u", self.depth_vectors());
+            self.main.line(format!("{array}[{at}] = value;"));
+            return;
+        }
         match (self.tile.lanes, self.direction(side)) {
             (1, _) => self.main.line(format!("{}[{p}{l}_o % 4u] = value;", at(0))),
             (_, Direction::Outer) => self.main.line(format!("{} = value;", at(0))),

@@ -95,7 +95,7 @@ mod tests {
             wgsl: "".into(),
             bindings: vec![binding(Slot::Param(0), false), binding(Slot::Result(0), true)].into(),
             uniforms: vec![].into(),
-            grid: Grid::Tiles { rows, columns: head },
+            grid: Grid::Tiles { rows, columns: head, stack: 1 },
             workgroup_size,
             workgroup_bytes: 0,
         };

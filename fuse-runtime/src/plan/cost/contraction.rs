@@ -20,21 +20,24 @@ pub(crate) fn cost(work: Work, variant: &Variant, domain: &Domain, split: Split,
         Schedule::Dot { outputs, .. } => (batch * rows * columns).div_ceil(u64::from(outputs.max(1))),
         _ => batch * rows.div_ceil(tile_rows) * columns.div_ceil(tile_columns),
     };
-    let workgroups = (tiles * split.parts) as f64;
+    // Products that each workgroup has.
+    let own = if is_stacked(&variant.schedule) { 1.0 } else { products(domain) };
+    let workgroups = (tiles * split.parts) as f64 * products(domain) / own;
     let rounds = (workgroups / units).ceil();
     let threads = variant.passes.first().map_or(1, |pass| pass.workgroup_size.max(1)) as f64;
     // Half-empty units lose less than half: latencies overlap less well, but clocks and caches are less shared.
     let busy = (rounds * threads / machine.busy_invocations).min(1.0).sqrt();
-    let sums = products(domain) * (tile_rows * tile_columns) as f64;
+    let sums = own * (tile_rows * tile_columns) as f64;
     // Prologues are computed again by each workgroup, for each element that it loads.
     let loads = match variant.schedule {
         Schedule::Dot { outputs, .. } => [f64::from(outputs); 2],
         _ => [tile_rows.min(rows) as f64, tile_columns.min(columns) as f64],
     };
     let again = loads[0] * f64::from(work.lhs) + loads[1] * f64::from(work.rhs);
-    let arithmetic = rounds * part_depth * (sums / intensity(&variant.schedule) + again) / busy;
+    let narrow = narrowness(&variant.schedule, own) * LOAD_WORK;
+    let arithmetic = rounds * part_depth * (sums / intensity(&variant.schedule) + narrow + again) / busy;
 
-    let bytes = traffic(variant, domain, workgroups * part_depth, [tile_rows, tile_columns], split);
+    let bytes = traffic(variant, domain, workgroups * part_depth, [tile_rows, tile_columns], own, split);
     let memory = machine.memory(bytes, workgroups, in_flight(&variant.schedule, threads));
 
     let before = operand_rows(work, domain, tile_rows, [workgroups, rounds, threads, busy], machine);
@@ -63,14 +66,42 @@ fn operand_rows(
     arithmetic.max(memory) + rounds * passes * 2.0 * machine.barrier_work
 }
 
+/// Multiply-adds that a unit does while it loads an element into workgroup memory; fitted to products that own their rows.
+const LOAD_WORK: f64 = 18.0;
+
+/// Multiply-adds per loaded element of the largest tiles to which [`intensity`] was fitted; smaller ones have as many as an
+/// invocation has sums.
+const USUAL_SHARING: f64 = 64.0;
+
+/// The elements of a step of depth 1 that a tile loads beyond what its sums would have it load in a square.
+fn narrowness(schedule: &Schedule, products: f64) -> f64 {
+    match *schedule {
+        Schedule::Tiles { rows, columns, per_invocation: [r, c], layers: 1, .. } => {
+            let (rows, columns) = (f64::from(rows), f64::from(columns));
+            let sharing = f64::from(r * c).min(USUAL_SHARING);
+            (rows + products * columns - products * rows * columns / sharing).max(0.0)
+        }
+        _ => 0.0,
+    }
+}
+
+fn is_stacked(schedule: &Schedule) -> bool {
+    matches!(schedule, Schedule::Tiles { stacked: true, .. })
+}
+
 /// Products that share their left operand.
 fn products(domain: &Domain) -> f64 {
     if let DomainKind::Contraction { products } = domain.kind { f64::from(products.max(1)) } else { 1.0 }
 }
 
+/// The part of its cache's bandwidth that a unit reaches where the right operand is streamed.
+const STREAMED_PART: f64 = 0.6;
+
 /// The part of a unit's peak arithmetic that a schedule reaches.
 fn intensity(schedule: &Schedule) -> f64 {
     match *schedule {
+        // Each element of the right operand comes from the cache and serves the rows.
+        Schedule::Tiles { rows, layers: 2.., .. } => (f64::from(rows) / 8.0).min(1.0) * STREAMED_PART,
         Schedule::Tiles { per_invocation: [rows, columns], lanes, .. } => {
             let (rows, columns) = (f64::from(rows.max(1)), f64::from(columns.max(1)));
             let reached = (rows * columns / (rows + columns) / FULL_INTENSITY).min(1.0);
@@ -84,20 +115,27 @@ fn intensity(schedule: &Schedule) -> f64 {
 /// Bytes that a workgroup requests before it waits: the next step's tiles, or four vectors per invocation.
 fn in_flight(schedule: &Schedule, threads: f64) -> f64 {
     match *schedule {
-        Schedule::Tiles { rows, columns, depth, .. } => 4.0 * f64::from(rows + columns) * f64::from(depth),
+        Schedule::Tiles { rows, columns, depth, layers: 1, .. } => 4.0 * f64::from(rows + columns) * f64::from(depth),
         _ => 64.0 * threads,
     }
 }
 
 /// Bytes that a contraction moves, counted as if each came from device memory.
-fn traffic(variant: &Variant, domain: &Domain, depth_steps: f64, tile: [u64; 2], split: Split) -> f64 {
+fn traffic(
+    variant: &Variant,
+    domain: &Domain,
+    depth_steps: f64,
+    tile: [u64; 2],
+    own_products: f64,
+    split: Split,
+) -> f64 {
     let Contraction { batch, rows, columns, depth } = domain.contraction();
     let outputs = (batch * rows * columns) as f64;
     let products = products(domain);
     let distinct = (batch * rows * depth) as f64 + products * (batch * depth * columns) as f64;
     let read = match variant.schedule {
         Schedule::Dot { .. } => outputs * (1.0 + products) * depth as f64 * scattered(domain),
-        _ => depth_steps * (tile[0].min(rows) as f64 + products * tile[1].min(columns) as f64),
+        _ => depth_steps * (tile[0].min(rows) as f64 + own_products * tile[1].min(columns) as f64),
     };
     let scratch = 2.0 * outputs * f64::from(variant.scratch.per_output) * split.parts as f64;
     4.0 * (distinct + (read - distinct).max(0.0) * REREAD_PART + outputs + scratch)
@@ -139,13 +177,23 @@ mod tests {
 
     fn tiles([rows, columns, depth]: [u32; 3], per_invocation: [u32; 2], split: bool) -> Variant {
         let threads = rows * columns / (per_invocation[0] * per_invocation[1]);
-        let passes = [pass(threads, Grid::Tiles { rows, columns }), pass(256, Grid::Elements { per_workgroup: 256 })];
+        let passes =
+            [pass(threads, Grid::Tiles { rows, columns, stack: 1 }), pass(256, Grid::Elements { per_workgroup: 256 })];
         Variant {
             name: format!("tile {rows}x{columns}{}", if split { " split" } else { "" }).into(),
             requires: vec![].into(),
             features: Features::default(),
             scratch: Scratch { per_output: u32::from(split), per_row: 0 },
-            schedule: Schedule::Tiles { rows, columns, depth, per_invocation, lanes: 4, split },
+            schedule: Schedule::Tiles {
+                rows,
+                columns,
+                depth,
+                per_invocation,
+                lanes: 4,
+                split,
+                layers: 1,
+                stacked: false,
+            },
             passes: passes[..if split { 2 } else { 1 }].to_vec().into(),
         }
     }
@@ -155,7 +203,7 @@ mod tests {
             name: "row".into(),
             schedule: Schedule::Row { columns: 64, depth_lanes: 16, split: false },
             requires: vec![fuse_artifact::Require::AtMost { axis: 0, value: 1 }].into(),
-            passes: vec![pass(256, Grid::Tiles { rows: 1, columns: 64 })].into(),
+            passes: vec![pass(256, Grid::Tiles { rows: 1, columns: 64, stack: 1 })].into(),
             ..tiles([1, 1, 1], [1, 1], false)
         };
         let dot = Variant {

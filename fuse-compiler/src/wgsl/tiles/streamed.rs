@@ -1,0 +1,158 @@
+//! Tiles in layers: the right operands are read from memory where they are multiplied, and the layers' sums are added.
+//!
+//! With few rows, a right operand's element is used so little that a trip through workgroup memory and its barriers
+//! would take longer than the multiplications. Each layer has its own depths of a step, so that many loads are on
+//! their way at a time; layers hand their sums over in a balanced tree.
+
+use super::{Side, TileText};
+use crate::{
+    schedule::contraction::{Direction, Tile},
+    wgsl::{builtins::vector_type, row::read},
+};
+
+/// Loads of a right operand's vectors that an invocation has on their way at a time, for each of its vectors of columns.
+const LOADS: u32 = 8;
+
+impl TileText<'_> {
+    /// Whether right operands are contiguous along the depth, and so is the left one: of a step, each row's depths are then
+    /// kept side by side.
+    pub(super) fn streams_along_depth(&self) -> bool {
+        self.tile.layers > 1 && self.member.rhs[0] == Direction::Depth
+    }
+
+    /// Vectors of four depths from one row of the left slice to the next, where depths are kept side by side: one more than
+    /// there are, so that rows lie in different banks.
+    pub(super) const fn depth_vectors(&self) -> u32 {
+        self.tile.depth / 4 + 1
+    }
+
+    /// Declares `layer`, and `position`, which counts the invocations of a layer.
+    pub(super) fn locate_layer(&mut self) {
+        let Tile { layers, .. } = self.tile;
+        let invocations = self.tile.layer_invocations();
+        // Neighbors read neighboring elements: along the depth from layer to layer, or else along the columns.
+        let [layer, position] = match self.streams_along_depth() {
+            true => [format!("local % {layers}u"), format!("local / {layers}u")],
+            false => [format!("local / {invocations}u"), format!("local % {invocations}u")],
+        };
+        self.main.line(format!("let layer = {layer};"));
+        self.main.line(format!("let position = {position};"));
+    }
+
+    /// Multiplies a step: its left slice is in workgroup memory, the right operands are in memory.
+    pub(super) fn stream_step(&mut self) {
+        let (depth, layers) = (self.tile.depth, self.tile.layers);
+        let along_depth = self.streams_along_depth();
+        let depths = if along_depth { LOADS } else { LOADS.min(depth / layers) };
+        self.main.line(format!("let step_end = min(k0 + {depth}u, k_end);"));
+        let first = format!("k0 + layer * {}u", if along_depth { 4 } else { depths });
+        self.main.line(format!("for (var k = {first}; k < step_end; k += {}u) {{", layers * depths));
+        if along_depth {
+            self.dots(depths / 4);
+        } else {
+            self.updates(depths);
+        }
+        self.main.line("}");
+    }
+
+    /// Adds the products of so many depths, each a vector of columns.
+    fn updates(&mut self, depths: u32) {
+        let row_vectors = Side::Lhs.row_vectors(self.tile);
+        self.main.line(format!("let slice = (k - k0) * {row_vectors}u + ty;"));
+        for d in 0..depths {
+            for (product, j) in self.vectors() {
+                let column = format!("min({}, {} - 4u)", self.first_column(j), self.axes.columns);
+                let depth = format!("k + {d}u");
+                self.declare_right(product, &format!("{j}_{d}"), [&depth, &column], 1);
+            }
+        }
+        for d in 0..depths {
+            let mut arguments = format!("&c, lhs_tile[slice + {}u]", d * row_vectors);
+            for (product, j) in self.vectors() {
+                arguments += &format!(", right{product}_{j}_{d}");
+            }
+            self.main.line(format!("update({arguments});"));
+        }
+    }
+
+    /// Adds the products of vectors of four depths, so many of them: one right vector per column. The next vector of a layer
+    /// comes after those of the others; the depth is a multiple of four.
+    fn dots(&mut self, vectors: u32) {
+        let Tile { invocation_rows, layers, .. } = self.tile;
+        let row_step = self.depth_vectors();
+        self.main.line("let slice = (k - k0) / 4u;");
+        let ty = vector_type(self.sum, 4);
+        for v in 0..vectors {
+            let depth = format!("k + {}u", v * layers * 4);
+            for (product, j) in self.vectors() {
+                for e in 0..4 {
+                    let column = format!("min({} + {e}u, {} - 1u)", self.first_column(j), self.axes.columns);
+                    self.declare_right(product, &format!("{j}_{}", 4 * v + e), [&depth, &column], 4);
+                }
+            }
+        }
+        for v in 0..vectors {
+            for i in 0..invocation_rows {
+                let row = super::row_in_tile(i, self.tile.rows, invocation_rows);
+                let at = format!("(ty * 4u + {row}u) * {row_step}u + slice + {}u", v * layers);
+                self.main.line(format!("let left{v}_{i} = lhs_tile[{at}];"));
+                for (product, j) in self.vectors() {
+                    let lanes = (0..4).map(|e| format!("dot(left{v}_{i}, right{product}_{j}_{})", 4 * v + e));
+                    let lanes: Vec<String> = lanes.collect();
+                    let p = &self.products[product];
+                    self.main.line(format!("c.s{p}{i}_{j} += {ty}({});", lanes.join(", ")));
+                }
+            }
+        }
+    }
+
+    /// The vectors of columns of an invocation, by product.
+    fn vectors(&self) -> Vec<(usize, u32)> {
+        let columns = self.tile.invocation_columns / 4;
+        (0..self.contraction.rhs.len()).flat_map(|product| (0..columns).map(move |j| (product, j))).collect()
+    }
+
+    fn first_column(&self, j: u32) -> String {
+        format!("column0 + (tx + {}u) * 4u", j * (self.tile.columns / self.tile.invocation_columns))
+    }
+
+    /// Declares `right{product}_{suffix}`, the vector at a depth and a column; `depths` of it lie along the depth. Beyond the
+    /// end it is zero.
+    fn declare_right(&mut self, product: usize, suffix: &str, [depth, column]: [&str; 2], depths: u32) {
+        let (operand, ty) = (self.operand(Side::Rhs(product)), vector_type(self.sum, 4));
+        self.main.line(format!("var right{product}_{suffix}: {ty};"));
+        self.main.line("{");
+        self.main.line(format!("let depth = min({depth}, k_end - {depths}u);"));
+        self.main.line(format!("let column = {column};"));
+        let mut at = self.axes.batch_names();
+        at.extend(["depth".to_owned(), "column".to_owned()]);
+        let value = read(&mut self.shader, &mut self.main, &operand, &at);
+        self.main.line(format!("right{product}_{suffix} = select({ty}(), {value}, {depth} < k_end);"));
+        self.main.line("}");
+    }
+
+    /// Adds the sums of all layers to those of the first.
+    pub(super) fn add_layers(&mut self) {
+        let (invocations, names) = (self.tile.layer_invocations(), self.sum_fields());
+        let ty = vector_type(self.sum, 4);
+        self.shader.workgroup_array("handed", &ty, self.tile.handed_vectors(self.products.len() as u32), 16);
+        let place =
+            |layer: &str, s: usize| format!("handed[({layer} * {}u + {s}u) * {invocations}u + position]", names.len());
+        let mut left = self.tile.layers / 2;
+        while left > 0 {
+            self.main.line(format!("if layer >= {left}u && layer < {}u {{", 2 * left));
+            for (s, name) in names.iter().enumerate() {
+                self.main.line(format!("{} = c.{name};", place(&format!("(layer - {left}u)"), s)));
+            }
+            self.main.line("}");
+            self.main.line("workgroupBarrier();");
+            self.main.line(format!("if layer < {left}u {{"));
+            for (s, name) in names.iter().enumerate() {
+                self.main.line(format!("c.{name} += {};", place("layer", s)));
+            }
+            self.main.line("}");
+            self.main.line("workgroupBarrier();");
+            left /= 2;
+        }
+    }
+}
