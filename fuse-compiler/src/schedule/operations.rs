@@ -56,7 +56,7 @@ fn of_body(body: &Body, node: NodeId) -> u32 {
     of_values(body, 0..body.values.len(), node)
 }
 
-fn of_values(body: &Body, mut values: impl Iterator<Item = ValueId>, node: NodeId) -> u32 {
+fn of_values(body: &Body, values: impl Iterator<Item = ValueId>, node: NodeId) -> u32 {
     let cost = |op: &ValueOp| match *op {
         ValueOp::Unary(op, _) => operation_cost(&Op::Unary(op, node)),
         ValueOp::Binary(op, ..) => operation_cost(&Op::Binary(op, node, node)),
