@@ -38,6 +38,10 @@ fuse! {
         silu(matmul(x, g)) * matmul(x, u)
     }
 
+    pub fn norm_product(x: f32[M, K], gamma: f32[K], w: f32[K, N]) -> f32[M, N] {
+        matmul(rms_norm(x, gamma), w)
+    }
+
     pub fn product_norm(x: f32[M, K], w: f32[K, 384], r: f32[M, 384], gamma: f32[384], beta: f32[384]) -> f32[M, 384] {
         layer_norm(matmul(x, w) + r, gamma, beta)
     }
@@ -65,6 +69,7 @@ pub(crate) fn all(sizes: &Sizes) -> Vec<Case> {
         cases.push(attention_case::<f32>([heads, 1, 8 * length], false, "attention, one query f32"));
     }
     cases.extend(sizes.gated.iter().map(|&shape| gated(shape)));
+    cases.extend(sizes.operands.iter().map(|&shape| normed_operand(shape)));
     cases.extend(sizes.normed.iter().map(|&shape| normed(shape)));
     cases.extend(sizes.texts.iter().flat_map(|&texts| {
         [layers::<f32>(texts, "MiniLM, 6 layers f32"), layers::<fuse_gpu::f16>(texts, "MiniLM, 6 layers f16")]
@@ -221,6 +226,24 @@ fn normed([m, k]: [usize; 2]) -> Case {
                 (values[column] - mean) * scale * D.at(column) + A.at(column)
             };
             Ok(prepared(output, k, move |y| product_norm::launch_into(&x, &w, &r, &gamma, &beta, y), expected))
+        })
+    })
+}
+
+fn normed_operand([m, n, k]: [usize; 3]) -> Case {
+    let work = [2.0 * (m * n * k) as f64, (m * k + k * n + m * n) as f64];
+    case::<f32>("rms_norm(x)·w f32", format!("{m}x{n}x{k}"), work, || &norm_product::FUNCTION, {
+        Box::new(move |device| {
+            let (x, w) = (upload::<f32, 2>(device, A, [m, k])?, upload::<f32, 2>(device, B, [k, n])?);
+            let gamma = upload::<f32, 1>(device, C, [k])?;
+            let output = Tensor2::zeros(device, [m, n])?;
+            let expected = move |i: usize| {
+                let (row, column) = (i / n * k, i % n);
+                let squares = (row..row + k).map(|d| A.at(d) * A.at(d)).sum::<f64>();
+                let scale = (squares / k as f64 + 1e-6).sqrt().recip();
+                (0..k).map(|d| A.at(row + d) * scale * C.at(d) * B.at(d * n + column)).sum()
+            };
+            Ok(prepared(output, k, move |y| norm_product::launch_into(&x, &gamma, &w, y), expected))
         })
     })
 }

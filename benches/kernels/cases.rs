@@ -84,6 +84,8 @@ pub(crate) struct Sizes {
     pub(crate) attention: &'static [[usize; 2]],
     /// Gated products: rows M, columns N, depth K.
     pub(crate) gated: &'static [[usize; 3]],
+    /// Products of normalized rows: rows M, columns N, depth K.
+    pub(crate) operands: &'static [[usize; 3]],
     /// Normalized products: rows M and depth K, of 384 columns.
     pub(crate) normed: &'static [[usize; 2]],
     /// Texts and their length in tokens.
@@ -100,6 +102,7 @@ impl Sizes {
             rows: &[4096],
             attention: &[[32, 1024]],
             gated: &[[512, 1536, 512], [2048, 4096, 1024]],
+            operands: &[[1, 4096, 4096], [128, 1024, 1024], [2048, 4096, 1024]],
             normed: &[[128, 384], [128, 1536], [4096, 384], [4096, 1536]],
             texts: &[[1, 128], [32, 128], [128, 128]],
         }
@@ -114,6 +117,7 @@ impl Sizes {
             rows: &[256],
             attention: &[[2, 128]],
             gated: &[[64, 64, 64]],
+            operands: &[[16, 64, 64]],
             normed: &[[16, 64]],
             texts: &[[1, 16]],
         }

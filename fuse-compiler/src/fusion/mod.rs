@@ -264,7 +264,7 @@ impl<'g> Planner<'g> {
                 .retain(|pattern| !pattern.nodes.iter().any(|&n| n != pattern.output && forced.contains(&n)));
             match self.build(&self.cut()) {
                 Ok(mut groups) => {
-                    reasons::explain(self.graph, &mut groups);
+                    reasons::explain(self.graph, &mut groups, self.policy);
                     return Ok(groups);
                 }
                 Err(Obstacle::Needs(needs)) => self.store(needs)?,

@@ -3,11 +3,11 @@
 
 use fuse_artifact::{Refusal, Slot};
 
-use super::{Group, GroupKind, Groups};
+use super::{Group, GroupKind, Groups, Policy};
 use crate::graph::{Graph, NodeId, Op};
 
 /// Adds a refusal for each temporary and each of its readers that have none yet.
-pub(super) fn explain(graph: &Graph, groups: &mut Groups) {
+pub(super) fn explain(graph: &Graph, groups: &mut Groups, policy: Policy) {
     let mut found = vec![];
     for (i, consumer) in groups.groups.iter().enumerate() {
         for access in &consumer.accesses {
@@ -18,7 +18,7 @@ pub(super) fn explain(graph: &Graph, groups: &mut Groups) {
             let refusal = Refusal {
                 producer: name(graph, node).into(),
                 consumer: name(graph, main_node(graph, consumer)).into(),
-                reason: reason(producer, consumer).into(),
+                reason: reason(producer, consumer, policy).into(),
             };
             found.push(refusal);
         }
@@ -52,9 +52,12 @@ fn main_node(graph: &Graph, group: &Group) -> NodeId {
     }
 }
 
-fn reason(producer: &Group, consumer: &Group) -> &'static str {
+fn reason(producer: &Group, consumer: &Group, policy: Policy) -> &'static str {
     use GroupKind as K;
     match (&producer.kind, &consumer.kind) {
+        (K::Reduction(_), K::Contraction(_)) if policy.operand_rows => {
+            "a product reduces rows of its left operand alone, where they are cheap and nothing else uses them"
+        }
         (K::Reduction(_), K::Contraction(_) | K::Attention(_)) => "every tile would reduce the rows again",
         (K::Contraction(_) | K::Attention(_), K::Contraction(_) | K::Attention(_)) => {
             "each of its values is needed by workgroups that did not compute it"
