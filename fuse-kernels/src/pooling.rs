@@ -4,10 +4,10 @@ use fuse_macros::fuse;
 
 fuse! {
     /// The mean of the first `lengths[b]` of the `S` rows of each text, scaled to length 1 (at least `1e-12` is divided
-    /// by): `h: [B, S, E]`, `lengths: [B]` → `[B, E]` (Reimers and Gurevych 2019).
+    /// by); zeros for a text of length 0: `h: [B, S, E]`, `lengths: [B]` → `[B, E]` (Reimers and Gurevych 2019).
     pub fn mean_pool_normalize<T: Float>(h: T[B, S, E], lengths: i32[B]) -> T[B, E] {
         let real = index(h, axis = 1) < reshape(lengths, [B, 1, 1]);
-        let mean = sum(select(real, h, 0.0), axis = 1) / (reshape(lengths, [B, 1]) as T);
+        let mean = sum(select(real, h, 0.0), axis = 1) / (max(reshape(lengths, [B, 1]), 1) as T);
         mean / max(sqrt(sum(mean * mean, axis = 1, keepdim = true)), 1e-12)
     }
 

@@ -29,7 +29,8 @@ const THOROUGH_CASES: u32 = 256;
 /// nearly equal values are not.
 const LOOSE_SHARE: f64 = 0.15;
 
-fn config(name: &'static str) -> Config {
+/// `cases`: programs of a run that is not thorough.
+fn config(name: &'static str, cases: u32) -> Config {
     let mut config = Config {
         rng_seed: RngSeed::Fixed(0x66757365),
         failure_persistence: Some(Box::new(FileFailurePersistence::Direct(name))),
@@ -37,7 +38,7 @@ fn config(name: &'static str) -> Config {
         ..Config::default()
     };
     if std::env::var_os("PROPTEST_CASES").is_none() {
-        config.cases = if thorough() { THOROUGH_CASES } else { CASES };
+        config.cases = if thorough() { THOROUGH_CASES } else { cases };
     }
     config
 }
@@ -70,7 +71,7 @@ fn check_program(program: &Program, seed: u64) -> Result<Outcome, String> {
 #[test]
 fn items() {
     let total = Cell::new(Outcome::default());
-    let mut runner = TestRunner::new(config("tests/random_programs/items.txt"));
+    let mut runner = TestRunner::new(config("tests/random_programs/items.txt", CASES));
     let result = runner.run(&(steps(), extents(), any::<u64>()), |(steps, extents, seed)| {
         let program = Builder::new(extents).build(&steps);
         let outcome = check_program(&program, seed)
@@ -86,7 +87,7 @@ fn items() {
 #[test]
 fn expressions() {
     let total = Cell::new(Outcome::default());
-    let mut runner = TestRunner::new(config("tests/random_programs/expressions.txt"));
+    let mut runner = TestRunner::new(config("tests/random_programs/expressions.txt", CASES));
     let result = runner.run(&(steps(), extents(), any::<u64>()), |(steps, extents, seed)| {
         let expression = expressions::build(&steps, extents);
         let outcome = expressions::check_expression(&expression, seed).map_err(|error| {
@@ -104,10 +105,8 @@ fn expressions() {
 #[test]
 fn ranges_hold_what_the_interpreter_computes() {
     let total = Cell::new(Outcome::default());
-    let mut config = config("tests/random_programs/ranges.txt");
     // Nothing is compiled for an adapter here.
-    config.cases = config.cases.max(THOROUGH_CASES);
-    let mut runner = TestRunner::new(config);
+    let mut runner = TestRunner::new(config("tests/random_programs/ranges.txt", THOROUGH_CASES));
     let result = runner.run(&(steps(), extents(), any::<u64>()), |(steps, extents, seed)| {
         let program = Builder::new(extents).build(&steps);
         let outcome = check_ranges(&program, seed)
