@@ -3,7 +3,11 @@
 
 use fuse_artifact::DType;
 use fuse_compiler::interp::Value;
-use fuse_test_support::{Program, Sweep, compile, data};
+use fuse_test_support::{
+    Numbers, Program, Sweep,
+    adapter::{Arguments, devices},
+    compile, data, expression,
+};
 
 type Dims<'a> = &'a [(&'a str, usize)];
 
@@ -14,7 +18,15 @@ fn assert_one_attention(program: &Program) {
 
 /// Runs every function of `source` at all `sizes`; each must be a single kernel, an attention.
 fn check(what: &str, source: &str, sizes: &[Dims<'_>]) -> Vec<Program> {
-    let mut sweep = Sweep::new(what);
+    check_with(Sweep::new(what), source, sizes)
+}
+
+/// As [`check`], with one in `count` variants of each function.
+fn check_sharing(count: usize, what: &str, source: &str, sizes: &[Dims<'_>]) {
+    check_with(Sweep::new(what).sharing_variants(count), source, sizes);
+}
+
+fn check_with(mut sweep: Sweep, source: &str, sizes: &[Dims<'_>]) -> Vec<Program> {
     let programs = compile(source);
     for program in &programs {
         assert_one_attention(program);
@@ -46,8 +58,9 @@ const MASKED: &[Dims<'_>] = &[
 ];
 
 fn plain(depth: u64, columns: u64) -> String {
+    let types = format!("q: f32[B, M, {depth}], k: f32[B, N, {depth}], v: f32[B, N, {columns}]");
     format!(
-        "pub fn f(q: f32[B, M, {depth}], k: f32[B, N, {depth}], v: f32[B, N, {columns}]) -> f32[B, M, {columns}] {{
+        "pub fn head_{depth}_{columns}({types}) -> f32[B, M, {columns}] {{
             matmul(softmax(matmul(q, transpose(k)) * 0.125), v)
         }}"
     )
@@ -62,16 +75,14 @@ fn every_small_head() {
 
 #[test]
 fn every_usual_head() {
-    for (depth, columns) in [(40, 40), (64, 64), (64, 32)] {
-        check(&format!("{depth}, {columns}"), &plain(depth, columns), SIZES);
-    }
+    let source = [(40, 40), (64, 64), (64, 32)].map(|(depth, columns)| plain(depth, columns));
+    check_sharing(3, "usual heads", &source.join("\n"), SIZES);
 }
 
 #[test]
 fn every_large_head() {
-    for (depth, columns) in [(8, 128), (128, 128), (256, 256), (200, 24)] {
-        check(&format!("{depth}, {columns}"), &plain(depth, columns), &[SIZES[3], SIZES[4]]);
-    }
+    let source = [(256, 256), (8, 128), (128, 128), (200, 24)].map(|(depth, columns)| plain(depth, columns));
+    check_sharing(3, "large heads", &source.join("\n"), &[SIZES[3], SIZES[4]]);
 }
 
 #[test]
@@ -82,7 +93,7 @@ fn f16_heads() {
     pub fn wide(q: f16[B, M, 32], k: f16[B, N, 32], v: f16[B, N, 16]) -> f16[B, M, 16] {
         matmul(softmax((matmul(q, transpose(k)) as f32) * 0.125) as f16, v)
     }";
-    check("f16", source, SIZES);
+    check_sharing(2, "f16", source, SIZES);
 }
 
 /// Heads whose sizes are known at launch: small ones take one kernel, large ones run anyway.
@@ -99,7 +110,7 @@ fn heads_known_at_launch() {
         &[("B", 1), ("M", 3), ("N", 9), ("D", 16), ("E", 257)],
         &[("B", 2), ("M", 3), ("N", 9), ("D", 0), ("E", 4)],
     ];
-    check("symbolic heads", source, sizes);
+    check_sharing(3, "symbolic heads", source, sizes);
 }
 
 #[test]
@@ -146,7 +157,7 @@ fn masks() {
         function("even", "", "index(s, axis = 2) % 2 == 0"),
     ]
     .join("\n");
-    check("masks", &source, MASKED);
+    check_sharing(4, "masks", &source, MASKED);
 }
 
 /// Where a comparison wraps around, its limits must not be taken from the formula without wrapping.
@@ -178,7 +189,7 @@ fn biases_of_every_broadcast() {
         )
     };
     let source: Vec<String> = shapes.iter().enumerate().map(function).collect();
-    check("bias", &source.join("\n"), MASKED);
+    check_sharing(4, "bias", &source.join("\n"), MASKED);
 }
 
 #[test]
@@ -204,7 +215,7 @@ fn functions_of_scores() {
         }";
     let sizes: Vec<Vec<(&str, usize)>> = MASKED.iter().map(|dims| [*dims, &[("R", 12)]].concat()).collect();
     let sizes: Vec<Dims<'_>> = sizes.iter().map(Vec::as_slice).collect();
-    check("functions of scores", source, &sizes);
+    check_sharing(2, "functions of scores", source, &sizes);
 }
 
 #[test]
@@ -236,7 +247,7 @@ fn layouts_and_work_around() {
         &[("B", 1), ("H", 3), ("G", 2), ("M", 1), ("N", 136)],
         &[("B", 1), ("H", 1), ("G", 2), ("M", 68), ("N", 40)],
     ];
-    check("layouts", source, sizes);
+    check_sharing(3, "layouts", source, sizes);
 }
 
 /// Keys enough for several parts, each with several steps.
@@ -285,4 +296,76 @@ fn special_numbers() {
         }
     }
     sweep.finish();
+}
+
+/// The shapes of an expression's variables.
+type Shapes<'a> = &'a [(&'a str, &'a [usize])];
+
+/// Runs an expression in f32 at all shapes; each case says whether one kernel can do it, which then does.
+fn check_expression(source: &str, cases: &[(bool, Shapes<'_>)]) {
+    let mut sweep = Sweep::new(source);
+    let (graph, dtypes) = expression(source).expect("a correct expression").swap_remove(0);
+    let program = Program::new(graph, dtypes).expect("it compiles");
+    assert_one_attention(&program);
+    for (seed, (one, shapes)) in cases.iter().enumerate() {
+        let mut numbers = Numbers::new(seed as u64);
+        let shape = |name: &str| shapes.iter().find(|(other, _)| *other == name).expect("a shape").1;
+        let params = program.graph.params.iter();
+        let inputs: Vec<Value> =
+            params.map(|param| data::ordinary(param.ty.dtype, shape(&param.name), &mut numbers)).collect();
+        for device in devices() {
+            let plans = Arguments::new(device, &program, &inputs).and_then(|x| x.plans(&program)).expect("plans");
+            assert_eq!(plans[0] == 0, *one, "{source} at {shapes:?} has plans {plans:?}");
+        }
+        if *one {
+            sweep.run_plan(&program, &inputs, 0);
+        } else {
+            sweep.run(&program, &inputs);
+        }
+    }
+    sweep.finish();
+}
+
+/// Ranks and extents known at launch; a scale of any rank. Values, a scale or a bias that repeat the scores, and heads that
+/// are too large, take more kernels.
+#[test]
+fn expressions_of_any_rank() {
+    let scaled = "matmul(softmax(matmul(q, transpose(k)) * s), v)";
+    check_expression(
+        scaled,
+        &[
+            (true, &[("q", &[5, 8]), ("k", &[7, 8]), ("s", &[]), ("v", &[7, 3])]),
+            (true, &[("q", &[2, 33, 16]), ("k", &[2, 70, 16]), ("s", &[1]), ("v", &[2, 70, 16])]),
+            (true, &[("q", &[2, 3, 4, 8]), ("k", &[2, 3, 65, 8]), ("s", &[3, 1, 1]), ("v", &[2, 3, 65, 8])]),
+            (true, &[("q", &[2, 3, 4, 8]), ("k", &[1, 3, 6, 8]), ("s", &[4, 6]), ("v", &[6, 5])]),
+            (true, &[("q", &[4, 8]), ("k", &[2, 6, 8]), ("s", &[]), ("v", &[2, 6, 5])]),
+            (false, &[("q", &[4, 8]), ("k", &[6, 8]), ("s", &[]), ("v", &[2, 6, 5])]),
+            (false, &[("q", &[4, 8]), ("k", &[6, 8]), ("s", &[2, 1, 1]), ("v", &[2, 6, 5])]),
+            (false, &[("q", &[1, 8]), ("k", &[6, 8]), ("s", &[3, 6]), ("v", &[6, 5])]),
+            (false, &[("q", &[2, 257]), ("k", &[6, 257]), ("s", &[]), ("v", &[6, 5])]),
+        ],
+    );
+}
+
+#[test]
+fn expressions_with_masks() {
+    let causal = "{
+        let s = matmul(q, transpose(k)) * 0.25;
+        matmul(softmax(select(index(s, axis = -1) <= index(s, axis = -2), s, -inf)), v)
+    }";
+    let biased = "{
+        let s = matmul(q, transpose(k)) * 0.25 + b;
+        matmul(softmax(select(index(s, axis = -1) <= index(s, axis = -2) + 2, s, -inf)), v)
+    }";
+    let plain: [(bool, Shapes<'_>); 4] = [
+        (true, &[("q", &[5, 8]), ("k", &[7, 8]), ("v", &[7, 3])]),
+        (true, &[("q", &[2, 70, 8]), ("k", &[2, 70, 8]), ("v", &[2, 70, 8])]),
+        (true, &[("q", &[2, 3, 9, 8]), ("k", &[2, 1, 65, 8]), ("v", &[2, 1, 65, 8])]),
+        (false, &[("q", &[9, 8]), ("k", &[9, 8]), ("v", &[3, 9, 8])]),
+    ];
+    check_expression(causal, &plain);
+    let biases: [&[usize]; 4] = [&[], &[2, 1, 70], &[3, 9, 1], &[3, 9, 9]];
+    let cases = plain.iter().zip(biases).map(|((one, shapes), b)| (*one, [*shapes, &[("b", b)]].concat()));
+    let cases: Vec<_> = cases.collect();
+    check_expression(biased, &cases.iter().map(|(one, shapes)| (*one, shapes.as_slice())).collect::<Vec<_>>());
 }

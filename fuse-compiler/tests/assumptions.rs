@@ -25,3 +25,27 @@ fn products_without_broadcasts_and_pointwise_expressions_assume_nothing() {
     assert_eq!(kernels("relu(matmul(x, w))"), (1, None));
     assert_eq!(kernels("sigmoid(a * b + c)"), (1, None));
 }
+
+#[test]
+fn an_attention_is_one_kernel_unless_its_values_have_more_batches() {
+    assert_eq!(kernels("matmul(softmax(matmul(q, transpose(k))), v)"), (1, Some(3)));
+    assert_eq!(kernels("matmul(softmax(matmul(q, transpose(k)) * s), v)"), (1, Some(3)));
+    assert_eq!(kernels("matmul(softmax(matmul(q, transpose(k)) * 0.125 + m), v) + r"), (1, Some(3)));
+}
+
+#[test]
+fn an_attention_with_a_causal_mask_is_one_kernel() {
+    let masked = |scores: &str, condition: &str| {
+        kernels(&format!("{{ let s = {scores}; matmul(softmax(select({condition}, s, -inf)), v) }}"))
+    };
+    let causal = "index(s, axis = -1) <= index(s, axis = -2)";
+    assert_eq!(masked("matmul(q, transpose(k)) * 0.25", causal), (1, Some(3)));
+    assert_eq!(masked("matmul(q, transpose(k)) * scale", causal), (1, Some(3)));
+    assert_eq!(masked("matmul(q, transpose(k)) + bias", &format!("{causal} && visible > 0.0")), (1, Some(4)));
+}
+
+#[test]
+fn weights_that_come_from_no_product_assume_nothing() {
+    assert_eq!(kernels("matmul(softmax(x), w)"), (2, None));
+    assert_eq!(kernels("matmul(matmul(a, b), c)"), (2, None));
+}

@@ -4,11 +4,12 @@ use fuse_macros::fuse;
 
 fuse! {
     /// The mean of the first `lengths[b]` of the `S` rows of each text, scaled to length 1 (at least `1e-12` is divided
-    /// by): `h: [B, S, E]`, `lengths: [B]` → `[B, E]` (Reimers and Gurevych 2019).
+    /// by); zeros for a text of length 0: `h: [B, S, E]`, `lengths: [B]` → `[B, E]` (Reimers and Gurevych 2019).
     pub fn mean_pool_normalize<T: Float>(h: T[B, S, E], lengths: i32[B]) -> T[B, E] {
         let real = index(h, axis = 1) < reshape(lengths, [B, 1, 1]);
-        let mean = sum(select(real, h, 0.0), axis = 1) / (reshape(lengths, [B, 1]) as T);
-        mean / max(sqrt(sum(mean * mean, axis = 1, keepdim = true)), 1e-12)
+        // In f32 whatever T is: f16 has no 1e-12, and 0/0 would be NaN.
+        let mean = sum(select(real, h as f32, 0.0), axis = 1) / (max(reshape(lengths, [B, 1]), 1) as f32);
+        (mean / max(sqrt(sum(mean * mean, axis = 1, keepdim = true)), 1e-12)) as T
     }
 
     /// The cosine of the angle between corresponding rows: `x·y/(|x|·|y|)`, with each length at least `1e-8`.

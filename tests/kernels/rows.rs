@@ -63,6 +63,10 @@ fn poolings<T: Float + Into<f64>>() {
     let h = &tensor::<T, 3>(&device, [3, 7, 5], 1);
     let lengths = &Tensor::from_vec(&device, vec![7, 1, 4], [3]).unwrap();
     check!(mean_pool_normalize(h, lengths));
+    let lengths = &Tensor::from_vec(&device, vec![2, 0, 0], [3]).unwrap();
+    check!(mean_pool_normalize(h, lengths));
+    let pooled = fuse_gpu::kernels::mean_pool_normalize(h, lengths).unwrap().to_vec_blocking().unwrap();
+    assert!(pooled[5..].iter().all(|&x| Into::<f64>::into(x) == 0.0), "texts of length 0 have the embedding 0");
     for shape in SHAPES {
         let (x, y) = (&tensor::<T, 2>(&device, shape, 1), &tensor(&device, shape, 2));
         check!(cosine_similarity(x, y));

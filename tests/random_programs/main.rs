@@ -2,7 +2,8 @@
 //! chooses and with others picked at random.
 //!
 //! The seed is fixed, so that every run tests the same programs; failures are kept beside this file and tried
-//! first from then on. `PROPTEST_CASES` asks for more programs.
+//! first from then on. `FUSE_THOROUGH` asks for more programs, `PROPTEST_CASES` for any number: nearly all of the time
+//! goes into the adapter's compiler.
 
 mod expressions;
 mod generate;
@@ -11,7 +12,7 @@ mod rows;
 use std::cell::Cell;
 
 use fuse_compiler::interp::{Stores, bounds::Range, run_bounded};
-use fuse_test_support::{Variants, check, compare::Outcome, data, graphs, try_compile};
+use fuse_test_support::{Variants, check, compare::Outcome, data, graphs, thorough, try_compile};
 use generate::{Builder, Program, Step};
 use proptest::{
     prelude::*,
@@ -19,13 +20,17 @@ use proptest::{
 };
 
 /// Programs of each form per run.
-const CASES: u32 = 256;
+const CASES: u32 = 64;
+
+/// The same for a thorough run.
+const THOROUGH_CASES: u32 = 256;
 
 /// Elements whose range says little, over all programs: inputs are tame, but `1/x`, `tan` and comparisons of
 /// nearly equal values are not.
 const LOOSE_SHARE: f64 = 0.15;
 
-fn config(name: &'static str) -> Config {
+/// `cases`: programs of a run that is not thorough.
+fn config(name: &'static str, cases: u32) -> Config {
     let mut config = Config {
         rng_seed: RngSeed::Fixed(0x66757365),
         failure_persistence: Some(Box::new(FileFailurePersistence::Direct(name))),
@@ -33,7 +38,7 @@ fn config(name: &'static str) -> Config {
         ..Config::default()
     };
     if std::env::var_os("PROPTEST_CASES").is_none() {
-        config.cases = CASES;
+        config.cases = if thorough() { THOROUGH_CASES } else { cases };
     }
     config
 }
@@ -66,7 +71,7 @@ fn check_program(program: &Program, seed: u64) -> Result<Outcome, String> {
 #[test]
 fn items() {
     let total = Cell::new(Outcome::default());
-    let mut runner = TestRunner::new(config("tests/random_programs/items.txt"));
+    let mut runner = TestRunner::new(config("tests/random_programs/items.txt", CASES));
     let result = runner.run(&(steps(), extents(), any::<u64>()), |(steps, extents, seed)| {
         let program = Builder::new(extents).build(&steps);
         let outcome = check_program(&program, seed)
@@ -82,7 +87,7 @@ fn items() {
 #[test]
 fn expressions() {
     let total = Cell::new(Outcome::default());
-    let mut runner = TestRunner::new(config("tests/random_programs/expressions.txt"));
+    let mut runner = TestRunner::new(config("tests/random_programs/expressions.txt", CASES));
     let result = runner.run(&(steps(), extents(), any::<u64>()), |(steps, extents, seed)| {
         let expression = expressions::build(&steps, extents);
         let outcome = expressions::check_expression(&expression, seed).map_err(|error| {
@@ -100,7 +105,8 @@ fn expressions() {
 #[test]
 fn ranges_hold_what_the_interpreter_computes() {
     let total = Cell::new(Outcome::default());
-    let mut runner = TestRunner::new(config("tests/random_programs/ranges.txt"));
+    // Nothing is compiled for an adapter here.
+    let mut runner = TestRunner::new(config("tests/random_programs/ranges.txt", THOROUGH_CASES));
     let result = runner.run(&(steps(), extents(), any::<u64>()), |(steps, extents, seed)| {
         let program = Builder::new(extents).build(&steps);
         let outcome = check_ranges(&program, seed)

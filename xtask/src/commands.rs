@@ -31,14 +31,15 @@ fn real_model(model: &Path) -> Step {
 }
 
 /// `cargo xtask test`: every check, cheapest first. `model` is the folder with the model of `examples/minilm`.
-pub(crate) fn test(model: &Path) -> Vec<Step> {
+pub(crate) fn test(model: &Path, thorough: bool) -> Vec<Step> {
     let all = "test --workspace --all-features";
+    // By a pattern and not by name, so that no test file can be forgotten.
+    let integration = Step::new("integration tests", &format!("{all} --no-fail-fast --test *"));
     vec![
         format(),
         Step::new("lints", "clippy --workspace --all-targets --all-features -- -D warnings"),
         Step::new("unit tests", &format!("{all} --lib --bins")),
-        // By a pattern and not by name, so that no test file can be forgotten.
-        Step::new("integration tests", &format!("{all} --no-fail-fast --test *")),
+        if thorough { integration.set("FUSE_THOROUGH", "1") } else { integration },
         real_model(model),
         Step::new("doc tests", &format!("{all} --doc")),
         Step::new("default features", "check --workspace"),
@@ -113,7 +114,7 @@ mod tests {
 
     #[test]
     fn the_real_model_is_checked_against_a_file_that_exists() {
-        let steps = [minilm(Path::new("some folder")), test(Path::new("some folder"))].concat();
+        let steps = [minilm(Path::new("some folder")), test(Path::new("some folder"), false)].concat();
         let steps: Vec<_> = steps.iter().filter(|step| step.arguments.contains(&"minilm".into())).collect();
         assert_eq!(steps.len(), 3);
         for step in steps {

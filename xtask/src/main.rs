@@ -48,6 +48,9 @@ enum Command {
         /// Only what needs no adapter and little time: format, unit tests and file tests
         #[arg(long)]
         fast: bool,
+        /// Run every kernel variant of every test program, and more random programs: takes several times as long
+        #[arg(long, conflicts_with = "fast")]
+        thorough: bool,
         /// Run the remaining steps after one has failed
         #[arg(long)]
         keep_going: bool,
@@ -121,15 +124,15 @@ fn run(command: Command) -> anyhow::Result<()> {
             };
             steps::run(&commands::minilm(&model), access.offline)
         }
-        Command::Test { access, fast: true, keep_going } => {
+        Command::Test { access, fast: true, keep_going, .. } => {
             prerequisites::ensure_components(access.install_policy())?;
             steps::run_timed(&commands::fast_test(), access.offline, keep_going)
         }
-        Command::Test { access, fast: false, keep_going } => {
+        Command::Test { access, fast: false, thorough, keep_going } => {
             prerequisites::ensure_components(access.install_policy())?;
             prerequisites::ensure_adapter(access.install_policy())?;
             let model = minilm::fetched(access)?;
-            steps::run_timed(&commands::test(&model), access.offline, keep_going)
+            steps::run_timed(&commands::test(&model, thorough), access.offline, keep_going)
         }
         Command::Bless { access } => steps::run(&commands::bless(), access.offline),
         Command::Bench { access, quick, filter, variants, out } => {

@@ -2,8 +2,9 @@
 //!
 //! There, ranks and extents are unknown while the program compiles, so `matmul(x, w) + b` might repeat the product
 //! along `b`, and `softmax(x) * y` the rows along `y`. Then what follows is no epilogue of the product or the
-//! reduction. Almost always it does not, and the function compiles twice: once under the assumption, checked at
-//! launch, and once for all other shapes.
+//! reduction. Likewise `matmul(softmax(matmul(q, transpose(k))), v)` might repeat the scores along the batch axes of
+//! `v`, and would be no attention. Almost always none of it happens, and the function compiles twice: once under the
+//! assumption, checked at launch, and once for all other shapes.
 
 use std::{borrow::Cow, collections::BTreeMap};
 
@@ -31,8 +32,9 @@ pub fn products_keep_their_shape(graph: &Graph) -> Option<(Graph, Vec<Check>)> {
     Some((rewrite(graph, &replaced), checks.collect()))
 }
 
-/// The extents that arise when a value computed from a product or a reduction is broadcast, each with the extent of that
-/// value. Axes that were reduced have extent 1 and do not count.
+/// The extents that arise when a value computed from a product or a reduction is broadcast, or the weights of an attention
+/// are repeated for the batches of its values, each with the extent before. Axes that were reduced have extent 1 and do
+/// not count.
 fn enlarged_extents(graph: &Graph) -> BTreeMap<SymbolId, Size> {
     let mut replaced: BTreeMap<SymbolId, Size> = BTreeMap::new();
     let mut from_product = vec![false; graph.nodes.len()];
@@ -41,11 +43,15 @@ fn enlarged_extents(graph: &Graph) -> BTreeMap<SymbolId, Size> {
         let pointwise = super::legality::is_pointwise(&node.op) || matches!(node.op, Op::Broadcast(_));
         let starts = matches!(node.op, Op::Matmul { .. } | Op::Reduce { .. });
         from_product[id.index()] = starts || (inherits && pointwise);
-        let Op::Broadcast(x) = node.op else { continue };
-        if !inherits || !from_product[x.index()] {
-            continue;
-        }
-        for (from, to) in graph.nodes[x].ty.shape.iter().zip(&node.ty.shape) {
+        let (x, axes) = match node.op {
+            Op::Broadcast(x) if from_product[x.index()] => (x, node.ty.rank()),
+            Op::Matmul { lhs, .. } => match super::attention::scores(graph, lhs) {
+                Some(scores) if from_product[scores.index()] => (lhs, node.ty.rank() - 2),
+                _ => continue,
+            },
+            _ => continue,
+        };
+        for (from, to) in graph.nodes[x].ty.shape.iter().zip(&node.ty.shape).take(axes) {
             let (from, to) = (substitute(from, &replaced), substitute(to, &replaced));
             let Some(symbol) = to.as_symbol() else { continue };
             let enlarges = matches!(graph.symbols[usize::from(symbol)].source, SymbolSource::Broadcast(_));

@@ -78,6 +78,11 @@ pub fn assumptions(graph: &Graph, pattern: &Pattern) -> Vec<Check> {
     pattern.unbounded(graph).into_iter().map(check).collect()
 }
 
+/// What `node` is the softmax of along the last axis, if it is one.
+pub fn scores(graph: &Graph, node: NodeId) -> Option<NodeId> {
+    Context { graph, users: vec![] }.softmax(node).map(|softmax| softmax.scores)
+}
+
 struct Context<'a> {
     graph: &'a Graph,
     users: Vec<Vec<NodeId>>,

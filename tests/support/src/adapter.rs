@@ -1,28 +1,51 @@
 //! The installed adapters, and launches of programs on them.
 
-use std::sync::OnceLock;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use fuse_artifact::DType;
 use fuse_compiler::interp::Value;
 use fuse_runtime::{
-    __private::{Arg, RawTensor, launch_dynamic, launch_with, variants},
+    __private::{Arg, RawTensor, alternatives, launch_alternative, launch_dynamic, launch_with, variants},
     Device,
 };
 use half::f16;
 
 use crate::Program;
 
-/// Every installed adapter, opened once.
+/// Every installed adapter, opened for the calling thread: a software adapter compiles and runs everything of a device on
+/// one thread of its own, so that tests that shared a device would wait for each other.
 ///
 /// # Panics
 /// When there is none: a numeric test without an adapter has tested nothing.
 pub fn devices() -> &'static [Device] {
-    static DEVICES: OnceLock<Vec<Device>> = OnceLock::new();
-    DEVICES.get_or_init(|| {
-        Device::all_blocking().unwrap_or_else(|error| {
-            panic!("{error}\nhelp: `cargo xtask test` installs a software adapter (Mesa's lavapipe) where it can")
-        })
-    })
+    thread_local!(static OWN: Own = Own::take());
+    OWN.with(|own| own.0)
+}
+
+/// The devices of a thread. When it ends, the next thread takes them over: there are never more than threads at a time.
+struct Own(&'static [Device]);
+
+static IDLE: Mutex<Vec<&'static [Device]>> = Mutex::new(vec![]);
+
+fn idle() -> MutexGuard<'static, Vec<&'static [Device]>> {
+    IDLE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Own {
+    fn take() -> Self {
+        let idle = idle().pop();
+        Self(idle.unwrap_or_else(|| {
+            Device::all_blocking().map(Vec::leak).unwrap_or_else(|error| {
+                panic!("{error}\nhelp: `cargo xtask test` installs a software adapter (Mesa's lavapipe) where it can")
+            })
+        }))
+    }
+}
+
+impl Drop for Own {
+    fn drop(&mut self) {
+        idle().push(self.0);
+    }
 }
 
 /// One variant for each kernel of a launch.
@@ -81,6 +104,23 @@ impl Arguments {
         }
         let choice = |i: usize| legal.iter().map(|kernel| kernel.legal[i % kernel.legal.len()]).unzip();
         Ok((0..most).map(choice).map(|(indices, names)| Choice { indices, names }).collect())
+    }
+
+    /// The numbers of the program's plans whose assumptions hold, as [`Arguments::launch_plan`] takes them.
+    ///
+    /// # Errors
+    /// The runtime's.
+    pub fn plans(&self, program: &Program) -> Result<Vec<usize>, String> {
+        alternatives(program.function, &self.args()).map_err(|error| error.to_string())
+    }
+
+    /// Launches by a plan of the program, whether or not it is the fastest.
+    ///
+    /// # Errors
+    /// The runtime's.
+    pub fn launch_plan(&self, program: &Program, plan: usize) -> Result<Vec<Value>, String> {
+        let results = launch_alternative(program.function, &self.args(), plan).map_err(|error| error.to_string())?;
+        results.iter().map(download).collect()
     }
 
     /// Launches with the runtime's own choice of variants, or a given one.

@@ -12,4 +12,4 @@ mod sweep;
 
 pub use data::Numbers;
 pub use program::{Program, SourceFile, compile, expression, files, graphs, try_compile};
-pub use sweep::{Sweep, Variants, check};
+pub use sweep::{Sweep, Variants, check, thorough};
