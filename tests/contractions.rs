@@ -146,7 +146,7 @@ fn layer_norm_follows_a_product_of_any_width() {
     });
     let widths: Vec<(u32, bool)> = widths.collect();
     assert_eq!(widths.len(), variants.len(), "rows are owned by tiles");
-    assert!(widths.iter().all(|(_, split)| !split), "a row in parts cannot be reduced");
+    assert!(widths.iter().any(|(_, split)| *split), "few rows share the depth");
     for width in [128, 256, 384, 512] {
         assert!(widths.iter().any(|(columns, _)| *columns == width), "{widths:?}");
     }
@@ -166,7 +166,7 @@ fn rows_of_known_width_have_tiles_of_that_width() {
             programs[0].function.kernels[0].variants.iter().filter(|variant| variant.name.starts_with("rows"));
         let widths: Vec<u32> = aligned
             .filter_map(|variant| match variant.schedule {
-                Schedule::Tiles { columns, .. } => Some(columns),
+                Schedule::Tiles { columns, split: false, .. } => Some(columns),
                 _ => None,
             })
             .collect();

@@ -351,6 +351,11 @@ pub enum Grid {
         /// Products with workgroups of their own; 1 where each workgroup has all of them.
         stack: u32,
     },
+    /// Contraction: `batch · ceil(M / rows)`, whatever the number of splits.
+    WholeRows {
+        /// Rows of a workgroup.
+        rows: u32,
+    },
     /// Reduction: `ceil(kept indices / rows) · splits`; splits vary slowest.
     Rows {
         /// Kept indices per workgroup.

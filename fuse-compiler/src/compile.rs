@@ -269,7 +269,10 @@ fn contraction_passes(
     };
     let mut passes = vec![first];
     if member.split {
-        passes.push(wgsl::finish(group, contraction, names, lanes));
+        passes.push(match schedule::contraction::rows::finishing_tile(group) {
+            Some(tile) => wgsl::finish_rows(group, contraction, names, member, tile),
+            None => wgsl::finish(group, contraction, names, lanes),
+        });
     }
     passes
 }

@@ -217,17 +217,18 @@ pub fn family(group: &Group, contraction: &Contraction, tile: Option<[u32; 3]>) 
     }
     let mut family = vec![];
     if let Some((lhs, rhs)) = facts.aligned() {
-        for (tile, split) in aligned_tiles(tile, products) {
-            let name = format!("tile {}x{}x{}", tile.rows, tile.columns, tile.depth);
-            let requires = facts.tile_requirements(tile, lhs, &rhs);
-            push_with_twin(&mut family, name, Shape::Tiles(tile), (lhs, &rhs), split, &requires);
-        }
         if is_stackable(group, contraction) && rhs.iter().all(|other| *other == rhs[0]) {
             for (tile, _) in aligned_tiles(tile, 1) {
                 let name = format!("stacked tile {}x{}x{}", tile.rows, tile.columns, tile.depth);
                 let requires = facts.tile_requirements(tile, lhs, &rhs);
                 let shape = Shape::Tiles(tile);
                 family.push(Member { name, shape, lhs, rhs: rhs.clone(), split: false, stacked: true, requires });
+            }
+        } else {
+            for (tile, split) in aligned_tiles(tile, products) {
+                let name = format!("tile {}x{}x{}", tile.rows, tile.columns, tile.depth);
+                let requires = facts.tile_requirements(tile, lhs, &rhs);
+                push_with_twin(&mut family, name, Shape::Tiles(tile), (lhs, &rhs), split, &requires);
             }
         }
         let along_depth = lhs == Direction::Depth && rhs.iter().all(|rhs| *rhs == Direction::Depth);

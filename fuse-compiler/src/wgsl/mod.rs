@@ -25,4 +25,4 @@ mod tiles;
 pub use dot::dot;
 pub use epilogue::finish;
 pub use row::row;
-pub use tiles::tiles;
+pub use tiles::{finish_rows, tiles};

@@ -1,5 +1,5 @@
 //! Which of a function's alternatives runs: of those whose assumptions hold and whose kernels all have a variant that
-//! may run, the one with the least estimated time; the earlier if they take the same.
+//! may run, the one with the least estimated time; an earlier one if that takes little more.
 //!
 //! Input: a function, shapes, the device's abilities. Output: [`Selected`]: the alternative with the shapes bound and
 //! with every kernel's domain and candidates. Not here: which variants run (`choose`).
@@ -38,6 +38,10 @@ pub(crate) struct Considered<'f> {
     pub(crate) candidates: Vec<Result<Candidate, Refusal>>,
 }
 
+/// The part of an earlier alternative's estimated time that a later one, with more kernels, must not exceed: they cost
+/// memory, too, and estimates are no better than that.
+const WORTH_MORE_DISPATCHES: f64 = 0.98;
+
 /// The alternative that runs.
 ///
 /// # Errors
@@ -47,7 +51,7 @@ pub(crate) fn select<'f>(function: &'f Function, shapes: &[Shape], info: &Device
         Err(Error::Internal { message: format!("kernel `{}` has no alternatives", function.name) });
     for verdict in consider_all(function, shapes, info)? {
         match (&chosen, verdict) {
-            (Ok(chosen), Ok(other)) if other.cost.total_cmp(&chosen.cost).is_ge() => {}
+            (Ok(chosen), Ok(other)) if other.cost >= chosen.cost * WORTH_MORE_DISPATCHES => {}
             (Ok(_), Err(_)) => {}
             (_, verdict) => chosen = verdict,
         }

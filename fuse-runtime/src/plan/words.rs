@@ -66,6 +66,7 @@ fn tiles(variant: &Variant, pass: &Pass, domain: &Domain) -> [u64; 2] {
     let Contraction { rows, columns, .. } = domain.contraction();
     let [tile_rows, tile_columns] = match pass.grid {
         Grid::Tiles { rows, columns, .. } => [rows.into(), columns.into()],
+        Grid::WholeRows { rows } => [rows.into(), columns],
         Grid::Elements { .. } | Grid::Rows { .. } => {
             let [rows, columns, _] = tile(&variant.schedule);
             [rows, columns]
@@ -92,6 +93,7 @@ impl Context<'_> {
                 let tiles = self.row_tiles.saturating_mul(self.column_tiles).saturating_mul(stack.into());
                 self.domain.contraction().batch.saturating_mul(tiles).saturating_mul(self.split.parts)
             }
+            Grid::WholeRows { .. } => self.domain.contraction().batch.saturating_mul(self.row_tiles),
             Grid::Rows { rows } => self.domain.count().div_ceil(rows.max(1).into()).saturating_mul(self.split.parts),
         }
     }

@@ -6,17 +6,19 @@
 //! the right operand. Without the planner's promise of at most [`MAX_COLUMNS`] columns there is no last
 //! member that takes every shape.
 
-use fuse_artifact::Require;
+use fuse_artifact::{Require, Size};
 
 use crate::{
     fusion::{
-        Policy,
+        Group, Policy,
         body::{Body, ValueOp},
     },
     graph::ReduceOp,
 };
 
-use super::{Direction, EVERY_ADAPTERS_BYTES, Facts, LANES, MAX_SLICE_BYTES, Member, Shape, Tile, push_with_twin};
+use super::{
+    Direction, EVERY_ADAPTERS_BYTES, Facts, LANES, MAX_SLICE_BYTES, Member, Shape, Tile, push_with_twin, reduces,
+};
 
 /// The longest row that a workgroup owns.
 pub(crate) const MAX_COLUMNS: u32 = 512;
@@ -46,7 +48,8 @@ pub(super) fn family(facts: &Facts<'_>, products: u32) -> Vec<Member> {
     let known = facts.group.shape[usize::from(facts.columns())].as_constant();
     let known = known.and_then(|columns| u32::try_from(columns).ok()).filter(|columns| *columns <= MAX_COLUMNS);
     let partial_words = partial_words(&facts.group.body);
-    if let Some((lhs, rhs)) = facts.aligned().filter(|_| known.is_none_or(|columns| columns.is_multiple_of(LANES))) {
+    let aligned = facts.aligned().filter(|_| known.is_none_or(|columns| columns.is_multiple_of(LANES)));
+    if let Some((lhs, rhs)) = aligned.clone() {
         let widths = known.map_or(WIDTHS.to_vec(), |columns| vec![columns.max(1).next_multiple_of(WIDTH_STEP)]);
         let bytes = |tile: &Tile| partial_bytes(tile, partial_words) + facts.row_bytes(tile.rows, tile.invocations());
         let streams = may_stream(lhs, &rhs);
@@ -59,6 +62,17 @@ pub(super) fn family(facts: &Facts<'_>, products: u32) -> Vec<Member> {
             let streamed = if tile.layers > 1 { " streamed" } else { "" };
             let name = format!("rows {}x{}x{}{streamed}", tile.rows, tile.columns, tile.depth);
             push_with_twin(&mut family, name, Shape::Tiles(tile), (lhs, &rhs), false, &requires);
+        }
+    }
+    if let (Some((lhs, rhs)), Some(finishing)) = (aligned, finishing_tile(facts.group)) {
+        for tile in SPLIT.into_iter().filter(|tile| tile.holds(products)) {
+            let mut requires = facts.tile_requirements(tile, lhs, &rhs);
+            if known.is_none() {
+                requires.push(Require::AtMost { axis: facts.columns(), value: finishing.columns });
+            }
+            let name = format!("split rows {}x{}x{}", tile.rows, tile.columns, tile.depth);
+            let (shape, rhs) = (Shape::Tiles(tile), rhs.clone());
+            family.push(Member { name, shape, lhs, rhs, split: true, stacked: false, requires });
         }
     }
     let (lhs, rhs): (Direction, Vec<Direction>) = facts.unaligned();
@@ -75,6 +89,16 @@ const STREAMING: (u32, u32) = (1024, 16);
 
 /// Depth of a step of a tile in layers: long, because only the left operand's slice is kept.
 const STREAMED_DEPTH: u32 = 128;
+
+/// Tiles whose workgroups share the depth of rows that a second pass owns: for few rows and long depths.
+const SPLIT: [Tile; 2] = [Tile::new(32, 32, 32, [4, 4], LANES).in_whole_steps(), Tile::new(64, 64, 16, [8, 4], LANES)];
+
+/// The tile of that second pass, of a group that reduces rows.
+pub(crate) fn finishing_tile(group: &Group) -> Option<Tile> {
+    let known = group.shape.last().and_then(Size::as_constant).and_then(|columns| u32::try_from(columns).ok());
+    let width = known.map_or(MAX_COLUMNS, |columns| columns.clamp(1, MAX_COLUMNS).next_multiple_of(WIDTH_STEP));
+    reduces(&group.body).then(|| Tile::new(4, width, LANES, [4, 4], LANES))
+}
 
 /// The aligned tiles of one width: two with few rows, three with many, one in layers. `row_bytes` is what their rows take
 /// of the memory.

@@ -9,6 +9,7 @@
 
 use fuse_artifact::{DType, Grid, Pass, Uniform};
 
+mod finish_rows;
 mod rows;
 mod slices;
 mod stacked;
@@ -25,6 +26,7 @@ use crate::{
     fusion::{Contraction, Group},
     schedule::contraction::{Direction, Member, Tile},
 };
+pub use finish_rows::finish_rows;
 use rows::Rows;
 use slices::Side;
 use stacked::Stack;
@@ -61,7 +63,7 @@ fn pass(
     }
     let axes = Axes::new(&mut shader, group, contraction);
     let products = product_prefixes(&axes);
-    let rows = Rows::new(group, &axes, tile, &products);
+    let rows = if member.split { None } else { Rows::new(group, &axes, tile, &products) };
     if member.split {
         declare_partial(&mut shader, &axes, sum, tile.lanes);
     } else if let Some(rows) = &rows {
@@ -101,6 +103,7 @@ fn pass(
     text.locate();
     text.reduce_operand();
     text.declare_sums();
+    text.declare_update();
     match stack {
         Some(stack) => text.branches(stack),
         None => {
@@ -221,18 +224,26 @@ impl<'a> TileText<'a> {
         }
     }
 
-    /// Declares this invocation's sums `c`, and `update`, which adds the products of one depth to them.
-    ///
-    /// A function, which drivers inline, because it makes the text a fraction as long.
+    /// Declares this invocation's sums `c`.
     fn declare_sums(&mut self) {
         let ty = vector_type(self.sum, 4);
-        let (rows, columns) = (self.tile.invocation_rows, self.tile.invocation_columns / 4);
         let mut lines = Lines::default();
         lines.line("struct Sums {");
         for field in self.sum_fields() {
             lines.line(format!("{field}: {ty},"));
         }
         lines.line("}");
+        self.shader.module.append(&lines);
+        self.main.line("var c = Sums();");
+    }
+
+    /// Declares `update`, which adds the products of one depth to the sums.
+    ///
+    /// A function, which drivers inline, because it makes the text a fraction as long.
+    fn declare_update(&mut self) {
+        let ty = vector_type(self.sum, 4);
+        let (rows, columns) = (self.tile.invocation_rows, self.tile.invocation_columns / 4);
+        let mut lines = Lines::default();
         let parameters = |name: &str, count: u32| (0..count).map(|n| format!(", {name}{n}: {ty}")).collect::<String>();
         let a = parameters("a", rows / 4);
         let b = self.products.iter().map(|p| parameters(&format!("b{p}"), columns)).collect::<String>();
@@ -247,7 +258,6 @@ impl<'a> TileText<'a> {
         }
         lines.line("}");
         self.shader.module.append(&lines);
-        self.main.line("var c = Sums();");
     }
 
     /// The names of an invocation's vectors of four sums.

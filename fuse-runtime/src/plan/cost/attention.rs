@@ -3,8 +3,11 @@
 
 use fuse_artifact::{Require, Schedule, Space, Variant, Work};
 
-use super::{FULL_INTENSITY, Machine, REREAD_PART, dispatches, distinct_bytes, stored_bytes};
+use super::{Machine, REREAD_PART, dispatches, distinct_bytes, stored_bytes};
 use crate::plan::{choose::Split, domain::Domain};
+
+/// Multiply-adds per value read from workgroup memory at which arithmetic, not that memory, is the limit.
+const FULL_INTENSITY: f64 = 4.2;
 
 /// The part of a unit's peak arithmetic that invocations with a score or less each reach.
 const LEAST_INTENSITY: f64 = 0.1;

@@ -1,8 +1,8 @@
 //! The estimated time of a contraction's variant, fitted to measured times of square, long and single-row products.
 
-use fuse_artifact::{DomainKind, Schedule, Space, Variant, Work};
+use fuse_artifact::{DomainKind, Grid, Schedule, Space, Variant, Work};
 
-use super::{FULL_INTENSITY, Machine, REREAD_PART, dispatches};
+use super::{Machine, REREAD_PART, dispatches};
 use crate::plan::{
     choose::{Split, tile},
     domain::{Contraction, Domain},
@@ -26,26 +26,47 @@ pub(crate) fn cost(work: Work, variant: &Variant, domain: &Domain, split: Split,
     let rounds = (workgroups / units).ceil();
     let threads = variant.passes.first().map_or(1, |pass| pass.workgroup_size.max(1)) as f64;
     // Half-empty units lose less than half: latencies overlap less well, but clocks and caches are less shared.
-    let busy = (rounds * threads / machine.busy_invocations).min(1.0).sqrt();
+    let busy = (rounds * threads / (BUSY * machine.busy_invocations)).min(1.0).powf(0.25);
     let sums = own * (tile_rows * tile_columns) as f64;
     // Prologues are computed again by each workgroup, for each element that it loads.
     let loads = match variant.schedule {
         Schedule::Dot { outputs, .. } => [f64::from(outputs); 2],
         _ => [tile_rows.min(rows) as f64, tile_columns.min(columns) as f64],
     };
-    let again = loads[0] * f64::from(work.lhs) + loads[1] * f64::from(work.rhs);
+    let again = BESIDE * (loads[0] * f64::from(work.lhs) + loads[1] * f64::from(work.rhs));
     let narrow = narrowness(&variant.schedule, own) * LOAD_WORK;
-    let arithmetic = rounds * part_depth * (sums / intensity(&variant.schedule) + narrow + again) / busy;
+    let arithmetic = rounds * part_depth * (sums / intensity(&variant.schedule, own) + narrow + again) / busy;
 
     let bytes = traffic(variant, domain, workgroups * part_depth, [tile_rows, tile_columns], own, split);
     let memory = machine.memory(bytes, workgroups, in_flight(&variant.schedule, threads));
 
     let before = operand_rows(work, domain, tile_rows, [workgroups, rounds, threads, busy], machine);
-    before + arithmetic.max(memory) + dispatches(variant.passes.len()) * machine.launch_work
+    let after = finish(variant, domain, split, machine);
+    before + arithmetic.max(memory) + after + dispatches(variant.passes.len()) * machine.launch_work
 }
 
+/// The time in which the second pass of a split variant reads what the first wrote; a dispatch more is counted elsewhere.
+fn finish(variant: &Variant, domain: &Domain, split: Split, machine: &Machine) -> f64 {
+    let Some(pass) = variant.passes.get(1) else { return 0.0 };
+    let Contraction { batch, rows, columns, .. } = domain.contraction();
+    let outputs = (batch * rows * columns) as f64;
+    let bytes = 4.0 * outputs * (f64::from(variant.scratch.per_output) * split.parts as f64 + 1.0);
+    let (workgroups, latency) = match pass.grid {
+        Grid::WholeRows { rows: of_workgroup } => ((batch * rows).div_ceil(of_workgroup.into()) as f64, REDUCED_ROWS),
+        _ => (outputs / f64::from(pass.workgroup_size.max(1)), 0.0),
+    };
+    machine.memory(bytes, workgroups, 64.0 * f64::from(pass.workgroup_size.max(1))) + latency * machine.launch_work
+}
+
+/// How long rows take to be reduced in a second pass, in dispatches: each reduction waits for all invocations.
+const REDUCED_ROWS: f64 = 0.75;
+
+/// Multiply-adds that a unit does while a workgroup reduces an element of its left operand's rows, and while it waits for
+/// the first of them; fitted to rms_norm(x)·w of 1, 128 and 2048 rows.
+const ROW_WORK: [f64; 2] = [30.0, 4e5];
+
 /// The time in which every workgroup reduces the rows of its left operand, before it multiplies: it reads them once per
-/// pass, mostly after others did, and waits twice for all of its invocations.
+/// pass, mostly after others did.
 fn operand_rows(
     work: Work,
     domain: &Domain,
@@ -58,28 +79,23 @@ fn operand_rows(
     }
     let Contraction { batch, rows, depth, .. } = domain.contraction();
     let (elements, passes) = (tile_rows.min(rows) as f64 * depth as f64, f64::from(work.row_passes));
-    let arithmetic = rounds * elements * f64::from(work.row) / busy;
+    let arithmetic = rounds * elements * (f64::from(work.row) + passes * ROW_WORK[0]) / busy;
     let distinct = (batch * rows * depth) as f64;
     let read = 4.0 * passes * (distinct + (workgroups * elements - distinct).max(0.0) * REREAD_PART);
     // Four vectors per invocation are on their way at a time.
     let memory = machine.memory(read, workgroups, 64.0 * threads);
-    arithmetic.max(memory) + rounds * passes * 2.0 * machine.barrier_work
+    arithmetic.max(memory) + passes * ROW_WORK[1]
 }
 
 /// Multiply-adds that a unit does while it loads an element into workgroup memory; fitted to products that own their rows.
 const LOAD_WORK: f64 = 18.0;
 
-/// Multiply-adds per loaded element of the largest tiles to which [`intensity`] was fitted; smaller ones have as many as an
-/// invocation has sums.
-const USUAL_SHARING: f64 = 64.0;
-
-/// The elements of a step of depth 1 that a tile loads beyond what its sums would have it load in a square.
+/// The elements of a step of depth 1 that a tile loads beyond what a square of as many sums would.
 fn narrowness(schedule: &Schedule, products: f64) -> f64 {
     match *schedule {
-        Schedule::Tiles { rows, columns, per_invocation: [r, c], layers: 1, .. } => {
-            let (rows, columns) = (f64::from(rows), f64::from(columns));
-            let sharing = f64::from(r * c).min(USUAL_SHARING);
-            (rows + products * columns - products * rows * columns / sharing).max(0.0)
+        Schedule::Tiles { rows, columns, layers: 1, .. } => {
+            let (rows, columns) = (f64::from(rows), products * f64::from(columns));
+            rows + columns - 2.0 * (rows * columns).sqrt()
         }
         _ => 0.0,
     }
@@ -94,22 +110,47 @@ fn products(domain: &Domain) -> f64 {
     if let DomainKind::Contraction { products } = domain.kind { f64::from(products.max(1)) } else { 1.0 }
 }
 
-/// The part of its cache's bandwidth that a unit reaches where the right operand is streamed.
-const STREAMED_PART: f64 = 0.6;
+/// How many times as many invocations a unit needs here as elsewhere to be busy: they wait for each other at every step.
+const BUSY: f64 = 3.0;
 
-/// The part of a unit's peak arithmetic that a schedule reaches.
-fn intensity(schedule: &Schedule) -> f64 {
+/// The part of a prologue's operations that costs time: others run beside multiply-adds. Fitted to gelu(x)·w of 512 to 4096.
+const BESIDE: f64 = 0.7;
+
+/// The part of its cache's bandwidth that a unit reaches where the right operand is streamed.
+const STREAMED_PART: f64 = 0.8;
+
+/// Sums of an invocation, and the part of a unit's peak arithmetic (40 Tflop/s of 132) that tiles reach with so many: 4×4,
+/// 8×4, 8×8 and 8×16 on an NVIDIA H200.
+const REACHED: [(f64, f64); 4] = [(16.0, 0.74), (32.0, 0.95), (64.0, 0.95), (128.0, 1.15)];
+
+/// Sums of an invocation from which on products side by side help each other.
+const SHARING_SUMS: f64 = 32.0;
+
+/// The part of a unit's peak arithmetic that a schedule reaches, with so many products side by side.
+fn intensity(schedule: &Schedule, products: f64) -> f64 {
     match *schedule {
         // Each element of the right operand comes from the cache and serves the rows.
         Schedule::Tiles { rows, layers: 2.., .. } => (f64::from(rows) / 8.0).min(1.0) * STREAMED_PART,
         Schedule::Tiles { per_invocation: [rows, columns], lanes, .. } => {
-            let (rows, columns) = (f64::from(rows.max(1)), f64::from(columns.max(1)));
-            let reached = (rows * columns / (rows + columns) / FULL_INTENSITY).min(1.0);
+            let sums = f64::from(rows * columns);
+            let reached = interpolated(&REACHED, if sums < SHARING_SUMS { sums } else { sums * products });
             // Single loads cost instructions that vector loads save.
             if lanes >= 4 { reached } else { reached * 0.85 }
         }
         _ => 0.25,
     }
+}
+
+/// The value at `x` of the line through points, which ends with the last and starts in the origin.
+fn interpolated(points: &[(f64, f64)], x: f64) -> f64 {
+    let mut before = (0.0, 0.0);
+    for &(at, value) in points {
+        if x <= at {
+            return before.1 + (value - before.1) * (x - before.0) / (at - before.0);
+        }
+        before = (at, value);
+    }
+    before.1
 }
 
 /// Bytes that a workgroup requests before it waits: the next step's tiles, or four vectors per invocation.
@@ -137,7 +178,7 @@ fn traffic(
         Schedule::Dot { .. } => outputs * (1.0 + products) * depth as f64 * scattered(domain),
         _ => depth_steps * (tile[0].min(rows) as f64 + own_products * tile[1].min(columns) as f64),
     };
-    let scratch = 2.0 * outputs * f64::from(variant.scratch.per_output) * split.parts as f64;
+    let scratch = outputs * f64::from(variant.scratch.per_output) * split.parts as f64;
     4.0 * (distinct + (read - distinct).max(0.0) * REREAD_PART + outputs + scratch)
 }
 
@@ -153,7 +194,7 @@ fn scattered(domain: &Domain) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use fuse_artifact::{Features, Grid, Pass, Scratch, Slot};
+    use fuse_artifact::{Features, Pass, Scratch, Slot};
 
     use super::*;
     use crate::{
@@ -218,8 +259,32 @@ mod tests {
         whole.chain(split).chain([row, dot]).collect()
     }
 
+    /// Tiles that own rows of 384 columns.
+    fn row_family() -> Vec<Variant> {
+        let owned = [([4, 384, 8], [4, 4]), ([16, 384, 16], [8, 4]), ([32, 384, 16], [8, 4]), ([64, 384, 16], [8, 8])];
+        let mut family: Vec<Variant> = owned.map(|(tile, each)| tiles(tile, each, false)).to_vec();
+        let mut streamed = tiles([4, 384, 128], [4, 4], false);
+        if let Schedule::Tiles { layers, .. } = &mut streamed.schedule {
+            *layers = 8;
+        }
+        streamed.name = "streamed".into();
+        streamed.passes.to_mut()[0].workgroup_size = 768;
+        family.push(streamed);
+        for (tile, each) in [TILES[0], TILES[1]] {
+            let mut split = tiles(tile, each, true);
+            let second = &mut split.passes.to_mut()[1];
+            (second.grid, second.workgroup_size) = (Grid::WholeRows { rows: 4 }, 96);
+            family.push(split);
+        }
+        family
+    }
+
     /// The variant with the least cost of a product whose prologues work.
     fn cheapest(work: Work, products: u8, rows: u64, columns: u64, depth: u64) -> (String, f64) {
+        cheapest_of(&family(), work, products, [rows, columns, depth])
+    }
+
+    fn cheapest_of(family: &[Variant], work: Work, products: u8, [rows, columns, depth]: [u64; 3]) -> (String, f64) {
         let access =
             |space, strides: [u64; 2]| Strides { slot: Slot::Param(0), space, offset: 0, strides: strides.to_vec() };
         let right = vec![access(Space::Rhs, [columns, 1]); products.into()];
@@ -231,7 +296,6 @@ mod tests {
             let split = split(&variant.schedule, domain.contraction(), &machine);
             cost(work, variant, &domain, split, &machine)
         };
-        let family = family();
         let legal = family.iter().filter(|variant| rows == 1 || variant.requires.is_empty());
         let costs = legal.map(|variant| (variant.name.to_string(), cost_of(variant)));
         costs.min_by(|a, b| a.1.total_cmp(&b.1)).unwrap()
@@ -249,7 +313,7 @@ mod tests {
         // A kernel before, and a trip through memory.
         let bytes = |size: u64| 8.0 * (size * size) as f64;
         let stored = |size| {
-            let before = machine.memory(bytes(size), 1e6, 4096.0) + 2.0 * machine.launch_work;
+            let before = machine.memory(bytes(size), 1e6, 4096.0) + 3.0 * machine.launch_work;
             cheapest(Work::default(), 1, size, size, size).1 + before
         };
         assert!(inlined(256) < stored(256));
@@ -263,12 +327,13 @@ mod tests {
         let inlined = |rows, size| cheapest(norm, 1, rows, size, size).1;
         let stored = |rows: u64, size: u64| {
             let bytes = 8.0 * (rows * size) as f64;
-            let before = machine.memory(bytes, rows as f64, 4096.0) + 2.0 * machine.launch_work;
+            let before = machine.memory(bytes, rows as f64, 4096.0) + 3.0 * machine.launch_work;
             cheapest(Work::default(), 1, rows, size, size).1 + before
         };
-        assert!(inlined(1, 4096) < stored(1, 4096));
         assert!(inlined(128, 256) < stored(128, 256));
-        assert!(inlined(4096, 4096) > stored(4096, 4096));
+        for (rows, size) in [(128, 1024), (4096, 4096)] {
+            assert!(inlined(rows, size) > stored(rows, size), "{rows} rows");
+        }
     }
 
     #[test]
@@ -287,6 +352,35 @@ mod tests {
         assert_eq!(choice(1024, 1024, 1024), "tile 64x64");
         for size in [2048, 4096, 8192] {
             assert_eq!(choice(size, size, size), "tile 128x256");
+        }
+    }
+
+    #[test]
+    fn owned_rows_take_what_was_measured_best() {
+        let choice = |rows, depth| cheapest_of(&row_family(), Work::default(), 1, [rows, 384, depth]).0;
+        assert_eq!(choice(128, 384), "streamed");
+        assert_eq!(choice(128, 1536), "tile 32x32 split");
+        assert_eq!(choice(4096, 384), "tile 32x384");
+        assert_eq!(choice(4096, 1536), "tile 64x64 split");
+        assert_eq!(choice(16384, 384), "tile 64x384");
+    }
+
+    #[test]
+    fn products_get_workgroups_of_their_own() {
+        let stacked: Vec<Variant> = family()
+            .into_iter()
+            .map(|mut variant| {
+                if let Schedule::Tiles { stacked, .. } = &mut variant.schedule {
+                    *stacked = true;
+                }
+                variant
+            })
+            .filter(|variant| variant.passes.len() == 1)
+            .collect();
+        for rows in [128, 4096] {
+            let apart = cheapest(Work::default(), 1, rows, 384, 384).1;
+            let together = cheapest_of(&stacked, Work::default(), 3, [rows, 384, 384]).1;
+            assert!(together < 3.0 * apart, "{rows} rows: {together} and {apart}");
         }
     }
 

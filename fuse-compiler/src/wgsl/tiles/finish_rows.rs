@@ -1,0 +1,92 @@
+//! The second pass of a split member whose epilogue reduces rows: a workgroup adds the partial sums of whole rows, and
+//! then does what a tile that owns its rows does.
+
+use fuse_artifact::{Grid, Pass, Slot, Space, Uniform};
+
+use super::{TileText, product_prefixes, rows::Rows};
+use crate::{
+    fusion::{Contraction, Group},
+    schedule::contraction::{Member, Tile},
+    wgsl::{
+        epilogue::{Axes, sum_dtype},
+        names::Names,
+        shader::{Lines, Shader},
+    },
+};
+
+/// The pass. `tile` has all columns of its rows.
+pub fn finish_rows(group: &Group, contraction: &Contraction, names: &Names, member: &Member, tile: Tile) -> Pass {
+    let mut shader = Shader::new(names);
+    let sum = sum_dtype(group, contraction);
+    for access in group.accesses.iter().filter(|access| access.access.space == Space::Point) {
+        shader.buffer(access.access.slot, access.dtype, tile.lanes, false);
+    }
+    let scratch = shader.buffer(Slot::Scratch, sum, tile.lanes, false);
+    let axes = Axes::new(&mut shader, group, contraction);
+    let products = product_prefixes(&axes);
+    let rows = Rows::new(group, &axes, tile, &products);
+    if let Some(rows) = &rows {
+        rows.declare(&mut shader);
+    }
+    let mut text = TileText {
+        shader,
+        main: Lines::indented(),
+        group,
+        contraction,
+        member,
+        tile,
+        axes,
+        sum,
+        sides: vec![],
+        products,
+        rhs_prefixes: vec![],
+        rows,
+        operand_rows: None,
+        product: None,
+    };
+    text.locate_rows();
+    text.declare_sums();
+    text.preload();
+    text.add_parts(&scratch);
+    text.store();
+    let TileText { mut shader, main, .. } = text;
+    shader.main = main;
+    shader.finish(Grid::WholeRows { rows: tile.rows }, tile.invocations())
+}
+
+impl TileText<'_> {
+    /// Which rows and batch this workgroup has, and which columns this invocation.
+    fn locate_rows(&mut self) {
+        let workgroups = self.shader.uniform(Uniform::Workgroups);
+        let row_tiles = self.shader.uniform(Uniform::RowTiles);
+        let across = self.tile.columns / self.tile.invocation_columns;
+        self.main.line("let id = workgroup.x + workgroup.y * workgroups.x;");
+        self.main.line(format!("if id >= {workgroups} {{"));
+        self.main.line("return;");
+        self.main.line("}");
+        self.main.line(format!("let batch = id / {row_tiles};"));
+        self.axes.decode_batch(&mut self.shader, &mut self.main);
+        self.main.line(format!("let row0 = id % {row_tiles} * {}u;", self.tile.rows));
+        self.main.line("let column0 = 0u;");
+        self.main.line(format!("let tx = local % {across}u;"));
+        self.main.line(format!("let ty = local / {across}u;"));
+    }
+
+    /// Adds the partial sums of all parts, which lie as `declare_partial` says.
+    fn add_parts(&mut self, scratch: &str) {
+        let splits = self.shader.uniform(Uniform::Splits);
+        let batches = self.axes.batches(&mut self.shader);
+        let (rows, columns) = (self.axes.rows.clone(), self.axes.columns.clone());
+        self.main.line(format!("for (var s = 0u; s < {splits}; s++) {{"));
+        for (p, prefix) in self.products.iter().enumerate() {
+            for i in 0..self.tile.invocation_rows {
+                for j in 0..self.tile.invocation_columns / 4 {
+                    let part = format!("(s * {}u + {p}u) * {batches} + batch", self.products.len());
+                    let at = format!("(({part}) * {rows} + at_row_{i}) * {columns} + at_column_{j}");
+                    self.main.line(format!("c.s{prefix}{i}_{j} += {scratch}[({at}) / 4u];"));
+                }
+            }
+        }
+        self.main.line("}");
+    }
+}
