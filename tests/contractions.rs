@@ -18,7 +18,7 @@ const FEW: Sizes<'static> = &[
 
 /// Runs every function of a block, and asserts that the first plan of each is a single contraction.
 fn check(what: &str, source: &str, sizes: Sizes<'_>, batch: &[(&str, usize)]) -> Vec<Program> {
-    let mut sweep = Sweep::new(what);
+    let mut sweep = Sweep::new(what).sharing_variants(3);
     let programs = compile(source);
     for program in &programs {
         let kernels = &program.function.kernels;

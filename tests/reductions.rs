@@ -18,7 +18,7 @@ fn run(sweep: &mut Sweep, program: &Program, dims: &[(&str, usize)], seed: u64) 
 
 /// Runs every function of a block at all sizes.
 fn check(what: &str, source: &str, sizes: &[&[(&str, usize)]]) -> Vec<Program> {
-    let mut sweep = Sweep::new(what);
+    let mut sweep = Sweep::new(what).sharing_variants(2);
     let programs = compile(source);
     for program in &programs {
         for (seed, dims) in sizes.iter().enumerate() {

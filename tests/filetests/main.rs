@@ -78,7 +78,7 @@ fn programs_have_as_many_kernels_as_they_say() {
 fn programs_run_as_the_interpreter_says() {
     for (file, directives) in inputs() {
         let programs = compile(&file.source);
-        let sweep = Sweep::new(&file.name);
+        let sweep = Sweep::new(&file.name).sharing_variants(4);
         let mut sweep = if directives.wide_ranges { sweep.with_wide_ranges() } else { sweep };
         for (seed, run) in directives.runs.iter().enumerate() {
             let mut found = false;

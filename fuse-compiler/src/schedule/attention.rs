@@ -223,8 +223,7 @@ fn aligned_tiles(head: Head) -> Vec<(Tile, bool)> {
     };
     let tiles = match head.columns.max(head.depth) {
         // 8×8 scores per invocation, and 64×32 tiles, took twice as long on an NVIDIA H200 (docs/performance.md).
-        0..=32 => vec![(tile(128, 32, 8, 8, 8), false), (tile(64, 32, 8, 8, 8), true), (tile(32, 32, 4, 8, 8), true)],
-        33..=64 => vec![(tile(64, 64, 8, 16, 16), true), (tile(32, 32, 4, 8, 8), true)],
+        0..=64 => vec![(tile(64, 64, 8, 16, 16), true), (tile(32, 32, 4, 8, 8), true)],
         65..=128 => {
             vec![(tile(32, 64, 8, 16, 8), false), (tile(64, 32, 8, 8, 8), false), (tile(32, 32, 4, 8, 8), true)]
         }

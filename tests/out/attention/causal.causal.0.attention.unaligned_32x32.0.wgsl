@@ -107,11 +107,11 @@ fn main(
     return;
   }
   let batch = id / p.row_tiles;
-  var key_begin = 0u;
-  var key_end = p.extent_3;
   let position = id % p.row_tiles;
   let forwards = (countOneBits(batch) & 1u) == 1u;
   let row0 = select(p.row_tiles - 1u - position, position, forwards) * 32u;
+  var key_begin = 0u;
+  var key_end = p.extent_3;
   let b0 = batch;
   let first_query = i32(row0);
   let last_query = i32(min(row0 + 32u, p.extent_1) - 1u);

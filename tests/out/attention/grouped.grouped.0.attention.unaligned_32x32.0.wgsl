@@ -109,10 +109,10 @@ fn main(
     return;
   }
   let batch = id / p.row_tiles;
-  var key_begin = 0u;
-  var key_end = p.extent_5;
   let position = id % p.row_tiles;
   let row0 = position * 32u;
+  var key_begin = 0u;
+  var key_end = p.extent_5;
   let batch_rest2 = batch / p.extent_2;
   let b2 = batch % p.extent_2;
   let batch_rest1 = batch_rest2 / p.extent_1;

@@ -126,10 +126,10 @@ fn main(
     return;
   }
   let batch = id / p.row_tiles;
-  var key_begin = 0u;
-  var key_end = p.extent_4;
   let position = id % p.row_tiles;
   let row0 = position * 32u;
+  var key_begin = 0u;
+  var key_end = p.extent_4;
   let batch_rest1 = batch / p.extent_1;
   let b1 = batch % p.extent_1;
   let b0 = batch_rest1;

@@ -103,10 +103,10 @@ fn main(
     return;
   }
   let batch = id / p.row_tiles;
-  var key_begin = 0u;
-  var key_end = p.extent_3;
   let position = id % p.row_tiles;
   let row0 = position * 32u;
+  var key_begin = 0u;
+  var key_end = p.extent_3;
   let b0 = batch;
   let negative_infinity = -bitcast<f32>(fuse_inf_bits);
   let tx = local % 8u;

@@ -86,6 +86,11 @@ pub struct Sweep {
     loose_share: f64,
 }
 
+/// A number that depends on a text, the same in every run.
+fn text_number(text: &str) -> usize {
+    text.bytes().fold(7, |number: usize, byte| (31 * number + usize::from(byte)) % 1_000_003)
+}
+
 /// Failures shown of one sweep.
 const SHOWN: usize = 6;
 
@@ -103,9 +108,9 @@ impl Sweep {
         }
     }
 
-    /// For programs that differ little, of whose variants most would test the same: each variant runs with one in `count`
-    /// programs, and each program with one in `count` variants and with those that the runtime chooses. A software adapter
-    /// spends its time compiling; `FUSE_THOROUGH` runs all.
+    /// For programs that differ little, of whose variants most would test the same: each variant runs with about one in
+    /// `count` programs, which one depends on their texts, and each program with one in `count` variants and with those that
+    /// the runtime chooses. A software adapter spends its time compiling; `FUSE_THOROUGH` runs all.
     pub fn sharing_variants(mut self, count: usize) -> Self {
         self.shared_among = if thorough() { 1 } else { count };
         self
@@ -131,7 +136,8 @@ impl Sweep {
             self.programs.push(program.function);
             self.programs.len() - 1
         });
-        let variants = Variants::Share { part: number % self.shared_among, of: self.shared_among };
+        let part = (number + text_number(program.source())) % self.shared_among;
+        let variants = Variants::Share { part, of: self.shared_among };
         self.note(check(program, inputs, variants), program, inputs);
     }
 

@@ -100,16 +100,16 @@ pub(crate) fn finishing_tile(group: &Group) -> Option<Tile> {
     reduces(&group.body).then(|| Tile::new(4, width, LANES, [4, 4], LANES))
 }
 
-/// The aligned tiles of one width: two with few rows, three with many, one in layers. `row_bytes` is what their rows take
+/// The aligned tiles of one width: one with few rows, three with many, one in layers. `row_bytes` is what their rows take
 /// of the memory.
 fn tiles(width: u32, products: u32, row_bytes: &dyn Fn(&Tile) -> u32) -> Vec<Tile> {
     let tile = |rows, invocation| Tile::new(rows, width, 16, invocation, LANES);
     let fits = |tile: &Tile| INVOCATIONS.contains(&tile.invocations());
-    let few = [4, 8, 16, 32, 64].map(|rows| tile(rows, [4, 4])).into_iter().filter(fits).take(2);
+    let few = [4, 8, 16, 32, 64].map(|rows| tile(rows, [4, 4])).into_iter().find(fits);
     let mut many: Vec<Tile> = [16, 32, 64, 128].map(|rows| tile(rows, [8, 4])).into_iter().filter(fits).collect();
     many.drain(..many.len().saturating_sub(2));
     let most = [32, 64, 128].map(|rows| tile(rows, [8, 8])).into_iter().rfind(fits);
-    let mut tiles: Vec<Tile> = few.chain(many).chain(most).collect();
+    let mut tiles: Vec<Tile> = few.into_iter().chain(many).chain(most).collect();
     for (i, tile) in tiles.iter_mut().enumerate() {
         // The first one for every adapter.
         let memory = if i == 0 { EVERY_ADAPTERS_BYTES } else { MAX_SLICE_BYTES };
