@@ -375,7 +375,11 @@ fn normalized_operands_have_batches_and_any_layout() {
         pub fn of_batch(x: f32[M, K], s: f32[B], w: f32[B, K, N]) -> f32[B, M, N] {
             matmul(softmax(x * reshape(s, [B, 1, 1])), w)
         }
-        pub fn repeated(x: f32[1, M, K], g: f32[K], w: f32[B, K, N]) -> f32[B, M, N] { matmul(rms_norm(x, g), w) }";
+        pub fn repeated(x: f32[1, M, K], g: f32[K], w: f32[B, K, N]) -> f32[B, M, N] { matmul(rms_norm(x, g), w) }
+        pub fn gated(x: f16[B, M, K], g: f16[K], b: f16[K], u: f16[K, N], v: f16[K, N]) -> f16[B, M, N] {
+            let n = layer_norm(x, g, b);
+            silu(matmul(n, u)) * matmul(n, v)
+        }";
     let sizes = [
         [("M", 1), ("N", 36), ("K", 68)],
         [("M", 9), ("N", 7), ("K", 5)],
