@@ -201,10 +201,10 @@ fn products_have_workgroups_of_their_own() {
     let source = "
         pub fn projections(
             x: f32[B, M, K], wq: f32[N, K], bq: f32[N], wk: f32[N, K], wv: f32[N, K], r: f32[B, M, N]
-        ) -> (f32[B, M, N], f32[B, M, N], f32[B, N, M], f32[B, M, N]) {
+        ) -> (f32[B, M, N], f32[B, M, N], f32[B, M, N], f32[B, M, N]) {
             let q = matmul(x, transpose(wq)) + bq;
             let v = matmul(x, transpose(wv)) * r;
-            (q, relu(matmul(x, transpose(wk))), transpose(v), v)
+            (q, relu(matmul(x, transpose(wk))), abs(v), v)
         }
         pub fn columns(x: f16[M, K], u: f16[K, N], v: f16[K, N], c: f16[M, 1]) -> (f16[M, N], f16[M, N]) {
             (matmul(x * 2.0, u) + c, gelu(matmul(x * 2.0, v)))
