@@ -207,7 +207,8 @@ fn products_have_workgroups_of_their_own() {
             (q, relu(matmul(x, transpose(wk))), abs(v), v)
         }
         pub fn columns(x: f16[M, K], u: f16[K, N], v: f16[K, N], c: f16[M, 1]) -> (f16[M, N], f16[M, N]) {
-            (matmul(x * 2.0, u) + c, gelu(matmul(x * 2.0, v)))
+            let y = x * 2.0;
+            (matmul(y, u) + c, gelu(matmul(y, v)))
         }";
     let sizes = [[("M", 9), ("N", 36), ("K", 20)], [("M", 130), ("N", 132), ("K", 64)], [("M", 1), ("N", 7), ("K", 5)]];
     for program in check("stacked", source, &sizes, &[("B", 2)]) {
