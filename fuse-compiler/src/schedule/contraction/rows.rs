@@ -3,8 +3,8 @@
 //! Where the number of columns is known, tiles are just wide enough; otherwise there are a few widths, and a member
 //! takes products with at most as many columns. Tiles of few rows keep more workgroups busy, tiles of many rows read
 //! the right operand less often. The fewest rows have the most invocations: in layers, each of which streams its part of
-//! the right operand. Without the planner's promise of at most [`MAX_COLUMNS`] columns there is no last
-//! member that takes every shape.
+//! the right operand; or workgroups share the depth, and those of a second pass own the rows. Without the planner's
+//! promise of at most [`MAX_COLUMNS`] columns there is no last member that takes every shape.
 
 use fuse_artifact::{Require, Size};
 
