@@ -33,13 +33,13 @@ struct Options {
     /// Only the cases whose name or size contains this; several select the cases that match any
     #[arg(long)]
     filter: Vec<String>,
-    /// Every alternative of each function, not only the one that a launch picks
+    /// Every plan of each function, not only the one that a launch picks
     #[arg(long)]
     alternatives: bool,
-    /// Every alternative and every variant of each kernel
+    /// Every plan, and every variant of each kernel
     #[arg(long)]
     variants: bool,
-    /// Print how each launch was chosen and the time of each dispatch
+    /// Print the time of each dispatch
     #[arg(long)]
     explain: bool,
     /// Write one JSON object per case to this file

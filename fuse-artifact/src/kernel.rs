@@ -341,15 +341,14 @@ pub enum Grid {
         /// Elements per workgroup.
         per_workgroup: u32,
     },
-    /// `batch · ceil(M / rows) · ceil(N / columns) · splits`: of one batch and split, the tiles of a row of tiles
-    /// are neighbours; splits vary slowest, then batches.
+    /// `batch · ceil(M / rows) · ceil(N / columns) · splits`, and, where the schedule is stacked, as many for each
+    /// product: of one batch and split, the tiles of a row of tiles are neighbours; products and splits vary slowest,
+    /// then batches.
     Tiles {
         /// Rows of a tile.
         rows: u32,
         /// Columns of a tile.
         columns: u32,
-        /// Products with workgroups of their own; 1 where each workgroup has all of them.
-        stack: u32,
     },
     /// Contraction: `batch · ceil(M / rows)`, whatever the number of splits.
     WholeRows {

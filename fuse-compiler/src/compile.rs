@@ -89,9 +89,9 @@ impl std::error::Error for CompileError {}
 /// Only for bugs of the compiler itself.
 pub fn compile(graph: &Graph, options: &Options) -> Result<Compiled, CompileError> {
     check("graph", graph::verify::verify(graph))?;
-    let mut compiled: Option<Compiled> = None;
+    let (mut compiled, mut valid): (Option<Compiled>, _) = (None, BTreeSet::new());
     for way in ways(graph)? {
-        let other = compile_plan(&way, options)?;
+        let other = compile_plan(&way, options, &mut valid)?;
         match &mut compiled {
             None => compiled = Some(other),
             Some(first) => first.add_alternative(other),
@@ -168,8 +168,8 @@ fn way(
     Ok(Some(Way { graph: graph.clone(), groups, assumes, breadth }))
 }
 
-/// Everything after fusion.
-fn compile_plan(way: &Way, options: &Options) -> Result<Compiled, CompileError> {
+/// Everything after fusion. `valid` are the shaders that were validated.
+fn compile_plan(way: &Way, options: &Options, valid: &mut BTreeSet<Box<str>>) -> Result<Compiled, CompileError> {
     let Way { graph, groups, assumes, breadth } = way;
     let names = Names::new(graph);
     let mut kernels = Vec::with_capacity(groups.groups.len());
@@ -183,7 +183,7 @@ fn compile_plan(way: &Way, options: &Options) -> Result<Compiled, CompileError> 
         kernels.push(kernel);
     }
     if options.validate {
-        validate_kernels(&kernels)?;
+        validate_kernels(&kernels, valid)?;
     }
     let mut function = function(graph, groups, kernels);
     function.assumes = assumes.clone().into();
@@ -283,12 +283,11 @@ fn with_features(mut variant: Variant) -> Variant {
     variant
 }
 
-/// Validates every shader once; several variants may share one.
-fn validate_kernels(kernels: &[Kernel]) -> Result<(), CompileError> {
-    let mut seen = BTreeSet::new();
+/// Validates every shader once; several variants and alternatives may share one.
+fn validate_kernels(kernels: &[Kernel], valid: &mut BTreeSet<Box<str>>) -> Result<(), CompileError> {
     for kernel in kernels {
         for variant in kernel.variants.iter() {
-            for pass in variant.passes.iter().filter(|pass| seen.insert(pass.wgsl.as_ref())) {
+            for pass in variant.passes.iter().filter(|pass| valid.insert(pass.wgsl.as_ref().into())) {
                 validate::validate(&pass.wgsl, variant.features).map_err(|message| CompileError {
                     stage: "wgsl",
                     message: format!("generated WGSL of {} {} failed validation: {message}", kernel.name, variant.name),

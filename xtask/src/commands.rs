@@ -6,6 +6,7 @@ use std::{
 };
 
 use anyhow::Context;
+use clap::Args;
 
 use crate::steps::Step;
 
@@ -69,10 +70,27 @@ pub(crate) fn bless() -> Vec<Step> {
     ]
 }
 
+/// What `cargo xtask bench` measures besides what a launch picks.
+#[derive(Args, Clone, Copy, Default)]
+pub(crate) struct Detail {
+    /// Measure every plan of each function, not only the one that a launch picks
+    #[arg(long)]
+    alternatives: bool,
+    /// Measure every plan, and every variant of each kernel
+    #[arg(long)]
+    variants: bool,
+    /// Print the time of each dispatch
+    #[arg(long)]
+    explain: bool,
+}
+
 /// `cargo xtask bench`: the kernels, measured on this machine's adapter.
-pub(crate) fn bench(quick: bool, filter: &[String], variants: bool, out: Option<&Path>) -> anyhow::Result<Step> {
+pub(crate) fn bench(quick: bool, filter: &[String], detail: Detail, out: Option<&Path>) -> anyhow::Result<Step> {
     let mut step = Step::new("benchmark", "bench --package fuse-gpu --bench kernels --");
-    for (flag, given) in [("--quick", quick), ("--variants", variants)] {
+    let Detail { alternatives, variants, explain } = detail;
+    let flags =
+        [("--quick", quick), ("--alternatives", alternatives), ("--variants", variants), ("--explain", explain)];
+    for (flag, given) in flags {
         if given {
             step = step.argument(flag);
         }
@@ -107,9 +125,15 @@ mod tests {
 
     #[test]
     fn options_of_the_benchmark_reach_it() {
-        let step = bench(true, &["relu(a + b)".to_owned()], false, None).unwrap();
-        let tail: Vec<_> = step.arguments.iter().skip_while(|argument| *argument != "--").collect();
-        assert_eq!(tail, ["--", "--quick", "--filter", "relu(a + b)"]);
+        let tail = |quick, filter: &[String], detail| {
+            let step = bench(quick, filter, detail, None).unwrap();
+            let tail = step.arguments.iter().skip_while(|argument| *argument != "--");
+            tail.map(|argument| argument.to_str().unwrap().to_owned()).collect::<Vec<_>>()
+        };
+        let quick = tail(true, &["relu(a + b)".to_owned()], Detail::default());
+        assert_eq!(quick, ["--", "--quick", "--filter", "relu(a + b)"]);
+        let detailed = tail(false, &[], Detail { alternatives: true, variants: true, explain: true });
+        assert_eq!(detailed, ["--", "--alternatives", "--variants", "--explain"]);
     }
 
     #[test]

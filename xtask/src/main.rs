@@ -70,9 +70,8 @@ enum Command {
         /// Only the cases whose name or size contains this; several select the cases that match any
         #[arg(long)]
         filter: Vec<String>,
-        /// Measure every variant of each kernel, not only the one that a launch picks
-        #[arg(long)]
-        variants: bool,
+        #[command(flatten)]
+        detail: commands::Detail,
         /// Write the results as JSON lines to this folder
         #[arg(long)]
         out: Option<PathBuf>,
@@ -135,9 +134,9 @@ fn run(command: Command) -> anyhow::Result<()> {
             steps::run_timed(&commands::test(&model, thorough), access.offline, keep_going)
         }
         Command::Bless { access } => steps::run(&commands::bless(), access.offline),
-        Command::Bench { access, quick, filter, variants, out } => {
+        Command::Bench { access, quick, filter, detail, out } => {
             prerequisites::ensure_adapter(access.install_policy())?;
-            let step = commands::bench(quick, &filter, variants, out.as_deref())?;
+            let step = commands::bench(quick, &filter, detail, out.as_deref())?;
             steps::run(&[step], access.offline)
         }
     }

@@ -240,15 +240,7 @@ pub fn group(
     let rows = RowSpace { shape: shape.clone(), axes: vec![rank - 1] };
     let place = |node: NodeId| rows.place(graph, node);
     let identity = |_: NodeId| IndexMap::identity(rank);
-    let operand = |space, of| Region {
-        space,
-        rank,
-        inside: &nothing,
-        place: &identity,
-        sums: &[],
-        operand_of: Some(of),
-        operand_rows: None,
-    };
+    let operand = |space, of| Region { operand_of: Some(of), ..Region::new(space, rank, &nothing, &identity) };
     let mut program = |region: &Region<'_>, root: NodeId| -> Result<_, NeedsStorage> {
         let (body, values) = builder.body(region, &[root])?;
         Ok((body, values[0]))
@@ -256,27 +248,11 @@ pub fn group(
     let query_body = program(&operand(Space::Lhs, pattern.product), query)?;
     let key_body = program(&operand(Space::Rhs, pattern.product), key)?;
     let product = [pattern.product];
-    let scores = Region {
-        space: Space::Score,
-        rank,
-        inside: &nothing,
-        place: &identity,
-        sums: &product,
-        operand_of: None,
-        operand_rows: None,
-    };
+    let scores = Region { sums: &product, ..Region::new(Space::Score, rank, &nothing, &identity) };
     let score_body = program(&scores, pattern.scores)?;
     let value_body = program(&operand(Space::Value, pattern.output), value)?;
     let output = [pattern.output];
-    let epilogue = Region {
-        space: Space::Point,
-        rank,
-        inside: &inside,
-        place: &place,
-        sums: &output,
-        operand_of: None,
-        operand_rows: None,
-    };
+    let epilogue = Region { sums: &output, ..Region::new(Space::Point, rank, &inside, &place) };
     let (body, values) = builder.body(&epilogue, outputs)?;
     let (accesses, fixed) = builder.finish();
     let [depth, _] = pattern.head(graph);

@@ -81,6 +81,13 @@ pub enum ValueOp {
     Cast(ValueId),
 }
 
+impl ValueOp {
+    /// Words of a partial result, of a reduction.
+    pub fn state_words(&self) -> u32 {
+        if let Self::Reduce(op, _) = self { op.state_words() } else { 0 }
+    }
+}
+
 /// An access of a kernel, with what the compiler knows about its strides.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KernelAccess {
@@ -162,6 +169,18 @@ pub struct Region<'r> {
     pub operand_of: Option<NodeId>,
     /// The extent of the space's last axis, if the kernel reduces an operand's rows along it.
     pub operand_rows: Option<&'r Size>,
+}
+
+impl<'r> Region<'r> {
+    /// A region that starts from what is in memory, and is no operand.
+    pub fn new(
+        space: Space,
+        rank: usize,
+        inside: &'r dyn Fn(NodeId) -> bool,
+        place: &'r dyn Fn(NodeId) -> IndexMap,
+    ) -> Self {
+        Self { space, rank, inside, place, sums: &[], operand_of: None, operand_rows: None }
+    }
 }
 
 struct Walk<'w, 'a> {

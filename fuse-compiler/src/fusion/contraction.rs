@@ -36,17 +36,11 @@ pub(super) fn group(
         true => rows.place(graph, node),
         false => rows.place_of(&graph.nodes[node].ty),
     };
-    let point = body::Region {
-        space: Space::Point,
-        rank,
-        inside: &inside,
-        place: &place,
-        sums: products,
-        operand_of: None,
-        operand_rows: None,
+    let point = body::Region { sums: products, ..body::Region::new(Space::Point, rank, &inside, &place) };
+    let operand = |space, product| body::Region {
+        operand_of: Some(product),
+        ..body::Region::new(space, rank, &|_| false, &place)
     };
-    let operand =
-        |space, product| body::Region { space, inside: &|_| false, sums: &[], operand_of: Some(product), ..point };
     let depth = graph.nodes[lhs].ty.shape[rank - 1].clone();
     let operand_rows = planner.policy.operand_rows.then_some(&depth);
     let left = body::Region { operand_rows, ..operand(Space::Lhs, products[0]) };

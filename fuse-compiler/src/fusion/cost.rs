@@ -10,8 +10,8 @@ use fuse_artifact::{Size, Slot};
 
 use super::{
     Group, GroupKind, Groups,
-    body::{Body, ValueId, ValueOp},
-    heuristics::{binary_cost, unary_cost},
+    body::{Body, ValueId},
+    heuristics::{body_cost, values_cost},
     levels::operand_parts,
 };
 use crate::graph::{Graph, NodeId};
@@ -61,8 +61,9 @@ fn group_seconds(graph: &Graph, group: &Group, symbols: &[u64]) -> f64 {
             let (body, value) = &contraction.lhs;
             let parts = operand_parts(body, *value, &group.accesses, group.shape.len() - 1);
             // Each pass over the rows reads them anew.
-            let passes = parts.stages.iter().map(|stage| of_values(body, stage.iter().copied()) + LOAD).sum::<f64>();
-            let left = of_values(body, parts.elements.iter().copied()) + passes;
+            let pass = |stage: &BTreeSet<ValueId>| f64::from(values_cost(body, stage.iter().copied())) + LOAD;
+            let passes = parts.stages.iter().map(pass).sum::<f64>();
+            let left = f64::from(values_cost(body, parts.elements.iter().copied())) + passes;
             (again * (left + right), points * depth * contraction.rhs.len() as f64)
         }
         GroupKind::Attention(attention) => {
@@ -81,21 +82,5 @@ fn group_seconds(graph: &Graph, group: &Group, symbols: &[u64]) -> f64 {
 
 /// Simple operations of one evaluation.
 fn operations(body: &Body) -> f64 {
-    of_values(body, 0..body.values.len())
-}
-
-fn of_values(body: &Body, values: impl Iterator<Item = ValueId>) -> f64 {
-    let cost = |op: &ValueOp| match op {
-        ValueOp::Unary(op, _) => unary_cost(*op),
-        ValueOp::Binary(op, ..) => binary_cost(*op),
-        ValueOp::Compare(..) | ValueOp::Select(..) | ValueOp::Cast(_) | ValueOp::Reduce(..) => 1,
-        ValueOp::Load(_)
-        | ValueOp::LoadAt { .. }
-        | ValueOp::Sum(_)
-        | ValueOp::Size(_)
-        | ValueOp::Coordinate { .. }
-        | ValueOp::Scalar(_)
-        | ValueOp::Literal(_) => 0,
-    };
-    values.map(|value| f64::from(cost(&body.values[value].op))).sum()
+    body_cost(body).into()
 }

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{
     Policy,
     attention::Pattern,
+    body::{Body, ValueId, ValueOp},
     legality::{is_anchor, is_movement, is_pointwise},
 };
 use crate::graph::{BinaryOp, Graph, NodeId, Op, UnaryOp};
@@ -133,7 +134,7 @@ pub(super) fn recompute_costs(graph: &Graph) -> Vec<u32> {
 }
 
 /// The work of one operation on one element, in units of one simple arithmetic operation.
-pub fn operation_cost(op: &Op) -> u32 {
+fn operation_cost(op: &Op) -> u32 {
     match op {
         Op::Unary(op, _) => unary_cost(*op),
         Op::Binary(op, ..) => binary_cost(*op),
@@ -142,7 +143,32 @@ pub fn operation_cost(op: &Op) -> u32 {
     }
 }
 
-pub(super) fn binary_cost(op: BinaryOp) -> u32 {
+/// The work of some of a program's values, in the same units.
+pub fn values_cost(body: &Body, values: impl Iterator<Item = ValueId>) -> u32 {
+    values.fold(0, |sum: u32, value| sum.saturating_add(value_cost(&body.values[value].op)))
+}
+
+/// The work of a program.
+pub fn body_cost(body: &Body) -> u32 {
+    values_cost(body, 0..body.values.len())
+}
+
+fn value_cost(op: &ValueOp) -> u32 {
+    match op {
+        ValueOp::Unary(op, _) => unary_cost(*op),
+        ValueOp::Binary(op, ..) => binary_cost(*op),
+        ValueOp::Compare(..) | ValueOp::Select(..) | ValueOp::Cast(_) | ValueOp::Reduce(..) => 1,
+        ValueOp::Load(_)
+        | ValueOp::LoadAt { .. }
+        | ValueOp::Sum(_)
+        | ValueOp::Size(_)
+        | ValueOp::Coordinate { .. }
+        | ValueOp::Scalar(_)
+        | ValueOp::Literal(_) => 0,
+    }
+}
+
+fn binary_cost(op: BinaryOp) -> u32 {
     match op {
         BinaryOp::Pow => 2 * TRANSCENDENTAL,
         // Ten rounds of two wide products.
@@ -151,7 +177,7 @@ pub(super) fn binary_cost(op: BinaryOp) -> u32 {
     }
 }
 
-pub(super) fn unary_cost(op: UnaryOp) -> u32 {
+fn unary_cost(op: UnaryOp) -> u32 {
     use UnaryOp as U;
     match op {
         U::Neg | U::Not | U::Abs | U::Sign | U::Floor | U::Ceil | U::Round | U::Relu => 1,

@@ -1,9 +1,9 @@
 //! Reductions that a product computes by itself: those along the rows of its left operand, `matmul(rms_norm(x, g), w)`.
 //!
-//! Input: a reduction that no region holds yet. Output: what the kernel of the
-//! products that use it claims for itself, if it can reduce the rows of its left operand before it multiplies. It can where all reductions of the operand run along the depth
-//! over pointwise values of what is in memory, and nothing else uses what follows from them: each workgroup computes them
-//! for its rows and keeps them to itself.
+//! Input: a reduction that no region holds yet. Output: what the kernel of the products that use it claims for itself, if
+//! it can reduce the rows of its left operand before it multiplies. It can where all reductions of the operand run along
+//! the depth over pointwise values of what is in memory, and nothing else uses what follows from them: each workgroup
+//! computes them for its rows and keeps them to itself.
 //!
 //! Not here: whether a workgroup that reduces its rows again pays, which the launch decides (`Policy::operand_rows`).
 
@@ -16,10 +16,10 @@ use super::{
     index::{AxisMap, IndexMap, strip_reshapes, through_movement},
     legality::{is_movement, is_pointwise},
 };
-use crate::graph::{Graph, NodeId, Op, ReduceOp};
+use crate::graph::{Graph, NodeId, Op};
 
 /// Words per row that reductions of an operand may keep in workgroup memory, so that the last member has room for them.
-const MAX_WORDS: usize = 4;
+const MAX_WORDS: u32 = 4;
 
 /// The coordinates of a reduction's operand, if a reduction that is read through `map` runs along the last axis of a space
 /// of `rank` axes with the extent `depth`.
@@ -66,10 +66,10 @@ pub(super) fn claim(
     };
     let can_write = survey.visit(lhs, &IndexMap::identity(shape.len()));
     let words = |&node: &NodeId| match graph.nodes[node].op {
-        Op::Reduce { op: ReduceOp::ArgMax | ReduceOp::ArgMin, .. } => 2,
-        _ => 1,
+        Op::Reduce { op, .. } => op.state_words(),
+        _ => 0,
     };
-    let few = survey.reductions.iter().map(words).sum::<usize>() <= MAX_WORDS;
+    let few = survey.reductions.iter().map(words).sum::<u32>() <= MAX_WORDS;
     if !can_write || !few || !survey.reductions.contains(&reduction) {
         return None;
     }
@@ -132,9 +132,8 @@ impl Survey<'_, '_> {
     fn visit(&mut self, node: NodeId, map: &IndexMap) -> bool {
         let graph = self.planner.graph;
         let op = &graph.nodes[node].op;
-        // Other products are complete before their values are read.
-        let leaf = matches!(op, Op::Input(_) | Op::Literal(_) | Op::Scalar(_) | Op::Size(_) | Op::Index { .. });
-        if leaf || matches!(op, Op::Matmul { .. }) || self.in_memory(node) || !self.seen.insert((node, map.clone())) {
+        let constant = matches!(op, Op::Literal(_) | Op::Scalar(_) | Op::Size(_) | Op::Index { .. });
+        if constant || self.in_memory(node) || !self.seen.insert((node, map.clone())) {
             return true;
         }
         self.nodes.insert(node);
@@ -162,6 +161,7 @@ impl Survey<'_, '_> {
         }
     }
 
+    /// Whether `node`, or what it reshapes, is read: other products are complete before their values are.
     fn in_memory(&self, node: NodeId) -> bool {
         let source = strip_reshapes(self.planner.graph, node);
         let stored = self.planner.forced.contains(&source) || self.owner.contains_key(&source);

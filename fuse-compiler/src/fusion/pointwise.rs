@@ -53,15 +53,7 @@ pub(super) fn group(
     let mut builder = BodyBuilder::new(graph, &planner.uses_coordinates, stored);
     let inside = |node: NodeId| cut.outputs.contains(&node);
     let place = |node: NodeId| IndexMap::identity(graph.nodes[node].ty.rank());
-    let region = body::Region {
-        space: Space::Point,
-        rank: shape.len(),
-        inside: &inside,
-        place: &place,
-        sums: &[],
-        operand_of: None,
-        operand_rows: None,
-    };
+    let region = body::Region::new(Space::Point, shape.len(), &inside, &place);
     let (body, values) = builder.body(&region, &cut.outputs)?;
     let (accesses, fixed) = builder.finish();
     let outside = |node: NodeId| if inside(node) { None } else { stored(node) };

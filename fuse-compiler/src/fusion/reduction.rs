@@ -29,15 +29,7 @@ pub(super) fn group(
         false => rows.place_of(&graph.nodes[node].ty),
     };
     let rank = rows.shape.len();
-    let region = body::Region {
-        space: Space::Point,
-        rank,
-        inside: &inside,
-        place: &place,
-        sums: &[],
-        operand_of: None,
-        operand_rows: None,
-    };
+    let region = body::Region::new(Space::Point, rank, &inside, &place);
     let (body, values) = builder.body(&region, &cut.outputs)?;
     let (accesses, fixed) = builder.finish();
     let outside = |node: NodeId| if inside(node) { None } else { stored(node) };

@@ -186,6 +186,18 @@ operations! {
     }
 }
 
+impl ReduceOp {
+    /// Whether the result is the index of an element, not a value.
+    pub fn yields_index(self) -> bool {
+        matches!(self, Self::ArgMax | Self::ArgMin)
+    }
+
+    /// Words of what is known of some of the elements: a value and, where the result is one, an index.
+    pub fn state_words(self) -> u32 {
+        if self.yields_index() { 2 } else { 1 }
+    }
+}
+
 impl TensorType {
     /// A type from its parts.
     pub fn new(dtype: DType, shape: Vec<Size>) -> Self {

@@ -156,7 +156,7 @@ fn verify_reduce(graph: &Graph, node: &Node, op: ReduceOp, x: NodeId, axes: &[us
     ensure(axes.iter().any(|&axis| !from[axis].is_one()), "every reduced axis has extent 1")?;
     let kept = from.iter().enumerate().map(|(d, size)| if axes.contains(&d) { Size::ONE } else { size.clone() });
     ensure(kept.eq(node.ty.shape.iter().cloned()), "the shape is not the operand's with extent 1 at the axes")?;
-    let index = matches!(op, ReduceOp::ArgMax | ReduceOp::ArgMin);
+    let index = op.yields_index();
     ensure(node.ty.dtype == if index { DType::I32 } else { operand }, "the dtype is not the operand's")?;
     ensure(!index || axes.len() == 1, "an index along several axes")?;
     let logical = matches!(op, ReduceOp::Any | ReduceOp::All);

@@ -7,10 +7,10 @@
 //! - `unaligned RxCxD`: as `tile`, one element per load; any size and stride. Always last.
 //!
 //! Several products that share their left operand run side by side: a member keeps a right tile and sums for each,
-//! so that only members whose sums fit into registers serve; or each product has workgroups of its own, where nothing that
-//! is stored needs several (`stacked`). Where the epilogue reduces rows, a tile has all columns
-//! of its rows (`rows`). Where the left operand has reductions, a workgroup reduces its rows before it multiplies
-//! (`operand_rows`), and there is no `dot`, whose few sums would not pay for a row each.
+//! so that only members whose sums fit into registers serve; or each product has workgroups of its own, where nothing
+//! that is stored needs several (`stacked`). Where the epilogue reduces rows, a tile has all columns of its rows
+//! (`rows`). Where the left operand has reductions, a workgroup reduces its rows before it multiplies (`operand_rows`),
+//! and there is no `dot`, whose few sums would not pay for a row each.
 
 pub(crate) mod operand_rows;
 pub(crate) mod rows;
@@ -58,6 +58,8 @@ pub struct Tile {
     /// Groups of invocations that share the tile, each with its own depths of a step, and read the right operands from
     /// memory without keeping them. With 1, all invocations share slices of both operands.
     pub layers: u32,
+    /// Whether a workgroup has the sums of one product, instead of all that share the left operand.
+    pub stacked: bool,
 }
 
 impl Tile {
@@ -73,7 +75,17 @@ impl Tile {
 
     const fn new(rows: u32, columns: u32, depth: u32, invocation: [u32; 2], lanes: u32) -> Self {
         let [invocation_rows, invocation_columns] = invocation;
-        Self { rows, columns, depth, invocation_rows, invocation_columns, lanes, whole_steps: false, layers: 1 }
+        Self {
+            rows,
+            columns,
+            depth,
+            invocation_rows,
+            invocation_columns,
+            lanes,
+            whole_steps: false,
+            layers: 1,
+            stacked: false,
+        }
     }
 
     const fn in_layers(self, layers: u32) -> Self {
@@ -84,12 +96,16 @@ impl Tile {
         Self { whole_steps: true, ..self }
     }
 
+    const fn stacked(self) -> Self {
+        Self { stacked: true, ..self }
+    }
+
     /// Sums per invocation for this many products.
     const fn sums(&self, products: u32) -> u32 {
         self.invocation_rows * self.invocation_columns * products
     }
 
-    /// Bytes of workgroup memory that the slices of the operands take, or what layers hand over.
+    /// Bytes of workgroup memory that the slices of the operands take, and what layers hand over.
     const fn slice_bytes(&self, products: u32) -> u32 {
         let right = if self.layers > 1 { 0 } else { (self.columns + PAD) * products };
         4 * self.depth * (self.rows + PAD + right) + 16 * self.handed_vectors(products)
@@ -160,8 +176,6 @@ pub struct Member {
     pub rhs: Vec<Direction>,
     /// Whether workgroups share the depth.
     pub split: bool,
-    /// Whether each product has workgroups of its own.
-    pub stacked: bool,
     /// What must hold.
     pub requires: Vec<Require>,
 }
@@ -199,7 +213,7 @@ impl Member {
                 lanes: tile.lanes,
                 split: self.split,
                 layers: tile.layers,
-                stacked: self.stacked,
+                stacked: tile.stacked,
             },
             Shape::Row { columns, depth_lanes } => Schedule::Row { columns, depth_lanes, split: self.split },
             Shape::Dot { outputs, depth_lanes } => Schedule::Dot { outputs, depth_lanes },
@@ -217,19 +231,12 @@ pub fn family(group: &Group, contraction: &Contraction, tile: Option<[u32; 3]>) 
     }
     let mut family = vec![];
     if let Some((lhs, rhs)) = facts.aligned() {
-        if is_stackable(group, contraction) && rhs.iter().all(|other| *other == rhs[0]) {
-            for (tile, _) in aligned_tiles(tile, 1) {
-                let name = format!("stacked tile {}x{}x{}", tile.rows, tile.columns, tile.depth);
-                let requires = facts.tile_requirements(tile, lhs, &rhs);
-                let shape = Shape::Tiles(tile);
-                family.push(Member { name, shape, lhs, rhs: rhs.clone(), split: false, stacked: true, requires });
-            }
-        } else {
-            for (tile, split) in aligned_tiles(tile, products) {
-                let name = format!("tile {}x{}x{}", tile.rows, tile.columns, tile.depth);
-                let requires = facts.tile_requirements(tile, lhs, &rhs);
-                push_with_twin(&mut family, name, Shape::Tiles(tile), (lhs, &rhs), split, &requires);
-            }
+        let stacked = is_stackable(group, contraction) && rhs.iter().all(|other| *other == rhs[0]);
+        for (tile, split) in if stacked { stacked_tiles(tile) } else { aligned_tiles(tile, products) } {
+            let stacked = if tile.stacked { "stacked " } else { "" };
+            let name = format!("{stacked}tile {}x{}x{}", tile.rows, tile.columns, tile.depth);
+            let requires = facts.tile_requirements(tile, lhs, &rhs);
+            push_with_twin(&mut family, name, Shape::Tiles(tile), (lhs, &rhs), split, &requires);
         }
         let along_depth = lhs == Direction::Depth && rhs.iter().all(|rhs| *rhs == Direction::Depth);
         if along_depth && facts.operand_rows.is_none() {
@@ -263,6 +270,11 @@ fn aligned_tiles(only: Option<[u32; 3]>, products: u32) -> Vec<(Tile, bool)> {
     vec![(known.map_or(Tile::new(rows, columns, depth, per_invocation, LANES), |(tile, _)| *tile), false)]
 }
 
+/// The aligned tiles whose workgroups have one product each; none shares the depth.
+fn stacked_tiles(only: Option<[u32; 3]>) -> Vec<(Tile, bool)> {
+    aligned_tiles(only, 1).into_iter().map(|(tile, _)| (tile.stacked(), false)).collect()
+}
+
 /// The unaligned tiles that hold so many products; of the last one the depth of a step gives way.
 fn unaligned_tiles(facts: &Facts<'_>, products: u32) -> Vec<(Tile, bool)> {
     let mut tiles = UNALIGNED.to_vec();
@@ -283,7 +295,7 @@ fn push_with_twin(
 ) {
     let member = |name, split| {
         let (rhs, requires) = (rhs.to_vec(), requires.to_vec());
-        Member { name, shape, lhs, rhs, split, stacked: false, requires }
+        Member { name, shape, lhs, rhs, split, requires }
     };
     if twin {
         family.push(member(format!("{name} split"), true));

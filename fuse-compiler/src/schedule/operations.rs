@@ -8,29 +8,23 @@ use std::collections::BTreeSet;
 use fuse_artifact::Work;
 
 use super::visible;
-use crate::{
-    fusion::{
-        Group, GroupKind,
-        body::{Body, ValueId, ValueOp},
-        heuristics::operation_cost,
-        levels::operand_parts,
-    },
-    graph::{NodeId, Op},
+use crate::fusion::{
+    Group, GroupKind,
+    body::ValueId,
+    heuristics::{body_cost, values_cost},
+    levels::operand_parts,
 };
 
 /// The arithmetic of a group's bodies.
 pub fn work(group: &Group) -> Work {
-    // A group that computes nothing does no work.
-    let Some(&node) = group.nodes.first() else { return Work::default() };
-    let of = |body: &Body| of_body(body, node);
-    let point = of(&group.body);
+    let point = body_cost(&group.body);
     match &group.kind {
         GroupKind::Pointwise | GroupKind::Reduction(_) => Work { point, ..Work::default() },
         GroupKind::Contraction(contraction) => {
-            let rhs = contraction.rhs.iter().fold(0, |sum: u32, (body, _)| sum.saturating_add(of(body)));
+            let rhs = contraction.rhs.iter().fold(0, |sum: u32, (body, _)| sum.saturating_add(body_cost(body)));
             let (body, value) = &contraction.lhs;
             let parts = operand_parts(body, *value, &group.accesses, group.shape.len() - 1);
-            let sum = |values: &BTreeSet<ValueId>| of_values(body, values.iter().copied(), node);
+            let sum = |values: &BTreeSet<ValueId>| values_cost(body, values.iter().copied());
             let row = parts.stages.iter().fold(0, |total: u32, stage| total.saturating_add(sum(stage)));
             Work {
                 point,
@@ -43,10 +37,10 @@ pub fn work(group: &Group) -> Work {
         }
         GroupKind::Attention(attention) => Work {
             point,
-            lhs: of(&attention.query.0),
-            rhs: of(&attention.key.0),
-            score: of(&attention.score.0),
-            value: of(&attention.value.0),
+            lhs: body_cost(&attention.query.0),
+            rhs: body_cost(&attention.key.0),
+            score: body_cost(&attention.score.0),
+            value: body_cost(&attention.value.0),
             causal: visible::grows(&visible::limits(
                 &attention.score.0,
                 attention.score.1,
@@ -56,19 +50,4 @@ pub fn work(group: &Group) -> Work {
             ..Work::default()
         },
     }
-}
-
-/// Simple operations of one evaluation. The cost of an operation does not depend on its operands, for which `node` stands.
-fn of_body(body: &Body, node: NodeId) -> u32 {
-    of_values(body, 0..body.values.len(), node)
-}
-
-fn of_values(body: &Body, values: impl Iterator<Item = ValueId>, node: NodeId) -> u32 {
-    let cost = |op: &ValueOp| match *op {
-        ValueOp::Unary(op, _) => operation_cost(&Op::Unary(op, node)),
-        ValueOp::Binary(op, ..) => operation_cost(&Op::Binary(op, node, node)),
-        ValueOp::Compare(..) | ValueOp::Select(..) | ValueOp::Cast(_) | ValueOp::Reduce(..) => 1,
-        _ => 0,
-    };
-    values.fold(0, |sum: u32, value| sum.saturating_add(cost(&body.values[value].op)))
 }

@@ -143,8 +143,8 @@ impl<'a> Epilogue<'a> {
     }
 
     /// For a product whose function has its number as suffix, in a group whose body computes nothing of the others.
-    pub(super) fn of_product(self, product: Option<u8>) -> Self {
-        Self { product, ..self }
+    pub(super) fn of_product(self, product: u8) -> Self {
+        Self { product: Some(product), ..self }
     }
 
     /// Loads happen at [`Epilogue::preload`] instead of in `finish`.

@@ -109,7 +109,7 @@ pub fn row(
     main.line(format!("finish(batch, {}0u, column, {});", axes.batch_arguments(), sums.join(", ")));
     main.line("}");
     shader.main = main;
-    shader.finish(Grid::Tiles { rows: 1, columns, stack: 1 }, across * depth_lanes)
+    shader.finish(Grid::Tiles { rows: 1, columns }, across * depth_lanes)
 }
 
 /// Which columns, batch and part of the depth this workgroup and invocation have.

@@ -147,7 +147,7 @@ enums! {
         Columns { columns, layers, lanes, axes, split },
         Attention { rows, keys, head, split },
     }
-    Grid { Elements { per_workgroup }, Tiles { rows, columns, stack }, WholeRows { rows }, Rows { rows }, }
+    Grid { Elements { per_workgroup }, Tiles { rows, columns }, WholeRows { rows }, Rows { rows }, }
     Uniform {
         Workgroups,
         Count,

@@ -40,7 +40,7 @@ pub(crate) struct Considered<'f> {
 
 /// The part of an earlier alternative's estimated time that a later one, with more kernels, must not exceed: they cost
 /// memory, too, and estimates are no better than that.
-const WORTH_MORE_DISPATCHES: f64 = 0.98;
+const WORTH_MORE_KERNELS: f64 = 0.98;
 
 /// The alternative that runs.
 ///
@@ -51,7 +51,7 @@ pub(crate) fn select<'f>(function: &'f Function, shapes: &[Shape], info: &Device
         Err(Error::Internal { message: format!("kernel `{}` has no alternatives", function.name) });
     for verdict in consider_all(function, shapes, info)? {
         match (&chosen, verdict) {
-            (Ok(chosen), Ok(other)) if other.cost >= chosen.cost * WORTH_MORE_DISPATCHES => {}
+            (Ok(chosen), Ok(other)) if other.cost.total_cmp(&(chosen.cost * WORTH_MORE_KERNELS)).is_ge() => {}
             (Ok(_), Err(_)) => {}
             (_, verdict) => chosen = verdict,
         }

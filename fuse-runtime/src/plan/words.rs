@@ -1,6 +1,6 @@
 //! The uniform block and the grid of one pass.
 
-use fuse_artifact::{Grid, Kernel, Pass, Uniform, Variant};
+use fuse_artifact::{DomainKind, Grid, Kernel, Pass, Schedule, Uniform, Variant};
 
 use super::{
     choose::{Split, tile},
@@ -89,12 +89,20 @@ impl Context<'_> {
     fn workgroups(&self, pass: &Pass) -> u64 {
         match pass.grid {
             Grid::Elements { per_workgroup } => self.domain.count().div_ceil(per_workgroup.max(1).into()),
-            Grid::Tiles { stack, .. } => {
-                let tiles = self.row_tiles.saturating_mul(self.column_tiles).saturating_mul(stack.into());
+            Grid::Tiles { .. } => {
+                let tiles = self.row_tiles.saturating_mul(self.column_tiles).saturating_mul(self.stack());
                 self.domain.contraction().batch.saturating_mul(tiles).saturating_mul(self.split.parts)
             }
             Grid::WholeRows { .. } => self.domain.contraction().batch.saturating_mul(self.row_tiles),
             Grid::Rows { rows } => self.domain.count().div_ceil(rows.max(1).into()).saturating_mul(self.split.parts),
+        }
+    }
+
+    /// Products with workgroups of their own; 1 where each workgroup has all of them.
+    fn stack(&self) -> u64 {
+        match (&self.variant.schedule, self.domain.kind) {
+            (Schedule::Tiles { stacked: true, .. }, DomainKind::Contraction { products }) => products.into(),
+            _ => 1,
         }
     }
 
@@ -144,7 +152,7 @@ impl Context<'_> {
 
 #[cfg(test)]
 mod tests {
-    use fuse_artifact::{DomainKind, Features, Schedule, Scratch, Slot, Space};
+    use fuse_artifact::{Features, Scratch, Slot, Space};
 
     use super::*;
 
@@ -219,7 +227,7 @@ mod tests {
         let split = Split { parts: 2, depth: 64 };
         let uniforms = [Uniform::Count, Uniform::RowTiles, Uniform::ColumnTiles, Uniform::Extent { axis: 3 }];
         let (words, workgroups) =
-            filled(&domain, schedule.clone(), split, Grid::Tiles { rows: 4, columns: 64, stack: 1 }, &uniforms);
+            filled(&domain, schedule.clone(), split, Grid::Tiles { rows: 4, columns: 64 }, &uniforms);
         assert_eq!((words, workgroups), (vec![400, 2, 1, 100], 8));
         let elements = Grid::Elements { per_workgroup: 64 };
         assert_eq!(filled(&domain, schedule, split, elements, &[]).1, 7);

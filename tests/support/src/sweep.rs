@@ -109,8 +109,8 @@ impl Sweep {
     }
 
     /// For programs that differ little, of whose variants most would test the same: each variant runs with about one in
-    /// `count` programs, which one depends on their texts, and each program with one in `count` variants and with those that
-    /// the runtime chooses. A software adapter spends its time compiling; `FUSE_THOROUGH` runs all.
+    /// `count` programs, in turn, and each program with one in `count` variants and with those that the runtime chooses.
+    /// A software adapter spends its time compiling; `FUSE_THOROUGH` runs all.
     pub fn sharing_variants(mut self, count: usize) -> Self {
         self.shared_among = if thorough() { 1 } else { count };
         self
@@ -136,7 +136,7 @@ impl Sweep {
             self.programs.push(program.function);
             self.programs.len() - 1
         });
-        let part = (number + text_number(program.source())) % self.shared_among;
+        let part = (number + text_number(&self.what)) % self.shared_among;
         let variants = Variants::Share { part, of: self.shared_among };
         self.note(check(program, inputs, variants), program, inputs);
     }

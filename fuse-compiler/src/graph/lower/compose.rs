@@ -68,7 +68,7 @@ impl Lowering<'_> {
     pub(super) fn reduce(&mut self, op: ReduceOp, x: NodeId, axes: &[usize], at: SourceRange) -> NodeId {
         let mut shape = self.shape(x).to_vec();
         let axes: Vec<usize> = axes.iter().copied().filter(|&axis| !shape[axis].is_one()).collect();
-        let index = matches!(op, ReduceOp::ArgMax | ReduceOp::ArgMin);
+        let index = op.yields_index();
         match (axes.is_empty(), index) {
             (true, true) => {
                 let (zero, rank) = (self.number(0.0, DType::I32, at), self.rank_of(x).clone());

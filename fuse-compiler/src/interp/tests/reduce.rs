@@ -14,7 +14,7 @@ fn reduced(op: ReduceOp, x: Value, axes: &[usize]) -> Value {
     let input = b.input(x.shape.len() as u8, false);
     let mut shape = b.shape(input);
     axes.iter().for_each(|&axis| shape[axis] = Size::ONE);
-    let dtype = if matches!(op, ReduceOp::ArgMax | ReduceOp::ArgMin) { DType::I32 } else { DType::F32 };
+    let dtype = if op.yields_index() { DType::I32 } else { DType::F32 };
     let result = b.node(Op::Reduce { op, x: input, axes: axes.to_vec() }, TensorType::new(dtype, shape));
     b.run(result, &[x]).unwrap()
 }

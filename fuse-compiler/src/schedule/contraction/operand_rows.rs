@@ -4,14 +4,7 @@
 //! per row takes it together. Results stay in workgroup memory for the loads of the operand.
 
 use super::Facts;
-use crate::{
-    fusion::{
-        Contraction, Group,
-        body::{Body, ValueId, ValueOp},
-        levels::Level,
-    },
-    graph::ReduceOp,
-};
+use crate::fusion::{Contraction, Group, body::ValueId, levels::Level};
 
 /// Invocations that share a row, if the workgroup has no more than that for each: they read whole cache lines.
 pub(crate) const SHARING: u32 = 16;
@@ -41,9 +34,10 @@ impl OperandRows {
         let (mut words, mut result_words) = (vec![], 0);
         for (reduction, _) in stages.iter().flatten() {
             words.push((*reduction, result_words));
-            result_words += words_of(body, *reduction);
+            result_words += body.values[*reduction].op.state_words();
         }
-        let of_stage = |stage: &Vec<(ValueId, ValueId)>| stage.iter().map(|(r, _)| words_of(body, *r)).sum::<u32>();
+        let words_of = |(reduction, _): &(ValueId, ValueId)| body.values[*reduction].op.state_words();
+        let of_stage = |stage: &Vec<(ValueId, ValueId)>| stage.iter().map(words_of).sum::<u32>();
         let part_words = stages.iter().map(of_stage).max()?;
         Some(Self { levels, stages, words, result_words, part_words })
     }
@@ -69,11 +63,6 @@ impl OperandRows {
     pub(super) fn bytes(&self, rows: u32, invocations: u32) -> u32 {
         4 * (self.result_entries(rows) + self.part_words * Self::part_entries(rows, invocations))
     }
-}
-
-/// Words of a reduction's state: a value and, of the place of an extreme, an index.
-fn words_of(body: &Body, reduction: ValueId) -> u32 {
-    if matches!(body.values[reduction].op, ValueOp::Reduce(ReduceOp::ArgMax | ReduceOp::ArgMin, _)) { 2 } else { 1 }
 }
 
 impl Facts<'_> {

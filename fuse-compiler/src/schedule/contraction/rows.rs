@@ -8,13 +8,7 @@
 
 use fuse_artifact::{Require, Size};
 
-use crate::{
-    fusion::{
-        Group, Policy,
-        body::{Body, ValueOp},
-    },
-    graph::ReduceOp,
-};
+use crate::fusion::{Group, Policy};
 
 use super::{
     Direction, EVERY_ADAPTERS_BYTES, Facts, LANES, MAX_SLICE_BYTES, Member, Shape, Tile, push_with_twin, reduces,
@@ -47,7 +41,7 @@ pub(super) fn family(facts: &Facts<'_>, products: u32) -> Vec<Member> {
     let mut family = vec![];
     let known = facts.group.shape[usize::from(facts.columns())].as_constant();
     let known = known.and_then(|columns| u32::try_from(columns).ok()).filter(|columns| *columns <= MAX_COLUMNS);
-    let partial_words = partial_words(&facts.group.body);
+    let partial_words = facts.group.body.values.iter().map(|value| value.op.state_words()).max().unwrap_or(0);
     let aligned = facts.aligned().filter(|_| known.is_none_or(|columns| columns.is_multiple_of(LANES)));
     if let Some((lhs, rhs)) = aligned.clone() {
         let widths = known.map_or(WIDTHS.to_vec(), |columns| vec![columns.max(1).next_multiple_of(WIDTH_STEP)]);
@@ -72,7 +66,7 @@ pub(super) fn family(facts: &Facts<'_>, products: u32) -> Vec<Member> {
             }
             let name = format!("split rows {}x{}x{}", tile.rows, tile.columns, tile.depth);
             let (shape, rhs) = (Shape::Tiles(tile), rhs.clone());
-            family.push(Member { name, shape, lhs, rhs, split: true, stacked: false, requires });
+            family.push(Member { name, shape, lhs, rhs, split: true, requires });
         }
     }
     let (lhs, rhs): (Direction, Vec<Direction>) = facts.unaligned();
@@ -142,10 +136,4 @@ fn streamed(width: u32) -> Option<Tile> {
 /// Bytes of workgroup memory for partial results of rows.
 fn partial_bytes(tile: &Tile, words: u32) -> u32 {
     4 * words * tile.rows * (tile.columns / tile.invocation_columns + GROUPS + GROUPS)
-}
-
-/// Words of a partial result: a value and, of the place of an extreme, an index.
-fn partial_words(body: &Body) -> u32 {
-    let place = |op: &ValueOp| matches!(op, ValueOp::Reduce(ReduceOp::ArgMax | ReduceOp::ArgMin, _));
-    if body.values.iter().any(|value| place(&value.op)) { 2 } else { 1 }
 }

@@ -40,7 +40,7 @@ pub(super) fn pass(source: Source<'_>, names: &Names, decode: Decode) -> Pass {
     text.combine();
     let DecodeText { mut shader, main, .. } = text;
     shader.main = main;
-    shader.finish(Grid::Tiles { rows: decode.queries, columns: decode.columns, stack: 1 }, INVOCATIONS)
+    shader.finish(Grid::Tiles { rows: decode.queries, columns: decode.columns }, INVOCATIONS)
 }
 
 struct DecodeText<'a> {

@@ -46,7 +46,7 @@ pub(super) fn pass(source: Source<'_>, names: &Names, tile: Tile) -> Pass {
     text.store();
     let TileText { mut shader, main, .. } = text;
     shader.main = main;
-    shader.finish(Grid::Tiles { rows: tile.queries, columns: tile.columns, stack: 1 }, tile.invocations())
+    shader.finish(Grid::Tiles { rows: tile.queries, columns: tile.columns }, tile.invocations())
 }
 
 struct TileText<'a> {

@@ -33,11 +33,6 @@ impl State {
         Self { op, dtype }
     }
 
-    /// Whether the words are a key and an index.
-    fn has_index(self) -> bool {
-        matches!(self.op, ReduceOp::ArgMax | ReduceOp::ArgMin)
-    }
-
     /// Whether running sums should keep what rounding loses.
     pub(in crate::wgsl) fn is_float_sum(self) -> bool {
         self.op == ReduceOp::Sum && self.dtype.is_float()
@@ -89,7 +84,7 @@ impl State {
                 let key = match self.dtype {
                     DType::F32 | DType::F16 => {
                         // As keys, the zeros differ, but an index is that of the first.
-                        let value = if self.has_index() {
+                        let value = if self.op.yields_index() {
                             helpers.call("fuse_one_zero", lanes, value)
                         } else {
                             value.to_owned()
@@ -101,7 +96,7 @@ impl State {
                     DType::I32 if least => format!("~{value}"),
                     DType::I32 => value.to_owned(),
                 };
-                if self.has_index() { vec![key, index.to_owned()] } else { vec![key] }
+                if self.op.yields_index() { vec![key, index.to_owned()] } else { vec![key] }
             }
         }
     }

@@ -39,7 +39,7 @@ const SWIZZLED_TILE: u32 = 128 * 128;
 
 /// The pass of a tiled member.
 pub fn tiles(group: &Group, contraction: &Contraction, names: &Names, member: &Member, tile: Tile) -> Pass {
-    if !member.stacked {
+    if !tile.stacked {
         return pass(group, contraction, names, member, tile, None);
     }
     let stack = Stack::new(group, contraction);
@@ -70,7 +70,7 @@ fn pass(
         rows.declare(&mut shader);
     } else if let Some(stack) = stack {
         for (product, group) in stack.groups.iter().enumerate() {
-            epilogue(group, &axes, sum, tile).of_product(Some(product as u8)).declare(&mut shader);
+            epilogue(group, &axes, sum, tile).of_product(product as u8).declare(&mut shader);
         }
     } else {
         epilogue(group, &axes, sum, tile).declare(&mut shader);
@@ -114,8 +114,7 @@ fn pass(
     }
     let TileText { mut shader, main, .. } = text;
     shader.main = main;
-    let stack = stack.map_or(1, |stack| stack.groups.len() as u32);
-    shader.finish(Grid::Tiles { rows: tile.rows, columns: tile.columns, stack }, tile.invocations())
+    shader.finish(Grid::Tiles { rows: tile.rows, columns: tile.columns }, tile.invocations())
 }
 
 /// The epilogue of a tile. Small tiles of aligned members load what it reads before they multiply: nothing else would
@@ -171,7 +170,7 @@ impl<'a> TileText<'a> {
         self.main.line(format!("if id >= {workgroups} {{"));
         self.main.line("return;");
         self.main.line("}");
-        let batched = self.member.split || self.axes.batch > 0 || self.member.stacked;
+        let batched = self.member.split || self.axes.batch > 0 || self.tile.stacked;
         if batched {
             self.main.line(format!("let tiles = {row_tiles} * {column_tiles};"));
             self.main.line("let tile = id % tiles;");
@@ -186,7 +185,7 @@ impl<'a> TileText<'a> {
             self.main.line(format!("let k_begin = split * {split_depth};"));
             self.main.line(format!("let k_end = min({}, k_begin + {split_depth});", self.axes.depth));
         } else {
-            if self.member.stacked {
+            if self.tile.stacked {
                 let batches = self.axes.batches(&mut self.shader);
                 self.main.line(format!("let batch = (id / tiles) % ({batches});"));
                 self.main.line(format!("let product = id / (tiles * {batches});"));

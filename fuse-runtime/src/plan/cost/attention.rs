@@ -1,5 +1,5 @@
 //! The estimated time of an attention's variant: the products of its scores and of its weighted sums, or the keys and
-//! values that it reads, whichever takes longer. A prior, fitted to nothing yet.
+//! values that it reads, whichever takes longer. What a causal mask saves is fitted to measured times; the rest is a prior.
 
 use fuse_artifact::{Require, Schedule, Space, Variant, Work};
 
@@ -98,7 +98,7 @@ mod tests {
             wgsl: "".into(),
             bindings: vec![binding(Slot::Param(0), false), binding(Slot::Result(0), true)].into(),
             uniforms: vec![].into(),
-            grid: Grid::Tiles { rows, columns: head, stack: 1 },
+            grid: Grid::Tiles { rows, columns: head },
             workgroup_size,
             workgroup_bytes: 0,
         };

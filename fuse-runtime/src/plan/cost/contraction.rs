@@ -1,4 +1,5 @@
-//! The estimated time of a contraction's variant, fitted to measured times of square, long and single-row products.
+//! The estimated time of a contraction's variant, fitted to measured times of square, long and single-row
+//! products, and of products that own or reduce whole rows.
 
 use fuse_artifact::{DomainKind, Grid, Schedule, Space, Variant, Work};
 
@@ -218,8 +219,7 @@ mod tests {
 
     fn tiles([rows, columns, depth]: [u32; 3], per_invocation: [u32; 2], split: bool) -> Variant {
         let threads = rows * columns / (per_invocation[0] * per_invocation[1]);
-        let passes =
-            [pass(threads, Grid::Tiles { rows, columns, stack: 1 }), pass(256, Grid::Elements { per_workgroup: 256 })];
+        let passes = [pass(threads, Grid::Tiles { rows, columns }), pass(256, Grid::Elements { per_workgroup: 256 })];
         Variant {
             name: format!("tile {rows}x{columns}{}", if split { " split" } else { "" }).into(),
             requires: vec![].into(),
@@ -244,7 +244,7 @@ mod tests {
             name: "row".into(),
             schedule: Schedule::Row { columns: 64, depth_lanes: 16, split: false },
             requires: vec![fuse_artifact::Require::AtMost { axis: 0, value: 1 }].into(),
-            passes: vec![pass(256, Grid::Tiles { rows: 1, columns: 64, stack: 1 })].into(),
+            passes: vec![pass(256, Grid::Tiles { rows: 1, columns: 64 })].into(),
             ..tiles([1, 1, 1], [1, 1], false)
         };
         let dot = Variant {
