@@ -211,7 +211,13 @@ pub struct Features {
     /// The smallest subgroup, in invocations, that the variant's subgroup operations work with; 0 if it has none. Texts do
     /// not say `enable subgroups`, which naga 30 refuses: the runtime adds it where a browser compiles them.
     pub subgroups: u32,
+    /// Rows, columns and depth of the cooperative matrices that the variant multiplies, with `f16` operands and `f32` sums, in
+    /// subgroups of exactly [`MATRIX_SUBGROUP`] invocations; 0 if it has none.
+    pub matrices: u32,
 }
+
+/// Invocations of the subgroups that share cooperative matrices.
+pub const MATRIX_SUBGROUP: u32 = 32;
 
 /// The parameters of a variant that selection and tuning look at.
 #[derive(Clone, Debug, PartialEq)]
@@ -231,7 +237,7 @@ pub enum Schedule {
         columns: u32,
         /// Depth of one step.
         depth: u32,
-        /// Rows and columns per invocation.
+        /// Rows and columns per invocation, or, of cooperative matrices, per subgroup.
         per_invocation: [u32; 2],
         /// Lanes of a global load: 4, or 1 for unaligned operands.
         lanes: u32,
@@ -242,6 +248,8 @@ pub enum Schedule {
         layers: u32,
         /// Whether a workgroup has one of the products that share the left operand, instead of all.
         stacked: bool,
+        /// Rows and columns of the cooperative matrices that subgroups multiply; 0 where invocations multiply numbers.
+        matrices: u32,
     },
     /// Contraction with one row: invocations walk down `depth_lanes` parts of the depth for `columns` columns.
     Row {

@@ -226,7 +226,7 @@ fn kernel(group: &Group, names: &Names, schedule: Option<&ScheduleOverride>) -> 
                 },
                 name: member.name.clone().into(),
                 requires: member.requires.clone().into(),
-                features: Features::default(),
+                features: member.features(),
                 schedule: member.schedule(),
                 passes: contraction_passes(group, contraction, names, member).into(),
             };

@@ -26,5 +26,8 @@ pub fn capabilities(features: Features) -> Capabilities {
     if features.subgroups > 0 {
         capabilities |= Capabilities::SUBGROUP;
     }
+    if features.matrices > 0 {
+        capabilities |= Capabilities::COOPERATIVE_MATRIX;
+    }
     capabilities
 }

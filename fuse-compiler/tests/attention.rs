@@ -194,7 +194,7 @@ impl Builder {
         for variant in &variants {
             for pass in variant.passes.iter() {
                 let f16 = pass.wgsl.contains("enable f16;");
-                if let Err(error) = validate::validate(&pass.wgsl, Features { f16, subgroups: 0 }) {
+                if let Err(error) = validate::validate(&pass.wgsl, Features { f16, ..Features::default() }) {
                     panic!("{}: {error}\n{}", variant.name, pass.wgsl);
                 }
                 assert!(pass.workgroup_bytes <= 48 * 1024, "{}: {} bytes", variant.name, pass.workgroup_bytes);

@@ -27,6 +27,7 @@ pub struct DeviceBuilder {
 struct Without {
     f16: bool,
     subgroups: bool,
+    cooperative_matrices: bool,
     timestamps: bool,
 }
 
@@ -79,6 +80,12 @@ impl DeviceBuilder {
         self
     }
 
+    /// Opens the device without cooperative matrices, as if the adapter lacked them.
+    pub fn without_cooperative_matrices(mut self) -> Self {
+        self.without.cooperative_matrices = true;
+        self
+    }
+
     /// Opens the device without timestamps, so that [`Device::profile`] is not available.
     pub fn without_timestamps(mut self) -> Self {
         self.without.timestamps = true;
@@ -125,13 +132,15 @@ impl DeviceBuilder {
             label: Some("fuse"),
             required_features: features,
             required_limits: limits,
+            experimental_features: experimental(features),
             ..Default::default()
         };
         let (device, queue) = adapter
             .request_device(&descriptor)
             .await
             .map_err(|error| Error::DeviceRequest { adapter: info.name.clone(), reason: error.to_string() })?;
-        let info = DeviceInfo::new(&info, device.features(), &device.limits());
+        let info =
+            DeviceInfo::new(&info, device.features(), &device.limits(), &adapter.cooperative_matrix_properties());
         Device::from_wgpu(device, queue, info, adapter.get_info(), &self)
     }
 
@@ -145,6 +154,7 @@ impl DeviceBuilder {
         let switches = [
             (wgpu::Features::SHADER_F16, self.without.f16),
             (wgpu::Features::SUBGROUP, self.without.subgroups),
+            (wgpu::Features::EXPERIMENTAL_COOPERATIVE_MATRIX, self.without.cooperative_matrices),
             (wgpu::Features::TIMESTAMP_QUERY, self.without.timestamps),
             (wgpu::Features::PIPELINE_CACHE, self.cache == CacheChoice::Off),
         ];
@@ -183,6 +193,17 @@ impl DeviceBuilder {
     }
 }
 
+/// The permission that wgpu wants for features that it calls experimental.
+fn experimental(features: wgpu::Features) -> wgpu::ExperimentalFeatures {
+    if !features.contains(wgpu::Features::EXPERIMENTAL_COOPERATIVE_MATRIX) {
+        return wgpu::ExperimentalFeatures::disabled();
+    }
+    // SAFETY: the permission is about defects of wgpu that could break memory safety in shaders that use the features. Ours
+    // use cooperative matrices in sizes that the adapter lists, in uniform control flow, inside arrays with room for them,
+    // and naga has validated them.
+    unsafe { wgpu::ExperimentalFeatures::enabled() }
+}
+
 fn list(adapters: &[DeviceInfo]) -> String {
     if adapters.is_empty() {
         return "none".to_owned();
@@ -194,7 +215,12 @@ fn list(adapters: &[DeviceInfo]) -> String {
 
 /// What an adapter offers before it is opened.
 pub(crate) fn describe(adapter: &wgpu::Adapter) -> DeviceInfo {
-    DeviceInfo::new(&adapter.get_info(), adapter.features(), &adapter.limits())
+    DeviceInfo::new(
+        &adapter.get_info(),
+        adapter.features(),
+        &adapter.limits(),
+        &adapter.cooperative_matrix_properties(),
+    )
 }
 
 /// The adapters of a backend, or of all that are compiled in; OpenGL is never used.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use fuse_artifact::Features;
+use fuse_artifact::{Features, MATRIX_SUBGROUP};
 
 /// The graphics interface behind a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -133,7 +133,12 @@ pub struct DeviceInfo {
 }
 
 impl DeviceInfo {
-    pub(crate) fn new(info: &wgpu::AdapterInfo, features: wgpu::Features, limits: &wgpu::Limits) -> Self {
+    pub(crate) fn new(
+        info: &wgpu::AdapterInfo,
+        features: wgpu::Features,
+        limits: &wgpu::Limits,
+        matrices: &[wgpu::CooperativeMatrixProperties],
+    ) -> Self {
         Self {
             name: info.name.clone(),
             backend: match info.backend {
@@ -155,6 +160,7 @@ impl DeviceInfo {
                 f16: features.contains(wgpu::Features::SHADER_F16),
                 // Drivers that say nothing may use the smallest subgroups that there are.
                 subgroups: if features.contains(wgpu::Features::SUBGROUP) { info.subgroup_min_size.max(1) } else { 0 },
+                matrices: matrix_size(info, features, matrices),
             },
             timestamps: features.contains(wgpu::Features::TIMESTAMP_QUERY),
             pipeline_cache: features.contains(wgpu::Features::PIPELINE_CACHE),
@@ -166,13 +172,18 @@ impl DeviceInfo {
 impl fmt::Display for DeviceInfo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let yes = |flag| if flag { "yes" } else { "no" };
+        let matrices = match self.features.matrices {
+            0 => "no".to_owned(),
+            size => format!("{size}x{size}"),
+        };
         writeln!(f, "{} ({}, {}, {})", self.name, self.vendor, self.kind.name(), self.backend.name())?;
         writeln!(f, "driver: {}", self.driver)?;
         writeln!(
             f,
-            "f16: {}, smallest subgroup: {}, timestamps: {}, pipeline cache: {}",
+            "f16: {}, smallest subgroup: {}, cooperative matrices: {}, timestamps: {}, pipeline cache: {}",
             yes(self.features.f16),
             self.features.subgroups,
+            matrices,
             yes(self.timestamps),
             yes(self.pipeline_cache),
         )?;
@@ -185,6 +196,26 @@ impl fmt::Display for DeviceInfo {
             self.limits.storage_bindings,
         )
     }
+}
+
+/// The size of the cooperative matrices that kernels may use: square ones of `f16` with `f32` sums, in subgroups that always
+/// have the size that the texts are written for; the largest, 0 for none.
+fn matrix_size(
+    info: &wgpu::AdapterInfo,
+    features: wgpu::Features,
+    matrices: &[wgpu::CooperativeMatrixProperties],
+) -> u32 {
+    use wgpu::CooperativeScalarType::{F16, F32};
+    let needed =
+        wgpu::Features::EXPERIMENTAL_COOPERATIVE_MATRIX | wgpu::Features::SUBGROUP | wgpu::Features::SHADER_F16;
+    let subgroup = [info.subgroup_min_size, info.subgroup_max_size];
+    if !features.contains(needed) || subgroup != [MATRIX_SUBGROUP; 2] {
+        return 0;
+    }
+    let usable = matrices.iter().filter(|listed| (listed.ab_type, listed.cr_type) == (F16, F32));
+    // WGSL names these two sizes.
+    let square = |size: u32| usable.clone().any(|m| [m.m_size, m.n_size, m.k_size] == [size; 3]);
+    [16, 8].into_iter().find(|size| square(*size)).unwrap_or(0)
 }
 
 /// PCI vendor ids, and the ids that Khronos gave to vendors without one.
@@ -220,7 +251,7 @@ pub(crate) mod tests {
             vendor: String::new(),
             kind,
             driver: String::new(),
-            features: Features { f16: true, subgroups },
+            features: Features { f16: true, subgroups, matrices: 0 },
             timestamps: false,
             pipeline_cache: false,
             limits: Limits {

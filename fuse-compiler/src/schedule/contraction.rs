@@ -2,6 +2,8 @@
 //!
 //! - `tile RxCxD`: workgroups compute tiles of R×C sums in steps of depth D through workgroup memory, with
 //!   16-byte loads. `split` members share the depth of a tile between workgroups and add up in a second pass.
+//! - `matrices SxS RxCxD`: as `tile`, where subgroups multiply cooperative matrices of size S: of `f16`, where the adapter
+//!   has them.
 //! - `row C`: a single row; invocations walk down the depth, columns side by side.
 //! - `dot O`: a group of invocations per sum; for few sums, or operands that are both contiguous in depth.
 //! - `unaligned RxCxD`: as `tile`, one element per load; any size and stride. Always last.
@@ -12,12 +14,13 @@
 //! (`rows`). Where the left operand has reductions, a workgroup reduces its rows before it multiplies (`operand_rows`),
 //! and there is no `dot`, whose few sums would not pay for a row each.
 
+pub(crate) mod matrices;
 pub(crate) mod operand_rows;
 pub(crate) mod rows;
 
 use std::collections::BTreeSet;
 
-use fuse_artifact::{Require, Schedule, Space};
+use fuse_artifact::{DType, Features, MATRIX_SUBGROUP, Require, Schedule, Space};
 
 use self::operand_rows::OperandRows;
 use super::layout::{Along, along};
@@ -47,9 +50,9 @@ pub struct Tile {
     pub columns: u32,
     /// Depth of a step, a multiple of 4.
     pub depth: u32,
-    /// Rows per invocation, a multiple of 4.
+    /// Rows per invocation, a multiple of 4; of cooperative matrices per subgroup, a multiple of their size.
     pub invocation_rows: u32,
-    /// Columns per invocation, a multiple of 4.
+    /// Columns per invocation, a multiple of 4; of cooperative matrices per subgroup, a multiple of their size.
     pub invocation_columns: u32,
     /// Elements per load, 4 or 1.
     pub lanes: u32,
@@ -60,6 +63,8 @@ pub struct Tile {
     pub layers: u32,
     /// Whether a workgroup has the sums of one product, instead of all that share the left operand.
     pub stacked: bool,
+    /// Rows, columns and depth of the cooperative matrices that subgroups multiply; 0 where invocations multiply numbers.
+    pub matrices: u32,
 }
 
 impl Tile {
@@ -68,9 +73,10 @@ impl Tile {
         self.layer_invocations() * self.layers
     }
 
-    /// Invocations that have one sum each of the tile's.
+    /// Invocations that have one sum each of the tile's, or a part of one.
     pub const fn layer_invocations(&self) -> u32 {
-        (self.rows / self.invocation_rows) * (self.columns / self.invocation_columns)
+        let parts = (self.rows / self.invocation_rows) * (self.columns / self.invocation_columns);
+        if self.matrices > 0 { parts * MATRIX_SUBGROUP } else { parts }
     }
 
     const fn new(rows: u32, columns: u32, depth: u32, invocation: [u32; 2], lanes: u32) -> Self {
@@ -85,6 +91,7 @@ impl Tile {
             whole_steps: false,
             layers: 1,
             stacked: false,
+            matrices: 0,
         }
     }
 
@@ -102,11 +109,15 @@ impl Tile {
 
     /// Sums per invocation for this many products.
     const fn sums(&self, products: u32) -> u32 {
-        self.invocation_rows * self.invocation_columns * products
+        let sums = self.invocation_rows * self.invocation_columns * products;
+        if self.matrices > 0 { sums / MATRIX_SUBGROUP } else { sums }
     }
 
     /// Bytes of workgroup memory that the slices of the operands take, and what layers hand over.
     const fn slice_bytes(&self, products: u32) -> u32 {
+        if self.matrices > 0 {
+            return matrices::bytes(self, products);
+        }
         let right = if self.layers > 1 { 0 } else { (self.columns + PAD) * products };
         4 * self.depth * (self.rows + PAD + right) + 16 * self.handed_vectors(products)
     }
@@ -121,6 +132,12 @@ impl Tile {
         while self.depth > 1 && self.slice_bytes(products) > bytes {
             self.depth /= 2;
         }
+    }
+
+    /// Whether the last tiles of a row or column of tiles are moved so that they lie inside the result: their loads need no
+    /// clamping, and the offsets of loads to one that all invocations share.
+    pub const fn is_moved_inside(&self) -> bool {
+        self.matrices > 0 && self.whole_steps
     }
 
     /// Whether so many products side by side leave registers for the rest of the kernel, and workgroup memory.
@@ -202,6 +219,16 @@ pub enum Shape {
 }
 
 impl Member {
+    /// What an adapter must have besides `f16`, which the shaders' texts tell.
+    pub fn features(&self) -> Features {
+        match self.shape {
+            Shape::Tiles(Tile { matrices: matrices @ 1.., .. }) => {
+                Features { subgroups: MATRIX_SUBGROUP, matrices, ..Features::default() }
+            }
+            _ => Features::default(),
+        }
+    }
+
     /// The schedule as the runtime sees it.
     pub fn schedule(&self) -> Schedule {
         match self.shape {
@@ -214,6 +241,7 @@ impl Member {
                 split: self.split,
                 layers: tile.layers,
                 stacked: tile.stacked,
+                matrices: tile.matrices,
             },
             Shape::Row { columns, depth_lanes } => Schedule::Row { columns, depth_lanes, split: self.split },
             Shape::Dot { outputs, depth_lanes } => Schedule::Dot { outputs, depth_lanes },
@@ -232,9 +260,11 @@ pub fn family(group: &Group, contraction: &Contraction, tile: Option<[u32; 3]>) 
     let mut family = vec![];
     if let Some((lhs, rhs)) = facts.aligned() {
         let stacked = is_stackable(group, contraction) && rhs.iter().all(|other| *other == rhs[0]);
-        for (tile, split) in if stacked { stacked_tiles(tile) } else { aligned_tiles(tile, products) } {
+        let matrices = if facts.multiplies_stored_f16() { matrices::TILES } else { &[] };
+        for (tile, split) in aligned_tiles(tile, matrices, products, stacked) {
             let stacked = if tile.stacked { "stacked " } else { "" };
-            let name = format!("{stacked}tile {}x{}x{}", tile.rows, tile.columns, tile.depth);
+            let kind = if tile.matrices > 0 { format!("matrices {0}x{0}", tile.matrices) } else { "tile".to_owned() };
+            let name = format!("{stacked}{kind} {}x{}x{}", tile.rows, tile.columns, tile.depth);
             let requires = facts.tile_requirements(tile, lhs, &rhs);
             push_with_twin(&mut family, name, Shape::Tiles(tile), (lhs, &rhs), split, &requires);
         }
@@ -261,18 +291,22 @@ pub fn family(group: &Group, contraction: &Contraction, tile: Option<[u32; 3]>) 
     family
 }
 
-fn aligned_tiles(only: Option<[u32; 3]>, products: u32) -> Vec<(Tile, bool)> {
-    let Some([rows, columns, depth]) = only else {
-        return TILES.iter().copied().filter(|(tile, _)| tile.holds(products)).collect();
+/// The aligned tiles that hold so many products, with whether they come with a split twin; of cooperative matrices first.
+/// Where products have workgroups of their own (`stacked`), none shares the depth.
+fn aligned_tiles(only: Option<[u32; 3]>, matrices: &[(Tile, bool)], products: u32, stacked: bool) -> Vec<(Tile, bool)> {
+    let own = if stacked { 1 } else { products };
+    let tiles: Vec<(Tile, bool)> = match only {
+        Some(sizes) => vec![(forced_tile(sizes), false)],
+        None => matrices.iter().chain(TILES).copied().filter(|(tile, _)| tile.holds(own)).collect(),
     };
-    let known = TILES.iter().find(|(tile, _)| (tile.rows, tile.columns, tile.depth) == (rows, columns, depth));
-    let per_invocation = if rows >= 128 && columns >= 128 { [8, 8] } else { [4, 4] };
-    vec![(known.map_or(Tile::new(rows, columns, depth, per_invocation, LANES), |(tile, _)| *tile), false)]
+    tiles.into_iter().map(|(tile, split)| if stacked { (tile.stacked(), false) } else { (tile, split) }).collect()
 }
 
-/// The aligned tiles whose workgroups have one product each; none shares the depth.
-fn stacked_tiles(only: Option<[u32; 3]>) -> Vec<(Tile, bool)> {
-    aligned_tiles(only, 1).into_iter().map(|(tile, _)| (tile.stacked(), false)).collect()
+/// The tile that `#[schedule(tile = …)]` asks for.
+fn forced_tile([rows, columns, depth]: [u32; 3]) -> Tile {
+    let known = TILES.iter().find(|(tile, _)| (tile.rows, tile.columns, tile.depth) == (rows, columns, depth));
+    let per_invocation = if rows >= 128 && columns >= 128 { [8, 8] } else { [4, 4] };
+    known.map_or(Tile::new(rows, columns, depth, per_invocation, LANES), |(tile, _)| *tile)
 }
 
 /// The unaligned tiles that hold so many products; of the last one the depth of a step gives way.
@@ -329,6 +363,22 @@ impl<'a> Facts<'a> {
         Some((self.lhs?, self.rhs.iter().copied().collect::<Option<Vec<_>>>()?))
     }
 
+    /// Whether the operands are `f16` as they are in memory, in whole vectors: what is computed on the way keeps more bits than
+    /// `f16` has, and cooperative matrices would lose them.
+    fn multiplies_stored_f16(&self) -> bool {
+        let stored =
+            |(body, value): &(Body, ValueId), direction: Option<Direction>, depth_axis: usize, outer_axis: usize| {
+                let value = &body.values[*value];
+                let lane_axis = if direction == Some(Direction::Depth) { depth_axis } else { outer_axis };
+                let ValueOp::Load(access) = value.op else { return false };
+                value.dtype == DType::F16 && along(&self.group.accesses[usize::from(access)], lane_axis) == Along::Unit
+            };
+        let batch = usize::from(self.batch);
+        let mut rhs = self.contraction.rhs.iter().zip(&self.rhs);
+        stored(&self.contraction.lhs, self.lhs, batch + 1, batch)
+            && rhs.all(|(operand, direction)| stored(operand, *direction, batch, batch + 1))
+    }
+
     /// The directions in which single elements are loaded.
     fn unaligned(&self) -> (Direction, Vec<Direction>) {
         (Direction::Depth, self.rhs.iter().map(|rhs| rhs.unwrap_or(Direction::Outer)).collect())
@@ -365,6 +415,10 @@ impl<'a> Facts<'a> {
         }));
         if tile.whole_steps {
             requires.push(Require::Multiple { axis: self.depth(), of: tile.depth });
+        }
+        if tile.is_moved_inside() {
+            requires.push(Require::AtLeast { axis: self.rows(), value: tile.rows });
+            requires.push(Require::AtLeast { axis: self.columns(), value: tile.columns });
         }
         requires
     }

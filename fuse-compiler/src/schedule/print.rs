@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use fuse_artifact::{Kernel, Require, Schedule, Variant};
+use fuse_artifact::{Features, Kernel, Require, Schedule, Variant};
 
 /// A kernel's variants as text: how each is scheduled, what it needs of shapes and of the adapter.
 pub fn print(kernel: &Kernel) -> String {
@@ -24,11 +24,25 @@ fn schedule(schedule: &Schedule) -> String {
     let split = |split: bool| if split { ", depth split between workgroups" } else { "" };
     match schedule {
         Schedule::Elements { lanes, rank } => format!("{lanes} elements per invocation, up to {rank} axes"),
-        Schedule::Tiles { rows, columns, depth, per_invocation: [r, c], lanes, split: is_split, layers, stacked } => {
+        Schedule::Tiles {
+            rows,
+            columns,
+            depth,
+            per_invocation: [r, c],
+            lanes,
+            split: is_split,
+            layers,
+            stacked,
+            matrices,
+        } => {
             let tile = format!("tiles of {rows}x{columns} in steps of {depth}");
             let layers = if *layers > 1 { format!(" in {layers} layers") } else { String::new() };
             let stacked = if *stacked { ", a product per workgroup" } else { "" };
-            format!("{tile}, {r}x{c} per invocation{layers}, loads of {lanes}{}{stacked}", split(*is_split))
+            let owner = match matrices {
+                0 => "invocation".to_owned(),
+                size => format!("subgroup in matrices of {size}x{size}"),
+            };
+            format!("{tile}, {r}x{c} per {owner}{layers}, loads of {lanes}{}{stacked}", split(*is_split))
         }
         Schedule::Row { columns, depth_lanes, split: is_split } => {
             format!("{columns} columns, depth over {depth_lanes} invocations{}", split(*is_split))
@@ -62,7 +76,8 @@ fn needs(variant: &Variant) -> Vec<String> {
         Require::AtMost { axis, value } => format!("at most {value} as extent {axis}"),
         Require::AtLeast { axis, value } => format!("at least {value} as extent {axis}"),
     };
-    let features = [(variant.features.f16, "f16"), (variant.features.subgroups > 0, "subgroups")];
+    let Features { f16, subgroups, matrices } = variant.features;
+    let features = [(f16, "f16"), (subgroups > 0, "subgroups"), (matrices > 0, "cooperative matrices")];
     let features = features.iter().filter(|(needed, _)| *needed).map(|(_, name)| format!("the feature {name}"));
     variant.requires.iter().map(require).chain(features).collect()
 }

@@ -25,9 +25,14 @@ impl Load<'_> {
     /// For four lanes, `offset` must be a multiple of 4 where the access moves by one (the variant requires
     /// it), and `lane` gives the last lane that exists, as an expression, so that strided reads stay inside.
     pub(super) fn read(&self, shader: &mut Shader<'_>, offset: &str, lanes: u32, last_lane: &str) -> String {
-        let dtype = self.access.dtype;
-        let buffer = shader.buffer(self.access.access.slot, dtype, self.buffer_lanes, false);
-        let stored = match (lanes, self.buffer_lanes) {
+        let stored = self.stored(shader, offset, lanes, last_lane);
+        from_storage(self.access.dtype, lanes, &stored)
+    }
+
+    /// As [`read`](Self::read), with the type that the buffer has.
+    pub(super) fn stored(&self, shader: &mut Shader<'_>, offset: &str, lanes: u32, last_lane: &str) -> String {
+        let buffer = shader.buffer(self.access.access.slot, self.access.dtype, self.buffer_lanes, false);
+        match (lanes, self.buffer_lanes) {
             (1, 1) => format!("{buffer}[{offset}]"),
             (1, _) => element(&buffer, offset),
             (_, 1) => self.gather(shader, &buffer, offset, last_lane),
@@ -42,8 +47,7 @@ impl Load<'_> {
                 }
                 Along::Strided => self.gather(shader, &buffer, offset, last_lane),
             },
-        };
-        from_storage(dtype, lanes, &stored)
+        }
     }
 
     /// Four separate reads, `stride` elements apart.

@@ -90,14 +90,28 @@ impl Operand<'_> {
 
     /// The load of an access at an element offset.
     pub(super) fn load(&self, shader: &mut Shader<'_>, access: u16, offset: &str) -> String {
-        let load = Load {
+        self.access(access).read(shader, offset, self.lanes, "3u")
+    }
+
+    /// As [`load`](Self::load), with the type that the buffer has.
+    pub(super) fn load_stored(&self, shader: &mut Shader<'_>, access: u16, offset: &str) -> String {
+        self.access(access).stored(shader, offset, self.lanes, "3u")
+    }
+
+    /// The buffer of an access.
+    pub(super) fn buffer(&self, shader: &mut Shader<'_>, access: u16) -> String {
+        let access = &self.group.accesses[usize::from(access)];
+        shader.buffer(access.access.slot, access.dtype, self.buffer_lanes, false)
+    }
+
+    fn access(&self, access: u16) -> Load<'_> {
+        Load {
             access: &self.group.accesses[usize::from(access)],
             lane_axis: self.lane_axis as u8,
             along: self.along(access, self.lane_axis),
             index: access,
             buffer_lanes: self.buffer_lanes,
-        };
-        load.read(shader, offset, self.lanes, "3u")
+        }
     }
 
     /// Writes the operand's program; `loaded` names the values of its accesses, `at` the coordinates.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use fuse_artifact::{Binding, DType, Features, Grid, Pass, Size, Slot, Uniform};
+use fuse_artifact::{Binding, DType, Features, Grid, MATRIX_SUBGROUP, Pass, Size, Slot, Uniform};
 
 use super::{
     builtins::{Helpers, vector_type},
@@ -31,6 +31,7 @@ pub struct Shader<'a> {
     pub main: Lines,
     workgroup_bytes: u32,
     smallest_subgroup: u32,
+    matrices: u32,
 }
 
 struct Buffer {
@@ -85,6 +86,7 @@ impl<'a> Shader<'a> {
             main: Lines::indented(),
             workgroup_bytes: 0,
             smallest_subgroup: 0,
+            matrices: 0,
         }
     }
 
@@ -154,13 +156,25 @@ impl<'a> Shader<'a> {
         self.smallest_subgroup = smallest;
     }
 
+    /// Enables cooperative matrices of this size.
+    pub fn use_matrices(&mut self, size: u32) {
+        self.use_subgroups(MATRIX_SUBGROUP);
+        self.matrices = size;
+    }
+
     /// The finished pass.
     pub fn finish(self, grid: Grid, workgroup_size: u32) -> Pass {
         let helpers = self.helpers.text();
         let mut text = String::new();
         let features = self.features();
         if features.f16 {
-            text += "enable f16;\n\n";
+            text += "enable f16;\n";
+        }
+        if features.matrices > 0 {
+            text += "enable wgpu_cooperative_matrix;\n";
+        }
+        if !text.is_empty() {
+            text += "\n";
         }
         if !self.uniforms.is_empty() {
             text += "struct Params {\n";
@@ -205,7 +219,7 @@ impl<'a> Shader<'a> {
     pub fn features(&self) -> Features {
         let f16_storage = self.bindings.iter().any(|buffer| buffer.binding.dtype == DType::F16);
         let f16_casts = self.main.text.contains("f16") || self.module.text.contains("f16");
-        Features { f16: f16_storage || f16_casts, subgroups: self.smallest_subgroup }
+        Features { f16: f16_storage || f16_casts, subgroups: self.smallest_subgroup, matrices: self.matrices }
     }
 }
 

@@ -97,7 +97,7 @@ structs! {
     Access { slot, space, view, axes, starts }
     Variant { name, requires, features, schedule, scratch, passes }
     Scratch { per_output, per_row }
-    Features { f16, subgroups }
+    Features { f16, subgroups, matrices }
     Pass { wgsl, bindings, uniforms, grid, workgroup_size, workgroup_bytes }
     Binding { slot, dtype, writable }
     Plan { signature, groups, refusals, alternatives, unfused_dispatches, fused_bytes, unfused_bytes }
@@ -140,7 +140,7 @@ enums! {
     }
     Schedule {
         Elements { lanes, rank },
-        Tiles { rows, columns, depth, per_invocation, lanes, split, layers, stacked },
+        Tiles { rows, columns, depth, per_invocation, lanes, split, layers, stacked, matrices },
         Row { columns, depth_lanes, split },
         Dot { outputs, depth_lanes },
         Rows { rows, invocations, lanes, held, axes, split },

@@ -157,6 +157,7 @@ mod tests {
                 split: true,
                 layers: 1,
                 stacked: false,
+                matrices: 0,
             },
             Schedule::Rows { rows: 1, invocations: 64, lanes: 4, held: 0, axes, split: true },
             Schedule::Columns { columns: 64, layers: 4, lanes: 1, axes, split: true },

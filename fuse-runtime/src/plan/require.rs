@@ -77,6 +77,9 @@ fn check_features(needed: Features, present: Features) -> Result<(), Refusal> {
     if needed.f16 && !present.f16 {
         return Err(Refusal::Feature("16-bit floats (`shader-f16`)"));
     }
+    if needed.matrices > 0 && needed.matrices != present.matrices {
+        return Err(Refusal::Feature("cooperative matrices of this size, in subgroups of 32"));
+    }
     match (needed.subgroups, present.subgroups) {
         (1.., 0) => Err(Refusal::Feature("subgroup operations")),
         (needed, present) if needed > present => {
@@ -275,7 +278,7 @@ mod tests {
 
     #[test]
     fn subgroups_must_be_large_enough() {
-        let features = |subgroups| Features { f16: false, subgroups };
+        let features = |subgroups| Features { subgroups, ..Features::default() };
         assert_eq!(check_features(features(0), features(0)), Ok(()));
         assert_eq!(check_features(features(8), features(8)), Ok(()));
         assert_eq!(check_features(features(4), features(32)), Ok(()));

@@ -53,7 +53,7 @@ pub(crate) fn pass(wgsl: String, bindings: Vec<Binding>, uniforms: Vec<Uniform>,
 }
 
 pub(crate) fn variant(name: &'static str, requires: Vec<Require>, schedule: Schedule, passes: Vec<Pass>) -> Variant {
-    let features = Features { f16: passes.iter().any(|pass| pass.wgsl.contains("enable f16")), subgroups: 0 };
+    let features = Features { f16: passes.iter().any(|pass| pass.wgsl.contains("enable f16")), ..Features::default() };
     let uses_scratch = passes.iter().any(|pass| pass.bindings.iter().any(|binding| binding.slot == Slot::Scratch));
     Variant {
         name: name.into(),
@@ -370,6 +370,7 @@ pub(crate) fn matmul() -> &'static Function {
         split,
         layers: 1,
         stacked: false,
+        matrices: 0,
     };
     let aligned = vec![Require::Multiple { axis: 3, of: 4 }];
     leak(Function {

@@ -2,11 +2,12 @@
 //! adapter with every variant that may run, and compared with the reference interpreter's ranges.
 //!
 //! `program` makes programs, `data` their inputs, `adapter` launches them, `compare` judges results, and
-//! `sweep` puts these together. Not here: what is tested (`tests/*`).
+//! `sweep` puts these together; `matrices` runs cooperative matrices where no adapter has them. Not here: what is tested (`tests/*`).
 
 pub mod adapter;
 pub mod compare;
 pub mod data;
+pub mod matrices;
 mod program;
 mod sweep;
 

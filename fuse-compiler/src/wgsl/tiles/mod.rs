@@ -5,11 +5,13 @@
 //! registers. The multiplications of a step are written out, because the drivers that were measured do not unroll them.
 //! Coordinates outside an operand are clamped to its last element: rows and columns computed from them are never
 //! stored, and depths beyond the end are replaced by zero after the prologue. Reductions of the left operand come before
-//! all steps (`operand_rows`). Tiles in layers keep the left slice only (`streamed`).
+//! all steps (`operand_rows`). Tiles in layers keep the left slice only (`streamed`). Tiles of cooperative matrices keep
+//! `f16` slices (`matrices`).
 
 use fuse_artifact::{DType, Grid, Pass, Uniform};
 
 mod finish_rows;
+mod matrices;
 mod rows;
 mod slices;
 mod stacked;
@@ -75,12 +77,7 @@ fn pass(
     } else {
         epilogue(group, &axes, sum, tile).declare(&mut shader);
     }
-    let scalar = scalar_type(sum);
     let sides = Side::all(contraction);
-    for side in staged(&sides, tile) {
-        let count = tile.depth * side.row_vectors(tile);
-        shader.workgroup_array(&side.array(contraction), &format!("vec4<{scalar}>"), count, 16);
-    }
     let main = Lines::indented();
     let rhs_prefixes = rhs_prefixes(contraction);
     let operand_rows = OperandRowText::new(group, contraction, [tile.rows, tile.invocations()], tile.lanes);
@@ -100,6 +97,7 @@ fn pass(
         operand_rows,
         product: None,
     };
+    text.declare_slices();
     text.locate();
     text.reduce_operand();
     text.declare_sums();
@@ -125,7 +123,7 @@ fn epilogue<'a>(group: &'a Group, axes: &'a Axes, sum: DType, tile: Tile) -> Epi
 }
 
 const fn preloads(tile: Tile) -> bool {
-    tile.lanes == 4 && tile.invocation_rows * tile.invocation_columns <= 16
+    tile.lanes == 4 && tile.matrices == 0 && tile.invocation_rows * tile.invocation_columns <= 16
 }
 
 /// The operands whose slices are kept in workgroup memory.
@@ -196,15 +194,21 @@ impl<'a> TileText<'a> {
             self.main.line(format!("let k_end = {};", self.axes.depth));
         }
         self.axes.decode_batch(&mut self.shader, &mut self.main);
+        let [row0, column0] =
+            if self.tile.is_moved_inside() { ["first_row", "first_column"] } else { ["row0", "column0"] };
         if self.rows.is_none() && rows * columns >= SWIZZLED_TILE {
             self.main.line(format!("let band = tile / ({SWIZZLE_ROWS}u * {column_tiles});"));
             self.main.line(format!("let in_band = tile % ({SWIZZLE_ROWS}u * {column_tiles});"));
             self.main.line(format!("let band_rows = min({row_tiles} - band * {SWIZZLE_ROWS}u, {SWIZZLE_ROWS}u);"));
-            self.main.line(format!("let row0 = (band * {SWIZZLE_ROWS}u + in_band % band_rows) * {rows}u;"));
-            self.main.line(format!("let column0 = (in_band / band_rows) * {columns}u;"));
+            self.main.line(format!("let {row0} = (band * {SWIZZLE_ROWS}u + in_band % band_rows) * {rows}u;"));
+            self.main.line(format!("let {column0} = (in_band / band_rows) * {columns}u;"));
         } else {
-            self.main.line(format!("let row0 = tile / {column_tiles} * {rows}u;"));
-            self.main.line(format!("let column0 = tile % {column_tiles} * {columns}u;"));
+            self.main.line(format!("let {row0} = tile / {column_tiles} * {rows}u;"));
+            self.main.line(format!("let {column0} = tile % {column_tiles} * {columns}u;"));
+        }
+        if self.tile.matrices > 0 {
+            self.locate_subgroup();
+            return;
         }
         let across = columns / invocation_columns;
         let position = if self.tile.layers > 1 { "position" } else { "local" };
@@ -223,8 +227,25 @@ impl<'a> TileText<'a> {
         }
     }
 
+    /// Declares the slices of the operands in workgroup memory.
+    fn declare_slices(&mut self) {
+        if self.tile.matrices > 0 {
+            self.declare_matrix_slices();
+            return;
+        }
+        let ty = format!("vec4<{}>", scalar_type(self.sum));
+        for side in self.staged() {
+            let count = self.tile.depth * side.row_vectors(self.tile);
+            self.shader.workgroup_array(&side.array(self.contraction), &ty, count, 16);
+        }
+    }
+
     /// Declares this invocation's sums `c`.
     fn declare_sums(&mut self) {
+        if self.tile.matrices > 0 {
+            self.declare_matrix_sums();
+            return;
+        }
         let ty = vector_type(self.sum, 4);
         let mut lines = Lines::default();
         lines.line("struct Sums {");
@@ -240,6 +261,9 @@ impl<'a> TileText<'a> {
     ///
     /// A function, which drivers inline, because it makes the text a fraction as long.
     fn declare_update(&mut self) {
+        if self.tile.matrices > 0 {
+            return;
+        }
         let ty = vector_type(self.sum, 4);
         let (rows, columns) = (self.tile.invocation_rows, self.tile.invocation_columns / 4);
         let mut lines = Lines::default();
@@ -272,6 +296,10 @@ impl<'a> TileText<'a> {
     }
 
     fn multiply(&mut self) {
+        if self.tile.is_moved_inside() {
+            self.multiply_inside();
+            return;
+        }
         let depth = self.tile.depth;
         for side in self.staged() {
             self.declare_loads(side);
@@ -287,6 +315,8 @@ impl<'a> TileText<'a> {
         self.main.line("}");
         if self.tile.layers > 1 {
             self.stream_step();
+        } else if self.tile.matrices > 0 {
+            self.multiply_matrices();
         } else {
             for k in 0..depth {
                 self.rank_one_update(k);
@@ -353,6 +383,10 @@ impl<'a> TileText<'a> {
     fn store(&mut self) {
         if let Some(rows) = &self.rows {
             rows.finish(&mut self.shader, &mut self.main);
+            return;
+        }
+        if self.tile.matrices > 0 {
+            self.store_matrices();
             return;
         }
         if self.tile.lanes == 1 {

@@ -1,5 +1,7 @@
 //! The slices of the operands in workgroup memory: which elements an invocation loads, and where it puts them.
 
+use fuse_artifact::DType;
+
 use super::TileText;
 use crate::{
     fusion::Contraction,
@@ -8,7 +10,7 @@ use crate::{
         builtins::vector_type,
         operand::{Operand, OperandPlace},
         operand_rows::RowNames,
-        shader::Lines,
+        shader::{Lines, storage_type},
     },
 };
 
@@ -59,7 +61,7 @@ impl Side {
 }
 
 impl<'a> TileText<'a> {
-    fn direction(&self, side: Side) -> Direction {
+    pub(super) fn direction(&self, side: Side) -> Direction {
         match side {
             Side::Lhs => self.member.lhs,
             Side::Rhs(product) => self.member.rhs[product],
@@ -172,7 +174,11 @@ impl<'a> TileText<'a> {
                 let offset = operand.offset(&mut self.shader, access, &at);
                 self.main.line(format!("let {p}{l}_base{access} = {offset};"));
                 let dtype = self.group.accesses[usize::from(access)].dtype;
-                self.main.line(format!("var {p}{l}_x{access}: {};", vector_type(dtype, lanes)));
+                let ty = match self.tile.matrices {
+                    0 => vector_type(dtype, lanes),
+                    _ => storage_type(dtype, lanes),
+                };
+                self.main.line(format!("var {p}{l}_x{access}: {ty};"));
             }
         }
     }
@@ -193,7 +199,11 @@ impl<'a> TileText<'a> {
                 });
                 for access in self.accesses(side) {
                     let step = operand.step(&mut self.shader, access, depth_axis, &format!("{p}{l}_depth"));
-                    let load = operand.load(&mut self.shader, access, &format!("{p}{l}_base{access}{step}"));
+                    let offset = format!("{p}{l}_base{access}{step}");
+                    let load = match self.tile.matrices {
+                        0 => operand.load(&mut self.shader, access, &offset),
+                        _ => operand.load_stored(&mut self.shader, access, &offset),
+                    };
                     self.main.line(format!("{p}{l}_x{access} = {load};"));
                 }
                 if partial {
@@ -208,7 +218,10 @@ impl<'a> TileText<'a> {
         for side in self.staged() {
             let operand = self.operand(side);
             let (p, origin) = (operand.prefix, side.origin());
-            let ty = vector_type(self.sum, self.tile.lanes);
+            let ty = match self.tile.matrices {
+                0 => vector_type(self.sum, self.tile.lanes),
+                _ => storage_type(DType::F16, self.tile.lanes),
+            };
             for l in 0..self.loads(side) {
                 if !self.open_load(side, l) {
                     self.main.line("{");
@@ -220,6 +233,7 @@ impl<'a> TileText<'a> {
                 let loaded = |access: u16| format!("{p}{l}_x{access}");
                 let mut lines = Lines::default();
                 let value = match (&self.operand_rows, side) {
+                    _ if self.tile.matrices > 0 => loaded(operand.loads()[0]),
                     (Some(rows), Side::Lhs) => {
                         let (place, prefix) = (
                             OperandPlace { operand: &operand, loaded: &loaded, at: &at, sums: &[] },
@@ -244,7 +258,13 @@ impl<'a> TileText<'a> {
 
     /// Writes `value`, the `l`-th piece of a slice, to its place in workgroup memory.
     fn place(&mut self, side: Side, p: &str, l: u32) {
-        let (array, vectors) = (side.array(self.contraction), side.row_vectors(self.tile));
+        let array = side.array(self.contraction);
+        if self.tile.matrices > 0 {
+            let at = self.matrix_slice_place(side, &format!("{p}{l}_o"), &format!("{p}{l}_k"));
+            self.main.line(format!("{array}[{at}] = value;"));
+            return;
+        }
+        let vectors = side.row_vectors(self.tile);
         let at = |k: u32| format!("{array}[({p}{l}_k + {k}u) * {vectors}u + {p}{l}_o / 4u]");
         if side == Side::Lhs && self.streams_along_depth() {
             let at = format!("{p}{l}_o * {}u + {p}{l}_k / 4u", self.depth_vectors());

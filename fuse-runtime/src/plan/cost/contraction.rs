@@ -94,7 +94,7 @@ const LOAD_WORK: f64 = 18.0;
 /// The elements of a step of depth 1 that a tile loads beyond what a square of as many sums would.
 fn narrowness(schedule: &Schedule, products: f64) -> f64 {
     match *schedule {
-        Schedule::Tiles { rows, columns, layers: 1, .. } => {
+        Schedule::Tiles { rows, columns, layers: 1, matrices: 0, .. } => {
             let (rows, columns) = (f64::from(rows), products * f64::from(columns));
             rows + columns - 2.0 * (rows * columns).sqrt()
         }
@@ -124,6 +124,9 @@ const STREAMED_PART: f64 = 0.8;
 /// 8×4, 8×8 and 8×16 on an NVIDIA H200.
 const REACHED: [(f64, f64); 4] = [(16.0, 0.74), (32.0, 0.95), (64.0, 1.0), (128.0, 1.15)];
 
+/// Sums of a subgroup in cooperative matrices, and what they reach, in the same unit: 16×16 to 64×64 on the same GPU.
+const REACHED_BY_MATRICES: [(f64, f64); 4] = [(256.0, 2.0), (1024.0, 3.8), (2048.0, 4.6), (4096.0, 6.3)];
+
 /// Sums of an invocation from which on products side by side help each other.
 const SHARING_SUMS: f64 = 32.0;
 
@@ -132,6 +135,9 @@ fn intensity(schedule: &Schedule, products: f64) -> f64 {
     match *schedule {
         // Each element of the right operand comes from the cache and serves the rows.
         Schedule::Tiles { rows, layers: 2.., .. } => (f64::from(rows) / 8.0).min(1.0) * STREAMED_PART,
+        Schedule::Tiles { per_invocation: [rows, columns], matrices: 1.., .. } => {
+            interpolated(&REACHED_BY_MATRICES, f64::from(rows * columns))
+        }
         Schedule::Tiles { per_invocation: [rows, columns], lanes, .. } => {
             let sums = f64::from(rows * columns);
             let reached = interpolated(&REACHED, if sums < SHARING_SUMS { sums } else { sums * products });
@@ -234,6 +240,7 @@ mod tests {
                 split,
                 layers: 1,
                 stacked: false,
+                matrices: 0,
             },
             passes: passes[..if split { 2 } else { 1 }].to_vec().into(),
         }

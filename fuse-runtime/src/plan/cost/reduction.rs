@@ -222,7 +222,7 @@ mod tests {
         Variant {
             name: name.into(),
             requires: if shape.lanes > 1.0 { vectors.to_vec() } else { vec![] }.into(),
-            features: Features { f16: false, subgroups },
+            features: Features { subgroups, ..Features::default() },
             scratch: Scratch { per_output: 0, per_row: if split { 2 } else { 0 } },
             schedule,
             passes: vec![pass; if split { 3 } else { 1 }].into(),

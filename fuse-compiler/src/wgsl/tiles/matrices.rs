@@ -1,0 +1,271 @@
+//! Tiles of cooperative matrices: each subgroup multiplies the matrices of its part of the tile.
+//!
+//! Slices keep the direction in which the operands lie in memory, which costs no transposing: matrices are loaded row by row
+//! or column by column. Tiles that lie inside the result load whole vectors at an offset of the invocation plus one that all
+//! share, without clamping: what varies per load takes no registers (docs/performance.md). Sums leave their matrices through
+//! workgroup memory, one matrix per subgroup at a time; more at a time slowed down the whole kernel.
+
+use fuse_artifact::{DType, Uniform};
+
+use super::{TileText, slices::Side};
+use crate::{
+    schedule::contraction::{
+        Direction,
+        matrices::{SLICE_PAD, SUMS_PAD, matrix_elements, prefetches, subgroups},
+    },
+    wgsl::shader::Lines,
+};
+
+/// WGSL loads matrices row by row with a `T`, column by column without.
+const BY_ROWS: &str = "coopLoadT";
+const BY_COLUMNS: &str = "coopLoad";
+
+impl TileText<'_> {
+    pub(super) fn declare_matrix_slices(&mut self) {
+        let tile = self.tile;
+        self.shader.use_matrices(tile.matrices);
+        for side in self.staged() {
+            let count = self.lines(side)[0] * self.line_vectors(side);
+            self.shader.workgroup_array(&side.array(self.contraction), "vec4<f16>", count, 8);
+        }
+        for array in self.sum_arrays() {
+            let count = subgroups(&tile) * matrix_elements(&tile) / 4;
+            self.shader.workgroup_array(&array, "vec4<f32>", count, 16);
+        }
+    }
+
+    /// The lines of a slice, which are its rows or columns, whichever is contiguous: how many there are, and how many elements
+    /// one has.
+    fn lines(&self, side: Side) -> [u32; 2] {
+        match self.direction(side) {
+            Direction::Depth => [side.span(self.tile), self.tile.depth],
+            Direction::Outer => [self.tile.depth, side.span(self.tile)],
+        }
+    }
+
+    /// Vectors of four from one line of a slice to the next.
+    fn line_vectors(&self, side: Side) -> u32 {
+        (self.lines(side)[1] + SLICE_PAD) / 4
+    }
+
+    /// The vector of a slice at a row or column (`outer`) and a depth, names of which one is a multiple of four.
+    pub(super) fn matrix_slice_place(&self, side: Side, outer: &str, depth: &str) -> String {
+        let vectors = self.line_vectors(side);
+        match self.direction(side) {
+            Direction::Depth => format!("{outer} * {vectors}u + {depth} / 4u"),
+            Direction::Outer => format!("{depth} * {vectors}u + {outer} / 4u"),
+        }
+    }
+
+    /// Where subgroups put a matrix of sums, one array per product.
+    fn sum_arrays(&self) -> Vec<String> {
+        self.axes.product_suffixes().iter().map(|suffix| format!("sums{suffix}")).collect()
+    }
+
+    /// Which part of the tile this subgroup has.
+    pub(super) fn locate_subgroup(&mut self) {
+        if self.tile.is_moved_inside() {
+            let (rows, columns) = (&self.axes.rows, &self.axes.columns);
+            self.main.line(format!("let row0 = min(first_row, {rows} - {}u);", self.tile.rows));
+            self.main.line(format!("let column0 = min(first_column, {columns} - {}u);", self.tile.columns));
+        }
+        let across = self.tile.columns / self.tile.invocation_columns;
+        self.main.line(format!("let part_row = subgroup / {across}u * {}u;", self.tile.invocation_rows));
+        self.main.line(format!("let part_column = subgroup % {across}u * {}u;", self.tile.invocation_columns));
+    }
+
+    /// Rows and columns of matrices that a subgroup has.
+    fn matrix_counts(&self) -> [u32; 2] {
+        [self.tile.invocation_rows / self.tile.matrices, self.tile.invocation_columns / self.tile.matrices]
+    }
+
+    pub(super) fn declare_matrix_sums(&mut self) {
+        let ([rows, columns], size) = (self.matrix_counts(), self.tile.matrices);
+        for p in &self.products {
+            for i in 0..rows {
+                for j in 0..columns {
+                    self.main.line(format!("var c{p}{i}_{j} = coop_mat{size}x{size}<f32, C>();"));
+                }
+            }
+        }
+    }
+
+    /// Adds the products of a step's slices to the sums.
+    pub(super) fn multiply_matrices(&mut self) {
+        let ([rows, columns], size) = (self.matrix_counts(), self.tile.matrices);
+        for k in (0..self.tile.depth).step_by(size as usize) {
+            self.main.line("{");
+            for i in 0..rows {
+                self.load_matrix(Side::Lhs, &format!("a{i}"), i * size, k);
+            }
+            for (product, p) in self.products.clone().iter().enumerate() {
+                for j in 0..columns {
+                    self.load_matrix(Side::Rhs(product), &format!("b{p}{j}"), j * size, k);
+                }
+            }
+            for p in &self.products {
+                for i in 0..rows {
+                    for j in 0..columns {
+                        let sum = format!("c{p}{i}_{j}");
+                        self.main.line(format!("{sum} = coopMultiplyAdd(a{i}, b{p}{j}, {sum});"));
+                    }
+                }
+            }
+            self.main.line("}");
+        }
+    }
+
+    /// Loads the matrix of a slice that is `outer` rows or columns into the subgroup's part, at depth `k` of the step.
+    fn load_matrix(&mut self, side: Side, name: &str, outer: u32, k: u32) {
+        let (role, part) = match side {
+            Side::Lhs => ("A", "part_row"),
+            Side::Rhs(_) => ("B", "part_column"),
+        };
+        let load = match (side, self.direction(side)) {
+            (Side::Lhs, Direction::Depth) | (Side::Rhs(_), Direction::Outer) => BY_ROWS,
+            (Side::Lhs, Direction::Outer) | (Side::Rhs(_), Direction::Depth) => BY_COLUMNS,
+        };
+        let (array, size, stride) = (side.array(self.contraction), self.tile.matrices, self.line_vectors(side));
+        let at = match self.direction(side) {
+            Direction::Depth => format!("{part} * {stride}u + {}u", outer * stride + k / 4),
+            Direction::Outer => format!("{part} / 4u + {}u", k * stride + outer / 4),
+        };
+        self.main.line(format!("let {name} = {load}<coop_mat{size}x{size}<f16, {role}>>(&{array}[{at}], {stride}u);"));
+    }
+
+    /// Multiplies along the whole depth, where all loads lie inside the operands.
+    pub(super) fn multiply_inside(&mut self) {
+        let depth = self.tile.depth;
+        for side in self.staged() {
+            self.declare_lines(side);
+        }
+        let prefetch = prefetches(&self.tile);
+        if prefetch {
+            self.main.line("if k_begin < k_end {");
+            self.fetch_lines("k_begin");
+            self.main.line("}");
+        }
+        self.main.line(format!("for (var k0 = k_begin; k0 < k_end; k0 += {depth}u) {{"));
+        if !prefetch {
+            self.fetch_lines("k0");
+        }
+        for side in self.staged() {
+            self.fill_lines(side);
+        }
+        self.main.line("workgroupBarrier();");
+        if prefetch {
+            self.main.line(format!("if k0 + {depth}u < k_end {{"));
+            self.fetch_lines(&format!("k0 + {depth}u"));
+            self.main.line("}");
+        }
+        self.multiply_matrices();
+        self.main.line("workgroupBarrier();");
+        self.main.line("}");
+    }
+
+    /// Lines of a slice that the workgroup loads at once, and how many times it does.
+    fn passes(&self, side: Side) -> [u32; 2] {
+        let [lines, length] = self.lines(side);
+        let at_once = self.tile.invocations() / (length / 4);
+        debug_assert!(lines.is_multiple_of(at_once), "every invocation takes part in every load");
+        [at_once, lines / at_once]
+    }
+
+    /// Declares, in vectors of four, from one line of an operand to the next (`{p}_lines`), the first of the tile
+    /// (`{p}_first`), and this invocation's place in the operand (`{p}_at`) and in the slice (`{p}_to`).
+    fn declare_lines(&mut self, side: Side) {
+        let (operand, direction) = (self.operand(side), self.direction(side));
+        let (p, access, batch) = (operand.prefix, operand.loads()[0], self.axes.batch as u8);
+        let (outer_axis, depth_axis) = if side == Side::Lhs { (batch, batch + 1) } else { (batch + 1, batch) };
+        let line_axis = if direction == Direction::Depth { outer_axis } else { depth_axis };
+        let stride = self.shader.uniform(Uniform::Stride { access, axis: line_axis });
+        let batches: Vec<Option<String>> = self.axes.batch_names().into_iter().map(Some).collect();
+        let offset = operand.offset(&mut self.shader, access, &batches);
+        let origin = match direction {
+            Direction::Depth => format!("{} * {p}_lines", side.origin()),
+            Direction::Outer => format!("{} / 4u", side.origin()),
+        };
+        let [at_once, count] = self.passes(side);
+        let (vectors, slice_vectors) = (self.lines(side)[1] / 4, self.line_vectors(side));
+        self.main.line(format!("let {p}_lines = {stride} / 4u;"));
+        self.main.line(format!("let {p}_first = ({offset}) / 4u + {origin};"));
+        self.main.line(format!("let {p}_at = local / {vectors}u * {p}_lines + local % {vectors}u;"));
+        self.main.line(format!("let {p}_to = local / {vectors}u * {slice_vectors}u + local % {vectors}u;"));
+        for l in 0..count {
+            self.main.line(format!("let {p}{l}_line = {}u * {p}_lines;", l * at_once));
+            self.main.line(format!("var {p}{l}_x: vec4<f16>;"));
+        }
+    }
+
+    /// Loads the slices of the step that starts at depth `step` into registers.
+    fn fetch_lines(&mut self, step: &str) {
+        for side in self.staged() {
+            let operand = self.operand(side);
+            let p = operand.prefix;
+            self.main.line("{");
+            self.main.line(match self.direction(side) {
+                Direction::Depth => format!("let step = {p}_first + ({step}) / 4u;"),
+                Direction::Outer => format!("let step = {p}_first + ({step}) * {p}_lines;"),
+            });
+            let access = operand.loads()[0];
+            let buffer = operand.buffer(&mut self.shader, access);
+            for l in 0..self.passes(side)[1] {
+                self.main.line(format!("{p}{l}_x = {buffer}[{p}_at + (step + {p}{l}_line)];"));
+            }
+            self.main.line("}");
+        }
+    }
+
+    /// Writes the fetched slice to workgroup memory.
+    fn fill_lines(&mut self, side: Side) {
+        let (p, array) = (self.operand(side).prefix, side.array(self.contraction));
+        let [at_once, count] = self.passes(side);
+        for l in 0..count {
+            let line = l * at_once * self.line_vectors(side);
+            self.main.line(format!("{array}[{p}_to + {line}u] = {p}{l}_x;"));
+        }
+    }
+
+    /// Hands the sums to the epilogue.
+    pub(super) fn store_matrices(&mut self) {
+        debug_assert!(self.sum == DType::F32, "matrices sum in f32");
+        let [rows, columns] = self.matrix_counts();
+        self.main.line(format!("let matrix = subgroup * {}u;", matrix_elements(&self.tile) / 4));
+        for i in 0..rows {
+            for j in 0..columns {
+                self.store_matrix(i, j);
+            }
+        }
+    }
+
+    fn store_matrix(&mut self, i: u32, j: u32) {
+        let (size, arrays) = (self.tile.matrices, self.sum_arrays());
+        let (stride, across) = ((size + SUMS_PAD) / 4, size / 4);
+        // Matrices before this one were read from the same place.
+        if i + j > 0 {
+            self.main.line("workgroupBarrier();");
+        }
+        for (p, array) in self.products.iter().zip(&arrays) {
+            self.main.line(format!("coopStoreT(c{p}{i}_{j}, &{array}[matrix], {stride}u);"));
+        }
+        self.main.line("workgroupBarrier();");
+        let suffix = self.product.map_or(String::new(), |product| product.to_string());
+        let mut lines = Lines::default();
+        lines.line(format!("for (var v = subgroup_lane; v < {}u; v += subgroup_size) {{", size * across));
+        lines.line(format!("let row = row0 + part_row + {}u + v / {across}u;", i * size));
+        lines.line(format!("let column = column0 + part_column + {}u + v % {across}u * 4u;", j * size));
+        let at = format!("matrix + v / {across}u * {stride}u + v % {across}u");
+        let sums = arrays.iter().map(|array| format!("{array}[{at}]")).collect::<Vec<_>>().join(", ");
+        let finish = format!("finish{suffix}(batch, {}row, column, {sums});", self.axes.batch_arguments());
+        if self.tile.is_moved_inside() {
+            // What lies before belongs to the tiles before.
+            lines.line("if row >= first_row && column >= first_column {");
+            lines.line(finish);
+            lines.line("}");
+        } else {
+            lines.line(finish);
+        }
+        lines.line("}");
+        self.main.append(&lines);
+    }
+}

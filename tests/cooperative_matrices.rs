@@ -1,0 +1,90 @@
+//! Products of `f16` in cooperative matrices, whose texts software adapters run in software (`fuse_test_support::matrices`);
+//! on adapters that have them, the other suites of products run them as they are.
+
+use fuse_runtime::Device;
+use fuse_test_support::{Program, Sweep, compile, data, matrices};
+
+/// Below, at and beyond tiles; of the depth some are whole steps of 64, some of 32, some of neither.
+const SIZES: &[[(&str, usize); 3]] = &[
+    [("M", 1), ("N", 4), ("K", 64)],
+    [("M", 16), ("N", 16), ("K", 32)],
+    [("M", 33), ("N", 68), ("K", 128)],
+    [("M", 68), ("N", 36), ("K", 36)],
+    [("M", 132), ("N", 132), ("K", 192)],
+    [("M", 8), ("N", 12), ("K", 4)],
+    [("M", 4), ("N", 8), ("K", 0)],
+];
+
+fn check(source: &str, batch: &[(&str, usize)]) -> Vec<Program> {
+    let mut sweep = Sweep::new("cooperative matrices");
+    let programs: Vec<Program> = compile(source)
+        .iter()
+        .map(|program| matrices::in_software(program).unwrap_or_else(|e| panic!("{e}")))
+        .collect();
+    for program in &programs {
+        for (seed, dims) in SIZES.iter().enumerate() {
+            let dims = [dims.as_slice(), batch].concat();
+            sweep.run(program, &data::inputs(&program.graph, &dims, seed as u64));
+        }
+    }
+    sweep.finish();
+    programs
+}
+
+#[test]
+fn every_direction_of_the_operands() {
+    check(
+        "pub fn plain(x: f16[M, K], w: f16[K, N]) -> f16[M, N] { matmul(x, w) }
+         pub fn left(x: f16[K, M], w: f16[K, N]) -> f16[M, N] { matmul(transpose(x), w) }
+         pub fn right(x: f16[M, K], w: f16[N, K]) -> f16[M, N] { matmul(x, transpose(w)) }
+         pub fn both(x: f16[K, M], w: f16[N, K]) -> f16[M, N] { matmul(transpose(x), transpose(w)) }",
+        &[],
+    );
+}
+
+#[test]
+fn epilogues_and_batches() {
+    check(
+        "pub fn f(x: f16[B, M, K], w: f16[K, N], b: f16[N], r: f16[B, M, N]) -> f16[B, M, N] { relu(matmul(x, w) + b + r) }
+         pub fn mixed(x: f16[M, K], w: f16[K, N], b: f32[N]) -> f32[M, N] { (matmul(x, w) as f32) * 2.0 + b }",
+        &[("B", 3)],
+    );
+}
+
+#[test]
+fn products_that_share_an_operand() {
+    let gate =
+        "pub fn gate(x: f16[M, K], g: f16[K, N], u: f16[K, N]) -> f16[M, N] { silu(matmul(x, g)) * matmul(x, u) }";
+    let apart =
+        "pub fn apart(x: f16[M, K], q: f16[K, N], k: f16[K, N], v: f16[K, N]) -> (f16[M, N], f16[M, N], f16[M, N]) {
+        (matmul(x, q), relu(matmul(x, k)), matmul(x, v))
+    }";
+    for source in [gate, apart] {
+        let programs = check(source, &[]);
+        assert_eq!(programs[0].function.kernels.len(), 1, "{}", programs[0].function.plan);
+    }
+}
+
+/// Whether some variant of a function's first plan uses cooperative matrices.
+fn uses_matrices(source: &str) -> bool {
+    let function = compile(source)[0].function;
+    function.kernels.iter().flat_map(|kernel| kernel.variants.iter()).any(|variant| variant.features.matrices > 0)
+}
+
+#[test]
+fn only_stored_f16_is_multiplied_in_matrices() {
+    assert!(uses_matrices("pub fn f(x: f16[M, K], w: f16[K, N]) -> f16[M, N] { matmul(x, w) }"));
+    assert!(!uses_matrices("pub fn f(x: f32[M, K], w: f32[K, N]) -> f32[M, N] { matmul(x, w) }"));
+    // Computed in f32, this would be rounded on its way into a matrix.
+    assert!(!uses_matrices("pub fn f(x: f16[M, K], w: f16[K, N]) -> f16[M, N] { matmul(x * 0.3, w) }"));
+}
+
+#[test]
+fn adapters_without_matrices_refuse_their_variants() {
+    let device = Device::builder().without_cooperative_matrices().build_blocking().unwrap();
+    assert_eq!(device.info().features.matrices, 0);
+    let program = &compile("pub fn f(x: f16[M, K], w: f16[K, N]) -> f16[M, N] { matmul(x, w) }")[0];
+    let explanation = device.explain(program.function, &[&[64, 64], &[64, 64]]).unwrap();
+    let (_, verdict) = &explanation.kernels[0].variants[0];
+    assert!(verdict.as_ref().unwrap_err().contains("cooperative matrices"), "{explanation}");
+}

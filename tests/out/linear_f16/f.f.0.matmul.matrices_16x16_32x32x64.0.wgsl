@@ -1,0 +1,175 @@
+enable f16;
+enable wgpu_cooperative_matrix;
+
+struct Params {
+  extent_0: u32,
+  extent_1: u32,
+  extent_2: u32,
+  offset_2: u32,
+  workgroups: u32,
+  row_tiles: u32,
+  column_tiles: u32,
+  stride_0_0: u32,
+  offset_0: u32,
+  stride_1_1: u32,
+  offset_1: u32,
+}
+
+@group(0) @binding(0) var<uniform> p: Params;
+@group(0) @binding(1) var<storage, read> in_x: array<vec4<f16>>;
+@group(0) @binding(2) var<storage, read> in_w: array<vec4<f16>>;
+@group(0) @binding(3) var<storage, read> in_b: array<vec4<f16>>;
+@group(0) @binding(4) var<storage, read_write> result_0: array<vec4<f16>>;
+
+fn fuse_erf4(x: vec4<f32>) -> vec4<f32> {
+  let t = abs(x);
+  let s = x * x;
+  let near = x + x * (vec4<f32>(0.128379166) + s * (vec4<f32>(-0.376125336) + s * (vec4<f32>(0.112819925) + s * (vec4<f32>(-0.0267681349) + s * (vec4<f32>(0.00499119423) + s * vec4<f32>(-0.000596761703))))));
+  let u = (vec4<f32>(0.000383197126) + t * vec4<f32>(-0.0000172853470)) * s + (vec4<f32>(0.0242546219) + t * vec4<f32>(-0.00388396438));
+  let e = ((u * t + vec4<f32>(-0.106777877)) * t + vec4<f32>(-0.634846687)) * t + vec4<f32>(-0.128717512);
+  let far = vec4<f32>(1.0) - exp(e * t - t);
+  return select(select(far, -far, x < vec4<f32>(0.0)), near, t <= vec4<f32>(0.927734375));
+}
+fn fuse_gelu4(x: vec4<f32>) -> vec4<f32> {
+  return vec4<f32>(0.5) * x * (vec4<f32>(1.0) + fuse_erf4(x * vec4<f32>(0.70710678)));
+}
+fn finish(batch: u32, row: u32, column: u32, sum: vec4<f32>) {
+  if row >= p.extent_0 || column >= p.extent_1 {
+    return;
+  }
+  let x2 = vec4<f32>(in_b[(p.offset_2 + column) / 4u]);
+  let v0 = sum;
+  let v1 = x2;
+  let v2 = v0 + v1;
+  let v3 = fuse_gelu4(v2);
+  let at = (batch * p.extent_0 + row) * p.extent_1 + column;
+  result_0[at / 4u] = vec4<f16>(v3);
+}
+var<workgroup> lhs_tile: array<vec4<f16>, 576>;
+var<workgroup> rhs_tile: array<vec4<f16>, 576>;
+var<workgroup> sums: array<vec4<f32>, 320>;
+
+@compute @workgroup_size(128)
+fn main(
+  @builtin(workgroup_id) workgroup: vec3<u32>,
+  @builtin(num_workgroups) workgroups: vec3<u32>,
+  @builtin(local_invocation_index) local: u32,
+  @builtin(subgroup_id) subgroup: u32,
+  @builtin(num_subgroups) subgroups: u32,
+  @builtin(subgroup_size) subgroup_size: u32,
+  @builtin(subgroup_invocation_id) subgroup_lane: u32,
+) {
+  let id = workgroup.x + workgroup.y * workgroups.x;
+  if id >= p.workgroups {
+    return;
+  }
+  let tile = id;
+  let batch = 0u;
+  let k_begin = 0u;
+  let k_end = p.extent_2;
+  let first_row = tile / p.column_tiles * 32u;
+  let first_column = tile % p.column_tiles * 32u;
+  let row0 = min(first_row, p.extent_0 - 32u);
+  let column0 = min(first_column, p.extent_1 - 32u);
+  let part_row = subgroup / 2u * 16u;
+  let part_column = subgroup % 2u * 16u;
+  var c0_0 = coop_mat16x16<f32, C>();
+  let a_lines = p.stride_0_0 / 4u;
+  let a_first = (p.offset_0) / 4u + row0 * a_lines;
+  let a_at = local / 16u * a_lines + local % 16u;
+  let a_to = local / 16u * 18u + local % 16u;
+  let a0_line = 0u * a_lines;
+  var a0_x: vec4<f16>;
+  let a1_line = 8u * a_lines;
+  var a1_x: vec4<f16>;
+  let a2_line = 16u * a_lines;
+  var a2_x: vec4<f16>;
+  let a3_line = 24u * a_lines;
+  var a3_x: vec4<f16>;
+  let b_lines = p.stride_1_1 / 4u;
+  let b_first = (p.offset_1) / 4u + column0 * b_lines;
+  let b_at = local / 16u * b_lines + local % 16u;
+  let b_to = local / 16u * 18u + local % 16u;
+  let b0_line = 0u * b_lines;
+  var b0_x: vec4<f16>;
+  let b1_line = 8u * b_lines;
+  var b1_x: vec4<f16>;
+  let b2_line = 16u * b_lines;
+  var b2_x: vec4<f16>;
+  let b3_line = 24u * b_lines;
+  var b3_x: vec4<f16>;
+  if k_begin < k_end {
+    {
+      let step = a_first + (k_begin) / 4u;
+      a0_x = in_x[a_at + (step + a0_line)];
+      a1_x = in_x[a_at + (step + a1_line)];
+      a2_x = in_x[a_at + (step + a2_line)];
+      a3_x = in_x[a_at + (step + a3_line)];
+    }
+    {
+      let step = b_first + (k_begin) / 4u;
+      b0_x = in_w[b_at + (step + b0_line)];
+      b1_x = in_w[b_at + (step + b1_line)];
+      b2_x = in_w[b_at + (step + b2_line)];
+      b3_x = in_w[b_at + (step + b3_line)];
+    }
+  }
+  for (var k0 = k_begin; k0 < k_end; k0 += 64u) {
+    lhs_tile[a_to + 0u] = a0_x;
+    lhs_tile[a_to + 144u] = a1_x;
+    lhs_tile[a_to + 288u] = a2_x;
+    lhs_tile[a_to + 432u] = a3_x;
+    rhs_tile[b_to + 0u] = b0_x;
+    rhs_tile[b_to + 144u] = b1_x;
+    rhs_tile[b_to + 288u] = b2_x;
+    rhs_tile[b_to + 432u] = b3_x;
+    workgroupBarrier();
+    if k0 + 64u < k_end {
+      {
+        let step = a_first + (k0 + 64u) / 4u;
+        a0_x = in_x[a_at + (step + a0_line)];
+        a1_x = in_x[a_at + (step + a1_line)];
+        a2_x = in_x[a_at + (step + a2_line)];
+        a3_x = in_x[a_at + (step + a3_line)];
+      }
+      {
+        let step = b_first + (k0 + 64u) / 4u;
+        b0_x = in_w[b_at + (step + b0_line)];
+        b1_x = in_w[b_at + (step + b1_line)];
+        b2_x = in_w[b_at + (step + b2_line)];
+        b3_x = in_w[b_at + (step + b3_line)];
+      }
+    }
+    {
+      let a0 = coopLoadT<coop_mat16x16<f16, A>>(&lhs_tile[part_row * 18u + 0u], 18u);
+      let b0 = coopLoad<coop_mat16x16<f16, B>>(&rhs_tile[part_column * 18u + 0u], 18u);
+      c0_0 = coopMultiplyAdd(a0, b0, c0_0);
+    }
+    {
+      let a0 = coopLoadT<coop_mat16x16<f16, A>>(&lhs_tile[part_row * 18u + 4u], 18u);
+      let b0 = coopLoad<coop_mat16x16<f16, B>>(&rhs_tile[part_column * 18u + 4u], 18u);
+      c0_0 = coopMultiplyAdd(a0, b0, c0_0);
+    }
+    {
+      let a0 = coopLoadT<coop_mat16x16<f16, A>>(&lhs_tile[part_row * 18u + 8u], 18u);
+      let b0 = coopLoad<coop_mat16x16<f16, B>>(&rhs_tile[part_column * 18u + 8u], 18u);
+      c0_0 = coopMultiplyAdd(a0, b0, c0_0);
+    }
+    {
+      let a0 = coopLoadT<coop_mat16x16<f16, A>>(&lhs_tile[part_row * 18u + 12u], 18u);
+      let b0 = coopLoad<coop_mat16x16<f16, B>>(&rhs_tile[part_column * 18u + 12u], 18u);
+      c0_0 = coopMultiplyAdd(a0, b0, c0_0);
+    }
+    workgroupBarrier();
+  }
+  let matrix = subgroup * 80u;
+  coopStoreT(c0_0, &sums[matrix], 5u);
+  workgroupBarrier();
+  for (var v = subgroup_lane; v < 64u; v += subgroup_size) {
+    let row = row0 + part_row + 0u + v / 4u;
+    let column = column0 + part_column + 0u + v % 4u * 4u;
+    if row >= first_row && column >= first_column {
+      finish(batch, row, column, sums[matrix + v / 4u * 5u + v % 4u]);
+    }
+  }
+}
