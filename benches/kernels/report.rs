@@ -1,4 +1,4 @@
-//! Results as JSON lines, one per case, and as a table for people.
+//! Results as JSON lines, one per case, and as tables for people: kernels, and what launches cost the host.
 
 use std::{fs::File, io::Write, path::Path, time::Duration};
 
@@ -56,17 +56,35 @@ impl Row {
     }
 }
 
+/// What something costs the host.
+pub(crate) struct Cost {
+    /// What is done.
+    pub(crate) case: &'static str,
+    /// The times.
+    pub(crate) times: Times,
+    /// Its median, and that of the same encoded by hand.
+    pub(crate) above: Option<(Duration, Duration)>,
+}
+
+impl Cost {
+    /// Microseconds above the same encoded by hand.
+    fn above(&self) -> Option<f64> {
+        self.above.map(|(ours, by_hand)| micros(ours) - micros(by_hand))
+    }
+}
+
 /// Where results go.
 pub(crate) struct Report {
     lines: Option<File>,
     adapter: String,
     rows: Vec<Row>,
+    costs: Vec<Cost>,
 }
 
 impl Report {
     /// A report about an adapter, with JSON lines in `path` if one is given.
     pub(crate) fn new(adapter: String, path: Option<&Path>) -> std::io::Result<Self> {
-        Ok(Self { lines: path.map(File::create).transpose()?, adapter, rows: vec![] })
+        Ok(Self { lines: path.map(File::create).transpose()?, adapter, rows: vec![], costs: vec![] })
     }
 
     /// Adds a case, and prints it at once: a long run that is cut short loses nothing.
@@ -87,13 +105,39 @@ impl Report {
         Ok(())
     }
 
-    /// Whether nothing was measured.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.rows.is_empty()
+    /// Adds a cost of the host, and prints it at once.
+    pub(crate) fn add_cost(&mut self, cost: Cost) -> std::io::Result<()> {
+        let Times { median, min, max, .. } = cost.times;
+        println!("{:<42} {:>11.2} µs [{:.2} .. {:.2}]", cost.case, micros(median), micros(min), micros(max));
+        if let Some(file) = &mut self.lines {
+            writeln!(file, "{}", cost_line(&self.adapter, &cost))?;
+        }
+        self.costs.push(cost);
+        Ok(())
     }
 
-    /// The rows with rates, for documents.
-    pub(crate) fn table(&self) -> String {
+    /// Whether nothing was measured.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rows.is_empty() && self.costs.is_empty()
+    }
+
+    /// Every table that has rows, for documents.
+    pub(crate) fn tables(&self) -> String {
+        let tables =
+            [(!self.rows.is_empty()).then(|| self.table()), (!self.costs.is_empty()).then(|| self.cost_table())];
+        tables.into_iter().flatten().collect::<Vec<_>>().join("\n")
+    }
+
+    fn cost_table(&self) -> String {
+        let mut table = String::from("| time of the host | µs | µs above by hand |\n|---|---|---|\n");
+        for cost in &self.costs {
+            let above = cost.above().map_or("–".to_owned(), |above| format!("{above:.2}"));
+            table += &format!("| {} | {:.2} | {above} |\n", cost.case, micros(cost.times.median));
+        }
+        table
+    }
+
+    fn table(&self) -> String {
         let mut table = String::from("| case | size | variant | µs | GPU µs | TFLOP/s | GB/s | tokens/s |\n");
         table += "|---|---|---|---|---|---|---|---|\n";
         for row in &self.rows {
@@ -135,5 +179,17 @@ fn line(adapter: &str, row: &Row) -> serde_json::Value {
         "gb_per_s": row.gigabytes(),
         "tokens_per_s": row.tokens / row.seconds(),
         "error_over_bound": row.error,
+    })
+}
+
+fn cost_line(adapter: &str, cost: &Cost) -> serde_json::Value {
+    json!({
+        "adapter": adapter,
+        "case": cost.case,
+        "median_us": micros(cost.times.median),
+        "min_us": micros(cost.times.min),
+        "max_us": micros(cost.times.max),
+        "above_by_hand_us": cost.above(),
+        "launches_per_batch": cost.times.launches,
     })
 }

@@ -63,7 +63,9 @@ impl Device {
 
 /// Whether this thread captures the launches of `device`.
 pub(crate) fn is_open(device: &Device) -> bool {
-    OPEN.with_borrow(|open| open.as_ref().is_some_and(|capture| capture.device.is(device)))
+    let of_device = |capture: &Capture| capture.device.is(device);
+    // A thread that ends has no capture any more, and one that is at work on its capture (a driver's callback) has one.
+    OPEN.try_with(|open| open.try_borrow().map_or(true, |open| open.as_ref().is_some_and(of_device))).unwrap_or(false)
 }
 
 /// An error if this thread captures the launches of `device`, which cannot hold `what`.
@@ -74,7 +76,7 @@ pub(crate) fn forbid(device: &Device, what: &'static str) -> Result<(), Error> {
 /// Runs `f` on this thread's capture.
 pub(crate) fn with_open<R>(f: impl FnOnce(&mut Capture) -> Result<R, Error>) -> Result<R, Error> {
     let none = || Error::Internal { message: "no capture is open on this thread".into() };
-    OPEN.with_borrow_mut(|open| f(open.as_mut().ok_or_else(none)?))
+    OPEN.with(|open| f(open.try_borrow_mut().ok().as_deref_mut().and_then(Option::as_mut).ok_or_else(none)?))
 }
 
 /// Ends the capture also when the captured closure fails or panics.
@@ -82,13 +84,14 @@ struct Guard;
 
 impl Guard {
     fn open(device: &Device) -> Result<Self, Error> {
-        OPEN.with_borrow_mut(|open| match open {
-            Some(_) => Err(Error::Capturing { what: "another capture" }),
-            None => {
+        let start = |open: &RefCell<Option<Capture>>| match open.try_borrow_mut().as_deref_mut() {
+            Ok(open @ None) => {
                 *open = Some(Capture::new(device));
                 Ok(Self)
             }
-        })
+            Ok(Some(_)) | Err(_) => Err(Error::Capturing { what: "another capture" }),
+        };
+        OPEN.try_with(start).map_err(|_| Error::Internal { message: "a thread that ends cannot capture".into() })?
     }
 
     fn finish(self) -> Result<Sequence, Error> {
