@@ -1,8 +1,9 @@
 //! What a launch costs the host: time of the calling thread per launch, per replayed dispatch, and until the first
 //! result of a process.
 //!
-//! Kernels are so small that the GPU is never what is waited for. Costs include a launch's share of submissions; waiting
-//! happens between the rounds and does not count, except in chains, whose time is that of the whole chain.
+//! Kernels are so small that a GPU is never what is waited for. Costs include a launch's share of submissions; waiting
+//! happens between the rounds and does not count, except in chains, whose time is that of the whole chain. Software
+//! drivers compute within the submission, so calls that submit nothing are also reported by themselves.
 
 use std::{
     cell::{Cell, RefCell},
@@ -17,7 +18,7 @@ use crate::{
     by_hand::ByHand,
     cases,
     measure::{Effort, Times, measure},
-    report::{Cost, Report},
+    report::{Cost, Report, Spent},
 };
 
 fuse! {
@@ -49,63 +50,77 @@ pub(crate) fn run(
     wanted: impl Fn(&str) -> bool,
     report: &mut Report,
 ) -> Result<(), Box<dyn std::error::Error>> {
-    let mut add = |case: &'static str, times: Times, by_hand: Option<Duration>| {
-        report.add_cost(Cost { case, times, above: by_hand.map(|hand| (times.median, hand)) })
-    };
+    let mut add = |(case, spent): Measured, by_hand: Option<Spent>| report.add_cost(Cost { case, spent, by_hand });
     if wanted("launches") {
         let mut hand = ByHand::new(&device.info().name, ELEMENTS as u32)?;
         let one = by_hand(effort, &mut hand);
-        add("launch, by hand", one, None)?;
-        for (case, times) in launches(device, effort)? {
-            add(case, times, Some(one.median))?;
+        add(("launch, by hand", one), None)?;
+        for measured in launches(device, effort)? {
+            add(measured, Some(one))?;
         }
-        for (case, times) in replays(device, effort)? {
-            add(case, times, Some(one.median))?;
+        for measured in replays(device, effort)? {
+            add(measured, Some(one))?;
         }
         let chain = hand_chain(effort, hand)?;
-        add("launch chain, by hand, GPU included", chain, None)?;
-        for (case, times) in chains(device, effort)? {
-            add(case, times, Some(chain.median))?;
+        add(("launch chain, by hand, GPU included", chain), None)?;
+        for measured in chains(device, effort)? {
+            add(measured, Some(chain))?;
         }
     }
     if wanted("first result") {
-        for (case, times) in first_results(effort)? {
-            add(case, times, None)?;
+        for measured in first_results(effort)? {
+            add(measured, None)?;
         }
     }
     Ok(())
 }
 
-/// Times of one of `calls` calls of `launch` with their submission; `wait` is not timed.
+/// A case and what it took.
+type Measured = (&'static str, Spent);
+
+/// Times of one of `calls` calls of `launch`, with and without their submissions; `wait` is not timed.
 fn cost<E>(
     effort: Effort,
     calls: u32,
     mut launch: impl FnMut() -> Result<(), E>,
     mut submit: impl FnMut() -> Result<(), E>,
     mut wait: impl FnMut() -> Result<(), E>,
-) -> Result<Times, E> {
-    let mut round = || {
+) -> Result<Spent, E> {
+    let mut single = Vec::with_capacity(calls as usize * effort.batches * ROUNDS);
+    let mut round = |single: &mut Vec<Duration>| {
+        single.clear();
         let start = Instant::now();
+        let mut last = start;
         for _ in 0..calls {
             launch()?;
+            let now = Instant::now();
+            single.push(now - last);
+            last = now;
         }
         submit()?;
         let time = start.elapsed() / calls;
         wait()?;
-        Ok(time)
+        Ok((time, quartile(single)))
     };
     let start = Instant::now();
     while start.elapsed() < effort.warm_up {
-        round()?;
+        round(&mut single)?;
     }
-    let times = (0..effort.batches * ROUNDS).map(|_| round()).collect::<Result<Vec<_>, _>>()?;
-    Ok(Times::of(times, calls))
+    let rounds = (0..effort.batches * ROUNDS).map(|_| round(&mut single)).collect::<Result<Vec<_>, _>>()?;
+    let (times, recording): (Vec<_>, Vec<_>) = rounds.into_iter().unzip();
+    Ok(Spent { times: Times::of(times, calls), recording: Some(Times::of(recording, calls).median) })
 }
 
-fn by_hand(effort: Effort, hand: &mut ByHand) -> Times {
+/// The lower quartile: of calls some of which submit, one that does not.
+fn quartile(times: &mut [Duration]) -> Duration {
+    times.sort();
+    times[times.len() / 4]
+}
+
+fn by_hand(effort: Effort, hand: &mut ByHand) -> Spent {
     let hand = RefCell::new(hand);
-    let never = |times: Result<Times, std::convert::Infallible>| match times {
-        Ok(times) => times,
+    let never = |spent: Result<Spent, std::convert::Infallible>| match spent {
+        Ok(spent) => spent,
         Err(never) => match never {},
     };
     never(cost(
@@ -135,7 +150,7 @@ fn wrong(found: f32, expected: f32) -> Error {
     Error::Internal { message: format!("a chain of launches gives {found}, expected {expected}") }
 }
 
-fn launches(device: &Device, effort: Effort) -> Result<Vec<(&'static str, Times)>, Error> {
+fn launches(device: &Device, effort: Effort) -> Result<Vec<Measured>, Error> {
     let (x, b) = operands(device)?;
     let mut y = Tensor1::zeros(device, [ELEMENTS])?;
     let number = 1f32;
@@ -150,7 +165,7 @@ fn launches(device: &Device, effort: Effort) -> Result<Vec<(&'static str, Times)
     ])
 }
 
-fn replays(device: &Device, effort: Effort) -> Result<Vec<(&'static str, Times)>, Error> {
+fn replays(device: &Device, effort: Effort) -> Result<Vec<Measured>, Error> {
     let (x, b) = operands(device)?;
     let timed = |calls: u32, launch: &mut dyn FnMut() -> Result<(), Error>| {
         cost(effort, calls, launch, || device.submit(), || device.synchronize())
@@ -158,8 +173,7 @@ fn replays(device: &Device, effort: Effort) -> Result<Vec<(&'static str, Times)>
     let (mut one, y) = device.capture(|| step(&x, &b))?;
     let (long, z) = device.capture(|| (1..LENGTH).try_fold(step(&x, &b)?, |x, _| step(&x, &b)))?;
     let alone = timed(CALLS, &mut || one.replay())?;
-    let mut many = timed(CALLS / LENGTH, &mut || long.replay())?;
-    many.per(LENGTH);
+    let many = timed(CALLS / LENGTH, &mut || long.replay())?.per(LENGTH);
     for (result, expected) in [(y, 1.0), (z, LENGTH as f32)] {
         let found = result.to_vec_blocking()?[0];
         if found != expected {
@@ -181,7 +195,7 @@ fn replays(device: &Device, effort: Effort) -> Result<Vec<(&'static str, Times)>
     ])
 }
 
-fn hand_chain(effort: Effort, hand: ByHand) -> Result<Times, Error> {
+fn hand_chain(effort: Effort, hand: ByHand) -> Result<Spent, Error> {
     let hand = RefCell::new(hand);
     let start = hand.borrow_mut().first();
     let back = Cell::new(false);
@@ -203,10 +217,10 @@ fn hand_chain(effort: Effort, hand: ByHand) -> Result<Times, Error> {
         count.set(count.get() + 1);
     }
     let (found, expected) = (hand.borrow_mut().first(), start + count.get() as f32);
-    if found == expected { Ok(times) } else { Err(wrong(found, expected)) }
+    if found == expected { Ok(times.into()) } else { Err(wrong(found, expected)) }
 }
 
-fn chains(device: &Device, effort: Effort) -> Result<Vec<(&'static str, Times)>, Error> {
+fn chains(device: &Device, effort: Effort) -> Result<Vec<Measured>, Error> {
     let (x, b) = operands(device)?;
     let count = Cell::new(0u32);
     let state = RefCell::new(x);
@@ -242,13 +256,16 @@ fn chains(device: &Device, effort: Effort) -> Result<Vec<(&'static str, Times)>,
     if found != expected {
         return Err(wrong(found, expected));
     }
-    Ok(vec![("launch chain, each, GPU included", ordinary), ("replayed chain, each, GPU included", replayed)])
+    Ok(vec![
+        ("launch chain, each, GPU included", ordinary.into()),
+        ("replayed chain, each, GPU included", replayed.into()),
+    ])
 }
 
 /// From the start of a process to its first result, with the parts that the process sees: opening the device; upload,
 /// plan, pipeline and launch; waiting for the result. The first process may find the driver's caches cold and does not
 /// count.
-fn first_results(effort: Effort) -> Result<Vec<(&'static str, Times)>, Box<dyn std::error::Error>> {
+fn first_results(effort: Effort) -> Result<Vec<Measured>, Box<dyn std::error::Error>> {
     let mut samples: [Vec<Duration>; 4] = Default::default();
     for run in 0..=effort.batches {
         let start = Instant::now();
@@ -269,7 +286,7 @@ fn first_results(effort: Effort) -> Result<Vec<(&'static str, Times)>, Box<dyn s
         }
     }
     let names = ["first result of a process", "… opening the device", "… first launch", "… first readback"];
-    Ok(names.into_iter().zip(samples.map(|samples| Times::of(samples, 1))).collect())
+    Ok(names.into_iter().zip(samples.map(|samples| Times::of(samples, 1).into())).collect())
 }
 
 fn micros(count: u64) -> Duration {

@@ -56,20 +56,50 @@ impl Row {
     }
 }
 
+/// Time of the host.
+#[derive(Clone, Copy)]
+pub(crate) struct Spent {
+    /// All of it.
+    pub(crate) times: Times,
+    /// A call that submits nothing, where calls were timed by themselves.
+    pub(crate) recording: Option<Duration>,
+}
+
+impl From<Times> for Spent {
+    fn from(times: Times) -> Self {
+        Self { times, recording: None }
+    }
+}
+
+impl Spent {
+    /// The same per one of `parts` equal parts.
+    pub(crate) fn per(mut self, parts: u32) -> Self {
+        self.times.per(parts);
+        Self { recording: self.recording.map(|time| time / parts), ..self }
+    }
+}
+
 /// What something costs the host.
 pub(crate) struct Cost {
     /// What is done.
     pub(crate) case: &'static str,
-    /// The times.
-    pub(crate) times: Times,
-    /// Its median, and that of the same encoded by hand.
-    pub(crate) above: Option<(Duration, Duration)>,
+    /// What it takes.
+    pub(crate) spent: Spent,
+    /// What the same takes when it is encoded by hand.
+    pub(crate) by_hand: Option<Spent>,
 }
 
 impl Cost {
-    /// Microseconds above the same encoded by hand.
-    fn above(&self) -> Option<f64> {
-        self.above.map(|(ours, by_hand)| micros(ours) - micros(by_hand))
+    /// Microseconds, with what they are above those by hand.
+    fn total(&self) -> (f64, Option<f64>) {
+        let total = micros(self.spent.times.median);
+        (total, self.by_hand.map(|hand| total - micros(hand.times.median)))
+    }
+
+    /// The same of a call that submits nothing.
+    fn recording(&self) -> Option<(f64, Option<f64>)> {
+        let recording = micros(self.spent.recording?);
+        Some((recording, self.by_hand.and_then(|hand| Some(recording - micros(hand.recording?)))))
     }
 }
 
@@ -107,7 +137,7 @@ impl Report {
 
     /// Adds a cost of the host, and prints it at once.
     pub(crate) fn add_cost(&mut self, cost: Cost) -> std::io::Result<()> {
-        let Times { median, min, max, .. } = cost.times;
+        let Times { median, min, max, .. } = cost.spent.times;
         println!("{:<42} {:>11.2} µs [{:.2} .. {:.2}]", cost.case, micros(median), micros(min), micros(max));
         if let Some(file) = &mut self.lines {
             writeln!(file, "{}", cost_line(&self.adapter, &cost))?;
@@ -129,10 +159,15 @@ impl Report {
     }
 
     fn cost_table(&self) -> String {
-        let mut table = String::from("| time of the host | µs | µs above by hand |\n|---|---|---|\n");
+        let mut table =
+            String::from("| time of the host | µs | above by hand | µs without submissions | above by hand |\n");
+        table += "|---|---|---|---|---|\n";
+        let text = |value: Option<f64>| value.map_or("–".to_owned(), |value| format!("{value:.2}"));
         for cost in &self.costs {
-            let above = cost.above().map_or("–".to_owned(), |above| format!("{above:.2}"));
-            table += &format!("| {} | {:.2} | {above} |\n", cost.case, micros(cost.times.median));
+            let ((total, above), recording) = (cost.total(), cost.recording());
+            let (recorded, recorded_above) = (recording.map(|(time, _)| time), recording.and_then(|(_, above)| above));
+            let columns = [Some(total), above, recorded, recorded_above].map(text);
+            table += &format!("| {} | {} |\n", cost.case, columns.join(" | "));
         }
         table
     }
@@ -183,13 +218,17 @@ fn line(adapter: &str, row: &Row) -> serde_json::Value {
 }
 
 fn cost_line(adapter: &str, cost: &Cost) -> serde_json::Value {
+    let (total, above) = cost.total();
+    let recording = cost.recording();
     json!({
         "adapter": adapter,
         "case": cost.case,
-        "median_us": micros(cost.times.median),
-        "min_us": micros(cost.times.min),
-        "max_us": micros(cost.times.max),
-        "above_by_hand_us": cost.above(),
-        "launches_per_batch": cost.times.launches,
+        "median_us": total,
+        "min_us": micros(cost.spent.times.min),
+        "max_us": micros(cost.spent.times.max),
+        "above_by_hand_us": above,
+        "recording_us": recording.map(|(time, _)| time),
+        "recording_above_by_hand_us": recording.and_then(|(_, above)| above),
+        "launches_per_batch": cost.spent.times.launches,
     })
 }
