@@ -1,8 +1,9 @@
 //! Devices, tensors and launches for kernels compiled by `fuse!`.
 //!
 //! Data flows one way: tensors -> checked shapes (`check`) -> launch plan (`plan`) -> recording (`record`) ->
-//! submission -> readback (`readback`). Kernels arrive as artifacts ([`artifact::Function`]), compiled and validated
-//! while the program was built; this crate never generates shaders and does not link the compiler.
+//! submission -> readback (`readback`). A [`Sequence`] keeps what `plan` and `record` prepared (`capture`, `sequence`).
+//! Kernels arrive as artifacts ([`artifact::Function`]), compiled and validated while the program was built; this crate
+//! never generates shaders and does not link the compiler.
 //!
 //! ```no_run
 //! use fuse_runtime::{Device, Tensor2};
