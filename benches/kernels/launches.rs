@@ -72,6 +72,9 @@ pub(crate) fn run(
             add(measured, None)?;
         }
     }
+    if wanted("warm-up") {
+        add(("warm-up, per pipeline", warm_up(effort)?.into()), None)?;
+    }
     Ok(())
 }
 
@@ -260,6 +263,22 @@ fn chains(device: &Device, effort: Effort) -> Result<Vec<Measured>, Error> {
         ("launch chain, each, GPU included", ordinary.into()),
         ("replayed chain, each, GPU included", replayed.into()),
     ])
+}
+
+/// Creating all pipelines of a product with an epilogue, several at a time, on devices without a cache of their own.
+fn warm_up(effort: Effort) -> Result<Times, Error> {
+    let mut times = vec![];
+    let mut pipelines = 1;
+    for _ in 0..effort.batches {
+        let device = Device::builder().without_pipeline_cache().build_blocking()?;
+        let start = Instant::now();
+        device.warm_up(&[cases::linear::KERNELS])?;
+        times.push(start.elapsed());
+        pipelines = device.pipelines() as u32;
+    }
+    let mut times = Times::of(times, 1);
+    times.per(pipelines);
+    Ok(times)
 }
 
 /// From the start of a process to its first result, with the parts that the process sees: opening the device; upload,
