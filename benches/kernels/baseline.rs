@@ -74,7 +74,7 @@ pub(crate) fn copy(
     Ok(row)
 }
 
-async fn open(name: &str) -> Result<(wgpu::Device, wgpu::Queue), Box<dyn std::error::Error>> {
+pub(crate) async fn open(name: &str) -> Result<(wgpu::Device, wgpu::Queue), Box<dyn std::error::Error>> {
     let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
     let adapters = instance.enumerate_adapters(wgpu::Backends::all()).await;
     let adapter = adapters.into_iter().find(|adapter| adapter.get_info().name == name);
@@ -97,8 +97,8 @@ fn pipeline(device: &wgpu::Device) -> wgpu::ComputePipeline {
     })
 }
 
-fn buffer(device: &wgpu::Device, size: u64) -> wgpu::Buffer {
-    let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST;
+pub(crate) fn buffer(device: &wgpu::Device, size: u64) -> wgpu::Buffer {
+    let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
     device.create_buffer(&wgpu::BufferDescriptor { label: None, size, usage, mapped_at_creation: false })
 }
 

@@ -6,10 +6,12 @@
 
 mod baseline;
 mod blocks;
+mod by_hand;
 mod cases;
 mod data;
 #[path = "../../examples/minilm/encoder.rs"]
 mod encoder;
+mod launches;
 mod measure;
 mod report;
 
@@ -45,6 +47,9 @@ struct Options {
     /// Write one JSON object per case to this file
     #[arg(long)]
     json: Option<PathBuf>,
+    /// Print the parts of the time to this process's first result, and end
+    #[arg(long, hide = true)]
+    first_result: bool,
     /// Passed by `cargo bench`
     #[arg(long, hide = true)]
     bench: bool,
@@ -61,6 +66,9 @@ fn main() -> ExitCode {
 }
 
 fn run(options: &Options) -> Result<(), Box<dyn Error>> {
+    if options.first_result {
+        return Ok(launches::first_result()?);
+    }
     let device = Device::blocking()?;
     println!("{}\n", device.info());
     let effort = if options.quick { Effort::QUICK } else { Effort::FULL };
@@ -76,13 +84,14 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
             report.add(baseline::copy(&device.info().name, elements, size, effort)?)?;
         }
     }
+    launches::run(&device, effort, |name| wanted(name, ""), &mut report)?;
     let mut failures = vec![];
     for case in cases::all(&sizes) {
         if wanted(case.name, &case.size) {
             run_case(&device, &case, options, effort, &mut report, &mut failures)?;
         }
     }
-    println!("\n{}", report.table());
+    println!("\n{}", report.tables());
     match failures.len() {
         0 if report.is_empty() => Err(format!("no case matches {:?}", options.filter).into()),
         0 => Ok(()),

@@ -40,6 +40,20 @@ pub(crate) struct Times {
     pub(crate) launches: u32,
 }
 
+impl Times {
+    /// The times of batches of `launches`, at least one batch.
+    pub(crate) fn of(mut times: Vec<Duration>, launches: u32) -> Self {
+        times.sort();
+        Self { median: times[times.len() / 2], min: times[0], max: times[times.len() - 1], launches }
+    }
+
+    /// The same per one of `parts` equal parts.
+    pub(crate) fn per(&mut self, parts: u32) {
+        [&mut self.median, &mut self.min, &mut self.max].into_iter().for_each(|time| *time /= parts);
+        self.launches *= parts;
+    }
+}
+
 /// Largest number of launches of a batch: keeps the queue of a slow driver short.
 const MAX_LAUNCHES: f64 = 5_000.0;
 
@@ -67,9 +81,7 @@ pub(crate) fn measure(
             break;
         }
     }
-    let mut times = (0..effort.batches).map(|_| batch(launches)).collect::<Result<Vec<_>, _>>()?;
-    times.sort();
-    Ok(Times { median: times[times.len() / 2], min: times[0], max: times[times.len() - 1], launches })
+    Ok(Times::of((0..effort.batches).map(|_| batch(launches)).collect::<Result<Vec<_>, _>>()?, launches))
 }
 
 /// What GPU timestamps say about a launch.

@@ -1,4 +1,4 @@
-//! Results as JSON lines, one per case, and as a table for people.
+//! Results as JSON lines, one per case, and as tables for people: kernels, and what launches cost the host.
 
 use std::{fs::File, io::Write, path::Path, time::Duration};
 
@@ -56,17 +56,65 @@ impl Row {
     }
 }
 
+/// Time of the host.
+#[derive(Clone, Copy)]
+pub(crate) struct Spent {
+    /// All of it.
+    pub(crate) times: Times,
+    /// A call that submits nothing, where calls were timed by themselves.
+    pub(crate) recording: Option<Duration>,
+}
+
+impl From<Times> for Spent {
+    fn from(times: Times) -> Self {
+        Self { times, recording: None }
+    }
+}
+
+impl Spent {
+    /// The same per one of `parts` equal parts.
+    pub(crate) fn per(mut self, parts: u32) -> Self {
+        self.times.per(parts);
+        Self { recording: self.recording.map(|time| time / parts), ..self }
+    }
+}
+
+/// What something costs the host.
+pub(crate) struct Cost {
+    /// What is done.
+    pub(crate) case: &'static str,
+    /// What it takes.
+    pub(crate) spent: Spent,
+    /// What the same takes when it is encoded by hand.
+    pub(crate) by_hand: Option<Spent>,
+}
+
+impl Cost {
+    /// Microseconds, with what they are above those by hand.
+    fn total(&self) -> (f64, Option<f64>) {
+        let total = micros(self.spent.times.median);
+        (total, self.by_hand.map(|hand| total - micros(hand.times.median)))
+    }
+
+    /// The same of a call that submits nothing.
+    fn recording(&self) -> Option<(f64, Option<f64>)> {
+        let recording = micros(self.spent.recording?);
+        Some((recording, self.by_hand.and_then(|hand| Some(recording - micros(hand.recording?)))))
+    }
+}
+
 /// Where results go.
 pub(crate) struct Report {
     lines: Option<File>,
     adapter: String,
     rows: Vec<Row>,
+    costs: Vec<Cost>,
 }
 
 impl Report {
     /// A report about an adapter, with JSON lines in `path` if one is given.
     pub(crate) fn new(adapter: String, path: Option<&Path>) -> std::io::Result<Self> {
-        Ok(Self { lines: path.map(File::create).transpose()?, adapter, rows: vec![] })
+        Ok(Self { lines: path.map(File::create).transpose()?, adapter, rows: vec![], costs: vec![] })
     }
 
     /// Adds a case, and prints it at once: a long run that is cut short loses nothing.
@@ -87,13 +135,44 @@ impl Report {
         Ok(())
     }
 
-    /// Whether nothing was measured.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.rows.is_empty()
+    /// Adds a cost of the host, and prints it at once.
+    pub(crate) fn add_cost(&mut self, cost: Cost) -> std::io::Result<()> {
+        let Times { median, min, max, .. } = cost.spent.times;
+        println!("{:<42} {:>11.2} µs [{:.2} .. {:.2}]", cost.case, micros(median), micros(min), micros(max));
+        if let Some(file) = &mut self.lines {
+            writeln!(file, "{}", cost_line(&self.adapter, &cost))?;
+        }
+        self.costs.push(cost);
+        Ok(())
     }
 
-    /// The rows with rates, for documents.
-    pub(crate) fn table(&self) -> String {
+    /// Whether nothing was measured.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rows.is_empty() && self.costs.is_empty()
+    }
+
+    /// Every table that has rows, for documents.
+    pub(crate) fn tables(&self) -> String {
+        let tables =
+            [(!self.rows.is_empty()).then(|| self.table()), (!self.costs.is_empty()).then(|| self.cost_table())];
+        tables.into_iter().flatten().collect::<Vec<_>>().join("\n")
+    }
+
+    fn cost_table(&self) -> String {
+        let mut table =
+            String::from("| time of the host | µs | above by hand | µs without submissions | above by hand |\n");
+        table += "|---|---|---|---|---|\n";
+        let text = |value: Option<f64>| value.map_or("–".to_owned(), |value| format!("{value:.2}"));
+        for cost in &self.costs {
+            let ((total, above), recording) = (cost.total(), cost.recording());
+            let (recorded, recorded_above) = (recording.map(|(time, _)| time), recording.and_then(|(_, above)| above));
+            let columns = [Some(total), above, recorded, recorded_above].map(text);
+            table += &format!("| {} | {} |\n", cost.case, columns.join(" | "));
+        }
+        table
+    }
+
+    fn table(&self) -> String {
         let mut table = String::from("| case | size | variant | µs | GPU µs | TFLOP/s | GB/s | tokens/s |\n");
         table += "|---|---|---|---|---|---|---|---|\n";
         for row in &self.rows {
@@ -135,5 +214,21 @@ fn line(adapter: &str, row: &Row) -> serde_json::Value {
         "gb_per_s": row.gigabytes(),
         "tokens_per_s": row.tokens / row.seconds(),
         "error_over_bound": row.error,
+    })
+}
+
+fn cost_line(adapter: &str, cost: &Cost) -> serde_json::Value {
+    let (total, above) = cost.total();
+    let recording = cost.recording();
+    json!({
+        "adapter": adapter,
+        "case": cost.case,
+        "median_us": total,
+        "min_us": micros(cost.spent.times.min),
+        "max_us": micros(cost.spent.times.max),
+        "above_by_hand_us": above,
+        "recording_us": recording.map(|(time, _)| time),
+        "recording_above_by_hand_us": recording.and_then(|(_, above)| above),
+        "launches_per_batch": cost.spent.times.launches,
     })
 }

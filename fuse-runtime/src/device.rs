@@ -11,6 +11,7 @@ use fuse_artifact::{DType, Function};
 use crate::{
     DeviceBuilder, DeviceInfo, Error, Explanation, MemoryReport,
     builder::{adapters, describe},
+    capture,
     element::scalar_bytes,
     fault::Fault,
     lock::lock,
@@ -21,7 +22,7 @@ use crate::{
     raw::RawTensor,
     record::Recorder,
     shape::Shape,
-    upload::Source,
+    upload::{Source, upload},
 };
 
 /// An open adapter. Cloning is cheap and gives the same device; threads may share it.
@@ -123,8 +124,10 @@ impl Device {
     /// Hands all recorded work to the GPU without waiting for it.
     ///
     /// # Errors
-    /// [`Error::DeviceLost`], or an error of earlier work that had no other place to appear.
+    /// [`Error::DeviceLost`], [`Error::Capturing`] within [`capture`](Self::capture), or an error of earlier work that
+    /// had no other place to appear.
     pub fn submit(&self) -> Result<(), Error> {
+        capture::forbid(self, "submitting")?;
         lock(&self.inner.recorder).flush();
         self.inner.fault.check()
     }
@@ -135,6 +138,7 @@ impl Device {
     /// As [`submit`](Self::submit).
     #[cfg(not(target_arch = "wasm32"))]
     pub fn synchronize(&self) -> Result<(), Error> {
+        capture::forbid(self, "waiting for the GPU")?;
         let last = lock(&self.inner.recorder).flush();
         // No lock is held while waiting: other threads go on recording.
         if !crate::readback::poll(&self.inner.wgpu, wgpu::PollType::Wait { submission_index: last, timeout: None }) {
@@ -202,7 +206,9 @@ impl Device {
         if let Some(buffer) = cached {
             return Ok(RawTensor::from_parts(self, buffer, dtype, Shape::SCALAR));
         }
-        let tensor = RawTensor::upload(self, dtype, Shape::SCALAR, Source::Bytes(&scalar_bytes(dtype, bits)))?;
+        // Also while capturing: the number stays as it is, and so does the tensor.
+        let buffer = upload(self, Source::Bytes(&scalar_bytes(dtype, bits)))?;
+        let tensor = RawTensor::from_parts(self, buffer, dtype, Shape::SCALAR);
         let mut scalars = lock(&self.inner.scalars);
         if scalars.len() >= MAX_SCALARS {
             scalars.clear();

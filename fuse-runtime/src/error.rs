@@ -265,6 +265,26 @@ pub enum Error {
     /// `Device::profile` was called within another `Device::profile` of the same device.
     #[error("the device is already being profiled")]
     ProfileActive,
+    /// Something was asked of a device whose launches the calling thread captures, and which a sequence cannot hold.
+    #[error("{what} is not possible within `Device::capture`; help: do it before or after")]
+    Capturing {
+        /// The operation.
+        what: &'static str,
+    },
+    /// The tensor was made by a captured launch, which has not run yet.
+    #[error("{what} has no values yet: its launch was captured; help: call `Sequence::replay` first")]
+    NotReplayed {
+        /// The tensor.
+        what: String,
+    },
+    /// A sequence cannot use a tensor in place of another one.
+    #[error("rebinding a tensor of a sequence: expected {expected}, found {found}")]
+    Rebind {
+        /// What may stand there.
+        expected: String,
+        /// What was given.
+        found: String,
+    },
     /// The reference interpreter could not run a function.
     #[error("the reference of `{function}` failed: {message}")]
     Reference {

@@ -4,13 +4,15 @@
 //! In a steady state a launch looks up its plan, takes pooled buffers, copies uniform words and records dispatches;
 //! the only allocation is the handle of each result.
 
+use std::sync::Arc;
+
 use fuse_artifact::{DType, Function, ParamKind, Slot};
 
 use crate::{
-    Device, Element, Error, Tensor,
+    Device, Element, Error, Tensor, capture,
     lock::lock,
     plan::{LaunchPlan, Selection, Variants, legal_variants, usable_alternatives},
-    pool::Storage,
+    pool::{Lease, Storage},
     raw::RawTensor,
     record::{Buffers, Recorder},
     shape::Shape,
@@ -49,10 +51,18 @@ impl<T: Element> From<T> for Arg<'_> {
 }
 
 impl<'a> Arg<'a> {
-    fn tensor(&self) -> Option<&'a RawTensor> {
+    pub(crate) fn tensor(&self) -> Option<&'a RawTensor> {
         match self {
             Self::Tensor(tensor) => Some(tensor),
             Self::Scalar { .. } => None,
+        }
+    }
+
+    /// The bits of a number; 0 for a tensor.
+    pub(crate) fn scalar_bits(&self) -> u32 {
+        match *self {
+            Self::Scalar { bits, .. } => bits,
+            Self::Tensor(_) => 0,
         }
     }
 
@@ -104,7 +114,7 @@ pub fn launch_into(function: &'static Function, args: &[Arg<'_>], outputs: &[&Ra
     let launch = Launch::new(function, args)?;
     let plan = launch.plan()?;
     launch.check_outputs(&plan, outputs)?;
-    launch.record(&plan, |result| outputs[result].buffer().storage())
+    launch.record(&plan, |result| outputs[result].buffer())
 }
 
 /// As [`launch`], for callers that do not know the number of results while compiling.
@@ -135,7 +145,7 @@ fn launch_selected(
     let launch = Launch::new(function, args)?;
     let shapes: Vec<Shape> = launch.shapes().collect();
     let inner = &launch.device.inner;
-    let plan = LaunchPlan::new(function, &shapes, &inner.info, selection, &inner.pipelines)?;
+    let plan = Arc::new(LaunchPlan::new(function, &shapes, &inner.info, selection, &inner.pipelines)?);
     launch.run_dynamic(&plan)
 }
 
@@ -158,6 +168,8 @@ struct Launch<'a> {
     function: &'static Function,
     args: &'a [Arg<'a>],
     device: &'a Device,
+    /// Whether it goes to this thread's capture.
+    captured: bool,
 }
 
 impl<'a> Launch<'a> {
@@ -196,22 +208,30 @@ impl<'a> Launch<'a> {
             }
         }
         let (_, tensor) = first.ok_or_else(|| Error::NoTensor { kernel: kernel() })?;
-        tensor.device().inner.fault.check()?;
-        Ok(Self { function, args, device: tensor.device() })
+        let device = tensor.device();
+        device.inner.fault.check()?;
+        let captured = capture::is_open(device);
+        let not_ready = |arg: &Arg<'_>| arg.tensor().is_some_and(|tensor| !tensor.buffer().is_ready());
+        // A sequence may read what an earlier one makes: replays check that that one has run.
+        if !captured && let Some(index) = args.iter().position(not_ready) {
+            let what = format!("kernel `{}`, argument `{}`", function.name, function.params[index].name);
+            return Err(Error::NotReplayed { what });
+        }
+        Ok(Self { function, args, device, captured })
     }
 
     fn shapes(&self) -> impl Iterator<Item = Shape> + Clone {
         self.args.iter().map(Arg::shape)
     }
 
-    fn plan(&self) -> Result<std::sync::Arc<LaunchPlan>, Error> {
+    fn plan(&self) -> Result<Arc<LaunchPlan>, Error> {
         self.device.inner.plans.get(self.device, self.function, self.shapes())
     }
 
     /// Launches into new tensors; `reshape` gives the shape that the caller sees.
     fn run<const R: usize>(
         &self,
-        plan: &LaunchPlan,
+        plan: &Arc<LaunchPlan>,
         reshape: impl Fn(usize, &Shape) -> Result<Shape, Error>,
     ) -> Result<[RawTensor; R], Error> {
         if plan.results.len() != R {
@@ -223,14 +243,14 @@ impl<'a> Launch<'a> {
         }
         // Every slot was just filled, so nothing is lost by `flatten`-like access.
         let results = results.map(|slot| slot.unwrap_or_else(|| unreachable!("every result is allocated")));
-        self.record(plan, |result| results[result].buffer().storage())?;
+        self.record(plan, |result| results[result].buffer())?;
         Ok(results)
     }
 
-    fn run_dynamic(&self, plan: &LaunchPlan) -> Result<Vec<RawTensor>, Error> {
+    fn run_dynamic(&self, plan: &Arc<LaunchPlan>) -> Result<Vec<RawTensor>, Error> {
         let results =
             (0..plan.results.len()).map(|i| self.allocate(plan, i)).collect::<Result<Vec<RawTensor>, Error>>()?;
-        self.record(plan, |result| results[result].buffer().storage())?;
+        self.record(plan, |result| results[result].buffer())?;
         Ok(results)
     }
 
@@ -238,8 +258,12 @@ impl<'a> Launch<'a> {
         let (shape, dtype) = (plan.results[result], self.function.results[result].dtype);
         let bytes = shape.elements().unwrap_or(0) * dtype.bytes();
         let pool = &self.device.inner.pool;
-        let (storage, _) = pool.take(bytes)?;
-        Ok(RawTensor::from_parts(self.device, pool.lease(storage), dtype, shape))
+        let lease = if self.captured {
+            capture::with_open(|capture| capture.allocate(bytes))?
+        } else {
+            pool.lease(pool.take(bytes)?.0)
+        };
+        Ok(RawTensor::from_parts(self.device, lease, dtype, shape))
     }
 
     fn check_outputs(&self, plan: &LaunchPlan, outputs: &[&RawTensor]) -> Result<(), Error> {
@@ -296,8 +320,17 @@ impl<'a> Launch<'a> {
         Error::Count { kernel, what: "outputs", expected: plan.results.len(), found }
     }
 
-    /// Records the plan's dispatches, with results in the storage that `result` gives.
-    fn record<'r>(&self, plan: &LaunchPlan, result: impl Fn(usize) -> &'r Storage) -> Result<(), Error> {
+    /// Records the plan's dispatches, with results in the memory that `result` gives.
+    fn record<'r>(&self, plan: &Arc<LaunchPlan>, result: impl Fn(usize) -> &'r Arc<Lease>) -> Result<(), Error> {
+        if self.captured {
+            return capture::with_open(|capture| capture.launch(plan, self.args, result));
+        }
+        self.record_now(plan, &result)?;
+        (0..plan.results.len()).for_each(|index| result(index).set_ready());
+        Ok(())
+    }
+
+    fn record_now<'r>(&self, plan: &LaunchPlan, result: impl Fn(usize) -> &'r Arc<Lease>) -> Result<(), Error> {
         if plan.steps.is_empty() {
             return Ok(());
         }
@@ -318,13 +351,10 @@ impl<'a> Launch<'a> {
         plan: &LaunchPlan,
         recorder: &mut Recorder,
         temporaries: &mut [Option<Storage>],
-        result: impl Fn(usize) -> &'r Storage,
+        result: impl Fn(usize) -> &'r Arc<Lease>,
     ) -> Result<(), Error> {
         let pool = &self.device.inner.pool;
-        let scalar = |param: u16| match self.args[usize::from(param)] {
-            Arg::Scalar { bits, .. } => bits,
-            Arg::Tensor(_) => 0,
-        };
+        let scalar = |param: u16| self.args[usize::from(param)].scalar_bits();
         for (index, step) in plan.steps.iter().enumerate() {
             for (temporary, slot) in plan.temporaries.iter().zip(temporaries.iter_mut()) {
                 if temporary.steps.is_some_and(|(first, _)| first == index) {
@@ -336,7 +366,7 @@ impl<'a> Launch<'a> {
                 *buffer = match *slot {
                     Slot::Param(i) => self.args[usize::from(i)].tensor().map(|tensor| tensor.buffer().storage()),
                     Slot::Temporary(i) => temporaries[usize::from(i)].as_ref(),
-                    Slot::Result(i) => Some(result(usize::from(i))),
+                    Slot::Result(i) => Some(result(usize::from(i)).storage()),
                     Slot::Scratch => None,
                 };
             }

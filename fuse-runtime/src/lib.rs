@@ -1,8 +1,9 @@
 //! Devices, tensors and launches for kernels compiled by `fuse!`.
 //!
 //! Data flows one way: tensors -> checked shapes (`check`) -> launch plan (`plan`) -> recording (`record`) ->
-//! submission -> readback (`readback`). Kernels arrive as artifacts ([`artifact::Function`]), compiled and validated
-//! while the program was built; this crate never generates shaders and does not link the compiler.
+//! submission -> readback (`readback`). A [`Sequence`] keeps what `plan` and `record` prepared (`capture`, `sequence`).
+//! Kernels arrive as artifacts ([`artifact::Function`]), compiled and validated while the program was built; this crate
+//! never generates shaders and does not link the compiler.
 //!
 //! ```no_run
 //! use fuse_runtime::{Device, Tensor2};
@@ -23,6 +24,7 @@
 mod arrays;
 mod bind;
 mod builder;
+mod capture;
 mod check;
 mod device;
 mod disk;
@@ -30,6 +32,7 @@ mod element;
 mod error;
 mod fault;
 mod info;
+mod kernels;
 mod launch;
 mod lock;
 mod operand;
@@ -46,9 +49,11 @@ mod record;
 #[cfg(all(feature = "reference", not(target_arch = "wasm32")))]
 #[doc(hidden)]
 pub mod reference;
+mod sequence;
 mod shape;
 mod tensor;
 mod upload;
+mod warm;
 
 pub use fuse_artifact as artifact;
 pub use half::f16;
@@ -59,12 +64,14 @@ pub use crate::{
     element::{Element, Float, Number},
     error::Error,
     info::{AdapterKind, Backend, DeviceInfo, Limits},
+    kernels::Kernels,
     launch::Arg,
     operand::{Operand, OperandOf},
     plan::{Explanation, KernelExplanation},
     pool::MemoryReport,
     profile::{Profile, ProfileEntry},
     rank::{AtLeast, BroadcastRank, Exactly, MatmulRank, OneLess, OneMore, Rank, Ranked, SameRank},
+    sequence::Sequence,
     shape::MAX_RANK,
     tensor::{Tensor, Tensor0, Tensor1, Tensor2, Tensor3, Tensor4, Tensor5, Tensor6},
 };
@@ -80,7 +87,7 @@ pub mod __private {
     #[cfg(all(feature = "reference", not(target_arch = "wasm32")))]
     pub use crate::reference;
     pub use crate::{
-        AtLeast, BroadcastRank, Element, Error, Exactly, Float, MatmulRank, Number, OneLess, OneMore, Operand,
+        AtLeast, BroadcastRank, Element, Error, Exactly, Float, Kernels, MatmulRank, Number, OneLess, OneMore, Operand,
         OperandOf, Rank, Ranked, SameRank, Tensor,
         launch::{
             Arg, KernelVariants, alternatives, launch, launch_alternative, launch_dynamic, launch_into, launch_padded,

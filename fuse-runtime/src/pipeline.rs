@@ -81,6 +81,16 @@ impl Pipelines {
         Ok(Arc::clone(state.pipelines.entry(key).or_insert_with(|| Arc::new(Pipeline { id, compute, layout }))))
     }
 
+    /// Whether the pipeline of `pass` exists.
+    pub(crate) fn contains(&self, pass: &'static Pass) -> bool {
+        lock(&self.state).pipelines.contains_key(&ptr::from_ref(pass).addr())
+    }
+
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        lock(&self.state).pipelines.len()
+    }
+
     /// Writes the compiled pipelines to disk.
     pub(crate) fn save(&self) -> Result<(), Error> {
         self.disk.as_ref().map_or(Ok(()), DiskCache::save)

@@ -13,7 +13,7 @@ use std::{
     fmt,
     sync::{
         Arc, Mutex,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
 };
 
@@ -34,6 +34,11 @@ pub(crate) struct Storage {
 }
 
 impl Storage {
+    /// The last batch that uses the buffer.
+    pub(crate) fn last_batch(&self) -> u64 {
+        self.last_batch.load(Ordering::Relaxed)
+    }
+
     /// Notes that batch `batch` uses the buffer.
     pub(crate) fn used_in(&self, batch: u64) {
         self.last_batch.fetch_max(batch, Ordering::Relaxed);
@@ -52,12 +57,27 @@ impl Storage {
 pub(crate) struct Lease {
     storage: Option<Storage>,
     pool: Arc<Pool>,
+    /// Whether work that gives it values was recorded; captured launches come later.
+    ready: AtomicBool,
 }
 
 impl Lease {
     pub(crate) fn storage(&self) -> &Storage {
         // Only `drop` takes the storage out.
         self.storage.as_ref().unwrap_or_else(|| unreachable!("a lease holds its storage until it drops"))
+    }
+
+    /// Whether its values were recorded.
+    pub(crate) fn is_ready(&self) -> bool {
+        self.ready.load(Ordering::Acquire)
+    }
+
+    /// Notes that its values were recorded.
+    pub(crate) fn set_ready(&self) {
+        // Nearly always true already: threads that launch into one tensor must not pass its cache line around.
+        if !self.is_ready() {
+            self.ready.store(true, Ordering::Release);
+        }
     }
 }
 
@@ -202,7 +222,16 @@ impl Pool {
 
     /// Wraps storage of this pool so that it comes back.
     pub(crate) fn lease(self: &Arc<Self>, storage: Storage) -> Arc<Lease> {
-        Arc::new(Lease { storage: Some(storage), pool: Arc::clone(self) })
+        self.wrap(storage, true)
+    }
+
+    /// As [`lease`](Self::lease), for values that a captured launch will make.
+    pub(crate) fn lease_for_later(self: &Arc<Self>, storage: Storage) -> Arc<Lease> {
+        self.wrap(storage, false)
+    }
+
+    fn wrap(self: &Arc<Self>, storage: Storage, ready: bool) -> Arc<Lease> {
+        Arc::new(Lease { storage: Some(storage), pool: Arc::clone(self), ready: ready.into() })
     }
 
     /// At least `bytes` bytes of storage, and whether it is a fresh buffer (which holds zeros).
@@ -262,7 +291,11 @@ impl Pool {
         lock(&self.state).report
     }
 
-    fn class(&self, bytes: u64) -> Result<u64, Error> {
+    /// The size of the buffers that hold `bytes`.
+    ///
+    /// # Errors
+    /// [`Error::TooLarge`].
+    pub(crate) fn class(&self, bytes: u64) -> Result<u64, Error> {
         if bytes > self.max_bytes {
             return Err(Error::TooLarge {
                 what: "tensor".into(),

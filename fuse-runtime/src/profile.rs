@@ -92,7 +92,7 @@ mod native {
     use std::time::Duration;
 
     use super::{DISPATCHES_PER_SET, Log, Profile, ProfileEntry};
-    use crate::{Device, Error, fault::scoped, lock::lock, readback::poll};
+    use crate::{Device, Error, capture, fault::scoped, lock::lock, readback::poll};
 
     impl Device {
         /// Runs `work` and gives its result with the GPU time of every dispatch that the device recorded meanwhile,
@@ -100,7 +100,7 @@ mod native {
         ///
         /// # Errors
         /// [`Error::MissingFeature`] if the adapter has no timestamps, [`Error::ProfileActive`] within another
-        /// profile, and errors of the work itself.
+        /// profile, [`Error::Capturing`] within [`Device::capture`], and errors of the work itself.
         pub fn profile<R>(&self, work: impl FnOnce() -> R) -> Result<(R, Profile), Error> {
             self.take_profile(work, false)
         }
@@ -124,6 +124,7 @@ mod native {
                 });
             }
             self.inner.fault.check()?;
+            capture::forbid(self, "profiling")?;
             let guard = LogGuard::start(self, shares_passes)?;
             let result = work();
             let log = guard.stop();

@@ -5,11 +5,11 @@ use std::{fmt, sync::Arc};
 use fuse_artifact::DType;
 
 use crate::{
-    Device, Error,
+    Device, Error, capture,
     pool::Lease,
     readback,
     shape::Shape,
-    upload::{Source, upload},
+    upload::{Source, overwrite, upload},
 };
 
 /// A contiguous tensor whose dtype and rank are known at run time. Cloning shares the memory.
@@ -37,7 +37,20 @@ impl RawTensor {
 
     pub(crate) fn upload(device: &Device, dtype: DType, shape: Shape, source: Source<'_>) -> Result<Self, Error> {
         tensor_bytes(device, "tensor", dtype, &shape)?;
+        capture::forbid(device, "making a tensor of host data")?;
         Ok(Self::from_parts(device, upload(device, source)?, dtype, shape))
+    }
+
+    /// Replaces the values by those of `bytes`, after all work recorded so far.
+    ///
+    /// # Errors
+    /// [`Error::LengthMismatch`], [`Error::DeviceLost`], [`Error::Capturing`] within [`Device::capture`].
+    pub fn overwrite(&self, bytes: &[u8]) -> Result<(), Error> {
+        if self.bytes() != bytes.len() as u64 {
+            return Err(length_mismatch(&self.shape, bytes.len() as u64 / self.dtype.bytes()));
+        }
+        capture::forbid(&self.device, "writing to a tensor")?;
+        overwrite(&self.device, &self.buffer, bytes)
     }
 
     pub(crate) fn from_parts(device: &Device, buffer: Arc<Lease>, dtype: DType, shape: Shape) -> Self {

@@ -11,7 +11,7 @@ use std::{
     task::{Context, Poll, Waker},
 };
 
-use crate::{Device, Error, lock::lock, pool::Storage, raw::RawTensor};
+use crate::{Device, Error, capture, lock::lock, pool::Storage, raw::RawTensor};
 
 /// Decodes the bytes of `tensor`, waiting for them.
 #[cfg(not(target_arch = "wasm32"))]
@@ -73,6 +73,11 @@ impl Pending {
         let device = tensor.device().clone();
         let inner = &device.inner;
         inner.fault.check()?;
+        capture::forbid(&device, "reading a tensor back")?;
+        if !tensor.buffer().is_ready() {
+            let what = format!("a tensor of {}{:?}", tensor.dtype(), tensor.shape());
+            return Err(Error::NotReplayed { what });
+        }
         let bytes = tensor.bytes();
         if bytes == 0 {
             return Ok(None);

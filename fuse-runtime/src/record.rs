@@ -31,6 +31,14 @@ const LONGEST_BATCH: u32 = 128;
 /// The buffers of a step's bindings, in order.
 pub(crate) type Buffers<'a> = [Option<&'a Storage>; MAX_BINDINGS];
 
+/// A dispatch that is bound already: what a sequence replays.
+pub(crate) struct Bound<'a> {
+    pub(crate) step: &'a Step,
+    pub(crate) group: &'a wgpu::BindGroup,
+    /// The place of its uniform block, if it has one.
+    pub(crate) offset: Option<u32>,
+}
+
 /// The open batch of a device. Callers hold it through a mutex.
 pub(crate) struct Recorder {
     // A pass ends when it is dropped, which must be before its encoder.
@@ -73,7 +81,7 @@ impl Recorder {
             pipeline: 0,
             uniforms: Vec::with_capacity(ARENA_BYTES as usize),
             arena,
-            alignment: limits.uniform_alignment.max(16) as usize,
+            alignment: uniform_alignment(limits),
             groups: BindGroups::default(),
             dispatches: 0,
             batch_length: SHORTEST_BATCH,
@@ -90,23 +98,33 @@ impl Recorder {
         if self.dispatches >= self.batch_length || !self.has_room(step.pipeline.layout.uniform_bytes) {
             self.flush_full();
         }
-        let offset = self.push_uniforms(step, scalar);
+        let offset = push_uniforms(&mut self.uniforms, self.alignment, step, scalar);
         let batch = self.open_batch.load(Ordering::Relaxed);
         buffers.iter().flatten().for_each(|storage| storage.used_in(batch));
         self.open_pass(step);
         let Some(pass) = &mut self.pass else { return };
-        let pipeline = &step.pipeline;
-        let group = self.groups.get(&self.device, &pipeline.layout, &self.arena, buffers);
-        if self.pipeline != pipeline.id {
-            pass.set_pipeline(&pipeline.compute);
-            self.pipeline = pipeline.id;
-        }
-        match offset {
-            Some(offset) => pass.set_bind_group(0, group, &[offset]),
-            None => pass.set_bind_group(0, group, &[]),
-        }
-        pass.dispatch_workgroups(step.filled.grid[0], step.filled.grid[1], 1);
+        let group = self.groups.get(&self.device, &step.pipeline.layout, &self.arena, buffers);
+        encode(pass, &mut self.pipeline, &Bound { step, group, offset });
         self.dispatches += 1;
+    }
+
+    /// Records dispatches that are bound already. `mark` notes that their buffers are used in a batch.
+    pub(crate) fn replay<'a>(&mut self, dispatches: impl Iterator<Item = Bound<'a>>, mark: impl Fn(u64)) {
+        let mut marked = 0;
+        for bound in dispatches {
+            if self.dispatches >= self.batch_length {
+                self.flush_full();
+            }
+            let batch = self.open_batch.load(Ordering::Relaxed);
+            if batch != marked {
+                mark(batch);
+                marked = batch;
+            }
+            self.open_pass(bound.step);
+            let Some(pass) = &mut self.pass else { return };
+            encode(pass, &mut self.pipeline, &bound);
+            self.dispatches += 1;
+        }
     }
 
     /// Records that `storage` becomes zero.
@@ -137,6 +155,13 @@ impl Recorder {
         self.submit()
     }
 
+    /// Submits what is recorded if it uses `storage`, so that a host write comes after it.
+    pub(crate) fn flush_uses(&mut self, storage: &Storage) {
+        if storage.last_batch() >= self.open_batch.load(Ordering::Relaxed) {
+            self.submit();
+        }
+    }
+
     /// Forgets cached bind groups, which keep buffers alive.
     pub(crate) fn forget_bind_groups(&mut self) {
         self.groups.clear();
@@ -165,22 +190,6 @@ impl Recorder {
         self.uniforms.len() as u64 + bytes <= ARENA_BYTES
     }
 
-    /// Appends the step's uniform block; its offset, if it has one.
-    fn push_uniforms(&mut self, step: &Step, scalar: impl Fn(u16) -> u32) -> Option<u32> {
-        let bytes = step.pipeline.layout.uniform_bytes as usize;
-        if bytes == 0 {
-            return None;
-        }
-        let start = self.uniforms.len();
-        self.uniforms.extend_from_slice(bytemuck::cast_slice(&step.filled.words));
-        for &(word, param) in &step.filled.scalars {
-            let at = start + 4 * usize::from(word);
-            self.uniforms[at..at + 4].copy_from_slice(&scalar(param).to_ne_bytes());
-        }
-        self.uniforms.resize((start + bytes).next_multiple_of(self.alignment), 0);
-        Some(start as u32)
-    }
-
     /// Makes sure a pass is open: the shared one, or, when profiling, one with timestamps for this step alone.
     fn open_pass(&mut self, step: &Step) {
         if self.log.as_ref().is_some_and(|log| !log.shares_passes) {
@@ -200,4 +209,42 @@ impl Recorder {
         self.pass = None;
         self.pipeline = 0;
     }
+}
+
+/// The alignment of uniform blocks.
+pub(crate) fn uniform_alignment(limits: &Limits) -> usize {
+    limits.uniform_alignment.max(16) as usize
+}
+
+/// Appends the uniform block of `step`, with the bits of host scalars by parameter, and aligns what comes next; the
+/// block's offset, if there is one.
+pub(crate) fn push_uniforms(
+    uniforms: &mut Vec<u8>,
+    alignment: usize,
+    step: &Step,
+    scalar: impl Fn(u16) -> u32,
+) -> Option<u32> {
+    let bytes = step.pipeline.layout.uniform_bytes as usize;
+    if bytes == 0 {
+        return None;
+    }
+    let start = uniforms.len();
+    uniforms.extend_from_slice(bytemuck::cast_slice(&step.filled.words));
+    for &(word, param) in &step.filled.scalars {
+        let at = start + 4 * usize::from(word);
+        uniforms[at..at + 4].copy_from_slice(&scalar(param).to_ne_bytes());
+    }
+    uniforms.resize((start + bytes).next_multiple_of(alignment), 0);
+    Some(start as u32)
+}
+
+/// Encodes a dispatch. `pipeline` is the id of the one that is set.
+fn encode(pass: &mut wgpu::ComputePass<'_>, pipeline: &mut u64, bound: &Bound<'_>) {
+    let Bound { step, group, offset } = bound;
+    if *pipeline != step.pipeline.id {
+        pass.set_pipeline(&step.pipeline.compute);
+        *pipeline = step.pipeline.id;
+    }
+    pass.set_bind_group(0, *group, offset.as_slice());
+    pass.dispatch_workgroups(step.filled.grid[0], step.filled.grid[1], 1);
 }

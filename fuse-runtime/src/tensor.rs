@@ -6,7 +6,8 @@ use crate::{Device, Element, Error, Float, random, raw::RawTensor, readback, sha
 
 /// A contiguous tensor of `D` axes (0 to 6) with elements of type `T` in the memory of a device.
 ///
-/// Cloning is cheap and shares the memory; nothing writes to it after it is made but a launch into it.
+/// Cloning is cheap and shares the memory; nothing writes to it after it is made but a launch into it, a sequence that
+/// replays such a launch, and [`write`](Self::write).
 #[derive(Clone)]
 pub struct Tensor<T: Element, const D: usize> {
     raw: RawTensor,
@@ -97,10 +98,27 @@ impl<T: Element, const D: usize> Tensor<T, D> {
         self.raw.reshape(&shape).map(Tensor::from_raw)
     }
 
+    /// Replaces the values by `values`, last axis fastest: launches made before see the old ones, launches made after see
+    /// the new ones. Clones and reshaped tensors share the memory and change with it.
+    ///
+    /// # Errors
+    /// [`Error::LengthMismatch`] if `values` do not fill the shape, [`Error::DeviceLost`], [`Error::Capturing`] within
+    /// [`Device::capture`].
+    pub fn write(&mut self, values: &[T]) -> Result<(), Error> {
+        if values.len() != self.len() {
+            let expected = self.len() as u64;
+            let shape = self.raw.shape().to_vec();
+            return Err(Error::LengthMismatch { shape, expected, found: values.len() as u64 });
+        }
+        self.raw.overwrite(&T::encode(values))
+    }
+
     /// The values, last axis fastest, once the work that makes them is done.
     ///
     /// # Errors
-    /// [`Error::DeviceLost`], [`Error::Readback`], and errors of earlier work that had no other place to appear.
+    /// [`Error::DeviceLost`], [`Error::Readback`], [`Error::NotReplayed`] if it is of a sequence that has not been
+    /// replayed, [`Error::Capturing`] within [`Device::capture`], and errors of earlier work that had no other place to
+    /// appear.
     pub async fn to_vec(&self) -> Result<Vec<T>, Error> {
         readback::read(&self.raw, T::decode).await
     }

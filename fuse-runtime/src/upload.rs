@@ -1,6 +1,6 @@
 //! Host data into storage.
 //!
-//! Two ways, both safe against the open batch of commands: a pooled buffer which that batch does not use is
+//! For new tensors there are two ways, both safe against the open batch of commands: a pooled buffer which that batch does not use is
 //! written through the queue (queue writes run before the open batch, after all earlier ones); otherwise a new
 //! buffer is created mapped and filled in place.
 
@@ -46,6 +46,18 @@ pub(crate) fn upload(device: &Device, source: Source<'_>) -> Result<Arc<Lease>, 
     let lease = inner.pool.lease(inner.pool.take_mapped(bytes)?);
     write_mapped(device, lease.storage(), source)?;
     Ok(lease)
+}
+
+/// Replaces the first bytes of `lease`, after the work recorded so far.
+pub(crate) fn overwrite(device: &Device, lease: &Lease, bytes: &[u8]) -> Result<(), Error> {
+    device.inner.fault.check()?;
+    if !bytes.is_empty() {
+        // Queue writes run before the open batch, so what uses the buffer must be submitted first.
+        lock(&device.inner.recorder).flush_uses(lease.storage());
+        write_through_queue(device, lease.storage(), Source::Bytes(bytes))?;
+    }
+    lease.set_ready();
+    Ok(())
 }
 
 /// Storage that holds zeros.

@@ -123,14 +123,15 @@ impl Item<'_> {
 
     fn kernels(&self) -> TokenStream {
         let runtime = self.signature.runtime;
+        let functions = self.instances.iter().map(|(dtypes, _)| static_name(dtypes));
         let kernels = self.instances.iter().flat_map(|(dtypes, function)| {
             let name = static_name(dtypes);
             (0..function.kernels.len()).map(move |index| quote!(#runtime::kernel(&#name, #index)))
         });
         quote! {
             /// The kernels in the order of their dispatches, with their WGSL and bindings (of a generic function:
-            /// those of every choice of element types, one after the other).
-            pub static KERNELS: &[&#runtime::artifact::Kernel] = &[#(#kernels),*];
+            /// those of every choice of element types, one after the other). `Device::warm_up` takes them.
+            pub static KERNELS: &#runtime::Kernels = &#runtime::Kernels::new(&[#(&#functions),*], &[#(#kernels),*]);
         }
     }
 

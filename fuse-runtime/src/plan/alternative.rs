@@ -95,7 +95,7 @@ pub(crate) fn consider_all<'f>(
 }
 
 /// The function, then its alternatives.
-fn alternatives(function: &Function) -> impl Iterator<Item = &Function> {
+pub(crate) fn alternatives(function: &Function) -> impl Iterator<Item = &Function> {
     std::iter::once(function).chain(function.alternatives.iter())
 }
 

@@ -20,16 +20,21 @@ mod words;
 
 use std::sync::Arc;
 
-use fuse_artifact::{Function, Kernel, Pass, Slot, Variant};
+use fuse_artifact::{Features, Function, Kernel, Pass, Slot, Variant};
 
 pub use self::explain::{Explanation, KernelExplanation};
+pub(crate) use self::{
+    alternative::alternatives,
+    cache::PlanCache,
+    explain::explain,
+    require::{MAX_BINDINGS, runs_on},
+};
 use self::{
     alternative::{Considered, Selected, select, select_index},
     choose::{Candidate, best, scratch_bytes},
     require::Refusal,
     words::{Chosen, Filled, fill},
 };
-pub(crate) use self::{cache::PlanCache, explain::explain, require::MAX_BINDINGS};
 use crate::{
     DeviceInfo, Error,
     check::Bound,
@@ -110,6 +115,18 @@ struct Dispatch<'a> {
 }
 
 impl LaunchPlan {
+    /// The argument or result behind a binding of a step, for messages.
+    pub(crate) fn binding_name(&self, step: usize, binding: usize) -> Option<String> {
+        let name = &self.function.name;
+        match *self.steps.get(step)?.slots.get(binding)? {
+            Slot::Param(i) => {
+                Some(format!("kernel `{name}`, argument `{}`", self.function.params.get(usize::from(i))?.name))
+            }
+            Slot::Result(i) => Some(format!("kernel `{name}`, result {i}")),
+            Slot::Temporary(_) | Slot::Scratch => None,
+        }
+    }
+
     /// Plans a launch and creates the pipelines that are missing.
     pub(crate) fn new(
         function: &'static Function,
@@ -120,10 +137,9 @@ impl LaunchPlan {
     ) -> Result<Self, Error> {
         let resolved = resolve(function, shapes, info, selection)?;
         let step = |dispatch: Dispatch<'static>| {
-            let Dispatch { kernel, variant, pass, slots, filled } = dispatch;
-            let label = Label { function: &function.name, kernel: &kernel.name, variant: &variant.name, pass };
-            let pipeline = pipelines.get(&variant.passes[pass], variant.features, &label)?;
-            Ok(Step { label, pipeline, slots: slots.into(), filled })
+            let (pass, features, label) = dispatch.pipeline(function);
+            let pipeline = pipelines.get(pass, features, &label)?;
+            Ok(Step { label, pipeline, slots: dispatch.slots.into(), filled: dispatch.filled })
         };
         Ok(Self {
             function,
@@ -133,6 +149,26 @@ impl LaunchPlan {
             steps: resolved.dispatches.into_iter().map(step).collect::<Result<_, Error>>()?,
         })
     }
+}
+
+impl Dispatch<'static> {
+    /// What its pipeline is made from.
+    fn pipeline(&self, function: &'static Function) -> (&'static Pass, Features, Label) {
+        let Self { kernel, variant, pass, .. } = *self;
+        let label = Label { function: &function.name, kernel: &kernel.name, variant: &variant.name, pass };
+        (&variant.passes[pass], variant.features, label)
+    }
+}
+
+/// What the pipelines of a launch are made from.
+pub(crate) fn pipelines(
+    function: &'static Function,
+    shapes: &[Shape],
+    info: &DeviceInfo,
+    selection: Selection<'_>,
+) -> Result<Vec<(&'static Pass, Features, Label)>, Error> {
+    let resolved = resolve(function, shapes, info, selection)?;
+    Ok(resolved.dispatches.iter().map(|dispatch| dispatch.pipeline(function)).collect())
 }
 
 fn resolve<'a>(

@@ -31,10 +31,19 @@ impl std::fmt::Display for Refusal {
     }
 }
 
+/// Whether `variant` may run on this device, for shapes that suit it.
+pub(crate) fn runs_on(variant: &Variant, info: &DeviceInfo) -> bool {
+    check_device(variant, info).is_ok()
+}
+
+fn check_device(variant: &Variant, info: &DeviceInfo) -> Result<(), Refusal> {
+    check_features(variant.features, info.features)?;
+    variant.passes.iter().try_for_each(|pass| check_limits(pass, &info.limits))
+}
+
 /// Whether `variant` may run on `domain` with this device.
 pub(crate) fn legal(variant: &Variant, domain: &Domain, info: &DeviceInfo) -> Result<(), Refusal> {
-    check_features(variant.features, info.features)?;
-    variant.passes.iter().try_for_each(|pass| check_limits(pass, &info.limits))?;
+    check_device(variant, info)?;
     check_schedule(&variant.schedule, domain)?;
     variant.requires.iter().try_for_each(|require| check_require(require, &variant.schedule, domain))
 }

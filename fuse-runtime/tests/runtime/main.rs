@@ -11,8 +11,10 @@ mod memory;
 mod pointwise;
 mod reduction;
 mod row_artifacts;
+mod sequences;
 mod tensors;
 mod threads;
+mod warm;
 
 use fuse_runtime::Device;
 

@@ -1,0 +1,155 @@
+//! A small dispatch encoded with wgpu by hand: what the host's cost of a launch is compared with.
+//!
+//! It binds what the launch of `relu(x + b)` binds: a uniform block at a dynamic offset, two operands, a result. Its
+//! bind groups exist before, and as many dispatches share a submission as in the runtime's longest batch.
+
+use std::borrow::Cow;
+
+use crate::baseline::{buffer, open};
+
+/// `y = relu(x + b)`.
+const WGSL: &str = "
+struct Words { workgroups: u32, count: u32 }
+@group(0) @binding(0) var<uniform> u: Words;
+@group(0) @binding(1) var<storage, read> x: array<f32>;
+@group(0) @binding(2) var<storage, read> b: array<f32>;
+@group(0) @binding(3) var<storage, read_write> y: array<f32>;
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+    if (id.x < u.count) { y[id.x] = max(x[id.x] + b[id.x], 0.0); }
+}";
+
+/// Dispatches of a submission.
+const BATCH: u32 = 128;
+
+/// A device with the kernel, and the pass that is being encoded.
+pub(crate) struct ByHand {
+    // A pass ends when it is dropped, which must be before its encoder.
+    pass: Option<wgpu::ComputePass<'static>>,
+    encoder: Option<wgpu::CommandEncoder>,
+    recorded: u32,
+    workgroups: u32,
+    pipeline: wgpu::ComputePipeline,
+    /// From the first buffer to the second, and back.
+    groups: [wgpu::BindGroup; 2],
+    buffers: [wgpu::Buffer; 2],
+    device: wgpu::Device,
+    queue: wgpu::Queue,
+}
+
+impl ByHand {
+    /// Vectors of `elements` values on the adapter with this name: zeros, and `b` of ones.
+    pub(crate) fn new(adapter: &str, elements: u32) -> Result<Self, Box<dyn std::error::Error>> {
+        let (device, queue) = pollster::block_on(open(adapter))?;
+        let bytes = u64::from(elements) * 4;
+        let workgroups = elements.div_ceil(64);
+        let layout = layout(&device);
+        let pipeline = pipeline(&device, &layout);
+        let buffers = [buffer(&device, bytes), buffer(&device, bytes)];
+        let ones = buffer(&device, bytes);
+        queue.write_buffer(&ones, 0, bytemuck::cast_slice(&vec![1f32; elements as usize]));
+        let words = device.create_buffer(&wgpu::BufferDescriptor {
+            label: None,
+            size: 16,
+            usage: wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
+            mapped_at_creation: false,
+        });
+        queue.write_buffer(&words, 0, bytemuck::cast_slice(&[workgroups, elements, 0, 0]));
+        let group = |from: &wgpu::Buffer, to: &wgpu::Buffer| {
+            let entries: Vec<_> = (0..)
+                .zip([&words, from, &ones, to])
+                .map(|(binding, buffer)| wgpu::BindGroupEntry { binding, resource: buffer.as_entire_binding() })
+                .collect();
+            device.create_bind_group(&wgpu::BindGroupDescriptor { label: None, layout: &layout, entries: &entries })
+        };
+        let groups = [group(&buffers[0], &buffers[1]), group(&buffers[1], &buffers[0])];
+        let (pass, encoder, recorded) = (None, None, 0);
+        Ok(Self { pass, encoder, recorded, workgroups, pipeline, groups, buffers, device, queue })
+    }
+
+    /// Encodes a dispatch; `back` gives its direction.
+    pub(crate) fn dispatch(&mut self, back: bool) {
+        if self.recorded == BATCH {
+            self.submit();
+        }
+        let Self { pass, encoder, device, pipeline, .. } = self;
+        let pass = pass.get_or_insert_with(|| {
+            let encoder = encoder
+                .get_or_insert_with(|| device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default()));
+            let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default()).forget_lifetime();
+            pass.set_pipeline(pipeline);
+            pass
+        });
+        pass.set_bind_group(0, &self.groups[usize::from(back)], &[0]);
+        pass.dispatch_workgroups(self.workgroups, 1, 1);
+        self.recorded += 1;
+    }
+
+    /// Hands what is encoded to the GPU.
+    pub(crate) fn submit(&mut self) {
+        self.pass = None;
+        self.recorded = 0;
+        if let Some(encoder) = self.encoder.take() {
+            self.queue.submit([encoder.finish()]);
+        }
+    }
+
+    /// Waits for the GPU.
+    pub(crate) fn wait(&mut self) {
+        self.submit();
+        let _ = self.device.poll(wgpu::PollType::wait_indefinitely());
+    }
+
+    /// The first element of the first buffer.
+    pub(crate) fn first(&mut self) -> f32 {
+        self.submit();
+        let staging = self.device.create_buffer(&wgpu::BufferDescriptor {
+            label: None,
+            size: 4,
+            usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
+            mapped_at_creation: false,
+        });
+        let mut encoder = self.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+        encoder.copy_buffer_to_buffer(&self.buffers[0], 0, &staging, 0, 4);
+        self.queue.submit([encoder.finish()]);
+        staging.map_async(wgpu::MapMode::Read, .., |_| {});
+        self.wait();
+        // A driver that maps nothing has computed nothing that counts.
+        staging.get_mapped_range(..).map_or(f32::NAN, |view| bytemuck::pod_read_unaligned(&view[..4]))
+    }
+}
+
+fn layout(device: &wgpu::Device) -> wgpu::BindGroupLayout {
+    let entry = |binding, ty, has_dynamic_offset| wgpu::BindGroupLayoutEntry {
+        binding,
+        visibility: wgpu::ShaderStages::COMPUTE,
+        ty: wgpu::BindingType::Buffer { ty, has_dynamic_offset, min_binding_size: wgpu::BufferSize::new(16) },
+        count: None,
+    };
+    let storage = |read_only| wgpu::BufferBindingType::Storage { read_only };
+    let entries = [
+        entry(0, wgpu::BufferBindingType::Uniform, true),
+        entry(1, storage(true), false),
+        entry(2, storage(true), false),
+        entry(3, storage(false), false),
+    ];
+    device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: None, entries: &entries })
+}
+
+fn pipeline(device: &wgpu::Device, layout: &wgpu::BindGroupLayout) -> wgpu::ComputePipeline {
+    let source = wgpu::ShaderSource::Wgsl(Cow::Borrowed(WGSL));
+    let module = device.create_shader_module(wgpu::ShaderModuleDescriptor { label: None, source });
+    let layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+        label: None,
+        bind_group_layouts: &[Some(layout)],
+        immediate_size: 0,
+    });
+    device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+        label: None,
+        layout: Some(&layout),
+        module: &module,
+        entry_point: Some("main"),
+        compilation_options: wgpu::PipelineCompilationOptions::default(),
+        cache: None,
+    })
+}

@@ -1,0 +1,238 @@
+//! Capturing: launches of one thread that become a [`Sequence`] instead of being recorded.
+//!
+//! Input: the launches of a closure, checked and planned. Output: a sequence that owns their buffers. A capture belongs
+//! to the thread that runs the closure, so that other threads go on launching, and capture, at the same time.
+//!
+//! Invariant: memory that a capture takes stays with the sequence. Within it, memory that nobody else holds any more
+//! serves again, as the pool's does outside.
+
+use std::{cell::RefCell, collections::HashMap, sync::Arc};
+
+use crate::{
+    Device, Error, Sequence,
+    launch::Arg,
+    plan::{LaunchPlan, MAX_BINDINGS, Step},
+    pool::Lease,
+    record::{push_uniforms, uniform_alignment},
+    sequence::{Dispatch, Place},
+};
+use fuse_artifact::Slot;
+
+thread_local! {
+    /// The capture of this thread.
+    static OPEN: RefCell<Option<Capture>> = const { RefCell::new(None) };
+}
+
+impl Device {
+    /// Captures the launches that `work` makes on this device, without running them, and gives what `work` gives.
+    ///
+    /// ```no_run
+    /// # use fuse_runtime::{Device, Error, Tensor1};
+    /// # fn layer(x: &Tensor1<f32>) -> Result<Tensor1<f32>, Error> { Ok(x.clone()) }
+    /// # fn main() -> Result<(), Error> {
+    /// # let device = Device::blocking()?;
+    /// let mut x = Tensor1::zeros(&device, [1024])?;
+    /// let (sequence, y) = device.capture(|| layer(&layer(&x)?))?; // checked, planned and bound once
+    /// for step in 0..100 {
+    ///     x.write(&[step as f32; 1024])?;
+    ///     sequence.replay()?;
+    ///     println!("{}", y.to_vec_blocking()?[0]);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// Tensors that captured launches return have values once the sequence has been replayed; before, reading them or
+    /// launching with them is an error. Numbers of the host keep the value that they have while capturing. Pipelines are
+    /// created while capturing, so that replays never wait for the driver's compiler.
+    ///
+    /// Only the calling thread's launches are captured: other threads' launches run as always, and so do launches on
+    /// other devices. Within `work`, what a sequence cannot repeat is an error: reading tensors, making tensors of host
+    /// data, writing to them, waiting, profiling, replaying, capturing.
+    ///
+    /// # Errors
+    /// Those of `work` and of its launches, [`Error::Capturing`] if `work` does one of the above or if the thread is
+    /// capturing already, and those of allocation.
+    pub fn capture<R>(&self, work: impl FnOnce() -> Result<R, Error>) -> Result<(Sequence, R), Error> {
+        self.inner.fault.check()?;
+        let guard = Guard::open(self)?;
+        let result = work()?;
+        Ok((guard.finish()?, result))
+    }
+}
+
+/// Whether this thread captures the launches of `device`.
+pub(crate) fn is_open(device: &Device) -> bool {
+    let of_device = |capture: &Capture| capture.device.is(device);
+    // A thread that ends has no capture any more, and one that is at work on its capture (a driver's callback) has one.
+    OPEN.try_with(|open| open.try_borrow().map_or(true, |open| open.as_ref().is_some_and(of_device))).unwrap_or(false)
+}
+
+/// An error if this thread captures the launches of `device`, which cannot hold `what`.
+pub(crate) fn forbid(device: &Device, what: &'static str) -> Result<(), Error> {
+    if is_open(device) { Err(Error::Capturing { what }) } else { Ok(()) }
+}
+
+/// Runs `f` on this thread's capture.
+pub(crate) fn with_open<R>(f: impl FnOnce(&mut Capture) -> Result<R, Error>) -> Result<R, Error> {
+    let none = || Error::Internal { message: "no capture is open on this thread".into() };
+    OPEN.with(|open| f(open.try_borrow_mut().ok().as_deref_mut().and_then(Option::as_mut).ok_or_else(none)?))
+}
+
+/// Ends the capture also when the captured closure fails or panics.
+struct Guard;
+
+impl Guard {
+    fn open(device: &Device) -> Result<Self, Error> {
+        let start = |open: &RefCell<Option<Capture>>| match open.try_borrow_mut().as_deref_mut() {
+            Ok(open @ None) => {
+                *open = Some(Capture::new(device));
+                Ok(Self)
+            }
+            Ok(Some(_)) | Err(_) => Err(Error::Capturing { what: "another capture" }),
+        };
+        OPEN.try_with(start).map_err(|_| Error::Internal { message: "a thread that ends cannot capture".into() })?
+    }
+
+    fn finish(self) -> Result<Sequence, Error> {
+        // The capture ends here even if the sequence cannot be made.
+        let capture = with_open(|capture| {
+            let next = Capture::new(&capture.device);
+            Ok(std::mem::replace(capture, next))
+        })?;
+        Sequence::new(capture.device, capture.places, capture.dispatches, &capture.uniforms)
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        // Dropped outside of the borrow: buffers go back to their pool.
+        drop(OPEN.take());
+    }
+}
+
+/// Launches that have been captured so far.
+pub(crate) struct Capture {
+    device: Device,
+    places: Vec<Place>,
+    /// Places by the id of their storage.
+    index: HashMap<u64, usize>,
+    dispatches: Vec<Dispatch>,
+    uniforms: Vec<u8>,
+}
+
+impl Capture {
+    fn new(device: &Device) -> Self {
+        Self {
+            device: device.clone(),
+            places: Vec::new(),
+            index: HashMap::new(),
+            dispatches: Vec::new(),
+            uniforms: Vec::new(),
+        }
+    }
+
+    /// Memory for a result or a temporary of a captured launch.
+    pub(crate) fn allocate(&mut self, bytes: u64) -> Result<Arc<Lease>, Error> {
+        let pool = &self.device.inner.pool;
+        let class = pool.class(bytes)?;
+        // The sequence runs in order, so what nobody else can name any more is free for later launches.
+        let free = |place: &&Place| {
+            place.owned && place.lease.storage().bytes == class && Arc::strong_count(&place.lease) == 1
+        };
+        if let Some(place) = self.places.iter().rev().find(free) {
+            return Ok(Arc::clone(&place.lease));
+        }
+        let lease = pool.lease_for_later(pool.take(bytes)?.0);
+        let place = self.place(&lease);
+        self.places[place] = Place { lease: Arc::clone(&lease), input: false, written: true, owned: true };
+        Ok(lease)
+    }
+
+    /// Captures a checked launch.
+    pub(crate) fn launch<'r>(
+        &mut self,
+        plan: &Arc<LaunchPlan>,
+        args: &[Arg<'_>],
+        result: impl Fn(usize) -> &'r Arc<Lease>,
+    ) -> Result<(), Error> {
+        // Also arguments that no dispatch of this plan binds can be rebound.
+        let params: Vec<usize> = args.iter().map(|arg| arg.tensor().map_or(0, |x| self.read(x.buffer()))).collect();
+        let results: Vec<usize> = (0..plan.results.len()).map(|i| self.write(result(i))).collect();
+        let scalar = |param: u16| args[usize::from(param)].scalar_bits();
+        let mut temporaries: Vec<Option<Arc<Lease>>> = vec![None; plan.temporaries.len()];
+        for (index, step) in plan.steps.iter().enumerate() {
+            for (temporary, lease) in plan.temporaries.iter().zip(&mut temporaries) {
+                if temporary.steps.is_some_and(|(first, _)| first == index) {
+                    *lease = Some(self.allocate(temporary.bytes)?);
+                }
+            }
+            let place = |slot: &Slot| match *slot {
+                Slot::Param(i) => Some(params[usize::from(i)]),
+                Slot::Result(i) => Some(results[usize::from(i)]),
+                Slot::Temporary(i) => {
+                    temporaries[usize::from(i)].as_ref().and_then(|lease| self.index.get(&lease.storage().id)).copied()
+                }
+                Slot::Scratch => None,
+            };
+            let places: Option<Box<[usize]>> = step.slots.iter().take(MAX_BINDINGS).map(place).collect();
+            let unbound =
+                || Error::Internal { message: format!("kernel `{}` binds a tensor without memory", step.label.kernel) };
+            let places = places.ok_or_else(unbound)?;
+            self.dispatch(plan, index, step, places, scalar)?;
+            // What this step used last, a later one may write.
+            for (temporary, lease) in plan.temporaries.iter().zip(&mut temporaries) {
+                if temporary.steps.is_some_and(|(_, last)| last == index) {
+                    *lease = None;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn dispatch(
+        &mut self,
+        plan: &Arc<LaunchPlan>,
+        index: usize,
+        step: &Step,
+        places: Box<[usize]>,
+        scalar: impl Fn(u16) -> u32,
+    ) -> Result<(), Error> {
+        let limits = &self.device.info().limits;
+        let offset = push_uniforms(&mut self.uniforms, uniform_alignment(limits), step, scalar);
+        let allowed = limits.buffer_bytes.min(u32::MAX.into());
+        if self.uniforms.len() as u64 > allowed {
+            return Err(Error::TooLarge {
+                what: "sequence".into(),
+                limit: "bytes of its uniform blocks",
+                needed: self.uniforms.len() as u64,
+                allowed,
+            });
+        }
+        self.dispatches.push(Dispatch { plan: Arc::clone(plan), step: index, places, offset });
+        Ok(())
+    }
+
+    /// The place of a tensor that is read.
+    fn read(&mut self, lease: &Arc<Lease>) -> usize {
+        let place = self.place(lease);
+        let Place { input, written, .. } = &mut self.places[place];
+        *input |= !*written;
+        place
+    }
+
+    /// The place of a tensor that is written.
+    fn write(&mut self, lease: &Arc<Lease>) -> usize {
+        let place = self.place(lease);
+        self.places[place].written = true;
+        place
+    }
+
+    fn place(&mut self, lease: &Arc<Lease>) -> usize {
+        let places = &mut self.places;
+        *self.index.entry(lease.storage().id).or_insert_with(|| {
+            places.push(Place { lease: Arc::clone(lease), input: false, written: false, owned: false });
+            places.len() - 1
+        })
+    }
+}

@@ -1,0 +1,45 @@
+//! The kernels of a `fuse!` function, as its module's `KERNELS` holds them.
+
+use std::ops::Deref;
+
+use fuse_artifact::{Function, Kernel};
+
+/// The kernels of a `fuse!` function in the order of their dispatches, with their WGSL and bindings (of a generic
+/// function: those of every choice of element types, one after the other); a slice of [`Kernel`]s.
+///
+/// [`Device::warm_up`](crate::Device::warm_up) takes it, for it also knows the function's alternatives.
+#[derive(Debug)]
+pub struct Kernels {
+    functions: &'static [&'static Function],
+    kernels: &'static [&'static Kernel],
+}
+
+impl Kernels {
+    /// The kernels of the artifacts of one function. Only generated code and tests call this.
+    #[doc(hidden)]
+    pub const fn new(functions: &'static [&'static Function], kernels: &'static [&'static Kernel]) -> Self {
+        Self { functions, kernels }
+    }
+
+    /// The artifacts: of a generic function one for each choice of element types.
+    pub fn functions(&self) -> &'static [&'static Function] {
+        self.functions
+    }
+}
+
+impl Deref for Kernels {
+    type Target = [&'static Kernel];
+
+    fn deref(&self) -> &Self::Target {
+        self.kernels
+    }
+}
+
+impl IntoIterator for &Kernels {
+    type Item = &'static &'static Kernel;
+    type IntoIter = std::slice::Iter<'static, &'static Kernel>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.kernels.iter()
+    }
+}
