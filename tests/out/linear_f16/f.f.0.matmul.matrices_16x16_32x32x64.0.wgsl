@@ -5,10 +5,10 @@ struct Params {
   extent_0: u32,
   extent_1: u32,
   extent_2: u32,
-  offset_2: u32,
   workgroups: u32,
   row_tiles: u32,
   column_tiles: u32,
+  offset_2: u32,
   stride_0_0: u32,
   offset_0: u32,
   stride_1_1: u32,
@@ -33,11 +33,10 @@ fn fuse_erf4(x: vec4<f32>) -> vec4<f32> {
 fn fuse_gelu4(x: vec4<f32>) -> vec4<f32> {
   return vec4<f32>(0.5) * x * (vec4<f32>(1.0) + fuse_erf4(x * vec4<f32>(0.70710678)));
 }
-fn finish(batch: u32, row: u32, column: u32, sum: vec4<f32>) {
+fn finish(batch: u32, row: u32, column: u32, sum: vec4<f32>, x2: vec4<f32>) {
   if row >= p.extent_0 || column >= p.extent_1 {
     return;
   }
-  let x2 = vec4<f32>(in_b[(p.offset_2 + column) / 4u]);
   let v0 = sum;
   let v1 = x2;
   let v2 = v0 + v1;
@@ -74,47 +73,35 @@ fn main(
   let part_row = subgroup / 2u * 16u;
   let part_column = subgroup % 2u * 16u;
   var c0_0 = coop_mat16x16<f32, C>();
+  let x2_0_0_0 = vec4<f32>(in_b[(p.offset_2 + min(column0 + part_column + 0u + subgroup_lane % 4u * 4u, p.extent_1 - 4u)) / 4u]);
+  let x2_0_0_1 = vec4<f32>(in_b[(p.offset_2 + min(column0 + part_column + 0u + subgroup_lane % 4u * 4u, p.extent_1 - 4u)) / 4u]);
   let a_lines = p.stride_0_0 / 4u;
   let a_first = (p.offset_0) / 4u + row0 * a_lines;
   let a_at = local / 16u * a_lines + local % 16u;
   let a_to = local / 16u * 18u + local % 16u;
   let a0_line = 0u * a_lines;
-  var a0_x: vec4<f16>;
   let a1_line = 8u * a_lines;
-  var a1_x: vec4<f16>;
   let a2_line = 16u * a_lines;
-  var a2_x: vec4<f16>;
   let a3_line = 24u * a_lines;
-  var a3_x: vec4<f16>;
   let b_lines = p.stride_1_1 / 4u;
   let b_first = (p.offset_1) / 4u + column0 * b_lines;
   let b_at = local / 16u * b_lines + local % 16u;
   let b_to = local / 16u * 18u + local % 16u;
   let b0_line = 0u * b_lines;
-  var b0_x: vec4<f16>;
   let b1_line = 8u * b_lines;
-  var b1_x: vec4<f16>;
   let b2_line = 16u * b_lines;
-  var b2_x: vec4<f16>;
   let b3_line = 24u * b_lines;
-  var b3_x: vec4<f16>;
-  if k_begin < k_end {
-    {
-      let step = a_first + (k_begin) / 4u;
-      a0_x = in_x[a_at + (step + a0_line)];
-      a1_x = in_x[a_at + (step + a1_line)];
-      a2_x = in_x[a_at + (step + a2_line)];
-      a3_x = in_x[a_at + (step + a3_line)];
-    }
-    {
-      let step = b_first + (k_begin) / 4u;
-      b0_x = in_w[b_at + (step + b0_line)];
-      b1_x = in_w[b_at + (step + b1_line)];
-      b2_x = in_w[b_at + (step + b2_line)];
-      b3_x = in_w[b_at + (step + b3_line)];
-    }
-  }
   for (var k0 = k_begin; k0 < k_end; k0 += 64u) {
+    let a_step = a_first + k0 / 4u;
+    let a0_x = in_x[a_at + (a_step + a0_line)];
+    let a1_x = in_x[a_at + (a_step + a1_line)];
+    let a2_x = in_x[a_at + (a_step + a2_line)];
+    let a3_x = in_x[a_at + (a_step + a3_line)];
+    let b_step = b_first + k0 / 4u;
+    let b0_x = in_w[b_at + (b_step + b0_line)];
+    let b1_x = in_w[b_at + (b_step + b1_line)];
+    let b2_x = in_w[b_at + (b_step + b2_line)];
+    let b3_x = in_w[b_at + (b_step + b3_line)];
     lhs_tile[a_to + 0u] = a0_x;
     lhs_tile[a_to + 144u] = a1_x;
     lhs_tile[a_to + 288u] = a2_x;
@@ -124,22 +111,6 @@ fn main(
     rhs_tile[b_to + 288u] = b2_x;
     rhs_tile[b_to + 432u] = b3_x;
     workgroupBarrier();
-    if k0 + 64u < k_end {
-      {
-        let step = a_first + (k0 + 64u) / 4u;
-        a0_x = in_x[a_at + (step + a0_line)];
-        a1_x = in_x[a_at + (step + a1_line)];
-        a2_x = in_x[a_at + (step + a2_line)];
-        a3_x = in_x[a_at + (step + a3_line)];
-      }
-      {
-        let step = b_first + (k0 + 64u) / 4u;
-        b0_x = in_w[b_at + (step + b0_line)];
-        b1_x = in_w[b_at + (step + b1_line)];
-        b2_x = in_w[b_at + (step + b2_line)];
-        b3_x = in_w[b_at + (step + b3_line)];
-      }
-    }
     {
       let a0 = coopLoadT<coop_mat16x16<f16, A>>(&lhs_tile[part_row * 18u + 0u], 18u);
       let b0 = coopLoad<coop_mat16x16<f16, B>>(&rhs_tile[part_column * 18u + 0u], 18u);
@@ -163,13 +134,15 @@ fn main(
     workgroupBarrier();
   }
   let matrix = subgroup * 80u;
-  coopStoreT(c0_0, &sums[matrix], 5u);
-  workgroupBarrier();
-  for (var v = subgroup_lane; v < 64u; v += subgroup_size) {
-    let row = row0 + part_row + 0u + v / 4u;
-    let column = column0 + part_column + 0u + v % 4u * 4u;
-    if row >= first_row && column >= first_column {
-      finish(batch, row, column, sums[matrix + v / 4u * 5u + v % 4u]);
+  let vector = matrix + subgroup_lane / 4u * 5u + subgroup_lane % 4u;
+  {
+    coopStoreT(c0_0, &sums[matrix], 5u);
+    workgroupBarrier();
+    if row0 + part_row + 0u + subgroup_lane / 4u >= first_row && column0 + part_column + 0u + subgroup_lane % 4u * 4u >= first_column {
+      finish(batch, row0 + part_row + 0u + subgroup_lane / 4u, column0 + part_column + 0u + subgroup_lane % 4u * 4u, sums[vector + 0u], x2_0_0_0);
+    }
+    if row0 + part_row + 8u + subgroup_lane / 4u >= first_row && column0 + part_column + 0u + subgroup_lane % 4u * 4u >= first_column {
+      finish(batch, row0 + part_row + 8u + subgroup_lane / 4u, column0 + part_column + 0u + subgroup_lane % 4u * 4u, sums[vector + 40u], x2_0_0_1);
     }
   }
 }

@@ -5,7 +5,6 @@ struct Params {
   extent_0: u32,
   extent_1: u32,
   extent_2: u32,
-  offset_2: u32,
   workgroups: u32,
   row_tiles: u32,
   column_tiles: u32,
@@ -13,6 +12,7 @@ struct Params {
   stride_0_0: u32,
   offset_1: u32,
   stride_1_1: u32,
+  offset_2: u32,
 }
 
 @group(0) @binding(0) var<uniform> p: Params;
@@ -33,11 +33,10 @@ fn fuse_erf4(x: vec4<f32>) -> vec4<f32> {
 fn fuse_gelu4(x: vec4<f32>) -> vec4<f32> {
   return vec4<f32>(0.5) * x * (vec4<f32>(1.0) + fuse_erf4(x * vec4<f32>(0.70710678)));
 }
-fn finish(batch: u32, row: u32, column: u32, sum: vec4<f32>) {
+fn finish(batch: u32, row: u32, column: u32, sum: vec4<f32>, x2: vec4<f32>) {
   if row >= p.extent_0 || column >= p.extent_1 {
     return;
   }
-  let x2 = vec4<f32>(in_b[(p.offset_2 + column) / 4u]);
   let v0 = sum;
   let v1 = x2;
   let v2 = v0 + v1;
@@ -176,35 +175,36 @@ fn main(
     workgroupBarrier();
   }
   let matrix = subgroup * 24u;
-  coopStoreT(c0_0, &sums[matrix], 3u);
-  workgroupBarrier();
-  for (var v = subgroup_lane; v < 16u; v += subgroup_size) {
-    let row = row0 + part_row + 0u + v / 2u;
-    let column = column0 + part_column + 0u + v % 2u * 4u;
-    finish(batch, row, column, sums[matrix + v / 2u * 3u + v % 2u]);
+  let vector = matrix + subgroup_lane / 2u * 3u + subgroup_lane % 2u;
+  {
+    let x2_0_0_0 = vec4<f32>(in_b[(p.offset_2 + min(column0 + part_column + 0u + subgroup_lane % 2u * 4u, p.extent_1 - 4u)) / 4u]);
+    let x2_0_1_0 = vec4<f32>(in_b[(p.offset_2 + min(column0 + part_column + 8u + subgroup_lane % 2u * 4u, p.extent_1 - 4u)) / 4u]);
+    coopStoreT(c0_0, &sums[matrix], 3u);
+    workgroupBarrier();
+    if subgroup_lane < 16u {
+      finish(batch, row0 + part_row + 0u + subgroup_lane / 2u, column0 + part_column + 0u + subgroup_lane % 2u * 4u, sums[vector + 0u], x2_0_0_0);
+    }
+    workgroupBarrier();
+    coopStoreT(c0_1, &sums[matrix], 3u);
+    workgroupBarrier();
+    if subgroup_lane < 16u {
+      finish(batch, row0 + part_row + 0u + subgroup_lane / 2u, column0 + part_column + 8u + subgroup_lane % 2u * 4u, sums[vector + 0u], x2_0_1_0);
+    }
   }
-  workgroupBarrier();
-  coopStoreT(c0_1, &sums[matrix], 3u);
-  workgroupBarrier();
-  for (var v = subgroup_lane; v < 16u; v += subgroup_size) {
-    let row = row0 + part_row + 0u + v / 2u;
-    let column = column0 + part_column + 8u + v % 2u * 4u;
-    finish(batch, row, column, sums[matrix + v / 2u * 3u + v % 2u]);
-  }
-  workgroupBarrier();
-  coopStoreT(c1_0, &sums[matrix], 3u);
-  workgroupBarrier();
-  for (var v = subgroup_lane; v < 16u; v += subgroup_size) {
-    let row = row0 + part_row + 8u + v / 2u;
-    let column = column0 + part_column + 0u + v % 2u * 4u;
-    finish(batch, row, column, sums[matrix + v / 2u * 3u + v % 2u]);
-  }
-  workgroupBarrier();
-  coopStoreT(c1_1, &sums[matrix], 3u);
-  workgroupBarrier();
-  for (var v = subgroup_lane; v < 16u; v += subgroup_size) {
-    let row = row0 + part_row + 8u + v / 2u;
-    let column = column0 + part_column + 8u + v % 2u * 4u;
-    finish(batch, row, column, sums[matrix + v / 2u * 3u + v % 2u]);
+  {
+    let x2_1_0_0 = vec4<f32>(in_b[(p.offset_2 + min(column0 + part_column + 0u + subgroup_lane % 2u * 4u, p.extent_1 - 4u)) / 4u]);
+    let x2_1_1_0 = vec4<f32>(in_b[(p.offset_2 + min(column0 + part_column + 8u + subgroup_lane % 2u * 4u, p.extent_1 - 4u)) / 4u]);
+    workgroupBarrier();
+    coopStoreT(c1_0, &sums[matrix], 3u);
+    workgroupBarrier();
+    if subgroup_lane < 16u {
+      finish(batch, row0 + part_row + 8u + subgroup_lane / 2u, column0 + part_column + 0u + subgroup_lane % 2u * 4u, sums[vector + 0u], x2_1_0_0);
+    }
+    workgroupBarrier();
+    coopStoreT(c1_1, &sums[matrix], 3u);
+    workgroupBarrier();
+    if subgroup_lane < 16u {
+      finish(batch, row0 + part_row + 8u + subgroup_lane / 2u, column0 + part_column + 8u + subgroup_lane % 2u * 4u, sums[vector + 0u], x2_1_1_0);
+    }
   }
 }

@@ -7,11 +7,11 @@
 
 use std::collections::HashMap;
 
-use fuse_artifact::{Features, Function, Variant};
+use fuse_artifact::{Features, Function, Schedule, Variant};
 
 use crate::Program;
 
-/// The program with only those variants of its kernels that use cooperative matrices, in software.
+/// The program with only those variants of its kernels that use a few cooperative matrices, in software.
 ///
 /// # Errors
 /// If a kernel has none.
@@ -28,14 +28,23 @@ pub fn in_software(program: &Program) -> Result<Program, String> {
     Ok(Program { function: Box::leak(Box::new(function)), ..program.clone() })
 }
 
+/// Matrices of sums per subgroup up to which software adapters compile the text in seconds: each is stored between barriers,
+/// around which they keep every value apart.
+const MOST_MATRICES: u32 = 4;
+
 fn variant(variant: &Variant) -> Option<Variant> {
-    let size = variant.features.matrices;
+    let Schedule::Tiles { per_invocation: [rows, columns], matrices: size @ 1.., .. } = variant.schedule else {
+        return None;
+    };
+    if rows * columns > MOST_MATRICES * size * size {
+        return None;
+    }
     let mut software = variant.clone();
     software.features = Features { f16: variant.features.f16, ..Features::default() };
     for pass in software.passes.to_mut() {
         pass.wgsl = text(&pass.wgsl, size).into();
     }
-    (size > 0).then_some(software)
+    Some(software)
 }
 
 /// Where a matrix would have been loaded from.

@@ -9,10 +9,10 @@ use super::{LANES, Tile};
 /// (`docs/performance.md`); those for 8×8, which no adapter at hand has, are priors. Tiles without whole steps serve few
 /// rows or columns and any depth.
 pub(super) const TILES: &[(Tile, bool)] = &[
+    (tile(16, [32, 32, 128], [16, 16]).in_whole_steps(), true),
+    (tile(16, [32, 64, 128], [16, 32]).in_whole_steps(), true),
     (tile(16, [32, 32, 64], [16, 16]).in_whole_steps(), true),
-    (tile(16, [32, 64, 64], [16, 32]).in_whole_steps(), true),
     (tile(16, [64, 64, 64], [32, 32]).in_whole_steps(), true),
-    (tile(16, [128, 64, 32], [64, 32]).in_whole_steps(), false),
     (tile(16, [128, 128, 32], [64, 64]).in_whole_steps(), true),
     (tile(16, [32, 64, 32], [16, 32]), true),
     (tile(8, [64, 64, 32], [32, 32]).in_whole_steps(), false),
@@ -49,10 +49,4 @@ pub(crate) const fn subgroups(tile: &Tile) -> u32 {
 /// Elements of a matrix of sums in workgroup memory.
 pub(crate) const fn matrix_elements(tile: &Tile) -> u32 {
     tile.matrices * (tile.matrices + SUMS_PAD)
-}
-
-/// Whether loads of the next step are on their way while a step is multiplied. Larger parts of a tile have no registers to
-/// spare for that, and hide latencies behind other workgroups.
-pub(crate) const fn prefetches(tile: &Tile) -> bool {
-    tile.invocation_rows * tile.invocation_columns < 32 * 32
 }

@@ -5,22 +5,19 @@
 //! share, without clamping: what varies per load takes no registers (docs/performance.md). Sums leave their matrices through
 //! workgroup memory, one matrix per subgroup at a time; more at a time slowed down the whole kernel.
 
-use fuse_artifact::{DType, Uniform};
+use fuse_artifact::{DType, MATRIX_SUBGROUP, Size, Uniform};
 
-use super::{TileText, slices::Side};
-use crate::{
-    schedule::contraction::{
-        Direction,
-        matrices::{SLICE_PAD, SUMS_PAD, matrix_elements, prefetches, subgroups},
-    },
-    wgsl::shader::Lines,
+use super::{TileText, epilogue, slices::Side};
+use crate::schedule::contraction::{
+    Direction, Tile,
+    matrices::{SLICE_PAD, SUMS_PAD, matrix_elements, subgroups},
 };
 
 /// WGSL loads matrices row by row with a `T`, column by column without.
 const BY_ROWS: &str = "coopLoadT";
 const BY_COLUMNS: &str = "coopLoad";
 
-impl TileText<'_> {
+impl<'a> TileText<'a> {
     pub(super) fn declare_matrix_slices(&mut self) {
         let tile = self.tile;
         self.shader.use_matrices(tile.matrices);
@@ -139,25 +136,14 @@ impl TileText<'_> {
         for side in self.staged() {
             self.declare_lines(side);
         }
-        let prefetch = prefetches(&self.tile);
-        if prefetch {
-            self.main.line("if k_begin < k_end {");
-            self.fetch_lines("k_begin");
-            self.main.line("}");
-        }
         self.main.line(format!("for (var k0 = k_begin; k0 < k_end; k0 += {depth}u) {{"));
-        if !prefetch {
-            self.fetch_lines("k0");
+        for side in self.staged() {
+            self.fetch_lines(side);
         }
         for side in self.staged() {
             self.fill_lines(side);
         }
         self.main.line("workgroupBarrier();");
-        if prefetch {
-            self.main.line(format!("if k0 + {depth}u < k_end {{"));
-            self.fetch_lines(&format!("k0 + {depth}u"));
-            self.main.line("}");
-        }
         self.multiply_matrices();
         self.main.line("workgroupBarrier();");
         self.main.line("}");
@@ -178,7 +164,7 @@ impl TileText<'_> {
         let (p, access, batch) = (operand.prefix, operand.loads()[0], self.axes.batch as u8);
         let (outer_axis, depth_axis) = if side == Side::Lhs { (batch, batch + 1) } else { (batch + 1, batch) };
         let line_axis = if direction == Direction::Depth { outer_axis } else { depth_axis };
-        let stride = self.shader.uniform(Uniform::Stride { access, axis: line_axis });
+        let stride = self.line_stride(access, line_axis);
         let batches: Vec<Option<String>> = self.axes.batch_names().into_iter().map(Some).collect();
         let offset = operand.offset(&mut self.shader, access, &batches);
         let origin = match direction {
@@ -193,26 +179,32 @@ impl TileText<'_> {
         self.main.line(format!("let {p}_to = local / {vectors}u * {slice_vectors}u + local % {vectors}u;"));
         for l in 0..count {
             self.main.line(format!("let {p}{l}_line = {}u * {p}_lines;", l * at_once));
-            self.main.line(format!("var {p}{l}_x: vec4<f16>;"));
         }
     }
 
-    /// Loads the slices of the step that starts at depth `step` into registers.
-    fn fetch_lines(&mut self, step: &str) {
-        for side in self.staged() {
-            let operand = self.operand(side);
-            let p = operand.prefix;
-            self.main.line("{");
-            self.main.line(match self.direction(side) {
-                Direction::Depth => format!("let step = {p}_first + ({step}) / 4u;"),
-                Direction::Outer => format!("let step = {p}_first + ({step}) * {p}_lines;"),
-            });
-            let access = operand.loads()[0];
-            let buffer = operand.buffer(&mut self.shader, access);
-            for l in 0..self.passes(side)[1] {
-                self.main.line(format!("{p}{l}_x = {buffer}[{p}_at + (step + {p}{l}_line)];"));
-            }
-            self.main.line("}");
+    /// Elements from one line of an operand to the next: a literal where the program knows it, which spares registers.
+    fn line_stride(&mut self, access: u16, axis: u8) -> String {
+        let known = &self.group.accesses[usize::from(access)].access;
+        let view_axis = known.axes[usize::from(axis)];
+        let inner = view_axis.map(|view_axis| Size::product(&known.view[usize::from(view_axis) + 1..]));
+        match inner.and_then(|inner| inner.as_constant()) {
+            Some(elements) => format!("{elements}u"),
+            None => self.shader.uniform(Uniform::Stride { access, axis }),
+        }
+    }
+
+    /// Loads the slice of the step at depth `k0` into registers. Registers for those of the next step are better spent on
+    /// sums: other workgroups hide the latency.
+    fn fetch_lines(&mut self, side: Side) {
+        let operand = self.operand(side);
+        let p = operand.prefix;
+        self.main.line(match self.direction(side) {
+            Direction::Depth => format!("let {p}_step = {p}_first + k0 / 4u;"),
+            Direction::Outer => format!("let {p}_step = {p}_first + k0 * {p}_lines;"),
+        });
+        let buffer = operand.buffer(&mut self.shader, operand.loads()[0]);
+        for l in 0..self.passes(side)[1] {
+            self.main.line(format!("let {p}{l}_x = {buffer}[{p}_at + ({p}_step + {p}{l}_line)];"));
         }
     }
 
@@ -226,15 +218,49 @@ impl TileText<'_> {
         }
     }
 
+    /// Loads what the epilogue reads of a subgroup's only matrix, which hides the latency behind the product.
+    pub(super) fn preload_matrices(&mut self) {
+        if self.preloads_matrices() {
+            self.preload_row(0);
+        }
+    }
+
+    fn preloads_matrices(&self) -> bool {
+        self.matrix_counts() == [1, 1]
+    }
+
+    /// Loads what the epilogue reads of the `i`-th row of matrices.
+    fn preload_row(&mut self, i: u32) {
+        if self.member.split {
+            return;
+        }
+        let epilogue = epilogue(self.group, &self.axes, self.sum, self.tile);
+        for j in 0..self.matrix_counts()[1] {
+            for u in 0..matrix_vectors(self.tile) {
+                let [row, column] = matrix_place(self.tile, i, j, u);
+                let name = format!("_{i}_{j}_{u}");
+                epilogue.preload(&mut self.shader, &mut self.main, [&row, &column], &name);
+            }
+        }
+    }
+
     /// Hands the sums to the epilogue.
     pub(super) fn store_matrices(&mut self) {
         debug_assert!(self.sum == DType::F32, "matrices sum in f32");
         let [rows, columns] = self.matrix_counts();
+        let (stride, across) = ((self.tile.matrices + SUMS_PAD) / 4, self.tile.matrices / 4);
         self.main.line(format!("let matrix = subgroup * {}u;", matrix_elements(&self.tile) / 4));
+        self.main
+            .line(format!("let vector = matrix + subgroup_lane / {across}u * {stride}u + subgroup_lane % {across}u;"));
         for i in 0..rows {
+            self.main.line("{");
+            if !self.preloads_matrices() {
+                self.preload_row(i);
+            }
             for j in 0..columns {
                 self.store_matrix(i, j);
             }
+            self.main.line("}");
         }
     }
 
@@ -250,22 +276,49 @@ impl TileText<'_> {
         }
         self.main.line("workgroupBarrier();");
         let suffix = self.product.map_or(String::new(), |product| product.to_string());
-        let mut lines = Lines::default();
-        lines.line(format!("for (var v = subgroup_lane; v < {}u; v += subgroup_size) {{", size * across));
-        lines.line(format!("let row = row0 + part_row + {}u + v / {across}u;", i * size));
-        lines.line(format!("let column = column0 + part_column + {}u + v % {across}u * 4u;", j * size));
-        let at = format!("matrix + v / {across}u * {stride}u + v % {across}u");
-        let sums = arrays.iter().map(|array| format!("{array}[{at}]")).collect::<Vec<_>>().join(", ");
-        let finish = format!("finish{suffix}(batch, {}row, column, {sums});", self.axes.batch_arguments());
-        if self.tile.is_moved_inside() {
-            // What lies before belongs to the tiles before.
-            lines.line("if row >= first_row && column >= first_column {");
-            lines.line(finish);
-            lines.line("}");
-        } else {
-            lines.line(finish);
+        for u in 0..matrix_vectors(self.tile) {
+            let [row, column] = matrix_place(self.tile, i, j, u);
+            let at = u * MATRIX_SUBGROUP / across * stride;
+            let sums = arrays.iter().map(|array| format!("{array}[vector + {at}u]")).collect::<Vec<_>>().join(", ");
+            let loaded = match self.member.split {
+                true => String::new(),
+                false => {
+                    let epilogue = epilogue(self.group, &self.axes, self.sum, self.tile);
+                    epilogue.preloaded_arguments(&format!("_{i}_{j}_{u}"))
+                }
+            };
+            let batch = self.axes.batch_arguments();
+            let finish = format!("finish{suffix}(batch, {batch}{row}, {column}, {sums}{loaded});");
+            let mut conditions = vec![];
+            if self.tile.is_moved_inside() {
+                // What lies before belongs to the tiles before.
+                conditions.extend([format!("{row} >= first_row"), format!("{column} >= first_column")]);
+            }
+            if size * across < MATRIX_SUBGROUP {
+                conditions.push(format!("subgroup_lane < {}u", size * across));
+            }
+            if conditions.is_empty() {
+                self.main.line(finish);
+            } else {
+                self.main.line(format!("if {} {{", conditions.join(" && ")));
+                self.main.line(finish);
+                self.main.line("}");
+            }
         }
-        lines.line("}");
-        self.main.append(&lines);
     }
+}
+
+/// Vectors of four sums of a matrix per invocation, of the first invocations of a subgroup.
+fn matrix_vectors(tile: Tile) -> u32 {
+    (tile.matrices * tile.matrices / 4).div_ceil(MATRIX_SUBGROUP)
+}
+
+/// Row and column of an invocation's `u`-th vector of a matrix.
+fn matrix_place(tile: Tile, i: u32, j: u32, u: u32) -> [String; 2] {
+    let (size, across) = (tile.matrices, tile.matrices / 4);
+    let down = u * MATRIX_SUBGROUP / across;
+    [
+        format!("row0 + part_row + {}u + subgroup_lane / {across}u", i * size + down),
+        format!("column0 + part_column + {}u + subgroup_lane % {across}u * 4u", j * size),
+    ]
 }

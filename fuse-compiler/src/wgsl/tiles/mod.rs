@@ -115,15 +115,15 @@ fn pass(
     shader.finish(Grid::Tiles { rows: tile.rows, columns: tile.columns }, tile.invocations())
 }
 
-/// The epilogue of a tile. Small tiles of aligned members load what it reads before they multiply: nothing else would
-/// hide the latency. The result may have rows of any length in unaligned members: they store element by element.
+/// The epilogue of a tile. Small tiles of aligned members load what it reads before they multiply, and tiles of cooperative
+/// matrices a row of matrices at a time: nothing else would hide the latency. The result may have rows of any length in unaligned members: they store element by element.
 fn epilogue<'a>(group: &'a Group, axes: &'a Axes, sum: DType, tile: Tile) -> Epilogue<'a> {
     let epilogue = Epilogue::new(group, axes, sum, tile.lanes, tile.lanes);
     if preloads(tile) { epilogue.preloaded() } else { epilogue }
 }
 
 const fn preloads(tile: Tile) -> bool {
-    tile.lanes == 4 && tile.matrices == 0 && tile.invocation_rows * tile.invocation_columns <= 16
+    tile.lanes == 4 && (tile.matrices > 0 || tile.invocation_rows * tile.invocation_columns <= 16)
 }
 
 /// The operands whose slices are kept in workgroup memory.
@@ -369,6 +369,10 @@ impl<'a> TileText<'a> {
     fn preload(&mut self) {
         if let Some(rows) = &self.rows {
             rows.prepare(&mut self.shader, &mut self.main);
+            return;
+        }
+        if self.tile.matrices > 0 {
+            self.preload_matrices();
             return;
         }
         if self.member.split || !preloads(self.tile) {
