@@ -15,7 +15,7 @@ use crate::{
     interleave::{Interleaved, Ratio, interleave},
     measure::{Effort, calibrate},
     plot::{self, Bar, Series},
-    ratios::Pair,
+    ratios::{GROUP, Pair},
 };
 
 /// Below this ratio an unfused function counts as faster: repeated runs differ by 3 %.
@@ -101,6 +101,16 @@ impl Comparison {
         format!("{:<30} {:>16} {ratio}  {}", self.case, self.size, self.variants[0])
     }
 
+    /// Whether the ratio of wall times or that of the GPU's times is less than `ratio`.
+    fn below(&self, ratio: f64) -> bool {
+        self.wall.ratio.median < ratio || self.gpu.is_some_and(|gpu| gpu.ratio.median < ratio)
+    }
+
+    /// The case without the name of its group.
+    fn formula(&self) -> &str {
+        self.case.strip_prefix(GROUP).unwrap_or(&self.case)
+    }
+
     fn floor(&self, which: usize) -> Option<Floor> {
         Some(self.rates?.floor(self.moved[which]?))
     }
@@ -162,11 +172,11 @@ impl Comparison {
     }
 }
 
-/// A table for documents, with a line about what is slower than unfused.
+/// A table for documents, then which pairs are slower than unfused or gain less than the source documents state.
 pub(crate) fn table(comparisons: &[Comparison]) -> String {
     let mut table = String::from(
         "| fused against unfused | size | fused µs | unfused µs | ratio | range | source | GPU fused µs | GPU unfused µs \
-         | GPU ratio | at most | dispatches | floor of bytes µs | floor of launches µs | bound by |\n\
+         | GPU ratio | at most | dispatches, fused : unfused | floor of bytes µs | floor of launches µs | bound by |\n\
          |---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n",
     );
     let or_dash = |value: Option<f64>| value.map_or("–".to_owned(), |value| format!("{value:.2}"));
@@ -199,11 +209,17 @@ pub(crate) fn table(comparisons: &[Comparison]) -> String {
         ];
         let _ = writeln!(table, "| {} |", columns.join(" | "));
     }
-    let slower: Vec<_> = comparisons.iter().filter(|row| row.wall.ratio.median < SLOWER).collect();
-    let _ = write!(table, "\n{} of {} ratios are below {SLOWER}", slower.len(), comparisons.len());
-    for row in slower {
-        let _ = write!(table, "\n- {} {}: {:.2}", row.case, row.size, row.wall.ratio.median);
-    }
+    let mut list = |what: &str, below: &dyn Fn(&Comparison) -> bool| {
+        let rows: Vec<_> = comparisons.iter().filter(|row| below(row)).collect();
+        let _ = write!(table, "\n{} of {} pairs {what}", rows.len(), comparisons.len());
+        for row in rows {
+            let (gpu, source) = (or_dash(row.gpu.map(|gpu| gpu.ratio.median)), or_dash(row.source));
+            let ratios = format!("{:.2}, GPU {gpu}, source {source}", row.wall.ratio.median);
+            let _ = write!(table, "\n- {} {}: {ratios}, at most {}", row.case, row.size, or_dash(row.explained()));
+        }
+    };
+    list(&format!("have a ratio below {SLOWER}"), &|row| row.below(SLOWER));
+    list("have a ratio below that of the source document", &|row| row.source.is_some_and(|source| row.below(source)));
     table + "\n"
 }
 
@@ -213,9 +229,9 @@ pub(crate) fn plots(comparisons: &[Comparison]) -> Result<Vec<(&'static str, Str
         let mut series: Vec<Series> = vec![];
         for row in comparisons.iter().filter(|row| row.product == product) {
             let point = ((row.extent as f64).log2(), row.wall.ratio.median);
-            match series.iter_mut().find(|series| series.label == row.case) {
+            match series.iter_mut().find(|series| series.label == row.formula()) {
                 Some(series) => series.points.push(point),
-                None => series.push(Series { label: row.case.clone(), points: vec![point] }),
+                None => series.push(Series { label: row.formula().to_owned(), points: vec![point] }),
             }
         }
         series
@@ -224,7 +240,7 @@ pub(crate) fn plots(comparisons: &[Comparison]) -> Result<Vec<(&'static str, Str
         .iter()
         .filter(|row| !row.f16)
         .filter_map(|row| {
-            let label = format!("{} {}", row.case, row.size);
+            let label = format!("{} {}", row.formula(), row.size);
             Some(Bar { label, value: row.wall.ratio.median, reference: row.source? })
         })
         .collect();

@@ -56,9 +56,11 @@ pub(crate) fn sweep(title: &str, sizes: &str, series: &[Series]) -> Result<Strin
 
     let mut svg = String::new();
     {
-        let root = SVGBackend::with_string(&mut svg, (860, 480)).into_drawing_area();
+        let root = SVGBackend::with_string(&mut svg, (960, 480)).into_drawing_area();
         root.fill(&WHITE)?;
-        let mut chart = ChartBuilder::on(&root)
+        // The legend has a strip of its own, where it hides no line.
+        let (left_part, legend) = root.split_horizontally(720);
+        let mut chart = ChartBuilder::on(&left_part)
             .caption(title, (FONT, 18))
             .margin(12)
             .x_label_area_size(44)
@@ -71,19 +73,17 @@ pub(crate) fn sweep(title: &str, sizes: &str, series: &[Series]) -> Result<Strin
             .x_labels((right - left).ceil() as usize + 1)
             .x_label_formatter(&|x| power_label(*x))
             .x_desc(sizes)
-            .y_desc("time unfused / fused")
+            .y_desc("wall time unfused / fused")
             .draw()?;
         chart.draw_series(LineSeries::new([(left, 1.0), (right, 1.0)], BLACK))?;
-        for ((label, points), color) in series.iter().zip(COLORS.into_iter().cycle()) {
+        for (row, ((label, points), color)) in (0..).zip(series.iter().zip(COLORS.into_iter().cycle())) {
             let style = color.stroke_width(2);
-            let line = chart.draw_series(LineSeries::new(points.iter().copied(), style))?;
-            line.label(label.as_str()).legend(move |(x, y)| PathElement::new([(x, y), (x + 18, y)], style));
+            chart.draw_series(LineSeries::new(points.iter().copied(), style))?;
             chart.draw_series(points.iter().map(|&point| Circle::new(point, 3, color.filled())))?;
-        }
-        if !series.is_empty() {
-            let labels = &mut chart.configure_series_labels();
-            labels.position(SeriesLabelPosition::UpperRight).label_font((FONT, 12));
-            labels.background_style(WHITE.mix(0.85)).border_style(GRID).draw()?;
+            let middle = 56 + 22 * row;
+            legend.draw(&PathElement::new([(8, middle), (28, middle)], style))?;
+            let text = TextStyle::from((FONT, 13)).pos(Pos::new(HPos::Left, VPos::Center));
+            legend.draw(&Text::new(label.as_str(), (36, middle), text))?;
         }
         root.present()?;
     }
@@ -102,7 +102,7 @@ pub(crate) fn bars(title: &str, bars: &[Bar]) -> Result<String, Box<dyn Error>> 
     const BAR: i32 = 24;
     const TOP: i32 = 48;
     const LEFT: i32 = 290;
-    const RIGHT: i32 = WIDTH as i32 - 80;
+    const RIGHT: i32 = WIDTH as i32 - 140;
     let bars: Vec<&Bar> = bars.iter().filter(|bar| bar.value.is_finite() && bar.reference.is_finite()).collect();
     let largest = bars.iter().flat_map(|bar| [bar.value, bar.reference]).fold(1.0, f64::max);
     let x = |ratio: f64| LEFT + (ratio.max(0.0) / largest * f64::from(RIGHT - LEFT)).round() as i32;
@@ -123,10 +123,14 @@ pub(crate) fn bars(title: &str, bars: &[Bar]) -> Result<String, Box<dyn Error>> 
             root.draw(&PathElement::new(mark, COLORS[1].stroke_width(3)))?;
             root.draw(&Text::new(bar.label.as_str(), (LEFT - 8, center), text(13, HPos::Right, VPos::Center)))?;
             let end = (x(bar.value.max(bar.reference)) + 8, center);
-            root.draw(&Text::new(format!("{:.2}", bar.value), end, text(13, HPos::Left, VPos::Center)))?;
+            root.draw(&Text::new(
+                format!("{:.2} (source {:.2})", bar.value, bar.reference),
+                end,
+                text(13, HPos::Left, VPos::Center),
+            ))?;
         }
         root.draw(&PathElement::new([(x(1.0), TOP), (x(1.0), bottom)], BLACK))?;
-        let legend = "bar: time unfused / fused; line at 1; mark: the ratio of the source document";
+        let legend = "bar: wall time unfused / fused; line at 1; mark: the ratio of the source document";
         root.draw(&Text::new(legend, (WIDTH as i32 / 2, bottom + 14), text(13, HPos::Center, VPos::Top)))?;
         root.present()?;
     }

@@ -49,6 +49,9 @@ fuse! {
     }
 }
 
+/// What the names of all pairs start with.
+pub(crate) const GROUP: &str = "fused/";
+
 /// An expression at one size, as one function and as one whose operations are kernels of their own.
 pub(crate) struct Pair {
     /// The formula, with its dtype.
@@ -146,7 +149,7 @@ fn pair<T: Real>(extent: usize, product: bool, expression: Expression) -> Pair {
     let Expression { formula, source, functions, shapes, prepare } = expression;
     let f16 = T::DTYPE.bytes() == 2;
     Pair {
-        name: format!("fused/{formula} {}", if f16 { "f16" } else { "f32" }),
+        name: format!("{GROUP}{formula} {}", if f16 { "f16" } else { "f32" }),
         size: if product { format!("{extent}x{extent}x{extent}") } else { power_of_two(extent) },
         extent,
         product,
