@@ -8,11 +8,16 @@ mod baseline;
 mod blocks;
 mod by_hand;
 mod cases;
+mod comparison;
 mod data;
 #[path = "../../examples/minilm/encoder.rs"]
 mod encoder;
+mod floor;
+mod interleave;
 mod launches;
 mod measure;
+mod plot;
+mod ratios;
 mod report;
 
 use std::{collections::BTreeSet, error::Error, fmt, path::PathBuf, process::ExitCode};
@@ -22,9 +27,14 @@ use fuse_gpu::{Device, artifact::Function};
 
 use crate::{
     cases::{Case, Prepared, Sizes},
+    floor::Rates,
     measure::{Effort, measure},
+    ratios::Extents,
     report::{Report, Row},
 };
+
+/// Elements of a copy that is all launch.
+const SMALL_COPY: usize = 1 << 10;
 
 /// Measures `fuse!` kernels.
 #[derive(Parser)]
@@ -44,7 +54,7 @@ struct Options {
     /// Print the time of each dispatch
     #[arg(long)]
     explain: bool,
-    /// Write one JSON object per case to this file
+    /// Write one JSON object per case to this file, and plots of fused against unfused beside it
     #[arg(long)]
     json: Option<PathBuf>,
     /// Print the parts of the time to this process's first result, and end
@@ -91,7 +101,13 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
             run_case(&device, &case, options, effort, &mut report, &mut failures)?;
         }
     }
+    run_pairs(&device, options, effort, wanted, &mut report, &mut failures)?;
     println!("\n{}", report.tables());
+    if let Some(lines) = &options.json {
+        for file in report.plot(lines)? {
+            println!("wrote {}", file.display());
+        }
+    }
     match failures.len() {
         0 if report.is_empty() => Err(format!("no case matches {:?}", options.filter).into()),
         0 => Ok(()),
@@ -135,11 +151,8 @@ fn run_case(
                 failures.push(failure);
             }
         }
-        if options.explain && way.variant.is_none() && device.info().timestamps {
-            match device.profile(&prepared.launch) {
-                Ok((_, profile)) => println!("{profile}"),
-                Err(error) => println!("no profile: {error}"),
-            }
+        if options.explain && way.variant.is_none() {
+            explain(device, &prepared);
         }
     }
     device.force_alternative(None);
@@ -147,6 +160,85 @@ fn run_case(
     drop(prepared);
     device.trim();
     Ok(())
+}
+
+/// Prints the time of each dispatch of a launch, where the adapter has timestamps.
+fn explain(device: &Device, prepared: &Prepared) {
+    if device.info().timestamps {
+        match device.profile(&prepared.launch) {
+            Ok((_, profile)) => println!("{profile}"),
+            Err(error) => println!("no profile: {error}"),
+        }
+    }
+}
+
+/// Measures fused against unfused functions.
+fn run_pairs(
+    device: &Device,
+    options: &Options,
+    effort: Effort,
+    wanted: impl Fn(&str, &str) -> bool,
+    report: &mut Report,
+    failures: &mut Vec<String>,
+) -> Result<(), Box<dyn Error>> {
+    let extents = if options.quick { Extents::QUICK } else { Extents::FULL };
+    let mut pairs = ratios::all(&extents);
+    pairs.retain(|pair| wanted(&pair.name, &pair.size));
+    if pairs.is_empty() {
+        return Ok(());
+    }
+    let rates = rates(device, &extents, effort, report)?;
+    for pair in pairs {
+        if pair.f16 && !device.info().features.f16 {
+            println!("{} {}: left out, the adapter has no f16", pair.name, pair.size);
+            continue;
+        }
+        let prepared = match (pair.prepare)(device) {
+            Ok(prepared) => prepared,
+            Err(error) => {
+                println!("{} {}: left out, {error}", pair.name, pair.size);
+                continue;
+            }
+        };
+        match comparison::compare(device, &pair, &prepared, rates, effort) {
+            Ok(comparison) => report.add_comparison(comparison)?,
+            Err(failure) => {
+                let failure = format!("{} {}: {failure}", pair.name, pair.size);
+                println!("{failure}");
+                failures.push(failure);
+            }
+        }
+        if options.explain {
+            prepared.iter().for_each(|prepared| explain(device, prepared));
+        }
+        drop(prepared);
+        device.trim();
+    }
+    Ok(())
+}
+
+/// What a copy by hand reaches: its bandwidth at the largest size that the adapter binds, and its time where it has next
+/// to nothing to copy.
+fn rates(
+    device: &Device,
+    extents: &Extents,
+    effort: Effort,
+    report: &mut Report,
+) -> Result<Option<Rates>, Box<dyn Error>> {
+    let fits = |elements: &usize| *elements as u64 * 4 <= device.info().limits.binding_bytes;
+    let Some(large) = extents.pointwise.iter().copied().filter(fits).max() else { return Ok(None) };
+    let mut copy = |elements: usize| -> Result<Row, Box<dyn Error>> {
+        let size = cases::power_of_two(elements);
+        if let Some(row) = report.find(baseline::NAME, &size) {
+            return Ok(row.clone());
+        }
+        let row = baseline::copy(&device.info().name, elements, size, effort)?;
+        report.add(row.clone())?;
+        Ok(row)
+    };
+    let (large, small) = (copy(large)?, copy(SMALL_COPY)?);
+    let bandwidth = large.bytes / large.times.median.as_secs_f64();
+    Ok(Some(Rates { bandwidth, dispatch: small.times.median }))
 }
 
 /// How to run a function: what a launch does not choose itself.
@@ -204,11 +296,7 @@ impl fmt::Display for Failure {
 }
 
 fn run_way(device: &Device, case: &Case, prepared: &Prepared, way: Way, effort: Effort) -> Result<Row, Failure> {
-    (prepared.launch)()?;
-    let error = (prepared.error)()?;
-    if error.is_nan() || error > 1.0 {
-        return Err(Failure::WrongResult(error));
-    }
+    let error = prepared.check()?;
     let times = measure(effort, &prepared.launch, || device.synchronize())?;
     let profiled = measure::profile(device, effort, times.launches, &prepared.launch)?;
     Ok(Row {

@@ -71,6 +71,13 @@ pub(crate) fn measure(
         wait()?;
         Ok(start.elapsed() / launches)
     };
+    let launches = calibrate(effort, &mut batch)?;
+    Ok(Times::of((0..effort.batches).map(|_| batch(launches)).collect::<Result<Vec<_>, _>>()?, launches))
+}
+
+/// Warms up with batches, and yields how many launches a batch needs to take the intended time. `batch` yields the time
+/// of one launch.
+pub(crate) fn calibrate<E>(effort: Effort, mut batch: impl FnMut(u32) -> Result<Duration, E>) -> Result<u32, E> {
     batch(1)?;
     let start = Instant::now();
     let mut launches = 1;
@@ -78,10 +85,9 @@ pub(crate) fn measure(
         let one = batch(launches)?.as_secs_f64().max(1e-9);
         launches = (effort.batch_time.as_secs_f64() / one).clamp(1.0, MAX_LAUNCHES) as u32;
         if start.elapsed() >= effort.warm_up {
-            break;
+            return Ok(launches);
         }
     }
-    Ok(Times::of((0..effort.batches).map(|_| batch(launches)).collect::<Result<Vec<_>, _>>()?, launches))
 }
 
 /// What GPU timestamps say about a launch.

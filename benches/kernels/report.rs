@@ -1,12 +1,22 @@
-//! Results as JSON lines, one per case, and as tables for people: kernels, and what launches cost the host.
+//! Results as JSON lines, one per case, and as tables for people: kernels, what launches cost the host, and what fusion
+//! gains, with plots.
 
-use std::{fs::File, io::Write, path::Path, time::Duration};
+use std::{
+    fs::File,
+    io::Write,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use serde_json::json;
 
-use crate::measure::Times;
+use crate::{
+    comparison::{self, Comparison},
+    measure::Times,
+};
 
 /// One measured case.
+#[derive(Clone)]
 pub(crate) struct Row {
     /// The computation, for example `relu(matmul + b + r) f32`.
     pub(crate) case: String,
@@ -109,12 +119,14 @@ pub(crate) struct Report {
     adapter: String,
     rows: Vec<Row>,
     costs: Vec<Cost>,
+    comparisons: Vec<Comparison>,
 }
 
 impl Report {
     /// A report about an adapter, with JSON lines in `path` if one is given.
     pub(crate) fn new(adapter: String, path: Option<&Path>) -> std::io::Result<Self> {
-        Ok(Self { lines: path.map(File::create).transpose()?, adapter, rows: vec![], costs: vec![] })
+        let lines = path.map(File::create).transpose()?;
+        Ok(Self { lines, adapter, rows: vec![], costs: vec![], comparisons: vec![] })
     }
 
     /// Adds a case, and prints it at once: a long run that is cut short loses nothing.
@@ -135,6 +147,11 @@ impl Report {
         Ok(())
     }
 
+    /// A case that was measured before.
+    pub(crate) fn find(&self, case: &str, size: &str) -> Option<&Row> {
+        self.rows.iter().find(|row| row.case == case && row.size == size)
+    }
+
     /// Adds a cost of the host, and prints it at once.
     pub(crate) fn add_cost(&mut self, cost: Cost) -> std::io::Result<()> {
         let Times { median, min, max, .. } = cost.spent.times;
@@ -146,15 +163,43 @@ impl Report {
         Ok(())
     }
 
+    /// Adds a comparison, and prints it at once.
+    pub(crate) fn add_comparison(&mut self, comparison: Comparison) -> std::io::Result<()> {
+        println!("{}", comparison.text());
+        if let Some(file) = &mut self.lines {
+            writeln!(file, "{}", comparison.line(&self.adapter))?;
+        }
+        self.comparisons.push(comparison);
+        Ok(())
+    }
+
+    /// Writes the plots of comparisons beside the file of JSON lines, with the start of its name.
+    pub(crate) fn plot(&self, lines: &Path) -> Result<Vec<PathBuf>, Box<dyn std::error::Error>> {
+        if self.comparisons.is_empty() {
+            return Ok(vec![]);
+        }
+        let stem = lines.file_stem().unwrap_or_default().to_string_lossy();
+        let mut files = vec![];
+        for (name, svg) in comparison::plots(&self.comparisons)? {
+            let file = lines.with_file_name(format!("{stem}-{name}.svg"));
+            std::fs::write(&file, svg)?;
+            files.push(file);
+        }
+        Ok(files)
+    }
+
     /// Whether nothing was measured.
     pub(crate) fn is_empty(&self) -> bool {
-        self.rows.is_empty() && self.costs.is_empty()
+        self.rows.is_empty() && self.costs.is_empty() && self.comparisons.is_empty()
     }
 
     /// Every table that has rows, for documents.
     pub(crate) fn tables(&self) -> String {
-        let tables =
-            [(!self.rows.is_empty()).then(|| self.table()), (!self.costs.is_empty()).then(|| self.cost_table())];
+        let tables = [
+            (!self.rows.is_empty()).then(|| self.table()),
+            (!self.costs.is_empty()).then(|| self.cost_table()),
+            (!self.comparisons.is_empty()).then(|| comparison::table(&self.comparisons)),
+        ];
         tables.into_iter().flatten().collect::<Vec<_>>().join("\n")
     }
 

@@ -60,7 +60,7 @@ enum Command {
         #[command(flatten)]
         access: Access,
     },
-    /// Measure kernels on this machine's adapter
+    /// Measure kernels on this machine's adapter; `--filter fused/` compares fused with unfused functions
     Bench {
         #[command(flatten)]
         access: Access,
@@ -72,7 +72,7 @@ enum Command {
         filter: Vec<String>,
         #[command(flatten)]
         detail: commands::Detail,
-        /// Write the results as JSON lines to this folder
+        /// Write the results as JSON lines, and plots of fused against unfused as SVG, to this folder
         #[arg(long)]
         out: Option<PathBuf>,
     },

@@ -1,0 +1,59 @@
+//! Two computations measured in turns: A B A B …, so that clocks, temperature and other programs hit both alike.
+
+use std::time::Duration;
+
+use crate::measure::Times;
+
+/// The times of two computations, and how they compare.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Interleaved {
+    /// Of a launch of the first and of the second.
+    pub(crate) times: [Times; 2],
+    /// Time of the second over time of the first.
+    pub(crate) ratio: Ratio,
+}
+
+/// How many times as long one computation takes as another.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Ratio {
+    /// Of the medians.
+    pub(crate) median: f64,
+    /// The smallest of two batches that followed each other.
+    pub(crate) low: f64,
+    /// The largest.
+    pub(crate) high: f64,
+}
+
+impl Ratio {
+    /// The time of `second` over that of `first`, measured in turns: at least one batch of each.
+    pub(crate) fn of(first: &[Duration], second: &[Duration]) -> Self {
+        let ratio = |first: Duration, second: Duration| {
+            // A clock that did not advance must not divide by zero.
+            second.as_secs_f64() / first.max(Duration::from_nanos(1)).as_secs_f64()
+        };
+        let pairs = || first.iter().zip(second).map(|(&first, &second)| ratio(first, second));
+        let median = |times: &[Duration]| Times::of(times.to_vec(), 1).median;
+        Self {
+            median: ratio(median(first), median(second)),
+            low: pairs().fold(f64::INFINITY, f64::min),
+            high: pairs().fold(0.0, f64::max),
+        }
+    }
+}
+
+/// Runs `batches` batches of both computations in turns. `batch(which, launches)` yields the time of one launch.
+pub(crate) fn interleave<E>(
+    batches: usize,
+    launches: [u32; 2],
+    mut batch: impl FnMut(usize, u32) -> Result<Duration, E>,
+) -> Result<Interleaved, E> {
+    let mut samples = [vec![], vec![]];
+    for _ in 0..batches {
+        for (which, samples) in samples.iter_mut().enumerate() {
+            samples.push(batch(which, launches[which])?);
+        }
+    }
+    let [first, second] = samples;
+    let ratio = Ratio::of(&first, &second);
+    Ok(Interleaved { times: [Times::of(first, launches[0]), Times::of(second, launches[1])], ratio })
+}
