@@ -15,8 +15,7 @@ const SIZES: &[[(&str, usize); 3]] = &[
 ];
 
 fn check(source: &str, batch: &[(&str, usize)]) -> Vec<Program> {
-    // A software adapter takes seconds to compile a variant.
-    let mut sweep = Sweep::new("cooperative matrices").sharing_variants(4);
+    let mut sweep = Sweep::new("cooperative matrices").sharing_variants(2);
     let programs: Vec<Program> = compile(source)
         .iter()
         .map(|program| matrices::in_software(program).unwrap_or_else(|e| panic!("{e}")))

@@ -11,7 +11,8 @@ use fuse_artifact::{Features, Function, Schedule, Variant};
 
 use crate::Program;
 
-/// The program with only those variants of its kernels that use a few cooperative matrices, in software.
+/// The program with those variants of its kernels that use cooperative matrices, in software, and with the last variant, for
+/// sizes that they do not take.
 ///
 /// # Errors
 /// If a kernel has none.
@@ -19,10 +20,11 @@ pub fn in_software(program: &Program) -> Result<Program, String> {
     let mut function: Function = program.function.clone();
     function.alternatives = vec![].into();
     for kernel in function.kernels.to_mut() {
-        let variants: Vec<Variant> = kernel.variants.iter().filter_map(variant).collect();
+        let mut variants: Vec<Variant> = kernel.variants.iter().filter_map(variant).collect();
         if variants.is_empty() {
             return Err(format!("{} has no variant with cooperative matrices", kernel.name));
         }
+        variants.extend(kernel.variants.last().cloned());
         kernel.variants = variants.into();
     }
     Ok(Program { function: Box::leak(Box::new(function)), ..program.clone() })
@@ -30,7 +32,7 @@ pub fn in_software(program: &Program) -> Result<Program, String> {
 
 /// Matrices of sums per subgroup up to which software adapters compile the text in seconds: each is stored between barriers,
 /// around which they keep every value apart.
-const MOST_MATRICES: u32 = 4;
+const MOST_MATRICES: u32 = 16;
 
 fn variant(variant: &Variant) -> Option<Variant> {
     let Schedule::Tiles { per_invocation: [rows, columns], matrices: size @ 1.., .. } = variant.schedule else {
@@ -48,8 +50,11 @@ fn variant(variant: &Variant) -> Option<Variant> {
 }
 
 /// Where a matrix would have been loaded from.
+#[derive(Clone)]
 struct Loaded {
     array: String,
+    /// The expression of its first vector of four.
+    at: String,
     /// Vectors of four from one line to the next.
     stride: u32,
     by_rows: bool,
@@ -58,40 +63,62 @@ struct Loaded {
 /// A text without cooperative matrices that does what `wgsl` does with them.
 fn text(wgsl: &str, size: u32) -> String {
     let each = size * size / 32;
-    let mut loaded: HashMap<String, Loaded> = HashMap::new();
-    let mut lines = vec![];
-    for line in wgsl.lines() {
+    let lines: Vec<&str> = wgsl.lines().collect();
+    let sums: Vec<&str> = lines.iter().filter_map(|line| declared_sum(line)).collect();
+    // The second pass of a split has none.
+    if sums.is_empty() {
+        return wgsl.to_owned();
+    }
+    let place = |name: &str| sums.iter().position(|sum| *sum == name).unwrap_or(sums.len());
+    let (mut loaded, mut products): (HashMap<String, Loaded>, Vec<Product>) = (HashMap::new(), vec![]);
+    let mut text: Vec<String> = vec![];
+    for line in lines {
         let code = line.trim();
         if code == "enable wgpu_cooperative_matrix;" || is_subgroup_input(code) {
             continue;
         }
-        if code == ") {" && lines.last().is_some_and(|last: &String| last.contains("local_invocation_index")) {
-            lines.push(line.to_owned());
-            lines.push("  let subgroup = local / 32u;".to_owned());
-            lines.push("  let subgroup_size = 32u;".to_owned());
-            lines.push("  let subgroup_lane = local % 32u;".to_owned());
-        } else if let Some(name) = code.strip_prefix("var ").and_then(|rest| rest.split_once(" = coop_mat")) {
-            lines.push(format!("var {} = array<f32, {each}>();", name.0));
+        if code == ") {" && text.last().is_some_and(|last| last.contains("local_invocation_index")) {
+            text.push(line.to_owned());
+            text.push("let subgroup = local / 32u;".to_owned());
+            text.push("let subgroup_lane = local % 32u;".to_owned());
+            text.push(format!("var matrix_sums = array<f32, {}>();", each as usize * sums.len()));
+        } else if declared_sum(line).is_some() {
+            continue;
         } else if let Some((name, load)) = code.strip_prefix("let ").and_then(|rest| rest.split_once(" = coopLoad")) {
             let (array, at, stride) = pointer(load.split_once(">>(").map_or(load, |(_, arguments)| arguments));
-            lines.push(format!("let {name} = {at};"));
-            loaded.insert(name.to_owned(), Loaded { array, stride, by_rows: load.starts_with('T') });
+            loaded.insert(name.to_owned(), Loaded { array, at, stride, by_rows: load.starts_with('T') });
         } else if let Some((sum, operands)) = code.split_once(" = coopMultiplyAdd(") {
             let mut names = operands.split(", ");
             let (a, b) = (names.next().unwrap_or_default(), names.next().unwrap_or_default());
-            lines.push(multiply(size, sum, (a, &loaded[a]), (b, &loaded[b])));
+            products.push(Product { sum: place(sum), lhs: loaded[a].clone(), rhs: loaded[b].clone() });
+        } else if code == "workgroupBarrier();" && !products.is_empty() {
+            text.push(multiply(size, &std::mem::take(&mut products)));
+            text.push(line.to_owned());
         } else if let Some((sum, target)) = code.strip_prefix("coopStoreT(").and_then(|rest| rest.split_once(", ")) {
             let (array, at, stride) = pointer(target);
-            lines.push(format!(
-                "for (var e = 0u; e < {each}u; e++) {{ let i = e * 32u + subgroup_lane; \
-                 let x = ({at}) * 4u + i / {size}u * {}u + i % {size}u; {array}[x / 4u][x % 4u] = {sum}[e]; }}",
-                4 * stride
+            text.push(format!(
+                "for (var e = 0u; e < {each}u; e++) {{ let i = e * 32u + subgroup_lane; let x = ({at}) * 4u \
+                 + i / {size}u * {}u + i % {size}u; {array}[x / 4u][x % 4u] = matrix_sums[{}u + e]; }}",
+                4 * stride,
+                place(sum) * each as usize,
             ));
         } else {
-            lines.push(line.to_owned());
+            text.push(line.to_owned());
         }
     }
-    lines.join("\n") + "\n"
+    text.join("\n") + "\n"
+}
+
+/// One multiplication of matrices.
+struct Product {
+    /// Which sum it is added to.
+    sum: usize,
+    lhs: Loaded,
+    rhs: Loaded,
+}
+
+fn declared_sum(line: &str) -> Option<&str> {
+    line.trim().strip_prefix("var ")?.split_once(" = coop_mat").map(|(name, _)| name)
 }
 
 fn is_subgroup_input(code: &str) -> bool {
@@ -106,17 +133,36 @@ fn pointer(arguments: &str) -> (String, String, u32) {
     (array.to_owned(), at.trim_end_matches(']').to_owned(), stride)
 }
 
-/// Adds this invocation's elements of a product to the sum.
-fn multiply(size: u32, sum: &str, (a, lhs): (&str, &Loaded), (b, rhs): (&str, &Loaded)) -> String {
-    let element = |name: &str, matrix: &Loaded, row: &str, column: &str| {
-        let (line, within) = if matrix.by_rows { (row, column) } else { (column, row) };
-        let at = format!("({name} * 4u + {line} * {}u + {within})", 4 * matrix.stride);
-        format!("f32({}[{at} / 4u][{at} % 4u])", matrix.array)
-    };
-    let (left, right) = (element(a, lhs, "row", "k"), element(b, rhs, "k", "column"));
-    format!(
-        "for (var e = 0u; e < {}u; e++) {{ let i = e * 32u + subgroup_lane; let row = i / {size}u; \
-         let column = i % {size}u; for (var k = 0u; k < {size}u; k++) {{ {sum}[e] += {left} * {right}; }} }}",
-        size * size / 32
-    )
+/// Adds this invocation's elements of a step's products to the sums: one loop over all products of two arrays, because software
+/// adapters take long to compile long texts.
+fn multiply(size: u32, products: &[Product]) -> String {
+    let mut text = String::new();
+    let mut arrays: Vec<&str> = products.iter().map(|product| &*product.rhs.array).collect();
+    arrays.sort_unstable();
+    arrays.dedup();
+    for array in arrays {
+        let products: Vec<&Product> = products.iter().filter(|product| product.rhs.array == array).collect();
+        let (count, first) = (products.len(), products[0]);
+        let table = |value: &dyn Fn(&Product) -> String| {
+            let values: Vec<String> = products.iter().map(|product| value(product)).collect();
+            format!("array<u32, {count}>({})", values.join(", "))
+        };
+        let element = |table: &str, matrix: &Loaded, row: &str, column: &str| {
+            let (line, within) = if matrix.by_rows { (row, column) } else { (column, row) };
+            let at = format!("({table}[m] * 4u + {line} * {}u + {within})", 4 * matrix.stride);
+            format!("f32({}[{at} / 4u][{at} % 4u])", matrix.array)
+        };
+        let (left, right) = (element("lefts", &first.lhs, "row", "k"), element("rights", &first.rhs, "k", "column"));
+        let each = size * size / 32;
+        text += &format!(
+            "{{ var lefts = {}; var rights = {}; var places = {}; for (var m = 0u; m < {count}u; m++) {{ \
+             for (var e = 0u; e < {each}u; e++) {{ let i = e * 32u + subgroup_lane; let row = i / {size}u; \
+             let column = i % {size}u; var sum = 0.0; for (var k = 0u; k < {size}u; k++) {{ sum += {left} * {right}; }} \
+             matrix_sums[places[m] + e] += sum; }} }} }}\n",
+            table(&|product| product.lhs.at.clone()),
+            table(&|product| product.rhs.at.clone()),
+            table(&|product| format!("{}u", product.sum * each as usize)),
+        );
+    }
+    text
 }

@@ -125,7 +125,7 @@ const STREAMED_PART: f64 = 0.8;
 const REACHED: [(f64, f64); 4] = [(16.0, 0.74), (32.0, 0.95), (64.0, 1.0), (128.0, 1.15)];
 
 /// Sums of a subgroup in cooperative matrices, and what they reach, in the same unit: 16×16 to 64×64 on the same GPU.
-const REACHED_BY_MATRICES: [(f64, f64); 4] = [(256.0, 2.0), (1024.0, 3.8), (2048.0, 4.6), (4096.0, 6.3)];
+const REACHED_BY_MATRICES: [(f64, f64); 4] = [(256.0, 2.8), (1024.0, 4.4), (2048.0, 4.6), (4096.0, 6.3)];
 
 /// Sums of an invocation from which on products side by side help each other.
 const SHARING_SUMS: f64 = 32.0;
@@ -163,7 +163,10 @@ fn interpolated(points: &[(f64, f64)], x: f64) -> f64 {
 /// Bytes that a workgroup requests before it waits: the next step's tiles, or four vectors per invocation.
 fn in_flight(schedule: &Schedule, threads: f64) -> f64 {
     match *schedule {
-        Schedule::Tiles { rows, columns, depth, layers: 1, .. } => 4.0 * f64::from(rows + columns) * f64::from(depth),
+        Schedule::Tiles { rows, columns, depth, layers: 1, matrices, .. } => {
+            let bytes = if matrices > 0 { 2.0 } else { 4.0 };
+            bytes * f64::from(rows + columns) * f64::from(depth)
+        }
         _ => 64.0 * threads,
     }
 }
@@ -359,6 +362,66 @@ mod tests {
         assert_eq!(choice(1024, 1024, 1024), "tile 64x64");
         for size in [2048, 4096, 8192] {
             assert_eq!(choice(size, size, size), "tile 128x256");
+        }
+    }
+
+    /// Tiles of cooperative matrices, and those of the family without.
+    fn matrix_family() -> Vec<Variant> {
+        let members = [
+            ([32, 32, 128], [16, 16]),
+            ([32, 64, 128], [16, 32]),
+            ([64, 64, 64], [32, 32]),
+            ([128, 128, 32], [64, 64]),
+            ([32, 64, 32], [16, 32]),
+        ];
+        let in_matrices = |split: bool| {
+            members.map(|(tile, each)| {
+                let mut variant = tiles(tile, each, split);
+                if let Schedule::Tiles { matrices, .. } = &mut variant.schedule {
+                    *matrices = 16;
+                }
+                let [rows, columns, depth] = tile;
+                variant.name = format!("matrices {rows}x{columns}x{depth}{}", if split { " split" } else { "" }).into();
+                variant.passes.to_mut()[0].workgroup_size = 128;
+                variant
+            })
+        };
+        let mut row = tiles([1, 64, 64], [1, 1], true);
+        row.name = "row split".into();
+        row.schedule = Schedule::Row { columns: 64, depth_lanes: 16, split: true };
+        row.passes.to_mut()[0].workgroup_size = 256;
+        row.requires = vec![fuse_artifact::Require::AtMost { axis: 0, value: 1 }].into();
+        family().into_iter().chain(in_matrices(false)).chain(in_matrices(true)).chain([row]).collect()
+    }
+
+    #[test]
+    fn matrices_take_what_was_measured_best() {
+        let choice = |sizes: [u64; 3]| cheapest_of(&matrix_family(), Work::default(), 1, sizes).0;
+        assert_eq!(choice([256; 3]), "matrices 32x32x128");
+        assert_eq!(choice([512; 3]), "matrices 32x64x128");
+        assert_eq!(choice([1024; 3]), "matrices 64x64x64");
+        for size in [2048, 4096, 8192] {
+            assert_eq!(choice([size; 3]), "matrices 128x128x32");
+        }
+        // Tiles in whole steps need as many rows as they have.
+        let few_rows = |variant: &Variant| !variant.name.contains("matrices") || variant.name.contains("32x64x32");
+        let family: Vec<Variant> = matrix_family().into_iter().filter(few_rows).collect();
+        assert_eq!(cheapest_of(&family, Work::default(), 1, [1, 4096, 4096]).0, "row split");
+        assert_eq!(cheapest_of(&family, Work::default(), 1, [4, 4096, 4096]).0, "matrices 32x64x32 split");
+    }
+
+    #[test]
+    fn stored_prologues_reach_matrices_where_that_was_measured_faster() {
+        let machine = Machine::of(AdapterKind::Discrete);
+        let gelu = Work { lhs: 20, ..Work::default() };
+        let inlined = |size| cheapest(gelu, 1, size, size, size).1;
+        let stored = |size: u64| {
+            let before = machine.memory(4.0 * (size * size) as f64, 1e6, 4096.0) + 3.0 * machine.launch_work;
+            cheapest_of(&matrix_family(), Work::default(), 1, [size; 3]).1 + before
+        };
+        assert!(inlined(128) < stored(128));
+        for size in [512, 4096] {
+            assert!(inlined(size) > stored(size), "{size}: {:.3e} and {:.3e}", inlined(size), stored(size));
         }
     }
 
