@@ -46,7 +46,7 @@ fn finish(batch: u32, row: u32, column: u32, sum: vec4<f32>, x2: vec4<f32>) {
 }
 var<workgroup> lhs_tile: array<vec4<f16>, 576>;
 var<workgroup> rhs_tile: array<vec4<f16>, 576>;
-var<workgroup> sums: array<vec4<f32>, 320>;
+var<workgroup> sums: array<vec4<f32>, 256>;
 
 @compute @workgroup_size(128)
 fn main(
@@ -133,16 +133,16 @@ fn main(
     }
     workgroupBarrier();
   }
-  let matrix = subgroup * 80u;
-  let vector = matrix + subgroup_lane / 4u * 5u + subgroup_lane % 4u;
+  let matrix = subgroup * 64u;
+  let vector = matrix + subgroup_lane;
   {
-    coopStoreT(c0_0, &sums[matrix], 5u);
+    coopStoreT(c0_0, &sums[matrix], 4u);
     workgroupBarrier();
     if row0 + part_row + 0u + subgroup_lane / 4u >= first_row && column0 + part_column + 0u + subgroup_lane % 4u * 4u >= first_column {
       finish(batch, row0 + part_row + 0u + subgroup_lane / 4u, column0 + part_column + 0u + subgroup_lane % 4u * 4u, sums[vector + 0u], x2_0_0_0);
     }
     if row0 + part_row + 8u + subgroup_lane / 4u >= first_row && column0 + part_column + 0u + subgroup_lane % 4u * 4u >= first_column {
-      finish(batch, row0 + part_row + 8u + subgroup_lane / 4u, column0 + part_column + 0u + subgroup_lane % 4u * 4u, sums[vector + 40u], x2_0_0_1);
+      finish(batch, row0 + part_row + 8u + subgroup_lane / 4u, column0 + part_column + 0u + subgroup_lane % 4u * 4u, sums[vector + 32u], x2_0_0_1);
     }
   }
 }

@@ -46,7 +46,7 @@ fn finish(batch: u32, row: u32, column: u32, sum: vec4<f32>, x2: vec4<f32>) {
 }
 var<workgroup> lhs_tile: array<vec4<f16>, 320>;
 var<workgroup> rhs_tile: array<vec4<f16>, 320>;
-var<workgroup> sums: array<vec4<f32>, 96>;
+var<workgroup> sums: array<vec4<f32>, 64>;
 
 @compute @workgroup_size(128)
 fn main(
@@ -174,18 +174,18 @@ fn main(
     }
     workgroupBarrier();
   }
-  let matrix = subgroup * 24u;
-  let vector = matrix + subgroup_lane / 2u * 3u + subgroup_lane % 2u;
+  let matrix = subgroup * 16u;
+  let vector = matrix + subgroup_lane;
   {
     let x2_0_0_0 = vec4<f32>(in_b[(p.offset_2 + min(column0 + part_column + 0u + subgroup_lane % 2u * 4u, p.extent_1 - 4u)) / 4u]);
     let x2_0_1_0 = vec4<f32>(in_b[(p.offset_2 + min(column0 + part_column + 8u + subgroup_lane % 2u * 4u, p.extent_1 - 4u)) / 4u]);
-    coopStoreT(c0_0, &sums[matrix], 3u);
+    coopStoreT(c0_0, &sums[matrix], 2u);
     workgroupBarrier();
     if subgroup_lane < 16u {
       finish(batch, row0 + part_row + 0u + subgroup_lane / 2u, column0 + part_column + 0u + subgroup_lane % 2u * 4u, sums[vector + 0u], x2_0_0_0);
     }
     workgroupBarrier();
-    coopStoreT(c0_1, &sums[matrix], 3u);
+    coopStoreT(c0_1, &sums[matrix], 2u);
     workgroupBarrier();
     if subgroup_lane < 16u {
       finish(batch, row0 + part_row + 0u + subgroup_lane / 2u, column0 + part_column + 8u + subgroup_lane % 2u * 4u, sums[vector + 0u], x2_0_1_0);
@@ -195,13 +195,13 @@ fn main(
     let x2_1_0_0 = vec4<f32>(in_b[(p.offset_2 + min(column0 + part_column + 0u + subgroup_lane % 2u * 4u, p.extent_1 - 4u)) / 4u]);
     let x2_1_1_0 = vec4<f32>(in_b[(p.offset_2 + min(column0 + part_column + 8u + subgroup_lane % 2u * 4u, p.extent_1 - 4u)) / 4u]);
     workgroupBarrier();
-    coopStoreT(c1_0, &sums[matrix], 3u);
+    coopStoreT(c1_0, &sums[matrix], 2u);
     workgroupBarrier();
     if subgroup_lane < 16u {
       finish(batch, row0 + part_row + 8u + subgroup_lane / 2u, column0 + part_column + 0u + subgroup_lane % 2u * 4u, sums[vector + 0u], x2_1_0_0);
     }
     workgroupBarrier();
-    coopStoreT(c1_1, &sums[matrix], 3u);
+    coopStoreT(c1_1, &sums[matrix], 2u);
     workgroupBarrier();
     if subgroup_lane < 16u {
       finish(batch, row0 + part_row + 8u + subgroup_lane / 2u, column0 + part_column + 8u + subgroup_lane % 2u * 4u, sums[vector + 0u], x2_1_1_0);

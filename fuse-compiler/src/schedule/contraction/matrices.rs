@@ -13,21 +13,27 @@ pub(super) const TILES: &[(Tile, bool)] = &[
     (tile(16, [32, 64, 128], [16, 32]).in_whole_steps(), true),
     (tile(16, [32, 32, 64], [16, 16]).in_whole_steps(), true),
     (tile(16, [64, 64, 64], [32, 32]).in_whole_steps(), true),
-    (tile(16, [128, 128, 32], [64, 64]).in_whole_steps(), true),
+    (LARGEST, true),
     (tile(16, [32, 64, 32], [16, 32]), true),
     (tile(8, [64, 64, 32], [32, 32]).in_whole_steps(), false),
     (tile(8, [32, 32, 32], [16, 16]), true),
 ];
 
+/// The tile of large products.
+const LARGEST: Tile = tile(16, [128, 128, 32], [64, 64]).in_whole_steps();
+
 const fn tile(matrices: u32, [rows, columns, depth]: [u32; 3], subgroup: [u32; 2]) -> Tile {
     Tile { matrices, ..Tile::new(rows, columns, depth, subgroup, LANES) }
 }
 
+/// Workgroup memory up to which two workgroups share a compute unit of the GPU that was measured. Above it, large products take
+/// twice as long (`docs/performance.md`).
+const SHARED_UNIT_BYTES: u32 = 24 * 1024;
+
+const _: () = assert!(bytes(&LARGEST, 1) <= SHARED_UNIT_BYTES, "padding of sums would take more");
+
 /// Padding of a row or column of a slice in elements: 16 bytes keep rows aligned and spread them over the banks.
 pub(crate) const SLICE_PAD: u32 = 8;
-
-/// Padding of a row of a matrix of sums in elements, against bank conflicts.
-pub(crate) const SUMS_PAD: u32 = 4;
 
 /// Bytes of workgroup memory: slices of the operands, and a matrix of sums per subgroup and product.
 pub(super) const fn bytes(tile: &Tile, products: u32) -> u32 {
@@ -48,5 +54,5 @@ pub(crate) const fn subgroups(tile: &Tile) -> u32 {
 
 /// Elements of a matrix of sums in workgroup memory.
 pub(crate) const fn matrix_elements(tile: &Tile) -> u32 {
-    tile.matrices * (tile.matrices + SUMS_PAD)
+    tile.matrices * tile.matrices
 }

@@ -10,7 +10,7 @@ use fuse_artifact::{DType, MATRIX_SUBGROUP, Size, Uniform};
 use super::{TileText, epilogue, slices::Side};
 use crate::schedule::contraction::{
     Direction, Tile,
-    matrices::{SLICE_PAD, SUMS_PAD, matrix_elements, subgroups},
+    matrices::{SLICE_PAD, matrix_elements, subgroups},
 };
 
 /// WGSL loads matrices row by row with a `T`, column by column without.
@@ -248,10 +248,8 @@ impl<'a> TileText<'a> {
     pub(super) fn store_matrices(&mut self) {
         debug_assert!(self.sum == DType::F32, "matrices sum in f32");
         let [rows, columns] = self.matrix_counts();
-        let (stride, across) = ((self.tile.matrices + SUMS_PAD) / 4, self.tile.matrices / 4);
         self.main.line(format!("let matrix = subgroup * {}u;", matrix_elements(&self.tile) / 4));
-        self.main
-            .line(format!("let vector = matrix + subgroup_lane / {across}u * {stride}u + subgroup_lane % {across}u;"));
+        self.main.line("let vector = matrix + subgroup_lane;");
         for i in 0..rows {
             self.main.line("{");
             if !self.preloads_matrices() {
@@ -266,19 +264,19 @@ impl<'a> TileText<'a> {
 
     fn store_matrix(&mut self, i: u32, j: u32) {
         let (size, arrays) = (self.tile.matrices, self.sum_arrays());
-        let (stride, across) = ((size + SUMS_PAD) / 4, size / 4);
+        let across = size / 4;
         // Matrices before this one were read from the same place.
         if i + j > 0 {
             self.main.line("workgroupBarrier();");
         }
         for (p, array) in self.products.iter().zip(&arrays) {
-            self.main.line(format!("coopStoreT(c{p}{i}_{j}, &{array}[matrix], {stride}u);"));
+            self.main.line(format!("coopStoreT(c{p}{i}_{j}, &{array}[matrix], {across}u);"));
         }
         self.main.line("workgroupBarrier();");
         let suffix = self.product.map_or(String::new(), |product| product.to_string());
         for u in 0..matrix_vectors(self.tile) {
             let [row, column] = matrix_place(self.tile, i, j, u);
-            let at = u * MATRIX_SUBGROUP / across * stride;
+            let at = u * MATRIX_SUBGROUP;
             let sums = arrays.iter().map(|array| format!("{array}[vector + {at}u]")).collect::<Vec<_>>().join(", ");
             let loaded = match self.member.split {
                 true => String::new(),
