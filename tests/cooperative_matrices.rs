@@ -50,6 +50,23 @@ fn epilogues_and_batches() {
     );
 }
 
+/// Batches of one row are folded into the rows, which then have the batches' stride, whatever the literals say.
+#[test]
+fn folded_batches_of_literal_sizes() {
+    let source = "
+        pub fn moved(x: f16[M, 64, 64], w: f16[64, 64]) -> f16[64, M, 64] { matmul(permute(x, [1, 0, 2]), w) }
+        pub fn whole(x: f16[64, M, 64], w: f16[64, 64]) -> f16[64, M, 64] { matmul(x, w) }
+        pub fn part(x: f16[64, 3, 64], w: f16[64, 64]) -> f16[64, 1, 64] { matmul(slice(x, axis = 1, start = 1, end = 2), w) }";
+    let mut sweep = Sweep::new("folded batches");
+    for program in &compile(source) {
+        let program = matrices::in_software(program).unwrap_or_else(|error| panic!("{error}"));
+        for rows in [1, 2] {
+            sweep.run(&program, &data::inputs(&program.graph, &[("M", rows)], rows as u64));
+        }
+    }
+    sweep.finish();
+}
+
 #[test]
 fn products_that_share_an_operand() {
     let gate =

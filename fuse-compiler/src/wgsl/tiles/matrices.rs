@@ -8,9 +8,12 @@
 use fuse_artifact::{DType, MATRIX_SUBGROUP, Size, Uniform};
 
 use super::{TileText, epilogue, slices::Side};
-use crate::schedule::contraction::{
-    Direction, Tile,
-    matrices::{SLICE_PAD, matrix_elements, subgroups},
+use crate::schedule::{
+    contraction::{
+        Direction, Tile,
+        matrices::{SLICE_PAD, matrix_elements, subgroups},
+    },
+    layout::is_whole,
 };
 
 /// WGSL loads matrices row by row with a `T`, column by column without.
@@ -164,7 +167,7 @@ impl<'a> TileText<'a> {
         let (p, access, batch) = (operand.prefix, operand.loads()[0], self.axes.batch as u8);
         let (outer_axis, depth_axis) = if side == Side::Lhs { (batch, batch + 1) } else { (batch + 1, batch) };
         let line_axis = if direction == Direction::Depth { outer_axis } else { depth_axis };
-        let stride = self.line_stride(access, line_axis);
+        let stride = self.line_stride(side, access, line_axis);
         let batches: Vec<Option<String>> = self.axes.batch_names().into_iter().map(Some).collect();
         let offset = operand.offset(&mut self.shader, access, &batches);
         let origin = match direction {
@@ -183,14 +186,22 @@ impl<'a> TileText<'a> {
     }
 
     /// Elements from one line of an operand to the next: a literal where the program knows it, which spares registers.
-    fn line_stride(&mut self, access: u16, axis: u8) -> String {
-        let known = &self.group.accesses[usize::from(access)].access;
-        let view_axis = known.axes[usize::from(axis)];
-        let inner = view_axis.map(|view_axis| Size::product(&known.view[usize::from(view_axis) + 1..]));
-        match inner.and_then(|inner| inner.as_constant()) {
+    fn line_stride(&mut self, side: Side, access: u16, axis: u8) -> String {
+        match self.known_stride(side, access, usize::from(axis)) {
             Some(elements) => format!("{elements}u"),
             None => self.shader.uniform(Uniform::Stride { access, axis }),
         }
+    }
+
+    fn known_stride(&self, side: Side, access: u16, axis: usize) -> Option<u64> {
+        let known = &self.group.accesses[usize::from(access)];
+        // A launch folds batches of a single row into the rows, which then have the batches' stride: the same one only where
+        // batches of rows follow each other in memory.
+        let (batch, rows) = self.group.shape.split_at(self.axes.batch);
+        let lhs_shape = [batch, &[rows[0].clone(), self.contraction.depth.clone()]].concat();
+        let may_fold = side == Side::Lhs && axis == batch.len() && axis > 0 && !is_whole(known, &lhs_shape);
+        let view_axis = known.access.axes[axis].filter(|_| !may_fold && !known.may_repeat[axis])?;
+        Size::product(&known.access.view[usize::from(view_axis) + 1..]).as_constant()
     }
 
     /// Loads the slice of the step at depth `k0` into registers. Registers for those of the next step are better spent on
