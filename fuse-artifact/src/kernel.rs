@@ -306,6 +306,8 @@ pub enum Schedule {
         head: u32,
         /// Whether several workgroups share the keys and a second pass combines them.
         split: bool,
+        /// Rows and columns of the cooperative matrices that subgroups multiply; 0 where invocations multiply numbers.
+        matrices: u32,
     },
 }
 
