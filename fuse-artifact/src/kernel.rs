@@ -216,6 +216,12 @@ pub struct Features {
     pub matrices: u32,
 }
 
+/// How texts declare the uniform block `p`, whose fields are the words of [`Pass::uniforms`] in order.
+pub const UNIFORM_BLOCK: &str = "@group(0) @binding(0) var<uniform> p: Params;";
+
+/// How texts read [`Uniform::Workgroups`].
+pub const UNIFORM_WORKGROUPS: &str = "p.workgroups";
+
 /// Invocations of the subgroups that share cooperative matrices.
 pub const MATRIX_SUBGROUP: u32 = 32;
 

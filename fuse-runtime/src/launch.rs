@@ -11,7 +11,7 @@ use fuse_artifact::{DType, Function, ParamKind, Slot};
 use crate::{
     Device, Element, Error, Tensor, capture,
     lock::lock,
-    plan::{LaunchPlan, Selection, Variants, legal_variants, usable_alternatives},
+    plan::{LaunchPlan, Selection, Sizes, Variants, legal_variants, usable_alternatives},
     pool::{Lease, Storage},
     raw::RawTensor,
     record::{Buffers, Recorder},
@@ -145,7 +145,7 @@ fn launch_selected(
     let launch = Launch::new(function, args)?;
     let shapes: Vec<Shape> = launch.shapes().collect();
     let inner = &launch.device.inner;
-    let plan = Arc::new(LaunchPlan::new(function, &shapes, &inner.info, selection, &inner.pipelines)?);
+    let plan = Arc::new(LaunchPlan::new(function, &shapes, &inner.info, selection, Sizes::Uniform, &inner.pipelines)?);
     launch.run_dynamic(&plan)
 }
 

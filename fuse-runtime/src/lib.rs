@@ -51,6 +51,7 @@ mod record;
 pub mod reference;
 mod sequence;
 mod shape;
+mod specialize;
 mod tensor;
 mod upload;
 mod warm;
@@ -95,6 +96,7 @@ pub mod __private {
         },
         operand::launch_operands,
         raw::RawTensor,
+        specialize::text as specialized_text,
     };
 
     use artifact::{Function, Kernel, List};

@@ -14,6 +14,7 @@ use fuse_artifact::{Features, Pass};
 
 use crate::{
     Backend, DeviceInfo, Error, builder::CacheChoice, disk::DiskCache, fault::scoped, lock::lock, plan::Label,
+    specialize,
 };
 
 /// A compiled pass.
@@ -52,7 +53,15 @@ pub(crate) struct Pipelines {
 struct State {
     /// By the address of the pass: artifacts are `static`.
     pipelines: HashMap<usize, Arc<Pipeline>>,
+    /// By pass and words of the uniform block that are constants.
+    specialized: HashMap<(usize, Box<[u32]>), Arc<Pipeline>>,
     layouts: HashMap<Signature, Arc<Layout>>,
+}
+
+impl State {
+    fn next_id(&self) -> u64 {
+        (self.pipelines.len() + self.specialized.len()) as u64 + 1
+    }
 }
 
 impl Pipelines {
@@ -74,11 +83,31 @@ impl Pipelines {
             return Ok(Arc::clone(pipeline));
         }
         // Compiled without the lock: other threads may launch meanwhile. If two compile the same pass, one wins.
-        let layout = self.layout(pass)?;
-        let compute = self.compile(pass, features, &layout, label)?;
+        let layout = self.layout(pass, (pass.uniforms.len() as u64 * 4).next_multiple_of(16))?;
+        let compute = self.compile(&pass.wgsl, features, &layout, label)?;
         let mut state = lock(&self.state);
-        let id = state.pipelines.len() as u64 + 1;
+        let id = state.next_id();
         Ok(Arc::clone(state.pipelines.entry(key).or_insert_with(|| Arc::new(Pipeline { id, compute, layout }))))
+    }
+
+    /// As [`get`](Self::get), with `words` in place of the uniform block; the general pipeline where that cannot be.
+    pub(crate) fn specialized(
+        &self,
+        pass: &'static Pass,
+        features: Features,
+        label: &Label,
+        words: &[u32],
+    ) -> Result<Arc<Pipeline>, Error> {
+        let Some(text) = specialize::text(pass, words) else { return self.get(pass, features, label) };
+        let key = (ptr::from_ref(pass).addr(), words.into());
+        if let Some(pipeline) = lock(&self.state).specialized.get(&key) {
+            return Ok(Arc::clone(pipeline));
+        }
+        let layout = self.layout(pass, 0)?;
+        let compute = self.compile(&text, features, &layout, label)?;
+        let mut state = lock(&self.state);
+        let id = state.next_id();
+        Ok(Arc::clone(state.specialized.entry(key).or_insert_with(|| Arc::new(Pipeline { id, compute, layout }))))
     }
 
     /// Whether the pipeline of `pass` exists.
@@ -88,7 +117,8 @@ impl Pipelines {
 
     /// How many there are.
     pub(crate) fn len(&self) -> usize {
-        lock(&self.state).pipelines.len()
+        let state = lock(&self.state);
+        state.pipelines.len() + state.specialized.len()
     }
 
     /// Writes the compiled pipelines to disk.
@@ -98,12 +128,12 @@ impl Pipelines {
 
     fn compile(
         &self,
-        pass: &Pass,
+        wgsl: &str,
         features: Features,
         layout: &Layout,
         label: &Label,
     ) -> Result<wgpu::ComputePipeline, Error> {
-        let text = source(&pass.wgsl, features, self.browser);
+        let text = source(wgsl, features, self.browser);
         let made = scoped(&self.device, || {
             let source =
                 wgpu::ShaderModuleDescriptor { label: Some(label.kernel), source: wgpu::ShaderSource::Wgsl(text) };
@@ -134,11 +164,9 @@ impl Pipelines {
         })
     }
 
-    fn layout(&self, pass: &Pass) -> Result<Arc<Layout>, Error> {
-        let signature = Signature {
-            uniform_bytes: (pass.uniforms.len() as u64 * 4).next_multiple_of(16),
-            writable: pass.bindings.iter().map(|binding| binding.writable).collect(),
-        };
+    fn layout(&self, pass: &Pass, uniform_bytes: u64) -> Result<Arc<Layout>, Error> {
+        let signature =
+            Signature { uniform_bytes, writable: pass.bindings.iter().map(|binding| binding.writable).collect() };
         let mut state = lock(&self.state);
         if let Some(layout) = state.layouts.get(&signature) {
             return Ok(Arc::clone(layout));

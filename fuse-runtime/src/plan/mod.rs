@@ -71,6 +71,16 @@ pub(crate) struct LaunchPlan {
     pub(crate) results: Box<[Shape]>,
     pub(crate) temporaries: Box<[Temporary]>,
     pub(crate) steps: Box<[Step]>,
+    pub(crate) sizes: Sizes,
+}
+
+/// Where shaders have the sizes of a launch from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sizes {
+    /// A uniform block: pipelines serve all shapes.
+    Uniform,
+    /// Their text (`specialize`).
+    Constant,
 }
 
 /// Storage that a launch uses between its steps.
@@ -133,12 +143,16 @@ impl LaunchPlan {
         shapes: &[Shape],
         info: &DeviceInfo,
         selection: Selection<'_>,
+        sizes: Sizes,
         pipelines: &Pipelines,
     ) -> Result<Self, Error> {
         let resolved = resolve(function, shapes, info, selection)?;
         let step = |dispatch: Dispatch<'static>| {
             let (pass, features, label) = dispatch.pipeline(function);
-            let pipeline = pipelines.get(pass, features, &label)?;
+            let pipeline = match sizes {
+                Sizes::Uniform => pipelines.get(pass, features, &label)?,
+                Sizes::Constant => pipelines.specialized(pass, features, &label, &dispatch.filled.words)?,
+            };
             Ok(Step { label, pipeline, slots: dispatch.slots.into(), filled: dispatch.filled })
         };
         Ok(Self {
@@ -147,6 +161,7 @@ impl LaunchPlan {
             results: resolved.results.into(),
             temporaries: resolved.temporaries.into(),
             steps: resolved.dispatches.into_iter().map(step).collect::<Result<_, Error>>()?,
+            sizes,
         })
     }
 }
