@@ -52,6 +52,7 @@ pub mod reference;
 mod sequence;
 mod shape;
 mod tensor;
+mod tune;
 mod upload;
 mod warm;
 
@@ -67,14 +68,18 @@ pub use crate::{
     kernels::Kernels,
     launch::Arg,
     operand::{Operand, OperandOf},
-    plan::{Explanation, KernelExplanation},
+    plan::{Decision, Explanation, KernelExplanation},
     pool::MemoryReport,
     profile::{Profile, ProfileEntry},
     rank::{AtLeast, BroadcastRank, Exactly, MatmulRank, OneLess, OneMore, Rank, Ranked, SameRank},
     sequence::Sequence,
     shape::MAX_RANK,
     tensor::{Tensor, Tensor0, Tensor1, Tensor2, Tensor3, Tensor4, Tensor5, Tensor6},
+    tune::{Adapters, CUT_OFF, Entry, Environment, Measured, Status, Table, Tuning, Vendor},
 };
+
+#[cfg(all(feature = "tune", not(target_arch = "wasm32")))]
+pub use crate::tune::{Progress, Search};
 
 /// What expansions of `fuse!`, test harnesses and tuners call. Not covered by semantic versioning.
 #[doc(hidden)]

@@ -48,12 +48,12 @@ impl Device {
     /// # Errors
     /// As a launch with such tensors, and as [`warm_up`](Self::warm_up).
     pub fn warm_up_for(&self, launches: &[(&'static Function, &[&[usize]])]) -> Result<(), Error> {
-        let forced = self.inner.plans.forced();
+        let (forced, tuning) = (self.inner.plans.forced(), self.applied());
         let mut jobs = Vec::new();
         let mut planned = Vec::new();
         for (function, shapes) in launches {
             let shapes = shapes.iter().map(|dims| Shape::new(dims)).collect::<Result<Vec<_>, _>>()?;
-            jobs.extend(plan::pipelines(function, &shapes, self.info(), forced.selection())?);
+            jobs.extend(plan::pipelines(function, &shapes, self.info(), forced.selection(&tuning))?);
             planned.push((*function, shapes));
         }
         self.create(jobs.into_iter().map(|(pass, features, label)| Job { pass, features, label }))?;
@@ -81,6 +81,13 @@ impl Device {
                 Job { pass, features: variant.features, label }
             })
         })
+    }
+
+    /// Creates the pipelines of these passes, as far as the driver takes them.
+    #[cfg(all(feature = "tune", not(target_arch = "wasm32")))]
+    pub(crate) fn prepare(&self, passes: Vec<(&'static Pass, Features, Label)>) {
+        // Whoever needs a pipeline that the driver refuses gets the error then.
+        drop(self.create(passes.into_iter().map(|(pass, features, label)| Job { pass, features, label })));
     }
 
     /// Creates the pipelines that are missing.

@@ -1,4 +1,4 @@
-//! Plans by function and shapes, so that a steady-state launch plans nothing.
+//! Plans by function, shapes and tuning, so that a steady-state launch plans nothing.
 
 use std::{
     collections::HashMap,
@@ -10,7 +10,7 @@ use std::{
 use fuse_artifact::Function;
 
 use super::{LaunchPlan, Selection, Variants};
-use crate::{Device, Error, lock::lock, shape::Shape};
+use crate::{Device, Error, lock::lock, shape::Shape, tune::Applied};
 
 /// Plans that are kept.
 const MAX_PLANS: usize = 4096;
@@ -38,9 +38,9 @@ pub(crate) struct Forced {
 }
 
 impl Forced {
-    pub(crate) fn selection(&self) -> Selection<'_> {
+    pub(crate) fn selection<'a>(&'a self, tuning: &'a Applied) -> Selection<'a> {
         let variants = self.variant.as_deref().map_or(Variants::Best, Variants::Named);
-        Selection { alternative: self.alternative, variants }
+        Selection { tuning, alternative: self.alternative, variants }
     }
 }
 
@@ -55,11 +55,14 @@ impl PlanCache {
     where
         S: Iterator<Item = Shape> + Clone,
     {
-        let key = hash(function, shapes.clone());
+        let tuning = device.applied();
+        let key = hash(function, tuning.id, shapes.clone());
         let forced = {
             let state = lock(&self.state);
             let matches = |plan: &&Arc<LaunchPlan>| {
-                ptr::eq(plan.function, function) && plan.params.iter().copied().eq(shapes.clone())
+                ptr::eq(plan.function, function)
+                    && plan.tuning == tuning.id
+                    && plan.params.iter().copied().eq(shapes.clone())
             };
             if let Some(plan) = state.plans.get(&key).and_then(|plans| plans.iter().find(matches)) {
                 return Ok(Arc::clone(plan));
@@ -68,7 +71,8 @@ impl PlanCache {
         };
         // Planning may compile pipelines: other threads must not wait for that.
         let shapes: Vec<Shape> = shapes.collect();
-        let plan = LaunchPlan::new(function, &shapes, device.info(), forced.selection(), &device.inner.pipelines)?;
+        let selection = forced.selection(&tuning);
+        let plan = LaunchPlan::new(function, &shapes, device.info(), selection, &device.inner.pipelines)?;
         let plan = Arc::new(plan);
         let mut state = lock(&self.state);
         // A plan made while something else was forced must not stay.
@@ -94,9 +98,10 @@ impl PlanCache {
 }
 
 /// Functions are told apart by address: artifacts are `static`.
-fn hash(function: &'static Function, shapes: impl Iterator<Item = Shape>) -> u64 {
+fn hash(function: &'static Function, tuning: u64, shapes: impl Iterator<Item = Shape>) -> u64 {
     let mut hasher = DefaultHasher::new();
     ptr::from_ref(function).hash(&mut hasher);
+    tuning.hash(&mut hasher);
     for shape in shapes {
         shape.hash(&mut hasher);
     }

@@ -1,0 +1,163 @@
+//! How long launches take: several ways to compute the same, timed in turns until it is clear which is fastest.
+//!
+//! Input: plans with the same results. Output: the time of each. The turns (A B C A B C …) make clocks, temperature and
+//! other programs hit all alike; medians make single disturbances harmless; and those that are clearly slow take part in
+//! few rounds, because time on a large adapter is scarce.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use super::table::CUT_OFF;
+use crate::{AdapterKind, Device, Error, launch::Launch, plan::LaunchPlan, raw::RawTensor};
+
+/// Work before a measurement: GPUs lower their clocks when they idle, and raise them only under load.
+const WARM_UP: Duration = Duration::from_millis(250);
+
+/// Intended time of a batch.
+const BATCH: Duration = Duration::from_millis(3);
+
+/// The longest batch: keeps the queue of a slow driver short.
+const MAX_LAUNCHES: f64 = 1000.0;
+
+/// Rounds, of which the medians count.
+const ROUNDS: usize = 7;
+
+/// After so many rounds, those remain that take at most so many times as long as the fastest.
+const HALVINGS: [(usize, f64); 2] = [(1, CUT_OFF), (3, 1.25)];
+
+/// A first launch alone tells little; what takes so many times as long as the fastest is out all the same, unless both are
+/// short.
+const HOPELESS: f64 = 4.0;
+const SHORT: f64 = 50e-6;
+
+/// Measures on one device.
+pub(crate) struct Clock<'d> {
+    device: &'d Device,
+    /// When to give up.
+    deadline: Instant,
+    warm_up: Duration,
+}
+
+/// One way to compute.
+struct Contender {
+    plan: Arc<LaunchPlan>,
+    launches: u32,
+    /// Seconds per launch, by round.
+    samples: Vec<f64>,
+    racing: bool,
+}
+
+impl<'d> Clock<'d> {
+    pub(crate) fn new(device: &'d Device, budget: Duration) -> Self {
+        // The clocks of a processor rise at once.
+        let software = device.info().kind == AdapterKind::Software;
+        let warm_up = if software { Duration::ZERO } else { WARM_UP };
+        let now = Instant::now();
+        let deadline = now.checked_add(budget).unwrap_or(now + Duration::from_secs(86_400));
+        Self { device, deadline, warm_up }
+    }
+
+    pub(crate) fn is_over(&self) -> bool {
+        Instant::now() >= self.deadline
+    }
+
+    /// Seconds per launch of each plan, or `None` if the time was up before that was clear. `each` is told of every batch:
+    /// the plan, the round, and how many rounds there are.
+    pub(crate) fn race(
+        &self,
+        launch: &Launch<'_>,
+        plans: Vec<Arc<LaunchPlan>>,
+        mut each: impl FnMut(usize, usize, usize),
+    ) -> Result<Option<Vec<f64>>, Error> {
+        let Some(first) = plans.first() else { return Ok(Some(vec![])) };
+        let outputs =
+            (0..first.results.len()).map(|i| launch.allocate(first, i)).collect::<Result<Vec<RawTensor>, Error>>()?;
+        let contender = |plan| Contender { plan, launches: 1, samples: vec![], racing: true };
+        let mut contenders: Vec<Contender> = plans.into_iter().map(contender).collect();
+        let batch = |contender: &Contender| self.batch(launch, contender, &outputs);
+        // Once for memory that is touched for the first time; then many launches between two waits keep the GPU busy.
+        batch(&contenders[0])?;
+        contenders[0].launches = launches(batch(&contenders[0])?);
+        self.warm_up(|| batch(&contenders[0]))?;
+        contenders[0].launches = 1;
+        let mut fastest = f64::INFINITY;
+        for (index, contender) in contenders.iter_mut().enumerate() {
+            if self.is_over() {
+                return Ok(None);
+            }
+            each(index, 0, ROUNDS);
+            let mut time = batch(contender)?;
+            if time < SHORT {
+                time = time.min(batch(contender)?);
+            }
+            fastest = fastest.min(time);
+            contender.launches = launches(time);
+            contender.racing = time <= HOPELESS * fastest.max(SHORT);
+            if !contender.racing {
+                contender.samples.push(time);
+            }
+        }
+        for round in 1..=ROUNDS {
+            for (index, contender) in contenders.iter_mut().enumerate().filter(|(_, contender)| contender.racing) {
+                if self.is_over() {
+                    return Ok(None);
+                }
+                each(index, round, ROUNDS);
+                contender.samples.push(batch(contender)?);
+            }
+            if let Some((_, slowest)) = HALVINGS.iter().find(|(after, _)| *after == round) {
+                drop_slow(&mut contenders, *slowest);
+            }
+        }
+        Ok(Some(contenders.iter().map(Contender::median).collect()))
+    }
+
+    /// Seconds per launch of one batch: on the GPU where the adapter has timestamps, else until it is done.
+    fn batch(&self, launch: &Launch<'_>, contender: &Contender, outputs: &[RawTensor]) -> Result<f64, Error> {
+        let Contender { plan, launches, .. } = contender;
+        let work = || (0..*launches).try_for_each(|_| launch.record(plan, |result| outputs[result].buffer()));
+        let time = if self.device.info().timestamps {
+            let (recorded, time) = self.device.gpu_time(work)?;
+            recorded?;
+            time
+        } else {
+            let start = Instant::now();
+            work()?;
+            self.device.synchronize()?;
+            start.elapsed()
+        };
+        Ok(time.as_secs_f64() / f64::from((*launches).max(1)))
+    }
+
+    fn warm_up(&self, mut batch: impl FnMut() -> Result<f64, Error>) -> Result<(), Error> {
+        let start = Instant::now();
+        while start.elapsed() < self.warm_up && !self.is_over() {
+            batch()?;
+        }
+        Ok(())
+    }
+}
+
+/// Launches of a batch, if one takes so many seconds.
+fn launches(time: f64) -> u32 {
+    (BATCH.as_secs_f64() / time.max(1e-9)).clamp(1.0, MAX_LAUNCHES) as u32
+}
+
+/// Ends the race for those that take more than `slowest` times as long as the fastest.
+fn drop_slow(contenders: &mut [Contender], slowest: f64) {
+    let racing = contenders.iter().filter(|contender| contender.racing);
+    let fastest = racing.map(Contender::median).fold(f64::INFINITY, f64::min);
+    for contender in contenders.iter_mut() {
+        contender.racing &= contender.median() <= slowest * fastest;
+    }
+}
+
+impl Contender {
+    fn median(&self) -> f64 {
+        let mut samples = self.samples.clone();
+        samples.sort_by(f64::total_cmp);
+        samples.get(samples.len() / 2).copied().unwrap_or(f64::INFINITY)
+    }
+}
