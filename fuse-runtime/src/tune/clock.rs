@@ -10,10 +10,14 @@ use std::{
 };
 
 use super::table::CUT_OFF;
-use crate::{AdapterKind, Device, Error, launch::Launch, plan::LaunchPlan, raw::RawTensor};
+use crate::{AdapterKind, Device, Error, launch::Launch, lock::lock, plan::LaunchPlan, raw::RawTensor};
 
 /// Work before a measurement: GPUs lower their clocks when they idle, and raise them only under load.
 const WARM_UP: Duration = Duration::from_millis(250);
+
+/// As [`WARM_UP`], where the adapter was busy with another measurement at most [`RECENTLY`] ago.
+const SHORT_WARM_UP: Duration = Duration::from_millis(60);
+const RECENTLY: Duration = Duration::from_millis(100);
 
 /// Intended time of a batch.
 const BATCH: Duration = Duration::from_millis(3);
@@ -80,7 +84,7 @@ impl<'d> Clock<'d> {
         // Once for memory that is touched for the first time; then many launches between two waits keep the GPU busy.
         batch(&contenders[0])?;
         contenders[0].launches = launches(batch(&contenders[0])?);
-        self.warm_up(|| batch(&contenders[0]))?;
+        self.warm_up(|| batch(&contenders[0]).map(drop))?;
         contenders[0].launches = 1;
         let mut fastest = f64::INFINITY;
         for (index, contender) in contenders.iter_mut().enumerate() {
@@ -111,6 +115,7 @@ impl<'d> Clock<'d> {
                 drop_slow(&mut contenders, *slowest);
             }
         }
+        *lock(&self.device.inner.tunings.measured) = Some(Instant::now());
         Ok(Some(contenders.iter().map(Contender::median).collect()))
     }
 
@@ -131,9 +136,11 @@ impl<'d> Clock<'d> {
         Ok(time.as_secs_f64() / f64::from((*launches).max(1)))
     }
 
-    fn warm_up(&self, mut batch: impl FnMut() -> Result<f64, Error>) -> Result<(), Error> {
+    fn warm_up(&self, mut batch: impl FnMut() -> Result<(), Error>) -> Result<(), Error> {
         let start = Instant::now();
-        while start.elapsed() < self.warm_up && !self.is_over() {
+        let warm = lock(&self.device.inner.tunings.measured).is_some_and(|last| last.elapsed() < RECENTLY);
+        let enough = if warm { self.warm_up.min(SHORT_WARM_UP) } else { self.warm_up };
+        while start.elapsed() < enough && !self.is_over() {
             batch()?;
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! Tables in files of the program's user.
+//! Tables in files of the program's user, and those that programs carry.
 
 use std::path::Path;
 
@@ -6,6 +6,11 @@ use super::{Table, file};
 use crate::Error;
 
 impl Table {
+    /// Every built-in table, whatever environment and adapter it is about.
+    pub fn built_in() -> Vec<Self> {
+        super::built_in::built_in(|_| true).collect()
+    }
+
     /// The table that a TOML text holds; the format is that of `docs/tuning.md`.
     ///
     /// # Errors

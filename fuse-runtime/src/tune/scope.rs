@@ -22,11 +22,19 @@ pub(crate) struct Tunings {
     own: Arc<Applied>,
     /// Those of closures: equal ones share their plans.
     others: Mutex<Vec<Arc<Applied>>>,
+    /// When the device was last busy with a measurement.
+    #[cfg(all(feature = "tune", not(target_arch = "wasm32")))]
+    pub(crate) measured: Mutex<Option<std::time::Instant>>,
 }
 
 impl Tunings {
     pub(crate) fn new(own: &Tuning, info: &DeviceInfo) -> Self {
-        Self { own: Arc::new(Applied::new(own, info)), others: Mutex::default() }
+        Self {
+            own: Arc::new(Applied::new(own, info)),
+            others: Mutex::default(),
+            #[cfg(all(feature = "tune", not(target_arch = "wasm32")))]
+            measured: Mutex::default(),
+        }
     }
 
     fn of(&self, tuning: &Tuning, info: &DeviceInfo) -> Arc<Applied> {
