@@ -196,7 +196,7 @@ fn a_priors_environment_decides_among_equals_only() {
                     by_prior += 1;
                     assert_eq!(*environment, tuning.environment());
                     assert_ne!(chosen.chosen, modeled.chosen);
-                    assert!(estimate(&chosen) <= 1.05 * estimate(&modeled), "{n}: {chosen:?}");
+                    assert!(estimate(&chosen) <= 1.25 * estimate(&modeled), "{n}: {chosen:?}");
                 }
                 Some(Decision::Estimate | Decision::Only) => assert_eq!(chosen.chosen, modeled.chosen),
                 other => panic!("a browser's choice by {other:?}"),
@@ -290,6 +290,30 @@ fn a_search_ends_in_time_and_refuses_what_it_cannot_measure() {
     assert!(matches!(captured, Error::Capturing { .. }), "{captured}");
     let other = self::device().tune(product::KERNELS, &args, Search::default()).unwrap_err();
     assert!(matches!(other, Error::DifferentDevices { .. }), "{other}");
+}
+
+#[test]
+fn a_file_of_the_device_is_used_if_it_is_its_own() {
+    let file = std::env::temp_dir().join(format!("fuse-file-{}.toml", std::process::id()));
+    let open = || Device::builder().tuning_file(&file).build_blocking().unwrap();
+    let first = open();
+    assert_eq!(first.tuning_problem(), None, "there is no file yet");
+    let x = matrix(&first, [16, 16]);
+    let own = first.tune(product::KERNELS, &[Arg::from(&x), Arg::from(&x)], Search::default()).unwrap();
+    own.save(&file).unwrap();
+    let second = open();
+    assert_eq!(second.tuning_problem(), None);
+    let explanation = only_kernel(second.explain(&product::FUNCTION, &[&[16, 16], &[16, 16]]).unwrap());
+    assert!(matches!(&explanation.decision, Some(Decision::Table { name, .. }) if name.starts_with("fuse-file")));
+    own.clone().for_adapters(vec!["another adapter".into()]).save(&file).unwrap();
+    let foreign = open();
+    let problem = foreign.tuning_problem().expect("a problem").to_string();
+    assert!(problem.contains("fuse-file") && problem.contains("another adapter"), "{problem}");
+    std::fs::write(&file, &own.text()[..200]).unwrap();
+    assert!(matches!(open().tuning_problem(), Some(Error::Table { .. })));
+    // The device works all the same.
+    assert!(product(&matrix(&foreign, [8, 8]), &matrix(&foreign, [8, 8])).is_ok());
+    std::fs::remove_file(&file).unwrap();
 }
 
 #[test]

@@ -39,6 +39,9 @@ struct Options {
     /// built-in ones
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
+    /// With --held-out: write the times of all members to this file
+    #[arg(long, value_name = "FILE")]
+    times: Option<PathBuf>,
     /// Seconds after which to stop
     #[arg(long, default_value_t = 900)]
     budget: u64,
@@ -140,6 +143,7 @@ impl Session<'_> {
             None => Tuning::default(),
         };
         let mut losses = Losses::default();
+        let mut all: Option<Table> = None;
         let bar = progress(cases.len());
         for case in cases {
             if Instant::now() >= self.deadline {
@@ -168,8 +172,15 @@ impl Session<'_> {
                 loss(relative(&modeled)),
             ));
             losses.add(&tabled.class, case.name(), [relative(&tabled), relative(&modeled)]);
+            match &mut all {
+                Some(all) => all.merge(found),
+                None => all = Some(found),
+            }
         }
         bar.finish_and_clear();
+        if let (Some(file), Some(all)) = (&self.options.times, all) {
+            all.save(file)?;
+        }
         println!("{}", losses.judgement());
         Ok(())
     }

@@ -21,6 +21,8 @@ pub struct DeviceBuilder {
     pub(crate) budget: Option<u64>,
     pub(crate) cache: CacheChoice,
     pub(crate) tuning: Tuning,
+    #[cfg(feature = "tune")]
+    pub(crate) tuning_file: Option<PathBuf>,
 }
 
 /// Features switched off.
@@ -121,6 +123,14 @@ impl DeviceBuilder {
     /// otherwise.
     pub fn tuning(mut self, tuning: Tuning) -> Self {
         self.tuning = tuning;
+        self
+    }
+
+    /// Chooses by the table in this file, too, if it exists and is about the adapter: what [`Device::tune`] found in an
+    /// earlier run. A file that is damaged or about another adapter is left alone, and [`Device::tuning_problem`] says so.
+    #[cfg(feature = "tune")]
+    pub fn tuning_file(mut self, file: impl Into<PathBuf>) -> Self {
+        self.tuning_file = Some(file.into());
         self
     }
 

@@ -105,7 +105,7 @@ impl Device {
         let inner = Inner {
             recorder: Mutex::new(Recorder::new(&device, &queue, &info.limits, Arc::clone(&open_batch))?),
             plans: PlanCache::default(),
-            tunings: Tunings::new(&builder.tuning, &info),
+            tunings: Tunings::new(builder, &info),
             pipelines: Pipelines::open(&device, &info, &adapter, &builder.cache),
             scalars: Mutex::default(),
             pool: Pool::new(&device, &fault, storage, builder.budget, &open_batch),

@@ -58,8 +58,9 @@ impl fmt::Display for Decision {
     }
 }
 
-/// The part by which estimates may differ where the model sees no difference: it is no better than that.
-const EQUALLY_FAST: f64 = 1.05;
+/// Within this factor of the least, estimates count as equal where an environment has a prior: the model was fitted to one
+/// native adapter, and is no better than that elsewhere.
+const EQUALLY_FAST: f64 = 1.25;
 
 /// The key of a kernel with numbers.
 pub(crate) fn key(considered: &Considered<'_>) -> Key {

@@ -75,6 +75,7 @@ pub(crate) enum Variants<'a> {
     /// By index, one per kernel.
     Indices(&'a [usize]),
     /// Of one kernel, by the indices of both; of others as [`Variants::Best`].
+    #[cfg(all(feature = "tune", not(target_arch = "wasm32")))]
     One { kernel: usize, variant: usize },
 }
 
@@ -287,6 +288,7 @@ fn choose(
         Variants::Best => None,
         Variants::Named(name) => kernel.variants.iter().position(|variant| variant.name == name),
         Variants::Indices(indices) => indices.get(index).copied(),
+        #[cfg(all(feature = "tune", not(target_arch = "wasm32")))]
         Variants::One { kernel, variant } => (kernel == index).then_some(variant),
     };
     let Some(wanted) = wanted else {

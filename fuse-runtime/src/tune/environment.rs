@@ -40,6 +40,7 @@ impl Environment {
     }
 
     /// The environment of this name.
+    #[cfg_attr(not(feature = "tune"), allow(dead_code, reason = "only files name environments"))]
     pub(crate) fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|environment| environment.name() == name)
     }

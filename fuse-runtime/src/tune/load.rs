@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use super::{Table, file};
-use crate::Error;
+use super::{Environment, Table, file, key::vendor};
+use crate::{DeviceInfo, Error};
 
 impl Table {
     /// Every built-in table, whatever environment and adapter it is about.
@@ -34,6 +34,26 @@ impl Table {
         let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
         let name = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
         file::parse(&name, &text).map_err(wrong)
+    }
+
+    /// The table of a file that may not exist yet, if it is about this environment and adapter.
+    pub(crate) fn load_for(path: &Path, environment: Environment, info: &DeviceInfo) -> Result<Option<Self>, Error> {
+        if !path.exists() {
+            return Ok(None);
+        }
+        let table = Self::load(path)?;
+        if table.is_about(environment, vendor(info), &info.name) {
+            return Ok(Some(table));
+        }
+        let adapters = match &table.adapters {
+            Some(adapters) if adapters.names.is_empty() => format!("{} adapters", adapters.vendor),
+            Some(adapters) => format!("{} adapters named {}", adapters.vendor, adapters.names.join(", ")),
+            None => "any adapter".to_owned(),
+        };
+        let about =
+            table.environment.map_or_else(|| adapters.clone(), |found| format!("{adapters} in environment {found}"));
+        let expected = format!("expected a table about `{}` in environment {environment}", info.name);
+        Err(Error::Table { table: path.display().to_string(), message: format!("{expected}, found one about {about}") })
     }
 
     /// Writes the table to a file: beside it first, then renamed, so that readers see the old table or the new one.

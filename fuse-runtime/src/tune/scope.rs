@@ -5,8 +5,12 @@ use std::{
     sync::{Arc, Mutex},
 };
 
+#[cfg(feature = "tune")]
+use super::Table;
 use super::tuning::{Applied, Tuning};
-use crate::{Device, DeviceInfo, lock::lock};
+#[cfg(feature = "tune")]
+use crate::Error;
+use crate::{Device, DeviceBuilder, DeviceInfo, lock::lock};
 
 /// Tunings that a device remembers besides its own, with their plans.
 const MAX_REMEMBERED: usize = 16;
@@ -22,22 +26,35 @@ pub(crate) struct Tunings {
     own: Arc<Applied>,
     /// Those of closures: equal ones share their plans.
     others: Mutex<Vec<Arc<Applied>>>,
+    /// Why the table of the device's file was not used.
+    #[cfg(feature = "tune")]
+    problem: Option<Error>,
     /// When the device was last busy with a measurement.
     #[cfg(all(feature = "tune", not(target_arch = "wasm32")))]
     pub(crate) measured: Mutex<Option<std::time::Instant>>,
 }
 
 impl Tunings {
-    pub(crate) fn new(own: &Tuning, info: &DeviceInfo) -> Self {
+    pub(crate) fn new(builder: &DeviceBuilder, info: &DeviceInfo) -> Self {
+        let own = builder.tuning.clone();
+        #[cfg(feature = "tune")]
+        let (own, problem) =
+            match builder.tuning_file.as_ref().map(|file| Table::load_for(file, own.environment(), info)) {
+                None | Some(Ok(None)) => (own, None),
+                Some(Ok(Some(table))) => (own.with_table(table), None),
+                Some(Err(problem)) => (own, Some(problem)),
+            };
         Self {
-            own: Arc::new(Applied::new(own, info)),
+            own: Arc::new(Applied::new(&own, info)),
             others: Mutex::default(),
+            #[cfg(feature = "tune")]
+            problem,
             #[cfg(all(feature = "tune", not(target_arch = "wasm32")))]
             measured: Mutex::default(),
         }
     }
 
-    fn of(&self, tuning: &Tuning, info: &DeviceInfo) -> Arc<Applied> {
+    fn applied(&self, tuning: &Tuning, info: &DeviceInfo) -> Arc<Applied> {
         if *tuning == self.own.tuning {
             return Arc::clone(&self.own);
         }
@@ -55,6 +72,12 @@ impl Tunings {
 }
 
 impl Device {
+    /// Why the table of [`DeviceBuilder::tuning_file`] is not used: the file is damaged, or about another adapter.
+    #[cfg(feature = "tune")]
+    pub fn tuning_problem(&self) -> Option<&Error> {
+        self.inner.tunings.problem.as_ref()
+    }
+
     /// Runs `work`, whose launches on this device, from this thread, choose their variants by `tuning` in place of the
     /// device's own. Within it, [`explain`](Self::explain), [`warm_up_for`](Self::warm_up_for) and
     /// [`capture`](Self::capture) do so, too. Plans are kept: a tuning that is asked for again costs nothing.
@@ -71,7 +94,7 @@ impl Device {
     /// # }
     /// ```
     pub fn with_tuning<R>(&self, tuning: &Tuning, work: impl FnOnce() -> R) -> R {
-        let applied = self.inner.tunings.of(tuning, self.info());
+        let applied = self.inner.tunings.applied(tuning, self.info());
         OPEN.with(|open| open.borrow_mut().push((self.clone(), applied)));
         let _guard = Guard;
         work()
