@@ -106,13 +106,13 @@ impl Session<'_> {
                 continue;
             }
             if Instant::now() >= self.deadline {
-                bar.println(format!("stopped after {} s: run it again to go on", self.options.budget));
+                say(&bar, format!("stopped after {} s: run it again to go on", self.options.budget));
                 break;
             }
             let Some(found) = self.measure(&case, &bar, false)? else { continue };
             if let Some(entry) = found.entry(&known.class, &known.sizes) {
                 let best = &entry.members[0].0;
-                bar.println(format!("{:9.1} µs  {}: `{best}`", entry.microseconds, case.name()));
+                say(&bar, format!("{:9.1} µs  {}: `{best}`", entry.microseconds, case.name()));
                 losses.add(&known.class, case.name(), [entry.relative(&known.chosen), None]);
             }
             match &mut table {
@@ -147,7 +147,7 @@ impl Session<'_> {
         let bar = progress(cases.len());
         for case in cases {
             if Instant::now() >= self.deadline {
-                bar.println(format!("stopped after {} s", self.options.budget));
+                say(&bar, format!("stopped after {} s", self.options.budget));
                 break;
             }
             let [tabled, modeled] = [case.known(self.device, &tuning)?, case.known(self.device, &cost_model())?];
@@ -160,17 +160,20 @@ impl Session<'_> {
             let relative = |known: &Known| entry.relative(&known.chosen);
             let loss =
                 |relative: Option<f64>| relative.map_or("?".to_owned(), |x| format!("{:.1} %", 100.0 * (x - 1.0)));
-            bar.println(format!(
-                "{:9.1} µs  {}: best `{}`, table `{}` {} ({}), model `{}` {}",
-                entry.microseconds,
-                case.name(),
-                entry.members[0].0,
-                tabled.chosen,
-                loss(relative(&tabled)),
-                tabled.decision,
-                modeled.chosen,
-                loss(relative(&modeled)),
-            ));
+            say(
+                &bar,
+                format!(
+                    "{:9.1} µs  {}: best `{}`, table `{}` {} ({}), model `{}` {}",
+                    entry.microseconds,
+                    case.name(),
+                    entry.members[0].0,
+                    tabled.chosen,
+                    loss(relative(&tabled)),
+                    tabled.decision,
+                    modeled.chosen,
+                    loss(relative(&modeled)),
+                ),
+            );
             losses.add(&tabled.class, case.name(), [relative(&tabled), relative(&modeled)]);
             match &mut all {
                 Some(all) => all.merge(found),
@@ -190,7 +193,7 @@ impl Session<'_> {
         let inputs = match case.inputs(self.device) {
             Ok(inputs) => inputs,
             Err(error @ (fuse_gpu::Error::OutOfMemory { .. } | fuse_gpu::Error::TooLarge { .. })) => {
-                bar.println(format!("{}: left out, {error}", case.name()));
+                say(bar, format!("{}: left out, {error}", case.name()));
                 return Ok(None);
             }
             Err(error) => return Err(error.into()),
@@ -236,6 +239,11 @@ fn cost_model() -> Tuning {
 
 fn cost_model_of<R>(device: &Device, work: impl FnOnce() -> R) -> R {
     device.with_tuning(&cost_model(), work)
+}
+
+/// Prints a line above the bar, or where there is none because nobody watches, by itself.
+fn say(bar: &ProgressBar, line: String) {
+    if bar.is_hidden() { println!("{line}") } else { bar.println(line) }
 }
 
 fn progress(cases: usize) -> ProgressBar {

@@ -1,8 +1,9 @@
 //! How long launches take: several ways to compute the same, timed in turns until it is clear which is fastest.
 //!
 //! Input: plans with the same results. Output: the time of each. The turns (A B C A B C …) make clocks, temperature and
-//! other programs hit all alike; medians make single disturbances harmless; and those that are clearly slow take part in
-//! few rounds, because time on a large adapter is scarce.
+//! other programs hit all alike; medians make single disturbances harmless (on software adapters, which share their processor
+//! with other programs, the fastest round counts); and those that are clearly slow take part in few rounds, because time on a
+//! large adapter is scarce.
 
 use std::{
     sync::Arc,
@@ -28,13 +29,18 @@ const MAX_LAUNCHES: f64 = 1000.0;
 /// Rounds, of which the medians count.
 const ROUNDS: usize = 7;
 
-/// After so many rounds, those remain that take at most so many times as long as the fastest.
-const HALVINGS: [(usize, f64); 2] = [(1, CUT_OFF), (3, 1.25)];
+/// After so many rounds, those remain whose fastest round took at most so many times as long as the fastest of all: what
+/// disturbs a round only adds to it.
+const HALVINGS: [(usize, f64); 3] = [(1, 1.5 * CUT_OFF), (2, CUT_OFF), (3, 1.25)];
 
-/// A first launch alone tells little; what takes so many times as long as the fastest is out all the same, unless both are
-/// short.
+/// As [`HALVINGS`], where slow ones must be known, too.
+const LATE_HALVINGS: [(usize, f64); 1] = [(3, CUT_OFF)];
+
+/// What takes so many times as long as the fastest in each of [`LOOKS`] first launches is out before the first round,
+/// unless both are short.
 const HOPELESS: f64 = 4.0;
 const SHORT: f64 = 50e-6;
+const LOOKS: usize = 3;
 
 /// Measures on one device.
 pub(crate) struct Clock<'d> {
@@ -42,6 +48,9 @@ pub(crate) struct Clock<'d> {
     /// When to give up.
     deadline: Instant,
     warm_up: Duration,
+    /// Whether the adapter is the processor that other programs run on.
+    software: bool,
+    halvings: &'static [(usize, f64)],
 }
 
 /// One way to compute.
@@ -54,13 +63,15 @@ struct Contender {
 }
 
 impl<'d> Clock<'d> {
-    pub(crate) fn new(device: &'d Device, budget: Duration) -> Self {
+    /// `exhaustive`: slow plans are measured as well, not only told from fast ones.
+    pub(crate) fn new(device: &'d Device, budget: Duration, exhaustive: bool) -> Self {
         // The clocks of a processor rise at once.
         let software = device.info().kind == AdapterKind::Software;
         let warm_up = if software { Duration::ZERO } else { WARM_UP };
         let now = Instant::now();
         let deadline = now.checked_add(budget).unwrap_or(now + Duration::from_secs(86_400));
-        Self { device, deadline, warm_up }
+        let halvings: &[_] = if exhaustive { &LATE_HALVINGS } else { &HALVINGS };
+        Self { device, deadline, warm_up, software, halvings }
     }
 
     pub(crate) fn is_over(&self) -> bool {
@@ -93,8 +104,11 @@ impl<'d> Clock<'d> {
             }
             each(index, 0, ROUNDS);
             let mut time = batch(contender)?;
-            if time < SHORT {
-                time = time.min(batch(contender)?);
+            for look in 1..LOOKS {
+                // One look is enough for what is long and among the fastest.
+                if time < SHORT && look == 1 || time > HOPELESS * fastest.max(SHORT) {
+                    time = time.min(batch(contender)?);
+                }
             }
             fastest = fastest.min(time);
             contender.launches = launches(time);
@@ -111,12 +125,13 @@ impl<'d> Clock<'d> {
                 each(index, round, ROUNDS);
                 contender.samples.push(batch(contender)?);
             }
-            if let Some((_, slowest)) = HALVINGS.iter().find(|(after, _)| *after == round) {
+            if let Some((_, slowest)) = self.halvings.iter().find(|(after, _)| *after == round) {
                 drop_slow(&mut contenders, *slowest);
             }
         }
         *lock(&self.device.inner.tunings.measured) = Some(Instant::now());
-        Ok(Some(contenders.iter().map(Contender::median).collect()))
+        let time = if self.software { Contender::fastest } else { Contender::median };
+        Ok(Some(contenders.iter().map(time).collect()))
     }
 
     /// Seconds per launch of one batch: on the GPU where the adapter has timestamps, else until it is done.
@@ -155,13 +170,18 @@ fn launches(time: f64) -> u32 {
 /// Ends the race for those that take more than `slowest` times as long as the fastest.
 fn drop_slow(contenders: &mut [Contender], slowest: f64) {
     let racing = contenders.iter().filter(|contender| contender.racing);
-    let fastest = racing.map(Contender::median).fold(f64::INFINITY, f64::min);
+    let fastest = racing.map(Contender::fastest).fold(f64::INFINITY, f64::min);
     for contender in contenders.iter_mut() {
-        contender.racing &= contender.median() <= slowest * fastest;
+        contender.racing &= contender.fastest() <= slowest * fastest;
     }
 }
 
 impl Contender {
+    /// The time of the fastest round. It counts on software adapters, whose other programs disturb most rounds.
+    fn fastest(&self) -> f64 {
+        self.samples.iter().copied().fold(f64::INFINITY, f64::min)
+    }
+
     fn median(&self) -> f64 {
         let mut samples = self.samples.clone();
         samples.sort_by(f64::total_cmp);

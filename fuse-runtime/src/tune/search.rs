@@ -70,7 +70,7 @@ impl<'a> Search<'a> {
         self
     }
 
-    /// Keeps also variants in the table that are far slower than the fastest.
+    /// Measures also variants that are far slower than the fastest, and keeps them in the table.
     pub fn exhaustive(mut self) -> Self {
         self.exhaustive = true;
         self
@@ -156,7 +156,7 @@ impl Device {
             return Err(Error::DifferentDevices { kernel, argument, first });
         }
         let shapes: Vec<Shape> = launch.shapes().collect();
-        let clock = Clock::new(self, search.budget);
+        let clock = Clock::new(self, search.budget, search.exhaustive);
         let table = empty(self, &search.name);
         let mut tuner = Tuner { launch, shapes, clock, search, table };
         tuner.kernels()?;
