@@ -17,7 +17,7 @@ pub(crate) struct Shapes {
 
 /// What a search measures on GPUs.
 pub(crate) fn grid() -> Shapes {
-    let squares = [16, 32, 64, 128, 256, 512, 1024, 2048, 4096];
+    let squares = [16, 32, 64, 80, 128, 160, 256, 320, 512, 640, 1024, 1280, 2048, 2560, 4096];
     let mut products: Vec<Product> = squares.iter().map(|&n| [1, n, n, n]).collect();
     // Few rows: vectors, decoding, small batches.
     for rows in [1, 2, 4, 8, 16, 32, 64, 128] {
@@ -89,13 +89,17 @@ pub(crate) fn grid() -> Shapes {
     let mut computed: Vec<Product> = squares.iter().map(|&n| [1, n, n, n]).collect();
     computed.extend([1, 4, 16, 64].map(|rows| [1, rows, 1024, 4096]));
     let mut reductions = vec![];
-    for length in [8, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 65536, 262_144, 1 << 20] {
+    let lengths =
+        [8, 16, 32, 48, 64, 128, 192, 256, 512, 640, 1024, 1536, 2048, 4096, 8192, 16384, 65536, 262_144, 1 << 20];
+    for length in lengths {
         for rows in [1, 16, 256, 4096, 65536] {
             if (1 << 12..=1 << 24).contains(&(rows * length)) {
                 reductions.push([rows, length]);
             }
         }
     }
+    // No vectors fit the rows, or the columns.
+    reductions.extend([[256, 255], [64, 1023], [1001, 1000], [4, 65535], [50, 4096], [250, 1024], [30, 64]]);
     let attentions = vec![
         [1, 32, 1024, 1024, 64],
         [1, 32, 4096, 4096, 64],
@@ -122,7 +126,9 @@ pub(crate) fn quick_grid() -> Shapes {
             [1, 16, 16, 16],
             [1, 32, 32, 32],
             [1, 64, 64, 64],
+            [1, 80, 80, 80],
             [1, 128, 128, 128],
+            [1, 160, 160, 160],
             [1, 256, 256, 256],
             [1, 512, 512, 512],
             [1, 1, 128, 128],
@@ -137,16 +143,28 @@ pub(crate) fn quick_grid() -> Shapes {
             [1, 63, 63, 63],
             [1, 127, 255, 127],
         ],
-        computed: vec![[1, 32, 32, 32], [1, 64, 64, 64], [1, 128, 128, 128]],
+        computed: vec![[1, 32, 32, 32], [1, 64, 64, 64], [1, 80, 80, 80], [1, 128, 128, 128]],
         reductions: vec![
             [4096, 8],
+            [2048, 16],
+            [1024, 32],
             [1024, 64],
+            [512, 128],
             [64, 256],
+            [128, 512],
             [16, 1024],
             [256, 1024],
+            [32, 2048],
+            [4, 4096],
             [16, 8192],
             [1, 16384],
+            [1, 65536],
+            [1, 131_072],
             [1, 1 << 20],
+            [30, 200],
+            [10, 2000],
+            [100, 255],
+            [8, 4095],
         ],
         attentions: vec![[1, 2, 64, 64, 32], [1, 2, 128, 128, 32], [1, 2, 1, 256, 32], [1, 2, 256, 256, 64]],
     }

@@ -94,8 +94,8 @@ pub const CUT_OFF: f64 = 2.0;
 const NEIGHBORS: usize = 4;
 
 /// The distance beyond which an entry says nothing, as the root of the sum of squares of the binary logarithms of the
-/// sizes' ratios: a size that is four times as large, or all four sizes twice as large.
-const MAX_DISTANCE: f64 = 2.0;
+/// sizes' ratios: one size that is eight times as large, or all of three sizes 3.3 times as large.
+const MAX_DISTANCE: f64 = 3.0;
 
 /// Added to squared distances, so that an entry of the very sizes outweighs all others without dividing by zero.
 const SAME: f64 = 1e-4;
