@@ -97,7 +97,7 @@ const NEIGHBORS: usize = 4;
 /// sizes' ratios: one size that is eight times as large, or all of three sizes 3.3 times as large.
 const MAX_DISTANCE: f64 = 3.0;
 
-/// Added to squared distances, so that an entry of the very sizes outweighs all others without dividing by zero.
+/// Added to cubed distances, so that an entry of the very sizes outweighs all others without dividing by zero.
 const SAME: f64 = 1e-4;
 
 /// What a table says about variants at a size.
@@ -199,7 +199,7 @@ impl Table {
         if !variants.iter().any(|name| known(name)) {
             return None;
         }
-        let weights: Vec<f64> = near.iter().map(|(distance, _)| 1.0 / (distance * distance + SAME)).collect();
+        let weights: Vec<f64> = near.iter().map(|(distance, _)| 1.0 / (distance.powi(3) + SAME)).collect();
         let total: f64 = weights.iter().sum();
         let relative = |name: &&str| {
             // Times are ratios, so their logarithms are what averages.
