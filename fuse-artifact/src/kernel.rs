@@ -222,6 +222,12 @@ pub const UNIFORM_BLOCK: &str = "@group(0) @binding(0) var<uniform> p: Params;";
 /// How texts read [`Uniform::Workgroups`].
 pub const UNIFORM_WORKGROUPS: &str = "p.workgroups";
 
+/// How texts with functions that have a fast form, which is less exact, say that they use the exact one.
+pub const EXACT_MATH: &str = "const fuse_fast_math = false;";
+
+/// What takes the place of [`EXACT_MATH`] where a program asks for fast functions.
+pub const FAST_MATH: &str = "const fuse_fast_math = true;";
+
 /// Invocations of the subgroups that share cooperative matrices.
 pub const MATRIX_SUBGROUP: u32 = 32;
 

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::{AdapterKind, Backend, Device, DeviceInfo, Error};
+use crate::{AdapterKind, Backend, Device, DeviceInfo, Error, Tuning};
 
 /// The environment variable whose value, a part of an adapter's name, chooses the adapter where the program
 /// does not.
@@ -20,6 +20,9 @@ pub struct DeviceBuilder {
     binding_bytes: Option<u64>,
     pub(crate) budget: Option<u64>,
     pub(crate) cache: CacheChoice,
+    pub(crate) tuning: Tuning,
+    #[cfg(feature = "tune")]
+    pub(crate) tuning_file: Option<PathBuf>,
 }
 
 /// Features switched off.
@@ -113,6 +116,21 @@ impl DeviceBuilder {
     /// Keeps compiled pipelines in memory only.
     pub fn without_pipeline_cache(mut self) -> Self {
         self.cache = CacheChoice::Off;
+        self
+    }
+
+    /// How the device's launches choose the variants of their kernels, where [`Device::with_tuning`] does not say
+    /// otherwise.
+    pub fn tuning(mut self, tuning: Tuning) -> Self {
+        self.tuning = tuning;
+        self
+    }
+
+    /// Chooses by the table in this file, too, if it exists and is about the adapter: what [`Device::tune`] found in an
+    /// earlier run. A file that is damaged or about another adapter is left alone, and [`Device::tuning_problem`] says so.
+    #[cfg(feature = "tune")]
+    pub fn tuning_file(mut self, file: impl Into<PathBuf>) -> Self {
+        self.tuning_file = Some(file.into());
         self
     }
 

@@ -22,6 +22,7 @@ use crate::{
     raw::RawTensor,
     record::Recorder,
     shape::Shape,
+    tune::Tunings,
     upload::{Source, upload},
 };
 
@@ -37,6 +38,7 @@ pub struct Device {
 pub(crate) struct Inner {
     pub(crate) recorder: Mutex<Recorder>,
     pub(crate) plans: PlanCache,
+    pub(crate) tunings: Tunings,
     pub(crate) pipelines: Pipelines,
     /// Numbers of the host as rank-0 tensors, by dtype and bits.
     scalars: Mutex<HashMap<(DType, u32), Arc<Lease>>>,
@@ -103,6 +105,7 @@ impl Device {
         let inner = Inner {
             recorder: Mutex::new(Recorder::new(&device, &queue, &info.limits, Arc::clone(&open_batch))?),
             plans: PlanCache::default(),
+            tunings: Tunings::new(builder, &info),
             pipelines: Pipelines::open(&device, &info, &adapter, &builder.cache),
             scalars: Mutex::default(),
             pool: Pool::new(&device, &fault, storage, builder.budget, &open_batch),
@@ -170,13 +173,13 @@ impl Device {
     }
 
     /// How a launch of `function` would run for tensors of these shapes (one per parameter, empty for scalars):
-    /// the variant of each kernel, and why others were not chosen.
+    /// the variant of each kernel, what decided that, and why others were not chosen.
     ///
     /// # Errors
     /// As a launch with such tensors.
     pub fn explain(&self, function: &Function, shapes: &[&[usize]]) -> Result<Explanation, Error> {
         let shapes = shapes.iter().map(|dims| Shape::new(dims)).collect::<Result<Vec<_>, _>>()?;
-        crate::plan::explain(function, &shapes, self.info(), &self.inner.plans.forced())
+        crate::plan::explain(function, &shapes, self.info(), &self.inner.plans.forced(), &self.applied())
     }
 
     /// For tests and tuning: from now on, kernels that have a variant with this name use it; kernels that have

@@ -96,7 +96,7 @@ fn checksum(data: &[u8]) -> u64 {
 }
 
 /// Writes beside the file and renames, so that readers see the old content or the new, never a part.
-fn replace(path: &Path, content: &[u8]) -> std::io::Result<()> {
+pub(crate) fn replace(path: &Path, content: &[u8]) -> std::io::Result<()> {
     static WRITES: AtomicU64 = AtomicU64::new(0);
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;

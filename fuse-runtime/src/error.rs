@@ -262,6 +262,14 @@ pub enum Error {
         /// The system's message.
         message: String,
     },
+    /// A tuning table could not be read or written.
+    #[error("tuning table `{table}`: {message}")]
+    Table {
+        /// The file, or the table's name.
+        table: String,
+        /// The place and what was expected, or the system's message.
+        message: String,
+    },
     /// `Device::profile` was called within another `Device::profile` of the same device.
     #[error("the device is already being profiled")]
     ProfileActive,

@@ -11,7 +11,7 @@ use fuse_artifact::{DType, Function, ParamKind, Slot};
 use crate::{
     Device, Element, Error, Tensor, capture,
     lock::lock,
-    plan::{LaunchPlan, Selection, Sizes, Variants, legal_variants, usable_alternatives},
+    plan::{LaunchPlan, Selection, Variants, legal_variants, usable_alternatives},
     pool::{Lease, Storage},
     raw::RawTensor,
     record::{Buffers, Recorder},
@@ -127,25 +127,27 @@ pub fn launch_dynamic(function: &'static Function, args: &[Arg<'_>]) -> Result<V
 /// As [`launch_dynamic`], with variant `choice[k]` for kernel `k` of the alternative that would run. Plans nothing in
 /// advance: for tests and tuning.
 pub fn launch_with(function: &'static Function, args: &[Arg<'_>], choice: &[usize]) -> Result<Vec<RawTensor>, Error> {
-    let selection = Selection { variants: Variants::Indices(choice), ..Selection::default() };
-    launch_selected(function, args, selection)
+    launch_selected(function, args, None, Variants::Indices(choice))
 }
 
 /// As [`launch_dynamic`], by alternative `n` of the function (0 is the function itself), whether or not it is the
 /// fastest. Plans nothing in advance: for tests and tuning.
 pub fn launch_alternative(function: &'static Function, args: &[Arg<'_>], n: usize) -> Result<Vec<RawTensor>, Error> {
-    launch_selected(function, args, Selection { alternative: Some(n), ..Selection::default() })
+    launch_selected(function, args, Some(n), Variants::Best)
 }
 
 fn launch_selected(
     function: &'static Function,
     args: &[Arg<'_>],
-    selection: Selection<'_>,
+    alternative: Option<usize>,
+    variants: Variants<'_>,
 ) -> Result<Vec<RawTensor>, Error> {
     let launch = Launch::new(function, args)?;
+    let tuning = launch.device.applied();
+    let selection = Selection { alternative, variants, ..Selection::by(&tuning) };
     let shapes: Vec<Shape> = launch.shapes().collect();
     let inner = &launch.device.inner;
-    let plan = Arc::new(LaunchPlan::new(function, &shapes, &inner.info, selection, Sizes::Uniform, &inner.pipelines)?);
+    let plan = Arc::new(LaunchPlan::new(function, &shapes, &inner.info, selection, &inner.pipelines)?);
     launch.run_dynamic(&plan)
 }
 
@@ -160,21 +162,21 @@ pub fn alternatives(function: &'static Function, args: &[Arg<'_>]) -> Result<Vec
 pub fn variants(function: &'static Function, args: &[Arg<'_>]) -> Result<Vec<KernelVariants>, Error> {
     let launch = Launch::new(function, args)?;
     let shapes: Vec<Shape> = launch.shapes().collect();
-    legal_variants(function, &shapes, launch.device.info())
+    legal_variants(function, &shapes, launch.device.info(), Selection::by(&launch.device.applied()))
 }
 
 /// A function with checked arguments.
-struct Launch<'a> {
-    function: &'static Function,
+pub(crate) struct Launch<'a> {
+    pub(crate) function: &'static Function,
     args: &'a [Arg<'a>],
-    device: &'a Device,
+    pub(crate) device: &'a Device,
     /// Whether it goes to this thread's capture.
     captured: bool,
 }
 
 impl<'a> Launch<'a> {
     /// Checks number, dtypes and devices of the arguments; shapes are checked when they are planned for.
-    fn new(function: &'static Function, args: &'a [Arg<'a>]) -> Result<Self, Error> {
+    pub(crate) fn new(function: &'static Function, args: &'a [Arg<'a>]) -> Result<Self, Error> {
         let kernel = || function.name.to_string();
         if args.len() != function.params.len() {
             return Err(Error::Count {
@@ -220,7 +222,7 @@ impl<'a> Launch<'a> {
         Ok(Self { function, args, device, captured })
     }
 
-    fn shapes(&self) -> impl Iterator<Item = Shape> + Clone {
+    pub(crate) fn shapes(&self) -> impl Iterator<Item = Shape> + Clone {
         self.args.iter().map(Arg::shape)
     }
 
@@ -254,7 +256,7 @@ impl<'a> Launch<'a> {
         Ok(results)
     }
 
-    fn allocate(&self, plan: &LaunchPlan, result: usize) -> Result<RawTensor, Error> {
+    pub(crate) fn allocate(&self, plan: &LaunchPlan, result: usize) -> Result<RawTensor, Error> {
         let (shape, dtype) = (plan.results[result], self.function.results[result].dtype);
         let bytes = shape.elements().unwrap_or(0) * dtype.bytes();
         let pool = &self.device.inner.pool;
@@ -321,7 +323,11 @@ impl<'a> Launch<'a> {
     }
 
     /// Records the plan's dispatches, with results in the memory that `result` gives.
-    fn record<'r>(&self, plan: &Arc<LaunchPlan>, result: impl Fn(usize) -> &'r Arc<Lease>) -> Result<(), Error> {
+    pub(crate) fn record<'r>(
+        &self,
+        plan: &Arc<LaunchPlan>,
+        result: impl Fn(usize) -> &'r Arc<Lease>,
+    ) -> Result<(), Error> {
         if self.captured {
             return capture::with_open(|capture| capture.launch(plan, self.args, result));
         }

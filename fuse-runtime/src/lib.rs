@@ -31,6 +31,7 @@ mod disk;
 mod element;
 mod error;
 mod fault;
+mod form;
 mod info;
 mod kernels;
 mod launch;
@@ -53,6 +54,7 @@ mod sequence;
 mod shape;
 mod specialize;
 mod tensor;
+mod tune;
 mod upload;
 mod warm;
 
@@ -68,14 +70,18 @@ pub use crate::{
     kernels::Kernels,
     launch::Arg,
     operand::{Operand, OperandOf},
-    plan::{Explanation, KernelExplanation},
+    plan::{Decision, Explanation, KernelExplanation},
     pool::MemoryReport,
     profile::{Profile, ProfileEntry},
     rank::{AtLeast, BroadcastRank, Exactly, MatmulRank, OneLess, OneMore, Rank, Ranked, SameRank},
     sequence::Sequence,
     shape::MAX_RANK,
     tensor::{Tensor, Tensor0, Tensor1, Tensor2, Tensor3, Tensor4, Tensor5, Tensor6},
+    tune::{Adapters, CUT_OFF, Entry, Environment, Measured, Status, Table, Tuning, Vendor},
 };
+
+#[cfg(all(feature = "tune", not(target_arch = "wasm32")))]
+pub use crate::tune::{Progress, Search};
 
 /// What expansions of `fuse!`, test harnesses and tuners call. Not covered by semantic versioning.
 #[doc(hidden)]
@@ -90,13 +96,13 @@ pub mod __private {
     pub use crate::{
         AtLeast, BroadcastRank, Element, Error, Exactly, Float, Kernels, MatmulRank, Number, OneLess, OneMore, Operand,
         OperandOf, Rank, Ranked, SameRank, Tensor,
+        form::texts,
         launch::{
             Arg, KernelVariants, alternatives, launch, launch_alternative, launch_dynamic, launch_into, launch_padded,
             launch_with, variants,
         },
         operand::launch_operands,
         raw::RawTensor,
-        specialize::text as specialized_text,
     };
 
     use artifact::{Function, Kernel, List};

@@ -13,8 +13,8 @@ use std::{
 use fuse_artifact::{Features, Pass};
 
 use crate::{
-    Backend, DeviceInfo, Error, builder::CacheChoice, disk::DiskCache, fault::scoped, lock::lock, plan::Label,
-    specialize,
+    Backend, DeviceInfo, Error, builder::CacheChoice, disk::DiskCache, fault::scoped, form::Form, lock::lock,
+    plan::Label,
 };
 
 /// A compiled pass.
@@ -51,17 +51,9 @@ pub(crate) struct Pipelines {
 
 #[derive(Default)]
 struct State {
-    /// By the address of the pass: artifacts are `static`.
-    pipelines: HashMap<usize, Arc<Pipeline>>,
-    /// By pass and words of the uniform block that are constants.
-    specialized: HashMap<(usize, Box<[u32]>), Arc<Pipeline>>,
+    /// By the address of the pass (artifacts are `static`) and by form.
+    pipelines: HashMap<(usize, Form), Arc<Pipeline>>,
     layouts: HashMap<Signature, Arc<Layout>>,
-}
-
-impl State {
-    fn next_id(&self) -> u64 {
-        (self.pipelines.len() + self.specialized.len()) as u64 + 1
-    }
 }
 
 impl Pipelines {
@@ -76,49 +68,34 @@ impl Pipelines {
         Self { device: device.clone(), browser, disk, state: Mutex::default() }
     }
 
-    /// The pipeline of `pass`, compiled if this is its first use. `features` are those of its variant.
-    pub(crate) fn get(&self, pass: &'static Pass, features: Features, label: &Label) -> Result<Arc<Pipeline>, Error> {
-        let key = ptr::from_ref(pass).addr();
+    /// The pipeline of `pass` in a form, compiled if this is its first use. `features` are those of its variant.
+    pub(crate) fn get(
+        &self,
+        pass: &'static Pass,
+        form: Form,
+        features: Features,
+        label: &Label,
+    ) -> Result<Arc<Pipeline>, Error> {
+        let key = (ptr::from_ref(pass).addr(), form);
         if let Some(pipeline) = lock(&self.state).pipelines.get(&key) {
             return Ok(Arc::clone(pipeline));
         }
         // Compiled without the lock: other threads may launch meanwhile. If two compile the same pass, one wins.
-        let layout = self.layout(pass, (pass.uniforms.len() as u64 * 4).next_multiple_of(16))?;
-        let compute = self.compile(&pass.wgsl, features, &layout, label)?;
+        let layout = self.layout(pass, key.1.uniform_bytes(pass))?;
+        let compute = self.compile(pass, &key.1, features, &layout, label)?;
         let mut state = lock(&self.state);
-        let id = state.next_id();
+        let id = state.pipelines.len() as u64 + 1;
         Ok(Arc::clone(state.pipelines.entry(key).or_insert_with(|| Arc::new(Pipeline { id, compute, layout }))))
     }
 
-    /// As [`get`](Self::get), with `words` in place of the uniform block; the general pipeline where that cannot be.
-    pub(crate) fn specialized(
-        &self,
-        pass: &'static Pass,
-        features: Features,
-        label: &Label,
-        words: &[u32],
-    ) -> Result<Arc<Pipeline>, Error> {
-        let Some(text) = specialize::text(pass, words) else { return self.get(pass, features, label) };
-        let key = (ptr::from_ref(pass).addr(), words.into());
-        if let Some(pipeline) = lock(&self.state).specialized.get(&key) {
-            return Ok(Arc::clone(pipeline));
-        }
-        let layout = self.layout(pass, 0)?;
-        let compute = self.compile(&text, features, &layout, label)?;
-        let mut state = lock(&self.state);
-        let id = state.next_id();
-        Ok(Arc::clone(state.specialized.entry(key).or_insert_with(|| Arc::new(Pipeline { id, compute, layout }))))
-    }
-
-    /// Whether the pipeline of `pass` exists.
-    pub(crate) fn contains(&self, pass: &'static Pass) -> bool {
-        lock(&self.state).pipelines.contains_key(&ptr::from_ref(pass).addr())
+    /// Whether the pipeline of `pass` in a form exists.
+    pub(crate) fn contains(&self, pass: &'static Pass, form: Form) -> bool {
+        lock(&self.state).pipelines.contains_key(&(ptr::from_ref(pass).addr(), form))
     }
 
     /// How many there are.
     pub(crate) fn len(&self) -> usize {
-        let state = lock(&self.state);
-        state.pipelines.len() + state.specialized.len()
+        lock(&self.state).pipelines.len()
     }
 
     /// Writes the compiled pipelines to disk.
@@ -128,20 +105,25 @@ impl Pipelines {
 
     fn compile(
         &self,
-        wgsl: &str,
+        pass: &Pass,
+        form: &Form,
         features: Features,
         layout: &Layout,
         label: &Label,
     ) -> Result<wgpu::ComputePipeline, Error> {
-        let text = source(wgsl, features, self.browser);
+        let text = form.text(pass);
+        let text = source(&text, features, self.browser);
+        let checks = match form.bounds_checks() {
+            true => wgpu::ShaderRuntimeChecks::checked(),
+            false => wgpu::ShaderRuntimeChecks::unchecked(),
+        };
         let made = scoped(&self.device, || {
             let source =
                 wgpu::ShaderModuleDescriptor { label: Some(label.kernel), source: wgpu::ShaderSource::Wgsl(text) };
             // SAFETY: without checks, a shader that leaves its buffers is undefined behavior. Plans check that every
             // access stays in its tensor for all indices of the domain, and emitted shaders use no other indices;
             // their loops are bounded by extents. Browsers keep their own checks.
-            let module =
-                unsafe { self.device.create_shader_module_trusted(source, wgpu::ShaderRuntimeChecks::unchecked()) };
+            let module = unsafe { self.device.create_shader_module_trusted(source, checks) };
             self.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
                 label: Some(label.kernel),
                 layout: Some(&layout.pipeline),

@@ -5,11 +5,9 @@
 //! small ones half a microsecond (`docs/performance.md`). That costs a compilation for each launch of other shapes, and so it
 //! is done only when asked for.
 //!
-//! Only the declaration of the block differs: a private variable with the same values, which nothing writes.
+//! Not here: what the texts are (`form`).
 
 use std::cell::Cell;
-
-use fuse_artifact::{Pass, UNIFORM_BLOCK, UNIFORM_WORKGROUPS, Uniform};
 
 use crate::Device;
 
@@ -61,52 +59,5 @@ struct Closing(usize);
 impl Drop for Closing {
     fn drop(&mut self) {
         OPEN.set(self.0);
-    }
-}
-
-/// The text of `pass` with `words` in place of its uniform block; `None` if it has none, or if launches of equal shapes may
-/// differ in it.
-pub fn text(pass: &Pass, words: &[u32]) -> Option<String> {
-    if pass.uniforms.is_empty() || pass.uniforms.iter().any(|uniform| matches!(uniform, Uniform::Scalar { .. })) {
-        return None;
-    }
-    let literals: Vec<String> = words.iter().map(|word| format!("{word}u")).collect();
-    let constant = format!("var<private> p: Params = Params({});", literals.join(", "));
-    let text = pass.wgsl.replacen(UNIFORM_BLOCK, &constant, 1);
-    // Workgroups without work return. naga refuses matrix operations after a return that depends on a private variable, which
-    // might differ between invocations.
-    Some(match pass.uniforms.iter().position(|uniform| *uniform == Uniform::Workgroups) {
-        Some(word) => text.replace(UNIFORM_WORKGROUPS, &literals[word]),
-        None => text,
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use fuse_artifact::Grid;
-
-    use super::*;
-
-    fn pass(uniforms: Vec<Uniform>) -> Pass {
-        Pass {
-            wgsl: format!("struct Params {{\n}}\n\n{UNIFORM_BLOCK}\nfn f() {{ {UNIFORM_WORKGROUPS} }}\n").into(),
-            bindings: vec![].into(),
-            uniforms: uniforms.into(),
-            grid: Grid::Elements { per_workgroup: 1 },
-            workgroup_size: 1,
-            workgroup_bytes: 0,
-        }
-    }
-
-    #[test]
-    fn sizes_take_the_place_of_the_block() {
-        let text = text(&pass(vec![Uniform::Count, Uniform::Workgroups]), &[7, 2]).unwrap();
-        assert_eq!(text, "struct Params {\n}\n\nvar<private> p: Params = Params(7u, 2u);\nfn f() { 2u }\n");
-    }
-
-    #[test]
-    fn what_differs_between_launches_stays_a_uniform() {
-        assert_eq!(text(&pass(vec![]), &[]), None);
-        assert_eq!(text(&pass(vec![Uniform::Count, Uniform::Scalar { param: 0 }]), &[7, 0]), None);
     }
 }

@@ -42,6 +42,10 @@ pub(crate) fn test(model: &Path, thorough: bool) -> Vec<Step> {
         Step::new("unit tests", &format!("{all} --lib --bins")),
         if thorough { integration.set("FUSE_THOROUGH", "1") } else { integration },
         real_model(model),
+        Step::new("tuner", "bench --package fuse-gpu --features tune --bench tune --")
+            .argument("--quick")
+            .argument("--filter")
+            .argument("linear f32 1x16x16x16"),
         Step::new("doc tests", &format!("{all} --doc")),
         Step::new("default features", "check --workspace"),
         Step::new("no default features", "check --workspace --no-default-features"),
@@ -106,6 +110,54 @@ pub(crate) fn bench(quick: bool, filter: &[String], detail: Detail, out: Option<
     Ok(step)
 }
 
+/// What `cargo xtask tune` searches.
+#[derive(Args, Clone, Default)]
+pub(crate) struct Search {
+    /// Few and small sizes, for software adapters
+    #[arg(long)]
+    quick: bool,
+    /// Judge a table on sizes that no search measures, instead of searching
+    #[arg(long)]
+    held_out: bool,
+    /// Only the cases whose name contains this; several select the cases that match any
+    #[arg(long)]
+    filter: Vec<String>,
+    /// The table: its entries are kept and not measured again; with --held-out, the table to judge in place of the
+    /// built-in ones
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Seconds after which to stop
+    #[arg(long)]
+    budget: Option<u64>,
+    /// Parts of the names of the adapters that the table is for, in place of this adapter's name
+    #[arg(long, value_delimiter = ',')]
+    adapters: Vec<String>,
+}
+
+/// `cargo xtask tune`: the search, or the judgement of a table, on this machine's adapter.
+pub(crate) fn tune(search: &Search) -> anyhow::Result<Step> {
+    let mut step = Step::new("search", "bench --package fuse-gpu --features tune --bench tune --");
+    let Search { quick, held_out, filter, out, budget, adapters } = search;
+    for (flag, given) in [("--quick", *quick), ("--held-out", *held_out)] {
+        if given {
+            step = step.argument(flag);
+        }
+    }
+    for filter in filter {
+        step = step.argument("--filter").argument(filter);
+    }
+    if let Some(out) = out {
+        step = step.argument("--out").argument(absolute(out)?);
+    }
+    if let Some(budget) = budget {
+        step = step.argument("--budget").argument(budget.to_string());
+    }
+    if !adapters.is_empty() {
+        step = step.argument("--adapters").argument(adapters.join(","));
+    }
+    Ok(step)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -134,6 +186,30 @@ mod tests {
         assert_eq!(quick, ["--", "--quick", "--filter", "relu(a + b)"]);
         let detailed = tail(false, &[], Detail { alternatives: true, variants: true, explain: true });
         assert_eq!(detailed, ["--", "--alternatives", "--variants", "--explain"]);
+    }
+
+    #[test]
+    fn options_of_the_search_reach_it() {
+        let search = Search {
+            quick: true,
+            held_out: true,
+            filter: vec!["linear f32".to_owned()],
+            out: Some("table.toml".into()),
+            budget: Some(60),
+            adapters: vec!["h100".to_owned(), "h200".to_owned()],
+        };
+        let step = tune(&search).unwrap();
+        let tail: Vec<&str> =
+            step.arguments.iter().map(|a| a.to_str().unwrap()).skip_while(|argument| *argument != "--").collect();
+        let [dashes, quick, held_out, filter, linear, out, file, rest @ ..] = &tail[..] else { panic!("{tail:?}") };
+        assert_eq!(
+            [*dashes, quick, held_out, filter, linear],
+            ["--", "--quick", "--held-out", "--filter", "linear f32"]
+        );
+        assert_eq!(*out, "--out");
+        assert!(Path::new(file).is_absolute() && file.ends_with("table.toml"));
+        assert_eq!(rest, ["--budget", "60", "--adapters", "h100,h200"]);
+        assert_eq!(tune(&Search::default()).unwrap().arguments.last().unwrap(), "--");
     }
 
     #[test]

@@ -60,6 +60,13 @@ enum Command {
         #[command(flatten)]
         access: Access,
     },
+    /// Search the fastest schedules on this machine's adapter and write a tuning table, or judge one
+    Tune {
+        #[command(flatten)]
+        access: Access,
+        #[command(flatten)]
+        search: commands::Search,
+    },
     /// Measure kernels on this machine's adapter; `--filter fused/` compares fused with unfused functions
     Bench {
         #[command(flatten)]
@@ -134,6 +141,10 @@ fn run(command: Command) -> anyhow::Result<()> {
             steps::run_timed(&commands::test(&model, thorough), access.offline, keep_going)
         }
         Command::Bless { access } => steps::run(&commands::bless(), access.offline),
+        Command::Tune { access, search } => {
+            prerequisites::ensure_adapter(access.install_policy())?;
+            steps::run(&[commands::tune(&search)?], access.offline)
+        }
         Command::Bench { access, quick, filter, detail, out } => {
             prerequisites::ensure_adapter(access.install_policy())?;
             let step = commands::bench(quick, &filter, detail, out.as_deref())?;

@@ -1,4 +1,4 @@
-//! Plans by function and shapes, so that a steady-state launch plans nothing.
+//! Plans by function, shapes and tuning, so that a steady-state launch plans nothing.
 
 use std::{
     collections::HashMap,
@@ -10,7 +10,7 @@ use std::{
 use fuse_artifact::Function;
 
 use super::{LaunchPlan, Selection, Sizes, Variants};
-use crate::{Device, Error, lock::lock, shape::Shape};
+use crate::{Device, Error, lock::lock, shape::Shape, tune::Applied};
 
 /// Plans that are kept, besides those of specialized launches.
 const MAX_PLANS: usize = 4096;
@@ -38,9 +38,9 @@ pub(crate) struct Forced {
 }
 
 impl Forced {
-    pub(crate) fn selection(&self) -> Selection<'_> {
+    pub(crate) fn selection<'a>(&'a self, tuning: &'a Applied) -> Selection<'a> {
         let variants = self.variant.as_deref().map_or(Variants::Best, Variants::Named);
-        Selection { alternative: self.alternative, variants }
+        Selection { alternative: self.alternative, variants, ..Selection::by(tuning) }
     }
 }
 
@@ -55,10 +55,14 @@ impl PlanCache {
     where
         S: Iterator<Item = Shape> + Clone,
     {
-        let key = hash(function, shapes.clone());
+        let tuning = device.applied();
+        let key = hash(function, tuning.id, shapes.clone());
         let sizes = if device.is_specializing() { Sizes::Constant } else { Sizes::Uniform };
-        let is_of =
-            |plan: &LaunchPlan| ptr::eq(plan.function, function) && plan.params.iter().copied().eq(shapes.clone());
+        let is_of = |plan: &LaunchPlan| {
+            ptr::eq(plan.function, function)
+                && plan.tuning == tuning.id
+                && plan.params.iter().copied().eq(shapes.clone())
+        };
         let forced = {
             let state = lock(&self.state);
             let matches =
@@ -70,8 +74,8 @@ impl PlanCache {
         };
         // Planning may compile pipelines: other threads must not wait for that.
         let list: Vec<Shape> = shapes.clone().collect();
-        let pipelines = &device.inner.pipelines;
-        let plan = LaunchPlan::new(function, &list, device.info(), forced.selection(), sizes, pipelines)?;
+        let selection = Selection { sizes, ..forced.selection(&tuning) };
+        let plan = LaunchPlan::new(function, &list, device.info(), selection, &device.inner.pipelines)?;
         let plan = Arc::new(plan);
         let mut state = lock(&self.state);
         // A plan made while something else was forced must not stay.
@@ -105,9 +109,10 @@ impl PlanCache {
 }
 
 /// Functions are told apart by address: artifacts are `static`.
-fn hash(function: &'static Function, shapes: impl Iterator<Item = Shape>) -> u64 {
+fn hash(function: &'static Function, tuning: u64, shapes: impl Iterator<Item = Shape>) -> u64 {
     let mut hasher = DefaultHasher::new();
     ptr::from_ref(function).hash(&mut hasher);
+    tuning.hash(&mut hasher);
     for shape in shapes {
         shape.hash(&mut hasher);
     }

@@ -9,10 +9,15 @@ use super::{
     cache::Forced,
     choose,
     choose::Candidate,
+    decide::{Decision, key},
     selected,
     words::{Chosen, fill},
 };
-use crate::{DeviceInfo, Error, shape::Shape};
+use crate::{
+    DeviceInfo, Error,
+    shape::Shape,
+    tune::{Applied, Key},
+};
 
 /// How a launch would run: which alternative of the function, and per kernel the simplified domain, the chosen variant, and every variant's estimate or
 /// the reason against it. `Display` prints it.
@@ -41,6 +46,12 @@ pub struct KernelExplanation {
     pub extents: Vec<u64>,
     /// The chosen variant; `None` if the domain is empty and nothing runs.
     pub chosen: Option<String>,
+    /// What decided that; `None` if nothing runs.
+    pub decision: Option<Decision>,
+    /// What tuning tables know the kernel by, for example `contraction f16·f16 depth·outer`.
+    pub class: String,
+    /// The sizes that tuning tables know it by (see [`Entry`](crate::Entry)).
+    pub sizes: Vec<u64>,
     /// Workgroups of each dispatch.
     pub workgroups: Vec<u32>,
     /// In how many parts the depth, the row or the keys are split.
@@ -54,8 +65,9 @@ pub(crate) fn explain(
     shapes: &[Shape],
     info: &DeviceInfo,
     forced: &Forced,
+    tuning: &Applied,
 ) -> Result<Explanation, Error> {
-    let selection = forced.selection();
+    let selection = forced.selection(tuning);
     let alternatives = consider_all(function, shapes, info)?
         .into_iter()
         .map(|verdict| verdict.map(|selected| selected.cost).map_err(|error| error.to_string()))
@@ -69,22 +81,27 @@ pub(crate) fn explain(
             Ok(Candidate { cost, .. }) => Ok(*cost),
             Err(refusal) => Err(ToString::to_string(refusal)),
         };
+        let Key { class, sizes } = key(considered);
         let mut explanation = KernelExplanation {
             kernel: kernel.name.to_string(),
             extents: domain.extents.clone(),
             chosen: None,
+            decision: None,
+            class,
+            sizes,
             workgroups: Vec::new(),
             splits: 1,
             variants: names.zip(candidates.iter().map(verdict)).collect(),
         };
         if domain.count() > 0 {
-            let chosen = choose(considered, index, info, selection)?;
+            let (chosen, decision) = choose(considered, index, info, selection)?;
             let variant = &kernel.variants[chosen.variant];
             let numbers = Chosen { kernel, variant, domain, split: chosen.split, symbols: &bound.symbols };
             for pass in variant.passes.iter() {
                 explanation.workgroups.push(fill(&numbers, pass, info.limits.workgroups_per_dimension)?.workgroups);
             }
             explanation.chosen = Some(variant.name.to_string());
+            explanation.decision = Some(decision);
             explanation.splits = chosen.split.parts;
         }
         kernels.push(explanation);
@@ -112,6 +129,9 @@ impl fmt::Display for Explanation {
             }
             if kernel.splits > 1 {
                 write!(f, ", split in {} parts", kernel.splits)?;
+            }
+            if let Some(decision) = &kernel.decision {
+                write!(f, " ({decision})")?;
             }
             for (name, verdict) in &kernel.variants {
                 match verdict {

@@ -3,8 +3,8 @@
 //! Input: a [`Function`], the arguments' shapes, the device's abilities. Output: a [`LaunchPlan`], which holds
 //! everything of a launch that does not change between launches of equal shapes: pipelines, uniform words, grids,
 //! sizes of results and temporaries. Stages: `check` (shapes), `domain` (numbers and simplification), `require`
-//! (what may run), `cost` (how long it takes), `choose` (what does),
-//! `alternative` (of which function), `words` (uniforms and grids).
+//! (what may run), `cost` (how long it takes), `choose` (the candidates), `alternative` (of which function),
+//! `decide` (which candidate runs), `words` (uniforms and grids).
 //!
 //! Invariants: empty kernels have no steps; the lifetime of a temporary spans all steps that bind it.
 //! Not here: buffers and recording (`launch`, `record`).
@@ -13,6 +13,7 @@ mod alternative;
 mod cache;
 mod choose;
 mod cost;
+mod decide;
 mod domain;
 mod explain;
 mod require;
@@ -22,51 +23,77 @@ use std::sync::Arc;
 
 use fuse_artifact::{Features, Function, Kernel, Pass, Slot, Variant};
 
-pub use self::explain::{Explanation, KernelExplanation};
 pub(crate) use self::{
     alternative::alternatives,
     cache::PlanCache,
+    choose::tile,
+    domain::Domain,
     explain::explain,
     require::{MAX_BINDINGS, runs_on},
 };
+#[cfg(all(feature = "tune", not(target_arch = "wasm32")))]
+pub(crate) use self::{alternative::consider_all, decide::key};
 use self::{
     alternative::{Considered, Selected, select, select_index},
-    choose::{Candidate, best, scratch_bytes},
+    choose::{Candidate, scratch_bytes},
+    decide::decide,
     require::Refusal,
     words::{Chosen, Filled, fill},
 };
+pub use self::{
+    decide::Decision,
+    explain::{Explanation, KernelExplanation},
+};
 use crate::{
     DeviceInfo, Error,
-    check::Bound,
+    check::{Bound, bind},
+    form::Form,
     launch::KernelVariants,
     pipeline::{Pipeline, Pipelines},
     shape::Shape,
+    tune::{Applied, Key, plan_member, plan_prefix},
 };
 
-/// What the cost model does not choose.
-#[derive(Clone, Copy, Debug, Default)]
+/// How a launch is chosen.
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Selection<'a> {
+    /// What decides where the rest leaves a choice.
+    pub(crate) tuning: &'a Applied,
     /// This alternative of the function (0: the function itself).
     pub(crate) alternative: Option<usize>,
     /// These variants.
     pub(crate) variants: Variants<'a>,
+    /// How shaders know sizes.
+    pub(crate) sizes: Sizes,
 }
 
 /// How the variant of a kernel is chosen.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) enum Variants<'a> {
-    /// By the cost model.
+    /// By tables and the cost model.
     #[default]
     Best,
     /// The one of this name in kernels that have one.
     Named(&'a str),
     /// By index, one per kernel.
     Indices(&'a [usize]),
+    /// Of one kernel, by the indices of both; of others as [`Variants::Best`].
+    #[cfg(all(feature = "tune", not(target_arch = "wasm32")))]
+    One { kernel: usize, variant: usize },
+}
+
+impl<'a> Selection<'a> {
+    /// What a tuning chooses.
+    pub(crate) fn by(tuning: &'a Applied) -> Self {
+        Self { tuning, alternative: None, variants: Variants::Best, sizes: Sizes::Uniform }
+    }
 }
 
 /// A launch, ready but for buffers and host scalars.
 pub(crate) struct LaunchPlan {
     pub(crate) function: &'static Function,
+    /// The [`Applied::id`] of the tuning that chose it.
+    pub(crate) tuning: u64,
     pub(crate) params: Box<[Shape]>,
     pub(crate) results: Box<[Shape]>,
     pub(crate) temporaries: Box<[Temporary]>,
@@ -79,7 +106,7 @@ pub(crate) struct LaunchPlan {
 pub(crate) enum Sizes {
     /// A uniform block: pipelines serve all shapes.
     Uniform,
-    /// Their text (`specialize`).
+    /// Their text (`form`).
     Constant,
 }
 
@@ -137,31 +164,42 @@ impl LaunchPlan {
         }
     }
 
+    /// The steps of one of its kernels alone, for measurements: what earlier kernels would store holds anything.
+    #[cfg(all(feature = "tune", not(target_arch = "wasm32")))]
+    pub(crate) fn only(mut self, kernel: &str) -> Self {
+        self.steps = self.steps.into_iter().filter(|step| step.label.kernel == kernel).collect();
+        let bound = |step: &Step, temporary: usize| step.slots.contains(&Slot::Temporary(temporary as u16));
+        for (index, temporary) in self.temporaries.iter_mut().enumerate() {
+            let first = self.steps.iter().position(|step| bound(step, index));
+            let last = self.steps.iter().rposition(|step| bound(step, index));
+            temporary.steps = first.zip(last);
+        }
+        self
+    }
+
     /// Plans a launch and creates the pipelines that are missing.
     pub(crate) fn new(
         function: &'static Function,
         shapes: &[Shape],
         info: &DeviceInfo,
         selection: Selection<'_>,
-        sizes: Sizes,
         pipelines: &Pipelines,
     ) -> Result<Self, Error> {
         let resolved = resolve(function, shapes, info, selection)?;
         let step = |dispatch: Dispatch<'static>| {
             let (pass, features, label) = dispatch.pipeline(function);
-            let pipeline = match sizes {
-                Sizes::Uniform => pipelines.get(pass, features, &label)?,
-                Sizes::Constant => pipelines.specialized(pass, features, &label, &dispatch.filled.words)?,
-            };
+            let words = (selection.sizes == Sizes::Constant).then_some(&*dispatch.filled.words);
+            let pipeline = pipelines.get(pass, Form::new(pass, selection.tuning.style(), words), features, &label)?;
             Ok(Step { label, pipeline, slots: dispatch.slots.into(), filled: dispatch.filled })
         };
         Ok(Self {
             function,
+            tuning: selection.tuning.id,
             params: shapes.into(),
             results: resolved.results.into(),
             temporaries: resolved.temporaries.into(),
             steps: resolved.dispatches.into_iter().map(step).collect::<Result<_, Error>>()?,
-            sizes,
+            sizes: selection.sizes,
         })
     }
 }
@@ -205,7 +243,7 @@ fn resolve<'a>(
     for (index, considered) in selected.kernels.iter().enumerate() {
         let Considered { kernel, domain, .. } = considered;
         if domain.count() > 0 {
-            let chosen = choose(considered, index, info, selection)?;
+            let (chosen, _) = choose(considered, index, info, selection)?;
             let variant = &kernel.variants[chosen.variant];
             resolved.add(&Chosen { kernel, variant, domain, split: chosen.split, symbols: &bound.symbols }, info)?;
         }
@@ -224,8 +262,34 @@ fn selected<'f>(
 ) -> Result<Selected<'f>, Error> {
     match selection.alternative {
         Some(index) => select_index(function, index, shapes, info),
-        None => select(function, shapes, info),
+        None => match tabled(function, shapes, info, selection.tuning)? {
+            Some(selected) => Ok(selected),
+            None => select(function, shapes, info),
+        },
     }
+}
+
+/// The alternative that a table's entry about this very function and these very sizes ranks first.
+fn tabled<'f>(
+    function: &'f Function,
+    shapes: &[Shape],
+    info: &DeviceInfo,
+    tuning: &Applied,
+) -> Result<Option<Selected<'f>>, Error> {
+    // Entries about whole functions are rare, and their fingerprints cost time.
+    let prefix = plan_prefix(function);
+    let mut tables = tuning.tables.iter().filter(|table| table.entries().iter().any(|e| e.class.starts_with(&prefix)));
+    let Some(first) = tables.next() else { return Ok(None) };
+    let key = plan_key(function, shapes, info)?;
+    let entry = std::iter::once(first).chain(tables).find_map(|table| table.entry(&key.class, &key.sizes));
+    let mut usable = alternative::consider_all(function, shapes, info)?.into_iter().flatten();
+    let wanted = |(name, _): &(String, f64)| usable.find(|selected| plan_member(selected.index) == *name);
+    Ok(entry.and_then(|entry| entry.members.iter().find_map(wanted)))
+}
+
+/// What tables know a whole function by.
+pub(crate) fn plan_key(function: &Function, shapes: &[Shape], info: &DeviceInfo) -> Result<Key, Error> {
+    Ok(Key::of_plan(function, &bind(function, shapes, info.limits.binding_bytes)?.symbols))
 }
 
 fn choose(
@@ -233,15 +297,17 @@ fn choose(
     index: usize,
     info: &DeviceInfo,
     selection: Selection<'_>,
-) -> Result<Candidate, Error> {
-    let Considered { kernel, domain, candidates: all } = considered;
+) -> Result<(Candidate, Decision), Error> {
+    let Considered { kernel, candidates: all, .. } = considered;
     let wanted = match selection.variants {
         Variants::Best => None,
         Variants::Named(name) => kernel.variants.iter().position(|variant| variant.name == name),
         Variants::Indices(indices) => indices.get(index).copied(),
+        #[cfg(all(feature = "tune", not(target_arch = "wasm32")))]
+        Variants::One { kernel, variant } => (kernel == index).then_some(variant),
     };
     let Some(wanted) = wanted else {
-        return best(domain.kind, all).ok_or_else(|| no_variant(kernel, all, info));
+        return decide(considered, selection.tuning).ok_or_else(|| no_variant(kernel, all, info));
     };
     let refused = |reason: String| Error::Variant {
         kernel: kernel.name.to_string(),
@@ -249,7 +315,7 @@ fn choose(
         reason,
     };
     match all.get(wanted) {
-        Some(Ok(candidate)) => Ok(*candidate),
+        Some(Ok(candidate)) => Ok((*candidate, Decision::Forced)),
         Some(Err(refusal)) => Err(refused(refusal.to_string())),
         None => Err(refused(format!("the kernel has {} variants", all.len()))),
     }
@@ -331,6 +397,7 @@ pub(crate) fn legal_variants(
     function: &'static Function,
     shapes: &[Shape],
     info: &DeviceInfo,
+    selection: Selection<'_>,
 ) -> Result<Vec<KernelVariants>, Error> {
     let of_kernel = |considered: Considered<'static>| {
         let Considered { kernel, candidates, .. } = considered;
@@ -338,7 +405,7 @@ pub(crate) fn legal_variants(
         let named = legal.map(|candidate| (candidate.variant, &*kernel.variants[candidate.variant].name));
         KernelVariants { kernel: &kernel.name, legal: named.collect() }
     };
-    Ok(select(function, shapes, info)?.kernels.into_iter().map(of_kernel).collect())
+    Ok(selected(function, shapes, info, selection)?.kernels.into_iter().map(of_kernel).collect())
 }
 
 /// The alternatives that can run for these shapes, the function itself as 0.

@@ -1,12 +1,18 @@
-//! `Device::specialize`: pipelines for the sizes of certain launches compute what the general ones do.
+//! Pipelines in other forms than the general one: for the sizes of certain launches (`Device::specialize`), with fast functions,
+//! with bounds checks (`Tuning`). All compute the same, but for what fast functions lose.
 
-use fuse_gpu::{Device, Error, Tensor1, Tensor2, fuse};
+use fuse_gpu::{Device, Error, Tensor1, Tensor2, Tuning, fuse};
 use fuse_test_support::{adapter::Arguments, compile, data};
 
 fuse! {
     /// relu(x·w + b).
     pub fn layer<T: Float>(x: T[M, K], w: T[K, N], b: T[N]) -> T[M, N] {
         relu(matmul(x, w) + b)
+    }
+
+    /// Functions that have a fast form.
+    pub fn functions(x: f32[N]) -> (f32[N], f32[N], f32[N], f32[N], f32[N]) {
+        (tanh(x), gelu(x), softplus(x), sin(x), relu(x) + max(x, 0.5))
     }
 
     /// A number of the host.
@@ -99,4 +105,36 @@ fn every_kind_of_kernel() {
         assert!(device.pipelines() > before, "{}", program.function.name);
         assert_eq!(special, general, "{}", program.function.name);
     }
+}
+
+#[test]
+fn fast_functions_are_close_to_exact_ones() {
+    let device = device();
+    let values: Vec<f32> = (-400..=400).map(|i| i as f32 / 40.0).collect();
+    let x = Tensor1::from_slice(&device, &values, [values.len()]).unwrap();
+    let all = |(a, b, c, d, e): (Tensor1<f32>, Tensor1<f32>, Tensor1<f32>, Tensor1<f32>, Tensor1<f32>)| {
+        [a, b, c, d, e].map(|result| result.to_vec_blocking().unwrap())
+    };
+    let exact = all(functions(&x).unwrap());
+    let pipelines = device.pipelines();
+    let fast = all(device.with_tuning(&Tuning::default().fast_math(true), || functions(&x)).unwrap());
+    assert!(device.pipelines() > pipelines, "fast functions have pipelines of their own");
+    let mut differ = 0;
+    for (exact, fast) in exact.iter().flatten().zip(fast.iter().flatten()) {
+        assert!((exact - fast).abs() <= 1e-5 * exact.abs().max(1.0), "expected {exact}, found {fast}");
+        differ += usize::from(exact != fast);
+    }
+    assert!(differ > 50, "only {differ} results differ: the exact functions ran");
+    assert_eq!(all(functions(&x).unwrap()), exact, "never fast unless asked for");
+}
+
+#[test]
+fn checked_shaders_compute_the_same() {
+    let device = device();
+    let (x, w, b) = inputs(&device, 33);
+    let general = layer(&x, &w, &b).unwrap().to_vec_blocking().unwrap();
+    let pipelines = device.pipelines();
+    let checked = device.with_tuning(&Tuning::default().bounds_checks(true), || layer(&x, &w, &b)).unwrap();
+    assert_eq!(checked.to_vec_blocking().unwrap(), general);
+    assert!(device.pipelines() > pipelines, "checked shaders have pipelines of their own");
 }

@@ -1,0 +1,193 @@
+//! What is searched: functions whose kernels have the classes that programs have, at the sizes of `shapes`.
+
+use fuse_gpu::{
+    __private::RawTensor, Arg, Device, DeviceInfo, Error, Float, Kernels, Tensor1, Tuning, artifact::Function, f16,
+    fuse,
+};
+
+use crate::shapes::{self, Shapes};
+
+fuse! {
+    /// Numbers between -1 and 1 that differ: the power that a GPU draws depends on them.
+    pub fn noise<T: Float>(x: T[N]) -> T[N] {
+        sin((index(x, axis = 0) as f32) * 0.7) as T
+    }
+
+    pub fn linear<T: Float>(x: T[B, M, K], w: T[B, K, N], b: T[N]) -> T[B, M, N] {
+        relu(matmul(x, w) + b)
+    }
+
+    pub fn linear_transposed<T: Float>(x: T[B, M, K], w: T[B, N, K], b: T[N]) -> T[B, M, N] {
+        relu(matmul(x, transpose(w)) + b)
+    }
+
+    pub fn gelu_linear<T: Float>(x: T[B, M, K], w: T[B, K, N], b: T[N]) -> T[B, M, N] {
+        matmul(gelu(x), w) + b
+    }
+
+    pub fn row_sums<T: Float>(x: T[M, N]) -> T[M] {
+        sum(x, axis = 1)
+    }
+
+    pub fn column_sums<T: Float>(x: T[M, N]) -> T[N] {
+        sum(x, axis = 0)
+    }
+
+    pub fn row_softmax<T: Float>(x: T[M, N]) -> T[M, N] {
+        softmax(x)
+    }
+
+    pub fn row_norms<T: Float>(x: T[M, N], gamma: T[N], beta: T[N]) -> T[M, N] {
+        layer_norm(x, gamma, beta)
+    }
+
+    pub fn row_rms_norms<T: Float>(x: T[M, N], gamma: T[N]) -> T[M, N] {
+        rms_norm(x, gamma)
+    }
+
+    pub fn attention<T: Float>(q: T[B, H, S, D], k: T[B, H, L, D], v: T[B, H, L, D]) -> T[B, H, S, D] {
+        matmul(softmax(matmul(q, transpose(k)) / (sqrt(D as f32) as T)), v)
+    }
+
+    pub fn causal_attention<T: Float>(q: T[B, H, S, D], k: T[B, H, S, D], v: T[B, H, S, D]) -> T[B, H, S, D] {
+        let scores = matmul(q, transpose(k)) / (sqrt(D as f32) as T);
+        matmul(softmax(select(index(scores, axis = 3) <= index(scores, axis = 2), scores, -inf)), v)
+    }
+}
+
+/// A function at one size.
+pub(crate) struct Case {
+    name: String,
+    kernels: &'static Kernels,
+    function: &'static Function,
+    /// Per parameter.
+    shapes: Vec<Vec<usize>>,
+    f16: bool,
+}
+
+/// What is known of a case before it is measured.
+pub(crate) struct Known {
+    pub(crate) class: String,
+    pub(crate) sizes: Vec<u64>,
+    /// The variant that a tuning chooses, and why.
+    pub(crate) chosen: String,
+    pub(crate) decision: String,
+    /// How many variants may run.
+    pub(crate) members: usize,
+}
+
+/// What a search measures.
+pub(crate) fn grid(quick: bool) -> Vec<Case> {
+    all(&if quick { shapes::quick_grid() } else { shapes::grid() })
+}
+
+/// What a table is judged by.
+pub(crate) fn held_out(quick: bool) -> Vec<Case> {
+    all(&if quick { shapes::quick_held_out() } else { shapes::held_out() })
+}
+
+fn all(shapes: &Shapes) -> Vec<Case> {
+    let mut cases = of_type::<f32>(shapes);
+    cases.extend(of_type::<f16>(shapes));
+    cases
+}
+
+fn of_type<T: Float>(shapes: &Shapes) -> Vec<Case> {
+    let half = T::DTYPE.bytes() == 2;
+    let mut cases = vec![];
+    let mut add = |name: &str, size: &[usize], kernels, function, shapes: Vec<Vec<usize>>| {
+        let size: Vec<String> = size.iter().map(usize::to_string).collect();
+        let name = format!("{name} {} {}", T::DTYPE, size.join("x"));
+        cases.push(Case { name, kernels, function, shapes, f16: half });
+    };
+    for &[b, m, n, k] in &shapes.products {
+        let size = [b, m, n, k];
+        let (x, bias) = (vec![b, m, k], vec![n]);
+        let operands = |w| vec![x.clone(), w, bias.clone()];
+        add("linear", &size, linear::KERNELS, linear::function::<T>(), operands(vec![b, k, n]));
+        let function = linear_transposed::function::<T>();
+        add("linear transposed", &size, linear_transposed::KERNELS, function, operands(vec![b, n, k]));
+    }
+    for &[b, m, n, k] in &shapes.computed {
+        let operands = vec![vec![b, m, k], vec![b, k, n], vec![n]];
+        add("gelu linear", &[b, m, n, k], gelu_linear::KERNELS, gelu_linear::function::<T>(), operands);
+    }
+    for &[m, n] in &shapes.reductions {
+        let (size, x, row) = ([m, n], vec![m, n], vec![n]);
+        add("sum of rows", &size, row_sums::KERNELS, row_sums::function::<T>(), vec![x.clone()]);
+        // As many columns as there were rows, and as long.
+        let columns = vec![vec![n, m]];
+        add("sum of columns", &[n, m], column_sums::KERNELS, column_sums::function::<T>(), columns);
+        add("softmax", &size, row_softmax::KERNELS, row_softmax::function::<T>(), vec![x.clone()]);
+        let operands = vec![x.clone(), row.clone(), row.clone()];
+        add("layer norm", &size, row_norms::KERNELS, row_norms::function::<T>(), operands);
+        add("rms norm", &size, row_rms_norms::KERNELS, row_rms_norms::function::<T>(), vec![x, row]);
+    }
+    for &[b, h, s, l, d] in &shapes.attentions {
+        let (q, k) = (vec![b, h, s, d], vec![b, h, l, d]);
+        let operands = vec![q, k.clone(), k];
+        add("attention", &[b, h, s, l, d], attention::KERNELS, attention::function::<T>(), operands.clone());
+        if s == l {
+            let function = causal_attention::function::<T>();
+            add("causal attention", &[b, h, s, l, d], causal_attention::KERNELS, function, operands);
+        }
+    }
+    cases
+}
+
+/// Arguments on a device.
+pub(crate) struct Inputs(Vec<RawTensor>);
+
+impl Inputs {
+    pub(crate) fn arguments(&self) -> Vec<Arg<'_>> {
+        self.0.iter().map(Arg::Tensor).collect()
+    }
+}
+
+impl Case {
+    /// Function, dtype and size, for example `linear f32 1x64x64x64`.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(crate) fn kernels(&self) -> &'static Kernels {
+        self.kernels
+    }
+
+    /// Whether the adapter has its dtype and binds its tensors.
+    pub(crate) fn fits(&self, info: &DeviceInfo) -> bool {
+        let bytes = |shape: &Vec<usize>| shape.iter().product::<usize>() as u64 * if self.f16 { 2 } else { 4 };
+        let largest = self.shapes.iter().map(bytes).max().unwrap_or(0);
+        (!self.f16 || info.features.f16) && largest <= info.limits.binding_bytes
+    }
+
+    /// Arguments with numbers that differ.
+    pub(crate) fn inputs(&self, device: &Device) -> Result<Inputs, Error> {
+        let input =
+            |shape: &Vec<usize>| if self.f16 { noisy::<f16>(device, shape) } else { noisy::<f32>(device, shape) };
+        self.shapes.iter().map(input).collect::<Result<_, _>>().map(Inputs)
+    }
+
+    /// What tables call the case's kernel, and what a tuning chooses for it.
+    pub(crate) fn known(&self, device: &Device, tuning: &Tuning) -> Result<Known, Error> {
+        let shapes: Vec<&[usize]> = self.shapes.iter().map(Vec::as_slice).collect();
+        device.force_alternative(Some(0));
+        let explanation = device.with_tuning(tuning, || device.explain(self.function, &shapes));
+        device.force_alternative(None);
+        let missing = || Error::Internal { message: format!("{} has no kernel", self.name) };
+        let kernel = explanation?.kernels.into_iter().next().ok_or_else(missing)?;
+        Ok(Known {
+            members: kernel.variants.iter().filter(|(_, verdict)| verdict.is_ok()).count(),
+            chosen: kernel.chosen.unwrap_or_default(),
+            decision: kernel.decision.map_or_else(String::new, |decision| decision.to_string()),
+            class: kernel.class,
+            sizes: kernel.sizes,
+        })
+    }
+}
+
+fn noisy<T: Float>(device: &Device, shape: &[usize]) -> Result<RawTensor, Error> {
+    let elements = shape.iter().product();
+    let zeros = Tensor1::<T>::zeros(device, [elements])?;
+    noise(&zeros)?.raw().reshape(shape)
+}

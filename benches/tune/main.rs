@@ -1,0 +1,256 @@
+//! Searches the schedules of kernels on this machine's adapter, and judges tables: `cargo xtask tune`.
+//!
+//! The binary needs no file of the repository, so it can be built here and run elsewhere. Environment: `FUSE_ADAPTER`
+//! chooses the adapter.
+
+mod cases;
+mod judge;
+mod shapes;
+
+use std::{
+    error::Error,
+    path::PathBuf,
+    process::ExitCode,
+    time::{Duration, Instant},
+};
+
+use clap::Parser;
+use fuse_gpu::{Device, Search, Table, Tuning};
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::{
+    cases::{Case, Known},
+    judge::Losses,
+};
+
+/// Searches the fastest variants of kernels and writes a tuning table.
+#[derive(Parser)]
+struct Options {
+    /// Few and small sizes, for software adapters
+    #[arg(long)]
+    quick: bool,
+    /// Judge a table on sizes that no search measures, instead of searching
+    #[arg(long)]
+    held_out: bool,
+    /// Only the cases whose name contains this; several select the cases that match any
+    #[arg(long)]
+    filter: Vec<String>,
+    /// The table: its entries are kept and not measured again; with --held-out, the table to judge in place of the
+    /// built-in ones
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// With --held-out: write the times of all members to this file
+    #[arg(long, value_name = "FILE")]
+    times: Option<PathBuf>,
+    /// Seconds after which to stop
+    #[arg(long, default_value_t = 900)]
+    budget: u64,
+    /// Parts of the names of the adapters that the table is for, in place of this adapter's name
+    #[arg(long, value_delimiter = ',')]
+    adapters: Vec<String>,
+    /// Print the cases and end
+    #[arg(long)]
+    list: bool,
+    /// Passed by `cargo bench`
+    #[arg(long, hide = true)]
+    bench: bool,
+}
+
+fn main() -> ExitCode {
+    match run(&Options::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(options: &Options) -> Result<(), Box<dyn Error>> {
+    let device = Device::blocking()?;
+    println!("{}\n", device.info());
+    let wanted =
+        |case: &Case| options.filter.is_empty() || options.filter.iter().any(|part| case.name().contains(part));
+    let fits = |case: &Case| case.fits(device.info());
+    let mut cases = if options.held_out { cases::held_out(options.quick) } else { cases::grid(options.quick) };
+    cases.retain(|case| wanted(case) && fits(case));
+    if cases.is_empty() {
+        return Err(format!("no case matches {:?}", options.filter).into());
+    }
+    if options.list {
+        cases.iter().for_each(|case| println!("{}", case.name()));
+        return Ok(());
+    }
+    let session = Session { device: &device, deadline: Instant::now() + Duration::from_secs(options.budget), options };
+    if options.held_out { session.judge(&cases) } else { session.search(cases) }
+}
+
+struct Session<'a> {
+    device: &'a Device,
+    deadline: Instant,
+    options: &'a Options,
+}
+
+impl Session<'_> {
+    /// Measures what the table does not know yet, and says what it gains.
+    fn search(&self, cases: Vec<Case>) -> Result<(), Box<dyn Error>> {
+        let mut table = self.kept()?;
+        let mut losses = Losses::default();
+        let bar = progress(cases.len());
+        for case in cases {
+            let known = case.known(self.device, &cost_model())?;
+            bar.inc(1);
+            if known.members < 2
+                || table.as_ref().is_some_and(|table| table.entry(&known.class, &known.sizes).is_some())
+            {
+                continue;
+            }
+            if Instant::now() >= self.deadline {
+                say(&bar, format!("stopped after {} s: run it again to go on", self.options.budget));
+                break;
+            }
+            let Some(found) = self.measure(&case, &bar, false)? else { continue };
+            if let Some(entry) = found.entry(&known.class, &known.sizes) {
+                let best = &entry.members[0].0;
+                say(&bar, format!("{:9.1} µs  {}: `{best}`", entry.microseconds, case.name()));
+                losses.add(&known.class, case.name(), [entry.relative(&known.chosen), None]);
+            }
+            match &mut table {
+                Some(table) => table.merge(found),
+                None => table = Some(found),
+            }
+            self.save(table.as_ref())?;
+        }
+        bar.finish_and_clear();
+        println!("{}", losses.gains());
+        let entries = table.as_ref().map_or(0, |table| table.entries().len());
+        println!(
+            "{entries} entries{}",
+            self.options.out.as_ref().map_or_else(String::new, |file| format!(" in {}", file.display()))
+        );
+        if self.options.out.is_none()
+            && let Some(table) = table
+        {
+            println!("\n{}", table.text());
+        }
+        Ok(())
+    }
+
+    /// Compares what a table and the cost model choose with the best of all members.
+    fn judge(&self, cases: &[Case]) -> Result<(), Box<dyn Error>> {
+        let tuning = match &self.options.out {
+            Some(file) => cost_model().with_table(Table::load(file)?),
+            None => Tuning::default(),
+        };
+        let mut losses = Losses::default();
+        let mut all: Option<Table> = None;
+        let bar = progress(cases.len());
+        for case in cases {
+            if Instant::now() >= self.deadline {
+                say(&bar, format!("stopped after {} s", self.options.budget));
+                break;
+            }
+            let [tabled, modeled] = [case.known(self.device, &tuning)?, case.known(self.device, &cost_model())?];
+            bar.inc(1);
+            if tabled.members < 2 {
+                continue;
+            }
+            let Some(found) = self.measure(case, &bar, true)? else { continue };
+            let Some(entry) = found.entry(&tabled.class, &tabled.sizes) else { continue };
+            let relative = |known: &Known| entry.relative(&known.chosen);
+            let loss =
+                |relative: Option<f64>| relative.map_or("?".to_owned(), |x| format!("{:.1} %", 100.0 * (x - 1.0)));
+            say(
+                &bar,
+                format!(
+                    "{:9.1} µs  {}: best `{}`, table `{}` {} ({}), model `{}` {}",
+                    entry.microseconds,
+                    case.name(),
+                    entry.members[0].0,
+                    tabled.chosen,
+                    loss(relative(&tabled)),
+                    tabled.decision,
+                    modeled.chosen,
+                    loss(relative(&modeled)),
+                ),
+            );
+            losses.add(&tabled.class, case.name(), [relative(&tabled), relative(&modeled)]);
+            match &mut all {
+                Some(all) => all.merge(found),
+                None => all = Some(found),
+            }
+        }
+        bar.finish_and_clear();
+        if let (Some(file), Some(all)) = (&self.options.times, all) {
+            all.save(file)?;
+        }
+        println!("{}", losses.judgement());
+        Ok(())
+    }
+
+    /// The table of one case; `None` if the adapter has no room for it.
+    fn measure(&self, case: &Case, bar: &ProgressBar, exhaustive: bool) -> Result<Option<Table>, Box<dyn Error>> {
+        let inputs = match case.inputs(self.device) {
+            Ok(inputs) => inputs,
+            Err(error @ (fuse_gpu::Error::OutOfMemory { .. } | fuse_gpu::Error::TooLarge { .. })) => {
+                say(bar, format!("{}: left out, {error}", case.name()));
+                return Ok(None);
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let search = Search::default().without_plans().budget(self.deadline.saturating_duration_since(Instant::now()));
+        let search = search.name("tuned").on_progress(|progress| bar.set_message(progress.to_string()));
+        let search = if exhaustive { search.exhaustive() } else { search };
+        let found = cost_model_of(self.device, || self.device.tune(case.kernels(), &inputs.arguments(), search));
+        drop(inputs);
+        self.device.trim();
+        found.map(Some).map_err(|error| format!("{}: {error}", case.name()).into())
+    }
+
+    /// The table that is there already.
+    fn kept(&self) -> Result<Option<Table>, Box<dyn Error>> {
+        let Some(file) = self.options.out.as_ref().filter(|file| file.exists()) else { return Ok(None) };
+        let table = Table::load(file)?;
+        let adapter = &self.device.info().name;
+        match table.measured() {
+            Some(measured) if measured.adapter == *adapter => Ok(Some(table)),
+            _ => Err(format!(
+                "`{}`: expected a table measured on `{adapter}`; help: choose another file",
+                file.display()
+            )
+            .into()),
+        }
+    }
+
+    fn save(&self, table: Option<&Table>) -> Result<(), Box<dyn Error>> {
+        if let (Some(file), Some(table)) = (&self.options.out, table) {
+            let names = self.options.adapters.clone();
+            let table = if names.is_empty() { table.clone() } else { table.clone().for_adapters(names) };
+            table.save(file)?;
+        }
+        Ok(())
+    }
+}
+
+/// No tables at all.
+fn cost_model() -> Tuning {
+    Tuning::native().without_built_in_tables()
+}
+
+fn cost_model_of<R>(device: &Device, work: impl FnOnce() -> R) -> R {
+    device.with_tuning(&cost_model(), work)
+}
+
+/// Prints a line above the bar, or where there is none because nobody watches, by itself.
+fn say(bar: &ProgressBar, line: String) {
+    if bar.is_hidden() { println!("{line}") } else { bar.println(line) }
+}
+
+fn progress(cases: usize) -> ProgressBar {
+    let bar = ProgressBar::new(cases as u64);
+    // The template is a constant that `indicatif` reads; the plain bar serves as well.
+    if let Ok(style) = ProgressStyle::with_template("{elapsed} [{bar:30}] {pos}/{len} {wide_msg}") {
+        bar.set_style(style);
+    }
+    bar
+}

@@ -1,0 +1,76 @@
+//! Makes Rust data of the tuning tables in `tables/`, after checking them: a malformed table ends the build with its file
+//! and place, so that programs link no parser and carry no text.
+
+use std::{collections::BTreeSet, env, error::Error, fmt::Write as _, fs, path::Path};
+
+/// The runtime's own reader of tables.
+#[path = "src/tune"]
+#[allow(dead_code, unreachable_pub, unused_imports, reason = "what programs do with tables is not needed here")]
+mod tune {
+    pub(crate) mod environment;
+    pub(crate) mod file;
+    pub(crate) mod table;
+}
+
+use tune::{environment::Environment, file::parse, table::Table};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    for watched in ["build.rs", "tables", "src/tune/environment.rs", "src/tune/file.rs", "src/tune/table.rs"] {
+        println!("cargo::rerun-if-changed={watched}");
+    }
+    let folder = Path::new(&env::var("CARGO_MANIFEST_DIR")?).join("tables");
+    let mut files: Vec<_> =
+        fs::read_dir(&folder)?.map(|file| file.map(|file| file.path())).collect::<Result<_, _>>()?;
+    files.retain(|file| file.extension().is_some_and(|extension| extension == "toml"));
+    files.sort();
+    // What is about native programs would be dead weight on the web. The reverse is wanted: any environment can be forced.
+    let web = env::var("CARGO_CFG_TARGET_ARCH")? == "wasm32";
+    let serves = |table: &Table| !(web && table.environment() == Some(Environment::Native));
+    let mut tables = vec![];
+    for file in &files {
+        let name = file.file_stem().and_then(|stem| stem.to_str()).ok_or("a table's name is not UTF-8")?;
+        match parse(name, &fs::read_to_string(file)?) {
+            Ok(table) => tables.push(table),
+            Err(wrong) => return Err(format!("tuning table `{}`: {wrong}", file.display()).into()),
+        }
+    }
+    tables.retain(serves);
+    fs::write(Path::new(&env::var("OUT_DIR")?).join("tables.rs"), source(&tables)?)?;
+    Ok(())
+}
+
+/// The tables as an expression: lists of names, and entries that count in them.
+fn source(tables: &[Table]) -> Result<String, Box<dyn Error>> {
+    let mut source = "&[\n".to_owned();
+    for table in tables {
+        let classes: BTreeSet<&str> = table.entries().iter().map(|entry| &*entry.class).collect();
+        let members: BTreeSet<&str> =
+            table.entries().iter().flat_map(|entry| &entry.members).map(|(name, _)| &**name).collect();
+        let classes: Vec<&str> = classes.into_iter().collect();
+        let members: Vec<&str> = members.into_iter().collect();
+        let adapters = table.adapters().map(|adapters| (adapters.vendor, &adapters.names));
+        let adapters = match adapters {
+            Some((vendor, names)) => format!("Some((Vendor::{vendor:?}, &{names:?}))"),
+            None => "None".to_owned(),
+        };
+        let environment = table.environment().map_or("None".to_owned(), |e| format!("Some(Environment::{e:?})"));
+        let measured = table.measured().map(|measured| [&measured.adapter, &measured.driver, &measured.date]);
+        writeln!(source, "BuiltIn {{ name: {:?}, status: Status::{:?},", table.name(), table.status())?;
+        writeln!(source, "environment: {environment}, adapters: {adapters}, measured: {measured:?},")?;
+        writeln!(source, "knobs: {:?},", table.knobs)?;
+        writeln!(source, "classes: &{classes:?},\nmembers: &{members:?},\nentries: &[")?;
+        for entry in table.entries() {
+            let class = classes.binary_search(&&*entry.class).map_err(|_| "a class without a number")?;
+            let sizes = entry.sizes.iter().map(|size| u32::try_from(*size)).collect::<Result<Vec<_>, _>>()?;
+            write!(source, "({class}, &{sizes:?}, {:?}, &[", entry.microseconds as f32)?;
+            for (name, relative) in &entry.members {
+                let name = members.binary_search(&&**name).map_err(|_| "a member without a number")?;
+                write!(source, "({name}, {:?}),", *relative as f32)?;
+            }
+            writeln!(source, "]),")?;
+        }
+        writeln!(source, "] }},")?;
+    }
+    source += "]\n";
+    Ok(source)
+}

@@ -1,0 +1,121 @@
+//! Which of a kernel's legal variants runs, and what decided it.
+//!
+//! Input: the candidates of a kernel with their estimated costs, and the tuning in effect. Output: one candidate and a
+//! [`Decision`]. Asked in this order: what the program wishes, tables, the cost model, and where the model sees no
+//! difference, the environment's prior. Not here: how long a variant takes (`cost`, `tune::table`).
+
+use std::fmt;
+
+use fuse_artifact::DomainKind;
+
+use super::{
+    alternative::Considered,
+    choose::{Candidate, best},
+};
+use crate::tune::{Applied, Environment, Estimate, Key, Status, Table, loads_vectors};
+
+/// What decided which variant of a kernel runs.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Decision {
+    /// `Device::force_variant`, a test or the tuner.
+    Forced,
+    /// No other variant may run.
+    Only,
+    /// The program's wish: the closest in size of workgroup or tile ([`Tuning`](crate::Tuning)).
+    Wish,
+    /// A table.
+    Table {
+        /// The table.
+        name: String,
+        /// Whether it was measured.
+        status: Status,
+        /// How far its nearest entry is, in powers of two of the sizes; 0 if it is about these very sizes.
+        distance: f64,
+    },
+    /// The environment's prior, among variants that the cost model takes for equally fast.
+    Prior {
+        /// The environment.
+        environment: Environment,
+    },
+    /// The cost model; of pointwise kernels the order of the family.
+    Estimate,
+}
+
+impl fmt::Display for Decision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Forced => f.write_str("forced"),
+            Self::Only => f.write_str("the only one"),
+            Self::Wish => f.write_str("closest to what was wished"),
+            Self::Table { name, status, distance } => {
+                write!(f, "table `{name}`, {}", status.name())?;
+                if *distance > 0.0 { write!(f, " at 2^{distance:.1}") } else { f.write_str(" at this size") }
+            }
+            Self::Prior { environment } => write!(f, "estimate, among equals the prior of {environment}"),
+            Self::Estimate => f.write_str("estimate"),
+        }
+    }
+}
+
+/// Within this factor of the least, estimates count as equal where an environment has a prior: the model was fitted to one
+/// native adapter, and is no better than that elsewhere.
+const EQUALLY_FAST: f64 = 1.25;
+
+/// The key of a kernel with numbers.
+pub(crate) fn key(considered: &Considered<'_>) -> Key {
+    let Considered { kernel, domain, candidates } = considered;
+    let vectors = candidates.iter().flatten().any(|candidate| loads_vectors(&kernel.variants[candidate.variant]));
+    Key::of(kernel, domain, vectors)
+}
+
+/// The variant that runs; `None` if none may.
+pub(crate) fn decide(considered: &Considered<'_>, tuning: &Applied) -> Option<(Candidate, Decision)> {
+    let Considered { kernel, domain, candidates } = considered;
+    let estimated = best(domain.kind, candidates)?;
+    let legal: Vec<Candidate> = candidates.iter().flatten().copied().collect();
+    if legal.len() == 1 {
+        return Some((estimated, Decision::Only));
+    }
+    let found = if tuning.tables.is_empty() { None } else { find(considered, &legal, tuning) };
+    // Smaller is better; what a table cannot tell apart, the model may.
+    let score = |at: usize| match &found {
+        Some((_, estimate)) => (estimate.relative[at], legal[at].cost),
+        None if domain.kind == DomainKind::Pointwise => (at as f64, 0.0),
+        None => (legal[at].cost, 0.0),
+    };
+    let distance =
+        |knobs: &crate::tune::table::Knobs, at: usize| knobs.distance(domain.kind, &kernel.variants[legal[at].variant]);
+    let least = |of: &mut dyn Iterator<Item = usize>, rank: &dyn Fn(usize) -> f64| {
+        let compare = |a: f64, b: f64| a.total_cmp(&b);
+        of.min_by(|a, b| {
+            let (x, y) = (score(*a), score(*b));
+            compare(rank(*a), rank(*b)).then(compare(x.0, y.0)).then(compare(x.1, y.1))
+        })
+    };
+    if let Some(wishes) = tuning.wishes().filter(|wishes| distance(wishes, 0).is_some()) {
+        let chosen = least(&mut (0..legal.len()), &|at| distance(wishes, at).unwrap_or(f64::INFINITY))?;
+        return Some((legal[chosen], Decision::Wish));
+    }
+    if let Some((table, Estimate { distance, .. })) = &found {
+        let chosen = least(&mut (0..legal.len()), &|_| 0.0)?;
+        let decision = Decision::Table { name: table.name().to_owned(), status: table.status(), distance: *distance };
+        return Some((legal[chosen], decision));
+    }
+    let prior = tuning.prior.as_ref().filter(|_| domain.kind != DomainKind::Pointwise);
+    if let Some((_, knobs)) = prior.filter(|(_, knobs)| distance(knobs, 0).is_some()) {
+        let equal = |at: &usize| legal[*at].cost <= estimated.cost * EQUALLY_FAST;
+        let chosen = least(&mut (0..legal.len()).filter(equal), &|at| distance(knobs, at).unwrap_or(f64::INFINITY))?;
+        if legal[chosen].variant != estimated.variant {
+            return Some((legal[chosen], Decision::Prior { environment: tuning.tuning.environment() }));
+        }
+    }
+    Some((estimated, Decision::Estimate))
+}
+
+/// The first table that says something about the kernel's candidates, and what it says.
+fn find<'t>(considered: &Considered<'_>, legal: &[Candidate], tuning: &'t Applied) -> Option<(&'t Table, Estimate)> {
+    let Key { class, sizes } = key(considered);
+    let names: Vec<&str> = legal.iter().map(|candidate| &*considered.kernel.variants[candidate.variant].name).collect();
+    tuning.tables.iter().find_map(|table| Some((&**table, table.estimate(&class, &sizes, &names)?)))
+}

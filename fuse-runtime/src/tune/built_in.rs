@@ -1,0 +1,86 @@
+//! The tables of `tables/`, which the build script made into data.
+
+use super::{
+    environment::{Environment, Vendor},
+    table::{Adapters, Entry, Knobs, Measured, Status, Table},
+};
+
+/// A table as the build script writes it: names are numbered, to keep web programs small.
+pub(crate) struct BuiltIn {
+    name: &'static str,
+    status: Status,
+    environment: Option<Environment>,
+    adapters: Option<(Vendor, &'static [&'static str])>,
+    /// Adapter, driver, date.
+    measured: Option<[&'static str; 3]>,
+    knobs: Knobs,
+    classes: &'static [&'static str],
+    members: &'static [&'static str],
+    entries: &'static [BuiltInEntry],
+}
+
+/// Class, sizes, microseconds of the best, members with their relative times.
+type BuiltInEntry = (u16, &'static [u32], f32, &'static [(u16, f32)]);
+
+/// Every built-in table of this target, by name.
+static ALL: &[BuiltIn] = include!(concat!(env!("OUT_DIR"), "/tables.rs"));
+
+/// The built-in tables for which `wanted` holds.
+pub(crate) fn built_in(wanted: impl Fn(&Table) -> bool) -> impl Iterator<Item = Table> {
+    // Which table is wanted, its head says.
+    ALL.iter().filter(move |table| wanted(&table.head())).map(BuiltIn::table)
+}
+
+impl BuiltIn {
+    fn head(&self) -> Table {
+        let adapters = |(vendor, names): (Vendor, &[&str])| {
+            let names = names.iter().map(|name| (*name).to_owned()).collect();
+            Adapters { vendor, names }
+        };
+        let measured = |parts: [&str; 3]| {
+            let [adapter, driver, date] = parts.map(str::to_owned);
+            Measured { adapter, driver, date }
+        };
+        Table {
+            name: self.name.to_owned(),
+            status: self.status,
+            environment: self.environment,
+            adapters: self.adapters.map(adapters),
+            measured: self.measured.map(measured),
+            knobs: self.knobs,
+            entries: vec![],
+        }
+    }
+
+    fn table(&self) -> Table {
+        let name = |names: &[&str], number: u16| names[usize::from(number)].to_owned();
+        let entry = |(class, sizes, microseconds, members): &BuiltInEntry| Entry {
+            class: name(self.classes, *class),
+            sizes: sizes.iter().map(|size| u64::from(*size)).collect(),
+            microseconds: f64::from(*microseconds),
+            members: members.iter().map(|(member, time)| (name(self.members, *member), f64::from(*time))).collect(),
+        };
+        // The build script writes entries in the order that tables keep.
+        Table { entries: self.entries.iter().map(entry).collect(), ..self.head() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_table_is_in_order() {
+        for table in built_in(|_| true) {
+            for entry in table.entries() {
+                assert_eq!(table.entry(&entry.class, &entry.sizes), Some(entry), "{}", table.name());
+            }
+        }
+    }
+
+    #[test]
+    fn heads_choose_tables() {
+        let named = |name: &str| built_in(|table| table.name() == name).count();
+        assert_eq!((named("firefox"), named("no such table")), (1, 0));
+    }
+}

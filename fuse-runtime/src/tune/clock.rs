@@ -1,0 +1,190 @@
+//! How long launches take: several ways to compute the same, timed in turns until it is clear which is fastest.
+//!
+//! Input: plans with the same results. Output: the time of each. The turns (A B C A B C …) make clocks, temperature and
+//! other programs hit all alike; medians make single disturbances harmless (on software adapters, which share their processor
+//! with other programs, the fastest round counts); and those that are clearly slow take part in few rounds, because time on a
+//! large adapter is scarce.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use super::table::CUT_OFF;
+use crate::{AdapterKind, Device, Error, launch::Launch, lock::lock, plan::LaunchPlan, raw::RawTensor};
+
+/// Work before a measurement: GPUs lower their clocks when they idle, and raise them only under load.
+const WARM_UP: Duration = Duration::from_millis(250);
+
+/// As [`WARM_UP`], where the adapter was busy with another measurement at most [`RECENTLY`] ago.
+const SHORT_WARM_UP: Duration = Duration::from_millis(60);
+const RECENTLY: Duration = Duration::from_millis(100);
+
+/// Intended time of a batch.
+const BATCH: Duration = Duration::from_millis(3);
+
+/// The longest batch: keeps the queue of a slow driver short.
+const MAX_LAUNCHES: f64 = 1000.0;
+
+/// Rounds, of which the medians count.
+const ROUNDS: usize = 7;
+
+/// After so many rounds, those remain whose fastest round took at most so many times as long as the fastest of all: what
+/// disturbs a round only adds to it.
+const HALVINGS: [(usize, f64); 3] = [(1, 1.5 * CUT_OFF), (2, CUT_OFF), (3, 1.25)];
+
+/// As [`HALVINGS`], where slow ones must be known, too.
+const LATE_HALVINGS: [(usize, f64); 1] = [(3, CUT_OFF)];
+
+/// What takes so many times as long as the fastest in each of [`LOOKS`] first launches is out before the first round,
+/// unless both are short.
+const HOPELESS: f64 = 4.0;
+const SHORT: f64 = 50e-6;
+const LOOKS: usize = 3;
+
+/// Measures on one device.
+pub(crate) struct Clock<'d> {
+    device: &'d Device,
+    /// When to give up.
+    deadline: Instant,
+    warm_up: Duration,
+    /// Whether the adapter is the processor that other programs run on.
+    software: bool,
+    halvings: &'static [(usize, f64)],
+}
+
+/// One way to compute.
+struct Contender {
+    plan: Arc<LaunchPlan>,
+    launches: u32,
+    /// Seconds per launch, by round.
+    samples: Vec<f64>,
+    racing: bool,
+}
+
+impl<'d> Clock<'d> {
+    /// `exhaustive`: slow plans are measured as well, not only told from fast ones.
+    pub(crate) fn new(device: &'d Device, budget: Duration, exhaustive: bool) -> Self {
+        // The clocks of a processor rise at once.
+        let software = device.info().kind == AdapterKind::Software;
+        let warm_up = if software { Duration::ZERO } else { WARM_UP };
+        let now = Instant::now();
+        let deadline = now.checked_add(budget).unwrap_or(now + Duration::from_secs(86_400));
+        let halvings: &[_] = if exhaustive { &LATE_HALVINGS } else { &HALVINGS };
+        Self { device, deadline, warm_up, software, halvings }
+    }
+
+    pub(crate) fn is_over(&self) -> bool {
+        Instant::now() >= self.deadline
+    }
+
+    /// Seconds per launch of each plan, or `None` if the time was up before that was clear. `each` is told of every batch:
+    /// the plan, the round, and how many rounds there are.
+    pub(crate) fn race(
+        &self,
+        launch: &Launch<'_>,
+        plans: Vec<Arc<LaunchPlan>>,
+        mut each: impl FnMut(usize, usize, usize),
+    ) -> Result<Option<Vec<f64>>, Error> {
+        let Some(first) = plans.first() else { return Ok(Some(vec![])) };
+        let outputs =
+            (0..first.results.len()).map(|i| launch.allocate(first, i)).collect::<Result<Vec<RawTensor>, Error>>()?;
+        let contender = |plan| Contender { plan, launches: 1, samples: vec![], racing: true };
+        let mut contenders: Vec<Contender> = plans.into_iter().map(contender).collect();
+        let batch = |contender: &Contender| self.batch(launch, contender, &outputs);
+        // Once for memory that is touched for the first time; then many launches between two waits keep the GPU busy.
+        batch(&contenders[0])?;
+        contenders[0].launches = launches(batch(&contenders[0])?);
+        self.warm_up(|| batch(&contenders[0]).map(drop))?;
+        contenders[0].launches = 1;
+        let mut fastest = f64::INFINITY;
+        for (index, contender) in contenders.iter_mut().enumerate() {
+            if self.is_over() {
+                return Ok(None);
+            }
+            each(index, 0, ROUNDS);
+            let mut time = batch(contender)?;
+            for look in 1..LOOKS {
+                // One look is enough for what is long and among the fastest.
+                if time < SHORT && look == 1 || time > HOPELESS * fastest.max(SHORT) {
+                    time = time.min(batch(contender)?);
+                }
+            }
+            fastest = fastest.min(time);
+            contender.launches = launches(time);
+            contender.racing = time <= HOPELESS * fastest.max(SHORT);
+            if !contender.racing {
+                contender.samples.push(time);
+            }
+        }
+        for round in 1..=ROUNDS {
+            for (index, contender) in contenders.iter_mut().enumerate().filter(|(_, contender)| contender.racing) {
+                if self.is_over() {
+                    return Ok(None);
+                }
+                each(index, round, ROUNDS);
+                contender.samples.push(batch(contender)?);
+            }
+            if let Some((_, slowest)) = self.halvings.iter().find(|(after, _)| *after == round) {
+                drop_slow(&mut contenders, *slowest);
+            }
+        }
+        *lock(&self.device.inner.tunings.measured) = Some(Instant::now());
+        let time = if self.software { Contender::fastest } else { Contender::median };
+        Ok(Some(contenders.iter().map(time).collect()))
+    }
+
+    /// Seconds per launch of one batch: on the GPU where the adapter has timestamps, else until it is done.
+    fn batch(&self, launch: &Launch<'_>, contender: &Contender, outputs: &[RawTensor]) -> Result<f64, Error> {
+        let Contender { plan, launches, .. } = contender;
+        let work = || (0..*launches).try_for_each(|_| launch.record(plan, |result| outputs[result].buffer()));
+        let time = if self.device.info().timestamps {
+            let (recorded, time) = self.device.gpu_time(work)?;
+            recorded?;
+            time
+        } else {
+            let start = Instant::now();
+            work()?;
+            self.device.synchronize()?;
+            start.elapsed()
+        };
+        Ok(time.as_secs_f64() / f64::from((*launches).max(1)))
+    }
+
+    fn warm_up(&self, mut batch: impl FnMut() -> Result<(), Error>) -> Result<(), Error> {
+        let start = Instant::now();
+        let warm = lock(&self.device.inner.tunings.measured).is_some_and(|last| last.elapsed() < RECENTLY);
+        let enough = if warm { self.warm_up.min(SHORT_WARM_UP) } else { self.warm_up };
+        while start.elapsed() < enough && !self.is_over() {
+            batch()?;
+        }
+        Ok(())
+    }
+}
+
+/// Launches of a batch, if one takes so many seconds.
+fn launches(time: f64) -> u32 {
+    (BATCH.as_secs_f64() / time.max(1e-9)).clamp(1.0, MAX_LAUNCHES) as u32
+}
+
+/// Ends the race for those that take more than `slowest` times as long as the fastest.
+fn drop_slow(contenders: &mut [Contender], slowest: f64) {
+    let racing = contenders.iter().filter(|contender| contender.racing);
+    let fastest = racing.map(Contender::fastest).fold(f64::INFINITY, f64::min);
+    for contender in contenders.iter_mut() {
+        contender.racing &= contender.fastest() <= slowest * fastest;
+    }
+}
+
+impl Contender {
+    /// The time of the fastest round. It counts on software adapters, whose other programs disturb most rounds.
+    fn fastest(&self) -> f64 {
+        self.samples.iter().copied().fold(f64::INFINITY, f64::min)
+    }
+
+    fn median(&self) -> f64 {
+        let mut samples = self.samples.clone();
+        samples.sort_by(f64::total_cmp);
+        samples.get(samples.len() / 2).copied().unwrap_or(f64::INFINITY)
+    }
+}

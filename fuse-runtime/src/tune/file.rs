@@ -1,0 +1,300 @@
+//! Tables as TOML: what a file may say, and what is wrong with one.
+//!
+//! Input: a text. Output: a [`Table`] that keeps every promise of its type, or a message that names the place. The build
+//! script reads this file, too, for the built-in tables: they are checked as strictly as a user's.
+
+use std::collections::BTreeSet;
+
+use serde::Deserialize;
+
+use super::{
+    environment::{Environment, Vendor},
+    table::{Adapters, Entry, Knobs, Measured, Status, Table},
+};
+
+/// The version of the format.
+const FORMAT: u32 = 1;
+
+/// Sizes of an entry: more than any class has.
+const MAX_SIZES: usize = 8;
+
+/// The largest time relative to the best, and the largest workgroup: beyond lies a slip of the pen.
+const MAX_RELATIVE: f64 = 1e6;
+const MAX_KNOB: u32 = 1024;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    format: u32,
+    status: String,
+    environment: Option<String>,
+    adapters: Option<AdaptersOfFile>,
+    measured: Option<MeasuredOfFile>,
+    knobs: Option<KnobsOfFile>,
+    #[serde(default)]
+    entry: Vec<EntryOfFile>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AdaptersOfFile {
+    vendor: String,
+    #[serde(default)]
+    names: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct MeasuredOfFile {
+    adapter: String,
+    driver: String,
+    date: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct KnobsOfFile {
+    workgroup_size: Option<u32>,
+    tile_size: Option<u32>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct EntryOfFile {
+    class: String,
+    sizes: Vec<u64>,
+    microseconds: f64,
+    members: Vec<(String, f64)>,
+}
+
+/// The table `name` that a text holds, or what is wrong with it.
+pub(crate) fn parse(name: &str, text: &str) -> Result<Table, String> {
+    let file: File = toml::from_str(text).map_err(|error| error.to_string().trim_end().to_owned())?;
+    if file.format != FORMAT {
+        return Err(format!("`format`: expected {FORMAT}, found {}", file.format));
+    }
+    let status = match &*file.status {
+        "measured" => Status::Measured,
+        "prior" => Status::Prior,
+        other => return Err(format!("`status`: expected `measured` or `prior`, found `{other}`")),
+    };
+    if (status == Status::Measured) != file.measured.is_some() {
+        return Err("`measured`: expected where and when for tables of status `measured`, and for no others".to_owned());
+    }
+    let known = |name: String| Environment::named(&name).ok_or_else(|| unknown("environment", &name, &environments()));
+    let environment = file.environment.map(known).transpose()?;
+    let adapters = file.adapters.map(adapters).transpose()?;
+    let knobs = file.knobs.map_or(Ok(Knobs::default()), |knobs| {
+        Ok::<_, String>(Knobs {
+            workgroup_size: knob("workgroup_size", knobs.workgroup_size)?,
+            tile_size: knob("tile_size", knobs.tile_size)?,
+        })
+    })?;
+    let measured = file.measured.map(|MeasuredOfFile { adapter, driver, date }| Measured { adapter, driver, date });
+    let mut table = Table { name: name.to_owned(), status, environment, adapters, measured, knobs, entries: vec![] };
+    for (number, entry) in file.entry.into_iter().enumerate() {
+        let place = format!("entry {} (`{}` {:?})", number + 1, entry.class, entry.sizes);
+        let entry = checked(entry).map_err(|wrong| format!("{place}: {wrong}"))?;
+        if table.entry(&entry.class, &entry.sizes).is_some() {
+            return Err(format!("{place}: expected each class and size once, found a second one"));
+        }
+        table.insert(entry);
+    }
+    Ok(table)
+}
+
+fn environments() -> Vec<&'static str> {
+    Environment::ALL.map(Environment::name).to_vec()
+}
+
+fn unknown(what: &str, found: &str, known: &[&str]) -> String {
+    format!("`{what}`: expected one of {}, found `{found}`", known.join(", "))
+}
+
+fn adapters(AdaptersOfFile { vendor, names }: AdaptersOfFile) -> Result<Adapters, String> {
+    if names.iter().any(|name| name.trim().is_empty()) {
+        return Err("`adapters.names`: expected parts of names, found an empty one".to_owned());
+    }
+    let known = || unknown("adapters.vendor", &vendor, &Vendor::ALL.into_iter().map(Vendor::name).collect::<Vec<_>>());
+    Ok(Adapters { vendor: Vendor::named(&vendor).ok_or_else(known)?, names })
+}
+
+fn knob(name: &str, value: Option<u32>) -> Result<Option<u32>, String> {
+    match value {
+        Some(value) if !(1..=MAX_KNOB).contains(&value) => {
+            Err(format!("`knobs.{name}`: expected a number from 1 to {MAX_KNOB}, found {value}"))
+        }
+        value => Ok(value),
+    }
+}
+
+fn checked(entry: EntryOfFile) -> Result<Entry, String> {
+    let EntryOfFile { class, sizes, microseconds, members } = entry;
+    if class.trim().is_empty() {
+        return Err("expected a class, found an empty one".to_owned());
+    }
+    if sizes.is_empty() || sizes.len() > MAX_SIZES {
+        return Err(format!("expected 1 to {MAX_SIZES} sizes, found {}", sizes.len()));
+    }
+    if !(microseconds.is_finite() && microseconds > 0.0) {
+        return Err(format!("`microseconds`: expected a time above 0, found {microseconds}"));
+    }
+    let mut names = BTreeSet::new();
+    let mut last = 1.0;
+    for (name, relative) in &members {
+        if name.is_empty() || !names.insert(name) {
+            return Err(format!("expected each member once, found `{name}` twice or without a name"));
+        }
+        if !(relative.is_finite() && (last..=MAX_RELATIVE).contains(relative)) {
+            return Err(format!(
+                "member `{name}`: expected times relative to the best, in ascending order, found {relative}"
+            ));
+        }
+        last = *relative;
+    }
+    if members.first().is_none_or(|(_, relative)| *relative != 1.0) {
+        return Err("expected a first member of relative time 1.0".to_owned());
+    }
+    Ok(Entry { class, sizes, microseconds, members })
+}
+
+#[cfg(feature = "tune")]
+mod writing {
+    use std::fmt::Write as _;
+
+    use super::{FORMAT, Table};
+    use crate::tune::table::Entry;
+
+    /// The table as a text that [`parse`](super::parse) reads: the same text for the same table.
+    pub(crate) fn text(table: &Table) -> String {
+        let mut text = String::new();
+        // Writing to a string cannot fail.
+        let _ = write_head(&mut text, table);
+        for entry in &table.entries {
+            let _ = write_entry(&mut text, entry);
+        }
+        text
+    }
+
+    fn write_head(text: &mut String, table: &Table) -> std::fmt::Result {
+        writeln!(text, "format = {FORMAT}")?;
+        writeln!(text, "status = {}", quoted(table.status.name()))?;
+        if let Some(environment) = table.environment {
+            writeln!(text, "environment = {}", quoted(environment.name()))?;
+        }
+        if let Some(adapters) = &table.adapters {
+            let names: Vec<String> = adapters.names.iter().map(|name| quoted(name)).collect();
+            writeln!(
+                text,
+                "\n[adapters]\nvendor = {}\nnames = [{}]",
+                quoted(adapters.vendor.name()),
+                names.join(", ")
+            )?;
+        }
+        if let Some(measured) = &table.measured {
+            let [adapter, driver, date] =
+                [&measured.adapter, &measured.driver, &measured.date].map(|text| quoted(text));
+            writeln!(text, "\n[measured]\nadapter = {adapter}\ndriver = {driver}\ndate = {date}")?;
+        }
+        let knobs = [("workgroup_size", table.knobs.workgroup_size), ("tile_size", table.knobs.tile_size)];
+        if knobs.iter().any(|(_, value)| value.is_some()) {
+            writeln!(text, "\n[knobs]")?;
+        }
+        knobs
+            .iter()
+            .filter_map(|(name, value)| Some((name, (*value)?)))
+            .try_for_each(|(name, value)| writeln!(text, "{name} = {value}"))
+    }
+
+    fn write_entry(text: &mut String, entry: &Entry) -> std::fmt::Result {
+        let Entry { class, sizes, microseconds, members } = entry;
+        let members: Vec<String> =
+            members.iter().map(|(name, relative)| format!("[{}, {relative:?}]", quoted(name))).collect();
+        writeln!(text, "\n[[entry]]\nclass = {}\nsizes = {sizes:?}", quoted(class))?;
+        writeln!(text, "microseconds = {microseconds:?}\nmembers = [{}]", members.join(", "))
+    }
+
+    fn quoted(text: &str) -> String {
+        toml::Value::String(text.to_owned()).to_string()
+    }
+}
+
+#[cfg(feature = "tune")]
+pub(crate) use writing::text;
+
+#[cfg(all(test, feature = "tune"))]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::tune::table::tests::{entry, table};
+
+    fn full() -> Table {
+        let mut table = table(&[
+            entry("contraction f32·f32 depth·outer", &[1, 64, 64, 64], &[("tile 32x32x32", 1.0), ("a \"b\"\\", 1.25)]),
+            entry("pointwise f32", &[1 << 40], &[("vec4", 1.0)]),
+        ]);
+        table.status = Status::Measured;
+        table.environment = Some(Environment::Native);
+        table.adapters = Some(Adapters { vendor: Vendor::Software, names: vec!["llvmpipe".into()] });
+        table.measured =
+            Some(Measured { adapter: "llvmpipe (LLVM 15)".into(), driver: "é\n".into(), date: "2026-11-21".into() });
+        table.knobs = Knobs { workgroup_size: Some(64), tile_size: None };
+        table
+    }
+
+    #[test]
+    fn tables_survive_a_file() {
+        let table = full();
+        assert_eq!(parse("by hand", &text(&table)), Ok(table));
+    }
+
+    #[test]
+    fn mistakes_are_named_with_their_place() {
+        let text = text(&full());
+        let wrong = |from: &str, to: &str| {
+            assert!(text.contains(from), "no `{from}` in {text}");
+            parse("x", &text.replacen(from, to, 1)).unwrap_err()
+        };
+        assert_eq!(wrong("format = 1", "format = 2"), "`format`: expected 1, found 2");
+        assert!(wrong("\"measured\"", "\"guessed\"").starts_with("`status`: expected `measured` or `prior`"));
+        assert!(wrong("\"measured\"", "\"prior\"").starts_with("`measured`: expected where and when"));
+        assert!(wrong("\"native\"", "\"netscape\"").ends_with("found `netscape`"));
+        assert!(wrong("\"software\"", "\"3dfx\"").contains("`adapters.vendor`"));
+        assert!(wrong("[\"llvmpipe\"]", "[\"\"]").contains("`adapters.names`"));
+        assert!(wrong("workgroup_size = 64", "workgroup_size = 0").contains("from 1 to 1024, found 0"));
+        assert!(
+            wrong("sizes = [1, 64, 64, 64]", "sizes = []").starts_with("entry 1 (`contraction f32·f32 depth·outer` []")
+        );
+        assert!(wrong("microseconds = 10.0", "microseconds = nan").contains("expected a time above 0"));
+        assert!(wrong("1.25", "0.5").contains("in ascending order, found 0.5"));
+        assert!(wrong("1.25", "inf").contains("found inf"));
+        assert!(wrong("x32\", 1.0", "x32\", 1.1").contains("first member of relative time 1.0"));
+        assert!(wrong("tile 32x32x32", "").contains("without a name"));
+        assert!(wrong("members = ", "membres = ").contains("membres"));
+        assert!(wrong("[[entry]]", "[[entry").contains("line"));
+        let again =
+            format!("{text}{}", text.split_once("[[entry]]").map(|(_, rest)| format!("[[entry]]{rest}")).unwrap());
+        assert!(parse("x", &again).unwrap_err().contains("found a second one"));
+    }
+
+    proptest! {
+        #[test]
+        fn mangled_files_are_errors_or_tables(at in 0.0..1.0f64, removed in 0usize..40, added in ".{0,6}") {
+            let text = text(&full());
+            let start = text.floor_char_boundary((at * text.len() as f64) as usize);
+            let end = text.floor_char_boundary((start + removed).min(text.len()));
+            let mangled = format!("{}{added}{}", &text[..start], &text[end.max(start)..]);
+            if let Ok(table) = parse("mangled", &mangled) {
+                // What is accepted keeps the type's promises, and is written as it is read.
+                prop_assert_eq!(parse("mangled", &super::text(&table)), Ok(table.clone()));
+                prop_assert!(table.entries.iter().all(|e| e.members[0].1 == 1.0 && e.microseconds > 0.0));
+            }
+        }
+
+        #[test]
+        fn noise_is_an_error(text in "\\PC{1,80}") {
+            prop_assert!(parse("noise", &text).is_err());
+        }
+    }
+}

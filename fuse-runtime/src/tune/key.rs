@@ -1,0 +1,230 @@
+//! What a kernel is called in tables: its class and its sizes.
+//!
+//! Kernels of one class differ in sizes only as far as the choice of their variants goes: the class says what is
+//! computed, of which dtypes, in which order operands lie in memory, and what of it happens on the way. It is made of what
+//! the artifact says and of numbers that the launch knows, and is the same text in every version of a program.
+
+use std::collections::BTreeSet;
+
+use fuse_artifact::{Access, DomainKind, Function, Grid, Kernel, Schedule, Slot, Space, Variant};
+
+use crate::{DeviceInfo, info::AdapterKind, plan::Domain, tune::environment::Vendor};
+
+/// What a table knows a kernel by.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Key {
+    /// For example `contraction f16·f16 depth·outer`.
+    pub(crate) class: String,
+    /// See [`Entry::sizes`](super::Entry::sizes).
+    pub(crate) sizes: Vec<u64>,
+}
+
+impl Key {
+    /// The key of a kernel. `vectors`: whether one of its variants that may run loads whole vectors.
+    pub(crate) fn of(kernel: &Kernel, domain: &Domain, vectors: bool) -> Self {
+        let mut class = match kernel.domain.kind {
+            DomainKind::Pointwise => format!("pointwise {}", dtypes(kernel, Space::Point)),
+            DomainKind::Reduction { axes } => reduction(kernel, usize::from(axes)),
+            DomainKind::Contraction { products } => contraction(kernel, products),
+            DomainKind::Attention => attention(kernel),
+        };
+        if !vectors {
+            class += " unaligned";
+        }
+        Self { class, sizes: sizes(domain) }
+    }
+
+    /// The key of a whole function, whose members are its alternatives. `symbols` are the values of its dimensions.
+    pub(crate) fn of_plan(function: &Function, symbols: &[u64]) -> Self {
+        let class = format!("{}{:016x}", plan_prefix(function), fingerprint(function));
+        // Functions without dimensions have a size, too: tables want one.
+        let sizes = if symbols.is_empty() { vec![1] } else { symbols.to_vec() };
+        Self { class, sizes }
+    }
+}
+
+/// What the classes of a function's plans begin with.
+pub(crate) fn plan_prefix(function: &Function) -> String {
+    format!("plan {} ", function.name)
+}
+
+/// The name of an alternative in tables.
+pub(crate) fn plan_member(alternative: usize) -> String {
+    format!("alternative {alternative}")
+}
+
+/// Whether a variant loads several elements at once.
+pub(crate) fn loads_vectors(variant: &Variant) -> bool {
+    match variant.schedule {
+        Schedule::Elements { lanes, .. }
+        | Schedule::Tiles { lanes, .. }
+        | Schedule::Rows { lanes, .. }
+        | Schedule::Columns { lanes, .. } => lanes > 1,
+        Schedule::Row { .. } | Schedule::Dot { .. } => true,
+        // The schedule does not say it, the name does.
+        Schedule::Attention { .. } => !variant.name.starts_with("unaligned"),
+    }
+}
+
+/// Who designed the adapter of a device.
+pub(crate) fn vendor(info: &DeviceInfo) -> Vendor {
+    if info.kind == AdapterKind::Software {
+        Vendor::Software
+    } else {
+        Vendor::named(&info.vendor).unwrap_or(Vendor::Other)
+    }
+}
+
+fn contraction(kernel: &Kernel, products: u8) -> String {
+    let directions = |space| directions(kernel, space, 2);
+    let mut class = format!(
+        "contraction {}·{} {}·{}",
+        dtypes(kernel, Space::Lhs),
+        dtypes(kernel, Space::Rhs),
+        directions(Space::Lhs).replace("inner", "depth"),
+        directions(Space::Rhs).replace("outer", "depth").replace("inner", "outer"),
+    );
+    if products > 1 {
+        class += &format!(" products {products}");
+    }
+    if kernel.work.row_passes > 0 {
+        class += " normalized";
+    } else if kernel.work.lhs > 0 || kernel.work.rhs > 0 {
+        class += " computed";
+    }
+    let owns_rows = |variant: &Variant| {
+        variant.name.starts_with("rows ")
+            || variant.passes.iter().any(|pass| matches!(pass.grid, Grid::WholeRows { .. }))
+    };
+    if kernel.variants.iter().any(owns_rows) {
+        class += " reduced";
+    }
+    class
+}
+
+fn attention(kernel: &Kernel) -> String {
+    let spaces = [Space::Lhs, Space::Rhs, Space::Value];
+    let mut class = format!("attention {}", spaces.map(|space| dtypes(kernel, space)).join("·"));
+    // Keys are read along their depth and values along their columns, unless a program says otherwise.
+    if (&*directions(kernel, Space::Rhs, 2), &*directions(kernel, Space::Value, 2)) != ("outer", "inner") {
+        class += " transposed";
+    }
+    if kernel.work.causal {
+        class += " causal";
+    }
+    // Members are named for heads where they are compiled for several.
+    if kernel.variants.iter().any(|variant| variant.name.contains(" head ")) {
+        class += " any head";
+    }
+    class
+}
+
+fn reduction(kernel: &Kernel, axes: usize) -> String {
+    let mut class = format!(
+        "reduction {} {}",
+        dtypes(kernel, Space::Point),
+        match &*directions(kernel, Space::Point, axes) {
+            "inner" => "rows",
+            "outer" => "columns",
+            other => other,
+        }
+    );
+    // Split variants have a pass for each reduction that waits for another one, and one more.
+    let passes = kernel.variants.iter().map(|variant| variant.passes.len()).max().unwrap_or(1);
+    if passes > 2 {
+        class += &format!(" stages {}", passes - 1);
+    }
+    if results(kernel).any(|access| walks_any(access, axes)) {
+        class += " mapped";
+    }
+    class
+}
+
+/// The accesses of a space that read.
+fn loads(kernel: &Kernel, space: Space) -> impl Iterator<Item = &Access> {
+    let written = written(kernel);
+    kernel.accesses.iter().filter(move |access| access.space == space && !written.contains(&access.slot))
+}
+
+/// The accesses that write.
+fn results(kernel: &Kernel) -> impl Iterator<Item = &Access> {
+    let written = written(kernel);
+    kernel.accesses.iter().filter(move |access| written.contains(&access.slot))
+}
+
+fn written(kernel: &Kernel) -> BTreeSet<Slot> {
+    let bindings =
+        kernel.variants.iter().flat_map(|variant| variant.passes.iter()).flat_map(|pass| pass.bindings.iter());
+    bindings.filter(|binding| binding.writable).map(|binding| binding.slot).collect()
+}
+
+/// The dtypes of what is read in a space, in alphabetical order; `none` where nothing is.
+fn dtypes(kernel: &Kernel, space: Space) -> String {
+    let bindings =
+        || kernel.variants.iter().flat_map(|variant| variant.passes.iter()).flat_map(|pass| pass.bindings.iter());
+    let dtype =
+        |access: &Access| bindings().find(|binding| binding.slot == access.slot).map(|binding| binding.dtype.name());
+    let names: BTreeSet<&str> = loads(kernel, space).filter_map(dtype).collect();
+    if names.is_empty() { "none".to_owned() } else { names.into_iter().collect::<Vec<_>>().join("+") }
+}
+
+/// Along which axes of its space what is read lies contiguously: `inner` for the last one (of a reduction, for one of the
+/// last `inner` ones), `outer` for those before, `strided` for neither; of several operands all that occur.
+fn directions(kernel: &Kernel, space: Space, inner: usize) -> String {
+    let reduction = space == Space::Point;
+    let direction = |access: &Access| {
+        let last = access.view.len().checked_sub(1)?;
+        let along = access.axes.iter().position(|axis| *axis == Some(last as u8));
+        let from_end = along.map(|axis| access.axes.len() - axis);
+        Some(match from_end {
+            Some(1) => "inner",
+            Some(axis) if reduction && axis <= inner => "inner",
+            Some(2) => "outer",
+            Some(_) if reduction => "outer",
+            _ => "strided",
+        })
+    };
+    // What is the same everywhere along a row says nothing of its order.
+    let of_elements = |access: &&Access| !reduction || walks_any(access, inner);
+    let found: BTreeSet<&str> = loads(kernel, space).filter(of_elements).filter_map(direction).collect();
+    if found.is_empty() { "none".to_owned() } else { found.into_iter().collect::<Vec<_>>().join("+") }
+}
+
+/// Whether an access moves along one of the last `axes` axes of its space.
+fn walks_any(access: &Access, axes: usize) -> bool {
+    access.axes.iter().rev().take(axes).any(Option::is_some)
+}
+
+fn sizes(domain: &Domain) -> Vec<u64> {
+    let sizes = domain.contraction();
+    match domain.kind {
+        DomainKind::Pointwise => vec![domain.count()],
+        DomainKind::Reduction { .. } => vec![sizes.rows, sizes.depth],
+        DomainKind::Contraction { .. } => vec![sizes.batch, sizes.rows, sizes.columns, sizes.depth],
+        DomainKind::Attention => {
+            let depth = domain.extents.last().copied().unwrap_or(1);
+            vec![sizes.batch, sizes.rows, sizes.depth, depth.max(sizes.columns)]
+        }
+    }
+}
+
+/// A number that changes with the kernels of a function and its alternatives: 64-bit FNV-1a, which is the same in every
+/// program.
+fn fingerprint(function: &Function) -> u64 {
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    let mut add = |text: &str| {
+        for byte in text.bytes().chain([0xff]) {
+            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    };
+    for plan in std::iter::once(function).chain(function.alternatives.iter()) {
+        for kernel in plan.kernels.iter() {
+            add(&kernel.name);
+            for variant in kernel.variants.iter() {
+                add(&variant.name);
+                variant.passes.iter().for_each(|pass| add(&pass.wgsl));
+            }
+        }
+    }
+    hash
+}

@@ -1,0 +1,68 @@
+//! Tables in files of the program's user, and those that programs carry.
+
+use std::path::Path;
+
+use super::{Environment, Table, file, key::vendor};
+use crate::{DeviceInfo, Error};
+
+impl Table {
+    /// Every built-in table, whatever environment and adapter it is about.
+    pub fn built_in() -> Vec<Self> {
+        super::built_in::built_in(|_| true).collect()
+    }
+
+    /// The table that a TOML text holds; the format is that of `docs/tuning.md`.
+    ///
+    /// # Errors
+    /// [`Error::Table`] with the place in the text.
+    pub fn parse(name: &str, text: &str) -> Result<Self, Error> {
+        file::parse(name, text).map_err(|message| Error::Table { table: name.to_owned(), message })
+    }
+
+    /// The table as a TOML text: the same text for the same table.
+    pub fn text(&self) -> String {
+        file::text(self)
+    }
+
+    /// Reads a table from a file, whose name without its ending becomes the table's.
+    ///
+    /// # Errors
+    /// [`Error::Table`] with the file, and the place in it if it is damaged or foreign.
+    pub fn load(path: impl AsRef<Path>) -> Result<Self, Error> {
+        let path = path.as_ref();
+        let wrong = |message: String| Error::Table { table: path.display().to_string(), message };
+        let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
+        let name = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
+        file::parse(&name, &text).map_err(wrong)
+    }
+
+    /// The table of a file that may not exist yet, if it is about this environment and adapter.
+    pub(crate) fn load_for(path: &Path, environment: Environment, info: &DeviceInfo) -> Result<Option<Self>, Error> {
+        if !path.exists() {
+            return Ok(None);
+        }
+        let table = Self::load(path)?;
+        if table.is_about(environment, vendor(info), &info.name) {
+            return Ok(Some(table));
+        }
+        let adapters = match &table.adapters {
+            Some(adapters) if adapters.names.is_empty() => format!("{} adapters", adapters.vendor),
+            Some(adapters) => format!("{} adapters named {}", adapters.vendor, adapters.names.join(", ")),
+            None => "any adapter".to_owned(),
+        };
+        let about =
+            table.environment.map_or_else(|| adapters.clone(), |found| format!("{adapters} in environment {found}"));
+        let expected = format!("expected a table about `{}` in environment {environment}", info.name);
+        Err(Error::Table { table: path.display().to_string(), message: format!("{expected}, found one about {about}") })
+    }
+
+    /// Writes the table to a file: beside it first, then renamed, so that readers see the old table or the new one.
+    ///
+    /// # Errors
+    /// [`Error::Table`] with the system's message.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<(), Error> {
+        let path = path.as_ref();
+        crate::disk::replace(path, self.text().as_bytes())
+            .map_err(|error| Error::Table { table: path.display().to_string(), message: error.to_string() })
+    }
+}

@@ -1,0 +1,39 @@
+//! Which variant is fastest, as data: tables, what programs wish, and the search that makes tables.
+//!
+//! A launch plan asks, in this order: what the program wishes ([`Tuning`]), the program's tables, the built-in tables of
+//! `tables/` that are about this environment and adapter, the cost model (`plan::cost`); of what the model cannot tell
+//! apart, the environment's prior decides. `plan::decide` puts these together.
+//!
+//! - `key`: what a kernel is called in tables; `environment`: what tables are chosen by.
+//! - `table`: tables and estimates from them; `file`: tables as TOML; `built_in`: those that programs carry.
+//! - `tuning`, `scope`: what a program wishes, for a device or for some launches.
+//! - `search`, `clock`: tables from measurements (`Device::tune`).
+
+mod built_in;
+#[cfg(all(feature = "tune", not(target_arch = "wasm32")))]
+mod clock;
+pub(crate) mod environment;
+#[cfg(feature = "tune")]
+mod file;
+mod key;
+#[cfg(feature = "tune")]
+mod load;
+mod scope;
+#[cfg(all(feature = "tune", not(target_arch = "wasm32")))]
+mod search;
+pub(crate) mod table;
+mod tuning;
+
+#[cfg(all(feature = "tune", not(target_arch = "wasm32")))]
+pub use self::search::{Progress, Search};
+pub use self::{
+    environment::{Environment, Vendor},
+    table::{Adapters, CUT_OFF, Entry, Measured, Status, Table},
+    tuning::Tuning,
+};
+pub(crate) use self::{
+    key::{Key, loads_vectors, plan_member, plan_prefix},
+    scope::Tunings,
+    table::Estimate,
+    tuning::Applied,
+};

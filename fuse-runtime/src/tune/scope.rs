@@ -1,0 +1,123 @@
+//! Tunings of some launches: what a thread's closures ask for, and what that comes to on each device.
+
+use std::{
+    cell::RefCell,
+    sync::{Arc, Mutex},
+};
+
+#[cfg(feature = "tune")]
+use super::Table;
+use super::tuning::{Applied, Tuning};
+#[cfg(feature = "tune")]
+use crate::Error;
+use crate::{Device, DeviceBuilder, DeviceInfo, lock::lock};
+
+/// Tunings that a device remembers besides its own, with their plans.
+const MAX_REMEMBERED: usize = 16;
+
+thread_local! {
+    /// The tunings of this thread's open closures, the innermost last, with their devices.
+    static OPEN: RefCell<Vec<(Device, Arc<Applied>)>> = const { RefCell::new(Vec::new()) };
+}
+
+/// The tunings of a device.
+#[derive(Debug)]
+pub(crate) struct Tunings {
+    own: Arc<Applied>,
+    /// Those of closures: equal ones share their plans.
+    others: Mutex<Vec<Arc<Applied>>>,
+    /// Why the table of the device's file was not used.
+    #[cfg(feature = "tune")]
+    problem: Option<Error>,
+    /// When the device was last busy with a measurement.
+    #[cfg(all(feature = "tune", not(target_arch = "wasm32")))]
+    pub(crate) measured: Mutex<Option<std::time::Instant>>,
+}
+
+impl Tunings {
+    pub(crate) fn new(builder: &DeviceBuilder, info: &DeviceInfo) -> Self {
+        let own = builder.tuning.clone();
+        #[cfg(feature = "tune")]
+        let (own, problem) =
+            match builder.tuning_file.as_ref().map(|file| Table::load_for(file, own.environment(), info)) {
+                None | Some(Ok(None)) => (own, None),
+                Some(Ok(Some(table))) => (own.with_table(table), None),
+                Some(Err(problem)) => (own, Some(problem)),
+            };
+        Self {
+            own: Arc::new(Applied::new(&own, info)),
+            others: Mutex::default(),
+            #[cfg(feature = "tune")]
+            problem,
+            #[cfg(all(feature = "tune", not(target_arch = "wasm32")))]
+            measured: Mutex::default(),
+        }
+    }
+
+    fn applied(&self, tuning: &Tuning, info: &DeviceInfo) -> Arc<Applied> {
+        if *tuning == self.own.tuning {
+            return Arc::clone(&self.own);
+        }
+        let mut others = lock(&self.others);
+        if let Some(found) = others.iter().find(|other| other.tuning == *tuning) {
+            return Arc::clone(found);
+        }
+        if others.len() >= MAX_REMEMBERED {
+            others.remove(0);
+        }
+        let applied = Arc::new(Applied::new(tuning, info));
+        others.push(Arc::clone(&applied));
+        applied
+    }
+}
+
+impl Device {
+    /// Why the table of [`DeviceBuilder::tuning_file`] is not used: the file is damaged, or about another adapter.
+    #[cfg(feature = "tune")]
+    pub fn tuning_problem(&self) -> Option<&Error> {
+        self.inner.tunings.problem.as_ref()
+    }
+
+    /// Runs `work`, whose launches on this device, from this thread, choose their variants by `tuning` in place of the
+    /// device's own. Within it, [`explain`](Self::explain), [`warm_up_for`](Self::warm_up_for) and
+    /// [`capture`](Self::capture) do so, too. Plans are kept: a tuning that is asked for again costs nothing.
+    ///
+    /// ```no_run
+    /// # use fuse_runtime::{Device, Error, Tensor1, Tuning};
+    /// # fn layer(x: &Tensor1<f32>) -> Result<Tensor1<f32>, Error> { Ok(x.clone()) }
+    /// # fn main() -> Result<(), Error> {
+    /// # let device = Device::blocking()?;
+    /// # let x = Tensor1::zeros(&device, [1024])?;
+    /// let small = Tuning::default().workgroup_size(64);
+    /// let y = device.with_tuning(&small, || layer(&x))?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn with_tuning<R>(&self, tuning: &Tuning, work: impl FnOnce() -> R) -> R {
+        let applied = self.inner.tunings.applied(tuning, self.info());
+        OPEN.with(|open| open.borrow_mut().push((self.clone(), applied)));
+        let _guard = Guard;
+        work()
+    }
+
+    /// The tuning that this thread's launches use.
+    pub(crate) fn applied(&self) -> Arc<Applied> {
+        // A thread that ends has no closures any more.
+        let open = OPEN.try_with(|open| {
+            let open = open.borrow();
+            open.iter().rev().find(|(device, _)| device.is(self)).map(|(_, applied)| Arc::clone(applied))
+        });
+        open.ok().flatten().unwrap_or_else(|| Arc::clone(&self.inner.tunings.own))
+    }
+}
+
+/// Ends the innermost closure also when it panics.
+struct Guard;
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        // Dropped outside of the borrow: the last clone of a device does much.
+        let closed = OPEN.with(|open| open.borrow_mut().pop());
+        drop(closed);
+    }
+}

@@ -1,0 +1,363 @@
+//! Tables from measurements: `Device::tune`.
+//!
+//! Input: a function and arguments. Output: a [`Table`] with an entry for each of its kernels that has several variants
+//! which may run, and one for the function if it has several alternatives. Not here: how times are taken (`clock`).
+
+use std::{
+    collections::BTreeSet,
+    fmt,
+    sync::Arc,
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
+
+use super::{
+    clock::Clock,
+    environment::Environment,
+    key::{Key, plan_member, vendor},
+    table::{Adapters, CUT_OFF, Entry, Knobs, Measured, Status, Table},
+    tuning::Applied,
+};
+use crate::{
+    Arg, Device, Error, Kernels, capture,
+    launch::Launch,
+    plan::{self, LaunchPlan, Selection, Variants},
+    shape::Shape,
+};
+
+/// How long and how thoroughly [`Device::tune`] searches, and whom it tells.
+///
+/// ```no_run
+/// # use std::time::Duration;
+/// use fuse_runtime::Search;
+///
+/// let mut search = Search::default().budget(Duration::from_secs(10)).on_progress(|progress| println!("{progress}"));
+/// ```
+#[must_use = "a search does nothing until `Device::tune` takes it"]
+pub struct Search<'a> {
+    name: String,
+    budget: Duration,
+    exhaustive: bool,
+    plans: bool,
+    progress: Option<Listener<'a>>,
+}
+
+/// Whom a search tells.
+type Listener<'a> = Box<dyn FnMut(&Progress<'_>) + 'a>;
+
+impl Default for Search<'_> {
+    fn default() -> Self {
+        Self {
+            name: "tuned".to_owned(),
+            budget: Duration::from_secs(60),
+            exhaustive: false,
+            plans: true,
+            progress: None,
+        }
+    }
+}
+
+impl<'a> Search<'a> {
+    /// What the table is called.
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.name = name.into();
+        self
+    }
+
+    /// Ends the search after this time, which is a minute otherwise: the table then has what was clear by then. Drivers
+    /// that compile at that moment finish first.
+    pub fn budget(mut self, budget: Duration) -> Self {
+        self.budget = budget;
+        self
+    }
+
+    /// Measures also variants that are far slower than the fastest, and keeps them in the table.
+    pub fn exhaustive(mut self) -> Self {
+        self.exhaustive = true;
+        self
+    }
+
+    /// Compares the variants of the function's own kernels only: neither its alternatives, nor variants of theirs.
+    pub fn without_plans(mut self) -> Self {
+        self.plans = false;
+        self
+    }
+
+    /// Calls `progress` before each batch of launches.
+    pub fn on_progress(mut self, progress: impl FnMut(&Progress<'_>) + 'a) -> Self {
+        self.progress = Some(Box::new(progress));
+        self
+    }
+}
+
+impl fmt::Debug for Search<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { name, budget, exhaustive, plans, progress: _ } = self;
+        let mut debug = f.debug_struct("Search");
+        debug.field("name", name).field("budget", budget).field("exhaustive", exhaustive).field("plans", plans);
+        debug.finish_non_exhaustive()
+    }
+}
+
+/// What a search is measuring. `Display` prints it in one line.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Progress<'a> {
+    /// The class of the kernel, or of the function.
+    pub class: &'a str,
+    /// Its sizes.
+    pub sizes: &'a [u64],
+    /// The variant, or the alternative.
+    pub member: &'a str,
+    /// The round, 0 for a first look.
+    pub round: usize,
+    /// How many rounds there are; slow members take part in few.
+    pub rounds: usize,
+}
+
+impl fmt::Display for Progress<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { class, sizes, member, round, rounds } = self;
+        write!(f, "{class} {sizes:?}: round {round} of {rounds}, `{member}`")
+    }
+}
+
+impl Device {
+    /// Measures every variant that may run of each of a function's kernels, and each of its alternatives, for these
+    /// arguments, and gives what it found. A launch never does that by itself.
+    ///
+    /// The arguments' values count only where they change what a kernel does. Of the variants, each is compiled, which may
+    /// take the driver a second each; then they run in turns, in batches of some milliseconds. Nothing else should use the
+    /// adapter meanwhile.
+    ///
+    /// ```no_run
+    /// # use fuse_runtime::{Arg, Device, Error, Kernels, Search, Tensor2, Tuning};
+    /// # fn f(x: &Tensor2<f32>, w: &Tensor2<f32>) -> Result<Tensor2<f32>, Error> { Ok(x.clone()) }
+    /// # fn example(kernels: &Kernels) -> Result<(), Error> {
+    /// # let device = Device::blocking()?;
+    /// # let (x, w) = (Tensor2::<f32>::zeros(&device, [64, 64])?, Tensor2::<f32>::zeros(&device, [64, 64])?);
+    /// // `kernels` is `f::KERNELS` of a `fuse!` function `f`.
+    /// let table = device.tune(kernels, &[Arg::from(&x), Arg::from(&w)], Search::default())?;
+    /// table.save("f.toml")?;
+    /// let y = device.with_tuning(&Tuning::default().with_table(table), || f(&x, &w))?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As a launch with these arguments; [`Error::Capturing`] within [`capture`](Self::capture),
+    /// [`Error::ProfileActive`] within a profile, [`Error::DifferentDevices`] if the arguments are on another device.
+    pub fn tune(&self, kernels: &Kernels, args: &[Arg<'_>], search: Search<'_>) -> Result<Table, Error> {
+        capture::forbid(self, "tuning")?;
+        let launch = fitting(kernels, args)?;
+        if !launch.device.is(self) {
+            let kernel = launch.function.name.to_string();
+            let first = "the device that tunes".to_owned();
+            let argument = launch.function.params.first().map_or_else(String::new, |param| param.name.to_string());
+            return Err(Error::DifferentDevices { kernel, argument, first });
+        }
+        let shapes: Vec<Shape> = launch.shapes().collect();
+        let clock = Clock::new(self, search.budget, search.exhaustive);
+        let table = empty(self, &search.name);
+        let mut tuner = Tuner { launch, shapes, clock, search, table };
+        tuner.kernels()?;
+        if tuner.search.plans {
+            tuner.plans()?;
+        }
+        Ok(tuner.table)
+    }
+}
+
+/// A launch of the function, of several element types the one that these arguments have.
+fn fitting<'a>(kernels: &Kernels, args: &'a [Arg<'a>]) -> Result<Launch<'a>, Error> {
+    let mut first = None;
+    for function in kernels.functions() {
+        match Launch::new(function, args) {
+            Ok(launch) => return Ok(launch),
+            Err(error) => first = first.or(Some(error)),
+        }
+    }
+    Err(first.unwrap_or_else(|| Error::Internal { message: "a function without artifacts".into() }))
+}
+
+/// A table of this device, without entries.
+fn empty(device: &Device, name: &str) -> Table {
+    let info = device.info();
+    Table {
+        name: name.to_owned(),
+        status: Status::Measured,
+        environment: Some(Environment::present()),
+        adapters: Some(Adapters { vendor: vendor(info), names: vec![info.name.clone()] }),
+        measured: Some(Measured { adapter: info.name.clone(), driver: info.driver.clone(), date: today() }),
+        knobs: Knobs::default(),
+        entries: vec![],
+    }
+}
+
+struct Tuner<'a> {
+    launch: Launch<'a>,
+    shapes: Vec<Shape>,
+    clock: Clock<'a>,
+    search: Search<'a>,
+    table: Table,
+}
+
+/// A way to compute, with its name in tables.
+struct Member {
+    name: String,
+    plan: Arc<LaunchPlan>,
+}
+
+impl Tuner<'_> {
+    /// Compares the variants of every kernel, also of those of alternatives unless that is switched off.
+    fn kernels(&mut self) -> Result<(), Error> {
+        let (function, info) = (self.launch.function, self.launch.device.info());
+        let mut seen = BTreeSet::new();
+        let tuning = self.launch.device.applied();
+        let all = plan::consider_all(function, &self.shapes, info)?;
+        let all = all.into_iter().take(if self.search.plans { usize::MAX } else { 1 });
+        for selected in all.flatten() {
+            for (index, considered) in selected.kernels.iter().enumerate() {
+                let mut legal: Vec<_> = considered.candidates.iter().flatten().copied().collect();
+                let key = plan::key(considered);
+                if legal.len() < 2
+                    || considered.domain.count() == 0
+                    || !seen.insert((key.class.clone(), key.sizes.clone()))
+                {
+                    continue;
+                }
+                // What is likely to be fast sets the pace.
+                legal.sort_by(|a, b| a.cost.total_cmp(&b.cost));
+                let kernel = considered.kernel;
+                let ways = legal.iter().map(|candidate| {
+                    let variants = Variants::One { kernel: index, variant: candidate.variant };
+                    let selection = Selection { alternative: Some(selected.index), variants, ..Selection::by(&tuning) };
+                    (kernel.variants[candidate.variant].name.to_string(), selection)
+                });
+                let ways: Vec<_> = ways.collect();
+                let members = self.members(&ways, Some(&kernel.name))?;
+                self.compare(&key, members)?;
+                if self.clock.is_over() {
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Compares the alternatives of the function, with the variants that were found to be fastest.
+    fn plans(&mut self) -> Result<(), Error> {
+        let (function, device) = (self.launch.function, self.launch.device);
+        let usable = plan::usable_alternatives(function, &self.shapes, device.info())?;
+        if usable.len() < 2 || self.clock.is_over() {
+            return Ok(());
+        }
+        let tuning = device.applied().tuning.clone().with_table(self.table.clone());
+        let tuning = Applied::new(&tuning, device.info());
+        let by = |index| Selection { alternative: Some(index), ..Selection::by(&tuning) };
+        let ways: Vec<_> = usable.into_iter().map(|index| (plan_member(index), by(index))).collect();
+        let key = plan::plan_key(function, &self.shapes, device.info())?;
+        let members = self.members(&ways, None)?;
+        self.compare(&key, members)
+    }
+
+    /// The plans of some ways to compute, of one kernel alone or of the whole function, without those whose pipelines the
+    /// driver refuses.
+    fn members(&self, ways: &[(String, Selection<'_>)], kernel: Option<&str>) -> Result<Vec<Member>, Error> {
+        let Launch { function, device, .. } = self.launch;
+        let (info, pipelines) = (device.info(), &device.inner.pipelines);
+        let mut passes = vec![];
+        for (_, selection) in ways {
+            passes.extend(plan::pipelines(function, &self.shapes, info, *selection)?);
+        }
+        device.prepare(passes);
+        let mut members = vec![];
+        for (name, selection) in ways {
+            match LaunchPlan::new(function, &self.shapes, info, *selection, pipelines) {
+                Ok(plan) => {
+                    let plan = Arc::new(if let Some(kernel) = kernel { plan.only(kernel) } else { plan });
+                    members.push(Member { name: name.clone(), plan });
+                }
+                Err(Error::Pipeline { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(members)
+    }
+
+    /// Lets members race and notes the result.
+    fn compare(&mut self, key: &Key, members: Vec<Member>) -> Result<(), Error> {
+        let Self { launch, clock, search, .. } = self;
+        let (names, plans): (Vec<String>, Vec<_>) =
+            members.into_iter().map(|member| (member.name, member.plan)).unzip();
+        let each = |member: usize, round, rounds| {
+            if let Some(progress) = &mut search.progress {
+                progress(&Progress { class: &key.class, sizes: &key.sizes, member: &names[member], round, rounds });
+            }
+        };
+        if let Some(times) = clock.race(launch, plans, each)? {
+            let cut_off = if search.exhaustive { f64::INFINITY } else { CUT_OFF };
+            let entry = entry(key, &names, &times, cut_off);
+            entry.into_iter().for_each(|entry| self.table.insert(entry));
+        }
+        Ok(())
+    }
+}
+
+/// The entry of members with their seconds, without those that take `cut_off` times as long as the fastest.
+fn entry(key: &Key, names: &[String], seconds: &[f64], cut_off: f64) -> Option<Entry> {
+    let fastest = seconds.iter().copied().filter(|time| time.is_finite()).fold(f64::INFINITY, f64::min);
+    // Three digits are more than measurements are good for.
+    let round = |x: f64| (x * 1e3).round() / 1e3;
+    let microseconds = round(fastest * 1e6);
+    if !(fastest.is_finite() && microseconds > 0.0) {
+        return None;
+    }
+    let relative = names.iter().zip(seconds).map(|(name, time)| (name.clone(), round(time / fastest)));
+    let mut members: Vec<(String, f64)> = relative.filter(|(_, relative)| *relative < cut_off).collect();
+    members.sort_by(|(_, a), (_, b)| a.total_cmp(b));
+    Some(Entry { class: key.class.clone(), sizes: key.sizes.clone(), microseconds, members })
+}
+
+/// The day in UTC, as `2026-11-21`.
+fn today() -> String {
+    let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    let (year, month, day) = civil(seconds / 86_400);
+    format!("{year}-{month:02}-{day:02}")
+}
+
+/// Year, month and day of a day since 1970-01-01, counted in 400-year eras from a March 1 (Howard Hinnant, "chrono-Compatible
+/// Low-Level Date Algorithms").
+fn civil(days: u64) -> (u64, u64, u64) {
+    let days = days + 719_468;
+    let (era, of_era) = (days / 146_097, days % 146_097);
+    let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * month + 2) / 5 + 1;
+    let (month, later) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
+    (era * 400 + year_of_era + later, month, day)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_have_dates() {
+        assert_eq!(civil(0), (1970, 1, 1));
+        assert_eq!(civil(20_778), (2026, 11, 21));
+        assert_eq!(civil(11_016), (2000, 2, 29));
+        assert_eq!(civil(11_017), (2000, 3, 1));
+    }
+
+    #[test]
+    fn entries_rank_what_is_not_too_slow() {
+        let key = Key { class: "c".into(), sizes: vec![8] };
+        let names = ["slow", "fast", "middle", "refused"].map(str::to_owned);
+        let seconds = [9e-6, 3e-6, 4.5e-6, f64::INFINITY];
+        let ranked = |cut_off| entry(&key, &names, &seconds, cut_off).unwrap().members;
+        assert_eq!(ranked(CUT_OFF), [("fast".to_owned(), 1.0), ("middle".to_owned(), 1.5)]);
+        assert_eq!(ranked(f64::INFINITY).len(), 3);
+        assert_eq!(entry(&key, &names, &[f64::INFINITY; 4], CUT_OFF), None);
+    }
+}

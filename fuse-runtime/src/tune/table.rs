@@ -1,0 +1,317 @@
+//! A [`Table`]: for kernels of some classes at some sizes, how long which variants take; and what it says of others.
+//!
+//! Not here: files (`file`), which class a kernel is of (`key`), which tables serve a device (`tuning`). The build script
+//! reads this file, too, so it names nothing of the crate.
+
+use super::environment::{Environment, Vendor};
+
+/// Whether somebody measured what a table says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Status {
+    /// Measured on the adapter that the table names.
+    Measured,
+    /// An expectation that nothing here has confirmed.
+    Prior,
+}
+
+impl Status {
+    /// The name in tables and messages.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Measured => "measured",
+            Self::Prior => "prior",
+        }
+    }
+}
+
+/// The adapters that a table is about.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Adapters {
+    /// Who designed them.
+    pub vendor: Vendor,
+    /// Parts of their names, of which one must occur, whatever the case; empty: all of the vendor's.
+    pub names: Vec<String>,
+}
+
+/// Where and when a table was measured.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Measured {
+    /// The adapter's name.
+    pub adapter: String,
+    /// Its driver, with the version.
+    pub driver: String,
+    /// The day, as `2026-11-21`.
+    pub date: String,
+}
+
+/// Sizes that a schedule should be close to, where something else does not decide.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub(crate) struct Knobs {
+    /// Invocations of a workgroup.
+    pub(crate) workgroup_size: Option<u32>,
+    /// Rows and columns of a workgroup's tile of a product.
+    pub(crate) tile_size: Option<u32>,
+}
+
+/// The times of the variants of a kernel of one class at one size.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Entry {
+    /// The class, for example `contraction f16·f16 depth·outer`.
+    pub class: String,
+    /// The sizes: of a contraction batch, rows, columns and depth; of a reduction rows and their length; of an attention
+    /// batch, queries, keys and head; of a pointwise kernel its elements.
+    pub sizes: Vec<u64>,
+    /// The time of the fastest variant in microseconds.
+    pub microseconds: f64,
+    /// Names and relative times, fastest first. What is not here could not run, or took [`CUT_OFF`] times as long.
+    pub members: Vec<(String, f64)>,
+}
+
+/// What is known about the speed of kernels in one environment or on one family of adapters.
+///
+/// Tables are built in, made by `Device::tune`, or read from files (`Table::load`, both with the feature `tune`); they
+/// take effect through [`Tuning::with_table`](crate::Tuning::with_table).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Table {
+    pub(crate) name: String,
+    pub(crate) status: Status,
+    pub(crate) environment: Option<Environment>,
+    pub(crate) adapters: Option<Adapters>,
+    pub(crate) measured: Option<Measured>,
+    pub(crate) knobs: Knobs,
+    /// Sorted by class and sizes, each pair once.
+    pub(crate) entries: Vec<Entry>,
+}
+
+/// Relative time from which on a variant is not worth an entry.
+pub const CUT_OFF: f64 = 2.0;
+
+/// Entries that an estimate is made from.
+const NEIGHBORS: usize = 4;
+
+/// The distance beyond which an entry says nothing, as the root of the sum of squares of the binary logarithms of the
+/// sizes' ratios: one size that is eight times as large, or all of three sizes 3.3 times as large.
+const MAX_DISTANCE: f64 = 3.0;
+
+/// Added to cubed distances, so that an entry of the very sizes outweighs all others without dividing by zero.
+const SAME: f64 = 1e-4;
+
+/// What a table says about variants at a size.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Estimate {
+    /// The time of each variant, relative to a time that is the same for all.
+    pub(crate) relative: Vec<f64>,
+    /// The distance of the nearest entry; 0 if the sizes are the same.
+    pub(crate) distance: f64,
+}
+
+impl Table {
+    /// The name of the file without its ending, or what `Device::tune` was asked to call it.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Whether it was measured.
+    pub fn status(&self) -> Status {
+        self.status
+    }
+
+    /// The environment that it is about; `None`: any.
+    pub fn environment(&self) -> Option<Environment> {
+        self.environment
+    }
+
+    /// The adapters that it is about; `None`: any.
+    pub fn adapters(&self) -> Option<&Adapters> {
+        self.adapters.as_ref()
+    }
+
+    /// Where and when it was measured.
+    pub fn measured(&self) -> Option<&Measured> {
+        self.measured.as_ref()
+    }
+
+    /// What it knows, sorted by class and sizes.
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// The same about all adapters of its vendor in whose names one of these texts occurs, whatever the case.
+    #[must_use]
+    pub fn for_adapters(mut self, names: Vec<String>) -> Self {
+        if let Some(adapters) = &mut self.adapters {
+            adapters.names = names;
+        }
+        self
+    }
+
+    /// Keeps the entries for which `keep` holds.
+    pub fn retain(&mut self, keep: impl FnMut(&Entry) -> bool) {
+        self.entries.retain(keep);
+    }
+
+    /// The entry of exactly this class and these sizes.
+    pub fn entry(&self, class: &str, sizes: &[u64]) -> Option<&Entry> {
+        let at = self.entries.binary_search_by(|entry| (&*entry.class, &*entry.sizes).cmp(&(class, sizes)));
+        at.ok().map(|at| &self.entries[at])
+    }
+
+    /// Takes over the entries of `other`; where both have one of the same class and sizes, the other's.
+    pub fn merge(&mut self, other: Self) {
+        for entry in other.entries {
+            self.insert(entry);
+        }
+    }
+
+    pub(crate) fn insert(&mut self, entry: Entry) {
+        let key = (&*entry.class, &*entry.sizes);
+        match self.entries.binary_search_by(|other| (&*other.class, &*other.sizes).cmp(&key)) {
+            Ok(at) => self.entries[at] = entry,
+            Err(at) => self.entries.insert(at, entry),
+        }
+    }
+
+    /// Whether it is about adapters of this vendor and name.
+    pub(crate) fn is_about(&self, environment: Environment, vendor: Vendor, name: &str) -> bool {
+        let name = name.to_lowercase();
+        let named = |adapters: &Adapters| {
+            adapters.vendor == vendor
+                && (adapters.names.is_empty() || adapters.names.iter().any(|part| name.contains(&part.to_lowercase())))
+        };
+        self.environment.is_none_or(|wanted| wanted == environment) && self.adapters.as_ref().is_none_or(named)
+    }
+
+    /// The times of `variants`, from the nearest entries of the class; `None` if none is near, or if these know none of
+    /// the variants.
+    pub(crate) fn estimate(&self, class: &str, sizes: &[u64], variants: &[&str]) -> Option<Estimate> {
+        let of_class = self.entries.iter().filter(|entry| entry.class == class);
+        let mut near: Vec<(f64, &Entry)> =
+            of_class.filter_map(|entry| Some((distance(&entry.sizes, sizes)?, entry))).collect();
+        near.retain(|(distance, _)| *distance <= MAX_DISTANCE);
+        near.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+        near.truncate(NEIGHBORS);
+        let (nearest, _) = *near.first()?;
+        let known = |name: &str| near.iter().any(|(_, entry)| entry.relative(name).is_some());
+        if !variants.iter().any(|name| known(name)) {
+            return None;
+        }
+        let weights: Vec<f64> = near.iter().map(|(distance, _)| 1.0 / (distance.powi(3) + SAME)).collect();
+        let total: f64 = weights.iter().sum();
+        let relative = |name: &&str| {
+            // Times are ratios, so their logarithms are what averages.
+            let logarithm = |(weight, (_, entry)): (&f64, &(f64, &Entry))| {
+                weight * entry.relative(name).unwrap_or(CUT_OFF).min(CUT_OFF).ln()
+            };
+            (weights.iter().zip(&near).map(logarithm).sum::<f64>() / total).exp()
+        };
+        Some(Estimate { relative: variants.iter().map(relative).collect(), distance: nearest })
+    }
+}
+
+impl Entry {
+    /// The time of a variant relative to the fastest, if the entry knows it.
+    pub fn relative(&self, variant: &str) -> Option<f64> {
+        self.members.iter().find(|(name, _)| name == variant).map(|(_, relative)| *relative)
+    }
+}
+
+/// How far sizes lie apart; `None` if they are of different kinds.
+fn distance(a: &[u64], b: &[u64]) -> Option<f64> {
+    let logarithm = |size: u64| (size.max(1) as f64).log2();
+    let squares = a.iter().zip(b).map(|(a, b)| (logarithm(*a) - logarithm(*b)).powi(2));
+    (a.len() == b.len()).then(|| squares.sum::<f64>().sqrt())
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    pub(crate) fn entry(class: &str, sizes: &[u64], members: &[(&str, f64)]) -> Entry {
+        let members = members.iter().map(|(name, relative)| ((*name).to_owned(), *relative)).collect();
+        Entry { class: class.to_owned(), sizes: sizes.to_vec(), microseconds: 10.0, members }
+    }
+
+    pub(crate) fn table(entries: &[Entry]) -> Table {
+        let mut table = Table {
+            name: "by hand".to_owned(),
+            status: Status::Prior,
+            environment: None,
+            adapters: None,
+            measured: None,
+            knobs: Knobs::default(),
+            entries: vec![],
+        };
+        entries.iter().for_each(|entry| table.insert(entry.clone()));
+        table
+    }
+
+    fn best(table: &Table, sizes: &[u64], variants: &[&str]) -> Option<usize> {
+        let estimate = table.estimate("c", sizes, variants)?;
+        (0..variants.len()).min_by(|a, b| estimate.relative[*a].total_cmp(&estimate.relative[*b]))
+    }
+
+    #[test]
+    fn the_nearest_entries_decide() {
+        let table = table(&[
+            entry("c", &[64, 64], &[("small", 1.0), ("large", 1.5)]),
+            entry("c", &[256, 256], &[("large", 1.0), ("small", 1.5)]),
+            entry("d", &[64, 64], &[("large", 1.0)]),
+        ]);
+        let variants = ["large", "small"];
+        assert_eq!(best(&table, &[64, 64], &variants), Some(1));
+        assert_eq!(best(&table, &[80, 80], &variants), Some(1));
+        assert_eq!(best(&table, &[200, 200], &variants), Some(0));
+        assert_eq!(table.estimate("c", &[64, 64], &variants).unwrap().distance, 0.0);
+        let relative = table.estimate("c", &[64, 64], &variants).unwrap().relative;
+        assert!((relative[1] - 1.0).abs() < 1e-3 && (relative[0] - 1.5).abs() < 1e-3, "{relative:?}");
+    }
+
+    #[test]
+    fn what_is_far_or_unknown_is_not_decided() {
+        let table = table(&[entry("c", &[64, 64], &[("small", 1.0), ("large", 1.5)])]);
+        assert_eq!(table.estimate("c", &[64, 4096], &["small"]), None, "too far");
+        assert_eq!(table.estimate("c", &[64], &["small"]), None, "other sizes");
+        assert_eq!(table.estimate("e", &[64, 64], &["small"]), None, "another class");
+        assert_eq!(table.estimate("c", &[64, 64], &["other", "third"]), None, "other variants");
+    }
+
+    #[test]
+    fn unknown_members_count_as_the_cut_off() {
+        let table = table(&[entry("c", &[64], &[("slow", 1.9), ("slower", 7.0)])]);
+        assert_eq!(best(&table, &[64], &["unknown", "slow"]), Some(1));
+        let relative = table.estimate("c", &[64], &["slow", "slower", "unknown"]).unwrap().relative;
+        assert_eq!(relative[1], relative[2]);
+        assert!((relative[1] - CUT_OFF).abs() < 1e-9);
+    }
+
+    #[test]
+    fn merging_replaces_and_adds() {
+        let mut table = table(&[entry("c", &[64], &[("a", 1.0)]), entry("c", &[16], &[("a", 1.0)])]);
+        let mut other = table.clone();
+        other.retain(|entry| entry.sizes == [64]);
+        other.insert(entry("c", &[64], &[("b", 1.0)]));
+        other.insert(entry("b", &[64], &[("b", 1.0)]));
+        table.merge(other);
+        let keys: Vec<(&str, &[u64])> = table.entries().iter().map(|e| (&*e.class, &*e.sizes)).collect();
+        assert_eq!(keys, [("b", &[64][..]), ("c", &[16]), ("c", &[64])]);
+        assert_eq!(table.entry("c", &[64]).unwrap().members[0].0, "b");
+        assert_eq!(table.entry("c", &[65]), None);
+    }
+
+    #[test]
+    fn tables_are_about_adapters() {
+        let mut table = table(&[]);
+        let about = |table: &Table, vendor, name| table.is_about(Environment::Native, vendor, name);
+        assert!(about(&table, Vendor::Other, "anything"));
+        table.adapters = Some(Adapters { vendor: Vendor::Nvidia, names: vec!["H100".into(), "h200".into()] });
+        assert!(about(&table, Vendor::Nvidia, "NVIDIA H200"));
+        assert!(!about(&table, Vendor::Nvidia, "NVIDIA GeForce"));
+        assert!(!about(&table, Vendor::Amd, "H200"));
+        table.environment = Some(Environment::Firefox);
+        assert!(!about(&table, Vendor::Nvidia, "NVIDIA H200"));
+    }
+}
