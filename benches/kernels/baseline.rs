@@ -1,10 +1,11 @@
 //! What the adapter itself reaches: a copy kernel written by hand, without any of this project.
 
-use std::{borrow::Cow, cell::Cell};
+use std::cell::Cell;
 
 use crate::{
-    cases::A,
+    data::A,
     measure::{Effort, measure},
+    plain_wgpu::Opened,
     report::Row,
 };
 
@@ -29,14 +30,14 @@ pub(crate) fn copy(
     size: String,
     effort: Effort,
 ) -> Result<Row, Box<dyn std::error::Error>> {
-    let (device, queue) = pollster::block_on(open(adapter))?;
+    let opened = Opened::adapter(adapter, wgpu::Features::empty())?;
     let bytes = elements as u64 * 4;
-    let pipeline = pipeline(&device);
-    let buffers = [buffer(&device, bytes), buffer(&device, bytes)];
-    queue.write_buffer(&buffers[0], 0, bytemuck::cast_slice(&A.vec::<f32>(elements)));
-    let bindings = bind(&device, &pipeline, &buffers);
+    let pipeline = opened.pipeline(WGSL, None);
+    let buffers = [opened.storage(bytes), opened.storage(bytes)];
+    opened.queue.write_buffer(&buffers[0], 0, bytemuck::cast_slice(&A.vec::<f32>(elements)));
+    let group = opened.bind(&pipeline.get_bind_group_layout(0), &[&buffers[0], &buffers[1]]);
     let workgroups = (elements as u32).div_ceil(4 * 256);
-    let grid = (workgroups.min(32_768), workgroups.div_ceil(32_768));
+    let grid = [workgroups.min(32_768), workgroups.div_ceil(32_768)];
 
     // Launches are counted, and recorded into one pass when the batch is waited for.
     let queued = Cell::new(0);
@@ -45,16 +46,7 @@ pub(crate) fn copy(
         Ok(())
     };
     let wait = || {
-        let mut commands = device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
-        let mut pass = commands.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
-        pass.set_pipeline(&pipeline);
-        pass.set_bind_group(0, &bindings, &[]);
-        for _ in 0..queued.take() {
-            pass.dispatch_workgroups(grid.0, grid.1, 1);
-        }
-        drop(pass);
-        queue.submit([commands.finish()]);
-        let _ = device.poll(wgpu::PollType::wait_indefinitely());
+        opened.run(&pipeline, &group, grid, queued.take());
         Ok(())
     };
     let times = measure(effort, launch, wait)?;
@@ -72,41 +64,4 @@ pub(crate) fn copy(
         error: 0.0,
     };
     Ok(row)
-}
-
-pub(crate) async fn open(name: &str) -> Result<(wgpu::Device, wgpu::Queue), Box<dyn std::error::Error>> {
-    let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
-    let adapters = instance.enumerate_adapters(wgpu::Backends::all()).await;
-    let adapter = adapters.into_iter().find(|adapter| adapter.get_info().name == name);
-    let adapter = adapter.ok_or_else(|| format!("adapter `{name}` is gone"))?;
-    let descriptor = wgpu::DeviceDescriptor { required_limits: adapter.limits(), ..Default::default() };
-    Ok(adapter.request_device(&descriptor).await?)
-}
-
-fn pipeline(device: &wgpu::Device) -> wgpu::ComputePipeline {
-    let descriptor =
-        wgpu::ShaderModuleDescriptor { label: Some("copy"), source: wgpu::ShaderSource::Wgsl(Cow::Borrowed(WGSL)) };
-    let module = device.create_shader_module(descriptor);
-    device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-        label: Some("copy"),
-        layout: None,
-        module: &module,
-        entry_point: Some("main"),
-        compilation_options: wgpu::PipelineCompilationOptions::default(),
-        cache: None,
-    })
-}
-
-pub(crate) fn buffer(device: &wgpu::Device, size: u64) -> wgpu::Buffer {
-    let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
-    device.create_buffer(&wgpu::BufferDescriptor { label: None, size, usage, mapped_at_creation: false })
-}
-
-fn bind(device: &wgpu::Device, pipeline: &wgpu::ComputePipeline, buffers: &[wgpu::Buffer]) -> wgpu::BindGroup {
-    let entries: Vec<_> = (0..)
-        .zip(buffers)
-        .map(|(binding, buffer)| wgpu::BindGroupEntry { binding, resource: buffer.as_entire_binding() })
-        .collect();
-    let layout = pipeline.get_bind_group_layout(0);
-    device.create_bind_group(&wgpu::BindGroupDescriptor { label: None, layout: &layout, entries: &entries })
 }

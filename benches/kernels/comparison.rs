@@ -1,19 +1,16 @@
 //! Pairs of fused and unfused functions: how they are measured, and how the results read.
 
-use std::{
-    fmt::Write,
-    time::{Duration, Instant},
-};
+use std::{fmt::Write, time::Duration};
 
 use fuse_gpu::{Device, Error};
 use serde_json::json;
 
 use crate::{
-    Failure,
-    cases::Prepared,
+    Failure, check,
     floor::{Bound, Floor, Moved, Rates},
+    formulas::Prepared,
     interleave::{Interleaved, Ratio, interleave},
-    measure::{Effort, calibrate},
+    measure::{Effort, calibrate, micros, on_gpu, queued},
     plot::{self, Bar, Series},
     ratios::{GROUP, Pair},
 };
@@ -50,7 +47,7 @@ pub(crate) fn compare(
 ) -> Result<Comparison, Failure> {
     let mut errors = [0.0; 2];
     for (prepared, error) in prepared.iter().zip(&mut errors) {
-        *error = prepared.check()?;
+        *error = check(prepared)?;
     }
     let shapes: Vec<&[usize]> = pair.shapes.iter().map(Vec::as_slice).collect();
     let [fused, unfused] = pair.functions.map(|function| {
@@ -61,20 +58,10 @@ pub(crate) fn compare(
     });
     let (fused, unfused) = (fused?, unfused?);
 
-    let queue = |which: usize, launches: u32| (0..launches).try_for_each(|_| (prepared[which].launch)());
-    let wall = |which: usize, launches: u32| -> Result<Duration, Error> {
-        let start = Instant::now();
-        queue(which, launches)?;
-        device.synchronize()?;
-        Ok(start.elapsed() / launches)
-    };
+    let wall = |which: usize, launches| queued(launches, &prepared[which].launch, || device.synchronize());
     let launches = [calibrate(effort, |launches| wall(0, launches))?, calibrate(effort, |launches| wall(1, launches))?];
     let walls = interleave(effort.batches, launches, wall)?;
-    let on_gpu = |which: usize, launches: u32| -> Result<Duration, Error> {
-        let (outcome, time) = device.gpu_time(|| queue(which, launches))?;
-        outcome?;
-        Ok(time / launches)
-    };
+    let on_gpu = |which: usize, launches| on_gpu(device, launches, &prepared[which].launch);
     let gpu = device.info().timestamps.then(|| interleave(effort.batches, launches, on_gpu)).transpose()?;
     Ok(Comparison {
         case: pair.name.clone(),
@@ -249,8 +236,4 @@ pub(crate) fn plots(comparisons: &[Comparison]) -> Result<Vec<(&'static str, Str
         ("fused-pointwise", plot::sweep("Pointwise chains, fused against unfused", "elements", &series(false))?),
         ("fused-sources", plot::bars("Fused against unfused, beside the source documents", &bars)?),
     ])
-}
-
-fn micros(time: Duration) -> f64 {
-    time.as_secs_f64() * 1e6
 }

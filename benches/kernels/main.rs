@@ -13,9 +13,11 @@ mod data;
 #[path = "../../examples/minilm/encoder.rs"]
 mod encoder;
 mod floor;
+mod formulas;
 mod interleave;
 mod launches;
 mod measure;
+mod plain_wgpu;
 mod plot;
 mod ratios;
 mod report;
@@ -26,8 +28,9 @@ use clap::Parser;
 use fuse_gpu::{Device, artifact::Function};
 
 use crate::{
-    cases::{Case, Prepared, Sizes},
+    cases::{Case, Sizes},
     floor::Rates,
+    formulas::Prepared,
     measure::{Effort, measure},
     ratios::Extents,
     report::{Report, Row},
@@ -97,7 +100,7 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     launches::run(&device, effort, |name| wanted(name, ""), &mut report)?;
     let mut failures = vec![];
     for case in cases::all(&sizes) {
-        if wanted(case.name, &case.size) {
+        if wanted(&case.name(), &case.size) {
             run_case(&device, &case, options, effort, &mut report, &mut failures)?;
         }
     }
@@ -125,16 +128,8 @@ fn run_case(
     report: &mut Report,
     failures: &mut Vec<String>,
 ) -> std::io::Result<()> {
-    if case.f16 && !device.info().features.f16 {
-        println!("{} {}: left out, the adapter has no f16", case.name, case.size);
+    let Some(prepared) = prepare(device, case.f16, &case.prepare, &format!("{} {}", case.name(), case.size)) else {
         return Ok(());
-    }
-    let prepared = match (case.prepare)(device) {
-        Ok(prepared) => prepared,
-        Err(error) => {
-            println!("{} {}: left out, {error}", case.name, case.size);
-            return Ok(());
-        }
     };
     let others = if options.variants || options.alternatives { ways((case.function)()) } else { vec![] };
     let others = others.into_iter().filter(|way| options.variants || way.variant.is_none());
@@ -146,7 +141,7 @@ fn run_case(
             // It does not fit these sizes or this adapter.
             Err(Failure::Launch(fuse_gpu::Error::Variant { .. } | fuse_gpu::Error::Alternative { .. })) => continue,
             Err(failure) => {
-                let failure = format!("{} {} ({way}): {failure}", case.name, case.size);
+                let failure = format!("{} {} ({way}): {failure}", case.name(), case.size);
                 println!("{failure}");
                 failures.push(failure);
             }
@@ -160,6 +155,20 @@ fn run_case(
     drop(prepared);
     device.trim();
     Ok(())
+}
+
+/// Uploads operands; what the adapter cannot do or hold is left out, with the reason.
+fn prepare<P>(
+    device: &Device,
+    f16: bool,
+    prepare: impl Fn(&Device) -> Result<P, fuse_gpu::Error>,
+    name: &str,
+) -> Option<P> {
+    if f16 && !device.info().features.f16 {
+        println!("{name}: left out, the adapter has no f16");
+        return None;
+    }
+    prepare(device).map_err(|error| println!("{name}: left out, {error}")).ok()
 }
 
 /// Prints the time of each dispatch of a launch, where the adapter has timestamps.
@@ -189,21 +198,12 @@ fn run_pairs(
     }
     let rates = rates(device, &extents, effort, report)?;
     for pair in pairs {
-        if pair.f16 && !device.info().features.f16 {
-            println!("{} {}: left out, the adapter has no f16", pair.name, pair.size);
-            continue;
-        }
-        let prepared = match (pair.prepare)(device) {
-            Ok(prepared) => prepared,
-            Err(error) => {
-                println!("{} {}: left out, {error}", pair.name, pair.size);
-                continue;
-            }
-        };
+        let name = format!("{} {}", pair.name, pair.size);
+        let Some(prepared) = prepare(device, pair.f16, &pair.prepare, &name) else { continue };
         match comparison::compare(device, &pair, &prepared, rates, effort) {
             Ok(comparison) => report.add_comparison(comparison)?,
             Err(failure) => {
-                let failure = format!("{} {}: {failure}", pair.name, pair.size);
+                let failure = format!("{name}: {failure}");
                 println!("{failure}");
                 failures.push(failure);
             }
@@ -295,12 +295,19 @@ impl fmt::Display for Failure {
     }
 }
 
+/// Launches twice and compares the second result: the largest error, relative to its bound.
+fn check(prepared: &Prepared) -> Result<f64, Failure> {
+    (prepared.launch)()?;
+    let error = (prepared.error)()?;
+    if error.is_nan() || error > 1.0 { Err(Failure::WrongResult(error)) } else { Ok(error) }
+}
+
 fn run_way(device: &Device, case: &Case, prepared: &Prepared, way: Way, effort: Effort) -> Result<Row, Failure> {
-    let error = prepared.check()?;
+    let error = check(prepared)?;
     let times = measure(effort, &prepared.launch, || device.synchronize())?;
     let profiled = measure::profile(device, effort, times.launches, &prepared.launch)?;
     Ok(Row {
-        case: case.name.to_owned(),
+        case: case.name(),
         size: case.size.clone(),
         variant: profiled.as_ref().map_or_else(|| way.to_string(), |found| found.variants.clone()),
         alternative: way.alternative,

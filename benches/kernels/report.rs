@@ -12,7 +12,7 @@ use serde_json::json;
 
 use crate::{
     comparison::{self, Comparison},
-    measure::Times,
+    measure::{Times, micros},
 };
 
 /// One measured case.
@@ -236,10 +236,6 @@ impl Report {
         }
         table
     }
-}
-
-fn micros(time: Duration) -> f64 {
-    time.as_secs_f64() * 1e6
 }
 
 fn line(adapter: &str, row: &Row) -> serde_json::Value {
