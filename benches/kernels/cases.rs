@@ -1,6 +1,7 @@
 //! What is measured by itself: kernels and sizes. Formulas that are also compared with unfused functions are in `formulas`,
 //! cases that are more than a product in `blocks`.
 
+use fuse_bench_results::results::Key;
 use fuse_gpu::{Device, Error, artifact::Function, fuse};
 
 use crate::{
@@ -78,6 +79,11 @@ impl Case {
         format!("{} {}", self.formula, dtype(self.f16))
     }
 
+    /// What tells it from others.
+    pub(crate) fn key(&self) -> Key<'_> {
+        Key { case: self.formula, dtype: dtype(self.f16), size: &self.size }
+    }
+
     /// A formula, launched by one function.
     fn of<L: Copy + 'static>(
         formula: Formula<L>,
@@ -131,6 +137,41 @@ impl Sizes {
             texts: &[[1, 128], [32, 128], [128, 128]],
         }
     }
+
+    /// Many sizes of what is plotted over sizes.
+    pub(crate) const fn sweep() -> Self {
+        Self {
+            pointwise: &[1 << 8, 1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20, 1 << 22, 1 << 24, 1 << 26],
+            squares: &[16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192],
+            rows: &[[4096, 64], [4096, 256], [4096, 1024], [4096, 4096], [4096, 16384]],
+            attention: &[[32, 128], [32, 256], [32, 512], [32, 1024], [32, 2048], [32, 4096], [32, 8192]],
+            ..Self::NONE
+        }
+    }
+
+    /// The same for software drivers.
+    pub(crate) const fn quick_sweep() -> Self {
+        Self {
+            pointwise: &[1 << 8, 1 << 12, 1 << 16, 1 << 20],
+            squares: &[16, 32, 64, 128],
+            rows: &[[64, 64], [64, 256], [64, 1024], [64, 4096]],
+            attention: &[[2, 16], [2, 32], [2, 64], [2, 128]],
+            ..Self::NONE
+        }
+    }
+
+    const NONE: Self = Self {
+        pointwise: &[],
+        squares: &[],
+        shapes: &[],
+        rows: &[],
+        sums: &[],
+        attention: &[],
+        gated: &[],
+        operands: &[],
+        normed: &[],
+        texts: &[],
+    };
 
     /// For software drivers.
     pub(crate) const fn quick() -> Self {

@@ -20,8 +20,11 @@ pub(crate) struct Formula<L> {
     /// Floating-point operations.
     pub(crate) flops: f64,
     /// Uploads the operands.
-    pub(crate) upload: Box<dyn Fn(&Device) -> Result<Uploaded<L>, Error>>,
+    pub(crate) upload: Upload<L>,
 }
+
+/// Uploads the operands of a formula.
+pub(crate) type Upload<L> = Box<dyn Fn(&Device) -> Result<Uploaded<L>, Error>>;
 
 /// Operands on a device: prepares launches of functions, each with a result of its own.
 pub(crate) type Uploaded<L> = Box<dyn Fn(L) -> Result<Prepared, Error>>;

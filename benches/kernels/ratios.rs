@@ -3,6 +3,7 @@
 //! The unfused function is the same text with a kernel per operation (`#[no_fuse]`): its kernels have the same families
 //! of schedules, and its intermediate tensors come from the same pool.
 
+use fuse_bench_results::results::Key;
 use fuse_gpu::{Device, Error, artifact::Function, fuse};
 
 use crate::{
@@ -47,13 +48,13 @@ fuse! {
     }
 }
 
-/// What the names of all pairs start with.
-pub(crate) const GROUP: &str = "fused/";
+/// What the names of all pairs start with, which tells them from cases.
+const GROUP: &str = "fused/";
 
 /// An expression at one size, as one function and as one whose operations are kernels of their own.
 pub(crate) struct Pair {
-    /// The formula, with its dtype.
-    pub(crate) name: String,
+    /// The formula, without its dtype.
+    pub(crate) formula: &'static str,
     /// The size: elements, or rows, columns and depth of the product.
     pub(crate) size: String,
     /// Elements of a pointwise chain, or the extent of a square product.
@@ -62,14 +63,24 @@ pub(crate) struct Pair {
     pub(crate) product: bool,
     /// Whether it needs 16-bit floats.
     pub(crate) f16: bool,
-    /// The ratio that a source document states for it.
-    pub(crate) source: Option<f64>,
     /// Fused and unfused.
     pub(crate) functions: [&'static Function; 2],
     /// Shapes of the operands.
     pub(crate) shapes: Vec<Vec<usize>>,
     /// Uploads operands, for both.
     pub(crate) prepare: PreparePair,
+}
+
+impl Pair {
+    /// The formula with its dtype, in the group of pairs.
+    pub(crate) fn name(&self) -> String {
+        format!("{GROUP}{} {}", self.formula, dtype(self.f16))
+    }
+
+    /// What tells it from others.
+    pub(crate) fn key(&self) -> Key<'_> {
+        Key { case: self.formula, dtype: dtype(self.f16), size: &self.size }
+    }
 }
 
 /// Uploads the operands of a pair: fused and unfused.
@@ -112,46 +123,21 @@ pub(crate) fn all(extents: &Extents) -> Vec<Pair> {
     pairs
 }
 
-/// What the source documents state for chains of any size, and for products of some: at 512 and 1024 the kernels that
-/// they describe gained nothing.
-mod sources {
-    pub(super) const RELU_PRODUCT: f64 = 1.87;
-    pub(super) const SCALED_SUM: f64 = 2.23;
-    pub(super) const RELU_SUM: f64 = 2.13;
-    pub(super) const SIGMOID_PRODUCT: f64 = 2.98;
-
-    pub(super) fn linear(n: usize) -> Option<f64> {
-        at(n, [3.30, 2.12, 1.01, 0.97])
-    }
-
-    pub(super) fn gelu_linear(n: usize) -> Option<f64> {
-        at(n, [3.02, 2.12, 0.76, 0.39])
-    }
-
-    fn at(n: usize, ratios: [f64; 4]) -> Option<f64> {
-        let index = [128, 256, 512, 1024].iter().position(|&size| size == n)?;
-        Some(ratios[index])
-    }
-}
-
 /// A formula, launched by a fused and an unfused function. Both write into tensors of their own, which must hold the same.
 fn pair<L: Copy + 'static>(
     formula: Formula<L>,
     [extent, rank]: [usize; 2],
-    source: Option<f64>,
     functions: [&'static Function; 2],
     launches: [L; 2],
 ) -> Pair {
     let Formula { name, f16, operands, upload, .. } = formula;
     let product = rank == 2;
     Pair {
-        name: format!("{GROUP}{name} {}", dtype(f16)),
+        formula: name,
         size: if product { extents([extent; 3]) } else { power_of_two(extent) },
         extent,
         product,
         f16,
-        // The documents measured f32.
-        source: source.filter(|_| !f16),
         functions,
         shapes: operands,
         prepare: Box::new(move |device| {
@@ -167,21 +153,18 @@ fn products<T: Real>(n: usize) -> [Pair; 3] {
         pair(
             formulas::relu_product::<T>(square),
             [n, 2],
-            Some(sources::RELU_PRODUCT),
             [relu_product::function::<T>(), relu_product_unfused::function::<T>()],
             [relu_product::launch_into, relu_product_unfused::launch_into],
         ),
         pair(
             formulas::linear::<T>(square),
             [n, 2],
-            sources::linear(n),
             [linear::function::<T>(), linear_unfused::function::<T>()],
             [linear::launch_into, linear_unfused::launch_into],
         ),
         pair(
             formulas::gelu_linear::<T>(square),
             [n, 2],
-            sources::gelu_linear(n),
             [gelu_linear::function::<T>(), gelu_linear_unfused::function::<T>()],
             [gelu_linear::launch_into, gelu_linear_unfused::launch_into],
         ),
@@ -193,21 +176,18 @@ fn pointwise<T: Real>(n: usize) -> [Pair; 3] {
         pair(
             formulas::scaled_sum::<T>(n),
             [n, 1],
-            Some(sources::SCALED_SUM),
             [scaled_sum::function::<T>(), scaled_sum_unfused::function::<T>()],
             [scaled_sum::launch_into, scaled_sum_unfused::launch_into],
         ),
         pair(
             formulas::relu_sum::<T>(n),
             [n, 1],
-            Some(sources::RELU_SUM),
             [relu_sum::function::<T>(), relu_sum_unfused::function::<T>()],
             [relu_sum::launch_into, relu_sum_unfused::launch_into],
         ),
         pair(
             formulas::sigmoid_product::<T>(n),
             [n, 1],
-            Some(sources::SIGMOID_PRODUCT),
             [sigmoid_product::function::<T>(), sigmoid_product_unfused::function::<T>()],
             [sigmoid_product::launch_into, sigmoid_product_unfused::launch_into],
         ),
