@@ -80,6 +80,14 @@ fn a_batch_takes_about_the_intended_time() {
 }
 
 #[test]
+fn variants_that_repeat_are_said_once() {
+    use measure::joined;
+    assert_eq!(joined(&["a", "b", "a", "b", "a", "b"]), "3 × (a + b)");
+    assert_eq!(joined(&["a", "b", "a"]), "a + b + a");
+    assert_eq!((joined(&["a"]), joined(&[])), ("a".to_owned(), String::new()));
+}
+
+#[test]
 fn plans_move_what_their_kernels_read_and_write() {
     let device = Device::blocking().unwrap();
     let (m, k, n) = (16, 32, 64);

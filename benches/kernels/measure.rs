@@ -29,7 +29,8 @@ impl Effort {
 
 /// Microseconds.
 pub(crate) fn micros(time: Duration) -> f64 {
-    time.as_secs_f64() * 1e6
+    // In whole nanoseconds, as clocks count.
+    time.as_nanos() as f64 / 1e3
 }
 
 /// The time of one launch, over batches.
@@ -134,5 +135,16 @@ pub(crate) fn profile(
     let (outcome, profile) = device.profile(&launch)?;
     outcome?;
     let variants = profile.entries.iter().filter(|entry| entry.pass == 0).map(|entry| entry.variant);
-    Ok(Some(Profiled { variants: variants.collect::<Vec<_>>().join(" + "), time: Times::of(times, launches).median }))
+    Ok(Some(Profiled { variants: joined(&variants.collect::<Vec<_>>()), time: Times::of(times, launches).median }))
+}
+
+/// `a + b`; what repeats is said once, as `3 × (a + b)`.
+pub(crate) fn joined(variants: &[&str]) -> String {
+    let count = variants.len();
+    let repeats =
+        |period: usize| count.is_multiple_of(period) && variants.chunks(period).all(|c| *c == variants[..period]);
+    match (1..count).find(|&period| repeats(period)) {
+        Some(period) => format!("{} × ({})", count / period, variants[..period].join(" + ")),
+        None => variants.join(" + "),
+    }
 }
