@@ -299,9 +299,9 @@ def run(options):
             with limit(min(options.case_limit, left())):
                 case, meant, (median, least, most, count), per = call()
             lines.add(
-                "time", way=way, **name, variant=meant, picked=True, median_us=median / per, min_us=least / per,
-                max_us=most / per, batches=meter.batches, launches_per_batch=count * per, flops=float(case.flops),
-                bytes=float(case.bytes),
+                "time", way=way, **name, variant=meant, picked=True, median_us=round(median / per, 3),
+                min_us=round(least / per, 3), max_us=round(most / per, 3), batches=meter.batches, launches_per_batch=count * per,
+                flops=float(case.flops), bytes=float(case.bytes),
             )
         except Exception as error:  # Whatever a rival's kernel does must not end the run.
             reason = f"{type(error).__name__}: {error}".replace("\n", " ")[:200]

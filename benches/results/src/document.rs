@@ -62,7 +62,8 @@ pub fn generate(root: &Path) -> anyhow::Result<BTreeMap<PathBuf, String>> {
     let path = root.join(DOCUMENT);
     let text = fs::read_to_string(&path).with_context(|| format!("file `{}`", path.display()))?;
     let mut files = BTreeMap::new();
-    for (stem, results) in &stored {
+    // Plots that the document does not show are not kept.
+    for (stem, results) in stored.iter().filter(|(stem, _)| text.contains(&format!("{BEGIN}{stem} {FIGURES} -->"))) {
         let figures = figures::all(results, &bars).map_err(|error| anyhow::anyhow!("plots of {stem}: {error}"))?;
         for figure in figures {
             // A last line without an end is one that editors and git would change.

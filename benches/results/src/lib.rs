@@ -5,10 +5,13 @@
 //! `tables` and `figures` show them, `plot` draws, and `document` puts both into `docs/performance.md`. Nothing here measures.
 
 pub mod bars;
+#[cfg(feature = "plots")]
 pub mod document;
+#[cfg(feature = "plots")]
 pub mod figures;
 pub mod line;
 pub mod machine;
+#[cfg(feature = "plots")]
 pub mod plot;
 pub mod results;
 pub mod roofline;

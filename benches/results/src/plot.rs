@@ -107,18 +107,19 @@ pub fn chart(chart: &Chart<'_>) -> Result<String, Box<dyn Error>> {
             plane.draw_series(LineSeries::new(points, BLACK))?;
         }
         for (index, ((series, points), color)) in (0..).zip(series.iter().zip(COLORS.into_iter().cycle())) {
-            // Colors repeat after six: the second time, points are open.
-            let (style, again) = (color.stroke_width(2), index / COLORS.len() % 2 == 1);
-            let dot = if again { style } else { color.filled() };
+            // Colors repeat after six: each time points are larger, and every other time open.
+            let round = index / COLORS.len() as i32;
+            let (style, radius) = (color.stroke_width(2), 3 + round);
+            let dot = if round % 2 == 1 { style } else { color.filled() };
             if series.joined {
                 plane.draw_series(LineSeries::new(points.iter().copied(), style))?;
             }
-            plane.draw_series(points.iter().map(|&point| Circle::new(point, 3 + i32::from(again), dot)))?;
-            let middle = 56 + LEGEND_LINE * index as i32;
+            plane.draw_series(points.iter().map(|&point| Circle::new(point, radius, dot)))?;
+            let middle = 56 + LEGEND_LINE * index;
             if series.joined {
                 legend.draw(&PathElement::new([(8, middle), (28, middle)], style))?;
             }
-            legend.draw(&Circle::new((18, middle), 3 + i32::from(again), dot))?;
+            legend.draw(&Circle::new((18, middle), radius, dot))?;
             let text = TextStyle::from((FONT, 13)).pos(Pos::new(HPos::Left, VPos::Center));
             legend.draw(&Text::new(series.label.as_str(), (36, middle), text))?;
         }

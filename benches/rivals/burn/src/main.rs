@@ -1,18 +1,22 @@
 //! Times of Burn on the cases of `benches/bars.toml`, as JSON lines of the benchmark's form (`fuse_bench_results::line`).
 //!
-//! A case that Burn cannot do, or that takes too long, is left out with the reason: autotuning of one shape has taken up to 22
-//! seconds, and some kernels panic.
+//! Autotuning of one shape has taken up to 22 seconds, some kernels panic, and some crash their driver. So a second process
+//! measures, and this one hands its lines on: when a case takes too long or ends that process, it is left out with the reason, and
+//! another process goes on with the next.
 
 mod cases;
 mod measure;
 
 use std::{
     fs::File,
-    io::Write,
+    io::{BufRead, BufReader, Write},
     panic::{AssertUnwindSafe, catch_unwind},
     path::PathBuf,
-    process::ExitCode,
-    sync::{Arc, Mutex, PoisonError},
+    process::{Child, Command, ExitCode, Stdio},
+    sync::{
+        Arc, Mutex, PoisonError,
+        mpsc::{Receiver, RecvTimeoutError, channel},
+    },
     time::{Duration, Instant},
 };
 
@@ -48,9 +52,12 @@ struct Options {
     /// Start no case after this many seconds
     #[arg(long, default_value_t = 200)]
     limit: u64,
-    /// End, with what was measured so far, when one case takes longer than this many seconds
+    /// Leave out a case that takes longer than this many seconds
     #[arg(long, default_value_t = 60)]
     case_limit: u64,
+    /// Measure in this process, from the case of this number on
+    #[arg(long, hide = true)]
+    from: Option<usize>,
 }
 
 /// A case by its own strings.
@@ -66,26 +73,20 @@ impl Case {
         Key { case: &self.name, dtype: &self.dtype, size: &self.size }
     }
 
-    fn left_out(&self, reason: &str) -> Line {
+    fn left_out(&self, reason: &str) -> anyhow::Result<String> {
         let [case, dtype, size] = [&self.name, &self.dtype, &self.size].map(String::clone);
-        Line::LeftOut(LeftOut { way: BURN.to_owned(), case, dtype, size, reason: reason.to_owned() })
-    }
-}
-
-/// Where lines go; shared with the thread that watches the time.
-#[derive(Clone)]
-struct Output(Arc<Mutex<Box<dyn Write + Send>>>);
-
-impl Output {
-    fn add(&self, line: &Line) -> anyhow::Result<()> {
-        let mut output = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        writeln!(output, "{}", serde_json::to_string(line)?)?;
-        Ok(output.flush()?)
+        let reason = reason.chars().take(200).collect();
+        Ok(serde_json::to_string(&Line::LeftOut(LeftOut { way: BURN.to_owned(), case, dtype, size, reason }))?)
     }
 }
 
 fn main() -> ExitCode {
-    match run(&Options::parse()) {
+    let options = Options::parse();
+    let outcome = match options.from {
+        Some(first) => measure(&options, first),
+        None => supervise(&options),
+    };
+    match outcome {
         // Burn's threads need not be waited for.
         Ok(()) => std::process::exit(0),
         Err(error) => {
@@ -95,34 +96,95 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(options: &Options) -> anyhow::Result<()> {
+/// Has processes measure all cases, and hands on what they say.
+fn supervise(options: &Options) -> anyhow::Result<()> {
     let start = Instant::now();
     let cases = wanted(options)?;
-    let output: Box<dyn Write + Send> = match &options.json {
+    let mut output: Box<dyn Write> = match &options.json {
         Some(path) => Box::new(File::create(path).with_context(|| format!("cannot write `{}`", path.display()))?),
         None => Box::new(std::io::stdout()),
     };
-    let output = Output(Arc::new(Mutex::new(output)));
-    let opened = open(&output)?;
+    let mut add = |line: &str| -> anyhow::Result<()> {
+        writeln!(output, "{line}")?;
+        Ok(output.flush()?)
+    };
+    let (limit, case_limit) = (Duration::from_secs(options.limit), Duration::from_secs(options.case_limit));
+    let (mut next, mut opened) = (0, false);
+    while next < cases.len() {
+        if start.elapsed() > limit {
+            for case in &cases[next..] {
+                add(&case.left_out("not started within the time limit")?)?;
+            }
+            break;
+        }
+        let (mut child, lines) = spawn(options, next)?;
+        let reason = loop {
+            match lines.recv_timeout(case_limit.min(limit.saturating_sub(start.elapsed()))) {
+                // Each process opens the device; one line about that is enough.
+                Ok(line) if line.contains("\"kind\":\"run\"") => {
+                    if !opened {
+                        add(&line)?;
+                    }
+                    opened = true;
+                }
+                Ok(line) => {
+                    add(&line)?;
+                    eprintln!("{} {} {}", cases[next].name, cases[next].dtype, cases[next].size);
+                    next += 1;
+                }
+                Err(RecvTimeoutError::Timeout) => {
+                    child.kill()?;
+                    break "took longer than its time".to_owned();
+                }
+                Err(RecvTimeoutError::Disconnected) => break "its process ended".to_owned(),
+            }
+        };
+        let status = child.wait()?;
+        anyhow::ensure!(opened, "burn opened no device ({status})");
+        if let Some(case) = cases.get(next) {
+            add(&case.left_out(&format!("{reason} ({status})"))?)?;
+            next += 1;
+        }
+    }
+    Ok(())
+}
+
+/// A process that measures the cases from `first` on, and its lines.
+fn spawn(options: &Options, first: usize) -> anyhow::Result<(Child, Receiver<String>)> {
+    let mut command = Command::new(std::env::current_exe()?);
+    command.arg("--from").arg(first.to_string()).args(options.quick.then_some("--quick"));
+    for filter in &options.filter {
+        command.arg("--filter").arg(filter);
+    }
+    let mut child = command.stdout(Stdio::piped()).spawn()?;
+    let stdout = child.stdout.take().context("the process has no output")?;
+    let (sender, lines) = channel();
+    std::thread::spawn(move || {
+        // Lines end when the process does; what it had not finished to write is no result.
+        for line in BufReader::new(stdout).lines().map_while(Result::ok) {
+            if sender.send(line).is_err() {
+                break;
+            }
+        }
+    });
+    Ok((child, lines))
+}
+
+/// Measures the cases from `first` on, and prints a line for each.
+fn measure(options: &Options, first: usize) -> anyhow::Result<()> {
+    let opened = open()?;
     let effort = match options.quick {
         false => Effort { batches: 9, warm_up: Duration::from_millis(300), batch_time: Duration::from_millis(60) },
         true => Effort { batches: 3, warm_up: Duration::from_millis(20), batch_time: Duration::from_millis(10) },
     };
     let panicked = keep_messages();
-    for (index, case) in cases.iter().enumerate() {
-        if start.elapsed() > Duration::from_secs(options.limit) {
-            output.add(&case.left_out("not started within the time limit"))?;
-            continue;
-        }
-        let watched = watch(options.case_limit, output.clone(), cases[index..].to_vec());
+    for case in wanted(options)?.iter().skip(first) {
         let line = match catch_unwind(AssertUnwindSafe(|| cases::run(&opened, effort, case.key()))) {
-            Ok(Ok(measured)) => time(case, effort, &measured),
-            Ok(Err(error)) => case.left_out(&format!("{error:#}")),
-            Err(_) => case.left_out(&format!("panicked: {}", take(&panicked))),
+            Ok(Ok(measured)) => serde_json::to_string(&time(case, effort, &measured))?,
+            Ok(Err(error)) => case.left_out(&format!("{error:#}"))?,
+            Err(_) => case.left_out(&format!("panicked: {}", take(&panicked)))?,
         };
-        drop(watched);
-        output.add(&line)?;
-        eprintln!("{} {} {}", case.name, case.dtype, case.size);
+        println!("{line}");
         // After a panic, the device may be in any state; the next case says so itself.
         let _ = catch_unwind(AssertUnwindSafe(|| {
             opened.wait();
@@ -159,14 +221,14 @@ fn small(size: &str) -> String {
     extents.collect::<Vec<_>>().join("x")
 }
 
-fn open(output: &Output) -> anyhow::Result<Opened> {
+fn open() -> anyhow::Result<Opened> {
     let device = Device::wgpu(DeviceKind::DefaultDevice);
     let dispatch = device.as_dispatch();
     let adapter = dispatch.identity().map_or_else(|| "unknown".to_owned(), |identity| identity.name.clone());
     #[allow(irrefutable_let_patterns, reason = "with one backend compiled in there is no other device")]
     let DispatchDevice::Cube(cube) = dispatch else { anyhow::bail!("burn opened a device without shaders") };
     let client = GlobalFusionClient::<burn_cubecl::fusion::FusionCubeRuntime>::load(cube);
-    output.add(&Line::Run(Run {
+    let run = Line::Run(Run {
         program: BURN.to_owned(),
         version: VERSION.to_owned(),
         adapter,
@@ -174,7 +236,8 @@ fn open(output: &Output) -> anyhow::Result<Opened> {
         host: machine::host(),
         date: machine::today(),
         commit: machine::commit(),
-    }))?;
+    });
+    println!("{}", serde_json::to_string(&run)?);
     Ok(Opened { client, device })
 }
 
@@ -200,25 +263,6 @@ fn time(case: &Case, effort: Effort, measured: &cases::Measured) -> Line {
         of_roof: None,
         error_over_bound: None,
     })
-}
-
-/// Ends the process unless what it returns is dropped within `seconds`; the cases that are left are noted before.
-fn watch(seconds: u64, output: Output, left: Vec<Case>) -> std::sync::mpsc::Sender<()> {
-    let (done, finished) = std::sync::mpsc::channel::<()>();
-    std::thread::spawn(move || {
-        use std::sync::mpsc::RecvTimeoutError::Timeout;
-        if finished.recv_timeout(Duration::from_secs(seconds)) == Err(Timeout) {
-            for (index, case) in left.iter().enumerate() {
-                let reason = match index {
-                    0 => format!("took longer than {seconds} s"),
-                    _ => format!("not started: `{} {}` took longer than {seconds} s", left[0].name, left[0].size),
-                };
-                let _ = output.add(&case.left_out(&reason));
-            }
-            std::process::exit(0);
-        }
-    });
-    done
 }
 
 /// Keeps the message of the first panic of a case: those after it follow from it.

@@ -67,7 +67,7 @@ impl Opened {
             }
         }
         let mut times: Vec<f64> =
-            (0..effort.batches).map(|_| self.batch(iterations, &compute).as_secs_f64() * 1e6).collect();
+            (0..effort.batches).map(|_| self.batch(iterations, &compute).as_nanos() as f64 / 1e3).collect();
         times.sort_by(f64::total_cmp);
         Times { median: times[times.len() / 2], min: times[0], max: times[times.len() - 1], iterations }
     }
