@@ -71,7 +71,7 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
         }
     }
     for path in document::write(root()).map_err(chain)? {
-        println!("wrote {path}");
+        println!("changed: {path}");
     }
     Ok(())
 }
