@@ -159,7 +159,12 @@ impl Report {
 fn shown(line: &Line) -> Option<String> {
     Some(match line {
         Line::Run(_) => return None,
-        Line::Roof(roof) => format!("{roof:?}"),
+        Line::Roof(roof) => format!(
+            "by hand: copy {:.0} GB/s, f32 {:.3} TFLOP/s, matrices of f16 {:.1} TFLOP/s",
+            roof.copy_gb_per_s,
+            roof.f32_tflops,
+            roof.matrices_tflops.unwrap_or_default()
+        ),
         Line::Time(time) => {
             let Time { size, median_us, min_us, max_us, variant, .. } = time;
             let variant = variant.as_deref().unwrap_or_default();
