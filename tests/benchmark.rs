@@ -1,10 +1,13 @@
 //! The parts of `benches/kernels` in which a mistake would show only as a wrong number. That benchmark has a `main` of its
 //! own, so its modules are tested from here.
 
-use std::time::Duration;
+use std::{path::Path, time::Duration};
 
+use fuse_bench_results::document;
 use fuse_gpu::{Device, Explanation, artifact::Function, fuse};
 
+#[path = "../benches/kernels/by_hand_texts.rs"]
+mod by_hand_texts;
 #[path = "../benches/kernels/floor.rs"]
 mod floor;
 #[path = "../benches/kernels/interleave.rs"]
@@ -12,13 +15,10 @@ mod interleave;
 #[path = "../benches/kernels/measure.rs"]
 #[allow(dead_code, reason = "kernels are measured by the benchmark")]
 mod measure;
-#[path = "../benches/kernels/plot.rs"]
-mod plot;
 
 use floor::{Bound, Moved, Rates};
 use interleave::{Ratio, interleave};
 use measure::{Effort, calibrate};
-use plot::{Bar, Series};
 
 fuse! {
     fn linear(x: f32[M, K], w: f32[K, N], b: f32[N]) -> f32[M, N] {
@@ -80,6 +80,14 @@ fn a_batch_takes_about_the_intended_time() {
 }
 
 #[test]
+fn variants_that_repeat_are_said_once() {
+    use measure::joined;
+    assert_eq!(joined(&["a", "b", "a", "b", "a", "b"]), "3 × (a + b)");
+    assert_eq!(joined(&["a", "b", "a"]), "a + b + a");
+    assert_eq!((joined(&["a"]), joined(&[])), ("a".to_owned(), String::new()));
+}
+
+#[test]
 fn plans_move_what_their_kernels_read_and_write() {
     let device = Device::blocking().unwrap();
     let (m, k, n) = (16, 32, 64);
@@ -113,39 +121,42 @@ fn floors_are_bytes_over_bandwidth_and_dispatches() {
     assert!(Rates { bandwidth: 0.0, dispatch: micros(0) }.floor(Moved { bytes: 8, dispatches: 1 }).bytes > micros(0));
 }
 
-fn series(label: &str, points: &[(f64, f64)]) -> Series {
-    Series { label: label.to_owned(), points: points.to_owned() }
+/// What software adapters cannot run is at least sound for every driver.
+#[test]
+fn texts_by_hand_are_valid() {
+    use by_hand_texts::{COPY, HALVES, factors, floats, matrices};
+    for text in [COPY.to_owned(), floats(8).wgsl, matrices(16, 4).wgsl, matrices(8, 4).wgsl] {
+        let module = naga::front::wgsl::parse_str(&text).unwrap_or_else(|error| panic!("{error:?}\n{text}"));
+        let mut validator =
+            naga::valid::Validator::new(naga::valid::ValidationFlags::all(), naga::valid::Capabilities::all());
+        let info = validator.validate(&module).unwrap_or_else(|error| panic!("{error:?}\n{text}"));
+        let options = naga::back::spv::Options { lang_version: (1, 6), ..Default::default() };
+        naga::back::spv::write_vec(&module, &info, &options, None).unwrap_or_else(|e| panic!("{e:?}\n{text}"));
+    }
+    // Two by four matrices in each of four subgroups, four steps an iteration.
+    let kernel = matrices(16, 4);
+    assert_eq!(kernel.flops, (4 * 8 * 4 * 4 * 2 * 16 * 16 * 16) as f64);
+    assert_eq!((kernel.values, kernel.expected), (4 * 8 * 256, 1.0));
+    assert_eq!(factors(16), 6 * 256);
+    let (scale, offset) = (HALVES[0], HALVES[4]);
+    assert_eq!((0..64).fold(11.75, |x: f32, _| x * scale + offset), 1.0, "what every value must come to");
+    assert_eq!(floats(8).flops, (128 * 8 * 8 * 8 * 4 * 2) as f64);
+}
+
+/// Of each dtype and each kind of bar there is a case, and each case is one that rivals can be asked for.
+#[test]
+fn bars_name_cases_once() {
+    let bars = fuse_bench_results::bars::Bars::load().unwrap();
+    let cases = bars.cases();
+    assert!(cases.iter().any(|key| key.dtype == "f16") && cases.iter().any(|key| key.dtype == "f32"));
+    for (index, key) in cases.iter().enumerate() {
+        assert!(!cases[..index].contains(key), "{key:?} twice");
+        assert!(!key.size.is_empty() && !key.size.contains(' '), "{key:?}");
+    }
 }
 
 #[test]
-fn plots_need_no_data() {
-    let cases: [&[Series]; 4] = [
-        &[],
-        &[series("none", &[])],
-        &[series("one", &[(10.0, 2.0)])],
-        &[series("bad", &[(f64::NEG_INFINITY, 1.0), (4.0, f64::NAN), (4.0, f64::INFINITY)])],
-    ];
-    for series in cases {
-        let svg = plot::sweep("title", "sizes", series).unwrap();
-        assert!(svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>"), "{series:?}: {svg}");
-        assert!(!svg.contains("NaN") && !svg.contains("inf"), "{series:?}: {svg}");
-    }
-    let bar = |value| Bar { label: "a < b".to_owned(), value, reference: 2.0 };
-    for bars in [vec![], vec![bar(0.0)], vec![bar(f64::NAN)], vec![bar(3.0); 40]] {
-        let svg = plot::bars("title", &bars).unwrap();
-        assert!(svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>"), "{bars:?}: {svg}");
-        assert!(!svg.contains("a < b"), "text must be escaped: {svg}");
-    }
-}
-
-#[test]
-fn a_plot_shows_every_series_and_bar() {
-    let svg = plot::sweep("title", "sizes", &[series("up", &[(4.0, 1.0), (5.0, 2.0)]), series("down", &[(4.0, 3.0)])]);
-    let svg = svg.unwrap();
-    for text in ["up", "down", "2^4", "2^5", "sizes", "title"] {
-        assert!(svg.contains(text), "no `{text}` in {svg}");
-    }
-    let bars = [Bar { label: "relu(a + b)".to_owned(), value: 2.5, reference: 2.13 }];
-    let svg = plot::bars("title", &bars).unwrap();
-    assert!(svg.contains("relu(a + b)") && svg.contains("2.50"), "{svg}");
+fn the_document_says_what_the_stored_results_say() {
+    let differences = document::differences(Path::new(env!("CARGO_MANIFEST_DIR"))).unwrap();
+    assert!(differences.is_empty(), "run `cargo xtask report`: {differences:?} differ from docs/results");
 }

@@ -3,9 +3,10 @@
 use fuse_gpu::{Device, Error, Tensor, Tensor1, Tensor2, Tensor3, artifact::Function, fuse};
 
 use crate::{
-    cases::{A, B, C, Case, D, Prepare, Sizes, prepared, upload},
-    data::{Real, gelu},
+    cases::{Case, Prepare, Sizes},
+    data::{A, B, C, D, Real, gelu},
     encoder,
+    formulas::{Prepared, prepared, upload},
 };
 
 fuse! {
@@ -49,36 +50,31 @@ fuse! {
 
 /// The cases at the sizes of a run.
 pub(crate) fn all(sizes: &Sizes) -> Vec<Case> {
+    type H = fuse_gpu::f16;
     let mut cases = vec![];
-    for &n in sizes.rows {
-        cases.extend([softmax::<f32>(n, "softmax f32"), softmax::<fuse_gpu::f16>(n, "softmax f16")]);
-        cases.extend([norm::<f32>(n, "gelu(layer_norm) f32"), norm::<fuse_gpu::f16>(n, "gelu(layer_norm) f16")]);
+    for &shape in sizes.rows {
+        cases.extend([softmax::<f32>(shape), softmax::<H>(shape), norm::<f32>(shape), norm::<H>(shape)]);
+    }
+    for &n in sizes.sums {
         cases.extend([columns(n), whole(n * n)]);
     }
     for &[heads, length] in sizes.attention {
-        for masked in [false, true] {
-            let name = |dtype| match (dtype, masked) {
-                (32, false) => "attention f32",
-                (32, true) => "causal attention f32",
-                (_, false) => "attention f16",
-                (_, true) => "causal attention f16",
-            };
-            cases.push(attention_case::<f32>([heads, length, length], masked, name(32)));
-            cases.push(attention_case::<fuse_gpu::f16>([heads, length, length], masked, name(16)));
-        }
-        cases.push(attention_case::<f32>([heads, 1, 8 * length], false, "attention, one query f32"));
+        let shape = [heads, length, length];
+        cases.extend([attention_case::<f32>(shape, "attention"), attention_case::<H>(shape, "attention")]);
+        cases.extend([attention_case::<f32>(shape, CAUSAL), attention_case::<H>(shape, CAUSAL)]);
+        cases.push(attention_case::<f32>([heads, 1, 8 * length], "attention, one query"));
     }
     cases.extend(sizes.gated.iter().map(|&shape| gated(shape)));
     cases.extend(sizes.operands.iter().map(|&shape| normed_operand(shape)));
     cases.extend(sizes.normed.iter().map(|&shape| normed(shape)));
-    cases.extend(sizes.texts.iter().flat_map(|&texts| {
-        [layers::<f32>(texts, "MiniLM, 6 layers f32"), layers::<fuse_gpu::f16>(texts, "MiniLM, 6 layers f16")]
-    }));
+    cases.extend(sizes.texts.iter().flat_map(|&texts| [layers::<f32>(texts), layers::<H>(texts)]));
     cases
 }
 
+const CAUSAL: &str = "causal attention";
+
 fn case<T: Real>(
-    name: &'static str,
+    formula: &'static str,
     size: String,
     work: [f64; 2],
     function: fn() -> &'static Function,
@@ -86,7 +82,7 @@ fn case<T: Real>(
 ) -> Case {
     let [flops, elements] = work;
     Case {
-        name,
+        formula,
         size,
         f16: T::DTYPE.bytes() == 2,
         flops,
@@ -97,11 +93,17 @@ fn case<T: Real>(
     }
 }
 
-fn softmax<T: Real>(n: usize, name: &'static str) -> Case {
-    case::<T>(name, format!("{n}x{n}"), [0.0, (2 * n * n) as f64], || row_softmax::function::<T>(), {
+/// Floating-point operations and elements moved of rows that take `operations` per element.
+fn row_work([m, n]: [usize; 2], operations: usize) -> [f64; 2] {
+    [(operations * m * n) as f64, (2 * m * n) as f64]
+}
+
+fn softmax<T: Real>([m, n]: [usize; 2]) -> Case {
+    // Maximum, difference, exponential, sum, quotient.
+    case::<T>("softmax", format!("{m}x{n}"), row_work([m, n], 5), || row_softmax::function::<T>(), {
         Box::new(move |device| {
-            let x = upload::<T, 2>(device, A, [n, n])?;
-            let output = Tensor2::<T>::zeros(device, [n, n])?;
+            let x = upload::<T, 2>(device, A, [m, n])?;
+            let output = Tensor2::<T>::zeros(device, [m, n])?;
             let expected = move |i: usize| {
                 let row = i / n * n;
                 A.at(i).exp() / (row..row + n).map(|j| A.at(j).exp()).sum::<f64>()
@@ -118,12 +120,13 @@ fn moments(values: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
     (mean, (values.map(|x| (x - mean) * (x - mean)).sum::<f64>() / count + 1e-5).sqrt().recip())
 }
 
-fn norm<T: Real>(n: usize, name: &'static str) -> Case {
-    case::<T>(name, format!("{n}x{n}"), [0.0, (2 * n * n) as f64], || norm_gelu::function::<T>(), {
+fn norm<T: Real>([m, n]: [usize; 2]) -> Case {
+    // Sum, difference, square, sum, three steps to the normalized value, gelu.
+    case::<T>("gelu(layer_norm)", format!("{m}x{n}"), row_work([m, n], 8), || norm_gelu::function::<T>(), {
         Box::new(move |device| {
-            let x = upload::<T, 2>(device, A, [n, n])?;
+            let x = upload::<T, 2>(device, A, [m, n])?;
             let (gamma, beta) = (upload::<T, 1>(device, B, [n])?, upload::<T, 1>(device, C, [n])?);
-            let output = Tensor2::<T>::zeros(device, [n, n])?;
+            let output = Tensor2::<T>::zeros(device, [m, n])?;
             let expected = move |i: usize| {
                 let row = i / n * n;
                 let (mean, scale) = moments((row..row + n).map(|j| A.at(j)));
@@ -135,7 +138,7 @@ fn norm<T: Real>(n: usize, name: &'static str) -> Case {
 }
 
 fn columns(n: usize) -> Case {
-    case::<f32>("sum over rows f32", format!("{n}x{n}"), [0.0, (n * n) as f64], || &column_sum::FUNCTION, {
+    case::<f32>("sum over rows", format!("{n}x{n}"), [(n * n) as f64; 2], || &column_sum::FUNCTION, {
         Box::new(move |device| {
             let x = upload::<f32, 2>(device, A, [n, n])?;
             let expected = move |i: usize| (0..n).map(|row| A.at(row * n + i)).sum();
@@ -146,7 +149,7 @@ fn columns(n: usize) -> Case {
 }
 
 fn whole(n: usize) -> Case {
-    case::<f32>("sum of all f32", format!("{n}"), [0.0, n as f64], || &total::FUNCTION, {
+    case::<f32>("sum of all", format!("{n}"), [n as f64; 2], || &total::FUNCTION, {
         Box::new(move |device| {
             let x = upload::<f32, 1>(device, A, [n])?;
             let expected = move |_: usize| (0..n).map(|i| A.at(i)).sum();
@@ -156,13 +159,14 @@ fn whole(n: usize) -> Case {
     })
 }
 
-fn attention_case<T: Real>([heads, queries, keys]: [usize; 3], masked: bool, name: &'static str) -> Case {
+fn attention_case<T: Real>([heads, queries, keys]: [usize; 3], formula: &'static str) -> Case {
+    let masked = formula == CAUSAL;
     const HEAD: usize = 64;
     let flops = 4.0 * (heads * queries * keys * HEAD) as f64 * if masked { 0.5 } else { 1.0 };
     let elements = (2 * heads * (queries + keys) * HEAD) as f64;
     let function: fn() -> &'static Function =
         if masked { || causal::function::<T>() } else { || attention::function::<T>() };
-    case::<T>(name, format!("{heads}x{queries}x{keys}x{HEAD}"), [flops, elements], function, {
+    case::<T>(formula, format!("{heads}x{queries}x{keys}x{HEAD}"), [flops, elements], function, {
         Box::new(move |device| {
             let q = upload::<T, 3>(device, A, [heads, queries, HEAD])?;
             let (k, v) =
@@ -193,7 +197,7 @@ fn attention_case<T: Real>([heads, queries, keys]: [usize; 3], masked: bool, nam
 
 fn gated([m, n, k]: [usize; 3]) -> Case {
     let work = [4.0 * (m * n * k) as f64, (m * k + 2 * k * n + m * n) as f64];
-    case::<f32>("silu(x·g) * (x·u) f32", format!("{m}x{n}x{k}"), work, || &gate_up::FUNCTION, {
+    case::<f32>("silu(x·g) * (x·u)", format!("{m}x{n}x{k}"), work, || &gate_up::FUNCTION, {
         Box::new(move |device| {
             let x = upload::<f32, 2>(device, A, [m, k])?;
             let (g, u) = (upload::<f32, 2>(device, B, [k, n])?, upload::<f32, 2>(device, C, [k, n])?);
@@ -212,7 +216,7 @@ fn gated([m, n, k]: [usize; 3]) -> Case {
 fn normed([m, k]: [usize; 2]) -> Case {
     const N: usize = 384;
     let work = [2.0 * (m * N * k) as f64, (m * k + k * N + 2 * m * N) as f64];
-    case::<f32>("layer_norm(x·w + r) f32", format!("{m}x{N}x{k}"), work, || &product_norm::FUNCTION, {
+    case::<f32>("layer_norm(x·w + r)", format!("{m}x{N}x{k}"), work, || &product_norm::FUNCTION, {
         Box::new(move |device| {
             let (x, w) = (upload::<f32, 2>(device, A, [m, k])?, upload::<f32, 2>(device, B, [k, N])?);
             let r = upload::<f32, 2>(device, C, [m, N])?;
@@ -232,7 +236,7 @@ fn normed([m, k]: [usize; 2]) -> Case {
 
 fn normed_operand([m, n, k]: [usize; 3]) -> Case {
     let work = [2.0 * (m * n * k) as f64, (m * k + k * n + m * n) as f64];
-    case::<f32>("rms_norm(x)·w f32", format!("{m}x{n}x{k}"), work, || &norm_product::FUNCTION, {
+    case::<f32>("rms_norm(x)·w", format!("{m}x{n}x{k}"), work, || &norm_product::FUNCTION, {
         Box::new(move |device| {
             let (x, w) = (upload::<f32, 2>(device, A, [m, k])?, upload::<f32, 2>(device, B, [k, n])?);
             let gamma = upload::<f32, 1>(device, C, [k])?;
@@ -301,25 +305,26 @@ impl<T: Real> Layer<T> {
 
 /// Six encoder layers of all-MiniLM-L6-v2 over a batch of padded texts. Only that results are numbers is checked here:
 /// `tests/minilm.rs` compares them.
-fn layers<T: Real>([texts, length]: [usize; 2], name: &'static str) -> Case {
+fn layers<T: Real>([texts, length]: [usize; 2]) -> Case {
     let (width, hidden, tokens) = (encoder::WIDTH, encoder::HIDDEN, texts * length);
     let per_token = 2 * (4 * width * width + 2 * width * hidden) + 4 * length * width;
     let work = [6.0 * (tokens * per_token) as f64, 0.0];
-    let mut case = case::<T>(name, format!("{texts}x{length}"), work, || encoder::encoder_layer::function::<T>(), {
-        Box::new(move |device| {
-            let layer = Layer::<T>::new(device)?;
-            let h = upload::<T, 3>(device, A, [texts, length, width])?;
-            let lengths = Tensor1::from_vec(device, vec![length as i32; texts], [texts])?;
-            let run =
-                std::rc::Rc::new(move || (1..6).try_fold(layer.run(&h, &lengths)?, |h, _| layer.run(&h, &lengths)));
-            let again = run.clone();
-            let error = move || {
-                let values = again()?.to_vec_blocking()?;
-                Ok(if values.iter().all(|&x| Into::<f64>::into(x).is_finite()) { 0.0 } else { f64::NAN })
-            };
-            Ok(crate::cases::Prepared { launch: Box::new(move || run().map(drop)), error: Box::new(error) })
-        })
-    });
+    let mut case =
+        case::<T>("MiniLM, 6 layers", format!("{texts}x{length}"), work, || encoder::encoder_layer::function::<T>(), {
+            Box::new(move |device| {
+                let layer = Layer::<T>::new(device)?;
+                let h = upload::<T, 3>(device, A, [texts, length, width])?;
+                let lengths = Tensor1::from_vec(device, vec![length as i32; texts], [texts])?;
+                let run =
+                    std::rc::Rc::new(move || (1..6).try_fold(layer.run(&h, &lengths)?, |h, _| layer.run(&h, &lengths)));
+                let again = run.clone();
+                let error = move || {
+                    let values = again()?.to_vec_blocking()?;
+                    Ok(if values.iter().all(|&x| Into::<f64>::into(x).is_finite()) { 0.0 } else { f64::NAN })
+                };
+                Ok(Prepared { launch: Box::new(move || run().map(drop)), error: Box::new(error) })
+            })
+        });
     case.tokens = tokens as f64;
     case
 }

@@ -3,9 +3,7 @@
 //! It binds what the launch of `relu(x + b)` binds: a uniform block at a dynamic offset, two operands, a result. Its
 //! bind groups exist before, and as many dispatches share a submission as in the runtime's longest batch.
 
-use std::borrow::Cow;
-
-use crate::baseline::{buffer, open};
+use crate::plain_wgpu::Opened;
 
 /// `y = relu(x + b)`.
 const WGSL: &str = "
@@ -33,38 +31,25 @@ pub(crate) struct ByHand {
     /// From the first buffer to the second, and back.
     groups: [wgpu::BindGroup; 2],
     buffers: [wgpu::Buffer; 2],
-    device: wgpu::Device,
-    queue: wgpu::Queue,
+    opened: Opened,
 }
 
 impl ByHand {
     /// Vectors of `elements` values on the adapter with this name: zeros, and `b` of ones.
     pub(crate) fn new(adapter: &str, elements: u32) -> Result<Self, Box<dyn std::error::Error>> {
-        let (device, queue) = pollster::block_on(open(adapter))?;
+        let opened = Opened::adapter(adapter, wgpu::Features::empty())?;
         let bytes = u64::from(elements) * 4;
         let workgroups = elements.div_ceil(64);
-        let layout = layout(&device);
-        let pipeline = pipeline(&device, &layout);
-        let buffers = [buffer(&device, bytes), buffer(&device, bytes)];
-        let ones = buffer(&device, bytes);
-        queue.write_buffer(&ones, 0, bytemuck::cast_slice(&vec![1f32; elements as usize]));
-        let words = device.create_buffer(&wgpu::BufferDescriptor {
-            label: None,
-            size: 16,
-            usage: wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
-            mapped_at_creation: false,
-        });
-        queue.write_buffer(&words, 0, bytemuck::cast_slice(&[workgroups, elements, 0, 0]));
-        let group = |from: &wgpu::Buffer, to: &wgpu::Buffer| {
-            let entries: Vec<_> = (0..)
-                .zip([&words, from, &ones, to])
-                .map(|(binding, buffer)| wgpu::BindGroupEntry { binding, resource: buffer.as_entire_binding() })
-                .collect();
-            device.create_bind_group(&wgpu::BindGroupDescriptor { label: None, layout: &layout, entries: &entries })
-        };
+        let layout = layout(&opened.device);
+        let pipeline = opened.pipeline(WGSL, Some(&layout));
+        let buffers = [opened.storage(bytes), opened.storage(bytes)];
+        let (ones, words) = (opened.storage(bytes), opened.uniform(16));
+        opened.queue.write_buffer(&ones, 0, bytemuck::cast_slice(&vec![1f32; elements as usize]));
+        opened.queue.write_buffer(&words, 0, bytemuck::cast_slice(&[workgroups, elements, 0, 0]));
+        let group = |from, to| opened.bind(&layout, &[&words, from, &ones, to]);
         let groups = [group(&buffers[0], &buffers[1]), group(&buffers[1], &buffers[0])];
         let (pass, encoder, recorded) = (None, None, 0);
-        Ok(Self { pass, encoder, recorded, workgroups, pipeline, groups, buffers, device, queue })
+        Ok(Self { pass, encoder, recorded, workgroups, pipeline, groups, buffers, opened })
     }
 
     /// Encodes a dispatch; `back` gives its direction.
@@ -72,10 +57,11 @@ impl ByHand {
         if self.recorded == BATCH {
             self.submit();
         }
-        let Self { pass, encoder, device, pipeline, .. } = self;
+        let Self { pass, encoder, opened, pipeline, .. } = self;
         let pass = pass.get_or_insert_with(|| {
-            let encoder = encoder
-                .get_or_insert_with(|| device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default()));
+            let encoder = encoder.get_or_insert_with(|| {
+                opened.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default())
+            });
             let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default()).forget_lifetime();
             pass.set_pipeline(pipeline);
             pass
@@ -90,32 +76,20 @@ impl ByHand {
         self.pass = None;
         self.recorded = 0;
         if let Some(encoder) = self.encoder.take() {
-            self.queue.submit([encoder.finish()]);
+            self.opened.queue.submit([encoder.finish()]);
         }
     }
 
     /// Waits for the GPU.
     pub(crate) fn wait(&mut self) {
         self.submit();
-        let _ = self.device.poll(wgpu::PollType::wait_indefinitely());
+        self.opened.wait();
     }
 
     /// The first element of the first buffer.
     pub(crate) fn first(&mut self) -> f32 {
         self.submit();
-        let staging = self.device.create_buffer(&wgpu::BufferDescriptor {
-            label: None,
-            size: 4,
-            usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
-            mapped_at_creation: false,
-        });
-        let mut encoder = self.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
-        encoder.copy_buffer_to_buffer(&self.buffers[0], 0, &staging, 0, 4);
-        self.queue.submit([encoder.finish()]);
-        staging.map_async(wgpu::MapMode::Read, .., |_| {});
-        self.wait();
-        // A driver that maps nothing has computed nothing that counts.
-        staging.get_mapped_range(..).map_or(f32::NAN, |view| bytemuck::pod_read_unaligned(&view[..4]))
+        self.opened.read(&self.buffers[0], 1)[0]
     }
 }
 
@@ -134,22 +108,4 @@ fn layout(device: &wgpu::Device) -> wgpu::BindGroupLayout {
         entry(3, storage(false), false),
     ];
     device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: None, entries: &entries })
-}
-
-fn pipeline(device: &wgpu::Device, layout: &wgpu::BindGroupLayout) -> wgpu::ComputePipeline {
-    let source = wgpu::ShaderSource::Wgsl(Cow::Borrowed(WGSL));
-    let module = device.create_shader_module(wgpu::ShaderModuleDescriptor { label: None, source });
-    let layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
-        label: None,
-        bind_group_layouts: &[Some(layout)],
-        immediate_size: 0,
-    });
-    device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-        label: None,
-        layout: Some(&layout),
-        module: &module,
-        entry_point: Some("main"),
-        compilation_options: wgpu::PipelineCompilationOptions::default(),
-        cache: None,
-    })
 }

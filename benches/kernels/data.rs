@@ -14,6 +14,11 @@ pub(crate) struct Values {
     pub(crate) seed: u32,
 }
 
+pub(crate) const A: Values = Values { seed: 1 };
+pub(crate) const B: Values = Values { seed: 2 };
+pub(crate) const C: Values = Values { seed: 3 };
+pub(crate) const D: Values = Values { seed: 4 };
+
 impl Values {
     /// The element at a row-major position.
     pub(crate) fn at(self, index: usize) -> f64 {

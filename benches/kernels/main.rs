@@ -2,35 +2,44 @@
 //!
 //! The binary needs no file of the repository, so it can be built here and measured elsewhere. Every case
 //! is checked before it is measured: a wrong kernel has no speed. Environment: `FUSE_ADAPTER` chooses the
-//! adapter.
+//! adapter, `FUSE_COMMIT` says in the results which commit this is.
 
 mod baseline;
 mod blocks;
 mod by_hand;
+mod by_hand_texts;
 mod cases;
 mod comparison;
 mod data;
 #[path = "../../examples/minilm/encoder.rs"]
 mod encoder;
 mod floor;
+mod formulas;
 mod interleave;
 mod launches;
 mod measure;
-mod plot;
+mod plain_wgpu;
 mod ratios;
 mod report;
+mod ways;
 
-use std::{collections::BTreeSet, error::Error, fmt, path::PathBuf, process::ExitCode};
+use std::{error::Error, path::PathBuf, process::ExitCode, time::Duration};
 
 use clap::Parser;
-use fuse_gpu::{Device, artifact::Function};
+use fuse_bench_results::{
+    bars::Bars,
+    line::{COPY, Line, Roof, Time},
+    results::Key,
+};
+use fuse_gpu::Device;
 
 use crate::{
-    cases::{Case, Prepared, Sizes},
+    cases::{Case, Sizes, power_of_two},
     floor::Rates,
-    measure::{Effort, measure},
+    measure::Effort,
     ratios::Extents,
-    report::{Report, Row},
+    report::Report,
+    ways::Detail,
 };
 
 /// Elements of a copy that is all launch.
@@ -42,27 +51,58 @@ struct Options {
     /// Small sizes and short measurements
     #[arg(long)]
     quick: bool,
+    /// Products, chains, rows and attention over many sizes, and nothing else
+    #[arg(long)]
+    sweep: bool,
+    /// Only the cases whose time has a bar or stands beside rivals
+    #[arg(long, conflicts_with = "sweep")]
+    bars: bool,
     /// Only the cases whose name or size contains this; several select the cases that match any
     #[arg(long)]
     filter: Vec<String>,
-    /// Every plan of each function, not only the one that a launch picks
-    #[arg(long)]
-    alternatives: bool,
-    /// Every plan, and every variant of each kernel
-    #[arg(long)]
-    variants: bool,
-    /// Print the time of each dispatch
-    #[arg(long)]
-    explain: bool,
-    /// Write one JSON object per case to this file, and plots of fused against unfused beside it
+    #[command(flatten)]
+    detail: Detail,
+    /// Write JSON lines to this file, and plots beside it
     #[arg(long)]
     json: Option<PathBuf>,
+    /// Print the name and size of each case, and end
+    #[arg(long)]
+    list: bool,
     /// Print the parts of the time to this process's first result, and end
     #[arg(long, hide = true)]
     first_result: bool,
     /// Passed by `cargo bench`
     #[arg(long, hide = true)]
     bench: bool,
+}
+
+impl Options {
+    fn sizes(&self) -> Sizes {
+        match (self.quick, self.sweep) {
+            (false, false) => Sizes::full(),
+            (true, false) => Sizes::quick(),
+            (false, true) => Sizes::sweep(),
+            (true, true) => Sizes::quick_sweep(),
+        }
+    }
+
+    fn effort(&self) -> Effort {
+        if self.quick { Effort::QUICK } else { Effort::FULL }
+    }
+
+    fn extents(&self) -> Extents {
+        if self.quick { Extents::QUICK } else { Extents::FULL }
+    }
+
+    /// Whether the filters select a name or a size.
+    fn wants(&self, name: &str, size: &str) -> bool {
+        self.filter.is_empty() || self.filter.iter().any(|part| name.contains(part) || size.contains(part))
+    }
+
+    /// Whether a run measures more than cases: costs of the host and pairs.
+    fn wants_all_kinds(&self) -> bool {
+        !self.bars && !self.sweep
+    }
 }
 
 fn main() -> ExitCode {
@@ -79,32 +119,48 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     if options.first_result {
         return Ok(launches::first_result()?);
     }
+    let bars = Bars::load().map_err(|error| format!("{error:#}"))?;
+    names_are_known(&bars)?;
+    let sizes = options.sizes();
+    let mut cases = cases::all(&sizes);
+    cases.retain(|case| {
+        options.wants(&case.name(), &case.size) && (!options.bars || bars.cases().contains(&case.key()))
+    });
+    if options.list {
+        cases.iter().for_each(|case| println!("{} {}", case.name(), case.size));
+        return Ok(());
+    }
+
     let device = Device::blocking()?;
     println!("{}\n", device.info());
-    let effort = if options.quick { Effort::QUICK } else { Effort::FULL };
-    let sizes = if options.quick { Sizes::quick() } else { Sizes::full() };
-    let wanted = |name: &str, size: &str| {
-        options.filter.is_empty() || options.filter.iter().any(|part| name.contains(part) || size.contains(part))
-    };
-
-    let mut report = Report::new(device.info().name.clone(), options.json.as_deref())?;
+    let mut report = Report::new(device.info(), options.json.as_deref())?;
+    let mut pairs = if options.wants_all_kinds() { ratios::all(&options.extents()) } else { vec![] };
+    pairs.retain(|pair| options.wants(&pair.name(), &pair.size));
     for &elements in sizes.pointwise {
-        let size = cases::power_of_two(elements);
-        if wanted(baseline::NAME, &size) && elements as u64 * 4 <= device.info().limits.binding_bytes {
-            report.add(baseline::copy(&device.info().name, elements, size, effort)?)?;
+        if options.wants(&format!("{COPY} f32"), &power_of_two(elements)) {
+            copy(&device, elements, options.effort(), &mut report)?;
         }
     }
-    launches::run(&device, effort, |name| wanted(name, ""), &mut report)?;
+    if !cases.is_empty() || !pairs.is_empty() {
+        roof(&device, options, &mut report)?;
+    }
+    if options.wants_all_kinds() {
+        launches::run(&device, options.effort(), |name| options.wants(name, ""), &mut report)?;
+        if options.filter.is_empty() {
+            let unknown: Vec<&str> = bars.costs().into_iter().filter(|cost| !report.has_cost(cost)).collect();
+            if !unknown.is_empty() {
+                return Err(format!("benches/bars.toml has bars for costs that nothing measures: {unknown:?}").into());
+            }
+        }
+    }
     let mut failures = vec![];
-    for case in cases::all(&sizes) {
-        if wanted(case.name, &case.size) {
-            run_case(&device, &case, options, effort, &mut report, &mut failures)?;
-        }
+    for case in &cases {
+        ways::run_case(&device, case, options.detail, options.effort(), &mut report, &mut failures)?;
     }
-    run_pairs(&device, options, effort, wanted, &mut report, &mut failures)?;
-    println!("\n{}", report.tables());
+    run_pairs(&device, options, &pairs, &mut report, &mut failures)?;
+    println!("\n{}", report.tables(&bars));
     if let Some(lines) = &options.json {
-        for file in report.plot(lines)? {
+        for file in report.plot(lines, &bars)? {
             println!("wrote {}", file.display());
         }
     }
@@ -115,60 +171,17 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     }
 }
 
-/// Measures a case as a launch runs it and, if asked for, every other way to run it. A failure is noted and
-/// the rest goes on, because time on a large GPU is scarce.
-fn run_case(
-    device: &Device,
-    case: &Case,
-    options: &Options,
-    effort: Effort,
-    report: &mut Report,
-    failures: &mut Vec<String>,
-) -> std::io::Result<()> {
-    if case.f16 && !device.info().features.f16 {
-        println!("{} {}: left out, the adapter has no f16", case.name, case.size);
-        return Ok(());
-    }
-    let prepared = match (case.prepare)(device) {
-        Ok(prepared) => prepared,
-        Err(error) => {
-            println!("{} {}: left out, {error}", case.name, case.size);
-            return Ok(());
-        }
-    };
-    let others = if options.variants || options.alternatives { ways((case.function)()) } else { vec![] };
-    let others = others.into_iter().filter(|way| options.variants || way.variant.is_none());
-    for way in std::iter::once(Way::default()).chain(others) {
-        device.force_alternative(way.alternative);
-        device.force_variant(way.variant);
-        match run_way(device, case, &prepared, way, effort) {
-            Ok(row) => report.add(row)?,
-            // It does not fit these sizes or this adapter.
-            Err(Failure::Launch(fuse_gpu::Error::Variant { .. } | fuse_gpu::Error::Alternative { .. })) => continue,
-            Err(failure) => {
-                let failure = format!("{} {} ({way}): {failure}", case.name, case.size);
-                println!("{failure}");
-                failures.push(failure);
-            }
-        }
-        if options.explain && way.variant.is_none() {
-            explain(device, &prepared);
-        }
-    }
-    device.force_alternative(None);
-    device.force_variant(None);
-    drop(prepared);
-    device.trim();
-    Ok(())
-}
-
-/// Prints the time of each dispatch of a launch, where the adapter has timestamps.
-fn explain(device: &Device, prepared: &Prepared) {
-    if device.info().timestamps {
-        match device.profile(&prepared.launch) {
-            Ok((_, profile)) => println!("{profile}"),
-            Err(error) => println!("no profile: {error}"),
-        }
+/// Fails if a bar names a case or a pair that no full run measures: it would never be judged.
+fn names_are_known(bars: &Bars) -> Result<(), String> {
+    let cases = cases::all(&Sizes::full());
+    let pairs = ratios::all(&Extents::FULL);
+    let cases: Vec<Key<'_>> = cases.iter().map(Case::key).collect();
+    let pairs: Vec<Key<'_>> = pairs.iter().map(ratios::Pair::key).collect();
+    let unknown = bars.cases().into_iter().filter(|key| !cases.contains(key));
+    let unknown: Vec<Key<'_>> = unknown.chain(bars.pairs().into_iter().filter(|key| !pairs.contains(key))).collect();
+    match unknown.is_empty() {
+        true => Ok(()),
+        false => Err(format!("benches/bars.toml has bars for cases that nothing measures: {unknown:?}")),
     }
 }
 
@@ -176,40 +189,28 @@ fn explain(device: &Device, prepared: &Prepared) {
 fn run_pairs(
     device: &Device,
     options: &Options,
-    effort: Effort,
-    wanted: impl Fn(&str, &str) -> bool,
+    pairs: &[ratios::Pair],
     report: &mut Report,
     failures: &mut Vec<String>,
 ) -> Result<(), Box<dyn Error>> {
-    let extents = if options.quick { Extents::QUICK } else { Extents::FULL };
-    let mut pairs = ratios::all(&extents);
-    pairs.retain(|pair| wanted(&pair.name, &pair.size));
-    if pairs.is_empty() {
-        return Ok(());
-    }
-    let rates = rates(device, &extents, effort, report)?;
+    let rates = report.roof().map(|roof| Rates {
+        bandwidth: roof.copy_gb_per_s * 1e9,
+        dispatch: Duration::from_secs_f64(roof.dispatch_us / 1e6),
+    });
     for pair in pairs {
-        if pair.f16 && !device.info().features.f16 {
-            println!("{} {}: left out, the adapter has no f16", pair.name, pair.size);
-            continue;
-        }
-        let prepared = match (pair.prepare)(device) {
+        let prepared = match ways::prepare(device, pair.f16, &pair.prepare) {
             Ok(prepared) => prepared,
-            Err(error) => {
-                println!("{} {}: left out, {error}", pair.name, pair.size);
+            Err(reason) => {
+                report.leave_out(pair.key(), reason)?;
                 continue;
             }
         };
-        match comparison::compare(device, &pair, &prepared, rates, effort) {
-            Ok(comparison) => report.add_comparison(comparison)?,
-            Err(failure) => {
-                let failure = format!("{} {}: {failure}", pair.name, pair.size);
-                println!("{failure}");
-                failures.push(failure);
-            }
+        match comparison::compare(device, pair, &prepared, rates, options.effort()) {
+            Ok(pair) => report.add(Line::Pair(Box::new(pair)))?,
+            Err(failure) => ways::note(failures, format!("{} {}: {failure}", pair.name(), pair.size)),
         }
-        if options.explain {
-            prepared.iter().for_each(|prepared| explain(device, prepared));
+        if options.detail.explain {
+            prepared.iter().for_each(|prepared| ways::explain(device, prepared));
         }
         drop(prepared);
         device.trim();
@@ -217,99 +218,32 @@ fn run_pairs(
     Ok(())
 }
 
-/// What a copy by hand reaches: its bandwidth at the largest size that the adapter binds, and its time where it has next
-/// to nothing to copy.
-fn rates(
-    device: &Device,
-    extents: &Extents,
-    effort: Effort,
-    report: &mut Report,
-) -> Result<Option<Rates>, Box<dyn Error>> {
+/// What kernels by hand reach: bandwidth of a copy at the largest size of this run that the adapter binds, its time where it
+/// has next to nothing to copy, and the arithmetic rates.
+fn roof(device: &Device, options: &Options, report: &mut Report) -> Result<(), Box<dyn Error>> {
+    let effort = options.effort();
+    let sizes = options.sizes().pointwise.iter().chain(options.extents().pointwise);
     let fits = |elements: &usize| *elements as u64 * 4 <= device.info().limits.binding_bytes;
-    let Some(large) = extents.pointwise.iter().copied().filter(fits).max() else { return Ok(None) };
-    let mut copy = |elements: usize| -> Result<Row, Box<dyn Error>> {
-        let size = cases::power_of_two(elements);
-        if let Some(row) = report.find(baseline::NAME, &size) {
-            return Ok(row.clone());
-        }
-        let row = baseline::copy(&device.info().name, elements, size, effort)?;
-        report.add(row.clone())?;
-        Ok(row)
+    let large = sizes.copied().filter(fits).max().unwrap_or(SMALL_COPY);
+    let (large, small) = (copy(device, large, effort, report)?, copy(device, SMALL_COPY, effort, report)?);
+    let info = device.info();
+    let f32_tflops = baseline::floats(&info.name, options.quick, effort)?;
+    let matrices_tflops = match info.features.matrices {
+        0 => None,
+        size => Some(baseline::matrices(&info.name, size, effort)?),
     };
-    let (large, small) = (copy(large)?, copy(SMALL_COPY)?);
-    let bandwidth = large.bytes / large.times.median.as_secs_f64();
-    Ok(Some(Rates { bandwidth, dispatch: small.times.median }))
+    let (copy_gb_per_s, dispatch_us) = (large.gigabytes(), small.median_us);
+    report.add(Line::Roof(Roof { copy_gb_per_s, dispatch_us, f32_tflops, matrices_tflops }))?;
+    Ok(())
 }
 
-/// How to run a function: what a launch does not choose itself.
-#[derive(Clone, Copy, Default)]
-struct Way {
-    alternative: Option<usize>,
-    variant: Option<&'static str>,
-}
-
-impl fmt::Display for Way {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (self.alternative, self.variant) {
-            (None, None) => write!(f, "picked"),
-            (alternative, variant) => {
-                write!(f, "alternative {}, {}", alternative.unwrap_or(0), variant.unwrap_or("picked"))
-            }
-        }
+/// The copy by hand, measured once per size.
+fn copy(device: &Device, elements: usize, effort: Effort, report: &mut Report) -> Result<Time, Box<dyn Error>> {
+    let size = power_of_two(elements);
+    if let Some(time) = report.find(Key { case: COPY, dtype: "f32", size: &size }) {
+        return Ok(time);
     }
-}
-
-/// Every alternative of a function, with variants as chosen and with each that some kernel of it has.
-fn ways(function: &'static Function) -> Vec<Way> {
-    let mut ways = vec![];
-    for (index, alternative) in std::iter::once(function).chain(function.alternatives.iter()).enumerate() {
-        let variants = alternative.kernels.iter().flat_map(|kernel| kernel.variants.iter());
-        let names: BTreeSet<&str> = variants.map(|variant| &*variant.name).collect();
-        let way = |variant| Way { alternative: Some(index), variant };
-        ways.push(way(None));
-        ways.extend(names.into_iter().map(|name| way(Some(name))));
-    }
-    ways
-}
-
-/// Why a case has no time.
-#[derive(Debug)]
-enum Failure {
-    Launch(fuse_gpu::Error),
-    /// The largest error, relative to its bound.
-    WrongResult(f64),
-}
-
-impl From<fuse_gpu::Error> for Failure {
-    fn from(error: fuse_gpu::Error) -> Self {
-        Self::Launch(error)
-    }
-}
-
-impl fmt::Display for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Launch(error) => error.fmt(f),
-            Self::WrongResult(error) => write!(f, "wrong result, {error:.1} × the bound"),
-        }
-    }
-}
-
-fn run_way(device: &Device, case: &Case, prepared: &Prepared, way: Way, effort: Effort) -> Result<Row, Failure> {
-    let error = prepared.check()?;
-    let times = measure(effort, &prepared.launch, || device.synchronize())?;
-    let profiled = measure::profile(device, effort, times.launches, &prepared.launch)?;
-    Ok(Row {
-        case: case.name.to_owned(),
-        size: case.size.clone(),
-        variant: profiled.as_ref().map_or_else(|| way.to_string(), |found| found.variants.clone()),
-        alternative: way.alternative,
-        picked: way.alternative.is_none(),
-        times,
-        gpu: profiled.map(|profiled| profiled.time),
-        flops: case.flops,
-        bytes: case.bytes,
-        tokens: case.tokens,
-        error,
-    })
+    let time = baseline::copy(&device.info().name, elements, size, effort)?;
+    report.add(Line::Time(time.clone()))?;
+    Ok(time)
 }

@@ -27,6 +27,12 @@ impl Effort {
         Self { batches: 7, warm_up: Duration::from_millis(50), batch_time: Duration::from_millis(20) };
 }
 
+/// Microseconds.
+pub(crate) fn micros(time: Duration) -> f64 {
+    // In whole nanoseconds, as clocks count.
+    time.as_nanos() as f64 / 1e3
+}
+
 /// The time of one launch, over batches.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Times {
@@ -57,20 +63,36 @@ impl Times {
 /// Largest number of launches of a batch: keeps the queue of a slow driver short.
 const MAX_LAUNCHES: f64 = 5_000.0;
 
+/// The time of one of `launches` launches that are queued back to back and waited for once.
+pub(crate) fn queued(
+    launches: u32,
+    mut launch: impl FnMut() -> Result<(), Error>,
+    wait: impl FnOnce() -> Result<(), Error>,
+) -> Result<Duration, Error> {
+    let start = Instant::now();
+    (0..launches).try_for_each(|_| launch())?;
+    wait()?;
+    Ok(start.elapsed() / launches)
+}
+
+/// The same by the timestamps of an adapter that has them.
+pub(crate) fn on_gpu(
+    device: &Device,
+    launches: u32,
+    mut launch: impl FnMut() -> Result<(), Error>,
+) -> Result<Duration, Error> {
+    let (outcome, time) = device.gpu_time(|| (0..launches).try_for_each(|_| launch()))?;
+    outcome?;
+    Ok(time / launches)
+}
+
 /// Measures `launch`. `wait` returns when the device has done everything that was queued.
 pub(crate) fn measure(
     effort: Effort,
     mut launch: impl FnMut() -> Result<(), Error>,
     mut wait: impl FnMut() -> Result<(), Error>,
 ) -> Result<Times, Error> {
-    let mut batch = |launches: u32| -> Result<Duration, Error> {
-        let start = Instant::now();
-        for _ in 0..launches {
-            launch()?;
-        }
-        wait()?;
-        Ok(start.elapsed() / launches)
-    };
+    let mut batch = |launches| queued(launches, &mut launch, &mut wait);
     let launches = calibrate(effort, &mut batch)?;
     Ok(Times::of((0..effort.batches).map(|_| batch(launches)).collect::<Result<Vec<_>, _>>()?, launches))
 }
@@ -109,15 +131,20 @@ pub(crate) fn profile(
     if !device.info().timestamps {
         return Ok(None);
     }
-    let mut times = vec![];
-    for _ in 0..effort.batches {
-        let (outcome, time) = device.gpu_time(|| (0..launches).try_for_each(|_| launch()))?;
-        outcome?;
-        times.push(time / launches);
-    }
-    times.sort();
+    let times = (0..effort.batches).map(|_| on_gpu(device, launches, &launch)).collect::<Result<Vec<_>, _>>()?;
     let (outcome, profile) = device.profile(&launch)?;
     outcome?;
     let variants = profile.entries.iter().filter(|entry| entry.pass == 0).map(|entry| entry.variant);
-    Ok(Some(Profiled { variants: variants.collect::<Vec<_>>().join(" + "), time: times[times.len() / 2] }))
+    Ok(Some(Profiled { variants: joined(&variants.collect::<Vec<_>>()), time: Times::of(times, launches).median }))
+}
+
+/// `a + b`; what repeats is said once, as `3 × (a + b)`.
+pub(crate) fn joined(variants: &[&str]) -> String {
+    let count = variants.len();
+    let repeats =
+        |period: usize| count.is_multiple_of(period) && variants.chunks(period).all(|c| *c == variants[..period]);
+    match (1..count).find(|&period| repeats(period)) {
+        Some(period) => format!("{} × ({})", count / period, variants[..period].join(" + ")),
+        None => variants.join(" + "),
+    }
 }

@@ -1,5 +1,5 @@
-//! Results as JSON lines, one per case, and as tables for people: kernels, what launches cost the host, and what fusion
-//! gains, with plots.
+//! Results as they come: printed at once, kept for the tables at the end, and written as JSON lines, so that a long run that is
+//! cut short loses nothing.
 
 use std::{
     fs::File,
@@ -8,63 +8,17 @@ use std::{
     time::Duration,
 };
 
-use serde_json::json;
-
-use crate::{
-    comparison::{self, Comparison},
-    measure::Times,
+use fuse_bench_results::{
+    bars::Bars,
+    figures,
+    line::{self, LeftOut, Line, OURS, Roof, Run, Time},
+    machine,
+    results::{Key, Results},
+    tables::Table,
 };
+use fuse_gpu::DeviceInfo;
 
-/// One measured case.
-#[derive(Clone)]
-pub(crate) struct Row {
-    /// The computation, for example `relu(matmul + b + r) f32`.
-    pub(crate) case: String,
-    /// The size, for example `1024x1024x1024`.
-    pub(crate) size: String,
-    /// The variants that ran.
-    pub(crate) variant: String,
-    /// The alternative of the function that was asked for.
-    pub(crate) alternative: Option<usize>,
-    /// Whether the launch chose them itself.
-    pub(crate) picked: bool,
-    /// The times.
-    pub(crate) times: Times,
-    /// The GPU's own time, where it has timestamps.
-    pub(crate) gpu: Option<Duration>,
-    /// Floating-point operations of one launch that count (those of the contraction), or 0.
-    pub(crate) flops: f64,
-    /// Bytes that one launch must read and write at least.
-    pub(crate) bytes: f64,
-    /// Tokens of text that one launch takes in, or 0.
-    pub(crate) tokens: f64,
-    /// Largest error at the elements that were checked, relative to the bound; at most 1.
-    pub(crate) error: f64,
-}
-
-impl Row {
-    fn variant_text(&self) -> String {
-        match self.alternative {
-            Some(index) => format!("{index}: {}", self.variant),
-            None if self.picked => format!("{} (picked)", self.variant),
-            None => self.variant.clone(),
-        }
-    }
-
-    fn seconds(&self) -> f64 {
-        self.times.median.as_secs_f64()
-    }
-
-    /// TFLOP/s.
-    fn teraflops(&self) -> f64 {
-        self.flops / self.seconds() / 1e12
-    }
-
-    /// GB/s, of 10⁹ bytes.
-    fn gigabytes(&self) -> f64 {
-        self.bytes / self.seconds() / 1e9
-    }
-}
+use crate::measure::{Times, micros};
 
 /// Time of the host.
 #[derive(Clone, Copy)]
@@ -100,89 +54,91 @@ pub(crate) struct Cost {
 }
 
 impl Cost {
-    /// Microseconds, with what they are above those by hand.
-    fn total(&self) -> (f64, Option<f64>) {
-        let total = micros(self.spent.times.median);
-        (total, self.by_hand.map(|hand| total - micros(hand.times.median)))
-    }
-
-    /// The same of a call that submits nothing.
-    fn recording(&self) -> Option<(f64, Option<f64>)> {
-        let recording = micros(self.spent.recording?);
-        Some((recording, self.by_hand.and_then(|hand| Some(recording - micros(hand.recording?)))))
+    fn line(&self) -> line::Cost {
+        let Times { median, min, max, launches } = self.spent.times;
+        let above = |own: Duration, hand: Duration| micros(own) - micros(hand);
+        let by_hand_recording = self.by_hand.and_then(|hand| hand.recording);
+        line::Cost {
+            case: self.case.to_owned(),
+            median_us: micros(median),
+            min_us: micros(min),
+            max_us: micros(max),
+            above_by_hand_us: self.by_hand.map(|hand| above(median, hand.times.median)),
+            recording_us: self.spent.recording.map(micros),
+            recording_above_by_hand_us: self.spent.recording.zip(by_hand_recording).map(|(own, hand)| above(own, hand)),
+            launches_per_batch: launches,
+        }
     }
 }
 
 /// Where results go.
 pub(crate) struct Report {
     lines: Option<File>,
-    adapter: String,
-    rows: Vec<Row>,
-    costs: Vec<Cost>,
-    comparisons: Vec<Comparison>,
+    results: Results,
 }
 
 impl Report {
-    /// A report about an adapter, with JSON lines in `path` if one is given.
-    pub(crate) fn new(adapter: String, path: Option<&Path>) -> std::io::Result<Self> {
-        let lines = path.map(File::create).transpose()?;
-        Ok(Self { lines, adapter, rows: vec![], costs: vec![], comparisons: vec![] })
+    /// A report about a device, with JSON lines in `path` if one is given.
+    pub(crate) fn new(info: &DeviceInfo, path: Option<&Path>) -> std::io::Result<Self> {
+        let mut report = Self { lines: path.map(File::create).transpose()?, results: Results::default() };
+        report.add(Line::Run(Run {
+            program: OURS.to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            adapter: info.name.clone(),
+            driver: info.driver.clone(),
+            host: machine::host(),
+            date: machine::today(),
+            commit: machine::commit(),
+        }))?;
+        Ok(report)
     }
 
-    /// Adds a case, and prints it at once: a long run that is cut short loses nothing.
-    pub(crate) fn add(&mut self, row: Row) -> std::io::Result<()> {
-        println!(
-            "{:<24} {:>16} {:>11.2} µs [{:.2} .. {:.2}]  {}",
-            row.case,
-            row.size,
-            micros(row.times.median),
-            micros(row.times.min),
-            micros(row.times.max),
-            row.variant_text(),
-        );
-        if let Some(file) = &mut self.lines {
-            writeln!(file, "{}", line(&self.adapter, &row))?;
+    /// Adds a line.
+    pub(crate) fn add(&mut self, line: Line) -> std::io::Result<()> {
+        if let Some(text) = shown(&line) {
+            println!("{text}");
         }
-        self.rows.push(row);
+        if let Some(file) = &mut self.lines {
+            writeln!(file, "{}", serde_json::to_string(&line)?)?;
+        }
+        self.results.add(line);
         Ok(())
+    }
+
+    /// Adds a cost of the host.
+    pub(crate) fn add_cost(&mut self, cost: Cost) -> std::io::Result<()> {
+        self.add(Line::Cost(cost.line()))
+    }
+
+    /// Adds a case that is not measured.
+    pub(crate) fn leave_out(&mut self, key: Key<'_>, reason: String) -> std::io::Result<()> {
+        let Key { case, dtype, size } = key;
+        let [way, case, dtype, size] = [OURS, case, dtype, size].map(str::to_owned);
+        self.add(Line::LeftOut(LeftOut { way, case, dtype, size, reason }))
     }
 
     /// A case that was measured before.
-    pub(crate) fn find(&self, case: &str, size: &str) -> Option<&Row> {
-        self.rows.iter().find(|row| row.case == case && row.size == size)
+    pub(crate) fn find(&self, key: Key<'_>) -> Option<Time> {
+        self.results.find(OURS, key)
     }
 
-    /// Adds a cost of the host, and prints it at once.
-    pub(crate) fn add_cost(&mut self, cost: Cost) -> std::io::Result<()> {
-        let Times { median, min, max, .. } = cost.spent.times;
-        println!("{:<42} {:>11.2} µs [{:.2} .. {:.2}]", cost.case, micros(median), micros(min), micros(max));
-        if let Some(file) = &mut self.lines {
-            writeln!(file, "{}", cost_line(&self.adapter, &cost))?;
-        }
-        self.costs.push(cost);
-        Ok(())
+    /// What the adapter reached.
+    pub(crate) fn roof(&self) -> Option<Roof> {
+        self.results.roof()
     }
 
-    /// Adds a comparison, and prints it at once.
-    pub(crate) fn add_comparison(&mut self, comparison: Comparison) -> std::io::Result<()> {
-        println!("{}", comparison.text());
-        if let Some(file) = &mut self.lines {
-            writeln!(file, "{}", comparison.line(&self.adapter))?;
-        }
-        self.comparisons.push(comparison);
-        Ok(())
+    /// Whether a cost was measured.
+    pub(crate) fn has_cost(&self, case: &str) -> bool {
+        self.results.costs.iter().any(|cost| cost.case == case)
     }
 
-    /// Writes the plots of comparisons beside the file of JSON lines, with the start of its name.
-    pub(crate) fn plot(&self, lines: &Path) -> Result<Vec<PathBuf>, Box<dyn std::error::Error>> {
-        if self.comparisons.is_empty() {
-            return Ok(vec![]);
-        }
+    /// Writes plots beside the file of JSON lines, with the start of its name.
+    pub(crate) fn plot(&self, lines: &Path, bars: &Bars) -> Result<Vec<PathBuf>, Box<dyn std::error::Error>> {
         let stem = lines.file_stem().unwrap_or_default().to_string_lossy();
         let mut files = vec![];
-        for (name, svg) in comparison::plots(&self.comparisons)? {
-            let file = lines.with_file_name(format!("{stem}-{name}.svg"));
-            std::fs::write(&file, svg)?;
+        for figure in figures::all(&self.results, bars)? {
+            let file = lines.with_file_name(format!("{stem}-{}.svg", figure.name));
+            std::fs::write(&file, figure.svg)?;
             files.push(file);
         }
         Ok(files)
@@ -190,90 +146,40 @@ impl Report {
 
     /// Whether nothing was measured.
     pub(crate) fn is_empty(&self) -> bool {
-        self.rows.is_empty() && self.costs.is_empty() && self.comparisons.is_empty()
+        self.results.times.is_empty() && self.results.costs.is_empty() && self.results.pairs.is_empty()
     }
 
-    /// Every table that has rows, for documents.
-    pub(crate) fn tables(&self) -> String {
-        let tables = [
-            (!self.rows.is_empty()).then(|| self.table()),
-            (!self.costs.is_empty()).then(|| self.cost_table()),
-            (!self.comparisons.is_empty()).then(|| comparison::table(&self.comparisons)),
-        ];
-        tables.into_iter().flatten().collect::<Vec<_>>().join("\n")
+    /// Every table that has rows.
+    pub(crate) fn tables(&self, bars: &Bars) -> String {
+        Table::ALL.map(|table| table.show(&self.results, bars)).join("\n")
     }
+}
 
-    fn cost_table(&self) -> String {
-        let mut table =
-            String::from("| time of the host | µs | above by hand | µs without submissions | above by hand |\n");
-        table += "|---|---|---|---|---|\n";
-        let text = |value: Option<f64>| value.map_or("–".to_owned(), |value| format!("{value:.2}"));
-        for cost in &self.costs {
-            let ((total, above), recording) = (cost.total(), cost.recording());
-            let (recorded, recorded_above) = (recording.map(|(time, _)| time), recording.and_then(|(_, above)| above));
-            let columns = [Some(total), above, recorded, recorded_above].map(text);
-            table += &format!("| {} | {} |\n", cost.case, columns.join(" | "));
+/// A line for people; a run shows itself in the tables.
+fn shown(line: &Line) -> Option<String> {
+    Some(match line {
+        Line::Run(_) => return None,
+        Line::Roof(roof) => format!(
+            "by hand: copy {:.0} GB/s, f32 {:.3} TFLOP/s, matrices of f16 {:.1} TFLOP/s",
+            roof.copy_gb_per_s,
+            roof.f32_tflops,
+            roof.matrices_tflops.unwrap_or_default()
+        ),
+        Line::Time(time) => {
+            let Time { size, median_us, min_us, max_us, variant, .. } = time;
+            let variant = variant.as_deref().unwrap_or_default();
+            format!("{:<28} {size:>16} {median_us:>11.2} µs [{min_us:.2} .. {max_us:.2}]  {variant}", time.name())
         }
-        table
-    }
-
-    fn table(&self) -> String {
-        let mut table = String::from("| case | size | variant | µs | GPU µs | TFLOP/s | GB/s | tokens/s |\n");
-        table += "|---|---|---|---|---|---|---|---|\n";
-        for row in &self.rows {
-            let or_dash = |value: Option<f64>| value.map_or("–".to_owned(), |value| format!("{value:.3}"));
-            table += &format!(
-                "| {} | {} | {} | {:.2} | {} | {} | {:.1} | {} |\n",
-                row.case,
-                row.size,
-                row.variant_text(),
-                micros(row.times.median),
-                or_dash(row.gpu.map(micros)),
-                or_dash((row.flops > 0.0).then(|| row.teraflops())),
-                row.gigabytes(),
-                if row.tokens > 0.0 { format!("{:.0}", row.tokens / row.seconds()) } else { "–".to_owned() },
-            );
+        Line::Cost(cost) => {
+            let line::Cost { case, median_us, min_us, max_us, .. } = cost;
+            format!("{case:<42} {median_us:>11.2} µs [{min_us:.2} .. {max_us:.2}]")
         }
-        table
-    }
-}
-
-fn micros(time: Duration) -> f64 {
-    time.as_secs_f64() * 1e6
-}
-
-fn line(adapter: &str, row: &Row) -> serde_json::Value {
-    json!({
-        "adapter": adapter,
-        "case": row.case,
-        "size": row.size,
-        "variant": row.variant,
-        "alternative": row.alternative,
-        "picked": row.picked,
-        "median_us": micros(row.times.median),
-        "min_us": micros(row.times.min),
-        "max_us": micros(row.times.max),
-        "gpu_us": row.gpu.map(micros),
-        "launches_per_batch": row.times.launches,
-        "tflops": row.teraflops(),
-        "gb_per_s": row.gigabytes(),
-        "tokens_per_s": row.tokens / row.seconds(),
-        "error_over_bound": row.error,
-    })
-}
-
-fn cost_line(adapter: &str, cost: &Cost) -> serde_json::Value {
-    let (total, above) = cost.total();
-    let recording = cost.recording();
-    json!({
-        "adapter": adapter,
-        "case": cost.case,
-        "median_us": total,
-        "min_us": micros(cost.spent.times.min),
-        "max_us": micros(cost.spent.times.max),
-        "above_by_hand_us": above,
-        "recording_us": recording.map(|(time, _)| time),
-        "recording_above_by_hand_us": recording.and_then(|(_, above)| above),
-        "launches_per_batch": cost.spent.times.launches,
+        Line::Pair(pair) => {
+            let ([fused, ..], [unfused, ..]) = (pair.wall.fused_us, pair.wall.unfused_us);
+            let (ratio, [low, high]) = (pair.wall.ratio, pair.wall.ratio_range);
+            let ratios = format!("{fused:>11.2} µs, unfused {unfused:.2} µs: {ratio:.2} [{low:.2} .. {high:.2}]");
+            format!("fused/{:<24} {:>16} {ratios}  {}", pair.name(), pair.size, pair.fused.variant)
+        }
+        Line::LeftOut(left) => format!("{} {} {}: left out, {}", left.case, left.dtype, left.size, left.reason),
     })
 }

@@ -46,6 +46,7 @@ pub(crate) fn test(model: &Path, thorough: bool) -> Vec<Step> {
             .argument("--quick")
             .argument("--filter")
             .argument("linear f32 1x16x16x16"),
+        Step::new("benchmark", "bench --package fuse-gpu --bench kernels -- --quick"),
         Step::new("doc tests", &format!("{all} --doc")),
         Step::new("default features", "check --workspace"),
         Step::new("no default features", "check --workspace --no-default-features"),
@@ -57,7 +58,10 @@ pub(crate) fn test(model: &Path, thorough: bool) -> Vec<Step> {
 pub(crate) fn fast_test() -> Vec<Step> {
     vec![
         format(),
-        Step::new("unit tests", "test -p fuse-artifact -p fuse-compiler -p fuse-macros -p xtask --all-features"),
+        Step::new(
+            "unit tests",
+            "test -p fuse-artifact -p fuse-compiler -p fuse-macros -p fuse-bench-results -p xtask --all-features",
+        ),
         Step::new("file tests", "test -p fuse-gpu --all-features --test tidy --test filetests --test backends"),
     ]
 }
@@ -88,23 +92,49 @@ pub(crate) struct Detail {
     explain: bool,
 }
 
+/// Which cases `cargo xtask bench` measures.
+#[derive(Args, Clone, Default)]
+pub(crate) struct Scope {
+    /// Small sizes and short measurements
+    #[arg(long)]
+    pub(crate) quick: bool,
+    /// Products, chains, rows and attention over many sizes, and nothing else
+    #[arg(long)]
+    sweep: bool,
+    /// Only the cases whose time has a bar or stands beside rivals
+    #[arg(long, conflicts_with = "sweep")]
+    bars: bool,
+    /// Only the cases whose name or size contains this; several select the cases that match any
+    #[arg(long)]
+    pub(crate) filter: Vec<String>,
+}
+
+/// The file of the benchmark's own results in the folder that is asked for.
+pub(crate) const RESULTS: &str = "kernels.jsonl";
+
 /// `cargo xtask bench`: the kernels, measured on this machine's adapter.
-pub(crate) fn bench(quick: bool, filter: &[String], detail: Detail, out: Option<&Path>) -> anyhow::Result<Step> {
+pub(crate) fn bench(scope: &Scope, detail: Detail, out: Option<&Path>) -> anyhow::Result<Step> {
     let mut step = Step::new("benchmark", "bench --package fuse-gpu --bench kernels --");
     let Detail { alternatives, variants, explain } = detail;
-    let flags =
-        [("--quick", quick), ("--alternatives", alternatives), ("--variants", variants), ("--explain", explain)];
+    let flags = [
+        ("--quick", scope.quick),
+        ("--sweep", scope.sweep),
+        ("--bars", scope.bars),
+        ("--alternatives", alternatives),
+        ("--variants", variants),
+        ("--explain", explain),
+    ];
     for (flag, given) in flags {
         if given {
             step = step.argument(flag);
         }
     }
-    for filter in filter {
+    for filter in &scope.filter {
         step = step.argument("--filter").argument(filter);
     }
     if let Some(out) = out {
         std::fs::create_dir_all(out).with_context(|| format!("cannot create `{}`", out.display()))?;
-        let file: OsString = absolute(out)?.join("kernels.jsonl").into();
+        let file: OsString = absolute(out)?.join(RESULTS).into();
         step = step.argument("--json").argument(file);
     }
     Ok(step)
@@ -158,6 +188,18 @@ pub(crate) fn tune(search: &Search) -> anyhow::Result<Step> {
     Ok(step)
 }
 
+/// `cargo xtask report`: a program of its own, so that this one need not draw.
+pub(crate) fn report(files: &[PathBuf], store: Option<&str>, check: bool) -> anyhow::Result<Step> {
+    let mut step = Step::new("report", "run --quiet --package fuse-bench-results --");
+    for file in files {
+        step = step.argument(absolute(file)?);
+    }
+    if let Some(name) = store {
+        step = step.argument("--store").argument(name);
+    }
+    Ok(if check { step.argument("--check") } else { step })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -177,15 +219,26 @@ mod tests {
 
     #[test]
     fn options_of_the_benchmark_reach_it() {
-        let tail = |quick, filter: &[String], detail| {
-            let step = bench(quick, filter, detail, None).unwrap();
+        let tail = |scope: Scope, detail| {
+            let step = bench(&scope, detail, None).unwrap();
             let tail = step.arguments.iter().skip_while(|argument| *argument != "--");
             tail.map(|argument| argument.to_str().unwrap().to_owned()).collect::<Vec<_>>()
         };
-        let quick = tail(true, &["relu(a + b)".to_owned()], Detail::default());
+        let quick = Scope { quick: true, filter: vec!["relu(a + b)".to_owned()], ..Scope::default() };
+        let quick = tail(quick, Detail::default());
         assert_eq!(quick, ["--", "--quick", "--filter", "relu(a + b)"]);
-        let detailed = tail(false, &[], Detail { alternatives: true, variants: true, explain: true });
-        assert_eq!(detailed, ["--", "--alternatives", "--variants", "--explain"]);
+        let detail = Detail { alternatives: true, variants: true, explain: true };
+        let detailed = tail(Scope { sweep: true, bars: true, ..Scope::default() }, detail);
+        assert_eq!(detailed, ["--", "--sweep", "--bars", "--alternatives", "--variants", "--explain"]);
+    }
+
+    #[test]
+    fn files_of_results_reach_the_report() {
+        let step = report(&["a.jsonl".into()], Some("h200"), false).unwrap();
+        let tail: Vec<_> = step.arguments.iter().skip_while(|argument| *argument != "--").skip(1).collect();
+        assert!(Path::new(tail[0]).is_absolute() && Path::new(tail[0]).ends_with("a.jsonl"));
+        assert_eq!(tail[1..], ["--store", "h200"]);
+        assert_eq!(report(&[], None, true).unwrap().arguments.last().unwrap(), "--check");
     }
 
     #[test]

@@ -1,20 +1,24 @@
 //! The project's own commands, run as `cargo xtask <command>`.
 //!
 //! `commands` says what each command runs, `prerequisites` what the machine must have for it, `machine`
-//! what the machine has, `minilm` where the example's model comes from, and `steps` how steps are run, timed
-//! and reported.
+//! what the machine has, `minilm` where the example's model comes from, `rivals` which other projects the benchmark stands
+//! beside, and `steps` how steps are run, timed and reported.
 
 mod commands;
 mod machine;
 mod minilm;
 mod prerequisites;
+mod rivals;
 mod steps;
 
-use std::{path::PathBuf, process::ExitCode};
+use std::{
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::prerequisites::InstallPolicy;
+use crate::{prerequisites::InstallPolicy, steps::Step};
 
 /// Commands of the `fuse!` repository.
 #[derive(Parser)]
@@ -71,17 +75,32 @@ enum Command {
     Bench {
         #[command(flatten)]
         access: Access,
-        /// Small sizes and short measurements
-        #[arg(long)]
-        quick: bool,
-        /// Only the cases whose name or size contains this; several select the cases that match any
-        #[arg(long)]
-        filter: Vec<String>,
+        #[command(flatten)]
+        scope: commands::Scope,
         #[command(flatten)]
         detail: commands::Detail,
-        /// Write the results as JSON lines, and plots of fused against unfused as SVG, to this folder
+        /// Write the results as JSON lines, and plots as SVG, to this folder
         #[arg(long)]
         out: Option<PathBuf>,
+        /// Measure PyTorch and Burn as well, where they are present, and join all results in all.jsonl
+        #[arg(long, requires = "out")]
+        rivals: bool,
+        /// Build the program that measures Burn first, which takes a quarter of an hour
+        #[arg(long, requires = "rivals")]
+        burn: bool,
+    },
+    /// Show results of benchmarks; without files, write docs/performance.md and its plots from docs/results
+    Report {
+        #[command(flatten)]
+        access: Access,
+        /// Files of JSON lines, shown together
+        files: Vec<PathBuf>,
+        /// Keep the files, joined, as docs/results/NAME.jsonl, and write the document
+        #[arg(long, value_name = "NAME", requires = "files")]
+        store: Option<String>,
+        /// Change nothing; fail if the document differs from what the stored results say
+        #[arg(long, conflicts_with = "files")]
+        check: bool,
     },
 }
 
@@ -145,12 +164,41 @@ fn run(command: Command) -> anyhow::Result<()> {
             prerequisites::ensure_adapter(access.install_policy())?;
             steps::run(&[commands::tune(&search)?], access.offline)
         }
-        Command::Bench { access, quick, filter, detail, out } => {
+        Command::Bench { access, scope, detail, out, rivals, burn } => {
             prerequisites::ensure_adapter(access.install_policy())?;
-            let step = commands::bench(quick, &filter, detail, out.as_deref())?;
-            steps::run(&[step], access.offline)
+            let commit = rivals::commit();
+            let step = commands::bench(&scope, detail, out.as_deref())?.set("FUSE_COMMIT", commit.as_str());
+            match out.filter(|_| rivals) {
+                Some(out) => bench_rivals(&step, &scope, &commit, &std::path::absolute(out)?, burn, access.offline),
+                None => steps::run(&[step], access.offline),
+            }
+        }
+        Command::Report { access, files, store, check } => {
+            steps::run(&[commands::report(&files, store.as_deref(), check)?], access.offline)
         }
     }
+}
+
+/// The benchmark and after it the rivals, joined and shown together.
+fn bench_rivals(
+    step: &Step,
+    scope: &commands::Scope,
+    commit: &str,
+    out: &Path,
+    burn: bool,
+    offline: bool,
+) -> anyhow::Result<()> {
+    let (present, absent) = rivals::present(burn)?;
+    steps::run(std::slice::from_ref(step), offline)?;
+    let mut files = vec![out.join(commands::RESULTS)];
+    for rival in present {
+        files.push(rival.run(scope.quick, &scope.filter, commit, out)?);
+    }
+    let all = out.join("all.jsonl");
+    rivals::join(&files, &all)?;
+    steps::run(&[commands::report(&[all], None, false)?.argument("--plots").argument(out)], offline)?;
+    absent.iter().for_each(|reason| println!("left out: {reason}"));
+    Ok(())
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ pub(crate) struct Step {
     /// The arguments of cargo.
     pub(crate) arguments: Vec<OsString>,
     /// Environment variables that it sets.
-    pub(crate) environment: Vec<(&'static str, &'static str)>,
+    pub(crate) environment: Vec<(&'static str, String)>,
 }
 
 impl Step {
@@ -35,8 +35,8 @@ impl Step {
     }
 
     /// The step with an environment variable set.
-    pub(crate) fn set(mut self, name: &'static str, value: &'static str) -> Self {
-        self.environment.push((name, value));
+    pub(crate) fn set(mut self, name: &'static str, value: impl Into<String>) -> Self {
+        self.environment.push((name, value.into()));
         self
     }
 
@@ -64,7 +64,10 @@ impl Step {
         if env::var_os("XDG_RUNTIME_DIR").is_none() {
             command.env("NODEVICE_SELECT", "1");
         }
-        command.current_dir(root()).args(&self.arguments).envs(self.environment.iter().copied());
+        command
+            .current_dir(root())
+            .args(&self.arguments)
+            .envs(self.environment.iter().map(|(name, value)| (name, value)));
         let status = command.status().with_context(|| format!("cannot start `{}`", self.line()))?;
         if !status.success() {
             bail!("{} failed ({status})\nhelp: run it alone with `{}`", self.name, self.line());

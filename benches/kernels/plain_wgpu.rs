@@ -1,0 +1,120 @@
+//! wgpu without this project, for what is encoded by hand: an opened adapter, buffers, pipelines, bind groups.
+//!
+//! What the kernels compute is in the modules that use this.
+
+use std::borrow::Cow;
+
+/// An adapter that was opened by its name.
+pub(crate) struct Opened {
+    pub(crate) device: wgpu::Device,
+    pub(crate) queue: wgpu::Queue,
+}
+
+impl Opened {
+    /// Opens the adapter with this name, with all of its limits and with those of `features` that it has.
+    pub(crate) fn adapter(name: &str, features: wgpu::Features) -> Result<Self, Box<dyn std::error::Error>> {
+        pollster::block_on(async {
+            let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
+            let adapters = instance.enumerate_adapters(wgpu::Backends::all()).await;
+            let adapter = adapters.into_iter().find(|adapter| adapter.get_info().name == name);
+            let adapter = adapter.ok_or_else(|| format!("adapter `{name}` is gone"))?;
+            let required_features = adapter.features() & features;
+            let descriptor = wgpu::DeviceDescriptor {
+                required_features,
+                required_limits: adapter.limits(),
+                experimental_features: experimental(required_features),
+                ..Default::default()
+            };
+            let (device, queue) = adapter.request_device(&descriptor).await?;
+            Ok(Self { device, queue })
+        })
+    }
+
+    /// A storage buffer that can be written and read.
+    pub(crate) fn storage(&self, size: u64) -> wgpu::Buffer {
+        self.buffer(size, wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST)
+    }
+
+    /// A uniform buffer that can be written.
+    pub(crate) fn uniform(&self, size: u64) -> wgpu::Buffer {
+        self.buffer(size, wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST)
+    }
+
+    fn buffer(&self, size: u64, usage: wgpu::BufferUsages) -> wgpu::Buffer {
+        let descriptor = wgpu::BufferDescriptor { label: None, size, usage, mapped_at_creation: false };
+        self.device.create_buffer(&descriptor)
+    }
+
+    /// The pipeline of the entry point `main`; without a layout, with the one that the text implies.
+    pub(crate) fn pipeline(&self, wgsl: &str, layout: Option<&wgpu::BindGroupLayout>) -> wgpu::ComputePipeline {
+        let source = wgpu::ShaderSource::Wgsl(Cow::Borrowed(wgsl));
+        let module = self.device.create_shader_module(wgpu::ShaderModuleDescriptor { label: None, source });
+        let layout = layout.map(|layout| {
+            self.device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+                label: None,
+                bind_group_layouts: &[Some(layout)],
+                immediate_size: 0,
+            })
+        });
+        self.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+            label: None,
+            layout: layout.as_ref(),
+            module: &module,
+            entry_point: Some("main"),
+            compilation_options: wgpu::PipelineCompilationOptions::default(),
+            cache: None,
+        })
+    }
+
+    /// Buffers at the bindings 0, 1, ….
+    pub(crate) fn bind(&self, layout: &wgpu::BindGroupLayout, buffers: &[&wgpu::Buffer]) -> wgpu::BindGroup {
+        let entries: Vec<_> = (0..)
+            .zip(buffers)
+            .map(|(binding, buffer)| wgpu::BindGroupEntry { binding, resource: buffer.as_entire_binding() })
+            .collect();
+        self.device.create_bind_group(&wgpu::BindGroupDescriptor { label: None, layout, entries: &entries })
+    }
+
+    /// Records `launches` dispatches into one pass, hands them to the GPU and waits for it.
+    pub(crate) fn run(&self, pipeline: &wgpu::ComputePipeline, group: &wgpu::BindGroup, grid: [u32; 2], launches: u32) {
+        let mut encoder = self.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+        let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
+        pass.set_pipeline(pipeline);
+        pass.set_bind_group(0, group, &[]);
+        for _ in 0..launches {
+            pass.dispatch_workgroups(grid[0], grid[1], 1);
+        }
+        drop(pass);
+        self.queue.submit([encoder.finish()]);
+        self.wait();
+    }
+
+    /// Waits until the GPU has done everything that was submitted.
+    pub(crate) fn wait(&self) {
+        let _ = self.device.poll(wgpu::PollType::wait_indefinitely());
+    }
+
+    /// The first `count` values of a storage buffer, after everything that was submitted; NaN from a driver that maps nothing.
+    pub(crate) fn read(&self, buffer: &wgpu::Buffer, count: usize) -> Vec<f32> {
+        let bytes = count as u64 * 4;
+        let staging = self.buffer(bytes, wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST);
+        let mut encoder = self.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+        encoder.copy_buffer_to_buffer(buffer, 0, &staging, 0, bytes);
+        self.queue.submit([encoder.finish()]);
+        staging.map_async(wgpu::MapMode::Read, .., |_| {});
+        self.wait();
+        // A driver that maps nothing has computed nothing that counts.
+        staging.get_mapped_range(..).map_or_else(|_| vec![f32::NAN; count], |view| bytemuck::pod_collect_to_vec(&view))
+    }
+}
+
+/// The permission that wgpu wants for features that it calls experimental.
+fn experimental(features: wgpu::Features) -> wgpu::ExperimentalFeatures {
+    if !features.contains(wgpu::Features::EXPERIMENTAL_COOPERATIVE_MATRIX) {
+        return wgpu::ExperimentalFeatures::disabled();
+    }
+    // SAFETY: the permission is about defects of wgpu that could break memory safety in shaders that use the features. The only
+    // such shader here is the one of `peak`, which loads and stores whole matrices inside arrays with room for them, in uniform
+    // control flow, in a size that the adapter lists.
+    unsafe { wgpu::ExperimentalFeatures::enabled() }
+}

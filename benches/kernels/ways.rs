@@ -1,0 +1,182 @@
+//! One case in the ways in which it can be run: as a launch chooses, and, if asked for, each alternative and each variant.
+
+use std::{collections::BTreeSet, fmt};
+
+use fuse_bench_results::line::{Line, OURS, Time};
+use fuse_gpu::{Device, artifact::Function};
+
+use crate::{
+    cases::{Case, dtype},
+    formulas::Prepared,
+    measure::{self, Effort, measure, micros},
+    report::Report,
+};
+
+/// What is measured and printed of each case.
+#[derive(clap::Args, Clone, Copy)]
+pub(crate) struct Detail {
+    /// Every plan of each function, not only the one that a launch picks
+    #[arg(long)]
+    alternatives: bool,
+    /// Every plan, and every variant of each kernel
+    #[arg(long)]
+    variants: bool,
+    /// Print the time of each dispatch
+    #[arg(long)]
+    pub(crate) explain: bool,
+}
+
+/// Measures a case as a launch runs it and, if asked for, every other way to run it. A failure is noted and
+/// the rest goes on, because time on a large GPU is scarce.
+pub(crate) fn run_case(
+    device: &Device,
+    case: &Case,
+    detail: Detail,
+    effort: Effort,
+    report: &mut Report,
+    failures: &mut Vec<String>,
+) -> std::io::Result<()> {
+    let prepared = match prepare(device, case.f16, &case.prepare) {
+        Ok(prepared) => prepared,
+        Err(reason) => return report.leave_out(case.key(), reason),
+    };
+    let others = if detail.variants || detail.alternatives { ways((case.function)()) } else { vec![] };
+    let others = others.into_iter().filter(|way| detail.variants || way.variant.is_none());
+    for way in std::iter::once(Way::default()).chain(others) {
+        device.force_alternative(way.alternative);
+        device.force_variant(way.variant);
+        match run_way(device, case, &prepared, way, effort) {
+            Ok(mut time) => {
+                let roof = report.roof();
+                time.of_roof = roof.and_then(|roof| roof.fraction(&time.dtype, time.flops, time.bytes, time.median_us));
+                report.add(Line::Time(time))?;
+            }
+            // It does not fit these sizes or this adapter.
+            Err(Failure::Launch(fuse_gpu::Error::Variant { .. } | fuse_gpu::Error::Alternative { .. })) => continue,
+            Err(failure) => note(failures, format!("{} {} ({way}): {failure}", case.name(), case.size)),
+        }
+        if detail.explain && way.variant.is_none() {
+            explain(device, &prepared);
+        }
+    }
+    device.force_alternative(None);
+    device.force_variant(None);
+    drop(prepared);
+    device.trim();
+    Ok(())
+}
+
+/// Prints a failure at once and keeps it for the end.
+pub(crate) fn note(failures: &mut Vec<String>, failure: String) {
+    println!("{failure}");
+    failures.push(failure);
+}
+
+/// Uploads operands, or says why the adapter cannot hold or compute them.
+pub(crate) fn prepare<P>(
+    device: &Device,
+    f16: bool,
+    prepare: impl Fn(&Device) -> Result<P, fuse_gpu::Error>,
+) -> Result<P, String> {
+    if f16 && !device.info().features.f16 {
+        return Err("the adapter has no f16".to_owned());
+    }
+    prepare(device).map_err(|error| error.to_string())
+}
+
+/// Prints the time of each dispatch of a launch, where the adapter has timestamps.
+pub(crate) fn explain(device: &Device, prepared: &Prepared) {
+    if device.info().timestamps {
+        match device.profile(&prepared.launch) {
+            Ok((_, profile)) => println!("{profile}"),
+            Err(error) => println!("no profile: {error}"),
+        }
+    }
+}
+
+/// How to run a function: what a launch does not choose itself.
+#[derive(Clone, Copy, Default)]
+struct Way {
+    alternative: Option<usize>,
+    variant: Option<&'static str>,
+}
+
+impl fmt::Display for Way {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.alternative, self.variant) {
+            (None, None) => write!(f, "picked"),
+            (alternative, variant) => {
+                write!(f, "alternative {}, {}", alternative.unwrap_or(0), variant.unwrap_or("picked"))
+            }
+        }
+    }
+}
+
+/// Every alternative of a function, with variants as chosen and with each that some kernel of it has.
+fn ways(function: &'static Function) -> Vec<Way> {
+    let mut ways = vec![];
+    for (index, alternative) in std::iter::once(function).chain(function.alternatives.iter()).enumerate() {
+        let variants = alternative.kernels.iter().flat_map(|kernel| kernel.variants.iter());
+        let names: BTreeSet<&str> = variants.map(|variant| &*variant.name).collect();
+        let way = |variant| Way { alternative: Some(index), variant };
+        ways.push(way(None));
+        ways.extend(names.into_iter().map(|name| way(Some(name))));
+    }
+    ways
+}
+
+/// Why a case has no time.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    Launch(fuse_gpu::Error),
+    /// The largest error, relative to its bound.
+    WrongResult(f64),
+}
+
+impl From<fuse_gpu::Error> for Failure {
+    fn from(error: fuse_gpu::Error) -> Self {
+        Self::Launch(error)
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Launch(error) => error.fmt(f),
+            Self::WrongResult(error) => write!(f, "wrong result, {error:.1} × the bound"),
+        }
+    }
+}
+
+/// Launches twice and compares the second result: the largest error, relative to its bound.
+pub(crate) fn check(prepared: &Prepared) -> Result<f64, Failure> {
+    (prepared.launch)()?;
+    let error = (prepared.error)()?;
+    if error.is_nan() || error > 1.0 { Err(Failure::WrongResult(error)) } else { Ok(error) }
+}
+
+fn run_way(device: &Device, case: &Case, prepared: &Prepared, way: Way, effort: Effort) -> Result<Time, Failure> {
+    let error = check(prepared)?;
+    let times = measure(effort, &prepared.launch, || device.synchronize())?;
+    let profiled = measure::profile(device, effort, times.launches, &prepared.launch)?;
+    Ok(Time {
+        way: OURS.to_owned(),
+        case: case.formula.to_owned(),
+        dtype: dtype(case.f16).to_owned(),
+        size: case.size.clone(),
+        variant: Some(profiled.as_ref().map_or_else(|| way.to_string(), |found| found.variants.clone())),
+        alternative: way.alternative,
+        picked: way.alternative.is_none(),
+        median_us: micros(times.median),
+        min_us: micros(times.min),
+        max_us: micros(times.max),
+        gpu_us: profiled.map(|profiled| micros(profiled.time)),
+        batches: effort.batches,
+        launches_per_batch: times.launches,
+        flops: case.flops,
+        bytes: case.bytes,
+        tokens: case.tokens,
+        of_roof: None,
+        error_over_bound: Some(error),
+    })
+}
