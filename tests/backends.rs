@@ -3,11 +3,12 @@
 
 use std::path::Path;
 
-use fuse_artifact::{DType, Features};
+use fuse_artifact::{DType, FAST_MATH, Features, Kernel, Pass, Variant};
 use fuse_compiler::{
     graph::{BinaryOp, CompareOp, UnaryOp},
     validate::capabilities,
 };
+use fuse_runtime::__private::texts;
 use fuse_test_support::{Program, compile, files};
 use naga::{
     Module, ShaderStage,
@@ -35,6 +36,19 @@ fn shaders(program: &Program) -> Vec<Shader> {
         }
     }
     shaders
+}
+
+/// The shaders of a program in every form that a driver may get, with sizes of any kind where they are constants.
+fn forms(program: &Program) -> Vec<Shader> {
+    let kernels = program.plans().flat_map(|function| function.kernels.iter());
+    let variants = kernels.flat_map(|kernel| kernel.variants.iter().map(move |variant| (kernel, variant)));
+    let of_variant = |(kernel, variant): (&Kernel, &'static Variant)| {
+        let what = format!("a form of {} / {}", kernel.name, variant.name);
+        let sizes = |pass: &Pass| (1..=pass.uniforms.len() as u32).collect::<Vec<u32>>();
+        let texts = variant.passes.iter().flat_map(|pass| texts(pass, &sizes(pass)));
+        texts.map(|text| validated(what.clone(), &text, variant.features)).collect::<Vec<_>>()
+    };
+    variants.flat_map(of_variant).collect()
 }
 
 fn validated(what: String, text: &str, features: Features) -> Shader {
@@ -147,4 +161,14 @@ fn every_variant_becomes_wgsl_that_is_valid_again() {
             .map_err(|error| error.emit_to_string(&text))?;
         Ok(text.len())
     });
+}
+
+#[test]
+fn every_form_is_valid() {
+    let (mut constant, mut fast) = (0, 0);
+    for shader in corpus().iter().flat_map(forms) {
+        constant += usize::from(shader.text.contains("var<private> p: Params = "));
+        fast += usize::from(shader.text.contains(FAST_MATH));
+    }
+    assert!(constant >= 250 && fast >= 100, "only {constant} with constant sizes and {fast} with fast functions");
 }

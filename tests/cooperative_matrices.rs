@@ -81,6 +81,55 @@ fn products_that_share_an_operand() {
     }
 }
 
+/// Queries that fill tiles and that do not, keys of one step, of several and of a part of one.
+const ATTENTIONS: &[[(&str, usize); 3]] = &[
+    [("B", 2), ("M", 128), ("N", 32)],
+    [("B", 1), ("M", 150), ("N", 71)],
+    [("B", 2), ("M", 64), ("N", 1)],
+    [("B", 1), ("M", 67), ("N", 130)],
+];
+
+fn check_attention(source: &str) {
+    let mut sweep = Sweep::new("attention in cooperative matrices");
+    for program in &compile(source) {
+        let program = matrices::in_software(program).unwrap_or_else(|error| panic!("{error}"));
+        for (seed, dims) in ATTENTIONS.iter().enumerate() {
+            sweep.run(&program, &data::inputs(&program.graph, dims, seed as u64));
+        }
+    }
+    sweep.finish();
+}
+
+#[test]
+fn attention() {
+    check_attention(
+        "pub fn plain(q: f16[B, M, 32], k: f16[B, N, 32], v: f16[B, N, 32]) -> f16[B, M, 32] {
+            matmul(softmax(matmul(q, transpose(k)) * 0.125), v)
+        }",
+    );
+}
+
+/// Scores of hundreds, so that sums are scaled while rows of the same workgroup stay as they are.
+#[test]
+fn attention_with_growing_scores() {
+    check_attention(
+        "pub fn growing(q: f16[B, M, 16], k: f16[B, N, 16], v: f16[B, N, 16]) -> f16[B, M, 16] {
+            matmul(softmax((matmul(q, transpose(k)) as f32) * 10.0) as f16, v)
+        }",
+    );
+}
+
+#[test]
+fn masked_attention() {
+    check_attention(
+        "pub fn causal(q: f16[B, M, 32], k: f16[B, N, 32], v: f16[B, N, 16], bias: f16[M, N]) -> f32[B, M, 16] {
+            let scores = (matmul(q, transpose(k)) + bias) as f32;
+            let seen = select(index(axis = 1) <= index(axis = 0), scores, -1.0 / 0.0);
+            matmul(softmax(seen) as f16, v) as f32
+        }",
+    );
+}
+
 /// Whether some variant of a function's first plan uses cooperative matrices.
 fn uses_matrices(source: &str) -> bool {
     let function = compile(source)[0].function;

@@ -1,7 +1,7 @@
 //! Combinations and sizes at the edge of what kernels hold: rows of products whose width decides who owns them, and tables
 //! without rows.
 
-use fuse_compiler::interp::{Value, run_bounded};
+use fuse_compiler::interp::{Stores, Value, run_bounded};
 use fuse_test_support::{Numbers, Program, Sweep, compile, data, expression};
 
 /// Widths that one invocation, one workgroup, and no workgroup holds.
@@ -63,7 +63,7 @@ fn rows_of_an_empty_table() {
     let programs = compile(source);
     for (program, value) in programs.iter().zip([0.0, 0.0, 5.0]) {
         let inputs = data::inputs(&program.graph, &[("R", 0), ("N", 5), ("B", 3)], 7);
-        let results = run_bounded(&program.graph, &inputs, program.stores()).expect("an empty table is no error");
+        let results = run_bounded(&program.graph, &inputs, Stores::Results).expect("an empty table is no error");
         assert!(results[0].data.iter().all(|x| x.exact == value), "what is not in the table is 0");
     }
     for program in &programs {

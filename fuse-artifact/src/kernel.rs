@@ -216,6 +216,18 @@ pub struct Features {
     pub matrices: u32,
 }
 
+/// How texts declare the uniform block `p`, whose fields are the words of [`Pass::uniforms`] in order.
+pub const UNIFORM_BLOCK: &str = "@group(0) @binding(0) var<uniform> p: Params;";
+
+/// How texts read [`Uniform::Workgroups`].
+pub const UNIFORM_WORKGROUPS: &str = "p.workgroups";
+
+/// How texts with functions that have a fast form, which is less exact, say that they use the exact one.
+pub const EXACT_MATH: &str = "const fuse_fast_math = false;";
+
+/// What takes the place of [`EXACT_MATH`] where a program asks for fast functions.
+pub const FAST_MATH: &str = "const fuse_fast_math = true;";
+
 /// Invocations of the subgroups that share cooperative matrices.
 pub const MATRIX_SUBGROUP: u32 = 32;
 
@@ -306,6 +318,8 @@ pub enum Schedule {
         head: u32,
         /// Whether several workgroups share the keys and a second pass combines them.
         split: bool,
+        /// Rows and columns of the cooperative matrices that subgroups multiply; 0 where invocations multiply numbers.
+        matrices: u32,
     },
 }
 

@@ -194,7 +194,7 @@ impl Builder {
         for variant in &variants {
             for pass in variant.passes.iter() {
                 let f16 = pass.wgsl.contains("enable f16;");
-                if let Err(error) = validate::validate(&pass.wgsl, Features { f16, ..Features::default() }) {
+                if let Err(error) = validate::validate(&pass.wgsl, Features { f16, ..variant.features }) {
                     panic!("{}: {error}\n{}", variant.name, pass.wgsl);
                 }
                 assert!(pass.workgroup_bytes <= 48 * 1024, "{}: {} bytes", variant.name, pass.workgroup_bytes);
@@ -268,7 +268,24 @@ fn f16_has_valid_members() {
     let mut b = Builder::new();
     let shared: [&[&str]; 3] = [&["B", "H", "M", "64"], &["B", "1", "N", "64"], &["B", "1", "N", "64"]];
     b.attention(DType::F16, shared, |_, s| s);
-    b.variants();
+    let names: Vec<String> = b.variants().iter().map(|variant| variant.name.to_string()).collect();
+    for wanted in ["matrices 128x32 32x32", "matrices 128x32 32x32 split", "matrices 64x32 16x32"] {
+        assert!(names.iter().any(|name| name == wanted), "no {wanted} among {names:?}");
+    }
+}
+
+#[test]
+fn only_stored_f16_of_usual_heads_is_in_matrices() {
+    let uses_matrices = |dtype, depth, scores: &dyn Fn(&mut Builder, NodeId) -> NodeId| {
+        let mut b = Builder::new();
+        b.attention(dtype, [&["B", "M", depth], &["B", "N", depth], &["B", "N", "64"]], |b, s| scores(b, s));
+        b.variants().iter().any(|variant| variant.features.matrices > 0)
+    };
+    assert!(uses_matrices(DType::F16, "64", &|_, s| s));
+    assert!(uses_matrices(DType::F16, "D", &|_, s| s));
+    assert!(!uses_matrices(DType::F16, "40", &|_, s| s), "invocations do not load rows of 40 evenly");
+    assert!(!uses_matrices(DType::F16, "256", &|_, s| s), "its outputs would not fit the registers");
+    assert!(!uses_matrices(DType::F32, "64", &plain));
 }
 
 #[test]

@@ -144,7 +144,7 @@ fn launch_selected(
 ) -> Result<Vec<RawTensor>, Error> {
     let launch = Launch::new(function, args)?;
     let tuning = launch.device.applied();
-    let selection = Selection { tuning: &tuning, alternative, variants };
+    let selection = Selection { alternative, variants, ..Selection::by(&tuning) };
     let shapes: Vec<Shape> = launch.shapes().collect();
     let inner = &launch.device.inner;
     let plan = Arc::new(LaunchPlan::new(function, &shapes, &inner.info, selection, &inner.pipelines)?);

@@ -31,6 +31,7 @@ mod disk;
 mod element;
 mod error;
 mod fault;
+mod form;
 mod info;
 mod kernels;
 mod launch;
@@ -51,6 +52,7 @@ mod record;
 pub mod reference;
 mod sequence;
 mod shape;
+mod specialize;
 mod tensor;
 mod tune;
 mod upload;
@@ -94,6 +96,7 @@ pub mod __private {
     pub use crate::{
         AtLeast, BroadcastRank, Element, Error, Exactly, Float, Kernels, MatmulRank, Number, OneLess, OneMore, Operand,
         OperandOf, Rank, Ranked, SameRank, Tensor,
+        form::texts,
         launch::{
             Arg, KernelVariants, alternatives, launch, launch_alternative, launch_dynamic, launch_into, launch_padded,
             launch_with, variants,

@@ -13,7 +13,8 @@ use std::{
 use fuse_artifact::{Features, Pass};
 
 use crate::{
-    Backend, DeviceInfo, Error, builder::CacheChoice, disk::DiskCache, fault::scoped, lock::lock, plan::Label,
+    Backend, DeviceInfo, Error, builder::CacheChoice, disk::DiskCache, fault::scoped, form::Form, lock::lock,
+    plan::Label,
 };
 
 /// A compiled pass.
@@ -50,8 +51,8 @@ pub(crate) struct Pipelines {
 
 #[derive(Default)]
 struct State {
-    /// By the address of the pass: artifacts are `static`.
-    pipelines: HashMap<usize, Arc<Pipeline>>,
+    /// By the address of the pass (artifacts are `static`) and by form.
+    pipelines: HashMap<(usize, Form), Arc<Pipeline>>,
     layouts: HashMap<Signature, Arc<Layout>>,
 }
 
@@ -67,23 +68,29 @@ impl Pipelines {
         Self { device: device.clone(), browser, disk, state: Mutex::default() }
     }
 
-    /// The pipeline of `pass`, compiled if this is its first use. `features` are those of its variant.
-    pub(crate) fn get(&self, pass: &'static Pass, features: Features, label: &Label) -> Result<Arc<Pipeline>, Error> {
-        let key = ptr::from_ref(pass).addr();
+    /// The pipeline of `pass` in a form, compiled if this is its first use. `features` are those of its variant.
+    pub(crate) fn get(
+        &self,
+        pass: &'static Pass,
+        form: Form,
+        features: Features,
+        label: &Label,
+    ) -> Result<Arc<Pipeline>, Error> {
+        let key = (ptr::from_ref(pass).addr(), form);
         if let Some(pipeline) = lock(&self.state).pipelines.get(&key) {
             return Ok(Arc::clone(pipeline));
         }
         // Compiled without the lock: other threads may launch meanwhile. If two compile the same pass, one wins.
-        let layout = self.layout(pass)?;
-        let compute = self.compile(pass, features, &layout, label)?;
+        let layout = self.layout(pass, key.1.uniform_bytes(pass))?;
+        let compute = self.compile(pass, &key.1, features, &layout, label)?;
         let mut state = lock(&self.state);
         let id = state.pipelines.len() as u64 + 1;
         Ok(Arc::clone(state.pipelines.entry(key).or_insert_with(|| Arc::new(Pipeline { id, compute, layout }))))
     }
 
-    /// Whether the pipeline of `pass` exists.
-    pub(crate) fn contains(&self, pass: &'static Pass) -> bool {
-        lock(&self.state).pipelines.contains_key(&ptr::from_ref(pass).addr())
+    /// Whether the pipeline of `pass` in a form exists.
+    pub(crate) fn contains(&self, pass: &'static Pass, form: Form) -> bool {
+        lock(&self.state).pipelines.contains_key(&(ptr::from_ref(pass).addr(), form))
     }
 
     /// How many there are.
@@ -99,19 +106,24 @@ impl Pipelines {
     fn compile(
         &self,
         pass: &Pass,
+        form: &Form,
         features: Features,
         layout: &Layout,
         label: &Label,
     ) -> Result<wgpu::ComputePipeline, Error> {
-        let text = source(&pass.wgsl, features, self.browser);
+        let text = form.text(pass);
+        let text = source(&text, features, self.browser);
+        let checks = match form.bounds_checks() {
+            true => wgpu::ShaderRuntimeChecks::checked(),
+            false => wgpu::ShaderRuntimeChecks::unchecked(),
+        };
         let made = scoped(&self.device, || {
             let source =
                 wgpu::ShaderModuleDescriptor { label: Some(label.kernel), source: wgpu::ShaderSource::Wgsl(text) };
             // SAFETY: without checks, a shader that leaves its buffers is undefined behavior. Plans check that every
             // access stays in its tensor for all indices of the domain, and emitted shaders use no other indices;
             // their loops are bounded by extents. Browsers keep their own checks.
-            let module =
-                unsafe { self.device.create_shader_module_trusted(source, wgpu::ShaderRuntimeChecks::unchecked()) };
+            let module = unsafe { self.device.create_shader_module_trusted(source, checks) };
             self.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
                 label: Some(label.kernel),
                 layout: Some(&layout.pipeline),
@@ -134,11 +146,9 @@ impl Pipelines {
         })
     }
 
-    fn layout(&self, pass: &Pass) -> Result<Arc<Layout>, Error> {
-        let signature = Signature {
-            uniform_bytes: (pass.uniforms.len() as u64 * 4).next_multiple_of(16),
-            writable: pass.bindings.iter().map(|binding| binding.writable).collect(),
-        };
+    fn layout(&self, pass: &Pass, uniform_bytes: u64) -> Result<Arc<Layout>, Error> {
+        let signature =
+            Signature { uniform_bytes, writable: pass.bindings.iter().map(|binding| binding.writable).collect() };
         let mut state = lock(&self.state);
         if let Some(layout) = state.layouts.get(&signature) {
             return Ok(Arc::clone(layout));

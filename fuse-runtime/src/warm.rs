@@ -10,6 +10,7 @@ use fuse_artifact::{Features, Function, Pass};
 
 use crate::{
     Device, Error, Kernels,
+    form::{Form, Style},
     pipeline::Pipelines,
     plan::{self, Label},
     shape::Shape,
@@ -20,6 +21,12 @@ struct Job {
     pass: &'static Pass,
     features: Features,
     label: Label,
+}
+
+impl Job {
+    fn form(&self, style: Style) -> Form {
+        Form::new(self.pass, style, None)
+    }
 }
 
 impl Device {
@@ -93,25 +100,26 @@ impl Device {
     /// Creates the pipelines that are missing.
     fn create(&self, jobs: impl Iterator<Item = Job>) -> Result<(), Error> {
         self.inner.fault.check()?;
+        let style = self.applied().style();
         let mut seen = HashSet::new();
         let missing: Vec<Job> = jobs
-            .filter(|job| !self.inner.pipelines.contains(job.pass))
+            .filter(|job| !self.inner.pipelines.contains(job.pass, job.form(style)))
             .filter(|job| seen.insert(std::ptr::from_ref(job.pass).addr()))
             .collect();
-        let created = create_all(&self.inner.pipelines, &missing);
+        let created = create_all(&self.inner.pipelines, style, &missing);
         // A lost device refuses every pipeline; its loss is the better message.
         self.inner.fault.check()?;
         created
     }
 }
 
-fn create(pipelines: &Pipelines, job: &Job) -> Result<(), Error> {
-    pipelines.get(job.pass, job.features, &job.label).map(drop)
+fn create(pipelines: &Pipelines, style: Style, job: &Job) -> Result<(), Error> {
+    pipelines.get(job.pass, job.form(style), job.features, &job.label).map(drop)
 }
 
 #[cfg(target_arch = "wasm32")]
-fn create_all(pipelines: &Pipelines, jobs: &[Job]) -> Result<(), Error> {
-    jobs.iter().try_for_each(|job| create(pipelines, job))
+fn create_all(pipelines: &Pipelines, style: Style, jobs: &[Job]) -> Result<(), Error> {
+    jobs.iter().try_for_each(|job| create(pipelines, style, job))
 }
 
 /// Threads that create pipelines: drivers take locks of their own, so that more bring nothing.
@@ -119,7 +127,7 @@ fn create_all(pipelines: &Pipelines, jobs: &[Job]) -> Result<(), Error> {
 const MAX_THREADS: usize = 16;
 
 #[cfg(not(target_arch = "wasm32"))]
-fn create_all(pipelines: &Pipelines, jobs: &[Job]) -> Result<(), Error> {
+fn create_all(pipelines: &Pipelines, style: Style, jobs: &[Job]) -> Result<(), Error> {
     use std::{
         sync::{
             Mutex,
@@ -136,7 +144,7 @@ fn create_all(pipelines: &Pipelines, jobs: &[Job]) -> Result<(), Error> {
     let work = || {
         while let Some((index, job)) = Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|i| Some((i, jobs.get(i)?)))
         {
-            if let Err(error) = create(pipelines, job) {
+            if let Err(error) = create(pipelines, style, job) {
                 let mut failure = lock(&failure);
                 if failure.as_ref().is_none_or(|(earlier, _)| index < *earlier) {
                     *failure = Some((index, error));

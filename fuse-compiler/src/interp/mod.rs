@@ -19,6 +19,8 @@ mod pointwise;
 mod reduce;
 mod tensor;
 
+use std::collections::BTreeSet;
+
 use fuse_artifact::DType;
 
 use crate::{
@@ -77,11 +79,21 @@ pub fn run_bounded(graph: &Graph, inputs: &[Value], stores: Stores) -> Result<Ve
 fn evaluate<E: Element>(graph: &Graph, inputs: &[Value], stores: Stores) -> Result<Vec<Tensor<E>>, InterpError> {
     let bindings = Bindings::new(graph, inputs)?;
     let mut values: Vec<Tensor<E>> = Vec::with_capacity(graph.nodes.len());
-    for (_, node) in graph.nodes.iter() {
+    let lefts: BTreeSet<NodeId> = graph.nodes.iter().filter_map(|(_, node)| left_operand(node)).collect();
+    for (id, node) in graph.nodes.iter() {
         let value = evaluate_node(node, &values, &bindings, &graph.nodes)?;
-        values.push(if stores == Stores::EveryNode { stored(&value) } else { value });
+        let is_stored = match stores {
+            Stores::Results => false,
+            Stores::LeftOperands => lefts.contains(&id),
+            Stores::EveryNode => true,
+        };
+        values.push(if is_stored { stored(&value) } else { value });
     }
     Ok(graph.results.iter().map(|id| stored(&values[id.index()])).collect())
+}
+
+fn left_operand(node: &Node) -> Option<NodeId> {
+    if let Op::Matmul { lhs, .. } = node.op { Some(lhs) } else { None }
 }
 
 fn evaluate_node<E: Element>(

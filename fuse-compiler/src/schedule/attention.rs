@@ -3,16 +3,26 @@
 //! - `tile QxK RxC`: workgroups keep Q queries in workgroup memory and walk over the keys, K at a time, with 16-byte
 //!   loads; each invocation computes R×C scores of a step. `split` members share the keys between workgroups and combine
 //!   their softmaxes in a second pass.
+//! - `matrices QxK RxK`: as `tile`, where each subgroup multiplies R queries in cooperative matrices: of `f16`, where the
+//!   adapter has them.
 //! - `decode Q`: few queries; groups of invocations read whole rows of keys and values, each group its own keys.
 //! - `unaligned QxK`: as `tile`, one element per load, in 16 KiB of workgroup memory; any size and stride. Always last.
 
-use fuse_artifact::{Require, Schedule, Size, Space};
+pub(crate) mod matrices;
+
+use fuse_artifact::{DType, Features, MATRIX_SUBGROUP, Require, Schedule, Size, Space};
+
+use self::matrices::MatrixTile;
 
 use super::{
     contraction::{Direction, LANES, direction},
     layout::{Along, along},
 };
-use crate::fusion::{Attention, Group, attention::MAX_HEAD, body::ValueOp};
+use crate::fusion::{
+    Attention, Group,
+    attention::MAX_HEAD,
+    body::{Body, ValueId, ValueOp},
+};
 
 /// Sizes of a tiled member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,6 +120,8 @@ pub struct Member {
 pub enum Shape {
     /// Tiles in workgroup memory.
     Tile(Tile),
+    /// Tiles of cooperative matrices.
+    Matrices(MatrixTile),
     /// Few queries.
     Decode(Decode),
 }
@@ -126,13 +138,24 @@ pub struct Directions {
 }
 
 impl Member {
+    /// What an adapter must have besides `f16`, which the shaders' texts tell.
+    pub fn features(&self) -> Features {
+        match self.shape {
+            Shape::Matrices(_) => {
+                Features { subgroups: MATRIX_SUBGROUP, matrices: matrices::SIZE, ..Features::default() }
+            }
+            Shape::Tile(_) | Shape::Decode(_) => Features::default(),
+        }
+    }
+
     /// The schedule as the runtime sees it.
     pub fn schedule(&self) -> Schedule {
-        let (rows, keys, head) = match self.shape {
-            Shape::Tile(tile) => (tile.queries, tile.keys, tile.depth.max(tile.columns)),
-            Shape::Decode(decode) => (decode.queries, DECODE_KEYS, decode.depth.max(decode.columns)),
+        let (rows, keys, head, matrices) = match self.shape {
+            Shape::Tile(tile) => (tile.queries, tile.keys, tile.depth.max(tile.columns), 0),
+            Shape::Matrices(tile) => (tile.queries(), tile.keys, tile.depth.max(tile.columns), matrices::SIZE),
+            Shape::Decode(decode) => (decode.queries, DECODE_KEYS, decode.depth.max(decode.columns), 0),
         };
-        Schedule::Attention { rows, keys, head, split: self.split }
+        Schedule::Attention { rows, keys, head, split: self.split, matrices }
     }
 }
 
@@ -142,6 +165,9 @@ pub fn family(group: &Group, attention: &Attention) -> Vec<Member> {
     let mut family = vec![];
     if let Some(directions) = facts.directions {
         for head in facts.heads() {
+            if let Some(query) = facts.stored_query(attention, directions) {
+                in_matrices(&facts, directions, head, query, &mut family);
+            }
             aligned(&facts, directions, head, &mut family);
         }
     }
@@ -170,6 +196,26 @@ struct Head {
 impl Head {
     fn suffix(self) -> String {
         if self.one_of_several { format!(" head {}", self.columns) } else { String::new() }
+    }
+}
+
+/// The members for one head in cooperative matrices, whose queries are read by access `query`.
+fn in_matrices(facts: &Facts<'_>, directions: Directions, head: Head, query: u16, family: &mut Vec<Member>) {
+    for tile in matrices::tiles(head.depth, head.columns) {
+        let mut requires = facts.exact_requirements(tile.depth, tile.columns);
+        requires.extend(facts.tile_requirements(directions));
+        // The last tile of queries is moved inside.
+        requires.push(Require::AtLeast { axis: facts.queries(), value: tile.queries() });
+        requires.push(Require::AtLeast { axis: facts.keys(), value: 1 });
+        // Matrices are loaded from lines that start at a multiple of 16 bytes.
+        requires.push(Require::Aligned { access: query, axis: facts.batch + 1, of: 8 });
+        let name = format!("matrices {}x{} {}x{}{}", tile.queries(), tile.keys, tile.rows, tile.keys, head.suffix());
+        let member = |name, split| {
+            let (shape, requires) = (Shape::Matrices(tile), requires.clone());
+            Member { name, shape, directions, split, requires }
+        };
+        family.push(member(format!("{name} split"), true));
+        family.push(member(name, false));
     }
 }
 
@@ -336,6 +382,39 @@ impl<'a> Facts<'a> {
             }
         }
         requires
+    }
+
+    /// Sizes that are known only at launch must be these.
+    fn exact_requirements(&self, depth: u32, columns: u32) -> Vec<Require> {
+        let mut requires = vec![];
+        for (size, axis, value) in
+            [(self.depth, self.depth_axis(), depth), (self.columns, self.value_columns(), columns)]
+        {
+            if size.as_constant().is_none() {
+                requires.extend([Require::AtLeast { axis, value }, Require::AtMost { axis, value }]);
+            }
+        }
+        requires
+    }
+
+    /// The access of the queries, where cooperative matrices can be loaded from what is in memory: all inputs are stored
+    /// `f16`, queries and keys along the depth and values along their columns.
+    fn stored_query(&self, attention: &Attention, directions: Directions) -> Option<u16> {
+        let usual = Directions { query: Direction::Depth, key: Direction::Depth, value: Direction::Outer };
+        let batch = usize::from(self.batch);
+        let stored = |(body, value): &(Body, ValueId), axis: usize| {
+            let value = &body.values[*value];
+            match value.op {
+                ValueOp::Load(access) if value.dtype == DType::F16 => {
+                    (along(&self.group.accesses[usize::from(access)], axis) == Along::Unit).then_some(access)
+                }
+                _ => None,
+            }
+        };
+        let query = stored(&attention.query, batch + 1)?;
+        stored(&attention.key, batch)?;
+        stored(&attention.value, batch + 1)?;
+        (directions == usual).then_some(query)
     }
 
     /// Vector loads are clamped to a depth, so that there must be one.

@@ -59,9 +59,11 @@ fn schedule(schedule: &Schedule) -> String {
             let who = format!("{columns} columns in {layers} layers per workgroup, loads of {lanes}");
             format!("{who}, up to {}+{} axes{}", axes[0], axes[1], split(*is_split))
         }
-        Schedule::Attention { rows, keys, head, split: is_split } => {
+        Schedule::Attention { rows, keys, head, split: is_split, matrices } => {
             let split = if *is_split { ", keys split between workgroups" } else { "" };
-            format!("{rows} queries per workgroup in steps of {keys} keys, heads up to {head}{split}")
+            let matrices =
+                if *matrices > 0 { format!(", in matrices of {matrices}x{matrices}") } else { String::new() };
+            format!("{rows} queries per workgroup in steps of {keys} keys, heads up to {head}{matrices}{split}")
         }
     }
 }

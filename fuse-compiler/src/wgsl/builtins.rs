@@ -8,9 +8,9 @@
 
 mod texts;
 
-use fuse_artifact::DType;
+use fuse_artifact::{DType, EXACT_MATH};
 
-use self::texts::HELPERS;
+use self::texts::{FAST, HELPERS};
 use crate::graph::{BinaryOp, CompareOp, UnaryOp};
 
 /// The WGSL type that a value of `dtype` has inside a kernel.
@@ -52,14 +52,19 @@ impl Helpers {
         self.used.push((name, lanes));
     }
 
-    /// The texts of all used helpers.
+    /// The texts of all used helpers, exact until the runtime says otherwise ([`EXACT_MATH`]).
     pub fn text(&self) -> String {
         let mut text = String::new();
         for &(name, lanes) in &self.used {
             let helper = HELPERS.iter().find(|helper| helper.name == name);
             let helper = helper.expect("every helper that is called stands in the table");
-            let body = helper
-                .text
+            let body = match FAST.iter().find(|(fast, _)| *fast == name) {
+                Some((_, steps)) => {
+                    helper.text.replacen(" {\n", &format!(" {{\n  if fuse_fast_math {{\n    {steps}\n  }}\n"), 1)
+                }
+                None => helper.text.to_owned(),
+            };
+            let body = body
                 .replace("$T", &vector_type(DType::F32, lanes))
                 .replace("$U", &vector_type(DType::U32, lanes))
                 .replace("$I", &vector_type(DType::I32, lanes))
@@ -68,7 +73,7 @@ impl Helpers {
             text += body.trim_start();
             text.push('\n');
         }
-        text
+        if text.contains("fuse_fast_math") { format!("{EXACT_MATH}\n{text}") } else { text }
     }
 
     /// `x` is NaN.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use fuse_artifact::{Binding, DType, Features, Grid, MATRIX_SUBGROUP, Pass, Size, Slot, Uniform};
+use fuse_artifact::{Binding, DType, Features, Grid, MATRIX_SUBGROUP, Pass, Size, Slot, UNIFORM_BLOCK, Uniform};
 
 use super::{
     builtins::{Helpers, vector_type},
@@ -181,7 +181,7 @@ impl<'a> Shader<'a> {
             for (_, name, ty) in &self.uniforms {
                 let _ = writeln!(text, "  {name}: {ty},");
             }
-            text += "}\n\n@group(0) @binding(0) var<uniform> p: Params;\n";
+            let _ = writeln!(text, "}}\n\n{UNIFORM_BLOCK}");
         }
         for (i, buffer) in self.bindings.iter().enumerate() {
             let mode = if buffer.binding.writable { "read_write" } else { "read" };

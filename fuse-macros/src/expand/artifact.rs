@@ -145,7 +145,7 @@ enums! {
         Dot { outputs, depth_lanes },
         Rows { rows, invocations, lanes, held, axes, split },
         Columns { columns, layers, lanes, axes, split },
-        Attention { rows, keys, head, split },
+        Attention { rows, keys, head, split, matrices },
     }
     Grid { Elements { per_workgroup }, Tiles { rows, columns }, WholeRows { rows }, Rows { rows }, }
     Uniform {

@@ -9,10 +9,10 @@ use std::{
 
 use fuse_artifact::Function;
 
-use super::{LaunchPlan, Selection, Variants};
+use super::{LaunchPlan, Selection, Sizes, Variants};
 use crate::{Device, Error, lock::lock, shape::Shape, tune::Applied};
 
-/// Plans that are kept.
+/// Plans that are kept, besides those of specialized launches.
 const MAX_PLANS: usize = 4096;
 
 /// The plans of one device.
@@ -40,7 +40,7 @@ pub(crate) struct Forced {
 impl Forced {
     pub(crate) fn selection<'a>(&'a self, tuning: &'a Applied) -> Selection<'a> {
         let variants = self.variant.as_deref().map_or(Variants::Best, Variants::Named);
-        Selection { tuning, alternative: self.alternative, variants }
+        Selection { alternative: self.alternative, variants, ..Selection::by(tuning) }
     }
 }
 
@@ -57,30 +57,41 @@ impl PlanCache {
     {
         let tuning = device.applied();
         let key = hash(function, tuning.id, shapes.clone());
+        let sizes = if device.is_specializing() { Sizes::Constant } else { Sizes::Uniform };
+        let is_of = |plan: &LaunchPlan| {
+            ptr::eq(plan.function, function)
+                && plan.tuning == tuning.id
+                && plan.params.iter().copied().eq(shapes.clone())
+        };
         let forced = {
             let state = lock(&self.state);
-            let matches = |plan: &&Arc<LaunchPlan>| {
-                ptr::eq(plan.function, function)
-                    && plan.tuning == tuning.id
-                    && plan.params.iter().copied().eq(shapes.clone())
-            };
+            let matches =
+                |plan: &&Arc<LaunchPlan>| is_of(plan) && (sizes == Sizes::Uniform || plan.sizes == Sizes::Constant);
             if let Some(plan) = state.plans.get(&key).and_then(|plans| plans.iter().find(matches)) {
                 return Ok(Arc::clone(plan));
             }
             state.forced.clone()
         };
         // Planning may compile pipelines: other threads must not wait for that.
-        let shapes: Vec<Shape> = shapes.collect();
-        let selection = forced.selection(&tuning);
-        let plan = LaunchPlan::new(function, &shapes, device.info(), selection, &device.inner.pipelines)?;
+        let list: Vec<Shape> = shapes.clone().collect();
+        let selection = Selection { sizes, ..forced.selection(&tuning) };
+        let plan = LaunchPlan::new(function, &list, device.info(), selection, &device.inner.pipelines)?;
         let plan = Arc::new(plan);
         let mut state = lock(&self.state);
         // A plan made while something else was forced must not stay.
         if state.forced == forced {
             if state.plans.len() >= MAX_PLANS {
-                state.plans.clear();
+                state.plans.retain(|_, plans| {
+                    plans.retain(|plan| plan.sizes == Sizes::Constant);
+                    !plans.is_empty()
+                });
             }
-            state.plans.entry(key).or_default().push(Arc::clone(&plan));
+            let plans = state.plans.entry(key).or_default();
+            // What another thread has specialized meanwhile stays.
+            if !plans.iter().any(|plan| is_of(plan) && plan.sizes == Sizes::Constant) {
+                plans.retain(|plan| !is_of(plan));
+                plans.push(Arc::clone(&plan));
+            }
         }
         Ok(plan)
     }

@@ -161,7 +161,7 @@ mod tests {
             },
             Schedule::Rows { rows: 1, invocations: 64, lanes: 4, held: 0, axes, split: true },
             Schedule::Columns { columns: 64, layers: 4, lanes: 1, axes, split: true },
-            Schedule::Attention { rows: 4, keys: 32, head: 64, split: true },
+            Schedule::Attention { rows: 4, keys: 32, head: 64, split: true, matrices: 0 },
         ];
         for schedule in &schedules {
             let [_, _, step] = tile(schedule);

@@ -47,6 +47,7 @@ pub use self::{
 use crate::{
     DeviceInfo, Error,
     check::{Bound, bind},
+    form::Form,
     launch::KernelVariants,
     pipeline::{Pipeline, Pipelines},
     shape::Shape,
@@ -62,6 +63,8 @@ pub(crate) struct Selection<'a> {
     pub(crate) alternative: Option<usize>,
     /// These variants.
     pub(crate) variants: Variants<'a>,
+    /// How shaders know sizes.
+    pub(crate) sizes: Sizes,
 }
 
 /// How the variant of a kernel is chosen.
@@ -82,7 +85,7 @@ pub(crate) enum Variants<'a> {
 impl<'a> Selection<'a> {
     /// What a tuning chooses.
     pub(crate) fn by(tuning: &'a Applied) -> Self {
-        Self { tuning, alternative: None, variants: Variants::Best }
+        Self { tuning, alternative: None, variants: Variants::Best, sizes: Sizes::Uniform }
     }
 }
 
@@ -95,6 +98,16 @@ pub(crate) struct LaunchPlan {
     pub(crate) results: Box<[Shape]>,
     pub(crate) temporaries: Box<[Temporary]>,
     pub(crate) steps: Box<[Step]>,
+    pub(crate) sizes: Sizes,
+}
+
+/// Where shaders have the sizes of a launch from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sizes {
+    /// A uniform block: pipelines serve all shapes.
+    Uniform,
+    /// Their text (`form`).
+    Constant,
 }
 
 /// Storage that a launch uses between its steps.
@@ -175,7 +188,8 @@ impl LaunchPlan {
         let resolved = resolve(function, shapes, info, selection)?;
         let step = |dispatch: Dispatch<'static>| {
             let (pass, features, label) = dispatch.pipeline(function);
-            let pipeline = pipelines.get(pass, features, &label)?;
+            let words = (selection.sizes == Sizes::Constant).then_some(&*dispatch.filled.words);
+            let pipeline = pipelines.get(pass, Form::new(pass, selection.tuning.style(), words), features, &label)?;
             Ok(Step { label, pipeline, slots: dispatch.slots.into(), filled: dispatch.filled })
         };
         Ok(Self {
@@ -185,6 +199,7 @@ impl LaunchPlan {
             results: resolved.results.into(),
             temporaries: resolved.temporaries.into(),
             steps: resolved.dispatches.into_iter().map(step).collect::<Result<_, Error>>()?,
+            sizes: selection.sizes,
         })
     }
 }

@@ -279,7 +279,7 @@ mod tests {
         let kind = DomainKind::Attention;
         let attention =
             |columns, depth| Domain { kind, extents: vec![9, columns, 9, depth], accesses: vec![], kept: 4 };
-        let schedule = Schedule::Attention { rows: 16, keys: 16, head: 64, split: false };
+        let schedule = Schedule::Attention { rows: 16, keys: 16, head: 64, split: false, matrices: 0 };
         assert!(check_schedule(&schedule, &attention(64, 64)).is_ok());
         assert!(check_schedule(&schedule, &attention(64, 65)).is_err());
         assert!(check_schedule(&schedule, &attention(65, 64)).is_err());

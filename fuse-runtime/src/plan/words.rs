@@ -223,7 +223,7 @@ mod tests {
     fn attentions_have_tiles_of_queries() {
         let kind = DomainKind::Attention;
         let domain = Domain { kind, extents: vec![2, 5, 40, 100, 32], accesses: vec![], kept: 5 };
-        let schedule = Schedule::Attention { rows: 4, keys: 32, head: 64, split: true };
+        let schedule = Schedule::Attention { rows: 4, keys: 32, head: 64, split: true, matrices: 0 };
         let split = Split { parts: 2, depth: 64 };
         let uniforms = [Uniform::Count, Uniform::RowTiles, Uniform::ColumnTiles, Uniform::Extent { axis: 3 }];
         let (words, workgroups) =

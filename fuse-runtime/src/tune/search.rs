@@ -230,7 +230,7 @@ impl Tuner<'_> {
                 let kernel = considered.kernel;
                 let ways = legal.iter().map(|candidate| {
                     let variants = Variants::One { kernel: index, variant: candidate.variant };
-                    let selection = Selection { tuning: &tuning, alternative: Some(selected.index), variants };
+                    let selection = Selection { alternative: Some(selected.index), variants, ..Selection::by(&tuning) };
                     (kernel.variants[candidate.variant].name.to_string(), selection)
                 });
                 let ways: Vec<_> = ways.collect();

@@ -15,7 +15,7 @@ use super::{
     key::vendor,
     table::{Knobs, Table},
 };
-use crate::{DeviceInfo, plan::tile};
+use crate::{DeviceInfo, form::Style, plan::tile};
 
 /// How variants of kernels are chosen: for which environment, by which tables, close to which sizes.
 ///
@@ -35,6 +35,7 @@ use crate::{DeviceInfo, plan::tile};
 pub struct Tuning {
     environment: Environment,
     wishes: Knobs,
+    style: Style,
     /// Later ones come first.
     tables: Vec<Arc<Table>>,
     built_in: bool,
@@ -49,7 +50,7 @@ impl Default for Tuning {
 impl Tuning {
     /// The choices for an environment, whichever the program runs in.
     pub fn for_environment(environment: Environment) -> Self {
-        Self { environment, wishes: Knobs::default(), tables: Vec::new(), built_in: true }
+        Self { environment, wishes: Knobs::default(), style: Style::default(), tables: Vec::new(), built_in: true }
     }
 
     /// The choices for native programs.
@@ -91,6 +92,21 @@ impl Tuning {
         self
     }
 
+    /// Whether functions may be less exact than documented: `tanh`, `erf`, `gelu`, `sin`, `cos`, `tan`, `log1p`, `expm1`,
+    /// `softplus`, `mish` and those made of them then err by up to about 1e-6 absolutely, also where the result is small, and
+    /// `relu`, `min` and `max` may lose NaN. Never so unless asked for.
+    pub fn fast_math(mut self, fast: bool) -> Self {
+        self.style.fast_math = fast;
+        self
+    }
+
+    /// Whether shaders check each index natively, too, which costs time: launches are proven to stay inside their tensors.
+    /// Browsers check in any case.
+    pub fn bounds_checks(mut self, checked: bool) -> Self {
+        self.style.bounds_checks = checked;
+        self
+    }
+
     /// Chooses by this table where it says something, before tables given earlier and before those that are built in. It
     /// is not compared with the device's adapter: who gives a table wants it.
     pub fn with_table(mut self, table: Table) -> Self {
@@ -123,6 +139,11 @@ pub(crate) struct Applied {
 }
 
 impl Applied {
+    /// What the program asks of shaders.
+    pub(crate) fn style(&self) -> Style {
+        self.tuning.style
+    }
+
     pub(crate) fn new(tuning: &Tuning, info: &DeviceInfo) -> Self {
         static IDS: AtomicU64 = AtomicU64::new(1);
         let vendor = vendor(info);

@@ -34,7 +34,11 @@ struct Params {
 var<private> fuse_nan_bits: u32 = 0x7fc00000u;
 var<private> fuse_inf_bits: u32 = 0x7f800000u;
 
+const fuse_fast_math = false;
 fn fuse_tanh1(x: f32) -> f32 {
+  if fuse_fast_math {
+    return f32(1.0) - f32(2.0) / (f32(1.0) + exp(f32(2.0) * x));
+  }
   let z = x * x;
   let near = x + x * z * (f32(-0.33333332) + z * (f32(0.13331442) + z * (f32(-0.053739715) + z * (f32(0.020639088) + z * f32(-0.005704989)))));
   let e = exp(f32(-2.0) * abs(x));

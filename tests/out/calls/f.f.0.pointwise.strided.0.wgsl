@@ -7,7 +7,11 @@ struct Params {
 @group(0) @binding(1) var<storage, read> in_x: array<f32>;
 @group(0) @binding(2) var<storage, read_write> result_0: array<f32>;
 
+const fuse_fast_math = false;
 fn fuse_tanh1(x: f32) -> f32 {
+  if fuse_fast_math {
+    return f32(1.0) - f32(2.0) / (f32(1.0) + exp(f32(2.0) * x));
+  }
   let z = x * x;
   let near = x + x * z * (f32(-0.33333332) + z * (f32(0.13331442) + z * (f32(-0.053739715) + z * (f32(0.020639088) + z * f32(-0.005704989)))));
   let e = exp(f32(-2.0) * abs(x));

@@ -9,6 +9,7 @@ struct Params {
 @group(0) @binding(1) var<storage, read> in_x: array<f32>;
 @group(0) @binding(2) var<storage, read_write> result_0: array<f32>;
 
+const fuse_fast_math = false;
 fn fuse_multiply_high1(x: u32, y: u32) -> u32 {
   let x0 = x & u32(0xffffu);
   let x1 = x >> u32(16u);
@@ -44,6 +45,9 @@ fn fuse_is_nan1(x: f32) -> bool {
   return (bitcast<u32>(x) & u32(0x7fffffffu)) > u32(0x7f800000u);
 }
 fn fuse_relu1(x: f32) -> f32 {
+  if fuse_fast_math {
+    return max(x, f32(0.0));
+  }
   return select(max(x, f32(0.0)), x, fuse_is_nan1(x));
 }
 

@@ -21,7 +21,14 @@ struct Params {
 @group(0) @binding(3) var<storage, read> in_b1: array<f32>;
 @group(0) @binding(4) var<storage, read_write> temporary_0: array<f32>;
 
+const fuse_fast_math = false;
 fn fuse_erf1(x: f32) -> f32 {
+  if fuse_fast_math {
+    let u = f32(1.0) / (f32(1.0) + f32(0.3275911) * abs(x));
+    let tail = u * (f32(0.254829592) + u * (f32(-0.284496736) + u * (f32(1.421413741) + u * (f32(-1.453152027) + u * f32(1.061405429)))));
+    let whole = f32(1.0) - tail * exp(-x * x);
+    return select(whole, -whole, x < f32(0.0));
+  }
   let t = abs(x);
   let s = x * x;
   let near = x + x * (f32(0.128379166) + s * (f32(-0.376125336) + s * (f32(0.112819925) + s * (f32(-0.0267681349) + s * (f32(0.00499119423) + s * f32(-0.000596761703))))));

@@ -21,7 +21,14 @@ struct Params {
 @group(0) @binding(3) var<storage, read> in_b: array<vec4<f16>>;
 @group(0) @binding(4) var<storage, read_write> result_0: array<vec4<f16>>;
 
+const fuse_fast_math = false;
 fn fuse_erf4(x: vec4<f32>) -> vec4<f32> {
+  if fuse_fast_math {
+    let u = vec4<f32>(1.0) / (vec4<f32>(1.0) + vec4<f32>(0.3275911) * abs(x));
+    let tail = u * (vec4<f32>(0.254829592) + u * (vec4<f32>(-0.284496736) + u * (vec4<f32>(1.421413741) + u * (vec4<f32>(-1.453152027) + u * vec4<f32>(1.061405429)))));
+    let whole = vec4<f32>(1.0) - tail * exp(-x * x);
+    return select(whole, -whole, x < vec4<f32>(0.0));
+  }
   let t = abs(x);
   let s = x * x;
   let near = x + x * (vec4<f32>(0.128379166) + s * (vec4<f32>(-0.376125336) + s * (vec4<f32>(0.112819925) + s * (vec4<f32>(-0.0267681349) + s * (vec4<f32>(0.00499119423) + s * vec4<f32>(-0.000596761703))))));

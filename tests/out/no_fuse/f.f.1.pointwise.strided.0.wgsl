@@ -7,10 +7,14 @@ struct Params {
 @group(0) @binding(1) var<storage, read> temporary_0: array<f32>;
 @group(0) @binding(2) var<storage, read_write> temporary_1: array<f32>;
 
+const fuse_fast_math = false;
 fn fuse_is_nan1(x: f32) -> bool {
   return (bitcast<u32>(x) & u32(0x7fffffffu)) > u32(0x7f800000u);
 }
 fn fuse_relu1(x: f32) -> f32 {
+  if fuse_fast_math {
+    return max(x, f32(0.0));
+  }
   return select(max(x, f32(0.0)), x, fuse_is_nan1(x));
 }
 

@@ -35,12 +35,13 @@ pub fn in_software(program: &Program) -> Result<Program, String> {
 const MOST_MATRICES: u32 = 16;
 
 fn variant(variant: &Variant) -> Option<Variant> {
-    let Schedule::Tiles { per_invocation: [rows, columns], matrices: size @ 1.., .. } = variant.schedule else {
-        return None;
+    let size = match variant.schedule {
+        Schedule::Tiles { per_invocation: [rows, columns], matrices: size @ 1.., .. } => {
+            (rows * columns <= MOST_MATRICES * size * size).then_some(size)?
+        }
+        Schedule::Attention { matrices: size @ 1.., .. } => size,
+        _ => return None,
     };
-    if rows * columns > MOST_MATRICES * size * size {
-        return None;
-    }
     let mut software = variant.clone();
     software.features = Features { f16: variant.features.f16, ..Features::default() };
     for pass in software.passes.to_mut() {
@@ -55,8 +56,8 @@ struct Loaded {
     array: String,
     /// The expression of its first vector of four.
     at: String,
-    /// Vectors of four from one line to the next.
-    stride: u32,
+    /// The expression of the vectors of four from one line to the next.
+    stride: String,
     by_rows: bool,
 }
 
@@ -69,11 +70,14 @@ fn text(wgsl: &str, size: u32) -> String {
     if sums.is_empty() {
         return wgsl.to_owned();
     }
-    let place = |name: &str| sums.iter().position(|sum| *sum == name).unwrap_or(sums.len());
+    let place = |name: &str| each as usize * sums.iter().position(|sum| *sum == name).unwrap_or(sums.len());
     let (mut loaded, mut products): (HashMap<String, Loaded>, Vec<Product>) = (HashMap::new(), vec![]);
     let mut text: Vec<String> = vec![];
     for line in lines {
         let code = line.trim();
+        if (code == "workgroupBarrier();" || code.starts_with("coopStoreT(")) && !products.is_empty() {
+            text.push(multiply(size, &std::mem::take(&mut products)));
+        }
         if code == "enable wgpu_cooperative_matrix;" || is_subgroup_input(code) {
             continue;
         }
@@ -82,8 +86,14 @@ fn text(wgsl: &str, size: u32) -> String {
             text.push("let subgroup = local / 32u;".to_owned());
             text.push("let subgroup_lane = local % 32u;".to_owned());
             text.push(format!("var matrix_sums = array<f32, {}>();", each as usize * sums.len()));
-        } else if declared_sum(line).is_some() {
-            continue;
+        } else if let Some(sum) = declared_sum(line) {
+            // Within a loop, a sum starts anew at every turn.
+            text.push(format!("for (var e = 0u; e < {each}u; e++) {{ matrix_sums[{}u + e] = 0.0; }}", place(sum)));
+        } else if let Some((value, (name, bit))) = shuffled(code) {
+            text.push(format!(
+                "exchanged[local] = {value}; workgroupBarrier(); let {name} = exchanged[local ^ {bit}];"
+            ));
+            text.push("workgroupBarrier();".to_owned());
         } else if let Some((name, load)) = code.strip_prefix("let ").and_then(|rest| rest.split_once(" = coopLoad")) {
             let (array, at, stride) = pointer(load.split_once(">>(").map_or(load, |(_, arguments)| arguments));
             loaded.insert(name.to_owned(), Loaded { array, at, stride, by_rows: load.starts_with('T') });
@@ -91,27 +101,46 @@ fn text(wgsl: &str, size: u32) -> String {
             let mut names = operands.split(", ");
             let (a, b) = (names.next().unwrap_or_default(), names.next().unwrap_or_default());
             products.push(Product { sum: place(sum), lhs: loaded[a].clone(), rhs: loaded[b].clone() });
-        } else if code == "workgroupBarrier();" && !products.is_empty() {
-            text.push(multiply(size, &std::mem::take(&mut products)));
-            text.push(line.to_owned());
         } else if let Some((sum, target)) = code.strip_prefix("coopStoreT(").and_then(|rest| rest.split_once(", ")) {
-            let (array, at, stride) = pointer(target);
-            text.push(format!(
-                "for (var e = 0u; e < {each}u; e++) {{ let i = e * 32u + subgroup_lane; let x = ({at}) * 4u \
-                 + i / {size}u * {}u + i % {size}u; {array}[x / 4u][x % 4u] = matrix_sums[{}u + e]; }}",
-                4 * stride,
-                place(sum) * each as usize,
-            ));
+            let element = sum_in_memory(target, size);
+            text.push(of_each_element(each, &format!("{element} = matrix_sums[{}u + e];", place(sum))));
+        } else if let Some((sum, load)) = code.split_once(" = coopLoadT<") {
+            let element = sum_in_memory(load.split_once(">>(").map_or(load, |(_, arguments)| arguments), size);
+            text.push(of_each_element(each, &format!("matrix_sums[{}u + e] = {element};", place(sum))));
         } else {
             text.push(line.to_owned());
         }
     }
-    text.join("\n") + "\n"
+    let mut text = text.join("\n") + "\n";
+    if text.contains("exchanged[") {
+        // Of no more invocations than a workgroup may have.
+        text.insert_str(text.find("\n@compute").unwrap_or(0), "\nvar<workgroup> exchanged: array<f32, 1024>;");
+    }
+    text
+}
+
+/// `value`, `name` and `bit` of `let name = subgroupShuffleXor(value, bit);`.
+fn shuffled(code: &str) -> Option<(&str, (&str, &str))> {
+    let (name, arguments) = code.strip_prefix("let ")?.split_once(" = subgroupShuffleXor(")?;
+    let (value, bit) = arguments.strip_suffix(");")?.split_once(", ")?;
+    Some((value, (name, bit)))
+}
+
+/// Something done for each element `e` of a sum that an invocation has.
+fn of_each_element(each: u32, what: &str) -> String {
+    format!("for (var e = 0u; e < {each}u; e++) {{ let i = e * 32u + subgroup_lane; {what} }}")
+}
+
+/// An invocation's element of a sum in an array of vectors of four, of the arguments `&array[at], stride);`.
+fn sum_in_memory(arguments: &str, size: u32) -> String {
+    let (array, at, stride) = pointer(arguments);
+    let x = format!("(({at}) * 4u + i / {size}u * ({stride} * 4u) + i % {size}u)");
+    format!("{array}[{x} / 4u][{x} % 4u]")
 }
 
 /// One multiplication of matrices.
 struct Product {
-    /// Which sum it is added to.
+    /// The first element of the sum that it is added to.
     sum: usize,
     lhs: Loaded,
     rhs: Loaded,
@@ -125,12 +154,12 @@ fn is_subgroup_input(code: &str) -> bool {
     code.starts_with("@builtin(subgroup") || code.starts_with("@builtin(num_subgroups")
 }
 
-/// Array, index and stride of `&array[index], 18u);`.
-fn pointer(arguments: &str) -> (String, String, u32) {
+/// Array, index and stride of `&array[index], stride);`.
+fn pointer(arguments: &str) -> (String, String, String) {
     let (place, stride) = arguments.rsplit_once(", ").unwrap_or((arguments, ""));
     let (array, at) = place.trim_start_matches('&').split_once('[').unwrap_or((place, ""));
-    let stride = stride.trim_end_matches("u);").parse().unwrap_or(0);
-    (array.to_owned(), at.trim_end_matches(']').to_owned(), stride)
+    let at = at.strip_suffix(']').unwrap_or(at);
+    (array.to_owned(), at.to_owned(), stride.trim_end_matches(");").to_owned())
 }
 
 /// Adds this invocation's elements of a step's products to the sums: one loop over all products of two arrays, because software
@@ -149,7 +178,7 @@ fn multiply(size: u32, products: &[Product]) -> String {
         };
         let element = |table: &str, matrix: &Loaded, row: &str, column: &str| {
             let (line, within) = if matrix.by_rows { (row, column) } else { (column, row) };
-            let at = format!("({table}[m] * 4u + {line} * {}u + {within})", 4 * matrix.stride);
+            let at = format!("({table}[m] * 4u + {line} * ({} * 4u) + {within})", matrix.stride);
             format!("f32({}[{at} / 4u][{at} % 4u])", matrix.array)
         };
         let (left, right) = (element("lefts", &first.lhs, "row", "k"), element("rights", &first.rhs, "k", "column"));
@@ -161,7 +190,7 @@ fn multiply(size: u32, products: &[Product]) -> String {
              matrix_sums[places[m] + e] += sum; }} }} }}\n",
             table(&|product| product.lhs.at.clone()),
             table(&|product| product.rhs.at.clone()),
-            table(&|product| format!("{}u", product.sum * each as usize)),
+            table(&|product| format!("{}u", product.sum)),
         );
     }
     text

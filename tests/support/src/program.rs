@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path};
 
-use fuse_artifact::{DType, Function};
+use fuse_artifact::{DType, Function, Schedule, Variant};
 use fuse_compiler::{
     compile::{Dump, Options},
     diag::Diagnostics,
@@ -10,6 +10,7 @@ use fuse_compiler::{
     graph::Graph,
     interp::Stores,
 };
+use fuse_runtime::DeviceInfo;
 
 /// One compiled function.
 #[derive(Clone, Debug)]
@@ -59,10 +60,18 @@ impl Program {
         std::iter::once(self.function).chain(self.function.alternatives.iter())
     }
 
-    /// Which values pass through buffers, as far as the interpreter must know.
-    pub fn stores(&self) -> Stores {
-        let single = self.plans().all(|function| function.kernels.len() <= 1);
-        if single { Stores::Results } else { Stores::EveryNode }
+    /// Which values pass through buffers on a device, as far as the interpreter must know.
+    pub fn stores(&self, info: &DeviceInfo) -> Stores {
+        let attends_in_matrices = |variant: &Variant| {
+            let Schedule::Attention { matrices: 1.., .. } = variant.schedule else { return false };
+            [0, info.features.matrices].contains(&variant.features.matrices)
+        };
+        let mut kernels = self.plans().flat_map(|function| function.kernels.iter());
+        match self.plans().all(|function| function.kernels.len() <= 1) {
+            true if kernels.any(|kernel| kernel.variants.iter().any(attends_in_matrices)) => Stores::LeftOperands,
+            true => Stores::Results,
+            false => Stores::EveryNode,
+        }
     }
 
     /// The graph as text.

@@ -36,9 +36,10 @@ pub fn thorough() -> bool {
 /// # Errors
 /// A text that says what differs where.
 pub fn check(program: &Program, inputs: &[Value], variants: Variants) -> Result<Outcome, String> {
-    let expected = run_bounded(&program.graph, inputs, program.stores()).map_err(|error| error.to_string())?;
     let mut outcome = Outcome::default();
     for device in devices() {
+        let stores = program.stores(device.info());
+        let expected = run_bounded(&program.graph, inputs, stores).map_err(|error| error.to_string())?;
         let name = &device.info().name;
         let arguments = Arguments::new(device, program, inputs).map_err(|error| format!("on {name}: {error}"))?;
         let mut choices = arguments.choices(program).map_err(|error| format!("on {name}: {error}"))?;
@@ -63,9 +64,10 @@ pub fn check(program: &Program, inputs: &[Value], variants: Variants) -> Result<
 
 /// Runs a program for `inputs` by one of its plans, with the variants that the runtime chooses, on every adapter.
 fn check_plan(program: &Program, inputs: &[Value], plan: usize) -> Result<Outcome, String> {
-    let expected = run_bounded(&program.graph, inputs, program.stores()).map_err(|error| error.to_string())?;
     let mut outcome = Outcome::default();
     for device in devices() {
+        let stores = program.stores(device.info());
+        let expected = run_bounded(&program.graph, inputs, stores).map_err(|error| error.to_string())?;
         let results = Arguments::new(device, program, inputs)?.launch_plan(program, plan)?;
         outcome.add(compare(&expected, &results)?);
     }

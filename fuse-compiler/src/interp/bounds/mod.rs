@@ -30,6 +30,9 @@ pub use range::Range;
 pub enum Stores {
     /// The results only: the whole graph is one kernel.
     Results,
+    /// The results, and the left operands of products: an attention in cooperative matrices rounds its probabilities to the
+    /// `f16` that they are.
+    LeftOperands,
     /// Possibly every value: several kernels, or one for each operation.
     EveryNode,
 }

@@ -28,7 +28,7 @@ const fn tile(matrices: u32, [rows, columns, depth]: [u32; 3], subgroup: [u32; 2
 
 /// Workgroup memory up to which two workgroups share a compute unit of the GPU that was measured. Above it, large products take
 /// twice as long (`docs/performance.md`).
-const SHARED_UNIT_BYTES: u32 = 24 * 1024;
+pub(in crate::schedule) const SHARED_UNIT_BYTES: u32 = 24 * 1024;
 
 const _: () = assert!(bytes(&LARGEST, 1) <= SHARED_UNIT_BYTES, "padding of sums would take more");
 

@@ -33,7 +33,7 @@ pub(super) fn pass(source: Source<'_>, names: &Names, decode: Decode) -> Pass {
     shader.workgroup_array("parts", "vec4<f32>", 2 * decode.queries * INVOCATIONS, 16);
     shader.workgroup_array("group_rows", "vec2<f32>", decode.queries * DECODE_GROUPS, 8);
     let mut main = Lines::indented();
-    locate(source, &mut shader, &extents, &mut main, decode.queries, DECODE_KEYS);
+    locate(source, &mut shader, &extents, &mut main, [decode.queries, DECODE_KEYS], false);
     let mut text = DecodeText { shader, main, source, decode, extents };
     text.prepare();
     text.walk();

@@ -12,12 +12,13 @@
 mod combine;
 mod decode;
 mod limits;
+mod matrices;
 mod output;
 mod score;
 mod stage;
 mod tile;
 
-use fuse_artifact::{DType, Features, Pass, Scratch, Space, Uniform, Variant};
+use fuse_artifact::{DType, Pass, Scratch, Space, Uniform, Variant};
 
 use super::{
     epilogue::Axes,
@@ -49,6 +50,7 @@ fn variant(group: &Group, attention: &Attention, names: &Names, member: &Member)
     let source = Source { group, attention, member };
     let mut passes: Vec<Pass> = vec![match member.shape {
         Shape::Tile(tile) => tile::pass(source, names, tile),
+        Shape::Matrices(tile) => matrices::pass(source, names, tile),
         Shape::Decode(decode) => decode::pass(source, names, decode),
     }];
     if member.split {
@@ -59,7 +61,7 @@ fn variant(group: &Group, attention: &Attention, names: &Names, member: &Member)
     Variant {
         name: member.name.clone().into(),
         requires: member.requires.clone().into(),
-        features: Features::default(),
+        features: member.features(),
         schedule: member.schedule(),
         scratch,
         passes: passes.into(),
@@ -137,7 +139,7 @@ impl<'a> Source<'a> {
     const fn buffer_lanes(self) -> u32 {
         match self.member.shape {
             Shape::Tile(tile) => tile.lanes,
-            Shape::Decode(_) => LANES,
+            Shape::Matrices(_) | Shape::Decode(_) => LANES,
         }
     }
 
@@ -193,8 +195,17 @@ fn begin<'a>(source: Source<'a>, names: &'a Names) -> (Shader<'a>, Extents) {
     (shader, extents)
 }
 
-/// Which queries (`row0 …`), batch and keys (`key_begin .. key_end`) this workgroup has.
-fn locate(source: Source<'_>, shader: &mut Shader<'_>, extents: &Extents, main: &mut Lines, rows: u32, step: u32) {
+/// Which queries (`row0 …`), batch and keys (`key_begin .. key_end`) this workgroup has, of tiles of `rows` queries and steps
+/// of so many keys. If the last tile is `moved` inside, `first_row` is the first query that no other workgroup has.
+fn locate(
+    source: Source<'_>,
+    shader: &mut Shader<'_>,
+    extents: &Extents,
+    main: &mut Lines,
+    [rows, step]: [u32; 2],
+    moved: bool,
+) {
+    let first = if moved { "first_row" } else { "row0" };
     let workgroups = shader.uniform(Uniform::Workgroups);
     let tiles = shader.uniform(Uniform::RowTiles);
     let limits = source.limits();
@@ -211,11 +222,11 @@ fn locate(source: Source<'_>, shader: &mut Shader<'_>, extents: &Extents, main: 
             let splits = shader.uniform(Uniform::Splits);
             main.line(format!("let batch = id % ({batches});"));
             main.line(format!("let part = (id / ({batches})) % {splits};"));
-            main.line(format!("let row0 = ({tiles} - 1u - id / ({batches} * {splits})) * {rows}u;"));
+            main.line(format!("let {first} = ({tiles} - 1u - id / ({batches} * {splits})) * {rows}u;"));
         } else {
             main.line(format!("let batch = (id / {tiles}) % ({batches});"));
             main.line(format!("let part = id / ({tiles} * {batches});"));
-            main.line(format!("let row0 = (id % {tiles}) * {rows}u;"));
+            main.line(format!("let {first} = (id % {tiles}) * {rows}u;"));
         }
         main.line("split = part;");
         main.line(format!("var key_begin = part * {split_depth};"));
@@ -227,12 +238,15 @@ fn locate(source: Source<'_>, shader: &mut Shader<'_>, extents: &Extents, main: 
             // Every other batch (in the sequence of Thue and Morse, which repeats with no period) starts with the longest
             // work: workgroups that share a compute unit then have much the same together.
             main.line("let forwards = (countOneBits(batch) & 1u) == 1u;");
-            main.line(format!("let row0 = select({tiles} - 1u - position, position, forwards) * {rows}u;"));
+            main.line(format!("let {first} = select({tiles} - 1u - position, position, forwards) * {rows}u;"));
         } else {
-            main.line(format!("let row0 = position * {rows}u;"));
+            main.line(format!("let {first} = position * {rows}u;"));
         }
         main.line("var key_begin = 0u;");
         main.line(format!("var key_end = {};", extents.keys()));
+    }
+    if moved {
+        main.line(format!("let row0 = min(first_row, {} - {rows}u);", extents.queries()));
     }
     extents.axes.decode_batch(shader, main);
     limits::apply(source, shader, extents, main, &limits, rows, step);

@@ -33,7 +33,7 @@ pub(super) fn pass(source: Source<'_>, names: &Names, tile: Tile) -> Pass {
     array("weights", tile.queries * tile.keys);
     array("row_parts", tile.across * tile.queries);
     let mut main = Lines::indented();
-    locate(source, &mut shader, &extents, &mut main, tile.queries, tile.keys);
+    locate(source, &mut shader, &extents, &mut main, [tile.queries, tile.keys], false);
     let stage =
         |input, array, steps, span| Stage::new(source, input, array, [steps, span, tile.lanes, tile.invocations()]);
     let query = stage(Input::Query, "query_tile", tile.depth_step, tile.queries);

@@ -284,20 +284,11 @@ impl<'a> TileText<'a> {
             self.main.line(format!("coopStoreT(c{p}{i}_{j}, &{array}[matrix], {across}u);"));
         }
         self.main.line("workgroupBarrier();");
-        let suffix = self.product.map_or(String::new(), |product| product.to_string());
         for u in 0..matrix_vectors(self.tile) {
             let [row, column] = matrix_place(self.tile, i, j, u);
             let at = u * MATRIX_SUBGROUP;
             let sums = arrays.iter().map(|array| format!("{array}[vector + {at}u]")).collect::<Vec<_>>().join(", ");
-            let loaded = match self.member.split {
-                true => String::new(),
-                false => {
-                    let epilogue = epilogue(self.group, &self.axes, self.sum, self.tile);
-                    epilogue.preloaded_arguments(&format!("_{i}_{j}_{u}"))
-                }
-            };
-            let batch = self.axes.batch_arguments();
-            let finish = format!("finish{suffix}(batch, {batch}{row}, {column}, {sums}{loaded});");
+            let finish = self.finish_call([&row, &column], &sums, &format!("{i}_{j}_{u}"));
             let mut conditions = vec![];
             if self.tile.is_moved_inside() {
                 // What lies before belongs to the tiles before.

@@ -396,17 +396,21 @@ impl<'a> TileText<'a> {
         if self.tile.lanes == 1 {
             self.declare_finish_each();
         }
+        for [row, column, name] in self.places() {
+            let call = self.finish_call([&row, &column], &self.sums(&name), &name);
+            self.main.line(call);
+        }
+    }
+
+    /// The call that hands the sums of a place to the epilogue; `name` is that of what was preloaded for it.
+    fn finish_call(&self, [row, column]: [&str; 2], sums: &str, name: &str) -> String {
         let suffix = self.product.map_or(String::new(), |product| product.to_string());
         let finish = if self.tile.lanes == 1 { "finish_each".to_owned() } else { format!("finish{suffix}") };
-        let batch = self.axes.batch_arguments();
-        for [row, column, name] in self.places() {
-            let loaded = match self.member.split {
-                true => String::new(),
-                false => epilogue(self.group, &self.axes, self.sum, self.tile).preloaded_arguments(&format!("_{name}")),
-            };
-            let sums = self.sums(&name);
-            self.main.line(format!("{finish}(batch, {batch}{row}, {column}, {sums}{loaded});"));
-        }
+        let loaded = match self.member.split {
+            true => String::new(),
+            false => epilogue(self.group, &self.axes, self.sum, self.tile).preloaded_arguments(&format!("_{name}")),
+        };
+        format!("{finish}(batch, {}{row}, {column}, {sums}{loaded});", self.axes.batch_arguments())
     }
 
     /// Declares `finish_each`, which takes the four sums of a vector one by one.

@@ -1,9 +1,9 @@
 //! The estimated time of an attention's variant: the products of its scores and of its weighted sums, or the keys and
 //! values that it reads, whichever takes longer. What a causal mask saves is fitted to measured times; the rest is a prior.
 
-use fuse_artifact::{Require, Schedule, Space, Variant, Work};
+use fuse_artifact::{MATRIX_SUBGROUP, Require, Schedule, Space, Variant, Work};
 
-use super::{Machine, REREAD_PART, dispatches, distinct_bytes, stored_bytes};
+use super::{Machine, REREAD_PART, dispatches, distinct_bytes, interpolated, stored_bytes};
 use crate::plan::{choose::Split, domain::Domain};
 
 /// Multiply-adds per value read from workgroup memory at which arithmetic, not that memory, is the limit.
@@ -11,6 +11,10 @@ const FULL_INTENSITY: f64 = 4.2;
 
 /// The part of a unit's peak arithmetic that invocations with a score or less each reach.
 const LEAST_INTENSITY: f64 = 0.1;
+
+/// Queries of a subgroup in cooperative matrices, and the part of a unit's peak arithmetic on numbers that they reach: fitted
+/// to 32 heads of 1024 queries, depths of 64 and 128.
+const REACHED_BY_MATRICES: [(f64, f64); 2] = [(16.0, 2.8), (32.0, 4.05)];
 
 /// Multiply-adds that a score costs besides its products: the mask, the exponential, the maximum.
 const SCORE_WORK: f64 = 16.0;
@@ -28,7 +32,7 @@ const IN_FLIGHT: f64 = 64.0;
 pub(crate) fn cost(work: Work, variant: &Variant, domain: &Domain, split: Split, machine: &Machine) -> f64 {
     let sizes = domain.contraction();
     let depth = domain.extents.last().copied().unwrap_or(0);
-    let Schedule::Attention { rows, keys, head, .. } = variant.schedule else { return f64::INFINITY };
+    let Schedule::Attention { rows, keys, head, matrices, .. } = variant.schedule else { return f64::INFINITY };
     let (rows, keys, head) = (u64::from(rows.max(1)), u64::from(keys.max(1)), f64::from(head));
     let units = machine.units as f64;
     let row_tiles = (sizes.batch as f64) * sizes.rows.div_ceil(rows) as f64;
@@ -39,9 +43,13 @@ pub(crate) fn cost(work: Work, variant: &Variant, domain: &Domain, split: Split,
     let width = |size: u64| size as f64 + IDLE_HEAD * (head - size as f64).max(0.0);
     let walked = split.depth.min(sizes.depth).next_multiple_of(keys) as f64;
     let per_score = width(depth) + width(sizes.columns) + SCORE_WORK;
-    // A square of scores per invocation: each value that it reads serves half a side of it.
-    let side = ((rows * keys) as f64 / threads).sqrt();
-    let intensity = (side / 2.0 / FULL_INTENSITY).clamp(LEAST_INTENSITY, 1.0);
+    let intensity = if matrices > 0 {
+        interpolated(&REACHED_BY_MATRICES, rows as f64 * f64::from(MATRIX_SUBGROUP) / threads)
+    } else {
+        // A square of scores per invocation: each value that it reads serves half a side of it.
+        let side = ((rows * keys) as f64 / threads).sqrt();
+        (side / 2.0 / FULL_INTENSITY).clamp(LEAST_INTENSITY, 1.0)
+    };
     let vectors = variant.requires.iter().any(|require| matches!(require, Require::Aligned { .. }));
     let intensity = if vectors { intensity } else { intensity * SINGLE_LOADS };
     let busy = (rounds * threads / machine.busy_invocations).min(1.0).sqrt();
@@ -106,7 +114,7 @@ mod tests {
             name: name.into(),
             requires: vec![Require::Aligned { access: 0, axis: 2, of: 4 }].into(),
             features: Features::default(),
-            schedule: Schedule::Attention { rows, keys, head, split },
+            schedule: Schedule::Attention { rows, keys, head, split, matrices: 0 },
             scratch: if split { Scratch { per_output: 1, per_row: 2 } } else { Scratch::default() },
             passes: vec![pass; if split { 2 } else { 1 }].into(),
         }

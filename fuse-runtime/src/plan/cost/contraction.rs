@@ -3,7 +3,7 @@
 
 use fuse_artifact::{DomainKind, Grid, Schedule, Space, Variant, Work};
 
-use super::{Machine, REREAD_PART, dispatches};
+use super::{Machine, REREAD_PART, dispatches, interpolated};
 use crate::plan::{
     choose::{Split, tile},
     domain::{Contraction, Domain},
@@ -146,18 +146,6 @@ fn intensity(schedule: &Schedule, products: f64) -> f64 {
         }
         _ => 0.25,
     }
-}
-
-/// The value at `x` of the line through points, which ends with the last and starts in the origin.
-fn interpolated(points: &[(f64, f64)], x: f64) -> f64 {
-    let mut before = (0.0, 0.0);
-    for &(at, value) in points {
-        if x <= at {
-            return before.1 + (value - before.1) * (x - before.0) / (at - before.0);
-        }
-        before = (at, value);
-    }
-    before.1
 }
 
 /// Bytes that a workgroup requests before it waits: the next step's tiles, or four vectors per invocation.

@@ -163,6 +163,18 @@ fn epilogue(kernel: &Kernel, variant: &Variant, domain: &Domain, machine: &Machi
     ((reads + writes) * machine.work_per_byte + arithmetic) / machine.units as f64
 }
 
+/// The value at `x` of the line through points, which ends with the last and starts in the origin.
+fn interpolated(points: &[(f64, f64)], x: f64) -> f64 {
+    let mut before = (0.0, 0.0);
+    for &(at, value) in points {
+        if x <= at {
+            return before.1 + (value - before.1) * (x - before.0) / (at - before.0);
+        }
+        before = (at, value);
+    }
+    before.1
+}
+
 /// The tensors that a variant writes, each once, with the bytes of an element.
 fn stored_slots(variant: &Variant) -> impl Iterator<Item = (Slot, f64)> {
     let mut slots: Vec<(Slot, f64)> = variant

@@ -1,0 +1,418 @@
+//! The text of members with cooperative matrices.
+//!
+//! A subgroup multiplies its queries with a slice of keys that the workgroup shares. Invocations see the elements of matrices
+//! only in memory, so that each matrix of scores goes through a strip of workgroup memory that belongs to the subgroup: four
+//! neighboring invocations have four neighboring scores of a row each, of two rows of every matrix. What they make of them,
+//! exponentials relative to a reference, goes to workgroup memory as `f16`, and from there into matrices that are multiplied
+//! with the values.
+//!
+//! Scaling the sums of a row would take all matrices of outputs through memory. So the reference of a row is not its largest
+//! score: it follows only when a score exceeds it by more than [`SLACK`], which after the first step is rare (the idea is that
+//! of FlashAttention-4, 2025). Exponentials are then at most `exp(SLACK)`, which `f16` holds, and no less exact.
+//!
+//! The last tile of queries is moved inside; what lies before belongs to the tiles before.
+
+use fuse_artifact::{Grid, Pass, Uniform};
+
+use super::{Extents, Input, LOWEST, Source, begin, locate, stage::is_multiple};
+use crate::{
+    schedule::{
+        attention::matrices::{MATRIX_VECTORS, MatrixTile, SIZE},
+        contraction::LANES,
+    },
+    wgsl::{
+        names::Names,
+        shader::{Lines, Shader},
+    },
+};
+
+/// By how much a score may exceed the reference of its row: `exp(8)` is 2981, and the largest `f16` is 65504.
+const SLACK: &str = "8.0";
+
+/// Rows of a matrix of which an invocation has a vector, one this far from the other.
+const HALVES: u32 = 2;
+const HALF_ROWS: u32 = SIZE / HALVES;
+
+/// Vectors of a half of a matrix.
+const HALF_VECTORS: u32 = MATRIX_VECTORS / HALVES;
+
+/// The pass of a member with cooperative matrices.
+pub(super) fn pass(source: Source<'_>, names: &Names, tile: MatrixTile) -> Pass {
+    let (mut shader, extents) = begin(source, names);
+    shader.use_matrices(SIZE);
+    let [keys, values, weights] = tile.slice_vectors();
+    for (array, vectors) in [("key_slice", keys), ("value_slice", values), ("weights", weights)] {
+        if vectors > 0 {
+            shader.workgroup_array(array, "vec4<f16>", vectors, 8);
+        }
+    }
+    shader.workgroup_array("strips", "vec4<f32>", tile.strip_vectors(), 16);
+    // Matrices are loaded from multiples of 16 bytes, and the driver puts arrays one after the other: so 16 bytes, not 4.
+    shader.workgroup_array("grown", "u32", 4, 4);
+    let mut main = Lines::indented();
+    locate(source, &mut shader, &extents, &mut main, [tile.queries(), tile.keys], true);
+    let masked = !is_multiple(&source.attention.keys, tile.keys);
+    let mut text = MatrixText { shader, main, source, tile, extents, masked };
+    text.prepare();
+    text.walk();
+    text.store();
+    let MatrixText { mut shader, main, .. } = text;
+    shader.main = main;
+    shader.finish(Grid::Tiles { rows: tile.queries(), columns: tile.columns }, tile.invocations())
+}
+
+struct MatrixText<'a> {
+    shader: Shader<'a>,
+    main: Lines,
+    source: Source<'a>,
+    tile: MatrixTile,
+    extents: Extents,
+    /// Whether a slice may have keys beyond the last.
+    masked: bool,
+}
+
+impl MatrixText<'_> {
+    /// Matrices along a subgroup's queries, a step's keys, the depth and the columns.
+    const fn counts(&self) -> [u32; 4] {
+        let MatrixTile { rows, keys, depth, columns, .. } = self.tile;
+        [rows / SIZE, keys / SIZE, depth / SIZE, columns / SIZE]
+    }
+
+    /// Every row of which an invocation has vectors, as the matrix of queries and the half of it.
+    fn row_parts(&self) -> impl Iterator<Item = (u32, u32)> + use<> {
+        let [rows, ..] = self.counts();
+        (0..rows).flat_map(|r| (0..HALVES).map(move |half| (r, half)))
+    }
+
+    /// The query of a row part.
+    fn row(&self, r: u32, half: u32) -> String {
+        format!("part_row + {}u + lane_row", r * SIZE + half * HALF_ROWS)
+    }
+
+    /// The array that holds slices of values.
+    const fn value_array(&self) -> &'static str {
+        if self.tile.own_values { "value_slice" } else { "key_slice" }
+    }
+
+    fn key_line(&self) -> u32 {
+        MatrixTile::line_vectors(self.tile.depth)
+    }
+
+    fn value_line(&self) -> u32 {
+        MatrixTile::line_vectors(self.tile.columns)
+    }
+
+    fn weight_line(&self) -> u32 {
+        MatrixTile::line_vectors(self.tile.keys)
+    }
+
+    /// Places of this invocation and of its subgroup, the queries' matrices, and what is kept for each row.
+    fn prepare(&mut self) {
+        let (rows, weight_line) = (self.tile.rows, self.weight_line());
+        self.main.line("if local == 0u {");
+        self.main.line("grown[0] = 0u;");
+        self.main.line("}");
+        self.main.line(format!("let part_row = row0 + subgroup * {rows}u;"));
+        self.main.line("let lane_row = subgroup_lane / 4u;");
+        self.main.line("let lane_column = subgroup_lane % 4u * 4u;");
+        self.main.line(format!("let strip = subgroup * {MATRIX_VECTORS}u;"));
+        self.main.line("let strip_lane = strip + subgroup_lane;");
+        self.main.line(format!("let part_weights = subgroup * {}u;", rows * weight_line));
+        self.main.line(format!("let weight_lane = part_weights + lane_row * {weight_line}u + subgroup_lane % 4u;"));
+        for input in [Input::Key, Input::Value] {
+            self.declare_lines(input);
+        }
+        if self.masked {
+            self.main.line(format!("let last_key = {} - 1u;", self.extents.keys()));
+        }
+        self.load_queries();
+        let [row_matrices, _, _, column_matrices] = self.counts();
+        for r in 0..row_matrices {
+            for j in 0..column_matrices {
+                self.main.line(format!("var o{r}_{j} = coop_mat{SIZE}x{SIZE}<f32, C>();"));
+            }
+        }
+        for (r, half) in self.row_parts() {
+            self.main.line(format!("var reference{r}_{half} = {LOWEST};"));
+            self.main.line(format!("var total{r}_{half} = 0.0;"));
+        }
+    }
+
+    /// Declares, in vectors of four, from one query, key or row of values to the next (`{p}_lines`) and the batch's first
+    /// (`{p}_first`). Returns the buffer.
+    fn declare_batch(&mut self, input: Input) -> String {
+        let (operand, p) = (self.source.operand(input, LANES), input.prefix());
+        let access = operand.loads()[0];
+        let [summed, outer] = self.source.axes(input);
+        let line_axis = if input == Input::Value { summed } else { outer };
+        let stride = self.shader.uniform(Uniform::Stride { access, axis: line_axis as u8 });
+        let batch: Vec<Option<String>> = self.extents.axes.batch_names().into_iter().map(Some).collect();
+        let offset = operand.offset(&mut self.shader, access, &batch);
+        self.main.line(format!("let {p}_lines = {stride} / 4u;"));
+        self.main.line(format!("let {p}_first = ({offset}) / 4u;"));
+        operand.buffer(&mut self.shader, access)
+    }
+
+    /// Declares this invocation's line of a slice (`{p}_line`) and its places in the input (`{p}_at`) and in the slice
+    /// (`{p}_to`).
+    fn declare_lines(&mut self, input: Input) {
+        self.declare_batch(input);
+        let (p, [vectors, slice_vectors, _]) = (input.prefix(), self.line(input));
+        self.main.line(format!("let {p}_line = local / {vectors}u;"));
+        self.main.line(format!("let {p}_at = {p}_first + local % {vectors}u;"));
+        self.main.line(format!("let {p}_to = {p}_line * {slice_vectors}u + local % {vectors}u;"));
+    }
+
+    /// Of a slice, the vectors of a line, those from one line to the next, and the lines that the workgroup loads at once.
+    fn line(&self, input: Input) -> [u32; 3] {
+        let (elements, slice_vectors) = match input {
+            Input::Value => (self.tile.columns, self.value_line()),
+            Input::Query | Input::Key => (self.tile.depth, self.key_line()),
+        };
+        let vectors = elements / LANES;
+        [vectors, slice_vectors, self.tile.invocations() / vectors]
+    }
+
+    fn load_queries(&mut self) {
+        let buffer = self.declare_batch(Input::Query);
+        let p = Input::Query.prefix();
+        let [row_matrices, _, depth_matrices, _] = self.counts();
+        for r in 0..row_matrices {
+            for d in 0..depth_matrices {
+                let at = format!("{p}_first + (part_row + {}u) * {p}_lines + {}u", r * SIZE, d * SIZE / LANES);
+                let load = format!("coopLoadT<coop_mat{SIZE}x{SIZE}<f16, A>>(&{buffer}[{at}], {p}_lines)");
+                self.main.line(format!("let q{r}_{d} = {load};"));
+            }
+        }
+    }
+
+    /// Loads the slice of the step at `k0` into workgroup memory.
+    fn fill(&mut self, input: Input) {
+        let operand = self.source.operand(input, LANES);
+        let buffer = operand.buffer(&mut self.shader, operand.loads()[0]);
+        let (p, [_, slice_vectors, at_once]) = (input.prefix(), self.line(input));
+        let array = if input == Input::Value { self.value_array() } else { "key_slice" };
+        let loads = self.tile.keys / at_once;
+        for l in 0..loads {
+            let line = format!("k0 + {p}_line + {}u", l * at_once);
+            let line = if self.masked { format!("min({line}, last_key)") } else { format!("({line})") };
+            self.main.line(format!("let {p}{l}_x = {buffer}[{p}_at + {line} * {p}_lines];"));
+        }
+        for l in 0..loads {
+            self.main.line(format!("{array}[{p}_to + {}u] = {p}{l}_x;", l * at_once * slice_vectors));
+        }
+    }
+
+    fn walk(&mut self) {
+        let keys = self.tile.keys;
+        self.main.line(format!("for (var k0 = key_begin; k0 < key_end; k0 += {keys}u) {{"));
+        self.fill(Input::Key);
+        if self.tile.own_values {
+            self.fill(Input::Value);
+        }
+        self.main.line("workgroupBarrier();");
+        self.multiply_keys();
+        self.read_scores();
+        self.mask();
+        for (r, half) in self.row_parts() {
+            self.weigh(r, half);
+        }
+        if !self.tile.own_values {
+            self.main.line("workgroupBarrier();");
+            self.fill(Input::Value);
+        }
+        self.follow();
+        self.multiply_values();
+        self.main.line("workgroupBarrier();");
+        self.main.line("}");
+    }
+
+    /// The products of queries and keys.
+    fn multiply_keys(&mut self) {
+        let ([rows, keys, depth, _], line) = (self.counts(), self.key_line());
+        for r in 0..rows {
+            for m in 0..keys {
+                self.main.line(format!("var s{r}_{m} = coop_mat{SIZE}x{SIZE}<f32, C>();"));
+            }
+        }
+        for m in 0..keys {
+            self.main.line("{");
+            for d in 0..depth {
+                // Keys are rows in memory and columns of the product.
+                let at = m * SIZE * line + d * SIZE / LANES;
+                let load = format!("coopLoad<coop_mat{SIZE}x{SIZE}<f16, B>>(&key_slice[{at}u], {line}u)");
+                self.main.line(format!("let key{d} = {load};"));
+                for r in 0..rows {
+                    self.main.line(format!("s{r}_{m} = coopMultiplyAdd(q{r}_{d}, key{d}, s{r}_{m});"));
+                }
+            }
+            self.main.line("}");
+        }
+    }
+
+    /// Takes the products out of their matrices and makes scores of them, `c{r}_{m}_{half}`.
+    fn read_scores(&mut self) {
+        let [rows, keys, ..] = self.counts();
+        let batch = self.extents.axes.batch_arguments();
+        for r in 0..rows {
+            for m in 0..keys {
+                if r + m > 0 {
+                    // The matrix before was read from the same strip.
+                    self.main.line("workgroupBarrier();");
+                }
+                self.main.line(format!("coopStoreT(s{r}_{m}, &strips[strip], {}u);", SIZE / LANES));
+                self.main.line("workgroupBarrier();");
+                for half in 0..HALVES {
+                    let (row, key) = (self.row(r, half), format!("k0 + {}u + lane_column", m * SIZE));
+                    let product = format!("strips[strip_lane + {}u]", half * HALF_VECTORS);
+                    self.main.line(format!("var c{r}_{m}_{half} = score({batch}{row}, {key}, {product});"));
+                }
+            }
+        }
+    }
+
+    /// Leaves out keys beyond the last.
+    fn mask(&mut self) {
+        if !self.masked {
+            return;
+        }
+        let (keys, [_, key_matrices, ..]) = (self.tile.keys, self.counts());
+        self.main.line(format!("if k0 + {keys}u > {} {{", self.extents.keys()));
+        for m in 0..key_matrices {
+            let lanes = format!("vec4<u32>(k0 + {}u + lane_column) + vec4<u32>(0u, 1u, 2u, 3u)", m * SIZE);
+            self.main.line(format!("let exists{m} = {lanes} < vec4<u32>({});", self.extents.keys()));
+            for (r, half) in self.row_parts() {
+                let score = format!("c{r}_{m}_{half}");
+                self.main.line(format!("{score} = select(vec4<f32>(negative_infinity), {score}, exists{m});"));
+            }
+        }
+        self.main.line("}");
+    }
+
+    /// From a row's scores to exponentials in workgroup memory and to their sum; `factor{r}_{half}` is what the sums so far
+    /// are scaled with.
+    fn weigh(&mut self, r: u32, half: u32) {
+        let ([_, keys, ..], weight_line) = (self.counts(), self.weight_line());
+        let scores: Vec<String> = (0..keys).map(|m| format!("c{r}_{m}_{half}")).collect();
+        let n = format!("{r}_{half}");
+        let largest = scores[1..].iter().fold(scores[0].clone(), |most, score| format!("max({most}, {score})"));
+        self.main.line(format!("let most{n} = {largest};"));
+        let of_lanes = format!("max(max(most{n}.x, most{n}.y), max(most{n}.z, most{n}.w))");
+        self.main.line(format!("let own{n} = {of_lanes};"));
+        self.across_row(&format!("largest{n}"), &format!("own{n}"), |a, b| format!("max({a}, {b})"));
+        self.main.line(format!("var factor{n} = 1.0;"));
+        self.main.line(format!("if largest{n} > reference{n} + {SLACK} {{"));
+        self.main.line(format!("factor{n} = exp(reference{n} - largest{n});"));
+        // Before the first score there is nothing to scale.
+        self.main.line(format!("if reference{n} > {LOWEST} {{"));
+        self.main.line("grown[0] = 1u;");
+        self.main.line("}");
+        self.main.line(format!("reference{n} = largest{n};"));
+        self.main.line(format!("total{n} *= factor{n};"));
+        self.main.line("}");
+        for (m, score) in scores.iter().enumerate() {
+            let at = (r * SIZE + half * HALF_ROWS) * weight_line + m as u32 * SIZE / LANES;
+            self.main.line(format!("let e{n}_{m} = exp({score} - vec4<f32>(reference{n}));"));
+            self.main.line(format!("weights[weight_lane + {at}u] = vec4<f16>(e{n}_{m});"));
+        }
+        let sum: Vec<String> = (0..keys).map(|m| format!("e{n}_{m}")).collect();
+        self.main.line(format!("total{n} += dot({}, vec4<f32>(1.0));", sum.join(" + ")));
+    }
+
+    /// Declares `name`, a row's value of four invocations from `value`, that of each: `combine(a, b)` takes two together.
+    fn across_row(&mut self, name: &str, value: &str, combine: impl Fn(&str, &str) -> String) {
+        let (neighbor, pair, other) = (format!("{name}_neighbor"), format!("{name}_pair"), format!("{name}_other"));
+        self.main.line(format!("let {neighbor} = subgroupShuffleXor({value}, 1u);"));
+        self.main.line(format!("let {pair} = {};", combine(value, &neighbor)));
+        self.main.line(format!("let {other} = subgroupShuffleXor({pair}, 2u);"));
+        self.main.line(format!("let {name} = {};", combine(&pair, &other)));
+    }
+
+    /// Scales the outputs so far where the reference of some row of the workgroup has grown. Weights are written before this,
+    /// and read after it.
+    fn follow(&mut self) {
+        let [rows, _, _, columns] = self.counts();
+        let vectors = SIZE / LANES;
+        self.main.line("let follows = workgroupUniformLoad(&grown[0]);");
+        self.main.line("if follows != 0u {");
+        for r in 0..rows {
+            for j in 0..columns {
+                self.main.line(format!("coopStoreT(o{r}_{j}, &strips[strip], {vectors}u);"));
+                self.main.line("workgroupBarrier();");
+                for half in 0..HALVES {
+                    let place = format!("strips[strip_lane + {}u]", half * HALF_VECTORS);
+                    self.main.line(format!("{place} *= vec4<f32>(factor{r}_{half});"));
+                }
+                self.main.line("workgroupBarrier();");
+                let load = format!("coopLoadT<coop_mat{SIZE}x{SIZE}<f32, C>>(&strips[strip], {vectors}u)");
+                self.main.line(format!("o{r}_{j} = {load};"));
+                self.main.line("workgroupBarrier();");
+            }
+        }
+        self.main.line("if local == 0u {");
+        self.main.line("grown[0] = 0u;");
+        self.main.line("}");
+        self.main.line("}");
+    }
+
+    /// The products of exponentials and values.
+    fn multiply_values(&mut self) {
+        let [rows, keys, _, columns] = self.counts();
+        let (array, line, weight_line) = (self.value_array(), self.value_line(), self.weight_line());
+        for m in 0..keys {
+            self.main.line("{");
+            for r in 0..rows {
+                let at = r * SIZE * weight_line + m * SIZE / LANES;
+                let place = format!("&weights[part_weights + {at}u], {weight_line}u");
+                self.main.line(format!("let weight{r} = coopLoadT<coop_mat{SIZE}x{SIZE}<f16, A>>({place});"));
+            }
+            for j in 0..columns {
+                let at = m * SIZE * line + j * SIZE / LANES;
+                let load = format!("coopLoadT<coop_mat{SIZE}x{SIZE}<f16, B>>(&{array}[{at}u], {line}u)");
+                self.main.line(format!("let value{j} = {load};"));
+                for r in 0..rows {
+                    self.main.line(format!("o{r}_{j} = coopMultiplyAdd(weight{r}, value{j}, o{r}_{j});"));
+                }
+            }
+            self.main.line("}");
+        }
+    }
+
+    fn store(&mut self) {
+        let split = self.source.member.split;
+        let batch = self.extents.axes.batch_arguments();
+        for (r, half) in self.row_parts() {
+            let n = format!("{r}_{half}");
+            self.across_row(&format!("sum{n}"), &format!("total{n}"), |a, b| format!("{a} + {b}"));
+            self.main.line(format!("let row{n} = {};", self.row(r, half)));
+            if split {
+                // As in other members, what has seen no key says so.
+                let largest = format!("select(reference{n}, negative_infinity, reference{n} == {LOWEST})");
+                self.main.line(format!("if subgroup_lane % 4u == 0u && row{n} >= first_row {{"));
+                self.main.line(format!("finish_row(batch, row{n}, {largest}, sum{n});"));
+                self.main.line("}");
+            } else {
+                self.main.line(format!("let factor{n} = vec4<f32>(normalizer(sum{n}));"));
+            }
+        }
+        let [rows, _, _, columns] = self.counts();
+        for r in 0..rows {
+            for j in 0..columns {
+                if r + j > 0 {
+                    self.main.line("workgroupBarrier();");
+                }
+                self.main.line(format!("coopStoreT(o{r}_{j}, &strips[strip], {}u);", SIZE / LANES));
+                self.main.line("workgroupBarrier();");
+                for half in 0..HALVES {
+                    let n = format!("{r}_{half}");
+                    let output = format!("strips[strip_lane + {}u]", half * HALF_VECTORS);
+                    let output = if split { output } else { format!("{output} * factor{n}") };
+                    let column = format!("{}u + lane_column", j * SIZE);
+                    self.main.line(format!("if row{n} >= first_row {{"));
+                    self.main.line(format!("finish(batch, {batch}row{n}, {column}, {output});"));
+                    self.main.line("}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! The forms in which shaders are compiled.
+//!
+//! Input: a [`Pass`] and what is asked of its text. Output: the text for the driver. Every form is one of the texts that were
+//! validated while the program was built, but for constants: declarations that the compiler writes on lines of their own.
+
+use std::borrow::Cow;
+
+use fuse_artifact::{EXACT_MATH, FAST_MATH, Pass, UNIFORM_BLOCK, UNIFORM_WORKGROUPS, Uniform};
+
+/// What programs ask of all shaders of some launches.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct Style {
+    /// Whether functions may be less exact than documented.
+    pub(crate) fast_math: bool,
+    /// Whether shaders check their indices.
+    pub(crate) bounds_checks: bool,
+}
+
+/// How one pass is compiled. Passes that do not differ in two forms have one.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct Form {
+    style: Style,
+    /// The words of the uniform block, if they are constants.
+    sizes: Option<Box<[u32]>>,
+}
+
+impl Form {
+    /// The form of `pass` in a style; with the words of its uniform block as constants, if given and if launches of equal
+    /// shapes do not differ in them.
+    pub(crate) fn new(pass: &Pass, style: Style, words: Option<&[u32]>) -> Self {
+        let fast_math = style.fast_math && pass.wgsl.contains(EXACT_MATH);
+        let differ = pass.uniforms.iter().any(|uniform| matches!(uniform, Uniform::Scalar { .. }));
+        let sizes = words.filter(|words| !words.is_empty() && !differ).map(Into::into);
+        Self { style: Style { fast_math, ..style }, sizes }
+    }
+
+    /// Whether shaders check their indices.
+    pub(crate) const fn bounds_checks(&self) -> bool {
+        self.style.bounds_checks
+    }
+
+    /// Bytes of the uniform block, a multiple of 16; 0 if there is none.
+    pub(crate) fn uniform_bytes(&self, pass: &Pass) -> u64 {
+        if self.sizes.is_some() { 0 } else { (pass.uniforms.len() as u64 * 4).next_multiple_of(16) }
+    }
+
+    /// The text of the pass in this form.
+    pub(crate) fn text<'p>(&self, pass: &'p Pass) -> Cow<'p, str> {
+        let text = Cow::Borrowed(&*pass.wgsl);
+        let text = if self.style.fast_math { text.replacen(EXACT_MATH, FAST_MATH, 1).into() } else { text };
+        match &self.sizes {
+            Some(words) => with_sizes(&text, pass, words).into(),
+            None => text,
+        }
+    }
+}
+
+/// The text with `words` in place of the uniform block: a private variable that nothing writes, so that the driver knows it
+/// but naga does not compute with it. Computing with constants, naga would refuse what wraps around.
+fn with_sizes(text: &str, pass: &Pass, words: &[u32]) -> String {
+    let literals: Vec<String> = words.iter().map(|word| format!("{word}u")).collect();
+    let constant = format!("var<private> p: Params = Params({});", literals.join(", "));
+    let text = text.replacen(UNIFORM_BLOCK, &constant, 1);
+    // Workgroups without work return. naga refuses matrix operations after a return that depends on a private variable, which
+    // might differ between invocations.
+    match pass.uniforms.iter().position(|uniform| *uniform == Uniform::Workgroups) {
+        Some(word) => text.replace(UNIFORM_WORKGROUPS, &literals[word]),
+        None => text,
+    }
+}
+
+/// For tests: all texts of a pass that a driver may get, with `words` where sizes are constants.
+pub fn texts(pass: &Pass, words: &[u32]) -> Vec<String> {
+    let styles = [false, true].map(|fast_math| Style { fast_math, bounds_checks: false });
+    let mut forms: Vec<Form> = vec![];
+    for (style, sizes) in styles.into_iter().flat_map(|style| [(style, None), (style, Some(words))]) {
+        let form = Form::new(pass, style, sizes);
+        if !forms.contains(&form) {
+            forms.push(form);
+        }
+    }
+    forms.iter().map(|form| form.text(pass).into_owned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use fuse_artifact::Grid;
+
+    use super::*;
+
+    fn pass(uniforms: Vec<Uniform>) -> Pass {
+        Pass {
+            wgsl: format!("struct Params {{\n}}\n\n{UNIFORM_BLOCK}\n{EXACT_MATH}\nfn f() {{ {UNIFORM_WORKGROUPS} }}\n")
+                .into(),
+            bindings: vec![].into(),
+            uniforms: uniforms.into(),
+            grid: Grid::Elements { per_workgroup: 1 },
+            workgroup_size: 1,
+            workgroup_bytes: 0,
+        }
+    }
+
+    fn form(pass: &Pass, fast_math: bool, words: Option<&[u32]>) -> Form {
+        Form::new(pass, Style { fast_math, bounds_checks: false }, words)
+    }
+
+    #[test]
+    fn sizes_take_the_place_of_the_block() {
+        let pass = pass(vec![Uniform::Count, Uniform::Workgroups]);
+        let special = form(&pass, false, Some(&[7, 2]));
+        let expected = "struct Params {\n}\n\nvar<private> p: Params = Params(7u, 2u);\n";
+        assert_eq!(special.text(&pass), format!("{expected}{EXACT_MATH}\nfn f() {{ 2u }}\n"));
+        assert_eq!((special.uniform_bytes(&pass), form(&pass, false, None).uniform_bytes(&pass)), (0, 16));
+    }
+
+    #[test]
+    fn what_differs_between_launches_stays_a_uniform() {
+        let without = pass(vec![]);
+        assert_eq!(form(&without, false, Some(&[])), Form::default());
+        let scalar = pass(vec![Uniform::Count, Uniform::Scalar { param: 0 }]);
+        assert_eq!(form(&scalar, false, Some(&[7, 0])), Form::default());
+    }
+
+    #[test]
+    fn only_texts_with_fast_functions_have_a_fast_form() {
+        let pass = pass(vec![Uniform::Count]);
+        assert!(form(&pass, true, None).text(&pass).contains(FAST_MATH));
+        let plain = Pass { wgsl: "fn f() {}".into(), ..pass };
+        assert_eq!(form(&plain, true, None), Form::default());
+        assert_eq!(texts(&plain, &[]), ["fn f() {}"]);
+    }
+}

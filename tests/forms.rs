@@ -1,0 +1,140 @@
+//! Pipelines in other forms than the general one: for the sizes of certain launches (`Device::specialize`), with fast functions,
+//! with bounds checks (`Tuning`). All compute the same, but for what fast functions lose.
+
+use fuse_gpu::{Device, Error, Tensor1, Tensor2, Tuning, fuse};
+use fuse_test_support::{adapter::Arguments, compile, data};
+
+fuse! {
+    /// relu(x·w + b).
+    pub fn layer<T: Float>(x: T[M, K], w: T[K, N], b: T[N]) -> T[M, N] {
+        relu(matmul(x, w) + b)
+    }
+
+    /// Functions that have a fast form.
+    pub fn functions(x: f32[N]) -> (f32[N], f32[N], f32[N], f32[N], f32[N]) {
+        (tanh(x), gelu(x), softplus(x), sin(x), relu(x) + max(x, 0.5))
+    }
+
+    /// A number of the host.
+    pub fn scaled(x: f32[N], s: f32) -> f32[N] {
+        x * s
+    }
+}
+
+fn device() -> Device {
+    Device::builder().without_pipeline_cache().build_blocking().expect("tests need an adapter")
+}
+
+fn inputs(device: &Device, rows: usize) -> (Tensor2<f32>, Tensor2<f32>, Tensor1<f32>) {
+    let (x, w) = (Tensor2::randn(device, [rows, 20], 1).unwrap(), Tensor2::randn(device, [20, 12], 2).unwrap());
+    (x, w, Tensor1::randn(device, [12], 3).unwrap())
+}
+
+#[test]
+fn launches_of_equal_shapes_use_the_new_pipelines() {
+    let device = device();
+    let (x, w, b) = inputs(&device, 7);
+    let general = layer(&x, &w, &b).unwrap().to_vec_blocking().unwrap();
+    let before = device.pipelines();
+    let within = device.specialize(|| layer(&x, &w, &b)).unwrap().to_vec_blocking().unwrap();
+    let made = device.pipelines() - before;
+    assert!(made >= 1, "specializing creates pipelines");
+    let after = layer(&x, &w, &b).unwrap().to_vec_blocking().unwrap();
+    assert_eq!((&within, &after), (&general, &general));
+    // Again, there is nothing to do.
+    device.specialize(|| layer(&x, &w, &b)).unwrap();
+    assert_eq!(device.pipelines(), before + made);
+    // Other sizes have pipelines of their own, or the general ones.
+    let (y, ..) = inputs(&device, 9);
+    let other = layer(&y, &w, &b).unwrap().to_vec_blocking().unwrap();
+    assert_eq!(other[..7 * 12], general[..], "the first rows are the same");
+}
+
+#[test]
+fn numbers_of_the_host_may_change() {
+    let device = device();
+    let x = Tensor1::from_slice(&device, &[1.0f32, 2.0, 3.0], [3]).unwrap();
+    device.specialize(|| scaled(&x, 2.0)).unwrap();
+    assert_eq!(scaled(&x, 10.0).unwrap().to_vec_blocking().unwrap(), [10.0, 20.0, 30.0]);
+}
+
+#[test]
+fn captured_launches_are_specialized_without_running() {
+    let device = device();
+    let (x, w, b) = inputs(&device, 5);
+    let (sequence, y) = device.specialize(|| device.capture(|| layer(&x, &w, &b))).unwrap();
+    assert!(matches!(y.to_vec_blocking(), Err(Error::NotReplayed { .. })));
+    sequence.replay().unwrap();
+    let specialized = device.pipelines();
+    assert_eq!(y.to_vec_blocking().unwrap(), layer(&x, &w, &b).unwrap().to_vec_blocking().unwrap());
+    assert_eq!(device.pipelines(), specialized, "the launch after it finds the specialized plan");
+}
+
+#[test]
+fn other_devices_and_threads_stay_general() {
+    let (device, other) = (device(), device());
+    let (x, w, b) = inputs(&other, 4);
+    layer(&x, &w, &b).unwrap();
+    let (ours, pipelines) = (inputs(&device, 4), other.pipelines());
+    device.specialize(|| {
+        layer(&x, &w, &b).unwrap();
+        std::thread::scope(|scope| scope.spawn(|| layer(&ours.0, &ours.1, &ours.2).map(drop)).join().unwrap()).unwrap();
+    });
+    assert_eq!(other.pipelines(), pipelines);
+    let general = device.pipelines();
+    device.specialize(|| layer(&ours.0, &ours.1, &ours.2)).unwrap();
+    assert!(device.pipelines() > general, "the other thread's launch was not specialized");
+}
+
+/// A product, an attention, reductions of rows and columns, movement: the same bits as from general pipelines.
+#[test]
+fn every_kind_of_kernel() {
+    let source = "
+        pub fn product(x: f32[B, M, K], w: f32[K, N]) -> f32[B, M, N] { gelu(matmul(x, w)) }
+        pub fn attend(x: f32[B, M, 32], k: f32[B, N, 32]) -> f32[B, M, 32] { matmul(softmax(matmul(x, transpose(k))), k) }
+        pub fn rows(x: f32[M, N]) -> f32[M, N] { softmax(x) }
+        pub fn columns(x: f32[M, N]) -> f32[N] { sum(x, axis = M) }
+        pub fn moved(x: f32[M, N]) -> f32[N, M] { transpose(x) + 1.0 }";
+    let device = device();
+    for program in compile(source) {
+        let sizes = [("B", 2), ("M", 37), ("N", 44), ("K", 20)];
+        let arguments = Arguments::new(&device, &program, &data::inputs(&program.graph, &sizes, 5)).unwrap();
+        let general = arguments.launch(&program, None).unwrap();
+        let before = device.pipelines();
+        let special = device.specialize(|| arguments.launch(&program, None)).unwrap();
+        assert!(device.pipelines() > before, "{}", program.function.name);
+        assert_eq!(special, general, "{}", program.function.name);
+    }
+}
+
+#[test]
+fn fast_functions_are_close_to_exact_ones() {
+    let device = device();
+    let values: Vec<f32> = (-400..=400).map(|i| i as f32 / 40.0).collect();
+    let x = Tensor1::from_slice(&device, &values, [values.len()]).unwrap();
+    let all = |(a, b, c, d, e): (Tensor1<f32>, Tensor1<f32>, Tensor1<f32>, Tensor1<f32>, Tensor1<f32>)| {
+        [a, b, c, d, e].map(|result| result.to_vec_blocking().unwrap())
+    };
+    let exact = all(functions(&x).unwrap());
+    let pipelines = device.pipelines();
+    let fast = all(device.with_tuning(&Tuning::default().fast_math(true), || functions(&x)).unwrap());
+    assert!(device.pipelines() > pipelines, "fast functions have pipelines of their own");
+    let mut differ = 0;
+    for (exact, fast) in exact.iter().flatten().zip(fast.iter().flatten()) {
+        assert!((exact - fast).abs() <= 1e-5 * exact.abs().max(1.0), "expected {exact}, found {fast}");
+        differ += usize::from(exact != fast);
+    }
+    assert!(differ > 50, "only {differ} results differ: the exact functions ran");
+    assert_eq!(all(functions(&x).unwrap()), exact, "never fast unless asked for");
+}
+
+#[test]
+fn checked_shaders_compute_the_same() {
+    let device = device();
+    let (x, w, b) = inputs(&device, 33);
+    let general = layer(&x, &w, &b).unwrap().to_vec_blocking().unwrap();
+    let pipelines = device.pipelines();
+    let checked = device.with_tuning(&Tuning::default().bounds_checks(true), || layer(&x, &w, &b)).unwrap();
+    assert_eq!(checked.to_vec_blocking().unwrap(), general);
+    assert!(device.pipelines() > pipelines, "checked shaders have pipelines of their own");
+}
