@@ -29,6 +29,7 @@ part() {
 
 part ours_1 120 "$kernels" --bars --json "$out/ours_1.jsonl"
 part pytorch 200 python3 "$here/rivals/pytorch.py" --limit 185 --json "$out/pytorch.jsonl"
+part specialized 60 "$kernels" --specialize --filter 'relu(matmul + b + r) f16' --json "$out/specialized.jsonl"
 part ours_2 120 "$kernels" --bars --json "$out/ours_2.jsonl"
 if [ -n "$burn" ]; then
     part burn 150 "$burn" --limit 110 --case-limit 35 --json "$out/burn.jsonl"

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, fmt};
 
-use fuse_bench_results::line::{Line, OURS, Time};
+use fuse_bench_results::line::{Line, OURS, SPECIALIZED, Time};
 use fuse_gpu::{Device, artifact::Function};
 
 use crate::{
@@ -21,6 +21,9 @@ pub(crate) struct Detail {
     /// Every plan, and every variant of each kernel
     #[arg(long)]
     variants: bool,
+    /// Also with pipelines for exactly the sizes of each case (`Device::specialize`)
+    #[arg(long)]
+    specialize: bool,
     /// Print the time of each dispatch
     #[arg(long)]
     pub(crate) explain: bool,
@@ -42,7 +45,9 @@ pub(crate) fn run_case(
     };
     let others = if detail.variants || detail.alternatives { ways((case.function)()) } else { vec![] };
     let others = others.into_iter().filter(|way| detail.variants || way.variant.is_none());
-    for way in std::iter::once(Way::default()).chain(others) {
+    // Last, because later launches of these sizes stay specialized until something else is forced.
+    let specialized = detail.specialize.then_some(Way { specialized: true, ..Way::default() });
+    for way in std::iter::once(Way::default()).chain(others).chain(specialized) {
         device.force_alternative(way.alternative);
         device.force_variant(way.variant);
         match run_way(device, case, &prepared, way, effort) {
@@ -99,11 +104,13 @@ pub(crate) fn explain(device: &Device, prepared: &Prepared) {
 struct Way {
     alternative: Option<usize>,
     variant: Option<&'static str>,
+    specialized: bool,
 }
 
 impl fmt::Display for Way {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.alternative, self.variant) {
+            (None, None) if self.specialized => write!(f, "specialized"),
             (None, None) => write!(f, "picked"),
             (alternative, variant) => {
                 write!(f, "alternative {}, {}", alternative.unwrap_or(0), variant.unwrap_or("picked"))
@@ -118,7 +125,7 @@ fn ways(function: &'static Function) -> Vec<Way> {
     for (index, alternative) in std::iter::once(function).chain(function.alternatives.iter()).enumerate() {
         let variants = alternative.kernels.iter().flat_map(|kernel| kernel.variants.iter());
         let names: BTreeSet<&str> = variants.map(|variant| &*variant.name).collect();
-        let way = |variant| Way { alternative: Some(index), variant };
+        let way = |variant| Way { alternative: Some(index), variant, specialized: false };
         ways.push(way(None));
         ways.extend(names.into_iter().map(|name| way(Some(name))));
     }
@@ -156,11 +163,11 @@ pub(crate) fn check(prepared: &Prepared) -> Result<f64, Failure> {
 }
 
 fn run_way(device: &Device, case: &Case, prepared: &Prepared, way: Way, effort: Effort) -> Result<Time, Failure> {
-    let error = check(prepared)?;
+    let error = if way.specialized { device.specialize(|| check(prepared)) } else { check(prepared) }?;
     let times = measure(effort, &prepared.launch, || device.synchronize())?;
     let profiled = measure::profile(device, effort, times.launches, &prepared.launch)?;
     Ok(Time {
-        way: OURS.to_owned(),
+        way: if way.specialized { SPECIALIZED } else { OURS }.to_owned(),
         case: case.formula.to_owned(),
         dtype: dtype(case.f16).to_owned(),
         size: case.size.clone(),

@@ -87,6 +87,9 @@ pub(crate) struct Detail {
     /// Measure every plan, and every variant of each kernel
     #[arg(long)]
     variants: bool,
+    /// Also with pipelines for exactly the sizes of each case
+    #[arg(long)]
+    specialize: bool,
     /// Print the time of each dispatch
     #[arg(long)]
     explain: bool,
@@ -115,13 +118,14 @@ pub(crate) const RESULTS: &str = "kernels.jsonl";
 /// `cargo xtask bench`: the kernels, measured on this machine's adapter.
 pub(crate) fn bench(scope: &Scope, detail: Detail, out: Option<&Path>) -> anyhow::Result<Step> {
     let mut step = Step::new("benchmark", "bench --package fuse-gpu --bench kernels --");
-    let Detail { alternatives, variants, explain } = detail;
+    let Detail { alternatives, variants, specialize, explain } = detail;
     let flags = [
         ("--quick", scope.quick),
         ("--sweep", scope.sweep),
         ("--bars", scope.bars),
         ("--alternatives", alternatives),
         ("--variants", variants),
+        ("--specialize", specialize),
         ("--explain", explain),
     ];
     for (flag, given) in flags {
@@ -227,9 +231,9 @@ mod tests {
         let quick = Scope { quick: true, filter: vec!["relu(a + b)".to_owned()], ..Scope::default() };
         let quick = tail(quick, Detail::default());
         assert_eq!(quick, ["--", "--quick", "--filter", "relu(a + b)"]);
-        let detail = Detail { alternatives: true, variants: true, explain: true };
+        let detail = Detail { alternatives: true, variants: true, specialize: true, explain: true };
         let detailed = tail(Scope { sweep: true, bars: true, ..Scope::default() }, detail);
-        assert_eq!(detailed, ["--", "--sweep", "--bars", "--alternatives", "--variants", "--explain"]);
+        assert_eq!(detailed, ["--", "--sweep", "--bars", "--alternatives", "--variants", "--specialize", "--explain"]);
     }
 
     #[test]

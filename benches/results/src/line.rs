@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 
 /// This project, as a [`Time::way`].
 pub const OURS: &str = "fuse";
+/// This project with pipelines for exactly the sizes of the case.
+pub const SPECIALIZED: &str = "fuse, specialized";
 /// PyTorch, operation by operation.
 pub const EAGER: &str = "torch eager";
 /// PyTorch's compiler, replayed from a CUDA graph.
@@ -70,7 +72,7 @@ pub struct Roof {
 /// How long one way of computing a case takes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Time {
-    /// Whose: [`OURS`] or one of [`RIVALS`].
+    /// Whose: [`OURS`], [`SPECIALIZED`] or one of [`RIVALS`].
     pub way: String,
     /// The formula, without its dtype.
     pub case: String,

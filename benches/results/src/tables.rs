@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use crate::{
     bars::{Bars, Limit, Verdict},
-    line::{OURS, Pair, RIVALS, Time},
+    line::{OURS, Pair, RIVALS, SPECIALIZED, Time},
     results::{Key, Results},
 };
 
@@ -105,16 +105,17 @@ fn runs(results: &Results) -> String {
 
 fn variant(time: &Time) -> String {
     let text = time.variant.as_deref().unwrap_or("–");
+    let specialized = if time.way == SPECIALIZED { " (specialized)" } else { "" };
     match time.alternative {
         Some(index) => format!("{index}: {text}"),
-        None if time.picked => text.to_owned(),
+        None if time.picked => format!("{text}{specialized}"),
         None => format!("{text} (forced)"),
     }
 }
 
 fn times(results: &Results) -> String {
     let headings = ["case", "size", "variant", "µs", "range", "GPU µs", "TFLOP/s", "GB/s", "of roof", "tokens/s"];
-    let ours = results.times.iter().filter(|time| time.way == OURS);
+    let ours = results.times.iter().filter(|time| [OURS, SPECIALIZED].contains(&&*time.way));
     let rows = ours.map(|time| {
         vec![
             time.name(),
@@ -164,13 +165,14 @@ fn barred(results: &Results, bars: &Bars) -> String {
             ours.as_ref().map_or("–".to_owned(), variant),
             ours.as_ref().map_or("–".to_owned(), |time| micros(time.median_us)),
             if own.is_empty() { "–".to_owned() } else { own },
+            results.find(SPECIALIZED, key).map_or("–".to_owned(), |time| micros(time.median_us)),
         ];
         row.extend(rivals.map(|time| time.map_or("–".to_owned(), micros)));
         row.push(or_dash(against, 2));
         row.push(percent(ours.and_then(|time| time.of_roof)));
         Some(row)
     });
-    let mut headings = vec!["case", "size", "variant picked", "ours µs", "bars"];
+    let mut headings = vec!["case", "size", "variant picked", "ours µs", "bars", "specialized µs"];
     headings.extend(RIVALS);
     headings.extend(["best rival / ours", "of roof"]);
     let text = table(&headings, rows);

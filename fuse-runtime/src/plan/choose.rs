@@ -61,6 +61,11 @@ fn candidate(
     Ok(Candidate { variant: index, split, cost: cost(kernel, variant, domain, split, machine) })
 }
 
+/// The estimated time of a variant for a domain, whether or not it may run.
+pub(crate) fn estimated(kernel: &Kernel, variant: &Variant, domain: &Domain, machine: &Machine) -> f64 {
+    cost(kernel, variant, domain, split(&variant.schedule, domain.contraction(), machine), machine)
+}
+
 /// Bytes of the variant's scratch memory; 0 if it has none.
 pub(crate) fn scratch_bytes(
     variant: &Variant,

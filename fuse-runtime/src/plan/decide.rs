@@ -10,9 +10,13 @@ use fuse_artifact::DomainKind;
 
 use super::{
     alternative::Considered,
-    choose::{Candidate, best},
+    choose::{Candidate, best, estimated},
+    cost::Machine,
 };
-use crate::tune::{Applied, Environment, Estimate, Key, Status, Table, loads_vectors};
+use crate::{
+    AdapterKind,
+    tune::{Applied, Environment, Estimate, Key, Status, Table, loads_vectors},
+};
 
 /// What decided which variant of a kernel runs.
 #[derive(Clone, Debug, PartialEq)]
@@ -117,5 +121,15 @@ pub(crate) fn decide(considered: &Considered<'_>, tuning: &Applied) -> Option<(C
 fn find<'t>(considered: &Considered<'_>, legal: &[Candidate], tuning: &'t Applied) -> Option<(&'t Table, Estimate)> {
     let Key { class, sizes } = key(considered);
     let names: Vec<&str> = legal.iter().map(|candidate| &*considered.kernel.variants[candidate.variant].name).collect();
-    tuning.tables.iter().find_map(|table| Some((&**table, table.estimate(&class, &sizes, &names)?)))
+    let machine = Machine::of(tuning.adapter);
+    let model = |at: usize, sizes: &[u64]| {
+        // The model was fitted to a discrete GPU. Elsewhere it would lead astray.
+        if tuning.adapter != AdapterKind::Discrete {
+            return 1.0;
+        }
+        let variant = &considered.kernel.variants[legal[at].variant];
+        let domain = considered.domain.at(sizes);
+        domain.map_or(legal[at].cost, |domain| estimated(considered.kernel, variant, &domain, &machine))
+    };
+    tuning.tables.iter().find_map(|table| Some((&**table, table.estimate(&class, &sizes, &names, &model)?)))
 }

@@ -96,6 +96,33 @@ impl Domain {
         }
     }
 
+    /// The domain of the same kernel at other sizes, as tables name them (`tune::Key`), for estimates: the first of several
+    /// axes takes all of a size, and strides stay as they are, so that what repeats still does. `None` if an axis is missing.
+    pub(crate) fn at(&self, sizes: &[u64]) -> Option<Self> {
+        let lists = match (self.kind, sizes) {
+            (DomainKind::Contraction { .. }, &[batch, rows, columns, depth]) => {
+                let batches = self.extents.len().checked_sub(3)?;
+                vec![(batches, batch), (1, rows), (1, columns), (1, depth)]
+            }
+            (DomainKind::Attention, &[batch, queries, keys, head]) => {
+                let batches = self.extents.len().checked_sub(4)?;
+                vec![(batches, batch), (1, queries), (1, head), (1, keys), (1, head)]
+            }
+            (DomainKind::Reduction { .. }, &[rows, length]) => {
+                vec![(self.kept, rows), (self.extents.len().checked_sub(self.kept)?, length)]
+            }
+            _ => return None,
+        };
+        let mut extents = vec![];
+        for (axes, size) in lists {
+            if axes == 0 && size != 1 {
+                return None;
+            }
+            extents.extend((0..axes).map(|axis| if axis == 0 { size } else { 1 }));
+        }
+        Some(Self { extents, ..self.clone() })
+    }
+
     /// The extents that index an access of `space`; none if the domain has no such space.
     pub(crate) fn space_extents(&self, space: Space) -> Vec<u64> {
         space_extents(self.kind, &self.extents, space).unwrap_or_default()

@@ -97,6 +97,11 @@ const NEIGHBORS: usize = 4;
 /// sizes' ratios: one size that is eight times as large, or all of three sizes 3.3 times as large.
 const MAX_DISTANCE: f64 = 3.0;
 
+/// How much of a change from one size to another, by the model, counts; as an exponent of ratios. Of 0, 0.35, 0.7 and 1, 0.35
+/// chose best on sizes that no search had measured (`docs/tuning.md`): the model knows in which direction times change, and
+/// exaggerates.
+const TRUST_IN_MODEL: f64 = 0.35;
+
 /// Added to cubed distances, so that an entry of the very sizes outweighs all others without dividing by zero.
 const SAME: f64 = 1e-4;
 
@@ -186,8 +191,16 @@ impl Table {
     }
 
     /// The times of `variants`, from the nearest entries of the class; `None` if none is near, or if these know none of
-    /// the variants.
-    pub(crate) fn estimate(&self, class: &str, sizes: &[u64], variants: &[&str]) -> Option<Estimate> {
+    /// the variants. From the sizes of an entry to others, times change as `model` says, which estimates the time of a
+    /// variant, by its place among `variants`, at any sizes: entries correct the model where they are, and it leads from one
+    /// to the next.
+    pub(crate) fn estimate(
+        &self,
+        class: &str,
+        sizes: &[u64],
+        variants: &[&str],
+        model: &dyn Fn(usize, &[u64]) -> f64,
+    ) -> Option<Estimate> {
         let of_class = self.entries.iter().filter(|entry| entry.class == class);
         let mut near: Vec<(f64, &Entry)> =
             of_class.filter_map(|entry| Some((distance(&entry.sizes, sizes)?, entry))).collect();
@@ -201,14 +214,15 @@ impl Table {
         }
         let weights: Vec<f64> = near.iter().map(|(distance, _)| 1.0 / (distance.powi(3) + SAME)).collect();
         let total: f64 = weights.iter().sum();
-        let relative = |name: &&str| {
-            // Times are ratios, so their logarithms are what averages.
-            let logarithm = |(weight, (_, entry)): (&f64, &(f64, &Entry))| {
-                weight * entry.relative(name).unwrap_or(CUT_OFF).min(CUT_OFF).ln()
-            };
-            (weights.iter().zip(&near).map(logarithm).sum::<f64>() / total).exp()
-        };
-        Some(Estimate { relative: variants.iter().map(relative).collect(), distance: nearest })
+        let model = |variant: usize, sizes: &[u64]| TRUST_IN_MODEL * model(variant, sizes).ln();
+        // Times are ratios, so their logarithms are what averages.
+        let mut relative: Vec<f64> = (0..variants.len()).map(|variant| model(variant, sizes)).collect();
+        for (weight, (_, entry)) in weights.iter().zip(&near) {
+            for (relative, correction) in relative.iter_mut().zip(corrections(entry, variants, &model)) {
+                *relative += weight / total * correction;
+            }
+        }
+        Some(Estimate { relative: relative.into_iter().map(f64::exp).collect(), distance: nearest })
     }
 }
 
@@ -217,6 +231,21 @@ impl Entry {
     pub fn relative(&self, variant: &str) -> Option<f64> {
         self.members.iter().find(|(name, _)| name == variant).map(|(_, relative)| *relative)
     }
+}
+
+/// What an entry adds to the logarithms of times by the model, for each of some variants. Of those that the entry does not
+/// know, it is known that they take at least [`CUT_OFF`] times as long as the best.
+fn corrections(entry: &Entry, variants: &[&str], model: &dyn Fn(usize, &[u64]) -> f64) -> Vec<f64> {
+    let models: Vec<f64> = (0..variants.len()).map(|variant| model(variant, &entry.sizes)).collect();
+    let known: Vec<Option<f64>> = variants
+        .iter()
+        .zip(&models)
+        .map(|(name, model)| Some(entry.relative(name)?.min(CUT_OFF).ln() - model))
+        .collect();
+    let count = known.iter().flatten().count().max(1) as f64;
+    let usual = known.iter().flatten().sum::<f64>() / count;
+    let correction = |(known, model): (&Option<f64>, &f64)| known.unwrap_or((CUT_OFF.ln() - model).max(usual));
+    known.iter().zip(&models).map(correction).collect()
 }
 
 /// How far sizes lie apart; `None` if they are of different kinds.
@@ -249,8 +278,13 @@ pub(crate) mod tests {
         table
     }
 
+    /// A model that sees no difference.
+    fn flat(_: usize, _: &[u64]) -> f64 {
+        1.0
+    }
+
     fn best(table: &Table, sizes: &[u64], variants: &[&str]) -> Option<usize> {
-        let estimate = table.estimate("c", sizes, variants)?;
+        let estimate = table.estimate("c", sizes, variants, &flat)?;
         (0..variants.len()).min_by(|a, b| estimate.relative[*a].total_cmp(&estimate.relative[*b]))
     }
 
@@ -265,25 +299,40 @@ pub(crate) mod tests {
         assert_eq!(best(&table, &[64, 64], &variants), Some(1));
         assert_eq!(best(&table, &[80, 80], &variants), Some(1));
         assert_eq!(best(&table, &[200, 200], &variants), Some(0));
-        assert_eq!(table.estimate("c", &[64, 64], &variants).unwrap().distance, 0.0);
-        let relative = table.estimate("c", &[64, 64], &variants).unwrap().relative;
+        assert_eq!(table.estimate("c", &[64, 64], &variants, &flat).unwrap().distance, 0.0);
+        let relative = table.estimate("c", &[64, 64], &variants, &flat).unwrap().relative;
         assert!((relative[1] - 1.0).abs() < 1e-3 && (relative[0] - 1.5).abs() < 1e-3, "{relative:?}");
+    }
+
+    #[test]
+    fn the_model_leads_from_one_size_to_the_next() {
+        let table = table(&[entry("c", &[64], &[("small", 1.0), ("large", 1.2)])]);
+        // By the model, `large` gains a factor of four from 64 to 256; at 64 it takes 3 times as long as `small`.
+        let model = |variant: usize, sizes: &[u64]| match (variant, sizes[0]) {
+            (0, 64) => 3.0,
+            (0, _) => 0.75,
+            _ => 1.0,
+        };
+        let relative = |sizes: &[u64]| table.estimate("c", sizes, &["large", "small"], &model).unwrap().relative;
+        assert!((relative(&[64])[0] / relative(&[64])[1] - 1.2).abs() < 1e-9, "what was measured stays");
+        let trusted = 1.2 * 0.25_f64.powf(TRUST_IN_MODEL);
+        assert!((relative(&[256])[0] / relative(&[256])[1] - trusted).abs() < 1e-9, "what was not follows the model");
     }
 
     #[test]
     fn what_is_far_or_unknown_is_not_decided() {
         let table = table(&[entry("c", &[64, 64], &[("small", 1.0), ("large", 1.5)])]);
-        assert_eq!(table.estimate("c", &[64, 4096], &["small"]), None, "too far");
-        assert_eq!(table.estimate("c", &[64], &["small"]), None, "other sizes");
-        assert_eq!(table.estimate("e", &[64, 64], &["small"]), None, "another class");
-        assert_eq!(table.estimate("c", &[64, 64], &["other", "third"]), None, "other variants");
+        assert_eq!(table.estimate("c", &[64, 4096], &["small"], &flat), None, "too far");
+        assert_eq!(table.estimate("c", &[64], &["small"], &flat), None, "other sizes");
+        assert_eq!(table.estimate("e", &[64, 64], &["small"], &flat), None, "another class");
+        assert_eq!(table.estimate("c", &[64, 64], &["other", "third"], &flat), None, "other variants");
     }
 
     #[test]
     fn unknown_members_count_as_the_cut_off() {
         let table = table(&[entry("c", &[64], &[("slow", 1.9), ("slower", 7.0)])]);
         assert_eq!(best(&table, &[64], &["unknown", "slow"]), Some(1));
-        let relative = table.estimate("c", &[64], &["slow", "slower", "unknown"]).unwrap().relative;
+        let relative = table.estimate("c", &[64], &["slow", "slower", "unknown"], &flat).unwrap().relative;
         assert_eq!(relative[1], relative[2]);
         assert!((relative[1] - CUT_OFF).abs() < 1e-9);
     }
