@@ -112,9 +112,8 @@ fn fast_functions_are_close_to_exact_ones() {
     let device = device();
     let values: Vec<f32> = (-400..=400).map(|i| i as f32 / 40.0).collect();
     let x = Tensor1::from_slice(&device, &values, [values.len()]).unwrap();
-    let all = |(a, b, c, d, e): (Tensor1<f32>, Tensor1<f32>, Tensor1<f32>, Tensor1<f32>, Tensor1<f32>)| {
-        [a, b, c, d, e].map(|result| result.to_vec_blocking().unwrap())
-    };
+    type Results = (Tensor1<f32>, Tensor1<f32>, Tensor1<f32>, Tensor1<f32>, Tensor1<f32>);
+    let all = |(a, b, c, d, e): Results| [a, b, c, d, e].map(|result| result.to_vec_blocking().unwrap());
     let exact = all(functions(&x).unwrap());
     let pipelines = device.pipelines();
     let fast = all(device.with_tuning(&Tuning::default().fast_math(true), || functions(&x)).unwrap());

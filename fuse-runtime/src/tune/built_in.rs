@@ -23,6 +23,7 @@ pub(crate) struct BuiltIn {
 type BuiltInEntry = (u16, &'static [u32], f32, &'static [(u16, f32)]);
 
 /// Every built-in table of this target, by name.
+#[allow(clippy::approx_constant, reason = "measured times may come close to any number")]
 static ALL: &[BuiltIn] = include!(concat!(env!("OUT_DIR"), "/tables.rs"));
 
 /// The built-in tables for which `wanted` holds.
