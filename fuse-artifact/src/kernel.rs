@@ -339,6 +339,9 @@ pub struct Pass {
     pub workgroup_size: u32,
     /// Bytes of workgroup memory.
     pub workgroup_bytes: u32,
+    /// Whether all buffers are bound as writable, although the shader only reads most of them. Drivers may move loads of
+    /// read-only buffers behind barriers, to just before their first use; those of writable ones they leave where they are.
+    pub pins_loads: bool,
 }
 
 /// A storage buffer of a pass.

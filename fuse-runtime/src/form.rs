@@ -97,6 +97,7 @@ mod tests {
             grid: Grid::Elements { per_workgroup: 1 },
             workgroup_size: 1,
             workgroup_bytes: 0,
+            pins_loads: false,
         }
     }
 

@@ -147,8 +147,8 @@ impl Pipelines {
     }
 
     fn layout(&self, pass: &Pass, uniform_bytes: u64) -> Result<Arc<Layout>, Error> {
-        let signature =
-            Signature { uniform_bytes, writable: pass.bindings.iter().map(|binding| binding.writable).collect() };
+        let writable = pass.bindings.iter().map(|binding| binding.writable || pass.pins_loads).collect();
+        let signature = Signature { uniform_bytes, writable };
         let mut state = lock(&self.state);
         if let Some(layout) = state.layouts.get(&signature) {
             return Ok(Arc::clone(layout));

@@ -32,6 +32,7 @@ pub struct Shader<'a> {
     workgroup_bytes: u32,
     smallest_subgroup: u32,
     matrices: u32,
+    pins_loads: bool,
 }
 
 struct Buffer {
@@ -87,6 +88,7 @@ impl<'a> Shader<'a> {
             workgroup_bytes: 0,
             smallest_subgroup: 0,
             matrices: 0,
+            pins_loads: false,
         }
     }
 
@@ -162,6 +164,11 @@ impl<'a> Shader<'a> {
         self.matrices = size;
     }
 
+    /// Has loads stay before the barriers that follow them.
+    pub fn pin_loads(&mut self) {
+        self.pins_loads = true;
+    }
+
     /// The finished pass.
     pub fn finish(self, grid: Grid, workgroup_size: u32) -> Pass {
         let helpers = self.helpers.text();
@@ -184,7 +191,7 @@ impl<'a> Shader<'a> {
             let _ = writeln!(text, "}}\n\n{UNIFORM_BLOCK}");
         }
         for (i, buffer) in self.bindings.iter().enumerate() {
-            let mode = if buffer.binding.writable { "read_write" } else { "read" };
+            let mode = if buffer.binding.writable || self.pins_loads { "read_write" } else { "read" };
             let ty = storage_type(buffer.binding.dtype, buffer.lanes);
             let _ = writeln!(text, "@group(0) @binding({}) var<storage, {mode}> {}: array<{ty}>;", i + 1, buffer.name);
         }
@@ -212,6 +219,7 @@ impl<'a> Shader<'a> {
             grid,
             workgroup_size,
             workgroup_bytes: self.workgroup_bytes,
+            pins_loads: self.pins_loads,
         }
     }
 

@@ -98,7 +98,7 @@ structs! {
     Variant { name, requires, features, schedule, scratch, passes }
     Scratch { per_output, per_row }
     Features { f16, subgroups, matrices }
-    Pass { wgsl, bindings, uniforms, grid, workgroup_size, workgroup_bytes }
+    Pass { wgsl, bindings, uniforms, grid, workgroup_size, workgroup_bytes, pins_loads }
     Binding { slot, dtype, writable }
     Plan { signature, groups, refusals, alternatives, unfused_dispatches, fused_bytes, unfused_bytes }
     PlanGroup { kernel, kind, operations, reads, writes, saves, variants }

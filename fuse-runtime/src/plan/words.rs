@@ -176,6 +176,7 @@ mod tests {
             grid,
             workgroup_size: 64,
             workgroup_bytes: 0,
+            pins_loads: false,
         };
         let variant = Variant {
             name: "v".into(),

@@ -49,6 +49,7 @@ pub(crate) fn pass(wgsl: String, bindings: Vec<Binding>, uniforms: Vec<Uniform>,
         grid,
         workgroup_size: 64,
         workgroup_bytes: 0,
+        pins_loads: false,
     }
 }
 

@@ -14,6 +14,7 @@ pub(super) const TILES: &[(Tile, bool)] = &[
     (tile(16, [32, 32, 64], [16, 16]).in_whole_steps(), true),
     (tile(16, [64, 64, 64], [32, 32]).in_whole_steps(), true),
     (LARGEST, true),
+    (tile(16, [128, 64, 64], [64, 32]).in_whole_steps(), false),
     (tile(16, [32, 64, 32], [16, 32]), true),
     (tile(8, [64, 64, 32], [32, 32]).in_whole_steps(), false),
     (tile(8, [32, 32, 32], [16, 16]), true),

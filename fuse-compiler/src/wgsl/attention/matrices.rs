@@ -36,10 +36,19 @@ const HALF_ROWS: u32 = SIZE / HALVES;
 /// Vectors of a half of a matrix.
 const HALF_VECTORS: u32 = MATRIX_VECTORS / HALVES;
 
+/// Vectors of a row of the matrix on a strip.
+const STRIP_LINE: u32 = SIZE / LANES;
+
+/// This invocation's vector of a half of the matrix on its subgroup's strip.
+fn on_strip(half: u32) -> String {
+    format!("strips[strip_lane + {}u]", half * HALF_VECTORS)
+}
+
 /// The pass of a member with cooperative matrices.
 pub(super) fn pass(source: Source<'_>, names: &Names, tile: MatrixTile) -> Pass {
     let (mut shader, extents) = begin(source, names);
     shader.use_matrices(SIZE);
+    shader.pin_loads();
     let [keys, values, weights] = tile.slice_vectors();
     for (array, vectors) in [("key_slice", keys), ("value_slice", values), ("weights", weights)] {
         if vectors > 0 {
@@ -153,14 +162,23 @@ impl MatrixText<'_> {
         operand.buffer(&mut self.shader, access)
     }
 
-    /// Declares this invocation's line of a slice (`{p}_line`) and its places in the input (`{p}_at`) and in the slice
-    /// (`{p}_to`).
+    /// Declares this invocation's line of a slice (`{p}_line`), its places in the input (`{p}_at`) and in the slice (`{p}_to`),
+    /// and what it loads (`{p}{l}_x`).
     fn declare_lines(&mut self, input: Input) {
         self.declare_batch(input);
         let (p, [vectors, slice_vectors, _]) = (input.prefix(), self.line(input));
         self.main.line(format!("let {p}_line = local / {vectors}u;"));
         self.main.line(format!("let {p}_at = {p}_first + local % {vectors}u;"));
         self.main.line(format!("let {p}_to = {p}_line * {slice_vectors}u + local % {vectors}u;"));
+        for l in 0..self.loads(input) {
+            self.main.line(format!("var {p}{l}_x: vec4<f16>;"));
+        }
+    }
+
+    /// Vectors of a slice that an invocation loads.
+    fn loads(&self, input: Input) -> u32 {
+        let [_, _, at_once] = self.line(input);
+        self.tile.keys / at_once
     }
 
     /// Of a slice, the vectors of a line, those from one line to the next, and the lines that the workgroup loads at once.
@@ -186,31 +204,53 @@ impl MatrixText<'_> {
         }
     }
 
-    /// Loads the slice of the step at `k0` into workgroup memory.
-    fn fill(&mut self, input: Input) {
+    /// Loads the slice of the step that starts at key `step`.
+    fn fetch(&mut self, input: Input, step: &str) {
         let operand = self.source.operand(input, LANES);
         let buffer = operand.buffer(&mut self.shader, operand.loads()[0]);
+        let (p, [_, _, at_once]) = (input.prefix(), self.line(input));
+        for l in 0..self.loads(input) {
+            let line = format!("{step} + {p}_line + {}u", l * at_once);
+            let line = if self.masked { format!("min({line}, last_key)") } else { format!("({line})") };
+            self.main.line(format!("{p}{l}_x = {buffer}[{p}_at + {line} * {p}_lines];"));
+        }
+    }
+
+    /// Writes the loaded slice to workgroup memory.
+    fn fill(&mut self, input: Input) {
         let (p, [_, slice_vectors, at_once]) = (input.prefix(), self.line(input));
         let array = if input == Input::Value { self.value_array() } else { "key_slice" };
-        let loads = self.tile.keys / at_once;
-        for l in 0..loads {
-            let line = format!("k0 + {p}_line + {}u", l * at_once);
-            let line = if self.masked { format!("min({line}, last_key)") } else { format!("({line})") };
-            self.main.line(format!("let {p}{l}_x = {buffer}[{p}_at + {line} * {p}_lines];"));
-        }
-        for l in 0..loads {
+        for l in 0..self.loads(input) {
             self.main.line(format!("{array}[{p}_to + {}u] = {p}{l}_x;", l * at_once * slice_vectors));
         }
     }
 
+    /// Walks over the keys. While a step multiplies, the next slices are on their way into registers; values that have no
+    /// memory of their own are those of the same step.
     fn walk(&mut self) {
         let keys = self.tile.keys;
+        let ahead: &[Input] = if self.tile.own_values { &[Input::Key, Input::Value] } else { &[Input::Key] };
+        self.main.line("if key_begin < key_end {");
+        for input in ahead {
+            self.fetch(*input, "key_begin");
+        }
+        self.main.line("}");
         self.main.line(format!("for (var k0 = key_begin; k0 < key_end; k0 += {keys}u) {{"));
-        self.fill(Input::Key);
-        if self.tile.own_values {
-            self.fill(Input::Value);
+        for input in ahead {
+            self.fill(*input);
         }
         self.main.line("workgroupBarrier();");
+        // What lies beyond the last slice is not used.
+        self.main.line(match self.masked {
+            true => format!("let next = k0 + {keys}u;"),
+            false => format!("let next = min(k0 + {keys}u, {} - {keys}u);", self.extents.keys()),
+        });
+        for input in ahead {
+            self.fetch(*input, "next");
+        }
+        if !self.tile.own_values {
+            self.fetch(Input::Value, "k0");
+        }
         self.multiply_keys();
         self.read_scores();
         self.mask();
@@ -260,15 +300,20 @@ impl MatrixText<'_> {
                     // The matrix before was read from the same strip.
                     self.main.line("workgroupBarrier();");
                 }
-                self.main.line(format!("coopStoreT(s{r}_{m}, &strips[strip], {}u);", SIZE / LANES));
-                self.main.line("workgroupBarrier();");
+                self.put_on_strip(&format!("s{r}_{m}"));
                 for half in 0..HALVES {
                     let (row, key) = (self.row(r, half), format!("k0 + {}u + lane_column", m * SIZE));
-                    let product = format!("strips[strip_lane + {}u]", half * HALF_VECTORS);
+                    let product = on_strip(half);
                     self.main.line(format!("var c{r}_{m}_{half} = score({batch}{row}, {key}, {product});"));
                 }
             }
         }
+    }
+
+    /// Puts a matrix on the subgroup's strip, where its invocations see the elements.
+    fn put_on_strip(&mut self, matrix: &str) {
+        self.main.line(format!("coopStoreT({matrix}, &strips[strip], {STRIP_LINE}u);"));
+        self.main.line("workgroupBarrier();");
     }
 
     /// Leaves out keys beyond the last.
@@ -332,19 +377,16 @@ impl MatrixText<'_> {
     /// and read after it.
     fn follow(&mut self) {
         let [rows, _, _, columns] = self.counts();
-        let vectors = SIZE / LANES;
         self.main.line("let follows = workgroupUniformLoad(&grown[0]);");
         self.main.line("if follows != 0u {");
         for r in 0..rows {
             for j in 0..columns {
-                self.main.line(format!("coopStoreT(o{r}_{j}, &strips[strip], {vectors}u);"));
-                self.main.line("workgroupBarrier();");
+                self.put_on_strip(&format!("o{r}_{j}"));
                 for half in 0..HALVES {
-                    let place = format!("strips[strip_lane + {}u]", half * HALF_VECTORS);
-                    self.main.line(format!("{place} *= vec4<f32>(factor{r}_{half});"));
+                    self.main.line(format!("{} *= vec4<f32>(factor{r}_{half});", on_strip(half)));
                 }
                 self.main.line("workgroupBarrier();");
-                let load = format!("coopLoadT<coop_mat{SIZE}x{SIZE}<f32, C>>(&strips[strip], {vectors}u)");
+                let load = format!("coopLoadT<coop_mat{SIZE}x{SIZE}<f32, C>>(&strips[strip], {STRIP_LINE}u)");
                 self.main.line(format!("o{r}_{j} = {load};"));
                 self.main.line("workgroupBarrier();");
             }
@@ -401,11 +443,10 @@ impl MatrixText<'_> {
                 if r + j > 0 {
                     self.main.line("workgroupBarrier();");
                 }
-                self.main.line(format!("coopStoreT(o{r}_{j}, &strips[strip], {}u);", SIZE / LANES));
-                self.main.line("workgroupBarrier();");
+                self.put_on_strip(&format!("o{r}_{j}"));
                 for half in 0..HALVES {
                     let n = format!("{r}_{half}");
-                    let output = format!("strips[strip_lane + {}u]", half * HALF_VECTORS);
+                    let output = on_strip(half);
                     let output = if split { output } else { format!("{output} * factor{n}") };
                     let column = format!("{}u + lane_column", j * SIZE);
                     self.main.line(format!("if row{n} >= first_row {{"));

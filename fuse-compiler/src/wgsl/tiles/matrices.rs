@@ -2,7 +2,9 @@
 //!
 //! Slices keep the direction in which the operands lie in memory, which costs no transposing: matrices are loaded row by row
 //! or column by column. Tiles that lie inside the result load whole vectors at an offset of the invocation plus one that all
-//! share, without clamping: what varies per load takes no registers (docs/performance.md). Sums leave their matrices through
+//! share, without clamping: what varies per load takes no registers (docs/performance.md). The loads of the next step are
+//! pinned before the barrier that ends this one; the driver that was measured would put them behind it, where nothing hides
+//! their latency. Sums leave their matrices through
 //! workgroup memory, one matrix per subgroup at a time; more at a time slowed down the whole kernel.
 
 use fuse_artifact::{DType, MATRIX_SUBGROUP, Size, Uniform};
@@ -24,6 +26,9 @@ impl<'a> TileText<'a> {
     pub(super) fn declare_matrix_slices(&mut self) {
         let tile = self.tile;
         self.shader.use_matrices(tile.matrices);
+        if tile.is_moved_inside() {
+            self.shader.pin_loads();
+        }
         for side in self.staged() {
             let count = self.lines(side)[0] * self.line_vectors(side);
             self.shader.workgroup_array(&side.array(self.contraction), "vec4<f16>", count, 8);
@@ -133,20 +138,22 @@ impl<'a> TileText<'a> {
         self.main.line(format!("let {name} = {load}<coop_mat{size}x{size}<f16, {role}>>(&{array}[{at}], {stride}u);"));
     }
 
-    /// Multiplies along the whole depth, where all loads lie inside the operands.
+    /// Multiplies along the whole depth, where all loads lie inside the operands. While a step multiplies, the next slices are
+    /// on their way into registers.
     pub(super) fn multiply_inside(&mut self) {
         let depth = self.tile.depth;
         for side in self.staged() {
             self.declare_lines(side);
         }
+        self.main.line("if k_begin < k_end {");
+        self.fetch_lines("k_begin");
+        self.main.line("}");
         self.main.line(format!("for (var k0 = k_begin; k0 < k_end; k0 += {depth}u) {{"));
-        for side in self.staged() {
-            self.fetch_lines(side);
-        }
         for side in self.staged() {
             self.fill_lines(side);
         }
         self.main.line("workgroupBarrier();");
+        self.fetch_lines(&format!("min(k0 + {depth}u, k_end - {depth}u)"));
         self.multiply_matrices();
         self.main.line("workgroupBarrier();");
         self.main.line("}");
@@ -182,6 +189,7 @@ impl<'a> TileText<'a> {
         self.main.line(format!("let {p}_to = local / {vectors}u * {slice_vectors}u + local % {vectors}u;"));
         for l in 0..count {
             self.main.line(format!("let {p}{l}_line = {}u * {p}_lines;", l * at_once));
+            self.main.line(format!("var {p}{l}_x: vec4<f16>;"));
         }
     }
 
@@ -204,18 +212,19 @@ impl<'a> TileText<'a> {
         Size::product(&known.access.view[usize::from(view_axis) + 1..]).as_constant()
     }
 
-    /// Loads the slice of the step at depth `k0` into registers. Registers for those of the next step are better spent on
-    /// sums: other workgroups hide the latency.
-    fn fetch_lines(&mut self, side: Side) {
-        let operand = self.operand(side);
-        let p = operand.prefix;
-        self.main.line(match self.direction(side) {
-            Direction::Depth => format!("let {p}_step = {p}_first + k0 / 4u;"),
-            Direction::Outer => format!("let {p}_step = {p}_first + k0 * {p}_lines;"),
-        });
-        let buffer = operand.buffer(&mut self.shader, operand.loads()[0]);
-        for l in 0..self.passes(side)[1] {
-            self.main.line(format!("let {p}{l}_x = {buffer}[{p}_at + ({p}_step + {p}{l}_line)];"));
+    /// Loads the slices of the step that starts at depth `step` into registers.
+    fn fetch_lines(&mut self, step: &str) {
+        for side in self.staged() {
+            let operand = self.operand(side);
+            let p = operand.prefix;
+            self.main.line(match self.direction(side) {
+                Direction::Depth => format!("let {p}_step = {p}_first + {step} / 4u;"),
+                Direction::Outer => format!("let {p}_step = {p}_first + {step} * {p}_lines;"),
+            });
+            let buffer = operand.buffer(&mut self.shader, operand.loads()[0]);
+            for l in 0..self.passes(side)[1] {
+                self.main.line(format!("{p}{l}_x = {buffer}[{p}_at + ({p}_step + {p}{l}_line)];"));
+            }
         }
     }
 

@@ -36,6 +36,9 @@ use stacked::Stack;
 /// Tiles of a column of this height are walked together, so that operands stay in the cache.
 const SWIZZLE_ROWS: u32 = 8;
 
+/// As [`SWIZZLE_ROWS`], of tiles of cooperative matrices, whose operands take half as much of it.
+const MATRIX_SWIZZLE_ROWS: u32 = 16;
+
 /// Sums of a tile from which on products are large enough for that to matter more than the divisions it costs.
 const SWIZZLED_TILE: u32 = 128 * 128;
 
@@ -197,10 +200,11 @@ impl<'a> TileText<'a> {
         let [row0, column0] =
             if self.tile.is_moved_inside() { ["first_row", "first_column"] } else { ["row0", "column0"] };
         if self.rows.is_none() && rows * columns >= SWIZZLED_TILE {
-            self.main.line(format!("let band = tile / ({SWIZZLE_ROWS}u * {column_tiles});"));
-            self.main.line(format!("let in_band = tile % ({SWIZZLE_ROWS}u * {column_tiles});"));
-            self.main.line(format!("let band_rows = min({row_tiles} - band * {SWIZZLE_ROWS}u, {SWIZZLE_ROWS}u);"));
-            self.main.line(format!("let {row0} = (band * {SWIZZLE_ROWS}u + in_band % band_rows) * {rows}u;"));
+            let band = if self.tile.matrices > 0 { MATRIX_SWIZZLE_ROWS } else { SWIZZLE_ROWS };
+            self.main.line(format!("let band = tile / ({band}u * {column_tiles});"));
+            self.main.line(format!("let in_band = tile % ({band}u * {column_tiles});"));
+            self.main.line(format!("let band_rows = min({row_tiles} - band * {band}u, {band}u);"));
+            self.main.line(format!("let {row0} = (band * {band}u + in_band % band_rows) * {rows}u;"));
             self.main.line(format!("let {column0} = (in_band / band_rows) * {columns}u;"));
         } else {
             self.main.line(format!("let {row0} = tile / {column_tiles} * {rows}u;"));

@@ -109,6 +109,7 @@ mod tests {
             grid: Grid::Tiles { rows, columns: head },
             workgroup_size,
             workgroup_bytes: 0,
+            pins_loads: false,
         };
         Variant {
             name: name.into(),

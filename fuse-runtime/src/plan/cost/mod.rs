@@ -222,6 +222,7 @@ mod tests {
             grid: Grid::Elements { per_workgroup: 256 * lanes },
             workgroup_size: 256,
             workgroup_bytes: 0,
+            pins_loads: false,
         };
         Variant {
             name: "".into(),

@@ -211,6 +211,7 @@ mod tests {
             grid: Grid::Rows { rows: shape.rows as u32 },
             workgroup_size: threads as u32,
             workgroup_bytes: 0,
+            pins_loads: false,
         };
         // Stride 1 and whole vectors along the innermost axis that the loads go along.
         let axis = u8::from(shape.along_rows);
