@@ -115,10 +115,7 @@ impl Session<'_> {
                 say(&bar, format!("{:9.1} µs  {}: `{best}`", entry.microseconds, case.name()));
                 losses.add(&known.class, case.name(), [entry.relative(&known.chosen), None]);
             }
-            match &mut table {
-                Some(table) => table.merge(found),
-                None => table = Some(found),
-            }
+            merge(&mut table, found);
             self.save(table.as_ref())?;
         }
         bar.finish_and_clear();
@@ -175,10 +172,7 @@ impl Session<'_> {
                 ),
             );
             losses.add(&tabled.class, case.name(), [relative(&tabled), relative(&modeled)]);
-            match &mut all {
-                Some(all) => all.merge(found),
-                None => all = Some(found),
-            }
+            merge(&mut all, found);
         }
         bar.finish_and_clear();
         if let (Some(file), Some(all)) = (&self.options.times, all) {
@@ -229,6 +223,14 @@ impl Session<'_> {
             table.save(file)?;
         }
         Ok(())
+    }
+}
+
+/// Takes over what was found; the first table keeps its head.
+fn merge(into: &mut Option<Table>, found: Table) {
+    match into {
+        Some(table) => table.merge(found),
+        None => *into = Some(found),
     }
 }
 
