@@ -73,15 +73,19 @@ pub(crate) fn key(considered: &Considered<'_>) -> Key {
     Key::of(kernel, domain, vectors)
 }
 
-/// The variant that runs; `None` if none may.
-pub(crate) fn decide(considered: &Considered<'_>, tuning: &Applied) -> Option<(Candidate, Decision)> {
+/// The variant that runs on an adapter of this kind; `None` if none may.
+pub(crate) fn decide(
+    considered: &Considered<'_>,
+    tuning: &Applied,
+    adapter: AdapterKind,
+) -> Option<(Candidate, Decision)> {
     let Considered { kernel, domain, candidates } = considered;
     let estimated = best(domain.kind, candidates)?;
     let legal: Vec<Candidate> = candidates.iter().flatten().copied().collect();
     if legal.len() == 1 {
         return Some((estimated, Decision::Only));
     }
-    let found = if tuning.tables.is_empty() { None } else { find(considered, &legal, tuning) };
+    let found = if tuning.tables.is_empty() { None } else { find(considered, &legal, tuning, adapter) };
     // Smaller is better; what a table cannot tell apart, the model may.
     let score = |at: usize| match &found {
         Some((_, estimate)) => (estimate.relative[at], legal[at].cost),
@@ -118,18 +122,26 @@ pub(crate) fn decide(considered: &Considered<'_>, tuning: &Applied) -> Option<(C
 }
 
 /// The first table that says something about the kernel's candidates, and what it says.
-fn find<'t>(considered: &Considered<'_>, legal: &[Candidate], tuning: &'t Applied) -> Option<(&'t Table, Estimate)> {
+fn find<'t>(
+    considered: &Considered<'_>,
+    legal: &[Candidate],
+    tuning: &'t Applied,
+    adapter: AdapterKind,
+) -> Option<(&'t Table, Estimate)> {
     let Key { class, sizes } = key(considered);
-    let names: Vec<&str> = legal.iter().map(|candidate| &*considered.kernel.variants[candidate.variant].name).collect();
-    let machine = Machine::of(tuning.adapter);
-    let model = |at: usize, sizes: &[u64]| {
+    let Considered { kernel, domain, .. } = considered;
+    let variants = || legal.iter().map(|candidate| &kernel.variants[candidate.variant]);
+    let names: Vec<&str> = variants().map(|variant| &*variant.name).collect();
+    let machine = Machine::of(adapter);
+    let model = |sizes: &[u64]| -> Vec<f64> {
         // The model was fitted to a discrete GPU. Elsewhere it would lead astray.
-        if tuning.adapter != AdapterKind::Discrete {
-            return 1.0;
+        if adapter != AdapterKind::Discrete {
+            return vec![1.0; legal.len()];
         }
-        let variant = &considered.kernel.variants[legal[at].variant];
-        let domain = considered.domain.at(sizes);
-        domain.map_or(legal[at].cost, |domain| estimated(considered.kernel, variant, &domain, &machine))
+        match domain.at(sizes) {
+            Some(domain) => variants().map(|variant| estimated(kernel, variant, &domain, &machine)).collect(),
+            None => legal.iter().map(|candidate| candidate.cost).collect(),
+        }
     };
     tuning.tables.iter().find_map(|table| Some((&**table, table.estimate(&class, &sizes, &names, &model)?)))
 }

@@ -15,7 +15,7 @@ use super::{
     key::vendor,
     table::{Knobs, Table},
 };
-use crate::{AdapterKind, DeviceInfo, form::Style, plan::tile};
+use crate::{DeviceInfo, form::Style, plan::tile};
 
 /// How variants of kernels are chosen: for which environment, by which tables, close to which sizes.
 ///
@@ -132,8 +132,6 @@ pub(crate) struct Applied {
     /// Tells the plans of one tuning from those of another.
     pub(crate) id: u64,
     pub(crate) tuning: Tuning,
-    /// The kind of the adapter, for estimates between the sizes of tables.
-    pub(crate) adapter: AdapterKind,
     /// In the order in which they are asked.
     pub(crate) tables: Vec<Arc<Table>>,
     /// What the environment is expected to like, with the table that says so.
@@ -157,7 +155,7 @@ impl Applied {
         found.retain(|table| !table.entries.is_empty());
         found.sort_by_key(|table| (table.status != super::Status::Measured, table.adapters.is_none()));
         let tables = tuning.tables.iter().cloned().chain(found.into_iter().map(Arc::new)).collect();
-        Self { id: IDS.fetch_add(1, Ordering::Relaxed), tuning: tuning.clone(), adapter: info.kind, tables, prior }
+        Self { id: IDS.fetch_add(1, Ordering::Relaxed), tuning: tuning.clone(), tables, prior }
     }
 
     /// What the program wishes; `None` if nothing.
