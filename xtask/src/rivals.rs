@@ -3,7 +3,6 @@
 //! A rival that is not present is named with what it would take; the benchmark itself needs none of them.
 
 use std::{
-    fs,
     path::{Path, PathBuf},
     process::{Command, Stdio},
 };
@@ -111,7 +110,7 @@ mod tests {
     fn the_programs_of_rivals_exist() {
         assert!(root().join("benches/rivals/pytorch.py").is_file());
         assert!(root().join(BURN).join("Cargo.lock").is_file(), "`--locked` wants a lock file");
-        let manifest = fs::read_to_string(root().join(BURN).join("Cargo.toml")).unwrap();
+        let manifest = std::fs::read_to_string(root().join(BURN).join("Cargo.toml")).unwrap();
         let name = burn_binary().file_stem().unwrap().to_string_lossy().into_owned();
         assert!(manifest.contains(&format!("name = \"{name}\"")), "no package `{name}`");
     }
