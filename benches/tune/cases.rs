@@ -154,6 +154,10 @@ impl Case {
         self.kernels
     }
 
+    pub(crate) fn function(&self) -> &'static Function {
+        self.function
+    }
+
     /// Whether the adapter has its dtype and binds its tensors.
     pub(crate) fn fits(&self, info: &DeviceInfo) -> bool {
         let bytes = |shape: &Vec<usize>| shape.iter().product::<usize>() as u64 * if self.f16 { 2 } else { 4 };

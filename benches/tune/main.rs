@@ -4,10 +4,12 @@
 //! chooses the adapter.
 
 mod cases;
+mod forms;
 mod judge;
 mod shapes;
 
 use std::{
+    collections::BTreeMap,
     error::Error,
     path::PathBuf,
     process::ExitCode,
@@ -32,6 +34,9 @@ struct Options {
     /// Judge a table on sizes that no search measures, instead of searching
     #[arg(long)]
     held_out: bool,
+    /// Compare the forms of the kernels that launches choose (unrolled loops, `if` and `switch`), instead of searching
+    #[arg(long, conflicts_with = "held_out")]
+    forms: bool,
     /// Only the cases whose name contains this; several select the cases that match any
     #[arg(long)]
     filter: Vec<String>,
@@ -82,7 +87,11 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
         return Ok(());
     }
     let session = Session { device: &device, deadline: Instant::now() + Duration::from_secs(options.budget), options };
-    if options.held_out { session.judge(&cases) } else { session.search(cases) }
+    match options {
+        Options { forms: true, .. } => session.compare_forms(&cases),
+        Options { held_out: true, .. } => session.judge(&cases),
+        _ => session.search(cases),
+    }
 }
 
 struct Session<'a> {
@@ -179,6 +188,43 @@ impl Session<'_> {
             all.save(file)?;
         }
         println!("{}", losses.judgement());
+        Ok(())
+    }
+
+    /// Says what the forms of texts are worth.
+    fn compare_forms(&self, cases: &[Case]) -> Result<(), Box<dyn Error>> {
+        let bar = progress(cases.len());
+        let mut logarithms: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+        for case in cases {
+            if Instant::now() >= self.deadline {
+                say(&bar, format!("stopped after {} s", self.options.budget));
+                break;
+            }
+            bar.inc(1);
+            let chosen = case.known(self.device, &Tuning::default())?.chosen;
+            self.device.force_alternative(Some(0));
+            let times = forms::compare(self.device, case, &chosen);
+            self.device.force_alternative(None);
+            self.device.trim();
+            let times = times.map_err(|error| format!("{}: {error}", case.name()))?;
+            let [(_, written), others @ ..] = &times[..] else { continue };
+            let ratio = |time: &Duration| time.as_secs_f64() / written.as_secs_f64().max(1e-9);
+            let mut line = format!("{:9.1} µs  {}", written.as_secs_f64() * 1e6, case.name());
+            for (form, time) in others {
+                line += &format!(", {form}: {:.3}", ratio(time));
+                logarithms.entry(form).or_default().push(ratio(time).ln());
+            }
+            line += &format!(" (`{chosen}`)");
+            say(&bar, line);
+        }
+        bar.finish_and_clear();
+        println!("\ntimes relative to the text as it is written:");
+        for (form, logarithms) in logarithms {
+            let mean = (logarithms.iter().sum::<f64>() / logarithms.len() as f64).exp();
+            let [least, most] =
+                [f64::min, f64::max].map(|of| logarithms.iter().copied().reduce(of).unwrap_or(0.0).exp());
+            println!("{form:10}  {:4} cases  mean {mean:.3}  {least:.3} to {most:.3}", logarithms.len());
+        }
         Ok(())
     }
 

@@ -2,7 +2,7 @@
 //!
 //! Input: the candidates of a kernel with their estimated costs, and the tuning in effect. Output: one candidate and a
 //! [`Decision`]. Asked in this order: what the program wishes, tables, the cost model, and where the model sees no
-//! difference, the environment's prior. Not here: how long a variant takes (`cost`, `tune::table`).
+//! difference, priors. Not here: how long a variant takes (`cost`, `tune::table`).
 
 use std::fmt;
 
@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     AdapterKind,
-    tune::{Applied, Environment, Estimate, Key, Status, Table, loads_vectors},
+    tune::{Applied, Estimate, Key, Status, Table, loads_vectors},
 };
 
 /// What decided which variant of a kernel runs.
@@ -37,10 +37,10 @@ pub enum Decision {
         /// How far its nearest entry is, in powers of two of the sizes; 0 if it is about these very sizes.
         distance: f64,
     },
-    /// The environment's prior, among variants that the cost model takes for equally fast.
+    /// A prior of the environment or of the adapter's vendor, among variants that the cost model takes for equally fast.
     Prior {
-        /// The environment.
-        environment: Environment,
+        /// The table that says what is expected.
+        name: String,
     },
     /// The cost model; of pointwise kernels the order of the family.
     Estimate,
@@ -56,14 +56,14 @@ impl fmt::Display for Decision {
                 write!(f, "table `{name}`, {}", status.name())?;
                 if *distance > 0.0 { write!(f, " at 2^{distance:.1}") } else { f.write_str(" at this size") }
             }
-            Self::Prior { environment } => write!(f, "estimate, among equals the prior of {environment}"),
+            Self::Prior { name } => write!(f, "estimate, among equals the prior of table `{name}`"),
             Self::Estimate => f.write_str("estimate"),
         }
     }
 }
 
-/// Within this factor of the least, estimates count as equal where an environment has a prior: the model was fitted to one
-/// native adapter, and is no better than that elsewhere.
+/// Within this factor of the least, estimates count as equal where there is a prior: the model was fitted to one native
+/// adapter, and is no better than that elsewhere.
 const EQUALLY_FAST: f64 = 1.25;
 
 /// The key of a kernel with numbers.
@@ -93,7 +93,7 @@ pub(crate) fn decide(
         None => (legal[at].cost, 0.0),
     };
     let distance =
-        |knobs: &crate::tune::table::Knobs, at: usize| knobs.distance(domain.kind, &kernel.variants[legal[at].variant]);
+        |knobs: &crate::tune::knobs::Knobs, at: usize| knobs.distance(domain.kind, &kernel.variants[legal[at].variant]);
     let least = |of: &mut dyn Iterator<Item = usize>, rank: &dyn Fn(usize) -> f64| {
         let compare = |a: f64, b: f64| a.total_cmp(&b);
         of.min_by(|a, b| {
@@ -110,12 +110,12 @@ pub(crate) fn decide(
         let decision = Decision::Table { name: table.name().to_owned(), status: table.status(), distance: *distance };
         return Some((legal[chosen], decision));
     }
-    let prior = tuning.prior.as_ref().filter(|_| domain.kind != DomainKind::Pointwise);
-    if let Some((_, knobs)) = prior.filter(|(_, knobs)| distance(knobs, 0).is_some()) {
+    let knobs = &tuning.prior.knobs;
+    if domain.kind != DomainKind::Pointwise && distance(knobs, 0).is_some() {
         let equal = |at: &usize| legal[*at].cost <= estimated.cost * EQUALLY_FAST;
         let chosen = least(&mut (0..legal.len()).filter(equal), &|at| distance(knobs, at).unwrap_or(f64::INFINITY))?;
         if legal[chosen].variant != estimated.variant {
-            return Some((legal[chosen], Decision::Prior { environment: tuning.tuning.environment() }));
+            return Some((legal[chosen], Decision::Prior { name: tuning.prior.sizes_of.clone() }));
         }
     }
     Some((estimated, Decision::Estimate))

@@ -11,7 +11,8 @@ use super::{
     clock::Clock,
     environment::Environment,
     key::{Key, plan_member, vendor},
-    table::{Adapters, CUT_OFF, Entry, Knobs, Measured, Status, Table},
+    knobs::Knobs,
+    table::{Adapters, CUT_OFF, Entry, Measured, Status, Table},
     tuning::Applied,
 };
 use crate::{

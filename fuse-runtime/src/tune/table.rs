@@ -3,7 +3,10 @@
 //! Not here: files (`file`), which class a kernel is of (`key`), which tables serve a device (`tuning`). The build script
 //! reads this file, too, so it names nothing of the crate.
 
-use super::environment::{Environment, Vendor};
+use super::{
+    environment::{Environment, Vendor},
+    knobs::Knobs,
+};
 
 /// Whether somebody measured what a table says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,15 +48,6 @@ pub struct Measured {
     pub driver: String,
     /// The day, as `2026-11-21`.
     pub date: String,
-}
-
-/// Sizes that a schedule should be close to, where something else does not decide.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub(crate) struct Knobs {
-    /// Invocations of a workgroup.
-    pub(crate) workgroup_size: Option<u32>,
-    /// Rows and columns of a workgroup's tile of a product.
-    pub(crate) tile_size: Option<u32>,
 }
 
 /// The times of the variants of a kernel of one class at one size.
