@@ -1,6 +1,6 @@
 //! What the forms of a kernel's text are worth on an adapter: loops unrolled or not, branches by `if` or by `switch`.
 //!
-//! The forms of the variant that a launch chooses run in turns (A B C A B C …), so that clocks, temperature and other programs
+//! The forms of one variant run in turns (A B C A B C …), so that clocks, temperature and other programs
 //! hit all alike.
 
 use std::time::{Duration, Instant};
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use fuse_gpu::{
     __private::launch_dynamic,
     AdapterKind, ControlFlow, Device, Error, Tuning,
-    artifact::{CHAIN, UNROLL},
+    artifact::{CHAIN, UNROLL, Variant},
 };
 
 use crate::cases::Case;
@@ -35,17 +35,35 @@ fn all() -> [(&'static str, &'static str, Tuning); 5] {
     ]
 }
 
-/// The time of each form that the text of the case's variant `chosen` has, by name; none if it has but one.
-pub(crate) fn compare(device: &Device, case: &Case, chosen: &str) -> Result<Vec<(&'static str, Duration)>, Error> {
+/// The forms of one variant.
+pub(crate) struct Compared {
+    pub(crate) variant: &'static str,
+    /// The time of each form that its text has, by name; none if it has but one.
+    pub(crate) times: Vec<(&'static str, Duration)>,
+}
+
+/// Measures the forms of the variant that a launch of the case chooses, of products that share an operand those of a variant
+/// that gives them workgroups of their own.
+pub(crate) fn compare(device: &Device, case: &Case) -> Result<Compared, Error> {
+    let known = case.known(device, &Tuning::default())?;
+    let stacked = known.members.iter().find(|name| name.starts_with("stacked"));
+    let chosen = stacked.unwrap_or(&known.chosen);
     let variants = case.function().kernels.iter().flat_map(|kernel| kernel.variants.iter());
-    let passes = variants.filter(|variant| variant.name == chosen).flat_map(|variant| variant.passes.iter());
-    let texts: Vec<&str> = passes.map(|pass| &*pass.wgsl).collect();
-    let mut forms: Vec<(&str, Tuning, Vec<Duration>)> = vec![];
-    for (name, mark, tuning) in all() {
-        if texts.iter().any(|text| text.contains(mark)) {
-            forms.push((name, tuning, vec![]));
-        }
-    }
+    let variant = variants.into_iter().find(|variant| variant.name == *chosen);
+    let Some(variant) = variant else { return Ok(Compared { variant: "", times: vec![] }) };
+    device.force_alternative(Some(0));
+    device.force_variant(Some(&variant.name));
+    let times = race(device, case, variant);
+    device.force_variant(None);
+    device.force_alternative(None);
+    Ok(Compared { variant: &variant.name, times: times? })
+}
+
+/// The times of a variant's forms, which is the one that launches of the case take.
+fn race(device: &Device, case: &Case, variant: &Variant) -> Result<Vec<(&'static str, Duration)>, Error> {
+    let has = |mark: &str| variant.passes.iter().any(|pass| pass.wgsl.contains(mark));
+    let forms = all().into_iter().filter(|(_, mark, _)| has(mark));
+    let mut forms: Vec<_> = forms.map(|(name, _, tuning)| (name, tuning, vec![])).collect();
     if forms.len() < 2 {
         return Ok(vec![]);
     }

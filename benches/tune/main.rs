@@ -22,6 +22,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::{
     cases::{Case, Known},
+    forms::Compared,
     judge::Losses,
 };
 
@@ -77,7 +78,11 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     let wanted =
         |case: &Case| options.filter.is_empty() || options.filter.iter().any(|part| case.name().contains(part));
     let fits = |case: &Case| case.fits(device.info());
-    let mut cases = if options.held_out { cases::held_out(options.quick) } else { cases::grid(options.quick) };
+    let mut cases = match options {
+        Options { held_out: true, .. } => cases::held_out(options.quick),
+        Options { forms: true, .. } => cases::with_forms(options.quick),
+        _ => cases::grid(options.quick),
+    };
     cases.retain(|case| wanted(case) && fits(case));
     if cases.is_empty() {
         return Err(format!("no case matches {:?}", options.filter).into());
@@ -109,7 +114,7 @@ impl Session<'_> {
         for case in cases {
             let known = case.known(self.device, &cost_model())?;
             bar.inc(1);
-            if known.members < 2
+            if known.members.len() < 2
                 || table.as_ref().is_some_and(|table| table.entry(&known.class, &known.sizes).is_some())
             {
                 continue;
@@ -158,7 +163,7 @@ impl Session<'_> {
             }
             let [tabled, modeled] = [case.known(self.device, &tuning)?, case.known(self.device, &cost_model())?];
             bar.inc(1);
-            if tabled.members < 2 {
+            if tabled.members.len() < 2 {
                 continue;
             }
             let Some(found) = self.measure(case, &bar, true)? else { continue };
@@ -201,12 +206,10 @@ impl Session<'_> {
                 break;
             }
             bar.inc(1);
-            let chosen = case.known(self.device, &Tuning::default())?.chosen;
-            self.device.force_alternative(Some(0));
-            let times = forms::compare(self.device, case, &chosen);
-            self.device.force_alternative(None);
+            let times = forms::compare(self.device, case);
             self.device.trim();
             let times = times.map_err(|error| format!("{}: {error}", case.name()))?;
+            let Compared { variant, times } = times;
             let [(_, written), others @ ..] = &times[..] else { continue };
             let ratio = |time: &Duration| time.as_secs_f64() / written.as_secs_f64().max(1e-9);
             let mut line = format!("{:9.1} µs  {}", written.as_secs_f64() * 1e6, case.name());
@@ -214,7 +217,7 @@ impl Session<'_> {
                 line += &format!(", {form}: {:.3}", ratio(time));
                 logarithms.entry(form).or_default().push(ratio(time).ln());
             }
-            line += &format!(" (`{chosen}`)");
+            line += &format!(" (`{variant}`)");
             say(&bar, line);
         }
         bar.finish_and_clear();

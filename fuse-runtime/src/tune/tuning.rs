@@ -109,14 +109,14 @@ impl Tuning {
     }
 
     /// Whether loops of kernels do the work of several rounds at a time: of two (`factor` 2 or 3) or of four (4 or more), or
-    /// of one, as they are written (0 or 1). That concerns loops that are short enough and not unrolled in any case.
+    /// of one, as they are written (0 or 1). Results do not change. Inner loops of products and of most reductions are unrolled
+    /// in any case (docs/tuning.md).
     pub fn unroll(mut self, factor: u32) -> Self {
         self.wishes.unroll = UNROLL_FACTORS.into_iter().rfind(|known| *known <= factor.max(1));
         self
     }
 
-    /// How kernels choose by an integer between branches: one `if` after another, or `switch`. Otherwise each does as it is
-    /// written.
+    /// How kernels choose by an integer between branches: one `if` after another, or `switch`. Results do not change.
     pub fn control_flow(mut self, flow: ControlFlow) -> Self {
         self.wishes.control_flow = Some(flow);
         self
@@ -153,7 +153,7 @@ pub(crate) struct Applied {
     pub(crate) prior: Prior,
 }
 
-/// What tables expect, taken together: what an environment's says comes before what a vendor's says.
+/// What tables expect, taken together: what the program's say, then what an environment's says, then what a vendor's says.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Prior {
     pub(crate) knobs: Knobs,
@@ -162,8 +162,8 @@ pub(crate) struct Prior {
 }
 
 impl Prior {
-    /// Of the tables that serve a device.
-    fn of(tables: &[Table]) -> Self {
+    /// Of a program's tables, in the order in which they are asked, and of the built-in ones that serve a device.
+    fn of(given: &[Arc<Table>], tables: &[Table]) -> Self {
         // What was measured on this very adapter, and the cost model that fills its gaps, know more than what is expected of its
         // vendor's adapters.
         let named = |table: &Table| table.adapters.as_ref().is_some_and(|adapters| !adapters.names.is_empty());
@@ -171,8 +171,9 @@ impl Prior {
         let asked = tables.iter().filter(|table| !is_measured || table.adapters.is_none() || named(table));
         let mut asked: Vec<&Table> = asked.collect();
         asked.sort_by_key(|table| (table.status != Status::Measured, table.environment.is_none()));
-        let knobs = asked.iter().fold(Knobs::default(), |knobs, table| knobs.or(table.knobs));
-        let sizes_of = asked.iter().find(|table| table.knobs.has_sizes());
+        let all: Vec<&Table> = given.iter().map(|table| &**table).chain(asked).collect();
+        let knobs = all.iter().fold(Knobs::default(), |knobs, table| knobs.or(table.knobs));
+        let sizes_of = all.iter().find(|table| table.knobs.has_sizes());
         Self { knobs, sizes_of: sizes_of.map_or_else(String::new, |table| table.name.clone()) }
     }
 }
@@ -189,7 +190,7 @@ impl Applied {
         let vendor = vendor(info);
         let serves = |table: &Table| tuning.built_in && table.is_about(tuning.environment, vendor, &info.name);
         let mut found: Vec<Table> = built_in(serves).collect();
-        let prior = Prior::of(&found);
+        let prior = Prior::of(&tuning.tables, &found);
         // What names adapters knows more than what is about all of them, and measurements more than priors.
         found.retain(|table| !table.entries.is_empty());
         found.sort_by_key(|table| (table.status != Status::Measured, table.adapters.is_none()));
@@ -244,16 +245,19 @@ mod tests {
         let browser = prior("browser", Some(Environment::Safari), None, small);
         let vendor = Knobs { unroll: Some(2), control_flow: Some(ControlFlow::If), ..large };
         let vendor = prior("vendor", None, Some(Vendor::Apple), vendor);
-        let native = Prior::of(std::slice::from_ref(&vendor));
+        let native = Prior::of(&[], std::slice::from_ref(&vendor));
         assert_eq!((native.knobs, &*native.sizes_of), (vendor.knobs, "vendor"));
-        let both = Prior::of(&[vendor.clone(), browser.clone()]);
+        let both = Prior::of(&[], &[vendor.clone(), browser.clone()]);
         let merged = Knobs { workgroup_size: small.workgroup_size, ..vendor.knobs };
         assert_eq!((both.knobs, &*both.sizes_of), (merged, "browser"));
         let adapters = Some(Adapters { vendor: Vendor::Apple, names: vec!["m9".into()] });
         let measured = Table { status: Status::Measured, adapters, ..prior("measured", None, None, Knobs::default()) };
-        assert_eq!(Prior::of(&[measured.clone(), vendor.clone()]), Prior::default());
-        assert_eq!(Prior::of(&[measured, browser.clone(), vendor]).knobs, small);
-        assert_eq!(Prior::of(&[]), Prior::default());
+        assert_eq!(Prior::of(&[], &[measured.clone(), vendor.clone()]), Prior::default());
+        assert_eq!(Prior::of(&[], &[measured, browser.clone(), vendor.clone()]).knobs, small);
+        let own = prior("own", None, None, Knobs { unroll: Some(4), ..Knobs::default() });
+        let given = Prior::of(&[Arc::new(own)], &[vendor, browser]);
+        assert_eq!((given.knobs, &*given.sizes_of), (Knobs { unroll: Some(4), ..merged }, "browser"));
+        assert_eq!(Prior::of(&[], &[]), Prior::default());
     }
 
     #[test]
