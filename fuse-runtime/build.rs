@@ -9,14 +9,18 @@ use std::{collections::BTreeSet, env, error::Error, fmt::Write as _, fs, path::P
 mod tune {
     pub(crate) mod environment;
     pub(crate) mod file;
+    pub(crate) mod knobs;
     pub(crate) mod table;
 }
 
 use tune::{environment::Environment, file::parse, table::Table};
 
 fn main() -> Result<(), Box<dyn Error>> {
-    for watched in ["build.rs", "tables", "src/tune/environment.rs", "src/tune/file.rs", "src/tune/table.rs"] {
+    for watched in ["build.rs", "tables"] {
         println!("cargo::rerun-if-changed={watched}");
+    }
+    for module in ["environment", "file", "knobs", "table"] {
+        println!("cargo::rerun-if-changed=src/tune/{module}.rs");
     }
     let folder = Path::new(&env::var("CARGO_MANIFEST_DIR")?).join("tables");
     let mut files: Vec<_> =

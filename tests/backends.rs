@@ -165,10 +165,17 @@ fn every_variant_becomes_wgsl_that_is_valid_again() {
 
 #[test]
 fn every_form_is_valid() {
-    let (mut constant, mut fast) = (0, 0);
+    let (mut constant, mut fast, mut unrolled, mut chains, mut switches) = (0, 0, 0, 0, 0);
     for shader in corpus().iter().flat_map(forms) {
-        constant += usize::from(shader.text.contains("var<private> p: Params = "));
-        fast += usize::from(shader.text.contains(FAST_MATH));
+        let has = |part: &str| usize::from(shader.text.contains(part));
+        constant += has("var<private> p: Params = ");
+        fast += has(FAST_MATH);
+        // The heads of loops whose counter is declared before them, and of branches as only forms write them.
+        unrolled += has("for (; ");
+        chains += has("if product == 0u {");
+        switches += has("switch group {");
     }
     assert!(constant >= 250 && fast >= 100, "only {constant} with constant sizes and {fast} with fast functions");
+    assert!(unrolled >= 100, "only {unrolled} with unrolled loops");
+    assert!(chains >= 4 && switches >= 20, "only {chains} with chains of `if`, {switches} with `switch`");
 }

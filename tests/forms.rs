@@ -1,8 +1,15 @@
 //! Pipelines in other forms than the general one: for the sizes of certain launches (`Device::specialize`), with fast functions,
-//! with bounds checks (`Tuning`). All compute the same, but for what fast functions lose.
+//! with bounds checks, with unrolled loops, with `if` or `switch` (`Tuning`). All compute the same, but for what fast functions lose.
 
-use fuse_gpu::{Device, Error, Tensor1, Tensor2, Tuning, fuse};
-use fuse_test_support::{adapter::Arguments, compile, data};
+use std::collections::BTreeSet;
+
+use fuse_compiler::interp::run_bounded;
+use fuse_gpu::{
+    ControlFlow, Device, Error, Tensor1, Tensor2, Tuning,
+    artifact::{CHAIN, UNROLL, Variant},
+    fuse,
+};
+use fuse_test_support::{adapter::Arguments, compare::compare, compile, data};
 
 fuse! {
     /// relu(x·w + b).
@@ -136,4 +143,52 @@ fn checked_shaders_compute_the_same() {
     let checked = device.with_tuning(&Tuning::default().bounds_checks(true), || layer(&x, &w, &b)).unwrap();
     assert_eq!(checked.to_vec_blocking().unwrap(), general);
     assert!(device.pipelines() > pipelines, "checked shaders have pipelines of their own");
+}
+
+/// What a text has that other forms write differently.
+fn has_forms(variant: &Variant) -> bool {
+    let marks = [UNROLL, CHAIN, "switch "];
+    variant.passes.iter().any(|pass| marks.iter().any(|mark| pass.wgsl.contains(mark)))
+}
+
+/// Loops by two and by four and branches both ways, of every variant that has them, against the interpreter.
+#[test]
+fn loops_and_branches_in_every_form() {
+    let source = "
+        pub fn dots(x: f32[M, K], w: f32[N, K]) -> f32[M, N] { matmul(x, transpose(w)) }
+        pub fn siblings(x: f32[M, K], w: f32[K, N], v: f32[K, N]) -> (f32[M, N], f32[M, N]) {
+            (relu(matmul(x, w)), matmul(x, v))
+        }
+        pub fn attend(x: f32[B, M, 32], k: f32[B, N, 32], v: f32[B, N, 32]) -> f32[B, M, 32] {
+            matmul(softmax(matmul(x, transpose(k))), v)
+        }
+        pub fn rows(x: f32[M, N]) -> f32[M] { sum(x, axis = 1) }
+        pub fn noise(x: f32[N], seed: u32) -> f32[N] { dropout(x, 0.5, seed) }";
+    let device = device();
+    let unrolled = |factor| Tuning::default().unroll(factor);
+    let tunings = [unrolled(2).control_flow(ControlFlow::If), unrolled(4).control_flow(ControlFlow::Switch)];
+    let mut forms = vec![];
+    for program in compile(source) {
+        // Some sizes that no factor divides, and few queries.
+        let sizes = [("B", 2), ("M", 3), ("N", 68), ("K", 332)];
+        let inputs = data::inputs(&program.graph, &sizes, 5);
+        let expected = run_bounded(&program.graph, &inputs, program.stores(device.info())).unwrap();
+        let arguments = Arguments::new(&device, &program, &inputs).unwrap();
+        let variants = program.plans().flat_map(|plan| plan.kernels.iter()).flat_map(|kernel| kernel.variants.iter());
+        let concerned: BTreeSet<&str> = variants.filter(|variant| has_forms(variant)).map(|v| &*v.name).collect();
+        let mut choices = arguments.choices(&program).unwrap();
+        choices.retain(|choice| choice.names.iter().any(|name| concerned.contains(name)));
+        for choice in choices {
+            for tuning in &tunings {
+                let before = device.pipelines();
+                let results = device.with_tuning(tuning, || arguments.launch(&program, Some(&choice.indices))).unwrap();
+                forms.extend(
+                    (device.pipelines() > before).then(|| format!("{} {:?}", program.function.name, choice.names)),
+                );
+                let compared = compare(&expected, &results);
+                compared.unwrap_or_else(|error| panic!("{} {:?}: {error}", program.function.name, choice.names));
+            }
+        }
+    }
+    assert!(forms.len() >= 40, "only {forms:#?}");
 }

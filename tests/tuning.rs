@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use fuse_gpu::{
     Arg, CUT_OFF, Decision, Device, Environment, Error, Explanation, KernelExplanation, Search, Status, Table, Tensor2,
-    Tuning, artifact::Function, fuse,
+    Tuning, Vendor, artifact::Function, fuse,
 };
 
 #[path = "../benches/tune/cases.rs"]
@@ -90,6 +90,16 @@ fn every_member_of_every_built_in_table_exists() {
 }
 
 #[test]
+fn no_search_measures_what_judges_its_table() {
+    for quick in [false, true] {
+        let searched = cases::grid(quick);
+        for held_out in cases::held_out(quick) {
+            assert!(searched.iter().all(|case| case.name() != held_out.name()), "{} is in the grid", held_out.name());
+        }
+    }
+}
+
+#[test]
 fn priors_are_marked_and_have_the_sources_numbers() {
     let tables = Table::built_in();
     for environment in [Environment::Chrome, Environment::Edge, Environment::Firefox, Environment::Safari] {
@@ -97,11 +107,28 @@ fn priors_are_marked_and_have_the_sources_numbers() {
         let found = tables.iter().find(of).unwrap_or_else(|| panic!("no table for {environment}"));
         assert_eq!((found.status(), found.measured()), (Status::Prior, None));
         let numbers = match environment {
-            Environment::Firefox => "workgroup_size = 128\ntile_size = 8",
-            Environment::Safari => "workgroup_size = 512\ntile_size = 32",
-            _ => "workgroup_size = 256\ntile_size = 16",
+            Environment::Chrome => "workgroup_size = 256\ntile_size = 16\nunroll = 4\n",
+            Environment::Edge => "workgroup_size = 256\ntile_size = 16\nunroll = 2\ncontrol_flow = \"switch\"\n",
+            Environment::Firefox => "workgroup_size = 128\ntile_size = 8\nunroll = 1\ncontrol_flow = \"if\"\n",
+            _ => "workgroup_size = 512\ntile_size = 32\n",
         };
         assert!(found.text().contains(numbers), "{}", found.text());
+    }
+}
+
+#[test]
+fn every_vendor_has_priors() {
+    let tables = Table::built_in();
+    for vendor in [Vendor::Nvidia, Vendor::Amd, Vendor::Intel, Vendor::Apple, Vendor::Qualcomm, Vendor::Arm] {
+        let of = |table: &&Table| {
+            table.name() == vendor.name()
+                && table.adapters().is_some_and(|of| of.vendor == vendor && of.names.is_empty())
+        };
+        let found = tables.iter().find(of).unwrap_or_else(|| panic!("no table for {}", vendor.name()));
+        assert_eq!((found.status(), found.environment(), found.entries().len()), (Status::Prior, None, 0));
+        for knob in ["workgroup_size", "tile_size", "unroll", "control_flow"] {
+            assert!(found.text().contains(knob), "{}", found.text());
+        }
     }
 }
 
@@ -192,9 +219,9 @@ fn a_priors_environment_decides_among_equals_only() {
             all += 1;
             let chosen = explain(&device, &tuning, &product::FUNCTION, &shapes);
             match &chosen.decision {
-                Some(Decision::Prior { environment }) => {
+                Some(Decision::Prior { name }) => {
                     by_prior += 1;
-                    assert_eq!(*environment, tuning.environment());
+                    assert_eq!(name, tuning.environment().name());
                     assert_ne!(chosen.chosen, modeled.chosen);
                     assert!(estimate(&chosen) <= 1.25 * estimate(&modeled), "{n}: {chosen:?}");
                 }

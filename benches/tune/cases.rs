@@ -25,6 +25,10 @@ fuse! {
         matmul(gelu(x), w) + b
     }
 
+    pub fn siblings<T: Float>(x: T[B, M, K], w: T[B, K, N], v: T[B, K, N]) -> (T[B, M, N], T[B, M, N]) {
+        (relu(matmul(x, w)), matmul(x, v))
+    }
+
     pub fn row_sums<T: Float>(x: T[M, N]) -> T[M] {
         sum(x, axis = 1)
     }
@@ -72,13 +76,35 @@ pub(crate) struct Known {
     /// The variant that a tuning chooses, and why.
     pub(crate) chosen: String,
     pub(crate) decision: String,
-    /// How many variants may run.
-    pub(crate) members: usize,
+    /// The variants that may run.
+    pub(crate) members: Vec<String>,
 }
 
 /// What a search measures.
 pub(crate) fn grid(quick: bool) -> Vec<Case> {
     all(&if quick { shapes::quick_grid() } else { shapes::grid() })
+}
+
+/// What forms are compared on: the grid, and products that share an operand.
+pub(crate) fn with_forms(quick: bool) -> Vec<Case> {
+    let mut cases = grid(quick);
+    cases.extend(siblings_of::<f32>(quick));
+    cases.extend(siblings_of::<f16>(quick));
+    cases
+}
+
+fn siblings_of<T: Float>(quick: bool) -> impl Iterator<Item = Case> {
+    let sizes: &[[usize; 3]] = match quick {
+        true => &[[16, 256, 256], [64, 64, 64], [128, 128, 128], [256, 256, 256]],
+        false => &[[128, 384, 384], [128, 1024, 1024], [512, 512, 512], [1024, 1024, 1024]],
+    };
+    sizes.iter().map(|&[m, n, k]| Case {
+        name: format!("siblings {} {m}x{n}x{k}", T::DTYPE),
+        kernels: siblings::KERNELS,
+        function: siblings::function::<T>(),
+        shapes: vec![vec![1, m, k], vec![1, k, n], vec![1, k, n]],
+        f16: T::DTYPE.bytes() == 2,
+    })
 }
 
 /// What a table is judged by.
@@ -154,6 +180,10 @@ impl Case {
         self.kernels
     }
 
+    pub(crate) fn function(&self) -> &'static Function {
+        self.function
+    }
+
     /// Whether the adapter has its dtype and binds its tensors.
     pub(crate) fn fits(&self, info: &DeviceInfo) -> bool {
         let bytes = |shape: &Vec<usize>| shape.iter().product::<usize>() as u64 * if self.f16 { 2 } else { 4 };
@@ -177,7 +207,7 @@ impl Case {
         let missing = || Error::Internal { message: format!("{} has no kernel", self.name) };
         let kernel = explanation?.kernels.into_iter().next().ok_or_else(missing)?;
         Ok(Known {
-            members: kernel.variants.iter().filter(|(_, verdict)| verdict.is_ok()).count(),
+            members: kernel.variants.into_iter().filter(|(_, verdict)| verdict.is_ok()).map(|(name, _)| name).collect(),
             chosen: kernel.chosen.unwrap_or_default(),
             decision: kernel.decision.map_or_else(String::new, |decision| decision.to_string()),
             class: kernel.class,

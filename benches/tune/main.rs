@@ -4,10 +4,12 @@
 //! chooses the adapter.
 
 mod cases;
+mod forms;
 mod judge;
 mod shapes;
 
 use std::{
+    collections::BTreeMap,
     error::Error,
     path::PathBuf,
     process::ExitCode,
@@ -20,6 +22,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::{
     cases::{Case, Known},
+    forms::Compared,
     judge::Losses,
 };
 
@@ -32,6 +35,9 @@ struct Options {
     /// Judge a table on sizes that no search measures, instead of searching
     #[arg(long)]
     held_out: bool,
+    /// Compare the forms of the kernels that launches choose (unrolled loops, `if` and `switch`), instead of searching
+    #[arg(long, conflicts_with = "held_out")]
+    forms: bool,
     /// Only the cases whose name contains this; several select the cases that match any
     #[arg(long)]
     filter: Vec<String>,
@@ -72,7 +78,11 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     let wanted =
         |case: &Case| options.filter.is_empty() || options.filter.iter().any(|part| case.name().contains(part));
     let fits = |case: &Case| case.fits(device.info());
-    let mut cases = if options.held_out { cases::held_out(options.quick) } else { cases::grid(options.quick) };
+    let mut cases = match options {
+        Options { held_out: true, .. } => cases::held_out(options.quick),
+        Options { forms: true, .. } => cases::with_forms(options.quick),
+        _ => cases::grid(options.quick),
+    };
     cases.retain(|case| wanted(case) && fits(case));
     if cases.is_empty() {
         return Err(format!("no case matches {:?}", options.filter).into());
@@ -82,7 +92,11 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
         return Ok(());
     }
     let session = Session { device: &device, deadline: Instant::now() + Duration::from_secs(options.budget), options };
-    if options.held_out { session.judge(&cases) } else { session.search(cases) }
+    match options {
+        Options { forms: true, .. } => session.compare_forms(&cases),
+        Options { held_out: true, .. } => session.judge(&cases),
+        _ => session.search(cases),
+    }
 }
 
 struct Session<'a> {
@@ -100,7 +114,7 @@ impl Session<'_> {
         for case in cases {
             let known = case.known(self.device, &cost_model())?;
             bar.inc(1);
-            if known.members < 2
+            if known.members.len() < 2
                 || table.as_ref().is_some_and(|table| table.entry(&known.class, &known.sizes).is_some())
             {
                 continue;
@@ -115,10 +129,7 @@ impl Session<'_> {
                 say(&bar, format!("{:9.1} µs  {}: `{best}`", entry.microseconds, case.name()));
                 losses.add(&known.class, case.name(), [entry.relative(&known.chosen), None]);
             }
-            match &mut table {
-                Some(table) => table.merge(found),
-                None => table = Some(found),
-            }
+            merge(&mut table, found);
             self.save(table.as_ref())?;
         }
         bar.finish_and_clear();
@@ -152,7 +163,7 @@ impl Session<'_> {
             }
             let [tabled, modeled] = [case.known(self.device, &tuning)?, case.known(self.device, &cost_model())?];
             bar.inc(1);
-            if tabled.members < 2 {
+            if tabled.members.len() < 2 {
                 continue;
             }
             let Some(found) = self.measure(case, &bar, true)? else { continue };
@@ -175,16 +186,48 @@ impl Session<'_> {
                 ),
             );
             losses.add(&tabled.class, case.name(), [relative(&tabled), relative(&modeled)]);
-            match &mut all {
-                Some(all) => all.merge(found),
-                None => all = Some(found),
-            }
+            merge(&mut all, found);
         }
         bar.finish_and_clear();
         if let (Some(file), Some(all)) = (&self.options.times, all) {
             all.save(file)?;
         }
         println!("{}", losses.judgement());
+        Ok(())
+    }
+
+    /// Says what the forms of texts are worth.
+    fn compare_forms(&self, cases: &[Case]) -> Result<(), Box<dyn Error>> {
+        let bar = progress(cases.len());
+        let mut logarithms: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+        for case in cases {
+            if Instant::now() >= self.deadline {
+                say(&bar, format!("stopped after {} s", self.options.budget));
+                break;
+            }
+            bar.inc(1);
+            let times = forms::compare(self.device, case);
+            self.device.trim();
+            let times = times.map_err(|error| format!("{}: {error}", case.name()))?;
+            let Compared { variant, times } = times;
+            let [(_, written), others @ ..] = &times[..] else { continue };
+            let ratio = |time: &Duration| time.as_secs_f64() / written.as_secs_f64().max(1e-9);
+            let mut line = format!("{:9.1} µs  {}", written.as_secs_f64() * 1e6, case.name());
+            for (form, time) in others {
+                line += &format!(", {form}: {:.3}", ratio(time));
+                logarithms.entry(form).or_default().push(ratio(time).ln());
+            }
+            line += &format!(" (`{variant}`)");
+            say(&bar, line);
+        }
+        bar.finish_and_clear();
+        println!("\ntimes relative to the text as it is written:");
+        for (form, logarithms) in logarithms {
+            let mean = (logarithms.iter().sum::<f64>() / logarithms.len() as f64).exp();
+            let [least, most] =
+                [f64::min, f64::max].map(|of| logarithms.iter().copied().reduce(of).unwrap_or(0.0).exp());
+            println!("{form:10}  {:4} cases  mean {mean:.3}  {least:.3} to {most:.3}", logarithms.len());
+        }
         Ok(())
     }
 
@@ -229,6 +272,14 @@ impl Session<'_> {
             table.save(file)?;
         }
         Ok(())
+    }
+}
+
+/// Takes over what was found; the first table keeps its head.
+fn merge(into: &mut Option<Table>, found: Table) {
+    match into {
+        Some(table) => table.merge(found),
+        None => *into = Some(found),
     }
 }
 

@@ -17,7 +17,11 @@ pub(crate) struct Shapes {
 
 /// What a search measures on GPUs.
 pub(crate) fn grid() -> Shapes {
-    let squares = [16, 32, 64, 80, 128, 160, 256, 320, 512, 640, 1024, 1280, 2048, 2560, 4096];
+    // Close to each other where tiles of 32 to 128 fill the machine or not: there the fastest changes from one to the next.
+    let squares = [
+        16, 32, 40, 64, 80, 112, 128, 160, 176, 208, 256, 320, 352, 448, 512, 640, 704, 896, 1024, 1280, 2048, 2560,
+        4096,
+    ];
     let mut products: Vec<Product> = squares.iter().map(|&n| [1, n, n, n]).collect();
     // Few rows: vectors, decoding, small batches.
     for rows in [1, 2, 4, 8, 16, 32, 64, 128] {
@@ -98,6 +102,9 @@ pub(crate) fn grid() -> Shapes {
             }
         }
     }
+    // Short rows, which take little longer than a launch: what is fastest changes with their length and their number.
+    reductions.extend([[4096, 20], [16384, 20], [16384, 28], [32768, 40], [2048, 288], [4096, 320], [1024, 320]]);
+    reductions.extend([[128, 320], [64, 384], [128, 416], [256, 448], [128, 960], [4096, 896]]);
     // No vectors fit the rows, or the columns.
     reductions.extend([[256, 255], [64, 1023], [1001, 1000], [4, 65535], [50, 4096], [250, 1024], [30, 64]]);
     let attentions = vec![
@@ -115,6 +122,18 @@ pub(crate) fn grid() -> Shapes {
         [1, 32, 4, 1024, 128],
         [1, 32, 16, 2048, 64],
         [1, 32, 64, 4096, 128],
+        [1, 24, 256, 256, 64],
+        [2, 12, 384, 384, 64],
+        [4, 16, 640, 640, 64],
+        [4, 16, 1024, 1024, 64],
+        [1, 12, 1024, 1024, 32],
+        [1, 12, 2048, 2048, 32],
+        [2, 32, 1, 4096, 128],
+        [4, 32, 1, 2048, 128],
+        [1, 16, 4, 1024, 64],
+        [1, 16, 8, 1024, 64],
+        [1, 16, 8, 2048, 64],
+        [1, 16, 16, 1024, 64],
     ];
     Shapes { products, computed, reductions, attentions }
 }
@@ -142,6 +161,16 @@ pub(crate) fn quick_grid() -> Shapes {
             [16, 64, 64, 64],
             [1, 63, 63, 63],
             [1, 127, 255, 127],
+            [1, 40, 40, 40],
+            [1, 56, 56, 56],
+            [1, 88, 88, 88],
+            [1, 112, 112, 112],
+            [1, 176, 176, 176],
+            [1, 208, 208, 208],
+            [1, 512, 32, 128],
+            [1, 112, 224, 64],
+            [64, 20, 20, 20],
+            [16, 32, 32, 32],
         ],
         computed: vec![[1, 32, 32, 32], [1, 64, 64, 64], [1, 80, 80, 80], [1, 128, 128, 128]],
         reductions: vec![
@@ -165,6 +194,11 @@ pub(crate) fn quick_grid() -> Shapes {
             [10, 2000],
             [100, 255],
             [8, 4095],
+            [5, 7000],
+            [7, 5000],
+            [14, 4000],
+            [128, 960],
+            [96, 1024],
         ],
         attentions: vec![[1, 2, 64, 64, 32], [1, 2, 128, 128, 32], [1, 2, 1, 256, 32], [1, 2, 256, 256, 64]],
     }

@@ -228,6 +228,17 @@ pub const EXACT_MATH: &str = "const fuse_fast_math = false;";
 /// What takes the place of [`EXACT_MATH`] where a program asks for fast functions.
 pub const FAST_MATH: &str = "const fuse_fast_math = true;";
 
+/// The line before a loop whose rounds may be done several at a time: `for (var i = first; i < end; i += step) {`, which closes
+/// at its own indentation. Neither do its rounds wait for other invocations, nor does its body change the counter or leave the
+/// loop.
+pub const UNROLL: &str = "// unroll";
+
+/// How the line before one `if x == 0u {` after another starts, which may become a `switch`; what follows is `x {`.
+pub const CHAIN: &str = "// switch ";
+
+/// The line after such a chain.
+pub const CHAIN_END: &str = "// default: {} }";
+
 /// Invocations of the subgroups that share cooperative matrices.
 pub const MATRIX_SUBGROUP: u32 = 32;
 

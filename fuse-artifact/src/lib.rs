@@ -18,8 +18,9 @@ use std::borrow::Cow;
 pub use dtype::DType;
 pub use function::{Check, Function, Param, ParamKind, Relation, Symbol, SymbolSource, TensorSpec};
 pub use kernel::{
-    Access, Binding, Domain, DomainKind, EXACT_MATH, FAST_MATH, Features, Grid, Kernel, MATRIX_SUBGROUP, Pass, Require,
-    Schedule, Scratch, Slot, Space, UNIFORM_BLOCK, UNIFORM_WORKGROUPS, Uniform, Variant, Work,
+    Access, Binding, CHAIN, CHAIN_END, Domain, DomainKind, EXACT_MATH, FAST_MATH, Features, Grid, Kernel,
+    MATRIX_SUBGROUP, Pass, Require, Schedule, Scratch, Slot, Space, UNIFORM_BLOCK, UNIFORM_WORKGROUPS, UNROLL, Uniform,
+    Variant, Work,
 };
 pub use plan::{Plan, PlanGroup, Refusal};
 pub use size::{Size, SymbolId, Term};

@@ -1,11 +1,21 @@
 //! The forms in which shaders are compiled.
 //!
 //! Input: a [`Pass`] and what is asked of its text. Output: the text for the driver. Every form is one of the texts that were
-//! validated while the program was built, but for constants: declarations that the compiler writes on lines of their own.
+//! validated while the program was built, but for constants, which are declarations on lines of their own, and for the shape of
+//! loops (`unroll`) and of choices (`branches`) that the compiler marked.
 
-use std::borrow::Cow;
+mod branches;
+mod unroll;
 
-use fuse_artifact::{EXACT_MATH, FAST_MATH, Pass, UNIFORM_BLOCK, UNIFORM_WORKGROUPS, Uniform};
+use std::{borrow::Cow, collections::HashSet};
+
+use fuse_artifact::{EXACT_MATH, FAST_MATH, Pass, UNIFORM_BLOCK, UNIFORM_WORKGROUPS, UNROLL, Uniform};
+
+use self::{
+    branches::{has_chain, has_switch, with_ifs, with_switches},
+    unroll::unrolled,
+};
+use crate::tune::{ControlFlow, UNROLL_FACTORS};
 
 /// What programs ask of all shaders of some launches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -14,6 +24,10 @@ pub(crate) struct Style {
     pub(crate) fast_math: bool,
     /// Whether shaders check their indices.
     pub(crate) bounds_checks: bool,
+    /// The factor by which loops are unrolled; up to 1 they stay as they are.
+    pub(crate) unroll: u32,
+    /// How texts choose between branches; `None`: as each is written.
+    pub(crate) control_flow: Option<ControlFlow>,
 }
 
 /// How one pass is compiled. Passes that do not differ in two forms have one.
@@ -31,7 +45,12 @@ impl Form {
         let fast_math = style.fast_math && pass.wgsl.contains(EXACT_MATH);
         let differ = pass.uniforms.iter().any(|uniform| matches!(uniform, Uniform::Scalar { .. }));
         let sizes = words.filter(|words| !words.is_empty() && !differ).map(Into::into);
-        Self { style: Style { fast_math, ..style }, sizes }
+        let unroll = if style.unroll > 1 && pass.wgsl.contains(UNROLL) { style.unroll } else { 0 };
+        let control_flow = style.control_flow.filter(|flow| match flow {
+            ControlFlow::If => has_switch(&pass.wgsl),
+            ControlFlow::Switch => has_chain(&pass.wgsl),
+        });
+        Self { style: Style { fast_math, unroll, control_flow, ..style }, sizes }
     }
 
     /// Whether shaders check their indices.
@@ -48,6 +67,12 @@ impl Form {
     pub(crate) fn text<'p>(&self, pass: &'p Pass) -> Cow<'p, str> {
         let text = Cow::Borrowed(&*pass.wgsl);
         let text = if self.style.fast_math { text.replacen(EXACT_MATH, FAST_MATH, 1).into() } else { text };
+        let text = if self.style.unroll > 1 { unrolled(&text, self.style.unroll).into() } else { text };
+        let text = match self.style.control_flow {
+            Some(ControlFlow::If) => with_ifs(&text).into(),
+            Some(ControlFlow::Switch) => with_switches(&text).into(),
+            None => text,
+        };
         match &self.sizes {
             Some(words) => with_sizes(&text, pass, words).into(),
             None => text,
@@ -71,14 +96,17 @@ fn with_sizes(text: &str, pass: &Pass, words: &[u32]) -> String {
 
 /// For tests: all texts of a pass that a driver may get, with `words` where sizes are constants.
 pub fn texts(pass: &Pass, words: &[u32]) -> Vec<String> {
-    let styles = [false, true].map(|fast_math| Style { fast_math, bounds_checks: false });
     let mut forms: Vec<Form> = vec![];
-    for (style, sizes) in styles.into_iter().flat_map(|style| [(style, None), (style, Some(words))]) {
-        let form = Form::new(pass, style, sizes);
-        if !forms.contains(&form) {
-            forms.push(form);
+    for fast_math in [false, true] {
+        for unroll in UNROLL_FACTORS {
+            for control_flow in [None, Some(ControlFlow::If), Some(ControlFlow::Switch)] {
+                let style = Style { fast_math, bounds_checks: false, unroll, control_flow };
+                forms.extend([None, Some(words)].map(|sizes| Form::new(pass, style, sizes)));
+            }
         }
     }
+    let mut seen = HashSet::new();
+    forms.retain(|form| seen.insert(form.clone()));
     forms.iter().map(|form| form.text(pass).into_owned()).collect()
 }
 
@@ -102,7 +130,7 @@ mod tests {
     }
 
     fn form(pass: &Pass, fast_math: bool, words: Option<&[u32]>) -> Form {
-        Form::new(pass, Style { fast_math, bounds_checks: false }, words)
+        Form::new(pass, Style { fast_math, ..Style::default() }, words)
     }
 
     #[test]
@@ -120,6 +148,19 @@ mod tests {
         assert_eq!(form(&without, false, Some(&[])), Form::default());
         let scalar = pass(vec![Uniform::Count, Uniform::Scalar { param: 0 }]);
         assert_eq!(form(&scalar, false, Some(&[7, 0])), Form::default());
+    }
+
+    #[test]
+    fn only_texts_with_loops_and_choices_have_such_forms() {
+        let plain = pass(vec![]);
+        let loops = Pass { wgsl: "// unroll\nfor (var x = 0u; x < n; x++) {\n}\n".into(), ..plain.clone() };
+        let switch = Pass { wgsl: "switch x {\n  default: {\n  }\n}\n".into(), ..plain.clone() };
+        let unrolled = |factor| Style { unroll: factor, ..Style::default() };
+        let flow = |flow| Style { control_flow: Some(flow), ..Style::default() };
+        let differs = |pass: &Pass, style| Form::new(pass, style, None) != Form::default();
+        assert!(differs(&loops, unrolled(2)) && !differs(&loops, unrolled(1)) && !differs(&plain, unrolled(4)));
+        assert!(differs(&switch, flow(ControlFlow::If)) && !differs(&switch, flow(ControlFlow::Switch)));
+        assert_eq!((texts(&loops, &[]).len(), texts(&switch, &[]).len()), (3, 2));
     }
 
     #[test]

@@ -153,6 +153,9 @@ pub(crate) struct Search {
     /// Judge a table on sizes that no search measures, instead of searching
     #[arg(long)]
     held_out: bool,
+    /// Compare the forms of the kernels that launches choose (unrolled loops, `if` and `switch`), instead of searching
+    #[arg(long, conflicts_with = "held_out")]
+    forms: bool,
     /// Only the cases whose name contains this; several select the cases that match any
     #[arg(long)]
     filter: Vec<String>,
@@ -171,8 +174,8 @@ pub(crate) struct Search {
 /// `cargo xtask tune`: the search, or the judgement of a table, on this machine's adapter.
 pub(crate) fn tune(search: &Search) -> anyhow::Result<Step> {
     let mut step = Step::new("search", "bench --package fuse-gpu --features tune --bench tune --");
-    let Search { quick, held_out, filter, out, budget, adapters } = search;
-    for (flag, given) in [("--quick", *quick), ("--held-out", *held_out)] {
+    let Search { quick, held_out, forms, filter, out, budget, adapters } = search;
+    for (flag, given) in [("--quick", *quick), ("--held-out", *held_out), ("--forms", *forms)] {
         if given {
             step = step.argument(flag);
         }
@@ -250,6 +253,7 @@ mod tests {
         let search = Search {
             quick: true,
             held_out: true,
+            forms: false,
             filter: vec!["linear f32".to_owned()],
             out: Some("table.toml".into()),
             budget: Some(60),
@@ -267,6 +271,8 @@ mod tests {
         assert!(Path::new(file).is_absolute() && file.ends_with("table.toml"));
         assert_eq!(rest, ["--budget", "60", "--adapters", "h100,h200"]);
         assert_eq!(tune(&Search::default()).unwrap().arguments.last().unwrap(), "--");
+        let forms = tune(&Search { forms: true, ..Search::default() }).unwrap();
+        assert_eq!(forms.arguments.last().unwrap(), "--forms");
     }
 
     #[test]

@@ -194,9 +194,8 @@ fn bench_rivals(
     for rival in present {
         files.push(rival.run(scope.quick, &scope.filter, commit, out)?);
     }
-    let all = out.join("all.jsonl");
-    rivals::join(&files, &all)?;
-    steps::run(&[commands::report(&[all], None, false)?.argument("--plots").argument(out)], offline)?;
+    let report = commands::report(&files, None, false)?.argument("--plots").argument(out);
+    steps::run(&[report.argument("--join").argument(out.join("all.jsonl"))], offline)?;
     absent.iter().for_each(|reason| println!("left out: {reason}"));
     Ok(())
 }

@@ -3,7 +3,6 @@
 //! A rival that is not present is named with what it would take; the benchmark itself needs none of them.
 
 use std::{
-    fs,
     path::{Path, PathBuf},
     process::{Command, Stdio},
 };
@@ -94,16 +93,6 @@ impl Rival {
     }
 }
 
-/// Writes the lines of all files, one after another, to one.
-pub(crate) fn join(files: &[PathBuf], into: &Path) -> anyhow::Result<()> {
-    let mut text = String::new();
-    for file in files {
-        text += fs::read_to_string(file).with_context(|| format!("no results in `{}`", file.display()))?.trim_end();
-        text.push('\n');
-    }
-    fs::write(into, text).with_context(|| format!("cannot write `{}`", into.display()))
-}
-
 /// This repository's commit, with `-dirty` if files differ from it; `unknown` outside of git.
 pub(crate) fn commit() -> String {
     let describe = ["describe", "--always", "--dirty", "--exclude", "*"];
@@ -121,21 +110,8 @@ mod tests {
     fn the_programs_of_rivals_exist() {
         assert!(root().join("benches/rivals/pytorch.py").is_file());
         assert!(root().join(BURN).join("Cargo.lock").is_file(), "`--locked` wants a lock file");
-        let manifest = fs::read_to_string(root().join(BURN).join("Cargo.toml")).unwrap();
+        let manifest = std::fs::read_to_string(root().join(BURN).join("Cargo.toml")).unwrap();
         let name = burn_binary().file_stem().unwrap().to_string_lossy().into_owned();
         assert!(manifest.contains(&format!("name = \"{name}\"")), "no package `{name}`");
-    }
-
-    #[test]
-    fn files_are_joined_line_by_line() {
-        let folder = std::env::temp_dir().join(format!("fuse-xtask-{}", std::process::id()));
-        fs::create_dir_all(&folder).unwrap();
-        let files = ["a", "b"].map(|name| folder.join(name));
-        fs::write(&files[0], "1\n2\n").unwrap();
-        fs::write(&files[1], "3").unwrap();
-        join(&files, &folder.join("all")).unwrap();
-        assert_eq!(fs::read_to_string(folder.join("all")).unwrap(), "1\n2\n3\n");
-        assert!(join(&[folder.join("missing")], &folder.join("all")).is_err());
-        fs::remove_dir_all(&folder).unwrap();
     }
 }

@@ -1,6 +1,6 @@
 //! What a run says about the machine and the day; the adapter is up to the program that opened it.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use time::OffsetDateTime;
 
 /// The variable that names the commit of a binary that was carried away from its repository.
 pub const COMMIT_VARIABLE: &str = "FUSE_COMMIT";
@@ -25,39 +25,12 @@ fn processor(description: &str) -> Option<&str> {
 
 /// Today, as `2026-11-21`, in UTC.
 pub fn today() -> String {
-    let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
-    date(seconds / 86_400)
-}
-
-/// The day that many days after 1970-01-01.
-fn date(mut days: u64) -> String {
-    let leap = |year: u64| year.is_multiple_of(4) && !year.is_multiple_of(100) || year.is_multiple_of(400);
-    let mut year = 1970;
-    while days >= 365 + u64::from(leap(year)) {
-        days -= 365 + u64::from(leap(year));
-        year += 1;
-    }
-    let lengths = [31, 28 + u64::from(leap(year)), 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
-    let mut month = 0;
-    while days >= lengths[month] {
-        days -= lengths[month];
-        month += 1;
-    }
-    format!("{year}-{:02}-{:02}", month + 1, days + 1)
+    OffsetDateTime::now_utc().date().to_string()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn days_become_dates() {
-        assert_eq!(date(0), "1970-01-01");
-        assert_eq!(date(11_016), "2000-02-29");
-        assert_eq!(date(11_017), "2000-03-01");
-        assert_eq!(date(20_453), "2025-12-31");
-        assert_eq!(date(20_454), "2026-01-01");
-    }
 
     #[test]
     fn the_processor_is_found_in_its_description() {

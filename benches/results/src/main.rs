@@ -20,6 +20,9 @@ struct Options {
     /// Keep the files, joined, as docs/results/NAME.jsonl, and write the document
     #[arg(long, value_name = "NAME", requires = "files")]
     store: Option<String>,
+    /// Write the lines of all files, one file after another, to this one
+    #[arg(long, value_name = "FILE", requires = "files")]
+    join: Option<PathBuf>,
     /// Write the plots of the files to this folder
     #[arg(long, value_name = "FOLDER", requires = "files")]
     plots: Option<PathBuf>,
@@ -57,6 +60,9 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
         for table in Table::ALL {
             println!("{}", table.show(&results, &bars));
         }
+        if let Some(path) = &options.join {
+            fs::write(path, &text).map_err(|error| format!("cannot write `{}`: {error}", path.display()))?;
+        }
         if let Some(folder) = &options.plots {
             fs::create_dir_all(folder)?;
             for figure in figures::all(&results, &bars)? {
@@ -81,6 +87,7 @@ fn chain(error: anyhow::Error) -> Box<dyn Error> {
     format!("{error:#}").into()
 }
 
+/// The lines of all files, one file after another.
 fn joined(files: &[PathBuf]) -> anyhow::Result<String> {
     let mut text = String::new();
     for path in files {
@@ -97,4 +104,23 @@ fn store(name: &str, text: &str) -> anyhow::Result<()> {
     let folder = root().join(document::RESULTS);
     fs::create_dir_all(&folder)?;
     fs::write(folder.join(format!("{name}.jsonl")), text).with_context(|| format!("cannot store `{name}`"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_joined_line_by_line() {
+        let folder = std::env::temp_dir().join(format!("fuse-results-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let stored = root().join(document::RESULTS).join("h200.jsonl");
+        let line = fs::read_to_string(stored).unwrap().lines().next().unwrap().to_owned();
+        let files = ["a", "b"].map(|name| folder.join(name));
+        fs::write(&files[0], format!("{line}\n{line}\n")).unwrap();
+        fs::write(&files[1], &line).unwrap();
+        assert_eq!(joined(&files).unwrap(), format!("{line}\n{line}\n{line}\n"));
+        assert!(joined(&[folder.join("missing")]).is_err());
+        fs::remove_dir_all(&folder).unwrap();
+    }
 }

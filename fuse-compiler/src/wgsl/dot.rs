@@ -49,11 +49,7 @@ pub fn dot(group: &Group, contraction: &Contraction, names: &Names, outputs: u32
     for suffix in &suffixes {
         main.line(format!("var sum{suffix} = {ty}();"));
     }
-    main.line(format!(
-        "for (var depth = lane * {LANES}u; depth < {}; depth += {}u) {{",
-        axes.depth,
-        depth_lanes * LANES
-    ));
+    main.unrollable("depth", &format!("lane * {LANES}u"), &axes.depth, depth_lanes * LANES);
     let lhs = Operand {
         group,
         body: &contraction.lhs.0,

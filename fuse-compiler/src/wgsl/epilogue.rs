@@ -298,7 +298,7 @@ pub fn finish(group: &Group, contraction: &Contraction, names: &Names, lanes: u3
     for name in &names {
         main.line(format!("var {name} = {}();", vector_type(sum, lanes)));
     }
-    main.line(format!("for (var s = 0u; s < {splits}; s++) {{"));
+    main.unrollable("s", "0u", &splits, 1);
     for (p, name) in names.iter().enumerate() {
         let part = if axes.products == 1 { "s".to_owned() } else { format!("(s * {}u + {p}u)", axes.products) };
         main.line(format!("{name} += {scratch}[{part} * units + i];"));

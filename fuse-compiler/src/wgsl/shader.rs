@@ -2,7 +2,9 @@
 
 use std::fmt::Write;
 
-use fuse_artifact::{Binding, DType, Features, Grid, MATRIX_SUBGROUP, Pass, Size, Slot, UNIFORM_BLOCK, Uniform};
+use fuse_artifact::{
+    Binding, DType, Features, Grid, MATRIX_SUBGROUP, Pass, Size, Slot, UNIFORM_BLOCK, UNROLL, Uniform,
+};
 
 use super::{
     builtins::{Helpers, vector_type},
@@ -64,6 +66,13 @@ impl Lines {
         if line.ends_with('{') {
             self.depth += 1;
         }
+    }
+
+    /// Starts a loop that the runtime may unroll ([`UNROLL`]).
+    pub fn unrollable(&mut self, counter: &str, first: &str, end: &str, step: u32) {
+        let step = if step == 1 { "++".to_owned() } else { format!(" += {step}u") };
+        self.line(UNROLL);
+        self.line(format!("for (var {counter} = {first}; {counter} < {end}; {counter}{step}) {{"));
     }
 
     /// Adds the lines of another text at this depth.

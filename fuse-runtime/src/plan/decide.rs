@@ -2,7 +2,7 @@
 //!
 //! Input: the candidates of a kernel with their estimated costs, and the tuning in effect. Output: one candidate and a
 //! [`Decision`]. Asked in this order: what the program wishes, tables, the cost model, and where the model sees no
-//! difference, the environment's prior. Not here: how long a variant takes (`cost`, `tune::table`).
+//! difference, priors. Not here: how long a variant takes (`cost`, `tune::table`).
 
 use std::fmt;
 
@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     AdapterKind,
-    tune::{Applied, Environment, Estimate, Key, Status, Table, loads_vectors},
+    tune::{Applied, Estimate, Key, Status, Table, loads_vectors},
 };
 
 /// What decided which variant of a kernel runs.
@@ -37,10 +37,10 @@ pub enum Decision {
         /// How far its nearest entry is, in powers of two of the sizes; 0 if it is about these very sizes.
         distance: f64,
     },
-    /// The environment's prior, among variants that the cost model takes for equally fast.
+    /// A prior of the environment or of the adapter's vendor, among variants that the cost model takes for equally fast.
     Prior {
-        /// The environment.
-        environment: Environment,
+        /// The table that says what is expected.
+        name: String,
     },
     /// The cost model; of pointwise kernels the order of the family.
     Estimate,
@@ -56,14 +56,14 @@ impl fmt::Display for Decision {
                 write!(f, "table `{name}`, {}", status.name())?;
                 if *distance > 0.0 { write!(f, " at 2^{distance:.1}") } else { f.write_str(" at this size") }
             }
-            Self::Prior { environment } => write!(f, "estimate, among equals the prior of {environment}"),
+            Self::Prior { name } => write!(f, "estimate, among equals the prior of table `{name}`"),
             Self::Estimate => f.write_str("estimate"),
         }
     }
 }
 
-/// Within this factor of the least, estimates count as equal where an environment has a prior: the model was fitted to one
-/// native adapter, and is no better than that elsewhere.
+/// Within this factor of the least, estimates count as equal where there is a prior: the model was fitted to one native
+/// adapter, and is no better than that elsewhere.
 const EQUALLY_FAST: f64 = 1.25;
 
 /// The key of a kernel with numbers.
@@ -73,15 +73,19 @@ pub(crate) fn key(considered: &Considered<'_>) -> Key {
     Key::of(kernel, domain, vectors)
 }
 
-/// The variant that runs; `None` if none may.
-pub(crate) fn decide(considered: &Considered<'_>, tuning: &Applied) -> Option<(Candidate, Decision)> {
+/// The variant that runs on an adapter of this kind; `None` if none may.
+pub(crate) fn decide(
+    considered: &Considered<'_>,
+    tuning: &Applied,
+    adapter: AdapterKind,
+) -> Option<(Candidate, Decision)> {
     let Considered { kernel, domain, candidates } = considered;
     let estimated = best(domain.kind, candidates)?;
     let legal: Vec<Candidate> = candidates.iter().flatten().copied().collect();
     if legal.len() == 1 {
         return Some((estimated, Decision::Only));
     }
-    let found = if tuning.tables.is_empty() { None } else { find(considered, &legal, tuning) };
+    let found = if tuning.tables.is_empty() { None } else { find(considered, &legal, tuning, adapter) };
     // Smaller is better; what a table cannot tell apart, the model may.
     let score = |at: usize| match &found {
         Some((_, estimate)) => (estimate.relative[at], legal[at].cost),
@@ -89,7 +93,7 @@ pub(crate) fn decide(considered: &Considered<'_>, tuning: &Applied) -> Option<(C
         None => (legal[at].cost, 0.0),
     };
     let distance =
-        |knobs: &crate::tune::table::Knobs, at: usize| knobs.distance(domain.kind, &kernel.variants[legal[at].variant]);
+        |knobs: &crate::tune::knobs::Knobs, at: usize| knobs.distance(domain.kind, &kernel.variants[legal[at].variant]);
     let least = |of: &mut dyn Iterator<Item = usize>, rank: &dyn Fn(usize) -> f64| {
         let compare = |a: f64, b: f64| a.total_cmp(&b);
         of.min_by(|a, b| {
@@ -106,30 +110,38 @@ pub(crate) fn decide(considered: &Considered<'_>, tuning: &Applied) -> Option<(C
         let decision = Decision::Table { name: table.name().to_owned(), status: table.status(), distance: *distance };
         return Some((legal[chosen], decision));
     }
-    let prior = tuning.prior.as_ref().filter(|_| domain.kind != DomainKind::Pointwise);
-    if let Some((_, knobs)) = prior.filter(|(_, knobs)| distance(knobs, 0).is_some()) {
+    let knobs = &tuning.prior.knobs;
+    if domain.kind != DomainKind::Pointwise && distance(knobs, 0).is_some() {
         let equal = |at: &usize| legal[*at].cost <= estimated.cost * EQUALLY_FAST;
         let chosen = least(&mut (0..legal.len()).filter(equal), &|at| distance(knobs, at).unwrap_or(f64::INFINITY))?;
         if legal[chosen].variant != estimated.variant {
-            return Some((legal[chosen], Decision::Prior { environment: tuning.tuning.environment() }));
+            return Some((legal[chosen], Decision::Prior { name: tuning.prior.sizes_of.clone() }));
         }
     }
     Some((estimated, Decision::Estimate))
 }
 
 /// The first table that says something about the kernel's candidates, and what it says.
-fn find<'t>(considered: &Considered<'_>, legal: &[Candidate], tuning: &'t Applied) -> Option<(&'t Table, Estimate)> {
+fn find<'t>(
+    considered: &Considered<'_>,
+    legal: &[Candidate],
+    tuning: &'t Applied,
+    adapter: AdapterKind,
+) -> Option<(&'t Table, Estimate)> {
     let Key { class, sizes } = key(considered);
-    let names: Vec<&str> = legal.iter().map(|candidate| &*considered.kernel.variants[candidate.variant].name).collect();
-    let machine = Machine::of(tuning.adapter);
-    let model = |at: usize, sizes: &[u64]| {
+    let Considered { kernel, domain, .. } = considered;
+    let variants = || legal.iter().map(|candidate| &kernel.variants[candidate.variant]);
+    let names: Vec<&str> = variants().map(|variant| &*variant.name).collect();
+    let machine = Machine::of(adapter);
+    let model = |sizes: &[u64]| -> Vec<f64> {
         // The model was fitted to a discrete GPU. Elsewhere it would lead astray.
-        if tuning.adapter != AdapterKind::Discrete {
-            return 1.0;
+        if adapter != AdapterKind::Discrete {
+            return vec![1.0; legal.len()];
         }
-        let variant = &considered.kernel.variants[legal[at].variant];
-        let domain = considered.domain.at(sizes);
-        domain.map_or(legal[at].cost, |domain| estimated(considered.kernel, variant, &domain, &machine))
+        match domain.at(sizes) {
+            Some(domain) => variants().map(|variant| estimated(kernel, variant, &domain, &machine)).collect(),
+            None => legal.iter().map(|candidate| candidate.cost).collect(),
+        }
     };
     tuning.tables.iter().find_map(|table| Some((&**table, table.estimate(&class, &sizes, &names, &model)?)))
 }

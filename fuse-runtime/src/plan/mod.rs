@@ -278,7 +278,7 @@ fn tabled<'f>(
 ) -> Result<Option<Selected<'f>>, Error> {
     // Entries about whole functions are rare, and their fingerprints cost time.
     let prefix = plan_prefix(function);
-    let mut tables = tuning.tables.iter().filter(|table| table.entries().iter().any(|e| e.class.starts_with(&prefix)));
+    let mut tables = tuning.tables.iter().filter(|table| table.has_class(&prefix));
     let Some(first) = tables.next() else { return Ok(None) };
     let key = plan_key(function, shapes, info)?;
     let entry = std::iter::once(first).chain(tables).find_map(|table| table.entry(&key.class, &key.sizes));
@@ -307,7 +307,7 @@ fn choose(
         Variants::One { kernel, variant } => (kernel == index).then_some(variant),
     };
     let Some(wanted) = wanted else {
-        return decide(considered, selection.tuning).ok_or_else(|| no_variant(kernel, all, info));
+        return decide(considered, selection.tuning, info.kind).ok_or_else(|| no_variant(kernel, all, info));
     };
     let refused = |reason: String| Error::Variant {
         kernel: kernel.name.to_string(),

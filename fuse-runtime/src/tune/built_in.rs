@@ -2,7 +2,12 @@
 
 use super::{
     environment::{Environment, Vendor},
-    table::{Adapters, Entry, Knobs, Measured, Status, Table},
+    // Tables name control flow without its type.
+    knobs::{
+        ControlFlow::{If, Switch},
+        Knobs,
+    },
+    table::{Adapters, Entry, Measured, Status, Table},
 };
 
 /// A table as the build script writes it: names are numbered, to keep web programs small.

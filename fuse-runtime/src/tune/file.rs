@@ -9,7 +9,8 @@ use serde::Deserialize;
 
 use super::{
     environment::{Environment, Vendor},
-    table::{Adapters, Entry, Knobs, Measured, Status, Table},
+    knobs::{ControlFlow, Knobs, UNROLL_FACTORS},
+    table::{Adapters, Entry, Measured, Status, Table},
 };
 
 /// The version of the format.
@@ -56,6 +57,8 @@ struct MeasuredOfFile {
 struct KnobsOfFile {
     workgroup_size: Option<u32>,
     tile_size: Option<u32>,
+    unroll: Option<u32>,
+    control_flow: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -84,12 +87,7 @@ pub(crate) fn parse(name: &str, text: &str) -> Result<Table, String> {
     let known = |name: String| Environment::named(&name).ok_or_else(|| unknown("environment", &name, &environments()));
     let environment = file.environment.map(known).transpose()?;
     let adapters = file.adapters.map(adapters).transpose()?;
-    let knobs = file.knobs.map_or(Ok(Knobs::default()), |knobs| {
-        Ok::<_, String>(Knobs {
-            workgroup_size: knob("workgroup_size", knobs.workgroup_size)?,
-            tile_size: knob("tile_size", knobs.tile_size)?,
-        })
-    })?;
+    let knobs = file.knobs.map(knobs).transpose()?.unwrap_or_default();
     let measured = file.measured.map(|MeasuredOfFile { adapter, driver, date }| Measured { adapter, driver, date });
     let mut table = Table { name: name.to_owned(), status, environment, adapters, measured, knobs, entries: vec![] };
     for (number, entry) in file.entry.into_iter().enumerate() {
@@ -119,7 +117,23 @@ fn adapters(AdaptersOfFile { vendor, names }: AdaptersOfFile) -> Result<Adapters
     Ok(Adapters { vendor: Vendor::named(&vendor).ok_or_else(known)?, names })
 }
 
-fn knob(name: &str, value: Option<u32>) -> Result<Option<u32>, String> {
+fn knobs(knobs: KnobsOfFile) -> Result<Knobs, String> {
+    let names = || ControlFlow::ALL.map(ControlFlow::name).to_vec();
+    let flow = |name: String| ControlFlow::named(&name).ok_or_else(|| unknown("knobs.control_flow", &name, &names()));
+    Ok(Knobs {
+        workgroup_size: size("workgroup_size", knobs.workgroup_size)?,
+        tile_size: size("tile_size", knobs.tile_size)?,
+        unroll: match knobs.unroll {
+            Some(factor) if !UNROLL_FACTORS.contains(&factor) => {
+                return Err(format!("`knobs.unroll`: expected 1, 2 or 4, found {factor}"));
+            }
+            factor => factor,
+        },
+        control_flow: knobs.control_flow.map(flow).transpose()?,
+    })
+}
+
+fn size(name: &str, value: Option<u32>) -> Result<Option<u32>, String> {
     match value {
         Some(value) if !(1..=MAX_KNOB).contains(&value) => {
             Err(format!("`knobs.{name}`: expected a number from 1 to {MAX_KNOB}, found {value}"))
@@ -162,7 +176,7 @@ fn checked(entry: EntryOfFile) -> Result<Entry, String> {
 mod writing {
     use std::fmt::Write as _;
 
-    use super::{FORMAT, Table};
+    use super::{FORMAT, Knobs, Table};
     use crate::tune::table::Entry;
 
     /// The table as a text that [`parse`](super::parse) reads: the same text for the same table.
@@ -196,14 +210,19 @@ mod writing {
                 [&measured.adapter, &measured.driver, &measured.date].map(|text| quoted(text));
             writeln!(text, "\n[measured]\nadapter = {adapter}\ndriver = {driver}\ndate = {date}")?;
         }
-        let knobs = [("workgroup_size", table.knobs.workgroup_size), ("tile_size", table.knobs.tile_size)];
-        if knobs.iter().any(|(_, value)| value.is_some()) {
+        let Knobs { workgroup_size, tile_size, unroll, control_flow } = table.knobs;
+        let number = |value: Option<u32>| value.map(|value| value.to_string());
+        let knobs = [
+            ("workgroup_size", number(workgroup_size)),
+            ("tile_size", number(tile_size)),
+            ("unroll", number(unroll)),
+            ("control_flow", control_flow.map(|flow| quoted(flow.name()))),
+        ];
+        if table.knobs != Knobs::default() {
             writeln!(text, "\n[knobs]")?;
         }
-        knobs
-            .iter()
-            .filter_map(|(name, value)| Some((name, (*value)?)))
-            .try_for_each(|(name, value)| writeln!(text, "{name} = {value}"))
+        let mut said = knobs.into_iter().filter_map(|(name, value)| Some((name, value?)));
+        said.try_for_each(|(name, value)| writeln!(text, "{name} = {value}"))
     }
 
     fn write_entry(text: &mut String, entry: &Entry) -> std::fmt::Result {
@@ -239,7 +258,12 @@ mod tests {
         table.adapters = Some(Adapters { vendor: Vendor::Software, names: vec!["llvmpipe".into()] });
         table.measured =
             Some(Measured { adapter: "llvmpipe (LLVM 15)".into(), driver: "é\n".into(), date: "2026-11-21".into() });
-        table.knobs = Knobs { workgroup_size: Some(64), tile_size: None };
+        table.knobs = Knobs {
+            workgroup_size: Some(64),
+            tile_size: None,
+            unroll: Some(4),
+            control_flow: Some(ControlFlow::Switch),
+        };
         table
     }
 
@@ -263,6 +287,8 @@ mod tests {
         assert!(wrong("\"software\"", "\"3dfx\"").contains("`adapters.vendor`"));
         assert!(wrong("[\"llvmpipe\"]", "[\"\"]").contains("`adapters.names`"));
         assert!(wrong("workgroup_size = 64", "workgroup_size = 0").contains("from 1 to 1024, found 0"));
+        assert!(wrong("unroll = 4", "unroll = 3").contains("expected 1, 2 or 4, found 3"));
+        assert!(wrong("\"switch\"", "\"goto\"").contains("`knobs.control_flow`: expected one of if, switch"));
         assert!(
             wrong("sizes = [1, 64, 64, 64]", "sizes = []").starts_with("entry 1 (`contraction f32·f32 depth·outer` []")
         );

@@ -16,6 +16,7 @@ pub(crate) mod environment;
 #[cfg(feature = "tune")]
 mod file;
 mod key;
+pub(crate) mod knobs;
 #[cfg(feature = "tune")]
 mod load;
 mod scope;
@@ -28,11 +29,13 @@ mod tuning;
 pub use self::search::{Progress, Search};
 pub use self::{
     environment::{Environment, Vendor},
+    knobs::ControlFlow,
     table::{Adapters, CUT_OFF, Entry, Measured, Status, Table},
     tuning::Tuning,
 };
 pub(crate) use self::{
     key::{Key, loads_vectors, plan_member, plan_prefix},
+    knobs::UNROLL_FACTORS,
     scope::Tunings,
     table::Estimate,
     tuning::Applied,

@@ -3,18 +3,16 @@
 //! Input: a function and arguments. Output: a [`Table`] with an entry for each of its kernels that has several variants
 //! which may run, and one for the function if it has several alternatives. Not here: how times are taken (`clock`).
 
-use std::{
-    collections::BTreeSet,
-    fmt,
-    sync::Arc,
-    time::{Duration, SystemTime, UNIX_EPOCH},
-};
+use std::{collections::BTreeSet, fmt, sync::Arc, time::Duration};
+
+use time::OffsetDateTime;
 
 use super::{
     clock::Clock,
     environment::Environment,
     key::{Key, plan_member, vendor},
-    table::{Adapters, CUT_OFF, Entry, Knobs, Measured, Status, Table},
+    knobs::Knobs,
+    table::{Adapters, CUT_OFF, Entry, Measured, Status, Table},
     tuning::Applied,
 };
 use crate::{
@@ -182,12 +180,13 @@ fn fitting<'a>(kernels: &Kernels, args: &'a [Arg<'a>]) -> Result<Launch<'a>, Err
 /// A table of this device, without entries.
 fn empty(device: &Device, name: &str) -> Table {
     let info = device.info();
+    let date = OffsetDateTime::now_utc().date().to_string();
     Table {
         name: name.to_owned(),
         status: Status::Measured,
         environment: Some(Environment::present()),
         adapters: Some(Adapters { vendor: vendor(info), names: vec![info.name.clone()] }),
-        measured: Some(Measured { adapter: info.name.clone(), driver: info.driver.clone(), date: today() }),
+        measured: Some(Measured { adapter: info.name.clone(), driver: info.driver.clone(), date }),
         knobs: Knobs::default(),
         entries: vec![],
     }
@@ -318,37 +317,9 @@ fn entry(key: &Key, names: &[String], seconds: &[f64], cut_off: f64) -> Option<E
     Some(Entry { class: key.class.clone(), sizes: key.sizes.clone(), microseconds, members })
 }
 
-/// The day in UTC, as `2026-11-21`.
-fn today() -> String {
-    let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-    let (year, month, day) = civil(seconds / 86_400);
-    format!("{year}-{month:02}-{day:02}")
-}
-
-/// Year, month and day of a day since 1970-01-01, counted in 400-year eras from a March 1 (Howard Hinnant, "chrono-Compatible
-/// Low-Level Date Algorithms").
-fn civil(days: u64) -> (u64, u64, u64) {
-    let days = days + 719_468;
-    let (era, of_era) = (days / 146_097, days % 146_097);
-    let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * month + 2) / 5 + 1;
-    let (month, later) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
-    (era * 400 + year_of_era + later, month, day)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn days_have_dates() {
-        assert_eq!(civil(0), (1970, 1, 1));
-        assert_eq!(civil(20_778), (2026, 11, 21));
-        assert_eq!(civil(11_016), (2000, 2, 29));
-        assert_eq!(civil(11_017), (2000, 3, 1));
-    }
 
     #[test]
     fn entries_rank_what_is_not_too_slow() {

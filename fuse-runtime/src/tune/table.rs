@@ -3,7 +3,10 @@
 //! Not here: files (`file`), which class a kernel is of (`key`), which tables serve a device (`tuning`). The build script
 //! reads this file, too, so it names nothing of the crate.
 
-use super::environment::{Environment, Vendor};
+use super::{
+    environment::{Environment, Vendor},
+    knobs::Knobs,
+};
 
 /// Whether somebody measured what a table says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,15 +48,6 @@ pub struct Measured {
     pub driver: String,
     /// The day, as `2026-11-21`.
     pub date: String,
-}
-
-/// Sizes that a schedule should be close to, where something else does not decide.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub(crate) struct Knobs {
-    /// Invocations of a workgroup.
-    pub(crate) workgroup_size: Option<u32>,
-    /// Rows and columns of a workgroup's tile of a product.
-    pub(crate) tile_size: Option<u32>,
 }
 
 /// The times of the variants of a kernel of one class at one size.
@@ -190,20 +184,32 @@ impl Table {
         self.environment.is_none_or(|wanted| wanted == environment) && self.adapters.as_ref().is_none_or(named)
     }
 
+    /// Whether an entry's class starts like this.
+    pub(crate) fn has_class(&self, prefix: &str) -> bool {
+        let first = self.entries.partition_point(|entry| &*entry.class < prefix);
+        self.entries.get(first).is_some_and(|entry| entry.class.starts_with(prefix))
+    }
+
+    /// The entries of a class.
+    fn of_class(&self, class: &str) -> &[Entry] {
+        let first = self.entries.partition_point(|entry| &*entry.class < class);
+        let rest = &self.entries[first..];
+        &rest[..rest.partition_point(|entry| entry.class == class)]
+    }
+
     /// The times of `variants`, from the nearest entries of the class; `None` if none is near, or if these know none of
-    /// the variants. From the sizes of an entry to others, times change as `model` says, which estimates the time of a
-    /// variant, by its place among `variants`, at any sizes: entries correct the model where they are, and it leads from one
-    /// to the next.
+    /// the variants. From the sizes of an entry to others, times change as `model` says, which estimates the times of all
+    /// variants at any sizes: entries correct the model where they are, and it leads from one to the next.
     pub(crate) fn estimate(
         &self,
         class: &str,
         sizes: &[u64],
         variants: &[&str],
-        model: &dyn Fn(usize, &[u64]) -> f64,
+        model: &dyn Fn(&[u64]) -> Vec<f64>,
     ) -> Option<Estimate> {
-        let of_class = self.entries.iter().filter(|entry| entry.class == class);
+        let entries = self.of_class(class).iter();
         let mut near: Vec<(f64, &Entry)> =
-            of_class.filter_map(|entry| Some((distance(&entry.sizes, sizes)?, entry))).collect();
+            entries.filter_map(|entry| Some((distance(&entry.sizes, sizes)?, entry))).collect();
         near.retain(|(distance, _)| *distance <= MAX_DISTANCE);
         near.sort_by(|(a, _), (b, _)| a.total_cmp(b));
         near.truncate(NEIGHBORS);
@@ -214,11 +220,11 @@ impl Table {
         }
         let weights: Vec<f64> = near.iter().map(|(distance, _)| 1.0 / (distance.powi(3) + SAME)).collect();
         let total: f64 = weights.iter().sum();
-        let model = |variant: usize, sizes: &[u64]| TRUST_IN_MODEL * model(variant, sizes).ln();
         // Times are ratios, so their logarithms are what averages.
-        let mut relative: Vec<f64> = (0..variants.len()).map(|variant| model(variant, sizes)).collect();
+        let model = |sizes: &[u64]| model(sizes).iter().map(|time| TRUST_IN_MODEL * time.ln()).collect::<Vec<f64>>();
+        let mut relative = model(sizes);
         for (weight, (_, entry)) in weights.iter().zip(&near) {
-            for (relative, correction) in relative.iter_mut().zip(corrections(entry, variants, &model)) {
+            for (relative, correction) in relative.iter_mut().zip(corrections(entry, variants, &model(&entry.sizes))) {
                 *relative += weight / total * correction;
             }
         }
@@ -233,19 +239,18 @@ impl Entry {
     }
 }
 
-/// What an entry adds to the logarithms of times by the model, for each of some variants. Of those that the entry does not
-/// know, it is known that they take at least [`CUT_OFF`] times as long as the best.
-fn corrections(entry: &Entry, variants: &[&str], model: &dyn Fn(usize, &[u64]) -> f64) -> Vec<f64> {
-    let models: Vec<f64> = (0..variants.len()).map(|variant| model(variant, &entry.sizes)).collect();
+/// What an entry adds to the logarithms of times by the model, `models` at its sizes, for each of some variants. Of those
+/// that the entry does not know, it is known that they take at least [`CUT_OFF`] times as long as the best.
+fn corrections(entry: &Entry, variants: &[&str], models: &[f64]) -> Vec<f64> {
     let known: Vec<Option<f64>> = variants
         .iter()
-        .zip(&models)
+        .zip(models)
         .map(|(name, model)| Some(entry.relative(name)?.min(CUT_OFF).ln() - model))
         .collect();
     let count = known.iter().flatten().count().max(1) as f64;
     let usual = known.iter().flatten().sum::<f64>() / count;
     let correction = |(known, model): (&Option<f64>, &f64)| known.unwrap_or((CUT_OFF.ln() - model).max(usual));
-    known.iter().zip(&models).map(correction).collect()
+    known.iter().zip(models).map(correction).collect()
 }
 
 /// How far sizes lie apart; `None` if they are of different kinds.
@@ -279,8 +284,8 @@ pub(crate) mod tests {
     }
 
     /// A model that sees no difference.
-    fn flat(_: usize, _: &[u64]) -> f64 {
-        1.0
+    fn flat(_: &[u64]) -> Vec<f64> {
+        vec![1.0; 3]
     }
 
     fn best(table: &Table, sizes: &[u64], variants: &[&str]) -> Option<usize> {
@@ -308,11 +313,7 @@ pub(crate) mod tests {
     fn the_model_leads_from_one_size_to_the_next() {
         let table = table(&[entry("c", &[64], &[("small", 1.0), ("large", 1.2)])]);
         // By the model, `large` gains a factor of four from 64 to 256; at 64 it takes 3 times as long as `small`.
-        let model = |variant: usize, sizes: &[u64]| match (variant, sizes[0]) {
-            (0, 64) => 3.0,
-            (0, _) => 0.75,
-            _ => 1.0,
-        };
+        let model = |sizes: &[u64]| vec![if sizes[0] == 64 { 3.0 } else { 0.75 }, 1.0];
         let relative = |sizes: &[u64]| table.estimate("c", sizes, &["large", "small"], &model).unwrap().relative;
         assert!((relative(&[64])[0] / relative(&[64])[1] - 1.2).abs() < 1e-9, "what was measured stays");
         let trusted = 1.2 * 0.25_f64.powf(TRUST_IN_MODEL);
@@ -349,6 +350,15 @@ pub(crate) mod tests {
         assert_eq!(keys, [("b", &[64][..]), ("c", &[16]), ("c", &[64])]);
         assert_eq!(table.entry("c", &[64]).unwrap().members[0].0, "b");
         assert_eq!(table.entry("c", &[65]), None);
+    }
+
+    #[test]
+    fn classes_are_found_in_their_order() {
+        let table = table(&["b", "plan f 1", "plan f 2", "x"].map(|class| entry(class, &[1], &[("a", 1.0)])));
+        assert_eq!(["b", "plan f 2", "x"].map(|class| table.of_class(class).len()), [1; 3]);
+        assert_eq!(["a", "plan f", "y"].map(|class| table.of_class(class).len()), [0; 3]);
+        let prefixes = ["plan f ", "plan", "x", "plan g", "y", "a"];
+        assert_eq!(prefixes.map(|prefix| table.has_class(prefix)), [true, true, true, false, false, false]);
     }
 
     #[test]

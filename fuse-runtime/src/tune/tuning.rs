@@ -13,9 +13,10 @@ use super::{
     built_in::built_in,
     environment::Environment,
     key::vendor,
-    table::{Knobs, Table},
+    knobs::{ControlFlow, Knobs, UNROLL_FACTORS},
+    table::{Status, Table},
 };
-use crate::{AdapterKind, DeviceInfo, form::Style, plan::tile};
+use crate::{DeviceInfo, form::Style, plan::tile};
 
 /// How variants of kernels are chosen: for which environment, by which tables, close to which sizes.
 ///
@@ -107,6 +108,20 @@ impl Tuning {
         self
     }
 
+    /// Whether loops of kernels do the work of several rounds at a time: of two (`factor` 2 or 3) or of four (4 or more), or
+    /// of one, as they are written (0 or 1). Results do not change. Inner loops of products and of most reductions are unrolled
+    /// in any case (docs/tuning.md).
+    pub fn unroll(mut self, factor: u32) -> Self {
+        self.wishes.unroll = UNROLL_FACTORS.into_iter().rfind(|known| *known <= factor.max(1));
+        self
+    }
+
+    /// How kernels choose by an integer between branches: one `if` after another, or `switch`. Results do not change.
+    pub fn control_flow(mut self, flow: ControlFlow) -> Self {
+        self.wishes.control_flow = Some(flow);
+        self
+    }
+
     /// Chooses by this table where it says something, before tables given earlier and before those that are built in. It
     /// is not compared with the device's adapter: who gives a table wants it.
     pub fn with_table(mut self, table: Table) -> Self {
@@ -132,18 +147,42 @@ pub(crate) struct Applied {
     /// Tells the plans of one tuning from those of another.
     pub(crate) id: u64,
     pub(crate) tuning: Tuning,
-    /// The kind of the adapter, for estimates between the sizes of tables.
-    pub(crate) adapter: AdapterKind,
     /// In the order in which they are asked.
     pub(crate) tables: Vec<Arc<Table>>,
-    /// What the environment is expected to like, with the table that says so.
-    pub(crate) prior: Option<(String, Knobs)>,
+    /// What the environment and the adapter are expected to like.
+    pub(crate) prior: Prior,
+}
+
+/// What tables expect, taken together: what the program's say, then what an environment's says, then what a vendor's says.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Prior {
+    pub(crate) knobs: Knobs,
+    /// The table that the sizes are from.
+    pub(crate) sizes_of: String,
+}
+
+impl Prior {
+    /// Of a program's tables, in the order in which they are asked, and of the built-in ones that serve a device.
+    fn of(given: &[Arc<Table>], tables: &[Table]) -> Self {
+        // What was measured on this very adapter, and the cost model that fills its gaps, know more than what is expected of its
+        // vendor's adapters.
+        let named = |table: &Table| table.adapters.as_ref().is_some_and(|adapters| !adapters.names.is_empty());
+        let is_measured = tables.iter().any(|table| table.status == Status::Measured && named(table));
+        let asked = tables.iter().filter(|table| !is_measured || table.adapters.is_none() || named(table));
+        let mut asked: Vec<&Table> = asked.collect();
+        asked.sort_by_key(|table| (table.status != Status::Measured, table.environment.is_none()));
+        let all: Vec<&Table> = given.iter().map(|table| &**table).chain(asked).collect();
+        let knobs = all.iter().fold(Knobs::default(), |knobs, table| knobs.or(table.knobs));
+        let sizes_of = all.iter().find(|table| table.knobs.has_sizes());
+        Self { knobs, sizes_of: sizes_of.map_or_else(String::new, |table| table.name.clone()) }
+    }
 }
 
 impl Applied {
-    /// What the program asks of shaders.
+    /// What is asked of shaders: by the program, else by the prior.
     pub(crate) fn style(&self) -> Style {
-        self.tuning.style
+        let Knobs { unroll, control_flow, .. } = self.tuning.wishes.or(self.prior.knobs);
+        Style { unroll: unroll.unwrap_or(1), control_flow, ..self.tuning.style }
     }
 
     pub(crate) fn new(tuning: &Tuning, info: &DeviceInfo) -> Self {
@@ -151,18 +190,17 @@ impl Applied {
         let vendor = vendor(info);
         let serves = |table: &Table| tuning.built_in && table.is_about(tuning.environment, vendor, &info.name);
         let mut found: Vec<Table> = built_in(serves).collect();
-        let prior = found.iter().find(|table| table.knobs != Knobs::default());
-        let prior = prior.map(|table| (table.name.clone(), table.knobs));
+        let prior = Prior::of(&tuning.tables, &found);
         // What names adapters knows more than what is about all of them, and measurements more than priors.
         found.retain(|table| !table.entries.is_empty());
-        found.sort_by_key(|table| (table.status != super::Status::Measured, table.adapters.is_none()));
+        found.sort_by_key(|table| (table.status != Status::Measured, table.adapters.is_none()));
         let tables = tuning.tables.iter().cloned().chain(found.into_iter().map(Arc::new)).collect();
-        Self { id: IDS.fetch_add(1, Ordering::Relaxed), tuning: tuning.clone(), adapter: info.kind, tables, prior }
+        Self { id: IDS.fetch_add(1, Ordering::Relaxed), tuning: tuning.clone(), tables, prior }
     }
 
-    /// What the program wishes; `None` if nothing.
+    /// What the program wishes of sizes; `None` if nothing.
     pub(crate) fn wishes(&self) -> Option<&Knobs> {
-        Some(&self.tuning.wishes).filter(|wishes| **wishes != Knobs::default())
+        Some(&self.tuning.wishes).filter(|wishes| wishes.has_sizes())
     }
 }
 
@@ -185,5 +223,57 @@ impl Knobs {
             (None, None) => None,
             (workgroup, tile) => Some(workgroup.unwrap_or(0.0) + tile.unwrap_or(0.0)),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tune::{
+        Vendor,
+        table::{Adapters, tests::table},
+    };
+
+    fn prior(name: &str, environment: Option<Environment>, vendor: Option<Vendor>, knobs: Knobs) -> Table {
+        let adapters = vendor.map(|vendor| Adapters { vendor, names: vec![] });
+        Table { name: name.to_owned(), environment, adapters, knobs, ..table(&[]) }
+    }
+
+    #[test]
+    fn an_environment_comes_before_a_vendor_and_a_measured_adapter_has_none() {
+        let [small, large] = [64, 512].map(|size| Knobs { workgroup_size: Some(size), ..Knobs::default() });
+        let browser = prior("browser", Some(Environment::Safari), None, small);
+        let vendor = Knobs { unroll: Some(2), control_flow: Some(ControlFlow::If), ..large };
+        let vendor = prior("vendor", None, Some(Vendor::Apple), vendor);
+        let native = Prior::of(&[], std::slice::from_ref(&vendor));
+        assert_eq!((native.knobs, &*native.sizes_of), (vendor.knobs, "vendor"));
+        let both = Prior::of(&[], &[vendor.clone(), browser.clone()]);
+        let merged = Knobs { workgroup_size: small.workgroup_size, ..vendor.knobs };
+        assert_eq!((both.knobs, &*both.sizes_of), (merged, "browser"));
+        let adapters = Some(Adapters { vendor: Vendor::Apple, names: vec!["m9".into()] });
+        let measured = Table { status: Status::Measured, adapters, ..prior("measured", None, None, Knobs::default()) };
+        assert_eq!(Prior::of(&[], &[measured.clone(), vendor.clone()]), Prior::default());
+        assert_eq!(Prior::of(&[], &[measured, browser.clone(), vendor.clone()]).knobs, small);
+        let own = prior("own", None, None, Knobs { unroll: Some(4), ..Knobs::default() });
+        let given = Prior::of(&[Arc::new(own)], &[vendor, browser]);
+        assert_eq!((given.knobs, &*given.sizes_of), (Knobs { unroll: Some(4), ..merged }, "browser"));
+        assert_eq!(Prior::of(&[], &[]), Prior::default());
+    }
+
+    #[test]
+    fn what_a_program_wishes_comes_before_priors() {
+        let styled = |tuning: Tuning, knobs: Knobs| {
+            let prior = Prior { knobs, ..Prior::default() };
+            let Style { unroll, control_flow, .. } = Applied { id: 0, tuning, tables: vec![], prior }.style();
+            (unroll, control_flow)
+        };
+        let expected = Knobs { unroll: Some(4), control_flow: Some(ControlFlow::If), ..Knobs::default() };
+        assert_eq!(styled(Tuning::native(), Knobs::default()), (1, None));
+        assert_eq!(styled(Tuning::native(), expected), (4, Some(ControlFlow::If)));
+        let wished = Tuning::native().unroll(3).control_flow(ControlFlow::Switch);
+        assert_eq!(styled(wished, expected), (2, Some(ControlFlow::Switch)));
+        let factors = [0, 1, 2, 3, 4, u32::MAX];
+        let found = factors.map(|factor| styled(Tuning::native().unroll(factor), expected).0);
+        assert_eq!(found, [1, 1, 2, 2, 4, 4]);
     }
 }

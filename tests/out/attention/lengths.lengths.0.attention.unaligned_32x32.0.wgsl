@@ -580,6 +580,7 @@ fn main(
     row_parts[tx * 8u + rows0] = vec4<f32>(max(max(most0.x, most0.y), max(most0.z, most0.w)), max(max(most1.x, most1.y), max(most1.z, most1.w)), max(max(most2.x, most2.y), max(most2.z, most2.w)), max(max(most3.x, most3.y), max(most3.z, most3.w)));
     workgroupBarrier();
     var larger0 = largest0;
+    // unroll
     for (var x = 0u; x < 8u; x++) {
       larger0 = max(larger0, row_parts[x * 8u + rows0]);
     }
@@ -785,6 +786,7 @@ fn main(
   row_parts[tx * 8u + rows0] = total0;
   workgroupBarrier();
   var sum0 = vec4<f32>();
+  // unroll
   for (var x = 0u; x < 8u; x++) {
     sum0 += row_parts[x * 8u + rows0];
   }

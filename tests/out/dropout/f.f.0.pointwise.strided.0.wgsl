@@ -26,6 +26,7 @@ fn fuse_philox1(x: u32, seed: u32) -> u32 {
   var c3 = u32();
   var k0 = seed;
   var k1 = u32();
+  // unroll
   for (var round = 0u; round < 10u; round++) {
     let high0 = fuse_multiply_high1(c0, 0xd2511f53u);
     let high1 = fuse_multiply_high1(c2, 0xcd9e8d57u);

@@ -82,6 +82,7 @@ fn main(
   var running1_0 = f32();
   var lost1 = f32();
   let opaque = select(0u, 1u, p.row_length == 0xffffffffu);
+  // unroll
   for (var chunk = lane; chunk < end; chunk += 32u) {
     let e0 = chunk;
     let v0_0 = in_x[base0 + e0 * p.stride_0_1];
@@ -123,6 +124,7 @@ fn main(
   let v3 = v1 / v2;
   var running6_0 = f32();
   var lost6 = f32();
+  // unroll
   for (var chunk = lane; chunk < end; chunk += 32u) {
     let e0 = chunk;
     let v0_0 = in_x[base0 + e0 * p.stride_0_1];
@@ -166,6 +168,7 @@ fn main(
   let v7 = v6 / v2;
   let v9 = v7 + f32(1e-5f);
   let v10 = inverseSqrt(v9);
+  // unroll
   for (var chunk = lane; chunk < end; chunk += 32u) {
     let e0 = chunk;
     let v0_0 = in_x[base0 + e0 * p.stride_0_1];

@@ -48,6 +48,7 @@ fn main(
   let end = p.row_length;
   let base0 = p.offset_0 + k0 * p.stride_0_0;
   var running1_0 = i32(-2139095041);
+  // unroll
   for (var chunk = lane; chunk < end; chunk += 32u) {
     let e0 = chunk;
     let elements1_0 = e0 / p.extent_2;

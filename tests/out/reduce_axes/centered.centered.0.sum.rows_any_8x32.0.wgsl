@@ -57,6 +57,7 @@ fn main(
   var running1_0 = f32();
   var lost1 = f32();
   let opaque = select(0u, 1u, p.row_length == 0xffffffffu);
+  // unroll
   for (var chunk = lane; chunk < end; chunk += 32u) {
     let e0 = chunk;
     let elements1_0 = e0 / p.extent_2;
@@ -98,6 +99,7 @@ fn main(
   let s0_0_0_all = bitcast<f32>(shared0[local - lane]);
   let v1 = s0_0_0_all;
   let v3 = v1 / v2;
+  // unroll
   for (var chunk = lane; chunk < end; chunk += 32u) {
     let e0 = chunk;
     let elements1_0 = e0 / p.extent_2;

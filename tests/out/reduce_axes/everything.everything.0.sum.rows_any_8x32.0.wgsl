@@ -52,6 +52,7 @@ fn main(
   var running1_0 = f32();
   var lost1 = f32();
   let opaque = select(0u, 1u, p.row_length == 0xffffffffu);
+  // unroll
   for (var chunk = lane; chunk < end; chunk += 32u) {
     let e0 = chunk;
     let elements2_0 = e0 / p.extent_3;

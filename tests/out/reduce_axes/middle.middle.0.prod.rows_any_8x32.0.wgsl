@@ -40,6 +40,7 @@ fn main(
   let end = p.row_length;
   let base0 = p.offset_0 + k0 * p.stride_0_0 + k1 * p.stride_0_1;
   var running1_0 = i32(1);
+  // unroll
   for (var chunk = lane; chunk < end; chunk += 32u) {
     let e0 = chunk;
     let v0_0 = in_x[base0 + e0 * p.stride_0_2];

@@ -68,6 +68,7 @@ fn main(
   var running4_0 = f32();
   var lost4 = f32();
   let opaque = select(0u, 1u, p.row_length == 0xffffffffu);
+  // unroll
   for (var chunk = lane; chunk < end; chunk += 32u) {
     let e0 = chunk;
     let v0_0 = in_x[base0 + e0 * p.stride_0_1];
@@ -115,6 +116,7 @@ fn main(
   let v6 = v4 / v5;
   let v8 = v6 + f32(1e-6f);
   let v9 = inverseSqrt(v8);
+  // unroll
   for (var chunk = lane; chunk < end; chunk += 32u) {
     let e0 = chunk;
     let v0_0 = in_x[base0 + e0 * p.stride_0_1];

@@ -86,6 +86,7 @@ fn main(
   var lost4 = f32();
   var running7_0 = i32(-2147483648);
   var running7_1 = u32(0xffffffffu);
+  // unroll
   for (var chunk = lane; chunk < end; chunk += 32u) {
     let e0 = chunk;
     let v0_0 = in_x[base0 + e0 * p.stride_0_1];

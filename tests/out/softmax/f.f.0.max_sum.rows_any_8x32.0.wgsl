@@ -59,6 +59,7 @@ fn main(
   let base0 = p.offset_0 + k0 * p.stride_0_0;
   let base1 = p.offset_1 + k0 * p.stride_1_0;
   var running1_0 = i32(-2139095041);
+  // unroll
   for (var chunk = lane; chunk < end; chunk += 32u) {
     let e0 = chunk;
     let v0_0 = in_x[base0 + e0 * p.stride_0_1];
@@ -97,6 +98,7 @@ fn main(
   var running4_0 = f32();
   var lost4 = f32();
   let opaque = select(0u, 1u, p.row_length == 0xffffffffu);
+  // unroll
   for (var chunk = lane; chunk < end; chunk += 32u) {
     let e0 = chunk;
     let v0_0 = in_x[base0 + e0 * p.stride_0_1];
@@ -137,6 +139,7 @@ fn main(
   workgroupBarrier();
   let s1_0_0_all = bitcast<f32>(shared1[local - lane]);
   let v4 = s1_0_0_all;
+  // unroll
   for (var chunk = lane; chunk < end; chunk += 32u) {
     let e0 = chunk;
     let v0_0 = in_x[base0 + e0 * p.stride_0_1];

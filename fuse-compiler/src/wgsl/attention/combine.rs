@@ -48,13 +48,13 @@ pub(super) fn pass(source: Source<'_>, names: &Names) -> Pass {
     main.line(format!("let shares = {splits} * units + line * {}u;", ROW_WORDS / lanes));
     main.line(format!("let share_step = {count} / {columns} * {}u;", ROW_WORDS / lanes));
     main.line("var largest = -bitcast<f32>(fuse_inf_bits);");
-    main.line(format!("for (var s = 0u; s < {splits}; s++) {{"));
+    main.unrollable("s", "0u", &splits, 1);
     main.line(format!("largest = max(largest, {});", share(0)));
     main.line("}");
     main.line(format!("let reference = select(largest, 0.0, largest < {LOWEST});"));
     main.line("var total = 0.0;");
     main.line(format!("var output = {ty}();"));
-    main.line(format!("for (var s = 0u; s < {splits}; s++) {{"));
+    main.unrollable("s", "0u", &splits, 1);
     main.line(format!("let weight = exp({} - reference);", share(0)));
     main.line(format!("total += weight * {};", share(1)));
     main.line(format!("output += weight * {scratch}[s * units + i];"));

@@ -5,7 +5,7 @@
 //! then every invocation of a group knows its group's scores. Each group keeps its own largest score and sums, and the
 //! groups are combined at the end.
 
-use fuse_artifact::{Grid, Pass};
+use fuse_artifact::{CHAIN, CHAIN_END, Grid, Pass};
 
 use super::{Extents, Input, LOWEST, Source, begin, locate, stage::is_multiple};
 use crate::{
@@ -153,7 +153,7 @@ impl DecodeText<'_> {
     fn update(&mut self, m: u32, keys: &str, whole: bool) {
         let [_, columns] = self.vectors();
         self.main.line(format!("var s{m} = vec4<f32>();"));
-        self.main.line(format!("for (var x = 0u; x < {DECODE_LANES}u; x++) {{"));
+        self.main.unrollable("x", "0u", &format!("{DECODE_LANES}u"), 1);
         let part = self.parts(m, &format!("group * {DECODE_LANES}u + x"));
         self.main.line(format!("s{m} += {part};"));
         self.main.line("}");
@@ -191,12 +191,12 @@ impl DecodeText<'_> {
         for m in 0..queries {
             let at = |x: &str| format!("group_rows[{}u + {x}]", m * DECODE_GROUPS);
             self.main.line(format!("var most{m} = negative_infinity;"));
-            self.main.line(format!("for (var x = 0u; x < {DECODE_GROUPS}u; x++) {{"));
+            self.main.unrollable("x", "0u", &format!("{DECODE_GROUPS}u"), 1);
             self.main.line(format!("most{m} = max(most{m}, {}.x);", at("x")));
             self.main.line("}");
             self.main.line(format!("let common{m} = select(most{m}, 0.0, most{m} < {LOWEST});"));
             self.main.line(format!("var sum{m} = 0.0;"));
-            self.main.line(format!("for (var x = 0u; x < {DECODE_GROUPS}u; x++) {{"));
+            self.main.unrollable("x", "0u", &format!("{DECODE_GROUPS}u"), 1);
             self.main.line(format!("sum{m} += {0}.y * exp({0}.x - common{m});", at("x")));
             self.main.line("}");
             let weight = format!("exp(largest{m} - common{m})");
@@ -228,15 +228,17 @@ impl DecodeText<'_> {
         }
         self.main.line("workgroupBarrier();");
         let batch = self.extents.axes.batch_arguments();
+        self.main.line(format!("{CHAIN}group {{"));
         for (pair, (m, i)) in pairs.iter().enumerate() {
             let at = pair as u32 * INVOCATIONS;
             self.main.line(format!("if group == {pair}u {{"));
             self.main.line("var output = vec4<f32>();");
-            self.main.line(format!("for (var x = 0u; x < {DECODE_GROUPS}u; x++) {{"));
+            self.main.unrollable("x", "0u", &format!("{DECODE_GROUPS}u"), 1);
             self.main.line(format!("output += parts[{at}u + x * {DECODE_LANES}u + lane];"));
             self.main.line("}");
             self.main.line(format!("finish(batch, {batch}row0 + {m}u, column{i}, output);"));
             self.main.line("}");
         }
+        self.main.line(CHAIN_END);
     }
 }

@@ -268,7 +268,7 @@ impl TileText<'_> {
         for g in 0..self.row_groups() {
             self.main.line(format!("var larger{g} = largest{g};"));
         }
-        self.main.line(format!("for (var x = 0u; x < {across}u; x++) {{"));
+        self.main.unrollable("x", "0u", &format!("{across}u"), 1);
         for g in 0..self.row_groups() {
             self.main.line(format!("larger{g} = max(larger{g}, row_parts[x * {row_vectors}u + rows{g}]);"));
         }
@@ -360,7 +360,7 @@ impl TileText<'_> {
         for g in 0..self.row_groups() {
             self.main.line(format!("var sum{g} = vec4<f32>();"));
         }
-        self.main.line(format!("for (var x = 0u; x < {across}u; x++) {{"));
+        self.main.unrollable("x", "0u", &format!("{across}u"), 1);
         for g in 0..self.row_groups() {
             self.main.line(format!("sum{g} += row_parts[x * {row_vectors}u + rows{g}];"));
         }

@@ -127,7 +127,12 @@ impl Text<'_> {
         let first = if unit == 1 { "lane".to_owned() } else { format!("lane * {unit}u") };
         let first = if self.is_by_part() { format!("begin + {first}") } else { first };
         let step = step * frame.member.slots();
-        self.main.line(format!("for (var chunk = {first}; chunk < end; chunk += {step}u) {{"));
+        if frame.member.slots() == 1 {
+            self.main.unrollable("chunk", &first, "end", step);
+        } else {
+            // The text has several loads a round already.
+            self.main.line(format!("for (var chunk = {first}; chunk < end; chunk += {step}u) {{"));
+        }
         let slots = self.slots("chunk", true);
         let mut names = vec![BTreeMap::new(); slots.len()];
         let values = self.element_values(work, &names[0]);

@@ -1,0 +1,106 @@
+//! What the forms of a kernel's text are worth on an adapter: loops unrolled or not, branches by `if` or by `switch`.
+//!
+//! The forms of one variant run in turns (A B C A B C …), so that clocks, temperature and other programs
+//! hit all alike.
+
+use std::time::{Duration, Instant};
+
+use fuse_gpu::{
+    __private::launch_dynamic,
+    AdapterKind, ControlFlow, Device, Error, Tuning,
+    artifact::{CHAIN, UNROLL, Variant},
+};
+
+use crate::cases::Case;
+
+/// Intended time of a batch, and the longest one.
+const BATCH: Duration = Duration::from_millis(5);
+const MAX_LAUNCHES: u32 = 1000;
+
+/// Rounds, of which the median counts, or on adapters that share their processor with other programs the fastest.
+const ROUNDS: usize = 15;
+
+/// Work before the first round: GPUs lower their clocks when they idle.
+const WARM_UP: Duration = Duration::from_millis(200);
+
+/// The forms by name, with what the texts have that are written differently in them; the first is a text as it is written.
+fn all() -> [(&'static str, &'static str, Tuning); 5] {
+    let written = || Tuning::default().unroll(1);
+    [
+        ("as written", "", written()),
+        ("unroll 2", UNROLL, written().unroll(2)),
+        ("unroll 4", UNROLL, written().unroll(4)),
+        ("if", "switch product {", written().control_flow(ControlFlow::If)),
+        ("switch", CHAIN, written().control_flow(ControlFlow::Switch)),
+    ]
+}
+
+/// The forms of one variant.
+pub(crate) struct Compared {
+    pub(crate) variant: &'static str,
+    /// The time of each form that its text has, by name; none if it has but one.
+    pub(crate) times: Vec<(&'static str, Duration)>,
+}
+
+/// Measures the forms of the variant that a launch of the case chooses, of products that share an operand those of a variant
+/// that gives them workgroups of their own.
+pub(crate) fn compare(device: &Device, case: &Case) -> Result<Compared, Error> {
+    let known = case.known(device, &Tuning::default())?;
+    let stacked = known.members.iter().find(|name| name.starts_with("stacked"));
+    let chosen = stacked.unwrap_or(&known.chosen);
+    let variants = case.function().kernels.iter().flat_map(|kernel| kernel.variants.iter());
+    let variant = variants.into_iter().find(|variant| variant.name == *chosen);
+    let Some(variant) = variant else { return Ok(Compared { variant: "", times: vec![] }) };
+    device.force_alternative(Some(0));
+    device.force_variant(Some(&variant.name));
+    let times = race(device, case, variant);
+    device.force_variant(None);
+    device.force_alternative(None);
+    Ok(Compared { variant: &variant.name, times: times? })
+}
+
+/// The times of a variant's forms, which is the one that launches of the case take.
+fn race(device: &Device, case: &Case, variant: &Variant) -> Result<Vec<(&'static str, Duration)>, Error> {
+    let has = |mark: &str| variant.passes.iter().any(|pass| pass.wgsl.contains(mark));
+    let forms = all().into_iter().filter(|(_, mark, _)| has(mark));
+    let mut forms: Vec<_> = forms.map(|(name, _, tuning)| (name, tuning, vec![])).collect();
+    if forms.len() < 2 {
+        return Ok(vec![]);
+    }
+    let inputs = case.inputs(device)?;
+    let arguments = inputs.arguments();
+    let launch = || launch_dynamic(case.function(), &arguments).map(drop);
+    forms.iter().try_for_each(|(_, tuning, _)| device.with_tuning(tuning, launch))?;
+    let batch = |tuning: &Tuning, launches: u32| {
+        let work = || (0..launches).try_for_each(|_| launch());
+        device.with_tuning(tuning, || timed(device, work)).map(|time| time / launches)
+    };
+    let (start, mut launches) = (Instant::now(), 1);
+    while start.elapsed() < WARM_UP {
+        let one = batch(&forms[0].1, launches)?.as_secs_f64().max(1e-9);
+        launches = ((BATCH.as_secs_f64() / one) as u32).clamp(1, MAX_LAUNCHES);
+    }
+    for _ in 0..ROUNDS {
+        for (_, tuning, times) in &mut forms {
+            times.push(batch(tuning, launches)?);
+        }
+    }
+    let counts = if device.info().kind == AdapterKind::Software { 0 } else { ROUNDS / 2 };
+    let time = |(name, _, mut times): (&'static str, Tuning, Vec<Duration>)| {
+        times.sort();
+        (name, times[counts])
+    };
+    Ok(forms.into_iter().map(time).collect())
+}
+
+/// How long the GPU works, by its own clock where it has one.
+fn timed(device: &Device, work: impl FnOnce() -> Result<(), Error>) -> Result<Duration, Error> {
+    if device.info().timestamps {
+        let (outcome, time) = device.gpu_time(work)?;
+        return outcome.map(|()| time);
+    }
+    let start = Instant::now();
+    work()?;
+    device.synchronize()?;
+    Ok(start.elapsed())
+}
