@@ -2,7 +2,7 @@
 //! with bounds checks (`Tuning`). All compute the same, but for what fast functions lose.
 
 use fuse_gpu::{Device, Error, Tensor1, Tensor2, Tuning, fuse};
-use fuse_test_support::{adapter::Arguments, compile, data};
+use fuse_test_support::{adapter::Arguments, compile, data, wait};
 
 fuse! {
     /// relu(x·w + b).
@@ -99,9 +99,9 @@ fn every_kind_of_kernel() {
     for program in compile(source) {
         let sizes = [("B", 2), ("M", 37), ("N", 44), ("K", 20)];
         let arguments = Arguments::new(&device, &program, &data::inputs(&program.graph, &sizes, 5)).unwrap();
-        let general = arguments.launch(&program, None).unwrap();
+        let general = wait(arguments.launch(&program, None)).unwrap();
         let before = device.pipelines();
-        let special = device.specialize(|| arguments.launch(&program, None)).unwrap();
+        let special = device.specialize(|| wait(arguments.launch(&program, None))).unwrap();
         assert!(device.pipelines() > before, "{}", program.function.name);
         assert_eq!(special, general, "{}", program.function.name);
     }

@@ -23,6 +23,8 @@
 #[cfg(feature = "ndarray")]
 mod arrays;
 mod bind;
+#[cfg(target_arch = "wasm32")]
+mod browser;
 mod builder;
 mod capture;
 mod check;
@@ -39,6 +41,7 @@ mod lock;
 mod operand;
 mod pipeline;
 mod plan;
+#[cfg(not(target_arch = "wasm32"))]
 mod poller;
 mod pool;
 mod profile;
@@ -102,6 +105,7 @@ pub mod __private {
             launch_with, variants,
         },
         operand::launch_operands,
+        pipeline::browser_texts,
         raw::RawTensor,
     };
 
