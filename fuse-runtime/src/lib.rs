@@ -18,7 +18,11 @@
 //! ```
 //!
 //! Every failure is an [`Error`]; nothing panics. [`Device`] and tensors are `Send` and `Sync`: many threads may
-//! launch at once.
+//! launch at once. In browsers they belong to the page or worker that made them, and are neither.
+#![cfg_attr(
+    target_arch = "wasm32",
+    allow(clippy::arc_with_non_send_sync, reason = "natively they are, and both share their types")
+)]
 
 #[cfg(feature = "ndarray")]
 mod arrays;
