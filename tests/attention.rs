@@ -3,11 +3,7 @@
 
 use fuse_artifact::DType;
 use fuse_compiler::interp::Value;
-use fuse_test_support::{
-    Numbers, Program, Sweep,
-    adapter::{Arguments, devices},
-    compile, data, expression,
-};
+use fuse_test_support::{Numbers, Program, Sweep, adapter::Arguments, compile, data, devices, expression};
 
 type Dims<'a> = &'a [(&'a str, usize)];
 

@@ -1,15 +1,10 @@
 //! Every emitted variant through each of naga's back ends, with the capabilities that it declares: SPIR-V for
 //! Vulkan, MSL for Metal, HLSL for Direct3D, and WGSL for browsers.
 
-use std::path::Path;
-
-use fuse_artifact::{DType, FAST_MATH, Features, Kernel, Pass, Variant};
-use fuse_compiler::{
-    graph::{BinaryOp, CompareOp, UnaryOp},
-    validate::capabilities,
-};
+use fuse_artifact::{FAST_MATH, Features, Kernel, Pass, Variant};
+use fuse_compiler::validate::capabilities;
 use fuse_runtime::__private::texts;
-use fuse_test_support::{Program, compile, files};
+use fuse_test_support::{Program, compile, corpus};
 use naga::{
     Module, ShaderStage,
     back::{hlsl, msl, spv, wgsl},
@@ -62,39 +57,8 @@ fn validated(what: String, text: &str, features: Features) -> Shader {
 
 /// Programs of every kernel shape: the file tests' inputs, and every operation on every dtype.
 fn corpus() -> Vec<Program> {
-    let inputs = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/in");
-    let mut programs: Vec<Program> = files(&inputs).iter().flat_map(|file| compile(&file.source)).collect();
-    assert!(programs.len() >= 12, "the file tests' inputs are the corpus");
-    programs.extend(every_operation().iter().flat_map(|source| compile(source)));
-    programs
-}
-
-fn every_operation() -> Vec<String> {
-    let mut sources = vec![];
-    for dtype in [DType::F32, DType::F16] {
-        for op in UnaryOp::ALL.iter().filter(|&&op| !matches!(op, UnaryOp::Not | UnaryOp::Neg)) {
-            sources.push(format!("pub fn f(x: {dtype}[N]) -> {dtype}[N] {{ {}(x) }}", op.name()));
-        }
-    }
-    for dtype in [DType::F32, DType::F16, DType::I32, DType::U32] {
-        for op in [BinaryOp::Min, BinaryOp::Max, BinaryOp::Pow] {
-            if dtype.is_float() || op != BinaryOp::Pow {
-                sources.push(format!("pub fn f(x: {dtype}[N], y: {dtype}[N]) -> {dtype}[N] {{ {}(x, y) }}", op.name()));
-            }
-        }
-        for symbol in ["+", "-", "*", "/", "%"] {
-            sources.push(format!("pub fn f(x: {dtype}[M, N], y: {dtype}[N]) -> {dtype}[M, N] {{ x {symbol} y }}"));
-        }
-        let conversions = [DType::F32, DType::F16, DType::I32, DType::U32].into_iter().filter(|&to| to != dtype);
-        sources.extend(conversions.map(|to| format!("pub fn f(x: {dtype}[N]) -> {to}[N] {{ x as {to} }}")));
-    }
-    let count = CompareOp::ALL.len();
-    let results = vec!["bool[N]"; count].join(", ");
-    sources.push(format!(
-        "pub fn f(x: f32[N], y: f32[N]) -> ({results}) {{ (x == y, x != y, x < y, x <= y, x > y, x >= y) }}"
-    ));
-    sources.push("pub fn f(x: bool[N], y: bool[N]) -> bool[N] { !x && (y || x) }".to_owned());
-    sources
+    let sources = corpus::FILES.iter().map(|(_, source)| (*source).to_owned()).chain(corpus::every_operation());
+    sources.flat_map(|source| compile(&source)).collect()
 }
 
 fn for_each_shader(check: impl Fn(&Shader) -> Result<usize, String>) {

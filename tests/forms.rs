@@ -9,7 +9,7 @@ use fuse_gpu::{
     artifact::{CHAIN, UNROLL, Variant},
     fuse,
 };
-use fuse_test_support::{adapter::Arguments, compare::compare, compile, data};
+use fuse_test_support::{adapter::Arguments, compare::compare, compile, data, wait};
 
 fuse! {
     /// relu(x·w + b).
@@ -106,9 +106,9 @@ fn every_kind_of_kernel() {
     for program in compile(source) {
         let sizes = [("B", 2), ("M", 37), ("N", 44), ("K", 20)];
         let arguments = Arguments::new(&device, &program, &data::inputs(&program.graph, &sizes, 5)).unwrap();
-        let general = arguments.launch(&program, None).unwrap();
+        let general = wait(arguments.launch(&program, None)).unwrap();
         let before = device.pipelines();
-        let special = device.specialize(|| arguments.launch(&program, None)).unwrap();
+        let special = device.specialize(|| wait(arguments.launch(&program, None))).unwrap();
         assert!(device.pipelines() > before, "{}", program.function.name);
         assert_eq!(special, general, "{}", program.function.name);
     }
@@ -181,7 +181,8 @@ fn loops_and_branches_in_every_form() {
         for choice in choices {
             for tuning in &tunings {
                 let before = device.pipelines();
-                let results = device.with_tuning(tuning, || arguments.launch(&program, Some(&choice.indices))).unwrap();
+                let results =
+                    device.with_tuning(tuning, || wait(arguments.launch(&program, Some(&choice.indices)))).unwrap();
                 forms.extend(
                     (device.pipelines() > before).then(|| format!("{} {:?}", program.function.name, choice.names)),
                 );

@@ -3,11 +3,7 @@
 
 use fuse_artifact::DType;
 use fuse_compiler::interp::Value;
-use fuse_test_support::{
-    Numbers, Program, Sweep,
-    adapter::{Arguments, devices},
-    compile, data,
-};
+use fuse_test_support::{Numbers, Program, Sweep, adapter::Arguments, compile, data, devices, wait};
 
 /// Row lengths around vectors, invocations and what members hold.
 const LENGTHS: [usize; 14] = [0, 1, 3, 4, 7, 8, 32, 37, 64, 128, 131, 512, 1023, 1024];
@@ -290,7 +286,7 @@ fn ten_million_elements_that_cancel() {
             if choice.names[0].starts_with("rows any") {
                 continue;
             }
-            let found = arguments.launch(program, Some(&choice.indices)).unwrap()[0].data[0];
+            let found = wait(arguments.launch(program, Some(&choice.indices))).unwrap()[0].data[0];
             assert!((found - exact).abs() <= bound, "{choice:?}: expected {exact} ± {bound}, found {found}");
             ran += 1;
         }

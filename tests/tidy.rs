@@ -100,6 +100,30 @@ fn files_are_short_and_named_for_a_purpose() {
 }
 
 #[test]
+fn what_blocks_does_not_exist_in_browsers() {
+    let (mut violations, mut seen) = (vec![], 0);
+    for file in files(&root().join("fuse-runtime/src"), &["rs"]) {
+        let text = read(&file);
+        let lines: Vec<&str> = text.lines().map(str::trim_start).collect();
+        for (i, line) in lines.iter().enumerate() {
+            let Some(name) = line.strip_prefix("pub fn ").and_then(|rest| rest.split(['(', '<']).next()) else {
+                continue;
+            };
+            if name.contains("blocking") || name == "synchronize" {
+                seen += 1;
+                let above =
+                    lines[..i].iter().rev().take_while(|line| line.starts_with("#[") || line.starts_with("///"));
+                if !above.into_iter().any(|line| line.contains("not(target_arch = \"wasm32\")")) {
+                    violations.push(format!("{}: `{name}`", file.display()));
+                }
+            }
+        }
+    }
+    assert!(seen >= 5, "only {seen} calls that block");
+    assert_none(&violations);
+}
+
+#[test]
 fn nothing_is_left_unfinished() {
     let mut violations = vec![];
     for file in files(&root(), &["rs"]) {

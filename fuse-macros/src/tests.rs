@@ -277,3 +277,19 @@ fn an_expression_asks_within_its_block() {
     assert!(text.contains("__fuse_launch (& x , & y)"), "{text}");
     syn::parse2::<syn::Expr>(expanded).expect("an expression");
 }
+
+#[test]
+fn pages_carry_no_cooperative_matrices() {
+    let text = expand_text("fn f(x: f16[M, K], w: f16[K, N]) -> f16[M, N] { matmul(x, w) }").to_string();
+    let matrices = text.matches("coop_mat").count();
+    assert!(matrices > 0, "products of f16 have variants in matrices");
+    // A variant with its condition ends where the next begins, or with the list.
+    let left_out = "# [cfg (not (target_arch = \"wasm32\"))] a :: Variant";
+    let in_pages: String = text
+        .split("a :: Variant")
+        .zip(text.split("a :: Variant").skip(1))
+        .map(|(before, variant)| if format!("{before}a :: Variant").ends_with(left_out) { "" } else { variant })
+        .collect();
+    assert!(!in_pages.contains("coop_mat"), "a variant in matrices without a condition");
+    assert!(in_pages.contains("workgroupBarrier"), "other variants stay");
+}

@@ -153,12 +153,18 @@ impl DeviceBuilder {
             experimental_features: experimental(features),
             ..Default::default()
         };
-        let (device, queue) = adapter
-            .request_device(&descriptor)
+        #[cfg(not(target_arch = "wasm32"))]
+        let request = adapter.request_device(&descriptor);
+        #[cfg(target_arch = "wasm32")]
+        let request = crate::browser::request_device(&adapter, &descriptor, !self.without.subgroups);
+        let (device, queue) = request
             .await
             .map_err(|error| Error::DeviceRequest { adapter: info.name.clone(), reason: error.to_string() })?;
-        let info =
-            DeviceInfo::new(&info, device.features(), &device.limits(), &adapter.cooperative_matrix_properties());
+        let mut info = opened(&adapter, &device);
+        if let Some(bytes) = self.binding_bytes {
+            // Browsers never go below what they offer to everybody.
+            info.limits.binding_bytes = info.limits.binding_bytes.min(bytes.max(16) & !15);
+        }
         Device::from_wgpu(device, queue, info, adapter.get_info(), &self)
     }
 
@@ -239,6 +245,16 @@ pub(crate) fn describe(adapter: &wgpu::Adapter) -> DeviceInfo {
         &adapter.limits(),
         &adapter.cooperative_matrix_properties(),
     )
+}
+
+/// What a device offers.
+fn opened(adapter: &wgpu::Adapter, device: &wgpu::Device) -> DeviceInfo {
+    let matrices = adapter.cooperative_matrix_properties();
+    #[cfg(not(target_arch = "wasm32"))]
+    let (info, features) = (adapter.get_info(), device.features());
+    #[cfg(target_arch = "wasm32")]
+    let (info, features) = crate::browser::describe(adapter, device);
+    DeviceInfo::new(&info, features, &device.limits(), &matrices)
 }
 
 /// The adapters of a backend, or of all that are compiled in; OpenGL is never used.

@@ -17,7 +17,6 @@ use crate::{
     lock::lock,
     pipeline::Pipelines,
     plan::PlanCache,
-    poller::Poller,
     pool::{Lease, Pool},
     raw::RawTensor,
     record::Recorder,
@@ -47,7 +46,8 @@ pub(crate) struct Inner {
     pub(crate) staging: Arc<Pool>,
     pub(crate) fault: Arc<Fault>,
     pub(crate) info: DeviceInfo,
-    pub(crate) poller: Poller,
+    #[cfg(not(target_arch = "wasm32"))]
+    pub(crate) poller: crate::poller::Poller,
     pub(crate) queue: wgpu::Queue,
     pub(crate) wgpu: wgpu::Device,
 }
@@ -106,11 +106,13 @@ impl Device {
             recorder: Mutex::new(Recorder::new(&device, &queue, &info.limits, Arc::clone(&open_batch))?),
             plans: PlanCache::default(),
             tunings: Tunings::new(builder, &info),
-            pipelines: Pipelines::open(&device, &info, &adapter, &builder.cache),
+            pipelines: Pipelines::open(&device, &fault, &info, &adapter, &builder.cache),
             scalars: Mutex::default(),
-            pool: Pool::new(&device, &fault, storage, builder.budget, &open_batch),
-            staging: Pool::new(&device, &fault, staging, None, &open_batch),
-            poller: Poller::default(),
+            // Kernels bind whole buffers, so pooled ones stay below the limit of bindings, too.
+            pool: Pool::new(&device, &fault, storage, info.limits.binding_bytes, builder.budget, &open_batch),
+            staging: Pool::new(&device, &fault, staging, info.limits.binding_bytes, None, &open_batch),
+            #[cfg(not(target_arch = "wasm32"))]
+            poller: Default::default(),
             fault,
             info,
             queue,

@@ -15,6 +15,9 @@ use crate::{Error, lock::lock};
 pub(crate) struct Fault {
     /// Whether `state` holds anything: keeps [`Fault::check`] to one load.
     raised: AtomicBool,
+    /// How many errors of [`Fault::explained`] may still arrive.
+    #[cfg(target_arch = "wasm32")]
+    awaited: std::sync::atomic::AtomicUsize,
     state: Mutex<State>,
 }
 
@@ -48,6 +51,18 @@ impl Fault {
         state.uncaught.take().map_or(Ok(()), Err)
     }
 
+    /// Whether [`Fault::check`] has something to say.
+    #[cfg(target_arch = "wasm32")]
+    pub(crate) fn is_raised(&self) -> bool {
+        self.raised.load(Ordering::Acquire)
+    }
+
+    /// Whether errors of [`Fault::explained`] may still arrive.
+    #[cfg(target_arch = "wasm32")]
+    pub(crate) fn is_awaited(&self) -> bool {
+        self.awaited.load(Ordering::Acquire) > 0
+    }
+
     /// Records that the device is gone. The first reason stays.
     pub(crate) fn lose(&self, reason: String) {
         lock(&self.state).lost.get_or_insert(reason);
@@ -64,20 +79,61 @@ impl Fault {
 /// Runs `create`, which makes wgpu objects, and returns the error it raised, if any.
 ///
 /// On the web errors arrive later than this returns; there they reach [`Fault`] as uncaught errors.
+#[cfg(not(target_arch = "wasm32"))]
 pub(crate) fn scoped<R>(device: &wgpu::Device, create: impl FnOnce() -> R) -> Result<R, Error> {
-    if cfg!(target_arch = "wasm32") {
-        return Ok(create());
-    }
-    let scopes = [wgpu::ErrorFilter::Internal, wgpu::ErrorFilter::OutOfMemory, wgpu::ErrorFilter::Validation]
-        .map(|filter| device.push_error_scope(filter));
+    let scopes = open_scopes(device);
     let made = create();
-    let mut first = None;
-    for scope in scopes.into_iter().rev() {
-        // Natively the answer is there at once.
-        let error = pollster::block_on(scope.pop());
-        first = first.or(error);
+    // Natively the answers are there at once.
+    let errors = close(scopes).into_iter().map(pollster::block_on);
+    errors.flatten().next().map_or(Ok(made), |error| Err(error.into()))
+}
+
+/// As natively, without the error.
+#[cfg(target_arch = "wasm32")]
+pub(crate) fn scoped<R>(_: &wgpu::Device, create: impl FnOnce() -> R) -> Result<R, Error> {
+    Ok(create())
+}
+
+impl Fault {
+    /// Runs `create`, which makes wgpu objects. The error that it raises arrives later: what `explain` makes of it is then
+    /// an uncaught error.
+    #[cfg(target_arch = "wasm32")]
+    pub(crate) fn explained<R>(
+        self: &Arc<Self>,
+        device: &wgpu::Device,
+        create: impl FnOnce() -> R,
+        explain: impl FnOnce(Error) -> Error + 'static,
+    ) -> R {
+        let scopes = open_scopes(device);
+        let made = create();
+        let errors = close(scopes);
+        let fault = Arc::clone(self);
+        fault.awaited.fetch_add(1, Ordering::AcqRel);
+        wasm_bindgen_futures::spawn_local(async move {
+            let mut first = None;
+            for error in errors {
+                first = first.or(error.await);
+            }
+            if let Some(error) = first {
+                // What else went wrong meanwhile tends to follow from it.
+                lock(&fault.state).uncaught = None;
+                fault.record(explain(error.into()));
+            }
+            fault.awaited.fetch_sub(1, Ordering::AcqRel);
+        });
+        made
     }
-    first.map_or(Ok(made), |error| Err(error.into()))
+}
+
+/// Scopes for every kind of error.
+fn open_scopes(device: &wgpu::Device) -> [wgpu::ErrorScopeGuard; 3] {
+    [wgpu::ErrorFilter::Internal, wgpu::ErrorFilter::OutOfMemory, wgpu::ErrorFilter::Validation]
+        .map(|filter| device.push_error_scope(filter))
+}
+
+/// Ends the scopes; what they caught is for the caller to await.
+fn close(scopes: [wgpu::ErrorScopeGuard; 3]) -> Vec<impl Future<Output = Option<wgpu::Error>> + use<>> {
+    scopes.into_iter().rev().map(wgpu::ErrorScopeGuard::pop).collect()
 }
 
 #[cfg(test)]

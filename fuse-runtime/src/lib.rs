@@ -18,11 +18,17 @@
 //! ```
 //!
 //! Every failure is an [`Error`]; nothing panics. [`Device`] and tensors are `Send` and `Sync`: many threads may
-//! launch at once.
+//! launch at once. In browsers they belong to the page or worker that made them, and are neither.
+#![cfg_attr(
+    target_arch = "wasm32",
+    allow(clippy::arc_with_non_send_sync, reason = "natively they are, and both share their types")
+)]
 
 #[cfg(feature = "ndarray")]
 mod arrays;
 mod bind;
+#[cfg(target_arch = "wasm32")]
+mod browser;
 mod builder;
 mod capture;
 mod check;
@@ -39,6 +45,7 @@ mod lock;
 mod operand;
 mod pipeline;
 mod plan;
+#[cfg(not(target_arch = "wasm32"))]
 mod poller;
 mod pool;
 mod profile;
@@ -102,6 +109,7 @@ pub mod __private {
             launch_with, variants,
         },
         operand::launch_operands,
+        pipeline::browser_texts,
         raw::RawTensor,
     };
 

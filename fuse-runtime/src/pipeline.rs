@@ -13,7 +13,12 @@ use std::{
 use fuse_artifact::{Features, Pass};
 
 use crate::{
-    Backend, DeviceInfo, Error, builder::CacheChoice, disk::DiskCache, fault::scoped, form::Form, lock::lock,
+    Backend, DeviceInfo, Error,
+    builder::CacheChoice,
+    disk::DiskCache,
+    fault::{Fault, scoped},
+    form::Form,
+    lock::lock,
     plan::Label,
 };
 
@@ -43,6 +48,8 @@ struct Signature {
 /// The pipelines of a device.
 pub(crate) struct Pipelines {
     device: wgpu::Device,
+    #[cfg(target_arch = "wasm32")]
+    fault: Arc<Fault>,
     /// Whether a browser compiles the shaders.
     browser: bool,
     disk: Option<DiskCache>,
@@ -59,13 +66,22 @@ struct State {
 impl Pipelines {
     pub(crate) fn open(
         device: &wgpu::Device,
+        #[cfg_attr(not(target_arch = "wasm32"), allow(unused_variables, reason = "errors are there at once"))]
+        fault: &Arc<Fault>,
         info: &DeviceInfo,
         adapter: &wgpu::AdapterInfo,
         choice: &CacheChoice,
     ) -> Self {
         let disk = if info.pipeline_cache { DiskCache::open(device, adapter, choice) } else { None };
         let browser = info.backend == Backend::WebGpu;
-        Self { device: device.clone(), browser, disk, state: Mutex::default() }
+        Self {
+            device: device.clone(),
+            #[cfg(target_arch = "wasm32")]
+            fault: Arc::clone(fault),
+            browser,
+            disk,
+            state: Mutex::default(),
+        }
     }
 
     /// The pipeline of `pass` in a form, compiled if this is its first use. `features` are those of its variant.
@@ -117,7 +133,7 @@ impl Pipelines {
             true => wgpu::ShaderRuntimeChecks::checked(),
             false => wgpu::ShaderRuntimeChecks::unchecked(),
         };
-        let made = scoped(&self.device, || {
+        let create = || {
             let source =
                 wgpu::ShaderModuleDescriptor { label: Some(label.kernel), source: wgpu::ShaderSource::Wgsl(text) };
             // SAFETY: without checks, a shader that leaves its buffers is undefined behavior. Plans check that every
@@ -135,15 +151,12 @@ impl Pipelines {
                 },
                 cache: self.disk.as_ref().map(DiskCache::cache),
             })
-        });
-        made.map_err(|error| match error {
-            Error::OutOfMemory { .. } => error,
-            error => Error::Pipeline {
-                kernel: label.kernel.to_owned(),
-                variant: label.variant.to_owned(),
-                message: error.to_string(),
-            },
-        })
+        };
+        let Label { kernel, variant, .. } = *label;
+        #[cfg(not(target_arch = "wasm32"))]
+        return scoped(&self.device, create).map_err(|error| refused(kernel, variant, error));
+        #[cfg(target_arch = "wasm32")]
+        Ok(self.fault.explained(&self.device, create, move |error| refused(kernel, variant, error)))
     }
 
     fn layout(&self, pass: &Pass, uniform_bytes: u64) -> Result<Arc<Layout>, Error> {
@@ -167,10 +180,23 @@ impl Drop for Pipelines {
     }
 }
 
+/// The error of a pipeline that could not be made.
+fn refused(kernel: &str, variant: &str, error: Error) -> Error {
+    match error {
+        Error::OutOfMemory { .. } => error,
+        error => Error::Pipeline { kernel: kernel.to_owned(), variant: variant.to_owned(), message: error.to_string() },
+    }
+}
+
 /// The text of a shader as its compiler wants it. Browsers want subgroup operations enabled in the text, which naga 30
 /// refuses: it takes the device's feature for that.
 fn source(wgsl: &str, features: Features, browser: bool) -> Cow<'_, str> {
     if browser && features.subgroups > 0 { format!("enable subgroups;\n{wgsl}").into() } else { wgsl.into() }
+}
+
+/// For tests: all texts of a pass that a browser may get.
+pub fn browser_texts(pass: &Pass, features: Features) -> Vec<String> {
+    crate::form::texts(pass, &[]).iter().map(|text| source(text, features, true).into_owned()).collect()
 }
 
 fn create_layout(device: &wgpu::Device, signature: &Signature, id: u64) -> Layout {

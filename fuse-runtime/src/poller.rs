@@ -1,24 +1,16 @@
 //! Making the callbacks of awaited readbacks run.
 //!
-//! In browsers the event loop does that. Natively somebody has to poll the device: a thread that the first awaited
-//! readback starts and that ends with the device.
+//! Somebody has to poll the device: a thread that the first awaited readback starts and that ends with the device. In
+//! browsers the event loop does that (`browser::hurry`).
 
 use crate::Device;
 
 /// Runs the callbacks of submissions that are done.
 #[derive(Default)]
 pub(crate) struct Poller {
-    #[cfg(not(target_arch = "wasm32"))]
     submissions: std::sync::OnceLock<std::sync::mpsc::Sender<Option<wgpu::SubmissionIndex>>>,
 }
 
-#[cfg(target_arch = "wasm32")]
-impl Poller {
-    /// Nothing to do: the event loop runs callbacks.
-    pub(crate) fn wake_after(&self, _: &Device, _: Option<wgpu::SubmissionIndex>) {}
-}
-
-#[cfg(not(target_arch = "wasm32"))]
 impl Poller {
     /// Makes the callbacks of `submission` run when it is done.
     pub(crate) fn wake_after(&self, device: &Device, submission: Option<wgpu::SubmissionIndex>) {
@@ -28,7 +20,6 @@ impl Poller {
     }
 }
 
-#[cfg(not(target_arch = "wasm32"))]
 fn start(device: &Device) -> std::sync::mpsc::Sender<Option<wgpu::SubmissionIndex>> {
     let (sender, receiver) = std::sync::mpsc::channel();
     // Not the device itself, which would never drop then.

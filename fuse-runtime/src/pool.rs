@@ -204,11 +204,10 @@ impl Pool {
         device: &wgpu::Device,
         fault: &Arc<Fault>,
         usage: wgpu::BufferUsages,
+        max_bytes: u64,
         budget: Option<u64>,
         open_batch: &Arc<AtomicU64>,
     ) -> Arc<Self> {
-        // Kernels bind whole buffers, so classes stay below the limit of bindings too.
-        let max_bytes = crate::Limits::from(&device.limits()).binding_bytes;
         let state = State { report: MemoryReport { budget_bytes: budget, ..Default::default() }, ..Default::default() };
         Arc::new(Self {
             device: device.clone(),
@@ -257,11 +256,11 @@ impl Pool {
         Ok(storage)
     }
 
-    /// New storage that is mapped for the host to write.
-    pub(crate) fn take_mapped(&self, bytes: u64) -> Result<Storage, Error> {
+    /// New storage, for the host to write.
+    pub(crate) fn take_new(&self, bytes: u64, start: Start) -> Result<Storage, Error> {
         let class = self.class(bytes)?;
         lock(&self.state).report.requests += 1;
-        self.create(class, Start::Mapped)
+        self.create(class, start)
     }
 
     /// Takes storage back.

@@ -30,8 +30,14 @@ pub(crate) async fn read<R>(tensor: &RawTensor, decode: impl FnOnce(&[u8]) -> R)
     match Pending::start(tensor)? {
         None => Ok(decode(&[])),
         Some(pending) => {
-            pending.device.inner.poller.wake_after(&pending.device, pending.submission.clone());
+            pending.await_callback();
             Mapped(&pending.answer).await;
+            #[cfg(target_arch = "wasm32")]
+            crate::browser::patience(|| !pending.device.inner.fault.is_awaited()).await;
+            #[cfg(target_arch = "wasm32")]
+            if lock(&pending.answer.state).mapped == Some(false) {
+                crate::browser::patience(|| pending.device.inner.fault.is_raised()).await;
+            }
             pending.finish(decode)
         }
     }
@@ -48,6 +54,7 @@ struct Pending {
     device: Device,
     staging: Storage,
     bytes: u64,
+    #[cfg_attr(target_arch = "wasm32", allow(dead_code, reason = "browsers wait for nothing"))]
     submission: Option<wgpu::SubmissionIndex>,
     answer: Arc<Answer>,
 }
@@ -104,6 +111,19 @@ impl Pending {
             shared.changed.notify_all();
         });
         Ok(Some(Self { device, staging, bytes, submission, answer }))
+    }
+
+    /// Makes the callback run when the copy is done.
+    #[cfg(not(target_arch = "wasm32"))]
+    fn await_callback(&self) {
+        self.device.inner.poller.wake_after(&self.device, self.submission.clone());
+    }
+
+    /// Makes the callback run when the copy is done: browsers do so, if not always soon.
+    #[cfg(target_arch = "wasm32")]
+    fn await_callback(&self) {
+        let answer = Arc::clone(&self.answer);
+        crate::browser::hurry(&self.device, move || lock(&answer.state).mapped.is_some());
     }
 
     /// Waits for the GPU, then for the callback: if another thread polls at the same time, that one may run it, a

@@ -2,14 +2,14 @@
 //!
 //! For new tensors there are two ways, both safe against the open batch of commands: a pooled buffer which that batch does not use is
 //! written through the queue (queue writes run before the open batch, after all earlier ones); otherwise a new
-//! buffer is created mapped and filled in place.
+//! buffer is created mapped and filled in place (in browsers: also written through the queue).
 
 use std::sync::Arc;
 
 use crate::{
     Device, Error,
     lock::lock,
-    pool::{Lease, Storage},
+    pool::{Lease, Start, Storage},
 };
 
 /// What to write.
@@ -43,7 +43,13 @@ pub(crate) fn upload(device: &Device, source: Source<'_>) -> Result<Arc<Lease>, 
         write_through_queue(device, lease.storage(), source)?;
         return Ok(lease);
     }
-    let lease = inner.pool.lease(inner.pool.take_mapped(bytes)?);
+    // A browser that cannot map a new buffer throws, which wgpu does not expect.
+    if cfg!(target_arch = "wasm32") {
+        let lease = inner.pool.lease(inner.pool.take_new(bytes, Start::Zeroed)?);
+        write_through_queue(device, lease.storage(), source)?;
+        return Ok(lease);
+    }
+    let lease = inner.pool.lease(inner.pool.take_new(bytes, Start::Mapped)?);
     write_mapped(device, lease.storage(), source)?;
     Ok(lease)
 }

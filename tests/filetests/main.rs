@@ -3,13 +3,11 @@
 //!
 //! `FUSE_BLESS=1 cargo test --test filetests` writes the goldens anew.
 
-mod directives;
 mod golden;
 
 use std::path::{Path, PathBuf};
 
-use directives::Directives;
-use fuse_test_support::{Program, SourceFile, Sweep, compile, data, files};
+use fuse_test_support::{Directives, Program, SourceFile, Sweep, compile, files};
 use golden::Goldens;
 
 fn folder(name: &str) -> PathBuf {
@@ -77,17 +75,10 @@ fn programs_have_as_many_kernels_as_they_say() {
 #[test]
 fn programs_run_as_the_interpreter_says() {
     for (file, directives) in inputs() {
-        let programs = compile(&file.source);
         let sweep = Sweep::new(&file.name).sharing_variants(4);
         let mut sweep = if directives.wide_ranges { sweep.with_wide_ranges() } else { sweep };
-        for (seed, run) in directives.runs.iter().enumerate() {
-            let mut found = false;
-            for program in programs.iter().filter(|program| program.graph.name == run.function) {
-                let dims: Vec<(&str, usize)> = run.dims.iter().map(|(name, extent)| (name.as_str(), *extent)).collect();
-                sweep.run(program, &data::inputs(&program.graph, &dims, seed as u64));
-                found = true;
-            }
-            assert!(found, "{}: no function `{}` to run", file.name, run.function);
+        for (program, inputs) in directives.launches(&compile(&file.source)) {
+            sweep.run(program, &inputs);
         }
         sweep.finish();
     }

@@ -2,9 +2,10 @@
 
 use fuse_artifact::DType;
 use fuse_compiler::interp::Value;
-use fuse_test_support::{Numbers, Sweep, compile, data};
-
-use crate::{ALL, FLOATS, NUMBERS, binary_texts, compare_texts, functions, unary_texts};
+use fuse_test_support::{
+    Numbers, Sweep, compile, data,
+    operations::{ALL, FLOATS, NUMBERS, binary_texts, compare_texts, functions, unary_texts},
+};
 
 fn vector(dtype: DType, data: Vec<f64>) -> Value {
     Value { dtype, shape: vec![data.len()], data }

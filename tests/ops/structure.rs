@@ -2,11 +2,7 @@
 
 use fuse_artifact::DType;
 use fuse_compiler::interp::Value;
-use fuse_test_support::{
-    Program, Sweep,
-    adapter::{Arguments, devices},
-    compile, data,
-};
+use fuse_test_support::{Program, Sweep, adapter::Arguments, compile, data, devices, wait};
 
 fn check(what: &str, source: &str, dims: &[&[(&str, usize)]]) -> Vec<Program> {
     let mut sweep = Sweep::new(what);
@@ -126,7 +122,7 @@ fn grids_of_more_than_65535_workgroups_are_folded() {
         let arguments = Arguments::new(device, &program, &[x.clone(), y.clone()]).unwrap();
         // The most general variant computes one element per invocation.
         let choice = [program.function.kernels[0].variants.len() - 1];
-        let result = arguments.launch(&program, Some(&choice)).unwrap().remove(0);
+        let result = wait(arguments.launch(&program, Some(&choice))).unwrap().remove(0);
         let wrong = result.data.iter().enumerate().find(|&(i, &found)| found != (i / m * 3) as f64 - (i % m) as f64);
         assert_eq!(wrong, None, "the first wrong element on {}", device.info().name);
     }

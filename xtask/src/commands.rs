@@ -8,7 +8,7 @@ use std::{
 use anyhow::Context;
 use clap::Args;
 
-use crate::steps::Step;
+use crate::{Access, steps::Step};
 
 /// `cargo xtask demo`: the example on real weights.
 pub(crate) fn demo(file: Option<PathBuf>) -> Step {
@@ -32,11 +32,11 @@ fn real_model(model: &Path) -> Step {
 }
 
 /// `cargo xtask test`: every check, cheapest first. `model` is the folder with the model of `examples/minilm`.
-pub(crate) fn test(model: &Path, thorough: bool) -> Vec<Step> {
+pub(crate) fn test(model: &Path, thorough: bool, browsers: bool, access: Access) -> Vec<Step> {
     let all = "test --workspace --all-features";
     // By a pattern and not by name, so that no test file can be forgotten.
     let integration = Step::new("integration tests", &format!("{all} --no-fail-fast --test *"));
-    vec![
+    let mut steps = vec![
         format(),
         Step::new("lints", "clippy --workspace --all-targets --all-features -- -D warnings"),
         Step::new("unit tests", &format!("{all} --lib --bins")),
@@ -51,7 +51,20 @@ pub(crate) fn test(model: &Path, thorough: bool) -> Vec<Step> {
         Step::new("default features", "check --workspace"),
         Step::new("no default features", "check --workspace --no-default-features"),
         Step::new("documentation", "doc --workspace --no-deps --all-features").set("RUSTDOCFLAGS", "-D warnings"),
-    ]
+    ];
+    if browsers {
+        steps.extend(in_browsers(thorough, access));
+    }
+    steps
+}
+
+/// What runs in browsers, as commands of this program, so that each can be repeated alone.
+fn in_browsers(thorough: bool, access: Access) -> [Step; 3] {
+    let step = |name, arguments: &str| {
+        let step = access.flags().fold(Step::new(name, arguments), Step::argument);
+        if thorough && name == "browsers" { step.argument("--thorough") } else { step }
+    };
+    [step("page", "xtask web build"), step("lints of pages", "xtask web lint"), step("browsers", "xtask web test")]
 }
 
 /// `cargo xtask test --fast`: what needs no adapter and little time.
@@ -225,6 +238,17 @@ mod tests {
     }
 
     #[test]
+    fn browsers_are_left_out_only_on_request() {
+        let access = Access { no_install: false, offline: true };
+        let names =
+            |browsers| test(Path::new("model"), true, browsers, access).iter().map(|s| s.name).collect::<Vec<_>>();
+        assert_eq!(names(true)[names(false).len()..], ["page", "lints of pages", "browsers"]);
+        let [page, _, browsers] = in_browsers(true, access);
+        assert_eq!(page.arguments.last().unwrap(), "--offline");
+        assert_eq!(browsers.arguments[1..], ["web", "test", "--offline", "--thorough"]);
+    }
+
+    #[test]
     fn options_of_the_benchmark_reach_it() {
         let tail = |scope: Scope, detail| {
             let step = bench(&scope, detail, None).unwrap();
@@ -277,7 +301,8 @@ mod tests {
 
     #[test]
     fn the_real_model_is_checked_against_a_file_that_exists() {
-        let steps = [minilm(Path::new("some folder")), test(Path::new("some folder"), false)].concat();
+        let steps =
+            [minilm(Path::new("some folder")), test(Path::new("some folder"), false, true, Access::default())].concat();
         let steps: Vec<_> = steps.iter().filter(|step| step.arguments.contains(&"minilm".into())).collect();
         assert_eq!(steps.len(), 3);
         for step in steps {

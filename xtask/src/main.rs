@@ -2,7 +2,7 @@
 //!
 //! `commands` says what each command runs, `prerequisites` what the machine must have for it, `machine`
 //! what the machine has, `minilm` where the example's model comes from, `rivals` which other projects the benchmark stands
-//! beside, and `steps` how steps are run, timed and reported.
+//! beside, `web` what concerns browsers, and `steps` how steps are run, timed and reported.
 
 mod commands;
 mod machine;
@@ -10,6 +10,7 @@ mod minilm;
 mod prerequisites;
 mod rivals;
 mod steps;
+mod web;
 
 use std::{
     path::{Path, PathBuf},
@@ -55,6 +56,9 @@ enum Command {
         /// Run every kernel variant of every test program, and more random programs: takes several times as long
         #[arg(long, conflicts_with = "fast")]
         thorough: bool,
+        /// Leave out the page and the tests in browsers: what is left says nothing about them
+        #[arg(long)]
+        without_browsers: bool,
         /// Run the remaining steps after one has failed
         #[arg(long)]
         keep_going: bool,
@@ -63,6 +67,11 @@ enum Command {
     Bless {
         #[command(flatten)]
         access: Access,
+    },
+    /// Build a page for browsers, serve it, and run the kernel tests in Chromium and Firefox
+    Web {
+        #[command(subcommand)]
+        action: web::Action,
     },
     /// Search the fastest schedules on this machine's adapter and write a tuning table, or judge one
     Tune {
@@ -105,7 +114,7 @@ enum Command {
 }
 
 /// What a command may fetch from the network.
-#[derive(Args, Clone, Copy)]
+#[derive(Args, Clone, Copy, Debug, Default)]
 struct Access {
     /// Install nothing on this machine; explain what is missing
     #[arg(long)]
@@ -116,6 +125,12 @@ struct Access {
 }
 
 impl Access {
+    /// The flags as they were given.
+    fn flags(self) -> impl Iterator<Item = &'static str> {
+        let flags = [("--no-install", self.no_install), ("--offline", self.offline)];
+        flags.into_iter().filter(|(_, given)| *given).map(|(flag, _)| flag)
+    }
+
     fn install_policy(self) -> InstallPolicy {
         match self {
             Self { offline: true, .. } => InstallPolicy::Refuse("--offline"),
@@ -153,12 +168,13 @@ fn run(command: Command) -> anyhow::Result<()> {
             prerequisites::ensure_components(access.install_policy())?;
             steps::run_timed(&commands::fast_test(), access.offline, keep_going)
         }
-        Command::Test { access, fast: false, thorough, keep_going } => {
+        Command::Test { access, fast: false, thorough, without_browsers, keep_going } => {
             prerequisites::ensure_components(access.install_policy())?;
             prerequisites::ensure_adapter(access.install_policy())?;
             let model = minilm::fetched(access)?;
-            steps::run_timed(&commands::test(&model, thorough), access.offline, keep_going)
+            steps::run_timed(&commands::test(&model, thorough, !without_browsers, access), access.offline, keep_going)
         }
+        Command::Web { action } => web::run(action),
         Command::Bless { access } => steps::run(&commands::bless(), access.offline),
         Command::Tune { access, search } => {
             prerequisites::ensure_adapter(access.install_policy())?;

@@ -2,7 +2,10 @@
 //!
 //! The decisions are pure functions over a [`Machine`]; only `ensure_*` acts on them.
 
-use std::process::{Command, Stdio};
+use std::{
+    path::PathBuf,
+    process::{Command, Stdio},
+};
 
 use anyhow::{Context, bail, ensure};
 
@@ -29,29 +32,76 @@ enum Decision {
 }
 
 /// How a family of Linux distributions installs what we need.
-struct Packages {
+pub(crate) struct Packages {
     distribution: &'static str,
     install: &'static str,
     /// Mesa's software Vulkan driver and the Vulkan loader.
     adapter: &'static str,
     /// Python with pip.
     pip: &'static str,
+    /// Rust for WebAssembly, with or without the standard library's sources.
+    pub(crate) wasm_rust: &'static str,
+    /// Chromium and chromedriver.
+    pub(crate) chromium: &'static str,
+    /// Firefox.
+    pub(crate) firefox: &'static str,
 }
 
-impl Packages {
-    const fn new(distribution: &'static str, install: &'static str, adapter: &'static str, pip: &'static str) -> Self {
-        Self { distribution, install, adapter, pip }
-    }
-}
+const DEBIAN: Packages = Packages {
+    distribution: "debian",
+    install: "apt-get install -y",
+    adapter: "mesa-vulkan-drivers libvulkan1",
+    pip: "python3-pip",
+    wasm_rust: "rustc-web cargo-web rust-web-src lld",
+    chromium: "chromium chromium-driver",
+    firefox: "firefox-esr",
+};
 
 /// The packages by distribution; Debian and its relatives are installed by us, the others by the reader.
 const PACKAGES: &[Packages] = &[
-    Packages::new("debian", "apt-get install -y", "mesa-vulkan-drivers libvulkan1", "python3-pip"),
-    Packages::new("ubuntu", "apt-get install -y", "mesa-vulkan-drivers libvulkan1", "python3-pip"),
-    Packages::new("fedora", "dnf install", "mesa-vulkan-drivers vulkan-loader", "python3-pip"),
-    Packages::new("arch", "pacman -S", "vulkan-swrast vulkan-icd-loader", "python-pip"),
-    Packages::new("alpine", "apk add", "mesa-vulkan-swrast vulkan-loader", "py3-pip"),
-    Packages::new("suse", "zypper install", "libvulkan_lvp libvulkan1", "python3-pip"),
+    DEBIAN,
+    Packages {
+        distribution: "ubuntu",
+        chromium: "chromium-browser chromium-chromedriver",
+        firefox: "firefox",
+        ..DEBIAN
+    },
+    Packages {
+        distribution: "fedora",
+        install: "dnf install",
+        adapter: "mesa-vulkan-drivers vulkan-loader",
+        pip: "python3-pip",
+        wasm_rust: "rust-std-static-wasm32-unknown-unknown lld",
+        chromium: "chromium chromedriver",
+        firefox: "firefox",
+    },
+    Packages {
+        distribution: "arch",
+        install: "pacman -S",
+        adapter: "vulkan-swrast vulkan-icd-loader",
+        pip: "python-pip",
+        wasm_rust: "rust-wasm lld",
+        chromium: "chromium",
+        firefox: "firefox",
+    },
+    Packages {
+        distribution: "alpine",
+        install: "apk add",
+        adapter: "mesa-vulkan-swrast vulkan-loader",
+        pip: "py3-pip",
+        wasm_rust: "rust-wasm lld",
+        chromium: "chromium chromium-chromedriver",
+        firefox: "firefox",
+    },
+    Packages {
+        distribution: "suse",
+        install: "zypper install",
+        adapter: "libvulkan_lvp libvulkan1",
+        pip: "python3-pip",
+        wasm_rust: "rustup",
+        chromium: "chromium chromedriver",
+        firefox: "MozillaFirefox",
+    },
 ];
 
 /// The rustup components that `cargo xtask test` calls, with the cargo command of each.
@@ -91,6 +141,28 @@ pub(crate) fn ensure_pip(policy: InstallPolicy) -> anyhow::Result<String> {
                 Python::WithPip(program) => Ok(program.to_owned()),
                 found => bail!("the packages are installed, but `python3 -m pip` does not run ({found:?})"),
             }
+        }
+    }
+}
+
+/// Makes sure that one of these programs is on the search path; where the first of those is.
+pub(crate) fn ensure_program(programs: &[&str], need: &Need, policy: InstallPolicy) -> anyhow::Result<PathBuf> {
+    let find = || programs.iter().find_map(|program| find_program(program));
+    if let Some(found) = find() {
+        return Ok(found);
+    }
+    install(need, policy)?;
+    find().with_context(|| format!("the packages are installed, but no `{}` is on the search path", programs[0]))
+}
+
+/// Installs what is missing, or explains why not.
+pub(crate) fn install(need: &Need, policy: InstallPolicy) -> anyhow::Result<()> {
+    match need.install(&Machine::probe(), policy) {
+        Decision::Ready(_) => Ok(()),
+        Decision::Refuse(explanation) => bail!("{explanation}"),
+        Decision::Install { missing, commands } => {
+            println!("{missing}; installing");
+            run_all(&commands)
         }
     }
 }
@@ -146,13 +218,13 @@ fn decide_pip(machine: &Machine, python: &Python, policy: InstallPolicy) -> Deci
 }
 
 /// Something missing that a package manager may bring.
-struct Need {
-    missing: &'static str,
-    purpose: &'static str,
+pub(crate) struct Need {
+    pub(crate) missing: &'static str,
+    pub(crate) purpose: &'static str,
     /// Its packages on a distribution.
-    packages: fn(&Packages) -> &'static str,
+    pub(crate) packages: fn(&Packages) -> &'static str,
     /// What to do on systems that are not known here.
-    elsewhere: &'static str,
+    pub(crate) elsewhere: &'static str,
 }
 
 impl Need {
@@ -329,6 +401,25 @@ mod tests {
         let windows = Machine { os: "windows", distributions: vec![], ..machine.clone() };
         let elsewhere = decide_pip(&windows, &Python::Missing, InstallPolicy::Allow);
         assert!(matches!(elsewhere, Decision::Refuse(text) if text.contains("python.org")));
+    }
+
+    #[test]
+    fn browsers_are_installed_by_the_names_of_the_distribution() {
+        let need = Need {
+            missing: "Chromium is not installed",
+            purpose: "tests run in it",
+            packages: |packages| packages.chromium,
+            elsewhere: "install it",
+        };
+        let commands = |distribution, policy| match need.install(&machine(distribution, Vulkan::NoLoader), policy) {
+            Decision::Install { commands, .. } => commands[1].join(" "),
+            Decision::Refuse(explanation) => explanation,
+            other @ Decision::Ready(_) => panic!("expected an installation, found {other:?}"),
+        };
+        assert!(commands("debian", InstallPolicy::Allow).ends_with("apt-get install -y chromium chromium-driver"));
+        assert!(commands("ubuntu", InstallPolicy::Allow).ends_with("chromium-browser chromium-chromedriver"));
+        assert!(commands("arch", InstallPolicy::Allow).contains("run `sudo pacman -S chromium`"));
+        assert!(commands("debian", InstallPolicy::Refuse("--offline")).contains("--offline forbids"));
     }
 
     #[test]

@@ -18,14 +18,17 @@ pub(crate) struct Step {
     pub(crate) name: &'static str,
     /// The arguments of cargo.
     pub(crate) arguments: Vec<OsString>,
-    /// Environment variables that it sets.
-    pub(crate) environment: Vec<(&'static str, String)>,
+    /// Environment variables that it sets, or removes.
+    pub(crate) environment: Vec<(&'static str, Option<String>)>,
+    /// Another cargo than the one that runs this program.
+    pub(crate) cargo: Option<PathBuf>,
 }
 
 impl Step {
     /// A step from cargo's arguments, separated by spaces.
     pub(crate) fn new(name: &'static str, arguments: &str) -> Self {
-        Self { name, arguments: arguments.split_whitespace().map(OsString::from).collect(), environment: vec![] }
+        let arguments = arguments.split_whitespace().map(OsString::from).collect();
+        Self { name, arguments, environment: vec![], cargo: None }
     }
 
     /// The step with one more argument, which may hold spaces.
@@ -36,17 +39,43 @@ impl Step {
 
     /// The step with an environment variable set.
     pub(crate) fn set(mut self, name: &'static str, value: impl Into<String>) -> Self {
-        self.environment.push((name, value.into()));
+        self.environment.push((name, Some(value.into())));
+        self
+    }
+
+    /// The step without an environment variable that it may inherit.
+    pub(crate) fn unset(mut self, name: &'static str) -> Self {
+        self.environment.push((name, None));
+        self
+    }
+
+    /// The step run by this cargo.
+    pub(crate) fn by(mut self, cargo: PathBuf) -> Self {
+        self.cargo = Some(cargo);
         self
     }
 
     /// The command as a person would type it.
     fn line(&self) -> String {
         let mut line = String::new();
-        for (name, value) in &self.environment {
-            let _ = write!(line, "{name}={value:?} ");
+        let removed: String = self
+            .environment
+            .iter()
+            .filter(|(_, value)| value.is_none())
+            .map(|(name, _)| format!("-u {name} "))
+            .collect();
+        if !removed.is_empty() {
+            line = format!("env {removed}");
         }
-        line.push_str("cargo");
+        for (name, value) in &self.environment {
+            if let Some(value) = value {
+                let _ = write!(line, "{name}={value:?} ");
+            }
+        }
+        match &self.cargo {
+            Some(cargo) => line.push_str(&cargo.display().to_string()),
+            None => line.push_str("cargo"),
+        }
         for argument in &self.arguments {
             let _ = write!(line, " {}", argument.to_string_lossy());
         }
@@ -55,7 +84,7 @@ impl Step {
 
     fn run(&self, offline: bool) -> anyhow::Result<()> {
         println!("\n==> {}: {}", self.name, self.line());
-        let mut command = Command::new(cargo());
+        let mut command = Command::new(self.cargo.clone().map_or_else(cargo, PathBuf::into_os_string));
         // `cargo fmt` is not cargo's own and knows no network.
         if offline && self.arguments[0] != "fmt" {
             command.env("CARGO_NET_OFFLINE", "true");
@@ -64,10 +93,13 @@ impl Step {
         if env::var_os("XDG_RUNTIME_DIR").is_none() {
             command.env("NODEVICE_SELECT", "1");
         }
-        command
-            .current_dir(root())
-            .args(&self.arguments)
-            .envs(self.environment.iter().map(|(name, value)| (name, value)));
+        command.current_dir(root()).args(&self.arguments);
+        for (name, value) in &self.environment {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
         let status = command.status().with_context(|| format!("cannot start `{}`", self.line()))?;
         if !status.success() {
             bail!("{} failed ({status})\nhelp: run it alone with `{}`", self.name, self.line());
@@ -139,6 +171,8 @@ mod tests {
     fn a_step_prints_as_it_is_typed() {
         let step = Step::new("goldens", "test -p fuse-compiler").set("FUSE_BLESS", "1").argument("a b");
         assert_eq!(step.line(), "FUSE_BLESS=\"1\" cargo test -p fuse-compiler a b");
+        let other = Step::new("page", "build").unset("A").unset("B").by("/opt/cargo".into());
+        assert_eq!(other.line(), "env -u A -u B /opt/cargo build");
     }
 
     #[test]

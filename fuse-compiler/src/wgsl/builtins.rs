@@ -96,9 +96,9 @@ impl Helpers {
             | UnaryOp::Round
             | UnaryOp::Sqrt
             | UnaryOp::Exp
-            | UnaryOp::Exp2
-            | UnaryOp::Log
-            | UnaryOp::Log2 => format!("{}({x})", op.name()),
+            | UnaryOp::Exp2 => format!("{}({x})", op.name()),
+            UnaryOp::Log => self.call("fuse_log", lanes, x),
+            UnaryOp::Log2 => self.call("fuse_log2", lanes, x),
             UnaryOp::Rsqrt => format!("inverseSqrt({x})"),
             UnaryOp::Recip => format!("{t}(1.0) / {x}"),
             UnaryOp::Relu => self.call("fuse_relu", lanes, x),

@@ -117,6 +117,9 @@ pub(super) fn literal(literal: Literal, dtype: DType, lanes: u32) -> String {
                 format!("{t}(bitcast<f32>(fuse_nan_bits))")
             } else if x.is_infinite() {
                 format!("{t}({}bitcast<f32>(fuse_inf_bits))", if x < 0.0 { "-" } else { "" })
+            } else if x.abs() == f32::MAX {
+                // With few digits it looks larger than it is, and browsers refuse it.
+                format!("{t}({:?}f)", f64::from(x))
             } else {
                 format!("{t}({x:?}f)")
             }

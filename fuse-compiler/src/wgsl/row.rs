@@ -124,8 +124,9 @@ fn locate(shader: &mut Shader<'_>, main: &mut Lines, axes: &Axes, split: bool, c
         let batches = axes.batches(shader);
         let split_depth = shader.uniform(Uniform::SplitDepth);
         main.line(format!("let batch = (id / {tiles}) % ({batches});"));
-        main.line(format!("split = id / ({tiles} * {batches});"));
-        main.line(format!("let k_begin = split * {split_depth};"));
+        main.line(format!("let part = id / ({tiles} * {batches});"));
+        main.line("split = part;");
+        main.line(format!("let k_begin = part * {split_depth};"));
         main.line(format!("let k_end = min({}, k_begin + {split_depth});", axes.depth));
     } else {
         main.line(format!("let batch = id / {tiles};"));

@@ -19,12 +19,18 @@ use quote::quote;
 pub(crate) trait Constant {
     /// The expression.
     fn constant(&self) -> TokenStream;
+
+    /// The attribute of the expression as an element of a list: for which targets it is there.
+    fn condition(&self) -> TokenStream {
+        TokenStream::new()
+    }
 }
 
 impl<T: Constant + Clone> Constant for List<T> {
     fn constant(&self) -> TokenStream {
         let items = self.iter().map(Constant::constant);
-        quote!(a::List::Borrowed(&[#(#items),*]))
+        let conditions = self.iter().map(Constant::condition);
+        quote!(a::List::Borrowed(&[#(#conditions #items),*]))
     }
 }
 
@@ -71,14 +77,23 @@ macro_rules! integers {
 
 integers! { u8 => u8_unsuffixed, u16 => u16_unsuffixed, u32 => u32_unsuffixed, i64 => i64_unsuffixed, }
 
+/// Browsers have no cooperative matrices: pages do not carry their shaders.
+fn outside_browsers(variant: &Variant) -> TokenStream {
+    if variant.features.matrices > 0 { quote!(#[cfg(not(target_arch = "wasm32"))]) } else { TokenStream::new() }
+}
+
 macro_rules! structs {
-    ($($ty:ident { $($field:ident),* })*) => {
+    ($($ty:ident { $($field:ident),* } $(=> $condition:ident)?)*) => {
         $(impl Constant for $ty {
             fn constant(&self) -> TokenStream {
                 let Self { $($field),* } = self;
                 $(let $field = $field.constant();)*
                 quote!(a::$ty { $($field: #$field),* })
             }
+
+            $(fn condition(&self) -> TokenStream {
+                $condition(self)
+            })?
         })*
     };
 }
@@ -95,7 +110,7 @@ structs! {
     Work { point, lhs, rhs, score, value, causal, row, row_passes }
     Domain { kind, extents, fixed }
     Access { slot, space, view, axes, starts }
-    Variant { name, requires, features, schedule, scratch, passes }
+    Variant { name, requires, features, schedule, scratch, passes } => outside_browsers
     Scratch { per_output, per_row }
     Features { f16, subgroups, matrices }
     Pass { wgsl, bindings, uniforms, grid, workgroup_size, workgroup_bytes, pins_loads }

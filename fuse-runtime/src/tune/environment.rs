@@ -51,13 +51,24 @@ impl Environment {
         Self::Native
     }
 
-    /// Where this program runs: what `navigator.userAgent` says, in pages and in workers.
+    /// Where this program runs: what the browser says of itself, in pages and in workers.
     #[cfg(target_arch = "wasm32")]
     pub fn present() -> Self {
-        let property = |of: &js_sys::wasm_bindgen::JsValue, name: &str| js_sys::Reflect::get(of, &name.into()).ok();
-        let navigator = property(&js_sys::global(), "navigator");
-        let agent = navigator.and_then(|navigator| property(&navigator, "userAgent")?.as_string());
-        agent.map_or(Self::Other, |agent| Self::of_user_agent(&agent))
+        crate::browser::environment()
+    }
+
+    /// The browser with a user agent and the brands of its client hints, which only browsers on Chromium have: hints stay
+    /// true where users or pages change the agent.
+    #[cfg_attr(not(any(test, target_arch = "wasm32")), allow(dead_code, reason = "native programs have none"))]
+    pub(crate) fn of_browser(agent: &str, brands: &[String]) -> Self {
+        let named = |name: &str| brands.iter().any(|brand| brand == name);
+        if named("Microsoft Edge") {
+            Self::Edge
+        } else if named("Chromium") {
+            Self::Chrome
+        } else {
+            Self::of_user_agent(agent)
+        }
     }
 
     /// The browser behind a user agent.
@@ -141,28 +152,89 @@ impl fmt::Display for Vendor {
 mod tests {
     use super::*;
 
+    const CHROME: &str = "AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0";
+    const SAFARI: &str = "AppleWebKit/605.1.15 (KHTML, like Gecko)";
+
+    /// What browsers sent in 2025, by environment: the platform, the engine's part, and what stands after it.
+    const AGENTS: &[(Environment, &str, &str, &str)] = &[
+        (Environment::Chrome, "Windows NT 10.0; Win64; x64", CHROME, "Safari/537.36"),
+        (Environment::Chrome, "Macintosh; Intel Mac OS X 10_15_7", CHROME, "Safari/537.36"),
+        (Environment::Chrome, "X11; Linux x86_64", CHROME, "Safari/537.36"),
+        (Environment::Chrome, "X11; CrOS x86_64 14541.0.0", CHROME, "Safari/537.36"),
+        (Environment::Chrome, "Linux; Android 10; K", CHROME, "Mobile Safari/537.36"),
+        // Headless Chromium.
+        (
+            Environment::Chrome,
+            "X11; Linux x86_64",
+            "AppleWebKit/537.36 (KHTML, like Gecko) HeadlessChrome/141.0.0.0",
+            "Safari/537.36",
+        ),
+        // Opera, Vivaldi, Yandex, Samsung Internet, Electron, Android's WebView.
+        (Environment::Chrome, "Windows NT 10.0; Win64; x64", CHROME, "Safari/537.36 OPR/122.0.0.0"),
+        (Environment::Chrome, "X11; Linux x86_64", CHROME, "Safari/537.36 Vivaldi/7.6.3797.58"),
+        (Environment::Chrome, "Windows NT 10.0; Win64; x64", CHROME, "YaBrowser/25.8.0.0 Safari/537.36"),
+        (
+            Environment::Chrome,
+            "Linux; Android 10; K",
+            "AppleWebKit/537.36 (KHTML, like Gecko) SamsungBrowser/28.0 Chrome/130.0.0.0",
+            "Mobile Safari/537.36",
+        ),
+        (Environment::Chrome, "X11; Linux x86_64", CHROME, "Electron/38.2.2 Safari/537.36"),
+        (Environment::Chrome, "Linux; Android 15; Pixel 9; wv", CHROME, "Mobile Safari/537.36"),
+        (Environment::Edge, "Windows NT 10.0; Win64; x64", CHROME, "Safari/537.36 Edg/141.0.0.0"),
+        (Environment::Edge, "Macintosh; Intel Mac OS X 10_15_7", CHROME, "Safari/537.36 Edg/141.0.0.0"),
+        (Environment::Edge, "Linux; Android 10; K", CHROME, "Mobile Safari/537.36 EdgA/141.0.0.0"),
+        (Environment::Firefox, "Windows NT 10.0; Win64; x64; rv:144.0", "Gecko/20100101", "Firefox/144.0"),
+        (Environment::Firefox, "Macintosh; Intel Mac OS X 10.15; rv:144.0", "Gecko/20100101", "Firefox/144.0"),
+        (Environment::Firefox, "X11; Linux x86_64; rv:140.0", "Gecko/20100101", "Firefox/140.0"),
+        (Environment::Firefox, "Android 15; Mobile; rv:144.0", "Gecko/144.0", "Firefox/144.0"),
+        (Environment::Safari, "Macintosh; Intel Mac OS X 10_15_7", SAFARI, "Version/26.0 Safari/605.1.15"),
+        (
+            Environment::Safari,
+            "iPhone; CPU iPhone OS 18_7 like Mac OS X",
+            SAFARI,
+            "Version/26.0 Mobile/15E148 Safari/604.1",
+        ),
+        (Environment::Safari, "iPad; CPU OS 18_7 like Mac OS X", SAFARI, "Version/26.0 Mobile/15E148 Safari/604.1"),
+        // Chrome, Edge and Firefox on iOS are Safari inside; so is what shows itself as a page of an application.
+        (
+            Environment::Safari,
+            "iPhone; CPU iPhone OS 26_0 like Mac OS X",
+            SAFARI,
+            "CriOS/141.0.0.0 Mobile/15E148 Safari/604.1",
+        ),
+        (
+            Environment::Safari,
+            "iPhone; CPU iPhone OS 18_7 like Mac OS X",
+            SAFARI,
+            "Version/18.0 EdgiOS/141.0.0.0 Mobile/15E148 Safari/604.1",
+        ),
+        (Environment::Safari, "iPad; CPU OS 18_7 like Mac OS X", SAFARI, "FxiOS/144.0 Mobile/15E148 Safari/605.1.15"),
+        (Environment::Safari, "iPhone; CPU iPhone OS 18_7 like Mac OS X", SAFARI, "Mobile/15E148"),
+    ];
+
     #[test]
     fn user_agents_name_their_browser() {
-        let chrome =
-            "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Safari/537.36";
-        let safari = "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/26.0 \
-                      Safari/605.1.15";
-        let cases = [
-            (chrome.to_owned(), Environment::Chrome),
-            (format!("{chrome} Edg/141.0.0.0"), Environment::Edge),
-            ("Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0".to_owned(), Environment::Firefox),
-            (safari.to_owned(), Environment::Safari),
-            (
-                "Mozilla/5.0 (iPhone; CPU iPhone OS 26_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) \
-                 CriOS/141.0.0.0 Mobile/15E148 Safari/604.1"
-                    .to_owned(),
-                Environment::Safari,
-            ),
-            ("curl/8.0".to_owned(), Environment::Other),
-        ];
-        for (agent, expected) in cases {
-            assert_eq!(Environment::of_user_agent(&agent), expected, "{agent}");
+        for (expected, platform, engine, rest) in AGENTS {
+            let agent = format!("Mozilla/5.0 ({platform}) {engine} {rest}");
+            assert_eq!(Environment::of_browser(&agent, &[]), *expected, "{agent}");
         }
+        for agent in ["", "curl/8.0", "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"] {
+            assert_eq!(Environment::of_browser(agent, &[]), Environment::Other, "{agent}");
+        }
+    }
+
+    #[test]
+    fn client_hints_say_more_than_user_agents() {
+        let browser = |brands: &[&str], agent: &str| {
+            Environment::of_browser(agent, &brands.iter().map(|brand| (*brand).to_owned()).collect::<Vec<_>>())
+        };
+        let imitation = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0";
+        let chrome = ["Google Chrome", "Not?A_Brand", "Chromium"];
+        assert_eq!(browser(&chrome, imitation), Environment::Chrome);
+        assert_eq!(browser(&["Chromium", "Brave", "Not/A)Brand"], ""), Environment::Chrome);
+        assert_eq!(browser(&["Not;A=Brand", "Microsoft Edge", "Chromium"], ""), Environment::Edge);
+        assert_eq!(browser(&["Not;A=Brand"], imitation), Environment::Firefox, "a brand that says nothing");
     }
 
     #[test]

@@ -1,6 +1,4 @@
-//! The installed adapters, and launches of programs on them.
-
-use std::sync::{Mutex, MutexGuard, PoisonError};
+//! Launches of programs on a device.
 
 use fuse_artifact::DType;
 use fuse_compiler::interp::Value;
@@ -11,42 +9,6 @@ use fuse_runtime::{
 use half::f16;
 
 use crate::Program;
-
-/// Every installed adapter, opened for the calling thread: a software adapter compiles and runs everything of a device on
-/// one thread of its own, so that tests that shared a device would wait for each other.
-///
-/// # Panics
-/// When there is none: a numeric test without an adapter has tested nothing.
-pub fn devices() -> &'static [Device] {
-    thread_local!(static OWN: Own = Own::take());
-    OWN.with(|own| own.0)
-}
-
-/// The devices of a thread. When it ends, the next thread takes them over: there are never more than threads at a time.
-struct Own(&'static [Device]);
-
-static IDLE: Mutex<Vec<&'static [Device]>> = Mutex::new(vec![]);
-
-fn idle() -> MutexGuard<'static, Vec<&'static [Device]>> {
-    IDLE.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-impl Own {
-    fn take() -> Self {
-        let idle = idle().pop();
-        Self(idle.unwrap_or_else(|| {
-            Device::all_blocking().map(Vec::leak).unwrap_or_else(|error| {
-                panic!("{error}\nhelp: `cargo xtask test` installs a software adapter (Mesa's lavapipe) where it can")
-            })
-        }))
-    }
-}
-
-impl Drop for Own {
-    fn drop(&mut self) {
-        idle().push(self.0);
-    }
-}
 
 /// One variant for each kernel of a launch.
 #[derive(Clone, Debug)]
@@ -118,26 +80,34 @@ impl Arguments {
     ///
     /// # Errors
     /// The runtime's.
-    pub fn launch_plan(&self, program: &Program, plan: usize) -> Result<Vec<Value>, String> {
+    pub async fn launch_plan(&self, program: &Program, plan: usize) -> Result<Vec<Value>, String> {
         let results = launch_alternative(program.function, &self.args(), plan).map_err(|error| error.to_string())?;
-        results.iter().map(download).collect()
+        download_all(&results).await
     }
 
     /// Launches with the runtime's own choice of variants, or a given one.
     ///
     /// # Errors
     /// The runtime's.
-    pub fn launch(&self, program: &Program, choice: Option<&[usize]>) -> Result<Vec<Value>, String> {
+    pub async fn launch(&self, program: &Program, choice: Option<&[usize]>) -> Result<Vec<Value>, String> {
         let results = match choice {
             None => launch_dynamic(program.function, &self.args()),
             Some(choice) => launch_with(program.function, &self.args(), choice),
         };
-        results.map_err(|error| error.to_string())?.iter().map(download).collect()
+        download_all(&results.map_err(|error| error.to_string())?).await
     }
 }
 
-fn download(tensor: &RawTensor) -> Result<Value, String> {
-    let bytes = tensor.to_bytes_blocking().map_err(|error| error.to_string())?;
+async fn download_all(tensors: &[RawTensor]) -> Result<Vec<Value>, String> {
+    let mut values = vec![];
+    for tensor in tensors {
+        values.push(download(tensor).await?);
+    }
+    Ok(values)
+}
+
+async fn download(tensor: &RawTensor) -> Result<Value, String> {
+    let bytes = tensor.to_bytes().await.map_err(|error| error.to_string())?;
     Ok(Value { dtype: tensor.dtype(), shape: tensor.shape().to_vec(), data: decode(tensor.dtype(), &bytes)? })
 }
 

@@ -1,16 +1,30 @@
 //! What the numeric tests share: programs are compiled from source text at test time, run on every installed
 //! adapter with every variant that may run, and compared with the reference interpreter's ranges.
 //!
-//! `program` makes programs, `data` their inputs, `adapter` launches them, `compare` judges results, and
-//! `sweep` puts these together; `matrices` runs cooperative matrices where no adapter has them. Not here: what is tested (`tests/*`).
+//! `program` makes programs, `data` their inputs, `devices` opens the adapters, `adapter` launches programs on them,
+//! `compare` judges results, and `sweep` puts these together; `matrices` runs cooperative matrices where no adapter has them.
+//! `directives`, `operations`, `patterns` and `corpus` hold programs that several tests share. Launches are awaited, so that
+//! the same code runs in browsers. Not here: what is tested (`tests/*`).
 
 pub mod adapter;
 pub mod compare;
+pub mod corpus;
 pub mod data;
+#[cfg(not(target_arch = "wasm32"))]
+mod devices;
+mod directives;
 pub mod matrices;
+pub mod operations;
+pub mod patterns;
 mod program;
 mod sweep;
 
 pub use data::Numbers;
+#[cfg(not(target_arch = "wasm32"))]
+pub use devices::{devices, wait};
+pub use directives::Directives;
+pub use fuse_compiler::interp::Value;
 pub use program::{Program, SourceFile, compile, expression, files, graphs, try_compile};
-pub use sweep::{Sweep, Variants, check, thorough};
+#[cfg(not(target_arch = "wasm32"))]
+pub use sweep::check;
+pub use sweep::{Sweep, Variants, check_on, thorough};

@@ -40,7 +40,9 @@ impl Program {
     /// # Errors
     /// The compiler's internal error, with the graph.
     pub fn new(graph: Graph, dtypes: Vec<DType>) -> Result<Self, String> {
-        let compiled = fuse_compiler::compile::compile(&graph, &Options::default())
+        // naga has validated the same texts natively; browsers do it themselves.
+        let options = Options { validate: !cfg!(target_arch = "wasm32") };
+        let compiled = fuse_compiler::compile::compile(&graph, &options)
             .map_err(|error| format!("{error}\n{}", fuse_compiler::graph::print::print(&graph)))?;
         Ok(Self { graph, dtypes, function: Box::leak(Box::new(compiled.function)), dump: compiled.dump })
     }

@@ -4,10 +4,11 @@ use std::ptr;
 
 use fuse_artifact::Function;
 use fuse_compiler::interp::{Value, run_bounded};
+use fuse_runtime::Device;
 
 use crate::{
     Program,
-    adapter::{Arguments, devices},
+    adapter::Arguments,
     compare::{Outcome, compare},
 };
 
@@ -25,53 +26,76 @@ pub enum Variants {
     },
 }
 
-/// Whether `FUSE_THOROUGH` asks for all variants of all programs and for more random programs.
+/// Whether `FUSE_THOROUGH` asks for all variants of all programs and for more random programs. Browsers have no environment:
+/// there it counts when the tests are built.
 pub fn thorough() -> bool {
-    std::env::var_os("FUSE_THOROUGH").is_some()
+    if cfg!(target_arch = "wasm32") {
+        option_env!("FUSE_THOROUGH").is_some()
+    } else {
+        std::env::var_os("FUSE_THOROUGH").is_some()
+    }
 }
 
-/// Runs a program for `inputs` on every adapter, by the runtime's choice and with other legal variants, and
-/// compares each result with the interpreter.
+/// Runs a program for `inputs` on every adapter, as [`check_on`].
 ///
 /// # Errors
 /// A text that says what differs where.
+#[cfg(not(target_arch = "wasm32"))]
 pub fn check(program: &Program, inputs: &[Value], variants: Variants) -> Result<Outcome, String> {
+    on_every_adapter(async |device| check_on(device, program, inputs, variants).await)
+}
+
+#[cfg(not(target_arch = "wasm32"))]
+fn on_every_adapter(run: impl AsyncFn(&Device) -> Result<Outcome, String>) -> Result<Outcome, String> {
     let mut outcome = Outcome::default();
-    for device in devices() {
-        let stores = program.stores(device.info());
-        let expected = run_bounded(&program.graph, inputs, stores).map_err(|error| error.to_string())?;
+    for device in crate::devices() {
         let name = &device.info().name;
-        let arguments = Arguments::new(device, program, inputs).map_err(|error| format!("on {name}: {error}"))?;
-        let mut choices = arguments.choices(program).map_err(|error| format!("on {name}: {error}"))?;
-        match variants {
-            Variants::One(number) => {
-                let picked = number as usize % choices.len().max(1);
-                choices = choices.into_iter().skip(picked).take(1).collect();
-            }
-            Variants::Share { part, of } => choices.retain(|choice| choice.indices.iter().sum::<usize>() % of == part),
-        }
-        for choice in std::iter::once(None).chain(choices.iter().map(Some)) {
-            let indices = choice.map(|choice| choice.indices.as_slice());
-            let compared = arguments.launch(program, indices).and_then(|results| compare(&expected, &results));
-            outcome.add(compared.map_err(|error| {
-                let names = choice.map_or("chosen by the runtime".to_owned(), |choice| format!("{:?}", choice.names));
-                format!("on {name}, variants {names}: {error}")
-            })?);
-        }
+        outcome.add(crate::wait(run(device)).map_err(|error| format!("on {name}, {error}"))?);
     }
     Ok(outcome)
 }
 
-/// Runs a program for `inputs` by one of its plans, with the variants that the runtime chooses, on every adapter.
-fn check_plan(program: &Program, inputs: &[Value], plan: usize) -> Result<Outcome, String> {
+/// Runs a program for `inputs`, by the runtime's choice and with other legal variants, and compares each result with the
+/// interpreter.
+///
+/// # Errors
+/// A text that says what differs where.
+pub async fn check_on(
+    device: &Device,
+    program: &Program,
+    inputs: &[Value],
+    variants: Variants,
+) -> Result<Outcome, String> {
     let mut outcome = Outcome::default();
-    for device in devices() {
-        let stores = program.stores(device.info());
-        let expected = run_bounded(&program.graph, inputs, stores).map_err(|error| error.to_string())?;
-        let results = Arguments::new(device, program, inputs)?.launch_plan(program, plan)?;
-        outcome.add(compare(&expected, &results)?);
+    let stores = program.stores(device.info());
+    let expected = run_bounded(&program.graph, inputs, stores).map_err(|error| error.to_string())?;
+    let arguments = Arguments::new(device, program, inputs)?;
+    let mut choices = arguments.choices(program)?;
+    match variants {
+        Variants::One(number) => {
+            let picked = number as usize % choices.len().max(1);
+            choices = choices.into_iter().skip(picked).take(1).collect();
+        }
+        Variants::Share { part, of } => choices.retain(|choice| choice.indices.iter().sum::<usize>() % of == part),
+    }
+    for choice in std::iter::once(None).chain(choices.iter().map(Some)) {
+        let indices = choice.map(|choice| choice.indices.as_slice());
+        let results = arguments.launch(program, indices).await;
+        outcome.add(results.and_then(|results| compare(&expected, &results)).map_err(|error| {
+            let names = choice.map_or("chosen by the runtime".to_owned(), |choice| format!("{:?}", choice.names));
+            format!("variants {names}: {error}")
+        })?);
     }
     Ok(outcome)
+}
+
+/// Runs a program for `inputs` by one of its plans, with the variants that the runtime chooses.
+#[cfg(not(target_arch = "wasm32"))]
+async fn check_plan_on(device: &Device, program: &Program, inputs: &[Value], plan: usize) -> Result<Outcome, String> {
+    let stores = program.stores(device.info());
+    let expected = run_bounded(&program.graph, inputs, stores).map_err(|error| error.to_string())?;
+    let results = Arguments::new(device, program, inputs)?.launch_plan(program, plan).await?;
+    compare(&expected, &results)
 }
 
 /// A group of runs whose failures are reported together.
@@ -131,21 +155,35 @@ impl Sweep {
         self
     }
 
-    /// Runs a program and notes the outcome.
+    /// Runs a program on every adapter and notes the outcome.
+    #[cfg(not(target_arch = "wasm32"))]
     pub fn run(&mut self, program: &Program, inputs: &[Value]) {
+        let variants = self.variants(program);
+        self.note(check(program, inputs, variants), program, inputs);
+    }
+
+    /// Runs a program on one device and notes the outcome.
+    pub async fn run_on(&mut self, device: &Device, program: &Program, inputs: &[Value]) {
+        let variants = self.variants(program);
+        self.note(check_on(device, program, inputs, variants).await, program, inputs);
+    }
+
+    /// The variants that it is a program's turn to run with.
+    fn variants(&mut self, program: &Program) -> Variants {
         let number = self.programs.iter().position(|known| ptr::eq(*known, program.function));
         let number = number.unwrap_or_else(|| {
             self.programs.push(program.function);
             self.programs.len() - 1
         });
         let part = (number + text_number(&self.what)) % self.shared_among;
-        let variants = Variants::Share { part, of: self.shared_among };
-        self.note(check(program, inputs, variants), program, inputs);
+        Variants::Share { part, of: self.shared_among }
     }
 
-    /// Runs a program by one of its plans and notes the outcome.
+    /// Runs a program by one of its plans on every adapter and notes the outcome.
+    #[cfg(not(target_arch = "wasm32"))]
     pub fn run_plan(&mut self, program: &Program, inputs: &[Value], plan: usize) {
-        self.note(check_plan(program, inputs, plan), program, inputs);
+        let outcome = on_every_adapter(async |device| check_plan_on(device, program, inputs, plan).await);
+        self.note(outcome, program, inputs);
     }
 
     fn note(&mut self, outcome: Result<Outcome, String>, program: &Program, inputs: &[Value]) {

@@ -17,6 +17,8 @@ pub(super) const FAST: &[(&str, &str)] = &[
     ("fuse_relu", "return max(x, $T(0.0));"),
     ("fuse_min", "return min(x, y);"),
     ("fuse_max", "return max(x, y);"),
+    ("fuse_log", "return log(x);"),
+    ("fuse_log2", "return log2(x);"),
     ("fuse_log1p", "return log($T(1.0) + x);"),
     ("fuse_expm1", "return exp(x) - $T(1.0);"),
     ("fuse_sin", "return sin(x);"),
@@ -75,18 +77,37 @@ fn fuse_sign$S(x: $T) -> $T {
   return select(select(x, $T(-1.0), x < $T(0.0)), $T(1.0), x > $T(0.0));
 }",
     },
+    // WGSL leaves logarithms of 0 and of negative numbers undefined, and some adapters return finite numbers.
+    Helper {
+        name: "fuse_log",
+        needs: &[],
+        text: "
+fn fuse_log$S(x: $T) -> $T {
+  let at_zero = $T(-1.0) / abs(x);
+  return select(select(bitcast<$T>($U(fuse_nan_bits)), at_zero, x == $T(0.0)), log(x), x > $T(0.0));
+}",
+    },
+    Helper {
+        name: "fuse_log2",
+        needs: &[],
+        text: "
+fn fuse_log2$S(x: $T) -> $T {
+  let at_zero = $T(-1.0) / abs(x);
+  return select(select(bitcast<$T>($U(fuse_nan_bits)), at_zero, x == $T(0.0)), log2(x), x > $T(0.0));
+}",
+    },
     // 2·atanh(x/(2 + x)) by its series near 0, where ln(1 + x) loses digits; x itself where x/(2 + x) could be
     // subnormal and flushed, which is far below where the next term counts.
     Helper {
         name: "fuse_log1p",
-        needs: &[],
+        needs: &["fuse_log"],
         text: "
 fn fuse_log1p$S(x: $T) -> $T {
   let s = x / ($T(2.0) + x);
   let q = s * s;
   let series = $T(2.0) * s * ($T(1.0) + q * ($T(0.33333333) + q * ($T(0.2) + q * ($T(0.14285714) + q * ($T(0.11111111) + q * ($T(0.09090909) + q * ($T(0.07692308) + q * $T(0.06666667))))))));
   let near = select(series, x, abs(x) < $T(0.00000001));
-  return select(log($T(1.0) + x), near, abs(x) < $T(0.5));
+  return select(fuse_log$S($T(1.0) + x), near, abs(x) < $T(0.5));
 }",
     },
     // Taylor's series near 0, where e^x - 1 loses digits.

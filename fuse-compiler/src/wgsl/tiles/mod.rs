@@ -181,9 +181,12 @@ impl<'a> TileText<'a> {
         if self.member.split {
             let batches = self.axes.batches(&mut self.shader);
             self.main.line(format!("let batch = (id / tiles) % ({batches});"));
-            self.main.line(format!("split = id / (tiles * {batches});"));
+            // Of its own, because barriers stand in loops over its depth: browsers want to see that it is the same for all
+            // invocations, and a private variable might not be.
+            self.main.line(format!("let part = id / (tiles * {batches});"));
+            self.main.line("split = part;");
             let split_depth = self.shader.uniform(Uniform::SplitDepth);
-            self.main.line(format!("let k_begin = split * {split_depth};"));
+            self.main.line(format!("let k_begin = part * {split_depth};"));
             self.main.line(format!("let k_end = min({}, k_begin + {split_depth});", self.axes.depth));
         } else {
             if self.tile.stacked {

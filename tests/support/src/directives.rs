@@ -6,25 +6,36 @@
 //! - `// wgsl: tile 32x32x16` adds the variants of this name to the goldens, besides each kernel's last one.
 
 use fuse_artifact::{Kernel, Variant};
+use fuse_compiler::interp::Value;
+
+use crate::{Program, data};
 
 /// What a file asks for.
 #[derive(Debug, Default)]
-pub(crate) struct Directives {
-    pub(crate) runs: Vec<Run>,
-    pub(crate) wide_ranges: bool,
+pub struct Directives {
+    /// The runs, in order.
+    pub runs: Vec<Run>,
+    /// Whether error ranges may be wide.
+    pub wide_ranges: bool,
     kernels: Vec<(String, usize)>,
     variants: Vec<String>,
 }
 
 /// `f(M = 3, N = 5)`.
 #[derive(Debug)]
-pub(crate) struct Run {
-    pub(crate) function: String,
-    pub(crate) dims: Vec<(String, usize)>,
+pub struct Run {
+    /// The function.
+    pub function: String,
+    /// The extents of its dimensions.
+    pub dims: Vec<(String, usize)>,
 }
 
 impl Directives {
-    pub(crate) fn parse(source: &str) -> Result<Self, String> {
+    /// Reads the comments of a file.
+    ///
+    /// # Errors
+    /// A text that says what is expected where.
+    pub fn parse(source: &str) -> Result<Self, String> {
         let mut directives = Self::default();
         for line in source.lines().filter_map(|line| line.strip_prefix("// ")) {
             match line.split_once(": ") {
@@ -38,12 +49,30 @@ impl Directives {
         if directives.runs.is_empty() { Err("expected a line `// run: f(…)`".to_owned()) } else { Ok(directives) }
     }
 
-    pub(crate) fn kernels(&self, function: &str) -> Option<usize> {
+    /// The programs of the file that it wants to run, with their inputs.
+    ///
+    /// # Panics
+    /// When the file has no function of the name of a run.
+    pub fn launches<'a>(&self, programs: &'a [Program]) -> Vec<(&'a Program, Vec<Value>)> {
+        let mut launches = vec![];
+        for (seed, run) in self.runs.iter().enumerate() {
+            let dims: Vec<(&str, usize)> = run.dims.iter().map(|(name, extent)| (name.as_str(), *extent)).collect();
+            let before = launches.len();
+            for program in programs.iter().filter(|program| program.graph.name == run.function) {
+                launches.push((program, data::inputs(&program.graph, &dims, seed as u64)));
+            }
+            assert!(launches.len() > before, "no function `{}` to run", run.function);
+        }
+        launches
+    }
+
+    /// How many kernels a function is said to become.
+    pub fn kernels(&self, function: &str) -> Option<usize> {
         self.kernels.iter().find(|(name, _)| name == function).map(|&(_, count)| count)
     }
 
     /// The variants whose WGSL belongs to the goldens.
-    pub(crate) fn shown<'a>(&'a self, kernel: &'a Kernel) -> impl Iterator<Item = &'a Variant> {
+    pub fn shown<'a>(&'a self, kernel: &'a Kernel) -> impl Iterator<Item = &'a Variant> {
         let last = kernel.variants.len().saturating_sub(1);
         let named = |variant: &Variant| self.variants.iter().any(|name| *name == variant.name);
         kernel.variants.iter().enumerate().filter(move |(i, variant)| *i == last || named(variant)).map(|(_, v)| v)

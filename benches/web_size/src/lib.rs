@@ -1,0 +1,41 @@
+//! The smallest page that does something real: a layer, an activation and a softmax on the visitor's GPU, with every error
+//! shown. `cargo xtask web build` says what it weighs, and fails if that is too much.
+#![cfg(target_arch = "wasm32")]
+
+use fuse_gpu::{Device, Error, Tensor1, Tensor2, fuse};
+use wasm_bindgen::prelude::{JsError, wasm_bindgen};
+
+fuse! {
+    /// A layer with bias and residual.
+    fn layer(x: f32[M, K], w: f32[K, N], b: f32[N], r: f32[M, N]) -> f32[M, N] {
+        relu(matmul(x, w) + b + r)
+    }
+
+    /// A gate.
+    fn gate(x: f32[M, N], scale: f32[N]) -> f32[M, N] {
+        sigmoid(x * scale)
+    }
+
+    /// Probabilities of rows.
+    fn probabilities(x: f32[M, N]) -> f32[M, N] {
+        softmax(x)
+    }
+}
+
+/// The probabilities of `rows` rows that a small network computes; each row sums to 1. A promise for scripts, which
+/// `wasm_bindgen_futures` makes of the future.
+#[wasm_bindgen]
+pub async fn run(rows: usize) -> Result<Vec<f32>, JsError> {
+    compute(rows).await.map_err(|error| JsError::new(&error.to_string()))
+}
+
+async fn compute(rows: usize) -> Result<Vec<f32>, Error> {
+    const WIDTH: usize = 64;
+    let device = Device::new().await?;
+    let wave = |count: usize| (0..count).map(|i| (i as f32 / 7.0).sin()).collect::<Vec<f32>>();
+    let x = Tensor2::from_vec(&device, wave(rows * WIDTH), [rows, WIDTH])?;
+    let w = Tensor2::from_vec(&device, wave(WIDTH * WIDTH), [WIDTH, WIDTH])?;
+    let b = Tensor1::from_vec(&device, wave(WIDTH), [WIDTH])?;
+    let hidden = gate(&layer(&x, &w, &b, &x)?, &b)?;
+    probabilities(&hidden)?.to_vec().await
+}

@@ -1,0 +1,34 @@
+//! Which browser runs the program, and what it says about the adapter.
+
+use js_sys::{Array, Reflect, wasm_bindgen::JsValue};
+
+use super::request::has_subgroups;
+use crate::{info::vendor_id, tune::Environment};
+
+/// The browser, from `navigator`, which pages and workers have: its client hints where there are any, else its user agent.
+pub(crate) fn environment() -> Environment {
+    let Some(navigator) = property(&js_sys::global(), "navigator") else { return Environment::Other };
+    let agent = property(&navigator, "userAgent").and_then(|agent| agent.as_string()).unwrap_or_default();
+    let brands = property(&navigator, "userAgentData").and_then(|hints| property(&hints, "brands"));
+    let brands = brands.map(|brands| Array::from(&brands)).unwrap_or_default();
+    let brands: Vec<String> = brands.iter().filter_map(|brand| property(&brand, "brand")?.as_string()).collect();
+    Environment::of_browser(&agent, &brands)
+}
+
+/// What wgpu leaves out of the description of an open device: the vendor, a name where the browser tells one (all parts of
+/// it may be empty), and subgroups.
+pub(crate) fn describe(adapter: &wgpu::Adapter, device: &wgpu::Device) -> (wgpu::AdapterInfo, wgpu::Features) {
+    let (mut info, mut features) = (adapter.get_info(), device.features());
+    if let Some(names) = device.as_webgpu().map(|device| device.adapter_info()) {
+        info.vendor = vendor_id(&names.vendor());
+        let parts = [names.vendor(), names.architecture(), names.device(), names.description()];
+        info.name = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
+    }
+    features.set(wgpu::Features::SUBGROUP, has_subgroups(device));
+    (info, features)
+}
+
+/// A property that is there.
+fn property(of: &JsValue, name: &str) -> Option<JsValue> {
+    Reflect::get(of, &name.into()).ok().filter(|value| !value.is_undefined() && !value.is_null())
+}

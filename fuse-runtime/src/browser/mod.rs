@@ -1,0 +1,13 @@
+//! What only browsers have: an event loop that must be woken, features that wgpu does not ask for, and a name.
+//!
+//! `wake` makes awaited readbacks arrive, `request` opens devices, `identity` says which browser and adapter these are.
+
+mod identity;
+mod request;
+mod wake;
+
+pub(crate) use self::{
+    identity::{describe, environment},
+    request::request_device,
+    wake::{hurry, patience},
+};

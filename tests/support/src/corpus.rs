@@ -1,0 +1,63 @@
+//! Programs of every kernel shape, as texts, also where there are no files.
+
+use fuse_artifact::DType;
+use fuse_compiler::graph::{BinaryOp, CompareOp, UnaryOp};
+
+/// Name and text of a `.fuse` file.
+pub type Source = (&'static str, &'static str);
+
+macro_rules! sources {
+    ($($name:literal)*) => { &[$(($name, include_str!(concat!("../../in/", $name, ".fuse")))),*] };
+}
+
+/// The file tests.
+pub const FILES: &[Source] = sources! {
+    "attention" "attention_f16" "attention_scores" "calls" "causal_mask" "dropout" "encoder_layer" "expensive_prologue"
+    "feed_forward" "generic" "integers" "layer_norm_gelu" "linear_f16" "linear_residual_relu" "matmul_norm" "matrix_chain"
+    "movements" "no_fuse" "norm_matmul" "permute_f16" "reduce_axes" "residual_norm" "scale_add" "scaled_operand"
+    "several_reductions" "several_results" "siblings" "sigmoid_broadcast" "slice_reshape" "softmax" "ten_operands"
+    "transpose_add"
+};
+
+/// Every operation on every dtype, each in a function of its own.
+pub fn every_operation() -> Vec<String> {
+    let mut sources = vec![];
+    for dtype in [DType::F32, DType::F16] {
+        for op in UnaryOp::ALL.iter().filter(|&&op| !matches!(op, UnaryOp::Not | UnaryOp::Neg)) {
+            sources.push(format!("pub fn f(x: {dtype}[N]) -> {dtype}[N] {{ {}(x) }}", op.name()));
+        }
+    }
+    for dtype in [DType::F32, DType::F16, DType::I32, DType::U32] {
+        for op in [BinaryOp::Min, BinaryOp::Max, BinaryOp::Pow] {
+            if dtype.is_float() || op != BinaryOp::Pow {
+                sources.push(format!("pub fn f(x: {dtype}[N], y: {dtype}[N]) -> {dtype}[N] {{ {}(x, y) }}", op.name()));
+            }
+        }
+        for symbol in ["+", "-", "*", "/", "%"] {
+            sources.push(format!("pub fn f(x: {dtype}[M, N], y: {dtype}[N]) -> {dtype}[M, N] {{ x {symbol} y }}"));
+        }
+        let conversions = [DType::F32, DType::F16, DType::I32, DType::U32].into_iter().filter(|&to| to != dtype);
+        sources.extend(conversions.map(|to| format!("pub fn f(x: {dtype}[N]) -> {to}[N] {{ x as {to} }}")));
+    }
+    let count = CompareOp::ALL.len();
+    let results = vec!["bool[N]"; count].join(", ");
+    sources.push(format!(
+        "pub fn f(x: f32[N], y: f32[N]) -> ({results}) {{ (x == y, x != y, x < y, x <= y, x > y, x >= y) }}"
+    ));
+    sources.push("pub fn f(x: bool[N], y: bool[N]) -> bool[N] { !x && (y || x) }".to_owned());
+    sources
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::FILES;
+
+    #[test]
+    fn no_file_is_left_out() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../in");
+        let names: Vec<String> = crate::files(&folder).into_iter().map(|file| file.name).collect();
+        assert_eq!(FILES.iter().map(|(name, _)| *name).collect::<Vec<_>>(), names);
+    }
+}

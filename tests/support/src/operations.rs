@@ -1,0 +1,93 @@
+//! How pointwise operations are written in programs, for each dtype.
+
+use fuse_artifact::DType;
+use fuse_compiler::graph::{BinaryOp, CompareOp, UnaryOp};
+
+/// The dtypes of floats.
+pub const FLOATS: [DType; 2] = [DType::F32, DType::F16];
+/// The dtypes of numbers.
+pub const NUMBERS: [DType; 4] = [DType::F32, DType::F16, DType::I32, DType::U32];
+/// All dtypes.
+pub const ALL: [DType; 5] = [DType::F32, DType::F16, DType::I32, DType::U32, DType::Bool];
+
+/// Results of one kernel: with two operands they just fit the portable limit of eight storage buffers.
+const RESULTS: usize = 6;
+
+/// How a call of each operation of one dtype is written, for operands `x` and `y`.
+pub fn unary_texts(dtype: DType, x: &str) -> Vec<String> {
+    UnaryOp::ALL.iter().filter(|op| has_unary(**op, dtype)).map(|op| unary_text(*op, x)).collect()
+}
+
+fn unary_text(op: UnaryOp, x: &str) -> String {
+    match op {
+        UnaryOp::Neg => format!("-{x}"),
+        UnaryOp::Not => format!("!{x}"),
+        op => format!("{}({x})", op.name()),
+    }
+}
+
+fn has_unary(op: UnaryOp, dtype: DType) -> bool {
+    match dtype {
+        DType::F32 | DType::F16 => op != UnaryOp::Not,
+        DType::I32 => matches!(op, UnaryOp::Neg | UnaryOp::Abs | UnaryOp::Sign | UnaryOp::Relu),
+        DType::U32 => matches!(op, UnaryOp::Abs | UnaryOp::Sign),
+        DType::Bool => op == UnaryOp::Not,
+    }
+}
+
+/// As [`unary_texts`], with two operands.
+pub fn binary_texts(dtype: DType, x: &str, y: &str) -> Vec<String> {
+    BinaryOp::ALL.iter().filter(|op| has_binary(**op, dtype)).map(|op| binary_text(*op, x, y)).collect()
+}
+
+fn binary_text(op: BinaryOp, x: &str, y: &str) -> String {
+    match op {
+        BinaryOp::Add => format!("{x} + {y}"),
+        BinaryOp::Sub => format!("{x} - {y}"),
+        BinaryOp::Mul => format!("{x} * {y}"),
+        BinaryOp::Div => format!("{x} / {y}"),
+        BinaryOp::Rem => format!("{x} % {y}"),
+        BinaryOp::And => format!("{x} && {y}"),
+        BinaryOp::Or => format!("{x} || {y}"),
+        BinaryOp::Pow | BinaryOp::Min | BinaryOp::Max | BinaryOp::Philox => format!("{}({x}, {y})", op.name()),
+    }
+}
+
+fn has_binary(op: BinaryOp, dtype: DType) -> bool {
+    match op {
+        BinaryOp::And | BinaryOp::Or => dtype == DType::Bool,
+        BinaryOp::Pow => dtype.is_float(),
+        // Programs reach it through `dropout`.
+        BinaryOp::Philox => false,
+        _ => dtype != DType::Bool,
+    }
+}
+
+/// As [`binary_texts`], of comparisons.
+pub fn compare_texts(dtype: DType, x: &str, y: &str) -> Vec<String> {
+    let ops = CompareOp::ALL.iter().filter(|op| dtype != DType::Bool || matches!(op, CompareOp::Eq | CompareOp::Ne));
+    ops.map(|op| format!("{x} {} {y}", compare_symbol(*op))).collect()
+}
+
+fn compare_symbol(op: CompareOp) -> &'static str {
+    match op {
+        CompareOp::Eq => "==",
+        CompareOp::Ne => "!=",
+        CompareOp::Lt => "<",
+        CompareOp::Le => "<=",
+        CompareOp::Gt => ">",
+        CompareOp::Ge => ">=",
+    }
+}
+
+/// Functions that compute `texts`, a few of them each, all of type `result`.
+pub fn functions(params: &str, result: &str, texts: &[String]) -> String {
+    let function = |(i, texts): (usize, &[String])| {
+        let results = vec![result; texts.len()].join(", ");
+        if let [text] = texts {
+            return format!("pub fn f{i}({params}) -> {result} {{ {text} }}\n");
+        }
+        format!("pub fn f{i}({params}) -> ({results}) {{ ({}) }}\n", texts.join(", "))
+    };
+    texts.chunks(RESULTS).enumerate().map(function).collect()
+}

@@ -1,0 +1,66 @@
+//! What the tests in browsers (`tests/window`, `tests/worker.rs`) share: the ready kernels by name, and texts of variants.
+//!
+//! The tests are those of programs that run natively, too, with the same comparison; `cargo xtask web test` runs them.
+
+use std::collections::BTreeMap;
+
+use fuse_artifact::{Features, Function};
+use fuse_gpu::{__private::browser_texts, Kernels};
+
+macro_rules! ready_kernels {
+    ($($name:ident)*) => { &[$((stringify!($name), fuse_gpu::kernels::$name::KERNELS)),*] };
+}
+
+/// Every function of `fuse-kernels`.
+pub static READY_KERNELS: &[(&str, &Kernels)] = ready_kernels! {
+    cross_attention self_attention causal_attention windowed_attention alibi_attention padded_attention grouped_attention
+    add_mul add_relu mul_add_sigmoid reshape_softmax relu_dropout linear linear_t linear_relu linear_gelu linear_gelu_tanh
+    linear_silu linear_sigmoid linear_tanh linear_residual linear_residual_relu gelu_linear feed_forward_t swiglu_gate
+    geglu_gate swiglu geglu matrix_chain mse cross_entropy row_softmax row_log_softmax row_layer_norm layer_norm_gelu
+    add_layer_norm row_rms_norm rms_norm_silu batch_norm_relu sgd adamw mean_pool_normalize cosine_similarity
+};
+
+/// A shader as a browser gets it.
+pub struct Shader {
+    /// Function, kernel and variant.
+    pub what: String,
+    /// What it needs.
+    pub features: Features,
+}
+
+/// The different shaders of functions, with all alternatives, variants, passes and forms.
+pub fn shaders<'a>(functions: impl Iterator<Item = &'a Function>) -> BTreeMap<String, Shader> {
+    let mut shaders = BTreeMap::new();
+    for function in functions.flat_map(|function| std::iter::once(function).chain(function.alternatives.iter())) {
+        for kernel in function.kernels.iter() {
+            for variant in kernel.variants.iter() {
+                let (name, features) =
+                    (format!("{} / {} / {}", function.name, kernel.name, variant.name), variant.features);
+                for pass in variant.passes.iter() {
+                    let texts = browser_texts(pass, features);
+                    shaders.extend(texts.into_iter().map(|text| (text, Shader { what: name.clone(), features })));
+                }
+            }
+        }
+    }
+    shaders
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::READY_KERNELS;
+
+    #[test]
+    fn no_ready_kernel_is_left_out() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuse-kernels/src");
+        let mut names = BTreeSet::new();
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let source = std::fs::read_to_string(entry.unwrap().path()).unwrap();
+            let functions = source.split("pub fn ").skip(1);
+            names.extend(functions.map(|text| text.split(['<', '(']).next().unwrap().to_owned()));
+        }
+        assert_eq!(names, READY_KERNELS.iter().map(|(name, _)| (*name).to_owned()).collect());
+    }
+}

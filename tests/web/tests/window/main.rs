@@ -1,0 +1,34 @@
+//! The kernel tests in a page: programs against the interpreter, shaders against the browser's compiler, and what goes wrong.
+#![cfg(target_arch = "wasm32")]
+
+mod failures;
+mod features;
+mod programs;
+mod readback;
+mod shaders;
+
+use std::cell::OnceCell;
+
+use fuse_gpu::Device;
+
+wasm_bindgen_test::wasm_bindgen_test_configure!(run_in_browser);
+
+/// The device that tests share: pipelines that one has made, others find.
+async fn device() -> Device {
+    thread_local!(static SHARED: OnceCell<Device> = const { OnceCell::new() });
+    if let Some(device) = SHARED.with(|shared| shared.get().cloned()) {
+        return device;
+    }
+    let device = new_device().await;
+    SHARED.with(|shared| shared.get_or_init(|| device).clone())
+}
+
+/// A device of its own.
+async fn new_device() -> Device {
+    Device::new().await.expect("tests need a browser with WebGPU")
+}
+
+/// Whether this is Firefox, whose adapters have other features than Chromium's here.
+fn firefox() -> bool {
+    fuse_gpu::Environment::present() == fuse_gpu::Environment::Firefox
+}

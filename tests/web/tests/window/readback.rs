@@ -1,0 +1,49 @@
+//! Reading back while the page goes on: soon, in any order, and many at once.
+
+use fuse_gpu::{Error, Tensor1, fuse};
+use wasm_bindgen_test::wasm_bindgen_test;
+
+use crate::device;
+
+fuse! {
+    /// One more.
+    fn increment(x: f32[N]) -> f32[N] {
+        x + 1.0
+    }
+}
+
+#[wasm_bindgen_test]
+async fn readbacks_do_not_wait_for_the_browsers_own_pace() -> Result<(), Error> {
+    let device = device().await;
+    let mut x = Tensor1::from_vec(&device, vec![0.0f32; 64], [64])?;
+    // Pipelines are there after the first.
+    x = increment(&x)?;
+    x.to_vec().await?;
+    let (count, start) = (10, js_sys::Date::now());
+    for _ in 0..count {
+        x = increment(&x)?;
+        x.to_vec().await?;
+    }
+    let each = (js_sys::Date::now() - start) / f64::from(count);
+    assert_eq!(x.to_vec().await?, [11.0; 64]);
+    // Firefox by itself takes 100 ms for each.
+    assert!(each < 60.0, "{each} ms for a small launch and its readback");
+    Ok(())
+}
+
+#[wasm_bindgen_test]
+async fn readbacks_may_be_awaited_in_any_order() -> Result<(), Error> {
+    let device = device().await;
+    let tensors: Vec<_> =
+        (0..5).map(|i| Tensor1::from_vec(&device, vec![i as f32; 3], [3])).collect::<Result<_, _>>()?;
+    let results = tensors.iter().map(increment).collect::<Result<Vec<_>, _>>()?;
+    let mut pending: Vec<_> = results.iter().map(Tensor1::to_vec).collect();
+    for i in (0..5).rev() {
+        assert_eq!(pending.remove(i).await?, [i as f32 + 1.0; 3]);
+    }
+    // What nobody awaits any more does no harm.
+    drop(results[0].to_vec());
+    assert_eq!(results[0].to_vec().await?, [1.0; 3]);
+    assert_eq!(Tensor1::<f32>::zeros(&device, [0])?.to_vec().await?, [0.0; 0]);
+    Ok(())
+}

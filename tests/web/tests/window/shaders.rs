@@ -1,0 +1,89 @@
+//! Every WGSL text of every variant through the browser's own compiler.
+
+use std::collections::BTreeMap;
+
+use fuse_artifact::Features;
+use fuse_gpu::Device;
+use fuse_test_support::{compile, corpus, patterns};
+use fuse_test_web::{READY_KERNELS, Shader, shaders};
+use wasm_bindgen_test::wasm_bindgen_test;
+
+use crate::{device, firefox};
+
+/// Different messages that a failure shows.
+const SHOWN: usize = 40;
+/// Shaders whose messages are awaited together.
+const AT_ONCE: usize = 64;
+
+fn may_compile(features: Features, device: &Device) -> bool {
+    let has = device.info().features;
+    (has.f16 || !features.f16) && (has.subgroups > 0 || features.subgroups == 0) && features.matrices == 0
+}
+
+/// Compiles shaders as far as the device has what they need; how many these were.
+async fn compile_all(what: &str, shaders: impl Iterator<Item = (String, Shader)>) -> usize {
+    let device = device().await;
+    let wgpu = device.wgpu_device();
+    let wanted: Vec<_> = shaders.filter(|(_, shader)| may_compile(shader.features, &device)).collect();
+    let mut failures = BTreeMap::new();
+    for batch in wanted.chunks(AT_ONCE) {
+        let messages = batch.iter().map(|(text, shader)| {
+            let source = wgpu::ShaderSource::Wgsl(text.as_str().into());
+            let descriptor = wgpu::ShaderModuleDescriptor { label: None, source };
+            (text, shader, wgpu.create_shader_module(descriptor).get_compilation_info())
+        });
+        for (text, shader, info) in messages.collect::<Vec<_>>() {
+            for message in info.await.messages {
+                let line = message.location.map_or(0, |location| location.line_number as usize);
+                let code = text.lines().nth(line.saturating_sub(1)).unwrap_or_default();
+                let said = format!("{:?}: {}: {code}", message.message_type, message.message);
+                failures.entry(said).or_insert_with(Vec::new).push(&shader.what);
+            }
+        }
+    }
+    let shown = failures.iter().take(SHOWN).map(|(said, of)| format!("{} times, first in {}: {said}", of.len(), of[0]));
+    let shown: Vec<String> = shown.collect();
+    assert!(failures.is_empty(), "{what}: {} different messages\n{}", failures.len(), shown.join("\n"));
+    wanted.len()
+}
+
+#[wasm_bindgen_test]
+async fn ready_kernels() {
+    let functions = READY_KERNELS.iter().flat_map(|(_, kernels)| kernels.functions()).copied();
+    let count = compile_all("ready kernels", shaders(functions).into_iter()).await;
+    assert!(count >= 500, "only {count} shaders");
+}
+
+#[wasm_bindgen_test]
+async fn file_tests_and_operations() {
+    let sources = corpus::FILES.iter().map(|(_, source)| (*source).to_owned()).chain(corpus::every_operation());
+    let programs: Vec<_> = sources.flat_map(|source| compile(&source)).collect();
+    let count = compile_all("programs", shaders(programs.iter().map(|program| program.function)).into_iter()).await;
+    assert!(count >= 500, "only {count} shaders");
+}
+
+#[wasm_bindgen_test]
+async fn patterns_of_operands() {
+    let programs: Vec<_> = patterns::cases().iter().flat_map(|case| compile(&case.source)).collect();
+    let count = compile_all("patterns", shaders(programs.iter().map(|program| program.function)).into_iter()).await;
+    assert!(count >= 500, "only {count} shaders");
+}
+
+#[wasm_bindgen_test]
+async fn what_the_compiler_says_is_seen() {
+    let device = device().await;
+    let broken =
+        wgpu::ShaderModuleDescriptor { label: None, source: wgpu::ShaderSource::Wgsl("fn f() { nonsense }".into()) };
+    let module = device.wgpu_device().create_shader_module(broken);
+    assert!(!module.get_compilation_info().await.messages.is_empty());
+    // The error that no scope of ours has caught is reported once.
+    assert!(crate::failures::reported(&device).await.is_err(), "an uncaught error is reported");
+    assert_eq!(crate::failures::reported(&device).await, Ok(()), "and only once");
+}
+
+#[wasm_bindgen_test]
+async fn adapters_here_cover_f16_and_subgroups_between_them() {
+    let features = device().await.info().features;
+    assert_eq!(features.f16, firefox(), "Firefox's adapter here has 16-bit floats, Chromium's has none");
+    assert_eq!(features.subgroups > 0, !firefox(), "Chromium's adapter here has subgroups, Firefox knows none");
+}

@@ -1,0 +1,123 @@
+//! The tests of `tests/web` in headless browsers, each with the software adapter that it has without a GPU.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use anyhow::Context;
+use clap::ValueEnum;
+
+use super::{TARGET, toolchain, tools};
+use crate::{
+    Access, prerequisites,
+    prerequisites::InstallPolicy,
+    steps::{self, Step, root},
+};
+
+/// What browsers are started with.
+const CAPABILITIES: &str = "tests/web/webdriver.json";
+/// Seconds that one test may take: software adapters compile slowly.
+const TEST_SECONDS: &str = "600";
+/// Seconds that a driver may take to start.
+const DRIVER_SECONDS: &str = "60";
+
+/// A browser that tests run in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Browser {
+    /// Chromium or Chrome, whose software adapter is SwiftShader
+    Chromium,
+    /// Firefox, on Mesa's software adapter
+    Firefox,
+}
+
+/// Runs the tests in one browser or in all, after all that they need is there.
+pub(crate) fn test(
+    access: Access,
+    browser: Option<Browser>,
+    thorough: bool,
+    filter: Option<String>,
+) -> anyhow::Result<()> {
+    let policy = access.install_policy();
+    let browsers = browser.map_or_else(|| Browser::value_variants().to_vec(), |browser| vec![browser]);
+    let toolchain = toolchain::ensure(policy)?;
+    let runner = tools::wasm_bindgen("wasm-bindgen-test-runner", policy)?;
+    let drivers = browsers.iter().map(|browser| browser.driver(policy)).collect::<anyhow::Result<Vec<_>>>()?;
+    // Drivers leave the profiles of their browsers behind.
+    let scratch = root().join("target/web/profiles");
+    fs::create_dir_all(&scratch).with_context(|| format!("cannot create `{}`", scratch.display()))?;
+
+    let arguments = format!("test --package fuse-test-web --target {TARGET} --test *");
+    let step = |name, rest: &str| {
+        let step = toolchain.step(name, &format!("{arguments} {rest}"));
+        let step = if thorough { step.set("FUSE_THOROUGH", "1") } else { step };
+        step.set("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUNNER", runner.display().to_string())
+    };
+    let mut all = vec![step("browser tests", "--no-run")];
+    for (browser, driver) in browsers.iter().zip(&drivers) {
+        let step =
+            step(browser.name(), "--no-fail-fast").argument("--").argument(filter.as_deref().unwrap_or_default());
+        all.push(browser.drive(step, driver, &scratch));
+    }
+    let outcome = steps::run_timed(&all, access.offline, false);
+    fs::remove_dir_all(&scratch).with_context(|| format!("cannot remove `{}`", scratch.display()))?;
+    outcome
+}
+
+impl Browser {
+    /// Its name in summaries.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Chromium => "Chromium",
+            Self::Firefox => "Firefox",
+        }
+    }
+
+    /// Where its driver is; browser, driver and adapter are installed if they are missing.
+    fn driver(self, policy: InstallPolicy) -> anyhow::Result<PathBuf> {
+        match self {
+            Self::Chromium => tools::chromium(policy).map(|(_, driver)| driver),
+            Self::Firefox => {
+                prerequisites::ensure_adapter(policy)?;
+                tools::firefox(policy)?;
+                tools::geckodriver(policy)
+            }
+        }
+    }
+
+    /// The step with the variables that the runner reads.
+    fn drive(self, step: Step, driver: &Path, scratch: &Path) -> Step {
+        let (ours, others) = match self {
+            Self::Chromium => ("CHROMEDRIVER", ["GECKODRIVER", "SAFARIDRIVER"]),
+            Self::Firefox => ("GECKODRIVER", ["CHROMEDRIVER", "SAFARIDRIVER"]),
+        };
+        let step = others.into_iter().fold(step, Step::unset);
+        step.set(ours, driver.display().to_string())
+            .set("WASM_BINDGEN_TEST_WEBDRIVER_JSON", root().join(CAPABILITIES).display().to_string())
+            .set("WASM_BINDGEN_TEST_TIMEOUT", TEST_SECONDS)
+            .set("WASM_BINDGEN_TEST_DRIVER_TIMEOUT", DRIVER_SECONDS)
+            .set("TMPDIR", scratch.display().to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_browser_has_its_own_driver_only() {
+        let driven = |browser: Browser| {
+            let step = browser.drive(Step::new("x", "test"), Path::new("driver"), Path::new("scratch"));
+            ["CHROMEDRIVER", "GECKODRIVER"]
+                .map(|name| step.environment.iter().find(|(known, _)| *known == name).unwrap().1.clone())
+        };
+        assert_eq!(driven(Browser::Chromium), [Some("driver".to_owned()), None]);
+        assert_eq!(driven(Browser::Firefox), [None, Some("driver".to_owned())]);
+    }
+
+    #[test]
+    fn the_capabilities_exist() {
+        let text = fs::read_to_string(root().join(CAPABILITIES)).unwrap();
+        assert!(text.contains("goog:chromeOptions") && text.contains("moz:firefoxOptions"));
+    }
+}

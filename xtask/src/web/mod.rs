@@ -1,0 +1,88 @@
+//! `cargo xtask web`: pages for browsers, and the tests that run in them.
+//!
+//! `toolchain` finds a Rust that compiles to WebAssembly, `tools` the programs around it, `page` builds pages and weighs
+//! them, `server` serves them, `browsers` runs the tests.
+
+mod browsers;
+mod page;
+mod server;
+mod toolchain;
+mod tools;
+
+use clap::Subcommand;
+
+use crate::{Access, prerequisites, steps};
+
+/// What Rust calls the target.
+const TARGET: &str = "wasm32-unknown-unknown";
+
+/// What `cargo xtask web` does.
+#[derive(Subcommand)]
+pub(crate) enum Action {
+    /// Build the page with three kernels, say what it weighs, and fail if that is too much
+    Build {
+        #[command(flatten)]
+        access: Access,
+    },
+    /// Lint what is compiled for browsers only
+    Lint {
+        #[command(flatten)]
+        access: Access,
+    },
+    /// Run the kernel tests in headless Chromium and Firefox
+    Test {
+        #[command(flatten)]
+        access: Access,
+        /// Only in this browser
+        #[arg(long, value_enum)]
+        browser: Option<browsers::Browser>,
+        /// Run every variant of every test program: takes several times as long
+        #[arg(long)]
+        thorough: bool,
+        /// Only the tests whose name contains this
+        filter: Option<String>,
+    },
+    /// Build the page and serve it to browsers on this machine
+    Serve {
+        #[command(flatten)]
+        access: Access,
+        /// The port; 0 takes a free one
+        #[arg(long, default_value_t = 8080)]
+        port: u16,
+    },
+}
+
+/// Runs one of them.
+pub(crate) fn run(action: Action) -> anyhow::Result<()> {
+    match action {
+        Action::Build { access } => page::build(access).map(drop),
+        Action::Lint { access } => {
+            prerequisites::ensure_components(access.install_policy())?;
+            let step = toolchain::ensure(access.install_policy())?.step("lints", &lint());
+            steps::run(&[step], access.offline)
+        }
+        Action::Test { access, browser, thorough, filter } => browsers::test(access, browser, thorough, filter),
+        Action::Serve { access, port } => server::serve(&page::build(access)?, port),
+    }
+}
+
+/// What cargo is told to lint: the crates that pages link, and those that run in browsers.
+fn lint() -> String {
+    let packages = ["fuse-runtime", "fuse-kernels", "fuse-gpu", "fuse-test-support", "fuse-web-size"];
+    let packages = packages.map(|package| format!("--package {package}")).join(" ");
+    format!(
+        "clippy {packages} --package fuse-test-web --lib --test window --test worker --target {TARGET} -- -D warnings"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_linted_tests_exist() {
+        let tests = steps::root().join("tests/web/tests");
+        assert!(tests.join("window/main.rs").is_file() && tests.join("worker.rs").is_file());
+        assert!(lint().contains("--test window --test worker"));
+    }
+}

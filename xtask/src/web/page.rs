@@ -1,0 +1,167 @@
+//! Pages: compiled, bound to scripts, and weighed as a server would send them.
+//!
+//! Without `wasm-opt`: of what is sent it saves half a percent, and version 108, which Debian 12 has, exports one table in place of
+//! another, so that the module fails when it is loaded.
+
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use anyhow::{Context, bail, ensure};
+
+use super::{TARGET, toolchain, tools};
+use crate::{
+    Access, prerequisites,
+    steps::{self, root},
+};
+
+/// The crate of the page.
+const PACKAGE: &str = "fuse-web-size";
+/// Its module and its script, without ending.
+const NAME: &str = "fuse_web_size";
+/// The files of the page that nothing makes.
+const FILES: &str = "benches/web_size/page";
+/// What the module and the script may weigh together: what they did when this was last lowered, and a little.
+const MOST_BYTES: usize = 125 << 10;
+/// What they are to weigh. Two thirds are code, of which wgpu and its glue are a third (`docs/web.md`).
+const GOAL_BYTES: usize = 64 << 10;
+/// What modules must not hold: the compiler, and the parts of wgpu that do what the browser does.
+const FOREIGN: &[&str] = &["fuse-compiler", "naga", "wgpu-core", "wgpu-hal", "syn", "pollster"];
+
+/// Builds the page and weighs it; the folder that holds it.
+///
+/// # Errors
+/// When a tool is missing or fails, when the modules would hold what they must not, and when the page is too heavy.
+pub(crate) fn build(access: Access) -> anyhow::Result<PathBuf> {
+    let policy = access.install_policy();
+    let toolchain = toolchain::ensure(policy)?;
+    let bindgen = tools::wasm_bindgen("wasm-bindgen", policy)?;
+    refuse_foreign(&toolchain.cargo(), access.offline)?;
+    let arguments = format!("build --package {PACKAGE} --profile web --target {TARGET}");
+    steps::run(&[toolchain.step("page", &arguments)], access.offline)?;
+
+    let folder = root().join("target/web/size");
+    if folder.exists() {
+        fs::remove_dir_all(&folder).with_context(|| format!("cannot remove `{}`", folder.display()))?;
+    }
+    fs::create_dir_all(&folder).with_context(|| format!("cannot create `{}`", folder.display()))?;
+    let module = target_folder().join(TARGET).join("web").join(format!("{NAME}.wasm"));
+    let bound = folder.join(format!("{NAME}_bg.wasm"));
+    let bind = ["--target", "web", "--no-typescript", "--remove-name-section", "--remove-producers-section"];
+    prerequisites::run_all(&[words(&bindgen, &bind, &[Path::new("--out-dir"), &folder, &module])])?;
+    for entry in fs::read_dir(root().join(FILES)).with_context(|| format!("cannot read `{FILES}`"))? {
+        let file = entry?.path();
+        fs::copy(&file, folder.join(file.file_name().unwrap_or_default()))
+            .with_context(|| format!("cannot copy `{}`", file.display()))?;
+    }
+    let weights = [bound, folder.join(format!("{NAME}.js"))]
+        .iter()
+        .map(|file| Ok((file.clone(), fs::read(file).with_context(|| format!("no `{}`", file.display()))?)))
+        .map(|file: anyhow::Result<_>| file.map(|(file, bytes)| Weight::new(&file, &bytes)))
+        .collect::<anyhow::Result<Vec<_>>>()?;
+    judge(&weights)?;
+    Ok(folder)
+}
+
+/// A file and its sizes.
+struct Weight {
+    file: String,
+    raw: usize,
+    compressed: usize,
+}
+
+impl Weight {
+    fn new(file: &Path, bytes: &[u8]) -> Self {
+        let file = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        Self { file, raw: bytes.len(), compressed: compressed(bytes) }
+    }
+}
+
+/// What servers send: brotli of the highest quality.
+fn compressed(bytes: &[u8]) -> usize {
+    let (quality, window) = (11, 24);
+    let mut compressed = vec![];
+    let mut writer = brotli::CompressorWriter::new(&mut compressed, 1 << 16, quality, window);
+    // Memory takes every byte.
+    drop(std::io::Write::write_all(&mut writer, bytes));
+    drop(writer);
+    compressed.len()
+}
+
+/// Prints the sizes; an error if they are too large together.
+fn judge(weights: &[Weight]) -> anyhow::Result<()> {
+    println!("\n{:32}{:>10}{:>12}", "file", "bytes", "brotli 11");
+    for Weight { file, raw, compressed } in weights {
+        println!("{file:32}{raw:>10}{compressed:>12}");
+    }
+    let total: usize = weights.iter().map(|weight| weight.compressed).sum();
+    println!("{:32}{:>10}{total:>12} of at most {MOST_BYTES}; the goal is {GOAL_BYTES}", "together", "");
+    ensure!(total <= MOST_BYTES, "a page with three kernels weighs {total} bytes, more than {MOST_BYTES}");
+    Ok(())
+}
+
+/// Fails if a module of this project's crates, with all their features, would hold a crate that it must not.
+fn refuse_foreign(cargo: &Path, offline: bool) -> anyhow::Result<()> {
+    let mut command = Command::new(cargo);
+    command.current_dir(root()).args(["tree", "--target", TARGET, "--edges", "normal,no-proc-macro"]);
+    command.args(["--prefix", "none", "--package", "fuse-gpu", "--all-features"]);
+    if offline {
+        command.arg("--offline");
+    }
+    let output = command.output().context("cannot start `cargo tree`")?;
+    ensure!(output.status.success(), "`cargo tree` failed: {}", String::from_utf8_lossy(&output.stderr));
+    let found = foreign(&String::from_utf8_lossy(&output.stdout));
+    if !found.is_empty() {
+        bail!("modules for browsers would hold {}\nhelp: `cargo tree --target {TARGET}` says why", found.join(", "));
+    }
+    Ok(())
+}
+
+/// The crates of a list that modules must not hold.
+fn foreign(tree: &str) -> Vec<&'static str> {
+    let crates: Vec<&str> = tree.lines().filter_map(|line| line.split(' ').next()).collect();
+    FOREIGN.iter().copied().filter(|foreign| crates.contains(foreign)).collect()
+}
+
+/// Where cargo puts what it builds.
+pub(crate) fn target_folder() -> PathBuf {
+    env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), |folder| root().join(folder))
+}
+
+fn words(program: &Path, options: &[&str], files: &[&Path]) -> Vec<String> {
+    let files = files.iter().map(|file| file.display().to_string());
+    [program.display().to_string()].into_iter().chain(options.iter().map(|&o| o.to_owned())).chain(files).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn heavy_pages_are_refused() {
+        let weight = |compressed| Weight { file: "a.wasm".to_owned(), raw: 0, compressed };
+        assert!(judge(&[weight(MOST_BYTES - 1), weight(1)]).is_ok());
+        let text = judge(&[weight(MOST_BYTES), weight(1)]).unwrap_err().to_string();
+        assert!(text.contains(&(MOST_BYTES + 1).to_string()), "{text}");
+    }
+
+    #[test]
+    fn sizes_are_those_of_compressed_files() {
+        assert!(compressed(&[7; 10_000]) < 50);
+        assert_eq!(Weight::new(Path::new("folder/a.js"), b"x").file, "a.js");
+    }
+
+    #[test]
+    fn foreign_crates_are_found_by_their_whole_names() {
+        assert_eq!(foreign("fuse-gpu v0.1.0\nwgpu v30.0.1\nnaga-types v30.0.1\n"), [""; 0]);
+        assert_eq!(foreign("fuse-gpu v0.1.0\nnaga v30.0.1 (*)\nsyn v3.0.9"), ["naga", "syn"]);
+    }
+
+    #[test]
+    fn the_page_has_a_document() {
+        let text = fs::read_to_string(root().join(FILES).join("index.html")).unwrap();
+        assert!(text.contains(&format!("./{NAME}.js")), "the document loads the script");
+    }
+}
