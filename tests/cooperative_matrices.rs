@@ -1,8 +1,9 @@
 //! Products of `f16` in cooperative matrices, whose texts software adapters run in software (`fuse_test_support::matrices`);
 //! on adapters that have them, the other suites of products run them as they are.
 
+use fuse_compiler::interp::run_bounded;
 use fuse_runtime::Device;
-use fuse_test_support::{Program, Sweep, compile, data, matrices};
+use fuse_test_support::{Program, Sweep, adapter::Arguments, compare::compare, compile, data, devices, matrices, wait};
 
 /// Below, at and beyond tiles, some of which must be moved inside; whole steps of 128, 64 or 32, and none of them.
 const SIZES: &[[(&str, usize); 3]] = &[
@@ -65,6 +66,24 @@ fn folded_batches_of_literal_sizes() {
         }
     }
     sweep.finish();
+}
+
+/// These passes bind all buffers as writable, whatever they read: a tensor may still be several arguments.
+#[test]
+fn one_tensor_as_every_argument() {
+    let source = "pub fn f(x: f16[M, M], w: f16[M, M], r: f16[M, M]) -> f16[M, M] { relu(matmul(x, w) + r) }";
+    let program = matrices::in_software(&compile(source)[0]).unwrap_or_else(|error| panic!("{error}"));
+    let inputs = vec![data::inputs(&program.graph, &[("M", 64)], 1).swap_remove(0); 3];
+    for device in devices() {
+        let expected = run_bounded(&program.graph, &inputs, program.stores(device.info())).unwrap();
+        let arguments = Arguments::new(device, &program, &inputs).unwrap().with_one_tensor();
+        let choices = arguments.choices(&program).unwrap();
+        assert!(choices.iter().any(|choice| choice.names[0].contains("matrices")), "{choices:?}");
+        for choice in choices {
+            let results = wait(arguments.launch(&program, Some(&choice.indices))).unwrap();
+            compare(&expected, &results).unwrap_or_else(|error| panic!("{:?}: {error}", choice.names));
+        }
+    }
 }
 
 #[test]

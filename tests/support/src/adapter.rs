@@ -44,6 +44,14 @@ impl Arguments {
         Ok(arguments)
     }
 
+    /// The first tensor in place of every other.
+    #[must_use]
+    pub fn with_one_tensor(mut self) -> Self {
+        let first = self.tensors[0].clone();
+        self.tensors.fill(first);
+        self
+    }
+
     fn args(&self) -> Vec<Arg<'_>> {
         let mut tensors = self.tensors.iter();
         let arg = |scalar: &Option<(DType, u32)>| match *scalar {
