@@ -51,7 +51,7 @@ async fn run_cases(cases: Vec<Case>) {
     let device = device().await;
     let (mut runs, every) = (0, if thorough() { 1 } else { EVERY });
     for (number, Case { what, source }) in cases.into_iter().enumerate() {
-        let mut sweep = Sweep::new(&what).sharing_variants(SHARED_AMONG).with_loose_numbers();
+        let mut sweep = Sweep::new(&what).sharing_variants(SHARED_AMONG);
         let before = runs;
         for (i, program) in compile(&source).iter().enumerate().filter(|(i, _)| (i + number) % every == 0) {
             for (seed, &n) in EXTENTS.iter().enumerate() {
