@@ -12,6 +12,7 @@ use super::{
     alternative::Considered,
     choose::{Candidate, best, estimated},
     cost::Machine,
+    require::fits,
 };
 use crate::{
     AdapterKind,
@@ -143,5 +144,7 @@ fn find<'t>(
             None => legal.iter().map(|candidate| candidate.cost).collect(),
         }
     };
-    tuning.tables.iter().find_map(|table| Some((&**table, table.estimate(&class, &sizes, &names, &model)?)))
+    let fits = |sizes: &[u64]| domain.at(sizes).is_some_and(|domain| variants().all(|variant| fits(variant, &domain)));
+    let estimate = |table: &Table| table.estimate(&class, &sizes, &names, &model, &fits);
+    tuning.tables.iter().find_map(|table| Some((&**table, estimate(table)?)))
 }

@@ -48,6 +48,15 @@ pub(crate) fn legal(variant: &Variant, domain: &Domain, info: &DeviceInfo) -> Re
     variant.requires.iter().try_for_each(|require| check_require(require, &variant.schedule, domain))
 }
 
+/// Whether the extents of `domain` suit `variant`, whatever the strides.
+pub(crate) fn fits(variant: &Variant, domain: &Domain) -> bool {
+    let of_strides = |require: &Require| matches!(require, Require::Stride { .. } | Require::Aligned { .. });
+    check_schedule(&variant.schedule, domain).is_ok()
+        && (variant.requires.iter())
+            .filter(|require| !of_strides(require))
+            .all(|require| check_require(require, &variant.schedule, domain).is_ok())
+}
+
 /// The text indexes as many axes as are left, and is of the domain's kind.
 fn check_schedule(schedule: &Schedule, domain: &Domain) -> Result<(), Refusal> {
     match (domain.kind, schedule) {

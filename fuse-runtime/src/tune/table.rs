@@ -91,6 +91,10 @@ const NEIGHBORS: usize = 4;
 /// sizes' ratios: one size that is eight times as large, or all of three sizes 3.3 times as large.
 const MAX_DISTANCE: f64 = 3.0;
 
+/// How much farther than the nearest entry one may be, of sizes at which all variants may run, to be asked instead: about one
+/// size twice as large.
+const DETOUR: f64 = 1.0;
+
 /// How much of a change from one size to another, by the model, counts; as an exponent of ratios. Of 0, 0.35, 0.7 and 1, 0.35
 /// chose best on sizes that no search had measured (`docs/tuning.md`): the model knows in which direction times change, and
 /// exaggerates.
@@ -199,19 +203,26 @@ impl Table {
 
     /// The times of `variants`, from the nearest entries of the class; `None` if none is near, or if these know none of
     /// the variants. From the sizes of an entry to others, times change as `model` says, which estimates the times of all
-    /// variants at any sizes: entries correct the model where they are, and it leads from one to the next.
+    /// variants at any sizes: entries correct the model where they are, and it leads from one to the next. `fits` says
+    /// whether all variants may run at other sizes.
     pub(crate) fn estimate(
         &self,
         class: &str,
         sizes: &[u64],
         variants: &[&str],
         model: &dyn Fn(&[u64]) -> Vec<f64>,
+        fits: &dyn Fn(&[u64]) -> bool,
     ) -> Option<Estimate> {
         let entries = self.of_class(class).iter();
         let mut near: Vec<(f64, &Entry)> =
             entries.filter_map(|entry| Some((distance(&entry.sizes, sizes)?, entry))).collect();
         near.retain(|(distance, _)| *distance <= MAX_DISTANCE);
         near.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+        // At sizes at which a variant cannot run, a table knows it as little as if it were slow.
+        let reach = near.first()?.0 + DETOUR;
+        let of_all = near.iter().filter(|(distance, entry)| *distance <= reach && fits(&entry.sizes));
+        let of_all: Vec<(f64, &Entry)> = of_all.take(NEIGHBORS).copied().collect();
+        let mut near = if of_all.is_empty() { near } else { of_all };
         near.truncate(NEIGHBORS);
         let (nearest, _) = *near.first()?;
         let known = |name: &str| near.iter().any(|(_, entry)| entry.relative(name).is_some());
@@ -288,8 +299,13 @@ pub(crate) mod tests {
         vec![1.0; 3]
     }
 
+    /// Variants that may run at all sizes.
+    fn anywhere(_: &[u64]) -> bool {
+        true
+    }
+
     fn best(table: &Table, sizes: &[u64], variants: &[&str]) -> Option<usize> {
-        let estimate = table.estimate("c", sizes, variants, &flat)?;
+        let estimate = table.estimate("c", sizes, variants, &flat, &anywhere)?;
         (0..variants.len()).min_by(|a, b| estimate.relative[*a].total_cmp(&estimate.relative[*b]))
     }
 
@@ -304,8 +320,8 @@ pub(crate) mod tests {
         assert_eq!(best(&table, &[64, 64], &variants), Some(1));
         assert_eq!(best(&table, &[80, 80], &variants), Some(1));
         assert_eq!(best(&table, &[200, 200], &variants), Some(0));
-        assert_eq!(table.estimate("c", &[64, 64], &variants, &flat).unwrap().distance, 0.0);
-        let relative = table.estimate("c", &[64, 64], &variants, &flat).unwrap().relative;
+        assert_eq!(table.estimate("c", &[64, 64], &variants, &flat, &anywhere).unwrap().distance, 0.0);
+        let relative = table.estimate("c", &[64, 64], &variants, &flat, &anywhere).unwrap().relative;
         assert!((relative[1] - 1.0).abs() < 1e-3 && (relative[0] - 1.5).abs() < 1e-3, "{relative:?}");
     }
 
@@ -314,7 +330,8 @@ pub(crate) mod tests {
         let table = table(&[entry("c", &[64], &[("small", 1.0), ("large", 1.2)])]);
         // By the model, `large` gains a factor of four from 64 to 256; at 64 it takes 3 times as long as `small`.
         let model = |sizes: &[u64]| vec![if sizes[0] == 64 { 3.0 } else { 0.75 }, 1.0];
-        let relative = |sizes: &[u64]| table.estimate("c", sizes, &["large", "small"], &model).unwrap().relative;
+        let relative =
+            |sizes: &[u64]| table.estimate("c", sizes, &["large", "small"], &model, &anywhere).unwrap().relative;
         assert!((relative(&[64])[0] / relative(&[64])[1] - 1.2).abs() < 1e-9, "what was measured stays");
         let trusted = 1.2 * 0.25_f64.powf(TRUST_IN_MODEL);
         assert!((relative(&[256])[0] / relative(&[256])[1] - trusted).abs() < 1e-9, "what was not follows the model");
@@ -323,17 +340,17 @@ pub(crate) mod tests {
     #[test]
     fn what_is_far_or_unknown_is_not_decided() {
         let table = table(&[entry("c", &[64, 64], &[("small", 1.0), ("large", 1.5)])]);
-        assert_eq!(table.estimate("c", &[64, 4096], &["small"], &flat), None, "too far");
-        assert_eq!(table.estimate("c", &[64], &["small"], &flat), None, "other sizes");
-        assert_eq!(table.estimate("e", &[64, 64], &["small"], &flat), None, "another class");
-        assert_eq!(table.estimate("c", &[64, 64], &["other", "third"], &flat), None, "other variants");
+        assert_eq!(table.estimate("c", &[64, 4096], &["small"], &flat, &anywhere), None, "too far");
+        assert_eq!(table.estimate("c", &[64], &["small"], &flat, &anywhere), None, "other sizes");
+        assert_eq!(table.estimate("e", &[64, 64], &["small"], &flat, &anywhere), None, "another class");
+        assert_eq!(table.estimate("c", &[64, 64], &["other", "third"], &flat, &anywhere), None, "other variants");
     }
 
     #[test]
     fn unknown_members_count_as_the_cut_off() {
         let table = table(&[entry("c", &[64], &[("slow", 1.9), ("slower", 7.0)])]);
         assert_eq!(best(&table, &[64], &["unknown", "slow"]), Some(1));
-        let relative = table.estimate("c", &[64], &["slow", "slower", "unknown"], &flat).unwrap().relative;
+        let relative = table.estimate("c", &[64], &["slow", "slower", "unknown"], &flat, &anywhere).unwrap().relative;
         assert_eq!(relative[1], relative[2]);
         assert!((relative[1] - CUT_OFF).abs() < 1e-9);
     }
@@ -372,5 +389,19 @@ pub(crate) mod tests {
         assert!(!about(&table, Vendor::Amd, "H200"));
         table.environment = Some(Environment::Firefox);
         assert!(!about(&table, Vendor::Nvidia, "NVIDIA H200"));
+    }
+
+    #[test]
+    fn sizes_at_which_a_variant_cannot_run_say_nothing_about_it() {
+        let whole = |sizes: &[u64]| sizes[0].is_multiple_of(64);
+        let of_any = [176, 208].map(|size| entry("c", &[size], &[("any", 1.0)]));
+        let estimate = |of_all: Entry| {
+            let table = table(&[of_any.to_vec(), vec![of_all]].concat());
+            table.estimate("c", &[192], &["any", "whole"], &flat, &whole).unwrap()
+        };
+        let near = estimate(entry("c", &[256], &[("whole", 1.0), ("any", 1.5)]));
+        assert!(near.relative[1] < near.relative[0], "the nearest at which both run decides");
+        let far = estimate(entry("c", &[1024], &[("whole", 1.0), ("any", 1.5)]));
+        assert!(far.relative[0] < far.relative[1] && far.distance < 0.2, "where it is too far, others do");
     }
 }
