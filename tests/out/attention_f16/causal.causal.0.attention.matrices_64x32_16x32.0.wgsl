@@ -20,9 +20,9 @@ struct Params {
 }
 
 @group(0) @binding(0) var<uniform> p: Params;
-@group(0) @binding(1) var<storage, read> in_q: array<vec4<f16>>;
-@group(0) @binding(2) var<storage, read> in_k: array<vec4<f16>>;
-@group(0) @binding(3) var<storage, read> in_v: array<vec4<f16>>;
+@group(0) @binding(1) var<storage, read_write> in_q: array<vec4<f16>>;
+@group(0) @binding(2) var<storage, read_write> in_k: array<vec4<f16>>;
+@group(0) @binding(3) var<storage, read_write> in_v: array<vec4<f16>>;
 @group(0) @binding(4) var<storage, read_write> result_0: array<vec4<f16>>;
 var<private> fuse_nan_bits: u32 = 0x7fc00000u;
 var<private> fuse_inf_bits: u32 = 0x7f800000u;
@@ -99,11 +99,15 @@ fn main(
   let xk_line = local / 8u;
   let xk_at = xk_first + local % 8u;
   let xk_to = xk_line * 10u + local % 8u;
+  var xk0_x: vec4<f16>;
+  var xk1_x: vec4<f16>;
   let xv_lines = p.stride_2_1 / 4u;
   let xv_first = (p.offset_2 + b0 * p.stride_2_0) / 4u;
   let xv_line = local / 8u;
   let xv_at = xv_first + local % 8u;
   let xv_to = xv_line * 10u + local % 8u;
+  var xv0_x: vec4<f16>;
+  var xv1_x: vec4<f16>;
   let last_key = p.extent_3 - 1u;
   let xq_lines = p.stride_0_1 / 4u;
   let xq_first = (p.offset_0 + b0 * p.stride_0_0) / 4u;
@@ -115,16 +119,23 @@ fn main(
   var total0_0 = 0.0;
   var reference0_1 = -3.4028234663852886e38f;
   var total0_1 = 0.0;
+  if key_begin < key_end {
+    xk0_x = in_k[xk_at + min(key_begin + xk_line + 0u, last_key) * xk_lines];
+    xk1_x = in_k[xk_at + min(key_begin + xk_line + 16u, last_key) * xk_lines];
+    xv0_x = in_v[xv_at + min(key_begin + xv_line + 0u, last_key) * xv_lines];
+    xv1_x = in_v[xv_at + min(key_begin + xv_line + 16u, last_key) * xv_lines];
+  }
   for (var k0 = key_begin; k0 < key_end; k0 += 32u) {
-    let xk0_x = in_k[xk_at + min(k0 + xk_line + 0u, last_key) * xk_lines];
-    let xk1_x = in_k[xk_at + min(k0 + xk_line + 16u, last_key) * xk_lines];
     key_slice[xk_to + 0u] = xk0_x;
     key_slice[xk_to + 160u] = xk1_x;
-    let xv0_x = in_v[xv_at + min(k0 + xv_line + 0u, last_key) * xv_lines];
-    let xv1_x = in_v[xv_at + min(k0 + xv_line + 16u, last_key) * xv_lines];
     value_slice[xv_to + 0u] = xv0_x;
     value_slice[xv_to + 160u] = xv1_x;
     workgroupBarrier();
+    let next = k0 + 32u;
+    xk0_x = in_k[xk_at + min(next + xk_line + 0u, last_key) * xk_lines];
+    xk1_x = in_k[xk_at + min(next + xk_line + 16u, last_key) * xk_lines];
+    xv0_x = in_v[xv_at + min(next + xv_line + 0u, last_key) * xv_lines];
+    xv1_x = in_v[xv_at + min(next + xv_line + 16u, last_key) * xv_lines];
     var s0_0 = coop_mat16x16<f32, C>();
     var s0_1 = coop_mat16x16<f32, C>();
     {

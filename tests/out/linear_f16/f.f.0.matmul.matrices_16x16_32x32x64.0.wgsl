@@ -16,9 +16,9 @@ struct Params {
 }
 
 @group(0) @binding(0) var<uniform> p: Params;
-@group(0) @binding(1) var<storage, read> in_x: array<vec4<f16>>;
-@group(0) @binding(2) var<storage, read> in_w: array<vec4<f16>>;
-@group(0) @binding(3) var<storage, read> in_b: array<vec4<f16>>;
+@group(0) @binding(1) var<storage, read_write> in_x: array<vec4<f16>>;
+@group(0) @binding(2) var<storage, read_write> in_w: array<vec4<f16>>;
+@group(0) @binding(3) var<storage, read_write> in_b: array<vec4<f16>>;
 @group(0) @binding(4) var<storage, read_write> result_0: array<vec4<f16>>;
 
 const fuse_fast_math = false;
@@ -87,28 +87,38 @@ fn main(
   let a_at = local / 16u * a_lines + local % 16u;
   let a_to = local / 16u * 18u + local % 16u;
   let a0_line = 0u * a_lines;
+  var a0_x: vec4<f16>;
   let a1_line = 8u * a_lines;
+  var a1_x: vec4<f16>;
   let a2_line = 16u * a_lines;
+  var a2_x: vec4<f16>;
   let a3_line = 24u * a_lines;
+  var a3_x: vec4<f16>;
   let b_lines = p.stride_1_1 / 4u;
   let b_first = (p.offset_1) / 4u + column0 * b_lines;
   let b_at = local / 16u * b_lines + local % 16u;
   let b_to = local / 16u * 18u + local % 16u;
   let b0_line = 0u * b_lines;
+  var b0_x: vec4<f16>;
   let b1_line = 8u * b_lines;
+  var b1_x: vec4<f16>;
   let b2_line = 16u * b_lines;
+  var b2_x: vec4<f16>;
   let b3_line = 24u * b_lines;
+  var b3_x: vec4<f16>;
+  if k_begin < k_end {
+    let a_step = a_first + k_begin / 4u;
+    a0_x = in_x[a_at + (a_step + a0_line)];
+    a1_x = in_x[a_at + (a_step + a1_line)];
+    a2_x = in_x[a_at + (a_step + a2_line)];
+    a3_x = in_x[a_at + (a_step + a3_line)];
+    let b_step = b_first + k_begin / 4u;
+    b0_x = in_w[b_at + (b_step + b0_line)];
+    b1_x = in_w[b_at + (b_step + b1_line)];
+    b2_x = in_w[b_at + (b_step + b2_line)];
+    b3_x = in_w[b_at + (b_step + b3_line)];
+  }
   for (var k0 = k_begin; k0 < k_end; k0 += 64u) {
-    let a_step = a_first + k0 / 4u;
-    let a0_x = in_x[a_at + (a_step + a0_line)];
-    let a1_x = in_x[a_at + (a_step + a1_line)];
-    let a2_x = in_x[a_at + (a_step + a2_line)];
-    let a3_x = in_x[a_at + (a_step + a3_line)];
-    let b_step = b_first + k0 / 4u;
-    let b0_x = in_w[b_at + (b_step + b0_line)];
-    let b1_x = in_w[b_at + (b_step + b1_line)];
-    let b2_x = in_w[b_at + (b_step + b2_line)];
-    let b3_x = in_w[b_at + (b_step + b3_line)];
     lhs_tile[a_to + 0u] = a0_x;
     lhs_tile[a_to + 144u] = a1_x;
     lhs_tile[a_to + 288u] = a2_x;
@@ -118,6 +128,16 @@ fn main(
     rhs_tile[b_to + 288u] = b2_x;
     rhs_tile[b_to + 432u] = b3_x;
     workgroupBarrier();
+    let a_step = a_first + min(k0 + 64u, k_end - 64u) / 4u;
+    a0_x = in_x[a_at + (a_step + a0_line)];
+    a1_x = in_x[a_at + (a_step + a1_line)];
+    a2_x = in_x[a_at + (a_step + a2_line)];
+    a3_x = in_x[a_at + (a_step + a3_line)];
+    let b_step = b_first + min(k0 + 64u, k_end - 64u) / 4u;
+    b0_x = in_w[b_at + (b_step + b0_line)];
+    b1_x = in_w[b_at + (b_step + b1_line)];
+    b2_x = in_w[b_at + (b_step + b2_line)];
+    b3_x = in_w[b_at + (b_step + b3_line)];
     {
       let a0 = coopLoadT<coop_mat16x16<f16, A>>(&lhs_tile[part_row * 18u + 0u], 18u);
       let b0 = coopLoad<coop_mat16x16<f16, B>>(&rhs_tile[part_column * 18u + 0u], 18u);
