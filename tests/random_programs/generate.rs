@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 
 use fuse_artifact::DType;
 use fuse_compiler::graph::{BinaryOp, CompareOp, UnaryOp};
+use fuse_test_support::operations::{binary_text, compare_symbol, unary_text};
 
 /// The choices behind one statement.
 #[derive(Clone, Copy, Debug)]
@@ -192,10 +193,7 @@ impl Builder {
         let text = match dtype {
             DType::F32 | DType::F16 => {
                 let ops: Vec<UnaryOp> = UnaryOp::ALL.iter().copied().filter(|&op| op != UnaryOp::Not).collect();
-                match ops[usize::from(step.detail) % ops.len()] {
-                    UnaryOp::Neg => format!("-{name}"),
-                    op => format!("{}({name})", op.name()),
-                }
+                unary_text(ops[usize::from(step.detail) % ops.len()], &name)
             }
             DType::I32 => format!("{}({name})", ["abs", "sign", "neg"][usize::from(step.detail) % 3]),
             DType::U32 => format!("sign({name})"),
@@ -270,14 +268,7 @@ impl Builder {
         let x = self.pick(step.operand, step.detail, DType::F32, |value| value.dtype != DType::Bool);
         let y = self.partner(x, step);
         let op = CompareOp::ALL[usize::from(step.detail) % CompareOp::ALL.len()];
-        let symbol = match op {
-            CompareOp::Eq => "==",
-            CompareOp::Ne => "!=",
-            CompareOp::Lt => "<",
-            CompareOp::Le => "<=",
-            CompareOp::Gt => ">",
-            CompareOp::Ge => ">=",
-        };
+        let symbol = compare_symbol(op);
         let dims = broadcast(&self.dims(x), &self.dims(y)).expect("partners broadcast");
         let text = format!("{} {symbol} {}", self.name(x), self.name(y));
         self.push(DType::Bool, dims, text, vec![x, y]);
@@ -477,19 +468,6 @@ fn recent(candidates: &[usize], choice: u8) -> usize {
 fn type_text(value: &Value) -> String {
     let dims = value.dims.iter().map(Dim::text).collect::<Vec<_>>().join(", ");
     format!("{}[{dims}]", value.dtype)
-}
-
-fn binary_text(op: BinaryOp, x: &str, y: &str) -> String {
-    match op {
-        BinaryOp::Add => format!("{x} + {y}"),
-        BinaryOp::Sub => format!("{x} - {y}"),
-        BinaryOp::Mul => format!("{x} * {y}"),
-        BinaryOp::Div => format!("{x} / {y}"),
-        BinaryOp::Rem => format!("{x} % {y}"),
-        BinaryOp::And => format!("{x} && {y}"),
-        BinaryOp::Or => format!("{x} || {y}"),
-        BinaryOp::Pow | BinaryOp::Min | BinaryOp::Max | BinaryOp::Philox => format!("{}({x}, {y})", op.name()),
-    }
 }
 
 /// The shape that two shapes broadcast to by their types alone, if they do.

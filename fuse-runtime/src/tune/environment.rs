@@ -155,7 +155,8 @@ mod tests {
     const CHROME: &str = "AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0";
     const SAFARI: &str = "AppleWebKit/605.1.15 (KHTML, like Gecko)";
 
-    /// What browsers sent in 2025, by environment: the platform, the engine's part, and what stands after it.
+    /// User agents in the forms that browsers give them, by environment: the platform, the engine's part, and what stands after
+    /// it. Written by hand, not taken from requests.
     const AGENTS: &[(Environment, &str, &str, &str)] = &[
         (Environment::Chrome, "Windows NT 10.0; Win64; x64", CHROME, "Safari/537.36"),
         (Environment::Chrome, "Macintosh; Intel Mac OS X 10_15_7", CHROME, "Safari/537.36"),

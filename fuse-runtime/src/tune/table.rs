@@ -220,9 +220,14 @@ impl Table {
         near.sort_by(|(a, _), (b, _)| a.total_cmp(b));
         // At sizes at which a variant cannot run, a table knows it as little as if it were slow.
         let reach = near.first()?.0 + DETOUR;
-        let of_all = near.iter().filter(|(distance, entry)| *distance <= reach && fits(&entry.sizes));
+        let of_all = near.iter().filter(|(distance, entry)| {
+            // At the very sizes, those that cannot run are no candidates.
+            *distance == 0.0 || *distance <= reach && fits(&entry.sizes)
+        });
         let of_all: Vec<(f64, &Entry)> = of_all.take(NEIGHBORS).copied().collect();
-        let mut near = if of_all.is_empty() { near } else { of_all };
+        if !of_all.is_empty() {
+            near = of_all;
+        }
         near.truncate(NEIGHBORS);
         let (nearest, _) = *near.first()?;
         let known = |name: &str| near.iter().any(|(_, entry)| entry.relative(name).is_some());

@@ -18,7 +18,8 @@ pub fn unary_texts(dtype: DType, x: &str) -> Vec<String> {
     UnaryOp::ALL.iter().filter(|op| has_unary(**op, dtype)).map(|op| unary_text(*op, x)).collect()
 }
 
-fn unary_text(op: UnaryOp, x: &str) -> String {
+/// How a call of an operation is written.
+pub fn unary_text(op: UnaryOp, x: &str) -> String {
     match op {
         UnaryOp::Neg => format!("-{x}"),
         UnaryOp::Not => format!("!{x}"),
@@ -40,7 +41,8 @@ pub fn binary_texts(dtype: DType, x: &str, y: &str) -> Vec<String> {
     BinaryOp::ALL.iter().filter(|op| has_binary(**op, dtype)).map(|op| binary_text(*op, x, y)).collect()
 }
 
-fn binary_text(op: BinaryOp, x: &str, y: &str) -> String {
+/// As [`unary_text`], with two operands.
+pub fn binary_text(op: BinaryOp, x: &str, y: &str) -> String {
     match op {
         BinaryOp::Add => format!("{x} + {y}"),
         BinaryOp::Sub => format!("{x} - {y}"),
@@ -69,7 +71,8 @@ pub fn compare_texts(dtype: DType, x: &str, y: &str) -> Vec<String> {
     ops.map(|op| format!("{x} {} {y}", compare_symbol(*op))).collect()
 }
 
-fn compare_symbol(op: CompareOp) -> &'static str {
+/// The operator of a comparison.
+pub fn compare_symbol(op: CompareOp) -> &'static str {
     match op {
         CompareOp::Eq => "==",
         CompareOp::Ne => "!=",

@@ -4,8 +4,8 @@
 //! or column by column. Tiles that lie inside the result load whole vectors at an offset of the invocation plus one that all
 //! share, without clamping: what varies per load takes no registers (docs/performance.md). The loads of the next step are
 //! pinned before the barrier that ends this one; the driver that was measured would put them behind it, where nothing hides
-//! their latency. Sums leave their matrices through
-//! workgroup memory, one matrix per subgroup at a time; more at a time slowed down the whole kernel.
+//! their latency. Sums leave their matrices through workgroup memory, one matrix per subgroup at a time; more at a time slowed
+//! down the whole kernel.
 
 use fuse_artifact::{DType, MATRIX_SUBGROUP, Size, Uniform};
 

@@ -105,22 +105,24 @@ async fn file_tests_4() {
     run_files(3, 4).await;
 }
 
+async fn run_operations(dtype: DType) {
+    run_cases([patterns::unary(dtype), patterns::binary(dtype), patterns::comparisons(dtype)].concat()).await;
+}
+
 #[wasm_bindgen_test]
 async fn operations_of_f32() {
-    run_cases([patterns::unary(DType::F32), patterns::binary(DType::F32), patterns::comparisons(DType::F32)].concat())
-        .await;
+    run_operations(DType::F32).await;
 }
 
 #[wasm_bindgen_test]
 async fn operations_of_f16() {
-    run_cases([patterns::unary(DType::F16), patterns::binary(DType::F16), patterns::comparisons(DType::F16)].concat())
-        .await;
+    run_operations(DType::F16).await;
 }
 
 #[wasm_bindgen_test]
 async fn operations_of_integers_and_bool() {
     for dtype in [DType::I32, DType::U32, DType::Bool] {
-        run_cases([patterns::unary(dtype), patterns::binary(dtype), patterns::comparisons(dtype)].concat()).await;
+        run_operations(dtype).await;
     }
 }
 
