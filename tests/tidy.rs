@@ -8,7 +8,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use fuse_compiler::graph::{BinaryOp, UnaryOp};
+use fuse_compiler::{
+    diag::Code,
+    graph::{BinaryOp, UnaryOp},
+};
 
 /// The stages of `fuse-compiler`, in the order in which data flows, each with its modules. A file belongs to the
 /// longest entry that starts its module path, and may name its own stage and earlier ones only.
@@ -109,7 +112,7 @@ fn what_blocks_does_not_exist_in_browsers() {
             let Some(name) = line.strip_prefix("pub fn ").and_then(|rest| rest.split(['(', '<']).next()) else {
                 continue;
             };
-            if name.contains("blocking") || name == "synchronize" {
+            if name.contains("blocking") {
                 seen += 1;
                 let above =
                     lines[..i].iter().rev().take_while(|line| line.starts_with("#[") || line.starts_with("///"));
@@ -185,7 +188,7 @@ fn every_dependency_is_used_where_it_is_declared() {
     let mut violations = vec![];
     for manifest in manifests() {
         let folder = manifest.parent().unwrap();
-        let sources = ["src", "tests", "benches", "examples", "build.rs"];
+        let sources = ["src", "tests", "benches", "examples", "build.rs", "diagnostics", "imports", "types"];
         let text: String =
             sources.iter().flat_map(|source| files(&folder.join(source), &["rs"])).map(|file| read(&file)).collect();
         for (_, name) in dependencies(&read(&manifest)) {
@@ -231,6 +234,19 @@ fn the_readme_lists_every_operation() {
     let named = unary.chain(BinaryOp::ALL.iter().map(|op| op.name())).filter(|name| !OPERATORS.contains(name));
     let missing: Vec<String> = named.filter(|name| !words.contains(name)).map(str::to_owned).collect();
     assert_none(&missing);
+}
+
+#[test]
+fn every_diagnostic_has_a_program_that_fails_with_it() {
+    let stems = |extension: &str| -> BTreeSet<String> {
+        let files = files(&root().join("tests/ui/diagnostics"), &[extension]);
+        files.iter().filter_map(|path| path.file_stem()).map(|stem| stem.to_string_lossy().into_owned()).collect()
+    };
+    // A mistake of the compiler itself has no program, or it would be mended.
+    let codes = Code::ALL.iter().filter(|code| **code != Code::InternalError);
+    let names: BTreeSet<String> = codes.map(|code| code.name().to_string()).collect();
+    assert_eq!(stems("rs"), names);
+    assert_eq!(stems("stderr"), names);
 }
 
 #[test]

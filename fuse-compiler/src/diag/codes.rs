@@ -1,4 +1,4 @@
-//! The catalogue of diagnostics. Each entry has a stable id, the name of its failing program in `tests/ui`,
+//! The catalogue of diagnostics. Each entry has a stable id, the name of its failing program in `tests/ui/diagnostics`,
 //! and a title.
 
 use super::Severity;

@@ -23,18 +23,21 @@ pub(crate) struct CargoTool<'a> {
     pub(crate) any_version: bool,
     /// The program.
     pub(crate) program: &'static str,
+    /// How far it is optimized: to build most programs takes longer than they ever run here.
+    pub(crate) level: u8,
 }
 
 /// wasm-bindgen's programs, of the version that the modules are made with: others refuse them.
 pub(crate) fn wasm_bindgen(program: &'static str, policy: InstallPolicy) -> anyhow::Result<PathBuf> {
     let lock = std::fs::read_to_string(root().join("Cargo.lock")).context("cannot read Cargo.lock")?;
     let version = locked_version(&lock, "wasm-bindgen").context("Cargo.lock names no wasm-bindgen")?;
-    CargoTool { package: "wasm-bindgen-cli", version, any_version: false, program }.ensure(policy)
+    CargoTool { package: "wasm-bindgen-cli", version, any_version: false, program, level: 1 }.ensure(policy)
 }
 
 /// The program between tests and Firefox.
 pub(crate) fn geckodriver(policy: InstallPolicy) -> anyhow::Result<PathBuf> {
-    CargoTool { package: "geckodriver", version: "0.37.1", any_version: true, program: "geckodriver" }.ensure(policy)
+    let (package, version, program) = ("geckodriver", "0.37.1", "geckodriver");
+    CargoTool { package, version, any_version: true, program, level: 0 }.ensure(policy)
 }
 
 /// Chromium or Chrome, and the program between tests and it.
@@ -90,9 +93,11 @@ impl CargoTool<'_> {
     }
 
     fn install(&self, folder: &Path, options: &[&str]) -> Vec<String> {
-        let Self { package, version, .. } = self;
+        let Self { package, version, level, .. } = self;
         let (cargo, folder) = (cargo().to_string_lossy().into_owned(), folder.display().to_string());
-        let words = [&cargo, "install", "--quiet", package, "--version", version, "--root", &folder];
+        let level = format!("profile.release.opt-level={level}");
+        let words =
+            [&cargo, "install", "--quiet", "--config", &level, package, "--version", version, "--root", &folder];
         words.iter().chain(options).map(|word| (*word).to_owned()).collect()
     }
 
@@ -125,7 +130,8 @@ mod tests {
 
     #[test]
     fn programs_of_other_versions_do_not_fit() {
-        let tool = |version, any_version| CargoTool { package: "cargo", version, any_version, program: "cargo" };
+        let tool =
+            |version, any_version| CargoTool { package: "cargo", version, any_version, program: "cargo", level: 0 };
         let present = PathBuf::from(cargo());
         assert!(tool("0", true).fits(&present) && !tool("0", false).fits(&present));
         assert!(!tool("0", true).fits(Path::new("no such program")));
@@ -133,11 +139,12 @@ mod tests {
 
     #[test]
     fn what_is_missing_is_named_where_nothing_may_be_installed() {
-        let tool = CargoTool { package: "nothing", version: "7", any_version: false, program: "no-such-program" };
+        let tool =
+            CargoTool { package: "nothing", version: "7", any_version: false, program: "no-such-program", level: 0 };
         let text = tool.ensure(InstallPolicy::Refuse("--offline")).unwrap_err().to_string();
         assert!(text.contains("no-such-program 7 is not installed, and --offline forbids"), "{text}");
         assert!(text.contains("cargo install nothing --version 7"), "{text}");
         let words = tool.install(Path::new("there"), &["--locked"]).join(" ");
-        assert!(words.ends_with("install --quiet nothing --version 7 --root there --locked"), "{words}");
+        assert!(words.ends_with("nothing --version 7 --root there --locked"), "{words}");
     }
 }

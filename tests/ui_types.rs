@@ -1,8 +1,0 @@
-//! Mistakes that only rustc can see, because the expression form takes dtypes and ranks from the types of its
-//! operands: the traits of the runtime carry the messages. `TRYBUILD=overwrite cargo test --test ui_types` writes the
-//! `.stderr` files anew.
-
-#[test]
-fn wrong_operands_are_explained() {
-    trybuild::TestCases::new().compile_fail("tests/ui/types/*.rs");
-}
