@@ -195,7 +195,7 @@ fn median_time(device: &Device, call: impl Fn() -> Result<(), fuse_gpu::Error>) 
         for _ in 0..calls {
             call()?;
         }
-        device.synchronize()?;
+        device.synchronize_blocking()?;
         Ok(start.elapsed() / calls)
     };
     let (start, mut calls, mut time) = (Instant::now(), 1, Duration::ZERO);

@@ -40,7 +40,7 @@ pub(crate) fn compare(
     };
     let functions = [function(0)?, function(1)?];
 
-    let wall = |which: usize, launches| queued(launches, &prepared[which].launch, || device.synchronize());
+    let wall = |which: usize, launches| queued(launches, &prepared[which].launch, || device.synchronize_blocking());
     let launches = [calibrate(effort, |launches| wall(0, launches))?, calibrate(effort, |launches| wall(1, launches))?];
     let walls = interleave(effort.batches, launches, wall)?;
     let on_gpu =

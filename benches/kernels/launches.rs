@@ -158,7 +158,7 @@ fn launches(device: &Device, effort: Effort) -> Result<Vec<Measured>, Error> {
     let mut y = Tensor1::zeros(device, [ELEMENTS])?;
     let number = 1f32;
     let timed = |launch: &mut dyn FnMut() -> Result<(), Error>| {
-        cost(effort, CALLS, launch, || device.submit(), || device.synchronize())
+        cost(effort, CALLS, launch, || device.submit(), || device.synchronize_blocking())
     };
     Ok(vec![
         ("launch into an output", timed(&mut || step::launch_into(&x, &b, &mut y))?),
@@ -171,7 +171,7 @@ fn launches(device: &Device, effort: Effort) -> Result<Vec<Measured>, Error> {
 fn replays(device: &Device, effort: Effort) -> Result<Vec<Measured>, Error> {
     let (x, b) = operands(device)?;
     let timed = |calls: u32, launch: &mut dyn FnMut() -> Result<(), Error>| {
-        cost(effort, calls, launch, || device.submit(), || device.synchronize())
+        cost(effort, calls, launch, || device.submit(), || device.synchronize_blocking())
     };
     let (mut one, y) = device.capture(|| step(&x, &b))?;
     let (long, z) = device.capture(|| (1..LENGTH).try_fold(step(&x, &b)?, |x, _| step(&x, &b)))?;
@@ -233,7 +233,7 @@ fn chains(device: &Device, effort: Effort) -> Result<Vec<Measured>, Error> {
         count.set(count.get() + 1);
         Ok(())
     };
-    let ordinary = measure(effort, launch, || device.synchronize())?;
+    let ordinary = measure(effort, launch, || device.synchronize_blocking())?;
     let (found, expected) = (state.borrow().to_vec_blocking()?[0], count.get() as f32);
     if found != expected {
         return Err(wrong(found, expected));
@@ -253,7 +253,7 @@ fn chains(device: &Device, effort: Effort) -> Result<Vec<Measured>, Error> {
         replays.set(replays.get() + 1);
         sequence.replay()
     };
-    let mut replayed = measure(effort, replay, || device.synchronize())?;
+    let mut replayed = measure(effort, replay, || device.synchronize_blocking())?;
     replayed.per(2 * LENGTH);
     let (found, expected) = (x.to_vec_blocking()?[0], expected + (replays.get() * 2 * LENGTH) as f32);
     if found != expected {

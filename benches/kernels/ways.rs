@@ -164,7 +164,7 @@ pub(crate) fn check(prepared: &Prepared) -> Result<f64, Failure> {
 
 fn run_way(device: &Device, case: &Case, prepared: &Prepared, way: Way, effort: Effort) -> Result<Time, Failure> {
     let error = if way.specialized { device.specialize(|| check(prepared)) } else { check(prepared) }?;
-    let times = measure(effort, &prepared.launch, || device.synchronize())?;
+    let times = measure(effort, &prepared.launch, || device.synchronize_blocking())?;
     let profiled = measure::profile(device, effort, times.launches, &prepared.launch)?;
     Ok(Time {
         way: if way.specialized { SPECIALIZED } else { OURS }.to_owned(),

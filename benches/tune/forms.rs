@@ -101,6 +101,6 @@ fn timed(device: &Device, work: impl FnOnce() -> Result<(), Error>) -> Result<Du
     }
     let start = Instant::now();
     work()?;
-    device.synchronize()?;
+    device.synchronize_blocking()?;
     Ok(start.elapsed())
 }

@@ -1,6 +1,6 @@
 //! The driver: every stage after the graph, in order.
 
-use std::{collections::BTreeSet, fmt};
+use std::{collections::BTreeSet, fmt, panic::resume_unwind, thread};
 
 use fuse_artifact::{
     Check, Domain, DomainKind, Features, Function, Kernel, Param, ParamKind, Pass, Scratch, TensorSpec, Variant,
@@ -14,6 +14,9 @@ use crate::{
     validate, wgsl,
     wgsl::names::Names,
 };
+
+/// Shaders that are worth a thread: validation of one takes about as long as to start one.
+const SHADERS_PER_THREAD: usize = 4;
 
 /// What a graph compiles to.
 #[derive(Clone, Debug)]
@@ -285,17 +288,32 @@ fn with_features(mut variant: Variant) -> Variant {
 
 /// Validates every shader once; several variants and alternatives may share one.
 fn validate_kernels(kernels: &[Kernel], valid: &mut BTreeSet<Box<str>>) -> Result<(), CompileError> {
+    let mut shaders = vec![];
     for kernel in kernels {
         for variant in kernel.variants.iter() {
-            for pass in variant.passes.iter().filter(|pass| valid.insert(pass.wgsl.as_ref().into())) {
-                validate::validate(&pass.wgsl, variant.features).map_err(|message| CompileError {
-                    stage: "wgsl",
-                    message: format!("generated WGSL of {} {} failed validation: {message}", kernel.name, variant.name),
-                })?;
-            }
+            let new = variant.passes.iter().filter(|pass| valid.insert(pass.wgsl.as_ref().into()));
+            shaders.extend(new.map(|pass| (kernel, variant, pass)));
         }
     }
-    Ok(())
+    let validate = |&(kernel, variant, pass): &(&Kernel, &Variant, &Pass)| {
+        validate::validate(&pass.wgsl, variant.features).map_err(|message| CompileError {
+            stage: "wgsl",
+            message: format!("generated WGSL of {} {} failed validation: {message}", kernel.name, variant.name),
+        })
+    };
+    // Most of an expansion's time: rustc expands on one thread, whatever the machine has.
+    let threads = thread::available_parallelism().map_or(1, usize::from).min(shaders.len() / SHADERS_PER_THREAD);
+    if threads < 2 {
+        return shaders.iter().try_for_each(validate);
+    }
+    // In turns, as neighbors are of similar length. The first error in the order of threads, so that it is the same each time.
+    let share = |first: usize| shaders.iter().skip(first).step_by(threads).try_for_each(validate);
+    thread::scope(|scope| {
+        let others: Vec<_> = (1..threads).map(|first| scope.spawn(move || share(first))).collect();
+        let own = share(0);
+        let joined = others.into_iter().map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        [own].into_iter().chain(joined.collect::<Vec<_>>()).collect()
+    })
 }
 
 fn function(graph: &Graph, groups: &Groups, kernels: Vec<Kernel>) -> Function {

@@ -137,12 +137,25 @@ impl Device {
         self.inner.fault.check()
     }
 
-    /// Hands all recorded work to the GPU and waits until it is done.
+    /// Hands all recorded work to the GPU and resolves when it is done. In browsers the pipelines that exist are compiled then, too,
+    /// and what was wrong with one of them is the error of this call: `device.warm_up(…)?; device.synchronize().await?`.
+    ///
+    /// # Errors
+    /// As [`submit`](Self::submit).
+    pub async fn synchronize(&self) -> Result<(), Error> {
+        capture::forbid(self, "waiting for the GPU")?;
+        self.inner.fault.check()?;
+        let last = lock(&self.inner.recorder).flush();
+        crate::readback::done(self, last).await;
+        self.inner.fault.check()
+    }
+
+    /// As [`synchronize`](Self::synchronize), blocking this thread.
     ///
     /// # Errors
     /// As [`submit`](Self::submit).
     #[cfg(not(target_arch = "wasm32"))]
-    pub fn synchronize(&self) -> Result<(), Error> {
+    pub fn synchronize_blocking(&self) -> Result<(), Error> {
         capture::forbid(self, "waiting for the GPU")?;
         let last = lock(&self.inner.recorder).flush();
         // No lock is held while waiting: other threads go on recording.

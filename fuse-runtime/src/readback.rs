@@ -30,17 +30,26 @@ pub(crate) async fn read<R>(tensor: &RawTensor, decode: impl FnOnce(&[u8]) -> R)
     match Pending::start(tensor)? {
         None => Ok(decode(&[])),
         Some(pending) => {
-            pending.await_callback();
-            Mapped(&pending.answer).await;
+            pending.answer.given(&pending.device, pending.submission.clone()).await;
             #[cfg(target_arch = "wasm32")]
             crate::browser::patience(|| !pending.device.inner.fault.is_awaited()).await;
             #[cfg(target_arch = "wasm32")]
-            if lock(&pending.answer.state).mapped == Some(false) {
+            if pending.answer.worked() == Some(false) {
                 crate::browser::patience(|| pending.device.inner.fault.is_raised()).await;
             }
             pending.finish(decode)
         }
     }
+}
+
+/// Resolves when the work up to `submission` is done, in browsers also the compilation of all pipelines.
+pub(crate) async fn done(device: &Device, submission: Option<wgpu::SubmissionIndex>) {
+    let answer = Arc::<Answer>::default();
+    let shared = Arc::clone(&answer);
+    device.inner.queue.on_submitted_work_done(move || shared.give(true));
+    answer.given(device, submission).await;
+    #[cfg(target_arch = "wasm32")]
+    crate::browser::until(|| !device.inner.fault.is_awaited()).await;
 }
 
 /// Polls the device; whether it worked.
@@ -59,7 +68,7 @@ struct Pending {
     answer: Arc<Answer>,
 }
 
-/// What the map's callback says.
+/// What a callback says: of a map, or of work that is done.
 #[derive(Default)]
 struct Answer {
     state: Mutex<AnswerState>,
@@ -69,9 +78,45 @@ struct Answer {
 
 #[derive(Default)]
 struct AnswerState {
-    mapped: Option<bool>,
+    /// Whether it worked, once the callback has run.
+    worked: Option<bool>,
     /// The task to wake.
     waker: Option<Waker>,
+}
+
+impl Answer {
+    /// The callback.
+    fn give(&self, worked: bool) {
+        let waker = {
+            let mut state = lock(&self.state);
+            state.worked = Some(worked);
+            state.waker.take()
+        };
+        // Without the lock: the task may be polled from within.
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+        self.changed.notify_all();
+    }
+
+    fn worked(&self) -> Option<bool> {
+        lock(&self.state).worked
+    }
+
+    /// Resolves when the callback has run; makes it run when `submission` is done.
+    #[cfg(not(target_arch = "wasm32"))]
+    fn given(&self, device: &Device, submission: Option<wgpu::SubmissionIndex>) -> Given<'_> {
+        device.inner.poller.wake_after(device, submission);
+        Given(self)
+    }
+
+    /// Resolves when the callback has run: browsers run it, if not always soon.
+    #[cfg(target_arch = "wasm32")]
+    fn given<'a>(self: &'a Arc<Self>, device: &Device, _: Option<wgpu::SubmissionIndex>) -> Given<'a> {
+        let answer = Arc::clone(self);
+        crate::browser::hurry(device, move || answer.worked().is_some());
+        Given(self)
+    }
 }
 
 impl Pending {
@@ -98,32 +143,8 @@ impl Pending {
         };
         let answer = Arc::<Answer>::default();
         let shared = Arc::clone(&answer);
-        staging.buffer.map_async(wgpu::MapMode::Read, ..padded, move |result| {
-            let waker = {
-                let mut state = lock(&shared.state);
-                state.mapped = Some(result.is_ok());
-                state.waker.take()
-            };
-            // Without the lock: the task may be polled from within.
-            if let Some(waker) = waker {
-                waker.wake();
-            }
-            shared.changed.notify_all();
-        });
+        staging.buffer.map_async(wgpu::MapMode::Read, ..padded, move |result| shared.give(result.is_ok()));
         Ok(Some(Self { device, staging, bytes, submission, answer }))
-    }
-
-    /// Makes the callback run when the copy is done.
-    #[cfg(not(target_arch = "wasm32"))]
-    fn await_callback(&self) {
-        self.device.inner.poller.wake_after(&self.device, self.submission.clone());
-    }
-
-    /// Makes the callback run when the copy is done: browsers do so, if not always soon.
-    #[cfg(target_arch = "wasm32")]
-    fn await_callback(&self) {
-        let answer = Arc::clone(&self.answer);
-        crate::browser::hurry(&self.device, move || lock(&answer.state).mapped.is_some());
     }
 
     /// Waits for the GPU, then for the callback: if another thread polls at the same time, that one may run it, a
@@ -138,10 +159,10 @@ impl Pending {
         }
         // Long enough for any thread to be scheduled; without a bound a defect of the driver would hang the program.
         let deadline = Instant::now() + Duration::from_secs(10);
-        while lock(&self.answer.state).mapped.is_none() && Instant::now() < deadline {
+        while self.answer.worked().is_none() && Instant::now() < deadline {
             poll(&inner.wgpu, wgpu::PollType::Poll);
             let state = lock(&self.answer.state);
-            if state.mapped.is_none() {
+            if state.worked.is_none() {
                 drop(self.answer.changed.wait_timeout(state, Duration::from_millis(1)));
             }
         }
@@ -149,7 +170,7 @@ impl Pending {
 
     fn finish<R>(self, decode: impl FnOnce(&[u8]) -> R) -> Result<R, Error> {
         let inner = &self.device.inner;
-        let mapped = lock(&self.answer.state).mapped == Some(true);
+        let mapped = self.answer.worked() == Some(true);
         let decoded =
             if mapped { self.staging.buffer.get_mapped_range(..self.bytes.next_multiple_of(4)).ok() } else { None }
                 .map(|view| decode(&view[..self.bytes as usize]));
@@ -167,15 +188,15 @@ impl Pending {
     }
 }
 
-/// Resolves when the map's callback has run.
-struct Mapped<'a>(&'a Answer);
+/// Resolves when the callback has run.
+struct Given<'a>(&'a Answer);
 
-impl Future for Mapped<'_> {
+impl Future for Given<'_> {
     type Output = ();
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
         let mut state = lock(&self.0.state);
-        if state.mapped.is_some() {
+        if state.worked.is_some() {
             return Poll::Ready(());
         }
         state.waker = Some(context.waker().clone());

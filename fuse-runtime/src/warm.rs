@@ -2,7 +2,7 @@
 //!
 //! Input: functions, or functions with shapes. Output: pipelines in the device's cache, which launches find there.
 //! Natively several threads create them, because drivers compile on the thread that asks. In browsers creation returns at
-//! once and the browser compiles in processes of its own, so nothing blocks; errors arrive as those of later calls.
+//! once and the browser compiles in processes of its own, so nothing blocks; `Device::synchronize` awaits it there.
 
 use std::collections::HashSet;
 
@@ -35,7 +35,8 @@ impl Device {
     /// stay.
     ///
     /// A launch needs few of the variants, and a driver may take a second for each: where shapes are known,
-    /// [`warm_up_for`](Self::warm_up_for) is faster. In browsers this returns at once and compilation goes on.
+    /// [`warm_up_for`](Self::warm_up_for) is faster. In browsers this returns at once and compilation goes on;
+    /// [`synchronize`](Self::synchronize) resolves when all of it is done, with the first error.
     ///
     /// # Errors
     /// [`Error::Pipeline`], which names the kernel and the variant, for the first that the driver refuses;

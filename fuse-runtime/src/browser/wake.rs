@@ -41,11 +41,22 @@ pub(crate) fn hurry(device: &Device, answered: impl Fn() -> bool + 'static) {
     });
 }
 
-/// Waits a moment for an explanation, where it may be late: a browser may say that a buffer cannot be mapped before it says that
-/// the device is lost, and that a launch failed before it says why its pipeline did.
+/// Waits for an explanation, where it may be late: a browser may say that a buffer cannot be mapped before it says that the device is
+/// lost, and that a launch failed before it says why its pipeline did. Firefox looks for either every 100 ms only, and less often on
+/// a busy machine; nobody waits as long unless something has failed.
 pub(crate) async fn patience(explained: impl Fn() -> bool) {
-    for pause in [0, 4, 16, 64] {
+    for pause in [0, 4, 16, 64, 128, 256, 512, 1024] {
         if explained() {
+            return;
+        }
+        sleep(pause).await;
+    }
+}
+
+/// Waits until the browser has answered all that it was asked, which it always does.
+pub(crate) async fn until(answered: impl Fn() -> bool) {
+    for pause in pauses() {
+        if answered() {
             return;
         }
         sleep(pause).await;

@@ -145,7 +145,7 @@ impl<'d> Clock<'d> {
         } else {
             let start = Instant::now();
             work()?;
-            self.device.synchronize()?;
+            self.device.synchronize_blocking()?;
             start.elapsed()
         };
         Ok(time.as_secs_f64() / f64::from((*launches).max(1)))

@@ -81,7 +81,7 @@ fn a_lost_device_gives_errors_and_nothing_hangs() {
     lost(Tensor1::from_vec(&device, ramp(10), [10]).unwrap_err());
     lost(Tensor1::<f32>::zeros(&device, [10]).unwrap_err());
     lost(device.submit().unwrap_err());
-    lost(device.synchronize().unwrap_err());
+    lost(device.synchronize_blocking().unwrap_err());
     lost(device.profile(|| ()).unwrap_err());
     device.trim();
 }

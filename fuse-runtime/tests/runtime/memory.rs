@@ -26,7 +26,7 @@ fn steady_state_creates_no_buffers() {
     let report = device.memory_report();
     assert_eq!(report.created, created);
     assert_eq!((report.live_buffers, report.live_bytes), (1, 4096));
-    device.synchronize().unwrap();
+    device.synchronize_blocking().unwrap();
 }
 
 #[test]

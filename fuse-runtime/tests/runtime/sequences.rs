@@ -108,7 +108,7 @@ fn tensors_may_drop_before_the_replay() {
     let (sequence, result) = device.capture(|| chain(&x, 5)).unwrap();
     drop((x, result));
     sequence.replay().unwrap();
-    device.synchronize().unwrap();
+    device.synchronize_blocking().unwrap();
 }
 
 #[test]
@@ -277,7 +277,7 @@ fn what_a_sequence_cannot_repeat_is_refused() {
     assert_eq!(refused(&mut |x| Tensor1::<f32>::zeros(x.device(), [3]).map(drop)), "making a tensor of host data");
     assert_eq!(refused(&mut |x| Tensor1::from_vec(x.device(), ramp(3), [3]).map(drop)), "making a tensor of host data");
     assert_eq!(refused(&mut |x| x.device().submit()), "submitting");
-    assert_eq!(refused(&mut |x| x.device().synchronize()), "waiting for the GPU");
+    assert_eq!(refused(&mut |x| x.device().synchronize_blocking()), "waiting for the GPU");
     assert_eq!(refused(&mut |x| x.device().profile(|| ()).map(drop)), "profiling");
     assert_eq!(refused(&mut |x| x.device().capture(|| Ok(())).map(drop)), "another capture");
     assert_eq!(refused(&mut |_| inner.replay()), "replaying a sequence");

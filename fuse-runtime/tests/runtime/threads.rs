@@ -2,7 +2,7 @@
 
 use std::thread;
 
-use fuse_runtime::{__private::launch, Device, Tensor1, Tensor2, artifact::DType};
+use fuse_runtime::{__private::launch, Device, Error, Tensor1, Tensor2, artifact::DType};
 
 use crate::{artifacts, device, ramp};
 
@@ -44,8 +44,21 @@ fn threads_launch_at_once() {
             scope.spawn(move || work(thread));
         }
     });
-    device.synchronize().unwrap();
+    device.synchronize_blocking().unwrap();
     assert_eq!(device.memory_report().live_buffers, 1);
+}
+
+#[test]
+fn work_can_be_awaited() {
+    let device = device();
+    let x = Tensor1::full(&device, 1.0f32, [64]).unwrap();
+    let [double, _] = launch(artifacts::steps(DType::F32), &[(&x).into()]).unwrap();
+    pollster::block_on(device.synchronize()).unwrap();
+    // Again, with nothing to do.
+    pollster::block_on(device.synchronize()).unwrap();
+    assert_eq!(Tensor1::<f32>::from_raw(double).to_vec_blocking().unwrap(), [4.0; 64]);
+    device.destroy();
+    assert!(matches!(pollster::block_on(device.synchronize()), Err(Error::DeviceLost { .. })));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use fuse_gpu::{Error, Tensor1, fuse};
 use wasm_bindgen_test::wasm_bindgen_test;
 
-use crate::device;
+use crate::{device, new_device};
 
 fuse! {
     /// One more.
@@ -19,15 +19,32 @@ async fn readbacks_do_not_wait_for_the_browsers_own_pace() -> Result<(), Error> 
     // Pipelines are there after the first.
     x = increment(&x)?;
     x.to_vec().await?;
-    let (count, start) = (10, js_sys::Date::now());
-    for _ in 0..count {
+    // The fastest, as the machine may have other work: Firefox by itself takes 100 ms for each.
+    let mut fastest = f64::INFINITY;
+    for _ in 0..10 {
+        let start = js_sys::Date::now();
         x = increment(&x)?;
         x.to_vec().await?;
+        fastest = fastest.min(js_sys::Date::now() - start);
     }
-    let each = (js_sys::Date::now() - start) / f64::from(count);
     assert_eq!(x.to_vec().await?, [11.0; 64]);
-    // Firefox by itself takes 100 ms for each.
-    assert!(each < 60.0, "{each} ms for a small launch and its readback");
+    assert!(fastest < 60.0, "{fastest} ms for a small launch and its readback");
+    Ok(())
+}
+
+#[wasm_bindgen_test]
+async fn pipelines_and_work_can_be_awaited() -> Result<(), Error> {
+    let device = new_device().await;
+    device.warm_up(&[increment::KERNELS])?;
+    let pipelines = device.pipelines();
+    assert!(pipelines > 0);
+    device.synchronize().await?;
+    let x = increment(&Tensor1::from_vec(&device, vec![1.0f32; 5], [5])?)?;
+    device.synchronize().await?;
+    assert_eq!(device.pipelines(), pipelines, "the launch finds its pipeline");
+    assert_eq!(x.to_vec().await?, [2.0; 5]);
+    device.destroy();
+    assert!(matches!(device.synchronize().await, Err(Error::DeviceLost { .. })));
     Ok(())
 }
 
