@@ -1,0 +1,27 @@
+// This project.
+import init, { Bench } from "./fuse/fuse_web_rivals.js";
+import { devices, finished } from "./gpu.js";
+
+export const way = "fuse";
+
+export async function open() {
+  await init();
+  const bench = await Bench.open();
+  const opened = devices.at(-1);
+  return {
+    version: "",
+    adapter: opened,
+    bench,
+    wait: () => finished(opened.device.queue),
+    async prepare({ kind, sizes }, operands) {
+      const prepared = bench.case(kind, sizes, Object.values(operands).map(({ values }) => values));
+      return [{
+        form: "",
+        prepared,
+        run: async (launches) => prepared.run(launches),
+        values: () => prepared.values(),
+        free: () => prepared.free(),
+      }];
+    },
+  };
+}

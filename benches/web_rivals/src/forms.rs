@@ -1,0 +1,84 @@
+//! Variants and forms by name, so that a page can measure them against each other.
+
+use std::{cell::RefCell, rc::Rc};
+
+use fuse_gpu::{__private::RawTensor, ControlFlow, Error, Tuning};
+use wasm_bindgen::prelude::{JsError, wasm_bindgen};
+
+use crate::{Bench, Case};
+
+/// What all cases of a device are launched with; `None` if it is up to the runtime.
+pub(crate) type Shared = Rc<RefCell<Option<Tuning>>>;
+
+#[wasm_bindgen]
+impl Bench {
+    /// From now on launches run in this form: `` for the runtime's choice, `variant NAME`, `unroll 1|2|4`, `if`, `switch`,
+    /// `bounds checks`, `fast math`, `workgroup N` or `tile N`.
+    pub fn choose(&self, form: &str) -> Result<(), JsError> {
+        let (word, rest) = form.split_once(' ').unwrap_or((form, ""));
+        let number = || rest.parse().map_err(|_| JsError::new(&format!("expected a number in `{form}`")));
+        let tuning = Tuning::default();
+        let tuning = match (word, rest) {
+            ("", "") | ("variant", _) => None,
+            ("unroll", _) => Some(tuning.unroll(number()?)),
+            ("if", "") => Some(tuning.control_flow(ControlFlow::If)),
+            ("switch", "") => Some(tuning.control_flow(ControlFlow::Switch)),
+            ("bounds", "checks") => Some(tuning.bounds_checks(true)),
+            ("fast", "math") => Some(tuning.fast_math(true)),
+            ("workgroup", _) => Some(tuning.workgroup_size(number()?)),
+            ("tile", _) => Some(tuning.tile_size(number()?)),
+            _ => return Err(JsError::new(&format!("no form `{form}`"))),
+        };
+        self.device.force_variant((word == "variant").then_some(rest));
+        *self.choice.borrow_mut() = tuning;
+        Ok(())
+    }
+}
+
+#[wasm_bindgen]
+impl Case {
+    /// Which variants a launch would run, joined by ` + `.
+    pub fn chosen(&self) -> Result<String, JsError> {
+        Ok(self.explained(|kernel| kernel.chosen.clone().unwrap_or_default())?.join(" + "))
+    }
+
+    /// What tables know the kernels by, and what decided about each.
+    pub fn decided(&self) -> Result<Vec<String>, JsError> {
+        self.explained(|kernel| {
+            let decision = kernel.decision.as_ref().map(ToString::to_string).unwrap_or_default();
+            format!(
+                "{} {:?}: {} ({decision})",
+                kernel.class,
+                kernel.sizes,
+                kernel.chosen.as_deref().unwrap_or("nothing")
+            )
+        })
+    }
+
+    /// The variants that may run, where a launch is one kernel.
+    pub fn variants(&self) -> Result<Vec<String>, JsError> {
+        let legal = self.explained(|kernel| {
+            let able = kernel.variants.iter().filter(|(_, estimate)| estimate.is_ok());
+            able.map(|(name, _)| name.clone()).collect::<Vec<_>>()
+        })?;
+        Ok(if legal.len() == 1 { legal.concat() } else { vec![] })
+    }
+
+    fn explained<T>(&self, what: impl Fn(&fuse_gpu::KernelExplanation) -> T) -> Result<Vec<T>, JsError> {
+        let shapes: Vec<&[usize]> = self.subject.shapes.iter().map(Vec::as_slice).collect();
+        let explain = || self.device.explain(self.subject.function, &shapes);
+        let tuning = self.choice.borrow().clone();
+        let explanation = match tuning {
+            Some(tuning) => self.device.with_tuning(&tuning, explain),
+            None => explain(),
+        };
+        Ok(explanation?.kernels.iter().map(what).collect())
+    }
+
+    pub(crate) fn once(&self) -> Result<RawTensor, Error> {
+        match &*self.choice.borrow() {
+            Some(tuning) => self.device.with_tuning(tuning, || (self.launch)()),
+            None => (self.launch)(),
+        }
+    }
+}
