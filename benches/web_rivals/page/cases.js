@@ -117,6 +117,17 @@ export function all(quick) {
   ];
 }
 
+/// Sizes at which variants and forms are measured against each other: those above that software adapters do in little time,
+/// and some around them.
+export function forms(quick) {
+  const some = [linear(128), softmax(256, 1024), normGelu(256, 1024), attention(4, 128), gate(20)];
+  const more = [
+    linear(64), linear(256), linear(512), softmax(1024, 256), softmax(1024, 1024), normGelu(1024, 256), normGelu(1024, 1024),
+    attention(2, 64), attention(4, 256),
+  ];
+  return quick ? some : [...some, ...more];
+}
+
 /// The places of a result that are checked.
 export function places(length) {
   return Array.from({ length: 64 }, (_, i) => (Math.imul(i + 1, 40503007) >>> 0) % length);

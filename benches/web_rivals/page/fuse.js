@@ -1,10 +1,11 @@
-// This project.
-import init, { Bench } from "./fuse/fuse_web_rivals.js";
+// This project. With `?forms`, the module that knows variants and forms by name.
 import { devices, finished } from "./gpu.js";
 
 export const way = "fuse";
 
 export async function open() {
+  const folder = new URLSearchParams(location.search).has("forms") ? "fuse-forms" : "fuse";
+  const { default: init, Bench } = await import(`./${folder}/fuse_web_rivals.js`);
   await init();
   const bench = await Bench.open();
   const opened = devices.at(-1);

@@ -1,6 +1,6 @@
 // How all times are taken: batches of launches, each followed by a wait for the GPU, in rounds in which everyone has a turn.
 
-/// Milliseconds that a batch shall take.
+/// Milliseconds that a batch shall take, unless asked otherwise.
 const BATCH = 200;
 /// Launches of a batch at most: libraries allocate what they queue.
 const MOST_LAUNCHES = 256;
@@ -13,16 +13,19 @@ async function batch({ form, library }, launches) {
 }
 
 /// Times contestants `{ library, form }` in turns; adds `times` (milliseconds per launch) and `launches` (of a batch) to each.
-/// A round takes all of them, beginning with another one each time, so that a busy moment of the machine meets everyone.
-export async function inTurns(contestants, { rounds, seconds }) {
-  for (const contestant of contestants) {
+/// A round takes all of them, beginning with another one each time, so that a busy moment of the machine meets everyone. Those
+/// that seem to take more than `within` times as long as the fastest get no turn; yields the others.
+export async function inTurns(all, { rounds, seconds, within = Infinity, milliseconds = BATCH }) {
+  for (const contestant of all) {
     // Pipelines, memory, and whatever else only the first launches need.
-    await batch(contestant, 2);
-    let once = await batch(contestant, 1);
-    if (once < BATCH / 4) once = await batch(contestant, 8);
-    contestant.launches = Math.max(1, Math.min(MOST_LAUNCHES, Math.ceil(BATCH / once)));
+    await batch(contestant, within === Infinity ? 2 : 1);
+    contestant.once = await batch(contestant, 1);
+    if (contestant.once < milliseconds / 4) contestant.once = await batch(contestant, 8);
+    contestant.launches = Math.max(1, Math.min(MOST_LAUNCHES, Math.ceil(milliseconds / contestant.once)));
     contestant.times = [];
   }
+  const limit = Math.min(...all.map(({ once }) => once)) * within;
+  const contestants = all.filter(({ once }) => once <= limit);
   const start = performance.now();
   const fewest = Math.min(3, rounds);
   for (let round = 0; round < rounds; round++) {
@@ -32,6 +35,7 @@ export async function inTurns(contestants, { rounds, seconds }) {
       contestant.times.push(await batch(contestant, contestant.launches));
     }
   }
+  return contestants;
 }
 
 export function median(values) {

@@ -37,22 +37,21 @@ impl Bench {
 
 #[wasm_bindgen]
 impl Case {
-    /// Which variants a launch would run, joined by ` + `.
-    pub fn chosen(&self) -> Result<String, JsError> {
-        Ok(self.explained(|kernel| kernel.chosen.clone().unwrap_or_default())?.join(" + "))
-    }
-
-    /// What tables know the kernels by, and what decided about each.
+    /// Which variant each kernel of a launch would run, and what decided that.
     pub fn decided(&self) -> Result<Vec<String>, JsError> {
         self.explained(|kernel| {
             let decision = kernel.decision.as_ref().map(ToString::to_string).unwrap_or_default();
-            format!(
-                "{} {:?}: {} ({decision})",
-                kernel.class,
-                kernel.sizes,
-                kernel.chosen.as_deref().unwrap_or("nothing")
-            )
+            format!("{} ({decision})", kernel.chosen.as_deref().unwrap_or("nothing"))
         })
+    }
+
+    /// What tables know the kernel by, where a launch is one: its class, and after it its sizes.
+    pub fn key(&self) -> Result<Vec<String>, JsError> {
+        let keys = self.explained(|kernel| {
+            let sizes = kernel.sizes.iter().map(ToString::to_string);
+            [kernel.class.clone()].into_iter().chain(sizes).collect::<Vec<_>>()
+        })?;
+        Ok(if keys.len() == 1 { keys.concat() } else { vec![] })
     }
 
     /// The variants that may run, where a launch is one kernel.

@@ -10,7 +10,7 @@ use tiny_http::{Header, Response, Server};
 
 /// What every answer says besides its content: browsers give exact clocks to pages that are isolated from others, and load
 /// what was just built.
-const HEADERS: &[(&str, &str)] = &[
+pub(super) const HEADERS: &[(&str, &str)] = &[
     ("Cross-Origin-Opener-Policy", "same-origin"),
     ("Cross-Origin-Embedder-Policy", "require-corp"),
     ("Cache-Control", "no-store"),
@@ -57,7 +57,7 @@ pub(super) fn kind(path: &Path) -> &'static str {
     KINDS.iter().find(|(known, _)| *known == extension).map_or("application/octet-stream", |(_, kind)| kind)
 }
 
-pub(super) fn with_headers(response: Response<File>, kind: &str) -> Response<File> {
+fn with_headers(response: Response<File>, kind: &str) -> Response<File> {
     let headers = HEADERS.iter().copied().chain([("Content-Type", kind)]);
     headers.filter_map(|(name, value)| Header::from_bytes(name, value).ok()).fold(response, Response::with_header)
 }

@@ -1,9 +1,10 @@
 //! `cargo xtask web bench`: kernels beside those of TensorFlow.js and ONNX Runtime Web, in the same browser and the same run.
 //!
 //! `packages` fetches the libraries, `driver` starts browsers, `visit` serves pages and hears what they say, `lines` makes
-//! results of it. What is measured, and how, is in `benches/web_rivals`.
+//! results of it, `forms` tuning tables. What is measured, and how, is in `benches/web_rivals`.
 
 mod driver;
+mod forms;
 mod lines;
 mod packages;
 mod visit;
@@ -51,6 +52,8 @@ const NAME: &str = "fuse_web_rivals";
 const FILES: &str = "benches/web_rivals/page";
 /// Where our module and script are on the pages.
 const OUR_FOLDER: &str = "fuse";
+/// The same of the module that knows variants and forms by name.
+const FORMS_FOLDER: &str = "fuse-forms";
 /// How long a page may take that compares everything. Products of 1024 take seconds on software adapters.
 const MOST_TO_COMPARE: Duration = Duration::from_secs(3600);
 /// How long a page may take to its first result.
@@ -67,9 +70,12 @@ pub(crate) struct Options {
     /// Smaller sizes and fewer rounds
     #[arg(long)]
     quick: bool,
-    /// Write the results as JSON lines to this folder
+    /// Write the results as JSON lines, or the tuning table, to this folder
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// Instead of rivals, measure every variant of our kernels and every form, and make a tuning table of the browser's adapter
+    #[arg(long)]
+    forms: bool,
     /// Only cases whose name with size contains this, and nothing of first results
     #[arg(long)]
     filter: Option<String>,
@@ -80,8 +86,8 @@ pub(crate) fn bench(access: Access, options: &Options) -> anyhow::Result<()> {
     let policy = access.install_policy();
     let browsers = options.browser.map_or_else(|| Browser::value_variants().to_vec(), |browser| vec![browser]);
     let drivers = browsers.iter().map(|browser| browser.driver(policy)).collect::<anyhow::Result<Vec<_>>>()?;
-    let pages = assemble(access)?;
-    let weights = weights(&pages)?;
+    let pages = assemble(access, options.forms)?;
+    let weights = if options.forms { vec![] } else { weights(&pages)? };
     let site = Site::open(pages.folder)?;
     let commit = commit();
     let adapters = match Machine::probe().vulkan {
@@ -94,12 +100,16 @@ pub(crate) fn bench(access: Access, options: &Options) -> anyhow::Result<()> {
         let scratch = root().join("target/web/rivals/scratch");
         fs::create_dir_all(&scratch).with_context(|| format!("cannot create `{}`", scratch.display()))?;
         let driver = Driver::start(browser, program, &scratch)?;
-        let (version, compared) = compare(&driver, &site, options)?;
+        let (version, said) = steady(&driver, &site, options)?;
+        if options.forms {
+            forms::report(&forms::parse(said)?, browser, &version, &adapters, options.out.as_deref())?;
+            continue;
+        }
         let first = if options.filter.is_none() { first_results(&driver, &site, options.quick)? } else { vec![] };
         drop(driver);
         fs::remove_dir_all(&scratch).with_context(|| format!("cannot remove `{}`", scratch.display()))?;
         let place = lines::Place { browser: &version, adapters: &adapters, commit: &commit };
-        let lines = lines::lines(lines::compared(compared)?, &first, weights.clone(), &place)?;
+        let lines = lines::lines(lines::compared(said)?, &first, weights.clone(), &place)?;
         show(&lines, &bars);
         if let Some(out) = &options.out {
             store(&lines, out, browser)?;
@@ -115,12 +125,14 @@ struct Pages {
     packages: Vec<(&'static Package, PathBuf)>,
 }
 
-fn assemble(access: Access) -> anyhow::Result<Pages> {
+/// Puts it together. Variants and forms by name are in a module of their own, so that ours is as heavy as a program's.
+fn assemble(access: Access, forms: bool) -> anyhow::Result<Pages> {
     let toolchain = toolchain::ensure(access.install_policy())?;
     let bindgen = tools::wasm_bindgen("wasm-bindgen", access.install_policy())?;
-    let packages = PACKAGES.iter().map(|package| Ok((package, package.ensure(access)?)));
-    let packages = packages.collect::<anyhow::Result<Vec<_>>>()?;
-    let arguments = format!("build --package {PACKAGE} --profile web --target {TARGET}");
+    let wanted = PACKAGES.iter().filter(|_| !forms).map(|package| Ok((package, package.ensure(access)?)));
+    let packages = wanted.collect::<anyhow::Result<Vec<_>>>()?;
+    let features = if forms { " --features forms" } else { "" };
+    let arguments = format!("build --package {PACKAGE} --profile web --target {TARGET}{features}");
     steps::run(&[toolchain.step("pages", &arguments)], access.offline)?;
 
     let folder = root().join("target/web/rivals/page");
@@ -128,12 +140,11 @@ fn assemble(access: Access) -> anyhow::Result<Pages> {
         fs::remove_dir_all(&folder).with_context(|| format!("cannot remove `{}`", folder.display()))?;
     }
     let module = target_folder().join(TARGET).join("web").join(format!("{NAME}.wasm"));
-    let ours = folder.join(OUR_FOLDER);
+    let ours = folder.join(if forms { FORMS_FOLDER } else { OUR_FOLDER });
     fs::create_dir_all(&ours).with_context(|| format!("cannot create `{}`", ours.display()))?;
-    let options =
-        ["--target", "web", "--no-typescript", "--remove-name-section", "--remove-producers-section", "--out-dir"];
+    let options = ["--target", "web", "--no-typescript", "--remove-name-section", "--remove-producers-section"];
     let words = [bindgen.display().to_string()].into_iter().chain(options.map(str::to_owned));
-    let files = [&ours, &module].map(|path| path.display().to_string());
+    let files = ["--out-dir".to_owned(), ours.display().to_string(), module.display().to_string()];
     prerequisites::run_all(&[words.chain(files).collect()])?;
 
     let names = fs::read_dir(root().join(FILES)).with_context(|| format!("cannot read `{FILES}`"))?;
@@ -183,13 +194,15 @@ fn weight(way: &str, files: Vec<String>, sizes: &[[u64; 2]]) -> Weight {
     Weight { way: way.to_owned(), files, raw, brotli }
 }
 
-/// The browser's version, and what the page that compares says.
-fn compare(driver: &Driver, site: &Site, options: &Options) -> anyhow::Result<(String, serde_json::Value)> {
+/// The browser's version, and what the page says that compares libraries, or forms.
+fn steady(driver: &Driver, site: &Site, options: &Options) -> anyhow::Result<(String, serde_json::Value)> {
     let session = driver.session()?;
     let mut query = vec![];
     query.extend(options.quick.then(|| "quick".to_owned()));
     query.extend(options.filter.as_ref().map(|filter| format!("filter={}", escaped(filter))));
-    let page = format!("compare.html?{}", query.join("&"));
+    query.extend(options.forms.then(|| "forms".to_owned()));
+    let name = if options.forms { "forms" } else { "compare" };
+    let page = format!("{name}.html?{}", query.join("&"));
     Ok((session.browser.clone(), site.visit(&session, &page, MOST_TO_COMPARE)?))
 }
 
@@ -249,7 +262,8 @@ mod tests {
             assert!(script.contains(&format!("export const way = \"{way}\";")), "{name}.js is not about {way}");
         }
         let script = fs::read_to_string(files.join("fuse.js")).unwrap();
-        assert!(script.contains(&format!("./{OUR_FOLDER}/{NAME}.js")), "the page loads our script");
+        assert!(script.contains(&format!("/{NAME}.js`")), "the page loads our script");
+        assert!([OUR_FOLDER, FORMS_FOLDER].iter().all(|folder| script.contains(&format!("\"{folder}\""))));
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! Visits: a page in a browser, served from a folder, until it says what it found.
 
 use std::{
-    fs::File,
+    fs,
+    io::{self, Write},
     path::{Path, PathBuf},
     sync::mpsc::{self, Receiver, RecvTimeoutError, Sender},
     thread,
@@ -10,10 +11,10 @@ use std::{
 
 use anyhow::{Context, anyhow, bail, ensure};
 use serde_json::Value;
-use tiny_http::{Method, Request, Response, Server};
+use tiny_http::{Method, Request, Server};
 
 use super::{
-    super::server::{file, kind, with_headers},
+    super::server::{HEADERS, file, kind},
     driver::Session,
 };
 
@@ -74,21 +75,34 @@ fn outcome(page: &str, text: &str) -> anyhow::Result<Value> {
 }
 
 fn answer(mut request: Request, folder: &Path, sender: &Sender<Said>) {
-    if *request.method() == Method::Post {
+    let (status, kind, body) = if *request.method() == Method::Post {
         let mut text = String::new();
         let heard = request.as_reader().read_to_string(&mut text).is_ok();
         let said = if request.url() == "/result" { Said::Result(text) } else { Said::Progress(text) };
         // Nobody listens once a visit has failed.
         drop(sender.send(said));
-        drop(request.respond(Response::empty(if heard { 200 } else { 400 })));
-        return;
-    }
-    let found = file(folder, request.url()).and_then(|path| Some((File::open(&path).ok()?, kind(&path))));
+        (if heard { "200 OK" } else { "400 Bad Request" }, "text/plain", vec![])
+    } else {
+        match file(folder, request.url()).and_then(|path| Some((fs::read(&path).ok()?, kind(&path)))) {
+            Some((body, kind)) => ("200 OK", kind, body),
+            None => ("404 Not Found", "text/plain", b"not found".to_vec()),
+        }
+    };
     // Pages that are closed early are no errors.
-    drop(match found {
-        Some((file, kind)) => request.respond(with_headers(Response::from_file(file), kind)),
-        None => request.respond(Response::from_string("not found").with_status_code(404)),
-    });
+    drop(respond(request, status, kind, &body));
+}
+
+/// Answers and has the browser close the connection. The server has a thread for each connection, and when several are opened at
+/// once it may leave one without: that one would wait until another is closed, which browsers do after minutes.
+fn respond(request: Request, status: &str, kind: &str, body: &[u8]) -> io::Result<()> {
+    let mut head = format!("HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\n", body.len());
+    for (name, value) in HEADERS {
+        head += &format!("{name}: {value}\r\n");
+    }
+    let mut writer = request.into_writer();
+    writer.write_all((head + "Connection: close\r\n\r\n").as_bytes())?;
+    writer.write_all(body)?;
+    writer.flush()
 }
 
 #[cfg(test)]
