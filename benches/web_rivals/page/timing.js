@@ -20,6 +20,7 @@ export async function inTurns(all, { rounds, seconds, within = Infinity, millise
     // Pipelines, memory, and whatever else only the first launches need.
     await batch(contestant, within === Infinity ? 2 : 1);
     contestant.once = await batch(contestant, 1);
+    if (within < Infinity) contestant.once = Math.min(contestant.once, await batch(contestant, 1));
     if (contestant.once < milliseconds / 4) contestant.once = await batch(contestant, 8);
     contestant.launches = Math.max(1, Math.min(MOST_LAUNCHES, Math.ceil(milliseconds / contestant.once)));
     contestant.times = [];

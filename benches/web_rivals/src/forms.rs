@@ -12,24 +12,30 @@ pub(crate) type Shared = Rc<RefCell<Option<Tuning>>>;
 
 #[wasm_bindgen]
 impl Bench {
-    /// From now on launches run in this form: `` for the runtime's choice, `variant NAME`, `unroll 1|2|4`, `if`, `switch`,
-    /// `bounds checks`, `fast math`, `workgroup N` or `tile N`.
+    /// From now on launches run in this form: nothing for the runtime's choice, or some of `variant NAME`, `unroll 1|2|4`, `if`,
+    /// `switch`, `bounds checks`, `fast math`, `workgroup N` and `tile N`, separated by `; `.
     pub fn choose(&self, form: &str) -> Result<(), JsError> {
-        let (word, rest) = form.split_once(' ').unwrap_or((form, ""));
-        let number = || rest.parse().map_err(|_| JsError::new(&format!("expected a number in `{form}`")));
-        let tuning = Tuning::default();
-        let tuning = match (word, rest) {
-            ("", "") | ("variant", _) => None,
-            ("unroll", _) => Some(tuning.unroll(number()?)),
-            ("if", "") => Some(tuning.control_flow(ControlFlow::If)),
-            ("switch", "") => Some(tuning.control_flow(ControlFlow::Switch)),
-            ("bounds", "checks") => Some(tuning.bounds_checks(true)),
-            ("fast", "math") => Some(tuning.fast_math(true)),
-            ("workgroup", _) => Some(tuning.workgroup_size(number()?)),
-            ("tile", _) => Some(tuning.tile_size(number()?)),
-            _ => return Err(JsError::new(&format!("no form `{form}`"))),
-        };
-        self.device.force_variant((word == "variant").then_some(rest));
+        let (mut tuning, mut variant) = (None, None);
+        for part in form.split("; ").filter(|part| !part.is_empty()) {
+            let (word, rest) = part.split_once(' ').unwrap_or((part, ""));
+            let number = || rest.parse().map_err(|_| JsError::new(&format!("expected a number in `{part}`")));
+            if word == "variant" {
+                variant = Some(rest);
+                continue;
+            }
+            let before: Tuning = tuning.take().unwrap_or_default();
+            tuning = Some(match (word, rest) {
+                ("unroll", _) => before.unroll(number()?),
+                ("if", "") => before.control_flow(ControlFlow::If),
+                ("switch", "") => before.control_flow(ControlFlow::Switch),
+                ("bounds", "checks") => before.bounds_checks(true),
+                ("fast", "math") => before.fast_math(true),
+                ("workgroup", _) => before.workgroup_size(number()?),
+                ("tile", _) => before.tile_size(number()?),
+                _ => return Err(JsError::new(&format!("no form `{part}`"))),
+            });
+        }
+        self.device.force_variant(variant);
         *self.choice.borrow_mut() = tuning;
         Ok(())
     }

@@ -11,7 +11,7 @@ use super::super::browsers::Browser;
 
 /// Tables hold the variants within this factor of the fastest (`fuse_gpu::CUT_OFF`); others count as that slow.
 const CUT_OFF: f64 = 2.0;
-/// What each form is compared with: the unrolled ones with loops as they are written, the others with the runtime's choice.
+/// What each form is compared with: the unrolled ones with loops as they are written, the others with what the tables' knobs say.
 const COMPARED: [(&str, &str); 6] = [
     ("unroll 2", "unroll 1"),
     ("unroll 4", "unroll 1"),
@@ -38,7 +38,10 @@ struct Case {
     decided: Vec<String>,
     /// What it would choose for each wish of a size.
     wishes: Vec<(String, String)>,
-    times: Vec<Form>,
+    /// Those that do not take much longer than the fastest, by their names with `variant ` before them.
+    variants: Vec<Form>,
+    /// The forms of the fastest variant.
+    forms: Vec<Form>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -57,14 +60,14 @@ pub(super) fn parse(value: Value) -> anyhow::Result<Forms> {
 impl Case {
     fn variants(&self) -> Vec<(&str, &Form)> {
         let mut all: Vec<_> =
-            self.times.iter().filter_map(|form| Some((form.form.strip_prefix("variant ")?, form))).collect();
+            self.variants.iter().filter_map(|form| Some((form.form.strip_prefix("variant ")?, form))).collect();
         // By their fastest rounds: processors that software adapters share with other programs only ever make them slower.
         all.sort_by(|a, b| a.1.min_us.total_cmp(&b.1.min_us));
         all
     }
 
     fn of(&self, form: &str) -> Option<f64> {
-        self.times.iter().find(|time| time.form == form).map(|time| time.min_us)
+        self.forms.iter().find(|time| time.form == form).map(|time| time.min_us)
     }
 }
 
@@ -74,8 +77,8 @@ impl Forms {
         let mut text = String::new();
         for case in &self.cases {
             let _ = writeln!(text, "{} {}: {}", case.name, case.size, case.decided.join("; "));
-            for form in &case.times {
-                let name = if form.form.is_empty() { "(as chosen)" } else { &form.form };
+            for form in case.variants.iter().chain(&case.forms) {
+                let name = if form.form.is_empty() { "the fastest" } else { &form.form };
                 let Form { median_us, min_us, max_us, .. } = form;
                 let _ = writeln!(text, "  {name:40} {median_us:12.1} µs ({min_us:.1} .. {max_us:.1})");
             }
@@ -87,7 +90,7 @@ impl Forms {
             let ratios: Vec<f64> =
                 self.cases.iter().filter_map(|case| Some((case.of(form)? / case.of(other)?).ln())).collect();
             let mean = (ratios.iter().sum::<f64>() / ratios.len().max(1) as f64).exp();
-            let other = if other.is_empty() { "as chosen" } else { other };
+            let other = if other.is_empty() { "the fastest variant" } else { other };
             let _ = writeln!(text, "{form}: {mean:.3} of the time of {other}, {} cases", ratios.len());
         }
         text
@@ -161,17 +164,11 @@ mod tests {
     fn forms() -> Forms {
         let time =
             |form: &str, us: f64| json!({ "form": form, "median_us": us * 2.0, "min_us": us, "max_us": us * 3.0 });
-        let times = [
-            time("", 10.0),
-            time("variant slow", 25.0),
-            time("variant b", 12.5),
-            time("variant a", 10.0),
-            time("unroll 1", 10.0),
-            time("unroll 4", 5.0),
-        ];
+        let variants = [time("variant slow", 25.0), time("variant b", 12.5), time("variant a", 10.0)];
+        let forms = [time("", 10.0), time("unroll 1", 10.0), time("unroll 4", 5.0)];
         parse(json!({ "adapter": "", "cases": [{
             "name": "softmax", "size": "8x8", "key": ["reduction f32 rows", "8", "16"], "decided": ["a (estimate)"],
-            "wishes": [["tile 8", "b"]], "times": times,
+            "wishes": [["tile 8", "b"]], "variants": variants, "forms": forms,
         }]}))
         .unwrap()
     }
@@ -189,6 +186,6 @@ mod tests {
     fn forms_are_compared_where_both_were_measured() {
         let text = forms().show();
         assert!(text.contains("unroll 4: 0.500 of the time of unroll 1, 1 cases"), "{text}");
-        assert!(text.contains("switch: 1.000 of the time of as chosen, 0 cases"), "{text}");
+        assert!(text.contains("switch: 1.000 of the time of the fastest variant, 0 cases"), "{text}");
     }
 }

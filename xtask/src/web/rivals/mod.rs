@@ -218,7 +218,7 @@ fn escaped(text: &str) -> String {
 /// The time to the first result of each library, in browsers that were just started, in turns.
 fn first_results(driver: &Driver, site: &Site, quick: bool) -> anyhow::Result<Vec<First>> {
     let mut all = FIRST.map(|(_, way)| First { way, milliseconds: vec![] });
-    let rounds = if quick { 2 } else { 7 };
+    let rounds = if quick { 2 } else { 5 };
     println!("    first results, {rounds} rounds");
     for round in 0..rounds {
         for turn in 0..FIRST.len() {
