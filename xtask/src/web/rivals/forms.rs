@@ -126,8 +126,12 @@ impl Forms {
 impl Case {
     /// The time of the fastest variant, and of the others relative to it.
     fn entry(&self) -> Option<String> {
+        // Where there is nothing to choose, a table need not say anything.
+        if self.decided.iter().any(|decided| decided.ends_with("(the only one)")) {
+            return None;
+        }
         let variants = self.variants();
-        let [(_, fastest), _, ..] = variants[..] else { return None };
+        let (_, fastest) = variants.first()?;
         let member = |(name, form): &(&str, &Form)| {
             let relative = form.min_us / fastest.min_us;
             (relative <= CUT_OFF).then(|| format!("[\"{name}\", {:?}]", (relative * 1000.0).round() / 1000.0))
