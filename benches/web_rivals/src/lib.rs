@@ -70,7 +70,7 @@ struct Subject {
 
 #[wasm_bindgen]
 impl Bench {
-    /// Opens the browser's device.
+    /// Opens the browser's device. A promise for scripts, which `wasm_bindgen_futures` makes of the future.
     pub async fn open() -> Result<Bench, JsError> {
         Ok(Self {
             device: Device::new().await?,
