@@ -26,6 +26,22 @@ pub struct Bars {
     bar: Vec<Bar>,
     reference: Vec<Group>,
     left_out: Vec<LeftOutGroup>,
+    /// In browsers.
+    pub browsers: BrowserBars,
+}
+
+/// What pages must reach against those of other libraries in the same browser, whatever its adapter.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BrowserBars {
+    /// The least ratio of the better rival's time to ours, in each case.
+    pub faster: f64,
+    /// The same of the time to the first result.
+    pub first_result_sooner: f64,
+    /// The least ratio of TensorFlow.js' compressed bytes to ours.
+    pub fewer_bytes_than_tensorflow: f64,
+    /// The least ratio of ONNX Runtime Web's compressed bytes to ours.
+    pub fewer_bytes_than_onnx: f64,
 }
 
 /// Cases of one dtype at some sizes.

@@ -4,6 +4,7 @@ use std::error::Error;
 
 use crate::{
     bars::Bars,
+    browsers,
     line::{COMPILED, COPY, EAGER, OURS, Roof, Time},
     plot::{self, Bar, Chart, Series},
     results::Results,
@@ -22,12 +23,29 @@ pub struct Figure {
 
 /// Every plot that the results hold enough for.
 pub fn all(results: &Results, bars: &Bars) -> Result<Vec<Figure>, Box<dyn Error>> {
+    if results.is_of_a_page() {
+        return page(results, bars);
+    }
     let mut figures = pairs(results, bars)?;
     figures.extend(roofline(results)?);
     for sweep in &SWEEPS {
         figures.extend(sweep.draw(results)?);
     }
     Ok(figures)
+}
+
+/// A page beside those of other libraries.
+fn page(results: &Results, bars: &Bars) -> Result<Vec<Figure>, Box<dyn Error>> {
+    let list: Vec<Bar> = browsers::verdicts(results, &bars.browsers)
+        .into_iter()
+        .filter_map(|verdict| {
+            let label = format!("{} {}", verdict.case, verdict.size);
+            Some(Bar { label: label.trim_end().to_owned(), value: verdict.ratio?, reference: verdict.bar })
+        })
+        .collect();
+    let title = "In the same browser: the better rival's time over ours";
+    let legend = "bar: time or bytes of a rival / ours; line at 1; mark: what is wanted";
+    Ok(vec![Figure { name: "rivals", title, svg: plot::bars(title, legend, &list)? }])
 }
 
 fn pairs(results: &Results, bars: &Bars) -> Result<Vec<Figure>, Box<dyn Error>> {

@@ -16,6 +16,16 @@ pub const COMPILED: &str = "torch.compile + CUDA graph";
 pub const BURN: &str = "Burn";
 /// The ways of the rivals, in the order of tables.
 pub const RIVALS: [&str; 3] = [EAGER, COMPILED, BURN];
+/// TensorFlow.js on its WebGPU backend.
+pub const TENSORFLOW: &str = "TensorFlow.js";
+/// ONNX Runtime Web with its WebGPU execution provider.
+pub const ONNX: &str = "ONNX Runtime Web";
+/// The ways of the rivals in browsers, in the order of tables.
+pub const BROWSER_RIVALS: [&str; 2] = [TENSORFLOW, ONNX];
+/// A browser's WebGPU without any library: what nobody can go below.
+pub const ALONE: &str = "WebGPU alone";
+/// The case of a page that was just opened.
+pub const FIRST_RESULT: &str = "first result of a page";
 /// The case that copies with a kernel written by hand.
 pub const COPY: &str = "copy, by hand";
 
@@ -35,6 +45,10 @@ pub enum Line {
     Pair(Box<Pair>),
     /// A case that was not measured.
     LeftOut(LeftOut),
+    /// What a page with a library weighs.
+    Weight(Weight),
+    /// How far two programs' results are apart.
+    Difference(Difference),
 }
 
 /// A program on a machine.
@@ -234,4 +248,30 @@ pub struct LeftOut {
     pub size: String,
     /// Why.
     pub reason: String,
+}
+
+/// What a page must load for a library.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Weight {
+    /// Whose.
+    pub way: String,
+    /// The modules and scripts.
+    pub files: Vec<String>,
+    /// Their bytes.
+    pub raw: u64,
+    /// Their bytes as servers send them: brotli of the highest quality, each file by itself.
+    pub brotli: u64,
+}
+
+/// How far the elements of a rival's result are from ours.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Difference {
+    /// Whose.
+    pub way: String,
+    /// The formula, without its dtype.
+    pub case: String,
+    /// The size.
+    pub size: String,
+    /// The largest absolute difference of all elements.
+    pub largest: f64,
 }

@@ -57,8 +57,8 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     if !options.files.is_empty() {
         let text = joined(&options.files).map_err(chain)?;
         let (results, bars) = (Results::parse(&text).map_err(chain)?, Bars::load().map_err(chain)?);
-        for table in Table::ALL {
-            println!("{}", table.show(&results, &bars));
+        for text in Table::ALL.map(|table| table.show(&results, &bars)).iter().filter(|text| !text.is_empty()) {
+            println!("{text}");
         }
         if let Some(path) = &options.join {
             fs::write(path, &text).map_err(|error| format!("cannot write `{}`: {error}", path.display()))?;
@@ -99,8 +99,8 @@ fn joined(files: &[PathBuf]) -> anyhow::Result<String> {
 }
 
 fn store(name: &str, text: &str) -> anyhow::Result<()> {
-    let plain = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-    ensure!(plain, "`{name}` is no name of results: letters, digits and `_` only");
+    let plain = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c));
+    ensure!(plain, "`{name}` is no name of results: letters, digits, `-` and `_` only");
     let folder = root().join(document::RESULTS);
     fs::create_dir_all(&folder)?;
     fs::write(folder.join(format!("{name}.jsonl")), text).with_context(|| format!("cannot store `{name}`"))

@@ -2,7 +2,7 @@
 
 use anyhow::Context;
 
-use crate::line::{Cost, LeftOut, Line, OURS, Pair, Roof, Run, Time};
+use crate::line::{Cost, Difference, LeftOut, Line, OURS, Pair, Roof, Run, Time, Weight};
 
 /// Results, in the order in which they were measured.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -19,6 +19,10 @@ pub struct Results {
     pub pairs: Vec<Pair>,
     /// What was not measured.
     pub left_out: Vec<LeftOut>,
+    /// Weights of pages.
+    pub weights: Vec<Weight>,
+    /// Differences from our results.
+    pub differences: Vec<Difference>,
 }
 
 impl Results {
@@ -49,6 +53,8 @@ impl Results {
             Line::Cost(cost) => self.costs.push(cost),
             Line::Pair(pair) => self.pairs.push(*pair),
             Line::LeftOut(left_out) => self.left_out.push(left_out),
+            Line::Weight(weight) => self.weights.push(weight),
+            Line::Difference(difference) => self.differences.push(difference),
         }
     }
 

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use crate::{
     bars::{Bars, Limit, Verdict},
+    browsers,
     line::{OURS, Pair, RIVALS, SPECIALIZED, Time},
     results::{Key, Results},
 };
@@ -23,11 +24,14 @@ pub enum Table {
     Pairs,
     /// What was not measured.
     LeftOut,
+    /// Pages beside those of other libraries.
+    Browsers,
 }
 
 impl Table {
     /// All, in the order of a report.
-    pub const ALL: [Self; 6] = [Self::Runs, Self::Times, Self::Costs, Self::Pairs, Self::Bars, Self::LeftOut];
+    pub const ALL: [Self; 7] =
+        [Self::Runs, Self::Times, Self::Costs, Self::Pairs, Self::Bars, Self::LeftOut, Self::Browsers];
 
     /// The name in documents.
     pub const fn name(self) -> &'static str {
@@ -38,11 +42,16 @@ impl Table {
             Self::Costs => "costs",
             Self::Pairs => "pairs",
             Self::LeftOut => "left out",
+            Self::Browsers => "browsers",
         }
     }
 
     /// The table; empty where the results hold nothing for it.
     pub fn show(self, results: &Results, bars: &Bars) -> String {
+        // What a page measured has a table of its own, which the others could only repeat without its rivals.
+        if results.is_of_a_page() && !matches!(self, Self::Runs | Self::Browsers) {
+            return String::new();
+        }
         match self {
             Self::Runs => runs(results),
             Self::Bars => barred(results, bars),
@@ -50,12 +59,13 @@ impl Table {
             Self::Costs => costs(results, bars),
             Self::Pairs => pairs(results, bars),
             Self::LeftOut => left_out(results, bars),
+            Self::Browsers => browsers::show(results, &bars.browsers),
         }
     }
 }
 
 /// A table of columns with a heading each.
-fn table(headings: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
+pub(crate) fn table(headings: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
     let lines: Vec<String> = rows.map(|row| format!("| {} |\n", row.join(" | "))).collect();
     if lines.is_empty() {
         return String::new();
@@ -63,7 +73,7 @@ fn table(headings: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
     format!("| {} |\n|{}\n{}", headings.join(" | "), "---|".repeat(headings.len()), lines.concat())
 }
 
-fn or_dash(value: Option<f64>, digits: usize) -> String {
+pub(crate) fn or_dash(value: Option<f64>, digits: usize) -> String {
     value.map_or("–".to_owned(), |value| format!("{value:.digits$}"))
 }
 

@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// What browsers are started with.
-const CAPABILITIES: &str = "tests/web/webdriver.json";
+pub(super) const CAPABILITIES: &str = "tests/web/webdriver.json";
 /// Seconds that one test may take: software adapters compile slowly.
 const TEST_SECONDS: &str = "600";
 /// Seconds that a driver may take to start.
@@ -66,7 +66,7 @@ pub(crate) fn test(
 
 impl Browser {
     /// Its name in summaries.
-    fn name(self) -> &'static str {
+    pub(super) fn name(self) -> &'static str {
         match self {
             Self::Chromium => "Chromium",
             Self::Firefox => "Firefox",
@@ -74,7 +74,7 @@ impl Browser {
     }
 
     /// Where its driver is; browser, driver and adapter are installed if they are missing.
-    fn driver(self, policy: InstallPolicy) -> anyhow::Result<PathBuf> {
+    pub(super) fn driver(self, policy: InstallPolicy) -> anyhow::Result<PathBuf> {
         match self {
             Self::Chromium => tools::chromium(policy).map(|(_, driver)| driver),
             Self::Firefox => {

@@ -1,10 +1,11 @@
 //! `cargo xtask web`: pages for browsers, and the tests that run in them.
 //!
 //! `toolchain` finds a Rust that compiles to WebAssembly, `tools` the programs around it, `page` builds pages and weighs
-//! them, `server` serves them, `browsers` runs the tests.
+//! them, `server` serves them, `browsers` runs the tests, `rivals` measures beside other libraries.
 
 mod browsers;
 mod page;
+mod rivals;
 mod server;
 mod toolchain;
 mod tools;
@@ -42,6 +43,13 @@ pub(crate) enum Action {
         /// Only the tests whose name contains this
         filter: Option<String>,
     },
+    /// Measure kernels beside TensorFlow.js and ONNX Runtime Web, which are fetched from npm, in headless browsers
+    Bench {
+        #[command(flatten)]
+        access: Access,
+        #[command(flatten)]
+        options: rivals::Options,
+    },
     /// Build the page and serve it to browsers on this machine
     Serve {
         #[command(flatten)]
@@ -62,13 +70,15 @@ pub(crate) fn run(action: Action) -> anyhow::Result<()> {
             steps::run(&[step], access.offline)
         }
         Action::Test { access, browser, thorough, filter } => browsers::test(access, browser, thorough, filter),
+        Action::Bench { access, options } => rivals::bench(access, &options),
         Action::Serve { access, port } => server::serve(&page::build(access)?, port),
     }
 }
 
 /// What cargo is told to lint: the crates that pages link, and those that run in browsers.
 fn lint() -> String {
-    let packages = ["fuse-runtime", "fuse-kernels", "fuse-gpu", "fuse-test-support", "fuse-web-size"];
+    let packages =
+        ["fuse-runtime", "fuse-kernels", "fuse-gpu", "fuse-test-support", "fuse-web-rivals", "fuse-web-size"];
     let packages = packages.map(|package| format!("--package {package}")).join(" ");
     format!(
         "clippy {packages} --package fuse-test-web --lib --test window --test worker --target {TARGET} -- -D warnings"

@@ -80,7 +80,7 @@ impl Weight {
 }
 
 /// What servers send: brotli of the highest quality.
-fn compressed(bytes: &[u8]) -> usize {
+pub(super) fn compressed(bytes: &[u8]) -> usize {
     let (quality, window) = (11, 24);
     let mut compressed = vec![];
     let mut writer = brotli::CompressorWriter::new(&mut compressed, 1 << 16, quality, window);

@@ -10,7 +10,7 @@ use tiny_http::{Header, Response, Server};
 
 /// What every answer says besides its content: browsers give exact clocks to pages that are isolated from others, and load
 /// what was just built.
-const HEADERS: &[(&str, &str)] = &[
+pub(super) const HEADERS: &[(&str, &str)] = &[
     ("Cross-Origin-Opener-Policy", "same-origin"),
     ("Cross-Origin-Embedder-Policy", "require-corp"),
     ("Cache-Control", "no-store"),
@@ -20,6 +20,7 @@ const HEADERS: &[(&str, &str)] = &[
 const KINDS: &[(&str, &str)] = &[
     ("html", "text/html; charset=utf-8"),
     ("js", "text/javascript"),
+    ("mjs", "text/javascript"),
     ("wasm", "application/wasm"),
     ("css", "text/css"),
     ("svg", "image/svg+xml"),
@@ -44,14 +45,14 @@ pub(crate) fn serve(folder: &Path, port: u16) -> anyhow::Result<()> {
 }
 
 /// The file of a URL, never outside of the folder.
-fn file(folder: &Path, url: &str) -> Option<PathBuf> {
+pub(super) fn file(folder: &Path, url: &str) -> Option<PathBuf> {
     let path = Path::new(url.split(['?', '#']).next()?.trim_start_matches('/'));
     let inside = path.components().all(|part| matches!(part, Component::Normal(_)));
     let file = folder.join(path);
     inside.then(|| if file.is_dir() { file.join("index.html") } else { file })
 }
 
-fn kind(path: &Path) -> &'static str {
+pub(super) fn kind(path: &Path) -> &'static str {
     let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
     KINDS.iter().find(|(known, _)| *known == extension).map_or("application/octet-stream", |(_, kind)| kind)
 }

@@ -1,0 +1,28 @@
+// This project. With `?forms`, the module that knows variants and forms by name.
+import { devices, finished } from "./gpu.js";
+
+export const way = "fuse";
+
+export async function open() {
+  const folder = new URLSearchParams(location.search).has("forms") ? "fuse-forms" : "fuse";
+  const { default: init, Bench } = await import(`./${folder}/fuse_web_rivals.js`);
+  await init();
+  const bench = await Bench.open();
+  const opened = devices.at(-1);
+  return {
+    version: "",
+    adapter: opened,
+    bench,
+    wait: () => finished(opened.device.queue),
+    async prepare({ kind, sizes }, operands) {
+      const prepared = bench.case(kind, sizes, Object.values(operands).map(({ values }) => values));
+      return [{
+        form: "",
+        prepared,
+        run: async (launches) => prepared.run(launches),
+        values: () => prepared.values(),
+        free: () => prepared.free(),
+      }];
+    },
+  };
+}

@@ -1,0 +1,52 @@
+// What all libraries on the page share: the devices that they open, and one way of waiting for them.
+
+/// Devices in the order in which they were opened, whoever did.
+export const devices = [];
+
+const requestDevice = GPUAdapter.prototype.requestDevice;
+GPUAdapter.prototype.requestDevice = async function (...descriptor) {
+  const device = await requestDevice.apply(this, descriptor);
+  devices.push({ device, info: this.info ?? device.adapterInfo ?? {} });
+  return device;
+};
+
+export const firefox = navigator.userAgent.includes("Firefox/");
+
+/// Waits until a promise of the GPU is kept. Firefox looks at its device every 100 ms or at a submission only, so something is
+/// submitted now and then: nothing. All libraries are waited for like this, also those that would wait for 100 ms by themselves.
+export async function answered(queue, promise) {
+  if (firefox) {
+    let done = false;
+    const settled = () => { done = true; };
+    promise.then(settled, settled);
+    const start = performance.now();
+    while (!done) {
+      queue.submit([]);
+      const waited = performance.now() - start;
+      await new Promise((resolve) => setTimeout(resolve, Math.min(20, waited / 20)));
+    }
+  }
+  return promise;
+}
+
+/// Waits for all that was submitted.
+export const finished = (queue) => answered(queue, queue.onSubmittedWorkDone());
+
+/// The numbers in a buffer that can be copied from.
+export async function read(device, buffer, length) {
+  const size = length * 4;
+  const staging = device.createBuffer({ size, usage: GPUBufferUsage.MAP_READ | GPUBufferUsage.COPY_DST });
+  const encoder = device.createCommandEncoder();
+  encoder.copyBufferToBuffer(buffer, 0, staging, 0, size);
+  device.queue.submit([encoder.finish()]);
+  await answered(device.queue, staging.mapAsync(GPUMapMode.READ));
+  const values = new Float32Array(staging.getMappedRange().slice(0));
+  staging.destroy();
+  return values;
+}
+
+/// What the browser says of an adapter; software adapters say little, and Firefox says nothing.
+export function named({ info }) {
+  const parts = [info.vendor, info.architecture, info.device, info.description].filter(Boolean);
+  return parts.join(" ");
+}

@@ -1,0 +1,195 @@
+//! What the page of variants and forms says: a tuning table of the browser's adapter, and what forms are worth.
+
+use std::{collections::BTreeMap, fmt::Write as _, fs, path::Path};
+
+use anyhow::Context;
+use fuse_bench_results::machine;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::super::browsers::Browser;
+
+/// Tables hold the variants within this factor of the fastest (`fuse_gpu::CUT_OFF`); others count as that slow.
+const CUT_OFF: f64 = 2.0;
+/// What each form is compared with: the unrolled ones with loops as they are written, the others with what the tables' knobs say.
+const COMPARED: [(&str, &str); 6] = [
+    ("unroll 2", "unroll 1"),
+    ("unroll 4", "unroll 1"),
+    ("if", ""),
+    ("switch", ""),
+    ("bounds checks", ""),
+    ("fast math", ""),
+];
+
+/// The result of the page.
+#[derive(Debug, Deserialize)]
+pub(super) struct Forms {
+    adapter: String,
+    cases: Vec<Case>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Case {
+    name: String,
+    size: String,
+    /// The class that tables know the kernel by, and its sizes; empty where a launch is several kernels.
+    key: Vec<String>,
+    /// What the runtime chose by itself, and why.
+    decided: Vec<String>,
+    /// What it would choose for each wish of a size.
+    wishes: Vec<(String, String)>,
+    /// Those that do not take much longer than the fastest, by their names with `variant ` before them.
+    variants: Vec<Form>,
+    /// The forms of the fastest variant.
+    forms: Vec<Form>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Form {
+    form: String,
+    median_us: f64,
+    min_us: f64,
+    max_us: f64,
+}
+
+/// The page's result in its own form.
+pub(super) fn parse(value: Value) -> anyhow::Result<Forms> {
+    serde_json::from_value(value).context("the page's result is not what this program expects")
+}
+
+impl Case {
+    fn variants(&self) -> Vec<(&str, &Form)> {
+        let mut all: Vec<_> =
+            self.variants.iter().filter_map(|form| Some((form.form.strip_prefix("variant ")?, form))).collect();
+        // By their fastest rounds: processors that software adapters share with other programs only ever make them slower.
+        all.sort_by(|a, b| a.1.min_us.total_cmp(&b.1.min_us));
+        all
+    }
+
+    fn of(&self, form: &str) -> Option<f64> {
+        self.forms.iter().find(|time| time.form == form).map(|time| time.min_us)
+    }
+}
+
+impl Forms {
+    /// The cases as people read them, and what forms are worth: geometric means over all cases in which both were measured.
+    pub(super) fn show(&self) -> String {
+        let mut text = String::new();
+        for case in &self.cases {
+            let _ = writeln!(text, "{} {}: {}", case.name, case.size, case.decided.join("; "));
+            for form in case.variants.iter().chain(&case.forms) {
+                let name = if form.form.is_empty() { "the fastest" } else { &form.form };
+                let Form { median_us, min_us, max_us, .. } = form;
+                let _ = writeln!(text, "  {name:40} {median_us:12.1} µs ({min_us:.1} .. {max_us:.1})");
+            }
+            for (wish, variant) in &case.wishes {
+                let _ = writeln!(text, "  {wish} is {variant}");
+            }
+        }
+        for (form, other) in COMPARED {
+            let ratios: Vec<f64> =
+                self.cases.iter().filter_map(|case| Some((case.of(form)? / case.of(other)?).ln())).collect();
+            let mean = (ratios.iter().sum::<f64>() / ratios.len().max(1) as f64).exp();
+            let other = if other.is_empty() { "the fastest variant" } else { other };
+            let _ = writeln!(text, "{form}: {mean:.3} of the time of {other}, {} cases", ratios.len());
+        }
+        text
+    }
+
+    /// A tuning table of what variants took, in the format of `docs/tuning.md`.
+    pub(super) fn table(&self, browser: Browser, version: &str, system: &[String]) -> String {
+        let (environment, names) = match browser {
+            Browser::Chromium => ("chrome", r#"["swiftshader"]"#),
+            // Firefox names no adapter.
+            Browser::Firefox => ("firefox", "[]"),
+        };
+        let said =
+            if self.adapter.is_empty() { system.first().map_or("unknown", String::as_str) } else { &self.adapter };
+        let mut text = format!(
+            "format = 1\nstatus = \"measured\"\nenvironment = \"{environment}\"\n\n[adapters]\nvendor = \"software\"\n\
+             names = {names}\n\n[measured]\nadapter = \"{said}\"\ndriver = \"{version}\"\ndate = \"{}\"\n",
+            machine::today()
+        );
+        let mut entries = BTreeMap::new();
+        for case in &self.cases {
+            if let ([class, sizes @ ..], Some(entry)) = (&case.key[..], case.entry()) {
+                let order: Vec<u64> = sizes.iter().filter_map(|size| size.parse().ok()).collect();
+                let sizes = sizes.join(", ");
+                entries.insert((class.clone(), order), format!("class = \"{class}\"\nsizes = [{sizes}]\n{entry}"));
+            }
+        }
+        entries.values().for_each(|entry| text += &format!("\n[[entry]]\n{entry}"));
+        text
+    }
+}
+
+impl Case {
+    /// The time of the fastest variant, and of the others relative to it.
+    fn entry(&self) -> Option<String> {
+        // Where there is nothing to choose, a table need not say anything.
+        if self.decided.iter().any(|decided| decided.ends_with("(the only one)")) {
+            return None;
+        }
+        let variants = self.variants();
+        let (_, fastest) = variants.first()?;
+        let member = |(name, form): &(&str, &Form)| {
+            let relative = form.min_us / fastest.min_us;
+            (relative <= CUT_OFF).then(|| format!("[\"{name}\", {:?}]", (relative * 1000.0).round() / 1000.0))
+        };
+        let members: Vec<String> = variants.iter().filter_map(member).collect();
+        Some(format!("microseconds = {:.1}\nmembers = [{}]\n", fastest.min_us, members.join(", ")))
+    }
+}
+
+/// Prints what was measured, and keeps the table in a folder.
+pub(super) fn report(
+    forms: &Forms,
+    browser: Browser,
+    version: &str,
+    system: &[String],
+    out: Option<&Path>,
+) -> anyhow::Result<()> {
+    println!("\n{}", forms.show());
+    let Some(out) = out else { return Ok(()) };
+    fs::create_dir_all(out).with_context(|| format!("cannot create `{}`", out.display()))?;
+    let path = out.join(format!("{}-software.toml", browser.name().to_lowercase()));
+    fs::write(&path, forms.table(browser, version, system))
+        .with_context(|| format!("cannot write `{}`", path.display()))?;
+    println!("wrote {}", path.display());
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn forms() -> Forms {
+        let time =
+            |form: &str, us: f64| json!({ "form": form, "median_us": us * 2.0, "min_us": us, "max_us": us * 3.0 });
+        let variants = [time("variant slow", 25.0), time("variant b", 12.5), time("variant a", 10.0)];
+        let forms = [time("", 10.0), time("unroll 1", 10.0), time("unroll 4", 5.0)];
+        parse(json!({ "adapter": "", "cases": [{
+            "name": "softmax", "size": "8x8", "key": ["reduction f32 rows", "8", "16"], "decided": ["a (estimate)"],
+            "wishes": [["tile 8", "b"]], "variants": variants, "forms": forms,
+        }]}))
+        .unwrap()
+    }
+
+    #[test]
+    fn entries_hold_the_faster_variants_in_order() {
+        let text = forms().table(Browser::Firefox, "firefox 1", &["llvmpipe".to_owned()]);
+        let entry = "[[entry]]\nclass = \"reduction f32 rows\"\nsizes = [8, 16]\nmicroseconds = 10.0\n\
+                     members = [[\"a\", 1.0], [\"b\", 1.25]]\n";
+        assert!(text.ends_with(entry), "{text}");
+        assert!(text.contains("environment = \"firefox\"") && text.contains("adapter = \"llvmpipe\""), "{text}");
+    }
+
+    #[test]
+    fn forms_are_compared_where_both_were_measured() {
+        let text = forms().show();
+        assert!(text.contains("unroll 4: 0.500 of the time of unroll 1, 1 cases"), "{text}");
+        assert!(text.contains("switch: 1.000 of the time of the fastest variant, 0 cases"), "{text}");
+    }
+}

@@ -1,0 +1,131 @@
+//! Visits: a page in a browser, served from a folder, until it says what it found.
+
+use std::{
+    fs,
+    io::{self, Write},
+    path::{Path, PathBuf},
+    sync::mpsc::{self, Receiver, RecvTimeoutError, Sender},
+    thread,
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context, anyhow, bail, ensure};
+use serde_json::Value;
+use tiny_http::{Method, Request, Server};
+
+use super::{
+    super::server::{HEADERS, file, kind},
+    driver::Session,
+};
+
+/// How often somebody looks whether the browser still runs, while its page says nothing.
+const GLANCE: Duration = Duration::from_secs(15);
+
+/// A server of a folder that hears what its pages say. Its thread ends with the process.
+pub(super) struct Site {
+    address: String,
+    said: Receiver<Said>,
+}
+
+/// What a page says.
+enum Said {
+    Progress(String),
+    Result(String),
+}
+
+impl Site {
+    /// Serves a folder on a free port.
+    pub(super) fn open(folder: PathBuf) -> anyhow::Result<Self> {
+        let server = Server::http(("127.0.0.1", 0)).map_err(|error| anyhow!("cannot listen on a port: {error}"))?;
+        let address = server.server_addr().to_ip().context("the server has no address")?;
+        let (sender, said) = mpsc::channel();
+        thread::spawn(move || {
+            for request in server.incoming_requests() {
+                answer(request, &folder, &sender);
+            }
+        });
+        Ok(Self { address: format!("http://{address}"), said })
+    }
+
+    /// Opens a page and waits for its result.
+    pub(super) fn visit(&self, session: &Session<'_>, page: &str, most: Duration) -> anyhow::Result<Value> {
+        // Of a visit before that ended in an error.
+        self.said.try_iter().for_each(drop);
+        let start = Instant::now();
+        session.open(&format!("{}/{page}", self.address))?;
+        loop {
+            match self.said.recv_timeout(GLANCE) {
+                Ok(Said::Progress(text)) => println!("    {text}"),
+                Ok(Said::Result(text)) => return outcome(page, &text),
+                Err(RecvTimeoutError::Timeout) => session.check().with_context(|| format!("`{page}` has no result"))?,
+                Err(RecvTimeoutError::Disconnected) => bail!("the server of `{page}` ended"),
+            }
+            ensure!(start.elapsed() < most, "`{page}` had no result after {} s", most.as_secs());
+        }
+    }
+}
+
+/// The result of a page, which may be an error.
+fn outcome(page: &str, text: &str) -> anyhow::Result<Value> {
+    let value: Value = serde_json::from_str(text).with_context(|| format!("the result of `{page}` is no JSON"))?;
+    match value["error"].as_str() {
+        Some(error) => bail!("`{page}` failed: {error}\n{}", value["stack"].as_str().unwrap_or_default()),
+        None => Ok(value),
+    }
+}
+
+fn answer(mut request: Request, folder: &Path, sender: &Sender<Said>) {
+    let (status, kind, body) = if *request.method() == Method::Post {
+        let mut text = String::new();
+        let heard = request.as_reader().read_to_string(&mut text).is_ok();
+        let said = if request.url() == "/result" { Said::Result(text) } else { Said::Progress(text) };
+        // Nobody listens once a visit has failed.
+        drop(sender.send(said));
+        (if heard { "200 OK" } else { "400 Bad Request" }, "text/plain", vec![])
+    } else {
+        match file(folder, request.url()).and_then(|path| Some((fs::read(&path).ok()?, kind(&path)))) {
+            Some((body, kind)) => ("200 OK", kind, body),
+            None => ("404 Not Found", "text/plain", b"not found".to_vec()),
+        }
+    };
+    // Pages that are closed early are no errors.
+    drop(respond(request, status, kind, &body));
+}
+
+/// Answers and has the browser close the connection. The server has a thread for each connection, and when several are opened at
+/// once it may leave one without: that one would wait until another is closed, which browsers do after minutes.
+fn respond(request: Request, status: &str, kind: &str, body: &[u8]) -> io::Result<()> {
+    let mut head = format!("HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\n", body.len());
+    for (name, value) in HEADERS {
+        head += &format!("{name}: {value}\r\n");
+    }
+    let mut writer = request.into_writer();
+    writer.write_all((head + "Connection: close\r\n\r\n").as_bytes())?;
+    writer.write_all(body)?;
+    writer.flush()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_may_fail() {
+        assert_eq!(outcome("a.html", "{\"cases\": []}").unwrap()["cases"], serde_json::json!([]));
+        let error = outcome("a.html", "{\"error\": \"no adapter\"}").unwrap_err().to_string();
+        assert!(error.starts_with("`a.html` failed: no adapter"), "{error}");
+        assert!(outcome("a.html", "no JSON").is_err());
+    }
+
+    #[test]
+    fn pages_are_heard() {
+        let site = Site::open(Path::new(env!("CARGO_MANIFEST_DIR")).to_owned()).unwrap();
+        let agent = ureq::Agent::new_with_defaults();
+        agent.post(format!("{}/progress", site.address)).send("half").unwrap();
+        agent.post(format!("{}/result", site.address)).send("{}").unwrap();
+        assert!(matches!(site.said.recv().unwrap(), Said::Progress(text) if text == "half"));
+        assert!(matches!(site.said.recv().unwrap(), Said::Result(text) if text == "{}"));
+        let manifest = agent.get(format!("{}/Cargo.toml", site.address)).call().unwrap();
+        assert_eq!(manifest.headers()["cross-origin-opener-policy"], "same-origin");
+    }
+}
