@@ -152,6 +152,18 @@ impl Device {
         self.inner.fault.check()
     }
 
+    /// Hands all recorded work to the GPU and resolves when it is done: what [`synchronize`](Self::synchronize) is to threads,
+    /// for browsers and tasks.
+    ///
+    /// # Errors
+    /// As [`submit`](Self::submit).
+    pub async fn finished(&self) -> Result<(), Error> {
+        capture::forbid(self, "waiting for the GPU")?;
+        // Queues work in order, so that a small copy is done after everything before it.
+        let marker = self.scalar_tensor(DType::U32, 0)?;
+        crate::readback::read(&marker, |_| ()).await
+    }
+
     /// Bytes and counts of this device's buffers.
     pub fn memory_report(&self) -> MemoryReport {
         self.inner.pool.report()
@@ -229,6 +241,15 @@ impl Device {
 
     pub(crate) fn is(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.inner, &other.inner)
+    }
+}
+
+#[cfg(all(feature = "tune", target_arch = "wasm32"))]
+impl Inner {
+    /// Resolves when the browser has said of all pipelines whether it takes them; the error if it refuses one.
+    pub(crate) async fn settled(&self) -> Result<(), Error> {
+        crate::browser::until(|| !self.fault.is_awaited()).await;
+        self.fault.check()
     }
 }
 

@@ -6,6 +6,8 @@ mod identity;
 mod request;
 mod wake;
 
+#[cfg(feature = "tune")]
+pub(crate) use self::wake::until;
 pub(crate) use self::{
     identity::{describe, environment},
     request::request_device,

@@ -52,6 +52,17 @@ pub(crate) async fn patience(explained: impl Fn() -> bool) {
     }
 }
 
+/// Waits for an answer that the browser is sure to give, however long it compiles.
+#[cfg(feature = "tune")]
+pub(crate) async fn until(answered: impl Fn() -> bool) {
+    for pause in pauses() {
+        if answered() {
+            return;
+        }
+        sleep(pause).await;
+    }
+}
+
 async fn sleep(milliseconds: u32) {
     // A timer cannot fail.
     drop(JsFuture::from(Promise::new(&mut |resolve, _| set_timeout(&resolve, milliseconds))).await);
