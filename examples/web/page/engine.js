@@ -20,6 +20,9 @@ const methods = {
     const weights = await download("model/model.safetensors", (share) => progress("fetching", share));
     progress("uploading", 1);
     engine.open_model(weights, tokenizer);
+    // The first text makes the browser compile the shaders: now, and not when the visitor waits for an answer.
+    progress("compiling", 1);
+    await engine.find("ready", "ready", () => {});
   },
   async compare(_, progress) {
     const known = await (await get("model/known.json")).text();

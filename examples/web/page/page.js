@@ -195,23 +195,23 @@ function element(name, attributes, text) {
 
 /** Pairs of bars, each relative to the second of its pair, with a dot for every round. */
 function plot(figure, rows, [first, second]) {
-  const [width, left, right, bar, height] = [880, 230, 130, 15, 58];
+  const [width, left, right, bar, height] = [880, 210, 145, 15, 56];
   const scale = width - left - right;
   const svg = find("svg", figure);
   svg.setAttribute("viewBox", `0 0 ${width} ${rows.length * height + 4}`);
   svg.replaceChildren(element("line", { class: "axis", x1: left, x2: left, y1: 0, y2: rows.length * height }));
   for (const [index, { name, size, ways }] of rows.entries()) {
     const top = index * height + 8;
-    // A round that was disturbed does not push the others together.
+    // A round that was disturbed ends where the scale does, and does not push the others together.
     const largest = Math.max(...ways.map(({ ms }) => ms));
-    const x = (ms) => left + scale * Math.min(ms / largest, 1.04);
+    const x = (ms) => left + scale * Math.min(ms / largest, 1.02);
     svg.append(element("text", { class: "name", x: 0, y: top + 16 }, name));
     svg.append(element("text", { class: "soft", x: 0, y: top + 34 }, `${size} operands`));
     for (const [way, { ms, samples }] of ways.entries()) {
       const y = top + way * (bar + 5);
       svg.append(element("rect", { class: ["fused", "unfused"][way], x: left, y, width: Math.max(x(ms) - left, 2), height: bar, rx: 3 }));
       for (const sample of samples) svg.append(element("circle", { class: "dot", cx: x(sample), cy: y + bar / 2, r: 1.8 }));
-      svg.append(element("text", { x: width - right + 24, y: y + 12 }, milliseconds(ms)));
+      svg.append(element("text", { x: width - 62, y: y + 12, "text-anchor": "end" }, milliseconds(ms)));
     }
     svg.append(element("text", { class: "gain soft", x: width, y: top + 22, "text-anchor": "end" },
       `${(ways[1].ms / ways[0].ms).toFixed(1)}×`));
@@ -265,16 +265,19 @@ async function tune(kernel, size, seconds, progress) {
   const { tuned, default: before, table } = found;
   let stored = "Kept:";
   try {
-    localStorage.setItem(table.key, table.text);
+    if (table) localStorage.setItem(table.key, table.text);
   } catch {
     stored = "Used until you leave (this browser lets the page store nothing):";
   }
   tell(table, stored);
-  plot(find("#gain"), [{ name: kernel.title, size, ways: [tuned, before] }], ["tuned", "default"]);
+  // What differs between two times of the same variant is noise.
+  const same = tuned.variant === before.variant;
+  if (same) find("#gain").hidden = true;
+  else plot(find("#gain"), [{ name: kernel.title, size, ways: [tuned, before] }], ["tuned", "default"]);
   show();
   if (found.members === 0) return "There was not enough time to compare the variants. The default stays.";
   const compared = `${found.members} variants among the fastest`;
-  if (tuned.variant === before.variant) return `${compared}; the default, \`${before.variant}\`, is the best of them.`;
+  if (same) return `${compared}; the default, \`${before.variant}\`, is the best of them.`;
   return `${compared}; \`${tuned.variant}\` is ${ratio(before.ms / tuned.ms)} as the default, \`${before.variant}\`.`;
 }
 

@@ -26,7 +26,8 @@ use crate::{
 /// Hits of a search that the page shows.
 const TOP: usize = 5;
 
-/// A device with what the page has made on it. Methods with results give JSON; the page calls one at a time.
+/// A device with what the page has made on it. Methods with results give JSON, as promises (`wasm_bindgen_futures` makes them) where
+/// they wait; the page calls one at a time.
 #[wasm_bindgen]
 pub struct Engine {
     device: Device,
@@ -48,7 +49,7 @@ impl Engine {
     pub fn describe(&self) -> String {
         let info = self.device.info();
         let kernels: Vec<Value> = ENTRIES.iter().map(|entry| self.listed(entry)).collect();
-        let adapter = if info.name.is_empty() { "an adapter that the browser does not name" } else { &info.name };
+        let adapter = if info.name.is_empty() { "An adapter that the browser does not name" } else { &info.name };
         let adapter = json!({
             "name": adapter,
             "browser": Environment::present().name(),

@@ -41,6 +41,8 @@ pub(crate) async fn tune(
     let measured: usize = found.entries().iter().map(|entry| entry.members.len()).sum();
     let kernels = found.entries().len();
     match table {
+        // What has no entries says nothing, and is not worth keeping.
+        _ if kernels == 0 => {}
         Some(table) => table.merge(found),
         None => *table = Some(found),
     }

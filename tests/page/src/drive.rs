@@ -107,10 +107,11 @@ async fn search(client: &Client) -> anyhow::Result<()> {
 
 async fn tuner(client: &Client) -> anyhow::Result<()> {
     choose(client, "#tune-kernel", TUNED).await?;
-    choose(client, "#tune-seconds", "15").await?;
+    choose(client, "#tune-seconds", "60").await?;
     click(client, "#tune-form button[type=submit]").await?;
     settled(client, "#tune").await?;
     println!("tuner: {}", text(client, "#tune .status").await?);
+    println!("tuner: {}", attribute(client, "#gain svg", "aria-label").await?);
     ensure!(text(client, "#kept").await?.starts_with("Kept: "), "the table is not kept");
     ensure!(script(client, TABLES).await? == 1, "no table in local storage");
     Ok(())

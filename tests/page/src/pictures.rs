@@ -17,6 +17,8 @@ const PARTS: [(&str, &str); 4] =
 /// Keeps a picture of each part, after the visitor has used it.
 pub(crate) async fn keep(client: &Client, folder: &Path, browser: Browser) -> anyhow::Result<()> {
     fs::create_dir_all(folder).with_context(|| format!("cannot create `{}`", folder.display()))?;
+    // As high as the highest part: drivers cut pictures off at the window's end.
+    client.set_window_size(960, 1700).await?;
     for (part, name) in PARTS {
         let picture = client.find(Locator::Css(part)).await?.screenshot().await?;
         let file = folder.join(format!("{name}-{}.png", browser.name()));

@@ -66,7 +66,7 @@ pub(crate) fn run(action: Action) -> anyhow::Result<()> {
     match action {
         Action::Build { access } => {
             page::build(access)?;
-            site::build(access).map(drop)
+            site::build_and_weigh(access)
         }
         Action::Lint { access } => {
             prerequisites::ensure_components(access.install_policy())?;

@@ -33,26 +33,30 @@ const MODEL: &str = "model";
 /// Where screenshots of the page are kept.
 pub(crate) const SCREENSHOTS: &str = "docs/web";
 
-/// Builds the page without the model; the folder that holds it.
+/// Builds the page without the model, and says what it weighs.
 ///
 /// # Errors
 /// When a tool is missing or fails.
-pub(crate) fn build(access: Access) -> anyhow::Result<PathBuf> {
+pub(crate) fn build_and_weigh(access: Access) -> anyhow::Result<()> {
+    print_weights(&build(access)?, NAME)
+}
+
+/// Builds the page without the model; the folder that holds it.
+fn build(access: Access) -> anyhow::Result<PathBuf> {
     let toolchain = toolchain::ensure(access.install_policy())?;
     let arguments = format!("build --package {PACKAGE} --profile web --target {TARGET}");
     steps::run(&[toolchain.step("page with examples", &arguments)], access.offline)?;
     let folder = root().join("target/web/page");
     let module = target_folder().join(TARGET).join("web").join(format!("{NAME}.wasm"));
     bind(access, &module, &folder, &root().join(FILES))?;
-    print_weights(&folder, NAME)?;
     Ok(folder)
 }
 
 /// Builds the page and puts the model beside it, fetched if it is not there yet; the folder that holds both.
 ///
 /// # Errors
-/// As [`build`], and when the model cannot be fetched.
-pub(crate) fn build_with_model(access: Access) -> anyhow::Result<PathBuf> {
+/// When a tool is missing or fails, and when the model cannot be fetched.
+fn build_with_model(access: Access) -> anyhow::Result<PathBuf> {
     let model = minilm::fetched(access)?;
     let folder = build(access)?;
     let inside = folder.join(MODEL);

@@ -35,8 +35,8 @@ struct Operands {
 }
 
 fn sample(device: &Device, size: Size) -> Result<Box<dyn Sample>, Error> {
-    let n = size.of([256, 1024, 4096]);
-    Ok(Box::new(Operands { x: operand(device, 1, [n, n])? }))
+    let shape = [size.of([64, 1024, 4096]), size.of([256, 1024, 4096])];
+    Ok(Box::new(Operands { x: operand(device, 1, shape)? }))
 }
 
 impl Sample for Operands {
