@@ -276,7 +276,7 @@ async function tune(kernel, size, seconds, progress) {
   else plot(find("#gain"), [{ name: kernel.title, size, ways: [tuned, before] }], ["tuned", "default"]);
   show();
   if (found.members === 0) return "There was not enough time to compare the variants. The default stays.";
-  const compared = `${found.members} variants among the fastest`;
+  const compared = found.members === 1 ? "One variant is far ahead" : `${found.members} variants are close`;
   if (same) return `${compared}; the default, \`${before.variant}\`, is the best of them.`;
   return `${compared}; \`${tuned.variant}\` is ${ratio(before.ms / tuned.ms)} as the default, \`${before.variant}\`.`;
 }

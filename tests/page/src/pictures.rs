@@ -18,7 +18,7 @@ const PARTS: [(&str, &str); 4] =
 pub(crate) async fn keep(client: &Client, folder: &Path, browser: Browser) -> anyhow::Result<()> {
     fs::create_dir_all(folder).with_context(|| format!("cannot create `{}`", folder.display()))?;
     // As high as the highest part: drivers cut pictures off at the window's end.
-    client.set_window_size(960, 1700).await?;
+    client.set_window_size(860, 1700).await?;
     for (part, name) in PARTS {
         let picture = client.find(Locator::Css(part)).await?.screenshot().await?;
         let file = folder.join(format!("{name}-{}.png", browser.name()));
