@@ -14,7 +14,7 @@ use safetensors::{
 };
 use serde_json::{Value, json};
 
-use minilm::{
+use fuse_minilm_model::{
     encoder::{HIDDEN, WIDTH, embed_tokens, encoder_layer, pool},
     model::Layer,
     tokens::{MAX_LENGTH, Tokens},
@@ -23,17 +23,12 @@ use minilm::{
 
 #[path = "../examples/minilm"]
 mod minilm {
-    pub(crate) mod batch;
     pub(crate) mod cli;
     pub(crate) mod embed;
-    pub(crate) mod embedder;
-    pub(crate) mod encoder;
+    pub(crate) mod folder;
     pub(crate) mod lines;
-    pub(crate) mod model;
     pub(crate) mod search;
-    pub(crate) mod tokens;
     pub(crate) mod verify;
-    pub(crate) mod weights;
 }
 
 /// Words of the small model, after `[PAD]`, `[UNK]`, `[CLS]` and `[SEP]`.
@@ -281,7 +276,8 @@ fn run(words: &[&str], model: &Path) -> anyhow::Result<String> {
 fn tokens_are_cut_off_at_the_length_of_the_model_and_not_padded() {
     let folder = folder("tokens");
     small_model(&folder);
-    let tokens = Tokens::read(&folder.join("tokenizer.json")).unwrap();
+    let file = folder.join("tokenizer.json");
+    let tokens = Tokens::parse(&file, &fs::read(&file).unwrap()).unwrap();
     assert_eq!(tokens.vocabulary(), WORDS.len() + 4);
     let texts = ["A red FISH.".to_owned(), "blue".to_owned(), String::new(), "fish ".repeat(300)];
     let encoded = tokens.encode(&texts).unwrap();

@@ -348,6 +348,35 @@ fn a_file_of_the_device_is_used_if_it_is_its_own() {
 }
 
 #[test]
+fn a_task_tunes_without_blocking_and_keeps_the_table_as_a_text() {
+    pollster::block_on(async {
+        let device = Device::new().await.expect("an adapter");
+        let x = matrix(&device, [16, 16]);
+        let args = [Arg::from(&x), Arg::from(&x)];
+        let mut rounds = vec![];
+        let search = Search::default().on_progress(|progress| rounds.push(progress.round));
+        let found = device.tune_async(product::KERNELS, &args, search).await.unwrap();
+        assert!(rounds.contains(&0) && rounds.contains(&7), "{rounds:?}");
+        let entry = found.entry(CLASS, &[1, 16, 16, 16]).expect("an entry");
+        assert!(entry.microseconds > 0.0 && entry.members[0].1 == 1.0, "{entry:?}");
+
+        let open = |text: String| Device::builder().tuning_text("kept", text).build();
+        let second = open(found.text()).await.unwrap();
+        assert_eq!(second.tuning_problem(), None);
+        let explanation = only_kernel(second.explain(&product::FUNCTION, &[&[16, 16], &[16, 16]]).unwrap());
+        assert!(matches!(&explanation.decision, Some(Decision::Table { name, .. }) if name == "kept"));
+        let foreign = open(found.clone().for_adapters(vec!["another adapter".into()]).text()).await.unwrap();
+        let problem = foreign.tuning_problem().expect("a problem").to_string();
+        assert!(problem.contains("kept") && problem.contains("another adapter"), "{problem}");
+        assert!(matches!(open("format = 9".into()).await.unwrap().tuning_problem(), Some(Error::Table { .. })));
+
+        let nothing = Search::default().budget(Duration::ZERO);
+        assert!(device.tune_async(product::KERNELS, &args, nothing).await.unwrap().entries().is_empty());
+        device.synchronize().await.unwrap();
+    });
+}
+
+#[test]
 fn damaged_files_are_errors_that_name_the_file() {
     let folder = std::env::temp_dir();
     let missing = Table::load(folder.join("no such table.toml")).unwrap_err().to_string();

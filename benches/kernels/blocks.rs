@@ -1,11 +1,11 @@
 //! Cases that are more than a product: rows, norms, attention, gated and normalized products, whole encoder layers.
 
 use fuse_gpu::{Device, Error, Tensor, Tensor1, Tensor2, Tensor3, artifact::Function, fuse};
+use fuse_minilm_model::encoder;
 
 use crate::{
     cases::{Case, Prepare, Sizes},
     data::{A, B, C, D, Real, gelu},
-    encoder,
     formulas::{Prepared, prepared, upload},
 };
 

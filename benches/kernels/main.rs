@@ -11,8 +11,6 @@ mod by_hand_texts;
 mod cases;
 mod comparison;
 mod data;
-#[path = "../../examples/minilm/encoder.rs"]
-mod encoder;
 mod floor;
 mod formulas;
 mod interleave;

@@ -4,12 +4,9 @@ use std::{ffi::OsString, io::Write, path::PathBuf};
 
 use clap::{Parser, Subcommand};
 use fuse_gpu::Device;
+use fuse_minilm_model::Precision;
 
-use super::{
-    embed,
-    embedder::{Embedder, Precision},
-    lines, search, verify,
-};
+use super::{embed, folder, lines, search, verify};
 
 /// Where `cargo xtask minilm` puts the model.
 const MODEL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/target/minilm");
@@ -67,7 +64,7 @@ pub(crate) fn run(
     let precision = if f16 { Precision::Half } else { Precision::Single };
     let open = || {
         let device = Device::blocking()?;
-        Embedder::open(&model, &device, precision).map(|embedder| (device, embedder))
+        folder::open(&model, &device, precision).map(|embedder| (device, embedder))
     };
     match command {
         Command::Embed { file, json } => {

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use super::embedder::Embedder;
+use fuse_minilm_model::Embedder;
 
 /// Lines that are embedded before their results are written.
 const CHUNK: usize = 4096;
@@ -16,7 +16,7 @@ const SHOWN: (usize, usize) = (48, 6);
 /// Those of embedding, and of writing.
 pub(crate) fn run(embedder: &Embedder, lines: &[String], json: bool, out: &mut dyn Write) -> anyhow::Result<()> {
     for chunk in lines.chunks(CHUNK) {
-        for (text, embedding) in chunk.iter().zip(embedder.embed(chunk, |_| {})?) {
+        for (text, embedding) in chunk.iter().zip(pollster::block_on(embedder.embed(chunk, |_| {}))?) {
             if json {
                 let (text, embedding) = (serde_json::to_string(text)?, serde_json::to_string(&embedding)?);
                 writeln!(out, "{{\"text\":{text},\"embedding\":{embedding}}}")?;

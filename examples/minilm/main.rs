@@ -2,21 +2,16 @@
 //!
 //! `cargo xtask minilm` fetches the model; then `cargo run --example minilm -- search "who plays music?" FILE`.
 //!
-//! Data flows one way: lines of a file (`lines`) -> tokens (`tokens`) -> padded batches (`batch`) -> launches (`model`,
-//! with the kernels of `encoder` and the weights of `weights`) -> embeddings in the order of the texts (`embedder`),
-//! which `embed` prints, `search` ranks and `verify` compares with known ones, as `cli` was asked to.
+//! The model itself is the crate of `examples/minilm_model`, which the page of `examples/web` shares. Here are the lines of a
+//! file (`lines`), the folder with the model (`folder`), and what is done with embeddings: `embed` prints them, `search` ranks
+//! them and `verify` compares them with known ones, as `cli` was asked to.
 
-mod batch;
 mod cli;
 mod embed;
-mod embedder;
-mod encoder;
+mod folder;
 mod lines;
-mod model;
 mod search;
-mod tokens;
 mod verify;
-mod weights;
 
 use std::{io, process::ExitCode};
 

@@ -2,24 +2,17 @@
 
 use std::{io::Write, slice};
 
+use fuse_minilm_model::{
+    Embedder,
+    ranking::{Hit, best, cosine},
+};
 use indicatif::{ProgressBar, ProgressStyle};
-
-use super::embedder::Embedder;
 
 /// Lines whose embeddings are held at once.
 const CHUNK: usize = 4096;
 
 /// Files of fewer lines are done before a bar could be read.
 const PROGRESS_FROM: usize = 1000;
-
-/// A line's place in a ranking.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Hit {
-    /// Cosine of the angle to the query, from -1 to 1.
-    similarity: f32,
-    /// Position of the line.
-    line: usize,
-}
 
 /// Writes the `top` best lines to `out` with their similarity and number, best first; blank lines are left out.
 ///
@@ -32,14 +25,14 @@ pub(crate) fn run(
     top: usize,
     out: &mut dyn Write,
 ) -> anyhow::Result<()> {
-    let query = embedder.embed(slice::from_ref(&query.to_owned()), |_| {})?.concat();
+    let query = pollster::block_on(embedder.embed(slice::from_ref(&query.to_owned()), |_| {}))?.concat();
     let numbers: Vec<usize> = (0..lines.len()).filter(|&line| !lines[line].trim().is_empty()).collect();
     let bar = progress(numbers.len());
     bar.tick();
     let mut hits = vec![];
     for chunk in numbers.chunks(CHUNK) {
         let texts: Vec<String> = chunk.iter().map(|&line| lines[line].clone()).collect();
-        let embeddings = embedder.embed(&texts, |done| bar.inc(done as u64))?;
+        let embeddings = pollster::block_on(embedder.embed(&texts, |done| bar.inc(done as u64)))?;
         let hit = |(&line, embedding): (&usize, Vec<f32>)| Hit { similarity: cosine(&query, &embedding), line };
         hits = best(hits.into_iter().chain(chunk.iter().zip(embeddings).map(hit)).collect(), top);
     }
@@ -61,34 +54,9 @@ fn progress(lines: usize) -> ProgressBar {
     bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }
 
-/// Cosine similarity of two embeddings of length 1: their dot product.
-fn cosine(a: &[f32], b: &[f32]) -> f32 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
-}
-
-/// The `count` best of the hits, best first; of equal ones the earlier line.
-fn best(mut hits: Vec<Hit>, count: usize) -> Vec<Hit> {
-    hits.sort_by(|a, b| b.similarity.total_cmp(&a.similarity).then(a.line.cmp(&b.line)));
-    hits.truncate(count);
-    hits
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_best_come_first_and_ties_keep_their_order() {
-        let hit = |line, similarity| Hit { similarity, line };
-        let ranked = best(vec![hit(3, 0.5), hit(0, -0.5), hit(1, 0.5), hit(2, 0.9)], 3);
-        assert_eq!(ranked, [hit(2, 0.9), hit(1, 0.5), hit(3, 0.5)]);
-        assert!(best(vec![], 5).is_empty());
-    }
-
-    #[test]
-    fn similarity_is_the_cosine_of_unit_vectors() {
-        assert_eq!(cosine(&[1.0, 0.0], &[0.6, 0.8]), 0.6);
-    }
 
     #[test]
     fn short_files_have_no_bar() {

@@ -4,12 +4,12 @@ use std::{fs, io::Write, path::Path};
 
 use anyhow::{Context, bail};
 use fuse_gpu::Device;
-use serde_json::Value;
-
-use super::{
-    embedder::{Embedder, Precision},
+use fuse_minilm_model::{
+    Embedder, Precision,
     encoder::{WIDTH, encoder_layer},
+    ranking::{difference, larger},
 };
+use serde_json::Value;
 
 /// A text and its embedding, of length 1.
 #[derive(Debug, PartialEq)]
@@ -70,7 +70,7 @@ pub(crate) fn run(
     writeln!(out, "largest difference from the known embedding (at most {bound:.0e} allowed)")?;
     let texts: Vec<String> = known.iter().map(|known| known.text.clone()).collect();
     let mut worst = 0.0;
-    for (known, embedding) in known.iter().zip(embedder.embed(&texts, |_| {})?) {
+    for (known, embedding) in known.iter().zip(pollster::block_on(embedder.embed(&texts, |_| {}))?) {
         let found = difference(&embedding, &known.embedding);
         let start: String = known.text.chars().take(60).collect();
         writeln!(out, "  {found:.1e}  {start}")?;
@@ -83,25 +83,9 @@ pub(crate) fn run(
     bail!("embeddings differ from the known ones by {worst:.1e}, more than {bound:.0e}")
 }
 
-fn difference(a: &[f32], b: &[f32]) -> f32 {
-    a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, larger)
-}
-
-/// The larger number; NaN is the largest (`f32::max` would drop it).
-fn larger(a: f32, b: f32) -> f32 {
-    if a.is_nan() || a > b { a } else { b }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn nan_is_the_largest_difference() {
-        assert!(difference(&[f32::NAN, 1.0], &[0.0, 0.0]).is_nan());
-        assert!(difference(&[1.0, f32::NAN], &[0.0, 0.0]).is_nan());
-        assert_eq!(difference(&[1.0, -2.0], &[0.5, 1.0]), 3.0);
-    }
 
     #[test]
     fn mistakes_in_a_file_name_the_entry() {

@@ -22,7 +22,7 @@ pub struct DeviceBuilder {
     pub(crate) cache: CacheChoice,
     pub(crate) tuning: Tuning,
     #[cfg(feature = "tune")]
-    pub(crate) tuning_file: Option<PathBuf>,
+    pub(crate) kept: Option<crate::tune::Kept>,
 }
 
 /// Features switched off.
@@ -130,7 +130,16 @@ impl DeviceBuilder {
     /// earlier run. A file that is damaged or about another adapter is left alone, and [`Device::tuning_problem`] says so.
     #[cfg(feature = "tune")]
     pub fn tuning_file(mut self, file: impl Into<PathBuf>) -> Self {
-        self.tuning_file = Some(file.into());
+        self.kept = Some(crate::tune::Kept::File(file.into()));
+        self
+    }
+
+    /// As [`tuning_file`](Self::tuning_file), for programs that keep the text of a [`Table`](crate::Table) elsewhere than in a
+    /// file, as pages do in a browser's local storage. `name` is what the table is called where it decides. Of both, the last
+    /// one given counts.
+    #[cfg(feature = "tune")]
+    pub fn tuning_text(mut self, name: impl Into<String>, text: impl Into<String>) -> Self {
+        self.kept = Some(crate::tune::Kept::Text { name: name.into(), text: text.into() });
         self
     }
 

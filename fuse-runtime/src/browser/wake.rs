@@ -53,7 +53,7 @@ pub(crate) async fn patience(explained: impl Fn() -> bool) {
     }
 }
 
-/// Waits until the browser has answered all that it was asked, which it always does.
+/// Waits for an answer that the browser is sure to give, however long it compiles.
 pub(crate) async fn until(answered: impl Fn() -> bool) {
     for pause in pauses() {
         if answered() {

@@ -31,7 +31,7 @@ pub(crate) use self::{
     explain::explain,
     require::{MAX_BINDINGS, runs_on},
 };
-#[cfg(all(feature = "tune", not(target_arch = "wasm32")))]
+#[cfg(feature = "tune")]
 pub(crate) use self::{alternative::consider_all, decide::key};
 use self::{
     alternative::{Considered, Selected, select, select_index},
@@ -78,7 +78,7 @@ pub(crate) enum Variants<'a> {
     /// By index, one per kernel.
     Indices(&'a [usize]),
     /// Of one kernel, by the indices of both; of others as [`Variants::Best`].
-    #[cfg(all(feature = "tune", not(target_arch = "wasm32")))]
+    #[cfg(feature = "tune")]
     One { kernel: usize, variant: usize },
 }
 
@@ -165,7 +165,7 @@ impl LaunchPlan {
     }
 
     /// The steps of one of its kernels alone, for measurements: what earlier kernels would store holds anything.
-    #[cfg(all(feature = "tune", not(target_arch = "wasm32")))]
+    #[cfg(feature = "tune")]
     pub(crate) fn only(mut self, kernel: &str) -> Self {
         self.steps = self.steps.into_iter().filter(|step| step.label.kernel == kernel).collect();
         let bound = |step: &Step, temporary: usize| step.slots.contains(&Slot::Temporary(temporary as u16));
@@ -303,7 +303,7 @@ fn choose(
         Variants::Best => None,
         Variants::Named(name) => kernel.variants.iter().position(|variant| variant.name == name),
         Variants::Indices(indices) => indices.get(index).copied(),
-        #[cfg(all(feature = "tune", not(target_arch = "wasm32")))]
+        #[cfg(feature = "tune")]
         Variants::One { kernel, variant } => (kernel == index).then_some(variant),
     };
     let Some(wanted) = wanted else {

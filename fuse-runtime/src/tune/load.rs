@@ -1,9 +1,30 @@
 //! Tables in files of the program's user, and those that programs carry.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::{Environment, Table, file, key::vendor};
 use crate::{DeviceInfo, Error};
+
+/// A table that a program kept from an earlier run.
+#[derive(Clone, Debug)]
+pub(crate) enum Kept {
+    /// In a file, which may not exist yet.
+    File(PathBuf),
+    /// As a text with a name.
+    Text { name: String, text: String },
+}
+
+impl Kept {
+    /// The table, if there is one and it is about this environment and adapter.
+    pub(crate) fn read(&self, environment: Environment, info: &DeviceInfo) -> Result<Option<Table>, Error> {
+        let (table, place) = match self {
+            Self::File(path) if !path.exists() => return Ok(None),
+            Self::File(path) => (Table::load(path)?, path.display().to_string()),
+            Self::Text { name, text } => (Table::parse(name, text)?, name.clone()),
+        };
+        table.fitting(place, environment, info).map(Some)
+    }
+}
 
 impl Table {
     /// Every built-in table, whatever environment and adapter it is about.
@@ -36,24 +57,20 @@ impl Table {
         file::parse(&name, &text).map_err(wrong)
     }
 
-    /// The table of a file that may not exist yet, if it is about this environment and adapter.
-    pub(crate) fn load_for(path: &Path, environment: Environment, info: &DeviceInfo) -> Result<Option<Self>, Error> {
-        if !path.exists() {
-            return Ok(None);
+    /// The table, if it is about this environment and adapter; `place` is where it was kept.
+    fn fitting(self, place: String, environment: Environment, info: &DeviceInfo) -> Result<Self, Error> {
+        if self.is_about(environment, vendor(info), &info.name) {
+            return Ok(self);
         }
-        let table = Self::load(path)?;
-        if table.is_about(environment, vendor(info), &info.name) {
-            return Ok(Some(table));
-        }
-        let adapters = match &table.adapters {
+        let adapters = match &self.adapters {
             Some(adapters) if adapters.names.is_empty() => format!("{} adapters", adapters.vendor),
             Some(adapters) => format!("{} adapters named {}", adapters.vendor, adapters.names.join(", ")),
             None => "any adapter".to_owned(),
         };
         let about =
-            table.environment.map_or_else(|| adapters.clone(), |found| format!("{adapters} in environment {found}"));
+            self.environment.map_or_else(|| adapters.clone(), |found| format!("{adapters} in environment {found}"));
         let expected = format!("expected a table about `{}` in environment {environment}", info.name);
-        Err(Error::Table { table: path.display().to_string(), message: format!("{expected}, found one about {about}") })
+        Err(Error::Table { table: place, message: format!("{expected}, found one about {about}") })
     }
 
     /// Writes the table to a file: beside it first, then renamed, so that readers see the old table or the new one.

@@ -10,7 +10,7 @@
 //! - `search`, `clock`: tables from measurements (`Device::tune`).
 
 mod built_in;
-#[cfg(all(feature = "tune", not(target_arch = "wasm32")))]
+#[cfg(feature = "tune")]
 mod clock;
 pub(crate) mod environment;
 #[cfg(feature = "tune")]
@@ -20,12 +20,14 @@ pub(crate) mod knobs;
 #[cfg(feature = "tune")]
 mod load;
 mod scope;
-#[cfg(all(feature = "tune", not(target_arch = "wasm32")))]
+#[cfg(feature = "tune")]
 mod search;
 pub(crate) mod table;
 mod tuning;
 
-#[cfg(all(feature = "tune", not(target_arch = "wasm32")))]
+#[cfg(feature = "tune")]
+pub(crate) use self::load::Kept;
+#[cfg(feature = "tune")]
 pub use self::search::{Progress, Search};
 pub use self::{
     environment::{Environment, Vendor},

@@ -5,8 +5,6 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-#[cfg(feature = "tune")]
-use super::Table;
 use super::tuning::{Applied, Tuning};
 #[cfg(feature = "tune")]
 use crate::Error;
@@ -26,30 +24,29 @@ pub(crate) struct Tunings {
     own: Arc<Applied>,
     /// Those of closures: equal ones share their plans.
     others: Mutex<Vec<Arc<Applied>>>,
-    /// Why the table of the device's file was not used.
+    /// Why the table that the program kept was not used.
     #[cfg(feature = "tune")]
     problem: Option<Error>,
     /// When the device was last busy with a measurement.
-    #[cfg(all(feature = "tune", not(target_arch = "wasm32")))]
-    pub(crate) measured: Mutex<Option<std::time::Instant>>,
+    #[cfg(feature = "tune")]
+    pub(crate) measured: Mutex<Option<web_time::Instant>>,
 }
 
 impl Tunings {
     pub(crate) fn new(builder: &DeviceBuilder, info: &DeviceInfo) -> Self {
         let own = builder.tuning.clone();
         #[cfg(feature = "tune")]
-        let (own, problem) =
-            match builder.tuning_file.as_ref().map(|file| Table::load_for(file, own.environment(), info)) {
-                None | Some(Ok(None)) => (own, None),
-                Some(Ok(Some(table))) => (own.with_table(table), None),
-                Some(Err(problem)) => (own, Some(problem)),
-            };
+        let (own, problem) = match builder.kept.as_ref().map(|kept| kept.read(own.environment(), info)) {
+            None | Some(Ok(None)) => (own, None),
+            Some(Ok(Some(table))) => (own.with_table(table), None),
+            Some(Err(problem)) => (own, Some(problem)),
+        };
         Self {
             own: Arc::new(Applied::new(&own, info)),
             others: Mutex::default(),
             #[cfg(feature = "tune")]
             problem,
-            #[cfg(all(feature = "tune", not(target_arch = "wasm32")))]
+            #[cfg(feature = "tune")]
             measured: Mutex::default(),
         }
     }
@@ -72,7 +69,8 @@ impl Tunings {
 }
 
 impl Device {
-    /// Why the table of [`DeviceBuilder::tuning_file`] is not used: the file is damaged, or about another adapter.
+    /// Why the table of [`DeviceBuilder::tuning_file`] or [`DeviceBuilder::tuning_text`] is not used: it is damaged, or about
+    /// another adapter.
     #[cfg(feature = "tune")]
     pub fn tuning_problem(&self) -> Option<&Error> {
         self.inner.tunings.problem.as_ref()

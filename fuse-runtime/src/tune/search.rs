@@ -8,7 +8,7 @@ use std::{collections::BTreeSet, fmt, sync::Arc, time::Duration};
 use time::OffsetDateTime;
 
 use super::{
-    clock::Clock,
+    clock::{Clock, Waits},
     environment::Environment,
     key::{Key, plan_member, vendor},
     knobs::Knobs,
@@ -144,7 +144,40 @@ impl Device {
     /// # Errors
     /// As a launch with these arguments; [`Error::Capturing`] within [`capture`](Self::capture),
     /// [`Error::ProfileActive`] within a profile, [`Error::DifferentDevices`] if the arguments are on another device.
+    #[cfg(not(target_arch = "wasm32"))]
     pub fn tune(&self, kernels: &Kernels, args: &[Arg<'_>], search: Search<'_>) -> Result<Table, Error> {
+        // With a clock that blocks, the future never waits.
+        pollster::block_on(self.search(kernels, args, search, Waits::Blocking))
+    }
+
+    /// As [`tune`](Self::tune), for browsers and for tasks: between batches of launches, other tasks run. Times are those of
+    /// the event loop, which is less exact than the GPU's own clock; what it says too late is measured first and left out.
+    ///
+    /// ```no_run
+    /// # use fuse_runtime::{Arg, Device, Error, Kernels, Search, Table, Tensor2};
+    /// # async fn example(device: &Device, kernels: &Kernels, x: &Tensor2<f32>) -> Result<(), Error> {
+    /// let table = device.tune_async(kernels, &[Arg::from(x)], Search::default()).await?;
+    /// let text = table.text(); // for the page's local storage, and at the next visit:
+    /// let device = Device::builder().tuning_text("page", text).build().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`tune`](Self::tune), without those of profiles.
+    pub async fn tune_async(&self, kernels: &Kernels, args: &[Arg<'_>], search: Search<'_>) -> Result<Table, Error> {
+        capture::forbid(self, "tuning")?;
+        let waits = Waits::awaited(self).await?;
+        self.search(kernels, args, search, waits).await
+    }
+
+    async fn search(
+        &self,
+        kernels: &Kernels,
+        args: &[Arg<'_>],
+        search: Search<'_>,
+        waits: Waits,
+    ) -> Result<Table, Error> {
         capture::forbid(self, "tuning")?;
         let launch = fitting(kernels, args)?;
         if !launch.device.is(self) {
@@ -154,12 +187,13 @@ impl Device {
             return Err(Error::DifferentDevices { kernel, argument, first });
         }
         let shapes: Vec<Shape> = launch.shapes().collect();
-        let clock = Clock::new(self, search.budget, search.exhaustive);
+        let clock = Clock::new(self, search.budget, search.exhaustive, waits);
         let table = empty(self, &search.name);
-        let mut tuner = Tuner { launch, shapes, clock, search, table };
-        tuner.kernels()?;
+        let tuning = self.applied();
+        let mut tuner = Tuner { launch, shapes, clock, search, table, tuning };
+        tuner.kernels().await?;
         if tuner.search.plans {
-            tuner.plans()?;
+            tuner.plans().await?;
         }
         Ok(tuner.table)
     }
@@ -181,15 +215,22 @@ fn fitting<'a>(kernels: &Kernels, args: &'a [Arg<'a>]) -> Result<Launch<'a>, Err
 fn empty(device: &Device, name: &str) -> Table {
     let info = device.info();
     let date = OffsetDateTime::now_utc().date().to_string();
+    let names = names(&info.name);
     Table {
         name: name.to_owned(),
         status: Status::Measured,
         environment: Some(Environment::present()),
-        adapters: Some(Adapters { vendor: vendor(info), names: vec![info.name.clone()] }),
+        adapters: Some(Adapters { vendor: vendor(info), names }),
         measured: Some(Measured { adapter: info.name.clone(), driver: info.driver.clone(), date }),
         knobs: Knobs::default(),
         entries: vec![],
     }
+}
+
+/// The names that a table of this adapter is about. A browser may tell none: then it is about all adapters of the vendor in that
+/// browser.
+fn names(adapter: &str) -> Vec<String> {
+    if adapter.trim().is_empty() { vec![] } else { vec![adapter.to_owned()] }
 }
 
 struct Tuner<'a> {
@@ -198,6 +239,8 @@ struct Tuner<'a> {
     clock: Clock<'a>,
     search: Search<'a>,
     table: Table,
+    /// The choices of the thread that asked, whatever it asks for while a task waits.
+    tuning: Arc<Applied>,
 }
 
 /// A way to compute, with its name in tables.
@@ -208,10 +251,10 @@ struct Member {
 
 impl Tuner<'_> {
     /// Compares the variants of every kernel, also of those of alternatives unless that is switched off.
-    fn kernels(&mut self) -> Result<(), Error> {
+    async fn kernels(&mut self) -> Result<(), Error> {
         let (function, info) = (self.launch.function, self.launch.device.info());
         let mut seen = BTreeSet::new();
-        let tuning = self.launch.device.applied();
+        let tuning = Arc::clone(&self.tuning);
         let all = plan::consider_all(function, &self.shapes, info)?;
         let all = all.into_iter().take(if self.search.plans { usize::MAX } else { 1 });
         for selected in all.flatten() {
@@ -233,8 +276,8 @@ impl Tuner<'_> {
                     (kernel.variants[candidate.variant].name.to_string(), selection)
                 });
                 let ways: Vec<_> = ways.collect();
-                let members = self.members(&ways, Some(&kernel.name))?;
-                self.compare(&key, members)?;
+                let members = self.members(&ways, Some(&kernel.name)).await?;
+                self.compare(&key, members).await?;
                 if self.clock.is_over() {
                     return Ok(());
                 }
@@ -244,35 +287,46 @@ impl Tuner<'_> {
     }
 
     /// Compares the alternatives of the function, with the variants that were found to be fastest.
-    fn plans(&mut self) -> Result<(), Error> {
+    async fn plans(&mut self) -> Result<(), Error> {
         let (function, device) = (self.launch.function, self.launch.device);
         let usable = plan::usable_alternatives(function, &self.shapes, device.info())?;
         if usable.len() < 2 || self.clock.is_over() {
             return Ok(());
         }
-        let tuning = device.applied().tuning.clone().with_table(self.table.clone());
+        let tuning = self.tuning.tuning.clone().with_table(self.table.clone());
         let tuning = Applied::new(&tuning, device.info());
         let by = |index| Selection { alternative: Some(index), ..Selection::by(&tuning) };
         let ways: Vec<_> = usable.into_iter().map(|index| (plan_member(index), by(index))).collect();
         let key = plan::plan_key(function, &self.shapes, device.info())?;
-        let members = self.members(&ways, None)?;
-        self.compare(&key, members)
+        let members = self.members(&ways, None).await?;
+        self.compare(&key, members).await
     }
 
     /// The plans of some ways to compute, of one kernel alone or of the whole function, without those whose pipelines the
     /// driver refuses.
-    fn members(&self, ways: &[(String, Selection<'_>)], kernel: Option<&str>) -> Result<Vec<Member>, Error> {
+    async fn members(&self, ways: &[(String, Selection<'_>)], kernel: Option<&str>) -> Result<Vec<Member>, Error> {
         let Launch { function, device, .. } = self.launch;
         let (info, pipelines) = (device.info(), &device.inner.pipelines);
         let mut passes = vec![];
         for (_, selection) in ways {
             passes.extend(plan::pipelines(function, &self.shapes, info, *selection)?);
         }
+        // In browsers one after the other, so that it is clear which one they refuse.
+        #[cfg(not(target_arch = "wasm32"))]
         device.prepare(passes);
+        #[cfg(target_arch = "wasm32")]
+        drop(passes);
         let mut members = vec![];
         for (name, selection) in ways {
             match LaunchPlan::new(function, &self.shapes, info, *selection, pipelines) {
                 Ok(plan) => {
+                    // A browser says later whether it takes a pipeline.
+                    #[cfg(target_arch = "wasm32")]
+                    match device.inner.settled().await {
+                        Ok(()) => {}
+                        Err(Error::Pipeline { .. }) => continue,
+                        Err(error) => return Err(error),
+                    }
                     let plan = Arc::new(if let Some(kernel) = kernel { plan.only(kernel) } else { plan });
                     members.push(Member { name: name.clone(), plan });
                 }
@@ -284,7 +338,7 @@ impl Tuner<'_> {
     }
 
     /// Lets members race and notes the result.
-    fn compare(&mut self, key: &Key, members: Vec<Member>) -> Result<(), Error> {
+    async fn compare(&mut self, key: &Key, members: Vec<Member>) -> Result<(), Error> {
         let Self { launch, clock, search, .. } = self;
         let (names, plans): (Vec<String>, Vec<_>) =
             members.into_iter().map(|member| (member.name, member.plan)).unzip();
@@ -293,7 +347,7 @@ impl Tuner<'_> {
                 progress(&Progress { class: &key.class, sizes: &key.sizes, member: &names[member], round, rounds });
             }
         };
-        if let Some(times) = clock.race(launch, plans, each)? {
+        if let Some(times) = clock.race(launch, plans, each).await? {
             let cut_off = if search.exhaustive { f64::INFINITY } else { CUT_OFF };
             let entry = entry(key, &names, &times, cut_off);
             entry.into_iter().for_each(|entry| self.table.insert(entry));
@@ -320,6 +374,13 @@ fn entry(key: &Key, names: &[String], seconds: &[f64], cut_off: f64) -> Option<E
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_adapter_without_a_name_names_none() {
+        // A table with an empty name could not be read back.
+        assert_eq!(names(" "), [""; 0]);
+        assert_eq!(names("llvmpipe"), ["llvmpipe"]);
+    }
 
     #[test]
     fn entries_rank_what_is_not_too_slow() {

@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// What browsers are started with.
-pub(super) const CAPABILITIES: &str = "tests/web/webdriver.json";
+pub(crate) const CAPABILITIES: &str = "tests/web/webdriver.json";
 /// Seconds that one test may take: software adapters compile slowly.
 const TEST_SECONDS: &str = "600";
 /// Seconds that a driver may take to start.
@@ -39,13 +39,10 @@ pub(crate) fn test(
     filter: Option<String>,
 ) -> anyhow::Result<()> {
     let policy = access.install_policy();
-    let browsers = browser.map_or_else(|| Browser::value_variants().to_vec(), |browser| vec![browser]);
     let toolchain = toolchain::ensure(policy)?;
     let runner = tools::wasm_bindgen("wasm-bindgen-test-runner", policy)?;
-    let drivers = browsers.iter().map(|browser| browser.driver(policy)).collect::<anyhow::Result<Vec<_>>>()?;
-    // Drivers leave the profiles of their browsers behind.
-    let scratch = root().join("target/web/profiles");
-    fs::create_dir_all(&scratch).with_context(|| format!("cannot create `{}`", scratch.display()))?;
+    let drivers = drivers(browser, policy)?;
+    let scratch = scratch()?;
 
     let arguments = format!("test --package fuse-test-web --target {TARGET} --test *");
     let step = |name, rest: &str| {
@@ -54,7 +51,7 @@ pub(crate) fn test(
         step.set("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUNNER", runner.display().to_string())
     };
     let mut all = vec![step("browser tests", "--no-run")];
-    for (browser, driver) in browsers.iter().zip(&drivers) {
+    for (browser, driver) in &drivers {
         let step =
             step(browser.name(), "--no-fail-fast").argument("--").argument(filter.as_deref().unwrap_or_default());
         all.push(browser.drive(step, driver, &scratch));
@@ -64,7 +61,36 @@ pub(crate) fn test(
     outcome
 }
 
+/// One browser, or all, with their drivers; installed if they are missing.
+pub(crate) fn drivers(browser: Option<Browser>, policy: InstallPolicy) -> anyhow::Result<Vec<(Browser, PathBuf)>> {
+    let browsers = browser.map_or_else(|| Browser::value_variants().to_vec(), |browser| vec![browser]);
+    browsers.into_iter().map(|browser| Ok((browser, browser.driver(policy)?))).collect()
+}
+
+/// A folder for the profiles of browsers, which their drivers leave behind.
+pub(crate) fn scratch() -> anyhow::Result<PathBuf> {
+    let scratch = root().join("target/web/profiles");
+    fs::create_dir_all(&scratch).with_context(|| format!("cannot create `{}`", scratch.display()))?;
+    Ok(scratch)
+}
+
 impl Browser {
+    /// What command lines call it.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Chromium => "chromium",
+            Self::Firefox => "firefox",
+        }
+    }
+
+    /// What the drive of the page in it is called in summaries.
+    pub(crate) fn page_step(self) -> &'static str {
+        match self {
+            Self::Chromium => "page in Chromium",
+            Self::Firefox => "page in Firefox",
+        }
+    }
+
     /// Its name in summaries.
     pub(super) fn name(self) -> &'static str {
         match self {

@@ -1,12 +1,14 @@
 //! `cargo xtask web`: pages for browsers, and the tests that run in them.
 //!
 //! `toolchain` finds a Rust that compiles to WebAssembly, `tools` the programs around it, `page` builds pages and weighs
-//! them, `server` serves them, `browsers` runs the tests, `rivals` measures beside other libraries.
+//! them, `site` is about the page for people, `server` serves pages, `browsers` runs the tests, `rivals` measures beside other
+//! libraries.
 
 mod browsers;
 mod page;
 mod rivals;
 mod server;
+mod site;
 mod toolchain;
 mod tools;
 
@@ -20,7 +22,7 @@ const TARGET: &str = "wasm32-unknown-unknown";
 /// What `cargo xtask web` does.
 #[derive(Subcommand)]
 pub(crate) enum Action {
-    /// Build the page with three kernels, say what it weighs, and fail if that is too much
+    /// Build the page with three kernels, say what it weighs, fail if that is too much, and build the page for people
     Build {
         #[command(flatten)]
         access: Access,
@@ -30,7 +32,7 @@ pub(crate) enum Action {
         #[command(flatten)]
         access: Access,
     },
-    /// Run the kernel tests in headless Chromium and Firefox
+    /// Run the kernel tests in headless Chromium and Firefox, and drive the page for people there
     Test {
         #[command(flatten)]
         access: Access,
@@ -50,7 +52,15 @@ pub(crate) enum Action {
         #[command(flatten)]
         options: rivals::Options,
     },
-    /// Build the page and serve it to browsers on this machine
+    /// Drive the page for people in headless browsers, and keep pictures of it in docs/web
+    Screenshots {
+        #[command(flatten)]
+        access: Access,
+        /// Only in this browser
+        #[arg(long, value_enum)]
+        browser: Option<browsers::Browser>,
+    },
+    /// Build the page for people with its model, and serve it to browsers on this machine
     Serve {
         #[command(flatten)]
         access: Access,
@@ -63,22 +73,38 @@ pub(crate) enum Action {
 /// Runs one of them.
 pub(crate) fn run(action: Action) -> anyhow::Result<()> {
     match action {
-        Action::Build { access } => page::build(access).map(drop),
+        Action::Build { access } => {
+            page::build(access)?;
+            site::build_and_weigh(access)
+        }
         Action::Lint { access } => {
             prerequisites::ensure_components(access.install_policy())?;
             let step = toolchain::ensure(access.install_policy())?.step("lints", &lint());
             steps::run(&[step], access.offline)
         }
-        Action::Test { access, browser, thorough, filter } => browsers::test(access, browser, thorough, filter),
+        Action::Test { access, browser, thorough, filter } => {
+            // A filter is about tests, of which the drive of the page is none.
+            let page = filter.is_none();
+            browsers::test(access, browser, thorough, filter)?;
+            if page { site::drive(access, browser, false) } else { Ok(()) }
+        }
         Action::Bench { access, options } => rivals::bench(access, &options),
-        Action::Serve { access, port } => server::serve(&page::build(access)?, port),
+        Action::Screenshots { access, browser } => site::drive(access, browser, true),
+        Action::Serve { access, port } => site::serve(access, port),
     }
 }
 
 /// What cargo is told to lint: the crates that pages link, and those that run in browsers.
 fn lint() -> String {
-    let packages =
-        ["fuse-runtime", "fuse-kernels", "fuse-gpu", "fuse-test-support", "fuse-web-rivals", "fuse-web-size"];
+    let packages = [
+        "fuse-runtime",
+        "fuse-kernels",
+        "fuse-gpu",
+        "fuse-test-support",
+        "fuse-web-page",
+        "fuse-web-rivals",
+        "fuse-web-size",
+    ];
     let packages = packages.map(|package| format!("--package {package}")).join(" ");
     format!(
         "clippy {packages} --package fuse-test-web --lib --test window --test worker --target {TARGET} -- -D warnings"

@@ -35,34 +35,54 @@ const FOREIGN: &[&str] = &["fuse-compiler", "naga", "wgpu-core", "wgpu-hal", "sy
 /// # Errors
 /// When a tool is missing or fails, when the modules would hold what they must not, and when the page is too heavy.
 pub(crate) fn build(access: Access) -> anyhow::Result<PathBuf> {
-    let policy = access.install_policy();
-    let toolchain = toolchain::ensure(policy)?;
-    let bindgen = tools::wasm_bindgen("wasm-bindgen", policy)?;
+    let toolchain = toolchain::ensure(access.install_policy())?;
     refuse_foreign(&toolchain.cargo(), access.offline)?;
     let arguments = format!("build --package {PACKAGE} --profile web --target {TARGET}");
     steps::run(&[toolchain.step("page", &arguments)], access.offline)?;
-
     let folder = root().join("target/web/size");
-    if folder.exists() {
-        fs::remove_dir_all(&folder).with_context(|| format!("cannot remove `{}`", folder.display()))?;
-    }
-    fs::create_dir_all(&folder).with_context(|| format!("cannot create `{}`", folder.display()))?;
     let module = target_folder().join(TARGET).join("web").join(format!("{NAME}.wasm"));
-    let bound = folder.join(format!("{NAME}_bg.wasm"));
-    let bind = ["--target", "web", "--no-typescript", "--remove-name-section", "--remove-producers-section"];
-    prerequisites::run_all(&[words(&bindgen, &bind, &[Path::new("--out-dir"), &folder, &module])])?;
-    for entry in fs::read_dir(root().join(FILES)).with_context(|| format!("cannot read `{FILES}`"))? {
+    bind(access, &module, &folder, &root().join(FILES))?;
+    judge(&weights(&folder, NAME)?)?;
+    Ok(folder)
+}
+
+/// Makes a folder of a module: itself and its script, and the files of a page.
+///
+/// # Errors
+/// When wasm-bindgen is missing or fails, and when files cannot be written.
+pub(crate) fn bind(access: Access, module: &Path, folder: &Path, files: &Path) -> anyhow::Result<()> {
+    let bindgen = tools::wasm_bindgen("wasm-bindgen", access.install_policy())?;
+    if folder.exists() {
+        fs::remove_dir_all(folder).with_context(|| format!("cannot remove `{}`", folder.display()))?;
+    }
+    fs::create_dir_all(folder).with_context(|| format!("cannot create `{}`", folder.display()))?;
+    let options = ["--target", "web", "--no-typescript", "--remove-name-section", "--remove-producers-section"];
+    prerequisites::run_all(&[words(&bindgen, &options, &[Path::new("--out-dir"), folder, module])])?;
+    for entry in fs::read_dir(files).with_context(|| format!("cannot read `{}`", files.display()))? {
         let file = entry?.path();
         fs::copy(&file, folder.join(file.file_name().unwrap_or_default()))
             .with_context(|| format!("cannot copy `{}`", file.display()))?;
     }
-    let weights = [bound, folder.join(format!("{NAME}.js"))]
+    Ok(())
+}
+
+/// The sizes of a page's module and script.
+fn weights(folder: &Path, name: &str) -> anyhow::Result<Vec<Weight>> {
+    let files = [format!("{name}_bg.wasm"), format!("{name}.js")].map(|file| folder.join(file));
+    files
         .iter()
-        .map(|file| Ok((file.clone(), fs::read(file).with_context(|| format!("no `{}`", file.display()))?)))
-        .map(|file: anyhow::Result<_>| file.map(|(file, bytes)| Weight::new(&file, &bytes)))
-        .collect::<anyhow::Result<Vec<_>>>()?;
-    judge(&weights)?;
-    Ok(folder)
+        .map(|file| fs::read(file).with_context(|| format!("no `{}`", file.display())).map(|b| Weight::new(file, &b)))
+        .collect()
+}
+
+/// Says what a page weighs whose weight nothing limits.
+///
+/// # Errors
+/// When a file is missing.
+pub(crate) fn print_weights(folder: &Path, name: &str) -> anyhow::Result<()> {
+    let total = print(&weights(folder, name)?);
+    println!("{:32}{:>10}{total:>12}", "together", "");
+    Ok(())
 }
 
 /// A file and its sizes.
@@ -90,13 +110,18 @@ pub(super) fn compressed(bytes: &[u8]) -> usize {
     compressed.len()
 }
 
-/// Prints the sizes; an error if they are too large together.
-fn judge(weights: &[Weight]) -> anyhow::Result<()> {
+/// Prints the sizes; what they are together, compressed.
+fn print(weights: &[Weight]) -> usize {
     println!("\n{:32}{:>10}{:>12}", "file", "bytes", "brotli 11");
     for Weight { file, raw, compressed } in weights {
         println!("{file:32}{raw:>10}{compressed:>12}");
     }
-    let total: usize = weights.iter().map(|weight| weight.compressed).sum();
+    weights.iter().map(|weight| weight.compressed).sum()
+}
+
+/// Prints the sizes; an error if they are too large together.
+fn judge(weights: &[Weight]) -> anyhow::Result<()> {
+    let total = print(weights);
     println!("{:32}{:>10}{total:>12} of at most {MOST_BYTES}; the goal is {GOAL_BYTES}", "together", "");
     ensure!(total <= MOST_BYTES, "a page with three kernels weighs {total} bytes, more than {MOST_BYTES}");
     Ok(())

@@ -2,7 +2,10 @@
 
 use std::{
     fs::File,
+    net::SocketAddr,
     path::{Component, Path, PathBuf},
+    sync::Arc,
+    thread,
 };
 
 use anyhow::{Context, anyhow};
@@ -27,12 +30,46 @@ const KINDS: &[(&str, &str)] = &[
     ("json", "application/json"),
 ];
 
+/// Requests that are answered at once: a large file leaves the others waiting otherwise.
+const THREADS: usize = 4;
+
 /// Serves a folder until the process ends.
+///
+/// # Errors
+/// When the port is taken.
 pub(crate) fn serve(folder: &Path, port: u16) -> anyhow::Result<()> {
+    let (server, address) = listen(port)?;
+    println!("\nserving `{}` at http://{address} until Ctrl-C", folder.display());
+    thread::scope(|scope| {
+        for _ in 0..THREADS {
+            scope.spawn(|| answer(&server, folder));
+        }
+    });
+    Ok(())
+}
+
+/// Serves a folder on a free port while this process does something else; the address.
+///
+/// # Errors
+/// When there is no free port.
+pub(crate) fn serve_beside(folder: &Path) -> anyhow::Result<SocketAddr> {
+    let (server, address) = listen(0)?;
+    let server = Arc::new(server);
+    for _ in 0..THREADS {
+        let (server, folder) = (Arc::clone(&server), folder.to_owned());
+        thread::spawn(move || answer(&server, &folder));
+    }
+    Ok(address)
+}
+
+fn listen(port: u16) -> anyhow::Result<(Server, SocketAddr)> {
     let server = Server::http(("127.0.0.1", port))
         .map_err(|error| anyhow!("cannot listen on port {port}: {error}\nhelp: `--port 0` takes a free one"))?;
     let address = server.server_addr().to_ip().context("the server has no address")?;
-    println!("\nserving `{}` at http://{address} until Ctrl-C", folder.display());
+    Ok((server, address))
+}
+
+fn answer(server: &Server, folder: &Path) {
     for request in server.incoming_requests() {
         let found = file(folder, request.url()).and_then(|path| Some((File::open(&path).ok()?, kind(&path))));
         // Visitors who leave early are no errors of ours.
@@ -41,7 +78,6 @@ pub(crate) fn serve(folder: &Path, port: u16) -> anyhow::Result<()> {
             None => request.respond(Response::from_string("not found").with_status_code(404)),
         });
     }
-    Ok(())
 }
 
 /// The file of a URL, never outside of the folder.

@@ -7,14 +7,14 @@
 use fuse_gpu::fuse;
 
 /// Features of a token.
-pub(crate) const WIDTH: usize = 384;
+pub const WIDTH: usize = 384;
 
 /// Features of the hidden layer of the feed-forward block.
-pub(crate) const HIDDEN: usize = 1536;
+pub const HIDDEN: usize = 1536;
 
 fuse! {
     /// Layer-normalized sums of word, position and segment embeddings; all tokens are of segment 0.
-    pub(crate) fn embed_tokens<T: Float>(
+    pub fn embed_tokens<T: Float>(
         ids: i32[B, S],
         words: T[V, 384], positions: T[P, 384], segments: T[2, 384],
         gamma: T[384], beta: T[384],
@@ -36,7 +36,7 @@ fuse! {
 
     /// Attention over the real tokens of a text and a feed-forward block, each with a residual connection and a
     /// layer norm after it.
-    pub(crate) fn encoder_layer<T: Float>(
+    pub fn encoder_layer<T: Float>(
         h: T[B, S, 384], lengths: i32[B],
         wq: T[384, 384], bq: T[384], wk: T[384, 384], bk: T[384], wv: T[384, 384], bv: T[384],
         wo: T[384, 384], bo: T[384], attention_gamma: T[384], attention_beta: T[384],
@@ -57,7 +57,7 @@ fuse! {
     }
 
     /// The mean over the real tokens of each text, scaled to length 1; in f32, whatever the layers compute in.
-    pub(crate) fn pool<T: Float>(h: T[B, S, 384], lengths: i32[B]) -> f32[B, 384] {
+    pub fn pool<T: Float>(h: T[B, S, 384], lengths: i32[B]) -> f32[B, 384] {
         let real = index(h, axis = 1) < reshape(lengths, [B, 1, 1]);
         let mean = sum(select(real, h as f32, 0.0), axis = 1) / (reshape(lengths, [B, 1]) as f32);
         mean * rsqrt(sum(mean * mean, axis = 1, keepdim = true))

@@ -8,20 +8,20 @@ use tokenizers::{Tokenizer, TruncationParams};
 
 /// Most tokens of a text. The model has 512 positions, but was trained on and is used with 256
 /// (`max_seq_length` of its `sentence_bert_config.json`).
-pub(crate) const MAX_LENGTH: usize = 256;
+pub const MAX_LENGTH: usize = 256;
 
 /// A model's tokenizer.
-pub(crate) struct Tokens {
+pub struct Tokens {
     tokenizer: Tokenizer,
 }
 
 impl Tokens {
-    /// Reads a `tokenizer.json`.
+    /// The tokenizer of the bytes of a `tokenizer.json`, whose path is for messages.
     ///
     /// # Errors
-    /// If the file cannot be read or holds no tokenizer.
-    pub(crate) fn read(path: &Path) -> anyhow::Result<Self> {
-        let mut tokenizer = Tokenizer::from_file(path).map_err(|error| about(path, &error))?;
+    /// If they hold no tokenizer.
+    pub fn parse(path: &Path, bytes: &[u8]) -> anyhow::Result<Self> {
+        let mut tokenizer = Tokenizer::from_bytes(bytes).map_err(|error| about(path, &error))?;
         let truncation = TruncationParams { max_length: MAX_LENGTH, ..TruncationParams::default() };
         tokenizer.with_truncation(Some(truncation)).map_err(|error| about(path, &error))?;
         // The file asks for 128 tokens per text; batches are padded to what they hold.
@@ -30,7 +30,7 @@ impl Tokens {
     }
 
     /// One more than the largest token.
-    pub(crate) fn vocabulary(&self) -> usize {
+    pub fn vocabulary(&self) -> usize {
         self.tokenizer.get_vocab(true).into_values().max().map_or(0, |largest| largest as usize + 1)
     }
 
@@ -38,7 +38,7 @@ impl Tokens {
     ///
     /// # Errors
     /// If the tokenizer cannot encode a text.
-    pub(crate) fn encode(&self, texts: &[String]) -> anyhow::Result<Vec<Vec<i32>>> {
+    pub fn encode(&self, texts: &[String]) -> anyhow::Result<Vec<Vec<i32>>> {
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         let encodings = self
             .tokenizer

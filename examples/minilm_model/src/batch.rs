@@ -21,19 +21,19 @@ const PADDING: i32 = 0;
 
 /// Texts that are encoded together.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Batch {
+pub struct Batch {
     /// Positions of the texts in the input.
-    pub(crate) texts: Vec<usize>,
+    pub texts: Vec<usize>,
     /// Tokens, `[texts, width]`, padded on the right.
-    pub(crate) ids: Vec<i32>,
+    pub ids: Vec<i32>,
     /// Real tokens of each text, at least 1.
-    pub(crate) lengths: Vec<i32>,
+    pub lengths: Vec<i32>,
     /// Tokens of each row.
-    pub(crate) width: usize,
+    pub width: usize,
 }
 
 /// Batches that together hold every text once, longest texts first: if one does not fit into memory, it is the first.
-pub(crate) fn batches(texts: &[Vec<i32>]) -> Vec<Batch> {
+pub fn batches(texts: &[Vec<i32>]) -> Vec<Batch> {
     let mut order: Vec<usize> = (0..texts.len()).collect();
     order.sort_by_key(|&text| std::cmp::Reverse(texts[text].len()));
     let mut rest = &order[..];

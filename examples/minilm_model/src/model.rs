@@ -5,7 +5,7 @@
 use anyhow::ensure;
 use fuse_gpu::{Device, Error, Float, Tensor1, Tensor2, Tensor3};
 
-use super::{
+use crate::{
     batch::Batch,
     encoder::{HIDDEN, WIDTH, embed_tokens, encoder_layer, pool},
     tokens::MAX_LENGTH,
@@ -16,7 +16,7 @@ use super::{
 const LAYERS: usize = 6;
 
 /// Anything that turns a batch into embeddings, in whatever precision.
-pub(crate) trait Encoder {
+pub trait Encoder {
     /// The embeddings of a batch, `f32[texts, 384]`, each of length 1. Returns as soon as the work is recorded.
     ///
     /// # Errors
@@ -25,7 +25,7 @@ pub(crate) trait Encoder {
 }
 
 /// The model with weights and activations of type `T`.
-pub(crate) struct Model<T: Float> {
+pub struct Model<T: Float> {
     device: Device,
     words: Tensor2<T>,
     positions: Tensor2<T>,
@@ -35,7 +35,7 @@ pub(crate) struct Model<T: Float> {
 }
 
 /// Weights of one encoder layer.
-pub(crate) struct Layer<T: Float> {
+pub struct Layer<T: Float> {
     query: Linear<T>,
     key: Linear<T>,
     value: Linear<T>,
@@ -63,7 +63,7 @@ impl<T: Float> Model<T> {
     ///
     /// # Errors
     /// If a tensor is missing or has a wrong shape, and those of uploads.
-    pub(crate) fn load(weights: &Weights<'_>, vocabulary: usize, to: &Upload<'_, T>) -> anyhow::Result<Self> {
+    pub fn load(weights: &Weights<'_>, vocabulary: usize, to: &Upload<'_, T>) -> anyhow::Result<Self> {
         let (words, positions) = ("embeddings.word_embeddings.weight", "embeddings.position_embeddings.weight");
         let (word_rows, position_rows) = (weights.rows(words, WIDTH)?, weights.rows(positions, WIDTH)?);
         ensure!(
@@ -103,7 +103,7 @@ impl<T: Float> Layer<T> {
     ///
     /// # Errors
     /// If a tensor is missing or has a wrong shape, and those of uploads.
-    pub(crate) fn load(layer: usize, weights: &Weights<'_>, to: &Upload<'_, T>) -> anyhow::Result<Self> {
+    pub fn load(layer: usize, weights: &Weights<'_>, to: &Upload<'_, T>) -> anyhow::Result<Self> {
         let linear = |name: &str, shape| Linear::load(&format!("encoder.layer.{layer}.{name}"), shape, weights, to);
         let norm = |name: &str| Norm::load(&format!("encoder.layer.{layer}.{name}"), weights, to);
         Ok(Self {
@@ -122,7 +122,7 @@ impl<T: Float> Layer<T> {
     ///
     /// # Errors
     /// Those of launches.
-    pub(crate) fn apply(&self, h: &Tensor3<T>, lengths: &Tensor1<i32>) -> Result<Tensor3<T>, Error> {
+    pub fn apply(&self, h: &Tensor3<T>, lengths: &Tensor1<i32>) -> Result<Tensor3<T>, Error> {
         let Self { query, key, value, attention, attention_norm, intermediate, output, output_norm } = self;
         encoder_layer(
             h,

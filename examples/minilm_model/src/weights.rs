@@ -9,16 +9,16 @@ use half::{bf16, f16};
 use safetensors::{Dtype, SafeTensors};
 
 /// The tensors of a file.
-pub(crate) struct Weights<'a> {
+pub struct Weights<'a> {
     tensors: SafeTensors<'a>,
 }
 
 /// Where weights go and how their numbers are converted.
-pub(crate) struct Upload<'a, T> {
+pub struct Upload<'a, T> {
     /// The device.
-    pub(crate) device: &'a Device,
+    pub device: &'a Device,
     /// From the file's precision to the kernels'.
-    pub(crate) convert: fn(f32) -> T,
+    pub convert: fn(f32) -> T,
 }
 
 impl<'a> Weights<'a> {
@@ -26,7 +26,7 @@ impl<'a> Weights<'a> {
     ///
     /// # Errors
     /// If the bytes are not a whole `.safetensors` file.
-    pub(crate) fn parse(path: &Path, bytes: &'a [u8]) -> anyhow::Result<Self> {
+    pub fn parse(path: &Path, bytes: &'a [u8]) -> anyhow::Result<Self> {
         let tensors = SafeTensors::deserialize(bytes)
             .with_context(|| format!("`{}` is not a whole .safetensors file", path.display()))?;
         Ok(Self { tensors })
@@ -36,7 +36,7 @@ impl<'a> Weights<'a> {
     ///
     /// # Errors
     /// If there is no such tensor, or it is no such matrix.
-    pub(crate) fn rows(&self, name: &str, columns: usize) -> anyhow::Result<usize> {
+    pub fn rows(&self, name: &str, columns: usize) -> anyhow::Result<usize> {
         match *self.view(name)?.shape() {
             [rows, found] if found == columns => Ok(rows),
             ref found => bail!("tensor `{name}`: expected shape [rows, {columns}], found {found:?}"),
@@ -47,7 +47,7 @@ impl<'a> Weights<'a> {
     ///
     /// # Errors
     /// If there is no such tensor, it has another shape than expected, or it is not of floats.
-    pub(crate) fn values(&self, name: &str, shape: &[usize]) -> anyhow::Result<Vec<f32>> {
+    pub fn values(&self, name: &str, shape: &[usize]) -> anyhow::Result<Vec<f32>> {
         let view = self.view(name)?;
         if view.shape() != shape {
             bail!("tensor `{name}`: expected shape {shape:?}, found {:?}", view.shape());
@@ -66,7 +66,7 @@ impl<'a> Weights<'a> {
     ///
     /// # Errors
     /// Those of [`values`](Self::values) and of the upload.
-    pub(crate) fn upload<T: Element, const D: usize>(
+    pub fn upload<T: Element, const D: usize>(
         &self,
         name: &str,
         shape: [usize; D],

@@ -1,0 +1,90 @@
+//! Texts in, embeddings out: a model's two files opened as one thing.
+//!
+//! Tokens, batches, launches and readback come together here; results are in the order of the texts.
+
+use std::path::Path;
+
+use anyhow::{Context, ensure};
+use fuse_gpu::{Device, Tensor2, f16};
+
+use crate::{
+    batch::batches,
+    encoder::WIDTH,
+    model::{Encoder, Model},
+    tokens::Tokens,
+    weights::{Upload, Weights},
+};
+
+/// The precision of weights and activations on the device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Precision {
+    /// `f32`.
+    Single,
+    /// `f16`; sums and the embeddings themselves stay `f32`.
+    Half,
+}
+
+/// A model that is ready to embed texts.
+pub struct Embedder {
+    tokens: Tokens,
+    encoder: Box<dyn Encoder>,
+}
+
+impl Embedder {
+    /// The model of two files: `model.safetensors` and `tokenizer.json`, each with its path for messages and its bytes.
+    ///
+    /// # Errors
+    /// If a file is damaged, the weights are not those of all-MiniLM-L6-v2, or the device lacks what the precision needs.
+    pub fn load(
+        (weights_file, weights): (&Path, &[u8]),
+        (tokenizer_file, tokenizer): (&Path, &[u8]),
+        device: &Device,
+        precision: Precision,
+    ) -> anyhow::Result<Self> {
+        let adapter = &device.info().name;
+        let possible = precision == Precision::Single || device.info().features.f16;
+        ensure!(possible, "adapter `{adapter}` has no 16-bit floats (`shader-f16`)");
+        let tokens = Tokens::parse(tokenizer_file, tokenizer)?;
+        let load = || {
+            let weights = Weights::parse(weights_file, weights)?;
+            let vocabulary = tokens.vocabulary();
+            let encoder: Box<dyn Encoder> = match precision {
+                Precision::Single => Box::new(Model::load(&weights, vocabulary, &Upload { device, convert: |x| x })?),
+                Precision::Half => {
+                    Box::new(Model::load(&weights, vocabulary, &Upload { device, convert: f16::from_f32 })?)
+                }
+            };
+            anyhow::Ok(encoder)
+        };
+        let encoder = load().with_context(|| format!("cannot load the model `{}`", weights_file.display()))?;
+        Ok(Self { tokens, encoder })
+    }
+
+    /// The embedding of each text, of length 1. `done` is told of every batch how many texts it held.
+    ///
+    /// # Errors
+    /// Those of the tokenizer, of launches and of readback.
+    pub async fn embed(&self, texts: &[String], mut done: impl FnMut(usize)) -> anyhow::Result<Vec<Vec<f32>>> {
+        let mut embeddings = vec![vec![]; texts.len()];
+        // The next batch is on its way to the device before the results of the last are waited for.
+        let mut running: Option<(Vec<usize>, Tensor2<f32>)> = None;
+        for batch in batches(&self.tokens.encode(texts)?).into_iter().map(Some).chain([None]) {
+            let next = match batch {
+                Some(batch) => {
+                    let rows = self.encoder.encode(&batch)?;
+                    rows.device().submit()?;
+                    Some((batch.texts, rows))
+                }
+                None => None,
+            };
+            if let Some((places, rows)) = std::mem::replace(&mut running, next) {
+                let values = rows.to_vec().await?;
+                for (&place, row) in places.iter().zip(values.chunks(WIDTH)) {
+                    embeddings[place] = row.to_vec();
+                }
+                done(places.len());
+            }
+        }
+        Ok(embeddings)
+    }
+}

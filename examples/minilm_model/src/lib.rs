@@ -1,0 +1,16 @@
+//! all-MiniLM-L6-v2 as a library: texts in, embeddings out, every kernel compiled by `fuse!`.
+//!
+//! Data flows one way: texts -> tokens (`tokens`) -> padded batches (`batch`) -> launches (`model`, with the kernels of
+//! `encoder` and the weights of `weights`) -> embeddings in the order of the texts (`embedder`), which `ranking` compares.
+//!
+//! Nothing here blocks or touches files, so that the program of `examples/minilm` and the page of `examples/web` share it.
+
+pub mod batch;
+pub mod embedder;
+pub mod encoder;
+pub mod model;
+pub mod ranking;
+pub mod tokens;
+pub mod weights;
+
+pub use embedder::{Embedder, Precision};

@@ -1,0 +1,5 @@
+// The engine in a thread of its own, so that the page never waits for it.
+import { answer } from "./engine.js";
+
+self.onmessage = ({ data }) => answer(data, (reply) => self.postMessage(reply));
+self.postMessage({ ready: "gpu" in self.navigator });

@@ -1,0 +1,63 @@
+//! Pointwise operations.
+
+use fuse_gpu::{Arg, Device, Error, Tensor2, fuse};
+
+use super::{Entry, Output, Sample, Size, operand};
+
+fuse! {
+    /// Three pointwise operations: one dispatch, and no value in between goes through memory.
+    pub(super) fn gate(a: f32[M, N], b: f32[M, N], c: f32[M, N]) -> f32[M, N] {
+        sigmoid(a * b + c)
+    }
+}
+
+fuse! {
+    fn multiply(a: f32[M, N], b: f32[M, N]) -> f32[M, N] { a * b }
+    fn plus(x: f32[M, N], c: f32[M, N]) -> f32[M, N] { x + c }
+    fn squash(x: f32[M, N]) -> f32[M, N] { sigmoid(x) }
+}
+
+pub(super) static ENTRY: Entry = Entry {
+    id: "gate",
+    title: "sigmoid(a·b + c)",
+    summary: "Three pointwise operations: what limits them is memory, so one pass instead of three is what counts.",
+    text: include_str!("gate.rs"),
+    function: || &gate::FUNCTION,
+    kernels: || gate::KERNELS,
+    parts: 3,
+    sample,
+};
+
+struct Operands {
+    a: Tensor2<f32>,
+    b: Tensor2<f32>,
+    c: Tensor2<f32>,
+}
+
+fn sample(device: &Device, size: Size) -> Result<Box<dyn Sample>, Error> {
+    let n = size.of([512, 2048, 4096]);
+    let matrix = |seed| operand(device, seed, [n, n]);
+    Ok(Box::new(Operands { a: matrix(1)?, b: matrix(2)?, c: matrix(3)? }))
+}
+
+impl Sample for Operands {
+    fn fused(&self) -> Result<Output, Error> {
+        let Self { a, b, c } = self;
+        gate(a, b, c).map(Output::Matrix)
+    }
+
+    fn unfused(&self) -> Result<Output, Error> {
+        let Self { a, b, c } = self;
+        squash(&plus(&multiply(a, b)?, c)?).map(Output::Matrix)
+    }
+
+    fn args(&self) -> Vec<Arg<'_>> {
+        let Self { a, b, c } = self;
+        vec![a.into(), b.into(), c.into()]
+    }
+
+    fn shapes(&self) -> Vec<Vec<usize>> {
+        let Self { a, b, c } = self;
+        vec![a.shape().to_vec(), b.shape().to_vec(), c.shape().to_vec()]
+    }
+}

@@ -1,0 +1,78 @@
+//! Two ways to compute the same, timed in turns.
+//!
+//! A page learns late that work is done, so each round launches many times between two waits, and what the wait itself takes
+//! is measured first and left out. Between rounds the event loop runs.
+
+use std::time::Duration;
+
+use fuse_gpu::{Device, Error};
+use web_time::Instant;
+
+/// Rounds, of which the median counts.
+pub(crate) const ROUNDS: usize = 7;
+/// Intended time of a round of each way.
+const ROUND: Duration = Duration::from_millis(40);
+/// The most launches of a round: each is recorded before the first one runs.
+const MAX_LAUNCHES: f64 = 200.0;
+/// How often the event loop is asked how late it answers.
+const EMPTY_WAITS: usize = 5;
+
+/// Milliseconds per launch.
+pub(crate) struct Times {
+    /// By round.
+    pub(crate) samples: Vec<f64>,
+}
+
+impl Times {
+    pub(crate) fn median(&self) -> f64 {
+        let mut samples = self.samples.clone();
+        samples.sort_by(f64::total_cmp);
+        samples.get(samples.len() / 2).copied().unwrap_or(f64::NAN)
+    }
+}
+
+/// Something that launches kernels.
+pub(crate) type Way<'a> = &'a dyn Fn() -> Result<(), Error>;
+
+/// Times ways to compute in turns; `done` is told how many of `rounds` are over.
+///
+/// # Errors
+/// Those of the launches, and of waiting for them.
+pub(crate) async fn race<const N: usize>(
+    device: &Device,
+    ways: [Way<'_>; N],
+    mut done: impl FnMut(usize, usize),
+) -> Result<[Times; N], Error> {
+    let total = ROUNDS + 1;
+    done(0, total);
+    let mut late = f64::INFINITY;
+    device.synchronize().await?;
+    for _ in 0..EMPTY_WAITS {
+        late = late.min(time(device, &|| Ok(()), 1, 0.0).await?);
+    }
+    let mut launches = [1; N];
+    for (launches, way) in launches.iter_mut().zip(ways) {
+        // Once for pipelines that the browser compiles and for memory that is touched for the first time.
+        time(device, way, 1, late).await?;
+        let single = time(device, way, 1, late).await?;
+        *launches = (ROUND.as_secs_f64() * 1e3 / single.max(1e-6)).clamp(1.0, MAX_LAUNCHES) as usize;
+    }
+    done(1, total);
+    let mut times = [const { Times { samples: Vec::new() } }; N];
+    for round in 1..=ROUNDS {
+        for ((times, way), launches) in times.iter_mut().zip(ways).zip(launches) {
+            times.samples.push(time(device, way, launches, late).await?);
+        }
+        done(round + 1, total);
+    }
+    Ok(times)
+}
+
+/// Milliseconds per launch of some launches, of which the answer comes `late` milliseconds late.
+async fn time(device: &Device, way: Way<'_>, launches: usize, late: f64) -> Result<f64, Error> {
+    let start = Instant::now();
+    (0..launches).try_for_each(|_| way())?;
+    device.synchronize().await?;
+    let milliseconds = start.elapsed().as_secs_f64() * 1e3;
+    Ok((milliseconds - late).max(milliseconds / 20.0) / launches as f64)
+}
