@@ -1,7 +1,8 @@
 //! A server of one folder, for browsers on this machine.
 
 use std::{
-    fs::File,
+    fs,
+    io::{self, Write},
     net::SocketAddr,
     path::{Component, Path, PathBuf},
     sync::Arc,
@@ -9,11 +10,11 @@ use std::{
 };
 
 use anyhow::{Context, anyhow};
-use tiny_http::{Header, Response, Server};
+use tiny_http::{Request, Server};
 
 /// What every answer says besides its content: browsers give exact clocks to pages that are isolated from others, and load
 /// what was just built.
-pub(super) const HEADERS: &[(&str, &str)] = &[
+const HEADERS: &[(&str, &str)] = &[
     ("Cross-Origin-Opener-Policy", "same-origin"),
     ("Cross-Origin-Embedder-Policy", "require-corp"),
     ("Cache-Control", "no-store"),
@@ -71,31 +72,43 @@ fn listen(port: u16) -> anyhow::Result<(Server, SocketAddr)> {
 
 fn answer(server: &Server, folder: &Path) {
     for request in server.incoming_requests() {
-        let found = file(folder, request.url()).and_then(|path| Some((File::open(&path).ok()?, kind(&path))));
         // Visitors who leave early are no errors of ours.
-        drop(match found {
-            Some((file, kind)) => request.respond(with_headers(Response::from_file(file), kind)),
-            None => request.respond(Response::from_string("not found").with_status_code(404)),
-        });
+        drop(send_file(request, folder));
     }
 }
 
+/// Answers with the file of the request's URL.
+pub(super) fn send_file(request: Request, folder: &Path) -> io::Result<()> {
+    match file(folder, request.url()).and_then(|path| Some((fs::read(&path).ok()?, kind(&path)))) {
+        Some((body, kind)) => respond(request, "200 OK", kind, &body),
+        None => respond(request, "404 Not Found", "text/plain", b"not found"),
+    }
+}
+
+/// Answers and has the browser close the connection. The server has a thread for each connection, and when several are opened at
+/// once it may leave one without: that one would wait until another is closed, which browsers do after minutes.
+pub(super) fn respond(request: Request, status: &str, kind: &str, body: &[u8]) -> io::Result<()> {
+    let mut head = format!("HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\n", body.len());
+    for (name, value) in HEADERS {
+        head += &format!("{name}: {value}\r\n");
+    }
+    let mut writer = request.into_writer();
+    writer.write_all((head + "Connection: close\r\n\r\n").as_bytes())?;
+    writer.write_all(body)?;
+    writer.flush()
+}
+
 /// The file of a URL, never outside of the folder.
-pub(super) fn file(folder: &Path, url: &str) -> Option<PathBuf> {
+fn file(folder: &Path, url: &str) -> Option<PathBuf> {
     let path = Path::new(url.split(['?', '#']).next()?.trim_start_matches('/'));
     let inside = path.components().all(|part| matches!(part, Component::Normal(_)));
     let file = folder.join(path);
     inside.then(|| if file.is_dir() { file.join("index.html") } else { file })
 }
 
-pub(super) fn kind(path: &Path) -> &'static str {
+fn kind(path: &Path) -> &'static str {
     let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
     KINDS.iter().find(|(known, _)| *known == extension).map_or("application/octet-stream", |(_, kind)| kind)
-}
-
-fn with_headers(response: Response<File>, kind: &str) -> Response<File> {
-    let headers = HEADERS.iter().copied().chain([("Content-Type", kind)]);
-    headers.filter_map(|(name, value)| Header::from_bytes(name, value).ok()).fold(response, Response::with_header)
 }
 
 #[cfg(test)]
@@ -121,15 +134,16 @@ mod tests {
 
     #[test]
     fn files_come_over_the_network_with_their_headers() {
-        use std::io::{Read, Write};
-
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
-        let response = with_headers(Response::from_file(File::open(folder.join("Cargo.toml")).unwrap()), "text/plain");
-        let names: Vec<String> = response.headers().iter().map(|header| header.field.to_string()).collect();
-        assert!(HEADERS.iter().all(|(name, _)| names.iter().any(|found| found == name)), "{names:?}");
-        let mut bytes = vec![];
-        response.into_reader().read_to_end(&mut bytes).unwrap();
-        assert!(bytes.starts_with(b"[package]"));
-        std::io::sink().write_all(&bytes).unwrap();
+        let address = serve_beside(Path::new(env!("CARGO_MANIFEST_DIR"))).unwrap();
+        let agent = ureq::Agent::new_with_defaults();
+        // More at once than there are threads: none waits for the others' connections.
+        for _ in 0..2 * THREADS {
+            let mut answer = agent.get(format!("http://{address}/Cargo.toml")).call().unwrap();
+            for (name, value) in HEADERS {
+                assert_eq!(answer.headers()[*name], *value);
+            }
+            assert!(answer.body_mut().read_to_string().unwrap().starts_with("[package]"));
+        }
+        assert!(agent.get(format!("http://{address}/nothing")).call().is_err());
     }
 }

@@ -1,8 +1,6 @@
 //! Visits: a page in a browser, served from a folder, until it says what it found.
 
 use std::{
-    fs,
-    io::{self, Write},
     path::{Path, PathBuf},
     sync::mpsc::{self, Receiver, RecvTimeoutError, Sender},
     thread,
@@ -14,7 +12,7 @@ use serde_json::Value;
 use tiny_http::{Method, Request, Server};
 
 use super::{
-    super::server::{HEADERS, file, kind},
+    super::server::{respond, send_file},
     driver::Session,
 };
 
@@ -75,34 +73,17 @@ fn outcome(page: &str, text: &str) -> anyhow::Result<Value> {
 }
 
 fn answer(mut request: Request, folder: &Path, sender: &Sender<Said>) {
-    let (status, kind, body) = if *request.method() == Method::Post {
+    // Pages that are closed early are no errors.
+    drop(if *request.method() == Method::Post {
         let mut text = String::new();
         let heard = request.as_reader().read_to_string(&mut text).is_ok();
         let said = if request.url() == "/result" { Said::Result(text) } else { Said::Progress(text) };
         // Nobody listens once a visit has failed.
         drop(sender.send(said));
-        (if heard { "200 OK" } else { "400 Bad Request" }, "text/plain", vec![])
+        respond(request, if heard { "200 OK" } else { "400 Bad Request" }, "text/plain", &[])
     } else {
-        match file(folder, request.url()).and_then(|path| Some((fs::read(&path).ok()?, kind(&path)))) {
-            Some((body, kind)) => ("200 OK", kind, body),
-            None => ("404 Not Found", "text/plain", b"not found".to_vec()),
-        }
-    };
-    // Pages that are closed early are no errors.
-    drop(respond(request, status, kind, &body));
-}
-
-/// Answers and has the browser close the connection. The server has a thread for each connection, and when several are opened at
-/// once it may leave one without: that one would wait until another is closed, which browsers do after minutes.
-fn respond(request: Request, status: &str, kind: &str, body: &[u8]) -> io::Result<()> {
-    let mut head = format!("HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\n", body.len());
-    for (name, value) in HEADERS {
-        head += &format!("{name}: {value}\r\n");
-    }
-    let mut writer = request.into_writer();
-    writer.write_all((head + "Connection: close\r\n\r\n").as_bytes())?;
-    writer.write_all(body)?;
-    writer.flush()
+        send_file(request, folder)
+    });
 }
 
 #[cfg(test)]
