@@ -3,6 +3,9 @@
 
 use std::{collections::BTreeSet, env, error::Error, fmt::Write as _, fs, path::Path};
 
+#[path = "src/order.rs"]
+#[allow(dead_code, unreachable_pub, reason = "the runtime's")]
+mod order;
 /// The runtime's own reader of tables.
 #[path = "src/tune"]
 #[allow(dead_code, unreachable_pub, unused_imports, reason = "what programs do with tables is not needed here")]
@@ -19,8 +22,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     for watched in ["build.rs", "tables"] {
         println!("cargo::rerun-if-changed={watched}");
     }
-    for module in ["environment", "file", "knobs", "table"] {
-        println!("cargo::rerun-if-changed=src/tune/{module}.rs");
+    for module in ["order", "tune/environment", "tune/file", "tune/knobs", "tune/table"] {
+        println!("cargo::rerun-if-changed=src/{module}.rs");
     }
     let folder = Path::new(&env::var("CARGO_MANIFEST_DIR")?).join("tables");
     let mut files: Vec<_> =

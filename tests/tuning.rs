@@ -221,7 +221,10 @@ fn a_priors_environment_decides_among_equals_only() {
             match &chosen.decision {
                 Some(Decision::Prior { name }) => {
                     by_prior += 1;
-                    assert_eq!(name, tuning.environment().name());
+                    // Firefox's sizes are measured where it runs in software.
+                    let environment = tuning.environment().name();
+                    let software = device.info().kind == AdapterKind::Software && environment == "firefox";
+                    assert_eq!(name, if software { "firefox-software" } else { environment });
                     assert_ne!(chosen.chosen, modeled.chosen);
                     assert!(estimate(&chosen) <= 1.25 * estimate(&modeled), "{n}: {chosen:?}");
                 }

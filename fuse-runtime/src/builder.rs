@@ -204,7 +204,7 @@ impl DeviceBuilder {
         let fits = |index: usize, info: &DeviceInfo| {
             self.index.is_none_or(|wanted| wanted == index)
                 && self.kind.is_none_or(|kind| kind == info.kind)
-                && name.as_ref().is_none_or(|part| info.name.to_lowercase().contains(&part.to_lowercase()))
+                && name.as_ref().is_none_or(|part| info.name.to_ascii_lowercase().contains(&part.to_ascii_lowercase()))
         };
         let best =
             described.iter().enumerate().filter(|(index, info)| fits(*index, info)).min_by_key(|(_, info)| info.kind);

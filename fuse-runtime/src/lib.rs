@@ -43,6 +43,7 @@ mod kernels;
 mod launch;
 mod lock;
 mod operand;
+mod order;
 mod pipeline;
 mod plan;
 #[cfg(not(target_arch = "wasm32"))]

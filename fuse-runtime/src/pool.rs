@@ -9,7 +9,6 @@
 //! of commands: they must avoid a buffer which that batch uses ([`Pool::take_idle`]).
 
 use std::{
-    collections::BTreeMap,
     fmt,
     sync::{
         Arc, Mutex,
@@ -152,7 +151,8 @@ pub(crate) struct Pool {
 
 #[derive(Debug, Default)]
 struct State {
-    idle: BTreeMap<u64, Vec<Storage>>,
+    /// By class, of which there are few.
+    idle: Vec<(u64, Vec<Storage>)>,
     report: MemoryReport,
     next_id: u64,
 }
@@ -171,7 +171,7 @@ impl State {
 
     /// Takes an idle buffer of a class that `fits` accepts.
     fn reuse(&mut self, class: u64, fits: impl Fn(&Storage) -> bool) -> Option<Storage> {
-        let shelf = self.idle.get_mut(&class)?;
+        let (_, shelf) = self.idle.iter_mut().find(|(found, _)| *found == class)?;
         // The most recent one is the likeliest to be warm in caches.
         let storage = shelf.remove(shelf.iter().rposition(fits)?);
         self.report.idle_bytes -= storage.bytes;
@@ -182,7 +182,7 @@ impl State {
 
     /// Frees what is idle; `open` is the number of the open batch.
     fn drop_idle(&mut self, open: u64) {
-        std::mem::take(&mut self.idle).into_values().flatten().for_each(|storage| storage.free(open));
+        std::mem::take(&mut self.idle).into_iter().flat_map(|(_, shelf)| shelf).for_each(|storage| storage.free(open));
         (self.report.idle_bytes, self.report.idle_buffers) = (0, 0);
     }
 }
@@ -271,7 +271,10 @@ impl Pool {
         if state.report.idle_bytes + storage.bytes <= state.report.peak_bytes.max(IDLE_FLOOR) {
             state.report.idle_bytes += storage.bytes;
             state.report.idle_buffers += 1;
-            state.idle.entry(storage.bytes).or_default().push(storage);
+            match state.idle.iter_mut().find(|(class, _)| *class == storage.bytes) {
+                Some((_, shelf)) => shelf.push(storage),
+                None => state.idle.push((storage.bytes, vec![storage])),
+            }
         } else {
             storage.free(self.open());
         }

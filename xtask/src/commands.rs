@@ -44,11 +44,11 @@ pub(crate) fn test(model: &Path, thorough: bool, browsers: bool, access: Access)
         real_model(model),
         // Without optimization, as all of the above: what these two measure on a software adapter is of no use, and to compile
         // everything once more takes minutes.
-        Step::new("tuner", "bench --package fuse-gpu --all-features --profile dev --bench tune --")
+        Step::new("tuner", "bench --workspace --all-features --profile dev --bench tune --")
             .argument("--quick")
             .argument("--filter")
             .argument("linear f32 1x16x16x16"),
-        Step::new("benchmark", "bench --package fuse-gpu --all-features --profile dev --bench kernels -- --quick"),
+        Step::new("benchmark", "bench --workspace --all-features --profile dev --bench kernels -- --quick"),
         Step::new("doc tests", &format!("{all} --doc")),
         Step::new("default features", "check --workspace"),
         Step::new("no default features", "check --workspace --no-default-features"),

@@ -32,10 +32,10 @@ pub async fn run(rows: usize) -> Result<Vec<f32>, JsError> {
 async fn compute(rows: usize) -> Result<Vec<f32>, Error> {
     const WIDTH: usize = 64;
     let device = Device::new().await?;
-    let wave = |count: usize| (0..count).map(|i| (i as f32 / 7.0).sin()).collect::<Vec<f32>>();
-    let x = Tensor2::from_vec(&device, wave(rows * WIDTH), [rows, WIDTH])?;
-    let w = Tensor2::from_vec(&device, wave(WIDTH * WIDTH), [WIDTH, WIDTH])?;
-    let b = Tensor1::from_vec(&device, wave(WIDTH), [WIDTH])?;
+    let values = |count: usize| (0..count).map(|i| (i % 7) as f32 / 7.0 - 0.5).collect::<Vec<f32>>();
+    let x = Tensor2::from_vec(&device, values(rows * WIDTH), [rows, WIDTH])?;
+    let w = Tensor2::from_vec(&device, values(WIDTH * WIDTH), [WIDTH, WIDTH])?;
+    let b = Tensor1::from_vec(&device, values(WIDTH), [WIDTH])?;
     let hidden = gate(&layer(&x, &w, &b, &x)?, &b)?;
     probabilities(&hidden)?.to_vec().await
 }

@@ -4,11 +4,9 @@
 //! computed, of which dtypes, in which order operands lie in memory, and what of it happens on the way. It is made of what
 //! the artifact says and of numbers that the launch knows, and is the same text in every version of a program.
 
-use std::collections::BTreeSet;
-
 use fuse_artifact::{Access, DomainKind, Function, Grid, Kernel, Schedule, Slot, Space, Variant};
 
-use crate::{DeviceInfo, info::AdapterKind, plan::Domain, tune::environment::Vendor};
+use crate::{DeviceInfo, info::AdapterKind, order::distinct, plan::Domain, tune::environment::Vendor};
 
 /// What a table knows a kernel by.
 #[derive(Clone, Debug, PartialEq)]
@@ -152,10 +150,10 @@ fn results(kernel: &Kernel) -> impl Iterator<Item = &Access> {
     kernel.accesses.iter().filter(move |access| written.contains(&access.slot))
 }
 
-fn written(kernel: &Kernel) -> BTreeSet<Slot> {
+fn written(kernel: &Kernel) -> Vec<Slot> {
     let bindings =
         kernel.variants.iter().flat_map(|variant| variant.passes.iter()).flat_map(|pass| pass.bindings.iter());
-    bindings.filter(|binding| binding.writable).map(|binding| binding.slot).collect()
+    distinct(bindings.filter(|binding| binding.writable).map(|binding| binding.slot))
 }
 
 /// The dtypes of what is read in a space, in alphabetical order; `none` where nothing is.
@@ -164,8 +162,13 @@ fn dtypes(kernel: &Kernel, space: Space) -> String {
         || kernel.variants.iter().flat_map(|variant| variant.passes.iter()).flat_map(|pass| pass.bindings.iter());
     let dtype =
         |access: &Access| bindings().find(|binding| binding.slot == access.slot).map(|binding| binding.dtype.name());
-    let names: BTreeSet<&str> = loads(kernel, space).filter_map(dtype).collect();
-    if names.is_empty() { "none".to_owned() } else { names.into_iter().collect::<Vec<_>>().join("+") }
+    listed(loads(kernel, space).filter_map(dtype))
+}
+
+/// The different words, in alphabetical order; `none` where there are none.
+fn listed<'a>(words: impl Iterator<Item = &'a str>) -> String {
+    let words = distinct(words);
+    if words.is_empty() { "none".to_owned() } else { words.join("+") }
 }
 
 /// Along which axes of its space what is read lies contiguously: `inner` for the last one (of a reduction, for one of the
@@ -186,8 +189,7 @@ fn directions(kernel: &Kernel, space: Space, inner: usize) -> String {
     };
     // What is the same everywhere along a row says nothing of its order.
     let of_elements = |access: &&Access| !reduction || walks_any(access, inner);
-    let found: BTreeSet<&str> = loads(kernel, space).filter(of_elements).filter_map(direction).collect();
-    if found.is_empty() { "none".to_owned() } else { found.into_iter().collect::<Vec<_>>().join("+") }
+    listed(loads(kernel, space).filter(of_elements).filter_map(direction))
 }
 
 /// Whether an access moves along one of the last `axes` axes of its space.

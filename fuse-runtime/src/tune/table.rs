@@ -7,6 +7,7 @@ use super::{
     environment::{Environment, Vendor},
     knobs::Knobs,
 };
+use crate::order::sort_by;
 
 /// Whether somebody measured what a table says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -180,10 +181,11 @@ impl Table {
 
     /// Whether it is about adapters of this vendor and name.
     pub(crate) fn is_about(&self, environment: Environment, vendor: Vendor, name: &str) -> bool {
-        let name = name.to_lowercase();
+        let name = name.to_ascii_lowercase();
         let named = |adapters: &Adapters| {
             adapters.vendor == vendor
-                && (adapters.names.is_empty() || adapters.names.iter().any(|part| name.contains(&part.to_lowercase())))
+                && (adapters.names.is_empty()
+                    || adapters.names.iter().any(|part| name.contains(&part.to_ascii_lowercase())))
         };
         self.environment.is_none_or(|wanted| wanted == environment) && self.adapters.as_ref().is_none_or(named)
     }
@@ -217,7 +219,7 @@ impl Table {
         let mut near: Vec<(f64, &Entry)> =
             entries.filter_map(|entry| Some((distance(&entry.sizes, sizes)?, entry))).collect();
         near.retain(|(distance, _)| *distance <= MAX_DISTANCE);
-        near.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+        sort_by(&mut near, |(a, _), (b, _)| a < b);
         // At sizes at which a variant cannot run, a table knows it as little as if it were slow.
         let reach = near.first()?.0 + DETOUR;
         let of_all = near.iter().filter(|(distance, entry)| {

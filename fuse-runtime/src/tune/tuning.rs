@@ -16,7 +16,7 @@ use super::{
     knobs::{ControlFlow, Knobs, UNROLL_FACTORS},
     table::{Status, Table},
 };
-use crate::{DeviceInfo, form::Style, plan::tile};
+use crate::{DeviceInfo, form::Style, order::sort_by, plan::tile};
 
 /// How variants of kernels are chosen: for which environment, by which tables, close to which sizes.
 ///
@@ -170,7 +170,8 @@ impl Prior {
         let is_measured = tables.iter().any(|table| table.status == Status::Measured && named(table));
         let asked = tables.iter().filter(|table| !is_measured || table.adapters.is_none() || named(table));
         let mut asked: Vec<&Table> = asked.collect();
-        asked.sort_by_key(|table| (table.status != Status::Measured, table.environment.is_none()));
+        let rank = |table: &Table| (table.status != Status::Measured, table.environment.is_none());
+        sort_by(&mut asked, |a, b| rank(a) < rank(b));
         let all: Vec<&Table> = given.iter().map(|table| &**table).chain(asked).collect();
         let knobs = all.iter().fold(Knobs::default(), |knobs, table| knobs.or(table.knobs));
         let sizes_of = all.iter().find(|table| table.knobs.has_sizes());
@@ -193,7 +194,8 @@ impl Applied {
         let prior = Prior::of(&tuning.tables, &found);
         // What names adapters knows more than what is about all of them, and measurements more than priors.
         found.retain(|table| !table.entries.is_empty());
-        found.sort_by_key(|table| (table.status != Status::Measured, table.adapters.is_none()));
+        let rank = |table: &Table| (table.status != Status::Measured, table.adapters.is_none());
+        sort_by(&mut found, |a, b| rank(a) < rank(b));
         let tables = tuning.tables.iter().cloned().chain(found.into_iter().map(Arc::new)).collect();
         Self { id: IDS.fetch_add(1, Ordering::Relaxed), tuning: tuning.clone(), tables, prior }
     }

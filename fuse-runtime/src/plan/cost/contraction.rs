@@ -27,7 +27,7 @@ pub(crate) fn cost(work: Work, variant: &Variant, domain: &Domain, split: Split,
     let rounds = (workgroups / units).ceil();
     let threads = variant.passes.first().map_or(1, |pass| pass.workgroup_size.max(1)) as f64;
     // Half-empty units lose less than half: latencies overlap less well, but clocks and caches are less shared.
-    let busy = (rounds * threads / (BUSY * machine.busy_invocations)).min(1.0).powf(0.25);
+    let busy = (rounds * threads / (BUSY * machine.busy_invocations)).min(1.0).sqrt().sqrt();
     let sums = own * (tile_rows * tile_columns) as f64;
     // Prologues are computed again by each workgroup, for each element that it loads.
     let loads = match variant.schedule {

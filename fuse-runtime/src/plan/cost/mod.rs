@@ -16,7 +16,7 @@ use super::{
     choose::Split,
     domain::{Domain, Strides},
 };
-use crate::AdapterKind;
+use crate::{AdapterKind, order::sort_by};
 
 /// What the cost model knows of an adapter.
 pub(crate) struct Machine {
@@ -184,7 +184,7 @@ fn stored_slots(variant: &Variant) -> impl Iterator<Item = (Slot, f64)> {
         .filter(|binding| binding.writable && binding.slot != Slot::Scratch)
         .map(|binding| (binding.slot, binding.dtype.bytes() as f64))
         .collect();
-    slots.sort_by_key(|(slot, _)| *slot);
+    sort_by(&mut slots, |(a, _), (b, _)| a < b);
     slots.dedup_by_key(|(slot, _)| *slot);
     slots.into_iter()
 }
