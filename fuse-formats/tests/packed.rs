@@ -116,8 +116,9 @@ proptest! {
                 let block = column / block_size;
                 prop_assert_eq!(stored[row][column], codes[row * k + column]);
                 prop_assert_eq!(stored_zeros[row][block], zeros[row * blocks + block]);
-                let zero = if with_zeros { f32::from(zeros[row * blocks + block]) } else { f32::powi(2.0, bits as i32 - 1) };
-                let expected = (f32::from(codes[row * k + column]) - zero) * scales[row * blocks + block];
+                let at = row * blocks + block;
+                let zero = if with_zeros { f32::from(zeros[at]) } else { f32::powi(2.0, bits as i32 - 1) };
+                let expected = (f32::from(codes[row * k + column]) - zero) * scales[at];
                 prop_assert_eq!(out[row * k + column].to_bits(), expected.to_bits());
             }
         }
@@ -217,6 +218,9 @@ fn faults_of_the_other_formats_name_the_argument() {
     assert_eq!(error.to_string(), "block_size: expected a power of two, at least 16, found 24");
     let error = NBitsLayout { k: usize::MAX, block_size: 1 << 20, ..layout }.decode(&arrays, &mut []).unwrap_err();
     assert!(matches!(error, Error::Overflow { .. } | Error::Length { .. }), "{error}");
+    let block_size = 1 << (usize::BITS - 2);
+    let error = NBitsLayout { bits: 8, n: 1, k: 1, block_size }.pack(&[0], &[0]).unwrap_err();
+    assert_eq!(error, Error::Overflow { argument: "b" });
     let bitnet = BitNetLayout { out_features: 4, in_features: 2 };
     let error = bitnet.decode(&[0, 0b1100], BitNetScale::Multiply(1.0), &mut [0.0; 8]).unwrap_err();
     assert_eq!(error.to_string(), "packed[1]: expected -1 to 1, found 2");

@@ -6,6 +6,23 @@
 //! The file is not trusted. [`Gguf::parse`] walks all of the header once, in time proportional to the header's bytes,
 //! and checks every tensor's place, so that what follows cannot fail: a value that was parsed is within the file.
 //! Memory grows with what the file holds, not with the counts that it claims.
+//!
+//! ```
+//! use fuse_formats::gguf::Gguf;
+//!
+//! // A file of version 3 without tensors, with one metadata entry: the byte 7.
+//! let mut bytes = b"GGUF\x03\0\0\0".to_vec();
+//! bytes.extend(0u64.to_le_bytes());
+//! bytes.extend(1u64.to_le_bytes());
+//! bytes.extend(3u64.to_le_bytes());
+//! bytes.extend(b"key\0\0\0\0\x07");
+//! let file = Gguf::parse(&bytes)?;
+//! assert_eq!(file.get("key").and_then(|value| value.as_u64()), Some(7));
+//! for tensor in file.tensors() {
+//!     println!("{}: {:?} of {}", tensor.name(), tensor.shape(), tensor.block_type());
+//! }
+//! # Ok::<(), fuse_formats::gguf::Error>(())
+//! ```
 
 mod cursor;
 mod error;

@@ -33,8 +33,8 @@ impl BitNetLayout {
     ///
     /// # Errors
     ///
-    /// [`Error::Size`] for a size 0, [`Error::Length`] for slices of other lengths, [`Error::Range`] for a code 3, which
-    /// is no ternary weight: `found` is the weight that it would be, 2.
+    /// [`Error::Size`] for a size 0, [`Error::Length`] for slices of other lengths, [`Error::Range`] for a code 3,
+    /// which is no ternary weight: `found` is the weight that it would be, 2.
     pub fn decode(&self, packed: &[u8], scale: BitNetScale, out: &mut [f32]) -> Result<(), Error> {
         self.check()?;
         let &Self { out_features, in_features } = self;

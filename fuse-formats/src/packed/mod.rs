@@ -2,8 +2,8 @@
 //! back to words.
 //!
 //! Input: slices in row-major order, with the sizes that a layout names. Output: values in the shape that the layout
-//! says: `[K, N]` ([`GptqLayout`], [`AwqLayout`]) or `[N, K]` ([`NBitsLayout`], [`BitNetLayout`]), where K is the input's
-//! width and N the output's. Scales that are stored as halves times differences of codes are exact in `f32`;
+//! says: `[K, N]` ([`GptqLayout`], [`AwqLayout`]) or `[N, K]` ([`NBitsLayout`], [`BitNetLayout`]), where K is the
+//! input's width and N the output's. Scales that are stored as halves times differences of codes are exact in `f32`;
 //! scales stored as `f32` round once, as in the toolchain.
 
 mod awq;

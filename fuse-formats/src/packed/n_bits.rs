@@ -80,7 +80,8 @@ impl NBitsLayout {
     ///
     /// # Errors
     ///
-    /// [`Error::Size`], [`Error::Length`], or [`Error::Range`] for a code that has more bits.
+    /// [`Error::Size`], [`Error::Length`], [`Error::Range`] for a code that has more bits, or [`Error::Overflow`] for
+    /// blocks that no memory holds.
     pub fn pack(&self, codes: &[u8], zeros: &[u8]) -> Result<NBitsBytes, Error> {
         let (row_bytes, zero_bytes) = self.check()?;
         let &Self { bits, n, k, .. } = self;
@@ -124,7 +125,11 @@ fn pack_rows(
     row_bytes: usize,
 ) -> Result<Vec<u8>, Error> {
     let per_byte = 8 / bits as usize;
-    let mut packed = vec![0; product(argument, &[rows, row_bytes])?];
+    let length = product(argument, &[rows, row_bytes])?;
+    // A block may be much longer than the codes that exist: without memory for it, an error rather than an abort.
+    let mut packed = vec![];
+    packed.try_reserve_exact(length).map_err(|_| Error::Overflow { argument })?;
+    packed.resize(length, 0);
     for (codes, packed) in codes.chunks_exact(len).zip(packed.chunks_exact_mut(row_bytes)) {
         for (i, code) in codes.iter().enumerate() {
             packed[i / per_byte] |= code << (i % per_byte * bits as usize);
