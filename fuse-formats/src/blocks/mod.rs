@@ -1,0 +1,138 @@
+//! Blocks of ggml: bytes to `f32` values and back.
+//!
+//! Input of [`decode`]: whole blocks of one [`BlockType`]. Output: their values, in the order of the tensor's
+//! elements. The formulas are those of ggml's reference functions (`dequantize_row_*`, `quantize_row_*_ref`), with
+//! the same `f32` operations in the same order, so that results agree in every bit with a build of them that does
+//! not contract products and sums.
+
+mod block_type;
+mod encode;
+mod k_quants;
+mod legacy;
+mod ternary;
+
+use half::{bf16, f16};
+use thiserror::Error;
+
+pub use block_type::BlockType;
+pub use encode::encode;
+
+/// Elements of a super-block: ggml's `QK_K`.
+const SUPER: usize = 256;
+
+/// Elements of a small block: ggml's `QK4_0`, `QK4_1`, `QK5_0`, `QK5_1` and `QK8_0`.
+const SMALL: usize = 32;
+
+/// Why blocks cannot be decoded or encoded.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum Error {
+    /// The bytes are not whole blocks.
+    #[error("{ty}: expected a multiple of {block_bytes} bytes, found {found}")]
+    PartialBlock {
+        /// The type of the blocks.
+        ty: BlockType,
+        /// Bytes of one block.
+        block_bytes: usize,
+        /// Bytes that were passed.
+        found: usize,
+    },
+    /// The values do not fill whole blocks.
+    #[error("{ty}: expected a multiple of {block_len} values, found {found}")]
+    PartialValues {
+        /// The type of the blocks.
+        ty: BlockType,
+        /// Values of one block.
+        block_len: usize,
+        /// Values that were passed.
+        found: usize,
+    },
+    /// The slice for the results has another length than the input asks for.
+    #[error("{ty}: expected room for {expected} results, found {found}")]
+    Output {
+        /// The type of the blocks.
+        ty: BlockType,
+        /// Elements (or bytes) that the input becomes.
+        expected: usize,
+        /// Length of the slice that was passed.
+        found: usize,
+    },
+    /// There is no decoder for this type.
+    #[error("{ty}: expected a type that can be decoded to f32, found one that can only be listed")]
+    NoDecoder {
+        /// The type.
+        ty: BlockType,
+    },
+    /// There is no encoder for this type.
+    #[error("{ty}: expected Q4_0, Q4_1, Q5_0, Q5_1 or Q8_0 to encode to")]
+    NoEncoder {
+        /// The type.
+        ty: BlockType,
+    },
+}
+
+/// Decodes whole blocks.
+///
+/// `bytes` holds n blocks of [`BlockType::block_bytes`] bytes, `out` has room for n times
+/// [`BlockType::block_len`] values. Halves are little endian. Scales that are not finite are decoded as they are.
+///
+/// # Errors
+///
+/// [`Error::NoDecoder`], [`Error::PartialBlock`], or [`Error::Output`] when `out` has another length.
+pub fn decode(ty: BlockType, bytes: &[u8], out: &mut [f32]) -> Result<(), Error> {
+    if !ty.is_decodable() {
+        return Err(Error::NoDecoder { ty });
+    }
+    let block_bytes = ty.block_bytes();
+    if !bytes.len().is_multiple_of(block_bytes) {
+        return Err(Error::PartialBlock { ty, block_bytes, found: bytes.len() });
+    }
+    // Saturates only where `out` cannot have that length.
+    let expected = (bytes.len() / block_bytes).saturating_mul(ty.block_len());
+    if out.len() != expected {
+        return Err(Error::Output { ty, expected, found: out.len() });
+    }
+    match ty {
+        BlockType::F32 => each(bytes, out, |block, out: &mut [f32; 1]| out[0] = f32::from_le_bytes(*block)),
+        BlockType::F16 => each(bytes, out, |block, out: &mut [f32; 1]| out[0] = half(*block)),
+        BlockType::Bf16 => {
+            each(bytes, out, |block, out: &mut [f32; 1]| out[0] = bf16::from_le_bytes(*block).to_f32());
+        }
+        BlockType::Q4_0 => each(bytes, out, legacy::q4_0),
+        BlockType::Q4_1 => each(bytes, out, legacy::q4_1),
+        BlockType::Q5_0 => each(bytes, out, legacy::q5_0),
+        BlockType::Q5_1 => each(bytes, out, legacy::q5_1),
+        BlockType::Q8_0 => each(bytes, out, legacy::q8_0),
+        BlockType::Q2K => each(bytes, out, k_quants::q2_k),
+        BlockType::Q3K => each(bytes, out, k_quants::q3_k),
+        BlockType::Q4K => each(bytes, out, k_quants::q4_k),
+        BlockType::Q5K => each(bytes, out, k_quants::q5_k),
+        BlockType::Q6K => each(bytes, out, k_quants::q6_k),
+        BlockType::Tq1_0 => each(bytes, out, ternary::tq1_0),
+        BlockType::Tq2_0 => each(bytes, out, ternary::tq2_0),
+        _ => return Err(Error::NoDecoder { ty }),
+    }
+    Ok(())
+}
+
+/// Applies a block's formula to each block: lengths were checked, so that nothing remains.
+fn each<const BYTES: usize, const LEN: usize>(
+    bytes: &[u8],
+    out: &mut [f32],
+    formula: impl Fn(&[u8; BYTES], &mut [f32; LEN]),
+) {
+    let (blocks, _) = bytes.as_chunks::<BYTES>();
+    let (outs, _) = out.as_chunks_mut::<LEN>();
+    for (block, out) in blocks.iter().zip(outs) {
+        formula(block, out);
+    }
+}
+
+/// The value of a little-endian half.
+fn half(bytes: [u8; 2]) -> f32 {
+    f16::from_le_bytes(bytes).to_f32()
+}
+
+/// The half at a fixed offset of a block.
+fn half_at<const BYTES: usize>(block: &[u8; BYTES], at: usize) -> f32 {
+    half([block[at], block[at + 1]])
+}

@@ -1,0 +1,182 @@
+//! Tensors of a GGUF file: descriptions, and where their bytes are.
+//!
+//! Input: a cursor at the descriptions, then the data behind them. Output: tensors whose bytes exist, are aligned,
+//! and belong to no other tensor.
+
+use std::collections::BTreeSet;
+
+use super::{
+    MIN_TENSOR,
+    cursor::{Cursor, Place},
+    error::{Error, short},
+};
+use crate::blocks::{self, BlockType};
+
+/// Dimensions of a tensor, at most: ggml's `GGML_MAX_DIMS`.
+pub const MAX_RANK: usize = 4;
+
+/// A tensor: its name, shape and type, and its bytes in the file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tensor<'a> {
+    name: &'a str,
+    ty: BlockType,
+    /// Outermost first; those from `rank` are unused.
+    shape: [usize; MAX_RANK],
+    rank: usize,
+    len: usize,
+    bytes: &'a [u8],
+}
+
+impl<'a> Tensor<'a> {
+    /// The name, unique in the file.
+    pub fn name(&self) -> &'a str {
+        self.name
+    }
+
+    /// How the elements are stored.
+    pub fn block_type(&self) -> BlockType {
+        self.ty
+    }
+
+    /// The dimensions, outermost first: the last one is that of rows, whose elements are neighbours. Files (and
+    /// ggml's `ne`) have them in the other order. Empty for a scalar.
+    pub fn shape(&self) -> &[usize] {
+        &self.shape[..self.rank]
+    }
+
+    /// The number of elements.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether a dimension is 0.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The blocks of all rows, outermost dimension first, as the file has them.
+    pub fn bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+
+    /// Decodes all elements into `out`, whose length is [`Self::len`].
+    ///
+    /// # Errors
+    ///
+    /// Those of [`blocks::decode`].
+    pub fn decode(&self, out: &mut [f32]) -> Result<(), blocks::Error> {
+        blocks::decode(self.ty, self.bytes, out)
+    }
+
+    /// All elements.
+    ///
+    /// # Errors
+    ///
+    /// [`blocks::Error::NoDecoder`].
+    pub fn to_f32(&self) -> Result<Vec<f32>, blocks::Error> {
+        if !self.ty.is_decodable() {
+            return Err(blocks::Error::NoDecoder { ty: self.ty });
+        }
+        // As many as the bytes hold, which exist.
+        let mut out = vec![0.0; self.len];
+        self.decode(&mut out)?;
+        Ok(out)
+    }
+}
+
+/// A tensor whose place is not checked yet.
+pub(super) struct Description<'a> {
+    tensor: Tensor<'a>,
+    offset: u64,
+    size: u64,
+}
+
+/// Reads the descriptions of all tensors, each name once.
+pub(super) fn descriptions<'a>(cursor: &mut Cursor<'a>, count: u64) -> Result<Vec<Description<'a>>, Error> {
+    cursor.check_count(Place::Tensors, count, MIN_TENSOR)?;
+    let mut names = BTreeSet::new();
+    let mut descriptions = vec![];
+    for index in 0..count {
+        let name = cursor.string(Place::TensorName(index))?;
+        if !names.insert(name) {
+            return Err(Error::DuplicateTensor { tensor: short(name) });
+        }
+        descriptions.push(description(cursor, name)?);
+    }
+    Ok(descriptions)
+}
+
+fn description<'a>(cursor: &mut Cursor<'a>, name: &'a str) -> Result<Description<'a>, Error> {
+    let place = Place::Tensor(name);
+    let found = cursor.u32(place)?;
+    let rank = usize::try_from(found).ok().filter(|&rank| rank <= MAX_RANK);
+    let rank = rank.ok_or_else(|| Error::Rank { tensor: short(name), most: MAX_RANK, found })?;
+    let mut dimensions = [1u64; MAX_RANK];
+    for dimension in &mut dimensions[..rank] {
+        *dimension = cursor.u64(place)?;
+    }
+    let found = cursor.u32(place)?;
+    let ty = BlockType::from_id(found).ok_or_else(|| Error::TensorType { tensor: short(name), found })?;
+    let offset = cursor.u64(place)?;
+    let (block_len, block_bytes) = (ty.block_len() as u64, ty.block_bytes() as u64);
+    if !dimensions[0].is_multiple_of(block_len) {
+        let found = dimensions[0];
+        return Err(Error::Row { tensor: short(name), ty, block_len: ty.block_len(), found });
+    }
+    let overflow = || Error::Shape { tensor: short(name), found: dimensions[..rank].to_vec() };
+    // As if no dimension were 0, so that strides of empty tensors can be counted, too.
+    let most = dimensions.iter().try_fold(1u64, |product, &size| product.checked_mul(size.max(1)));
+    let most = most.filter(|&most| i64::try_from(most).is_ok()).ok_or_else(overflow)?;
+    let elements = if dimensions.contains(&0) { 0 } else { most };
+    let size = (elements / block_len).checked_mul(block_bytes).ok_or_else(overflow)?;
+    let mut shape = [1; MAX_RANK];
+    for (size, &dimension) in shape[..rank].iter_mut().rev().zip(&dimensions) {
+        *size = usize::try_from(dimension).map_err(|_| overflow())?;
+    }
+    let len = usize::try_from(elements).map_err(|_| overflow())?;
+    Ok(Description { tensor: Tensor { name, ty, shape, rank, len, bytes: &[] }, offset, size })
+}
+
+/// Gives each tensor its bytes of `data`.
+pub(super) fn place<'a>(
+    descriptions: Vec<Description<'a>>,
+    data: &'a [u8],
+    alignment: usize,
+) -> Result<Vec<Tensor<'a>>, Error> {
+    // Start, end and index of each tensor that has bytes.
+    let mut ranges = vec![];
+    let mut tensors = Vec::with_capacity(descriptions.len());
+    for Description { mut tensor, offset, size } in descriptions {
+        if !offset.is_multiple_of(alignment as u64) {
+            return Err(Error::Unaligned { tensor: short(tensor.name), alignment, found: offset });
+        }
+        if size > 0 {
+            let start = usize::try_from(offset).ok();
+            let end = offset.checked_add(size).and_then(|end| usize::try_from(end).ok());
+            let range = start.zip(end).and_then(|(start, end)| Some((start, end, data.get(start..end)?)));
+            let (start, end, bytes) = range.ok_or_else(|| Error::OutOfBounds {
+                tensor: short(tensor.name),
+                offset,
+                expected: size,
+                found: data.len(),
+            })?;
+            tensor.bytes = bytes;
+            ranges.push((start, end, tensors.len()));
+        }
+        tensors.push(tensor);
+    }
+    ranges.sort_unstable();
+    for pair in ranges.windows(2) {
+        if let [(_, end, first), (start, _, later)] = *pair
+            && start < end
+        {
+            return Err(Error::Overlap {
+                tensor: short(tensors[later].name),
+                other: short(tensors[first].name),
+                expected: end,
+                found: start,
+            });
+        }
+    }
+    Ok(tensors)
+}

@@ -1,0 +1,110 @@
+//! AWQ's arrays in the form "gemm" (AutoAWQ and its checkpoints): words of eight codes along N, interleaved.
+//!
+//! Input: `qweight`, `qzeros` and `scales`. Output: values `[K, N]`. Formula: AutoAWQ's `WQLinear_GEMM`,
+//! `scales[g] * (q - z)`, where row k is in group k / group size.
+
+use half::f16;
+
+use super::{Error, check_codes, check_length, check_size, product};
+
+/// Codes of a word.
+const CODES: usize = 8;
+
+/// Which of a word's eight columns each four bits hold, lowest bits first.
+const ORDER: [usize; CODES] = [0, 2, 4, 6, 1, 3, 5, 7];
+
+/// The largest code.
+const LARGEST: u32 = 15;
+
+/// The sizes of an AWQ matrix of 4 bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct AwqLayout {
+    /// K, the width of the input.
+    pub k: usize,
+    /// N, the width of the output: a multiple of 8.
+    pub n: usize,
+    /// Rows of a group: those that share scales. K for one group, where configurations say -1.
+    pub group_size: usize,
+}
+
+/// The arrays of an AWQ matrix.
+#[derive(Clone, Copy, Debug)]
+pub struct AwqArrays<'a> {
+    /// `[K, N / 8]`: codes.
+    pub qweight: &'a [i32],
+    /// `[groups, N / 8]`: zero points as they are, in the same order. There are ⌈K / group size⌉ groups.
+    pub qzeros: &'a [i32],
+    /// `[groups, N]`.
+    pub scales: &'a [f16],
+}
+
+/// What [`AwqLayout::pack`] makes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AwqWords {
+    /// `[K, N / 8]`.
+    pub qweight: Vec<i32>,
+    /// `[groups, N / 8]`.
+    pub qzeros: Vec<i32>,
+}
+
+impl AwqLayout {
+    /// The number of groups, ⌈K / group size⌉.
+    pub fn groups(&self) -> usize {
+        self.k.div_ceil(self.group_size.max(1))
+    }
+
+    /// Decodes all values into `out`, `[K, N]`. Exact.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Size`] for sizes that the format does not have, [`Error::Length`] for arrays of other lengths.
+    pub fn decode(&self, arrays: &AwqArrays<'_>, out: &mut [f32]) -> Result<(), Error> {
+        let words = self.check()?;
+        let &Self { k, n, group_size } = self;
+        check_length("qweight", &[k, words], arrays.qweight.len())?;
+        check_length("qzeros", &[self.groups(), words], arrays.qzeros.len())?;
+        check_length("scales", &[self.groups(), n], arrays.scales.len())?;
+        check_length("out", &[k, n], out.len())?;
+        for (row, (out, codes)) in out.chunks_exact_mut(n).zip(arrays.qweight.chunks_exact(words)).enumerate() {
+            let group = row / group_size;
+            let zeros = &arrays.qzeros[group * words..][..words];
+            let scales = &arrays.scales[group * n..][..n];
+            let (outs, scales) = (out.chunks_exact_mut(CODES), scales.chunks_exact(CODES));
+            for (((out, scales), &codes), &zeros) in outs.zip(scales).zip(codes).zip(zeros) {
+                for (i, &column) in ORDER.iter().enumerate() {
+                    let four = |word: i32| ((word as u32 >> (4 * i)) & LARGEST) as f32;
+                    out[column] = scales[column].to_f32() * (four(codes) - four(zeros));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Packs codes `[K, N]` and zero points `[groups, N]`, each below 16.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Size`], [`Error::Length`], or [`Error::Range`] for a code that has more bits.
+    pub fn pack(&self, codes: &[u8], zeros: &[u8]) -> Result<AwqWords, Error> {
+        self.check()?;
+        check_length("codes", &[self.k, self.n], codes.len())?;
+        check_length("zeros", &[self.groups(), self.n], zeros.len())?;
+        check_codes("codes", codes, LARGEST)?;
+        check_codes("zeros", zeros, LARGEST)?;
+        let word = |codes: &[u8]| {
+            let set = |(i, &column): (usize, &usize)| u32::from(codes[column]) << (4 * i);
+            ORDER.iter().enumerate().map(set).sum::<u32>() as i32
+        };
+        let words = |codes: &[u8]| codes.chunks_exact(CODES).map(word).collect();
+        Ok(AwqWords { qweight: words(codes), qzeros: words(zeros) })
+    }
+
+    /// Checks the sizes; the words of a row.
+    fn check(&self) -> Result<usize, Error> {
+        check_size("k", self.k > 0, "at least 1", self.k)?;
+        check_size("n", self.n > 0 && self.n.is_multiple_of(CODES), "a multiple of 8 above 0", self.n)?;
+        check_size("group_size", self.group_size > 0, "at least 1", self.group_size)?;
+        product("out", &[self.k, self.n])?;
+        Ok(self.n / CODES)
+    }
+}
