@@ -39,6 +39,9 @@ impl Size {
     }
 }
 
+/// Makes the operands of a size on a device.
+type MakeSample = fn(&Device, Size) -> Result<Box<dyn Sample>, Error>;
+
 /// A kernel of the page.
 pub(crate) struct Entry {
     /// Its name in the page's parts.
@@ -55,7 +58,7 @@ pub(crate) struct Entry {
     /// How many functions compute the same one operation at a time.
     pub(crate) parts: usize,
     /// Its operands on a device.
-    pub(crate) sample: fn(&Device, Size) -> Result<Box<dyn Sample>, Error>,
+    pub(crate) sample: MakeSample,
 }
 
 /// The operands of a kernel, and its launches.
