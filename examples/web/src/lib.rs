@@ -1,6 +1,6 @@
 //! A page that shows what `fuse!` does: a playground of kernels, a search by meaning, and the tuner, on the visitor's adapter.
 //!
-//! Data flows one way: messages of the page (`page/engine.js`) -> [`Engine`] -> `gallery` (kernels and operands), `race`
+//! Data flows one way: messages of the page (`page/engine.js`) -> `Engine` -> `gallery` (kernels and operands), `race`
 //! (times), `search` (the model) or `tuner` -> JSON for the page. `cargo xtask web serve` builds and serves it.
 #![cfg(target_arch = "wasm32")]
 
