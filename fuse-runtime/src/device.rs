@@ -245,15 +245,6 @@ impl Device {
     }
 }
 
-#[cfg(all(feature = "tune", target_arch = "wasm32"))]
-impl Inner {
-    /// Resolves when the browser has said of all pipelines whether it takes them; the error if it refuses one.
-    pub(crate) async fn settled(&self) -> Result<(), Error> {
-        crate::browser::until(|| !self.fault.is_awaited()).await;
-        self.fault.check()
-    }
-}
-
 impl fmt::Debug for Device {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Device").field(&self.inner.info.name).finish()

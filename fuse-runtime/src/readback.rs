@@ -32,11 +32,7 @@ pub(crate) async fn read<R>(tensor: &RawTensor, decode: impl FnOnce(&[u8]) -> R)
         Some(pending) => {
             pending.answer.given(&pending.device, pending.submission.clone()).await;
             #[cfg(target_arch = "wasm32")]
-            crate::browser::patience(|| !pending.device.inner.fault.is_awaited()).await;
-            #[cfg(target_arch = "wasm32")]
-            if pending.answer.worked() == Some(false) {
-                crate::browser::patience(|| pending.device.inner.fault.is_raised()).await;
-            }
+            pending.explained().await;
             pending.finish(decode)
         }
     }
@@ -145,6 +141,18 @@ impl Pending {
         let shared = Arc::clone(&answer);
         staging.buffer.map_async(wgpu::MapMode::Read, ..padded, move |result| shared.give(result.is_ok()));
         Ok(Some(Self { device, staging, bytes, submission, answer }))
+    }
+
+    /// Resolves when the browser has said what it has to say of the answer.
+    #[cfg(target_arch = "wasm32")]
+    async fn explained(&self) {
+        use crate::browser::{MOMENT, WHILE, patience};
+
+        let fault = &self.device.inner.fault;
+        patience(MOMENT, || !fault.is_awaited()).await;
+        if self.answer.worked() == Some(false) {
+            patience(WHILE, || fault.is_raised()).await;
+        }
     }
 
     /// Waits for the GPU, then for the callback: if another thread polls at the same time, that one may run it, a

@@ -9,5 +9,5 @@ mod wake;
 pub(crate) use self::{
     identity::{describe, environment},
     request::request_device,
-    wake::{hurry, patience, until},
+    wake::{MOMENT, WHILE, hurry, patience, until},
 };

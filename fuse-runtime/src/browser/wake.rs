@@ -17,6 +17,13 @@ const SHORT_PAUSES: u32 = 4;
 /// The longest pause: what Firefox does by itself is twice as slow.
 const LONGEST_PAUSE_MS: u32 = 50;
 
+/// Milliseconds for which a readback that worked waits for what was said of pipelines before: it is as good as there, and pipelines
+/// that others have compiled meanwhile should not hold it up.
+pub(crate) const MOMENT: &[u32] = &[0, 4, 16, 64];
+/// Milliseconds for which one that failed waits for the reason. Firefox looks for it every 100 ms only, and less often on a busy
+/// machine.
+pub(crate) const WHILE: &[u32] = &[0, 4, 16, 64, 128, 256, 512, 1024];
+
 #[wasm_bindgen]
 extern "C" {
     /// Of windows and of workers.
@@ -41,15 +48,14 @@ pub(crate) fn hurry(device: &Device, answered: impl Fn() -> bool + 'static) {
     });
 }
 
-/// Waits for an explanation, where it may be late: a browser may say that a buffer cannot be mapped before it says that the device is
-/// lost, and that a launch failed before it says why its pipeline did. Firefox looks for either every 100 ms only, and less often on
-/// a busy machine; nobody waits as long unless something has failed.
-pub(crate) async fn patience(explained: impl Fn() -> bool) {
-    for pause in [0, 4, 16, 64, 128, 256, 512, 1024] {
+/// Waits for an explanation, where it may be late: a browser may say that a launch failed before it says why its pipeline did, or
+/// that a buffer cannot be mapped before it says that the device is lost.
+pub(crate) async fn patience(pauses: &[u32], explained: impl Fn() -> bool) {
+    for pause in pauses {
         if explained() {
             return;
         }
-        sleep(pause).await;
+        sleep(*pause).await;
     }
 }
 

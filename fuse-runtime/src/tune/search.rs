@@ -322,7 +322,7 @@ impl Tuner<'_> {
                 Ok(plan) => {
                     // A browser says later whether it takes a pipeline.
                     #[cfg(target_arch = "wasm32")]
-                    match device.inner.settled().await {
+                    match device.synchronize().await {
                         Ok(()) => {}
                         Err(Error::Pipeline { .. }) => continue,
                         Err(error) => return Err(error),

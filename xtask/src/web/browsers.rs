@@ -75,14 +75,6 @@ pub(crate) fn scratch() -> anyhow::Result<PathBuf> {
 }
 
 impl Browser {
-    /// What command lines call it.
-    pub(crate) fn word(self) -> &'static str {
-        match self {
-            Self::Chromium => "chromium",
-            Self::Firefox => "firefox",
-        }
-    }
-
     /// What the drive of the page in it is called in summaries.
     pub(crate) fn page_step(self) -> &'static str {
         match self {
@@ -91,7 +83,7 @@ impl Browser {
         }
     }
 
-    /// Its name in summaries.
+    /// Its name in summaries; command lines call it so in lower case.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Chromium => "Chromium",

@@ -89,7 +89,7 @@ pub(crate) fn drive(access: Access, browser: Option<Browser>, screenshots: bool)
         .iter()
         .map(|(browser, driver)| {
             let step = Step::new(browser.page_step(), "run --quiet --package fuse-test-page -- --browser")
-                .argument(browser.word())
+                .argument(browser.name().to_lowercase())
                 .argument("--driver")
                 .argument(driver)
                 .argument("--capabilities")

@@ -29,35 +29,13 @@ pub(super) static ENTRY: Entry = Entry {
     sample,
 };
 
-struct Operands {
-    q: Tensor3<f32>,
-    k: Tensor3<f32>,
-    v: Tensor3<f32>,
+operands! {
+    q: Tensor3<f32>, k: Tensor3<f32>, v: Tensor3<f32>;
+    fused: attention(q, k, v).map(Output::Heads),
+    unfused: mix(&weights(&scale(&scores(q, k)?)?)?, v).map(Output::Heads),
 }
 
 fn sample(device: &Device, size: Size) -> Result<Box<dyn Sample>, Error> {
     let tensor = |seed| operand(device, seed, [4, size.of([64, 256, 1024]), 64]);
     Ok(Box::new(Operands { q: tensor(1)?, k: tensor(2)?, v: tensor(3)? }))
-}
-
-impl Sample for Operands {
-    fn fused(&self) -> Result<Output, Error> {
-        let Self { q, k, v } = self;
-        attention(q, k, v).map(Output::Heads)
-    }
-
-    fn unfused(&self) -> Result<Output, Error> {
-        let Self { q, k, v } = self;
-        mix(&weights(&scale(&scores(q, k)?)?)?, v).map(Output::Heads)
-    }
-
-    fn args(&self) -> Vec<Arg<'_>> {
-        let Self { q, k, v } = self;
-        vec![q.into(), k.into(), v.into()]
-    }
-
-    fn shapes(&self) -> Vec<Vec<usize>> {
-        let Self { q, k, v } = self;
-        vec![q.shape().to_vec(), k.shape().to_vec(), v.shape().to_vec()]
-    }
 }

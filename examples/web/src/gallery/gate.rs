@@ -28,36 +28,14 @@ pub(super) static ENTRY: Entry = Entry {
     sample,
 };
 
-struct Operands {
-    a: Tensor2<f32>,
-    b: Tensor2<f32>,
-    c: Tensor2<f32>,
+operands! {
+    a: Tensor2<f32>, b: Tensor2<f32>, c: Tensor2<f32>;
+    fused: gate(a, b, c).map(Output::Matrix),
+    unfused: squash(&plus(&multiply(a, b)?, c)?).map(Output::Matrix),
 }
 
 fn sample(device: &Device, size: Size) -> Result<Box<dyn Sample>, Error> {
     let n = size.of([512, 2048, 4096]);
     let matrix = |seed| operand(device, seed, [n, n]);
     Ok(Box::new(Operands { a: matrix(1)?, b: matrix(2)?, c: matrix(3)? }))
-}
-
-impl Sample for Operands {
-    fn fused(&self) -> Result<Output, Error> {
-        let Self { a, b, c } = self;
-        gate(a, b, c).map(Output::Matrix)
-    }
-
-    fn unfused(&self) -> Result<Output, Error> {
-        let Self { a, b, c } = self;
-        squash(&plus(&multiply(a, b)?, c)?).map(Output::Matrix)
-    }
-
-    fn args(&self) -> Vec<Arg<'_>> {
-        let Self { a, b, c } = self;
-        vec![a.into(), b.into(), c.into()]
-    }
-
-    fn shapes(&self) -> Vec<Vec<usize>> {
-        let Self { a, b, c } = self;
-        vec![a.shape().to_vec(), b.shape().to_vec(), c.shape().to_vec()]
-    }
 }

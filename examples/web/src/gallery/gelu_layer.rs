@@ -28,10 +28,10 @@ pub(super) static ENTRY: Entry = Entry {
     sample,
 };
 
-struct Operands {
-    x: Tensor2<f32>,
-    w: Tensor2<f32>,
-    b: Tensor1<f32>,
+operands! {
+    x: Tensor2<f32>, w: Tensor2<f32>, b: Tensor1<f32>;
+    fused: gelu_layer(x, w, b).map(Output::Matrix),
+    unfused: activate(&add_bias(&product(x, w)?, b)?).map(Output::Matrix),
 }
 
 fn sample(device: &Device, size: Size) -> Result<Box<dyn Sample>, Error> {
@@ -42,26 +42,4 @@ fn sample(device: &Device, size: Size) -> Result<Box<dyn Sample>, Error> {
         w: operand(device, 2, [n, k])?,
         b: operand(device, 3, [n])?,
     }))
-}
-
-impl Sample for Operands {
-    fn fused(&self) -> Result<Output, Error> {
-        let Self { x, w, b } = self;
-        gelu_layer(x, w, b).map(Output::Matrix)
-    }
-
-    fn unfused(&self) -> Result<Output, Error> {
-        let Self { x, w, b } = self;
-        activate(&add_bias(&product(x, w)?, b)?).map(Output::Matrix)
-    }
-
-    fn args(&self) -> Vec<Arg<'_>> {
-        let Self { x, w, b } = self;
-        vec![x.into(), w.into(), b.into()]
-    }
-
-    fn shapes(&self) -> Vec<Vec<usize>> {
-        let Self { x, w, b } = self;
-        vec![x.shape().to_vec(), w.shape().to_vec(), b.shape().to_vec()]
-    }
 }

@@ -29,37 +29,14 @@ pub(super) static ENTRY: Entry = Entry {
     sample,
 };
 
-struct Operands {
-    x: Tensor2<f32>,
-    w: Tensor2<f32>,
-    b: Tensor1<f32>,
-    r: Tensor2<f32>,
+operands! {
+    x: Tensor2<f32>, w: Tensor2<f32>, b: Tensor1<f32>, r: Tensor2<f32>;
+    fused: layer(x, w, b, r).map(Output::Matrix),
+    unfused: activate(&plus(&add_bias(&product(x, w)?, b)?, r)?).map(Output::Matrix),
 }
 
 fn sample(device: &Device, size: Size) -> Result<Box<dyn Sample>, Error> {
     let n = size.of([128, 512, 1024]);
     let matrix = |seed| operand(device, seed, [n, n]);
     Ok(Box::new(Operands { x: matrix(1)?, w: matrix(2)?, b: operand(device, 3, [n])?, r: matrix(4)? }))
-}
-
-impl Sample for Operands {
-    fn fused(&self) -> Result<Output, Error> {
-        let Self { x, w, b, r } = self;
-        layer(x, w, b, r).map(Output::Matrix)
-    }
-
-    fn unfused(&self) -> Result<Output, Error> {
-        let Self { x, w, b, r } = self;
-        activate(&plus(&add_bias(&product(x, w)?, b)?, r)?).map(Output::Matrix)
-    }
-
-    fn args(&self) -> Vec<Arg<'_>> {
-        let Self { x, w, b, r } = self;
-        vec![x.into(), w.into(), b.into(), r.into()]
-    }
-
-    fn shapes(&self) -> Vec<Vec<usize>> {
-        let Self { x, w, b, r } = self;
-        vec![x.shape().to_vec(), w.shape().to_vec(), b.shape().to_vec(), r.shape().to_vec()]
-    }
 }

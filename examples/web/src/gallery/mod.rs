@@ -3,6 +3,35 @@
 //! Every kernel has a file of its own with two `fuse!` blocks, the fused function and its parts, whose text the page shows as
 //! it is compiled.
 
+/// The operands of a kernel by name, and what is launched with them: makes the struct `Operands`, a [`Sample`].
+macro_rules! operands {
+    ($($name:ident: $tensor:ty),+; fused: $fused:expr, unfused: $unfused:expr $(,)?) => {
+        struct Operands {
+            $($name: $tensor),+
+        }
+
+        impl Sample for Operands {
+            fn fused(&self) -> Result<Output, Error> {
+                let Self { $($name),+ } = self;
+                $fused
+            }
+
+            fn unfused(&self) -> Result<Output, Error> {
+                let Self { $($name),+ } = self;
+                $unfused
+            }
+
+            fn args(&self) -> Vec<Arg<'_>> {
+                vec![$((&self.$name).into()),+]
+            }
+
+            fn shapes(&self) -> Vec<Vec<usize>> {
+                vec![$(self.$name.shape().to_vec()),+]
+            }
+        }
+    };
+}
+
 mod attention;
 mod gate;
 mod gelu_layer;

@@ -33,10 +33,14 @@ pub(super) static ENTRY: Entry = Entry {
     sample,
 };
 
-struct Operands {
-    x: Tensor2<f32>,
-    gamma: Tensor1<f32>,
-    beta: Tensor1<f32>,
+operands! {
+    x: Tensor2<f32>, gamma: Tensor1<f32>, beta: Tensor1<f32>;
+    fused: norm_gelu(x, gamma, beta).map(Output::Matrix),
+    unfused: {
+        let centered = center(x, &row_mean(x)?)?;
+        let deviation = deviation(&row_mean(&square(&centered)?)?)?;
+        activate(&shift(&scale(&normalize(&centered, &deviation)?, gamma)?, beta)?).map(Output::Matrix)
+    },
 }
 
 fn sample(device: &Device, size: Size) -> Result<Box<dyn Sample>, Error> {
@@ -46,28 +50,4 @@ fn sample(device: &Device, size: Size) -> Result<Box<dyn Sample>, Error> {
         gamma: operand(device, 2, [width])?,
         beta: operand(device, 3, [width])?,
     }))
-}
-
-impl Sample for Operands {
-    fn fused(&self) -> Result<Output, Error> {
-        let Self { x, gamma, beta } = self;
-        norm_gelu(x, gamma, beta).map(Output::Matrix)
-    }
-
-    fn unfused(&self) -> Result<Output, Error> {
-        let Self { x, gamma, beta } = self;
-        let centered = center(x, &row_mean(x)?)?;
-        let deviation = deviation(&row_mean(&square(&centered)?)?)?;
-        activate(&shift(&scale(&normalize(&centered, &deviation)?, gamma)?, beta)?).map(Output::Matrix)
-    }
-
-    fn args(&self) -> Vec<Arg<'_>> {
-        let Self { x, gamma, beta } = self;
-        vec![x.into(), gamma.into(), beta.into()]
-    }
-
-    fn shapes(&self) -> Vec<Vec<usize>> {
-        let Self { x, gamma, beta } = self;
-        vec![x.shape().to_vec(), gamma.shape().to_vec(), beta.shape().to_vec()]
-    }
 }

@@ -30,30 +30,16 @@ pub(super) static ENTRY: Entry = Entry {
     sample,
 };
 
-struct Operands {
-    x: Tensor2<f32>,
+operands! {
+    x: Tensor2<f32>;
+    fused: softmax_rows(x).map(Output::Matrix),
+    unfused: {
+        let raised = raise(&lower(x, &largest(x)?)?)?;
+        divide(&raised, &total(&raised)?).map(Output::Matrix)
+    },
 }
 
 fn sample(device: &Device, size: Size) -> Result<Box<dyn Sample>, Error> {
     let shape = [size.of([64, 1024, 4096]), size.of([256, 1024, 4096])];
     Ok(Box::new(Operands { x: operand(device, 1, shape)? }))
-}
-
-impl Sample for Operands {
-    fn fused(&self) -> Result<Output, Error> {
-        softmax_rows(&self.x).map(Output::Matrix)
-    }
-
-    fn unfused(&self) -> Result<Output, Error> {
-        let raised = raise(&lower(&self.x, &largest(&self.x)?)?)?;
-        divide(&raised, &total(&raised)?).map(Output::Matrix)
-    }
-
-    fn args(&self) -> Vec<Arg<'_>> {
-        vec![(&self.x).into()]
-    }
-
-    fn shapes(&self) -> Vec<Vec<usize>> {
-        vec![self.x.shape().to_vec()]
-    }
 }
