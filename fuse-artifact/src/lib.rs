@@ -10,6 +10,7 @@
 mod dtype;
 mod function;
 mod kernel;
+mod packing;
 mod plan;
 mod size;
 
@@ -22,6 +23,7 @@ pub use kernel::{
     MATRIX_SUBGROUP, Pass, Require, Schedule, Scratch, Slot, Space, UNIFORM_BLOCK, UNIFORM_WORKGROUPS, UNROLL, Uniform,
     Variant, Work,
 };
+pub use packing::Packing;
 pub use plan::{Plan, PlanGroup, Refusal};
 pub use size::{Size, SymbolId, Term};
 
