@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, fmt, time::Duration};
 
 use fuse_gpu::{
     Explanation,
-    artifact::{Function, ParamKind, Slot, SymbolSource, TensorSpec},
+    artifact::{Function, ParamKind, QuantizedSpec, Slot, SymbolSource, TensorSpec},
 };
 
 /// What a plan moves and launches.
@@ -35,6 +35,16 @@ impl Moved {
             let sizes = tensor.shape.iter().map(|size| size.eval(&extents));
             Some(sizes.product::<Option<u64>>()? * tensor.dtype.bytes())
         };
+        // Of the packed values and of the scales.
+        let quantized_bytes = |spec: &QuantizedSpec| {
+            let sizes = spec.shape.iter().map(|size| size.eval(&extents));
+            let sizes: Vec<u64> = sizes.collect::<Option<_>>()?;
+            let [shape @ .., groups, scale_words] = &*sizes else { return None };
+            let extent = shape[usize::from(spec.axis)];
+            let others = shape.iter().product::<u64>() / extent.max(1);
+            let words = spec.packing.words(extent as usize) as u64;
+            Some([4 * others * words, 4 * others * groups * scale_words])
+        };
         let mut moved = Self { bytes: 0, dispatches: 0 };
         for (kernel, explained) in plan.kernels.iter().zip(&explanation.kernels) {
             moved.dispatches += explained.workgroups.len() as u32;
@@ -46,7 +56,12 @@ impl Moved {
                 moved.bytes += match slot {
                     Slot::Param(index) => match &plan.params[usize::from(index)].kind {
                         ParamKind::Tensor(tensor) => bytes_of(tensor)?,
+                        ParamKind::Quantized(spec) => quantized_bytes(spec)?[0],
                         ParamKind::Scalar(_) => 0,
+                    },
+                    Slot::Scales(index) => match &plan.params[usize::from(index)].kind {
+                        ParamKind::Quantized(spec) => quantized_bytes(spec)?[1],
+                        ParamKind::Tensor(_) | ParamKind::Scalar(_) => 0,
                     },
                     Slot::Temporary(index) => bytes_of(&plan.temporaries[usize::from(index)])?,
                     Slot::Result(index) => bytes_of(&plan.results[usize::from(index)])?,

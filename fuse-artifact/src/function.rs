@@ -1,4 +1,4 @@
-use crate::{DType, Kernel, List, Plan, Size, SymbolId, Text};
+use crate::{DType, Kernel, List, Packing, Plan, Size, SymbolId, Text};
 
 /// One compiled `fuse!` function.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,6 +44,21 @@ pub enum ParamKind {
     Tensor(TensorSpec),
     /// A number of the host (`f32`, `f16`, `i32`, `u32` or `bool`), passed in the uniform block.
     Scalar(DType),
+    /// A quantized tensor in two storage buffers, both of `u32`: packed values ([`Slot::Param`](crate::Slot::Param)) and
+    /// the scales and offsets of their groups ([`Slot::Scales`](crate::Slot::Scales)).
+    Quantized(QuantizedSpec),
+}
+
+/// What a parameter takes that is a quantized tensor.
+#[derive(Clone, Debug, PartialEq)]
+pub struct QuantizedSpec {
+    /// How values lie in words.
+    pub packing: Packing,
+    /// The packed axis.
+    pub axis: u8,
+    /// The dimensions, outermost first, and after them the number of groups along the packed axis and the words that a
+    /// scale and its offset take: 1, two `f16`, or 2, two `f32`.
+    pub shape: List<Size>,
 }
 
 /// The dtype and shape of a parameter, a temporary or a result. Elements are contiguous, last axis fastest.
@@ -74,7 +89,7 @@ pub enum SymbolSource {
     Axis {
         /// Index into `Function::params`.
         param: u16,
-        /// Axis of the declared shape.
+        /// Axis of the declared shape (of a quantized tensor, of [`QuantizedSpec::shape`]).
         axis: u8,
     },
     /// The broadcast of several sizes: those that are not 1 must agree. Only in the expression form.

@@ -111,8 +111,10 @@ pub struct Access {
 /// A tensor of a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Slot {
-    /// Index into `Function::params` (a tensor).
+    /// Index into `Function::params` (a tensor, or the words of a quantized one).
     Param(u16),
+    /// Index into `Function::params`: the scales of a quantized tensor.
+    Scales(u16),
     /// Index into `Function::temporaries`.
     Temporary(u16),
     /// Index into `Function::results`.
@@ -227,6 +229,16 @@ pub const EXACT_MATH: &str = "const fuse_fast_math = false;";
 
 /// What takes the place of [`EXACT_MATH`] where a program asks for fast functions.
 pub const FAST_MATH: &str = "const fuse_fast_math = true;";
+
+/// How texts that read a quantized parameter say that scales and offsets of its groups are `f16`, two in a word; what follows
+/// is the parameter's number and [`NARROW_SCALES_END`].
+pub const NARROW_SCALES: &str = "const fuse_wide_scales_";
+
+/// The end of that line.
+pub const NARROW_SCALES_END: &str = " = false;";
+
+/// What takes the place of [`NARROW_SCALES_END`] where they are `f32`, in a word each.
+pub const WIDE_SCALES_END: &str = " = true;";
 
 /// The line before a loop whose rounds may be done several at a time: `for (var i = first; i < end; i += step) {`, which closes
 /// at its own indentation. Neither do its rounds wait for other invocations, nor does its body change the counter or leave the

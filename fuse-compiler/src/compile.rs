@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, fmt, panic::resume_unwind, thread};
 
 use fuse_artifact::{
-    Check, Domain, DomainKind, Features, Function, Kernel, Param, ParamKind, Pass, Scratch, TensorSpec, Variant,
+    Check, Domain, DomainKind, Features, Function, Kernel, Param, ParamKind, Pass, QuantizedSpec, Scratch, TensorSpec, Variant,
 };
 
 use crate::{
@@ -320,10 +320,14 @@ fn function(graph: &Graph, groups: &Groups, kernels: Vec<Kernel>) -> Function {
     let spec = |ty: &graph::TensorType, padded| TensorSpec { dtype: ty.dtype, shape: ty.shape.clone().into(), padded };
     let params = graph.params.iter().map(|param| Param {
         name: param.name.clone().into(),
-        kind: if param.scalar {
-            ParamKind::Scalar(param.ty.dtype)
-        } else {
-            ParamKind::Tensor(spec(&param.ty, param.padded))
+        kind: match &param.quantized {
+            Some(quantized) => ParamKind::Quantized(QuantizedSpec {
+                packing: quantized.packing,
+                axis: quantized.axis as u8,
+                shape: param.ty.shape.iter().chain([&quantized.groups, &quantized.scale_words]).cloned().collect(),
+            }),
+            None if param.scalar => ParamKind::Scalar(param.ty.dtype),
+            None => ParamKind::Tensor(spec(&param.ty, param.padded)),
         },
     });
     let padded = graph.params.iter().any(|param| param.padded);

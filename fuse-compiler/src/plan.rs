@@ -11,7 +11,7 @@ use crate::{
         live_nodes,
         print::{shape, size, slot},
     },
-    graph::{Graph, NodeId, Op, TensorType},
+    graph::{Graph, NodeId, Op, Param, TensorType},
 };
 
 /// Describes how `graph` was cut into `groups`.
@@ -32,9 +32,16 @@ fn type_text(graph: &Graph, ty: &TensorType) -> String {
     if ty.shape.is_empty() { ty.dtype.to_string() } else { format!("{}{}", ty.dtype, shape(graph, &ty.shape)) }
 }
 
+fn param_text(graph: &Graph, param: &Param) -> String {
+    match &param.quantized {
+        Some(quantized) => format!("{}{}", quantized.packing.name(), shape(graph, &param.ty.shape)),
+        None => type_text(graph, &param.ty),
+    }
+}
+
 fn signature(graph: &Graph) -> String {
     let params: Vec<String> =
-        graph.params.iter().map(|param| format!("{}: {}", param.name, type_text(graph, &param.ty))).collect();
+        graph.params.iter().map(|param| format!("{}: {}", param.name, param_text(graph, param))).collect();
     let results: Vec<String> = graph.results.iter().map(|&id| type_text(graph, &graph.nodes[id].ty)).collect();
     format!("{}({}) -> {}", graph.name, params.join(", "), results.join(", "))
 }
@@ -43,7 +50,7 @@ fn describe_group(graph: &Graph, group: &Group, kernel: &Kernel) -> PlanGroup {
     let slot_type = |access: &KernelAccess| {
         let name = slot(graph, access.access.slot);
         match access.access.slot {
-            Slot::Param(param) => format!("{name}: {}", type_text(graph, &graph.params[usize::from(param)].ty)),
+            Slot::Param(param) => format!("{name}: {}", param_text(graph, &graph.params[usize::from(param)])),
             _ => format!("{name}: {}{}", access.dtype, shape(graph, &access.access.view)),
         }
     };

@@ -19,7 +19,8 @@ pub fn validate(wgsl: &str, features: Features) -> Result<(), String> {
 
 /// The naga capabilities of an adapter with these features.
 pub fn capabilities(features: Features) -> Capabilities {
-    let mut capabilities = Capabilities::empty();
+    // What WebGPU has everywhere, and native adapters but those of OpenGL: `unpack2x16float`.
+    let mut capabilities = Capabilities::SHADER_FLOAT16_IN_FLOAT32;
     if features.f16 {
         capabilities |= Capabilities::SHADER_FLOAT16;
     }

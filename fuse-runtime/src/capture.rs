@@ -158,6 +158,8 @@ impl Capture {
     ) -> Result<(), Error> {
         // Also arguments that no dispatch of this plan binds can be rebound.
         let params: Vec<usize> = args.iter().map(|arg| arg.tensor().map_or(0, |x| self.read(x.buffer()))).collect();
+        let scales: Vec<Option<usize>> =
+            args.iter().map(|arg| arg.scales().map(|scales| self.read(scales.buffer()))).collect();
         let results: Vec<usize> = (0..plan.results.len()).map(|i| self.write(result(i))).collect();
         let scalar = |param: u16| args[usize::from(param)].scalar_bits();
         let mut temporaries: Vec<Option<Arc<Lease>>> = vec![None; plan.temporaries.len()];
@@ -169,6 +171,7 @@ impl Capture {
             }
             let place = |slot: &Slot| match *slot {
                 Slot::Param(i) => Some(params[usize::from(i)]),
+                Slot::Scales(i) => scales[usize::from(i)],
                 Slot::Result(i) => Some(results[usize::from(i)]),
                 Slot::Temporary(i) => {
                     temporaries[usize::from(i)].as_ref().and_then(|lease| self.index.get(&lease.storage().id)).copied()

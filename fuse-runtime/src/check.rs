@@ -4,7 +4,7 @@
 //! declared dimension equals the argument's, every check holds, and all results fit the device.
 //! Not here: dtypes and devices (`launch`), and what runs (`plan`).
 
-use fuse_artifact::{Check, Function, ParamKind, Relation, Size, SymbolSource, TensorSpec};
+use fuse_artifact::{Check, Function, Param, ParamKind, Relation, Size, SymbolSource, TensorSpec};
 
 use crate::{
     Error,
@@ -67,6 +67,21 @@ fn relation_name(relation: Relation) -> &'static str {
     }
 }
 
+/// The declared shape of a tensor parameter.
+#[derive(Clone, Copy)]
+struct Declared<'a> {
+    shape: &'a [Size],
+    padded: bool,
+}
+
+fn declared(param: &Param) -> Option<Declared<'_>> {
+    match &param.kind {
+        ParamKind::Tensor(spec) => Some(Declared { shape: &spec.shape, padded: spec.padded }),
+        ParamKind::Quantized(spec) => Some(Declared { shape: &spec.shape, padded: false }),
+        ParamKind::Scalar(_) => None,
+    }
+}
+
 struct Context<'a> {
     function: &'a Function,
     shapes: &'a [Shape],
@@ -100,19 +115,13 @@ impl<'a> Context<'a> {
         size.display(|id| self.function.symbol_name(id)).to_string()
     }
 
-    /// The tensor parameters with their specs.
-    fn tensors(&self) -> impl Iterator<Item = (usize, &TensorSpec)> {
-        self.function.params.iter().enumerate().filter_map(|(i, param)| match &param.kind {
-            ParamKind::Tensor(spec) => Some((i, spec)),
-            ParamKind::Scalar(_) => None,
-        })
+    /// The tensor parameters with their declared shapes.
+    fn tensors(&self) -> impl Iterator<Item = (usize, Declared<'_>)> {
+        self.function.params.iter().enumerate().filter_map(|(i, param)| Some((i, declared(param)?)))
     }
 
-    fn spec(&self, param: usize) -> Option<&TensorSpec> {
-        match &self.function.params.get(param)?.kind {
-            ParamKind::Tensor(spec) => Some(spec),
-            ParamKind::Scalar(_) => None,
-        }
+    fn spec(&self, param: usize) -> Option<Declared<'_>> {
+        declared(self.function.params.get(param)?)
     }
 
     fn check_ranks(&self) -> Result<(), Error> {

@@ -142,6 +142,14 @@ pub enum Error {
         /// The number of values.
         found: u64,
     },
+    /// The parts of a quantized tensor do not fit each other, or its values cannot be quantized.
+    #[error("quantized tensor {tensor}: {message}")]
+    Quantized {
+        /// Its type and shape.
+        tensor: String,
+        /// What was expected and what was found.
+        message: String,
+    },
     /// Something is larger than the adapter or the runtime allows.
     #[error("{what}: {limit} is {allowed}, needed {needed}")]
     TooLarge {

@@ -9,7 +9,10 @@ mod unroll;
 
 use std::{borrow::Cow, collections::HashSet};
 
-use fuse_artifact::{EXACT_MATH, FAST_MATH, Pass, UNIFORM_BLOCK, UNIFORM_WORKGROUPS, UNROLL, Uniform};
+use fuse_artifact::{
+    EXACT_MATH, FAST_MATH, NARROW_SCALES, NARROW_SCALES_END, Pass, Slot, UNIFORM_BLOCK, UNIFORM_WORKGROUPS, UNROLL, Uniform,
+    WIDE_SCALES_END,
+};
 
 use self::{
     branches::{has_chain, has_switch, with_ifs, with_switches},
@@ -36,12 +39,14 @@ pub(crate) struct Form {
     style: Style,
     /// The words of the uniform block, if they are constants.
     sizes: Option<Box<[u32]>>,
+    /// The quantized parameters that it reads whose scales are `f32`.
+    wide: Box<[u16]>,
 }
 
 impl Form {
     /// The form of `pass` in a style; with the words of its uniform block as constants, if given and if launches of equal
-    /// shapes do not differ in them.
-    pub(crate) fn new(pass: &Pass, style: Style, words: Option<&[u32]>) -> Self {
+    /// shapes do not differ in them; where the quantized parameters `wide` have scales of `f32`.
+    pub(crate) fn new(pass: &Pass, style: Style, words: Option<&[u32]>, wide: &[u16]) -> Self {
         let fast_math = style.fast_math && pass.wgsl.contains(EXACT_MATH);
         let differ = pass.uniforms.iter().any(|uniform| matches!(uniform, Uniform::Scalar { .. }));
         let sizes = words.filter(|words| !words.is_empty() && !differ).map(Into::into);
@@ -50,7 +55,8 @@ impl Form {
             ControlFlow::If => has_switch(&pass.wgsl),
             ControlFlow::Switch => has_chain(&pass.wgsl),
         });
-        Self { style: Style { fast_math, unroll, control_flow, ..style }, sizes }
+        let wide = wide.iter().copied().filter(|&param| pass.wgsl.contains(&scales_line(param, NARROW_SCALES_END)));
+        Self { style: Style { fast_math, unroll, control_flow, ..style }, sizes, wide: wide.collect() }
     }
 
     /// Whether shaders check their indices.
@@ -73,11 +79,18 @@ impl Form {
             Some(ControlFlow::Switch) => with_switches(&text).into(),
             None => text,
         };
+        let text = self.wide.iter().fold(text, |text, &param| {
+            text.replacen(&scales_line(param, NARROW_SCALES_END), &scales_line(param, WIDE_SCALES_END), 1).into()
+        });
         match &self.sizes {
             Some(words) => with_sizes(&text, pass, words).into(),
             None => text,
         }
     }
+}
+
+fn scales_line(param: u16, end: &str) -> String {
+    format!("{NARROW_SCALES}{param}{end}")
 }
 
 /// The text with `words` in place of the uniform block: a private variable that nothing writes, so that the driver knows it
@@ -96,12 +109,16 @@ fn with_sizes(text: &str, pass: &Pass, words: &[u32]) -> String {
 
 /// For tests: all texts of a pass that a driver may get, with `words` where sizes are constants.
 pub fn texts(pass: &Pass, words: &[u32]) -> Vec<String> {
-    let mut forms: Vec<Form> = vec![];
+    let quantized = |binding: &fuse_artifact::Binding| {
+        if let Slot::Scales(param) = binding.slot { Some(param) } else { None }
+    };
+    let wide: Vec<u16> = pass.bindings.iter().filter_map(quantized).collect();
+    let mut forms: Vec<Form> = vec![Form::new(pass, Style::default(), None, &wide)];
     for fast_math in [false, true] {
         for unroll in UNROLL_FACTORS {
             for control_flow in [None, Some(ControlFlow::If), Some(ControlFlow::Switch)] {
                 let style = Style { fast_math, bounds_checks: false, unroll, control_flow };
-                forms.extend([None, Some(words)].map(|sizes| Form::new(pass, style, sizes)));
+                forms.extend([None, Some(words)].map(|sizes| Form::new(pass, style, sizes, &[])));
             }
         }
     }
@@ -130,7 +147,7 @@ mod tests {
     }
 
     fn form(pass: &Pass, fast_math: bool, words: Option<&[u32]>) -> Form {
-        Form::new(pass, Style { fast_math, ..Style::default() }, words)
+        Form::new(pass, Style { fast_math, ..Style::default() }, words, &[])
     }
 
     #[test]
@@ -157,7 +174,7 @@ mod tests {
         let switch = Pass { wgsl: "switch x {\n  default: {\n  }\n}\n".into(), ..plain.clone() };
         let unrolled = |factor| Style { unroll: factor, ..Style::default() };
         let flow = |flow| Style { control_flow: Some(flow), ..Style::default() };
-        let differs = |pass: &Pass, style| Form::new(pass, style, None) != Form::default();
+        let differs = |pass: &Pass, style| Form::new(pass, style, None, &[]) != Form::default();
         assert!(differs(&loops, unrolled(2)) && !differs(&loops, unrolled(1)) && !differs(&plain, unrolled(4)));
         assert!(differs(&switch, flow(ControlFlow::If)) && !differs(&switch, flow(ControlFlow::Switch)));
         assert_eq!((texts(&loops, &[]).len(), texts(&switch, &[]).len()), (3, 2));

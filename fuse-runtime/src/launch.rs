@@ -6,13 +6,14 @@
 
 use std::sync::Arc;
 
-use fuse_artifact::{DType, Function, ParamKind, Slot};
+use fuse_artifact::{DType, Function, Packing, ParamKind, Slot};
 
 use crate::{
     Device, Element, Error, Tensor, capture,
     lock::lock,
     plan::{LaunchPlan, Selection, Variants, legal_variants, usable_alternatives},
     pool::{Lease, Storage},
+    quantized::RawQuantized,
     raw::RawTensor,
     record::{Buffers, Recorder},
     shape::Shape,
@@ -23,6 +24,8 @@ use crate::{
 pub enum Arg<'a> {
     /// A tensor.
     Tensor(&'a RawTensor),
+    /// A quantized tensor.
+    Quantized(&'a RawQuantized),
     /// A number of the host.
     Scalar {
         /// Its type.
@@ -51,28 +54,40 @@ impl<T: Element> From<T> for Arg<'_> {
 }
 
 impl<'a> Arg<'a> {
+    /// The tensor, of a quantized one its packed values.
     pub(crate) fn tensor(&self) -> Option<&'a RawTensor> {
         match self {
             Self::Tensor(tensor) => Some(tensor),
+            Self::Quantized(tensor) => Some(tensor.words()),
             Self::Scalar { .. } => None,
         }
+    }
+
+    /// The scales of a quantized tensor.
+    pub(crate) fn scales(&self) -> Option<&'a RawTensor> {
+        if let Self::Quantized(tensor) = self { Some(tensor.scales()) } else { None }
     }
 
     /// The bits of a number; 0 for a tensor.
     pub(crate) fn scalar_bits(&self) -> u32 {
         match *self {
             Self::Scalar { bits, .. } => bits,
-            Self::Tensor(_) => 0,
+            Self::Tensor(_) | Self::Quantized(_) => 0,
         }
     }
 
     fn shape(&self) -> Shape {
-        self.tensor().map_or(Shape::SCALAR, |tensor| *tensor.dims())
+        match self {
+            Self::Tensor(tensor) => *tensor.dims(),
+            Self::Quantized(tensor) => *tensor.described(),
+            Self::Scalar { .. } => Shape::SCALAR,
+        }
     }
 
     fn describe(&self) -> String {
         match self {
             Self::Tensor(tensor) => format!("a tensor of {}", tensor.dtype()),
+            Self::Quantized(tensor) => quantized_text(tensor.packing(), tensor.axis()),
             Self::Scalar { dtype, .. } => format!("a scalar of {dtype}"),
         }
     }
@@ -190,6 +205,9 @@ impl<'a> Launch<'a> {
         for (i, (arg, param)) in args.iter().zip(function.params.iter()).enumerate() {
             let fits = match (&param.kind, arg) {
                 (ParamKind::Tensor(spec), Arg::Tensor(tensor)) => spec.dtype == tensor.dtype(),
+                (ParamKind::Quantized(spec), Arg::Quantized(tensor)) => {
+                    spec.packing == tensor.packing() && spec.axis == tensor.axis()
+                }
                 (ParamKind::Scalar(expected), Arg::Scalar { dtype, .. }) => expected == dtype,
                 _ => false,
             };
@@ -371,6 +389,7 @@ impl<'a> Launch<'a> {
             for (buffer, slot) in buffers.iter_mut().zip(&step.slots) {
                 *buffer = match *slot {
                     Slot::Param(i) => self.args[usize::from(i)].tensor().map(|tensor| tensor.buffer().storage()),
+                    Slot::Scales(i) => self.args[usize::from(i)].scales().map(|tensor| tensor.buffer().storage()),
                     Slot::Temporary(i) => temporaries[usize::from(i)].as_ref(),
                     Slot::Result(i) => Some(result(usize::from(i)).storage()),
                     Slot::Scratch => None,
@@ -390,10 +409,15 @@ impl<'a> Launch<'a> {
     }
 }
 
+fn quantized_text(packing: Packing, axis: u8) -> String {
+    format!("a quantized tensor of {}, packed along axis {axis}", packing.name())
+}
+
 fn wrong_type(function: &Function, index: usize, arg: &Arg<'_>) -> Error {
     let param = &function.params[index];
     let expected = match &param.kind {
         ParamKind::Tensor(spec) => format!("a tensor of {}", spec.dtype),
+        ParamKind::Quantized(spec) => quantized_text(spec.packing, spec.axis),
         ParamKind::Scalar(dtype) => format!("a scalar of {dtype}"),
     };
     Error::ArgumentType {

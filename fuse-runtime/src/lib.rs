@@ -50,6 +50,7 @@ mod plan;
 mod poller;
 mod pool;
 mod profile;
+mod quantized;
 mod random;
 mod rank;
 mod raw;
@@ -81,6 +82,7 @@ pub use crate::{
     plan::{Decision, Explanation, KernelExplanation},
     pool::MemoryReport,
     profile::{Profile, ProfileEntry},
+    quantized::{Bits, Q1, Q2, Q3, Q4, Q8, QTensor, QuantizedParts, ScaleDType},
     rank::{AtLeast, BroadcastRank, Exactly, MatmulRank, OneLess, OneMore, Rank, Ranked, SameRank},
     sequence::Sequence,
     shape::MAX_RANK,
@@ -111,6 +113,7 @@ pub mod __private {
         },
         operand::launch_operands,
         pipeline::browser_texts,
+        quantized::{Q1, Q2, Q3, Q4, Q8, QTensor, RawQuantized},
         raw::RawTensor,
     };
 

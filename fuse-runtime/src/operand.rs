@@ -16,7 +16,8 @@ use crate::{
 /// broadcasts like a tensor of rank 0.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be an operand of `fuse!`",
-    label = "expected a `Tensor`, a reference to one, or an `f32`, `f16`, `i32`, `u32` or `bool`"
+    label = "expected a `Tensor`, a reference to one, or an `f32`, `f16`, `i32`, `u32` or `bool`",
+    note = "quantized tensors are operands of functions: `fuse! {{ fn f(x: f32[M, K], w: q4[K, N]) -> f32[M, N] {{ matmul(x, w) }} }}`"
 )]
 pub trait Operand {
     /// The type of its elements.
@@ -96,7 +97,7 @@ pub fn launch_operands<const N: usize, const R: usize>(
 ) -> Result<[RawTensor; R], Error> {
     let device = operands.iter().find_map(|operand| match operand {
         Arg::Tensor(tensor) => Some(tensor.device()),
-        Arg::Scalar { .. } => None,
+        Arg::Quantized(_) | Arg::Scalar { .. } => None,
     });
     let device = device.ok_or_else(|| Error::NoTensor { kernel: function.name.to_string() })?;
     let mut numbers = [const { None }; N];

@@ -25,7 +25,7 @@ struct Job {
 
 impl Job {
     fn form(&self, style: Style) -> Form {
-        Form::new(self.pass, style, None)
+        Form::new(self.pass, style, None, &[])
     }
 }
 

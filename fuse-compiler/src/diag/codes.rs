@@ -109,6 +109,8 @@ catalog! {
     GenericArgument = "F080" "generic_argument" "an argument that a generic function does not take",
     ResultDType = "F081" "result_dtype" "a result of another dtype than declared",
     IntegerRequired = "F082" "integer_required" "an operation that takes integers only",
+    QuantizedOperand = "F083" "quantized_operand" "a quantized tensor where numbers are needed",
+    QuantizedType = "F084" "quantized_type" "a quantized type where there can be none",
 
     // Shapes.
     RankMismatch = "F090" "rank_mismatch" "an argument of another rank than declared",

@@ -4,6 +4,8 @@
 //! value comes after its operands, equal values appear once, and values that depend on literals only are
 //! folded by the interpreter's definition of the operation.
 
+mod quantized;
+
 use std::collections::HashMap;
 
 use fuse_artifact::{Access, DType, Size, Slot, Space};
@@ -17,6 +19,8 @@ use crate::{
     graph::{BinaryOp, CompareOp, Graph, Literal, NodeId, Op, ReduceOp, UnaryOp},
     interp::Element,
 };
+
+pub use quantized::Dequantize;
 
 /// Index of a value in a [`Body`].
 pub type ValueId = usize;
@@ -50,6 +54,8 @@ pub enum ValueOp {
         /// View axes and coordinates.
         at: Vec<(u8, ValueId)>,
     },
+    /// A value of a quantized tensor at coordinates of its own.
+    Dequantize(Box<Dequantize>),
     /// The sum of products that the contraction computed for this element, with its product's number; in the bodies of
     /// an attention, the score before its prologue (`Space::Score`) or the normalized output (`Space::Point`).
     Sum(u8),
@@ -82,6 +88,15 @@ pub enum ValueOp {
 }
 
 impl ValueOp {
+    /// The accesses that it reads through.
+    pub fn accesses(&self) -> Vec<u16> {
+        match self {
+            Self::Load(access) | Self::LoadAt { access, .. } => vec![*access],
+            Self::Dequantize(dequantize) => vec![dequantize.words, dequantize.scales],
+            _ => vec![],
+        }
+    }
+
     /// Words of a partial result, of a reduction.
     pub fn state_words(&self) -> u32 {
         if let Self::Reduce(op, _) = self { op.state_words() } else { 0 }
@@ -97,7 +112,7 @@ pub struct KernelAccess {
     pub dtype: DType,
     /// For each axis of the space, whether it may turn out to be broadcast at launch.
     pub may_repeat: Vec<bool>,
-    /// Whether it is read at computed coordinates ([`ValueOp::LoadAt`]), lane by lane.
+    /// Whether it is read at computed coordinates ([`ValueOp::LoadAt`], [`ValueOp::Dequantize`]), lane by lane.
     pub gathered: bool,
 }
 
@@ -252,6 +267,7 @@ impl Walk<'_, '_> {
             }
             Op::Cast(x) => ValueOp::Cast(operand(x)?),
             Op::Index { axis } => return Ok(self.coordinate(&map.axes[axis])),
+            Op::Dequantize(param) => return Ok(self.dequantize(node, param, map)),
             Op::Take { x, axis, index } => {
                 let index = operand(index)?;
                 let map = self.taken(x, axis, index, map);
@@ -335,8 +351,21 @@ impl Walk<'_, '_> {
             });
         }
         let ty = &graph.nodes[node].ty;
+        let (access, at) = self.access((slot, ty.dtype), &ty.shape, map, false);
+        let op = if at.is_empty() { ValueOp::Load(access) } else { ValueOp::LoadAt { access, at } };
+        Ok(Some(self.push(op, ty.dtype)))
+    }
+
+    /// The access through `map` to a buffer that is seen as a tensor of shape `view`, and the coordinates that are computed.
+    fn access(
+        &mut self,
+        (slot, dtype): (Slot, DType),
+        view: &[Size],
+        map: &IndexMap,
+        gathered: bool,
+    ) -> (u16, Vec<(u8, ValueId)>) {
         let rank = self.region.rank;
-        let access = map.access(slot, self.region.space, &ty.shape, rank);
+        let access = map.access(slot, self.region.space, view, rank);
         let mut may_repeat = vec![false; rank];
         let mut at = vec![];
         for (view_axis, axis) in map.axes.iter().enumerate() {
@@ -344,16 +373,14 @@ impl Walk<'_, '_> {
                 (Some(d), _) => may_repeat[usize::from(d)] = axis.may_repeat,
                 // What is broadcast at launch has a single coordinate.
                 (None, Some(value)) if axis.may_repeat => {
-                    at.push((view_axis as u8, self.inside_extent(value, ty.shape[view_axis].clone())));
+                    at.push((view_axis as u8, self.inside_extent(value, view[view_axis].clone())));
                 }
                 (None, Some(value)) => at.push((view_axis as u8, value)),
                 (None, None) => {}
             }
         }
-        let gathered = !at.is_empty();
-        let access = self.builder.access(KernelAccess { access, dtype: ty.dtype, may_repeat, gathered });
-        let op = if gathered { ValueOp::LoadAt { access, at } } else { ValueOp::Load(access) };
-        Ok(Some(self.push(op, ty.dtype)))
+        let gathered = gathered || !at.is_empty();
+        (self.builder.access(KernelAccess { access, dtype, may_repeat, gathered }), at)
     }
 
     fn push(&mut self, op: ValueOp, dtype: DType) -> ValueId {
@@ -386,6 +413,7 @@ impl Walk<'_, '_> {
             }
             ValueOp::Load(_)
             | ValueOp::LoadAt { .. }
+            | ValueOp::Dequantize(_)
             | ValueOp::Sum(_)
             | ValueOp::Reduce(..)
             | ValueOp::Size(_)

@@ -17,6 +17,9 @@ const MAX_RECOMPUTE_COST: u32 = 12;
 
 const TRANSCENDENTAL: u32 = 8;
 
+/// A shift, a mask, a conversion, and a multiplication with an addition.
+const DEQUANTIZE: u32 = 4;
+
 /// Values to store, each with a consumer and the reason.
 pub(super) fn values_to_store(
     graph: &Graph,
@@ -158,6 +161,7 @@ fn value_cost(op: &ValueOp) -> u32 {
         ValueOp::Unary(op, _) => unary_cost(*op),
         ValueOp::Binary(op, ..) => binary_cost(*op),
         ValueOp::Compare(..) | ValueOp::Select(..) | ValueOp::Cast(_) | ValueOp::Reduce(..) => 1,
+        ValueOp::Dequantize(_) => DEQUANTIZE,
         ValueOp::Load(_)
         | ValueOp::LoadAt { .. }
         | ValueOp::Sum(_)

@@ -29,7 +29,7 @@ pub struct AxisMap {
 }
 
 impl AxisMap {
-    const FIXED: Self = Self { axis: None, value: None, start: zero(), may_repeat: false };
+    pub(super) const FIXED: Self = Self { axis: None, value: None, start: zero(), may_repeat: false };
 
     /// The coordinate along an axis of the domain.
     pub fn along(axis: u8) -> Self {

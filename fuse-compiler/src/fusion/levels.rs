@@ -21,6 +21,9 @@ impl Body {
             ValueOp::Binary(_, x, y) | ValueOp::Compare(_, x, y) => vec![x, y],
             ValueOp::Select(c, x, y) => vec![c, x, y],
             ValueOp::LoadAt { ref at, .. } => at.iter().map(|&(_, value)| value).collect(),
+            ValueOp::Dequantize(ref dequantize) => {
+                dequantize.at.iter().map(|&(_, value)| value).chain([dequantize.index]).collect()
+            }
             ValueOp::Load(_)
             | ValueOp::Sum(_)
             | ValueOp::Size(_)
@@ -68,13 +71,11 @@ impl Body {
             let of_operands = operands.iter().any(|&x| levels[x].per_element);
             levels.push(match value.op {
                 ValueOp::Reduce(..) => Level { stage: stage + 1, per_element: false },
-                ValueOp::Load(access) => Level { stage, per_element: moves(access) },
-                ValueOp::LoadAt { access, .. } => Level { stage, per_element: of_operands || moves(access) },
                 ValueOp::Coordinate { axis, .. } => {
                     Level { stage, per_element: axis.is_some_and(|d| along_row(usize::from(d))) }
                 }
                 ValueOp::Sum(_) => Level { stage, per_element: true },
-                _ => Level { stage, per_element: of_operands },
+                ref op => Level { stage, per_element: of_operands || op.accesses().into_iter().any(moves) },
             });
         }
         levels

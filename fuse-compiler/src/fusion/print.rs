@@ -36,6 +36,7 @@ pub fn shape(graph: &Graph, sizes: &[Size]) -> String {
 pub fn slot(graph: &Graph, slot: Slot) -> String {
     match slot {
         Slot::Param(i) => graph.params[usize::from(i)].name.clone(),
+        Slot::Scales(i) => format!("scales of {}", graph.params[usize::from(i)].name),
         Slot::Temporary(i) => format!("temporary{i}"),
         Slot::Result(i) => format!("result{i}"),
         Slot::Scratch => "scratch".to_owned(),
@@ -116,6 +117,11 @@ fn print_body(graph: &Graph, body: &Body, text: &mut String) {
             ValueOp::LoadAt { access, at } => {
                 let at: Vec<String> = at.iter().map(|(axis, value)| format!("v{value} along {axis}")).collect();
                 format!("load a{access} at {}", at.join(", "))
+            }
+            ValueOp::Dequantize(value) => {
+                let at: String = value.at.iter().map(|(axis, x)| format!(", v{x} along {axis}")).collect();
+                let (name, words, scales) = (value.packing.name(), value.words, value.scales);
+                format!("dequantize {name} a{words}, a{scales} at v{} along {}{at}", value.index, value.axis)
             }
             ValueOp::Sum(0) => "sum".to_owned(),
             ValueOp::Sum(product) => format!("sum {product}"),

@@ -308,7 +308,7 @@ impl Growth<'_, '_> {
             let elsewhere = self.owner.get(&node).is_some_and(|&owner| owner != number);
             match graph.nodes[node].op {
                 Op::Literal(_) | Op::Scalar(_) | Op::Size(_) | Op::Index { .. } => {}
-                Op::Input(_) => {
+                Op::Input(_) | Op::Dequantize(_) => {
                     found.insert(node);
                 }
                 _ if elsewhere || self.planner.forced.contains(&node) => {

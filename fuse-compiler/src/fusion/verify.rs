@@ -13,7 +13,7 @@ use fuse_artifact::{Size, Slot};
 
 use super::{
     Group, GroupKind, Groups, Policy,
-    body::{Body, ValueOp},
+    body::Body,
 };
 use crate::graph::Graph;
 
@@ -24,7 +24,7 @@ pub fn verify(graph: &Graph, groups: &Groups) -> Vec<String> {
     for group in &groups.groups {
         for access in &group.accesses {
             let slot = access.access.slot;
-            if !matches!(slot, Slot::Param(_)) && !written.contains(&slot) {
+            if !matches!(slot, Slot::Param(_) | Slot::Scales(_)) && !written.contains(&slot) {
                 errors.push(format!("{} reads {slot:?} before it is stored", group.name));
             }
         }
@@ -65,10 +65,7 @@ fn group_errors(group: &Group, errors: &mut Vec<String>) {
     };
     for (i, value) in bodies.iter().flat_map(|body| body.values.iter().enumerate()) {
         let backwards = Body::operands(&value.op).iter().all(|&x| x < i);
-        let known = match value.op {
-            ValueOp::Load(access) | ValueOp::LoadAt { access, .. } => usize::from(access) < group.accesses.len(),
-            _ => true,
-        };
+        let known = value.op.accesses().into_iter().all(|access| usize::from(access) < group.accesses.len());
         if !backwards || !known {
             errors.push(format!("value {i} of {name} uses what does not exist yet"));
         }

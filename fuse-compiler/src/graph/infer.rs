@@ -198,6 +198,7 @@ impl<'a> Inference<'a> {
                 match element {
                     Element::DType(dtype) => self.known(*dtype),
                     Element::Generic(_) => self.class(DTypeClass::Any),
+                    Element::Quantized(_) => self.known(DType::F32),
                 }
             }
             ExprKind::Block(block) => {
@@ -283,6 +284,7 @@ impl<'a> Inference<'a> {
         match element {
             Element::DType(dtype) => self.known(*dtype),
             Element::Generic(index) => generics[*index],
+            Element::Quantized(_) => self.known(DType::F32),
         }
     }
 
@@ -322,6 +324,7 @@ impl<'a> Inference<'a> {
                 self.same(Class::Float, &all)
             }
             Kind::Index => self.known(DType::I32),
+            Kind::Dequantize => self.known(DType::F32),
             Kind::Transpose
             | Kind::Permute
             | Kind::Reshape

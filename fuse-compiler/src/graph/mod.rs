@@ -19,7 +19,7 @@ pub mod print;
 pub mod types;
 pub mod verify;
 
-use fuse_artifact::{Check, Size, Symbol};
+use fuse_artifact::{Check, Packing, Size, Symbol};
 
 use crate::{
     arena::{Arena, Handle},
@@ -61,6 +61,43 @@ pub struct Param {
     /// Whether the caller's tensor may have fewer axes than `ty.shape` (expression form: shapes are padded
     /// with outer axes of size 1 to rank 6).
     pub padded: bool,
+    /// How it is stored, if it is a quantized tensor; `ty` is then what its values mean.
+    pub quantized: Option<Quantized>,
+}
+
+/// How a quantized parameter is stored.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Quantized {
+    /// How values lie in words.
+    pub packing: Packing,
+    /// The packed axis.
+    pub axis: usize,
+    /// Blocks of words along the packed axis.
+    pub blocks: Size,
+    /// Groups along the packed axis.
+    pub groups: Size,
+    /// Values of a group.
+    pub group: Size,
+    /// Words of a group's scale and offset, 1 or 2.
+    pub scale_words: Size,
+}
+
+impl Quantized {
+    /// The shape of the words, for a tensor of `shape`.
+    pub fn words_shape(&self, shape: &[Size]) -> Vec<Size> {
+        self.along_packed(shape, self.blocks.mul(&Size::constant(self.packing.block_words().into())))
+    }
+
+    /// The shape of the groups, for a tensor of `shape`.
+    pub fn groups_shape(&self, shape: &[Size]) -> Vec<Size> {
+        self.along_packed(shape, self.groups.clone())
+    }
+
+    fn along_packed(&self, shape: &[Size], extent: Size) -> Vec<Size> {
+        let mut shape = shape.to_vec();
+        shape[self.axis] = extent;
+        shape
+    }
 }
 
 /// Attributes of a function that later stages obey.
@@ -97,6 +134,8 @@ pub struct Node {
 pub enum Op {
     /// The tensor parameter with this index.
     Input(u16),
+    /// What the quantized parameter with this index means; `f32`.
+    Dequantize(u16),
     /// The host scalar parameter with this index; rank 0.
     Scalar(u16),
     /// A number or truth value; rank 0.
@@ -186,7 +225,12 @@ impl Op {
     /// The operands, in order.
     pub fn operands(&self) -> Vec<NodeId> {
         match *self {
-            Self::Input(_) | Self::Scalar(_) | Self::Literal(_) | Self::Size(_) | Self::Index { .. } => vec![],
+            Self::Input(_)
+            | Self::Dequantize(_)
+            | Self::Scalar(_)
+            | Self::Literal(_)
+            | Self::Size(_)
+            | Self::Index { .. } => vec![],
             Self::Unary(_, x)
             | Self::Cast(x)
             | Self::Reshape(x)
@@ -205,7 +249,12 @@ impl Op {
     /// The operands, in order, to be replaced.
     pub fn operands_mut(&mut self) -> Vec<&mut NodeId> {
         match self {
-            Self::Input(_) | Self::Scalar(_) | Self::Literal(_) | Self::Size(_) | Self::Index { .. } => vec![],
+            Self::Input(_)
+            | Self::Dequantize(_)
+            | Self::Scalar(_)
+            | Self::Literal(_)
+            | Self::Size(_)
+            | Self::Index { .. } => vec![],
             Self::Unary(_, x)
             | Self::Cast(x)
             | Self::Reshape(x)
@@ -225,6 +274,7 @@ impl Op {
     pub fn name(&self) -> &'static str {
         match self {
             Self::Input(_) => "input",
+            Self::Dequantize(_) => "dequantize",
             Self::Scalar(_) => "scalar",
             Self::Literal(_) => "literal",
             Self::Size(_) => "size",

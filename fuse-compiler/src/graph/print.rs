@@ -62,6 +62,10 @@ impl Printer<'_> {
     }
 
     fn param(&self, param: &super::Param) -> String {
+        if let Some(quantized) = &param.quantized {
+            let (name, shape) = (quantized.packing.name(), self.shape(&param.ty.shape));
+            return format!("{name}[{shape}] packed along {}", quantized.axis);
+        }
         match (param.scalar, param.padded) {
             (true, _) => param.ty.dtype.to_string(),
             (false, false) => self.ty(&param.ty),
@@ -91,6 +95,7 @@ impl Printer<'_> {
         let operands = op.operands().into_iter().map(|id| self.id(id)).collect::<Vec<_>>().join(", ");
         match op {
             Op::Input(index) => format!("input {}", param(*index)),
+            Op::Dequantize(index) => format!("dequantize {}", param(*index)),
             Op::Scalar(index) => format!("scalar {}", param(*index)),
             Op::Literal(Literal::Float(value)) => format!("literal {value:?}"),
             Op::Literal(Literal::Integer(value)) => format!("literal {value}"),

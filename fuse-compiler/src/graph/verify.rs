@@ -3,7 +3,8 @@
 //! 1. Operands come before their users; handles name nodes of the graph.
 //! 2. There is at least one result, and every result is a node.
 //! 3. Parameters, and so their inputs, have at most 6 axes; a host scalar has rank 0; a padded parameter has
-//!    rank 6. `Op::Input` and `Op::Scalar` have the type of the parameter that they name.
+//!    rank 6. `Op::Input`, `Op::Dequantize` and `Op::Scalar` have the type of the parameter that they name, and the second
+//!    names a quantized one.
 //! 4. Sizes mention only symbols of the graph; a symbol's source mentions only axes of tensor parameters, or
 //!    earlier symbols.
 //! 5. A literal has rank 0 and its kind and value fit its dtype.
@@ -55,7 +56,10 @@ fn verify_symbols(graph: &Graph, violations: &mut Vec<String>) {
             SymbolSource::Axis { param, axis } => graph
                 .params
                 .get(usize::from(*param))
-                .is_some_and(|param| !param.scalar && usize::from(*axis) < param.ty.rank()),
+                // A quantized one has two more numbers than axes.
+                .is_some_and(|param| {
+                    !param.scalar && usize::from(*axis) < param.ty.rank() + 2 * usize::from(param.quantized.is_some())
+                }),
             SymbolSource::Broadcast(sizes) => sizes.iter().all(|size| mentions_below(size, index)),
             SymbolSource::Quotient { dividend, divisor } => {
                 mentions_below(dividend, index) && mentions_below(divisor, index)
@@ -98,6 +102,7 @@ fn verify_node(graph: &Graph, id: NodeId, node: &Node) -> Check {
     ensure(node.ty.shape.iter().all(|size| mentions_below(size, symbols)), "its shape mentions an unknown symbol")?;
     match &node.op {
         Op::Input(index) => verify_param_node(graph, node, *index, false),
+        Op::Dequantize(index) => verify_quantized(graph, node, *index),
         Op::Scalar(index) => verify_param_node(graph, node, *index, true),
         Op::Literal(literal) => verify_literal(node, literal),
         Op::Unary(op, x) => {
@@ -192,6 +197,12 @@ fn verify_param_node(graph: &Graph, node: &Node, index: u16, scalar: bool) -> Ch
         Some(param) => ensure(param.scalar == scalar && param.ty == node.ty, "its type is not the parameter's"),
         None => Err("the parameter does not exist".into()),
     }
+}
+
+fn verify_quantized(graph: &Graph, node: &Node, index: u16) -> Check {
+    verify_param_node(graph, node, index, false)?;
+    let quantized = graph.params[usize::from(index)].quantized.as_ref();
+    ensure(quantized.is_some_and(|quantized| quantized.axis < node.ty.rank()), "the parameter is not quantized")
 }
 
 fn verify_literal(node: &Node, literal: &Literal) -> Check {

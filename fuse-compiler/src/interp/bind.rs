@@ -43,7 +43,10 @@ impl Bindings {
 
     fn symbol(&self, symbol: &Symbol) -> Result<u64, InterpError> {
         match &symbol.source {
-            SymbolSource::Axis { param, axis } => Ok(self.input(*param).shape[usize::from(*axis)] as u64),
+            // What follows the axes of a quantized tensor says how it is stored, which no value depends on.
+            SymbolSource::Axis { param, axis } => {
+                Ok(self.input(*param).shape.get(usize::from(*axis)).map_or(1, |extent| *extent as u64))
+            }
             SymbolSource::Broadcast(sizes) => {
                 let extents = self.shape(sizes)?;
                 let extent = extents.iter().copied().find(|&extent| extent != 1).unwrap_or(1);

@@ -36,6 +36,8 @@ pub use tensor::{Tensor, Value};
 pub(crate) trait Element: Clone {
     /// A known number.
     fn exact(x: f64) -> Self;
+    /// A number that kernels know to within `error`.
+    fn approximate(x: f64, error: f64) -> Self;
     /// `op(x)` in `dtype`.
     fn unary(op: UnaryOp, dtype: DType, x: &Self) -> Self;
     /// `op(x, y)` in `dtype`.
@@ -107,6 +109,7 @@ fn evaluate_node<E: Element>(
     let operand = |id: &NodeId| &values[id.index()];
     let dtype_of = |id: &NodeId| nodes[*id].ty.dtype;
     Ok(match &node.op {
+        Op::Dequantize(param) => dequantized(bindings.input(*param)),
         Op::Input(param) | Op::Scalar(param) => bindings.input(*param).map(|&x| E::exact(x)),
         Op::Literal(literal) => Tensor::new(dtype, shape, vec![E::exact(literal_value(*literal, dtype))]),
         Op::Unary(op, x) => operand(x).map(|x| E::unary(*op, dtype, x)),
@@ -134,6 +137,13 @@ fn evaluate_node<E: Element>(
         Op::Reduce { op, x, axes } => reduce::reduce(*op, operand(x), axes, dtype, shape),
         Op::Take { x, axis, index } => movement::take(operand(x), *axis, operand(index))?,
     })
+}
+
+/// What a quantized parameter means. A kernel rounds `q·scale` and the sum with the offset, neither of which is larger than
+/// the largest value and the offset together: half a unit in the last place of twice the largest value each, at most.
+fn dequantized<E: Element>(value: &Value) -> Tensor<E> {
+    let largest = value.data.iter().fold(0.0f64, |largest, x| largest.max(x.abs()));
+    value.map(|&x| E::approximate(x, 4.0 * largest * f64::from(f32::EPSILON)))
 }
 
 fn stored<E: Element>(value: &Tensor<E>) -> Tensor<E> {

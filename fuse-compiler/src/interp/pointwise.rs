@@ -13,6 +13,10 @@ use super::{Element, contraction, philox, reduce};
 use crate::graph::{BinaryOp, CompareOp, ReduceOp, UnaryOp};
 
 impl Element for f64 {
+    fn approximate(x: f64, _: f64) -> Self {
+        x
+    }
+
     fn exact(x: f64) -> Self {
         x
     }

@@ -324,10 +324,10 @@ impl<'a> Facts<'a> {
         };
         let scores_read_keys = attention.score.0.values.iter().any(|value| match value.op {
             ValueOp::Load(access) => along(&group.accesses[usize::from(access)], batch + 1) != Along::Zero,
-            ValueOp::LoadAt { access, .. } => {
-                group.accesses[usize::from(access)].access.axes.iter().any(Option::is_some)
+            ref op => {
+                let accesses = op.accesses().into_iter().map(|access| &group.accesses[usize::from(access)].access);
+                accesses.flat_map(|access| access.axes.iter()).any(Option::is_some)
             }
-            _ => false,
         });
         let (depth, columns) = (&attention.depth, &group.shape[batch + 1]);
         Self { group, batch: batch as u8, depth, columns, directions: directions(), scores_read_keys }

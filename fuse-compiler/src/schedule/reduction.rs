@@ -17,7 +17,7 @@ use fuse_artifact::{Require, Schedule, Size};
 use super::layout::{Along, along};
 use crate::fusion::{
     Group, Reduction, Store,
-    body::{KernelAccess, ValueOp},
+    body::KernelAccess,
 };
 
 /// Lanes of a vector load: 16 bytes of `f32`.
@@ -146,7 +146,7 @@ impl<'a> Facts<'a> {
 
     /// Whether vectors along an axis pay: an element access may be contiguous there, or nothing is loaded at all.
     fn contiguous(&self, axis: usize) -> bool {
-        let loads = self.group.body.values.iter().any(|v| matches!(v.op, ValueOp::Load(_) | ValueOp::LoadAt { .. }));
+        let loads = self.group.body.values.iter().any(|v| !v.op.accesses().is_empty());
         let unit = |access: &KernelAccess| matches!(along(access, axis), Along::Unit | Along::UnitOrZero);
         !loads || self.accesses().any(|(_, access)| self.is_per_element(access) && unit(access))
     }

@@ -213,10 +213,9 @@ impl Search<'_> {
             axes[usize::from(self.batch)..].iter().any(Option::is_some)
         };
         let own = match op {
-            ValueOp::Load(access) | ValueOp::LoadAt { access, .. } => !moves(*access),
             ValueOp::Coordinate { axis: Some(axis), .. } => *axis < self.batch,
             ValueOp::Sum(_) | ValueOp::Reduce(..) => false,
-            _ => true,
+            op => !op.accesses().into_iter().any(moves),
         };
         own && Body::operands(op).iter().all(|&x| self.is_of_batch(x))
     }

@@ -2,7 +2,7 @@
 //!
 //! Nothing here is checked beyond grammar: names may be unknown, shapes may disagree.
 
-use fuse_artifact::DType;
+use fuse_artifact::{DType, Packing};
 use proc_macro2::{Span, TokenStream};
 use syn::{Attribute, Ident, Visibility};
 
@@ -70,6 +70,15 @@ pub enum Element {
     DType(DType),
     /// The generic parameter with this index in [`Function::generics`].
     Generic(usize),
+    /// Packed values of few bits.
+    Quantized(Packing),
+}
+
+impl Type {
+    /// How values are packed, if the type is quantized.
+    pub fn packing(&self) -> Option<Packing> {
+        if let Element::Quantized(packing) = self.element { Some(packing) } else { None }
+    }
 }
 
 /// A dimension in a type, a `reshape` list or a slice bound.

@@ -1,6 +1,6 @@
 //! Types of parameters and results: `f32[M, 64]`, `T[B, H * D]`, `f32`.
 
-use fuse_artifact::DType;
+use fuse_artifact::{DType, Packing};
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use syn::{
     BinOp, Expr, Lit,
@@ -16,9 +16,6 @@ use crate::diag::{Code, Diagnostic, SourceRange, range_of, range_of_stream, sugg
 
 /// Every dtype, by name.
 pub(super) const DTYPES: [DType; 5] = [DType::F32, DType::F16, DType::I32, DType::U32, DType::Bool];
-
-/// Quantized element types of the language that are not built yet.
-const PLANNED: [&str; 5] = ["q8", "q4", "q3", "q2", "q1"];
 
 /// Rust's (and other) number types that kernels cannot hold, with what to take instead.
 const UNSUPPORTED: [(&str, &str); 13] = [
@@ -92,13 +89,8 @@ pub(super) fn element_of(name: &Ident, generics: &[Ident]) -> Result<Element, Di
     if let Some(dtype) = DTYPES.iter().find(|dtype| dtype.name() == text) {
         return Ok(Element::DType(*dtype));
     }
-    if PLANNED.contains(&text.as_str()) {
-        return Err(Diagnostic::new(
-            Code::NotYetSupported,
-            at,
-            format!("quantized type `{text}` is not supported yet"),
-        )
-        .help("use `f16` or `f32` weights"));
+    if let Some(packing) = Packing::ALL.into_iter().find(|packing| packing.name() == text) {
+        return Ok(Element::Quantized(packing));
     }
     if let Some((_, instead)) = UNSUPPORTED.iter().find(|(name, _)| *name == text) {
         return Err(Diagnostic::new(Code::UnsupportedType, at, format!("kernels cannot hold `{text}`"))

@@ -4,6 +4,8 @@ use fuse_artifact::{DType, Size};
 
 use super::{
     builtins::{scalar_type, vector_type},
+    loads::Gather,
+    quantized::Quantized,
     shader::{Lines, Shader},
 };
 use crate::{
@@ -15,8 +17,8 @@ use crate::{
 pub(super) trait Place {
     /// The value read through an access, of the body's width.
     fn load(&self, shader: &mut Shader<'_>, access: u16) -> String;
-    /// The value read through an access at computed coordinates: view axes and `i32` values of the body's width.
-    fn load_at(&self, shader: &mut Shader<'_>, access: u16, at: &[(u8, String)]) -> String;
+    /// An access that is read at computed coordinates, at this place.
+    fn gather(&self, shader: &mut Shader<'_>, access: u16) -> Gather<'_>;
     /// The coordinate along an axis of the space as `u32`, of the body's width.
     fn coordinate(&self, axis: u8) -> String;
     /// The contraction's sum of the product with this number.
@@ -67,7 +69,12 @@ pub(super) fn operation(
         ValueOp::Load(access) => place.load(shader, *access),
         ValueOp::LoadAt { access, at } => {
             let at: Vec<(u8, String)> = at.iter().map(|&(axis, x)| (axis, operand(x))).collect();
-            place.load_at(shader, *access, &at)
+            place.gather(shader, *access).read(shader, &at, lanes)
+        }
+        ValueOp::Dequantize(value) => {
+            let at: Vec<(u8, String)> = value.at.iter().map(|&(axis, x)| (axis, operand(x))).collect();
+            let (words, scales) = (place.gather(shader, value.words), place.gather(shader, value.scales));
+            Quantized { value, words, scales }.read(shader, &operand(value.index), &at, lanes)
         }
         ValueOp::Sum(product) => place.sum(*product),
         ValueOp::Reduce(..) => place.reduced(index),

@@ -67,19 +67,32 @@ pub(super) struct Gather<'a> {
     pub access: &'a KernelAccess,
     /// The width that its buffer is bound with, 1 or 4.
     pub buffer_lanes: u32,
+    /// The element offset of the place, as an expression.
+    pub offset: String,
     /// For each lane, what it adds to the offset; empty where all lanes start at the same element.
     pub steps: Vec<String>,
 }
 
 impl Gather<'_> {
-    /// `lanes` values: for each, the element at `offset` plus each coordinate of `at` times the stride of its view axis.
-    pub(super) fn read(&self, shader: &mut Shader<'_>, offset: &str, at: &[(u8, String)], lanes: u32) -> String {
+    /// `lanes` values: for each, the element at the offset plus each coordinate of `at` (view axes and `i32` values of the
+    /// same width) times the stride of its view axis.
+    pub(super) fn read(&self, shader: &mut Shader<'_>, at: &[(u8, String)], lanes: u32) -> String {
         let KernelAccess { access, dtype, .. } = self.access;
         let buffer = shader.buffer(access.slot, *dtype, self.buffer_lanes, false);
-        let strides: Vec<String> =
-            at.iter().map(|&(axis, _)| shader.size(&Size::product(&access.view[usize::from(axis) + 1..]))).collect();
+        let one = |offset: String| self.element(&buffer, &offset);
+        let values: Vec<String> = self.offsets(shader, at, lanes).into_iter().map(one).collect();
+        let stored = match lanes {
+            1 => values.concat(),
+            _ => format!("{}({})", vector(self.access), values.join(", ")),
+        };
+        from_storage(*dtype, lanes, &stored)
+    }
+
+    /// The element offset of each lane.
+    pub(super) fn offsets(&self, shader: &mut Shader<'_>, at: &[(u8, String)], lanes: u32) -> Vec<String> {
+        let strides: Vec<String> = at.iter().map(|&(axis, _)| self.stride(shader, axis)).collect();
         let one = |lane: u32| {
-            let mut offset = offset.to_owned();
+            let mut offset = self.offset.clone();
             if let Some(step) = self.steps.get(lane as usize) {
                 offset += &format!(" + {step}");
             }
@@ -91,13 +104,19 @@ impl Gather<'_> {
                     format!(" + u32({coordinate}) * {stride}")
                 };
             }
-            if self.buffer_lanes == 1 { format!("{buffer}[{offset}]") } else { element(&buffer, &offset) }
+            offset
         };
-        let stored = match lanes {
-            1 => one(0),
-            _ => format!("{}({}, {}, {}, {})", vector(self.access), one(0), one(1), one(2), one(3)),
-        };
-        from_storage(*dtype, lanes, &stored)
+        (0..lanes).map(one).collect()
+    }
+
+    /// Elements between neighbours along an axis of the view.
+    pub(super) fn stride(&self, shader: &mut Shader<'_>, view_axis: u8) -> String {
+        shader.size(&Size::product(&self.access.access.view[usize::from(view_axis) + 1..]))
+    }
+
+    /// The element of the buffer at an offset.
+    pub(super) fn element(&self, buffer: &str, offset: &str) -> String {
+        if self.buffer_lanes == 1 { format!("{buffer}[{offset}]") } else { element(buffer, offset) }
     }
 }
 

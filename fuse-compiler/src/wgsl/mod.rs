@@ -17,6 +17,7 @@ pub mod names;
 mod operand;
 mod operand_rows;
 pub mod pointwise;
+mod quantized;
 pub mod reduction;
 mod row;
 pub mod shader;

@@ -22,6 +22,7 @@ impl Names {
     pub fn slot(&self, slot: Slot) -> String {
         match slot {
             Slot::Param(i) => format!("in_{}", self.params[usize::from(i)]),
+            Slot::Scales(i) => format!("scales_{}", self.params[usize::from(i)]),
             Slot::Temporary(i) => format!("temporary_{i}"),
             Slot::Result(i) => format!("result_{i}"),
             Slot::Scratch => "scratch".to_owned(),

@@ -142,7 +142,7 @@ impl Place for OperandPlace<'_> {
         (self.loaded)(access)
     }
 
-    fn load_at(&self, shader: &mut Shader<'_>, access: u16, at: &[(u8, String)]) -> String {
+    fn gather(&self, shader: &mut Shader<'_>, access: u16) -> Gather<'_> {
         let Operand { group, lanes, buffer_lanes, lane_axis, .. } = *self.operand;
         let kernel_access = &group.accesses[usize::from(access)];
         let space = kernel_access.access.space;
@@ -160,7 +160,7 @@ impl Place for OperandPlace<'_> {
                 }
             }
         }
-        Gather { access: kernel_access, buffer_lanes, steps }.read(shader, &offset, at, lanes)
+        Gather { access: kernel_access, buffer_lanes, offset, steps }
     }
 
     fn coordinate(&self, axis: u8) -> String {

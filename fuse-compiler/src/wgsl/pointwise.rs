@@ -118,7 +118,7 @@ impl Place for PointwisePlace<'_> {
         Load { access, lane_axis: last, along: kind, index, buffer_lanes: lanes }.read(shader, &offset, lanes, &extent)
     }
 
-    fn load_at(&self, shader: &mut Shader<'_>, index: u16, at: &[(u8, String)]) -> String {
+    fn gather(&self, shader: &mut Shader<'_>, index: u16) -> Gather<'_> {
         let access = &self.group.accesses[usize::from(index)];
         let (lanes, last) = (self.member.lanes, self.last_axis());
         let mut offset = shader.uniform(Uniform::Offset { access: index });
@@ -133,7 +133,7 @@ impl Place for PointwisePlace<'_> {
                 }
             }
         }
-        Gather { access, buffer_lanes: lanes, steps }.read(shader, &offset, at, lanes)
+        Gather { access, buffer_lanes: lanes, offset, steps }
     }
 
     fn coordinate(&self, axis: u8) -> String {

@@ -27,6 +27,8 @@ pub struct Shader<'a> {
     bindings: Vec<Buffer>,
     /// Helper functions in use.
     pub helpers: Helpers,
+    /// Names of declarations that several places of a shader ask for, each written once.
+    declared: Vec<String>,
     /// Declarations at module scope (workgroup variables, functions).
     pub module: Lines,
     /// The statements of `main`.
@@ -92,6 +94,7 @@ impl<'a> Shader<'a> {
             uniforms,
             bindings,
             helpers,
+            declared: vec![],
             module,
             main: Lines::indented(),
             workgroup_bytes: 0,
@@ -154,6 +157,17 @@ impl<'a> Shader<'a> {
         for store in &group.stores {
             self.buffer(store.slot, group.body.values[store.value].dtype, lanes, true);
         }
+    }
+
+    /// Whether [`declare`](Self::declare) was given this name.
+    pub fn is_declared(&self, name: &str) -> bool {
+        self.declared.iter().any(|known| known == name)
+    }
+
+    /// Adds a declaration that others may ask for as well.
+    pub fn declare(&mut self, name: String, lines: Lines) {
+        self.declared.push(name);
+        self.module.append(&lines);
     }
 
     /// Declares a workgroup variable: an array of `count` values of type `ty`, `bytes` each.

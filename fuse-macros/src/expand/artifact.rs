@@ -9,7 +9,7 @@
 
 use fuse_artifact::{
     Access, Binding, Check, DType, Domain, DomainKind, Features, Function, Grid, Kernel, List, Param, ParamKind, Pass,
-    Plan, PlanGroup, Refusal, Relation, Require, Schedule, Scratch, Size, Slot, Space, Symbol, SymbolSource,
+    Packing, Plan, PlanGroup, QuantizedSpec, Refusal, Relation, Require, Schedule, Scratch, Size, Slot, Space, Symbol, SymbolSource,
     TensorSpec, Term, Text, Uniform, Variant, Work,
 };
 use proc_macro2::{Literal, TokenStream};
@@ -102,6 +102,7 @@ structs! {
     Function { name, params, results, symbols, checks, temporaries, kernels, plan, assumes, alternatives }
     Param { name, kind }
     TensorSpec { dtype, shape, padded }
+    QuantizedSpec { packing, axis, shape }
     Symbol { name, source }
     Check { relation, left, right, what }
     Size { terms }
@@ -138,12 +139,13 @@ macro_rules! enums {
 
 enums! {
     DType { F32, F16, I32, U32, Bool, }
-    ParamKind { Tensor(spec), Scalar(dtype), }
+    ParamKind { Tensor(spec), Scalar(dtype), Quantized(spec), }
+    Packing { Q8, Q4, Q3, Q2, Q1, }
     SymbolSource { Axis { param, axis }, Broadcast(sizes), Quotient { dividend, divisor }, }
     Relation { Equal, AtMost, }
     DomainKind { Pointwise, Reduction { axes }, Contraction { products }, Attention, }
     Space { Point, Lhs, Rhs, Score, Value, }
-    Slot { Param(index), Temporary(index), Result(index), Scratch, }
+    Slot { Param(index), Scales(index), Temporary(index), Result(index), Scratch, }
     Require {
         RankAtMost(rank),
         InnerMultiple { of },

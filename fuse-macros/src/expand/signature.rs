@@ -98,8 +98,12 @@ impl Signature<'_> {
 
     fn tensor_type(self, ty: &ast::Type) -> TokenStream {
         let runtime = self.runtime;
-        let element = self.element(&ty.element);
         let rank = ty.dims.as_ref().map_or(0, Vec::len);
+        if let Some(packing) = ty.packing() {
+            let bits = format_ident!("{packing:?}");
+            return quote!(#runtime::QTensor<#runtime::#bits, #rank>);
+        }
+        let element = self.element(&ty.element);
         quote!(#runtime::Tensor<#element, #rank>)
     }
 
@@ -110,6 +114,8 @@ impl Signature<'_> {
                 let name = &self.header.generics[index];
                 quote!(#name)
             }
+            // Only results and numbers get here, where it was reported.
+            Element::Quantized(_) => element_type(DType::F32, self.runtime),
         }
     }
 }
@@ -130,6 +136,7 @@ pub(crate) fn type_text(ty: &ast::Type, generics: &[Ident]) -> String {
     let element = match ty.element {
         Element::DType(dtype) => dtype.name().to_owned(),
         Element::Generic(index) => generics[index].to_string(),
+        Element::Quantized(packing) => packing.name().to_owned(),
     };
     match &ty.dims {
         Some(dims) => format!("{element}[{}]", dims.iter().map(dim_text).collect::<Vec<_>>().join(", ")),

@@ -3,7 +3,7 @@
 //! Input: a [`Kernel`] and the shapes of its tensors. Output: [`Domain`]. Invariant: every access stays inside its
 //! tensor for all indices of the domain; kernels run without bounds checks, so this is what makes them safe.
 
-use fuse_artifact::{Access, DomainKind, Function, Kernel, Schedule, Size, Slot, Space};
+use fuse_artifact::{Access, DomainKind, Function, Kernel, ParamKind, QuantizedSpec, Schedule, Size, Slot, Space};
 
 use crate::{Error, check::Bound, shape::Shape};
 
@@ -317,12 +317,36 @@ impl Context<'_> {
 
     fn elements(&self, slot: Slot) -> Result<u64, Error> {
         let shape = match slot {
+            Slot::Param(i) | Slot::Scales(i) if let Some(spec) = self.quantized(i) => {
+                return self.quantized_elements(spec, slot);
+            }
             Slot::Param(i) => self.params.get(usize::from(i)),
             Slot::Temporary(i) => self.bound.temporaries.get(usize::from(i)),
             Slot::Result(i) => self.bound.results.get(usize::from(i)),
-            Slot::Scratch => None,
+            Slot::Scales(_) | Slot::Scratch => None,
         };
         shape.and_then(Shape::elements).ok_or_else(|| self.defect("an access to a tensor that does not exist"))
+    }
+
+    fn quantized(&self, param: u16) -> Option<&QuantizedSpec> {
+        match &self.function.params.get(usize::from(param))?.kind {
+            ParamKind::Quantized(spec) => Some(spec),
+            ParamKind::Tensor(_) | ParamKind::Scalar(_) => None,
+        }
+    }
+
+    /// The words, or the groups, of a quantized parameter.
+    fn quantized_elements(&self, spec: &QuantizedSpec, slot: Slot) -> Result<u64, Error> {
+        let (Slot::Param(param) | Slot::Scales(param)) = slot else { return Err(self.defect("no parameter")) };
+        let described = self.params.get(usize::from(param)).ok_or_else(|| self.defect("an argument is missing"))?;
+        let [shape @ .., groups, _] = &**described else { return Err(self.defect("a quantized tensor without groups")) };
+        let axis = usize::from(spec.axis);
+        let along = match (slot, shape.get(axis)) {
+            (Slot::Param(_), Some(&extent)) => spec.packing.words(extent),
+            _ => *groups,
+        };
+        let others = shape.iter().enumerate().filter(|(d, _)| *d != axis).map(|(_, &extent)| extent as u64);
+        Ok(others.fold(along as u64, u64::saturating_mul))
     }
 
     fn eval_all(&self, sizes: &[Size]) -> Result<Vec<u64>, Error> {

@@ -21,7 +21,7 @@ mod words;
 
 use std::sync::Arc;
 
-use fuse_artifact::{Features, Function, Kernel, Pass, Slot, Variant};
+use fuse_artifact::{Features, Function, Kernel, ParamKind, Pass, Slot, Variant};
 
 pub(crate) use self::{
     alternative::alternatives,
@@ -156,7 +156,7 @@ impl LaunchPlan {
     pub(crate) fn binding_name(&self, step: usize, binding: usize) -> Option<String> {
         let name = &self.function.name;
         match *self.steps.get(step)?.slots.get(binding)? {
-            Slot::Param(i) => {
+            Slot::Param(i) | Slot::Scales(i) => {
                 Some(format!("kernel `{name}`, argument `{}`", self.function.params.get(usize::from(i))?.name))
             }
             Slot::Result(i) => Some(format!("kernel `{name}`, result {i}")),
@@ -186,10 +186,11 @@ impl LaunchPlan {
         pipelines: &Pipelines,
     ) -> Result<Self, Error> {
         let resolved = resolve(function, shapes, info, selection)?;
+        let wide = wide_scales(function, shapes);
         let step = |dispatch: Dispatch<'static>| {
             let (pass, features, label) = dispatch.pipeline(function);
             let words = (selection.sizes == Sizes::Constant).then_some(&*dispatch.filled.words);
-            let pipeline = pipelines.get(pass, Form::new(pass, selection.tuning.style(), words), features, &label)?;
+            let pipeline = pipelines.get(pass, Form::new(pass, selection.tuning.style(), words, &wide), features, &label)?;
             Ok(Step { label, pipeline, slots: dispatch.slots.into(), filled: dispatch.filled })
         };
         Ok(Self {
@@ -363,6 +364,10 @@ impl<'a> Resolved<'a> {
     fn check_slots(&self, function: &Function, bound: &Bound) -> Result<(), Error> {
         let exists = |slot: &Slot| match *slot {
             Slot::Param(i) => usize::from(i) < function.params.len(),
+            Slot::Scales(i) => {
+                let param = function.params.get(usize::from(i));
+                param.is_some_and(|param| matches!(param.kind, ParamKind::Quantized(_)))
+            }
             Slot::Temporary(i) => usize::from(i) < self.temporaries.len(),
             Slot::Result(i) => usize::from(i) < bound.results.len(),
             Slot::Scratch => false,
@@ -385,6 +390,15 @@ impl<'a> Resolved<'a> {
             }
         }
     }
+}
+
+/// The quantized parameters whose scales are `f32`.
+fn wide_scales(function: &Function, shapes: &[Shape]) -> Vec<u16> {
+    let params = function.params.iter().zip(shapes).enumerate();
+    let wide = |(_, (param, shape)): &(usize, (&fuse_artifact::Param, &Shape))| {
+        matches!(param.kind, ParamKind::Quantized(_)) && shape.last() == Some(&2)
+    };
+    params.filter(wide).map(|(index, _)| index as u16).collect()
 }
 
 fn slots(pass: &Pass, scratch: u16) -> Vec<Slot> {

@@ -1,14 +1,14 @@
 //! Launches of programs on a device.
 
 use fuse_artifact::DType;
-use fuse_compiler::interp::Value;
+use fuse_compiler::{graph::Param, interp::Value};
 use fuse_runtime::{
-    __private::{Arg, RawTensor, alternatives, launch_alternative, launch_dynamic, launch_with, variants},
+    __private::{Arg, RawQuantized, RawTensor, alternatives, launch_alternative, launch_dynamic, launch_with, variants},
     Device,
 };
 use half::f16;
 
-use crate::Program;
+use crate::{Program, quantized};
 
 /// One variant for each kernel of a launch.
 #[derive(Clone, Debug)]
@@ -20,10 +20,24 @@ pub struct Choice {
 }
 
 /// Inputs on a device.
-pub struct Arguments {
-    tensors: Vec<RawTensor>,
-    /// The bits of host scalars, in the places where parameters are scalars.
-    scalars: Vec<Option<(DType, u32)>>,
+pub struct Arguments(Vec<Argument>);
+
+#[derive(Clone)]
+enum Argument {
+    Tensor(RawTensor),
+    Quantized(RawQuantized),
+    /// With its bits.
+    Scalar(DType, u32),
+}
+
+impl Argument {
+    fn arg(&self) -> Arg<'_> {
+        match *self {
+            Self::Tensor(ref tensor) => Arg::Tensor(tensor),
+            Self::Quantized(ref tensor) => Arg::Quantized(tensor),
+            Self::Scalar(dtype, bits) => Arg::Scalar { dtype, bits },
+        }
+    }
 }
 
 impl Arguments {
@@ -32,33 +46,28 @@ impl Arguments {
     /// # Errors
     /// The runtime's.
     pub fn new(device: &Device, program: &Program, inputs: &[Value]) -> Result<Self, String> {
-        let mut arguments = Self { tensors: vec![], scalars: vec![] };
-        for (param, input) in program.graph.params.iter().zip(inputs) {
-            arguments.scalars.push(param.scalar.then(|| (input.dtype, scalar_bits(input.dtype, input.data[0]))));
-            if !param.scalar {
-                let bytes = encode(input);
-                let tensor = RawTensor::from_bytes(device, input.dtype, &input.shape, &bytes);
-                arguments.tensors.push(tensor.map_err(|error| error.to_string())?);
+        let argument = |(param, input): (&Param, &Value)| match &param.quantized {
+            Some(quantized) => quantized::upload(device, quantized, input).map(Argument::Quantized),
+            None if param.scalar => Ok(Argument::Scalar(input.dtype, scalar_bits(input.dtype, input.data[0]))),
+            None => {
+                let tensor = RawTensor::from_bytes(device, input.dtype, &input.shape, &encode(input));
+                tensor.map(Argument::Tensor).map_err(|error| error.to_string())
             }
-        }
-        Ok(arguments)
+        };
+        program.graph.params.iter().zip(inputs).map(argument).collect::<Result<_, _>>().map(Self)
     }
 
     /// The first tensor in place of every other.
     #[must_use]
     pub fn with_one_tensor(mut self) -> Self {
-        let first = self.tensors[0].clone();
-        self.tensors.fill(first);
+        let is_tensor = |argument: &Argument| matches!(argument, Argument::Tensor(_));
+        let first = self.0.iter().find(|argument| is_tensor(argument)).expect("a tensor").clone();
+        self.0.iter_mut().filter(|argument| is_tensor(argument)).for_each(|argument| *argument = first.clone());
         self
     }
 
     fn args(&self) -> Vec<Arg<'_>> {
-        let mut tensors = self.tensors.iter();
-        let arg = |scalar: &Option<(DType, u32)>| match *scalar {
-            Some((dtype, bits)) => Arg::Scalar { dtype, bits },
-            None => Arg::Tensor(tensors.next().expect("one tensor per tensor parameter")),
-        };
-        self.scalars.iter().map(arg).collect()
+        self.0.iter().map(Argument::arg).collect()
     }
 
     /// Every choice of variants worth forcing, one variant per kernel: each legal variant of each kernel is in

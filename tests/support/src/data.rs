@@ -1,11 +1,13 @@
 //! Inputs for programs: deterministic numbers for given extents.
 
-use fuse_artifact::DType;
+use fuse_artifact::{DType, SymbolSource};
 use fuse_compiler::{
-    graph::{Graph, TensorType},
+    graph::{Graph, Param, TensorType},
     interp::Value,
 };
 use half::f16;
+
+use crate::quantized;
 
 /// A small generator of well-spread numbers (SplitMix64, Steele et al. 2014); equal seeds give equal numbers.
 pub struct Numbers(u64);
@@ -151,7 +153,14 @@ pub fn awkward_rows(dtype: DType, columns: usize, numbers: &mut Numbers) -> Valu
 /// When a dimension of the graph is not among `dims`.
 pub fn inputs(graph: &Graph, dims: &[(&str, usize)], seed: u64) -> Vec<Value> {
     let mut numbers = Numbers::new(seed);
-    graph.params.iter().map(|p| ordinary(p.ty.dtype, &extents(graph, &p.ty, dims), &mut numbers)).collect()
+    let input = |param: &Param| {
+        let shape = extents(graph, &param.ty, dims);
+        match &param.quantized {
+            Some(quantized) => quantized::input(quantized, &shape, &mut numbers),
+            None => ordinary(param.ty.dtype, &shape, &mut numbers),
+        }
+    };
+    graph.params.iter().map(input).collect()
 }
 
 /// The extents of a type of `graph`, given those of the named dimensions.
@@ -163,7 +172,13 @@ pub fn extents(graph: &Graph, ty: &TensorType, dims: &[(&str, usize)]) -> Vec<us
     let symbols: Vec<u64> = graph
         .symbols
         .iter()
-        .map(|symbol| value(&symbol.name).unwrap_or_else(|| panic!("no extent for dimension `{}`", symbol.name)))
+        .map(|symbol| match (value(&symbol.name), &symbol.source) {
+            (Some(extent), _) => extent,
+            // How a quantized parameter is stored, which no shape mentions.
+            (None, SymbolSource::Quotient { .. }) => 0,
+            (None, &SymbolSource::Axis { param, axis }) if graph.params[usize::from(param)].ty.rank() <= axis.into() => 0,
+            (None, _) => panic!("no extent for dimension `{}`", symbol.name),
+        })
         .collect();
     let extent = |size: &fuse_artifact::Size| size.eval(&symbols).expect("a size") as usize;
     ty.shape.iter().map(extent).collect()

@@ -17,6 +17,7 @@ pub mod matrices;
 pub mod operations;
 pub mod patterns;
 mod program;
+mod quantized;
 mod sweep;
 
 pub use data::Numbers;

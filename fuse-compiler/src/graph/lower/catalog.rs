@@ -37,6 +37,7 @@ pub(crate) enum Kind {
     Gather,
     OneHot,
     Dropout,
+    Dequantize,
 }
 
 /// An operation over some axes of a value.
@@ -254,10 +255,8 @@ const TABLE: &[Operation] = &[
     row("embedding", Kind::Gather, (2, 2), &[], "embedding(table, ids)"),
     row("one_hot", Kind::OneHot, (1, 1), &[required("classes")], "one_hot(ids, classes = 10)"),
     row("dropout", Kind::Dropout, (3, 3), &[], "dropout(x, p, seed)"),
+    row("dequantize", Kind::Dequantize, (1, 1), &[optional("axis")], "dequantize(w)"),
 ];
-
-/// Operations of the language that are not built yet.
-const PLANNED: &[&str] = &["dequantize"];
 
 /// Names that other libraries give to operations, with what they are called here.
 const SYNONYMS: &[(&str, &str)] = &[
@@ -349,11 +348,6 @@ pub(crate) fn names<'a>() -> impl Iterator<Item = &'a str> {
     let binary = BinaryOp::ALL.iter().map(|op| op.name());
     let compare = CompareOp::ALL.iter().map(|op| op.name());
     unary.chain(binary).chain(compare).chain(TABLE.iter().map(|operation| operation.name))
-}
-
-/// Whether the name belongs to an operation that is not built yet.
-pub(crate) fn is_planned(name: &str) -> bool {
-    PLANNED.contains(&name)
 }
 
 /// What another library's operation is written as.

@@ -21,7 +21,9 @@ const INNER: &str = "inner dimension of `matmul`";
 impl Lowering<'_> {
     /// `[.., M, K] × [.., K, N] → [.., M, N]`.
     pub(super) fn matmul(&mut self, a: &Operand, b: &Operand, at: SourceRange) -> Option<NodeId> {
-        let (lhs, rhs) = (self.force(a), self.force(b));
+        let lhs = self.force(a);
+        let dtype = lhs.map_or(DType::F32, |lhs| self.dtype(lhs));
+        let rhs = self.product_operand(b, dtype);
         let (lhs, rhs) = (lhs?, rhs?);
         self.contraction_dtype("matmul", (lhs, a.range), (rhs, b.range), at)?;
         let (left_ok, right_ok) = (self.require_matrix(lhs, a.range), self.require_matrix(rhs, b.range));

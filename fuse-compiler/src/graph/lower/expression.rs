@@ -13,7 +13,7 @@ use super::{
 use crate::{
     diag::{Code, Diagnostic, SourceRange, suggest},
     graph::{BinaryOp, CompareOp, NodeId, UnaryOp},
-    syntax::ast::{Argument, BinaryOperator, Block, Call, Expr, ExprKind, Literal, UnaryOperator},
+    syntax::ast::{Argument, BinaryOperator, Block, Call, Element, Expr, ExprKind, Literal, UnaryOperator},
 };
 
 impl<'a> Lowering<'a> {
@@ -79,25 +79,44 @@ impl<'a> Lowering<'a> {
                     UnaryOperator::Neg => UnaryOp::Neg,
                     UnaryOperator::Not => UnaryOp::Not,
                 };
-                let operand = self.operand(x, scope);
-                self.pointwise(Pointwise::Unary(op), &[operand], expr.span)
+                let operands = [self.operand(x, scope)];
+                self.operator(Pointwise::Unary(op), &operands, expr.span)
             }
             ExprKind::Binary(operator, a, b) => {
                 let operands = [self.operand(a, scope), self.operand(b, scope)];
-                self.pointwise(pointwise_of(*operator), &operands, expr.span)
+                self.operator(pointwise_of(*operator), &operands, expr.span)
             }
             ExprKind::Cast(x, element, _) => {
+                if let Element::Quantized(packing) = element {
+                    let message = format!("a conversion cannot quantize, found `as {}`", packing.name());
+                    return self.poison(
+                        Diagnostic::new(Code::QuantizedType, expr.span, message)
+                            .help("`QTensor::quantize` packs values, before or after a launch"),
+                    );
+                }
                 let dtype = scope.dtype_of(element);
                 if self.is_dimension(x, scope) {
                     return self.dimension_number(x, dtype, expr.span, scope);
                 }
                 let operand = self.operand(x, scope);
+                if self.refuses_quantized("a conversion", std::slice::from_ref(&operand)) {
+                    return Value::Poison;
+                }
                 self.cast(&operand, dtype, expr.span)
             }
             ExprKind::Tuple(values) => Value::Tuple(values.iter().map(|value| self.expr(value, scope)).collect()),
             ExprKind::Block(block) => self.block(block, scope),
             ExprKind::Call(call) => self.call(call, expr.span, scope),
         }
+    }
+
+    /// The value of an operator.
+    fn operator(&mut self, op: Pointwise, operands: &[Operand], at: SourceRange) -> Value {
+        let name = op.symbol().unwrap_or(op.name());
+        if self.refuses_quantized(&format!("operator `{name}`"), operands) {
+            return Value::Poison;
+        }
+        self.pointwise(op, operands, at)
     }
 
     fn cast(&mut self, operand: &Operand, dtype: fuse_artifact::DType, at: SourceRange) -> Value {
@@ -183,12 +202,6 @@ impl<'a> Lowering<'a> {
         if self.program.is_reported(name) {
             return Value::Poison;
         }
-        if catalog::is_planned(name) {
-            return self.poison(
-                Diagnostic::new(Code::NotYetSupported, at, format!("operation `{name}` is not supported yet"))
-                    .help("quantized weights are planned; until then use `f16` or `f32` weights"),
-            );
-        }
         if let Some(binding) = scope.variables.get(name) {
             binding.used.set(true);
             if matches!(binding.value, Value::Poison) {
@@ -248,6 +261,9 @@ impl<'a> Lowering<'a> {
         let site = Site { operation, call, scope, at };
         let usage = operation.usage();
         let Some(operands) = self.operands(site) else { return Value::Poison };
+        if self.call_refuses_quantized(site, &operands) {
+            return Value::Poison;
+        }
         let option = |name: &str| site.option(name);
         let list = || &call.arguments[1];
         let node = match operation.kind {
@@ -274,6 +290,7 @@ impl<'a> Lowering<'a> {
             Kind::Gather => self.gather(&operands, site),
             Kind::OneHot => self.one_hot(&operands[0], site),
             Kind::Dropout => self.dropout(&operands, site),
+            Kind::Dequantize => self.dequantize(&operands[0], site),
         };
         node.map_or(Value::Poison, Value::Node)
     }

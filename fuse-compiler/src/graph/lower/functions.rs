@@ -10,7 +10,7 @@ use super::{
     calls::is_callee,
     catalog,
     dims::size_of_dim,
-    ident_range,
+    ident_range, quantized,
     value::{Operand, Value},
 };
 use crate::{
@@ -112,7 +112,7 @@ pub(crate) fn check_imports(parsed: &Parsed, sink: &Sink) {
 }
 
 fn is_operation(name: &str) -> bool {
-    catalog::find(name).is_some() || catalog::is_planned(name)
+    catalog::find(name).is_some()
 }
 
 fn lower_function(index: usize, program: &Program<'_>, sink: &Sink, spans: &mut SpanTable) -> Vec<Instance> {
@@ -166,6 +166,7 @@ fn lower_instance(
     lowering.bind_params(function, &mut scope);
     let value = Operand { value: lowering.block(&function.body, &scope), range: function.body.value.span };
     lowering.graph.results = lowering.results(function, &value, &scope)?;
+    lowering.pack_params();
     if sink.errors_here() == 0 {
         if warn {
             warn_unused_params(function, &scope, sink);
@@ -236,7 +237,11 @@ impl Lowering<'_> {
         for param in &function.params {
             let ty = declared(&param.ty, scope);
             let at = ident_range(&param.name);
-            let node = self.add_param(param.name.to_string(), ty, param.ty.dims.is_none(), at);
+            let name = param.name.to_string();
+            let node = match param.ty.packing() {
+                Some(packing) => self.add_quantized(name, packing, ty, at),
+                None => self.add_param(name, ty, param.ty.dims.is_none(), at),
+            };
             scope.variables.insert(param.name.to_string(), Binding::new(Value::Node(node), at));
         }
     }
@@ -274,6 +279,9 @@ impl Lowering<'_> {
 
     fn result(&mut self, operand: &Operand, result: &Type, scope: &Scope, function: &Function) -> Option<NodeId> {
         let operand = self.single(operand)?;
+        if self.refuses_quantized("a result", std::slice::from_ref(&operand)) {
+            return None;
+        }
         let want = declared(result, scope);
         let node = match &operand.value {
             Value::Lazy(lazy) => {
@@ -322,6 +330,7 @@ pub(super) fn type_text(ty: &Type, function: &Function) -> String {
     let element = match &ty.element {
         Element::DType(dtype) => dtype.name().to_string(),
         Element::Generic(index) => function.generics[*index].to_string(),
+        Element::Quantized(packing) => packing.name().to_string(),
     };
     match &ty.dims {
         None => element,
@@ -362,6 +371,7 @@ fn check_signature(functions: &[Function], index: usize, sink: &Sink) {
                 .help("a launch runs on the device of its tensors; take at least one, such as `x: f32[N]`"),
         );
     }
+    quantized::check_types(function).into_iter().for_each(|diagnostic| sink.report(diagnostic));
     for (generic, ident) in function.generics.iter().enumerate() {
         if !function.uses_generic(generic) {
             sink.report(

@@ -150,6 +150,7 @@ impl<'a> Lowering<'a> {
         function: &Function,
     ) -> Option<NodeId> {
         let argument = self.single(argument)?;
+        self.check_packing(&argument, param, function)?;
         let want = callee.dtype_of(&param.ty.element);
         let dtype = self.dtype_of(&argument);
         if join(dtype, LazyDType::Known(want)).is_none() {

@@ -21,6 +21,7 @@ mod normalize;
 mod options;
 mod padded;
 mod pointwise;
+mod quantized;
 mod random;
 mod ranks;
 mod reduce;
@@ -28,7 +29,11 @@ mod resolve;
 mod shape;
 pub(crate) mod value;
 
-use std::{cell::Cell, collections::BTreeMap, rc::Rc};
+use std::{
+    cell::Cell,
+    collections::{BTreeMap, BTreeSet},
+    rc::Rc,
+};
 
 use fuse_artifact::{Check, DType, Relation, Size, Symbol, SymbolSource};
 
@@ -98,6 +103,10 @@ pub(crate) struct Lowering<'a> {
     ranks: Vec<RankExpr>,
     /// Ranks that must exist (expression form).
     requirements: Vec<RankExpr>,
+    /// Quantized values that nothing has dequantized yet.
+    weights: BTreeSet<NodeId>,
+    /// The packed axes of quantized parameters that some use decided.
+    packed: BTreeMap<u16, usize>,
     too_large: bool,
 }
 
@@ -129,6 +138,8 @@ impl Scope {
         match element {
             Element::DType(dtype) => *dtype,
             Element::Generic(index) => self.dtypes[*index],
+            // What its values mean.
+            Element::Quantized(_) => DType::F32,
         }
     }
 }
@@ -162,6 +173,8 @@ impl<'a> Lowering<'a> {
             padded: false,
             ranks: vec![],
             requirements: vec![],
+            weights: BTreeSet::new(),
+            packed: BTreeMap::new(),
             too_large: false,
         }
     }
@@ -209,7 +222,7 @@ impl<'a> Lowering<'a> {
         let index = self.graph.params.len() as u16;
         let op = if scalar { Op::Scalar(index) } else { Op::Input(index) };
         let padded = self.padded && !scalar;
-        self.graph.params.push(Param { name, ty: ty.clone(), scalar, padded });
+        self.graph.params.push(Param { name, ty: ty.clone(), scalar, padded, quantized: None });
         self.push(op, ty.dtype, ty.shape, at)
     }
 
@@ -253,7 +266,7 @@ impl<'a> Lowering<'a> {
     /// A name for a node in an example: the parameter's, or just `x`.
     fn label(&self, node: NodeId) -> &str {
         match self.graph.nodes[node].op {
-            Op::Input(index) | Op::Scalar(index) => &self.graph.params[usize::from(index)].name,
+            Op::Input(index) | Op::Dequantize(index) | Op::Scalar(index) => &self.graph.params[usize::from(index)].name,
             _ => "x",
         }
     }

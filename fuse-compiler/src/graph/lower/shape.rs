@@ -40,6 +40,7 @@ impl Lowering<'_> {
         permutation.swap(rank - 2, rank - 1);
         let visible = ranks::at_least(2, self.rank_of(node).clone());
         let node = self.permuted(node, permutation, at);
+        self.keep_mark(x, node);
         self.set_rank(node, visible);
         Some(node)
     }
@@ -74,6 +75,7 @@ impl Lowering<'_> {
         let permutation = (0..hidden).chain(axes.into_iter().map(|axis| hidden + axis)).collect();
         self.require_rank_expr(&ranks::exactly(rank, self.rank_of(node).clone()));
         let node = self.permuted(node, permutation, at);
+        self.keep_mark(x, node);
         self.set_rank(node, RankExpr::Known(rank));
         Some(node)
     }

@@ -67,6 +67,10 @@ impl Element for Bounded {
         Self { exact: x, range: Range::point(x) }
     }
 
+    fn approximate(x: f64, error: f64) -> Self {
+        Self { exact: x, range: Range::point(x - error).union(Range::point(x + error)) }
+    }
+
     fn unary(op: UnaryOp, dtype: DType, x: &Self) -> Self {
         let exact = f64::unary(op, dtype, &x.exact);
         let range = match dtype {

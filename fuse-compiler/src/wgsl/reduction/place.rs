@@ -217,7 +217,7 @@ impl Place for Site<'_> {
         load.read(shader, &offset, self.lanes(), "3u")
     }
 
-    fn load_at(&self, shader: &mut Shader<'_>, index: u16, at: &[(u8, String)]) -> String {
+    fn gather(&self, shader: &mut Shader<'_>, index: u16) -> Gather<'_> {
         let access = self.frame.access(index);
         let offset = self.offset(shader, index);
         let mut steps = vec![];
@@ -226,7 +226,7 @@ impl Place for Site<'_> {
             steps = (0..self.lanes()).map(|lane| format!("{lane}u * {stride}")).collect();
         }
         let buffer_lanes = self.frame.buffer_lanes(access.access.slot);
-        Gather { access, buffer_lanes, steps }.read(shader, &offset, at, self.lanes())
+        Gather { access, buffer_lanes, offset, steps }
     }
 
     fn coordinate(&self, axis: u8) -> String {
@@ -257,7 +257,7 @@ impl Place for Site<'_> {
 
 /// Whether a value is read from memory.
 pub(super) fn is_load(op: &ValueOp) -> bool {
-    matches!(op, ValueOp::Load(_) | ValueOp::LoadAt { .. })
+    !op.accesses().is_empty()
 }
 
 /// The access that a value is read through.

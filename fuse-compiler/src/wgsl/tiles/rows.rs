@@ -398,7 +398,7 @@ impl Place for RowPlace<'_, '_> {
         self.rows.element(shader, access, self.place, self.lanes)
     }
 
-    fn load_at(&self, shader: &mut Shader<'_>, index: u16, at: &[(u8, String)]) -> String {
+    fn gather(&self, shader: &mut Shader<'_>, index: u16) -> Gather<'_> {
         let access = &self.rows.group.accesses[usize::from(index)];
         let offset = self.rows.offset(shader, index, self.place, false);
         let column = self.rows.batch + 1;
@@ -409,7 +409,7 @@ impl Place for RowPlace<'_, '_> {
             steps = (0..self.lanes).map(|lane| format!("min({lane}u, {last}) * {stride}")).collect();
         }
         let buffer_lanes = self.rows.tile.lanes;
-        Gather { access, buffer_lanes, steps }.read(shader, &offset, at, self.lanes)
+        Gather { access, buffer_lanes, offset, steps }
     }
 
     fn coordinate(&self, axis: u8) -> String {
@@ -447,10 +447,8 @@ fn differing(group: &Group, row: usize) -> Vec<bool> {
         let of_operands = Body::operands(&value.op).into_iter().any(|x| differs[x]);
         differs.push(match value.op {
             ValueOp::Sum(_) | ValueOp::Reduce(..) => true,
-            ValueOp::Load(access) => moves(access),
-            ValueOp::LoadAt { access, .. } => of_operands || moves(access),
             ValueOp::Coordinate { axis, .. } => axis.is_some_and(|axis| usize::from(axis) == row),
-            _ => of_operands,
+            ref op => of_operands || op.accesses().into_iter().any(moves),
         });
     }
     differs

@@ -1,0 +1,79 @@
+//! Values of quantized tensors in bodies.
+
+use fuse_artifact::{DType, Packing, Size, Slot, Space};
+
+use super::{ValueId, ValueOp, Walk};
+use crate::{
+    fusion::index::{AxisMap, IndexMap},
+    graph::{BinaryOp, Literal, NodeId},
+};
+
+/// A value of a quantized tensor: `q·scale + offset`, where `q` lies in the words at `index` along the packed axis, and scale
+/// and offset are those of the group `index / group`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Dequantize {
+    /// The parameter.
+    pub param: u16,
+    /// How values lie in words.
+    pub packing: Packing,
+    /// The access to the words, which walks every axis but the packed one.
+    pub words: u16,
+    /// The access to the scales, in pairs of scale and offset, which walks the same axes.
+    pub scales: u16,
+    /// The packed axis in the views of both.
+    pub axis: u8,
+    /// The coordinate along it, inside the tensor.
+    pub index: ValueId,
+    /// The axis of the space that the coordinate is, if it is one from its start.
+    pub along: Option<u8>,
+    /// View axes and coordinates that are computed.
+    pub at: Vec<(u8, ValueId)>,
+    /// Values of a group.
+    pub group: Size,
+}
+
+impl Walk<'_, '_> {
+    /// The value of a quantized parameter through a map.
+    pub(super) fn dequantize(&mut self, node: NodeId, param: u16, map: &IndexMap) -> ValueId {
+        let graph = self.builder.graph;
+        let shape = &graph.nodes[node].ty.shape;
+        let quantized = graph.params[usize::from(param)].quantized.as_ref().expect("the graph is verified");
+        let packed = &map.axes[quantized.axis];
+        let along = packed.axis.filter(|_| packed.start == Size::default());
+        let index = self.packed_coordinate(packed, &shape[quantized.axis]);
+        let mut map = map.clone();
+        map.axes[quantized.axis] = AxisMap::FIXED;
+        let of = |slot: Slot| (slot, DType::U32);
+        let (words, at) = self.access(of(Slot::Param(param)), &quantized.words_shape(shape), &map, true);
+        let (scales, _) = self.access(of(Slot::Scales(param)), &quantized.groups_shape(shape), &map, true);
+        let (packing, axis, group) = (quantized.packing, quantized.axis as u8, quantized.group.clone());
+        let value = Dequantize { param, packing, words, scales, axis, index, along, at, group };
+        self.push(ValueOp::Dequantize(Box::new(value)), DType::F32)
+    }
+
+    /// The coordinate along the packed axis. Coordinates of masked lanes may lie behind the end.
+    fn packed_coordinate(&mut self, packed: &AxisMap, extent: &Size) -> ValueId {
+        let Some(axis) = packed.axis else {
+            return match packed.value {
+                Some(_) => self.coordinate(packed),
+                None => self.push(ValueOp::Size(packed.start.clone()), DType::I32),
+            };
+        };
+        // The last two axes of an operand stay as they are, but rows, into which batches may be folded.
+        let inner = usize::from(axis) + 2 >= self.region.rank;
+        let last = usize::from(axis) + 1 == self.region.rank;
+        self.builder.fixed |= match self.region.space {
+            Space::Rhs | Space::Value => !inner,
+            Space::Lhs => !last,
+            Space::Point | Space::Score => true,
+        };
+        let coordinate = self.push(ValueOp::Coordinate { axis: Some(axis), start: packed.start.clone() }, DType::I32);
+        let extent = match extent.as_constant() {
+            Some(value) => self.push(ValueOp::Literal(Literal::Integer(value as i64)), DType::I32),
+            None => self.push(ValueOp::Size(extent.clone()), DType::I32),
+        };
+        let one = self.push(ValueOp::Literal(Literal::Integer(1)), DType::I32);
+        let end = self.push(ValueOp::Binary(BinaryOp::Sub, extent, one), DType::I32);
+        self.push(ValueOp::Binary(BinaryOp::Min, coordinate, end), DType::I32)
+    }
+}

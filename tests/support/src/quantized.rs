@@ -1,0 +1,104 @@
+//! Quantized inputs of programs.
+//!
+//! An input is what a quantized tensor means, as for every other parameter. How it is stored follows from its shape: scales
+//! are powers of two that differ between neighbours, so that values are exact and packing finds their codes again.
+
+use fuse_artifact::Packing;
+use fuse_compiler::{graph::Quantized, interp::Value};
+use fuse_runtime::{
+    __private::RawQuantized,
+    Device, QuantizedParts, ScaleDType,
+};
+use half::f16;
+
+use crate::Numbers;
+
+/// How a tensor of a shape is stored.
+struct Storage<'a> {
+    packing: Packing,
+    shape: &'a [usize],
+    axis: usize,
+    groups: usize,
+    scales_dtype: ScaleDType,
+}
+
+impl<'a> Storage<'a> {
+    /// Groups of 32 where that is possible; scales of `f32` where the number of elements is divisible by 3.
+    fn new(quantized: &Quantized, shape: &'a [usize]) -> Self {
+        let (packing, axis) = (quantized.packing, quantized.axis);
+        let groups = if shape[axis].is_multiple_of(Packing::GROUP_MULTIPLE) { (shape[axis] / 32).max(1) } else { 1 };
+        let wide = shape.iter().product::<usize>().is_multiple_of(3);
+        let scales_dtype = if wide { ScaleDType::F32 } else { ScaleDType::F16 };
+        Self { packing, shape, axis, groups, scales_dtype }
+    }
+
+    fn inner(&self) -> usize {
+        self.shape[self.axis + 1..].iter().product()
+    }
+
+    /// Of an element: what lies before the packed axis, the coordinate along it, and what lies behind.
+    fn parts(&self, element: usize) -> [usize; 3] {
+        let (extent, inner) = (self.shape[self.axis], self.inner());
+        [element / inner / extent, element / inner % extent, element % inner]
+    }
+
+    /// The place of an element's group.
+    fn group(&self, element: usize) -> usize {
+        let [outer, index, inside] = self.parts(element);
+        (outer * self.groups + index / (self.shape[self.axis] / self.groups)) * self.inner() + inside
+    }
+
+    /// Scale and offset of the group at a place: some symmetric, some not.
+    fn scale(&self, group: usize) -> [f64; 2] {
+        let scale = [0.25, 0.5, 0.125][group % 3] / f64::from(1u32 << self.packing.bits());
+        let codes = if group.is_multiple_of(2) { 1 << (self.packing.bits() - 1) } else { 1 };
+        [8.0 * scale, -8.0 * scale * f64::from(codes)]
+    }
+}
+
+/// The meaning of a quantized tensor of random codes.
+pub(crate) fn input(quantized: &Quantized, shape: &[usize], numbers: &mut Numbers) -> Value {
+    let storage = Storage::new(quantized, shape);
+    let value = |element: usize| {
+        let [scale, offset] = storage.scale(storage.group(element));
+        numbers.below(u64::from(quantized.packing.largest()) + 1) as f64 * scale + offset
+    };
+    let data = (0..shape.iter().product()).map(value).collect();
+    Value { dtype: fuse_artifact::DType::F32, shape: shape.to_vec(), data }
+}
+
+/// The tensor that means `value`, which [`input`] made.
+pub(crate) fn upload(device: &Device, quantized: &Quantized, value: &Value) -> Result<RawQuantized, String> {
+    let storage = Storage::new(quantized, &value.shape);
+    let (axis, inner, extent) = (storage.axis, storage.inner(), value.shape[storage.axis]);
+    let others = value.shape.iter().enumerate().filter(|(d, _)| *d != axis).map(|(_, &extent)| extent);
+    let others: usize = others.product();
+    let length = storage.packing.words(extent);
+    let mut words = vec![0; others * length];
+    for (element, x) in value.data.iter().enumerate() {
+        let [scale, offset] = storage.scale(storage.group(element));
+        let [outer, index, inside] = storage.parts(element);
+        let code = (x - offset) / scale;
+        storage.packing.pack(index, code as u32, |word, bits| words[(outer * length + word) * inner + inside] |= bits);
+    }
+    let scales: Vec<u32> = (0..others * storage.groups)
+        .flat_map(|group| {
+            let [scale, offset] = storage.scale(group);
+            match storage.scales_dtype {
+                ScaleDType::F32 => vec![(scale as f32).to_bits(), (offset as f32).to_bits()],
+                ScaleDType::F16 => {
+                    let [low, high] = [scale, offset].map(|x| u32::from(f16::from_f64(x).to_bits()));
+                    vec![low | high << 16]
+                }
+            }
+        })
+        .collect();
+    let parts = QuantizedParts {
+        axis,
+        groups: storage.groups,
+        scales_dtype: storage.scales_dtype,
+        words: &words,
+        scales: &scales,
+    };
+    RawQuantized::new(device, storage.packing, &value.shape, &parts).map_err(|error| error.to_string())
+}
