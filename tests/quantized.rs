@@ -27,14 +27,78 @@ fn check(what: &str, source: &str, sizes: &[[(&str, usize); 3]], batch: &[(&str,
     sweep.finish();
 }
 
+fn layers(packing: Packing, dtype: &str, share: usize) {
+    let q = packing.name();
+    let source = format!(
+        "pub fn layer(x: {dtype}[M, K], w: {q}[K, N], b: {dtype}[N]) -> {dtype}[M, N] {{ gelu(matmul(x, w) + b) }}
+        pub fn transposed(x: {dtype}[M, K], w: {q}[N, K], b: {dtype}[N]) -> {dtype}[M, N] {{
+            relu(matmul(x, transpose(w)) + b)
+        }}"
+    );
+    check(&format!("layer {dtype} {q}"), &source, SIZES, &[], share);
+}
+
 #[test]
-fn layers_of_every_width() {
+fn layers_of_8_bits() {
+    layers(Packing::Q8, "f32", 4);
+}
+
+#[test]
+fn layers_of_4_bits() {
+    layers(Packing::Q4, "f32", 2);
+}
+
+#[test]
+fn layers_of_3_bits() {
+    layers(Packing::Q3, "f32", 3);
+}
+
+#[test]
+fn layers_of_2_bits() {
+    layers(Packing::Q2, "f32", 4);
+}
+
+#[test]
+fn layers_of_1_bit() {
+    layers(Packing::Q1, "f32", 4);
+}
+
+#[test]
+fn layers_of_halves() {
     for packing in Packing::ALL {
-        let q = packing.name();
-        let source = format!(
-            "pub fn layer(x: f32[M, K], w: {q}[K, N], b: f32[N]) -> f32[M, N] {{ gelu(matmul(x, w) + b) }}
-            pub fn transposed(x: f32[M, K], w: {q}[N, K], b: f32[N]) -> f32[M, N] {{ relu(matmul(x, transpose(w)) + b) }}"
-        );
-        check(&format!("layer {q}"), &source, SIZES, &[], 2);
+        layers(packing, "f16", 8);
     }
+}
+
+#[test]
+fn other_places() {
+    let source = "
+        pub fn whole(w: q4[K, N]) -> f32[K, N] { dequantize(w) }
+        pub fn rows(w: q3[N, K]) -> f32[N, K] { dequantize(w, axis = 1) * 2.0 }
+        pub fn sums(w: q4[N, K]) -> f32[N] { sum(dequantize(w, axis = 1), axis = 1) }
+        pub fn columns(w: q2[K, N]) -> f32[N] { sum(dequantize(w), axis = 0) }
+        pub fn part(w: q4[K, N]) -> f32[K, N] { flip(dequantize(w), axis = 0) }
+        pub fn looked_up(ids: i32[M], w: q8[N, K]) -> f32[M, K] { gather(dequantize(w, axis = 1), ids) }
+        pub fn left(x: f32[K, N], w: q4[K, M]) -> f32[M, N] { matmul(transpose(dequantize(w)), x) }
+        pub fn scaled(x: f32[M, K], w: q4[K, N]) -> f32[M, N] { matmul(x, 0.5 * dequantize(w)) }
+        pub fn gated(x: f32[M, K], g: q4[K, N], u: q4[K, N]) -> f32[M, N] { silu(matmul(x, g)) * matmul(x, u) }
+        pub fn normalized(x: f32[M, K], g: f32[K], w: q4[K, N]) -> f32[M, N] { matmul(rms_norm(x, g), w) }
+        pub fn owned(x: f32[M, K], w: q4[K, 64], g: f32[64], b: f32[64]) -> f32[M, 64] {
+            layer_norm(matmul(x, w), g, b)
+        }
+        pub fn vector(w: q1[K]) -> f32[K] { relu(dequantize(w)) }";
+    check("other places", source, &SIZES[1..7], &[], 4);
+}
+
+#[test]
+fn batches_and_shared_weights() {
+    let source = "
+        pub fn shared(x: f32[B, M, K], w: q4[K, N]) -> f32[B, M, N] { matmul(x, w) }
+        pub fn own(x: f32[B, M, K], w: q4[B, K, N]) -> f32[B, M, N] { matmul(x, w) }
+        pub fn heads(x: f32[B, M, K], w: q3[B, N, K]) -> f32[B, M, N] { matmul(x, transpose(w)) }
+        pub fn attention(q: f32[B, M, K], k: q8[B, N, K], v: q4[B, N, K]) -> f32[B, M, K] {
+            let scores = matmul(q, transpose(dequantize(k, axis = 2))) * 0.125;
+            matmul(softmax(scores), dequantize(v, axis = 2))
+        }";
+    check("batches", source, &SIZES[1..7], &[("B", 3)], 4);
 }

@@ -294,6 +294,8 @@ pub enum Schedule {
         depth_lanes: u32,
         /// Whether several workgroups share the depth and a second pass adds their sums.
         split: bool,
+        /// Bits per value of quantized right operands that are read by whole words; 0 where values are read one by one.
+        bits: u32,
     },
     /// Contraction with one output value per group of invocations, which share its depth.
     Dot {
@@ -301,6 +303,8 @@ pub enum Schedule {
         outputs: u32,
         /// Invocations that share one output value.
         depth_lanes: u32,
+        /// As in [`Schedule::Row`]; invocations then share four output values.
+        bits: u32,
     },
     /// Reduction of rows: `invocations` share a row, side by side along the innermost reduced axis.
     Rows {

@@ -131,7 +131,7 @@ mod tests {
         let x_ty = ty(DType::F32, &[&m, &n]);
         let mut graph = Graph {
             name: "f".into(),
-            params: vec![Param { name: "x".into(), ty: x_ty.clone(), scalar: false, padded: false }],
+            params: vec![Param { name: "x".into(), ty: x_ty.clone(), scalar: false, padded: false, quantized: None }],
             symbols: vec![symbol("M", 0), symbol("N", 1)],
             checks: vec![],
             nodes: Arena::default(),

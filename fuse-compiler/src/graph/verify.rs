@@ -334,7 +334,7 @@ mod tests {
         let result = nodes.push(node);
         Graph {
             name: "f".into(),
-            params: vec![Param { name: "x".into(), ty, scalar: false, padded: false }],
+            params: vec![Param { name: "x".into(), ty, scalar: false, padded: false, quantized: None }],
             symbols: vec![Symbol { name: "M".into(), source: SymbolSource::Axis { param: 0, axis: 0 } }],
             checks: vec![],
             nodes,

@@ -173,7 +173,7 @@ impl Builder {
         let param = self.0.params.len() as u16;
         let shape = (0..rank).map(|axis| self.symbol(SymbolSource::Axis { param, axis })).collect();
         let ty = TensorType::new(DType::F32, shape);
-        self.0.params.push(Param { name: format!("p{param}"), ty: ty.clone(), scalar: false, padded });
+        self.0.params.push(Param { name: format!("p{param}"), ty: ty.clone(), scalar: false, padded, quantized: None });
         self.node(Op::Input(param), ty)
     }
 

@@ -17,12 +17,13 @@
 pub(crate) mod matrices;
 pub(crate) mod operand_rows;
 pub(crate) mod rows;
+pub(crate) mod weights;
 
 use std::collections::BTreeSet;
 
 use fuse_artifact::{DType, Features, MATRIX_SUBGROUP, Require, Schedule, Space};
 
-use self::operand_rows::OperandRows;
+use self::{operand_rows::OperandRows, weights::Weights};
 use super::layout::{Along, along};
 use crate::fusion::{
     Contraction, Group, Store,
@@ -208,6 +209,8 @@ pub enum Shape {
         columns: u32,
         /// Invocations that share a column's depth.
         depth_lanes: u32,
+        /// Bits per value of right operands that are read by whole words (`weights`), or 0.
+        bits: u32,
     },
     /// One sum per group of invocations.
     Dot {
@@ -215,6 +218,8 @@ pub enum Shape {
         outputs: u32,
         /// Invocations that share a sum.
         depth_lanes: u32,
+        /// As in `Row`; invocations then share four sums.
+        bits: u32,
     },
 }
 
@@ -243,8 +248,10 @@ impl Member {
                 stacked: tile.stacked,
                 matrices: tile.matrices,
             },
-            Shape::Row { columns, depth_lanes } => Schedule::Row { columns, depth_lanes, split: self.split },
-            Shape::Dot { outputs, depth_lanes } => Schedule::Dot { outputs, depth_lanes },
+            Shape::Row { columns, depth_lanes, bits } => {
+                Schedule::Row { columns, depth_lanes, split: self.split, bits }
+            }
+            Shape::Dot { outputs, depth_lanes, bits } => Schedule::Dot { outputs, depth_lanes, bits },
         }
     }
 }
@@ -271,18 +278,19 @@ pub fn family(group: &Group, contraction: &Contraction, tile: Option<[u32; 3]>) 
         let along_depth = lhs == Direction::Depth && rhs.iter().all(|rhs| *rhs == Direction::Depth);
         if along_depth && facts.operand_rows.is_none() {
             let (outputs, depth_lanes) = DOT;
-            let shape = Shape::Dot { outputs, depth_lanes };
+            let shape = Shape::Dot { outputs, depth_lanes, bits: 0 };
             let requires = facts.dot_requirements();
             push_with_twin(&mut family, format!("dot {outputs}"), shape, (lhs, &rhs), false, &requires);
         }
     }
     if facts.rhs.iter().all(|rhs| *rhs == Some(Direction::Outer)) {
         let (columns, depth_lanes) = ROW;
-        let shape = Shape::Row { columns, depth_lanes };
+        let shape = Shape::Row { columns, depth_lanes, bits: 0 };
         let rhs = vec![Direction::Outer; facts.rhs.len()];
         let requires = facts.row_requirements();
         push_with_twin(&mut family, format!("row {columns}"), shape, (Direction::Depth, &rhs), true, &requires);
     }
+    facts.push_streams(&mut family);
     let (lhs, rhs) = facts.unaligned();
     for (tile, split) in unaligned_tiles(&facts, products) {
         let name = format!("unaligned {}x{}x{}", tile.rows, tile.columns, tile.depth);
@@ -353,7 +361,11 @@ impl<'a> Facts<'a> {
     fn new(group: &'a Group, contraction: &'a Contraction) -> Self {
         let batch = group.shape.len() - 2;
         let lhs = direction(group, &contraction.lhs.0, batch + 1, batch);
-        let rhs = contraction.rhs.iter().map(|(body, _)| direction(group, body, batch, batch + 1)).collect();
+        let rhs = contraction.rhs.iter().map(|(body, value)| match Weights::new(group, (body, *value)) {
+            Some(weights) => Some(weights.layout),
+            None => direction(group, body, batch, batch + 1),
+        });
+        let rhs = rhs.collect();
         let operand_rows = OperandRows::new(group, contraction);
         Self { group, contraction, batch: batch as u8, lhs, rhs, operand_rows }
     }
@@ -364,10 +376,14 @@ impl<'a> Facts<'a> {
     }
 
     /// Whether the operands are `f16` as they are in memory, in whole vectors: what is computed on the way keeps more bits than
-    /// `f16` has, and cooperative matrices would lose them.
+    /// `f16` has, and cooperative matrices would lose them. Weights that are converted to `f16` have no more.
     fn multiplies_stored_f16(&self) -> bool {
         let stored =
             |(body, value): &(Body, ValueId), direction: Option<Direction>, depth_axis: usize, outer_axis: usize| {
+                let half = |weights: Weights<'_>| weights.half;
+                if depth_axis < outer_axis && Weights::new(self.group, (body, *value)).is_some_and(half) {
+                    return true;
+                }
                 let value = &body.values[*value];
                 let lane_axis = if direction == Some(Direction::Depth) { depth_axis } else { outer_axis };
                 let ValueOp::Load(access) = value.op else { return false };
@@ -413,6 +429,7 @@ impl<'a> Facts<'a> {
             Space::Point => vec![self.columns()],
             Space::Score | Space::Value => vec![],
         }));
+        requires.extend(self.word_loads());
         if tile.whole_steps {
             requires.push(Require::Multiple { axis: self.depth(), of: tile.depth });
         }

@@ -44,10 +44,10 @@ fn schedule(schedule: &Schedule) -> String {
             };
             format!("{tile}, {r}x{c} per {owner}{layers}, loads of {lanes}{}{stacked}", split(*is_split))
         }
-        Schedule::Row { columns, depth_lanes, split: is_split } => {
+        Schedule::Row { columns, depth_lanes, split: is_split, .. } => {
             format!("{columns} columns, depth over {depth_lanes} invocations{}", split(*is_split))
         }
-        Schedule::Dot { outputs, depth_lanes } => {
+        Schedule::Dot { outputs, depth_lanes, .. } => {
             format!("{outputs} sums per workgroup, depth over {depth_lanes} invocations")
         }
         Schedule::Rows { rows, invocations, lanes, held, axes, split: is_split } => {

@@ -22,8 +22,13 @@ pub mod reduction;
 mod row;
 pub mod shader;
 mod tiles;
+mod weights;
+mod words_dot;
+mod words_row;
 
 pub use dot::dot;
 pub use epilogue::finish;
 pub use row::row;
 pub use tiles::{finish_rows, tiles};
+pub use words_dot::words_dot;
+pub use words_row::words_row;

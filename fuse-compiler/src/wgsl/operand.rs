@@ -16,6 +16,7 @@ use crate::{
 };
 
 /// The buffers of a contraction's inputs are bound with this width wherever 16-byte loads are used.
+#[derive(Clone)]
 pub(super) struct Operand<'a> {
     /// The group.
     pub group: &'a Group,

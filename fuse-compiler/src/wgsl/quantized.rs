@@ -41,6 +41,16 @@ impl Quantized<'_> {
     }
 }
 
+/// Declares whether the scales of a parameter are `f32`: a constant that the launch's form decides.
+pub(super) fn declare_wide(shader: &mut Shader<'_>, param: u16) {
+    let name = format!("wide_{param}");
+    if !shader.is_declared(&name) {
+        let mut lines = Lines::default();
+        lines.line(format!("{NARROW_SCALES}{param}{NARROW_SCALES_END}"));
+        shader.declare(name, lines);
+    }
+}
+
 /// Declares `scale_{param}(at)`: scale and offset of the group with this number.
 pub(super) fn declare_scales(shader: &mut Shader<'_>, param: u16, buffer_lanes: u32) {
     let name = format!("scale_{param}");
@@ -49,8 +59,8 @@ pub(super) fn declare_scales(shader: &mut Shader<'_>, param: u16, buffer_lanes: 
     }
     let buffer = shader.buffer(Slot::Scales(param), DType::U32, buffer_lanes, false);
     let word = |at: &str| word(&buffer, at, buffer_lanes);
+    declare_wide(shader, param);
     let mut lines = Lines::default();
-    lines.line(format!("{NARROW_SCALES}{param}{NARROW_SCALES_END}"));
     lines.line(format!("fn {name}(at: u32) -> vec2<f32> {{"));
     lines.line(format!("if fuse_wide_scales_{param} {{"));
     lines.line(format!("return bitcast<vec2<f32>>(vec2<u32>({}, {}));", word("2u * at"), word("2u * at + 1u")));

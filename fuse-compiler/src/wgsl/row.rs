@@ -94,16 +94,7 @@ pub fn row(
     for suffix in &suffixes {
         main.line(format!("partial{suffix}[local] = sum{suffix};"));
     }
-    let mut layers = depth_lanes / 2;
-    while layers > 0 {
-        main.line("workgroupBarrier();");
-        main.line(format!("if layer < {layers}u {{"));
-        for suffix in &suffixes {
-            main.line(format!("partial{suffix}[local] += partial{suffix}[local + {}u];", layers * across));
-        }
-        main.line("}");
-        layers /= 2;
-    }
+    add_layers(&mut main, &suffixes, across, depth_lanes);
     main.line("if layer == 0u && first + lane < columns_in_units {");
     let sums: Vec<String> = suffixes.iter().map(|suffix| format!("partial{suffix}[local]")).collect();
     main.line(format!("finish(batch, {}0u, column, {});", axes.batch_arguments(), sums.join(", ")));
@@ -112,8 +103,22 @@ pub fn row(
     shader.finish(Grid::Tiles { rows: 1, columns }, across * depth_lanes)
 }
 
+/// Adds the layers' `partial` sums, which lie `across` apart, in the first layer.
+pub(super) fn add_layers(main: &mut Lines, suffixes: &[String], across: u32, depth_lanes: u32) {
+    let mut layers = depth_lanes / 2;
+    while layers > 0 {
+        main.line("workgroupBarrier();");
+        main.line(format!("if layer < {layers}u {{"));
+        for suffix in suffixes {
+            main.line(format!("partial{suffix}[local] += partial{suffix}[local + {}u];", layers * across));
+        }
+        main.line("}");
+        layers /= 2;
+    }
+}
+
 /// Which columns, batch and part of the depth this workgroup and invocation have.
-fn locate(shader: &mut Shader<'_>, main: &mut Lines, axes: &Axes, split: bool, columns: u32, across: u32) {
+pub(super) fn locate(shader: &mut Shader<'_>, main: &mut Lines, axes: &Axes, split: bool, columns: u32, across: u32) {
     let workgroups = shader.uniform(Uniform::Workgroups);
     let tiles = shader.uniform(Uniform::ColumnTiles);
     main.line("let id = workgroup.x + workgroup.y * workgroups.x;");

@@ -158,8 +158,8 @@ enums! {
     Schedule {
         Elements { lanes, rank },
         Tiles { rows, columns, depth, per_invocation, lanes, split, layers, stacked, matrices },
-        Row { columns, depth_lanes, split },
-        Dot { outputs, depth_lanes },
+        Row { columns, depth_lanes, split, bits },
+        Dot { outputs, depth_lanes, bits },
         Rows { rows, invocations, lanes, held, axes, split },
         Columns { columns, layers, lanes, axes, split },
         Attention { rows, keys, head, split, matrices },

@@ -93,7 +93,7 @@ pub(crate) fn tile(schedule: &Schedule) -> [u64; 3] {
         Schedule::Tiles { rows, columns, depth, .. } => [rows.into(), columns.into(), depth.into()],
         // Four elements of depth at a time, so that parts stay aligned for vector loads.
         Schedule::Row { columns, depth_lanes, .. } => [1, columns.into(), u64::from(depth_lanes) * 4],
-        Schedule::Dot { outputs, depth_lanes } => [1, outputs.into(), u64::from(depth_lanes) * 4],
+        Schedule::Dot { outputs, depth_lanes, .. } => [1, outputs.into(), u64::from(depth_lanes) * 4],
         Schedule::Rows { rows, invocations, lanes, .. } => [rows.into(), 1, u64::from(invocations) * u64::from(lanes)],
         Schedule::Columns { columns, layers, .. } => [columns.into(), 1, layers.into()],
         // A workgroup has all value columns of its rows.

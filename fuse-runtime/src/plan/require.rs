@@ -195,7 +195,7 @@ mod tests {
     fn holds(require: Require, domain: &Domain) -> bool {
         let schedule = match domain.kind {
             DomainKind::Pointwise => Schedule::Elements { lanes: 1, rank: 6 },
-            _ => Schedule::Dot { outputs: 1, depth_lanes: 1 },
+            _ => Schedule::Dot { outputs: 1, depth_lanes: 1, bits: 0 },
         };
         check_require(&require, &schedule, domain).is_ok()
     }

@@ -82,6 +82,12 @@ fn contraction(kernel: &Kernel, products: u8) -> String {
         directions(Space::Lhs).replace("inner", "depth"),
         directions(Space::Rhs).replace("outer", "depth").replace("inner", "outer"),
     );
+    if let Some(bits) = kernel.variants.iter().find_map(|variant| match variant.schedule {
+        Schedule::Row { bits: bits @ 1.., .. } | Schedule::Dot { bits: bits @ 1.., .. } => Some(bits),
+        _ => None,
+    }) {
+        class += &format!(" q{bits}");
+    }
     if products > 1 {
         class += &format!(" products {products}");
     }

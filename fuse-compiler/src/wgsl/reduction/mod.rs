@@ -21,7 +21,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use fuse_artifact::{Features, Grid, Pass, Scratch, Uniform, Variant};
 
 use self::{
-    place::{Frame, access_of},
+    place::Frame,
     state::State,
 };
 use super::{
@@ -318,7 +318,7 @@ impl<'a> Text<'a> {
             Part::Stage(stage) => stage..=stage,
         };
         let loads = used.iter().filter(|&&v| frame.levels[v].per_element);
-        let mut accesses: BTreeSet<u16> = loads.filter_map(|&v| access_of(&frame.body().values[v].op)).collect();
+        let mut accesses: BTreeSet<u16> = loads.flat_map(|&v| frame.body().values[v].op.accesses()).collect();
         let stores = (0..frame.group.stores.len()).filter(|&n| stages.clone().any(|stage| frame.stores_at(n, stage)));
         accesses.extend(stores.map(|n| frame.store_access(n)));
         for access in accesses {

@@ -260,14 +260,6 @@ pub(super) fn is_load(op: &ValueOp) -> bool {
     !op.accesses().is_empty()
 }
 
-/// The access that a value is read through.
-pub(super) fn access_of(op: &ValueOp) -> Option<u16> {
-    match *op {
-        ValueOp::Load(access) | ValueOp::LoadAt { access, .. } => Some(access),
-        _ => None,
-    }
-}
-
 /// A scalar of the row's width as a vector of the element's.
 pub(super) fn widened(value: &str, dtype: DType, from: u32, to: u32) -> String {
     if from == to { value.to_owned() } else { format!("{}({value})", crate::wgsl::builtins::vector_type(dtype, to)) }

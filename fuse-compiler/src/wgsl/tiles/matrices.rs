@@ -143,14 +143,20 @@ impl<'a> TileText<'a> {
     pub(super) fn multiply_inside(&mut self) {
         let depth = self.tile.depth;
         for side in self.staged() {
-            self.declare_lines(side);
+            match self.packed(side) {
+                Some(weights) => self.declare_packed(side, weights),
+                None => self.declare_lines(side),
+            }
         }
         self.main.line("if k_begin < k_end {");
         self.fetch_lines("k_begin");
         self.main.line("}");
         self.main.line(format!("for (var k0 = k_begin; k0 < k_end; k0 += {depth}u) {{"));
         for side in self.staged() {
-            self.fill_lines(side);
+            match self.packed(side) {
+                Some(weights) => self.fill_packed(side, weights),
+                None => self.fill_lines(side),
+            }
         }
         self.main.line("workgroupBarrier();");
         self.fetch_lines(&format!("min(k0 + {depth}u, k_end - {depth}u)"));
@@ -215,6 +221,10 @@ impl<'a> TileText<'a> {
     /// Loads the slices of the step that starts at depth `step` into registers.
     fn fetch_lines(&mut self, step: &str) {
         for side in self.staged() {
+            if let Some(weights) = self.packed(side) {
+                self.fetch_packed(side, weights, step);
+                continue;
+            }
             let operand = self.operand(side);
             let p = operand.prefix;
             self.main.line(match self.direction(side) {

@@ -12,6 +12,7 @@ use fuse_artifact::{DType, Grid, Pass, Uniform};
 
 mod finish_rows;
 mod matrices;
+mod packed;
 mod rows;
 mod slices;
 mod stacked;

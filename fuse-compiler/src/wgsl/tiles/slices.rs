@@ -145,6 +145,10 @@ impl<'a> TileText<'a> {
     /// Declares where each of this invocation's loads lies in its slice: `{p}{l}_o` (row or column in the
     /// tile), `{p}{l}_k` (depth in the step), and the part of each offset that stays.
     pub(super) fn declare_loads(&mut self, side: Side) {
+        if let Some(weights) = self.packed(side) {
+            self.declare_packed(side, weights);
+            return;
+        }
         let operand = self.operand(side);
         let (p, lanes) = (operand.prefix, self.tile.lanes);
         let origin = side.origin();
@@ -186,6 +190,10 @@ impl<'a> TileText<'a> {
     /// Loads the slices of the step that starts at depth `step` into registers.
     pub(super) fn fetch(&mut self, step: &str) {
         for side in self.staged() {
+            if let Some(weights) = self.packed(side) {
+                self.fetch_packed(side, weights, step);
+                continue;
+            }
             let operand = self.operand(side);
             let p = operand.prefix;
             let depth_axis = if side == Side::Lhs { self.axes.batch + 1 } else { self.axes.batch };
@@ -216,6 +224,10 @@ impl<'a> TileText<'a> {
     /// Writes the fetched slices, after their prologues, to workgroup memory.
     pub(super) fn fill(&mut self) {
         for side in self.staged() {
+            if let Some(weights) = self.packed(side) {
+                self.fill_packed(side, weights);
+                continue;
+            }
             let operand = self.operand(side);
             let (p, origin) = (operand.prefix, side.origin());
             let ty = match self.tile.matrices {

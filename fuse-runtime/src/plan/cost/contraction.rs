@@ -34,7 +34,9 @@ pub(crate) fn cost(work: Work, variant: &Variant, domain: &Domain, split: Split,
         Schedule::Dot { outputs, .. } => [f64::from(outputs); 2],
         _ => [tile_rows.min(rows) as f64, tile_columns.min(columns) as f64],
     };
-    let again = BESIDE * (loads[0] * f64::from(work.lhs) + loads[1] * f64::from(work.rhs));
+    // What words mean is computed once, beside the loads.
+    let of_rhs = if word_bits(&variant.schedule) > 0 { 0.0 } else { f64::from(work.rhs) };
+    let again = BESIDE * (loads[0] * f64::from(work.lhs) + loads[1] * of_rhs);
     let narrow = narrowness(&variant.schedule, own) * LOAD_WORK;
     let arithmetic = rounds * part_depth * (sums / intensity(&variant.schedule, own) + narrow + again) / busy;
 
@@ -120,6 +122,9 @@ const BESIDE: f64 = 0.8;
 /// The part of its cache's bandwidth that a unit reaches where the right operand is streamed.
 const STREAMED_PART: f64 = 0.8;
 
+/// Rows up to which a product that reads weights by words reads them once for each; from there on caches hold them.
+const WORD_ROWS: u64 = 4;
+
 /// Sums of an invocation, and the part of a unit's peak arithmetic (40 Tflop/s of 132) that tiles reach with so many: 4×4,
 /// 8×4, 8×8 and 8×16 on an NVIDIA H200.
 const REACHED: [(f64, f64); 4] = [(16.0, 0.74), (32.0, 0.95), (64.0, 1.0), (128.0, 1.15)];
@@ -144,7 +149,16 @@ fn intensity(schedule: &Schedule, products: f64) -> f64 {
             // Single loads cost instructions that vector loads save.
             if lanes >= 4 { reached } else { reached * 0.85 }
         }
+        _ if word_bits(schedule) > 0 => 0.4,
         _ => 0.25,
+    }
+}
+
+/// Bits per value of weights that a schedule reads by words, or 0.
+fn word_bits(schedule: &Schedule) -> u32 {
+    match *schedule {
+        Schedule::Row { bits, .. } | Schedule::Dot { bits, .. } => bits,
+        _ => 0,
     }
 }
 
@@ -171,6 +185,12 @@ fn traffic(
     let Contraction { batch, rows, columns, depth } = domain.contraction();
     let outputs = (batch * rows * columns) as f64;
     let products = products(domain);
+    if let bits @ 1.. = word_bits(&variant.schedule) {
+        // Left operands are few, and groups of columns share what they read of them.
+        let words = products * (batch * depth * columns) as f64 * f64::from(bits) / 32.0;
+        let scratch = outputs * f64::from(variant.scratch.per_output) * split.parts as f64;
+        return 4.0 * (words * rows.min(WORD_ROWS) as f64 + (batch * rows * depth) as f64 + outputs + scratch);
+    }
     let distinct = (batch * rows * depth) as f64 + products * (batch * depth * columns) as f64;
     let read = match variant.schedule {
         Schedule::Dot { .. } => outputs * (1.0 + products) * depth as f64 * scattered(domain),
@@ -241,7 +261,7 @@ mod tests {
     fn family() -> Vec<Variant> {
         let row = Variant {
             name: "row".into(),
-            schedule: Schedule::Row { columns: 64, depth_lanes: 16, split: false },
+            schedule: Schedule::Row { columns: 64, depth_lanes: 16, split: false, bits: 0 },
             requires: vec![fuse_artifact::Require::AtMost { axis: 0, value: 1 }].into(),
             passes: vec![pass(256, Grid::Tiles { rows: 1, columns: 64 })].into(),
             ..tiles([1, 1, 1], [1, 1], false)
@@ -249,7 +269,7 @@ mod tests {
         let dot = Variant {
             name: "dot".into(),
             requires: vec![].into(),
-            schedule: Schedule::Dot { outputs: 8, depth_lanes: 32 },
+            schedule: Schedule::Dot { outputs: 8, depth_lanes: 32, bits: 0 },
             passes: vec![pass(256, Grid::Elements { per_workgroup: 8 })].into(),
             ..row.clone()
         };
@@ -378,7 +398,7 @@ mod tests {
         };
         let mut row = tiles([1, 64, 64], [1, 1], true);
         row.name = "row split".into();
-        row.schedule = Schedule::Row { columns: 64, depth_lanes: 16, split: true };
+        row.schedule = Schedule::Row { columns: 64, depth_lanes: 16, split: true, bits: 0 };
         row.passes.to_mut()[0].workgroup_size = 256;
         row.requires = vec![fuse_artifact::Require::AtMost { axis: 0, value: 1 }].into();
         family().into_iter().chain(in_matrices(false)).chain(in_matrices(true)).chain([row]).collect()

@@ -1,0 +1,126 @@
+//! Right operands that are quantized weights, read by whole words.
+//!
+//! Where an operand is nothing but a quantized tensor whose packed axis is the depth, kernels read its words as they lie in
+//! memory: vectors of four columns where columns are neighbours, a word of one column where depths are. A unit of work is a
+//! chunk, the values of few depths that share a word, a scale and an offset.
+//!
+//! Anything else that is computed from a quantized tensor is read value by value.
+
+use std::collections::BTreeSet;
+
+use fuse_artifact::{DType, Packing, Require, Space};
+
+use super::{Direction, Facts, LANES, Member, Shape, multiples_of_lanes, push_with_twin};
+use crate::fusion::{
+    Contraction, Group,
+    body::{Body, Dequantize, ValueId, ValueOp},
+};
+
+/// A right operand that is a quantized tensor.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Weights<'a> {
+    /// The values.
+    pub value: &'a Dequantize,
+    /// Whether they are `f16`, as the left operand is.
+    pub half: bool,
+    /// Along which axis words are neighbours.
+    pub layout: Direction,
+}
+
+impl<'a> Weights<'a> {
+    /// The right operand with this program, if it is one.
+    pub(crate) fn new(group: &Group, (body, value): (&'a Body, ValueId)) -> Option<Self> {
+        let depth = group.shape.len() - 2;
+        let (half, value) = match body.values[value].op {
+            ValueOp::Cast(x) if body.values[value].dtype == DType::F16 => (true, x),
+            _ => (false, value),
+        };
+        let ValueOp::Dequantize(value) = &body.values[value].op else { return None };
+        let words = &group.accesses[usize::from(value.words)].access;
+        let last = words.view.len() as u8 - 1;
+        let layout = match words.axes[depth + 1] {
+            _ if value.axis == last => Direction::Depth,
+            Some(axis) if axis == last => Direction::Outer,
+            _ => return None,
+        };
+        (value.along == Some(depth as u8) && value.at.is_empty()).then_some(Self { value, half, layout })
+    }
+
+    /// The operands of a product, if all are such, of one layout and packed alike.
+    pub(crate) fn all(group: &'a Group, contraction: &'a Contraction) -> Option<Vec<Self>> {
+        let weights = contraction.rhs.iter().map(|(body, value)| Self::new(group, (body, *value)));
+        let weights = weights.collect::<Option<Vec<_>>>()?;
+        let alike = |other: &Self| {
+            other.layout == weights[0].layout && other.value.packing == weights[0].value.packing
+        };
+        weights.iter().all(alike).then_some(weights)
+    }
+
+    /// Depths that are read at a time: of one scale, and of one word where values do not straddle words.
+    pub(crate) fn chunk(&self) -> u32 {
+        chunk(self.value.packing)
+    }
+}
+
+/// See [`Weights::chunk`].
+pub(crate) const fn chunk(packing: Packing) -> u32 {
+    if matches!(packing, Packing::Q8) { 4 } else { 8 }
+}
+
+/// Depths of the longest chunk, of which lanes read one at a time.
+const LONGEST_CHUNK: u32 = 8;
+
+/// Columns and depth lanes of members for one row where columns are neighbours: few columns for many workgroups.
+const ROWS: &[([u32; 2], bool)] = &[([64, 16], true), ([16, 64], false)];
+
+/// Sums and depth lanes of members for few sums where depths are neighbours; an invocation has four sums.
+const DOTS: &[[u32; 2]] = &[[32, 32], [8, 128]];
+
+impl Facts<'_> {
+    /// Members that read weights by words and keep nothing of them in workgroup memory.
+    pub(super) fn push_streams(&self, family: &mut Vec<Member>) {
+        let Some(weights) = Weights::all(self.group, self.contraction) else { return };
+        if self.operand_rows.is_some() || self.lhs != Some(Direction::Depth) {
+            return;
+        }
+        let bits = weights[0].value.packing.bits();
+        let rhs = vec![weights[0].layout; weights.len()];
+        let directions = (Direction::Depth, rhs.as_slice());
+        let mut requires = vec![Require::Multiple { axis: self.depth(), of: LONGEST_CHUNK }];
+        requires.extend(multiples_of_lanes(vec![self.columns()]));
+        requires.extend(self.vector_loads(|_, space| match space {
+            Space::Lhs => vec![self.batch + 1],
+            Space::Point => vec![self.columns()],
+            _ => vec![],
+        }));
+        requires.extend(self.word_loads());
+        match weights[0].layout {
+            Direction::Outer => {
+                requires.push(Require::AtMost { axis: self.rows(), value: 1 });
+                for &([columns, depth_lanes], split) in ROWS {
+                    let shape = Shape::Row { columns, depth_lanes, bits };
+                    push_with_twin(family, format!("words row {columns}"), shape, directions, split, &requires);
+                }
+            }
+            Direction::Depth => {
+                for &[outputs, depth_lanes] in DOTS {
+                    let shape = Shape::Dot { outputs, depth_lanes, bits };
+                    push_with_twin(family, format!("words dot {outputs}"), shape, directions, false, &requires);
+                }
+            }
+        }
+    }
+
+    /// What vectors of words of four columns need.
+    pub(super) fn word_loads(&self) -> Vec<Require> {
+        let rhs = self.contraction.rhs.iter().map(|(body, value)| Weights::new(self.group, (body, *value)));
+        let outer = rhs.flatten().filter(|weights| weights.layout == Direction::Outer);
+        let accesses: BTreeSet<u16> =
+            outer.flat_map(|weights| [weights.value.words, weights.value.scales]).collect();
+        let axis = self.batch + 1;
+        let of_access = |access: u16| {
+            [Require::Stride { access, axis, stride: 1 }, Require::Aligned { access, axis, of: LANES }]
+        };
+        accesses.into_iter().flat_map(of_access).collect()
+    }
+}

@@ -1,0 +1,88 @@
+//! The text of contractions whose right operands are weights with neighbouring depths: a group of invocations shares four
+//! sums of one row, so that what they read of the left operand serves four columns.
+//!
+//! As in `dot`, the invocations of a group read neighbouring chunks along the depth; their sums are added in workgroup memory.
+
+use fuse_artifact::{Grid, Pass, Uniform};
+
+use super::{
+    epilogue::{Axes, Epilogue, sum_dtype},
+    names::Names,
+    row::add_layers,
+    shader::{Lines, Shader},
+    weights::WeightText,
+    words_row::{add_chunk, read_chunk, weight_texts},
+};
+use crate::{
+    fusion::{Contraction, Group},
+    schedule::contraction::LANES,
+};
+
+/// The pass of a `words dot` member.
+pub fn words_dot(group: &Group, contraction: &Contraction, names: &Names, outputs: u32, depth_lanes: u32) -> Pass {
+    let mut shader = Shader::new(names);
+    let sum = sum_dtype(group, contraction);
+    for access in &group.accesses {
+        shader.buffer(access.access.slot, access.dtype, LANES, false);
+    }
+    let axes = Axes::new(&mut shader, group, contraction);
+    Epilogue::new(group, &axes, sum, LANES, LANES).declare(&mut shader);
+    let (groups, suffixes) = (outputs / LANES, axes.product_suffixes());
+    for suffix in &suffixes {
+        shader.workgroup_array(&format!("partial{suffix}"), "vec4<f32>", groups * depth_lanes, 16);
+    }
+    let weights = weight_texts(group, contraction);
+    weights.iter().for_each(|weights| weights.declare(&mut shader));
+    let chunk = weights[0].weights.chunk();
+    let workgroups = shader.uniform(Uniform::Workgroups);
+    let count = shader.uniform(Uniform::Count);
+    let mut main = Lines::indented();
+    main.line("let id = workgroup.x + workgroup.y * workgroups.x;");
+    main.line(format!("if id >= {workgroups} {{"));
+    main.line("return;");
+    main.line("}");
+    // Neighbouring invocations along the depth; a layer is one of the depths.
+    main.line(format!("let layer = local % {depth_lanes}u;"));
+    main.line(format!("let output = id * {outputs}u + local / {depth_lanes}u * {LANES}u;"));
+    main.line(format!("let element = min(output, {count} - {LANES}u);"));
+    main.line(format!("let column = element % {};", axes.columns));
+    main.line(format!("let row = (element / {}) % {};", axes.columns, axes.rows));
+    main.line(format!("let batch = element / ({} * {});", axes.columns, axes.rows));
+    axes.decode_batch(&mut shader, &mut main);
+    for (weights, suffix) in weights.iter().zip(&suffixes) {
+        for lane in 0..LANES {
+            let column = format!("(column + {lane}u)");
+            column_text(weights, lane).locate(&mut shader, &mut main, &axes.batch_names(), &column);
+        }
+        main.line(format!("var sum{suffix} = vec4<f32>();"));
+    }
+    main.unrollable("k", &format!("layer * {chunk}u"), &axes.depth, depth_lanes * chunk);
+    let columns = || weights.iter().flat_map(|weights| (0..LANES).map(move |lane| column_text(weights, lane)));
+    columns().for_each(|column| column.declare_chunk(&mut main));
+    columns().for_each(|column| column.load(&mut shader, &mut main, "k"));
+    read_chunk(&mut shader, &mut main, group, contraction, &axes, ["row", "k"], chunk);
+    for (weights, suffix) in weights.iter().zip(&suffixes) {
+        for lane in 0..LANES {
+            main.line("{");
+            add_chunk(&mut main, &column_text(weights, lane), &format!("sum{suffix}[{lane}]"), chunk);
+            main.line("}");
+        }
+    }
+    main.line("}");
+    for suffix in &suffixes {
+        main.line(format!("partial{suffix}[local] = sum{suffix};"));
+    }
+    add_layers(&mut main, &suffixes, 1, depth_lanes);
+    main.line(format!("if layer == 0u && output < {count} {{"));
+    let sums: Vec<String> = suffixes.iter().map(|suffix| format!("partial{suffix}[local]")).collect();
+    main.line(format!("finish(batch, {}row, column, {});", axes.batch_arguments(), sums.join(", ")));
+    main.line("}");
+    shader.main = main;
+    shader.finish(Grid::Elements { per_workgroup: outputs }, groups * depth_lanes)
+}
+
+/// The weights of one of an invocation's columns.
+fn column_text<'a>(weights: &WeightText<'a>, lane: u32) -> WeightText<'a> {
+    let WeightText { weights: of, operand, prefix } = weights;
+    WeightText { weights: *of, operand: operand.clone(), prefix: format!("{prefix}_c{lane}") }
+}
