@@ -75,7 +75,7 @@ pub(crate) fn fast_test() -> Vec<Step> {
         format(),
         Step::new(
             "unit tests",
-            "test -p fuse-artifact -p fuse-compiler -p fuse-formats -p fuse-macros -p fuse-bench-results -p xtask \
+            "test -p fuse-artifact -p fuse-compiler -p fuse-formats -p fuse-macros -p fuse-quantize -p fuse-bench-results -p xtask \
              --all-features",
         ),
         Step::new("file tests", "test -p fuse-gpu --all-features --test tidy --test filetests --test backends"),

@@ -1,0 +1,278 @@
+//! What is known about a layer's inputs: the sums of products of its activations, and their triangular factor.
+//!
+//! Input: rows of activations. Output: the curvature `H = XᵀX + λI` of the layer's squared output error, and the factor by
+//! which errors are fed forward (`feedback`) and equations solved (`refit`).
+
+use crate::{QuantizeError, layout::Layout};
+
+/// What is added to the diagonal, in parts of its mean (Frantar et al. 2022, section 3.3): inputs that calibration never saw
+/// must not become free.
+const DAMPING: f64 = 0.01;
+
+/// Rows whose products are added up in `f32` before they join the sums in `f64`.
+const ROWS: usize = 64;
+
+/// Independent sums of a dot product, so that it uses vector instructions.
+const LANES: usize = 16;
+
+/// Activations of a linear layer, summed up: what [`quantize_calibrated`](crate::quantize_calibrated) needs to know about the
+/// inputs that the layer will see.
+///
+/// A few thousand rows (tokens) suffice for a layer of a thousand inputs. Fewer rows than inputs work, too.
+#[derive(Clone, Debug)]
+pub struct Calibration {
+    inputs: usize,
+    rows: u64,
+    /// `XᵀX`, of which only `[i, j]` with `i <= j` is kept up to date; empty without rows.
+    sums: Vec<f64>,
+}
+
+/// `H = M·Mᵀ` with `M` upper triangular, and `H` itself.
+pub(crate) struct Curvature {
+    pub(crate) inputs: usize,
+    /// `H`, symmetric.
+    pub(crate) matrix: Vec<f64>,
+    /// `M`; zeros below the diagonal.
+    pub(crate) factor: Vec<f64>,
+    /// What was added to the diagonal.
+    pub(crate) damping: f64,
+}
+
+impl Calibration {
+    /// No activations yet of a layer with so many inputs.
+    pub fn new(inputs: usize) -> Self {
+        Self { inputs, rows: 0, sums: vec![] }
+    }
+
+    /// Adds activations, `[rows, inputs]` row-major.
+    ///
+    /// # Errors
+    /// If they are not whole rows or not finite, or memory does not hold a matrix of `inputs × inputs`; then none is added.
+    pub fn add(&mut self, activations: &[f32]) -> Result<(), QuantizeError> {
+        let rows = rows("activations", activations, self.inputs)?;
+        allocate(&mut self.sums, [self.inputs; 2])?;
+        add_products(&mut self.sums, (activations, self.inputs), (activations, self.inputs), true);
+        self.rows += rows as u64;
+        Ok(())
+    }
+
+    /// Inputs of the layer.
+    pub fn inputs(&self) -> usize {
+        self.inputs
+    }
+
+    /// Rows of activations so far.
+    pub fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// `H` and its factor.
+    pub(crate) fn curvature(&self) -> Result<Curvature, QuantizeError> {
+        let inputs = self.inputs;
+        let mut matrix = self.sums.clone();
+        allocate(&mut matrix, [inputs; 2])?;
+        for i in 0..inputs {
+            for j in 0..i {
+                matrix[i * inputs + j] = matrix[j * inputs + i];
+            }
+            if let Some(found) = matrix[i * inputs..(i + 1) * inputs].iter().copied().find(|x| !x.is_finite()) {
+                return Err(QuantizeError::Curvature { input: i, found });
+            }
+        }
+        let mean = (0..inputs).map(|i| matrix[i * inputs + i]).sum::<f64>() / inputs.max(1) as f64;
+        // Without activations every input counts alike.
+        let mut damping = if mean > 0.0 { DAMPING * mean } else { 1.0 };
+        let mut added = 0.0;
+        loop {
+            (0..inputs).for_each(|i| matrix[i * inputs + i] += damping - added);
+            added = damping;
+            if let Some(factor) = factor(&matrix, inputs) {
+                return Ok(Curvature { inputs, matrix, factor, damping });
+            }
+            // Only rounding makes sums of squares indefinite: a larger part of the diagonal covers it.
+            damping *= 10.0;
+        }
+    }
+}
+
+impl Curvature {
+    /// The curvature along one input.
+    pub(crate) fn diagonal(&self, input: usize) -> f64 {
+        self.matrix[input * self.inputs + input]
+    }
+
+    /// A row of `H`.
+    pub(crate) fn row(&self, input: usize) -> &[f64] {
+        &self.matrix[input * self.inputs..(input + 1) * self.inputs]
+    }
+
+    /// A row of `M`.
+    pub(crate) fn factor_row(&self, input: usize) -> &[f64] {
+        &self.factor[input * self.inputs..(input + 1) * self.inputs]
+    }
+
+    /// Replaces `b` by the solution `x` of `H·x = b`.
+    pub(crate) fn solve(&self, b: &mut [f64]) {
+        // M·y = b, from the last to the first; then Mᵀ·x = y.
+        for i in (0..self.inputs).rev() {
+            let row = self.factor_row(i);
+            b[i] = (b[i] - dot(&row[i + 1..], &b[i + 1..])) / row[i];
+        }
+        for i in 0..self.inputs {
+            let row = self.factor_row(i);
+            b[i] /= row[i];
+            let x = b[i];
+            b[i + 1..].iter_mut().zip(&row[i + 1..]).for_each(|(b, m)| *b -= m * x);
+        }
+    }
+}
+
+/// Checks that a slice holds whole rows of finite numbers; the number of rows.
+pub(crate) fn rows(argument: &'static str, values: &[f32], width: usize) -> Result<usize, QuantizeError> {
+    if width == 0 {
+        return Layout::check(argument, 0, values.len()).map(|()| 0);
+    }
+    if !values.len().is_multiple_of(width) {
+        return Err(QuantizeError::Rows { argument, expected: width, found: values.len() });
+    }
+    match values.iter().position(|x| !x.is_finite()) {
+        Some(at) => Err(QuantizeError::NotFinite { argument, index: vec![at / width, at % width], found: values[at] }),
+        None => Ok(values.len() / width),
+    }
+}
+
+/// Makes sums that are still empty zeros.
+pub(crate) fn allocate(sums: &mut Vec<f64>, shape: [usize; 2]) -> Result<(), QuantizeError> {
+    if sums.is_empty() {
+        let count = shape[0].checked_mul(shape[1]);
+        let reserved = count.filter(|&count| sums.try_reserve_exact(count).is_ok());
+        let count = reserved.ok_or(QuantizeError::TooLarge { argument: "calibration", shape: shape.to_vec() })?;
+        sums.resize(count, 0.0);
+    }
+    Ok(())
+}
+
+/// Adds `leftᵀ·right` to `sums`, `[left's width, right's width]`; of a symmetric product only the upper half.
+pub(crate) fn add_products(
+    sums: &mut [f64],
+    (left, left_width): (&[f32], usize),
+    (right, right_width): (&[f32], usize),
+    symmetric: bool,
+) {
+    if left_width == 0 || right_width == 0 {
+        return;
+    }
+    for (left, right) in left.chunks(ROWS * left_width).zip(right.chunks(ROWS * right_width)) {
+        let (left, right) = (columns(left, left_width), columns(right, right_width));
+        for (i, (left, sums)) in left.iter().zip(sums.chunks_exact_mut(right_width)).enumerate() {
+            let first = if symmetric { i } else { 0 };
+            for (sum, right) in sums[first..].iter_mut().zip(&right[first..]) {
+                *sum += f64::from(short_dot(left, right));
+            }
+        }
+    }
+}
+
+/// The columns of at most [`ROWS`] rows, filled up with zeros.
+fn columns(rows: &[f32], width: usize) -> Vec<[f32; ROWS]> {
+    let mut columns = vec![[0.0; ROWS]; width];
+    for (at, row) in rows.chunks_exact(width).enumerate() {
+        columns.iter_mut().zip(row).for_each(|(column, &x)| column[at] = x);
+    }
+    columns
+}
+
+fn short_dot(a: &[f32; ROWS], b: &[f32; ROWS]) -> f32 {
+    let mut lanes = [0.0f32; LANES];
+    for (a, b) in a.as_chunks::<LANES>().0.iter().zip(b.as_chunks::<LANES>().0) {
+        (0..LANES).for_each(|lane| lanes[lane] += a[lane] * b[lane]);
+    }
+    lanes.iter().sum()
+}
+
+/// `M` of `H = M·Mᵀ`, if `H` is positive definite: Cholesky's decomposition from the last row upwards.
+fn factor(matrix: &[f64], size: usize) -> Option<Vec<f64>> {
+    let mut factor = vec![0.0; size * size];
+    for j in (0..size).rev() {
+        let (above, from_j) = factor.split_at_mut(j * size);
+        let row = &mut from_j[..size];
+        let pivot = matrix[j * size + j] - dot(&row[j + 1..], &row[j + 1..]);
+        if pivot.is_nan() || pivot <= 0.0 {
+            return None;
+        }
+        let root = pivot.sqrt();
+        row[j] = root;
+        for (i, other) in above.chunks_exact_mut(size).enumerate() {
+            other[j] = (matrix[i * size + j] - dot(&other[j + 1..], &row[j + 1..])) / root;
+        }
+    }
+    Some(factor)
+}
+
+/// A dot product of equally long slices.
+pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
+    const LANES: usize = 8;
+    let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
+    let mut lanes = [0.0f64; LANES];
+    for (a, b) in a.iter().zip(b) {
+        (0..LANES).for_each(|lane| lanes[lane] += a[lane] * b[lane]);
+    }
+    lanes.iter().sum::<f64>() + a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum::<f64>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn calibration(rows: usize, inputs: usize) -> Calibration {
+        let mut calibration = Calibration::new(inputs);
+        let activations: Vec<f32> = (0..rows * inputs).map(|i| ((i * i + 7 * i) as f32).sin()).collect();
+        calibration.add(&activations).unwrap();
+        calibration
+    }
+
+    #[test]
+    fn the_factor_multiplies_to_the_curvature_and_solves_it() {
+        for (rows, inputs) in [(200, 21), (3, 21), (0, 5)] {
+            let curvature = calibration(rows, inputs).curvature().unwrap();
+            for (i, j) in (0..inputs).flat_map(|i| (0..inputs).map(move |j| (i, j))) {
+                let product = dot(curvature.factor_row(i), curvature.factor_row(j));
+                assert!((product - curvature.row(i)[j]).abs() < 1e-9, "{rows} rows, [{i}, {j}]");
+                assert!(i <= j || curvature.factor_row(i)[j] == 0.0);
+            }
+            let x: Vec<f64> = (0..inputs).map(|i| i as f64 - 3.0).collect();
+            let mut b: Vec<f64> = (0..inputs).map(|i| dot(curvature.row(i), &x)).collect();
+            curvature.solve(&mut b);
+            assert!(b.iter().zip(&x).all(|(b, x)| (b - x).abs() < 1e-6), "{rows} rows: {b:?}");
+        }
+    }
+
+    #[test]
+    fn sums_do_not_depend_on_how_rows_arrive() {
+        let activations: Vec<f32> = (0..130 * 3).map(|i| (i % 17) as f32 - 8.0).collect();
+        let mut at_once = Calibration::new(3);
+        at_once.add(&activations).unwrap();
+        let mut row_by_row = Calibration::new(3);
+        activations.chunks(3).for_each(|row| row_by_row.add(row).unwrap());
+        assert_eq!((&at_once.sums, at_once.rows()), (&row_by_row.sums, 130));
+        let direct: f64 = activations.chunks(3).map(|row| f64::from(row[0] * row[2])).sum();
+        assert_eq!((at_once.sums[2], at_once.inputs()), (direct, 3));
+    }
+
+    #[test]
+    fn mistakes_in_activations_are_named() {
+        let mut calibration = Calibration::new(3);
+        let message = |result: Result<(), QuantizeError>| result.unwrap_err().to_string();
+        assert_eq!(message(calibration.add(&[1.0; 4])), "activations: expected rows of 3, found 4 elements");
+        let error = message(calibration.add(&[0.0, 1.0, 2.0, 3.0, f32::NAN, 5.0]));
+        assert_eq!(error, "activations[1, 1]: expected a finite number, found NaN");
+        assert_eq!(message(Calibration::new(0).add(&[1.0])), "activations: expected 0 elements, found 1");
+        assert!(Calibration::new(0).add(&[]).is_ok());
+        let error = message(Calibration::new(usize::MAX).add(&[]));
+        assert!(error.starts_with("calibration: expected a size that memory holds, found shape ["), "{error}");
+
+        calibration.add(&[0.0, f32::MAX, 0.0]).unwrap();
+        let error = calibration.curvature().err().unwrap().to_string();
+        assert_eq!(error, "calibration: expected activations whose products have finite sums, found input 1 with inf");
+    }
+}

@@ -1,0 +1,126 @@
+//! Quantization with error feedback: each input's error is made up for by the inputs after it.
+//!
+//! Input: a weight matrix, a scheme, and the [`Calibration`] of its inputs. Output: codes whose errors cancel in the layer's
+//! output as far as they can. This is GPTQ (Frantar et al. 2022) in the form of Chee et al. 2023, section 3 and theorem 6,
+//! which gives the same codes without the inverse of `H`: with `H = U·D·Uᵀ`, `U` unit upper triangular, weight `k` is rounded
+//! from `w[k] + Σ (w[j] - ŵ[j])·U[j, k]` over all `j < k`. Inputs keep their order, since groups are neighbours.
+
+use fuse_artifact::Packing;
+
+use crate::{
+    Calibration, Granularity, QuantScheme, QuantizeError, Quantized, Rounding,
+    calibration::Curvature,
+    layout::{Layout, axis_of, groups_of},
+    pair::Pair,
+    plain::{checked, pair_of},
+    sweep,
+};
+
+/// One row of the matrix: an output's weights while they are quantized.
+pub(crate) struct Row<'a> {
+    pub(crate) packing: Packing,
+    pub(crate) scheme: &'a QuantScheme,
+    /// Values of a group.
+    pub(crate) group: usize,
+    /// What is quantized.
+    pub(crate) weights: &'a [f32],
+    pub(crate) codes: Vec<u32>,
+    pub(crate) pairs: Vec<Pair>,
+}
+
+/// Quantizes the weights of a linear layer so that its outputs for inputs like those of the calibration change little.
+///
+/// `values` are row-major of `shape`; the scheme's axis is that of the inputs: `[outputs, inputs]` with axis 1, or
+/// `[inputs, outputs]` with axis 0 (which is what `None` means). The result has the form and size of that of
+/// [`quantize`](crate::quantize).
+///
+/// A group's scale is chosen when its turn comes, from weights that make up for the errors before it.
+/// [`Rounding::LeastSquares`] searches it with the cost of errors as weights, and afterwards refines codes and scales until the
+/// output error stops falling.
+///
+/// # Errors
+/// Those of [`quantize`](crate::quantize), if the shape has not two axes, and if the calibration has another number of inputs or
+/// products that are not finite.
+pub fn quantize_calibrated(
+    packing: Packing,
+    values: &[f32],
+    shape: &[usize],
+    scheme: &QuantScheme,
+    calibration: &Calibration,
+) -> Result<Quantized, QuantizeError> {
+    if shape.len() != 2 {
+        return Err(QuantizeError::NotAMatrix { shape: shape.to_owned() });
+    }
+    let axis = axis_of(scheme.axis, shape.len())?;
+    let (expected, found) = (shape[axis], calibration.inputs());
+    if expected != found {
+        return Err(QuantizeError::Calibration { what: "inputs", expected, found });
+    }
+    let groups = groups_of(scheme.granularity, axis, shape[axis])?;
+    let layout = Layout::new(packing, shape, axis, groups)?;
+    layout.check_values("values", values)?;
+    let curvature = calibration.curvature()?;
+
+    let mut quantized = Quantized::zeros(&layout, shape, axis, scheme.scales)?;
+    let shared = match scheme.granularity {
+        Granularity::Tensor => Some(checked(pair_of(packing, scheme, values, None), &layout, 0, 0, scheme)?),
+        _ => None,
+    };
+    let mut weights = Vec::with_capacity(layout.extent);
+    for line in 0..layout.lines {
+        layout.gather(values, line, &mut weights);
+        let (codes, pairs) = (vec![0; layout.extent], vec![Pair::default(); layout.groups]);
+        let mut row = Row { packing, scheme, group: layout.group, weights: &weights, codes, pairs };
+        row.feed_forward(&curvature, shared, |pair, group| checked(pair, &layout, line, group, scheme))?;
+        if scheme.rounding == Rounding::LeastSquares {
+            sweep::refine(&mut row, &curvature, shared.is_none());
+        }
+        for (group, &pair) in row.pairs.iter().enumerate() {
+            quantized.set_pair(&layout, line, group, pair);
+        }
+        for (k, &code) in row.codes.iter().enumerate() {
+            quantized.set_code(&layout, line, k, code);
+        }
+    }
+    Ok(quantized)
+}
+
+impl Row<'_> {
+    /// The value that a weight becomes.
+    pub(crate) fn value(&self, k: usize) -> f32 {
+        self.pairs[k / self.group].value(self.codes[k])
+    }
+
+    /// Chooses pairs and codes from the first input to the last.
+    fn feed_forward(
+        &mut self,
+        curvature: &Curvature,
+        shared: Option<Pair>,
+        check: impl Fn(Pair, usize) -> Result<Pair, QuantizeError>,
+    ) -> Result<(), QuantizeError> {
+        let largest = self.packing.largest();
+        // What the errors so far ask of each weight, times the root of its pivot.
+        let mut asked = vec![0.0f64; self.weights.len()];
+        let pivot = |k: usize| curvature.factor_row(k)[k];
+        for group in 0..self.pairs.len() {
+            let places = group * self.group..(group + 1) * self.group;
+            let corrected = |k: usize, asked: &[f64]| (f64::from(self.weights[k]) + asked[k] / pivot(k)) as f32;
+            let pair = match shared {
+                Some(pair) => pair,
+                None => {
+                    let values: Vec<f32> = places.clone().map(|k| corrected(k, &asked)).collect();
+                    let costs: Vec<f64> = places.clone().map(|k| pivot(k) * pivot(k)).collect();
+                    check(pair_of(self.packing, self.scheme, &values, Some(&costs)), group)?
+                }
+            };
+            self.pairs[group] = pair;
+            for k in places {
+                self.codes[k] = pair.code(corrected(k, &asked), largest);
+                let error = f64::from(self.weights[k]) - f64::from(self.value(k));
+                let row = &curvature.factor_row(k)[k + 1..];
+                asked[k + 1..].iter_mut().zip(row).for_each(|(asked, m)| *asked += error * m);
+            }
+        }
+        Ok(())
+    }
+}

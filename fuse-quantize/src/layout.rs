@@ -1,0 +1,169 @@
+//! Where the values, words and scales of a quantized tensor lie.
+//!
+//! Input: packing, shape, packed axis and number of groups. Output: a [`Layout`], by which everything else finds its place:
+//! a tensor is a number of *lines*, the values along the packed axis at each remaining index.
+
+use fuse_artifact::Packing;
+
+use crate::{Granularity, QuantizeError, ScaleDType};
+
+/// Places of a quantized tensor. All three tensors are row-major and have the logical shape except along the packed axis.
+#[derive(Clone, Debug)]
+pub(crate) struct Layout {
+    packing: Packing,
+    shape: Vec<usize>,
+    axis: usize,
+    /// Indices after the packed axis: the stride of all three tensors along it.
+    inner: usize,
+    /// Values along the packed axis.
+    pub(crate) extent: usize,
+    /// Groups along the packed axis, at least 1.
+    pub(crate) groups: usize,
+    /// Values of a group.
+    pub(crate) group: usize,
+    /// Lines: remaining indices.
+    pub(crate) lines: usize,
+    /// All values.
+    pub(crate) values: usize,
+    /// All words of codes.
+    pub(crate) words: usize,
+    /// All pairs of scale and offset.
+    pub(crate) pairs: usize,
+}
+
+/// The packed axis of a scheme.
+pub(crate) fn axis_of(axis: Option<usize>, rank: usize) -> Result<usize, QuantizeError> {
+    let axis = axis.unwrap_or(rank.saturating_sub(2));
+    if axis < rank { Ok(axis) } else { Err(QuantizeError::Axis { axis, rank }) }
+}
+
+/// Groups along an axis. An axis without values is one group.
+pub(crate) fn groups_of(granularity: Granularity, axis: usize, extent: usize) -> Result<usize, QuantizeError> {
+    let Granularity::Group(group) = granularity else { return Ok(1) };
+    let multiple = Packing::GROUP_MULTIPLE;
+    match group {
+        0 => Err(QuantizeError::GroupDoesNotDivide { group, axis, extent }),
+        _ if group == extent || extent == 0 => Ok(1),
+        _ if !extent.is_multiple_of(group) => Err(QuantizeError::GroupDoesNotDivide { group, axis, extent }),
+        _ if !group.is_multiple_of(multiple) => Err(QuantizeError::GroupMultiple { group, multiple, axis, extent }),
+        _ => Ok(extent / group),
+    }
+}
+
+impl Layout {
+    pub(crate) fn new(packing: Packing, shape: &[usize], axis: usize, groups: usize) -> Result<Self, QuantizeError> {
+        let extent = *shape.get(axis).ok_or(QuantizeError::Axis { axis, rank: shape.len() })?;
+        let divides = groups == 1 || (groups > 1 && extent > 0 && extent.is_multiple_of(groups));
+        if !divides {
+            return Err(QuantizeError::Groups { groups, axis, extent });
+        }
+        let (group, multiple) = (extent / groups, Packing::GROUP_MULTIPLE);
+        if groups > 1 && !group.is_multiple_of(multiple) {
+            return Err(QuantizeError::GroupMultiple { group, multiple, axis, extent });
+        }
+        let too_large = |argument| QuantizeError::TooLarge { argument, shape: shape.to_owned() };
+        let product = |argument, sizes: &[usize]| {
+            let product = sizes.iter().try_fold(1usize, |product, &size| product.checked_mul(size));
+            product.ok_or_else(|| too_large(argument))
+        };
+        let (outer, inner) = (product("values", &shape[..axis])?, product("values", &shape[axis + 1..])?);
+        let lines = product("values", &[outer, inner])?;
+        let values = product("values", &[lines, extent])?;
+        let words = product("words", &[lines, packing.words(extent)])?;
+        // Wide pairs take two words.
+        let pairs = product("scales", &[lines, groups, 2])? / 2;
+        Ok(Self { packing, shape: shape.to_owned(), axis, inner, extent, groups, group, lines, values, words, pairs })
+    }
+
+    pub(crate) fn packing(&self) -> Packing {
+        self.packing
+    }
+
+    fn place(&self, line: usize, along: usize, extent: usize) -> usize {
+        let (outer, inner) = (line / self.inner, line % self.inner);
+        (outer * extent + along) * self.inner + inner
+    }
+
+    /// Where the value `k` of a line lies.
+    pub(crate) fn value(&self, line: usize, k: usize) -> usize {
+        self.place(line, k, self.extent)
+    }
+
+    /// Where the word `word` of a line lies.
+    pub(crate) fn word(&self, line: usize, word: usize) -> usize {
+        self.place(line, word, self.packing.words(self.extent))
+    }
+
+    /// Which of all pairs is that of a group of a line.
+    pub(crate) fn pair(&self, line: usize, group: usize) -> usize {
+        self.place(line, group, self.groups)
+    }
+
+    /// The index of a line at `along` of the packed axis, for messages.
+    pub(crate) fn index(&self, line: usize, along: usize) -> Vec<usize> {
+        let (mut outer, mut inner) = (line / self.inner.max(1), line % self.inner.max(1));
+        let mut index = vec![along; self.shape.len()];
+        for axis in (0..self.axis).rev() {
+            index[axis] = outer % self.shape[axis];
+            outer /= self.shape[axis];
+        }
+        for axis in (self.axis + 1..self.shape.len()).rev() {
+            index[axis] = inner % self.shape[axis];
+            inner /= self.shape[axis];
+        }
+        index
+    }
+
+    /// Line and place along the packed axis of a value.
+    pub(crate) fn line_of(&self, value: usize) -> (usize, usize) {
+        let (before, inner) = (value / self.inner, value % self.inner);
+        (before / self.extent * self.inner + inner, before % self.extent)
+    }
+
+    /// The same of a pair.
+    pub(crate) fn group_of(&self, pair: usize) -> (usize, usize) {
+        let (before, inner) = (pair / self.inner, pair % self.inner);
+        (before / self.groups * self.inner + inner, before % self.groups)
+    }
+
+    /// Copies the values of a line.
+    pub(crate) fn gather<T: Copy>(&self, values: &[T], line: usize, into: &mut Vec<T>) {
+        into.clear();
+        into.extend((0..self.extent).map(|k| values[self.value(line, k)]));
+    }
+
+    /// Checks a length.
+    pub(crate) fn check(argument: &'static str, expected: usize, found: usize) -> Result<(), QuantizeError> {
+        if expected == found { Ok(()) } else { Err(QuantizeError::Length { argument, expected, found }) }
+    }
+
+    /// Checks that values are as many as the shape says, and finite.
+    pub(crate) fn check_values(&self, argument: &'static str, values: &[f32]) -> Result<(), QuantizeError> {
+        Self::check(argument, self.values, values.len())?;
+        match values.iter().position(|x| !x.is_finite()) {
+            None => Ok(()),
+            Some(place) => {
+                let (line, k) = self.line_of(place);
+                Err(QuantizeError::NotFinite { argument, index: self.index(line, k), found: values[place] })
+            }
+        }
+    }
+
+    /// Zeros for all words.
+    pub(crate) fn zero_words(&self) -> Result<Vec<u32>, QuantizeError> {
+        self.zeros("words", self.words)
+    }
+
+    /// Zeros for all scales. A tensor without values along the packed axis has scales all the same.
+    pub(crate) fn zero_scales(&self, dtype: ScaleDType) -> Result<Vec<u32>, QuantizeError> {
+        self.zeros("scales", self.pairs * dtype.pair_words())
+    }
+
+    fn zeros(&self, argument: &'static str, count: usize) -> Result<Vec<u32>, QuantizeError> {
+        let mut zeros = vec![];
+        let reserved = zeros.try_reserve_exact(count);
+        reserved.map_err(|_| QuantizeError::TooLarge { argument, shape: self.shape.clone() })?;
+        zeros.resize(count, 0);
+        Ok(zeros)
+    }
+}

@@ -1,0 +1,192 @@
+//! A quantized tensor on the host: words and scales as kernels read them.
+
+use fuse_artifact::Packing;
+
+use crate::{QuantizeError, ScaleDType, layout::Layout, pair::Pair};
+
+/// A quantized tensor on the host.
+///
+/// Words and scales are row-major tensors of `u32` with the logical shape, except along the packed axis of extent `K`: there
+/// are `packing.words(K)` words, and `groups` pairs of scale and offset. A pair of [`ScaleDType::F16`] is one word with the
+/// scale in its low 16 bits, one of [`ScaleDType::F32`] is two words, the scale first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Quantized {
+    /// Bits of a value, and how they lie in words.
+    pub packing: Packing,
+    /// The logical shape.
+    pub shape: Vec<usize>,
+    /// The packed axis.
+    pub axis: usize,
+    /// Groups along the packed axis.
+    pub groups: usize,
+    /// How scales and offsets are stored.
+    pub scale_dtype: ScaleDType,
+    /// Codes.
+    pub words: Vec<u32>,
+    /// Scales and offsets.
+    pub scales: Vec<u32>,
+}
+
+impl Quantized {
+    /// The tensor whose words and scales are given, laid out as the fields say.
+    ///
+    /// Bits of words beyond the last value of the packed axis are cleared: they mean nothing.
+    ///
+    /// # Errors
+    /// If the axis does not exist, the groups do not divide it or do not begin at words, a length is not what the shape asks
+    /// for, or a scale or offset is not finite.
+    pub fn from_parts(
+        packing: Packing,
+        shape: &[usize],
+        axis: usize,
+        groups: usize,
+        scale_dtype: ScaleDType,
+        words: Vec<u32>,
+        scales: Vec<u32>,
+    ) -> Result<Self, QuantizeError> {
+        let layout = Layout::new(packing, shape, axis, groups)?;
+        Layout::check("words", layout.words, words.len())?;
+        Layout::check("scales", layout.pairs * scale_dtype.pair_words(), scales.len())?;
+        for (place, words) in scales.chunks_exact(scale_dtype.pair_words()).enumerate() {
+            check_finite(&layout, place, Pair::load(scale_dtype, words))?;
+        }
+        let mut quantized = Self { packing, shape: shape.to_owned(), axis, groups, scale_dtype, words, scales };
+        quantized.clear_padding(&layout);
+        Ok(quantized)
+    }
+
+    /// The tensor of codes that another toolchain chose: `codes` row-major of `shape`, `scales` and `offsets` row-major of the
+    /// shape with `groups` along the packed axis. A code `q` means `q·scale + offset`; formats with zero points have
+    /// `offset = -zero·scale`. Scales may be negative.
+    ///
+    /// # Errors
+    /// If the axis does not exist, the groups do not divide it or do not begin at words, a length is not what the shape asks
+    /// for, a code takes more bits than there are, or a scale or offset is not finite or not exact in `scale_dtype`.
+    pub fn from_codes(
+        packing: Packing,
+        shape: &[usize],
+        axis: usize,
+        groups: usize,
+        scale_dtype: ScaleDType,
+        codes: &[u8],
+        (scales, offsets): (&[f32], &[f32]),
+    ) -> Result<Self, QuantizeError> {
+        let layout = Layout::new(packing, shape, axis, groups)?;
+        Layout::check("codes", layout.values, codes.len())?;
+        Layout::check("scales", layout.pairs, scales.len())?;
+        Layout::check("offsets", layout.pairs, offsets.len())?;
+        let mut quantized = Self::zeros(&layout, shape, axis, scale_dtype)?;
+        for (place, (&scale, &offset)) in scales.iter().zip(offsets).enumerate() {
+            check_finite(&layout, place, Pair { scale, offset })?;
+            for (what, found) in [("scale", scale), ("offset", offset)] {
+                if scale_dtype.nearest(found) != found {
+                    let (line, group) = layout.group_of(place);
+                    let (index, dtype) = (layout.index(line, group), scale_dtype.name());
+                    return Err(QuantizeError::ScaleInexact { what, index, dtype, found });
+                }
+            }
+            let (line, group) = layout.group_of(place);
+            quantized.set_pair(&layout, line, group, Pair { scale, offset });
+        }
+        let most = packing.largest();
+        for (place, found) in codes.iter().copied().map(u32::from).enumerate() {
+            let (line, k) = layout.line_of(place);
+            if found > most {
+                return Err(QuantizeError::Code { index: layout.index(line, k), most, found });
+            }
+            quantized.set_code(&layout, line, k, found);
+        }
+        Ok(quantized)
+    }
+
+    /// All values, row-major of the logical shape: `q·scale + offset`, computed in `f32`.
+    ///
+    /// Fields that were changed so that they no longer fit each other give values of zero bits, as missing words of a buffer do.
+    pub fn dequantize(&self) -> Vec<f32> {
+        let Ok(layout) = Layout::new(self.packing, &self.shape, self.axis, self.groups) else { return vec![] };
+        let mut values = vec![0.0; layout.values];
+        for line in 0..layout.lines {
+            let word = |at: usize| self.words.get(layout.word(line, at)).copied().unwrap_or(0);
+            for group in 0..layout.groups {
+                let pair = self.pair(&layout, line, group);
+                for k in group * layout.group..(group + 1) * layout.group {
+                    values[layout.value(line, k)] = pair.value(self.packing.unpack(k, word));
+                }
+            }
+        }
+        values
+    }
+
+    /// All codes, row-major of the logical shape.
+    pub fn codes(&self) -> Vec<u8> {
+        let Ok(layout) = Layout::new(self.packing, &self.shape, self.axis, self.groups) else { return vec![] };
+        let mut codes = vec![0; layout.values];
+        for line in 0..layout.lines {
+            let word = |at: usize| self.words.get(layout.word(line, at)).copied().unwrap_or(0);
+            for k in 0..layout.extent {
+                // At most 8 bits.
+                codes[layout.value(line, k)] = self.packing.unpack(k, word) as u8;
+            }
+        }
+        codes
+    }
+
+    /// Bytes of the codes.
+    pub fn weight_bytes(&self) -> u64 {
+        4 * self.words.len() as u64
+    }
+
+    /// Bytes of scales and offsets.
+    pub fn scale_bytes(&self) -> u64 {
+        4 * self.scales.len() as u64
+    }
+
+    /// A tensor whose codes, scales and offsets are 0.
+    pub(crate) fn zeros(
+        layout: &Layout,
+        shape: &[usize],
+        axis: usize,
+        scale_dtype: ScaleDType,
+    ) -> Result<Self, QuantizeError> {
+        let (words, scales) = (layout.zero_words()?, layout.zero_scales(scale_dtype)?);
+        let (packing, groups) = (layout.packing(), layout.groups);
+        Ok(Self { packing, shape: shape.to_owned(), axis, groups, scale_dtype, words, scales })
+    }
+
+    /// Sets a code that is still 0.
+    pub(crate) fn set_code(&mut self, layout: &Layout, line: usize, k: usize, code: u32) {
+        self.packing.pack(k, code, |at, bits| self.words[layout.word(line, at)] |= bits);
+    }
+
+    pub(crate) fn set_pair(&mut self, layout: &Layout, line: usize, group: usize, pair: Pair) {
+        let (words, place) = (self.scale_dtype.pair_words(), layout.pair(line, group));
+        pair.store(self.scale_dtype, &mut self.scales[place * words..(place + 1) * words]);
+    }
+
+    fn pair(&self, layout: &Layout, line: usize, group: usize) -> Pair {
+        let (words, place) = (self.scale_dtype.pair_words(), layout.pair(line, group));
+        self.scales.get(place * words..(place + 1) * words).map_or(Pair::default(), |w| Pair::load(self.scale_dtype, w))
+    }
+
+    fn clear_padding(&mut self, layout: &Layout) {
+        let bits = self.packing.bits() as usize;
+        let used = layout.extent * bits;
+        for line in 0..layout.lines {
+            for word in used / 32..self.packing.words(layout.extent) {
+                let kept = used.saturating_sub(word * 32).min(31);
+                self.words[layout.word(line, word)] &= (1u32 << kept) - 1;
+            }
+        }
+    }
+}
+
+fn check_finite(layout: &Layout, place: usize, pair: Pair) -> Result<(), QuantizeError> {
+    for (argument, found) in [("scales", pair.scale), ("offsets", pair.offset)] {
+        if !found.is_finite() {
+            let (line, group) = layout.group_of(place);
+            return Err(QuantizeError::NotFinite { argument, index: layout.index(line, group), found });
+        }
+    }
+    Ok(())
+}
