@@ -17,9 +17,7 @@ mod size;
 use std::borrow::Cow;
 
 pub use dtype::DType;
-pub use function::{
-    Check, Function, Param, ParamKind, QuantizedSpec, Relation, Symbol, SymbolSource, TensorSpec,
-};
+pub use function::{Check, Function, Param, ParamKind, QuantizedSpec, Relation, Symbol, SymbolSource, TensorSpec};
 pub use kernel::{
     Access, Binding, CHAIN, CHAIN_END, Domain, DomainKind, EXACT_MATH, FAST_MATH, Features, Grid, Kernel,
     MATRIX_SUBGROUP, NARROW_SCALES, NARROW_SCALES_END, Pass, Require, Schedule, Scratch, Slot, Space, UNIFORM_BLOCK,

@@ -3,7 +3,8 @@
 use std::{collections::BTreeSet, fmt, panic::resume_unwind, thread};
 
 use fuse_artifact::{
-    Check, Domain, DomainKind, Features, Function, Kernel, Param, ParamKind, Pass, QuantizedSpec, Scratch, TensorSpec, Variant,
+    Check, Domain, DomainKind, Features, Function, Kernel, Param, ParamKind, Pass, QuantizedSpec, Scratch, TensorSpec,
+    Variant,
 };
 
 use crate::{

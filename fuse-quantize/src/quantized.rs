@@ -45,15 +45,29 @@ impl Quantized {
         words: Vec<u32>,
         scales: Vec<u32>,
     ) -> Result<Self, QuantizeError> {
-        let layout = Layout::new(packing, shape, axis, groups)?;
-        Layout::check("words", layout.words, words.len())?;
-        Layout::check("scales", layout.pairs * scale_dtype.pair_words(), scales.len())?;
-        for (place, words) in scales.chunks_exact(scale_dtype.pair_words()).enumerate() {
-            check_finite(&layout, place, Pair::load(scale_dtype, words))?;
-        }
         let mut quantized = Self { packing, shape: shape.to_owned(), axis, groups, scale_dtype, words, scales };
+        let layout = quantized.checked_layout()?;
         quantized.clear_padding(&layout);
         Ok(quantized)
+    }
+
+    /// Whether the fields, which anybody may change, still fit each other.
+    ///
+    /// # Errors
+    /// As [`from_parts`](Self::from_parts).
+    pub fn check(&self) -> Result<(), QuantizeError> {
+        self.checked_layout().map(|_| ())
+    }
+
+    fn checked_layout(&self) -> Result<Layout, QuantizeError> {
+        let layout = Layout::new(self.packing, &self.shape, self.axis, self.groups)?;
+        let pair_words = self.scale_dtype.pair_words();
+        Layout::check("words", layout.words, self.words.len())?;
+        Layout::check("scales", layout.pairs * pair_words, self.scales.len())?;
+        for (place, words) in self.scales.chunks_exact(pair_words).enumerate() {
+            check_finite(&layout, place, Pair::load(self.scale_dtype, words))?;
+        }
+        Ok(layout)
     }
 
     /// The tensor of codes that another toolchain chose: `codes` row-major of `shape`, `scales` and `offsets` row-major of the

@@ -10,8 +10,8 @@ mod unroll;
 use std::{borrow::Cow, collections::HashSet};
 
 use fuse_artifact::{
-    EXACT_MATH, FAST_MATH, NARROW_SCALES, NARROW_SCALES_END, Pass, Slot, UNIFORM_BLOCK, UNIFORM_WORKGROUPS, UNROLL, Uniform,
-    WIDE_SCALES_END,
+    EXACT_MATH, FAST_MATH, NARROW_SCALES, NARROW_SCALES_END, Pass, Slot, UNIFORM_BLOCK, UNIFORM_WORKGROUPS, UNROLL,
+    Uniform, WIDE_SCALES_END,
 };
 
 use self::{

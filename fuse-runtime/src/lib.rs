@@ -68,6 +68,8 @@ mod upload;
 mod warm;
 
 pub use fuse_artifact as artifact;
+pub use fuse_quantize as quantize;
+pub use fuse_quantize::{QuantScheme, Quantized};
 pub use half::f16;
 
 pub use crate::{
@@ -82,7 +84,7 @@ pub use crate::{
     plan::{Decision, Explanation, KernelExplanation},
     pool::MemoryReport,
     profile::{Profile, ProfileEntry},
-    quantized::{Bits, Q1, Q2, Q3, Q4, Q8, QTensor, QuantizedParts, ScaleDType},
+    quantized::{Bits, Q1, Q2, Q3, Q4, Q8, QTensor},
     rank::{AtLeast, BroadcastRank, Exactly, MatmulRank, OneLess, OneMore, Rank, Ranked, SameRank},
     sequence::Sequence,
     shape::MAX_RANK,

@@ -6,6 +6,7 @@
 use std::{fmt, marker::PhantomData};
 
 use fuse_artifact::{DType, Packing};
+use fuse_quantize::{QuantScheme, Quantized, ScaleDType};
 
 use crate::{
     Device, Error,
@@ -51,15 +52,6 @@ bits! {
     Q1,
 }
 
-/// The number type of a quantized tensor's scales and offsets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ScaleDType {
-    /// `f16`: a scale and its offset take one word.
-    F16,
-    /// `f32`: a word each.
-    F32,
-}
-
 /// A quantized tensor of `D` axes (1 to 4) in the memory of a device: values of few bits, of which neighbours along one
 /// axis share a scale and an offset. A value `q` means `q·scale + offset` ([`Packing`] says how it is stored).
 ///
@@ -69,23 +61,6 @@ pub enum ScaleDType {
 pub struct QTensor<Q: Bits, const D: usize> {
     raw: RawQuantized,
     bits: PhantomData<Q>,
-}
-
-/// The parts that a [`QTensor`] is made from.
-#[derive(Clone, Copy, Debug)]
-pub struct QuantizedParts<'a> {
-    /// The packed axis.
-    pub axis: usize,
-    /// Groups along that axis, all of the same length: 1, or as many as have a multiple of
-    /// [`Packing::GROUP_MULTIPLE`] values each.
-    pub groups: usize,
-    /// The number type of scales and offsets.
-    pub scales_dtype: ScaleDType,
-    /// The packed values: a tensor of the shape in which the packed axis has [`Packing::words`] words, last axis fastest.
-    pub words: &'a [u32],
-    /// A scale and an offset for each group: a tensor of the shape in which the packed axis has `groups` elements. Of `f16`,
-    /// an element is a word, the scale in its lower half; of `f32`, two words, the scale first.
-    pub scales: &'a [u32],
 }
 
 /// The tensor beneath: packing and rank are values, not types.
@@ -100,13 +75,56 @@ pub struct RawQuantized {
 }
 
 impl<Q: Bits, const D: usize> QTensor<Q, D> {
-    /// A tensor from packed values and scales that exist already.
+    /// A tensor of the nearest values to `values` (last axis fastest) that a scheme can express, chosen on the host.
+    ///
+    /// ```no_run
+    /// # use fuse_runtime::{Device, Error, Q4, QTensor, QuantScheme};
+    /// # fn main() -> Result<(), Error> {
+    /// # let (device, weights) = (Device::blocking()?, vec![0.5; 512 * 256]);
+    /// // An operand `w: q4[K, N]` of `matmul(x, w)`, which is packed along K.
+    /// let w = QTensor::<Q4, 2>::quantize(&device, &weights, [512, 256], &QuantScheme::asymmetric().per_group(64))?;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
-    /// [`Error::Quantized`] if the parts do not fit each other or a scale is not finite, [`Error::TooLarge`], and those of
-    /// allocation.
-    pub fn from_parts(device: &Device, shape: [usize; D], parts: &QuantizedParts<'_>) -> Result<Self, Error> {
-        Ok(Self { raw: RawQuantized::new(device, Q::PACKING, &shape, parts)?, bits: PhantomData })
+    /// [`Error::Quantized`] if the values do not fill the shape, one is not finite, or the scheme does not fit the shape;
+    /// [`Error::TooLarge`], and those of allocation.
+    pub fn quantize(device: &Device, values: &[f32], shape: [usize; D], scheme: &QuantScheme) -> Result<Self, Error> {
+        let quantized = fuse_quantize::quantize(Q::PACKING, values, &shape, scheme);
+        Self::upload(device, &quantized.map_err(|reason| refused(Q::PACKING, &shape, &reason))?)
+    }
+
+    /// A tensor that is packed already: by [`quantize`](crate::quantize::quantize), with calibration, or by another toolchain.
+    ///
+    /// # Errors
+    /// [`Error::Quantized`] if it has other bits or another number of axes, or its parts do not fit each other;
+    /// [`Error::TooLarge`], and those of allocation.
+    pub fn upload(device: &Device, quantized: &Quantized) -> Result<Self, Error> {
+        let (found, rank) = (quantized.packing, quantized.shape.len());
+        if found != Q::PACKING || rank != D {
+            let message = format!("expected {} of {D} axes, found {} of {rank}", Q::PACKING.name(), found.name());
+            return Err(refused(found, &quantized.shape, &message));
+        }
+        Ok(Self { raw: RawQuantized::upload(device, quantized)?, bits: PhantomData })
+    }
+
+    /// The tensor on the host, as it is packed.
+    ///
+    /// # Errors
+    /// Those of reading tensors back.
+    pub async fn to_host(&self) -> Result<Quantized, Error> {
+        let (words, scales) = (self.raw.words.to_bytes().await?, self.raw.scales.to_bytes().await?);
+        self.raw.host(&words, &scales)
+    }
+
+    /// As [`to_host`](Self::to_host), waiting for it.
+    ///
+    /// # Errors
+    /// As [`to_host`](Self::to_host).
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn to_host_blocking(&self) -> Result<Quantized, Error> {
+        self.raw.host(&self.raw.words.to_bytes_blocking()?, &self.raw.scales.to_bytes_blocking()?)
     }
 
     /// The dimensions, outermost first.
@@ -128,7 +146,7 @@ impl<Q: Bits, const D: usize> QTensor<Q, D> {
 
     /// The number type of scales and offsets.
     pub fn scales_dtype(&self) -> ScaleDType {
-        if self.raw.scale_words() == 1 { ScaleDType::F16 } else { ScaleDType::F32 }
+        self.raw.scales_dtype()
     }
 
     /// The device that holds it.
@@ -167,51 +185,38 @@ impl<'a, Q: Bits, const D: usize> From<&'a QTensor<Q, D>> for Arg<'a> {
 }
 
 impl RawQuantized {
-    /// As [`QTensor::from_parts`].
-    pub fn new(device: &Device, packing: Packing, shape: &[usize], parts: &QuantizedParts<'_>) -> Result<Self, Error> {
-        let what = || format!("{}{shape:?}", packing.name());
-        let refused = |message: String| Err(Error::Quantized { tensor: what(), message });
-        let QuantizedParts { axis, groups, scales_dtype, words, scales } = *parts;
-        if !(1..=MAX_RANK - 2).contains(&shape.len()) {
-            return refused(format!("expected 1 to {} axes, found {}", MAX_RANK - 2, shape.len()));
+    /// As [`QTensor::upload`], of any bits and rank.
+    pub fn upload(device: &Device, quantized: &Quantized) -> Result<Self, Error> {
+        let Quantized { packing, ref shape, axis, groups, scale_dtype, ref words, ref scales, .. } = *quantized;
+        let most = MAX_RANK - 2;
+        if !(1..=most).contains(&shape.len()) {
+            return Err(refused(packing, shape, &format!("expected 1 to {most} axes, found {}", shape.len())));
         }
-        let Some(&extent) = shape.get(axis) else {
-            return refused(format!("expected a packed axis below {}, found {axis}", shape.len()));
-        };
-        let whole = groups == 1;
-        if groups == 0 || extent % groups != 0 || !(whole || (extent / groups).is_multiple_of(Packing::GROUP_MULTIPLE)) {
-            let multiple = Packing::GROUP_MULTIPLE;
-            return refused(format!(
-                "expected 1 group along axis {axis} of {extent} values, or groups of a multiple of {multiple}, found {groups}"
-            ));
-        }
-        let scale_words = if scales_dtype == ScaleDType::F16 { 1 } else { 2 };
+        quantized.check().map_err(|reason| refused(packing, shape, &reason))?;
         let along = |extent: usize| {
-            let mut dims = shape.to_vec();
+            let mut dims = shape.clone();
             dims[axis] = extent;
             dims
         };
-        let words_shape = along(packing.words(extent));
-        let mut scales_shape = along(groups);
-        scales_shape.push(scale_words);
-        for (name, shape, found) in [("words", &words_shape, words.len()), ("words of scales", &scales_shape, scales.len())] {
-            if Shape::new(shape)?.elements() != Some(found as u64) {
-                return refused(format!("expected {name} for shape {shape:?}, found {found}"));
-            }
-        }
-        if let Some(at) = scales.iter().position(|&word| !is_finite(word, scales_dtype)) {
-            return refused(format!("the scale or offset in word {at} is not finite"));
-        }
         let upload = |shape: &[usize], words: &[u32]| {
             RawTensor::from_bytes(device, DType::U32, shape, bytemuck::cast_slice(words))
         };
+        let pair_words = scale_dtype.pair_words();
         Ok(Self {
             packing,
             axis: axis as u8,
-            words: upload(&words_shape, words)?,
-            scales: upload(&scales_shape, scales)?,
-            described: Shape::new(&[shape, &[groups, scale_words]].concat())?,
+            words: upload(&along(packing.words(shape[axis])), words)?,
+            scales: upload(&[along(groups), vec![pair_words]].concat(), scales)?,
+            described: Shape::new(&[shape, &*vec![groups, pair_words]].concat())?,
         })
+    }
+
+    /// The tensor with these words and scales.
+    fn host(&self, words: &[u8], scales: &[u8]) -> Result<Quantized, Error> {
+        let (shape, axis, groups) = (self.shape(), usize::from(self.axis), self.groups());
+        let (words, scales) = (bytemuck::pod_collect_to_vec(words), bytemuck::pod_collect_to_vec(scales));
+        Quantized::from_parts(self.packing, shape, axis, groups, self.scales_dtype(), words, scales)
+            .map_err(|reason| refused(self.packing, shape, &reason))
     }
 
     /// The dimensions.
@@ -249,6 +254,11 @@ impl RawQuantized {
         self.described[self.described.len() - 1]
     }
 
+    /// The number type of scales and offsets.
+    pub fn scales_dtype(&self) -> ScaleDType {
+        if self.scale_words() == 1 { ScaleDType::F16 } else { ScaleDType::F32 }
+    }
+
     /// What a launch knows of it besides its memory.
     pub(crate) fn described(&self) -> &Shape {
         &self.described
@@ -261,9 +271,6 @@ impl fmt::Debug for RawQuantized {
     }
 }
 
-fn is_finite(word: u32, dtype: ScaleDType) -> bool {
-    match dtype {
-        ScaleDType::F32 => f32::from_bits(word).is_finite(),
-        ScaleDType::F16 => [word, word >> 16].into_iter().all(|bits| half::f16::from_bits(bits as u16).is_finite()),
-    }
+fn refused(packing: Packing, shape: &[usize], reason: &impl fmt::Display) -> Error {
+    Error::Quantized { tensor: format!("{}{shape:?}", packing.name()), message: reason.to_string() }
 }

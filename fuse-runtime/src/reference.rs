@@ -65,8 +65,10 @@ fn numbers(tensor: &RawTensor) -> Result<Vec<f64>, Error> {
 
 /// What a quantized tensor means, in `f64`.
 fn dequantized(tensor: &RawQuantized) -> Result<Vec<f64>, Error> {
-    let (words, scales) = (u32::decode(&tensor.words().to_bytes_blocking()?), u32::decode(&tensor.scales().to_bytes_blocking()?));
-    let (packing, axis, shape, groups) = (tensor.packing(), usize::from(tensor.axis()), tensor.shape(), tensor.groups());
+    let (words, scales) =
+        (u32::decode(&tensor.words().to_bytes_blocking()?), u32::decode(&tensor.scales().to_bytes_blocking()?));
+    let (packing, axis, shape, groups) =
+        (tensor.packing(), usize::from(tensor.axis()), tensor.shape(), tensor.groups());
     let (extent, inner) = (shape[axis], shape[axis + 1..].iter().product::<usize>());
     let length = packing.words(extent);
     let value = |at: usize| {

@@ -125,7 +125,8 @@ mod tests {
         let symbols =
             names.into_iter().zip(sources).map(|(name, source)| Symbol { name: name.into(), source }).collect();
         let ty = |first: u16| TensorType::new(DType::F32, vec![Size::symbol(first), Size::symbol(first + 1)]);
-        let param = |name: &str, ty: TensorType| Param { name: name.into(), ty, scalar: false, padded: false, quantized: None };
+        let param =
+            |name: &str, ty: TensorType| Param { name: name.into(), ty, scalar: false, padded: false, quantized: None };
         let mut nodes = Arena::default();
         for (index, first) in [0u16, 2].into_iter().enumerate() {
             nodes.push(Node { op: Op::Input(index as u16), ty: ty(first), span: Span::default() });

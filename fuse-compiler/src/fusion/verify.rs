@@ -11,10 +11,7 @@ use std::collections::BTreeSet;
 
 use fuse_artifact::{Size, Slot};
 
-use super::{
-    Group, GroupKind, Groups, Policy,
-    body::Body,
-};
+use super::{Group, GroupKind, Groups, Policy, body::Body};
 use crate::graph::Graph;
 
 /// The violated invariants; empty when all hold.

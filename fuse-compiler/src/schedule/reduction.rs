@@ -15,10 +15,7 @@
 use fuse_artifact::{Require, Schedule, Size};
 
 use super::layout::{Along, along};
-use crate::fusion::{
-    Group, Reduction, Store,
-    body::KernelAccess,
-};
+use crate::fusion::{Group, Reduction, Store, body::KernelAccess};
 
 /// Lanes of a vector load: 16 bytes of `f32`.
 pub const LANES: u32 = 4;

@@ -116,7 +116,8 @@ const RHS_PREFIXES: [&str; MAX_PRODUCTS] = ["w0_", "w1_", "w2_", "w3_", "w4_", "
 /// The prefixes of the names of all right operands. A single one is `b`, unless its program uses coordinates: those of
 /// batch axes are called `b0 …` as well.
 pub(super) fn rhs_prefixes(contraction: &Contraction) -> Vec<&'static str> {
-    let at_coordinates = |op: &ValueOp| matches!(op, ValueOp::Coordinate { .. } | ValueOp::LoadAt { .. } | ValueOp::Dequantize(_));
+    let at_coordinates =
+        |op: &ValueOp| matches!(op, ValueOp::Coordinate { .. } | ValueOp::LoadAt { .. } | ValueOp::Dequantize(_));
     match &*contraction.rhs {
         [(body, _)] if !body.values.iter().any(|value| at_coordinates(&value.op)) => vec!["b"],
         several => RHS_PREFIXES[..several.len()].to_vec(),

@@ -85,8 +85,18 @@ impl WeightText<'_> {
         self.weights.value.packing.block_words() > 1
     }
 
+    /// The same weights with names of the `n`-th chunk of several.
+    pub(super) fn numbered(&self, n: u32) -> Self {
+        Self { weights: self.weights, operand: self.operand.clone(), prefix: format!("{}_{n}", self.prefix) }
+    }
+
     /// Loads the chunk that starts at a depth, a multiple of the chunk's length inside the weights.
     pub(super) fn load(&self, shader: &mut Shader<'_>, lines: &mut Lines, depth: &str) {
+        self.load_at(shader, lines, &self.prefix, depth);
+    }
+
+    /// As [`load`](Self::load), of the column whose place another prefix names.
+    pub(super) fn load_at(&self, shader: &mut Shader<'_>, lines: &mut Lines, place: &str, depth: &str) {
         let (p, value) = (&self.prefix, self.weights.value);
         let bits = value.packing.bits();
         let (words_step, scales_step) = (self.step(shader, value.words), self.step(shader, value.scales));
@@ -96,14 +106,14 @@ impl WeightText<'_> {
         lines.line("{");
         lines.line(format!("let bit = ({depth}) * {bits}u;"));
         lines.line(format!("{p}_shift = bit % 32u;"));
-        lines.line(format!("let word = {p}_words + bit / 32u * {words_step};"));
+        lines.line(format!("let word = {place}_words + bit / 32u * {words_step};"));
         lines.line(format!("{p}_w = {};", self.element(&words, "word")));
         if self.straddles() {
             // Chunks of 24 bits: those that start above bit 8 end in the next word.
             lines.line(format!("let next = select(word, word + {words_step}, {p}_shift > 8u);"));
             lines.line(format!("{p}_v = {};", self.element(&words, "next")));
         }
-        lines.line(format!("let pair = {p}_scales + ({depth}) / {group} * {scales_step};"));
+        lines.line(format!("let pair = {place}_scales + ({depth}) / {group} * {scales_step};"));
         lines.line(format!("if fuse_wide_scales_{} {{", value.param));
         let second = if self.is_vector() { "2u * pair + 4u" } else { "2u * pair + 1u" };
         lines.line(format!("{p}_s = {};", self.element(&scales, "2u * pair")));

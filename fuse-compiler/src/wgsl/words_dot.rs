@@ -11,7 +11,7 @@ use super::{
     row::add_layers,
     shader::{Lines, Shader},
     weights::WeightText,
-    words_row::{add_chunk, read_chunk, weight_texts},
+    words_row::{AT_ONCE, add_chunk, declare_depth, read_chunk, weight_texts},
 };
 use crate::{
     fusion::{Contraction, Group},
@@ -56,16 +56,27 @@ pub fn words_dot(group: &Group, contraction: &Contraction, names: &Names, output
         }
         main.line(format!("var sum{suffix} = vec4<f32>();"));
     }
-    main.unrollable("k", &format!("layer * {chunk}u"), &axes.depth, depth_lanes * chunk);
-    let columns = || weights.iter().flat_map(|weights| (0..LANES).map(move |lane| column_text(weights, lane)));
-    columns().for_each(|column| column.declare_chunk(&mut main));
-    columns().for_each(|column| column.load(&mut shader, &mut main, "k"));
-    read_chunk(&mut shader, &mut main, group, contraction, &axes, ["row", "k"], chunk);
-    for (weights, suffix) in weights.iter().zip(&suffixes) {
-        for lane in 0..LANES {
-            main.line("{");
-            add_chunk(&mut main, &column_text(weights, lane), &format!("sum{suffix}[{lane}]"), chunk);
-            main.line("}");
+    let step = depth_lanes * chunk;
+    main.line(format!("for (var k = layer * {chunk}u; k < {}; k += {}u) {{", axes.depth, AT_ONCE * step));
+    for n in 0..AT_ONCE {
+        declare_depth(&mut main, n, step, &axes.depth);
+        for column in weights.iter().flat_map(|weights| (0..LANES).map(move |lane| column_text(weights, lane))) {
+            let text = column.numbered(n);
+            text.declare_chunk(&mut main);
+            text.load_at(&mut shader, &mut main, &column.prefix, &format!("k{n}"));
+        }
+    }
+    for n in 0..AT_ONCE {
+        read_chunk(&mut shader, &mut main, group, contraction, &axes, ["row", "k"], [n, chunk]);
+    }
+    for n in 0..AT_ONCE {
+        for (weights, suffix) in weights.iter().zip(&suffixes) {
+            for lane in 0..LANES {
+                main.line("{");
+                let text = column_text(weights, lane).numbered(n);
+                add_chunk(&mut main, &text, &format!("sum{suffix}[{lane}]"), [n, chunk]);
+                main.line("}");
+            }
         }
     }
     main.line("}");

@@ -8,9 +8,9 @@
 //! until it is written out, too.
 
 use fuse_artifact::{
-    Access, Binding, Check, DType, Domain, DomainKind, Features, Function, Grid, Kernel, List, Param, ParamKind, Pass,
-    Packing, Plan, PlanGroup, QuantizedSpec, Refusal, Relation, Require, Schedule, Scratch, Size, Slot, Space, Symbol, SymbolSource,
-    TensorSpec, Term, Text, Uniform, Variant, Work,
+    Access, Binding, Check, DType, Domain, DomainKind, Features, Function, Grid, Kernel, List, Packing, Param,
+    ParamKind, Pass, Plan, PlanGroup, QuantizedSpec, Refusal, Relation, Require, Schedule, Scratch, Size, Slot, Space,
+    Symbol, SymbolSource, TensorSpec, Term, Text, Uniform, Variant, Work,
 };
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;

@@ -339,7 +339,9 @@ impl Context<'_> {
     fn quantized_elements(&self, spec: &QuantizedSpec, slot: Slot) -> Result<u64, Error> {
         let (Slot::Param(param) | Slot::Scales(param)) = slot else { return Err(self.defect("no parameter")) };
         let described = self.params.get(usize::from(param)).ok_or_else(|| self.defect("an argument is missing"))?;
-        let [shape @ .., groups, _] = &**described else { return Err(self.defect("a quantized tensor without groups")) };
+        let [shape @ .., groups, _] = &**described else {
+            return Err(self.defect("a quantized tensor without groups"));
+        };
         let axis = usize::from(spec.axis);
         let along = match (slot, shape.get(axis)) {
             (Slot::Param(_), Some(&extent)) => spec.packing.words(extent),

@@ -190,7 +190,8 @@ impl LaunchPlan {
         let step = |dispatch: Dispatch<'static>| {
             let (pass, features, label) = dispatch.pipeline(function);
             let words = (selection.sizes == Sizes::Constant).then_some(&*dispatch.filled.words);
-            let pipeline = pipelines.get(pass, Form::new(pass, selection.tuning.style(), words, &wide), features, &label)?;
+            let pipeline =
+                pipelines.get(pass, Form::new(pass, selection.tuning.style(), words, &wide), features, &label)?;
             Ok(Step { label, pipeline, slots: dispatch.slots.into(), filled: dispatch.filled })
         };
         Ok(Self {

@@ -3,7 +3,9 @@
 use fuse_artifact::DType;
 use fuse_compiler::{graph::Param, interp::Value};
 use fuse_runtime::{
-    __private::{Arg, RawQuantized, RawTensor, alternatives, launch_alternative, launch_dynamic, launch_with, variants},
+    __private::{
+        Arg, RawQuantized, RawTensor, alternatives, launch_alternative, launch_dynamic, launch_with, variants,
+    },
     Device,
 };
 use half::f16;

@@ -176,7 +176,11 @@ pub fn extents(graph: &Graph, ty: &TensorType, dims: &[(&str, usize)]) -> Vec<us
             (Some(extent), _) => extent,
             // How a quantized parameter is stored, which no shape mentions.
             (None, SymbolSource::Quotient { .. }) => 0,
-            (None, &SymbolSource::Axis { param, axis }) if graph.params[usize::from(param)].ty.rank() <= axis.into() => 0,
+            (None, &SymbolSource::Axis { param, axis })
+                if graph.params[usize::from(param)].ty.rank() <= axis.into() =>
+            {
+                0
+            }
             (None, _) => panic!("no extent for dimension `{}`", symbol.name),
         })
         .collect();

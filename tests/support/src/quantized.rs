@@ -5,11 +5,7 @@
 
 use fuse_artifact::Packing;
 use fuse_compiler::{graph::Quantized, interp::Value};
-use fuse_runtime::{
-    __private::RawQuantized,
-    Device, QuantizedParts, ScaleDType,
-};
-use half::f16;
+use fuse_runtime::{__private::RawQuantized, Device, quantize::ScaleDType};
 
 use crate::Numbers;
 
@@ -70,35 +66,18 @@ pub(crate) fn input(quantized: &Quantized, shape: &[usize], numbers: &mut Number
 /// The tensor that means `value`, which [`input`] made.
 pub(crate) fn upload(device: &Device, quantized: &Quantized, value: &Value) -> Result<RawQuantized, String> {
     let storage = Storage::new(quantized, &value.shape);
-    let (axis, inner, extent) = (storage.axis, storage.inner(), value.shape[storage.axis]);
-    let others = value.shape.iter().enumerate().filter(|(d, _)| *d != axis).map(|(_, &extent)| extent);
-    let others: usize = others.product();
-    let length = storage.packing.words(extent);
-    let mut words = vec![0; others * length];
-    for (element, x) in value.data.iter().enumerate() {
+    let code = |(element, x): (usize, &f64)| {
         let [scale, offset] = storage.scale(storage.group(element));
-        let [outer, index, inside] = storage.parts(element);
-        let code = (x - offset) / scale;
-        storage.packing.pack(index, code as u32, |word, bits| words[(outer * length + word) * inner + inside] |= bits);
-    }
-    let scales: Vec<u32> = (0..others * storage.groups)
-        .flat_map(|group| {
-            let [scale, offset] = storage.scale(group);
-            match storage.scales_dtype {
-                ScaleDType::F32 => vec![(scale as f32).to_bits(), (offset as f32).to_bits()],
-                ScaleDType::F16 => {
-                    let [low, high] = [scale, offset].map(|x| u32::from(f16::from_f64(x).to_bits()));
-                    vec![low | high << 16]
-                }
-            }
-        })
-        .collect();
-    let parts = QuantizedParts {
-        axis,
-        groups: storage.groups,
-        scales_dtype: storage.scales_dtype,
-        words: &words,
-        scales: &scales,
+        ((x - offset) / scale) as u8
     };
-    RawQuantized::new(device, storage.packing, &value.shape, &parts).map_err(|error| error.to_string())
+    let codes: Vec<u8> = value.data.iter().enumerate().map(code).collect();
+    let others = value.shape.iter().enumerate().filter(|(d, _)| *d != storage.axis).map(|(_, &extent)| extent);
+    let pairs = others.product::<usize>() * storage.groups;
+    let (scales, offsets): (Vec<f32>, Vec<f32>) =
+        (0..pairs).map(|group| storage.scale(group).map(|x| x as f32)).map(|[scale, offset]| (scale, offset)).unzip();
+    let Storage { packing, shape, axis, groups, scales_dtype } = storage;
+    let host =
+        fuse_runtime::Quantized::from_codes(packing, shape, axis, groups, scales_dtype, &codes, (&scales, &offsets));
+    let host = host.map_err(|error| error.to_string())?;
+    RawQuantized::upload(device, &host).map_err(|error| error.to_string())
 }

@@ -179,7 +179,10 @@ const CASES: &[(Code, &str)] = &[
     (Code::QuantizedOperand, "fn f(w: q1[N]) -> f32[N] { g(w) } fn g(x: f32[N]) -> f32[N] { x }"),
     (Code::QuantizedOperand, "fn f(x: f32[N]) -> f32[N] { g(x) } fn g(w: q1[N]) -> f32[N] { dequantize(w) }"),
     (Code::QuantizedOperand, "fn f(w: q8[N]) -> f32[N] { g(w) } fn g(w: q4[N]) -> f32[N] { dequantize(w) }"),
-    (Code::QuantizedOperand, "fn f(x: f32[M, K], w: q4[K, N]) -> f32[M, N] { matmul(x, w) + sum(dequantize(w, axis = 1)) }"),
+    (
+        Code::QuantizedOperand,
+        "fn f(x: f32[M, K], w: q4[K, N]) -> f32[M, N] { matmul(x, w) + sum(dequantize(w, axis = 1)) }",
+    ),
     (Code::QuantizedOperand, body!("dequantize(x)")),
     (Code::QuantizedType, "fn f(x: f32[N]) -> q8[N] { x }"),
     (Code::QuantizedType, "fn f(x: f32[N], s: q4) -> f32[N] { x }"),

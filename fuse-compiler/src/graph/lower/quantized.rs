@@ -49,7 +49,8 @@ impl Lowering<'_> {
         if found == expected {
             return Some(());
         }
-        let name = |packing: Option<Packing>| packing.map_or("numbers".to_owned(), |packing| format!("`{}`", packing.name()));
+        let name =
+            |packing: Option<Packing>| packing.map_or("numbers".to_owned(), |packing| format!("`{}`", packing.name()));
         let message = format!(
             "argument `{}` of `{}`: expected {}, found {}",
             param.name,
@@ -221,8 +222,12 @@ fn misshapen(ty: &Type) -> Option<Diagnostic> {
                 .help(format!("quantized types are tensors of 1 to {MAX_RANK} axes: `w: {name}[K, N]`")),
         ),
         Some(rank) => Some(
-            Diagnostic::new(Code::QuantizedType, at, format!("a quantized tensor has at most {MAX_RANK} axes, found {rank}"))
-                .help("merge neighboring axes, for example `B * H` in place of `B, H`"),
+            Diagnostic::new(
+                Code::QuantizedType,
+                at,
+                format!("a quantized tensor has at most {MAX_RANK} axes, found {rank}"),
+            )
+            .help("merge neighboring axes, for example `B * H` in place of `B, H`"),
         ),
     }
 }

@@ -50,9 +50,7 @@ impl<'a> Weights<'a> {
     pub(crate) fn all(group: &'a Group, contraction: &'a Contraction) -> Option<Vec<Self>> {
         let weights = contraction.rhs.iter().map(|(body, value)| Self::new(group, (body, *value)));
         let weights = weights.collect::<Option<Vec<_>>>()?;
-        let alike = |other: &Self| {
-            other.layout == weights[0].layout && other.value.packing == weights[0].value.packing
-        };
+        let alike = |other: &Self| other.layout == weights[0].layout && other.value.packing == weights[0].value.packing;
         weights.iter().all(alike).then_some(weights)
     }
 
@@ -115,12 +113,10 @@ impl Facts<'_> {
     pub(super) fn word_loads(&self) -> Vec<Require> {
         let rhs = self.contraction.rhs.iter().map(|(body, value)| Weights::new(self.group, (body, *value)));
         let outer = rhs.flatten().filter(|weights| weights.layout == Direction::Outer);
-        let accesses: BTreeSet<u16> =
-            outer.flat_map(|weights| [weights.value.words, weights.value.scales]).collect();
+        let accesses: BTreeSet<u16> = outer.flat_map(|weights| [weights.value.words, weights.value.scales]).collect();
         let axis = self.batch + 1;
-        let of_access = |access: u16| {
-            [Require::Stride { access, axis, stride: 1 }, Require::Aligned { access, axis, of: LANES }]
-        };
+        let of_access =
+            |access: u16| [Require::Stride { access, axis, stride: 1 }, Require::Aligned { access, axis, of: LANES }];
         accesses.into_iter().flat_map(of_access).collect()
     }
 }

@@ -20,10 +20,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use fuse_artifact::{Features, Grid, Pass, Scratch, Uniform, Variant};
 
-use self::{
-    place::Frame,
-    state::State,
-};
+use self::{place::Frame, state::State};
 use super::{
     names::Names,
     shader::{Lines, Shader},
