@@ -23,6 +23,9 @@ struct Cli {
     /// Weights and activations in 16-bit floats; needs an adapter with `shader-f16`
     #[arg(long, global = true)]
     f16: bool,
+    /// Bits of the weights of linear layers: 8, 4, 3, 2 or 1
+    #[arg(long, global = true, conflicts_with = "f16", value_parser = ["8", "4", "3", "2", "1"])]
+    bits: Option<String>,
 }
 
 #[derive(Subcommand)]
@@ -60,8 +63,12 @@ pub(crate) fn run(
     words: impl IntoIterator<Item = impl Into<OsString> + Clone>,
     out: &mut dyn Write,
 ) -> anyhow::Result<()> {
-    let Cli { command, model, f16 } = Cli::try_parse_from(words)?;
-    let precision = if f16 { Precision::Half } else { Precision::Single };
+    let Cli { command, model, f16, bits } = Cli::try_parse_from(words)?;
+    let precision = match bits.map(|bits| bits.parse()).transpose()? {
+        Some(bits) => Precision::Quantized(bits),
+        None if f16 => Precision::Half,
+        None => Precision::Single,
+    };
     let open = || {
         let device = Device::blocking()?;
         folder::open(&model, &device, precision).map(|embedder| (device, embedder))

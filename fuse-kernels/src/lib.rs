@@ -13,6 +13,7 @@ mod losses;
 mod norms;
 mod optimizers;
 mod pooling;
+mod quantized;
 
 pub use attention::*;
 pub use elementwise::*;
@@ -23,3 +24,4 @@ pub use losses::*;
 pub use norms::*;
 pub use optimizers::*;
 pub use pooling::*;
+pub use quantized::*;

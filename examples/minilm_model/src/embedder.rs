@@ -4,9 +4,15 @@
 
 use std::path::Path;
 
+#[cfg(feature = "quantized")]
+use anyhow::bail;
 use anyhow::{Context, ensure};
 use fuse_gpu::{Device, Tensor2, f16};
+#[cfg(feature = "quantized")]
+use fuse_gpu::{Q1, Q2, Q3, Q4, Q8};
 
+#[cfg(feature = "quantized")]
+use crate::quantized::QuantizedModel;
 use crate::{
     batch::batches,
     encoder::WIDTH,
@@ -22,6 +28,9 @@ pub enum Precision {
     Single,
     /// `f16`; sums and the embeddings themselves stay `f32`.
     Half,
+    /// Weights of linear layers of so many bits, 8, 4, 3, 2 or 1; activations of `f32`.
+    #[cfg(feature = "quantized")]
+    Quantized(u32),
 }
 
 /// A model that is ready to embed texts.
@@ -42,7 +51,7 @@ impl Embedder {
         precision: Precision,
     ) -> anyhow::Result<Self> {
         let adapter = &device.info().name;
-        let possible = precision == Precision::Single || device.info().features.f16;
+        let possible = precision != Precision::Half || device.info().features.f16;
         ensure!(possible, "adapter `{adapter}` has no 16-bit floats (`shader-f16`)");
         let tokens = Tokens::parse(tokenizer_file, tokenizer)?;
         let load = || {
@@ -53,6 +62,15 @@ impl Embedder {
                 Precision::Half => {
                     Box::new(Model::load(&weights, vocabulary, &Upload { device, convert: f16::from_f32 })?)
                 }
+                #[cfg(feature = "quantized")]
+                Precision::Quantized(bits) => match bits {
+                    8 => Box::new(QuantizedModel::<Q8>::load(&weights, vocabulary, device)?),
+                    4 => Box::new(QuantizedModel::<Q4>::load(&weights, vocabulary, device)?),
+                    3 => Box::new(QuantizedModel::<Q3>::load(&weights, vocabulary, device)?),
+                    2 => Box::new(QuantizedModel::<Q2>::load(&weights, vocabulary, device)?),
+                    1 => Box::new(QuantizedModel::<Q1>::load(&weights, vocabulary, device)?),
+                    _ => bail!("weights have 8, 4, 3, 2 or 1 bit, found {bits}"),
+                },
             };
             anyhow::Ok(encoder)
         };

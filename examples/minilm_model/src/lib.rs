@@ -9,6 +9,8 @@ pub mod batch;
 pub mod embedder;
 pub mod encoder;
 pub mod model;
+#[cfg(feature = "quantized")]
+pub mod quantized;
 pub mod ranking;
 pub mod tokens;
 pub mod weights;

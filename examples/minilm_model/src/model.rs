@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// Encoder layers of the model.
-const LAYERS: usize = 6;
+pub(crate) const LAYERS: usize = 6;
 
 /// Anything that turns a batch into embeddings, in whatever precision.
 pub trait Encoder {
@@ -26,12 +26,17 @@ pub trait Encoder {
 
 /// The model with weights and activations of type `T`.
 pub struct Model<T: Float> {
+    embeddings: Embeddings<T>,
+    layers: Vec<Layer<T>>,
+}
+
+/// The tables that tokens are looked up in.
+pub(crate) struct Embeddings<T: Float> {
     device: Device,
     words: Tensor2<T>,
     positions: Tensor2<T>,
     segments: Tensor2<T>,
     norm: Norm<T>,
-    layers: Vec<Layer<T>>,
 }
 
 /// Weights of one encoder layer.
@@ -53,9 +58,9 @@ struct Linear<T: Float> {
 }
 
 /// Scale and shift of a layer norm.
-struct Norm<T: Float> {
-    gamma: Tensor1<T>,
-    beta: Tensor1<T>,
+pub struct Norm<T: Float> {
+    pub(crate) gamma: Tensor1<T>,
+    pub(crate) beta: Tensor1<T>,
 }
 
 impl<T: Float> Model<T> {
@@ -64,6 +69,25 @@ impl<T: Float> Model<T> {
     /// # Errors
     /// If a tensor is missing or has a wrong shape, and those of uploads.
     pub fn load(weights: &Weights<'_>, vocabulary: usize, to: &Upload<'_, T>) -> anyhow::Result<Self> {
+        Ok(Self {
+            embeddings: Embeddings::load(weights, vocabulary, to)?,
+            layers: (0..LAYERS).map(|layer| Layer::load(layer, weights, to)).collect::<anyhow::Result<_>>()?,
+        })
+    }
+}
+
+impl<T: Float> Encoder for Model<T> {
+    fn encode(&self, batch: &Batch) -> Result<Tensor2<f32>, Error> {
+        let (mut h, lengths) = self.embeddings.apply(batch)?;
+        for layer in &self.layers {
+            h = layer.apply(&h, &lengths)?;
+        }
+        pool(&h, &lengths)
+    }
+}
+
+impl<T: Float> Embeddings<T> {
+    pub(crate) fn load(weights: &Weights<'_>, vocabulary: usize, to: &Upload<'_, T>) -> anyhow::Result<Self> {
         let (words, positions) = ("embeddings.word_embeddings.weight", "embeddings.position_embeddings.weight");
         let (word_rows, position_rows) = (weights.rows(words, WIDTH)?, weights.rows(positions, WIDTH)?);
         ensure!(
@@ -80,21 +104,16 @@ impl<T: Float> Model<T> {
             positions: weights.upload(positions, [position_rows, WIDTH], to)?,
             segments: weights.upload("embeddings.token_type_embeddings.weight", [2, WIDTH], to)?,
             norm: Norm::load("embeddings.LayerNorm", weights, to)?,
-            layers: (0..LAYERS).map(|layer| Layer::load(layer, weights, to)).collect::<anyhow::Result<_>>()?,
         })
     }
-}
 
-impl<T: Float> Encoder for Model<T> {
-    fn encode(&self, batch: &Batch) -> Result<Tensor2<f32>, Error> {
+    /// The first hidden states of a batch, and how many tokens of each text are real.
+    pub(crate) fn apply(&self, batch: &Batch) -> Result<(Tensor3<T>, Tensor1<i32>), Error> {
         let lengths = Tensor1::from_slice(&self.device, &batch.lengths, [batch.lengths.len()])?;
         let ids = Tensor2::from_slice(&self.device, &batch.ids, [batch.lengths.len(), batch.width])?;
         let Norm { gamma, beta } = &self.norm;
-        let mut h = embed_tokens(&ids, &self.words, &self.positions, &self.segments, gamma, beta)?;
-        for layer in &self.layers {
-            h = layer.apply(&h, &lengths)?;
-        }
-        pool(&h, &lengths)
+        let h = embed_tokens(&ids, &self.words, &self.positions, &self.segments, gamma, beta)?;
+        Ok((h, lengths))
     }
 }
 
@@ -162,7 +181,7 @@ impl<T: Float> Linear<T> {
 }
 
 impl<T: Float> Norm<T> {
-    fn load(name: &str, weights: &Weights<'_>, to: &Upload<'_, T>) -> anyhow::Result<Self> {
+    pub(crate) fn load(name: &str, weights: &Weights<'_>, to: &Upload<'_, T>) -> anyhow::Result<Self> {
         Ok(Self {
             gamma: weights.upload(&format!("{name}.weight"), [WIDTH], to)?,
             beta: weights.upload(&format!("{name}.bias"), [WIDTH], to)?,

@@ -4,16 +4,13 @@
 //! prefix that the caller chooses: `_w` and `_v` are words (the second only where values straddle words), `_s` and `_t`
 //! scales as they lie in memory (the second only of `f32`), `_shift` where the chunk starts in its word.
 
-use fuse_artifact::{DType, Size, Slot};
+use fuse_artifact::{DType, Packing, Size, Slot};
 
 use super::{
     operand::Operand,
     shader::{Lines, Shader},
 };
-use crate::schedule::contraction::{
-    Direction, LANES,
-    weights::{Weights, chunk},
-};
+use crate::schedule::contraction::{Direction, LANES, weights::Weights};
 
 /// 2^23: a float with these bits has its fraction as an integer, so that conversion is an `or` and a subtraction. Where it was
 /// measured, converting instructions take four times as long as others.
@@ -21,6 +18,9 @@ const MAGIC: (u32, &str) = (0x4b00_0000, "8388608.0");
 
 /// Bits of the fraction.
 const FRACTION: u32 = 23;
+
+/// Depths of a run: what is read at a time where nothing is kept in workgroup memory. Groups begin at runs.
+pub(super) const RUN: u32 = Packing::GROUP_MULTIPLE as u32;
 
 /// Reads chunks of one right operand.
 pub(super) struct WeightText<'a> {
@@ -73,47 +73,78 @@ impl WeightText<'_> {
     /// Declares the registers of a chunk.
     pub(super) fn declare_chunk(&self, lines: &mut Lines) {
         let (p, ty) = (&self.prefix, self.ty("u32"));
-        for name in ["w", "v", "s", "t"] {
-            if name != "v" || self.straddles() {
-                lines.line(format!("var {p}_{name}: {ty};"));
-            }
+        lines.line(format!("var {p}_w: {ty};"));
+        if self.straddles() {
+            lines.line(format!("var {p}_v: {ty};"));
         }
         lines.line(format!("var {p}_shift: u32;"));
+        self.declare_scales(lines);
+    }
+
+    /// Declares the registers of scales.
+    pub(super) fn declare_scales(&self, lines: &mut Lines) {
+        for name in ["s", "t"] {
+            lines.line(format!("var {}_{name}: {};", self.prefix, self.ty("u32")));
+        }
     }
 
     fn straddles(&self) -> bool {
         self.weights.value.packing.block_words() > 1
     }
 
-    /// The same weights with names of the `n`-th chunk of several.
-    pub(super) fn numbered(&self, n: u32) -> Self {
-        Self { weights: self.weights, operand: self.operand.clone(), prefix: format!("{}_{n}", self.prefix) }
-    }
-
     /// Loads the chunk that starts at a depth, a multiple of the chunk's length inside the weights.
     pub(super) fn load(&self, shader: &mut Shader<'_>, lines: &mut Lines, depth: &str) {
-        self.load_at(shader, lines, &self.prefix, depth);
-    }
-
-    /// As [`load`](Self::load), of the column whose place another prefix names.
-    pub(super) fn load_at(&self, shader: &mut Shader<'_>, lines: &mut Lines, place: &str, depth: &str) {
         let (p, value) = (&self.prefix, self.weights.value);
         let bits = value.packing.bits();
-        let (words_step, scales_step) = (self.step(shader, value.words), self.step(shader, value.scales));
+        let words_step = self.step(shader, value.words);
         let words = shader.buffer(Slot::Param(value.param), DType::U32, LANES, false);
-        let scales = shader.buffer(Slot::Scales(value.param), DType::U32, LANES, false);
-        let group = shader.size(&value.group);
         lines.line("{");
         lines.line(format!("let bit = ({depth}) * {bits}u;"));
         lines.line(format!("{p}_shift = bit % 32u;"));
-        lines.line(format!("let word = {place}_words + bit / 32u * {words_step};"));
+        lines.line(format!("let word = {p}_words + bit / 32u * {words_step};"));
         lines.line(format!("{p}_w = {};", self.element(&words, "word")));
         if self.straddles() {
             // Chunks of 24 bits: those that start above bit 8 end in the next word.
             lines.line(format!("let next = select(word, word + {words_step}, {p}_shift > 8u);"));
             lines.line(format!("{p}_v = {};", self.element(&words, "next")));
         }
-        lines.line(format!("let pair = {place}_scales + ({depth}) / {group} * {scales_step};"));
+        lines.line("}");
+        self.load_scales(shader, lines, depth);
+    }
+
+    /// Loads the words of the run that starts at a depth: 32 depths, which take as many words as a value has bits, into
+    /// `_r0 …`.
+    pub(super) fn load_run(&self, shader: &mut Shader<'_>, lines: &mut Lines, depth: &str) {
+        let (p, value) = (&self.prefix, self.weights.value);
+        let bits = value.packing.bits();
+        let words_step = self.step(shader, value.words);
+        let words = shader.buffer(Slot::Param(value.param), DType::U32, LANES, false);
+        lines.line(format!("let {p}_at = {p}_words + ({depth}) / {RUN}u * ({bits}u * {words_step});"));
+        if !self.is_vector() && bits.is_multiple_of(LANES) {
+            for vector in 0..bits / LANES {
+                lines.line(format!("let {p}_v{vector} = {words}[{p}_at / 4u + {vector}u];"));
+            }
+        }
+        for word in 0..bits {
+            lines.line(match (self.is_vector(), bits.is_multiple_of(LANES)) {
+                (false, true) => format!("let {p}_r{word} = {p}_v{}[{}];", word / LANES, word % LANES),
+                _ => {
+                    let at = format!("{p}_at + {word}u * {words_step}");
+                    format!("let {p}_r{word} = {};", self.element(&words, &at))
+                }
+            });
+        }
+        self.load_scales(shader, lines, depth);
+    }
+
+    /// Loads the scales of the group that a depth lies in.
+    fn load_scales(&self, shader: &mut Shader<'_>, lines: &mut Lines, depth: &str) {
+        let (p, value) = (&self.prefix, self.weights.value);
+        let scales_step = self.step(shader, value.scales);
+        let scales = shader.buffer(Slot::Scales(value.param), DType::U32, LANES, false);
+        let group = shader.size(&value.group);
+        lines.line("{");
+        lines.line(format!("let pair = {p}_scales + ({depth}) / {group} * {scales_step};"));
         lines.line(format!("if fuse_wide_scales_{} {{", value.param));
         let second = if self.is_vector() { "2u * pair + 4u" } else { "2u * pair + 1u" };
         lines.line(format!("{p}_s = {};", self.element(&scales, "2u * pair")));
@@ -133,6 +164,18 @@ impl WeightText<'_> {
 
     /// Declares `_scale`, `_offset` and `_q`, the codes with the chunk's first at bit 0.
     pub(super) fn unpack(&self, lines: &mut Lines) {
+        self.unpack_scales(lines);
+        let (p, word) = (&self.prefix, self.ty("u32"));
+        let shift = format!("{word}({p}_shift)");
+        lines.line(match self.straddles() {
+            // A chunk that does not straddle has its own word twice, of which the second adds bits that are masked.
+            true => format!("let {p}_q = ({p}_w >> {shift}) | (({p}_v << {word}(1u)) << ({word}(31u) - {shift}));"),
+            false => format!("let {p}_q = {p}_w >> {shift};"),
+        });
+    }
+
+    /// Declares `_scale` and `_offset`.
+    pub(super) fn unpack_scales(&self, lines: &mut Lines) {
         let (p, param) = (&self.prefix, self.param());
         let (float, word) = (self.ty("f32"), self.ty("u32"));
         lines.line(format!("var {p}_scale: {float};"));
@@ -162,26 +205,38 @@ impl WeightText<'_> {
             lines.line(format!("{p}_offset = pair.y;"));
         }
         lines.line("}");
-        let shift = format!("{word}({p}_shift)");
-        lines.line(match self.straddles() {
-            // A chunk that does not straddle has its own word twice, of which the second adds bits that are masked.
-            true => format!("let {p}_q = ({p}_w >> {shift}) | (({p}_v << {word}(1u)) << ({word}(31u) - {shift}));"),
-            false => format!("let {p}_q = {p}_w >> {shift};"),
-        });
     }
 
-    /// The code of the chunk's `i`-th depth, as a float, times a power of two, which is given with it.
+    /// The code of the chunk's `i`-th depth, as a float, times a power of two, whose exponent is given with it.
     pub(super) fn code(&self, i: u32) -> (String, u32) {
+        debug_assert!(i < self.weights.chunk(), "a chunk has fewer depths");
+        self.extracted(&format!("{}_q", self.prefix), i * self.weights.value.packing.bits())
+    }
+
+    /// As [`code`](Self::code), of a run's `i`-th depth.
+    pub(super) fn run_code(&self, i: u32) -> (String, u32) {
+        let (p, bits) = (&self.prefix, self.weights.value.packing.bits());
+        let (word, at) = (i * bits / 32, i * bits % 32);
+        if at + bits <= 32 {
+            return self.extracted(&format!("{p}_r{word}"), at);
+        }
+        let ty = self.ty("u32");
+        let (low, high) =
+            (format!("({p}_r{word} >> {ty}({at}u))"), format!("({p}_r{} << {ty}({}u))", word + 1, 32 - at));
+        self.extracted(&format!("({low} | {high})"), 0)
+    }
+
+    /// The code at a bit of a word. Codes above the fraction are shifted down as far as the first of them.
+    fn extracted(&self, word: &str, bit: u32) -> (String, u32) {
         let packing = self.weights.value.packing;
-        debug_assert!(i < chunk(packing), "a chunk has fewer depths");
         let (bits, mask) = (packing.bits(), packing.largest());
-        // Codes above the fraction are shifted down as far as the first of them.
-        let fitting = FRACTION / bits;
-        let (down, at) = (i / fitting * fitting * bits, i % fitting * bits);
-        let (word, (magic, number)) = (self.ty("u32"), MAGIC);
-        let q = format!("{}_q", self.prefix);
-        let q = if down == 0 { q } else { format!("({q} >> {word}({down}u))") };
-        let masked = format!("(({q} & {word}({}u)) | {word}({magic}u))", mask << at);
+        let first = bit % bits;
+        let fitting = (FRACTION - first) / bits;
+        let down = if bit / bits < fitting { 0 } else { first + fitting * bits };
+        let at = bit - down;
+        let (ty, (magic, number)) = (self.ty("u32"), MAGIC);
+        let word = if down == 0 { word.to_owned() } else { format!("({word} >> {ty}({down}u))") };
+        let masked = format!("(({word} & {ty}({}u)) | {ty}({magic}u))", mask << at);
         (format!("(bitcast<{}>({masked}) - {number})", self.ty("f32")), at)
     }
 

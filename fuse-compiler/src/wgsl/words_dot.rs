@@ -1,7 +1,7 @@
 //! The text of contractions whose right operands are weights with neighbouring depths: a group of invocations shares four
 //! sums of one row, so that what they read of the left operand serves four columns.
 //!
-//! As in `dot`, the invocations of a group read neighbouring chunks along the depth; their sums are added in workgroup memory.
+//! As in `dot`, the invocations of a group read neighbouring runs along the depth; their sums are added in workgroup memory.
 
 use fuse_artifact::{Grid, Pass, Uniform};
 
@@ -10,8 +10,8 @@ use super::{
     names::Names,
     row::add_layers,
     shader::{Lines, Shader},
-    weights::WeightText,
-    words_row::{AT_ONCE, add_chunk, declare_depth, read_chunk, weight_texts},
+    weights::{RUN, WeightText},
+    words_row::{add_run, read_run, weight_texts},
 };
 use crate::{
     fusion::{Contraction, Group},
@@ -33,7 +33,6 @@ pub fn words_dot(group: &Group, contraction: &Contraction, names: &Names, output
     }
     let weights = weight_texts(group, contraction);
     weights.iter().for_each(|weights| weights.declare(&mut shader));
-    let chunk = weights[0].weights.chunk();
     let workgroups = shader.uniform(Uniform::Workgroups);
     let count = shader.uniform(Uniform::Count);
     let mut main = Lines::indented();
@@ -56,27 +55,17 @@ pub fn words_dot(group: &Group, contraction: &Contraction, names: &Names, output
         }
         main.line(format!("var sum{suffix} = vec4<f32>();"));
     }
-    let step = depth_lanes * chunk;
-    main.line(format!("for (var k = layer * {chunk}u; k < {}; k += {}u) {{", axes.depth, AT_ONCE * step));
-    for n in 0..AT_ONCE {
-        declare_depth(&mut main, n, step, &axes.depth);
-        for column in weights.iter().flat_map(|weights| (0..LANES).map(move |lane| column_text(weights, lane))) {
-            let text = column.numbered(n);
-            text.declare_chunk(&mut main);
-            text.load_at(&mut shader, &mut main, &column.prefix, &format!("k{n}"));
-        }
+    main.unrollable("k", &format!("layer * {RUN}u"), &axes.depth, depth_lanes * RUN);
+    for column in weights.iter().flat_map(|weights| (0..LANES).map(move |lane| column_text(weights, lane))) {
+        column.declare_scales(&mut main);
+        column.load_run(&mut shader, &mut main, "k");
     }
-    for n in 0..AT_ONCE {
-        read_chunk(&mut shader, &mut main, group, contraction, &axes, ["row", "k"], [n, chunk]);
-    }
-    for n in 0..AT_ONCE {
-        for (weights, suffix) in weights.iter().zip(&suffixes) {
-            for lane in 0..LANES {
-                main.line("{");
-                let text = column_text(weights, lane).numbered(n);
-                add_chunk(&mut main, &text, &format!("sum{suffix}[{lane}]"), [n, chunk]);
-                main.line("}");
-            }
+    read_run(&mut shader, &mut main, group, contraction, &axes, ["row", "k"]);
+    for (weights, suffix) in weights.iter().zip(&suffixes) {
+        for lane in 0..LANES {
+            main.line("{");
+            add_run(&mut main, &column_text(weights, lane), &format!("sum{suffix}[{lane}]"));
+            main.line("}");
         }
     }
     main.line("}");

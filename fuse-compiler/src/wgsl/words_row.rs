@@ -1,8 +1,7 @@
 //! The text of contractions with one row whose right operands are weights with neighbouring columns.
 //!
 //! As `row`, invocations lie side by side along the columns, four columns each, and in layers along the depth; each step of
-//! a layer is a few chunks of weights, all of which are on their way before the first is used: nothing else would hide the
-//! latency. Scales are applied once per chunk: `Σ x·(q·s + o) = s·Σ x·q + o·Σ x`.
+//! a layer is a run of weights, which share a scale. It is applied once: `Σ x·(q·s + o) = s·Σ x·q + o·Σ x`.
 
 use fuse_artifact::{Grid, Pass, Space};
 
@@ -12,15 +11,12 @@ use super::{
     operand::Operand,
     row::{add_layers, locate, read},
     shader::{Lines, Shader},
-    weights::WeightText,
+    weights::{RUN, WeightText},
 };
 use crate::{
     fusion::{Contraction, Group},
     schedule::contraction::{LANES, Member, weights::Weights},
 };
-
-/// Chunks that an invocation loads before it uses one.
-pub(super) const AT_ONCE: u32 = 4;
 
 /// The pass of a `words row` member.
 pub fn words_row(
@@ -51,32 +47,20 @@ pub fn words_row(
     }
     let weights = weight_texts(group, contraction);
     weights.iter().for_each(|weights| weights.declare(&mut shader));
-    let chunk = weights[0].weights.chunk();
     let mut main = Lines::indented();
     locate(&mut shader, &mut main, &axes, member.split, columns, across);
     for (weights, suffix) in weights.iter().zip(&suffixes) {
         weights.locate(&mut shader, &mut main, &axes.batch_names(), "column");
         main.line(format!("var sum{suffix} = vec4<f32>();"));
     }
-    let step = depth_lanes * chunk;
-    main.line(format!("for (var k = k_begin + layer * {chunk}u; k < k_end; k += {}u) {{", AT_ONCE * step));
-    for n in 0..AT_ONCE {
-        declare_depth(&mut main, n, step, "k_end");
-        for weights in &weights {
-            let text = weights.numbered(n);
-            text.declare_chunk(&mut main);
-            text.load_at(&mut shader, &mut main, &weights.prefix, &format!("k{n}"));
-        }
+    main.unrollable("k", &format!("k_begin + layer * {RUN}u"), "k_end", depth_lanes * RUN);
+    for weights in &weights {
+        weights.declare_scales(&mut main);
+        weights.load_run(&mut shader, &mut main, "k");
     }
-    for n in 0..AT_ONCE {
-        read_chunk(&mut shader, &mut main, group, contraction, &axes, ["0u", "k"], [n, chunk]);
-    }
-    for n in 0..AT_ONCE {
-        for (weights, suffix) in weights.iter().zip(&suffixes) {
-            main.line("{");
-            add_chunk(&mut main, &weights.numbered(n), &format!("sum{suffix}"), [n, chunk]);
-            main.line("}");
-        }
+    read_run(&mut shader, &mut main, group, contraction, &axes, ["0u", "k"]);
+    for (weights, suffix) in weights.iter().zip(&suffixes) {
+        add_run(&mut main, weights, &format!("sum{suffix}"));
     }
     main.line("}");
     for suffix in &suffixes {
@@ -111,63 +95,45 @@ pub(super) fn weight_texts<'a>(group: &'a Group, contraction: &'a Contraction) -
     operands.map(text).collect()
 }
 
-/// Declares `k{n}`, the depth of a step's `n`-th chunk, or the first one's where it lies behind the end (`inside{n}`).
-pub(super) fn declare_depth(main: &mut Lines, n: u32, step: u32, end: &str) {
-    if n == 0 {
-        main.line("let k0 = k;");
-        return;
-    }
-    main.line(format!("let inside{n} = k + {}u < {end};", n * step));
-    main.line(format!("let k{n} = select(k, k + {}u, inside{n});", n * step));
-}
-
-/// Declares `x{n}_0 …`, vectors of the left operand at the depths of a step's `n`-th chunk, and their sum `x{n}_sum`; zeros
-/// behind the end.
-pub(super) fn read_chunk(
+/// Declares `x0 …`, vectors of the left operand at the depths of a run, and their sum `x_sum`.
+pub(super) fn read_run(
     shader: &mut Shader<'_>,
     main: &mut Lines,
     group: &Group,
     contraction: &Contraction,
     axes: &Axes,
     [row, depth]: [&str; 2],
-    [n, chunk]: [u32; 2],
 ) {
     let (body, value) = &contraction.lhs;
     let lane_axis = axes.batch + 1;
     let lhs = Operand { group, body, value: *value, prefix: "a", lanes: LANES, buffer_lanes: LANES, lane_axis };
-    let vectors = chunk / LANES;
+    let vectors = RUN / LANES;
     for vector in 0..vectors {
-        main.line(format!("var x{n}_{vector}: vec4<f32>;"));
-    }
-    if n > 0 {
-        main.line(format!("if inside{n} {{"));
+        main.line(format!("var x{vector}: vec4<f32>;"));
     }
     for vector in 0..vectors {
         main.line("{");
         let mut at = axes.batch_names();
-        at.extend([row.to_owned(), format!("({depth}{n} + {}u)", vector * LANES)]);
+        at.extend([row.to_owned(), format!("({depth} + {}u)", vector * LANES)]);
         let x = read(shader, main, &lhs, &at);
-        main.line(format!("x{n}_{vector} = {x};"));
+        main.line(format!("x{vector} = {x};"));
         main.line("}");
     }
-    if n > 0 {
-        main.line("}");
-    }
-    let sum = (0..vectors).map(|vector| format!("x{n}_{vector}")).collect::<Vec<_>>().join(" + ");
-    main.line(format!("let x{n}_sum = dot({sum}, vec4<f32>(1.0));"));
+    let sum = (0..vectors).map(|vector| format!("x{vector}")).collect::<Vec<_>>().join(" + ");
+    main.line(format!("let x_sum = dot({sum}, vec4<f32>(1.0));"));
 }
 
-/// Adds the products of a step's `n`-th chunk to a sum.
-pub(super) fn add_chunk(main: &mut Lines, weights: &WeightText<'_>, sum: &str, [n, chunk]: [u32; 2]) {
+/// Adds the products of a run to a sum.
+pub(super) fn add_run(main: &mut Lines, weights: &WeightText<'_>, sum: &str) {
     let (p, ty) = (&weights.prefix, weights.ty("f32"));
-    weights.unpack(main);
+    weights.unpack_scales(main);
     main.line(format!("var {p}_part = {ty}();"));
-    for i in 0..chunk {
-        let (code, at) = weights.code(i);
-        let x = format!("x{n}_{}[{}]", i / LANES, i % LANES);
+    for i in 0..RUN {
+        let (code, at) = weights.run_code(i);
+        let x = format!("x{}[{}]", i / LANES, i % LANES);
         let x = if at == 0 { x } else { format!("({x} * {:?})", 1.0 / f64::from(1u32 << at)) };
         main.line(format!("{p}_part = fma({ty}({x}), {code}, {p}_part);"));
     }
-    let offsets = format!("fma({ty}(x{n}_sum), {p}_offset, {sum})");
+    let offsets = format!("fma({ty}(x_sum), {p}_offset, {sum})");
     main.line(format!("{sum} = fma({p}_part, {p}_scale, {offsets});"));
 }

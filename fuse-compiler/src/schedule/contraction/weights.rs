@@ -6,8 +6,6 @@
 //!
 //! Anything else that is computed from a quantized tensor is read value by value.
 
-use std::collections::BTreeSet;
-
 use fuse_artifact::{DType, Packing, Require, Space};
 
 use super::{Direction, Facts, LANES, Member, Shape, multiples_of_lanes, push_with_twin};
@@ -65,8 +63,8 @@ pub(crate) const fn chunk(packing: Packing) -> u32 {
     if matches!(packing, Packing::Q8) { 4 } else { 8 }
 }
 
-/// Depths of the longest chunk, of which lanes read one at a time.
-const LONGEST_CHUNK: u32 = 8;
+/// Depths that an invocation reads at a time where nothing is kept in workgroup memory.
+const RUN: u32 = Packing::GROUP_MULTIPLE as u32;
 
 /// Columns and depth lanes of members for one row where columns are neighbours: few columns for many workgroups.
 const ROWS: &[([u32; 2], bool)] = &[([64, 16], true), ([16, 64], false)];
@@ -84,7 +82,7 @@ impl Facts<'_> {
         let bits = weights[0].value.packing.bits();
         let rhs = vec![weights[0].layout; weights.len()];
         let directions = (Direction::Depth, rhs.as_slice());
-        let mut requires = vec![Require::Multiple { axis: self.depth(), of: LONGEST_CHUNK }];
+        let mut requires = vec![Require::Multiple { axis: self.depth(), of: RUN }];
         requires.extend(multiples_of_lanes(vec![self.columns()]));
         requires.extend(self.vector_loads(|_, space| match space {
             Space::Lhs => vec![self.batch + 1],
@@ -109,14 +107,25 @@ impl Facts<'_> {
         }
     }
 
-    /// What vectors of words of four columns need.
+    /// What vectors of words need: of four columns, or of one column where runs are read as such.
     pub(super) fn word_loads(&self) -> Vec<Require> {
-        let rhs = self.contraction.rhs.iter().map(|(body, value)| Weights::new(self.group, (body, *value)));
-        let outer = rhs.flatten().filter(|weights| weights.layout == Direction::Outer);
-        let accesses: BTreeSet<u16> = outer.flat_map(|weights| [weights.value.words, weights.value.scales]).collect();
         let axis = self.batch + 1;
-        let of_access =
-            |access: u16| [Require::Stride { access, axis, stride: 1 }, Require::Aligned { access, axis, of: LANES }];
-        accesses.into_iter().flat_map(of_access).collect()
+        let rhs = self.contraction.rhs.iter().map(|(body, value)| Weights::new(self.group, (body, *value)));
+        let of_operand = |weights: Weights<'_>| {
+            let Dequantize { words, scales, .. } = *weights.value;
+            let aligned = |access| Require::Aligned { access, axis, of: LANES };
+            let unit = |access| Require::Stride { access, axis, stride: 1 };
+            match weights.layout {
+                Direction::Outer => vec![unit(words), aligned(words), unit(scales), aligned(scales)],
+                Direction::Depth => vec![aligned(words)],
+            }
+        };
+        let mut requires: Vec<Require> = vec![];
+        for require in rhs.flatten().flat_map(of_operand) {
+            if !requires.contains(&require) {
+                requires.push(require);
+            }
+        }
+        requires
     }
 }
