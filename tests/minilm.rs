@@ -337,6 +337,28 @@ fn the_program_embeds_and_searches_lines_of_any_length() {
 }
 
 #[test]
+fn weights_of_few_bits_answer_searches() {
+    let folder = folder("bits");
+    small_model(&folder);
+    let file = folder.join("lines.txt");
+    fs::write(&file, "a red fish swims fast .\nfish\ngreen sleeps").unwrap();
+    let file = file.to_str().unwrap();
+    let embedding = |bits: &[&str]| -> Vec<f64> {
+        let text = run(&[&["embed", "--json", file], bits].concat(), &folder).unwrap();
+        let entry: Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
+        entry["embedding"].as_array().unwrap().iter().map(|x| x.as_f64().unwrap()).collect()
+    };
+    let exact = embedding(&[]);
+    // Random weights have no structure that would survive fewer bits: what they cost the real model is in docs/quantization.md.
+    for (bits, least) in [("8", 0.9999), ("4", 0.97), ("3", 0.9), ("2", 0.5), ("1", 0.0)] {
+        let cosine: f64 = exact.iter().zip(embedding(&["--bits", bits])).map(|(x, y)| x * y).sum();
+        assert!(cosine >= least, "{bits} bits: cosine {cosine}");
+    }
+    let hits = run(&["search", "fish", file, "--top", "1", "--bits", "4"], &folder).unwrap();
+    assert_eq!(hits, "+1.000  line 2     fish\n");
+}
+
+#[test]
 fn mistakes_are_explained() {
     let folder = folder("mistakes");
     let lines = folder.join("lines.txt");

@@ -119,6 +119,8 @@ pub(crate) struct Sizes {
     pub(crate) normed: &'static [[usize; 2]],
     /// Texts and their length in tokens.
     pub(crate) texts: &'static [[usize; 2]],
+    /// Products with quantized weights: rows M, columns N, depth K.
+    pub(crate) weights: &'static [[usize; 3]],
 }
 
 impl Sizes {
@@ -127,7 +129,14 @@ impl Sizes {
         Self {
             pointwise: &[1 << 20, 1 << 24, 1 << 26],
             squares: &[128, 256, 512, 1024, 2048, 4096, 8192],
-            shapes: &[[1, 4096, 4096], [4, 4096, 4096], [32, 4096, 4096], [4096, 64, 4096], [64, 64, 16384]],
+            shapes: &[
+                [1, 4096, 4096],
+                [4, 4096, 4096],
+                [32, 4096, 4096],
+                [512, 4096, 4096],
+                [4096, 64, 4096],
+                [64, 64, 16384],
+            ],
             rows: &[[4096, 4096]],
             sums: &[4096],
             attention: &[[32, 1024]],
@@ -135,6 +144,7 @@ impl Sizes {
             operands: &[[1, 4096, 4096], [128, 1024, 1024], [2048, 4096, 1024]],
             normed: &[[128, 384], [128, 1536], [4096, 384], [4096, 1536]],
             texts: &[[1, 128], [32, 128], [128, 128]],
+            weights: &[[1, 4096, 4096], [512, 4096, 4096]],
         }
     }
 
@@ -171,6 +181,7 @@ impl Sizes {
         operands: &[],
         normed: &[],
         texts: &[],
+        weights: &[],
     };
 
     /// For software drivers.
@@ -186,6 +197,7 @@ impl Sizes {
             operands: &[[16, 64, 64]],
             normed: &[[16, 64]],
             texts: &[[1, 16]],
+            weights: &[[1, 64, 128]],
         }
     }
 }
@@ -213,6 +225,7 @@ pub(crate) fn all(sizes: &Sizes) -> Vec<Case> {
         cases.extend(products::<fuse_gpu::f16>(shape));
     }
     cases.extend(crate::blocks::all(sizes));
+    cases.extend(crate::quantized::all(sizes));
     cases
 }
 

@@ -17,6 +17,7 @@ mod interleave;
 mod launches;
 mod measure;
 mod plain_wgpu;
+mod quantized;
 mod ratios;
 mod report;
 mod ways;

@@ -61,7 +61,7 @@ impl Builder {
         let shape = self.sizes(dims);
         let index = self.graph.params.len() as u16;
         let ty = TensorType::new(dtype, shape.clone());
-        self.graph.params.push(Param { name: name.to_owned(), ty, scalar: false, padded: false });
+        self.graph.params.push(Param { name: name.to_owned(), ty, scalar: false, padded: false, quantized: None });
         self.push(Op::Input(index), dtype, shape)
     }
 

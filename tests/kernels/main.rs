@@ -4,6 +4,7 @@
 mod blocks;
 mod layers;
 mod pytorch;
+mod quantized;
 mod rows;
 
 use fuse_gpu::{__private::reference::Value, Device, Element, Float, Tensor};
@@ -83,7 +84,9 @@ use in_both_types;
 #[test]
 fn every_kernel_is_checked() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/fuse-kernels/src");
-    let checks = [include_str!("blocks.rs"), include_str!("layers.rs"), include_str!("rows.rs")].concat();
+    let checks =
+        [include_str!("blocks.rs"), include_str!("layers.rs"), include_str!("quantized.rs"), include_str!("rows.rs")]
+            .concat();
     let mut kernels = 0;
     for entry in std::fs::read_dir(folder).unwrap() {
         let source = std::fs::read_to_string(entry.unwrap().path()).unwrap();

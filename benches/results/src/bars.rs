@@ -25,6 +25,8 @@ pub struct Bars {
     pub never_slower: f64,
     bar: Vec<Bar>,
     reference: Vec<Group>,
+    // Empty where everything can be measured.
+    #[serde(default)]
     left_out: Vec<LeftOutGroup>,
     /// In browsers.
     pub browsers: BrowserBars,
