@@ -24,14 +24,25 @@ pub(super) enum Base<const RUNS: usize> {
 impl<const LEN: usize, const RUNS: usize> Block<LEN, RUNS> {
     /// The values, by ggml's formula.
     fn values(&self, out: &mut [f32; LEN]) {
-        let run = LEN / RUNS;
-        let runs = out.chunks_exact_mut(run).zip(self.codes.chunks_exact(run));
-        for (i, ((out, codes), scale)) in runs.zip(self.scales).enumerate() {
-            for (value, &code) in out.iter_mut().zip(codes) {
-                *value = match self.base {
-                    Base::Zero(zero) => (f32::from(code) - f32::from(zero)) * scale,
-                    Base::Offsets(offsets) => f32::from(code) * scale + offsets[i],
-                };
+        match self.base {
+            Base::Zero(zero) => {
+                let zero = f32::from(zero);
+                self.each_run(out, |_, scale, code| (f32::from(code) - zero) * scale);
+            }
+            Base::Offsets(ref offsets) => {
+                self.each_run(out, |run, scale, code| f32::from(code) * scale + offsets[run]);
+            }
+        }
+    }
+
+    /// Applies a formula of run, scale and code to each code.
+    #[inline(always)]
+    fn each_run(&self, out: &mut [f32; LEN], value: impl Fn(usize, f32, u8) -> f32) {
+        let len = LEN / RUNS;
+        let runs = out.chunks_exact_mut(len).zip(self.codes.chunks_exact(len)).zip(&self.scales);
+        for (run, ((out, codes), &scale)) in runs.enumerate() {
+            for (out, &code) in out.iter_mut().zip(codes) {
+                *out = value(run, scale, code);
             }
         }
     }

@@ -17,14 +17,16 @@ pub(super) fn tq1_0(block: &[u8; 54]) -> Block<SUPER, 1> {
     const POWERS: [u8; 5] = [1, 3, 9, 27, 81];
     // First and end of each group of bytes, and digits of each of them; a group's elements are ordered by digit.
     let groups = [(0, 32, 5), (32, 48, 5), (48, 52, 4)];
-    let digits = groups.iter().flat_map(|&(start, end, digits)| {
-        POWERS[..digits].iter().flat_map(move |&power| {
-            block[start..end].iter().map(move |byte| ((u16::from(byte.wrapping_mul(power)) * 3) >> 8) as u8)
-        })
-    });
     let mut codes = [0; SUPER];
-    for (code, digit) in codes.iter_mut().zip(digits) {
-        *code = digit;
+    let mut rest = &mut codes[..];
+    for (start, end, digits) in groups {
+        for power in &POWERS[..digits] {
+            let (codes, after) = rest.split_at_mut(end - start);
+            for (code, byte) in codes.iter_mut().zip(&block[start..end]) {
+                *code = ((u16::from(byte.wrapping_mul(*power)) * 3) >> 8) as u8;
+            }
+            rest = after;
+        }
     }
     Block { codes, scales: [half_at(block, 52)], base: Base::Zero(1) }
 }

@@ -23,10 +23,11 @@
 //!
 //! **Exactness.** [`Quantized::dequantize`] gives every number that the format's own decoder gives, in every bit, except that
 //! a zero may be `+0.0` where the format has `-0.0` (a code at the zero point of a negative scale). It holds because scales are
-//! halves, times an integer of at most 7 bits in the K-quants: products of codes and scales are exact in `f32`, so that each
-//! format rounds once, and in the same place. There is one exception. `MatMulNBits` and its scales of `f32`: exact if they
-//! have at most 16 significant bits, as halves, `bfloat16` and powers of two do; else values differ from the operator's by at
-//! most `3·2^(bits - 24)` times the scale, with 4 bits by three millionths of it.
+//! halves, times an integer of at most 7 bits in the K-quants (or any `f32`, with BitNet's codes 0, 1 and 2): products of codes
+//! and scales are exact in `f32`, so that each format rounds once at most, and in the same place, also where a device contracts
+//! product and sum. There is one exception: `MatMulNBits` with scales of `f32` is exact if they have at most 16 significant
+//! bits, as halves, `bfloat16` and powers of two do; else values differ from the operator's by at most `3·2^(bits - 24)` times
+//! the scale, with 4 bits by three millionths of it.
 //!
 //! **Scales** are stored as halves if these hold all scales and offsets, else as `f32`.
 //!

@@ -69,9 +69,9 @@ impl AwqLayout {
             let scales = &arrays.scales[group * n..][..n];
             let (outs, scales) = (out.chunks_exact_mut(CODES), scales.chunks_exact(CODES));
             for (((out, scales), &codes), &zeros) in outs.zip(scales).zip(codes).zip(zeros) {
-                let codes = codes_of(codes).into_iter().zip(codes_of(zeros));
-                for ((value, scale), (code, zero)) in out.iter_mut().zip(scales).zip(codes) {
-                    *value = scale.to_f32() * (f32::from(code) - f32::from(zero));
+                for (i, &column) in ORDER.iter().enumerate() {
+                    let four = |word: i32| ((word as u32 >> (4 * i)) & LARGEST) as f32;
+                    out[column] = scales[column].to_f32() * (four(codes) - four(zeros));
                 }
             }
         }

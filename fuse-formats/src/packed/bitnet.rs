@@ -39,13 +39,14 @@ impl BitNetLayout {
     pub fn decode(&self, packed: &[u8], scale: BitNetScale, out: &mut [f32]) -> Result<(), Error> {
         self.check_packed(packed)?;
         check_length("out", &[self.out_features, self.in_features], out.len())?;
-        let values = [-1.0, 0.0, 1.0].map(|weight: f32| match scale {
+        // One for each two bits, though none of the last kind is left when they are looked up.
+        let values = [-1.0, 0.0, 1.0, 2.0].map(|weight: f32| match scale {
             BitNetScale::Multiply(scale) => weight * scale,
             BitNetScale::Divide(scale) => weight / scale,
         });
         for (row, out) in out.chunks_exact_mut(self.in_features).enumerate() {
-            for (column, value) in out.iter_mut().enumerate() {
-                *value = values[usize::from(self.code(packed, row, column)?)];
+            for (value, code) in out.iter_mut().zip(self.row(packed, row)?) {
+                *value = values[usize::from(code)];
             }
         }
         Ok(())
@@ -57,9 +58,7 @@ impl BitNetLayout {
         let &Self { out_features, in_features } = self;
         let mut codes = Vec::with_capacity(product("out", &[out_features, in_features])?);
         for row in 0..out_features {
-            for column in 0..in_features {
-                codes.push(self.code(packed, row, column)?);
-            }
+            codes.extend(self.row(packed, row)?);
         }
         let scale = match scale {
             BitNetScale::Multiply(scale) => scale,
@@ -69,13 +68,16 @@ impl BitNetLayout {
         Ok(Codes { bits: 2, run: in_features, codes, scales, offsets })
     }
 
-    /// A code of bytes that were checked: 0, 1 or 2.
-    fn code(&self, packed: &[u8], row: usize, column: usize) -> Result<u8, Error> {
+    /// The codes of a row of bytes that were checked: 0, 1 or 2.
+    fn row<'a>(&self, packed: &'a [u8], row: usize) -> Result<impl Iterator<Item = u8> + use<'a>, Error> {
         let rows = self.packed_rows();
-        let index = row % rows * self.in_features + column;
-        match (packed[index] >> (2 * (row / rows))) & 3 {
-            3 => Err(Error::Range { argument: "packed", index, least: -1, most: 1, found: 2 }),
-            code => Ok(code),
+        let (start, shift) = (row % rows * self.in_features, 2 * (row / rows));
+        let codes = packed[start..start + self.in_features].iter().map(move |byte| (byte >> shift) & 3);
+        match codes.clone().position(|code| code == 3) {
+            None => Ok(codes),
+            Some(column) => {
+                Err(Error::Range { argument: "packed", index: start + column, least: -1, most: 1, found: 2 })
+            }
         }
     }
 

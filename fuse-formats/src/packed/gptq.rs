@@ -74,13 +74,18 @@ impl GptqLayout {
         let word_columns = self.check_arrays(arrays)?;
         let &Self { bits, k, n, .. } = self;
         check_length("out", &[k, n], out.len())?;
+        let (mut zeros, mut zeros_of) = (vec![], None);
         for (row, out) in out.chunks_exact_mut(n).enumerate() {
             let group = arrays.g_idx.map_or(row / self.group_size, |g_idx| g_idx[row] as usize);
-            let zeros = &arrays.qzeros[group * word_columns..][..word_columns];
+            // Rows of a group follow each other, mostly.
+            if zeros_of != Some(group) {
+                zeros = self.zeros(&arrays.qzeros[group * word_columns..][..word_columns]);
+                zeros_of = Some(group);
+            }
             let scales = &arrays.scales[group * n..][..n];
-            for (column, (value, scale)) in out.iter_mut().zip(scales).enumerate() {
+            for (column, ((value, scale), zero)) in out.iter_mut().zip(scales).zip(&zeros).enumerate() {
                 let code = bits::code(|word| arrays.qweight[word * n + column] as u32, bits, row);
-                *value = scale.to_f32() * (code as f32 - self.zero(zeros, column));
+                *value = scale.to_f32() * (code as f32 - zero);
             }
         }
         Ok(())
@@ -94,21 +99,19 @@ impl GptqLayout {
         let code = |row, column| bits::code(|word_row| word(word_row, column), bits, row) as u8;
         let codes = (0..k).flat_map(|row| (0..n).map(move |column| code(row, column))).collect();
         let scales: Vec<f32> = arrays.scales.iter().map(|scale| scale.to_f32()).collect();
-        let groups = scales.chunks_exact(n).zip(arrays.qzeros.chunks_exact(word_columns));
-        let offsets = groups.flat_map(|(scales, zeros)| {
-            scales.iter().enumerate().map(move |(column, scale)| -(self.zero(zeros, column) * scale))
-        });
-        Ok(Codes { bits, run, codes, offsets: offsets.collect(), scales })
+        let zeros = arrays.qzeros.chunks_exact(word_columns).flat_map(|words| self.zeros(words));
+        let offsets = scales.iter().zip(zeros).map(|(scale, zero)| -(zero * scale)).collect();
+        Ok(Codes { bits, run, codes, scales, offsets })
     }
 
-    /// The zero point of a column, from its group's words.
-    fn zero(&self, words: &[i32], column: usize) -> f32 {
-        let stored = bits::code(|word| words[word] as u32, self.bits, column);
+    /// The zero points of a group, `[N]`, from its words.
+    fn zeros(&self, words: &[i32]) -> Vec<f32> {
         let added = match self.stored_zero {
             StoredZero::MinusOne => 1,
             StoredZero::Plain => 0,
         };
-        ((stored + added) & bits::largest(self.bits)) as f32
+        let stored = |column| bits::code(|word| words[word] as u32, self.bits, column);
+        (0..self.n).map(|column| ((stored(column) + added) & bits::largest(self.bits)) as f32).collect()
     }
 
     /// Checks the sizes and the arrays; the columns of `qzeros`.
