@@ -1,94 +1,108 @@
-//! Decoders of ggml's super-blocks of 256: halves for the super-block, small integers as scales (and minima) of runs
-//! of 16 or 32 elements, 2 to 6 bits for each element.
+//! ggml's super-blocks of 256: halves for the super-block, small integers as scales (and minima) of runs of 16 or 32
+//! elements, 2 to 6 bits for each element.
 //!
-//! Input: one super-block. Output: its 256 values. Formulas: ggml, `dequantize_row_q2_K` and its siblings, over
-//! `block_q2_K` to `block_q6_K`. A run's scale is multiplied with the super-block's first, then with the code: other
-//! orders round differently.
+//! Input: one super-block. Output: its 256 codes, a scale for each run, and what codes count from. Formulas: ggml,
+//! `dequantize_row_q2_K` and its siblings, over `block_q2_K` to `block_q6_K`. A run's scale is multiplied with the
+//! super-block's first, then with the code: other orders round differently.
 
-use super::{SUPER, half_at};
+use super::{
+    SUPER,
+    coded::{Base, Block},
+    half_at,
+};
 
 /// 16 bytes of scales and minima (4 bits each), 64 bytes of codes, `d`, `dmin`: `d * scale * q - dmin * min`.
-pub(super) fn q2_k(block: &[u8; 84], out: &mut [f32; SUPER]) {
-    let (scales, codes) = block.split_at(16);
+pub(super) fn q2_k(block: &[u8; 84]) -> Block<SUPER, 16> {
+    let (bytes, packed) = block.split_at(16);
     let (d, dmin) = (half_at(block, 80), half_at(block, 82));
-    for (run, out) in out.chunks_exact_mut(16).enumerate() {
-        let (dl, ml) = (d * f32::from(scales[run] & 15), dmin * f32::from(scales[run] >> 4));
+    let (mut codes, mut scales, mut offsets) = ([0; SUPER], [0.0; 16], [0.0; 16]);
+    for (run, codes) in codes.chunks_exact_mut(16).enumerate() {
+        scales[run] = d * f32::from(bytes[run] & 15);
+        offsets[run] = -(dmin * f32::from(bytes[run] >> 4));
         let (at, shift) = two_bits_of(run);
-        for (value, &byte) in out.iter_mut().zip(&codes[at..]) {
-            *value = dl * f32::from((byte >> shift) & 3) - ml;
+        for (code, &byte) in codes.iter_mut().zip(&packed[at..]) {
+            *code = (byte >> shift) & 3;
         }
     }
+    Block { codes, scales, base: Base::Offsets(offsets) }
 }
 
-/// 32 bytes of third bits, 64 bytes of codes, 12 bytes of scales (6 bits each), `d`: `d * (scale - 32) * q`, where q
-/// is signed: 4 less if its third bit is not set.
-pub(super) fn q3_k(block: &[u8; 110], out: &mut [f32; SUPER]) {
-    let (thirds, codes, scales) = (&block[..32], &block[32..96], &block[96..108]);
+/// 32 bytes of third bits, 64 bytes of codes, 12 bytes of scales (6 bits each), `d`: `d * (scale - 32) * (q - 4)`.
+pub(super) fn q3_k(block: &[u8; 110]) -> Block<SUPER, 16> {
+    let (thirds, packed, bytes) = (&block[..32], &block[32..96], &block[96..108]);
     let d = half_at(block, 108);
-    for (run, out) in out.chunks_exact_mut(16).enumerate() {
+    let (mut codes, mut scales) = ([0; SUPER], [0.0; 16]);
+    for (run, codes) in codes.chunks_exact_mut(16).enumerate() {
         // Low four bits: bytes 0 to 7, first the low halves. High two: bytes 8 to 11, four scales apart.
-        let low = (scales[run % 8] >> (4 * (run / 8))) & 15;
-        let high = (scales[8 + run % 4] >> (2 * (run / 4))) & 3;
-        let dl = d * (f32::from(low | (high << 4)) - 32.0);
+        let low = (bytes[run % 8] >> (4 * (run / 8))) & 15;
+        let high = (bytes[8 + run % 4] >> (2 * (run / 4))) & 3;
+        scales[run] = d * (f32::from(low | (high << 4)) - 32.0);
         let (at, shift) = two_bits_of(run);
-        // One bit of each third byte for each run of 32.
-        let mask = 1 << (run / 2);
-        for (l, value) in out.iter_mut().enumerate() {
-            let code = ((codes[at + l] >> shift) & 3) as i8;
-            let third = thirds[16 * (run % 2) + l] & mask;
-            *value = dl * f32::from(if third == 0 { code - 4 } else { code });
+        for (l, code) in codes.iter_mut().enumerate() {
+            // One bit of each third byte for each run of 32.
+            let third = (thirds[16 * (run % 2) + l] >> (run / 2)) & 1;
+            *code = ((packed[at + l] >> shift) & 3) | (third << 2);
         }
     }
+    Block { codes, scales, base: Base::Zero(4) }
 }
 
 /// `d`, `dmin`, 12 bytes of scales and minima (6 bits each), 128 bytes of codes: `d * scale * q - dmin * min`.
-pub(super) fn q4_k(block: &[u8; 144], out: &mut [f32; SUPER]) {
-    let (d, dmin) = (half_at(block, 0), half_at(block, 2));
-    let (scales, codes) = (&block[4..16], &block[16..]);
-    for (run, out) in out.chunks_exact_mut(32).enumerate() {
-        let (scale, min) = scale_and_min(scales, run);
-        let (dl, ml) = (d * scale, dmin * min);
-        let shift = 4 * (run % 2);
-        for (value, &byte) in out.iter_mut().zip(&codes[32 * (run / 2)..]) {
-            *value = dl * f32::from((byte >> shift) & 15) - ml;
+pub(super) fn q4_k(block: &[u8; 144]) -> Block<SUPER, 8> {
+    let (scales, base) = scales_and_minima(half_at(block, 0), half_at(block, 2), &block[4..16]);
+    let mut codes = [0; SUPER];
+    for (run, codes) in codes.chunks_exact_mut(32).enumerate() {
+        for (code, &byte) in codes.iter_mut().zip(&block[16 + 32 * (run / 2)..]) {
+            *code = (byte >> (4 * (run % 2))) & 15;
         }
     }
+    Block { codes, scales, base }
 }
 
 /// `d`, `dmin`, 12 bytes of scales and minima (6 bits each), 32 bytes of fifth bits, 128 bytes of codes:
 /// `d * scale * q - dmin * min`.
-pub(super) fn q5_k(block: &[u8; 176], out: &mut [f32; SUPER]) {
-    let (d, dmin) = (half_at(block, 0), half_at(block, 2));
-    let (scales, fifths, codes) = (&block[4..16], &block[16..48], &block[48..]);
-    for (run, out) in out.chunks_exact_mut(32).enumerate() {
-        let (scale, min) = scale_and_min(scales, run);
-        let (dl, ml) = (d * scale, dmin * min);
-        let shift = 4 * (run % 2);
-        for (l, value) in out.iter_mut().enumerate() {
-            let low = (codes[32 * (run / 2) + l] >> shift) & 15;
-            let fifth = (fifths[l] >> run) & 1;
-            *value = dl * f32::from(low | (fifth << 4)) - ml;
+pub(super) fn q5_k(block: &[u8; 176]) -> Block<SUPER, 8> {
+    let (scales, base) = scales_and_minima(half_at(block, 0), half_at(block, 2), &block[4..16]);
+    let (fifths, packed) = (&block[16..48], &block[48..]);
+    let mut codes = [0; SUPER];
+    for (run, codes) in codes.chunks_exact_mut(32).enumerate() {
+        for (l, code) in codes.iter_mut().enumerate() {
+            let low = (packed[32 * (run / 2) + l] >> (4 * (run % 2))) & 15;
+            *code = low | (((fifths[l] >> run) & 1) << 4);
         }
     }
+    Block { codes, scales, base }
 }
 
 /// 128 bytes of low four bits, 64 bytes of high two bits, 16 signed scales, `d`: `d * scale * (q - 32)`.
-pub(super) fn q6_k(block: &[u8; 210], out: &mut [f32; SUPER]) {
-    let (lows, highs, scales) = (&block[..128], &block[128..192], &block[192..208]);
+pub(super) fn q6_k(block: &[u8; 210]) -> Block<SUPER, 16> {
+    let (lows, highs, bytes) = (&block[..128], &block[128..192], &block[192..208]);
     let d = half_at(block, 208);
-    for (run, out) in out.chunks_exact_mut(16).enumerate() {
-        let dl = d * f32::from(scales[run] as i8);
+    let (mut codes, mut scales) = ([0; SUPER], [0.0; 16]);
+    for (run, codes) in codes.chunks_exact_mut(16).enumerate() {
+        scales[run] = d * f32::from(bytes[run] as i8);
         // Each half of the super-block has eight runs: 64 low bytes hold four of them in their low halves, four in
         // their high ones; 32 high bytes hold two runs in each pair of bits.
         let (half, run) = (run / 8, run % 8);
         let (low_at, low_shift) = (64 * half + 16 * (run % 4), 4 * (run / 4));
         let (high_at, high_shift) = (32 * half + 16 * (run % 2), 2 * (run / 2));
-        for (l, value) in out.iter_mut().enumerate() {
+        for (l, code) in codes.iter_mut().enumerate() {
             let low = (lows[low_at + l] >> low_shift) & 15;
             let high = (highs[high_at + l] >> high_shift) & 3;
-            *value = dl * f32::from((low | (high << 4)) as i8 - 32);
+            *code = low | (high << 4);
         }
     }
+    Block { codes, scales, base: Base::Zero(32) }
+}
+
+/// The scales of all runs of 32, and their minima as offsets.
+fn scales_and_minima(d: f32, dmin: f32, bytes: &[u8]) -> ([f32; 8], Base<8>) {
+    let (mut scales, mut offsets) = ([0.0; 8], [0.0; 8]);
+    for run in 0..8 {
+        let (scale, min) = scale_and_min(bytes, run);
+        (scales[run], offsets[run]) = (d * scale, -(dmin * min));
+    }
+    (scales, Base::Offsets(offsets))
 }
 
 /// Where the two-bit codes of a run of 16 are: the first of its bytes and their shift. 32 bytes hold eight runs, two

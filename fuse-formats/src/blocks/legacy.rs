@@ -1,67 +1,61 @@
-//! Decoders of ggml's blocks of 32: one scale, with or without a minimum, and 4, 5 or 8 bits for each element.
+//! ggml's blocks of 32: one scale, with or without a minimum, and 4, 5 or 8 bits for each element.
 //!
-//! Input: one block. Output: its 32 values. Formulas: ggml, `dequantize_row_q4_0` and its siblings, over `block_q4_0`,
-//! `block_q4_1`, `block_q5_0`, `block_q5_1` and `block_q8_0`. The low halves of the 16 bytes of codes are elements 0
-//! to 15, the high halves elements 16 to 31.
+//! Input: one block. Output: its 32 codes, its scale, and what codes count from. Formulas: ggml, `dequantize_row_q4_0`
+//! and its siblings, over `block_q4_0`, `block_q4_1`, `block_q5_0`, `block_q5_1` and `block_q8_0`. The low halves of the
+//! 16 bytes of codes are elements 0 to 15, the high halves elements 16 to 31.
 
-use super::{SMALL, half_at};
+use super::{
+    SMALL,
+    coded::{Base, Block},
+    half_at,
+};
 
 /// `d`, 16 bytes of codes: `(q - 8) * d`.
-pub(super) fn q4_0(block: &[u8; 18], out: &mut [f32; SMALL]) {
-    let d = half_at(block, 0);
-    for j in 0..16 {
-        let [low, high] = nibbles(block[2 + j]);
-        out[j] = (low - 8) as f32 * d;
-        out[j + 16] = (high - 8) as f32 * d;
-    }
+pub(super) fn q4_0(block: &[u8; 18]) -> Block<SMALL, 1> {
+    Block { codes: nibbles(&block[2..]), scales: [half_at(block, 0)], base: Base::Zero(8) }
 }
 
 /// `d`, `m`, 16 bytes of codes: `q * d + m`.
-pub(super) fn q4_1(block: &[u8; 20], out: &mut [f32; SMALL]) {
-    let (d, m) = (half_at(block, 0), half_at(block, 2));
-    for j in 0..16 {
-        let [low, high] = nibbles(block[4 + j]);
-        out[j] = low as f32 * d + m;
-        out[j + 16] = high as f32 * d + m;
-    }
+pub(super) fn q4_1(block: &[u8; 20]) -> Block<SMALL, 1> {
+    Block { codes: nibbles(&block[4..]), scales: [half_at(block, 0)], base: Base::Offsets([half_at(block, 2)]) }
 }
 
 /// `d`, 4 bytes of fifth bits, 16 bytes of codes: `(q - 16) * d`.
-pub(super) fn q5_0(block: &[u8; 22], out: &mut [f32; SMALL]) {
-    let d = half_at(block, 0);
-    let fifth = u32::from_le_bytes([block[2], block[3], block[4], block[5]]);
-    for j in 0..16 {
-        let [low, high] = nibbles(block[6 + j]);
-        out[j] = ((low | fifth_bit(fifth, j)) - 16) as f32 * d;
-        out[j + 16] = ((high | fifth_bit(fifth, j + 16)) - 16) as f32 * d;
-    }
+pub(super) fn q5_0(block: &[u8; 22]) -> Block<SMALL, 1> {
+    let codes = with_fifth_bits(nibbles(&block[6..]), [block[2], block[3], block[4], block[5]]);
+    Block { codes, scales: [half_at(block, 0)], base: Base::Zero(16) }
 }
 
 /// `d`, `m`, 4 bytes of fifth bits, 16 bytes of codes: `q * d + m`.
-pub(super) fn q5_1(block: &[u8; 24], out: &mut [f32; SMALL]) {
-    let (d, m) = (half_at(block, 0), half_at(block, 2));
-    let fifth = u32::from_le_bytes([block[4], block[5], block[6], block[7]]);
-    for j in 0..16 {
-        let [low, high] = nibbles(block[8 + j]);
-        out[j] = (low | fifth_bit(fifth, j)) as f32 * d + m;
-        out[j + 16] = (high | fifth_bit(fifth, j + 16)) as f32 * d + m;
+pub(super) fn q5_1(block: &[u8; 24]) -> Block<SMALL, 1> {
+    let codes = with_fifth_bits(nibbles(&block[8..]), [block[4], block[5], block[6], block[7]]);
+    Block { codes, scales: [half_at(block, 0)], base: Base::Offsets([half_at(block, 2)]) }
+}
+
+/// `d`, 32 signed codes: `q * d`. Here they count from 128, which is their highest bit changed.
+pub(super) fn q8_0(block: &[u8; 34]) -> Block<SMALL, 1> {
+    let mut codes = [0; SMALL];
+    for (code, byte) in codes.iter_mut().zip(&block[2..]) {
+        *code = byte ^ 0x80;
     }
+    Block { codes, scales: [half_at(block, 0)], base: Base::Zero(128) }
 }
 
-/// `d`, 32 signed codes: `q * d`.
-pub(super) fn q8_0(block: &[u8; 34], out: &mut [f32; SMALL]) {
-    let d = half_at(block, 0);
-    for (value, &code) in out.iter_mut().zip(&block[2..]) {
-        *value = f32::from(code as i8) * d;
+/// The halves of 16 bytes.
+fn nibbles(bytes: &[u8]) -> [u8; SMALL] {
+    let mut codes = [0; SMALL];
+    let (low, high) = codes.split_at_mut(SMALL / 2);
+    for ((low, high), byte) in low.iter_mut().zip(high).zip(bytes) {
+        (*low, *high) = (byte & 15, byte >> 4);
     }
+    codes
 }
 
-/// The low and the high half of a byte.
-fn nibbles(byte: u8) -> [i32; 2] {
-    [i32::from(byte & 15), i32::from(byte >> 4)]
-}
-
-/// The fifth bit of element `j`, where it belongs in the code.
-fn fifth_bit(bits: u32, j: usize) -> i32 {
-    i32::from((bits >> j) & 1 == 1) << 4
+/// Codes with their fifth bits, element 0 lowest.
+fn with_fifth_bits(mut codes: [u8; SMALL], bits: [u8; 4]) -> [u8; SMALL] {
+    let bits = u32::from_le_bytes(bits);
+    for (j, code) in codes.iter_mut().enumerate() {
+        *code |= (((bits >> j) & 1) as u8) << 4;
+    }
+    codes
 }

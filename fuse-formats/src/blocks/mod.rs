@@ -6,6 +6,7 @@
 //! not contract products and sums.
 
 mod block_type;
+mod coded;
 mod encode;
 mod k_quants;
 mod legacy;
@@ -15,6 +16,7 @@ use half::{bf16, f16};
 use thiserror::Error;
 
 pub use block_type::BlockType;
+pub(crate) use coded::codes;
 pub use encode::encode;
 
 /// Elements of a super-block: ggml's `QK_K`.
@@ -97,18 +99,7 @@ pub fn decode(ty: BlockType, bytes: &[u8], out: &mut [f32]) -> Result<(), Error>
         BlockType::Bf16 => {
             each(bytes, out, |block, out: &mut [f32; 1]| out[0] = bf16::from_le_bytes(*block).to_f32());
         }
-        BlockType::Q4_0 => each(bytes, out, legacy::q4_0),
-        BlockType::Q4_1 => each(bytes, out, legacy::q4_1),
-        BlockType::Q5_0 => each(bytes, out, legacy::q5_0),
-        BlockType::Q5_1 => each(bytes, out, legacy::q5_1),
-        BlockType::Q8_0 => each(bytes, out, legacy::q8_0),
-        BlockType::Q2K => each(bytes, out, k_quants::q2_k),
-        BlockType::Q3K => each(bytes, out, k_quants::q3_k),
-        BlockType::Q4K => each(bytes, out, k_quants::q4_k),
-        BlockType::Q5K => each(bytes, out, k_quants::q5_k),
-        BlockType::Q6K => each(bytes, out, k_quants::q6_k),
-        BlockType::Tq1_0 => each(bytes, out, ternary::tq1_0),
-        BlockType::Tq2_0 => each(bytes, out, ternary::tq2_0),
+        _ if coded::decode(ty, bytes, out) => {}
         _ => return Err(Error::NoDecoder { ty }),
     }
     Ok(())

@@ -191,7 +191,7 @@ pub enum Error {
 }
 
 /// A name for an error: cut where it is too long to be read.
-pub(super) fn short(name: &str) -> String {
+pub(crate) fn short(name: &str) -> String {
     match name.char_indices().nth(MAX_NAME) {
         Some((end, _)) => format!("{}…", &name[..end]),
         None => name.to_owned(),

@@ -33,6 +33,7 @@ use std::collections::{BTreeMap, btree_map::Entry};
 
 use cursor::{Cursor, Place};
 pub use error::Error;
+pub(crate) use error::short;
 pub use tensor::{MAX_RANK, Tensor};
 pub use value::{Array, MAX_DEPTH, Value, ValueType, Values};
 

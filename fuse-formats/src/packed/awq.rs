@@ -6,6 +6,7 @@
 use half::f16;
 
 use super::{Error, check_codes, check_length, check_size, product};
+use crate::codes::Codes;
 
 /// Codes of a word.
 const CODES: usize = 8;
@@ -59,11 +60,8 @@ impl AwqLayout {
     ///
     /// [`Error::Size`] for sizes that the format does not have, [`Error::Length`] for arrays of other lengths.
     pub fn decode(&self, arrays: &AwqArrays<'_>, out: &mut [f32]) -> Result<(), Error> {
-        let words = self.check()?;
+        let words = self.check_arrays(arrays)?;
         let &Self { k, n, group_size } = self;
-        check_length("qweight", &[k, words], arrays.qweight.len())?;
-        check_length("qzeros", &[self.groups(), words], arrays.qzeros.len())?;
-        check_length("scales", &[self.groups(), n], arrays.scales.len())?;
         check_length("out", &[k, n], out.len())?;
         for (row, (out, codes)) in out.chunks_exact_mut(n).zip(arrays.qweight.chunks_exact(words)).enumerate() {
             let group = row / group_size;
@@ -78,6 +76,25 @@ impl AwqLayout {
             }
         }
         Ok(())
+    }
+
+    /// Codes `[K, N]`, scales and offsets `[groups, N]`.
+    pub(crate) fn codes(&self, arrays: &AwqArrays<'_>) -> Result<Codes, Error> {
+        self.check_arrays(arrays)?;
+        let unpacked = |words: &[i32]| -> Vec<u8> { words.iter().copied().flat_map(codes_of).collect() };
+        let scales: Vec<f32> = arrays.scales.iter().map(|scale| scale.to_f32()).collect();
+        let zeros = unpacked(arrays.qzeros);
+        let offsets = scales.iter().zip(zeros).map(|(scale, zero)| -(f32::from(zero) * scale)).collect();
+        Ok(Codes { bits: 4, run: self.group_size, codes: unpacked(arrays.qweight), scales, offsets })
+    }
+
+    /// Checks the sizes and the arrays; the words of a row.
+    fn check_arrays(&self, arrays: &AwqArrays<'_>) -> Result<usize, Error> {
+        let words = self.check()?;
+        check_length("qweight", &[self.k, words], arrays.qweight.len())?;
+        check_length("qzeros", &[self.groups(), words], arrays.qzeros.len())?;
+        check_length("scales", &[self.groups(), self.n], arrays.scales.len())?;
+        Ok(words)
     }
 
     /// Packs codes `[K, N]` and zero points `[groups, N]`, each below 16.
@@ -107,4 +124,13 @@ impl AwqLayout {
         product("out", &[self.k, self.n])?;
         Ok(self.n / CODES)
     }
+}
+
+/// The codes of a word, by column.
+fn codes_of(word: i32) -> [u8; CODES] {
+    let mut codes = [0; CODES];
+    for (i, &column) in ORDER.iter().enumerate() {
+        codes[column] = ((word as u32 >> (4 * i)) & LARGEST) as u8;
+    }
+    codes
 }

@@ -4,6 +4,7 @@
 //! `integrations/bitnet.py`, `unpack_weights`: the bits 2i and 2i + 1 of byte row r are row r + i * R, plus 1.
 
 use super::{Error, check_length, check_size, product};
+use crate::codes::Codes;
 
 /// The sizes of a BitNet matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -36,30 +37,54 @@ impl BitNetLayout {
     /// [`Error::Size`] for a size 0, [`Error::Length`] for slices of other lengths, [`Error::Range`] for a code 3,
     /// which is no ternary weight: `found` is the weight that it would be, 2.
     pub fn decode(&self, packed: &[u8], scale: BitNetScale, out: &mut [f32]) -> Result<(), Error> {
-        self.check()?;
-        let &Self { out_features, in_features } = self;
-        let rows = self.packed_rows();
-        check_length("packed", &[rows, in_features], packed.len())?;
-        check_length("out", &[out_features, in_features], out.len())?;
-        let values = [-1.0, 0.0, 1.0].map(|weight: f32| match scale {
+        self.check_packed(packed)?;
+        check_length("out", &[self.out_features, self.in_features], out.len())?;
+        // One for each two bits, though none of the last kind is left when they are looked up.
+        let values = [-1.0, 0.0, 1.0, 2.0].map(|weight: f32| match scale {
             BitNetScale::Multiply(scale) => weight * scale,
             BitNetScale::Divide(scale) => weight / scale,
         });
-        for (row, out) in out.chunks_exact_mut(in_features).enumerate() {
-            let start = row % rows * in_features;
-            let shift = 2 * (row / rows);
-            for (column, (value, byte)) in out.iter_mut().zip(&packed[start..]).enumerate() {
-                let code = usize::from((byte >> shift) & 3);
-                *value = *values.get(code).ok_or(Error::Range {
-                    argument: "packed",
-                    index: start + column,
-                    least: -1,
-                    most: 1,
-                    found: code as i64 - 1,
-                })?;
+        for (row, out) in out.chunks_exact_mut(self.in_features).enumerate() {
+            for (value, code) in out.iter_mut().zip(self.row(packed, row)?) {
+                *value = values[usize::from(code)];
             }
         }
         Ok(())
+    }
+
+    /// Codes `[out, in]` of one run for each row, all with the same scale and offset.
+    pub(crate) fn codes(&self, packed: &[u8], scale: BitNetScale) -> Result<Codes, Error> {
+        self.check_packed(packed)?;
+        let &Self { out_features, in_features } = self;
+        let mut codes = Vec::with_capacity(product("out", &[out_features, in_features])?);
+        for row in 0..out_features {
+            codes.extend(self.row(packed, row)?);
+        }
+        let scale = match scale {
+            BitNetScale::Multiply(scale) => scale,
+            BitNetScale::Divide(scale) => 1.0 / scale,
+        };
+        let (scales, offsets) = (vec![scale; out_features], vec![-scale; out_features]);
+        Ok(Codes { bits: 2, run: in_features, codes, scales, offsets })
+    }
+
+    /// The codes of a row of bytes that were checked: 0, 1 or 2.
+    fn row<'a>(&self, packed: &'a [u8], row: usize) -> Result<impl Iterator<Item = u8> + use<'a>, Error> {
+        let rows = self.packed_rows();
+        let (start, shift) = (row % rows * self.in_features, 2 * (row / rows));
+        let codes = packed[start..start + self.in_features].iter().map(move |byte| (byte >> shift) & 3);
+        match codes.clone().position(|code| code == 3) {
+            None => Ok(codes),
+            Some(column) => {
+                Err(Error::Range { argument: "packed", index: start + column, least: -1, most: 1, found: 2 })
+            }
+        }
+    }
+
+    /// Checks the sizes and the bytes.
+    fn check_packed(&self, packed: &[u8]) -> Result<(), Error> {
+        self.check()?;
+        check_length("packed", &[self.packed_rows(), self.in_features], packed.len())
     }
 
     /// Packs ternary weights `[out, in]`. Rows beyond a last one that is not a multiple of 4 are bits 0.

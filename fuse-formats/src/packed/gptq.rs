@@ -6,12 +6,13 @@
 use half::f16;
 
 use super::{Error, bits, check_codes, check_length, check_size, product};
+use crate::codes::Codes;
 
 /// How `qzeros` stores a zero point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum StoredZero {
     /// One less (`checkpoint_format` "gptq", or none): a stored all-ones code is the zero point 0, as packers make it
-    /// of one, and as AutoGPTQ's first layers read it. Some readers take it as `2^bits`; quantisers make neither
+    /// of one, and as AutoGPTQ's first layers read it. Some readers take it as `2^bits`; quantizers make neither
     /// unless all weights of a group have one sign.
     MinusOne,
     /// As it is (`checkpoint_format` "gptq_v2").
@@ -43,7 +44,7 @@ pub struct GptqArrays<'a> {
     pub qzeros: &'a [i32],
     /// `[groups, N]`.
     pub scales: &'a [f16],
-    /// `[K]`: the group of each row, where quantisation ordered rows by activation. Without, row k is in group
+    /// `[K]`: the group of each row, where quantization ordered rows by activation. Without, row k is in group
     /// k / group size.
     pub g_idx: Option<&'a [i32]>,
 }
@@ -70,13 +71,57 @@ impl GptqLayout {
     /// [`Error::Size`] for sizes that the format does not have, [`Error::Length`] for arrays of other lengths,
     /// [`Error::Range`] for a group in `g_idx` that does not exist.
     pub fn decode(&self, arrays: &GptqArrays<'_>, out: &mut [f32]) -> Result<(), Error> {
-        let (word_rows, word_columns) = self.check()?;
+        let word_columns = self.check_arrays(arrays)?;
         let &Self { bits, k, n, .. } = self;
+        check_length("out", &[k, n], out.len())?;
+        let (mut zeros, mut zeros_of) = (vec![], None);
+        for (row, out) in out.chunks_exact_mut(n).enumerate() {
+            let group = arrays.g_idx.map_or(row / self.group_size, |g_idx| g_idx[row] as usize);
+            // Rows of a group follow each other, mostly.
+            if zeros_of != Some(group) {
+                zeros = self.zeros(&arrays.qzeros[group * word_columns..][..word_columns]);
+                zeros_of = Some(group);
+            }
+            let scales = &arrays.scales[group * n..][..n];
+            for (column, ((value, scale), zero)) in out.iter_mut().zip(scales).zip(&zeros).enumerate() {
+                let code = bits::code(|word| arrays.qweight[word * n + column] as u32, bits, row);
+                *value = scale.to_f32() * (code as f32 - zero);
+            }
+        }
+        Ok(())
+    }
+
+    /// Codes `[K, N]`, scales and offsets `[groups, N]`. Does not look at the order of `g_idx`.
+    pub(crate) fn codes(&self, arrays: &GptqArrays<'_>) -> Result<Codes, Error> {
+        let word_columns = self.check_arrays(arrays)?;
+        let &Self { bits, k, n, group_size: run, .. } = self;
+        let word = |row: usize, column: usize| arrays.qweight[row * n + column] as u32;
+        let code = |row, column| bits::code(|word_row| word(word_row, column), bits, row) as u8;
+        let codes = (0..k).flat_map(|row| (0..n).map(move |column| code(row, column))).collect();
+        let scales: Vec<f32> = arrays.scales.iter().map(|scale| scale.to_f32()).collect();
+        let zeros = arrays.qzeros.chunks_exact(word_columns).flat_map(|words| self.zeros(words));
+        let offsets = scales.iter().zip(zeros).map(|(scale, zero)| -(zero * scale)).collect();
+        Ok(Codes { bits, run, codes, scales, offsets })
+    }
+
+    /// The zero points of a group, `[N]`, from its words.
+    fn zeros(&self, words: &[i32]) -> Vec<f32> {
+        let added = match self.stored_zero {
+            StoredZero::MinusOne => 1,
+            StoredZero::Plain => 0,
+        };
+        let stored = |column| bits::code(|word| words[word] as u32, self.bits, column);
+        (0..self.n).map(|column| ((stored(column) + added) & bits::largest(self.bits)) as f32).collect()
+    }
+
+    /// Checks the sizes and the arrays; the columns of `qzeros`.
+    fn check_arrays(&self, arrays: &GptqArrays<'_>) -> Result<usize, Error> {
+        let (word_rows, word_columns) = self.check()?;
+        let &Self { k, n, .. } = self;
         let groups = self.groups();
         check_length("qweight", &[word_rows, n], arrays.qweight.len())?;
         check_length("qzeros", &[groups, word_columns], arrays.qzeros.len())?;
         check_length("scales", &[groups, n], arrays.scales.len())?;
-        check_length("out", &[k, n], out.len())?;
         if let Some(g_idx) = arrays.g_idx {
             check_length("g_idx", &[k], g_idx.len())?;
             let inside = |&group: &i32| usize::try_from(group).is_ok_and(|group| group < groups);
@@ -85,22 +130,7 @@ impl GptqLayout {
                 return Err(Error::Range { argument: "g_idx", index, least: 0, most, found });
             }
         }
-        let added = match self.stored_zero {
-            StoredZero::MinusOne => 1,
-            StoredZero::Plain => 0,
-        };
-        for (row, out) in out.chunks_exact_mut(n).enumerate() {
-            let group = arrays.g_idx.map_or(row / self.group_size, |g_idx| g_idx[row] as usize);
-            let zeros = &arrays.qzeros[group * word_columns..][..word_columns];
-            let scales = &arrays.scales[group * n..][..n];
-            for (column, (value, scale)) in out.iter_mut().zip(scales).enumerate() {
-                let code = bits::code(|word| arrays.qweight[word * n + column] as u32, bits, row);
-                let zero = bits::code(|word| zeros[word] as u32, bits, column);
-                let zero = (zero + added) & bits::largest(bits);
-                *value = scale.to_f32() * (code as f32 - zero as f32);
-            }
-        }
-        Ok(())
+        Ok(word_columns)
     }
 
     /// Packs codes `[K, N]` and zero points `[groups, N]`, each below `2^bits`.

@@ -5,6 +5,7 @@
 //! floating-point type, and the permutation `g_idx`.
 
 use super::{Error, check_codes, check_length, check_size, product};
+use crate::codes::Codes;
 
 /// The sizes of a `MatMulNBits` matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -53,27 +54,55 @@ impl NBitsLayout {
     ///
     /// [`Error::Size`] for sizes that the operator does not have, [`Error::Length`] for arrays of other lengths.
     pub fn decode(&self, arrays: &NBitsArrays<'_>, out: &mut [f32]) -> Result<(), Error> {
-        let (row_bytes, zero_bytes) = self.check()?;
+        let row_bytes = self.check_arrays(arrays)?;
         let &Self { bits, n, k, block_size } = self;
         let blocks = self.blocks();
-        check_length("b", &[n, row_bytes], arrays.b.len())?;
-        check_length("scales", &[n, blocks], arrays.scales.len())?;
-        if let Some(zeros) = arrays.zero_points {
-            check_length("zero_points", &[n, zero_bytes], zeros.len())?;
-        }
         check_length("out", &[n, k], out.len())?;
         for (row, (out, codes)) in out.chunks_exact_mut(k).zip(arrays.b.chunks_exact(row_bytes)).enumerate() {
             let scales = &arrays.scales[row * blocks..][..blocks];
-            let zeros = arrays.zero_points.map(|zeros| &zeros[row * zero_bytes..][..zero_bytes]);
             for (block, (out, scale)) in out.chunks_mut(block_size).zip(scales).enumerate() {
-                let zero = zeros.map_or(1 << (bits - 1), |zeros| code(zeros, bits, block));
+                let zero = self.zero(arrays, row, block);
                 for (i, value) in out.iter_mut().enumerate() {
                     let code = code(codes, bits, block * block_size + i);
-                    *value = (f32::from(code) - f32::from(zero)) * scale;
+                    *value = (f32::from(code) - zero) * scale;
                 }
             }
         }
         Ok(())
+    }
+
+    /// Codes `[N, K]`, scales and offsets `[N, blocks]`.
+    pub(crate) fn codes(&self, arrays: &NBitsArrays<'_>) -> Result<Codes, Error> {
+        let row_bytes = self.check_arrays(arrays)?;
+        let &Self { bits, k, block_size: run, .. } = self;
+        let rows = arrays.b.chunks_exact(row_bytes);
+        let codes = rows.flat_map(|row| (0..k).map(move |column| code(row, bits, column))).collect();
+        let zero = |at: usize| self.zero(arrays, at / self.blocks(), at % self.blocks());
+        let offsets = arrays.scales.iter().enumerate().map(|(at, scale)| -(zero(at) * scale)).collect();
+        Ok(Codes { bits, run, codes, scales: arrays.scales.to_vec(), offsets })
+    }
+
+    /// The zero point of a block of a row, of arrays that were checked.
+    fn zero(&self, arrays: &NBitsArrays<'_>, row: usize, block: usize) -> f32 {
+        let Some(zeros) = arrays.zero_points else { return f32::from(1u8 << (self.bits - 1)) };
+        let bytes = self.zero_bytes();
+        code(&zeros[row * bytes..][..bytes], self.bits, block).into()
+    }
+
+    /// Bytes of a row of `zero_points`, for bits that were checked.
+    fn zero_bytes(&self) -> usize {
+        self.blocks().div_ceil(8 / self.bits as usize)
+    }
+
+    /// Checks the sizes and the arrays; the bytes of a row of `B`.
+    fn check_arrays(&self, arrays: &NBitsArrays<'_>) -> Result<usize, Error> {
+        let row_bytes = self.check()?;
+        check_length("b", &[self.n, row_bytes], arrays.b.len())?;
+        check_length("scales", &[self.n, self.blocks()], arrays.scales.len())?;
+        if let Some(zeros) = arrays.zero_points {
+            check_length("zero_points", &[self.n, self.zero_bytes()], zeros.len())?;
+        }
+        Ok(row_bytes)
     }
 
     /// Packs codes `[N, K]` and zero points `[N, blocks]`, each below `2^bits`.
@@ -83,7 +112,7 @@ impl NBitsLayout {
     /// [`Error::Size`], [`Error::Length`], [`Error::Range`] for a code that has more bits, or [`Error::Overflow`] for
     /// blocks that no memory holds.
     pub fn pack(&self, codes: &[u8], zeros: &[u8]) -> Result<NBitsBytes, Error> {
-        let (row_bytes, zero_bytes) = self.check()?;
+        let row_bytes = self.check()?;
         let &Self { bits, n, k, .. } = self;
         check_length("codes", &[n, k], codes.len())?;
         check_length("zeros", &[n, self.blocks()], zeros.len())?;
@@ -92,20 +121,19 @@ impl NBitsLayout {
         check_codes("zeros", zeros, largest)?;
         Ok(NBitsBytes {
             b: pack_rows("b", codes, k, bits, n, row_bytes)?,
-            zero_points: pack_rows("zero_points", zeros, self.blocks(), bits, n, zero_bytes)?,
+            zero_points: pack_rows("zero_points", zeros, self.blocks(), bits, n, self.zero_bytes())?,
         })
     }
 
-    /// Checks the sizes; the bytes of a row of `B` and of `zero_points`.
-    fn check(&self) -> Result<(usize, usize), Error> {
+    /// Checks the sizes; the bytes of a row of `B`.
+    fn check(&self) -> Result<usize, Error> {
         check_size("bits", matches!(self.bits, 2 | 4 | 8), "2, 4 or 8", self.bits as usize)?;
         check_size("n", self.n > 0, "at least 1", self.n)?;
         check_size("k", self.k > 0, "at least 1", self.k)?;
         let valid = self.block_size.is_power_of_two() && self.block_size >= 16;
         check_size("block_size", valid, "a power of two, at least 16", self.block_size)?;
         let per_byte = 8 / self.bits as usize;
-        let row_bytes = product("b", &[self.blocks(), self.block_size / per_byte])?;
-        Ok((row_bytes, self.blocks().div_ceil(per_byte)))
+        product("b", &[self.blocks(), self.block_size / per_byte])
     }
 }
 

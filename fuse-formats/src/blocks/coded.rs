@@ -1,0 +1,135 @@
+//! Blocks of codes: what one of them holds, and the table of the types that are such blocks.
+//!
+//! Input: bytes of whole blocks. Output: their values ([`decode`]) or their codes, scales and offsets ([`codes`]), both of
+//! the same [`Block`]s, which the modules of the formats read. Not here: types whose elements are numbers.
+
+use super::{BlockType, k_quants, legacy, ternary};
+use crate::codes::Codes;
+
+/// A block: codes, and a scale for each of its equal runs.
+pub(super) struct Block<const LEN: usize, const RUNS: usize> {
+    pub(super) codes: [u8; LEN],
+    pub(super) scales: [f32; RUNS],
+    pub(super) base: Base<RUNS>,
+}
+
+/// What codes count from, which says how ggml's formula rounds.
+pub(super) enum Base<const RUNS: usize> {
+    /// `(q - zero) * scale`: exact, as scales have 18 significant bits at most.
+    Zero(u8),
+    /// `q * scale + offset`, an offset for each run: the product is exact, the sum rounds.
+    Offsets([f32; RUNS]),
+}
+
+impl<const LEN: usize, const RUNS: usize> Block<LEN, RUNS> {
+    /// The values, by ggml's formula.
+    fn values(&self, out: &mut [f32; LEN]) {
+        match self.base {
+            Base::Zero(zero) => {
+                let zero = f32::from(zero);
+                self.each_run(out, |_, scale, code| (f32::from(code) - zero) * scale);
+            }
+            Base::Offsets(ref offsets) => {
+                self.each_run(out, |run, scale, code| f32::from(code) * scale + offsets[run]);
+            }
+        }
+    }
+
+    /// Applies a formula of run, scale and code to each code.
+    #[inline(always)]
+    fn each_run(&self, out: &mut [f32; LEN], value: impl Fn(usize, f32, u8) -> f32) {
+        let len = LEN / RUNS;
+        let runs = out.chunks_exact_mut(len).zip(self.codes.chunks_exact(len)).zip(&self.scales);
+        for (run, ((out, codes), &scale)) in runs.enumerate() {
+            for (out, &code) in out.iter_mut().zip(codes) {
+                *out = value(run, scale, code);
+            }
+        }
+    }
+
+    /// What is added to each run's products of code and scale.
+    fn offsets(&self) -> [f32; RUNS] {
+        match self.base {
+            Base::Zero(zero) => self.scales.map(|scale| -(f32::from(zero) * scale)),
+            Base::Offsets(offsets) => offsets,
+        }
+    }
+}
+
+/// Decodes whole blocks into as many values as they hold; false for a type that is no block of codes.
+pub(super) fn decode(ty: BlockType, bytes: &[u8], out: &mut [f32]) -> bool {
+    visit(ty, Values { bytes, out })
+}
+
+/// The codes of whole blocks; `None` for a type that is no block of codes.
+pub(crate) fn codes(ty: BlockType, bytes: &[u8]) -> Option<Codes> {
+    let mut into = Codes::default();
+    visit(ty, Gather { bytes, into: &mut into }).then_some(into)
+}
+
+/// What is done with the blocks of a type.
+trait Visitor {
+    /// `read` reads one block, whose codes have `bits` bits.
+    fn blocks<const BYTES: usize, const LEN: usize, const RUNS: usize>(
+        self,
+        bits: u32,
+        read: impl Fn(&[u8; BYTES]) -> Block<LEN, RUNS>,
+    );
+}
+
+/// The table of types; false for a type that is not in it.
+fn visit(ty: BlockType, visitor: impl Visitor) -> bool {
+    match ty {
+        BlockType::Q4_0 => visitor.blocks(4, legacy::q4_0),
+        BlockType::Q4_1 => visitor.blocks(4, legacy::q4_1),
+        BlockType::Q5_0 => visitor.blocks(5, legacy::q5_0),
+        BlockType::Q5_1 => visitor.blocks(5, legacy::q5_1),
+        BlockType::Q8_0 => visitor.blocks(8, legacy::q8_0),
+        BlockType::Q2K => visitor.blocks(2, k_quants::q2_k),
+        BlockType::Q3K => visitor.blocks(3, k_quants::q3_k),
+        BlockType::Q4K => visitor.blocks(4, k_quants::q4_k),
+        BlockType::Q5K => visitor.blocks(5, k_quants::q5_k),
+        BlockType::Q6K => visitor.blocks(6, k_quants::q6_k),
+        BlockType::Tq1_0 => visitor.blocks(2, ternary::tq1_0),
+        BlockType::Tq2_0 => visitor.blocks(2, ternary::tq2_0),
+        _ => return false,
+    }
+    true
+}
+
+struct Values<'a> {
+    bytes: &'a [u8],
+    out: &'a mut [f32],
+}
+
+impl Visitor for Values<'_> {
+    fn blocks<const BYTES: usize, const LEN: usize, const RUNS: usize>(
+        self,
+        _bits: u32,
+        read: impl Fn(&[u8; BYTES]) -> Block<LEN, RUNS>,
+    ) {
+        super::each(self.bytes, self.out, |block, out| read(block).values(out));
+    }
+}
+
+struct Gather<'a> {
+    bytes: &'a [u8],
+    into: &'a mut Codes,
+}
+
+impl Visitor for Gather<'_> {
+    fn blocks<const BYTES: usize, const LEN: usize, const RUNS: usize>(
+        self,
+        bits: u32,
+        read: impl Fn(&[u8; BYTES]) -> Block<LEN, RUNS>,
+    ) {
+        let (blocks, _) = self.bytes.as_chunks::<BYTES>();
+        let into = self.into;
+        (into.bits, into.run) = (bits, LEN / RUNS);
+        for block in blocks.iter().map(read) {
+            into.codes.extend(block.codes);
+            into.offsets.extend(block.offsets());
+            into.scales.extend(block.scales);
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! Weights of other toolchains as [`Quantized`], without another quantization: kernels then compute with the codes and
+//! scales that the other toolchain chose.
+//!
+//! Input: a tensor of a GGUF file, blocks of ggml, or the arrays of a packed matrix. Output: a host tensor in groups along
+//! the input's width, K, for kernels that dequantize where they read (`q4[N, K]` with `axis = 1`, `q4[K, N]`).
+//!
+//! | from | becomes | shape, packed axis | a group is |
+//! |---|---|---|---|
+//! | Q4_0, Q4_1 | `q4` | the tensor's, its last | 32 |
+//! | Q5_0, Q5_1, Q8_0 | `q8` | the tensor's, its last | 32 |
+//! | Q4_K, Q5_K | `q4`, `q8` | the tensor's, its last | 32 |
+//! | Q2_K, Q3_K, Q6_K | `q2`, `q3`, `q8` | the tensor's, its last | 32, if neighbouring runs of 16 are equal |
+//! | TQ1_0, TQ2_0 | `q2` | the tensor's, its last | 256 |
+//! | GPTQ of 2, 3, 4, 8 bits | `q2`, `q3`, `q4`, `q8` | `[K, N]`, 0 | the format's |
+//! | AWQ | `q4` | `[K, N]`, 0 | the format's |
+//! | `MatMulNBits` of 2, 4, 8 bits | `q2`, `q4`, `q8` | `[N, K]`, 1 | the format's |
+//! | BitNet | `q2` | `[N, K]`, 1 | all of K |
+//!
+//! **Groups.** Those of [`Quantized`] are all of the packed axis or a multiple of 32 that divides it. Runs of another multiple
+//! of 32, of which the last is shorter, become smaller groups that do divide it. Runs of 16 (or 8, 4, 2, 1) become groups of
+//! 32 where all runs of a group have the same scale and offset, as in tensors of zeros; else there is no such tensor, and the
+//! error is [`Error::Runs`]: decode to `f32` and quantize again with [`fuse_quantize::quantize`].
+//!
+//! **Exactness.** [`Quantized::dequantize`] gives every number that the format's own decoder gives, in every bit, except that
+//! a zero may be `+0.0` where the format has `-0.0` (a code at the zero point of a negative scale). It holds because scales are
+//! halves, times an integer of at most 7 bits in the K-quants (or any `f32`, with BitNet's codes 0, 1 and 2): products of codes
+//! and scales are exact in `f32`, so that each format rounds once at most, and in the same place, also where a device contracts
+//! product and sum. There is one exception: `MatMulNBits` with scales of `f32` is exact if they have at most 16 significant
+//! bits, as halves, `bfloat16` and powers of two do; else values differ from the operator's by at most `3·2^(bits - 24)` times
+//! the scale, with 4 bits by three millionths of it.
+//!
+//! **Scales** are stored as halves if these hold all scales and offsets, else as `f32`.
+//!
+//! ```
+//! use fuse_formats::{blocks::{self, BlockType}, gguf::Gguf, import};
+//! use fuse_quantize::Packing;
+//!
+//! // A file with one tensor, `w`: 2 rows of 32 inputs, as blocks of Q4_0.
+//! let weights: Vec<f32> = (0..64).map(|i| (i as f32).sin()).collect();
+//! let mut rows = vec![0; 2 * 18];
+//! blocks::encode(BlockType::Q4_0, &weights, &mut rows)?;
+//! let mut bytes = b"GGUF\x03\0\0\0".to_vec();
+//! bytes.extend(1u64.to_le_bytes()); // tensors
+//! bytes.extend(0u64.to_le_bytes()); // metadata
+//! bytes.extend(1u64.to_le_bytes());
+//! bytes.extend(b"w");
+//! bytes.extend(2u32.to_le_bytes()); // dimensions, innermost first
+//! bytes.extend(32u64.to_le_bytes());
+//! bytes.extend(2u64.to_le_bytes());
+//! bytes.extend(BlockType::Q4_0.id().to_le_bytes());
+//! bytes.extend(0u64.to_le_bytes()); // where its blocks are
+//! bytes.resize(bytes.len().next_multiple_of(32), 0);
+//! bytes.extend(rows);
+//!
+//! let file = Gguf::parse(&bytes)?;
+//! let tensor = file.tensor("w").ok_or("no such tensor")?;
+//! let quantized = import::tensor(tensor)?;
+//! assert_eq!((quantized.packing, &quantized.shape[..], quantized.axis), (Packing::Q4, &[2, 32][..], 1));
+//! assert_eq!(quantized.dequantize(), tensor.to_f32()?);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Not here: decoding to `f32` ([`blocks::decode`], [`packed`](crate::packed)), and quantization.
+
+mod error;
+mod groups;
+
+use fuse_quantize::Quantized;
+
+pub use error::Error;
+
+use crate::{
+    blocks::{self, BlockType},
+    gguf::{self, Tensor},
+    packed::{AwqArrays, AwqLayout, BitNetLayout, BitNetScale, GptqArrays, GptqLayout, NBitsArrays, NBitsLayout},
+};
+
+/// A tensor of a GGUF file, packed along its last axis: of a linear layer's weights, `[outputs, inputs]`, the inputs.
+///
+/// # Errors
+///
+/// Those of [`blocks()`]; they name the tensor.
+pub fn tensor(tensor: &Tensor<'_>) -> Result<Quantized, Error> {
+    let name = gguf::short(tensor.name());
+    import_blocks(format!("tensor `{name}`"), tensor.block_type(), tensor.shape(), tensor.bytes())
+}
+
+/// Whole blocks of ggml: `bytes` holds the rows of a tensor of `shape`, whose last axis, the packed one, is that of rows.
+///
+/// # Errors
+///
+/// [`Error::Type`] for a type whose blocks are not codes with scales, [`Error::Row`], [`Error::Bytes`], [`Error::Empty`],
+/// [`Error::Runs`] for Q2_K, Q3_K and Q6_K unless their runs of 16 are equal in pairs, and [`Error::Quantized`] for scales
+/// that are not finite.
+pub fn blocks(ty: BlockType, shape: &[usize], bytes: &[u8]) -> Result<Quantized, Error> {
+    import_blocks("blocks".to_owned(), ty, shape, bytes)
+}
+
+fn import_blocks(what: String, ty: BlockType, shape: &[usize], bytes: &[u8]) -> Result<Quantized, Error> {
+    let what = format!("{what} of {ty}");
+    let &[.., row] = shape else { return Err(Error::Empty { what, shape: shape.to_vec() }) };
+    let block_len = ty.block_len();
+    if !row.is_multiple_of(block_len) {
+        return Err(Error::Row { what, block_len, found: row });
+    }
+    let blocks = shape[..shape.len() - 1].iter().try_fold(row / block_len, |blocks, &size| blocks.checked_mul(size));
+    let expected = blocks.and_then(|blocks| blocks.checked_mul(ty.block_bytes()));
+    if expected != Some(bytes.len()) {
+        return Err(Error::Bytes { what, shape: shape.to_vec(), expected, found: bytes.len() });
+    }
+    let Some(codes) = blocks::codes(ty, bytes) else { return Err(Error::Type { what }) };
+    groups::quantized(what, codes, shape, shape.len() - 1)
+}
+
+/// A GPTQ matrix: `[K, N]`, packed along K.
+///
+/// # Errors
+///
+/// [`Error::Packed`] for what [`GptqLayout::decode`] refuses, [`Error::RowOrder`] if `g_idx` is another order than that of
+/// rows, as quantization by activation order makes it, [`Error::Runs`] for groups that are neither all of K nor a multiple
+/// of 32, and [`Error::Quantized`] for scales that are not finite.
+pub fn gptq(layout: &GptqLayout, arrays: &GptqArrays<'_>) -> Result<Quantized, Error> {
+    let what = || "GPTQ matrix".to_owned();
+    let codes = layout.codes(arrays).map_err(|error| Error::Packed { what: what(), error })?;
+    for (row, &found) in arrays.g_idx.unwrap_or(&[]).iter().enumerate() {
+        // Groups are below `i32::MAX`: `g_idx` was checked to name them.
+        let expected = row / layout.group_size;
+        if usize::try_from(found) != Ok(expected) {
+            return Err(Error::RowOrder { what: what(), row, expected, found });
+        }
+    }
+    groups::quantized(what(), codes, &[layout.k, layout.n], 0)
+}
+
+/// An AWQ matrix: `[K, N]`, packed along K.
+///
+/// # Errors
+///
+/// [`Error::Packed`] for what [`AwqLayout::decode`] refuses, [`Error::Runs`] for groups that are neither all of K nor a
+/// multiple of 32, and [`Error::Quantized`] for scales that are not finite.
+pub fn awq(layout: &AwqLayout, arrays: &AwqArrays<'_>) -> Result<Quantized, Error> {
+    let what = || "AWQ matrix".to_owned();
+    let codes = layout.codes(arrays).map_err(|error| Error::Packed { what: what(), error })?;
+    groups::quantized(what(), codes, &[layout.k, layout.n], 0)
+}
+
+/// A `MatMulNBits` matrix: `[N, K]`, packed along K. Exact where scales have at most 16 significant bits; see the
+/// [module](self) for others.
+///
+/// # Errors
+///
+/// [`Error::Packed`] for what [`NBitsLayout::decode`] refuses, [`Error::Runs`] for blocks of 16 unless they are equal in
+/// pairs, and for blocks whose last is no multiple of 32, [`Error::Range`] for scales whose products with codes are not
+/// finite, and [`Error::Quantized`] for scales that are not.
+pub fn n_bits(layout: &NBitsLayout, arrays: &NBitsArrays<'_>) -> Result<Quantized, Error> {
+    let what = || "MatMulNBits matrix".to_owned();
+    let codes = layout.codes(arrays).map_err(|error| Error::Packed { what: what(), error })?;
+    groups::quantized(what(), codes, &[layout.n, layout.k], 1)
+}
+
+/// A BitNet matrix: `[out, in]`, packed along the inputs, with the matrix's scale for each row.
+///
+/// # Errors
+///
+/// [`Error::Packed`] for what [`BitNetLayout::decode`] refuses, [`Error::Range`] for a scale above a third of the largest
+/// number, and [`Error::Quantized`] for one that is not finite or whose reciprocal is asked for and is not.
+pub fn bitnet(layout: &BitNetLayout, packed: &[u8], scale: BitNetScale) -> Result<Quantized, Error> {
+    let what = || "BitNet matrix".to_owned();
+    let codes = layout.codes(packed, scale).map_err(|error| Error::Packed { what: what(), error })?;
+    groups::quantized(what(), codes, &[layout.out_features, layout.in_features], 1)
+}
