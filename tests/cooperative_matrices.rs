@@ -51,6 +51,22 @@ fn epilogues_and_batches() {
     );
 }
 
+/// Weights of few bits are converted to `f16` on their way into the slices.
+#[test]
+fn quantized_weights() {
+    let source = "
+        pub fn four(x: f16[M, K], w: q4[K, N]) -> f16[M, N] { matmul(x, w) }
+        pub fn three(x: f16[M, K], w: q3[N, K]) -> f16[M, N] { matmul(x, transpose(w)) }";
+    let mut sweep = Sweep::new("quantized weights in cooperative matrices").sharing_variants(4);
+    for program in &compile(source) {
+        let program = matrices::in_software(program).unwrap_or_else(|error| panic!("{error}"));
+        for (seed, dims) in SIZES[1..4].iter().enumerate() {
+            sweep.run(&program, &data::inputs(&program.graph, dims, seed as u64));
+        }
+    }
+    sweep.finish();
+}
+
 /// Batches of one row are folded into the rows, which then have the batches' stride, whatever the literals say.
 #[test]
 fn folded_batches_of_literal_sizes() {

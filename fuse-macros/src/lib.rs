@@ -64,6 +64,12 @@ use proc_macro::TokenStream;
 /// | `one_hot(ids, classes = 10)` | `f32[.., 10]`, 1 at the index; zeros where it is no class |
 /// | `dropout(x, p, seed)` | 0 with probability `p`, else `x / (1 - p)`. Element `i` in row-major order draws `philox(i, seed)`, whose upper 24 bits as a fraction are compared with `p`: one seed drops the same elements on every adapter |
 ///
+/// | quantized weights | parameters of functions: `w: q8[K, N]`, `q4`, `q3`, `q2`, `q1`, 1 to 4 axes; in Rust `&QTensor<Q8, 2>` |
+/// |---|---|
+/// | `matmul(x, w)`, `matmul(x, transpose(w))` | `x` of `f32` or `f16`; values are packed along the axis that the product sums over |
+/// | `dequantize(w)` | what it means, `q·scale + offset`, as `f32` and in place; without a product, values are packed along the last axis but one |
+/// | `dequantize(w, axis = 1)` | the same of values that are packed along this axis |
+///
 /// In `fuse!(…)` ranks are known to the caller's type checker only: axes are negative there, `gather` without `axis` and
 /// `embedding` take a table of rank 2, `ids` are `i32`, and `group_norm` needs a function with types.
 ///

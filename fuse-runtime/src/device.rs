@@ -187,8 +187,9 @@ impl Device {
         self.inner.pipelines.save()
     }
 
-    /// How a launch of `function` would run for tensors of these shapes (one per parameter, empty for scalars):
-    /// the variant of each kernel, what decided that, and why others were not chosen.
+    /// How a launch of `function` would run for tensors of these shapes (one per parameter, empty for scalars; of a quantized
+    /// tensor followed by its number of groups and the words of a scale, 1 or 2): the variant of each kernel, what decided
+    /// that, and why others were not chosen.
     ///
     /// # Errors
     /// As a launch with such tensors.
