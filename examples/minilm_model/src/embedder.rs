@@ -41,22 +41,24 @@ impl Embedder {
         device: &Device,
         precision: Precision,
     ) -> anyhow::Result<Self> {
+        let tokens = Tokens::parse(tokenizer_file, tokenizer)?;
+        let load = || Self::new(tokens, &Weights::parse(weights_file, weights)?, device, precision);
+        load().with_context(|| format!("cannot load the model `{}`", weights_file.display()))
+    }
+
+    /// The model of weights that are read already.
+    ///
+    /// # Errors
+    /// If the weights are not those of all-MiniLM-L6-v2, or the device lacks what the precision needs.
+    pub fn new(tokens: Tokens, weights: &Weights<'_>, device: &Device, precision: Precision) -> anyhow::Result<Self> {
         let adapter = &device.info().name;
         let possible = precision == Precision::Single || device.info().features.f16;
         ensure!(possible, "adapter `{adapter}` has no 16-bit floats (`shader-f16`)");
-        let tokens = Tokens::parse(tokenizer_file, tokenizer)?;
-        let load = || {
-            let weights = Weights::parse(weights_file, weights)?;
-            let vocabulary = tokens.vocabulary();
-            let encoder: Box<dyn Encoder> = match precision {
-                Precision::Single => Box::new(Model::load(&weights, vocabulary, &Upload { device, convert: |x| x })?),
-                Precision::Half => {
-                    Box::new(Model::load(&weights, vocabulary, &Upload { device, convert: f16::from_f32 })?)
-                }
-            };
-            anyhow::Ok(encoder)
+        let vocabulary = tokens.vocabulary();
+        let encoder: Box<dyn Encoder> = match precision {
+            Precision::Single => Box::new(Model::load(weights, vocabulary, &Upload { device, convert: |x| x })?),
+            Precision::Half => Box::new(Model::load(weights, vocabulary, &Upload { device, convert: f16::from_f32 })?),
         };
-        let encoder = load().with_context(|| format!("cannot load the model `{}`", weights_file.display()))?;
         Ok(Self { tokens, encoder })
     }
 

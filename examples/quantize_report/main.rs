@@ -1,0 +1,137 @@
+//! What quantization costs: every bit width and scheme on the real all-MiniLM-L6-v2, as a table, a document and a plot.
+//!
+//! `cargo xtask minilm` fetches the model; then `cargo run --release --example quantize_report -- --out docs` writes
+//! `quantization.md` and `quantization.svg`.
+//!
+//! Data flows one way: `cases` lists what is tried; `round` and `calibrate` make the model with quantized weights; `measure`
+//! compares it with the model as it is; `report` and `plot` show the results.
+
+mod calibrate;
+mod cases;
+mod measure;
+mod plot;
+mod report;
+mod round;
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+    time::Instant,
+};
+
+use anyhow::{Context, bail, ensure};
+use clap::Parser;
+use fuse_gpu::Device;
+use fuse_quantize::Packing;
+
+use cases::{Case, Method};
+use round::QuantizedModel;
+
+/// Where `cargo xtask minilm` puts the model.
+const MODEL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/target/minilm");
+
+/// Sentences that embeddings are compared on.
+const EVALUATION: &str = include_str!("../data/quantize_evaluation.txt");
+
+/// Other sentences, by which calibrated quantization learns what layers see.
+const CALIBRATION: &str = include_str!("../data/quantize_calibration.txt");
+
+/// With `--quick`, so many sentences of each.
+const QUICK: (usize, usize) = (8, 8);
+
+/// Weights of all-MiniLM-L6-v2 in 8, 4, 3, 2 and 1 bit: errors, embeddings and memory
+#[derive(Parser)]
+#[command(name = "quantize_report")]
+struct Cli {
+    /// The folder with `model.safetensors` and `tokenizer.json`
+    #[arg(long, default_value = MODEL)]
+    model: PathBuf,
+    /// The folder that gets `quantization.md` and `quantization.svg`
+    #[arg(long)]
+    out: Option<PathBuf>,
+    /// Few sentences and schemes: whether everything works, not how well
+    #[arg(long)]
+    quick: bool,
+    /// Only cases whose name contains this; several select those that match any
+    #[arg(long)]
+    filter: Vec<String>,
+}
+
+fn main() -> anyhow::Result<()> {
+    let cli = Cli::parse();
+    if let (Some(_), true) = (&cli.out, cli.quick || !cli.filter.is_empty()) {
+        bail!("--out writes the whole report\nhelp: leave out --quick and --filter");
+    }
+    let cases: Vec<Case> = cases::all(cli.quick)
+        .into_iter()
+        .filter(|case| cli.filter.is_empty() || cli.filter.iter().any(|part| case.name().contains(part)))
+        .collect();
+    ensure!(!cases.is_empty(), "--filter: expected a part of a case's name, found {:?}", cli.filter);
+
+    let read = |name: &str| -> anyhow::Result<(PathBuf, Vec<u8>)> {
+        let path = cli.model.join(name);
+        let help = "help: `cargo xtask minilm` fetches the model; --model names another folder";
+        let bytes = fs::read(&path).with_context(|| format!("cannot read `{}`\n{help}", path.display()))?;
+        Ok((path, bytes))
+    };
+    let (weights, tokenizer) = (read("model.safetensors")?, read("tokenizer.json")?);
+    let device = Device::blocking()?;
+    let lines = |text: &str, quick: usize| -> Vec<String> {
+        text.lines().take(if cli.quick { quick } else { usize::MAX }).map(str::to_owned).collect()
+    };
+    let evaluation = lines(EVALUATION, QUICK.0);
+    let yardstick = measure::Yardstick::new(&device, &weights, &tokenizer, evaluation)?;
+    let texts = calibrate::with_clauses(&lines(CALIBRATION, QUICK.1));
+    let learning = calibrate::Reference::new(yardstick.model(), &yardstick.tokens(&texts)?)?;
+
+    let mut results: Vec<measure::Outcome> = vec![];
+    let mut last: Option<(Case, QuantizedModel)> = None;
+    // Of each width the model with the best embeddings, which the kernels shall compute, too.
+    let mut best: BTreeMap<Packing, (f64, QuantizedModel)> = BTreeMap::new();
+    for case in cases {
+        let start = Instant::now();
+        let without_table = Case { table: false, ..case };
+        let mut quantized = match (last.take(), case.method) {
+            // The linear layers are those of the case before.
+            (Some((before, quantized)), _) if before == without_table => quantized,
+            (_, Method::Rounded) => round::quantize(&case, yardstick.model())?,
+            (_, Method::Feedback | Method::Fitted) => calibrate::quantize(&case, yardstick.model(), &learning)?,
+        };
+        if case.table {
+            round::quantize_table(&case, &mut quantized)?;
+        }
+        let result = yardstick.measure(case, &quantized)?;
+        println!("{} ({:.1} s)", report::line(&result), start.elapsed().as_secs_f64());
+        if !case.table && best.get(&case.packing).is_none_or(|(mean, _)| *mean < result.mean) {
+            best.insert(case.packing, (result.mean, quantized.clone()));
+        }
+        last = Some((case, quantized));
+        results.push(result);
+    }
+    let mut on_device = BTreeMap::new();
+    for (packing, (mean, quantized)) in best {
+        let by_kernels = yardstick.mean_on_device(&quantized)?;
+        println!("{}: the best mean cosine is {mean:.4}, by the kernels {by_kernels:.4}", packing.name());
+        on_device.insert(packing, by_kernels);
+    }
+    if let Some(folder) = &cli.out {
+        let about = report::About {
+            adapter: device.info().name.clone(),
+            evaluation: EVALUATION.lines().count(),
+            calibration: [CALIBRATION.lines().count(), texts.len(), learning.tokens()],
+            host_distance: yardstick.host_distance(),
+            on_device,
+        };
+        write(folder, "quantization.md", &report::document(&about, &results))?;
+        write(folder, "quantization.svg", &plot::cosines(&results)?)?;
+    }
+    Ok(())
+}
+
+fn write(folder: &Path, name: &str, text: &str) -> anyhow::Result<()> {
+    let path = folder.join(name);
+    fs::write(&path, text).with_context(|| format!("cannot write `{}`", path.display()))?;
+    println!("wrote {}", path.display());
+    Ok(())
+}
