@@ -31,11 +31,17 @@ use round::QuantizedModel;
 /// Where `cargo xtask minilm` puts the model.
 const MODEL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/target/minilm");
 
-/// Sentences that embeddings are compared on.
+/// Sentences that schemes are compared on.
 const EVALUATION: &str = include_str!("../data/quantize_evaluation.txt");
 
 /// Other sentences, by which calibrated quantization learns what layers see.
 const CALIBRATION: &str = include_str!("../data/quantize_calibration.txt");
+
+/// Texts of random words that it sees besides.
+const RANDOM: usize = 500;
+
+/// Sentences by which nothing was chosen: neither the scheme of a width nor anything in this program.
+const HELD_OUT: &str = include_str!("../data/quantize_held_out.txt");
 
 /// With `--quick`, so many sentences of each.
 const QUICK: (usize, usize) = (8, 8);
@@ -83,7 +89,9 @@ fn main() -> anyhow::Result<()> {
     let evaluation = lines(EVALUATION, QUICK.0);
     let yardstick = measure::Yardstick::new(&device, &weights, &tokenizer, evaluation)?;
     let texts = calibrate::with_clauses(&lines(CALIBRATION, QUICK.1));
-    let learning = calibrate::Reference::new(yardstick.model(), &yardstick.tokens(&texts)?)?;
+    let random = calibrate::random_texts(if cli.quick { QUICK.1 } else { RANDOM });
+    let tokens = [yardstick.tokens(&texts)?, random].concat();
+    let learning = calibrate::Reference::new(yardstick.model(), &tokens)?;
 
     let mut results: Vec<measure::Outcome> = vec![];
     let mut last: Option<(Case, QuantizedModel)> = None;
@@ -111,15 +119,19 @@ fn main() -> anyhow::Result<()> {
     }
     let mut on_device = BTreeMap::new();
     for (packing, (mean, quantized)) in best {
-        let by_kernels = yardstick.mean_on_device(&quantized)?;
-        println!("{}: the best mean cosine is {mean:.4}, by the kernels {by_kernels:.4}", packing.name());
+        let by_kernels = yardstick.on_device(&quantized, &lines(HELD_OUT, QUICK.0))?;
+        let [(same, _), (others, worst)] = by_kernels;
+        let name = packing.name();
+        println!(
+            "{name}: best mean {mean:.4}, by the kernels {same:.4}; of other sentences {others:.4}, worst {worst:.4}"
+        );
         on_device.insert(packing, by_kernels);
     }
     if let Some(folder) = &cli.out {
         let about = report::About {
             adapter: device.info().name.clone(),
-            evaluation: EVALUATION.lines().count(),
-            calibration: [CALIBRATION.lines().count(), texts.len(), learning.tokens()],
+            evaluation: [EVALUATION.lines().count(), HELD_OUT.lines().count()],
+            calibration: [CALIBRATION.lines().count(), texts.len(), RANDOM, learning.tokens()],
             host_distance: yardstick.host_distance(),
             on_device,
         };

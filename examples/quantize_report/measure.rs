@@ -31,6 +31,7 @@ pub(crate) struct Yardstick<'a> {
     file: (&'a Path, &'a [u8]),
     tokens: Tokens,
     model: HostModel,
+    embedder: Embedder,
     sentences: Vec<String>,
     embeddings: Vec<Vec<f32>>,
     host_distance: f32,
@@ -84,7 +85,7 @@ impl<'a> Yardstick<'a> {
             "embeddings of host and device: expected a largest difference of {AGREE}, found {host_distance}"
         );
         let file = (weights_file.as_path(), weights.as_slice());
-        Ok(Self { device, file, tokens, model, sentences, embeddings, host_distance, texts, layer })
+        Ok(Self { device, file, tokens, model, embedder, sentences, embeddings, host_distance, texts, layer })
     }
 
     /// The model as it is.
@@ -104,7 +105,7 @@ impl<'a> Yardstick<'a> {
 
     /// Compares a quantized model with the model as it is.
     pub(crate) fn measure(&self, case: Case, quantized: &QuantizedModel) -> anyhow::Result<Outcome> {
-        let cosines = self.cosines(&quantized.model.encode(&self.texts)?);
+        let (mean, worst) = summary(&cosines(&self.embeddings, &quantized.model.encode(&self.texts)?));
         let (layer, original) = (&quantized.model.layers[LAYER], &self.model.layers[LAYER]);
         let all = |layer: &Layer| -> Vec<f32> {
             layer.linears.iter().flat_map(|linear| linear.weight.iter().copied()).collect()
@@ -114,15 +115,16 @@ impl<'a> Yardstick<'a> {
             case,
             weight_error: relative_error(&all(layer), &all(original)),
             output_error: relative_error(&layer.apply(rows, &self.texts), answers),
-            mean: cosines.iter().sum::<f64>() / cosines.len() as f64,
-            worst: cosines.iter().copied().fold(f64::INFINITY, f64::min),
+            mean,
+            worst,
             memory: quantized.memory,
             table: quantized.table,
         })
     }
 
-    /// The mean cosine again, with embeddings that the kernels compute.
-    pub(crate) fn mean_on_device(&self, quantized: &QuantizedModel) -> anyhow::Result<f64> {
+    /// Mean and worst cosine with embeddings that the kernels compute, of the sentences of the comparison and of others by which
+    /// nothing was chosen.
+    pub(crate) fn on_device(&self, quantized: &QuantizedModel, others: &[String]) -> anyhow::Result<[(f64, f64); 2]> {
         let (file, bytes) = self.file;
         let mut weights = Weights::parse(file, bytes)?;
         for (number, layer) in quantized.model.layers.iter().enumerate() {
@@ -137,20 +139,22 @@ impl<'a> Yardstick<'a> {
                 weights.replace(&format!("{name}.bias"), norm.beta.clone())?;
             }
         }
-        let embedder = Embedder::new(self.tokens.clone(), &weights, self.device, Precision::Single)?;
-        let cosines = self.cosines(&pollster::block_on(embedder.embed(&self.sentences, |_| {}))?);
-        Ok(cosines.iter().sum::<f64>() / cosines.len() as f64)
+        let quantized = Embedder::new(self.tokens.clone(), &weights, self.device, Precision::Single)?;
+        let embed = |embedder: &Embedder, texts: &[String]| pollster::block_on(embedder.embed(texts, |_| {}));
+        let compared = summary(&cosines(&self.embeddings, &embed(&quantized, &self.sentences)?));
+        let (before, after) = (embed(&self.embedder, others)?, embed(&quantized, others)?);
+        Ok([compared, summary(&cosines(&before, &after))])
     }
+}
 
-    fn cosines(&self, embeddings: &[Vec<f32>]) -> Vec<f64> {
-        let cosines: Vec<f64> = self.embeddings.iter().zip(embeddings).map(|(a, b)| cosine(a, b)).collect();
-        if std::env::var_os("QR_COS").is_some() {
-            for (c, t) in cosines.iter().zip(&self.sentences) {
-                eprintln!("{c:.4} {t}");
-            }
-        }
-        cosines
-    }
+fn cosines(before: &[Vec<f32>], after: &[Vec<f32>]) -> Vec<f64> {
+    before.iter().zip(after).map(|(a, b)| cosine(a, b)).collect()
+}
+
+/// The mean, and the smallest.
+fn summary(cosines: &[f64]) -> (f64, f64) {
+    let mean = cosines.iter().sum::<f64>() / cosines.len() as f64;
+    (mean, cosines.iter().copied().fold(f64::INFINITY, f64::min))
 }
 
 fn cosine(a: &[f32], b: &[f32]) -> f64 {

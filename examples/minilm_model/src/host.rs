@@ -25,6 +25,9 @@ const LANES: usize = 8;
 /// Tokens whose products with a row of weights are computed together.
 const TILE: usize = 4;
 
+/// Tokens that stay in a cache while all rows of weights pass by.
+const BLOCK: usize = 32;
+
 /// A linear layer of an encoder layer, in the order of their use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
@@ -268,18 +271,14 @@ impl Linear {
         let outputs = self.bias.len();
         let inputs = self.weight.len() / outputs.max(1);
         let mut results = vec![0.0; rows.len() / inputs.max(1) * outputs];
-        for (rows, results) in rows.chunks(TILE * inputs).zip(results.chunks_mut(TILE * outputs)) {
-            let tile: Vec<&[f32]> = rows.chunks_exact(inputs).collect();
+        for (rows, results) in rows.chunks(BLOCK * inputs).zip(results.chunks_mut(BLOCK * outputs)) {
+            let rows: Vec<&[f32]> = rows.chunks_exact(inputs).collect();
+            let (tiles, rest) = rows.as_chunks::<TILE>();
             for (output, (weights, bias)) in self.weight.chunks_exact(inputs).zip(&self.bias).enumerate() {
-                if let [a, b, c, d] = tile[..] {
-                    for (row, product) in dots(weights, [a, b, c, d]).into_iter().enumerate() {
-                        results[row * outputs + output] = product + bias;
-                    }
-                } else {
-                    for (row, values) in tile.iter().enumerate() {
-                        results[row * outputs + output] = dot(weights, values) + bias;
-                    }
-                }
+                let products = tiles.iter().flat_map(|&tile| dots(weights, tile));
+                let products = products.chain(rest.iter().map(|row| dot(weights, row)));
+                let places = results.iter_mut().skip(output).step_by(outputs);
+                places.zip(products).for_each(|(place, product)| *place = product + bias);
             }
         }
         results
@@ -366,10 +365,10 @@ fn dot(a: &[f32], b: &[f32]) -> f32 {
 /// Products of one row of weights, whose length is a multiple of [`LANES`], with several rows.
 fn dots(weights: &[f32], rows: [&[f32]; TILE]) -> [f32; TILE] {
     let mut sums = [[0.0f32; LANES]; TILE];
-    let rows = rows.map(|row| row.as_chunks::<LANES>().0);
-    for (at, w) in weights.as_chunks::<LANES>().0.iter().enumerate() {
-        for (sums, row) in sums.iter_mut().zip(rows) {
-            (0..LANES).for_each(|lane| sums[lane] += w[lane] * row[at][lane]);
+    let [a, b, c, d] = rows.map(|row| row.as_chunks::<LANES>().0);
+    for ((((w, a), b), c), d) in weights.as_chunks::<LANES>().0.iter().zip(a).zip(b).zip(c).zip(d) {
+        for (sums, row) in sums.iter_mut().zip([a, b, c, d]) {
+            (0..LANES).for_each(|lane| sums[lane] += w[lane] * row[lane]);
         }
     }
     sums.map(|sums| sums.iter().sum())
