@@ -92,7 +92,7 @@ pub(crate) fn all(quick: bool) -> Vec<Case> {
         asymmetric.rounding(search),
         asymmetric.rounding(search).scales(ScaleDType::F32),
     ];
-    let feedback = [symmetric.rounding(search), asymmetric.rounding(search)];
+    let feedback = [asymmetric.rounding(search)];
     let fitted = [asymmetric.per_group(128).rounding(search), asymmetric.rounding(search)];
     let mut cases = vec![];
     for packing in Packing::ALL {

@@ -3,7 +3,7 @@
 //! `cargo xtask minilm` fetches the model; then `cargo run --release --example quantize_report -- --out docs` writes
 //! `quantization.md` and `quantization.svg`.
 //!
-//! Data flows one way: `cases` lists what is tried; `round` and `calibrate` make the model with quantized weights; `measure`
+//! Data flows one way: `cases` lists what is tried and `try_all` tries it; `round` and `calibrate` make the model with quantized weights; `measure`
 //! compares it with the model as it is; `report` and `plot` show the results.
 
 mod calibrate;
@@ -12,12 +12,12 @@ mod measure;
 mod plot;
 mod report;
 mod round;
+mod try_all;
 
 use std::{
     collections::BTreeMap,
     fs,
     path::{Path, PathBuf},
-    time::Instant,
 };
 
 use anyhow::{Context, bail, ensure};
@@ -25,8 +25,7 @@ use clap::Parser;
 use fuse_gpu::Device;
 use fuse_quantize::Packing;
 
-use cases::{Case, Method};
-use round::QuantizedModel;
+use cases::Case;
 
 /// Where `cargo xtask minilm` puts the model.
 const MODEL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/target/minilm");
@@ -93,32 +92,11 @@ fn main() -> anyhow::Result<()> {
     let tokens = [yardstick.tokens(&texts)?, random].concat();
     let learning = calibrate::Reference::new(yardstick.model(), &tokens)?;
 
-    let mut results: Vec<measure::Outcome> = vec![];
-    let mut last: Option<(Case, QuantizedModel)> = None;
-    // Of each width the model with the best embeddings, which the kernels shall compute, too.
-    let mut best: BTreeMap<Packing, (f64, QuantizedModel)> = BTreeMap::new();
-    for case in cases {
-        let start = Instant::now();
-        let without_table = Case { table: false, ..case };
-        let mut quantized = match (last.take(), case.method) {
-            // The linear layers are those of the case before.
-            (Some((before, quantized)), _) if before == without_table => quantized,
-            (_, Method::Rounded) => round::quantize(&case, yardstick.model())?,
-            (_, Method::Feedback | Method::Fitted) => calibrate::quantize(&case, yardstick.model(), &learning)?,
-        };
-        if case.table {
-            round::quantize_table(&case, &mut quantized)?;
-        }
-        let result = yardstick.measure(case, &quantized)?;
-        println!("{} ({:.1} s)", report::line(&result), start.elapsed().as_secs_f64());
-        if !case.table && best.get(&case.packing).is_none_or(|(mean, _)| *mean < result.mean) {
-            best.insert(case.packing, (result.mean, quantized.clone()));
-        }
-        last = Some((case, quantized));
-        results.push(result);
-    }
-    let mut on_device = BTreeMap::new();
-    for (packing, (mean, quantized)) in best {
+    let (mut results, mut on_device) = (vec![], BTreeMap::new());
+    for (packing, width) in try_all::run(&cases, &yardstick, &learning)? {
+        results.extend(width.outcomes);
+        // A software adapter takes most of a quick run for this: one width shows that it works.
+        let Some((mean, quantized)) = width.best.filter(|_| !cli.quick || packing == Packing::Q2) else { continue };
         let by_kernels = yardstick.on_device(&quantized, &lines(HELD_OUT, QUICK.0))?;
         let [(same, _), (others, worst)] = by_kernels;
         let name = packing.name();

@@ -31,7 +31,6 @@ pub(crate) struct Yardstick<'a> {
     file: (&'a Path, &'a [u8]),
     tokens: Tokens,
     model: HostModel,
-    embedder: Embedder,
     sentences: Vec<String>,
     embeddings: Vec<Vec<f32>>,
     host_distance: f32,
@@ -85,7 +84,7 @@ impl<'a> Yardstick<'a> {
             "embeddings of host and device: expected a largest difference of {AGREE}, found {host_distance}"
         );
         let file = (weights_file.as_path(), weights.as_slice());
-        Ok(Self { device, file, tokens, model, embedder, sentences, embeddings, host_distance, texts, layer })
+        Ok(Self { device, file, tokens, model, sentences, embeddings, host_distance, texts, layer })
     }
 
     /// The model as it is.
@@ -142,7 +141,9 @@ impl<'a> Yardstick<'a> {
         let quantized = Embedder::new(self.tokens.clone(), &weights, self.device, Precision::Single)?;
         let embed = |embedder: &Embedder, texts: &[String]| pollster::block_on(embedder.embed(texts, |_| {}));
         let compared = summary(&cosines(&self.embeddings, &embed(&quantized, &self.sentences)?));
-        let (before, after) = (embed(&self.embedder, others)?, embed(&quantized, others)?);
+        let original =
+            Embedder::new(self.tokens.clone(), &Weights::parse(file, bytes)?, self.device, Precision::Single)?;
+        let (before, after) = (embed(&original, others)?, embed(&quantized, others)?);
         Ok([compared, summary(&cosines(&before, &after))])
     }
 }

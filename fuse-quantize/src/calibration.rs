@@ -196,19 +196,32 @@ fn columns(rows: &[f32], width: usize) -> Vec<[f32; ROWS]> {
 
 /// `M` of `H = M·Mᵀ`, if `H` is positive definite: Cholesky's decomposition from the last row upwards.
 fn factor(matrix: &[f64], size: usize) -> Option<Vec<f64>> {
+    /// Rows that are computed together, so that the rows below them come from memory once for all of these.
+    const TOGETHER: usize = 8;
     let mut factor = vec![0.0; size * size];
-    for j in (0..size).rev() {
-        let (above, from_j) = factor.split_at_mut(j * size);
-        let row = &mut from_j[..size];
-        let pivot = matrix[j * size + j] - dot(&row[j + 1..], &row[j + 1..]);
-        if pivot.is_nan() || pivot <= 0.0 {
-            return None;
+    let mut end = size;
+    while end > 0 {
+        let start = end.saturating_sub(TOGETHER);
+        let (above, below) = factor.split_at_mut(end * size);
+        let rows = &mut above[start * size..];
+        for (j, row) in (end..size).zip(below.chunks_exact(size)).rev() {
+            for (i, other) in (start..end).zip(rows.chunks_exact_mut(size)) {
+                other[j] = (matrix[i * size + j] - dot(&other[j + 1..], &row[j + 1..])) / row[j];
+            }
         }
-        let root = pivot.sqrt();
-        row[j] = root;
-        for (i, other) in above.chunks_exact_mut(size).enumerate() {
-            other[j] = (matrix[i * size + j] - dot(&other[j + 1..], &row[j + 1..])) / root;
+        for j in (start..end).rev() {
+            let (others, from_j) = rows.split_at_mut((j - start) * size);
+            let row = &mut from_j[..size];
+            let pivot = matrix[j * size + j] - dot(&row[j + 1..], &row[j + 1..]);
+            if pivot.is_nan() || pivot <= 0.0 {
+                return None;
+            }
+            row[j] = pivot.sqrt();
+            for (i, other) in (start..j).zip(others.chunks_exact_mut(size)) {
+                other[j] = (matrix[i * size + j] - dot(&other[j + 1..], &row[j + 1..])) / row[j];
+            }
         }
+        end = start;
     }
     Some(factor)
 }
