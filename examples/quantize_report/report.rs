@@ -113,7 +113,7 @@ fn head(about: &About) -> String {
          (`examples/data/quantize_evaluation.txt`) with those of the weights in `f32`. The calibration knows \
          {sentences} other sentences (`examples/data/quantize_calibration.txt`), whole and in clauses: {texts} texts; and \
          {random} texts of random words; {tokens} \
-         tokens in all. An encoder on the host computes embeddings, whose embeddings differ from those of the kernels by at most {host_distance:.1e} \
+         tokens in all. An encoder on the host computes embeddings; they differ from those of the kernels by at most {host_distance:.1e} \
          in any number; of the best schemes, the kernels compute them. \
          Scheme, amount of damping and kind of calibration texts were chosen by the {evaluation} sentences; {held_out} others \
          (`examples/data/quantize_held_out.txt`) were looked at only for the table below.\n\n"
