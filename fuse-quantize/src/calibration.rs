@@ -3,9 +3,11 @@
 //! Input: rows of activations. Output: the curvature `H = XᵀX + λI` of the layer's squared output error, and the factor by
 //! which errors are fed forward (`feedback`) and equations solved (`refit`).
 
+use std::ops::{Add, AddAssign, Mul};
+
 use crate::{QuantizeError, layout::Layout};
 
-/// What is added to the diagonal, in parts of its mean (Frantar et al. 2022, section 3.3): inputs that calibration never saw
+/// What is added to the diagonal if nothing else is said, in parts of its mean (Frantar et al. 2022, section 3.3): inputs that calibration never saw
 /// must not become free.
 const DAMPING: f64 = 0.01;
 
@@ -23,6 +25,7 @@ const LANES: usize = 16;
 pub struct Calibration {
     inputs: usize,
     rows: u64,
+    damping: f64,
     /// `XᵀX`, of which only `[i, j]` with `i <= j` is kept up to date; empty without rows.
     sums: Vec<f64>,
 }
@@ -30,10 +33,10 @@ pub struct Calibration {
 /// `H = M·Mᵀ` with `M` upper triangular, and `H` itself.
 pub(crate) struct Curvature {
     pub(crate) inputs: usize,
-    /// `H`, symmetric.
-    pub(crate) matrix: Vec<f64>,
+    /// `H`, symmetric; in single precision, since sweeps read it often and small errors of it only make steps less than best.
+    matrix: Vec<f32>,
     /// `M`; zeros below the diagonal.
-    pub(crate) factor: Vec<f64>,
+    factor: Vec<f64>,
     /// What was added to the diagonal.
     pub(crate) damping: f64,
 }
@@ -41,7 +44,15 @@ pub(crate) struct Curvature {
 impl Calibration {
     /// No activations yet of a layer with so many inputs.
     pub fn new(inputs: usize) -> Self {
-        Self { inputs, rows: 0, sums: vec![] }
+        Self { inputs, rows: 0, damping: DAMPING, sums: vec![] }
+    }
+
+    /// With this added to the diagonal of the sums of products, in parts of the diagonal's mean: 0.01 if not said. The fewer the
+    /// rows, and the less they are like what the layer will see, the more of it pays. Anything but a positive finite number means
+    /// 0.01.
+    pub fn damping(mut self, parts: f64) -> Self {
+        self.damping = if parts > 0.0 && parts.is_finite() { parts } else { DAMPING };
+        self
     }
 
     /// Adds activations, `[rows, inputs]` row-major.
@@ -81,12 +92,13 @@ impl Calibration {
         }
         let mean = (0..inputs).map(|i| matrix[i * inputs + i]).sum::<f64>() / inputs.max(1) as f64;
         // Without activations every input counts alike.
-        let mut damping = if mean > 0.0 { DAMPING * mean } else { 1.0 };
+        let mut damping = if mean > 0.0 { self.damping * mean } else { 1.0 };
         let mut added = 0.0;
         loop {
             (0..inputs).for_each(|i| matrix[i * inputs + i] += damping - added);
             added = damping;
             if let Some(factor) = factor(&matrix, inputs) {
+                let matrix = matrix.iter().map(|&x| x as f32).collect();
                 return Ok(Curvature { inputs, matrix, factor, damping });
             }
             // Only rounding makes sums of squares indefinite: a larger part of the diagonal covers it.
@@ -97,12 +109,12 @@ impl Calibration {
 
 impl Curvature {
     /// The curvature along one input.
-    pub(crate) fn diagonal(&self, input: usize) -> f64 {
+    pub(crate) fn diagonal(&self, input: usize) -> f32 {
         self.matrix[input * self.inputs + input]
     }
 
     /// A row of `H`.
-    pub(crate) fn row(&self, input: usize) -> &[f64] {
+    pub(crate) fn row(&self, input: usize) -> &[f32] {
         &self.matrix[input * self.inputs..(input + 1) * self.inputs]
     }
 
@@ -167,7 +179,7 @@ pub(crate) fn add_products(
         for (i, (left, sums)) in left.iter().zip(sums.chunks_exact_mut(right_width)).enumerate() {
             let first = if symmetric { i } else { 0 };
             for (sum, right) in sums[first..].iter_mut().zip(&right[first..]) {
-                *sum += f64::from(short_dot(left, right));
+                *sum += f64::from(dot::<f32>(left, right));
             }
         }
     }
@@ -182,42 +194,50 @@ fn columns(rows: &[f32], width: usize) -> Vec<[f32; ROWS]> {
     columns
 }
 
-fn short_dot(a: &[f32; ROWS], b: &[f32; ROWS]) -> f32 {
-    let mut lanes = [0.0f32; LANES];
-    for (a, b) in a.as_chunks::<LANES>().0.iter().zip(b.as_chunks::<LANES>().0) {
-        (0..LANES).for_each(|lane| lanes[lane] += a[lane] * b[lane]);
-    }
-    lanes.iter().sum()
-}
-
 /// `M` of `H = M·Mᵀ`, if `H` is positive definite: Cholesky's decomposition from the last row upwards.
 fn factor(matrix: &[f64], size: usize) -> Option<Vec<f64>> {
+    /// Rows that are computed together, so that the rows below them come from memory once for all of these.
+    const TOGETHER: usize = 8;
     let mut factor = vec![0.0; size * size];
-    for j in (0..size).rev() {
-        let (above, from_j) = factor.split_at_mut(j * size);
-        let row = &mut from_j[..size];
-        let pivot = matrix[j * size + j] - dot(&row[j + 1..], &row[j + 1..]);
-        if pivot.is_nan() || pivot <= 0.0 {
-            return None;
+    let mut end = size;
+    while end > 0 {
+        let start = end.saturating_sub(TOGETHER);
+        let (above, below) = factor.split_at_mut(end * size);
+        let rows = &mut above[start * size..];
+        for (j, row) in (end..size).zip(below.chunks_exact(size)).rev() {
+            for (i, other) in (start..end).zip(rows.chunks_exact_mut(size)) {
+                other[j] = (matrix[i * size + j] - dot(&other[j + 1..], &row[j + 1..])) / row[j];
+            }
         }
-        let root = pivot.sqrt();
-        row[j] = root;
-        for (i, other) in above.chunks_exact_mut(size).enumerate() {
-            other[j] = (matrix[i * size + j] - dot(&other[j + 1..], &row[j + 1..])) / root;
+        for j in (start..end).rev() {
+            let (others, from_j) = rows.split_at_mut((j - start) * size);
+            let row = &mut from_j[..size];
+            let pivot = matrix[j * size + j] - dot(&row[j + 1..], &row[j + 1..]);
+            if pivot.is_nan() || pivot <= 0.0 {
+                return None;
+            }
+            row[j] = pivot.sqrt();
+            for (i, other) in (start..j).zip(others.chunks_exact_mut(size)) {
+                other[j] = (matrix[i * size + j] - dot(&other[j + 1..], &row[j + 1..])) / row[j];
+            }
         }
+        end = start;
     }
     Some(factor)
 }
 
 /// A dot product of equally long slices.
-pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
-    const LANES: usize = 8;
+pub(crate) fn dot<T>(a: &[T], b: &[T]) -> T
+where
+    T: Copy + Default + Add<Output = T> + AddAssign + Mul<Output = T>,
+{
     let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
-    let mut lanes = [0.0f64; LANES];
+    let mut lanes = [T::default(); LANES];
     for (a, b) in a.iter().zip(b) {
         (0..LANES).for_each(|lane| lanes[lane] += a[lane] * b[lane]);
     }
-    lanes.iter().sum::<f64>() + a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum::<f64>()
+    let rest = a_rest.iter().zip(b_rest).fold(T::default(), |sum, (&a, &b)| sum + a * b);
+    lanes.into_iter().fold(rest, |sum, lane| sum + lane)
 }
 
 #[cfg(test)]
@@ -237,11 +257,17 @@ mod tests {
             let curvature = calibration(rows, inputs).curvature().unwrap();
             for (i, j) in (0..inputs).flat_map(|i| (0..inputs).map(move |j| (i, j))) {
                 let product = dot(curvature.factor_row(i), curvature.factor_row(j));
-                assert!((product - curvature.row(i)[j]).abs() < 1e-9, "{rows} rows, [{i}, {j}]");
+                assert!(
+                    (product - f64::from(curvature.row(i)[j])).abs() < 1e-5 * product.abs().max(1.0),
+                    "{rows} rows, [{i}, {j}]"
+                );
                 assert!(i <= j || curvature.factor_row(i)[j] == 0.0);
             }
+            let product = |i: usize| -> Vec<f64> {
+                (0..inputs).map(|j| dot(curvature.factor_row(i), curvature.factor_row(j))).collect()
+            };
             let x: Vec<f64> = (0..inputs).map(|i| i as f64 - 3.0).collect();
-            let mut b: Vec<f64> = (0..inputs).map(|i| dot(curvature.row(i), &x)).collect();
+            let mut b: Vec<f64> = (0..inputs).map(|i| dot(&product(i), &x)).collect();
             curvature.solve(&mut b);
             assert!(b.iter().zip(&x).all(|(b, x)| (b - x).abs() < 1e-6), "{rows} rows: {b:?}");
         }

@@ -16,14 +16,13 @@ use crate::{
 const ROUNDS: usize = 4;
 
 /// Parts of the error by which a step must lower it, so that rounding errors do not keep us busy.
-const LEAST_GAIN: f64 = 1e-9;
+const LEAST_GAIN: f32 = 1e-6;
 
 /// Refines a row; its pairs only where `pairs_are_free`.
 pub(crate) fn refine(row: &mut Row<'_>, curvature: &Curvature, pairs_are_free: bool) {
-    let errors: Vec<f64> =
-        (0..row.weights.len()).map(|k| f64::from(row.weights[k]) - f64::from(row.value(k))).collect();
+    let errors: Vec<f32> = (0..row.weights.len()).map(|k| row.weights[k] - row.value(k)).collect();
     // Half of the gradient: H·(w - ŵ).
-    let mut pull: Vec<f64> = (0..errors.len()).map(|k| dot(curvature.row(k), &errors)).collect();
+    let mut pull: Vec<f32> = (0..errors.len()).map(|k| dot(curvature.row(k), &errors)).collect();
     let least_gain = LEAST_GAIN * dot(&pull, &errors);
     for _ in 0..ROUNDS {
         let mut improved = false;
@@ -42,13 +41,13 @@ pub(crate) fn refine(row: &mut Row<'_>, curvature: &Curvature, pairs_are_free: b
 }
 
 /// The best code of one weight, all others as they are.
-fn recode(row: &mut Row<'_>, curvature: &Curvature, k: usize, pull: &mut [f64], least_gain: f64) -> bool {
-    let (pair, value, diagonal) = (row.pairs[k / row.group], f64::from(row.value(k)), curvature.diagonal(k));
-    let code = pair.code((value + pull[k] / diagonal) as f32, row.packing.largest());
+fn recode(row: &mut Row<'_>, curvature: &Curvature, k: usize, pull: &mut [f32], least_gain: f32) -> bool {
+    let (pair, value, diagonal) = (row.pairs[k / row.group], row.value(k), curvature.diagonal(k));
+    let code = pair.code(value + pull[k] / diagonal, row.packing.largest());
     if code == row.codes[k] {
         return false;
     }
-    let step = f64::from(pair.value(code)) - value;
+    let step = pair.value(code) - value;
     if 2.0 * step * pull[k] - step * step * diagonal <= least_gain {
         return false;
     }
@@ -58,45 +57,47 @@ fn recode(row: &mut Row<'_>, curvature: &Curvature, k: usize, pull: &mut [f64], 
 }
 
 /// The best pair of a group, its codes and all other groups as they are.
-fn refit(row: &mut Row<'_>, curvature: &Curvature, group: usize, pull: &mut [f64], least_gain: f64) -> bool {
+fn refit(row: &mut Row<'_>, curvature: &Curvature, group: usize, pull: &mut [f32], least_gain: f32) -> bool {
     let places = group * row.group..(group + 1) * row.group;
-    let pair = row.pairs[group];
-    let step =
-        |new: Pair, k: usize| f64::from(new.value(row.codes[k])) - f64::from(row.pairs[group].value(row.codes[k]));
+    let (pair, symmetry, dtype) = (row.pairs[group], row.scheme.symmetry, row.scheme.scales);
     // H restricted to the group, times a vector over it.
-    let times = |vector: &[f64]| -> Vec<f64> {
+    let times = |vector: &[f32]| -> Vec<f32> {
         places.clone().map(|k| dot(&curvature.row(k)[places.clone()], vector)).collect()
     };
-    let scale_direction: Vec<f64> = match row.scheme.symmetry {
-        Symmetry::Symmetric => {
-            let per_scale = if pair.scale == 0.0 { 0.0 } else { f64::from(pair.offset) / f64::from(pair.scale) };
-            places.clone().map(|k| f64::from(row.codes[k]) + per_scale).collect()
-        }
-        Symmetry::Asymmetric => places.clone().map(|k| f64::from(row.codes[k])).collect(),
+    let sum = |vector: &[f32]| vector.iter().map(|&x| f64::from(x)).sum::<f64>();
+    let codes: Vec<f32> = row.codes[places.clone()].iter().map(|&code| code as f32).collect();
+    // A change of the scale turns values around the code that means zero, or around the middle of the codes, where the offset
+    // then makes up for it.
+    let center = match symmetry {
+        Symmetry::Symmetric if pair.scale == 0.0 => 0.0,
+        Symmetry::Symmetric => -pair.offset / pair.scale,
+        Symmetry::Asymmetric => (sum(&codes) / codes.len() as f64) as f32,
     };
-    let along = times(&scale_direction);
-    let (a, b) = (dot(&scale_direction, &along), dot(&scale_direction, &pull[places.clone()]));
-    let new = match row.scheme.symmetry {
-        Symmetry::Symmetric => storable_symmetric(row.packing, (f64::from(pair.scale) + b / a) as f32, row.scheme),
+    let turn: Vec<f32> = codes.iter().map(|code| code - center).collect();
+    let (turned, pulled) = (times(&turn), &pull[places.clone()]);
+    let (turn_turn, turn_pull) = (f64::from(dot(&turn, &turned)), f64::from(dot(&turn, pulled)));
+    let new = match symmetry {
+        Symmetry::Symmetric => {
+            storable_symmetric(row.packing, (f64::from(pair.scale) + turn_pull / turn_turn) as f32, row.scheme)
+        }
         Symmetry::Asymmetric => {
-            let ones = vec![1.0; row.group];
-            let across = times(&ones);
-            let (c, d) = (across.iter().sum::<f64>(), pull[places.clone()].iter().sum::<f64>());
-            let mixed = along.iter().sum::<f64>();
+            let (one_one, turn_one) = (sum(&times(&vec![1.0; row.group])), sum(&turned));
+            let one_pull = sum(pulled);
+            let determinant = turn_turn * one_one - turn_one * turn_one;
             // Where all codes are equal, only the offset can move.
-            let scale_step =
-                if a * c - mixed * mixed > 1e-12 * a * c { (b * c - d * mixed) / (a * c - mixed * mixed) } else { 0.0 };
-            let dtype = row.scheme.scales;
-            let scale = dtype.nearest((f64::from(pair.scale) + scale_step) as f32);
-            // The scale was rounded: the offset makes up for it.
-            let offset_step = (d - (f64::from(scale) - f64::from(pair.scale)) * mixed) / c;
-            Some(Pair { scale, offset: dtype.nearest((f64::from(pair.offset) + offset_step) as f32) })
+            let solvable = determinant > 1e-6 * turn_turn * one_one;
+            let by_turn = if solvable { (turn_pull * one_one - one_pull * turn_one) / determinant } else { 0.0 };
+            let scale = dtype.nearest((f64::from(pair.scale) + by_turn) as f32);
+            // The scale was rounded: the offset makes up for that, too.
+            let by_turn = f64::from(scale) - f64::from(pair.scale);
+            let shift = (one_pull - by_turn * turn_one) / one_one - by_turn * f64::from(center);
+            Some(Pair { scale, offset: dtype.nearest((f64::from(pair.offset) + shift) as f32) })
         }
     };
     let finite = |pair: &Pair| (row.packing.largest() as f32 * pair.scale).is_finite() && pair.offset.is_finite();
     let Some(new) = new.filter(finite).filter(|new| *new != pair) else { return false };
-    let steps: Vec<f64> = places.clone().map(|k| step(new, k)).collect();
-    if 2.0 * dot(&steps, &pull[places.clone()]) - dot(&steps, &times(&steps)) <= least_gain {
+    let steps: Vec<f32> = row.codes[places.clone()].iter().map(|&code| new.value(code) - pair.value(code)).collect();
+    if 2.0 * dot(&steps, pulled) - dot(&steps, &times(&steps)) <= least_gain {
         return false;
     }
     row.pairs[group] = new;

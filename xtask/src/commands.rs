@@ -42,6 +42,9 @@ pub(crate) fn test(model: &Path, thorough: bool, browsers: bool, access: Access)
         Step::new("unit tests", &format!("{all} --lib --bins")),
         if thorough { integration.set("FUSE_THOROUGH", "1") } else { integration },
         real_model(model),
+        // Few sentences and schemes: whether it works. What quantization costs is for a run with optimization.
+        Step::new("quantization", "run --package fuse-gpu --example quantize_report -- --quick --model")
+            .argument(model),
         // Without optimization, as all of the above: what these two measure on a software adapter is of no use, and to compile
         // everything once more takes minutes.
         Step::new("tuner", "bench --workspace --all-features --profile dev --bench tune --")

@@ -50,31 +50,33 @@ impl Embedder {
         device: &Device,
         precision: Precision,
     ) -> anyhow::Result<Self> {
+        let tokens = Tokens::parse(tokenizer_file, tokenizer)?;
+        let load = || Self::new(tokens, &Weights::parse(weights_file, weights)?, device, precision);
+        load().with_context(|| format!("cannot load the model `{}`", weights_file.display()))
+    }
+
+    /// The model of weights that are read already.
+    ///
+    /// # Errors
+    /// If the weights are not those of all-MiniLM-L6-v2, or the device lacks what the precision needs.
+    pub fn new(tokens: Tokens, weights: &Weights<'_>, device: &Device, precision: Precision) -> anyhow::Result<Self> {
         let adapter = &device.info().name;
         let possible = precision != Precision::Half || device.info().features.f16;
         ensure!(possible, "adapter `{adapter}` has no 16-bit floats (`shader-f16`)");
-        let tokens = Tokens::parse(tokenizer_file, tokenizer)?;
-        let load = || {
-            let weights = Weights::parse(weights_file, weights)?;
-            let vocabulary = tokens.vocabulary();
-            let encoder: Box<dyn Encoder> = match precision {
-                Precision::Single => Box::new(Model::load(&weights, vocabulary, &Upload { device, convert: |x| x })?),
-                Precision::Half => {
-                    Box::new(Model::load(&weights, vocabulary, &Upload { device, convert: f16::from_f32 })?)
-                }
-                #[cfg(feature = "quantized")]
-                Precision::Quantized(bits) => match bits {
-                    8 => Box::new(QuantizedModel::<Q8>::load(&weights, vocabulary, device)?),
-                    4 => Box::new(QuantizedModel::<Q4>::load(&weights, vocabulary, device)?),
-                    3 => Box::new(QuantizedModel::<Q3>::load(&weights, vocabulary, device)?),
-                    2 => Box::new(QuantizedModel::<Q2>::load(&weights, vocabulary, device)?),
-                    1 => Box::new(QuantizedModel::<Q1>::load(&weights, vocabulary, device)?),
-                    _ => bail!("weights have 8, 4, 3, 2 or 1 bit, found {bits}"),
-                },
-            };
-            anyhow::Ok(encoder)
+        let vocabulary = tokens.vocabulary();
+        let encoder: Box<dyn Encoder> = match precision {
+            Precision::Single => Box::new(Model::load(weights, vocabulary, &Upload { device, convert: |x| x })?),
+            Precision::Half => Box::new(Model::load(weights, vocabulary, &Upload { device, convert: f16::from_f32 })?),
+            #[cfg(feature = "quantized")]
+            Precision::Quantized(bits) => match bits {
+                8 => Box::new(QuantizedModel::<Q8>::load(weights, vocabulary, device)?),
+                4 => Box::new(QuantizedModel::<Q4>::load(weights, vocabulary, device)?),
+                3 => Box::new(QuantizedModel::<Q3>::load(weights, vocabulary, device)?),
+                2 => Box::new(QuantizedModel::<Q2>::load(weights, vocabulary, device)?),
+                1 => Box::new(QuantizedModel::<Q1>::load(weights, vocabulary, device)?),
+                _ => bail!("weights have 8, 4, 3, 2 or 1 bit, found {bits}"),
+            },
         };
-        let encoder = load().with_context(|| format!("cannot load the model `{}`", weights_file.display()))?;
         Ok(Self { tokens, encoder })
     }
 

@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// Encoder layers of the model.
-pub(crate) const LAYERS: usize = 6;
+pub const LAYERS: usize = 6;
 
 /// Anything that turns a batch into embeddings, in whatever precision.
 pub trait Encoder {

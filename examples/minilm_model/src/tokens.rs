@@ -11,6 +11,7 @@ use tokenizers::{Tokenizer, TruncationParams};
 pub const MAX_LENGTH: usize = 256;
 
 /// A model's tokenizer.
+#[derive(Clone)]
 pub struct Tokens {
     tokenizer: Tokenizer,
 }

@@ -1,16 +1,17 @@
 //! A model's weights on the host: named tensors of a `.safetensors` file, checked against the shapes that the encoder
 //! needs, and uploaded in the precision of the kernels.
 
-use std::path::Path;
+use std::{collections::BTreeMap, path::Path};
 
 use anyhow::{Context, bail};
 use fuse_gpu::{Device, Element, Tensor};
 use half::{bf16, f16};
 use safetensors::{Dtype, SafeTensors};
 
-/// The tensors of a file.
+/// The tensors of a file, some of them perhaps with other values.
 pub struct Weights<'a> {
     tensors: SafeTensors<'a>,
+    replaced: BTreeMap<String, Vec<f32>>,
 }
 
 /// Where weights go and how their numbers are converted.
@@ -29,7 +30,20 @@ impl<'a> Weights<'a> {
     pub fn parse(path: &Path, bytes: &'a [u8]) -> anyhow::Result<Self> {
         let tensors = SafeTensors::deserialize(bytes)
             .with_context(|| format!("`{}` is not a whole .safetensors file", path.display()))?;
-        Ok(Self { tensors })
+        Ok(Self { tensors, replaced: BTreeMap::new() })
+    }
+
+    /// Gives a tensor other values, for example those of a quantized one.
+    ///
+    /// # Errors
+    /// If there is no such tensor, or it has another number of elements.
+    pub fn replace(&mut self, name: &str, values: Vec<f32>) -> anyhow::Result<()> {
+        let expected: usize = self.view(name)?.shape().iter().product();
+        if values.len() != expected {
+            bail!("tensor `{name}`: expected {expected} values, found {}", values.len());
+        }
+        self.replaced.insert(name.to_owned(), values);
+        Ok(())
     }
 
     /// The number of rows of a matrix with `columns` columns.
@@ -51,6 +65,9 @@ impl<'a> Weights<'a> {
         let view = self.view(name)?;
         if view.shape() != shape {
             bail!("tensor `{name}`: expected shape {shape:?}, found {:?}", view.shape());
+        }
+        if let Some(values) = self.replaced.get(name) {
+            return Ok(values.clone());
         }
         let data = view.data();
         let halves = || data.as_chunks::<2>().0.iter().copied();
@@ -123,6 +140,17 @@ mod tests {
         let bytes = file(&[2, 3], Dtype::I32);
         let weights = Weights::parse(Path::new("w.safetensors"), &bytes).unwrap();
         assert_eq!(text(weights.values("w", &[2, 3])), "tensor `w`: expected F32, F16 or BF16, found I32");
+    }
+
+    #[test]
+    fn values_can_be_replaced() {
+        let bytes = file(&[2, 3], Dtype::F16);
+        let mut weights = Weights::parse(Path::new("w.safetensors"), &bytes).unwrap();
+        weights.replace("w", vec![9.0; 6]).unwrap();
+        assert_eq!(weights.values("w", &[2, 3]).unwrap(), [9.0; 6]);
+        let error = weights.replace("w", vec![9.0; 5]).unwrap_err().to_string();
+        assert_eq!(error, "tensor `w`: expected 6 values, found 5");
+        assert!(weights.replace("v", vec![]).is_err());
     }
 
     #[test]

@@ -88,6 +88,10 @@ impl Signature<'_> {
 
     fn param_type(self, ty: &ast::Type) -> TokenStream {
         match ty.dims {
+            Some(ref dims) if let Some(packing) = ty.packing() => {
+                let (runtime, bits, rank) = (self.runtime, format_ident!("{packing:?}"), dims.len());
+                quote!(&#runtime::QTensor<#runtime::#bits, #rank>)
+            }
             Some(_) => {
                 let tensor = self.tensor_type(ty);
                 quote!(&#tensor)
@@ -99,10 +103,6 @@ impl Signature<'_> {
     fn tensor_type(self, ty: &ast::Type) -> TokenStream {
         let runtime = self.runtime;
         let rank = ty.dims.as_ref().map_or(0, Vec::len);
-        if let Some(packing) = ty.packing() {
-            let bits = format_ident!("{packing:?}");
-            return quote!(#runtime::QTensor<#runtime::#bits, #rank>);
-        }
         let element = self.element(&ty.element);
         quote!(#runtime::Tensor<#element, #rank>)
     }
@@ -114,7 +114,7 @@ impl Signature<'_> {
                 let name = &self.header.generics[index];
                 quote!(#name)
             }
-            // Only results and numbers get here, where it was reported.
+            // Results and numbers, of which it was reported.
             Element::Quantized(_) => element_type(DType::F32, self.runtime),
         }
     }

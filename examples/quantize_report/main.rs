@@ -1,0 +1,127 @@
+//! What quantization costs: every bit width and scheme on the real all-MiniLM-L6-v2, as a table, a document and a plot.
+//!
+//! `cargo xtask minilm` fetches the model; then `cargo run --release --example quantize_report -- --out docs` writes
+//! `quantization.md` and `quantization.svg`.
+//!
+//! Data flows one way: `cases` lists what is tried and `try_all` tries it; `round` and `calibrate` make the model with quantized weights; `measure`
+//! compares it with the model as it is; `report` and `plot` show the results.
+
+mod calibrate;
+mod cases;
+mod measure;
+mod plot;
+mod report;
+mod round;
+mod try_all;
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context, bail, ensure};
+use clap::Parser;
+use fuse_gpu::Device;
+use fuse_quantize::Packing;
+
+use cases::Case;
+
+/// Where `cargo xtask minilm` puts the model.
+const MODEL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/target/minilm");
+
+/// Sentences that schemes are compared on.
+const EVALUATION: &str = include_str!("../data/quantize_evaluation.txt");
+
+/// Other sentences, by which calibrated quantization learns what layers see.
+const CALIBRATION: &str = include_str!("../data/quantize_calibration.txt");
+
+/// Texts of random words that it sees besides.
+const RANDOM: usize = 500;
+
+/// Sentences by which nothing was chosen: neither the scheme of a width nor anything in this program.
+const HELD_OUT: &str = include_str!("../data/quantize_held_out.txt");
+
+/// With `--quick`, so many sentences of each.
+const QUICK: (usize, usize) = (8, 8);
+
+/// Weights of all-MiniLM-L6-v2 in 8, 4, 3, 2 and 1 bit: errors, embeddings and memory
+#[derive(Parser)]
+#[command(name = "quantize_report")]
+struct Cli {
+    /// The folder with `model.safetensors` and `tokenizer.json`
+    #[arg(long, default_value = MODEL)]
+    model: PathBuf,
+    /// The folder that gets `quantization.md` and `quantization.svg`
+    #[arg(long)]
+    out: Option<PathBuf>,
+    /// Few sentences and schemes: whether everything works, not how well
+    #[arg(long)]
+    quick: bool,
+    /// Only cases whose name contains this; several select those that match any
+    #[arg(long)]
+    filter: Vec<String>,
+}
+
+fn main() -> anyhow::Result<()> {
+    let cli = Cli::parse();
+    if let (Some(_), true) = (&cli.out, cli.quick || !cli.filter.is_empty()) {
+        bail!("--out writes the whole report\nhelp: leave out --quick and --filter");
+    }
+    let cases: Vec<Case> = cases::all(cli.quick)
+        .into_iter()
+        .filter(|case| cli.filter.is_empty() || cli.filter.iter().any(|part| case.name().contains(part)))
+        .collect();
+    ensure!(!cases.is_empty(), "--filter: expected a part of a case's name, found {:?}", cli.filter);
+
+    let read = |name: &str| -> anyhow::Result<(PathBuf, Vec<u8>)> {
+        let path = cli.model.join(name);
+        let help = "help: `cargo xtask minilm` fetches the model; --model names another folder";
+        let bytes = fs::read(&path).with_context(|| format!("cannot read `{}`\n{help}", path.display()))?;
+        Ok((path, bytes))
+    };
+    let (weights, tokenizer) = (read("model.safetensors")?, read("tokenizer.json")?);
+    let device = Device::blocking()?;
+    let lines = |text: &str, quick: usize| -> Vec<String> {
+        text.lines().take(if cli.quick { quick } else { usize::MAX }).map(str::to_owned).collect()
+    };
+    let evaluation = lines(EVALUATION, QUICK.0);
+    let yardstick = measure::Yardstick::new(&device, &weights, &tokenizer, evaluation)?;
+    let texts = calibrate::with_clauses(&lines(CALIBRATION, QUICK.1));
+    let random = calibrate::random_texts(if cli.quick { QUICK.1 } else { RANDOM });
+    let tokens = [yardstick.tokens(&texts)?, random].concat();
+    let learning = calibrate::Reference::new(yardstick.model(), &tokens)?;
+
+    let (mut results, mut on_device) = (vec![], BTreeMap::new());
+    for (packing, width) in try_all::run(&cases, &yardstick, &learning)? {
+        results.extend(width.outcomes);
+        // A software adapter takes most of a quick run for this: one width shows that it works.
+        let Some((mean, quantized)) = width.best.filter(|_| !cli.quick || packing == Packing::Q2) else { continue };
+        let by_kernels = yardstick.on_device(&quantized, &lines(HELD_OUT, QUICK.0))?;
+        let [(same, _), (others, worst)] = by_kernels;
+        let name = packing.name();
+        println!(
+            "{name}: best mean {mean:.4}, by the kernels {same:.4}; of other sentences {others:.4}, worst {worst:.4}"
+        );
+        on_device.insert(packing, by_kernels);
+    }
+    if let Some(folder) = &cli.out {
+        let about = report::About {
+            adapter: device.info().name.clone(),
+            evaluation: [EVALUATION.lines().count(), HELD_OUT.lines().count()],
+            calibration: [CALIBRATION.lines().count(), texts.len(), RANDOM, learning.tokens()],
+            host_distance: yardstick.host_distance(),
+            on_device,
+        };
+        write(folder, "quantization.md", &report::document(&about, &results))?;
+        write(folder, "quantization.svg", &plot::cosines(&results)?)?;
+    }
+    Ok(())
+}
+
+fn write(folder: &Path, name: &str, text: &str) -> anyhow::Result<()> {
+    let path = folder.join(name);
+    fs::write(&path, text).with_context(|| format!("cannot write `{}`", path.display()))?;
+    println!("wrote {}", path.display());
+    Ok(())
+}
