@@ -1,13 +1,18 @@
 //! Layers with quantized weights, and attention over quantized keys and values, against the interpreter: tensors that
 //! `QTensor::quantize` packed, with groups, scales of both types, and offsets.
 
-use fuse_gpu::{Bits, Float, Q1, Q2, Q3, Q4, Q8, QTensor, QuantScheme, quantize::ScaleDType};
+use fuse_gpu::{Bits, Device, Float, Q1, Q2, Q3, Q4, Q8, QTensor, QuantScheme, quantize::ScaleDType};
 
 use crate::{check, device, in_both_types, numbers, tensor};
 
-fn weights<Q: Bits, const D: usize>(shape: [usize; D], seed: usize, scheme: QuantScheme) -> QTensor<Q, D> {
+fn weights<Q: Bits, const D: usize>(
+    device: &Device,
+    shape: [usize; D],
+    seed: usize,
+    scheme: QuantScheme,
+) -> QTensor<Q, D> {
     let values: Vec<f32> = (0..shape.iter().product()).map(|i| numbers(i, seed)).collect();
-    QTensor::quantize(&device(), &values, shape, &scheme).unwrap()
+    QTensor::quantize(device, &values, shape, &scheme).unwrap()
 }
 
 const GROUPED: QuantScheme = QuantScheme::asymmetric().per_group(32);
@@ -20,15 +25,15 @@ macro_rules! of_widths {
             for [m, k, n] in [[1, 64, 20], [5, 96, 7], [3, 13, 9]] {
                 let scheme = if k % 32 == 0 { GROUPED } else { WHOLE };
                 let (x, b) = (&tensor::<T, 2>(&device, [m, k], 1), &tensor::<T, 1>(&device, [n], 2));
-                let w = &weights::<$bits, 2>([k, n], 3, scheme);
-                let wt = &weights::<$bits, 2>([n, k], 4, scheme.axis(1));
+                let w = &weights::<$bits, 2>(&device, [k, n], 3, scheme);
+                let wt = &weights::<$bits, 2>(&device, [n, k], 4, scheme.axis(1));
                 check!($matmul(x, w));
                 check!($linear_t(x, wt, b));
                 check!($linear_gelu(x, w, b));
             }
             let q = &tensor::<T, 4>(&device, [1, 2, 3, 32], 5);
-            let k = &weights::<$bits, 4>([1, 2, 7, 32], 6, GROUPED.axis(3));
-            let v = &weights::<$bits, 4>([1, 2, 7, 32], 7, WHOLE.axis(3));
+            let k = &weights::<$bits, 4>(&device, [1, 2, 7, 32], 6, GROUPED.axis(3));
+            let v = &weights::<$bits, 4>(&device, [1, 2, 7, 32], 7, WHOLE.axis(3));
             check!($attention(q, k, v));
         }
     )*};
