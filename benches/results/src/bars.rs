@@ -25,9 +25,6 @@ pub struct Bars {
     pub never_slower: f64,
     bar: Vec<Bar>,
     reference: Vec<Group>,
-    // Empty where everything can be measured.
-    #[serde(default)]
-    left_out: Vec<LeftOutGroup>,
     /// In browsers.
     pub browsers: BrowserBars,
 }
@@ -68,13 +65,6 @@ struct Bar {
     #[serde(flatten)]
     limit: Limit,
     from: String,
-}
-
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-struct LeftOutGroup {
-    #[serde(flatten)]
-    group: Group,
-    reason: String,
 }
 
 /// What a case must reach.
@@ -157,12 +147,6 @@ impl Bars {
     pub fn pairs(&self) -> Vec<Key<'_>> {
         let ratios = self.bar.iter().filter(|bar| matches!(bar.limit, Limit::AtLeastRatio(_)));
         once(ratios.flat_map(|bar| bar.group.keys()).filter(|key| !key.size.is_empty()))
-    }
-
-    /// The cases that this project cannot measure, with the reason.
-    pub fn left_out(&self) -> Vec<(Key<'_>, &str)> {
-        let groups = self.left_out.iter();
-        groups.flat_map(|left| left.group.keys().map(|key| (key, &*left.reason))).collect()
     }
 
     /// The ratio that a source document states for a pair.
