@@ -268,7 +268,7 @@ fn contraction_passes(
         Shape::Tiles(tile) => (wgsl::tiles(group, contraction, names, member, tile), tile.lanes),
         Shape::Row { columns, depth_lanes, bits } => {
             let row = if bits > 0 { wgsl::words_row } else { wgsl::row };
-            (row(group, contraction, names, member, columns, depth_lanes), schedule::contraction::LANES)
+            (row(group, contraction, names, member, [columns, depth_lanes]), schedule::contraction::LANES)
         }
         Shape::Dot { outputs, depth_lanes, bits } => {
             let dot = if bits > 0 { wgsl::words_dot } else { wgsl::dot };

@@ -32,20 +32,13 @@ pub fn dot(group: &Group, contraction: &Contraction, names: &Names, outputs: u32
     for suffix in &suffixes {
         shader.workgroup_array(&format!("partial{suffix}"), scalar, outputs * depth_lanes, 4);
     }
-    let workgroups = shader.uniform(Uniform::Workgroups);
-    let count = shader.uniform(Uniform::Count);
     let mut main = Lines::indented();
-    main.line("let id = workgroup.x + workgroup.y * workgroups.x;");
-    main.line(format!("if id >= {workgroups} {{"));
-    main.line("return;");
-    main.line("}");
+    shader.number_workgroups(&mut main);
+    let count = shader.uniform(Uniform::Count);
     main.line(format!("let lane = local % {depth_lanes}u;"));
     main.line(format!("let output = id * {outputs}u + local / {depth_lanes}u;"));
     main.line(format!("let element = min(output, {count} - 1u);"));
-    main.line(format!("let column = element % {};", axes.columns));
-    main.line(format!("let row = (element / {}) % {};", axes.columns, axes.rows));
-    main.line(format!("let batch = element / ({} * {});", axes.columns, axes.rows));
-    axes.decode_batch(&mut shader, &mut main);
+    axes.decode_element(&mut shader, &mut main);
     for suffix in &suffixes {
         main.line(format!("var sum{suffix} = {ty}();"));
     }

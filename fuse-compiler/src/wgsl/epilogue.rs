@@ -83,6 +83,14 @@ impl Axes {
         }
     }
 
+    /// Declares `column`, `row` and the coordinates of the batch of the result's element whose number is in `element`.
+    pub(super) fn decode_element(&self, shader: &mut Shader<'_>, lines: &mut Lines) {
+        lines.line(format!("let column = element % {};", self.columns));
+        lines.line(format!("let row = (element / {}) % {};", self.columns, self.rows));
+        lines.line(format!("let batch = element / ({} * {});", self.columns, self.rows));
+        self.decode_batch(shader, lines);
+    }
+
     /// The names of the batch coordinates.
     pub(super) fn batch_names(&self) -> Vec<String> {
         (0..self.batch).map(|axis| format!("b{axis}")).collect()

@@ -6,7 +6,7 @@
 use fuse_artifact::{Grid, Pass, Space, Uniform};
 
 use super::{
-    builtins::vector_type,
+    builtins::{scalar_type, vector_type},
     epilogue::{Axes, Epilogue, declare_partial, multiply_add, rhs_prefixes, sum_dtype},
     names::Names,
     operand::{Operand, OperandPlace},
@@ -30,8 +30,59 @@ pub fn row(
     contraction: &Contraction,
     names: &Names,
     member: &Member,
-    columns: u32,
-    depth_lanes: u32,
+    [columns, depth_lanes]: [u32; 2],
+) -> Pass {
+    let lhs = operand(group, &contraction.lhs, "a", 1);
+    let rhs = contraction.rhs.iter().zip(rhs_prefixes(contraction));
+    let rhs: Vec<_> = rhs.map(|(rhs, prefix)| operand(group, rhs, prefix, LANES)).collect();
+    in_layers(group, contraction, names, member, [columns, depth_lanes], |shader, main, axes| {
+        let rows = OperandRowText::new(group, contraction, [1, columns / LANES * depth_lanes], LANES);
+        if let Some(rows) = &rows {
+            rows.compute(shader, main, axes, "0u", 1);
+            let mut at = axes.batch_names();
+            at.extend(["0u".to_owned(), "0u".to_owned()]);
+            rows.declare(shader, main, ROW, &at, "0u");
+        }
+        let sum = sum_dtype(group, contraction);
+        let (scalar, ty) = (scalar_type(sum), vector_type(sum, LANES));
+        let sums = axes.sum_names();
+        for sum in &sums {
+            main.line(format!("var {sum} = {ty}();"));
+        }
+        main.line(format!("for (var k = k_begin + layer * {UNROLL}u; k < k_end; k += {}u) {{", depth_lanes * UNROLL));
+        for e in 0..UNROLL {
+            main.line("{");
+            main.line(format!("let inside = k + {e}u < k_end;"));
+            main.line(format!("let depth = min(k + {e}u, k_end - 1u);"));
+            let mut lhs_at = axes.batch_names();
+            lhs_at.extend(["0u".to_owned(), "depth".to_owned()]);
+            let mut rhs_at = axes.batch_names();
+            rhs_at.extend(["depth".to_owned(), "column".to_owned()]);
+            let a = match &rows {
+                Some(rows) => read_in_row(shader, main, &lhs, &lhs_at, rows),
+                None => read(shader, main, &lhs, &lhs_at),
+            };
+            let a = format!("{ty}(select({scalar}(), {a}, inside))");
+            for (rhs, name) in rhs.iter().zip(&sums) {
+                let b = read(shader, main, rhs, &rhs_at);
+                let b = format!("select({ty}(), {b}, inside)");
+                main.line(multiply_add(sum, name, &a, &b));
+            }
+            main.line("}");
+        }
+        main.line("}");
+    })
+}
+
+/// The pass of a member with one row: `columns` of a workgroup side by side and `depth_lanes` layers. `products` declares an
+/// invocation's sums and adds what its layer has of the depth from `k_begin` to `k_end`.
+pub(super) fn in_layers(
+    group: &Group,
+    contraction: &Contraction,
+    names: &Names,
+    member: &Member,
+    [columns, depth_lanes]: [u32; 2],
+    products: impl FnOnce(&mut Shader<'_>, &mut Lines, &Axes),
 ) -> Pass {
     let mut shader = Shader::new(names);
     let sum = sum_dtype(group, contraction);
@@ -47,50 +98,14 @@ pub fn row(
         Epilogue::new(group, &axes, sum, LANES, LANES).declare(&mut shader);
     }
     let across = columns / LANES;
-    let ty = vector_type(sum, LANES);
     let suffixes = axes.product_suffixes();
     for suffix in &suffixes {
+        let ty = vector_type(sum, LANES);
         shader.workgroup_array(&format!("partial{suffix}"), &ty, across * depth_lanes, 16);
     }
     let mut main = Lines::indented();
     locate(&mut shader, &mut main, &axes, member.split, columns, across);
-    let rows = OperandRowText::new(group, contraction, [1, across * depth_lanes], LANES);
-    if let Some(rows) = &rows {
-        rows.compute(&mut shader, &mut main, &axes, "0u", 1);
-        let mut at = axes.batch_names();
-        at.extend(["0u".to_owned(), "0u".to_owned()]);
-        rows.declare(&mut shader, &mut main, ROW, &at, "0u");
-    }
-    for suffix in &suffixes {
-        main.line(format!("var sum{suffix} = {ty}();"));
-    }
-    main.line(format!("for (var k = k_begin + layer * {UNROLL}u; k < k_end; k += {}u) {{", depth_lanes * UNROLL));
-    let (rows_axis, zero_row) = (axes.batch, "0u".to_owned());
-    let lhs = operand(group, &contraction.lhs, "a", 1, rows_axis + 1);
-    let rhs_prefix = rhs_prefixes(contraction);
-    let rhs = contraction.rhs.iter().zip(&rhs_prefix);
-    let rhs: Vec<_> = rhs.map(|(rhs, prefix)| operand(group, rhs, prefix, LANES, rows_axis + 1)).collect();
-    for e in 0..UNROLL {
-        main.line("{");
-        main.line(format!("let inside = k + {e}u < k_end;"));
-        main.line(format!("let depth = min(k + {e}u, k_end - 1u);"));
-        let mut lhs_at = axes.batch_names();
-        lhs_at.extend([zero_row.clone(), "depth".to_owned()]);
-        let mut rhs_at = axes.batch_names();
-        rhs_at.extend(["depth".to_owned(), "column".to_owned()]);
-        let a = match &rows {
-            Some(rows) => read_in_row(&mut shader, &mut main, &lhs, &lhs_at, rows),
-            None => read(&mut shader, &mut main, &lhs, &lhs_at),
-        };
-        let a = format!("{ty}(select({}(), {a}, inside))", super::builtins::scalar_type(sum));
-        for (rhs, suffix) in rhs.iter().zip(&suffixes) {
-            let b = read(&mut shader, &mut main, rhs, &rhs_at);
-            let b = format!("select({ty}(), {b}, inside)");
-            main.line(multiply_add(sum, &format!("sum{suffix}"), &a, &b));
-        }
-        main.line("}");
-    }
-    main.line("}");
+    products(&mut shader, &mut main, &axes);
     for suffix in &suffixes {
         main.line(format!("partial{suffix}[local] = sum{suffix};"));
     }
@@ -118,13 +133,9 @@ pub(super) fn add_layers(main: &mut Lines, suffixes: &[String], across: u32, dep
 }
 
 /// Which columns, batch and part of the depth this workgroup and invocation have.
-pub(super) fn locate(shader: &mut Shader<'_>, main: &mut Lines, axes: &Axes, split: bool, columns: u32, across: u32) {
-    let workgroups = shader.uniform(Uniform::Workgroups);
+fn locate(shader: &mut Shader<'_>, main: &mut Lines, axes: &Axes, split: bool, columns: u32, across: u32) {
+    shader.number_workgroups(main);
     let tiles = shader.uniform(Uniform::ColumnTiles);
-    main.line("let id = workgroup.x + workgroup.y * workgroups.x;");
-    main.line(format!("if id >= {workgroups} {{"));
-    main.line("return;");
-    main.line("}");
     if split {
         let batches = axes.batches(shader);
         let split_depth = shader.uniform(Uniform::SplitDepth);
@@ -151,8 +162,8 @@ fn operand<'a>(
     (body, value): &'a (crate::fusion::body::Body, usize),
     prefix: &'static str,
     lanes: u32,
-    lane_axis: usize,
 ) -> Operand<'a> {
+    let lane_axis = group.shape.len() - 1;
     Operand { group, body, value: *value, prefix, lanes, buffer_lanes: LANES, lane_axis }
 }
 

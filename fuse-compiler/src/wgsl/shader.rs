@@ -109,6 +109,15 @@ impl<'a> Shader<'a> {
         self.word(uniform, "u32")
     }
 
+    /// Declares `id`, the number of the workgroup, and ends workgroups that have nothing to do.
+    pub fn number_workgroups(&mut self, main: &mut Lines) {
+        let workgroups = self.uniform(Uniform::Workgroups);
+        main.line("let id = workgroup.x + workgroup.y * workgroups.x;");
+        main.line(format!("if id >= {workgroups} {{"));
+        main.line("return;");
+        main.line("}");
+    }
+
     /// The expression that reads a host scalar (`bool` as `bool`).
     pub fn scalar(&mut self, param: u16, dtype: DType) -> String {
         let ty = if dtype == DType::Bool { "u32" } else { super::builtins::scalar_type(dtype) };

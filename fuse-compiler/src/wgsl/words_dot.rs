@@ -33,21 +33,14 @@ pub fn words_dot(group: &Group, contraction: &Contraction, names: &Names, output
     }
     let weights = weight_texts(group, contraction);
     weights.iter().for_each(|weights| weights.declare(&mut shader));
-    let workgroups = shader.uniform(Uniform::Workgroups);
-    let count = shader.uniform(Uniform::Count);
     let mut main = Lines::indented();
-    main.line("let id = workgroup.x + workgroup.y * workgroups.x;");
-    main.line(format!("if id >= {workgroups} {{"));
-    main.line("return;");
-    main.line("}");
+    shader.number_workgroups(&mut main);
+    let count = shader.uniform(Uniform::Count);
     // Neighbouring invocations along the depth; a layer is one of the depths.
     main.line(format!("let layer = local % {depth_lanes}u;"));
     main.line(format!("let output = id * {outputs}u + local / {depth_lanes}u * {LANES}u;"));
     main.line(format!("let element = min(output, {count} - {LANES}u);"));
-    main.line(format!("let column = element % {};", axes.columns));
-    main.line(format!("let row = (element / {}) % {};", axes.columns, axes.rows));
-    main.line(format!("let batch = element / ({} * {});", axes.columns, axes.rows));
-    axes.decode_batch(&mut shader, &mut main);
+    axes.decode_element(&mut shader, &mut main);
     for (weights, suffix) in weights.iter().zip(&suffixes) {
         for lane in 0..LANES {
             let column = format!("(column + {lane}u)");

@@ -3,13 +3,13 @@
 //! As `row`, invocations lie side by side along the columns, four columns each, and in layers along the depth; each step of
 //! a layer is a run of weights, which share a scale. It is applied once: `Σ x·(q·s + o) = s·Σ x·q + o·Σ x`.
 
-use fuse_artifact::{Grid, Pass, Space};
+use fuse_artifact::Pass;
 
 use super::{
-    epilogue::{Axes, Epilogue, declare_partial, rhs_prefixes, sum_dtype},
+    epilogue::{Axes, rhs_prefixes},
     names::Names,
     operand::Operand,
-    row::{add_layers, locate, read},
+    row::{in_layers, read},
     shader::{Lines, Shader},
     weights::{RUN, WeightText},
 };
@@ -24,55 +24,26 @@ pub fn words_row(
     contraction: &Contraction,
     names: &Names,
     member: &Member,
-    columns: u32,
-    depth_lanes: u32,
+    [columns, depth_lanes]: [u32; 2],
 ) -> Pass {
-    let mut shader = Shader::new(names);
-    let sum = sum_dtype(group, contraction);
-    for access in &group.accesses {
-        if !(member.split && access.access.space == Space::Point) {
-            shader.buffer(access.access.slot, access.dtype, LANES, false);
+    in_layers(group, contraction, names, member, [columns, depth_lanes], |shader, main, axes| {
+        let (weights, sums) = (weight_texts(group, contraction), axes.sum_names());
+        for (weights, sum) in weights.iter().zip(&sums) {
+            weights.declare(shader);
+            weights.locate(shader, main, &axes.batch_names(), "column");
+            main.line(format!("var {sum} = vec4<f32>();"));
         }
-    }
-    let axes = Axes::new(&mut shader, group, contraction);
-    if member.split {
-        declare_partial(&mut shader, &axes, sum, LANES);
-    } else {
-        Epilogue::new(group, &axes, sum, LANES, LANES).declare(&mut shader);
-    }
-    let across = columns / LANES;
-    let suffixes = axes.product_suffixes();
-    for suffix in &suffixes {
-        shader.workgroup_array(&format!("partial{suffix}"), "vec4<f32>", across * depth_lanes, 16);
-    }
-    let weights = weight_texts(group, contraction);
-    weights.iter().for_each(|weights| weights.declare(&mut shader));
-    let mut main = Lines::indented();
-    locate(&mut shader, &mut main, &axes, member.split, columns, across);
-    for (weights, suffix) in weights.iter().zip(&suffixes) {
-        weights.locate(&mut shader, &mut main, &axes.batch_names(), "column");
-        main.line(format!("var sum{suffix} = vec4<f32>();"));
-    }
-    main.unrollable("k", &format!("k_begin + layer * {RUN}u"), "k_end", depth_lanes * RUN);
-    for weights in &weights {
-        weights.declare_scales(&mut main);
-        weights.load_run(&mut shader, &mut main, "k");
-    }
-    read_run(&mut shader, &mut main, group, contraction, &axes, ["0u", "k"]);
-    for (weights, suffix) in weights.iter().zip(&suffixes) {
-        add_run(&mut main, weights, &format!("sum{suffix}"));
-    }
-    main.line("}");
-    for suffix in &suffixes {
-        main.line(format!("partial{suffix}[local] = sum{suffix};"));
-    }
-    add_layers(&mut main, &suffixes, across, depth_lanes);
-    main.line("if layer == 0u && first + lane < columns_in_units {");
-    let sums: Vec<String> = suffixes.iter().map(|suffix| format!("partial{suffix}[local]")).collect();
-    main.line(format!("finish(batch, {}0u, column, {});", axes.batch_arguments(), sums.join(", ")));
-    main.line("}");
-    shader.main = main;
-    shader.finish(Grid::Tiles { rows: 1, columns }, across * depth_lanes)
+        main.unrollable("k", &format!("k_begin + layer * {RUN}u"), "k_end", depth_lanes * RUN);
+        for weights in &weights {
+            weights.declare_scales(main);
+            weights.load_run(shader, main, "k");
+        }
+        read_run(shader, main, group, contraction, axes, ["0u", "k"]);
+        for (weights, sum) in weights.iter().zip(&sums) {
+            add_run(main, weights, sum);
+        }
+        main.line("}");
+    })
 }
 
 /// The right operands of a contraction, which are weights.

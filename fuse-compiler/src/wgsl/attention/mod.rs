@@ -206,14 +206,10 @@ fn locate(
     moved: bool,
 ) {
     let first = if moved { "first_row" } else { "row0" };
-    let workgroups = shader.uniform(Uniform::Workgroups);
+    shader.number_workgroups(main);
     let tiles = shader.uniform(Uniform::RowTiles);
     let limits = source.limits();
     let grows = visible::grows(&limits);
-    main.line("let id = workgroup.x + workgroup.y * workgroups.x;");
-    main.line(format!("if id >= {workgroups} {{"));
-    main.line("return;");
-    main.line("}");
     if source.member.split {
         let batches = extents.axes.batches(shader);
         let split_depth = shader.uniform(Uniform::SplitDepth);
