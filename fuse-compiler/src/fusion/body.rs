@@ -322,16 +322,24 @@ impl Walk<'_, '_> {
 
     /// `max(min(index, extent - 1), 0)`, in this order so that an empty extent gives 0.
     fn inside_extent(&mut self, index: ValueId, extent: Size) -> ValueId {
-        let integer = |walk: &mut Self, value| walk.push(ValueOp::Literal(Literal::Integer(value)), DType::I32);
+        let below = self.below_extent(index, extent);
+        let zero = self.integer(0);
+        self.push(ValueOp::Binary(BinaryOp::Max, below, zero), DType::I32)
+    }
+
+    /// `min(index, extent - 1)`.
+    fn below_extent(&mut self, index: ValueId, extent: Size) -> ValueId {
         let extent = match extent.as_constant() {
-            Some(value) => integer(self, value as i64),
+            Some(value) => self.integer(value as i64),
             None => self.push(ValueOp::Size(extent), DType::I32),
         };
-        let one = integer(self, 1);
+        let one = self.integer(1);
         let last = self.push(ValueOp::Binary(BinaryOp::Sub, extent, one), DType::I32);
-        let below = self.push(ValueOp::Binary(BinaryOp::Min, index, last), DType::I32);
-        let zero = integer(self, 0);
-        self.push(ValueOp::Binary(BinaryOp::Max, below, zero), DType::I32)
+        self.push(ValueOp::Binary(BinaryOp::Min, index, last), DType::I32)
+    }
+
+    fn integer(&mut self, value: i64) -> ValueId {
+        self.push(ValueOp::Literal(Literal::Integer(value)), DType::I32)
     }
 
     /// A load, if `node` (or what it reshapes) is in memory.

@@ -380,19 +380,16 @@ impl<'a> Facts<'a> {
     fn multiplies_stored_f16(&self) -> bool {
         let stored =
             |(body, value): &(Body, ValueId), direction: Option<Direction>, depth_axis: usize, outer_axis: usize| {
-                let half = |weights: Weights<'_>| weights.half;
-                if depth_axis < outer_axis && Weights::new(self.group, (body, *value)).is_some_and(half) {
-                    return true;
-                }
                 let value = &body.values[*value];
                 let lane_axis = if direction == Some(Direction::Depth) { depth_axis } else { outer_axis };
                 let ValueOp::Load(access) = value.op else { return false };
                 value.dtype == DType::F16 && along(&self.group.accesses[usize::from(access)], lane_axis) == Along::Unit
             };
+        let half = |(body, value): &(Body, ValueId)| Weights::new(self.group, (body, *value)).is_some_and(|w| w.half);
         let batch = usize::from(self.batch);
         let mut rhs = self.contraction.rhs.iter().zip(&self.rhs);
         stored(&self.contraction.lhs, self.lhs, batch + 1, batch)
-            && rhs.all(|(operand, direction)| stored(operand, *direction, batch, batch + 1))
+            && rhs.all(|(operand, direction)| half(operand) || stored(operand, *direction, batch, batch + 1))
     }
 
     /// The directions in which single elements are loaded.

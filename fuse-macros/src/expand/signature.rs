@@ -102,8 +102,8 @@ impl Signature<'_> {
 
     fn tensor_type(self, ty: &ast::Type) -> TokenStream {
         let runtime = self.runtime;
-        let rank = ty.dims.as_ref().map_or(0, Vec::len);
         let element = self.element(&ty.element);
+        let rank = ty.dims.as_ref().map_or(0, Vec::len);
         quote!(#runtime::Tensor<#element, #rank>)
     }
 

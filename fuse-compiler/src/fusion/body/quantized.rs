@@ -5,7 +5,7 @@ use fuse_artifact::{DType, Packing, Size, Slot, Space};
 use super::{ValueId, ValueOp, Walk};
 use crate::{
     fusion::index::{AxisMap, IndexMap},
-    graph::{BinaryOp, Literal, NodeId},
+    graph::NodeId,
 };
 
 /// A value of a quantized tensor: `q·scale + offset`, where `q` lies in the words at `index` along the packed axis, and scale
@@ -68,12 +68,6 @@ impl Walk<'_, '_> {
             Space::Point | Space::Score => true,
         };
         let coordinate = self.push(ValueOp::Coordinate { axis: Some(axis), start: packed.start.clone() }, DType::I32);
-        let extent = match extent.as_constant() {
-            Some(value) => self.push(ValueOp::Literal(Literal::Integer(value as i64)), DType::I32),
-            None => self.push(ValueOp::Size(extent.clone()), DType::I32),
-        };
-        let one = self.push(ValueOp::Literal(Literal::Integer(1)), DType::I32);
-        let end = self.push(ValueOp::Binary(BinaryOp::Sub, extent, one), DType::I32);
-        self.push(ValueOp::Binary(BinaryOp::Min, coordinate, end), DType::I32)
+        self.below_extent(coordinate, extent.clone())
     }
 }

@@ -69,6 +69,16 @@ const RUN: u32 = Packing::GROUP_MULTIPLE as u32;
 /// Columns and depth lanes of members for one row where columns are neighbours: few columns for many workgroups.
 const ROWS: &[([u32; 2], bool)] = &[([64, 16], true), ([16, 64], false)];
 
+// Parts of a split depth are multiples of four depths for each of its lanes. Here they begin at runs, too.
+const _: () = {
+    let mut row = 0;
+    while row < ROWS.len() {
+        let ([_, depth_lanes], split) = ROWS[row];
+        assert!(!split || (depth_lanes * LANES).is_multiple_of(RUN));
+        row += 1;
+    }
+};
+
 /// Sums and depth lanes of members for few sums where depths are neighbours; an invocation has four sums.
 const DOTS: &[[u32; 2]] = &[[32, 32], [8, 128]];
 
