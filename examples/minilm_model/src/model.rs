@@ -39,20 +39,20 @@ pub(crate) struct Embeddings<T: Float> {
     norm: Norm<T>,
 }
 
-/// Weights of one encoder layer.
-pub struct Layer<T: Float> {
-    query: Linear<T>,
-    key: Linear<T>,
-    value: Linear<T>,
-    attention: Linear<T>,
-    attention_norm: Norm<T>,
-    intermediate: Linear<T>,
-    output: Linear<T>,
-    output_norm: Norm<T>,
+/// Weights of one encoder layer with linear layers `L`.
+pub struct Layer<T: Float, L = Linear<T>> {
+    pub(crate) query: L,
+    pub(crate) key: L,
+    pub(crate) value: L,
+    pub(crate) attention: L,
+    pub(crate) attention_norm: Norm<T>,
+    pub(crate) intermediate: L,
+    pub(crate) output: L,
+    pub(crate) output_norm: Norm<T>,
 }
 
 /// A linear layer: weights `[outputs, inputs]`, and a bias.
-struct Linear<T: Float> {
+pub struct Linear<T: Float> {
     weight: Tensor2<T>,
     bias: Tensor1<T>,
 }
@@ -117,13 +117,15 @@ impl<T: Float> Embeddings<T> {
     }
 }
 
-impl<T: Float> Layer<T> {
-    /// The layer of this number.
-    ///
-    /// # Errors
-    /// If a tensor is missing or has a wrong shape, and those of uploads.
-    pub fn load(layer: usize, weights: &Weights<'_>, to: &Upload<'_, T>) -> anyhow::Result<Self> {
-        let linear = |name: &str, shape| Linear::load(&format!("encoder.layer.{layer}.{name}"), shape, weights, to);
+impl<T: Float, L> Layer<T, L> {
+    /// The layer of this number, with linear layers that `linear` loads by name and shape `[outputs, inputs]`.
+    pub(crate) fn load_with(
+        layer: usize,
+        weights: &Weights<'_>,
+        to: &Upload<'_, T>,
+        linear: impl Fn(&str, [usize; 2], &Weights<'_>, &Upload<'_, T>) -> anyhow::Result<L>,
+    ) -> anyhow::Result<Self> {
+        let linear = |name: &str, shape| linear(&format!("encoder.layer.{layer}.{name}"), shape, weights, to);
         let norm = |name: &str| Norm::load(&format!("encoder.layer.{layer}.{name}"), weights, to);
         Ok(Self {
             query: linear("attention.self.query", [WIDTH, WIDTH])?,
@@ -135,6 +137,16 @@ impl<T: Float> Layer<T> {
             output: linear("output.dense", [WIDTH, HIDDEN])?,
             output_norm: norm("output.LayerNorm")?,
         })
+    }
+}
+
+impl<T: Float> Layer<T> {
+    /// The layer of this number.
+    ///
+    /// # Errors
+    /// If a tensor is missing or has a wrong shape, and those of uploads.
+    pub fn load(layer: usize, weights: &Weights<'_>, to: &Upload<'_, T>) -> anyhow::Result<Self> {
+        Self::load_with(layer, weights, to, Linear::load)
     }
 
     /// The layer's output for hidden states `[texts, width, 384]` of which the first `lengths` are real.

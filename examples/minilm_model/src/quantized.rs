@@ -9,8 +9,8 @@ use fuse_gpu::{
 
 use crate::{
     batch::Batch,
-    encoder::{HIDDEN, WIDTH, pool},
-    model::{Embeddings, Encoder, LAYERS, Norm},
+    encoder::pool,
+    model::{Embeddings, Encoder, LAYERS, Layer, Norm},
     weights::{Upload, Weights},
 };
 
@@ -115,22 +115,12 @@ pub struct Linear<Q: Bits> {
     bias: Tensor1<f32>,
 }
 
+type QuantizedLayer<Q> = Layer<f32, Linear<Q>>;
+
 /// The model with quantized linear layers.
 pub struct QuantizedModel<Q: LinearBits> {
     embeddings: Embeddings<f32>,
-    layers: Vec<Layer<Q>>,
-}
-
-/// Weights of one encoder layer.
-struct Layer<Q: LinearBits> {
-    query: Linear<Q>,
-    key: Linear<Q>,
-    value: Linear<Q>,
-    attention: Linear<Q>,
-    attention_norm: Norm<f32>,
-    intermediate: Linear<Q>,
-    output: Linear<Q>,
-    output_norm: Norm<f32>,
+    layers: Vec<QuantizedLayer<Q>>,
 }
 
 impl<Q: LinearBits> QuantizedModel<Q> {
@@ -140,17 +130,10 @@ impl<Q: LinearBits> QuantizedModel<Q> {
     /// If a tensor is missing, has a wrong shape or is not finite, and those of uploads.
     pub fn load(weights: &Weights<'_>, vocabulary: usize, device: &Device) -> anyhow::Result<Self> {
         let to = Upload { device, convert: |x| x };
+        let layer = |layer| Layer::load_with(layer, weights, &to, Linear::load);
         Ok(Self {
             embeddings: Embeddings::load(weights, vocabulary, &to)?,
-            layers: (0..LAYERS).map(|layer| Layer::load(layer, weights, &to)).collect::<anyhow::Result<_>>()?,
-        })
-    }
-
-    /// Bytes of the packed weights of all linear layers, and of their scales.
-    pub fn weight_bytes(&self) -> [u64; 2] {
-        let linears = self.layers.iter().flat_map(Layer::linears);
-        linears.fold([0, 0], |[values, scales], Linear { weight, .. }| {
-            [values + weight.value_bytes(), scales + weight.scale_bytes()]
+            layers: (0..LAYERS).map(layer).collect::<anyhow::Result<_>>()?,
         })
     }
 }
@@ -165,26 +148,7 @@ impl<Q: LinearBits> Encoder for QuantizedModel<Q> {
     }
 }
 
-impl<Q: LinearBits> Layer<Q> {
-    fn load(layer: usize, weights: &Weights<'_>, to: &Upload<'_, f32>) -> anyhow::Result<Self> {
-        let linear = |name: &str, shape| Linear::load(&format!("encoder.layer.{layer}.{name}"), shape, weights, to);
-        let norm = |name: &str| Norm::load(&format!("encoder.layer.{layer}.{name}"), weights, to);
-        Ok(Self {
-            query: linear("attention.self.query", [WIDTH, WIDTH])?,
-            key: linear("attention.self.key", [WIDTH, WIDTH])?,
-            value: linear("attention.self.value", [WIDTH, WIDTH])?,
-            attention: linear("attention.output.dense", [WIDTH, WIDTH])?,
-            attention_norm: norm("attention.output.LayerNorm")?,
-            intermediate: linear("intermediate.dense", [HIDDEN, WIDTH])?,
-            output: linear("output.dense", [WIDTH, HIDDEN])?,
-            output_norm: norm("output.LayerNorm")?,
-        })
-    }
-
-    fn linears(&self) -> [&Linear<Q>; 6] {
-        [&self.query, &self.key, &self.value, &self.attention, &self.intermediate, &self.output]
-    }
-
+impl<Q: LinearBits> QuantizedLayer<Q> {
     fn apply(&self, h: &Tensor3<f32>, lengths: &Tensor1<i32>) -> Result<Tensor3<f32>, Error> {
         let Self { query, key, value, attention, attention_norm, intermediate, output, output_norm } = self;
         let context = attend(&Q::linear(h, query)?, &Q::linear(h, key)?, &Q::linear(h, value)?, lengths)?;
