@@ -55,8 +55,8 @@ impl Form {
             ControlFlow::If => has_switch(&pass.wgsl),
             ControlFlow::Switch => has_chain(&pass.wgsl),
         });
-        let wide = wide.iter().copied().filter(|&param| pass.wgsl.contains(&scales_line(param, NARROW_SCALES_END)));
-        Self { style: Style { fast_math, unroll, control_flow, ..style }, sizes, wide: wide.collect() }
+        let wide = quantized(pass).filter(|param| wide.contains(param)).collect();
+        Self { style: Style { fast_math, unroll, control_flow, ..style }, sizes, wide }
     }
 
     /// Whether shaders check their indices.
@@ -89,6 +89,11 @@ impl Form {
     }
 }
 
+/// The parameters whose scales a pass reads.
+fn quantized(pass: &Pass) -> impl Iterator<Item = u16> {
+    pass.bindings.iter().filter_map(|binding| if let Slot::Scales(param) = binding.slot { Some(param) } else { None })
+}
+
 fn scales_line(param: u16, end: &str) -> String {
     format!("{NARROW_SCALES}{param}{end}")
 }
@@ -109,10 +114,7 @@ fn with_sizes(text: &str, pass: &Pass, words: &[u32]) -> String {
 
 /// For tests: all texts of a pass that a driver may get, with `words` where sizes are constants.
 pub fn texts(pass: &Pass, words: &[u32]) -> Vec<String> {
-    let quantized = |binding: &fuse_artifact::Binding| {
-        if let Slot::Scales(param) = binding.slot { Some(param) } else { None }
-    };
-    let wide: Vec<u16> = pass.bindings.iter().filter_map(quantized).collect();
+    let wide: Vec<u16> = quantized(pass).collect();
     let mut forms: Vec<Form> = vec![Form::new(pass, Style::default(), None, &wide)];
     for fast_math in [false, true] {
         for unroll in UNROLL_FACTORS {

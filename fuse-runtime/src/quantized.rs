@@ -124,7 +124,7 @@ impl<Q: Bits, const D: usize> QTensor<Q, D> {
     /// As [`to_host`](Self::to_host).
     #[cfg(not(target_arch = "wasm32"))]
     pub fn to_host_blocking(&self) -> Result<Quantized, Error> {
-        self.raw.host(&self.raw.words.to_bytes_blocking()?, &self.raw.scales.to_bytes_blocking()?)
+        self.raw.to_host_blocking()
     }
 
     /// The dimensions, outermost first.
@@ -209,6 +209,12 @@ impl RawQuantized {
             scales: upload(&[along(groups), vec![pair_words]].concat(), scales)?,
             described: Shape::new(&[shape, &*vec![groups, pair_words]].concat())?,
         })
+    }
+
+    /// As [`QTensor::to_host_blocking`].
+    #[cfg(not(target_arch = "wasm32"))]
+    pub(crate) fn to_host_blocking(&self) -> Result<Quantized, Error> {
+        self.host(&self.words.to_bytes_blocking()?, &self.scales.to_bytes_blocking()?)
     }
 
     /// The tensor with these words and scales.

@@ -10,7 +10,7 @@ use half::f16;
 
 pub use fuse_compiler::interp::Value;
 
-use crate::{Element, Error, launch::Arg, quantized::RawQuantized, raw::RawTensor};
+use crate::{Element, Error, launch::Arg, raw::RawTensor};
 
 /// Evaluates the function `name` of the block `source` for the choice `dtypes` of its generic element types.
 ///
@@ -45,9 +45,11 @@ fn value(argument: &Arg<'_>) -> Result<Value, Error> {
             let (dtype, shape) = (tensor.dtype(), tensor.shape().to_vec());
             Ok(Value { dtype, shape, data: numbers(tensor)? })
         }
-        Arg::Quantized(tensor) => {
-            Ok(Value { dtype: DType::F32, shape: tensor.shape().to_vec(), data: dequantized(tensor)? })
-        }
+        Arg::Quantized(tensor) => Ok(Value {
+            dtype: DType::F32,
+            shape: tensor.shape().to_vec(),
+            data: convert(tensor.to_host_blocking()?.dequantize()),
+        }),
         Arg::Scalar { dtype, bits } => Ok(Value::scalar(dtype, scalar(dtype, bits))),
     }
 }
@@ -61,27 +63,6 @@ fn numbers(tensor: &RawTensor) -> Result<Vec<f64>, Error> {
         DType::U32 => convert(u32::decode(&bytes)),
         DType::Bool => convert(bool::decode(&bytes).into_iter().map(u8::from).collect()),
     })
-}
-
-/// What a quantized tensor means, in `f64`.
-fn dequantized(tensor: &RawQuantized) -> Result<Vec<f64>, Error> {
-    let (words, scales) =
-        (u32::decode(&tensor.words().to_bytes_blocking()?), u32::decode(&tensor.scales().to_bytes_blocking()?));
-    let (packing, axis, shape, groups) =
-        (tensor.packing(), usize::from(tensor.axis()), tensor.shape(), tensor.groups());
-    let (extent, inner) = (shape[axis], shape[axis + 1..].iter().product::<usize>());
-    let length = packing.words(extent);
-    let value = |at: usize| {
-        let (outer, index, inside) = (at / inner / extent, at / inner % extent, at % inner);
-        let q = packing.unpack(index, |word| words[(outer * length + word) * inner + inside]);
-        let pair = (outer * groups + index / (extent / groups)) * inner + inside;
-        let [scale, offset]: [f64; 2] = match tensor.scale_words() {
-            1 => [scales[pair], scales[pair] >> 16].map(|bits| f16::from_bits(bits as u16).into()),
-            _ => [scales[2 * pair], scales[2 * pair + 1]].map(|bits| f32::from_bits(bits).into()),
-        };
-        f64::from(q) * scale + offset
-    };
-    Ok((0..shape.iter().product()).map(value).collect())
 }
 
 fn convert<T: Into<f64>>(values: Vec<T>) -> Vec<f64> {

@@ -317,9 +317,8 @@ impl Context<'_> {
 
     fn elements(&self, slot: Slot) -> Result<u64, Error> {
         let shape = match slot {
-            Slot::Param(i) | Slot::Scales(i) if let Some(spec) = self.quantized(i) => {
-                return self.quantized_elements(spec, slot);
-            }
+            Slot::Param(i) if let Some(spec) = self.quantized(i) => return Ok(self.quantized_elements(i, spec)?[0]),
+            Slot::Scales(i) if let Some(spec) = self.quantized(i) => return Ok(self.quantized_elements(i, spec)?[1]),
             Slot::Param(i) => self.params.get(usize::from(i)),
             Slot::Temporary(i) => self.bound.temporaries.get(usize::from(i)),
             Slot::Result(i) => self.bound.results.get(usize::from(i)),
@@ -335,20 +334,17 @@ impl Context<'_> {
         }
     }
 
-    /// The words, or the groups, of a quantized parameter.
-    fn quantized_elements(&self, spec: &QuantizedSpec, slot: Slot) -> Result<u64, Error> {
-        let (Slot::Param(param) | Slot::Scales(param)) = slot else { return Err(self.defect("no parameter")) };
+    /// The words and the groups of a quantized parameter.
+    fn quantized_elements(&self, param: u16, spec: &QuantizedSpec) -> Result<[u64; 2], Error> {
         let described = self.params.get(usize::from(param)).ok_or_else(|| self.defect("an argument is missing"))?;
         let [shape @ .., groups, _] = &**described else {
             return Err(self.defect("a quantized tensor without groups"));
         };
         let axis = usize::from(spec.axis);
-        let along = match (slot, shape.get(axis)) {
-            (Slot::Param(_), Some(&extent)) => spec.packing.words(extent),
-            _ => *groups,
-        };
+        let extent = *shape.get(axis).ok_or_else(|| self.defect("a packed axis that does not exist"))?;
         let others = shape.iter().enumerate().filter(|(d, _)| *d != axis).map(|(_, &extent)| extent as u64);
-        Ok(others.fold(along as u64, u64::saturating_mul))
+        let others = others.fold(1, u64::saturating_mul);
+        Ok([spec.packing.words(extent), *groups].map(|along| others.saturating_mul(along as u64)))
     }
 
     fn eval_all(&self, sizes: &[Size]) -> Result<Vec<u64>, Error> {
