@@ -1,6 +1,8 @@
 //! Imported weights against the formats' own decoders: the same numbers, in every bit but the sign of zeros; and what a
 //! quantized tensor becomes when it is packed as another toolchain packs it, and imported.
 
+mod random;
+
 use std::{fs, path::Path};
 
 use fuse_formats::{
@@ -14,6 +16,8 @@ use fuse_formats::{
 use fuse_quantize::{Packing, QuantScheme, Quantized, ScaleDType, quantize};
 use half::f16;
 use proptest::prelude::*;
+
+use self::random::Random;
 
 /// What a type becomes, the values of a group, and the offsets of halves in a block.
 const TYPES: [(BlockType, Packing, usize, &[usize]); 12] = [
@@ -388,22 +392,4 @@ fn random_blocks(ty: BlockType, halves: &[usize], values: usize, seed: u64, pair
         }
     }
     bytes
-}
-
-/// Numbers that look random, from a seed.
-struct Random(u64);
-
-impl Random {
-    fn many<T>(&mut self, count: usize, map: impl Fn(u64) -> T) -> Vec<T> {
-        let next = |_| {
-            self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            map(self.0 >> 32)
-        };
-        (0..count).map(next).collect()
-    }
-
-    /// Finite scales of both signs.
-    fn scales(&mut self, count: usize) -> Vec<f16> {
-        self.many(count, |word| f16::from_bits(word as u16 & 0xbfff))
-    }
 }

@@ -1,12 +1,16 @@
 //! Packed matrices against the formats' descriptions, written differently: as texts of bits, from which codes are cut
 //! out; and packing against decoding.
 
+mod random;
+
 use fuse_formats::packed::{
     AwqArrays, AwqLayout, BitNetLayout, BitNetScale, Error, GptqArrays, GptqLayout, NBitsArrays, NBitsLayout,
     StoredZero,
 };
 use half::f16;
 use proptest::prelude::*;
+
+use self::random::Random;
 
 proptest! {
     #[test]
@@ -244,22 +248,4 @@ fn cut_bytes(bytes: &[u8], bits: u32) -> Vec<u8> {
     let text: String = bytes.iter().map(|byte| format!("{byte:08b}").chars().rev().collect::<String>()).collect();
     let code = |digits: &[u8]| digits.iter().rev().fold(0, |code, digit| 2 * code + (digit - b'0'));
     text.as_bytes().chunks_exact(bits as usize).map(code).collect()
-}
-
-/// Numbers that look random, from a seed.
-struct Random(u64);
-
-impl Random {
-    fn many<T>(&mut self, count: usize, map: impl Fn(u64) -> T) -> Vec<T> {
-        let next = |_| {
-            self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            map(self.0 >> 32)
-        };
-        (0..count).map(next).collect()
-    }
-
-    /// Finite scales of both signs.
-    fn scales(&mut self, count: usize) -> Vec<f16> {
-        self.many(count, |word| f16::from_bits(word as u16 & 0xbfff))
-    }
 }

@@ -1,7 +1,11 @@
 //! Layers with quantized weights, and attention over quantized keys and values, against the interpreter: tensors that
 //! `QTensor::quantize` packed, with groups, scales of both types, and offsets.
 
-use fuse_gpu::{Bits, Device, Float, Q1, Q2, Q3, Q4, Q8, QTensor, QuantScheme, quantize::ScaleDType};
+use fuse_gpu::{
+    Bits, Device, Float, Q1, Q2, Q3, Q4, Q8, QTensor, QuantScheme,
+    kernels::matmul_q4,
+    quantize::{Packing, ScaleDType, quantize},
+};
 
 use crate::{check, device, in_both_types, numbers, tensor};
 
@@ -48,3 +52,36 @@ of_widths! {
 }
 
 in_both_types!(eight_bits, four_bits, three_bits, two_bits, one_bit);
+
+#[test]
+fn tensors_come_back_as_they_were_packed() {
+    let (device, values) = (device(), (0..6 * 64).map(|i| numbers(i, 8)).collect::<Vec<f32>>());
+    for scheme in [GROUPED.axis(1), WHOLE.axis(1)] {
+        let packed = quantize(Packing::Q3, &values, &[6, 64], &scheme).unwrap();
+        let tensor = QTensor::<Q3, 2>::upload(&device, &packed).unwrap();
+        assert_eq!(tensor.to_host_blocking().unwrap(), packed);
+        assert_eq!((tensor.shape(), tensor.axis(), tensor.group()), ([6, 64], 1, 64 / packed.groups));
+        assert_eq!((tensor.value_bytes(), tensor.scale_bytes()), (packed.weight_bytes(), packed.scale_bytes()));
+    }
+}
+
+#[test]
+fn unfit_tensors_and_operands_say_what_was_expected() {
+    let (device, mut values) = (device(), vec![0.5; 6 * 64]);
+    let packed = quantize(Packing::Q4, &values, &[6, 64], &GROUPED.axis(1)).unwrap();
+    let bits = QTensor::<Q8, 2>::upload(&device, &packed).unwrap_err().to_string();
+    assert_eq!(bits, "quantized tensor q4[6, 64]: expected q8 of 2 axes, found q4 of 2");
+    let rank = QTensor::<Q4, 3>::upload(&device, &packed).unwrap_err().to_string();
+    assert_eq!(rank, "quantized tensor q4[6, 64]: expected q4 of 3 axes, found q4 of 2");
+    let group = QTensor::<Q4, 2>::quantize(&device, &values, [64, 6], &GROUPED.axis(1)).unwrap_err().to_string();
+    assert_eq!(group, "quantized tensor q4[64, 6]: group: expected a divisor of 6, the extent of axis 1, found 32");
+    let (x, w) = (tensor::<f32, 2>(&device, [2, 6], 1), QTensor::<Q4, 2>::upload(&device, &packed).unwrap());
+    let axis = matmul_q4(&x, &w).unwrap_err().to_string();
+    assert_eq!(
+        axis,
+        "kernel `matmul_q4`, argument `w`: expected a quantized tensor of q4, packed along axis 0, found a quantized tensor of q4, packed along axis 1"
+    );
+    values[2 * 64 + 5] = f32::NAN;
+    let weight = QTensor::<Q4, 2>::quantize(&device, &values, [6, 64], &GROUPED.axis(1)).unwrap_err().to_string();
+    assert_eq!(weight, "quantized tensor q4[6, 64]: values[2, 5]: expected a finite number, found NaN");
+}
