@@ -35,7 +35,7 @@ impl Case {
             Granularity::Channel => "channel".to_owned(),
             Granularity::Group(group) => format!("group {group}"),
         };
-        format!("{symmetry}, {granularity}, {}", self.scheme.scales_name())
+        format!("{symmetry}, {granularity}, {}", self.scheme.scales.name())
     }
 
     /// How codes and scales are found, in words.
@@ -54,20 +54,6 @@ impl Case {
     pub(crate) fn name(&self) -> String {
         let table = if self.table { ", with the word table" } else { "" };
         format!("{}: {}, {}{table}", self.packing.name(), self.scheme_name(), self.method_name())
-    }
-}
-
-/// The name of how scales are stored.
-trait ScalesName {
-    fn scales_name(&self) -> &'static str;
-}
-
-impl ScalesName for QuantScheme {
-    fn scales_name(&self) -> &'static str {
-        match self.scales {
-            ScaleDType::F16 => "f16",
-            ScaleDType::F32 => "f32",
-        }
     }
 }
 

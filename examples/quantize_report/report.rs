@@ -108,7 +108,7 @@ fn head(about: &About) -> String {
          Written by `cargo run --release --example quantize_report -- --out docs` (adapter: {adapter}).\n\n\
          The model is all-MiniLM-L6-v2. The weights of its 36 linear layers are quantized, `[outputs, inputs]` packed along the \
          inputs: for each of 6 encoder layers four matrices of {WIDTH} × {WIDTH}, and two of {HIDDEN} × {WIDTH} and \
-         {WIDTH} × {HIDDEN}. Biases, layer norms and, unless it is said, the table of word embeddings stay as they are. \
+         {WIDTH} × {HIDDEN}. Where it is not said, biases, layer norms and the table of word embeddings stay as they are. \
          Embeddings are compared on {evaluation} sentences \
          (`examples/data/quantize_evaluation.txt`) with those of the weights in `f32`. The calibration knows \
          {sentences} other sentences (`examples/data/quantize_calibration.txt`), whole and in clauses: {texts} texts; and \
