@@ -1,7 +1,12 @@
 //! Quantized operands against the interpreter's ranges, on the installed adapters and in every variant that may run.
 
 use fuse_artifact::Packing;
-use fuse_test_support::{Sweep, compile, data};
+use fuse_gpu::{Device, Tuning};
+use fuse_test_support::{
+    Sweep, Value, Variants,
+    adapter::{Arguments, Choice},
+    check_on, compile, data, wait,
+};
 
 /// Awkward and even sizes; groups of 32 where 32 divides the depth.
 const SIZES: &[[(&str, usize); 3]] = &[
@@ -101,4 +106,35 @@ fn batches_and_shared_weights() {
             matmul(softmax(scores), dequantize(v, axis = 2))
         }";
     check("batches", source, &SIZES[1..6], &[("B", 3)], 6);
+}
+
+/// Left operands that rounding to 8 bits leaves as they are: multiples of 1/128, with 127/128 among each 16.
+fn bytes(x: &mut Value) {
+    for (i, value) in x.data.iter_mut().enumerate() {
+        *value = if i % 16 == 3 { 127.0 } else { (i * 29 % 255) as f64 - 127.0 } / 128.0;
+    }
+}
+
+#[test]
+fn left_operands_of_8_bits() {
+    let tuning = Tuning::default().int8_activations(true);
+    let device = Device::builder().tuning(tuning).without_pipeline_cache().build_blocking().unwrap();
+    for (dtype, q) in [("f32", "q4"), ("f16", "q4"), ("f32", "q8"), ("f16", "q8")] {
+        let source = format!(
+            "pub fn layer(x: {dtype}[M, K], w: {q}[K, N], b: {dtype}[N]) -> {dtype}[M, N] {{ gelu(matmul(x, w) + b) }}
+            pub fn pair(x: {dtype}[M, K], w: {q}[N, K], v: {q}[N, K]) -> {dtype}[M, N] {{
+                matmul(x, transpose(w)) * matmul(x, transpose(v))
+            }}"
+        );
+        for program in compile(&source) {
+            for [m, n, k] in [[1, 48, 96], [1, 16, 4128], [1, 32, 32]] {
+                let mut inputs = data::inputs(&program.graph, &[("M", m), ("N", n), ("K", k)], 5);
+                bytes(&mut inputs[0]);
+                let choices = Arguments::new(&device, &program, &inputs).unwrap().choices(&program).unwrap();
+                let rounds = |choice: &Choice| choice.names.iter().any(|name| name.starts_with("int8"));
+                let rounding = choices.iter().position(rounds).expect("a variant that rounds may run");
+                wait(check_on(&device, &program, &inputs, Variants::One(rounding as u64))).unwrap();
+            }
+        }
+    }
 }

@@ -1,12 +1,12 @@
 //! Products with quantized weights: the same weights again and again, and several in turns, so that no cache holds them.
 
 use fuse_gpu::{
-    Bits, Device, Error, Q1, Q2, Q3, Q4, Q8, QTensor, Quantized, Tensor2, artifact::Function, f16, fuse,
+    Bits, Device, Error, Q1, Q2, Q3, Q4, Q8, QTensor, Quantized, Tensor2, Tuning, artifact::Function, f16, fuse,
     quantize::ScaleDType,
 };
 
 use crate::{
-    cases::{Case, Sizes, extents},
+    cases::{Case, Prepared, Sizes, extents},
     data::A,
     formulas::{prepared, upload},
 };
@@ -25,76 +25,51 @@ fuse! {
 pub(crate) fn all(sizes: &Sizes) -> Vec<Case> {
     let mut cases = vec![];
     for &shape in sizes.weights {
-        cases.extend([
-            case::<Q8>("matmul, 8-bit weights", shape, 0, 1, || &product_q8::FUNCTION, product_q8::launch_into),
-            case::<Q4>("matmul, 4-bit weights", shape, 0, 1, || &product_q4::FUNCTION, product_q4::launch_into),
-            case::<Q3>("matmul, 3-bit weights", shape, 0, 1, || &product_q3::FUNCTION, product_q3::launch_into),
-            case::<Q2>("matmul, 2-bit weights", shape, 0, 1, || &product_q2::FUNCTION, product_q2::launch_into),
-            case::<Q1>("matmul, 1-bit weights", shape, 0, 1, || &product_q1::FUNCTION, product_q1::launch_into),
-            case::<Q8>(
-                "matmul, 8-bit weights [N, K]",
-                shape,
-                1,
-                1,
-                || &product_t_q8::FUNCTION,
-                product_t_q8::launch_into,
-            ),
-            case::<Q4>(
-                "matmul, 4-bit weights [N, K]",
-                shape,
-                1,
-                1,
-                || &product_t_q4::FUNCTION,
-                product_t_q4::launch_into,
-            ),
-        ]);
-        if shape[0] == 1 {
-            let (eight, four) = (turns(shape, 8), turns(shape, 4));
-            cases.extend([
-                case::<Q8>(
-                    "matmul, 8-bit weights in turns",
-                    shape,
-                    0,
-                    eight,
-                    || &product_q8::FUNCTION,
-                    product_q8::launch_into,
-                ),
-                case::<Q4>(
-                    "matmul, 4-bit weights in turns",
-                    shape,
-                    0,
-                    four,
-                    || &product_q4::FUNCTION,
-                    product_q4::launch_into,
-                ),
-                case::<Q3>(
-                    "matmul, 3-bit weights in turns",
-                    shape,
-                    0,
-                    turns(shape, 3),
-                    || &product_q3::FUNCTION,
-                    product_q3::launch_into,
-                ),
-                case::<Q2>(
-                    "matmul, 2-bit weights in turns",
-                    shape,
-                    0,
-                    turns(shape, 2),
-                    || &product_q2::FUNCTION,
-                    product_q2::launch_into,
-                ),
-                case::<Q1>(
-                    "matmul, 1-bit weights in turns",
-                    shape,
-                    0,
-                    turns(shape, 1),
-                    || &product_q1::FUNCTION,
-                    product_q1::launch_into,
-                ),
-            ]);
-        }
+        let q8 = Kernel { function: || &product_q8::FUNCTION, launch: product_q8::launch_into };
+        let t8 = Kernel { function: || &product_t_q8::FUNCTION, launch: product_t_q8::launch_into };
+        let q4 = Kernel { function: || &product_q4::FUNCTION, launch: product_q4::launch_into };
+        let t4 = Kernel { function: || &product_t_q4::FUNCTION, launch: product_t_q4::launch_into };
+        let q3 = Kernel { function: || &product_q3::FUNCTION, launch: product_q3::launch_into };
+        let q2 = Kernel { function: || &product_q2::FUNCTION, launch: product_q2::launch_into };
+        let q1 = Kernel { function: || &product_q1::FUNCTION, launch: product_q1::launch_into };
+        cases.extend(of_width::<Q8>(shape, q8, Some(t8)));
+        cases.extend(of_width::<Q4>(shape, q4, Some(t4)));
+        cases.extend(of_width::<Q3>(shape, q3, None));
+        cases.extend(of_width::<Q2>(shape, q2, None));
+        cases.extend(of_width::<Q1>(shape, q1, None));
     }
     cases
+}
+
+type Launch<Q> = fn(&Tensor2<f16>, &QTensor<Q, 2>, &mut Tensor2<f16>) -> Result<(), Error>;
+
+/// A product with weights of one width.
+#[derive(Clone, Copy)]
+struct Kernel<Q: Bits> {
+    function: fn() -> &'static Function,
+    launch: Launch<Q>,
+}
+
+/// The cases of weights of one width. Kernels that also take activations of 8 bits have one for weights `[N, K]`.
+fn of_width<Q: Bits>(shape: [usize; 3], kernel: Kernel<Q>, transposed: Option<Kernel<Q>>) -> Vec<Case> {
+    let name = format!("matmul, {}-bit weights", Q::PACKING.bits());
+    let product = Product { shape, axis: 0, turns: 1, int8: false, kernel };
+    let mut products = vec![(name.clone(), product)];
+    if let Some(kernel) = transposed {
+        products.push((format!("{name} [N, K]"), Product { axis: 1, kernel, ..product }));
+    }
+    if shape[0] == 1 {
+        products
+            .push((format!("{name} in turns"), Product { turns: turns(shape, Q::PACKING.bits() as usize), ..product }));
+        if transposed.is_some() {
+            let rounded = |(name, product): &(String, _)| {
+                (format!("{name}, activations of 8 bits"), Product { int8: true, ..*product })
+            };
+            let rounded: Vec<_> = products.iter().map(rounded).collect();
+            products.extend(rounded);
+        }
+    }
+    products.into_iter().map(|(name, product)| product.case(name.leak())).collect()
 }
 
 /// Bytes that no cache of a GPU holds.
@@ -122,20 +97,39 @@ fn weights<Q: Bits>([_, n, k]: [usize; 3], axis: usize) -> Quantized {
     parts.unwrap_or_else(|error| panic!("{}: {error}", packing.name()))
 }
 
-type Launch<Q> = fn(&Tensor2<f16>, &QTensor<Q, 2>, &mut Tensor2<f16>) -> Result<(), Error>;
-
 /// A product with weights that are packed along `axis`, as many of them in turns as `turns` says.
-fn case<Q: Bits>(
-    formula: &'static str,
-    shape @ [m, n, k]: [usize; 3],
+#[derive(Clone, Copy)]
+struct Product<Q: Bits> {
+    /// Rows M, columns N, depth K.
+    shape: [usize; 3],
     axis: usize,
     turns: usize,
-    function: fn() -> &'static Function,
-    launch: Launch<Q>,
-) -> Case {
-    let bytes = weights_bytes::<Q>(shape) + 2 * (m * k + m * n);
-    let prepare = Box::new(move |device: &Device| {
-        let host = weights::<Q>(shape, axis);
+    /// Whether activations may be rounded to 8 bits.
+    int8: bool,
+    kernel: Kernel<Q>,
+}
+
+impl<Q: Bits> Product<Q> {
+    fn case(self, formula: &'static str) -> Case {
+        let Self { shape: [m, n, k], kernel: Kernel { function, .. }, .. } = self;
+        let bytes = weights_bytes::<Q>(self.shape) + 2 * (m * k + m * n);
+        let flops = 2.0 * (m * n * k) as f64;
+        let prepare = Box::new(move |device: &Device| self.prepare(device));
+        Case {
+            formula,
+            size: extents(self.shape),
+            f16: true,
+            flops,
+            bytes: bytes as f64,
+            tokens: 0.0,
+            function,
+            prepare,
+        }
+    }
+
+    fn prepare(self, device: &Device) -> Result<Prepared, Error> {
+        let Self { shape: [m, n, k], axis, turns, int8, kernel: Kernel { launch, .. } } = self;
+        let host = weights::<Q>(self.shape, axis);
         let x = upload::<f16, 2>(device, A, [m, k])?;
         let weights = (0..turns).map(|_| QTensor::<Q, 2>::upload(device, &host)).collect::<Result<Vec<_>, _>>()?;
         let (values, next) = (host.dequantize(), std::cell::Cell::new(0));
@@ -143,16 +137,26 @@ fn case<Q: Bits>(
         let expected = move |i: usize| {
             let (row, column) = (i / n, i % n);
             let weight = |depth: usize| if axis == 0 { values[depth * n + column] } else { values[column * k + depth] };
-            (0..k).map(|depth| A.at(row * k + depth) * f64::from(weight(depth))).sum()
+            let activation = |depth: usize| if int8 { rounded(row * k + depth) } else { A.at(row * k + depth) };
+            (0..k).map(|depth| activation(depth) * f64::from(weight(depth))).sum()
         };
+        let tuning = Tuning::default().int8_activations(true);
         let run = move |y: &mut Tensor2<f16>| {
-            let turn = next.replace((next.get() + 1) % turns);
-            launch(&x, &weights[turn], y)
+            let weights = &weights[next.replace((next.get() + 1) % turns)];
+            match int8 {
+                true => x.device().with_tuning(&tuning, || launch(&x, weights, y)),
+                false => launch(&x, weights, y),
+            }
         };
         Ok(prepared(output, k, run, expected))
-    });
-    let flops = 2.0 * (m * n * k) as f64;
-    Case { formula, size: extents(shape), f16: true, flops, bytes: bytes as f64, tokens: 0.0, function, prepare }
+    }
+}
+
+/// An activation rounded to 8 bits, as [`Tuning::int8_activations`] says.
+fn rounded(i: usize) -> f64 {
+    let group = (i / 16 * 16..i / 16 * 16 + 16).map(|i| A.at(i).abs());
+    let scale = group.fold(0.0, f64::max) / 127.0;
+    if scale == 0.0 { 0.0 } else { (A.at(i) / scale).round() * scale }
 }
 
 fn weights_bytes<Q: Bits>([_, n, k]: [usize; 3]) -> usize {

@@ -216,6 +216,8 @@ pub struct Features {
     /// Rows, columns and depth of the cooperative matrices that the variant multiplies, with `f16` operands and `f32` sums, in
     /// subgroups of exactly [`MATRIX_SUBGROUP`] invocations; 0 if it has none.
     pub matrices: u32,
+    /// Whether the variant rounds left operands to 8 bits and multiplies integers (`dot4I8Packed`): programs have to allow it.
+    pub int8_activations: bool,
 }
 
 /// How texts declare the uniform block `p`, whose fields are the words of [`Pass::uniforms`] in order.

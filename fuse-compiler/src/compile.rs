@@ -266,13 +266,20 @@ fn contraction_passes(
 ) -> Vec<Pass> {
     let (first, lanes) = match member.shape {
         Shape::Tiles(tile) => (wgsl::tiles(group, contraction, names, member, tile), tile.lanes),
-        Shape::Row { columns, depth_lanes, bits } => {
-            let row = if bits > 0 { wgsl::words_row } else { wgsl::row };
-            (row(group, contraction, names, member, [columns, depth_lanes]), schedule::contraction::LANES)
+        Shape::Row { columns, depth_lanes, bits, int8 } => {
+            let sizes = [columns, depth_lanes];
+            let pass = match bits {
+                0 => wgsl::row(group, contraction, names, member, sizes),
+                _ => wgsl::words_row(group, contraction, names, member, sizes, int8),
+            };
+            (pass, schedule::contraction::LANES)
         }
-        Shape::Dot { outputs, depth_lanes, bits } => {
-            let dot = if bits > 0 { wgsl::words_dot } else { wgsl::dot };
-            (dot(group, contraction, names, outputs, depth_lanes), 1)
+        Shape::Dot { outputs, depth_lanes, bits, int8 } => {
+            let pass = match bits {
+                0 => wgsl::dot(group, contraction, names, outputs, depth_lanes),
+                _ => wgsl::words_dot(group, contraction, names, outputs, depth_lanes, int8),
+            };
+            (pass, 1)
         }
     };
     let mut passes = vec![first];

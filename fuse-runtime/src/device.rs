@@ -195,7 +195,7 @@ impl Device {
     /// As a launch with such tensors.
     pub fn explain(&self, function: &Function, shapes: &[&[usize]]) -> Result<Explanation, Error> {
         let shapes = shapes.iter().map(|dims| Shape::new(dims)).collect::<Result<Vec<_>, _>>()?;
-        crate::plan::explain(function, &shapes, self.info(), &self.inner.plans.forced(), &self.applied())
+        crate::plan::explain(function, &shapes, &self.inner.plans.forced(), &self.applied())
     }
 
     /// For tests and tuning: from now on, kernels that have a variant with this name use it; kernels that have

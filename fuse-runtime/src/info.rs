@@ -161,6 +161,7 @@ impl DeviceInfo {
                 // Drivers that say nothing may use the smallest subgroups that there are.
                 subgroups: if features.contains(wgpu::Features::SUBGROUP) { info.subgroup_min_size.max(1) } else { 0 },
                 matrices: matrix_size(info, features, matrices),
+                int8_activations: has_packed_dot(),
             },
             timestamps: features.contains(wgpu::Features::TIMESTAMP_QUERY),
             pipeline_cache: features.contains(wgpu::Features::PIPELINE_CACHE),
@@ -168,6 +169,15 @@ impl DeviceInfo {
         }
     }
 }
+
+/// Whether shaders may multiply packed integers. Natively naga writes other instructions for drivers without it.
+#[cfg(not(target_arch = "wasm32"))]
+const fn has_packed_dot() -> bool {
+    true
+}
+
+#[cfg(target_arch = "wasm32")]
+use crate::browser::has_packed_dot;
 
 impl fmt::Display for DeviceInfo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -260,7 +270,7 @@ pub(crate) mod tests {
             vendor: String::new(),
             kind,
             driver: String::new(),
-            features: Features { f16: true, subgroups, matrices: 0 },
+            features: Features { f16: true, subgroups, ..Features::default() },
             timestamps: false,
             pipeline_cache: false,
             limits: Limits {

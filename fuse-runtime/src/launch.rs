@@ -162,7 +162,7 @@ fn launch_selected(
     let selection = Selection { alternative, variants, ..Selection::by(&tuning) };
     let shapes: Vec<Shape> = launch.shapes().collect();
     let inner = &launch.device.inner;
-    let plan = Arc::new(LaunchPlan::new(function, &shapes, &inner.info, selection, &inner.pipelines)?);
+    let plan = Arc::new(LaunchPlan::new(function, &shapes, &tuning.info, selection, &inner.pipelines)?);
     launch.run_dynamic(&plan)
 }
 
@@ -170,14 +170,15 @@ fn launch_selected(
 pub fn alternatives(function: &'static Function, args: &[Arg<'_>]) -> Result<Vec<usize>, Error> {
     let launch = Launch::new(function, args)?;
     let shapes: Vec<Shape> = launch.shapes().collect();
-    usable_alternatives(function, &shapes, launch.device.info())
+    usable_alternatives(function, &shapes, &launch.device.applied().info)
 }
 
 /// The variants of every kernel that may run for these arguments, of the alternative that would run.
 pub fn variants(function: &'static Function, args: &[Arg<'_>]) -> Result<Vec<KernelVariants>, Error> {
     let launch = Launch::new(function, args)?;
     let shapes: Vec<Shape> = launch.shapes().collect();
-    legal_variants(function, &shapes, launch.device.info(), Selection::by(&launch.device.applied()))
+    let tuning = launch.device.applied();
+    legal_variants(function, &shapes, &tuning.info, Selection::by(&tuning))
 }
 
 /// A function with checked arguments.

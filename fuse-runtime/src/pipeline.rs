@@ -229,7 +229,7 @@ mod tests {
 
     #[test]
     fn only_browsers_read_that_subgroups_are_enabled() {
-        let features = |subgroups| Features { f16: true, subgroups, matrices: 0 };
+        let features = |subgroups| Features { f16: true, subgroups, ..Features::default() };
         assert_eq!(source("enable f16;", features(8), true), "enable subgroups;\nenable f16;");
         assert_eq!(source("enable f16;", features(8), false), "enable f16;");
         assert_eq!(source("enable f16;", features(0), true), "enable f16;");

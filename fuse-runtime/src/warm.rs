@@ -61,7 +61,7 @@ impl Device {
         let mut planned = Vec::new();
         for (function, shapes) in launches {
             let shapes = shapes.iter().map(|dims| Shape::new(dims)).collect::<Result<Vec<_>, _>>()?;
-            jobs.extend(plan::pipelines(function, &shapes, self.info(), forced.selection(&tuning))?);
+            jobs.extend(plan::pipelines(function, &shapes, &tuning.info, forced.selection(&tuning))?);
             planned.push((*function, shapes));
         }
         self.create(jobs.into_iter().map(|(pass, features, label)| Job { pass, features, label }))?;
@@ -78,11 +78,11 @@ impl Device {
 
     /// The passes of all variants of a function and its alternatives that the device can run.
     fn variants_of(&self, function: &'static Function) -> impl Iterator<Item = Job> {
-        let info = self.info();
+        let tuning = self.applied();
         let kernels = plan::alternatives(function).flat_map(|f| f.kernels.iter().map(move |kernel| (&*f.name, kernel)));
         let variants = kernels
             .flat_map(|(function, kernel)| kernel.variants.iter().map(move |variant| (function, kernel, variant)));
-        let legal = variants.filter(|(_, _, variant)| plan::runs_on(variant, info));
+        let legal = variants.filter(move |(_, _, variant)| plan::runs_on(variant, &tuning.info));
         legal.flat_map(|(function, kernel, variant)| {
             variant.passes.iter().enumerate().map(move |(index, pass)| {
                 let label = Label { function, kernel: &kernel.name, variant: &variant.name, pass: index };

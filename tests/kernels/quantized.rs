@@ -2,7 +2,7 @@
 //! `QTensor::quantize` packed, with groups, scales of both types, and offsets.
 
 use fuse_gpu::{
-    Bits, Device, Float, Q1, Q2, Q3, Q4, Q8, QTensor, QuantScheme,
+    Bits, Device, Float, Q1, Q2, Q3, Q4, Q8, QTensor, QuantScheme, Tuning,
     kernels::matmul_q4,
     quantize::{Packing, ScaleDType, quantize},
 };
@@ -84,4 +84,22 @@ fn unfit_tensors_and_operands_say_what_was_expected() {
     values[2 * 64 + 5] = f32::NAN;
     let weight = QTensor::<Q4, 2>::quantize(&device, &values, [6, 64], &GROUPED.axis(1)).unwrap_err().to_string();
     assert_eq!(weight, "quantized tensor q4[6, 64]: values[2, 5]: expected a finite number, found NaN");
+}
+
+#[test]
+fn left_operands_of_8_bits_err_by_as_much_as_promised() {
+    let (device, [k, n]) = (device(), [320, 48]);
+    let tuning = Tuning::default().int8_activations(true);
+    let x = &tensor::<f32, 2>(&device, [1, k], 1);
+    let w = &weights::<Q4, 2>(&device, [k, n], 3, GROUPED);
+    let (exact, rounded) = (matmul_q4(x, w).unwrap(), device.with_tuning(&tuning, || matmul_q4(x, w)).unwrap());
+    let (exact, rounded) = (exact.to_vec_blocking().unwrap(), rounded.to_vec_blocking().unwrap());
+    assert_ne!(exact, rounded, "the option does something");
+    let (x, w) = (x.to_vec_blocking().unwrap(), w.to_host_blocking().unwrap().dequantize());
+    let largest: Vec<f32> =
+        x.chunks(16).map(|group| group.iter().fold(0.0, |most: f32, x| most.max(x.abs()))).collect();
+    for (column, (exact, rounded)) in exact.iter().zip(&rounded).enumerate() {
+        let bound: f32 = (0..k).map(|depth| largest[depth / 16] * w[depth * n + column].abs() / 254.0).sum();
+        assert!((exact - rounded).abs() <= bound * 1.001, "column {column}: {exact}, {rounded}, at most {bound} apart");
+    }
 }

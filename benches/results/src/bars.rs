@@ -86,6 +86,15 @@ pub enum Limit {
         /// How many times its time.
         times: f64,
     },
+    /// Time, of that of another case of ours with the same dtype and size.
+    AtMostTimesOf {
+        /// The other case.
+        case: String,
+        /// How many times its time.
+        times: f64,
+    },
+    /// Bandwidth, of the best of any copy in the same run.
+    AtLeastOfBestCopy(f64),
     /// Time unfused over time fused.
     AtLeastRatio(f64),
 }
@@ -123,7 +132,7 @@ impl Bars {
             };
             ensure!(rival.is_none_or(|rival| crate::line::RIVALS.contains(&rival)), "no rival is called {rival:?}");
             let needs_sizes =
-                matches!(bar.limit, Limit::AtLeastTflops(_) | Limit::AtLeastOfCopy(_) | Limit::AtMostTimes { .. });
+                !matches!(bar.limit, Limit::AtMostUs(_) | Limit::AtMostUsAboveByHand(_) | Limit::AtLeastRatio(_));
             ensure!(!needs_sizes || !bar.group.sizes.is_empty(), "a bar without sizes: {:?}", bar.group.cases);
         }
         Ok(bars)
@@ -226,7 +235,11 @@ impl Limit {
                 let copy = results.find(OURS, Key { case: COPY, dtype: "f32", size: key.size })?;
                 Some(time?.gigabytes() / copy.gigabytes())
             }
+            Self::AtLeastOfBestCopy(_) => Some(time?.gigabytes() / results.roof()?.copy_gb_per_s),
             Self::AtMostTimes { rival, .. } => Some(time?.median_us / results.find(rival, key)?.median_us),
+            Self::AtMostTimesOf { case, .. } => {
+                Some(time?.median_us / results.find(OURS, Key { case, ..key })?.median_us)
+            }
             Self::AtLeastRatio(_) => {
                 let of = |pair: &&Pair| (&*pair.case, &*pair.dtype, &*pair.size) == (key.case, key.dtype, key.size);
                 results.pairs.iter().find(of).map(|pair| pair.wall.ratio)
@@ -236,10 +249,14 @@ impl Limit {
 
     fn is_met(&self, value: f64) -> bool {
         match *self {
-            Self::AtMostUs(most) | Self::AtMostUsAboveByHand(most) | Self::AtMostTimes { times: most, .. } => {
-                value <= most
-            }
-            Self::AtLeastTflops(least) | Self::AtLeastOfCopy(least) | Self::AtLeastRatio(least) => value >= least,
+            Self::AtMostUs(most)
+            | Self::AtMostUsAboveByHand(most)
+            | Self::AtMostTimes { times: most, .. }
+            | Self::AtMostTimesOf { times: most, .. } => value <= most,
+            Self::AtLeastTflops(least)
+            | Self::AtLeastOfCopy(least)
+            | Self::AtLeastOfBestCopy(least)
+            | Self::AtLeastRatio(least) => value >= least,
         }
     }
 
@@ -248,8 +265,8 @@ impl Limit {
         match self {
             Self::AtMostUs(_) | Self::AtMostUsAboveByHand(_) => format!("{value:.1} µs"),
             Self::AtLeastTflops(_) => format!("{value:.0} TFLOP/s"),
-            Self::AtLeastOfCopy(_) => format!("{:.0} %", value * 100.0),
-            Self::AtMostTimes { .. } | Self::AtLeastRatio(_) => format!("{value:.2} ×"),
+            Self::AtLeastOfCopy(_) | Self::AtLeastOfBestCopy(_) => format!("{:.0} %", value * 100.0),
+            Self::AtMostTimes { .. } | Self::AtMostTimesOf { .. } | Self::AtLeastRatio(_) => format!("{value:.2} ×"),
         }
     }
 }
@@ -260,8 +277,9 @@ impl fmt::Display for Limit {
             Self::AtMostUs(us) => write!(f, "≤ {us} µs"),
             Self::AtMostUsAboveByHand(us) => write!(f, "≤ {us} µs above by hand"),
             Self::AtLeastTflops(rate) => write!(f, "≥ {rate} TFLOP/s"),
-            Self::AtLeastOfCopy(part) => write!(f, "≥ {:.0} % of copy", part * 100.0),
+            Self::AtLeastOfCopy(part) | Self::AtLeastOfBestCopy(part) => write!(f, "≥ {:.0} % of copy", part * 100.0),
             Self::AtMostTimes { rival, times } => write!(f, "≤ {times:.2} × {rival}"),
+            Self::AtMostTimesOf { case, times } => write!(f, "≤ {times:.2} × {case}"),
             Self::AtLeastRatio(ratio) => write!(f, "unfused ≥ {ratio:.2} × fused"),
         }
     }

@@ -175,8 +175,8 @@ const TILES: &[(Tile, bool)] = &[
 const UNALIGNED: &[(Tile, bool)] =
     &[(Tile::new(64, 64, 16, [8, 4], 1), false), (Tile::new(32, 32, 16, [4, 4], 1), true)];
 
-/// Columns and depth lanes of a `row` member.
-const ROW: (u32, u32) = (64, 16);
+/// Columns and depth lanes of `row` members, with whether they come with a split twin.
+const ROWS: &[([u32; 2], bool)] = &[([64, 16], true), ([32, 32], false)];
 
 /// Outputs and depth lanes of a `dot` member.
 const DOT: (u32, u32) = (8, 32);
@@ -211,6 +211,8 @@ pub enum Shape {
         depth_lanes: u32,
         /// Bits per value of right operands that are read by whole words (`weights`), or 0.
         bits: u32,
+        /// Whether the left operand is rounded to 8 bits.
+        int8: bool,
     },
     /// One sum per group of invocations.
     Dot {
@@ -220,6 +222,8 @@ pub enum Shape {
         depth_lanes: u32,
         /// As in `Row`; invocations then share four sums.
         bits: u32,
+        /// As in `Row`.
+        int8: bool,
     },
 }
 
@@ -230,7 +234,10 @@ impl Member {
             Shape::Tiles(Tile { matrices: matrices @ 1.., .. }) => {
                 Features { subgroups: MATRIX_SUBGROUP, matrices, ..Features::default() }
             }
-            _ => Features::default(),
+            Shape::Row { int8, .. } | Shape::Dot { int8, .. } => {
+                Features { int8_activations: int8, ..Features::default() }
+            }
+            Shape::Tiles(_) => Features::default(),
         }
     }
 
@@ -248,10 +255,10 @@ impl Member {
                 stacked: tile.stacked,
                 matrices: tile.matrices,
             },
-            Shape::Row { columns, depth_lanes, bits } => {
+            Shape::Row { columns, depth_lanes, bits, .. } => {
                 Schedule::Row { columns, depth_lanes, split: self.split, bits }
             }
-            Shape::Dot { outputs, depth_lanes, bits } => Schedule::Dot { outputs, depth_lanes, bits },
+            Shape::Dot { outputs, depth_lanes, bits, .. } => Schedule::Dot { outputs, depth_lanes, bits },
         }
     }
 }
@@ -278,17 +285,18 @@ pub fn family(group: &Group, contraction: &Contraction, tile: Option<[u32; 3]>) 
         let along_depth = lhs == Direction::Depth && rhs.iter().all(|rhs| *rhs == Direction::Depth);
         if along_depth && facts.operand_rows.is_none() {
             let (outputs, depth_lanes) = DOT;
-            let shape = Shape::Dot { outputs, depth_lanes, bits: 0 };
+            let shape = Shape::Dot { outputs, depth_lanes, bits: 0, int8: false };
             let requires = facts.dot_requirements();
             push_with_twin(&mut family, format!("dot {outputs}"), shape, (lhs, &rhs), false, &requires);
         }
     }
     if facts.rhs.iter().all(|rhs| *rhs == Some(Direction::Outer)) {
-        let (columns, depth_lanes) = ROW;
-        let shape = Shape::Row { columns, depth_lanes, bits: 0 };
         let rhs = vec![Direction::Outer; facts.rhs.len()];
-        let requires = facts.row_requirements();
-        push_with_twin(&mut family, format!("row {columns}"), shape, (Direction::Depth, &rhs), true, &requires);
+        let (directions, requires) = ((Direction::Depth, rhs.as_slice()), facts.row_requirements());
+        for &([columns, depth_lanes], split) in ROWS {
+            let shape = Shape::Row { columns, depth_lanes, bits: 0, int8: false };
+            push_with_twin(&mut family, format!("row {columns}"), shape, directions, split, &requires);
+        }
     }
     facts.push_streams(&mut family);
     let (lhs, rhs) = facts.unaligned();

@@ -78,8 +78,13 @@ fn needs(variant: &Variant) -> Vec<String> {
         Require::AtMost { axis, value } => format!("at most {value} as extent {axis}"),
         Require::AtLeast { axis, value } => format!("at least {value} as extent {axis}"),
     };
-    let Features { f16, subgroups, matrices } = variant.features;
-    let features = [(f16, "f16"), (subgroups > 0, "subgroups"), (matrices > 0, "cooperative matrices")];
+    let Features { f16, subgroups, matrices, int8_activations } = variant.features;
+    let features = [
+        (f16, "f16"),
+        (subgroups > 0, "subgroups"),
+        (matrices > 0, "cooperative matrices"),
+        (int8_activations, "activations of 8 bits"),
+    ];
     let features = features.iter().filter(|(needed, _)| *needed).map(|(_, name)| format!("the feature {name}"));
     variant.requires.iter().map(require).chain(features).collect()
 }

@@ -12,6 +12,7 @@ pub mod builtins;
 mod dot;
 mod epilogue;
 mod expr;
+mod int8;
 mod loads;
 pub mod names;
 mod operand;

@@ -259,7 +259,8 @@ impl<'a> Shader<'a> {
     pub fn features(&self) -> Features {
         let f16_storage = self.bindings.iter().any(|buffer| buffer.binding.dtype == DType::F16);
         let f16_casts = self.main.text.contains("f16") || self.module.text.contains("f16");
-        Features { f16: f16_storage || f16_casts, subgroups: self.smallest_subgroup, matrices: self.matrices }
+        let (f16, subgroups) = (f16_storage || f16_casts, self.smallest_subgroup);
+        Features { f16, subgroups, matrices: self.matrices, ..Features::default() }
     }
 }
 

@@ -4,6 +4,8 @@
 //! prefix that the caller chooses: `_w` and `_v` are words (the second only where values straddle words), `_s` and `_t`
 //! scales as they lie in memory (the second only of `f32`), `_shift` where the chunk starts in its word.
 
+use std::cmp::Ordering;
+
 use fuse_artifact::{DType, Packing, Size, Slot};
 
 use super::{
@@ -15,6 +17,9 @@ use crate::schedule::contraction::{Direction, LANES, weights::Weights};
 /// 2^23: a float with these bits has its fraction as an integer, so that conversion is an `or` and a subtraction. Where it was
 /// measured, converting instructions take four times as long as others.
 const MAGIC: (u32, &str) = (0x4b00_0000, "8388608.0");
+
+/// The bits of 1.0.
+const ONE: u32 = 0x3f80_0000;
 
 /// Bits of the fraction.
 const FRACTION: u32 = 23;
@@ -213,17 +218,39 @@ impl WeightText<'_> {
         self.extracted(&format!("{}_q", self.prefix), i * self.weights.value.packing.bits())
     }
 
-    /// As [`code`](Self::code), of a run's `i`-th depth.
-    pub(super) fn run_code(&self, i: u32) -> (String, u32) {
-        let (p, bits) = (&self.prefix, self.weights.value.packing.bits());
-        let (word, at) = (i * bits / 32, i * bits % 32);
-        if at + bits <= 32 {
-            return self.extracted(&format!("{p}_r{word}"), at);
+    /// Bits of a value.
+    pub(super) fn bits(&self) -> u32 {
+        self.weights.value.packing.bits()
+    }
+
+    /// The float `1 + q·2^-bits` of a run's `i`-th depth with the code `q`, whose bits are the first of its fraction: unlike an
+    /// integer, which has to be converted, it takes a shift, and a mask with an `or`, which are one instruction.
+    pub(super) fn run_fraction(&self, i: u32) -> String {
+        let (p, bits, ty) = (&self.prefix, self.bits(), self.ty("u32"));
+        let (word, at, first) = (i * bits / 32, i * bits % 32, FRACTION - bits);
+        let shifted = |word: &str, at: u32| match at.cmp(&first) {
+            Ordering::Less => format!("({word} << {ty}({}u))", first - at),
+            Ordering::Equal => word.to_owned(),
+            Ordering::Greater => format!("({word} >> {ty}({}u))", at - first),
+        };
+        let placed = match at + bits {
+            ..=32 => shifted(&format!("{p}_r{word}"), at),
+            _ => {
+                let low = format!("({p}_r{word} >> {ty}({}u))", at - first);
+                format!("({low} | ({p}_r{} << {ty}({}u)))", word + 1, first + 32 - at)
+            }
+        };
+        let mask = self.weights.value.packing.largest() << first;
+        format!("bitcast<{}>(({placed} & {ty}({mask}u)) | {ty}({ONE}u))", self.ty("f32"))
+    }
+
+    /// Integer products of four packed bytes each, with those of `x`, a word: for each column one sum, as `i32`.
+    pub(super) fn integer_dot(&self, codes: &str, x: &str) -> String {
+        if !self.is_vector() {
+            return format!("dot4I8Packed({codes}, {x})");
         }
-        let ty = self.ty("u32");
-        let (low, high) =
-            (format!("({p}_r{word} >> {ty}({at}u))"), format!("({p}_r{} << {ty}({}u))", word + 1, 32 - at));
-        self.extracted(&format!("({low} | {high})"), 0)
+        let lanes = ["x", "y", "z", "w"].map(|lane| format!("dot4I8Packed({codes}.{lane}, {x})"));
+        format!("vec4<i32>({})", lanes.join(", "))
     }
 
     /// The code at a bit of a word. Codes above the fraction are shifted down as far as the first of them.

@@ -7,6 +7,7 @@ use fuse_artifact::{Grid, Pass, Uniform};
 
 use super::{
     epilogue::{Axes, Epilogue, sum_dtype},
+    int8::{Int8, add_int8_run},
     names::Names,
     row::add_layers,
     shader::{Lines, Shader},
@@ -19,7 +20,14 @@ use crate::{
 };
 
 /// The pass of a `words dot` member.
-pub fn words_dot(group: &Group, contraction: &Contraction, names: &Names, outputs: u32, depth_lanes: u32) -> Pass {
+pub fn words_dot(
+    group: &Group,
+    contraction: &Contraction,
+    names: &Names,
+    outputs: u32,
+    depth_lanes: u32,
+    int8: bool,
+) -> Pass {
     let mut shader = Shader::new(names);
     let sum = sum_dtype(group, contraction);
     for access in &group.accesses {
@@ -48,20 +56,35 @@ pub fn words_dot(group: &Group, contraction: &Contraction, names: &Names, output
         }
         main.line(format!("var sum{suffix} = vec4<f32>();"));
     }
-    main.unrollable("k", &format!("layer * {RUN}u"), &axes.depth, depth_lanes * RUN);
+    let lhs = int8.then(|| Int8::new(group, contraction, &axes, &weights[0]));
+    let (first, end, step) = (format!("layer * {RUN}u"), axes.depth.clone(), depth_lanes * RUN);
+    match &lhs {
+        Some(lhs) => {
+            lhs.begin(&mut shader, &mut main, ["0u", end.as_str()], "row", groups * depth_lanes);
+            main.unrollable("k", &format!("held + {first}"), "held_end", step);
+        }
+        None => main.unrollable("k", &first, &end, step),
+    }
     for column in weights.iter().flat_map(|weights| (0..LANES).map(move |lane| column_text(weights, lane))) {
         column.declare_scales(&mut main);
         column.load_run(&mut shader, &mut main, "k");
     }
-    read_run(&mut shader, &mut main, group, contraction, &axes, ["row", "k"]);
+    match &lhs {
+        Some(lhs) => lhs.read_run(&mut main),
+        None => read_run(&mut shader, &mut main, group, contraction, &axes, ["row", "k"]),
+    }
+    let add = if int8 { add_int8_run } else { add_run };
     for (weights, suffix) in weights.iter().zip(&suffixes) {
         for lane in 0..LANES {
             main.line("{");
-            add_run(&mut main, &column_text(weights, lane), &format!("sum{suffix}[{lane}]"));
+            add(&mut main, &column_text(weights, lane), &format!("sum{suffix}[{lane}]"));
             main.line("}");
         }
     }
     main.line("}");
+    if int8 {
+        main.line("}");
+    }
     for suffix in &suffixes {
         main.line(format!("partial{suffix}[local] = sum{suffix};"));
     }

@@ -2,11 +2,14 @@
 //!
 //! As `row`, invocations lie side by side along the columns, four columns each, and in layers along the depth; each step of
 //! a layer is a run of weights, which share a scale. It is applied once: `Σ x·(q·s + o) = s·Σ x·q + o·Σ x`.
+//!
+//! The values of the left operand are those in memory, or rounded to 8 bits (`int8`).
 
 use fuse_artifact::Pass;
 
 use super::{
     epilogue::{Axes, rhs_prefixes},
+    int8::{Int8, add_int8_run},
     names::Names,
     operand::Operand,
     row::{in_layers, read},
@@ -25,6 +28,7 @@ pub fn words_row(
     names: &Names,
     member: &Member,
     [columns, depth_lanes]: [u32; 2],
+    int8: bool,
 ) -> Pass {
     in_layers(group, contraction, names, member, [columns, depth_lanes], |shader, main, axes| {
         let (weights, sums) = (weight_texts(group, contraction), axes.sum_names());
@@ -33,16 +37,31 @@ pub fn words_row(
             weights.locate(shader, main, &axes.batch_names(), "column");
             main.line(format!("var {sum} = vec4<f32>();"));
         }
-        main.unrollable("k", &format!("k_begin + layer * {RUN}u"), "k_end", depth_lanes * RUN);
+        let lhs = int8.then(|| Int8::new(group, contraction, axes, &weights[0]));
+        let step = depth_lanes * RUN;
+        match &lhs {
+            Some(lhs) => {
+                lhs.begin(shader, main, ["k_begin", "k_end"], "0u", columns / LANES * depth_lanes);
+                main.unrollable("k", &format!("held + layer * {RUN}u"), "held_end", step);
+            }
+            None => main.unrollable("k", &format!("k_begin + layer * {RUN}u"), "k_end", step),
+        }
         for weights in &weights {
             weights.declare_scales(main);
             weights.load_run(shader, main, "k");
         }
-        read_run(shader, main, group, contraction, axes, ["0u", "k"]);
+        match &lhs {
+            Some(lhs) => lhs.read_run(main),
+            None => read_run(shader, main, group, contraction, axes, ["0u", "k"]),
+        }
+        let add = if int8 { add_int8_run } else { add_run };
         for (weights, sum) in weights.iter().zip(&sums) {
-            add_run(main, weights, sum);
+            add(main, weights, sum);
         }
         main.line("}");
+        if int8 {
+            main.line("}");
+        }
     })
 }
 
@@ -100,11 +119,15 @@ pub(super) fn add_run(main: &mut Lines, weights: &WeightText<'_>, sum: &str) {
     weights.unpack_scales(main);
     main.line(format!("var {p}_part = {ty}();"));
     for i in 0..RUN {
-        let (code, at) = weights.run_code(i);
-        let x = format!("x{}[{}]", i / LANES, i % LANES);
-        let x = if at == 0 { x } else { format!("({x} * {:?})", 1.0 / f64::from(1u32 << at)) };
-        main.line(format!("{p}_part = fma({ty}({x}), {code}, {p}_part);"));
+        main.line(format!(
+            "{p}_part = fma({ty}(x{}[{}]), {}, {p}_part);",
+            i / LANES,
+            i % LANES,
+            weights.run_fraction(i)
+        ));
     }
-    let offsets = format!("fma({ty}(x_sum), {p}_offset, {sum})");
-    main.line(format!("{sum} = fma({p}_part, {p}_scale, {offsets});"));
+    // Fractions are 1 + q·2^-bits.
+    main.line(format!("let {p}_span = {p}_scale * {:?};", f64::from(1u32 << weights.bits())));
+    let offsets = format!("fma({ty}(x_sum), {p}_offset - {p}_span, {sum})");
+    main.line(format!("{sum} = fma({p}_part, {p}_span, {offsets});"));
 }

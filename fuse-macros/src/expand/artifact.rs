@@ -113,7 +113,7 @@ structs! {
     Access { slot, space, view, axes, starts }
     Variant { name, requires, features, schedule, scratch, passes } => outside_browsers
     Scratch { per_output, per_row }
-    Features { f16, subgroups, matrices }
+    Features { f16, subgroups, matrices, int8_activations }
     Pass { wgsl, bindings, uniforms, grid, workgroup_size, workgroup_bytes, pins_loads }
     Binding { slot, dtype, writable }
     Plan { signature, groups, refusals, alternatives, unfused_dispatches, fused_bytes, unfused_bytes }

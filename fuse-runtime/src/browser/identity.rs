@@ -1,9 +1,15 @@
 //! Which browser runs the program, and what it says about the adapter.
 
-use js_sys::{Array, Reflect, wasm_bindgen::JsValue};
+use js_sys::{
+    Array, Function, Reflect,
+    wasm_bindgen::{JsCast, JsValue},
+};
 
 use super::request::has_subgroups;
 use crate::{info::vendor_id, tune::Environment};
+
+/// The name of a language feature in browsers.
+const PACKED_DOT: &str = "packed_4x8_integer_dot_product";
 
 /// The browser, from `navigator`, which pages and workers have: its client hints where there are any, else its user agent.
 pub(crate) fn environment() -> Environment {
@@ -26,6 +32,15 @@ pub(crate) fn describe(adapter: &wgpu::Adapter, device: &wgpu::Device) -> (wgpu:
     }
     features.set(wgpu::Features::SUBGROUP, has_subgroups(device));
     (info, features)
+}
+
+/// Whether the browser's shaders have the functions of the language feature `packed_4x8_integer_dot_product`.
+pub(crate) fn has_packed_dot() -> bool {
+    let gpu = property(&js_sys::global(), "navigator").and_then(|navigator| property(&navigator, "gpu"));
+    let features = gpu.and_then(|gpu| property(&gpu, "wgslLanguageFeatures"));
+    let has = features.as_ref().and_then(|features| property(features, "has")).and_then(|has| has.dyn_into().ok());
+    let has = features.zip(has).and_then(|(of, has): (_, Function)| has.call1(&of, &PACKED_DOT.into()).ok());
+    has.is_some_and(|has| has.is_truthy())
 }
 
 /// A property that is there.

@@ -7,7 +7,7 @@ mod request;
 mod wake;
 
 pub(crate) use self::{
-    identity::{describe, environment},
+    identity::{describe, environment, has_packed_dot},
     request::request_device,
     wake::{MOMENT, WHILE, hurry, patience, until},
 };

@@ -14,7 +14,7 @@ use super::{
     words::{Chosen, fill},
 };
 use crate::{
-    DeviceInfo, Error,
+    Error,
     shape::Shape,
     tune::{Applied, Key},
 };
@@ -63,10 +63,10 @@ pub struct KernelExplanation {
 pub(crate) fn explain(
     function: &Function,
     shapes: &[Shape],
-    info: &DeviceInfo,
     forced: &Forced,
     tuning: &Applied,
 ) -> Result<Explanation, Error> {
+    let info = &tuning.info;
     let selection = forced.selection(tuning);
     let alternatives = consider_all(function, shapes, info)?
         .into_iter()

@@ -98,6 +98,11 @@ fn check_features(needed: Features, present: Features) -> Result<(), Refusal> {
     if needed.matrices > 0 && needed.matrices != present.matrices {
         return Err(Refusal::Feature("cooperative matrices of this size, in subgroups of 32"));
     }
+    if needed.int8_activations && !present.int8_activations {
+        return Err(Refusal::Feature(
+            "activations of 8 bits: no permission (`Tuning::int8_activations`), or no packed integers",
+        ));
+    }
     match (needed.subgroups, present.subgroups) {
         (1.., 0) => Err(Refusal::Feature("subgroup operations")),
         (needed, present) if needed > present => {

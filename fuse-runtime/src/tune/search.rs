@@ -252,10 +252,10 @@ struct Member {
 impl Tuner<'_> {
     /// Compares the variants of every kernel, also of those of alternatives unless that is switched off.
     async fn kernels(&mut self) -> Result<(), Error> {
-        let (function, info) = (self.launch.function, self.launch.device.info());
+        let function = self.launch.function;
         let mut seen = BTreeSet::new();
         let tuning = Arc::clone(&self.tuning);
-        let all = plan::consider_all(function, &self.shapes, info)?;
+        let all = plan::consider_all(function, &self.shapes, &tuning.info)?;
         let all = all.into_iter().take(if self.search.plans { usize::MAX } else { 1 });
         for selected in all.flatten() {
             for (index, considered) in selected.kernels.iter().enumerate() {
@@ -289,7 +289,7 @@ impl Tuner<'_> {
     /// Compares the alternatives of the function, with the variants that were found to be fastest.
     async fn plans(&mut self) -> Result<(), Error> {
         let (function, device) = (self.launch.function, self.launch.device);
-        let usable = plan::usable_alternatives(function, &self.shapes, device.info())?;
+        let usable = plan::usable_alternatives(function, &self.shapes, &self.tuning.info)?;
         if usable.len() < 2 || self.clock.is_over() {
             return Ok(());
         }
@@ -306,7 +306,7 @@ impl Tuner<'_> {
     /// driver refuses.
     async fn members(&self, ways: &[(String, Selection<'_>)], kernel: Option<&str>) -> Result<Vec<Member>, Error> {
         let Launch { function, device, .. } = self.launch;
-        let (info, pipelines) = (device.info(), &device.inner.pipelines);
+        let (info, pipelines) = (&self.tuning.info, &device.inner.pipelines);
         let mut passes = vec![];
         for (_, selection) in ways {
             passes.extend(plan::pipelines(function, &self.shapes, info, *selection)?);

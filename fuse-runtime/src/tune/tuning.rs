@@ -37,6 +37,7 @@ pub struct Tuning {
     environment: Environment,
     wishes: Knobs,
     style: Style,
+    int8_activations: bool,
     /// Later ones come first.
     tables: Vec<Arc<Table>>,
     built_in: bool,
@@ -51,7 +52,14 @@ impl Default for Tuning {
 impl Tuning {
     /// The choices for an environment, whichever the program runs in.
     pub fn for_environment(environment: Environment) -> Self {
-        Self { environment, wishes: Knobs::default(), style: Style::default(), tables: Vec::new(), built_in: true }
+        Self {
+            environment,
+            wishes: Knobs::default(),
+            style: Style::default(),
+            int8_activations: false,
+            tables: Vec::new(),
+            built_in: true,
+        }
     }
 
     /// The choices for native programs.
@@ -101,6 +109,15 @@ impl Tuning {
         self
     }
 
+    /// Whether products of few rows with quantized weights of 8 or 4 bits may round the left operand to 8 bits, to multiply
+    /// integers. Each 16 values along the summed axis then share a scale, and a value `x` errs by up to `a/254`, where `a` is
+    /// the largest magnitude among the 16; so a sum `Σ x·w` errs by up to `Σ a·|w|/254` more than it would, and typically by a
+    /// few thousandths of the largest results. Values that are not finite make results of no use. Never so unless asked for.
+    pub fn int8_activations(mut self, allowed: bool) -> Self {
+        self.int8_activations = allowed;
+        self
+    }
+
     /// Whether shaders check each index natively, too, which costs time: launches are proven to stay inside their tensors.
     /// Browsers check in any case.
     pub fn bounds_checks(mut self, checked: bool) -> Self {
@@ -147,6 +164,8 @@ pub(crate) struct Applied {
     /// Tells the plans of one tuning from those of another.
     pub(crate) id: u64,
     pub(crate) tuning: Tuning,
+    /// The device, with the features that the tuning allows.
+    pub(crate) info: DeviceInfo,
     /// In the order in which they are asked.
     pub(crate) tables: Vec<Arc<Table>>,
     /// What the environment and the adapter are expected to like.
@@ -197,7 +216,9 @@ impl Applied {
         let rank = |table: &Table| (table.status != Status::Measured, table.adapters.is_none());
         sort_by(&mut found, |a, b| rank(a) < rank(b));
         let tables = tuning.tables.iter().cloned().chain(found.into_iter().map(Arc::new)).collect();
-        Self { id: IDS.fetch_add(1, Ordering::Relaxed), tuning: tuning.clone(), tables, prior }
+        let mut info = info.clone();
+        info.features.int8_activations &= tuning.int8_activations;
+        Self { id: IDS.fetch_add(1, Ordering::Relaxed), tuning: tuning.clone(), info, tables, prior }
     }
 
     /// What the program wishes of sizes; `None` if nothing.
@@ -231,9 +252,13 @@ impl Knobs {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tune::{
-        Vendor,
-        table::{Adapters, tests::table},
+    use crate::{
+        AdapterKind,
+        info::tests::device_info,
+        tune::{
+            Vendor,
+            table::{Adapters, tests::table},
+        },
     };
 
     fn prior(name: &str, environment: Option<Environment>, vendor: Option<Vendor>, knobs: Knobs) -> Table {
@@ -266,7 +291,9 @@ mod tests {
     fn what_a_program_wishes_comes_before_priors() {
         let styled = |tuning: Tuning, knobs: Knobs| {
             let prior = Prior { knobs, ..Prior::default() };
-            let Style { unroll, control_flow, .. } = Applied { id: 0, tuning, tables: vec![], prior }.style();
+            let info = device_info(AdapterKind::Other, 0);
+            let applied = Applied { id: 0, tuning, info, tables: vec![], prior };
+            let Style { unroll, control_flow, .. } = applied.style();
             (unroll, control_flow)
         };
         let expected = Knobs { unroll: Some(4), control_flow: Some(ControlFlow::If), ..Knobs::default() };

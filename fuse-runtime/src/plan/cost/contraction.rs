@@ -38,7 +38,7 @@ pub(crate) fn cost(work: Work, variant: &Variant, domain: &Domain, split: Split,
     let of_rhs = if word_bits(&variant.schedule) > 0 { 0.0 } else { f64::from(work.rhs) };
     let again = BESIDE * (loads[0] * f64::from(work.lhs) + loads[1] * of_rhs);
     let narrow = narrowness(&variant.schedule, own) * LOAD_WORK;
-    let arithmetic = rounds * part_depth * (sums / intensity(&variant.schedule, own) + narrow + again) / busy;
+    let arithmetic = rounds * part_depth * (sums / intensity(variant, own) + narrow + again) / busy;
 
     let bytes = traffic(variant, domain, workgroups * part_depth, [tile_rows, tile_columns], own, split);
     let memory = machine.memory(bytes, workgroups, in_flight(&variant.schedule, threads));
@@ -136,8 +136,8 @@ const REACHED_BY_MATRICES: [(f64, f64); 4] = [(256.0, 2.8), (1024.0, 4.4), (2048
 const SHARING_SUMS: f64 = 32.0;
 
 /// The part of a unit's peak arithmetic that a schedule reaches, with so many products side by side.
-fn intensity(schedule: &Schedule, products: f64) -> f64 {
-    match *schedule {
+fn intensity(variant: &Variant, products: f64) -> f64 {
+    match variant.schedule {
         // Each element of the right operand comes from the cache and serves the rows.
         Schedule::Tiles { rows, layers: 2.., .. } => (f64::from(rows) / 8.0).min(1.0) * STREAMED_PART,
         Schedule::Tiles { per_invocation: [rows, columns], matrices: 1.., .. } => {
@@ -149,7 +149,8 @@ fn intensity(schedule: &Schedule, products: f64) -> f64 {
             // Single loads cost instructions that vector loads save.
             if lanes >= 4 { reached } else { reached * 0.85 }
         }
-        _ if word_bits(schedule) > 0 => 0.4,
+        _ if variant.features.int8_activations => 1.0,
+        _ if word_bits(&variant.schedule) > 0 => 0.4,
         _ => 0.25,
     }
 }
