@@ -78,6 +78,7 @@ pub struct RawQuantized {
 
 impl<Q: Bits, const D: usize> QTensor<Q, D> {
     /// A tensor of the nearest values to `values` (last axis fastest) that a scheme can express, chosen on the host.
+    /// [`quantize_tensor`](Self::quantize_tensor) does it on the device, for values that are there.
     ///
     /// ```no_run
     /// # use fuse_runtime::{Device, Error, Q4, QTensor, QuantScheme};

@@ -251,6 +251,7 @@ fn pass(shader: Shader) -> &'static Pass {
         Pass {
             wgsl: shader.text().into(),
             bindings: shader.writes().iter().enumerate().map(binding).collect(),
+            // Numbers of the host, which `Params` fills in.
             uniforms: (0..PARAMS).map(|param| Uniform::Scalar { param }).collect(),
             grid: Grid::Elements { per_workgroup: INVOCATIONS },
             workgroup_size: INVOCATIONS,
