@@ -5,7 +5,7 @@
 
 use fuse_artifact::Packing;
 
-use crate::{Granularity, QuantizeError, ScaleDType};
+use crate::{Granularity, QuantScheme, QuantizeError, ScaleDType};
 
 /// Places of a quantized tensor. All three tensors are row-major and have the logical shape except along the packed axis.
 #[derive(Clone, Debug)]
@@ -35,6 +35,18 @@ pub(crate) struct Layout {
 pub(crate) fn axis_of(axis: Option<usize>, rank: usize) -> Result<usize, QuantizeError> {
     let axis = axis.unwrap_or(rank.saturating_sub(2));
     if axis < rank { Ok(axis) } else { Err(QuantizeError::Axis { axis, rank }) }
+}
+
+impl QuantScheme {
+    /// The packed axis of a tensor of this shape, and the groups along it: 1 where a scale is that of the whole axis or tensor,
+    /// or where the axis is empty.
+    ///
+    /// # Errors
+    /// If the axis does not exist, or groups do not divide it or do not begin at words.
+    pub fn axis_and_groups(&self, shape: &[usize]) -> Result<(usize, usize), QuantizeError> {
+        let axis = axis_of(self.axis, shape.len())?;
+        Ok((axis, groups_of(self.granularity, axis, shape[axis])?))
+    }
 }
 
 /// Groups along an axis. An axis without values is one group.

@@ -3,10 +3,7 @@
 use fuse_artifact::Packing;
 
 use crate::{
-    Granularity, QuantScheme, QuantizeError, Quantized, Rounding,
-    layout::{Layout, axis_of, groups_of},
-    pair::Pair,
-    search::least_squares,
+    Granularity, QuantScheme, QuantizeError, Quantized, Rounding, layout::Layout, pair::Pair, search::least_squares,
     statistics::span,
 };
 
@@ -35,8 +32,7 @@ pub fn quantize(
     shape: &[usize],
     scheme: &QuantScheme,
 ) -> Result<Quantized, QuantizeError> {
-    let axis = axis_of(scheme.axis, shape.len())?;
-    let groups = groups_of(scheme.granularity, axis, shape[axis])?;
+    let (axis, groups) = scheme.axis_and_groups(shape)?;
     let layout = Layout::new(packing, shape, axis, groups)?;
     layout.check_values("values", values)?;
 

@@ -2,13 +2,16 @@
 //!
 //! Input: the values of a group. Output: a [`Pair`], already rounded to its storage. Scales are products with constants;
 //! they round up and offsets down, so that the codes reach every value although scales are stored with few bits.
+//!
+//! Devices compute the same pairs (`QTensor::quantize_tensor` of the runtime): what happens here is a comparison or a single
+//! rounding, the order of additions is part of the definition, and what depends on the processor is not used.
 
 use fuse_artifact::Packing;
 
 use crate::{QuantScheme, ScaleDType, Symmetry, pair::Pair};
 
-/// Values that are added up one after another before their sum is added to the total. Part of the definition: the order of
-/// additions decides about the last bits.
+/// Values that are added up one after another. So are that many of the sums, and so on until one is left. Part of the
+/// definition: the order of additions decides about the last bits.
 const SUMMED: usize = 32;
 
 /// The pair that spans the values.
@@ -26,8 +29,9 @@ pub(crate) fn span(packing: Packing, scheme: &QuantScheme, values: &[f32]) -> Pa
             around(middle, mean(values, |x| (x - middle).abs()), dtype)
         }
         (Symmetry::Asymmetric, _) => {
-            let least = values.iter().copied().fold(f32::INFINITY, f32::min);
-            let most = values.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+            // Which of 0 and -0 is less depends on the processor: plus 0, both are 0.
+            let least = values.iter().fold(f32::INFINITY, |least, x| least.min(x + 0.0));
+            let most = values.iter().fold(f32::NEG_INFINITY, |most, x| most.max(x + 0.0));
             if values.is_empty() { Pair::default() } else { between(packing, least, most, dtype) }
         }
     }
@@ -57,8 +61,18 @@ fn around(middle: f32, distance: f32, dtype: ScaleDType) -> Pair {
 }
 
 fn mean(values: &[f32], of: impl Fn(f32) -> f32) -> f32 {
-    let sum = values.chunks(SUMMED).fold(0.0f32, |total, chunk| total + chunk.iter().fold(0.0, |sum, &x| sum + of(x)));
-    sum * (1.0 / values.len().max(1) as f32)
+    sum(values, &of) * (1.0 / values.len().max(1) as f32)
+}
+
+fn sum(values: &[f32], of: &impl Fn(f32) -> f32) -> f32 {
+    if values.len() <= SUMMED {
+        return values.iter().fold(0.0, |sum, &x| sum + of(x));
+    }
+    let mut part = SUMMED;
+    while part.saturating_mul(SUMMED) < values.len() {
+        part *= SUMMED;
+    }
+    values.chunks(part).fold(0.0, |total, part| total + sum(part, of))
 }
 
 #[cfg(test)]
@@ -83,6 +97,27 @@ mod tests {
         let scheme = QuantScheme::asymmetric();
         assert_eq!(span(Packing::Q2, &scheme, &[1.0, 2.5, 4.0]), Pair { scale: 1.0, offset: 1.0 });
         assert_eq!(span(Packing::Q1, &scheme, &[1.0, 1.0, 5.0, 5.0]), Pair { scale: 4.0, offset: 1.0 });
+    }
+
+    #[test]
+    fn sums_are_sums_of_32_sums() {
+        for count in [0, 1, 31, 32, 33, 1024, 1025, 5000, 32_768, 40_000] {
+            let values: Vec<f32> = (0..count).map(|i| ((i * 37 % 101) as f32 - 50.0) / 7.0).collect();
+            let mut sums = values.clone();
+            while sums.len() > 1 {
+                sums = sums.chunks(SUMMED).map(|chunk| chunk.iter().fold(0.0, |sum, x| sum + x)).collect();
+            }
+            assert_eq!(sum(&values, &|x| x), sums.first().copied().unwrap_or(0.0), "{count}");
+        }
+    }
+
+    #[test]
+    fn zeros_of_both_signs_are_zero() {
+        let scheme = QuantScheme::asymmetric().scales(ScaleDType::F32);
+        for values in [[0.0, -0.0], [-0.0, 0.0], [-0.0, -0.0]] {
+            let pair = span(Packing::Q4, &scheme, &values);
+            assert_eq!([pair.scale, pair.offset].map(f32::to_bits), [0, 0]);
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! Data flows one way: tensors -> checked shapes (`check`) -> launch plan (`plan`) -> recording (`record`) ->
 //! submission -> readback (`readback`). A [`Sequence`] keeps what `plan` and `record` prepared (`capture`, `sequence`).
 //! Kernels arrive as artifacts ([`artifact::Function`]), compiled and validated while the program was built; this crate
-//! never generates shaders and does not link the compiler.
+//! does not link the compiler. The only shaders of its own are those that quantize (`quantizer`).
 //!
 //! ```no_run
 //! use fuse_runtime::{Device, Tensor2};
@@ -51,6 +51,7 @@ mod poller;
 mod pool;
 mod profile;
 mod quantized;
+mod quantizer;
 mod random;
 mod rank;
 mod raw;

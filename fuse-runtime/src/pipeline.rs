@@ -138,7 +138,8 @@ impl Pipelines {
                 wgpu::ShaderModuleDescriptor { label: Some(label.kernel), source: wgpu::ShaderSource::Wgsl(text) };
             // SAFETY: without checks, a shader that leaves its buffers is undefined behavior. Plans check that every
             // access stays in its tensor for all indices of the domain, and emitted shaders use no other indices;
-            // their loops are bounded by extents. Browsers keep their own checks.
+            // their loops are bounded by extents. So are those of `quantizer`, whose indices follow from shapes alone. Browsers
+            // keep their own checks.
             let module = unsafe { self.device.create_shader_module_trusted(source, checks) };
             self.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
                 label: Some(label.kernel),

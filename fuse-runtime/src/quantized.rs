@@ -1,7 +1,8 @@
 //! Quantized tensors: packed values and the scales of their groups, as `fuse!` functions with operands such as
 //! `w: q4[K, N]` take them.
 //!
-//! Not here: how values are chosen and packed (`fuse-quantize`), and how kernels read them (`fuse-compiler`).
+//! Not here: how values are chosen and packed (`fuse-quantize` on the host, `quantizer` on devices), and how kernels read them
+//! (`fuse-compiler`).
 
 use std::{fmt, marker::PhantomData};
 
@@ -9,8 +10,9 @@ use fuse_artifact::{DType, Packing};
 use fuse_quantize::{QuantScheme, Quantized, ScaleDType};
 
 use crate::{
-    Device, Error,
+    Device, Error, Float, Tensor,
     launch::Arg,
+    quantizer::{self, Recorded},
     raw::RawTensor,
     shape::{MAX_RANK, Shape},
 };
@@ -76,6 +78,7 @@ pub struct RawQuantized {
 
 impl<Q: Bits, const D: usize> QTensor<Q, D> {
     /// A tensor of the nearest values to `values` (last axis fastest) that a scheme can express, chosen on the host.
+    /// [`quantize_tensor`](Self::quantize_tensor) does it on the device, for values that are there.
     ///
     /// ```no_run
     /// # use fuse_runtime::{Device, Error, Q4, QTensor, QuantScheme};
@@ -93,6 +96,59 @@ impl<Q: Bits, const D: usize> QTensor<Q, D> {
     pub fn quantize(device: &Device, values: &[f32], shape: [usize; D], scheme: &QuantScheme) -> Result<Self, Error> {
         let quantized = fuse_quantize::quantize(Q::PACKING, values, &shape, scheme);
         Self::upload(device, &quantized.map_err(|reason| refused(Q::PACKING, &shape, &reason))?)
+    }
+
+    /// The values of a tensor that is on a device already, quantized there: what [`quantize`](Self::quantize) makes of them, to
+    /// the bit. Of `f16`, the values are those as `f32`.
+    ///
+    /// Nothing but one word is read back, which says whether the values can be quantized; resolves when it is there. Scales are
+    /// those of [`Rounding::Nearest`](crate::quantize::Rounding::Nearest): a search for better ones is the host's.
+    ///
+    /// ```no_run
+    /// # use fuse_runtime::{Device, Error, Q4, QTensor, QuantScheme, Tensor2};
+    /// # async fn example() -> Result<(), Error> {
+    /// # let device = Device::new().await?;
+    /// let weights = Tensor2::<f32>::randn(&device, [512, 256], 1)?;
+    /// // An operand `w: q4[K, N]` of `matmul(x, w)`, which is packed along K.
+    /// let w = QTensor::<Q4, 2>::quantize_tensor(&weights, &QuantScheme::asymmetric().per_group(64)).await?;
+    /// assert_eq!(w.shape(), [512, 256]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Quantized`] if the scheme does not fit the shape or asks for another rounding, if a value is not finite, or if a
+    /// scale does not fit how scales are stored. To say where, all values are read back; the message is that of
+    /// [`quantize`](Self::quantize).
+    ///
+    /// [`Error::Capturing`] within [`Device::capture`], [`Error::NotReplayed`] if the tensor is of a sequence that has not been
+    /// replayed, [`Error::TooLarge`], [`Error::DeviceLost`], and those of allocation.
+    pub async fn quantize_tensor<T: Float>(tensor: &Tensor<T, D>, scheme: &QuantScheme) -> Result<Self, Error> {
+        let Recorded { quantized, refused } = quantizer::record(Q::PACKING, tensor.raw(), scheme)?;
+        match refused.to_bytes().await?.as_slice() {
+            [0, 0, 0, 0] => Ok(Self { raw: quantized, bits: PhantomData }),
+            _ => Self::quantize_values(tensor, &tensor.to_vec().await?, scheme),
+        }
+    }
+
+    /// As [`quantize_tensor`](Self::quantize_tensor), waiting for it.
+    ///
+    /// # Errors
+    /// As [`quantize_tensor`](Self::quantize_tensor).
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn quantize_tensor_blocking<T: Float>(tensor: &Tensor<T, D>, scheme: &QuantScheme) -> Result<Self, Error> {
+        let Recorded { quantized, refused } = quantizer::record(Q::PACKING, tensor.raw(), scheme)?;
+        match refused.to_bytes_blocking()?.as_slice() {
+            [0, 0, 0, 0] => Ok(Self { raw: quantized, bits: PhantomData }),
+            _ => Self::quantize_values(tensor, &tensor.to_vec_blocking()?, scheme),
+        }
+    }
+
+    /// Quantizes the values of a tensor on the host, which refuses what the device did, and says why.
+    fn quantize_values<T: Float>(tensor: &Tensor<T, D>, values: &[T], scheme: &QuantScheme) -> Result<Self, Error> {
+        // The bits of a number of the host are those of an `f32`, also of an `f16`.
+        let values: Vec<f32> = values.iter().map(|value| f32::from_bits(value.scalar_bits())).collect();
+        Self::quantize(tensor.device(), &values, tensor.shape(), scheme)
     }
 
     /// A tensor that is packed already: by [`quantize`](crate::quantize::quantize), with calibration, or by another toolchain.
@@ -187,28 +243,27 @@ impl<'a, Q: Bits, const D: usize> From<&'a QTensor<Q, D>> for Arg<'a> {
 impl RawQuantized {
     /// As [`QTensor::upload`], of any bits and rank.
     pub fn upload(device: &Device, quantized: &Quantized) -> Result<Self, Error> {
-        let Quantized { packing, ref shape, axis, groups, scale_dtype, ref words, ref scales, .. } = *quantized;
-        let most = MAX_RANK - 2;
-        if !(1..=most).contains(&shape.len()) {
-            return Err(refused(packing, shape, &format!("expected 1 to {most} axes, found {}", shape.len())));
-        }
+        let Quantized { packing, ref shape, axis, groups, scale_dtype, .. } = *quantized;
+        check_rank(packing, shape)?;
         quantized.check().map_err(|reason| refused(packing, shape, &reason))?;
-        let along = |extent: usize| {
-            let mut dims = shape.clone();
-            dims[axis] = extent;
-            dims
-        };
         let upload = |shape: &[usize], words: &[u32]| {
             RawTensor::from_bytes(device, DType::U32, shape, bytemuck::cast_slice(words))
         };
-        let pair_words = scale_dtype.pair_words();
-        Ok(Self {
-            packing,
-            axis: axis as u8,
-            words: upload(&along(packing.words(shape[axis])), words)?,
-            scales: upload(&[along(groups), vec![pair_words]].concat(), scales)?,
-            described: Shape::new(&[shape, &*vec![groups, pair_words]].concat())?,
-        })
+        let [of_words, of_scales] = part_shapes(packing, shape, axis, groups, scale_dtype);
+        let (words, scales) = (upload(&of_words, &quantized.words)?, upload(&of_scales, &quantized.scales)?);
+        Self::from_parts(packing, shape, axis, words, scales)
+    }
+
+    /// The tensor of this shape with these parts, which have the shapes that [`part_shapes`] gives.
+    pub(crate) fn from_parts(
+        packing: Packing,
+        shape: &[usize],
+        axis: usize,
+        words: RawTensor,
+        scales: RawTensor,
+    ) -> Result<Self, Error> {
+        let described = Shape::new(&[shape, &[scales.shape()[axis], scales.shape()[shape.len()]]].concat())?;
+        Ok(Self { packing, axis: axis as u8, words, scales, described })
     }
 
     /// As [`QTensor::to_host_blocking`].
@@ -277,6 +332,31 @@ impl fmt::Debug for RawQuantized {
     }
 }
 
-fn refused(packing: Packing, shape: &[usize], reason: &impl fmt::Display) -> Error {
+/// The shapes of words and of scales.
+pub(crate) fn part_shapes(
+    packing: Packing,
+    shape: &[usize],
+    axis: usize,
+    groups: usize,
+    scales: ScaleDType,
+) -> [Vec<usize>; 2] {
+    let along = |extent: usize| {
+        let mut dims = shape.to_owned();
+        dims[axis] = extent;
+        dims
+    };
+    [along(packing.words(shape[axis])), [along(groups), vec![scales.pair_words()]].concat()]
+}
+
+/// Refuses a number of axes that no launch can describe.
+pub(crate) fn check_rank(packing: Packing, shape: &[usize]) -> Result<(), Error> {
+    let most = MAX_RANK - 2;
+    match shape.len() {
+        rank if (1..=most).contains(&rank) => Ok(()),
+        rank => Err(refused(packing, shape, &format!("expected 1 to {most} axes, found {rank}"))),
+    }
+}
+
+pub(crate) fn refused(packing: Packing, shape: &[usize], reason: &impl fmt::Display) -> Error {
     Error::Quantized { tensor: format!("{}{shape:?}", packing.name()), message: reason.to_string() }
 }

@@ -30,6 +30,7 @@ pub(crate) use self::{
     domain::Domain,
     explain::explain,
     require::{MAX_BINDINGS, runs_on},
+    words::Filled,
 };
 #[cfg(feature = "tune")]
 pub(crate) use self::{alternative::consider_all, decide::key};
@@ -38,7 +39,7 @@ use self::{
     choose::{Candidate, scratch_bytes},
     decide::decide,
     require::Refusal,
-    words::{Chosen, Filled, fill},
+    words::{Chosen, fill},
 };
 pub use self::{
     decide::Decision,

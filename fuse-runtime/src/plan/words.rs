@@ -21,6 +21,22 @@ pub(crate) struct Filled {
     pub(crate) workgroups: u32,
 }
 
+impl Filled {
+    /// So many workgroups, without words. `limit` is the device's limit of workgroups per dimension.
+    pub(crate) fn new(kernel: &str, workgroups: u32, limit: u32) -> Result<Self, Error> {
+        let grid = grid(workgroups, limit);
+        if grid[1] > limit {
+            return Err(Error::TooLarge {
+                what: format!("kernel `{kernel}`"),
+                limit: "workgroups of a dispatch",
+                needed: workgroups.into(),
+                allowed: u64::from(limit) * u64::from(limit),
+            });
+        }
+        Ok(Self { words: Vec::new(), scalars: Vec::new(), grid, workgroups })
+    }
+}
+
 /// A kernel with its chosen variant and all numbers.
 pub(crate) struct Chosen<'f, 'n> {
     pub(crate) kernel: &'f Kernel,
@@ -37,15 +53,7 @@ pub(crate) fn fill(chosen: &Chosen<'_, '_>, pass: &Pass, limit: u32) -> Result<F
     let Chosen { kernel, variant, domain, split, symbols } = *chosen;
     let context = Context { kernel, variant, domain, split, symbols, row_tiles, column_tiles };
     let workgroups = context.fit(context.workgroups(pass), "workgroups")?;
-    let mut filled = Filled { words: Vec::new(), scalars: Vec::new(), grid: grid(workgroups, limit), workgroups };
-    if filled.grid[1] > limit {
-        return Err(Error::TooLarge {
-            what: format!("kernel `{}`", kernel.name),
-            limit: "workgroups of a dispatch",
-            needed: workgroups.into(),
-            allowed: u64::from(limit) * u64::from(limit),
-        });
-    }
+    let mut filled = Filled::new(&kernel.name, workgroups, limit)?;
     for (word, uniform) in pass.uniforms.iter().enumerate() {
         if let Uniform::Scalar { param } = uniform {
             filled.scalars.push((word as u16, *param));

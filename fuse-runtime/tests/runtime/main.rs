@@ -9,6 +9,7 @@ mod device;
 mod errors;
 mod memory;
 mod pointwise;
+mod quantize;
 mod reduction;
 mod row_artifacts;
 mod sequences;
