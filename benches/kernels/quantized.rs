@@ -1,14 +1,16 @@
 //! Products with quantized weights: the same weights again and again, and several in turns, so that no cache holds them.
 
 use fuse_gpu::{
-    Bits, Device, Error, Q1, Q2, Q3, Q4, Q8, QTensor, Quantized, Tensor2, Tuning, artifact::Function, f16, fuse,
-    quantize::ScaleDType,
+    Bits, Device, Error, Q1, Q2, Q3, Q4, Q8, QTensor, Quantized, Tensor2, Tuning,
+    artifact::Function,
+    f16, fuse,
+    quantize::{Packing, ScaleDType},
 };
 
 use crate::{
-    cases::{Case, Prepared, Sizes, extents},
+    cases::{Case, Sizes, extents},
     data::A,
-    formulas::{prepared, upload},
+    formulas::{Prepared, prepared, upload},
 };
 
 fuse! {
@@ -59,13 +61,14 @@ fn of_width<Q: Bits>(shape: [usize; 3], kernel: Kernel<Q>, transposed: Option<Ke
         products.push((format!("{name} [N, K]"), Product { axis: 1, kernel, ..product }));
     }
     if shape[0] == 1 {
-        products
-            .push((format!("{name} in turns"), Product { turns: turns(shape, Q::PACKING.bits() as usize), ..product }));
-        if transposed.is_some() {
-            let rounded = |(name, product): &(String, _)| {
-                (format!("{name}, activations of 8 bits"), Product { int8: true, ..*product })
-            };
-            let rounded: Vec<_> = products.iter().map(rounded).collect();
+        let turns = turns(shape, Q::PACKING.bits() as usize);
+        products.push((format!("{name} in turns"), Product { turns, ..product }));
+        if let Some(kernel) = transposed {
+            products.push((format!("{name} [N, K] in turns"), Product { axis: 1, turns, kernel, ..product }));
+            let rounds = |product: &Product<Q>| Q::PACKING == Packing::Q4 || product.axis == 1;
+            let rounded: Vec<_> = (products.iter().filter(|(_, product)| rounds(product)))
+                .map(|(name, product)| (format!("{name}, activations of 8 bits"), Product { int8: true, ..*product }))
+                .collect();
             products.extend(rounded);
         }
     }

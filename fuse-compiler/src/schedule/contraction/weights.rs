@@ -86,12 +86,20 @@ const _: () = {
 const DOTS: &[[u32; 2]] = &[[32, 32], [8, 128]];
 
 impl Facts<'_> {
-    /// Members that read weights by words and keep nothing of them in workgroup memory.
+    /// The weights that members read by words, if there are such members.
+    fn streamed(&self) -> Option<Vec<Weights<'_>>> {
+        Weights::all(self.group, self.contraction)
+            .filter(|_| self.operand_rows.is_none() && self.lhs == Some(Direction::Depth))
+    }
+
+    /// Whether there are members that read weights by words and keep nothing of them in workgroup memory.
+    pub(super) fn streams(&self) -> bool {
+        self.streamed().is_some()
+    }
+
+    /// Those members.
     pub(super) fn push_streams(&self, family: &mut Vec<Member>) {
-        let Some(weights) = Weights::all(self.group, self.contraction) else { return };
-        if self.operand_rows.is_some() || self.lhs != Some(Direction::Depth) {
-            return;
-        }
+        let Some(weights) = self.streamed() else { return };
         let bits = weights[0].value.packing.bits();
         let rhs = vec![weights[0].layout; weights.len()];
         let directions = (Direction::Depth, rhs.as_slice());
@@ -104,7 +112,8 @@ impl Facts<'_> {
         }));
         requires.extend(self.word_loads());
         // Of equal estimates the first counts.
-        let has_int8 = matches!(bits, 4 | 8);
+        // Bytes of neighbouring columns come from memory no faster than they are multiplied as floats.
+        let has_int8 = bits == 4 || bits == 8 && weights[0].layout == Direction::Depth;
         match weights[0].layout {
             Direction::Outer => {
                 requires.push(Require::AtMost { axis: self.rows(), value: 1 });
