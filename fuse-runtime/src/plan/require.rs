@@ -100,7 +100,7 @@ fn check_features(needed: Features, present: Features) -> Result<(), Refusal> {
     }
     if needed.int8_activations && !present.int8_activations {
         return Err(Refusal::Feature(
-            "activations of 8 bits: no permission (`Tuning::int8_activations`), or no packed integers",
+            "permission to round activations (`Tuning::int8_activations`), or packed integers",
         ));
     }
     match (needed.subgroups, present.subgroups) {
