@@ -111,8 +111,8 @@ impl Facts<'_> {
             _ => vec![],
         }));
         requires.extend(self.word_loads());
-        // Of equal estimates the first counts.
-        // Bytes of neighbouring columns come from memory no faster than they are multiplied as floats.
+        // They come first: of equal estimates the first counts. Bytes of neighbouring columns are read no faster than they are
+        // multiplied as floats.
         let has_int8 = bits == 4 || bits == 8 && weights[0].layout == Direction::Depth;
         match weights[0].layout {
             Direction::Outer => {
