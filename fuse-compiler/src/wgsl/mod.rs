@@ -21,6 +21,7 @@ pub mod pointwise;
 mod quantized;
 pub mod reduction;
 mod row;
+mod runs;
 pub mod shader;
 mod tiles;
 mod weights;

@@ -9,10 +9,14 @@ use std::cmp::Ordering;
 use fuse_artifact::{DType, Packing, Size, Slot};
 
 use super::{
+    epilogue::rhs_prefixes,
     operand::Operand,
     shader::{Lines, Shader},
 };
-use crate::schedule::contraction::{Direction, LANES, weights::Weights};
+use crate::{
+    fusion::{Contraction, Group},
+    schedule::contraction::{Direction, LANES, weights::Weights},
+};
 
 /// 2^23: a float with these bits has its fraction as an integer, so that conversion is an `or` and a subtraction. Where it was
 /// measured, converting instructions take four times as long as others.
@@ -36,7 +40,27 @@ pub(super) struct WeightText<'a> {
     pub prefix: String,
 }
 
-impl WeightText<'_> {
+impl<'a> WeightText<'a> {
+    /// The right operands of a contraction, which are weights.
+    pub(super) fn all(group: &'a Group, contraction: &'a Contraction) -> Vec<Self> {
+        let weights = Weights::all(group, contraction).expect("members that read words have weights");
+        let operands = contraction.rhs.iter().zip(rhs_prefixes(contraction)).zip(weights);
+        let text = |(((body, value), prefix), weights): ((&'a (_, usize), &'static str), _)| Self {
+            weights,
+            operand: Operand {
+                group,
+                body,
+                value: *value,
+                prefix,
+                lanes: LANES,
+                buffer_lanes: LANES,
+                lane_axis: group.shape.len() - 1,
+            },
+            prefix: prefix.trim_end_matches('_').to_owned(),
+        };
+        operands.map(text).collect()
+    }
+
     fn param(&self) -> u16 {
         self.weights.value.param
     }

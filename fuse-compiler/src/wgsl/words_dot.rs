@@ -7,19 +7,18 @@ use fuse_artifact::{Grid, Pass, Uniform};
 
 use super::{
     epilogue::{Axes, Epilogue, sum_dtype},
-    int8::{Int8, add_int8_run},
     names::Names,
     row::add_layers,
+    runs::Runs,
     shader::{Lines, Shader},
-    weights::{RUN, WeightText},
-    words_row::{add_run, read_run, weight_texts},
+    weights::WeightText,
 };
 use crate::{
     fusion::{Contraction, Group},
     schedule::contraction::LANES,
 };
 
-/// The pass of a `words dot` member.
+/// The pass of a `words dot` member, or, if the left operand is rounded to 8 bits, of an `int8 dot` member.
 pub fn words_dot(
     group: &Group,
     contraction: &Contraction,
@@ -39,7 +38,7 @@ pub fn words_dot(
     for suffix in &suffixes {
         shader.workgroup_array(&format!("partial{suffix}"), "vec4<f32>", groups * depth_lanes, 16);
     }
-    let weights = weight_texts(group, contraction);
+    let weights = WeightText::all(group, contraction);
     weights.iter().for_each(|weights| weights.declare(&mut shader));
     let mut main = Lines::indented();
     shader.number_workgroups(&mut main);
@@ -56,35 +55,21 @@ pub fn words_dot(
         }
         main.line(format!("var sum{suffix} = vec4<f32>();"));
     }
-    let lhs = int8.then(|| Int8::new(group, contraction, &axes, &weights[0]));
-    let (first, end, step) = (format!("layer * {RUN}u"), axes.depth.clone(), depth_lanes * RUN);
-    match &lhs {
-        Some(lhs) => {
-            lhs.begin(&mut shader, &mut main, ["0u", end.as_str()], "row", groups * depth_lanes);
-            main.unrollable("k", &format!("held + {first}"), "held_end", step);
-        }
-        None => main.unrollable("k", &first, &end, step),
-    }
+    let runs = Runs::new(group, contraction, &axes, "row", int8.then(|| weights[0].bits()));
+    runs.begin(&mut shader, &mut main, ["0u", &*axes.depth], [depth_lanes, groups * depth_lanes]);
     for column in weights.iter().flat_map(|weights| (0..LANES).map(move |lane| column_text(weights, lane))) {
         column.declare_scales(&mut main);
         column.load_run(&mut shader, &mut main, "k");
     }
-    match &lhs {
-        Some(lhs) => lhs.read_run(&mut main),
-        None => read_run(&mut shader, &mut main, group, contraction, &axes, ["row", "k"]),
-    }
-    let add = if int8 { add_int8_run } else { add_run };
+    runs.read(&mut shader, &mut main);
     for (weights, suffix) in weights.iter().zip(&suffixes) {
         for lane in 0..LANES {
             main.line("{");
-            add(&mut main, &column_text(weights, lane), &format!("sum{suffix}[{lane}]"));
+            runs.add(&mut main, &column_text(weights, lane), &format!("sum{suffix}[{lane}]"));
             main.line("}");
         }
     }
-    main.line("}");
-    if int8 {
-        main.line("}");
-    }
+    runs.end(&mut main);
     for suffix in &suffixes {
         main.line(format!("partial{suffix}[local] = sum{suffix};"));
     }
