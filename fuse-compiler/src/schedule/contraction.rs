@@ -271,8 +271,7 @@ pub fn family(group: &Group, contraction: &Contraction, tile: Option<[u32; 3]>) 
     if reduces(&group.body) {
         return rows::family(&facts, products);
     }
-    // Weights that are read by words have members of their own for few rows, a third of the time of those that read values.
-    let by_words = facts.streams();
+    let streamed = facts.streamed();
     let mut family = vec![];
     if let Some((lhs, rhs)) = facts.aligned() {
         let stacked = is_stackable(group, contraction) && rhs.iter().all(|other| *other == rhs[0]);
@@ -285,14 +284,14 @@ pub fn family(group: &Group, contraction: &Contraction, tile: Option<[u32; 3]>) 
             push_with_twin(&mut family, name, Shape::Tiles(tile), (lhs, &rhs), split, &requires);
         }
         let along_depth = lhs == Direction::Depth && rhs.iter().all(|rhs| *rhs == Direction::Depth);
-        if along_depth && facts.operand_rows.is_none() && !by_words {
+        if along_depth && facts.operand_rows.is_none() && streamed.is_none() {
             let (outputs, depth_lanes) = DOT;
             let shape = Shape::Dot { outputs, depth_lanes, bits: 0, int8: false };
             let requires = facts.dot_requirements();
             push_with_twin(&mut family, format!("dot {outputs}"), shape, (lhs, &rhs), false, &requires);
         }
     }
-    if facts.rhs.iter().all(|rhs| *rhs == Some(Direction::Outer)) && !by_words {
+    if facts.rhs.iter().all(|rhs| *rhs == Some(Direction::Outer)) && streamed.is_none() {
         let rhs = vec![Direction::Outer; facts.rhs.len()];
         let (directions, requires) = ((Direction::Depth, rhs.as_slice()), facts.row_requirements());
         for &([columns, depth_lanes], split) in ROWS {
@@ -300,7 +299,10 @@ pub fn family(group: &Group, contraction: &Contraction, tile: Option<[u32; 3]>) 
             push_with_twin(&mut family, format!("row {columns}"), shape, directions, split, &requires);
         }
     }
-    facts.push_streams(&mut family);
+    // Instead of those for few rows above, which read weights value by value.
+    if let Some(weights) = &streamed {
+        facts.push_streams(&mut family, weights);
+    }
     let (lhs, rhs) = facts.unaligned();
     for (tile, split) in unaligned_tiles(&facts, products) {
         let name = format!("unaligned {}x{}x{}", tile.rows, tile.columns, tile.depth);

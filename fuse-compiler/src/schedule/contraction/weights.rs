@@ -86,20 +86,14 @@ const _: () = {
 const DOTS: &[[u32; 2]] = &[[32, 32], [8, 128]];
 
 impl Facts<'_> {
-    /// The weights that members read by words, if there are such members.
-    fn streamed(&self) -> Option<Vec<Weights<'_>>> {
+    /// The weights that members read by words, keeping nothing of them in workgroup memory, if there are such members.
+    pub(super) fn streamed(&self) -> Option<Vec<Weights<'_>>> {
         Weights::all(self.group, self.contraction)
             .filter(|_| self.operand_rows.is_none() && self.lhs == Some(Direction::Depth))
     }
 
-    /// Whether there are members that read weights by words and keep nothing of them in workgroup memory.
-    pub(super) fn streams(&self) -> bool {
-        self.streamed().is_some()
-    }
-
     /// Those members.
-    pub(super) fn push_streams(&self, family: &mut Vec<Member>) {
-        let Some(weights) = self.streamed() else { return };
+    pub(super) fn push_streams(&self, family: &mut Vec<Member>, weights: &[Weights<'_>]) {
         let bits = weights[0].value.packing.bits();
         let rhs = vec![weights[0].layout; weights.len()];
         let directions = (Direction::Depth, rhs.as_slice());
