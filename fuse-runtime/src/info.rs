@@ -4,6 +4,9 @@ use std::fmt;
 
 use fuse_artifact::{Features, MATRIX_SUBGROUP};
 
+#[cfg(target_arch = "wasm32")]
+use crate::browser::has_packed_dot;
+
 /// The graphics interface behind a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -175,9 +178,6 @@ impl DeviceInfo {
 const fn has_packed_dot() -> bool {
     true
 }
-
-#[cfg(target_arch = "wasm32")]
-use crate::browser::has_packed_dot;
 
 impl fmt::Display for DeviceInfo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

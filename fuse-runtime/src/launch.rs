@@ -162,7 +162,7 @@ fn launch_selected(
     let selection = Selection { alternative, variants, ..Selection::by(&tuning) };
     let shapes: Vec<Shape> = launch.shapes().collect();
     let inner = &launch.device.inner;
-    let plan = Arc::new(LaunchPlan::new(function, &shapes, &tuning.info, selection, &inner.pipelines)?);
+    let plan = Arc::new(LaunchPlan::new(function, &shapes, selection, &inner.pipelines)?);
     launch.run_dynamic(&plan)
 }
 
@@ -177,8 +177,7 @@ pub fn alternatives(function: &'static Function, args: &[Arg<'_>]) -> Result<Vec
 pub fn variants(function: &'static Function, args: &[Arg<'_>]) -> Result<Vec<KernelVariants>, Error> {
     let launch = Launch::new(function, args)?;
     let shapes: Vec<Shape> = launch.shapes().collect();
-    let tuning = launch.device.applied();
-    legal_variants(function, &shapes, &tuning.info, Selection::by(&tuning))
+    legal_variants(function, &shapes, Selection::by(&launch.device.applied()))
 }
 
 /// A function with checked arguments.

@@ -61,7 +61,7 @@ impl Device {
         let mut planned = Vec::new();
         for (function, shapes) in launches {
             let shapes = shapes.iter().map(|dims| Shape::new(dims)).collect::<Result<Vec<_>, _>>()?;
-            jobs.extend(plan::pipelines(function, &shapes, &tuning.info, forced.selection(&tuning))?);
+            jobs.extend(plan::pipelines(function, &shapes, forced.selection(&tuning))?);
             planned.push((*function, shapes));
         }
         self.create(jobs.into_iter().map(|(pass, features, label)| Job { pass, features, label }))?;

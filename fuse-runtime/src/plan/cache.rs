@@ -75,7 +75,7 @@ impl PlanCache {
         // Planning may compile pipelines: other threads must not wait for that.
         let list: Vec<Shape> = shapes.clone().collect();
         let selection = Selection { sizes, ..forced.selection(&tuning) };
-        let plan = LaunchPlan::new(function, &list, &tuning.info, selection, &device.inner.pipelines)?;
+        let plan = LaunchPlan::new(function, &list, selection, &device.inner.pipelines)?;
         let plan = Arc::new(plan);
         let mut state = lock(&self.state);
         // A plan made while something else was forced must not stay.

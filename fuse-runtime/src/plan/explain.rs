@@ -72,7 +72,7 @@ pub(crate) fn explain(
         .into_iter()
         .map(|verdict| verdict.map(|selected| selected.cost).map_err(|error| error.to_string()))
         .collect();
-    let Selected { index: alternative, bound, kernels: considered, .. } = selected(function, shapes, info, selection)?;
+    let Selected { index: alternative, bound, kernels: considered, .. } = selected(function, shapes, selection)?;
     let mut kernels = Vec::new();
     for (index, considered) in considered.iter().enumerate() {
         let Considered { kernel, domain, candidates } = considered;
@@ -94,7 +94,7 @@ pub(crate) fn explain(
             variants: names.zip(candidates.iter().map(verdict)).collect(),
         };
         if domain.count() > 0 {
-            let (chosen, decision) = choose(considered, index, info, selection)?;
+            let (chosen, decision) = choose(considered, index, selection)?;
             let variant = &kernel.variants[chosen.variant];
             let numbers = Chosen { kernel, variant, domain, split: chosen.split, symbols: &bound.symbols };
             for pass in variant.passes.iter() {

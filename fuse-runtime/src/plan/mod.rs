@@ -182,11 +182,10 @@ impl LaunchPlan {
     pub(crate) fn new(
         function: &'static Function,
         shapes: &[Shape],
-        info: &DeviceInfo,
         selection: Selection<'_>,
         pipelines: &Pipelines,
     ) -> Result<Self, Error> {
-        let resolved = resolve(function, shapes, info, selection)?;
+        let resolved = resolve(function, shapes, selection)?;
         let wide = wide_scales(function, shapes);
         let step = |dispatch: Dispatch<'static>| {
             let (pass, features, label) = dispatch.pipeline(function);
@@ -220,20 +219,14 @@ impl Dispatch<'static> {
 pub(crate) fn pipelines(
     function: &'static Function,
     shapes: &[Shape],
-    info: &DeviceInfo,
     selection: Selection<'_>,
 ) -> Result<Vec<(&'static Pass, Features, Label)>, Error> {
-    let resolved = resolve(function, shapes, info, selection)?;
+    let resolved = resolve(function, shapes, selection)?;
     Ok(resolved.dispatches.iter().map(|dispatch| dispatch.pipeline(function)).collect())
 }
 
-fn resolve<'a>(
-    function: &'a Function,
-    shapes: &[Shape],
-    info: &DeviceInfo,
-    selection: Selection<'_>,
-) -> Result<Resolved<'a>, Error> {
-    let selected = selected(function, shapes, info, selection)?;
+fn resolve<'a>(function: &'a Function, shapes: &[Shape], selection: Selection<'_>) -> Result<Resolved<'a>, Error> {
+    let selected = selected(function, shapes, selection)?;
     let Selected { function, bound, .. } = &selected;
     let bytes =
         |(spec, shape): (&fuse_artifact::TensorSpec, &Shape)| shape.elements().unwrap_or(0) * spec.dtype.bytes();
@@ -246,9 +239,10 @@ fn resolve<'a>(
     for (index, considered) in selected.kernels.iter().enumerate() {
         let Considered { kernel, domain, .. } = considered;
         if domain.count() > 0 {
-            let (chosen, _) = choose(considered, index, info, selection)?;
+            let (chosen, _) = choose(considered, index, selection)?;
             let variant = &kernel.variants[chosen.variant];
-            resolved.add(&Chosen { kernel, variant, domain, split: chosen.split, symbols: &bound.symbols }, info)?;
+            let chosen = Chosen { kernel, variant, domain, split: chosen.split, symbols: &bound.symbols };
+            resolved.add(&chosen, &selection.tuning.info)?;
         }
     }
     resolved.check_slots(function, bound)?;
@@ -257,15 +251,11 @@ fn resolve<'a>(
 }
 
 /// The alternative of `function` that runs.
-fn selected<'f>(
-    function: &'f Function,
-    shapes: &[Shape],
-    info: &DeviceInfo,
-    selection: Selection<'_>,
-) -> Result<Selected<'f>, Error> {
+fn selected<'f>(function: &'f Function, shapes: &[Shape], selection: Selection<'_>) -> Result<Selected<'f>, Error> {
+    let info = &selection.tuning.info;
     match selection.alternative {
         Some(index) => select_index(function, index, shapes, info),
-        None => match tabled(function, shapes, info, selection.tuning)? {
+        None => match tabled(function, shapes, selection.tuning)? {
             Some(selected) => Ok(selected),
             None => select(function, shapes, info),
         },
@@ -273,16 +263,12 @@ fn selected<'f>(
 }
 
 /// The alternative that a table's entry about this very function and these very sizes ranks first.
-fn tabled<'f>(
-    function: &'f Function,
-    shapes: &[Shape],
-    info: &DeviceInfo,
-    tuning: &Applied,
-) -> Result<Option<Selected<'f>>, Error> {
+fn tabled<'f>(function: &'f Function, shapes: &[Shape], tuning: &Applied) -> Result<Option<Selected<'f>>, Error> {
     // Entries about whole functions are rare, and their fingerprints cost time.
     let prefix = plan_prefix(function);
     let mut tables = tuning.tables.iter().filter(|table| table.has_class(&prefix));
     let Some(first) = tables.next() else { return Ok(None) };
+    let info = &tuning.info;
     let key = plan_key(function, shapes, info)?;
     let entry = std::iter::once(first).chain(tables).find_map(|table| table.entry(&key.class, &key.sizes));
     let mut usable = alternative::consider_all(function, shapes, info)?.into_iter().flatten();
@@ -295,13 +281,9 @@ pub(crate) fn plan_key(function: &Function, shapes: &[Shape], info: &DeviceInfo)
     Ok(Key::of_plan(function, &bind(function, shapes, info.limits.binding_bytes)?.symbols))
 }
 
-fn choose(
-    considered: &Considered<'_>,
-    index: usize,
-    info: &DeviceInfo,
-    selection: Selection<'_>,
-) -> Result<(Candidate, Decision), Error> {
+fn choose(considered: &Considered<'_>, index: usize, selection: Selection<'_>) -> Result<(Candidate, Decision), Error> {
     let Considered { kernel, candidates: all, .. } = considered;
+    let info = &selection.tuning.info;
     let wanted = match selection.variants {
         Variants::Best => None,
         Variants::Named(name) => kernel.variants.iter().position(|variant| variant.name == name),
@@ -412,7 +394,6 @@ fn slots(pass: &Pass, scratch: u16) -> Vec<Slot> {
 pub(crate) fn legal_variants(
     function: &'static Function,
     shapes: &[Shape],
-    info: &DeviceInfo,
     selection: Selection<'_>,
 ) -> Result<Vec<KernelVariants>, Error> {
     let of_kernel = |considered: Considered<'static>| {
@@ -421,7 +402,7 @@ pub(crate) fn legal_variants(
         let named = legal.map(|candidate| (candidate.variant, &*kernel.variants[candidate.variant].name));
         KernelVariants { kernel: &kernel.name, legal: named.collect() }
     };
-    Ok(selected(function, shapes, info, selection)?.kernels.into_iter().map(of_kernel).collect())
+    Ok(selected(function, shapes, selection)?.kernels.into_iter().map(of_kernel).collect())
 }
 
 /// The alternatives that can run for these shapes, the function itself as 0.

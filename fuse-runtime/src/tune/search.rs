@@ -306,10 +306,10 @@ impl Tuner<'_> {
     /// driver refuses.
     async fn members(&self, ways: &[(String, Selection<'_>)], kernel: Option<&str>) -> Result<Vec<Member>, Error> {
         let Launch { function, device, .. } = self.launch;
-        let (info, pipelines) = (&self.tuning.info, &device.inner.pipelines);
+        let pipelines = &device.inner.pipelines;
         let mut passes = vec![];
         for (_, selection) in ways {
-            passes.extend(plan::pipelines(function, &self.shapes, info, *selection)?);
+            passes.extend(plan::pipelines(function, &self.shapes, *selection)?);
         }
         // In browsers one after the other, so that it is clear which one they refuse.
         #[cfg(not(target_arch = "wasm32"))]
@@ -318,7 +318,7 @@ impl Tuner<'_> {
         drop(passes);
         let mut members = vec![];
         for (name, selection) in ways {
-            match LaunchPlan::new(function, &self.shapes, info, *selection, pipelines) {
+            match LaunchPlan::new(function, &self.shapes, *selection, pipelines) {
                 Ok(plan) => {
                     // A browser says later whether it takes a pipeline.
                     #[cfg(target_arch = "wasm32")]
