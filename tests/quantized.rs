@@ -92,7 +92,7 @@ fn other_places() {
             layer_norm(matmul(x, w), g, b)
         }
         pub fn vector(w: q1[K]) -> f32[K] { relu(dequantize(w)) }";
-    check("other places", source, &SIZES[1..6], &[], 6);
+    check("other places", source, &SIZES[1..7], &[], 6);
 }
 
 #[test]
@@ -105,7 +105,7 @@ fn batches_and_shared_weights() {
             let scores = matmul(q, transpose(dequantize(k, axis = 2))) * 0.125;
             matmul(softmax(scores), dequantize(v, axis = 2))
         }";
-    check("batches", source, &SIZES[1..6], &[("B", 3)], 6);
+    check("batches", source, &SIZES[1..7], &[("B", 3)], 6);
 }
 
 /// Left operands that rounding to 8 bits leaves as they are: multiples of 1/128, with 127/128 among each 16.
