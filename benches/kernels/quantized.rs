@@ -52,7 +52,7 @@ struct Kernel<Q: Bits> {
     launch: Launch<Q>,
 }
 
-/// The cases of weights of one width. Kernels that also take activations of 8 bits have one for weights `[N, K]`.
+/// The cases of weights of one width, for some also `[N, K]`. Of 8 bits only those have a variant with activations of 8 bits.
 fn of_width<Q: Bits>(shape: [usize; 3], kernel: Kernel<Q>, transposed: Option<Kernel<Q>>) -> Vec<Case> {
     let name = format!("matmul, {}-bit weights", Q::PACKING.bits());
     let product = Product { shape, axis: 0, turns: 1, int8: false, kernel };
@@ -83,13 +83,17 @@ fn turns([_, n, k]: [usize; 3], bits: usize) -> usize {
     (UNCACHED * 8 / (n * k * bits).max(1)).clamp(2, 96)
 }
 
-/// Values that share a scale; fewer where the depth is short.
+/// Values that share a scale, where they divide the depth.
 const GROUP: usize = 64;
+
+fn groups(k: usize) -> usize {
+    if k.is_multiple_of(GROUP) { k / GROUP } else { 1 }
+}
 
 /// Codes that differ everywhere, with a scale at which sums stay small.
 fn weights<Q: Bits>([_, n, k]: [usize; 3], axis: usize) -> Quantized {
     let (packing, shape) = (Q::PACKING, if axis == 0 { [k, n] } else { [n, k] });
-    let groups = if k.is_multiple_of(GROUP) { k / GROUP } else { 1 };
+    let groups = groups(k);
     let word = |i: usize| (i as u32 ^ 0x9e37_79b9).wrapping_mul(0x85eb_ca6b).rotate_left(15).wrapping_mul(0xc2b2_ae35);
     let words = (0..n * packing.words(k)).map(word).collect();
     let scale = 2.0 / f32::from(1u16 << packing.bits());
@@ -163,6 +167,5 @@ fn rounded(i: usize) -> f64 {
 }
 
 fn weights_bytes<Q: Bits>([_, n, k]: [usize; 3]) -> usize {
-    let groups = if k.is_multiple_of(GROUP) { k / GROUP } else { 1 };
-    4 * n * (Q::PACKING.words(k) + groups)
+    4 * n * (Q::PACKING.words(k) + groups(k))
 }
