@@ -45,33 +45,33 @@ fn layers(packing: Packing, dtype: &str, share: usize) {
 
 #[test]
 fn layers_of_8_bits() {
-    layers(Packing::Q8, "f32", 8);
+    layers(Packing::Q8, "f32", 4);
 }
 
 #[test]
 fn layers_of_4_bits() {
-    layers(Packing::Q4, "f32", 4);
+    layers(Packing::Q4, "f32", 2);
 }
 
 #[test]
 fn layers_of_3_bits() {
-    layers(Packing::Q3, "f32", 5);
+    layers(Packing::Q3, "f32", 3);
 }
 
 #[test]
 fn layers_of_2_bits() {
-    layers(Packing::Q2, "f32", 8);
+    layers(Packing::Q2, "f32", 4);
 }
 
 #[test]
 fn layers_of_1_bit() {
-    layers(Packing::Q1, "f32", 8);
+    layers(Packing::Q1, "f32", 4);
 }
 
 #[test]
 fn layers_of_halves() {
     for packing in Packing::ALL {
-        layers(packing, "f16", 16);
+        layers(packing, "f16", 8);
     }
 }
 
@@ -92,7 +92,7 @@ fn other_places() {
             layer_norm(matmul(x, w), g, b)
         }
         pub fn vector(w: q1[K]) -> f32[K] { relu(dequantize(w)) }";
-    check("other places", source, &SIZES[1..7], &[], 6);
+    check("other places", source, &SIZES[1..7], &[], 4);
 }
 
 #[test]
@@ -105,7 +105,7 @@ fn batches_and_shared_weights() {
             let scores = matmul(q, transpose(dequantize(k, axis = 2))) * 0.125;
             matmul(softmax(scores), dequantize(v, axis = 2))
         }";
-    check("batches", source, &SIZES[1..7], &[("B", 3)], 6);
+    check("batches", source, &SIZES[1..7], &[("B", 3)], 4);
 }
 
 /// Left operands that rounding to 8 bits leaves as they are: multiples of 1/128, with 127/128 among each 16.
