@@ -1,6 +1,7 @@
 //! What each command runs.
 
 use std::{
+    env::consts::EXE_SUFFIX,
     ffi::OsString,
     path::{Path, PathBuf, absolute},
 };
@@ -8,7 +9,10 @@ use std::{
 use anyhow::Context;
 use clap::Args;
 
-use crate::{Access, steps::Step};
+use crate::{
+    Access,
+    steps::{Step, target_folder},
+};
 
 /// `cargo xtask demo`: the example on real weights.
 pub(crate) fn demo(file: Option<PathBuf>) -> Step {
@@ -23,12 +27,18 @@ pub(crate) fn demo(file: Option<PathBuf>) -> Step {
 pub(crate) fn minilm(model: &Path) -> Vec<Step> {
     let search = Step::new("search", "run --package fuse-gpu --example minilm -- search");
     let search = search.argument("someone makes music").argument("examples/data/sentences.txt");
-    vec![real_model(model), search.argument("--model").argument(model)]
+    let verify = format!("run --package fuse-gpu --example minilm -- {VERIFY}");
+    [Step::new("real model", &verify), search].map(|step| step.argument("--model").argument(model)).to_vec()
 }
 
-fn real_model(model: &Path) -> Step {
-    let verify = "run --package fuse-gpu --all-features --example minilm -- verify tests/data/minilm_embeddings.json";
-    Step::new("real model", verify).argument("--model").argument(model)
+/// What `examples/minilm` compares with known embeddings.
+const VERIFY: &str = "verify tests/data/minilm_embeddings.json";
+
+/// A step that runs an example of the root package, which a step before has built. By `cargo run`, which knows the features of
+/// one package only, most dependencies would be compiled again.
+fn built_example(name: &'static str, example: &str, arguments: &str) -> Step {
+    let program = format!("{example}{EXE_SUFFIX}");
+    Step::new(name, arguments).by(target_folder().join("debug/examples").join(program))
 }
 
 /// `cargo xtask test`: every check, cheapest first. `model` is the folder with the model of `examples/minilm`.
@@ -41,10 +51,10 @@ pub(crate) fn test(model: &Path, thorough: bool, browsers: bool, access: Access)
         Step::new("lints", "clippy --workspace --all-targets --all-features -- -D warnings"),
         Step::new("unit tests", &format!("{all} --lib --bins")),
         if thorough { integration.set("FUSE_THOROUGH", "1") } else { integration },
-        real_model(model),
+        Step::new("examples", "build --workspace --all-features --examples"),
+        built_example("real model", "minilm", &format!("{VERIFY} --model")).argument(model),
         // Few sentences and schemes: whether it works. What quantization costs is for a run with optimization.
-        Step::new("quantization", "run --package fuse-gpu --example quantize_report -- --quick --model")
-            .argument(model),
+        built_example("quantization", "quantize_report", "--quick --model").argument(model),
         // Without optimization, as all of the above: what these two measure on a software adapter is of no use, and to compile
         // everything once more takes minutes.
         Step::new("tuner", "bench --workspace --all-features --profile dev --bench tune --")
@@ -126,7 +136,7 @@ pub(crate) struct Scope {
     /// Only the cases whose time has a bar or stands beside rivals
     #[arg(long, conflicts_with = "sweep")]
     bars: bool,
-    /// Only the cases whose name or size contains this; several select the cases that match any
+    /// Only the cases whose name and size, with a space between, contain this; several select the cases that match any
     #[arg(long)]
     pub(crate) filter: Vec<String>,
 }
@@ -309,7 +319,7 @@ mod tests {
     fn the_real_model_is_checked_against_a_file_that_exists() {
         let steps =
             [minilm(Path::new("some folder")), test(Path::new("some folder"), false, true, Access::default())].concat();
-        let steps: Vec<_> = steps.iter().filter(|step| step.arguments.contains(&"minilm".into())).collect();
+        let steps: Vec<_> = steps.iter().filter(|step| ["real model", "search"].contains(&step.name)).collect();
         assert_eq!(steps.len(), 3);
         for step in steps {
             assert_eq!(step.arguments.last().unwrap(), "some folder");

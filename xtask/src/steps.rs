@@ -1,4 +1,4 @@
-//! Steps: cargo commands that run one after another, are timed, and stop at the first failure.
+//! Steps: commands, mostly of cargo, that run one after another, are timed, and stop at the first failure.
 
 use std::{
     env,
@@ -11,24 +11,24 @@ use std::{
 
 use anyhow::{Context, bail};
 
-/// One cargo command.
+/// One command of cargo, or of a program that cargo built.
 #[derive(Clone, Debug)]
 pub(crate) struct Step {
     /// What it does, for the summary.
     pub(crate) name: &'static str,
-    /// The arguments of cargo.
+    /// The arguments.
     pub(crate) arguments: Vec<OsString>,
     /// Environment variables that it sets, or removes.
     pub(crate) environment: Vec<(&'static str, Option<String>)>,
-    /// Another cargo than the one that runs this program.
-    pub(crate) cargo: Option<PathBuf>,
+    /// Another program than the cargo that runs this one.
+    pub(crate) program: Option<PathBuf>,
 }
 
 impl Step {
     /// A step from cargo's arguments, separated by spaces.
     pub(crate) fn new(name: &'static str, arguments: &str) -> Self {
         let arguments = arguments.split_whitespace().map(OsString::from).collect();
-        Self { name, arguments, environment: vec![], cargo: None }
+        Self { name, arguments, environment: vec![], program: None }
     }
 
     /// The step with one more argument, which may hold spaces.
@@ -49,9 +49,9 @@ impl Step {
         self
     }
 
-    /// The step run by this cargo.
-    pub(crate) fn by(mut self, cargo: PathBuf) -> Self {
-        self.cargo = Some(cargo);
+    /// The step run by this program.
+    pub(crate) fn by(mut self, program: PathBuf) -> Self {
+        self.program = Some(program);
         self
     }
 
@@ -72,8 +72,8 @@ impl Step {
                 let _ = write!(line, "{name}={value:?} ");
             }
         }
-        match &self.cargo {
-            Some(cargo) => line.push_str(&cargo.display().to_string()),
+        match &self.program {
+            Some(program) => line.push_str(&program.display().to_string()),
             None => line.push_str("cargo"),
         }
         for argument in &self.arguments {
@@ -84,7 +84,7 @@ impl Step {
 
     fn run(&self, offline: bool) -> anyhow::Result<()> {
         println!("\n==> {}: {}", self.name, self.line());
-        let mut command = Command::new(self.cargo.clone().map_or_else(cargo, PathBuf::into_os_string));
+        let mut command = Command::new(self.program.clone().map_or_else(cargo, PathBuf::into_os_string));
         // `cargo fmt` is not cargo's own and knows no network.
         if offline && self.arguments[0] != "fmt" {
             command.env("CARGO_NET_OFFLINE", "true");
@@ -161,6 +161,11 @@ pub(crate) fn cargo() -> OsString {
 /// The root of the repository.
 pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new(".")).to_owned()
+}
+
+/// Where cargo puts what it builds.
+pub(crate) fn target_folder() -> PathBuf {
+    env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), |folder| root().join(folder))
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 //! another, so that the module fails when it is loaded.
 
 use std::{
-    env, fs,
+    fs,
     path::{Path, PathBuf},
     process::Command,
 };
@@ -14,7 +14,7 @@ use anyhow::{Context, bail, ensure};
 use super::{TARGET, toolchain, tools};
 use crate::{
     Access, prerequisites,
-    steps::{self, root},
+    steps::{self, root, target_folder},
 };
 
 /// The crate of the page.
@@ -148,11 +148,6 @@ fn refuse_foreign(cargo: &Path, offline: bool) -> anyhow::Result<()> {
 fn foreign(tree: &str) -> Vec<&'static str> {
     let crates: Vec<&str> = tree.lines().filter_map(|line| line.split(' ').next()).collect();
     FOREIGN.iter().copied().filter(|foreign| crates.contains(foreign)).collect()
-}
-
-/// Where cargo puts what it builds.
-pub(crate) fn target_folder() -> PathBuf {
-    env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), |folder| root().join(folder))
 }
 
 fn words(program: &Path, options: &[&str], files: &[&Path]) -> Vec<String> {

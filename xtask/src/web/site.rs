@@ -12,12 +12,12 @@ use anyhow::Context;
 use super::{
     TARGET, browsers,
     browsers::Browser,
-    page::{bind, print_weights, target_folder},
+    page::{bind, print_weights},
     server, toolchain,
 };
 use crate::{
     Access, minilm,
-    steps::{self, Step, root},
+    steps::{self, Step, root, target_folder},
 };
 
 /// The crate of the page.

@@ -123,7 +123,7 @@ mod tests {
         let value = |name| step.environment.iter().find(|(known, _)| *known == name).unwrap().1.as_deref().unwrap();
         assert_eq!(value("RUSTC"), "/somewhere/rustc");
         assert!(value("PATH").starts_with("/somewhere"));
-        assert_eq!(step.cargo.as_deref(), Some(Path::new("/somewhere/cargo")));
+        assert_eq!(step.program.as_deref(), Some(Path::new("/somewhere/cargo")));
         assert_eq!(Toolchain::Present.step("page", "build").environment, []);
     }
 

@@ -30,18 +30,13 @@ use self::{
     packages::{PACKAGES, Package},
     visit::Site,
 };
-use super::{
-    TARGET,
-    browsers::Browser,
-    page::{compressed, target_folder},
-    toolchain, tools,
-};
+use super::{TARGET, browsers::Browser, page::compressed, toolchain, tools};
 use crate::{
     Access,
     machine::{Machine, Vulkan},
     prerequisites,
     rivals::commit,
-    steps::{self, root},
+    steps::{self, root, target_folder},
 };
 
 /// The crate of the pages.
