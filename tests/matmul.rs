@@ -2,7 +2,7 @@
 //! fused work before and after, and every variant that may run, at sizes below, at and beyond tiles.
 
 use fuse_artifact::DType;
-use fuse_test_support::{Program, Sweep, compile, data};
+use fuse_test_support::{Program, Sweep, adapter::Arguments, compile, data, devices};
 
 const DTYPES: [DType; 3] = [DType::F32, DType::F16, DType::I32];
 
@@ -55,6 +55,27 @@ fn every_size() {
 fn every_size_f16() {
     let covering = covering();
     check("f16", "pub fn f(x: f16[M, K], y: f16[K, N]) -> f16[M, N] { matmul(x, y) }", &covering, &[]);
+}
+
+#[test]
+fn one_row_in_whole_steps_and_not() {
+    let source = "
+        pub fn plain(x: f32[M, K], y: f32[K, N]) -> f32[M, N] { matmul(x, y) }
+        pub fn half(x: f16[M, K], y: f16[K, N], b: f16[N]) -> f16[M, N] { relu(matmul(x, y) + b) }
+        pub fn integers(x: i32[M, K], y: i32[K, N]) -> i32[M, N] { matmul(x, y) }
+        pub fn prologues(x: f32[M, K], g: f32[K], y: f32[K, N]) -> f32[M, N] { matmul(gelu(x) * g, 2.0 * y) }
+        pub fn batches(x: f32[3, M, K], y: f32[3, K, N]) -> f32[3, M, N] { matmul(x, y) }
+        pub fn siblings(x: f32[M, K], y: f32[K, N], z: f32[K, N]) -> f32[M, N] { silu(matmul(x, y)) * matmul(x, z) }";
+    // The last two have no whole steps of eight depths.
+    let sizes = [[4, 8], [36, 264], [128, 1032], [68, 12], [8, 65]].map(|[n, k]| [("M", 1), ("N", n), ("K", k)]);
+    let programs = check("one row", source, &sizes, &[]);
+    for (size, whole) in [(&sizes[1], true), (&sizes[3], false)] {
+        let inputs = data::inputs(&programs[0].graph, size, 1);
+        let arguments = Arguments::new(&devices()[0], &programs[0], &inputs).unwrap();
+        let choices = arguments.choices(&programs[0]).unwrap();
+        let members = choices.iter().filter(|choice| choice.names.iter().any(|name| *name == "row 32"));
+        assert_eq!(members.count() > 0, whole, "{size:?}");
+    }
 }
 
 #[test]

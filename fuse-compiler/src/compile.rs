@@ -266,10 +266,10 @@ fn contraction_passes(
 ) -> Vec<Pass> {
     let (first, lanes) = match member.shape {
         Shape::Tiles(tile) => (wgsl::tiles(group, contraction, names, member, tile), tile.lanes),
-        Shape::Row { columns, depth_lanes, bits, int8 } => {
+        Shape::Row { columns, depth_lanes, whole_steps, bits, int8 } => {
             let sizes = [columns, depth_lanes];
             let pass = match bits {
-                0 => wgsl::row(group, contraction, names, member, sizes),
+                0 => wgsl::row(group, contraction, names, member, sizes, whole_steps),
                 _ => wgsl::words_row(group, contraction, names, member, sizes, int8),
             };
             (pass, schedule::contraction::LANES)

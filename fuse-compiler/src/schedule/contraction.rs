@@ -175,8 +175,12 @@ const TILES: &[(Tile, bool)] = &[
 const UNALIGNED: &[(Tile, bool)] =
     &[(Tile::new(64, 64, 16, [8, 4], 1), false), (Tile::new(32, 32, 16, [4, 4], 1), true)];
 
-/// Columns and depth lanes of `row` members, with whether they come with a split twin.
-const ROWS: &[([u32; 2], bool)] = &[([64, 16], true), ([32, 32], false)];
+/// Columns and depth lanes of `row` members, with whether they come with a split twin and whether they take whole steps where
+/// they can: the left operand in vectors, nothing masked. The second is faster where an adapter allows 512 invocations.
+const ROWS: &[([u32; 2], bool, bool)] = &[([64, 16], true, false), ([32, 64], false, true)];
+
+/// Depths of a step of a `row` member: as many loads as an invocation has on the way at a time.
+pub const ROW_STEP: u32 = 8;
 
 /// Outputs and depth lanes of a `dot` member.
 const DOT: (u32, u32) = (8, 32);
@@ -209,6 +213,9 @@ pub enum Shape {
         columns: u32,
         /// Invocations that share a column's depth.
         depth_lanes: u32,
+        /// Whether the depth must be a multiple of a step ([`ROW_STEP`], or a run of weights), which spares masks and reads the
+        /// left operand in vectors.
+        whole_steps: bool,
         /// Bits per value of right operands that are read by whole words (`weights`), or 0.
         bits: u32,
         /// Whether the left operand is rounded to 8 bits.
@@ -293,9 +300,11 @@ pub fn family(group: &Group, contraction: &Contraction, tile: Option<[u32; 3]>) 
     }
     if facts.rhs.iter().all(|rhs| *rhs == Some(Direction::Outer)) && streamed.is_none() {
         let rhs = vec![Direction::Outer; facts.rhs.len()];
-        let (directions, requires) = ((Direction::Depth, rhs.as_slice()), facts.row_requirements());
-        for &([columns, depth_lanes], split) in ROWS {
-            let shape = Shape::Row { columns, depth_lanes, bits: 0, int8: false };
+        let directions = (Direction::Depth, rhs.as_slice());
+        for &([columns, depth_lanes], split, whole_steps) in ROWS {
+            let whole_steps = whole_steps && facts.lhs == Some(Direction::Depth) && facts.operand_rows.is_none();
+            let shape = Shape::Row { columns, depth_lanes, whole_steps, bits: 0, int8: false };
+            let requires = facts.row_requirements(whole_steps);
             push_with_twin(&mut family, format!("row {columns}"), shape, directions, split, &requires);
         }
     }
@@ -459,10 +468,14 @@ impl<'a> Facts<'a> {
         requires
     }
 
-    fn row_requirements(&self) -> Vec<Require> {
+    fn row_requirements(&self, whole_steps: bool) -> Vec<Require> {
         let mut requires = vec![Require::AtMost { axis: self.rows(), value: 1 }];
         requires.extend(multiples_of_lanes(vec![self.columns()]));
+        if whole_steps {
+            requires.push(Require::Multiple { axis: self.depth(), of: ROW_STEP });
+        }
         requires.extend(self.vector_loads(|_, space| match space {
+            Space::Lhs if whole_steps => vec![self.batch + 1],
             Space::Lhs | Space::Score | Space::Value => vec![],
             Space::Rhs | Space::Point => vec![self.columns()],
         }));

@@ -1,7 +1,7 @@
 //! The text of contractions with one row: a vector times a matrix that is contiguous along its columns.
 //!
 //! Invocations lie side by side along the columns, four columns each, and in layers along the depth. Each
-//! layer walks down eight depths at a time; the layers' sums are added in workgroup memory.
+//! layer walks down a step of depths at a time; the layers' sums are added in workgroup memory.
 
 use fuse_artifact::{Grid, Pass, Space, Uniform};
 
@@ -15,11 +15,8 @@ use super::{
 };
 use crate::{
     fusion::{Contraction, Group},
-    schedule::contraction::{LANES, Member},
+    schedule::contraction::{LANES, Member, ROW_STEP},
 };
-
-/// Depths that an invocation multiplies between two steps: as many loads as it has on the way at a time.
-const UNROLL: u32 = 8;
 
 /// Names of what the loads of the left operand need of its row, if it has reductions.
 const ROW: RowNames<'static> = RowNames { prefix: "a_row", lanes: 1 };
@@ -31,8 +28,10 @@ pub fn row(
     names: &Names,
     member: &Member,
     [columns, depth_lanes]: [u32; 2],
+    whole_steps: bool,
 ) -> Pass {
-    let lhs = operand(group, &contraction.lhs, "a", 1);
+    let lanes = if whole_steps { LANES } else { 1 };
+    let lhs = operand(group, &contraction.lhs, "a", lanes);
     let rhs = contraction.rhs.iter().zip(rhs_prefixes(contraction));
     let rhs: Vec<_> = rhs.map(|(rhs, prefix)| operand(group, rhs, prefix, LANES)).collect();
     in_layers(group, contraction, names, member, [columns, depth_lanes], |shader, main, axes| {
@@ -49,23 +48,44 @@ pub fn row(
         for sum in &sums {
             main.line(format!("var {sum} = {ty}();"));
         }
-        main.line(format!("for (var k = k_begin + layer * {UNROLL}u; k < k_end; k += {}u) {{", depth_lanes * UNROLL));
-        for e in 0..UNROLL {
+        let step = depth_lanes * ROW_STEP;
+        main.line(format!("for (var k = k_begin + layer * {ROW_STEP}u; k < k_end; k += {step}u) {{"));
+        let at = |[first, second]: [&str; 2]| {
+            let mut at = axes.batch_names();
+            at.extend([first.to_owned(), second.to_owned()]);
+            at
+        };
+        if whole_steps {
+            for vector in 0..ROW_STEP / LANES {
+                main.line(format!("var a_vector{vector}: {ty};"));
+                main.line("{");
+                main.line(format!("let depth = k + {}u;", vector * LANES));
+                let a = read(shader, main, &lhs, &at(["0u", "depth"]));
+                main.line(format!("a_vector{vector} = {ty}({a});"));
+                main.line("}");
+            }
+        }
+        for e in 0..ROW_STEP {
             main.line("{");
-            main.line(format!("let inside = k + {e}u < k_end;"));
-            main.line(format!("let depth = min(k + {e}u, k_end - 1u);"));
-            let mut lhs_at = axes.batch_names();
-            lhs_at.extend(["0u".to_owned(), "depth".to_owned()]);
-            let mut rhs_at = axes.batch_names();
-            rhs_at.extend(["depth".to_owned(), "column".to_owned()]);
-            let a = match &rows {
-                Some(rows) => read_in_row(shader, main, &lhs, &lhs_at, rows),
-                None => read(shader, main, &lhs, &lhs_at),
+            let inside = |value: String, zero: &str| match whole_steps {
+                true => value,
+                false => format!("select({zero}, {value}, inside)"),
             };
-            let a = format!("{ty}(select({scalar}(), {a}, inside))");
+            if whole_steps {
+                main.line(format!("let depth = k + {e}u;"));
+            } else {
+                main.line(format!("let inside = k + {e}u < k_end;"));
+                main.line(format!("let depth = min(k + {e}u, k_end - 1u);"));
+            }
+            let a = match &rows {
+                _ if whole_steps => format!("a_vector{}[{}]", e / LANES, e % LANES),
+                Some(rows) => read_in_row(shader, main, &lhs, &at(["0u", "depth"]), rows),
+                None => read(shader, main, &lhs, &at(["0u", "depth"])),
+            };
+            let a = format!("{ty}({})", inside(a, &format!("{scalar}()")));
             for (rhs, name) in rhs.iter().zip(&sums) {
-                let b = read(shader, main, rhs, &rhs_at);
-                let b = format!("select({ty}(), {b}, inside)");
+                let b = read(shader, main, rhs, &at(["depth", "column"]));
+                let b = inside(b, &format!("{ty}()"));
                 main.line(multiply_add(sum, name, &a, &b));
             }
             main.line("}");
@@ -163,6 +183,7 @@ fn operand<'a>(
     prefix: &'static str,
     lanes: u32,
 ) -> Operand<'a> {
+    // Columns of the right operand are the axis after its rows, as depths of the left one are.
     let lane_axis = group.shape.len() - 1;
     Operand { group, body, value: *value, prefix, lanes, buffer_lanes: LANES, lane_axis }
 }

@@ -16,24 +16,33 @@ use crate::{
     schedule::contraction::LANES,
 };
 
+/// A column of weights, or four that are neighbours, and its sum.
+pub(super) struct Column<'a> {
+    pub weights: WeightText<'a>,
+    /// The number of its product.
+    pub product: usize,
+    /// The name of its sum.
+    pub sum: String,
+}
+
 /// The left operand of a contraction, in runs.
 pub(super) struct Runs<'a> {
     lhs: Operand<'a>,
     axes: &'a Axes,
     /// The expression of its row.
     row: &'static str,
-    /// Bits of the weights, if it is rounded to 8 bits.
-    int8: Option<u32>,
+    /// Whether it is rounded to 8 bits.
+    int8: bool,
 }
 
 impl<'a> Runs<'a> {
-    /// The left operand; rounded to 8 bits if the bits of weights are given.
+    /// The left operand, in a row that an expression tells.
     pub(super) fn new(
         group: &'a Group,
         contraction: &'a Contraction,
         axes: &'a Axes,
         row: &'static str,
-        int8: Option<u32>,
+        int8: bool,
     ) -> Self {
         let (body, value) = &contraction.lhs;
         let lane_axis = axes.batch + 1;
@@ -41,54 +50,55 @@ impl<'a> Runs<'a> {
         Self { lhs, axes, row, int8 }
     }
 
-    /// Opens the loop over the runs of an invocation's layer, of so many in a workgroup, from one depth to another. The run of
-    /// a round starts at `k`.
-    pub(super) fn begin(
+    /// Adds the left operand times columns of several products to the columns' sums, from one depth to another: in a workgroup
+    /// of so many invocations, so many layers take turns with the runs.
+    pub(super) fn multiply(
         &self,
         shader: &mut Shader<'_>,
         main: &mut Lines,
+        (products, columns): (&[WeightText<'_>], &[Column<'_>]),
         [begin, end]: [&str; 2],
         [layers, invocations]: [u32; 2],
     ) {
         let first = |begin: &str| format!("{begin} + layer * {RUN}u");
-        match self.int8 {
-            Some(bits) => {
-                int8::begin(shader, main, self, [begin, end], bits, invocations);
-                main.unrollable("k", &first("held"), "held_end", layers * RUN);
+        if self.int8 {
+            int8::begin(shader, main, self, products, [begin, end], invocations);
+            main.unrollable("k", &first("held"), "held_end", layers * RUN);
+            int8::locate(main, products);
+        } else {
+            main.unrollable("k", &first(begin), end, layers * RUN);
+            for weights in products {
+                let group = weights.group(shader, "k");
+                main.line(format!("let {}_group = {group};", weights.prefix));
             }
-            None => main.unrollable("k", &first(begin), end, layers * RUN),
         }
-    }
-
-    /// Declares what [`add`](Self::add) needs of the run that starts at `k`; among it `x_sum`, the sum of its values.
-    pub(super) fn read(&self, shader: &mut Shader<'_>, main: &mut Lines) {
-        if self.int8.is_some() {
-            return int8::read(main);
+        for Column { weights, product, .. } in columns {
+            weights.load_run(shader, main, "k", &format!("{}_group", products[*product].prefix));
         }
-        let vectors = RUN / LANES;
-        self.read_vectors(shader, main, "k", vectors);
-        let sum = (0..vectors).map(|vector| format!("x{vector}")).collect::<Vec<_>>().join(" + ");
-        main.line(format!("let x_sum = dot({sum}, vec4<f32>(1.0));"));
-    }
-
-    /// Adds the products of a run to a sum.
-    pub(super) fn add(&self, main: &mut Lines, weights: &WeightText<'_>, sum: &str) {
-        weights.unpack_scales(main);
-        match self.int8 {
-            Some(_) => int8::add(main, weights, sum),
-            None => add_floats(main, weights, sum),
+        if self.int8 {
+            int8::read(main, invocations);
+        } else {
+            self.read_vectors(shader, main, "k", RUN / LANES);
+            let sum = (0..RUN / LANES).map(|vector| format!("x{vector}")).collect::<Vec<_>>().join(" + ");
+            main.line(format!("let x_sum = dot({sum}, vec4<f32>(1.0));"));
         }
-    }
-
-    /// Ends the loop.
-    pub(super) fn end(&self, main: &mut Lines) {
+        for Column { weights, sum, .. } in columns {
+            main.line("{");
+            weights.unpack_scales(main);
+            if self.int8 {
+                int8::add(main, weights, sum);
+            } else {
+                add_floats(main, weights, sum);
+            }
+            main.line("}");
+        }
         main.line("}");
-        if self.int8.is_some() {
+        if self.int8 {
             main.line("}");
         }
     }
 
-    /// Declares `x0 …`, vectors of values from a depth on.
+    /// Declares `x0 …`, so many vectors of values from a depth on.
     pub(super) fn read_vectors(&self, shader: &mut Shader<'_>, main: &mut Lines, depth: &str, vectors: u32) {
         for vector in 0..vectors {
             main.line(format!("var x{vector}: vec4<f32>;"));

@@ -32,6 +32,7 @@ const FRACTION: u32 = 23;
 pub(super) const RUN: u32 = Packing::GROUP_MULTIPLE as u32;
 
 /// Reads chunks of one right operand.
+#[derive(Clone)]
 pub(super) struct WeightText<'a> {
     pub weights: Weights<'a>,
     /// The operand, bound by vectors of four.
@@ -138,42 +139,48 @@ impl<'a> WeightText<'a> {
             lines.line(format!("{p}_v = {};", self.element(&words, "next")));
         }
         lines.line("}");
-        self.load_scales(shader, lines, depth);
+        let group = self.group(shader, depth);
+        self.load_scales(shader, lines, &group);
     }
 
-    /// Loads the words of the run that starts at a depth: 32 depths, which take as many words as a value has bits, into
-    /// `_r0 …`.
-    pub(super) fn load_run(&self, shader: &mut Shader<'_>, lines: &mut Lines, depth: &str) {
+    /// Loads the run that starts at a depth, with the scales of the group with this number: 32 depths, which take as many words
+    /// as a value has bits, into `_r0 …`.
+    pub(super) fn load_run(&self, shader: &mut Shader<'_>, lines: &mut Lines, depth: &str, group: &str) {
         let (p, value) = (&self.prefix, self.weights.value);
         let bits = value.packing.bits();
         let words_step = self.step(shader, value.words);
         let words = shader.buffer(Slot::Param(value.param), DType::U32, LANES, false);
         lines.line(format!("let {p}_at = {p}_words + ({depth}) / {RUN}u * ({bits}u * {words_step});"));
-        if !self.is_vector() && bits.is_multiple_of(LANES) {
+        let in_vectors = !self.is_vector() && bits.is_multiple_of(LANES);
+        if in_vectors {
             for vector in 0..bits / LANES {
                 lines.line(format!("let {p}_v{vector} = {words}[{p}_at / 4u + {vector}u];"));
             }
         }
         for word in 0..bits {
-            lines.line(match (self.is_vector(), bits.is_multiple_of(LANES)) {
-                (false, true) => format!("let {p}_r{word} = {p}_v{}[{}];", word / LANES, word % LANES),
-                _ => {
-                    let at = format!("{p}_at + {word}u * {words_step}");
-                    format!("let {p}_r{word} = {};", self.element(&words, &at))
-                }
-            });
+            let loaded = if in_vectors {
+                format!("{p}_v{}[{}]", word / LANES, word % LANES)
+            } else {
+                self.element(&words, &format!("{p}_at + {word}u * {words_step}"))
+            };
+            lines.line(format!("let {p}_r{word} = {loaded};"));
         }
-        self.load_scales(shader, lines, depth);
+        self.declare_scales(lines);
+        self.load_scales(shader, lines, group);
     }
 
-    /// Loads the scales of the group that a depth lies in.
-    fn load_scales(&self, shader: &mut Shader<'_>, lines: &mut Lines, depth: &str) {
+    /// The number of the group that a depth lies in.
+    pub(super) fn group(&self, shader: &mut Shader<'_>, depth: &str) -> String {
+        format!("({depth}) / {}", shader.size(&self.weights.value.group))
+    }
+
+    /// Loads the scales of the group with this number.
+    fn load_scales(&self, shader: &mut Shader<'_>, lines: &mut Lines, group: &str) {
         let (p, value) = (&self.prefix, self.weights.value);
         let scales_step = self.step(shader, value.scales);
         let scales = shader.buffer(Slot::Scales(value.param), DType::U32, LANES, false);
-        let group = shader.size(&value.group);
         lines.line("{");
-        lines.line(format!("let pair = {p}_scales + ({depth}) / {group} * {scales_step};"));
+        lines.line(format!("let pair = {p}_scales + {group} * {scales_step};"));
         lines.line(format!("if fuse_wide_scales_{} {{", value.param));
         let second = if self.is_vector() { "2u * pair + 4u" } else { "2u * pair + 1u" };
         lines.line(format!("{p}_s = {};", self.element(&scales, "2u * pair")));
@@ -266,6 +273,23 @@ impl<'a> WeightText<'a> {
         };
         let mask = self.weights.value.packing.largest() << first;
         format!("bitcast<{}>(({placed} & {ty}({mask}u)) | {ty}({ONE}u))", self.ty("f32"))
+    }
+
+    /// The `i`-th unit of a run's codes that are taken apart together: a word; of 3 bits eight codes, two in each byte.
+    pub(super) fn unit(&self, i: u32) -> String {
+        let (p, ty) = (&self.prefix, self.ty("u32"));
+        if self.bits() != 3 {
+            return format!("{p}_r{i}");
+        }
+        // Of 24 bits, pairs of codes to the lowest 6 bits of each byte.
+        let (word, first) = (i * 24 / 32, i * 24 % 32);
+        let low = if first == 0 { format!("{p}_r{word}") } else { format!("({p}_r{word} >> {ty}({first}u))") };
+        let codes = if first <= 8 { low } else { format!("({low} | ({p}_r{} << {ty}({}u)))", word + 1, 32 - first) };
+        let pair = |i: u32| match i {
+            0 => format!("({codes} & {ty}(0x3fu))"),
+            _ => format!("(({codes} << {ty}({}u)) & {ty}({:#x}u))", 2 * i, 0x3fu32 << (8 * i)),
+        };
+        [0, 1, 2, 3].map(pair).join(" | ")
     }
 
     /// Integer products of four packed bytes each, with those of `x`, a word: for each column one sum, as `i32`.

@@ -9,7 +9,7 @@ use super::{
     epilogue::{Axes, Epilogue, sum_dtype},
     names::Names,
     row::add_layers,
-    runs::Runs,
+    runs::{Column, Runs},
     shader::{Lines, Shader},
     weights::WeightText,
 };
@@ -38,8 +38,8 @@ pub fn words_dot(
     for suffix in &suffixes {
         shader.workgroup_array(&format!("partial{suffix}"), "vec4<f32>", groups * depth_lanes, 16);
     }
-    let weights = WeightText::all(group, contraction);
-    weights.iter().for_each(|weights| weights.declare(&mut shader));
+    let products = WeightText::all(group, contraction);
+    products.iter().for_each(|weights| weights.declare(&mut shader));
     let mut main = Lines::indented();
     shader.number_workgroups(&mut main);
     let count = shader.uniform(Uniform::Count);
@@ -48,28 +48,18 @@ pub fn words_dot(
     main.line(format!("let output = id * {outputs}u + local / {depth_lanes}u * {LANES}u;"));
     main.line(format!("let element = min(output, {count} - {LANES}u);"));
     axes.decode_element(&mut shader, &mut main);
-    for (weights, suffix) in weights.iter().zip(&suffixes) {
-        for lane in 0..LANES {
-            let column = format!("(column + {lane}u)");
-            column_text(weights, lane).locate(&mut shader, &mut main, &axes.batch_names(), &column);
-        }
+    let mut columns = vec![];
+    for (product, (weights, suffix)) in products.iter().zip(&suffixes).enumerate() {
         main.line(format!("var sum{suffix} = vec4<f32>();"));
-    }
-    let runs = Runs::new(group, contraction, &axes, "row", int8.then(|| weights[0].bits()));
-    runs.begin(&mut shader, &mut main, ["0u", &*axes.depth], [depth_lanes, groups * depth_lanes]);
-    for column in weights.iter().flat_map(|weights| (0..LANES).map(move |lane| column_text(weights, lane))) {
-        column.declare_scales(&mut main);
-        column.load_run(&mut shader, &mut main, "k");
-    }
-    runs.read(&mut shader, &mut main);
-    for (weights, suffix) in weights.iter().zip(&suffixes) {
         for lane in 0..LANES {
-            main.line("{");
-            runs.add(&mut main, &column_text(weights, lane), &format!("sum{suffix}[{lane}]"));
-            main.line("}");
+            let weights = WeightText { prefix: format!("{}_c{lane}", weights.prefix), ..weights.clone() };
+            weights.locate(&mut shader, &mut main, &axes.batch_names(), &format!("(column + {lane}u)"));
+            columns.push(Column { weights, product, sum: format!("sum{suffix}[{lane}]") });
         }
     }
-    runs.end(&mut main);
+    let runs = Runs::new(group, contraction, &axes, "row", int8);
+    let sizes = [depth_lanes, groups * depth_lanes];
+    runs.multiply(&mut shader, &mut main, (&products, &columns), ["0u", &*axes.depth], sizes);
     for suffix in &suffixes {
         main.line(format!("partial{suffix}[local] = sum{suffix};"));
     }
@@ -80,10 +70,4 @@ pub fn words_dot(
     main.line("}");
     shader.main = main;
     shader.finish(Grid::Elements { per_workgroup: outputs }, groups * depth_lanes)
-}
-
-/// The weights of one of an invocation's columns.
-fn column_text<'a>(weights: &WeightText<'a>, lane: u32) -> WeightText<'a> {
-    let WeightText { weights: of, operand, prefix } = weights;
-    WeightText { weights: *of, operand: operand.clone(), prefix: format!("{prefix}_c{lane}") }
 }

@@ -5,7 +5,12 @@
 
 use fuse_artifact::Pass;
 
-use super::{names::Names, row::in_layers, runs::Runs, weights::WeightText};
+use super::{
+    names::Names,
+    row::in_layers,
+    runs::{Column, Runs},
+    weights::WeightText,
+};
 use crate::{
     fusion::{Contraction, Group},
     schedule::contraction::{LANES, Member},
@@ -17,26 +22,19 @@ pub fn words_row(
     contraction: &Contraction,
     names: &Names,
     member: &Member,
-    [columns, depth_lanes]: [u32; 2],
+    [width, depth_lanes]: [u32; 2],
     int8: bool,
 ) -> Pass {
-    in_layers(group, contraction, names, member, [columns, depth_lanes], |shader, main, axes| {
-        let (weights, sums) = (WeightText::all(group, contraction), axes.sum_names());
-        for (weights, sum) in weights.iter().zip(&sums) {
+    in_layers(group, contraction, names, member, [width, depth_lanes], |shader, main, axes| {
+        let (products, mut columns) = (WeightText::all(group, contraction), vec![]);
+        for (product, (weights, sum)) in products.iter().zip(axes.sum_names()).enumerate() {
             weights.declare(shader);
             weights.locate(shader, main, &axes.batch_names(), "column");
             main.line(format!("var {sum} = vec4<f32>();"));
+            columns.push(Column { weights: weights.clone(), product, sum });
         }
-        let runs = Runs::new(group, contraction, axes, "0u", int8.then(|| weights[0].bits()));
-        runs.begin(shader, main, ["k_begin", "k_end"], [depth_lanes, columns / LANES * depth_lanes]);
-        for weights in &weights {
-            weights.declare_scales(main);
-            weights.load_run(shader, main, "k");
-        }
-        runs.read(shader, main);
-        for (weights, sum) in weights.iter().zip(&sums) {
-            runs.add(main, weights, sum);
-        }
-        runs.end(main);
+        let runs = Runs::new(group, contraction, axes, "0u", int8);
+        let sizes = [depth_lanes, width / LANES * depth_lanes];
+        runs.multiply(shader, main, (&products, &columns), ["k_begin", "k_end"], sizes);
     })
 }

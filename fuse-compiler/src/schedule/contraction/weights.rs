@@ -66,8 +66,9 @@ pub(crate) const fn chunk(packing: Packing) -> u32 {
 /// Depths that an invocation reads at a time where nothing is kept in workgroup memory.
 const RUN: u32 = Packing::GROUP_MULTIPLE as u32;
 
-/// Columns, or sums, and depth lanes of the member with a left operand of 8 bits.
-const INT8: [u32; 2] = [16, 64];
+/// Columns, or sums, and depth lanes of members with a left operand of 8 bits. Where columns share what is rounded, more of them
+/// are faster, but 512 invocations are more than every adapter allows.
+const INT8: [[u32; 2]; 2] = [[32, 64], [16, 64]];
 
 /// Columns and depth lanes of members for one row where columns are neighbours: few columns for many workgroups.
 const ROWS: &[([u32; 2], bool)] = &[([64, 16], true), ([16, 64], false)];
@@ -105,25 +106,21 @@ impl Facts<'_> {
             _ => vec![],
         }));
         requires.extend(self.word_loads());
-        // They come first: of equal estimates the first counts. Bytes of neighbouring columns are read no faster than they are
-        // multiplied as floats.
-        let has_int8 = bits == 4 || bits == 8 && weights[0].layout == Direction::Depth;
+        // Those with left operands of 8 bits come first: of equal estimates the first counts.
         match weights[0].layout {
             Direction::Outer => {
                 requires.push(Require::AtMost { axis: self.rows(), value: 1 });
-                if has_int8 {
-                    let [columns, depth_lanes] = INT8;
-                    let shape = Shape::Row { columns, depth_lanes, bits, int8: true };
+                for [columns, depth_lanes] in INT8 {
+                    let shape = Shape::Row { columns, depth_lanes, whole_steps: true, bits, int8: true };
                     push_with_twin(family, format!("int8 row {columns}"), shape, directions, false, &requires);
                 }
                 for &([columns, depth_lanes], split) in ROWS {
-                    let shape = Shape::Row { columns, depth_lanes, bits, int8: false };
+                    let shape = Shape::Row { columns, depth_lanes, whole_steps: true, bits, int8: false };
                     push_with_twin(family, format!("words row {columns}"), shape, directions, split, &requires);
                 }
             }
             Direction::Depth => {
-                if has_int8 {
-                    let [outputs, depth_lanes] = INT8;
+                for [outputs, depth_lanes] in INT8 {
                     let shape = Shape::Dot { outputs, depth_lanes, bits, int8: true };
                     // A workgroup has one row of the left operand.
                     let mut requires = requires.clone();
