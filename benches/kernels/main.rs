@@ -56,7 +56,7 @@ struct Options {
     /// Only the cases whose time has a bar or stands beside rivals
     #[arg(long, conflicts_with = "sweep")]
     bars: bool,
-    /// Only the cases whose name or size contains this; several select the cases that match any
+    /// Only the cases whose name and size, with a space between, contain this; several select the cases that match any
     #[arg(long)]
     filter: Vec<String>,
     #[command(flatten)]
@@ -93,9 +93,10 @@ impl Options {
         if self.quick { Extents::QUICK } else { Extents::FULL }
     }
 
-    /// Whether the filters select a name or a size.
+    /// Whether the filters select a case by its name and size.
     fn wants(&self, name: &str, size: &str) -> bool {
-        self.filter.is_empty() || self.filter.iter().any(|part| name.contains(part) || size.contains(part))
+        let case = format!("{name} {size}");
+        self.filter.is_empty() || self.filter.iter().any(|part| case.contains(part))
     }
 
     /// Whether a run measures more than cases: costs of the host and pairs.
