@@ -127,7 +127,7 @@ fn left_operands_of_8_bits() {
             }}"
         );
         for program in compile(&source) {
-            for [m, n, k] in [[1, 48, 96], [1, 32, 8224]] {
+            for [m, n, k] in [[1, 48, 96], [1, 32, 8224], [1, 8192, 32]] {
                 let mut inputs = data::inputs(&program.graph, &[("M", m), ("N", n), ("K", k)], 5);
                 bytes(&mut inputs[0]);
                 let choices = Arguments::new(&device, &program, &inputs).unwrap().choices(&program).unwrap();

@@ -66,9 +66,13 @@ pub(crate) const fn chunk(packing: Packing) -> u32 {
 /// Depths that an invocation reads at a time where nothing is kept in workgroup memory.
 const RUN: u32 = Packing::GROUP_MULTIPLE as u32;
 
-/// Columns, or sums, and depth lanes of members with a left operand of 8 bits. Where columns share what is rounded, more of them
-/// are faster, but 512 invocations are more than every adapter allows.
-const INT8: [[u32; 2]; 2] = [[32, 64], [16, 64]];
+/// Columns and depth lanes of members with a left operand of 8 bits where columns are neighbours. Workgroups of more columns
+/// round less and read whole cache lines, but have 512 invocations, more than every adapter allows.
+const INT8_ROWS: &[[u32; 2]] = &[[32, 64], [16, 64]];
+
+/// Sums and depth lanes of such members where depths are neighbours, and how many columns they need: words of one column fill
+/// cache lines in any case, so that fewer workgroups than a large GPU holds at a time, twice its units, do not pay.
+const INT8_DOTS: &[([u32; 2], Option<u32>)] = &[([32, 64], Some(8192)), ([16, 64], None)];
 
 /// Columns and depth lanes of members for one row where columns are neighbours: few columns for many workgroups.
 const ROWS: &[([u32; 2], bool)] = &[([64, 16], true), ([16, 64], false)];
@@ -110,7 +114,7 @@ impl Facts<'_> {
         match weights[0].layout {
             Direction::Outer => {
                 requires.push(Require::AtMost { axis: self.rows(), value: 1 });
-                for [columns, depth_lanes] in INT8 {
+                for &[columns, depth_lanes] in INT8_ROWS {
                     let shape = Shape::Row { columns, depth_lanes, whole_steps: true, bits, int8: true };
                     push_with_twin(family, format!("int8 row {columns}"), shape, directions, false, &requires);
                 }
@@ -120,11 +124,12 @@ impl Facts<'_> {
                 }
             }
             Direction::Depth => {
-                for [outputs, depth_lanes] in INT8 {
+                for &([outputs, depth_lanes], columns) in INT8_DOTS {
                     let shape = Shape::Dot { outputs, depth_lanes, bits, int8: true };
                     // A workgroup has one row of the left operand.
                     let mut requires = requires.clone();
                     requires.push(Require::Multiple { axis: self.columns(), of: outputs });
+                    requires.extend(columns.map(|value| Require::AtLeast { axis: self.columns(), value }));
                     push_with_twin(family, format!("int8 dot {outputs}"), shape, directions, false, &requires);
                 }
                 for &[outputs, depth_lanes] in DOTS {

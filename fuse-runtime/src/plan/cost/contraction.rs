@@ -37,9 +37,8 @@ pub(crate) fn cost(work: Work, variant: &Variant, domain: &Domain, split: Split,
     // What words mean is computed once, beside the loads.
     let of_rhs = if word_bits(&variant.schedule) > 0 { 0.0 } else { f64::from(work.rhs) };
     let again = BESIDE * (loads[0] * f64::from(work.lhs) + loads[1] * of_rhs);
-    let rounding = if variant.features.int8_activations { ROUNDING } else { 0.0 };
     let narrow = narrowness(&variant.schedule, own) * LOAD_WORK;
-    let arithmetic = rounds * part_depth * (sums / intensity(variant, own) + narrow + again + rounding) / busy;
+    let arithmetic = rounds * part_depth * (sums / intensity(variant, own) + narrow + again) / busy;
 
     let bytes = traffic(variant, domain, workgroups * part_depth, [tile_rows, tile_columns], own, split);
     let memory = machine.memory(bytes, workgroups, in_flight(&variant.schedule, threads));
@@ -119,9 +118,6 @@ const BUSY: f64 = 3.0;
 
 /// The part of a prologue's operations that costs time: others run beside multiply-adds. Fitted to gelu(x)·w of 512 to 4096.
 const BESIDE: f64 = 0.8;
-
-/// Multiply-adds that a unit does while a workgroup rounds an element of its left operand to 8 bits.
-const ROUNDING: f64 = 5.0;
 
 /// The part of its cache's bandwidth that a unit reaches where the right operand is streamed.
 const STREAMED_PART: f64 = 0.8;
@@ -467,25 +463,6 @@ mod tests {
             let together = cheapest_of(&stacked, Work::default(), 3, [rows, 384, 384]).1;
             assert!(together < 3.0 * apart, "{rows} rows: {together} and {apart}");
         }
-    }
-
-    /// Rows of weights, read by words.
-    fn word_family() -> Vec<Variant> {
-        let row = |name: &'static str, columns: u32, threads: u32, int8_activations: bool| {
-            let mut variant = tiles([1, columns, 1], [1, 1], false);
-            variant.name = name.into();
-            variant.features.int8_activations = int8_activations;
-            variant.schedule = Schedule::Row { columns, depth_lanes: 64, split: false, bits: 4 };
-            variant.passes = vec![pass(threads, Grid::Tiles { rows: 1, columns })].into();
-            variant
-        };
-        vec![row("int8 32", 32, 512, true), row("int8 16", 16, 256, true), row("words 16", 16, 256, false)]
-    }
-
-    #[test]
-    fn more_columns_share_what_is_rounded() {
-        let choice = |columns| cheapest_of(&word_family(), Work::default(), 1, [1, columns, 4096]).0;
-        assert_eq!([4096, 8192].map(choice), ["int8 32", "int8 32"]);
     }
 
     #[test]
