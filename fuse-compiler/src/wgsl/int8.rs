@@ -19,8 +19,8 @@ use crate::schedule::contraction::LANES;
 /// Words of a run's codes.
 const WORDS: u32 = RUN / 4;
 
-/// The smallest normal number: devices may take what is smaller for zero.
-const SMALLEST: f32 = f32::MIN_POSITIVE;
+/// The smallest magnitude with a normal number as its scale: devices may take what is smaller for zero.
+const SMALLEST: f32 = 127.0 * f32::MIN_POSITIVE;
 
 /// 1.5·2^23: added to a number up to 2^22 in magnitude, it leaves the nearest integer in the lowest bits of the sum, in two's
 /// complement; and integers added to its bits make the float that is as much larger. Converting instructions take longer.
@@ -88,8 +88,8 @@ pub(super) fn begin(
     main.line("workgroupBarrier();");
 }
 
-/// Runs in workgroup memory at a time. An invocation rounds one; more than half of them would not fit into the memory that every
-/// adapter has.
+/// Runs in workgroup memory at a time. An invocation rounds one, but those of all 256 and the sums of two products would not fit
+/// into the memory that every adapter has.
 const fn held_runs(invocations: u32) -> u32 {
     invocations / 2
 }

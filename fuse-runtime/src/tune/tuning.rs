@@ -112,7 +112,7 @@ impl Tuning {
     /// Whether products of few rows with quantized weights may round the left operand to 8 bits, to multiply
     /// integers. Each 32 values along the summed axis then share a scale, and a value `x` errs by up to `a/254`, where `a` is
     /// the largest magnitude among the 32; so a sum `Σ x·w` errs by up to `Σ a·|w|/254` more than it would. Values that are not
-    /// finite make results of no use. Never so unless asked for.
+    /// finite make results of no use, and 32 values below 1.5e-36 count as zeros. Never so unless asked for.
     pub fn int8_activations(mut self, allowed: bool) -> Self {
         self.int8_activations = allowed;
         self

@@ -4,6 +4,7 @@
 mod failures;
 mod features;
 mod programs;
+mod quantize;
 mod readback;
 mod shaders;
 
