@@ -56,14 +56,7 @@ pub fn row(
             at
         };
         if whole_steps {
-            for vector in 0..ROW_STEP / LANES {
-                main.line(format!("var a_vector{vector}: {ty};"));
-                main.line("{");
-                main.line(format!("let depth = k + {}u;", vector * LANES));
-                let a = read(shader, main, &lhs, &at(["0u", "depth"]));
-                main.line(format!("a_vector{vector} = {ty}({a});"));
-                main.line("}");
-            }
+            read_vectors(shader, main, &lhs, (axes, "0u", "k"), ("a_vector", &ty), ROW_STEP / LANES);
         }
         for e in 0..ROW_STEP {
             main.line("{");
@@ -192,6 +185,28 @@ fn operand<'a>(
 pub(super) fn read(shader: &mut Shader<'_>, main: &mut Lines, operand: &Operand<'_>, at: &[String]) -> String {
     load(shader, main, operand, &operand.loads(), at);
     operand.value(shader, main, &loaded(operand.prefix), at)
+}
+
+/// Declares `{name}0 …` of a type: so many vectors of a left operand, in a row from a depth on.
+pub(super) fn read_vectors(
+    shader: &mut Shader<'_>,
+    main: &mut Lines,
+    lhs: &Operand<'_>,
+    (axes, row, depth): (&Axes, &str, &str),
+    (name, ty): (&str, &str),
+    vectors: u32,
+) {
+    for vector in 0..vectors {
+        main.line(format!("var {name}{vector}: {ty};"));
+    }
+    for vector in 0..vectors {
+        main.line("{");
+        let mut at = axes.batch_names();
+        at.extend([row.to_owned(), format!("({depth} + {}u)", vector * LANES)]);
+        let value = read(shader, main, lhs, &at);
+        main.line(format!("{name}{vector} = {value};"));
+        main.line("}");
+    }
 }
 
 /// As [`read`], for a left operand whose row is known.

@@ -7,7 +7,7 @@ use super::{
     epilogue::Axes,
     int8,
     operand::Operand,
-    row::read,
+    row::read_vectors,
     shader::{Lines, Shader},
     weights::{RUN, WeightText},
 };
@@ -60,13 +60,16 @@ impl<'a> Runs<'a> {
         [begin, end]: [&str; 2],
         [layers, invocations]: [u32; 2],
     ) {
-        let first = |begin: &str| format!("{begin} + layer * {RUN}u");
-        if self.int8 {
+        let [first, last] = if self.int8 {
             int8::begin(shader, main, self, products, [begin, end], invocations);
-            main.unrollable("k", &first("held"), "held_end", layers * RUN);
+            ["held", "held_end"]
+        } else {
+            [begin, end]
+        };
+        main.unrollable("k", &format!("{first} + layer * {RUN}u"), last, layers * RUN);
+        if self.int8 {
             int8::locate(main, products);
         } else {
-            main.unrollable("k", &first(begin), end, layers * RUN);
             for weights in products {
                 let group = weights.group(shader, "k");
                 main.line(format!("let {}_group = {group};", weights.prefix));
@@ -100,17 +103,7 @@ impl<'a> Runs<'a> {
 
     /// Declares `x0 …`, so many vectors of values from a depth on.
     pub(super) fn read_vectors(&self, shader: &mut Shader<'_>, main: &mut Lines, depth: &str, vectors: u32) {
-        for vector in 0..vectors {
-            main.line(format!("var x{vector}: vec4<f32>;"));
-        }
-        for vector in 0..vectors {
-            main.line("{");
-            let mut at = self.axes.batch_names();
-            at.extend([self.row.to_owned(), format!("({depth} + {}u)", vector * LANES)]);
-            let x = read(shader, main, &self.lhs, &at);
-            main.line(format!("x{vector} = {x};"));
-            main.line("}");
-        }
+        read_vectors(shader, main, &self.lhs, (self.axes, self.row, depth), ("x", "vec4<f32>"), vectors);
     }
 }
 
