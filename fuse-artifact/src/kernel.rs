@@ -266,7 +266,7 @@ pub enum Schedule {
         /// Axes that the text can index (1: flat).
         rank: u8,
     },
-    /// Contraction in tiles held in workgroup memory.
+    /// Contraction in tiles.
     Tiles {
         /// Rows of a workgroup's tile.
         rows: u32,
@@ -280,6 +280,9 @@ pub enum Schedule {
         lanes: u32,
         /// Whether several workgroups share the depth of a tile and a second pass adds their sums.
         split: bool,
+        /// Whether slices of the operands go through workgroup memory; otherwise each invocation reads what it multiplies, and
+        /// waits for no other.
+        staged: bool,
         /// Groups of invocations that share the tile, each with its own depths, and read the right operands from memory
         /// without keeping them; 1 where invocations share slices of both operands.
         layers: u32,

@@ -4,6 +4,8 @@
 //!   16-byte loads. `split` members share the depth of a tile between workgroups and add up in a second pass.
 //! - `matrices SxS RxCxD`: as `tile`, where subgroups multiply cooperative matrices of size S: of `f16`, where the adapter
 //!   has them.
+//! - `direct RxC`: as `tile`, without workgroup memory: invocations read what they multiply from storage and never wait for each
+//!   other, which processors and their caches like better. `direct any` reads one element per load: any size and stride.
 //! - `row C`: a single row; invocations walk down the depth, columns side by side.
 //! - `dot O`: a group of invocations per sum; for few sums, or operands that are both contiguous in depth.
 //! - `unaligned RxCxD`: as `tile`, one element per load; any size and stride. Always last.
@@ -14,6 +16,7 @@
 //! (`rows`). Where the left operand has reductions, a workgroup reduces its rows before it multiplies (`operand_rows`),
 //! and there is no `dot`, whose few sums would not pay for a row each.
 
+mod direct;
 pub(crate) mod matrices;
 pub(crate) mod operand_rows;
 pub(crate) mod rows;
@@ -59,6 +62,8 @@ pub struct Tile {
     pub lanes: u32,
     /// Whether the depth must be a multiple of the step, which spares masks on every load.
     pub whole_steps: bool,
+    /// Whether slices of the operands go through workgroup memory; otherwise each invocation reads what it multiplies.
+    pub staged: bool,
     /// Groups of invocations that share the tile, each with its own depths of a step, and read the right operands from
     /// memory without keeping them. With 1, all invocations share slices of both operands.
     pub layers: u32,
@@ -90,6 +95,7 @@ impl Tile {
             invocation_columns,
             lanes,
             whole_steps: false,
+            staged: true,
             layers: 1,
             stacked: false,
             matrices: 0,
@@ -116,6 +122,9 @@ impl Tile {
 
     /// Bytes of workgroup memory that the slices of the operands take, and what layers hand over.
     const fn slice_bytes(&self, products: u32) -> u32 {
+        if !self.staged {
+            return 0;
+        }
         if self.matrices > 0 {
             return matrices::bytes(self, products);
         }
@@ -132,6 +141,19 @@ impl Tile {
     fn shrink_steps(&mut self, products: u32, bytes: u32) {
         while self.depth > 1 && self.slice_bytes(products) > bytes {
             self.depth /= 2;
+        }
+    }
+
+    /// The name of the member with these sizes.
+    fn name(&self) -> String {
+        let Self { rows, columns, depth, matrices, .. } = *self;
+        let stacked = if self.stacked { "stacked " } else { "" };
+        match (self.staged, matrices) {
+            (false, _) if self.lanes == 1 => format!("direct any {rows}x{columns}"),
+            (false, _) => format!("{stacked}direct {rows}x{columns}"),
+            (true, 0) if self.lanes == 1 => format!("unaligned {rows}x{columns}x{depth}"),
+            (true, 0) => format!("{stacked}tile {rows}x{columns}x{depth}"),
+            (true, _) => format!("{stacked}matrices {matrices}x{matrices} {rows}x{columns}x{depth}"),
         }
     }
 
@@ -258,6 +280,7 @@ impl Member {
                 per_invocation: [tile.invocation_rows, tile.invocation_columns],
                 lanes: tile.lanes,
                 split: self.split,
+                staged: tile.staged,
                 layers: tile.layers,
                 stacked: tile.stacked,
                 matrices: tile.matrices,
@@ -283,10 +306,9 @@ pub fn family(group: &Group, contraction: &Contraction, tile: Option<[u32; 3]>) 
     if let Some((lhs, rhs)) = facts.aligned() {
         let stacked = is_stackable(group, contraction) && rhs.iter().all(|other| *other == rhs[0]);
         let matrices = if facts.multiplies_stored_f16() { matrices::TILES } else { &[] };
-        for (tile, split) in aligned_tiles(tile, matrices, products, stacked) {
-            let stacked = if tile.stacked { "stacked " } else { "" };
-            let kind = if tile.matrices > 0 { format!("matrices {0}x{0}", tile.matrices) } else { "tile".to_owned() };
-            let name = format!("{stacked}{kind} {}x{}x{}", tile.rows, tile.columns, tile.depth);
+        let direct = facts.direct().filter(|_| tile.is_none());
+        for (tile, split) in aligned_tiles(tile, [matrices, TILES, direct.as_slice()], products, stacked) {
+            let name = tile.name();
             let requires = facts.tile_requirements(tile, lhs, &rhs);
             push_with_twin(&mut family, name, Shape::Tiles(tile), (lhs, &rhs), split, &requires);
         }
@@ -313,20 +335,22 @@ pub fn family(group: &Group, contraction: &Contraction, tile: Option<[u32; 3]>) 
         facts.push_streams(&mut family, weights);
     }
     let (lhs, rhs) = facts.unaligned();
+    if let Some((direct, requires)) = facts.direct_any(products).filter(|_| tile.is_none()) {
+        push_with_twin(&mut family, direct.name(), Shape::Tiles(direct), (lhs, &rhs), false, &requires);
+    }
     for (tile, split) in unaligned_tiles(&facts, products) {
-        let name = format!("unaligned {}x{}x{}", tile.rows, tile.columns, tile.depth);
-        push_with_twin(&mut family, name, Shape::Tiles(tile), (lhs, &rhs), split, &[]);
+        push_with_twin(&mut family, tile.name(), Shape::Tiles(tile), (lhs, &rhs), split, &[]);
     }
     family
 }
 
 /// The aligned tiles that hold so many products, with whether they come with a split twin; of cooperative matrices first.
 /// Where products have workgroups of their own (`stacked`), none shares the depth.
-fn aligned_tiles(only: Option<[u32; 3]>, matrices: &[(Tile, bool)], products: u32, stacked: bool) -> Vec<(Tile, bool)> {
+fn aligned_tiles(only: Option<[u32; 3]>, all: [&[(Tile, bool)]; 3], products: u32, stacked: bool) -> Vec<(Tile, bool)> {
     let own = if stacked { 1 } else { products };
     let tiles: Vec<(Tile, bool)> = match only {
         Some(sizes) => vec![(forced_tile(sizes), false)],
-        None => matrices.iter().chain(TILES).copied().filter(|(tile, _)| tile.holds(own)).collect(),
+        None => all.concat().into_iter().filter(|(tile, _)| tile.holds(own)).collect(),
     };
     tiles.into_iter().map(|(tile, split)| if stacked { (tile.stacked(), false) } else { (tile, split) }).collect()
 }
@@ -450,6 +474,9 @@ impl<'a> Facts<'a> {
         requires.extend(self.word_loads());
         if tile.whole_steps {
             requires.push(Require::Multiple { axis: self.depth(), of: tile.depth });
+        }
+        if !tile.staged {
+            requires.push(self.direct_requirement());
         }
         if tile.is_moved_inside() {
             requires.push(Require::AtLeast { axis: self.rows(), value: tile.rows });

@@ -5,6 +5,7 @@
 //!   each element is read once; `row held` has one row per workgroup.
 //! - `row streamed`: one workgroup per row of any length, which reads it once per dependent reduction; its `split` twin
 //!   shares a row between workgroups.
+//! - `rows Rx1 streamed`: an invocation per row, which waits for no other; processors like that better.
 //!
 //! Columns, for operands that are contiguous along the innermost kept axis:
 //! - `columns CxL`: C kept indices side by side, in L layers along the reduced axes; also `split`.
@@ -25,6 +26,13 @@ const WORKGROUP: u32 = 256;
 
 /// Loads under way at a time in members that stream their rows.
 const UNROLL: u32 = 4;
+
+/// Rows of a workgroup whose invocations have a row each: few, so that a processor's cores all have some.
+const ALONE: [u32; 2] = [32, 1];
+
+/// Elements of the longest row that an invocation walks alone. Mesa's lavapipe silently ends the loops of an invocation after
+/// 65535 rounds in all, and a row may be walked several times.
+const LONGEST_ALONE: u32 = 1 << 17;
 
 /// The smallest subgroup for which a workgroup's subgroups can be combined: bounds their number.
 const SMALLEST_SUBGROUP: u32 = 4;
@@ -254,8 +262,14 @@ impl<'a> Facts<'a> {
             member.name += " streamed";
             let member = Member { lanes: LANES, requires: self.row_requirements(axes), ..member };
             let split = split_twin(&member);
-            members.extend(self.with_subgroups(member, true));
+            members.extend(self.with_subgroups(member.clone(), true));
             members.extend(self.with_subgroups(split, true));
+            if axes[1] == 1 {
+                let alone = self.member("rows", Direction::Rows, ALONE, axes);
+                let mut requires = member.requires;
+                requires.push(Require::AtMost { axis: axes[0], value: LONGEST_ALONE });
+                members.push(Member { name: alone.name + " streamed", lanes: LANES, requires, ..alone });
+            }
         }
         members
     }

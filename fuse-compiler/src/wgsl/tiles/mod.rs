@@ -5,11 +5,12 @@
 //! registers. The multiplications of a step are written out, because the drivers that were measured do not unroll them.
 //! Coordinates outside an operand are clamped to its last element: rows and columns computed from them are never
 //! stored, and depths beyond the end are replaced by zero after the prologue. Reductions of the left operand come before
-//! all steps (`operand_rows`). Tiles in layers keep the left slice only (`streamed`). Tiles of cooperative matrices keep
+//! all steps (`operand_rows`). Tiles in layers keep the left slice only (`streamed`), direct ones keep none (`direct`). Tiles of cooperative matrices keep
 //! `f16` slices (`matrices`).
 
 use fuse_artifact::{DType, Grid, Pass, Uniform};
 
+mod direct;
 mod finish_rows;
 mod matrices;
 mod packed;
@@ -132,7 +133,11 @@ const fn preloads(tile: Tile) -> bool {
 
 /// The operands whose slices are kept in workgroup memory.
 fn staged(sides: &[Side], tile: Tile) -> &[Side] {
-    if tile.layers > 1 { &sides[..1] } else { sides }
+    match (tile.staged, tile.layers) {
+        (false, _) => &[],
+        (true, 1) => sides,
+        (true, _) => &sides[..1],
+    }
 }
 
 /// For each product, what the names of its sums start with.
@@ -306,6 +311,10 @@ impl<'a> TileText<'a> {
     fn multiply(&mut self) {
         if self.tile.is_moved_inside() {
             self.multiply_inside();
+            return;
+        }
+        if !self.tile.staged {
+            self.multiply_direct();
             return;
         }
         let depth = self.tile.depth;

@@ -28,7 +28,7 @@ pub(crate) fn cost(work: Work, variant: &Variant, domain: &Domain, split: Split,
     let threads = variant.passes.first().map_or(1, |pass| pass.workgroup_size.max(1)) as f64;
     // Half-empty units lose less than half: latencies overlap less well, but clocks and caches are less shared.
     let busy = (rounds * threads / (BUSY * machine.busy_invocations)).min(1.0).sqrt().sqrt();
-    let sums = own * (tile_rows * tile_columns) as f64;
+    let sums = own * computed_sums(&variant.schedule, [rows, columns], machine);
     // Prologues are computed again by each workgroup, for each element that it loads.
     let loads = match variant.schedule {
         Schedule::Dot { outputs, .. } => [f64::from(outputs); 2],
@@ -38,7 +38,7 @@ pub(crate) fn cost(work: Work, variant: &Variant, domain: &Domain, split: Split,
     let of_rhs = if word_bits(&variant.schedule) > 0 { 0.0 } else { f64::from(work.rhs) };
     let again = BESIDE * (loads[0] * f64::from(work.lhs) + loads[1] * of_rhs);
     let narrow = narrowness(&variant.schedule, own) * LOAD_WORK;
-    let arithmetic = rounds * part_depth * (sums / intensity(variant, own) + narrow + again) / busy;
+    let arithmetic = rounds * part_depth * (sums / intensity(variant, own, machine) + narrow + again) / busy;
 
     let bytes = traffic(variant, domain, workgroups * part_depth, [tile_rows, tile_columns], own, split);
     let memory = machine.memory(bytes, workgroups, in_flight(&variant.schedule, threads));
@@ -46,6 +46,20 @@ pub(crate) fn cost(work: Work, variant: &Variant, domain: &Domain, split: Split,
     let before = operand_rows(work, domain, tile_rows, [workgroups, rounds, threads, busy], machine);
     let after = finish(variant, domain, split, machine);
     before + arithmetic.max(memory) + after + dispatches(variant.passes.len()) * machine.launch_work
+}
+
+/// Sums that a workgroup computes of a product: all of its tile's, but for invocations that have none in the result and
+/// share no work with others, which processors skip.
+fn computed_sums(schedule: &Schedule, sizes: [u64; 2], machine: &Machine) -> f64 {
+    let [tile_rows, tile_columns, _] = tile(schedule).map(|extent| extent.max(1));
+    let [rows, columns] = match *schedule {
+        Schedule::Tiles { staged: false, per_invocation, .. } if machine.busy_invocations <= 1.0 => {
+            let some = |size: u64, tile: u64, own: u32| size.next_multiple_of(u64::from(own.max(1))).min(tile);
+            [some(sizes[0], tile_rows, per_invocation[0]), some(sizes[1], tile_columns, per_invocation[1])]
+        }
+        _ => [tile_rows, tile_columns],
+    };
+    (rows * columns) as f64
 }
 
 /// The time in which the second pass of a split variant reads what the first wrote; a dispatch more is counted elsewhere.
@@ -96,7 +110,7 @@ const LOAD_WORK: f64 = 18.0;
 /// The elements of a step of depth 1 that a tile loads beyond what a square of as many sums would.
 fn narrowness(schedule: &Schedule, products: f64) -> f64 {
     match *schedule {
-        Schedule::Tiles { rows, columns, layers: 1, matrices: 0, .. } => {
+        Schedule::Tiles { rows, columns, staged: true, layers: 1, matrices: 0, .. } => {
             let (rows, columns) = (f64::from(rows), products * f64::from(columns));
             rows + columns - 2.0 * (rows * columns).sqrt()
         }
@@ -136,8 +150,9 @@ const REACHED_BY_MATRICES: [(f64, f64); 4] = [(256.0, 2.8), (1024.0, 4.4), (2048
 const SHARING_SUMS: f64 = 32.0;
 
 /// The part of a unit's peak arithmetic that a schedule reaches, with so many products side by side.
-fn intensity(variant: &Variant, products: f64) -> f64 {
+fn intensity(variant: &Variant, products: f64, machine: &Machine) -> f64 {
     match variant.schedule {
+        Schedule::Tiles { staged: false, lanes, .. } => machine.direct * if lanes >= 4 { 1.0 } else { 0.5 },
         // Each element of the right operand comes from the cache and serves the rows.
         Schedule::Tiles { rows, layers: 2.., .. } => (f64::from(rows) / 8.0).min(1.0) * STREAMED_PART,
         Schedule::Tiles { per_invocation: [rows, columns], matrices: 1.., .. } => {
@@ -166,7 +181,7 @@ fn word_bits(schedule: &Schedule) -> u32 {
 /// Bytes that a workgroup requests before it waits: the next step's tiles, or four vectors per invocation.
 fn in_flight(schedule: &Schedule, threads: f64) -> f64 {
     match *schedule {
-        Schedule::Tiles { rows, columns, depth, layers: 1, matrices, .. } => {
+        Schedule::Tiles { rows, columns, depth, staged: true, layers: 1, matrices, .. } => {
             let bytes = if matrices > 0 { 2.0 } else { 4.0 };
             bytes * f64::from(rows + columns) * f64::from(depth)
         }
@@ -251,6 +266,7 @@ mod tests {
                 per_invocation,
                 lanes: 4,
                 split,
+                staged: true,
                 layers: 1,
                 stacked: false,
                 matrices: 0,
@@ -304,14 +320,24 @@ mod tests {
         cheapest_of(&family(), work, products, [rows, columns, depth])
     }
 
-    fn cheapest_of(family: &[Variant], work: Work, products: u8, [rows, columns, depth]: [u64; 3]) -> (String, f64) {
+    fn cheapest_of(family: &[Variant], work: Work, products: u8, sizes: [u64; 3]) -> (String, f64) {
+        cheapest_on(AdapterKind::Discrete, family, work, products, sizes)
+    }
+
+    fn cheapest_on(
+        adapter: AdapterKind,
+        family: &[Variant],
+        work: Work,
+        products: u8,
+        [rows, columns, depth]: [u64; 3],
+    ) -> (String, f64) {
         let access =
             |space, strides: [u64; 2]| Strides { slot: Slot::Param(0), space, offset: 0, strides: strides.to_vec() };
         let right = vec![access(Space::Rhs, [columns, 1]); products.into()];
         let accesses = [vec![access(Space::Lhs, [depth, 1])], right].concat();
         let kind = DomainKind::Contraction { products };
         let domain = Domain { kind, extents: vec![rows, columns, depth], accesses, kept: 3 };
-        let machine = Machine::of(AdapterKind::Discrete);
+        let machine = Machine::of(adapter);
         let cost_of = |variant: &Variant| {
             let split = split(&variant.schedule, domain.contraction(), &machine);
             cost(work, variant, &domain, split, &machine)
@@ -462,6 +488,21 @@ mod tests {
             let apart = cheapest(Work::default(), 1, rows, 384, 384).1;
             let together = cheapest_of(&stacked, Work::default(), 3, [rows, 384, 384]).1;
             assert!(together < 3.0 * apart, "{rows} rows: {together} and {apart}");
+        }
+    }
+
+    #[test]
+    fn processors_read_operands_directly_and_gpus_share_them() {
+        let mut direct = tiles([32, 64, 4], [8, 8], false);
+        direct.name = "direct".into();
+        let Schedule::Tiles { staged, .. } = &mut direct.schedule else { unreachable!("of tiles") };
+        *staged = false;
+        let family = [family(), vec![direct]].concat();
+        for size in [16, 64, 256, 1024, 4096] {
+            let of = |adapter| cheapest_on(adapter, &family, Work::default(), 1, [size; 3]).0;
+            assert_eq!(of(AdapterKind::Software), "direct", "{size}");
+            assert_ne!(of(AdapterKind::Discrete), "direct", "{size}");
+            assert_ne!(of(AdapterKind::Integrated), "direct", "{size}");
         }
     }
 

@@ -38,6 +38,9 @@ pub(crate) struct Machine {
     launch_work: f64,
     /// Multiply-adds that one unit does while a workgroup waits at a barrier.
     barrier_work: f64,
+    /// The part of a unit's peak arithmetic that products reach where nothing goes through workgroup memory, in the unit of
+    /// tiles that do.
+    direct: f64,
 }
 
 impl Machine {
@@ -55,6 +58,7 @@ impl Machine {
                 work_per_byte: 5.0,
                 launch_work: 3e5,
                 barrier_work: 3e3,
+                direct: 0.4,
             },
             AdapterKind::Integrated | AdapterKind::Other => Self {
                 units: 24,
@@ -66,6 +70,7 @@ impl Machine {
                 work_per_byte: 12.0,
                 launch_work: 3e5,
                 barrier_work: 3e3,
+                direct: 0.4,
             },
             AdapterKind::Software => Self {
                 units: 4,
@@ -77,6 +82,7 @@ impl Machine {
                 work_per_byte: 0.5,
                 launch_work: 1e5,
                 barrier_work: 1e3,
+                direct: 3.0,
             },
         }
     }

@@ -47,6 +47,8 @@ struct Case {
 #[derive(Debug, Deserialize)]
 struct Form {
     form: String,
+    /// The first launch, with its compilation and readback.
+    first_ms: f64,
     median_us: f64,
     min_us: f64,
     max_us: f64,
@@ -79,8 +81,11 @@ impl Forms {
             let _ = writeln!(text, "{} {}: {}", case.name, case.size, case.decided.join("; "));
             for form in case.variants.iter().chain(&case.forms) {
                 let name = if form.form.is_empty() { "the fastest" } else { &form.form };
-                let Form { median_us, min_us, max_us, .. } = form;
-                let _ = writeln!(text, "  {name:40} {median_us:12.1} µs ({min_us:.1} .. {max_us:.1})");
+                let Form { first_ms, median_us, min_us, max_us, .. } = form;
+                let _ = writeln!(
+                    text,
+                    "  {name:40} {median_us:12.1} µs ({min_us:.1} .. {max_us:.1}), the first time {first_ms:.0} ms"
+                );
             }
             for (wish, variant) in &case.wishes {
                 let _ = writeln!(text, "  {wish} is {variant}");
@@ -166,8 +171,7 @@ mod tests {
     use super::*;
 
     fn forms() -> Forms {
-        let time =
-            |form: &str, us: f64| json!({ "form": form, "median_us": us * 2.0, "min_us": us, "max_us": us * 3.0 });
+        let time = |form: &str, us: f64| json!({ "form": form, "first_ms": 1.0, "median_us": us * 2.0, "min_us": us, "max_us": us * 3.0 });
         let variants = [time("variant slow", 25.0), time("variant b", 12.5), time("variant a", 10.0)];
         let forms = [time("", 10.0), time("unroll 1", 10.0), time("unroll 4", 5.0)];
         parse(json!({ "adapter": "", "cases": [{
