@@ -9,7 +9,7 @@ use crate::{
     wgsl::builtins::vector_type,
 };
 
-/// A load of a step: `row` or column of the invocation's, or the first of four, and a depth, or the first of four.
+/// A load of a step: a row or column of the invocation's, or the first of four, and a depth, or the first of four.
 struct Read {
     outer: u32,
     depth: u32,
@@ -65,12 +65,9 @@ impl TileText<'_> {
 
     /// The loads of a step.
     fn reads(&self, side: Side) -> Vec<Read> {
-        let (span, depth) = (self.span(side) as usize, self.tile.depth);
-        let each = |step: usize, depths: u32| {
-            let of = move |outer| (0..depths).map(move |depth| Read { outer, depth });
-            (0..span as u32).step_by(step).flat_map(of).collect()
-        };
-        if self.is_across(side) { each(LANES as usize, depth) } else { each(1, 1) }
+        let (step, depths) = if self.is_across(side) { (LANES as usize, self.tile.depth) } else { (1, 1) };
+        let of_depths = |outer| (0..depths).map(move |depth| Read { outer, depth });
+        (0..self.span(side)).step_by(step).flat_map(of_depths).collect()
     }
 
     /// The name of what a load reads.
