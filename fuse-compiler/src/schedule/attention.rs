@@ -6,6 +6,7 @@
 //! - `matrices QxK RxK`: as `tile`, where each subgroup multiplies R queries in cooperative matrices: of `f16`, where the
 //!   adapter has them.
 //! - `decode Q`: few queries; groups of invocations read whole rows of keys and values, each group its own keys.
+//! - `direct Q`: invocations have Q queries each and keep nothing in workgroup memory, which processors like better.
 //! - `unaligned QxK`: as `tile`, one element per load, in 16 KiB of workgroup memory; any size and stride. Always last.
 
 pub(crate) mod matrices;
@@ -100,6 +101,33 @@ pub const DECODE_GROUPS: u32 = 16;
 /// Keys of a step: four for each group.
 pub const DECODE_KEYS: u32 = DECODE_GROUPS * LANES;
 
+/// Sizes of a member whose invocations have queries of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Direct {
+    /// Queries of an invocation.
+    pub queries: u32,
+    /// The largest depth.
+    pub depth: u32,
+    /// The largest number of value columns, a multiple of 4.
+    pub columns: u32,
+}
+
+impl Direct {
+    /// Queries of a workgroup.
+    pub const fn rows(&self) -> u32 {
+        self.queries * DIRECT_INVOCATIONS
+    }
+}
+
+/// Invocations of a workgroup of [`Direct`] members: few, so that a processor's cores all have some.
+pub const DIRECT_INVOCATIONS: u32 = 16;
+
+/// Outputs that an invocation of a [`Direct`] member keeps: with more, software adapters compile very slowly.
+const DIRECT_OUTPUTS: u32 = 256;
+
+/// Rounds of loops of a [`Direct`] member. Mesa's lavapipe silently ends the loops of an invocation after 65535 in all.
+const DIRECT_ROUNDS: u32 = 1 << 15;
+
 /// One way to run an attention.
 #[derive(Clone, Debug)]
 pub struct Member {
@@ -124,6 +152,8 @@ pub enum Shape {
     Matrices(MatrixTile),
     /// Few queries.
     Decode(Decode),
+    /// Nothing in workgroup memory.
+    Direct(Direct),
 }
 
 /// The axes along which vector loads go.
@@ -144,7 +174,7 @@ impl Member {
             Shape::Matrices(_) => {
                 Features { subgroups: MATRIX_SUBGROUP, matrices: matrices::SIZE, ..Features::default() }
             }
-            Shape::Tile(_) | Shape::Decode(_) => Features::default(),
+            Shape::Tile(_) | Shape::Decode(_) | Shape::Direct(_) => Features::default(),
         }
     }
 
@@ -154,6 +184,7 @@ impl Member {
             Shape::Tile(tile) => (tile.queries, tile.keys, tile.depth.max(tile.columns), 0),
             Shape::Matrices(tile) => (tile.queries(), tile.keys, tile.depth.max(tile.columns), matrices::SIZE),
             Shape::Decode(decode) => (decode.queries, DECODE_KEYS, decode.depth.max(decode.columns), 0),
+            Shape::Direct(direct) => (direct.rows(), LANES, direct.depth.max(direct.columns), 0),
         };
         Schedule::Attention { rows, keys, head, split: self.split, matrices }
     }
@@ -234,6 +265,7 @@ fn aligned(facts: &Facts<'_>, directions: Directions, head: Head, family: &mut V
         family.push(Member { name, shape, directions, split: false, requires });
     }
     if directions.key == Direction::Depth && directions.value == Direction::Outer {
+        family.push(direct(facts, directions, head));
         let whole = |x: u32| x.next_multiple_of(DECODE_SPAN);
         let (depth, columns) = (whole(head.depth), whole(head.columns));
         for queries in [1, 4] {
@@ -251,6 +283,18 @@ fn aligned(facts: &Facts<'_>, directions: Directions, head: Head, family: &mut V
             }
         }
     }
+}
+
+/// The member for one head without workgroup memory.
+fn direct(facts: &Facts<'_>, directions: Directions, head: Head) -> Member {
+    let columns = head.columns.next_multiple_of(LANES);
+    let direct = Direct { queries: (DIRECT_OUTPUTS / columns).clamp(1, 4), depth: head.depth, columns };
+    let mut requires = facts.head_requirements(direct.depth, direct.columns);
+    requires.extend(facts.decode_requirements());
+    let rounds_of_step = direct.depth.div_ceil(LANES) + 1;
+    requires.push(Require::AtMost { axis: facts.keys(), value: DIRECT_ROUNDS / rounds_of_step * LANES });
+    let name = format!("direct {}{}", direct.queries, head.suffix());
+    Member { name, shape: Shape::Direct(direct), directions, split: false, requires }
 }
 
 /// Tiles with vector loads and whether they come with a split twin.

@@ -11,6 +11,7 @@
 
 mod combine;
 mod decode;
+mod direct;
 mod limits;
 mod matrices;
 mod output;
@@ -52,6 +53,7 @@ fn variant(group: &Group, attention: &Attention, names: &Names, member: &Member)
         Shape::Tile(tile) => tile::pass(source, names, tile),
         Shape::Matrices(tile) => matrices::pass(source, names, tile),
         Shape::Decode(decode) => decode::pass(source, names, decode),
+        Shape::Direct(direct) => direct::pass(source, names, direct),
     }];
     if member.split {
         passes.push(combine::pass(source, names));
@@ -139,7 +141,7 @@ impl<'a> Source<'a> {
     const fn buffer_lanes(self) -> u32 {
         match self.member.shape {
             Shape::Tile(tile) => tile.lanes,
-            Shape::Matrices(_) | Shape::Decode(_) => LANES,
+            Shape::Matrices(_) | Shape::Decode(_) | Shape::Direct(_) => LANES,
         }
     }
 

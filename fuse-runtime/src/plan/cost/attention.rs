@@ -16,6 +16,9 @@ const LEAST_INTENSITY: f64 = 0.1;
 /// to 32 heads of 1024 queries, depths of 64 and 128.
 const REACHED_BY_MATRICES: [(f64, f64); 2] = [(16.0, 2.8), (32.0, 4.05)];
 
+/// The part of what products reach without workgroup memory that attentions do.
+const DIRECT_PART: f64 = 0.5;
+
 /// Multiply-adds that a score costs besides its products: the mask, the exponential, the maximum.
 const SCORE_WORK: f64 = 16.0;
 
@@ -45,6 +48,8 @@ pub(crate) fn cost(work: Work, variant: &Variant, domain: &Domain, split: Split,
     let per_score = width(depth) + width(sizes.columns) + SCORE_WORK;
     let intensity = if matrices > 0 {
         interpolated(&REACHED_BY_MATRICES, rows as f64 * f64::from(MATRIX_SUBGROUP) / threads)
+    } else if variant.passes.first().is_some_and(|pass| pass.workgroup_bytes == 0) {
+        machine.direct * DIRECT_PART
     } else {
         // A square of scores per invocation: each value that it reads serves half a side of it.
         let side = ((rows * keys) as f64 / threads).sqrt();
@@ -108,7 +113,7 @@ mod tests {
             uniforms: vec![].into(),
             grid: Grid::Tiles { rows, columns: head },
             workgroup_size,
-            workgroup_bytes: 0,
+            workgroup_bytes: 1024,
             pins_loads: false,
         };
         Variant {
@@ -121,7 +126,11 @@ mod tests {
         }
     }
 
-    fn choice(batch: u64, [queries, keys, head]: [u64; 3]) -> String {
+    fn choice(batch: u64, sizes: [u64; 3]) -> String {
+        choice_on(AdapterKind::Discrete, batch, sizes)
+    }
+
+    fn choice_on(adapter: AdapterKind, batch: u64, [queries, keys, head]: [u64; 3]) -> String {
         let access =
             |space, strides: [u64; 3]| Strides { slot: Slot::Param(0), space, offset: 0, strides: strides.to_vec() };
         let accesses = vec![
@@ -131,9 +140,12 @@ mod tests {
         ];
         let kind = DomainKind::Attention;
         let domain = Domain { kind, extents: vec![batch, queries, head, keys, head], accesses, kept: 5 };
+        let mut direct = variant("direct", [64, 4, 128], 16, false);
+        direct.passes.to_mut()[0].workgroup_bytes = 0;
         let variants = vec![
             variant("prefill 64", [64, 64, 64], 128, false),
             variant("prefill 128", [64, 32, 128], 128, false),
+            direct,
             variant("decode split", [1, 64, 128], 128, true),
             variant("decode", [1, 64, 128], 128, false),
             Variant { requires: vec![].into(), ..variant("general", [32, 32, 256], 64, false) },
@@ -146,8 +158,16 @@ mod tests {
             variants: variants.into(),
             work: fuse_artifact::Work::default(),
         };
-        let chosen = best(kind, &candidates(&kernel, &domain, &device_info(AdapterKind::Discrete, 32))).unwrap();
+        let chosen = best(kind, &candidates(&kernel, &domain, &device_info(adapter, 32))).unwrap();
         kernel.variants[chosen.variant].name.to_string()
+    }
+
+    #[test]
+    fn processors_keep_nothing_in_workgroup_memory() {
+        for sizes in [[16, 16, 32], [128, 128, 64], [1024, 1024, 128]] {
+            assert_eq!(choice_on(AdapterKind::Software, 12, sizes), "direct", "{sizes:?}");
+            assert_ne!(choice_on(AdapterKind::Integrated, 12, sizes), "direct", "{sizes:?}");
+        }
     }
 
     #[test]
