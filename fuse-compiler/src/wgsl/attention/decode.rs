@@ -7,7 +7,7 @@
 
 use fuse_artifact::{CHAIN, CHAIN_END, Grid, Pass};
 
-use super::{Extents, Input, LOWEST, Source, begin, locate, stage::is_multiple};
+use super::{Extents, Input, LOWEST, Source, begin, four_keys, locate};
 use crate::{
     schedule::{
         attention::{DECODE_GROUPS, DECODE_KEYS, DECODE_LANES, DECODE_SPAN, Decode},
@@ -15,7 +15,6 @@ use crate::{
     },
     wgsl::{
         names::Names,
-        row::read,
         shader::{Lines, Shader},
     },
 };
@@ -57,20 +56,9 @@ impl DecodeText<'_> {
         [self.decode.depth / DECODE_SPAN, self.decode.columns / DECODE_SPAN]
     }
 
-    /// Writes the load of four elements of an input into `name`. `step` and `outer` are coordinates along the axis that is
-    /// summed over and along the other one, both inside the input; where `exists` does not hold, the value is zero.
-    fn load(&mut self, input: Input, name: &str, [step, outer]: [&str; 2], exists: Option<String>) {
-        let operand = self.source.operand(input, LANES);
-        let mut at = self.extents.axes.batch_names();
-        at.extend(if input == Input::Query { [outer.into(), step.into()] } else { [step.into(), outer.into()] });
-        self.main.line(format!("var {name}: vec4<f32>;"));
-        self.main.line("{");
-        let value = read(&mut self.shader, &mut self.main, &operand, &at);
-        self.main.line(match exists {
-            Some(exists) => format!("{name} = select(vec4<f32>(), {value}, {exists});"),
-            None => format!("{name} = {value};"),
-        });
-        self.main.line("}");
+    fn load(&mut self, input: Input, name: &str, at: [&str; 2], exists: Option<String>) {
+        let place = (self.source, &self.extents);
+        four_keys::load(&mut self.shader, &mut self.main, place, (input, name), at, exists);
     }
 
     /// The condition that a depth exists, unless it always does.
@@ -109,7 +97,6 @@ impl DecodeText<'_> {
     fn walk(&mut self) {
         let [depths, columns] = self.vectors();
         let keys = self.extents.keys().to_owned();
-        let whole = is_multiple(&self.source.attention.keys, DECODE_KEYS);
         self.main.line("var turn = 0u;");
         self.main.line(format!("for (var k0 = key_begin; k0 < key_end; k0 += {DECODE_KEYS}u) {{"));
         self.main.line(format!("let key = k0 + group * {LANES}u;"));
@@ -124,7 +111,7 @@ impl DecodeText<'_> {
         for j in 0..LANES {
             for i in 0..columns {
                 let (step, outer) = (format!("key{j}"), format!("inside_column{i}"));
-                let exists = (!whole).then(|| format!("key + {j}u < {keys}"));
+                let exists = four_keys::exists(self.source, &self.extents, j, DECODE_KEYS);
                 self.load(Input::Value, &format!("v{j}_{i}"), [&step, &outer], exists);
             }
         }
@@ -138,7 +125,7 @@ impl DecodeText<'_> {
         }
         self.main.line("workgroupBarrier();");
         for m in 0..self.decode.queries {
-            self.update(m, &keys, whole);
+            self.update(m);
         }
         self.main.line("turn = 1u - turn;");
         self.main.line("}");
@@ -150,31 +137,16 @@ impl DecodeText<'_> {
     }
 
     /// Takes the step's four keys into the sums of query `m`.
-    fn update(&mut self, m: u32, keys: &str, whole: bool) {
-        let [_, columns] = self.vectors();
+    fn update(&mut self, m: u32) {
         self.main.line(format!("var s{m} = vec4<f32>();"));
         self.main.unrollable("x", "0u", &format!("{DECODE_LANES}u"), 1);
         let part = self.parts(m, &format!("group * {DECODE_LANES}u + x"));
         self.main.line(format!("s{m} += {part};"));
         self.main.line("}");
-        let batch = self.extents.axes.batch_arguments();
-        self.main.line(format!("s{m} = score({batch}row0 + {m}u, key, s{m});"));
-        if !whole {
-            let exists = format!("vec4<u32>(key) + vec4<u32>(0u, 1u, 2u, 3u) < vec4<u32>({keys})");
-            self.main.line(format!("s{m} = select(vec4<f32>(negative_infinity), s{m}, {exists});"));
-        }
-        let most = format!("max(max(s{m}.x, s{m}.y), max(s{m}.z, s{m}.w))");
-        self.main.line(format!("let larger{m} = max(largest{m}, {most});"));
-        self.main.line(format!("let reference{m} = select(larger{m}, 0.0, larger{m} < {LOWEST});"));
-        self.main.line(format!("let scale{m} = exp(largest{m} - reference{m});"));
-        self.main.line(format!("let weights{m} = exp(s{m} - vec4<f32>(reference{m}));"));
-        self.main.line(format!("largest{m} = larger{m};"));
-        self.main.line(format!("total{m} = total{m} * scale{m} + dot(weights{m}, vec4<f32>(1.0));"));
-        for i in 0..columns {
-            self.main.line(format!("o{m}_{i} *= vec4<f32>(scale{m});"));
-            for j in 0..LANES {
-                self.main.line(format!("o{m}_{i} = fma(vec4<f32>(weights{m}[{j}]), v{j}_{i}, o{m}_{i});"));
-            }
+        let row = format!("row0 + {m}u");
+        four_keys::softmax(&mut self.main, (self.source, &self.extents), (m, &row), DECODE_KEYS);
+        for i in 0..self.vectors()[1] {
+            four_keys::add_outputs(&mut self.main, m, i, |j| format!("v{j}_{i}"));
         }
     }
 

@@ -3,7 +3,7 @@
 
 use fuse_artifact::{Grid, Pass};
 
-use super::{Extents, Input, LOWEST, Source, begin, locate, stage::is_multiple};
+use super::{Extents, Input, Source, begin, four_keys, locate};
 use crate::{
     schedule::{
         attention::{DIRECT_INVOCATIONS, Direct},
@@ -11,7 +11,6 @@ use crate::{
     },
     wgsl::{
         names::Names,
-        row::read,
         shader::{Lines, Shader},
     },
 };
@@ -44,17 +43,9 @@ impl DirectText<'_> {
         self.direct.columns / LANES
     }
 
-    /// Writes the load of four elements of an input into `name`. `step` and `outer` are coordinates along the axis that is
-    /// summed over and along the other one, both inside the input.
-    fn load(&mut self, input: Input, name: &str, [step, outer]: [&str; 2]) {
-        let operand = self.source.operand(input, LANES);
-        let mut at = self.extents.axes.batch_names();
-        at.extend(if input == Input::Query { [outer.into(), step.into()] } else { [step.into(), outer.into()] });
-        self.main.line(format!("var {name}: vec4<f32>;"));
-        self.main.line("{");
-        let value = read(&mut self.shader, &mut self.main, &operand, &at);
-        self.main.line(format!("{name} = {value};"));
-        self.main.line("}");
+    fn load(&mut self, input: Input, name: &str, at: [&str; 2], exists: Option<String>) {
+        let place = (self.source, &self.extents);
+        four_keys::load(&mut self.shader, &mut self.main, place, (input, name), at, exists);
     }
 
     /// This invocation's queries, and what is kept for each.
@@ -82,9 +73,10 @@ impl DirectText<'_> {
         }
         self.scores();
         for m in 0..self.direct.queries {
-            self.softmax(m, &keys);
+            let row = format!("first + {m}u");
+            four_keys::softmax(&mut self.main, (self.source, &self.extents), (m, &row), LANES);
         }
-        self.outputs(&keys);
+        self.outputs();
         self.main.line("}");
     }
 
@@ -95,55 +87,28 @@ impl DirectText<'_> {
         }
         self.main.line(format!("for (var depth = 0u; depth < {}; depth += {LANES}u) {{", self.extents.depth));
         for j in 0..LANES {
-            self.load(Input::Key, &format!("k{j}"), ["depth", &format!("key{j}")]);
+            self.load(Input::Key, &format!("k{j}"), ["depth", &format!("key{j}")], None);
         }
         for m in 0..self.direct.queries {
-            self.load(Input::Query, &format!("q{m}"), ["depth", &format!("query{m}")]);
+            self.load(Input::Query, &format!("q{m}"), ["depth", &format!("query{m}")], None);
             let products: Vec<String> = (0..LANES).map(|j| format!("dot(q{m}, k{j})")).collect();
             self.main.line(format!("s{m} += vec4<f32>({});", products.join(", ")));
         }
         self.main.line("}");
     }
 
-    /// Whether the number of keys is known to be a multiple of those of a step.
-    fn has_whole_steps(&self) -> bool {
-        is_multiple(&self.source.attention.keys, LANES)
-    }
-
-    /// From products to weights of four keys, and what follows for the sums of query `m` so far.
-    fn softmax(&mut self, m: u32, keys: &str) {
-        let batch = self.extents.axes.batch_arguments();
-        self.main.line(format!("s{m} = score({batch}first + {m}u, key, s{m});"));
-        if !self.has_whole_steps() {
-            let exists = format!("vec4<u32>(key) + vec4<u32>(0u, 1u, 2u, 3u) < vec4<u32>({keys})");
-            self.main.line(format!("s{m} = select(vec4<f32>(negative_infinity), s{m}, {exists});"));
-        }
-        let most = format!("max(max(s{m}.x, s{m}.y), max(s{m}.z, s{m}.w))");
-        self.main.line(format!("let larger{m} = max(largest{m}, {most});"));
-        self.main.line(format!("let reference{m} = select(larger{m}, 0.0, larger{m} < {LOWEST});"));
-        self.main.line(format!("let scale{m} = exp(largest{m} - reference{m});"));
-        self.main.line(format!("let weights{m} = exp(s{m} - vec4<f32>(reference{m}));"));
-        self.main.line(format!("largest{m} = larger{m};"));
-        self.main.line(format!("total{m} = total{m} * scale{m} + dot(weights{m}, vec4<f32>(1.0));"));
-    }
-
     /// The products of weights and values. What does not exist is zero, whatever the last value is.
-    fn outputs(&mut self, keys: &str) {
+    fn outputs(&mut self) {
         let columns = self.extents.columns().to_owned();
         for i in 0..self.vectors() {
             self.main.line("{");
             self.main.line(format!("let column = min({}u, {columns} - {LANES}u);", i * LANES));
             for j in 0..LANES {
-                self.load(Input::Value, &format!("v{j}"), [&format!("key{j}"), "column"]);
-                if j > 0 && !self.has_whole_steps() {
-                    self.main.line(format!("v{j} = select(vec4<f32>(), v{j}, key + {j}u < {keys});"));
-                }
+                let exists = four_keys::exists(self.source, &self.extents, j, LANES);
+                self.load(Input::Value, &format!("v{j}"), [&format!("key{j}"), "column"], exists);
             }
             for m in 0..self.direct.queries {
-                self.main.line(format!("o{m}_{i} *= vec4<f32>(scale{m});"));
-                for j in 0..LANES {
-                    self.main.line(format!("o{m}_{i} = fma(vec4<f32>(weights{m}[{j}]), v{j}, o{m}_{i});"));
-                }
+                four_keys::add_outputs(&mut self.main, m, i, |j| format!("v{j}"));
             }
             self.main.line("}");
         }

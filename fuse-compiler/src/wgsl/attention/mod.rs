@@ -12,6 +12,7 @@
 mod combine;
 mod decode;
 mod direct;
+mod four_keys;
 mod limits;
 mod matrices;
 mod output;
