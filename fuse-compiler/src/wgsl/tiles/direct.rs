@@ -5,7 +5,7 @@
 
 use super::{Side, TileText, row_in_tile};
 use crate::{
-    schedule::contraction::{Direction, LANES},
+    schedule::contraction::{Direction, LANES, Tile},
     wgsl::builtins::vector_type,
 };
 
@@ -38,6 +38,29 @@ impl TileText<'_> {
             let arguments: String = vectors.map(|(side, group)| format!(", {}", self.vector(side, group, k))).collect();
             self.main.line(format!("update(&c{arguments});"));
         }
+        self.main.line("}");
+    }
+
+    /// Stores the sums of all places, one after the other: written out, epilogues would be most of what there is to compile.
+    pub(super) fn store_direct(&mut self) {
+        let Tile { rows, columns, invocation_rows, invocation_columns, .. } = self.tile;
+        let across = invocation_columns / LANES;
+        let ty = vector_type(self.sum, LANES);
+        let places: Vec<String> = self.places().into_iter().map(|[.., name]| name).collect();
+        let mut sums = vec![];
+        for p in self.products.clone() {
+            let fields: Vec<String> = places.iter().map(|name| format!("c.s{p}{name}")).collect();
+            let array = format!("array<{ty}, {}>({})", places.len(), fields.join(", "));
+            self.main.line(format!("var sums{p} = {array};"));
+            sums.push(format!("sums{p}[place]"));
+        }
+        self.main.line(format!("for (var place = 0u; place < {}u; place++) {{", places.len()));
+        let [rows_apart, columns_apart] = [rows * LANES / invocation_rows, columns / invocation_columns];
+        self.main.line(format!("let own = place / {across}u;"));
+        let row = format!("row0 + ty * {LANES}u + own / {LANES}u * {rows_apart}u + own % {LANES}u");
+        let column = format!("column0 + (tx + place % {across}u * {columns_apart}u) * {LANES}u");
+        let call = self.finish_call([&row, &column], &sums.join(", "), "");
+        self.main.line(call);
         self.main.line("}");
     }
 

@@ -413,6 +413,10 @@ impl<'a> TileText<'a> {
         if self.tile.lanes == 1 {
             self.declare_finish_each();
         }
+        if !self.tile.staged {
+            self.store_direct();
+            return;
+        }
         for [row, column, name] in self.places() {
             let call = self.finish_call([&row, &column], &self.sums(&name), &name);
             self.main.line(call);
