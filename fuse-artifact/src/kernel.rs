@@ -280,9 +280,6 @@ pub enum Schedule {
         lanes: u32,
         /// Whether several workgroups share the depth of a tile and a second pass adds their sums.
         split: bool,
-        /// Whether slices of the operands go through workgroup memory; otherwise each invocation reads what it multiplies, and
-        /// waits for no other.
-        staged: bool,
         /// Groups of invocations that share the tile, each with its own depths, and read the right operands from memory
         /// without keeping them; 1 where invocations share slices of both operands.
         layers: u32,

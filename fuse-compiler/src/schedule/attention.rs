@@ -16,6 +16,7 @@ use fuse_artifact::{DType, Features, MATRIX_SUBGROUP, Require, Schedule, Size, S
 use self::matrices::MatrixTile;
 
 use super::{
+    ROUNDS_ALONE,
     contraction::{Direction, LANES, direction},
     layout::{Along, along},
 };
@@ -124,9 +125,6 @@ pub const DIRECT_INVOCATIONS: u32 = 16;
 
 /// Outputs that an invocation of a [`Direct`] member keeps: with more, software adapters compile very slowly.
 const DIRECT_OUTPUTS: u32 = 256;
-
-/// Rounds of loops of a [`Direct`] member. Mesa's lavapipe silently ends the loops of an invocation after 65535 in all.
-const DIRECT_ROUNDS: u32 = 1 << 15;
 
 /// One way to run an attention.
 #[derive(Clone, Debug)]
@@ -292,7 +290,7 @@ fn direct(facts: &Facts<'_>, directions: Directions, head: Head) -> Member {
     let mut requires = facts.head_requirements(direct.depth, direct.columns);
     requires.extend(facts.decode_requirements());
     let rounds_of_step = direct.depth.div_ceil(LANES) + 1;
-    requires.push(Require::AtMost { axis: facts.keys(), value: DIRECT_ROUNDS / rounds_of_step * LANES });
+    requires.push(Require::AtMost { axis: facts.keys(), value: ROUNDS_ALONE / rounds_of_step * LANES });
     let name = format!("direct {}{}", direct.queries, head.suffix());
     Member { name, shape: Shape::Direct(direct), directions, split: false, requires }
 }

@@ -280,7 +280,6 @@ impl Member {
                 per_invocation: [tile.invocation_rows, tile.invocation_columns],
                 lanes: tile.lanes,
                 split: self.split,
-                staged: tile.staged,
                 layers: tile.layers,
                 stacked: tile.stacked,
                 matrices: tile.matrices,
@@ -306,8 +305,7 @@ pub fn family(group: &Group, contraction: &Contraction, tile: Option<[u32; 3]>) 
     if let Some((lhs, rhs)) = facts.aligned() {
         let stacked = is_stackable(group, contraction) && rhs.iter().all(|other| *other == rhs[0]);
         let matrices = if facts.multiplies_stored_f16() { matrices::TILES } else { &[] };
-        let direct = facts.direct().filter(|_| tile.is_none());
-        for (tile, split) in aligned_tiles(tile, [matrices, TILES, direct.as_slice()], products, stacked) {
+        for (tile, split) in aligned_tiles(tile, [matrices, TILES, facts.direct()], products, stacked) {
             let name = tile.name();
             let requires = facts.tile_requirements(tile, lhs, &rhs);
             push_with_twin(&mut family, name, Shape::Tiles(tile), (lhs, &rhs), split, &requires);
@@ -335,7 +333,8 @@ pub fn family(group: &Group, contraction: &Contraction, tile: Option<[u32; 3]>) 
         facts.push_streams(&mut family, weights);
     }
     let (lhs, rhs) = facts.unaligned();
-    if let Some((direct, requires)) = facts.direct_any(products).filter(|_| tile.is_none()) {
+    if let Some(direct) = facts.direct_any(products).filter(|_| tile.is_none()) {
+        let requires = [facts.direct_requirement()];
         push_with_twin(&mut family, direct.name(), Shape::Tiles(direct), (lhs, &rhs), false, &requires);
     }
     for (tile, split) in unaligned_tiles(&facts, products) {

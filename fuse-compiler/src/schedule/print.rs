@@ -31,12 +31,10 @@ fn schedule(schedule: &Schedule) -> String {
             per_invocation: [r, c],
             lanes,
             split: is_split,
-            staged,
             layers,
             stacked,
             matrices,
         } => {
-            let direct = if *staged { "" } else { ", nothing kept in workgroup memory" };
             let tile = format!("tiles of {rows}x{columns} in steps of {depth}");
             let layers = if *layers > 1 { format!(" in {layers} layers") } else { String::new() };
             let stacked = if *stacked { ", a product per workgroup" } else { "" };
@@ -44,7 +42,7 @@ fn schedule(schedule: &Schedule) -> String {
                 0 => "invocation".to_owned(),
                 size => format!("subgroup in matrices of {size}x{size}"),
             };
-            format!("{tile}, {r}x{c} per {owner}{layers}, loads of {lanes}{}{stacked}{direct}", split(*is_split))
+            format!("{tile}, {r}x{c} per {owner}{layers}, loads of {lanes}{}{stacked}", split(*is_split))
         }
         Schedule::Row { columns, depth_lanes, split: is_split, .. } => {
             format!("{columns} columns, depth over {depth_lanes} invocations{}", split(*is_split))

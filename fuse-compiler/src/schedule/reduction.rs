@@ -15,7 +15,10 @@
 
 use fuse_artifact::{Require, Schedule, Size};
 
-use super::layout::{Along, along};
+use super::{
+    ROUNDS_ALONE,
+    layout::{Along, along},
+};
 use crate::fusion::{Group, Reduction, Store, body::KernelAccess};
 
 /// Lanes of a vector load: 16 bytes of `f32`.
@@ -30,9 +33,8 @@ const UNROLL: u32 = 4;
 /// Rows of a workgroup whose invocations have a row each: few, so that a processor's cores all have some.
 const ALONE: [u32; 2] = [32, 1];
 
-/// Elements of the longest row that an invocation walks alone. Mesa's lavapipe silently ends the loops of an invocation after
-/// 65535 rounds in all, and a row may be walked several times.
-const LONGEST_ALONE: u32 = 1 << 17;
+/// Elements of the longest row that an invocation walks alone, up to four times.
+const LONGEST_ALONE: u32 = ROUNDS_ALONE / 4 * UNROLL * LANES;
 
 /// The smallest subgroup for which a workgroup's subgroups can be combined: bounds their number.
 const SMALLEST_SUBGROUP: u32 = 4;

@@ -157,7 +157,7 @@ enums! {
     }
     Schedule {
         Elements { lanes, rank },
-        Tiles { rows, columns, depth, per_invocation, lanes, split, staged, layers, stacked, matrices },
+        Tiles { rows, columns, depth, per_invocation, lanes, split, layers, stacked, matrices },
         Row { columns, depth_lanes, split, bits },
         Dot { outputs, depth_lanes, bits },
         Rows { rows, invocations, lanes, held, axes, split },

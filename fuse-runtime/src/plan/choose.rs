@@ -160,7 +160,6 @@ mod tests {
                 per_invocation: [4, 4],
                 lanes: 4,
                 split: true,
-                staged: true,
                 layers: 1,
                 stacked: false,
                 matrices: 0,

@@ -369,7 +369,6 @@ pub(crate) fn matmul() -> &'static Function {
         per_invocation: [1, 1],
         lanes: 1,
         split,
-        staged: true,
         layers: 1,
         stacked: false,
         matrices: 0,

@@ -3,6 +3,7 @@
 use fuse_artifact::Require;
 
 use super::{Facts, LANES, Tile, Weights};
+use crate::schedule::ROUNDS_ALONE;
 
 /// Eight by eight sums per invocation: software adapters, which they are for, compile more very slowly.
 const ALIGNED: Tile = Tile { staged: false, ..Tile::new(32, 64, LANES, [8, 8], LANES).in_whole_steps() };
@@ -10,23 +11,20 @@ const ALIGNED: Tile = Tile { staged: false, ..Tile::new(32, 64, LANES, [8, 8], L
 /// As [`ALIGNED`], for any size and stride.
 const ANY: Tile = Tile { staged: false, ..Tile::new(32, 64, 1, [8, 8], 1) };
 
-/// The greatest depth, which invocations walk alone. Mesa's lavapipe silently ends the loops of an invocation after 65535
-/// rounds, and where depths are longer than this, there is something to share.
-const LONGEST: u32 = 1 << 15;
-
 impl Facts<'_> {
-    /// The member with vector loads, without a split twin.
-    pub(super) fn direct(&self) -> Option<(Tile, bool)> {
-        self.may_be_direct().then_some((ALIGNED, false))
+    /// The members with vector loads: one or none, without a split twin.
+    pub(super) fn direct(&self) -> &'static [(Tile, bool)] {
+        if self.may_be_direct() { &[(ALIGNED, false)] } else { &[] }
     }
 
-    /// The member for any size and stride, with what it needs.
-    pub(super) fn direct_any(&self, products: u32) -> Option<(Tile, [Require; 1])> {
-        (self.may_be_direct() && ANY.holds(products)).then(|| (ANY, [self.direct_requirement()]))
+    /// The member for any size and stride.
+    pub(super) fn direct_any(&self, products: u32) -> Option<Tile> {
+        (self.may_be_direct() && ANY.holds(products)).then_some(ANY)
     }
 
+    /// What all of them need: a depth that an invocation may walk alone, whatever it reads in a round.
     pub(super) const fn direct_requirement(&self) -> Require {
-        Require::AtMost { axis: self.depth(), value: LONGEST }
+        Require::AtMost { axis: self.depth(), value: ROUNDS_ALONE }
     }
 
     /// Whether invocations can read what they multiply by themselves: nothing that a workgroup computes together, and no words

@@ -33,7 +33,7 @@ impl TileText<'_> {
             }
         }
         for k in 0..depth {
-            let vectors = |side: Side| (0..self.span(side) / 4).map(move |group| (side, group));
+            let vectors = |side: Side| (0..self.span(side) / LANES).map(move |group| (side, group));
             let vectors = self.sides.iter().copied().flat_map(vectors);
             let arguments: String = vectors.map(|(side, group)| format!(", {}", self.vector(side, group, k))).collect();
             self.main.line(format!("update(&c{arguments});"));
@@ -46,15 +46,14 @@ impl TileText<'_> {
         let Tile { rows, columns, invocation_rows, invocation_columns, .. } = self.tile;
         let across = invocation_columns / LANES;
         let ty = vector_type(self.sum, LANES);
-        let places: Vec<String> = self.places().into_iter().map(|[.., name]| name).collect();
+        let places = invocation_rows * across;
+        let fields: Vec<String> = self.sum_fields().into_iter().map(|field| format!("c.{field}")).collect();
         let mut sums = vec![];
-        for p in self.products.clone() {
-            let fields: Vec<String> = places.iter().map(|name| format!("c.s{p}{name}")).collect();
-            let array = format!("array<{ty}, {}>({})", places.len(), fields.join(", "));
-            self.main.line(format!("var sums{p} = {array};"));
+        for (p, fields) in self.products.iter().zip(fields.chunks(places as usize)) {
+            self.main.line(format!("var sums{p} = array<{ty}, {places}>({});", fields.join(", ")));
             sums.push(format!("sums{p}[place]"));
         }
-        self.main.line(format!("for (var place = 0u; place < {}u; place++) {{", places.len()));
+        self.main.line(format!("for (var place = 0u; place < {places}u; place++) {{"));
         let [rows_apart, columns_apart] = [rows * LANES / invocation_rows, columns / invocation_columns];
         self.main.line(format!("let own = place / {across}u;"));
         let row = format!("row0 + ty * {LANES}u + own / {LANES}u * {rows_apart}u + own % {LANES}u");
@@ -76,8 +75,8 @@ impl TileText<'_> {
     fn outer(&self, side: Side, i: u32) -> String {
         let (tile, span) = (self.tile, self.span(side));
         match side {
-            Side::Lhs => format!("row0 + ty * 4u + {}u", row_in_tile(i, tile.rows, span)),
-            Side::Rhs(_) => format!("column0 + tx * 4u + {}u", row_in_tile(i, tile.columns, span)),
+            Side::Lhs => format!("row0 + ty * {LANES}u + {}u", row_in_tile(i, tile.rows, span)),
+            Side::Rhs(_) => format!("column0 + tx * {LANES}u + {}u", row_in_tile(i, tile.columns, span)),
         }
     }
 
@@ -101,14 +100,14 @@ impl TileText<'_> {
     /// Four rows or columns at one depth of a step.
     fn vector(&self, side: Side, group: u32, depth: u32) -> String {
         if self.is_across(side) {
-            return self.name(side, &Read { outer: 4 * group, depth });
+            return self.name(side, &Read { outer: LANES * group, depth });
         }
         let lane = |outer| {
             let name = self.name(side, &Read { outer, depth: 0 });
             if self.tile.lanes == 1 { name } else { format!("{name}[{depth}]") }
         };
-        let lanes: Vec<String> = (4 * group..4 * group + 4).map(lane).collect();
-        format!("{}({})", vector_type(self.sum, 4), lanes.join(", "))
+        let lanes: Vec<String> = (LANES * group..LANES * (group + 1)).map(lane).collect();
+        format!("{}({})", vector_type(self.sum, LANES), lanes.join(", "))
     }
 
     /// Declares the part of each load's offset that stays, of rows and columns inside the operand.

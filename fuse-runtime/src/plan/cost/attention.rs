@@ -3,7 +3,7 @@
 
 use fuse_artifact::{MATRIX_SUBGROUP, Require, Schedule, Space, Variant, Work};
 
-use super::{Machine, REREAD_PART, dispatches, distinct_bytes, interpolated, stored_bytes};
+use super::{Machine, REREAD_PART, dispatches, distinct_bytes, interpolated, is_direct, stored_bytes};
 use crate::plan::{choose::Split, domain::Domain};
 
 /// Multiply-adds per value read from workgroup memory at which arithmetic, not that memory, is the limit.
@@ -16,7 +16,7 @@ const LEAST_INTENSITY: f64 = 0.1;
 /// to 32 heads of 1024 queries, depths of 64 and 128.
 const REACHED_BY_MATRICES: [(f64, f64); 2] = [(16.0, 2.8), (32.0, 4.05)];
 
-/// The part of what products reach without workgroup memory that attentions do.
+/// The part of what products reach without workgroup memory that attentions do; a prior.
 const DIRECT_PART: f64 = 0.5;
 
 /// Multiply-adds that a score costs besides its products: the mask, the exponential, the maximum.
@@ -48,7 +48,7 @@ pub(crate) fn cost(work: Work, variant: &Variant, domain: &Domain, split: Split,
     let per_score = width(depth) + width(sizes.columns) + SCORE_WORK;
     let intensity = if matrices > 0 {
         interpolated(&REACHED_BY_MATRICES, rows as f64 * f64::from(MATRIX_SUBGROUP) / threads)
-    } else if variant.passes.first().is_some_and(|pass| pass.workgroup_bytes == 0) {
+    } else if is_direct(variant) {
         machine.direct * DIRECT_PART
     } else {
         // A square of scores per invocation: each value that it reads serves half a side of it.

@@ -3,7 +3,7 @@
 
 use fuse_artifact::{DomainKind, Grid, Schedule, Space, Variant, Work};
 
-use super::{Machine, REREAD_PART, dispatches, interpolated};
+use super::{Machine, REREAD_PART, dispatches, interpolated, is_direct};
 use crate::plan::{
     choose::{Split, tile},
     domain::{Contraction, Domain},
@@ -28,7 +28,7 @@ pub(crate) fn cost(work: Work, variant: &Variant, domain: &Domain, split: Split,
     let threads = variant.passes.first().map_or(1, |pass| pass.workgroup_size.max(1)) as f64;
     // Half-empty units lose less than half: latencies overlap less well, but clocks and caches are less shared.
     let busy = (rounds * threads / (BUSY * machine.busy_invocations)).min(1.0).sqrt().sqrt();
-    let sums = own * computed_sums(&variant.schedule, [rows, columns], machine);
+    let sums = own * computed_sums(variant, [rows, columns], machine);
     // Prologues are computed again by each workgroup, for each element that it loads.
     let loads = match variant.schedule {
         Schedule::Dot { outputs, .. } => [f64::from(outputs); 2],
@@ -37,11 +37,11 @@ pub(crate) fn cost(work: Work, variant: &Variant, domain: &Domain, split: Split,
     // What words mean is computed once, beside the loads.
     let of_rhs = if word_bits(&variant.schedule) > 0 { 0.0 } else { f64::from(work.rhs) };
     let again = BESIDE * (loads[0] * f64::from(work.lhs) + loads[1] * of_rhs);
-    let narrow = narrowness(&variant.schedule, own) * LOAD_WORK;
+    let narrow = narrowness(variant, own) * LOAD_WORK;
     let arithmetic = rounds * part_depth * (sums / intensity(variant, own, machine) + narrow + again) / busy;
 
     let bytes = traffic(variant, domain, workgroups * part_depth, [tile_rows, tile_columns], own, split);
-    let memory = machine.memory(bytes, workgroups, in_flight(&variant.schedule, threads));
+    let memory = machine.memory(bytes, workgroups, in_flight(variant, threads));
 
     let before = operand_rows(work, domain, tile_rows, [workgroups, rounds, threads, busy], machine);
     let after = finish(variant, domain, split, machine);
@@ -50,10 +50,10 @@ pub(crate) fn cost(work: Work, variant: &Variant, domain: &Domain, split: Split,
 
 /// Sums that a workgroup computes of a product: all of its tile's, but for invocations that have none in the result and
 /// share no work with others, which processors skip.
-fn computed_sums(schedule: &Schedule, sizes: [u64; 2], machine: &Machine) -> f64 {
-    let [tile_rows, tile_columns, _] = tile(schedule).map(|extent| extent.max(1));
-    let [rows, columns] = match *schedule {
-        Schedule::Tiles { staged: false, per_invocation, .. } if machine.busy_invocations <= 1.0 => {
+fn computed_sums(variant: &Variant, sizes: [u64; 2], machine: &Machine) -> f64 {
+    let [tile_rows, tile_columns, _] = tile(&variant.schedule).map(|extent| extent.max(1));
+    let [rows, columns] = match variant.schedule {
+        Schedule::Tiles { per_invocation, .. } if is_direct(variant) && machine.busy_invocations <= 1.0 => {
             let some = |size: u64, tile: u64, own: u32| size.next_multiple_of(u64::from(own.max(1))).min(tile);
             [some(sizes[0], tile_rows, per_invocation[0]), some(sizes[1], tile_columns, per_invocation[1])]
         }
@@ -108,9 +108,9 @@ fn operand_rows(
 const LOAD_WORK: f64 = 18.0;
 
 /// The elements of a step of depth 1 that a tile loads beyond what a square of as many sums would.
-fn narrowness(schedule: &Schedule, products: f64) -> f64 {
-    match *schedule {
-        Schedule::Tiles { rows, columns, staged: true, layers: 1, matrices: 0, .. } => {
+fn narrowness(variant: &Variant, products: f64) -> f64 {
+    match variant.schedule {
+        Schedule::Tiles { rows, columns, layers: 1, matrices: 0, .. } if !is_direct(variant) => {
             let (rows, columns) = (f64::from(rows), products * f64::from(columns));
             rows + columns - 2.0 * (rows * columns).sqrt()
         }
@@ -152,7 +152,7 @@ const SHARING_SUMS: f64 = 32.0;
 /// The part of a unit's peak arithmetic that a schedule reaches, with so many products side by side.
 fn intensity(variant: &Variant, products: f64, machine: &Machine) -> f64 {
     match variant.schedule {
-        Schedule::Tiles { staged: false, lanes, .. } => machine.direct * if lanes >= 4 { 1.0 } else { 0.5 },
+        Schedule::Tiles { lanes, .. } if is_direct(variant) => machine.direct * if lanes >= 4 { 1.0 } else { 0.5 },
         // Each element of the right operand comes from the cache and serves the rows.
         Schedule::Tiles { rows, layers: 2.., .. } => (f64::from(rows) / 8.0).min(1.0) * STREAMED_PART,
         Schedule::Tiles { per_invocation: [rows, columns], matrices: 1.., .. } => {
@@ -179,9 +179,9 @@ fn word_bits(schedule: &Schedule) -> u32 {
 }
 
 /// Bytes that a workgroup requests before it waits: the next step's tiles, or four vectors per invocation.
-fn in_flight(schedule: &Schedule, threads: f64) -> f64 {
-    match *schedule {
-        Schedule::Tiles { rows, columns, depth, staged: true, layers: 1, matrices, .. } => {
+fn in_flight(variant: &Variant, threads: f64) -> f64 {
+    match variant.schedule {
+        Schedule::Tiles { rows, columns, depth, layers: 1, matrices, .. } if !is_direct(variant) => {
             let bytes = if matrices > 0 { 2.0 } else { 4.0 };
             bytes * f64::from(rows + columns) * f64::from(depth)
         }
@@ -246,7 +246,7 @@ mod tests {
             uniforms: vec![].into(),
             grid,
             workgroup_size,
-            workgroup_bytes: 0,
+            workgroup_bytes: 1024,
             pins_loads: false,
         }
     }
@@ -266,7 +266,6 @@ mod tests {
                 per_invocation,
                 lanes: 4,
                 split,
-                staged: true,
                 layers: 1,
                 stacked: false,
                 matrices: 0,
@@ -495,8 +494,7 @@ mod tests {
     fn processors_read_operands_directly_and_gpus_share_them() {
         let mut direct = tiles([32, 64, 4], [8, 8], false);
         direct.name = "direct".into();
-        let Schedule::Tiles { staged, .. } = &mut direct.schedule else { unreachable!("of tiles") };
-        *staged = false;
+        direct.passes.to_mut()[0].workgroup_bytes = 0;
         let family = [family(), vec![direct]].concat();
         for size in [16, 64, 256, 1024, 4096] {
             let of = |adapter| cheapest_on(adapter, &family, Work::default(), 1, [size; 3]).0;

@@ -137,6 +137,11 @@ pub(crate) fn cost(kernel: &Kernel, variant: &Variant, domain: &Domain, split: S
     }
 }
 
+/// Whether a variant keeps nothing in workgroup memory, so that no invocation waits for another.
+pub(crate) fn is_direct(variant: &Variant) -> bool {
+    variant.passes.iter().all(|pass| pass.workgroup_bytes == 0)
+}
+
 /// What a kernel that follows others costs more than one that the machine waits for.
 pub(crate) fn dependency(machine: &Machine) -> f64 {
     (DEPENDENT_LAUNCH - 1.0) * machine.launch_work

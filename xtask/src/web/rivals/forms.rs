@@ -171,7 +171,10 @@ mod tests {
     use super::*;
 
     fn forms() -> Forms {
-        let time = |form: &str, us: f64| json!({ "form": form, "first_ms": 1.0, "median_us": us * 2.0, "min_us": us, "max_us": us * 3.0 });
+        let time = |form: &str, us: f64| {
+            let [median, max] = [us * 2.0, us * 3.0];
+            json!({ "form": form, "first_ms": 1.0, "median_us": median, "min_us": us, "max_us": max })
+        };
         let variants = [time("variant slow", 25.0), time("variant b", 12.5), time("variant a", 10.0)];
         let forms = [time("", 10.0), time("unroll 1", 10.0), time("unroll 4", 5.0)];
         parse(json!({ "adapter": "", "cases": [{
