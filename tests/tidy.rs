@@ -21,6 +21,7 @@ const STAGES: &[&[&str]] = &[
     &["graph"],
     &["graph::verify"],
     &["graph::print"],
+    &["webnn"],
     &["interp"],
     &["diag"],
     &["syntax"],

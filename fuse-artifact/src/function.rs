@@ -1,4 +1,4 @@
-use crate::{DType, Kernel, List, Packing, Plan, Size, SymbolId, Text};
+use crate::{DType, Kernel, List, MlGraph, Packing, Plan, Size, SymbolId, Text};
 
 /// One compiled `fuse!` function.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,6 +26,8 @@ pub struct Function {
     /// can all run on the device, and of these the one with the least estimated time; the earlier if they are equal.
     /// The last has no assumptions and runs on every device.
     pub alternatives: List<Function>,
+    /// The function for WebNN, if it has the attribute `#[webnn]`; alternatives have none.
+    pub webnn: Option<MlGraph>,
 }
 
 /// A parameter of a function.

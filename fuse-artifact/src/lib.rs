@@ -13,6 +13,7 @@ mod kernel;
 mod packing;
 mod plan;
 mod size;
+mod webnn;
 
 use std::borrow::Cow;
 
@@ -26,6 +27,7 @@ pub use kernel::{
 pub use packing::Packing;
 pub use plan::{Plan, PlanGroup, Refusal};
 pub use size::{Size, SymbolId, Term};
+pub use webnn::{MlGraph, MlOp, MlOperand, MlOption};
 
 /// A list that is borrowed in a `static` made by the macro and owned when built at run time.
 pub type List<T> = Cow<'static, [T]>;

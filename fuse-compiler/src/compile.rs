@@ -3,8 +3,8 @@
 use std::{collections::BTreeSet, fmt, panic::resume_unwind, thread};
 
 use fuse_artifact::{
-    Check, Domain, DomainKind, Features, Function, Kernel, Param, ParamKind, Pass, QuantizedSpec, Scratch, TensorSpec,
-    Variant,
+    Check, Domain, DomainKind, Features, Function, Kernel, MlGraph, Param, ParamKind, Pass, QuantizedSpec, Scratch,
+    TensorSpec, Variant,
 };
 
 use crate::{
@@ -12,7 +12,7 @@ use crate::{
     graph::{self, Graph, ScheduleOverride},
     plan, schedule,
     schedule::contraction::Shape,
-    validate, wgsl,
+    validate, webnn, wgsl,
     wgsl::names::Names,
 };
 
@@ -103,8 +103,19 @@ pub fn compile(graph: &Graph, options: &Options) -> Result<Compiled, CompileErro
     }
     if let Some(Compiled { function, .. }) = &mut compiled {
         function.plan.alternatives = function.alternatives.iter().map(plan::summary).collect::<Vec<_>>().into();
+        function.webnn = webnn_graph(graph)?;
     }
     compiled.ok_or_else(|| CompileError { stage: "fusion", message: "no plan".to_owned() })
+}
+
+/// The function for WebNN, where it asks for that; the front end has refused what WebNN lacks.
+fn webnn_graph(graph: &Graph) -> Result<Option<MlGraph>, CompileError> {
+    if !graph.options.webnn {
+        return Ok(None);
+    }
+    let message =
+        |missing: Vec<webnn::Missing>| missing.into_iter().map(|missing| missing.what).collect::<Vec<_>>().join("; ");
+    webnn::lower(graph).map(Some).map_err(|missing| CompileError { stage: "webnn", message: message(missing) })
 }
 
 /// One way to compute a function.
@@ -356,6 +367,7 @@ fn function(graph: &Graph, groups: &Groups, kernels: Vec<Kernel>) -> Function {
         kernels: kernels.into(),
         assumes: vec![].into(),
         alternatives: vec![].into(),
+        webnn: None,
     }
 }
 

@@ -18,6 +18,7 @@ use crate::{
         imports::{Definition, Uses, split_uses},
         parse_body, parse_imports, parse_items,
     },
+    webnn::{self, Missing},
 };
 
 /// The most independent dtypes of an expression: each multiplies the number of kernels.
@@ -196,10 +197,26 @@ pub fn items(tokens: TokenStream) -> Items {
         .into_iter()
         .zip(instances)
         .zip(callees)
-        .map(|((header, instances), callees)| ItemFunction { header, instances, callees })
+        .map(|((header, instances), callees)| {
+            let instances = allowed_in_webnn(instances, &spans, &sink);
+            ItemFunction { header, instances, callees }
+        })
         .collect();
     let imported = parsed.links.definitions.into_iter().map(|linked| linked.definition).collect();
     Items { functions, imported, diagnostics: sink.finish(), spans }
+}
+
+/// The instances of a function; none if it is to run in WebNN and cannot.
+fn allowed_in_webnn(instances: Vec<Instance>, spans: &SpanTable, sink: &Sink) -> Vec<Instance> {
+    let asks = |instance: &&Instance| instance.graph.options.webnn;
+    let missing = instances.iter().filter(asks).find_map(|instance| webnn::lower(&instance.graph).err());
+    let Some(missing) = missing else { return instances };
+    for Missing { span, what } in missing {
+        let message = format!("`#[webnn]` function with {what}");
+        let help = "remove `#[webnn]`, or compute this in a function of its own, without it";
+        sink.report(Diagnostic::new(Code::NotInWebNn, spans.range(span), message).help(help));
+    }
+    vec![]
 }
 
 impl Items {

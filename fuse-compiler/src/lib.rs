@@ -17,6 +17,7 @@ pub mod schedule;
 pub mod span;
 #[cfg(feature = "validate")]
 pub mod validate;
+pub mod webnn;
 pub mod wgsl;
 
 #[cfg(feature = "syntax")]

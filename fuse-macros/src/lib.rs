@@ -73,6 +73,17 @@ use proc_macro::TokenStream;
 /// In `fuse!(…)` ranks are known to the caller's type checker only: axes are negative there, `gather` without `axis` and
 /// `embedding` take a table of rank 2, `ids` are `i32`, and `group_norm` needs a function with types.
 ///
+/// # Attributes of functions
+///
+/// | | |
+/// |---|---|
+/// | `#[no_fuse]` | a kernel per operation: to compare with |
+/// | `#[schedule(tile = [64, 64, 16], workgroup = 128)]` | this tile of products (rows, columns, depth), this workgroup of others; both optional |
+/// | `#[explain]` | prints the plan while the crate builds |
+/// | `#[webnn]` | may run in a browser's WebNN, too (`WebNn::run`, feature `webnn`); an operation that WebNN lacks is an error |
+///
+/// Rust's own (`cfg`, `doc`, `inline`, `must_use`, `allow` and their like) go to the wrapper.
+///
 /// # Functions of other blocks
 ///
 /// Functions of a block call each other, and calls are inlined. A `use` at the head of a block, or of an expression in braces,

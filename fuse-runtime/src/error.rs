@@ -287,8 +287,17 @@ pub enum Error {
         /// The operation.
         what: &'static str,
     },
-    /// The tensor was made by a captured launch, which has not run yet.
-    #[error("{what} has no values yet: its launch was captured; help: call `Sequence::replay` first")]
+    /// The tensor was made by a captured launch, or one for WebNN, which has not run yet.
+    #[cfg_attr(
+        not(all(feature = "webnn", target_arch = "wasm32")),
+        error("{what} has no values yet: its launch was captured; help: call `Sequence::replay` first")
+    )]
+    #[cfg_attr(
+        all(feature = "webnn", target_arch = "wasm32"),
+        error(
+            "{what} has no values yet: its launch was captured; help: call `Sequence::replay`, or await `WebNn::run`, first"
+        )
+    )]
     NotReplayed {
         /// The tensor.
         what: String,
@@ -300,6 +309,22 @@ pub enum Error {
         expected: String,
         /// What was given.
         found: String,
+    },
+    /// There is no WebNN.
+    #[cfg(all(feature = "webnn", target_arch = "wasm32"))]
+    #[error("no WebNN: {reason}")]
+    NoWebNn {
+        /// What the browser says.
+        reason: String,
+    },
+    /// A launch cannot run in WebNN, or failed there.
+    #[cfg(all(feature = "webnn", target_arch = "wasm32"))]
+    #[error("kernel `{kernel}` in WebNN: {reason}")]
+    WebNn {
+        /// The function.
+        kernel: String,
+        /// What is missing, or what the browser says.
+        reason: String,
     },
     /// The reference interpreter could not run a function.
     #[error("the reference of `{function}` failed: {message}")]

@@ -8,6 +8,8 @@ use std::sync::Arc;
 
 use fuse_artifact::{DType, Function, Packing, ParamKind, Slot};
 
+#[cfg(all(feature = "webnn", target_arch = "wasm32"))]
+use crate::webnn;
 use crate::{
     Device, Element, Error, Tensor, capture,
     lock::lock,
@@ -105,6 +107,10 @@ pub struct KernelVariants {
 /// Launches `function`, which has `R` results.
 pub fn launch<const R: usize>(function: &'static Function, args: &[Arg<'_>]) -> Result<[RawTensor; R], Error> {
     let launch = Launch::new(function, args)?;
+    #[cfg(all(feature = "webnn", target_arch = "wasm32"))]
+    if let Some(results) = webnn::record(&launch, None)? {
+        return results.try_into().map_err(|found: Vec<_>| launch.count_error(found.len(), R));
+    }
     let plan = launch.plan()?;
     launch.run(&plan, |_, shape| Ok(*shape))
 }
@@ -116,6 +122,9 @@ pub fn launch_padded<const R: usize>(
     ranks: [usize; R],
 ) -> Result<[RawTensor; R], Error> {
     let launch = Launch::new(function, args)?;
+    // Its functions have no `#[webnn]`: this is the error that says so.
+    #[cfg(all(feature = "webnn", target_arch = "wasm32"))]
+    webnn::record(&launch, None)?;
     let plan = launch.plan()?;
     launch.run(&plan, |result, shape| {
         shape.with_rank(ranks[result]).ok_or_else(|| Error::Internal {
@@ -127,14 +136,22 @@ pub fn launch_padded<const R: usize>(
 /// Launches `function` into existing tensors.
 pub fn launch_into(function: &'static Function, args: &[Arg<'_>], outputs: &[&RawTensor]) -> Result<(), Error> {
     let launch = Launch::new(function, args)?;
+    #[cfg(all(feature = "webnn", target_arch = "wasm32"))]
+    if webnn::record(&launch, Some(outputs))?.is_some() {
+        return Ok(());
+    }
     let plan = launch.plan()?;
-    launch.check_outputs(&plan, outputs)?;
+    launch.check_outputs(&plan.results, outputs)?;
     launch.record(&plan, |result| outputs[result].buffer())
 }
 
 /// As [`launch`], for callers that do not know the number of results while compiling.
 pub fn launch_dynamic(function: &'static Function, args: &[Arg<'_>]) -> Result<Vec<RawTensor>, Error> {
     let launch = Launch::new(function, args)?;
+    #[cfg(all(feature = "webnn", target_arch = "wasm32"))]
+    if let Some(results) = webnn::record(&launch, None)? {
+        return Ok(results);
+    }
     let plan = launch.plan()?;
     launch.run_dynamic(&plan)
 }
@@ -232,12 +249,21 @@ impl<'a> Launch<'a> {
         device.inner.fault.check()?;
         let captured = capture::is_open(device);
         let not_ready = |arg: &Arg<'_>| arg.tensor().is_some_and(|tensor| !tensor.buffer().is_ready());
-        // A sequence may read what an earlier one makes: replays check that that one has run.
-        if !captured && let Some(index) = args.iter().position(not_ready) {
+        #[cfg(all(feature = "webnn", target_arch = "wasm32"))]
+        let deferred = captured || webnn::is_open(device);
+        #[cfg(not(all(feature = "webnn", target_arch = "wasm32")))]
+        let deferred = captured;
+        // What runs later may read what is made later: whoever runs it checks that it is there.
+        if !deferred && let Some(index) = args.iter().position(not_ready) {
             let what = format!("kernel `{}`, argument `{}`", function.name, function.params[index].name);
             return Err(Error::NotReplayed { what });
         }
         Ok(Self { function, args, device, captured })
+    }
+
+    #[cfg(all(feature = "webnn", target_arch = "wasm32"))]
+    pub(crate) fn args(&self) -> &'a [Arg<'a>] {
+        self.args
     }
 
     pub(crate) fn shapes(&self) -> impl Iterator<Item = Shape> + Clone {
@@ -255,7 +281,7 @@ impl<'a> Launch<'a> {
         reshape: impl Fn(usize, &Shape) -> Result<Shape, Error>,
     ) -> Result<[RawTensor; R], Error> {
         if plan.results.len() != R {
-            return Err(self.count_error(plan, R));
+            return Err(self.count_error(plan.results.len(), R));
         }
         let mut results = [const { None }; R];
         for (i, slot) in results.iter_mut().enumerate() {
@@ -286,12 +312,13 @@ impl<'a> Launch<'a> {
         Ok(RawTensor::from_parts(self.device, lease, dtype, shape))
     }
 
-    fn check_outputs(&self, plan: &LaunchPlan, outputs: &[&RawTensor]) -> Result<(), Error> {
-        if plan.results.len() != outputs.len() {
-            return Err(self.count_error(plan, outputs.len()));
+    /// Whether `outputs` can take results of the shapes `results`.
+    pub(crate) fn check_outputs(&self, results: &[Shape], outputs: &[&RawTensor]) -> Result<(), Error> {
+        if results.len() != outputs.len() {
+            return Err(self.count_error(results.len(), outputs.len()));
         }
         for (i, output) in outputs.iter().enumerate() {
-            self.check_output(plan, i, output)?;
+            self.check_output(&results[i], i, output)?;
             let id = output.buffer().storage().id;
             let aliases = |other: &RawTensor| other.buffer().storage().id == id;
             let argument = self.args.iter().position(|arg| arg.tensor().is_some_and(aliases));
@@ -306,7 +333,7 @@ impl<'a> Launch<'a> {
         Ok(())
     }
 
-    fn check_output(&self, plan: &LaunchPlan, index: usize, output: &RawTensor) -> Result<(), Error> {
+    fn check_output(&self, expected: &Shape, index: usize, output: &RawTensor) -> Result<(), Error> {
         let kernel = self.function.name.to_string();
         if !output.device().is(self.device) {
             let first = self.args.iter().position(|arg| arg.tensor().is_some()).unwrap_or(0);
@@ -316,7 +343,7 @@ impl<'a> Launch<'a> {
                 first: self.function.params[first].name.to_string(),
             });
         }
-        let (expected, spec) = (&plan.results[index], &self.function.results[index]);
+        let spec = &self.function.results[index];
         let fits = if spec.padded {
             output.dims().with_rank(expected.len()).as_ref() == Some(expected)
         } else {
@@ -335,9 +362,9 @@ impl<'a> Launch<'a> {
         })
     }
 
-    fn count_error(&self, plan: &LaunchPlan, found: usize) -> Error {
+    fn count_error(&self, expected: usize, found: usize) -> Error {
         let kernel = self.function.name.to_string();
-        Error::Count { kernel, what: "outputs", expected: plan.results.len(), found }
+        Error::Count { kernel, what: "outputs", expected, found }
     }
 
     /// Records the plan's dispatches, with results in the memory that `result` gives.

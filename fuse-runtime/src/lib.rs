@@ -67,6 +67,8 @@ mod tensor;
 mod tune;
 mod upload;
 mod warm;
+#[cfg(all(feature = "webnn", target_arch = "wasm32"))]
+mod webnn;
 
 pub use fuse_artifact as artifact;
 pub use fuse_quantize as quantize;
@@ -95,6 +97,8 @@ pub use crate::{
 
 #[cfg(feature = "tune")]
 pub use crate::tune::{Progress, Search};
+#[cfg(all(feature = "webnn", target_arch = "wasm32"))]
+pub use crate::webnn::{WebNn, WebNnOptions, WebNnPower};
 
 /// What expansions of `fuse!`, test harnesses and tuners call. Not covered by semantic versioning.
 #[doc(hidden)]

@@ -12,6 +12,7 @@ const methods = {
   },
   inspect: ({ kernel, size }) => JSON.parse(engine.inspect(kernel, size)),
   measure: async ({ kernel, size }, progress) => JSON.parse(await engine.measure(kernel, size, progress)),
+  webnn: async ({ kernel, size }, progress) => JSON.parse(await engine.webnn(kernel, size, progress)),
   tune: async ({ kernel, size, seconds }, progress) => JSON.parse(await engine.tune(kernel, size, seconds, progress)),
   find: async ({ query, text }, progress) => JSON.parse(await engine.find(query, text, progress)),
   forget: () => engine.forget(),

@@ -75,7 +75,7 @@ async function run(section, begin, work) {
 /** Buttons that can do something now. */
 function enable() {
   const ready = document.body.dataset.state === "ready" && !find("main [data-state=busy]");
-  for (const button of document.querySelectorAll("main form button, #play-all, #forget")) button.disabled = !ready;
+  for (const button of document.querySelectorAll("main form button, #play-all, #play-webnn, #forget")) button.disabled = !ready;
   const loaded = sections.search.dataset.model === "loaded";
   find("#find").disabled = find("#compare").disabled = !(ready && loaded);
   find("#model-form button").disabled = !ready || loaded;
@@ -176,10 +176,17 @@ async function measure(kernel, size, progress) {
   times.set(kernel.id, { name: kernel.title, size, ways: [measured.fused, measured.unfused] });
   plot(find("#chart"), [...times.values()], ["fused", "unfused"]);
   const gain = measured.unfused.ms / measured.fused.ms;
-  const apart = measured.difference === 0 ? "are the same" : `differ by ${measured.difference.toExponential(0)} at most`;
   return `${kernel.title}: ${milliseconds(measured.fused.ms)} fused, ${milliseconds(measured.unfused.ms)} unfused, ` +
-    `${ratio(gain)}. Results ${apart}.`;
+    `${ratio(gain)}. Results ${apart(measured.difference)}.`;
 }
+
+async function webnn(kernel, size, progress) {
+  const { missing, ms, difference } = await ask("webnn", { kernel: kernel.id, size }, progress);
+  if (missing) return `No WebNN here: ${missing}. Kernels run by WebGPU all the same.`;
+  return `${kernel.title}: ${milliseconds(ms)} by WebNN with its operands there and back. Results ${apart(difference)}.`;
+}
+
+const apart = (difference) => (difference === 0 ? "are the same" : `differ by ${difference.toExponential(0)} at most`);
 
 // --------------------------------------------------------------------------------------------------------------- plots
 
@@ -299,6 +306,10 @@ function listen() {
     }
     return `Measured ${kernels.length} kernels with ${size} operands.`;
   }));
+  find("#play-webnn").addEventListener("click", () => {
+    const [kernel, size] = [chosen(), find("#play-size").value];
+    run(sections.play, "Asking for WebNN…", (progress) => webnn(kernel, size, progress));
+  });
   submit("#model-form", () => run(sections.search, "Fetching the model…", async (progress) => {
     await ask("load", {}, progress);
     sections.search.dataset.model = "loaded";

@@ -1,13 +1,14 @@
 //! A page that shows what `fuse!` does: a playground of kernels, a search by meaning, and the tuner, on the visitor's adapter.
 //!
 //! Data flows one way: messages of the page (`page/engine.js`) -> `Engine` -> `gallery` (kernels and operands), `race`
-//! (times), `search` (the model) or `tuner` -> JSON for the page. `cargo xtask web serve` builds and serves it.
+//! (times), `webnn`, `search` (the model) or `tuner` -> JSON for the page. `cargo xtask web serve` builds and serves it.
 #![cfg(target_arch = "wasm32")]
 
 mod gallery;
 mod race;
 mod search;
 mod tuner;
+mod webnn;
 
 use std::{cell::RefCell, time::Duration};
 
@@ -69,6 +70,11 @@ impl Engine {
     /// Times of a kernel against those of its parts, and how far their results are apart.
     pub async fn measure(&self, kernel: String, size: String, progress: Function) -> Result<String, JsError> {
         self.measured(&kernel, &size, &progress).await.map_err(error)
+    }
+
+    /// A kernel by the browser's WebNN, beside WebGPU; or why there is none.
+    pub async fn webnn(&self, kernel: String, size: String, progress: Function) -> Result<String, JsError> {
+        self.by_webnn(&kernel, &size, &progress).await.map_err(error)
     }
 
     /// Opens the model of two files.
@@ -197,6 +203,12 @@ impl Engine {
         let side = |times: &race::Times| json!({ "ms": times.median(), "samples": times.samples });
         let measured = json!({ "fused": side(&fused), "unfused": side(&unfused), "difference": difference });
         Ok(measured.to_string())
+    }
+
+    async fn by_webnn(&self, kernel: &str, size: &str, progress: &Function) -> anyhow::Result<String> {
+        let sample = (entry(kernel)?.sample)(&self.device, Size::named(size)?)?;
+        let done = |done, of| tell(progress, "measuring", share(done, of));
+        Ok(webnn::compare(&self.device, &*sample, done).await?.to_string())
     }
 
     async fn tuned(&self, kernel: &str, size: &str, seconds: f64, progress: &Function) -> anyhow::Result<String> {

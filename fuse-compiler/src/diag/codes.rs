@@ -147,6 +147,9 @@ catalog! {
     ImportCollision = "F142" "import_collision" "an import with the name of something else",
     ImportVersion = "F143" "import_version" "an import that another version of `fuse!` compiled",
 
+    // Other ways to run.
+    NotInWebNn = "F150" "not_in_webnn" "an operation of a `#[webnn]` function that WebNN lacks",
+
     InternalError = "F999" "internal_error" "a mistake of the compiler itself",
 }
 

@@ -105,6 +105,8 @@ impl Quantized {
 pub struct FunctionOptions {
     /// `#[no_fuse]`: every operation becomes a kernel of its own.
     pub no_fuse: bool,
+    /// `#[webnn]`: it can run in WebNN, too.
+    pub webnn: bool,
     /// `#[schedule(...)]`, if given.
     pub schedule: Option<ScheduleOverride>,
 }

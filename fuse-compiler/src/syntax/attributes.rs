@@ -26,7 +26,7 @@ const WRAPPER: &[&str] = &[
 ];
 
 /// Attributes that the compiler obeys, or will.
-const COMPILER: &[&str] = &["no_fuse", "schedule", "explain", "differentiable"];
+const COMPILER: &[&str] = &["no_fuse", "schedule", "explain", "webnn", "differentiable"];
 
 /// The most invocations of a workgroup, and the largest side of a tile.
 const LARGEST: u32 = 1024;
@@ -61,6 +61,10 @@ fn read_attribute(attribute: Attribute, read: &mut Attributes) -> Result<(), Dia
             attribute.meta.require_path_only()?;
             read.explain = true;
         }
+        "webnn" => {
+            attribute.meta.require_path_only()?;
+            read.options.webnn = true;
+        }
         "schedule" => read.options.schedule = Some(read_schedule(&attribute)?),
         "differentiable" => {
             return Err(Diagnostic::new(
@@ -82,7 +86,7 @@ fn read_attribute(attribute: Attribute, read: &mut Attributes) -> Result<(), Dia
                 Some(close) => format!("did you mean `#[{close}]`?"),
                 None => {
                     format!(
-                        "`fuse!` knows `#[no_fuse]`, `#[schedule(…)]`, `#[explain]`, and passes on {}",
+                        "`fuse!` knows `#[no_fuse]`, `#[schedule(…)]`, `#[explain]`, `#[webnn]`, and passes on {}",
                         list(WRAPPER)
                     )
                 }

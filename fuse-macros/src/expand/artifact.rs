@@ -8,9 +8,9 @@
 //! until it is written out, too.
 
 use fuse_artifact::{
-    Access, Binding, Check, DType, Domain, DomainKind, Features, Function, Grid, Kernel, List, Packing, Param,
-    ParamKind, Pass, Plan, PlanGroup, QuantizedSpec, Refusal, Relation, Require, Schedule, Scratch, Size, Slot, Space,
-    Symbol, SymbolSource, TensorSpec, Term, Text, Uniform, Variant, Work,
+    Access, Binding, Check, DType, Domain, DomainKind, Features, Function, Grid, Kernel, List, MlGraph, MlOp,
+    MlOperand, MlOption, Packing, Param, ParamKind, Pass, Plan, PlanGroup, QuantizedSpec, Refusal, Relation, Require,
+    Schedule, Scratch, Size, Slot, Space, Symbol, SymbolSource, TensorSpec, Term, Text, Uniform, Variant, Work,
 };
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
@@ -63,6 +63,14 @@ impl Constant for bool {
     }
 }
 
+impl Constant for f64 {
+    fn constant(&self) -> TokenStream {
+        // Literals of tokens must be finite.
+        let bits = Literal::u64_unsuffixed(self.to_bits());
+        quote!(f64::from_bits(#bits))
+    }
+}
+
 /// Integers need no suffix: their fields have a type.
 macro_rules! integers {
     ($($ty:ident => $literal:ident,)*) => {
@@ -99,7 +107,10 @@ macro_rules! structs {
 }
 
 structs! {
-    Function { name, params, results, symbols, checks, temporaries, kernels, plan, assumes, alternatives }
+    Function { name, params, results, symbols, checks, temporaries, kernels, plan, assumes, alternatives, webnn }
+    MlGraph { operands, results }
+    MlOperand { op, dtype, shape }
+    MlOption { name, value }
     Param { name, kind }
     TensorSpec { dtype, shape, padded }
     QuantizedSpec { packing, axis, shape }
@@ -146,6 +157,20 @@ enums! {
     DomainKind { Pointwise, Reduction { axes }, Contraction { products }, Attention, }
     Space { Point, Lhs, Rhs, Score, Value, }
     Slot { Param(index), Scales(index), Temporary(index), Result(index), Scratch, }
+    MlOp {
+        Input(index),
+        Number(value),
+        Size(size),
+        Counting,
+        Call { method, operands, options },
+        Cast(x),
+        Reshape(x),
+        Expand(x),
+        Transpose { x, permutation },
+        Slice { x, axis, start },
+        Reduce { method, x, axes },
+        Gather { x, indices, axis },
+    }
     Require {
         RankAtMost(rank),
         InnerMultiple { of },

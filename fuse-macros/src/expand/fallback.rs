@@ -41,5 +41,6 @@ fn empty(signature: Signature<'_>) -> Function {
         plan: fuse_artifact::Plan::default(),
         assumes: vec![].into(),
         alternatives: vec![].into(),
+        webnn: None,
     }
 }

@@ -535,6 +535,7 @@ mod tests {
             plan: fuse_artifact::Plan::default(),
             assumes: vec![].into(),
             alternatives: vec![].into(),
+            webnn: None,
         };
         let bound = Bound { symbols: vec![], results: vec![], temporaries: vec![] };
         Domain::new(&function, &kernel, &[Shape::new(param)?], &bound)

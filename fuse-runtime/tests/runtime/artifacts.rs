@@ -164,6 +164,7 @@ pub(crate) fn scaled_add() -> &'static Function {
         plan: Plan::default(),
         assumes: vec![].into(),
         alternatives: vec![].into(),
+        webnn: None,
     })
 }
 
@@ -209,6 +210,7 @@ pub(crate) fn steps(dtype: DType) -> &'static Function {
         plan: Plan::default(),
         assumes: vec![].into(),
         alternatives: vec![].into(),
+        webnn: None,
     })
 }
 
@@ -238,6 +240,7 @@ pub(crate) fn tail(skipped: u64) -> &'static Function {
         plan: Plan::default(),
         assumes: vec![].into(),
         alternatives: vec![].into(),
+        webnn: None,
     })
 }
 
@@ -295,6 +298,7 @@ pub(crate) fn padded_add() -> &'static Function {
         plan: Plan::default(),
         assumes: vec![].into(),
         alternatives: vec![].into(),
+        webnn: None,
     })
 }
 
@@ -395,6 +399,7 @@ pub(crate) fn matmul() -> &'static Function {
         plan: Plan::default(),
         assumes: vec![].into(),
         alternatives: vec![].into(),
+        webnn: None,
     })
 }
 

@@ -170,5 +170,6 @@ pub(crate) fn centered(axis: usize) -> &'static Function {
         plan: Plan::default(),
         assumes: vec![].into(),
         alternatives: vec![].into(),
+        webnn: None,
     })
 }

@@ -43,6 +43,7 @@ pub(crate) async fn first_visit(client: &Client, page: &str) -> anyhow::Result<(
     state(client, "body", "ready").await?;
     println!("adapter: {}", text(client, "#adapter").await?);
     playground(client).await.context("playground")?;
+    webnn(client).await.context("WebNN")?;
     search(client).await.context("search")?;
     tuner(client).await.context("tuner")
 }
@@ -78,6 +79,16 @@ async fn playground(client: &Client) -> anyhow::Result<()> {
     let bars = script(client, "return document.querySelectorAll('#chart rect').length").await?;
     ensure!(bars == 12, "expected two bars for each of 6 kernels, found {bars}");
     println!("{}", attribute(client, "#chart svg", "aria-label").await?.replace("; ", "\n"));
+    Ok(())
+}
+
+/// Without a backend for WebNN, as in these browsers, the page says so and goes on.
+async fn webnn(client: &Client) -> anyhow::Result<()> {
+    click(client, "#play-webnn").await?;
+    settled(client, "#play").await?;
+    let said = text(client, "#play .status").await?;
+    println!("playground: {said}");
+    ensure!(said.starts_with("No WebNN here: "), "expected no WebNN: {said}");
     Ok(())
 }
 

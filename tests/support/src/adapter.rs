@@ -1,12 +1,12 @@
 //! Launches of programs on a device.
 
-use fuse_artifact::DType;
+use fuse_artifact::{DType, Function};
 use fuse_compiler::{graph::Param, interp::Value};
 use fuse_runtime::{
     __private::{
         Arg, RawQuantized, RawTensor, alternatives, launch_alternative, launch_dynamic, launch_with, variants,
     },
-    Device,
+    Device, Error,
 };
 use half::f16;
 
@@ -104,6 +104,14 @@ impl Arguments {
         download_all(&results).await
     }
 
+    /// Launches with whatever the caller's thread does with launches; [`download_all`] reads the results.
+    ///
+    /// # Errors
+    /// The runtime's.
+    pub fn launch_here(&self, function: &'static Function) -> Result<Vec<RawTensor>, Error> {
+        launch_dynamic(function, &self.args())
+    }
+
     /// Launches with the runtime's own choice of variants, or a given one.
     ///
     /// # Errors
@@ -117,7 +125,11 @@ impl Arguments {
     }
 }
 
-async fn download_all(tensors: &[RawTensor]) -> Result<Vec<Value>, String> {
+/// The values of tensors.
+///
+/// # Errors
+/// The runtime's.
+pub async fn download_all(tensors: &[RawTensor]) -> Result<Vec<Value>, String> {
     let mut values = vec![];
     for tensor in tensors {
         values.push(download(tensor).await?);

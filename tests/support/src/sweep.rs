@@ -3,7 +3,7 @@
 use std::ptr;
 
 use fuse_artifact::Function;
-use fuse_compiler::interp::{Value, run_bounded};
+use fuse_compiler::interp::{Stores, Value, run_bounded};
 use fuse_runtime::Device;
 
 use crate::{
@@ -166,6 +166,13 @@ impl Sweep {
     pub async fn run_on(&mut self, device: &Device, program: &Program, inputs: &[Value]) {
         let variants = self.variants(program);
         self.note(check_on(device, program, inputs, variants).await, program, inputs);
+    }
+
+    /// Notes what something else than this project's kernels computed for `inputs`.
+    pub fn compare(&mut self, program: &Program, inputs: &[Value], results: Result<Vec<Value>, String>) {
+        let expected = run_bounded(&program.graph, inputs, Stores::EveryNode).map_err(|error| error.to_string());
+        let outcome = expected.and_then(|expected| compare(&expected, &results?));
+        self.note(outcome, program, inputs);
     }
 
     /// The variants that it is a program's turn to run with.

@@ -1,7 +1,7 @@
 //! In a dedicated worker: devices, launches and readbacks are there as in a page.
 #![cfg(target_arch = "wasm32")]
 
-use fuse_gpu::{Device, Environment, Error, Tensor2, fuse};
+use fuse_gpu::{Device, Environment, Error, Tensor2, WebNn, WebNnOptions, fuse};
 use wasm_bindgen_test::wasm_bindgen_test;
 
 wasm_bindgen_test::wasm_bindgen_test_configure!(run_in_dedicated_worker);
@@ -23,5 +23,10 @@ async fn kernels_run_in_workers() -> Result<(), Error> {
     let firefox = Environment::present() == Environment::Firefox;
     assert!(firefox || Environment::present() == Environment::Chrome);
     assert_eq!(device.info().features.subgroups > 0, !firefox);
+    // WebNN is looked for, too, and is none of these browsers'.
+    let Err(Error::NoWebNn { reason }) = WebNn::new(&device, WebNnOptions::default()).await else {
+        panic!("no browser here has a backend")
+    };
+    assert_eq!(reason.contains("`createContext` failed"), !firefox, "{reason}");
     Ok(())
 }

@@ -6,6 +6,7 @@ use super::{Entry, Output, Sample, Size, operand};
 
 fuse! {
     /// Attention of `H` heads of 64 features: one dispatch that never stores a score.
+    #[webnn]
     pub(super) fn attention(q: f32[H, S, 64], k: f32[H, S, 64], v: f32[H, S, 64]) -> f32[H, S, 64] {
         matmul(softmax(matmul(q, transpose(k)) / 8.0), v)
     }

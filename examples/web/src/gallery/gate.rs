@@ -6,6 +6,7 @@ use super::{Entry, Output, Sample, Size, operand};
 
 fuse! {
     /// Three pointwise operations: one dispatch, and no value in between goes through memory.
+    #[webnn]
     pub(super) fn gate(a: f32[M, N], b: f32[M, N], c: f32[M, N]) -> f32[M, N] {
         sigmoid(a * b + c)
     }

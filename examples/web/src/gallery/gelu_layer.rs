@@ -6,6 +6,7 @@ use super::{Entry, Output, Sample, Size, operand};
 
 fuse! {
     /// The first half of a feed-forward block, with weights as PyTorch stores them: one dispatch.
+    #[webnn]
     pub(super) fn gelu_layer(x: f32[M, K], w: f32[N, K], b: f32[N]) -> f32[M, N] {
         gelu(matmul(x, transpose(w)) + b)
     }

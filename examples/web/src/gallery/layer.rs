@@ -6,6 +6,7 @@ use super::{Entry, Output, Sample, Size, operand};
 
 fuse! {
     /// A linear layer with bias, residual connection and activation: one dispatch.
+    #[webnn]
     pub(super) fn layer(x: f32[M, K], w: f32[K, N], b: f32[N], r: f32[M, N]) -> f32[M, N] {
         relu(matmul(x, w) + b + r)
     }

@@ -6,6 +6,7 @@ use super::{Entry, Output, Sample, Size, operand};
 
 fuse! {
     /// A layer norm with scale, shift and activation: one dispatch that reads each row once.
+    #[webnn]
     pub(super) fn norm_gelu(x: f32[M, N], gamma: f32[N], beta: f32[N]) -> f32[M, N] {
         gelu(layer_norm(x, gamma, beta))
     }

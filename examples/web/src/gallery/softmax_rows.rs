@@ -6,6 +6,7 @@ use super::{Entry, Output, Sample, Size, operand};
 
 fuse! {
     /// Probabilities of rows: one dispatch, with the largest element taken off first.
+    #[webnn]
     pub(super) fn softmax_rows(x: f32[M, N]) -> f32[M, N] {
         softmax(x)
     }

@@ -38,6 +38,7 @@ const CASES: &[(Code, &str)] = &[
     (Code::UnknownType, "fn f(x: [f32; 4]) -> f32[N] { x }"),
     (Code::UnknownType, body!("x as vec2")),
     (Code::UnsupportedType, "fn f(x: f64[N]) -> f32[N] { x }"),
+    (Code::NotInWebNn, "#[webnn] fn f(x: f32[N]) -> f32[N] { atan(x) }"),
     (Code::NotYetSupported, "#[differentiable] fn f(x: f32[N]) -> f32[N] { x }"),
     (Code::MissingBound, "fn f<T>(x: T[N]) -> T[N] { x }"),
     (Code::UnknownBound, "fn f<T: Copy>(x: T[N]) -> T[N] { x }"),

@@ -1,0 +1,370 @@
+//! A graph as calls of a WebNN `MLGraphBuilder`, for functions with the attribute `#[webnn]`.
+//!
+//! Input: a [`Graph`]. Output: an [`MlGraph`], or what WebNN lacks. An operation is mapped only where WebNN defines the same
+//! values: rounding of `f16`, the order of sums and overflow of integers are the backend's, nothing else is.
+//!
+//! Truth values are `uint8` there; where they are in memory, as inputs and results, they stay words of 32 bits.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    f64::consts::{LOG2_E, PI},
+};
+
+use fuse_artifact::{DType, MlGraph, MlOp, MlOperand, MlOption, Size};
+
+use crate::{
+    graph::{BinaryOp, CompareOp, Graph, Literal, Node, NodeId, Op, ReduceOp, UnaryOp},
+    span::Span,
+};
+
+/// An operation that cannot run there.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Missing {
+    /// Where it was written.
+    pub span: Span,
+    /// What it is and why, for example `` `atan`, which WebNN does not have ``.
+    pub what: String,
+}
+
+/// The calls for a function, or everything in it that WebNN lacks.
+///
+/// # Errors
+/// Operations without a counterpart, in the order in which they are computed.
+pub fn lower(graph: &Graph) -> Result<MlGraph, Vec<Missing>> {
+    let mut calls = Calls::default();
+    let mut missing = vec![];
+    for id in needed(graph) {
+        let node = &graph.nodes[id];
+        match calls.node(graph, node) {
+            Ok(operand) => drop(calls.of.insert(id, operand)),
+            Err(what) => {
+                missing.push(Missing { span: node.span, what });
+                // Whatever reads it is checked, too.
+                calls.of.insert(id, 0);
+            }
+        }
+    }
+    let mut results = vec![];
+    for result in &graph.results {
+        let operand = calls.result(calls.of[result], &graph.nodes[*result], &results);
+        results.push(operand);
+    }
+    if calls.operands.len() > usize::from(u16::MAX) {
+        missing.push(Missing { span: Span::default(), what: "more than 65535 operations".to_owned() });
+    }
+    if missing.is_empty() {
+        Ok(MlGraph { operands: calls.operands.into(), results: results.into() })
+    } else {
+        Err(missing)
+    }
+}
+
+/// The nodes that results are made of, operands first.
+fn needed(graph: &Graph) -> BTreeSet<NodeId> {
+    let mut needed: BTreeSet<NodeId> = graph.results.iter().copied().collect();
+    let order: Vec<NodeId> = graph.nodes.iter().map(|(id, _)| id).collect();
+    for id in order.into_iter().rev() {
+        if needed.contains(&id) {
+            needed.extend(operands(graph, &graph.nodes[id].op));
+        }
+    }
+    needed
+}
+
+/// What an operation reads there. Operations of elements broadcast by themselves, as long as one operand has their shape.
+fn operands(graph: &Graph, op: &Op) -> Vec<NodeId> {
+    let mut operands = op.operands();
+    if !matches!(op, Op::Binary(..) | Op::Compare(..) | Op::Select { .. }) {
+        return operands;
+    }
+    let repeated = |id: &NodeId| if let Op::Broadcast(x) = graph.nodes[*id].op { Some(x) } else { None };
+    let whole = operands.iter().position(|id| repeated(id).is_none()).unwrap_or(0);
+    for (index, operand) in operands.iter_mut().enumerate() {
+        if index != whole
+            && let Some(x) = repeated(operand)
+        {
+            *operand = x;
+        }
+    }
+    operands
+}
+
+/// The operands so far.
+#[derive(Default)]
+struct Calls {
+    operands: Vec<MlOperand>,
+    /// The operands that nodes became.
+    of: BTreeMap<NodeId, u16>,
+    /// The operands that parameters became: names of inputs are unique.
+    inputs: BTreeMap<u16, u16>,
+}
+
+impl Calls {
+    fn node(&mut self, graph: &Graph, node: &Node) -> Result<u16, String> {
+        let x: Vec<u16> = operands(graph, &node.op).iter().map(|id| self.of[id]).collect();
+        let of = |index: usize| graph.nodes[node.op.operands()[index]].ty.dtype;
+        Ok(match &node.op {
+            Op::Input(param) | Op::Scalar(param) => self.input(*param, node),
+            Op::Dequantize(_) => return Err("a quantized tensor, which has no counterpart there yet".to_owned()),
+            Op::Literal(literal) => self.push(MlOp::Number(number(literal)), node),
+            Op::Size(size) => self.push(MlOp::Size(size.clone()), node),
+            Op::Unary(op, _) => self.unary(*op, x[0], node)?,
+            Op::Binary(op, ..) => self.call(binary(*op, node.ty.dtype)?, &x, node),
+            Op::Compare(op, ..) => self.call(compare(*op), &x, node),
+            Op::Select { .. } => self.call("where", &x, node),
+            Op::Cast(_) => self.cast(x[0], of(0), node)?,
+            Op::Index { axis } => {
+                let mut shape = vec![Size::ONE; node.ty.rank()];
+                shape[*axis] = node.ty.shape[*axis].clone();
+                let counting = self.operand(MlOp::Counting, DType::I32, shape);
+                self.push(MlOp::Expand(counting), node)
+            }
+            Op::Matmul { .. } if !node.ty.dtype.is_float() => {
+                return Err("a matrix product of integers, which WebNN does not have".to_owned());
+            }
+            Op::Matmul { .. } => self.call("matmul", &x, node),
+            Op::Permute { permutation, .. } => {
+                let permutation = permutation.iter().map(|axis| *axis as u8).collect();
+                self.push(MlOp::Transpose { x: x[0], permutation }, node)
+            }
+            Op::Reshape(_) => self.push(MlOp::Reshape(x[0]), node),
+            Op::Slice { axis, start, .. } => {
+                self.push(MlOp::Slice { x: x[0], axis: *axis as u8, start: start.clone() }, node)
+            }
+            Op::Reduce { op, axes, .. } => {
+                let axes = axes.iter().map(|axis| *axis as u8).collect();
+                self.push(MlOp::Reduce { method: reduce(*op)?.into(), x: x[0], axes }, node)
+            }
+            Op::Take { x: taken, axis, .. } => {
+                let last = graph.nodes[*taken].ty.shape[*axis].sub(&Size::ONE);
+                let last = self.operand(MlOp::Size(last), DType::I32, vec![]);
+                let first = self.operand(MlOp::Number(0.0), DType::I32, vec![]);
+                let ty = (DType::I32, &node.ty.shape[..]);
+                let indices = self.method("min", &[x[1], last], ty);
+                let indices = self.method("max", &[indices, first], ty);
+                self.push(MlOp::Gather { x: x[0], indices, axis: *axis as u8 }, node)
+            }
+            Op::Broadcast(_) => self.push(MlOp::Expand(x[0]), node),
+        })
+    }
+
+    fn input(&mut self, param: u16, node: &Node) -> u16 {
+        if let Some(&operand) = self.inputs.get(&param) {
+            return operand;
+        }
+        let operand = if node.ty.dtype == DType::Bool {
+            let words = self.operand(MlOp::Input(param), DType::U32, node.ty.shape.clone());
+            let none = self.operand(MlOp::Number(0.0), DType::U32, vec![]);
+            self.call("notEqual", &[words, none], node)
+        } else {
+            self.push(MlOp::Input(param), node)
+        };
+        self.inputs.insert(param, operand);
+        operand
+    }
+
+    /// A result of its own, in the form that it has in memory.
+    fn result(&mut self, operand: u16, node: &Node, results: &[u16]) -> u16 {
+        if node.ty.dtype == DType::Bool {
+            return self.operand(MlOp::Cast(operand), DType::U32, node.ty.shape.clone());
+        }
+        let made = self.operands.get(usize::from(operand)).map(|operand| &operand.op);
+        let is_computed = !matches!(made, Some(MlOp::Input(_) | MlOp::Number(_) | MlOp::Size(_) | MlOp::Counting));
+        if is_computed && !results.contains(&operand) { operand } else { self.call("identity", &[operand], node) }
+    }
+
+    fn unary(&mut self, op: UnaryOp, x: u16, node: &Node) -> Result<u16, String> {
+        use UnaryOp::{
+            Abs, Atan, Ceil, Cos, Erf, Exp, Exp2, Expm1, Floor, Gelu, GeluTanh, HardSigmoid, HardSwish, Log, Log1p,
+            Log2, Mish, Neg, Not, Recip, Relu, Round, Rsqrt, Selu, Sigmoid, Sign, Silu, Sin, Softplus, Sqrt, Tan, Tanh,
+        };
+        let method = match op {
+            Neg => "neg",
+            Not => "logicalNot",
+            Abs => "abs",
+            Sign => "sign",
+            Floor => "floor",
+            Ceil => "ceil",
+            Round => "roundEven",
+            Sqrt => "sqrt",
+            Exp => "exp",
+            Log => "log",
+            Sin => "sin",
+            Cos => "cos",
+            Tan => "tan",
+            Tanh => "tanh",
+            Erf => "erf",
+            Recip => "reciprocal",
+            Relu => "relu",
+            Gelu => "gelu",
+            Sigmoid => "sigmoid",
+            HardSwish => "hardSwish",
+            Softplus => "softplus",
+            Rsqrt => return Ok(self.composite(x, node, Self::rsqrt)),
+            Exp2 => return Ok(self.composite(x, node, Self::exp2)),
+            Log2 => return Ok(self.composite(x, node, Self::log2)),
+            Silu => return Ok(self.composite(x, node, Self::silu)),
+            Mish => return Ok(self.composite(x, node, Self::mish)),
+            GeluTanh => return Ok(self.composite(x, node, Self::gelu_tanh)),
+            Selu => return Ok(self.composite(x, node, Self::selu)),
+            HardSigmoid => return Ok(self.composite(x, node, Self::hard_sigmoid)),
+            Log1p | Expm1 => return Err(format!("`{}`, which WebNN does not have: accurate near 0", op.name())),
+            Atan => return Err(format!("`{}`, which WebNN does not have", op.name())),
+        };
+        if node.ty.dtype == DType::U32 {
+            return Err(format!("`{}` of `u32`, which WebNN does not have", op.name()));
+        }
+        Ok(self.call(method, &[x], node))
+    }
+
+    /// A function that takes several methods, or options: in `f32`, so that `f16` is rounded once.
+    fn composite(&mut self, x: u16, node: &Node, write: fn(&mut Self, u16, &Node) -> u16) -> u16 {
+        if node.ty.dtype != DType::F16 {
+            return write(self, x, node);
+        }
+        let mut wide = node.clone();
+        wide.ty.dtype = DType::F32;
+        let x = self.push(MlOp::Cast(x), &wide);
+        let value = write(self, x, &wide);
+        self.push(MlOp::Cast(value), node)
+    }
+
+    fn rsqrt(&mut self, x: u16, node: &Node) -> u16 {
+        let root = self.call("sqrt", &[x], node);
+        self.call("reciprocal", &[root], node)
+    }
+
+    fn exp2(&mut self, x: u16, node: &Node) -> u16 {
+        let two = self.constant(2.0, node);
+        self.call("pow", &[two, x], node)
+    }
+
+    fn log2(&mut self, x: u16, node: &Node) -> u16 {
+        let (log, part) = (self.call("log", &[x], node), self.constant(LOG2_E, node));
+        self.call("mul", &[log, part], node)
+    }
+
+    fn silu(&mut self, x: u16, node: &Node) -> u16 {
+        let part = self.call("sigmoid", &[x], node);
+        self.call("mul", &[x, part], node)
+    }
+
+    fn mish(&mut self, x: u16, node: &Node) -> u16 {
+        let softplus = self.call("softplus", &[x], node);
+        let part = self.call("tanh", &[softplus], node);
+        self.call("mul", &[x, part], node)
+    }
+
+    /// `x/2·(1 + tanh(√(2/π)·(x + 0.044715·x³)))`, as `x·(1/2 + tanh(x·(a + b·x²))/2)`.
+    fn gelu_tanh(&mut self, x: u16, node: &Node) -> u16 {
+        let scale = (2.0 / PI).sqrt();
+        let square = self.call("mul", &[x, x], node);
+        let factor = self.with_options("linear", square, &[("alpha", scale * 0.044_715), ("beta", scale)], node);
+        let inner = self.call("mul", &[x, factor], node);
+        let tanh = self.call("tanh", &[inner], node);
+        let part = self.with_options("linear", tanh, &[("alpha", 0.5), ("beta", 0.5)], node);
+        self.call("mul", &[x, part], node)
+    }
+
+    /// With the constants of [`UnaryOp::Selu`].
+    fn selu(&mut self, x: u16, node: &Node) -> u16 {
+        let elu = self.with_options("elu", x, &[("alpha", 1.673_263_242_354_377_2)], node);
+        self.with_options("linear", elu, &[("alpha", 1.050_700_987_355_480_5)], node)
+    }
+
+    /// With the constants of [`UnaryOp::HardSigmoid`], which are not WebNN's own.
+    fn hard_sigmoid(&mut self, x: u16, node: &Node) -> u16 {
+        self.with_options("hardSigmoid", x, &[("alpha", 1.0 / 6.0), ("beta", 0.5)], node)
+    }
+
+    fn cast(&mut self, x: u16, from: DType, node: &Node) -> Result<u16, String> {
+        let to = node.ty.dtype;
+        match (from, to) {
+            _ if from == to => Ok(x),
+            (_, DType::Bool) => {
+                let none = self.operand(MlOp::Number(0.0), from, vec![]);
+                Ok(self.call("notEqual", &[x, none], node))
+            }
+            (DType::Bool, _) | (_, DType::F32 | DType::F16) => Ok(self.push(MlOp::Cast(x), node)),
+            _ => Err(format!("a conversion from `{from}` to `{to}`: WebNN does not say what becomes of other values")),
+        }
+    }
+
+    /// A number of the node's element type.
+    fn constant(&mut self, value: f64, node: &Node) -> u16 {
+        self.operand(MlOp::Number(value), node.ty.dtype, vec![])
+    }
+
+    fn call(&mut self, method: &'static str, operands: &[u16], node: &Node) -> u16 {
+        self.method(method, operands, (node.ty.dtype, &node.ty.shape))
+    }
+
+    fn with_options(&mut self, method: &'static str, x: u16, options: &[(&'static str, f64)], node: &Node) -> u16 {
+        let options = options.iter().map(|(name, value)| MlOption { name: (*name).into(), value: *value });
+        let options = options.collect::<Vec<_>>().into();
+        self.push(MlOp::Call { method: method.into(), operands: vec![x].into(), options }, node)
+    }
+
+    fn method(&mut self, method: &'static str, operands: &[u16], (dtype, shape): (DType, &[Size])) -> u16 {
+        let (operands, options) = (operands.to_vec().into(), vec![].into());
+        self.operand(MlOp::Call { method: method.into(), operands, options }, dtype, shape.to_vec())
+    }
+
+    fn push(&mut self, op: MlOp, node: &Node) -> u16 {
+        self.operand(op, node.ty.dtype, node.ty.shape.clone())
+    }
+
+    fn operand(&mut self, op: MlOp, dtype: DType, shape: Vec<Size>) -> u16 {
+        self.operands.push(MlOperand { op, dtype, shape: shape.into() });
+        // Beyond 65535 the result is an error anyway.
+        (self.operands.len() - 1) as u16
+    }
+}
+
+fn number(literal: &Literal) -> f64 {
+    match *literal {
+        Literal::Float(value) => value,
+        Literal::Integer(value) => value as f64,
+        Literal::Bool(value) => f64::from(u8::from(value)),
+    }
+}
+
+fn binary(op: BinaryOp, dtype: DType) -> Result<&'static str, String> {
+    Ok(match op {
+        BinaryOp::Add => "add",
+        BinaryOp::Sub => "sub",
+        BinaryOp::Mul => "mul",
+        BinaryOp::Div if dtype.is_float() => "div",
+        BinaryOp::Div => return Err("a quotient of integers: WebNN does not say how it rounds".to_owned()),
+        BinaryOp::Pow => "pow",
+        BinaryOp::Min => "min",
+        BinaryOp::Max => "max",
+        BinaryOp::And => "logicalAnd",
+        BinaryOp::Or => "logicalOr",
+        BinaryOp::Rem | BinaryOp::Philox => return Err(format!("`{}`, which WebNN does not have", op.name())),
+    })
+}
+
+fn compare(op: CompareOp) -> &'static str {
+    match op {
+        CompareOp::Eq => "equal",
+        CompareOp::Ne => "notEqual",
+        CompareOp::Lt => "lesser",
+        CompareOp::Le => "lesserOrEqual",
+        CompareOp::Gt => "greater",
+        CompareOp::Ge => "greaterOrEqual",
+    }
+}
+
+fn reduce(op: ReduceOp) -> Result<&'static str, String> {
+    Ok(match op {
+        ReduceOp::Sum => "reduceSum",
+        ReduceOp::Prod => "reduceProduct",
+        ReduceOp::Max => "reduceMax",
+        ReduceOp::Min => "reduceMin",
+        ReduceOp::ArgMax | ReduceOp::ArgMin => {
+            return Err(format!("`{}`: WebNN does not say which of equal values it finds", op.name()));
+        }
+        ReduceOp::Any | ReduceOp::All => return Err(format!("`{}`, which WebNN does not have", op.name())),
+    })
+}

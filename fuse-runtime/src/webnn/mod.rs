@@ -1,0 +1,129 @@
+//! Functions with the attribute `#[webnn]`, run by the browser's WebNN instead of by WebGPU.
+//!
+//! Input: a closure that launches. Output: what it gives, with the values that WebNN computed. `recording` collects the launches
+//! of the closure, `graph` builds one `MLGraph` per function and shapes, and `exchange` moves the values: those of tensors
+//! that the closure did not make come from the GPU, what stays in use after it goes back there, and all else stays with WebNN.
+//!
+//! Nothing here is asked for unless a program does: without a [`WebNn`], `navigator.ml` is not even looked at.
+
+mod exchange;
+mod graph;
+mod recording;
+mod script;
+
+use std::{cell::RefCell, collections::HashMap, rc::Rc};
+
+use js_sys::Object;
+
+pub(crate) use self::recording::{is_open, record};
+use self::{
+    exchange::Exchange,
+    graph::{Key, build},
+    recording::{Guard, Job},
+    script::{Owned, call, property, set, settled},
+};
+use crate::{Device, Error, capture};
+
+/// Graphs that are kept: a program with changing shapes must not collect them forever.
+const MAX_GRAPHS: usize = 256;
+
+/// What a program asks of WebNN; browsers take it as a hint.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WebNnOptions {
+    /// What matters more.
+    pub power: WebNnPower,
+    /// Whether it should run on the processor rather than on a GPU or an NPU.
+    pub processor: bool,
+}
+
+/// What matters more, speed or energy.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WebNnPower {
+    /// The browser decides.
+    #[default]
+    Default,
+    /// Speed.
+    High,
+    /// Energy.
+    Low,
+}
+
+/// The browser's WebNN, for the tensors of one [`Device`].
+pub struct WebNn {
+    device: Device,
+    context: Owned,
+    graphs: RefCell<HashMap<Key, Rc<Owned>>>,
+}
+
+impl WebNn {
+    /// Asks the browser for WebNN.
+    ///
+    /// ```ignore
+    /// let webnn = WebNn::new(&device, WebNnOptions::default()).await;
+    /// let y = match &webnn {
+    ///     Ok(webnn) => webnn.run(|| layer(&x, &w, &b)).await?,
+    ///     Err(_) => layer(&x, &w, &b)?, // by WebGPU
+    /// };
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::NoWebNn`] where the browser has none or gives no context; nothing else of the program changes then.
+    pub async fn new(device: &Device, options: WebNnOptions) -> Result<Self, Error> {
+        let none = |reason: String| Error::NoWebNn { reason };
+        let missing = || none("this browser has no `navigator.ml`".to_owned());
+        let navigator = property(&js_sys::global(), "navigator").ok_or_else(missing)?;
+        let ml = property(&navigator, "ml").ok_or_else(missing)?;
+        let wish = Object::new();
+        let power = match options.power {
+            WebNnPower::Default => "default",
+            WebNnPower::High => "high-performance",
+            WebNnPower::Low => "low-power",
+        };
+        set(&wish, "powerPreference", &power.into());
+        set(&wish, "accelerated", &(!options.processor).into());
+        let promise = call(&ml, "createContext", &[wish.into()]);
+        let context = match promise {
+            Ok(promise) => settled(promise).await,
+            Err(reason) => Err(reason),
+        };
+        let context = Owned(context.map_err(|reason| none(format!("`createContext` failed: {reason}")))?);
+        Ok(Self { device: device.clone(), context, graphs: RefCell::default() })
+    }
+
+    /// Runs the launches that `work` makes on this device by WebNN, and gives what `work` gives once the values are there.
+    ///
+    /// All of them must be of functions with the attribute `#[webnn]`, called by their wrappers or by `launch_into`. Launches of
+    /// other threads and devices, and everything else that `work` does, run as always; reading a tensor that a launch of
+    /// `work` made is an error before the end. Values travel through the host: those of tensors that `work` did not make from
+    /// the GPU to WebNN, and those of tensors that are still in use after `work` from WebNN to the GPU.
+    ///
+    /// # Errors
+    /// Those of `work` and of its launches, [`Error::WebNn`] with the kernel's name where the browser refuses or fails,
+    /// [`Error::Capturing`] within [`Device::capture`] or within another `run`, and those of reading and writing tensors.
+    pub async fn run<R>(&self, work: impl FnOnce() -> Result<R, Error>) -> Result<R, Error> {
+        capture::forbid(&self.device, "WebNN")?;
+        let guard = Guard::open(&self.device)?;
+        let result = work()?;
+        let jobs = guard.finish();
+        let mut exchange = Exchange::default();
+        for job in &jobs {
+            exchange.add(self, job).await?;
+        }
+        exchange.run(self, &jobs)?.arrive().await?;
+        Ok(result)
+    }
+
+    /// The graph of a launch, whose tensors have the shapes `stored`.
+    async fn graph(&self, job: &Job, stored: Vec<Vec<usize>>) -> Result<Rc<Owned>, Error> {
+        let key = Key::new(job, stored);
+        if let Some(graph) = self.graphs.borrow().get(&key) {
+            return Ok(Rc::clone(graph));
+        }
+        let graph = build(&self.context.0, job, &key.stored).await.map_err(|reason| job.error(reason))?;
+        let mut graphs = self.graphs.borrow_mut();
+        if graphs.len() >= MAX_GRAPHS {
+            graphs.clear();
+        }
+        Ok(Rc::clone(graphs.entry(key).or_insert_with(|| Rc::new(Owned(graph)))))
+    }
+}

@@ -1,0 +1,137 @@
+//! The launches of a closure, collected instead of recorded for the GPU.
+//!
+//! A recording belongs to the thread that runs the closure.
+
+use std::cell::RefCell;
+
+use fuse_artifact::{DType, Function, MlGraph};
+
+use crate::{
+    Device, Error, capture, check,
+    launch::{self, Launch},
+    raw::RawTensor,
+    shape::Shape,
+};
+
+thread_local! {
+    /// The recording of this thread.
+    static OPEN: RefCell<Option<Recording>> = const { RefCell::new(None) };
+}
+
+struct Recording {
+    device: Device,
+    jobs: Vec<Job>,
+}
+
+/// One launch.
+pub(super) struct Job {
+    pub(super) function: &'static Function,
+    pub(super) graph: &'static MlGraph,
+    /// The values of the function's symbols.
+    pub(super) symbols: Vec<u64>,
+    pub(super) args: Vec<Arg>,
+    pub(super) results: Vec<RawTensor>,
+}
+
+/// An argument.
+pub(super) enum Arg {
+    Tensor(RawTensor),
+    /// A number of the host, as WebNN takes it.
+    Scalar {
+        dtype: DType,
+        bytes: Vec<u8>,
+    },
+}
+
+impl Job {
+    pub(super) fn error(&self, reason: String) -> Error {
+        Error::WebNn { kernel: self.function.name.to_string(), reason }
+    }
+
+    /// Everything in memory that it reads or writes.
+    pub(super) fn tensors(&self) -> impl Iterator<Item = &RawTensor> {
+        let args = self.args.iter().filter_map(|arg| if let Arg::Tensor(tensor) = arg { Some(tensor) } else { None });
+        args.chain(&self.results)
+    }
+}
+
+/// Whether this thread collects the launches of `device`.
+pub(crate) fn is_open(device: &Device) -> bool {
+    OPEN.with(|open| open.borrow().as_ref().is_some_and(|recording| recording.device.is(device)))
+}
+
+/// Collects a launch, if this thread does, and gives its results: `outputs`, or new tensors.
+pub(crate) fn record(launch: &Launch<'_>, outputs: Option<&[&RawTensor]>) -> Result<Option<Vec<RawTensor>>, Error> {
+    if !is_open(launch.device) {
+        return Ok(None);
+    }
+    // A sequence would be made without it.
+    capture::forbid(launch.device, "WebNN")?;
+    let function = launch.function;
+    let refused = |reason: String| Error::WebNn { kernel: function.name.to_string(), reason };
+    let graph = function.webnn.as_ref().ok_or_else(|| refused("the function is not marked `#[webnn]`".to_owned()))?;
+    let shapes: Vec<Shape> = launch.shapes().collect();
+    let bound = check::bind(function, &shapes, launch.device.info().limits.binding_bytes)?;
+    let tensors = launch.args().iter().filter_map(launch::Arg::tensor);
+    if tensors.map(RawTensor::dims).chain(&bound.results).any(|shape| shape.contains(&0)) {
+        return Err(refused("a tensor without elements, which WebNN does not have".to_owned()));
+    }
+    let results = match outputs {
+        Some(outputs) => {
+            launch.check_outputs(&bound.results, outputs)?;
+            outputs.iter().map(|output| (*output).clone()).collect()
+        }
+        None => {
+            let pool = &launch.device.inner.pool;
+            let make = |(shape, spec): (&Shape, &fuse_artifact::TensorSpec)| {
+                let bytes = shape.elements().unwrap_or(0) * spec.dtype.bytes();
+                let lease = pool.lease_for_later(pool.take(bytes)?.0);
+                Ok(RawTensor::from_parts(launch.device, lease, spec.dtype, *shape))
+            };
+            bound.results.iter().zip(function.results.iter()).map(make).collect::<Result<Vec<_>, Error>>()?
+        }
+    };
+    let args = launch.args().iter().map(argument).collect::<Option<Vec<_>>>();
+    let args = args.ok_or_else(|| refused("a quantized tensor, which has no counterpart there".to_owned()))?;
+    let job = Job { function, graph, symbols: bound.symbols, args, results: results.clone() };
+    OPEN.with(|open| open.borrow_mut().as_mut().map(|recording| recording.jobs.push(job)));
+    Ok(Some(results))
+}
+
+/// An argument as WebNN takes it: numbers of the host are `f32` and words until now.
+fn argument(arg: &launch::Arg<'_>) -> Option<Arg> {
+    match *arg {
+        launch::Arg::Tensor(tensor) => Some(Arg::Tensor(tensor.clone())),
+        launch::Arg::Quantized(_) => None,
+        launch::Arg::Scalar { dtype: DType::F16, bits } => {
+            let value = half::f16::from_f32(f32::from_bits(bits));
+            Some(Arg::Scalar { dtype: DType::F16, bytes: value.to_le_bytes().to_vec() })
+        }
+        launch::Arg::Scalar { dtype, bits } => Some(Arg::Scalar { dtype, bytes: bits.to_le_bytes().to_vec() }),
+    }
+}
+
+/// Ends the recording also when the closure fails or panics.
+pub(super) struct Guard;
+
+impl Guard {
+    pub(super) fn open(device: &Device) -> Result<Self, Error> {
+        OPEN.with(|open| match &mut *open.borrow_mut() {
+            Some(_) => Err(Error::Capturing { what: "WebNN within WebNN" }),
+            open @ None => {
+                *open = Some(Recording { device: device.clone(), jobs: vec![] });
+                Ok(Self)
+            }
+        })
+    }
+
+    pub(super) fn finish(self) -> Vec<Job> {
+        OPEN.take().map(|recording| recording.jobs).unwrap_or_default()
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        drop(OPEN.take());
+    }
+}

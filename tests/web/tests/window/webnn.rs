@@ -1,0 +1,386 @@
+//! Functions with `#[webnn]` in a WebNN: that of the browser, which has none here and must be refused, and a mock whose
+//! interfaces are made of the specification's IDL (`webnn/mock.js`). No real backend has run them.
+
+use std::{
+    collections::BTreeSet,
+    pin::pin,
+    task::{Context, Poll, Waker},
+};
+
+use fuse_artifact::{
+    DType::{Bool, F16, F32, I32, U32},
+    Function, MlOp,
+};
+use fuse_compiler::{graph::UnaryOp, webnn::lower};
+use fuse_gpu::{Device, Error, Tensor1, Tensor2, WebNn, WebNnOptions, f16, fuse};
+use fuse_test_support::{
+    Directives, Program, Sweep, Value,
+    adapter::{Arguments, download_all},
+    compile, corpus, data, graphs, try_compile,
+};
+use js_sys::{
+    Array, Reflect,
+    wasm_bindgen::{JsCast, JsValue},
+};
+use wasm_bindgen_test::wasm_bindgen_test;
+
+use crate::{device, firefox};
+
+fuse! {
+    /// A layer.
+    #[webnn]
+    fn layer(x: f32[M, K], w: f32[K, N], b: f32[N]) -> f32[M, N] {
+        gelu(matmul(x, w) + b)
+    }
+
+    /// A layer of either precision, with a number of the host.
+    #[webnn]
+    fn scaled<T: Float>(x: T[M, K], w: T[K, N], s: T) -> T[M, N] {
+        relu(matmul(x, w) * s)
+    }
+
+    /// Sums of rows.
+    #[webnn]
+    fn row_sums(x: f32[M, N]) -> f32[M] {
+        sum(x, axis = 1)
+    }
+
+    /// Twice as much.
+    #[webnn]
+    fn twice(x: f32[N]) -> f32[N] {
+        x + x
+    }
+
+    /// Not for WebNN.
+    fn half(x: f32[N]) -> f32[N] {
+        x * 0.5
+    }
+}
+
+/// The mock, in place of the browser's own until it drops.
+struct Mock(JsValue);
+
+impl Mock {
+    fn install() -> Self {
+        let source = concat!("return (", include_str!("webnn/mock.js"), ")(JSON.parse(idl))");
+        let make = js_sys::Function::new_with_args("idl", source);
+        let idl = include_str!(concat!(env!("OUT_DIR"), "/webnn.json"));
+        let mock = Self(make.call1(&JsValue::NULL, &idl.into()).expect("the mock is sound"));
+        mock.call("install");
+        mock
+    }
+
+    fn get(of: &JsValue, name: &str) -> JsValue {
+        Reflect::get(of, &name.into()).expect("the mock has it")
+    }
+
+    fn call(&self, method: &str) {
+        let method: js_sys::Function = Self::get(&self.0, method).unchecked_into();
+        method.call0(&self.0).expect("it does not fail");
+    }
+
+    /// A count of its log.
+    fn count(&self, name: &str) -> usize {
+        Self::get(&Self::get(&self.0, "log"), name).as_f64().expect("a count") as usize
+    }
+
+    /// The methods that were called, with their interfaces.
+    fn methods(&self) -> BTreeSet<String> {
+        let methods = Array::from(&Self::get(&Self::get(&self.0, "log"), "methods"));
+        methods.iter().map(|method| method.as_string().expect("a name")).collect()
+    }
+
+    /// Makes its backend refuse a method.
+    fn refuse(&self, method: &str) {
+        let refused: js_sys::Set = Self::get(&self.0, "refuse").unchecked_into();
+        refused.add(&method.into());
+    }
+}
+
+impl Drop for Mock {
+    fn drop(&mut self) {
+        self.call("uninstall");
+    }
+}
+
+/// `x`, `w` and `b`.
+type Operands = (Tensor2<f32>, Tensor2<f32>, Tensor1<f32>);
+
+fn operands(device: &Device) -> Result<Operands, Error> {
+    let wave = |count: usize, step: f32| (0..count).map(|i| (i as f32 * step).sin()).collect::<Vec<f32>>();
+    let x = Tensor2::from_vec(device, wave(7 * 13, 0.37), [7, 13])?;
+    let w = Tensor2::from_vec(device, wave(13 * 11, 0.91), [13, 11])?;
+    Ok((x, w, Tensor1::from_vec(device, wave(11, 1.7), [11])?))
+}
+
+fn assert_close(found: &[f32], expected: &[f32]) {
+    assert_eq!(found.len(), expected.len());
+    let apart = found.iter().zip(expected).map(|(x, y)| (x - y).abs()).fold(0.0, f32::max);
+    assert!(apart < 1e-5, "apart by {apart}");
+}
+
+#[wasm_bindgen_test]
+async fn a_browser_without_webnn_is_refused_and_the_program_goes_on() -> Result<(), Error> {
+    let device = device().await;
+    let (x, w, b) = operands(&device)?;
+    let webnn = WebNn::new(&device, WebNnOptions::default()).await;
+    // As a program does that would like WebNN.
+    let y = match &webnn {
+        Ok(webnn) => webnn.run(|| layer(&x, &w, &b)).await?,
+        Err(_) => layer(&x, &w, &b)?,
+    };
+    let Err(Error::NoWebNn { reason }) = webnn else { panic!("no browser here has a backend") };
+    // Chromium has the interface, with its flag, and no backend on this system.
+    let expected = if firefox() { "this browser has no `navigator.ml`" } else { "`createContext` failed: " };
+    assert!(reason.starts_with(expected), "{reason}");
+    assert_close(&y.to_vec().await?, &layer(&x, &w, &b)?.to_vec().await?);
+    Ok(())
+}
+
+#[wasm_bindgen_test]
+async fn a_layer_computes_what_webgpu_does() -> Result<(), Error> {
+    let device = device().await;
+    let (x, w, b) = operands(&device)?;
+    let expected = layer(&x, &w, &b)?.to_vec().await?;
+    let mock = Mock::install();
+    let webnn = WebNn::new(&device, WebNnOptions::default()).await?;
+    let y = webnn.run(|| layer(&x, &w, &b)).await?;
+    assert_close(&y.to_vec().await?, &expected);
+    assert_eq!((mock.count("builds"), mock.count("dispatches"), mock.count("reads")), (1, 1, 1));
+    // What it made is an operand of WebGPU's like any other; the graph is kept, the tensors are not.
+    let again = webnn.run(|| layer(&x, &w, &b)).await?;
+    assert_close(&row_sums(&again)?.to_vec().await?, &row_sums(&y)?.to_vec().await?);
+    assert_eq!((mock.count("builds"), mock.count("dispatches"), mock.count("live")), (1, 2, 1));
+    // Without `run`, launches are WebGPU's.
+    assert_close(&layer(&x, &w, &b)?.to_vec().await?, &expected);
+    assert_eq!(mock.count("dispatches"), 2);
+    drop(webnn);
+    assert_eq!(mock.count("live"), 0);
+    Ok(())
+}
+
+#[wasm_bindgen_test]
+async fn values_between_launches_stay_there() -> Result<(), Error> {
+    let device = device().await;
+    let (x, w, b) = operands(&device)?;
+    let expected = twice(&row_sums(&layer(&x, &w, &b)?)?)?.to_vec().await?;
+    let mock = Mock::install();
+    let webnn = WebNn::new(&device, WebNnOptions::default()).await?;
+    let mut out = Tensor1::zeros(&device, [7])?;
+    // Two results outlive the closure, the middle one under another shape as well.
+    let (sums, flat) = webnn
+        .run(|| {
+            let y = layer(&x, &w, &b)?;
+            let sums = row_sums(&y)?;
+            twice::launch_into(&sums, &mut out)?;
+            Ok((sums, twice(&y.reshape([77])?)?))
+        })
+        .await?;
+    assert_close(&out.to_vec().await?, &expected);
+    assert_close(&twice(&sums)?.to_vec().await?, &expected);
+    let doubled: Vec<f32> = layer(&x, &w, &b)?.to_vec().await?.iter().map(|y| y + y).collect();
+    assert_close(&flat.to_vec().await?, &doubled);
+    // `x`, `w` and `b` went there; `sums`, `out` and `flat` came back, `y` did not.
+    assert_eq!((mock.count("writes"), mock.count("dispatches"), mock.count("reads")), (3, 4, 3));
+    drop(webnn);
+    assert_eq!(mock.count("live"), 0);
+    Ok(())
+}
+
+#[wasm_bindgen_test]
+async fn half_precision_needs_no_shader_for_it() -> Result<(), Error> {
+    let device = Device::builder().without_f16().build().await?;
+    let _mock = Mock::install();
+    let webnn = WebNn::new(&device, WebNnOptions::default()).await?;
+    let numbers = |values: &[f32]| values.iter().map(|&x| f16::from_f32(x)).collect::<Vec<f16>>();
+    let x = Tensor2::from_vec(&device, numbers(&[1.0, 2.0, 3.0]), [1, 3])?;
+    let w = Tensor2::from_vec(&device, numbers(&[0.5, -1.0, 1.5]), [3, 1])?;
+    let y = webnn.run(|| scaled(&x, &w, f16::from_f32(0.25))).await?;
+    assert_eq!(y.to_vec().await?, numbers(&[0.75]));
+    let other = webnn.run(|| scaled(&x, &w, f16::from_f32(2.0))).await?;
+    assert_eq!(other.to_vec().await?, numbers(&[6.0]), "numbers of the host are no part of the graph");
+    Ok(())
+}
+
+#[wasm_bindgen_test]
+async fn what_cannot_run_there_is_an_error_with_the_kernels_name() -> Result<(), Error> {
+    let device = device().await;
+    let (x, w, b) = operands(&device)?;
+    let v = Tensor1::from_vec(&device, vec![1.0f32; 5], [5])?;
+    let mock = Mock::install();
+    let webnn = WebNn::new(&device, WebNnOptions::default()).await?;
+    let refused = |result: Result<Tensor1<f32>, Error>| result.map(drop).unwrap_err().to_string();
+    let error = webnn.run(|| half(&v)).await;
+    assert_eq!(refused(error), "kernel `half` in WebNN: the function is not marked `#[webnn]`");
+    let error = webnn.run(|| fuse!(v + v)).await;
+    assert!(refused(error).ends_with("in WebNN: the function is not marked `#[webnn]`"));
+    let empty = Tensor1::zeros(&device, [0])?;
+    let error = webnn.run(|| twice(&empty)).await;
+    assert_eq!(refused(error), "kernel `twice` in WebNN: a tensor without elements, which WebNN does not have");
+    // Shapes are checked where the wrapper is called, as always.
+    let error = webnn.run(|| layer(&x, &x, &b)).await.unwrap_err();
+    assert!(matches!(&error, Error::DimensionMismatch { kernel, .. } if kernel == "layer"), "{error}");
+    mock.refuse("gelu");
+    let error = webnn.run(|| layer(&x, &w, &b)).await.unwrap_err();
+    let expected = "kernel `layer` in WebNN: `gelu` failed: TypeError: gelu is not supported by this backend";
+    assert_eq!(error.to_string(), expected);
+    mock.refuse("dispatch");
+    let error = webnn.run(|| twice(&v)).await;
+    assert_eq!(refused(error), "kernel `twice` in WebNN: TypeError: dispatch is not supported by this backend");
+    // Nothing of this stays: launches run, and no tensor is left behind.
+    assert_eq!(twice(&v)?.to_vec().await?, [2.0; 5]);
+    drop(webnn);
+    assert_eq!(mock.count("live"), 0);
+    Ok(())
+}
+
+/// What a future gives at once.
+fn at_once<T>(future: impl Future<Output = T>) -> T {
+    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(value) => value,
+        Poll::Pending => panic!("the future waits for something"),
+    }
+}
+
+#[wasm_bindgen_test]
+async fn results_are_not_there_before_the_end() -> Result<(), Error> {
+    let device = device().await;
+    let v = Tensor1::from_vec(&device, vec![1.5f32; 5], [5])?;
+    let _mock = Mock::install();
+    let webnn = WebNn::new(&device, WebNnOptions::default()).await?;
+    let y = webnn
+        .run(|| {
+            let y = twice(&v)?;
+            let early = at_once(y.to_vec()).unwrap_err();
+            assert!(matches!(&early, Error::NotReplayed { .. }), "{early}");
+            let captured = device.capture(|| twice(&v)).map(drop).unwrap_err();
+            assert_eq!(captured, Error::Capturing { what: "WebNN" });
+            let nested = at_once(webnn.run(|| twice(&v))).map(drop).unwrap_err();
+            assert_eq!(nested, Error::Capturing { what: "WebNN within WebNN" });
+            Ok(y)
+        })
+        .await?;
+    assert_eq!(y.to_vec().await?, [3.0; 5]);
+    let (_, error) = device.capture(|| Ok(at_once(webnn.run(|| twice(&v))).map(drop).unwrap_err()))?;
+    assert_eq!(error, Error::Capturing { what: "WebNN" });
+    Ok(())
+}
+
+/// A function with the calls that the attribute would give it, if WebNN has all of it.
+fn marked(program: &Program) -> Option<&'static Function> {
+    let graph = lower(&program.graph).ok()?;
+    Some(Box::leak(Box::new(Function { webnn: Some(graph), ..program.function.clone() })))
+}
+
+/// Programs that WebNN can express, against the interpreter's ranges. How many there were.
+async fn run_marked(webnn: &WebNn, device: &Device, sweep: &mut Sweep, program: &Program, inputs: &[Value]) -> usize {
+    let Some(function) = marked(program) else { return 0 };
+    let arguments = Arguments::new(device, program, inputs).expect("inputs need no features");
+    let results = match webnn.run(|| arguments.launch_here(function)).await {
+        Ok(results) => download_all(&results).await,
+        Err(Error::WebNn { reason, .. }) if reason.starts_with("a tensor without elements") => return 0,
+        Err(error) => Err(error.to_string()),
+    };
+    sweep.compare(program, inputs, results);
+    1
+}
+
+#[wasm_bindgen_test]
+async fn programs_compute_what_the_interpreter_says() {
+    let device = device().await;
+    let real = real_methods();
+    let mock = Mock::install();
+    let webnn = WebNn::new(&device, WebNnOptions::default()).await.expect("the mock is there");
+    let (mut runs, mut programs) = (0, 0);
+    for (name, source) in corpus::FILES {
+        let directives = Directives::parse(source).expect("a file test");
+        let compiled = compile(source);
+        // Every step of `f16` is rounded here, not every kernel.
+        let is_half = compiled.iter().any(|program| program.graph.nodes.iter().any(|(_, node)| node.ty.dtype == F16));
+        let sweep = Sweep::new(name);
+        let mut sweep = if directives.wide_ranges || is_half { sweep.with_wide_ranges() } else { sweep };
+        let before = runs;
+        for (program, inputs) in &directives.launches(&compiled) {
+            runs += run_marked(&webnn, &device, &mut sweep, program, inputs).await;
+        }
+        if runs > before {
+            programs += 1;
+            sweep.finish();
+        }
+    }
+    assert!(programs > 20, "only {programs} file tests can be expressed");
+    let used = mock.methods();
+    for method in
+        ["matmul", "transpose", "reshape", "slice", "gatherElements", "reduceSum", "reduceMax", "where", "cast"]
+    {
+        assert!(used.contains(&format!("MLGraphBuilder.{method}")), "`{method}` was not used");
+    }
+    // Chromium has the interfaces, with its flag: all that was called is there.
+    if !firefox() {
+        let missing: Vec<&String> = used.iter().filter(|name| !real.iter().any(|real| real == *name)).collect();
+        assert!(missing.is_empty(), "the browser has no {missing:?}");
+    }
+}
+
+/// The methods of the browser's own interfaces, as the mock names its.
+fn real_methods() -> Vec<String> {
+    let global = js_sys::global();
+    let mut methods = vec![];
+    for interface in ["ML", "MLContext", "MLGraphBuilder", "MLGraph", "MLTensor"] {
+        let class = Mock::get(&global, interface);
+        if !class.is_undefined() {
+            let names = Reflect::own_keys(&Mock::get(&class, "prototype")).expect("an object");
+            methods.extend(names.iter().filter_map(|name| name.as_string()).map(|name| format!("{interface}.{name}")));
+        }
+    }
+    methods
+}
+
+/// Bodies of one operation on `x` and `y`.
+fn operations() -> Vec<String> {
+    let unary = UnaryOp::ALL.iter().map(|op| match op {
+        UnaryOp::Neg => "-x".to_owned(),
+        UnaryOp::Not => "!x".to_owned(),
+        op => format!("{}(x)", op.name()),
+    });
+    let operators = ["+", "-", "*", "/", "%", "&", "|", "==", "!=", "<", "<=", ">", ">="];
+    let binary = operators.iter().map(|operator| format!("x {operator} y"));
+    let others =
+        ["pow(x, y)", "min(x, y)", "max(x, y)", "select(x > y, x, y)", "prod(x)", "min(x)", "x as f32", "x as bool"];
+    unary.chain(binary).chain(others.map(str::to_owned)).collect()
+}
+
+#[wasm_bindgen_test]
+async fn operations_compute_what_the_interpreter_says() {
+    let device = device().await;
+    let mock = Mock::install();
+    let webnn = WebNn::new(&device, WebNnOptions::default()).await.expect("the mock is there");
+    let mut runs = 0;
+    for dtype in [F32, F16, I32, U32, Bool] {
+        for body in operations() {
+            let result = if body.starts_with("prod") || body.starts_with("min(x)") { "[]" } else { "[3, N]" };
+            // Not every operation takes every element type, and some results have another.
+            let sources = [dtype, Bool, F32]
+                .map(|of| format!("fn f(x: {dtype}[3, N], y: {dtype}[N]) -> {of}{result} {{ {body} }}"));
+            let Some(program) = sources.iter().find_map(|source| try_compile(source).ok()) else { continue };
+            let mut sweep = Sweep::new(&format!("{dtype}: {body}"));
+            let inputs = data::inputs(&program[0].graph, &[("N", 37)], 5);
+            if run_marked(&webnn, &device, &mut sweep, &program[0], &inputs).await > 0 {
+                runs += 1;
+                sweep.finish();
+            }
+        }
+    }
+    // Whatever the compiler maps to a method of its own was run.
+    let used = mock.methods();
+    for op in UnaryOp::ALL.iter().filter(|op| !matches!(op, UnaryOp::Atan | UnaryOp::Log1p | UnaryOp::Expm1)) {
+        let graph = &graphs(&format!("fn f(x: f32[N]) -> f32[N] {{ {}(x) }}", op.name()));
+        let Ok([graph]) = graph.as_deref() else { continue };
+        for operand in lower(graph).expect("WebNN has it").operands.iter() {
+            if let MlOp::Call { method, .. } = &operand.op {
+                assert!(used.contains(&format!("MLGraphBuilder.{method}")), "`{method}` was not run");
+            }
+        }
+    }
+    assert!(runs > 100, "only {runs} operations can be expressed");
+}
