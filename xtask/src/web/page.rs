@@ -24,7 +24,7 @@ const NAME: &str = "fuse_web_size";
 /// The files of the page that nothing makes.
 const FILES: &str = "benches/web_size/page";
 /// What the module and the script may weigh together: what they did when this was last set, and a little.
-const MOST_BYTES: usize = 116 << 10;
+const MOST_BYTES: usize = 118_000;
 /// What they are to weigh (`docs/web.md`).
 const GOAL_BYTES: usize = 64 << 10;
 /// What modules must not hold: the compiler, and the parts of wgpu that do what the browser does.
@@ -58,12 +58,20 @@ pub(crate) fn bind(access: Access, module: &Path, folder: &Path, files: &Path) -
     fs::create_dir_all(folder).with_context(|| format!("cannot create `{}`", folder.display()))?;
     let options = ["--target", "web", "--no-typescript", "--remove-name-section", "--remove-producers-section"];
     prerequisites::run_all(&[words(&bindgen, &options, &[Path::new("--out-dir"), folder, module])])?;
+    shorten(&folder.join(module.file_name().unwrap_or_default()).with_extension("js"))?;
     for entry in fs::read_dir(files).with_context(|| format!("cannot read `{}`", files.display()))? {
         let file = entry?.path();
         fs::copy(&file, folder.join(file.file_name().unwrap_or_default()))
             .with_context(|| format!("cannot copy `{}`", file.display()))?;
     }
     Ok(())
+}
+
+/// Takes comments and spaces out of a script that nobody reads: wasm-bindgen's has a tenth of its compressed bytes in them.
+fn shorten(script: &Path) -> anyhow::Result<()> {
+    let text = fs::read_to_string(script).with_context(|| format!("no `{}`", script.display()))?;
+    let short = minifier::js::minify(&text).to_string();
+    fs::write(script, short).with_context(|| format!("cannot write `{}`", script.display()))
 }
 
 /// The sizes of a page's module and script.
