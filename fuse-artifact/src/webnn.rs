@@ -26,11 +26,11 @@ pub struct MlOperand {
 pub enum MlOp {
     /// `input`, at most one of each parameter: the one with this index, a tensor, or a number of the host of rank 0. A `bool` comes as `u32`.
     Input(u16),
-    /// `constant(dataType, value)`.
+    /// `constant` of one number. With a buffer: Chromium has no constants of numbers.
     Number(f64),
-    /// `constant(dataType, value)` of a size that is known at launch.
+    /// `constant` of a size that is known at launch.
     Size(Size),
-    /// `constant(descriptor, buffer)`: 0, 1, 2, … along the only axis that is not 1; `i32`.
+    /// `constant` of 0, 1, 2, … along the only axis that is not 1; `i32`.
     Counting,
     /// A method of operands and of options, which are numbers.
     Call {

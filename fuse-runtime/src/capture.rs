@@ -68,8 +68,12 @@ pub(crate) fn is_open(device: &Device) -> bool {
     OPEN.try_with(|open| open.try_borrow().map_or(true, |open| open.as_ref().is_some_and(of_device))).unwrap_or(false)
 }
 
-/// An error if this thread captures the launches of `device`, which cannot hold `what`.
+/// An error if this thread captures the launches of `device`, or collects them for WebNN, which cannot hold `what`.
 pub(crate) fn forbid(device: &Device, what: &'static str) -> Result<(), Error> {
+    #[cfg(all(feature = "webnn", target_arch = "wasm32"))]
+    if crate::webnn::is_open(device) {
+        return Err(Error::Capturing { what });
+    }
     if is_open(device) { Err(Error::Capturing { what }) } else { Ok(()) }
 }
 

@@ -282,7 +282,14 @@ pub enum Error {
     #[error("the device is already being profiled")]
     ProfileActive,
     /// Something was asked of a device whose launches the calling thread captures, and which a sequence cannot hold.
-    #[error("{what} is not possible within `Device::capture`; help: do it before or after")]
+    #[cfg_attr(
+        not(all(feature = "webnn", target_arch = "wasm32")),
+        error("{what} is not possible within `Device::capture`; help: do it before or after")
+    )]
+    #[cfg_attr(
+        all(feature = "webnn", target_arch = "wasm32"),
+        error("{what} is not possible within `Device::capture` or `WebNn::run`; help: do it before or after")
+    )]
     Capturing {
         /// The operation.
         what: &'static str,

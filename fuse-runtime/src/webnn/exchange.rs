@@ -106,7 +106,7 @@ impl Exchange {
     }
 
     /// Writes, dispatches, and asks for what is still in use by others than `jobs`.
-    pub(super) fn run(self, webnn: &WebNn, jobs: &[Job]) -> Result<Arriving, Error> {
+    pub(super) fn run(&self, webnn: &WebNn, jobs: &[Job]) -> Result<Arriving, Error> {
         let context = &webnn.context.0;
         for Value { tensor, content, kernel } in &self.values {
             if let Content::Host(bytes) | Content::Gpu(_, bytes) = content {

@@ -3,7 +3,7 @@
 use std::slice;
 
 use fuse_artifact::{DType, Function, MlGraph, MlOp, MlOperand, Size};
-use js_sys::{Array, Int32Array, Object, wasm_bindgen::JsValue};
+use js_sys::{Array, Object, Uint8Array, wasm_bindgen::JsValue};
 
 use super::{
     recording::Job,
@@ -59,6 +59,17 @@ fn data_type(dtype: DType) -> JsValue {
     name.into()
 }
 
+/// A number as it lies in memory.
+fn encoded(dtype: DType, value: f64) -> Vec<u8> {
+    match dtype {
+        DType::F32 => (value as f32).to_le_bytes().to_vec(),
+        DType::F16 => half::f16::from_f64(value).to_le_bytes().to_vec(),
+        DType::I32 => (value as i32).to_le_bytes().to_vec(),
+        DType::U32 => (value as u32).to_le_bytes().to_vec(),
+        DType::Bool => vec![u8::from(value != 0.0)],
+    }
+}
+
 fn numbers(values: impl Iterator<Item = f64>) -> JsValue {
     values.map(JsValue::from_f64).collect::<Array>().into()
 }
@@ -95,15 +106,17 @@ impl Builder<'_> {
         let shape = shape.iter().map(|size| self.size(size)).collect::<Result<Vec<usize>, String>>()?;
         let shape_list = || numbers(shape.iter().map(|&extent| extent as f64));
         let axes = |axes: &[u8]| numbers(axes.iter().map(|&axis| f64::from(axis)));
-        let constant = |value: f64| self.call("constant", &[data_type(*dtype), value.into()]);
+        let constant = |values: &[f64]| {
+            let bytes: Vec<u8> = values.iter().flat_map(|&value| encoded(*dtype, value)).collect();
+            self.call("constant", &[descriptor(*dtype, &shape).into(), Uint8Array::from(&bytes[..]).into()])
+        };
         match op {
             MlOp::Input(param) => self.input(*param, *dtype, &shape),
-            MlOp::Number(value) => constant(*value),
-            MlOp::Size(size) => constant(self.size(size)? as f64),
+            MlOp::Number(value) => constant(&[*value]),
+            MlOp::Size(size) => constant(&[self.size(size)? as f64]),
             MlOp::Counting => {
                 let extent = shape.iter().copied().max().unwrap_or(1);
-                let counted = Int32Array::from(&(0..extent as i32).collect::<Vec<i32>>()[..]);
-                self.call("constant", &[descriptor(*dtype, &shape).into(), counted.into()])
+                constant(&(0..extent).map(|i| i as f64).collect::<Vec<f64>>())
             }
             MlOp::Call { method, operands, options } => {
                 let mut arguments: Vec<JsValue> = operands.iter().map(|&index| of(index)).collect();

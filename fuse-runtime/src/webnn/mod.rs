@@ -93,8 +93,8 @@ impl WebNn {
     /// Runs the launches that `work` makes on this device by WebNN, and gives what `work` gives once the values are there.
     ///
     /// All of them must be of functions with the attribute `#[webnn]`, called by their wrappers or by `launch_into`. Launches of
-    /// other threads and devices, and everything else that `work` does, run as always; reading a tensor that a launch of
-    /// `work` made is an error before the end. Values travel through the host: those of tensors that `work` did not make from
+    /// other devices run as always. Within `work`, what would not keep its place among launches that run later is an error, as
+    /// within [`Device::capture`]: reading and writing tensors, replaying, capturing, waiting. Values travel through the host: those of tensors that `work` did not make from
     /// the GPU to WebNN, and those of tensors that are still in use after `work` from WebNN to the GPU.
     ///
     /// # Errors
@@ -109,7 +109,9 @@ impl WebNn {
         for job in &jobs {
             exchange.add(self, job).await?;
         }
+        // The tensors stay until their values have arrived: to destroy one rejects its reads.
         exchange.run(self, &jobs)?.arrive().await?;
+        drop(exchange);
         Ok(result)
     }
 

@@ -66,7 +66,9 @@ pub(crate) fn record(launch: &Launch<'_>, outputs: Option<&[&RawTensor]>) -> Res
         return Ok(None);
     }
     // A sequence would be made without it.
-    capture::forbid(launch.device, "WebNN")?;
+    if capture::is_open(launch.device) {
+        return Err(Error::Capturing { what: "WebNN" });
+    }
     let function = launch.function;
     let refused = |reason: String| Error::WebNn { kernel: function.name.to_string(), reason };
     let graph = function.webnn.as_ref().ok_or_else(|| refused("the function is not marked `#[webnn]`".to_owned()))?;

@@ -119,7 +119,13 @@
         ? function (...given) {
           try {
             const result = run(this, given);
-            return new Promise((resolve) => setTimeout(() => resolve(result)));
+            return new Promise((resolve, reject) => {
+              // A promise of a tensor's content is rejected where the tensor is destroyed before.
+              const content = state.get(given[0]);
+              setTimeout(() => (method === "readTensor" && content.destroyed
+                ? reject(new DOMException("the tensor was destroyed while it was read", "InvalidStateError"))
+                : resolve(result)));
+            });
           } catch (error) {
             return Promise.reject(error);
           }
@@ -485,13 +491,13 @@
         return made;
       },
       constant: (builder, _, [first, second], overload) => {
-        if (overload === 2) fail("the mock has no constant tensors");
-        const { dataType, shape } = overload === 0 ? first : { dataType: first, shape: [] };
-        checkDescriptor({ dataType, shape }, "constant");
+        // Chromium has no constants of a number, either (webmachinelearning/webnn#650).
+        if (overload !== 0) fail("the mock has constants of buffers only");
+        const { dataType, shape } = first;
+        checkDescriptor(first, "constant");
         const value = new arrays[dataType](count(shape));
-        if (overload === 1) value[0] = second;
-        else if (second.length === value.byteLength) bytes(value).set(second);
-        else fail(`constant: ${second.length} bytes for ${value.byteLength}`);
+        if (second.length !== value.byteLength) fail(`constant: ${second.length} bytes for ${value.byteLength}`);
+        bytes(value).set(second);
         return operand(builder, { dataType, shape, value });
       },
       build: (builder, _, [outputs]) => {
