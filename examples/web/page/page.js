@@ -182,7 +182,7 @@ async function measure(kernel, size, progress) {
 
 async function webnn(kernel, size, progress) {
   const { missing, ms, difference } = await ask("webnn", { kernel: kernel.id, size }, progress);
-  if (missing) return `No WebNN here: ${missing}. Kernels run by WebGPU all the same.`;
+  if (missing) return `No WebNN here: ${missing.replace(/\.$/, "")}. Kernels run by WebGPU all the same.`;
   return `${kernel.title}: ${milliseconds(ms)} by WebNN with its operands there and back. Results ${apart(difference)}.`;
 }
 

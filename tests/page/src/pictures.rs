@@ -8,7 +8,7 @@ use fantoccini::{Client, Locator};
 use crate::browser::Browser;
 
 /// Bytes of the largest picture.
-const MOST_BYTES: usize = 150_000;
+const MOST_BYTES: usize = 200_000;
 
 /// The parts, with what pictures of them are called.
 const PARTS: [(&str, &str); 4] =
