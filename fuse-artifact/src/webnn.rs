@@ -24,7 +24,8 @@ pub struct MlOperand {
 /// How an operand is made. Operands of an operation are indices of earlier ones.
 #[derive(Clone, Debug, PartialEq)]
 pub enum MlOp {
-    /// `input`, at most one of each parameter: the one with this index, a tensor, or a number of the host of rank 0. A `bool` comes as `u32`.
+    /// `input`, at most one of each parameter: the one with this index, a tensor, or a number of the host of rank 0. A `bool`
+    /// comes as `u32`.
     Input(u16),
     /// `constant` of one number. With a buffer: Chromium has no constants of numbers.
     Number(f64),

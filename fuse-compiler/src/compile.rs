@@ -113,9 +113,10 @@ fn webnn_graph(graph: &Graph) -> Result<Option<MlGraph>, CompileError> {
     if !graph.options.webnn {
         return Ok(None);
     }
-    let message =
-        |missing: Vec<webnn::Missing>| missing.into_iter().map(|missing| missing.what).collect::<Vec<_>>().join("; ");
-    webnn::lower(graph).map(Some).map_err(|missing| CompileError { stage: "webnn", message: message(missing) })
+    webnn::lower(graph).map(Some).map_err(|missing| {
+        let missing: Vec<String> = missing.into_iter().map(|missing| missing.what).collect();
+        CompileError { stage: "webnn", message: missing.join("; ") }
+    })
 }
 
 /// One way to compute a function.

@@ -70,11 +70,16 @@ pub(crate) fn is_open(device: &Device) -> bool {
 
 /// An error if this thread captures the launches of `device`, or collects them for WebNN, which cannot hold `what`.
 pub(crate) fn forbid(device: &Device, what: &'static str) -> Result<(), Error> {
+    if is_deferred(device) { Err(Error::Capturing { what }) } else { Ok(()) }
+}
+
+/// Whether what this thread launches on `device` runs later: by a sequence, or by WebNN.
+pub(crate) fn is_deferred(device: &Device) -> bool {
     #[cfg(all(feature = "webnn", target_arch = "wasm32"))]
     if crate::webnn::is_open(device) {
-        return Err(Error::Capturing { what });
+        return true;
     }
-    if is_open(device) { Err(Error::Capturing { what }) } else { Ok(()) }
+    is_open(device)
 }
 
 /// Runs `f` on this thread's capture.

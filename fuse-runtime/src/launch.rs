@@ -249,12 +249,10 @@ impl<'a> Launch<'a> {
         device.inner.fault.check()?;
         let captured = capture::is_open(device);
         let not_ready = |arg: &Arg<'_>| arg.tensor().is_some_and(|tensor| !tensor.buffer().is_ready());
-        #[cfg(all(feature = "webnn", target_arch = "wasm32"))]
-        let deferred = captured || webnn::is_open(device);
-        #[cfg(not(all(feature = "webnn", target_arch = "wasm32")))]
-        let deferred = captured;
         // What runs later may read what is made later: whoever runs it checks that it is there.
-        if !deferred && let Some(index) = args.iter().position(not_ready) {
+        if !capture::is_deferred(device)
+            && let Some(index) = args.iter().position(not_ready)
+        {
             let what = format!("kernel `{}`, argument `{}`", function.name, function.params[index].name);
             return Err(Error::NotReplayed { what });
         }

@@ -9,7 +9,7 @@ use weedle::{
     common::Default,
     dictionary::DictionaryMember,
     interface::InterfaceMember,
-    literal::DefaultValue,
+    literal::{DefaultValue, FloatLit, IntegerLit, OctLit},
     types::{
         FloatingPointType, IntegerType, LongLongType, LongType, NonAnyType, ReturnType, SingleType, Type,
         UnionMemberType,
@@ -112,16 +112,17 @@ fn default(default: &Option<Default<'_>>) -> Value {
         DefaultValue::EmptyDictionary(_) => json!({}),
         DefaultValue::Null(_) => Value::Null,
         DefaultValue::String(value) => json!(value.0),
-        DefaultValue::Float(value) => number(&format!("{value:?}")),
-        DefaultValue::Integer(value) => number(&format!("{value:?}")),
+        DefaultValue::Float(FloatLit::Value(value)) => number(value.0),
+        DefaultValue::Integer(IntegerLit::Dec(value)) => number(value.0),
+        // A zero is an octal number.
+        DefaultValue::Integer(IntegerLit::Oct(OctLit("0"))) => number("0"),
+        other => panic!("WebNN had no such default when this was written: {other:?}"),
     };
     json!([value])
 }
 
-/// The number in the debug text of a literal: `Dec(DecLit("5"))`.
 fn number(literal: &str) -> Value {
-    let digits = literal.split('"').nth(1).expect("literals hold their text");
-    json!(digits.parse::<f64>().expect("WebNN's numbers are decimal"))
+    json!(literal.parse::<f64>().expect("decimal digits"))
 }
 
 fn ty(ty: &Type<'_>) -> Value {

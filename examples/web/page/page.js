@@ -75,7 +75,7 @@ async function run(section, begin, work) {
 /** Buttons that can do something now. */
 function enable() {
   const ready = document.body.dataset.state === "ready" && !find("main [data-state=busy]");
-  for (const button of document.querySelectorAll("main form button, #play-all, #play-webnn, #forget")) button.disabled = !ready;
+  for (const button of document.querySelectorAll("main form button, #play-all, #forget")) button.disabled = !ready;
   const loaded = sections.search.dataset.model === "loaded";
   find("#find").disabled = find("#compare").disabled = !(ready && loaded);
   find("#model-form button").disabled = !ready || loaded;

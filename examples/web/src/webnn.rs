@@ -1,6 +1,5 @@
 //! A kernel by the browser's WebNN, where it has one: its result beside the one of WebGPU, and what a run takes.
 
-use anyhow::Context as _;
 use fuse_gpu::{Device, Error, WebNn, WebNnOptions};
 use serde_json::{Value, json};
 use web_time::Instant;
@@ -30,7 +29,7 @@ pub(crate) async fn compare(
     for run in 0..RUNS {
         done(run, RUNS);
         let start = Instant::now();
-        webnn.run(|| sample.fused()).await.context("a run after the first")?;
+        webnn.run(|| sample.fused()).await?;
         fastest = fastest.min(start.elapsed().as_secs_f64() * 1e3);
     }
     Ok(json!({ "ms": fastest, "difference": difference }))

@@ -44,6 +44,6 @@ pub(crate) fn has_packed_dot() -> bool {
 }
 
 /// A property that is there.
-fn property(of: &JsValue, name: &str) -> Option<JsValue> {
+pub(crate) fn property(of: &JsValue, name: &str) -> Option<JsValue> {
     Reflect::get(of, &name.into()).ok().filter(|value| !value.is_undefined() && !value.is_null())
 }

@@ -6,6 +6,8 @@ mod identity;
 mod request;
 mod wake;
 
+#[cfg(feature = "webnn")]
+pub(crate) use self::identity::property;
 pub(crate) use self::{
     identity::{describe, environment, has_packed_dot},
     request::request_device,

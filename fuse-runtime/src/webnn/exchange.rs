@@ -18,19 +18,19 @@ use crate::{Error, raw::RawTensor};
 
 /// The values and launches of a run.
 #[derive(Default)]
-pub(super) struct Exchange {
-    values: Vec<Value>,
+pub(super) struct Exchange<'a> {
+    values: Vec<Value<'a>>,
     /// The value that a buffer, by the id of its storage, has for the next launch.
     latest: HashMap<u64, usize>,
-    launches: Vec<Launch>,
+    launches: Vec<Launch<'a>>,
 }
 
 /// A tensor of WebNN's that launches read or write.
-struct Value {
+struct Value<'a> {
     tensor: Owned,
     content: Content,
     /// The launch that needs it first, for messages.
-    kernel: String,
+    job: &'a Job,
 }
 
 enum Content {
@@ -43,19 +43,19 @@ enum Content {
 }
 
 /// A launch with its tensors by name.
-struct Launch {
-    kernel: String,
+struct Launch<'a> {
+    job: &'a Job,
     graph: Rc<Owned>,
     inputs: Object,
     results: Object,
 }
 
 /// Values that were asked for.
-pub(super) struct Arriving(Vec<(RawTensor, String, JsValue)>);
+pub(super) struct Arriving<'a>(Vec<(RawTensor, &'a Job, JsValue)>);
 
-impl Exchange {
+impl<'a> Exchange<'a> {
     /// Prepares a launch that follows those before.
-    pub(super) async fn add(&mut self, webnn: &WebNn, job: &Job) -> Result<(), Error> {
+    pub(super) async fn add(&mut self, webnn: &WebNn, job: &'a Job) -> Result<(), Error> {
         let (inputs, results) = (Object::new(), Object::new());
         let mut stored = vec![];
         for (param, arg) in job.args.iter().enumerate() {
@@ -82,12 +82,12 @@ impl Exchange {
             set(&results, &result_name(index), &self.values[value].tensor.0);
             self.latest.insert(raw.buffer().storage().id, value);
         }
-        self.launches.push(Launch { kernel: job.function.name.to_string(), graph, inputs, results });
+        self.launches.push(Launch { job, graph, inputs, results });
         Ok(())
     }
 
     /// The value of a tensor for a launch.
-    async fn read(&mut self, webnn: &WebNn, job: &Job, raw: &RawTensor) -> Result<usize, Error> {
+    async fn read(&mut self, webnn: &WebNn, job: &'a Job, raw: &RawTensor) -> Result<usize, Error> {
         let id = raw.buffer().storage().id;
         if let Some(&index) = self.latest.get(&id) {
             return Ok(index);
@@ -99,32 +99,32 @@ impl Exchange {
         Ok(index)
     }
 
-    fn push(&mut self, job: &Job, tensor: Result<Owned, String>, content: Content) -> Result<usize, Error> {
+    fn push(&mut self, job: &'a Job, tensor: Result<Owned, String>, content: Content) -> Result<usize, Error> {
         let tensor = tensor.map_err(|reason| job.error(reason))?;
-        self.values.push(Value { tensor, content, kernel: job.function.name.to_string() });
+        self.values.push(Value { tensor, content, job });
         Ok(self.values.len() - 1)
     }
 
     /// Writes, dispatches, and asks for what is still in use by others than `jobs`.
-    pub(super) fn run(&self, webnn: &WebNn, jobs: &[Job]) -> Result<Arriving, Error> {
+    pub(super) fn run(&self, webnn: &WebNn, jobs: &[Job]) -> Result<Arriving<'a>, Error> {
         let context = &webnn.context.0;
-        for Value { tensor, content, kernel } in &self.values {
+        for Value { tensor, content, job } in &self.values {
             if let Content::Host(bytes) | Content::Gpu(_, bytes) = content {
                 let arguments = [tensor.0.clone(), Uint8Array::from(&bytes[..]).into()];
-                call(context, "writeTensor", &arguments).map_err(|reason| failed(kernel, reason))?;
+                call(context, "writeTensor", &arguments).map_err(|reason| job.error(reason))?;
             }
         }
-        for Launch { kernel, graph, inputs, results } in &self.launches {
+        for Launch { job, graph, inputs, results } in &self.launches {
             let arguments = [graph.0.clone(), inputs.into(), results.into()];
-            call(context, "dispatch", &arguments).map_err(|reason| failed(kernel, reason))?;
+            call(context, "dispatch", &arguments).map_err(|reason| job.error(reason))?;
         }
         let mut arriving = vec![];
-        for (index, Value { tensor, content, kernel }) in self.values.iter().enumerate() {
+        for (index, Value { tensor, content, job }) in self.values.iter().enumerate() {
             let Content::Computed(raw) = content else { continue };
             let is_last = self.latest.get(&raw.buffer().storage().id) == Some(&index);
             if is_last && self.is_used_outside(raw, jobs) {
                 let promise = call(context, "readTensor", slice::from_ref(&tensor.0));
-                arriving.push((raw.clone(), kernel.clone(), promise.map_err(|reason| failed(kernel, reason))?));
+                arriving.push((raw.clone(), *job, promise.map_err(|reason| job.error(reason))?));
             }
         }
         Ok(Arriving(arriving))
@@ -139,7 +139,7 @@ impl Exchange {
     }
 }
 
-impl Value {
+impl Value<'_> {
     /// The tensor on the GPU, if it has one.
     fn raw(&self) -> Option<&RawTensor> {
         match &self.content {
@@ -149,11 +149,11 @@ impl Value {
     }
 }
 
-impl Arriving {
+impl Arriving<'_> {
     /// Puts the values where they belong.
     pub(super) async fn arrive(self) -> Result<(), Error> {
-        for (raw, kernel, promise) in self.0 {
-            let read = settled(promise).await.map_err(|reason| failed(&kernel, reason))?;
+        for (raw, job, promise) in self.0 {
+            let read = settled(promise).await.map_err(|reason| job.error(reason))?;
             raw.overwrite(&Uint8Array::new(&read).to_vec())?;
             raw.buffer().set_ready();
         }
@@ -164,8 +164,4 @@ impl Arriving {
 async fn create(webnn: &WebNn, descriptor: Object, usage: &str) -> Result<Owned, String> {
     set(&descriptor, usage, &true.into());
     settled(call(&webnn.context.0, "createTensor", &[descriptor.into()])?).await.map(Owned)
-}
-
-fn failed(kernel: &str, reason: String) -> Error {
-    Error::WebNn { kernel: kernel.to_owned(), reason }
 }

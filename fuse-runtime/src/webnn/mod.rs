@@ -20,9 +20,9 @@ use self::{
     exchange::Exchange,
     graph::{Key, build},
     recording::{Guard, Job},
-    script::{Owned, call, property, set, settled},
+    script::{Owned, call, set, settled},
 };
-use crate::{Device, Error, capture};
+use crate::{Device, Error, browser::property, capture};
 
 /// Graphs that are kept: a program with changing shapes must not collect them forever.
 const MAX_GRAPHS: usize = 256;
@@ -94,8 +94,10 @@ impl WebNn {
     ///
     /// All of them must be of functions with the attribute `#[webnn]`, called by their wrappers or by `launch_into`. Launches of
     /// other devices run as always. Within `work`, what would not keep its place among launches that run later is an error, as
-    /// within [`Device::capture`]: reading and writing tensors, replaying, capturing, waiting. Values travel through the host: those of tensors that `work` did not make from
-    /// the GPU to WebNN, and those of tensors that are still in use after `work` from WebNN to the GPU.
+    /// within [`Device::capture`]: reading and writing tensors, replaying, capturing, waiting.
+    ///
+    /// Values travel through the host: those of tensors that `work` did not make from the GPU to WebNN, and those of tensors
+    /// that are still in use after `work` from WebNN to the GPU.
     ///
     /// # Errors
     /// Those of `work` and of its launches, [`Error::WebNn`] with the kernel's name where the browser refuses or fails,

@@ -6,6 +6,8 @@ use js_sys::{
 };
 use wasm_bindgen_futures::JsFuture;
 
+use crate::browser::property;
+
 /// An object with the method `destroy`, which is called when this drops.
 pub(super) struct Owned(pub(super) JsValue);
 
@@ -33,11 +35,6 @@ pub(super) fn construct(class: &str, arguments: &[JsValue]) -> Result<JsValue, S
 /// What a promise resolves to; a rejection is its text.
 pub(super) async fn settled(promise: JsValue) -> Result<JsValue, String> {
     JsFuture::from(Promise::resolve(&promise)).await.map_err(|error| text(&error))
-}
-
-/// A property that is there.
-pub(super) fn property(of: &JsValue, name: &str) -> Option<JsValue> {
-    Reflect::get(of, &name.into()).ok().filter(|value| !value.is_undefined() && !value.is_null())
 }
 
 /// Sets a property of an object of ours, which cannot fail.

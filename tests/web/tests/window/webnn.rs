@@ -58,16 +58,35 @@ fuse! {
 }
 
 /// The mock, in place of the browser's own until it drops.
-struct Mock(JsValue);
+struct Mock {
+    script: JsValue,
+    /// The methods of the browser's own interfaces, named as the mock's log does.
+    real: BTreeSet<String>,
+}
 
 impl Mock {
     fn install() -> Self {
         let source = concat!("return (", include_str!("webnn/mock.js"), ")(JSON.parse(idl))");
         let make = js_sys::Function::new_with_args("idl", source);
         let idl = include_str!(concat!(env!("OUT_DIR"), "/webnn.json"));
-        let mock = Self(make.call1(&JsValue::NULL, &idl.into()).expect("the mock is sound"));
+        let script = make.call1(&JsValue::NULL, &idl.into()).expect("the mock is sound");
+        // Before the mock takes their place.
+        let mock = Self { script, real: Self::real_methods() };
         mock.call("install");
         mock
+    }
+
+    fn real_methods() -> BTreeSet<String> {
+        let mut methods = BTreeSet::new();
+        for interface in ["ML", "MLContext", "MLGraphBuilder", "MLGraph", "MLTensor"] {
+            let class = Self::get(&js_sys::global(), interface);
+            if !class.is_undefined() {
+                let names = Reflect::own_keys(&Self::get(&class, "prototype")).expect("an object");
+                let names = names.iter().filter_map(|name| name.as_string());
+                methods.extend(names.map(|name| format!("{interface}.{name}")));
+            }
+        }
+        methods
     }
 
     fn get(of: &JsValue, name: &str) -> JsValue {
@@ -75,24 +94,29 @@ impl Mock {
     }
 
     fn call(&self, method: &str) {
-        let method: js_sys::Function = Self::get(&self.0, method).unchecked_into();
-        method.call0(&self.0).expect("it does not fail");
+        let method: js_sys::Function = Self::get(&self.script, method).unchecked_into();
+        method.call0(&self.script).expect("it does not fail");
     }
 
     /// A count of its log.
     fn count(&self, name: &str) -> usize {
-        Self::get(&Self::get(&self.0, "log"), name).as_f64().expect("a count") as usize
+        Self::get(&Self::get(&self.script, "log"), name).as_f64().expect("a count") as usize
     }
 
-    /// The methods that were called, with their interfaces.
+    /// The methods that were called, with their interfaces: methods that Chromium has, whose flag gives the interfaces.
     fn methods(&self) -> BTreeSet<String> {
-        let methods = Array::from(&Self::get(&Self::get(&self.0, "log"), "methods"));
-        methods.iter().map(|method| method.as_string().expect("a name")).collect()
+        let methods = Array::from(&Self::get(&Self::get(&self.script, "log"), "methods"));
+        let methods: BTreeSet<String> = methods.iter().map(|method| method.as_string().expect("a name")).collect();
+        if !firefox() {
+            let missing: Vec<&String> = methods.difference(&self.real).collect();
+            assert!(missing.is_empty(), "the browser has no {missing:?}");
+        }
+        methods
     }
 
     /// Makes its backend refuse a method.
     fn refuse(&self, method: &str) {
-        let refused: js_sys::Set = Self::get(&self.0, "refuse").unchecked_into();
+        let refused: js_sys::Set = Self::get(&self.script, "refuse").unchecked_into();
         refused.add(&method.into());
     }
 }
@@ -289,7 +313,6 @@ async fn run_marked(webnn: &WebNn, device: &Device, sweep: &mut Sweep, program: 
 #[wasm_bindgen_test]
 async fn programs_compute_what_the_interpreter_says() {
     let device = device().await;
-    let real = real_methods();
     let mock = Mock::install();
     let webnn = WebNn::new(&device, WebNnOptions::default()).await.expect("the mock is there");
     let (mut runs, mut programs) = (0, 0);
@@ -316,25 +339,6 @@ async fn programs_compute_what_the_interpreter_says() {
     {
         assert!(used.contains(&format!("MLGraphBuilder.{method}")), "`{method}` was not used");
     }
-    // Chromium has the interfaces, with its flag: all that was called is there.
-    if !firefox() {
-        let missing: Vec<&String> = used.iter().filter(|name| !real.iter().any(|real| real == *name)).collect();
-        assert!(missing.is_empty(), "the browser has no {missing:?}");
-    }
-}
-
-/// The methods of the browser's own interfaces, as the mock names its.
-fn real_methods() -> Vec<String> {
-    let global = js_sys::global();
-    let mut methods = vec![];
-    for interface in ["ML", "MLContext", "MLGraphBuilder", "MLGraph", "MLTensor"] {
-        let class = Mock::get(&global, interface);
-        if !class.is_undefined() {
-            let names = Reflect::own_keys(&Mock::get(&class, "prototype")).expect("an object");
-            methods.extend(names.iter().filter_map(|name| name.as_string()).map(|name| format!("{interface}.{name}")));
-        }
-    }
-    methods
 }
 
 /// Bodies of one operation on `x` and `y`.
