@@ -79,6 +79,43 @@ fn one_row_in_whole_steps_and_not() {
 }
 
 #[test]
+fn few_rows_share_what_is_read() {
+    let source = "
+        pub fn plain(x: f32[M, K], y: f32[K, N]) -> f32[M, N] { matmul(x, y) }
+        pub fn transposed(x: f32[M, K], y: f32[N, K], r: f32[M, N]) -> f32[M, N] { matmul(x, transpose(y)) + r }
+        pub fn half(x: f16[M, K], y: f16[K, N], b: f16[N]) -> f16[M, N] { relu(matmul(x, y) + b) }
+        pub fn transposed_half(x: f16[M, K], y: f16[N, K]) -> f16[M, N] { matmul(x, transpose(y)) }
+        pub fn integers(x: i32[M, K], y: i32[N, K]) -> i32[M, N] { matmul(x, transpose(y)) }
+        pub fn prologues(x: f32[M, K], g: f32[K], y: f32[K, N]) -> f32[M, N] { matmul(gelu(x) * g, 2.0 * y) }
+        pub fn batches(x: f32[3, M, K], y: f32[3, N, K]) -> f32[3, M, N] { matmul(x, transpose(y)) }
+        pub fn siblings(x: f32[M, K], y: f32[K, N], z: f32[K, N]) -> f32[M, N] { silu(matmul(x, y)) * matmul(x, z) }
+        pub fn three(x: f32[M, K], y: f32[N, K], z: f32[N, K], w: f32[N, K]) -> f32[M, N] {
+            max(matmul(x, transpose(y)), matmul(x, transpose(z))) * matmul(x, transpose(w))
+        }";
+    // Of eight rows with one product, four with two, two with three: at most, and more.
+    let sizes =
+        [[2, 4, 8], [3, 36, 264], [4, 68, 1032], [5, 132, 16], [8, 12, 520], [9, 12, 16], [4, 7, 24], [4, 8, 12]];
+    let sizes = sizes.map(|[m, n, k]| [("M", m), ("N", n), ("K", k)]);
+    let programs = check("few rows", source, &sizes, &[]);
+    let runs = |program: &Program, size, member: &str| {
+        let inputs = data::inputs(&program.graph, size, 1);
+        let arguments = Arguments::new(&devices()[0], program, &inputs).unwrap();
+        let choices = arguments.choices(program).unwrap();
+        choices.iter().any(|choice| choice.names.contains(&member))
+    };
+    let [plain, transposed, .., siblings, three] = &programs[..] else { panic!("nine functions") };
+    for (program, member, most) in
+        [(plain, "row 8x16", 8), (transposed, "dot 8x16", 8), (siblings, "row 4x16", 4), (three, "dot 2x16", 2)]
+    {
+        for size in &sizes {
+            let [(_, m), (_, n), (_, k)] = *size;
+            let fits = m <= most && n % 4 == 0 && k % 8 == 0;
+            assert_eq!(runs(program, size, member), fits, "{member} of {size:?}");
+        }
+    }
+}
+
+#[test]
 fn every_size_i32() {
     let covering: Vec<_> = covering().into_iter().step_by(2).collect();
     check("i32", "pub fn f(x: i32[M, K], y: i32[K, N]) -> i32[M, N] { matmul(x, y) }", &covering, &[]);

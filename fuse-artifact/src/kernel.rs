@@ -288,8 +288,10 @@ pub enum Schedule {
         /// Rows and columns of the cooperative matrices that subgroups multiply; 0 where invocations multiply numbers.
         matrices: u32,
     },
-    /// Contraction with one row: invocations walk down `depth_lanes` parts of the depth for `columns` columns.
+    /// Contraction with few rows: invocations walk down `depth_lanes` parts of the depth for `columns` columns.
     Row {
+        /// The most rows, which a workgroup has all of.
+        rows: u32,
         /// Columns of a workgroup.
         columns: u32,
         /// Parts of the depth that work side by side.

@@ -11,9 +11,12 @@ use crate::{
     fusion::{self, Group, GroupKind, Groups, Policy},
     graph::{self, Graph, ScheduleOverride},
     plan, schedule,
-    schedule::contraction::Shape,
+    schedule::contraction::{Direction, LANES, Shape},
     validate, webnn, wgsl,
-    wgsl::names::Names,
+    wgsl::{
+        layers::{Layers, Rows},
+        names::Names,
+    },
 };
 
 /// Shaders that are worth a thread: validation of one takes about as long as to start one.
@@ -278,20 +281,23 @@ fn contraction_passes(
 ) -> Vec<Pass> {
     let (first, lanes) = match member.shape {
         Shape::Tiles(tile) => (wgsl::tiles(group, contraction, names, member, tile), tile.lanes),
-        Shape::Row { columns, depth_lanes, whole_steps, bits, int8 } => {
-            let sizes = [columns, depth_lanes];
+        Shape::Row { rows, columns, depth_lanes, whole_steps, bits, int8 } => {
+            let along_depth = member.rhs[0] == Direction::Depth;
+            let split = member.split;
+            let layers = Layers { rows: Rows::AtMost(rows), columns, count: depth_lanes, along_depth, split };
             let pass = match bits {
-                0 => wgsl::row(group, contraction, names, member, sizes, whole_steps),
-                _ => wgsl::words_row(group, contraction, names, member, sizes, int8),
+                0 if whole_steps => wgsl::few_rows(group, contraction, names, layers),
+                0 => wgsl::row(group, contraction, names, layers),
+                _ => wgsl::words(group, contraction, names, layers, int8),
             };
-            (pass, schedule::contraction::LANES)
+            (pass, LANES)
         }
-        Shape::Dot { outputs, depth_lanes, bits, int8 } => {
-            let pass = match bits {
-                0 => wgsl::dot(group, contraction, names, outputs, depth_lanes),
-                _ => wgsl::words_dot(group, contraction, names, outputs, depth_lanes, int8),
-            };
-            (pass, 1)
+        Shape::Dot { outputs, depth_lanes, bits: 0, .. } => {
+            (wgsl::dot(group, contraction, names, outputs, depth_lanes), 1)
+        }
+        Shape::Dot { outputs: columns, depth_lanes: count, int8, .. } => {
+            let layers = Layers { rows: Rows::OfResult, columns, count, along_depth: true, split: false };
+            (wgsl::words(group, contraction, names, layers, int8), LANES)
         }
     };
     let mut passes = vec![first];

@@ -44,8 +44,9 @@ fn schedule(schedule: &Schedule) -> String {
             };
             format!("{tile}, {r}x{c} per {owner}{layers}, loads of {lanes}{}{stacked}", split(*is_split))
         }
-        Schedule::Row { columns, depth_lanes, split: is_split, .. } => {
-            format!("{columns} columns, depth over {depth_lanes} invocations{}", split(*is_split))
+        Schedule::Row { rows, columns, depth_lanes, split: is_split, .. } => {
+            let rows = if *rows > 1 { format!("up to {rows} rows of ") } else { String::new() };
+            format!("{rows}{columns} columns, depth over {depth_lanes} invocations{}", split(*is_split))
         }
         Schedule::Dot { outputs, depth_lanes, .. } => {
             format!("{outputs} sums per workgroup, depth over {depth_lanes} invocations")

@@ -66,7 +66,8 @@ impl<'a> WeightText<'a> {
         self.weights.value.param
     }
 
-    fn is_vector(&self) -> bool {
+    /// Whether the columns that are read together are neighbours.
+    pub(super) fn is_vector(&self) -> bool {
         self.weights.layout == Direction::Outer
     }
 

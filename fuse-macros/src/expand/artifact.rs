@@ -183,7 +183,7 @@ enums! {
     Schedule {
         Elements { lanes, rank },
         Tiles { rows, columns, depth, per_invocation, lanes, split, layers, stacked, matrices },
-        Row { columns, depth_lanes, split, bits },
+        Row { rows, columns, depth_lanes, split, bits },
         Dot { outputs, depth_lanes, bits },
         Rows { rows, invocations, lanes, held, axes, split },
         Columns { columns, layers, lanes, axes, split },

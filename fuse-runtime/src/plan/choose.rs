@@ -92,7 +92,7 @@ pub(crate) fn tile(schedule: &Schedule) -> [u64; 3] {
         Schedule::Elements { lanes, .. } => [1, lanes.into(), 1],
         Schedule::Tiles { rows, columns, depth, .. } => [rows.into(), columns.into(), depth.into()],
         // Four elements of depth at a time, so that parts stay aligned for vector loads.
-        Schedule::Row { columns, depth_lanes, .. } => [1, columns.into(), u64::from(depth_lanes) * 4],
+        Schedule::Row { rows, columns, depth_lanes, .. } => [rows.into(), columns.into(), u64::from(depth_lanes) * 4],
         Schedule::Dot { outputs, depth_lanes, .. } => [1, outputs.into(), u64::from(depth_lanes) * 4],
         Schedule::Rows { rows, invocations, lanes, .. } => [rows.into(), 1, u64::from(invocations) * u64::from(lanes)],
         Schedule::Columns { columns, layers, .. } => [columns.into(), 1, layers.into()],

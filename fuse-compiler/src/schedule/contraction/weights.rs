@@ -90,6 +90,11 @@ const _: () = {
 /// Sums and depth lanes of members for few sums where depths are neighbours; an invocation has four sums.
 const DOTS: &[[u32; 2]] = &[[32, 32], [8, 128]];
 
+/// Columns and depth lanes of members for few rows, and the most rows with one product: twice as many would leave registers for
+/// half of the workgroups.
+const FEW_ROWS: [u32; 2] = [16, 64];
+const MAX_FEW_ROWS: u32 = 4;
+
 impl Facts<'_> {
     /// The weights that members read by words, keeping nothing of them in workgroup memory, if there are such members.
     pub(super) fn streamed(&self) -> Option<Vec<Weights<'_>>> {
@@ -113,13 +118,14 @@ impl Facts<'_> {
         // Those with left operands of 8 bits come first: of equal estimates the first counts.
         match weights[0].layout {
             Direction::Outer => {
-                requires.push(Require::AtMost { axis: self.rows(), value: 1 });
+                let of_rows = |rows| [Require::AtMost { axis: self.rows(), value: rows }];
+                let requires = [requires.as_slice(), &of_rows(1)].concat();
                 for &[columns, depth_lanes] in INT8_ROWS {
-                    let shape = Shape::Row { columns, depth_lanes, whole_steps: true, bits, int8: true };
+                    let shape = Shape::Row { rows: 1, columns, depth_lanes, whole_steps: true, bits, int8: true };
                     push_with_twin(family, format!("int8 row {columns}"), shape, directions, false, &requires);
                 }
                 for &([columns, depth_lanes], split) in ROWS {
-                    let shape = Shape::Row { columns, depth_lanes, whole_steps: true, bits, int8: false };
+                    let shape = Shape::Row { rows: 1, columns, depth_lanes, whole_steps: true, bits, int8: false };
                     push_with_twin(family, format!("words row {columns}"), shape, directions, split, &requires);
                 }
             }
@@ -138,6 +144,12 @@ impl Facts<'_> {
                 }
             }
         }
+        let Some(rows) = self.few_rows(MAX_FEW_ROWS) else { return };
+        let [columns, depth_lanes] = FEW_ROWS;
+        let shape = Shape::Row { rows, columns, depth_lanes, whole_steps: true, bits, int8: false };
+        let kind = if weights[0].layout == Direction::Depth { "dot" } else { "row" };
+        requires.push(Require::AtMost { axis: self.rows(), value: rows });
+        push_with_twin(family, format!("words {kind} {rows}x{columns}"), shape, directions, false, &requires);
     }
 
     /// What vectors of words need: of four columns, or of one column where runs are read as such.

@@ -38,7 +38,7 @@ pub(crate) fn cost(work: Work, variant: &Variant, domain: &Domain, split: Split,
     let of_rhs = if word_bits(&variant.schedule) > 0 { 0.0 } else { f64::from(work.rhs) };
     let again = BESIDE * (loads[0] * f64::from(work.lhs) + loads[1] * of_rhs);
     let narrow = narrowness(variant, own) * LOAD_WORK;
-    let arithmetic = rounds * part_depth * (sums / intensity(variant, own, machine) + narrow + again) / busy;
+    let arithmetic = rounds * part_depth * (sums / intensity(variant, own, rows, machine) + narrow + again) / busy;
 
     let bytes = traffic(variant, domain, workgroups * part_depth, [tile_rows, tile_columns], own, split);
     let memory = machine.memory(bytes, workgroups, in_flight(variant, threads));
@@ -48,8 +48,8 @@ pub(crate) fn cost(work: Work, variant: &Variant, domain: &Domain, split: Split,
     before + arithmetic.max(memory) + after + dispatches(variant.passes.len()) * machine.launch_work
 }
 
-/// Sums that a workgroup computes of a product: all of its tile's, but for invocations that have none in the result and
-/// share no work with others, which processors skip.
+/// Sums that a workgroup computes of a product: all of its tile's, but for rows that `row` members skip, and for invocations
+/// that have none in the result and share no work with others, which processors skip.
 fn computed_sums(variant: &Variant, sizes: [u64; 2], machine: &Machine) -> f64 {
     let [tile_rows, tile_columns, _] = tile(&variant.schedule).map(|extent| extent.max(1));
     let [rows, columns] = match variant.schedule {
@@ -57,6 +57,7 @@ fn computed_sums(variant: &Variant, sizes: [u64; 2], machine: &Machine) -> f64 {
             let some = |size: u64, tile: u64, own: u32| size.next_multiple_of(u64::from(own.max(1))).min(tile);
             [some(sizes[0], tile_rows, per_invocation[0]), some(sizes[1], tile_columns, per_invocation[1])]
         }
+        Schedule::Row { .. } => [sizes[0].min(tile_rows), tile_columns],
         _ => [tile_rows, tile_columns],
     };
     (rows * columns) as f64
@@ -136,7 +137,7 @@ const BESIDE: f64 = 0.8;
 /// The part of its cache's bandwidth that a unit reaches where the right operand is streamed.
 const STREAMED_PART: f64 = 0.8;
 
-/// Rows up to which a product that reads weights by words reads them once for each; from there on caches hold them.
+/// Rows up to which a product that reads weights by words for each row by itself does so; from there on caches hold them.
 const WORD_ROWS: u64 = 4;
 
 /// Sums of an invocation, and the part of a unit's peak arithmetic (40 Tflop/s of 132) that tiles reach with so many: 4×4,
@@ -146,11 +147,14 @@ const REACHED: [(f64, f64); 4] = [(16.0, 0.74), (32.0, 0.95), (64.0, 1.0), (128.
 /// Sums of a subgroup in cooperative matrices, and what they reach, in the same unit: 16×16 to 64×64 on the same GPU.
 const REACHED_BY_MATRICES: [(f64, f64); 4] = [(256.0, 2.8), (1024.0, 4.4), (2048.0, 5.4), (4096.0, 8.2)];
 
+/// What members for few rows reach for each: right operands are read, and weights decoded, once for all of them.
+const FEW_ROWS: f64 = 0.2;
+
 /// Sums of an invocation from which on products side by side help each other.
 const SHARING_SUMS: f64 = 32.0;
 
-/// The part of a unit's peak arithmetic that a schedule reaches, with so many products side by side.
-fn intensity(variant: &Variant, products: f64, machine: &Machine) -> f64 {
+/// The part of a unit's peak arithmetic that a schedule reaches, with so many products side by side and rows of the result.
+fn intensity(variant: &Variant, products: f64, rows: u64, machine: &Machine) -> f64 {
     match variant.schedule {
         Schedule::Tiles { lanes, .. } if is_direct(variant) => machine.direct * if lanes >= 4 { 1.0 } else { 0.5 },
         // Each element of the right operand comes from the cache and serves the rows.
@@ -165,6 +169,8 @@ fn intensity(variant: &Variant, products: f64, machine: &Machine) -> f64 {
             if lanes >= 4 { reached } else { reached * 0.85 }
         }
         _ if variant.features.int8_activations => 1.0,
+        Schedule::Row { rows: most @ 2.., .. } => FEW_ROWS * rows.min(u64::from(most)) as f64,
+        Schedule::Dot { bits: 1.., .. } => 0.2,
         _ if word_bits(&variant.schedule) > 0 => 0.4,
         _ => 0.25,
     }
@@ -205,7 +211,8 @@ fn traffic(
         // Left operands are few, and groups of columns share what they read of them.
         let words = products * (batch * depth * columns) as f64 * f64::from(bits) / 32.0;
         let scratch = outputs * f64::from(variant.scratch.per_output) * split.parts as f64;
-        return 4.0 * (words * rows.min(WORD_ROWS) as f64 + (batch * rows * depth) as f64 + outputs + scratch);
+        let times = if let Schedule::Dot { .. } = variant.schedule { rows.min(WORD_ROWS) as f64 } else { 1.0 };
+        return 4.0 * (words * times + (batch * rows * depth) as f64 + outputs + scratch);
     }
     let distinct = (batch * rows * depth) as f64 + products * (batch * depth * columns) as f64;
     let read = match variant.schedule {
@@ -277,7 +284,7 @@ mod tests {
     fn family() -> Vec<Variant> {
         let row = Variant {
             name: "row".into(),
-            schedule: Schedule::Row { columns: 64, depth_lanes: 16, split: false, bits: 0 },
+            schedule: Schedule::Row { rows: 1, columns: 64, depth_lanes: 16, split: false, bits: 0 },
             requires: vec![fuse_artifact::Require::AtMost { axis: 0, value: 1 }].into(),
             passes: vec![pass(256, Grid::Tiles { rows: 1, columns: 64 })].into(),
             ..tiles([1, 1, 1], [1, 1], false)
@@ -424,7 +431,7 @@ mod tests {
         };
         let mut row = tiles([1, 64, 64], [1, 1], true);
         row.name = "row split".into();
-        row.schedule = Schedule::Row { columns: 64, depth_lanes: 16, split: true, bits: 0 };
+        row.schedule = Schedule::Row { rows: 1, columns: 64, depth_lanes: 16, split: true, bits: 0 };
         row.passes.to_mut()[0].workgroup_size = 256;
         row.requires = vec![fuse_artifact::Require::AtMost { axis: 0, value: 1 }].into();
         family().into_iter().chain(in_matrices(false)).chain(in_matrices(true)).chain([row]).collect()

@@ -1,0 +1,244 @@
+//! Passes of few rows, whose workgroups share the depth: invocations have sums of four neighbouring columns each, for all rows,
+//! in layers that take turns with the depth. The layers' sums are added in workgroup memory.
+//!
+//! More than [`TOGETHER`] rows are taken in bundles, so that fewer rows skip what the later bundles would do.
+
+use std::ops::Range;
+
+use fuse_artifact::{Grid, Pass, Space, Uniform};
+
+use super::{
+    builtins::vector_type,
+    epilogue::{Axes, Epilogue, declare_partial, sum_dtype},
+    names::Names,
+    shader::{Lines, Shader},
+};
+use crate::{
+    fusion::{Contraction, Group},
+    schedule::contraction::LANES,
+};
+
+/// Rows of a bundle.
+const TOGETHER: u32 = 4;
+
+/// The rows of the left operand that a workgroup has.
+#[derive(Clone, Copy)]
+pub enum Rows {
+    /// All of them, which are at most so many.
+    AtMost(u32),
+    /// One for each of the invocations that share columns: that of the result with their number.
+    OfResult,
+}
+
+/// How the invocations of a workgroup lie.
+#[derive(Clone, Copy)]
+pub struct Layers {
+    /// Which rows.
+    pub rows: Rows,
+    /// Columns of a workgroup, or elements of the result in rows of its own.
+    pub columns: u32,
+    /// Layers: invocations that share four columns.
+    pub count: u32,
+    /// Whether neighbouring invocations are layers, which read neighbouring depths; otherwise they have neighbouring columns.
+    pub along_depth: bool,
+    /// Whether workgroups share the depth.
+    pub split: bool,
+}
+
+impl Layers {
+    /// Invocations of a layer.
+    const fn across(&self) -> u32 {
+        self.columns / LANES
+    }
+
+    /// Invocations of a workgroup.
+    pub(super) const fn invocations(&self) -> u32 {
+        self.across() * self.count
+    }
+
+    /// The most rows of an invocation.
+    pub(super) const fn rows(&self) -> u32 {
+        match self.rows {
+            Rows::AtMost(rows) => rows,
+            Rows::OfResult => 1,
+        }
+    }
+
+    /// The name of a row's sum of a product.
+    pub(super) fn sum(&self, suffix: &str, row: u32) -> String {
+        if self.rows() == 1 { format!("sum{suffix}") } else { format!("sum{suffix}_r{row}") }
+    }
+
+    /// Declares the sums of all products and rows.
+    pub(super) fn declare_sums(&self, main: &mut Lines, axes: &Axes, ty: &str) {
+        for suffix in axes.product_suffixes() {
+            for row in 0..self.rows() {
+                main.line(format!("var {} = {ty}();", self.sum(&suffix, row)));
+            }
+        }
+    }
+
+    /// The expression of the number of an invocation's row, of one that exists.
+    pub(super) fn row(&self, axes: &Axes, row: u32) -> String {
+        match (self.rows, row) {
+            (Rows::OfResult, _) => "row".to_owned(),
+            (_, 0) => "0u".to_owned(),
+            _ => format!("min({row}u, {} - 1u)", axes.rows),
+        }
+    }
+
+    /// Writes what `text` has for each bundle of rows, where there are such rows.
+    pub(super) fn bundles(&self, main: &mut Lines, axes: &Axes, mut text: impl FnMut(&mut Lines, Range<u32>)) {
+        for first in (0..self.rows()).step_by(TOGETHER as usize) {
+            let bundle = first..self.rows().min(first + TOGETHER);
+            if first == 0 {
+                text(main, bundle);
+            } else {
+                main.line(format!("if {} > {first}u {{", axes.rows));
+                text(main, bundle);
+                main.line("}");
+            }
+        }
+    }
+
+    /// The pass: `products` declares an invocation's sums and adds what its layer has of the depth from `k_begin` to `k_end`.
+    pub(super) fn pass(
+        &self,
+        group: &Group,
+        contraction: &Contraction,
+        names: &Names,
+        products: impl FnOnce(&mut Shader<'_>, &mut Lines, &Axes),
+    ) -> Pass {
+        let mut shader = Shader::new(names);
+        let sum = sum_dtype(group, contraction);
+        for access in &group.accesses {
+            if !(self.split && access.access.space == Space::Point) {
+                shader.buffer(access.access.slot, access.dtype, LANES, false);
+            }
+        }
+        let axes = Axes::new(&mut shader, group, contraction);
+        if self.split {
+            declare_partial(&mut shader, &axes, sum, LANES);
+        } else {
+            Epilogue::new(group, &axes, sum, LANES, LANES).declare(&mut shader);
+        }
+        let suffixes = axes.product_suffixes();
+        let places = self.places() * self.rows().min(TOGETHER);
+        for suffix in &suffixes {
+            shader.workgroup_array(&format!("partial{suffix}"), &vector_type(sum, LANES), places, 16);
+        }
+        let mut main = Lines::indented();
+        self.locate(&mut shader, &mut main, &axes);
+        products(&mut shader, &mut main, &axes);
+        self.bundles(&mut main, &axes, |main, bundle| self.finish(main, &axes, &suffixes, &bundle));
+        shader.main = main;
+        let grid = match self.rows {
+            Rows::AtMost(rows) => Grid::Tiles { rows, columns: self.columns },
+            Rows::OfResult => Grid::Elements { per_workgroup: self.columns },
+        };
+        shader.finish(grid, self.invocations())
+    }
+
+    /// Which columns, batch and part of the depth this workgroup and invocation have.
+    fn locate(&self, shader: &mut Shader<'_>, main: &mut Lines, axes: &Axes) {
+        shader.number_workgroups(main);
+        let (inner, [lane, layer]) = match self.along_depth {
+            true => (self.count, ["/", "%"]),
+            false => (self.across(), ["%", "/"]),
+        };
+        main.line(format!("let lane = local {lane} {inner}u;"));
+        main.line(format!("let layer = local {layer} {inner}u;"));
+        if let Rows::OfResult = self.rows {
+            let count = shader.uniform(Uniform::Count);
+            main.line(format!("let output = id * {}u + lane * {LANES}u;", self.columns));
+            main.line(format!("let stores = output < {count};"));
+            main.line(format!("let element = min(output, {count} - {LANES}u);"));
+            axes.decode_element(shader, main);
+            main.line("let k_begin = 0u;");
+            main.line(format!("let k_end = {};", axes.depth));
+            return;
+        }
+        let tiles = shader.uniform(Uniform::ColumnTiles);
+        if self.split {
+            let batches = axes.batches(shader);
+            let split_depth = shader.uniform(Uniform::SplitDepth);
+            main.line(format!("let batch = (id / {tiles}) % ({batches});"));
+            main.line(format!("let part = id / ({tiles} * {batches});"));
+            main.line("split = part;");
+            main.line(format!("let k_begin = part * {split_depth};"));
+            main.line(format!("let k_end = min({}, k_begin + {split_depth});", axes.depth));
+        } else {
+            main.line(format!("let batch = id / {tiles};"));
+            main.line("let k_begin = 0u;");
+            main.line(format!("let k_end = {};", axes.depth));
+        }
+        axes.decode_batch(shader, main);
+        main.line(format!("let first = (id % {tiles}) * {}u;", self.across()));
+        main.line(format!("let columns_in_units = {} / {LANES}u;", axes.columns));
+        main.line("let stores = first + lane < columns_in_units;");
+        main.line(format!("let column = min(first + lane, columns_in_units - 1u) * {LANES}u;"));
+    }
+
+    /// Layers whose sums have places in workgroup memory: the others add theirs to them.
+    const fn half(&self) -> u32 {
+        self.count / 2
+    }
+
+    /// Places of a row's sums in workgroup memory.
+    const fn places(&self) -> u32 {
+        self.across() * self.half()
+    }
+
+    /// Adds the layers' sums of some rows, and stores the results.
+    fn finish(&self, main: &mut Lines, axes: &Axes, suffixes: &[String], bundle: &Range<u32>) {
+        let (half, places) = (self.half(), self.places());
+        let (of_lane, next) = match self.along_depth {
+            true => (format!("lane * {half}u"), 1),
+            false => ("lane".to_owned(), self.across()),
+        };
+        // Sums of all rows of the bundle: `target` of places, from `value` of rows.
+        let each = |main: &mut Lines, text: &dyn Fn(&str, u32, u32) -> String| {
+            for suffix in suffixes {
+                for row in bundle.clone() {
+                    main.line(text(suffix, row, (row - bundle.start) * places));
+                }
+            }
+        };
+        let place = |layer: &str| format!("let place = {of_lane} + {layer} * {next}u;");
+        if bundle.start > 0 {
+            main.line("workgroupBarrier();");
+        }
+        main.line(format!("if layer >= {half}u {{"));
+        main.line(place(&format!("(layer - {half}u)")));
+        each(main, &|suffix, row, at| format!("partial{suffix}[place + {at}u] = {};", self.sum(suffix, row)));
+        main.line("}");
+        main.line("workgroupBarrier();");
+        main.line(format!("if layer < {half}u {{"));
+        main.line(place("layer"));
+        each(main, &|suffix, row, at| format!("partial{suffix}[place + {at}u] += {};", self.sum(suffix, row)));
+        main.line("}");
+        main.line(format!("for (var layers = {}u; layers > 0u; layers /= 2u) {{", half / 2));
+        main.line("workgroupBarrier();");
+        main.line("if layer < layers {");
+        main.line(place("layer"));
+        main.line(format!("let other = place + layers * {next}u;"));
+        each(main, &|suffix, _, at| format!("partial{suffix}[place + {at}u] += partial{suffix}[other + {at}u];"));
+        main.line("}");
+        main.line("}");
+        // Each layer stores a row.
+        let rows = bundle.end - bundle.start;
+        if rows > 1 {
+            main.line("workgroupBarrier();");
+        }
+        main.line(format!("if layer < {rows}u && stores {{"));
+        let place = if rows > 1 { format!("{of_lane} + layer * {places}u") } else { of_lane };
+        let sums: Vec<String> = suffixes.iter().map(|suffix| format!("partial{suffix}[{place}]")).collect();
+        let row = match bundle.start {
+            _ if rows == 1 => self.row(axes, bundle.start),
+            0 => "layer".to_owned(),
+            first => format!("layer + {first}u"),
+        };
+        main.line(format!("finish(batch, {}{row}, column, {});", axes.batch_arguments(), sums.join(", ")));
+        main.line("}");
+    }
+}
