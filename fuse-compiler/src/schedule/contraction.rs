@@ -18,6 +18,7 @@
 //! and there is no `dot`, whose few sums would not pay for a row each.
 
 mod direct;
+mod few_rows;
 pub(crate) mod matrices;
 pub(crate) mod operand_rows;
 pub(crate) mod rows;
@@ -202,13 +203,6 @@ const UNALIGNED: &[(Tile, bool)] =
 /// they can: the left operand in vectors, nothing masked. The second is faster where an adapter allows 512 invocations.
 const ROWS: &[([u32; 2], bool, bool)] = &[([64, 16], true, false), ([32, 64], false, true)];
 
-/// Columns and depth lanes of members for few rows, where columns are neighbours and where depths are. The first is faster where
-/// an adapter allows 512 invocations.
-const FEW_ROWS: [&[[u32; 2]]; 2] = [&[[32, 64], [16, 64]], &[[16, 64], [8, 128]]];
-
-/// The most rows of such a member with one product.
-const MAX_FEW_ROWS: u32 = 8;
-
 /// Depths of a step of a `row` member: as many loads as an invocation has on the way at a time.
 pub const ROW_STEP: u32 = 8;
 
@@ -338,8 +332,8 @@ pub fn family(group: &Group, contraction: &Contraction, tile: Option<[u32; 3]>) 
             push_with_twin(&mut family, format!("row {columns}"), shape, directions, split, &requires);
         }
     }
-    if let (Some(rhs), None) = (facts.one_direction(), &streamed) {
-        facts.push_few_rows(&mut family, rhs);
+    if streamed.is_none() {
+        facts.push_few_rows(&mut family);
     }
     // Instead of those for few rows above, which read weights value by value.
     if let Some(weights) = &streamed {
@@ -517,52 +511,6 @@ impl<'a> Facts<'a> {
             Space::Lhs if whole_steps => vec![self.batch + 1],
             Space::Lhs | Space::Score | Space::Value => vec![],
             Space::Rhs | Space::Point => vec![self.columns()],
-        }));
-        requires
-    }
-
-    /// The direction of all right operands, if the left one lies along the depth and is not normalized on the way.
-    fn one_direction(&self) -> Option<Direction> {
-        let first = self.rhs[0]?;
-        let alike = self.lhs == Some(Direction::Depth) && self.rhs.iter().all(|rhs| *rhs == Some(first));
-        (alike && self.operand_rows.is_none()).then_some(first)
-    }
-
-    /// The members for few rows, where all right operands lie in one direction.
-    fn push_few_rows(&self, family: &mut Vec<Member>, rhs: Direction) {
-        let (kind, sizes) = match rhs {
-            Direction::Outer => ("row", FEW_ROWS[0]),
-            Direction::Depth => ("dot", FEW_ROWS[1]),
-        };
-        let all = vec![rhs; self.rhs.len()];
-        let Some(rows) = self.few_rows(MAX_FEW_ROWS) else { return };
-        for &[columns, depth_lanes] in sizes {
-            let shape = Shape::Row { rows, columns, depth_lanes, whole_steps: true, bits: 0, int8: false };
-            let requires = self.few_rows_requirements(rows, rhs);
-            let name = format!("{kind} {rows}x{columns}");
-            push_with_twin(family, name, shape, (Direction::Depth, &all), false, &requires);
-        }
-    }
-
-    /// The rows of a member for few rows, if that leaves several: at most so many with one product, fewer with several, as an
-    /// invocation has four sums for each.
-    fn few_rows(&self, most: u32) -> Option<u32> {
-        let rows = most / (self.rhs.len() as u32).next_power_of_two();
-        (rows > 1).then_some(rows)
-    }
-
-    /// What a member for at most so many rows needs, whose right operands lie in one direction.
-    fn few_rows_requirements(&self, rows: u32, rhs: Direction) -> Vec<Require> {
-        let mut requires = vec![
-            Require::AtMost { axis: self.rows(), value: rows },
-            Require::Multiple { axis: self.columns(), of: LANES },
-            Require::Multiple { axis: self.depth(), of: ROW_STEP },
-        ];
-        requires.extend(self.vector_loads(|_, space| match (space, rhs) {
-            (Space::Lhs, _) => vec![self.batch + 1],
-            (Space::Rhs, Direction::Depth) => vec![self.batch],
-            (Space::Rhs, Direction::Outer) | (Space::Point, _) => vec![self.columns()],
-            (Space::Score | Space::Value, _) => vec![],
         }));
         requires
     }

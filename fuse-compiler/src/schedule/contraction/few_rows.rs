@@ -1,0 +1,63 @@
+//! Members for few rows, which share what is read of the right operands: `row RxC` where columns are neighbours, `dot RxC` where
+//! depths are. Those of quantized weights are in `weights`.
+
+use fuse_artifact::{Require, Space};
+
+use super::{Direction, Facts, LANES, Member, ROW_STEP, Shape, push_with_twin};
+
+/// Columns and depth lanes of members where columns are neighbours. The first is faster where an adapter allows 512 invocations.
+const ROWS: [[u32; 2]; 2] = [[32, 64], [16, 64]];
+
+/// The same where depths are neighbours.
+const DOTS: [[u32; 2]; 2] = [[16, 64], [8, 128]];
+
+/// The most rows of such a member with one product.
+const MAX_ROWS: u32 = 8;
+
+impl Facts<'_> {
+    /// The direction of all right operands, if the left one lies along the depth and is not normalized on the way.
+    fn one_direction(&self) -> Option<Direction> {
+        let first = self.rhs[0]?;
+        let alike = self.lhs == Some(Direction::Depth) && self.rhs.iter().all(|rhs| *rhs == Some(first));
+        (alike && self.operand_rows.is_none()).then_some(first)
+    }
+
+    /// The members for few rows, where all right operands lie in one direction.
+    pub(super) fn push_few_rows(&self, family: &mut Vec<Member>) {
+        let (Some(rhs), Some(rows)) = (self.one_direction(), self.few_rows(MAX_ROWS)) else { return };
+        let (kind, sizes) = match rhs {
+            Direction::Outer => ("row", ROWS),
+            Direction::Depth => ("dot", DOTS),
+        };
+        let all = vec![rhs; self.rhs.len()];
+        for [columns, depth_lanes] in sizes {
+            let shape = Shape::Row { rows, columns, depth_lanes, whole_steps: true, bits: 0, int8: false };
+            let requires = self.requirements_of_few_rows(rows, rhs);
+            let name = format!("{kind} {rows}x{columns}");
+            push_with_twin(family, name, shape, (Direction::Depth, &all), false, &requires);
+        }
+    }
+
+    /// The rows of a member for few rows, if that leaves several: at most so many with one product, fewer with several, as an
+    /// invocation has four sums for each.
+    pub(super) fn few_rows(&self, most: u32) -> Option<u32> {
+        let rows = most / (self.rhs.len() as u32).next_power_of_two();
+        (rows > 1).then_some(rows)
+    }
+
+    /// What a member for at most so many rows needs, whose right operands lie in one direction.
+    fn requirements_of_few_rows(&self, rows: u32, rhs: Direction) -> Vec<Require> {
+        let mut requires = vec![
+            Require::AtMost { axis: self.rows(), value: rows },
+            Require::Multiple { axis: self.columns(), of: LANES },
+            Require::Multiple { axis: self.depth(), of: ROW_STEP },
+        ];
+        requires.extend(self.vector_loads(|_, space| match (space, rhs) {
+            (Space::Lhs, _) => vec![self.batch + 1],
+            (Space::Rhs, Direction::Depth) => vec![self.batch],
+            (Space::Rhs, Direction::Outer) | (Space::Point, _) => vec![self.columns()],
+            (Space::Score | Space::Value, _) => vec![],
+        }));
+        requires
+    }
+}
