@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::{AdapterKind, Backend, Device, DeviceInfo, Error, Tuning};
+use crate::{AdapterKind, Backend, Device, DeviceInfo, Error, Tuning, adapters::adapters};
 
 /// The environment variable whose value, a part of an adapter's name, chooses the adapter where the program
 /// does not.
@@ -163,7 +163,7 @@ impl DeviceBuilder {
             ..Default::default()
         };
         #[cfg(not(target_arch = "wasm32"))]
-        let request = adapter.request_device(&descriptor);
+        let request = crate::adapters::request_device(&adapter, &descriptor);
         #[cfg(target_arch = "wasm32")]
         let request = crate::browser::request_device(&adapter, &descriptor, !self.without.subgroups);
         let (device, queue) = request
@@ -264,22 +264,4 @@ fn opened(adapter: &wgpu::Adapter, device: &wgpu::Device) -> DeviceInfo {
     #[cfg(target_arch = "wasm32")]
     let (info, features) = crate::browser::describe(adapter, device);
     DeviceInfo::new(&info, features, &device.limits(), &matrices)
-}
-
-/// The adapters of a backend, or of all that are compiled in; OpenGL is never used.
-pub(crate) async fn adapters(backend: Option<Backend>) -> Vec<wgpu::Adapter> {
-    let backends = backend.map_or(wgpu::Backends::all() - wgpu::Backends::GL, Backend::mask);
-    let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
-    descriptor.backends = backends;
-    // Shaders are validated when they are compiled; `WGPU_VALIDATION` and `WGPU_DEBUG` bring the driver's layers.
-    descriptor.flags = wgpu::InstanceFlags::empty().with_env();
-    let instance = wgpu::Instance::new(descriptor);
-    if cfg!(target_arch = "wasm32") {
-        let options = wgpu::RequestAdapterOptions {
-            power_preference: wgpu::PowerPreference::HighPerformance,
-            ..Default::default()
-        };
-        return instance.request_adapter(&options).await.into_iter().collect();
-    }
-    instance.enumerate_adapters(backends).await
 }

@@ -10,7 +10,8 @@ use fuse_artifact::{DType, Function};
 
 use crate::{
     DeviceBuilder, DeviceInfo, Error, Explanation, MemoryReport,
-    builder::{adapters, describe},
+    adapters::adapters,
+    builder::describe,
     capture,
     element::scalar_bytes,
     fault::Fault,

@@ -24,6 +24,7 @@
     allow(clippy::arc_with_non_send_sync, reason = "natively they are, and both share their types")
 )]
 
+mod adapters;
 #[cfg(feature = "ndarray")]
 mod arrays;
 mod bind;
