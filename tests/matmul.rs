@@ -2,7 +2,9 @@
 //! fused work before and after, and every variant that may run, at sizes below, at and beyond tiles.
 
 use fuse_artifact::DType;
-use fuse_test_support::{Program, Sweep, adapter::Arguments, compile, data, devices};
+use fuse_test_support::{
+    Program, Sweep, Variants, adapter::Arguments, check as check_variants, compile, data, devices,
+};
 
 const DTYPES: [DType; 3] = [DType::F32, DType::F16, DType::I32];
 
@@ -111,6 +113,31 @@ fn few_rows_share_what_is_read() {
             let [(_, m), (_, n), (_, k)] = *size;
             let fits = m <= most && n % 4 == 0 && k % 8 == 0;
             assert_eq!(runs(program, size, member), fits, "{member} of {size:?}");
+        }
+    }
+}
+
+/// More tiles than run at a time and fewer, shares of whole tiles and of parts, depths of one step, batches.
+#[test]
+fn streams_share_all_depths() {
+    let source = "
+        pub fn plain(x: f32[M, K], y: f32[K, N]) -> f32[M, N] { matmul(x, y) }
+        pub fn transposed(x: f32[M, K], y: f32[N, K], r: f32[M, N]) -> (f32[M, N], f32[M, N]) {
+            let z = matmul(x, transpose(y)) + r;
+            (z, relu(z))
+        }
+        pub fn half(x: f16[M, K], y: f16[K, N], r: f16[M, N]) -> f16[M, N] { matmul(x, y) + r }
+        pub fn quantized(x: f16[M, K], w: q4[N, K], b: f16[N]) -> f16[M, N] { gelu(matmul(x, transpose(w)) + b) }
+        pub fn batches(x: f32[3, K, M], y: f32[3, K, N]) -> f32[3, M, N] { matmul(transpose(x), y) }";
+    for program in &compile(source) {
+        for [m, n, k] in [[1, 4, 512], [130, 516, 288], [260, 516, 96], [132, 516, 64]] {
+            let inputs = data::inputs(&program.graph, &[("M", m), ("N", n), ("K", k)], m as u64);
+            // Rows of a transposed left operand are read in vectors.
+            if program.function.name == "batches" && m % 4 > 0 {
+                continue;
+            }
+            check_variants(program, &inputs, Variants::Named("stream-k"))
+                .unwrap_or_else(|error| panic!("{} {m}x{n}x{k}: {error}", program.function.name));
         }
     }
 }

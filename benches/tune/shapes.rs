@@ -19,8 +19,8 @@ pub(crate) struct Shapes {
 pub(crate) fn grid() -> Shapes {
     // Close to each other where tiles of 32 to 128 fill the machine or not: there the fastest changes from one to the next.
     let squares = [
-        16, 32, 40, 64, 80, 112, 128, 160, 176, 208, 256, 320, 352, 448, 512, 640, 704, 896, 1024, 1280, 2048, 2560,
-        4096,
+        16, 32, 40, 64, 80, 112, 128, 160, 176, 208, 256, 320, 352, 448, 512, 640, 704, 896, 1024, 1152, 1280, 1408,
+        1792, 2048, 2304, 2560, 3584, 4096, 5120,
     ];
     let mut products: Vec<Product> = squares.iter().map(|&n| [1, n, n, n]).collect();
     // Few rows: vectors, decoding, small batches.

@@ -280,6 +280,9 @@ pub enum Schedule {
         lanes: u32,
         /// Whether several workgroups share the depth of a tile and a second pass adds their sums.
         split: bool,
+        /// Of split ones, whether all workgroups have the same share of all depths (stream-K): the first tiles have a workgroup
+        /// each, as many as always run at a time, and the others' depths, one after the other, are cut evenly.
+        stream_k: bool,
         /// Groups of invocations that share the tile, each with its own depths, and read the right operands from memory
         /// without keeping them; 1 where invocations share slices of both operands.
         layers: u32,
@@ -397,7 +400,8 @@ pub enum Grid {
         /// Elements per workgroup.
         per_workgroup: u32,
     },
-    /// `batch · ceil(M / rows) · ceil(N / columns) · splits`, and, where the schedule is stacked, as many for each
+    /// `batch · ceil(M / rows) · ceil(N / columns) · splits` (stream-K: one for each tile that is not shared, then one for each
+    /// share of the others), and, where the schedule is stacked, as many for each
     /// product: of one batch and split, the tiles of a row of tiles are neighbours; products and splits vary slowest,
     /// then batches.
     Tiles {
@@ -405,6 +409,11 @@ pub enum Grid {
         rows: u32,
         /// Columns of a tile.
         columns: u32,
+    },
+    /// Contraction, stream-K: so many for each tile whose depth is shared.
+    SharedTiles {
+        /// Workgroups per tile.
+        workgroups: u32,
     },
     /// Contraction: `batch · ceil(M / rows)`, whatever the number of splits.
     WholeRows {
@@ -454,10 +463,13 @@ pub enum Uniform {
     RowTiles,
     /// Contraction, attention: number of tiles along the columns.
     ColumnTiles,
-    /// In how many parts the depth (contraction), the keys (attention) or the row (reduction) is split.
+    /// In how many parts the depth (contraction), the keys (attention) or the row (reduction) is split; stream-K: in how many
+    /// parts the depth of a shared tile is cut at most.
     Splits,
     /// Depth, keys or elements of one part, a multiple of the schedule's step.
     SplitDepth,
+    /// Contraction, stream-K: tiles that have a workgroup each; the depths of those after them are shared.
+    WholeTiles,
     /// A size in elements (the start of a slice where coordinates are used as values, a count).
     Size {
         /// The size.

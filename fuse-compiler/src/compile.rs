@@ -302,9 +302,12 @@ fn contraction_passes(
     };
     let mut passes = vec![first];
     if member.split {
-        passes.push(match schedule::contraction::rows::finishing_tile(group) {
-            Some(tile) => wgsl::finish_rows(group, contraction, names, member, tile),
-            None => wgsl::finish(group, contraction, names, lanes),
+        passes.push(match (member.shape, schedule::contraction::rows::finishing_tile(group)) {
+            (_, Some(tile)) => wgsl::finish_rows(group, contraction, names, member, tile),
+            (Shape::Tiles(tile), None) if tile.stream_k => {
+                wgsl::finish_streams(group, contraction, names, member, tile)
+            }
+            _ => wgsl::finish(group, contraction, names, lanes),
         });
     }
     passes

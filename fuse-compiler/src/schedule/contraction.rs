@@ -1,7 +1,8 @@
 //! The family of contraction kernels.
 //!
 //! - `tile RxCxD`: workgroups compute tiles of R×C sums in steps of depth D through workgroup memory, with
-//!   16-byte loads. `split` members share the depth of a tile between workgroups and add up in a second pass.
+//!   16-byte loads. `split` members share the depth of a tile between workgroups and add up in a second pass. `stream-k` members
+//!   share the depths of all tiles that would leave some of the workgroups that run at a time without one.
 //! - `matrices SxS RxCxD`: as `tile`, where subgroups multiply cooperative matrices of size S: of `f16`, where the adapter
 //!   has them.
 //! - `direct RxC`: as `tile`, without workgroup memory: invocations read what they multiply from storage and never wait for each
@@ -22,12 +23,14 @@ mod few_rows;
 pub(crate) mod matrices;
 pub(crate) mod operand_rows;
 pub(crate) mod rows;
+mod tile;
 pub(crate) mod weights;
 
 use std::collections::BTreeSet;
 
 use fuse_artifact::{DType, Features, MATRIX_SUBGROUP, Require, Schedule, Space};
 
+pub use self::tile::{PAD, Tile};
 use self::{operand_rows::OperandRows, weights::Weights};
 use super::layout::{Along, along};
 use crate::fusion::{
@@ -47,141 +50,8 @@ pub enum Direction {
     Outer,
 }
 
-/// Sizes of a tiled member.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Tile {
-    /// Rows of a workgroup's tile.
-    pub rows: u32,
-    /// Columns of a workgroup's tile, a multiple of 4.
-    pub columns: u32,
-    /// Depth of a step, a multiple of 4.
-    pub depth: u32,
-    /// Rows per invocation, a multiple of 4; of cooperative matrices per subgroup, a multiple of their size.
-    pub invocation_rows: u32,
-    /// Columns per invocation, a multiple of 4; of cooperative matrices per subgroup, a multiple of their size.
-    pub invocation_columns: u32,
-    /// Elements per load, 4 or 1.
-    pub lanes: u32,
-    /// Whether the depth must be a multiple of the step, which spares masks on every load.
-    pub whole_steps: bool,
-    /// Whether slices of the operands go through workgroup memory; otherwise each invocation reads what it multiplies.
-    pub staged: bool,
-    /// Groups of invocations that share the tile, each with its own depths of a step, and read the right operands from
-    /// memory without keeping them. With 1, all invocations share slices of both operands.
-    pub layers: u32,
-    /// Whether a workgroup has the sums of one product, instead of all that share the left operand.
-    pub stacked: bool,
-    /// Rows, columns and depth of the cooperative matrices that subgroups multiply; 0 where invocations multiply numbers.
-    pub matrices: u32,
-}
-
-impl Tile {
-    /// Invocations of a workgroup.
-    pub const fn invocations(&self) -> u32 {
-        self.layer_invocations() * self.layers
-    }
-
-    /// Invocations that have one sum each of the tile's, or a part of one.
-    pub const fn layer_invocations(&self) -> u32 {
-        let parts = (self.rows / self.invocation_rows) * (self.columns / self.invocation_columns);
-        if self.matrices > 0 { parts * MATRIX_SUBGROUP } else { parts }
-    }
-
-    const fn new(rows: u32, columns: u32, depth: u32, invocation: [u32; 2], lanes: u32) -> Self {
-        let [invocation_rows, invocation_columns] = invocation;
-        Self {
-            rows,
-            columns,
-            depth,
-            invocation_rows,
-            invocation_columns,
-            lanes,
-            whole_steps: false,
-            staged: true,
-            layers: 1,
-            stacked: false,
-            matrices: 0,
-        }
-    }
-
-    const fn in_layers(self, layers: u32) -> Self {
-        Self { layers, ..self }
-    }
-
-    const fn in_whole_steps(self) -> Self {
-        Self { whole_steps: true, ..self }
-    }
-
-    const fn stacked(self) -> Self {
-        Self { stacked: true, ..self }
-    }
-
-    /// Sums per invocation for this many products.
-    const fn sums(&self, products: u32) -> u32 {
-        let sums = self.invocation_rows * self.invocation_columns * products;
-        if self.matrices > 0 { sums / MATRIX_SUBGROUP } else { sums }
-    }
-
-    /// Bytes of workgroup memory that the slices of the operands take, and what layers hand over.
-    const fn slice_bytes(&self, products: u32) -> u32 {
-        if !self.staged {
-            return 0;
-        }
-        if self.matrices > 0 {
-            return matrices::bytes(self, products);
-        }
-        let right = if self.layers > 1 { 0 } else { (self.columns + PAD) * products };
-        4 * self.depth * (self.rows + PAD + right) + 16 * self.handed_vectors(products)
-    }
-
-    /// Vectors of four sums that half of the layers hand over to the other half.
-    pub const fn handed_vectors(&self, products: u32) -> u32 {
-        self.layers / 2 * self.layer_invocations() * self.sums(products) / 4
-    }
-
-    /// Halves the depth of a step until the slices of so many products take at most `bytes`.
-    fn shrink_steps(&mut self, products: u32, bytes: u32) {
-        while self.depth > 1 && self.slice_bytes(products) > bytes {
-            self.depth /= 2;
-        }
-    }
-
-    /// The name of the member with these sizes.
-    fn name(&self) -> String {
-        let Self { rows, columns, depth, matrices, .. } = *self;
-        let stacked = if self.stacked { "stacked " } else { "" };
-        match (self.staged, matrices) {
-            (false, _) if self.lanes == 1 => format!("direct any {rows}x{columns}"),
-            (false, _) => format!("{stacked}direct {rows}x{columns}"),
-            (true, 0) if self.lanes == 1 => format!("unaligned {rows}x{columns}x{depth}"),
-            (true, 0) => format!("{stacked}tile {rows}x{columns}x{depth}"),
-            (true, _) => format!("{stacked}matrices {matrices}x{matrices} {rows}x{columns}x{depth}"),
-        }
-    }
-
-    /// Whether the last tiles of a row or column of tiles are moved so that they lie inside the result: their loads need no
-    /// clamping, and the offsets of loads to one that all invocations share.
-    pub const fn is_moved_inside(&self) -> bool {
-        self.matrices > 0 && self.whole_steps
-    }
-
-    /// Whether so many products side by side leave registers for the rest of the kernel, and workgroup memory.
-    const fn holds(&self, products: u32) -> bool {
-        self.sums(products) <= MAX_SUMS && self.slice_bytes(products) <= MAX_SLICE_BYTES
-    }
-}
-
-/// Padding of a row of workgroup memory in elements, against bank conflicts; keeps 16-byte alignment.
-pub const PAD: u32 = 4;
-
 /// Products that one kernel computes side by side: as many as leave the smallest tile's invocations `MAX_SUMS` sums.
 pub const MAX_PRODUCTS: usize = 8;
-
-/// Sums per invocation, of its at most 255 registers on the GPUs that were measured.
-const MAX_SUMS: u32 = 128;
-
-/// Workgroup memory that large adapters have.
-const MAX_SLICE_BYTES: u32 = 48 * 1024;
 
 /// Workgroup memory that every WebGPU adapter has.
 const EVERY_ADAPTERS_BYTES: u32 = 16 * 1024;
@@ -192,8 +62,12 @@ const TILES: &[(Tile, bool)] = &[
     (Tile::new(16, 64, 32, [4, 4], LANES), true),
     (Tile::new(64, 64, 16, [8, 4], LANES), true),
     (Tile::new(128, 128, 8, [8, 8], LANES).in_whole_steps(), false),
-    (Tile::new(128, 256, 16, [8, 16], LANES).in_whole_steps(), false),
+    (LARGEST, false),
+    (LARGEST.in_streams(), false),
 ];
+
+/// The tile of large products.
+const LARGEST: Tile = Tile::new(128, 256, 8, [8, 16], LANES).in_whole_steps();
 
 /// Tiles for any size and stride.
 const UNALIGNED: &[(Tile, bool)] =
@@ -284,6 +158,7 @@ impl Member {
                 per_invocation: [tile.invocation_rows, tile.invocation_columns],
                 lanes: tile.lanes,
                 split: self.split,
+                stream_k: tile.stream_k,
                 layers: tile.layers,
                 stacked: tile.stacked,
                 matrices: tile.matrices,
@@ -309,7 +184,9 @@ pub fn family(group: &Group, contraction: &Contraction, tile: Option<[u32; 3]>) 
     if let Some((lhs, rhs)) = facts.aligned() {
         let stacked = is_stackable(group, contraction) && rhs.iter().all(|other| *other == rhs[0]);
         let matrices = if facts.multiplies_stored_f16() { matrices::TILES } else { &[] };
-        for (tile, split) in aligned_tiles(tile, [matrices, TILES, facts.direct()], products, stacked) {
+        let tiles = aligned_tiles(tile, [matrices, TILES, facts.direct()], products, stacked);
+        // Tiles would reduce the rows of their left operand again for each of their parts.
+        for (tile, split) in tiles.into_iter().filter(|(tile, _)| !tile.stream_k || facts.operand_rows.is_none()) {
             let name = tile.name();
             let requires = facts.tile_requirements(tile, lhs, &rhs);
             push_with_twin(&mut family, name, Shape::Tiles(tile), (lhs, &rhs), split, &requires);
@@ -354,9 +231,10 @@ pub fn family(group: &Group, contraction: &Contraction, tile: Option<[u32; 3]>) 
 /// Where products have workgroups of their own (`stacked`), none shares the depth.
 fn aligned_tiles(only: Option<[u32; 3]>, all: [&[(Tile, bool)]; 3], products: u32, stacked: bool) -> Vec<(Tile, bool)> {
     let own = if stacked { 1 } else { products };
+    let serves = |tile: &Tile| tile.holds(own) && !(tile.stream_k && stacked);
     let tiles: Vec<(Tile, bool)> = match only {
         Some(sizes) => vec![(forced_tile(sizes), false)],
-        None => all.concat().into_iter().filter(|(tile, _)| tile.holds(own)).collect(),
+        None => all.concat().into_iter().filter(|(tile, _)| serves(tile)).collect(),
     };
     tiles.into_iter().map(|(tile, split)| if stacked { (tile.stacked(), false) } else { (tile, split) }).collect()
 }
@@ -386,9 +264,10 @@ fn push_with_twin(
     twin: bool,
     requires: &[Require],
 ) {
-    let member = |name, split| {
+    let streams = matches!(shape, Shape::Tiles(Tile { stream_k: true, .. }));
+    let member = |name, split: bool| {
         let (rhs, requires) = (rhs.to_vec(), requires.to_vec());
-        Member { name, shape, lhs, rhs, split, requires }
+        Member { name, shape, lhs, rhs, split: split || streams, requires }
     };
     if twin {
         family.push(member(format!("{name} split"), true));
@@ -480,6 +359,10 @@ impl<'a> Facts<'a> {
         requires.extend(self.word_loads());
         if tile.whole_steps {
             requires.push(Require::Multiple { axis: self.depth(), of: tile.depth });
+        }
+        if tile.stream_k {
+            // Without depth there would be nothing to share, and nobody to store what the epilogue makes of nothing.
+            requires.push(Require::AtLeast { axis: self.depth(), value: tile.depth });
         }
         if !tile.staged {
             requires.push(self.direct_requirement());

@@ -31,6 +31,7 @@ fn schedule(schedule: &Schedule) -> String {
             per_invocation: [r, c],
             lanes,
             split: is_split,
+            stream_k,
             layers,
             stacked,
             matrices,
@@ -42,7 +43,8 @@ fn schedule(schedule: &Schedule) -> String {
                 0 => "invocation".to_owned(),
                 size => format!("subgroup in matrices of {size}x{size}"),
             };
-            format!("{tile}, {r}x{c} per {owner}{layers}, loads of {lanes}{}{stacked}", split(*is_split))
+            let shared = if *stream_k { ", depths shared evenly by all workgroups" } else { split(*is_split) };
+            format!("{tile}, {r}x{c} per {owner}{layers}, loads of {lanes}{shared}{stacked}")
         }
         Schedule::Row { rows, columns, depth_lanes, split: is_split, .. } => {
             let rows = if *rows > 1 { format!("up to {rows} rows of ") } else { String::new() };

@@ -141,6 +141,8 @@ pub(super) struct Epilogue<'a> {
     preloaded: bool,
     /// The product whose values are stored, if each has a function of its own.
     product: Option<u8>,
+    /// What `finish` does first.
+    first: Lines,
 }
 
 impl<'a> Epilogue<'a> {
@@ -148,12 +150,17 @@ impl<'a> Epilogue<'a> {
     pub(super) fn new(group: &'a Group, axes: &'a Axes, sum: DType, lanes: u32, buffer_lanes: u32) -> Self {
         let lane_axis = axes.batch + 1;
         let operand = Operand { group, body: &group.body, value: 0, prefix: "v", lanes, buffer_lanes, lane_axis };
-        Self { operand, axes, sum, preloaded: false, product: None }
+        Self { operand, axes, sum, preloaded: false, product: None, first: Lines::default() }
     }
 
     /// For a product whose function has its number as suffix, in a group whose body computes nothing of the others.
     pub(super) fn of_product(self, product: u8) -> Self {
         Self { product: Some(product), ..self }
+    }
+
+    /// After these lines of `finish`.
+    pub(super) fn after(self, first: Lines) -> Self {
+        Self { first, ..self }
     }
 
     /// Loads happen at [`Epilogue::preload`] instead of in `finish`.
@@ -202,6 +209,7 @@ impl<'a> Epilogue<'a> {
         let mut lines = Lines::default();
         let suffix = self.product.map_or(String::new(), |product| product.to_string());
         lines.line(format!("fn finish{suffix}(batch: u32, {batch}row: u32, column: u32, {sums}{loaded}) {{"));
+        lines.append(&self.first);
         lines.line(format!("if row >= {} || column >= {} {{", axes.rows, axes.columns));
         lines.line("return;");
         lines.line("}");

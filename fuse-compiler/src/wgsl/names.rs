@@ -43,6 +43,7 @@ impl Names {
             Uniform::ColumnTiles => "column_tiles".to_owned(),
             Uniform::Splits => "splits".to_owned(),
             Uniform::SplitDepth => "split_depth".to_owned(),
+            Uniform::WholeTiles => "whole_tiles".to_owned(),
             Uniform::Size { .. } => format!("size_{index}"),
         }
     }

@@ -182,14 +182,14 @@ enums! {
     }
     Schedule {
         Elements { lanes, rank },
-        Tiles { rows, columns, depth, per_invocation, lanes, split, layers, stacked, matrices },
+        Tiles { rows, columns, depth, per_invocation, lanes, split, stream_k, layers, stacked, matrices },
         Row { rows, columns, depth_lanes, split, bits },
         Dot { outputs, depth_lanes, bits },
         Rows { rows, invocations, lanes, held, axes, split },
         Columns { columns, layers, lanes, axes, split },
         Attention { rows, keys, head, split, matrices },
     }
-    Grid { Elements { per_workgroup }, Tiles { rows, columns }, WholeRows { rows }, Rows { rows }, }
+    Grid { Elements { per_workgroup }, Tiles { rows, columns }, SharedTiles { workgroups }, WholeRows { rows }, Rows { rows }, }
     Uniform {
         Workgroups,
         Count,
@@ -202,6 +202,7 @@ enums! {
         ColumnTiles,
         Splits,
         SplitDepth,
+        WholeTiles,
         Size { size },
     }
 }

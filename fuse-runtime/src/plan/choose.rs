@@ -28,6 +28,20 @@ pub(crate) struct Split {
     pub(crate) parts: u64,
     /// Depth of one part, a multiple of the schedule's step.
     pub(crate) depth: u64,
+    /// Where depths are shared evenly (stream-K): how many tiles are not shared, and how many are.
+    pub(crate) tiles: [u64; 2],
+}
+
+impl Split {
+    /// Into parts of the same depth of each tile.
+    pub(crate) const fn even(parts: u64, depth: u64) -> Self {
+        Self { parts, depth, tiles: [0; 2] }
+    }
+
+    /// The workgroups that share the depths of tiles of so much, where depths are shared evenly.
+    pub(crate) fn shares(&self, depth: u64) -> u64 {
+        self.tiles[1].saturating_mul(depth).div_ceil(self.depth.max(1))
+    }
 }
 
 /// The candidates of `kernel`, or why a variant is none, per variant.
@@ -57,6 +71,11 @@ fn candidate(
     let variant = &kernel.variants[index];
     legal(variant, domain, info)?;
     let split = split(&variant.schedule, domain.contraction(), machine);
+    if let [whole, 0] = split.tiles
+        && whole > 0
+    {
+        return Err(Refusal::Shape(format!("it would share none of its {whole} tiles")));
+    }
     scratch_bytes(variant, domain, split, info)?;
     Ok(Candidate { variant: index, split, cost: cost(kernel, variant, domain, split, machine) })
 }
@@ -75,7 +94,13 @@ pub(crate) fn scratch_bytes(
 ) -> Result<u64, Refusal> {
     let Contraction { batch, rows, columns, .. } = domain.contraction();
     let rows = u128::from(batch) * u128::from(rows);
-    let per_part = (rows * u128::from(columns))
+    let outputs = match variant.schedule {
+        Schedule::Tiles { rows, columns, stream_k: true, .. } => {
+            u128::from(split.tiles[1]) * u128::from(rows) * u128::from(columns)
+        }
+        _ => rows * u128::from(columns),
+    };
+    let per_part = outputs
         .saturating_mul(variant.scratch.per_output.into())
         .saturating_add(rows * u128::from(variant.scratch.per_row));
     let bytes = per_part.saturating_mul(split.parts.into()).saturating_mul(DType::U32.bytes().into());
@@ -128,11 +153,13 @@ fn shortest_part(schedule: &Schedule) -> u64 {
 /// Enough parts to occupy the machine, none shorter than [`shortest_part`] if the depth is long enough for two.
 pub(crate) fn split(schedule: &Schedule, sizes: Contraction, machine: &Machine) -> Split {
     let [rows, columns, step] = tile(schedule).map(|extent| extent.max(1));
-    let whole = Split { parts: 1, depth: sizes.depth.next_multiple_of(step).max(step) };
-    if !is_split(schedule) || sizes.depth <= step {
-        return whole;
-    }
     let tiles = (sizes.batch * sizes.rows.div_ceil(rows)).saturating_mul(sizes.columns.div_ceil(columns));
+    if let Schedule::Tiles { stream_k: true, .. } = schedule {
+        return streams(tiles, sizes.depth, step, machine.units * resident(schedule));
+    }
+    if !is_split(schedule) || sizes.depth <= step {
+        return Split::even(1, sizes.depth.next_multiple_of(step).max(step));
+    }
     let wanted = (2 * machine.units).div_ceil(tiles.max(1));
     let most = match schedule {
         Schedule::Tiles { .. } | Schedule::Row { .. } => u64::MAX,
@@ -140,8 +167,35 @@ pub(crate) fn split(schedule: &Schedule, sizes: Contraction, machine: &Machine) 
     };
     let parts = wanted.min(sizes.depth / shortest_part(schedule).max(1)).clamp(2, most);
     let depth = sizes.depth.div_ceil(parts).next_multiple_of(step);
-    Split { parts: sizes.depth.div_ceil(depth), depth }
+    Split::even(sizes.depth.div_ceil(depth), depth)
 }
+
+/// Invocations of large tiles that a unit holds at a time: as many as registers allow.
+const LARGE_TILES: u32 = 256;
+
+/// Workgroups of a schedule that a unit holds at a time, for tiles whose depths are shared evenly.
+fn resident(schedule: &Schedule) -> u64 {
+    let Schedule::Tiles { rows, columns, per_invocation: [r, c], .. } = *schedule else { return 1 };
+    let invocations = rows / r.max(1) * (columns / c.max(1));
+    u64::from((LARGE_TILES / invocations.max(1)).max(1))
+}
+
+/// Even shares of the depths of tiles, for so many workgroups at a time: each round of them has whole tiles, but for the last
+/// one and what is left.
+fn streams(tiles: u64, depth: u64, step: u64, at_a_time: u64) -> Split {
+    let whole = match tiles % at_a_time {
+        0 => tiles,
+        _ => (tiles / at_a_time).saturating_sub(1) * at_a_time,
+    };
+    let (shared, steps) = (tiles - whole, depth.div_ceil(step).max(1));
+    let share = shared.saturating_mul(steps).div_ceil(at_a_time).max(SHORTEST_SHARE.div_ceil(step)).max(1);
+    // The first and the last of a tile's steps may lie anywhere in a share.
+    let parts = (steps + share - 2) / share + 1;
+    Split { parts, depth: share * step, tiles: [whole, shared] }
+}
+
+/// The shortest depth worth a workgroup of its own.
+const SHORTEST_SHARE: u64 = 128;
 
 #[cfg(test)]
 mod tests {
@@ -161,6 +215,7 @@ mod tests {
                 lanes: 4,
                 split: true,
                 layers: 1,
+                stream_k: false,
                 stacked: false,
                 matrices: 0,
             },
@@ -191,5 +246,22 @@ mod tests {
         assert!((200..=256).contains(&of(1, 10_000_000)));
         assert_eq!(of(100, 1 << 20), 3);
         assert_eq!(of(1, 1025), 2);
+    }
+
+    #[test]
+    fn streams_cover_all_steps_and_cut_no_tile_more_often_than_they_say() {
+        for (tiles, steps, at_a_time) in [(1, 64, 4), (6, 33, 4), (9, 10, 4), (32, 64, 132), (288, 192, 132), (7, 1, 4)]
+        {
+            let split = streams(tiles, steps * 16, 16, at_a_time);
+            let ([whole, shared], share) = (split.tiles, split.depth / 16);
+            assert_eq!(whole + shared, tiles);
+            assert!(whole % at_a_time == 0 && (1..2 * at_a_time).contains(&shared), "{tiles}: {split:?}");
+            let shares = split.shares(steps * 16);
+            assert!(shares * share >= shared * steps && (shares - 1) * share < shared * steps, "{split:?}");
+            assert!(shares <= at_a_time, "{tiles} of {steps}: {split:?}");
+            let parts = (0..shared).map(|cut| (cut * steps + steps - 1) / share - cut * steps / share + 1).max();
+            assert!(parts <= Some(split.parts), "{tiles} of {steps}: {parts:?}, {split:?}");
+        }
+        assert_eq!(streams(264, 512, 16, 132).tiles, [264, 0]);
     }
 }

@@ -75,7 +75,7 @@ fn tiles(variant: &Variant, pass: &Pass, domain: &Domain) -> [u64; 2] {
     let [tile_rows, tile_columns] = match pass.grid {
         Grid::Tiles { rows, columns, .. } => [rows.into(), columns.into()],
         Grid::WholeRows { rows } => [rows.into(), columns],
-        Grid::Elements { .. } | Grid::Rows { .. } => {
+        Grid::Elements { .. } | Grid::SharedTiles { .. } | Grid::Rows { .. } => {
             let [rows, columns, _] = tile(&variant.schedule);
             [rows, columns]
         }
@@ -97,6 +97,10 @@ impl Context<'_> {
     fn workgroups(&self, pass: &Pass) -> u64 {
         match pass.grid {
             Grid::Elements { per_workgroup } => self.domain.count().div_ceil(per_workgroup.max(1).into()),
+            Grid::Tiles { .. } if self.split.tiles != [0; 2] => {
+                self.split.tiles[0].saturating_add(self.split.shares(self.domain.contraction().depth))
+            }
+            Grid::SharedTiles { workgroups } => self.split.tiles[1].saturating_mul(workgroups.into()),
             Grid::Tiles { .. } => {
                 let tiles = self.row_tiles.saturating_mul(self.column_tiles).saturating_mul(self.stack());
                 self.domain.contraction().batch.saturating_mul(tiles).saturating_mul(self.split.parts)
@@ -127,6 +131,7 @@ impl Context<'_> {
             Uniform::ColumnTiles => self.column_tiles,
             Uniform::Splits => self.split.parts,
             Uniform::SplitDepth => self.split.depth,
+            Uniform::WholeTiles => self.split.tiles[0],
             Uniform::Size { size } => size.eval(self.symbols).ok_or_else(|| Error::InvalidSize {
                 kernel: self.kernel.name.to_string(),
                 size: size.display(|_| "_").to_string(),
@@ -216,7 +221,7 @@ mod tests {
         // One of two kept axes and one of two reduced axes are left.
         let domain = Domain { kind, extents: vec![7, 100], accesses: vec![access(&[100, 1])], kept: 1 };
         let schedule = Schedule::Rows { rows: 2, invocations: 16, lanes: 1, held: 0, axes: [2, 2], split: true };
-        let split = Split { parts: 3, depth: 48 };
+        let split = Split::even(3, 48);
         let extents = (0..4).map(|axis| Uniform::Extent { axis });
         let strides = (0..4).map(|axis| Uniform::Stride { access: 0, axis });
         let others = [Uniform::Workgroups, Uniform::Count, Uniform::RowLength, Uniform::Splits, Uniform::SplitDepth];
@@ -233,7 +238,7 @@ mod tests {
         let kind = DomainKind::Attention;
         let domain = Domain { kind, extents: vec![2, 5, 40, 100, 32], accesses: vec![], kept: 5 };
         let schedule = Schedule::Attention { rows: 4, keys: 32, head: 64, split: true, matrices: 0 };
-        let split = Split { parts: 2, depth: 64 };
+        let split = Split::even(2, 64);
         let uniforms = [Uniform::Count, Uniform::RowTiles, Uniform::ColumnTiles, Uniform::Extent { axis: 3 }];
         let (words, workgroups) =
             filled(&domain, schedule.clone(), split, Grid::Tiles { rows: 4, columns: 64 }, &uniforms);

@@ -374,6 +374,7 @@ pub(crate) fn matmul() -> &'static Function {
         lanes: 1,
         split,
         layers: 1,
+        stream_k: false,
         stacked: false,
         matrices: 0,
     };

@@ -24,6 +24,8 @@ pub enum Variants {
         /// Into how many parts the variants are divided.
         of: usize,
     },
+    /// Those with a kernel's member whose name ends so; that there is none is a failure.
+    Named(&'static str),
 }
 
 /// Whether `FUSE_THOROUGH` asks for all variants of all programs and for more random programs. Browsers have no environment:
@@ -77,6 +79,12 @@ pub async fn check_on(
             choices = choices.into_iter().skip(picked).take(1).collect();
         }
         Variants::Share { part, of } => choices.retain(|choice| choice.indices.iter().sum::<usize>() % of == part),
+        Variants::Named(end) => {
+            choices.retain(|choice| choice.names.iter().any(|name| name.ends_with(end)));
+            if choices.is_empty() {
+                return Err(format!("no variant `… {end}` may run"));
+            }
+        }
     }
     for choice in std::iter::once(None).chain(choices.iter().map(Some)) {
         let indices = choice.map(|choice| choice.indices.as_slice());

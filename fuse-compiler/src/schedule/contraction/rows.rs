@@ -11,7 +11,7 @@ use fuse_artifact::{Require, Size};
 use crate::fusion::{Group, Policy};
 
 use super::{
-    Direction, EVERY_ADAPTERS_BYTES, Facts, LANES, MAX_SLICE_BYTES, Member, Shape, Tile, push_with_twin, reduces,
+    Direction, EVERY_ADAPTERS_BYTES, Facts, LANES, Member, Shape, Tile, push_with_twin, reduces, tile::MAX_SLICE_BYTES,
 };
 
 /// The longest row that a workgroup owns.

@@ -16,8 +16,8 @@ use super::{
 use crate::{
     schedule::attention::Tile,
     wgsl::{
-        epilogue::multiply_add,
         names::Names,
+        rank_one::add_products,
         shader::{Lines, Shader},
     },
 };
@@ -102,12 +102,7 @@ impl TileText<'_> {
             |name: &str, count: u32| (0..count).map(|n| format!(", {name}{n}: vec4<f32>")).collect::<String>();
         let (a, b) = (parameters("a", rows / 4), parameters("b", columns));
         lines.line(format!("fn {function}(c: ptr<function, {name}>{a}{b}) {{"));
-        for i in 0..rows {
-            let a = format!("vec4<f32>(a{}[{}])", i / 4, i % 4);
-            for j in 0..columns {
-                lines.line(multiply_add(COMPUTED, &format!("(*c).s{i}_{j}"), &a, &format!("b{j}")));
-            }
-        }
+        add_products(&mut lines, COMPUTED, [rows, 4 * columns], &[String::new()]);
         lines.line("}");
         self.shader.module.append(&lines);
     }

@@ -9,7 +9,7 @@
 
 use fuse_artifact::{DType, MATRIX_SUBGROUP, Size, Uniform};
 
-use super::{TileText, epilogue, slices::Side};
+use super::{TileText, epilogue, is_partial, slices::Side};
 use crate::schedule::{
     contraction::{
         Direction, Tile,
@@ -261,7 +261,7 @@ impl<'a> TileText<'a> {
 
     /// Loads what the epilogue reads of the `i`-th row of matrices.
     fn preload_row(&mut self, i: u32) {
-        if self.member.split {
+        if is_partial(self.member, self.tile) {
             return;
         }
         let epilogue = epilogue(self.group, &self.axes, self.sum, self.tile);

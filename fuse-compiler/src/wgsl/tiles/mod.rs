@@ -18,12 +18,14 @@ mod rows;
 mod slices;
 mod stacked;
 mod streamed;
+mod streams;
 
 use super::{
     builtins::{scalar_type, vector_type},
-    epilogue::{Axes, Epilogue, declare_partial, multiply_add, rhs_prefixes, sum_dtype},
+    epilogue::{Axes, Epilogue, declare_partial, rhs_prefixes, sum_dtype},
     names::Names,
     operand_rows::OperandRowText,
+    rank_one::add_products,
     shader::{Lines, Shader},
 };
 use crate::{
@@ -34,6 +36,7 @@ pub use finish_rows::finish_rows;
 use rows::Rows;
 use slices::Side;
 use stacked::Stack;
+pub use streams::finish_streams;
 
 /// Tiles of a column of this height are walked together, so that operands stay in the cache.
 const SWIZZLE_ROWS: u32 = 8;
@@ -64,14 +67,14 @@ fn pass(
     let mut shader = Shader::new(names);
     let sum = sum_dtype(group, contraction);
     for access in &group.accesses {
-        if !(member.split && access.access.space == fuse_artifact::Space::Point) {
+        if !(is_partial(member, tile) && access.access.space == fuse_artifact::Space::Point) {
             shader.buffer(access.access.slot, access.dtype, tile.lanes, false);
         }
     }
     let axes = Axes::new(&mut shader, group, contraction);
     let products = product_prefixes(&axes);
     let rows = if member.split { None } else { Rows::new(group, &axes, tile, &products) };
-    if member.split {
+    if is_partial(member, tile) {
         declare_partial(&mut shader, &axes, sum, tile.lanes);
     } else if let Some(rows) = &rows {
         rows.declare(&mut shader);
@@ -79,6 +82,9 @@ fn pass(
         for (product, group) in stack.groups.iter().enumerate() {
             epilogue(group, &axes, sum, tile).of_product(product as u8).declare(&mut shader);
         }
+    } else if tile.stream_k {
+        let keep = streams::keep_parts(&mut shader, &axes, sum, tile);
+        epilogue(group, &axes, sum, tile).after(keep).declare(&mut shader);
     } else {
         epilogue(group, &axes, sum, tile).declare(&mut shader);
     }
@@ -115,6 +121,9 @@ fn pass(
             text.store();
         }
     }
+    if tile.stream_k {
+        text.close_stream();
+    }
     let TileText { mut shader, main, .. } = text;
     shader.main = main;
     shader.finish(Grid::Tiles { rows: tile.rows, columns: tile.columns }, tile.invocations())
@@ -131,6 +140,11 @@ const fn preloads(tile: Tile) -> bool {
     tile.lanes == 4 && (tile.matrices > 0 || tile.invocation_rows * tile.invocation_columns <= 16)
 }
 
+/// Whether all that a workgroup has are sums of a part of the depth.
+const fn is_partial(member: &Member, tile: Tile) -> bool {
+    member.split && !tile.stream_k
+}
+
 /// The operands whose slices are kept in workgroup memory.
 fn staged(sides: &[Side], tile: Tile) -> &[Side] {
     match (tile.staged, tile.layers) {
@@ -143,6 +157,28 @@ fn staged(sides: &[Side], tile: Tile) -> &[Side] {
 /// For each product, what the names of its sums start with.
 fn product_prefixes(axes: &Axes) -> Vec<String> {
     if axes.products == 1 { vec![String::new()] } else { (0..axes.products).map(|p| format!("{p}_")).collect() }
+}
+
+/// Declares the first row and column of the tile that has the number `tile`.
+fn locate_tile(shader: &mut Shader<'_>, main: &mut Lines, tile: Tile, origin: [&str; 2]) {
+    if tile.rows * tile.columns < SWIZZLED_TILE {
+        locate_row_by_row(shader, main, tile, origin);
+        return;
+    }
+    let (row_tiles, column_tiles) = (shader.uniform(Uniform::RowTiles), shader.uniform(Uniform::ColumnTiles));
+    let (Tile { rows, columns, .. }, [row0, column0]) = (tile, origin);
+    let band = if tile.matrices > 0 { MATRIX_SWIZZLE_ROWS } else { SWIZZLE_ROWS };
+    main.line(format!("let band = tile / ({band}u * {column_tiles});"));
+    main.line(format!("let in_band = tile % ({band}u * {column_tiles});"));
+    main.line(format!("let band_rows = min({row_tiles} - band * {band}u, {band}u);"));
+    main.line(format!("let {row0} = (band * {band}u + in_band % band_rows) * {rows}u;"));
+    main.line(format!("let {column0} = (in_band / band_rows) * {columns}u;"));
+}
+
+fn locate_row_by_row(shader: &mut Shader<'_>, main: &mut Lines, tile: Tile, [row0, column0]: [&str; 2]) {
+    let column_tiles = shader.uniform(Uniform::ColumnTiles);
+    main.line(format!("let {row0} = tile / {column_tiles} * {}u;", tile.rows));
+    main.line(format!("let {column0} = tile % {column_tiles} * {}u;", tile.columns));
 }
 
 struct TileText<'a> {
@@ -169,14 +205,43 @@ struct TileText<'a> {
 impl<'a> TileText<'a> {
     /// Which tile, batch and part of the depth this workgroup has, and which rows and columns this invocation.
     fn locate(&mut self) {
-        let Tile { rows, columns, invocation_columns, .. } = self.tile;
-        let workgroups = self.shader.uniform(Uniform::Workgroups);
+        self.shader.number_workgroups(&mut self.main);
+        if self.tile.stream_k {
+            self.open_stream();
+        } else {
+            self.locate_workgroup();
+        }
+        self.axes.decode_batch(&mut self.shader, &mut self.main);
+        let origin = self.origin();
+        match &self.rows {
+            None => locate_tile(&mut self.shader, &mut self.main, self.tile, origin),
+            Some(_) => locate_row_by_row(&mut self.shader, &mut self.main, self.tile, origin),
+        }
+        if self.tile.stream_k {
+            self.place_part();
+        }
+        if self.tile.matrices > 0 {
+            self.locate_subgroup();
+            return;
+        }
+        let across = self.tile.columns / self.tile.invocation_columns;
+        let position = if self.tile.layers > 1 { "position" } else { "local" };
+        if self.tile.layers > 1 {
+            self.locate_layer();
+        }
+        self.main.line(format!("let tx = {position} % {across}u;"));
+        self.main.line(format!("let ty = {position} / {across}u;"));
+    }
+
+    /// The names of the tile's first row and column.
+    fn origin(&self) -> [&'static str; 2] {
+        if self.tile.is_moved_inside() { ["first_row", "first_column"] } else { ["row0", "column0"] }
+    }
+
+    /// Which tile, batch and part of the depth this workgroup has, if it has one.
+    fn locate_workgroup(&mut self) {
         let row_tiles = self.shader.uniform(Uniform::RowTiles);
         let column_tiles = self.shader.uniform(Uniform::ColumnTiles);
-        self.main.line("let id = workgroup.x + workgroup.y * workgroups.x;");
-        self.main.line(format!("if id >= {workgroups} {{"));
-        self.main.line("return;");
-        self.main.line("}");
         let batched = self.member.split || self.axes.batch > 0 || self.tile.stacked;
         if batched {
             self.main.line(format!("let tiles = {row_tiles} * {column_tiles};"));
@@ -205,31 +270,6 @@ impl<'a> TileText<'a> {
             self.main.line("let k_begin = 0u;");
             self.main.line(format!("let k_end = {};", self.axes.depth));
         }
-        self.axes.decode_batch(&mut self.shader, &mut self.main);
-        let [row0, column0] =
-            if self.tile.is_moved_inside() { ["first_row", "first_column"] } else { ["row0", "column0"] };
-        if self.rows.is_none() && rows * columns >= SWIZZLED_TILE {
-            let band = if self.tile.matrices > 0 { MATRIX_SWIZZLE_ROWS } else { SWIZZLE_ROWS };
-            self.main.line(format!("let band = tile / ({band}u * {column_tiles});"));
-            self.main.line(format!("let in_band = tile % ({band}u * {column_tiles});"));
-            self.main.line(format!("let band_rows = min({row_tiles} - band * {band}u, {band}u);"));
-            self.main.line(format!("let {row0} = (band * {band}u + in_band % band_rows) * {rows}u;"));
-            self.main.line(format!("let {column0} = (in_band / band_rows) * {columns}u;"));
-        } else {
-            self.main.line(format!("let {row0} = tile / {column_tiles} * {rows}u;"));
-            self.main.line(format!("let {column0} = tile % {column_tiles} * {columns}u;"));
-        }
-        if self.tile.matrices > 0 {
-            self.locate_subgroup();
-            return;
-        }
-        let across = columns / invocation_columns;
-        let position = if self.tile.layers > 1 { "position" } else { "local" };
-        if self.tile.layers > 1 {
-            self.locate_layer();
-        }
-        self.main.line(format!("let tx = {position} % {across}u;"));
-        self.main.line(format!("let ty = {position} / {across}u;"));
     }
 
     /// Computes what the loads of the left operand need of its rows.
@@ -284,14 +324,7 @@ impl<'a> TileText<'a> {
         let a = parameters("a", rows / 4);
         let b = self.products.iter().map(|p| parameters(&format!("b{p}"), columns)).collect::<String>();
         lines.line(format!("fn update(c: ptr<function, Sums>{a}{b}) {{"));
-        for i in 0..rows {
-            let a = format!("{ty}(a{}[{}])", i / 4, i % 4);
-            for p in &self.products {
-                for j in 0..columns {
-                    lines.line(multiply_add(self.sum, &format!("(*c).s{p}{i}_{j}"), &a, &format!("b{p}{j}")));
-                }
-            }
-        }
+        add_products(&mut lines, self.sum, [rows, 4 * columns], &self.products);
         lines.line("}");
         self.shader.module.append(&lines);
     }
@@ -392,7 +425,7 @@ impl<'a> TileText<'a> {
             self.preload_matrices();
             return;
         }
-        if self.member.split || !preloads(self.tile) {
+        if is_partial(self.member, self.tile) || !preloads(self.tile) {
             return;
         }
         let epilogue = epilogue(self.group, &self.axes, self.sum, self.tile);
@@ -427,7 +460,7 @@ impl<'a> TileText<'a> {
     fn finish_call(&self, [row, column]: [&str; 2], sums: &str, name: &str) -> String {
         let suffix = self.product.map_or(String::new(), |product| product.to_string());
         let finish = if self.tile.lanes == 1 { "finish_each".to_owned() } else { format!("finish{suffix}") };
-        let loaded = match self.member.split {
+        let loaded = match is_partial(self.member, self.tile) {
             true => String::new(),
             false => epilogue(self.group, &self.axes, self.sum, self.tile).preloaded_arguments(&format!("_{name}")),
         };

@@ -23,8 +23,17 @@ pub(crate) fn cost(work: Work, variant: &Variant, domain: &Domain, split: Split,
     };
     // Products that each workgroup has.
     let own = if is_stacked(&variant.schedule) { 1.0 } else { products(domain) };
-    let workgroups = (tiles * split.parts) as f64 * products(domain) / own;
+    let shares = split.shares(depth) as f64;
+    let workgroups = match is_stream(&variant.schedule) {
+        true => split.tiles[0] as f64 + shares,
+        false => (tiles * split.parts) as f64 * products(domain) / own,
+    };
     let rounds = (workgroups / units).ceil();
+    // The depth that a unit walks through.
+    let walked = match is_stream(&variant.schedule) {
+        true => (split.tiles[0] as f64 / units).ceil() * depth as f64 + (shares / units).ceil() * split.depth as f64,
+        false => rounds * part_depth,
+    };
     let threads = variant.passes.first().map_or(1, |pass| pass.workgroup_size.max(1)) as f64;
     // Half-empty units lose less than half: latencies overlap less well, but clocks and caches are less shared.
     let busy = (rounds * threads / (BUSY * machine.busy_invocations)).min(1.0).sqrt().sqrt();
@@ -38,9 +47,10 @@ pub(crate) fn cost(work: Work, variant: &Variant, domain: &Domain, split: Split,
     let of_rhs = if word_bits(&variant.schedule) > 0 { 0.0 } else { f64::from(work.rhs) };
     let again = BESIDE * (loads[0] * f64::from(work.lhs) + loads[1] * of_rhs);
     let narrow = narrowness(variant, own) * LOAD_WORK;
-    let arithmetic = rounds * part_depth * (sums / intensity(variant, own, rows, machine) + narrow + again) / busy;
+    let arithmetic = walked * (sums / intensity(variant, own, rows, machine) + narrow + again) / busy;
 
-    let bytes = traffic(variant, domain, workgroups * part_depth, [tile_rows, tile_columns], own, split);
+    let steps = if is_stream(&variant.schedule) { (tiles * depth) as f64 } else { workgroups * part_depth };
+    let bytes = traffic(variant, domain, steps, [tile_rows, tile_columns], own, split);
     let memory = machine.memory(bytes, workgroups, in_flight(variant, threads));
 
     let before = operand_rows(work, domain, tile_rows, [workgroups, rounds, threads, busy], machine);
@@ -66,14 +76,35 @@ fn computed_sums(variant: &Variant, sizes: [u64; 2], machine: &Machine) -> f64 {
 /// The time in which the second pass of a split variant reads what the first wrote; a dispatch more is counted elsewhere.
 fn finish(variant: &Variant, domain: &Domain, split: Split, machine: &Machine) -> f64 {
     let Some(pass) = variant.passes.get(1) else { return 0.0 };
-    let Contraction { batch, rows, columns, .. } = domain.contraction();
-    let outputs = (batch * rows * columns) as f64;
-    let bytes = 4.0 * outputs * (f64::from(variant.scratch.per_output) * split.parts as f64 + 1.0);
+    let Contraction { batch, rows, columns, depth } = domain.contraction();
+    let outputs = match is_stream(&variant.schedule) {
+        true => split.shares(depth).min(split.tiles[1]) as f64 * sums_of_tile(&variant.schedule),
+        false => (batch * rows * columns) as f64,
+    };
+    let bytes = 4.0 * (partial_sums(variant, domain, split) + outputs);
     let (workgroups, latency) = match pass.grid {
         Grid::WholeRows { rows: of_workgroup } => ((batch * rows).div_ceil(of_workgroup.into()) as f64, REDUCED_ROWS),
         _ => (outputs / f64::from(pass.workgroup_size.max(1)), 0.0),
     };
     machine.memory(bytes, workgroups, 64.0 * f64::from(pass.workgroup_size.max(1))) + latency * machine.launch_work
+}
+
+/// The partial sums that workgroups hand over to a second pass.
+fn partial_sums(variant: &Variant, domain: &Domain, split: Split) -> f64 {
+    let Contraction { batch, rows, columns, depth } = domain.contraction();
+    let per_output = f64::from(variant.scratch.per_output);
+    if is_stream(&variant.schedule) {
+        // Each share begins a part, and of the tiles that begin inside of one, each begins another.
+        let shares = split.shares(depth);
+        return (shares + shares.min(split.tiles[1])) as f64 * sums_of_tile(&variant.schedule) * per_output;
+    }
+    (batch * rows * columns) as f64 * per_output * split.parts as f64
+}
+
+/// Sums of a whole tile.
+fn sums_of_tile(schedule: &Schedule) -> f64 {
+    let [rows, columns, _] = tile(schedule);
+    (rows * columns) as f64
 }
 
 /// How long rows take to be reduced in a second pass, in dispatches: each reduction waits for all invocations.
@@ -121,6 +152,11 @@ fn narrowness(variant: &Variant, products: f64) -> f64 {
 
 fn is_stacked(schedule: &Schedule) -> bool {
     matches!(schedule, Schedule::Tiles { stacked: true, .. })
+}
+
+/// Whether workgroups share the depths of tiles evenly.
+const fn is_stream(schedule: &Schedule) -> bool {
+    matches!(schedule, Schedule::Tiles { stream_k: true, .. })
 }
 
 /// Products that share their left operand.
@@ -210,7 +246,7 @@ fn traffic(
     if let bits @ 1.. = word_bits(&variant.schedule) {
         // Left operands are few, and groups of columns share what they read of them.
         let words = products * (batch * depth * columns) as f64 * f64::from(bits) / 32.0;
-        let scratch = outputs * f64::from(variant.scratch.per_output) * split.parts as f64;
+        let scratch = partial_sums(variant, domain, split);
         let times = if let Schedule::Dot { .. } = variant.schedule { rows.min(WORD_ROWS) as f64 } else { 1.0 };
         return 4.0 * (words * times + (batch * rows * depth) as f64 + outputs + scratch);
     }
@@ -219,7 +255,7 @@ fn traffic(
         Schedule::Dot { .. } => outputs * (1.0 + products) * depth as f64 * scattered(domain),
         _ => depth_steps * (tile[0].min(rows) as f64 + own_products * tile[1].min(columns) as f64),
     };
-    let scratch = outputs * f64::from(variant.scratch.per_output) * split.parts as f64;
+    let scratch = partial_sums(variant, domain, split);
     4.0 * (distinct + (read - distinct).max(0.0) * REREAD_PART + outputs + scratch)
 }
 
@@ -274,6 +310,7 @@ mod tests {
                 lanes: 4,
                 split,
                 layers: 1,
+                stream_k: false,
                 stacked: false,
                 matrices: 0,
             },
