@@ -444,6 +444,25 @@ mod tests {
         }
     }
 
+    /// Where tiles leave part of the last round idle, even shares of their depths were measured best.
+    #[test]
+    fn depths_are_shared_evenly_where_rounds_are_not_full() {
+        let mut family = family();
+        let mut stream = tiles(TILES[3].0, TILES[3].1, true);
+        stream.name = "stream".into();
+        if let Schedule::Tiles { stream_k, .. } = &mut stream.schedule {
+            *stream_k = true;
+        }
+        family.push(stream);
+        for sizes in [[1280; 3], [2560; 3], [256, 4096, 4096], [1024, 1024, 16384]] {
+            assert_eq!(cheapest_of(&family, Work::default(), 1, sizes).0, "stream", "{sizes:?}");
+        }
+        for sizes in [[256; 3], [512; 3], [64, 1024, 1024]] {
+            assert_ne!(cheapest_of(&family, Work::default(), 1, sizes).0, "stream", "{sizes:?}");
+        }
+        assert_eq!(cheapest_of(&family, Work::default(), 1, [2048; 3]).0, "tile 128x256");
+    }
+
     /// Tiles of cooperative matrices, and those of the family without.
     fn matrix_family() -> Vec<Variant> {
         let members = [
