@@ -98,7 +98,7 @@ impl Extents {
     /// For GPUs: from where launches are all that counts to where they count nothing.
     pub(crate) const FULL: Self = Self {
         pointwise: &[1 << 8, 1 << 12, 1 << 16, 1 << 20, 1 << 24, 1 << 26],
-        products: &[16, 32, 64, 128, 256, 512, 1024, 2048, 4096],
+        products: &[16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192],
     };
 
     /// For software drivers.
