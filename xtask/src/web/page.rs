@@ -24,7 +24,7 @@ const NAME: &str = "fuse_web_size";
 /// The files of the page that nothing makes.
 const FILES: &str = "benches/web_size/page";
 /// What the module and the script may weigh together: what they did when this was last set, and a little.
-const MOST_BYTES: usize = 119_000;
+const MOST_BYTES: usize = 120_000;
 /// What they are to weigh (`docs/web.md`).
 const GOAL_BYTES: usize = 64 << 10;
 /// What modules must not hold: the compiler, and the parts of wgpu that do what the browser does.
