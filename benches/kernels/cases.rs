@@ -85,7 +85,7 @@ impl Case {
     }
 
     /// A formula, launched by one function.
-    fn of<L: Copy + 'static>(
+    pub(crate) fn of<L: Copy + 'static>(
         formula: Formula<L>,
         size: String,
         function: fn() -> &'static Function,

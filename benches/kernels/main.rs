@@ -5,6 +5,7 @@
 //! adapter, `FUSE_COMMIT` says in the results which commit this is.
 
 mod baseline;
+mod block_formulas;
 mod blocks;
 mod by_hand;
 mod by_hand_texts;

@@ -54,7 +54,7 @@ fn pairs(results: &Results, bars: &Bars) -> Result<Vec<Figure>, Box<dyn Error>> 
     }
     let over_sizes = |product: bool, title, horizontal| {
         let pairs = results.pairs.iter().filter(|pair| pair.product == product);
-        let points = pairs.map(|pair| (pair.name(), ((pair.extent as f64).log2(), pair.wall.ratio)));
+        let points = pairs.filter_map(|pair| Some((pair.name(), ((pair.extent? as f64).log2(), pair.wall.ratio))));
         let series = grouped(points, true);
         let ends = series.iter().flat_map(|series| &series.points).map(|point| point.0);
         let (left, right) = (ends.clone().fold(f64::INFINITY, f64::min), ends.fold(f64::NEG_INFINITY, f64::max));

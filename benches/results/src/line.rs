@@ -178,8 +178,8 @@ pub struct Pair {
     pub dtype: String,
     /// The size.
     pub size: String,
-    /// Elements of a chain, or the extent of a square product.
-    pub extent: usize,
+    /// Elements of a chain, or the extent of a square product; blocks have none, and are in no plot over sizes.
+    pub extent: Option<usize>,
     /// Whether it multiplies matrices.
     pub product: bool,
     /// As the host sees it.

@@ -1,0 +1,210 @@
+//! Formulas that are more than a product or a chain: rows, norms, attention, gated and normalized products.
+
+use fuse_gpu::{Device, Error, Tensor, Tensor1, Tensor2, Tensor3};
+
+use crate::{
+    data::{A, B, C, D, Real, gelu},
+    formulas::{Formula, Launch1, Launch3, Uploaded, prepared, upload},
+};
+
+/// Columns of a head.
+pub(crate) const HEAD: usize = 64;
+/// Columns of a product that is normalized.
+pub(crate) const NORMED: usize = 384;
+
+/// `launch_into` of a function of a matrix and two rows.
+pub(crate) type LaunchNorm<T> = fn(&Tensor2<T>, &Tensor1<T>, &Tensor1<T>, &mut Tensor2<T>) -> Result<(), Error>;
+/// `launch_into` of a function of a matrix x, a row gamma and a matrix w.
+pub(crate) type LaunchNormProduct<T> = fn(&Tensor2<T>, &Tensor1<T>, &Tensor2<T>, &mut Tensor2<T>) -> Result<(), Error>;
+/// `launch_into` of a function of matrices x, w and r and rows gamma and beta.
+pub(crate) type LaunchProductNorm<T> =
+    fn(&Tensor2<T>, &Tensor2<T>, &Tensor2<T>, &Tensor1<T>, &Tensor1<T>, &mut Tensor2<T>) -> Result<(), Error>;
+/// `launch_into` of a function of a vector or a matrix that is added up to a tensor of fewer axes.
+pub(crate) type LaunchSum<const D: usize, const R: usize> =
+    fn(&Tensor<f32, D>, &mut Tensor<f32, R>) -> Result<(), Error>;
+
+/// A formula of operands of these shapes that takes `flops` operations.
+fn block<T: Real, L>(
+    name: &'static str,
+    operands: &[&[usize]],
+    result: &[usize],
+    flops: f64,
+    upload: impl Fn(&Device) -> Result<Uploaded<L>, Error> + 'static,
+) -> Formula<L> {
+    Formula {
+        name,
+        f16: T::DTYPE.bytes() == 2,
+        operands: operands.iter().map(|shape| shape.to_vec()).collect(),
+        result: result.to_vec(),
+        flops,
+        upload: Box::new(upload),
+    }
+}
+
+/// `softmax(x)` along rows.
+pub(crate) fn softmax<T: Real>([m, n]: [usize; 2]) -> Formula<Launch1<Tensor2<T>>> {
+    // Maximum, difference, exponential, sum, quotient.
+    block::<T, _>("softmax", &[&[m, n]], &[m, n], (5 * m * n) as f64, move |device| {
+        let (x, device) = (upload::<T, 2>(device, A, [m, n])?, device.clone());
+        Ok(Box::new(move |launch: Launch1<Tensor2<T>>| {
+            let x = Tensor2::clone(&x);
+            let expected = move |i: usize| {
+                let row = i / n * n;
+                A.at(i).exp() / (row..row + n).map(|j| A.at(j).exp()).sum::<f64>()
+            };
+            Ok(prepared(Tensor2::zeros(&device, [m, n])?, 0, move |y| launch(&x, y), expected))
+        }))
+    })
+}
+
+/// Mean and 1/√(variance + 1e-5) of numbers.
+fn moments(values: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
+    let count = values.clone().count() as f64;
+    let mean = values.clone().sum::<f64>() / count;
+    (mean, (values.map(|x| (x - mean) * (x - mean)).sum::<f64>() / count + 1e-5).sqrt().recip())
+}
+
+/// `gelu(layer_norm(x, gamma, beta))` along rows.
+pub(crate) fn norm<T: Real>([m, n]: [usize; 2]) -> Formula<LaunchNorm<T>> {
+    // Sum, difference, square, sum, three steps to the normalized value, gelu.
+    block::<T, _>("gelu(layer_norm)", &[&[m, n], &[n], &[n]], &[m, n], (8 * m * n) as f64, move |device| {
+        let x = upload::<T, 2>(device, A, [m, n])?;
+        let (gamma, beta) = (upload::<T, 1>(device, B, [n])?, upload::<T, 1>(device, C, [n])?);
+        let device = device.clone();
+        Ok(Box::new(move |launch: LaunchNorm<T>| {
+            let (x, gamma, beta) = (x.clone(), gamma.clone(), beta.clone());
+            let expected = move |i: usize| {
+                let row = i / n * n;
+                let (mean, scale) = moments((row..row + n).map(|j| A.at(j)));
+                gelu((A.at(i) - mean) * scale * B.at(i % n) + C.at(i % n))
+            };
+            Ok(prepared(Tensor2::zeros(&device, [m, n])?, 8, move |y| launch(&x, &gamma, &beta, y), expected))
+        }))
+    })
+}
+
+/// Sums of the columns of a square matrix.
+pub(crate) fn column_sum(n: usize) -> Formula<LaunchSum<2, 1>> {
+    block::<f32, _>("sum over rows", &[&[n, n]], &[n], (n * n) as f64, move |device| {
+        let (x, device) = (upload::<f32, 2>(device, A, [n, n])?, device.clone());
+        Ok(Box::new(move |launch: LaunchSum<2, 1>| {
+            let x = x.clone();
+            let expected = move |i: usize| (0..n).map(|row| A.at(row * n + i)).sum();
+            Ok(prepared(Tensor1::zeros(&device, [n])?, n, move |y| launch(&x, y), expected))
+        }))
+    })
+}
+
+/// The sum of `n` elements.
+pub(crate) fn total(n: usize) -> Formula<LaunchSum<1, 0>> {
+    block::<f32, _>("sum of all", &[&[n]], &[], n as f64, move |device| {
+        let (x, device) = (upload::<f32, 1>(device, A, [n])?, device.clone());
+        Ok(Box::new(move |launch: LaunchSum<1, 0>| {
+            let x = x.clone();
+            let expected = move |_: usize| (0..n).map(|i| A.at(i)).sum();
+            Ok(prepared(Tensor::zeros(&device, [])?, n, move |y| launch(&x, y), expected))
+        }))
+    })
+}
+
+/// `softmax(q·kᵀ/8)·v` of heads with as many queries and keys.
+pub(crate) fn attention<T: Real>(shape: [usize; 3]) -> Formula<Launch3<Tensor3<T>>> {
+    attention_of::<T>("attention", shape, |_, keys| keys)
+}
+
+/// The same where a query sees the keys up to its own place.
+pub(crate) fn causal<T: Real>([heads, length]: [usize; 2]) -> Formula<Launch3<Tensor3<T>>> {
+    let whole = attention_of::<T>("causal attention", [heads, length, length], |query, _| query + 1);
+    Formula { flops: whole.flops / 2.0, ..whole }
+}
+
+fn attention_of<T: Real>(
+    name: &'static str,
+    [heads, queries, keys]: [usize; 3],
+    seen: fn(usize, usize) -> usize,
+) -> Formula<Launch3<Tensor3<T>>> {
+    let (left, right) = ([heads, queries, HEAD], [heads, keys, HEAD]);
+    let flops = 4.0 * (heads * queries * keys * HEAD) as f64;
+    block::<T, _>(name, &[&left, &right, &right], &left, flops, move |device| {
+        let q = upload::<T, 3>(device, A, left)?;
+        let (k, v) = (upload::<T, 3>(device, B, right)?, upload::<T, 3>(device, C, right)?);
+        let device = device.clone();
+        Ok(Box::new(move |launch: Launch3<Tensor3<T>>| {
+            let (q, k, v) = (q.clone(), k.clone(), v.clone());
+            let expected = move |i: usize| {
+                let (head, query, column) = (i / (queries * HEAD), i / HEAD % queries, i % HEAD);
+                let score = |key: usize| {
+                    let at = |d: usize| ((head * queries + query) * HEAD + d, (head * keys + key) * HEAD + d);
+                    (A.dot(B, (0..HEAD).map(at), |x| x) * 0.125).exp()
+                };
+                let scores: Vec<f64> = (0..seen(query, keys)).map(score).collect();
+                let weighted = scores.iter().enumerate().map(|(key, p)| p * C.at((head * keys + key) * HEAD + column));
+                weighted.sum::<f64>() / scores.iter().sum::<f64>()
+            };
+            Ok(prepared(Tensor3::zeros(&device, left)?, HEAD, move |y| launch(&q, &k, &v, y), expected))
+        }))
+    })
+}
+
+/// `silu(x·g) * (x·u)`.
+pub(crate) fn gated<T: Real>([m, n, k]: [usize; 3]) -> Formula<Launch3<Tensor2<T>>> {
+    let flops = 4.0 * (m * n * k) as f64;
+    block::<T, _>("silu(x·g) * (x·u)", &[&[m, k], &[k, n], &[k, n]], &[m, n], flops, move |device| {
+        let x = upload::<T, 2>(device, A, [m, k])?;
+        let (g, u) = (upload::<T, 2>(device, B, [k, n])?, upload::<T, 2>(device, C, [k, n])?);
+        let device = device.clone();
+        Ok(Box::new(move |launch: Launch3<Tensor2<T>>| {
+            let (x, g, u) = (x.clone(), g.clone(), u.clone());
+            let expected = move |i: usize| {
+                let pairs = || (0..k).map(move |d| (i / n * k + d, d * n + i % n));
+                let (gate, up) = (A.dot(B, pairs(), |x| x), A.dot(C, pairs(), |x| x));
+                gate / (1.0 + (-gate).exp()) * up
+            };
+            // Errors of each product are scaled by the other.
+            Ok(prepared(Tensor2::zeros(&device, [m, n])?, 64 * k, move |y| launch(&x, &g, &u, y), expected))
+        }))
+    })
+}
+
+/// `rms_norm(x, gamma)·w`.
+pub(crate) fn norm_product<T: Real>([m, n, k]: [usize; 3]) -> Formula<LaunchNormProduct<T>> {
+    let flops = 2.0 * (m * n * k) as f64;
+    block::<T, _>("rms_norm(x)·w", &[&[m, k], &[k], &[k, n]], &[m, n], flops, move |device| {
+        let (x, w) = (upload::<T, 2>(device, A, [m, k])?, upload::<T, 2>(device, B, [k, n])?);
+        let (gamma, device) = (upload::<T, 1>(device, C, [k])?, device.clone());
+        Ok(Box::new(move |launch: LaunchNormProduct<T>| {
+            let (x, gamma, w) = (x.clone(), gamma.clone(), w.clone());
+            let expected = move |i: usize| {
+                let (row, column) = (i / n * k, i % n);
+                let squares = (row..row + k).map(|d| A.at(d) * A.at(d)).sum::<f64>();
+                let scale = (squares / k as f64 + 1e-6).sqrt().recip();
+                (0..k).map(|d| A.at(row + d) * scale * C.at(d) * B.at(d * n + column)).sum()
+            };
+            Ok(prepared(Tensor2::zeros(&device, [m, n])?, k, move |y| launch(&x, &gamma, &w, y), expected))
+        }))
+    })
+}
+
+/// `layer_norm(x·w + r, gamma, beta)`, of [`NORMED`] columns.
+pub(crate) fn product_norm<T: Real>([m, k]: [usize; 2]) -> Formula<LaunchProductNorm<T>> {
+    const N: usize = NORMED;
+    let operands: [&[usize]; 5] = [&[m, k], &[k, N], &[m, N], &[N], &[N]];
+    block::<T, _>("layer_norm(x·w + r)", &operands, &[m, N], 2.0 * (m * N * k) as f64, move |device| {
+        let (x, w) = (upload::<T, 2>(device, A, [m, k])?, upload::<T, 2>(device, B, [k, N])?);
+        let r = upload::<T, 2>(device, C, [m, N])?;
+        let (gamma, beta) = (upload::<T, 1>(device, D, [N])?, upload::<T, 1>(device, A, [N])?);
+        let device = device.clone();
+        Ok(Box::new(move |launch: LaunchProductNorm<T>| {
+            let (x, w, r, gamma, beta) = (x.clone(), w.clone(), r.clone(), gamma.clone(), beta.clone());
+            let expected = move |i: usize| {
+                let (row, column) = (i / N, i % N);
+                let value = |n: usize| A.dot(B, (0..k).map(|d| (row * k + d, d * N + n)), |x| x) + C.at(row * N + n);
+                let values: Vec<f64> = (0..N).map(value).collect();
+                let (mean, scale) = moments(values.iter().copied());
+                (values[column] - mean) * scale * D.at(column) + A.at(column)
+            };
+            let launch = move |y: &mut Tensor2<T>| launch(&x, &w, &r, &gamma, &beta, y);
+            Ok(prepared(Tensor2::zeros(&device, [m, N])?, k, launch, expected))
+        }))
+    })
+}
