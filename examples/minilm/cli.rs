@@ -26,6 +26,9 @@ struct Cli {
     /// Bits of the weights of linear layers: 8, 4, 3, 2 or 1
     #[arg(long, global = true, conflicts_with = "f16", value_parser = ["8", "4", "3", "2", "1"])]
     bits: Option<String>,
+    /// A file of codes in place of the weights of linear layers, as `quantize_report --save` writes it
+    #[arg(long, global = true, conflicts_with_all = ["f16", "bits"])]
+    calibrated: Option<PathBuf>,
 }
 
 #[derive(Subcommand)]
@@ -63,15 +66,17 @@ pub(crate) fn run(
     words: impl IntoIterator<Item = impl Into<OsString> + Clone>,
     out: &mut dyn Write,
 ) -> anyhow::Result<()> {
-    let Cli { command, model, f16, bits } = Cli::try_parse_from(words)?;
-    let precision = match bits.map(|bits| bits.parse()).transpose()? {
+    let Cli { command, model, f16, bits, calibrated } = Cli::try_parse_from(words)?;
+    let codes = calibrated.map(|file| folder::codes(&file)).transpose()?;
+    let bits = bits.map(|bits| bits.parse()).transpose()?.or_else(|| Some(codes.as_ref()?.packing.bits()));
+    let precision = match bits {
         Some(bits) => Precision::Quantized(bits),
         None if f16 => Precision::Half,
         None => Precision::Single,
     };
     let open = || {
         let device = Device::blocking()?;
-        folder::open(&model, &device, precision).map(|embedder| (device, embedder))
+        folder::open(&model, codes, &device, precision).map(|embedder| (device, embedder))
     };
     match command {
         Command::Embed { file, json } => {

@@ -2,16 +2,32 @@
 
 use std::{fs, path::Path};
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 use fuse_gpu::Device;
-use fuse_minilm_model::{Embedder, Precision};
+use fuse_minilm_model::{Embedder, Precision, codes::Codes, tokens::Tokens, weights::Weights};
 
-/// Opens the model in a folder that holds `model.safetensors` and `tokenizer.json`.
+/// Reads a file of quantized layers.
 ///
 /// # Errors
-/// If a file is missing or damaged, the weights are not those of all-MiniLM-L6-v2, or the device lacks what the
+/// If there is none, or it is damaged.
+pub(crate) fn codes(file: &Path) -> anyhow::Result<Codes> {
+    let help = "help: `quantize_report --save FOLDER` writes such files";
+    let bytes = fs::read(file).map_err(|error| anyhow!("cannot read `{}`: {error}\n{help}", file.display()))?;
+    Codes::parse(file, &bytes)
+}
+
+/// Opens the model in a folder that holds `model.safetensors` and `tokenizer.json`, with `codes`, if there are such, in place of
+/// linear layers of the same number of bits.
+///
+/// # Errors
+/// If a file is missing or damaged, weights or codes are not those of all-MiniLM-L6-v2, or the device lacks what the
 /// precision needs.
-pub(crate) fn open(folder: &Path, device: &Device, precision: Precision) -> anyhow::Result<Embedder> {
+pub(crate) fn open(
+    folder: &Path,
+    codes: Option<Codes>,
+    device: &Device,
+    precision: Precision,
+) -> anyhow::Result<Embedder> {
     if precision == Precision::Half && !device.info().features.f16 {
         let adapter = &device.info().name;
         bail!("adapter `{adapter}` has no 16-bit floats (`shader-f16`), which --f16 needs\nhelp: leave out --f16");
@@ -30,5 +46,10 @@ pub(crate) fn open(folder: &Path, device: &Device, precision: Precision) -> anyh
     let read = |file: &Path| fs::read(file).with_context(|| format!("cannot read `{}`", file.display()));
     let [weights_file, tokenizer_file] = &files;
     let (weights, tokenizer) = (read(weights_file)?, read(tokenizer_file)?);
-    Embedder::load((weights_file, &weights), (tokenizer_file, &tokenizer), device, precision)
+    let load = || {
+        let mut weights = Weights::parse(weights_file, &weights)?;
+        codes.map_or(Ok(()), |codes| weights.overlay(codes))?;
+        Embedder::new(Tokens::parse(tokenizer_file, &tokenizer)?, &weights, device, precision)
+    };
+    load().with_context(|| format!("cannot load the model `{}`", weights_file.display()))
 }

@@ -7,11 +7,11 @@
 //! stream, for the errors of that, too; bias and layer norm are chosen once more when the weights are codes.
 
 use fuse_minilm_model::host::{HostModel, Layer, Linear, Norm, Part, Texts, attention, gelu};
-use fuse_quantize::{Calibration, Targets, quantize_calibrated};
+use fuse_quantize::{Calibration, Quantized, Targets, quantize_calibrated};
 
 use super::{
     cases::{Case, Method},
-    round::{Memory, QuantizedModel},
+    round::QuantizedModel,
 };
 
 /// Where clauses end.
@@ -96,10 +96,10 @@ impl Reference {
 
 /// Quantizes all linear layers from the first to the last.
 pub(crate) fn quantize(case: &Case, model: &HostModel, reference: &Reference) -> anyhow::Result<QuantizedModel> {
-    let (mut model, mut memory) = (model.clone(), Memory::default());
+    let (mut model, mut codes) = (model.clone(), vec![]);
     let mut rows = reference.embedded.clone();
     for (layer, answers) in model.layers.iter_mut().zip(&reference.answers) {
-        let mut step = Step { texts: &reference.texts, case, layer, answers, memory: &mut memory };
+        let mut step = Step { texts: &reference.texts, case, layer, answers, codes: &mut codes };
         step.parts(&[Part::Query, Part::Key, Part::Value], &rows, None)?;
         let context = step.layer.context(&rows, &reference.texts);
         step.parts(&[Part::Attention], &context, Some(&rows))?;
@@ -113,7 +113,7 @@ pub(crate) fn quantize(case: &Case, model: &HostModel, reference: &Reference) ->
         step.norm(Part::Output, &rows);
         step.layer.output_norm.apply(&mut rows);
     }
-    Ok(QuantizedModel { model, memory, table: None })
+    Ok(QuantizedModel { model, codes, table: None })
 }
 
 /// An encoder layer that is being quantized.
@@ -122,7 +122,7 @@ struct Step<'a> {
     case: &'a Case,
     layer: &'a mut Layer,
     answers: &'a [Vec<f32>; 6],
-    memory: &'a mut Memory,
+    codes: &'a mut Vec<Quantized>,
 }
 
 impl Step<'_> {
@@ -184,7 +184,7 @@ impl Step<'_> {
             let Case { packing, scheme, .. } = self.case;
             let quantized = quantize_calibrated(*packing, &linear.weight, &shape, scheme, &calibration)?;
             linear.weight = quantized.dequantize();
-            self.memory.add(&quantized);
+            self.codes.push(quantized);
             if fitted {
                 let without_bias = Linear { weight: linear.weight.clone(), bias: vec![0.0; shape[0]] };
                 linear.bias = difference(&answer_mean, &without_bias.apply(&input_mean));

@@ -1,7 +1,7 @@
 //! What quantization costs: every bit width and scheme on the real all-MiniLM-L6-v2, as a table, a document and a plot.
 //!
 //! `cargo xtask minilm` fetches the model; then `cargo run --release --example quantize_report -- --out docs` writes
-//! `quantization.md` and `quantization.svg`.
+//! `quantization.md` and `quantization.svg`. With `--save FOLDER` it keeps the best codes of each width for `examples/minilm`.
 //!
 //! Data flows one way: `cases` lists what is tried and `try_all` tries it; `round` and `calibrate` make the model with quantized weights; `measure`
 //! compares it with the model as it is; `report` and `plot` show the results.
@@ -55,6 +55,10 @@ struct Cli {
     /// The folder that gets `quantization.md` and `quantization.svg`
     #[arg(long)]
     out: Option<PathBuf>,
+    /// The folder that gets a file of codes for each width, `q8.safetensors` and so on: those of the best scheme that leaves
+    /// the table of words as it is. `minilm --calibrated FILE` reads them
+    #[arg(long)]
+    save: Option<PathBuf>,
     /// Few sentences and schemes: whether everything works, not how well
     #[arg(long)]
     quick: bool,
@@ -95,8 +99,14 @@ fn main() -> anyhow::Result<()> {
     let (mut results, mut on_device) = (vec![], BTreeMap::new());
     for (packing, width) in try_all::run(&cases, &yardstick, &learning)? {
         results.extend(width.outcomes);
+        let Some((mean, quantized)) = width.best else { continue };
+        if let Some(folder) = &cli.save {
+            write(folder, &format!("{}.safetensors", packing.name()), quantized.file().to_bytes()?)?;
+        }
         // A software adapter takes most of a quick run for this: one width shows that it works.
-        let Some((mean, quantized)) = width.best.filter(|_| !cli.quick || packing == Packing::Q2) else { continue };
+        if cli.quick && packing != Packing::Q2 {
+            continue;
+        }
         let by_kernels = yardstick.on_device(&quantized, &lines(HELD_OUT, QUICK.0))?;
         let [(same, _), (others, worst)] = by_kernels;
         let name = packing.name();
@@ -113,13 +123,14 @@ fn main() -> anyhow::Result<()> {
             host_distance: yardstick.host_distance(),
             on_device,
         };
-        write(folder, "quantization.md", &report::document(&about, &results))?;
-        write(folder, "quantization.svg", &plot::cosines(&results)?)?;
+        write(folder, "quantization.md", report::document(&about, &results))?;
+        write(folder, "quantization.svg", plot::cosines(&results)?)?;
     }
     Ok(())
 }
 
-fn write(folder: &Path, name: &str, text: &str) -> anyhow::Result<()> {
+fn write(folder: &Path, name: &str, text: impl AsRef<[u8]>) -> anyhow::Result<()> {
+    fs::create_dir_all(folder).with_context(|| format!("cannot create `{}`", folder.display()))?;
     let path = folder.join(name);
     fs::write(&path, text).with_context(|| format!("cannot write `{}`", path.display()))?;
     println!("wrote {}", path.display());

@@ -14,7 +14,7 @@ use anyhow::ensure;
 use fuse_gpu::Device;
 use fuse_minilm_model::{
     Embedder, Precision,
-    host::{HostModel, Layer, Part, Texts},
+    host::{HostModel, Layer, Texts},
     tokens::Tokens,
     weights::Weights,
 };
@@ -116,7 +116,7 @@ impl<'a> Yardstick<'a> {
             output_error: relative_error(&layer.apply(rows, &self.texts), answers),
             mean,
             worst,
-            memory: quantized.memory,
+            memory: quantized.memory(),
             table: quantized.table,
         })
     }
@@ -126,19 +126,9 @@ impl<'a> Yardstick<'a> {
     pub(crate) fn on_device(&self, quantized: &QuantizedModel, others: &[String]) -> anyhow::Result<[(f64, f64); 2]> {
         let (file, bytes) = self.file;
         let mut weights = Weights::parse(file, bytes)?;
-        for (number, layer) in quantized.model.layers.iter().enumerate() {
-            for (part, linear) in Part::ALL.into_iter().zip(&layer.linears) {
-                let name = part.name(number);
-                weights.replace(&format!("{name}.weight"), linear.weight.clone())?;
-                weights.replace(&format!("{name}.bias"), linear.bias.clone())?;
-            }
-            for (part, norm) in [("attention.output", &layer.attention_norm), ("output", &layer.output_norm)] {
-                let name = format!("encoder.layer.{number}.{part}.LayerNorm");
-                weights.replace(&format!("{name}.weight"), norm.gamma.clone())?;
-                weights.replace(&format!("{name}.bias"), norm.beta.clone())?;
-            }
-        }
-        let quantized = Embedder::new(self.tokens.clone(), &weights, self.device, Precision::Single)?;
+        let bits = quantized.codes[0].packing.bits();
+        weights.overlay(quantized.file())?;
+        let quantized = Embedder::new(self.tokens.clone(), &weights, self.device, Precision::Quantized(bits))?;
         let embed = |embedder: &Embedder, texts: &[String]| pollster::block_on(embedder.embed(texts, |_| {}));
         let compared = summary(&cosines(&self.embeddings, &embed(&quantized, &self.sentences)?));
         let original =

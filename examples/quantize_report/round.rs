@@ -1,6 +1,7 @@
 //! A model whose weights are rounded, each matrix alone; and what any quantized model consists of.
 
 use fuse_minilm_model::{
+    codes::Codes,
     encoder::WIDTH,
     host::{HostModel, Part},
 };
@@ -8,15 +9,43 @@ use fuse_quantize::{Quantized, quantize as quantize_values};
 
 use super::cases::Case;
 
-/// A model with quantized weights, as values again.
+/// A model with quantized weights.
 #[derive(Clone)]
 pub(crate) struct QuantizedModel {
-    /// The model.
+    /// The model with weights as values again.
     pub(crate) model: HostModel,
-    /// Memory of the linear layers' weights.
-    pub(crate) memory: Memory,
+    /// The linear layers' weights, of each layer in the order of [`Part::ALL`].
+    pub(crate) codes: Vec<Quantized>,
     /// Memory of the word table, if it is quantized.
     pub(crate) table: Option<Memory>,
+}
+
+impl QuantizedModel {
+    /// Memory of the linear layers' weights.
+    pub(crate) fn memory(&self) -> Memory {
+        let mut memory = Memory::default();
+        self.codes.iter().for_each(|codes| memory.add(codes));
+        memory
+    }
+
+    /// The model as a file holds it.
+    pub(crate) fn file(&self) -> Codes {
+        let mut file = Codes::new(self.codes[0].packing);
+        let mut codes = self.codes.iter();
+        for (number, layer) in self.model.layers.iter().enumerate() {
+            for ((part, linear), codes) in Part::ALL.into_iter().zip(&layer.linears).zip(&mut codes) {
+                let name = part.name(number);
+                file.weights.insert(format!("{name}.weight"), codes.clone());
+                file.values.insert(format!("{name}.bias"), linear.bias.clone());
+            }
+            for (part, norm) in [("attention.output", &layer.attention_norm), ("output", &layer.output_norm)] {
+                let name = format!("encoder.layer.{number}.{part}.LayerNorm");
+                file.values.insert(format!("{name}.weight"), norm.gamma.clone());
+                file.values.insert(format!("{name}.bias"), norm.beta.clone());
+            }
+        }
+        file
+    }
 }
 
 /// Bytes of quantized tensors.
@@ -32,7 +61,7 @@ pub(crate) struct Memory {
 
 impl Memory {
     /// Counts one more tensor.
-    pub(crate) fn add(&mut self, quantized: &Quantized) {
+    fn add(&mut self, quantized: &Quantized) {
         self.single += 4 * quantized.shape.iter().product::<usize>() as u64;
         self.weights += quantized.weight_bytes();
         self.scales += quantized.scale_bytes();
@@ -41,13 +70,13 @@ impl Memory {
 
 /// Rounds all linear layers.
 pub(crate) fn quantize(case: &Case, model: &HostModel) -> anyhow::Result<QuantizedModel> {
-    let (mut model, mut memory) = (model.clone(), Memory::default());
+    let (mut model, mut codes) = (model.clone(), vec![]);
     for (linear, part) in model.layers.iter_mut().flat_map(|layer| layer.linears.iter_mut().zip(Part::ALL)) {
         let quantized = quantize_values(case.packing, &linear.weight, &part.shape(), &case.scheme)?;
         linear.weight = quantized.dequantize();
-        memory.add(&quantized);
+        codes.push(quantized);
     }
-    Ok(QuantizedModel { model, memory, table: None })
+    Ok(QuantizedModel { model, codes, table: None })
 }
 
 /// Rounds the table of word embeddings, too.

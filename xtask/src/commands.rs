@@ -34,6 +34,9 @@ pub(crate) fn minilm(model: &Path) -> Vec<Step> {
 /// What `examples/minilm` compares with known embeddings.
 const VERIFY: &str = "verify tests/data/minilm_embeddings.json";
 
+/// Where tests keep the quantized layers of `examples/quantize_report`.
+const CODES: &str = "target/codes";
+
 /// A step that runs an example of the root package, which a step before has built. By `cargo run`, which knows the features of
 /// one package only, most dependencies would be compiled again.
 fn built_example(name: &'static str, example: &str, arguments: &str) -> Step {
@@ -54,7 +57,9 @@ pub(crate) fn test(model: &Path, thorough: bool, browsers: bool, access: Access)
         Step::new("examples", "build --workspace --all-features --examples"),
         built_example("real model", "minilm", &format!("{VERIFY} --model")).argument(model),
         // Few sentences and schemes: whether it works. What quantization costs is for a run with optimization.
-        built_example("quantization", "quantize_report", "--quick --model").argument(model),
+        built_example("quantization", "quantize_report", &format!("--quick --save {CODES} --model")).argument(model),
+        built_example("calibrated model", "minilm", &format!("{VERIFY} --calibrated {CODES}/q2.safetensors --model"))
+            .argument(model),
         // Without optimization, as all of the above: what these two measure on a software adapter is of no use, and to compile
         // everything once more takes minutes.
         Step::new("tuner", "bench --workspace --all-features --profile dev --bench tune --")

@@ -3,11 +3,14 @@
 //! Data flows one way: texts -> tokens (`tokens`) -> padded batches (`batch`) -> launches (`model`, with the kernels of
 //! `encoder` and the weights of `weights`) -> embeddings in the order of the texts (`embedder`), which `ranking` compares.
 //!
-//! `host` is the same encoder in plain `f32`, for those who need to see inside.
+//! `host` is the same encoder in plain `f32`, for those who need to see inside; `codes` keeps quantized layers in files, and
+//! `quantized` runs them.
 //!
 //! Nothing here blocks or touches files, so that the program of `examples/minilm` and the page of `examples/web` share it.
 
 pub mod batch;
+#[cfg(feature = "quantized")]
+pub mod codes;
 pub mod embedder;
 pub mod encoder;
 pub mod host;

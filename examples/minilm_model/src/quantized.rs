@@ -1,7 +1,7 @@
 //! The encoder with quantized linear layers: weights of 8, 4, 3, 2 or 1 bit, activations of `f32`.
 //!
-//! Input and output are those of `model`. Weights are packed on the host when the model is loaded, and dequantized where
-//! kernels read them. Embedding tables and norms stay `f32`.
+//! Input and output are those of `model`. Weights come packed (`codes`), or are packed on the host when the model is loaded, and
+//! are dequantized where kernels read them. Embedding tables and norms stay `f32`.
 
 use fuse_gpu::{
     Bits, Device, Error, Q1, Q2, Q3, Q4, Q8, QTensor, QuantScheme, Tensor1, Tensor2, Tensor3, fuse, quantize::Rounding,
@@ -14,7 +14,7 @@ use crate::{
     weights::{Upload, Weights},
 };
 
-/// How linear layers are quantized: the best of the schemes that need no calibration (docs/quantization.md), along the inputs,
+/// How linear layers are quantized that come without codes: the best of the schemes that need no calibration (docs/quantization.md), along the inputs,
 /// which are the second axis of the model's weights.
 const SCHEME: QuantScheme = QuantScheme::asymmetric().per_group(32).rounding(Rounding::LeastSquares).axis(1);
 
@@ -159,9 +159,12 @@ impl<Q: LinearBits> QuantizedLayer<Q> {
 
 impl<Q: Bits> Linear<Q> {
     fn load(name: &str, shape: [usize; 2], weights: &Weights<'_>, to: &Upload<'_, f32>) -> anyhow::Result<Self> {
-        let weight = weights.values(&format!("{name}.weight"), &shape)?;
+        let weight = format!("{name}.weight");
         Ok(Self {
-            weight: QTensor::quantize(to.device, &weight, shape, &SCHEME)?,
+            weight: match weights.codes(&weight) {
+                Some(codes) => QTensor::upload(to.device, codes)?,
+                None => QTensor::quantize(to.device, &weights.values(&weight, &shape)?, shape, &SCHEME)?,
+            },
             bias: weights.upload(&format!("{name}.bias"), [shape[0]], to)?,
         })
     }

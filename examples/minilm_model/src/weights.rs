@@ -8,10 +8,15 @@ use fuse_gpu::{Device, Element, Tensor};
 use half::{bf16, f16};
 use safetensors::{Dtype, SafeTensors};
 
+#[cfg(feature = "quantized")]
+use crate::codes::Codes;
+
 /// The tensors of a file, some of them perhaps with other values.
 pub struct Weights<'a> {
     tensors: SafeTensors<'a>,
     replaced: BTreeMap<String, Vec<f32>>,
+    #[cfg(feature = "quantized")]
+    codes: Option<Codes>,
 }
 
 /// Where weights go and how their numbers are converted.
@@ -30,7 +35,38 @@ impl<'a> Weights<'a> {
     pub fn parse(path: &Path, bytes: &'a [u8]) -> anyhow::Result<Self> {
         let tensors = SafeTensors::deserialize(bytes)
             .with_context(|| format!("`{}` is not a whole .safetensors file", path.display()))?;
-        Ok(Self { tensors, replaced: BTreeMap::new() })
+        Ok(Self {
+            tensors,
+            replaced: BTreeMap::new(),
+            #[cfg(feature = "quantized")]
+            codes: None,
+        })
+    }
+
+    /// Puts quantized layers in the place of those of the file. As values they are what their codes mean.
+    ///
+    /// # Errors
+    /// If the file has no such tensors, or of other shapes.
+    #[cfg(feature = "quantized")]
+    pub fn overlay(&mut self, codes: Codes) -> anyhow::Result<()> {
+        for (name, weights) in &codes.weights {
+            let (expected, found) = (self.view(name)?.shape().to_vec(), &weights.shape);
+            if expected != *found {
+                bail!("tensor `{name}`: expected shape {expected:?}, found quantized weights of {found:?}");
+            }
+            self.replaced.insert(name.clone(), weights.dequantize());
+        }
+        for (name, values) in &codes.values {
+            self.replace(name, values.clone())?;
+        }
+        self.codes = Some(codes);
+        Ok(())
+    }
+
+    /// The quantized weights `name`, if [`overlay`](Self::overlay) was given such.
+    #[cfg(feature = "quantized")]
+    pub fn codes(&self, name: &str) -> Option<&fuse_gpu::Quantized> {
+        self.codes.as_ref()?.weights.get(name)
     }
 
     /// Gives a tensor other values, for example those of a quantized one.
