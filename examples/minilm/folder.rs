@@ -46,10 +46,11 @@ pub(crate) fn open(
     let read = |file: &Path| fs::read(file).with_context(|| format!("cannot read `{}`", file.display()));
     let [weights_file, tokenizer_file] = &files;
     let (weights, tokenizer) = (read(weights_file)?, read(tokenizer_file)?);
+    let tokens = Tokens::parse(tokenizer_file, &tokenizer)?;
     let load = || {
         let mut weights = Weights::parse(weights_file, &weights)?;
         codes.map_or(Ok(()), |codes| weights.overlay(codes))?;
-        Embedder::new(Tokens::parse(tokenizer_file, &tokenizer)?, &weights, device, precision)
+        Embedder::new(tokens, &weights, device, precision)
     };
     load().with_context(|| format!("cannot load the model `{}`", weights_file.display()))
 }
