@@ -2,7 +2,7 @@
 //!
 //! Shaders read sizes, strides and offsets from a uniform block, so that one pipeline serves all shapes. A driver that knows
 //! them folds them into addresses, which spares registers and waiting: large products of `f16` gain 15 % on an NVIDIA H200,
-//! small ones half a microsecond (`docs/performance.md`). That costs a compilation for each launch of other shapes, and so it
+//! small ones half a microsecond (`docs/experiments.md`). That costs a compilation for each launch of other shapes, and so it
 //! is done only when asked for.
 //!
 //! Not here: what the texts are (`form`).

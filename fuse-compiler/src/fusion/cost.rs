@@ -2,7 +2,7 @@
 //! searches for cheaper ones.
 //!
 //! Time = dispatches, plus bytes moved, plus arithmetic; each group reads every buffer once. The constants are those of
-//! an NVIDIA H200 (`docs/performance.md`): what matters is their ratios. The launch has a finer model for variants.
+//! an NVIDIA H200 (`docs/experiments.md`): what matters is their ratios. The launch has a finer model for variants.
 
 use std::collections::BTreeSet;
 

@@ -310,7 +310,7 @@ fn aligned_tiles(head: Head) -> Vec<(Tile, bool)> {
         resident: true,
     };
     let tiles = match head.columns.max(head.depth) {
-        // 8×8 scores per invocation, and 64×32 tiles, took twice as long on an NVIDIA H200 (docs/performance.md).
+        // 8×8 scores per invocation, and 64×32 tiles, took twice as long on an NVIDIA H200 (docs/experiments.md).
         0..=64 => vec![(tile(64, 64, 8, 16, 16), true), (tile(32, 32, 4, 8, 8), true)],
         65..=128 => {
             vec![(tile(32, 64, 8, 16, 8), false), (tile(64, 32, 8, 8, 8), false), (tile(32, 32, 4, 8, 8), true)]

@@ -56,7 +56,7 @@ pub const MAX_PRODUCTS: usize = 8;
 /// Workgroup memory that every WebGPU adapter has.
 const EVERY_ADAPTERS_BYTES: u32 = 16 * 1024;
 
-/// Aligned tiles with whether they come with a split twin. Sizes from the sweep in `docs/performance.md`.
+/// Aligned tiles with whether they come with a split twin. Sizes from the sweep in `docs/experiments.md`.
 const TILES: &[(Tile, bool)] = &[
     (Tile::new(32, 32, 32, [4, 4], LANES).in_whole_steps(), true),
     (Tile::new(16, 64, 32, [4, 4], LANES), true),

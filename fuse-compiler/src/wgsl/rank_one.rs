@@ -34,7 +34,7 @@ pub(super) fn add_products(lines: &mut Lines, dtype: DType, [rows, columns]: [u3
 
 /// The order in which an invocation adds to its sums: two rows at a time, column by column, there and back. Drivers keep it, and
 /// register files like that neighbours share a column or a row: on an NVIDIA H200 tiles with 8×8 and 8×16 sums are 4 to 9 %
-/// faster than row by row in vectors (docs/performance.md).
+/// faster than row by row in vectors (docs/experiments.md).
 fn order(rows: u32, columns: u32) -> impl Iterator<Item = [u32; 2]> {
     let of_pair = move |pair: u32| {
         let back = pair % 2 == 1;

@@ -33,7 +33,7 @@ pub struct MatrixTile {
 }
 
 /// Rows and subgroups of the members: the best for many queries, and half as many queries for fewer. Slices of 32 keys leave
-/// two workgroups room on a compute unit (`docs/performance.md`).
+/// two workgroups room on a compute unit (`docs/experiments.md`).
 const TILES: [(u32, u32); 2] = [(32, 4), (16, 4)];
 
 const KEYS: u32 = 32;

@@ -6,7 +6,7 @@
 use super::{LANES, Tile};
 
 /// Tiles with whether they come with a split twin. The members for matrices of 16×16 are the best of a sweep
-/// (`docs/performance.md`); those for 8×8, which no adapter at hand has, are priors. Tiles without whole steps serve few
+/// (`docs/experiments.md`); those for 8×8, which no adapter at hand has, are priors. Tiles without whole steps serve few
 /// rows or columns and any depth.
 pub(super) const TILES: &[(Tile, bool)] = &[
     (tile(16, [32, 32, 128], [16, 16]).in_whole_steps(), true),
@@ -28,7 +28,7 @@ const fn tile(matrices: u32, [rows, columns, depth]: [u32; 3], subgroup: [u32; 2
 }
 
 /// Workgroup memory up to which two workgroups share a compute unit of the GPU that was measured. Above it, large products take
-/// twice as long (`docs/performance.md`).
+/// twice as long (`docs/experiments.md`).
 pub(in crate::schedule) const SHARED_UNIT_BYTES: u32 = 24 * 1024;
 
 const _: () = assert!(bytes(&LARGEST, 1) <= SHARED_UNIT_BYTES, "padding of sums would take more");

@@ -2,7 +2,7 @@
 //!
 //! Slices keep the direction in which the operands lie in memory, which costs no transposing: matrices are loaded row by row
 //! or column by column. Tiles that lie inside the result load whole vectors at an offset of the invocation plus one that all
-//! share, without clamping: what varies per load takes no registers (docs/performance.md). The loads of the next step are
+//! share, without clamping: what varies per load takes no registers (docs/experiments.md). The loads of the next step are
 //! pinned before the barrier that ends this one; the driver that was measured would put them behind it, where nothing hides
 //! their latency. Sums leave their matrices through workgroup memory, one matrix per subgroup at a time; more at a time slowed
 //! down the whole kernel.

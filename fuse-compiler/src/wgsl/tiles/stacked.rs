@@ -2,7 +2,7 @@
 //! workgroup's product, and each branch is what the product's kernel would do alone.
 //!
 //! A branch where right operands are read would be shorter, but it took a third longer on an NVIDIA H200
-//! (docs/performance.md).
+//! (docs/experiments.md).
 
 use crate::{
     fusion::{
