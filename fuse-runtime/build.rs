@@ -1,5 +1,5 @@
-//! Makes Rust data of the tuning tables in `tables/`, after checking them: a malformed table ends the build with its file
-//! and place, so that programs link no parser and carry no text.
+//! Makes Rust data of the tuning tables in `tables/`, after checking them: a malformed table, or one that asks for what no
+//! built-in table may, ends the build with its file and place, so that programs link no parser and carry no text.
 
 use std::{collections::BTreeSet, env, error::Error, fmt::Write as _, fs, path::Path};
 
@@ -14,15 +14,16 @@ mod tune {
     pub(crate) mod file;
     pub(crate) mod knobs;
     pub(crate) mod table;
+    pub(crate) mod vetted;
 }
 
-use tune::{environment::Environment, file::parse, table::Table};
+use tune::{environment::Environment, file::parse, table::Table, vetted::vet};
 
 fn main() -> Result<(), Box<dyn Error>> {
     for watched in ["build.rs", "tables"] {
         println!("cargo::rerun-if-changed={watched}");
     }
-    for module in ["order", "tune/environment", "tune/file", "tune/knobs", "tune/table"] {
+    for module in ["order", "tune/environment", "tune/file", "tune/knobs", "tune/table", "tune/vetted"] {
         println!("cargo::rerun-if-changed=src/{module}.rs");
     }
     let folder = Path::new(&env::var("CARGO_MANIFEST_DIR")?).join("tables");
@@ -36,10 +37,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut tables = vec![];
     for file in &files {
         let name = file.file_stem().and_then(|stem| stem.to_str()).ok_or("a table's name is not UTF-8")?;
-        match parse(name, &fs::read_to_string(file)?) {
-            Ok(table) => tables.push(table),
-            Err(wrong) => return Err(format!("tuning table `{}`: {wrong}", file.display()).into()),
-        }
+        let table = parse(name, &fs::read_to_string(file)?).and_then(|table| vet(&table).map(|()| table));
+        tables.push(table.map_err(|wrong| format!("tuning table `{}`: {wrong}", file.display()))?);
     }
     tables.retain(serves);
     fs::write(Path::new(&env::var("OUT_DIR")?).join("tables.rs"), source(&tables)?)?;

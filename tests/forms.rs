@@ -145,6 +145,39 @@ fn checked_shaders_compute_the_same() {
     assert!(device.pipelines() > pipelines, "checked shaders have pipelines of their own");
 }
 
+/// What tables say of forms gives the pipelines that a program asks for, and what the program says comes before that.
+#[test]
+#[cfg(feature = "tune")]
+fn tables_ask_for_forms() {
+    let device = device();
+    let values: Vec<f32> = (-40..=40).map(|i| i as f32 / 4.0).collect();
+    let x = Tensor1::from_slice(&device, &values, [values.len()]).unwrap();
+    let ran = |tuning: &Tuning| {
+        let before = device.pipelines();
+        let results = device.with_tuning(tuning, || functions(&x)).unwrap();
+        (results.0.to_vec_blocking().unwrap(), device.pipelines() > before)
+    };
+    let own = |knobs: &str| {
+        fuse_gpu::Table::parse("own", &format!("format = 1\nstatus = \"prior\"\n[knobs]\n{knobs}\n")).unwrap()
+    };
+    let table = |knobs: &str| Tuning::default().with_table(own(knobs));
+    let exact = ran(&Tuning::default()).0;
+    for (name, asked, refused) in [
+        ("fast_math", Tuning::default().fast_math(true), table("fast_math = true").fast_math(false)),
+        ("bounds_checks", Tuning::default().bounds_checks(true), table("bounds_checks = true").bounds_checks(false)),
+    ] {
+        let (values, new) = ran(&asked);
+        assert!(new, "{name} has pipelines of its own");
+        let yes = format!("{name} = true");
+        assert_eq!(ran(&table(&yes)), (values.clone(), false), "{name}: a table gives what the program can ask for");
+        assert_eq!(ran(&refused), (exact.clone(), false), "{name}: the program refuses what a table says");
+        let no = format!("{name} = false");
+        assert_eq!(ran(&table(&no)), (exact.clone(), false), "{name}: a table that says no");
+        let both = table(&no).with_table(own(&yes));
+        assert_eq!(ran(&both), (values, false), "{name}: the last table");
+    }
+}
+
 /// What a text has that other forms write differently.
 fn has_forms(variant: &Variant) -> bool {
     let marks = [UNROLL, CHAIN, "switch "];

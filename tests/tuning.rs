@@ -108,7 +108,9 @@ fn priors_are_marked_and_have_the_sources_numbers() {
         assert_eq!((found.status(), found.measured()), (Status::Prior, None));
         let numbers = match environment {
             Environment::Chrome => "workgroup_size = 256\ntile_size = 16\nunroll = 4\n",
-            Environment::Edge => "workgroup_size = 256\ntile_size = 16\nunroll = 2\ncontrol_flow = \"switch\"\n",
+            Environment::Edge => {
+                "workgroup_size = 256\ntile_size = 16\nunroll = 2\ncontrol_flow = \"switch\"\nbounds_checks = true\n"
+            }
             Environment::Firefox => "workgroup_size = 128\ntile_size = 8\nunroll = 1\ncontrol_flow = \"if\"\n",
             _ => "workgroup_size = 512\ntile_size = 32\n",
         };

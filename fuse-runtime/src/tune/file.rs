@@ -59,6 +59,8 @@ struct KnobsOfFile {
     tile_size: Option<u32>,
     unroll: Option<u32>,
     control_flow: Option<String>,
+    bounds_checks: Option<bool>,
+    fast_math: Option<bool>,
 }
 
 #[derive(Deserialize)]
@@ -130,6 +132,8 @@ fn knobs(knobs: KnobsOfFile) -> Result<Knobs, String> {
             factor => factor,
         },
         control_flow: knobs.control_flow.map(flow).transpose()?,
+        bounds_checks: knobs.bounds_checks,
+        fast_math: knobs.fast_math,
     })
 }
 
@@ -210,13 +214,16 @@ mod writing {
                 [&measured.adapter, &measured.driver, &measured.date].map(|text| quoted(text));
             writeln!(text, "\n[measured]\nadapter = {adapter}\ndriver = {driver}\ndate = {date}")?;
         }
-        let Knobs { workgroup_size, tile_size, unroll, control_flow } = table.knobs;
+        let Knobs { workgroup_size, tile_size, unroll, control_flow, bounds_checks, fast_math } = table.knobs;
         let number = |value: Option<u32>| value.map(|value| value.to_string());
+        let truth = |value: Option<bool>| value.map(|value| value.to_string());
         let knobs = [
             ("workgroup_size", number(workgroup_size)),
             ("tile_size", number(tile_size)),
             ("unroll", number(unroll)),
             ("control_flow", control_flow.map(|flow| quoted(flow.name()))),
+            ("bounds_checks", truth(bounds_checks)),
+            ("fast_math", truth(fast_math)),
         ];
         if table.knobs != Knobs::default() {
             writeln!(text, "\n[knobs]")?;
@@ -263,6 +270,8 @@ mod tests {
             tile_size: None,
             unroll: Some(4),
             control_flow: Some(ControlFlow::Switch),
+            bounds_checks: Some(true),
+            fast_math: Some(false),
         };
         table
     }
@@ -289,6 +298,13 @@ mod tests {
         assert!(wrong("workgroup_size = 64", "workgroup_size = 0").contains("from 1 to 1024, found 0"));
         assert!(wrong("unroll = 4", "unroll = 3").contains("expected 1, 2 or 4, found 3"));
         assert!(wrong("\"switch\"", "\"goto\"").contains("`knobs.control_flow`: expected one of if, switch"));
+        for (from, to, found) in [
+            ("bounds_checks = true", "bounds_checks = 1", "integer `1`, expected a boolean"),
+            ("fast_math = false", "fast_math = \"no\"", "string \"no\", expected a boolean"),
+        ] {
+            let wrong = wrong(from, to);
+            assert!(wrong.contains("line") && wrong.contains(to) && wrong.contains(found), "{wrong}");
+        }
         assert!(
             wrong("sizes = [1, 64, 64, 64]", "sizes = []").starts_with("entry 1 (`contraction f32·f32 depth·outer` []")
         );

@@ -45,6 +45,10 @@ pub(crate) struct Knobs {
     pub(crate) unroll: Option<u32>,
     /// How texts choose between branches.
     pub(crate) control_flow: Option<ControlFlow>,
+    /// Whether shaders check their indices.
+    pub(crate) bounds_checks: Option<bool>,
+    /// Whether functions may be less exact than documented. No built-in table says that they may.
+    pub(crate) fast_math: Option<bool>,
 }
 
 impl Knobs {
@@ -57,6 +61,8 @@ impl Knobs {
             tile_size: sizes.tile_size,
             unroll: self.unroll.or(other.unroll),
             control_flow: self.control_flow.or(other.control_flow),
+            bounds_checks: self.bounds_checks.or(other.bounds_checks),
+            fast_math: self.fast_math.or(other.fast_math),
         }
     }
 
@@ -78,8 +84,13 @@ mod tests {
             tile_size: Some(32),
             unroll: Some(4),
             control_flow: Some(ControlFlow::Switch),
+            bounds_checks: Some(true),
+            fast_math: None,
         };
-        assert_eq!(first.or(second), Knobs { control_flow: Some(ControlFlow::Switch), ..first });
+        let both = Knobs { control_flow: Some(ControlFlow::Switch), bounds_checks: Some(true), ..first };
+        assert_eq!(first.or(second), both);
+        let unchecked = Knobs { bounds_checks: Some(false), fast_math: Some(true), ..first };
+        assert_eq!(unchecked.or(second), Knobs { control_flow: second.control_flow, ..unchecked });
         assert_eq!(Knobs { unroll: Some(2), ..Knobs::default() }.or(second), Knobs { unroll: Some(2), ..second });
         assert_eq!(Knobs::default().or(second), second);
     }

@@ -5,7 +5,8 @@
 //! apart, the environment's prior decides. `plan::decide` puts these together.
 //!
 //! - `key`: what a kernel is called in tables; `environment`: what tables are chosen by.
-//! - `table`: tables and estimates from them; `file`: tables as TOML; `built_in`: those that programs carry.
+//! - `table`: tables and estimates from them; `file`: tables as TOML; `built_in`: those that programs carry;
+//!   `vetted`: what the build script asks of these besides.
 //! - `tuning`, `scope`: what a program wishes, for a device or for some launches.
 //! - `search`, `clock`: tables from measurements (`Device::tune`).
 
@@ -24,6 +25,8 @@ mod scope;
 mod search;
 pub(crate) mod table;
 mod tuning;
+#[cfg(test)]
+mod vetted;
 
 #[cfg(feature = "tune")]
 pub(crate) use self::load::Kept;

@@ -36,7 +36,6 @@ use crate::{DeviceInfo, form::Style, order::sort_by, plan::tile};
 pub struct Tuning {
     environment: Environment,
     wishes: Knobs,
-    style: Style,
     int8_activations: bool,
     /// Later ones come first.
     tables: Vec<Arc<Table>>,
@@ -52,14 +51,7 @@ impl Default for Tuning {
 impl Tuning {
     /// The choices for an environment, whichever the program runs in.
     pub fn for_environment(environment: Environment) -> Self {
-        Self {
-            environment,
-            wishes: Knobs::default(),
-            style: Style::default(),
-            int8_activations: false,
-            tables: Vec::new(),
-            built_in: true,
-        }
+        Self { environment, wishes: Knobs::default(), int8_activations: false, tables: Vec::new(), built_in: true }
     }
 
     /// The choices for native programs.
@@ -103,9 +95,10 @@ impl Tuning {
 
     /// Whether functions may be less exact than documented: `tanh`, `erf`, `gelu`, `sin`, `cos`, `tan`, `log1p`, `expm1`,
     /// `softplus`, `mish` and those made of them then err by up to about 1e-6 absolutely, also where the result is small, and
-    /// `relu`, `min` and `max` may lose NaN. Never so unless asked for.
+    /// `relu`, `min` and `max` may lose NaN. Never so unless asked for, here or by a table that the program gives
+    /// ([`with_table`](Self::with_table)), of which what is said here counts.
     pub fn fast_math(mut self, fast: bool) -> Self {
-        self.style.fast_math = fast;
+        self.wishes.fast_math = Some(fast);
         self
     }
 
@@ -119,9 +112,9 @@ impl Tuning {
     }
 
     /// Whether shaders check each index natively, too, which costs time: launches are proven to stay inside their tensors.
-    /// Browsers check in any case.
+    /// Browsers check in any case. What is said here counts before what tables say.
     pub fn bounds_checks(mut self, checked: bool) -> Self {
-        self.style.bounds_checks = checked;
+        self.wishes.bounds_checks = Some(checked);
         self
     }
 
@@ -201,8 +194,13 @@ impl Prior {
 impl Applied {
     /// What is asked of shaders: by the program, else by the prior.
     pub(crate) fn style(&self) -> Style {
-        let Knobs { unroll, control_flow, .. } = self.tuning.wishes.or(self.prior.knobs);
-        Style { unroll: unroll.unwrap_or(1), control_flow, ..self.tuning.style }
+        let knobs = self.tuning.wishes.or(self.prior.knobs);
+        Style {
+            fast_math: knobs.fast_math == Some(true),
+            bounds_checks: knobs.bounds_checks == Some(true),
+            unroll: knobs.unroll.unwrap_or(1),
+            control_flow: knobs.control_flow,
+        }
     }
 
     pub(crate) fn new(tuning: &Tuning, info: &DeviceInfo) -> Self {
@@ -293,16 +291,38 @@ mod tests {
             let prior = Prior { knobs, ..Prior::default() };
             let info = device_info(AdapterKind::Other, 0);
             let applied = Applied { id: 0, tuning, info, tables: vec![], prior };
-            let Style { unroll, control_flow, .. } = applied.style();
+            applied.style()
+        };
+        let loops = |tuning: Tuning, knobs: Knobs| {
+            let Style { unroll, control_flow, .. } = styled(tuning, knobs);
             (unroll, control_flow)
         };
         let expected = Knobs { unroll: Some(4), control_flow: Some(ControlFlow::If), ..Knobs::default() };
-        assert_eq!(styled(Tuning::native(), Knobs::default()), (1, None));
-        assert_eq!(styled(Tuning::native(), expected), (4, Some(ControlFlow::If)));
+        assert_eq!(loops(Tuning::native(), Knobs::default()), (1, None));
+        assert_eq!(loops(Tuning::native(), expected), (4, Some(ControlFlow::If)));
         let wished = Tuning::native().unroll(3).control_flow(ControlFlow::Switch);
-        assert_eq!(styled(wished, expected), (2, Some(ControlFlow::Switch)));
+        assert_eq!(loops(wished, expected), (2, Some(ControlFlow::Switch)));
         let factors = [0, 1, 2, 3, 4, u32::MAX];
-        let found = factors.map(|factor| styled(Tuning::native().unroll(factor), expected).0);
+        let found = factors.map(|factor| loops(Tuning::native().unroll(factor), expected).0);
         assert_eq!(found, [1, 1, 2, 2, 4, 4]);
+        let unsaid = styled(Tuning::native(), Knobs::default());
+        assert_eq!((unsaid.bounds_checks, unsaid.fast_math), (false, false));
+        for (said, wished) in [(false, true), (true, false)] {
+            let table = Knobs { bounds_checks: Some(said), fast_math: Some(said), ..Knobs::default() };
+            let by_table = styled(Tuning::native(), table);
+            assert_eq!((by_table.bounds_checks, by_table.fast_math), (said, said));
+            let both = styled(Tuning::native().bounds_checks(wished).fast_math(wished), table);
+            assert_eq!((both.bounds_checks, both.fast_math), (wished, wished));
+            let one = styled(Tuning::native().bounds_checks(wished), table);
+            assert_eq!((one.bounds_checks, one.fast_math), (wished, said));
+        }
+    }
+
+    #[test]
+    fn edge_checks_bounds_unless_the_program_says_otherwise() {
+        let info = device_info(AdapterKind::Other, 0);
+        let checks = |tuning: Tuning| Applied::new(&tuning, &info).style().bounds_checks;
+        assert!(checks(Tuning::edge()) && !checks(Tuning::edge().bounds_checks(false)));
+        assert!(!checks(Tuning::edge().without_built_in_tables()) && !checks(Tuning::chrome()));
     }
 }
