@@ -319,6 +319,24 @@ mod tests {
     }
 
     #[test]
+    fn software_adapters_have_a_prior_or_their_own_measurements() {
+        let on = |name: &str, tuning: &Tuning| {
+            let info = DeviceInfo { name: name.into(), ..device_info(AdapterKind::Software, 0) };
+            let Applied { tables, prior, .. } = Applied::new(tuning, &info);
+            (tables.iter().map(|table| table.name.clone()).collect::<Vec<_>>(), prior)
+        };
+        for other in ["SwiftShader Device (Subzero)", "Microsoft Basic Render Driver"] {
+            let (tables, prior) = on(other, &Tuning::native());
+            assert_eq!((tables, &*prior.sizes_of), (vec![], "software"), "{other}");
+            assert_eq!((prior.knobs.workgroup_size, prior.knobs.tile_size), (Some(32), Some(64)));
+        }
+        let measured = on("llvmpipe (LLVM 15.0.6, 256 bits)", &Tuning::native());
+        assert_eq!(measured, (vec!["software-llvmpipe".to_owned()], Prior::default()));
+        assert_eq!(on("SwiftShader", &Tuning::chrome()).0, ["chrome-swiftshader"]);
+        assert_eq!(on("WARP", &Tuning::chrome()).1.sizes_of, "chrome", "of a browser, its own prior");
+    }
+
+    #[test]
     fn edge_checks_bounds_unless_the_program_says_otherwise() {
         let info = device_info(AdapterKind::Other, 0);
         let checks = |tuning: Tuning| Applied::new(&tuning, &info).style().bounds_checks;
