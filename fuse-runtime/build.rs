@@ -1,5 +1,6 @@
-//! Makes Rust data of the tuning tables in `tables/`, after checking them: a malformed table, or one that asks for what no
-//! built-in table may, ends the build with its file and place, so that programs link no parser and carry no text.
+//! Makes Rust data of the tuning tables in `tables/`, after checking them: a malformed table, one that names variants which the
+//! compiler does not make, or one that asks for what no built-in table may, ends the build with its file and place. So programs
+//! link no parser and carry no text.
 
 use std::{collections::BTreeSet, env, error::Error, fmt::Write as _, fs, path::Path};
 
@@ -34,10 +35,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     // What is about native programs would be dead weight on the web. The reverse is wanted: any environment can be forced.
     let web = env::var("CARGO_CFG_TARGET_ARCH")? == "wasm32";
     let serves = |table: &Table| !(web && table.environment() == Some(Environment::Native));
+    let members = fs::read_to_string(folder.join("members.txt"))?;
+    let members: BTreeSet<&str> = members.lines().collect();
     let mut tables = vec![];
     for file in &files {
         let name = file.file_stem().and_then(|stem| stem.to_str()).ok_or("a table's name is not UTF-8")?;
-        let table = parse(name, &fs::read_to_string(file)?).and_then(|table| vet(&table).map(|()| table));
+        let table = parse(name, &fs::read_to_string(file)?).and_then(|table| vet(&table, &members).map(|()| table));
         tables.push(table.map_err(|wrong| format!("tuning table `{}`: {wrong}", file.display()))?);
     }
     tables.retain(serves);

@@ -97,7 +97,10 @@ pub(crate) fn fast_test() -> Vec<Step> {
             "test -p fuse-artifact -p fuse-compiler -p fuse-formats -p fuse-macros -p fuse-quantize -p fuse-bench-results -p xtask \
              --all-features",
         ),
-        Step::new("file tests", "test -p fuse-gpu --all-features --test tidy --test filetests --test backends"),
+        Step::new(
+            "file tests",
+            "test -p fuse-gpu --all-features --test tidy --test filetests --test members --test backends",
+        ),
     ]
 }
 
@@ -109,6 +112,7 @@ fn format() -> Step {
 pub(crate) fn bless() -> Vec<Step> {
     vec![
         Step::new("goldens", "test -p fuse-gpu --all-features --test filetests").set("FUSE_BLESS", "1"),
+        Step::new("members of tables", "test -p fuse-gpu --all-features --test members").set("FUSE_BLESS", "1"),
         Step::new("compile errors", "test -p fuse-test-ui").set("TRYBUILD", "overwrite"),
     ]
 }

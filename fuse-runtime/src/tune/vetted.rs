@@ -3,17 +3,29 @@
 //! Only the build script asks, and unit tests: programs find built-in tables as they left the build. So this file names nothing
 //! of the crate.
 
+use std::collections::BTreeSet;
+
 use super::table::Table;
 
-/// What is wrong with a table as a built-in one.
+/// What is wrong with a table as a built-in one, where `members` are the variants that the compiler's families have.
 ///
 /// # Errors
 /// A message without the file's name.
-pub(crate) fn vet(table: &Table) -> Result<(), String> {
+pub(crate) fn vet(table: &Table, members: &BTreeSet<&str>) -> Result<(), String> {
     if table.knobs.fast_math == Some(true) {
         let reason =
             "functions are less exact only where a program asks, by `Tuning::fast_math` or by a table of its own";
         return Err(format!("`knobs.fast_math`: expected no `true` in a built-in table: {reason}"));
+    }
+    for entry in table.entries() {
+        let unknown = |(name, _): &&(String, f64)| !members.contains(&**name);
+        if let Some((name, _)) = entry.members.iter().find(unknown) {
+            let place = format!("entry `{}` {:?}", entry.class, entry.sizes);
+            let list = "`tables/members.txt` lists those, and `FUSE_BLESS=1 cargo test --test members` writes it";
+            return Err(format!(
+                "{place}: member `{name}`: expected one that the compiler makes and validates; {list}"
+            ));
+        }
     }
     Ok(())
 }
@@ -21,13 +33,29 @@ pub(crate) fn vet(table: &Table) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tune::{knobs::Knobs, table::tests::table};
+    use crate::tune::{
+        knobs::Knobs,
+        table::tests::{entry, table},
+    };
 
     #[test]
     fn fast_math_is_never_built_in() {
-        let with = |fast_math| vet(&Table { knobs: Knobs { fast_math, ..Knobs::default() }, ..table(&[]) });
+        let with =
+            |fast_math| vet(&Table { knobs: Knobs { fast_math, ..Knobs::default() }, ..table(&[]) }, &BTreeSet::new());
         assert_eq!((with(None), with(Some(false))), (Ok(()), Ok(())));
         let wrong = with(Some(true)).unwrap_err();
         assert!(wrong.starts_with("`knobs.fast_math`: expected no `true`"), "{wrong}");
+    }
+
+    #[test]
+    fn members_are_those_that_were_validated() {
+        let table = table(&[
+            entry("c", &[64], &[("tile 32x32x32", 1.0), ("direct 32x64", 1.5)]),
+            entry("d", &[1, 64], &[("direct 32x64", 1.0), ("tile 7x7x7", 1.1)]),
+        ]);
+        let all = BTreeSet::from(["direct 32x64", "tile 32x32x32", "tile 7x7x7", "vec4"]);
+        assert_eq!(vet(&table, &all), Ok(()));
+        let wrong = vet(&table, &BTreeSet::from(["direct 32x64", "tile 32x32x32"])).unwrap_err();
+        assert!(wrong.starts_with("entry `d` [1, 64]: member `tile 7x7x7`: expected one that"), "{wrong}");
     }
 }
