@@ -74,6 +74,35 @@ fn a_replay_computes_what_the_launches_do() {
     assert_eq!(y.to_vec_blocking().unwrap(), expected);
 }
 
+/// Of the dispatches that a rebinding concerns, some, all or none were bound to these tensors before.
+#[test]
+fn tensors_take_turns_in_every_order() {
+    let device = device();
+    let [x, other] = [10, 11].map(|seed| input(&device, seed));
+    let [v, u, w] = [1, 2, 3].map(|seed| Tensor2::<f32>::randn(&device, [FEATURES, FEATURES], seed).unwrap());
+    let b = Tensor1::rand(&device, [FEATURES], 4).unwrap();
+    let both = |x: &Tensor2<f32>, v: &Tensor2<f32>| Ok::<_, Error>([layer(x, v, &b)?, layer(x, &w, &b)?]);
+    let values = |results: &[Tensor2<f32>; 2]| results.each_ref().map(|result| result.to_vec_blocking().unwrap());
+    let (mut sequence, results) = device.capture(|| both(&x, &v)).unwrap();
+    let (mut left, mut right) = (&x, &v);
+    for turn in [0, 1, 0, 0, 1, 1, 0, 1] {
+        match turn {
+            0 => {
+                let next = if std::ptr::eq(left, &x) { &other } else { &x };
+                sequence.rebind(left, next).unwrap();
+                left = next;
+            }
+            _ => {
+                let next = if std::ptr::eq(right, &v) { &u } else { &v };
+                sequence.rebind(right, next).unwrap();
+                right = next;
+            }
+        }
+        sequence.replay().unwrap();
+        assert_eq!(values(&results), values(&both(left, right).unwrap()));
+    }
+}
+
 #[test]
 fn a_thousand_replays_take_no_memory() {
     let device = device();

@@ -112,7 +112,8 @@ impl Sequence {
     /// From now on, replays use `new` wherever they used `old`, to read it or to write it. `new` must have the shape of
     /// `old`, and not be used by the sequence yet. Work that is recorded already is not affected.
     ///
-    /// Costs as much as a launch for each dispatch that uses the tensor, or less if the two took turns before.
+    /// Costs as much as a launch for each dispatch that uses the tensor, or, if the two took turns before, less than a launch
+    /// together with the replay.
     ///
     /// # Errors
     /// [`Error::Rebind`] if the sequence does not use `old`, if the shapes differ, if `new` is on another device, or if
@@ -176,16 +177,30 @@ impl Sequence {
     fn bind(&mut self, wanted: impl Fn(&Dispatch) -> bool) -> Result<Vec<(usize, wgpu::BindGroup)>, Error> {
         let Self { device, places, dispatches, cache, uniforms, .. } = self;
         let wgpu = &device.inner.wgpu;
-        let bind = |(index, dispatch): (usize, &Dispatch)| {
+        let bound = |dispatch: &Dispatch| {
             let mut buffers: Buffers<'_> = [None; MAX_BINDINGS];
             for (buffer, place) in buffers.iter_mut().zip(&dispatch.places) {
                 *buffer = Some(places[*place].lease.storage());
             }
-            let layout = &dispatch.step().pipeline.layout;
-            (index, cache.get(wgpu, layout, uniforms, &buffers).clone())
+            buffers
         };
-        let all = dispatches.iter().enumerate();
-        scoped(wgpu, || all.filter(|(_, dispatch)| wanted(dispatch)).map(bind).collect())
+        let wanted = || dispatches.iter().enumerate().filter(|(_, dispatch)| wanted(dispatch));
+        // Error scopes, which the web does not wait for, cost several times as much as finding groups that exist.
+        #[cfg(not(target_arch = "wasm32"))]
+        {
+            let find = |(index, dispatch): (usize, &Dispatch)| {
+                let group = cache.find(&dispatch.step().pipeline.layout, &bound(dispatch))?;
+                Some((index, group.clone()))
+            };
+            if let Some(groups) = wanted().map(find).collect() {
+                return Ok(groups);
+            }
+        }
+        let bind = |(index, dispatch): (usize, &Dispatch)| {
+            let layout = &dispatch.step().pipeline.layout;
+            (index, cache.get(wgpu, layout, uniforms, &bound(dispatch)).clone())
+        };
+        scoped(wgpu, || wanted().map(bind).collect())
     }
 }
 
