@@ -18,6 +18,13 @@ fn more() -> Vec<String> {
          pub fn siblings<T: Float>(x: T[M, K], w: T[K, N], v: T[K, N], u: T[K, L]) -> (T[M, N], T[M, N], T[M, L]) {
              (relu(matmul(x, w)), matmul(x, v), matmul(x, u))
          }
+         pub fn gated<T: Float>(x: T[M, K], w: T[K, N], v: T[K, N]) -> T[M, N] { silu(matmul(x, w)) * matmul(x, v) }
+         pub fn gated_depth<T: Float>(x: T[M, K], w: T[N, K], v: T[N, K]) -> T[M, N] {
+             silu(matmul(x, transpose(w))) * matmul(x, transpose(v))
+         }
+         pub fn siblings_depth<T: Float>(x: T[M, K], w: T[N, K], v: T[N, K], u: T[L, K]) -> (T[M, N], T[M, N], T[M, L]) {
+             (matmul(x, transpose(w)), matmul(x, transpose(v)), matmul(x, transpose(u)))
+         }
          pub fn normalized<T: Float>(x: T[M, K], g: T[K], w: T[K, N]) -> T[M, N] { matmul(rms_norm(x, g), w) }
          pub fn reduced<T: Float>(x: T[M, K], w: T[K, N], g: T[N], b: T[N]) -> T[M, N] { layer_norm(matmul(x, w), g, b) }"
             .to_owned(),
@@ -50,8 +57,11 @@ fn the_list_for_built_in_tables_has_the_compilers_members() {
     let sources = corpus::FILES.iter().map(|(_, source)| (*source).to_owned()).chain(more());
     let mut names = BTreeSet::new();
     for program in sources.flat_map(|source| compile(&source)) {
-        let variants = program.plans().flat_map(|plan| plan.kernels.iter()).flat_map(|kernel| kernel.variants.iter());
-        names.extend(variants.map(|variant| variant.name.to_string()));
+        for kernel in program.plans().flat_map(|plan| plan.kernels.iter()) {
+            let of_kernel: BTreeSet<&str> = kernel.variants.iter().map(|variant| &*variant.name).collect();
+            assert_eq!(of_kernel.len(), kernel.variants.len(), "`{}` has two members of one name", kernel.name);
+            names.extend(of_kernel.into_iter().map(str::to_owned));
+        }
     }
     let expected: String = names.iter().map(|name| format!("{name}\n")).collect();
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuse-runtime/tables/members.txt");

@@ -22,6 +22,14 @@ fuse! {
     fn gelu_product(x: f32[M, K], w: f32[K, N]) -> f32[M, N] {
         matmul(gelu(x), w)
     }
+
+    fn attention(q: f32[H, S, D], k: f32[H, S, D], v: f32[H, S, D]) -> f32[H, S, D] {
+        matmul(softmax(matmul(q, transpose(k)) * 0.125), v)
+    }
+
+    fn attention_of_32(q: f32[H, S, 32], k: f32[H, S, 32], v: f32[H, S, 32]) -> f32[H, S, 32] {
+        matmul(softmax(matmul(q, transpose(k)) * 0.125), v)
+    }
 }
 
 /// The class of `product`.
@@ -157,6 +165,31 @@ fn a_table_overrides_the_cost_model_and_results_stay_right() {
         assert_eq!(name, "by hand");
         let y = device.with_tuning(&tuning, || product(&x, &w)).unwrap().to_vec_blocking().unwrap();
         assert!(y.iter().zip(&expected).all(|(y, x)| (y - x).abs() < 1e-4), "{variant}");
+    }
+}
+
+#[test]
+fn entries_for_any_head_choose_where_the_head_is_known() {
+    let device = device();
+    let shape: &[usize] = &[2, 96, 32];
+    let explain = |function, tuning: &Tuning| explain(&device, tuning, function, &[shape; 3]);
+    let any = explain(&attention::FUNCTION, &model());
+    let known = explain(&attention_of_32::FUNCTION, &model());
+    assert_eq!((&any.class, &any.sizes), (&known.class, &known.sizes));
+    let in_table = |variant: &str| match variant.strip_suffix(" split") {
+        Some(name) => format!("{name} head 32 split"),
+        None => format!("{variant} head 32"),
+    };
+    // What needs whole vectors; the rest is compiled for a larger head.
+    let variants: Vec<&str> = legal(&known).into_iter().filter(|name| !name.starts_with("unaligned")).collect();
+    assert!(variants.len() > 2, "{variants:?}");
+    for variant in variants {
+        let name = in_table(variant);
+        assert!(legal(&any).contains(&&*name), "{name}");
+        let tuning = model().with_table(table(&known.class, &known.sizes, &[&name]));
+        let chosen = explain(&attention_of_32::FUNCTION, &tuning);
+        assert_eq!(chosen.chosen.as_deref(), Some(variant));
+        assert!(matches!(chosen.decision, Some(Decision::Table { .. })), "{:?}", chosen.decision);
     }
 }
 

@@ -1,8 +1,10 @@
 //! What is searched: functions whose kernels have the classes that programs have, at the sizes of `shapes`.
 
 use fuse_gpu::{
-    __private::RawTensor, Arg, Device, DeviceInfo, Error, Float, Kernels, Tensor1, Tuning, artifact::Function, f16,
-    fuse,
+    __private::RawTensor,
+    Arg, Device, DeviceInfo, Error, Float, Kernels, Tensor1, Tuning,
+    artifact::{DType, Function, ParamKind},
+    f16, fuse,
 };
 
 use crate::shapes::{self, Shapes};
@@ -25,6 +27,44 @@ fuse! {
         matmul(gelu(x), w) + b
     }
 
+    pub fn gated<T: Float>(x: T[B, M, K], w: T[B, K, N], v: T[B, K, N]) -> T[B, M, N] {
+        silu(matmul(x, w)) * matmul(x, v)
+    }
+
+    pub fn gated_transposed<T: Float>(x: T[B, M, K], w: T[B, N, K], v: T[B, N, K]) -> T[B, M, N] {
+        silu(matmul(x, transpose(w))) * matmul(x, transpose(v))
+    }
+
+    pub fn three<T: Float>(
+        x: T[B, M, K], u: T[B, K, N], v: T[B, K, N], w: T[B, K, N],
+    ) -> (T[B, M, N], T[B, M, N], T[B, M, N]) {
+        (matmul(x, u), matmul(x, v), matmul(x, w))
+    }
+
+    pub fn three_transposed<T: Float>(
+        x: T[B, M, K], u: T[B, N, K], v: T[B, N, K], w: T[B, N, K],
+    ) -> (T[B, M, N], T[B, M, N], T[B, M, N]) {
+        (matmul(x, transpose(u)), matmul(x, transpose(v)), matmul(x, transpose(w)))
+    }
+
+    pub fn normalized<T: Float>(x: T[B, M, K], w: T[B, K, N], gamma: T[K]) -> T[B, M, N] {
+        matmul(rms_norm(x, gamma), w)
+    }
+
+    pub fn normalized_transposed<T: Float>(x: T[B, M, K], w: T[B, N, K], gamma: T[K]) -> T[B, M, N] {
+        matmul(rms_norm(x, gamma), transpose(w))
+    }
+
+    pub fn reduced<T: Float>(x: T[B, M, K], w: T[B, K, N], r: T[B, M, N], gamma: T[N], beta: T[N]) -> T[B, M, N] {
+        layer_norm(matmul(x, w) + r, gamma, beta)
+    }
+
+    pub fn reduced_transposed<T: Float>(
+        x: T[B, M, K], w: T[B, N, K], r: T[B, M, N], gamma: T[N], beta: T[N],
+    ) -> T[B, M, N] {
+        layer_norm(matmul(x, transpose(w)) + r, gamma, beta)
+    }
+
     pub fn siblings<T: Float>(x: T[B, M, K], w: T[B, K, N], v: T[B, K, N]) -> (T[B, M, N], T[B, M, N]) {
         (relu(matmul(x, w)), matmul(x, v))
     }
@@ -43,6 +83,11 @@ fuse! {
 
     pub fn row_norms<T: Float>(x: T[M, N], gamma: T[N], beta: T[N]) -> T[M, N] {
         layer_norm(x, gamma, beta)
+    }
+
+    /// What is left of a product of `f16` with its layer norm, where they are two kernels.
+    pub fn mixed_norms(x: f32[M, N], r: f16[M, N], gamma: f16[N], beta: f16[N]) -> f16[M, N] {
+        layer_norm(x + (r as f32), gamma as f32, beta as f32) as f16
     }
 
     pub fn row_rms_norms<T: Float>(x: T[M, N], gamma: T[N]) -> T[M, N] {
@@ -66,7 +111,6 @@ pub(crate) struct Case {
     function: &'static Function,
     /// Per parameter.
     shapes: Vec<Vec<usize>>,
-    f16: bool,
 }
 
 /// What is known of a case before it is measured.
@@ -103,7 +147,6 @@ fn siblings_of<T: Float>(quick: bool) -> impl Iterator<Item = Case> {
         kernels: siblings::KERNELS,
         function: siblings::function::<T>(),
         shapes: vec![vec![1, m, k], vec![1, k, n], vec![1, k, n]],
-        f16: T::DTYPE.bytes() == 2,
     })
 }
 
@@ -115,16 +158,21 @@ pub(crate) fn held_out(quick: bool) -> Vec<Case> {
 fn all(shapes: &Shapes) -> Vec<Case> {
     let mut cases = of_type::<f32>(shapes);
     cases.extend(of_type::<f16>(shapes));
+    cases.extend(shapes.mixed.iter().map(|&[m, n]| Case {
+        name: format!("mixed norm {m}x{n}"),
+        kernels: mixed_norms::KERNELS,
+        function: &mixed_norms::FUNCTION,
+        shapes: vec![vec![m, n], vec![m, n], vec![n], vec![n]],
+    }));
     cases
 }
 
 fn of_type<T: Float>(shapes: &Shapes) -> Vec<Case> {
-    let half = T::DTYPE.bytes() == 2;
     let mut cases = vec![];
     let mut add = |name: &str, size: &[usize], kernels, function, shapes: Vec<Vec<usize>>| {
         let size: Vec<String> = size.iter().map(usize::to_string).collect();
         let name = format!("{name} {} {}", T::DTYPE, size.join("x"));
-        cases.push(Case { name, kernels, function, shapes, f16: half });
+        cases.push(Case { name, kernels, function, shapes });
     };
     for &[b, m, n, k] in &shapes.products {
         let size = [b, m, n, k];
@@ -137,6 +185,30 @@ fn of_type<T: Float>(shapes: &Shapes) -> Vec<Case> {
     for &[b, m, n, k] in &shapes.computed {
         let operands = vec![vec![b, m, k], vec![b, k, n], vec![n]];
         add("gelu linear", &[b, m, n, k], gelu_linear::KERNELS, gelu_linear::function::<T>(), operands);
+    }
+    for &[b, m, n, k] in &shapes.gated {
+        let operands = |w: Vec<usize>| vec![vec![b, m, k], w.clone(), w];
+        let function = gated_transposed::function::<T>();
+        add("gated", &[b, m, n, k], gated::KERNELS, gated::function::<T>(), operands(vec![b, k, n]));
+        add("gated transposed", &[b, m, n, k], gated_transposed::KERNELS, function, operands(vec![b, n, k]));
+    }
+    for &[b, m, n, k] in &shapes.stacked {
+        let operands = |w: Vec<usize>| vec![vec![b, m, k], w.clone(), w.clone(), w];
+        let function = three_transposed::function::<T>();
+        add("three", &[b, m, n, k], three::KERNELS, three::function::<T>(), operands(vec![b, k, n]));
+        add("three transposed", &[b, m, n, k], three_transposed::KERNELS, function, operands(vec![b, n, k]));
+    }
+    for &[b, m, n, k] in &shapes.normalized {
+        let operands = |w| vec![vec![b, m, k], w, vec![k]];
+        let function = normalized_transposed::function::<T>();
+        add("normalized", &[b, m, n, k], normalized::KERNELS, normalized::function::<T>(), operands(vec![b, k, n]));
+        add("normalized transposed", &[b, m, n, k], normalized_transposed::KERNELS, function, operands(vec![b, n, k]));
+    }
+    for &[b, m, n, k] in &shapes.reduced {
+        let operands = |w| vec![vec![b, m, k], w, vec![b, m, n], vec![n], vec![n]];
+        let function = reduced_transposed::function::<T>();
+        add("reduced", &[b, m, n, k], reduced::KERNELS, reduced::function::<T>(), operands(vec![b, k, n]));
+        add("reduced transposed", &[b, m, n, k], reduced_transposed::KERNELS, function, operands(vec![b, n, k]));
     }
     for &[m, n] in &shapes.reductions {
         let (size, x, row) = ([m, n], vec![m, n], vec![n]);
@@ -186,16 +258,26 @@ impl Case {
 
     /// Whether the adapter has its dtype and binds its tensors.
     pub(crate) fn fits(&self, info: &DeviceInfo) -> bool {
-        let bytes = |shape: &Vec<usize>| shape.iter().product::<usize>() as u64 * if self.f16 { 2 } else { 4 };
-        let largest = self.shapes.iter().map(bytes).max().unwrap_or(0);
-        (!self.f16 || info.features.f16) && largest <= info.limits.binding_bytes
+        let bytes = |(shape, dtype): (&Vec<usize>, DType)| shape.iter().product::<usize>() as u64 * dtype.bytes();
+        let largest = self.shapes.iter().zip(self.dtypes()).map(bytes).max().unwrap_or(0);
+        (info.features.f16 || self.dtypes().all(|dtype| dtype != DType::F16)) && largest <= info.limits.binding_bytes
     }
 
     /// Arguments with numbers that differ.
     pub(crate) fn inputs(&self, device: &Device) -> Result<Inputs, Error> {
-        let input =
-            |shape: &Vec<usize>| if self.f16 { noisy::<f16>(device, shape) } else { noisy::<f32>(device, shape) };
-        self.shapes.iter().map(input).collect::<Result<_, _>>().map(Inputs)
+        let input = |(shape, dtype): (&Vec<usize>, DType)| match dtype {
+            DType::F16 => noisy::<f16>(device, shape),
+            _ => noisy::<f32>(device, shape),
+        };
+        self.shapes.iter().zip(self.dtypes()).map(input).collect::<Result<_, _>>().map(Inputs)
+    }
+
+    /// Per parameter.
+    fn dtypes(&self) -> impl Iterator<Item = DType> {
+        self.function.params.iter().filter_map(|param| match &param.kind {
+            ParamKind::Tensor(spec) => Some(spec.dtype),
+            _ => None,
+        })
     }
 
     /// What tables call the case's kernel, and what a tuning chooses for it.

@@ -9,8 +9,18 @@ pub(crate) struct Shapes {
     pub(crate) products: Vec<Product>,
     /// Products whose left operand is computed.
     pub(crate) computed: Vec<Product>,
+    /// Pairs of products with the same left operand, multiplied with each other, in both directions.
+    pub(crate) gated: Vec<Product>,
+    /// Three products with the same left operand, in both directions.
+    pub(crate) stacked: Vec<Product>,
+    /// Products whose left operand is normalized by rows, in both directions.
+    pub(crate) normalized: Vec<Product>,
+    /// Products whose rows are normalized, in both directions.
+    pub(crate) reduced: Vec<Product>,
     /// Reductions: rows and their length, or columns and rows.
     pub(crate) reductions: Vec<[usize; 2]>,
+    /// Norms of rows that are partly `f16`: rows and their length.
+    pub(crate) mixed: Vec<[usize; 2]>,
     /// Attentions: batch, heads, queries, keys, size of a head.
     pub(crate) attentions: Vec<[usize; 5]>,
 }
@@ -19,8 +29,8 @@ pub(crate) struct Shapes {
 pub(crate) fn grid() -> Shapes {
     // Close to each other where tiles of 32 to 128 fill the machine or not: there the fastest changes from one to the next.
     let squares = [
-        16, 32, 40, 64, 80, 112, 128, 160, 176, 208, 256, 320, 352, 448, 512, 640, 704, 896, 1024, 1152, 1280, 1408,
-        1792, 2048, 2304, 2560, 3584, 4096, 5120,
+        16, 32, 40, 64, 80, 112, 128, 160, 176, 208, 256, 320, 352, 448, 512, 640, 704, 768, 896, 1024, 1152, 1280,
+        1408, 1792, 2048, 2304, 2560, 3584, 4096, 5120,
     ];
     let mut products: Vec<Product> = squares.iter().map(|&n| [1, n, n, n]).collect();
     // Few rows: vectors, decoding, small batches.
@@ -77,6 +87,8 @@ pub(crate) fn grid() -> Shapes {
         [64, 128, 128, 128],
         [96, 128, 128, 32],
         [96, 128, 32, 128],
+        [64, 96, 96, 96],
+        [128, 96, 64, 96],
         [16, 256, 256, 256],
         [16, 512, 512, 64],
         [4, 1024, 1024, 1024],
@@ -92,6 +104,18 @@ pub(crate) fn grid() -> Shapes {
     ]);
     let mut computed: Vec<Product> = squares.iter().map(|&n| [1, n, n, n]).collect();
     computed.extend([1, 4, 16, 64].map(|rows| [1, rows, 1024, 4096]));
+    // Parts of transformers, from decoding to long texts.
+    let of_rows = |rows: &[usize], sides: &[[usize; 2]]| -> Vec<Product> {
+        rows.iter().flat_map(|&m| sides.iter().map(move |&[n, k]| [1, m, n, k])).collect()
+    };
+    let rows = [1, 16, 128, 512, 2048];
+    let gated = of_rows(&rows, &[[256, 256], [1536, 512], [4096, 1024], [4096, 4096]]);
+    let stacked = of_rows(&rows, &[[384, 384], [1024, 1024]]);
+    let mut normalized = of_rows(&rows, &[[256, 256], [1024, 1024], [4096, 4096]]);
+    normalized.extend([64, 256, 1024].map(|n| [1, n, n, n]));
+    normalized.push([1, 8, 4096, 4096]);
+    let reduced =
+        of_rows(&[1, 16, 64, 128, 512, 4096], &[[128, 128], [256, 1024], [384, 384], [384, 1536], [512, 512]]);
     let mut reductions = vec![];
     let lengths =
         [8, 16, 32, 48, 64, 128, 192, 256, 512, 640, 1024, 1536, 2048, 4096, 8192, 16384, 65536, 262_144, 1 << 20];
@@ -102,6 +126,8 @@ pub(crate) fn grid() -> Shapes {
             }
         }
     }
+    // More than caches hold, where reading a row twice costs a third more.
+    reductions.extend([[16384, 4096], [4096, 8192], [4096, 16384]]);
     // Short rows, which take little longer than a launch: what is fastest changes with their length and their number.
     reductions.extend([[4096, 20], [16384, 20], [16384, 28], [32768, 40], [2048, 288], [4096, 320], [1024, 320]]);
     reductions.extend([[128, 320], [64, 384], [128, 416], [256, 448], [128, 960], [4096, 896]]);
@@ -135,7 +161,9 @@ pub(crate) fn grid() -> Shapes {
         [1, 16, 8, 2048, 64],
         [1, 16, 16, 1024, 64],
     ];
-    Shapes { products, computed, reductions, attentions }
+    let mixed =
+        [1, 16, 128, 1024, 8192].iter().flat_map(|&rows| [384, 1024, 4096].map(|length| [rows, length])).collect();
+    Shapes { products, computed, gated, stacked, normalized, reduced, reductions, mixed, attentions }
 }
 
 /// What a search measures on software adapters.
@@ -173,6 +201,11 @@ pub(crate) fn quick_grid() -> Shapes {
             [16, 32, 32, 32],
         ],
         computed: vec![[1, 32, 32, 32], [1, 64, 64, 64], [1, 80, 80, 80], [1, 128, 128, 128]],
+        gated: vec![],
+        stacked: vec![],
+        normalized: vec![],
+        reduced: vec![],
+        mixed: vec![],
         reductions: vec![
             [4096, 8],
             [2048, 16],
@@ -212,7 +245,7 @@ pub(crate) fn held_out() -> Shapes {
             [1, 96, 96, 96],
             [1, 192, 192, 192],
             [1, 384, 384, 384],
-            [1, 768, 768, 768],
+            [1, 832, 832, 832],
             [1, 1536, 1536, 1536],
             [1, 3072, 3072, 3072],
             [1, 200, 300, 400],
@@ -230,6 +263,11 @@ pub(crate) fn held_out() -> Shapes {
             [1, 301, 777, 555],
         ],
         computed: vec![[1, 96, 96, 96], [1, 384, 384, 384], [1, 1536, 1536, 1536]],
+        gated: vec![[1, 64, 2816, 1024], [1, 256, 1024, 1024]],
+        stacked: vec![[1, 64, 512, 512], [1, 300, 768, 768]],
+        normalized: vec![[1, 1, 2048, 2048], [1, 300, 768, 768]],
+        reduced: vec![[1, 32, 384, 768], [1, 1000, 384, 384], [1, 200, 320, 320]],
+        mixed: vec![[300, 768]],
         reductions: vec![
             [100, 1000],
             [3000, 300],
@@ -265,6 +303,11 @@ pub(crate) fn quick_held_out() -> Shapes {
             [1, 77, 99, 101],
         ],
         computed: vec![[1, 96, 96, 96]],
+        gated: vec![],
+        stacked: vec![],
+        normalized: vec![],
+        reduced: vec![],
+        mixed: vec![],
         reductions: vec![[2000, 24], [100, 1000], [50, 300], [6, 6000], [1, 100_000]],
         attentions: vec![[1, 2, 96, 96, 32], [1, 3, 1, 400, 32]],
     }

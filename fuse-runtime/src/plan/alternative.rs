@@ -1,14 +1,16 @@
 //! Which of a function's alternatives runs: of those whose assumptions hold and whose kernels all have a variant that
-//! may run, the one with the least estimated time; an earlier one if that takes little more.
+//! may run, the one with the least time, by what tables measured of all kernels of both, else by the cost model; an earlier one
+//! if that takes little more.
 //!
-//! Input: a function, shapes, the device's abilities. Output: [`Selected`]: the alternative with the shapes bound and
-//! with every kernel's domain and candidates. Not here: which variants run (`choose`).
+//! Input: a function, shapes, the device's abilities and the tuning in effect. Output: [`Selected`]: the alternative with the
+//! shapes bound and with every kernel's domain and candidates. Not here: which variants run (`decide`).
 
-use fuse_artifact::{Function, Kernel};
+use fuse_artifact::{DomainKind, Function, Kernel};
 
 use super::{
     choose::{Candidate, best, candidates},
     cost::{Machine, dependency},
+    decide::measured,
     domain::Domain,
     no_variant,
     require::Refusal,
@@ -17,6 +19,7 @@ use crate::{
     DeviceInfo, Error,
     check::{Bound, assumption_that_fails, bind},
     shape::Shape,
+    tune::Applied,
 };
 
 /// A function that can run, with numbers.
@@ -46,12 +49,12 @@ const WORTH_MORE_KERNELS: f64 = 0.98;
 ///
 /// # Errors
 /// Those of the last alternative, if none can run.
-pub(crate) fn select<'f>(function: &'f Function, shapes: &[Shape], info: &DeviceInfo) -> Result<Selected<'f>, Error> {
+pub(crate) fn select<'f>(function: &'f Function, shapes: &[Shape], tuning: &Applied) -> Result<Selected<'f>, Error> {
     let mut chosen: Result<Selected<'f>, Error> =
         Err(Error::Internal { message: format!("kernel `{}` has no alternatives", function.name) });
-    for verdict in consider_all(function, shapes, info)? {
+    for verdict in consider_all(function, shapes, &tuning.info)? {
         match (&chosen, verdict) {
-            (Ok(chosen), Ok(other)) if other.cost.total_cmp(&(chosen.cost * WORTH_MORE_KERNELS)).is_ge() => {}
+            (Ok(chosen), Ok(other)) if !other.is_worth_more_than(chosen, tuning) => {}
             (Ok(_), Err(_)) => {}
             (_, verdict) => chosen = verdict,
         }
@@ -61,6 +64,31 @@ pub(crate) fn select<'f>(function: &'f Function, shapes: &[Shape], info: &Device
         Error::Variant { .. } => Error::Internal { message: error.to_string() },
         error => error,
     })
+}
+
+impl Selected<'_> {
+    /// Whether it is enough faster than an earlier alternative. Measured times are compared with measured times only, since the
+    /// model may be wrong about both in the same way.
+    fn is_worth_more_than(&self, earlier: &Self, tuning: &Applied) -> bool {
+        let times = self.measured(tuning).zip(earlier.measured(tuning)).unwrap_or((self.cost, earlier.cost));
+        times.0.total_cmp(&(times.1 * WORTH_MORE_KERNELS)).is_lt()
+    }
+
+    /// Its time in the unit of `cost`, if tables measured each of its kernels near the sizes that it has here. Pointwise kernels
+    /// need no measurement: the bandwidth of the memory explains them.
+    fn measured(&self, tuning: &Applied) -> Option<f64> {
+        let kind = tuning.info.kind;
+        let running = self.kernels.iter().filter(|considered| considered.domain.count() > 0);
+        let times = running.map(|considered| match considered.domain.kind {
+            DomainKind::Pointwise => {
+                best(DomainKind::Pointwise, &considered.candidates).map(|candidate| candidate.cost)
+            }
+            _ => measured(considered, tuning, kind),
+        });
+        let times: Vec<f64> = times.collect::<Option<_>>()?;
+        let waits = times.len().saturating_sub(1) as f64;
+        Some(times.iter().sum::<f64>() + waits * dependency(&Machine::of(kind)))
+    }
 }
 
 /// Alternative `index`, whether or not it is the fastest.

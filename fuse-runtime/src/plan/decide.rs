@@ -11,12 +11,12 @@ use fuse_artifact::DomainKind;
 use super::{
     alternative::Considered,
     choose::{Candidate, best, estimated},
-    cost::Machine,
+    cost::{Machine, recording},
     require::fits,
 };
 use crate::{
     AdapterKind,
-    tune::{Applied, Estimate, Key, Status, Table, loads_vectors},
+    tune::{Applied, Estimate, Key, Status, Table, loads_vectors, member},
 };
 
 /// What decided which variant of a kernel runs.
@@ -122,6 +122,31 @@ pub(crate) fn decide(
     Some((estimated, Decision::Estimate))
 }
 
+/// How far, in powers of two of the sizes, from an entry to sizes where its times still are known to within what plans differ by.
+const NEAR: f64 = 1.0;
+
+/// The time of the variant that runs, in the unit of costs, by what the table that chose it measured at the nearest sizes; from
+/// there it changes as the cost model says. `None` if no table chose, or if it measured nothing near.
+pub(crate) fn measured(considered: &Considered<'_>, tuning: &Applied, adapter: AdapterKind) -> Option<f64> {
+    // The model was fitted to a discrete GPU, which no browser says that it has. Elsewhere its unit is no known time.
+    if cfg!(target_arch = "wasm32") || adapter != AdapterKind::Discrete {
+        return None;
+    }
+    let (chosen, Decision::Table { name, .. }) = decide(considered, tuning, adapter)? else { return None };
+    let Considered { kernel, domain, .. } = considered;
+    let variant = &kernel.variants[chosen.variant];
+    let Key { class, sizes } = key(considered);
+    let table = tuning.tables.iter().find(|table| table.name() == name)?;
+    let (distance, entry) = table.nearest(&class, &sizes)?;
+    let relative = entry.relative(&member(variant)).filter(|_| distance <= NEAR)?;
+    let machine = Machine::of(adapter);
+    let time = entry.microseconds * relative * machine.work_per_microsecond();
+    // Measurements queue launches, so that the GPU does not wait for the host.
+    let recording = recording(variant, &machine);
+    let there = estimated(kernel, variant, &domain.at(&entry.sizes)?, &machine) - recording;
+    Some(time * (chosen.cost - recording) / there + recording)
+}
+
 /// The first table that says something about the kernel's candidates, and what it says.
 fn find<'t>(
     considered: &Considered<'_>,
@@ -132,7 +157,8 @@ fn find<'t>(
     let Key { class, sizes } = key(considered);
     let Considered { kernel, domain, .. } = considered;
     let variants = || legal.iter().map(|candidate| &kernel.variants[candidate.variant]);
-    let names: Vec<&str> = variants().map(|variant| &*variant.name).collect();
+    let names: Vec<String> = variants().map(member).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let machine = Machine::of(adapter);
     let model = |sizes: &[u64]| -> Vec<f64> {
         // The model was fitted to a discrete GPU. Elsewhere it would lead astray.
@@ -147,4 +173,99 @@ fn find<'t>(
     let fits = |sizes: &[u64]| domain.at(sizes).is_some_and(|domain| variants().all(|variant| fits(variant, &domain)));
     let estimate = |table: &Table| table.estimate(&class, &sizes, &names, &model, &fits);
     tuning.tables.iter().find_map(|table| Some((&**table, estimate(table)?)))
+}
+
+#[cfg(test)]
+mod tests {
+    use fuse_artifact::{DomainKind, Features, Grid, Kernel, Pass, Schedule, Scratch, Variant, Work};
+
+    use super::*;
+    use crate::{
+        Tuning,
+        info::tests::device_info,
+        plan::domain::Domain,
+        tune::table::tests::{entry, table},
+    };
+
+    fn variant(side: u32) -> Variant {
+        let pass = Pass {
+            wgsl: "".into(),
+            bindings: vec![].into(),
+            uniforms: vec![].into(),
+            grid: Grid::Tiles { rows: side, columns: side },
+            workgroup_size: 64,
+            workgroup_bytes: 1024,
+            pins_loads: false,
+        };
+        let schedule = Schedule::Tiles {
+            rows: side,
+            columns: side,
+            depth: 16,
+            per_invocation: [4, 4],
+            lanes: 4,
+            split: false,
+            layers: 1,
+            stream_k: false,
+            stacked: false,
+            matrices: 0,
+        };
+        Variant {
+            name: format!("tile {side}").into(),
+            requires: vec![].into(),
+            features: Features::default(),
+            schedule,
+            scratch: Scratch::default(),
+            passes: vec![pass].into(),
+        }
+    }
+
+    /// The time that tables give a square product of 256, in microseconds, beside what recording it costs.
+    fn time(entries: &[(&[u64], f64, &[(&str, f64)])], adapter: AdapterKind) -> Option<f64> {
+        let kind = DomainKind::Contraction { products: 1 };
+        let kernel = Kernel {
+            name: "k".into(),
+            domain: fuse_artifact::Domain { kind, extents: vec![].into(), fixed: false },
+            accesses: vec![].into(),
+            variants: vec![variant(32), variant(64)].into(),
+            work: Work::default(),
+        };
+        let (info, machine) = (device_info(adapter, 32), Machine::of(adapter));
+        let domain = Domain { kind, extents: vec![256, 256, 256], accesses: vec![], kept: 3 };
+        let candidates = super::super::choose::candidates(&kernel, &domain, &info);
+        let considered = Considered { kernel: &kernel, domain, candidates };
+        let class = key(&considered).class;
+        let entries = entries.iter().map(|(sizes, microseconds, members)| crate::Entry {
+            microseconds: *microseconds,
+            ..entry(&class, sizes, members)
+        });
+        let tuning = Tuning::native().without_built_in_tables().with_table(table(&entries.collect::<Vec<_>>()));
+        let time = measured(&considered, &Applied::new(&tuning, &info), adapter)?;
+        Some((time - recording(&kernel.variants[0], &machine)) / machine.work_per_microsecond())
+    }
+
+    #[test]
+    fn tables_say_how_long_their_choice_takes() {
+        let same: &[u64] = &[1, 256, 256, 256];
+        let members: &[(&str, f64)] = &[("tile 64", 1.0), ("tile 32", 1.5)];
+        let close = |time: Option<f64>, expected: f64| {
+            assert!(time.is_some_and(|time| (time / expected - 1.0).abs() < 1e-9), "{time:?}, expected {expected}");
+        };
+        close(time(&[(same, 7.0, members)], AdapterKind::Discrete), 7.0);
+        close(time(&[(same, 7.0, &members[1..])], AdapterKind::Discrete), 10.5);
+        // Of two thirds of the depth: less time, but launches stay.
+        let less = time(&[(&[1, 256, 256, 384], 7.0, members)], AdapterKind::Discrete);
+        assert!(less.is_some_and(|time| (7.0 / 1.5..7.0).contains(&time)), "{less:?}");
+    }
+
+    #[test]
+    fn what_no_table_measured_nearby_has_no_time() {
+        let members: &[(&str, f64)] = &[("tile 64", 1.0)];
+        assert_eq!(time(&[], AdapterKind::Discrete), None);
+        assert_eq!(time(&[(&[1, 256, 256, 1024], 7.0, members)], AdapterKind::Discrete), None, "too far");
+        assert_eq!(
+            time(&[(&[1, 256, 256, 256], 7.0, members)], AdapterKind::Software),
+            None,
+            "another machine's model"
+        );
+    }
 }

@@ -257,7 +257,7 @@ fn selected<'f>(function: &'f Function, shapes: &[Shape], selection: Selection<'
         Some(index) => select_index(function, index, shapes, info),
         None => match tabled(function, shapes, selection.tuning)? {
             Some(selected) => Ok(selected),
-            None => select(function, shapes, info),
+            None => select(function, shapes, selection.tuning),
         },
     }
 }

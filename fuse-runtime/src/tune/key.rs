@@ -64,6 +64,20 @@ pub(crate) fn loads_vectors(variant: &Variant) -> bool {
     }
 }
 
+/// What tables call a variant. Attentions whose head is known while the crate builds have the members of that head, under names that
+/// do not say it.
+pub(crate) fn member(variant: &Variant) -> String {
+    let name = &*variant.name;
+    let Schedule::Attention { head, .. } = variant.schedule else { return name.to_owned() };
+    if name.contains(" head ") {
+        return name.to_owned();
+    }
+    match name.strip_suffix(" split") {
+        Some(name) => format!("{name} head {head} split"),
+        None => format!("{name} head {head}"),
+    }
+}
+
 /// Who designed the adapter of a device.
 pub(crate) fn vendor(info: &DeviceInfo) -> Vendor {
     if info.kind == AdapterKind::Software {
@@ -90,6 +104,10 @@ fn contraction(kernel: &Kernel, products: u8) -> String {
     }
     if products > 1 {
         class += &format!(" products {products}");
+        let stacked = |variant: &Variant| matches!(variant.schedule, Schedule::Tiles { stacked: true, .. });
+        if kernel.variants.iter().any(stacked) {
+            class += " stacked";
+        }
     }
     if kernel.work.row_passes > 0 {
         class += " normalized";
@@ -115,10 +133,6 @@ fn attention(kernel: &Kernel) -> String {
     }
     if kernel.work.causal {
         class += " causal";
-    }
-    // Members are named for heads where they are compiled for several.
-    if kernel.variants.iter().any(|variant| variant.name.contains(" head ")) {
-        class += " any head";
     }
     class
 }

@@ -39,7 +39,7 @@ pub use self::{
     tuning::Tuning,
 };
 pub(crate) use self::{
-    key::{Key, loads_vectors, plan_member, plan_prefix},
+    key::{Key, loads_vectors, member, plan_member, plan_prefix},
     knobs::UNROLL_FACTORS,
     scope::Tunings,
     table::Estimate,

@@ -10,7 +10,7 @@ use time::OffsetDateTime;
 use super::{
     clock::{Clock, Waits},
     environment::Environment,
-    key::{Key, plan_member, vendor},
+    key::{Key, member, plan_member, vendor},
     knobs::Knobs,
     table::{Adapters, CUT_OFF, Entry, Measured, Status, Table},
     tuning::Applied,
@@ -273,7 +273,7 @@ impl Tuner<'_> {
                 let ways = legal.iter().map(|candidate| {
                     let variants = Variants::One { kernel: index, variant: candidate.variant };
                     let selection = Selection { alternative: Some(selected.index), variants, ..Selection::by(&tuning) };
-                    (kernel.variants[candidate.variant].name.to_string(), selection)
+                    (member(&kernel.variants[candidate.variant]), selection)
                 });
                 let ways: Vec<_> = ways.collect();
                 let members = self.members(&ways, Some(&kernel.name)).await?;

@@ -203,6 +203,13 @@ impl Table {
         &rest[..rest.partition_point(|entry| entry.class == class)]
     }
 
+    /// The entry of the class whose sizes are the nearest, and how far they are.
+    pub(crate) fn nearest(&self, class: &str, sizes: &[u64]) -> Option<(f64, &Entry)> {
+        let entries = self.of_class(class).iter();
+        let apart = entries.filter_map(|entry| Some((distance(&entry.sizes, sizes)?, entry)));
+        apart.min_by(|(a, _), (b, _)| a.total_cmp(b))
+    }
+
     /// The times of `variants`, from the nearest entries of the class; `None` if none is near, or if these know none of
     /// the variants. From the sizes of an entry to others, times change as `model` says, which estimates the times of all
     /// variants at any sizes: entries correct the model where they are, and it leads from one to the next. `fits` says

@@ -87,6 +87,12 @@ impl Machine {
         }
     }
 
+    /// The unit of costs as time: multiply-adds that one unit does in a microsecond, where the machine is the one that the model was
+    /// fitted to.
+    pub(crate) fn work_per_microsecond(&self) -> f64 {
+        self.launch_work / LAUNCH_MICROSECONDS
+    }
+
     /// Workgroups of `threads` invocations that one unit holds at a time.
     fn resident(&self, threads: f64) -> f64 {
         (self.resident_invocations / threads).floor().max(1.0)
@@ -116,6 +122,14 @@ const DEPENDENT_LAUNCH: f64 = 2.0;
 
 /// What recording a dispatch costs, in dispatches: a program that waits for its result waits for the host, too.
 const RECORDING: f64 = 1.0;
+
+/// The time of a dispatch on the machine that the model was fitted to.
+const LAUNCH_MICROSECONDS: f64 = 2.0;
+
+/// What recording the dispatches of a variant costs.
+pub(crate) fn recording(variant: &Variant, machine: &Machine) -> f64 {
+    RECORDING * variant.passes.len() as f64 * machine.launch_work
+}
 
 /// The cost of `passes` dispatches that wait for each other, in dispatches.
 fn dispatches(passes: usize) -> f64 {
