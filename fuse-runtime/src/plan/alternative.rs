@@ -1,6 +1,6 @@
 //! Which of a function's alternatives runs: of those whose assumptions hold and whose kernels all have a variant that
-//! may run, the one with the least time, by what tables measured of all kernels of both, else by the cost model; an earlier one
-//! if that takes little more.
+//! may run, the one with the least time, by what tables measured of kernels that not all have, else by the cost model; an earlier
+//! one if that takes little more.
 //!
 //! Input: a function, shapes, the device's abilities and the tuning in effect. Output: [`Selected`]: the alternative with the
 //! shapes bound and with every kernel's domain and candidates. Not here: which variants run (`decide`).
@@ -10,7 +10,7 @@ use fuse_artifact::{DomainKind, Function, Kernel};
 use super::{
     choose::{Candidate, best, candidates},
     cost::{Machine, dependency},
-    decide::measured,
+    decide::{costs_are_times, key, measured_time},
     domain::Domain,
     no_variant,
     require::Refusal,
@@ -19,7 +19,7 @@ use crate::{
     DeviceInfo, Error,
     check::{Bound, assumption_that_fails, bind},
     shape::Shape,
-    tune::Applied,
+    tune::{Applied, Key},
 };
 
 /// A function that can run, with numbers.
@@ -67,28 +67,48 @@ pub(crate) fn select<'f>(function: &'f Function, shapes: &[Shape], tuning: &Appl
 }
 
 impl Selected<'_> {
-    /// Whether it is enough faster than an earlier alternative. Measured times are compared with measured times only, since the
-    /// model may be wrong about both in the same way.
+    /// Whether it is enough faster than an earlier alternative.
     fn is_worth_more_than(&self, earlier: &Self, tuning: &Applied) -> bool {
-        let times = self.measured(tuning).zip(earlier.measured(tuning)).unwrap_or((self.cost, earlier.cost));
-        times.0.total_cmp(&(times.1 * WORTH_MORE_KERNELS)).is_lt()
+        let mut times = [self.cost, earlier.cost];
+        if costs_are_times(tuning.info.kind) {
+            let (mine, theirs) = (self.measured(tuning), earlier.measured(tuning));
+            // The model may be wrong about what nobody measured, but about the same kernel of two plans in the same way.
+            if mine.modeled == theirs.modeled {
+                times = [mine.time, theirs.time];
+            }
+        }
+        times[0].total_cmp(&(times[1] * WORTH_MORE_KERNELS)).is_lt()
     }
 
-    /// Its time in the unit of `cost`, if tables measured each of its kernels near the sizes that it has here. Pointwise kernels
-    /// need no measurement: the bandwidth of the memory explains them.
-    fn measured(&self, tuning: &Applied) -> Option<f64> {
-        let kind = tuning.info.kind;
-        let running = self.kernels.iter().filter(|considered| considered.domain.count() > 0);
-        let times = running.map(|considered| match considered.domain.kind {
-            DomainKind::Pointwise => {
-                best(DomainKind::Pointwise, &considered.candidates).map(|candidate| candidate.cost)
-            }
-            _ => measured(considered, tuning, kind),
-        });
-        let times: Vec<f64> = times.collect::<Option<_>>()?;
-        let waits = times.len().saturating_sub(1) as f64;
-        Some(times.iter().sum::<f64>() + waits * dependency(&Machine::of(kind)))
+    /// Its time by what tables measured of its kernels near the sizes that they have here.
+    fn measured(&self, tuning: &Applied) -> Measured {
+        let mut measured = Measured::default();
+        let mut wait = 0.0;
+        for considered in self.kernels.iter().filter(|considered| considered.domain.count() > 0) {
+            let Considered { domain, candidates, .. } = considered;
+            let modeled = || best(domain.kind, candidates).map_or(0.0, |candidate| candidate.cost) + wait;
+            measured.time += match (domain.kind, measured_time(considered, tuning)) {
+                // The bandwidth of the memory explains them.
+                (DomainKind::Pointwise, _) => modeled(),
+                (_, Some(time)) => time,
+                (_, None) => {
+                    measured.modeled.push(key(considered));
+                    modeled()
+                }
+            };
+            wait = dependency(&Machine::of(tuning.info.kind));
+        }
+        measured
     }
+}
+
+/// The time of an alternative, in the unit of costs.
+#[derive(Default)]
+struct Measured {
+    /// Of all its kernels. Each waits for the one before, which what was measured did, too.
+    time: f64,
+    /// The kernels of which no measurement is known, besides pointwise ones.
+    modeled: Vec<Key>,
 }
 
 /// Alternative `index`, whether or not it is the fastest.

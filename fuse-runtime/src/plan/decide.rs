@@ -122,14 +122,19 @@ pub(crate) fn decide(
     Some((estimated, Decision::Estimate))
 }
 
-/// How far, in powers of two of the sizes, from an entry to sizes where its times still are known to within what plans differ by.
-const NEAR: f64 = 1.0;
+/// How far, in powers of two of the sizes, an entry's times still say how long a kernel takes: one size three times as large.
+const NEAR: f64 = 1.585;
+
+/// Whether the unit of costs is a known time: the model was fitted to a discrete GPU, which no browser says that it has.
+pub(crate) const fn costs_are_times(adapter: AdapterKind) -> bool {
+    !cfg!(target_arch = "wasm32") && matches!(adapter, AdapterKind::Discrete)
+}
 
 /// The time of the variant that runs, in the unit of costs, by what the table that chose it measured at the nearest sizes; from
 /// there it changes as the cost model says. `None` if no table chose, or if it measured nothing near.
-pub(crate) fn measured(considered: &Considered<'_>, tuning: &Applied, adapter: AdapterKind) -> Option<f64> {
-    // The model was fitted to a discrete GPU, which no browser says that it has. Elsewhere its unit is no known time.
-    if cfg!(target_arch = "wasm32") || adapter != AdapterKind::Discrete {
+pub(crate) fn measured_time(considered: &Considered<'_>, tuning: &Applied) -> Option<f64> {
+    let adapter = tuning.info.kind;
+    if !costs_are_times(adapter) {
         return None;
     }
     let (chosen, Decision::Table { name, .. }) = decide(considered, tuning, adapter)? else { return None };
@@ -158,7 +163,6 @@ fn find<'t>(
     let Considered { kernel, domain, .. } = considered;
     let variants = || legal.iter().map(|candidate| &kernel.variants[candidate.variant]);
     let names: Vec<String> = variants().map(member).collect();
-    let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let machine = Machine::of(adapter);
     let model = |sizes: &[u64]| -> Vec<f64> {
         // The model was fitted to a discrete GPU. Elsewhere it would lead astray.
@@ -239,7 +243,7 @@ mod tests {
             ..entry(&class, sizes, members)
         });
         let tuning = Tuning::native().without_built_in_tables().with_table(table(&entries.collect::<Vec<_>>()));
-        let time = measured(&considered, &Applied::new(&tuning, &info), adapter)?;
+        let time = measured_time(&considered, &Applied::new(&tuning, &info))?;
         Some((time - recording(&kernel.variants[0], &machine)) / machine.work_per_microsecond())
     }
 

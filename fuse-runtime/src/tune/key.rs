@@ -24,7 +24,7 @@ impl Key {
             DomainKind::Pointwise => format!("pointwise {}", dtypes(kernel, Space::Point)),
             DomainKind::Reduction { axes } => reduction(kernel, usize::from(axes)),
             DomainKind::Contraction { products } => contraction(kernel, products),
-            DomainKind::Attention => attention(kernel),
+            DomainKind::Attention => attention(kernel, domain),
         };
         if !vectors {
             class += " unaligned";
@@ -68,13 +68,12 @@ pub(crate) fn loads_vectors(variant: &Variant) -> bool {
 /// do not say it.
 pub(crate) fn member(variant: &Variant) -> String {
     let name = &*variant.name;
-    let Schedule::Attention { head, .. } = variant.schedule else { return name.to_owned() };
-    if name.contains(" head ") {
-        return name.to_owned();
-    }
-    match name.strip_suffix(" split") {
-        Some(name) => format!("{name} head {head} split"),
-        None => format!("{name} head {head}"),
+    match variant.schedule {
+        Schedule::Attention { head, .. } if !name.contains(" head ") => {
+            let whole = name.strip_suffix(" split").unwrap_or(name);
+            format!("{whole} head {head}{}", &name[whole.len()..])
+        }
+        _ => name.to_owned(),
     }
 }
 
@@ -124,7 +123,7 @@ fn contraction(kernel: &Kernel, products: u8) -> String {
     class
 }
 
-fn attention(kernel: &Kernel) -> String {
+fn attention(kernel: &Kernel, domain: &Domain) -> String {
     let spaces = [Space::Lhs, Space::Rhs, Space::Value];
     let mut class = format!("attention {}", spaces.map(|space| dtypes(kernel, space)).join("·"));
     // Keys are read along their depth and values along their columns, unless a program says otherwise.
@@ -134,8 +133,17 @@ fn attention(kernel: &Kernel) -> String {
     if kernel.work.causal {
         class += " causal";
     }
-    class
+    // Members are made for heads of so many columns, and one of them says nothing of others.
+    class + &format!(" head {}", head(domain).next_power_of_two().max(SMALLEST_HEAD))
 }
+
+/// The depth of scores or the number of value columns, whichever is larger.
+fn head(domain: &Domain) -> u64 {
+    domain.extents.last().copied().unwrap_or(1).max(domain.contraction().columns)
+}
+
+/// What shorter heads count as.
+const SMALLEST_HEAD: u64 = 32;
 
 fn reduction(kernel: &Kernel, axes: usize) -> String {
     let mut class = format!(
@@ -224,8 +232,7 @@ fn sizes(domain: &Domain) -> Vec<u64> {
         DomainKind::Reduction { .. } => vec![sizes.rows, sizes.depth],
         DomainKind::Contraction { .. } => vec![sizes.batch, sizes.rows, sizes.columns, sizes.depth],
         DomainKind::Attention => {
-            let depth = domain.extents.last().copied().unwrap_or(1);
-            vec![sizes.batch, sizes.rows, sizes.depth, depth.max(sizes.columns)]
+            vec![sizes.batch, sizes.rows, sizes.depth, head(domain)]
         }
     }
 }

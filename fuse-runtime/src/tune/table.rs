@@ -218,7 +218,7 @@ impl Table {
         &self,
         class: &str,
         sizes: &[u64],
-        variants: &[&str],
+        variants: &[impl AsRef<str>],
         model: &dyn Fn(&[u64]) -> Vec<f64>,
         fits: &dyn Fn(&[u64]) -> bool,
     ) -> Option<Estimate> {
@@ -240,7 +240,7 @@ impl Table {
         near.truncate(NEIGHBORS);
         let (nearest, _) = *near.first()?;
         let known = |name: &str| near.iter().any(|(_, entry)| entry.relative(name).is_some());
-        if !variants.iter().any(|name| known(name)) {
+        if !variants.iter().any(|name| known(name.as_ref())) {
             return None;
         }
         let weights: Vec<f64> = near.iter().map(|(distance, _)| 1.0 / (distance.powi(3) + SAME)).collect();
@@ -266,11 +266,11 @@ impl Entry {
 
 /// What an entry adds to the logarithms of times by the model, `models` at its sizes, for each of some variants. Of those
 /// that the entry does not know, it is known that they take at least [`CUT_OFF`] times as long as the best.
-fn corrections(entry: &Entry, variants: &[&str], models: &[f64]) -> Vec<f64> {
+fn corrections(entry: &Entry, variants: &[impl AsRef<str>], models: &[f64]) -> Vec<f64> {
     let known: Vec<Option<f64>> = variants
         .iter()
         .zip(models)
-        .map(|(name, model)| Some(entry.relative(name)?.min(CUT_OFF).ln() - model))
+        .map(|(name, model)| Some(entry.relative(name.as_ref())?.min(CUT_OFF).ln() - model))
         .collect();
     let count = known.iter().flatten().count().max(1) as f64;
     let usual = known.iter().flatten().sum::<f64>() / count;
