@@ -7,7 +7,7 @@
 # rivals/pytorch.py are taken from beside this file. Environment: FUSE_COMMIT (the commit of the binaries), FUSE_ADAPTER.
 # Results in OUT, one file per part; join those that are wanted with `cargo xtask report OUT/*.jsonl --store NAME`.
 #
-# The parts in turns take about five minutes on an H200; `FULL=1` adds everything else, in runs of their own after them.
+# The parts in turns take about ten minutes on an H200; `FULL=1` adds everything else, in runs of their own after them.
 set -uo pipefail
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
 out="$1" kernels="$2" burn="${3:-}"
@@ -27,10 +27,10 @@ part() {
     fi
 }
 
-part ours_1 120 "$kernels" --bars --json "$out/ours_1.jsonl"
+part ours_1 200 "$kernels" --bars --json "$out/ours_1.jsonl"
 part pytorch 200 python3 "$here/rivals/pytorch.py" --limit 185 --json "$out/pytorch.jsonl"
 part specialized 60 "$kernels" --specialize --filter 'relu(matmul + b + r) f16' --json "$out/specialized.jsonl"
-part ours_2 120 "$kernels" --bars --json "$out/ours_2.jsonl"
+part ours_2 200 "$kernels" --bars --json "$out/ours_2.jsonl"
 if [ -n "$burn" ]; then
     part burn 150 "$burn" --limit 110 --case-limit 35 --json "$out/burn.jsonl"
 fi

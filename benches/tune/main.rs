@@ -45,6 +45,10 @@ struct Options {
     /// built-in ones
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
+    /// Measure all cases so many times, and take the least time of each member: on processors that other programs use, single
+    /// measurements differ by half
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    repeat: u32,
     /// With --held-out: write the times of all members to this file
     #[arg(long, value_name = "FILE")]
     times: Option<PathBuf>,
@@ -95,7 +99,7 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     match options {
         Options { forms: true, .. } => session.compare_forms(&cases),
         Options { held_out: true, .. } => session.judge(&cases),
-        _ => session.search(cases),
+        _ => session.search(&cases),
     }
 }
 
@@ -107,32 +111,41 @@ struct Session<'a> {
 
 impl Session<'_> {
     /// Measures what the table does not know yet, and says what it gains.
-    fn search(&self, cases: Vec<Case>) -> Result<(), Box<dyn Error>> {
+    fn search(&self, cases: &[Case]) -> Result<(), Box<dyn Error>> {
         let mut table = self.kept()?;
-        let mut losses = Losses::default();
-        let bar = progress(cases.len());
+        let mut missing = vec![];
         for case in cases {
             let known = case.known(self.device, &cost_model())?;
-            bar.inc(1);
-            if known.members.len() < 2
-                || table.as_ref().is_some_and(|table| table.entry(&known.class, &known.sizes).is_some())
-            {
-                continue;
+            let kept = table.as_ref().is_some_and(|table| table.entry(&known.class, &known.sizes).is_some());
+            if known.members.len() > 1 && !kept {
+                missing.push((case, known));
             }
-            if Instant::now() >= self.deadline {
-                say(&bar, format!("stopped after {} s: run it again to go on", self.options.budget));
-                break;
+        }
+        let bar = progress(missing.len() * self.options.repeat as usize);
+        'turns: for turn in 1..=self.options.repeat {
+            for (case, known) in &missing {
+                bar.inc(1);
+                if Instant::now() >= self.deadline {
+                    say(&bar, format!("stopped after {} s: run it again to go on", self.options.budget));
+                    break 'turns;
+                }
+                let Some(found) = self.measure(case, &bar, false)? else { continue };
+                merge_least(&mut table, found);
+                self.save(table.as_ref())?;
+                let entry = table.as_ref().and_then(|table| table.entry(&known.class, &known.sizes));
+                if let Some(entry) = entry.filter(|_| turn == self.options.repeat) {
+                    say(&bar, format!("{:9.1} µs  {}: `{}`", entry.microseconds, case.name(), entry.members[0].0));
+                }
             }
-            let Some(found) = self.measure(&case, &bar, false)? else { continue };
-            if let Some(entry) = found.entry(&known.class, &known.sizes) {
-                let best = &entry.members[0].0;
-                say(&bar, format!("{:9.1} µs  {}: `{best}`", entry.microseconds, case.name()));
-                losses.add(&known.class, case.name(), [entry.relative(&known.chosen), None]);
-            }
-            merge(&mut table, found);
-            self.save(table.as_ref())?;
         }
         bar.finish_and_clear();
+        let mut losses = Losses::default();
+        for (case, known) in &missing {
+            let entry = table.as_ref().and_then(|table| table.entry(&known.class, &known.sizes));
+            if let Some(entry) = entry {
+                losses.add(&known.class, case.name(), [entry.relative(&known.chosen), None]);
+            }
+        }
         println!("{}", losses.gains());
         let entries = table.as_ref().map_or(0, |table| table.entries().len());
         println!(
@@ -153,42 +166,44 @@ impl Session<'_> {
             Some(file) => cost_model().with_table(Table::load(file)?),
             None => Tuning::default(),
         };
-        let mut losses = Losses::default();
         let mut all: Option<Table> = None;
-        let bar = progress(cases.len());
-        for case in cases {
+        let bar = progress(cases.len() * self.options.repeat as usize);
+        // In turns, so that what disturbs one measurement of a case is over at the next.
+        let turns = (0..self.options.repeat).flat_map(|_| cases);
+        for case in turns {
             if Instant::now() >= self.deadline {
                 say(&bar, format!("stopped after {} s", self.options.budget));
                 break;
             }
-            let [tabled, modeled] = [case.known(self.device, &tuning)?, case.known(self.device, &cost_model())?];
             bar.inc(1);
-            if tabled.members.len() < 2 {
+            if case.known(self.device, &tuning)?.members.len() < 2 {
                 continue;
             }
-            let Some(found) = self.measure(case, &bar, true)? else { continue };
-            let Some(entry) = found.entry(&tabled.class, &tabled.sizes) else { continue };
+            if let Some(found) = self.measure(case, &bar, true)? {
+                merge_least(&mut all, found);
+            }
+        }
+        bar.finish_and_clear();
+        let mut losses = Losses::default();
+        for case in cases {
+            let [tabled, modeled] = [case.known(self.device, &tuning)?, case.known(self.device, &cost_model())?];
+            let Some(entry) = all.as_ref().and_then(|all| all.entry(&tabled.class, &tabled.sizes)) else { continue };
             let relative = |known: &Known| entry.relative(&known.chosen);
             let loss =
                 |relative: Option<f64>| relative.map_or("?".to_owned(), |x| format!("{:.1} %", 100.0 * (x - 1.0)));
-            say(
-                &bar,
-                format!(
-                    "{:9.1} µs  {}: best `{}`, table `{}` {} ({}), model `{}` {}",
-                    entry.microseconds,
-                    case.name(),
-                    entry.members[0].0,
-                    tabled.chosen,
-                    loss(relative(&tabled)),
-                    tabled.decision,
-                    modeled.chosen,
-                    loss(relative(&modeled)),
-                ),
+            println!(
+                "{:9.1} µs  {}: best `{}`, table `{}` {} ({}), model `{}` {}",
+                entry.microseconds,
+                case.name(),
+                entry.members[0].0,
+                tabled.chosen,
+                loss(relative(&tabled)),
+                tabled.decision,
+                modeled.chosen,
+                loss(relative(&modeled)),
             );
             losses.add(&tabled.class, case.name(), [relative(&tabled), relative(&modeled)]);
-            merge(&mut all, found);
         }
-        bar.finish_and_clear();
         if let (Some(file), Some(all)) = (&self.options.times, all) {
             all.save(file)?;
         }
@@ -275,10 +290,10 @@ impl Session<'_> {
     }
 }
 
-/// Takes over what was found; the first table keeps its head.
-fn merge(into: &mut Option<Table>, found: Table) {
+/// Takes over what was found, the least of what was measured before; the first table keeps its head.
+fn merge_least(into: &mut Option<Table>, found: Table) {
     match into {
-        Some(table) => table.merge(found),
+        Some(table) => table.merge_least(found),
         None => *into = Some(found),
     }
 }

@@ -92,7 +92,7 @@ pub(crate) fn document(about: &About, outcomes: &[Outcome]) -> String {
             );
         }
     }
-    text + &tables(outcomes) + OPEN
+    text + &tables(outcomes) + STEPS
 }
 
 fn head(about: &About) -> String {
@@ -123,8 +123,8 @@ fn head(about: &About) -> String {
 /// What the columns of the tables mean.
 const MEANING: &str = include_str!("meaning.md");
 
-/// What was not reached, and what was tried.
-const OPEN: &str = include_str!("open.md");
+/// How the best results came about, and what was not tried.
+const STEPS: &str = include_str!("steps.md");
 
 fn tables(outcomes: &[Outcome]) -> String {
     let mut text = String::from(

@@ -202,6 +202,9 @@ pub(crate) struct Search {
     /// built-in ones
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
+    /// Measure all cases so many times, and take the least time of each member
+    #[arg(long)]
+    repeat: Option<u32>,
     /// Seconds after which to stop
     #[arg(long)]
     budget: Option<u64>,
@@ -213,7 +216,7 @@ pub(crate) struct Search {
 /// `cargo xtask tune`: the search, or the judgement of a table, on this machine's adapter.
 pub(crate) fn tune(search: &Search) -> anyhow::Result<Step> {
     let mut step = Step::new("search", "bench --package fuse-gpu --features tune --bench tune --");
-    let Search { quick, held_out, forms, filter, out, budget, adapters } = search;
+    let Search { quick, held_out, forms, filter, out, repeat, budget, adapters } = search;
     for (flag, given) in [("--quick", *quick), ("--held-out", *held_out), ("--forms", *forms)] {
         if given {
             step = step.argument(flag);
@@ -224,6 +227,9 @@ pub(crate) fn tune(search: &Search) -> anyhow::Result<Step> {
     }
     if let Some(out) = out {
         step = step.argument("--out").argument(absolute(out)?);
+    }
+    if let Some(repeat) = repeat {
+        step = step.argument("--repeat").argument(repeat.to_string());
     }
     if let Some(budget) = budget {
         step = step.argument("--budget").argument(budget.to_string());

@@ -171,6 +171,15 @@ impl Table {
         }
     }
 
+    /// Takes over the entries of another measurement; where both have one of the same class and sizes, the least time of each
+    /// member: what disturbs a measurement only adds to it.
+    pub fn merge_least(&mut self, other: Self) {
+        for entry in other.entries {
+            let known = self.entry(&entry.class, &entry.sizes).cloned();
+            self.insert(known.map_or_else(|| entry.clone(), |known| known.least(&entry)));
+        }
+    }
+
     pub(crate) fn insert(&mut self, entry: Entry) {
         let key = (&*entry.class, &*entry.sizes);
         match self.entries.binary_search_by(|other| (&*other.class, &*other.sizes).cmp(&key)) {
@@ -261,6 +270,24 @@ impl Entry {
     /// The time of a variant relative to the fastest, if the entry knows it.
     pub fn relative(&self, variant: &str) -> Option<f64> {
         self.members.iter().find(|(name, _)| name == variant).map(|(_, relative)| *relative)
+    }
+}
+
+impl Entry {
+    /// With the least time of each member in two entries of the same class and sizes.
+    fn least(mut self, other: &Self) -> Self {
+        for (name, relative) in &other.members {
+            let relative = relative * other.microseconds / self.microseconds;
+            match self.members.iter_mut().find(|(known, _)| known == name) {
+                Some((_, known)) => *known = known.min(relative),
+                None => self.members.push((name.clone(), relative)),
+            }
+        }
+        sort_by(&mut self.members, |(_, a), (_, b)| a < b);
+        let fastest = self.members.first().map_or(1.0, |(_, relative)| *relative);
+        self.microseconds *= fastest;
+        self.members.iter_mut().for_each(|(_, relative)| *relative /= fastest);
+        self
     }
 }
 
@@ -381,6 +408,21 @@ pub(crate) mod tests {
         assert_eq!(keys, [("b", &[64][..]), ("c", &[16]), ("c", &[64])]);
         assert_eq!(table.entry("c", &[64]).unwrap().members[0].0, "b");
         assert_eq!(table.entry("c", &[65]), None);
+    }
+
+    #[test]
+    fn the_least_of_two_measurements_counts_for_each_member() {
+        let mut table = table(&[entry("c", &[64], &[("a", 1.0), ("b", 1.5)]), entry("c", &[16], &[("a", 1.0)])]);
+        // In microseconds 10 and 15; in the other measurement 8, 12 and 20.
+        let mut other = table.clone();
+        other.entries.clear();
+        other.insert(Entry { microseconds: 8.0, ..entry("c", &[64], &[("b", 1.0), ("a", 1.5), ("d", 2.5)]) });
+        other.insert(entry("d", &[64], &[("b", 1.0)]));
+        table.merge_least(other);
+        let merged = table.entry("c", &[64]).unwrap();
+        assert_eq!(merged.microseconds, 8.0);
+        assert_eq!(merged.members, [("b".to_owned(), 1.0), ("a".to_owned(), 1.25), ("d".to_owned(), 2.5)]);
+        assert_eq!(table.entries().len(), 3);
     }
 
     #[test]
