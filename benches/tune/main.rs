@@ -113,11 +113,13 @@ impl Session<'_> {
     /// Measures what the table does not know yet, and says what it gains.
     fn search(&self, cases: &[Case]) -> Result<(), Box<dyn Error>> {
         let mut table = self.kept()?;
-        let mut missing = vec![];
+        // Of cases of the same class and sizes the first one speaks for all.
+        let mut missing: Vec<(&Case, Known)> = vec![];
         for case in cases {
             let known = case.known(self.device, &cost_model())?;
-            let kept = table.as_ref().is_some_and(|table| table.entry(&known.class, &known.sizes).is_some());
-            if known.members.len() > 1 && !kept {
+            let is_kept = table.as_ref().is_some_and(|table| table.entry(&known.class, &known.sizes).is_some());
+            let is_met = missing.iter().any(|(_, met)| met.class == known.class && met.sizes == known.sizes);
+            if known.members.len() > 1 && !is_kept && !is_met {
                 missing.push((case, known));
             }
         }
@@ -166,11 +168,12 @@ impl Session<'_> {
             Some(file) => cost_model().with_table(Table::load(file)?),
             None => Tuning::default(),
         };
-        let mut all: Option<Table> = None;
+        // By case: several may be of the same class and sizes.
+        let mut measured: Vec<Option<Table>> = vec![None; cases.len()];
         let bar = progress(cases.len() * self.options.repeat as usize);
         // In turns, so that what disturbs one measurement of a case is over at the next.
-        let turns = (0..self.options.repeat).flat_map(|_| cases);
-        for case in turns {
+        let turns = (0..self.options.repeat).flat_map(|_| cases.iter().enumerate());
+        for (index, case) in turns {
             if Instant::now() >= self.deadline {
                 say(&bar, format!("stopped after {} s", self.options.budget));
                 break;
@@ -180,14 +183,15 @@ impl Session<'_> {
                 continue;
             }
             if let Some(found) = self.measure(case, &bar, true)? {
-                merge_least(&mut all, found);
+                merge_least(&mut measured[index], found);
             }
         }
         bar.finish_and_clear();
         let mut losses = Losses::default();
-        for case in cases {
+        for (case, table) in cases.iter().zip(&measured) {
             let [tabled, modeled] = [case.known(self.device, &tuning)?, case.known(self.device, &cost_model())?];
-            let Some(entry) = all.as_ref().and_then(|all| all.entry(&tabled.class, &tabled.sizes)) else { continue };
+            let entry = table.as_ref().and_then(|table| table.entry(&tabled.class, &tabled.sizes));
+            let Some(entry) = entry else { continue };
             let relative = |known: &Known| entry.relative(&known.chosen);
             let loss =
                 |relative: Option<f64>| relative.map_or("?".to_owned(), |x| format!("{:.1} %", 100.0 * (x - 1.0)));
@@ -204,6 +208,10 @@ impl Session<'_> {
             );
             losses.add(&tabled.class, case.name(), [relative(&tabled), relative(&modeled)]);
         }
+        let all = measured.into_iter().flatten().reduce(|mut all, table| {
+            all.merge(table);
+            all
+        });
         if let (Some(file), Some(all)) = (&self.options.times, all) {
             all.save(file)?;
         }

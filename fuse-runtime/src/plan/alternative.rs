@@ -173,3 +173,72 @@ fn consider<'f>(
     }
     Ok(selected)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        AdapterKind,
+        plan::decide::tests::{SIZES, applied, of_sizes, product, timed},
+    };
+
+    /// A function that says nothing.
+    fn empty() -> Function {
+        Function {
+            name: "f".into(),
+            params: vec![].into(),
+            results: vec![].into(),
+            symbols: vec![].into(),
+            checks: vec![].into(),
+            temporaries: vec![].into(),
+            kernels: vec![].into(),
+            plan: fuse_artifact::Plan::default(),
+            assumes: vec![].into(),
+            alternatives: vec![].into(),
+            webnn: None,
+        }
+    }
+
+    /// Whether a later plan of some products runs, which the model takes for so many times as slow as the earlier one.
+    fn later_runs(times: &[(u32, f64)], [earlier, later]: [&[u32]; 2], model: f64, adapter: AdapterKind) -> bool {
+        let function = empty();
+        let kernels = [earlier, later].map(|plan| plan.iter().map(|lhs| product(*lhs)).collect::<Vec<_>>());
+        let plan = |which: usize, cost| Selected {
+            index: which,
+            function: &function,
+            bound: Bound { symbols: vec![], results: vec![], temporaries: vec![] },
+            kernels: kernels[which].iter().map(|kernel| of_sizes(kernel, adapter)).collect(),
+            cost,
+        };
+        let entries = times.iter().map(|(lhs, time)| timed(*lhs, SIZES, *time, &[("tile 32", 1.0)]));
+        plan(1, model).is_worth_more_than(&plan(0, 1.0), &applied(&entries.collect::<Vec<_>>(), adapter))
+    }
+
+    #[test]
+    fn measured_times_come_before_the_model() {
+        // One product that computes its operand, or two of which the second computes less.
+        let plans: [&[u32]; 2] = [&[20], &[0, 0]];
+        let runs =
+            |computed, plain, model| later_runs(&[(20, computed), (0, plain)], plans, model, AdapterKind::Discrete);
+        assert!(runs(20.0, 5.0, 2.0) && !runs(10.0, 5.0, 0.5));
+        // Each dispatch is recorded, which takes about two microseconds.
+        assert!(!runs(11.0, 5.0, 0.5) && runs(13.0, 5.0, 2.0));
+    }
+
+    #[test]
+    fn what_two_plans_share_needs_no_measurement() {
+        let plans: [&[u32]; 2] = [&[20, 40], &[0, 0, 40]];
+        let runs = |computed| later_runs(&[(20, computed), (0, 5.0)], plans, 1.0, AdapterKind::Discrete);
+        assert!(runs(20.0) && !runs(10.0));
+    }
+
+    #[test]
+    fn the_model_compares_what_was_not_measured() {
+        let plans: [&[u32]; 2] = [&[20], &[0, 0]];
+        for model in [0.9, 0.99, 1.1] {
+            assert_eq!(later_runs(&[(20, 20.0)], plans, model, AdapterKind::Discrete), model < 0.98);
+            let all = [(20, 20.0), (0, 5.0)];
+            assert_eq!(later_runs(&all, plans, model, AdapterKind::Software), model < 0.98, "another machine's model");
+        }
+    }
+}

@@ -180,14 +180,14 @@ fn find<'t>(
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use fuse_artifact::{DomainKind, Features, Grid, Kernel, Pass, Schedule, Scratch, Variant, Work};
 
     use super::*;
     use crate::{
-        Tuning,
+        Entry, Tuning,
         info::tests::device_info,
-        plan::domain::Domain,
+        plan::{choose::candidates, domain::Domain},
         tune::table::tests::{entry, table},
     };
 
@@ -223,53 +223,64 @@ mod tests {
         }
     }
 
-    /// The time that tables give a square product of 256, in microseconds, beside what recording it costs.
-    fn time(entries: &[(&[u64], f64, &[(&str, f64)])], adapter: AdapterKind) -> Option<f64> {
-        let kind = DomainKind::Contraction { products: 1 };
-        let kernel = Kernel {
+    const KIND: DomainKind = DomainKind::Contraction { products: 1 };
+
+    /// The sizes of a square product of 256.
+    pub(crate) const SIZES: &[u64] = &[1, 256, 256, 256];
+
+    /// A product with the variants `tile 32` and `tile 64`. `lhs`: what its left operand costs; another class, if that is something.
+    pub(crate) fn product(lhs: u32) -> Kernel {
+        Kernel {
             name: "k".into(),
-            domain: fuse_artifact::Domain { kind, extents: vec![].into(), fixed: false },
+            domain: fuse_artifact::Domain { kind: KIND, extents: vec![].into(), fixed: false },
             accesses: vec![].into(),
             variants: vec![variant(32), variant(64)].into(),
-            work: Work::default(),
-        };
-        let (info, machine) = (device_info(adapter, 32), Machine::of(adapter));
-        let domain = Domain { kind, extents: vec![256, 256, 256], accesses: vec![], kept: 3 };
-        let candidates = super::super::choose::candidates(&kernel, &domain, &info);
-        let considered = Considered { kernel: &kernel, domain, candidates };
-        let class = key(&considered).class;
-        let entries = entries.iter().map(|(sizes, microseconds, members)| crate::Entry {
-            microseconds: *microseconds,
-            ..entry(&class, sizes, members)
-        });
-        let tuning = Tuning::native().without_built_in_tables().with_table(table(&entries.collect::<Vec<_>>()));
-        let time = measured_time(&considered, &Applied::new(&tuning, &info))?;
+            work: Work { lhs, ..Work::default() },
+        }
+    }
+
+    /// A product of [`SIZES`].
+    pub(crate) fn of_sizes(kernel: &Kernel, adapter: AdapterKind) -> Considered<'_> {
+        let domain = Domain { kind: KIND, extents: SIZES[1..].to_vec(), accesses: vec![], kept: 3 };
+        let candidates = candidates(kernel, &domain, &device_info(adapter, 32));
+        Considered { kernel, domain, candidates }
+    }
+
+    /// An entry of a product's class.
+    pub(crate) fn timed(lhs: u32, sizes: &[u64], microseconds: f64, members: &[(&str, f64)]) -> Entry {
+        let class = key(&of_sizes(&product(lhs), AdapterKind::Discrete)).class;
+        Entry { microseconds, ..entry(&class, sizes, members) }
+    }
+
+    /// What is applied where a program gives a table of these entries, and nothing else is known.
+    pub(crate) fn applied(entries: &[Entry], adapter: AdapterKind) -> Applied {
+        let tuning = Tuning::native().without_built_in_tables().with_table(table(entries));
+        Applied::new(&tuning, &device_info(adapter, 32))
+    }
+
+    /// The time that tables give a square product of 256, in microseconds, beside what recording it costs.
+    fn time(entries: &[Entry], adapter: AdapterKind) -> Option<f64> {
+        let (kernel, machine) = (product(0), Machine::of(adapter));
+        let time = measured_time(&of_sizes(&kernel, adapter), &applied(entries, adapter))?;
         Some((time - recording(&kernel.variants[0], &machine)) / machine.work_per_microsecond())
     }
 
+    const BOTH: &[(&str, f64)] = &[("tile 64", 1.0), ("tile 32", 1.5)];
+
     #[test]
     fn tables_say_how_long_their_choice_takes() {
-        let same: &[u64] = &[1, 256, 256, 256];
-        let members: &[(&str, f64)] = &[("tile 64", 1.0), ("tile 32", 1.5)];
-        let close = |time: Option<f64>, expected: f64| {
-            assert!(time.is_some_and(|time| (time / expected - 1.0).abs() < 1e-9), "{time:?}, expected {expected}");
-        };
-        close(time(&[(same, 7.0, members)], AdapterKind::Discrete), 7.0);
-        close(time(&[(same, 7.0, &members[1..])], AdapterKind::Discrete), 10.5);
+        let time = |sizes, members| time(&[timed(0, sizes, 7.0, members)], AdapterKind::Discrete).unwrap();
+        assert!((time(SIZES, BOTH) - 7.0).abs() < 1e-9);
+        assert!((time(SIZES, &BOTH[1..]) - 10.5).abs() < 1e-9);
         // Of two thirds of the depth: less time, but launches stay.
-        let less = time(&[(&[1, 256, 256, 384], 7.0, members)], AdapterKind::Discrete);
-        assert!(less.is_some_and(|time| (7.0 / 1.5..7.0).contains(&time)), "{less:?}");
+        let less = time(&[1, 256, 256, 384], BOTH);
+        assert!((7.0 / 1.5..7.0).contains(&less), "{less}");
     }
 
     #[test]
     fn what_no_table_measured_nearby_has_no_time() {
-        let members: &[(&str, f64)] = &[("tile 64", 1.0)];
         assert_eq!(time(&[], AdapterKind::Discrete), None);
-        assert_eq!(time(&[(&[1, 256, 256, 1024], 7.0, members)], AdapterKind::Discrete), None, "too far");
-        assert_eq!(
-            time(&[(&[1, 256, 256, 256], 7.0, members)], AdapterKind::Software),
-            None,
-            "another machine's model"
-        );
+        assert_eq!(time(&[timed(0, &[1, 256, 256, 1024], 7.0, BOTH)], AdapterKind::Discrete), None, "too far");
+        assert_eq!(time(&[timed(0, SIZES, 7.0, BOTH)], AdapterKind::Software), None, "another machine's model");
     }
 }
