@@ -312,6 +312,7 @@ mod tests {
             forms: false,
             filter: vec!["linear f32".to_owned()],
             out: Some("table.toml".into()),
+            repeat: Some(3),
             budget: Some(60),
             adapters: vec!["h100".to_owned(), "h200".to_owned()],
         };
@@ -325,7 +326,7 @@ mod tests {
         );
         assert_eq!(*out, "--out");
         assert!(Path::new(file).is_absolute() && file.ends_with("table.toml"));
-        assert_eq!(rest, ["--budget", "60", "--adapters", "h100,h200"]);
+        assert_eq!(rest, ["--repeat", "3", "--budget", "60", "--adapters", "h100,h200"]);
         assert_eq!(tune(&Search::default()).unwrap().arguments.last().unwrap(), "--");
         let forms = tune(&Search { forms: true, ..Search::default() }).unwrap();
         assert_eq!(forms.arguments.last().unwrap(), "--forms");
