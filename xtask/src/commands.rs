@@ -262,7 +262,7 @@ mod tests {
         let steps = fast_test();
         let words: Vec<_> = steps.iter().flat_map(|step| &step.arguments).map(|word| word.to_string_lossy()).collect();
         let names: Vec<_> = words.windows(2).filter(|pair| pair[0] == "--test").map(|pair| &pair[1]).collect();
-        assert_eq!(names.len(), 3);
+        assert_eq!(names.len(), 4);
         for name in names {
             let exists = tests.join(format!("{name}.rs")).exists() || tests.join(&**name).join("main.rs").exists();
             assert!(exists, "no integration test `{name}`");
