@@ -11,6 +11,7 @@ mod order;
 #[path = "src/tune"]
 #[allow(dead_code, unreachable_pub, unused_imports, reason = "what programs do with tables is not needed here")]
 mod tune {
+    pub(crate) mod distance;
     pub(crate) mod environment;
     pub(crate) mod file;
     pub(crate) mod knobs;

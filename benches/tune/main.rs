@@ -9,7 +9,7 @@ mod judge;
 mod shapes;
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     error::Error,
     path::PathBuf,
     process::ExitCode,
@@ -35,14 +35,17 @@ struct Options {
     /// Judge a table on sizes that no search measures, instead of searching
     #[arg(long)]
     held_out: bool,
-    /// Compare the forms of the kernels that launches choose (unrolled loops, `if` and `switch`), instead of searching
+    /// Judge a table by itself, measuring nothing: choose at the sizes of each entry by the others
     #[arg(long, conflicts_with = "held_out")]
+    cross_validate: bool,
+    /// Compare the forms of the kernels that launches choose (unrolled loops, `if` and `switch`), instead of searching
+    #[arg(long, conflicts_with_all = ["held_out", "cross_validate"])]
     forms: bool,
     /// Only the cases whose name contains this; several select the cases that match any
     #[arg(long)]
     filter: Vec<String>,
     /// The table: its entries are kept and not measured again; with --held-out, the table to judge in place of the
-    /// built-in ones
+    /// built-in ones; with --cross-validate, the table to judge
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Measure all cases so many times, and take the least time of each member: on processors that other programs use, single
@@ -99,6 +102,7 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     match options {
         Options { forms: true, .. } => session.compare_forms(&cases),
         Options { held_out: true, .. } => session.judge(&cases),
+        Options { cross_validate: true, .. } => session.cross_validate(&cases),
         _ => session.search(&cases),
     }
 }
@@ -214,6 +218,29 @@ impl Session<'_> {
         });
         if let (Some(file), Some(all)) = (&self.options.times, all) {
             all.save(file)?;
+        }
+        println!("{}", losses.judgement());
+        Ok(())
+    }
+
+    /// Compares what a table without an entry, and the cost model, choose at the entry's sizes with the entry.
+    fn cross_validate(&self, cases: &[Case]) -> Result<(), Box<dyn Error>> {
+        let file = self.options.out.as_ref().ok_or("--cross-validate: expected a table; help: name it with --out")?;
+        let table = Table::load(file)?;
+        let mut losses = Losses::default();
+        let mut met = BTreeSet::new();
+        for case in cases {
+            let modeled = case.known(self.device, &cost_model())?;
+            let Some(entry) = table.entry(&modeled.class, &modeled.sizes) else { continue };
+            // Of cases of the same class and sizes the first one speaks for all.
+            if !met.insert((modeled.class.clone(), modeled.sizes.clone())) {
+                continue;
+            }
+            let mut others = table.clone();
+            others.retain(|other| other != entry);
+            let tabled = case.known(self.device, &cost_model().with_table(others))?;
+            let relative = [&tabled, &modeled].map(|known| entry.relative(&known.chosen));
+            losses.add(&tabled.class, case.name(), relative);
         }
         println!("{}", losses.judgement());
         Ok(())

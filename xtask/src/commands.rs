@@ -168,7 +168,7 @@ pub(crate) fn bench(scope: &Scope, detail: Detail, out: Option<&Path>) -> anyhow
         ("--explain", explain),
     ];
     for (flag, given) in flags {
-        if given {
+        if *given {
             step = step.argument(flag);
         }
     }
@@ -192,14 +192,17 @@ pub(crate) struct Search {
     /// Judge a table on sizes that no search measures, instead of searching
     #[arg(long)]
     held_out: bool,
-    /// Compare the forms of the kernels that launches choose (unrolled loops, `if` and `switch`), instead of searching
+    /// Judge a table by itself, measuring nothing: choose at the sizes of each entry by the others
     #[arg(long, conflicts_with = "held_out")]
+    cross_validate: bool,
+    /// Compare the forms of the kernels that launches choose (unrolled loops, `if` and `switch`), instead of searching
+    #[arg(long, conflicts_with_all = ["held_out", "cross_validate"])]
     forms: bool,
     /// Only the cases whose name contains this; several select the cases that match any
     #[arg(long)]
     filter: Vec<String>,
     /// The table: its entries are kept and not measured again; with --held-out, the table to judge in place of the
-    /// built-in ones
+    /// built-in ones; with --cross-validate, the table to judge
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Measure all cases so many times, and take the least time of each member
@@ -216,9 +219,11 @@ pub(crate) struct Search {
 /// `cargo xtask tune`: the search, or the judgement of a table, on this machine's adapter.
 pub(crate) fn tune(search: &Search) -> anyhow::Result<Step> {
     let mut step = Step::new("search", "bench --package fuse-gpu --features tune --bench tune --");
-    let Search { quick, held_out, forms, filter, out, repeat, budget, adapters } = search;
-    for (flag, given) in [("--quick", *quick), ("--held-out", *held_out), ("--forms", *forms)] {
-        if given {
+    let Search { quick, held_out, cross_validate, forms, filter, out, repeat, budget, adapters } = search;
+    let flags =
+        [("--quick", quick), ("--held-out", held_out), ("--cross-validate", cross_validate), ("--forms", forms)];
+    for (flag, given) in flags {
+        if *given {
             step = step.argument(flag);
         }
     }

@@ -406,10 +406,9 @@ impl<'a> Facts<'a> {
     fn unaligned_heads(&self) -> Vec<Head> {
         let fixed = |size: &Size| size.as_constant().map_or(MAX_HEAD, |size| size.clamp(1, MAX_HEAD)) as u32;
         let (depth, columns) = (fixed(self.depth), fixed(self.columns));
-        let last = Head { depth, columns, one_of_several: false };
         match self.columns.as_constant() {
-            Some(_) => vec![last],
-            None => vec![Head { columns: 64, one_of_several: true, ..last }, last],
+            Some(_) => vec![Head { depth, columns, one_of_several: false }],
+            None => [64, columns].map(|columns| Head { depth, columns, one_of_several: true }).to_vec(),
         }
     }
 

@@ -4,6 +4,7 @@
 //! reads this file, too, so it names nothing of the crate.
 
 use super::{
+    distance::{distance, distance_of_choice},
     environment::{Environment, Vendor},
     knobs::Knobs,
 };
@@ -88,18 +89,18 @@ pub const CUT_OFF: f64 = 2.0;
 /// Entries that an estimate is made from.
 const NEIGHBORS: usize = 4;
 
-/// The distance beyond which an entry says nothing, as the root of the sum of squares of the binary logarithms of the
-/// sizes' ratios: one size that is eight times as large, or all of three sizes 3.3 times as large.
+/// The distance beyond which an entry says nothing, as [`distance_of_choice`]: of a reduction one size that is eight times as
+/// large.
 const MAX_DISTANCE: f64 = 3.0;
 
 /// How much farther than the nearest entry one may be, of sizes at which all variants may run, to be asked instead: about one
-/// size twice as large.
-const DETOUR: f64 = 1.0;
+/// size four times as large.
+const DETOUR: f64 = 2.0;
 
-/// How much of a change from one size to another, by the model, counts; as an exponent of ratios. Of 0, 0.35, 0.7 and 1, 0.35
-/// chose best on sizes that no search had measured (`docs/tuning.md`): the model knows in which direction times change, and
+/// How much of a change from one size to another, by the model, counts; as an exponent of ratios. It, too, is what chose best
+/// where each entry was chosen for by the others (`docs/tuning.md`): the model knows in which direction times change, and
 /// exaggerates.
-const TRUST_IN_MODEL: f64 = 0.35;
+const TRUST_IN_MODEL: f64 = 0.7;
 
 /// Added to cubed distances, so that an entry of the very sizes outweighs all others without dividing by zero.
 const SAME: f64 = 1e-4;
@@ -233,7 +234,7 @@ impl Table {
     ) -> Option<Estimate> {
         let entries = self.of_class(class).iter();
         let mut near: Vec<(f64, &Entry)> =
-            entries.filter_map(|entry| Some((distance(&entry.sizes, sizes)?, entry))).collect();
+            entries.filter_map(|entry| Some((distance_of_choice(class, &entry.sizes, sizes)?, entry))).collect();
         near.retain(|(distance, _)| *distance <= MAX_DISTANCE);
         sort_by(&mut near, |(a, _), (b, _)| a < b);
         // At sizes at which a variant cannot run, a table knows it as little as if it were slow.
@@ -303,13 +304,6 @@ fn corrections(entry: &Entry, variants: &[impl AsRef<str>], models: &[f64]) -> V
     let usual = known.iter().flatten().sum::<f64>() / count;
     let correction = |(known, model): (&Option<f64>, &f64)| known.unwrap_or((CUT_OFF.ln() - model).max(usual));
     known.iter().zip(models).map(correction).collect()
-}
-
-/// How far sizes lie apart; `None` if they are of different kinds.
-fn distance(a: &[u64], b: &[u64]) -> Option<f64> {
-    let logarithm = |size: u64| (size.max(1) as f64).log2();
-    let squares = a.iter().zip(b).map(|(a, b)| (logarithm(*a) - logarithm(*b)).powi(2));
-    (a.len() == b.len()).then(|| squares.sum::<f64>().sqrt())
 }
 
 #[cfg(test)]
