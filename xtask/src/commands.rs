@@ -168,7 +168,7 @@ pub(crate) fn bench(scope: &Scope, detail: Detail, out: Option<&Path>) -> anyhow
         ("--explain", explain),
     ];
     for (flag, given) in flags {
-        if *given {
+        if given {
             step = step.argument(flag);
         }
     }
@@ -222,8 +222,8 @@ pub(crate) fn tune(search: &Search) -> anyhow::Result<Step> {
     let Search { quick, held_out, cross_validate, forms, filter, out, repeat, budget, adapters } = search;
     let flags =
         [("--quick", quick), ("--held-out", held_out), ("--cross-validate", cross_validate), ("--forms", forms)];
-    for (flag, given) in flags {
-        if *given {
+    for (flag, &given) in flags {
+        if given {
             step = step.argument(flag);
         }
     }
