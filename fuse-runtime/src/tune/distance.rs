@@ -5,40 +5,37 @@
 
 /// The root of the sum of squares of the binary logarithms of the sizes' ratios; `None` if the sizes are of different kinds.
 pub(crate) fn distance(a: &[u64], b: &[u64]) -> Option<f64> {
-    let squares = a.iter().zip(b).map(|(a, b)| (logarithm(*a) - logarithm(*b)).powi(2));
+    let squares = a.iter().zip(b).map(|(a, b)| ratio(*a, *b).powi(2));
     (a.len() == b.len()).then(|| squares.sum::<f64>().sqrt())
 }
 
 /// As [`distance`], for the question which variant is the fastest. Of products it depends on the number of their tiles, and
-/// less on the shape that these make; twice the depth takes about twice the time, whatever the variant.
+/// less on the shape that these make; twice the depth takes about twice the time, whatever the variant. The weights chose best
+/// where each entry of the H200's table was chosen for by the others (`docs/tuning.md`).
 pub(crate) fn distance_of_choice(class: &str, a: &[u64], b: &[u64]) -> Option<f64> {
-    match (a.try_into(), b.try_into()) {
-        (Ok(a), Ok(b)) if class.starts_with("contraction") => {
-            let differences = product(a).into_iter().zip(product(b)).map(|(a, b)| a - b);
-            let squares = differences.zip(WEIGHTS).map(|(difference, weight)| weight * difference * difference);
-            Some(squares.sum::<f64>().sqrt())
-        }
-        _ => distance(a, b),
-    }
-}
-
-/// What the differences of [`product`] count: these chose best where each entry of the H200's table was chosen for by the others
-/// (`docs/tuning.md`).
-const WEIGHTS: [f64; 6] = [1.0, 1.0, 1.0, 1.0, 0.2, 0.5];
-
-/// What the fastest variant of a product depends on: the logarithms of the batch, of the rows and the columns up to those of the
-/// smallest tile, of the number of such tiles, of how many more of them stand in a column than in a row, and of the depth.
-fn product(&[batch, rows, columns, depth]: &[u64; 4]) -> [f64; 6] {
-    let few = |size: u64| logarithm(size.min(SMALL_TILE));
-    let [down, across] = [rows, columns].map(|size| logarithm(size) - few(size));
-    [logarithm(batch), few(rows), few(columns), down + across, down - across, logarithm(depth)]
+    let ([batch, rows, columns, depth], [other_batch, other_rows, other_columns, other_depth], true) =
+        (a, b, class.starts_with("contraction"))
+    else {
+        return distance(a, b);
+    };
+    // What rows and columns add to those of the smallest tile are more tiles.
+    let parts = |a: u64, b: u64| {
+        let few = ratio(a.min(SMALL_TILE), b.min(SMALL_TILE));
+        [few, ratio(a, b) - few]
+    };
+    let ([few_rows, down], [few_columns, across]) = (parts(*rows, *other_rows), parts(*columns, *other_columns));
+    let (batch, depth) = (ratio(*batch, *other_batch), ratio(*depth, *other_depth));
+    let weighted =
+        [(1.0, batch), (1.0, few_rows), (1.0, few_columns), (1.0, down + across), (0.2, down - across), (0.5, depth)];
+    Some(weighted.iter().map(|(weight, x)| weight * x * x).sum::<f64>().sqrt())
 }
 
 /// Rows and columns of the smallest tiles.
 const SMALL_TILE: u64 = 16;
 
-fn logarithm(size: u64) -> f64 {
-    (size.max(1) as f64).log2()
+/// The binary logarithm of the ratio of two sizes, of which none counts as less than 1.
+fn ratio(a: u64, b: u64) -> f64 {
+    (a.max(1) as f64 / b.max(1) as f64).log2()
 }
 
 #[cfg(test)]
