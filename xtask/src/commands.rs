@@ -314,6 +314,7 @@ mod tests {
         let search = Search {
             quick: true,
             held_out: true,
+            cross_validate: false,
             forms: false,
             filter: vec!["linear f32".to_owned()],
             out: Some("table.toml".into()),
@@ -333,8 +334,12 @@ mod tests {
         assert!(Path::new(file).is_absolute() && file.ends_with("table.toml"));
         assert_eq!(rest, ["--repeat", "3", "--budget", "60", "--adapters", "h100,h200"]);
         assert_eq!(tune(&Search::default()).unwrap().arguments.last().unwrap(), "--");
-        let forms = tune(&Search { forms: true, ..Search::default() }).unwrap();
-        assert_eq!(forms.arguments.last().unwrap(), "--forms");
+        for (search, flag) in [
+            (Search { forms: true, ..Search::default() }, "--forms"),
+            (Search { cross_validate: true, ..Search::default() }, "--cross-validate"),
+        ] {
+            assert_eq!(tune(&search).unwrap().arguments.last().unwrap(), flag);
+        }
     }
 
     #[test]

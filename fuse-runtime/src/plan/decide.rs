@@ -35,7 +35,8 @@ pub enum Decision {
         name: String,
         /// Whether it was measured.
         status: Status,
-        /// How far its nearest entry is, in powers of two of the sizes; 0 if it is about these very sizes.
+        /// How far its nearest entry is, in powers of two of the sizes, the depth of products counting less; 0 if it is about
+        /// these very sizes.
         distance: f64,
     },
     /// A prior of the environment or of the adapter's vendor, among variants that the cost model takes for equally fast.
