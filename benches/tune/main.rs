@@ -117,16 +117,9 @@ impl Session<'_> {
     /// Measures what the table does not know yet, and says what it gains.
     fn search(&self, cases: &[Case]) -> Result<(), Box<dyn Error>> {
         let mut table = self.kept()?;
-        // Of cases of the same class and sizes the first one speaks for all.
-        let mut missing: Vec<(&Case, Known)> = vec![];
-        for case in cases {
-            let known = case.known(self.device, &cost_model())?;
-            let is_kept = table.as_ref().is_some_and(|table| table.entry(&known.class, &known.sizes).is_some());
-            let is_met = missing.iter().any(|(_, met)| met.class == known.class && met.sizes == known.sizes);
-            if known.members.len() > 1 && !is_kept && !is_met {
-                missing.push((case, known));
-            }
-        }
+        let mut missing = self.distinct(cases)?;
+        missing
+            .retain(|(_, known)| table.as_ref().is_none_or(|table| table.entry(&known.class, &known.sizes).is_none()));
         let bar = progress(missing.len() * self.options.repeat as usize);
         'turns: for turn in 1..=self.options.repeat {
             for (case, known) in &missing {
@@ -223,19 +216,27 @@ impl Session<'_> {
         Ok(())
     }
 
+    /// The cases that leave a choice, and what the cost model chooses; of those of the same class and sizes the first one, which
+    /// speaks for all.
+    fn distinct<'a>(&self, cases: &'a [Case]) -> Result<Vec<(&'a Case, Known)>, Box<dyn Error>> {
+        let mut met = BTreeSet::new();
+        let mut distinct = vec![];
+        for case in cases {
+            let known = case.known(self.device, &cost_model())?;
+            if known.members.len() > 1 && met.insert((known.class.clone(), known.sizes.clone())) {
+                distinct.push((case, known));
+            }
+        }
+        Ok(distinct)
+    }
+
     /// Compares what a table without an entry, and the cost model, choose at the entry's sizes with the entry.
     fn cross_validate(&self, cases: &[Case]) -> Result<(), Box<dyn Error>> {
         let file = self.options.out.as_ref().ok_or("--cross-validate: expected a table; help: name it with --out")?;
         let table = Table::load(file)?;
         let mut losses = Losses::default();
-        let mut met = BTreeSet::new();
-        for case in cases {
-            let modeled = case.known(self.device, &cost_model())?;
+        for (case, modeled) in self.distinct(cases)? {
             let Some(entry) = table.entry(&modeled.class, &modeled.sizes) else { continue };
-            // Of cases of the same class and sizes the first one speaks for all.
-            if !met.insert((modeled.class.clone(), modeled.sizes.clone())) {
-                continue;
-            }
             let mut others = table.clone();
             others.retain(|other| other != entry);
             let tabled = case.known(self.device, &cost_model().with_table(others))?;

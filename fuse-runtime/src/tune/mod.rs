@@ -5,8 +5,8 @@
 //! apart, the environment's prior decides. `plan::decide` puts these together.
 //!
 //! - `key`: what a kernel is called in tables; `environment`: what tables are chosen by.
-//! - `table`: tables and estimates from them; `distance`: how far their entries are; `file`: tables as TOML; `built_in`: those that programs carry;
-//!   `vetted`: what the build script asks of these besides.
+//! - `table`: tables and estimates from them; `distance`: how far their entries are; `file`: tables as TOML; `built_in`: those
+//!   that programs carry; `vetted`: what the build script asks of these besides.
 //! - `tuning`, `scope`: what a program wishes, for a device or for some launches.
 //! - `search`, `clock`: tables from measurements (`Device::tune`).
 
