@@ -72,6 +72,16 @@ impl Tile {
         self.queries * if self.resident { self.depth } else { self.depth_step }
     }
 
+    /// Elements of the exponentials that are in workgroup memory at a time: for each query a vector of each invocation.
+    pub const fn weight_elements(&self) -> u32 {
+        self.queries * self.across * LANES
+    }
+
+    /// Whether what invocations know of their rows passes through the memory of the exponentials.
+    pub const fn parts_share_weights(&self) -> bool {
+        !self.resident
+    }
+
     /// Elements of the memory that keys and values take turns in.
     pub const fn stage_elements(&self) -> u32 {
         let (keys, values) = (self.keys * self.depth_step, self.value_step * self.columns);
@@ -250,16 +260,14 @@ fn in_matrices(facts: &Facts<'_>, directions: Directions, head: Head, query: u16
 
 /// The members for one head with vector loads, best first.
 fn aligned(facts: &Facts<'_>, directions: Directions, head: Head, family: &mut Vec<Member>) {
-    for (tile, split) in aligned_tiles(head) {
+    for tile in aligned_tiles(head) {
         let mut requires = facts.head_requirements(tile.depth, tile.columns);
         requires.extend(facts.tile_requirements(directions));
         let (rows, scores) = (tile.rows, tile.scores());
         let name = format!("tile {}x{} {rows}x{scores}{}", tile.queries, tile.keys, head.suffix());
         let shape = Shape::Tile(tile);
-        if split {
-            let (name, requires) = (format!("{name} split"), requires.clone());
-            family.push(Member { name, shape, directions, split: true, requires });
-        }
+        let split = format!("{name} split");
+        family.push(Member { name: split, shape, directions, split: true, requires: requires.clone() });
         family.push(Member { name, shape, directions, split: false, requires });
     }
     if directions.key == Direction::Depth && directions.value == Direction::Outer {
@@ -295,8 +303,8 @@ fn direct(facts: &Facts<'_>, directions: Directions, head: Head) -> Member {
     Member { name, shape: Shape::Direct(direct), directions, split: false, requires }
 }
 
-/// Tiles with vector loads and whether they come with a split twin.
-fn aligned_tiles(head: Head) -> Vec<(Tile, bool)> {
+/// Tiles with vector loads, best first. Each comes with a split twin.
+fn aligned_tiles(head: Head) -> Vec<Tile> {
     let tile = |queries, keys, rows, across, value_step| Tile {
         queries,
         keys,
@@ -309,19 +317,23 @@ fn aligned_tiles(head: Head) -> Vec<(Tile, bool)> {
         lanes: LANES,
         resident: true,
     };
+    let compact = |queries, keys, rows, across, value_step| Tile {
+        depth_step: 8,
+        resident: false,
+        ..tile(queries, keys, rows, across, value_step)
+    };
     let tiles = match head.columns.max(head.depth) {
-        // 8×8 scores per invocation, and 64×32 tiles, took twice as long on an NVIDIA H200 (docs/experiments.md).
-        0..=64 => vec![(tile(64, 64, 8, 16, 16), true), (tile(32, 32, 4, 8, 8), true)],
-        65..=128 => {
-            vec![(tile(32, 64, 8, 16, 8), false), (tile(64, 32, 8, 8, 8), false), (tile(32, 32, 4, 8, 8), true)]
+        0..=64 => {
+            vec![compact(128, 64, 8, 8, 8), compact(64, 64, 8, 8, 8), tile(64, 64, 8, 16, 16), tile(32, 32, 4, 8, 8)]
         }
-        _ => vec![(tile(32, 64, 4, 16, 4), true)],
+        65..=128 => vec![compact(64, 64, 8, 16, 8), tile(32, 32, 4, 8, 8)],
+        _ => vec![compact(64, 128, 8, 32, 4), tile(32, 64, 4, 16, 4)],
     };
     // Columns beyond those that exist would be computed in vain.
     let wasteful = |tile: &Tile| tile.columns >= 2 * head.columns.next_multiple_of(32);
-    match tiles.iter().all(|(tile, _)| wasteful(tile)) {
+    match tiles.iter().all(wasteful) {
         true => tiles,
-        false => tiles.into_iter().filter(|(tile, _)| !wasteful(tile)).collect(),
+        false => tiles.into_iter().filter(|tile| !wasteful(tile)).collect(),
     }
 }
 

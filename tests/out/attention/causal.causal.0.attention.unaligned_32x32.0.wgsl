@@ -62,7 +62,6 @@ fn normalizer(total: f32) -> f32 {
 var<workgroup> query_tile: array<vec4<f32>, 128>;
 var<workgroup> stage: array<vec4<f32>, 128>;
 var<workgroup> weights: array<vec4<f32>, 256>;
-var<workgroup> row_parts: array<vec4<f32>, 64>;
 struct Scores {
   s0_0: vec4<f32>,
   s1_0: vec4<f32>,
@@ -129,35 +128,35 @@ fn main(
   let xq_base0 = p.offset_0 + b0 * p.stride_0_0;
   let xq0_o = (local + 0u) / 16u;
   let xq0_k = ((local + 0u) % 16u) * 1u;
-  let xq0_w = xq0_o / 4u;
+  let xq0_w = (xq0_o / 4u) ^ (xq0_k / 4u % 4u * 2u);
   var xq0_x0: f32;
   let xq1_o = (local + 64u) / 16u;
   let xq1_k = ((local + 64u) % 16u) * 1u;
-  let xq1_w = xq1_o / 4u;
+  let xq1_w = (xq1_o / 4u) ^ (xq1_k / 4u % 4u * 2u);
   var xq1_x0: f32;
   let xq2_o = (local + 128u) / 16u;
   let xq2_k = ((local + 128u) % 16u) * 1u;
-  let xq2_w = xq2_o / 4u;
+  let xq2_w = (xq2_o / 4u) ^ (xq2_k / 4u % 4u * 2u);
   var xq2_x0: f32;
   let xq3_o = (local + 192u) / 16u;
   let xq3_k = ((local + 192u) % 16u) * 1u;
-  let xq3_w = xq3_o / 4u;
+  let xq3_w = (xq3_o / 4u) ^ (xq3_k / 4u % 4u * 2u);
   var xq3_x0: f32;
   let xq4_o = (local + 256u) / 16u;
   let xq4_k = ((local + 256u) % 16u) * 1u;
-  let xq4_w = xq4_o / 4u;
+  let xq4_w = (xq4_o / 4u) ^ (xq4_k / 4u % 4u * 2u);
   var xq4_x0: f32;
   let xq5_o = (local + 320u) / 16u;
   let xq5_k = ((local + 320u) % 16u) * 1u;
-  let xq5_w = xq5_o / 4u;
+  let xq5_w = (xq5_o / 4u) ^ (xq5_k / 4u % 4u * 2u);
   var xq5_x0: f32;
   let xq6_o = (local + 384u) / 16u;
   let xq6_k = ((local + 384u) % 16u) * 1u;
-  let xq6_w = xq6_o / 4u;
+  let xq6_w = (xq6_o / 4u) ^ (xq6_k / 4u % 4u * 2u);
   var xq6_x0: f32;
   let xq7_o = (local + 448u) / 16u;
   let xq7_k = ((local + 448u) % 16u) * 1u;
-  let xq7_w = xq7_o / 4u;
+  let xq7_w = (xq7_o / 4u) ^ (xq7_k / 4u % 4u * 2u);
   var xq7_x0: f32;
   let xk_base1 = p.offset_1 + b0 * p.stride_1_0;
   let xk0_o = (local + 0u) / 16u;
@@ -517,23 +516,26 @@ fn main(
           xv7_x2 = in_v[xv_base2 + step * p.stride_2_1 + outer * p.stride_2_2];
         }
       }
-      let query0 = rows0;
-      add_scores(&c, query_tile[query0 + 0u], stage[tx0 + 0u]);
-      add_scores(&c, query_tile[query0 + 8u], stage[tx0 + 8u]);
-      add_scores(&c, query_tile[query0 + 16u], stage[tx0 + 16u]);
-      add_scores(&c, query_tile[query0 + 24u], stage[tx0 + 24u]);
-      add_scores(&c, query_tile[query0 + 32u], stage[tx2 + 32u]);
-      add_scores(&c, query_tile[query0 + 40u], stage[tx2 + 40u]);
-      add_scores(&c, query_tile[query0 + 48u], stage[tx2 + 48u]);
-      add_scores(&c, query_tile[query0 + 56u], stage[tx2 + 56u]);
-      add_scores(&c, query_tile[query0 + 64u], stage[tx4 + 64u]);
-      add_scores(&c, query_tile[query0 + 72u], stage[tx4 + 72u]);
-      add_scores(&c, query_tile[query0 + 80u], stage[tx4 + 80u]);
-      add_scores(&c, query_tile[query0 + 88u], stage[tx4 + 88u]);
-      add_scores(&c, query_tile[query0 + 96u], stage[tx6 + 96u]);
-      add_scores(&c, query_tile[query0 + 104u], stage[tx6 + 104u]);
-      add_scores(&c, query_tile[query0 + 112u], stage[tx6 + 112u]);
-      add_scores(&c, query_tile[query0 + 120u], stage[tx6 + 120u]);
+      let query0_0 = rows0;
+      let query0_2 = (rows0 ^ 2u);
+      let query0_4 = (rows0 ^ 4u);
+      let query0_6 = (rows0 ^ 6u);
+      add_scores(&c, query_tile[query0_0 + 0u], stage[tx0 + 0u]);
+      add_scores(&c, query_tile[query0_0 + 8u], stage[tx0 + 8u]);
+      add_scores(&c, query_tile[query0_0 + 16u], stage[tx0 + 16u]);
+      add_scores(&c, query_tile[query0_0 + 24u], stage[tx0 + 24u]);
+      add_scores(&c, query_tile[query0_2 + 32u], stage[tx2 + 32u]);
+      add_scores(&c, query_tile[query0_2 + 40u], stage[tx2 + 40u]);
+      add_scores(&c, query_tile[query0_2 + 48u], stage[tx2 + 48u]);
+      add_scores(&c, query_tile[query0_2 + 56u], stage[tx2 + 56u]);
+      add_scores(&c, query_tile[query0_4 + 64u], stage[tx4 + 64u]);
+      add_scores(&c, query_tile[query0_4 + 72u], stage[tx4 + 72u]);
+      add_scores(&c, query_tile[query0_4 + 80u], stage[tx4 + 80u]);
+      add_scores(&c, query_tile[query0_4 + 88u], stage[tx4 + 88u]);
+      add_scores(&c, query_tile[query0_6 + 96u], stage[tx6 + 96u]);
+      add_scores(&c, query_tile[query0_6 + 104u], stage[tx6 + 104u]);
+      add_scores(&c, query_tile[query0_6 + 112u], stage[tx6 + 112u]);
+      add_scores(&c, query_tile[query0_6 + 120u], stage[tx6 + 120u]);
       workgroupBarrier();
     }
     c.s0_0 = score(b0, row0 + rows0 * 4u + 0u, k0 + (tx + 0u) * 4u, c.s0_0);
@@ -551,13 +553,14 @@ fn main(
     let most1 = c.s1_0;
     let most2 = c.s2_0;
     let most3 = c.s3_0;
-    row_parts[tx * 8u + rows0] = vec4<f32>(max(max(most0.x, most0.y), max(most0.z, most0.w)), max(max(most1.x, most1.y), max(most1.z, most1.w)), max(max(most2.x, most2.y), max(most2.z, most2.w)), max(max(most3.x, most3.y), max(most3.z, most3.w)));
+    weights[tx * 8u + rows0] = vec4<f32>(max(max(most0.x, most0.y), max(most0.z, most0.w)), max(max(most1.x, most1.y), max(most1.z, most1.w)), max(max(most2.x, most2.y), max(most2.z, most2.w)), max(max(most3.x, most3.y), max(most3.z, most3.w)));
     workgroupBarrier();
     var larger0 = largest0;
     // unroll
     for (var x = 0u; x < 8u; x++) {
-      larger0 = max(larger0, row_parts[x * 8u + rows0]);
+      larger0 = max(larger0, weights[x * 8u + rows0]);
     }
+    workgroupBarrier();
     let reference0 = select(larger0, vec4<f32>(), larger0 < vec4<f32>(-3.4028234663852886e38f));
     let scale0 = exp(largest0 - reference0);
     largest0 = larger0;
@@ -574,11 +577,11 @@ fn main(
     o.s3_0 *= vec4<f32>(scale0[3]);
     o.s3_1 *= vec4<f32>(scale0[3]);
     total0 = total0 * scale0 + vec4<f32>(dot(c.s0_0, vec4<f32>(1.0)), dot(c.s1_0, vec4<f32>(1.0)), dot(c.s2_0, vec4<f32>(1.0)), dot(c.s3_0, vec4<f32>(1.0)));
-    let weight0 = rows0 ^ (tx % 8u);
-    weights[((tx + 0u) * 4u + 0u) * 8u + weight0] = vec4<f32>(c.s0_0[0], c.s1_0[0], c.s2_0[0], c.s3_0[0]);
-    weights[((tx + 0u) * 4u + 1u) * 8u + weight0] = vec4<f32>(c.s0_0[1], c.s1_0[1], c.s2_0[1], c.s3_0[1]);
-    weights[((tx + 0u) * 4u + 2u) * 8u + weight0] = vec4<f32>(c.s0_0[2], c.s1_0[2], c.s2_0[2], c.s3_0[2]);
-    weights[((tx + 0u) * 4u + 3u) * 8u + weight0] = vec4<f32>(c.s0_0[3], c.s1_0[3], c.s2_0[3], c.s3_0[3]);
+    let weight0_0 = rows0 ^ (tx % 8u);
+    weights[(tx * 4u + 0u) * 8u + weight0_0] = vec4<f32>(c.s0_0[0], c.s1_0[0], c.s2_0[0], c.s3_0[0]);
+    weights[(tx * 4u + 1u) * 8u + weight0_0] = vec4<f32>(c.s0_0[1], c.s1_0[1], c.s2_0[1], c.s3_0[1]);
+    weights[(tx * 4u + 2u) * 8u + weight0_0] = vec4<f32>(c.s0_0[2], c.s1_0[2], c.s2_0[2], c.s3_0[2]);
+    weights[(tx * 4u + 3u) * 8u + weight0_0] = vec4<f32>(c.s0_0[3], c.s1_0[3], c.s2_0[3], c.s3_0[3]);
     for (var v0 = 0u; v0 < 32u && k0 + v0 < key_end; v0 += 8u) {
       {
         let xv0 = xv0_x2;
@@ -744,25 +747,25 @@ fn main(
           xq7_x0 = in_q[xq_base0 + step * p.stride_0_2 + outer * p.stride_0_1];
         }
       }
-      let weight0_0 = v0 * 8u + (rows0 ^ ((v0 / 4u + 0u) % 8u));
-      let weight0_1 = v0 * 8u + (rows0 ^ ((v0 / 4u + 1u) % 8u));
-      add_outputs(&o, weights[weight0_0 + 0u], stage[tx0 + 0u], stage[tx0 + 8u]);
-      add_outputs(&o, weights[weight0_0 + 8u], stage[tx0 + 16u], stage[tx0 + 24u]);
-      add_outputs(&o, weights[weight0_0 + 16u], stage[tx0 + 32u], stage[tx0 + 40u]);
-      add_outputs(&o, weights[weight0_0 + 24u], stage[tx0 + 48u], stage[tx0 + 56u]);
-      add_outputs(&o, weights[weight0_1 + 32u], stage[tx2 + 64u], stage[tx2 + 72u]);
-      add_outputs(&o, weights[weight0_1 + 40u], stage[tx2 + 80u], stage[tx2 + 88u]);
-      add_outputs(&o, weights[weight0_1 + 48u], stage[tx2 + 96u], stage[tx2 + 104u]);
-      add_outputs(&o, weights[weight0_1 + 56u], stage[tx2 + 112u], stage[tx2 + 120u]);
+      let at0_0 = v0 * 8u + (rows0 ^ ((v0 / 4u + 0u) % 8u));
+      let at0_1 = v0 * 8u + (rows0 ^ ((v0 / 4u + 1u) % 8u));
+      add_outputs(&o, weights[at0_0 + 0u], stage[tx0 + 0u], stage[tx0 + 8u]);
+      add_outputs(&o, weights[at0_0 + 8u], stage[tx0 + 16u], stage[tx0 + 24u]);
+      add_outputs(&o, weights[at0_0 + 16u], stage[tx0 + 32u], stage[tx0 + 40u]);
+      add_outputs(&o, weights[at0_0 + 24u], stage[tx0 + 48u], stage[tx0 + 56u]);
+      add_outputs(&o, weights[at0_1 + 32u], stage[tx2 + 64u], stage[tx2 + 72u]);
+      add_outputs(&o, weights[at0_1 + 40u], stage[tx2 + 80u], stage[tx2 + 88u]);
+      add_outputs(&o, weights[at0_1 + 48u], stage[tx2 + 96u], stage[tx2 + 104u]);
+      add_outputs(&o, weights[at0_1 + 56u], stage[tx2 + 112u], stage[tx2 + 120u]);
       workgroupBarrier();
     }
   }
-  row_parts[tx * 8u + rows0] = total0;
+  weights[tx * 8u + rows0] = total0;
   workgroupBarrier();
   var sum0 = vec4<f32>();
   // unroll
   for (var x = 0u; x < 8u; x++) {
-    sum0 += row_parts[x * 8u + rows0];
+    sum0 += weights[x * 8u + rows0];
   }
   let factor0 = vec4<f32>(normalizer(sum0[0]));
   finish_four(batch, b0, row0 + rows0 * 4u + 0u, (tx + 0u) * 4u, o.s0_0 * factor0);

@@ -32,6 +32,8 @@ pub(super) struct Stage<'a> {
     invocations: u32,
     /// Whether steps beyond the end may occur.
     masked: bool,
+    /// Whether vectors are moved in their steps, as [`swizzle`] tells.
+    swizzled: bool,
 }
 
 /// Vectors of four that the place of a vector in its step is moved by, so that writes along the steps hit different
@@ -52,12 +54,17 @@ impl<'a> Stage<'a> {
             Input::Value => &source.attention.keys,
         };
         let masked = !is_multiple(extent, steps);
-        Self { source, input, lanes, steps, span, array, invocations, masked }
+        Self { source, input, lanes, steps, span, array, invocations, masked, swizzled: true }
     }
 
-    /// The step that swizzling distinguishes; queries are read by few invocations at a time and need none.
-    pub(super) fn swizzled(&self) -> bool {
-        self.input != Input::Query
+    /// The slices with each vector in its place.
+    pub(super) fn in_place(self) -> Self {
+        Self { swizzled: false, ..self }
+    }
+
+    /// What the place of a vector of a step is moved by.
+    pub(super) const fn turn(&self, step: u32) -> u32 {
+        if self.swizzled { swizzle(step) } else { 0 }
     }
 
     fn operand(&self) -> Operand<'a> {
@@ -120,7 +127,7 @@ impl<'a> Stage<'a> {
             };
             main.line(format!("let {p}{l}_o = {o};"));
             main.line(format!("let {p}{l}_k = {k};"));
-            main.line(if self.swizzled() {
+            main.line(if self.swizzled {
                 format!("let {p}{l}_w = ({p}{l}_o / 4u) ^ ({p}{l}_k / 4u % 4u * 2u);")
             } else {
                 format!("let {p}{l}_w = {p}{l}_o / 4u;")

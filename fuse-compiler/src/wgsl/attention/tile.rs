@@ -6,6 +6,8 @@
 //! slices; while one is multiplied, the next is on its way into registers. Invocations that share a row are neighbors;
 //! each adds up the exponentials of its own scores, and only at the end are those sums taken together.
 
+use std::collections::BTreeSet;
+
 use fuse_artifact::{Grid, Pass};
 
 use super::{
@@ -24,19 +26,28 @@ use crate::{
 
 use super::COMPUTED;
 
+/// The array of exponentials, for each key its rows.
+const WEIGHTS: &str = "weights";
+/// The array of the invocations' parts of what is known of each row.
+const ROW_PARTS: &str = "row_parts";
+
 /// The pass of a tiled member.
 pub(super) fn pass(source: Source<'_>, names: &Names, tile: Tile) -> Pass {
     let (mut shader, extents) = begin(source, names);
     let mut array = |name: &str, elements: u32| shader.workgroup_array(name, "vec4<f32>", elements / 4, 16);
     array("query_tile", tile.query_elements());
     array("stage", tile.stage_elements());
-    array("weights", tile.queries * tile.keys);
-    array("row_parts", tile.across * tile.queries);
+    array(WEIGHTS, tile.weight_elements());
+    if !tile.parts_share_weights() {
+        array(ROW_PARTS, tile.across * tile.queries);
+    }
     let mut main = Lines::indented();
     locate(source, &mut shader, &extents, &mut main, [tile.queries, tile.keys], false);
     let stage =
         |input, array, steps, span| Stage::new(source, input, array, [steps, span, tile.lanes, tile.invocations()]);
     let query = stage(Input::Query, "query_tile", tile.depth_step, tile.queries);
+    // Queries that stay are written once, and read by few invocations at a time.
+    let query = if tile.resident { query.in_place() } else { query };
     let key = stage(Input::Key, "stage", tile.depth_step, tile.keys);
     let value = stage(Input::Value, "stage", tile.value_step, tile.columns);
     let mut text = TileText { shader, main, source, tile, extents, query, key, value };
@@ -74,6 +85,11 @@ impl TileText<'_> {
     /// Vectors of four scores and of four outputs per row of an invocation.
     const fn vectors(&self) -> [u32; 2] {
         [self.tile.scores() / 4, self.tile.outputs() / 4]
+    }
+
+    /// The array that rows' parts of maxima and sums pass through.
+    const fn row_parts(&self) -> &'static str {
+        if self.tile.parts_share_weights() { WEIGHTS } else { ROW_PARTS }
     }
 
     /// Vectors of four columns of a tile.
@@ -195,13 +211,18 @@ impl TileText<'_> {
         self.main.line("}");
         let row_vectors = self.row_vectors();
         let first = if self.tile.resident { format!("d0 * {row_vectors}u + ") } else { String::new() };
+        let turns: BTreeSet<u32> = (0..step).map(|d| self.query.turn(d)).collect();
         for g in 0..self.row_groups() {
-            self.main.line(format!("let query{g} = {first}rows{g};"));
+            for turn in &turns {
+                let moved = if *turn > 0 { format!("(rows{g} ^ {turn}u)") } else { format!("rows{g}") };
+                self.main.line(format!("let query{g}_{turn} = {first}{moved};"));
+            }
         }
         for d in 0..step {
+            let turn = self.query.turn(d);
             let mut arguments = String::from("&c");
             for g in 0..self.row_groups() {
-                arguments += &format!(", query_tile[query{g} + {}u]", d * row_vectors);
+                arguments += &format!(", query_tile[query{g}_{turn} + {}u]", d * row_vectors);
             }
             for j in 0..self.vectors()[0] {
                 let at = d * (self.tile.keys / 4) + j * self.tile.across;
@@ -223,7 +244,7 @@ impl TileText<'_> {
     fn softmax(&mut self) {
         let Tile { rows, across, keys, .. } = self.tile;
         let [scores, outputs] = self.vectors();
-        let row_vectors = self.row_vectors();
+        let (row_vectors, parts) = (self.row_vectors(), self.row_parts());
         let batch = self.extents.axes.batch_arguments();
         for i in 0..rows {
             for j in 0..scores {
@@ -257,7 +278,8 @@ impl TileText<'_> {
             }
             let row = |i: u32| format!("max(max(most{i}.x, most{i}.y), max(most{i}.z, most{i}.w))");
             let rows: Vec<String> = (4 * g..4 * g + 4).map(row).collect();
-            self.main.line(format!("row_parts[tx * {row_vectors}u + rows{g}] = vec4<f32>({});", rows.join(", ")));
+            let most = format!("vec4<f32>({})", rows.join(", "));
+            self.main.line(format!("{parts}[tx * {row_vectors}u + rows{g}] = {most};"));
         }
         self.main.line("workgroupBarrier();");
         for g in 0..self.row_groups() {
@@ -265,9 +287,12 @@ impl TileText<'_> {
         }
         self.main.unrollable("x", "0u", &format!("{across}u"), 1);
         for g in 0..self.row_groups() {
-            self.main.line(format!("larger{g} = max(larger{g}, row_parts[x * {row_vectors}u + rows{g}]);"));
+            self.main.line(format!("larger{g} = max(larger{g}, {parts}[x * {row_vectors}u + rows{g}]);"));
         }
         self.main.line("}");
+        if self.tile.parts_share_weights() {
+            self.main.line("workgroupBarrier();");
+        }
         for g in 0..self.row_groups() {
             let nothing_seen = format!("larger{g} < vec4<f32>({LOWEST})");
             self.main.line(format!("let reference{g} = select(larger{g}, vec4<f32>(), {nothing_seen});"));
@@ -283,14 +308,12 @@ impl TileText<'_> {
                 self.main.line(format!("o.s{i}_{j} *= vec4<f32>(scale{g}[{e}]);"));
             }
         }
-        self.add_weights();
+        self.add_totals();
     }
 
-    /// Adds the exponentials of each row, and writes them to workgroup memory: for each key its rows.
-    fn add_weights(&mut self) {
-        let Tile { across, .. } = self.tile;
+    /// Adds the exponentials of each row.
+    fn add_totals(&mut self) {
         let [scores, _] = self.vectors();
-        let row_vectors = self.row_vectors();
         for g in 0..self.row_groups() {
             let row = |i: u32| {
                 let sum = (0..scores).map(|j| format!("c.s{i}_{j}")).collect::<Vec<_>>().join(" + ");
@@ -298,24 +321,37 @@ impl TileText<'_> {
             };
             let rows: Vec<String> = (4 * g..4 * g + 4).map(row).collect();
             self.main.line(format!("total{g} = total{g} * scale{g} + vec4<f32>({});", rows.join(", ")));
-            self.main.line(format!("let weight{g} = rows{g} ^ (tx % {}u);", weight_turns(row_vectors)));
-            for j in 0..scores {
-                for e in 0..4 {
-                    let row = |i: u32| format!("c.s{i}_{j}[{e}]");
-                    let rows: Vec<String> = (4 * g..4 * g + 4).map(row).collect();
-                    let key = format!("((tx + {}u) * 4u + {e}u)", j * across);
-                    let rows = rows.join(", ");
-                    self.main.line(format!("weights[{key} * {row_vectors}u + weight{g}] = vec4<f32>({rows});"));
-                }
+        }
+    }
+
+    /// The products of exponentials and values: for each vector of scores of an invocation, those of all invocations.
+    fn outputs(&mut self, some_depth: &str) {
+        let [scores, _] = self.vectors();
+        for j in 0..scores {
+            self.write_weights(j);
+            self.add_outputs(j, some_depth);
+        }
+    }
+
+    /// Writes the `j`-th vectors of exponentials to workgroup memory: for each key its rows.
+    fn write_weights(&mut self, j: u32) {
+        let row_vectors = self.row_vectors();
+        for g in 0..self.row_groups() {
+            self.main.line(format!("let weight{g}_{j} = rows{g} ^ (tx % {}u);", weight_turns(row_vectors)));
+            for e in 0..4 {
+                let row = |i: u32| format!("c.s{i}_{j}[{e}]");
+                let rows = (4 * g..4 * g + 4).map(row).collect::<Vec<_>>().join(", ");
+                self.main
+                    .line(format!("{WEIGHTS}[(tx * 4u + {e}u) * {row_vectors}u + weight{g}_{j}] = vec4<f32>({rows});"));
             }
         }
     }
 
-    /// The products of exponentials and values.
-    fn outputs(&mut self, some_depth: &str) {
+    fn add_outputs(&mut self, j: u32, some_depth: &str) {
         let Tile { keys, value_step, across, .. } = self.tile;
         let (row_vectors, turns) = (self.row_vectors(), weight_turns(self.row_vectors()));
-        self.main.line(format!("for (var v0 = 0u; v0 < {keys}u && k0 + v0 < key_end; v0 += {value_step}u) {{"));
+        let (begin, end) = (j * 4 * across, (j + 1) * 4 * across);
+        self.main.line(format!("for (var v0 = {begin}u; v0 < {end}u && k0 + v0 < key_end; v0 += {value_step}u) {{"));
         self.value.fill(&mut self.shader, &mut self.main, &self.extents, ["k0 + v0", "0u", "0u"]);
         self.main.line("workgroupBarrier();");
         self.main.line(format!("if v0 + {value_step}u < {keys}u && k0 + v0 + {value_step}u < key_end {{"));
@@ -323,17 +359,21 @@ impl TileText<'_> {
         self.main.line(format!("}} else if k0 + {keys}u < key_end{some_depth} {{"));
         self.fetch_keys("0u", &format!("k0 + {keys}u"));
         self.main.line("}");
+        if begin > 0 {
+            self.main.line(format!("let w0 = v0 - {begin}u;"));
+        }
+        let w0 = if begin > 0 { "w0" } else { "v0" };
         // The vectors of a key's rows were moved by the number of its group of four.
         for turn in 0..value_step / 4 {
             for g in 0..self.row_groups() {
-                let moved = format!("(rows{g} ^ ((v0 / 4u + {turn}u) % {turns}u))");
-                self.main.line(format!("let weight{g}_{turn} = v0 * {row_vectors}u + {moved};"));
+                let moved = format!("(rows{g} ^ (({w0} / 4u + {turn}u) % {turns}u))");
+                self.main.line(format!("let at{g}_{turn} = {w0} * {row_vectors}u + {moved};"));
             }
         }
         for k in 0..value_step {
             let mut arguments = String::from("&o");
             for g in 0..self.row_groups() {
-                arguments += &format!(", weights[weight{g}_{} + {}u]", k / 4, k * row_vectors);
+                arguments += &format!(", {WEIGHTS}[at{g}_{} + {}u]", k / 4, k * row_vectors);
             }
             for j in 0..self.vectors()[1] {
                 let at = k * self.column_vectors() + j * across;
@@ -347,9 +387,9 @@ impl TileText<'_> {
 
     fn store(&mut self) {
         let Tile { rows, across, lanes, .. } = self.tile;
-        let (split, row_vectors) = (self.source.member.split, self.row_vectors());
+        let (split, row_vectors, parts) = (self.source.member.split, self.row_vectors(), self.row_parts());
         for g in 0..self.row_groups() {
-            self.main.line(format!("row_parts[tx * {row_vectors}u + rows{g}] = total{g};"));
+            self.main.line(format!("{parts}[tx * {row_vectors}u + rows{g}] = total{g};"));
         }
         self.main.line("workgroupBarrier();");
         for g in 0..self.row_groups() {
@@ -357,7 +397,7 @@ impl TileText<'_> {
         }
         self.main.unrollable("x", "0u", &format!("{across}u"), 1);
         for g in 0..self.row_groups() {
-            self.main.line(format!("sum{g} += row_parts[x * {row_vectors}u + rows{g}];"));
+            self.main.line(format!("sum{g} += {parts}[x * {row_vectors}u + rows{g}];"));
         }
         self.main.line("}");
         let finish = finish(split, lanes);
