@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::measure::Times;
+use super::measure::Times;
 
 /// The times of two computations, and how they compare.
 #[derive(Clone, Copy, Debug)]

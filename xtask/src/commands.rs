@@ -47,13 +47,12 @@ fn built_example(name: &'static str, example: &str, arguments: &str) -> Step {
 /// `cargo xtask test`: every check, cheapest first. `model` is the folder with the model of `examples/minilm`.
 pub(crate) fn test(model: &Path, thorough: bool, browsers: bool, access: Access) -> Vec<Step> {
     let all = "test --workspace --all-features";
-    // By a pattern and not by name, so that no test file can be forgotten.
-    let integration = Step::new("integration tests", &format!("{all} --no-fail-fast --test *"));
+    // All in one call: what one program's build leaves idle, another's takes.
+    let tests = Step::new("tests", &format!("{all} --no-fail-fast --tests"));
     let mut steps = vec![
         format(),
+        if thorough { tests.set("FUSE_THOROUGH", "1") } else { tests },
         Step::new("lints", "clippy --workspace --all-targets --all-features -- -D warnings"),
-        Step::new("unit tests", &format!("{all} --lib --bins")),
-        if thorough { integration.set("FUSE_THOROUGH", "1") } else { integration },
         Step::new("examples", "build --workspace --all-features --examples"),
         built_example("real model", "minilm", &format!("{VERIFY} --model")).argument(model),
         // Few sentences and schemes: whether it works. What quantization costs is for a run with optimization.
@@ -88,20 +87,31 @@ fn in_browsers(thorough: bool, access: Access) -> [Step; 3] {
     [step("page", "xtask web build"), step("lints of pages", "xtask web lint"), step("browsers", "xtask web test")]
 }
 
-/// `cargo xtask test --fast`: what needs no adapter and little time.
-pub(crate) fn fast_test() -> Vec<Step> {
-    vec![
-        format(),
-        Step::new(
-            "unit tests",
-            "test -p fuse-artifact -p fuse-compiler -p fuse-formats -p fuse-macros -p fuse-quantize -p fuse-bench-results -p xtask \
-             --all-features",
-        ),
-        Step::new(
-            "file tests",
-            "test -p fuse-gpu --all-features --test tidy --test filetests --test members --test backends",
-        ),
-    ]
+/// Crates whose unit tests and `tests/all` need neither adapter nor browser.
+const CHECKED: &[&str] = &[
+    "fuse-artifact",
+    "fuse-bench-results",
+    "fuse-compiler",
+    "fuse-formats",
+    "fuse-macros",
+    "fuse-quantize",
+    "fuse-runtime",
+    "fuse-test-compiler",
+    "xtask",
+];
+
+/// `cargo xtask check`: what needs neither adapter nor browser, with lints of `changed` packages.
+pub(crate) fn check(changed: &[String]) -> Vec<Step> {
+    let packages = |names: &[&str]| names.iter().map(|name| format!(" -p {name}")).collect::<String>();
+    // One call, so that all have the same features and nothing is compiled twice.
+    let tests = format!("test --all-features --no-fail-fast --lib --bins --test all{}", packages(CHECKED));
+    let mut steps = vec![format(), Step::new("tests", &tests)];
+    let changed: Vec<&str> = changed.iter().map(String::as_str).collect();
+    if !changed.is_empty() {
+        let line = format!("clippy --all-targets --all-features{} -- -D warnings", packages(&changed));
+        steps.push(Step::new("lints", &line));
+    }
+    steps
 }
 
 fn format() -> Step {
@@ -111,8 +121,7 @@ fn format() -> Step {
 /// `cargo xtask bless`: the same tests that compare, told to write.
 pub(crate) fn bless() -> Vec<Step> {
     vec![
-        Step::new("goldens", "test -p fuse-gpu --all-features --test filetests").set("FUSE_BLESS", "1"),
-        Step::new("members of tables", "test -p fuse-gpu --all-features --test members").set("FUSE_BLESS", "1"),
+        Step::new("goldens", "test -p fuse-test-compiler --test all -- goldens members").set("FUSE_BLESS", "1"),
         Step::new("compile errors", "test -p fuse-test-ui").set("TRYBUILD", "overwrite"),
     ]
 }
@@ -262,16 +271,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_fast_file_tests_exist() {
-        let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests");
-        let steps = fast_test();
-        let words: Vec<_> = steps.iter().flat_map(|step| &step.arguments).map(|word| word.to_string_lossy()).collect();
-        let names: Vec<_> = words.windows(2).filter(|pair| pair[0] == "--test").map(|pair| &pair[1]).collect();
-        assert_eq!(names.len(), 4);
-        for name in names {
-            let exists = tests.join(format!("{name}.rs")).exists() || tests.join(&**name).join("main.rs").exists();
-            assert!(exists, "no integration test `{name}`");
+    fn what_is_checked_exists() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let folder = |name: &str| match name.strip_prefix("fuse-test-") {
+            Some(name) => root.join("tests").join(name),
+            None if name == "fuse-bench-results" => root.join("benches/results"),
+            None => root.join(name),
+        };
+        for name in CHECKED {
+            let manifest = std::fs::read_to_string(folder(name).join("Cargo.toml")).unwrap();
+            assert!(manifest.contains(&format!("name = \"{name}\"")), "{name}");
         }
+    }
+
+    #[test]
+    fn changed_packages_are_linted() {
+        let names = |changed: &[String]| check(changed).iter().map(|step| step.name).collect::<Vec<_>>();
+        assert_eq!(names(&[]), ["format", "tests"]);
+        let steps = check(&["fuse-gpu".to_owned()]);
+        assert_eq!(names(&["fuse-gpu".to_owned()])[2..], ["lints"]);
+        assert!(steps[2].arguments.windows(2).any(|pair| pair[0] == "-p" && pair[1] == "fuse-gpu"));
     }
 
     #[test]

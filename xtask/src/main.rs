@@ -2,17 +2,21 @@
 //!
 //! `commands` says what each command runs, `prerequisites` what the machine must have for it, `machine`
 //! what the machine has, `minilm` where the example's model comes from, `rivals` which other projects the benchmark stands
-//! beside, `web` what concerns browsers, and `steps` how steps are run, timed and reported.
+//! beside, `web` what concerns browsers, `changes` what was edited, `steps` how steps are run and reported, and `times` what they
+//! take.
 
+mod changes;
 mod commands;
 mod machine;
 mod minilm;
 mod prerequisites;
 mod rivals;
 mod steps;
+mod times;
 mod web;
 
 use std::{
+    ffi::OsString,
     path::{Path, PathBuf},
     process::ExitCode,
 };
@@ -46,15 +50,17 @@ enum Command {
         /// target/minilm if not given
         folder: Option<PathBuf>,
     },
+    /// The loop to work in: format, lints of what changed, all tests that need neither adapter nor browser
+    Check {
+        #[command(flatten)]
+        access: Access,
+    },
     /// Run every check: format, lints, all tests with goldens, feature combinations, documentation
     Test {
         #[command(flatten)]
         access: Access,
-        /// Only what needs no adapter and little time: format, unit tests and file tests
-        #[arg(long)]
-        fast: bool,
         /// Run every kernel variant of every test program, and more random programs: takes several times as long
-        #[arg(long, conflicts_with = "fast")]
+        #[arg(long)]
         thorough: bool,
         /// Leave out the page and the tests in browsers: what is left says nothing about them
         #[arg(long)]
@@ -62,6 +68,12 @@ enum Command {
         /// Run the remaining steps after one has failed
         #[arg(long)]
         keep_going: bool,
+    },
+    /// Run a test program in cargo's place and note what it took
+    #[command(hide = true)]
+    RunTimed {
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        command: Vec<OsString>,
     },
     /// Write the expected output of file tests and of the compile-error tests anew
     Bless {
@@ -164,11 +176,14 @@ fn run(command: Command) -> anyhow::Result<()> {
             };
             steps::run(&commands::minilm(&model), access.offline)
         }
-        Command::Test { access, fast: true, keep_going, .. } => {
+        Command::Check { access } => {
             prerequisites::ensure_components(access.install_policy())?;
-            steps::run_timed(&commands::fast_test(), access.offline, keep_going)
+            let changes = changes::since_last_check()?;
+            steps::run_timed(&commands::check(&changes.packages), access.offline, true)?;
+            changes.checked()
         }
-        Command::Test { access, fast: false, thorough, without_browsers, keep_going } => {
+        Command::RunTimed { command } => std::process::exit(times::run(&command)?),
+        Command::Test { access, thorough, without_browsers, keep_going } => {
             prerequisites::ensure_components(access.install_policy())?;
             prerequisites::ensure_adapter(access.install_policy())?;
             let model = minilm::fetched(access)?;

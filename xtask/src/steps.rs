@@ -6,10 +6,11 @@ use std::{
     fmt::Write as _,
     path::{Path, PathBuf},
     process::Command,
-    time::{Duration, Instant},
 };
 
 use anyhow::{Context, bail};
+
+use crate::times::{self, Times};
 
 /// One command of cargo, or of a program that cargo built.
 #[derive(Clone, Debug)]
@@ -82,7 +83,14 @@ impl Step {
         line
     }
 
-    fn run(&self, offline: bool) -> anyhow::Result<()> {
+    /// Whether cargo runs test programs in it, natively.
+    fn is_test(&self) -> bool {
+        let doc_tests = self.arguments.iter().any(|argument| argument == "--doc");
+        self.program.is_none() && self.arguments[0] == "test" && !doc_tests
+    }
+
+    /// Runs it. With `times`, what its test programs take is noted there.
+    fn run(&self, offline: bool, times: Option<&Path>) -> anyhow::Result<()> {
         println!("\n==> {}: {}", self.name, self.line());
         let mut command = Command::new(self.program.clone().map_or_else(cargo, PathBuf::into_os_string));
         // `cargo fmt` is not cargo's own and knows no network.
@@ -93,7 +101,11 @@ impl Step {
         if env::var_os("XDG_RUNTIME_DIR").is_none() {
             command.env("NODEVICE_SELECT", "1");
         }
-        command.current_dir(root()).args(&self.arguments);
+        command.current_dir(root());
+        if let Some(file) = times.filter(|_| self.is_test()) {
+            times::note_tests(&mut command, self.name, file)?;
+        }
+        command.args(&self.arguments);
         for (name, value) in &self.environment {
             match value {
                 Some(value) => command.env(name, value),
@@ -110,46 +122,47 @@ impl Step {
 
 /// Runs the steps in order; stops at the first that fails.
 pub(crate) fn run(steps: &[Step], offline: bool) -> anyhow::Result<()> {
-    steps.iter().try_for_each(|step| step.run(offline))
+    steps.iter().try_for_each(|step| step.run(offline, None))
 }
 
 /// How a step went.
 #[derive(Debug)]
 struct Outcome {
-    time: Duration,
+    times: Times,
     result: anyhow::Result<()>,
 }
 
-/// Runs the steps in order, stops at the first that fails unless told to keep going, and prints how long each took.
+/// Runs the steps in order, stops at the first that fails unless told to keep going, and prints how long each took, and each test
+/// program.
 pub(crate) fn run_timed(steps: &[Step], offline: bool, keep_going: bool) -> anyhow::Result<()> {
     let mut outcomes: Vec<Outcome> = Vec::with_capacity(steps.len());
+    let noted = times::file();
     for step in steps {
         if !keep_going && outcomes.iter().any(|outcome| outcome.result.is_err()) {
             break;
         }
-        let start = Instant::now();
-        let result = step.run(offline);
-        outcomes.push(Outcome { time: start.elapsed(), result });
+        let (result, times) = times::measured(|| step.run(offline, Some(&noted)));
+        outcomes.push(Outcome { times, result });
     }
-    println!("\n{}", summary(steps, &outcomes));
+    println!("\n{}\n{}", times::table(&times::take_tests(&noted)), summary(steps, &outcomes));
     outcomes.into_iter().try_for_each(|outcome| outcome.result)
 }
 
 /// A table of the steps; those without an outcome were not run.
 fn summary(steps: &[Step], outcomes: &[Outcome]) -> String {
     let width = steps.iter().map(|step| step.name.len()).max().unwrap_or(0);
-    let mut table = String::new();
+    let mut table = format!("{:width$}  {:>7}  {:>9}  {:>9}\n", "step", "", "wall", "processor");
     for (i, step) in steps.iter().enumerate() {
         let _ = match outcomes.get(i) {
-            Some(Outcome { time, result }) => {
+            Some(Outcome { times, result }) => {
                 let result = if result.is_ok() { "ok" } else { "FAILED" };
-                writeln!(table, "{:width$}  {result:>7}  {:7.1} s", step.name, time.as_secs_f64())
+                writeln!(table, "{:width$}  {result:>7}  {times}", step.name)
             }
             None => writeln!(table, "{:width$}  not run", step.name),
         };
     }
-    let total: Duration = outcomes.iter().map(|outcome| outcome.time).sum();
-    let _ = write!(table, "{:width$}  {:>7}  {:7.1} s", "total", "", total.as_secs_f64());
+    let total = outcomes.iter().fold(Times::default(), |sum, outcome| sum.and(outcome.times));
+    let _ = write!(table, "{:width$}  {:>7}  {total}", "total", "");
     table
 }
 
@@ -183,14 +196,27 @@ mod tests {
     #[test]
     fn the_summary_tells_failed_from_not_run() {
         let steps = [Step::new("format", "fmt"), Step::new("lints", "clippy"), Step::new("tests", "test")];
-        let outcome = |seconds, result| Outcome { time: Duration::from_secs(seconds), result };
-        let outcomes = [outcome(1, Ok(())), outcome(2, Err(anyhow::anyhow!("clippy")))];
+        let outcome = |wall, result| Outcome { times: Times { wall, processor: 1.5 * wall }, result };
+        let outcomes = [outcome(1.0, Ok(())), outcome(2.0, Err(anyhow::anyhow!("clippy")))];
         let table = summary(&steps, &outcomes);
-        assert_eq!(
-            table,
-            "format       ok      1.0 s\nlints    FAILED      2.0 s\ntests   not run\ntotal                3.0 s"
-        );
+        let rows = [
+            "step                  wall  processor",
+            "format       ok      1.0 s      1.5 s",
+            "lints    FAILED      2.0 s      3.0 s",
+            "tests   not run",
+            "total                3.0 s      4.5 s",
+        ];
+        assert_eq!(table.lines().collect::<Vec<_>>(), rows);
         assert!(!summary(&steps[..1], &outcomes[..1]).contains("FAILED"));
+    }
+
+    #[test]
+    fn only_what_runs_test_programs_notes_them() {
+        let is_test = |arguments: &str| Step::new("x", arguments).is_test();
+        assert!(is_test("test --workspace --test all"));
+        assert!(
+            !is_test("test --doc") && !is_test("clippy") && !Step::new("x", "test").by("/opt/minilm".into()).is_test()
+        );
     }
 
     #[test]

@@ -21,7 +21,7 @@ pub(crate) fn vet(table: &Table, members: &BTreeSet<&str>) -> Result<(), String>
         let unknown = |(name, _): &&(String, f64)| !members.contains(&**name);
         if let Some((name, _)) = entry.members.iter().find(unknown) {
             let place = format!("entry `{}` {:?}", entry.class, entry.sizes);
-            let list = "`tables/members.txt` lists those, and `FUSE_BLESS=1 cargo test --test members` writes it";
+            let list = "`tables/members.txt` lists those, and `cargo xtask bless` writes it";
             return Err(format!(
                 "{place}: member `{name}`: expected one that the compiler makes and validates; {list}"
             ));

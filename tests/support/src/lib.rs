@@ -25,7 +25,7 @@ pub use data::Numbers;
 pub use devices::{devices, wait};
 pub use directives::Directives;
 pub use fuse_compiler::interp::Value;
-pub use program::{Program, SourceFile, compile, expression, files, graphs, try_compile};
+pub use program::{Program, SourceFile, compile, expression, file_tests, files, graphs, try_compile};
 #[cfg(not(target_arch = "wasm32"))]
 pub use sweep::check;
 pub use sweep::{Sweep, Variants, check_on, thorough};

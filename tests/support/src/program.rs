@@ -1,7 +1,15 @@
 //! Programs: source text through the front end and the compiler.
 
+#[cfg(not(target_arch = "wasm32"))]
+use std::{
+    collections::HashSet,
+    hash::{DefaultHasher, Hash, Hasher},
+    sync::{LazyLock, Mutex},
+};
 use std::{fs, path::Path};
 
+#[cfg(not(target_arch = "wasm32"))]
+use fuse_artifact::Features;
 use fuse_artifact::{DType, Function, Schedule, Variant};
 use fuse_compiler::{
     compile::{Dump, Options},
@@ -11,6 +19,8 @@ use fuse_compiler::{
     interp::Stores,
 };
 use fuse_runtime::DeviceInfo;
+
+use crate::Directives;
 
 /// One compiled function.
 #[derive(Clone, Debug)]
@@ -35,16 +45,35 @@ pub struct SourceFile {
 }
 
 impl Program {
-    /// Compiles a graph.
+    /// Compiles a graph. Its shaders are as they are, until something validates them.
     ///
     /// # Errors
     /// The compiler's internal error, with the graph.
     pub fn new(graph: Graph, dtypes: Vec<DType>) -> Result<Self, String> {
-        // naga has validated the same texts natively; browsers do it themselves.
-        let options = Options { validate: !cfg!(target_arch = "wasm32") };
-        let compiled = fuse_compiler::compile::compile(&graph, &options)
+        let compiled = fuse_compiler::compile::compile(&graph, &Options { validate: false })
             .map_err(|error| format!("{error}\n{}", fuse_compiler::graph::print::print(&graph)))?;
         Ok(Self { graph, dtypes, function: Box::leak(Box::new(compiled.function)), dump: compiled.dump })
+    }
+
+    /// Lets naga validate the shaders that no program of this process had before.
+    ///
+    /// # Errors
+    /// naga's message with the text.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn validate(&self) -> Result<(), String> {
+        static VALID: LazyLock<Mutex<HashSet<(u64, Features)>>> = LazyLock::new(Mutex::default);
+        for variant in self.plans().flat_map(|plan| plan.kernels.iter()).flat_map(|kernel| kernel.variants.iter()) {
+            for pass in variant.passes.iter() {
+                let mut hasher = DefaultHasher::new();
+                pass.wgsl.hash(&mut hasher);
+                let is_new = VALID.lock().expect("no panic inside").insert((hasher.finish(), variant.features));
+                if is_new {
+                    fuse_compiler::validate::validate(&pass.wgsl, variant.features)
+                        .map_err(|error| format!("{}: {error}\n{}", variant.name, pass.wgsl))?;
+                }
+            }
+        }
+        Ok(())
     }
 
     /// The same function with a kernel for every operation.
@@ -137,6 +166,18 @@ pub fn expression(source: &str) -> Result<Vec<(Graph, Vec<DType>)>, String> {
 fn refuse_errors(diagnostics: &Diagnostics) -> Result<(), String> {
     let errors: Vec<String> = diagnostics.errors().map(ToString::to_string).collect();
     if errors.is_empty() { Ok(()) } else { Err(errors.join("\n")) }
+}
+
+/// The file tests (`tests/in`), with what they ask for.
+///
+/// # Panics
+/// When the folder cannot be read, holds few files, or asks for what nobody knows.
+pub fn file_tests() -> Vec<(SourceFile, Directives)> {
+    let files = files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../in"));
+    assert!(files.len() >= 12, "only {} file tests", files.len());
+    let directives =
+        |file: &SourceFile| Directives::parse(&file.source).unwrap_or_else(|error| panic!("{}: {error}", file.name));
+    files.into_iter().map(|file| (directives(&file), file)).map(|(directives, file)| (file, directives)).collect()
 }
 
 /// The `.fuse` files of a folder, by name.

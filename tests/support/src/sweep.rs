@@ -68,6 +68,9 @@ pub async fn check_on(
     inputs: &[Value],
     variants: Variants,
 ) -> Result<Outcome, String> {
+    // Also the variants that no launch takes; browsers validate by themselves.
+    #[cfg(not(target_arch = "wasm32"))]
+    program.validate()?;
     let mut outcome = Outcome::default();
     let stores = program.stores(device.info());
     let expected = run_bounded(&program.graph, inputs, stores).map_err(|error| error.to_string())?;

@@ -1,0 +1,11 @@
+//! The compiler from graphs to families of schedules, without an adapter: what is compiled, and what is left out. What kernels
+//! compute is tested in `tests/numeric` of the root package.
+
+mod assumptions;
+mod attention;
+mod expressions;
+mod families;
+mod planner;
+mod reductions;
+mod webnn;
+mod work;

@@ -1,0 +1,234 @@
+//! Every emitted variant through each of naga's back ends, with the capabilities that it declares: SPIR-V for
+//! Vulkan, MSL for Metal, HLSL for Direct3D, and WGSL for browsers.
+
+use std::{
+    collections::HashSet,
+    sync::{
+        LazyLock, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
+    thread,
+};
+
+use fuse_artifact::{FAST_MATH, Features, Pass};
+use fuse_compiler::validate::capabilities;
+use fuse_runtime::__private::texts;
+use fuse_test_support::{Program, compile, corpus};
+use naga::{
+    Module, ShaderStage,
+    back::{hlsl, msl, spv, wgsl},
+    valid::{Capabilities, ModuleInfo, ValidationFlags, Validator},
+};
+
+/// Threads that go through the corpus.
+const THREADS: usize = 2;
+
+/// What happened to all shaders of the corpus. They are compiled once, for all tests of this file.
+static REPORT: LazyLock<Report> = LazyLock::new(|| {
+    let corpus = corpus();
+    let (next, reports, seen) = (AtomicUsize::new(0), Mutex::new(vec![]), Mutex::new(HashSet::new()));
+    thread::scope(|scope| {
+        for _ in 0..THREADS {
+            scope.spawn(|| {
+                let mut report = Report::default();
+                while let Some(source) = corpus.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    compile(source).iter().for_each(|program| report.add(program, &seen));
+                }
+                reports.lock().expect("no thread panics").push(report);
+            });
+        }
+    });
+    reports.into_inner().expect("no thread panicked").into_iter().fold(Report::default(), Report::and)
+});
+
+/// Programs of every kernel shape: the file tests' inputs, and every operation on every dtype.
+fn corpus() -> Vec<String> {
+    corpus::FILES.iter().map(|(_, source)| (*source).to_owned()).chain(corpus::every_operation()).collect()
+}
+
+/// Shaders that were written and read back, and what went wrong.
+#[derive(Debug, Default)]
+struct Outcome {
+    count: usize,
+    errors: Vec<String>,
+}
+
+#[derive(Debug, Default)]
+struct Report {
+    spirv: Outcome,
+    msl: Outcome,
+    hlsl: Outcome,
+    wgsl: Outcome,
+    forms: Outcome,
+    /// Forms with each of the parts that only forms have.
+    constant: usize,
+    fast: usize,
+    unrolled: usize,
+    chains: usize,
+    switches: usize,
+}
+
+/// A validated shader.
+struct Shader {
+    features: Features,
+    module: Module,
+    info: ModuleInfo,
+}
+
+fn validated(text: &str, features: Features) -> Result<Shader, String> {
+    let module = naga::front::wgsl::parse_str(text).map_err(|error| error.emit_to_string(text))?;
+    let info = Validator::new(ValidationFlags::all(), capabilities(features))
+        .validate(&module)
+        .map_err(|error| error.emit_to_string(text))?;
+    Ok(Shader { features, module, info })
+}
+
+impl Outcome {
+    /// Counts a shader; `length` is that of what a back end wrote.
+    fn note(&mut self, what: &str, text: &str, length: Result<usize, String>) {
+        self.count += 1;
+        match length {
+            Ok(0) => self.errors.push(format!("{what}: empty output")),
+            Ok(_) => {}
+            Err(error) => self.errors.push(format!("{what}: {error}\n{text}")),
+        }
+    }
+
+    fn and(mut self, other: Self) -> Self {
+        self.count += other.count;
+        self.errors.extend(other.errors);
+        self
+    }
+
+    /// # Panics
+    /// With the first errors, or when there were few shaders.
+    fn judge(&self) {
+        let shown: Vec<&str> = self.errors.iter().take(3).map(String::as_str).collect();
+        assert!(shown.is_empty(), "{} of {} shaders\n{}", self.errors.len(), self.count, shown.join("\n\n"));
+        assert!(self.count >= 300, "only {} shaders", self.count);
+    }
+}
+
+impl Report {
+    /// Sends every shader of a program through every back end, and every form of it through validation. Programs share texts,
+    /// which need no second look.
+    fn add(&mut self, program: &Program, seen: &Mutex<HashSet<(String, Features)>>) {
+        let new = |text: &str, features| seen.lock().expect("no thread panics").insert((text.to_owned(), features));
+        for kernel in program.plans().flat_map(|function| function.kernels.iter()) {
+            for variant in kernel.variants.iter() {
+                let features = variant.features;
+                for (number, pass) in variant.passes.iter().enumerate() {
+                    let what = format!("{} / {} / pass {number}", kernel.name, variant.name);
+                    if new(&pass.wgsl, features) {
+                        self.add_shader(&what, &pass.wgsl, features);
+                        self.add_forms(&what, pass, features);
+                    }
+                }
+            }
+        }
+    }
+
+    fn add_shader(&mut self, what: &str, text: &str, features: Features) {
+        let shader = match validated(text, features) {
+            Ok(shader) => shader,
+            Err(error) => return self.spirv.note(what, text, Err(error)),
+        };
+        self.spirv.note(what, text, spirv(&shader));
+        self.msl.note(what, text, msl(&shader));
+        // wgpu's Direct3D adapters have no cooperative matrices: such variants are refused before they are compiled.
+        if shader.features.matrices == 0 {
+            self.hlsl.note(what, text, hlsl(&shader));
+        }
+        self.wgsl.note(what, text, wgsl_again(&shader));
+    }
+
+    /// The forms that a driver may get, with sizes of any kind where they are constants.
+    fn add_forms(&mut self, what: &str, pass: &Pass, features: Features) {
+        let sizes: Vec<u32> = (1..=pass.uniforms.len() as u32).collect();
+        for text in texts(pass, &sizes) {
+            self.forms.note(&format!("a form of {what}"), &text, validated(&text, features).map(|_| text.len()));
+            let has = |part: &str| usize::from(text.contains(part));
+            self.constant += has("var<private> p: Params = ");
+            self.fast += has(FAST_MATH);
+            // The heads of loops whose counter is declared before them, and of branches as only forms write them.
+            self.unrolled += has("for (; ");
+            self.chains += has("if product == 0u {");
+            self.switches += has("switch group {");
+        }
+    }
+
+    fn and(self, other: Self) -> Self {
+        Self {
+            spirv: self.spirv.and(other.spirv),
+            msl: self.msl.and(other.msl),
+            hlsl: self.hlsl.and(other.hlsl),
+            wgsl: self.wgsl.and(other.wgsl),
+            forms: self.forms.and(other.forms),
+            constant: self.constant + other.constant,
+            fast: self.fast + other.fast,
+            unrolled: self.unrolled + other.unrolled,
+            chains: self.chains + other.chains,
+            switches: self.switches + other.switches,
+        }
+    }
+}
+
+fn spirv(shader: &Shader) -> Result<usize, String> {
+    let pipeline = spv::PipelineOptions { shader_stage: ShaderStage::Compute, entry_point: "main".to_owned() };
+    let words = spv::write_vec(&shader.module, &shader.info, &spv::Options::default(), Some(&pipeline));
+    words.map(|words| words.len()).map_err(|error| error.to_string())
+}
+
+fn msl(shader: &Shader) -> Result<usize, String> {
+    let options = msl::Options { lang_version: (2, 4), fake_missing_bindings: true, ..Default::default() };
+    let text = msl::write_string(&shader.module, &shader.info, &options, &msl::PipelineOptions::default());
+    text.map(|(text, _)| text.len()).map_err(|error| error.to_string())
+}
+
+fn hlsl(shader: &Shader) -> Result<usize, String> {
+    let options = hlsl::Options { shader_model: hlsl::ShaderModel::V6_2, ..Default::default() };
+    let mut text = String::new();
+    hlsl::Writer::new(&mut text, &options, &hlsl::PipelineOptions::default())
+        .write(&shader.module, &shader.info, None)
+        .map_err(|error| error.to_string())?;
+    Ok(text.len())
+}
+
+fn wgsl_again(shader: &Shader) -> Result<usize, String> {
+    let text = wgsl::write_string(&shader.module, &shader.info, wgsl::WriterFlags::empty())
+        .map_err(|error| error.to_string())?;
+    let again = naga::front::wgsl::parse_str(&text).map_err(|error| error.emit_to_string(&text))?;
+    Validator::new(ValidationFlags::all(), Capabilities::all())
+        .validate(&again)
+        .map_err(|error| error.emit_to_string(&text))?;
+    Ok(text.len())
+}
+
+#[test]
+fn every_variant_becomes_spirv() {
+    REPORT.spirv.judge();
+}
+
+#[test]
+fn every_variant_becomes_msl() {
+    REPORT.msl.judge();
+}
+
+#[test]
+fn every_variant_becomes_hlsl() {
+    REPORT.hlsl.judge();
+}
+
+#[test]
+fn every_variant_becomes_wgsl_that_is_valid_again() {
+    REPORT.wgsl.judge();
+}
+
+#[test]
+fn every_form_is_valid() {
+    let Report { forms, constant, fast, unrolled, chains, switches, .. } = &*REPORT;
+    forms.judge();
+    assert!(*constant >= 250 && *fast >= 100, "only {constant} with constant sizes and {fast} with fast functions");
+    assert!(*unrolled >= 100, "only {unrolled} with unrolled loops");
+    assert!(*chains >= 4 && *switches >= 20, "only {chains} with chains of `if`, {switches} with `switch`");
+}

@@ -1,0 +1,17 @@
+//! What the compiler writes, tested without an adapter: texts against goldens (`goldens`), through every back end of naga
+//! (`backends`), the names that tables use (`members`), what operations mean beside PyTorch's figures (`definitions`); and the
+//! rules of the repository (`tidy`).
+
+mod backends;
+mod definitions;
+mod golden;
+mod goldens;
+mod members;
+mod tidy;
+
+use std::path::{Path, PathBuf};
+
+/// The root of the repository.
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("this crate lies in the repository")
+}

@@ -1,0 +1,14 @@
+//! Kernels against the f64 interpreter, on every installed adapter: programs are compiled from source text at test time, and each
+//! variant that may run is forced. One program, so that its threads stay busy until the end.
+
+mod attention;
+mod contractions;
+mod cooperative_matrices;
+mod edges;
+mod files;
+mod forms;
+mod matmul;
+mod ops;
+mod quantized;
+mod random_programs;
+mod reductions;

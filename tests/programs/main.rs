@@ -1,0 +1,11 @@
+//! What users write: `fuse!` expanded by rustc, its wrappers, the ready kernels, a whole model, sequences and tuning, on the
+//! default adapter.
+
+mod benchmark;
+mod expand_forms;
+mod kernels;
+mod minilm;
+mod patterns;
+mod row_forms;
+mod sequences;
+mod tuning;
