@@ -114,6 +114,16 @@ pub(crate) fn check(changed: &[String]) -> Vec<Step> {
     steps
 }
 
+/// What `cargo xtask mutants` runs for each fault, until one step fails: the tests of `check`, then those that need an adapter.
+pub(crate) fn mutant_tests() -> Vec<Step> {
+    let checked = check(&[]).into_iter().filter(|step| step.name == "tests");
+    let on_adapters = Step::new(
+        "tests on adapters",
+        "test --all-features -p fuse-gpu -p fuse-runtime --no-fail-fast --test numeric --test programs --test runtime",
+    );
+    checked.chain([on_adapters]).collect()
+}
+
 fn format() -> Step {
     Step::new("format", "fmt --all --check")
 }

@@ -1,7 +1,8 @@
 //! The project's own commands, run as `cargo xtask <command>`.
 //!
 //! `commands` says what each command runs, `prerequisites` what the machine must have for it, `machine`
-//! what the machine has, `minilm` where the example's model comes from, `rivals` which other projects the benchmark stands
+//! what the machine has, `minilm` where the example's model comes from, `mutants` puts faults
+//! into the code, `rivals` says which other projects the benchmark stands
 //! beside, `web` what concerns browsers, `changes` what was edited, `steps` how steps are run and reported, and `times` what they
 //! take.
 
@@ -9,6 +10,7 @@ mod changes;
 mod commands;
 mod machine;
 mod minilm;
+mod mutants;
 mod prerequisites;
 mod rivals;
 mod steps;
@@ -68,6 +70,12 @@ enum Command {
         /// Run the remaining steps after one has failed
         #[arg(long)]
         keep_going: bool,
+    },
+    /// Put the faults of tests/mutants.toml into a copy of the tree, one at a time, and see which tests find them
+    Mutants {
+        /// Only the faults whose name contains this
+        #[arg(default_value = "")]
+        filter: String,
     },
     /// Run a test program in cargo's place and note what it took
     #[command(hide = true)]
@@ -182,6 +190,7 @@ fn run(command: Command) -> anyhow::Result<()> {
             steps::run_timed(&commands::check(&changes.packages), access.offline, true)?;
             changes.checked()
         }
+        Command::Mutants { filter } => mutants::run(&filter),
         Command::RunTimed { command } => std::process::exit(times::run(&command)?),
         Command::Test { access, thorough, without_browsers, keep_going } => {
             prerequisites::ensure_components(access.install_policy())?;
