@@ -167,7 +167,7 @@ impl<T: Real> Layer<T> {
 }
 
 /// Six encoder layers of all-MiniLM-L6-v2 over a batch of padded texts. Only that results are numbers is checked here:
-/// `tests/minilm.rs` compares them.
+/// `tests/programs/minilm.rs` compares them.
 fn layers<T: Real>([texts, length]: [usize; 2]) -> Case {
     let (width, hidden, tokens) = (encoder::WIDTH, encoder::HIDDEN, texts * length);
     let per_token = 2 * (4 * width * width + 2 * width * hidden) + 4 * length * width;
