@@ -233,13 +233,14 @@ impl Pool {
         Arc::new(Lease { storage: Some(storage), pool: Arc::clone(self), ready: ready.into() })
     }
 
-    /// At least `bytes` bytes of storage, and whether it is a fresh buffer (which holds zeros).
+    /// At least `bytes` bytes of storage, and whether it is a fresh buffer (which holds zeros). That of an empty tensor is always
+    /// fresh: kernels may read its first element, which must not be what another tensor left.
     pub(crate) fn take(&self, bytes: u64) -> Result<(Storage, bool), Error> {
         let class = self.class(bytes)?;
         {
             let mut state = lock(&self.state);
             state.report.requests += 1;
-            if let Some(storage) = state.reuse(class, |_| true) {
+            if let Some(storage) = state.reuse(class, |_| bytes > 0) {
                 return Ok((storage, false));
             }
         }
@@ -251,7 +252,7 @@ impl Pool {
         let class = self.class(bytes)?;
         let open = self.open();
         let mut state = lock(&self.state);
-        let storage = state.reuse(class, |storage| storage.last_batch.load(Ordering::Relaxed) < open);
+        let storage = state.reuse(class, |storage| bytes > 0 && storage.last_batch.load(Ordering::Relaxed) < open);
         state.report.requests += u64::from(storage.is_some());
         Ok(storage)
     }

@@ -2,7 +2,8 @@
 //! without rows.
 
 use fuse_compiler::interp::{Stores, Value, run_bounded};
-use fuse_test_support::{Numbers, Program, Sweep, compile, data, expression};
+use fuse_gpu::Tensor1;
+use fuse_test_support::{Numbers, Program, Sweep, adapter::Arguments, compile, data, devices, expression, wait};
 
 /// Widths that one invocation, one workgroup, and no workgroup holds.
 const WIDTHS: [usize; 3] = [3, 130, 600];
@@ -72,4 +73,32 @@ fn rows_of_an_empty_table() {
         }
     }
     sweep.finish();
+}
+
+#[test]
+fn queries_that_are_computed_from_columns() {
+    let source = "matmul(softmax(matmul(relu(transpose(x)), transpose(y)) * 0.5), z)";
+    let (graph, dtypes) = expression(source).expect("a correct expression").swap_remove(0);
+    let program = Program::new(graph, dtypes).expect("it compiles");
+    let mut sweep = Sweep::new("queries from columns");
+    for (seed, shapes) in [[[8, 4], [4, 8], [4, 8]], [[40, 7], [9, 40], [9, 33]]].iter().enumerate() {
+        let mut numbers = Numbers::new(seed as u64);
+        let params = program.graph.params.iter().zip(shapes);
+        let inputs: Vec<Value> =
+            params.map(|(param, shape)| data::ordinary(param.ty.dtype, shape, &mut numbers)).collect();
+        sweep.run(&program, &inputs);
+    }
+    sweep.finish();
+}
+
+#[test]
+fn an_empty_table_has_nothing_of_tensors_that_are_gone() {
+    let program = compile("pub fn rows(t: f32[R, N], ids: i32[B]) -> f32[B, N] { gather(t, ids) }").swap_remove(0);
+    let device = &devices()[0];
+    for _ in 0..3 {
+        drop(Tensor1::<f32>::full(device, 7.0, [4]).expect("a tensor"));
+        let inputs = data::inputs(&program.graph, &[("R", 0), ("N", 4), ("B", 1)], 7);
+        let results = wait(Arguments::new(device, &program, &inputs).unwrap().launch(&program, None)).unwrap();
+        assert_eq!(results[0].data, [0.0; 4]);
+    }
 }
