@@ -319,7 +319,8 @@ impl<'a> Launch<'a> {
             self.check_output(&results[i], i, output)?;
             let id = output.buffer().storage().id;
             let aliases = |other: &RawTensor| other.buffer().storage().id == id;
-            let argument = self.args.iter().position(|arg| arg.tensor().is_some_and(aliases));
+            let is_part = |arg: &Arg<'_>| arg.tensor().is_some_and(aliases) || arg.scales().is_some_and(aliases);
+            let argument = self.args.iter().position(is_part);
             let other = match argument {
                 Some(arg) => Some(format!("argument `{}`", self.function.params[arg].name)),
                 None => outputs[..i].iter().position(|other| aliases(other)).map(|other| format!("output {other}")),

@@ -22,7 +22,7 @@ use crate::{
     plan::Label,
 };
 
-/// A compiled pass.
+/// A compiled pass. Ids are never used twice.
 pub(crate) struct Pipeline {
     pub(crate) id: u64,
     pub(crate) compute: wgpu::ComputePipeline,
@@ -60,6 +60,8 @@ pub(crate) struct Pipelines {
 struct State {
     /// By the address of the pass (artifacts are `static`) and by form.
     pipelines: HashMap<(usize, Form), Arc<Pipeline>>,
+    /// How many were ever made.
+    made: u64,
     layouts: HashMap<Signature, Arc<Layout>>,
 }
 
@@ -100,13 +102,20 @@ impl Pipelines {
         let layout = self.layout(pass, key.1.uniform_bytes(pass))?;
         let compute = self.compile(pass, &key.1, features, &layout, label)?;
         let mut state = lock(&self.state);
-        let id = state.pipelines.len() as u64 + 1;
+        state.made += 1;
+        let id = state.made;
         Ok(Arc::clone(state.pipelines.entry(key).or_insert_with(|| Arc::new(Pipeline { id, compute, layout }))))
     }
 
     /// Whether the pipeline of `pass` in a form exists.
     pub(crate) fn contains(&self, pass: &'static Pass, form: Form) -> bool {
         lock(&self.state).pipelines.contains_key(&(ptr::from_ref(pass).addr(), form))
+    }
+
+    /// Drops the pipelines for certain sizes that no plan and no sequence has.
+    pub(crate) fn forget_unused(&self) {
+        let mut state = lock(&self.state);
+        state.pipelines.retain(|(_, form), pipeline| !form.has_sizes() || Arc::strong_count(pipeline) > 1);
     }
 
     /// How many there are.

@@ -96,7 +96,7 @@ impl Selected<'_> {
                     modeled()
                 }
             };
-            wait = dependency(&Machine::of(tuning.info.kind));
+            wait = dependency(&Machine::of(&tuning.info));
         }
         measured
     }
@@ -159,7 +159,7 @@ fn consider<'f>(
     }
     let bound = bind(function, shapes, info.limits.binding_bytes)?;
     let mut selected = Selected { index, function, bound, kernels: Vec::new(), cost: 0.0 };
-    let machine = Machine::of(info.kind);
+    let machine = Machine::of(info);
     let mut follows = false;
     for kernel in function.kernels.iter() {
         let domain = Domain::new(function, kernel, shapes, &selected.bound)?;

@@ -46,7 +46,7 @@ impl Split {
 
 /// The candidates of `kernel`, or why a variant is none, per variant.
 pub(crate) fn candidates(kernel: &Kernel, domain: &Domain, info: &DeviceInfo) -> Vec<Result<Candidate, Refusal>> {
-    let machine = Machine::of(info.kind);
+    let machine = Machine::of(info);
     (0..kernel.variants.len()).map(|index| candidate(index, kernel, domain, info, &machine)).collect()
 }
 
@@ -200,11 +200,11 @@ const SHORTEST_SHARE: u64 = 128;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::AdapterKind;
+    use crate::{AdapterKind, info::tests::fitted_to};
 
     #[test]
     fn parts_cover_the_depth_in_whole_steps() {
-        let machine = Machine::of(AdapterKind::Discrete);
+        let machine = Machine::of(&fitted_to(AdapterKind::Discrete));
         let axes = [1, 1];
         let schedules = [
             Schedule::Tiles {
@@ -240,7 +240,7 @@ mod tests {
 
     #[test]
     fn one_long_row_occupies_the_machine() {
-        let machine = Machine::of(AdapterKind::Discrete);
+        let machine = Machine::of(&fitted_to(AdapterKind::Discrete));
         let schedule = Schedule::Rows { rows: 1, invocations: 256, lanes: 4, held: 0, axes: [1, 1], split: true };
         let of = |rows, depth| split(&schedule, Contraction { batch: 1, rows, columns: 1, depth }, &machine).parts;
         assert!((200..=256).contains(&of(1, 10_000_000)));

@@ -27,6 +27,7 @@ pub(crate) use self::{
     alternative::alternatives,
     cache::PlanCache,
     choose::tile,
+    cost::hardware,
     domain::Domain,
     explain::explain,
     require::{MAX_BINDINGS, runs_on},

@@ -98,7 +98,7 @@ mod tests {
     use super::*;
     use crate::{
         AdapterKind,
-        info::tests::device_info,
+        info::tests::fitted_to,
         plan::{
             choose::{best, candidates},
             domain::Strides,
@@ -158,7 +158,7 @@ mod tests {
             variants: variants.into(),
             work: fuse_artifact::Work::default(),
         };
-        let chosen = best(kind, &candidates(&kernel, &domain, &device_info(adapter, 32))).unwrap();
+        let chosen = best(kind, &candidates(&kernel, &domain, &fitted_to(adapter))).unwrap();
         kernel.variants[chosen.variant].name.to_string()
     }
 

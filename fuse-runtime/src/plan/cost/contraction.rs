@@ -276,6 +276,7 @@ mod tests {
     use super::*;
     use crate::{
         AdapterKind,
+        info::tests::fitted_to,
         plan::{choose::split, domain::Strides},
     };
 
@@ -380,7 +381,7 @@ mod tests {
         let accesses = [vec![access(Space::Lhs, [depth, 1])], right].concat();
         let kind = DomainKind::Contraction { products };
         let domain = Domain { kind, extents: vec![rows, columns, depth], accesses, kept: 3 };
-        let machine = Machine::of(adapter);
+        let machine = Machine::of(&fitted_to(adapter));
         let cost_of = |variant: &Variant| {
             let split = split(&variant.schedule, domain.contraction(), &machine);
             cost(work, variant, &domain, split, &machine)
@@ -396,7 +397,7 @@ mod tests {
 
     #[test]
     fn prologues_are_worth_computing_again_at_small_sizes_only() {
-        let machine = Machine::of(AdapterKind::Discrete);
+        let machine = Machine::of(&fitted_to(AdapterKind::Discrete));
         let gelu = Work { lhs: 20, ..Work::default() };
         let inlined = |size| cheapest(gelu, 1, size, size, size).1;
         // A kernel before, and a trip through memory.
@@ -411,7 +412,7 @@ mod tests {
 
     #[test]
     fn rows_are_worth_reducing_again_at_small_sizes_only() {
-        let machine = Machine::of(AdapterKind::Discrete);
+        let machine = Machine::of(&fitted_to(AdapterKind::Discrete));
         let norm = Work { lhs: 2, row: 2, row_passes: 1, ..Work::default() };
         let inlined = |rows, size| cheapest(norm, 1, rows, size, size).1;
         let stored = |rows: u64, size: u64| {
@@ -511,7 +512,7 @@ mod tests {
 
     #[test]
     fn stored_prologues_reach_matrices_where_that_was_measured_faster() {
-        let machine = Machine::of(AdapterKind::Discrete);
+        let machine = Machine::of(&fitted_to(AdapterKind::Discrete));
         let gelu = Work { lhs: 20, ..Work::default() };
         let inlined = |size| cheapest(gelu, 1, size, size, size).1;
         let stored = |size: u64| {
