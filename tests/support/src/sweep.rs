@@ -15,6 +15,8 @@ use crate::{
 /// Which variants of its kernels a program runs with, besides those that the runtime chooses.
 #[derive(Clone, Copy, Debug)]
 pub enum Variants {
+    /// No others.
+    Chosen,
     /// One that may run, picked by this number.
     One(u64),
     /// Of those that may run, one in `of`; another value of `part` gives others.
@@ -77,6 +79,7 @@ pub async fn check_on(
     let arguments = Arguments::new(device, program, inputs)?;
     let mut choices = arguments.choices(program)?;
     match variants {
+        Variants::Chosen => choices.clear(),
         Variants::One(number) => {
             let picked = number as usize % choices.len().max(1);
             choices = choices.into_iter().skip(picked).take(1).collect();
