@@ -4,7 +4,9 @@
 //! declared dimension equals the argument's, every check holds, and all results fit the device.
 //! Not here: dtypes and devices (`launch`), and what runs (`plan`).
 
-use fuse_artifact::{Check, Function, Param, ParamKind, Relation, Size, SymbolSource, TensorSpec};
+use std::collections::BTreeMap;
+
+use fuse_artifact::{Check, Function, Param, ParamKind, Relation, Size, SymbolId, SymbolSource, TensorSpec};
 
 use crate::{
     Error,
@@ -111,8 +113,44 @@ impl<'a> Context<'a> {
         self.function.params[param].name.to_string()
     }
 
-    fn text(&self, size: &Size) -> String {
-        size.display(|id| self.function.symbol_name(id)).to_string()
+    /// A size as the caller knows it. Of tensors of unknown rank only the axes that the caller's have are named, by their
+    /// places, and of a broadcast that which decides it.
+    fn known_text(&self, size: &Size, symbols: &[u64]) -> String {
+        let used = size.terms.iter().flat_map(|term| term.symbols.iter().copied());
+        let names: BTreeMap<SymbolId, String> = used.map(|id| (id, self.known_name(id, symbols))).collect();
+        let known = |id: &SymbolId| !names[id].is_empty();
+        let mut visible = Size::constant(0);
+        for term in size.terms.iter() {
+            let factors: Vec<Size> = term.symbols.iter().copied().filter(known).map(Size::symbol).collect();
+            let product = Size::product(&factors).mul(&Size::constant(term.coefficient.unsigned_abs()));
+            visible = if term.coefficient < 0 { visible.sub(&product) } else { visible.add(&product) };
+        }
+        visible.display(|id| names[&id].as_str()).to_string()
+    }
+
+    /// The name of a symbol; none of an axis that the caller's tensor does not have.
+    fn known_name(&self, id: SymbolId, symbols: &[u64]) -> String {
+        match &self.function.symbols[usize::from(id)].source {
+            SymbolSource::Axis { param, axis } => {
+                let (param, axis) = (usize::from(*param), usize::from(*axis));
+                let Some(spec) = self.spec(param).filter(|spec| spec.padded) else {
+                    return self.function.symbol_name(id).to_owned();
+                };
+                let missing = spec.shape.len().saturating_sub(self.shapes[param].len());
+                match axis.checked_sub(missing) {
+                    Some(axis) => format!("{}.shape()[{axis}]", self.argument(param)),
+                    None => String::new(),
+                }
+            }
+            SymbolSource::Broadcast(sizes) => {
+                let deciding = sizes.iter().find(|size| size.eval(symbols) != Some(1));
+                deciding.map_or_else(String::new, |size| self.known_text(size, symbols))
+            }
+            SymbolSource::Quotient { dividend, divisor } => {
+                let [dividend, divisor] = [dividend, divisor].map(|size| self.known_text(size, symbols));
+                format!("({dividend}/{divisor})")
+            }
+        }
     }
 
     /// The tensor parameters with their declared shapes.
@@ -151,7 +189,7 @@ impl<'a> Context<'a> {
                 SymbolSource::Broadcast(sizes) => self.broadcast(sizes, &values)?,
                 SymbolSource::Quotient { dividend, divisor } => {
                     let (dividend, by) = (self.eval(dividend, &values)?, self.eval(divisor, &values)?);
-                    dividend.checked_div(by).ok_or_else(|| self.invalid(divisor))?
+                    dividend.checked_div(by).ok_or_else(|| self.invalid(divisor, &values))?
                 }
             };
             values.push(value);
@@ -171,9 +209,9 @@ impl<'a> Context<'a> {
                     return Err(Error::BroadcastMismatch {
                         kernel: self.kernel(),
                         left,
-                        left_origin: self.origin(from),
+                        left_origin: self.origin(from, values),
                         right: value,
-                        right_origin: self.origin(size),
+                        right_origin: self.origin(size, values),
                     });
                 }
             }
@@ -191,9 +229,9 @@ impl<'a> Context<'a> {
                         kernel: self.kernel(),
                         argument: self.argument(param),
                         axis: axis.saturating_sub(rank - shape.len()) as u8,
-                        dimension: self.text(size),
+                        dimension: self.known_text(size, symbols),
                         expected,
-                        origin: self.origin(size),
+                        origin: self.origin(size, symbols),
                         found,
                     });
                 }
@@ -222,10 +260,11 @@ impl<'a> Context<'a> {
     }
 
     fn side(&self, size: &Size, symbols: &[u64]) -> String {
+        let text = self.known_text(size, symbols);
         match size.eval(symbols) {
-            Some(value) if size.as_constant().is_some() => format!("{value}"),
-            Some(value) => format!("`{}` ({value})", self.text(size)),
-            None => format!("`{}` (a negative number)", self.text(size)),
+            Some(value) if text == value.to_string() => text,
+            Some(value) => format!("`{text}` ({value})"),
+            None => format!("`{text}` (a negative number)"),
         }
     }
 
@@ -233,7 +272,7 @@ impl<'a> Context<'a> {
         let mut dims = [0; MAX_RANK];
         let rank = spec.shape.len().min(MAX_RANK);
         for (dim, size) in dims.iter_mut().zip(spec.shape.iter()) {
-            *dim = usize::try_from(self.eval(size, symbols)?).map_err(|_| self.invalid(size))?;
+            *dim = usize::try_from(self.eval(size, symbols)?).map_err(|_| self.invalid(size, symbols))?;
         }
         let shape = Shape::new(&dims[..rank])?;
         checked_bytes(&format!("kernel `{}`, {what}", self.function.name), spec.dtype, shape.elements(), allowed)?;
@@ -241,11 +280,11 @@ impl<'a> Context<'a> {
     }
 
     /// Where the value of a size comes from, for messages.
-    fn origin(&self, size: &Size) -> String {
+    fn origin(&self, size: &Size, symbols: &[u64]) -> String {
         let Some(id) = size.as_symbol() else {
             return match size.as_constant() {
                 Some(_) => "the declared shape".to_owned(),
-                None => format!("`{}`", self.text(size)),
+                None => format!("`{}`", self.known_text(size, symbols)),
             };
         };
         match self.function.symbols.get(usize::from(id)).map(|symbol| &symbol.source) {
@@ -256,19 +295,19 @@ impl<'a> Context<'a> {
                 format!("`{}`, axis {}", self.argument(param), axis.saturating_sub(missing))
             }
             Some(SymbolSource::Broadcast(sizes)) => {
-                let distinct: Vec<String> = sizes.iter().map(|size| self.origin(size)).collect();
+                let distinct: Vec<String> = sizes.iter().map(|size| self.origin(size, symbols)).collect();
                 format!("the broadcast of {}", distinct.join(" and "))
             }
-            Some(SymbolSource::Quotient { .. }) | None => format!("`{}`", self.text(size)),
+            Some(SymbolSource::Quotient { .. }) | None => format!("`{}`", self.known_text(size, symbols)),
         }
     }
 
     fn eval(&self, size: &Size, symbols: &[u64]) -> Result<u64, Error> {
-        size.eval(symbols).ok_or_else(|| self.invalid(size))
+        size.eval(symbols).ok_or_else(|| self.invalid(size, symbols))
     }
 
-    fn invalid(&self, size: &Size) -> Error {
-        Error::InvalidSize { kernel: self.kernel(), size: self.text(size) }
+    fn invalid(&self, size: &Size, symbols: &[u64]) -> Error {
+        Error::InvalidSize { kernel: self.kernel(), size: self.known_text(size, symbols) }
     }
 
     fn defect(&self, message: &str) -> Error {

@@ -120,7 +120,7 @@ impl Lowering<'_> {
     }
 
     /// Indices as `i32`, of which those that do not fit are still beyond every end.
-    fn indices(&mut self, operand: &Operand, site: Site<'_>) -> Option<NodeId> {
+    pub(super) fn indices(&mut self, operand: &Operand, site: Site<'_>) -> Option<NodeId> {
         let node = self.force(operand)?;
         match self.dtype(node) {
             DType::I32 => Some(node),
