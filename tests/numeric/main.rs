@@ -2,6 +2,7 @@
 //! variant that may run is forced. One program, so that its threads stay busy until the end.
 
 mod attention;
+mod composites;
 mod contractions;
 mod cooperative_matrices;
 mod edges;
