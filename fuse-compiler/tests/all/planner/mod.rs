@@ -3,6 +3,7 @@
 mod broadcasts;
 mod cases;
 mod oracle;
+mod rewrites;
 
 use fuse_compiler::{
     front,
