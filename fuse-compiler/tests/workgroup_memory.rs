@@ -14,7 +14,9 @@ fn functions(source: &str) -> Vec<Function> {
     let errors: Vec<String> = items.diagnostics.errors().map(ToString::to_string).collect();
     assert!(errors.is_empty(), "{}", errors.join("\n"));
     let instances = items.functions.into_iter().flat_map(|function| function.instances);
-    instances.map(|i| compile(&i.graph, &Options::default()).unwrap_or_else(|error| panic!("{error}")).function).collect()
+    instances
+        .map(|i| compile(&i.graph, &Options::default()).unwrap_or_else(|error| panic!("{error}")).function)
+        .collect()
 }
 
 /// The function and its alternatives, with the most bytes that a workgroup of each takes.
