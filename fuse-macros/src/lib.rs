@@ -87,6 +87,19 @@ use proc_macro::TokenStream;
 /// In `fuse!(…)` ranks are known to the caller's type checker only: axes are negative there, `gather` without `axis` and
 /// `embedding` take a table of rank 2, `ids` are `i32`, and `group_norm` needs a function with types.
 ///
+/// # Accuracy
+///
+/// Every operation is within a stated bound of what an interpreter in `f64` computes (feature `reference`). One unit is
+/// 2^-23 of a number. Most functions err by a few units of their result; these lose more:
+///
+/// | | |
+/// |---|---|
+/// | numbers below 2^-126 (subnormal) | may be read as 0, or as any number up to 2^-126, and results may be 0: `log(1e-40)` is from -inf to -87.33, `pow(-3e38, -1)` may be 0 |
+/// | `gelu(x)`, `gelu_tanh(x)` | err by up to 3 and 4 units of `x`, so that small values far below 0 are lost: `gelu(-7.3)` may be 0 |
+/// | `x % y` | errs by up to 4 units of `x`, and by `y` where `x / y` is close to a whole number: with `x / y` above 2^21, as in `3e38 % 2.5`, no digit is left |
+/// | `pow(x, y)` | errs by up to `3 + 5·abs(y·log2(x)) + 3·abs(y)` units |
+/// | `sin`, `cos`, `tan` | nothing is promised of arguments above 2^20 in magnitude |
+///
 /// # Attributes of functions
 ///
 /// | | |

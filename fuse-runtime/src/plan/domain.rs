@@ -37,6 +37,23 @@ pub(crate) struct Contraction {
     pub(crate) depth: u64,
 }
 
+impl Contraction {
+    /// Elements of the result, for estimates: products of sizes whose tensors do not exist need not fit integers.
+    pub(crate) const fn outputs(&self) -> f64 {
+        self.batch as f64 * self.rows as f64 * self.columns as f64
+    }
+
+    /// Elements of the left operand.
+    pub(crate) const fn left(&self) -> f64 {
+        self.batch as f64 * self.rows as f64 * self.depth as f64
+    }
+
+    /// Elements of a right operand.
+    pub(crate) const fn right(&self) -> f64 {
+        self.batch as f64 * self.depth as f64 * self.columns as f64
+    }
+}
+
 impl Domain {
     /// The domain of `kernel`, simplified unless it is fixed.
     pub(crate) fn new(function: &Function, kernel: &Kernel, params: &[Shape], bound: &Bound) -> Result<Self, Error> {
@@ -174,9 +191,10 @@ impl Domain {
         }
         for outer in (from..to.saturating_sub(1)).rev() {
             let inner = self.extents[outer + 1];
-            let merges = |a: &Strides| a.strides[outer] == a.strides[outer + 1] * inner;
+            let merges = |a: &Strides| a.strides[outer] == a.strides[outer + 1].saturating_mul(inner);
             if self.accesses.iter().all(merges) {
-                self.extents[outer + 1] *= self.extents[outer];
+                // Of what is broadcast, more elements than fit a number: no variant takes them.
+                self.extents[outer + 1] = self.extents[outer].saturating_mul(inner);
                 self.remove(outer);
                 to -= 1;
             }
@@ -203,7 +221,7 @@ impl Domain {
             let folds = |a: &Strides| match a.space {
                 Space::Rhs => a.strides[batch_axis] == 0,
                 // With a single row, its stride never counted.
-                _ => rows == 1 || a.strides[batch_axis] == rows * a.strides[row_axis],
+                _ => rows == 1 || a.strides[batch_axis] == rows.saturating_mul(a.strides[row_axis]),
             };
             if !self.accesses.iter().all(folds) {
                 return;
@@ -214,7 +232,7 @@ impl Domain {
                 }
                 access.strides[batch_axis] = 0;
             }
-            self.extents[row_axis] *= batch;
+            self.extents[row_axis] = rows.saturating_mul(batch);
             self.extents[batch_axis] = 1;
         }
     }

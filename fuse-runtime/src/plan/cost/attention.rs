@@ -70,7 +70,7 @@ pub(crate) fn cost(work: Work, variant: &Variant, domain: &Domain, split: Split,
     };
     let keys_and_values = of_space(&[Space::Rhs, Space::Value]);
     let read = 4.0 * workgroups * split.depth.min(sizes.depth) as f64 * (depth + sizes.columns) as f64;
-    let outputs = (sizes.batch * sizes.rows) as f64;
+    let outputs = sizes.batch as f64 * sizes.rows as f64;
     let words =
         outputs * (sizes.columns as f64 * f64::from(variant.scratch.per_output) + f64::from(variant.scratch.per_row));
     let bytes = of_space(&[Space::Lhs, Space::Score])
