@@ -73,3 +73,18 @@ fn rows_of_an_empty_table() {
     }
     sweep.finish();
 }
+
+#[test]
+fn queries_that_are_computed_from_columns() {
+    let source = "matmul(softmax(matmul(relu(transpose(x)), transpose(y)) * 0.5), z)";
+    let (graph, dtypes) = expression(source).expect("a correct expression").swap_remove(0);
+    let program = Program::new(graph, dtypes).expect("it compiles");
+    let mut sweep = Sweep::new("queries from columns");
+    for (seed, shapes) in [[[8, 4], [4, 8], [4, 8]], [[40, 7], [9, 40], [9, 33]]].iter().enumerate() {
+        let mut numbers = Numbers::new(seed as u64);
+        let params = program.graph.params.iter().zip(shapes);
+        let inputs: Vec<Value> = params.map(|(param, shape)| data::ordinary(param.ty.dtype, shape, &mut numbers)).collect();
+        sweep.run(&program, &inputs);
+    }
+    sweep.finish();
+}

@@ -2,6 +2,7 @@
 //! variant that may run is forced. One program, so that its threads stay busy until the end.
 
 mod attention;
+mod broadcast_products;
 mod composites;
 mod contractions;
 mod cooperative_matrices;
@@ -9,6 +10,7 @@ mod edges;
 mod files;
 mod forms;
 mod matmul;
+mod numbers;
 mod ops;
 mod quantized;
 mod random_programs;

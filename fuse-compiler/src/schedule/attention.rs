@@ -270,7 +270,9 @@ fn aligned(facts: &Facts<'_>, directions: Directions, head: Head, family: &mut V
         family.push(Member { name: split, shape, directions, split: true, requires: requires.clone() });
         family.push(Member { name, shape, directions, split: false, requires });
     }
-    if directions.key == Direction::Depth && directions.value == Direction::Outer {
+    // The members below read four depths of queries and keys, and four columns of values, at a time.
+    let of_vectors = Directions { query: Direction::Depth, key: Direction::Depth, value: Direction::Outer };
+    if directions == of_vectors {
         family.push(direct(facts, directions, head));
         let whole = |x: u32| x.next_multiple_of(DECODE_SPAN);
         let (depth, columns) = (whole(head.depth), whole(head.columns));
