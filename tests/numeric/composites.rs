@@ -24,7 +24,7 @@ fn elements_that_move() {
              pad(x > 0.0, axis = 1, after = 2, value = true))
         }
         pub fn rolled(x: f32[M, N], s: i32) -> (f32[M, N], f32[M, N], f32[M, N]) {
-            (roll(x, axis = 1, shift = s), roll(x, axis = 0, shift = -2) * 2.0, roll(exp(x), axis = 1, shift = N + 1))
+            (roll(x, axis = 1, shift = s), roll(x, axis = 0, shift = -2) * 2.0, roll(exp(x), axis = 1, shift = (N as i32) + 1))
         }
         pub fn more(x: f32[M, N]) -> (f32[M, N * 3], f32[M * 2, N], f32[M, N * M]) {
             (repeat(x, axis = 1, times = 3), tile(x, axis = 0, times = 2), repeat(x, axis = 1, times = M))
@@ -32,7 +32,8 @@ fn elements_that_move() {
         pub fn triangles(x: f32[M, N], k: i32) -> (f32[M, N], f32[M, N], i32[M, N]) {
             (tril(x), triu(x, diagonal = k), tril(x as i32, diagonal = -1))
         }
-        pub fn parts(x: f32[M, N * 3]) -> (f32[M, N], f32[M, 2 * N], f32[M, N]) {
+        pub fn parts(y: f32[M, 3, N]) -> (f32[M, N], f32[M, 2 * N], f32[M, N]) {
+            let x = reshape(y, [M, 3 * N]);
             let (q, k, v) = split(x, axis = 1, parts = 3);
             let (a, b) = split(x, axis = 1, sizes = [N, 2 * N]);
             (q * k + v, b, a)
@@ -44,7 +45,7 @@ fn elements_that_move() {
 fn gates_norms_and_losses() {
     for dtype in ["f32", "f16"] {
         let source = format!(
-            "pub fn gated(x: {dtype}[M, N * 2]) -> {dtype}[M, N] {{ glu(x) }}
+            "pub fn gated(x: {dtype}[M, N], y: {dtype}[M, N]) -> {dtype}[M, N] {{ glu(concat([x, y], axis = 1)) }}
              pub fn lengths(x: {dtype}[M, N]) -> ({dtype}[M], {dtype}[M, N]) {{
                  (norm(x, axis = 1), x / (norm(x, axis = 1, keepdim = true) + 1.0))
              }}
@@ -58,8 +59,8 @@ fn gates_norms_and_losses() {
 /// A sum of 300 terms is one kernel, on every back end and for every stage on the stack of a test's thread.
 #[test]
 fn long_sums() {
-    let terms = " + x * 0.25 - y".repeat(150);
-    let source = format!("pub fn f(x: f32[M, N], y: f32[N]) -> f32[M, N] {{ x{terms} }}");
+    let terms = " + x * y - y".repeat(150);
+    let source = format!("pub fn f(x: f32[M, N], y: f32[M, N]) -> f32[M, N] {{ x{terms} }}");
     assert_eq!(compile(&source)[0].function.kernels.len(), 1);
     check("a long sum", &source, &SIZES[..2]);
 }

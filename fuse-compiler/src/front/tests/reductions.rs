@@ -165,7 +165,7 @@ fn groups_divide_the_channels() {
         "fn f(x: f32[B, C], g: f32[C], b: f32[C]) -> f32[B, C] { group_norm(x, g, b, groups = 2, eps = 1e-9) }";
     let text = graph(source);
     assert!(text.contains("let (C/2) = quotient C, 2"), "{text}");
-    assert!(text.contains("check C == 2*(C/2) (axis that `group_norm` cuts into equal parts)"), "{text}");
+    assert!(text.contains("check C == 2*(C/2) (channels of `group_norm`, cut into groups)"), "{text}");
     let inputs = [value(&[1, 4], &[1.0, 3.0, 7.0, 5.0]), value(&[4], &[1.0, 2.0, 3.0, 4.0]), value(&[4], &[0.5; 4])];
     close(&values(source, &inputs), &[-0.5, 2.5, 3.5, -3.5]);
     let mut items = super::items_of(source);

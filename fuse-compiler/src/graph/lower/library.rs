@@ -251,7 +251,10 @@ impl Lowering<'_> {
         let source = SymbolSource::Quotient { dividend: extent.clone(), divisor: parts.clone() };
         let origin = (format!("`{whole}` is cut into `{count}` parts"), range);
         let quotient = self.add_symbol(format!("({whole}/{count})"), source, origin);
-        let what = format!("axis that `{name}` cuts into equal parts");
+        let what = match site.operation.kind {
+            Kind::GroupNorm => "channels of `group_norm`, cut into groups".into(),
+            _ => format!("axis of `{name}`, cut into equal parts"),
+        };
         self.check(Relation::Equal, extent.clone(), parts.mul(&quotient), what);
         Some(quotient)
     }
