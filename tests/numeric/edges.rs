@@ -83,7 +83,8 @@ fn queries_that_are_computed_from_columns() {
     for (seed, shapes) in [[[8, 4], [4, 8], [4, 8]], [[40, 7], [9, 40], [9, 33]]].iter().enumerate() {
         let mut numbers = Numbers::new(seed as u64);
         let params = program.graph.params.iter().zip(shapes);
-        let inputs: Vec<Value> = params.map(|(param, shape)| data::ordinary(param.ty.dtype, shape, &mut numbers)).collect();
+        let inputs: Vec<Value> =
+            params.map(|(param, shape)| data::ordinary(param.ty.dtype, shape, &mut numbers)).collect();
         sweep.run(&program, &inputs);
     }
     sweep.finish();

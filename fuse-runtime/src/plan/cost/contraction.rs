@@ -9,6 +9,23 @@ use crate::plan::{
     domain::{Contraction, Domain},
 };
 
+impl Contraction {
+    /// Elements of the result, for estimates: products of sizes whose tensors do not exist need not fit integers.
+    pub(crate) const fn outputs(&self) -> f64 {
+        self.batch as f64 * self.rows as f64 * self.columns as f64
+    }
+
+    /// Elements of the left operand.
+    pub(crate) const fn left(&self) -> f64 {
+        self.batch as f64 * self.rows as f64 * self.depth as f64
+    }
+
+    /// Elements of a right operand.
+    pub(crate) const fn right(&self) -> f64 {
+        self.batch as f64 * self.depth as f64 * self.columns as f64
+    }
+}
+
 /// The estimated time of a contraction's variant, in multiply-adds of one unit: the longer of arithmetic (rounds of
 /// workgroups over the units, slowed by small invocation tiles and idle lanes) and memory traffic, plus dispatches.
 pub(crate) fn cost(work: Work, variant: &Variant, domain: &Domain, split: Split, machine: &Machine) -> f64 {
