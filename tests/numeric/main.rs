@@ -3,6 +3,7 @@
 
 mod attention;
 mod broadcast_products;
+mod checked;
 mod composites;
 mod contractions;
 mod cooperative_matrices;
@@ -15,3 +16,4 @@ mod ops;
 mod quantized;
 mod random_programs;
 mod reductions;
+mod soak;
