@@ -3,6 +3,9 @@
 //! Input: everything that is wrong with a block. Output: items that make rustc report all of it at once, each at the
 //! tokens that it is about.
 
+// The benchmark of expansions holds this file, too, and is no crate of macros.
+extern crate proc_macro;
+
 use fuse_compiler::{
     diag::{Diagnostic, Severity},
     front::Variable,
