@@ -7,7 +7,7 @@ use fuse_gpu::{
     f16, fuse,
 };
 
-use super::shapes::{self, Shapes};
+use crate::shapes::{self, Shapes};
 
 fuse! {
     /// Numbers between -1 and 1 that differ: the power that a GPU draws depends on them.
@@ -127,9 +127,6 @@ pub(crate) struct Known {
     pub(crate) decision: String,
     /// The variants that may run.
     pub(crate) members: Vec<String>,
-    /// All of the kernel's variants, of which some may not run here.
-    #[allow(dead_code, reason = "the search measures what may run; tests ask what exists")]
-    pub(crate) family: Vec<String>,
 }
 
 /// What a search measures.
@@ -310,7 +307,6 @@ impl Case {
         let missing = || Error::Internal { message: format!("{} has no kernel", self.name) };
         let kernel = explanation?.kernels.into_iter().next().ok_or_else(missing)?;
         Ok(Known {
-            family: kernel.variants.iter().map(|(name, _)| name.clone()).collect(),
             members: kernel.variants.into_iter().filter(|(_, verdict)| verdict.is_ok()).map(|(name, _)| name).collect(),
             chosen: kernel.chosen.unwrap_or_default(),
             decision: kernel.decision.map_or_else(String::new, |decision| decision.to_string()),

@@ -69,7 +69,7 @@ fn arithmetic(device: &Device, launch: f64, assumed: Hardware) -> Result<Hardwar
 /// The seconds of one workgroup's product, and the multiply-adds that the machine does in a second.
 fn products(device: &Device) -> Result<[f64; 2], Error> {
     let one = seconds(device, &cases::product([TILE, TILE, DEPTH]))?;
-    let mut size = 512;
+    let mut size = 256;
     loop {
         let time = seconds(device, &cases::product([size; 3]))?;
         // Long enough that launches and last rounds are a small part.
