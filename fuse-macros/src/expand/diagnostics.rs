@@ -25,7 +25,7 @@ pub(crate) fn items(diagnostics: &[Diagnostic]) -> TokenStream {
 /// It uses the variables, so that rustc does not call them unused, and ends in an error: rustc says nothing more about
 /// a value that is one.
 pub(crate) fn expression(diagnostics: &[Diagnostic], variables: &[Variable]) -> TokenStream {
-    let variables = variables.iter().map(|variable| &variable.place.tokens);
+    let variables = variables.iter().map(|variable| &variable.place.root);
     let errors = errors(diagnostics);
     let warnings = warnings(diagnostics);
     match errors.split_last() {
