@@ -73,7 +73,7 @@ fn check_program(program: &Program, seed: u64) -> Result<Outcome, String> {
 #[test]
 fn items_stay_inside() {
     let device = Device::builder().checked().without_pipeline_cache().build_blocking().expect("an adapter");
-    let mut runner = TestRunner::new(config("tests/random_programs/checked.txt", CASES / 4));
+    let mut runner = TestRunner::new(config("tests/random_programs/checked.txt", CASES / 2));
     let strategy = (steps(), prop::array::uniform4(0usize..=5), any::<u64>());
     let result = runner.run(&strategy, |(steps, extents, seed)| {
         let program = Builder::new(extents).build(&steps);
