@@ -90,6 +90,6 @@ impl Device {
         });
         let places = lock(&checks.places);
         let place = places.get(place as usize).map_or("an unknown place", String::as_str);
-        Ok((count > 0).then(|| format!("{count} indices outside, the first in {place}: {index} of {length}")))
+        Ok((count > 0).then(|| format!("{count} invocations left an array, one in {place}: index {index} of {length}")))
     }
 }

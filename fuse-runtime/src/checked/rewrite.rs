@@ -1,28 +1,56 @@
 //! The text with checks: `x[i]` becomes `x[fuse_at(u32(i), length of x, number of the place)]` where `x` is a storage or
 //! workgroup array.
 
-/// Words of the counter: how many indices were outside; of the first, its place, the index, the length.
+/// Words of the counter: how many invocations left an array; of one of them its first place, the index, the length.
 pub(super) const WORDS: u64 = 4;
 
+/// Without branches: compilers take minutes for shaders that have one at each of a thousand indices.
 const HELPER: &str = "
 @group(1) @binding(0) var<storage, read_write> fuse_violations: array<atomic<u32>, 4>;
+var<private> fuse_outside: vec3<u32>;
 fn fuse_at(index: u32, length: u32, place: u32) -> u32 {
-  if index < length {
-    return index;
+  let first = index >= length && fuse_outside.x == 0u;
+  fuse_outside = select(fuse_outside, vec3<u32>(place + 1u, index, length), first);
+  return min(index, length - 1u);
+}
+";
+
+/// What the entry point does after all else.
+const REPORT: &str = "  if fuse_outside.x != 0u && atomicAdd(&fuse_violations[0], 1u) == 0u {
+    atomicStore(&fuse_violations[1], fuse_outside.x - 1u);
+    atomicStore(&fuse_violations[2], fuse_outside.y);
+    atomicStore(&fuse_violations[3], fuse_outside.z);
   }
-  if atomicAdd(&fuse_violations[0], 1u) == 0u {
-    atomicStore(&fuse_violations[1], place);
-    atomicStore(&fuse_violations[2], index);
-    atomicStore(&fuse_violations[3], length);
-  }
-  return 0u;
 }
 ";
 
 /// The text with checks; `place` numbers what it is given.
 pub(super) fn checked(text: &str, place: &mut dyn FnMut(&str) -> usize) -> String {
     let arrays: Vec<(&str, String)> = text.lines().filter_map(array).collect();
-    indices(text, &arrays, place) + HELPER
+    with_report(&indices(text, &arrays, place)) + HELPER
+}
+
+/// The text with another entry point, which calls that of `text` and reports.
+fn with_report(text: &str) -> String {
+    let entry = || {
+        let (before, entry) = text.split_once("@compute")?;
+        let (attributes, entry) = entry.split_once("fn main(")?;
+        let (params, body) = entry.split_once('{')?;
+        let params = params.trim_end().strip_suffix(')')?;
+        Some((before, attributes, params, body))
+    };
+    // All texts of the compiler have one.
+    let Some((before, attributes, params, body)) = entry() else { return text.to_owned() };
+    let plain: Vec<&str> = params
+        .split("@builtin(")
+        .filter_map(|param| Some(param.split_once(')')?.1.trim().trim_end_matches(',')))
+        .collect();
+    let names: Vec<&str> = plain.iter().filter_map(|param| Some(param.split_once(':')?.0)).collect();
+    format!(
+        "{before}fn fuse_main({}) {{{body}\n@compute{attributes}fn main({params}) {{\n  fuse_main({});\n{REPORT}",
+        plain.join(", "),
+        names.join(", ")
+    )
 }
 
 /// Name and length of the array that a line declares.
@@ -77,6 +105,16 @@ fn closing(text: &str) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_entry_point_reports() {
+        let text = "@compute @workgroup_size(64)\nfn main(\n  @builtin(workgroup_id) group: vec3<u32>,\n  \
+                    @builtin(local_invocation_index) local: u32,\n) {\n  return;\n}\n";
+        let found = with_report(text);
+        assert!(found.starts_with("fn fuse_main(group: vec3<u32>, local: u32) {\n  return;\n}\n"), "{found}");
+        assert!(found.contains("@compute @workgroup_size(64)\nfn main(\n  @builtin(workgroup_id)"), "{found}");
+        assert!(found.contains("fuse_main(group, local);") && found.ends_with(REPORT), "{found}");
+    }
 
     #[test]
     fn every_index_into_shared_arrays_is_checked() {
