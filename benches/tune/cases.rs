@@ -7,7 +7,7 @@ use fuse_gpu::{
     f16, fuse,
 };
 
-use crate::shapes::{self, Shapes};
+use super::shapes::{self, Shapes};
 
 fuse! {
     /// Numbers between -1 and 1 that differ: the power that a GPU draws depends on them.
