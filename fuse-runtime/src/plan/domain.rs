@@ -37,23 +37,6 @@ pub(crate) struct Contraction {
     pub(crate) depth: u64,
 }
 
-impl Contraction {
-    /// Elements of the result, for estimates: products of sizes whose tensors do not exist need not fit integers.
-    pub(crate) const fn outputs(&self) -> f64 {
-        self.batch as f64 * self.rows as f64 * self.columns as f64
-    }
-
-    /// Elements of the left operand.
-    pub(crate) const fn left(&self) -> f64 {
-        self.batch as f64 * self.rows as f64 * self.depth as f64
-    }
-
-    /// Elements of a right operand.
-    pub(crate) const fn right(&self) -> f64 {
-        self.batch as f64 * self.depth as f64 * self.columns as f64
-    }
-}
-
 impl Domain {
     /// The domain of `kernel`, simplified unless it is fixed.
     pub(crate) fn new(function: &Function, kernel: &Kernel, params: &[Shape], bound: &Bound) -> Result<Self, Error> {
