@@ -14,7 +14,7 @@ use fuse_artifact::{DomainKind, Kernel, Pass, Schedule, Slot, Space, Variant, Wo
 
 use super::{
     choose::Split,
-    domain::{Domain, Strides},
+    domain::{Contraction, Domain, Strides},
 };
 use crate::{AdapterKind, DeviceInfo, order::sort_by, tune::Hardware};
 
@@ -94,6 +94,23 @@ impl Machine {
         let asked = workgroups.max(1.0) * in_flight.max(1.0);
         let streams = (asked / units / self.bytes_in_flight).min(1.0);
         bytes * self.work_per_byte / units / streams
+    }
+}
+
+impl Contraction {
+    /// Elements of the result, for estimates: products of sizes whose tensors do not exist need not fit integers.
+    const fn outputs(&self) -> f64 {
+        self.batch as f64 * self.rows as f64 * self.columns as f64
+    }
+
+    /// Elements of the left operand.
+    const fn left(&self) -> f64 {
+        self.batch as f64 * self.rows as f64 * self.depth as f64
+    }
+
+    /// Elements of a right operand.
+    const fn right(&self) -> f64 {
+        self.batch as f64 * self.depth as f64 * self.columns as f64
     }
 }
 
