@@ -2,7 +2,7 @@
 //! without rows.
 
 use fuse_compiler::interp::{Stores, Value, run_bounded};
-use fuse_test_support::{Numbers, Program, Sweep, compile, data, expression};
+use fuse_test_support::{Numbers, Program, Sweep, adapter::Arguments, compile, data, devices, expression};
 
 /// Widths that one invocation, one workgroup, and no workgroup holds.
 const WIDTHS: [usize; 3] = [3, 130, 600];
@@ -61,15 +61,36 @@ fn rows_of_an_empty_table() {
         pub fn total(t: f32[R, N], ids: i32[B]) -> f32[B] { sum(gather(t, ids) + 1.0, axis = 1) }";
     let mut sweep = Sweep::new("an empty table");
     let programs = compile(source);
-    for (program, value) in programs.iter().zip([0.0, 0.0, 5.0]) {
+    for program in &programs {
         let inputs = data::inputs(&program.graph, &[("R", 0), ("N", 5), ("B", 3)], 7);
-        let results = run_bounded(&program.graph, &inputs, Stores::Results).expect("an empty table is no error");
-        assert!(results[0].data.iter().all(|x| x.exact == value), "what is not in the table is 0");
+        let error = run_bounded(&program.graph, &inputs, Stores::Results).expect_err("no index means anything");
+        assert!(error.to_string().contains("indices of `gather` into `t`"), "{error}");
+        let device = &devices()[0];
+        let arguments = Arguments::new(device, program, &inputs).expect("they fit");
+        let error = arguments.launch_here(program.function).expect_err("no index means anything").to_string();
+        assert!(error.contains("indices of `gather` into `t`") && error.contains("`B` (3)"), "{error}");
     }
     for program in &programs {
         for (seed, dims) in [[("R", 0), ("N", 5), ("B", 3)], [("R", 0), ("N", 5), ("B", 0)]].iter().enumerate() {
             sweep.run(program, &data::inputs(&program.graph, dims, seed as u64));
         }
+    }
+    sweep.finish();
+}
+
+#[test]
+fn empty_pieces_are_read_inside_their_tensors() {
+    let source = "
+        pub fn slices(x: f32[V, D], y: f32[S, D]) -> f32[V, D] { concat([slice(x, axis = 0, start = S, end = V), y], axis = 0) }
+        pub fn turned(c: f32[C, D], k: f32[S, D]) -> f32[C + S, D] { flip(concat([c, k], axis = 0), axis = 1) }
+        pub fn halves(c: f32[C, 64], k: f32[S, 64]) -> f32[C + S, 64] {
+            let x = concat([c, k], axis = 0);
+            concat([slice(x, axis = 1, start = 32, end = 64), -slice(x, axis = 1, start = 0, end = 32)], axis = 1)
+        }";
+    let mut sweep = Sweep::new("empty pieces");
+    let programs = compile(source);
+    for (program, dims) in programs.iter().zip([[("V", 3), ("S", 3)], [("C", 0), ("S", 3)], [("C", 0), ("S", 3)]]) {
+        sweep.run(program, &data::inputs(&program.graph, &[dims[0], dims[1], ("D", 70)], 7));
     }
     sweep.finish();
 }

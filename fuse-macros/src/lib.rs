@@ -59,7 +59,7 @@ use proc_macro::TokenStream;
 ///
 /// | indices and random numbers | |
 /// |---|---|
-/// | `gather(table, ids)`, `embedding(table, ids)` | `[V, ..]` at indices of `i32` or `u32`, any rank: the axis becomes those of `ids`; indices beyond an end mean the element there |
+/// | `gather(table, ids)`, `embedding(table, ids)` | `[V, ..]` at indices of `i32` or `u32`, any rank: the axis becomes those of `ids`; indices beyond an end mean the element there; into an axis without elements, there must be none |
 /// | `gather(x, ids, axis = 1)` | the same along another axis |
 /// | `one_hot(ids, classes = 10)` | `f32[.., 10]`, 1 at the index; zeros where it is no class |
 /// | `dropout(x, p, seed)` | 0 with probability `p`, else `x / (1 - p)`. Element `i` in row-major order draws `philox(i, seed)`, whose upper 24 bits as a fraction are compared with `p`: one seed drops the same elements on every adapter |

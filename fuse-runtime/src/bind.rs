@@ -4,7 +4,7 @@
 //! older and the rest is dropped. So what is in use stays, at constant cost per lookup.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     hash::{BuildHasherDefault, Hash, Hasher},
 };
 
@@ -89,6 +89,17 @@ impl BindGroups {
         self.young.get(&Key::new(layout, buffers))
     }
 
+    /// Drops the bind groups that name one of these buffers: nothing will bind them again.
+    pub(crate) fn forget(&mut self, buffers: &[u64]) {
+        if buffers.is_empty() {
+            return;
+        }
+        let gone: HashSet<u64> = buffers.iter().copied().collect();
+        for groups in [&mut self.young, &mut self.old] {
+            groups.retain(|key, _| !key.buffers.iter().any(|id| gone.contains(id)));
+        }
+    }
+
     pub(crate) fn clear(&mut self) {
         self.young.clear();
         self.old.clear();
@@ -110,7 +121,7 @@ fn create(device: &wgpu::Device, layout: &Layout, arena: &wgpu::Buffer, buffers:
 
 #[cfg(test)]
 mod tests {
-    use std::{collections::HashSet, hash::BuildHasher};
+    use std::hash::BuildHasher;
 
     use super::*;
 

@@ -19,6 +19,7 @@ pub struct DeviceBuilder {
     without: Without,
     binding_bytes: Option<u64>,
     pub(crate) budget: Option<u64>,
+    pub(crate) checked: bool,
     pub(crate) cache: CacheChoice,
     pub(crate) tuning: Tuning,
     #[cfg(feature = "tune")]
@@ -140,6 +141,14 @@ impl DeviceBuilder {
     #[cfg(feature = "tune")]
     pub fn tuning_text(mut self, name: impl Into<String>, text: impl Into<String>) -> Self {
         self.kept = Some(crate::tune::Kept::Text { name: name.into(), text: text.into() });
+        self
+    }
+
+    /// For tests: shaders check their indices, and [`Device::violation`] says which left their arrays.
+    #[cfg(all(feature = "checked", not(target_arch = "wasm32")))]
+    #[doc(hidden)]
+    pub fn checked(mut self) -> Self {
+        self.checked = true;
         self
     }
 

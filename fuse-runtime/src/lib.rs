@@ -33,6 +33,7 @@ mod browser;
 mod builder;
 mod capture;
 mod check;
+mod checked;
 mod device;
 mod disk;
 mod element;

@@ -91,8 +91,8 @@ fn allocate(device: &Device, what: &str, shape: &[usize]) -> Result<RawTensor, E
 
 /// Memory for results and partial ones. What a step used last may serve again at once: recorded work runs in order.
 fn lease(device: &Device, bytes: u64) -> Result<Arc<Lease>, Error> {
-    let pool = &device.inner.pool;
-    Ok(pool.lease(pool.take(bytes)?.0))
+    let inner = &device.inner;
+    Ok(inner.pool.lease(inner.take(bytes)?.0))
 }
 
 /// One tensor's quantization.

@@ -275,10 +275,12 @@ impl Context<'_> {
         if access.axes.len() != extents.len() || !(starts.is_empty() || starts.len() == view.len()) {
             return Err(self.defect("an access that does not fit its domain"));
         }
-        // What has no elements is read only where the value does not matter: any place that exists will do.
+        // What has no elements is read only where the value does not matter: any place that exists will do. Empty tensors
+        // have memory, too (`pool`), and an empty slice at the end of a tensor starts behind it.
         let exists = !view.contains(&0);
         let steps = if exists { contiguous(&view) } else { vec![0; view.len()] };
-        let offset = starts.iter().zip(&steps).fold(0u64, |sum, (a, b)| sum.saturating_add(a.saturating_mul(*b)));
+        let starts = starts.iter().zip(&view).map(|(start, extent)| *start.min(&extent.saturating_sub(1)));
+        let offset = starts.zip(&steps).fold(0u64, |sum, (a, b)| sum.saturating_add(a.saturating_mul(*b)));
         let step = |axis: &Option<u8>| match axis {
             None => Ok(0),
             Some(v) => {
@@ -295,7 +297,7 @@ impl Context<'_> {
     }
 
     /// The highest offset that the domain reaches lies in the tensor, and so does the whole view, in which computed
-    /// coordinates (`gather`) may be anywhere.
+    /// coordinates (`gather`) may be anywhere. In an empty view they are 0, or their strides are (`Uniform::ViewStride`).
     fn check_inside(&self, access: &Strides, extents: &[u64], view: u64, elements: u64) -> Result<(), Error> {
         // Empty rows are not walked, but their results are written: what does not move along them counts.
         if extents.iter().zip(&access.strides).any(|(extent, stride)| *extent == 0 && *stride != 0) {

@@ -3,8 +3,8 @@
 use std::ptr;
 
 use fuse_artifact::Function;
-use fuse_compiler::interp::{Stores, Value, run_bounded};
-use fuse_runtime::Device;
+use fuse_compiler::interp::{InterpError, Stores, Value, run_bounded};
+use fuse_runtime::{Device, Error};
 
 use crate::{
     Program,
@@ -70,8 +70,21 @@ pub async fn check_on(
 ) -> Result<Outcome, String> {
     let mut outcome = Outcome::default();
     let stores = program.stores(device.info());
-    let expected = run_bounded(&program.graph, inputs, stores).map_err(|error| error.to_string())?;
     let arguments = Arguments::new(device, program, inputs)?;
+    let expected = match run_bounded(&program.graph, inputs, stores) {
+        Ok(expected) => expected,
+        // What the interpreter refuses, a launch refuses.
+        Err(refusal) => {
+            return match (arguments.launch_here(program.function), &refusal) {
+                (Ok(_), _) => Err(format!("expected the error `{refusal}`, found results")),
+                (Err(Error::CheckFailed { what: found, .. }), InterpError::Check { what, .. }) if found == *what => {
+                    Ok(outcome)
+                }
+                (Err(Error::InvalidSize { .. }), InterpError::Size) => Ok(outcome),
+                (Err(error), _) => Err(format!("expected the error `{refusal}`, found `{error}`")),
+            };
+        }
+    };
     let mut choices = arguments.choices(program)?;
     match variants {
         Variants::One(number) => {
