@@ -407,7 +407,9 @@ impl<'a> Launch<'a> {
         for (index, step) in plan.steps.iter().enumerate() {
             for (temporary, slot) in plan.temporaries.iter().zip(temporaries.iter_mut()) {
                 if temporary.steps.is_some_and(|(first, _)| first == index) {
-                    let (storage, _) = pool.take(temporary.bytes, &mut || drop(recorder.flush()))?;
+                    let (storage, _) = pool.take(temporary.bytes, &mut || {
+                        recorder.flush();
+                    })?;
                     recorder.poison(&storage);
                     *slot = Some(storage);
                 }

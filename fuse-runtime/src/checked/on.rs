@@ -44,12 +44,11 @@ impl Checks {
 
     pub(crate) fn instrumented(&self, text: &str, label: &Label) -> String {
         let mut places = lock(&self.places);
-        let text = checked(text, &mut |place| {
+        checked(text, &mut |place| {
             places
                 .push(format!("kernel `{}`, variant `{}`, pass {}: {place}", label.kernel, label.variant, label.pass));
             places.len() - 1
-        });
-        text
+        })
     }
 
     pub(crate) fn layout(&self) -> &wgpu::BindGroupLayout {

@@ -562,6 +562,12 @@ mod tests {
     }
 
     #[test]
+    fn empty_slices_at_the_end_are_read_inside() {
+        let slice = Access { starts: vec![Size::constant(3), Size::constant(0)].into(), ..walk(&[3, 4], &[Some(1)]) };
+        assert_eq!(strides(DomainKind::Pointwise, &[4], &[3, 4], slice).unwrap().accesses[0].offset, 8);
+    }
+
+    #[test]
     fn accesses_and_views_stay_inside() {
         let rows = DomainKind::Reduction { axes: 1 };
         let message = |result: Result<Domain, Error>| result.unwrap_err().to_string();
