@@ -14,6 +14,7 @@ mod tune {
     pub(crate) mod distance;
     pub(crate) mod environment;
     pub(crate) mod file;
+    pub(crate) mod hardware;
     pub(crate) mod knobs;
     pub(crate) mod table;
     pub(crate) mod vetted;
@@ -25,7 +26,16 @@ fn main() -> Result<(), Box<dyn Error>> {
     for watched in ["build.rs", "tables"] {
         println!("cargo::rerun-if-changed={watched}");
     }
-    for module in ["order", "tune/environment", "tune/file", "tune/knobs", "tune/table", "tune/vetted"] {
+    for module in [
+        "order",
+        "tune/distance",
+        "tune/environment",
+        "tune/file",
+        "tune/hardware",
+        "tune/knobs",
+        "tune/table",
+        "tune/vetted",
+    ] {
         println!("cargo::rerun-if-changed=src/{module}.rs");
     }
     let folder = Path::new(&env::var("CARGO_MANIFEST_DIR")?).join("tables");
@@ -45,17 +55,25 @@ fn main() -> Result<(), Box<dyn Error>> {
         tables.push(table.map_err(|wrong| format!("tuning table `{}`: {wrong}", file.display()))?);
     }
     tables.retain(serves);
-    fs::write(Path::new(&env::var("OUT_DIR")?).join("tables.rs"), source(&tables)?)?;
+    fs::write(Path::new(&env::var("OUT_DIR")?).join("tables.rs"), source(&tables, !web)?)?;
     Ok(())
 }
 
-/// The tables as an expression: lists of names, and entries that count in them.
-fn source(tables: &[Table]) -> Result<String, Box<dyn Error>> {
+/// The tables as an expression: lists of names, and entries that count in them. Without families, entries cover whatever a kernel
+/// has: in browsers, where an unmeasured variant is a matter of the next release and bytes are dear.
+fn source(tables: &[Table], with_families: bool) -> Result<String, Box<dyn Error>> {
     let mut source = "&[\n".to_owned();
     for table in tables {
         let classes: BTreeSet<&str> = table.entries().iter().map(|entry| &*entry.class).collect();
-        let members: BTreeSet<&str> =
-            table.entries().iter().flat_map(|entry| &entry.members).map(|(name, _)| &**name).collect();
+        let listed = table.entries().iter().flat_map(|entry| &entry.members).map(|(name, _)| &**name);
+        let families: BTreeSet<&[String]> = table
+            .entries()
+            .iter()
+            .map(|entry| &*entry.family)
+            .filter(|family| with_families && !family.is_empty())
+            .collect();
+        let members: BTreeSet<&str> = listed.chain(families.iter().copied().flatten().map(|name| &**name)).collect();
+        let families: Vec<&[String]> = families.into_iter().collect();
         let classes: Vec<&str> = classes.into_iter().collect();
         let members: Vec<&str> = members.into_iter().collect();
         let adapters = table.adapters().map(|adapters| (adapters.vendor, &adapters.names));
@@ -67,15 +85,20 @@ fn source(tables: &[Table]) -> Result<String, Box<dyn Error>> {
         let measured = table.measured().map(|measured| [&measured.adapter, &measured.driver, &measured.date]);
         writeln!(source, "BuiltIn {{ name: {:?}, status: Status::{:?},", table.name(), table.status())?;
         writeln!(source, "environment: {environment}, adapters: {adapters}, measured: {measured:?},")?;
-        writeln!(source, "knobs: {:?},", table.knobs)?;
-        writeln!(source, "classes: &{classes:?},\nmembers: &{members:?},\nentries: &[")?;
+        writeln!(source, "knobs: {:?},\nhardware: {:?},", table.knobs, table.hardware())?;
+        let number = |name: &str| members.binary_search(&name).map_err(|_| "a member without a number");
+        writeln!(source, "classes: &{classes:?},\nmembers: &{members:?},\nfamilies: &[")?;
+        for family in &families {
+            writeln!(source, "&{:?},", family.iter().map(|name| number(name)).collect::<Result<Vec<_>, _>>()?)?;
+        }
+        writeln!(source, "],\nentries: &[")?;
         for entry in table.entries() {
             let class = classes.binary_search(&&*entry.class).map_err(|_| "a class without a number")?;
             let sizes = entry.sizes.iter().map(|size| u32::try_from(*size)).collect::<Result<Vec<_>, _>>()?;
-            write!(source, "({class}, &{sizes:?}, {:?}, &[", entry.microseconds as f32)?;
+            let family = families.binary_search(&&*entry.family).unwrap_or(families.len());
+            write!(source, "({class}, {family}, &{sizes:?}, {:?}, &[", entry.microseconds as f32)?;
             for (name, relative) in &entry.members {
-                let name = members.binary_search(&&**name).map_err(|_| "a member without a number")?;
-                write!(source, "({name}, {:?}),", *relative as f32)?;
+                write!(source, "({}, {:?}),", number(name)?, *relative as f32)?;
             }
             writeln!(source, "]),")?;
         }

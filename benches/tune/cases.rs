@@ -15,6 +15,11 @@ fuse! {
         sin((index(x, axis = 0) as f32) * 0.7) as T
     }
 
+    /// What moves memory and computes next to nothing.
+    pub fn copies(x: f32[N]) -> f32[N] {
+        x + 1.0
+    }
+
     pub fn linear<T: Float>(x: T[B, M, K], w: T[B, K, N], b: T[N]) -> T[B, M, N] {
         relu(matmul(x, w) + b)
     }
@@ -148,6 +153,19 @@ fn siblings_of<T: Float>(quick: bool) -> impl Iterator<Item = Case> {
         function: siblings::function::<T>(),
         shapes: vec![vec![1, m, k], vec![1, k, n], vec![1, k, n]],
     })
+}
+
+/// A copy of so many elements.
+pub(crate) fn moved(elements: usize) -> Case {
+    let name = format!("copy f32 {elements}");
+    Case { name, kernels: copies::KERNELS, function: &copies::FUNCTION, shapes: vec![vec![elements]] }
+}
+
+/// A product of `f32` with so many rows, columns and so much depth.
+pub(crate) fn product([m, n, k]: [usize; 3]) -> Case {
+    let name = format!("linear f32 1x{m}x{n}x{k}");
+    let shapes = vec![vec![1, m, k], vec![1, k, n], vec![n]];
+    Case { name, kernels: linear::KERNELS, function: linear::function::<f32>(), shapes }
 }
 
 /// What a table is judged by.

@@ -94,7 +94,7 @@ fn race(device: &Device, case: &Case, variant: &Variant) -> Result<Vec<(&'static
 }
 
 /// How long the GPU works, by its own clock where it has one.
-fn timed(device: &Device, work: impl FnOnce() -> Result<(), Error>) -> Result<Duration, Error> {
+pub(crate) fn timed(device: &Device, work: impl FnOnce() -> Result<(), Error>) -> Result<Duration, Error> {
     if device.info().timestamps {
         let (outcome, time) = device.gpu_time(work)?;
         return outcome.map(|()| time);

@@ -5,6 +5,7 @@
 
 mod cases;
 mod forms;
+mod hardware;
 mod judge;
 mod shapes;
 
@@ -17,7 +18,7 @@ use std::{
 };
 
 use clap::Parser;
-use fuse_gpu::{Device, Search, Table, Tuning};
+use fuse_gpu::{Device, Entry, Search, Table, Tuning};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::{
@@ -114,12 +115,20 @@ struct Session<'a> {
 }
 
 impl Session<'_> {
-    /// Measures what the table does not know yet, and says what it gains.
+    /// Measures what the table does not know yet, also of entries that lack some of today's variants, and says what it gains.
     fn search(&self, cases: &[Case]) -> Result<(), Box<dyn Error>> {
         let mut table = self.kept()?;
+        let hardware = match table.as_ref().and_then(Table::hardware) {
+            Some(hardware) => hardware,
+            None => hardware::measure(self.device)?,
+        };
+        println!("{hardware:?}\n");
+        table = table.map(|table| table.with_hardware(hardware));
         let mut missing = self.distinct(cases)?;
-        missing
-            .retain(|(_, known)| table.as_ref().is_none_or(|table| table.entry(&known.class, &known.sizes).is_none()));
+        missing.retain(|(_, known)| {
+            let entry = table.as_ref().and_then(|table| table.entry(&known.class, &known.sizes));
+            entry.is_none_or(|entry| !covers_all(entry, known))
+        });
         let bar = progress(missing.len() * self.options.repeat as usize);
         'turns: for turn in 1..=self.options.repeat {
             for (case, known) in &missing {
@@ -129,7 +138,7 @@ impl Session<'_> {
                     break 'turns;
                 }
                 let Some(found) = self.measure(case, &bar, false)? else { continue };
-                merge_least(&mut table, found);
+                merge_least(&mut table, found.with_hardware(hardware));
                 self.save(table.as_ref())?;
                 let entry = table.as_ref().and_then(|table| table.entry(&known.class, &known.sizes));
                 if let Some(entry) = entry.filter(|_| turn == self.options.repeat) {
@@ -324,6 +333,11 @@ impl Session<'_> {
         }
         Ok(())
     }
+}
+
+/// Whether all variants that may run had been measured for an entry.
+fn covers_all(entry: &Entry, known: &Known) -> bool {
+    known.members.iter().all(|member| entry.covers(member))
 }
 
 /// Takes over what was found, the least of what was measured before; the first table keeps its head.

@@ -454,6 +454,14 @@ pub enum Uniform {
         /// The axis of its space.
         axis: u8,
     },
+    /// Elements between neighbours along an axis of an access's view; 0 if the view has none, so that computed coordinates
+    /// stay at its first element.
+    ViewStride {
+        /// The access.
+        access: u16,
+        /// The axis of its view.
+        axis: u8,
+    },
     /// A host scalar: bits of an `f32` (an `f16` is widened), `i32` or `u32`; a `bool` is 0 or 1.
     Scalar {
         /// Index into `Function::params`.

@@ -125,7 +125,7 @@ impl Size {
         u64::try_from(sum).ok()
     }
 
-    /// The size as text, for example `4*M*N`, with names given by `name`.
+    /// The size as text, for example `4*M*N`, with names given by `name`. A symbol whose name is empty is taken for 1.
     pub fn display<'a, F: Fn(SymbolId) -> &'a str>(&'a self, name: F) -> impl fmt::Display + use<'a, F> {
         DisplaySize { size: self, name }
     }
@@ -159,13 +159,19 @@ impl<'a, F: Fn(SymbolId) -> &'a str> fmt::Display for DisplaySize<'a, F> {
             }
             let magnitude = term.coefficient.unsigned_abs();
             let mut separator = "";
-            if magnitude != 1 || term.symbols.is_empty() {
+            if magnitude != 1 {
                 write!(f, "{magnitude}")?;
                 separator = "*";
             }
             for &symbol in term.symbols.iter() {
-                write!(f, "{separator}{}", (self.name)(symbol))?;
-                separator = "*";
+                let name = (self.name)(symbol);
+                if !name.is_empty() {
+                    write!(f, "{separator}{name}")?;
+                    separator = "*";
+                }
+            }
+            if separator.is_empty() {
+                f.write_str("1")?;
             }
         }
         Ok(())
@@ -185,6 +191,8 @@ mod tests {
         assert_eq!(a.sub(&b).as_constant(), Some(0));
         assert_eq!(a.eval(&[3, 7]), Some(35));
         assert_eq!(a.display(|i| ["M", "K"][usize::from(i)]).to_string(), "M*K + 2*K");
+        assert_eq!(a.display(|i| ["", "K"][usize::from(i)]).to_string(), "K + 2*K");
+        assert_eq!(a.display(|i| ["M", ""][usize::from(i)]).to_string(), "M + 2");
     }
 
     #[test]

@@ -125,6 +125,8 @@ fn webnn_graph(graph: &Graph) -> Result<Option<MlGraph>, CompileError> {
 /// One way to compute a function.
 struct Way {
     graph: Graph,
+    /// The graph before reductions were written out.
+    written: Graph,
     groups: Groups,
     /// What it takes for granted of shapes.
     assumes: Vec<Check>,
@@ -151,12 +153,25 @@ fn ways(graph: &Graph) -> Result<Vec<Way>, CompileError> {
     let orders = if graph.options.no_fuse { vec![common] } else { fusion::chains::orders(&common) };
     for order in orders {
         check("chains", graph::verify::verify(&order))?;
+        if graph.options.no_fuse {
+            ways.extend(way([&order; 2], Policy::SEPARATE, &assumes, Breadth::Full, &ways)?);
+            continue;
+        }
+        let planned = fusion::written_out::write_out(order.clone()).map_err(fusion_error)?;
+        check("written out", graph::verify::verify(&planned))?;
+        if let Some(parted) = fusion::mixtures::parted(&planned) {
+            check("mixtures", graph::verify::verify(&parted))?;
+            // Products side by side are what this is for.
+            for policy in Policy::ALL.into_iter().filter(|policy| policy.siblings) {
+                ways.extend(way([&parted, &order], policy, &assumes, Breadth::Full, &ways)?);
+            }
+        }
         for policy in Policy::ALL {
-            ways.extend(way(&order, policy, &assumes, Breadth::Full, &ways)?);
+            ways.extend(way([&planned, &order], policy, &assumes, Breadth::Full, &ways)?);
         }
     }
     if !usual {
-        ways.extend(way(graph, Policy::SEPARATE, &[], Breadth::Narrow, &ways)?);
+        ways.extend(way([graph; 2], Policy::SEPARATE, &[], Breadth::Narrow, &ways)?);
     }
     // Orders other than the one as written are alternatives like any other; the last must suit all shapes.
     if let Some(at) = ways.iter().rposition(|way| way.assumes.is_empty()) {
@@ -166,30 +181,31 @@ fn ways(graph: &Graph) -> Result<Vec<Way>, CompileError> {
     Ok(ways)
 }
 
-/// The way to compute `graph` under a policy, unless it is one of `known`.
+fn fusion_error(message: String) -> CompileError {
+    CompileError { stage: "fusion", message }
+}
+
+/// The way to compute `graph`, which does what was `written`, under a policy, unless it is one of `known`.
 fn way(
-    graph: &Graph,
+    [graph, written]: [&Graph; 2],
     policy: Policy,
     assumes: &[Check],
     breadth: Breadth,
     known: &[Way],
 ) -> Result<Option<Way>, CompileError> {
-    if graph.options.no_fuse && policy != Policy::SEPARATE {
-        return Ok(None);
-    }
-    let groups = fusion::fuse(graph, policy).map_err(|message| CompileError { stage: "fusion", message })?;
+    let groups = fusion::fuse(graph, policy).map_err(fusion_error)?;
     check("fusion", fusion::verify::verify(graph, &groups))?;
     let same = |way: &Way| format!("{:?}", way.groups.groups) == format!("{:?}", groups.groups);
     if breadth == Breadth::Full && known.iter().any(same) {
         return Ok(None);
     }
     let assumes = assumes.iter().chain(&groups.assumes).cloned().collect();
-    Ok(Some(Way { graph: graph.clone(), groups, assumes, breadth }))
+    Ok(Some(Way { graph: graph.clone(), written: written.clone(), groups, assumes, breadth }))
 }
 
 /// Everything after fusion. `valid` are the shaders that were validated.
 fn compile_plan(way: &Way, options: &Options, valid: &mut BTreeSet<Box<str>>) -> Result<Compiled, CompileError> {
-    let Way { graph, groups, assumes, breadth } = way;
+    let Way { graph, written, groups, assumes, breadth } = way;
     let names = Names::new(graph);
     let mut kernels = Vec::with_capacity(groups.groups.len());
     for group in &groups.groups {
@@ -204,7 +220,7 @@ fn compile_plan(way: &Way, options: &Options, valid: &mut BTreeSet<Box<str>>) ->
     if options.validate {
         validate_kernels(&kernels, valid)?;
     }
-    let mut function = function(graph, groups, kernels);
+    let mut function = function([graph, written], groups, kernels);
     function.assumes = assumes.clone().into();
     let dump = Dump {
         graph: graph::print::print(graph),
@@ -349,7 +365,7 @@ fn validate_kernels(kernels: &[Kernel], valid: &mut BTreeSet<Box<str>>) -> Resul
     })
 }
 
-fn function(graph: &Graph, groups: &Groups, kernels: Vec<Kernel>) -> Function {
+fn function([graph, written]: [&Graph; 2], groups: &Groups, kernels: Vec<Kernel>) -> Function {
     let spec = |ty: &graph::TensorType, padded| TensorSpec { dtype: ty.dtype, shape: ty.shape.clone().into(), padded };
     let params = graph.params.iter().map(|param| Param {
         name: param.name.clone().into(),
@@ -373,7 +389,7 @@ fn function(graph: &Graph, groups: &Groups, kernels: Vec<Kernel>) -> Function {
         symbols: graph.symbols.clone().into(),
         checks: graph.checks.clone().into(),
         temporaries: temporaries.collect::<Vec<_>>().into(),
-        plan: plan::describe(graph, groups, &kernels),
+        plan: plan::describe(graph, written, groups, &kernels),
         kernels: kernels.into(),
         assumes: vec![].into(),
         alternatives: vec![].into(),

@@ -14,7 +14,7 @@ use crate::{
     },
     span::SpanTable,
     syntax::{
-        ast,
+        Converter, ast,
         imports::{Definition, Uses, split_uses},
         parse_body, parse_imports, parse_items,
     },
@@ -91,10 +91,10 @@ pub struct Expression {
     pub spans: SpanTable,
 }
 
-/// A free variable of an expression.
+/// A free variable of an expression, or a path that starts with one.
 pub struct Variable {
-    /// The identifier, with its span.
-    pub ident: syn::Ident,
+    /// The variable, or the path to a field of one.
+    pub place: ast::Place,
     /// Its dtype.
     pub dtype: ExpressionDType,
 }
@@ -286,7 +286,7 @@ pub fn expression(tokens: TokenStream) -> Expression {
     let (parsed, rest) = parse_imports(tokens, &sink);
     let program = program_of(&parsed);
     let range = range_of_stream(rest.clone());
-    let body = parse_body(within_braces(rest), range, &[], &sink);
+    let body = parse_body(within_braces(rest), range, &Converter::of_expression(&sink));
     check_imports(&parsed, &sink);
     let inferred = infer(&body, &program);
     check_expression(&body, &inferred, &sink);
@@ -299,7 +299,7 @@ pub fn expression(tokens: TokenStream) -> Expression {
     Expression {
         results: results.collect(),
         requirements: ranks.requirements,
-        variables: inferred.variables.into_iter().map(|(ident, dtype)| Variable { ident, dtype }).collect(),
+        variables: inferred.variables.into_iter().map(|(place, dtype)| Variable { place, dtype }).collect(),
         classes: inferred.classes,
         instances,
         diagnostics: sink.finish(),
@@ -331,13 +331,16 @@ fn check_expression(body: &ast::Block, inferred: &Inferred, sink: &Sink) {
         );
     }
     if let Some(extra) = inferred.witnesses.get(MAX_CLASSES) {
-        let at = (extra.span(), extra.span());
-        let names = inferred.witnesses.iter().map(|ident| format!("`{ident}`")).collect::<Vec<_>>().join(", ");
+        let names = inferred.witnesses.iter().map(|place| format!("`{}`", place.text)).collect::<Vec<_>>().join(", ");
         sink.report(
-            Diagnostic::new(Code::TooManyDTypes, at, format!("the dtypes of {names} are independent of each other"))
-                .help(format!(
-                    "an expression has at most {MAX_CLASSES} independent dtypes; write a `fn` with declared types"
-                )),
+            Diagnostic::new(
+                Code::TooManyDTypes,
+                extra.span,
+                format!("the dtypes of {names} are independent of each other"),
+            )
+            .help(format!(
+                "an expression has at most {MAX_CLASSES} independent dtypes; write a `fn` with declared types"
+            )),
         );
     }
 }
@@ -356,9 +359,9 @@ fn instances(
         let variables: Vec<_> = inferred
             .variables
             .iter()
-            .map(|(ident, dtype)| match dtype {
-                ExpressionDType::Known(dtype) => (ident.clone(), *dtype),
-                ExpressionDType::Class(class) => (ident.clone(), dtypes[*class]),
+            .map(|(place, dtype)| match dtype {
+                ExpressionDType::Known(dtype) => (place.clone(), *dtype),
+                ExpressionDType::Class(class) => (place.clone(), dtypes[*class]),
             })
             .collect();
         let before = sink.len();

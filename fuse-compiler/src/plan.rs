@@ -14,17 +14,21 @@ use crate::{
     graph::{Graph, NodeId, Op, Param, TensorType},
 };
 
-/// Describes how `graph` was cut into `groups`.
-pub fn describe(graph: &Graph, groups: &Groups, kernels: &[Kernel]) -> Plan {
-    let plan_groups = groups.groups.iter().zip(kernels).map(|(group, kernel)| describe_group(graph, group, kernel));
+/// Describes how `graph` was cut into `groups`. It computes what `written` does, maybe in other operations.
+pub fn describe(graph: &Graph, written: &Graph, groups: &Groups, kernels: &[Kernel]) -> Plan {
+    let plan_groups = groups.groups.iter().zip(kernels).map(|(group, kernel)| {
+        // What single operations would cost says nothing about those that no one wrote.
+        let saves = if graph.nodes.len() == written.nodes.len() { saves(graph, group) } else { String::new() };
+        PlanGroup { saves: saves.into(), ..describe_group(graph, group, kernel) }
+    });
     Plan {
         signature: signature(graph).into(),
         groups: plan_groups.collect::<Vec<_>>().into(),
         refusals: groups.refusals.clone().into(),
         alternatives: vec![].into(),
-        unfused_dispatches: live_operations(graph).count() as u32,
+        unfused_dispatches: live_operations(written).count() as u32,
         fused_bytes: size(graph, &fused_bytes(graph, groups)).into(),
-        unfused_bytes: size(graph, &unfused_bytes(graph)).into(),
+        unfused_bytes: size(graph, &unfused_bytes(written)).into(),
     }
 }
 
@@ -79,7 +83,7 @@ fn describe_group(graph: &Graph, group: &Group, kernel: &Kernel) -> PlanGroup {
         operations: computes.map(names).collect::<Vec<_>>().into(),
         reads: reads.into_iter().map(Into::into).collect::<Vec<_>>().into(),
         writes: writes.map(Into::into).collect::<Vec<_>>().into(),
-        saves: saves(graph, group).into(),
+        saves: "".into(),
         variants: kernel.variants.iter().map(|variant| variant.name.clone()).collect::<Vec<_>>().into(),
     }
 }

@@ -40,18 +40,26 @@ use proc_macro::TokenStream;
 /// | `slice(x, axis = 1, start = 0, end = 64)` | elements `start .. end` of an axis |
 /// | `concat([a, b], axis = 0)`, `stack([a, b], axis = 0)` | behind each other along an axis, or along a new one |
 /// | `flip(x, axis = 1)` | in the opposite order along an axis, or several (`axis = [0, 1]`) |
+/// | `pad(x, axis = 1, before = 1, after = 1, value = 0)` | that many elements of one value before and behind those of an axis |
+/// | `roll(x, axis = 1, shift = 1)` | moved to higher places, those behind the end to the beginning; `shift` may be negative, and an `i32` of the host |
+/// | `repeat(x, axis = 1, times = 2)`, `tile(x, axis = 1, times = 2)` | each element so many times in a row (`a a b b`); the whole so many times (`a b a b`) |
+/// | `split(x, axis = 1, parts = 2)`, `split(x, axis = 1, sizes = [M, 4])` | pieces of an axis, several values: `let (a, b) = split(…);` |
+/// | `tril(x, diagonal = 0)`, `triu(x, diagonal = 0)` | of the last two axes the elements on and below (above) a diagonal, `column - row <= diagonal` (`>=`); 0 elsewhere |
 ///
 /// | reductions | over the axes of `axis = 1`, `axis = N` or `axis = [0, 2]`, or all of them; these axes go unless `keepdim = true` |
 /// |---|---|
 /// | `sum` `prod` `max(x)` `min(x)` | of numbers; integers wrap; NaN wins; over no elements 0, 1, the least and the largest value |
 /// | `mean` `var(x, correction = 0)` | of floats; the variance is the mean of `(x - mean(x))²`, with `correction = 1` the unbiased one |
 /// | `logsumexp` | `log(sum(exp(x)))` without overflow; -inf for a row of -inf |
+/// | `norm` | `sqrt(sum(x * x))`, the length of floats |
 /// | `argmax` `argmin` | `i32` index along one axis of the first largest (smallest) element, or of the first NaN |
 /// | `any` `all` | of `bool` |
 ///
 /// | rows | on the last axis unless `axis =` says otherwise |
 /// |---|---|
 /// | `softmax(x)`, `log_softmax(x)` | NaN for a row of -inf |
+/// | `cross_entropy(logits, classes)` | the loss `logsumexp(row) - row[class]` of each row, `[.., C]` and `i32[..] → [..]`; their mean is `mean(cross_entropy(x, c))`. Classes beyond an end mean the one there |
+/// | `glu(x)` | `a · sigmoid(b)` of the halves `a` and `b` of the axis (Dauphin et al. 2017) |
 /// | `layer_norm(x, gamma, beta, eps = 1e-5)` | `(x - mean) / sqrt(var + eps) · gamma + beta` (Ba et al. 2016) |
 /// | `rms_norm(x, gamma, eps = 1e-6)` | `x / sqrt(mean(x²) + eps) · gamma` (Zhang and Sennrich 2019) |
 /// | `batch_norm(x, mean, var, gamma, beta, eps = 1e-5)` | at inference; one number of each per channel, axis 1 (Ioffe and Szegedy 2015) |
@@ -59,7 +67,7 @@ use proc_macro::TokenStream;
 ///
 /// | indices and random numbers | |
 /// |---|---|
-/// | `gather(table, ids)`, `embedding(table, ids)` | `[V, ..]` at indices of `i32` or `u32`, any rank: the axis becomes those of `ids`; indices beyond an end mean the element there |
+/// | `gather(table, ids)`, `embedding(table, ids)` | `[V, ..]` at indices of `i32` or `u32`, any rank: the axis becomes those of `ids`; indices beyond an end mean the element there; into an axis without elements, there must be none |
 /// | `gather(x, ids, axis = 1)` | the same along another axis |
 /// | `one_hot(ids, classes = 10)` | `f32[.., 10]`, 1 at the index; zeros where it is no class |
 /// | `dropout(x, p, seed)` | 0 with probability `p`, else `x / (1 - p)`. Element `i` in row-major order draws `philox(i, seed)`, whose upper 24 bits as a fraction are compared with `p`: one seed drops the same elements on every adapter |
@@ -70,8 +78,27 @@ use proc_macro::TokenStream;
 /// | `dequantize(w)` | what it means, `q·scale + offset`, as `f32` and in place; without a product, values are packed along the last axis but one |
 /// | `dequantize(w, axis = 1)` | the same of values that are packed along this axis |
 ///
+/// Integers divide towards zero, and `%` is what is left: it has the sign of the left operand (`-7 / 2` is -3, `-7 % 2` is
+/// -1), for floats too, as in Rust.
+///
+/// In `fuse!(…)` an operand may be a path: `self.w`, `model.layers[i].w`, `pair.0`, or a call without arguments,
+/// `layer.bias()`. It is read once, however often it stands in the expression.
+///
 /// In `fuse!(…)` ranks are known to the caller's type checker only: axes are negative there, `gather` without `axis` and
 /// `embedding` take a table of rank 2, `ids` are `i32`, and `group_norm` needs a function with types.
+///
+/// # Accuracy
+///
+/// Every operation is within a stated bound of what an interpreter in `f64` computes (feature `reference`). One unit is
+/// 2^-23 of a number. Most functions err by a few units of their result; these lose more:
+///
+/// | | |
+/// |---|---|
+/// | numbers below 2^-126 (subnormal) | may be read as 0, or as any number up to 2^-126, and results may be 0: `log(1e-40)` is from -inf to -87.33, `pow(-3e38, -1)` may be 0 |
+/// | `gelu(x)`, `gelu_tanh(x)` | err by up to 3 and 4 units of `x`, so that small values far below 0 are lost: `gelu(-7.3)` may be 0 |
+/// | `x % y` | errs by up to 4 units of `x`, and by `y` where `x / y` is close to a whole number: with `x / y` above 2^21, as in `3e38 % 2.5`, no digit is left |
+/// | `pow(x, y)` | errs by up to `3 + 5·abs(y·log2(x)) + 3·abs(y)` units |
+/// | `sin`, `cos`, `tan` | nothing is promised of arguments above 2^20 in magnitude |
 ///
 /// # Attributes of functions
 ///
@@ -96,7 +123,7 @@ use proc_macro::TokenStream;
 ///
 /// fuse! {
 ///     use crate::activations::swish2;
-///     use other_crate::{gelu2, glu as my_glu};
+///     use other_crate::{gelu2, relu as my_relu};
 ///
 ///     pub fn layer(x: f32[M, K], w: f32[K, N]) -> f32[M, N] { swish2(matmul(x, w)) }   // one dispatch
 /// }
@@ -108,8 +135,7 @@ use proc_macro::TokenStream;
 /// only: to pass a function on, write `pub use` outside of `fuse!`. In an expression, the arguments of such a call must
 /// have the declared ranks, which a launch checks.
 ///
-/// Beside each function stands a macro of the same name, through which other blocks find its definition. A function named
-/// like a macro of Rust, for example `column`, hides that macro in its module.
+/// In the module beside each function stands a macro, through which other blocks find its definition.
 ///
 /// # Errors and dumps
 ///

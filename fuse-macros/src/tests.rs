@@ -65,19 +65,24 @@ fn a_function_becomes_a_wrapper_and_a_module() {
          fn both(a: i32[N], s: i32) -> (i32[N], i32[N]) { (a + s, a - s) }",
     );
     let expected = [
+        "macro_rules! __fuse_double_0",
         "fn double",
         "mod double",
-        "macro_rules! __fuse_double_0",
-        "use __fuse_double_0 as double",
+        "macro_rules! __fuse_both_0",
         "fn both",
         "mod both",
-        "macro_rules! __fuse_both_0",
-        "use __fuse_both_0 as both",
     ];
-    assert_eq!(items_of(&file.items)[..8], expected);
-    let expected = ["static FUNCTION", "static KERNELS", "static PLAN", "fn launch_into", "reference!"];
+    assert_eq!(items_of(&file.items)[..6], expected);
+    let expected = [
+        "use __fuse_double_0 as __fuse",
+        "static FUNCTION",
+        "static KERNELS",
+        "static PLAN",
+        "fn launch_into",
+        "reference!",
+    ];
     assert_eq!(items_of(module(&file, "double")), expected);
-    let syn::Item::Fn(double) = &file.items[0] else { panic!("expected a function") };
+    let syn::Item::Fn(double) = &file.items[1] else { panic!("expected a function") };
     assert!(matches!(double.vis, syn::Visibility::Public(_)));
     assert!(double.attrs.iter().any(|attribute| attribute.path().is_ident("inline")));
 }
@@ -86,6 +91,7 @@ fn a_function_becomes_a_wrapper_and_a_module() {
 fn a_generic_function_has_an_artifact_per_dtype() {
     let file = file("pub fn scale<T: Float>(x: T[N], s: T) -> T[N] { x * s }");
     let expected = [
+        "use __fuse_scale_0 as __fuse",
         "static FUNCTION_F32",
         "static FUNCTION_F16",
         "fn function",
@@ -135,6 +141,22 @@ fn a_wrong_expression_ends_in_an_error() {
     let expanded = expand_text("rleu(x) + sigmiod(y)");
     assert_eq!(compile_errors(&expanded), 2, "{expanded}");
     syn::parse2::<syn::Expr>(expanded).expect("an expression");
+}
+
+/// What belongs to other places is part of the one error.
+#[test]
+fn one_mistake_is_one_error() {
+    let expanded = expand_text("fn f(x: f32[M, K], w: f32[N, K]) -> f32[M, N] { matmul(x, w) }");
+    assert_eq!(compile_errors(&expanded), 1, "{expanded}");
+    let text = expanded.to_string();
+    assert!(text.contains("note: `N` is axis 0 of `w: f32[N, K]`"), "{text}");
+}
+
+#[test]
+fn paths_to_fields_are_passed_on() {
+    let text = expand_text("relu(matmul(self.x, model.layers[0].w) + model.b())").to_string();
+    assert!(text.contains("__fuse_launch (& self . x , & model . layers [0] . w , & model . b ())"), "{text}");
+    assert_eq!(compile_errors(&expand_text("relu(model.w) + rleu(model.w)")), 1);
 }
 
 #[test]
@@ -239,8 +261,8 @@ fn only_public_functions_export_their_macros() {
 fn a_block_asks_for_one_import_after_the_other() {
     let block = "fn f(x: f32[N]) -> f32[N] { first(x) + second(x) }";
     let first = expand_text(&format!("use crate::a::{{first, other as second}}; {block}")).to_string();
-    let expected = "use crate :: a :: first as __fuse_function_first_0_0 ; \
-                    use crate :: a :: other as __fuse_function_second_0_1 ; \
+    let expected = "use crate :: a :: first :: __fuse as __fuse_function_first_0_0 ; \
+                    use crate :: a :: other :: __fuse as __fuse_function_second_0_1 ; \
                     __fuse_function_first_0_0 ! { @ fuse [:: fuse_gpu :: fuse] [\"items\" \"tests_1_1\"] [] [first] \
                     [second __fuse_function_second_0_1] { fn f (x : f32 [N]) -> f32 [N] { first (x) + second (x) } } }";
     assert_eq!(first, expected);
@@ -257,14 +279,14 @@ fn a_block_asks_for_one_import_after_the_other() {
     assert_eq!(compile_errors(&last), 0, "{last}");
     let file: syn::File = syn::parse2(last).expect("items");
     let names = items_of(&file.items);
-    assert_eq!(names[..2], ["fn f", "mod f"]);
+    assert_eq!(names[..3], ["macro_rules! __fuse_f_0", "fn f", "mod f"]);
     assert!(!names.iter().any(|name| name.contains("wave")), "an import is not emitted again: {names:?}");
 }
 
 #[test]
 fn an_expression_asks_within_its_block() {
     let asked = expand_text("{ use a::wave; wave(x) + y }").to_string();
-    let expected = "{ use a :: wave as __fuse_function_wave_0_0 ; __fuse_function_wave_0_0 ! \
+    let expected = "{ use a :: wave :: __fuse as __fuse_function_wave_0_0 ; __fuse_function_wave_0_0 ! \
                         (@ fuse [:: fuse_gpu :: fuse] [\"expression\" \"tests_1_1\"] [] [wave] [] { wave (x) + y }) }";
     assert_eq!(asked, expected);
     let bare = expand_text("use a::wave; wave(x) + y");

@@ -66,7 +66,7 @@ pub fn quantize_calibrated(
         Granularity::Tensor => Some(checked(pair_of(packing, scheme, values, None), &layout, 0, 0, scheme)?),
         _ => None,
     };
-    let mut weights = Vec::with_capacity(layout.extent);
+    let mut weights = vec![];
     for line in 0..layout.lines {
         layout.gather(values, line, &mut weights);
         let (codes, pairs) = (vec![0; layout.extent], vec![Pair::default(); layout.groups]);

@@ -75,11 +75,14 @@ impl Layout {
         }
         let too_large = |argument| QuantizeError::TooLarge { argument, shape: shape.to_owned() };
         let product = |argument, sizes: &[usize]| {
+            // A zero anywhere makes the product zero, however large the other sizes are.
             let product = sizes.iter().try_fold(1usize, |product, &size| product.checked_mul(size));
-            product.ok_or_else(|| too_large(argument))
+            if sizes.contains(&0) { Ok(0) } else { product.ok_or_else(|| too_large(argument)) }
         };
-        let (outer, inner) = (product("values", &shape[..axis])?, product("values", &shape[axis + 1..])?);
-        let lines = product("values", &[outer, inner])?;
+        let others = [&shape[..axis], &shape[axis + 1..]];
+        let lines = product("values", &others.concat())?;
+        // Without lines, no place is looked up.
+        let inner = if lines == 0 { 0 } else { product("values", others[1])? };
         let values = product("values", &[lines, extent])?;
         let words = product("words", &[lines, packing.words(extent)])?;
         // Wide pairs take two words.

@@ -41,7 +41,7 @@ pub fn quantize(
         Granularity::Tensor => Some(checked(pair_of(packing, scheme, values, None), &layout, 0, 0, scheme)?),
         _ => None,
     };
-    let mut line_values = Vec::with_capacity(layout.extent);
+    let mut line_values = vec![];
     for line in 0..layout.lines {
         layout.gather(values, line, &mut line_values);
         for group in 0..layout.groups {

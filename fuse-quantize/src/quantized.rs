@@ -185,7 +185,8 @@ impl Quantized {
 
     fn clear_padding(&mut self, layout: &Layout) {
         let bits = self.packing.bits() as usize;
-        let used = layout.extent * bits;
+        // Without lines, the extent may be any number.
+        let used = if layout.lines == 0 { 0 } else { layout.extent * bits };
         for line in 0..layout.lines {
             for word in used / 32..self.packing.words(layout.extent) {
                 let kept = used.saturating_sub(word * 32).min(31);

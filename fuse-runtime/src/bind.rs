@@ -89,6 +89,15 @@ impl BindGroups {
         self.young.get(&Key::new(layout, buffers))
     }
 
+    /// Drops the bind groups that name one of these buffers: nothing will bind them again.
+    pub(crate) fn forget(&mut self, gone: &[u64]) {
+        if !gone.is_empty() {
+            for groups in [&mut self.young, &mut self.old] {
+                groups.retain(|key, _| !key.buffers.iter().any(|id| gone.contains(id)));
+            }
+        }
+    }
+
     pub(crate) fn clear(&mut self) {
         self.young.clear();
         self.old.clear();

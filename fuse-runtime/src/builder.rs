@@ -1,6 +1,6 @@
 //! Choosing and opening an adapter.
 
-use std::path::PathBuf;
+use std::{ffi::OsString, path::PathBuf};
 
 use crate::{AdapterKind, Backend, Device, DeviceInfo, Error, Tuning, adapters::adapters};
 
@@ -19,6 +19,7 @@ pub struct DeviceBuilder {
     without: Without,
     binding_bytes: Option<u64>,
     pub(crate) budget: Option<u64>,
+    pub(crate) checked: bool,
     pub(crate) cache: CacheChoice,
     pub(crate) tuning: Tuning,
     #[cfg(feature = "tune")]
@@ -143,6 +144,14 @@ impl DeviceBuilder {
         self
     }
 
+    /// For tests: shaders check their indices, and [`Device::violation`] says which left their arrays.
+    #[cfg(all(feature = "checked", not(target_arch = "wasm32")))]
+    #[doc(hidden)]
+    pub fn checked(mut self) -> Self {
+        self.checked = true;
+        self
+    }
+
     /// Opens the device.
     ///
     /// # Errors
@@ -160,6 +169,8 @@ impl DeviceBuilder {
             required_features: features,
             required_limits: limits,
             experimental_features: experimental(features),
+            // Buffers are pooled: large blocks below them would only hold back what the pool has freed.
+            memory_hints: wgpu::MemoryHints::MemoryUsage,
             ..Default::default()
         };
         #[cfg(not(target_arch = "wasm32"))]
@@ -197,7 +208,7 @@ impl DeviceBuilder {
 
     /// The best adapter that fits: discrete before integrated before software.
     fn choose(&self, all: Vec<wgpu::Adapter>) -> Result<wgpu::Adapter, Error> {
-        let from_environment = || std::env::var(ADAPTER_VARIABLE).ok().filter(|part| !part.is_empty());
+        let from_environment = || named(std::env::var_os(ADAPTER_VARIABLE));
         let unchosen = self.name.is_none() && self.index.is_none() && self.kind.is_none();
         let name = self.name.clone().or_else(|| if unchosen { from_environment() } else { None });
         let described: Vec<DeviceInfo> = all.iter().map(describe).collect();
@@ -224,6 +235,11 @@ impl DeviceBuilder {
         let parts: Vec<String> = parts.into_iter().flatten().collect();
         if parts.is_empty() { "any kind of adapter".to_owned() } else { parts.join(", ") }
     }
+}
+
+/// The part of a name that a variable holds. One that is not UTF-8 is in no adapter's name, and the error shows it.
+fn named(variable: Option<OsString>) -> Option<String> {
+    variable.filter(|part| !part.is_empty()).map(|part| part.to_string_lossy().into_owned())
 }
 
 /// The permission that wgpu wants for features that it calls experimental.
@@ -264,4 +280,22 @@ fn opened(adapter: &wgpu::Adapter, device: &wgpu::Device) -> DeviceInfo {
     #[cfg(target_arch = "wasm32")]
     let (info, features) = crate::browser::describe(adapter, device);
     DeviceInfo::new(&info, features, &device.limits(), &matrices)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_variable_that_is_not_utf8_is_not_ignored() {
+        assert_eq!([named(None), named(Some("".into()))], [None, None]);
+        assert_eq!(named(Some("llvm".into())).as_deref(), Some("llvm"));
+        #[cfg(unix)]
+        {
+            use std::os::unix::ffi::OsStringExt;
+
+            let part = named(Some(OsString::from_vec(b"nvidia\xff".to_vec()))).unwrap();
+            assert_eq!(part, "nvidia\u{fffd}", "no adapter has this in its name, and the error shows it");
+        }
+    }
 }

@@ -143,8 +143,8 @@ impl Capture {
 
     /// Memory for a result or a temporary of a captured launch.
     pub(crate) fn allocate(&mut self, bytes: u64) -> Result<Arc<Lease>, Error> {
-        let pool = &self.device.inner.pool;
-        let class = pool.class(bytes)?;
+        let inner = &self.device.inner;
+        let class = inner.pool.class(bytes)?;
         // The sequence runs in order, so what nobody else can name any more is free for later launches.
         let free = |place: &&Place| {
             place.owned && place.lease.storage().bytes == class && Arc::strong_count(&place.lease) == 1
@@ -152,7 +152,7 @@ impl Capture {
         if let Some(place) = self.places.iter().rev().find(free) {
             return Ok(Arc::clone(&place.lease));
         }
-        let lease = pool.lease_for_later(pool.take(bytes)?.0);
+        let lease = inner.pool.lease_for_later(inner.take(bytes)?.0);
         let place = self.place(&lease);
         self.places[place] = Place { lease: Arc::clone(&lease), input: false, written: true, owned: true };
         Ok(lease)

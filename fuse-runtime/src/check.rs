@@ -111,8 +111,37 @@ impl<'a> Context<'a> {
         self.function.params[param].name.to_string()
     }
 
-    fn text(&self, size: &Size) -> String {
-        size.display(|id| self.function.symbol_name(id)).to_string()
+    /// A size as the caller knows it. Of tensors of unknown rank only the axes that the caller's have are named, by their
+    /// places, and of a broadcast that which decides it. `symbols`: at least those that the size has.
+    fn known_text(&self, size: &Size, symbols: &[u64]) -> String {
+        // A symbol is made of earlier ones.
+        let mut names: Vec<String> = Vec::new();
+        for symbol in self.function.symbols.iter().take(symbols.len()) {
+            let text = |size: &Size| size.display(|id| &names[usize::from(id)]).to_string();
+            let name = match &symbol.source {
+                SymbolSource::Axis { param, axis } => {
+                    self.axis_name(&symbol.name, usize::from(*param), usize::from(*axis))
+                }
+                SymbolSource::Broadcast(sizes) => {
+                    sizes.iter().find(|size| size.eval(symbols) != Some(1)).map_or_else(String::new, text)
+                }
+                SymbolSource::Quotient { dividend, divisor } => format!("({}/{})", text(dividend), text(divisor)),
+            };
+            names.push(name);
+        }
+        size.display(|id| &names[usize::from(id)]).to_string()
+    }
+
+    /// The name of an axis; none of one that the caller's tensor does not have.
+    fn axis_name(&self, name: &str, param: usize, axis: usize) -> String {
+        match self.spec(param) {
+            Some(spec) if spec.padded => {
+                let missing = spec.shape.len().saturating_sub(self.shapes[param].len());
+                let axis = axis.checked_sub(missing);
+                axis.map_or_else(String::new, |axis| format!("{}.shape()[{axis}]", self.function.params[param].name))
+            }
+            _ => name.to_owned(),
+        }
     }
 
     /// The tensor parameters with their declared shapes.
@@ -151,7 +180,7 @@ impl<'a> Context<'a> {
                 SymbolSource::Broadcast(sizes) => self.broadcast(sizes, &values)?,
                 SymbolSource::Quotient { dividend, divisor } => {
                     let (dividend, by) = (self.eval(dividend, &values)?, self.eval(divisor, &values)?);
-                    dividend.checked_div(by).ok_or_else(|| self.invalid(divisor))?
+                    dividend.checked_div(by).ok_or_else(|| self.invalid(divisor, &values))?
                 }
             };
             values.push(value);
@@ -171,9 +200,9 @@ impl<'a> Context<'a> {
                     return Err(Error::BroadcastMismatch {
                         kernel: self.kernel(),
                         left,
-                        left_origin: self.origin(from),
+                        left_origin: self.origin(from, values),
                         right: value,
-                        right_origin: self.origin(size),
+                        right_origin: self.origin(size, values),
                     });
                 }
             }
@@ -191,9 +220,9 @@ impl<'a> Context<'a> {
                         kernel: self.kernel(),
                         argument: self.argument(param),
                         axis: axis.saturating_sub(rank - shape.len()) as u8,
-                        dimension: self.text(size),
+                        dimension: self.known_text(size, symbols),
                         expected,
-                        origin: self.origin(size),
+                        origin: self.origin(size, symbols),
                         found,
                     });
                 }
@@ -222,10 +251,11 @@ impl<'a> Context<'a> {
     }
 
     fn side(&self, size: &Size, symbols: &[u64]) -> String {
+        let text = self.known_text(size, symbols);
         match size.eval(symbols) {
-            Some(value) if size.as_constant().is_some() => format!("{value}"),
-            Some(value) => format!("`{}` ({value})", self.text(size)),
-            None => format!("`{}` (a negative number)", self.text(size)),
+            Some(value) if text == value.to_string() => text,
+            Some(value) => format!("`{text}` ({value})"),
+            None => format!("`{text}` (a negative number)"),
         }
     }
 
@@ -233,7 +263,7 @@ impl<'a> Context<'a> {
         let mut dims = [0; MAX_RANK];
         let rank = spec.shape.len().min(MAX_RANK);
         for (dim, size) in dims.iter_mut().zip(spec.shape.iter()) {
-            *dim = usize::try_from(self.eval(size, symbols)?).map_err(|_| self.invalid(size))?;
+            *dim = usize::try_from(self.eval(size, symbols)?).map_err(|_| self.invalid(size, symbols))?;
         }
         let shape = Shape::new(&dims[..rank])?;
         checked_bytes(&format!("kernel `{}`, {what}", self.function.name), spec.dtype, shape.elements(), allowed)?;
@@ -241,11 +271,11 @@ impl<'a> Context<'a> {
     }
 
     /// Where the value of a size comes from, for messages.
-    fn origin(&self, size: &Size) -> String {
+    fn origin(&self, size: &Size, symbols: &[u64]) -> String {
         let Some(id) = size.as_symbol() else {
             return match size.as_constant() {
                 Some(_) => "the declared shape".to_owned(),
-                None => format!("`{}`", self.text(size)),
+                None => format!("`{}`", self.known_text(size, symbols)),
             };
         };
         match self.function.symbols.get(usize::from(id)).map(|symbol| &symbol.source) {
@@ -256,19 +286,19 @@ impl<'a> Context<'a> {
                 format!("`{}`, axis {}", self.argument(param), axis.saturating_sub(missing))
             }
             Some(SymbolSource::Broadcast(sizes)) => {
-                let distinct: Vec<String> = sizes.iter().map(|size| self.origin(size)).collect();
+                let distinct: Vec<String> = sizes.iter().map(|size| self.origin(size, symbols)).collect();
                 format!("the broadcast of {}", distinct.join(" and "))
             }
-            Some(SymbolSource::Quotient { .. }) | None => format!("`{}`", self.text(size)),
+            Some(SymbolSource::Quotient { .. }) | None => format!("`{}`", self.known_text(size, symbols)),
         }
     }
 
     fn eval(&self, size: &Size, symbols: &[u64]) -> Result<u64, Error> {
-        size.eval(symbols).ok_or_else(|| self.invalid(size))
+        size.eval(symbols).ok_or_else(|| self.invalid(size, symbols))
     }
 
-    fn invalid(&self, size: &Size) -> Error {
-        Error::InvalidSize { kernel: self.kernel(), size: self.text(size) }
+    fn invalid(&self, size: &Size, symbols: &[u64]) -> Error {
+        Error::InvalidSize { kernel: self.kernel(), size: self.known_text(size, symbols) }
     }
 
     fn defect(&self, message: &str) -> Error {

@@ -3,7 +3,7 @@
 use std::{
     collections::HashMap,
     fmt,
-    sync::{Arc, Mutex, atomic::AtomicU64},
+    sync::{Arc, Mutex},
 };
 
 use fuse_artifact::{DType, Function};
@@ -13,12 +13,13 @@ use crate::{
     adapters::adapters,
     builder::describe,
     capture,
+    checked::{Checks, SharedChecks},
     element::scalar_bytes,
     fault::Fault,
     lock::lock,
     pipeline::Pipelines,
     plan::PlanCache,
-    pool::{Lease, Pool},
+    pool::{Batches, Lease, Pool, Storage},
     raw::RawTensor,
     record::Recorder,
     shape::Shape,
@@ -46,11 +47,29 @@ pub(crate) struct Inner {
     /// Buffers that the host maps to read.
     pub(crate) staging: Arc<Pool>,
     pub(crate) fault: Arc<Fault>,
+    pub(crate) checks: Option<SharedChecks>,
     pub(crate) info: DeviceInfo,
     #[cfg(not(target_arch = "wasm32"))]
     pub(crate) poller: crate::poller::Poller,
     pub(crate) queue: wgpu::Queue,
     pub(crate) wgpu: wgpu::Device,
+}
+
+impl Inner {
+    /// At least `bytes` bytes of storage, and whether they hold zeros. The caller does not hold the recorder.
+    pub(crate) fn take(&self, bytes: u64) -> Result<(Storage, bool), Error> {
+        let (storage, fresh) = self.pool.take(bytes, &mut || self.submit())?;
+        if self.checks.is_some() {
+            lock(&self.recorder).poison(&storage);
+            return Ok((storage, false));
+        }
+        Ok((storage, fresh))
+    }
+
+    /// Submits the open batch.
+    pub(crate) fn submit(&self) {
+        lock(&self.recorder).flush();
+    }
 }
 
 /// Distinct scalars that are kept as tensors.
@@ -102,19 +121,29 @@ impl Device {
         let fault = Fault::watch(&device);
         let storage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
         let staging = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
-        let open_batch = Arc::new(AtomicU64::new(1));
+        let checks = Checks::open(&device, builder.checked)?;
+        let (batches, opened) = (Arc::<Batches>::default(), (&device, &queue));
         let inner = Inner {
-            recorder: Mutex::new(Recorder::new(&device, &queue, &info.limits, Arc::clone(&open_batch))?),
+            recorder: Mutex::new(Recorder::new(&device, &queue, &info.limits, Arc::clone(&batches), checks.clone())?),
             plans: PlanCache::default(),
             tunings: Tunings::new(builder, &info),
-            pipelines: Pipelines::open(&device, &fault, &info, &adapter, &builder.cache),
+            pipelines: Pipelines::open(&device, &fault, &info, &adapter, &builder.cache, checks.clone()),
             scalars: Mutex::default(),
             // Kernels bind whole buffers, so pooled ones stay below the limit of bindings, too.
-            pool: Pool::new(&device, &fault, storage, info.limits.binding_bytes, builder.budget, &open_batch),
-            staging: Pool::new(&device, &fault, staging, info.limits.binding_bytes, None, &open_batch),
+            pool: Pool::new(
+                opened,
+                &fault,
+                storage,
+                info.limits.binding_bytes,
+                builder.budget,
+                &batches,
+                builder.checked,
+            ),
+            staging: Pool::new(opened, &fault, staging, info.limits.binding_bytes, None, &batches, false),
             #[cfg(not(target_arch = "wasm32"))]
             poller: Default::default(),
             fault,
+            checks,
             info,
             queue,
             wgpu: device,
@@ -168,13 +197,17 @@ impl Device {
 
     /// Bytes and counts of this device's buffers.
     pub fn memory_report(&self) -> MemoryReport {
-        self.inner.pool.report()
+        let staging = self.inner.staging.report();
+        let staging_bytes = staging.live_bytes + staging.idle_bytes + staging.freed_bytes;
+        MemoryReport { staging_bytes, ..self.inner.pool.report() }
     }
 
-    /// Frees all memory that no tensor uses.
+    /// Frees all memory that no tensor uses. Submits what is recorded, which may use it.
     pub fn trim(&self) {
-        // Bind groups keep the buffers that they name.
-        lock(&self.inner.recorder).forget_bind_groups();
+        let mut recorder = lock(&self.inner.recorder);
+        recorder.flush();
+        recorder.forget_bind_groups();
+        drop(recorder);
         lock(&self.inner.scalars).clear();
         self.inner.pool.trim();
         self.inner.staging.trim();

@@ -64,6 +64,11 @@ impl Form {
         self.style.bounds_checks
     }
 
+    /// Whether it is for certain sizes only.
+    pub(crate) const fn has_sizes(&self) -> bool {
+        self.sizes.is_some()
+    }
+
     /// Bytes of the uniform block, a multiple of 16; 0 if there is none.
     pub(crate) fn uniform_bytes(&self, pass: &Pass) -> u64 {
         if self.sizes.is_some() { 0 } else { (pass.uniforms.len() as u64 * 4).next_multiple_of(16) }

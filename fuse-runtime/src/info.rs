@@ -4,6 +4,8 @@ use std::fmt;
 
 use fuse_artifact::{Features, MATRIX_SUBGROUP};
 
+use crate::tune::Hardware;
+
 #[cfg(target_arch = "wasm32")]
 use crate::browser::has_packed_dot;
 
@@ -133,6 +135,8 @@ pub struct DeviceInfo {
     pub pipeline_cache: bool,
     /// The limits.
     pub limits: Limits,
+    /// What the cost model takes it for, where a table in effect says so.
+    pub(crate) hardware: Option<Hardware>,
 }
 
 impl DeviceInfo {
@@ -169,6 +173,7 @@ impl DeviceInfo {
             timestamps: features.contains(wgpu::Features::TIMESTAMP_QUERY),
             pipeline_cache: features.contains(wgpu::Features::PIPELINE_CACHE),
             limits: limits.into(),
+            hardware: None,
         }
     }
 }
@@ -261,6 +266,7 @@ fn vendor_name(id: u32) -> String {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use crate::tune::built_in;
 
     /// A device with the limits of a large GPU, for tests that need none.
     pub(crate) fn device_info(kind: AdapterKind, subgroups: u32) -> DeviceInfo {
@@ -283,7 +289,14 @@ pub(crate) mod tests {
                 uniform_bytes: 1 << 16,
                 uniform_alignment: 64,
             },
+            hardware: None,
         }
+    }
+
+    /// The same of the machine that the cost model was fitted to, if it is discrete.
+    pub(crate) fn fitted_to(kind: AdapterKind) -> DeviceInfo {
+        let table = built_in(|table| table.name() == "nvidia-hopper").next().expect("the H200's table");
+        DeviceInfo { hardware: table.hardware().filter(|_| kind == AdapterKind::Discrete), ..device_info(kind, 32) }
     }
 
     #[test]

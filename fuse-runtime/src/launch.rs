@@ -301,11 +301,11 @@ impl<'a> Launch<'a> {
     pub(crate) fn allocate(&self, plan: &LaunchPlan, result: usize) -> Result<RawTensor, Error> {
         let (shape, dtype) = (plan.results[result], self.function.results[result].dtype);
         let bytes = shape.elements().unwrap_or(0) * dtype.bytes();
-        let pool = &self.device.inner.pool;
+        let inner = &self.device.inner;
         let lease = if self.captured {
             capture::with_open(|capture| capture.allocate(bytes))?
         } else {
-            pool.lease(pool.take(bytes)?.0)
+            inner.pool.lease(inner.take(bytes)?.0)
         };
         Ok(RawTensor::from_parts(self.device, lease, dtype, shape))
     }
@@ -319,7 +319,8 @@ impl<'a> Launch<'a> {
             self.check_output(&results[i], i, output)?;
             let id = output.buffer().storage().id;
             let aliases = |other: &RawTensor| other.buffer().storage().id == id;
-            let argument = self.args.iter().position(|arg| arg.tensor().is_some_and(aliases));
+            let is_part = |arg: &Arg<'_>| arg.tensor().is_some_and(aliases) || arg.scales().is_some_and(aliases);
+            let argument = self.args.iter().position(is_part);
             let other = match argument {
                 Some(arg) => Some(format!("argument `{}`", self.function.params[arg].name)),
                 None => outputs[..i].iter().position(|other| aliases(other)).map(|other| format!("output {other}")),
@@ -407,7 +408,9 @@ impl<'a> Launch<'a> {
         for (index, step) in plan.steps.iter().enumerate() {
             for (temporary, slot) in plan.temporaries.iter().zip(temporaries.iter_mut()) {
                 if temporary.steps.is_some_and(|(first, _)| first == index) {
-                    *slot = Some(pool.take(temporary.bytes)?.0);
+                    let (storage, _) = pool.take(temporary.bytes, &mut || _ = recorder.flush())?;
+                    recorder.poison(&storage);
+                    *slot = Some(storage);
                 }
             }
             let mut buffers: Buffers<'_> = [None; crate::plan::MAX_BINDINGS];

@@ -33,6 +33,7 @@ mod browser;
 mod builder;
 mod capture;
 mod check;
+mod checked;
 mod device;
 mod disk;
 mod element;
@@ -93,7 +94,7 @@ pub use crate::{
     sequence::Sequence,
     shape::MAX_RANK,
     tensor::{Tensor, Tensor0, Tensor1, Tensor2, Tensor3, Tensor4, Tensor5, Tensor6},
-    tune::{Adapters, CUT_OFF, ControlFlow, Entry, Environment, Measured, Status, Table, Tuning, Vendor},
+    tune::{Adapters, CUT_OFF, ControlFlow, Entry, Environment, Hardware, Measured, Status, Table, Tuning, Vendor},
 };
 
 #[cfg(feature = "tune")]

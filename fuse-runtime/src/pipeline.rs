@@ -15,6 +15,7 @@ use fuse_artifact::{Features, Pass};
 use crate::{
     Backend, DeviceInfo, Error,
     builder::CacheChoice,
+    checked::SharedChecks,
     disk::DiskCache,
     fault::{Fault, scoped},
     form::Form,
@@ -22,7 +23,7 @@ use crate::{
     plan::Label,
 };
 
-/// A compiled pass.
+/// A compiled pass. Ids are never used twice.
 pub(crate) struct Pipeline {
     pub(crate) id: u64,
     pub(crate) compute: wgpu::ComputePipeline,
@@ -53,6 +54,7 @@ pub(crate) struct Pipelines {
     /// Whether a browser compiles the shaders.
     browser: bool,
     disk: Option<DiskCache>,
+    checks: Option<SharedChecks>,
     state: Mutex<State>,
 }
 
@@ -60,6 +62,8 @@ pub(crate) struct Pipelines {
 struct State {
     /// By the address of the pass (artifacts are `static`) and by form.
     pipelines: HashMap<(usize, Form), Arc<Pipeline>>,
+    /// How many were ever made.
+    made: u64,
     layouts: HashMap<Signature, Arc<Layout>>,
 }
 
@@ -71,6 +75,7 @@ impl Pipelines {
         info: &DeviceInfo,
         adapter: &wgpu::AdapterInfo,
         choice: &CacheChoice,
+        checks: Option<SharedChecks>,
     ) -> Self {
         let disk = if info.pipeline_cache { DiskCache::open(device, adapter, choice) } else { None };
         let browser = info.backend == Backend::WebGpu;
@@ -80,6 +85,7 @@ impl Pipelines {
             fault: Arc::clone(fault),
             browser,
             disk,
+            checks,
             state: Mutex::default(),
         }
     }
@@ -100,13 +106,20 @@ impl Pipelines {
         let layout = self.layout(pass, key.1.uniform_bytes(pass))?;
         let compute = self.compile(pass, &key.1, features, &layout, label)?;
         let mut state = lock(&self.state);
-        let id = state.pipelines.len() as u64 + 1;
+        state.made += 1;
+        let id = state.made;
         Ok(Arc::clone(state.pipelines.entry(key).or_insert_with(|| Arc::new(Pipeline { id, compute, layout }))))
     }
 
     /// Whether the pipeline of `pass` in a form exists.
     pub(crate) fn contains(&self, pass: &'static Pass, form: Form) -> bool {
         lock(&self.state).pipelines.contains_key(&(ptr::from_ref(pass).addr(), form))
+    }
+
+    /// Drops the pipelines for certain sizes that no plan and no sequence has.
+    pub(crate) fn forget_unused(&self) {
+        let mut state = lock(&self.state);
+        state.pipelines.retain(|(_, form), pipeline| !form.has_sizes() || Arc::strong_count(pipeline) > 1);
     }
 
     /// How many there are.
@@ -128,7 +141,10 @@ impl Pipelines {
         label: &Label,
     ) -> Result<wgpu::ComputePipeline, Error> {
         let text = form.text(pass);
-        let text = source(&text, features, self.browser);
+        let mut text = source(&text, features, self.browser);
+        if let Some(checks) = &self.checks {
+            text = checks.instrumented(&text, label).into();
+        }
         let checks = match form.bounds_checks() {
             true => wgpu::ShaderRuntimeChecks::checked(),
             false => wgpu::ShaderRuntimeChecks::unchecked(),
@@ -137,9 +153,11 @@ impl Pipelines {
             let source =
                 wgpu::ShaderModuleDescriptor { label: Some(label.kernel), source: wgpu::ShaderSource::Wgsl(text) };
             // SAFETY: without checks, a shader that leaves its buffers is undefined behavior. Plans check that every
-            // access stays in its tensor for all indices of the domain, and emitted shaders use no other indices;
-            // their loops are bounded by extents. So are those of `quantizer`, whose indices follow from shapes alone. Browsers
-            // keep their own checks.
+            // access stays in its tensor for all indices of the domain (`plan::domain`). Coordinates that emitted shaders
+            // compute are clamped to the view, which lies in the tensor; in an empty view they or their strides are 0, and
+            // the buffers of empty tensors have room for any element. Loops are bounded by extents. The indices of
+            // `quantizer` follow from shapes alone. `tests/checked` counts indices that leave their arrays. Browsers keep
+            // their own checks.
             let module = unsafe { self.device.create_shader_module_trusted(source, checks) };
             self.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
                 label: Some(label.kernel),
@@ -168,7 +186,8 @@ impl Pipelines {
             return Ok(Arc::clone(layout));
         }
         let id = state.layouts.len() as u64 + 1;
-        let layout = Arc::new(scoped(&self.device, || create_layout(&self.device, &signature, id))?);
+        let layout =
+            Arc::new(scoped(&self.device, || create_layout(&self.device, &signature, id, self.checks.as_ref()))?);
         state.layouts.insert(signature, Arc::clone(&layout));
         Ok(layout)
     }
@@ -200,7 +219,7 @@ pub fn browser_texts(pass: &Pass, features: Features) -> Vec<String> {
     crate::form::texts(pass, &[]).iter().map(|text| source(text, features, true).into_owned()).collect()
 }
 
-fn create_layout(device: &wgpu::Device, signature: &Signature, id: u64) -> Layout {
+fn create_layout(device: &wgpu::Device, signature: &Signature, id: u64, checks: Option<&SharedChecks>) -> Layout {
     let entry = |binding: usize, ty, has_dynamic_offset, min_binding_size| wgpu::BindGroupLayoutEntry {
         binding: binding as u32,
         visibility: wgpu::ShaderStages::COMPUTE,
@@ -216,9 +235,10 @@ fn create_layout(device: &wgpu::Device, signature: &Signature, id: u64) -> Layou
         .map(|(i, writable)| entry(i + 1, wgpu::BufferBindingType::Storage { read_only: !writable }, false, None));
     let entries: Vec<_> = uniform.into_iter().chain(storage).collect();
     let group = device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: None, entries: &entries });
+    let groups: Vec<_> = std::iter::once(&group).chain(checks.map(|checks| checks.layout())).map(Some).collect();
     let pipeline = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
         label: None,
-        bind_group_layouts: &[Some(&group)],
+        bind_group_layouts: &groups,
         immediate_size: 0,
     });
     Layout { id, group, uniform_bytes: signature.uniform_bytes, pipeline }

@@ -1,12 +1,14 @@
 //! The buffer pool: storage by size class, reused when tensors drop.
 //!
 //! Input: byte counts. Output: [`Storage`], which goes back to the pool when its last user drops it.
-//! Invariants: classes are multiples of 16 bytes and at most a quarter larger than asked for (beyond the first
-//! 64 bytes); live and idle memory together stay within the budget.
+//! Invariants: classes are multiples of 16 bytes, but that of empty tensors, which nobody writes; a buffer is at most a
+//! quarter larger than asked for (beyond the first 64 bytes), and where much memory is idle at most two and a half times as
+//! large. What is live, idle, or freed but not yet done with stays within the budget, and, but for 64 MiB, within
+//! twice the peak of live memory.
 //!
 //! All GPU work of a device happens in the order in which it is recorded, so a buffer may be handed out again
-//! while recorded commands still use it. The one exception are host writes, which run before the open batch
-//! of commands: they must avoid a buffer which that batch uses ([`Pool::take_idle`]).
+//! while recorded commands still use it. The two exceptions are host writes, which run before the open batch of
+//! commands, and freeing: they must avoid a buffer which that batch uses.
 
 use std::{
     fmt,
@@ -41,14 +43,6 @@ impl Storage {
     /// Notes that batch `batch` uses the buffer.
     pub(crate) fn used_in(&self, batch: u64) {
         self.last_batch.fetch_max(batch, Ordering::Relaxed);
-    }
-
-    /// Gives the memory back as soon as submitted work is done with it, although bind groups still name the buffer.
-    fn free(self, open: u64) {
-        // Commands that are not submitted yet may still use the buffer: then its memory goes with its last user.
-        if self.last_batch.load(Ordering::Relaxed) < open {
-            self.buffer.destroy();
-        }
     }
 }
 
@@ -100,6 +94,10 @@ pub struct MemoryReport {
     pub idle_bytes: u64,
     /// Buffers kept for reuse.
     pub idle_buffers: u64,
+    /// Bytes of freed buffers that submitted work may still use.
+    pub freed_bytes: u64,
+    /// Bytes of the buffers through which the host reads.
+    pub staging_bytes: u64,
     /// The most bytes ever in use at once.
     pub peak_bytes: u64,
     /// How often memory was asked for.
@@ -114,6 +112,8 @@ impl fmt::Display for MemoryReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "live: {} in {} buffers", Bytes(self.live_bytes), self.live_buffers)?;
         writeln!(f, "idle: {} in {} buffers", Bytes(self.idle_bytes), self.idle_buffers)?;
+        writeln!(f, "freed, but in use by the GPU: {}", Bytes(self.freed_bytes))?;
+        writeln!(f, "staging: {}", Bytes(self.staging_bytes))?;
         writeln!(f, "peak: {}", Bytes(self.peak_bytes))?;
         match self.budget_bytes {
             Some(budget) => writeln!(f, "budget: {}", Bytes(budget))?,
@@ -141,20 +141,40 @@ impl fmt::Display for Bytes {
 #[derive(Debug)]
 pub(crate) struct Pool {
     device: wgpu::Device,
+    queue: wgpu::Queue,
     fault: Arc<Fault>,
     usage: wgpu::BufferUsages,
     max_bytes: u64,
-    /// The number of the batch that is being recorded.
-    open_batch: Arc<AtomicU64>,
+    batches: Arc<Batches>,
+    /// Whether buffers are no larger than asked for, but for alignment.
+    exact: bool,
+    /// Bytes of destroyed buffers that submitted work may still use.
+    freed: Arc<AtomicU64>,
     state: Mutex<State>,
+}
+
+/// What the pools of a device and its recorder tell each other.
+#[derive(Debug)]
+pub(crate) struct Batches {
+    /// The number of the batch that is being recorded.
+    pub(crate) open: AtomicU64,
+    /// Ids of destroyed buffers, which bind groups may still name.
+    pub(crate) destroyed: Mutex<Vec<u64>>,
+}
+
+impl Default for Batches {
+    fn default() -> Self {
+        Self { open: 1.into(), destroyed: Mutex::default() }
+    }
 }
 
 #[derive(Debug, Default)]
 struct State {
-    /// By class, of which there are few.
-    idle: Vec<(u64, Vec<Storage>)>,
+    /// What is kept for reuse: what came back last is last.
+    idle: Vec<Storage>,
     report: MemoryReport,
-    next_id: u64,
+    /// Whether a buffer serves for its own class only.
+    exact: bool,
 }
 
 impl State {
@@ -169,21 +189,55 @@ impl State {
         self.report.live_buffers -= 1;
     }
 
-    /// Takes an idle buffer of a class that `fits` accepts.
+    /// The most bytes to hold when `live` of them are in use.
+    fn limit(&self, live: u64) -> u64 {
+        let limit = 2 * self.report.peak_bytes.max(live) + IDLE_FLOOR;
+        limit.min(self.report.budget_bytes.unwrap_or(u64::MAX))
+    }
+
+    /// Takes an idle buffer that `fits` accepts: one of the class, or, where much memory is idle already, one of up to
+    /// twice as many bytes. So programs whose sizes vary without end come to do with the buffers that they have.
     fn reuse(&mut self, class: u64, fits: impl Fn(&Storage) -> bool) -> Option<Storage> {
-        let (_, shelf) = self.idle.iter_mut().find(|(found, _)| *found == class)?;
         // The most recent one is the likeliest to be warm in caches.
-        let storage = shelf.remove(shelf.iter().rposition(fits)?);
+        let same = self.idle.iter().rposition(|storage| storage.bytes == class && fits(storage));
+        let index = same.or_else(|| {
+            let allowed = class..=self.largest_substitute(class);
+            let may = |other: &Storage| allowed.contains(&other.bytes) && other.bytes != EMPTY && fits(other);
+            let others = self.idle.iter().enumerate().filter(|(_, other)| may(other));
+            others.min_by_key(|(_, other)| other.bytes).map(|(index, _)| index)
+        })?;
+        let storage = self.idle.remove(index);
         self.report.idle_bytes -= storage.bytes;
         self.report.idle_buffers -= 1;
         self.lend(storage.bytes);
         Some(storage)
     }
 
-    /// Frees what is idle; `open` is the number of the open batch.
-    fn drop_idle(&mut self, open: u64) {
-        std::mem::take(&mut self.idle).into_iter().flat_map(|(_, shelf)| shelf).for_each(|storage| storage.free(open));
-        (self.report.idle_bytes, self.report.idle_buffers) = (0, 0);
+    /// The largest buffer that may serve for one of a class.
+    fn largest_substitute(&self, class: u64) -> u64 {
+        let MemoryReport { live_bytes, idle_bytes, budget_bytes, .. } = self.report;
+        let few = live_bytes + idle_bytes + class <= self.limit(live_bytes + class) / 2;
+        let within = budget_bytes.map_or(u64::MAX, |budget| budget.saturating_sub(live_bytes));
+        if few || self.exact || class == EMPTY { 0 } else { within.min(2 * class) }
+    }
+
+    /// Takes out what came back longest ago, until at most `bytes` are idle, but not what batch `open` uses.
+    fn evict(&mut self, bytes: u64, open: u64) -> Vec<Storage> {
+        let mut excess = self.report.idle_bytes.saturating_sub(bytes);
+        let mut evicted = Vec::new();
+        let mut kept = 0;
+        while excess > 0 && kept < self.idle.len() {
+            if self.idle[kept].last_batch() < open {
+                let storage = self.idle.remove(kept);
+                excess = excess.saturating_sub(storage.bytes);
+                evicted.push(storage);
+            } else {
+                kept += 1;
+            }
+        }
+        self.report.idle_bytes -= evicted.iter().map(|storage| storage.bytes).sum::<u64>();
+        self.report.idle_buffers -= evicted.len() as u64;
+        evicted
     }
 }
 
@@ -199,22 +253,34 @@ pub(crate) enum Start {
 /// Idle memory that is always allowed, however small the peak.
 const IDLE_FLOOR: u64 = 64 << 20;
 
+/// The class of empty tensors, and of nothing else: what a kernel reads of them is 0, whatever memory held before. Room for
+/// any element, and no multiple of 16, as all other classes are.
+pub(crate) const EMPTY: u64 = 20;
+
+/// Submits the open batch, so that its buffers can be freed.
+pub(crate) type Submit<'a> = &'a mut dyn FnMut();
+
 impl Pool {
     pub(crate) fn new(
-        device: &wgpu::Device,
+        (device, queue): (&wgpu::Device, &wgpu::Queue),
         fault: &Arc<Fault>,
         usage: wgpu::BufferUsages,
         max_bytes: u64,
         budget: Option<u64>,
-        open_batch: &Arc<AtomicU64>,
+        batches: &Arc<Batches>,
+        exact: bool,
     ) -> Arc<Self> {
-        let state = State { report: MemoryReport { budget_bytes: budget, ..Default::default() }, ..Default::default() };
+        let state =
+            State { exact, report: MemoryReport { budget_bytes: budget, ..Default::default() }, ..Default::default() };
         Arc::new(Self {
             device: device.clone(),
+            queue: queue.clone(),
             fault: Arc::clone(fault),
             usage,
             max_bytes,
-            open_batch: Arc::clone(open_batch),
+            batches: Arc::clone(batches),
+            exact,
+            freed: Arc::default(),
             state: Mutex::new(state),
         })
     }
@@ -233,65 +299,74 @@ impl Pool {
         Arc::new(Lease { storage: Some(storage), pool: Arc::clone(self), ready: ready.into() })
     }
 
-    /// At least `bytes` bytes of storage, and whether it is a fresh buffer (which holds zeros). That of an empty tensor is always
-    /// fresh: kernels may read its first element, which must not be what another tensor left.
-    pub(crate) fn take(&self, bytes: u64) -> Result<(Storage, bool), Error> {
+    /// At least `bytes` bytes of storage, and whether it is a fresh buffer (which holds zeros).
+    pub(crate) fn take(&self, bytes: u64, submit: Submit<'_>) -> Result<(Storage, bool), Error> {
         let class = self.class(bytes)?;
         {
             let mut state = lock(&self.state);
             state.report.requests += 1;
-            if let Some(storage) = state.reuse(class, |_| bytes > 0) {
+            if let Some(storage) = state.reuse(class, |_| true) {
                 return Ok((storage, false));
             }
         }
-        self.create(class, Start::Zeroed).map(|storage| (storage, true))
+        self.create(class, Start::Zeroed, submit).map(|storage| (storage, true))
     }
 
     /// Pooled storage that the open batch does not use, so that the host may write it now.
-    pub(crate) fn take_idle(&self, bytes: u64) -> Result<Option<Storage>, Error> {
+    pub(crate) fn take_idle(&self, bytes: u64, submit: Submit<'_>) -> Result<Option<Storage>, Error> {
         let class = self.class(bytes)?;
+        let mut found = self.reuse_submitted(class);
+        // Before another buffer would cost one that is idle, the open batch may give its buffers back.
+        if found.is_none() && !self.has_room(class) {
+            submit();
+            found = self.reuse_submitted(class);
+        }
+        Ok(found)
+    }
+
+    fn reuse_submitted(&self, class: u64) -> Option<Storage> {
         let open = self.open();
         let mut state = lock(&self.state);
-        let storage = state.reuse(class, |storage| bytes > 0 && storage.last_batch.load(Ordering::Relaxed) < open);
+        let storage = state.reuse(class, |storage| storage.last_batch() < open);
         state.report.requests += u64::from(storage.is_some());
-        Ok(storage)
+        storage
+    }
+
+    /// Whether a new buffer frees no other.
+    fn has_room(&self, class: u64) -> bool {
+        let state = lock(&self.state);
+        let live = state.report.live_bytes + class;
+        live + state.report.idle_bytes <= state.limit(live)
     }
 
     /// New storage, for the host to write.
-    pub(crate) fn take_new(&self, bytes: u64, start: Start) -> Result<Storage, Error> {
+    pub(crate) fn take_new(&self, bytes: u64, start: Start, submit: Submit<'_>) -> Result<Storage, Error> {
         let class = self.class(bytes)?;
         lock(&self.state).report.requests += 1;
-        self.create(class, start)
+        self.create(class, start, submit)
     }
 
     /// Takes storage back.
     pub(crate) fn give(&self, storage: Storage) {
         let mut state = lock(&self.state);
         state.unlend(storage.bytes);
-        // Idle memory never passes the peak of live memory, so that odd shapes do not pile up.
-        if state.report.idle_bytes + storage.bytes <= state.report.peak_bytes.max(IDLE_FLOOR) {
-            state.report.idle_bytes += storage.bytes;
-            state.report.idle_buffers += 1;
-            match state.idle.iter_mut().find(|(class, _)| *class == storage.bytes) {
-                Some((_, shelf)) => shelf.push(storage),
-                None => state.idle.push((storage.bytes, vec![storage])),
-            }
-        } else {
-            storage.free(self.open());
-        }
+        state.report.idle_bytes += storage.bytes;
+        state.report.idle_buffers += 1;
+        state.idle.push(storage);
     }
 
-    /// Frees everything that is idle.
+    /// Frees everything that is idle, but for what the open batch uses.
     pub(crate) fn trim(&self) {
-        lock(&self.state).drop_idle(self.open());
+        let evicted = lock(&self.state).evict(0, self.open());
+        self.destroy(evicted);
     }
 
     fn open(&self) -> u64 {
-        self.open_batch.load(Ordering::Acquire)
+        self.batches.open.load(Ordering::Acquire)
     }
 
     pub(crate) fn report(&self) -> MemoryReport {
-        lock(&self.state).report
+        MemoryReport { freed_bytes: self.freed.load(Ordering::Relaxed), ..lock(&self.state).report }
     }
 
     /// The size of the buffers that hold `bytes`.
@@ -307,21 +382,26 @@ impl Pool {
                 allowed: self.max_bytes,
             });
         }
-        Ok(size_class(bytes).min(self.max_bytes))
+        Ok(if self.exact { exact_class(bytes) } else { size_class(bytes).min(self.max_bytes) })
     }
 
     /// Creates a buffer within the budget; frees idle ones when memory is short.
-    fn create(&self, class: u64, start: Start) -> Result<Storage, Error> {
-        let id = self.reserve(class)?;
+    fn create(&self, class: u64, start: Start, submit: Submit<'_>) -> Result<Storage, Error> {
+        self.reserve(class, submit)?;
         let mut made = self.create_buffer(class, start);
         if matches!(made, Err(Error::OutOfMemory { .. })) {
+            submit();
             self.trim();
-            // Freed buffers return to the driver only when the work that uses them is done.
-            crate::readback::poll(&self.device, wgpu::PollType::wait_indefinitely());
+            self.wait();
             made = self.create_buffer(class, start);
         }
         match made {
-            Ok(buffer) => Ok(Storage { buffer, id, bytes: class, last_batch: AtomicU64::new(0) }),
+            Ok(buffer) => {
+                // Of all pools: bind groups are forgotten by these ids.
+                static IDS: AtomicU64 = AtomicU64::new(1);
+                let id = IDS.fetch_add(1, Ordering::Relaxed);
+                Ok(Storage { buffer, id, bytes: class, last_batch: 0.into() })
+            }
             Err(error) => {
                 lock(&self.state).unlend(class);
                 self.fault.check()?;
@@ -333,22 +413,57 @@ impl Pool {
         }
     }
 
-    /// Counts a new buffer as live, freeing idle ones if the budget asks for it; its id.
-    fn reserve(&self, class: u64) -> Result<u64, Error> {
-        let mut state = lock(&self.state);
-        if let Some(budget) = state.report.budget_bytes {
-            let live = state.report.live_bytes;
-            if live + class > budget {
-                return Err(Error::BudgetExceeded { needed: class, live, budget });
-            }
-            if live + class + state.report.idle_bytes > budget {
-                state.drop_idle(self.open());
-            }
+    /// Counts a new buffer as live, freeing idle ones where all together would be too much.
+    fn reserve(&self, class: u64, submit: Submit<'_>) -> Result<(), Error> {
+        if self.try_reserve(class, false)? {
+            return Ok(());
         }
-        state.lend(class);
-        state.report.created += 1;
-        state.next_id += 1;
-        Ok(state.next_id)
+        // What the open batch uses cannot be freed before it is submitted, and is gone when that is done.
+        submit();
+        if self.try_reserve(class, false)? {
+            return Ok(());
+        }
+        // Browsers do not wait: there the rest goes when it goes.
+        self.wait();
+        self.try_reserve(class, true).map(drop)
+    }
+
+    /// As [`reserve`](Self::reserve), unless that is still too much and not `always` wanted; whether it was done.
+    fn try_reserve(&self, class: u64, always: bool) -> Result<bool, Error> {
+        let mut state = lock(&self.state);
+        let live = state.report.live_bytes + class;
+        if let Some(budget) = state.report.budget_bytes.filter(|budget| live > *budget) {
+            return Err(Error::BudgetExceeded { needed: class, live: live - class, budget });
+        }
+        let limit = state.limit(live);
+        let evicted = state.evict(limit - live, self.open());
+        self.destroy(evicted);
+        let done = always || live + state.report.idle_bytes + self.freed.load(Ordering::Relaxed) <= limit;
+        if done {
+            state.lend(class);
+            state.report.created += 1;
+        }
+        Ok(done)
+    }
+
+    /// Frees buffers that the open batch does not use: their memory goes back when submitted work is done with it.
+    fn destroy(&self, storages: Vec<Storage>) {
+        if storages.is_empty() {
+            return;
+        }
+        let bytes = storages.iter().map(|storage| storage.bytes).sum();
+        self.freed.fetch_add(bytes, Ordering::Relaxed);
+        lock(&self.batches.destroyed).extend(storages.iter().map(|storage| storage.id));
+        storages.iter().for_each(|storage| storage.buffer.destroy());
+        let freed = Arc::clone(&self.freed);
+        self.queue.on_submitted_work_done(move || {
+            freed.fetch_sub(bytes, Ordering::Relaxed);
+        });
+    }
+
+    /// Waits for all submitted work, so that the driver has back what was freed.
+    fn wait(&self) {
+        crate::readback::poll(&self.device, wgpu::PollType::wait_indefinitely());
     }
 
     fn create_buffer(&self, class: u64, start: Start) -> Result<wgpu::Buffer, Error> {
@@ -365,9 +480,17 @@ impl Pool {
 
 /// The size of the buffer that holds `bytes`: steps of a quarter of a power of two, multiples of 16.
 fn size_class(bytes: u64) -> u64 {
+    if bytes == 0 {
+        return EMPTY;
+    }
     let bytes = bytes.max(16);
     let step = (1 << bytes.ilog2()) / 4;
     bytes.next_multiple_of(step.max(16))
+}
+
+/// The smallest size that shaders can bind as vectors.
+fn exact_class(bytes: u64) -> u64 {
+    if bytes == 0 { EMPTY } else { bytes.next_multiple_of(16) }
 }
 
 #[cfg(test)]
@@ -378,9 +501,10 @@ mod tests {
     fn classes_hold_and_waste_little() {
         for bytes in (0..5000).chain([1 << 20, (1 << 20) + 1, (1 << 30) - 1, 3_000_000_001]) {
             let class = size_class(bytes);
-            assert!(class >= bytes.max(16) && class.is_multiple_of(16), "{bytes} in {class}");
+            assert!(class >= bytes.max(16) && class.is_multiple_of(16) != (bytes == 0), "{bytes} in {class}");
+            assert_eq!(class == EMPTY, bytes == 0, "{bytes} in {class}");
             assert!(bytes < 64 || class <= bytes + bytes / 4 + 1, "{bytes} in {class}");
-            assert_eq!(size_class(class), class);
+            assert!(bytes == 0 || size_class(class) == class, "{bytes} in {class}");
         }
     }
 

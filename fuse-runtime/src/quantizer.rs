@@ -64,7 +64,11 @@ pub(crate) fn record(packing: Packing, tensor: &RawTensor, scheme: &QuantScheme)
     }
     let [words, scales] = part_shapes(packing, shape, axis, groups, scheme.scales);
     let (words, scales) = (allocate(device, "words", &words)?, allocate(device, "scales", &scales)?);
+    let nothing = scales.elements() == 0;
     let quantized = RawQuantized::from_parts(packing, shape, axis, words, scales)?;
+    if nothing {
+        return Ok(Recorded { quantized, refused: flag });
+    }
     let work = Work {
         device,
         style: device.applied().style(),
@@ -72,7 +76,7 @@ pub(crate) fn record(packing: Packing, tensor: &RawTensor, scheme: &QuantScheme)
         refused: &flag,
         quantized: &quantized,
         scheme,
-        // A shape whose product fits memory.
+        // The scales exist, so that these products fit memory.
         outer: shape[..axis].iter().product::<usize>() as u64,
         inner: shape[axis + 1..].iter().product::<usize>() as u64,
         extent: shape[axis] as u64,
@@ -91,8 +95,8 @@ fn allocate(device: &Device, what: &str, shape: &[usize]) -> Result<RawTensor, E
 
 /// Memory for results and partial ones. What a step used last may serve again at once: recorded work runs in order.
 fn lease(device: &Device, bytes: u64) -> Result<Arc<Lease>, Error> {
-    let pool = &device.inner.pool;
-    Ok(pool.lease(pool.take(bytes)?.0))
+    let inner = &device.inner;
+    Ok(inner.pool.lease(inner.take(bytes)?.0))
 }
 
 /// One tensor's quantization.

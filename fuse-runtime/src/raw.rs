@@ -75,7 +75,7 @@ impl RawTensor {
     /// The number of elements.
     pub fn elements(&self) -> usize {
         // A tensor that exists fits memory.
-        self.shape.iter().product()
+        self.shape.elements().unwrap_or(0) as usize
     }
 
     /// The bytes of its elements, without padding.

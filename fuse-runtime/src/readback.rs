@@ -131,7 +131,7 @@ impl Pending {
             return Ok(None);
         }
         let padded = bytes.next_multiple_of(4);
-        let (staging, _) = inner.staging.take(padded)?;
+        let (staging, _) = inner.staging.take(padded, &mut || inner.submit())?;
         let submission = {
             let mut recorder = lock(&inner.recorder);
             recorder.copy(tensor.buffer().storage(), &staging, padded);

@@ -6,18 +6,17 @@
 //!
 //! Invariant: buffers that a batch uses carry its number (see `pool`). Not here: what is dispatched (`plan`).
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicU64, Ordering},
-};
+use std::sync::{Arc, atomic::Ordering};
 
 use crate::{
     Error,
     bind::BindGroups,
+    checked::SharedChecks,
     fault::scoped,
     info::Limits,
+    lock::lock,
     plan::{MAX_BINDINGS, Step},
-    pool::Storage,
+    pool::{Batches, EMPTY, Storage},
     profile::Log,
 };
 
@@ -52,10 +51,11 @@ pub(crate) struct Recorder {
     groups: BindGroups,
     dispatches: u32,
     batch_length: u32,
-    open_batch: Arc<AtomicU64>,
+    batches: Arc<Batches>,
     /// Storage of temporaries of the launch being recorded; kept here so that launches allocate no list.
     pub(crate) temporaries: Vec<Option<Storage>>,
     pub(crate) log: Option<Log>,
+    checks: Option<SharedChecks>,
     device: wgpu::Device,
     queue: wgpu::Queue,
 }
@@ -65,7 +65,8 @@ impl Recorder {
         device: &wgpu::Device,
         queue: &wgpu::Queue,
         limits: &Limits,
-        open_batch: Arc<AtomicU64>,
+        batches: Arc<Batches>,
+        checks: Option<SharedChecks>,
     ) -> Result<Self, Error> {
         let arena = scoped(device, || {
             device.create_buffer(&wgpu::BufferDescriptor {
@@ -85,9 +86,10 @@ impl Recorder {
             groups: BindGroups::default(),
             dispatches: 0,
             batch_length: SHORTEST_BATCH,
-            open_batch,
+            batches,
             temporaries: Vec::new(),
             log: None,
+            checks,
             device: device.clone(),
             queue: queue.clone(),
         })
@@ -99,7 +101,7 @@ impl Recorder {
             self.flush_full();
         }
         let offset = push_uniforms(&mut self.uniforms, self.alignment, step, scalar);
-        let batch = self.open_batch.load(Ordering::Relaxed);
+        let batch = self.open_batch();
         buffers.iter().flatten().for_each(|storage| storage.used_in(batch));
         self.open_pass(step);
         let Some(pass) = &mut self.pass else { return };
@@ -115,7 +117,7 @@ impl Recorder {
             if self.dispatches >= self.batch_length {
                 self.flush_full();
             }
-            let batch = self.open_batch.load(Ordering::Relaxed);
+            let batch = self.open_batch();
             if batch != marked {
                 mark(batch);
                 marked = batch;
@@ -129,13 +131,23 @@ impl Recorder {
 
     /// Records that `storage` becomes zero.
     pub(crate) fn clear(&mut self, storage: &Storage) {
-        storage.used_in(self.open_batch.load(Ordering::Relaxed));
+        storage.used_in(self.open_batch());
         self.outside_pass().clear_buffer(&storage.buffer, 0, None);
+    }
+
+    /// Where shaders are checked: fills new memory with what is no number, no index and no truth value. Nobody writes empty
+    /// tensors.
+    pub(crate) fn poison(&mut self, storage: &Storage) {
+        if self.checks.is_some() && storage.bytes != EMPTY {
+            // Queue writes run before the open batch, which may use the memory.
+            self.flush();
+            self.queue.write_buffer(&storage.buffer, 0, &vec![0xff; storage.bytes as usize]);
+        }
     }
 
     /// Records a copy of the first `bytes` bytes, a multiple of 4.
     pub(crate) fn copy(&mut self, from: &Storage, to: &Storage, bytes: u64) {
-        let batch = self.open_batch.load(Ordering::Relaxed);
+        let batch = self.open_batch();
         from.used_in(batch);
         to.used_in(batch);
         self.outside_pass().copy_buffer_to_buffer(&from.buffer, 0, &to.buffer, 0, bytes);
@@ -157,7 +169,7 @@ impl Recorder {
 
     /// Submits what is recorded if it uses `storage`, so that a host write comes after it.
     pub(crate) fn flush_uses(&mut self, storage: &Storage) {
-        if storage.last_batch() >= self.open_batch.load(Ordering::Relaxed) {
+        if storage.last_batch() >= self.open_batch() {
             self.submit();
         }
     }
@@ -182,8 +194,13 @@ impl Recorder {
         self.dispatches = 0;
         let index = self.queue.submit([commands]);
         // Only now may host writes go to buffers of this batch.
-        self.open_batch.fetch_add(1, Ordering::Release);
+        self.batches.open.fetch_add(1, Ordering::Release);
+        self.groups.forget(&std::mem::take(&mut *lock(&self.batches.destroyed)));
         Some(index)
+    }
+
+    fn open_batch(&self) -> u64 {
+        self.batches.open.load(Ordering::Relaxed)
     }
 
     fn has_room(&self, bytes: u64) -> bool {
@@ -202,7 +219,11 @@ impl Recorder {
         let Some(encoder) = &mut self.encoder else { return };
         let timestamp_writes = self.log.as_mut().and_then(|log| log.start(&self.device, step));
         let descriptor = wgpu::ComputePassDescriptor { label: None, timestamp_writes };
-        self.pass = Some(encoder.begin_compute_pass(&descriptor).forget_lifetime());
+        let mut pass = encoder.begin_compute_pass(&descriptor).forget_lifetime();
+        if let Some(checks) = &self.checks {
+            pass.set_bind_group(1, checks.group(), &[]);
+        }
+        self.pass = Some(pass);
     }
 
     fn close_pass(&mut self) {

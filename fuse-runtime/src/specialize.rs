@@ -32,6 +32,8 @@ impl Device {
     /// # }
     /// ```
     ///
+    /// The latest 256 combinations of function and shapes keep their pipelines; those before go back to the general ones.
+    ///
     /// A driver may take a second for a large kernel; where the adapter has a pipeline cache, a process does that once and
     /// later ones find it on disk. Kernels that read numbers of the host keep their general pipelines. Launches captured
     /// within `launches` are specialized without running ([`capture`](Self::capture)); [`force_variant`](Self::force_variant)

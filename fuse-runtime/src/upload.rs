@@ -9,7 +9,7 @@ use std::sync::Arc;
 use crate::{
     Device, Error,
     lock::lock,
-    pool::{Lease, Start, Storage},
+    pool::{Lease, Start, Storage, Submit},
 };
 
 /// What to write.
@@ -38,18 +38,24 @@ pub(crate) fn upload(device: &Device, source: Source<'_>) -> Result<Arc<Lease>, 
     if matches!(source, Source::Repeat([0, 0, 0, 0], _)) || bytes == 0 {
         return zeroed(device, bytes);
     }
-    if let Some(storage) = inner.pool.take_idle(bytes)? {
+    if inner.checks.is_some() {
+        let lease = inner.pool.lease(inner.take(bytes)?.0);
+        write_through_queue(device, lease.storage(), source)?;
+        return Ok(lease);
+    }
+    let submit: Submit<'_> = &mut || inner.submit();
+    if let Some(storage) = inner.pool.take_idle(bytes, submit)? {
         let lease = inner.pool.lease(storage);
         write_through_queue(device, lease.storage(), source)?;
         return Ok(lease);
     }
     // A browser that cannot map a new buffer throws, which wgpu does not expect.
     if cfg!(target_arch = "wasm32") {
-        let lease = inner.pool.lease(inner.pool.take_new(bytes, Start::Zeroed)?);
+        let lease = inner.pool.lease(inner.pool.take_new(bytes, Start::Zeroed, submit)?);
         write_through_queue(device, lease.storage(), source)?;
         return Ok(lease);
     }
-    let lease = inner.pool.lease(inner.pool.take_new(bytes, Start::Mapped)?);
+    let lease = inner.pool.lease(inner.pool.take_new(bytes, Start::Mapped, submit)?);
     write_mapped(device, lease.storage(), source)?;
     Ok(lease)
 }
@@ -68,7 +74,7 @@ pub(crate) fn overwrite(device: &Device, lease: &Lease, bytes: &[u8]) -> Result<
 
 /// Storage that holds zeros.
 fn zeroed(device: &Device, bytes: u64) -> Result<Arc<Lease>, Error> {
-    let (storage, fresh) = device.inner.pool.take(bytes)?;
+    let (storage, fresh) = device.inner.take(bytes)?;
     let lease = device.inner.pool.lease(storage);
     if !fresh && bytes > 0 {
         lock(&device.inner.recorder).clear(lease.storage());

@@ -2,8 +2,7 @@
 //! without rows.
 
 use fuse_compiler::interp::{Stores, Value, run_bounded};
-use fuse_gpu::Tensor1;
-use fuse_test_support::{Numbers, Program, Sweep, adapter::Arguments, compile, data, devices, expression, wait};
+use fuse_test_support::{Numbers, Program, Sweep, adapter::Arguments, compile, data, devices, expression};
 
 /// Widths that one invocation, one workgroup, and no workgroup holds.
 const WIDTHS: [usize; 3] = [3, 130, 600];
@@ -62,10 +61,14 @@ fn rows_of_an_empty_table() {
         pub fn total(t: f32[R, N], ids: i32[B]) -> f32[B] { sum(gather(t, ids) + 1.0, axis = 1) }";
     let mut sweep = Sweep::new("an empty table");
     let programs = compile(source);
-    for (program, value) in programs.iter().zip([0.0, 0.0, 5.0]) {
+    for program in &programs {
         let inputs = data::inputs(&program.graph, &[("R", 0), ("N", 5), ("B", 3)], 7);
-        let results = run_bounded(&program.graph, &inputs, Stores::Results).expect("an empty table is no error");
-        assert!(results[0].data.iter().all(|x| x.exact == value), "what is not in the table is 0");
+        let error = run_bounded(&program.graph, &inputs, Stores::Results).expect_err("no index means anything");
+        assert!(error.to_string().contains("indices of `gather` into `t`"), "{error}");
+        let device = &devices()[0];
+        let arguments = Arguments::new(device, program, &inputs).expect("they fit");
+        let error = arguments.launch_here(program.function).expect_err("no index means anything").to_string();
+        assert!(error.contains("indices of `gather` into `t`") && error.contains("`B` (3)"), "{error}");
     }
     for program in &programs {
         for (seed, dims) in [[("R", 0), ("N", 5), ("B", 3)], [("R", 0), ("N", 5), ("B", 0)]].iter().enumerate() {
@@ -92,13 +95,89 @@ fn queries_that_are_computed_from_columns() {
 }
 
 #[test]
-fn an_empty_table_has_nothing_of_tensors_that_are_gone() {
-    let program = compile("pub fn rows(t: f32[R, N], ids: i32[B]) -> f32[B, N] { gather(t, ids) }").swap_remove(0);
-    let device = &devices()[0];
-    for _ in 0..3 {
-        drop(Tensor1::<f32>::full(device, 7.0, [4]).expect("a tensor"));
-        let inputs = data::inputs(&program.graph, &[("R", 0), ("N", 4), ("B", 1)], 7);
-        let results = wait(Arguments::new(device, &program, &inputs).unwrap().launch(&program, None)).unwrap();
-        assert_eq!(results[0].data, [0.0; 4]);
+fn empty_pieces_are_read_inside_their_tensors() {
+    let source = "
+        pub fn slices(x: f32[V, D], y: f32[S, D]) -> f32[V, D] { concat([slice(x, axis = 0, start = S, end = V), y], axis = 0) }
+        pub fn turned(c: f32[C, D], k: f32[S, D]) -> f32[C + S, D] { flip(concat([c, k], axis = 0), axis = 1) }
+        pub fn halves(c: f32[C, 64], k: f32[S, 64]) -> f32[C + S, 64] {
+            let x = concat([c, k], axis = 0);
+            concat([slice(x, axis = 1, start = 32, end = 64), -slice(x, axis = 1, start = 0, end = 32)], axis = 1)
+        }";
+    let mut sweep = Sweep::new("empty pieces");
+    let programs = compile(source);
+    for (program, dims) in programs.iter().zip([[("V", 3), ("S", 3)], [("C", 0), ("S", 3)], [("C", 0), ("S", 3)]]) {
+        sweep.run(program, &data::inputs(&program.graph, &[dims[0], dims[1], ("D", 70)], 7));
     }
+    sweep.finish();
+}
+
+#[test]
+fn reductions_of_nothing_beside_axes_that_have_something() {
+    let source = "
+        pub fn mean_of(x: f32[3, 3, C, B]) -> f32[1, 3, 1, 1] {
+            mean(slice(x, axis = 0, start = 1, end = 1), axis = [-4, -2, -1], keepdim = true)
+        }
+        pub fn sum_of(x: f32[R, 3, C, B]) -> f32[3] { sum(x, axis = [0, 2, 3]) }
+        pub fn sum_of_last(x: f32[B, 3, R]) -> f32[3] { sum(x, axis = [0, 2]) }";
+    let mut sweep = Sweep::new("reductions of nothing");
+    for program in &compile(source) {
+        sweep.run(program, &data::inputs(&program.graph, &[("R", 0), ("C", 1), ("B", 24)], 7));
+    }
+    sweep.finish();
+}
+
+#[test]
+fn divisions_by_a_constant_zero() {
+    let source = "
+        pub fn by_zero(x: f32[N]) -> f32[N] { x / 0.0 + x / -0.0 }
+        pub fn positive(x: f32[N]) -> f32[N] { (abs(x) + 1.0) / 0.0 }
+        pub fn negative(x: f16[N]) -> f16[N] { (abs(x) + 1.0) / -0.0 }
+        pub fn remainder(x: f32[N]) -> f32[N] { x % 0.0 }
+        pub fn powers(x: f32[N]) -> f32[N] { pow(x, -1.0) / 0.0 }";
+    let mut sweep = Sweep::new("divisions by zero");
+    for program in &compile(source) {
+        sweep.run(program, &data::inputs(&program.graph, &[("N", 7)], 7));
+    }
+    sweep.finish();
+}
+
+#[test]
+fn what_follows_the_heads_of_batches() {
+    let source = "
+        pub fn least(x: f32[B, D, 1, C], w: f32[C, A], y: i32[1, D, 1]) -> i32[B, D, 1] {
+            min(y, argmax(matmul(x, w), axis = -1))
+        }
+        pub fn later(x: f32[B, D, M, C], w: f32[C, A], y: i32[B, 1, M]) -> i32[B, D, M] {
+            argmax(matmul(x, w), axis = -1) + y
+        }
+        pub fn summed(x: f32[B, D, 1, C], w: f32[C, A], y: f32[1, D, 1]) -> f32[B, D, 1] {
+            y - sum(matmul(x, w), axis = -1)
+        }
+        pub fn added(x: f32[B, D, 1, C], w: f32[C, A], y: f32[1, D, 1, 1]) -> f32[B, D, 1, A] { matmul(x, w) + y }
+        pub fn scaled(x: f32[B, D, 1, C], y: f32[D, 1, 1], w: f32[C, A]) -> f32[B, D, 1, A] { matmul(x * y, w) }";
+    let mut sweep = Sweep::new("heads of batches");
+    for program in &compile(source) {
+        sweep.run(program, &data::inputs(&program.graph, &[("A", 9), ("B", 4), ("C", 4), ("D", 9), ("M", 3)], 7));
+    }
+    sweep.finish();
+}
+
+#[test]
+fn values_with_themselves() {
+    let source = "
+        pub fn less(x: f32[N]) -> f32[N] { let y = 1.0 / x; y - y }
+        pub fn by(x: f32[N]) -> f32[N] { let y = 1.0 / x; y / y + x / x }
+        pub fn remainder(x: f32[N]) -> f32[N] { x % x }
+        pub fn half(x: f16[N]) -> f16[N] { let y = x * 3.0; (y - y) / (x / x) }
+        pub fn of_one(x: f32[N, K], w: f32[K, 0]) -> f32[N, 1] { softmax(max(matmul(x, w), axis = 1, keepdim = true), axis = 1) }";
+    let mut sweep = Sweep::new("values with themselves");
+    for program in &compile(source) {
+        // Numbers as they come, and with zeros and infinities among them.
+        let mut inputs = data::inputs(&program.graph, &[("N", 16), ("K", 3)], 7);
+        sweep.run(program, &inputs);
+        let special = [0.0, -0.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN];
+        inputs[0].data.iter_mut().zip(special).for_each(|(x, special)| *x = special);
+        sweep.run(program, &inputs);
+    }
+    sweep.finish();
 }

@@ -22,6 +22,11 @@ fuse! {
         (tanh(x), gelu(x), softplus(x), sin(x), relu(x) + max(x, 0.5))
     }
 
+    /// Without numbers of the host.
+    pub fn scaled_by_two(x: f32[N]) -> f32[N] {
+        x * 2.0
+    }
+
     /// A number of the host.
     pub fn scaled(x: f32[N], s: f32) -> f32[N] {
         x * s
@@ -225,4 +230,26 @@ fn loops_and_branches_in_every_form() {
         }
     }
     assert!(forms.len() >= 40, "only {forms:#?}");
+}
+
+#[test]
+fn specialized_pipelines_do_not_pile_up() {
+    let device = device();
+    let run = |size: usize| scaled_by_two(&Tensor1::full(&device, 3.0, [size]).unwrap()).unwrap();
+    run(1);
+    let before = device.pipelines();
+    device.specialize(|| drop(run(1)));
+    let each = device.pipelines() - before;
+    assert!(each > 0, "sizes are constants of texts of their own");
+    for size in 2..=300 {
+        device.specialize(|| drop(run(size)));
+    }
+    let kept = device.pipelines();
+    // Variants differ from size to size, and with them what is compiled as it is for all sizes.
+    assert!(kept <= before + 257 * each + 2, "{kept} pipelines, {each} for each size");
+    // What was forgotten runs all the same, and specialized again if it is asked for.
+    let six = vec![6.0_f32];
+    assert_eq!(run(1).to_vec_blocking().unwrap(), six);
+    assert_eq!(device.specialize(|| run(1)).to_vec_blocking().unwrap(), six);
+    assert!(device.pipelines() <= kept + 1, "one came, and the oldest went");
 }

@@ -2,13 +2,18 @@
 //! variant that may run is forced. One program, so that its threads stay busy until the end.
 
 mod attention;
+mod broadcast_products;
+mod checked;
+mod composites;
 mod contractions;
 mod cooperative_matrices;
 mod edges;
 mod files;
 mod forms;
 mod matmul;
+mod numbers;
 mod ops;
 mod quantized;
 mod random_programs;
 mod reductions;
+mod soak;

@@ -236,6 +236,24 @@ fn chains_of_matmuls() {
 }
 
 #[test]
+fn chains_whose_products_stand_between_each_others() {
+    let source = "
+        pub fn crossed(x: f32[M, K], w: f32[K, N], z: f32[N, N], t: f32[K, K], s: f32[K, N]) -> f32[M, N] {
+            let a = matmul(x, w);
+            let p = matmul(x, t);
+            let q = matmul(p, s);
+            let b = matmul(a, z);
+            b + q
+        }
+        pub fn unused(x: f32[M, K], w: f32[K, N], z: f32[N, N]) -> f32[M, N] {
+            let a = matmul(x, w);
+            let _unused = relu(a);
+            matmul(a, z)
+        }";
+    check("crossed chains", source, FEW, &[]);
+}
+
+#[test]
 fn a_long_depth_is_split() {
     let depths =
         [[("M", 1), ("N", 5), ("K", 4096)], [("M", 3), ("N", 33), ("K", 4096)], [("M", 32), ("N", 8), ("K", 4099)]];

@@ -1,7 +1,11 @@
 //! Quantized operands against the interpreter's ranges, on the installed adapters and in every variant that may run.
 
-use fuse_artifact::Packing;
-use fuse_gpu::{Device, Tuning};
+use fuse_artifact::{DType, Packing};
+use fuse_gpu::{
+    __private::{Arg, RawQuantized, RawTensor, launch_into},
+    Device, QuantScheme, Tuning,
+    quantize::quantize,
+};
 use fuse_test_support::{
     Sweep, Value, Variants,
     adapter::{Arguments, Choice},
@@ -142,4 +146,21 @@ fn left_operands_of_8_bits() {
             }
         }
     }
+}
+
+#[test]
+fn outputs_may_not_share_the_memory_of_scales() {
+    let device = Device::blocking().unwrap();
+    let weights: Vec<f32> = (0..64 * 4).map(|i| i as f32 / 64.0).collect();
+    let scheme = QuantScheme::symmetric();
+    let w = RawQuantized::upload(&device, &quantize(Packing::Q8, &weights, &[64, 4], &scheme).unwrap()).unwrap();
+    let source = "pub fn both(w: q8[K, N], x: u32[S]) -> (f32[K, N], u32[S]) { (dequantize(w), x + 1) }";
+    let function = compile(source)[0].function;
+    let values = RawTensor::from_bytes(&device, DType::F32, &[64, 4], &[0; 4 * 64 * 4]).unwrap();
+    let count = w.scales().shape().iter().product::<usize>();
+    let x = RawTensor::from_bytes(&device, DType::U32, &[count], &vec![0; 4 * count]).unwrap();
+    let scales = w.scales().reshape(&[count]).unwrap();
+    let args = [Arg::Quantized(&w), Arg::Tensor(&x)];
+    let error = launch_into(function, &args, &[&values, &scales]).unwrap_err();
+    assert_eq!(error.to_string(), "kernel `both`: output 1 shares its memory with argument `w`");
 }

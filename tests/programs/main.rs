@@ -5,6 +5,7 @@ mod benchmark;
 mod expand_forms;
 mod kernels;
 mod minilm;
+mod newcomer;
 mod patterns;
 mod row_forms;
 mod sequences;

@@ -84,6 +84,7 @@ fn every_member_of_every_built_in_table_exists() {
     let mut unknown = vec![];
     for table in Table::built_in() {
         for entry in table.entries() {
+            assert!(!entry.family.is_empty(), "table `{}`, `{}` {:?}", table.name(), entry.class, entry.sizes);
             let names = members.get(&entry.class);
             let missing = |(name, _): &&(String, f64)| names.is_none_or(|names| !names.contains(name));
             let missing: Vec<_> = entry.members.iter().filter(missing).collect();
@@ -437,4 +438,24 @@ fn damaged_files_are_errors_that_name_the_file() {
     std::fs::write(&file, [0xff, 0xfe]).unwrap();
     assert!(Table::load(&file).is_err());
     std::fs::remove_file(&file).unwrap();
+}
+
+#[test]
+fn a_schedule_that_a_table_does_not_know_may_win() {
+    let device = device();
+    let shapes: [&[usize]; 2] = [&[256, 256], &[256, 256]];
+    let modeled = explain(&device, &model(), &product::FUNCTION, &shapes);
+    let best = modeled.chosen.clone().unwrap();
+    // The table has measured one other variant only, and knows of the best one in one of two cases.
+    let other = legal(&modeled).into_iter().find(|name| *name != best).unwrap();
+    let (class, sizes) = (&modeled.class, &modeled.sizes);
+    let chosen = |family: &[&str]| {
+        let entry =
+            format!("class = \"{class}\"\nsizes = {sizes:?}\nmicroseconds = 1.0\nmembers = [[\"{other}\", 1.0]]");
+        let text = format!("[[family]]\nmembers = {family:?}\n[[entry]]\nfamily = 1\n{entry}\n");
+        let table = Table::parse("by hand", &format!("format = 1\nstatus = \"prior\"\n{text}")).unwrap();
+        explain(&device, &model().with_table(table), &product::FUNCTION, &shapes).chosen.unwrap()
+    };
+    assert_eq!(chosen(&[other]), best, "nobody has measured it, and the model takes it for faster");
+    assert_eq!(chosen(&legal(&modeled)), other, "it was measured, and slow");
 }

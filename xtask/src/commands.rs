@@ -4,10 +4,11 @@ use std::{
     env::consts::EXE_SUFFIX,
     ffi::OsString,
     path::{Path, PathBuf, absolute},
+    time::{SystemTime, UNIX_EPOCH},
 };
 
 use anyhow::Context;
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use crate::{
     Access,
@@ -264,6 +265,41 @@ pub(crate) fn tune(search: &Search) -> anyhow::Result<Step> {
     Ok(step)
 }
 
+/// What `cargo xtask fuzz` looks for failures with.
+#[derive(Args, Clone, Copy)]
+pub(crate) struct Fuzzing {
+    /// Random programs on the adapters, or bytes for what reads files
+    #[arg(value_enum)]
+    what: Fuzzed,
+    /// For how long
+    #[arg(long, default_value_t = 10.0)]
+    minutes: f64,
+    /// Where to start; other numbers try others. The clock's if not given
+    #[arg(long)]
+    seed: Option<u64>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Fuzzed {
+    Programs,
+    Files,
+}
+
+impl Fuzzing {
+    /// Whether it runs kernels.
+    pub(crate) fn needs_adapter(self) -> bool {
+        self.what == Fuzzed::Programs
+    }
+}
+
+/// `cargo xtask fuzz`: the tests of random programs, or of files, for longer than a run of all tests has time.
+pub(crate) fn fuzz(Fuzzing { what, minutes, seed }: Fuzzing) -> Step {
+    let tests = if what == Fuzzed::Programs { "numeric -- random_programs" } else { "fuzz --" };
+    let clock = || SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
+    let step = Step::new("fuzz", &format!("test -p fuse-gpu --all-features --test {tests} --nocapture"));
+    step.set("FUSE_MINUTES", minutes.to_string()).set("FUSE_SEED", seed.unwrap_or_else(clock).to_string())
+}
+
 /// `cargo xtask report`: a program of its own, so that this one need not draw.
 pub(crate) fn report(files: &[PathBuf], store: Option<&str>, check: bool) -> anyhow::Result<Step> {
     let mut step = Step::new("report", "run --quiet --package fuse-bench-results --");
@@ -327,6 +363,18 @@ mod tests {
         let detail = Detail { alternatives: true, variants: true, specialize: true, explain: true };
         let detailed = tail(Scope { sweep: true, bars: true, ..Scope::default() }, detail);
         assert_eq!(detailed, ["--", "--sweep", "--bars", "--alternatives", "--variants", "--specialize", "--explain"]);
+    }
+
+    #[test]
+    fn fuzzing_is_a_test_that_exists() {
+        let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests");
+        assert!(tests.join("numeric/random_programs/mod.rs").exists());
+        for (what, test) in [(Fuzzed::Programs, "numeric"), (Fuzzed::Files, "fuzz")] {
+            let step = fuzz(Fuzzing { what, minutes: 0.5, seed: Some(7) });
+            assert!(
+                step.arguments.iter().any(|argument| argument == test) && tests.join(test).join("main.rs").exists()
+            );
+        }
     }
 
     #[test]

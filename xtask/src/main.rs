@@ -100,6 +100,13 @@ enum Command {
         #[command(flatten)]
         search: commands::Search,
     },
+    /// Look for failures with random programs or files for as long as one likes
+    Fuzz {
+        #[command(flatten)]
+        access: Access,
+        #[command(flatten)]
+        fuzz: commands::Fuzzing,
+    },
     /// Measure kernels on this machine's adapter; `--filter fused/` compares fused with unfused functions
     Bench {
         #[command(flatten)]
@@ -203,6 +210,12 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Tune { access, search } => {
             prerequisites::ensure_adapter(access.install_policy())?;
             steps::run(&[commands::tune(&search)?], access.offline)
+        }
+        Command::Fuzz { access, fuzz } => {
+            if fuzz.needs_adapter() {
+                prerequisites::ensure_adapter(access.install_policy())?;
+            }
+            steps::run(&[commands::fuzz(fuzz)], access.offline)
         }
         Command::Bench { access, scope, detail, out, rivals, burn } => {
             prerequisites::ensure_adapter(access.install_policy())?;

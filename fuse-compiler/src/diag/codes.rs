@@ -134,7 +134,7 @@ catalog! {
     BroadcastToShape = "F108" "broadcast_to_shape" "a shape that the value does not broadcast to",
     VectorRequired = "F109" "vector_required" "an operation that takes vectors only",
     IndexWithoutShape = "F110" "index_without_shape" "`index` that meets no value with a shape",
-    GroupCount = "F111" "group_count" "channels that the groups do not divide",
+    GroupCount = "F111" "group_count" "an axis that its groups or parts do not divide",
 
     // The expression form.
     PositiveAxis = "F120" "positive_axis" "an axis counted from the front where the rank is unknown",

@@ -68,11 +68,6 @@ impl Diagnostic {
         self.help.push(text.into());
         self
     }
-
-    /// The message with its help, for where the notes are shown at their own places.
-    pub fn without_notes(&self) -> String {
-        self.help.iter().fold(self.message.clone(), |text, help| format!("{text}\nhelp: {help}"))
-    }
 }
 
 /// An error of the parser.

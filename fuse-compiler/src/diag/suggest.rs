@@ -1,15 +1,21 @@
 //! "Did you mean": the candidate that is closest to a misspelled name.
 
-/// The candidate closest to `name`, if it is close enough to be what was meant.
+/// The candidate closest to `name`, if it is close enough to be what was meant. Short words that begin differently are
+/// other words: `asin` is not `sin`.
 pub(crate) fn suggest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let limit = (name.chars().count() / 3).max(1);
     candidates
         .into_iter()
         .filter(|candidate| *candidate != name)
         .map(|candidate| (distance(name, candidate), candidate))
+        .filter(|(_, candidate)| name.chars().count() > 5 || same_start(name, candidate))
         .filter(|(distance, candidate)| *distance <= limit && *distance < candidate.chars().count())
         .min()
         .map(|(_, candidate)| candidate)
+}
+
+fn same_start(a: &str, b: &str) -> bool {
+    a.chars().next().map(|c| c.to_ascii_lowercase()) == b.chars().next().map(|c| c.to_ascii_lowercase())
 }
 
 /// Optimal string alignment distance: insertions, deletions, substitutions and swaps of neighbors.
@@ -46,5 +52,6 @@ mod tests {
         assert_eq!(suggest("sigmiod", names), Some("sigmoid"));
         assert_eq!(suggest("fft", names), None);
         assert_eq!(suggest("y", names), None);
+        assert_eq!(suggest("arelu", names), None);
     }
 }

@@ -24,28 +24,35 @@ const MAX_ORDERS: usize = 5;
 /// The graph with its chains multiplied in the orders worth compiling, as written first; the graph alone if it has no
 /// chain, or if all dimensions are known and it is in the best order.
 pub fn orders(graph: &Graph) -> Vec<Graph> {
-    let chains = chains(graph);
-    let mut graphs = vec![graph.clone()];
-    for chain in &chains {
+    let moved = graph.nodes.handles().map(|id| (id, id)).collect();
+    let mut graphs = vec![Reordered { graph: graph.clone(), moved }];
+    for chain in &chains(graph) {
         let written = tree_as_written(graph, chain);
         match chain.dimensions(graph) {
             Some(dimensions) => {
                 let best = best_order(&dimensions);
                 if work(&best, &dimensions) < work(&written, &dimensions) {
-                    graphs = graphs.iter().map(|graph| reordered(graph, chain, &best)).collect();
+                    graphs = graphs.iter().map(|reordered| reordered.with(chain, &best)).collect();
                 }
             }
             None => {
                 let others = trees(chain.factors.len()).into_iter().filter(|tree| *tree != written);
-                let variants: Vec<Graph> = others
-                    .flat_map(|tree| graphs.iter().map(move |g| reordered(g, chain, &tree)).collect::<Vec<_>>())
+                let variants: Vec<Reordered> = others
+                    .flat_map(|tree| graphs.iter().map(|graph| graph.with(chain, &tree)).collect::<Vec<_>>())
                     .collect();
                 graphs.extend(variants);
                 graphs.truncate(MAX_ORDERS);
             }
         }
     }
-    graphs
+    graphs.into_iter().map(|reordered| reordered.graph).collect()
+}
+
+/// A graph some of whose chains are multiplied in another order.
+struct Reordered {
+    graph: Graph,
+    /// Where the nodes of the graph as written are now. Products inside of reordered chains are gone.
+    moved: BTreeMap<NodeId, NodeId>,
 }
 
 /// Products whose only use is to be multiplied further.
@@ -207,24 +214,30 @@ fn best_order(dimensions: &[u64]) -> Tree {
     best.remove(&(0, count)).unwrap_or(Tree::Factor(0))
 }
 
-/// The graph with a chain multiplied in another order. Nodes keep their numbers but for those after the chain's products:
-/// the old products go, the new ones stand where the root stood.
-fn reordered(graph: &Graph, chain: &Chain, tree: &Tree) -> Graph {
-    let mut nodes: Arena<Node> = Arena::default();
-    let mut moved: BTreeMap<NodeId, NodeId> = BTreeMap::new();
-    for (id, node) in graph.nodes.iter() {
-        if id == chain.root {
-            let factors: Vec<NodeId> = chain.factors.iter().map(|factor| moved[factor]).collect();
-            let product = multiply(&mut nodes, node, &factors, tree);
-            moved.insert(id, product);
-        } else if !chain.products.contains(&id) {
-            let mut node = node.clone();
-            node.op.operands_mut().into_iter().for_each(|x| *x = moved[x]);
-            moved.insert(id, nodes.push(node));
+impl Reordered {
+    /// The graph with one more chain multiplied in another order: its products stand where its last one stood.
+    fn with(&self, chain: &Chain, tree: &Tree) -> Self {
+        let mut nodes: Arena<Node> = Arena::default();
+        let mut moved: BTreeMap<NodeId, NodeId> = BTreeMap::new();
+        let products: BTreeSet<NodeId> = chain.products.iter().map(|product| self.moved[product]).collect();
+        // Values that nobody uses may be made of products that go.
+        for id in live_nodes(&self.graph) {
+            let node = &self.graph.nodes[id];
+            if id == self.moved[&chain.root] {
+                let factors: Vec<NodeId> = chain.factors.iter().map(|factor| moved[&self.moved[factor]]).collect();
+                let product = multiply(&mut nodes, node, &factors, tree);
+                moved.insert(id, product);
+            } else if !products.contains(&id) {
+                let mut node = node.clone();
+                node.op.operands_mut().into_iter().for_each(|x| *x = moved[x]);
+                moved.insert(id, nodes.push(node));
+            }
         }
+        let results = self.graph.results.iter().map(|id| moved[id]).collect();
+        let graph = Graph { nodes, results, ..self.graph.clone() };
+        let followed = self.moved.iter().filter_map(|(id, now)| Some((*id, *moved.get(now)?)));
+        Self { moved: followed.collect(), graph }
     }
-    let results = graph.results.iter().map(|id| moved[id]).collect();
-    Graph { nodes, results, ..graph.clone() }
 }
 
 fn multiply(nodes: &mut Arena<Node>, root: &Node, factors: &[NodeId], tree: &Tree) -> NodeId {

@@ -4,6 +4,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use fuse_artifact::{DType, Size};
+
 use super::{
     Policy,
     attention::Pattern,
@@ -14,6 +16,13 @@ use crate::graph::{BinaryOp, Graph, NodeId, Op, UnaryOp};
 
 /// Work up to which several kernels each recompute a shared value instead of one storing it.
 const MAX_RECOMPUTE_COST: u32 = 12;
+
+/// The same for a value that broadcasts make of smaller ones: storing it saves no reads, and takes more memory than all of
+/// its operands. A trip through memory takes as long as 40 simple operations (`cost`).
+const MAX_REPEATED_COST: u32 = 64;
+
+/// Repetitions of a value by a broadcast up to which it is worth to compute it again for each.
+const MAX_COPIES: u64 = 8;
 
 const TRANSCENDENTAL: u32 = 8;
 
@@ -41,13 +50,17 @@ pub(super) fn values_to_store(
         } else if let Op::Matmul { lhs, rhs } = *op {
             for operand in [lhs, rhs] {
                 let source = through_movements(graph, operand);
-                let pointwise = is_pointwise(&graph.nodes[source].op) && !in_attention(source);
-                if pointwise && costs[source.index()] > policy.prologue {
+                if !is_pointwise(&graph.nodes[source].op) || in_attention(source) {
+                    continue;
+                }
+                if costs[source.index()] > policy.prologue {
                     found.push((
                         source,
                         id,
                         "computing it again for every tile would cost more than a trip through memory",
                     ));
+                } else if policy.stores_f16 && !in_attention(id) && is_f16_matrix(graph, id, source) {
+                    found.push((source, id, "cooperative matrices multiply only what is in memory"));
                 }
             }
         }
@@ -82,6 +95,7 @@ fn shared_values(graph: &Graph, live: &BTreeSet<NodeId>, costs: &[u32]) -> Vec<(
             && readers.len() > 1
             && separate > 0
             && costs[node.index()] > MAX_RECOMPUTE_COST
+            && !(is_cheap_to_repeat(graph, node) && readers.iter().all(|&reader| copies_few(graph, reader)))
         {
             let consumer = readers.iter().next_back().copied().unwrap_or(node);
             found.push((
@@ -89,6 +103,72 @@ fn shared_values(graph: &Graph, live: &BTreeSet<NodeId>, costs: &[u32]) -> Vec<(
                 consumer,
                 "several kernels use it and recomputing it would cost more than a trip through memory",
             ));
+        }
+    }
+    found
+}
+
+/// Whether a value is a product's operand in `f16`, and not a quantized tensor, of which nobody wants the values in memory.
+fn is_f16_matrix(graph: &Graph, product: NodeId, node: NodeId) -> bool {
+    let [own, product] = [node, product].map(|node| graph.nodes[node].ty.dtype);
+    own == DType::F16 && product == DType::F16 && !dequantizes(graph, node)
+}
+
+/// Whether a value is computed from a quantized tensor, pointwise.
+pub(super) fn dequantizes(graph: &Graph, node: NodeId) -> bool {
+    computed_from(graph, node).into_iter().any(|node| matches!(graph.nodes[node].op, Op::Dequantize(_)))
+}
+
+/// Whether kernels that read a value should compute it themselves although it is no trifle: broadcasts make it of smaller
+/// values.
+pub(super) fn is_cheap_to_repeat(graph: &Graph, node: NodeId) -> bool {
+    let operations = computed_from(graph, node).into_iter().map(|node| operation_cost(&graph.nodes[node].op));
+    is_repeated(graph, node) && operations.fold(0, u32::saturating_add) <= MAX_REPEATED_COST
+}
+
+/// Whether a reader computes a value for each of its own elements, or for few of them. A product does it for every tile.
+fn copies_few(graph: &Graph, reader: NodeId) -> bool {
+    let node = &graph.nodes[reader];
+    match node.op {
+        Op::Matmul { .. } => false,
+        Op::Broadcast(x) => {
+            let from = &graph.nodes[x].ty.shape;
+            let known = from.len() == node.ty.rank();
+            let axes = from.iter().zip(&node.ty.shape).filter(|(from, to)| from != to);
+            let copies = Size::product(axes.map(|(_, to)| to)).as_constant();
+            known && copies.is_some_and(|copies| copies <= MAX_COPIES)
+        }
+        _ => true,
+    }
+}
+
+/// Whether every input that a value is computed from, pointwise, has fewer elements than it: broadcasts repeat them.
+pub(super) fn is_repeated(graph: &Graph, node: NodeId) -> bool {
+    let (mut seen, mut pending) = (BTreeSet::new(), vec![node]);
+    while let Some(node) = pending.pop() {
+        let (op, shape) = (&graph.nodes[node].op, &graph.nodes[node].ty.shape);
+        match op {
+            _ if !seen.insert(node) => {}
+            Op::Literal(_) | Op::Scalar(_) | Op::Size(_) | Op::Index { .. } => {}
+            Op::Broadcast(x) if repeats(&graph.nodes[*x].ty.shape, shape) => {}
+            op if is_pointwise(op) || is_movement(op) => pending.extend(op.operands()),
+            _ => return false,
+        }
+    }
+    true
+}
+
+/// Whether a broadcast certainly adds elements.
+fn repeats(from: &[Size], to: &[Size]) -> bool {
+    from.is_empty() || from.iter().zip(to).any(|(from, to)| from.is_one() && !to.is_one())
+}
+
+/// A value with all that a kernel computes on the way to it, down to reductions, products and what is in memory.
+fn computed_from(graph: &Graph, node: NodeId) -> BTreeSet<NodeId> {
+    let (mut found, mut pending) = (BTreeSet::new(), vec![node]);
+    while let Some(node) = pending.pop() {
+        if found.insert(node) && !is_anchor(&graph.nodes[node].op) {
+            pending.extend(graph.nodes[node].op.operands());
         }
     }
     found
@@ -137,7 +217,7 @@ pub(super) fn recompute_costs(graph: &Graph) -> Vec<u32> {
 }
 
 /// The work of one operation on one element, in units of one simple arithmetic operation.
-fn operation_cost(op: &Op) -> u32 {
+pub(super) fn operation_cost(op: &Op) -> u32 {
     match op {
         Op::Unary(op, _) => unary_cost(*op),
         Op::Binary(op, ..) => binary_cost(*op),

@@ -20,6 +20,7 @@ pub mod heuristics;
 pub mod index;
 pub mod legality;
 pub mod levels;
+pub mod mixtures;
 mod operand_rows;
 mod pointwise;
 pub mod print;
@@ -28,6 +29,7 @@ mod reduction;
 mod regions;
 mod rows;
 pub mod verify;
+pub mod written_out;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -159,6 +161,11 @@ pub struct Policy {
     /// Whether a product's kernel may reduce the rows of its left operand before it multiplies: every workgroup does it
     /// again for its rows.
     pub operand_rows: bool,
+    /// Whether operands of `f16` are stored however cheap they are, so that cooperative matrices can multiply them.
+    pub stores_f16: bool,
+    /// Whether cheap values that follow from reduced columns are computed by the kernels that read them, from the columns'
+    /// results. Else the kernel that reduces the columns stores them, for which its workgroups must keep whole columns.
+    pub inlined_columns: bool,
     /// Whether a plan may assume something of dimensions that are known only at launch.
     pub assumes: bool,
 }
@@ -168,11 +175,26 @@ impl Policy {
     pub const INLINED: Self = Self { prologue: 64, operand_rows: true, ..Self::FUSED };
     /// Few kernels. A tile of 32 columns loads each left element N/32 times, so anything with a transcendental function
     /// is cheaper stored once.
-    pub const FUSED: Self =
-        Self { bindings: 16, siblings: true, owned_columns: 512, prologue: 6, operand_rows: false, assumes: true };
-    /// Kernels that run on every device at every size.
-    pub const SEPARATE: Self =
-        Self { bindings: MAX_STORAGE_BUFFERS, siblings: false, owned_columns: 0, assumes: false, ..Self::FUSED };
+    pub const FUSED: Self = Self {
+        bindings: 16,
+        siblings: true,
+        owned_columns: 512,
+        prologue: 6,
+        operand_rows: false,
+        stores_f16: false,
+        inlined_columns: true,
+        assumes: true,
+    };
+    /// Kernels that run on every device at every size, and products of operands as they are in memory.
+    pub const SEPARATE: Self = Self {
+        bindings: MAX_STORAGE_BUFFERS,
+        siblings: false,
+        owned_columns: 0,
+        stores_f16: true,
+        inlined_columns: false,
+        assumes: false,
+        ..Self::FUSED
+    };
     /// The policies under which functions are compiled, the one of fewest kernels first.
     pub const ALL: [Self; 3] = [Self::INLINED, Self::FUSED, Self::SEPARATE];
 }

@@ -8,8 +8,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    Planner,
+    Planner, Policy,
     attention::Pattern,
+    heuristics::{is_cheap_to_repeat, operation_cost},
     index::strip_reshapes,
     legality::{is_movement, is_pointwise},
     operand_rows,
@@ -105,6 +106,7 @@ pub(super) fn regions(planner: &Planner<'_>) -> Vec<Region> {
         let number = growth.claim(Region { anchor, nodes, movements: BTreeSet::new() });
         growth.grow(number);
         growth.take_shared_operands(number);
+        growth.leave_columns(number);
     }
     growth.regions
 }
@@ -210,10 +212,12 @@ impl Growth<'_, '_> {
             }
             Op::Permute { x, permutation } => {
                 let only_user = self.planner.users[x.index()].len() == 1 && !self.planner.results.contains(x);
+                // Rows stay whole, so that they are stored as vectors.
+                let whole_rows = permutation.last() == Some(&(permutation.len() - 1));
                 let stores_by_stride = match region.anchor {
-                    Anchor::Rows(_) => true,
-                    // Rows of the output stay whole, so that they are stored as vectors.
-                    Anchor::Attention(_) => permutation.last() == Some(&(permutation.len() - 1)),
+                    // Products read their operands in either direction.
+                    Anchor::Rows(_) => whole_rows || !self.is_operand(candidate),
+                    Anchor::Attention(_) => whole_rows,
                     Anchor::Products(_) => false,
                 };
                 stores_by_stride && held(*x) && only_user && !is_movement(&graph.nodes[*x].op)
@@ -232,6 +236,12 @@ impl Growth<'_, '_> {
             }
             _ => false,
         }
+    }
+
+    /// Whether products alone use a value.
+    fn is_operand(&self, node: NodeId) -> bool {
+        let product = |&user: &NodeId| matches!(self.planner.graph.nodes[user].op, Op::Matmul { .. });
+        !self.planner.results.contains(&node) && self.planner.users[node.index()].iter().all(product)
     }
 
     /// The value that the kernel of a region holds under a node's name.
@@ -338,7 +348,8 @@ impl Growth<'_, '_> {
             let inside = users.iter().any(computes);
             let result = self.planner.results.contains(&candidate);
             let outside = !users.iter().all(computes);
-            let worth = result || outside && self.inputs(number, candidate).len() > 1;
+            let saves_reads = || !is_cheap_to_repeat(graph, candidate) && self.inputs(number, candidate).len() > 1;
+            let worth = result || outside && saves_reads();
             let mut nodes: BTreeSet<NodeId> = at_hand.iter().copied().chain([candidate]).collect();
             nodes.extend(self.regions[number].nodes.union(&self.regions[number].movements));
             if inside && worth && !self.waits_for_itself(&nodes) {
@@ -346,7 +357,40 @@ impl Growth<'_, '_> {
             }
         }
     }
+
+    /// Leaves what follows from reduced columns to the kernels that read it, where that is cheap: then nothing as large as
+    /// all columns is stored.
+    fn leave_columns(&mut self, number: usize) {
+        let (graph, planner) = (self.planner.graph, self.planner);
+        let region = &self.regions[number];
+        let Anchor::Rows(rows) = &region.anchor else { return };
+        if rows.axes.contains(&(rows.shape.len() - 1)) || !planner.policy.inlined_columns {
+            return;
+        }
+        let element = |node: &NodeId| rows.extent(&graph.nodes[*node].ty.shape) == Some(Extent::Element);
+        let read_outside = |node: &NodeId| planner.users[node.index()].iter().any(|&user| !region.holds(user));
+        let roots: Vec<NodeId> =
+            region.nodes.iter().copied().filter(|node| element(node) && read_outside(node)).collect();
+        let (mut left, mut pending) = (BTreeSet::new(), roots.clone());
+        while let Some(node) = pending.pop() {
+            if region.holds(node) && element(&node) && left.insert(node) {
+                pending.extend(graph.nodes[node].op.operands());
+            }
+        }
+        let inline = |node: &NodeId| {
+            let op = &graph.nodes[*node].op;
+            let stored = planner.results.contains(node) || planner.forced.contains(node);
+            !stored && (is_pointwise(op) || matches!(op, Op::Broadcast(_)))
+        };
+        let work: u32 = left.iter().map(|&node| operation_cost(&graph.nodes[node].op)).sum();
+        if left.iter().all(inline) && work <= Policy::FUSED.prologue {
+            let region = &mut self.regions[number];
+            region.nodes.retain(|node| !left.contains(node));
+            region.movements.retain(|node| !left.contains(node));
+            self.owner.retain(|node, _| !left.contains(node));
+        }
+    }
 }
 
 /// Products that one kernel computes side by side: more would need more registers than pay.
-const MAX_SIBLINGS: usize = 4;
+pub(super) const MAX_SIBLINGS: usize = 4;

@@ -4,10 +4,9 @@
 //! unification puts them in, and the dtypes of the results. Contradictions are left to the lowering, which
 //! knows how to report them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use fuse_artifact::DType;
-use syn::Ident;
 
 use super::lower::{
     Program,
@@ -15,7 +14,9 @@ use super::lower::{
 };
 use crate::{
     front::{DTypeClass, ExpressionDType},
-    syntax::ast::{self, Argument, BinaryOperator, Block, Call, Element, Expr, ExprKind, Literal, UnaryOperator},
+    syntax::ast::{
+        self, Argument, BinaryOperator, Block, Call, Element, Expr, ExprKind, Literal, Place, UnaryOperator,
+    },
 };
 
 /// What is known of a set of values of one dtype.
@@ -31,11 +32,11 @@ type Term = usize;
 /// What inference finds.
 pub(crate) struct Inferred {
     /// The free variables, in order of first use.
-    pub(crate) variables: Vec<(Ident, ExpressionDType)>,
+    pub(crate) variables: Vec<(Place, ExpressionDType)>,
     /// The classes, in order of their first variable.
     pub(crate) classes: Vec<DTypeClass>,
     /// A variable of each class, for messages.
-    pub(crate) witnesses: Vec<Ident>,
+    pub(crate) witnesses: Vec<Place>,
     /// The dtypes of the results.
     pub(crate) results: Vec<ExpressionDType>,
 }
@@ -44,7 +45,7 @@ struct Inference<'a> {
     program: &'a Program<'a>,
     parents: Vec<Term>,
     constraints: Vec<Constraint>,
-    variables: Vec<(Ident, Term)>,
+    variables: Vec<(Place, Term)>,
     indices: BTreeMap<String, usize>,
 }
 
@@ -63,17 +64,17 @@ impl<'a> Inference<'a> {
     fn finish(&mut self, results: Vec<Term>) -> Inferred {
         let mut roots: Vec<Term> = Vec::new();
         let mut inferred = Inferred { variables: vec![], classes: vec![], witnesses: vec![], results: vec![] };
-        for (ident, term) in self.variables.clone() {
+        for (place, term) in self.variables.clone() {
             let root = self.find(term);
             if let Constraint::Class(class) = self.constraints[root]
                 && !roots.contains(&root)
             {
                 roots.push(root);
                 inferred.classes.push(class);
-                inferred.witnesses.push(ident.clone());
+                inferred.witnesses.push(place.clone());
             }
             let dtype = self.dtype(root, &roots);
-            inferred.variables.push((ident, dtype));
+            inferred.variables.push((place, dtype));
         }
         inferred.results = results.into_iter().map(|term| self.dtype(term, &roots)).collect();
         inferred
@@ -159,7 +160,11 @@ impl<'a> Inference<'a> {
             ExprKind::Tuple(values) => values.iter().map(|value| self.expr(value, bindings)).collect(),
             ExprKind::Call(call) => match self.function(call) {
                 Some(function) => self.function_call(function, call, bindings),
-                None => vec![self.call(call, bindings)],
+                None => {
+                    let value = self.call(call, bindings);
+                    let split = catalog::find_call(call).is_some_and(|operation| operation.kind == Kind::Split);
+                    vec![value; if split { catalog::split_parts(call) } else { 1 }]
+                }
             },
             _ => vec![self.expr(expr, bindings)],
         }
@@ -178,7 +183,11 @@ impl<'a> Inference<'a> {
             ExprKind::Name(name) => match bindings.get(&name.to_string()) {
                 Some(term) => *term,
                 None if catalog::constant(&name.to_string()).is_some() => self.class(DTypeClass::Float),
-                None => self.variable(name),
+                None => self.variable(&name.into()),
+            },
+            ExprKind::Place(place) => match bindings.contains_key(&place.root.to_string()) {
+                true => self.class(DTypeClass::Any),
+                false => self.variable(place),
             },
             ExprKind::Literal(literal) => self.literal(literal),
             ExprKind::Unary(operator, x) => {
@@ -189,9 +198,12 @@ impl<'a> Inference<'a> {
                 };
                 self.same(class, &[x])
             }
-            ExprKind::Binary(operator, a, b) => {
-                let operands = [self.expr(a, bindings), self.expr(b, bindings)];
-                self.operator(*operator, &operands)
+            ExprKind::Binary(first, others) => {
+                let first = self.expr(first, bindings);
+                others.iter().fold(first, |left, (operator, right)| {
+                    let right = self.expr(right, bindings);
+                    self.operator(*operator, &[left, right])
+                })
             }
             ExprKind::Cast(x, element, _) => {
                 self.expr(x, bindings);
@@ -209,14 +221,13 @@ impl<'a> Inference<'a> {
         }
     }
 
-    fn variable(&mut self, name: &Ident) -> Term {
-        let text = name.to_string();
-        if let Some(index) = self.indices.get(&text) {
+    fn variable(&mut self, place: &Place) -> Term {
+        if let Some(index) = self.indices.get(&place.text) {
             return self.variables[*index].1;
         }
         let term = self.class(DTypeClass::Any);
-        self.indices.insert(text, self.variables.len());
-        self.variables.push((name.clone(), term));
+        self.indices.insert(place.text.clone(), self.variables.len());
+        self.variables.push((place.clone(), term));
         term
     }
 
@@ -314,13 +325,7 @@ impl<'a> Inference<'a> {
             Kind::Clamp | Kind::Matmul | Kind::Dot | Kind::Outer => self.same(Class::Number, &operands),
             Kind::LeakyRelu | Kind::Elu => {
                 let mut all = operands;
-                let named: BTreeSet<&str> = operation.options.iter().map(|option| option.name).collect();
-                let given = call.options.iter().filter(|(name, _)| named.contains(name.to_string().as_str()));
-                for (_, argument) in given {
-                    if let Argument::Expr(expr) = argument {
-                        all.push(self.expr(expr, bindings));
-                    }
-                }
+                all.extend(self.option_terms(&["slope", "alpha"], call, bindings));
                 self.same(Class::Float, &all)
             }
             Kind::Index => self.known(DType::I32),
@@ -342,6 +347,21 @@ impl<'a> Inference<'a> {
                 self.same(Class::Float, &operands)
             }
             Kind::Concat | Kind::Stack => self.same(Class::Any, &operands),
+            Kind::Pad => {
+                let mut all = operands;
+                all.extend(self.option_terms(&["value"], call, bindings));
+                self.same(Class::Any, &all)
+            }
+            Kind::Roll | Kind::Tril | Kind::Triu => {
+                self.options(&["shift", "diagonal"], DType::I32, call, bindings);
+                self.same(Class::Any, &operands)
+            }
+            Kind::Repeat | Kind::Tile | Kind::Split => self.same(Class::Any, &operands),
+            Kind::Glu => self.same(Class::Float, &operands),
+            Kind::CrossEntropy => {
+                operands.iter().skip(1).for_each(|ids| self.restrict(*ids, Constraint::Known(DType::I32)));
+                self.same(Class::Float, &operands[..operands.len().min(1)])
+            }
             Kind::Gather => {
                 let indices = operands.get(1).copied();
                 indices.into_iter().for_each(|ids| self.restrict(ids, Constraint::Known(DType::I32)));
@@ -362,13 +382,20 @@ impl<'a> Inference<'a> {
 
     /// Options that take a number of the host of this dtype.
     fn options(&mut self, names: &[&str], dtype: DType, call: &Call, bindings: &Bindings) {
-        let given = call.options.iter().filter(|(name, _)| names.iter().any(|known| *name == known));
-        for (_, argument) in given {
-            if let Argument::Expr(expr) = argument {
-                let term = self.expr(expr, bindings);
-                self.restrict(term, Constraint::Known(dtype));
-            }
+        for term in self.option_terms(names, call, bindings) {
+            self.restrict(term, Constraint::Known(dtype));
         }
+    }
+
+    /// The values of options that are given.
+    fn option_terms(&mut self, names: &[&str], call: &Call, bindings: &Bindings) -> Vec<Term> {
+        let given = call.options.iter().filter(|(name, _)| names.iter().any(|known| *name == known));
+        given
+            .filter_map(|(_, argument)| match argument {
+                Argument::Expr(expr) => Some(self.expr(expr, bindings)),
+                Argument::List(..) => None,
+            })
+            .collect()
     }
 
     fn pointwise(&mut self, op: Pointwise, operands: &[Term]) -> Term {

@@ -19,7 +19,7 @@ impl TensorType {
 }
 
 /// A literal with its dtype fixed by inference.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug)]
 pub enum Literal {
     /// An `f32` or `f16` value (the node's dtype says which); may be infinite or NaN after folding.
     Float(f64),
@@ -27,6 +27,18 @@ pub enum Literal {
     Integer(i64),
     /// A truth value.
     Bool(bool),
+}
+
+/// Literals are equal if kernels may use one for the other: 0 and -0 are not, a NaN is its own equal.
+impl PartialEq for Literal {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Float(a), Self::Float(b)) => a.to_bits() == b.to_bits(),
+            (Self::Integer(a), Self::Integer(b)) => a == b,
+            (Self::Bool(a), Self::Bool(b)) => a == b,
+            _ => false,
+        }
+    }
 }
 
 macro_rules! operations {

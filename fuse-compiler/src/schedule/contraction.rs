@@ -175,7 +175,7 @@ impl Member {
 /// tile must have all columns.
 pub fn family(group: &Group, contraction: &Contraction, tile: Option<[u32; 3]>) -> Vec<Member> {
     let facts = Facts::new(group, contraction);
-    let products = contraction.rhs.len() as u32;
+    let products = facts.products();
     if reduces(&group.body) {
         return rows::family(&facts, products);
     }
@@ -184,7 +184,7 @@ pub fn family(group: &Group, contraction: &Contraction, tile: Option<[u32; 3]>) 
     if let Some((lhs, rhs)) = facts.aligned() {
         let stacked = is_stackable(group, contraction) && rhs.iter().all(|other| *other == rhs[0]);
         let matrices = if facts.multiplies_stored_f16() { matrices::TILES } else { &[] };
-        let tiles = aligned_tiles(tile, [matrices, TILES, facts.direct()], products, stacked);
+        let tiles = facts.aligned_tiles(tile, [matrices, TILES, facts.direct()], stacked);
         // Tiles would reduce the rows of their left operand again for each of their parts.
         for (tile, split) in tiles.into_iter().filter(|(tile, _)| !tile.stream_k || facts.operand_rows.is_none()) {
             let name = tile.name();
@@ -221,22 +221,10 @@ pub fn family(group: &Group, contraction: &Contraction, tile: Option<[u32; 3]>) 
         let requires = [facts.direct_requirement()];
         push_with_twin(&mut family, direct.name(), Shape::Tiles(direct), (lhs, &rhs), false, &requires);
     }
-    for (tile, split) in unaligned_tiles(&facts, products) {
+    for (tile, split) in facts.unaligned_tiles() {
         push_with_twin(&mut family, tile.name(), Shape::Tiles(tile), (lhs, &rhs), split, &[]);
     }
     family
-}
-
-/// The aligned tiles that hold so many products, with whether they come with a split twin; of cooperative matrices first.
-/// Where products have workgroups of their own (`stacked`), none shares the depth.
-fn aligned_tiles(only: Option<[u32; 3]>, all: [&[(Tile, bool)]; 3], products: u32, stacked: bool) -> Vec<(Tile, bool)> {
-    let own = if stacked { 1 } else { products };
-    let serves = |tile: &Tile| tile.holds(own) && !(tile.stream_k && stacked);
-    let tiles: Vec<(Tile, bool)> = match only {
-        Some(sizes) => vec![(forced_tile(sizes), false)],
-        None => all.concat().into_iter().filter(|(tile, _)| serves(tile)).collect(),
-    };
-    tiles.into_iter().map(|(tile, split)| if stacked { (tile.stacked(), false) } else { (tile, split) }).collect()
 }
 
 /// The tile that `#[schedule(tile = …)]` asks for.
@@ -244,16 +232,6 @@ fn forced_tile([rows, columns, depth]: [u32; 3]) -> Tile {
     let known = TILES.iter().find(|(tile, _)| (tile.rows, tile.columns, tile.depth) == (rows, columns, depth));
     let per_invocation = if rows >= 128 && columns >= 128 { [8, 8] } else { [4, 4] };
     known.map_or(Tile::new(rows, columns, depth, per_invocation, LANES), |(tile, _)| *tile)
-}
-
-/// The unaligned tiles that hold so many products; of the last one the depth of a step gives way.
-fn unaligned_tiles(facts: &Facts<'_>, products: u32) -> Vec<(Tile, bool)> {
-    let mut tiles = UNALIGNED.to_vec();
-    let (mut last, split) = tiles.pop().expect("the family has a last member");
-    tiles.retain(|(tile, _)| tile.holds(products));
-    last.shrink_steps(products, EVERY_ADAPTERS_BYTES - facts.row_bytes(last.rows, last.invocations()));
-    tiles.push((last, split));
-    tiles
 }
 
 fn push_with_twin(
@@ -325,6 +303,37 @@ impl<'a> Facts<'a> {
     /// The directions in which single elements are loaded.
     fn unaligned(&self) -> (Direction, Vec<Direction>) {
         (Direction::Depth, self.rhs.iter().map(|rhs| rhs.unwrap_or(Direction::Outer)).collect())
+    }
+
+    /// The aligned tiles that hold the products, with whether they come with a split twin; of cooperative matrices first.
+    /// Where products have workgroups of their own (`stacked`), none shares the depth.
+    fn aligned_tiles(&self, only: Option<[u32; 3]>, all: [&[(Tile, bool)]; 3], stacked: bool) -> Vec<(Tile, bool)> {
+        let own = if stacked { 1 } else { self.products() };
+        let serves = |tile: &Tile| self.holds(tile, own) && !(tile.stream_k && stacked);
+        let tiles: Vec<(Tile, bool)> = match only {
+            Some(sizes) => vec![(forced_tile(sizes), false)],
+            None => all.concat().into_iter().filter(|(tile, _)| serves(tile)).collect(),
+        };
+        tiles.into_iter().map(|(tile, split)| if stacked { (tile.stacked(), false) } else { (tile, split) }).collect()
+    }
+
+    /// The unaligned tiles that hold the products; of the last one the depth of a step gives way.
+    fn unaligned_tiles(&self) -> Vec<(Tile, bool)> {
+        let mut tiles = UNALIGNED.to_vec();
+        let (mut last, split) = tiles.pop().expect("the family has a last member");
+        tiles.retain(|(tile, _)| self.holds(tile, self.products()));
+        last.shrink_steps(self.products(), self.row_bytes(last.rows, last.invocations()), EVERY_ADAPTERS_BYTES);
+        tiles.push((last, split));
+        tiles
+    }
+
+    /// Whether a tile has room for so many products beside the rows of the left operand.
+    fn holds(&self, tile: &Tile, products: u32) -> bool {
+        tile.holds_beside(products, self.row_bytes(tile.rows, tile.invocations()))
+    }
+
+    fn products(&self) -> u32 {
+        self.contraction.rhs.len() as u32
     }
 
     const fn rows(&self) -> u8 {

@@ -43,7 +43,9 @@ pub fn verify(kernel: &Kernel) -> Vec<String> {
                 errors.push(format!("{name} has workgroups of {}", pass.workgroup_size));
             }
             let unknown = |uniform: &Uniform| match uniform {
-                Uniform::Offset { access } | Uniform::Stride { access, .. } => usize::from(*access) >= accesses,
+                Uniform::Offset { access } | Uniform::Stride { access, .. } | Uniform::ViewStride { access, .. } => {
+                    usize::from(*access) >= accesses
+                }
                 _ => false,
             };
             if pass.uniforms.iter().any(unknown) {

@@ -4,6 +4,7 @@
 
 use fuse_artifact::{DType, Packing};
 use proc_macro2::{Span, TokenStream};
+use quote::ToTokens;
 use syn::{Attribute, Ident, Visibility};
 
 use crate::graph::FunctionOptions;
@@ -128,12 +129,15 @@ pub struct Expr {
 pub enum ExprKind {
     /// A parameter, a `let` or, in the expression form, a variable in scope.
     Name(Ident),
+    /// `model.w`, in the expression form.
+    Place(Place),
     /// `1`, `0.5`, `true`.
     Literal(Literal),
     /// `-x`, `!x`.
     Unary(UnaryOperator, Box<Expr>),
-    /// `x + y`, `x < y`, `a && b`, …
-    Binary(BinaryOperator, Box<Expr>, Box<Expr>),
+    /// `x + y - z`, `x < y`, `a && b`: a first operand, and operators with their right operands, from left to right. A
+    /// list, so that no walk of a long sum needs a deep stack.
+    Binary(Box<Expr>, Vec<(BinaryOperator, Expr)>),
     /// `x as f16`.
     Cast(Box<Expr>, Element, Span),
     /// `name(arguments)`.
@@ -144,6 +148,29 @@ pub enum ExprKind {
     Block(Box<Block>),
     /// Something that was already reported; whatever uses it stays silent.
     Error,
+}
+
+/// A value of the host that an expression names: a variable, or what a path of fields, indices and calls of getters leads
+/// to. Equal texts are one operand.
+#[derive(Clone)]
+pub struct Place {
+    /// As messages name it: `model.layers[0].w`.
+    pub text: String,
+    /// As Rust reads it.
+    pub tokens: TokenStream,
+    /// The variable that it starts with.
+    pub root: Ident,
+    /// The methods called on the way, each with how it would be written if it were an operation.
+    pub methods: Vec<(Ident, String)>,
+    /// First and last token.
+    pub span: (Span, Span),
+}
+
+impl From<&Ident> for Place {
+    fn from(name: &Ident) -> Self {
+        let (text, tokens, span) = (name.to_string(), name.to_token_stream(), (name.span(), name.span()));
+        Self { text, tokens, root: name.clone(), methods: Vec::new(), span }
+    }
 }
 
 /// `name(a, b, axis = 1)`.

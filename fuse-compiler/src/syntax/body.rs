@@ -1,6 +1,6 @@
 //! Bodies: `let` statements and a value. Each statement is read on its own, so that each reports its mistakes.
 
-use proc_macro2::{Ident, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Ident, Spacing, TokenStream, TokenTree};
 use syn::{
     Expr, Token,
     ext::IdentExt,
@@ -18,36 +18,82 @@ use crate::diag::{Code, Diagnostic, Sink, SourceRange, range_of_stream};
 /// How deep brackets, prefix operators and operands may nest.
 pub(super) const MAX_DEPTH: usize = 200;
 
+/// The most operators in a row: more than a function may have operations, so that the limit that counts is that one.
+const MAX_OPERATORS: usize = 1100;
+
 /// Reads the content of a body; `range` is where an empty one is reported.
-pub(crate) fn parse_body(tokens: TokenStream, range: SourceRange, generics: &[Ident], sink: &Sink) -> Block {
+pub(crate) fn parse_body(tokens: TokenStream, range: SourceRange, converter: &Converter<'_>) -> Block {
     if nests_too_deeply(tokens.clone()) {
-        sink.report(too_deep(range));
+        converter.sink.report(too_deep(range));
         return Block { lets: Vec::new(), value: error_at(range) };
     }
-    parse_block(tokens, range, &Converter { generics, sink })
+    parse_block(tokens, range, converter)
 }
 
 /// Reads the content of braces.
 pub(super) fn parse_block(tokens: TokenStream, range: SourceRange, converter: &Converter<'_>) -> Block {
     let (mut pieces, trailing) = split(tokens, ';');
-    let value = if trailing.is_none() { pieces.pop() } else { None };
+    let last = if trailing.is_none() { pieces.pop() } else { None };
     let mut lets = Vec::new();
     for piece in pieces.into_iter().filter(|piece| !piece.is_empty()) {
-        if starts_with_let(&piece) {
-            lets.extend(parse_let(piece, converter));
-        } else {
-            report_useless(piece, converter);
+        let (at, before) = (range_of_stream(piece.clone()), converter.sink.errors());
+        let value = parse_statements(piece, false, &mut lets, converter);
+        if value.is_some() && converter.sink.errors() == before {
+            converter.sink.report(
+                Diagnostic::new(Code::UselessStatement, at, "the value of this statement is thrown away")
+                    .help("bind it with `let name = …;`, or remove it"),
+            );
         }
     }
-    let value = match value {
-        Some(piece) if starts_with_let(&piece) => {
-            lets.extend(parse_let(piece, converter));
-            missing_value(range, converter.sink)
-        }
-        Some(piece) => parse_value(piece, converter),
-        None => missing_value(trailing.map_or(range, |span| (span, span)), converter.sink),
+    let value = match last {
+        Some(piece) => parse_statements(piece, true, &mut lets, converter).ok_or(range),
+        None => Err(trailing.map_or(range, |span| (span, span))),
     };
-    Block { lets, value }
+    Block { lets, value: value.unwrap_or_else(|at| missing_value(at, converter.sink)) }
+}
+
+/// Reads what stands between two `;`: one statement, or several where a `;` is missing, which is reported once. Gives
+/// the value that comes last, if one does. `is_last` says that a value may follow a `let`.
+fn parse_statements(
+    mut piece: TokenStream,
+    is_last: bool,
+    lets: &mut Vec<Let>,
+    converter: &Converter<'_>,
+) -> Option<ast::Expr> {
+    loop {
+        let (at, before) = (range_of_stream(piece.clone()), converter.sink.errors());
+        let (value, rest) = if starts_with_let(&piece) {
+            let (statement, rest) = parse_let(piece, converter);
+            lets.push(statement);
+            (None, rest)
+        } else {
+            let (value, rest) = parse_value(piece, converter);
+            (Some(value), rest)
+        };
+        if rest.is_empty() {
+            return value;
+        }
+        let reported = converter.sink.errors() > before;
+        if !reported {
+            converter.sink.report(missing_separator(&rest));
+        }
+        // Loops and `if`s, which are reported, may stand before a statement without `;`.
+        let goes_on = starts_with_let(&rest) || reported || is_last && value.is_none();
+        if !goes_on {
+            return value.map(|_| error_at(at));
+        }
+        piece = rest;
+    }
+}
+
+fn missing_separator(rest: &TokenStream) -> Diagnostic {
+    let (start, _) = range_of_stream(rest.clone());
+    if starts_with_let(rest) {
+        return Diagnostic::new(Code::SyntaxError, (start, start), "expected `;` before `let`")
+            .help("end the statement before it with `;`");
+    }
+    Diagnostic::new(Code::SyntaxError, (start, start), "expected an operator or `;`")
+        .help("if a statement begins here, end the one before it with `;`")
 }
 
 fn starts_with_let(piece: &TokenStream) -> bool {
@@ -62,90 +108,86 @@ fn missing_value(at: SourceRange, sink: &Sink) -> ast::Expr {
     error_at(at)
 }
 
-fn report_useless(piece: TokenStream, converter: &Converter<'_>) {
-    let at = range_of_stream(piece.clone());
-    let before = converter.sink.errors();
-    let _ = parse_value(piece, converter);
-    if converter.sink.errors() == before {
-        converter.sink.report(
-            Diagnostic::new(Code::UselessStatement, at, "the value of this statement is thrown away")
-                .help("bind it with `let name = …;`, or remove it"),
-        );
-    }
-}
-
-/// Reads an expression. Loops and `if`s may stand before it without `;`, and are reported.
-fn parse_value(piece: TokenStream, converter: &Converter<'_>) -> ast::Expr {
+/// Reads an expression, and gives the tokens that follow it.
+fn parse_value(piece: TokenStream, converter: &Converter<'_>) -> (ast::Expr, TokenStream) {
     let at = range_of_stream(piece.clone());
     let parser = |input: ParseStream<'_>| {
-        let mut value = converter.convert(&input.parse::<Expr>()?);
-        while !input.is_empty() {
-            if !matches!(value.kind, ExprKind::Error) {
-                return Err(input.error("expected an operator or `;`"));
-            }
-            value = converter.convert(&input.parse::<Expr>()?);
-        }
-        Ok(value)
+        let value = input.parse::<Expr>()?;
+        Ok((value, input.parse::<TokenStream>()?))
     };
-    match parser.parse2(piece) {
-        Ok(value) => value,
+    match parser.parse2(piece.clone()) {
+        Ok((value, rest)) => (converter.convert(&value), rest),
         Err(error) => {
-            converter.sink.report(error.into());
-            error_at(at)
+            converter.sink.report(call_of_where(piece).unwrap_or_else(|| error.into()));
+            (error_at(at), TokenStream::new())
         }
     }
 }
 
-fn parse_let(piece: TokenStream, converter: &Converter<'_>) -> Option<Let> {
+/// `where(…)`, which other libraries have, and which is a keyword here.
+fn call_of_where(tokens: TokenStream) -> Option<Diagnostic> {
+    let mut keyword = None;
+    for token in tokens {
+        match token {
+            TokenTree::Ident(ident) => keyword = (ident == "where").then(|| ident.span()),
+            TokenTree::Group(group) if keyword.is_none() => {
+                if let Some(found) = call_of_where(group.stream()) {
+                    return Some(found);
+                }
+            }
+            TokenTree::Group(group) if group.delimiter() == Delimiter::Parenthesis => {
+                let at = keyword.map(|span| (span, span))?;
+                let diagnostic = Diagnostic::new(Code::UnknownOperation, at, "unknown operation `where`");
+                return Some(diagnostic.help("write `select(condition, a, b)`"));
+            }
+            _ => keyword = None,
+        }
+    }
+    None
+}
+
+/// Reads `let names = value`, and gives the tokens that follow the value. Of a malformed one the names exist for what
+/// follows, whatever they stand for.
+fn parse_let(piece: TokenStream, converter: &Converter<'_>) -> (Let, TokenStream) {
     let at = range_of_stream(piece.clone());
-    let intended = intended_names(piece.clone());
-    let mut names = Vec::new();
+    let broken = |diagnostic: Diagnostic| {
+        converter.sink.report(diagnostic);
+        (Let { names: intended_names(piece.clone()), value: error_at(at) }, TokenStream::new())
+    };
     let mut problem = None;
     let parser = |input: ParseStream<'_>| {
         input.parse::<Token![let]>()?;
         match parse_pattern(input) {
-            Ok(found) => names = found,
+            Ok(names) => {
+                input.parse::<Token![=]>()?;
+                Ok((names, input.parse::<TokenStream>()?))
+            }
             Err(diagnostic) => {
                 problem = Some(diagnostic);
-                return input.parse();
+                Ok((vec![], input.parse()?))
             }
         }
-        input.parse::<Token![=]>()?;
-        input.parse::<TokenStream>()
     };
-    let value = match parser.parse2(piece) {
-        _ if problem.is_some() => {
-            converter.sink.report(problem?);
-            // The names exist for what follows, whatever they stand for.
-            return Some(Let { names: intended, value: error_at(at) });
+    match (parser.parse2(piece.clone()), problem) {
+        (_, Some(problem)) => broken(problem),
+        (Err(error), None) => broken(error.into()),
+        (Ok((_, value)), None) if value.is_empty() => broken(bad_let(at, "`let` without a value")),
+        (Ok((names, value)), None) => {
+            let (value, rest) = parse_value(value, converter);
+            (Let { names, value }, rest)
         }
-        Ok(value) => value,
-        Err(error) => return report(error.into(), converter.sink),
-    };
-    if value.is_empty() {
-        return report(bad_let(at, "`let` without a value"), converter.sink);
     }
-    Some(Let { names, value: parse_value(value, converter) })
 }
 
-/// The names that a malformed `let` meant to bind.
+/// The names that a malformed `let` meant to bind: that behind `let`, or those in parentheses there.
 fn intended_names(piece: TokenStream) -> Vec<Ident> {
-    let pattern =
-        piece.into_iter().take_while(|token| !matches!(token, TokenTree::Punct(p) if "=:".contains(p.as_char())));
-    let mut names = Vec::new();
-    for token in pattern {
-        match token {
-            TokenTree::Ident(ident) if ident != "let" && ident != "mut" => names.push(ident),
-            TokenTree::Group(group) => names.extend(intended_names(group.stream())),
-            _ => {}
-        }
+    let mut tokens =
+        piece.into_iter().filter(|token| !matches!(token, TokenTree::Ident(i) if i == "let" || i == "mut"));
+    match tokens.next() {
+        Some(TokenTree::Ident(name)) => vec![name],
+        Some(TokenTree::Group(group)) => split_commas(group.stream()).into_iter().flat_map(intended_names).collect(),
+        _ => vec![],
     }
-    names
-}
-
-fn report<T>(diagnostic: Diagnostic, sink: &Sink) -> Option<T> {
-    sink.report(diagnostic);
-    None
 }
 
 fn bad_let(at: SourceRange, message: &str) -> Diagnostic {
@@ -191,8 +233,9 @@ pub(super) fn error_at(span: SourceRange) -> ast::Expr {
 }
 
 pub(super) fn too_deep(at: SourceRange) -> Diagnostic {
-    Diagnostic::new(Code::SyntaxError, at, format!("the expression nests more than {MAX_DEPTH} levels deep"))
-        .help("bind parts of it with `let`")
+    let message =
+        format!("the expression nests more than {MAX_DEPTH} levels deep, or has more than {MAX_OPERATORS} operators");
+    Diagnostic::new(Code::SyntaxError, at, message).help("bind parts of it with `let`")
 }
 
 /// Whether brackets nest so deep that even buffering the tokens could exhaust the stack.
@@ -210,34 +253,90 @@ pub(super) fn brackets_nest_too_deeply(tokens: TokenStream) -> bool {
     false
 }
 
-/// Whether the tokens could make a tree so deep that walking or dropping it exhausts the stack. Brackets nest;
-/// so do prefix operators, operands of a chain of operators (to the left) and keywords before expressions.
+/// Whether the tokens could make a tree so deep that walking or dropping it exhausts the stack. Brackets nest; so do
+/// prefix operators, calls, conversions and keywords before expressions. The operands of a chain of operators do not, but
+/// syn holds them nested to the left.
 pub(super) fn nests_too_deeply(tokens: TokenStream) -> bool {
     let mut pending = vec![(tokens, 0)];
     while let Some((tokens, depth)) = pending.pop() {
         if depth > MAX_DEPTH {
             return true;
         }
-        // Tokens since the last separator that may each add a level, and those directly before this one.
-        let (mut levels, mut prefix) = (0, 0);
-        let mut after_ident = false;
+        let mut levels = Levels::default();
         for token in tokens {
-            let is_ident = matches!(token, TokenTree::Ident(_));
-            match &token {
-                TokenTree::Punct(punct) if matches!(punct.as_char(), ',' | ';') => (levels, prefix) = (0, 0),
-                TokenTree::Punct(_) => (levels, prefix) = (levels + 1, prefix + 1),
-                TokenTree::Group(group) => {
-                    pending.push((group.stream(), depth + 1 + prefix));
-                    (levels, prefix) = (levels + 1, 0);
-                }
-                TokenTree::Ident(_) if after_ident => levels += 1,
-                TokenTree::Ident(_) | TokenTree::Literal(_) => prefix = 0,
+            levels.add(&token);
+            if let TokenTree::Group(group) = &token {
+                pending.push((group.stream(), depth + 1 + levels.prefix));
+                levels.prefix = 0;
             }
-            after_ident = is_ident;
-            if levels > 2 * MAX_DEPTH {
+            if levels.are_too_many() {
                 return true;
             }
         }
     }
     false
+}
+
+/// Keywords behind which everything up to the next separator nests.
+const KEYWORDS: [&str; 12] =
+    ["async", "await", "break", "for", "if", "in", "let", "loop", "match", "move", "return", "while"];
+
+/// What may nest in a sequence of tokens, counted from the last separator.
+#[derive(Default)]
+struct Levels {
+    /// Tokens that nest all that follows.
+    right: usize,
+    /// Tokens that may each add a level to the operand that they belong to.
+    operand: usize,
+    /// Prefix operators directly before the next token.
+    prefix: usize,
+    /// Operators between operands.
+    operators: usize,
+    /// Whether the last token ended an operand, was an identifier, or is the first of an operator of several characters.
+    after: (bool, bool, bool),
+}
+
+impl Levels {
+    fn add(&mut self, token: &TokenTree) {
+        let (after_operand, after_ident, joined) = std::mem::take(&mut self.after);
+        match token {
+            TokenTree::Punct(punct) if matches!(punct.as_char(), ',' | ';') => *self = Self::default(),
+            TokenTree::Punct(punct) => {
+                let (char, joint) = (punct.as_char(), punct.spacing() == Spacing::Joint);
+                let operator = "+-*/%<>".contains(char) || joint && "=!&|".contains(char);
+                match () {
+                    () if joined => {}
+                    () if after_operand && operator => {
+                        (self.operators, self.operand, self.prefix) = (self.operators + 1, 0, 0);
+                        self.after.2 = joint && "=!&|<>".contains(char);
+                    }
+                    () if char == '.' && !joint => self.operand += 1,
+                    () => {
+                        self.prefix += 1;
+                        self.right += usize::from("=|&.".contains(char));
+                        self.operand += 1;
+                    }
+                }
+            }
+            TokenTree::Group(_) => {
+                self.operand += 1;
+                self.after = (true, false, false);
+            }
+            TokenTree::Ident(ident) => {
+                let keyword = KEYWORDS.iter().any(|keyword| ident == keyword);
+                self.right += usize::from(keyword);
+                self.operand += usize::from(after_ident);
+                self.prefix = 0;
+                self.after = (!keyword, true, false);
+            }
+            TokenTree::Literal(_) => {
+                self.prefix = 0;
+                self.after = (true, false, false);
+            }
+        }
+    }
+
+    fn are_too_many(&self) -> bool {
+        self.right.max(self.operand) > 2 * MAX_DEPTH || self.operators > MAX_OPERATORS
+    }
 }

@@ -7,19 +7,31 @@ use quote::ToTokens;
 use syn::{BinOp, Expr, Lit, UnOp};
 
 use super::{
-    ast::{self, Argument, BinaryOperator, Call, ExprKind, Literal, UnaryOperator},
+    ast::{self, Argument, BinaryOperator, Call, ExprKind, Literal, Place, UnaryOperator},
     body::{MAX_DEPTH, error_at, parse_block, too_deep},
     types::{DTYPES, element_of},
 };
 use crate::diag::{Code, Diagnostic, Sink, SourceRange, range_of};
 
 /// Turns syn's expressions into those of the language.
-pub(super) struct Converter<'a> {
+pub(crate) struct Converter<'a> {
     pub(super) generics: &'a [Ident],
+    /// Whether paths to fields mean values of the host, as in the expression form.
+    places: bool,
     pub(super) sink: &'a Sink,
 }
 
-impl Converter<'_> {
+impl<'a> Converter<'a> {
+    /// For bodies of functions with these generic element types.
+    pub(crate) fn of_function(generics: &'a [Ident], sink: &'a Sink) -> Self {
+        Self { generics, places: false, sink }
+    }
+
+    /// For the expression form.
+    pub(crate) fn of_expression(sink: &'a Sink) -> Self {
+        Self { generics: &[], places: true, sink }
+    }
+
     /// An expression of the language; [`ExprKind::Error`] where it was reported.
     pub(super) fn convert(&self, expr: &Expr) -> ast::Expr {
         let range = range_of(expr);
@@ -55,10 +67,7 @@ impl Converter<'_> {
                 let operator = unary_operator(&unary.op, span)?;
                 ExprKind::Unary(operator, self.boxed(&unary.expr))
             }
-            Expr::Binary(binary) => {
-                let operator = binary_operator(&binary.op)?;
-                ExprKind::Binary(operator, self.boxed(&binary.left), self.boxed(&binary.right))
-            }
+            Expr::Binary(binary) => self.chain(binary)?,
             Expr::Cast(cast) => self.cast(cast)?,
             Expr::Call(call) => ExprKind::Call(self.call(call)?),
             Expr::Tuple(tuple) if !tuple.elems.is_empty() => {
@@ -69,8 +78,22 @@ impl Converter<'_> {
                 block.block.stmts.iter().for_each(|statement| statement.to_tokens(&mut tokens));
                 ExprKind::Block(Box::new(parse_block(tokens, span, self)))
             }
-            other => return Err(unsupported(other, span)),
+            other => match self.places.then(|| place_of(other, span)).flatten() {
+                Some(place) => ExprKind::Place(place),
+                None => return Err(unsupported(other, span)),
+            },
         })
+    }
+
+    /// A chain of operators, whose left operands syn nests.
+    fn chain(&self, last: &syn::ExprBinary) -> Result<ExprKind, Diagnostic> {
+        let mut links = vec![last];
+        while let Expr::Binary(left) = &*links[links.len() - 1].left {
+            links.push(left);
+        }
+        let first = self.boxed(&links[links.len() - 1].left);
+        let operand = |link: &&syn::ExprBinary| Ok((binary_operator(&link.op)?, self.expr(&link.right)));
+        Ok(ExprKind::Binary(first, links.iter().rev().map(operand).collect::<Result<_, Diagnostic>>()?))
     }
 
     fn cast(&self, cast: &syn::ExprCast) -> Result<ExprKind, Diagnostic> {
@@ -128,6 +151,35 @@ fn plain_name(path: &syn::ExprPath, at: SourceRange) -> Result<Ident, Diagnostic
         _ => Err(Diagnostic::new(Code::UnsupportedSyntax, at, "expected a plain name")
             .help("operations and variables have no path and no type arguments: write `relu(x)`")),
     }
+}
+
+/// A path of fields, indices and calls without arguments that starts with a variable: `self.layers[0].bias()`.
+fn place_of(expr: &Expr, span: SourceRange) -> Option<Place> {
+    let (mut parts, mut methods) = (Vec::new(), Vec::new());
+    let mut at = expr;
+    let root = loop {
+        at = match at {
+            Expr::Field(field) => {
+                parts.push(format!(".{}", field.member.to_token_stream()));
+                &field.base
+            }
+            Expr::Index(index) if !matches!(*index.index, Expr::Range(_)) => {
+                parts.push(format!("[{}]", index.index.to_token_stream()));
+                &index.expr
+            }
+            Expr::MethodCall(call) if call.args.is_empty() && call.turbofish.is_none() => {
+                parts.push(format!(".{}()", call.method));
+                methods.push((call.method.clone(), function_text(call)));
+                &call.receiver
+            }
+            Expr::Group(group) => &group.expr,
+            Expr::Path(path) => break path.path.get_ident().filter(|_| path.qself.is_none())?,
+            _ => return None,
+        };
+    };
+    parts.push(root.to_string());
+    let text = parts.into_iter().rev().collect();
+    Some(Place { text, tokens: expr.to_token_stream(), root: root.clone(), methods, span })
 }
 
 fn unary_operator(operator: &UnOp, at: SourceRange) -> Result<UnaryOperator, Diagnostic> {
@@ -224,12 +276,8 @@ fn unsupported(expr: &Expr, at: SourceRange) -> Diagnostic {
             "operations work on all elements at once: `x * 2.0` doubles every element",
         ),
         Expr::MethodCall(call) => {
-            return Diagnostic::new(Code::MethodCall, at, "operations are functions, not methods").help(format!(
-                "write `{}({}{})`",
-                call.method,
-                plain_text(&call.receiver),
-                others(call)
-            ));
+            return Diagnostic::new(Code::MethodCall, at, "operations are functions, not methods")
+                .help(format!("write `{}`", function_text(call)));
         }
         Expr::Field(_) => (Code::MethodCall, "values have no fields", "use the value itself"),
         Expr::Index(_) => (
@@ -286,8 +334,10 @@ fn plain_text(expr: &Expr) -> String {
     }
 }
 
-fn others(call: &syn::ExprMethodCall) -> &'static str {
-    if call.args.is_empty() { "" } else { ", …" }
+/// How a method call is written if the method is an operation.
+fn function_text(call: &syn::ExprMethodCall) -> String {
+    let others = if call.args.is_empty() { "" } else { ", …" };
+    format!("{}({}{others})", call.method, plain_text(&call.receiver))
 }
 
 /// Whether operands nest deeper than `limit`. Walks without recursion, since recursion is what it guards.
@@ -300,8 +350,10 @@ fn depth_exceeds(expr: &Expr, limit: usize) -> bool {
         let mut push = |child| pending.push((child, depth + 1));
         match expr {
             Expr::Binary(binary) => {
-                push(&binary.left);
                 push(&binary.right);
+                // The left operands of a chain are read one after the other.
+                let chained = matches!(*binary.left, Expr::Binary(_));
+                pending.push((&binary.left, if chained { depth } else { depth + 1 }));
             }
             Expr::Unary(unary) => push(&unary.expr),
             Expr::Paren(paren) => push(&paren.expr),
@@ -311,6 +363,9 @@ fn depth_exceeds(expr: &Expr, limit: usize) -> bool {
             Expr::Tuple(tuple) => tuple.elems.iter().for_each(push),
             Expr::Array(array) => array.elems.iter().for_each(push),
             Expr::Assign(assign) => push(&assign.right),
+            Expr::Field(field) => push(&field.base),
+            Expr::Index(index) => push(&index.expr),
+            Expr::MethodCall(call) => push(&call.receiver),
             _ => {}
         }
     }

@@ -9,4 +9,5 @@ mod parse;
 pub(crate) mod types;
 
 pub(crate) use body::parse_body;
+pub(crate) use expression::Converter;
 pub(crate) use parse::{Parsed, parse_imports, parse_items};

@@ -16,8 +16,9 @@ use super::{
     ast::{self, Element, Param, Type},
     attributes::{Attributes, read_attributes},
     body::{brackets_nest_too_deeply, parse_body, too_deep},
+    expression::Converter,
     imports::{Links, split_links},
-    types::{braced, parenthesized, parse_type, split_commas},
+    types::{braced, parenthesized, parse_type, split_commas, split_params},
 };
 use crate::diag::{Code, Diagnostic, Sink, range_of};
 
@@ -156,7 +157,7 @@ fn parse_function(
         return Ok(None);
     }
     rename_duplicates(&mut params, sink);
-    let body = parse_body(body, range, &generics, sink);
+    let body = parse_body(body, range, &Converter::of_function(&generics, sink));
     let span = name.span();
     Ok(Some(ast::Function {
         attributes: wrapper,
@@ -280,7 +281,7 @@ fn check_bound(name: &Ident, bound: Option<(Span, String)>, sink: &Sink) {
 
 fn parse_params(tokens: TokenStream, generics: &[Ident], sink: &Sink) -> Vec<Param> {
     let mut params = Vec::new();
-    for piece in split_commas(tokens) {
+    for piece in split_params(tokens) {
         match within(piece, |input| parse_param(input, generics)) {
             Ok(param) => params.push(param),
             Err(diagnostic) => sink.report(diagnostic),

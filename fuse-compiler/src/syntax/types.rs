@@ -10,7 +10,7 @@ use syn::{
 
 use super::{
     ast::{Dim, Element, Type},
-    body::{nests_too_deeply, too_deep},
+    body::{MAX_DEPTH, nests_too_deeply, too_deep},
 };
 use crate::diag::{Code, Diagnostic, SourceRange, range_of, range_of_stream, suggest};
 
@@ -61,6 +61,9 @@ pub(super) fn parse_type(input: ParseStream<'_>, generics: &[Ident]) -> Result<T
             .help("write a type such as `f32[M, N]` for a tensor or `f32` for a number"));
     }
     let name = input.call(Ident::parse_any)?;
+    if let Some(diagnostic) = tensor_type(&name, input) {
+        return Err(diagnostic);
+    }
     let element = element_of(&name, generics)?;
     if !input.peek(syn::token::Bracket) {
         return Ok(Type { element, dims: None, span: name.span() });
@@ -113,7 +116,8 @@ pub(super) fn element_of(name: &Ident, generics: &[Ident]) -> Result<Element, Di
 
 fn parse_dim(tokens: TokenStream) -> Result<Dim, Diagnostic> {
     let at = range_of_stream(tokens.clone());
-    if nests_too_deeply(tokens.clone()) {
+    let deep = tokens.clone().into_iter().count() > 2 * MAX_DEPTH || nests_too_deeply(tokens.clone());
+    if deep {
         return Err(too_deep(at));
     }
     match <Expr as syn::parse::Parse>::parse.parse2(tokens) {
@@ -133,6 +137,11 @@ fn dim_of(expr: &Expr) -> Result<Dim, Diagnostic> {
         Expr::Lit(literal) => match &literal.lit {
             Lit::Int(int) => match int.base10_parse::<u32>() {
                 Ok(value) => Ok(Dim::Literal(u64::from(value), int.span())),
+                Err(_) if int.suffix().is_empty() => {
+                    let message = format!("`{int}` is too large for a dimension");
+                    Err(Diagnostic::new(Code::BadDimension, range_of(expr), message)
+                        .help(format!("a dimension is from 0 to {}", u32::MAX)))
+                }
                 Err(_) => Err(bad_dimension(range_of(expr))),
             },
             _ => Err(bad_dimension(range_of(expr))),
@@ -174,6 +183,58 @@ pub(super) fn braced(input: ParseStream<'_>) -> syn::Result<(TokenStream, Source
     let content;
     let braces = syn::braced!(content in input);
     Ok((content.parse()?, (braces.span.open(), braces.span.close())))
+}
+
+/// The types of Rust that hold tensors, as whose arguments `f32[M, N]` is launched.
+const TENSORS: [&str; 9] =
+    ["Tensor", "Tensor0", "Tensor1", "Tensor2", "Tensor3", "Tensor4", "Tensor5", "Tensor6", "QTensor"];
+
+/// What is wrong with `Tensor<f32, 2>`, if that is what begins: what to write follows from the rank in it.
+fn tensor_type(name: &Ident, input: ParseStream<'_>) -> Option<Diagnostic> {
+    let text = name.to_string();
+    if !TENSORS.contains(&text.as_str()) {
+        return None;
+    }
+    let behind = input.cursor().token_stream().into_iter().map(|token| token.to_string());
+    let arguments: Vec<String> = behind.skip(1).take_while(|token| token != ">").collect();
+    let found = match arguments.as_slice() {
+        [] => text.clone(),
+        some => format!("{text}<{}>", some.concat().replace(',', ", ")),
+    };
+    let rank = text.trim_start_matches(char::is_alphabetic).parse().ok();
+    let rank = rank.or_else(|| arguments.iter().find_map(|token| token.parse::<usize>().ok())).unwrap_or(2);
+    let names = Packing::ALL.map(Packing::name).into_iter().chain(DTYPES.map(DType::name));
+    let mut named = names.filter(|dtype| arguments.iter().any(|token| token.eq_ignore_ascii_case(dtype)));
+    let element = named.next().unwrap_or("f32");
+    let dims = ["A", "B", "H", "K", "M", "N"];
+    let dims = dims[dims.len() - rank.min(dims.len())..].join(", ");
+    let at = (name.span(), name.span());
+    let message = format!("a kernel names the dimensions of a tensor, found `{found}`");
+    let help = format!("write `{element}[{dims}]`; the launch takes a `&{found}`");
+    Some(Diagnostic::new(Code::UnknownType, at, message).help(help))
+}
+
+/// As [`split_commas`], of parameters: commas between `<` and `>` divide none.
+pub(super) fn split_params(tokens: TokenStream) -> Vec<TokenStream> {
+    let mut open: Vec<TokenStream> = Vec::new();
+    let mut whole = Vec::new();
+    for piece in split_commas(tokens) {
+        let text: Vec<String> = piece.clone().into_iter().map(|token| token.to_string()).collect();
+        let count = |mark: &str| text.iter().filter(|token| *token == mark).count();
+        let inside = !open.is_empty();
+        if inside {
+            open.push(quote::quote!(,));
+        }
+        open.push(piece);
+        if inside && count(">") <= count("<") || !inside && count("<") > count(">") {
+            continue;
+        }
+        whole.push(open.drain(..).collect());
+    }
+    if !open.is_empty() {
+        whole.push(open.into_iter().collect());
+    }
+    whole
 }
 
 /// Splits tokens at the commas that are in no bracket; a trailing comma counts for nothing.

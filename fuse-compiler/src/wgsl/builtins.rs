@@ -123,6 +123,15 @@ impl Helpers {
         }
     }
 
+    /// `op(x, x)` of floats, where drivers take `x - x` for 0 and `x / x` for 1, whatever `x` is.
+    pub fn with_itself(&mut self, op: BinaryOp, lanes: u32, x: &str) -> Option<String> {
+        match op {
+            BinaryOp::Sub => Some(self.call("fuse_less_itself", lanes, x)),
+            BinaryOp::Div => Some(self.call("fuse_by_itself", lanes, x)),
+            _ => None,
+        }
+    }
+
     /// `op(x, y)`; `nonzero` says that `y` is a literal other than 0 and -1.
     pub fn binary(&mut self, op: BinaryOp, dtype: DType, lanes: u32, x: &str, y: &str, nonzero: bool) -> String {
         match op {

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     fusion::body::{Body, ValueId, ValueOp},
-    graph::Literal,
+    graph::{BinaryOp, Literal, UnaryOp},
 };
 
 /// What a body's values at one place of a kernel are made of. Each answer is a WGSL expression.
@@ -92,12 +92,32 @@ pub(super) fn operation(
         ValueOp::Unary(op, x) => shader.helpers.unary(*op, dtype, lanes, &operand(*x)),
         ValueOp::Binary(op, x, y) => {
             let divisor = &body.values[*y].op;
+            if x == y
+                && dtype.is_float()
+                && let Some(text) = shader.helpers.with_itself(*op, lanes, &operand(*x))
+            {
+                return text;
+            }
+            // A division by a constant 0 is undefined in SPIR-V, and drivers leave the result out; by a computed 0 it is IEEE's.
+            if let (BinaryOp::Div, Some(zero)) = (op, zero(body, *y)) {
+                let infinity = Literal::Float(f64::INFINITY.copysign(zero));
+                return format!("{} * {}", operand(*x), self::literal(infinity, dtype, lanes));
+            }
             let nonzero = matches!(divisor, ValueOp::Literal(Literal::Integer(y)) if *y != 0 && *y != -1);
             shader.helpers.binary(*op, dtype, lanes, &operand(*x), &operand(*y), nonzero)
         }
         ValueOp::Compare(op, x, y) => shader.helpers.compare(*op, operand_dtype(*x), &operand(*x), &operand(*y)),
         ValueOp::Select(c, x, y) => format!("select({}, {}, {})", operand(*y), operand(*x), operand(*c)),
         ValueOp::Cast(x) => shader.helpers.cast(operand_dtype(*x), dtype, lanes, &operand(*x)),
+    }
+}
+
+/// The float 0 or -0 that a value is in the text, if it is one.
+fn zero(body: &Body, value: usize) -> Option<f64> {
+    match body.values[value].op {
+        ValueOp::Literal(Literal::Float(x)) if x == 0.0 => Some(x),
+        ValueOp::Unary(UnaryOp::Neg, x) => zero(body, x).map(|zero| -zero),
+        _ => None,
     }
 }
 

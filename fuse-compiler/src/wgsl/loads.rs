@@ -71,6 +71,8 @@ pub(super) struct Gather<'a> {
     pub offset: String,
     /// For each lane, what it adds to the offset; empty where all lanes start at the same element.
     pub steps: Vec<String>,
+    /// Number of the access in its kernel.
+    pub index: u16,
 }
 
 impl Gather<'_> {
@@ -80,7 +82,8 @@ impl Gather<'_> {
         let KernelAccess { access, dtype, .. } = self.access;
         let buffer = shader.buffer(access.slot, *dtype, self.buffer_lanes, false);
         let one = |offset: String| self.element(&buffer, &offset);
-        let values: Vec<String> = self.offsets(shader, at, lanes).into_iter().map(one).collect();
+        let several = at.len() > 1;
+        let values: Vec<String> = self.offsets(shader, at, lanes, several).into_iter().map(one).collect();
         let stored = match lanes {
             1 => values.concat(),
             _ => format!("{}({})", vector(self.access), values.join(", ")),
@@ -88,9 +91,15 @@ impl Gather<'_> {
         from_storage(*dtype, lanes, &stored)
     }
 
-    /// The element offset of each lane.
-    pub(super) fn offsets(&self, shader: &mut Shader<'_>, at: &[(u8, String)], lanes: u32) -> Vec<String> {
-        let strides: Vec<String> = at.iter().map(|&(axis, _)| self.stride(shader, axis)).collect();
+    /// The element offset of each lane. `several`: whether more than one coordinate of the view is computed.
+    pub(super) fn offsets(
+        &self,
+        shader: &mut Shader<'_>,
+        at: &[(u8, String)],
+        lanes: u32,
+        several: bool,
+    ) -> Vec<String> {
+        let strides: Vec<String> = at.iter().map(|&(axis, _)| self.stride(shader, axis, several)).collect();
         let one = |lane: u32| {
             let mut offset = self.offset.clone();
             if let Some(step) = self.steps.get(lane as usize) {
@@ -109,8 +118,13 @@ impl Gather<'_> {
         (0..lanes).map(one).collect()
     }
 
-    /// Elements between neighbours along an axis of the view.
-    pub(super) fn stride(&self, shader: &mut Shader<'_>, view_axis: u8) -> String {
+    /// Elements between neighbours along an axis of the view. Where the view is empty along an axis that the kernel walks,
+    /// nothing is read, and a computed coordinate along an empty axis is 0; `several` of them may be far from 0 along others.
+    pub(super) fn stride(&self, shader: &mut Shader<'_>, view_axis: u8, several: bool) -> String {
+        let may_be_empty = |size: &Size| size.as_constant().is_none_or(|extent| extent == 0);
+        if several && self.access.access.view.iter().any(may_be_empty) {
+            return shader.uniform(Uniform::ViewStride { access: self.index, axis: view_axis });
+        }
         shader.size(&Size::product(&self.access.access.view[usize::from(view_axis) + 1..]))
     }
 

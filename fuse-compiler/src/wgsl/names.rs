@@ -38,6 +38,7 @@ impl Names {
             Uniform::Extent { axis } => format!("extent_{axis}"),
             Uniform::Offset { access } => format!("offset_{access}"),
             Uniform::Stride { access, axis } => format!("stride_{access}_{axis}"),
+            Uniform::ViewStride { access, axis } => format!("step_{access}_{axis}"),
             Uniform::Scalar { param } => format!("scalar_{}", self.params[usize::from(*param)]),
             Uniform::RowTiles => "row_tiles".to_owned(),
             Uniform::ColumnTiles => "column_tiles".to_owned(),

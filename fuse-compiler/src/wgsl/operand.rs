@@ -161,7 +161,7 @@ impl Place for OperandPlace<'_> {
                 }
             }
         }
-        Gather { access: kernel_access, buffer_lanes, offset, steps }
+        Gather { access: kernel_access, buffer_lanes, offset, steps, index: access }
     }
 
     fn coordinate(&self, axis: u8) -> String {

@@ -133,7 +133,7 @@ impl Place for PointwisePlace<'_> {
                 }
             }
         }
-        Gather { access, buffer_lanes: lanes, offset, steps }
+        Gather { access, buffer_lanes: lanes, offset, steps, index }
     }
 
     fn coordinate(&self, axis: u8) -> String {

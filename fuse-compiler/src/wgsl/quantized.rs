@@ -28,8 +28,10 @@ impl Quantized<'_> {
         let Dequantize { param, packing, axis, ref group, .. } = *self.value;
         declare_scales(shader, param, self.scales.buffer_lanes);
         declare_values(shader, param, packing, self.words.buffer_lanes);
-        let (words, scales) = (self.words.offsets(shader, at, lanes), self.scales.offsets(shader, at, lanes));
-        let (words_step, scales_step) = (self.words.stride(shader, axis), self.scales.stride(shader, axis));
+        // `index` is one more computed coordinate.
+        let several = !at.is_empty();
+        let [words, scales] = [&self.words, &self.scales].map(|part| part.offsets(shader, at, lanes, several));
+        let [words_step, scales_step] = [&self.words, &self.scales].map(|part| part.stride(shader, axis, several));
         let group = shader.size(group);
         let one = |lane: usize| {
             let index = if lanes == 1 { index.to_owned() } else { format!("{index}[{lane}]") };

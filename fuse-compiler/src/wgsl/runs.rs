@@ -1,5 +1,6 @@
 //! Runs of the left operand beside weights that are read by words: 32 depths of a row, in registers, and their products with a
-//! run of weights, which share a scale. It is applied once: `Σ x·(q·s + o) = s·Σ x·q + o·Σ x`.
+//! run of weights, which share a scale. For one row it is applied once: `Σ x·(q·s + o) = s·Σ x·q + o·Σ x`; several rows share
+//! what codes mean.
 //!
 //! The values of the left operand are those in memory, or rounded to 8 bits (`int8`).
 
@@ -124,11 +125,19 @@ impl<'a> Runs<'a> {
         if self.int8 {
             main.line("}");
         }
+        if self.layers.rows() == 1 {
+            self.add_again(shader, main, columns);
+        }
     }
 
     /// Declares `x0 …`, so many vectors of values of the only row from a depth on.
     pub(super) fn read_vectors(&self, shader: &mut Shader<'_>, main: &mut Lines, depth: &str, vectors: u32) {
-        let row = self.layers.row(self.axes, 0);
+        self.read(shader, main, 0, depth, vectors);
+    }
+
+    /// The same of any row.
+    fn read(&self, shader: &mut Shader<'_>, main: &mut Lines, row: u32, depth: &str, vectors: u32) {
+        let row = self.layers.row(self.axes, row);
         read_vectors(shader, main, &self.lhs, (self.axes, &row, depth), ("x", "vec4<f32>"), vectors);
     }
 
@@ -142,55 +151,58 @@ impl<'a> Runs<'a> {
         }
     }
 
+    /// Sums codes and applies the scale once. Codes are summed as they are, in four sums that take turns: an activation that is
+    /// large beside the others is rounded with few of them where its code and the offset cancel.
     fn add_row(&self, shader: &mut Shader<'_>, main: &mut Lines, columns: &[Column<'_>]) {
         self.read_vectors(shader, main, "k", RUN / LANES);
-        let sum = (0..RUN / LANES).map(|vector| format!("x{vector}")).collect::<Vec<_>>().join(" + ");
-        main.line(format!("let x_sum = dot({sum}, vec4<f32>(1.0));"));
+        main.line("let x_sums = ((x0 + x1) + (x2 + x3)) + ((x4 + x5) + (x6 + x7));");
+        main.line("let x_sum = (x_sums.x + x_sums.y) + (x_sums.z + x_sums.w);");
         for column in columns {
             let (weights, ty) = (&column.weights, column.weights.ty("f32"));
             let p = &weights.prefix;
             main.line("{");
             weights.unpack_scales(main);
-            main.line(format!("var {p}_part = {ty}();"));
             for i in 0..RUN {
-                let (vector, lane, fraction) = (i / LANES, i % LANES, weights.run_fraction(i));
-                main.line(format!("{p}_part = fma({ty}(x{vector}[{lane}]), {fraction}, {p}_part);"));
+                weights.declare_field(main, i);
+                let (vector, lane, code) = (i / LANES, i % LANES, weights.run_code(i));
+                let x = format!("{ty}(x{vector}[{lane}])");
+                main.line(match vector {
+                    0 => format!("var {p}_part{lane} = {x} * {code};"),
+                    _ => format!("{p}_part{lane} = fma({x}, {code}, {p}_part{lane});"),
+                });
             }
-            declare_span(main, weights);
-            main.line(scaled(weights, &format!("{p}_part"), "x_sum", &column.sum(self.layers, 0)));
+            let part = format!("({p}_part0 + {p}_part1) + ({p}_part2 + {p}_part3)");
+            let sum = column.sum(self.layers, 0);
+            main.line(format!("{sum} = fma({part}, {p}_scale, fma({ty}(x_sum), {p}_offset, {sum}));"));
             main.line("}");
         }
     }
 
-    /// Codes are taken apart once for all rows, some depths at a time.
+    /// Values are made of codes once for all rows, some depths at a time.
     fn add_rows(&self, shader: &mut Shader<'_>, main: &mut Lines, columns: &[Column<'_>]) {
-        let rows = 0..self.layers.rows();
-        for row in rows.clone() {
-            main.line(format!("var x_sum_r{row} = 0.0;"));
-            for Column { weights, .. } in columns {
-                main.line(format!("var {}_part_r{row} = {}();", weights.prefix, weights.ty("f32")));
-            }
+        for Column { weights, .. } in columns {
+            weights.unpack_scales(main);
         }
         for first in (0..RUN).step_by(CHUNK as usize) {
+            for Column { weights, .. } in columns {
+                (first..first + CHUNK).for_each(|i| weights.declare_field(main, i));
+            }
             main.line("{");
             for Column { weights, .. } in columns {
                 for i in 0..CHUNK {
-                    main.line(format!("let {}_f{i} = {};", weights.prefix, weights.run_fraction(first + i)));
+                    main.line(format!("let {}_value{i} = {};", weights.prefix, weights.run_value(first + i)));
                 }
             }
             self.layers.bundles(main, self.axes, |main, bundle| {
                 for row in bundle {
                     main.line("{");
-                    let (at, depth) = (self.layers.row(self.axes, row), format!("k + {first}u"));
-                    let vectors = CHUNK / LANES;
-                    read_vectors(shader, main, &self.lhs, (self.axes, &at, &depth), ("x", "vec4<f32>"), vectors);
-                    let sum = (0..vectors).map(|vector| format!("x{vector}")).collect::<Vec<_>>().join(" + ");
-                    main.line(format!("x_sum_r{row} += dot({sum}, vec4<f32>(1.0));"));
-                    for Column { weights, .. } in columns {
-                        let (p, ty) = (&weights.prefix, weights.ty("f32"));
+                    self.read(shader, main, row, &format!("k + {first}u"), CHUNK / LANES);
+                    for column in columns {
+                        let (p, ty) = (&column.weights.prefix, column.weights.ty("f32"));
+                        let sum = column.sum(self.layers, row);
                         for i in 0..CHUNK {
                             let x = format!("x{}[{}]", i / LANES, i % LANES);
-                            main.line(format!("{p}_part_r{row} = fma({ty}({x}), {p}_f{i}, {p}_part_r{row});"));
+                            main.line(format!("{sum} = fma({ty}({x}), {p}_value{i}, {sum});"));
                         }
                     }
                     main.line("}");
@@ -198,31 +210,42 @@ impl<'a> Runs<'a> {
             });
             main.line("}");
         }
+    }
+
+    /// Where a sum of codes is not finite, sums again what codes mean: an infinity times a code and the same infinity times the
+    /// offset would cancel, or a code 0 swallow it.
+    fn add_again(&self, shader: &mut Shader<'_>, main: &mut Lines, columns: &[Column<'_>]) {
+        let layers = self.layers.count;
+        let sums: Vec<String> = self.axes.product_suffixes().iter().map(|suffix| self.layers.sum(suffix, 0)).collect();
+        let infinite = |sum: &String| format!("any((bitcast<vec4<u32>>({sum}) & {EXPONENT}) == {EXPONENT})");
+        main.line(format!("if {} {{", sums.iter().map(infinite).collect::<Vec<_>>().join(" || ")));
+        for sum in &sums {
+            main.line(format!("{sum} = vec4<f32>();"));
+        }
+        main.line(format!("for (var k = k_begin + layer * {RUN}u; k < k_end; k += {}u) {{", layers * RUN));
+        let chunk = columns[0].weights.weights.chunk();
+        main.line(format!("for (var depth = k; depth < k + {RUN}u; depth += {chunk}u) {{"));
+        self.read_vectors(shader, main, "depth", chunk / LANES);
         for column in columns {
-            let p = &column.weights.prefix;
+            let (weights, sum) = (&column.weights, column.sum(self.layers, 0));
             main.line("{");
-            column.weights.unpack_scales(main);
-            declare_span(main, &column.weights);
-            for row in rows.clone() {
-                let sum = column.sum(self.layers, row);
-                main.line(scaled(&column.weights, &format!("{p}_part_r{row}"), &format!("x_sum_r{row}"), &sum));
+            weights.declare_chunk(main);
+            weights.load(shader, main, "depth");
+            weights.unpack(main);
+            for i in 0..chunk {
+                let (x, value) = (format!("x{}[{}]", i / LANES, i % LANES), weights.value(shader, i));
+                main.line(format!("{sum} += {}({x}) * {value};", weights.ty("f32")));
             }
             main.line("}");
         }
+        main.line("}");
+        main.line("}");
+        main.line("}");
     }
 }
 
-/// Depths of a run whose codes are in registers as floats at a time, where several rows share them.
+/// Depths of a run whose values are in registers at a time, where several rows share them.
 const CHUNK: u32 = 4;
 
-/// Declares `_span`: what a fraction's whole range means, as fractions are 1 + q·2^-bits.
-fn declare_span(main: &mut Lines, weights: &WeightText<'_>) {
-    let p = &weights.prefix;
-    main.line(format!("let {p}_span = {p}_scale * {:?};", f64::from(1u32 << weights.bits())));
-}
-
-/// The statement that adds the products of a run with fractions to a sum.
-fn scaled(weights: &WeightText<'_>, part: &str, x_sum: &str, sum: &str) -> String {
-    let (p, ty) = (&weights.prefix, weights.ty("f32"));
-    format!("{sum} = fma({part}, {p}_span, fma({ty}({x_sum}), {p}_offset - {p}_span, {sum}));")
-}
+/// The bits of the exponents of four floats: all are set in infinities and NaN.
+const EXPONENT: &str = "vec4<u32>(0x7f800000u)";

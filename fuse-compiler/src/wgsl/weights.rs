@@ -4,8 +4,6 @@
 //! prefix that the caller chooses: `_w` and `_v` are words (the second only where values straddle words), `_s` and `_t`
 //! scales as they lie in memory (the second only of `f32`), `_shift` where the chunk starts in its word.
 
-use std::cmp::Ordering;
-
 use fuse_artifact::{DType, Packing, Size, Slot};
 
 use super::{
@@ -22,14 +20,17 @@ use crate::{
 /// measured, converting instructions take four times as long as others.
 const MAGIC: (u32, &str) = (0x4b00_0000, "8388608.0");
 
-/// The bits of 1.0.
-const ONE: u32 = 0x3f80_0000;
-
 /// Bits of the fraction.
 const FRACTION: u32 = 23;
 
 /// Depths of a run: what is read at a time where nothing is kept in workgroup memory. Groups begin at runs.
 pub(super) const RUN: u32 = Packing::GROUP_MULTIPLE as u32;
+
+/// Codes of a field, which a shift takes out of the words of a run together: below a float's exponent, and few, because each place
+/// takes a constant.
+fn field_codes(bits: u32) -> u32 {
+    (16 / bits).min(8)
+}
 
 /// Reads chunks of one right operand.
 #[derive(Clone)]
@@ -255,25 +256,36 @@ impl<'a> WeightText<'a> {
         self.weights.value.packing.bits()
     }
 
-    /// The float `1 + q·2^-bits` of a run's `i`-th depth with the code `q`, whose bits are the first of its fraction: unlike an
-    /// integer, which has to be converted, it takes a shift, and a mask with an `or`, which are one instruction.
-    pub(super) fn run_fraction(&self, i: u32) -> String {
+    /// Declares `_field…`, the codes of a run from its `i`-th depth on with the first at bit 0, where a field begins there.
+    pub(super) fn declare_field(&self, lines: &mut Lines, i: u32) {
         let (p, bits, ty) = (&self.prefix, self.bits(), self.ty("u32"));
-        let (word, at, first) = (i * bits / 32, i * bits % 32, FRACTION - bits);
-        let shifted = |word: &str, at: u32| match at.cmp(&first) {
-            Ordering::Less => format!("({word} << {ty}({}u))", first - at),
-            Ordering::Equal => word.to_owned(),
-            Ordering::Greater => format!("({word} >> {ty}({}u))", at - first),
-        };
-        let placed = match at + bits {
-            ..=32 => shifted(&format!("{p}_r{word}"), at),
-            _ => {
-                let low = format!("({p}_r{word} >> {ty}({}u))", at - first);
-                format!("({low} | ({p}_r{} << {ty}({}u)))", word + 1, first + 32 - at)
-            }
-        };
-        let mask = self.weights.value.packing.largest() << first;
-        format!("bitcast<{}>(({placed} & {ty}({mask}u)) | {ty}({ONE}u))", self.ty("f32"))
+        let codes = field_codes(bits);
+        if !i.is_multiple_of(codes) {
+            return;
+        }
+        let (word, first) = (i * bits / 32, i * bits % 32);
+        let low = if first == 0 { format!("{p}_r{word}") } else { format!("({p}_r{word} >> {ty}({first}u))") };
+        let straddles = first + codes.min(RUN - i) * bits > 32;
+        let high = if straddles { format!(" | ({p}_r{} << {ty}({}u))", word + 1, 32 - first) } else { String::new() };
+        lines.line(format!("let {p}_field{} = {low}{high};", i / codes));
+    }
+
+    /// The code of a run's `i`-th depth, as a float. It stays where it lies in its field: with the bits of 2^23 above it, it is a
+    /// float that a multiplication by a power of two and a subtraction take to the code, without rounding.
+    pub(super) fn run_code(&self, i: u32) -> String {
+        let (p, bits) = (&self.prefix, self.bits());
+        let (codes, (magic, _)) = (field_codes(bits), MAGIC);
+        let (ty, word, at) = (self.ty("f32"), self.ty("u32"), i % codes * bits);
+        let mask = self.weights.value.packing.largest() << at;
+        let number = format!("bitcast<{ty}>(({p}_field{} & {word}({mask}u)) | {word}({magic}u))", i / codes);
+        let scale = 1.0 / f64::from(1u32 << at);
+        format!("fma({number}, {ty}({scale:?}), {ty}({:?}))", -f64::from(1u32 << FRACTION) * scale)
+    }
+
+    /// The value of a run's `i`-th depth.
+    pub(super) fn run_value(&self, i: u32) -> String {
+        let p = &self.prefix;
+        format!("fma({}, {p}_scale, {p}_offset)", self.run_code(i))
     }
 
     /// The `i`-th unit of a run's codes that are taken apart together: a word; of 3 bits eight codes, two in each byte.

@@ -9,3 +9,4 @@ mod planner;
 mod reductions;
 mod webnn;
 mod work;
+mod workgroup_memory;

@@ -116,14 +116,6 @@ pub enum Error {
         /// The rank.
         found: u32,
     },
-    /// A tensor has a type that does not exist.
-    #[error("tensor `{tensor}`: expected a type of ggml, found number {found}")]
-    TensorType {
-        /// The tensor.
-        tensor: String,
-        /// The type's number.
-        found: u32,
-    },
     /// A tensor has more elements than can be counted.
     #[error("tensor `{tensor}`: expected a shape whose elements and bytes can be counted, found {found:?}")]
     Shape {

@@ -34,7 +34,7 @@ use std::collections::{BTreeMap, btree_map::Entry};
 use cursor::{Cursor, Place};
 pub use error::Error;
 pub(crate) use error::short;
-pub use tensor::{MAX_RANK, Tensor};
+pub use tensor::{MAX_RANK, Tensor, UnknownTensor};
 pub use value::{Array, MAX_DEPTH, Value, ValueType, Values};
 
 /// Bytes of the smallest metadata entry: the length of an empty key, a type, one byte.
@@ -56,6 +56,7 @@ pub struct Gguf<'a> {
     alignment: usize,
     metadata: BTreeMap<&'a str, Value<'a>>,
     tensors: Vec<Tensor<'a>>,
+    unknown: Vec<UnknownTensor<'a>>,
     /// Index of each tensor.
     names: BTreeMap<&'a str, usize>,
 }
@@ -63,7 +64,8 @@ pub struct Gguf<'a> {
 impl<'a> Gguf<'a> {
     /// Reads and checks the header of a file that is in memory (read, mapped, or fetched).
     ///
-    /// Tensors may have gaps between them, which are not looked at, but may not overlap.
+    /// Tensors may have gaps between them, which are not looked at, but may not overlap. One of a type that is not known refuses
+    /// nothing but itself ([`Gguf::unknown_tensors`]).
     ///
     /// # Errors
     ///
@@ -86,13 +88,13 @@ impl<'a> Gguf<'a> {
         let entry_count = cursor.u64(Place::Header)?;
         let metadata = metadata(&mut cursor, entry_count)?;
         let alignment = alignment(metadata.get(ALIGNMENT))?;
-        let descriptions = tensor::descriptions(&mut cursor, tensor_count)?;
+        let (descriptions, unknown) = tensor::descriptions(&mut cursor, tensor_count)?;
         // Without tensors, a file may end before its data would start.
         let start = cursor.position().checked_next_multiple_of(alignment);
         let data = start.and_then(|start| bytes.get(start..)).unwrap_or(&[]);
         let tensors = tensor::place(descriptions, data, alignment)?;
         let names = tensors.iter().enumerate().map(|(i, tensor)| (tensor.name(), i)).collect();
-        Ok(Self { version, alignment, metadata, tensors, names })
+        Ok(Self { version, alignment, metadata, tensors, unknown, names })
     }
 
     /// The version of the format: 2 or 3.
@@ -115,12 +117,17 @@ impl<'a> Gguf<'a> {
         self.metadata.get(key)
     }
 
-    /// The tensors, in the order of the file.
+    /// The tensors of types that this crate knows, in the order of the file.
     pub fn tensors(&self) -> &[Tensor<'a>] {
         &self.tensors
     }
 
-    /// The tensor with this name.
+    /// The tensors of other types, in the order of the file. Their places are not checked.
+    pub fn unknown_tensors(&self) -> &[UnknownTensor<'a>] {
+        &self.unknown
+    }
+
+    /// The tensor with this name, if its type is known.
     pub fn tensor(&self, name: &str) -> Option<&Tensor<'a>> {
         self.names.get(name).and_then(|&i| self.tensors.get(i))
     }

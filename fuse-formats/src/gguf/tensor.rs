@@ -84,6 +84,39 @@ impl<'a> Tensor<'a> {
     }
 }
 
+/// A tensor of a type that this crate does not know, for example one that a later ggml has: how many bytes it has, and what they
+/// mean, cannot be told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownTensor<'a> {
+    name: &'a str,
+    ty: u32,
+    shape: [usize; MAX_RANK],
+    rank: usize,
+}
+
+impl<'a> UnknownTensor<'a> {
+    /// The name, unique in the file.
+    pub fn name(&self) -> &'a str {
+        self.name
+    }
+
+    /// The number of its type in ggml.
+    pub fn type_number(&self) -> u32 {
+        self.ty
+    }
+
+    /// The dimensions, outermost first.
+    pub fn shape(&self) -> &[usize] {
+        &self.shape[..self.rank]
+    }
+}
+
+/// A description in a file.
+enum Found<'a> {
+    Known(Description<'a>),
+    Unknown(UnknownTensor<'a>),
+}
+
 /// A tensor whose place is not checked yet.
 pub(super) struct Description<'a> {
     tensor: Tensor<'a>,
@@ -91,22 +124,28 @@ pub(super) struct Description<'a> {
     size: u64,
 }
 
-/// Reads the descriptions of all tensors, each name once.
-pub(super) fn descriptions<'a>(cursor: &mut Cursor<'a>, count: u64) -> Result<Vec<Description<'a>>, Error> {
+/// Reads the descriptions of all tensors, each name once: of those whose type is known, and of others.
+pub(super) fn descriptions<'a>(
+    cursor: &mut Cursor<'a>,
+    count: u64,
+) -> Result<(Vec<Description<'a>>, Vec<UnknownTensor<'a>>), Error> {
     cursor.check_count(Place::Tensors, count, MIN_TENSOR)?;
     let mut names = BTreeSet::new();
-    let mut descriptions = vec![];
+    let (mut descriptions, mut unknown) = (vec![], vec![]);
     for index in 0..count {
         let name = cursor.string(Place::TensorName(index))?;
         if !names.insert(name) {
             return Err(Error::DuplicateTensor { tensor: short(name) });
         }
-        descriptions.push(description(cursor, name)?);
+        match description(cursor, name)? {
+            Found::Known(description) => descriptions.push(description),
+            Found::Unknown(tensor) => unknown.push(tensor),
+        }
     }
-    Ok(descriptions)
+    Ok((descriptions, unknown))
 }
 
-fn description<'a>(cursor: &mut Cursor<'a>, name: &'a str) -> Result<Description<'a>, Error> {
+fn description<'a>(cursor: &mut Cursor<'a>, name: &'a str) -> Result<Found<'a>, Error> {
     let place = Place::Tensor(name);
     let found = cursor.u32(place)?;
     let rank = usize::try_from(found).ok().filter(|&rank| rank <= MAX_RANK);
@@ -115,26 +154,28 @@ fn description<'a>(cursor: &mut Cursor<'a>, name: &'a str) -> Result<Description
     for dimension in &mut dimensions[..rank] {
         *dimension = cursor.u64(place)?;
     }
-    let found = cursor.u32(place)?;
-    let ty = BlockType::from_id(found).ok_or_else(|| Error::TensorType { tensor: short(name), found })?;
+    let ty = cursor.u32(place)?;
     let offset = cursor.u64(place)?;
+    let overflow = || Error::Shape { tensor: short(name), found: dimensions[..rank].to_vec() };
+    // As if no dimension were 0, so that strides of empty tensors can be counted, too.
+    let most = dimensions.iter().try_fold(1u64, |product, &size| product.checked_mul(size.max(1)));
+    let most = most.filter(|&most| i64::try_from(most).is_ok()).ok_or_else(overflow)?;
+    let mut shape = [1; MAX_RANK];
+    for (size, &dimension) in shape[..rank].iter_mut().rev().zip(&dimensions) {
+        *size = usize::try_from(dimension).map_err(|_| overflow())?;
+    }
+    let Some(ty) = BlockType::from_id(ty) else {
+        return Ok(Found::Unknown(UnknownTensor { name, ty, shape, rank }));
+    };
     let (block_len, block_bytes) = (ty.block_len() as u64, ty.block_bytes() as u64);
     if !dimensions[0].is_multiple_of(block_len) {
         let found = dimensions[0];
         return Err(Error::Row { tensor: short(name), ty, block_len: ty.block_len(), found });
     }
-    let overflow = || Error::Shape { tensor: short(name), found: dimensions[..rank].to_vec() };
-    // As if no dimension were 0, so that strides of empty tensors can be counted, too.
-    let most = dimensions.iter().try_fold(1u64, |product, &size| product.checked_mul(size.max(1)));
-    let most = most.filter(|&most| i64::try_from(most).is_ok()).ok_or_else(overflow)?;
     let elements = if dimensions.contains(&0) { 0 } else { most };
     let size = (elements / block_len).checked_mul(block_bytes).ok_or_else(overflow)?;
-    let mut shape = [1; MAX_RANK];
-    for (size, &dimension) in shape[..rank].iter_mut().rev().zip(&dimensions) {
-        *size = usize::try_from(dimension).map_err(|_| overflow())?;
-    }
     let len = usize::try_from(elements).map_err(|_| overflow())?;
-    Ok(Description { tensor: Tensor { name, ty, shape, rank, len, bytes: &[] }, offset, size })
+    Ok(Found::Known(Description { tensor: Tensor { name, ty, shape, rank, len, bytes: &[] }, offset, size }))
 }
 
 /// Gives each tensor its bytes of `data`.

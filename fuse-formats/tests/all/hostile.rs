@@ -117,8 +117,6 @@ fn alignments_are_powers_of_two() {
 fn faults_of_tensors_name_the_tensor() {
     let error = File::new(1, 0).tensor("t", &[1; 5], 0, 0).error();
     assert_eq!(error, Error::Rank { tensor: "t".into(), most: 4, found: 5 });
-    let error = File::new(1, 0).tensor("t", &[1], 4, 0).error();
-    assert_eq!(error, Error::TensorType { tensor: "t".into(), found: 4 });
     assert_eq!(
         File::new(1, 0).tensor("t", &[48, 2], 2, 0).message(),
         "tensor `t`: expected rows of a multiple of 32 elements for Q4_0, found 48"
@@ -132,6 +130,22 @@ fn faults_of_tensors_name_the_tensor() {
     assert_eq!(error, Error::Shape { tensor: "t".into(), found: vec![1 << 62] });
     let twice = File::new(2, 0).tensor("t", &[1], 0, 0).tensor("t", &[1], 0, 32).data(64);
     assert_eq!(twice.error(), Error::DuplicateTensor { tensor: "t".into() });
+}
+
+#[test]
+fn a_type_that_nobody_knows_refuses_only_its_tensor() {
+    let file = File::new(3, 0).tensor("a", &[1], 0, 0).tensor("new", &[3, 2], 4, 7).tensor("b", &[1], 0, 32).data(64);
+    let file = Gguf::parse(&file.0).unwrap();
+    assert_eq!(file.tensors().iter().map(|tensor| tensor.name()).collect::<Vec<_>>(), ["a", "b"]);
+    assert_eq!(file.tensor("b").unwrap().bytes().len(), 4);
+    assert!(file.tensor("new").is_none());
+    let [unknown] = file.unknown_tensors() else { panic!("{:?}", file.unknown_tensors()) };
+    assert_eq!((unknown.name(), unknown.type_number(), unknown.shape()), ("new", 4, &[2, 3][..]));
+    // Its name counts all the same, and its shape.
+    let twice = File::new(2, 0).tensor("t", &[1], 4, 0).tensor("t", &[1], 0, 0).data(64).error();
+    assert_eq!(twice, Error::DuplicateTensor { tensor: "t".into() });
+    let shape = File::new(1, 0).tensor("t", &[u64::MAX, 2], 4, 0).error();
+    assert_eq!(shape, Error::Shape { tensor: "t".into(), found: vec![u64::MAX, 2] });
 }
 
 #[test]

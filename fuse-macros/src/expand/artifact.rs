@@ -197,6 +197,7 @@ enums! {
         Extent { axis },
         Offset { access },
         Stride { access, axis },
+        ViewStride { access, axis },
         Scalar { param },
         RowTiles,
         ColumnTiles,

@@ -1,12 +1,12 @@
 //! How a block gets the functions that it imports.
 //!
 //! Only rustc knows what a path means, and it tells a macro nothing about it. So the block imports, under an alias, the
-//! macro that every function of `fuse!` has beside it (`companion`), and hands itself to that macro, which adds its
+//! macro that stands in the module of every function of `fuse!` (`companion`), and hands itself to that macro, which adds its
 //! definition and calls `fuse!` again; and so on for the next import. At the end the block is linked and compiles.
 //!
 //! ```text
 //! use crate::activations::swish2; fn layer(…) …
-//!     -> use crate::activations::swish2 as alias0;
+//!     -> use crate::activations::swish2::__fuse as alias0;
 //!        alias0! { @fuse [::fuse_gpu::fuse] ["items" "lib_3_1"] [] [swish2] [] { fn layer(…) … } }
 //!     -> ::fuse_gpu::fuse! { @fuse {1 __fuse_swish2_ab12 …} ["items" "lib_3_1"] [] [swish2] [] { fn layer(…) … } }
 //! ```
@@ -23,7 +23,7 @@ use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::{Ident, LitStr, ext::IdentExt, parse::ParseStream, parse::Parser};
 
-use super::{Context, Form, Source, diagnostics};
+use super::{Context, Form, Source, companion, diagnostics};
 
 /// What is to be done with the tokens of a call.
 pub(crate) enum Next {
@@ -152,7 +152,8 @@ fn import_as(import: &Use, alias: &Ident) -> TokenStream {
     let path = &import.path;
     let (start, end) = import.range;
     let (keyword, semicolon) = (quote_spanned!(start=> use), quote_spanned!(end=> ;));
-    let renamed = quote_spanned!(import.local.span()=> as #alias);
+    let entry = companion::entry();
+    let renamed = quote_spanned!(import.local.span()=> :: #entry as #alias);
     quote!(#keyword #path #renamed #semicolon)
 }
 

@@ -6,13 +6,13 @@
 //! #[macro_export] macro_rules! __fuse_swish2_ab12 {
 //!     (@fuse [callback] state…) => { callback! { @fuse { 1 definitions… } state… } };
 //! }
-//! pub use __fuse_swish2_ab12 as swish2;
+//! pub mod swish2 { pub use __fuse_swish2_ab12 as __fuse; … }
 //! ```
 //!
-//! Macros have a namespace of their own, so it takes the function's name and one `use` brings both. The indirection gives
-//! it the function's visibility: `macro_rules!` is otherwise bound to the order of the text, or exported at the crate's
-//! root, where the names of different modules would collide. Its own name is unique in the crate, and is the identity of
-//! the definition.
+//! The `use` in the function's module gives the macro the place and the visibility of the function: `macro_rules!` is
+//! otherwise bound to the order of the text, or exported at the crate's root, where the names of different modules would
+//! collide. A function of the name of a macro of Rust hides nothing, since nothing but `__fuse` is added to any module's
+//! macros. The macro's own name is unique in the crate, and is the identity of the definition.
 
 use fuse_compiler::syntax::{
     ast,
@@ -46,9 +46,26 @@ pub(crate) fn expand(header: &ast::Function, definitions: &[Definition], context
                 $($callback)*! { @fuse { #format #(#definitions)* } $($state)* }
             };
         }
-        #(#conditions)*
+    }
+}
+
+/// What stands in the function's module, behind its macro.
+pub(crate) fn import(header: &ast::Function, context: &Context) -> TokenStream {
+    let id = id(&header.name, context);
+    // Only what is exported may be passed on beyond the crate; the module has the function's visibility anyway.
+    let visibility = match header.visibility {
+        Visibility::Public(_) => quote!(pub),
+        _ => quote!(pub(crate)),
+    };
+    let name = entry();
+    quote! {
         #[doc(hidden)]
-        #[allow(unused_imports, unreachable_pub)]
+        #[allow(unused_imports)]
         #visibility use #id as #name;
     }
+}
+
+/// The name of the macro in the function's module.
+pub(crate) fn entry() -> Ident {
+    format_ident!("__fuse", span = proc_macro2::Span::call_site())
 }

@@ -55,7 +55,10 @@ pub(crate) fn expand(
             .map(|(Typed { rank, element }, raw)| quote!(<#rank as #runtime::Ranked>::tensor::<#element>(#raw))),
     );
     // All of `&x` has the span of `x`, so that rustc reports a wrong type there.
-    let variables = expression.variables.iter().map(|Variable { ident, .. }| quote_spanned!(ident.span()=> &#ident));
+    let variables = expression.variables.iter().map(|Variable { place, .. }| {
+        let tokens = &place.tokens;
+        quote_spanned!(place.span.0=> &#tokens)
+    });
     let (operands, types) = (numbered("a", expression.variables.len()), numbered("A", expression.variables.len()));
     let elements = numbered("E", expression.classes.len());
     let function = select(instances, quote!(#(<#elements as #runtime::Element>::DTYPE,)*), runtime);

@@ -4,14 +4,15 @@
 //! so that callers get no second error. None of it ever runs, because a `compile_error!` stands beside it.
 
 use fuse_artifact::{DType, Function};
+use proc_macro2::TokenStream;
 
 use super::{items::Item, signature::Signature};
 
 /// Stands in for a function whose compilation failed.
-pub(crate) fn expand(signature: Signature<'_>) -> proc_macro2::TokenStream {
+pub(crate) fn expand(signature: Signature<'_>, import: &TokenStream) -> TokenStream {
     let choices = choices(signature.header.generics.len());
     let instances = choices.iter().map(|dtypes| (&dtypes[..], empty(signature))).collect();
-    Item { signature, instances, source: "" }.expand()
+    Item { signature, instances, source: "", import }.expand()
 }
 
 /// Every choice of dtypes for the generic element types.

@@ -25,6 +25,8 @@ pub(crate) struct Item<'a> {
     pub(crate) instances: Vec<(&'a [DType], Function)>,
     /// The tokens of the whole block, for `reference`, which reads them again.
     pub(crate) source: &'a str,
+    /// What gives the module the function's macro.
+    pub(crate) import: &'a TokenStream,
 }
 
 impl Item<'_> {
@@ -59,7 +61,7 @@ impl Item<'_> {
         let ast::Function { attributes, visibility, name, .. } = header;
         let conditions = attributes.iter().filter(|attribute| is_condition(attribute));
         let docs = format!("What `fuse!` compiled for `{name}`.");
-        let (functions, selector) = (self.functions(), self.selector());
+        let (import, functions, selector) = (self.import, self.functions(), self.selector());
         let (kernels, plan) = (self.kernels(), self.plan());
         let (launch_into, reference) = (self.launch_into(), self.reference());
         quote! {
@@ -67,6 +69,7 @@ impl Item<'_> {
             #[doc = #docs]
             #[allow(dead_code, non_snake_case, unreachable_pub, clippy::too_many_arguments, clippy::type_complexity)]
             #visibility mod #name {
+                #import
                 #functions
                 #selector
                 #kernels

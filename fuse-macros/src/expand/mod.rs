@@ -112,9 +112,10 @@ fn expand_items(source: Source, context: &Context) -> TokenStream {
     for (index, function) in items.functions.iter().enumerate() {
         // Of two functions of one name, which is an error already, one is enough for the callers.
         if names.insert(function.header.name.to_string()) {
-            expanded.extend(expand_function(function, &text, context, &mut diagnostics));
             let definitions = items.definitions(index, |name| companion::id(name, context));
+            // The macro first: the module behind it names it.
             expanded.extend(companion::expand(&function.header, &definitions, context));
+            expanded.extend(expand_function(function, &text, context, &mut diagnostics));
         }
     }
     let diagnostics = diagnostics::items(&diagnostics);
@@ -129,18 +130,19 @@ fn expand_function(
     diagnostics: &mut Vec<Diagnostic>,
 ) -> TokenStream {
     let signature = Signature { header: &function.header, runtime: &context.runtime };
+    let import = companion::import(&function.header, context);
     let name = function.header.name.to_string();
     match compile_instances(&function.instances, &name, function.header.name.span(), context) {
         Ok(instances) if !instances.is_empty() => {
             if function.header.explain {
                 dump::explain(&instances);
             }
-            Item { signature, instances, source }.expand()
+            Item { signature, instances, source, import: &import }.expand()
         }
-        Ok(_) => fallback::expand(signature),
+        Ok(_) => fallback::expand(signature, &import),
         Err(diagnostic) => {
             diagnostics.push(diagnostic);
-            fallback::expand(signature)
+            fallback::expand(signature, &import)
         }
     }
 }

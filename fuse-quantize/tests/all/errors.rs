@@ -26,6 +26,33 @@ fn values_and_shapes() {
 }
 
 #[test]
+fn empty_tensors_may_have_any_other_extents() {
+    let quantized = quantize(Packing::Q8, &[], &[1 << 62, 0], &QuantScheme::symmetric()).unwrap();
+    assert!(quantized.words.is_empty() && quantized.scales.is_empty());
+    let scheme = QuantScheme::symmetric().per_channel();
+    for packing in Packing::ALL {
+        for shape in [[1 << 62, 0, 1], [usize::MAX, 0, usize::MAX], [usize::MAX, usize::MAX, 0], [0, 5, usize::MAX]] {
+            for scheme in [scheme.axis(0), scheme.axis(1), scheme.axis(2).per_tensor()] {
+                let quantized = match quantize(packing, &[], &shape, &scheme) {
+                    Ok(quantized) => quantized,
+                    // An empty packed axis has scales all the same, more than memory holds.
+                    Err(error) => {
+                        assert!(
+                            matches!(error, QuantizeError::TooLarge { argument: "values" | "scales", .. }),
+                            "{error}"
+                        );
+                        continue;
+                    }
+                };
+                let Quantized { axis, groups, scale_dtype, words, scales, .. } = quantized;
+                assert!(words.is_empty() && (scales.is_empty() || shape[axis] == 0));
+                Quantized::from_parts(packing, &shape, axis, groups, scale_dtype, words, scales).unwrap();
+            }
+        }
+    }
+}
+
+#[test]
 fn groups() {
     let run = |group, extent| {
         let scheme = QuantScheme::symmetric().per_group(group).axis(1);

@@ -96,7 +96,7 @@ impl Selected<'_> {
                     modeled()
                 }
             };
-            wait = dependency(&Machine::of(tuning.info.kind));
+            wait = dependency(&Machine::of(&tuning.info));
         }
         measured
     }
@@ -159,11 +159,12 @@ fn consider<'f>(
     }
     let bound = bind(function, shapes, info.limits.binding_bytes)?;
     let mut selected = Selected { index, function, bound, kernels: Vec::new(), cost: 0.0 };
-    let machine = Machine::of(info.kind);
+    let machine = Machine::of(info);
     let mut follows = false;
     for kernel in function.kernels.iter() {
         let domain = Domain::new(function, kernel, shapes, &selected.bound)?;
-        let candidates = candidates(kernel, &domain, info);
+        // What dispatches nothing needs no variant, and has no sizes to choose by.
+        let candidates = if domain.count() > 0 { candidates(kernel, &domain, info) } else { Vec::new() };
         if domain.count() > 0 {
             let candidate = best(domain.kind, &candidates).ok_or_else(|| no_variant(kernel, &candidates, info))?;
             selected.cost += candidate.cost + if follows { dependency(&machine) } else { 0.0 };

@@ -1,7 +1,7 @@
 //! Plans by function, shapes and tuning, so that a steady-state launch plans nothing.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, VecDeque},
     hash::{DefaultHasher, Hash, Hasher},
     ptr,
     sync::{Arc, Mutex},
@@ -15,6 +15,9 @@ use crate::{Device, Error, lock::lock, shape::Shape, tune::Applied};
 /// Plans that are kept, besides those of specialized launches.
 const MAX_PLANS: usize = 4096;
 
+/// Specialized plans that are kept: each has pipelines of its own.
+const MAX_SPECIALIZED: usize = 256;
+
 /// The plans of one device.
 #[derive(Default)]
 pub(crate) struct PlanCache {
@@ -25,6 +28,8 @@ pub(crate) struct PlanCache {
 struct State {
     /// By [`hash`]; functions with equal hashes share a list.
     plans: HashMap<u64, Vec<Arc<LaunchPlan>>>,
+    /// The hashes of specialized plans, in the order in which they were made.
+    specialized: VecDeque<u64>,
     forced: Forced,
 }
 
@@ -91,6 +96,14 @@ impl PlanCache {
             if !plans.iter().any(|plan| is_of(plan) && plan.sizes == Sizes::Constant) {
                 plans.retain(|plan| !is_of(plan));
                 plans.push(Arc::clone(&plan));
+                if sizes == Sizes::Constant {
+                    state.specialized.push_back(key);
+                }
+            }
+            if state.specialized.len() > MAX_SPECIALIZED {
+                state.forget_oldest();
+                drop(state);
+                device.inner.pipelines.forget_unused();
             }
         }
         Ok(plan)
@@ -101,10 +114,25 @@ impl PlanCache {
         let mut state = lock(&self.state);
         change(&mut state.forced);
         state.plans.clear();
+        state.specialized.clear();
     }
 
     pub(crate) fn forced(&self) -> Forced {
         lock(&self.state).forced.clone()
+    }
+}
+
+impl State {
+    /// Drops the specialized plan that was made first: launches of its shapes have general pipelines again.
+    fn forget_oldest(&mut self) {
+        let Some(key) = self.specialized.pop_front() else { return };
+        let Some(plans) = self.plans.get_mut(&key) else { return };
+        if let Some(at) = plans.iter().position(|plan| plan.sizes == Sizes::Constant) {
+            plans.remove(at);
+        }
+        if plans.is_empty() {
+            self.plans.remove(&key);
+        }
     }
 }
 

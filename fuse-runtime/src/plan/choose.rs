@@ -12,6 +12,8 @@ use super::{
 };
 use crate::DeviceInfo;
 
+mod rounds;
+
 /// A variant that may run, with the way its depth is split.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Candidate {
@@ -42,11 +44,21 @@ impl Split {
     pub(crate) fn shares(&self, depth: u64) -> u64 {
         self.tiles[1].saturating_mul(depth).div_ceil(self.depth.max(1))
     }
+
+    /// Where the last part ends: past the depth, if parts do not divide it. Shares of tiles are counted in steps.
+    fn walked(&self, depth: u64, step: u64) -> u64 {
+        match self.tiles {
+            [0, 0] => self.parts.saturating_mul(self.depth),
+            [whole, shared] => {
+                whole.saturating_add(shared).saturating_mul(depth.div_ceil(step)).saturating_add(self.depth)
+            }
+        }
+    }
 }
 
 /// The candidates of `kernel`, or why a variant is none, per variant.
 pub(crate) fn candidates(kernel: &Kernel, domain: &Domain, info: &DeviceInfo) -> Vec<Result<Candidate, Refusal>> {
-    let machine = Machine::of(info.kind);
+    let machine = Machine::of(info);
     (0..kernel.variants.len()).map(|index| candidate(index, kernel, domain, info, &machine)).collect()
 }
 
@@ -70,7 +82,14 @@ fn candidate(
 ) -> Result<Candidate, Refusal> {
     let variant = &kernel.variants[index];
     legal(variant, domain, info)?;
-    let split = split(&variant.schedule, domain.contraction(), machine);
+    // What dispatches nothing plans nothing: its other sizes may be any numbers.
+    if domain.count() == 0 {
+        return Ok(Candidate { variant: index, split: Split::even(1, 1), cost: 0.0 });
+    }
+    let sizes = domain.contraction();
+    check_walk(sizes.depth)?;
+    let split = rounds::within(kernel, variant, sizes, split(&variant.schedule, sizes, machine), info)?;
+    check_walk(split.walked(sizes.depth, tile(&variant.schedule)[2].max(1)))?;
     if let [whole, 0] = split.tiles
         && whole > 0
     {
@@ -78,6 +97,15 @@ fn candidate(
     }
     scratch_bytes(variant, domain, split, info)?;
     Ok(Candidate { variant: index, split, cost: cost(kernel, variant, domain, split, machine) })
+}
+
+/// Counters of loops step past their end by at most this: by all that a workgroup reads in a few rounds.
+const OVERSHOOT: u64 = 1 << 20;
+
+/// Kernels count in 32 bits: depths, and where parts of them end.
+fn check_walk(depth: u64) -> Result<(), Refusal> {
+    let allowed = u64::from(u32::MAX) - OVERSHOOT;
+    if depth <= allowed { Ok(()) } else { Err(Refusal::Limit("32-bit indices along a row or depth", depth, allowed)) }
 }
 
 /// The estimated time of a variant for a domain, whether or not it may run.
@@ -153,7 +181,7 @@ fn shortest_part(schedule: &Schedule) -> u64 {
 /// Enough parts to occupy the machine, none shorter than [`shortest_part`] if the depth is long enough for two.
 pub(crate) fn split(schedule: &Schedule, sizes: Contraction, machine: &Machine) -> Split {
     let [rows, columns, step] = tile(schedule).map(|extent| extent.max(1));
-    let tiles = (sizes.batch * sizes.rows.div_ceil(rows)).saturating_mul(sizes.columns.div_ceil(columns));
+    let tiles = sizes.batch.saturating_mul(sizes.rows.div_ceil(rows)).saturating_mul(sizes.columns.div_ceil(columns));
     if let Schedule::Tiles { stream_k: true, .. } = schedule {
         return streams(tiles, sizes.depth, step, machine.units * resident(schedule));
     }
@@ -161,13 +189,18 @@ pub(crate) fn split(schedule: &Schedule, sizes: Contraction, machine: &Machine) 
         return Split::even(1, sizes.depth.next_multiple_of(step).max(step));
     }
     let wanted = (2 * machine.units).div_ceil(tiles.max(1));
+    parted(schedule, sizes.depth, wanted.min(sizes.depth / shortest_part(schedule).max(1)))
+}
+
+/// A depth in about so many parts.
+fn parted(schedule: &Schedule, whole: u64, parts: u64) -> Split {
+    let step = tile(schedule)[2].max(1);
     let most = match schedule {
         Schedule::Tiles { .. } | Schedule::Row { .. } => u64::MAX,
         _ => MAX_PARTS,
     };
-    let parts = wanted.min(sizes.depth / shortest_part(schedule).max(1)).clamp(2, most);
-    let depth = sizes.depth.div_ceil(parts).next_multiple_of(step);
-    Split::even(sizes.depth.div_ceil(depth), depth)
+    let depth = whole.div_ceil(parts.clamp(2, most)).next_multiple_of(step);
+    Split::even(whole.div_ceil(depth), depth)
 }
 
 /// Invocations of large tiles that a unit holds at a time: as many as registers allow.
@@ -191,7 +224,7 @@ fn streams(tiles: u64, depth: u64, step: u64, at_a_time: u64) -> Split {
     let share = shared.saturating_mul(steps).div_ceil(at_a_time).max(SHORTEST_SHARE.div_ceil(step)).max(1);
     // The first and the last of a tile's steps may lie anywhere in a share.
     let parts = (steps + share - 2) / share + 1;
-    Split { parts, depth: share * step, tiles: [whole, shared] }
+    Split { parts, depth: share.saturating_mul(step), tiles: [whole, shared] }
 }
 
 /// The shortest depth worth a workgroup of its own.
@@ -200,11 +233,11 @@ const SHORTEST_SHARE: u64 = 128;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::AdapterKind;
+    use crate::{AdapterKind, info::tests::fitted_to};
 
     #[test]
     fn parts_cover_the_depth_in_whole_steps() {
-        let machine = Machine::of(AdapterKind::Discrete);
+        let machine = Machine::of(&fitted_to(AdapterKind::Discrete));
         let axes = [1, 1];
         let schedules = [
             Schedule::Tiles {
@@ -239,8 +272,34 @@ mod tests {
     }
 
     #[test]
+    fn sizes_that_no_number_holds_are_refused_not_wrapped() {
+        let machine = Machine::of(&fitted_to(AdapterKind::Discrete));
+        let all = u32::MAX.into();
+        let sizes = Contraction { batch: all, rows: all, columns: all, depth: all };
+        let tiles = |stream_k| Schedule::Tiles {
+            rows: 32,
+            columns: 32,
+            depth: 32,
+            per_invocation: [4, 4],
+            lanes: 4,
+            split: true,
+            layers: 1,
+            stream_k,
+            stacked: false,
+            matrices: 0,
+        };
+        for stream_k in [false, true] {
+            let split = split(&tiles(stream_k), sizes, &machine);
+            assert!(check_walk(split.walked(sizes.depth, 32)).is_err(), "{split:?}");
+        }
+        // The last part's end, not only the depth, is a number of kernels.
+        assert!(check_walk(u64::from(u32::MAX) - OVERSHOOT).is_ok());
+        assert!(check_walk(Split::even(3, 1 << 31).walked(1 << 31, 32)).is_err());
+    }
+
+    #[test]
     fn one_long_row_occupies_the_machine() {
-        let machine = Machine::of(AdapterKind::Discrete);
+        let machine = Machine::of(&fitted_to(AdapterKind::Discrete));
         let schedule = Schedule::Rows { rows: 1, invocations: 256, lanes: 4, held: 0, axes: [1, 1], split: true };
         let of = |rows, depth| split(&schedule, Contraction { batch: 1, rows, columns: 1, depth }, &machine).parts;
         assert!((200..=256).contains(&of(1, 10_000_000)));

@@ -145,7 +145,7 @@ pub(crate) fn measured_time(considered: &Considered<'_>, tuning: &Applied) -> Op
     let table = tuning.tables.iter().find(|table| table.name() == name)?;
     let (distance, entry) = table.nearest(&class, &sizes)?;
     let relative = entry.relative(&member(variant)).filter(|_| distance <= NEAR)?;
-    let machine = Machine::of(adapter);
+    let machine = Machine::of(&tuning.info);
     let time = entry.microseconds * relative * machine.work_per_microsecond();
     // Measurements queue launches, so that the GPU does not wait for the host.
     let recording = recording(variant, &machine);
@@ -164,19 +164,17 @@ fn find<'t>(
     let Considered { kernel, domain, .. } = considered;
     let variants = || legal.iter().map(|candidate| &kernel.variants[candidate.variant]);
     let names: Vec<String> = variants().map(member).collect();
-    let machine = Machine::of(adapter);
+    let machine = Machine::of(&tuning.info);
     let model = |sizes: &[u64]| -> Vec<f64> {
-        // The model was fitted to a discrete GPU. Elsewhere it would lead astray.
-        if adapter != AdapterKind::Discrete {
-            return vec![1.0; legal.len()];
-        }
         match domain.at(sizes) {
             Some(domain) => variants().map(|variant| estimated(kernel, variant, &domain, &machine)).collect(),
             None => legal.iter().map(|candidate| candidate.cost).collect(),
         }
     };
+    // The model was fitted to a discrete GPU. Elsewhere it would lead astray from what was measured.
+    let leads = adapter == AdapterKind::Discrete;
     let fits = |sizes: &[u64]| domain.at(sizes).is_some_and(|domain| variants().all(|variant| fits(variant, &domain)));
-    let estimate = |table: &Table| table.estimate(&class, &sizes, &names, &model, &fits);
+    let estimate = |table: &Table| table.estimate(&class, &sizes, &names, &model, leads, &fits);
     tuning.tables.iter().find_map(|table| Some((&**table, estimate(table)?)))
 }
 
@@ -187,7 +185,7 @@ pub(crate) mod tests {
     use super::*;
     use crate::{
         Entry, Tuning,
-        info::tests::device_info,
+        info::tests::fitted_to,
         plan::{choose::candidates, domain::Domain},
         tune::table::tests::{entry, table},
     };
@@ -243,7 +241,7 @@ pub(crate) mod tests {
     /// A product of [`SIZES`].
     pub(crate) fn of_sizes(kernel: &Kernel, adapter: AdapterKind) -> Considered<'_> {
         let domain = Domain { kind: KIND, extents: SIZES[1..].to_vec(), accesses: vec![], kept: 3 };
-        let candidates = candidates(kernel, &domain, &device_info(adapter, 32));
+        let candidates = candidates(kernel, &domain, &fitted_to(adapter));
         Considered { kernel, domain, candidates }
     }
 
@@ -256,12 +254,12 @@ pub(crate) mod tests {
     /// What is applied where a program gives a table of these entries, and nothing else is known.
     pub(crate) fn applied(entries: &[Entry], adapter: AdapterKind) -> Applied {
         let tuning = Tuning::native().without_built_in_tables().with_table(table(entries));
-        Applied::new(&tuning, &device_info(adapter, 32))
+        Applied::new(&tuning, &fitted_to(adapter))
     }
 
     /// The time that tables give a square product of 256, in microseconds, beside what recording it costs.
     fn time(entries: &[Entry], adapter: AdapterKind) -> Option<f64> {
-        let (kernel, machine) = (product(0), Machine::of(adapter));
+        let (kernel, machine) = (product(0), Machine::of(&fitted_to(adapter)));
         let time = measured_time(&of_sizes(&kernel, adapter), &applied(entries, adapter))?;
         Some((time - recording(&kernel.variants[0], &machine)) / machine.work_per_microsecond())
     }

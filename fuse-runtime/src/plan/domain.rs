@@ -59,7 +59,7 @@ impl Domain {
         }
         // An empty domain runs nothing, and its strides may be anything.
         if !kernel.domain.fixed && domain.count() > 0 {
-            domain.simplify();
+            domain.simplify(&kernel.accesses);
         }
         Ok(domain)
     }
@@ -149,7 +149,8 @@ impl Domain {
         }
     }
 
-    fn simplify(&mut self) {
+    /// `texts`: the accesses as the kernel's text has them.
+    fn simplify(&mut self, texts: &[Access]) {
         match self.kind {
             DomainKind::Pointwise => self.kept = self.merge_axes(0, self.extents.len()),
             DomainKind::Reduction { .. } => {
@@ -157,7 +158,7 @@ impl Domain {
                 self.merge_axes(self.kept, self.extents.len());
                 self.kept = self.merge_axes(0, self.kept);
             }
-            DomainKind::Contraction { .. } => self.fold_batch(),
+            DomainKind::Contraction { .. } => self.fold_batch(texts),
             // Rows and keys have spaces of their own, and batches are few.
             DomainKind::Attention => {}
         }
@@ -174,9 +175,10 @@ impl Domain {
         }
         for outer in (from..to.saturating_sub(1)).rev() {
             let inner = self.extents[outer + 1];
-            let merges = |a: &Strides| a.strides[outer] == a.strides[outer + 1] * inner;
+            let merges = |a: &Strides| a.strides[outer] == a.strides[outer + 1].saturating_mul(inner);
             if self.accesses.iter().all(merges) {
-                self.extents[outer + 1] *= self.extents[outer];
+                // Of what is broadcast, more elements than fit a number: no variant takes them.
+                self.extents[outer + 1] = self.extents[outer].saturating_mul(inner);
                 self.remove(outer);
                 to -= 1;
             }
@@ -192,20 +194,21 @@ impl Domain {
     }
 
     /// Folds batch axes into the rows, innermost first, where the right operand is the same for all of the batch.
-    /// The folded axis stays with extent 1, because shaders count axes as they were.
-    fn fold_batch(&mut self) {
+    /// The folded axis stays with extent 1, because shaders count axes as they were. What shaders read or write in the same place
+    /// for all rows must not move along the batch either.
+    fn fold_batch(&mut self, texts: &[Access]) {
         let row_axis = self.extents.len() - 3;
         for batch_axis in (0..row_axis).rev() {
             let (batch, rows) = (self.extents[batch_axis], self.extents[row_axis]);
             if batch == 1 {
                 continue;
             }
-            let folds = |a: &Strides| match a.space {
-                Space::Rhs => a.strides[batch_axis] == 0,
+            let folds = |(a, text): (&Strides, &Access)| match (a.space, text.axes.get(row_axis)) {
+                (Space::Rhs, _) | (_, Some(None)) => a.strides[batch_axis] == 0,
                 // With a single row, its stride never counted.
-                _ => rows == 1 || a.strides[batch_axis] == rows * a.strides[row_axis],
+                _ => rows == 1 || a.strides[batch_axis] == rows.saturating_mul(a.strides[row_axis]),
             };
-            if !self.accesses.iter().all(folds) {
+            if !self.accesses.iter().zip(texts).all(folds) {
                 return;
             }
             for access in self.accesses.iter_mut().filter(|access| access.space != Space::Rhs) {
@@ -214,7 +217,7 @@ impl Domain {
                 }
                 access.strides[batch_axis] = 0;
             }
-            self.extents[row_axis] *= batch;
+            self.extents[row_axis] = rows.saturating_mul(batch);
             self.extents[batch_axis] = 1;
         }
     }
@@ -275,10 +278,12 @@ impl Context<'_> {
         if access.axes.len() != extents.len() || !(starts.is_empty() || starts.len() == view.len()) {
             return Err(self.defect("an access that does not fit its domain"));
         }
-        // What has no elements is read only where the value does not matter: any place that exists will do.
+        // What has no elements is read only where the value does not matter: any place that exists will do. Empty tensors
+        // have memory, too (`pool`), and an empty slice at the end of a tensor starts behind it.
         let exists = !view.contains(&0);
         let steps = if exists { contiguous(&view) } else { vec![0; view.len()] };
-        let offset = starts.iter().zip(&steps).fold(0u64, |sum, (a, b)| sum.saturating_add(a.saturating_mul(*b)));
+        let starts = starts.iter().zip(&view).map(|(start, extent)| *start.min(&extent.saturating_sub(1)));
+        let offset = starts.zip(&steps).fold(0u64, |sum, (a, b)| sum.saturating_add(a.saturating_mul(*b)));
         let step = |axis: &Option<u8>| match axis {
             None => Ok(0),
             Some(v) => {
@@ -295,7 +300,7 @@ impl Context<'_> {
     }
 
     /// The highest offset that the domain reaches lies in the tensor, and so does the whole view, in which computed
-    /// coordinates (`gather`) may be anywhere.
+    /// coordinates (`gather`) may be anywhere. In an empty view they are 0, or their strides are (`Uniform::ViewStride`).
     fn check_inside(&self, access: &Strides, extents: &[u64], view: u64, elements: u64) -> Result<(), Error> {
         // Empty rows are not walked, but their results are written: what does not move along them counts.
         if extents.iter().zip(&access.strides).any(|(extent, stride)| *extent == 0 && *stride != 0) {
@@ -378,208 +383,4 @@ fn contiguous(view: &[u64]) -> Vec<u64> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn access(space: Space, strides: &[u64]) -> Strides {
-        Strides { slot: Slot::Param(0), space, offset: 0, strides: strides.to_vec() }
-    }
-
-    fn domain(kind: DomainKind, extents: &[u64], accesses: Vec<Strides>) -> Domain {
-        let reduced = if let DomainKind::Reduction { axes } = kind { usize::from(axes) } else { 0 };
-        let kept = extents.len() - reduced;
-        let mut domain = Domain { kind, extents: extents.to_vec(), accesses, kept };
-        domain.simplify();
-        domain
-    }
-
-    fn pointwise(extents: &[u64], strides: &[&[u64]]) -> Domain {
-        domain(DomainKind::Pointwise, extents, strides.iter().map(|s| access(Space::Point, s)).collect())
-    }
-
-    #[test]
-    fn contiguous_operands_become_flat() {
-        let flat = pointwise(&[2, 1, 3, 4], &[&[12, 0, 4, 1], &[12, 0, 4, 1]]);
-        assert_eq!((&flat.extents[..], &flat.accesses[0].strides[..]), (&[24][..], &[1][..]));
-    }
-
-    #[test]
-    fn broadcast_axes_stay_apart() {
-        let row = pointwise(&[2, 3, 4], &[&[12, 4, 1], &[0, 0, 1]]);
-        assert_eq!(row.extents, [6, 4]);
-        assert_eq!(row.accesses[1].strides, [0, 1]);
-        let column = pointwise(&[2, 3, 4], &[&[12, 4, 1], &[3, 1, 0]]);
-        assert_eq!((column.extents, column.accesses[1].strides.clone()), (vec![6, 4], vec![1, 0]));
-        let transposed = pointwise(&[3, 4], &[&[4, 1], &[1, 3]]);
-        assert_eq!(transposed.extents, [3, 4]);
-    }
-
-    #[test]
-    fn single_elements_lose_all_axes() {
-        let one = pointwise(&[1, 1], &[&[0, 0]]);
-        assert!(one.extents.is_empty());
-        assert_eq!(one.count(), 1);
-    }
-
-    #[test]
-    fn shared_right_operand_folds_batches_into_rows() {
-        let (lhs, rhs) = (access(Space::Lhs, &[24, 12, 4, 1]), access(Space::Rhs, &[0, 0, 5, 1]));
-        let folded = domain(DomainKind::Contraction { products: 1 }, &[7, 2, 3, 5, 4], vec![lhs, rhs.clone()]);
-        assert_eq!(folded.extents, [1, 1, 42, 5, 4]);
-        assert_eq!(folded.accesses[0].strides, [0, 0, 4, 1]);
-        assert_eq!(folded.contraction(), Contraction { batch: 1, rows: 42, columns: 5, depth: 4 });
-
-        let own = access(Space::Rhs, &[20, 20, 5, 1]);
-        let kept = domain(
-            DomainKind::Contraction { products: 1 },
-            &[7, 2, 3, 5, 4],
-            vec![access(Space::Lhs, &[24, 12, 4, 1]), own],
-        );
-        assert_eq!(kept.extents, [7, 2, 3, 5, 4]);
-
-        let single = domain(
-            DomainKind::Contraction { products: 1 },
-            &[7, 1, 5, 4],
-            vec![access(Space::Lhs, &[4, 0, 1]), access(Space::Rhs, &[0, 5, 1])],
-        );
-        assert_eq!(single.extents, [1, 7, 5, 4]);
-        assert_eq!(single.accesses[0].strides, [0, 4, 1]);
-    }
-
-    #[test]
-    fn products_that_share_rows_fold_batches_only_together() {
-        let kind = DomainKind::Contraction { products: 2 };
-        let accesses = |second: u64| {
-            let rhs = |batch: u64| access(Space::Rhs, &[batch, 5, 1]);
-            vec![access(Space::Lhs, &[12, 4, 1]), rhs(0), rhs(second)]
-        };
-        assert_eq!(domain(kind, &[7, 3, 5, 4], accesses(0)).extents, [1, 21, 5, 4]);
-        assert_eq!(domain(kind, &[7, 3, 5, 4], accesses(20)).extents, [7, 3, 5, 4]);
-    }
-
-    fn reduction(axes: u8, extents: &[u64], strides: &[&[u64]]) -> Domain {
-        domain(DomainKind::Reduction { axes }, extents, strides.iter().map(|s| access(Space::Point, s)).collect())
-    }
-
-    #[test]
-    fn kept_and_reduced_axes_merge_among_themselves() {
-        // Rows of a contiguous tensor, with a result of the same shape and one value per row.
-        let rows = reduction(2, &[2, 3, 4, 5], &[&[60, 20, 5, 1], &[60, 20, 5, 1], &[3, 1, 0, 0]]);
-        assert_eq!((&rows.extents[..], rows.kept), (&[6, 20][..], 1));
-        assert_eq!(rows.accesses[0].strides, [20, 1]);
-        assert_eq!(rows.accesses[2].strides, [1, 0]);
-        assert_eq!((rows.count(), rows.row_length()), (6, 20));
-        assert_eq!(rows.contraction(), Contraction { batch: 1, rows: 6, columns: 1, depth: 20 });
-
-        // The middle axis: what lies on both sides of it stays apart.
-        let middle = reduction(1, &[2, 5, 4], &[&[20, 1, 5], &[5, 1, 0]]);
-        assert_eq!((&middle.extents[..], middle.kept), (&[2, 5, 4][..], 2));
-
-        // A value per row of another layout keeps the axes apart that it reads apart.
-        let strided = reduction(1, &[2, 3, 4], &[&[12, 4, 1], &[1, 2, 0]]);
-        assert_eq!((&strided.extents[..], strided.kept), (&[2, 3, 4][..], 2));
-    }
-
-    #[test]
-    fn reductions_to_and_over_single_elements_lose_axes() {
-        let all = reduction(2, &[3, 4], &[&[4, 1], &[0, 0]]);
-        assert_eq!((&all.extents[..], all.kept, all.count(), all.row_length()), (&[12][..], 0, 1, 12));
-        let single = reduction(1, &[3, 1, 1], &[&[1, 0, 0]]);
-        assert_eq!((&single.extents[..], single.kept, single.count(), single.row_length()), (&[3][..], 1, 3, 1));
-        let empty = reduction(1, &[3, 2, 0], &[&[0, 0, 1], &[2, 1, 0]]);
-        assert_eq!((empty.kept, empty.count(), empty.row_length()), (1, 6, 0));
-    }
-
-    #[test]
-    fn axes_of_a_text_are_aligned_at_the_end_of_each_part() {
-        let axes = [3, 2];
-        let schedule = Schedule::Rows { rows: 1, invocations: 64, lanes: 1, held: 0, axes, split: false };
-        let rows = reduction(1, &[6, 20], &[&[20, 1]]);
-        let found: Vec<_> = (0..5).map(|axis| rows.text_axis(&schedule, axis)).collect();
-        assert_eq!(found, [None, None, Some(0), None, Some(1)]);
-        let all = reduction(1, &[20], &[&[1]]);
-        let found: Vec<_> = (0..5).map(|axis| all.text_axis(&schedule, axis)).collect();
-        assert_eq!(found, [None, None, None, None, Some(0)]);
-    }
-
-    #[test]
-    fn attentions_stay_as_they_are() {
-        let accesses = vec![access(Space::Lhs, &[0, 64, 1]), access(Space::Value, &[0, 64, 1])];
-        let attention = domain(DomainKind::Attention, &[2, 1, 64, 9, 32], accesses);
-        assert_eq!(attention.extents, [2, 1, 64, 9, 32]);
-        assert_eq!(attention.contraction(), Contraction { batch: 2, rows: 1, columns: 64, depth: 9 });
-        assert_eq!(attention.count(), 128);
-        let spaces = [Space::Point, Space::Lhs, Space::Rhs, Space::Score, Space::Value];
-        let found = spaces.map(|space| attention.space_extents(space)[1..].to_vec());
-        assert_eq!(found, [[1, 64], [1, 32], [32, 9], [1, 9], [9, 64]]);
-    }
-
-    /// The strides of one access of a kernel over `extents`, to a parameter of shape `param`.
-    fn strides(kind: DomainKind, extents: &[u64], param: &[usize], access: Access) -> Result<Domain, Error> {
-        let sizes = |sizes: &[u64]| sizes.iter().map(|size| Size::constant(*size)).collect::<Vec<_>>();
-        let kernel = Kernel {
-            name: "k".into(),
-            domain: fuse_artifact::Domain { kind, extents: sizes(extents).into(), fixed: false },
-            accesses: vec![access].into(),
-            variants: vec![].into(),
-            work: fuse_artifact::Work::default(),
-        };
-        let function = Function {
-            name: "f".into(),
-            params: vec![].into(),
-            results: vec![].into(),
-            symbols: vec![].into(),
-            checks: vec![].into(),
-            temporaries: vec![].into(),
-            kernels: vec![].into(),
-            plan: fuse_artifact::Plan::default(),
-            assumes: vec![].into(),
-            alternatives: vec![].into(),
-            webnn: None,
-        };
-        let bound = Bound { symbols: vec![], results: vec![], temporaries: vec![] };
-        Domain::new(&function, &kernel, &[Shape::new(param)?], &bound)
-    }
-
-    fn walk(view: &[u64], axes: &[Option<u8>]) -> Access {
-        let view: Vec<Size> = view.iter().map(|size| Size::constant(*size)).collect();
-        Access {
-            slot: Slot::Param(0),
-            space: Space::Point,
-            view: view.into(),
-            axes: axes.to_vec().into(),
-            starts: vec![].into(),
-        }
-    }
-
-    #[test]
-    fn empty_tensors_are_read_at_their_start() {
-        // Three rows of an empty table: the domain has elements, the view has none.
-        let table = strides(DomainKind::Pointwise, &[3, 4], &[0, 4], walk(&[0, 4], &[None, Some(1)])).unwrap();
-        assert_eq!((table.count(), table.accesses[0].offset, &table.accesses[0].strides[..]), (12, 0, &[0][..]));
-    }
-
-    #[test]
-    fn accesses_and_views_stay_inside() {
-        let rows = DomainKind::Reduction { axes: 1 };
-        let message = |result: Result<Domain, Error>| result.unwrap_err().to_string();
-        let outside = strides(rows, &[3, 5], &[14], walk(&[3, 5], &[Some(0), Some(1)]));
-        assert!(message(outside).contains("has 14 elements, element 14 is read"));
-        // Computed coordinates may be anywhere in the view.
-        let gathered = strides(DomainKind::Pointwise, &[5], &[14], walk(&[3, 5], &[Some(1)]));
-        assert!(message(gathered).contains("has 14 elements, it is read as 15"));
-        // What does not move along empty rows is still accessed.
-        strides(rows, &[3, 0], &[3], walk(&[3], &[Some(0), None])).unwrap();
-        let results = strides(rows, &[3, 0], &[2], walk(&[3], &[Some(0), None]));
-        assert!(message(results).contains("element 2 is read"));
-        let space = Access { space: Space::Lhs, ..walk(&[3, 5], &[Some(0), Some(1)]) };
-        assert!(message(strides(rows, &[3, 5], &[15], space)).contains("a space that its domain does not have"));
-        assert!(message(strides(DomainKind::Attention, &[3, 5, 2], &[1], walk(&[1], &[]))).contains("at least 4"));
-    }
-
-    #[test]
-    fn views_are_contiguous_with_broadcast_axes_at_stride_zero() {
-        assert_eq!(contiguous(&[2, 1, 3]), [3, 0, 1]);
-        assert_eq!(contiguous(&[]), Vec::<u64>::new());
-    }
-}
+mod tests;

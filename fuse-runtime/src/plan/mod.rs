@@ -27,6 +27,7 @@ pub(crate) use self::{
     alternative::alternatives,
     cache::PlanCache,
     choose::tile,
+    cost::hardware,
     domain::Domain,
     explain::explain,
     require::{MAX_BINDINGS, runs_on},
@@ -397,10 +398,12 @@ pub(crate) fn legal_variants(
     selection: Selection<'_>,
 ) -> Result<Vec<KernelVariants>, Error> {
     let of_kernel = |considered: Considered<'static>| {
-        let Considered { kernel, candidates, .. } = considered;
-        let legal = candidates.into_iter().flatten();
-        let named = legal.map(|candidate| (candidate.variant, &*kernel.variants[candidate.variant].name));
-        KernelVariants { kernel: &kernel.name, legal: named.collect() }
+        let Considered { kernel, domain, candidates } = considered;
+        let legal = candidates.into_iter().flatten().map(|candidate| candidate.variant);
+        // What dispatches nothing was not considered: any variant will do.
+        let legal: Vec<usize> = if domain.count() == 0 { vec![0] } else { legal.collect() };
+        let named = |variant: usize| Some((variant, &*kernel.variants.get(variant)?.name));
+        KernelVariants { kernel: &kernel.name, legal: legal.into_iter().filter_map(named).collect() }
     };
     Ok(selected(function, shapes, selection)?.kernels.into_iter().map(of_kernel).collect())
 }

@@ -1,6 +1,6 @@
 //! The uniform block and the grid of one pass.
 
-use fuse_artifact::{DomainKind, Grid, Kernel, Pass, Schedule, Uniform, Variant};
+use fuse_artifact::{DomainKind, Grid, Kernel, Pass, Schedule, Size, Uniform, Variant};
 
 use super::{
     choose::{Split, tile},
@@ -126,18 +126,37 @@ impl Context<'_> {
             Uniform::Extent { axis } => self.aligned(&self.domain.extents, *axis, 1),
             Uniform::Offset { access } => self.access(*access)?.offset,
             Uniform::Stride { access, axis } => self.aligned(&self.access(*access)?.strides, *axis, 0),
+            Uniform::ViewStride { access, axis } => self.view_stride(*access, *axis)?,
             Uniform::Scalar { .. } => 0,
             Uniform::RowTiles => self.row_tiles,
             Uniform::ColumnTiles => self.column_tiles,
             Uniform::Splits => self.split.parts,
             Uniform::SplitDepth => self.split.depth,
             Uniform::WholeTiles => self.split.tiles[0],
-            Uniform::Size { size } => size.eval(self.symbols).ok_or_else(|| Error::InvalidSize {
-                kernel: self.kernel.name.to_string(),
-                size: size.display(|_| "_").to_string(),
-            })?,
+            Uniform::Size { size } => self.size(size)?,
         };
         self.fit(value, "32-bit index of a kernel")
+    }
+
+    fn size(&self, size: &Size) -> Result<u64, Error> {
+        size.eval(self.symbols).ok_or_else(|| Error::InvalidSize {
+            kernel: self.kernel.name.to_string(),
+            size: size.display(|_| "_").to_string(),
+        })
+    }
+
+    /// Elements between neighbours along an axis of a view, 0 if it is empty.
+    fn view_stride(&self, access: u16, axis: u8) -> Result<u64, Error> {
+        let access = self.kernel.accesses.get(usize::from(access)).ok_or_else(|| self.no_access(access))?;
+        let mut stride: u64 = 1;
+        for (place, size) in access.view.iter().enumerate() {
+            match self.size(size)? {
+                0 => return Ok(0),
+                extent if place > usize::from(axis) => stride = stride.saturating_mul(extent),
+                _ => {}
+            }
+        }
+        Ok(stride)
     }
 
     /// `values[axis]`, where the axis counts in the variant's text.
@@ -147,10 +166,11 @@ impl Context<'_> {
     }
 
     fn access(&self, index: u16) -> Result<&Strides, Error> {
-        self.domain
-            .accesses
-            .get(usize::from(index))
-            .ok_or_else(|| Error::Internal { message: format!("kernel `{}` has no access {index}", self.kernel.name) })
+        self.domain.accesses.get(usize::from(index)).ok_or_else(|| self.no_access(index))
+    }
+
+    fn no_access(&self, index: u16) -> Error {
+        Error::Internal { message: format!("kernel `{}` has no access {index}", self.kernel.name) }
     }
 
     fn fit(&self, value: u64, limit: &'static str) -> Result<u32, Error> {

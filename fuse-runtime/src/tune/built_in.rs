@@ -1,7 +1,10 @@
 //! The tables of `tables/`, which the build script made into data.
 
+use std::sync::Arc;
+
 use super::{
     environment::{Environment, Vendor},
+    hardware::Hardware,
     // Tables name control flow without its type.
     knobs::{
         ControlFlow::{If, Switch},
@@ -19,17 +22,25 @@ pub(crate) struct BuiltIn {
     /// Adapter, driver, date.
     measured: Option<[&'static str; 3]>,
     knobs: Knobs,
+    hardware: Option<Hardware>,
     classes: &'static [&'static str],
     members: &'static [&'static str],
+    /// Of the members; none in browsers, where no model says what unmeasured ones are worth (`build.rs`).
+    families: &'static [&'static [u16]],
     entries: &'static [BuiltInEntry],
 }
 
-/// Class, sizes, microseconds of the best, members with their relative times.
-type BuiltInEntry = (u16, &'static [u32], f32, &'static [(u16, f32)]);
+/// Class, family, sizes, microseconds of the best, members with their relative times.
+type BuiltInEntry = (u16, u16, &'static [u32], f32, &'static [(u16, f32)]);
 
 /// Every built-in table of this target, by name.
 #[allow(clippy::approx_constant, reason = "measured times may come close to any number")]
 static ALL: &[BuiltIn] = include!(concat!(env!("OUT_DIR"), "/tables.rs"));
+
+/// What the built-in tables, without their entries, say.
+pub(crate) fn heads() -> impl Iterator<Item = Table> {
+    ALL.iter().map(BuiltIn::head)
+}
 
 /// The built-in tables for which `wanted` holds.
 pub(crate) fn built_in(wanted: impl Fn(&Table) -> bool) -> impl Iterator<Item = Table> {
@@ -54,17 +65,23 @@ impl BuiltIn {
             adapters: self.adapters.map(adapters),
             measured: self.measured.map(measured),
             knobs: self.knobs,
+            hardware: self.hardware,
             entries: vec![],
         }
     }
 
     fn table(&self) -> Table {
         let name = |names: &[&str], number: u16| names[usize::from(number)].to_owned();
-        let entry = |(class, sizes, microseconds, members): &BuiltInEntry| Entry {
+        let family = |family: &&[u16]| family.iter().map(|member| name(self.members, *member)).collect();
+        let with_families = !cfg!(target_arch = "wasm32");
+        let families: Vec<Arc<[String]>> =
+            if with_families { self.families.iter().map(family).collect() } else { Vec::new() };
+        let entry = |(class, family, sizes, microseconds, members): &BuiltInEntry| Entry {
             class: name(self.classes, *class),
             sizes: sizes.iter().map(|size| u64::from(*size)).collect(),
             microseconds: f64::from(*microseconds),
             members: members.iter().map(|(member, time)| (name(self.members, *member), f64::from(*time))).collect(),
+            family: families.get(usize::from(*family)).cloned().unwrap_or_default(),
         };
         // The build script writes entries in the order that tables keep.
         Table { entries: self.entries.iter().map(entry).collect(), ..self.head() }

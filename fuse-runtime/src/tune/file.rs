@@ -3,12 +3,13 @@
 //! Input: a text. Output: a [`Table`] that keeps every promise of its type, or a message that names the place. The build
 //! script reads this file, too, for the built-in tables: they are checked as strictly as a user's.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, sync::Arc};
 
 use serde::Deserialize;
 
 use super::{
     environment::{Environment, Vendor},
+    hardware::Hardware,
     knobs::{ControlFlow, Knobs, UNROLL_FACTORS},
     table::{Adapters, Entry, Measured, Status, Table},
 };
@@ -23,6 +24,9 @@ const MAX_SIZES: usize = 8;
 const MAX_RELATIVE: f64 = 1e6;
 const MAX_KNOB: u32 = 1024;
 
+/// The largest number of a `[hardware]`.
+const MAX_HARDWARE: u32 = 1 << 31;
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
@@ -32,6 +36,9 @@ struct File {
     adapters: Option<AdaptersOfFile>,
     measured: Option<MeasuredOfFile>,
     knobs: Option<KnobsOfFile>,
+    hardware: Option<HardwareOfFile>,
+    #[serde(default)]
+    family: Vec<FamilyOfFile>,
     #[serde(default)]
     entry: Vec<EntryOfFile>,
 }
@@ -65,7 +72,28 @@ struct KnobsOfFile {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
+struct HardwareOfFile {
+    units: u32,
+    multiply_adds: u32,
+    bytes: u32,
+    launch: u32,
+    invocations: u32,
+    workgroup_bytes: u32,
+    cache_bytes: u32,
+    integrated: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FamilyOfFile {
+    members: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct EntryOfFile {
+    /// Which of the families, from 1.
+    family: Option<usize>,
     class: String,
     sizes: Vec<u64>,
     microseconds: f64,
@@ -91,16 +119,54 @@ pub(crate) fn parse(name: &str, text: &str) -> Result<Table, String> {
     let adapters = file.adapters.map(adapters).transpose()?;
     let knobs = file.knobs.map(knobs).transpose()?.unwrap_or_default();
     let measured = file.measured.map(|MeasuredOfFile { adapter, driver, date }| Measured { adapter, driver, date });
-    let mut table = Table { name: name.to_owned(), status, environment, adapters, measured, knobs, entries: vec![] };
-    for (number, entry) in file.entry.into_iter().enumerate() {
-        let place = format!("entry {} (`{}` {:?})", number + 1, entry.class, entry.sizes);
-        let entry = checked(entry).map_err(|wrong| format!("{place}: {wrong}"))?;
-        if table.entry(&entry.class, &entry.sizes).is_some() {
-            return Err(format!("{place}: expected each class and size once, found a second one"));
-        }
-        table.insert(entry);
+    let hardware = file.hardware.map(hardware).transpose()?;
+    let families: Vec<Arc<[String]>> = file.family.into_iter().map(family).collect();
+    let entries = entries(file.entry, &families)?;
+    Ok(Table { name: name.to_owned(), status, environment, adapters, measured, knobs, hardware, entries })
+}
+
+/// The entries in the order that tables keep.
+fn entries(entries: Vec<EntryOfFile>, families: &[Arc<[String]>]) -> Result<Vec<Entry>, String> {
+    let place = |number: usize, class: &str, sizes: &[u64]| format!("entry {number} (`{class}` {sizes:?})");
+    let mut numbered = vec![];
+    for (number, entry) in (1..).zip(entries) {
+        let place = place(number, &entry.class, &entry.sizes);
+        numbered.push((checked(entry, families).map_err(|wrong| format!("{place}: {wrong}"))?, number));
     }
-    Ok(table)
+    let key = |entry: &Entry| (entry.class.clone(), entry.sizes.clone());
+    // The order is stable, so that of two the later one is reported.
+    numbered.sort_by_cached_key(|(entry, _)| key(entry));
+    if let Some(pair) = numbered.windows(2).find(|pair| key(&pair[0].0) == key(&pair[1].0)) {
+        let (second, number) = &pair[1];
+        return Err(format!(
+            "{}: expected each class and size once, found a second one",
+            place(*number, &second.class, &second.sizes)
+        ));
+    }
+    Ok(numbered.into_iter().map(|(entry, _)| entry).collect())
+}
+
+/// The names in order, each once.
+fn family(FamilyOfFile { members }: FamilyOfFile) -> Arc<[String]> {
+    members.into_iter().collect::<BTreeSet<String>>().into_iter().collect()
+}
+
+fn hardware(found: HardwareOfFile) -> Result<Hardware, String> {
+    let HardwareOfFile { units, multiply_adds, bytes, launch, invocations, workgroup_bytes, cache_bytes, integrated } =
+        found;
+    let numbers = [
+        ("units", units),
+        ("multiply_adds", multiply_adds),
+        ("bytes", bytes),
+        ("launch", launch),
+        ("invocations", invocations),
+        ("workgroup_bytes", workgroup_bytes),
+        ("cache_bytes", cache_bytes),
+    ];
+    if let Some((name, found)) = numbers.into_iter().find(|(_, number)| !(1..=MAX_HARDWARE).contains(number)) {
+        return Err(format!("`hardware.{name}`: expected a number from 1 to {MAX_HARDWARE}, found {found}"));
+    }
+    Ok(Hardware { units, multiply_adds, bytes, launch, invocations, workgroup_bytes, cache_bytes, integrated })
 }
 
 fn environments() -> Vec<&'static str> {
@@ -146,8 +212,8 @@ fn size(name: &str, value: Option<u32>) -> Result<Option<u32>, String> {
     }
 }
 
-fn checked(entry: EntryOfFile) -> Result<Entry, String> {
-    let EntryOfFile { class, sizes, microseconds, members } = entry;
+fn checked(entry: EntryOfFile, families: &[Arc<[String]>]) -> Result<Entry, String> {
+    let EntryOfFile { family, class, sizes, microseconds, members } = entry;
     if class.trim().is_empty() {
         return Err("expected a class, found an empty one".to_owned());
     }
@@ -173,14 +239,28 @@ fn checked(entry: EntryOfFile) -> Result<Entry, String> {
     if members.first().is_none_or(|(_, relative)| *relative != 1.0) {
         return Err("expected a first member of relative time 1.0".to_owned());
     }
-    Ok(Entry { class, sizes, microseconds, members })
+    let family = match family {
+        None => Arc::default(),
+        Some(number) => {
+            let found = number.checked_sub(1).and_then(|at| families.get(at)).filter(|family| !family.is_empty());
+            let count = families.len();
+            found
+                .cloned()
+                .ok_or_else(|| format!("`family`: expected one of 1 to {count} with members, found {number}"))?
+        }
+    };
+    let entry = Entry { class, sizes, microseconds, members, family };
+    if let Some((name, _)) = entry.members.iter().find(|(name, _)| !entry.covers(name)) {
+        return Err(format!("member `{name}`: expected one of the entry's family"));
+    }
+    Ok(entry)
 }
 
 #[cfg(feature = "tune")]
 mod writing {
-    use std::fmt::Write as _;
+    use std::{collections::BTreeSet, fmt::Write as _};
 
-    use super::{FORMAT, Knobs, Table};
+    use super::{FORMAT, Hardware, Knobs, Table};
     use crate::tune::table::Entry;
 
     /// The table as a text that [`parse`](super::parse) reads: the same text for the same table.
@@ -188,8 +268,14 @@ mod writing {
         let mut text = String::new();
         // Writing to a string cannot fail.
         let _ = write_head(&mut text, table);
+        let families: BTreeSet<&[String]> = table.entries.iter().map(|entry| &*entry.family).collect();
+        let families: Vec<&[String]> = families.into_iter().filter(|family| !family.is_empty()).collect();
+        for family in &families {
+            let names: Vec<String> = family.iter().map(|name| quoted(name)).collect();
+            let _ = writeln!(text, "\n[[family]]\nmembers = [{}]", names.join(", "));
+        }
         for entry in &table.entries {
-            let _ = write_entry(&mut text, entry);
+            let _ = write_entry(&mut text, entry, families.binary_search(&&*entry.family).ok());
         }
         text
     }
@@ -229,14 +315,25 @@ mod writing {
             writeln!(text, "\n[knobs]")?;
         }
         let mut said = knobs.into_iter().filter_map(|(name, value)| Some((name, value?)));
-        said.try_for_each(|(name, value)| writeln!(text, "{name} = {value}"))
+        said.try_for_each(|(name, value)| writeln!(text, "{name} = {value}"))?;
+        table.hardware.map_or(Ok(()), |hardware| write_hardware(text, hardware))
     }
 
-    fn write_entry(text: &mut String, entry: &Entry) -> std::fmt::Result {
-        let Entry { class, sizes, microseconds, members } = entry;
+    fn write_hardware(text: &mut String, hardware: Hardware) -> std::fmt::Result {
+        let Hardware { units, multiply_adds, bytes, launch, invocations, workgroup_bytes, cache_bytes, integrated } =
+            hardware;
+        writeln!(text, "\n[hardware]\nunits = {units}\nmultiply_adds = {multiply_adds}\nbytes = {bytes}")?;
+        writeln!(text, "launch = {launch}\ninvocations = {invocations}\nworkgroup_bytes = {workgroup_bytes}")?;
+        writeln!(text, "cache_bytes = {cache_bytes}\nintegrated = {integrated}")
+    }
+
+    /// `family`: which of the families, from 0.
+    fn write_entry(text: &mut String, entry: &Entry, family: Option<usize>) -> std::fmt::Result {
+        let Entry { class, sizes, microseconds, members, family: _ } = entry;
         let members: Vec<String> =
             members.iter().map(|(name, relative)| format!("[{}, {relative:?}]", quoted(name))).collect();
         writeln!(text, "\n[[entry]]\nclass = {}\nsizes = {sizes:?}", quoted(class))?;
+        family.map_or(Ok(()), |family| writeln!(text, "family = {}", family + 1))?;
         writeln!(text, "microseconds = {microseconds:?}\nmembers = [{}]", members.join(", "))
     }
 
@@ -260,6 +357,7 @@ mod tests {
             entry("contraction f32·f32 depth·outer", &[1, 64, 64, 64], &[("tile 32x32x32", 1.0), ("a \"b\"\\", 1.25)]),
             entry("pointwise f32", &[1 << 40], &[("vec4", 1.0)]),
         ]);
+        table.entries[0].family = ["a \"b\"\\", "tile 32x32x32", "vec4"].map(str::to_owned).into();
         table.status = Status::Measured;
         table.environment = Some(Environment::Native);
         table.adapters = Some(Adapters { vendor: Vendor::Software, names: vec!["llvmpipe".into()] });
@@ -273,6 +371,16 @@ mod tests {
             bounds_checks: Some(true),
             fast_math: Some(false),
         };
+        table.hardware = Some(Hardware {
+            units: 2,
+            multiply_adds: 10_000,
+            bytes: 8_000,
+            launch: 1_500,
+            invocations: 1,
+            workgroup_bytes: 32_768,
+            cache_bytes: 1 << 24,
+            integrated: true,
+        });
         table
     }
 
@@ -305,6 +413,11 @@ mod tests {
             let wrong = wrong(from, to);
             assert!(wrong.contains("line") && wrong.contains(to) && wrong.contains(found), "{wrong}");
         }
+        assert!(wrong("bytes = 8000", "bytes = 0").contains("`hardware.bytes`: expected a number from 1 to"));
+        assert!(wrong("family = 1", "family = 2").contains("`family`: expected one of 1 to 1 with members, found 2"));
+        assert!(wrong("family = 1", "family = 0").contains("`family`: expected one of 1 to 1 with members, found 0"));
+        let uncovered = "member `tile 32x32x32`: expected one of the entry's family";
+        assert!(wrong("\"tile 32x32x32\", \"vec4\"", "\"vec4\"").contains(uncovered));
         assert!(
             wrong("sizes = [1, 64, 64, 64]", "sizes = []").starts_with("entry 1 (`contraction f32·f32 depth·outer` []")
         );
@@ -312,12 +425,30 @@ mod tests {
         assert!(wrong("1.25", "0.5").contains("in ascending order, found 0.5"));
         assert!(wrong("1.25", "inf").contains("found inf"));
         assert!(wrong("x32\", 1.0", "x32\", 1.1").contains("first member of relative time 1.0"));
-        assert!(wrong("tile 32x32x32", "").contains("without a name"));
+        assert!(wrong("[[\"tile 32x32x32\"", "[[\"\"").contains("without a name"));
         assert!(wrong("members = ", "membres = ").contains("membres"));
         assert!(wrong("[[entry]]", "[[entry").contains("line"));
         let again =
             format!("{text}{}", text.split_once("[[entry]]").map(|(_, rest)| format!("[[entry]]{rest}")).unwrap());
         assert!(parse("x", &again).unwrap_err().contains("found a second one"));
+    }
+
+    #[test]
+    fn the_time_of_reading_grows_as_entries_do() {
+        // From the last to the first: each would be put before all others.
+        let entry = |size| EntryOfFile {
+            family: None,
+            class: "c".to_owned(),
+            sizes: vec![size],
+            microseconds: 1.0,
+            members: vec![("a".to_owned(), 1.0)],
+        };
+        let many: Vec<EntryOfFile> = (0..40_000).rev().map(entry).collect();
+        let start = std::time::Instant::now();
+        let found = entries(many, &[]).unwrap();
+        assert!(found.is_sorted_by_key(|entry| entry.sizes[0]));
+        // One by one it takes ten times as long, and it grows with the square of the count.
+        assert!(start.elapsed().as_secs_f64() < 3.0, "{:?}", start.elapsed());
     }
 
     proptest! {

@@ -5,6 +5,9 @@ use std::path::{Path, PathBuf};
 use super::{Environment, Table, file, key::vendor};
 use crate::{DeviceInfo, Error};
 
+/// Bytes of the largest file: more than twenty times the largest built-in table.
+const MAX_FILE: u64 = 1 << 24;
+
 /// A table that a program kept from an earlier run.
 #[derive(Clone, Debug)]
 pub(crate) enum Kept {
@@ -52,7 +55,8 @@ impl Table {
     pub fn load(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref();
         let wrong = |message: String| Error::Table { table: path.display().to_string(), message };
-        let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
+        let content = crate::disk::read(path, MAX_FILE).map_err(|error| wrong(error.to_string()))?;
+        let text = String::from_utf8(content).map_err(|error| wrong(format!("expected UTF-8: {error}")))?;
         let name = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
         file::parse(&name, &text).map_err(wrong)
     }

@@ -7,6 +7,7 @@
 //! - `key`: what a kernel is called in tables; `environment`: what tables are chosen by.
 //! - `table`: tables and estimates from them; `distance`: how far their entries are; `file`: tables as TOML; `built_in`: those
 //!   that programs carry; `vetted`: what the build script asks of these besides.
+//! - `hardware`: what tables say of a machine, for the cost model.
 //! - `tuning`, `scope`: what a program wishes, for a device or for some launches.
 //! - `search`, `clock`: tables from measurements (`Device::tune`).
 
@@ -17,6 +18,7 @@ mod distance;
 pub(crate) mod environment;
 #[cfg(feature = "tune")]
 mod file;
+pub(crate) mod hardware;
 mod key;
 pub(crate) mod knobs;
 #[cfg(feature = "tune")]
@@ -29,12 +31,15 @@ mod tuning;
 #[cfg(test)]
 mod vetted;
 
+#[cfg(test)]
+pub(crate) use self::built_in::built_in;
 #[cfg(feature = "tune")]
 pub(crate) use self::load::Kept;
 #[cfg(feature = "tune")]
 pub use self::search::{Progress, Search};
 pub use self::{
     environment::{Environment, Vendor},
+    hardware::Hardware,
     knobs::ControlFlow,
     table::{Adapters, CUT_OFF, Entry, Measured, Status, Table},
     tuning::Tuning,

@@ -5,10 +5,13 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use super::tuning::{Applied, Tuning};
+use super::{
+    hardware::Hardware,
+    tuning::{Applied, Tuning},
+};
 #[cfg(feature = "tune")]
 use crate::Error;
-use crate::{Device, DeviceBuilder, DeviceInfo, lock::lock};
+use crate::{Device, DeviceBuilder, DeviceInfo, lock::lock, plan::hardware};
 
 /// Tunings that a device remembers besides its own, with their plans.
 const MAX_REMEMBERED: usize = 16;
@@ -96,6 +99,12 @@ impl Device {
         OPEN.with(|open| open.borrow_mut().push((self.clone(), applied)));
         let _guard = Guard;
         work()
+    }
+
+    /// What the cost model takes the adapter for where this thread launches: by a table of the program, by a built-in one about the
+    /// adapter or its vendor, else what is usual of its kind.
+    pub fn hardware(&self) -> Hardware {
+        hardware(&self.applied().info)
     }
 
     /// The tuning that this thread's launches use.

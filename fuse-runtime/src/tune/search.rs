@@ -223,6 +223,7 @@ fn empty(device: &Device, name: &str) -> Table {
         adapters: Some(Adapters { vendor: vendor(info), names }),
         measured: Some(Measured { adapter: info.name.clone(), driver: info.driver.clone(), date }),
         knobs: Knobs::default(),
+        hardware: None,
         entries: vec![],
     }
 }
@@ -277,7 +278,8 @@ impl Tuner<'_> {
                 });
                 let ways: Vec<_> = ways.collect();
                 let members = self.members(&ways, Some(&kernel.name)).await?;
-                self.compare(&key, members).await?;
+                let family: BTreeSet<String> = kernel.variants.iter().map(member).collect();
+                self.compare(&key, members, family.into_iter().collect()).await?;
                 if self.clock.is_over() {
                     return Ok(());
                 }
@@ -299,7 +301,8 @@ impl Tuner<'_> {
         let ways: Vec<_> = usable.into_iter().map(|index| (plan_member(index), by(index))).collect();
         let key = plan::plan_key(function, &self.shapes, device.info())?;
         let members = self.members(&ways, None).await?;
-        self.compare(&key, members).await
+        // Its class is about exactly these plans.
+        self.compare(&key, members, Arc::default()).await
     }
 
     /// The plans of some ways to compute, of one kernel alone or of the whole function, without those whose pipelines the
@@ -337,8 +340,8 @@ impl Tuner<'_> {
         Ok(members)
     }
 
-    /// Lets members race and notes the result.
-    async fn compare(&mut self, key: &Key, members: Vec<Member>) -> Result<(), Error> {
+    /// Lets those members of a family race that may run, and notes the result.
+    async fn compare(&mut self, key: &Key, members: Vec<Member>, family: Arc<[String]>) -> Result<(), Error> {
         let Self { launch, clock, search, .. } = self;
         let (names, plans): (Vec<String>, Vec<_>) =
             members.into_iter().map(|member| (member.name, member.plan)).unzip();
@@ -349,7 +352,7 @@ impl Tuner<'_> {
         };
         if let Some(times) = clock.race(launch, plans, each).await? {
             let cut_off = if search.exhaustive { f64::INFINITY } else { CUT_OFF };
-            let entry = entry(key, &names, &times, cut_off);
+            let entry = entry(key, &names, &times, cut_off).map(|entry| Entry { family, ..entry });
             entry.into_iter().for_each(|entry| self.table.insert(entry));
         }
         Ok(())
@@ -368,7 +371,7 @@ fn entry(key: &Key, names: &[String], seconds: &[f64], cut_off: f64) -> Option<E
     let relative = names.iter().zip(seconds).map(|(name, time)| (name.clone(), round(time / fastest)));
     let mut members: Vec<(String, f64)> = relative.filter(|(_, relative)| *relative < cut_off).collect();
     members.sort_by(|(_, a), (_, b)| a.total_cmp(b));
-    Some(Entry { class: key.class.clone(), sizes: key.sizes.clone(), microseconds, members })
+    Some(Entry { class: key.class.clone(), sizes: key.sizes.clone(), microseconds, members, family: Arc::default() })
 }
 
 #[cfg(test)]

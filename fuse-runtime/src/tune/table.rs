@@ -3,9 +3,12 @@
 //! Not here: files (`file`), which class a kernel is of (`key`), which tables serve a device (`tuning`). The build script
 //! reads this file, too, so it names nothing of the crate.
 
+use std::sync::Arc;
+
 use super::{
     distance::{distance, distance_of_choice},
     environment::{Environment, Vendor},
+    hardware::Hardware,
     knobs::Knobs,
 };
 use crate::order::sort_by;
@@ -63,8 +66,11 @@ pub struct Entry {
     pub sizes: Vec<u64>,
     /// The time of the fastest variant in microseconds.
     pub microseconds: f64,
-    /// Names and relative times, fastest first. What is not here could not run, or took [`CUT_OFF`] times as long.
+    /// Names and relative times, fastest first. What of the family is not here could not run, or took [`CUT_OFF`] times as
+    /// long.
     pub members: Vec<(String, f64)>,
+    /// The variants that the kernel had when it was measured, in the order of their names; empty: all that it ever has.
+    pub family: Arc<[String]>,
 }
 
 /// What is known about the speed of kernels in one environment or on one family of adapters.
@@ -79,6 +85,8 @@ pub struct Table {
     pub(crate) adapters: Option<Adapters>,
     pub(crate) measured: Option<Measured>,
     pub(crate) knobs: Knobs,
+    /// What the cost model is to take its adapters for.
+    pub(crate) hardware: Option<Hardware>,
     /// Sorted by class and sizes, each pair once.
     pub(crate) entries: Vec<Entry>,
 }
@@ -140,6 +148,18 @@ impl Table {
         self.measured.as_ref()
     }
 
+    /// What the cost model is to take its adapters for; `None`: what it would without the table.
+    pub fn hardware(&self) -> Option<Hardware> {
+        self.hardware
+    }
+
+    /// The same with other numbers of its adapters' hardware.
+    #[must_use]
+    pub fn with_hardware(mut self, hardware: Hardware) -> Self {
+        self.hardware = Some(hardware);
+        self
+    }
+
     /// What it knows, sorted by class and sizes.
     pub fn entries(&self) -> &[Entry] {
         &self.entries
@@ -189,15 +209,25 @@ impl Table {
         }
     }
 
-    /// Whether it is about adapters of this vendor and name.
+    /// Whether it is about adapters of this vendor and name, in this environment.
     pub(crate) fn is_about(&self, environment: Environment, vendor: Vendor, name: &str) -> bool {
+        self.environment.is_none_or(|wanted| wanted == environment) && self.is_about_adapter(vendor, name)
+    }
+
+    /// Whether it is about adapters of this vendor and name, in whichever environment.
+    pub(crate) fn is_about_adapter(&self, vendor: Vendor, name: &str) -> bool {
         let name = name.to_ascii_lowercase();
         let named = |adapters: &Adapters| {
             adapters.vendor == vendor
                 && (adapters.names.is_empty()
                     || adapters.names.iter().any(|part| name.contains(&part.to_ascii_lowercase())))
         };
-        self.environment.is_none_or(|wanted| wanted == environment) && self.adapters.as_ref().is_none_or(named)
+        self.adapters.as_ref().is_none_or(named)
+    }
+
+    /// Whether it names adapters, and not only who designed them.
+    pub(crate) fn names_adapters(&self) -> bool {
+        self.adapters.as_ref().is_some_and(|adapters| !adapters.names.is_empty())
     }
 
     /// Whether an entry's class starts like this.
@@ -222,14 +252,16 @@ impl Table {
 
     /// The times of `variants`, from the nearest entries of the class; `None` if none is near, or if these know none of
     /// the variants. From the sizes of an entry to others, times change as `model` says, which estimates the times of all
-    /// variants at any sizes: entries correct the model where they are, and it leads from one to the next. `fits` says
-    /// whether all variants may run at other sizes.
+    /// variants at any sizes: entries correct the model where they are, and it leads from one to the next, if it `leads` on this
+    /// adapter. Of variants that an entry's family lacks, the model alone says how they compare with those that were measured.
+    /// `fits` says whether all variants may run at other sizes.
     pub(crate) fn estimate(
         &self,
         class: &str,
         sizes: &[u64],
         variants: &[impl AsRef<str>],
         model: &dyn Fn(&[u64]) -> Vec<f64>,
+        leads: bool,
         fits: &dyn Fn(&[u64]) -> bool,
     ) -> Option<Estimate> {
         let entries = self.of_class(class).iter();
@@ -256,10 +288,17 @@ impl Table {
         let weights: Vec<f64> = near.iter().map(|(distance, _)| 1.0 / (distance.powi(3) + SAME)).collect();
         let total: f64 = weights.iter().sum();
         // Times are ratios, so their logarithms are what averages.
-        let model = |sizes: &[u64]| model(sizes).iter().map(|time| TRUST_IN_MODEL * time.ln()).collect::<Vec<f64>>();
-        let mut relative = model(sizes);
+        let covers_all = |entry: &Entry| variants.iter().all(|name| entry.covers(name.as_ref()));
+        let is_asked = leads || near.iter().any(|(_, entry)| !covers_all(entry));
+        let model = |sizes: &[u64]| -> Vec<f64> {
+            let times = if is_asked { model(sizes) } else { vec![1.0; variants.len()] };
+            times.iter().map(|time| TRUST_IN_MODEL * time.ln()).collect()
+        };
+        let here = model(sizes);
+        let mut relative = if leads { here.clone() } else { vec![0.0; variants.len()] };
         for (weight, (_, entry)) in weights.iter().zip(&near) {
-            for (relative, correction) in relative.iter_mut().zip(corrections(entry, variants, &model(&entry.sizes))) {
+            let corrections = corrections(entry, variants, &here, &model(&entry.sizes), leads);
+            for (relative, correction) in relative.iter_mut().zip(corrections) {
                 *relative += weight / total * correction;
             }
         }
@@ -271,6 +310,12 @@ impl Entry {
     /// The time of a variant relative to the fastest, if the entry knows it.
     pub fn relative(&self, variant: &str) -> Option<f64> {
         self.members.iter().find(|(name, _)| name == variant).map(|(_, relative)| *relative)
+    }
+
+    /// Whether it says anything of a variant, if only that it could not run or is slow: whether the kernel had it when it was
+    /// measured.
+    pub fn covers(&self, variant: &str) -> bool {
+        self.family.is_empty() || self.family.binary_search_by(|name| (**name).cmp(variant)).is_ok()
     }
 }
 
@@ -288,22 +333,41 @@ impl Entry {
         let fastest = self.members.first().map_or(1.0, |(_, relative)| *relative);
         self.microseconds *= fastest;
         self.members.iter_mut().for_each(|(_, relative)| *relative /= fastest);
+        // An empty family covers everything.
+        if other.family.is_empty() {
+            self.family = Arc::clone(&other.family);
+        } else if other.family.iter().any(|name| !self.covers(name)) {
+            let mut family = [&*self.family, &*other.family].concat();
+            family.sort();
+            family.dedup();
+            self.family = family.into();
+        }
         self
     }
 }
 
-/// What an entry adds to the logarithms of times by the model, `models` at its sizes, for each of some variants. Of those
-/// that the entry does not know, it is known that they take at least [`CUT_OFF`] times as long as the best.
-fn corrections(entry: &Entry, variants: &[impl AsRef<str>], models: &[f64]) -> Vec<f64> {
-    let known: Vec<Option<f64>> = variants
-        .iter()
-        .zip(models)
-        .map(|(name, model)| Some(entry.relative(name.as_ref())?.min(CUT_OFF).ln() - model))
-        .collect();
-    let count = known.iter().flatten().count().max(1) as f64;
-    let usual = known.iter().flatten().sum::<f64>() / count;
-    let correction = |(known, model): (&Option<f64>, &f64)| known.unwrap_or((CUT_OFF.ln() - model).max(usual));
-    known.iter().zip(models).map(correction).collect()
+/// What an entry adds to the logarithms of times by the model, where that `leads`, else to nothing, for each of some variants;
+/// `here` and `there` are those logarithms at the sizes that are asked about and at the entry's.
+///
+/// What the entry covers and does not list takes at least [`CUT_OFF`] times as long as the best. What it does not cover takes as
+/// long as the model says, if that errs by as much as it does, on average, of what was measured.
+fn corrections(entry: &Entry, variants: &[impl AsRef<str>], here: &[f64], there: &[f64], leads: bool) -> Vec<f64> {
+    let names = || variants.iter().map(AsRef::as_ref);
+    let lead = |model: f64| if leads { model } else { 0.0 };
+    let listed: Vec<Option<f64>> =
+        names().map(|name| entry.relative(name).map(|relative| relative.min(CUT_OFF).ln())).collect();
+    let count = listed.iter().flatten().count().max(1) as f64;
+    let mean = |known: &dyn Fn(f64) -> f64| {
+        let errors = listed.iter().zip(there).filter_map(|(listed, there)| Some((*listed)? - known(*there)));
+        errors.sum::<f64>() / count
+    };
+    let (usual, off) = (mean(&lead), mean(&|model| model));
+    let correction = |(at, name): (usize, &str)| match listed[at] {
+        Some(listed) => listed - lead(there[at]),
+        None if entry.covers(name) => (CUT_OFF.ln() - lead(there[at])).max(usual),
+        None => off + here[at] - lead(here[at]),
+    };
+    names().enumerate().map(correction).collect()
 }
 
 #[cfg(test)]
@@ -312,7 +376,8 @@ pub(crate) mod tests {
 
     pub(crate) fn entry(class: &str, sizes: &[u64], members: &[(&str, f64)]) -> Entry {
         let members = members.iter().map(|(name, relative)| ((*name).to_owned(), *relative)).collect();
-        Entry { class: class.to_owned(), sizes: sizes.to_vec(), microseconds: 10.0, members }
+        let family = Arc::default();
+        Entry { class: class.to_owned(), sizes: sizes.to_vec(), microseconds: 10.0, members, family }
     }
 
     pub(crate) fn table(entries: &[Entry]) -> Table {
@@ -323,6 +388,7 @@ pub(crate) mod tests {
             adapters: None,
             measured: None,
             knobs: Knobs::default(),
+            hardware: None,
             entries: vec![],
         };
         entries.iter().for_each(|entry| table.insert(entry.clone()));
@@ -340,7 +406,7 @@ pub(crate) mod tests {
     }
 
     fn best(table: &Table, sizes: &[u64], variants: &[&str]) -> Option<usize> {
-        let estimate = table.estimate("c", sizes, variants, &flat, &anywhere)?;
+        let estimate = table.estimate("c", sizes, variants, &flat, true, &anywhere)?;
         (0..variants.len()).min_by(|a, b| estimate.relative[*a].total_cmp(&estimate.relative[*b]))
     }
 
@@ -355,8 +421,8 @@ pub(crate) mod tests {
         assert_eq!(best(&table, &[64, 64], &variants), Some(1));
         assert_eq!(best(&table, &[80, 80], &variants), Some(1));
         assert_eq!(best(&table, &[200, 200], &variants), Some(0));
-        assert_eq!(table.estimate("c", &[64, 64], &variants, &flat, &anywhere).unwrap().distance, 0.0);
-        let relative = table.estimate("c", &[64, 64], &variants, &flat, &anywhere).unwrap().relative;
+        assert_eq!(table.estimate("c", &[64, 64], &variants, &flat, true, &anywhere).unwrap().distance, 0.0);
+        let relative = table.estimate("c", &[64, 64], &variants, &flat, true, &anywhere).unwrap().relative;
         assert!((relative[1] - 1.0).abs() < 1e-3 && (relative[0] - 1.5).abs() < 1e-3, "{relative:?}");
     }
 
@@ -366,7 +432,7 @@ pub(crate) mod tests {
         // By the model, `large` gains a factor of four from 64 to 256; at 64 it takes 3 times as long as `small`.
         let model = |sizes: &[u64]| vec![if sizes[0] == 64 { 3.0 } else { 0.75 }, 1.0];
         let relative =
-            |sizes: &[u64]| table.estimate("c", sizes, &["large", "small"], &model, &anywhere).unwrap().relative;
+            |sizes: &[u64]| table.estimate("c", sizes, &["large", "small"], &model, true, &anywhere).unwrap().relative;
         assert!((relative(&[64])[0] / relative(&[64])[1] - 1.2).abs() < 1e-9, "what was measured stays");
         let trusted = 1.2 * 0.25_f64.powf(TRUST_IN_MODEL);
         assert!((relative(&[256])[0] / relative(&[256])[1] - trusted).abs() < 1e-9, "what was not follows the model");
@@ -375,19 +441,58 @@ pub(crate) mod tests {
     #[test]
     fn what_is_far_or_unknown_is_not_decided() {
         let table = table(&[entry("c", &[64, 64], &[("small", 1.0), ("large", 1.5)])]);
-        assert_eq!(table.estimate("c", &[64, 4096], &["small"], &flat, &anywhere), None, "too far");
-        assert_eq!(table.estimate("c", &[64], &["small"], &flat, &anywhere), None, "other sizes");
-        assert_eq!(table.estimate("e", &[64, 64], &["small"], &flat, &anywhere), None, "another class");
-        assert_eq!(table.estimate("c", &[64, 64], &["other", "third"], &flat, &anywhere), None, "other variants");
+        assert_eq!(table.estimate("c", &[64, 4096], &["small"], &flat, true, &anywhere), None, "too far");
+        assert_eq!(table.estimate("c", &[64], &["small"], &flat, true, &anywhere), None, "other sizes");
+        assert_eq!(table.estimate("e", &[64, 64], &["small"], &flat, true, &anywhere), None, "another class");
+        assert_eq!(table.estimate("c", &[64, 64], &["other", "third"], &flat, true, &anywhere), None, "other variants");
     }
 
     #[test]
     fn unknown_members_count_as_the_cut_off() {
         let table = table(&[entry("c", &[64], &[("slow", 1.9), ("slower", 7.0)])]);
         assert_eq!(best(&table, &[64], &["unknown", "slow"]), Some(1));
-        let relative = table.estimate("c", &[64], &["slow", "slower", "unknown"], &flat, &anywhere).unwrap().relative;
+        let relative =
+            table.estimate("c", &[64], &["slow", "slower", "unknown"], &flat, true, &anywhere).unwrap().relative;
         assert_eq!(relative[1], relative[2]);
         assert!((relative[1] - CUT_OFF).abs() < 1e-9);
+    }
+
+    #[test]
+    fn what_was_not_measured_wins_by_the_model_relative_to_what_was() {
+        let variants = ["slow", "fast", "new"];
+        let measured = entry("c", &[64], &[("fast", 1.0), ("slow", 1.5)]);
+        let family: Arc<[String]> = ["fast", "other", "slow"].map(str::to_owned).into();
+        // By the model, both that were measured take 8; the new one takes this.
+        let of = |family: &Arc<[String]>, new: f64, leads| {
+            let table = table(&[Entry { family: family.clone(), ..measured.clone() }]);
+            let model = |_: &[u64]| vec![8.0, 8.0, new];
+            table.estimate("c", &[64], &variants, &model, leads, &anywhere).unwrap().relative
+        };
+        for leads in [true, false] {
+            let [slow, fast, new] = of(&family, 4.0, leads)[..] else { unreachable!() };
+            assert!((slow / fast - 1.5).abs() < 1e-9, "what was measured stays");
+            let expected = 1.5_f64.sqrt() * 0.5_f64.powf(TRUST_IN_MODEL);
+            assert!((new / fast - expected).abs() < 1e-9, "{new} of {fast}");
+            assert!(new < fast);
+            // One that the model takes for slower does not win, nor one that was measured and is not listed.
+            assert!(of(&family, 16.0, leads)[2] > slow);
+            let known: Arc<[String]> = ["fast", "new", "slow"].map(str::to_owned).into();
+            for family in [known, Arc::default()] {
+                assert!((of(&family, 4.0, leads)[2] - CUT_OFF * of(&family, 4.0, leads)[1]).abs() < 1e-9);
+            }
+        }
+    }
+
+    #[test]
+    fn merged_entries_cover_what_either_does() {
+        let of = |family: &[&str]| Entry {
+            family: family.iter().map(|name| (*name).to_owned()).collect(),
+            ..entry("c", &[64], &[("a", 1.0)])
+        };
+        let merged = |a: &[&str], b: &[&str]| of(a).least(&of(b)).family.join(" ");
+        assert_eq!(merged(&["a", "c"], &["a", "b"]), "a b c");
+        assert_eq!(merged(&["a", "b"], &["b"]), "a b");
+        assert_eq!([merged(&[], &["a"]), merged(&["a"], &[])], ["", ""], "what covers everything");
     }
 
     #[test]
@@ -447,7 +552,7 @@ pub(crate) mod tests {
         let of_any = [176, 208].map(|size| entry("c", &[size], &[("any", 1.0)]));
         let estimate = |of_all: Entry| {
             let table = table(&[of_any.to_vec(), vec![of_all]].concat());
-            table.estimate("c", &[192], &["any", "whole"], &flat, &whole).unwrap()
+            table.estimate("c", &[192], &["any", "whole"], &flat, true, &whole).unwrap()
         };
         let near = estimate(entry("c", &[256], &[("whole", 1.0), ("any", 1.5)]));
         assert!(near.relative[1] < near.relative[0], "the nearest at which both run decides");

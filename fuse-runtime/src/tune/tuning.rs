@@ -10,13 +10,14 @@ use std::sync::{
 use fuse_artifact::{DomainKind, Schedule, Variant};
 
 use super::{
-    built_in::built_in,
-    environment::Environment,
+    built_in::{built_in, heads},
+    environment::{Environment, Vendor},
+    hardware::Hardware,
     key::vendor,
     knobs::{ControlFlow, Knobs, UNROLL_FACTORS},
     table::{Status, Table},
 };
-use crate::{DeviceInfo, form::Style, order::sort_by, plan::tile};
+use crate::{AdapterKind, DeviceInfo, form::Style, order::sort_by, plan::tile};
 
 /// How variants of kernels are chosen: for which environment, by which tables, close to which sizes.
 ///
@@ -178,9 +179,8 @@ impl Prior {
     fn of(given: &[Arc<Table>], tables: &[Table]) -> Self {
         // What was measured on this very adapter, and the cost model that fills its gaps, know more than what is expected of its
         // vendor's adapters.
-        let named = |table: &Table| table.adapters.as_ref().is_some_and(|adapters| !adapters.names.is_empty());
-        let is_measured = tables.iter().any(|table| table.status == Status::Measured && named(table));
-        let asked = tables.iter().filter(|table| !is_measured || table.adapters.is_none() || named(table));
+        let is_measured = tables.iter().any(|table| table.status == Status::Measured && table.names_adapters());
+        let asked = tables.iter().filter(|table| !is_measured || table.adapters.is_none() || table.names_adapters());
         let mut asked: Vec<&Table> = asked.collect();
         let rank = |table: &Table| (table.status != Status::Measured, table.environment.is_none());
         sort_by(&mut asked, |a, b| rank(a) < rank(b));
@@ -216,12 +216,42 @@ impl Applied {
         let tables = tuning.tables.iter().cloned().chain(found.into_iter().map(Arc::new)).collect();
         let mut info = info.clone();
         info.features.int8_activations &= tuning.int8_activations;
+        info.hardware = hardware(&tuning.tables, vendor, &info).or(info.hardware);
         Self { id: IDS.fetch_add(1, Ordering::Relaxed), tuning: tuning.clone(), info, tables, prior }
     }
 
     /// What the program wishes of sizes; `None` if nothing.
     pub(crate) fn wishes(&self) -> Option<&Knobs> {
         Some(&self.tuning.wishes).filter(|wishes| wishes.has_sizes())
+    }
+}
+
+/// The hardware of a device, by the program's tables or by those built in about the adapter: whatever the environment, and also where
+/// these decide nothing else.
+fn hardware(given: &[Arc<Table>], vendor: Vendor, info: &DeviceInfo) -> Option<Hardware> {
+    let mut found = given.iter().find_map(|table| table.hardware);
+    if found.is_some() {
+        return found;
+    }
+    for table in heads().filter(|table| table.is_about_adapter(vendor, &info.name)) {
+        let Some(hardware) = table.hardware else { continue };
+        if table.names_adapters() {
+            return Some(hardware);
+        }
+        // A vendor's prior is about its integrated GPUs or about the others.
+        if found.is_none() && kind(info).is_none_or(|kind| hardware.integrated == kind) {
+            found = Some(hardware);
+        }
+    }
+    found
+}
+
+/// Whether a GPU is integrated; `None` where nobody says, as in browsers.
+fn kind(info: &DeviceInfo) -> Option<bool> {
+    match info.kind {
+        AdapterKind::Discrete => Some(false),
+        AdapterKind::Integrated => Some(true),
+        AdapterKind::Other | AdapterKind::Software => None,
     }
 }
 
@@ -316,6 +346,34 @@ mod tests {
             let one = styled(Tuning::native().bounds_checks(wished), table);
             assert_eq!((one.bounds_checks, one.fast_math), (wished, said));
         }
+    }
+
+    #[test]
+    fn hardware_is_the_programs_the_adapters_the_vendors_or_unknown() {
+        let of = |tuning: &Tuning, name: &str, vendor: &str, kind| {
+            let info = DeviceInfo { name: name.into(), vendor: vendor.into(), ..device_info(kind, 32) };
+            Applied::new(tuning, &info).info.hardware
+        };
+        let units = |name, vendor, kind| of(&Tuning::native(), name, vendor, kind).map(|hardware| hardware.units);
+        let (discrete, integrated) = (AdapterKind::Discrete, AdapterKind::Integrated);
+        let h200 = ("NVIDIA H200", "NVIDIA", discrete);
+        assert_eq!(units(h200.0, h200.1, h200.2), Some(132));
+        let other = units("NVIDIA GeForce RTX 4070", "NVIDIA", discrete);
+        assert!(other.is_some_and(|units| units < 132), "{other:?}");
+        assert_eq!(units("NVIDIA Tegra", "NVIDIA", integrated), None, "the vendor's prior is about discrete ones");
+        assert_eq!(units("", "NVIDIA", AdapterKind::Other), other, "as browsers have it");
+        let vendors = ["AMD", "Intel", "Apple", "Qualcomm", "Arm"];
+        for (vendor, kind) in vendors.into_iter().zip([discrete, integrated, integrated, integrated, integrated]) {
+            assert!(units("some", vendor, kind).is_some(), "{vendor}");
+        }
+        assert_eq!(units("some", "3dfx", discrete), None);
+        // Whatever decides otherwise, the machine stays what it is; but a program may know it better.
+        for tuning in [Tuning::chrome(), Tuning::native().without_built_in_tables()] {
+            assert_eq!(of(&tuning, h200.0, h200.1, h200.2).unwrap().units, 132);
+        }
+        let known = Hardware { units: 7, ..of(&Tuning::native(), h200.0, h200.1, h200.2).unwrap() };
+        let tuning = Tuning::native().with_table(table(&[]).with_hardware(known)).with_table(table(&[]));
+        assert_eq!(of(&tuning, h200.0, h200.1, h200.2), Some(known));
     }
 
     #[test]

@@ -84,10 +84,10 @@ pub(crate) fn record(launch: &Launch<'_>, outputs: Option<&[&RawTensor]>) -> Res
             outputs.iter().map(|output| (*output).clone()).collect()
         }
         None => {
-            let pool = &launch.device.inner.pool;
+            let inner = &launch.device.inner;
             let make = |(shape, spec): (&Shape, &fuse_artifact::TensorSpec)| {
                 let bytes = shape.elements().unwrap_or(0) * spec.dtype.bytes();
-                let lease = pool.lease_for_later(pool.take(bytes)?.0);
+                let lease = inner.pool.lease_for_later(inner.take(bytes)?.0);
                 Ok(RawTensor::from_parts(launch.device, lease, spec.dtype, *shape))
             };
             bound.results.iter().zip(function.results.iter()).map(make).collect::<Result<Vec<_>, Error>>()?

@@ -2,7 +2,7 @@
 
 use fuse_runtime::{
     __private::{Arg, launch, launch_into},
-    Device, Error, Tensor1, Tensor2,
+    Device, Error, MemoryReport, Tensor1, Tensor2,
     artifact::DType,
 };
 
@@ -135,5 +135,95 @@ fn trimming_spares_recorded_work() {
         assert_eq!(double.to_vec_blocking().unwrap(), [2.0 * (round as f32 + 1.0); 256]);
         device.trim();
         assert_eq!(device.memory_report().idle_buffers, 0);
+    }
+}
+
+/// Buffers created and dropped: nine sizes, then a tenth again and again.
+#[test]
+fn what_was_used_longest_ago_gives_way() {
+    let device = device();
+    let launch_once = |rows: usize| {
+        let x = Tensor1::<f32>::zeros(&device, [rows << 18]).unwrap();
+        drop(launch::<2>(artifacts::steps(DType::F32), &[(&x).into()]).unwrap());
+    };
+    for rows in [8, 9, 11, 13, 16, 19, 22, 26, 31] {
+        launch_once(rows);
+    }
+    launch_once(10);
+    let created = device.memory_report().created;
+    for _ in 0..20 {
+        launch_once(10);
+    }
+    assert_eq!(device.memory_report().created, created, "{}", device.memory_report());
+    device.synchronize_blocking().unwrap();
+}
+
+/// As much as a program holds at most that has a peak of live memory.
+fn bound(report: &MemoryReport) -> u64 {
+    2 * report.peak_bytes + (64 << 20)
+}
+
+fn held(report: &MemoryReport) -> u64 {
+    report.live_bytes + report.idle_bytes + report.freed_bytes
+}
+
+#[test]
+fn sizes_without_end_need_no_buffers_without_end() {
+    let device = device();
+    let mut numbers = Lcg(1);
+    let shapes: Vec<[usize; 2]> = (0..500).map(|_| [numbers.below(1500), numbers.below(1500)]).collect();
+    let mut created = [0; 2];
+    for created in &mut created {
+        let before = device.memory_report().created;
+        for &[rows, columns] in &shapes {
+            let x = Tensor2::<f32>::zeros(&device, [rows, columns]).unwrap();
+            let y = Tensor1::<f32>::zeros(&device, [columns]).unwrap();
+            let [z] = launch(artifacts::scaled_add(), &[(&x).into(), (&y).into(), 2f32.into()]).unwrap();
+            drop(launch::<1>(artifacts::scaled_add(), &[(&z).into(), (&y).into(), 2f32.into()]).unwrap());
+            let report = device.memory_report();
+            assert!(held(&report) <= bound(&report), "{rows}x{columns}: {report}");
+        }
+        *created = device.memory_report().created - before;
+    }
+    assert!(created[0] < 200 && created[1] == 0, "{created:?} buffers created: {}", device.memory_report());
+    device.synchronize_blocking().unwrap();
+}
+
+#[test]
+fn changing_sizes_stay_within_the_budget() {
+    const BUDGET: u64 = 48 << 20;
+    let device = Device::builder().memory_budget(BUDGET).without_pipeline_cache().build_blocking().unwrap();
+    for i in 0..300usize {
+        // Nothing is read back: batches end only because they are long, or because memory is short.
+        let x = Tensor1::full(&device, i as f32, [(1 << 20) + (i * 7919) % (1 << 20)]).unwrap();
+        drop(launch::<2>(artifacts::steps(DType::F32), &[(&x).into()]).unwrap());
+        let report = device.memory_report();
+        assert!(held(&report) <= BUDGET, "round {i}: {report}");
+    }
+    device.synchronize_blocking().unwrap();
+}
+
+#[test]
+fn freed_memory_is_counted_until_it_is_gone() {
+    let device = device();
+    let x = Tensor1::full(&device, 1.0f32, [1 << 20]).unwrap();
+    drop(launch::<2>(artifacts::steps(DType::F32), &[(&x).into()]).unwrap());
+    drop(x);
+    let idle = device.memory_report().idle_bytes;
+    device.trim();
+    let report = device.memory_report();
+    assert!(idle > 0 && report.idle_bytes == 0 && report.freed_bytes <= idle, "{report}");
+    device.synchronize_blocking().unwrap();
+    assert_eq!(held(&device.memory_report()), 0, "{}", device.memory_report());
+}
+
+/// Numbers that look random.
+struct Lcg(u64);
+
+impl Lcg {
+    /// From 1 to `end`.
+    fn below(&mut self, end: u64) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((self.0 >> 33) % end + 1) as usize
     }
 }

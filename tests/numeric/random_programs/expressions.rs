@@ -3,7 +3,10 @@
 use fuse_compiler::graph::Param;
 use fuse_test_support::{Numbers, Program, Variants, check, compare::Outcome, data, expression};
 
-use super::generate::Step;
+use super::{
+    Turns,
+    generate::{MAX_ELEMENTS, Step},
+};
 
 /// An expression and the shapes of its variables.
 #[derive(Clone, Debug)]
@@ -31,8 +34,20 @@ struct Builder {
     shapes: Vec<(String, Vec<usize>)>,
 }
 
-/// The expression that `steps` describe.
-pub(crate) fn build(steps: &[Step], extents: [usize; 4]) -> Expression {
+/// The expression that `steps` describe, with smaller extents than these where the interpreter would take long.
+pub(crate) fn fitting(mut extents: [usize; 4], steps: &[Step]) -> Expression {
+    loop {
+        let (expression, largest) = build(steps, extents);
+        let most = extents.iter_mut().max().expect("there are extents");
+        if largest <= MAX_ELEMENTS || *most <= 4 {
+            return expression;
+        }
+        *most /= 2;
+    }
+}
+
+/// An expression, and the elements of its largest value.
+fn build(steps: &[Step], extents: [usize; 4]) -> (Expression, usize) {
     let mut builder = Builder { values: vec![], shapes: vec![] };
     let rank = 1 + usize::from(steps[0].detail) % 4;
     let first = builder.variable(extents[4 - rank..].to_vec());
@@ -42,11 +57,14 @@ pub(crate) fn build(steps: &[Step], extents: [usize; 4]) -> Expression {
             builder.values.push(value);
         }
     }
+    let elements = |shape: &Vec<usize>| shape.iter().map(|extent| (*extent).max(1)).product();
+    let shapes = builder.shapes.iter().map(|(_, shape)| shape);
+    let largest = builder.values.iter().map(|value| &value.shape).chain(shapes).map(elements).max().unwrap_or(0);
     let result = builder.values.pop().expect("there is a first value");
     let source = if builder.values.is_empty() { format!("-{}", result.text) } else { result.text };
     let used = |name: &str| source.split(|c: char| !c.is_alphanumeric()).any(|word| word == name);
     let shapes = builder.shapes.into_iter().filter(|(name, _)| used(name)).collect();
-    Expression { source, shapes }
+    (Expression { source, shapes }, largest)
 }
 
 impl Builder {
@@ -201,7 +219,7 @@ fn broadcast(x: &[usize], y: &[usize]) -> Option<Vec<usize>> {
 }
 
 /// Compiles the expression and runs it for one choice of dtypes, fused and unfused.
-pub(crate) fn check_expression(random: &Expression, seed: u64) -> Result<Outcome, String> {
+pub(crate) fn check_expression(random: &Expression, seed: u64, [others, unfused]: Turns) -> Result<Outcome, String> {
     let mut graphs = expression(&random.source)?;
     let (graph, dtypes) = graphs.swap_remove(seed as usize % graphs.len());
     let fused = Program::new(graph, dtypes)?;
@@ -213,8 +231,12 @@ pub(crate) fn check_expression(random: &Expression, seed: u64) -> Result<Outcome
     };
     let inputs = fused.graph.params.iter().map(input).collect::<Result<Vec<_>, String>>()?;
     let mut outcome = Outcome::default();
-    for (what, program, number) in [("fused", &fused, seed), ("unfused", &fused.unfused()?, seed >> 8)] {
-        let checked = check(program, &inputs, Variants::One(number));
+    let mut runs = vec![("fused", fused.clone(), others.map_or(Variants::Chosen, Variants::One))];
+    if let Some(number) = unfused {
+        runs.push(("unfused", fused.unfused()?, Variants::One(number)));
+    }
+    for (what, program, variants) in &runs {
+        let checked = check(program, &inputs, *variants);
         outcome.add(checked.map_err(|error| format!("{what} {:?}, {error}\n{}", fused.dtypes, program.source()))?);
     }
     Ok(outcome)

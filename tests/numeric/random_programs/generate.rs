@@ -74,6 +74,8 @@ pub(crate) struct Value {
     pub(crate) dims: Vec<Dim>,
     origin: Origin,
     operands: Vec<usize>,
+    /// A quantized parameter that only this value reads: how it is packed follows from its use.
+    weights: Option<String>,
 }
 
 #[derive(Clone, Debug)]
@@ -93,16 +95,28 @@ pub(crate) struct Builder {
 /// Most parameters of one program: more would rarely matter and often exceed eight bindings.
 pub(crate) const MAX_PARAMS: usize = 7;
 
+/// Elements of the largest value.
+pub(crate) const MAX_ELEMENTS: usize = 4096;
+
 impl Builder {
     pub(crate) fn new(extents: [usize; 4]) -> Self {
         Self { values: vec![], extents }
     }
 
-    /// The program that `steps` describe.
-    pub(crate) fn build(mut self, steps: &[Step]) -> Program {
-        for step in steps {
-            self.step(*step);
+    /// The program that `steps` describe, with smaller extents than these where the interpreter would take long.
+    pub(crate) fn fitting(mut extents: [usize; 4], steps: &[Step]) -> Program {
+        loop {
+            let mut builder = Self::new(extents);
+            steps.iter().for_each(|step| builder.step(*step));
+            let most = extents.iter_mut().max().expect("there are extents");
+            if builder.largest() <= MAX_ELEMENTS || *most <= 4 {
+                return builder.finish(steps);
+            }
+            *most /= 2;
         }
+    }
+
+    fn finish(mut self, steps: &[Step]) -> Program {
         let results = self.results(steps);
         let reachable = self.reachable(&results);
         let source = self.source(&results, &reachable);
@@ -111,7 +125,7 @@ impl Builder {
     }
 
     fn step(&mut self, step: Step) {
-        match step.kind % 26 {
+        match step.kind % 30 {
             0 => drop(self.new_tensor(step.detail)),
             1..=3 => self.unary(step),
             4..=6 => self.binary(step),
@@ -129,24 +143,60 @@ impl Builder {
             21 => self.normalize(step),
             22 => self.attention(step),
             23 => self.gather(step),
-            _ => self.rearrange(step),
+            24 | 25 => self.rearrange(step),
+            26..=28 => self.quantized(step),
+            _ => self.head(step),
         }
     }
 
     pub(crate) fn push(&mut self, dtype: DType, dims: Vec<Dim>, text: String, operands: Vec<usize>) -> usize {
         let name = format!("v{}", self.values.len());
-        self.values.push(Value { name, dtype, dims, origin: Origin::Let(text), operands });
+        self.values.push(Value { name, dtype, dims, origin: Origin::Let(text), operands, weights: None });
         self.values.len() - 1
     }
 
     pub(crate) fn param(&mut self, dtype: DType, dims: Vec<Dim>, scalar: bool) -> usize {
         let name = format!("v{}", self.values.len());
-        self.values.push(Value { name, dtype, dims, origin: Origin::Param { scalar }, operands: vec![] });
+        self.values.push(Value {
+            name,
+            dtype,
+            dims,
+            origin: Origin::Param { scalar },
+            operands: vec![],
+            weights: None,
+        });
         self.values.len() - 1
     }
 
+    /// A value that alone reads a quantized parameter.
+    pub(crate) fn push_weighted(
+        &mut self,
+        dtype: DType,
+        dims: Vec<Dim>,
+        text: String,
+        operands: Vec<usize>,
+        weights: String,
+    ) {
+        let value = self.push(dtype, dims, text, operands);
+        self.values[value].weights = Some(weights);
+    }
+
     pub(crate) fn params(&self) -> usize {
-        self.values.iter().filter(|value| matches!(value.origin, Origin::Param { .. })).count()
+        let is_param = |value: &&Value| matches!(value.origin, Origin::Param { .. });
+        // A quantized one is two buffers.
+        self.values.iter().filter(is_param).count()
+            + 2 * self.values.iter().filter(|value| value.weights.is_some()).count()
+    }
+
+    /// The extent of a dimension.
+    pub(crate) fn extent(&self, dim: &Dim) -> usize {
+        dim.names.iter().map(|&name| self.extents[name]).product::<usize>() * dim.factor
+    }
+
+    /// Elements of the largest value.
+    fn largest(&self) -> usize {
+        let elements = |value: &Value| value.dims.iter().map(|dim| self.extent(dim).max(1)).product();
+        self.values.iter().map(elements).max().unwrap_or(0)
     }
 
     /// A new tensor parameter with any dtype and up to four axes.
@@ -402,8 +452,7 @@ impl Builder {
             return;
         }
         let axis = usize::from(step.detail) % dims.len();
-        let extent: usize =
-            dims[axis].names.iter().map(|&name| self.extents[name]).product::<usize>() * dims[axis].factor;
+        let extent = self.extent(&dims[axis]);
         let start = usize::from(step.other) % extent.max(1);
         let end = extent - usize::from(step.detail >> 4) % (extent + 1 - start);
         let text = format!("slice({}, axis = {axis}, start = {start}, end = {end})", self.name(x));
@@ -450,6 +499,7 @@ impl Builder {
                 Origin::Param { scalar: false } => params.push(format!("{}: {}", value.name, type_text(value))),
                 Origin::Let(text) => lets += &format!("    let {} = {text};\n", value.name),
             }
+            params.extend(value.weights.clone());
         }
         let types: Vec<String> = results.iter().map(|&i| type_text(&self.values[i])).collect();
         let names: Vec<String> = results.iter().map(|&i| self.values[i].name.clone()).collect();
@@ -466,8 +516,11 @@ fn recent(candidates: &[usize], choice: u8) -> usize {
 }
 
 fn type_text(value: &Value) -> String {
-    let dims = value.dims.iter().map(Dim::text).collect::<Vec<_>>().join(", ");
-    format!("{}[{dims}]", value.dtype)
+    format!("{}[{}]", value.dtype, dims_text(&value.dims))
+}
+
+pub(crate) fn dims_text(dims: &[Dim]) -> String {
+    dims.iter().map(Dim::text).collect::<Vec<_>>().join(", ")
 }
 
 /// The shape that two shapes broadcast to by their types alone, if they do.

@@ -8,9 +8,11 @@ struct Params {
   size_6: u32,
   offset_1: u32,
   offset_2: u32,
-  size_9: u32,
-  size_10: u32,
-  size_11: u32,
+  step_1_0: u32,
+  step_2_0: u32,
+  step_1_1: u32,
+  step_2_1: u32,
+  size_13: u32,
 }
 
 @group(0) @binding(0) var<uniform> p: Params;
@@ -56,6 +58,6 @@ fn main(
   let v8 = i32(p.size_6);
   let v9 = v8 - i32(1);
   let v10 = min(v7, v9);
-  let v11 = dequantize_1(p.offset_1 + u32(v6) * p.size_9, 1u, p.offset_2 + u32(v6) * p.size_10, 1u, u32(v10), p.size_11);
+  let v11 = dequantize_1(p.offset_1 + u32(v6) * p.step_1_0, p.step_1_1, p.offset_2 + u32(v6) * p.step_2_0, p.step_2_1, u32(v10), p.size_13);
   result_0[i] = v11;
 }

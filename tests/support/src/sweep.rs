@@ -3,8 +3,8 @@
 use std::ptr;
 
 use fuse_artifact::Function;
-use fuse_compiler::interp::{Stores, Value, run_bounded};
-use fuse_runtime::Device;
+use fuse_compiler::interp::{InterpError, Stores, Value, run_bounded};
+use fuse_runtime::{Device, Error};
 
 use crate::{
     Program,
@@ -15,6 +15,8 @@ use crate::{
 /// Which variants of its kernels a program runs with, besides those that the runtime chooses.
 #[derive(Clone, Copy, Debug)]
 pub enum Variants {
+    /// No others.
+    Chosen,
     /// One that may run, picked by this number.
     One(u64),
     /// Of those that may run, one in `of`; another value of `part` gives others.
@@ -73,10 +75,24 @@ pub async fn check_on(
     program.validate()?;
     let mut outcome = Outcome::default();
     let stores = program.stores(device.info());
-    let expected = run_bounded(&program.graph, inputs, stores).map_err(|error| error.to_string())?;
     let arguments = Arguments::new(device, program, inputs)?;
+    let expected = match run_bounded(&program.graph, inputs, stores) {
+        Ok(expected) => expected,
+        // What the interpreter refuses, a launch refuses.
+        Err(refusal) => {
+            return match (arguments.launch_here(program.function), &refusal) {
+                (Ok(_), _) => Err(format!("expected the error `{refusal}`, found results")),
+                (Err(Error::CheckFailed { what: found, .. }), InterpError::Check { what, .. }) if found == *what => {
+                    Ok(outcome)
+                }
+                (Err(Error::InvalidSize { .. }), InterpError::Size) => Ok(outcome),
+                (Err(error), _) => Err(format!("expected the error `{refusal}`, found `{error}`")),
+            };
+        }
+    };
     let mut choices = arguments.choices(program)?;
     match variants {
+        Variants::Chosen => choices.clear(),
         Variants::One(number) => {
             let picked = number as usize % choices.len().max(1);
             choices = choices.into_iter().skip(picked).take(1).collect();

@@ -7,7 +7,9 @@ mod activations {
             $($callback)*! { @fuse { 99 something else } $($state)* }
         };
     }
-    pub(crate) use from_the_future as wave;
+    pub(crate) mod wave {
+        pub(crate) use from_the_future as __fuse;
+    }
 }
 
 fuse! {

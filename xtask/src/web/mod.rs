@@ -5,6 +5,7 @@
 //! libraries.
 
 mod browsers;
+mod imports;
 mod page;
 mod rivals;
 mod server;

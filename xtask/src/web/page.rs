@@ -11,7 +11,7 @@ use std::{
 
 use anyhow::{Context, bail, ensure};
 
-use super::{TARGET, toolchain, tools};
+use super::{TARGET, imports, toolchain, tools};
 use crate::{
     Access, prerequisites,
     steps::{self, root, target_folder},
@@ -58,7 +58,8 @@ pub(crate) fn bind(access: Access, module: &Path, folder: &Path, files: &Path) -
     fs::create_dir_all(folder).with_context(|| format!("cannot create `{}`", folder.display()))?;
     let options = ["--target", "web", "--no-typescript", "--remove-name-section", "--remove-producers-section"];
     prerequisites::run_all(&[words(&bindgen, &options, &[Path::new("--out-dir"), folder, module])])?;
-    shorten(&folder.join(module.file_name().unwrap_or_default()).with_extension("js"))?;
+    let name = module.file_stem().unwrap_or_default().to_string_lossy();
+    shorten(&folder.join(format!("{name}_bg.wasm")), &folder.join(format!("{name}.js")))?;
     for entry in fs::read_dir(files).with_context(|| format!("cannot read `{}`", files.display()))? {
         let file = entry?.path();
         fs::copy(&file, folder.join(file.file_name().unwrap_or_default()))
@@ -67,11 +68,14 @@ pub(crate) fn bind(access: Access, module: &Path, folder: &Path, files: &Path) -
     Ok(())
 }
 
-/// Takes comments and spaces out of a script that nobody reads: wasm-bindgen's has a tenth of its compressed bytes in them.
-fn shorten(script: &Path) -> anyhow::Result<()> {
+/// Takes out of a module and its script what nobody reads: comments and spaces, and the names by which one finds the other.
+fn shorten(module: &Path, script: &Path) -> anyhow::Result<()> {
+    let bytes = fs::read(module).with_context(|| format!("no `{}`", module.display()))?;
     let text = fs::read_to_string(script).with_context(|| format!("no `{}`", script.display()))?;
-    let short = minifier::js::minify(&text).to_string();
-    fs::write(script, short).with_context(|| format!("cannot write `{}`", script.display()))
+    let text = minifier::js::minify(&text).to_string();
+    let (bytes, text) = imports::shorten(&bytes, &text).with_context(|| module.display().to_string())?;
+    fs::write(module, bytes).with_context(|| format!("cannot write `{}`", module.display()))?;
+    fs::write(script, text).with_context(|| format!("cannot write `{}`", script.display()))
 }
 
 /// The sizes of a page's module and script.

@@ -236,6 +236,43 @@ const CASES: &[(Code, &str)] = &[
     (Code::IndexWithoutShape, body!("transpose(index(axis = 0))")),
     (Code::IndexWithoutShape, body!("sum(index(axis = 0))")),
     (Code::GroupCount, "fn f(x: f32[B, 10, N], g: f32[10]) -> f32[B, 10, N] { group_norm(x, g, g, groups = 4) }"),
+    (Code::MissingOption, body!("pad(x, before = 1)")),
+    (Code::MissingOption, body!("roll(x, axis = 0)")),
+    (Code::MissingOption, body!("tile(x, axis = 0)")),
+    (Code::MissingOption, body!("let (p, q) = split(x, axis = 0); p")),
+    (Code::BadDimension, body!("pad(x, axis = 0, before = -1)")),
+    (Code::BadOption, body!("pad(x, axis = 0, after = [1])")),
+    (Code::BadOption, body!("pad(x, axis = 0, after = 1, value = [1])")),
+    (Code::DTypeMismatch, body!("pad(x, axis = 0, after = 1, value = b)")),
+    (Code::FloatRequired, body!("norm(i)")),
+    (Code::FloatRequired, body!("glu(i)")),
+    (Code::FloatRequired, body!("cross_entropy(i, i)")),
+    (Code::BadOption, body!("roll(x, axis = 0, shift = [1])")),
+    (Code::DTypeMismatch, body!("roll(x, axis = 0, shift = 1.5)")),
+    (Code::RankMismatch, body!("roll(x, axis = 0, shift = i)")),
+    (Code::OptionRange, body!("repeat(x, axis = 0, times = 0)")),
+    (Code::BadDimension, body!("repeat(x, axis = 0, times = -2)")),
+    (Code::BadOption, body!("let (p, q) = split(x, axis = 0, parts = M); p")),
+    (Code::BadOption, body!("let (p, q) = split(x, axis = 0, parts = 0); p")),
+    (Code::BadOption, body!("let (p, q) = split(x, axis = 0, parts = 2, sizes = [1, 2]); p")),
+    (Code::BadOption, body!("let (p, q) = split(x, axis = 0, sizes = 2); p")),
+    (Code::ResultCount, body!("let (p, q) = split(x, axis = 0, parts = 3); p")),
+    (Code::TupleAsValue, body!("relu(split(x, axis = 0, parts = 2))")),
+    (Code::GroupCount, "fn f(x: f32[N, 7]) -> f32[N, 3] { let (a, b) = split(x, axis = 1, parts = 2); a + b }"),
+    (Code::GroupCount, "fn f(x: f32[N, 7]) -> f32[N, 3] { glu(x) }"),
+    (Code::DimensionMismatch, "fn f(x: f32[N, 7]) -> f32[N, 3] { let (a, b) = split(x, axis = 1, sizes = [3, 5]); a }"),
+    (Code::AxisOutOfRange, body!("tril(v)")),
+    (Code::AxisOutOfRange, body!("glu(x, axis = 2)")),
+    (Code::RankMismatch, body!("cross_entropy(x, reshape(i, [N, 1]))")),
+    (Code::DimensionMismatch, body!("cross_entropy(x, i)")),
+    (Code::IntegerRequired, body!("cross_entropy(x, v)")),
+    (Code::UnknownOperation, body!("where(b, x, v)")),
+    (Code::UnknownType, "fn f(x: Tensor<f32, 2>, y: f32[N]) -> f32[N] { y }"),
+    (Code::BadDimension, "fn f(x: f32[99999999999]) -> f32[1] { x }"),
+    (Code::MethodCall, "x.relu() + model.w"),
+    (Code::MethodCall, "x.layer(w)"),
+    (Code::MethodCall, "let a = x * 2.0; a.w"),
+    (Code::IndexExpression, "x[0..4]"),
     (Code::PositiveAxis, "slice(x, axis = 1, start = 0, end = 1)"),
     (Code::PositiveAxis, "x + index(axis = 0) as f32"),
     (Code::PositiveAxis, "sum(x, axis = 0)"),
@@ -338,6 +375,16 @@ fn a_mistake_has_no_echo() {
         body!("let twice = |a| a * 2.0; twice(x)"),
         body!("let q = rleu(x); relu(q) + q"),
         body!("let unused = x; y + true"),
+        body!("let a = relu(x) let b = a * 2.0; b + a"),
+        body!("let a = relu(x) a * 2.0"),
+        body!("let a = relu(x); let b = exp(a) let c = b; c"),
+        body!("let a relu(x); a * x"),
+        body!("let a = ; a * x"),
+        body!("where(b, x, v) + relu(where)"),
+        body!("let a = relu(where(b, x, v)); a + exp(a)"),
+        "fn f(x: Tensor<f32, 2>, y: f32[N]) -> f32[N] { y }",
+        "fn f(x: f32[M, N], w: &f32[N]) -> f32[M, N] { x * w } fn g(x: f32[M, N]) -> f32[M, N] { f(x, x) }",
+        "let a = model.w; let model = a; model.w",
     ] {
         let found = messages(source);
         assert_eq!(found.len(), 1, "{source}: {found:?}");
@@ -358,6 +405,17 @@ fn suggestions_name_what_was_meant() {
     for (source, help) in [
         (body!("sigmiod(x)"), "did you mean `sigmoid`?"),
         (body!("swish(x)"), "write `silu(x)`"),
+        (body!("sort(x)"), "`fuse!` has no `sort`; compute it before or after the launch"),
+        (body!("grad(x)"), "gradients are not supported yet; write the derivative as a function of its own"),
+        (body!("asin(x)"), "write `atan(x * rsqrt(1.0 - x * x))`"),
+        (body!("gelo(x)"), "did you mean `gelu`?"),
+        (body!("where(b, x, v)"), "write `select(condition, a, b)`"),
+        (body!("let a = x let c = a; c"), "end the statement before it with `;`"),
+        ("fn f(x: Tensor<f16, 3>) -> f32[N] { x }", "write `f16[K, M, N]`; the launch takes a `&Tensor<f16, 3>`"),
+        ("fn f(x: Tensor1<f32>) -> f32[N] { x }", "write `f32[N]`; the launch takes a `&Tensor1<f32>`"),
+        ("fn f(x: QTensor<Q4, 2>) -> f32[N] { x }", "write `q4[M, N]`; the launch takes a `&QTensor<Q4, 2>`"),
+        ("fn f(x: f32[99999999999]) -> f32[1] { x }", "a dimension is from 0 to 4294967295"),
+        ("model.w.exp()", "write `exp(x)`"),
         (body!("cat([x, x], axis = 0)"), "write `concat([a, b], axis = 0)`"),
         (body!("sotfmax(x)"), "did you mean `softmax`?"),
         (body!("sum(x, keepdims = true)"), "did you mean `keepdim`?"),
@@ -409,4 +467,37 @@ fn an_error_of_one_instance_says_which() {
     let found = messages("fn f<T: Float>(x: T[N], s: f32) -> T[N] { x * s }");
     assert_eq!(found[0].code, Code::DTypeMismatch);
     assert!(found[0].to_string().contains("this is about the kernel in which `T` is `f16`"), "{}", found[0]);
+}
+
+#[test]
+fn a_long_body_is_told_to_be_cut_where_it_calls_nothing() {
+    let lets: String = (0..300).map(|_| "let x = tanh(x * 1.5) + 0.5 * x;".to_owned()).collect();
+    let found = messages(&format!("fn f(x: f32[N]) -> f32[N] {{ {lets} x }}"));
+    assert_eq!(found[0].code, Code::TooLarge);
+    assert_eq!(found[0].help, ["cut it into functions that are launched one after the other"]);
+    assert!(messages(TOO_LARGE)[0].help[0].starts_with("calls are inlined"));
+}
+
+/// Operators in a row nest nothing, whatever their operands.
+#[test]
+fn long_chains_of_operators_are_no_nesting() {
+    for term in ["x", "x * x", "exp(x)", "-x", "(x as f16 as f32)", "x as f32", "0.5 * (x + 1.0)"] {
+        let source = format!("fn f(x: f32[N]) -> f32[N] {{ x{} }}", format!(" + {term}").repeat(120));
+        assert!(messages(&source).is_empty(), "{term}: {:?}", messages(&source)[0].message);
+    }
+    let found = messages(&format!("fn f(x: f32[N]) -> f32[N] {{ x{} }}", " + x".repeat(1000)));
+    assert!(found.is_empty(), "{:?}", found[0].message);
+    assert!(messages(&format!("a{}", " + b.c".repeat(300))).is_empty());
+    let truth = format!("fn f(x: bool[N]) -> bool[N] {{ x{} }}", " && x == x || !x".repeat(150));
+    assert!(messages(&truth).is_empty());
+    let found = messages(&format!("fn f(x: f32[N]) -> f32[N] {{ x{} }}", " - x".repeat(1050)));
+    assert_eq!(found[0].code, Code::TooLarge);
+}
+
+#[test]
+fn functions_may_have_the_names_of_operators_and_of_what_is_made_of_others() {
+    let source = "fn add(x: f32[N]) -> f32[N] { x + 1.0 } fn norm(x: f32[N]) -> f32[N] { x * 2.0 }
+                  fn f(x: f32[N]) -> f32[N] { add(norm(x)) }";
+    assert!(messages(source).is_empty());
+    assert_eq!(super::values(source, &[super::value(&[1], &[3.0])]), [7.0]);
 }

@@ -19,7 +19,7 @@ fn of(index: usize) -> Box<RankExpr> {
 #[test]
 fn a_linear_layer() {
     let expression = checked("relu(matmul(x, w) + b + r)");
-    let names: Vec<String> = expression.variables.iter().map(|variable| variable.ident.to_string()).collect();
+    let names: Vec<String> = expression.variables.iter().map(|variable| variable.place.text.clone()).collect();
     assert_eq!(names, ["x", "w", "b", "r"]);
     assert_eq!(expression.classes, [DTypeClass::Float]);
     assert!(expression.variables.iter().all(|variable| variable.dtype == ExpressionDType::Class(0)));
@@ -191,4 +191,28 @@ fn items_and_expressions_are_told_apart() {
     ] {
         assert_eq!(is_items(&source.parse().expect("balanced")), items, "{source}");
     }
+}
+
+#[test]
+fn paths_to_fields_are_operands() {
+    let expression = checked("relu(matmul(self.x, model.layers[i + 1].w) + model.bias() + model.layers[i + 1].w)");
+    let texts: Vec<&str> = expression.variables.iter().map(|variable| variable.place.text.as_str()).collect();
+    assert_eq!(texts, ["self.x", "model.layers[i + 1].w", "model.bias()"]);
+    let tokens = expression.variables[1].place.tokens.to_string();
+    assert_eq!(tokens.replace(' ', ""), "model.layers[i+1].w");
+    let pair = checked("{ let w = pair.0.1 * 2.0; w + pair.0 .1 }");
+    assert_eq!(pair.variables.len(), 1);
+    assert_eq!(checked("x + x.w").variables.len(), 2);
+}
+
+#[test]
+fn split_gives_as_many_values_as_it_says() {
+    let expression = checked("let (a, b, c) = split(x, axis = -1, parts = 3); (a + b, c)");
+    assert_eq!(expression.results.len(), 2);
+    assert_eq!(checked("split(x, axis = -2, sizes = [1, 4])").results.len(), 2);
+    let ranks = |source: &str| checked(source).results[0].rank.clone();
+    assert_eq!(ranks("cross_entropy(x, i)"), RankExpr::Minus1(of(0)));
+    assert_eq!(ranks("roll(pad(x, axis = -1, before = 2), axis = -1, shift = s)"), RankExpr::Of(0));
+    assert_eq!(ranks("tril(repeat(x, axis = -1, times = 2))"), RankExpr::AtLeast(2, of(0)));
+    assert_eq!(ranks("norm(x, axis = -1)"), RankExpr::Minus1(of(0)));
 }

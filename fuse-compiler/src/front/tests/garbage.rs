@@ -124,6 +124,9 @@ fn mutated_programs_are_answered() {
             let m = mean(x, axis = [0, N], keepdim = true); let s = softmax(x - m, axis = 1) / sqrt(N as f32);
             (group_norm(s, g, g, groups = 2, eps = 1e-3), argmax(x, axis = -1),
              gather(concat([x, flip(x, axis = 0)], axis = B), i), var(x, correction = 1) + sum(b as f32)) }",
+        "fn k(x: f32[M, N], i: i32[M], s: i32) -> (f32[M, N], f32[M], f32[M, N], f32) {
+            let (a, b) = split(pad(x, axis = 1, before = N, value = -1), axis = N, sizes = [N, N]); (glu(tril(
+            repeat(a + roll(b, axis = 0, shift = s), axis = 1, times = 2))), cross_entropy(x, i), triu(x, diagonal = s), norm(x)) }",
         "sum(dropout(layer_norm(x, g, b), 0.5, seed), axis = [-1, -2], keepdim = true) + logsumexp(embedding(t, i))",
         "(stack([x, y], axis = -1), concat([x, y, x], axis = -2), one_hot(argmin(x, axis = -1), classes = 7), any(b))",
         "broadcast_to(squeeze(x, axis = -1), [2, 3]) + permute(y, [1, 0]) % unsqueeze(z, axis = -2)",

@@ -5,6 +5,7 @@ mod expressions;
 mod garbage;
 mod graphs;
 mod imports;
+mod library;
 mod movement;
 mod reductions;
 

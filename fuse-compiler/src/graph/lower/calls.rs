@@ -13,9 +13,11 @@ fn block_calls(block: &Block, name: &str) -> bool {
 
 fn expr_calls(expr: &Expr, name: &str) -> bool {
     match &expr.kind {
-        ExprKind::Name(_) | ExprKind::Literal(_) | ExprKind::Error => false,
+        ExprKind::Name(_) | ExprKind::Place(_) | ExprKind::Literal(_) | ExprKind::Error => false,
         ExprKind::Unary(_, x) | ExprKind::Cast(x, ..) => expr_calls(x, name),
-        ExprKind::Binary(_, a, b) => expr_calls(a, name) || expr_calls(b, name),
+        ExprKind::Binary(first, others) => {
+            expr_calls(first, name) || others.iter().any(|(_, operand)| expr_calls(operand, name))
+        }
         ExprKind::Tuple(values) => values.iter().any(|value| expr_calls(value, name)),
         ExprKind::Block(block) => block_calls(block, name),
         ExprKind::Call(call) => call.name == name || call_arguments(call).any(|argument| expr_calls(argument, name)),

@@ -5,7 +5,7 @@
 
 use crate::{
     graph::{BinaryOp, CompareOp, UnaryOp},
-    syntax::ast::Call,
+    syntax::ast::{Argument, Call, Expr, ExprKind, Literal},
 };
 
 /// What an operation is lowered to.
@@ -38,6 +38,15 @@ pub(crate) enum Kind {
     OneHot,
     Dropout,
     Dequantize,
+    Pad,
+    Roll,
+    Repeat,
+    Tile,
+    Split,
+    Tril,
+    Triu,
+    Glu,
+    CrossEntropy,
 }
 
 /// An operation over some axes of a value.
@@ -50,6 +59,7 @@ pub(crate) enum Reduction {
     Mean,
     Var,
     LogSumExp,
+    Norm,
     ArgMax,
     ArgMin,
     Any,
@@ -89,7 +99,7 @@ impl Reduction {
     pub(crate) fn class(self) -> Class {
         match self {
             Self::Sum | Self::Prod | Self::Max | Self::Min | Self::ArgMax | Self::ArgMin => Class::Number,
-            Self::Mean | Self::Var | Self::LogSumExp => Class::Float,
+            Self::Mean | Self::Var | Self::LogSumExp | Self::Norm => Class::Float,
             Self::Any | Self::All => Class::Bool,
         }
     }
@@ -232,6 +242,7 @@ const TABLE: &[Operation] = &[
         "var(x, axis = 1, correction = 0)",
     ),
     reduction("logsumexp", Reduction::LogSumExp, "logsumexp(x, axis = 1)"),
+    reduction("norm", Reduction::Norm, "norm(x, axis = 1)"),
     reduction("argmax", Reduction::ArgMax, "argmax(x, axis = 1)"),
     reduction("argmin", Reduction::ArgMin, "argmin(x, axis = 1)"),
     reduction("any", Reduction::Any, "any(x, axis = 1)"),
@@ -256,21 +267,50 @@ const TABLE: &[Operation] = &[
     row("one_hot", Kind::OneHot, (1, 1), &[required("classes")], "one_hot(ids, classes = 10)"),
     row("dropout", Kind::Dropout, (3, 3), &[], "dropout(x, p, seed)"),
     row("dequantize", Kind::Dequantize, (1, 1), &[optional("axis")], "dequantize(w)"),
+    row(
+        "pad",
+        Kind::Pad,
+        (1, 1),
+        &[AXIS, optional("before"), optional("after"), optional("value")],
+        "pad(x, axis = 1, before = 1, after = 1, value = 0)",
+    ),
+    row("roll", Kind::Roll, (1, 1), &[AXIS, required("shift")], "roll(x, axis = 1, shift = 1)"),
+    row("repeat", Kind::Repeat, (1, 1), &[AXIS, required("times")], "repeat(x, axis = 1, times = 2)"),
+    row("tile", Kind::Tile, (1, 1), &[AXIS, required("times")], "tile(x, axis = 1, times = 2)"),
+    row(
+        "split",
+        Kind::Split,
+        (1, 1),
+        &[AXIS, optional("parts"), optional("sizes")],
+        "split(x, axis = 1, parts = 2)` or `split(x, axis = 1, sizes = [2, 4])",
+    ),
+    row("tril", Kind::Tril, (1, 1), &[optional("diagonal")], "tril(x, diagonal = 0)"),
+    row("triu", Kind::Triu, (1, 1), &[optional("diagonal")], "triu(x, diagonal = 0)"),
+    row("glu", Kind::Glu, (1, 1), &[optional("axis")], "glu(x, axis = -1)"),
+    row("cross_entropy", Kind::CrossEntropy, (2, 2), &[optional("axis")], "cross_entropy(logits, classes)"),
 ];
 
 /// Names that other libraries give to operations, with what they are called here.
 const SYNONYMS: &[(&str, &str)] = &[
     ("absolute", "abs(x)"),
+    ("acos", "1.5707963 - atan(x * rsqrt(1.0 - x * x))"),
     ("amax", "max(x, axis = 1)"),
     ("amin", "min(x, axis = 1)"),
     ("arange", "index(axis = 0)"),
+    ("asin", "atan(x * rsqrt(1.0 - x * x))"),
+    ("atanh", "0.5 * log((1.0 + x) / (1.0 - x))"),
     ("attention", "matmul(softmax(matmul(q, transpose(k))), v)"),
     ("average", "mean(x)"),
     ("cast", "x as f32"),
     ("cat", "concat([a, b], axis = 0)"),
+    ("chunk", "split(x, axis = 1, parts = 2)"),
+    ("clip", "clamp(x, low, high)"),
     ("concatenate", "concat([a, b], axis = 0)"),
+    ("cosh", "(exp(x) + exp(-x)) * 0.5"),
     ("divide", "div(x, y)"),
+    ("einsum", "matmul(a, b)` with `permute` and `reshape` around it, or `sum(a * b, axis = 1)"),
     ("expand", "broadcast_to(x, [M, N])"),
+    ("flatten", "reshape(x, [M * N])"),
     ("index_select", "gather(x, ids, axis = 1)"),
     ("inverse", "recip(x)"),
     ("iota", "index(axis = 0)"),
@@ -282,12 +322,14 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("mm", "matmul(a, b)"),
     ("multiply", "mul(x, y)"),
     ("negative", "neg(x)"),
+    ("normalize", "x / norm(x, axis = -1, keepdim = true)"),
     ("onehot", "one_hot(ids, classes = 10)"),
     ("power", "pow(x, y)"),
     ("powf", "pow(x, y)"),
     ("powi", "pow(x, y)"),
     ("product", "prod(x)"),
     ("reciprocal", "recip(x)"),
+    ("repeat_interleave", "repeat(x, axis = 1, times = 2)"),
     ("reduce_max", "max(x, axis = 1)"),
     ("reduce_mean", "mean(x, axis = 1)"),
     ("reduce_sum", "sum(x, axis = 1)"),
@@ -295,15 +337,53 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("reverse", "flip(x, axis = 0)"),
     ("rmsnorm", "rms_norm(x, gamma)"),
     ("scaled_dot_product_attention", "matmul(softmax(matmul(q, transpose(k))), v)"),
+    ("sinh", "(exp(x) - exp(-x)) * 0.5"),
     ("square", "x * x"),
     ("std", "sqrt(var(x))"),
     ("subtract", "sub(x, y)"),
+    ("swapaxes", "permute(x, [0, 2, 1])"),
     ("swish", "silu(x)"),
     ("t", "transpose(x)"),
     ("take", "gather(x, ids, axis = 1)"),
     ("variance", "var(x)"),
     ("view", "reshape(x, [M, 4])"),
     ("where_", "select(condition, a, b)"),
+];
+
+/// Names of operations that other libraries have and this language lacks, whatever they are spelled like.
+const ABSENT: &[&str] = &[
+    "acosh",
+    "argsort",
+    "asinh",
+    "atan2",
+    "avg_pool",
+    "conv",
+    "conv1d",
+    "conv2d",
+    "conv3d",
+    "convolve",
+    "cross",
+    "cumprod",
+    "cumsum",
+    "det",
+    "diag",
+    "fft",
+    "floor_divide",
+    "gamma",
+    "inv",
+    "lgamma",
+    "max_pool",
+    "median",
+    "mode",
+    "nonzero",
+    "quantile",
+    "scatter",
+    "solve",
+    "sort",
+    "svd",
+    "topk",
+    "trace",
+    "unique",
 ];
 
 /// The operation of this name.
@@ -353,6 +433,38 @@ pub(crate) fn names<'a>() -> impl Iterator<Item = &'a str> {
 /// What another library's operation is written as.
 pub(crate) fn synonym(name: &str) -> Option<&'static str> {
     SYNONYMS.iter().find(|(other, _)| *other == name).map(|(_, here)| *here)
+}
+
+/// What to do without an operation that other libraries have and this language lacks.
+pub(crate) fn absence(name: &str) -> Option<String> {
+    if ["backward", "grad", "gradient", "jvp", "vjp"].contains(&name) {
+        return Some("gradients are not supported yet; write the derivative as a function of its own".into());
+    }
+    ABSENT.contains(&name).then(|| format!("`fuse!` has no `{name}`; compute it before or after the launch"))
+}
+
+/// Whether no function may have this name. An operator's name is free, since the operator is at hand; so are those of
+/// operations that are made of others, since a function of the name can stand in for them.
+pub(crate) fn is_reserved(name: &str) -> bool {
+    find(name).is_some_and(|operation| match operation.kind {
+        Kind::Pointwise(op) => op.symbol().is_none(),
+        Kind::Reduce(Reduction::Norm) => false,
+        Kind::Pad | Kind::Roll | Kind::Repeat | Kind::Tile | Kind::Split => false,
+        Kind::Tril | Kind::Triu | Kind::Glu | Kind::CrossEntropy => false,
+        _ => true,
+    })
+}
+
+/// How many values a call of `split` gives, as far as it says so.
+pub(crate) fn split_parts(call: &Call) -> usize {
+    let parts = call.options.iter().find_map(|(name, argument)| match argument {
+        Argument::List(list, _) if name == "sizes" => Some(list.len()),
+        Argument::Expr(Expr { kind: ExprKind::Literal(Literal::Integer(count, _)), .. }) if name == "parts" => {
+            usize::try_from(*count).ok()
+        }
+        _ => None,
+    });
+    parts.unwrap_or(1).min(64)
 }
 
 /// The value of a constant's name. Parameters and bindings of the same name come first.

@@ -102,14 +102,18 @@ impl Lowering<'_> {
                     None => Err(Some(unbound(&text, expr.span, &scope.dims))),
                 }
             }
-            ExprKind::Binary(operator, a, b) => {
-                let (a, b) = (self.size_of(a, scope)?, self.size_of(b, scope)?);
-                match operator {
-                    BinaryOperator::Add => Ok(a.add(&b)),
-                    BinaryOperator::Sub => Ok(a.sub(&b)),
-                    BinaryOperator::Mul => Ok(a.mul(&b)),
-                    _ => Err(bad("a dimension is made with `*`, `+` and `-` only")),
+            ExprKind::Binary(first, others) => {
+                let mut size = self.size_of(first, scope)?;
+                for (operator, operand) in others {
+                    let operand = self.size_of(operand, scope)?;
+                    size = match operator {
+                        BinaryOperator::Add => size.add(&operand),
+                        BinaryOperator::Sub => size.sub(&operand),
+                        BinaryOperator::Mul => size.mul(&operand),
+                        _ => return Err(bad("a dimension is made with `*`, `+` and `-` only")),
+                    };
                 }
+                Ok(size)
             }
             ExprKind::Unary(UnaryOperator::Neg, _) => Err(bad("a dimension cannot be negative")),
             _ => Err(bad("expected a dimension")),
@@ -125,8 +129,10 @@ impl Lowering<'_> {
                     true
                 }
                 ExprKind::Literal(Literal::Integer(_, None)) => true,
-                ExprKind::Binary(BinaryOperator::Add | BinaryOperator::Sub | BinaryOperator::Mul, a, b) => {
-                    names(a, found) && names(b, found)
+                ExprKind::Binary(first, others) => {
+                    use BinaryOperator::{Add, Mul, Sub};
+                    names(first, found)
+                        && others.iter().all(|(op, operand)| matches!(op, Add | Sub | Mul) && names(operand, found))
                 }
                 _ => false,
             }

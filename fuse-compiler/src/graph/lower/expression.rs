@@ -13,7 +13,7 @@ use super::{
 use crate::{
     diag::{Code, Diagnostic, SourceRange, suggest},
     graph::{BinaryOp, CompareOp, NodeId, UnaryOp},
-    syntax::ast::{Argument, BinaryOperator, Block, Call, Element, Expr, ExprKind, Literal, UnaryOperator},
+    syntax::ast::{Argument, BinaryOperator, Block, Call, Element, Expr, ExprKind, Literal, Place, UnaryOperator},
 };
 
 impl<'a> Lowering<'a> {
@@ -26,7 +26,7 @@ impl<'a> Lowering<'a> {
             for (name, value) in statement.names.iter().zip(self.destructure(statement.names.len(), operand)) {
                 let binding = Binding::new(value, ident_range(name));
                 bound.push((name.to_string(), binding.clone()));
-                scope.variables.insert(name.to_string(), binding);
+                scope.bind(name, binding);
             }
         }
         let value = self.expr(&block.value, &scope);
@@ -73,6 +73,7 @@ impl<'a> Lowering<'a> {
         match &expr.kind {
             ExprKind::Error => Value::Poison,
             ExprKind::Name(name) => self.name(name, scope),
+            ExprKind::Place(place) => self.place(place, scope),
             ExprKind::Literal(literal) => Lazy::literal(literal.clone(), expr.span),
             ExprKind::Unary(operator, x) => {
                 let op = match operator {
@@ -82,9 +83,14 @@ impl<'a> Lowering<'a> {
                 let operands = [self.operand(x, scope)];
                 self.operator(Pointwise::Unary(op), &operands, expr.span)
             }
-            ExprKind::Binary(operator, a, b) => {
-                let operands = [self.operand(a, scope), self.operand(b, scope)];
-                self.operator(pointwise_of(*operator), &operands, expr.span)
+            ExprKind::Binary(first, others) => {
+                let mut left = self.operand(first, scope);
+                for (operator, right) in others {
+                    let range = (first.span.0, right.span.1);
+                    let operands = [left, self.operand(right, scope)];
+                    left = Operand { value: self.operator(pointwise_of(*operator), &operands, range), range };
+                }
+                left.value
             }
             ExprKind::Cast(x, element, _) => {
                 if let Element::Quantized(packing) = element {
@@ -169,6 +175,25 @@ impl<'a> Lowering<'a> {
         })
     }
 
+    /// A path to a value of the host, which inference made a variable unless it starts with a `let` of the expression.
+    fn place(&mut self, place: &Place, scope: &Scope) -> Value {
+        let operation = |method: &str| catalog::find(method).is_some() || catalog::synonym(method).is_some();
+        if let Some((method, call)) = place.methods.iter().find(|(method, _)| operation(&method.to_string())) {
+            let diagnostic =
+                Diagnostic::new(Code::MethodCall, ident_range(method), "operations are functions, not methods");
+            return self.poison(diagnostic.help(format!("write `{call}`")));
+        }
+        let Some(binding) = scope.variables.get(&place.text) else {
+            if scope.variables.get(&place.root.to_string()).is_some_and(|root| matches!(root.value, Value::Poison)) {
+                return Value::Poison;
+            }
+            let diagnostic = Diagnostic::new(Code::MethodCall, place.span, "values have no fields");
+            return self.poison(diagnostic.help("use the value itself"));
+        };
+        binding.used.set(true);
+        binding.value.clone()
+    }
+
     fn function_named(&self, name: &str) -> Option<usize> {
         self.program.names[self.caller].get(name).copied()
     }
@@ -213,10 +238,11 @@ impl<'a> Lowering<'a> {
             );
         }
         let names = catalog::names().chain(self.program.names[self.caller].keys().map(String::as_str));
-        let help = match (catalog::synonym(name), suggest(name, names)) {
-            (Some(here), _) => format!("write `{here}`"),
-            (None, Some(close)) => format!("did you mean `{close}`?"),
-            (None, None) => "call an operation such as `relu(x)`, or a function of the same block".into(),
+        let help = match (catalog::synonym(name), catalog::absence(name), suggest(name, names)) {
+            (Some(here), ..) => format!("write `{here}`"),
+            (_, Some(absence), _) => absence,
+            (.., Some(close)) => format!("did you mean `{close}`?"),
+            (.., None) => "call an operation such as `relu(x)`, or a function of the same block".into(),
         };
         self.poison(Diagnostic::new(Code::UnknownOperation, at, format!("unknown operation `{name}`")).help(help))
     }
@@ -291,6 +317,13 @@ impl<'a> Lowering<'a> {
             Kind::OneHot => self.one_hot(&operands[0], site),
             Kind::Dropout => self.dropout(&operands, site),
             Kind::Dequantize => self.dequantize(&operands[0], site),
+            Kind::Pad => self.padding(&operands[0], site),
+            Kind::Roll => self.roll(&operands[0], site),
+            Kind::Repeat | Kind::Tile => self.repeated_elements(&operands[0], site),
+            Kind::Split => return self.split(&operands[0], site),
+            Kind::Tril | Kind::Triu => self.triangle(&operands[0], site),
+            Kind::Glu => self.glu(&operands[0], site),
+            Kind::CrossEntropy => self.cross_entropy(&operands, site),
         };
         node.map_or(Value::Poison, Value::Node)
     }

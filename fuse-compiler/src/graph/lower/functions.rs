@@ -105,14 +105,10 @@ pub(crate) fn check_imports(parsed: &Parsed, sink: &Sink) {
         } else if let Some(earlier) = imports[..position].iter().find(|other| other.local == *name) {
             let diagnostic = collision(format!("`{name}` is imported twice"));
             sink.report(diagnostic.note(ident_range(&earlier.local), "the first is here").help(&help));
-        } else if is_operation(&name.to_string()) {
+        } else if catalog::is_reserved(&name.to_string()) {
             sink.report(collision(format!("`{name}` is the name of an operation")).help(&help));
         }
     }
-}
-
-fn is_operation(name: &str) -> bool {
-    catalog::find(name).is_some()
 }
 
 fn lower_function(index: usize, program: &Program<'_>, sink: &Sink, spans: &mut SpanTable) -> Vec<Instance> {
@@ -352,7 +348,7 @@ fn check_signature(functions: &[Function], index: usize, sink: &Sink) {
     let function = &functions[index];
     let name = function.name.to_string();
     let at = ident_range(&function.name);
-    if is_operation(&name) {
+    if catalog::is_reserved(&name) {
         sink.report(
             Diagnostic::new(Code::ReservedName, at, format!("`{name}` is the name of an operation"))
                 .help(format!("rename the function, for example `my_{name}`")),

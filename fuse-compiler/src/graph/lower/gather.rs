@@ -20,7 +20,7 @@ struct Gather {
 
 impl Lowering<'_> {
     /// `[.., V, ..]` at `ids` along an axis (the first unless given): the axis is replaced by those of `ids`. An index
-    /// below 0 means the first element, one beyond the end the last.
+    /// below 0 means the first element, one beyond the end the last; in an axis without elements, no index means anything.
     pub(super) fn gather(&mut self, operands: &[Operand], site: Site<'_>) -> Option<NodeId> {
         let (table, ids) = (self.force(&operands[0]), self.indices(&operands[1], site));
         let (table, ids) = (table?, ids?);
@@ -30,6 +30,7 @@ impl Lowering<'_> {
         } else {
             self.plain_gather(table, ids, &operands[0], site)?
         };
+        self.require_places(&seen, table, site);
         let (before, after) = (&seen.table[..seen.axis], &seen.table[seen.axis + 1..]);
         let mut shape: Vec<Size> = before.iter().chain(&seen.ids).chain(after).cloned().collect();
         self.require_rank(shape.len(), at)?;
@@ -66,6 +67,14 @@ impl Lowering<'_> {
         }
         self.set_rank(value, seen.rank);
         Some(value)
+    }
+
+    /// Requires at launch that the axis has elements, unless there are no indices.
+    fn require_places(&mut self, seen: &Gather, table: NodeId, site: Site<'_>) {
+        let indices = Size::product(&seen.ids);
+        let what = format!("indices of `{}` into `{}`, none into an empty axis", site.name(), self.label(table));
+        let places = indices.mul(&seen.table[seen.axis]);
+        self.check(Relation::AtMost, indices, places, what);
     }
 
     /// A node in a shape that only later steps of the same operation see.
@@ -120,7 +129,7 @@ impl Lowering<'_> {
     }
 
     /// Indices as `i32`, of which those that do not fit are still beyond every end.
-    fn indices(&mut self, operand: &Operand, site: Site<'_>) -> Option<NodeId> {
+    pub(super) fn indices(&mut self, operand: &Operand, site: Site<'_>) -> Option<NodeId> {
         let node = self.force(operand)?;
         match self.dtype(node) {
             DType::I32 => Some(node),

@@ -29,6 +29,7 @@ impl<'a> Lowering<'a> {
         }
         let Some(arguments) = arguments else { return Value::Poison };
         let Some(callee) = self.bind_arguments(function, &arguments, call) else { return Value::Poison };
+        self.inlined = true;
         let before = self.sink.len();
         let caller = std::mem::replace(&mut self.caller, index);
         let value = Operand { value: self.block(&function.body, &callee), range: at };

@@ -17,6 +17,7 @@ mod functions;
 mod gather;
 mod inline;
 mod join;
+mod library;
 mod normalize;
 mod options;
 mod padded;
@@ -108,6 +109,8 @@ pub(crate) struct Lowering<'a> {
     /// The packed axes of quantized parameters that some use decided.
     packed: BTreeMap<u16, usize>,
     too_large: bool,
+    /// Whether calls of functions were inlined.
+    inlined: bool,
 }
 
 /// What names mean at some place of a body.
@@ -134,6 +137,14 @@ impl Binding {
 }
 
 impl Scope {
+    /// Binds a name, which hides paths that start with it.
+    fn bind(&mut self, name: &syn::Ident, binding: Rc<Binding>) {
+        let name = name.to_string();
+        let hidden = |path: &str| path.strip_prefix(&name).is_some_and(|rest| rest.starts_with(['.', '[']));
+        self.variables.retain(|path, _| !hidden(path));
+        self.variables.insert(name, binding);
+    }
+
     fn dtype_of(&self, element: &Element) -> DType {
         match element {
             Element::DType(dtype) => *dtype,
@@ -176,6 +187,7 @@ impl<'a> Lowering<'a> {
             weights: BTreeSet::new(),
             packed: BTreeMap::new(),
             too_large: false,
+            inlined: false,
         }
     }
 
@@ -203,10 +215,11 @@ impl<'a> Lowering<'a> {
         if !self.too_large {
             self.too_large = true;
             let message = format!("`{}` grows beyond {MAX_NODES} operations", self.graph.name);
-            self.sink.report(
-                Diagnostic::new(Code::TooLarge, self.place, message)
-                    .help("calls are inlined; call fewer functions, or launch parts of it separately"),
-            );
+            let help = match self.inlined {
+                true => "calls are inlined; call fewer functions, or launch parts of it separately",
+                false => "cut it into functions that are launched one after the other",
+            };
+            self.sink.report(Diagnostic::new(Code::TooLarge, self.place, message).help(help));
         }
     }
 

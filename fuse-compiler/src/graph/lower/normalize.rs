@@ -3,9 +3,9 @@
 //! All but `softmax` compute in `f32` whatever the dtype of their operands. `softmax` stays in its dtype and in exactly
 //! these operations, since the fusion planner finds attention by them.
 
-use fuse_artifact::{DType, Relation, Size, SymbolSource};
+use fuse_artifact::{DType, Relation, Size};
 
-use super::{Lowering, axes_text, catalog::Row, dims::argument_range, options::Site, ranks, value::Operand};
+use super::{Lowering, axes_text, catalog::Row, options::Site, ranks, value::Operand};
 use crate::{
     diag::{Code, Diagnostic},
     front::RankExpr,
@@ -102,7 +102,7 @@ impl Lowering<'_> {
         let channel = self.axis_option(site, x, 1, operands[0].range)?;
         let visible: Vec<Size> = self.shape(x)[channel - 1..].to_vec();
         let channels = visible[1].clone();
-        let per_group = self.group_size(&channels, &groups, site)?;
+        let per_group = self.equal_part(&channels, &groups, site.option("groups"), site)?;
         let (at, dtype, rank) = (site.at, self.dtype(x), self.rank_of(x).clone());
         let shape = vec![visible[0].clone(), groups, per_group, Size::product(&visible[2..])];
         let grouped = self.reshaped(x, shape.clone(), RankExpr::Known(4), at);
@@ -124,32 +124,6 @@ impl Lowering<'_> {
         let value = self.cast_node(value, dtype, at);
         let whole = self.shape(x)[stored - visible.len()..].to_vec();
         Some(self.reshaped(value, whole, rank, at))
-    }
-
-    /// The channels of each group.
-    fn group_size(&mut self, channels: &Size, groups: &Size, site: Site<'_>) -> Option<Size> {
-        if let Some(quotient) = exact_quotient(channels, groups) {
-            return Some(quotient);
-        }
-        let range = site.option("groups").map_or(site.at, argument_range);
-        let (c, g) = (self.size_text(channels), self.size_text(groups));
-        if channels.as_constant().is_some() && groups.as_constant().is_some() {
-            self.sink.report(
-                Diagnostic::new(Code::GroupCount, range, format!("{c} channels cannot be cut into {g} equal groups"))
-                    .help("`groups` divides the number of channels, which is axis 1 of the value"),
-            );
-            return None;
-        }
-        let name = format!("({c}/{g})");
-        let source = SymbolSource::Quotient { dividend: channels.clone(), divisor: groups.clone() };
-        let quotient = self.add_symbol(name, source, (format!("`{c}` is cut into `{g}` groups"), range));
-        self.check(
-            Relation::Equal,
-            channels.clone(),
-            groups.mul(&quotient),
-            "channels of `group_norm`, cut into groups",
-        );
-        Some(quotient)
     }
 
     /// `value · gamma + beta`, as far as there are parameters.
@@ -259,7 +233,7 @@ impl Lowering<'_> {
 }
 
 /// `a / b` where that has no remainder for any values of the symbols.
-fn exact_quotient(a: &Size, b: &Size) -> Option<Size> {
+pub(super) fn exact_quotient(a: &Size, b: &Size) -> Option<Size> {
     let [divisor] = &*b.terms else { return None };
     let mut sum = Size::default();
     for term in a.terms.iter() {

@@ -5,12 +5,11 @@
 use std::{collections::BTreeMap, rc::Rc};
 
 use fuse_artifact::{DType, Relation, Size, SymbolSource};
-use syn::Ident;
 
 use super::{
     Binding, Lowering, Program, Ranks, Scope,
     functions::report_violations,
-    ident_range, ranks,
+    ranks,
     resolve::ones,
     value::{Operand, Value},
 };
@@ -19,13 +18,16 @@ use crate::{
     front::RankExpr,
     graph::{FunctionOptions, Graph, NodeId, TensorType},
     span::SpanTable,
-    syntax::{ast::Block, types::MAX_RANK},
+    syntax::{
+        ast::{Block, Place},
+        types::MAX_RANK,
+    },
 };
 
 /// Lowers an expression for one choice of dtypes of its variables. The ranks are those of the results.
 pub(crate) fn lower_expression(
     body: &Block,
-    variables: &[(Ident, DType)],
+    variables: &[(Place, DType)],
     program: &Program<'_>,
     sink: &Sink,
     spans: &mut SpanTable,
@@ -35,9 +37,9 @@ pub(crate) fn lower_expression(
     let mut lowering = Lowering::new(name, caller, FunctionOptions::default(), sink, spans, program);
     lowering.padded = true;
     let mut scope = Scope { variables: BTreeMap::new(), dims: Rc::default(), dtypes: Rc::new([]), warn: true };
-    for (index, (ident, dtype)) in variables.iter().enumerate() {
-        let node = lowering.add_variable(index, ident, *dtype);
-        scope.variables.insert(ident.to_string(), Binding::new(Value::Node(node), ident_range(ident)));
+    for (index, (place, dtype)) in variables.iter().enumerate() {
+        let node = lowering.add_variable(index, place, *dtype);
+        scope.variables.insert(place.text.clone(), Binding::new(Value::Node(node), place.span));
     }
     let before = sink.errors();
     let value = Operand { value: lowering.block(body, &scope), range: body.value.span };
@@ -51,16 +53,16 @@ pub(crate) fn lower_expression(
 }
 
 impl Lowering<'_> {
-    fn add_variable(&mut self, index: usize, ident: &Ident, dtype: DType) -> NodeId {
-        let at = ident_range(ident);
+    fn add_variable(&mut self, index: usize, place: &Place, dtype: DType) -> NodeId {
+        let Place { text, span, .. } = place;
         let shape = (0..MAX_RANK)
             .map(|axis| {
                 let source = SymbolSource::Axis { param: index as u16, axis: axis as u8 };
-                let origin = format!("`{ident}` is used here");
-                self.add_symbol(format!("{ident}.{axis}"), source, (origin, at))
+                let origin = format!("`{text}` is used here");
+                self.add_symbol(format!("{text}.{axis}"), source, (origin, *span))
             })
             .collect();
-        let node = self.add_param(ident.to_string(), TensorType::new(dtype, shape), false, at);
+        let node = self.add_param(text.clone(), TensorType::new(dtype, shape), false, *span);
         self.set_rank(node, RankExpr::Of(index));
         node
     }

@@ -37,12 +37,17 @@ impl Lowering<'_> {
             Reduction::ArgMin => self.reduce(ReduceOp::ArgMin, node, &axes, at),
             Reduction::Any => self.reduce(ReduceOp::Any, node, &axes, at),
             Reduction::All => self.reduce(ReduceOp::All, node, &axes, at),
-            Reduction::Mean | Reduction::Var | Reduction::LogSumExp => {
+            Reduction::Mean | Reduction::Var | Reduction::LogSumExp | Reduction::Norm => {
                 let dtype = self.dtype(node);
                 let wide = self.cast_node(node, DType::F32, at);
                 let value = match reduction {
                     Reduction::Mean => self.mean(wide, &axes, at),
                     Reduction::Var => self.variance(wide, &axes, correction, site),
+                    Reduction::Norm => {
+                        let squares = self.binary(BinaryOp::Mul, wide, wide, at);
+                        let sum = self.reduce(ReduceOp::Sum, squares, &axes, at);
+                        self.unary(UnaryOp::Sqrt, sum, at)
+                    }
                     _ => self.logsumexp(wide, &axes, site),
                 };
                 self.cast_node(value, dtype, at)

@@ -111,6 +111,19 @@ fn remainders_near_a_multiple_admit_the_divisor() {
     assert!(b.admits(1.0) && !b.admits(1.001) && !b.admits(-2.0));
 }
 
+/// What the documentation of `fuse!` says of accuracy.
+#[test]
+fn documented_errors_are_those_of_the_table() {
+    let log = unary(UnaryOp::Log, 1e-40);
+    assert!(log.admits(f64::NEG_INFINITY) && log.admits(-92.1) && log.admits(-87.34) && !log.admits(-87.3));
+    let gelu = unary(UnaryOp::Gelu, -7.3);
+    assert!(gelu.admits(0.0) && gelu.admits(-7.3 * 2.9 * table::ULP) && !gelu.admits(-7.3 * 3.1 * table::ULP));
+    let rem = binary(BinaryOp::Rem, f64::from(3e38f32), 2.5);
+    assert!(rem.admits(3e38 * 3.0 * table::ULP) && !rem.admits(3e38 * 5.0 * table::ULP));
+    let pow = binary(BinaryOp::Pow, f64::from(-3e38f32), -1.0);
+    assert!(pow.admits(-0.0) && pow.admits(-1.0 / 3e38) && !pow.admits(-1.2e-38));
+}
+
 fn exact_row(numbers: impl Iterator<Item = f64>) -> Vec<Bounded> {
     numbers.map(Bounded::exact).collect()
 }

@@ -59,7 +59,7 @@ pub(super) fn family(facts: &Facts<'_>, products: u32) -> Vec<Member> {
         }
     }
     if let (Some((lhs, rhs)), Some(finishing)) = (aligned, finishing_tile(facts.group)) {
-        for tile in SPLIT.into_iter().filter(|tile| tile.holds(products)) {
+        for tile in SPLIT.into_iter().filter(|tile| facts.holds(tile, products)) {
             let mut requires = facts.tile_requirements(tile, lhs, &rhs);
             if known.is_none() {
                 requires.push(Require::AtMost { axis: facts.columns(), value: finishing.columns });
@@ -72,7 +72,7 @@ pub(super) fn family(facts: &Facts<'_>, products: u32) -> Vec<Member> {
     let (lhs, rhs): (Direction, Vec<Direction>) = facts.unaligned();
     let mut last = Tile::new(8, MAX_COLUMNS, 4, [4, 8], 1);
     let row_bytes = partial_bytes(&last, partial_words) + facts.row_bytes(last.rows, last.invocations());
-    last.shrink_steps(products, EVERY_ADAPTERS_BYTES - row_bytes);
+    last.shrink_steps(products, row_bytes, EVERY_ADAPTERS_BYTES);
     let name = format!("unaligned rows {}x{}x{}", last.rows, last.columns, last.depth);
     push_with_twin(&mut family, name, Shape::Tiles(last), (lhs, &rhs), false, &[]);
     family
@@ -113,10 +113,10 @@ fn tiles(width: u32, products: u32, row_bytes: &dyn Fn(&Tile) -> u32) -> Vec<Til
         while tile.depth > LANES && loads(tile) > MAX_LOADS {
             tile.depth /= 2;
         }
-        tile.shrink_steps(products, memory - row_bytes(tile));
+        tile.shrink_steps(products, row_bytes(tile), memory);
     }
     tiles.extend(streamed(width));
-    tiles.retain(|tile| tile.depth >= LANES && tile.holds(products));
+    tiles.retain(|tile| tile.depth >= LANES && tile.holds_beside(products, row_bytes(tile)));
     tiles
 }
 

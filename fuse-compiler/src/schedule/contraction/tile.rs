@@ -109,9 +109,10 @@ impl Tile {
         self.layers / 2 * self.layer_invocations() * self.sums(products) / 4
     }
 
-    /// Halves the depth of a step until the slices of so many products take at most `bytes`.
-    pub(super) fn shrink_steps(&mut self, products: u32, bytes: u32) {
-        while self.depth > 1 && self.slice_bytes(products) > bytes {
+    /// Halves the depth of a step until the slices of so many products and `others`, what else is in workgroup memory, take at
+    /// most `bytes`, or the depth is 1.
+    pub(super) fn shrink_steps(&mut self, products: u32, others: u32, bytes: u32) {
+        while self.depth > 1 && self.slice_bytes(products) + others > bytes {
             self.depth /= 2;
         }
     }
@@ -138,7 +139,12 @@ impl Tile {
 
     /// Whether so many products side by side leave registers for the rest of the kernel, and workgroup memory.
     pub(super) const fn holds(&self, products: u32) -> bool {
-        self.sums(products) <= MAX_SUMS && self.slice_bytes(products) <= MAX_SLICE_BYTES
+        self.holds_beside(products, 0)
+    }
+
+    /// The same, with `others`, what else is in workgroup memory.
+    pub(super) const fn holds_beside(&self, products: u32, others: u32) -> bool {
+        self.sums(products) <= MAX_SUMS && self.slice_bytes(products) + others <= MAX_SLICE_BYTES
     }
 }
 

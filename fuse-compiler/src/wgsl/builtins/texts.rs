@@ -286,6 +286,25 @@ fn fuse_mish$S(x: $T) -> $T {
   return x * fuse_tanh$S(fuse_softplus$S(x));
 }",
     },
+    // x - x and x/x. An infinity less itself and zero by itself are NaN.
+    Helper {
+        name: "fuse_less_itself",
+        needs: &[],
+        text: "
+fn fuse_less_itself$S(x: $T) -> $T {
+  let magnitude = bitcast<$U>(x) & $U(0x7fffffffu);
+  return select($T(0.0), $T(bitcast<f32>(fuse_nan_bits)), magnitude >= $U(0x7f800000u));
+}",
+    },
+    Helper {
+        name: "fuse_by_itself",
+        needs: &[],
+        text: "
+fn fuse_by_itself$S(x: $T) -> $T {
+  let magnitude = bitcast<$U>(x) & $U(0x7fffffffu);
+  return select($T(1.0), $T(bitcast<f32>(fuse_nan_bits)), (magnitude == $U(0u)) | (magnitude >= $U(0x7f800000u)));
+}",
+    },
     // x - y·trunc(x/y), with the quotient's rounding error of at most one put right. The sign is copied by its bit,
     // because a comparison may take a subnormal for zero.
     Helper {
@@ -298,7 +317,7 @@ fn fuse_rem$S(x: $T, y: $T) -> $T {
   let first = fma(-trunc(a / b), b, a);
   let lifted = select(first, first + b, first < $T(0.0));
   let r = select(lifted, lifted - b, lifted >= b);
-  let value = select(r, a, a < b);
+  let value = select(select(r, a, a < b), $T(bitcast<f32>(fuse_nan_bits)), b == $T(0.0));
   return bitcast<$T>(bitcast<$U>(value) | (bitcast<$U>(x) & $U(0x80000000u)));
 }",
     },

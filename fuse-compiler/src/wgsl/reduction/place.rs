@@ -226,7 +226,7 @@ impl Place for Site<'_> {
             steps = (0..self.lanes()).map(|lane| format!("{lane}u * {stride}")).collect();
         }
         let buffer_lanes = self.frame.buffer_lanes(access.access.slot);
-        Gather { access, buffer_lanes, offset, steps }
+        Gather { access, buffer_lanes, offset, steps, index }
     }
 
     fn coordinate(&self, axis: u8) -> String {

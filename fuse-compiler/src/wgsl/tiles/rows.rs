@@ -409,7 +409,7 @@ impl Place for RowPlace<'_, '_> {
             steps = (0..self.lanes).map(|lane| format!("min({lane}u, {last}) * {stride}")).collect();
         }
         let buffer_lanes = self.rows.tile.lanes;
-        Gather { access, buffer_lanes, offset, steps }
+        Gather { access, buffer_lanes, offset, steps, index }
     }
 
     fn coordinate(&self, axis: u8) -> String {

@@ -1,7 +1,9 @@
 //! How graphs are cut into kernels: one case per shape of graph, and a search for cheaper cuts on small graphs.
 
+mod broadcasts;
 mod cases;
 mod oracle;
+mod rewrites;
 
 use fuse_compiler::{
     front,

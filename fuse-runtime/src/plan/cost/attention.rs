@@ -70,7 +70,7 @@ pub(crate) fn cost(work: Work, variant: &Variant, domain: &Domain, split: Split,
     };
     let keys_and_values = of_space(&[Space::Rhs, Space::Value]);
     let read = 4.0 * workgroups * split.depth.min(sizes.depth) as f64 * (depth + sizes.columns) as f64;
-    let outputs = (sizes.batch * sizes.rows) as f64;
+    let outputs = sizes.batch as f64 * sizes.rows as f64;
     let words =
         outputs * (sizes.columns as f64 * f64::from(variant.scratch.per_output) + f64::from(variant.scratch.per_row));
     let bytes = of_space(&[Space::Lhs, Space::Score])
@@ -98,7 +98,7 @@ mod tests {
     use super::*;
     use crate::{
         AdapterKind,
-        info::tests::device_info,
+        info::tests::fitted_to,
         plan::{
             choose::{best, candidates},
             domain::Strides,
@@ -158,7 +158,7 @@ mod tests {
             variants: variants.into(),
             work: fuse_artifact::Work::default(),
         };
-        let chosen = best(kind, &candidates(&kernel, &domain, &device_info(adapter, 32))).unwrap();
+        let chosen = best(kind, &candidates(&kernel, &domain, &fitted_to(adapter))).unwrap();
         kernel.variants[chosen.variant].name.to_string()
     }
 

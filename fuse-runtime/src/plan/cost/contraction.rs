@@ -12,21 +12,22 @@ use crate::plan::{
 /// The estimated time of a contraction's variant, in multiply-adds of one unit: the longer of arithmetic (rounds of
 /// workgroups over the units, slowed by small invocation tiles and idle lanes) and memory traffic, plus dispatches.
 pub(crate) fn cost(work: Work, variant: &Variant, domain: &Domain, split: Split, machine: &Machine) -> f64 {
-    let Contraction { batch, rows, columns, depth } = domain.contraction();
+    let sizes = domain.contraction();
+    let Contraction { batch, rows, columns, depth } = sizes;
     let [tile_rows, tile_columns, _] = tile(&variant.schedule).map(|extent| extent.max(1));
     let units = machine.units as f64;
     let part_depth = split.depth.min(depth) as f64;
 
     let tiles = match variant.schedule {
-        Schedule::Dot { outputs, .. } => (batch * rows * columns).div_ceil(u64::from(outputs.max(1))),
-        _ => batch * rows.div_ceil(tile_rows) * columns.div_ceil(tile_columns),
+        Schedule::Dot { outputs, .. } => (sizes.outputs() / f64::from(outputs.max(1))).ceil(),
+        _ => batch as f64 * rows.div_ceil(tile_rows) as f64 * columns.div_ceil(tile_columns) as f64,
     };
     // Products that each workgroup has.
     let own = if is_stacked(&variant.schedule) { 1.0 } else { products(domain) };
     let shares = split.shares(depth) as f64;
     let workgroups = match is_stream(&variant.schedule) {
         true => split.tiles[0] as f64 + shares,
-        false => (tiles * split.parts) as f64 * products(domain) / own,
+        false => tiles * split.parts as f64 * products(domain) / own,
     };
     let rounds = (workgroups / units).ceil();
     // The depth that a unit walks through.
@@ -49,7 +50,7 @@ pub(crate) fn cost(work: Work, variant: &Variant, domain: &Domain, split: Split,
     let narrow = narrowness(variant, own) * LOAD_WORK;
     let arithmetic = walked * (sums / intensity(variant, own, rows, machine) + narrow + again) / busy;
 
-    let steps = if is_stream(&variant.schedule) { (tiles * depth) as f64 } else { workgroups * part_depth };
+    let steps = if is_stream(&variant.schedule) { tiles * depth as f64 } else { workgroups * part_depth };
     let bytes = traffic(variant, domain, steps, [tile_rows, tile_columns], own, split);
     let memory = machine.memory(bytes, workgroups, in_flight(variant, threads));
 
@@ -76,14 +77,16 @@ fn computed_sums(variant: &Variant, sizes: [u64; 2], machine: &Machine) -> f64 {
 /// The time in which the second pass of a split variant reads what the first wrote; a dispatch more is counted elsewhere.
 fn finish(variant: &Variant, domain: &Domain, split: Split, machine: &Machine) -> f64 {
     let Some(pass) = variant.passes.get(1) else { return 0.0 };
-    let Contraction { batch, rows, columns, depth } = domain.contraction();
+    let sizes = domain.contraction();
     let outputs = match is_stream(&variant.schedule) {
-        true => split.shares(depth).min(split.tiles[1]) as f64 * sums_of_tile(&variant.schedule),
-        false => (batch * rows * columns) as f64,
+        true => split.shares(sizes.depth).min(split.tiles[1]) as f64 * sums_of_tile(&variant.schedule),
+        false => sizes.outputs(),
     };
     let bytes = 4.0 * (partial_sums(variant, domain, split) + outputs);
     let (workgroups, latency) = match pass.grid {
-        Grid::WholeRows { rows: of_workgroup } => ((batch * rows).div_ceil(of_workgroup.into()) as f64, REDUCED_ROWS),
+        Grid::WholeRows { rows: of_workgroup } => {
+            ((sizes.batch as f64 * sizes.rows as f64 / f64::from(of_workgroup)).ceil(), REDUCED_ROWS)
+        }
         _ => (outputs / f64::from(pass.workgroup_size.max(1)), 0.0),
     };
     machine.memory(bytes, workgroups, 64.0 * f64::from(pass.workgroup_size.max(1))) + latency * machine.launch_work
@@ -91,14 +94,15 @@ fn finish(variant: &Variant, domain: &Domain, split: Split, machine: &Machine) -
 
 /// The partial sums that workgroups hand over to a second pass.
 fn partial_sums(variant: &Variant, domain: &Domain, split: Split) -> f64 {
-    let Contraction { batch, rows, columns, depth } = domain.contraction();
+    let sizes = domain.contraction();
     let per_output = f64::from(variant.scratch.per_output);
     if is_stream(&variant.schedule) {
         // Each share begins a part, and of the tiles that begin inside of one, each begins another.
-        let shares = split.shares(depth);
-        return (shares + shares.min(split.tiles[1])) as f64 * sums_of_tile(&variant.schedule) * per_output;
+        let shares = split.shares(sizes.depth);
+        let parts = shares as f64 + shares.min(split.tiles[1]) as f64;
+        return parts * sums_of_tile(&variant.schedule) * per_output;
     }
-    (batch * rows * columns) as f64 * per_output * split.parts as f64
+    sizes.outputs() * per_output * split.parts as f64
 }
 
 /// Sums of a whole tile.
@@ -126,10 +130,10 @@ fn operand_rows(
     if work.row_passes == 0 {
         return 0.0;
     }
-    let Contraction { batch, rows, depth, .. } = domain.contraction();
-    let (elements, passes) = (tile_rows.min(rows) as f64 * depth as f64, f64::from(work.row_passes));
+    let sizes = domain.contraction();
+    let (elements, passes) = (tile_rows.min(sizes.rows) as f64 * sizes.depth as f64, f64::from(work.row_passes));
     let arithmetic = rounds * elements * (f64::from(work.row) + passes * ROW_WORK[0]) / busy;
-    let distinct = (batch * rows * depth) as f64;
+    let distinct = sizes.left();
     let read = 4.0 * passes * (distinct + (workgroups * elements - distinct).max(0.0) * REREAD_PART);
     // Four vectors per invocation are on their way at a time.
     let memory = machine.memory(read, workgroups, 64.0 * threads);
@@ -240,17 +244,18 @@ fn traffic(
     own_products: f64,
     split: Split,
 ) -> f64 {
-    let Contraction { batch, rows, columns, depth } = domain.contraction();
-    let outputs = (batch * rows * columns) as f64;
+    let sizes = domain.contraction();
+    let Contraction { rows, columns, depth, .. } = sizes;
+    let outputs = sizes.outputs();
     let products = products(domain);
     if let bits @ 1.. = word_bits(&variant.schedule) {
         // Left operands are few, and groups of columns share what they read of them.
-        let words = products * (batch * depth * columns) as f64 * f64::from(bits) / 32.0;
+        let words = products * sizes.right() * f64::from(bits) / 32.0;
         let scratch = partial_sums(variant, domain, split);
         let times = if let Schedule::Dot { .. } = variant.schedule { rows.min(WORD_ROWS) as f64 } else { 1.0 };
-        return 4.0 * (words * times + (batch * rows * depth) as f64 + outputs + scratch);
+        return 4.0 * (words * times + sizes.left() + outputs + scratch);
     }
-    let distinct = (batch * rows * depth) as f64 + products * (batch * depth * columns) as f64;
+    let distinct = sizes.left() + products * sizes.right();
     let read = match variant.schedule {
         Schedule::Dot { .. } => outputs * (1.0 + products) * depth as f64 * scattered(domain),
         _ => depth_steps * (tile[0].min(rows) as f64 + own_products * tile[1].min(columns) as f64),
@@ -276,6 +281,7 @@ mod tests {
     use super::*;
     use crate::{
         AdapterKind,
+        info::tests::fitted_to,
         plan::{choose::split, domain::Strides},
     };
 
@@ -380,7 +386,7 @@ mod tests {
         let accesses = [vec![access(Space::Lhs, [depth, 1])], right].concat();
         let kind = DomainKind::Contraction { products };
         let domain = Domain { kind, extents: vec![rows, columns, depth], accesses, kept: 3 };
-        let machine = Machine::of(adapter);
+        let machine = Machine::of(&fitted_to(adapter));
         let cost_of = |variant: &Variant| {
             let split = split(&variant.schedule, domain.contraction(), &machine);
             cost(work, variant, &domain, split, &machine)
@@ -396,7 +402,7 @@ mod tests {
 
     #[test]
     fn prologues_are_worth_computing_again_at_small_sizes_only() {
-        let machine = Machine::of(AdapterKind::Discrete);
+        let machine = Machine::of(&fitted_to(AdapterKind::Discrete));
         let gelu = Work { lhs: 20, ..Work::default() };
         let inlined = |size| cheapest(gelu, 1, size, size, size).1;
         // A kernel before, and a trip through memory.
@@ -411,7 +417,7 @@ mod tests {
 
     #[test]
     fn rows_are_worth_reducing_again_at_small_sizes_only() {
-        let machine = Machine::of(AdapterKind::Discrete);
+        let machine = Machine::of(&fitted_to(AdapterKind::Discrete));
         let norm = Work { lhs: 2, row: 2, row_passes: 1, ..Work::default() };
         let inlined = |rows, size| cheapest(norm, 1, rows, size, size).1;
         let stored = |rows: u64, size: u64| {
@@ -511,7 +517,7 @@ mod tests {
 
     #[test]
     fn stored_prologues_reach_matrices_where_that_was_measured_faster() {
-        let machine = Machine::of(AdapterKind::Discrete);
+        let machine = Machine::of(&fitted_to(AdapterKind::Discrete));
         let gelu = Work { lhs: 20, ..Work::default() };
         let inlined = |size| cheapest(gelu, 1, size, size, size).1;
         let stored = |size: u64| {

@@ -2,7 +2,7 @@
 //!
 //! Input: a variant that may run, a domain, a [`Machine`]. Output: an estimated time in one unit for every kind of
 //! kernel (multiply-adds that one compute unit does meanwhile), so that variants and whole functions compare. The model
-//! is a prior; what it was fitted to stands beside its numbers.
+//! is a prior; what it was fitted to stands beside its numbers. Numbers of machines are data (`tune::Hardware`).
 //!
 //! Not here: which variants may run (`require`), and which does (`choose`).
 
@@ -14,9 +14,9 @@ use fuse_artifact::{DomainKind, Kernel, Pass, Schedule, Slot, Space, Variant, Wo
 
 use super::{
     choose::Split,
-    domain::{Domain, Strides},
+    domain::{Contraction, Domain, Strides},
 };
-use crate::{AdapterKind, order::sort_by};
+use crate::{AdapterKind, DeviceInfo, order::sort_by, tune::Hardware};
 
 /// What the cost model knows of an adapter.
 pub(crate) struct Machine {
@@ -34,6 +34,8 @@ pub(crate) struct Machine {
     cache_bytes: f64,
     /// Multiply-adds that the whole machine does while it moves one byte.
     work_per_byte: f64,
+    /// Multiply-adds that one unit does in a microsecond.
+    work_per_microsecond: f64,
     /// Multiply-adds that one unit does while a dispatch starts.
     launch_work: f64,
     /// Multiply-adds that one unit does while a workgroup waits at a barrier.
@@ -44,53 +46,34 @@ pub(crate) struct Machine {
 }
 
 impl Machine {
-    /// Discrete: measured on an NVIDIA H200 (132 units, 40 Tflop/s in plain f32, 4.2 TB/s, 2 µs per dispatch).
-    /// Integrated and software: priors.
-    pub(crate) fn of(kind: AdapterKind) -> Self {
-        match kind {
-            AdapterKind::Discrete => Self {
-                units: 132,
-                busy_invocations: 128.0,
-                resident_invocations: 2048.0,
-                workgroup_bytes: 2.3e5,
-                bytes_in_flight: 16384.0,
-                cache_bytes: 5e7,
-                work_per_byte: 5.0,
-                launch_work: 3e5,
-                barrier_work: 3e3,
-                direct: 0.4,
-            },
-            AdapterKind::Integrated | AdapterKind::Other => Self {
-                units: 24,
-                busy_invocations: 128.0,
-                resident_invocations: 1024.0,
-                workgroup_bytes: 6.5e4,
-                bytes_in_flight: 8192.0,
-                cache_bytes: 4e6,
-                work_per_byte: 12.0,
-                launch_work: 3e5,
-                barrier_work: 3e3,
-                direct: 0.4,
-            },
-            AdapterKind::Software => Self {
-                units: 4,
-                busy_invocations: 1.0,
-                resident_invocations: 1.0,
-                workgroup_bytes: 1.0,
-                bytes_in_flight: 1.0,
-                cache_bytes: 1.6e7,
-                work_per_byte: 0.5,
-                launch_work: 1e5,
-                barrier_work: 1e3,
-                direct: 3.0,
-            },
+    /// What the model takes a device for.
+    pub(crate) fn of(info: &DeviceInfo) -> Self {
+        Self::new(hardware(info), info.kind)
+    }
+
+    fn new(hardware: Hardware, kind: AdapterKind) -> Self {
+        let [units, work, bytes] = [hardware.units, hardware.multiply_adds, hardware.bytes].map(f64::from);
+        // Processors wait for memory, and run an invocation after the other.
+        let processor = kind == AdapterKind::Software;
+        let of_gpu = |number: f64| if processor { 1.0 } else { number };
+        Self {
+            units: hardware.units.into(),
+            busy_invocations: of_gpu(128.0),
+            resident_invocations: of_gpu(hardware.invocations.into()),
+            workgroup_bytes: of_gpu(hardware.workgroup_bytes.into()),
+            bytes_in_flight: of_gpu(bytes / units * LATENCY),
+            cache_bytes: hardware.cache_bytes.into(),
+            work_per_byte: units * work / bytes,
+            work_per_microsecond: work,
+            launch_work: f64::from(hardware.launch) / 1e3 * work,
+            barrier_work: if processor { 1e3 } else { 3e3 },
+            direct: if processor { 3.0 } else { 0.4 },
         }
     }
 
-    /// The unit of costs as time: multiply-adds that one unit does in a microsecond, where the machine is the one that the model was
-    /// fitted to.
+    /// The unit of costs as time: multiply-adds that one unit does in a microsecond.
     pub(crate) fn work_per_microsecond(&self) -> f64 {
-        self.launch_work / LAUNCH_MICROSECONDS
+        self.work_per_microsecond
     }
 
     /// Workgroups of `threads` invocations that one unit holds at a time.
@@ -114,6 +97,23 @@ impl Machine {
     }
 }
 
+impl Contraction {
+    /// Elements of the result, for estimates: products of sizes whose tensors do not exist need not fit integers.
+    pub(crate) const fn outputs(&self) -> f64 {
+        self.batch as f64 * self.rows as f64 * self.columns as f64
+    }
+
+    /// Elements of the left operand.
+    pub(crate) const fn left(&self) -> f64 {
+        self.batch as f64 * self.rows as f64 * self.depth as f64
+    }
+
+    /// Elements of a right operand.
+    pub(crate) const fn right(&self) -> f64 {
+        self.batch as f64 * self.depth as f64 * self.columns as f64
+    }
+}
+
 /// Of the bytes that workgroups read again after others did, the part that counts: caches serve the rest.
 const REREAD_PART: f64 = 0.3;
 
@@ -123,8 +123,50 @@ const DEPENDENT_LAUNCH: f64 = 2.0;
 /// What recording a dispatch costs, in dispatches: a program that waits for its result waits for the host, too.
 const RECORDING: f64 = 1.0;
 
-/// The time of a dispatch on the machine that the model was fitted to.
-const LAUNCH_MICROSECONDS: f64 = 2.0;
+/// Microseconds that bytes are on their way: on an NVIDIA H200, 16 KiB on their way keep a unit's share of the bandwidth busy.
+const LATENCY: f64 = 16384.0 / 30000.0;
+
+/// A device's hardware as tables have it, else what is usual of its kind.
+pub(crate) fn hardware(info: &DeviceInfo) -> Hardware {
+    info.hardware.unwrap_or(usual(info.kind))
+}
+
+/// What adapters of a kind are taken for of which no table says more, by this program or built in: a discrete GPU of the middle, a
+/// large integrated one, a processor with few cores. Priors.
+const fn usual(kind: AdapterKind) -> Hardware {
+    match kind {
+        AdapterKind::Discrete => Hardware {
+            units: 48,
+            multiply_adds: 130_000,
+            bytes: 450_000,
+            launch: 2000,
+            invocations: 1536,
+            workgroup_bytes: 100_000,
+            cache_bytes: 24_000_000,
+            integrated: false,
+        },
+        AdapterKind::Integrated | AdapterKind::Other => Hardware {
+            units: 24,
+            multiply_adds: 180_000,
+            bytes: 360_000,
+            launch: 1667,
+            invocations: 1024,
+            workgroup_bytes: 65_000,
+            cache_bytes: 4_000_000,
+            integrated: true,
+        },
+        AdapterKind::Software => Hardware {
+            units: 4,
+            multiply_adds: 10_000,
+            bytes: 80_000,
+            launch: 10_000,
+            invocations: 1,
+            workgroup_bytes: 1,
+            cache_bytes: 16_000_000,
+            integrated: true,
+        },
+    }
+}
 
 /// What recording the dispatches of a variant costs.
 pub(crate) fn recording(variant: &Variant, machine: &Machine) -> f64 {
@@ -237,6 +279,46 @@ mod tests {
     use fuse_artifact::{Binding, DType, Grid, Scratch};
 
     use super::*;
+    use crate::{
+        info::tests::{device_info, fitted_to},
+        tune::{Table, built_in},
+    };
+
+    #[test]
+    fn the_machine_that_the_model_was_fitted_to_is_data() {
+        let Machine {
+            units,
+            busy_invocations,
+            resident_invocations,
+            workgroup_bytes,
+            bytes_in_flight,
+            cache_bytes,
+            ..
+        } = Machine::of(&fitted_to(AdapterKind::Discrete));
+        assert_eq!((units, busy_invocations, resident_invocations), (132, 128.0, 2048.0));
+        assert_eq!((workgroup_bytes, bytes_in_flight, cache_bytes), (2.3e5, 16384.0, 5e7));
+        let Machine { work_per_byte, work_per_microsecond, launch_work, barrier_work, direct, .. } =
+            Machine::of(&fitted_to(AdapterKind::Discrete));
+        assert_eq!((work_per_byte, work_per_microsecond, launch_work), (5.0, 1.5e5, 3e5));
+        assert_eq!((barrier_work, direct), (3e3, 0.4));
+    }
+
+    #[test]
+    fn what_nobody_measured_is_no_h200() {
+        let units = |kind| Machine::of(&device_info(kind, 32)).units;
+        assert_eq!([AdapterKind::Discrete, AdapterKind::Integrated, AdapterKind::Software].map(units), [48, 24, 4]);
+    }
+
+    #[test]
+    fn machines_of_built_in_tables_are_plausible() {
+        let known: Vec<Hardware> = built_in(|_| true).filter_map(|table| Table::hardware(&table)).collect();
+        assert!(known.len() >= 7, "{known:?}");
+        let kinds = [AdapterKind::Discrete, AdapterKind::Integrated, AdapterKind::Software, AdapterKind::Other];
+        for hardware in known.into_iter().chain(kinds.map(usual)) {
+            let Machine { work_per_byte, launch_work, .. } = Machine::new(hardware, AdapterKind::Discrete);
+            assert!((0.3..50.0).contains(&work_per_byte) && (1e4..2e6).contains(&launch_work), "{hardware:?}");
+        }
+    }
 
     fn variant(lanes: u32, bindings: &[(Slot, DType, bool)]) -> Variant {
         let binding = |&(slot, dtype, writable): &(Slot, DType, bool)| Binding { slot, dtype, writable };
@@ -272,7 +354,7 @@ mod tests {
 
     #[test]
     fn pointwise_kernels_move_what_is_distinct_at_the_speed_of_memory() {
-        let machine = Machine::of(AdapterKind::Discrete);
+        let machine = Machine::of(&fitted_to(AdapterKind::Discrete));
         let bindings = [
             (Slot::Param(0), DType::F32, false),
             (Slot::Param(1), DType::F16, false),

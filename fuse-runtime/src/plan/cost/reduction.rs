@@ -190,7 +190,7 @@ mod tests {
     use super::*;
     use crate::{
         AdapterKind, DeviceInfo,
-        info::tests::device_info,
+        info::tests::{device_info, fitted_to},
         plan::choose::{best, candidates},
     };
 
@@ -287,7 +287,7 @@ mod tests {
 
     #[test]
     fn rows_are_held_by_as_many_invocations_as_they_fill() {
-        let info = device_info(AdapterKind::Discrete, 32);
+        let info = fitted_to(AdapterKind::Discrete);
         let of = |rows, length| choice(rows, length, false, &info);
         assert_eq!(of(65536, 32), "rows 32x8x1");
         assert_eq!(of(65536, 128), "rows 8x32x1");
@@ -302,7 +302,7 @@ mod tests {
 
     #[test]
     fn few_long_rows_are_shared_by_workgroups() {
-        let info = device_info(AdapterKind::Discrete, 32);
+        let info = fitted_to(AdapterKind::Discrete);
         assert_eq!(choice(1, 10_000_000, false, &info), "rows 1x256x0 split");
         assert_eq!(choice(8, 1 << 20, false, &info), "rows 1x256x0 split");
         assert_eq!(choice(8, 4096, false, &info), "rows 1x256x4");
@@ -311,7 +311,7 @@ mod tests {
 
     #[test]
     fn strided_rows_are_walked_side_by_side() {
-        let info = device_info(AdapterKind::Discrete, 32);
+        let info = fitted_to(AdapterKind::Discrete);
         assert_eq!(choice(65536, 512, true, &info), "columns");
         assert_eq!(choice(128, 65536, true, &info), "columns split");
         assert_eq!(choice(65535, 512, true, &info), "own rows", "no whole vectors of columns");

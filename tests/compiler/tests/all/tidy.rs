@@ -296,7 +296,7 @@ fn files(path: &Path, extensions: &[&str]) -> Vec<PathBuf> {
 /// The manifests of the workspace's crates. Rivals have a workspace of their own.
 fn manifests() -> Vec<PathBuf> {
     let mut manifests = files(&root(), &["toml"]);
-    manifests.retain(|file| !file.starts_with(root().join("benches/rivals")));
+    manifests.retain(|file| !["benches/rivals", "fuzz"].iter().any(|folder| file.starts_with(root().join(folder))));
     manifests.retain(|file| file.ends_with("Cargo.toml") && read(file).contains("[package]"));
     assert!(manifests.len() >= 6, "expected the workspace's manifests, found {manifests:?}");
     manifests

@@ -1,0 +1,150 @@
+//! Rounds of loops, on an adapter that ends loops after so many: Mesa's lavapipe, without a word, after 65535 rounds of all loops
+//! of an invocation together. Depths are split further there, or variants refused.
+//!
+//! The numbers are upper bounds: what may be on either side of the limit is not run.
+
+use fuse_artifact::{Kernel, Schedule, Variant};
+
+use super::{Split, is_split, parted, tile};
+use crate::{
+    DeviceInfo,
+    plan::{domain::Contraction, require::Refusal},
+};
+
+/// Rounds that an invocation's loops over a depth may take: of 65535, some are left for loops over parts, layers and places.
+const MOST: u64 = 60_000;
+
+/// The name of the adapter, of which the rest are versions.
+const ADAPTER: &str = "llvmpipe";
+
+/// The split, or one with more parts, so that no loop ends early.
+pub(super) fn within(
+    kernel: &Kernel,
+    variant: &Variant,
+    sizes: Contraction,
+    split: Split,
+    info: &DeviceInfo,
+) -> Result<Split, Refusal> {
+    // Browsers do not tell this name.
+    if cfg!(target_arch = "wasm32") || !info.name.starts_with(ADAPTER) {
+        return Ok(split);
+    }
+    let of = |split: Split| rounds(kernel, variant, sizes, split);
+    let needed = of(split);
+    let further = is_split(&variant.schedule) && split.tiles == [0; 2] && needed > MOST;
+    let parts = || split.parts.saturating_mul(needed.div_ceil(MOST));
+    let split = if further { parted(&variant.schedule, sizes.depth, parts()) } else { split };
+    match of(split) {
+        ..=MOST => Ok(split),
+        needed => Err(Refusal::Limit("rounds of a kernel's loops", needed, MOST)),
+    }
+}
+
+/// The most rounds of an invocation.
+fn rounds(kernel: &Kernel, variant: &Variant, sizes: Contraction, split: Split) -> u64 {
+    let [_, _, step] = tile(&variant.schedule).map(|extent| extent.max(1));
+    let part = split.depth.min(sizes.depth);
+    let steps = part.div_ceil(step);
+    let walked = match variant.schedule {
+        // A step of layers is a loop of its own, of four depths a round at least.
+        Schedule::Tiles { layers: 2.., .. } => steps.saturating_mul(1 + step / 4),
+        Schedule::Tiles { .. } | Schedule::Row { .. } | Schedule::Dot { .. } => steps,
+        // Each of several reductions in a row reads it again, and so do its results.
+        Schedule::Rows { .. } | Schedule::Columns { .. } => {
+            let passes = kernel.variants.iter().map(|variant| variant.passes.len()).max().unwrap_or(1);
+            steps.saturating_mul(if split.parts > 1 { 1 } else { passes as u64 + 1 })
+        }
+        Schedule::Attention { keys, head, .. } => {
+            steps.saturating_mul(2 + (u64::from(keys) + u64::from(head)).div_ceil(4))
+        }
+        Schedule::Elements { .. } => 0,
+    };
+    walked.saturating_add(split.parts).saturating_add(operand_rows(kernel, variant, sizes))
+}
+
+/// The rounds in which a workgroup reduces the rows of its left operand, all of them in turns.
+fn operand_rows(kernel: &Kernel, variant: &Variant, sizes: Contraction) -> u64 {
+    let [rows, ..] = tile(&variant.schedule);
+    let invocations = variant.passes.first().map_or(1, |pass| u64::from(pass.workgroup_size.max(1)));
+    let elements = rows.saturating_mul(sizes.depth).saturating_mul(kernel.work.row_passes.into());
+    elements.div_ceil(invocations)
+}
+
+#[cfg(test)]
+mod tests {
+    use fuse_artifact::{Domain, DomainKind, Features, Scratch, Work};
+
+    use super::*;
+    use crate::{
+        AdapterKind,
+        info::tests::device_info,
+        plan::{choose::split, cost::Machine},
+    };
+
+    fn variant(schedule: Schedule) -> Variant {
+        Variant {
+            name: "v".into(),
+            requires: vec![].into(),
+            features: Features::default(),
+            schedule,
+            scratch: Scratch::default(),
+            passes: vec![].into(),
+        }
+    }
+
+    fn kernel(kind: DomainKind, variant: Variant) -> Kernel {
+        Kernel {
+            name: "k".into(),
+            domain: Domain { kind, extents: vec![].into(), fixed: false },
+            accesses: vec![].into(),
+            variants: vec![variant].into(),
+            work: Work::default(),
+        }
+    }
+
+    /// The split on an adapter of this name.
+    fn on(name: &str, schedule: &Schedule, sizes: Contraction) -> Result<Split, Refusal> {
+        let variant = variant(schedule.clone());
+        let kernel = kernel(DomainKind::Contraction { products: 1 }, variant.clone());
+        let info = DeviceInfo { name: name.to_owned(), ..device_info(AdapterKind::Software, 0) };
+        within(&kernel, &variant, sizes, split(schedule, sizes, &Machine::of(&info)), &info)
+    }
+
+    fn tiles(split: bool) -> Schedule {
+        Schedule::Tiles {
+            rows: 32,
+            columns: 32,
+            depth: 16,
+            per_invocation: [4, 4],
+            lanes: 1,
+            split,
+            layers: 1,
+            stream_k: false,
+            stacked: false,
+            matrices: 0,
+        }
+    }
+
+    #[test]
+    fn depths_are_split_until_no_loop_ends_early() {
+        let sizes = Contraction { batch: 1, rows: 4, columns: 1, depth: 8_388_608 };
+        let elsewhere = on("GeForce", &tiles(true), sizes).unwrap();
+        let here = on("llvmpipe (LLVM 15.0.6, 256 bits)", &tiles(true), sizes).unwrap();
+        assert!(elsewhere.depth / 16 > MOST && here.depth / 16 <= MOST, "{elsewhere:?} {here:?}");
+        assert!(here.parts * here.depth >= sizes.depth && (here.parts - 1) * here.depth < sizes.depth, "{here:?}");
+        let whole = on("llvmpipe (LLVM 15.0.6, 256 bits)", &tiles(false), sizes);
+        assert_eq!(whole, Err(Refusal::Limit("rounds of a kernel's loops", 524_289, MOST)));
+        // What fits stays as it is.
+        let short = Contraction { depth: 100_000, ..sizes };
+        assert_eq!(on("llvmpipe", &tiles(true), short), on("GeForce", &tiles(true), short));
+    }
+
+    #[test]
+    fn rows_are_split_as_far_as_workgroups_can_read_what_others_found() {
+        let schedule = Schedule::Rows { rows: 1, invocations: 256, lanes: 1, held: 0, axes: [1, 2], split: true };
+        let row = |depth| Contraction { batch: 1, rows: 1, columns: 1, depth };
+        let split = on("llvmpipe", &schedule, row(1 << 31)).unwrap();
+        assert!(split.depth / 256 <= MOST && split.parts <= 256, "{split:?}");
+        assert!(on("llvmpipe", &schedule, row(4_000_000_000)).is_err());
+    }
+}

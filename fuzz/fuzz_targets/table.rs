@@ -1,0 +1,9 @@
+//! `cargo fuzz run table`.
+
+#![no_main]
+
+#[path = "../../tests/fuzz/targets.rs"]
+#[allow(dead_code, reason = "each binary has one of the targets")]
+mod targets;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| targets::table(bytes));
