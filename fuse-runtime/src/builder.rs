@@ -149,6 +149,8 @@ impl DeviceBuilder {
     #[doc(hidden)]
     pub fn checked(mut self) -> Self {
         self.checked = true;
+        // Instrumented shaders are functions of the entry point, after whose early return naga takes nothing for uniform.
+        self.without.cooperative_matrices = true;
         self
     }
 

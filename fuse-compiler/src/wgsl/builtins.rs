@@ -123,11 +123,12 @@ impl Helpers {
         }
     }
 
-    /// `op(x, x)` of floats, where drivers take `x - x` for 0 and `x / x` for 1, whatever `x` is.
+    /// `op(x, x)` of floats, where drivers take `x - x` and `x % x` for 0 and `x / x` for 1, whatever `x` is.
     pub fn with_itself(&mut self, op: BinaryOp, lanes: u32, x: &str) -> Option<String> {
         match op {
             BinaryOp::Sub => Some(self.call("fuse_less_itself", lanes, x)),
             BinaryOp::Div => Some(self.call("fuse_by_itself", lanes, x)),
+            BinaryOp::Rem => Some(self.call("fuse_rem_itself", lanes, x)),
             _ => None,
         }
     }

@@ -286,7 +286,7 @@ fn fuse_mish$S(x: $T) -> $T {
   return x * fuse_tanh$S(fuse_softplus$S(x));
 }",
     },
-    // x - x and x/x. An infinity less itself and zero by itself are NaN.
+    // x - x, x/x and x % x, which is a zero with the sign of x. Of infinities all are NaN, and of zero the last two.
     Helper {
         name: "fuse_less_itself",
         needs: &[],
@@ -303,6 +303,16 @@ fn fuse_less_itself$S(x: $T) -> $T {
 fn fuse_by_itself$S(x: $T) -> $T {
   let magnitude = bitcast<$U>(x) & $U(0x7fffffffu);
   return select($T(1.0), $T(bitcast<f32>(fuse_nan_bits)), (magnitude == $U(0u)) | (magnitude >= $U(0x7f800000u)));
+}",
+    },
+    Helper {
+        name: "fuse_rem_itself",
+        needs: &[],
+        text: "
+fn fuse_rem_itself$S(x: $T) -> $T {
+  let magnitude = bitcast<$U>(x) & $U(0x7fffffffu);
+  let zero = bitcast<$T>(bitcast<$U>(x) & $U(0x80000000u));
+  return select(zero, $T(bitcast<f32>(fuse_nan_bits)), (magnitude == $U(0u)) | (magnitude >= $U(0x7f800000u)));
 }",
     },
     // x - y·trunc(x/y), with the quotient's rounding error of at most one put right. The sign is copied by its bit,
