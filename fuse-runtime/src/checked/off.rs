@@ -3,7 +3,7 @@
 use crate::{Error, plan::Label};
 
 /// Nothing.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Checks {}
 
 /// A handle to nothing.
