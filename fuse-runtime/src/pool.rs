@@ -224,17 +224,12 @@ impl State {
     /// Takes out what came back longest ago, until at most `bytes` are idle, but not what batch `open` uses.
     fn evict(&mut self, bytes: u64, open: u64) -> Vec<Storage> {
         let mut excess = self.report.idle_bytes.saturating_sub(bytes);
-        let mut evicted = Vec::new();
-        let mut kept = 0;
-        while excess > 0 && kept < self.idle.len() {
-            if self.idle[kept].last_batch() < open {
-                let storage = self.idle.remove(kept);
-                excess = excess.saturating_sub(storage.bytes);
-                evicted.push(storage);
-            } else {
-                kept += 1;
-            }
-        }
+        let goes = |storage: &mut Storage| {
+            let goes = excess > 0 && storage.last_batch() < open;
+            excess = excess.saturating_sub(if goes { storage.bytes } else { 0 });
+            goes
+        };
+        let evicted: Vec<Storage> = self.idle.extract_if(.., goes).collect();
         self.report.idle_bytes -= evicted.iter().map(|storage| storage.bytes).sum::<u64>();
         self.report.idle_buffers -= evicted.len() as u64;
         evicted

@@ -176,7 +176,7 @@ fn consider<'f>(
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::{
         AdapterKind,
@@ -184,7 +184,7 @@ mod tests {
     };
 
     /// A function that says nothing.
-    fn empty() -> Function {
+    pub(crate) fn empty() -> Function {
         Function {
             name: "f".into(),
             params: vec![].into(),

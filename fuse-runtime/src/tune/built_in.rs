@@ -73,6 +73,7 @@ impl BuiltIn {
     fn table(&self) -> Table {
         let name = |names: &[&str], number: u16| names[usize::from(number)].to_owned();
         let family = |family: &&[u16]| family.iter().map(|member| name(self.members, *member)).collect();
+        // Browsers' tables have none, and pages no code for them.
         let with_families = !cfg!(target_arch = "wasm32");
         let families: Vec<Arc<[String]>> =
             if with_families { self.families.iter().map(family).collect() } else { Vec::new() };

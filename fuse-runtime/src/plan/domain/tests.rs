@@ -1,6 +1,7 @@
 //! Tests of domains.
 
 use super::*;
+use crate::plan::alternative::tests::empty;
 
 fn access(space: Space, strides: &[u64]) -> Strides {
     Strides { slot: Slot::Param(0), space, offset: 0, strides: strides.to_vec() }
@@ -165,21 +166,8 @@ fn strides(kind: DomainKind, extents: &[u64], param: &[usize], access: Access) -
         variants: vec![].into(),
         work: fuse_artifact::Work::default(),
     };
-    let function = Function {
-        name: "f".into(),
-        params: vec![].into(),
-        results: vec![].into(),
-        symbols: vec![].into(),
-        checks: vec![].into(),
-        temporaries: vec![].into(),
-        kernels: vec![].into(),
-        plan: fuse_artifact::Plan::default(),
-        assumes: vec![].into(),
-        alternatives: vec![].into(),
-        webnn: None,
-    };
     let bound = Bound { symbols: vec![], results: vec![], temporaries: vec![] };
-    Domain::new(&function, &kernel, &[Shape::new(param)?], &bound)
+    Domain::new(&empty(), &kernel, &[Shape::new(param)?], &bound)
 }
 
 fn walk(view: &[u64], axes: &[Option<u8>]) -> Access {
