@@ -181,3 +181,24 @@ fn values_with_themselves() {
     }
     sweep.finish();
 }
+
+#[test]
+fn smaller_and_larger_by_comparison() {
+    let source = "
+        pub fn smaller(x: f32[N], y: f32[N]) -> f32[N] { select(x < y, x, y) }
+        pub fn larger(x: f32[N], y: f32[N]) -> f32[N] { select(x < y, y, x) }
+        pub fn at_least(x: f32[N], y: f32[N]) -> f32[N] { select(!(x >= y), y, x) }
+        pub fn at_most(x: f16[N], y: f16[N]) -> f16[N] { select(y < x, y, x) }
+        pub fn positive(x: f32[N]) -> f32[N] { select(x < 0.0, 0.0, x) }
+        pub fn capped(x: f32[N]) -> f32[N] { select(x > 1.0, 1.0, x) }
+        pub fn raised(x: f32[N]) -> f32[N] { select(x > 1.0, x, 1.0) }";
+    let mut sweep = Sweep::new("smaller and larger by comparison");
+    for program in &compile(source) {
+        let mut inputs = data::inputs(&program.graph, &[("N", 16)], 7);
+        for (input, special) in inputs.iter_mut().zip([[f64::NAN, 1.0, f64::NAN], [-2.0, f64::NAN, f64::NAN]]) {
+            input.data[..3].copy_from_slice(&special);
+        }
+        sweep.run(program, &inputs);
+    }
+    sweep.finish();
+}

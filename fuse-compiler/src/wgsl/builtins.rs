@@ -81,6 +81,11 @@ impl Helpers {
         self.call("fuse_is_nan", lanes, x)
     }
 
+    /// `text`, or `x` where that is NaN.
+    pub fn with_nan_of(&mut self, lanes: u32, text: &str, x: &str) -> String {
+        format!("select({text}, {x}, {})", self.is_nan(lanes, x))
+    }
+
     /// `op(x)`.
     pub fn unary(&mut self, op: UnaryOp, dtype: DType, lanes: u32, x: &str) -> String {
         if !dtype.is_float() {

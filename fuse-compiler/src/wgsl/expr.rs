@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     fusion::body::{Body, ValueId, ValueOp},
-    graph::{BinaryOp, Literal, UnaryOp},
+    graph::{BinaryOp, CompareOp, Literal, UnaryOp},
 };
 
 /// What a body's values at one place of a kernel are made of. Each answer is a WGSL expression.
@@ -107,9 +107,31 @@ pub(super) fn operation(
             shader.helpers.binary(*op, dtype, lanes, &operand(*x), &operand(*y), nonzero)
         }
         ValueOp::Compare(op, x, y) => shader.helpers.compare(*op, operand_dtype(*x), &operand(*x), &operand(*y)),
-        ValueOp::Select(c, x, y) => format!("select({}, {}, {})", operand(*y), operand(*x), operand(*c)),
+        ValueOp::Select(c, x, y) => {
+            let text = format!("select({}, {}, {})", operand(*y), operand(*x), operand(*c));
+            match smaller_or_larger(body, *c, *x, *y) {
+                Some(unordered) => shader.helpers.with_nan_of(lanes, &text, &operand(unordered)),
+                None => text,
+            }
+        }
         ValueOp::Cast(x) => shader.helpers.cast(operand_dtype(*x), dtype, lanes, &operand(*x)),
     }
+}
+
+/// What `select(condition, x, y)` answers if one of the two is NaN, where the condition compares just these floats: a minimum or
+/// maximum, in which drivers drop a NaN. None where that answer cannot be NaN.
+fn smaller_or_larger(body: &Body, condition: ValueId, x: ValueId, y: ValueId) -> Option<ValueId> {
+    let (comparison, unordered) = match body.values[condition].op {
+        ValueOp::Unary(UnaryOp::Not, comparison) => (comparison, x),
+        _ => (condition, y),
+    };
+    let ValueOp::Compare(CompareOp::Lt | CompareOp::Le | CompareOp::Gt | CompareOp::Ge, a, b) =
+        body.values[comparison].op
+    else {
+        return None;
+    };
+    let known = matches!(body.values[unordered].op, ValueOp::Literal(Literal::Float(value)) if !value.is_nan());
+    ((a, b) == (x, y) || (a, b) == (y, x)).then_some(unordered).filter(|_| body.values[x].dtype.is_float() && !known)
 }
 
 /// The float 0 or -0 that a value is in the text, if it is one.
