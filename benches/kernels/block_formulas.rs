@@ -1,14 +1,18 @@
 //! Formulas that are more than a product or a chain: rows, norms, attention, gated and normalized products.
 
+use std::ops::Range;
+
 use fuse_gpu::{Device, Error, Tensor, Tensor1, Tensor2, Tensor3};
 
 use crate::{
-    data::{A, B, C, D, Real, gelu},
-    formulas::{Formula, Launch1, Launch3, Uploaded, prepared, upload},
+    data::{A, B, C, D, Real, Values, gelu},
+    formulas::{Formula, Launch1, Launch2, Launch3, Uploaded, prepared, upload},
 };
 
 /// Columns of a head.
 pub(crate) const HEAD: usize = 64;
+/// Keys that a query of an attention with a window sees.
+pub(crate) const WINDOW: usize = 256;
 /// Columns of a product that is normalized.
 pub(crate) const NORMED: usize = 384;
 
@@ -109,19 +113,26 @@ pub(crate) fn total(n: usize) -> Formula<LaunchSum<1, 0>> {
 
 /// `softmax(q·kᵀ/8)·v` of heads with as many queries and keys.
 pub(crate) fn attention<T: Real>(shape: [usize; 3]) -> Formula<Launch3<Tensor3<T>>> {
-    attention_of::<T>("attention", shape, |_, keys| keys)
+    attention_of::<T>("attention", shape, |_, keys| 0..keys)
 }
 
 /// The same where a query sees the keys up to its own place.
 pub(crate) fn causal<T: Real>([heads, length]: [usize; 2]) -> Formula<Launch3<Tensor3<T>>> {
-    let whole = attention_of::<T>("causal attention", [heads, length, length], |query, _| query + 1);
+    let whole = attention_of::<T>("causal attention", [heads, length, length], |query, _| 0..query + 1);
     Formula { flops: whole.flops / 2.0, ..whole }
+}
+
+/// The same where a query sees the last [`WINDOW`] keys up to its own place.
+pub(crate) fn windowed<T: Real>([heads, length]: [usize; 2]) -> Formula<Launch3<Tensor3<T>>> {
+    let seen = |query: usize, _| (query + 1).saturating_sub(WINDOW)..query + 1;
+    let whole = attention_of::<T>("window attention", [heads, length, length], seen);
+    Formula { flops: 4.0 * (heads * length * WINDOW.min(length) * HEAD) as f64, ..whole }
 }
 
 fn attention_of<T: Real>(
     name: &'static str,
     [heads, queries, keys]: [usize; 3],
-    seen: fn(usize, usize) -> usize,
+    seen: fn(usize, usize) -> Range<usize>,
 ) -> Formula<Launch3<Tensor3<T>>> {
     let (left, right) = ([heads, queries, HEAD], [heads, keys, HEAD]);
     let flops = 4.0 * (heads * queries * keys * HEAD) as f64;
@@ -137,11 +148,30 @@ fn attention_of<T: Real>(
                     let at = |d: usize| ((head * queries + query) * HEAD + d, (head * keys + key) * HEAD + d);
                     (A.dot(B, (0..HEAD).map(at), |x| x) * 0.125).exp()
                 };
-                let scores: Vec<f64> = (0..seen(query, keys)).map(score).collect();
-                let weighted = scores.iter().enumerate().map(|(key, p)| p * C.at((head * keys + key) * HEAD + column));
+                let scores: Vec<f64> = seen(query, keys).map(score).collect();
+                let weighted =
+                    scores.iter().zip(seen(query, keys)).map(|(p, key)| p * C.at((head * keys + key) * HEAD + column));
                 weighted.sum::<f64>() / scores.iter().sum::<f64>()
             };
             Ok(prepared(Tensor3::zeros(&device, left)?, HEAD, move |y| launch(&q, &k, &v, y), expected))
+        }))
+    })
+}
+
+/// Cosines of the rows of x with those of y.
+pub(crate) fn cosine<T: Real>([m, n, k]: [usize; 3]) -> Formula<Launch2<Tensor2<T>>> {
+    block::<T, _>("cosine", &[&[m, k], &[n, k]], &[m, n], 2.0 * (m * n * k) as f64, move |device| {
+        let (x, y) = (upload::<T, 2>(device, A, [m, k])?, upload::<T, 2>(device, B, [n, k])?);
+        let device = device.clone();
+        Ok(Box::new(move |launch: Launch2<Tensor2<T>>| {
+            let (x, y) = (x.clone(), y.clone());
+            let expected = move |i: usize| {
+                let (left, right) = (i / n * k, i % n * k);
+                let length =
+                    |values: Values, row: usize| (row..row + k).map(|j| values.at(j).powi(2)).sum::<f64>().sqrt();
+                A.dot(B, (0..k).map(|d| (left + d, right + d)), |x| x) / (length(A, left) * length(B, right))
+            };
+            Ok(prepared(Tensor2::zeros(&device, [m, n])?, k, move |result| launch(&x, &y, result), expected))
         }))
     })
 }

@@ -4,7 +4,7 @@ use fuse_gpu::{Device, Error, Tensor1, Tensor2, Tensor3, fuse};
 use fuse_minilm_model::encoder;
 
 use crate::{
-    block_formulas::{self, HEAD, NORMED},
+    block_formulas::{self, HEAD, NORMED, WINDOW},
     cases::{Case, Sizes, extents},
     data::{A, B, C, D, Real},
     formulas::{Prepared, upload},
@@ -34,6 +34,18 @@ fuse! {
     pub fn causal<T: Float>(q: T[H, S, 64], k: T[H, S, 64], v: T[H, S, 64]) -> T[H, S, 64] {
         let scores = matmul(q, transpose(k)) * 0.125;
         matmul(softmax(select(index(scores, axis = 2) <= index(scores, axis = 1), scores, -inf)), v)
+    }
+
+    pub fn windowed<T: Float>(q: T[H, S, 64], k: T[H, S, 64], v: T[H, S, 64]) -> T[H, S, 64] {
+        let scores = matmul(q, transpose(k)) * 0.125;
+        let back = index(scores, axis = 1) - index(scores, axis = 2);
+        matmul(softmax(select(back >= 0 && back < 256, scores, -inf)), v)
+    }
+
+    pub fn cosine<T: Float>(x: T[M, K], y: T[N, K]) -> T[M, N] {
+        let a = x * rsqrt(sum(x * x, axis = 1, keepdim = true));
+        let b = y * rsqrt(sum(y * y, axis = 1, keepdim = true));
+        matmul(a, transpose(b))
     }
 
     pub fn gate_up<T: Float>(x: T[M, K], g: T[K, N], u: T[K, N]) -> T[M, N] {
@@ -74,6 +86,9 @@ pub(crate) fn all(sizes: &Sizes) -> Vec<Case> {
         cases.extend([causal_case::<f32>([heads, length]), causal_case::<H>([heads, length])]);
         cases.push(Case { formula: "attention, one query", ..attention_case::<f32>([heads, 1, 8 * length]) });
     }
+    cases.extend(sizes.crossed.iter().flat_map(|&shape| [attention_case::<f32>(shape), attention_case::<H>(shape)]));
+    cases.extend(sizes.windows.iter().flat_map(|&shape| [windowed_case::<f32>(shape), windowed_case::<H>(shape)]));
+    cases.extend(sizes.cosines.iter().flat_map(|&shape| [cosine_case::<f32>(shape), cosine_case::<H>(shape)]));
     for &shape in sizes.gated {
         let (formula, function) = (block_formulas::gated::<f32>(shape), || gate_up::function::<f32>());
         cases.push(Case::of(formula, extents(shape), function, gate_up::launch_into));
@@ -113,6 +128,16 @@ fn attention_case<T: Real>(shape: [usize; 3]) -> Case {
 fn causal_case<T: Real>([heads, length]: [usize; 2]) -> Case {
     let (formula, function) = (block_formulas::causal::<T>([heads, length]), || causal::function::<T>());
     Case::of(formula, attention_size([heads, length, length]), function, causal::launch_into)
+}
+
+fn windowed_case<T: Real>([heads, length]: [usize; 2]) -> Case {
+    let (formula, function) = (block_formulas::windowed::<T>([heads, length]), || windowed::function::<T>());
+    Case::of(formula, format!("{}, {WINDOW}", attention_size([heads, length, length])), function, windowed::launch_into)
+}
+
+fn cosine_case<T: Real>(shape: [usize; 3]) -> Case {
+    let (formula, function) = (block_formulas::cosine::<T>(shape), || cosine::function::<T>());
+    Case::of(formula, extents(shape), function, cosine::launch_into)
 }
 
 /// The weights of an encoder layer, small enough that six layers stay finite in `f16`.

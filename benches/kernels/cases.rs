@@ -111,6 +111,12 @@ pub(crate) struct Sizes {
     pub(crate) sums: &'static [usize],
     /// Heads and length of attentions.
     pub(crate) attention: &'static [[usize; 2]],
+    /// Heads, queries and keys of attentions to other texts.
+    pub(crate) crossed: &'static [[usize; 3]],
+    /// Heads and length of causal attentions that see a window.
+    pub(crate) windows: &'static [[usize; 2]],
+    /// Similarities of rows M with rows N of depth K.
+    pub(crate) cosines: &'static [[usize; 3]],
     /// Gated products: rows M, columns N, depth K.
     pub(crate) gated: &'static [[usize; 3]],
     /// Products of normalized rows: rows M, columns N, depth K.
@@ -142,6 +148,9 @@ impl Sizes {
             rows: &[[4096, 4096]],
             sums: &[4096],
             attention: &[[32, 1024]],
+            crossed: &[[16, 1500, 77], [24, 2048, 77]],
+            windows: &[[16, 1500], [24, 2048]],
+            cosines: &[[1000, 5000, 384]],
             gated: &[[512, 1536, 512], [2048, 4096, 1024]],
             operands: &[[1, 4096, 4096], [128, 1024, 1024], [2048, 4096, 1024]],
             normed: &[[128, 384], [128, 1536], [4096, 384], [4096, 1536]],
@@ -179,6 +188,9 @@ impl Sizes {
         rows: &[],
         sums: &[],
         attention: &[],
+        crossed: &[],
+        windows: &[],
+        cosines: &[],
         gated: &[],
         operands: &[],
         normed: &[],
@@ -195,6 +207,9 @@ impl Sizes {
             rows: &[[256, 256]],
             sums: &[256],
             attention: &[[2, 128]],
+            crossed: &[[2, 64, 77]],
+            windows: &[[1, 300]],
+            cosines: &[[50, 60, 64]],
             gated: &[[64, 64, 64]],
             operands: &[[16, 64, 64]],
             normed: &[[16, 64]],

@@ -102,6 +102,15 @@ def attention(size):
     return functional.scaled_dot_product_attention, shapes, 4 * heads * queries * keys * width
 
 
+def cosine(size):
+    m, n, k = size
+
+    def formula(x, y):
+        return functional.normalize(x, dim=1) @ functional.normalize(y, dim=1).T
+
+    return formula, [(m, k), (n, k)], 2 * m * n * k
+
+
 def normalized(x, gamma, beta):
     return functional.gelu(functional.layer_norm(x, (x.shape[1],), gamma, beta, 1e-5))
 
@@ -119,6 +128,7 @@ CASES = {
     "softmax": rows(5, 0, lambda x: torch.softmax(x, dim=1)),
     "gelu(layer_norm)": rows(8, 2, normalized),
     "attention": attention,
+    "cosine": cosine,
 }
 
 

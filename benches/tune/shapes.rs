@@ -179,6 +179,12 @@ pub(crate) fn grid() -> Shapes {
         [4, 8, 512, 512, 128],
         [1, 16, 384, 384, 256],
         [1, 8, 1024, 1024, 256],
+        // Many queries that see few keys: those of another text, or a window.
+        [1, 32, 1024, 77, 64],
+        [1, 16, 4096, 77, 64],
+        [1, 32, 1024, 256, 64],
+        [1, 16, 4096, 256, 64],
+        [1, 32, 2048, 512, 128],
     ];
     let mixed =
         [1, 16, 128, 1024, 8192].iter().flat_map(|&rows| [384, 1024, 4096].map(|length| [rows, length])).collect();

@@ -31,6 +31,8 @@ pub struct Work {
     pub value: u32,
     /// Whether a mask hides half of the scores, and later queries see more keys.
     pub causal: bool,
+    /// The most keys that a mask leaves to any query, where it is a number of the text that goes along with the queries.
+    pub window: Option<u32>,
     /// Of a product that reduces the rows of its left operand before it multiplies: per element of a row, in all passes.
     pub row: u32,
     /// How often it reads a row for that; 0 without.

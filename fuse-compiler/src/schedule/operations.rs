@@ -35,19 +35,19 @@ pub fn work(group: &Group) -> Work {
                 ..Work::default()
             }
         }
-        GroupKind::Attention(attention) => Work {
-            point,
-            lhs: body_cost(&attention.query.0),
-            rhs: body_cost(&attention.key.0),
-            score: body_cost(&attention.score.0),
-            value: body_cost(&attention.value.0),
-            causal: visible::grows(&visible::limits(
-                &attention.score.0,
-                attention.score.1,
-                &group.accesses,
-                group.shape.len() - 2,
-            )),
-            ..Work::default()
-        },
+        GroupKind::Attention(attention) => {
+            let (body, score) = &attention.score;
+            let limits = visible::limits(body, *score, &group.accesses, group.shape.len() - 2);
+            Work {
+                point,
+                lhs: body_cost(&attention.query.0),
+                rhs: body_cost(&attention.key.0),
+                score: body_cost(&attention.score.0),
+                value: body_cost(&attention.value.0),
+                causal: visible::grows(&limits),
+                window: visible::window(&limits),
+                ..Work::default()
+            }
+        }
     }
 }

@@ -70,6 +70,21 @@ pub fn grows(limits: &[Limit]) -> bool {
     moves(Side::End) && !moves(Side::First)
 }
 
+/// The least number of keys between two limits that go along with the queries and differ by a number.
+pub fn window(limits: &[Limit]) -> Option<u32> {
+    let of = |side| limits.iter().filter(move |limit| limit.side == side);
+    let pairs = of(Side::First).flat_map(|first| of(Side::End).map(move |end| (first, end)));
+    let apart = pairs.filter(|(first, end)| first.slope == end.slope && end.slope != 0).filter_map(|(first, end)| {
+        let others =
+            |limit: &Limit| limit.terms.iter().filter(|(leaf, _)| *leaf != Leaf::One).cloned().collect::<Vec<_>>();
+        let number =
+            |limit: &Limit| limit.terms.iter().filter(|(leaf, _)| *leaf == Leaf::One).map(|(_, x)| x).sum::<i64>();
+        let width = number(end).checked_sub(number(first))?;
+        (others(first) == others(end)).then(|| u32::try_from(width.max(0)).ok()).flatten()
+    });
+    apart.min()
+}
+
 struct Search<'a> {
     body: &'a Body,
     accesses: &'a [KernelAccess],

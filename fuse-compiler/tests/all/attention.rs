@@ -310,18 +310,19 @@ fn a_bias_is_read_by_every_member() {
 
 #[test]
 fn masks_limit_the_keys() {
-    let limits = |f: &dyn Fn(&mut Builder, NodeId) -> NodeId| {
+    let limits = |visible_window: Option<u32>, f: &dyn Fn(&mut Builder, NodeId) -> NodeId| {
         let mut b = Builder::new();
         b.attention(DType::F32, SYMBOLIC, |b, s| f(b, s));
         b.variants();
         let group = b.group();
         let GroupKind::Attention(attention) = &group.kind else { panic!("not an attention") };
         let limits = visible::limits(&attention.score.0, attention.score.1, &group.accesses, 1);
+        assert_eq!(visible::window(&limits), visible_window, "{limits:?}");
         limits.iter().map(|limit| (limit.side, limit.slope)).collect::<Vec<_>>()
     };
-    assert_eq!(limits(&plain), []);
-    assert_eq!(limits(&causal), [(Side::End, 1)]);
-    assert_eq!(limits(&|b, s| window(b, s, 128)), [(Side::First, 1), (Side::End, 1)]);
+    assert_eq!(limits(None, &plain), []);
+    assert_eq!(limits(None, &causal), [(Side::End, 1)]);
+    assert_eq!(limits(Some(128), &|b, s| window(b, s, 128)), [(Side::First, 1), (Side::End, 1)]);
     let of_length = |b: &mut Builder, s: NodeId| {
         let lengths = b.input("lengths", DType::I32, &["B"]);
         let shape = [b.ty(lengths).shape, vec![Size::ONE; 2]].concat();
@@ -333,7 +334,7 @@ fn masks_limit_the_keys() {
         let hidden = b.broadcast(hidden, &b.ty(s).shape);
         b.push(Op::Select { condition: outside, on_true: hidden, on_false: s }, DType::F32, b.ty(s).shape)
     };
-    assert_eq!(limits(&of_length), [(Side::End, 0)]);
+    assert_eq!(limits(None, &of_length), [(Side::End, 0)]);
     // A finite number in place of -inf hides nothing: a row of such scores is a mean of all values.
     let finite = |b: &mut Builder, s: NodeId| {
         let (query, key) = (b.coordinate(s, 1), b.coordinate(s, 2));
@@ -341,7 +342,7 @@ fn masks_limit_the_keys() {
         let hidden = b.literal(-1e9);
         b.select(seen, s, hidden)
     };
-    assert_eq!(limits(&finite), []);
+    assert_eq!(limits(None, &finite), []);
 }
 
 #[test]

@@ -119,7 +119,7 @@ structs! {
     Size { terms }
     Term { symbols, coefficient }
     Kernel { name, domain, accesses, variants, work }
-    Work { point, lhs, rhs, score, value, causal, row, row_passes }
+    Work { point, lhs, rhs, score, value, causal, window, row, row_passes }
     Domain { kind, extents, fixed }
     Access { slot, space, view, axes, starts }
     Variant { name, requires, features, schedule, scratch, passes } => outside_browsers

@@ -3,7 +3,7 @@
 //!
 //! Not here: whether a variant may run (`require`), and how long it takes (`cost`).
 
-use fuse_artifact::{DType, DomainKind, Kernel, Schedule, Variant};
+use fuse_artifact::{DType, DomainKind, Kernel, Schedule, Variant, Work};
 
 use super::{
     cost::{Machine, cost},
@@ -96,7 +96,7 @@ fn candidate(
         return Err(Refusal::Shape(format!("it would share none of its {whole} tiles")));
     }
     scratch_bytes(variant, domain, split, info)?;
-    Ok(Candidate { variant: index, split, cost: cost(kernel, variant, domain, split, machine) })
+    Ok(Candidate { variant: index, split, cost: cost(kernel, kernel.work, variant, domain, split, machine) })
 }
 
 /// Counters of loops step past their end by at most this: by all that a workgroup reads in a few rounds.
@@ -108,9 +108,11 @@ fn check_walk(depth: u64) -> Result<(), Refusal> {
     if depth <= allowed { Ok(()) } else { Err(Refusal::Limit("32-bit indices along a row or depth", depth, allowed)) }
 }
 
-/// The estimated time of a variant for a domain, whether or not it may run.
+/// The estimated time of a variant for a domain of the sizes of a table's entry, whether or not it may run. Of an attention with a
+/// window, these sizes have the keys that a query sees.
 pub(crate) fn estimated(kernel: &Kernel, variant: &Variant, domain: &Domain, machine: &Machine) -> f64 {
-    cost(kernel, variant, domain, split(&variant.schedule, domain.contraction(), machine), machine)
+    let work = Work { window: None, ..kernel.work };
+    cost(kernel, work, variant, domain, split(&variant.schedule, domain.contraction(), machine), machine)
 }
 
 /// Bytes of the variant's scratch memory; 0 if it has none.

@@ -165,8 +165,10 @@ fn find<'t>(
     let variants = || legal.iter().map(|candidate| &kernel.variants[candidate.variant]);
     let names: Vec<String> = variants().map(member).collect();
     let machine = Machine::of(&tuning.info);
-    let model = |sizes: &[u64]| -> Vec<f64> {
-        match domain.at(sizes) {
+    let model = |at: &[u64]| -> Vec<f64> {
+        // How far a window reaches past a workgroup's first query is in no size.
+        let is_own = kernel.work.window.is_some() && at == sizes;
+        match domain.at(at).filter(|_| !is_own) {
             Some(domain) => variants().map(|variant| estimated(kernel, variant, &domain, &machine)).collect(),
             None => legal.iter().map(|candidate| candidate.cost).collect(),
         }

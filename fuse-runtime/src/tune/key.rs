@@ -29,7 +29,7 @@ impl Key {
         if !vectors {
             class += " unaligned";
         }
-        Self { class, sizes: sizes(domain) }
+        Self { class, sizes: sizes(kernel, domain) }
     }
 
     /// The key of a whole function, whose members are its alternatives. `symbols` are the values of its dimensions.
@@ -225,14 +225,16 @@ fn walks_any(access: &Access, axes: usize) -> bool {
     access.axes.iter().rev().take(axes).any(Option::is_some)
 }
 
-fn sizes(domain: &Domain) -> Vec<u64> {
+fn sizes(kernel: &Kernel, domain: &Domain) -> Vec<u64> {
     let sizes = domain.contraction();
     match domain.kind {
         DomainKind::Pointwise => vec![domain.count()],
         DomainKind::Reduction { .. } => vec![sizes.rows, sizes.depth],
         DomainKind::Contraction { .. } => vec![sizes.batch, sizes.rows, sizes.columns, sizes.depth],
         DomainKind::Attention => {
-            vec![sizes.batch, sizes.rows, sizes.depth, head(domain)]
+            // A query with a window sees no more keys than that.
+            let keys = kernel.work.window.map_or(sizes.depth, |window| sizes.depth.min(window.into()));
+            vec![sizes.batch, sizes.rows, keys, head(domain)]
         }
     }
 }

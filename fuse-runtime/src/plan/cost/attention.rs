@@ -44,7 +44,9 @@ pub(crate) fn cost(work: Work, variant: &Variant, domain: &Domain, split: Split,
     let threads = variant.passes.first().map_or(1.0, |pass| f64::from(pass.workgroup_size.max(1)));
 
     let width = |size: u64| size as f64 + IDLE_HEAD * (head - size as f64).max(0.0);
-    let walked = split.depth.min(sizes.depth).next_multiple_of(keys) as f64;
+    // The first of a workgroup's queries sees the whole window, and each later one a key more.
+    let seen_keys = work.window.map_or(sizes.depth, |window| sizes.depth.min(u64::from(window) + rows - 1));
+    let walked = split.depth.min(seen_keys).next_multiple_of(keys) as f64;
     let per_score = width(depth) + width(sizes.columns) + SCORE_WORK;
     let intensity = if matrices > 0 {
         interpolated(&REACHED_BY_MATRICES, rows as f64 * f64::from(MATRIX_SUBGROUP) / threads)
@@ -130,7 +132,7 @@ mod tests {
         choice_on(AdapterKind::Discrete, batch, sizes)
     }
 
-    fn choice_on(adapter: AdapterKind, batch: u64, [queries, keys, head]: [u64; 3]) -> String {
+    fn domain(batch: u64, [queries, keys, head]: [u64; 3]) -> Domain {
         let access =
             |space, strides: [u64; 3]| Strides { slot: Slot::Param(0), space, offset: 0, strides: strides.to_vec() };
         let accesses = vec![
@@ -138,8 +140,12 @@ mod tests {
             access(Space::Rhs, [keys * head, 1, head]),
             access(Space::Value, [keys * head, head, 1]),
         ];
+        Domain { kind: DomainKind::Attention, extents: vec![batch, queries, head, keys, head], accesses, kept: 5 }
+    }
+
+    fn choice_on(adapter: AdapterKind, batch: u64, [queries, keys, head]: [u64; 3]) -> String {
         let kind = DomainKind::Attention;
-        let domain = Domain { kind, extents: vec![batch, queries, head, keys, head], accesses, kept: 5 };
+        let domain = domain(batch, [queries, keys, head]);
         let mut direct = variant("direct", [64, 4, 128], 16, false);
         direct.passes.to_mut()[0].workgroup_bytes = 0;
         let variants = vec![
@@ -168,6 +174,21 @@ mod tests {
             assert_eq!(choice_on(AdapterKind::Software, 12, sizes), "direct", "{sizes:?}");
             assert_ne!(choice_on(AdapterKind::Integrated, 12, sizes), "direct", "{sizes:?}");
         }
+    }
+
+    #[test]
+    fn a_window_reaches_as_far_as_its_workgroup_has_queries() {
+        let machine = Machine::of(&fitted_to(AdapterKind::Discrete));
+        let domain = domain(24, [2048, 2048, 64]);
+        let time = |rows, window| {
+            let variant = variant("prefill", [rows, 32, 64], rows, false);
+            let work = Work { window, ..Work::default() };
+            cost(work, &variant, &domain, Split::even(1, 2048), &machine)
+        };
+        assert!(time(128, Some(256)) < time(128, None) / 4.0);
+        let wide = |window| time(128, window) / time(32, window);
+        assert!(wide(Some(256)) > 1.2 * wide(None), "{} and {}", wide(Some(256)), wide(None));
+        assert_eq!(time(128, Some(1 << 20)), time(128, None), "no more keys than there are");
     }
 
     #[test]

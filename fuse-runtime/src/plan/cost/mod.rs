@@ -179,16 +179,23 @@ fn dispatches(passes: usize) -> f64 {
     1.0 + DEPENDENT_LAUNCH * (passes - 1.0) + RECORDING * passes
 }
 
-/// The estimated time of `variant` with its dispatches, where the machine is idle before.
-pub(crate) fn cost(kernel: &Kernel, variant: &Variant, domain: &Domain, split: Split, machine: &Machine) -> f64 {
+/// The estimated time of `variant` of a kernel that does this work, with its dispatches, where the machine is idle before.
+pub(crate) fn cost(
+    kernel: &Kernel,
+    work: Work,
+    variant: &Variant,
+    domain: &Domain,
+    split: Split,
+    machine: &Machine,
+) -> f64 {
     match kernel.domain.kind {
-        DomainKind::Pointwise => pointwise(kernel.work, variant, domain, machine),
+        DomainKind::Pointwise => pointwise(work, variant, domain, machine),
         DomainKind::Reduction { .. } => reduction::cost(kernel, variant, domain, split, machine),
         DomainKind::Contraction { .. } => {
-            contraction::cost(kernel.work, variant, domain, split, machine) + epilogue(kernel, variant, domain, machine)
+            contraction::cost(work, variant, domain, split, machine) + epilogue(kernel, variant, domain, machine)
         }
         DomainKind::Attention => {
-            attention::cost(kernel.work, variant, domain, split, machine) + epilogue(kernel, variant, domain, machine)
+            attention::cost(work, variant, domain, split, machine) + epilogue(kernel, variant, domain, machine)
         }
     }
 }
