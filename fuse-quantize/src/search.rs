@@ -122,5 +122,7 @@ pub(crate) fn storable_symmetric(packing: Packing, scale: f32, scheme: &QuantSch
     let dtype = scheme.scales;
     // With 1 bit the offset is half of the scale: it is that which is rounded, so that both are stored exactly.
     let scale = if packing == Packing::Q1 { 2.0 * dtype.nearest(0.5 * scale) } else { dtype.nearest(scale) };
-    (scale.is_finite() && scale != 0.0).then(|| symmetric(packing, scale, dtype)).filter(|pair| pair.offset.is_finite())
+    // Twice a number that is stored may be one that is not.
+    let is_stored = dtype.nearest(scale).is_finite() && scale != 0.0;
+    is_stored.then(|| symmetric(packing, scale, dtype)).filter(|pair| pair.offset.is_finite())
 }

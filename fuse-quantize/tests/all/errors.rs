@@ -1,7 +1,8 @@
 //! Every mistake is a value that names what was expected and what was found.
 
 use fuse_quantize::{
-    Calibration, Packing, QuantScheme, QuantizeError, Quantized, ScaleDType, Targets, quantize, quantize_calibrated,
+    Calibration, Packing, QuantScheme, QuantizeError, Quantized, Rounding, ScaleDType, Targets, quantize,
+    quantize_calibrated,
 };
 
 fn message<T>(result: Result<T, QuantizeError>) -> String {
@@ -84,6 +85,18 @@ fn scales_beyond_their_storage() {
     let calibrated =
         quantize_calibrated(Packing::Q4, &values, &[2, 64], &QuantScheme::symmetric().axis(1), &Calibration::new(64));
     assert!(message(calibrated).starts_with("offset of group [1, 1]: "));
+
+    // With 1 bit the scale is twice the offset.
+    for rounding in [Rounding::Nearest, Rounding::LeastSquares] {
+        let scheme = QuantScheme::symmetric().per_tensor().rounding(rounding);
+        for value in [4e4, -4e4] {
+            let error = message(quantize(Packing::Q1, &[value], &[1], &scheme));
+            assert_eq!(
+                error,
+                "scale of group [0]: expected at most 65504 in magnitude, which f16 scales hold, found inf"
+            );
+        }
+    }
 }
 
 #[test]
