@@ -113,6 +113,8 @@ pub enum ExpressionDType {
 pub enum DTypeClass {
     /// `f32` or `f16`.
     Float,
+    /// `i32` or `u32`.
+    Integer,
     /// `f32`, `f16`, `i32` or `u32`.
     Number,
     /// Any dtype.

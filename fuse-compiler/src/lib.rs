@@ -12,6 +12,7 @@ pub mod compile;
 pub mod fusion;
 pub mod graph;
 pub mod interp;
+pub mod operations;
 pub mod plan;
 pub mod schedule;
 pub mod span;

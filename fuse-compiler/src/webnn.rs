@@ -5,15 +5,13 @@
 //!
 //! Truth values are `uint8` there; where they are in memory, as inputs and results, they stay words of 32 bits.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    f64::consts::{LOG2_E, PI},
-};
+use std::collections::{BTreeMap, BTreeSet};
 
 use fuse_artifact::{DType, MlGraph, MlOp, MlOperand, MlOption, Size};
 
 use crate::{
-    graph::{BinaryOp, CompareOp, Graph, Literal, Node, NodeId, Op, ReduceOp, UnaryOp},
+    graph::{CompareOp, Graph, Literal, Node, NodeId, Op, ReduceOp},
+    operations::{BinaryOp, MlBuilder, UnaryOp, WebNn},
     span::Span,
 };
 
@@ -108,7 +106,7 @@ impl Calls {
             Op::Dequantize(_) => return Err("a quantized tensor, which has no counterpart there yet".to_owned()),
             Op::Literal(literal) => self.push(MlOp::Number(number(literal)), node),
             Op::Size(size) => self.push(MlOp::Size(size.clone()), node),
-            Op::Unary(op, _) => self.unary(*op, x[0], node)?,
+            Op::Unary(op, _) => self.unary(*op, x[0], of(0), node)?,
             Op::Binary(op, ..) => self.call(binary(*op, node.ty.dtype)?, &x, node),
             Op::Compare(op, ..) => self.call(compare(*op), &x, node),
             Op::Select { .. } => self.call("where", &x, node),
@@ -173,108 +171,22 @@ impl Calls {
         if is_computed && !results.contains(&operand) { operand } else { self.call("identity", &[operand], node) }
     }
 
-    fn unary(&mut self, op: UnaryOp, x: u16, node: &Node) -> Result<u16, String> {
-        use UnaryOp::{
-            Abs, Atan, Ceil, Cos, Erf, Exp, Exp2, Expm1, Floor, Gelu, GeluTanh, HardSigmoid, HardSwish, Log, Log1p,
-            Log2, Mish, Neg, Not, Recip, Relu, Round, Rsqrt, Selu, Sigmoid, Sign, Silu, Sin, Softplus, Sqrt, Tan, Tanh,
-        };
-        let method = match op {
-            Neg => "neg",
-            Not => "logicalNot",
-            Abs => "abs",
-            Sign => "sign",
-            Floor => "floor",
-            Ceil => "ceil",
-            Round => "roundEven",
-            Sqrt => "sqrt",
-            Exp => "exp",
-            Log => "log",
-            Sin => "sin",
-            Cos => "cos",
-            Tan => "tan",
-            Tanh => "tanh",
-            Erf => "erf",
-            Recip => "reciprocal",
-            Relu => "relu",
-            Gelu => "gelu",
-            Sigmoid => "sigmoid",
-            HardSwish => "hardSwish",
-            Softplus => "softplus",
-            Rsqrt => return Ok(self.composite(x, node, Self::rsqrt)),
-            Exp2 => return Ok(self.composite(x, node, Self::exp2)),
-            Log2 => return Ok(self.composite(x, node, Self::log2)),
-            Silu => return Ok(self.composite(x, node, Self::silu)),
-            Mish => return Ok(self.composite(x, node, Self::mish)),
-            GeluTanh => return Ok(self.composite(x, node, Self::gelu_tanh)),
-            Selu => return Ok(self.composite(x, node, Self::selu)),
-            HardSigmoid => return Ok(self.composite(x, node, Self::hard_sigmoid)),
-            Log1p | Expm1 => return Err(format!("`{}`, which WebNN does not have: accurate near 0", op.name())),
-            Atan => return Err(format!("`{}`, which WebNN does not have", op.name())),
-        };
-        if node.ty.dtype == DType::U32 {
-            return Err(format!("`{}` of `u32`, which WebNN does not have", op.name()));
+    fn unary(&mut self, op: UnaryOp, x: u16, from: DType, node: &Node) -> Result<u16, String> {
+        match op.row().webnn {
+            WebNn::Missing => Err(format!("`{}`, which WebNN does not have", op.name())),
+            _ if from.is_integer() && (from == DType::U32 || op == UnaryOp::Not) => {
+                Err(format!("`{}` of `{from}`, which WebNN does not have", op.name()))
+            }
+            WebNn::Method(method) => Ok(self.call(method, &[x], node)),
+            WebNn::Composite(write) if node.ty.dtype == DType::F16 => {
+                let mut wide = node.clone();
+                wide.ty.dtype = DType::F32;
+                let x = self.push(MlOp::Cast(x), &wide);
+                let value = write(&mut Composite { calls: self, node: &wide }, x);
+                Ok(self.push(MlOp::Cast(value), node))
+            }
+            WebNn::Composite(write) => Ok(write(&mut Composite { calls: self, node }, x)),
         }
-        Ok(self.call(method, &[x], node))
-    }
-
-    /// A function that takes several methods, or options: in `f32`, so that `f16` is rounded once.
-    fn composite(&mut self, x: u16, node: &Node, write: fn(&mut Self, u16, &Node) -> u16) -> u16 {
-        if node.ty.dtype != DType::F16 {
-            return write(self, x, node);
-        }
-        let mut wide = node.clone();
-        wide.ty.dtype = DType::F32;
-        let x = self.push(MlOp::Cast(x), &wide);
-        let value = write(self, x, &wide);
-        self.push(MlOp::Cast(value), node)
-    }
-
-    fn rsqrt(&mut self, x: u16, node: &Node) -> u16 {
-        let root = self.call("sqrt", &[x], node);
-        self.call("reciprocal", &[root], node)
-    }
-
-    fn exp2(&mut self, x: u16, node: &Node) -> u16 {
-        let two = self.constant(2.0, node);
-        self.call("pow", &[two, x], node)
-    }
-
-    fn log2(&mut self, x: u16, node: &Node) -> u16 {
-        let (log, part) = (self.call("log", &[x], node), self.constant(LOG2_E, node));
-        self.call("mul", &[log, part], node)
-    }
-
-    fn silu(&mut self, x: u16, node: &Node) -> u16 {
-        let part = self.call("sigmoid", &[x], node);
-        self.call("mul", &[x, part], node)
-    }
-
-    fn mish(&mut self, x: u16, node: &Node) -> u16 {
-        let softplus = self.call("softplus", &[x], node);
-        let part = self.call("tanh", &[softplus], node);
-        self.call("mul", &[x, part], node)
-    }
-
-    /// `x/2·(1 + tanh(√(2/π)·(x + 0.044715·x³)))`, as `x·(1/2 + tanh(x·(a + b·x²))/2)`.
-    fn gelu_tanh(&mut self, x: u16, node: &Node) -> u16 {
-        let scale = (2.0 / PI).sqrt();
-        let square = self.call("mul", &[x, x], node);
-        let factor = self.with_options("linear", square, &[("alpha", scale * 0.044_715), ("beta", scale)], node);
-        let inner = self.call("mul", &[x, factor], node);
-        let tanh = self.call("tanh", &[inner], node);
-        let part = self.with_options("linear", tanh, &[("alpha", 0.5), ("beta", 0.5)], node);
-        self.call("mul", &[x, part], node)
-    }
-
-    /// With the constants of [`UnaryOp::Selu`].
-    fn selu(&mut self, x: u16, node: &Node) -> u16 {
-        let elu = self.with_options("elu", x, &[("alpha", 1.673_263_242_354_377_2)], node);
-        self.with_options("linear", elu, &[("alpha", 1.050_700_987_355_480_5)], node)
-    }
-
-    /// With the constants of [`UnaryOp::HardSigmoid`], which are not WebNN's own.
-    fn hard_sigmoid(&mut self, x: u16, node: &Node) -> u16 {
-        self.with_options("hardSigmoid", x, &[("alpha", 1.0 / 6.0), ("beta", 0.5)], node)
     }
 
     fn cast(&mut self, x: u16, from: DType, node: &Node) -> Result<u16, String> {
@@ -290,19 +202,8 @@ impl Calls {
         }
     }
 
-    /// A number of the node's element type.
-    fn constant(&mut self, value: f64, node: &Node) -> u16 {
-        self.operand(MlOp::Number(value), node.ty.dtype, vec![])
-    }
-
     fn call(&mut self, method: &'static str, operands: &[u16], node: &Node) -> u16 {
         self.method(method, operands, (node.ty.dtype, &node.ty.shape))
-    }
-
-    fn with_options(&mut self, method: &'static str, x: u16, options: &[(&'static str, f64)], node: &Node) -> u16 {
-        let options = options.iter().map(|(name, value)| MlOption { name: (*name).into(), value: *value });
-        let options = options.collect::<Vec<_>>().into();
-        self.push(MlOp::Call { method: method.into(), operands: vec![x].into(), options }, node)
     }
 
     fn method(&mut self, method: &'static str, operands: &[u16], (dtype, shape): (DType, &[Size])) -> u16 {
@@ -321,6 +222,28 @@ impl Calls {
     }
 }
 
+/// Methods of operands of a node's type.
+struct Composite<'a> {
+    calls: &'a mut Calls,
+    node: &'a Node,
+}
+
+impl MlBuilder for Composite<'_> {
+    fn call(&mut self, method: &'static str, operands: &[u16]) -> u16 {
+        self.calls.call(method, operands, self.node)
+    }
+
+    fn with_options(&mut self, method: &'static str, x: u16, options: &[(&'static str, f64)]) -> u16 {
+        let options = options.iter().map(|(name, value)| MlOption { name: (*name).into(), value: *value });
+        let options = options.collect::<Vec<_>>().into();
+        self.calls.push(MlOp::Call { method: method.into(), operands: vec![x].into(), options }, self.node)
+    }
+
+    fn number(&mut self, value: f64) -> u16 {
+        self.calls.operand(MlOp::Number(value), self.node.ty.dtype, vec![])
+    }
+}
+
 fn number(literal: &Literal) -> f64 {
     match *literal {
         Literal::Float(value) => value,
@@ -330,19 +253,13 @@ fn number(literal: &Literal) -> f64 {
 }
 
 fn binary(op: BinaryOp, dtype: DType) -> Result<&'static str, String> {
-    Ok(match op {
-        BinaryOp::Add => "add",
-        BinaryOp::Sub => "sub",
-        BinaryOp::Mul => "mul",
-        BinaryOp::Div if dtype.is_float() => "div",
-        BinaryOp::Div => return Err("a quotient of integers: WebNN does not say how it rounds".to_owned()),
-        BinaryOp::Pow => "pow",
-        BinaryOp::Min => "min",
-        BinaryOp::Max => "max",
-        BinaryOp::And => "logicalAnd",
-        BinaryOp::Or => "logicalOr",
-        BinaryOp::Rem | BinaryOp::Philox => return Err(format!("`{}`, which WebNN does not have", op.name())),
-    })
+    match op.row().webnn {
+        WebNn::Method("div") if !dtype.is_float() => {
+            Err("a quotient of integers: WebNN does not say how it rounds".to_owned())
+        }
+        WebNn::Method(method) => Ok(method),
+        WebNn::Composite(_) | WebNn::Missing => Err(format!("`{}`, which WebNN does not have", op.name())),
+    }
 }
 
 fn compare(op: CompareOp) -> &'static str {

@@ -18,13 +18,19 @@ use proc_macro::TokenStream;
 ///
 /// # Operations
 ///
-/// Operators `+ - * / % -x`, comparisons, `&& || !`, `x as f16`, and calls. Options are named arguments. Axes are numbers,
+/// Operators `+ - * / % -x`, comparisons, `&& || !`, of integers `& | ^ << >> !`, `x as f16`, and calls. Options are named arguments. Axes are numbers,
 /// negative ones counted from the end, or the names of dimensions (`axis = N`). Floats of `f16` are computed in `f32`.
 ///
 /// | pointwise | |
 /// |---|---|
-/// | arithmetic | `abs` `sign` `pow` `min(x, y)` `max(x, y)` `clamp(x, low, high)` `floor` `ceil` `round` `sqrt` `rsqrt` `recip` |
-/// | functions | `exp` `exp2` `expm1` `log` `log2` `log1p` `sin` `cos` `tan` `tanh` `atan` `erf` |
+/// | arithmetic | `abs` `sign` `pow` `min(x, y)` `max(x, y)` `clamp(x, low, high)` `floor` `ceil` `round` `trunc` `sqrt` `rsqrt` `recip` |
+/// | `fract(x)` | `x - trunc(x)`, with the sign of `x` |
+/// | `lerp(x, y, t)` | `x + t·(y - x)` |
+/// | `hypot(x, y)` | `√(x² + y²)`, which overflows only if the result does |
+/// | functions | `exp` `exp2` `expm1` `log` `log2` `log1p` `sin` `cos` `tan` `asin` `acos` `atan` `sinh` `cosh` `tanh` `asinh` `acosh` `atanh` `erf` `erfc` |
+/// | `atan2(y, x)` | the angle of the point `(x, y)`, -π to π |
+/// | `isnan` `isinf` `isfinite` | of floats, as `bool` |
+/// | bits | `& \| ^ << >> !` of integers (shifts by `y % 32`), `popcount`; `to_bits` of `f32` as `u32`, and `from_bits` back |
 /// | activations | `relu` `leaky_relu(x, slope = 0.01)` `elu(x, alpha = 1.0)` `selu` `gelu` `gelu_tanh` `silu` `sigmoid` `hard_sigmoid` `hard_swish` `softplus` `mish` |
 /// | choice | `select(condition, a, b)` is `a` where the condition holds |
 /// | `index(axis = 1)`, `index(x, axis = 1)` | the coordinate along an axis, `i32` |

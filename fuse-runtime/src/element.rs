@@ -34,6 +34,14 @@ pub trait Element: sealed::Sealed + Copy + Debug + Default + PartialEq + Send + 
 )]
 pub trait Number: Element {}
 
+/// An integer element: `i32` or `u32`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an integer element type",
+    label = "expected elements of `i32` or `u32`",
+    note = "operators of truth values are `&&`, `||` and `!=`"
+)]
+pub trait Integer: Number {}
+
 /// A floating-point element: `f32` or [`struct@f16`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a floating-point element type",
@@ -76,6 +84,10 @@ plain_elements! {
     i32 => I32, |value| value as u32;
     u32 => U32, |value| value;
 }
+
+impl Integer for i32 {}
+
+impl Integer for u32 {}
 
 impl sealed::Sealed for bool {}
 

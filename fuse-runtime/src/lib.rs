@@ -80,7 +80,7 @@ pub use half::f16;
 pub use crate::{
     builder::DeviceBuilder,
     device::Device,
-    element::{Element, Float, Number},
+    element::{Element, Float, Integer, Number},
     error::Error,
     info::{AdapterKind, Backend, DeviceInfo, Limits},
     kernels::Kernels,
@@ -113,8 +113,8 @@ pub mod __private {
     #[cfg(all(feature = "reference", not(target_arch = "wasm32")))]
     pub use crate::reference;
     pub use crate::{
-        AtLeast, BroadcastRank, Element, Error, Exactly, Float, Kernels, MatmulRank, Number, OneLess, OneMore, Operand,
-        OperandOf, Rank, Ranked, SameRank, Tensor,
+        AtLeast, BroadcastRank, Element, Error, Exactly, Float, Integer, Kernels, MatmulRank, Number, OneLess, OneMore,
+        Operand, OperandOf, Rank, Ranked, SameRank, Tensor,
         form::texts,
         launch::{
             Arg, KernelVariants, alternatives, launch, launch_alternative, launch_dynamic, launch_into, launch_padded,

@@ -8,5 +8,6 @@ mod minilm;
 mod newcomer;
 mod patterns;
 mod row_forms;
+mod scientific;
 mod sequences;
 mod tuning;

@@ -62,7 +62,7 @@ pub(crate) fn run(filter: &str) -> anyhow::Result<()> {
     let mut verdicts = vec![];
     for mutant in mutants {
         println!("{}", mutant.name);
-        let text = mutant.applied(&root())?;
+        let text = mutant.applied(&tree.folder)?;
         let file = tree.folder.join(&mutant.file);
         let original = fs::read_to_string(&file)?;
         fs::write(&file, text)?;

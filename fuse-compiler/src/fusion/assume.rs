@@ -112,7 +112,8 @@ mod tests {
 
     use super::*;
     use crate::{
-        graph::{BinaryOp, FunctionOptions, Param, ReduceOp, TensorType, verify::verify},
+        graph::{FunctionOptions, Param, ReduceOp, TensorType, verify::verify},
+        operations::BinaryOp,
         span::Span,
     };
 

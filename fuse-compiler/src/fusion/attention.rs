@@ -16,7 +16,10 @@ use super::{
     legality::is_pointwise,
     rows::RowSpace,
 };
-use crate::graph::{BinaryOp, Graph, NodeId, Op, ReduceOp, TensorType, UnaryOp};
+use crate::{
+    graph::{Graph, NodeId, Op, ReduceOp, TensorType},
+    operations::{BinaryOp, UnaryOp},
+};
 
 /// The largest depth and number of value columns that a kernel keeps in registers and workgroup memory.
 pub const MAX_HEAD: u64 = 256;

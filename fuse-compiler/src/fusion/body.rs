@@ -16,8 +16,9 @@ use super::{
     operand_rows::row_of,
 };
 use crate::{
-    graph::{BinaryOp, CompareOp, Graph, Literal, NodeId, Op, ReduceOp, UnaryOp},
+    graph::{CompareOp, Graph, Literal, NodeId, Op, ReduceOp},
     interp::Element,
+    operations::{BinaryOp, UnaryOp},
 };
 
 pub use quantized::Dequantize;
@@ -408,7 +409,10 @@ impl Walk<'_, '_> {
         };
         let number = |id| literal(id).map(|(literal, dtype)| (literal_value(literal, dtype), dtype));
         let value = match *op {
-            ValueOp::Unary(op, x) => f64::unary(op, dtype, &number(x)?.0),
+            ValueOp::Unary(op, x) => {
+                let (x, operand) = number(x)?;
+                f64::unary(op, operand, &x)
+            }
             ValueOp::Binary(op, x, y) => f64::binary(op, dtype, &number(x)?.0, &number(y)?.0),
             ValueOp::Compare(op, x, y) => {
                 let (x, operands) = number(x)?;

@@ -12,7 +12,7 @@ use super::{
     body::{Body, ValueId, ValueOp},
     legality::{is_anchor, is_movement, is_pointwise},
 };
-use crate::graph::{BinaryOp, Graph, NodeId, Op, UnaryOp};
+use crate::graph::{Graph, NodeId, Op};
 
 /// Work up to which several kernels each recompute a shared value instead of one storing it.
 const MAX_RECOMPUTE_COST: u32 = 12;
@@ -23,8 +23,6 @@ const MAX_REPEATED_COST: u32 = 64;
 
 /// Repetitions of a value by a broadcast up to which it is worth to compute it again for each.
 const MAX_COPIES: u64 = 8;
-
-const TRANSCENDENTAL: u32 = 8;
 
 /// A shift, a mask, a conversion, and a multiplication with an addition.
 const DEQUANTIZE: u32 = 4;
@@ -219,8 +217,8 @@ pub(super) fn recompute_costs(graph: &Graph) -> Vec<u32> {
 /// The work of one operation on one element, in units of one simple arithmetic operation.
 pub(super) fn operation_cost(op: &Op) -> u32 {
     match op {
-        Op::Unary(op, _) => unary_cost(*op),
-        Op::Binary(op, ..) => binary_cost(*op),
+        Op::Unary(op, _) => op.row().cost,
+        Op::Binary(op, ..) => op.row().cost,
         Op::Compare(..) | Op::Select { .. } | Op::Cast(_) => 1,
         _ => 0,
     }
@@ -238,8 +236,8 @@ pub fn body_cost(body: &Body) -> u32 {
 
 fn value_cost(op: &ValueOp) -> u32 {
     match op {
-        ValueOp::Unary(op, _) => unary_cost(*op),
-        ValueOp::Binary(op, ..) => binary_cost(*op),
+        ValueOp::Unary(op, _) => op.row().cost,
+        ValueOp::Binary(op, ..) => op.row().cost,
         ValueOp::Compare(..) | ValueOp::Select(..) | ValueOp::Cast(_) | ValueOp::Reduce(..) => 1,
         ValueOp::Dequantize(_) => DEQUANTIZE,
         ValueOp::Load(_)
@@ -249,28 +247,5 @@ fn value_cost(op: &ValueOp) -> u32 {
         | ValueOp::Coordinate { .. }
         | ValueOp::Scalar(_)
         | ValueOp::Literal(_) => 0,
-    }
-}
-
-fn binary_cost(op: BinaryOp) -> u32 {
-    match op {
-        BinaryOp::Pow => 2 * TRANSCENDENTAL,
-        // Ten rounds of two wide products.
-        BinaryOp::Philox => 100,
-        _ => 1,
-    }
-}
-
-fn unary_cost(op: UnaryOp) -> u32 {
-    use UnaryOp as U;
-    match op {
-        U::Neg | U::Not | U::Abs | U::Sign | U::Floor | U::Ceil | U::Round | U::Relu => 1,
-        U::Recip | U::Sqrt | U::Rsqrt | U::HardSigmoid | U::HardSwish => 3,
-        U::Exp | U::Exp2 | U::Log | U::Log2 | U::Log1p | U::Expm1 | U::Sin | U::Cos | U::Sigmoid | U::Silu => {
-            TRANSCENDENTAL
-        }
-        U::Tan | U::Tanh | U::Atan | U::Erf | U::Selu | U::Gelu | U::GeluTanh | U::Softplus | U::Mish => {
-            2 * TRANSCENDENTAL
-        }
     }
 }

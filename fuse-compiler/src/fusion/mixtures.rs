@@ -13,7 +13,8 @@ use super::{
 };
 use crate::{
     arena::Arena,
-    graph::{BinaryOp, Graph, Node, NodeId, Op, ReduceOp},
+    graph::{Graph, Node, NodeId, Op, ReduceOp},
+    operations::BinaryOp,
 };
 
 /// Experts that are worth a product each.

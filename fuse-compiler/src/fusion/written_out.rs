@@ -19,7 +19,8 @@ use super::{
 };
 use crate::{
     arena::Arena,
-    graph::{BinaryOp, Graph, Node, NodeId, Op, ReduceOp, TensorType},
+    graph::{Graph, Node, NodeId, Op, ReduceOp, TensorType},
+    operations::BinaryOp,
 };
 
 /// Elements of a reduction that are written out: a vector of space, a few classes or experts.

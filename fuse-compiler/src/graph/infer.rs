@@ -10,10 +10,11 @@ use fuse_artifact::DType;
 
 use super::lower::{
     Program,
-    catalog::{self, Class, Kind, Pointwise},
+    catalog::{self, Kind, Pointwise},
 };
 use crate::{
     front::{DTypeClass, ExpressionDType},
+    operations::DTypes,
     syntax::ast::{
         self, Argument, BinaryOperator, Block, Call, Element, Expr, ExprKind, Literal, Place, UnaryOperator,
     },
@@ -193,8 +194,9 @@ impl<'a> Inference<'a> {
             ExprKind::Unary(operator, x) => {
                 let x = self.expr(x, bindings);
                 let class = match operator {
-                    UnaryOperator::Neg => Class::Number,
-                    UnaryOperator::Not => Class::Bool,
+                    UnaryOperator::Neg => DTypes::NUMBERS,
+                    // Of integers, too, but they are rare enough not to make kernels for them.
+                    UnaryOperator::Not => DTypes::BOOL,
                 };
                 self.same(class, &[x])
             }
@@ -241,30 +243,22 @@ impl<'a> Inference<'a> {
     }
 
     fn operator(&mut self, operator: BinaryOperator, operands: &[Term]) -> Term {
-        use BinaryOperator::{And, Eq, Ge, Gt, Le, Lt, Ne, Or};
-        let class = match operator {
-            And | Or => Class::Bool,
-            Eq | Ne => Class::Any,
-            _ => Class::Number,
-        };
-        let operand = self.same(class, operands);
-        match operator {
-            Eq | Ne | Lt | Le | Gt | Ge => self.known(DType::Bool),
-            _ => operand,
-        }
+        self.pointwise(operator.into(), operands)
     }
 
     /// Operands of one dtype in a class.
-    fn same(&mut self, class: Class, operands: &[Term]) -> Term {
+    fn same(&mut self, takes: DTypes, operands: &[Term]) -> Term {
         for pair in operands.windows(2) {
             self.unify(pair[0], pair[1]);
         }
-        let constraint = match class {
-            Class::Any => Constraint::Class(DTypeClass::Any),
-            Class::Number => Constraint::Class(DTypeClass::Number),
-            Class::Float => Constraint::Class(DTypeClass::Float),
-            Class::Bool => Constraint::Known(DType::Bool),
-            Class::U32 => Constraint::Known(DType::U32),
+        let constraint = match (takes.only(), takes) {
+            (Some(only), _) => Constraint::Known(only),
+            // An activation, of which integers are rare enough not to make kernels for them.
+            (None, DTypes::FLOATS | DTypes::SIGNED) => Constraint::Class(DTypeClass::Float),
+            (None, DTypes::NUMBERS) => Constraint::Class(DTypeClass::Number),
+            // Truth values have operators of their own, `&&` and `||`.
+            (None, DTypes::INTEGERS | DTypes::BITS) => Constraint::Class(DTypeClass::Integer),
+            (None, _) => Constraint::Class(DTypeClass::Any),
         };
         for operand in operands {
             self.restrict(*operand, constraint);
@@ -322,11 +316,12 @@ impl<'a> Inference<'a> {
             .collect();
         match operation.kind {
             Kind::Pointwise(op) => self.pointwise(op, &operands),
-            Kind::Clamp | Kind::Matmul | Kind::Dot | Kind::Outer => self.same(Class::Number, &operands),
+            Kind::Clamp | Kind::Matmul | Kind::Dot | Kind::Outer => self.same(DTypes::NUMBERS, &operands),
+            Kind::Lerp => self.same(DTypes::FLOATS, &operands),
             Kind::LeakyRelu | Kind::Elu => {
                 let mut all = operands;
                 all.extend(self.option_terms(&["slope", "alpha"], call, bindings));
-                self.same(Class::Float, &all)
+                self.same(DTypes::FLOATS, &all)
             }
             Kind::Index => self.known(DType::I32),
             Kind::Dequantize => self.known(DType::F32),
@@ -339,28 +334,28 @@ impl<'a> Inference<'a> {
             | Kind::Unsqueeze
             | Kind::Flip => operands.first().copied().unwrap_or_else(|| self.class(DTypeClass::Any)),
             Kind::Reduce(reduction) => {
-                let value = self.same(reduction.class(), &operands);
+                let value = self.same(reduction.takes(), &operands);
                 if reduction.is_index() { self.known(DType::I32) } else { value }
             }
             Kind::Row(_) | Kind::BatchNorm | Kind::GroupNorm => {
                 self.options(&["eps"], DType::F32, call, bindings);
-                self.same(Class::Float, &operands)
+                self.same(DTypes::FLOATS, &operands)
             }
-            Kind::Concat | Kind::Stack => self.same(Class::Any, &operands),
+            Kind::Concat | Kind::Stack => self.same(DTypes::ANY, &operands),
             Kind::Pad => {
                 let mut all = operands;
                 all.extend(self.option_terms(&["value"], call, bindings));
-                self.same(Class::Any, &all)
+                self.same(DTypes::ANY, &all)
             }
             Kind::Roll | Kind::Tril | Kind::Triu => {
                 self.options(&["shift", "diagonal"], DType::I32, call, bindings);
-                self.same(Class::Any, &operands)
+                self.same(DTypes::ANY, &operands)
             }
-            Kind::Repeat | Kind::Tile | Kind::Split => self.same(Class::Any, &operands),
-            Kind::Glu => self.same(Class::Float, &operands),
+            Kind::Repeat | Kind::Tile | Kind::Split => self.same(DTypes::ANY, &operands),
+            Kind::Glu => self.same(DTypes::FLOATS, &operands),
             Kind::CrossEntropy => {
                 operands.iter().skip(1).for_each(|ids| self.restrict(*ids, Constraint::Known(DType::I32)));
-                self.same(Class::Float, &operands[..operands.len().min(1)])
+                self.same(DTypes::FLOATS, &operands[..operands.len().min(1)])
             }
             Kind::Gather => {
                 let indices = operands.get(1).copied();
@@ -375,7 +370,7 @@ impl<'a> Inference<'a> {
                 for (operand, dtype) in operands.iter().skip(1).zip([DType::F32, DType::U32]) {
                     self.restrict(*operand, Constraint::Known(dtype));
                 }
-                self.same(Class::Float, &operands[..operands.len().min(1)])
+                self.same(DTypes::FLOATS, &operands[..operands.len().min(1)])
             }
         }
     }
@@ -402,15 +397,12 @@ impl<'a> Inference<'a> {
         match (op, operands) {
             (Pointwise::Select, [condition, values @ ..]) => {
                 self.restrict(*condition, Constraint::Known(DType::Bool));
-                self.same(Class::Any, values)
+                self.same(DTypes::ANY, values)
             }
-            (Pointwise::Compare(_), _) => {
-                self.same(op.class(), operands);
-                self.known(DType::Bool)
+            _ => {
+                let operand = self.same(op.takes(), operands);
+                op.yields().map_or(operand, |dtype| self.known(dtype))
             }
-            // An activation: integers are rare enough not to make kernels for them.
-            (Pointwise::Unary(super::UnaryOp::Relu), _) => self.same(Class::Float, operands),
-            _ => self.same(op.class(), operands),
         }
     }
 }
@@ -423,7 +415,10 @@ fn meet(a: Constraint, b: Constraint) -> Option<Constraint> {
         (Known(dtype), Class(class)) | (Class(class), Known(dtype)) => {
             class.dtypes().contains(&dtype).then_some(Known(dtype))
         }
-        (Class(x), Class(y)) => Some(Class(if x.dtypes().len() <= y.dtypes().len() { x } else { y })),
+        (Class(x), Class(y)) => {
+            let (small, large) = if x.dtypes().len() <= y.dtypes().len() { (x, y) } else { (y, x) };
+            small.dtypes().iter().all(|dtype| large.dtypes().contains(dtype)).then_some(Class(small))
+        }
     }
 }
 
@@ -433,6 +428,7 @@ impl DTypeClass {
         const ALL: &[DType] = &[DType::F32, DType::F16, DType::I32, DType::U32, DType::Bool];
         match self {
             Self::Float => &ALL[..2],
+            Self::Integer => &ALL[2..4],
             Self::Number => &ALL[..4],
             Self::Any => ALL,
         }

@@ -23,9 +23,10 @@ use fuse_artifact::{Check, Packing, Size, Symbol};
 
 use crate::{
     arena::{Arena, Handle},
+    operations::{BinaryOp, UnaryOp},
     span::Span,
 };
-pub use types::{BinaryOp, CompareOp, Literal, ReduceOp, TensorType, UnaryOp};
+pub use types::{CompareOp, Literal, ReduceOp, TensorType};
 
 /// Names a node of a [`Graph`].
 pub type NodeId = Handle<Node>;

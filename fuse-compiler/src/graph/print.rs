@@ -118,7 +118,8 @@ mod tests {
     use super::*;
     use crate::{
         arena::Arena,
-        graph::{BinaryOp, Node, Param, ReduceOp},
+        graph::{Node, Param, ReduceOp},
+        operations::BinaryOp,
         span::Span,
     };
 

@@ -1,4 +1,4 @@
-//! Dtypes, shapes and the enumerations of pointwise operations.
+//! Dtypes, shapes, literals, and the enumerations of reductions and comparisons.
 
 use fuse_artifact::{DType, Size};
 
@@ -57,105 +57,6 @@ macro_rules! operations {
             }
         }
     };
-}
-
-operations! {
-    /// A function of one element. Float only, unless said otherwise.
-    UnaryOp {
-        /// `-x`; floats and integers (wrapping for `u32`).
-        Neg = "neg",
-        /// `!x`; bool.
-        Not = "not",
-        /// Absolute value; floats and integers (`i32::MIN` stays).
-        Abs = "abs",
-        /// -1, 0 or 1; floats and `i32`, `u32`. `sign(NaN)` is NaN.
-        Sign = "sign",
-        /// Largest integer not above `x`.
-        Floor = "floor",
-        /// Smallest integer not below `x`.
-        Ceil = "ceil",
-        /// Nearest integer, ties to even.
-        Round = "round",
-        /// Square root; NaN below 0.
-        Sqrt = "sqrt",
-        /// `1/sqrt(x)`.
-        Rsqrt = "rsqrt",
-        /// `e^x`.
-        Exp = "exp",
-        /// `2^x`.
-        Exp2 = "exp2",
-        /// Natural logarithm.
-        Log = "log",
-        /// Binary logarithm.
-        Log2 = "log2",
-        /// `ln(1 + x)`, accurate near 0.
-        Log1p = "log1p",
-        /// `e^x - 1`, accurate near 0.
-        Expm1 = "expm1",
-        /// Sine of radians.
-        Sin = "sin",
-        /// Cosine of radians.
-        Cos = "cos",
-        /// Tangent of radians.
-        Tan = "tan",
-        /// Hyperbolic tangent.
-        Tanh = "tanh",
-        /// Arc tangent.
-        Atan = "atan",
-        /// Error function.
-        Erf = "erf",
-        /// `1/x`.
-        Recip = "recip",
-        /// `max(x, 0)`; `relu(NaN)` is NaN; floats and `i32`.
-        Relu = "relu",
-        /// `1.0507009873554805·(x > 0 ? x : 1.6732632423543772·(e^x - 1))` (Klambauer et al. 2017).
-        Selu = "selu",
-        /// `x/2·(1 + erf(x/√2))` (Hendrycks and Gimpel 2016).
-        Gelu = "gelu",
-        /// `x/2·(1 + tanh(√(2/π)·(x + 0.044715·x³)))`.
-        GeluTanh = "gelu_tanh",
-        /// `x·sigmoid(x)`.
-        Silu = "silu",
-        /// `1/(1 + e^-x)`.
-        Sigmoid = "sigmoid",
-        /// `clamp(x/6 + 1/2, 0, 1)` (as PyTorch).
-        HardSigmoid = "hard_sigmoid",
-        /// `x·hard_sigmoid(x)`.
-        HardSwish = "hard_swish",
-        /// `ln(1 + e^x)`, without overflow.
-        Softplus = "softplus",
-        /// `x·tanh(softplus(x))` (Misra 2019).
-        Mish = "mish",
-    }
-}
-
-operations! {
-    /// A function of two elements of one dtype.
-    BinaryOp {
-        /// `x + y`; numbers.
-        Add = "add",
-        /// `x - y`; numbers.
-        Sub = "sub",
-        /// `x·y`; numbers.
-        Mul = "mul",
-        /// `x / y`; numbers. Integers truncate; `x / 0` is `x` and `i32::MIN / -1` is `i32::MIN` (as WGSL).
-        Div = "div",
-        /// Remainder with the sign of `x`; numbers. Integers: `x % 0` is 0 (as WGSL).
-        Rem = "rem",
-        /// `x^y`; floats. NaN for a negative `x` unless `y` is an integer (as C's `pow`).
-        Pow = "pow",
-        /// The smaller; NaN if either is NaN; numbers.
-        Min = "min",
-        /// The larger; NaN if either is NaN; numbers.
-        Max = "max",
-        /// Logical and; bool.
-        And = "and",
-        /// Logical or; bool.
-        Or = "or",
-        /// Word `x % 4` of the Philox4x32-10 block with counter `(x / 4, 0, 0, 0)` and key `(y, 0)`; `u32` (Salmon et al.,
-        /// Parallel random numbers: as easy as 1, 2, 3, 2011).
-        Philox = "philox",
-    }
 }
 
 operations! {

@@ -24,7 +24,7 @@
 
 use fuse_artifact::{DType, Relation, Size, SymbolSource};
 
-use super::{BinaryOp, CompareOp, Graph, Literal, Node, NodeId, Op, ReduceOp, UnaryOp};
+use super::{CompareOp, Graph, Literal, Node, NodeId, Op, ReduceOp};
 
 /// The most axes of a node.
 const MAX_RANK: usize = 6;
@@ -107,14 +107,15 @@ fn verify_node(graph: &Graph, id: NodeId, node: &Node) -> Check {
         Op::Literal(literal) => verify_literal(node, literal),
         Op::Unary(op, x) => {
             same_shape(graph, node, &[*x])?;
-            ensure(dtype(graph, *x) == node.ty.dtype, "operand of another dtype")?;
-            ensure(unary_takes(*op, node.ty.dtype), "the operation does not take this dtype")
+            let operand = dtype(graph, *x);
+            ensure(op.result(operand) == node.ty.dtype, "the dtype is not the operation's")?;
+            ensure(op.takes(operand), "the operation does not take this dtype")
         }
         Op::Binary(op, x, y) => {
             same_shape(graph, node, &[*x, *y])?;
             let own = node.ty.dtype;
             ensure(dtype(graph, *x) == own && dtype(graph, *y) == own, "operand of another dtype")?;
-            ensure(binary_takes(*op, own), "the operation does not take this dtype")
+            ensure(op.takes(own), "the operation does not take this dtype")
         }
         Op::Compare(op, x, y) => {
             same_shape(graph, node, &[*x, *y])?;
@@ -217,24 +218,6 @@ fn verify_literal(node: &Node, literal: &Literal) -> Check {
     ensure(fits, "the literal does not fit its dtype")
 }
 
-fn unary_takes(op: UnaryOp, dtype: DType) -> bool {
-    match op {
-        UnaryOp::Not => dtype == DType::Bool,
-        UnaryOp::Neg | UnaryOp::Abs | UnaryOp::Sign => dtype != DType::Bool,
-        UnaryOp::Relu => dtype.is_float() || dtype == DType::I32,
-        _ => dtype.is_float(),
-    }
-}
-
-fn binary_takes(op: BinaryOp, dtype: DType) -> bool {
-    match op {
-        BinaryOp::And | BinaryOp::Or => dtype == DType::Bool,
-        BinaryOp::Pow => dtype.is_float(),
-        BinaryOp::Philox => dtype == DType::U32,
-        _ => dtype != DType::Bool,
-    }
-}
-
 fn verify_matmul(graph: &Graph, node: &Node, lhs: NodeId, rhs: NodeId) -> Check {
     let (left, right, own) = (shape(graph, lhs), shape(graph, rhs), &node.ty.shape);
     let rank = own.len();
@@ -322,6 +305,7 @@ mod tests {
     use fuse_artifact::Symbol;
 
     use super::*;
+    use crate::operations::UnaryOp;
     use crate::{arena::Arena, graph::Param, graph::TensorType, span::Span};
 
     /// `fn f(x: f32[M]) -> f32[M] { exp(x) }`, with the node changed as a test wants it.

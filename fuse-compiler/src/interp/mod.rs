@@ -14,7 +14,6 @@ pub mod bounds;
 mod contraction;
 mod error;
 mod movement;
-mod philox;
 mod pointwise;
 mod reduce;
 mod tensor;
@@ -25,7 +24,8 @@ use fuse_artifact::DType;
 
 use crate::{
     arena::Arena,
-    graph::{BinaryOp, CompareOp, Graph, Literal, Node, NodeId, Op, ReduceOp, UnaryOp},
+    graph::{CompareOp, Graph, Literal, Node, NodeId, Op, ReduceOp},
+    operations::{BinaryOp, UnaryOp},
 };
 use bind::Bindings;
 pub use bounds::{Bounded, Stores};
@@ -112,7 +112,10 @@ fn evaluate_node<E: Element>(
         Op::Dequantize(param) => dequantized(bindings.input(*param)),
         Op::Input(param) | Op::Scalar(param) => bindings.input(*param).map(|&x| E::exact(x)),
         Op::Literal(literal) => Tensor::new(dtype, shape, vec![E::exact(literal_value(*literal, dtype))]),
-        Op::Unary(op, x) => operand(x).map(|x| E::unary(*op, dtype, x)),
+        Op::Unary(op, x) => {
+            let from = dtype_of(x);
+            operand(x).map(|x| E::unary(*op, from, x)).with_dtype(dtype)
+        }
         Op::Size(size) => Tensor::new(dtype, shape, vec![E::exact(size_value(bindings.size(size)?, dtype)?)]),
         Op::Binary(BinaryOp::Mul, x, y) if x == y => operand(x).map(|x| E::square(dtype, x)),
         Op::Binary(op, x, y) => operand(x).zip(operand(y), |x, y| E::binary(*op, dtype, x, y)),

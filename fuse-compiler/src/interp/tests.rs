@@ -68,6 +68,35 @@ fn float_functions_have_their_known_values() {
         (U::HardSwish, -4.0, 0.0),
         (U::HardSwish, 1.0, 2.0 / 3.0),
         (U::Relu, -2.0, 0.0),
+        (U::Asin, 1.0, std::f64::consts::FRAC_PI_2),
+        (U::Asin, 0.5, std::f64::consts::FRAC_PI_6),
+        (U::Asin, 1.5, NAN),
+        (U::Acos, -1.0, std::f64::consts::PI),
+        (U::Acos, 0.5, std::f64::consts::FRAC_PI_3),
+        (U::Sinh, 1.0, 1.1752011936438014),
+        (U::Sinh, -INF, -INF),
+        (U::Cosh, 1.0, 1.543080634815244),
+        (U::Asinh, 1.0, 0.881373587019543),
+        (U::Asinh, -1e300, -691.4686750787736),
+        (U::Acosh, 2.0, 1.3169578969248167),
+        (U::Acosh, 1e300, 691.4686750787736),
+        (U::Acosh, 0.5, NAN),
+        (U::Atanh, 0.5, 0.5493061443340548),
+        (U::Atanh, 1.0, INF),
+        (U::Atanh, 2.0, NAN),
+        (U::Erfc, 1.0, 0.15729920705028513),
+        (U::Erfc, 5.0, 1.537459794428035e-12),
+        (U::Erfc, -INF, 2.0),
+        (U::Trunc, -2.7, -2.0),
+        (U::Fract, -2.75, -0.75),
+        (U::Fract, INF, NAN),
+        (U::IsNan, NAN, 1.0),
+        (U::IsNan, INF, 0.0),
+        (U::IsInf, -INF, 1.0),
+        (U::IsFinite, 1e38, 1.0),
+        (U::IsFinite, NAN, 0.0),
+        (U::ToBits, 1.0, 1065353216.0),
+        (U::ToBits, -0.0, 2147483648.0),
     ];
     for (op, x, expected) in cases {
         assert_close(f64::unary(op, DType::F32, &x), expected, &format!("{}({x})", op.name()));
@@ -76,11 +105,11 @@ fn float_functions_have_their_known_values() {
 
 #[test]
 fn nan_propagates_through_every_float_operation() {
-    for &op in UnaryOp::ALL.iter().filter(|&&op| op != UnaryOp::Not) {
+    let of_floats = UnaryOp::ALL.iter().filter(|op| op.takes(DType::F32) && op.row().yields.is_none());
+    for &op in of_floats {
         assert!(f64::unary(op, DType::F32, &NAN).is_nan(), "{}", op.name());
     }
-    let not_of_floats = [BinaryOp::And, BinaryOp::Or, BinaryOp::Philox];
-    for &op in BinaryOp::ALL.iter().filter(|op| !not_of_floats.contains(op)) {
+    for &op in BinaryOp::ALL.iter().filter(|op| op.takes(DType::F32)) {
         assert!(f64::binary(op, DType::F32, &NAN, &2.0).is_nan(), "{}", op.name());
         assert!(f64::binary(op, DType::F32, &2.0, &NAN).is_nan(), "{}", op.name());
     }
@@ -105,6 +134,11 @@ fn integers_wrap_and_divide_as_wgsl_says() {
         (B::Rem, 7.0, 0.0, 0.0),
         (B::Rem, min, -1.0, 0.0),
         (B::Min, -1.0, 1.0, -1.0),
+        (B::BitAnd, -2.0, 7.0, 6.0),
+        (B::BitXor, -1.0, 7.0, -8.0),
+        (B::Shl, 1.0, 31.0, min),
+        (B::Shl, 3.0, 33.0, 6.0),
+        (B::Shr, -5.0, 1.0, -3.0),
     ];
     for (op, x, y, expected) in signed {
         assert_eq!(f64::binary(op, DType::I32, &x, &y), expected, "{} {x} {y}", op.name());
@@ -114,6 +148,9 @@ fn integers_wrap_and_divide_as_wgsl_says() {
         (B::Div, 7.0, 0.0, 7.0),
         (B::Rem, 7.0, 0.0, 0.0),
         (B::Mul, 4294967295.0, 2.0, 4294967294.0),
+        (B::BitOr, 4294967294.0, 1.0, 4294967295.0),
+        (B::Shl, 4294967295.0, 4.0, 4294967280.0),
+        (B::Shr, 4294967295.0, 28.0, 15.0),
     ];
     for (op, x, y, expected) in unsigned {
         assert_eq!(f64::binary(op, DType::U32, &x, &y), expected, "{} {x} {y}", op.name());
@@ -121,6 +158,10 @@ fn integers_wrap_and_divide_as_wgsl_says() {
     assert_eq!(f64::unary(UnaryOp::Abs, DType::I32, &min), min);
     assert_eq!(f64::unary(UnaryOp::Neg, DType::U32, &1.0), f64::from(u32::MAX));
     assert_eq!(f64::unary(UnaryOp::Sign, DType::I32, &-9.0), -1.0);
+    assert_eq!(f64::unary(UnaryOp::Not, DType::I32, &5.0), -6.0);
+    assert_eq!(f64::unary(UnaryOp::Not, DType::U32, &0.0), f64::from(u32::MAX));
+    assert_eq!(f64::unary(UnaryOp::PopCount, DType::I32, &-1.0), 32.0);
+    assert_eq!(f64::unary(UnaryOp::FromBits, DType::U32, &1065353216.0), 1.0);
 }
 
 #[test]

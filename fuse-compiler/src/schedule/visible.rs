@@ -11,7 +11,8 @@ use fuse_artifact::{DType, Size};
 
 use crate::{
     fusion::body::{Body, KernelAccess, ValueId, ValueOp},
-    graph::{BinaryOp, CompareOp, Literal, UnaryOp},
+    graph::{CompareOp, Literal},
+    operations::{BinaryOp, UnaryOp},
 };
 
 /// Coefficients of the query beyond this are not understood, so that bounds stay far from the ends of `i32`.

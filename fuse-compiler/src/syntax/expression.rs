@@ -191,33 +191,30 @@ fn unary_operator(operator: &UnOp, at: SourceRange) -> Result<UnaryOperator, Dia
 }
 
 fn binary_operator(operator: &BinOp) -> Result<BinaryOperator, Diagnostic> {
-    let instead = match operator {
-        BinOp::Add(_) => return Ok(BinaryOperator::Add),
-        BinOp::Sub(_) => return Ok(BinaryOperator::Sub),
-        BinOp::Mul(_) => return Ok(BinaryOperator::Mul),
-        BinOp::Div(_) => return Ok(BinaryOperator::Div),
-        BinOp::Rem(_) => return Ok(BinaryOperator::Rem),
-        BinOp::And(_) => return Ok(BinaryOperator::And),
-        BinOp::Or(_) => return Ok(BinaryOperator::Or),
-        BinOp::Eq(_) => return Ok(BinaryOperator::Eq),
-        BinOp::Ne(_) => return Ok(BinaryOperator::Ne),
-        BinOp::Lt(_) => return Ok(BinaryOperator::Lt),
-        BinOp::Le(_) => return Ok(BinaryOperator::Le),
-        BinOp::Gt(_) => return Ok(BinaryOperator::Gt),
-        BinOp::Ge(_) => return Ok(BinaryOperator::Ge),
-        BinOp::BitAnd(_) => "for truth values write `a && b`",
-        BinOp::BitOr(_) => "for truth values write `a || b`",
-        BinOp::BitXor(_) => "for truth values write `a != b`; for powers write `pow(a, b)`",
-        BinOp::Shl(_) => "multiply by a power of two",
-        BinOp::Shr(_) => "divide by a power of two",
+    Ok(match operator {
+        BinOp::Add(_) => BinaryOperator::Add,
+        BinOp::Sub(_) => BinaryOperator::Sub,
+        BinOp::Mul(_) => BinaryOperator::Mul,
+        BinOp::Div(_) => BinaryOperator::Div,
+        BinOp::Rem(_) => BinaryOperator::Rem,
+        BinOp::And(_) => BinaryOperator::And,
+        BinOp::Or(_) => BinaryOperator::Or,
+        BinOp::Eq(_) => BinaryOperator::Eq,
+        BinOp::Ne(_) => BinaryOperator::Ne,
+        BinOp::Lt(_) => BinaryOperator::Lt,
+        BinOp::Le(_) => BinaryOperator::Le,
+        BinOp::Gt(_) => BinaryOperator::Gt,
+        BinOp::Ge(_) => BinaryOperator::Ge,
+        BinOp::BitAnd(_) => BinaryOperator::BitAnd,
+        BinOp::BitOr(_) => BinaryOperator::BitOr,
+        BinOp::BitXor(_) => BinaryOperator::BitXor,
+        BinOp::Shl(_) => BinaryOperator::Shl,
+        BinOp::Shr(_) => BinaryOperator::Shr,
         _ => {
             return Err(Diagnostic::new(Code::Assignment, range_of(operator), "a body has no variables to assign to")
                 .help("bind a new name: `let y = x + 1.0;`"));
         }
-    };
-    let text = operator.to_token_stream().to_string();
-    let message = format!("tensors have no operator `{text}`");
-    Err(Diagnostic::new(Code::UnsupportedOperator, range_of(operator), message).help(instead))
+    })
 }
 
 fn literal_of(literal: &Lit) -> Result<Literal, Diagnostic> {

@@ -1,7 +1,7 @@
-//! WGSL for each pointwise operation, for scalars and for vectors of four.
+//! WGSL of pointwise operations, for scalars and for vectors of four, from the table of operations.
 //!
-//! Where WGSL's own function may overflow, lose digits near zero, or leave NaN undefined, a helper function
-//! is called instead; `texts` holds them.
+//! Where WGSL's own function may overflow, lose digits near zero, or leave NaN undefined, a function is called instead. Those
+//! that no operation has to itself are in `texts`.
 //!
 //! NaN is tested by its bits: `x != x` is false for NaN in some of naga's back ends, and drivers may
 //! assume that there are none.
@@ -10,8 +10,11 @@ mod texts;
 
 use fuse_artifact::{DType, EXACT_MATH};
 
-use self::texts::{FAST, HELPERS};
-use crate::graph::{BinaryOp, CompareOp, UnaryOp};
+use self::texts::{Helper, LIBRARY};
+use crate::{
+    graph::CompareOp,
+    operations::{self, BinaryOp, Function, UnaryOp, Wgsl},
+};
 
 /// The WGSL type that a value of `dtype` has inside a kernel.
 pub fn scalar_type(dtype: DType) -> &'static str {
@@ -36,41 +39,35 @@ pub struct Helpers {
 }
 
 impl Helpers {
-    /// A call of the helper `name`, which will be part of the shader.
+    /// A call of a function, by its name without `fuse_`, which will be part of the shader.
     pub fn call(&mut self, name: &'static str, lanes: u32, arguments: &str) -> String {
         self.require(name, lanes);
-        format!("{name}{lanes}({arguments})")
+        format!("fuse_{name}{lanes}({arguments})")
     }
 
     fn require(&mut self, name: &'static str, lanes: u32) {
         if self.used.contains(&(name, lanes)) {
             return;
         }
-        for needed in HELPERS.iter().filter(|helper| helper.name == name).flat_map(|helper| helper.needs) {
+        let needs = match operations::function(name) {
+            Some((_, function)) => function.needs,
+            None => library(name).needs,
+        };
+        for needed in needs {
             self.require(needed, lanes);
         }
         self.used.push((name, lanes));
     }
 
-    /// The texts of all used helpers, exact until the runtime says otherwise ([`EXACT_MATH`]).
+    /// The texts of all used functions, exact until the runtime says otherwise ([`EXACT_MATH`]).
     pub fn text(&self) -> String {
         let mut text = String::new();
         for &(name, lanes) in &self.used {
-            let helper = HELPERS.iter().find(|helper| helper.name == name);
-            let helper = helper.expect("every helper that is called stands in the table");
-            let body = match FAST.iter().find(|(fast, _)| *fast == name) {
-                Some((_, steps)) => {
-                    helper.text.replacen(" {\n", &format!(" {{\n  if fuse_fast_math {{\n    {steps}\n  }}\n"), 1)
-                }
-                None => helper.text.to_owned(),
+            let whole = match operations::function(name) {
+                Some((signature, function)) => function_text(name, signature, function),
+                None => library(name).text.trim_start().to_owned(),
             };
-            let body = body
-                .replace("$T", &vector_type(DType::F32, lanes))
-                .replace("$U", &vector_type(DType::U32, lanes))
-                .replace("$I", &vector_type(DType::I32, lanes))
-                .replace("$B", &vector_type(DType::Bool, lanes))
-                .replace("$S", &lanes.to_string());
-            text += body.trim_start();
+            text += &typed(&whole, lanes);
             text.push('\n');
         }
         if text.contains("fuse_fast_math") { format!("{EXACT_MATH}\n{text}") } else { text }
@@ -78,7 +75,7 @@ impl Helpers {
 
     /// `x` is NaN.
     fn is_nan(&mut self, lanes: u32, x: &str) -> String {
-        self.call("fuse_is_nan", lanes, x)
+        self.call("is_nan", lanes, x)
     }
 
     /// `text`, or `x` where that is NaN.
@@ -86,77 +83,44 @@ impl Helpers {
         format!("select({text}, {x}, {})", self.is_nan(lanes, x))
     }
 
-    /// `op(x)`.
+    /// `op(x)`, with operands of `dtype`.
     pub fn unary(&mut self, op: UnaryOp, dtype: DType, lanes: u32, x: &str) -> String {
-        if !dtype.is_float() {
-            return integer_unary(op, dtype, lanes, x);
+        let row = op.row();
+        match row.integer {
+            Some(integer) if dtype.is_integer() => written(integer_text(integer.wgsl, dtype), dtype, lanes, x, "", ""),
+            _ => self.written(row.name, row.wgsl, dtype, lanes, x, ""),
         }
-        let t = vector_type(DType::F32, lanes);
-        match op {
-            UnaryOp::Neg => format!("-{x}"),
-            UnaryOp::Not => format!("!{x}"),
-            UnaryOp::Abs
-            | UnaryOp::Floor
-            | UnaryOp::Ceil
-            | UnaryOp::Round
-            | UnaryOp::Sqrt
-            | UnaryOp::Exp
-            | UnaryOp::Exp2 => format!("{}({x})", op.name()),
-            UnaryOp::Log => self.call("fuse_log", lanes, x),
-            UnaryOp::Log2 => self.call("fuse_log2", lanes, x),
-            UnaryOp::Rsqrt => format!("inverseSqrt({x})"),
-            UnaryOp::Recip => format!("{t}(1.0) / {x}"),
-            UnaryOp::Relu => self.call("fuse_relu", lanes, x),
-            UnaryOp::Sign => self.call("fuse_sign", lanes, x),
-            UnaryOp::Log1p => self.call("fuse_log1p", lanes, x),
-            UnaryOp::Expm1 => self.call("fuse_expm1", lanes, x),
-            UnaryOp::Sin => self.call("fuse_sin", lanes, x),
-            UnaryOp::Cos => self.call("fuse_cos", lanes, x),
-            UnaryOp::Tan => self.call("fuse_tan", lanes, x),
-            UnaryOp::Tanh => self.call("fuse_tanh", lanes, x),
-            UnaryOp::Atan => self.call("fuse_atan", lanes, x),
-            UnaryOp::Erf => self.call("fuse_erf", lanes, x),
-            UnaryOp::Selu => self.call("fuse_selu", lanes, x),
-            UnaryOp::Gelu => self.call("fuse_gelu", lanes, x),
-            UnaryOp::GeluTanh => self.call("fuse_gelu_tanh", lanes, x),
-            UnaryOp::Silu => self.call("fuse_silu", lanes, x),
-            UnaryOp::Sigmoid => self.call("fuse_sigmoid", lanes, x),
-            UnaryOp::HardSigmoid => self.call("fuse_hard_sigmoid", lanes, x),
-            UnaryOp::HardSwish => self.call("fuse_hard_swish", lanes, x),
-            UnaryOp::Softplus => self.call("fuse_softplus", lanes, x),
-            UnaryOp::Mish => self.call("fuse_mish", lanes, x),
+    }
+
+    /// A text or a call of floats or truth values.
+    fn written(&mut self, name: &'static str, wgsl: Wgsl, dtype: DType, lanes: u32, x: &str, y: &str) -> String {
+        let arguments = if y.is_empty() { x.to_owned() } else { format!("{x}, {y}") };
+        match wgsl {
+            Wgsl::Text(text) => written(text, dtype, lanes, x, y, y),
+            Wgsl::Library(name) => self.call(name, lanes, &arguments),
+            Wgsl::Function(_) => self.call(name, lanes, &arguments),
         }
     }
 
     /// `op(x, x)` of floats, where drivers take `x - x` and `x % x` for 0 and `x / x` for 1, whatever `x` is.
     pub fn with_itself(&mut self, op: BinaryOp, lanes: u32, x: &str) -> Option<String> {
         match op {
-            BinaryOp::Sub => Some(self.call("fuse_less_itself", lanes, x)),
-            BinaryOp::Div => Some(self.call("fuse_by_itself", lanes, x)),
-            BinaryOp::Rem => Some(self.call("fuse_rem_itself", lanes, x)),
+            BinaryOp::Sub => Some(self.call("less_itself", lanes, x)),
+            BinaryOp::Div => Some(self.call("by_itself", lanes, x)),
+            BinaryOp::Rem => Some(self.call("rem_itself", lanes, x)),
             _ => None,
         }
     }
 
     /// `op(x, y)`; `nonzero` says that `y` is a literal other than 0 and -1.
     pub fn binary(&mut self, op: BinaryOp, dtype: DType, lanes: u32, x: &str, y: &str, nonzero: bool) -> String {
-        match op {
-            BinaryOp::Add => format!("{x} + {y}"),
-            BinaryOp::Sub => format!("{x} - {y}"),
-            BinaryOp::Mul => format!("{x} * {y}"),
-            BinaryOp::Div if dtype.is_float() || nonzero => format!("{x} / {y}"),
-            BinaryOp::Rem if !dtype.is_float() && nonzero => format!("{x} % {y}"),
-            BinaryOp::Div => format!("{x} / {}", safe_divisor(dtype, lanes, x, y)),
-            BinaryOp::Rem if dtype.is_float() => self.call("fuse_rem", lanes, &format!("{x}, {y}")),
-            BinaryOp::Rem => format!("{x} % {}", safe_divisor(dtype, lanes, x, y)),
-            BinaryOp::Pow => self.call("fuse_pow", lanes, &format!("{x}, {y}")),
-            BinaryOp::Min if dtype.is_float() => self.call("fuse_min", lanes, &format!("{x}, {y}")),
-            BinaryOp::Max if dtype.is_float() => self.call("fuse_max", lanes, &format!("{x}, {y}")),
-            BinaryOp::Min => format!("min({x}, {y})"),
-            BinaryOp::Max => format!("max({x}, {y})"),
-            BinaryOp::And => format!("{x} & {y}"),
-            BinaryOp::Or => format!("{x} | {y}"),
-            BinaryOp::Philox => self.call("fuse_philox", lanes, &format!("{x}, {y}")),
+        let row = op.row();
+        match row.integer {
+            Some(integer) if dtype.is_integer() && !integer_text(integer.wgsl, dtype).is_empty() => {
+                let divisor = if nonzero { y.to_owned() } else { safe_divisor(dtype, lanes, x, y) };
+                written(integer_text(integer.wgsl, dtype), dtype, lanes, x, y, &divisor)
+            }
+            _ => self.written(row.name, row.wgsl, dtype, lanes, x, y),
         }
     }
 
@@ -202,17 +166,42 @@ impl Helpers {
     }
 }
 
-fn integer_unary(op: UnaryOp, dtype: DType, lanes: u32, x: &str) -> String {
-    let t = vector_type(dtype, lanes);
-    match (op, dtype) {
-        (UnaryOp::Not, _) => format!("!{x}"),
-        (UnaryOp::Neg, DType::U32) => format!("{t}(0) - {x}"),
-        (UnaryOp::Neg, _) => format!("-{x}"),
-        (UnaryOp::Sign, DType::U32) => format!("min({x}, {t}(1))"),
-        (UnaryOp::Sign, _) => format!("clamp({x}, {t}(-1), {t}(1))"),
-        (UnaryOp::Relu, _) => format!("max({x}, {t}(0))"),
-        (op, _) => format!("{}({x})", op.name()),
-    }
+/// The function of the library that has this name.
+fn library(name: &str) -> &'static Helper {
+    LIBRARY.iter().find(|helper| helper.name == name).expect("every function that is called stands in a table")
+}
+
+/// A function of an operation, with what it does where a program asks for fast functions.
+fn function_text(name: &str, signature: &str, function: Function) -> String {
+    let fast =
+        function.fast.map(|text| format!("  if fuse_fast_math {{\n{}  }}\n", indented(text, 4))).unwrap_or_default();
+    format!("fn fuse_{name}$S{signature} {{\n{fast}{}}}", indented(function.body, 2))
+}
+
+/// Lines that are indented by `width` in place of what they have in common.
+fn indented(text: &str, width: usize) -> String {
+    let lines = || text.lines().filter(|line| !line.trim().is_empty());
+    let common = lines().map(|line| line.len() - line.trim_start().len()).min().unwrap_or(0);
+    lines().fold(String::new(), |all, line| all + &" ".repeat(width) + &line[common..] + "\n")
+}
+
+/// A text with the types of its width.
+fn typed(text: &str, lanes: u32) -> String {
+    text.replace("$T", &vector_type(DType::F32, lanes))
+        .replace("$U", &vector_type(DType::U32, lanes))
+        .replace("$I", &vector_type(DType::I32, lanes))
+        .replace("$B", &vector_type(DType::Bool, lanes))
+        .replace("$S", &lanes.to_string())
+}
+
+/// The text of an operation with its operands.
+fn written(text: &str, dtype: DType, lanes: u32, x: &str, y: &str, divisor: &str) -> String {
+    let text = typed(text, lanes).replace("$V", &vector_type(dtype, lanes));
+    text.replace("$d", divisor).replace("$y", y).replace("$x", x)
+}
+
+fn integer_text(texts: [&'static str; 2], dtype: DType) -> &'static str {
+    texts[usize::from(dtype == DType::U32)]
 }
 
 /// `y` with the divisors that WGSL leaves to the implementation replaced by 1, which gives what it defines:
@@ -230,11 +219,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn helpers_name_only_helpers_of_the_table() {
-        for helper in HELPERS {
-            for needed in helper.needs {
-                assert!(HELPERS.iter().any(|other| other.name == *needed), "{} needs {needed}", helper.name);
-            }
+    fn functions_call_only_functions_of_the_tables() {
+        let names = UnaryOp::ALL.iter().map(|op| op.name()).chain(BinaryOp::ALL.iter().map(|op| op.name()));
+        let of_operations = names.filter_map(operations::function).flat_map(|(_, function)| function.needs);
+        for needed in of_operations.chain(LIBRARY.iter().flat_map(|helper| helper.needs)) {
+            let known = operations::function(needed).is_some() || LIBRARY.iter().any(|other| other.name == *needed);
+            assert!(known, "nothing is called {needed}");
         }
     }
 }

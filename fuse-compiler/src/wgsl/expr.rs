@@ -10,7 +10,8 @@ use super::{
 };
 use crate::{
     fusion::body::{Body, ValueId, ValueOp},
-    graph::{BinaryOp, CompareOp, Literal, UnaryOp},
+    graph::{CompareOp, Literal},
+    operations::{BinaryOp, UnaryOp},
 };
 
 /// What a body's values at one place of a kernel are made of. Each answer is a WGSL expression.
@@ -89,7 +90,7 @@ pub(super) fn operation(
             format!("{}({scalar})", vector_type(dtype, lanes))
         }
         ValueOp::Literal(literal) => self::literal(*literal, dtype, lanes),
-        ValueOp::Unary(op, x) => shader.helpers.unary(*op, dtype, lanes, &operand(*x)),
+        ValueOp::Unary(op, x) => shader.helpers.unary(*op, operand_dtype(*x), lanes, &operand(*x)),
         ValueOp::Binary(op, x, y) => {
             let divisor = &body.values[*y].op;
             if x == y

@@ -155,7 +155,7 @@ impl<'a> OperandRowText<'a> {
             let state = self.state(reduction);
             let names: Vec<String> = (0..state.words().len()).map(|w| format!("total{reduction}_{w}")).collect();
             let words = match state.is_float_sum() {
-                true => vec![shader.helpers.call("fuse_restored", 1, &format!("{}, lost{reduction}", names[0]))],
+                true => vec![shader.helpers.call("restored", 1, &format!("{}, lost{reduction}", names[0]))],
                 false => fold_lanes(main, state, lanes, names, &format!("folded{reduction}")),
             };
             for (bits, dtype) in words.iter().zip(state.words()) {
@@ -224,9 +224,9 @@ impl<'a> OperandRowText<'a> {
                 // The lanes of a sum are added first: to keep what an addition loses costs more than to add.
                 let words = fold_lanes(main, state, lanes, words, &format!("lanes{reduction}"));
                 let (word, total) = (&words[0], format!("{total}_0"));
-                let sum = shader.helpers.call("fuse_hidden", 1, &format!("{total} + {word}, opaque"));
+                let sum = shader.helpers.call("hidden", 1, &format!("{total} + {word}, opaque"));
                 main.line(format!("let sum{reduction} = {sum};"));
-                let lost = shader.helpers.call("fuse_lost", 1, &format!("{total}, {word}, sum{reduction}"));
+                let lost = shader.helpers.call("lost", 1, &format!("{total}, {word}, sum{reduction}"));
                 main.line(format!("lost{reduction} += {lost};"));
                 main.line(format!("{total} = sum{reduction};"));
             } else {

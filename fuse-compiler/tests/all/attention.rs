@@ -6,9 +6,8 @@ use std::collections::BTreeSet;
 use fuse_artifact::{DType, Features, Size, Slot, Symbol, SymbolSource, Variant};
 use fuse_compiler::{
     fusion::{Group, GroupKind, Store, attention, index},
-    graph::{
-        BinaryOp, CompareOp, FunctionOptions, Graph, Literal, Node, NodeId, Op, Param, ReduceOp, TensorType, UnaryOp,
-    },
+    graph::{CompareOp, FunctionOptions, Graph, Literal, Node, NodeId, Op, Param, ReduceOp, TensorType},
+    operations::{BinaryOp, UnaryOp},
     schedule::visible::{self, Side},
     span::Span,
     validate, wgsl,
@@ -71,7 +70,7 @@ impl Builder {
 
     fn unary(&mut self, op: UnaryOp, x: NodeId) -> NodeId {
         let ty = self.ty(x);
-        self.push(Op::Unary(op, x), ty.dtype, ty.shape)
+        self.push(Op::Unary(op, x), op.result(ty.dtype), ty.shape)
     }
 
     fn binary(&mut self, op: BinaryOp, x: NodeId, y: NodeId) -> NodeId {

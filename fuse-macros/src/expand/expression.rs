@@ -177,6 +177,7 @@ fn class_bounds(expression: &Expression, runtime: &TokenStream) -> Vec<TokenStre
         let operand = format_ident!("A{leader}");
         let allowed = match class {
             DTypeClass::Float => quote!(Float),
+            DTypeClass::Integer => quote!(Integer),
             DTypeClass::Number => quote!(Number),
             DTypeClass::Any => return None,
         };

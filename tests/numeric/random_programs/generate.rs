@@ -6,7 +6,10 @@
 use std::collections::BTreeSet;
 
 use fuse_artifact::DType;
-use fuse_compiler::graph::{BinaryOp, CompareOp, UnaryOp};
+use fuse_compiler::{
+    graph::CompareOp,
+    operations::{BinaryOp, UnaryOp},
+};
 use fuse_test_support::operations::{binary_text, compare_symbol, unary_text};
 
 /// The choices behind one statement.
@@ -241,15 +244,13 @@ impl Builder {
         let x = self.pick(step.operand, step.detail, DType::F32, |_| true);
         let (name, dtype) = (self.name(x), self.dtype(x));
         let text = match dtype {
-            DType::F32 | DType::F16 => {
-                let ops: Vec<UnaryOp> = UnaryOp::ALL.iter().copied().filter(|&op| op != UnaryOp::Not).collect();
-                unary_text(ops[usize::from(step.detail) % ops.len()], &name)
-            }
-            DType::I32 => format!("{}({name})", ["abs", "sign", "neg"][usize::from(step.detail) % 3]),
-            DType::U32 => format!("sign({name})"),
             DType::Bool => format!("!{name}"),
+            _ => {
+                let ops = UnaryOp::ALL.iter().filter(|op| op.takes(dtype) && op.result(dtype) == dtype);
+                let ops: Vec<&UnaryOp> = ops.collect();
+                unary_text(*ops[usize::from(step.detail) % ops.len()], &name)
+            }
         };
-        let text = if text.starts_with("neg(") { format!("-{name}") } else { text };
         let dims = self.dims(x);
         self.push(dtype, dims, text, vec![x]);
     }
@@ -260,12 +261,39 @@ impl Builder {
         let op = match dtype {
             DType::F32 | DType::F16 => {
                 use BinaryOp as B;
-                let ops = [B::Add, B::Mul, B::Sub, B::Div, B::Max, B::Min, B::Add, B::Mul, B::Pow, B::Rem];
+                let ops = [
+                    B::Add,
+                    B::Mul,
+                    B::Sub,
+                    B::Div,
+                    B::Max,
+                    B::Min,
+                    B::Add,
+                    B::Mul,
+                    B::Pow,
+                    B::Rem,
+                    B::Atan2,
+                    B::Hypot,
+                ];
                 ops[usize::from(step.detail) % ops.len()]
             }
             DType::I32 | DType::U32 => {
                 use BinaryOp as B;
-                [B::Add, B::Mul, B::Sub, B::Div, B::Rem, B::Max, B::Min][usize::from(step.detail) % 7]
+                let ops = [
+                    B::Add,
+                    B::Mul,
+                    B::Sub,
+                    B::Div,
+                    B::Rem,
+                    B::Max,
+                    B::Min,
+                    B::BitAnd,
+                    B::BitOr,
+                    B::BitXor,
+                    B::Shl,
+                    B::Shr,
+                ];
+                ops[usize::from(step.detail) % ops.len()]
             }
             DType::Bool => [BinaryOp::And, BinaryOp::Or][usize::from(step.detail) % 2],
         };

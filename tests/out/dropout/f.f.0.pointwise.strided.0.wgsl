@@ -19,12 +19,12 @@ fn fuse_multiply_high1(x: u32, y: u32) -> u32 {
   let high = x0 * y1 + (low & u32(0xffffu));
   return x1 * y1 + (low >> u32(16u)) + (high >> u32(16u));
 }
-fn fuse_philox1(x: u32, seed: u32) -> u32 {
+fn fuse_philox1(x: u32, y: u32) -> u32 {
   var c0 = x >> u32(2u);
   var c1 = u32();
   var c2 = u32();
   var c3 = u32();
-  var k0 = seed;
+  var k0 = y;
   var k1 = u32();
   // unroll
   for (var round = 0u; round < 10u; round++) {

@@ -1,7 +1,8 @@
 //! Programs of every kernel shape, as texts, also where there are no files.
 
-use fuse_artifact::DType;
-use fuse_compiler::graph::{BinaryOp, CompareOp, UnaryOp};
+use fuse_compiler::{graph::CompareOp, operations::BinaryOp};
+
+use crate::operations::{ALL, NUMBERS, unary_texts};
 
 /// Name and text of a `.fuse` file.
 pub type Source = (&'static str, &'static str);
@@ -22,21 +23,25 @@ pub const FILES: &[Source] = sources! {
 /// Every operation on every dtype, each in a function of its own.
 pub fn every_operation() -> Vec<String> {
     let mut sources = vec![];
-    for dtype in [DType::F32, DType::F16] {
-        for op in UnaryOp::ALL.iter().filter(|&&op| !matches!(op, UnaryOp::Not | UnaryOp::Neg)) {
-            sources.push(format!("pub fn f(x: {dtype}[N]) -> {dtype}[N] {{ {}(x) }}", op.name()));
+    for dtype in ALL {
+        for result in ALL {
+            let texts = unary_texts(dtype, result, "x");
+            sources.extend(texts.iter().map(|text| format!("pub fn f(x: {dtype}[N]) -> {result}[N] {{ {text} }}")));
         }
     }
-    for dtype in [DType::F32, DType::F16, DType::I32, DType::U32] {
-        for op in [BinaryOp::Min, BinaryOp::Max, BinaryOp::Pow] {
-            if dtype.is_float() || op != BinaryOp::Pow {
-                sources.push(format!("pub fn f(x: {dtype}[N], y: {dtype}[N]) -> {dtype}[N] {{ {}(x, y) }}", op.name()));
+    for dtype in NUMBERS {
+        for op in BinaryOp::ALL.iter().filter(|op| op.row().symbol.is_none() && op.takes(dtype)) {
+            sources.push(format!("pub fn f(x: {dtype}[N], y: {dtype}[N]) -> {dtype}[N] {{ {}(x, y) }}", op.name()));
+        }
+        if dtype.is_integer() {
+            for symbol in ["&", "|", "^", "<<", ">>"] {
+                sources.push(format!("pub fn f(x: {dtype}[M, N], y: {dtype}[N]) -> {dtype}[M, N] {{ x {symbol} y }}"));
             }
         }
         for symbol in ["+", "-", "*", "/", "%"] {
             sources.push(format!("pub fn f(x: {dtype}[M, N], y: {dtype}[N]) -> {dtype}[M, N] {{ x {symbol} y }}"));
         }
-        let conversions = [DType::F32, DType::F16, DType::I32, DType::U32].into_iter().filter(|&to| to != dtype);
+        let conversions = NUMBERS.into_iter().filter(|&to| to != dtype);
         sources.extend(conversions.map(|to| format!("pub fn f(x: {dtype}[N]) -> {to}[N] {{ x as {to} }}")));
     }
     let count = CompareOp::ALL.len();
@@ -45,6 +50,7 @@ pub fn every_operation() -> Vec<String> {
         "pub fn f(x: f32[N], y: f32[N]) -> ({results}) {{ (x == y, x != y, x < y, x <= y, x > y, x >= y) }}"
     ));
     sources.push("pub fn f(x: bool[N], y: bool[N]) -> bool[N] { !x && (y || x) }".to_owned());
+    sources.push("pub fn f(x: bool[N], y: bool[N]) -> bool[N] { x & y | !x ^ y }".to_owned());
     sources
 }
 

@@ -1,7 +1,10 @@
 //! How pointwise operations are written in programs, for each dtype.
 
 use fuse_artifact::DType;
-use fuse_compiler::graph::{BinaryOp, CompareOp, UnaryOp};
+use fuse_compiler::{
+    graph::CompareOp,
+    operations::{BinaryOp, UnaryOp},
+};
 
 /// The dtypes of floats.
 pub const FLOATS: [DType; 2] = [DType::F32, DType::F16];
@@ -13,55 +16,32 @@ pub const ALL: [DType; 5] = [DType::F32, DType::F16, DType::I32, DType::U32, DTy
 /// Results of one kernel: with two operands they just fit the portable limit of eight storage buffers.
 const RESULTS: usize = 6;
 
-/// How a call of each operation of one dtype is written, for operands `x` and `y`.
-pub fn unary_texts(dtype: DType, x: &str) -> Vec<String> {
-    UnaryOp::ALL.iter().filter(|op| has_unary(**op, dtype)).map(|op| unary_text(*op, x)).collect()
+/// How a call of each operation is written that takes one dtype and yields another or the same, for the operand `x`.
+pub fn unary_texts(dtype: DType, result: DType, x: &str) -> Vec<String> {
+    let ops = UnaryOp::ALL.iter().filter(|op| op.takes(dtype) && op.result(dtype) == result);
+    ops.map(|op| unary_text(*op, x)).collect()
 }
 
 /// How a call of an operation is written.
 pub fn unary_text(op: UnaryOp, x: &str) -> String {
-    match op {
-        UnaryOp::Neg => format!("-{x}"),
-        UnaryOp::Not => format!("!{x}"),
-        op => format!("{}({x})", op.name()),
+    match op.row().symbol {
+        Some(symbol) => format!("{symbol}{x}"),
+        None => format!("{}({x})", op.name()),
     }
 }
 
-fn has_unary(op: UnaryOp, dtype: DType) -> bool {
-    match dtype {
-        DType::F32 | DType::F16 => op != UnaryOp::Not,
-        DType::I32 => matches!(op, UnaryOp::Neg | UnaryOp::Abs | UnaryOp::Sign | UnaryOp::Relu),
-        DType::U32 => matches!(op, UnaryOp::Abs | UnaryOp::Sign),
-        DType::Bool => op == UnaryOp::Not,
-    }
-}
-
-/// As [`unary_texts`], with two operands.
+/// How a call of each operation of one dtype is written, for operands `x` and `y`.
 pub fn binary_texts(dtype: DType, x: &str, y: &str) -> Vec<String> {
-    BinaryOp::ALL.iter().filter(|op| has_binary(**op, dtype)).map(|op| binary_text(*op, x, y)).collect()
+    // Programs reach `philox` through `dropout`.
+    let ops = BinaryOp::ALL.iter().filter(|op| op.takes(dtype) && **op != BinaryOp::Philox);
+    ops.map(|op| binary_text(*op, x, y)).collect()
 }
 
 /// As [`unary_text`], with two operands.
 pub fn binary_text(op: BinaryOp, x: &str, y: &str) -> String {
-    match op {
-        BinaryOp::Add => format!("{x} + {y}"),
-        BinaryOp::Sub => format!("{x} - {y}"),
-        BinaryOp::Mul => format!("{x} * {y}"),
-        BinaryOp::Div => format!("{x} / {y}"),
-        BinaryOp::Rem => format!("{x} % {y}"),
-        BinaryOp::And => format!("{x} && {y}"),
-        BinaryOp::Or => format!("{x} || {y}"),
-        BinaryOp::Pow | BinaryOp::Min | BinaryOp::Max | BinaryOp::Philox => format!("{}({x}, {y})", op.name()),
-    }
-}
-
-fn has_binary(op: BinaryOp, dtype: DType) -> bool {
-    match op {
-        BinaryOp::And | BinaryOp::Or => dtype == DType::Bool,
-        BinaryOp::Pow => dtype.is_float(),
-        // Programs reach it through `dropout`.
-        BinaryOp::Philox => false,
-        _ => dtype != DType::Bool,
+    match op.row().symbol {
+        Some(symbol) => format!("{x} {symbol} {y}"),
+        None => format!("{}({x}, {y})", op.name()),
     }
 }
 

@@ -55,12 +55,16 @@ pub fn unary(dtype: DType) -> Vec<Case> {
             dims if dims.contains('N') => (format!("x: {dtype}{dims}"), x, "N"),
             dims => (format!("x: {dtype}{dims}"), format!("broadcast_to({x}, [3, 20])"), "20"),
         };
-        let mut texts = unary_texts(dtype, &x);
-        if pattern.dims.is_empty() {
-            texts = texts.iter().map(|text| format!("select(like, {text}, x)")).collect();
+        for result in ALL {
+            let mut texts = unary_texts(dtype, result, &x);
+            if pattern.dims.is_empty() {
+                texts = texts.iter().map(|text| format!("select(like, {text}, x as {result})")).collect();
+            }
+            if !texts.is_empty() {
+                let source = functions(&params, &format!("{result}[3, {columns}]"), &texts);
+                cases.push(Case::new(&source, &format!("{dtype} to {result}, {}", pattern.name)));
+            }
         }
-        let source = functions(&params, &format!("{dtype}[3, {columns}]"), &texts);
-        cases.push(Case::new(&source, &format!("{dtype}, {}", pattern.name)));
     }
     cases
 }

@@ -1,9 +1,9 @@
-// Logic has two signs.
+// Values are not references.
 use fuse_gpu::fuse;
 
 fuse! {
-    pub fn both(a: bool[N], b: bool[N]) -> bool[N] {
-        a & b
+    pub fn double(x: f32[N]) -> f32[N] {
+        2.0 * *x
     }
 }
 

@@ -7,7 +7,8 @@ use super::{Expression, Items, expression_of, items_of};
 use crate::{
     diag::Code,
     front::{ExpressionDType, RankExpr, head},
-    graph::{Op, UnaryOp},
+    graph::Op,
+    operations::UnaryOp,
 };
 use fuse_artifact::DType;
 

@@ -1,11 +1,14 @@
 //! The table of the language's operations: names, arguments, options and the dtypes they take.
 //!
-//! Pointwise operations come from the enumerations of `graph::types`; the rest is listed here. Adding an
-//! operation means one row here and one arm where `Kind` is lowered.
+//! Pointwise operations come from their own table, `operations`; the rest is listed here. Adding one of these means one row here
+//! and one arm where `Kind` is lowered.
+
+use fuse_artifact::DType;
 
 use crate::{
-    graph::{BinaryOp, CompareOp, UnaryOp},
-    syntax::ast::{Argument, Call, Expr, ExprKind, Literal},
+    graph::CompareOp,
+    operations::{BinaryOp, DTypes, UnaryOp},
+    syntax::ast::{Argument, BinaryOperator, Call, Expr, ExprKind, Literal},
 };
 
 /// What an operation is lowered to.
@@ -14,6 +17,7 @@ pub(crate) enum Kind {
     /// A pointwise operation of the graph.
     Pointwise(Pointwise),
     Clamp,
+    Lerp,
     LeakyRelu,
     Elu,
     Matmul,
@@ -84,23 +88,13 @@ pub(crate) enum Pointwise {
     Select,
 }
 
-/// The dtypes that an operation takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Class {
-    Any,
-    Number,
-    Float,
-    Bool,
-    U32,
-}
-
 impl Reduction {
     /// The dtypes that it takes.
-    pub(crate) fn class(self) -> Class {
+    pub(crate) fn takes(self) -> DTypes {
         match self {
-            Self::Sum | Self::Prod | Self::Max | Self::Min | Self::ArgMax | Self::ArgMin => Class::Number,
-            Self::Mean | Self::Var | Self::LogSumExp | Self::Norm => Class::Float,
-            Self::Any | Self::All => Class::Bool,
+            Self::Sum | Self::Prod | Self::Max | Self::Min | Self::ArgMax | Self::ArgMin => DTypes::NUMBERS,
+            Self::Mean | Self::Var | Self::LogSumExp | Self::Norm => DTypes::FLOATS,
+            Self::Any | Self::All => DTypes::BOOL,
         }
     }
 
@@ -121,37 +115,64 @@ impl Pointwise {
     }
 
     /// The dtypes of its operands (of a select: of the two values).
-    pub(crate) fn class(self) -> Class {
+    pub(crate) fn takes(self) -> DTypes {
         match self {
-            Self::Unary(UnaryOp::Neg | UnaryOp::Abs | UnaryOp::Sign | UnaryOp::Relu) => Class::Number,
-            Self::Unary(UnaryOp::Not) | Self::Binary(BinaryOp::And | BinaryOp::Or) => Class::Bool,
-            Self::Unary(_) | Self::Binary(BinaryOp::Pow) => Class::Float,
-            Self::Binary(BinaryOp::Philox) => Class::U32,
-            Self::Binary(_) => Class::Number,
-            Self::Compare(CompareOp::Eq | CompareOp::Ne) | Self::Select => Class::Any,
-            Self::Compare(_) => Class::Number,
+            Self::Unary(op) => op.row().takes,
+            // Of truth values, they are other operations of the graph.
+            Self::Binary(BinaryOp::BitAnd | BinaryOp::BitOr | BinaryOp::BitXor) => DTypes::BITS,
+            Self::Binary(op) => op.row().takes,
+            Self::Compare(CompareOp::Eq | CompareOp::Ne) | Self::Select => DTypes::ANY,
+            Self::Compare(_) => DTypes::NUMBERS,
+        }
+    }
+
+    /// The dtype of its result, where it is not the operands'.
+    pub(crate) fn yields(self) -> Option<DType> {
+        match self {
+            Self::Unary(op) => op.row().yields,
+            Self::Compare(_) => Some(DType::Bool),
+            Self::Binary(_) | Self::Select => None,
         }
     }
 
     /// How it is written between or before its operands, if it is an operator.
     pub(crate) fn symbol(self) -> Option<&'static str> {
-        Some(match self {
-            Self::Unary(UnaryOp::Neg) | Self::Binary(BinaryOp::Sub) => "-",
-            Self::Unary(UnaryOp::Not) => "!",
-            Self::Binary(BinaryOp::Add) => "+",
-            Self::Binary(BinaryOp::Mul) => "*",
-            Self::Binary(BinaryOp::Div) => "/",
-            Self::Binary(BinaryOp::Rem) => "%",
-            Self::Binary(BinaryOp::And) => "&&",
-            Self::Binary(BinaryOp::Or) => "||",
-            Self::Compare(CompareOp::Eq) => "==",
-            Self::Compare(CompareOp::Ne) => "!=",
-            Self::Compare(CompareOp::Lt) => "<",
-            Self::Compare(CompareOp::Le) => "<=",
-            Self::Compare(CompareOp::Gt) => ">",
-            Self::Compare(CompareOp::Ge) => ">=",
-            _ => return None,
-        })
+        match self {
+            Self::Unary(op) => op.row().symbol,
+            Self::Binary(op) => op.row().symbol,
+            Self::Compare(CompareOp::Eq) => Some("=="),
+            Self::Compare(CompareOp::Ne) => Some("!="),
+            Self::Compare(CompareOp::Lt) => Some("<"),
+            Self::Compare(CompareOp::Le) => Some("<="),
+            Self::Compare(CompareOp::Gt) => Some(">"),
+            Self::Compare(CompareOp::Ge) => Some(">="),
+            Self::Select => None,
+        }
+    }
+}
+
+impl From<BinaryOperator> for Pointwise {
+    fn from(operator: BinaryOperator) -> Self {
+        match operator {
+            BinaryOperator::Add => Self::Binary(BinaryOp::Add),
+            BinaryOperator::Sub => Self::Binary(BinaryOp::Sub),
+            BinaryOperator::Mul => Self::Binary(BinaryOp::Mul),
+            BinaryOperator::Div => Self::Binary(BinaryOp::Div),
+            BinaryOperator::Rem => Self::Binary(BinaryOp::Rem),
+            BinaryOperator::And => Self::Binary(BinaryOp::And),
+            BinaryOperator::Or => Self::Binary(BinaryOp::Or),
+            BinaryOperator::BitAnd => Self::Binary(BinaryOp::BitAnd),
+            BinaryOperator::BitOr => Self::Binary(BinaryOp::BitOr),
+            BinaryOperator::BitXor => Self::Binary(BinaryOp::BitXor),
+            BinaryOperator::Shl => Self::Binary(BinaryOp::Shl),
+            BinaryOperator::Shr => Self::Binary(BinaryOp::Shr),
+            BinaryOperator::Eq => Self::Compare(CompareOp::Eq),
+            BinaryOperator::Ne => Self::Compare(CompareOp::Ne),
+            BinaryOperator::Lt => Self::Compare(CompareOp::Lt),
+            BinaryOperator::Le => Self::Compare(CompareOp::Le),
+            BinaryOperator::Gt => Self::Compare(CompareOp::Gt),
+            BinaryOperator::Ge => Self::Compare(CompareOp::Ge),
+        }
     }
 }
 
@@ -212,6 +233,7 @@ const fn row(
 const TABLE: &[Operation] = &[
     row("select", Kind::Pointwise(Pointwise::Select), (3, 3), &[], "select(condition, a, b)"),
     row("clamp", Kind::Clamp, (3, 3), &[], "clamp(x, low, high)"),
+    row("lerp", Kind::Lerp, (3, 3), &[], "lerp(x, y, t)"),
     row("leaky_relu", Kind::LeakyRelu, (1, 1), &[optional("slope")], "leaky_relu(x, slope = 0.01)"),
     row("elu", Kind::Elu, (1, 1), &[optional("alpha")], "elu(x, alpha = 1.0)"),
     row("matmul", Kind::Matmul, (2, 2), &[], "matmul(a, b)"),
@@ -293,32 +315,44 @@ const TABLE: &[Operation] = &[
 /// Names that other libraries give to operations, with what they are called here.
 const SYNONYMS: &[(&str, &str)] = &[
     ("absolute", "abs(x)"),
-    ("acos", "1.5707963 - atan(x * rsqrt(1.0 - x * x))"),
     ("amax", "max(x, axis = 1)"),
     ("amin", "min(x, axis = 1)"),
     ("arange", "index(axis = 0)"),
-    ("asin", "atan(x * rsqrt(1.0 - x * x))"),
-    ("atanh", "0.5 * log((1.0 + x) / (1.0 - x))"),
     ("attention", "matmul(softmax(matmul(q, transpose(k))), v)"),
+    ("arccos", "acos(x)"),
+    ("arcsin", "asin(x)"),
+    ("arctan", "atan(x)"),
+    ("arctan2", "atan2(x, y)"),
     ("average", "mean(x)"),
+    ("bitcast", "to_bits(x)` or `from_bits(x)"),
+    ("bitwise_and", "x & y"),
+    ("bitwise_not", "!x"),
+    ("bitwise_or", "x | y"),
+    ("bitwise_xor", "x ^ y"),
     ("cast", "x as f32"),
     ("cat", "concat([a, b], axis = 0)"),
     ("chunk", "split(x, axis = 1, parts = 2)"),
     ("clip", "clamp(x, low, high)"),
     ("concatenate", "concat([a, b], axis = 0)"),
-    ("cosh", "(exp(x) + exp(-x)) * 0.5"),
+    ("count_ones", "popcount(x)"),
     ("divide", "div(x, y)"),
     ("einsum", "matmul(a, b)` with `permute` and `reshape` around it, or `sum(a * b, axis = 1)"),
     ("expand", "broadcast_to(x, [M, N])"),
+    ("fix", "trunc(x)"),
     ("flatten", "reshape(x, [M * N])"),
+    ("frac", "fract(x)"),
     ("index_select", "gather(x, ids, axis = 1)"),
     ("inverse", "recip(x)"),
     ("iota", "index(axis = 0)"),
+    ("is_finite", "isfinite(x)"),
+    ("is_infinite", "isinf(x)"),
+    ("is_nan", "isnan(x)"),
     ("layernorm", "layer_norm(x, gamma, beta)"),
     ("ln", "log(x)"),
     ("log10", "log(x) * 0.4342944819"),
     ("maximum", "max(x, y)"),
     ("minimum", "min(x, y)"),
+    ("mix", "lerp(x, y, t)"),
     ("mm", "matmul(a, b)"),
     ("multiply", "mul(x, y)"),
     ("negative", "neg(x)"),
@@ -337,7 +371,6 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("reverse", "flip(x, axis = 0)"),
     ("rmsnorm", "rms_norm(x, gamma)"),
     ("scaled_dot_product_attention", "matmul(softmax(matmul(q, transpose(k))), v)"),
-    ("sinh", "(exp(x) - exp(-x)) * 0.5"),
     ("square", "x * x"),
     ("std", "sqrt(var(x))"),
     ("subtract", "sub(x, y)"),
@@ -352,10 +385,7 @@ const SYNONYMS: &[(&str, &str)] = &[
 
 /// Names of operations that other libraries have and this language lacks, whatever they are spelled like.
 const ABSENT: &[&str] = &[
-    "acosh",
     "argsort",
-    "asinh",
-    "atan2",
     "avg_pool",
     "conv",
     "conv1d",

@@ -5,7 +5,8 @@ use fuse_artifact::{DType, Size};
 use super::{Lowering, catalog::Pointwise, ranks};
 use crate::{
     diag::SourceRange,
-    graph::{BinaryOp, CompareOp, Literal, NodeId, Op, ReduceOp, UnaryOp},
+    graph::{CompareOp, Literal, NodeId, Op, ReduceOp},
+    operations::{BinaryOp, UnaryOp},
 };
 
 impl Lowering<'_> {

@@ -12,7 +12,8 @@ use super::{
 use crate::{
     diag::{Code, Diagnostic, SourceRange},
     front::RankExpr,
-    graph::{BinaryOp, NodeId, Op},
+    graph::{NodeId, Op},
+    operations::BinaryOp,
 };
 
 /// What the check of `K` is about.

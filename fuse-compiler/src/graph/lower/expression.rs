@@ -12,8 +12,9 @@ use super::{
 };
 use crate::{
     diag::{Code, Diagnostic, SourceRange, suggest},
-    graph::{BinaryOp, CompareOp, NodeId, UnaryOp},
-    syntax::ast::{Argument, BinaryOperator, Block, Call, Element, Expr, ExprKind, Literal, Place, UnaryOperator},
+    graph::{CompareOp, NodeId},
+    operations::{BinaryOp, UnaryOp},
+    syntax::ast::{Argument, Block, Call, Element, Expr, ExprKind, Literal, Place, UnaryOperator},
 };
 
 impl<'a> Lowering<'a> {
@@ -88,7 +89,7 @@ impl<'a> Lowering<'a> {
                 for (operator, right) in others {
                     let range = (first.span.0, right.span.1);
                     let operands = [left, self.operand(right, scope)];
-                    left = Operand { value: self.operator(pointwise_of(*operator), &operands, range), range };
+                    left = Operand { value: self.operator((*operator).into(), &operands, range), range };
                 }
                 left.value
             }
@@ -295,6 +296,7 @@ impl<'a> Lowering<'a> {
         let node = match operation.kind {
             Kind::Pointwise(op) => return self.pointwise(op, &operands, at),
             Kind::Clamp => return self.clamp(&operands, at),
+            Kind::Lerp => return self.lerp(&operands, at),
             Kind::LeakyRelu => return self.leaky(&operands[0], option("slope"), 0.01, None, at, scope),
             Kind::Elu => return self.leaky(&operands[0], option("alpha"), 1.0, Some(UnaryOp::Expm1), at, scope),
             Kind::Index => return self.index(operands.first(), option("axis"), &usage, at, scope),
@@ -376,6 +378,26 @@ impl<'a> Lowering<'a> {
         self.pointwise(Pointwise::Binary(BinaryOp::Min), &[low, operands[2].clone()], at)
     }
 
+    /// `x + t·(y - x)` (as PyTorch).
+    fn lerp(&mut self, operands: &[Operand], at: SourceRange) -> Value {
+        let [x, y, t] = operands else { return Value::Poison };
+        if let Some(wrong) = operands
+            .iter()
+            .find(|operand| matches!(self.dtype_of(operand), LazyDType::Known(dtype) if !dtype.is_float()))
+            && !operands.iter().any(|operand| matches!(operand.value, Value::Poison))
+        {
+            let found = self.dtype_of(wrong).default_dtype();
+            return self.poison(
+                Diagnostic::new(Code::FloatRequired, wrong.range, format!("`lerp` takes floats, found `{found}`"))
+                    .help(format!("convert it: `{} as f32`", self.operand_label(wrong))),
+            );
+        }
+        let here = |value| Operand { value, range: at };
+        let distance = here(self.pointwise(Pointwise::Binary(BinaryOp::Sub), &[y.clone(), x.clone()], at));
+        let part = here(self.pointwise(Pointwise::Binary(BinaryOp::Mul), &[t.clone(), distance], at));
+        self.pointwise(Pointwise::Binary(BinaryOp::Add), &[x.clone(), part], at)
+    }
+
     /// `x > 0 ? x : factor · below(x)`.
     fn leaky(
         &mut self,
@@ -436,23 +458,5 @@ impl<'a> Lowering<'a> {
         let index = self.push(crate::graph::Op::Index { axis: position }, fuse_artifact::DType::I32, shape, at);
         self.set_rank(index, rank);
         Value::Node(index)
-    }
-}
-
-fn pointwise_of(operator: BinaryOperator) -> Pointwise {
-    match operator {
-        BinaryOperator::Add => Pointwise::Binary(BinaryOp::Add),
-        BinaryOperator::Sub => Pointwise::Binary(BinaryOp::Sub),
-        BinaryOperator::Mul => Pointwise::Binary(BinaryOp::Mul),
-        BinaryOperator::Div => Pointwise::Binary(BinaryOp::Div),
-        BinaryOperator::Rem => Pointwise::Binary(BinaryOp::Rem),
-        BinaryOperator::And => Pointwise::Binary(BinaryOp::And),
-        BinaryOperator::Or => Pointwise::Binary(BinaryOp::Or),
-        BinaryOperator::Eq => Pointwise::Compare(CompareOp::Eq),
-        BinaryOperator::Ne => Pointwise::Compare(CompareOp::Ne),
-        BinaryOperator::Lt => Pointwise::Compare(CompareOp::Lt),
-        BinaryOperator::Le => Pointwise::Compare(CompareOp::Le),
-        BinaryOperator::Gt => Pointwise::Compare(CompareOp::Gt),
-        BinaryOperator::Ge => Pointwise::Compare(CompareOp::Ge),
     }
 }

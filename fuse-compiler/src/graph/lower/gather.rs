@@ -6,7 +6,8 @@ use super::{Lowering, options::Site, ranks, value::Operand};
 use crate::{
     diag::{Code, Diagnostic, SourceRange},
     front::RankExpr,
-    graph::{BinaryOp, CompareOp, NodeId},
+    graph::{CompareOp, NodeId},
+    operations::BinaryOp,
 };
 
 /// How the operands of a gather are seen: the extents of the table and of the indices, the axis of the table, and the

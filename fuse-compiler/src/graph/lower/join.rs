@@ -16,7 +16,8 @@ use super::{
 use crate::{
     diag::{Code, Diagnostic, SourceRange},
     front::RankExpr,
-    graph::{BinaryOp, CompareOp, NodeId, Op},
+    graph::{CompareOp, NodeId, Op},
+    operations::BinaryOp,
 };
 
 /// A piece with the place where it was written.

@@ -17,7 +17,8 @@ use super::{
 };
 use crate::{
     diag::{Code, Diagnostic},
-    graph::{BinaryOp, CompareOp, Literal, NodeId, Op, ReduceOp, UnaryOp},
+    graph::{CompareOp, Literal, NodeId, Op, ReduceOp},
+    operations::{BinaryOp, UnaryOp},
     syntax::ast::Argument,
 };
 

@@ -9,7 +9,8 @@ use super::{Lowering, axes_text, catalog::Row, options::Site, ranks, value::Oper
 use crate::{
     diag::{Code, Diagnostic},
     front::RankExpr,
-    graph::{BinaryOp, NodeId, ReduceOp, UnaryOp},
+    graph::{NodeId, ReduceOp},
+    operations::{BinaryOp, UnaryOp},
 };
 
 /// A scale or shift: its name, and its value once it is lowered.

@@ -6,12 +6,13 @@ use fuse_artifact::DType;
 
 use super::{
     Lowering,
-    catalog::{Class, Pointwise},
+    catalog::Pointwise,
     value::{Lazy, LazyDType, LazyKind, Operand, Value},
 };
 use crate::{
     diag::{Code, Diagnostic, SourceRange},
-    graph::{BinaryOp, CompareOp, Literal as GraphLiteral, NodeId, Op, UnaryOp},
+    graph::{CompareOp, Literal as GraphLiteral, NodeId, Op},
+    operations::{BinaryOp, DTypes, UnaryOp},
     syntax::ast::Literal,
 };
 
@@ -21,6 +22,7 @@ impl Lowering<'_> {
         let singles: Option<Vec<Operand>> = operands.iter().map(|operand| self.single(operand)).collect();
         let Some(operands) = singles else { return Value::Poison };
         let Some(dtype) = self.operand_dtype(op, &operands, at) else { return Value::Poison };
+        let op = if dtype == LazyDType::Known(DType::Bool) { of_truth_values(op) } else { op };
         if let Some(diagnostic) = self.literal_zero_divisor(op, &operands, dtype) {
             return self.poison(diagnostic);
         }
@@ -73,7 +75,7 @@ impl Lowering<'_> {
             self.report_too_large();
             return Value::Poison;
         }
-        let dtype = if matches!(op, Pointwise::Compare(_)) { LazyDType::Known(DType::Bool) } else { dtype };
+        let dtype = op.yields().map_or(dtype, LazyDType::Known);
         Value::Lazy(Rc::new(Lazy { kind: LazyKind::Apply(op, parts), dtype, indexed, weight, range: at }))
     }
 
@@ -96,7 +98,7 @@ impl Lowering<'_> {
         let value = operands[operands.len() - 1];
         let (dtype, shape) = (self.dtype(value), self.shape(value).to_vec());
         let (op, dtype) = match op {
-            Pointwise::Unary(unary) => (Op::Unary(unary, operands[0]), dtype),
+            Pointwise::Unary(unary) => (Op::Unary(unary, operands[0]), unary.result(dtype)),
             Pointwise::Binary(binary) => (Op::Binary(binary, operands[0], operands[1]), dtype),
             Pointwise::Compare(compare) => (Op::Compare(compare, operands[0], operands[1]), DType::Bool),
             Pointwise::Select => {
@@ -141,10 +143,10 @@ impl Lowering<'_> {
         if !fits {
             return None;
         }
-        Some(match op.class() {
-            Class::Float if dtype == LazyDType::Number => LazyDType::Float,
-            Class::U32 => LazyDType::Known(DType::U32),
-            _ => dtype,
+        Some(match op.takes().only() {
+            Some(only) => LazyDType::Known(only),
+            None if op.takes() == DTypes::FLOATS && dtype == LazyDType::Number => LazyDType::Float,
+            None => dtype,
         })
     }
 
@@ -157,42 +159,51 @@ impl Lowering<'_> {
     }
 
     fn outside_class(&self, op: Pointwise, operand: &Operand) -> Option<Diagnostic> {
-        let name = written(op);
-        let dtype = self.dtype_of(operand);
-        let known = match dtype {
+        let (name, takes) = (written(op), op.takes());
+        let known = match self.dtype_of(operand) {
+            LazyDType::Known(dtype) if takes.contains(dtype) => return None,
             LazyDType::Known(dtype) => Some(dtype),
-            _ => None,
+            LazyDType::Number if takes != DTypes::BOOL => return None,
+            LazyDType::Float if takes.contains(DType::F32) => return None,
+            LazyDType::Number | LazyDType::Float => None,
         };
-        match op.class() {
-            Class::Float if known.is_some_and(|dtype| !dtype.is_float()) => {
-                let found = known?;
-                Some(
-                    Diagnostic::new(
-                        Code::FloatRequired,
-                        operand.range,
-                        format!("{name} takes floats, found `{found}`"),
-                    )
-                    .help(format!("convert it: `{} as f32`", self.operand_label(operand))),
+        let label = self.operand_label(operand);
+        let found = known.map_or("a number with a decimal point".into(), |dtype| format!("`{dtype}`"));
+        let (code, message, help) = match takes {
+            DTypes::BOOL => return Some(self.not_bool(operand, Code::BoolRequired, &name)),
+            DTypes::U32 => {
+                (Code::IntegerRequired, format!("{name} takes `u32`"), format!("convert it: `{label} as u32`"))
+            }
+            DTypes::BITS if op == Pointwise::Unary(UnaryOp::Not) => {
+                return Some(self.not_bool(operand, Code::BoolRequired, &name));
+            }
+            DTypes::INTEGERS | DTypes::BITS => {
+                let what = if takes == DTypes::BITS { "integers or `bool`" } else { "integers" };
+                let message = format!("{name} takes {what}, found {found}");
+                (Code::IntegerRequired, message, format!("convert it: `{label} as i32`"))
+            }
+            DTypes::SIGNED if known == Some(DType::U32) => (
+                Code::FloatRequired,
+                format!("{name} takes signed numbers, found `u32`"),
+                "a `u32` is never negative: leave `relu` out".into(),
+            ),
+            DTypes::FLOATS | DTypes::F32 => {
+                let what = if takes == DTypes::F32 { "`f32`" } else { "floats" };
+                (
+                    Code::FloatRequired,
+                    format!("{name} takes {what}, found {found}"),
+                    format!("convert it: `{label} as f32`"),
                 )
             }
-            Class::Number if known == Some(DType::Bool) => Some(
-                Diagnostic::new(Code::NumberRequired, operand.range, format!("{name} takes numbers, found `bool`"))
-                    .help(format!(
-                        "convert it with `{0} as f32` (1 where true, 0 elsewhere), or write `select({0}, a, b)`",
-                        self.operand_label(operand)
-                    )),
+            _ => (
+                Code::NumberRequired,
+                format!("{name} takes numbers, found {found}"),
+                format!(
+                    "convert it with `{label} as f32` (1 where true, 0 elsewhere), or write `select({label}, a, b)`"
+                ),
             ),
-            Class::U32 if known.is_some_and(|dtype| dtype != DType::U32) || dtype == LazyDType::Float => Some(
-                Diagnostic::new(Code::IntegerRequired, operand.range, format!("{name} takes `u32`"))
-                    .help(format!("convert it: `{} as u32`", self.operand_label(operand))),
-            ),
-            Class::Bool if known != Some(DType::Bool) => Some(self.not_bool(operand, Code::BoolRequired, &name)),
-            _ if op == Pointwise::Unary(UnaryOp::Relu) && known == Some(DType::U32) => Some(
-                Diagnostic::new(Code::FloatRequired, operand.range, "`relu` takes signed numbers, found `u32`")
-                    .help("a `u32` is never negative: leave `relu` out"),
-            ),
-            _ => None,
-        }
+        };
+        Some(Diagnostic::new(code, operand.range, message).help(help))
     }
 
     fn not_bool(&self, operand: &Operand, code: Code, place: &str) -> Diagnostic {
@@ -319,6 +330,16 @@ pub(super) fn join(a: LazyDType, b: LazyDType) -> Option<LazyDType> {
         (Known(known), Number) | (Number, Known(known)) => (known != DType::Bool).then_some(Known(known)),
         (Float, _) | (_, Float) => Some(Float),
         (Number, Number) => Some(Number),
+    }
+}
+
+/// What an operation of bits is of truth values, which the graph has other operations for.
+fn of_truth_values(op: Pointwise) -> Pointwise {
+    match op {
+        Pointwise::Binary(BinaryOp::BitAnd) => Pointwise::Binary(BinaryOp::And),
+        Pointwise::Binary(BinaryOp::BitOr) => Pointwise::Binary(BinaryOp::Or),
+        Pointwise::Binary(BinaryOp::BitXor) => Pointwise::Compare(CompareOp::Ne),
+        _ => op,
     }
 }
 

@@ -12,7 +12,8 @@ use super::{
 };
 use crate::{
     diag::{Code, Diagnostic},
-    graph::{BinaryOp, CompareOp, NodeId},
+    graph::{CompareOp, NodeId},
+    operations::BinaryOp,
 };
 
 impl Lowering<'_> {

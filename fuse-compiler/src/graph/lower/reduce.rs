@@ -5,16 +5,12 @@
 
 use fuse_artifact::{DType, Size};
 
-use super::{
-    Lowering, axes_text,
-    catalog::{Class, Reduction},
-    options::Site,
-    value::Operand,
-};
+use super::{Lowering, axes_text, catalog::Reduction, options::Site, value::Operand};
 use crate::{
     diag::{Code, Diagnostic},
     front::RankExpr,
-    graph::{BinaryOp, CompareOp, NodeId, ReduceOp, UnaryOp},
+    graph::{CompareOp, NodeId, ReduceOp},
+    operations::{BinaryOp, DTypes, UnaryOp},
 };
 
 impl Lowering<'_> {
@@ -24,7 +20,7 @@ impl Lowering<'_> {
         let keepdim = self.flag(site, "keepdim");
         let correction = self.literal_option(site, "correction", 0.0);
         let node = node?;
-        self.require_class(reduction.class(), node, x, site)?;
+        self.require_dtype(reduction.takes(), node, x, site)?;
         let axes = if reduction.is_index() { self.index_axis(node, site)? } else { self.axes_option(site, node)? };
         let (keepdim, correction) = (keepdim?, correction?);
         let at = site.at;
@@ -61,13 +57,13 @@ impl Lowering<'_> {
         })
     }
 
-    fn require_class(&self, class: Class, node: NodeId, x: &Operand, site: Site<'_>) -> Option<()> {
+    fn require_dtype(&self, takes: DTypes, node: NodeId, x: &Operand, site: Site<'_>) -> Option<()> {
         let (dtype, name, label) = (self.dtype(node), site.name(), self.label(node));
-        let (code, message, help) = match class {
-            Class::Float if !dtype.is_float() => {
+        let (code, message, help) = match takes {
+            DTypes::FLOATS if !dtype.is_float() => {
                 (Code::FloatRequired, "floats", format!("convert it: `{name}({label} as f32)`"))
             }
-            Class::Number if dtype == DType::Bool => {
+            DTypes::NUMBERS if dtype == DType::Bool => {
                 let help = match name {
                     "sum" => {
                         format!("to count write `sum({label} as i32)`; `any({label})` and `all({label})` are bool")
@@ -76,7 +72,7 @@ impl Lowering<'_> {
                 };
                 (Code::NumberRequired, "numbers", help)
             }
-            Class::Bool if dtype != DType::Bool => {
+            DTypes::BOOL if dtype != DType::Bool => {
                 (Code::BoolRequired, "`bool`", format!("compare it: `{name}({label} != 0)`"))
             }
             _ => return Some(()),

@@ -4,13 +4,13 @@ use fuse_artifact::{DType, Size};
 
 use super::{
     Lowering,
-    catalog::Pointwise,
     pointwise::{is_condition, join},
     value::{Lazy, LazyDType, LazyKind, Operand, Value},
 };
 use crate::{
     diag::{Code, Diagnostic, SourceRange},
     graph::{NodeId, Op},
+    operations::DTypes,
     syntax::types::MAX_RANK,
 };
 
@@ -81,7 +81,9 @@ impl Lowering<'_> {
                     .unwrap_or(LazyDType::Number);
                 let computed = match (op, common) {
                     (_, LazyDType::Known(dtype)) => dtype,
-                    (Pointwise::Compare(_), lazy) => lazy.default_dtype(),
+                    (op, _) if let Some(only) = op.takes().only() => only,
+                    (op, LazyDType::Number) if op.takes() == DTypes::FLOATS && op.yields().is_some() => DType::F32,
+                    (op, lazy) if op.yields().is_some() => lazy.default_dtype(),
                     _ => dtype,
                 };
                 let mut lowered = Vec::with_capacity(operands.len());

@@ -6,16 +6,21 @@ use fuse_artifact::DType;
 
 use super::{
     Range,
-    range::{round_down, round_up},
-    table::{self, Accuracy},
+    range::{everything, round_down, round_up},
+    table,
 };
 use crate::{
-    graph::{BinaryOp, UnaryOp},
     interp::Element,
+    operations::{Accuracy, BinaryOp, Spread, Turns, ULP, UnaryOp},
 };
 
 pub(super) fn unary(op: UnaryOp, x: Range) -> Range {
     let x = x.read();
+    match op.result(DType::F32) {
+        DType::Bool => return answers(op, x),
+        DType::U32 => return bits(x),
+        _ => {}
+    }
     let mut range = Range { nan: x.nan, ..Range::EMPTY };
     if !x.has_numbers() {
         return range;
@@ -28,21 +33,16 @@ pub(super) fn unary(op: UnaryOp, x: Range) -> Range {
     for sample in samples(op, x) {
         range = range.union(accuracy.widen(f(sample), sample));
     }
-    if is_exact_on_zero_sign(op) { range.flushed() } else { range.computed() }
+    if op.row().keeps_zero_sign { range.flushed() } else { range.computed() }
 }
 
 /// Periodic functions of huge arguments, and `tan` across a pole.
 fn is_undetermined(op: UnaryOp, x: Range) -> bool {
-    let periodic = matches!(op, UnaryOp::Sin | UnaryOp::Cos | UnaryOp::Tan);
+    let turns = op.row().turns;
     let huge = |x: f64| x.is_finite() && x.abs() > table::PERIODIC_LARGEST;
     let infinite_end = !x.is_point() && holds_infinity(x);
-    let pole = || op == UnaryOp::Tan && multiples_of_quarter_turn(x).any(|k| k % 2 != 0);
-    periodic && (huge(x.low) || huge(x.high) || infinite_end || pole())
-}
-
-/// Operations that only move or flip bits, so that even a zero keeps its sign.
-fn is_exact_on_zero_sign(op: UnaryOp) -> bool {
-    matches!(op, UnaryOp::Neg | UnaryOp::Abs)
+    let pole = || matches!(turns, Turns::Poles) && multiples_of_quarter_turn(x).any(|k| k % 2 != 0);
+    matches!(turns, Turns::EveryQuarter | Turns::Poles) && (huge(x.low) || huge(x.high) || infinite_end || pole())
 }
 
 /// Where the extremes of `op` over `x` can be: the ends, and what lies between them of the points where `op`
@@ -50,11 +50,36 @@ fn is_exact_on_zero_sign(op: UnaryOp) -> bool {
 fn samples(op: UnaryOp, x: Range) -> Vec<f64> {
     let mut samples = vec![x.low, x.high];
     let inside = |point: &f64| x.low <= *point && *point <= x.high && !x.is_point();
-    samples.extend(table::turning_points(op).iter().copied().filter(inside));
-    if matches!(op, UnaryOp::Sin | UnaryOp::Cos) {
-        samples.extend(multiples_of_quarter_turn(x).map(|k| k as f64 * FRAC_PI_2));
+    match op.row().turns {
+        Turns::At(points) => samples.extend(points.iter().copied().filter(inside)),
+        Turns::EveryQuarter => samples.extend(multiples_of_quarter_turn(x).map(|k| k as f64 * FRAC_PI_2)),
+        // On both sides of the jumps next to the ends, and of those next to 0.
+        Turns::AtIntegers => {
+            let jumps = [x.low.ceil(), x.high.floor(), -1.0, 0.0, 1.0];
+            let sides = jumps.iter().flat_map(|jump| [*jump, jump.next_down(), jump.next_up()]);
+            samples.extend(sides.filter(inside));
+        }
+        Turns::Poles => {}
     }
     samples
+}
+
+/// Which truth values a question about a number may have the answer of.
+fn answers(op: UnaryOp, x: Range) -> Range {
+    let between = x.has_numbers().then(|| [x.low, x.high, 0.0f64.clamp(x.low, x.high)]);
+    let nan = x.nan.then_some(f64::NAN);
+    let samples = between.into_iter().flatten().chain(nan);
+    samples.fold(Range::EMPTY, |range, x| range.union(Range::point(f64::unary(op, DType::F32, &x))))
+}
+
+/// The bits of floats, which are ordered as the numbers are where no sign changes.
+fn bits(x: Range) -> Range {
+    let of = |x: f64| f64::unary(UnaryOp::ToBits, DType::F32, &x);
+    let (low, high) = (round_down(DType::F32, x.low), round_up(DType::F32, x.high));
+    if x.nan || !x.has_numbers() || low.is_sign_negative() != high.is_sign_negative() {
+        return everything(DType::U32);
+    }
+    Range::between(of(low).min(of(high)), of(low).max(of(high)))
 }
 
 /// The `k` for which `k·π/2` lies in `x`; all of one turn if `x` is wider than that.
@@ -66,21 +91,52 @@ fn multiples_of_quarter_turn(x: Range) -> impl Iterator<Item = i64> {
 
 pub(super) fn binary(op: BinaryOp, x: Range, y: Range) -> Range {
     let (x, y) = (x.read(), y.read());
-    let of_nan = if op == BinaryOp::Pow { power_of_nan(x, y) } else { Range { nan: x.nan || y.nan, ..Range::EMPTY } };
+    let spread = op.row().spread;
+    let of_nan = match spread {
+        Spread::Power => power_of_nan(x, y),
+        Spread::Magnitudes(_) => length_of_nan(x, y),
+        _ => Range { nan: x.nan || y.nan, ..Range::EMPTY },
+    };
     if !x.has_numbers() || !y.has_numbers() {
         return of_nan;
     }
-    let range = match op {
-        BinaryOp::Add => basic(x, y, |x, y| x + y),
-        BinaryOp::Sub => basic(x, y, |x, y| x - y),
-        BinaryOp::Mul => product(x, y),
-        BinaryOp::Div => quotient(x, y),
-        BinaryOp::Rem => remainder(x, y),
-        BinaryOp::Pow => power(x, y),
-        BinaryOp::Min | BinaryOp::Max => corners(x, y, |x, y| Range::point(f64::binary(op, DType::F32, &x, &y))),
-        BinaryOp::And | BinaryOp::Or | BinaryOp::Philox => Range::ANY,
+    let value = |x: f64, y: f64| f64::binary(op, DType::F32, &x, &y);
+    let range = match spread {
+        Spread::Rounded => basic(x, y, value),
+        Spread::Product => product(x, y),
+        Spread::Quotient => quotient(x, y),
+        Spread::Remainder => remainder(x, y),
+        Spread::Power => power(x, y),
+        Spread::Ends => corners(x, y, |x, y| Range::point(value(x, y))),
+        Spread::Magnitudes(accuracy) => {
+            corners(magnitudes(x), magnitudes(y), |x, y| accuracy.widen(value(x, y), x.abs().max(y.abs())))
+        }
+        Spread::Angle(accuracy) => angle(x, y, |x, y| accuracy.widen(value(x, y), 0.0)),
+        Spread::Unknown => Range::ANY,
     };
     range.computed().union(of_nan)
+}
+
+/// Least and largest magnitude.
+fn magnitudes(x: Range) -> Range {
+    let (low, high) = (x.low.abs(), x.high.abs());
+    Range::between(if x.contains(0.0) { 0.0 } else { low.min(high) }, low.max(high))
+}
+
+/// What `hypot` yields where an operand is NaN: infinity beside an infinity, else NaN.
+fn length_of_nan(x: Range, y: Range) -> Range {
+    let infinite = (x.nan && holds_infinity(y)) || (y.nan && holds_infinity(x));
+    Range { nan: x.nan || y.nan, ..if infinite { Range::point(f64::INFINITY) } else { Range::EMPTY } }
+}
+
+/// The angle of the point of height `x` and width `y`: at the corners, unless the point may be the origin or lie behind it, where
+/// the angle jumps from π to -π.
+fn angle(x: Range, y: Range, f: impl Fn(f64, f64) -> Range) -> Range {
+    let exact = x.low.to_bits() == x.high.to_bits() && y.low.to_bits() == y.high.to_bits();
+    if !exact && x.contains(0.0) && y.low <= 0.0 {
+        return f(0.0, -1.0).union(f(-0.0, -1.0));
+    }
+    corners(x, y, f)
 }
 
 /// The union of `f` over the ends of both ranges.
@@ -144,7 +200,7 @@ fn remainder(x: Range, y: Range) -> Range {
     }
     let error = Accuracy { argument: table::REM_ULPS, ..Accuracy::EXACT };
     // The product is about x, and may overflow by its rounding.
-    if x.low.abs().max(x.high.abs()) * (1.0 + table::ULP) > f64::from(f32::MAX) {
+    if x.low.abs().max(x.high.abs()) * (1.0 + ULP) > f64::from(f32::MAX) {
         return Range::ANY;
     }
     [quotient.low.trunc(), quotient.high.trunc()]

@@ -4,8 +4,8 @@ use fuse_artifact::DType;
 
 use super::{Range, range::everything};
 use crate::{
-    graph::{BinaryOp, UnaryOp},
     interp::Element,
+    operations::{BinaryOp, Spread, UnaryOp},
 };
 
 fn corners(xs: &[f64], mut f: impl FnMut(f64) -> f64) -> Range {
@@ -13,11 +13,20 @@ fn corners(xs: &[f64], mut f: impl FnMut(f64) -> f64) -> Range {
 }
 
 pub(super) fn unary(op: UnaryOp, dtype: DType, x: Range) -> Range {
-    let wraps = dtype == DType::U32 && op == UnaryOp::Neg && !x.is_point();
-    if wraps || (!x.is_point() && x.low == f64::from(i32::MIN)) {
+    let f = |x: f64| f64::unary(op, dtype, &x);
+    if x.is_point() {
+        return Range::point(f(x.low));
+    }
+    // Of the others not even wrapped neighbours are next to each other.
+    let monotone = match op {
+        UnaryOp::Neg => dtype != DType::U32,
+        UnaryOp::FromBits => return Range::ANY,
+        UnaryOp::PopCount => false,
+        _ => true,
+    };
+    if !monotone || x.low == f64::from(i32::MIN) {
         return everything(dtype);
     }
-    let f = |x: f64| f64::unary(op, dtype, &x);
     let range = corners(&[x.low, x.high], f);
     if x.low < 0.0 && x.high > 0.0 { range.union(Range::point(f(0.0))) } else { range }
 }
@@ -26,14 +35,11 @@ pub(super) fn binary(op: BinaryOp, dtype: DType, x: Range, y: Range) -> Range {
     if x.is_point() && y.is_point() {
         return Range::point(f64::binary(op, dtype, &x.low, &y.low));
     }
-    let wide: fn(f64, f64) -> f64 = match op {
-        BinaryOp::Add => |x, y| x + y,
-        BinaryOp::Sub => |x, y| x - y,
-        BinaryOp::Mul => |x, y| x * y,
-        BinaryOp::Min | BinaryOp::And => f64::min,
-        BinaryOp::Max | BinaryOp::Or => f64::max,
-        BinaryOp::Div | BinaryOp::Rem | BinaryOp::Pow | BinaryOp::Philox => return everything(dtype),
-    };
+    let row = op.row();
+    if !matches!(row.spread, Spread::Rounded | Spread::Product | Spread::Ends) {
+        return everything(dtype);
+    }
+    let wide = row.value;
     let range = corners(&[x.low, x.high], |x| wide(x, y.low)).union(corners(&[x.low, x.high], |x| wide(x, y.high)));
     let all = everything(dtype);
     if range.low < all.low || range.high > all.high { all } else { range }

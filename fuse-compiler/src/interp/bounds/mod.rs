@@ -22,7 +22,10 @@ pub mod table;
 use fuse_artifact::DType;
 
 use super::{Element, pointwise::inside};
-use crate::graph::{BinaryOp, CompareOp, ReduceOp, UnaryOp};
+use crate::{
+    graph::{CompareOp, ReduceOp},
+    operations::{BinaryOp, UnaryOp},
+};
 pub use range::Range;
 
 /// Which values of a graph are rounded to their dtype because a buffer holds them.

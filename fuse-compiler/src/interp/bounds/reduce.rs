@@ -11,6 +11,7 @@ use super::{
 use crate::{
     graph::ReduceOp,
     interp::{Element, reduce::neutral},
+    operations::ULP,
 };
 
 /// The largest and the smallest normal number of `f32`.
@@ -115,7 +116,7 @@ fn product(x: &[Range]) -> Range {
     let odd = |x: &Range| x.low.abs() / lowest_bit(x.low);
     let exact =
         !zero && bottom >= NORMAL && x.iter().all(Range::is_point) && x.iter().map(odd).product::<f64>() <= EXACT_SUM;
-    let relative = if exact { 0.0 } else { table::PROD_ULPS_PER_FACTOR * table::ULP * x.len() as f64 };
+    let relative = if exact { 0.0 } else { table::PROD_ULPS_PER_FACTOR * ULP * x.len() as f64 };
     // A partial product below the normal range may be flushed, and the factors that follow magnify that.
     let flushed = if bottom < NORMAL { NORMAL * top * x.len() as f64 } else { 0.0 };
     Range::between(

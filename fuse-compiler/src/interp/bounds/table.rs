@@ -1,4 +1,4 @@
-//! The stated accuracy of every float operation, on exact `f32` operands.
+//! The stated accuracy of float operations beyond what their rows of the table say, on exact `f32` operands.
 //!
 //! Errors are counted in units of `u = 2^-23` (one unit in the last place is at most `u` relative). Where a
 //! kernel uses a builtin function of WGSL, the entry is what WGSL promises (§15.7.4), or tighter where every
@@ -12,35 +12,9 @@
 //! `hard_sigmoid` 0.5, `hard_swish` 1; all others are exact.
 
 use super::Range;
-use crate::graph::UnaryOp;
-
-/// One unit in the last place of a number near 1.
-pub const ULP: f64 = 1.0 / 8_388_608.0;
-
-/// How far an operation may be from the exact outcome `f = f(x)`: up to
-/// `u·(result·|f| + growth·|x·f| + argument·|x| + pole·|x|·f²) + absolute`.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Accuracy {
-    /// Ulps of the result.
-    pub result: f64,
-    /// Ulps of the result per unit of the argument (exponentials).
-    pub growth: f64,
-    /// Ulps of the argument (where the result cancels, or the argument is reduced by a period).
-    pub argument: f64,
-    /// What an ulp of the argument does to the result near a pole.
-    pub pole: f64,
-    /// An absolute error (where the result passes zero, but the approximation does not).
-    pub absolute: f64,
-}
+use crate::operations::{Accuracy, Turns, ULP, UnaryOp};
 
 impl Accuracy {
-    /// No error at all.
-    pub const EXACT: Self = Self { result: 0.0, growth: 0.0, argument: 0.0, pole: 0.0, absolute: 0.0 };
-
-    const fn ulps(result: f64) -> Self {
-        Self { result, ..Self::EXACT }
-    }
-
     /// What a kernel may yield where the exact outcome is `f`, for an argument `x`.
     pub(super) fn widen(self, f: f64, x: f64) -> Range {
         if !f.is_finite() {
@@ -105,64 +79,13 @@ const PERIODIC_EXACT: f64 = 12_800.0;
 /// of π/2, which is 2^-24 of the whole.
 const REDUCTION: f64 = 1.0 / 8_388_608.0;
 
-/// An intermediate below the normal range may be flushed, which a factor of up to 100 magnifies.
-const FLUSHED: f64 = 2e-36;
-
 /// The accuracy of a function of one element, for arguments of up to `largest` in magnitude.
 pub fn unary(op: UnaryOp, largest: f64) -> Accuracy {
-    use UnaryOp as U;
-    let ulps = Accuracy::ulps;
+    let (accuracy, turns) = (op.row().accuracy, op.row().turns);
     let reduction = if largest <= PERIODIC_EXACT { REDUCTION } else { 1.0 };
-    match op {
-        U::Neg | U::Not | U::Abs | U::Sign | U::Floor | U::Ceil | U::Round | U::Relu => Accuracy::EXACT,
-        // 1/inverseSqrt(x): 2 and 2.5 ulps.
-        U::Sqrt => ulps(4.5),
-        U::Rsqrt => ulps(2.0),
-        U::Recip => DIV,
-        U::Exp | U::Exp2 => Accuracy { growth: 2.0, ..ulps(3.0) },
-        // 3 ulps, and 2^-21 absolute between 0.5 and 2.
-        U::Log | U::Log2 => Accuracy { absolute: 4.0 * ULP, ..ulps(3.0) },
-        // Beyond the series, log(1 + x) is at least 0.4, of which log's 2^-21 is 10 ulps.
-        U::Log1p => ulps(12.0),
-        // Beyond the series, e^x - 1 is at least 0.39 and e^x at most 2.6 times as large.
-        U::Expm1 => Accuracy { growth: 2.0, ..ulps(12.0) },
-        U::Selu => Accuracy { growth: 2.0, ..ulps(14.0) },
-        // A polynomial on a reduced argument.
-        U::Sin | U::Cos => Accuracy { argument: reduction, ..ulps(4.0) },
-        // The quotient of the two.
-        U::Tan => Accuracy { argument: 2.0 * reduction, pole: 2.0 * reduction, ..ulps(11.0) },
-        // (1 - e)/(1 + e) beyond 0.625, where 1 - e is at least 0.7 and e has up to 3 + 2·1.25 ulps.
-        U::Tanh => ulps(8.0),
-        U::Atan => ulps(6.0),
-        U::Erf => ulps(6.0),
-        // 1/(1 + e^-x): the exponential's error where it dominates the sum, a sum and a division.
-        U::Sigmoid => Accuracy { growth: 2.0, ..ulps(7.0) },
-        U::Silu => Accuracy { growth: 2.0, absolute: FLUSHED, ..ulps(8.0) },
-        // log1p of an exponential.
-        U::Softplus => Accuracy { growth: 2.0, ..ulps(16.0) },
-        U::Mish => Accuracy { growth: 2.0, absolute: FLUSHED, ..ulps(25.0) },
-        // 1 + erf and 1 + tanh cancel for negative arguments, so that the error there is relative to x.
-        U::Gelu => Accuracy { argument: 3.0, ..ulps(3.0) },
-        U::GeluTanh => Accuracy { argument: 4.0, ..ulps(4.0) },
-        // A division and a sum, which cancel at -3.
-        U::HardSigmoid => Accuracy { absolute: 2.0 * ULP, ..ulps(1.0) },
-        U::HardSwish => Accuracy { argument: 2.0, ..ulps(2.0) },
-    }
-}
-
-/// Arguments between which an operation is monotone, where there are finitely many.
-pub(super) fn turning_points(op: UnaryOp) -> &'static [f64] {
-    use UnaryOp as U;
-    match op {
-        U::Abs | U::Sign | U::Sqrt | U::Log | U::Log2 => &[0.0],
-        // Infinite there, with the zero's sign.
-        U::Recip | U::Rsqrt => &[-0.0, 0.0],
-        U::Log1p => &[-1.0],
-        U::Gelu => &[-0.751791524693564],
-        U::GeluTanh => &[-0.752461422371],
-        U::Silu => &[-1.27846454276107],
-        U::Mish => &[-1.19242925],
-        U::HardSwish => &[-3.0, -1.5, 0.0],
-        _ => &[],
+    match turns {
+        Turns::EveryQuarter => Accuracy { argument: reduction, ..accuracy },
+        Turns::Poles => Accuracy { argument: 2.0 * reduction, pole: 2.0 * reduction, ..accuracy },
+        Turns::At(_) | Turns::AtIntegers => accuracy,
     }
 }

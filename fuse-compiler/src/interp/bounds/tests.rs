@@ -5,6 +5,7 @@ mod reduce;
 use fuse_artifact::DType;
 
 use super::*;
+use crate::operations::ULP;
 
 fn bounded(exact: f64, low: f64, high: f64) -> Bounded {
     Bounded { exact, range: Range::between(low, high) }
@@ -28,7 +29,7 @@ fn sums_that_f32_can_hold_are_exact() {
 #[test]
 fn the_exact_number_lies_in_its_range() {
     let xs = [-90.0, -20.0, -3.0, -1.2, -0.7, -1e-4, 0.0, 1e-4, 0.3, 1.0, 2.5, 20.0, 88.0, 1e4];
-    for &op in UnaryOp::ALL {
+    for &op in UnaryOp::ALL.iter().filter(|op| op.takes(DType::F32)) {
         for x in xs {
             let b = unary(op, x);
             assert!(b.admits(b.exact) || b.exact.abs() > f32::MAX.into(), "{op:?}({x}) = {b:?}");
@@ -117,9 +118,9 @@ fn documented_errors_are_those_of_the_table() {
     let log = unary(UnaryOp::Log, 1e-40);
     assert!(log.admits(f64::NEG_INFINITY) && log.admits(-92.1) && log.admits(-87.34) && !log.admits(-87.3));
     let gelu = unary(UnaryOp::Gelu, -7.3);
-    assert!(gelu.admits(0.0) && gelu.admits(-7.3 * 2.9 * table::ULP) && !gelu.admits(-7.3 * 3.1 * table::ULP));
+    assert!(gelu.admits(0.0) && gelu.admits(-7.3 * 2.9 * ULP) && !gelu.admits(-7.3 * 3.1 * ULP));
     let rem = binary(BinaryOp::Rem, f64::from(3e38f32), 2.5);
-    assert!(rem.admits(3e38 * 3.0 * table::ULP) && !rem.admits(3e38 * 5.0 * table::ULP));
+    assert!(rem.admits(3e38 * 3.0 * ULP) && !rem.admits(3e38 * 5.0 * ULP));
     let pow = binary(BinaryOp::Pow, f64::from(-3e38f32), -1.0);
     assert!(pow.admits(-0.0) && pow.admits(-1.0 / 3e38) && !pow.admits(-1.2e-38));
 }

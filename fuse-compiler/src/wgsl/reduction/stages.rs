@@ -155,7 +155,7 @@ impl Text<'_> {
             let state = frame.state(reduction);
             if state.is_float_sum() {
                 let arguments = format!("{}, lost{reduction}", words[0]);
-                let restored = self.shader.helpers.call("fuse_restored", frame.row_lanes(), &arguments);
+                let restored = self.shader.helpers.call("restored", frame.row_lanes(), &arguments);
                 words = self.name_all(&[restored], &format!("restored{reduction}"));
                 partials.push(Partial { state, words });
             } else {
@@ -178,9 +178,9 @@ impl Text<'_> {
     /// Adds `word` to the variable `total`, and what rounding takes from it to the reduction's `lost…`.
     fn add_exactly(&mut self, reduction: ValueId, total: &str, word: &str) {
         let lanes = self.frame.row_lanes();
-        let sum = self.shader.helpers.call("fuse_hidden", lanes, &format!("{total} + {word}, opaque"));
+        let sum = self.shader.helpers.call("hidden", lanes, &format!("{total} + {word}, opaque"));
         self.main.line(format!("let sum{reduction} = {sum};"));
-        let lost = self.shader.helpers.call("fuse_lost", lanes, &format!("{total}, {word}, sum{reduction}"));
+        let lost = self.shader.helpers.call("lost", lanes, &format!("{total}, {word}, sum{reduction}"));
         self.main.line(format!("lost{reduction} += {lost};"));
         self.main.line(format!("{total} = sum{reduction};"));
     }

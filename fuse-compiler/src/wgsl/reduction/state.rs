@@ -85,11 +85,11 @@ impl State {
                     DType::F32 | DType::F16 => {
                         // As keys, the zeros differ, but an index is that of the first.
                         let value = if self.op.yields_index() {
-                            helpers.call("fuse_one_zero", lanes, value)
+                            helpers.call("one_zero", lanes, value)
                         } else {
                             value.to_owned()
                         };
-                        helpers.call(if least { "fuse_min_key" } else { "fuse_max_key" }, lanes, &value)
+                        helpers.call(if least { "min_key" } else { "max_key" }, lanes, &value)
                     }
                     DType::U32 | DType::Bool if least => format!("~bitcast<{i}>({value} ^ {u}(0x80000000u))"),
                     DType::U32 | DType::Bool => format!("bitcast<{i}>({value} ^ {u}(0x80000000u))"),
@@ -152,7 +152,7 @@ impl State {
                 format!("select({i}({0}), {i}(0), {0} == {u}({NO_INDEX}))", words[1])
             }
             ReduceOp::Max | ReduceOp::Min => match self.dtype {
-                DType::F32 | DType::F16 => helpers.call("fuse_of_key", lanes, &inverted),
+                DType::F32 | DType::F16 => helpers.call("of_key", lanes, &inverted),
                 DType::I32 => inverted,
                 DType::U32 | DType::Bool => format!("bitcast<{u}>({inverted}) ^ {u}(0x80000000u)"),
             },

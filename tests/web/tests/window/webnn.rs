@@ -11,12 +11,17 @@ use fuse_artifact::{
     DType::{Bool, F16, F32, I32, U32},
     Function, MlOp,
 };
-use fuse_compiler::{graph::UnaryOp, webnn::lower};
+use fuse_compiler::{
+    operations::{UnaryOp, WebNn as Mapping},
+    webnn::lower,
+};
 use fuse_gpu::{Device, Error, Tensor1, Tensor2, WebNn, WebNnOptions, f16, fuse};
 use fuse_test_support::{
     Directives, Program, Sweep, Value,
     adapter::{Arguments, download_all},
-    compile, corpus, data, graphs, try_compile,
+    compile, corpus, data, graphs,
+    operations::unary_text,
+    try_compile,
 };
 use js_sys::{
     Array, Reflect,
@@ -343,12 +348,8 @@ async fn programs_compute_what_the_interpreter_says() {
 
 /// Bodies of one operation on `x` and `y`.
 fn operations() -> Vec<String> {
-    let unary = UnaryOp::ALL.iter().map(|op| match op {
-        UnaryOp::Neg => "-x".to_owned(),
-        UnaryOp::Not => "!x".to_owned(),
-        op => format!("{}(x)", op.name()),
-    });
-    let operators = ["+", "-", "*", "/", "%", "&", "|", "==", "!=", "<", "<=", ">", ">="];
+    let unary = UnaryOp::ALL.iter().map(|op| unary_text(*op, "x"));
+    let operators = ["+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>", "&&", "||", "==", "!=", "<", "<=", ">", ">="];
     let binary = operators.iter().map(|operator| format!("x {operator} y"));
     let others =
         ["pow(x, y)", "min(x, y)", "max(x, y)", "select(x > y, x, y)", "prod(x)", "min(x)", "x as f32", "x as bool"];
@@ -378,7 +379,7 @@ async fn operations_compute_what_the_interpreter_says() {
     }
     // Whatever the compiler maps to a method of its own was run.
     let used = mock.methods();
-    for op in UnaryOp::ALL.iter().filter(|op| !matches!(op, UnaryOp::Atan | UnaryOp::Log1p | UnaryOp::Expm1)) {
+    for op in UnaryOp::ALL.iter().filter(|op| !matches!(op.row().webnn, Mapping::Missing)) {
         let graph = &graphs(&format!("fn f(x: f32[N]) -> f32[N] {{ {}(x) }}", op.name()));
         let Ok([graph]) = graph.as_deref() else { continue };
         for operand in lower(graph).expect("WebNN has it").operands.iter() {

@@ -20,7 +20,7 @@ pub(super) fn block(mut counter: [u32; 4], mut key: [u32; 2]) -> [u32; 4] {
     counter
 }
 
-/// The `position`-th word of the stream that a 32-bit seed selects, as [`BinaryOp::Philox`](crate::graph::BinaryOp).
+/// The `position`-th word of the stream that a 32-bit seed selects, as [`BinaryOp::Philox`](crate::operations::BinaryOp).
 pub(super) fn word(position: u32, seed: u32) -> u32 {
     block([position / 4, 0, 0, 0], [seed, 0])[(position % 4) as usize]
 }

@@ -1,0 +1,248 @@
+//! The table of pointwise operations: one row each, from which every stage takes what it needs.
+//!
+//! A row says what an operation is called, which dtypes it takes, what it computes, how inaccurate a kernel may be, what it
+//! costs, and how WGSL and WebNN write it. A new operation is a row of [`unary`] or [`binary`]; its derivative will be a column.
+
+mod binary;
+mod functions;
+mod philox;
+mod unary;
+
+pub use binary::{Binary, BinaryOp, Spread};
+use fuse_artifact::DType;
+pub use unary::{Turns, Unary, UnaryOp};
+
+/// Work of an exponential, in additions.
+pub const TRANSCENDENTAL: u32 = 8;
+
+/// A set of dtypes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DTypes(u8);
+
+impl DTypes {
+    /// `f32`.
+    pub const F32: Self = Self(1 << DType::F32 as u8);
+    /// `u32`.
+    pub const U32: Self = Self(1 << DType::U32 as u8);
+    /// `bool`.
+    pub const BOOL: Self = Self(1 << DType::Bool as u8);
+    /// `f32` and `f16`.
+    pub const FLOATS: Self = Self(Self::F32.0 | 1 << DType::F16 as u8);
+    /// `i32` and `u32`.
+    pub const INTEGERS: Self = Self(Self::U32.0 | 1 << DType::I32 as u8);
+    /// All but `bool`.
+    pub const NUMBERS: Self = Self(Self::FLOATS.0 | Self::INTEGERS.0);
+    /// All but `bool` and `u32`.
+    pub const SIGNED: Self = Self(Self::NUMBERS.0 & !Self::U32.0);
+    /// `i32`, `u32` and `bool`.
+    pub const BITS: Self = Self(Self::INTEGERS.0 | Self::BOOL.0);
+    /// All.
+    pub const ANY: Self = Self(Self::NUMBERS.0 | Self::BOOL.0);
+
+    /// The only one, if there is one.
+    pub fn only(self) -> Option<DType> {
+        let all = [DType::F32, DType::F16, DType::I32, DType::U32, DType::Bool];
+        all.into_iter().find(|dtype| self.0 == 1 << *dtype as u8)
+    }
+
+    /// Whether `dtype` is one of them.
+    pub const fn contains(self, dtype: DType) -> bool {
+        self.0 >> dtype as u8 & 1 == 1
+    }
+}
+
+/// How far an operation may be from the exact outcome `f = f(x)`: up to
+/// `u·(result·|f| + growth·|x·f| + argument·|x| + pole·|x|·f²) + absolute`, in units of `u = 2^-23` (one unit in the last place is at
+/// most `u` relative).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Accuracy {
+    /// Ulps of the result.
+    pub result: f64,
+    /// Ulps of the result per unit of the argument (exponentials).
+    pub growth: f64,
+    /// Ulps of the argument (where the result cancels, or the argument is reduced by a period).
+    pub argument: f64,
+    /// What an ulp of the argument does to the result near a pole.
+    pub pole: f64,
+    /// An absolute error (where the result passes zero, but the approximation does not).
+    pub absolute: f64,
+}
+
+/// One unit in the last place of a number near 1.
+pub const ULP: f64 = 1.0 / 8_388_608.0;
+
+/// An intermediate below the normal range may be flushed, which a factor of up to 100 magnifies.
+const FLUSHED: f64 = 2e-36;
+
+impl Accuracy {
+    /// No error at all.
+    pub const EXACT: Self = Self { result: 0.0, growth: 0.0, argument: 0.0, pole: 0.0, absolute: 0.0 };
+
+    /// Ulps of the result.
+    pub const fn ulps(result: f64) -> Self {
+        Self { result, ..Self::EXACT }
+    }
+
+    const fn growth(self, growth: f64) -> Self {
+        Self { growth, ..self }
+    }
+
+    const fn argument(self, argument: f64) -> Self {
+        Self { argument, ..self }
+    }
+
+    const fn absolute(self, absolute: f64) -> Self {
+        Self { absolute, ..self }
+    }
+}
+
+/// How WGSL writes an operation of floats.
+///
+/// In texts, `$x` and `$y` are the operands; `$T` is the float type (`f32` or `vec4<f32>`), `$U`, `$I` and `$B` the `u32`, `i32` and
+/// `bool` types of the same width, `$V` the type of the operands, and `$S` the suffix of names of functions (`1` or `4`).
+#[derive(Clone, Copy, Debug)]
+pub enum Wgsl {
+    /// An expression.
+    Text(&'static str),
+    /// A function of the shader's library, by its name without `fuse_`.
+    Library(&'static str),
+    /// A function of its own, named as the operation.
+    Function(Function),
+}
+
+/// A function that a shader has where it is called.
+#[derive(Clone, Copy, Debug)]
+pub struct Function {
+    /// Other functions that it calls, by their names without `fuse_`: of operations or of the library.
+    pub needs: &'static [&'static str],
+    /// The statements between the braces.
+    pub body: &'static str,
+    /// Statements to run instead where a program asks for fast functions: without care for digits near zero, for NaN, or for
+    /// large arguments.
+    pub fast: Option<&'static str>,
+}
+
+impl Function {
+    const fn new(needs: &'static [&'static str], body: &'static str) -> Self {
+        Self { needs, body, fast: None }
+    }
+
+    const fn fast(self, text: &'static str) -> Self {
+        Self { fast: Some(text), ..self }
+    }
+}
+
+/// How an operation is computed with integers, all of which are held by `i64` and wrap to their dtype afterwards.
+#[derive(Clone, Copy, Debug)]
+pub struct Integer<F> {
+    /// The definition.
+    pub value: F,
+    /// The WGSL for `i32` and for `u32`; empty where the operation does not take the dtype.
+    pub wgsl: [&'static str; 2],
+}
+
+/// How WebNN writes an operation.
+#[derive(Clone, Copy, Debug)]
+pub enum WebNn {
+    /// A method of `MLGraphBuilder`.
+    Method(&'static str),
+    /// Several methods, or options: in `f32`, so that `f16` is rounded once.
+    Composite(fn(&mut dyn MlBuilder, u16) -> u16),
+    /// WebNN does not have it.
+    Missing,
+}
+
+/// What [`WebNn::Composite`] is written with. Operands are numbered.
+pub trait MlBuilder {
+    /// A method of these operands.
+    fn call(&mut self, method: &'static str, operands: &[u16]) -> u16;
+    /// A method of one operand, with options.
+    fn with_options(&mut self, method: &'static str, x: u16, options: &[(&'static str, f64)]) -> u16;
+    /// A number.
+    fn number(&mut self, value: f64) -> u16;
+}
+
+/// The enumeration of the operations of a table, with their rows.
+macro_rules! table {
+    ($(#[$outer:meta])* $enum:ident: $row:ty { $($(#[$doc:meta])* $variant:ident = $value:expr,)* }) => {
+        $(#[$outer])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum $enum { $($(#[$doc])* $variant,)* }
+
+        impl $enum {
+            /// Every operation, in order.
+            pub const ALL: &[Self] = &[$(Self::$variant,)*];
+
+            /// What is known of the operation.
+            pub fn row(self) -> &'static $row {
+                static ROWS: &[$row] = &[$($value,)*];
+                &ROWS[self as usize]
+            }
+
+            /// The name in the language and in prints.
+            pub fn name(self) -> &'static str {
+                self.row().name
+            }
+
+            /// Whether operands may have this dtype.
+            pub fn takes(self, dtype: DType) -> bool {
+                self.row().takes.contains(dtype)
+            }
+        }
+    };
+}
+use table;
+
+/// The function of a shader that an operation has to itself, by the operation's name.
+pub fn function(name: &str) -> Option<(Signature, Function)> {
+    let unary = UnaryOp::ALL.iter().map(|op| op.row()).map(|row| (row.name, row.signature(), row.wgsl));
+    let binary = BinaryOp::ALL.iter().map(|op| op.row()).map(|row| (row.name, row.signature(), row.wgsl));
+    unary.chain(binary).find_map(|(own, signature, wgsl)| match wgsl {
+        Wgsl::Function(function) if own == name => Some((signature, function)),
+        _ => None,
+    })
+}
+
+/// Parameters and result of a function of a shader.
+pub type Signature = &'static str;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn functions_need_only_functions_that_exist_or_are_of_the_library() {
+        for name in UnaryOp::ALL.iter().map(|op| op.name()).chain(BinaryOp::ALL.iter().map(|op| op.name())) {
+            if let Some((signature, function)) = function(name) {
+                assert!(signature.contains("$T") || signature.contains("$U"), "{name}");
+                assert!(function.body.contains("return "), "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn sets_of_dtypes_hold_what_they_say() {
+        let held = |set: DTypes| {
+            [DType::F32, DType::F16, DType::I32, DType::U32, DType::Bool].map(|dtype| set.contains(dtype))
+        };
+        assert_eq!(held(DTypes::FLOATS), [true, true, false, false, false]);
+        assert_eq!(held(DTypes::SIGNED), [true, true, true, false, false]);
+        assert_eq!(held(DTypes::BITS), [false, false, true, true, true]);
+    }
+
+    #[test]
+    fn integers_have_texts_for_the_dtypes_that_are_taken() {
+        let rows = UnaryOp::ALL.iter().map(|op| op.row()).map(|row| (row.name, row.takes, row.integer.map(|i| i.wgsl)));
+        let others =
+            BinaryOp::ALL.iter().map(|op| op.row()).map(|row| (row.name, row.takes, row.integer.map(|i| i.wgsl)));
+        for (name, takes, texts) in rows.chain(others) {
+            for (i, dtype) in [DType::I32, DType::U32].into_iter().enumerate() {
+                let has_text = texts.is_some_and(|texts| !texts[i].is_empty());
+                assert!(
+                    has_text == takes.contains(dtype) || name == "philox" || name == "from_bits",
+                    "{name} of {dtype}"
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,475 @@
+//! Operations of one element.
+
+use std::f64::consts::{LOG2_E, PI};
+
+use fuse_artifact::DType;
+
+use super::{
+    Accuracy, DTypes, FLUSHED, Function, Integer, MlBuilder, Signature, TRANSCENDENTAL, ULP, WebNn, Wgsl,
+    functions::{
+        SELU_ALPHA, SELU_SCALE, acosh, asinh, gelu, gelu_tanh, hard_sigmoid, max, selu, sigmoid, sign, softplus, truth,
+    },
+    table,
+};
+
+/// A function of one integer.
+type OfOne = fn(i64) -> i64;
+
+/// A row of the table.
+#[derive(Clone, Copy, Debug)]
+pub struct Unary {
+    /// The name in the language and in prints.
+    pub name: &'static str,
+    /// How it is written before its operand, if it is an operator.
+    pub symbol: Option<&'static str>,
+    /// The dtypes that operands may have.
+    pub takes: DTypes,
+    /// The dtype of the result, where it is not the operand's.
+    pub yields: Option<DType>,
+    /// The definition, of floats and of truth values.
+    pub value: fn(f64) -> f64,
+    /// The same of integers, where it takes them.
+    pub integer: Option<Integer<OfOne>>,
+    /// How inaccurate a kernel may be on exact `f32` operands; `f16` is computed in `f32`.
+    pub accuracy: Accuracy,
+    /// Where it is not monotone.
+    pub turns: Turns,
+    /// Whether it only moves or flips bits, so that even a zero keeps its sign.
+    pub keeps_zero_sign: bool,
+    /// Its work, in additions.
+    pub cost: u32,
+    /// The WGSL, of floats and of truth values.
+    pub wgsl: Wgsl,
+    /// The WebNN.
+    pub webnn: WebNn,
+}
+
+/// The arguments between which an operation is monotone.
+#[derive(Clone, Copy, Debug)]
+pub enum Turns {
+    /// These.
+    At(&'static [f64]),
+    /// Integers, where it jumps.
+    AtIntegers,
+    /// Multiples of π/2; the argument is reduced by them.
+    EveryQuarter,
+    /// As before, and odd multiples are poles.
+    Poles,
+}
+
+/// What WGSL promises of `exp` and `exp2`.
+const EXPONENTIAL: Accuracy = Accuracy::ulps(3.0).growth(2.0);
+
+/// What WGSL promises of `log` and `log2`: 3 ulps, and 2^-21 absolute between 0.5 and 2.
+const LOGARITHM: Accuracy = Accuracy::ulps(3.0).absolute(4.0 * ULP);
+
+impl Unary {
+    const fn of(name: &'static str, value: fn(f64) -> f64) -> Self {
+        Self {
+            name,
+            symbol: None,
+            takes: DTypes::FLOATS,
+            yields: None,
+            value,
+            integer: None,
+            accuracy: Accuracy::EXACT,
+            turns: Turns::At(&[]),
+            keeps_zero_sign: false,
+            cost: 1,
+            wgsl: Wgsl::Text(""),
+            webnn: WebNn::Missing,
+        }
+    }
+
+    const fn symbol(self, symbol: &'static str) -> Self {
+        Self { symbol: Some(symbol), ..self }
+    }
+
+    const fn takes(self, takes: DTypes) -> Self {
+        Self { takes, ..self }
+    }
+
+    const fn yields(self, dtype: DType) -> Self {
+        Self { yields: Some(dtype), ..self }
+    }
+
+    const fn integers(self, value: OfOne, wgsl: [&'static str; 2]) -> Self {
+        Self { integer: Some(Integer { value, wgsl }), ..self }
+    }
+
+    const fn accuracy(self, accuracy: Accuracy) -> Self {
+        Self { accuracy, ..self }
+    }
+
+    const fn ulps(self, ulps: f64) -> Self {
+        self.accuracy(Accuracy::ulps(ulps))
+    }
+
+    const fn turns(self, points: &'static [f64]) -> Self {
+        Self { turns: Turns::At(points), ..self }
+    }
+
+    const fn turns_at_integers(self) -> Self {
+        Self { turns: Turns::AtIntegers, ..self }
+    }
+
+    const fn periodic(self, turns: Turns) -> Self {
+        Self { turns, ..self }
+    }
+
+    const fn keeps_zero_sign(self) -> Self {
+        Self { keeps_zero_sign: true, ..self }
+    }
+
+    const fn cost(self, cost: u32) -> Self {
+        Self { cost, ..self }
+    }
+
+    const fn wgsl(self, text: &'static str) -> Self {
+        Self { wgsl: Wgsl::Text(text), ..self }
+    }
+
+    const fn library(self, name: &'static str) -> Self {
+        Self { wgsl: Wgsl::Library(name), ..self }
+    }
+
+    const fn function(self, function: Function) -> Self {
+        Self { wgsl: Wgsl::Function(function), ..self }
+    }
+
+    const fn webnn(self, method: &'static str) -> Self {
+        Self { webnn: WebNn::Method(method), ..self }
+    }
+
+    const fn composite(self, write: fn(&mut dyn MlBuilder, u16) -> u16) -> Self {
+        Self { webnn: WebNn::Composite(write), ..self }
+    }
+
+    /// Parameters and result of a function of its own.
+    pub(super) fn signature(&self) -> Signature {
+        "(x: $T) -> $T"
+    }
+}
+
+impl UnaryOp {
+    /// The dtype of the result for an operand of this dtype.
+    pub fn result(self, operand: DType) -> DType {
+        self.row().yields.unwrap_or(operand)
+    }
+}
+
+table! {
+    /// A function of one element. Float only, unless said otherwise.
+    UnaryOp: Unary {
+        /// `-x`; numbers, wrapping for `u32`.
+        Neg = Unary::of("neg", |x| -x).takes(DTypes::NUMBERS).symbol("-").wgsl("-$x").keeps_zero_sign().webnn("neg")
+            .integers(|x| x.wrapping_neg(), ["-$x", "$V(0) - $x"]),
+        /// `!x`; `bool`, and of integers each bit.
+        Not = Unary::of("not", |x| 1.0 - x).takes(DTypes::BITS).symbol("!").wgsl("!$x").webnn("logicalNot")
+            .integers(|x| !x, ["~$x", "~$x"]),
+        /// Absolute value; numbers (`i32::MIN` stays).
+        Abs = Unary::of("abs", f64::abs).takes(DTypes::NUMBERS).wgsl("abs($x)").keeps_zero_sign().turns(&[0.0]).webnn("abs")
+            .integers(i64::abs, ["abs($x)", "abs($x)"]),
+        /// -1, 0 or 1; numbers. `sign(NaN)` is NaN.
+        Sign = Unary::of("sign", sign).takes(DTypes::NUMBERS).turns(&[0.0]).webnn("sign")
+            .integers(i64::signum, ["clamp($x, $V(-1), $V(1))", "min($x, $V(1))"])
+            .function(
+            Function::new(&[], "return select(select(x, $T(-1.0), x < $T(0.0)), $T(1.0), x > $T(0.0));"),
+        ),
+        /// Largest integer not above `x`.
+        Floor = Unary::of("floor", f64::floor).wgsl("floor($x)").webnn("floor"),
+        /// Smallest integer not below `x`.
+        Ceil = Unary::of("ceil", f64::ceil).wgsl("ceil($x)").webnn("ceil"),
+        /// Nearest integer, ties to even.
+        Round = Unary::of("round", f64::round_ties_even).wgsl("round($x)").webnn("roundEven"),
+        /// The integer part, towards 0.
+        Trunc = Unary::of("trunc", f64::trunc).wgsl("trunc($x)"),
+        /// `x - trunc(x)`, with the sign of `x` (as Rust, unlike WGSL).
+        Fract = Unary::of("fract", f64::fract).turns_at_integers().cost(2).wgsl("$x - trunc($x)"),
+        /// Square root; NaN below 0.
+        // 1/inverseSqrt(x): 2 and 2.5 ulps.
+        Sqrt = Unary::of("sqrt", f64::sqrt).ulps(4.5).turns(&[0.0]).cost(3).wgsl("sqrt($x)").webnn("sqrt"),
+        /// `1/sqrt(x)`.
+        // Infinite at zeros, with their signs.
+        Rsqrt = Unary::of("rsqrt", |x| 1.0 / x.sqrt()).ulps(2.0).turns(&[-0.0, 0.0]).cost(3).wgsl("inverseSqrt($x)")
+            .composite(|ml, x| {
+                let root = ml.call("sqrt", &[x]);
+                ml.call("reciprocal", &[root])
+            }),
+        /// `e^x`.
+        Exp = Unary::of("exp", f64::exp).accuracy(EXPONENTIAL).cost(TRANSCENDENTAL).wgsl("exp($x)").webnn("exp"),
+        /// `2^x`.
+        Exp2 = Unary::of("exp2", f64::exp2).accuracy(EXPONENTIAL).cost(TRANSCENDENTAL).wgsl("exp2($x)").composite(|ml, x| {
+            let two = ml.number(2.0);
+            ml.call("pow", &[two, x])
+        }),
+        /// Natural logarithm.
+        // WGSL leaves logarithms of 0 and of negative numbers undefined, and some adapters return finite numbers.
+        Log = Unary::of("log", f64::ln).accuracy(LOGARITHM).turns(&[0.0]).cost(TRANSCENDENTAL).webnn("log").function(
+            Function::new(&[], "
+                let at_zero = $T(-1.0) / abs(x);
+                return select(select(bitcast<$T>($U(fuse_nan_bits)), at_zero, x == $T(0.0)), log(x), x > $T(0.0));").fast("return log(x);"),
+        ),
+        /// Binary logarithm.
+        Log2 = Unary::of("log2", f64::log2).accuracy(LOGARITHM).turns(&[0.0]).cost(TRANSCENDENTAL).composite(|ml, x| {
+            let (log, part) = (ml.call("log", &[x]), ml.number(LOG2_E));
+            ml.call("mul", &[log, part])
+        }).function(
+            Function::new(&[], "
+                let at_zero = $T(-1.0) / abs(x);
+                return select(select(bitcast<$T>($U(fuse_nan_bits)), at_zero, x == $T(0.0)), log2(x), x > $T(0.0));").fast("return log2(x);"),
+        ),
+        /// `ln(1 + x)`, accurate near 0.
+        // 2·atanh(x/(2 + x)) by its series near 0, where ln(1 + x) loses digits; x itself where x/(2 + x) could be subnormal and
+        // flushed, which is far below where the next term counts. Beyond the series, log(1 + x) is at least 0.4, of which log's 2^-21
+        // is 10 ulps.
+        Log1p = Unary::of("log1p", f64::ln_1p).ulps(12.0).turns(&[-1.0]).cost(TRANSCENDENTAL).function(
+            Function::new(&["log"], "
+                let s = x / ($T(2.0) + x);
+                let q = s * s;
+                let series = $T(2.0) * s * ($T(1.0) + q * ($T(0.33333333) + q * ($T(0.2) + q * ($T(0.14285714) + q * ($T(0.11111111) + q * ($T(0.09090909) + q * ($T(0.07692308) + q * $T(0.06666667))))))));
+                let near = select(series, x, abs(x) < $T(0.00000001));
+                return select(fuse_log$S($T(1.0) + x), near, abs(x) < $T(0.5));").fast("return log($T(1.0) + x);"),
+        ),
+        /// `e^x - 1`, accurate near 0.
+        // Taylor's series near 0, where e^x - 1 loses digits. Beyond it, that is at least 0.39 and e^x at most 2.6 times as large.
+        Expm1 = Unary::of("expm1", f64::exp_m1).accuracy(Accuracy::ulps(12.0).growth(2.0)).cost(TRANSCENDENTAL).function(
+            Function::new(&[], "
+                let series = x + x * x * ($T(0.5) + x * ($T(0.16666667) + x * ($T(0.041666668) + x * ($T(0.008333334) + x * ($T(0.0013888889) + x * ($T(0.0001984127) + x * $T(0.0000248015873)))))));
+                return select(exp(x) - $T(1.0), series, abs(x) < $T(0.5));").fast("return exp(x) - $T(1.0);"),
+        ),
+        /// Sine of radians.
+        // A polynomial on a reduced argument.
+        Sin = Unary::of("sin", f64::sin).ulps(4.0).periodic(Turns::EveryQuarter).cost(TRANSCENDENTAL).webnn("sin").function(
+            Function::new(&["quadrant"], "
+                let k = round(x * $T(0.63661977));
+                return fuse_turn$S(fuse_quadrant$S(x, k), k);").fast("return sin(x);"),
+        ),
+        /// Cosine of radians.
+        Cos = Unary::of("cos", f64::cos).ulps(4.0).periodic(Turns::EveryQuarter).cost(TRANSCENDENTAL).webnn("cos").function(
+            Function::new(&["quadrant"], "
+                let k = round(x * $T(0.63661977));
+                return fuse_turn$S(fuse_quadrant$S(x, k), k + $T(1.0));").fast("return cos(x);"),
+        ),
+        /// Tangent of radians.
+        // The quotient of the two.
+        Tan = Unary::of("tan", f64::tan).ulps(11.0).periodic(Turns::Poles).cost(2 * TRANSCENDENTAL).webnn("tan").function(
+            Function::new(&["sin", "cos"], "return fuse_sin$S(x) / fuse_cos$S(x);").fast("return tan(x);"),
+        ),
+        /// Hyperbolic tangent.
+        // Near 0 Cephes' polynomial; elsewhere by e^(-2|x|), which cannot overflow: (1 - e)/(1 + e) beyond 0.625, where 1 - e is at least
+        // 0.7 and e has up to 3 + 2·1.25 ulps.
+        Tanh = Unary::of("tanh", f64::tanh).ulps(8.0).cost(2 * TRANSCENDENTAL).webnn("tanh").function(
+            Function::new(&[], "
+                let z = x * x;
+                let near = x + x * z * ($T(-0.33333332) + z * ($T(0.13331442) + z * ($T(-0.053739715) + z * ($T(0.020639088) + z * $T(-0.005704989)))));
+                let e = exp($T(-2.0) * abs(x));
+                let far = ($T(1.0) - e) / ($T(1.0) + e);
+                return select(select(far, -far, x < $T(0.0)), near, abs(x) < $T(0.625));").fast("return $T(1.0) - $T(2.0) / ($T(1.0) + exp($T(2.0) * x));"),
+        ),
+        /// Arc tangent.
+        // A minimax polynomial on [0, 1]; atan(x) = pi/2 - atan(1/x) beyond.
+        Atan = Unary::of("atan", f64::atan).ulps(6.0).cost(2 * TRANSCENDENTAL).function(
+            Function::new(&[], "
+                let a = abs(x);
+                let beyond = a > $T(1.0);
+                let r = select(a, $T(1.0) / a, beyond);
+                let s = r * r;
+                let p = r + r * s * ($T(-0.3333333134651184) + s * ($T(0.1999976634979248) + s * ($T(-0.14279110729694366) + s * ($T(0.11037994176149368) + s * ($T(-0.08673170208930969) + s * ($T(0.06284360587596893) + s * ($T(-0.03627016767859459) + s * ($T(0.013750280253589153) + s * $T(-0.0024470302741974592)))))))));
+                let value = select(p, $T(1.5707964) - p, beyond);
+                return select(value, -value, x < $T(0.0));"),
+        ),
+        /// Arc sine; NaN beyond -1 and 1.
+        // asin(x) = pi/2 - 2·asin(√((1 - x)/2)) beyond 0.5, where the difference is exact.
+        Asin = Unary::of("asin", f64::asin).ulps(10.0).turns(&[-1.0, 1.0]).cost(2 * TRANSCENDENTAL).function(
+            Function::new(&["asin_part"], "
+                let a = abs(x);
+                let far = a > $T(0.5);
+                let z = select(x * x, $T(0.5) - $T(0.5) * a, far);
+                let part = fuse_asin_part$S(select(a, sqrt(z), far), z);
+                let value = select(part, $T(1.5707964) - $T(2.0) * part, far);
+                let signed = bitcast<$T>(bitcast<$U>(value) | (bitcast<$U>(x) & $U(0x80000000u)));
+                return select(signed, $T(bitcast<f32>(fuse_nan_bits)), a > $T(1.0));"),
+        ),
+        /// Arc cosine, 0 to π; NaN beyond -1 and 1.
+        // 2·asin(√((1 - |x|)/2)) beyond 0.5, from π for negative x.
+        Acos = Unary::of("acos", f64::acos).ulps(12.0).turns(&[-1.0, 1.0]).cost(2 * TRANSCENDENTAL).function(
+            Function::new(&["asin_part"], "
+                let a = abs(x);
+                let far = a > $T(0.5);
+                let z = select(x * x, $T(0.5) - $T(0.5) * a, far);
+                let part = fuse_asin_part$S(select(x, sqrt(z), far), z);
+                let tail = select($T(2.0) * part, $T(3.1415927) - $T(2.0) * part, x < $T(0.0));
+                let value = select($T(1.5707964) - part, tail, far);
+                return select(value, $T(bitcast<f32>(fuse_nan_bits)), a > $T(1.0));"),
+        ),
+        /// Hyperbolic sine.
+        // A polynomial in x² up to 1; elsewhere by e^(|x|/2), whose square overflows only where the result does.
+        Sinh = Unary::of("sinh", f64::sinh).accuracy(Accuracy::ulps(12.0).growth(2.0)).cost(2 * TRANSCENDENTAL).function(
+            Function::new(&[], "
+                let s = x * x;
+                let near = x + x * s * ($T(0.16666667) + s * ($T(0.00833334) + s * ($T(0.00019838102) + s * $T(0.00000280628026))));
+                let e = exp($T(0.5) * abs(x));
+                let far = ($T(0.5) * e) * e - $T(0.5) / (e * e);
+                return select(select(far, -far, x < $T(0.0)), near, abs(x) < $T(1.0));"),
+        ),
+        /// Hyperbolic cosine.
+        Cosh = Unary::of("cosh", f64::cosh).accuracy(Accuracy::ulps(10.0).growth(2.0)).turns(&[0.0]).cost(2 * TRANSCENDENTAL).function(
+            Function::new(&[], "
+                let e = exp($T(0.5) * abs(x));
+                return ($T(0.5) * e) * e + $T(0.5) / (e * e);"),
+        ),
+        /// The inverse of `sinh`.
+        // log1p's ulps, and those of its argument; ln(2x) where x² could overflow.
+        Asinh = Unary::of("asinh", asinh).ulps(22.0).cost(3 * TRANSCENDENTAL).function(
+            Function::new(&["log1p", "log"], "
+                let a = abs(x);
+                let s = a * a;
+                let near = fuse_log1p$S(a + s / ($T(1.0) + sqrt(s + $T(1.0))));
+                let value = select(near, fuse_log$S(a) + $T(0.6931472), a > $T(1000000000.0));
+                return bitcast<$T>(bitcast<$U>(value) | (bitcast<$U>(x) & $U(0x80000000u)));"),
+        ),
+        /// The inverse of `cosh`, not negative; NaN below 1.
+        Acosh = Unary::of("acosh", acosh).ulps(24.0).turns(&[1.0]).cost(3 * TRANSCENDENTAL).function(
+            Function::new(&["log1p", "log"], "
+                let t = x - $T(1.0);
+                let near = fuse_log1p$S(t + sqrt(t * (x + $T(1.0))));
+                let value = select(near, fuse_log$S(x) + $T(0.6931472), x > $T(1000000000.0));
+                return select(value, $T(bitcast<f32>(fuse_nan_bits)), x < $T(1.0));"),
+        ),
+        /// The inverse of `tanh`; infinite at -1 and 1, NaN beyond.
+        Atanh = Unary::of("atanh", f64::atanh).ulps(22.0).turns(&[-1.0, 1.0]).cost(2 * TRANSCENDENTAL).function(
+            Function::new(&["log1p"], "
+                let a = abs(x);
+                let value = $T(0.5) * fuse_log1p$S($T(2.0) * a / ($T(1.0) - a));
+                return bitcast<$T>(bitcast<$U>(value) | (bitcast<$U>(x) & $U(0x80000000u)));"),
+        ),
+        /// Error function.
+        // Minimax polynomials by N. Juffa (single precision erf, public domain figures). The fast form is formula 7.1.26 of Abramowitz and
+        // Stegun, Handbook of Mathematical Functions (1964), which errs by at most 1.5e-7.
+        Erf = Unary::of("erf", libm::erf).ulps(6.0).cost(2 * TRANSCENDENTAL).webnn("erf").function(
+            Function::new(&[], "
+                let t = abs(x);
+                let s = x * x;
+                let near = x + x * ($T(0.128379166) + s * ($T(-0.376125336) + s * ($T(0.112819925) + s * ($T(-0.0267681349) + s * ($T(0.00499119423) + s * $T(-0.000596761703))))));
+                let u = ($T(0.000383197126) + t * $T(-0.0000172853470)) * s + ($T(0.0242546219) + t * $T(-0.00388396438));
+                let e = ((u * t + $T(-0.106777877)) * t + $T(-0.634846687)) * t + $T(-0.128717512);
+                let far = $T(1.0) - exp(e * t - t);
+                return select(select(far, -far, x < $T(0.0)), near, t <= $T(0.927734375));").fast("
+                let u = $T(1.0) / ($T(1.0) + $T(0.3275911) * abs(x));
+                let tail = u * ($T(0.254829592) + u * ($T(-0.284496736) + u * ($T(1.421413741) + u * ($T(-1.453152027) + u * $T(1.061405429)))));
+                let whole = $T(1.0) - tail * exp(-x * x);
+                return select(whole, -whole, x < $T(0.0));"),
+        ),
+        /// `1 - erf(x)`, which keeps its digits where it is small.
+        // (1 + 2a)·e^(a²)·erfc(a) for a = |x| is a polynomial in (a - 4)/(a + 4), fitted to 4e-9. The exponent's rounding grows with a²,
+        // and so by 2.5 ulps with each unit of up to 9.3 units, beyond which the result is subnormal.
+        Erfc = Unary::of("erfc", libm::erfc).accuracy(Accuracy::ulps(16.0).growth(24.0)).cost(2 * TRANSCENDENTAL).function(
+            Function::new(&["is_nan"], "
+                let a = min(abs(x), $T(11.0));
+                let q = (a - $T(4.0)) / (a + $T(4.0));
+                let p = $T(1.23299512) + q * ($T(-0.139621084) + q * ($T(0.0153796837) + q * ($T(0.0680961321) + q * ($T(-0.101039951) + q * ($T(0.0937404438) + q * ($T(-0.0663232595) + q * ($T(0.0371399169) + q * ($T(-0.0162222746) + q * ($T(0.00508280915) + q * ($T(-0.000716339472) + q * ($T(-0.000248632297) + q * $T(0.000116607997))))))))))));
+                let tail = p / ($T(1.0) + $T(2.0) * a) * exp(-a * a);
+                return select(select(tail, $T(2.0) - tail, x < $T(0.0)), x, fuse_is_nan$S(x));"),
+        ),
+        /// `1/x`.
+        // Infinite at zeros, with their signs.
+        Recip = Unary::of("recip", |x| 1.0 / x).ulps(2.5).turns(&[-0.0, 0.0]).cost(3).wgsl("$T(1.0) / $x").webnn("reciprocal"),
+        /// `max(x, 0)`; `relu(NaN)` is NaN; floats and `i32`.
+        // Drivers turn `select(x, 0, x < 0)` into an instruction that gives 0 for NaN, so NaN is selected by its bits.
+        Relu = Unary::of("relu", |x| max(x, 0.0)).takes(DTypes::SIGNED).integers(|x| x.max(0), ["max($x, $V(0))", ""]).webnn("relu").function(
+            Function::new(&["is_nan"], "return select(max(x, $T(0.0)), x, fuse_is_nan$S(x));").fast("return max(x, $T(0.0));"),
+        ),
+        /// `1.0507009873554805·(x > 0 ? x : 1.6732632423543772·(e^x - 1))` (Klambauer et al. 2017).
+        Selu = Unary::of("selu", selu).accuracy(Accuracy::ulps(14.0).growth(2.0)).cost(2 * TRANSCENDENTAL)
+            .composite(|ml, x| {
+                let elu = ml.with_options("elu", x, &[("alpha", SELU_ALPHA)]);
+                ml.with_options("linear", elu, &[("alpha", SELU_SCALE)])
+            })
+            .function(
+            Function::new(&["expm1"], "return $T(1.0507009873554805) * select($T(1.6732632423543772) * fuse_expm1$S(x), x, x > $T(0.0));"),
+        ),
+        /// `x/2·(1 + erf(x/√2))` (Hendrycks and Gimpel 2016).
+        // 1 + erf cancels for negative arguments, so that the error there is relative to x.
+        Gelu = Unary::of("gelu", gelu).accuracy(Accuracy::ulps(3.0).argument(3.0)).turns(&[-0.751791524693564])
+            .cost(2 * TRANSCENDENTAL).webnn("gelu")
+            .function(
+            Function::new(&["erf"], "return $T(0.5) * x * ($T(1.0) + fuse_erf$S(x * $T(0.70710678)));"),
+        ),
+        /// `x/2·(1 + tanh(√(2/π)·(x + 0.044715·x³)))`.
+        // As WebNN: x·(1/2 + tanh(x·(a + b·x²))/2).
+        GeluTanh = Unary::of("gelu_tanh", gelu_tanh).accuracy(Accuracy::ulps(4.0).argument(4.0)).turns(&[-0.752461422371])
+            .cost(2 * TRANSCENDENTAL)
+            .composite(|ml, x| {
+                let scale = (2.0 / PI).sqrt();
+                let square = ml.call("mul", &[x, x]);
+                let factor = ml.with_options("linear", square, &[("alpha", scale * 0.044_715), ("beta", scale)]);
+                let inner = ml.call("mul", &[x, factor]);
+                let tanh = ml.call("tanh", &[inner]);
+                let part = ml.with_options("linear", tanh, &[("alpha", 0.5), ("beta", 0.5)]);
+                ml.call("mul", &[x, part])
+            })
+            .function(
+            Function::new(&["tanh"], "return $T(0.5) * x * ($T(1.0) + fuse_tanh$S($T(0.7978845608) * x * ($T(1.0) + $T(0.044715) * x * x)));"),
+        ),
+        /// `x·sigmoid(x)`.
+        Silu = Unary::of("silu", |x| x * sigmoid(x)).accuracy(Accuracy::ulps(8.0).growth(2.0).absolute(FLUSHED))
+            .turns(&[-1.27846454276107]).cost(TRANSCENDENTAL)
+            .composite(|ml, x| {
+                let part = ml.call("sigmoid", &[x]);
+                ml.call("mul", &[x, part])
+            })
+            .function(
+            Function::new(&["sigmoid"], "return x * fuse_sigmoid$S(x);"),
+        ),
+        /// `1/(1 + e^-x)`.
+        // The exponential's error where it dominates the sum, a sum and a division.
+        Sigmoid = Unary::of("sigmoid", sigmoid).accuracy(Accuracy::ulps(7.0).growth(2.0)).cost(TRANSCENDENTAL).webnn("sigmoid").function(
+            Function::new(&[], "return $T(1.0) / ($T(1.0) + exp(-x));"),
+        ),
+        /// `clamp(x/6 + 1/2, 0, 1)` (as PyTorch).
+        // A division and a sum, which cancel at -3. WebNN's own constants are others.
+        HardSigmoid = Unary::of("hard_sigmoid", hard_sigmoid).accuracy(Accuracy::ulps(1.0).absolute(2.0 * ULP)).cost(3)
+            .composite(|ml, x| ml.with_options("hardSigmoid", x, &[("alpha", 1.0 / 6.0), ("beta", 0.5)]))
+            .function(
+            Function::new(&["min", "max"], "return fuse_min$S(fuse_max$S(x / $T(6.0) + $T(0.5), $T(0.0)), $T(1.0));"),
+        ),
+        /// `x·hard_sigmoid(x)`.
+        HardSwish = Unary::of("hard_swish", |x| x * hard_sigmoid(x)).accuracy(Accuracy::ulps(2.0).argument(2.0)).turns(&[-3.0, -1.5, 0.0])
+            .cost(3).webnn("hardSwish")
+            .function(
+            Function::new(&["hard_sigmoid"], "return x * fuse_hard_sigmoid$S(x);"),
+        ),
+        /// `ln(1 + e^x)`, without overflow.
+        // log1p of an exponential.
+        Softplus = Unary::of("softplus", softplus).accuracy(Accuracy::ulps(16.0).growth(2.0)).cost(2 * TRANSCENDENTAL).webnn("softplus").function(
+            Function::new(&["log1p", "max"], "return fuse_max$S(x, $T(0.0)) + fuse_log1p$S(exp(-abs(x)));"),
+        ),
+        /// `x·tanh(softplus(x))` (Misra 2019).
+        Mish = Unary::of("mish", |x| x * softplus(x).tanh()).accuracy(Accuracy::ulps(25.0).growth(2.0).absolute(FLUSHED))
+            .turns(&[-1.19242925]).cost(2 * TRANSCENDENTAL)
+            .composite(|ml, x| {
+                let softplus = ml.call("softplus", &[x]);
+                let part = ml.call("tanh", &[softplus]);
+                ml.call("mul", &[x, part])
+            })
+            .function(
+            Function::new(&["tanh", "softplus"], "return x * fuse_tanh$S(fuse_softplus$S(x));"),
+        ),
+        /// Whether `x` is NaN, by its bits.
+        IsNan = Unary::of("isnan", |x| truth(x.is_nan())).yields(DType::Bool).library("is_nan"),
+        /// Whether `x` is ∞ or -∞.
+        IsInf = Unary::of("isinf", |x| truth(x.is_infinite())).yields(DType::Bool)
+            .wgsl("(bitcast<$U>($x) & $U(0x7fffffffu)) == $U(0x7f800000u)"),
+        /// Whether `x` is neither infinite nor NaN.
+        IsFinite = Unary::of("isfinite", |x| truth(x.is_finite())).yields(DType::Bool)
+            .wgsl("(bitcast<$U>($x) & $U(0x7fffffffu)) < $U(0x7f800000u)"),
+        /// The bits of an `f32`, as `u32` (as Rust).
+        ToBits = Unary::of("to_bits", |x| (x as f32).to_bits().into()).takes(DTypes::F32).yields(DType::U32).wgsl("bitcast<$U>($x)"),
+        /// The `f32` of these bits, of `u32` (as Rust).
+        FromBits = Unary::of("from_bits", |x| f32::from_bits(x as u32).into()).takes(DTypes::U32).yields(DType::F32).wgsl("bitcast<$T>($x)"),
+        /// How many of the 32 bits are 1; integers.
+        PopCount = Unary::of("popcount", |x| x).takes(DTypes::INTEGERS)
+            .integers(|x| (x as u32).count_ones().into(), ["countOneBits($x)", "countOneBits($x)"]),
+    }
+}
