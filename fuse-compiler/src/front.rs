@@ -115,6 +115,8 @@ pub enum DTypeClass {
     Float,
     /// `i32` or `u32`.
     Integer,
+    /// `f32`, `f16` or `i32`.
+    Signed,
     /// `f32`, `f16`, `i32` or `u32`.
     Number,
     /// Any dtype.

@@ -53,6 +53,16 @@ pub(crate) struct Inner {
     pub(crate) poller: crate::poller::Poller,
     pub(crate) queue: wgpu::Queue,
     pub(crate) wgpu: wgpu::Device,
+    /// Taken when everything before it is about to be dropped, and given back when it is.
+    #[cfg(not(target_arch = "wasm32"))]
+    closing: Option<crate::turns::Closing>,
+}
+
+#[cfg(not(target_arch = "wasm32"))]
+impl Drop for Inner {
+    fn drop(&mut self) {
+        self.closing = Some(crate::turns::closing());
+    }
 }
 
 impl Inner {
@@ -147,6 +157,8 @@ impl Device {
             info,
             queue,
             wgpu: device,
+            #[cfg(not(target_arch = "wasm32"))]
+            closing: None,
         };
         Ok(Self { inner: Arc::new(inner) })
     }

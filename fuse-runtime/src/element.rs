@@ -34,6 +34,13 @@ pub trait Element: sealed::Sealed + Copy + Debug + Default + PartialEq + Send + 
 )]
 pub trait Number: Element {}
 
+/// A number with a sign: `f32`, [`struct@f16`] or `i32`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an element type with negative numbers",
+    label = "expected elements of `f32`, `f16` or `i32`"
+)]
+pub trait Signed: Number {}
+
 /// An integer element: `i32` or `u32`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an integer element type",
@@ -84,6 +91,12 @@ plain_elements! {
     i32 => I32, |value| value as u32;
     u32 => U32, |value| value;
 }
+
+impl Signed for f32 {}
+
+impl Signed for f16 {}
+
+impl Signed for i32 {}
 
 impl Integer for i32 {}
 

@@ -67,6 +67,8 @@ mod shape;
 mod specialize;
 mod tensor;
 mod tune;
+#[cfg(not(target_arch = "wasm32"))]
+mod turns;
 mod upload;
 mod warm;
 #[cfg(all(feature = "webnn", target_arch = "wasm32"))]
@@ -80,7 +82,7 @@ pub use half::f16;
 pub use crate::{
     builder::DeviceBuilder,
     device::Device,
-    element::{Element, Float, Integer, Number},
+    element::{Element, Float, Integer, Number, Signed},
     error::Error,
     info::{AdapterKind, Backend, DeviceInfo, Limits},
     kernels::Kernels,
@@ -114,7 +116,7 @@ pub mod __private {
     pub use crate::reference;
     pub use crate::{
         AtLeast, BroadcastRank, Element, Error, Exactly, Float, Integer, Kernels, MatmulRank, Number, OneLess, OneMore,
-        Operand, OperandOf, Rank, Ranked, SameRank, Tensor,
+        Operand, OperandOf, Rank, Ranked, SameRank, Signed, Tensor,
         form::texts,
         launch::{
             Arg, KernelVariants, alternatives, launch, launch_alternative, launch_dynamic, launch_into, launch_padded,

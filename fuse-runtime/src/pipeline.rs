@@ -173,7 +173,10 @@ impl Pipelines {
         };
         let Label { kernel, variant, .. } = *label;
         #[cfg(not(target_arch = "wasm32"))]
-        return scoped(&self.device, create).map_err(|error| refused(kernel, variant, error));
+        {
+            let _turn = crate::turns::compiling();
+            scoped(&self.device, create).map_err(|error| refused(kernel, variant, error))
+        }
         #[cfg(target_arch = "wasm32")]
         Ok(self.fault.explained(&self.device, create, move |error| refused(kernel, variant, error)))
     }

@@ -115,6 +115,15 @@ impl<'a> Inference<'a> {
         root
     }
 
+    /// Whether a term is known to be of integers.
+    fn is_integer(&mut self, term: Term) -> bool {
+        let root = self.find(term);
+        match self.constraints[root] {
+            Constraint::Known(dtype) => dtype.is_integer(),
+            Constraint::Class(class) => class == DTypeClass::Integer,
+        }
+    }
+
     /// Makes two terms equal unless they contradict.
     fn unify(&mut self, a: Term, b: Term) {
         let (a, b) = (self.find(a), self.find(b));
@@ -191,14 +200,21 @@ impl<'a> Inference<'a> {
                 false => self.variable(place),
             },
             ExprKind::Literal(literal) => self.literal(literal),
+            // No `u32` holds it.
+            ExprKind::Unary(UnaryOperator::Neg, x)
+                if matches!(x.kind, ExprKind::Literal(Literal::Integer(1.., None))) =>
+            {
+                self.class(DTypeClass::Signed)
+            }
             ExprKind::Unary(operator, x) => {
                 let x = self.expr(x, bindings);
-                let class = match operator {
+                let takes = match operator {
                     UnaryOperator::Neg => DTypes::NUMBERS,
-                    // Of integers, too, but they are rare enough not to make kernels for them.
+                    UnaryOperator::Not if self.is_integer(x) => DTypes::INTEGERS,
+                    // Of integers, too, but where nothing says so, they are rare enough not to make kernels for them.
                     UnaryOperator::Not => DTypes::BOOL,
                 };
-                self.same(class, &[x])
+                self.same(takes, &[x])
             }
             ExprKind::Binary(first, others) => {
                 let first = self.expr(first, bindings);
@@ -416,19 +432,26 @@ fn meet(a: Constraint, b: Constraint) -> Option<Constraint> {
             class.dtypes().contains(&dtype).then_some(Known(dtype))
         }
         (Class(x), Class(y)) => {
-            let (small, large) = if x.dtypes().len() <= y.dtypes().len() { (x, y) } else { (y, x) };
-            small.dtypes().iter().all(|dtype| large.dtypes().contains(dtype)).then_some(Class(small))
+            let both: Vec<DType> = x.dtypes().iter().copied().filter(|dtype| y.dtypes().contains(dtype)).collect();
+            match *both {
+                [] => None,
+                [only] => Some(Known(only)),
+                _ => DTypeClass::ALL.into_iter().find(|class| class.dtypes() == both).map(Class),
+            }
         }
     }
 }
 
 impl DTypeClass {
+    const ALL: [Self; 5] = [Self::Float, Self::Integer, Self::Signed, Self::Number, Self::Any];
+
     /// The dtypes of the class, in the order of an expression's instances.
     pub fn dtypes(self) -> &'static [DType] {
         const ALL: &[DType] = &[DType::F32, DType::F16, DType::I32, DType::U32, DType::Bool];
         match self {
             Self::Float => &ALL[..2],
             Self::Integer => &ALL[2..4],
+            Self::Signed => &ALL[..3],
             Self::Number => &ALL[..4],
             Self::Any => ALL,
         }

@@ -342,7 +342,8 @@ table! {
             Function::new(&["log1p"], "
                 let a = abs(x);
                 let value = $T(0.5) * fuse_log1p$S($T(2.0) * a / ($T(1.0) - a));
-                return bitcast<$T>(bitcast<$U>(value) | (bitcast<$U>(x) & $U(0x80000000u)));"),
+                let signed = bitcast<$T>(bitcast<$U>(value) | (bitcast<$U>(x) & $U(0x80000000u)));
+                return select(signed, $T(bitcast<f32>(fuse_nan_bits)), a > $T(1.0));"),
         ),
         /// Error function.
         // Minimax polynomials by N. Juffa (single precision erf, public domain figures). The fast form is formula 7.1.26 of Abramowitz and

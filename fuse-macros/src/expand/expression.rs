@@ -178,6 +178,7 @@ fn class_bounds(expression: &Expression, runtime: &TokenStream) -> Vec<TokenStre
         let allowed = match class {
             DTypeClass::Float => quote!(Float),
             DTypeClass::Integer => quote!(Integer),
+            DTypeClass::Signed => quote!(Signed),
             DTypeClass::Number => quote!(Number),
             DTypeClass::Any => return None,
         };

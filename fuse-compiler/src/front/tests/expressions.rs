@@ -50,6 +50,13 @@ fn classes_follow_from_operations() {
     assert_eq!(classes("a * b + c"), [DTypeClass::Number]);
     assert_eq!(classes("a * 0.5"), [DTypeClass::Float]);
     assert_eq!(classes("transpose(a)"), [DTypeClass::Any]);
+    assert_eq!(classes("a * -1"), [DTypeClass::Signed]);
+    assert_eq!(classes("clamp(a, -1, 1) * 0.5"), [DTypeClass::Float]);
+    assert_eq!(classes("a << b"), [DTypeClass::Integer]);
+    assert_eq!(classes("!(a & 7) | popcount(b)"), [DTypeClass::Integer]);
+    assert_eq!(checked("a ^ -1").variables[0].dtype, ExpressionDType::Known(DType::I32));
+    assert_eq!(checked("to_bits(a)").variables[0].dtype, ExpressionDType::Known(DType::F32));
+    assert_eq!(checked("isnan(a) && !b").variables[1].dtype, ExpressionDType::Known(DType::Bool));
     assert_eq!(classes("select(a > b, c, d)"), [DTypeClass::Number, DTypeClass::Any]);
     assert_eq!(classes("x + (i as f32)"), [DTypeClass::Any]);
     let select = checked("select(m, x, 0.0)");
