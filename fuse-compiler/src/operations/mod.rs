@@ -1,7 +1,7 @@
 //! The table of pointwise operations: one row each, from which every stage takes what it needs.
 //!
 //! A row says what an operation is called, which dtypes it takes, what it computes, how inaccurate a kernel may be, what it
-//! costs, and how WGSL and WebNN write it. A new operation is a row of [`unary`] or [`binary`]; its derivative will be a column.
+//! costs, and how WGSL and WebNN write it. A new operation is a row of `unary` or `binary`; its derivative will be a column.
 
 mod binary;
 mod functions;
