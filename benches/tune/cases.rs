@@ -210,7 +210,7 @@ fn of_type<T: Float>(shapes: &Shapes) -> Vec<Case> {
         add("gated", &[b, m, n, k], gated::KERNELS, gated::function::<T>(), operands(vec![b, k, n]));
         add("gated transposed", &[b, m, n, k], gated_transposed::KERNELS, function, operands(vec![b, n, k]));
     }
-    for &[b, m, n, k] in &shapes.stacked {
+    for &[b, m, n, k] in &shapes.grouped {
         let operands = |w: Vec<usize>| vec![vec![b, m, k], w.clone(), w.clone(), w];
         let function = three_transposed::function::<T>();
         add("three", &[b, m, n, k], three::KERNELS, three::function::<T>(), operands(vec![b, k, n]));

@@ -46,8 +46,8 @@ pub(crate) struct Compared {
 /// that gives them workgroups of their own.
 pub(crate) fn compare(device: &Device, case: &Case) -> Result<Compared, Error> {
     let known = case.known(device, &Tuning::default())?;
-    let stacked = known.members.iter().find(|name| name.starts_with("stacked"));
-    let chosen = stacked.unwrap_or(&known.chosen);
+    let grouped = known.members.iter().find(|name| name.starts_with("grouped"));
+    let chosen = grouped.unwrap_or(&known.chosen);
     let variants = case.function().kernels.iter().flat_map(|kernel| kernel.variants.iter());
     let variant = variants.into_iter().find(|variant| variant.name == *chosen);
     let Some(variant) = variant else { return Ok(Compared { variant: "", times: vec![] }) };

@@ -12,7 +12,7 @@ pub(crate) struct Shapes {
     /// Pairs of products with the same left operand, multiplied with each other, in both directions.
     pub(crate) gated: Vec<Product>,
     /// Three products with the same left operand, in both directions.
-    pub(crate) stacked: Vec<Product>,
+    pub(crate) grouped: Vec<Product>,
     /// Products whose left operand is normalized by rows, in both directions.
     pub(crate) normalized: Vec<Product>,
     /// Products whose rows are normalized, in both directions.
@@ -118,8 +118,8 @@ pub(crate) fn grid() -> Shapes {
     let mut gated = of_rows(&rows, &[[256, 256], [1536, 512], [4096, 1024], [4096, 4096]]);
     gated.extend(of_rows(&[32, 64, 256], &[[1536, 512], [2048, 1024], [3072, 768], [4864, 896], [5632, 2048]]));
     gated.extend([128, 512].map(|rows| [1, rows, 1024, 1024]));
-    let mut stacked = of_rows(&rows, &[[384, 384], [1024, 1024]]);
-    stacked.extend(of_rows(&[4096, 16384], &[[384, 384]]));
+    let mut grouped = of_rows(&rows, &[[384, 384], [1024, 1024]]);
+    grouped.extend(of_rows(&[4096, 16384], &[[384, 384]]));
     let mut normalized = of_rows(&rows, &[[256, 256], [1024, 1024], [4096, 4096]]);
     normalized.extend([64, 256, 1024].map(|n| [1, n, n, n]));
     normalized.push([1, 8, 4096, 4096]);
@@ -188,7 +188,7 @@ pub(crate) fn grid() -> Shapes {
     ];
     let mixed =
         [1, 16, 128, 1024, 8192].iter().flat_map(|&rows| [384, 1024, 4096].map(|length| [rows, length])).collect();
-    Shapes { products, computed, gated, stacked, normalized, reduced, reductions, mixed, attentions }
+    Shapes { products, computed, gated, grouped, normalized, reduced, reductions, mixed, attentions }
 }
 
 /// What a search measures on software adapters.
@@ -227,7 +227,7 @@ pub(crate) fn quick_grid() -> Shapes {
         ],
         computed: vec![[1, 32, 32, 32], [1, 64, 64, 64], [1, 80, 80, 80], [1, 128, 128, 128]],
         gated: vec![],
-        stacked: vec![],
+        grouped: vec![],
         normalized: vec![],
         reduced: vec![],
         mixed: vec![],
@@ -292,7 +292,7 @@ pub(crate) fn held_out() -> Shapes {
         ],
         computed: vec![[1, 96, 96, 96], [1, 384, 384, 384], [1, 1536, 1536, 1536]],
         gated: vec![[1, 64, 2816, 1024], [1, 256, 1024, 1024]],
-        stacked: vec![[1, 64, 512, 512], [1, 300, 768, 768]],
+        grouped: vec![[1, 64, 512, 512], [1, 300, 768, 768]],
         normalized: vec![[1, 1, 2048, 2048], [1, 300, 768, 768]],
         reduced: vec![[1, 32, 384, 768], [1, 1000, 384, 384], [1, 200, 320, 320]],
         mixed: vec![[300, 768]],
@@ -332,7 +332,7 @@ pub(crate) fn quick_held_out() -> Shapes {
         ],
         computed: vec![[1, 96, 96, 96]],
         gated: vec![],
-        stacked: vec![],
+        grouped: vec![],
         normalized: vec![],
         reduced: vec![],
         mixed: vec![],

@@ -1,4 +1,4 @@
-use crate::{DType, List, Size, Text};
+use crate::{DType, List, Schedule, Size, Text};
 
 /// One step of a function: a fused kernel with interchangeable variants.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,6 +37,8 @@ pub struct Work {
     pub row: u32,
     /// How often it reads a row for that; 0 without.
     pub row_passes: u32,
+    /// Of a product: whether what follows it reduces rows of its result.
+    pub row_epilogue: bool,
 }
 
 /// The space of indices of a kernel.
@@ -134,7 +136,7 @@ pub struct Variant {
     pub requires: List<Require>,
     /// What the adapter must have.
     pub features: Features,
-    /// The parameters that selection uses.
+    /// How it divides its work.
     pub schedule: Schedule,
     /// The size of the scratch buffer.
     pub scratch: Scratch,
@@ -153,8 +155,8 @@ pub struct Scratch {
 }
 
 /// A condition on a simplified domain; `access` counts in `Kernel::accesses`. Axis numbers count in `Domain::extents`
-/// or, of a reduction, in the axes of the variant's text: `kept` axes, then `reduced` ones ([`Schedule::Rows`],
-/// [`Schedule::Columns`]), to which the axes that are left are aligned at the end of each part.
+/// or, of a reduction, in the axes of the variant's text: kept axes, then reduced ones
+/// ([`Reduction::axes`](crate::schedule::Reduction)), to which the axes that are left are aligned at the end of each part.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Require {
     /// Pointwise: at most this many axes are left.
@@ -257,107 +259,6 @@ pub const CHAIN_END: &str = "// default: {} }";
 
 /// Invocations of the subgroups that share cooperative matrices.
 pub const MATRIX_SUBGROUP: u32 = 32;
-
-/// The parameters of a variant that selection and tuning look at.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Schedule {
-    /// Pointwise: each invocation computes `lanes` neighbouring elements of a domain of up to `rank` axes.
-    Elements {
-        /// Elements per invocation, along the innermost axis.
-        lanes: u32,
-        /// Axes that the text can index (1: flat).
-        rank: u8,
-    },
-    /// Contraction in tiles.
-    Tiles {
-        /// Rows of a workgroup's tile.
-        rows: u32,
-        /// Columns of a workgroup's tile.
-        columns: u32,
-        /// Depth of one step.
-        depth: u32,
-        /// Rows and columns per invocation, or, of cooperative matrices, per subgroup.
-        per_invocation: [u32; 2],
-        /// Lanes of a global load: 4, or 1 for unaligned operands.
-        lanes: u32,
-        /// Whether several workgroups share the depth of a tile and a second pass adds their sums.
-        split: bool,
-        /// Of split ones, whether all workgroups have the same share of all depths (stream-K): the first tiles have a workgroup
-        /// each, as many as always run at a time, and the others' depths, one after the other, are cut evenly.
-        stream_k: bool,
-        /// Groups of invocations that share the tile, each with its own depths, and read the right operands from memory
-        /// without keeping them; 1 where invocations share slices of both operands.
-        layers: u32,
-        /// Whether a workgroup has one of the products that share the left operand, instead of all.
-        stacked: bool,
-        /// Rows and columns of the cooperative matrices that subgroups multiply; 0 where invocations multiply numbers.
-        matrices: u32,
-    },
-    /// Contraction with few rows: invocations walk down `depth_lanes` parts of the depth for `columns` columns.
-    Row {
-        /// The most rows, which a workgroup has all of.
-        rows: u32,
-        /// Columns of a workgroup.
-        columns: u32,
-        /// Parts of the depth that work side by side.
-        depth_lanes: u32,
-        /// Whether several workgroups share the depth and a second pass adds their sums.
-        split: bool,
-        /// Bits per value of quantized right operands that are read by whole words; 0 where values are read one by one.
-        bits: u32,
-    },
-    /// Contraction with one output value per group of invocations, which share its depth.
-    Dot {
-        /// Output values per workgroup.
-        outputs: u32,
-        /// Invocations that share one output value.
-        depth_lanes: u32,
-        /// As in [`Schedule::Row`]; invocations then share four output values.
-        bits: u32,
-    },
-    /// Reduction of rows: `invocations` share a row, side by side along the innermost reduced axis.
-    Rows {
-        /// Rows per workgroup.
-        rows: u32,
-        /// Invocations per row.
-        invocations: u32,
-        /// Elements per load.
-        lanes: u32,
-        /// Loads per invocation that are held in registers, so that each element is read once; 0: rows of any length are
-        /// streamed, once per dependent reduction and once more for outputs of the row's length.
-        held: u32,
-        /// Kept and reduced axes that the text can index.
-        axes: [u8; 2],
-        /// Whether several workgroups share a row, with a pass for each dependent reduction and one more.
-        split: bool,
-    },
-    /// Reduction of columns: invocations lie side by side along the innermost kept axis, in layers along the reduced axes.
-    Columns {
-        /// Kept indices per workgroup.
-        columns: u32,
-        /// Invocations that share a kept index.
-        layers: u32,
-        /// Elements per load, along the innermost kept axis.
-        lanes: u32,
-        /// Kept and reduced axes that the text can index.
-        axes: [u8; 2],
-        /// Whether several workgroups share a kept index.
-        split: bool,
-    },
-    /// Attention: a workgroup keeps `rows` queries and walks over the keys.
-    Attention {
-        /// Queries of a workgroup.
-        rows: u32,
-        /// Keys of one step.
-        keys: u32,
-        /// The largest depth and number of value columns.
-        head: u32,
-        /// Whether several workgroups share the keys and a second pass combines them.
-        split: bool,
-        /// Rows and columns of the cooperative matrices that subgroups multiply; 0 where invocations multiply numbers.
-        matrices: u32,
-    },
-}
 
 /// One dispatch of a variant.
 #[derive(Clone, Debug, PartialEq)]

@@ -12,6 +12,7 @@ mod function;
 mod kernel;
 mod packing;
 mod plan;
+pub mod schedule;
 mod size;
 mod webnn;
 
@@ -21,11 +22,12 @@ pub use dtype::DType;
 pub use function::{Check, Function, Param, ParamKind, QuantizedSpec, Relation, Symbol, SymbolSource, TensorSpec};
 pub use kernel::{
     Access, Binding, CHAIN, CHAIN_END, Domain, DomainKind, EXACT_MATH, FAST_MATH, Features, Grid, Kernel,
-    MATRIX_SUBGROUP, NARROW_SCALES, NARROW_SCALES_END, Pass, Require, Schedule, Scratch, Slot, Space, UNIFORM_BLOCK,
+    MATRIX_SUBGROUP, NARROW_SCALES, NARROW_SCALES_END, Pass, Require, Scratch, Slot, Space, UNIFORM_BLOCK,
     UNIFORM_WORKGROUPS, UNROLL, Uniform, Variant, WIDE_SCALES_END, Work,
 };
 pub use packing::Packing;
 pub use plan::{Plan, PlanGroup, Refusal};
+pub use schedule::Schedule;
 pub use size::{Size, SymbolId, Term};
 pub use webnn::{MlGraph, MlOp, MlOperand, MlOption};
 

@@ -3,20 +3,15 @@
 use std::{collections::BTreeSet, fmt, panic::resume_unwind, thread};
 
 use fuse_artifact::{
-    Check, Domain, DomainKind, Features, Function, Kernel, MlGraph, Param, ParamKind, Pass, QuantizedSpec, Scratch,
-    TensorSpec, Variant,
+    Check, Domain, DomainKind, Features, Function, Kernel, MlGraph, Param, ParamKind, Pass, QuantizedSpec, Schedule,
+    Scratch, TensorSpec, Variant, schedule::LANES,
 };
 
 use crate::{
     fusion::{self, Group, GroupKind, Groups, Policy},
     graph::{self, Graph, ScheduleOverride},
-    plan, schedule,
-    schedule::contraction::{Direction, LANES, Shape},
-    validate, webnn, wgsl,
-    wgsl::{
-        layers::{Layers, Rows},
-        names::Names,
-    },
+    plan, schedule, validate, webnn, wgsl,
+    wgsl::names::Names,
 };
 
 /// Shaders that are worth a thread: validation of one takes about as long as to start one.
@@ -243,10 +238,10 @@ fn kernel(group: &Group, names: &Names, schedule: Option<&ScheduleOverride>) -> 
             let members = schedule::pointwise::family(group, schedule.and_then(|s| s.workgroup));
             let variant = |member: &schedule::pointwise::Member| Variant {
                 scratch: Scratch::default(),
-                name: member.name.into(),
+                name: member.schedule.to_string().into(),
                 requires: member.requires.clone().into(),
                 features: Features::default(),
-                schedule: member.schedule(),
+                schedule: Schedule::Pointwise(member.schedule),
                 passes: vec![wgsl::pointwise::pointwise(group, names, member)].into(),
             };
             (kind, members.iter().map(variant).collect::<Vec<_>>())
@@ -256,13 +251,13 @@ fn kernel(group: &Group, names: &Names, schedule: Option<&ScheduleOverride>) -> 
             let members = schedule::contraction::family(group, contraction, schedule.and_then(|s| s.tile));
             let variant = |member: &schedule::contraction::Member| Variant {
                 scratch: Scratch {
-                    per_output: if member.split { contraction.rhs.len() as u32 } else { 0 },
+                    per_output: if member.schedule.is_split() { contraction.rhs.len() as u32 } else { 0 },
                     per_row: 0,
                 },
-                name: member.name.clone().into(),
+                name: member.schedule.to_string().into(),
                 requires: member.requires.clone().into(),
-                features: member.features(),
-                schedule: member.schedule(),
+                features: member.schedule.features(),
+                schedule: member.schedule,
                 passes: contraction_passes(group, contraction, names, member).into(),
             };
             let kind = DomainKind::Contraction { products: contraction.rhs.len() as u8 };
@@ -295,32 +290,21 @@ fn contraction_passes(
     names: &Names,
     member: &schedule::contraction::Member,
 ) -> Vec<Pass> {
-    let (first, lanes) = match member.shape {
-        Shape::Tiles(tile) => (wgsl::tiles(group, contraction, names, member, tile), tile.lanes),
-        Shape::Row { rows, columns, depth_lanes, whole_steps, bits, int8 } => {
-            let along_depth = member.rhs[0] == Direction::Depth;
-            let split = member.split;
-            let layers = Layers { rows: Rows::AtMost(rows), columns, count: depth_lanes, along_depth, split };
-            let pass = match bits {
-                0 if whole_steps => wgsl::few_rows(group, contraction, names, layers),
-                0 => wgsl::row(group, contraction, names, layers),
-                _ => wgsl::words(group, contraction, names, layers, int8),
-            };
-            (pass, LANES)
+    let (first, lanes) = match member.schedule {
+        Schedule::Tile(tile) => (wgsl::tiles(group, contraction, names, member, tile), tile.lanes),
+        Schedule::Gemv(gemv) => {
+            let lanes = if gemv.stores_vectors() { LANES } else { 1 };
+            (wgsl::gemv(group, contraction, names, gemv), lanes)
         }
-        Shape::Dot { outputs, depth_lanes, bits: 0, .. } => {
-            (wgsl::dot(group, contraction, names, outputs, depth_lanes), 1)
-        }
-        Shape::Dot { outputs: columns, depth_lanes: count, int8, .. } => {
-            let layers = Layers { rows: Rows::OfResult, columns, count, along_depth: true, split: false };
-            (wgsl::words(group, contraction, names, layers, int8), LANES)
+        Schedule::Pointwise(_) | Schedule::Reduction(_) | Schedule::Attention(_) => {
+            unreachable!("contractions are tiles or gemvs")
         }
     };
     let mut passes = vec![first];
-    if member.split {
-        passes.push(match (member.shape, schedule::contraction::rows::finishing_tile(group)) {
+    if member.schedule.is_split() {
+        passes.push(match (member.schedule, schedule::contraction::rows::finishing_tile(group)) {
             (_, Some(tile)) => wgsl::finish_rows(group, contraction, names, member, tile),
-            (Shape::Tiles(tile), None) if tile.stream_k => {
+            (Schedule::Tile(tile), None) if tile.is_stream_k() => {
                 wgsl::finish_streams(group, contraction, names, member, tile)
             }
             _ => wgsl::finish(group, contraction, names, lanes),

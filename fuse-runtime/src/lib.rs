@@ -107,8 +107,12 @@ pub use crate::webnn::{WebNn, WebNnOptions, WebNnPower};
 /// What expansions of `fuse!`, test harnesses and tuners call. Not covered by semantic versioning.
 #[doc(hidden)]
 pub mod __private {
-    pub use fuse_artifact as artifact;
     pub use half::f16;
+
+    /// The artifact's types, those of schedules among them, as expansions name them.
+    pub mod artifact {
+        pub use fuse_artifact::{schedule::*, *};
+    }
 
     #[doc(inline)]
     pub use crate::__fuse_reference as reference;

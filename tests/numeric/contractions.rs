@@ -1,7 +1,10 @@
 //! Contractions beyond one product with pointwise work around it, on the installed adapters against the interpreter's
 //! ranges: several products that share an operand, and epilogues that reduce rows. Every variant that may run is forced.
 
-use fuse_artifact::{DType, DomainKind, Schedule};
+use fuse_artifact::{
+    DType, DomainKind, Schedule,
+    schedule::{K, Tile},
+};
 use fuse_test_support::{Program, Sweep, compile, data};
 
 type Sizes<'a> = &'a [[(&'a str, usize); 3]];
@@ -141,7 +144,7 @@ fn layer_norm_follows_a_product_of_any_width() {
     let programs = check("layer_norm", NORM, &sizes, &[]);
     let variants = &programs[0].function.kernels[0].variants;
     let widths = variants.iter().filter_map(|variant| match variant.schedule {
-        Schedule::Tiles { columns, split, .. } => Some((columns, split)),
+        Schedule::Tile(tile) => Some((tile.columns, variant.schedule.is_split())),
         _ => None,
     });
     let widths: Vec<(u32, bool)> = widths.collect();
@@ -163,10 +166,10 @@ fn rows_of_known_width_have_tiles_of_that_width() {
         let sizes = [[("M", 33), ("N", n), ("K", 36)], [("M", 6), ("N", n), ("K", 7)]];
         let programs = check(&format!("width {n}"), &source, &sizes, &[]);
         let aligned =
-            programs[0].function.kernels[0].variants.iter().filter(|variant| variant.name.starts_with("rows"));
+            programs[0].function.kernels[0].variants.iter().filter(|variant| variant.schedule.loads_vectors());
         let widths: Vec<u32> = aligned
             .filter_map(|variant| match variant.schedule {
-                Schedule::Tiles { columns, split: false, .. } => Some(columns),
+                Schedule::Tile(Tile { columns, k: K::Whole, .. }) => Some(columns),
                 _ => None,
             })
             .collect();
@@ -190,7 +193,7 @@ fn layers_share_long_depths_of_rows() {
     let sizes =
         [[("M", 5), ("N", 100), ("K", 300)], [("M", 4), ("N", 384), ("K", 132)], [("M", 1), ("N", 8), ("K", 4)]];
     for program in check("layers", source, &sizes, &[("B", 2)]) {
-        let layered = |schedule: &Schedule| matches!(schedule, Schedule::Tiles { layers: 2.., .. });
+        let layered = |schedule: &Schedule| matches!(schedule, Schedule::Tile(tile) if tile.k_groups() > 1);
         let variants = &program.function.kernels[0].variants;
         assert!(variants.iter().any(|variant| layered(&variant.schedule)), "{}", program.function.name);
     }
@@ -211,16 +214,16 @@ fn products_have_workgroups_of_their_own() {
             (matmul(y, u) + c, gelu(matmul(y, v)))
         }";
     let sizes = [[("M", 9), ("N", 36), ("K", 20)], [("M", 130), ("N", 132), ("K", 64)], [("M", 1), ("N", 7), ("K", 5)]];
-    for program in check("stacked", source, &sizes, &[("B", 2)]) {
-        let stacked = |schedule: &Schedule| matches!(schedule, Schedule::Tiles { stacked: true, .. });
+    for program in check("grouped", source, &sizes, &[("B", 2)]) {
+        let grouped = |schedule: &Schedule| matches!(schedule, Schedule::Tile(tile) if tile.is_grouped());
         let variants = &program.function.kernels[0].variants;
-        assert!(variants.iter().any(|variant| stacked(&variant.schedule)), "{}", program.function.name);
+        assert!(variants.iter().any(|variant| grouped(&variant.schedule)), "{}", program.function.name);
     }
     // What needs both products has them in one workgroup.
     let together =
         compile("pub fn f(x: f32[M, K], u: f32[K, N], v: f32[K, N]) -> f32[M, N] { matmul(x, u) * matmul(x, v) }");
     let schedules = together[0].function.kernels[0].variants.iter().map(|variant| &variant.schedule);
-    assert!(schedules.into_iter().all(|schedule| !matches!(schedule, Schedule::Tiles { stacked: true, .. })));
+    assert!(schedules.into_iter().all(|schedule| !matches!(schedule, Schedule::Tile(tile) if tile.is_grouped())));
 }
 
 #[test]

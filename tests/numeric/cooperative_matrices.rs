@@ -94,7 +94,7 @@ fn one_tensor_as_every_argument() {
         let expected = run_bounded(&program.graph, &inputs, program.stores(device.info())).unwrap();
         let arguments = Arguments::new(device, &program, &inputs).unwrap().with_one_tensor();
         let choices = arguments.choices(&program).unwrap();
-        assert!(choices.iter().any(|choice| choice.names[0].contains("matrices")), "{choices:?}");
+        assert!(choices.iter().any(|choice| choice.names[0].contains("coop-matrix")), "{choices:?}");
         for choice in choices {
             let results = wait(arguments.launch(&program, Some(&choice.indices))).unwrap();
             compare(&expected, &results).unwrap_or_else(|error| panic!("{:?}: {error}", choice.names));

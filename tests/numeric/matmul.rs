@@ -75,7 +75,7 @@ fn one_row_in_whole_steps_and_not() {
         let inputs = data::inputs(&programs[0].graph, size, 1);
         let arguments = Arguments::new(&devices()[0], &programs[0], &inputs).unwrap();
         let choices = arguments.choices(&programs[0]).unwrap();
-        let members = choices.iter().filter(|choice| choice.names.contains(&"row 32"));
+        let members = choices.iter().filter(|choice| choice.names.contains(&"gemv 1x32"));
         assert_eq!(members.count() > 0, whole, "{size:?}");
     }
 }
@@ -107,7 +107,7 @@ fn few_rows_share_what_is_read() {
     };
     let [plain, transposed, .., siblings, three] = &programs[..] else { panic!("nine functions") };
     for (program, member, most) in
-        [(plain, "row 8x16", 8), (transposed, "dot 8x16", 8), (siblings, "row 4x16", 4), (three, "dot 2x16", 2)]
+        [(plain, "gemv 8x16", 8), (transposed, "gemv-t 8x16", 8), (siblings, "gemv 4x16", 4), (three, "gemv-t 2x16", 2)]
     {
         for size in &sizes {
             let [(_, m), (_, n), (_, k)] = *size;

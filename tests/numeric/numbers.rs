@@ -41,7 +41,7 @@ fn weight(w: &mut Value, column: usize) -> &mut f64 {
 fn results(device: &Device, program: &Program, inputs: &[Value]) -> Vec<(String, Vec<Value>)> {
     let arguments = Arguments::new(device, program, inputs).unwrap();
     let mut choices = arguments.choices(program).unwrap();
-    choices.retain(|choice| choice.names.iter().any(|name| name.starts_with("words")));
+    choices.retain(|choice| choice.names.iter().any(|name| name.starts_with("packed")));
     let mut results = vec![("chosen".to_owned(), wait(arguments.launch(program, None)).unwrap())];
     for choice in choices {
         let name = format!("{:?}", choice.names);

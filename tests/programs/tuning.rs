@@ -182,7 +182,7 @@ fn entries_for_any_head_choose_where_the_head_is_known() {
         None => format!("{variant} head 32"),
     };
     // What needs whole vectors; the rest is compiled for a larger head.
-    let variants: Vec<&str> = legal(&known).into_iter().filter(|name| !name.starts_with("unaligned")).collect();
+    let variants: Vec<&str> = legal(&known).into_iter().filter(|name| !name.starts_with("scalar")).collect();
     assert!(variants.len() > 2, "{variants:?}");
     for variant in variants {
         let name = in_table(variant);
@@ -197,9 +197,9 @@ fn entries_for_any_head_choose_where_the_head_is_known() {
 #[test]
 fn sizes_far_from_a_tables_are_estimated() {
     let device = device();
-    let slow = table(CLASS, &[1, 64, 64, 64], &["unaligned 32x32x16"]);
+    let slow = table(CLASS, &[1, 64, 64, 64], &["scalar tile 32x32x16"]);
     let near = explain(&device, &model().with_table(slow.clone()), &product::FUNCTION, &[&[64, 128], &[128, 64]]);
-    assert_eq!(near.chosen.as_deref(), Some("unaligned 32x32x16"));
+    assert_eq!(near.chosen.as_deref(), Some("scalar tile 32x32x16"));
     // Twice the depth counts half, in the square of the distance.
     let Some(Decision::Table { distance, .. }) = near.decision else { panic!("{:?}", near.decision) };
     assert_eq!(distance, 0.5_f64.sqrt());
@@ -286,12 +286,12 @@ fn tunings_hold_for_their_closure_and_thread() {
     let shapes: [&[usize]; 2] = [&[64, 64], &[64, 64]];
     let chosen = || only_kernel(device.explain(&product::FUNCTION, &shapes).unwrap()).chosen.unwrap();
     let by = |name| Tuning::native().with_table(table(CLASS, &[1, 64, 64, 64], &[name]));
-    let (outer, inner) = (by("unaligned 64x64x16"), by("unaligned 32x32x16"));
+    let (outer, inner) = (by("scalar tile 64x64x16"), by("scalar tile 32x32x16"));
     let default = chosen();
     device.with_tuning(&outer, || {
-        assert_eq!(chosen(), "unaligned 64x64x16");
-        device.with_tuning(&inner, || assert_eq!(chosen(), "unaligned 32x32x16"));
-        assert_eq!(chosen(), "unaligned 64x64x16");
+        assert_eq!(chosen(), "scalar tile 64x64x16");
+        device.with_tuning(&inner, || assert_eq!(chosen(), "scalar tile 32x32x16"));
+        assert_eq!(chosen(), "scalar tile 64x64x16");
         std::thread::scope(|scope| {
             scope.spawn(|| assert_eq!(chosen(), default));
         });
@@ -299,7 +299,7 @@ fn tunings_hold_for_their_closure_and_thread() {
             device.with_tuning(&inner, || std::panic::resume_unwind(Box::new("expected")))
         }));
         assert!(panicked.is_err());
-        assert_eq!(chosen(), "unaligned 64x64x16");
+        assert_eq!(chosen(), "scalar tile 64x64x16");
         let other = self::device();
         let of_other = only_kernel(other.explain(&product::FUNCTION, &shapes).unwrap());
         assert_eq!(of_other.chosen.as_deref(), Some(&*default), "another device has its own tuning");

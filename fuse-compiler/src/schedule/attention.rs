@@ -1,23 +1,24 @@
 //! The family of attention kernels.
 //!
 //! - `tile QxK RxC`: workgroups keep Q queries in workgroup memory and walk over the keys, K at a time, with 16-byte
-//!   loads; each invocation computes R×C scores of a step. `split` members share the keys between workgroups and combine
+//!   loads; each invocation computes R×C scores of a step. `split` schedules share the keys between workgroups and combine
 //!   their softmaxes in a second pass.
-//! - `matrices QxK RxK`: as `tile`, where each subgroup multiplies R queries in cooperative matrices: of `f16`, where the
+//! - `coop-matrix QxK RxK`: as `tile`, where each subgroup multiplies R queries in cooperative matrices: of `f16`, where the
 //!   adapter has them.
 //! - `decode Q`: few queries; groups of invocations read whole rows of keys and values, each group its own keys.
-//! - `direct Q`: invocations have Q queries each and keep nothing in workgroup memory, which processors like better.
-//! - `unaligned QxK`: as `tile`, one element per load, in 16 KiB of workgroup memory; any size and stride. Always last.
+//! - `unstaged Q`: invocations have Q queries each and keep nothing in workgroup memory, which processors like better.
+//! - `scalar tile QxK RxC`: as `tile`, one element per load, in 16 KiB of workgroup memory; any size and stride. Always last.
 
 pub(crate) mod matrices;
 
-use fuse_artifact::{DType, Features, MATRIX_SUBGROUP, Require, Schedule, Size, Space};
-
-use self::matrices::MatrixTile;
+use fuse_artifact::{
+    DType, Require, Size, Space,
+    schedule::{self, AttentionMatrices, AttentionTile, DECODE_SPAN, Decode, LANES, Unstaged},
+};
 
 use super::{
     ROUNDS_ALONE,
-    contraction::{Direction, LANES, direction},
+    contraction::{Direction, direction},
     layout::{Along, along},
 };
 use crate::fusion::{
@@ -26,142 +27,18 @@ use crate::fusion::{
     body::{Body, ValueId, ValueOp},
 };
 
-/// Sizes of a tiled member.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Tile {
-    /// Queries of a workgroup.
-    pub queries: u32,
-    /// Keys of one step.
-    pub keys: u32,
-    /// Queries per invocation, a multiple of 4.
-    pub rows: u32,
-    /// Invocations that share a query; they are neighbors.
-    pub across: u32,
-    /// Depth of one load of keys into workgroup memory, a multiple of 4.
-    pub depth_step: u32,
-    /// Keys of one load of values into workgroup memory, a multiple of 4 that divides `keys`.
-    pub value_step: u32,
-    /// The largest depth, a multiple of `depth_step`.
-    pub depth: u32,
-    /// The largest number of value columns, a multiple of `4·across`.
-    pub columns: u32,
-    /// Elements per load, 4 or 1.
-    pub lanes: u32,
-    /// Whether the queries stay in workgroup memory; else they are loaded with the keys.
-    pub resident: bool,
-}
-
-impl Tile {
-    /// Invocations of a workgroup.
-    pub const fn invocations(&self) -> u32 {
-        self.queries / self.rows * self.across
-    }
-
-    /// Scores of an invocation per query, a multiple of 4.
-    pub const fn scores(&self) -> u32 {
-        self.keys / self.across
-    }
-
-    /// Columns of an invocation, a multiple of 4.
-    pub const fn outputs(&self) -> u32 {
-        self.columns / self.across
-    }
-
-    /// Elements of the queries that are in workgroup memory at a time.
-    pub const fn query_elements(&self) -> u32 {
-        self.queries * if self.resident { self.depth } else { self.depth_step }
-    }
-
-    /// Elements of the exponentials that are in workgroup memory at a time: for each query a vector of each invocation.
-    pub const fn weight_elements(&self) -> u32 {
-        self.queries * self.across * LANES
-    }
-
-    /// Whether what invocations know of their rows passes through the memory of the exponentials.
-    pub const fn parts_share_weights(&self) -> bool {
-        !self.resident
-    }
-
-    /// Elements of the memory that keys and values take turns in.
-    pub const fn stage_elements(&self) -> u32 {
-        let (keys, values) = (self.keys * self.depth_step, self.value_step * self.columns);
-        if keys > values { keys } else { values }
-    }
-}
-
-/// Sizes of a member for few queries.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Decode {
-    /// Queries of a workgroup.
-    pub queries: u32,
-    /// The largest depth, a multiple of [`DECODE_SPAN`].
-    pub depth: u32,
-    /// The largest number of value columns, a multiple of [`DECODE_SPAN`].
-    pub columns: u32,
-}
-
-/// Invocations that share a key.
-pub const DECODE_LANES: u32 = 8;
-
-/// Elements that the invocations of a key read at once.
-pub const DECODE_SPAN: u32 = DECODE_LANES * LANES;
-
-/// Groups of invocations of a workgroup; each has its own keys.
-pub const DECODE_GROUPS: u32 = 16;
-
-/// Keys of a step: four for each group.
-pub const DECODE_KEYS: u32 = DECODE_GROUPS * LANES;
-
-/// Sizes of a member whose invocations have queries of their own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Direct {
-    /// Queries of an invocation.
-    pub queries: u32,
-    /// The largest depth.
-    pub depth: u32,
-    /// The largest number of value columns, a multiple of 4.
-    pub columns: u32,
-}
-
-impl Direct {
-    /// Queries of a workgroup.
-    pub const fn rows(&self) -> u32 {
-        self.queries * DIRECT_INVOCATIONS
-    }
-}
-
-/// Invocations of a workgroup of [`Direct`] members: few, so that a processor's cores all have some.
-pub const DIRECT_INVOCATIONS: u32 = 16;
-
-/// Outputs that an invocation of a [`Direct`] member keeps: with more, software adapters compile very slowly.
-const DIRECT_OUTPUTS: u32 = 256;
+/// Outputs that an invocation of a [`Unstaged`] schedule keeps: with more, software adapters compile very slowly.
+const UNSTAGED_OUTPUTS: u32 = 256;
 
 /// One way to run an attention.
 #[derive(Clone, Debug)]
 pub struct Member {
-    /// Its name.
-    pub name: String,
     /// Its sizes.
-    pub shape: Shape,
+    pub schedule: schedule::Attention,
     /// Directions of the loads of queries, keys and values.
     pub directions: Directions,
-    /// Whether workgroups share the keys.
-    pub split: bool,
     /// What must hold.
     pub requires: Vec<Require>,
-}
-
-/// The kind and sizes of a member.
-#[derive(Clone, Copy, Debug)]
-pub enum Shape {
-    /// Tiles in workgroup memory.
-    Tile(Tile),
-    /// Tiles of cooperative matrices.
-    Matrices(MatrixTile),
-    /// Few queries.
-    Decode(Decode),
-    /// Nothing in workgroup memory.
-    Direct(Direct),
 }
 
 /// The axes along which vector loads go.
@@ -173,29 +50,6 @@ pub struct Directions {
     pub key: Direction,
     /// Values: `Depth` along the keys, or `Outer` along the columns.
     pub value: Direction,
-}
-
-impl Member {
-    /// What an adapter must have besides `f16`, which the shaders' texts tell.
-    pub fn features(&self) -> Features {
-        match self.shape {
-            Shape::Matrices(_) => {
-                Features { subgroups: MATRIX_SUBGROUP, matrices: matrices::SIZE, ..Features::default() }
-            }
-            Shape::Tile(_) | Shape::Decode(_) | Shape::Direct(_) => Features::default(),
-        }
-    }
-
-    /// The schedule as the runtime sees it.
-    pub fn schedule(&self) -> Schedule {
-        let (rows, keys, head, matrices) = match self.shape {
-            Shape::Tile(tile) => (tile.queries, tile.keys, tile.depth.max(tile.columns), 0),
-            Shape::Matrices(tile) => (tile.queries(), tile.keys, tile.depth.max(tile.columns), matrices::SIZE),
-            Shape::Decode(decode) => (decode.queries, DECODE_KEYS, decode.depth.max(decode.columns), 0),
-            Shape::Direct(direct) => (direct.rows(), LANES, direct.depth.max(direct.columns), 0),
-        };
-        Schedule::Attention { rows, keys, head, split: self.split, matrices }
-    }
 }
 
 /// The members of a group's family.
@@ -213,11 +67,10 @@ pub fn family(group: &Group, attention: &Attention) -> Vec<Member> {
     for head in facts.unaligned_heads() {
         let directions = Directions { query: Direction::Depth, key: Direction::Depth, value: Direction::Outer };
         let tile = unaligned_tile(head);
-        let name = format!("unaligned {}x{}{}", tile.queries, tile.keys, head.suffix());
         for split in [true, false] {
-            let name = if split { format!("{name} split") } else { name.clone() };
             let requires = facts.head_requirements(tile.depth, tile.columns);
-            family.push(Member { name, shape: Shape::Tile(tile), directions, split, requires });
+            let schedule = schedule::Attention::Tile(AttentionTile { split, ..tile });
+            family.push(Member { schedule, directions, requires });
         }
     }
     family
@@ -228,14 +81,6 @@ pub fn family(group: &Group, attention: &Attention) -> Vec<Member> {
 struct Head {
     depth: u32,
     columns: u32,
-    /// Whether members for other heads are compiled too.
-    one_of_several: bool,
-}
-
-impl Head {
-    fn suffix(self) -> String {
-        if self.one_of_several { format!(" head {}", self.columns) } else { String::new() }
-    }
 }
 
 /// The members for one head in cooperative matrices, whose queries are read by access `query`.
@@ -248,13 +93,10 @@ fn in_matrices(facts: &Facts<'_>, directions: Directions, head: Head, query: u16
         requires.push(Require::AtLeast { axis: facts.keys(), value: 1 });
         // Matrices are loaded from lines that start at a multiple of 16 bytes.
         requires.push(Require::Aligned { access: query, axis: facts.batch + 1, of: 8 });
-        let name = format!("matrices {}x{} {}x{}{}", tile.queries(), tile.keys, tile.rows, tile.keys, head.suffix());
-        let member = |name, split| {
-            let (shape, requires) = (Shape::Matrices(tile), requires.clone());
-            Member { name, shape, directions, split, requires }
-        };
-        family.push(member(format!("{name} split"), true));
-        family.push(member(name, false));
+        for split in [true, false] {
+            let schedule = schedule::Attention::CoopMatrix(AttentionMatrices { split, ..tile });
+            family.push(Member { schedule, directions, requires: requires.clone() });
+        }
     }
 }
 
@@ -263,17 +105,15 @@ fn aligned(facts: &Facts<'_>, directions: Directions, head: Head, family: &mut V
     for tile in aligned_tiles(head) {
         let mut requires = facts.head_requirements(tile.depth, tile.columns);
         requires.extend(facts.tile_requirements(directions));
-        let (rows, scores) = (tile.rows, tile.scores());
-        let name = format!("tile {}x{} {rows}x{scores}{}", tile.queries, tile.keys, head.suffix());
-        let shape = Shape::Tile(tile);
-        let split = format!("{name} split");
-        family.push(Member { name: split, shape, directions, split: true, requires: requires.clone() });
-        family.push(Member { name, shape, directions, split: false, requires });
+        for split in [true, false] {
+            let schedule = schedule::Attention::Tile(AttentionTile { split, ..tile });
+            family.push(Member { schedule, directions, requires: requires.clone() });
+        }
     }
     // The members below read four depths of queries and keys, and four columns of values, at a time.
     let of_vectors = Directions { query: Direction::Depth, key: Direction::Depth, value: Direction::Outer };
     if directions == of_vectors {
-        family.push(direct(facts, directions, head));
+        family.push(unstaged(facts, directions, head));
         let whole = |x: u32| x.next_multiple_of(DECODE_SPAN);
         let (depth, columns) = (whole(head.depth), whole(head.columns));
         for queries in [1, 4] {
@@ -284,30 +124,28 @@ fn aligned(facts: &Facts<'_>, directions: Directions, head: Head, family: &mut V
             let mut requires = facts.head_requirements(depth, columns);
             requires.extend(facts.decode_requirements());
             requires.push(Require::AtMost { axis: facts.queries(), value: if queries == 1 { 4 } else { 16 } });
-            let shape = Shape::Decode(Decode { queries, depth, columns });
             for split in [true, false] {
-                let name = format!("decode {queries}{}{}", head.suffix(), if split { " split" } else { "" });
-                family.push(Member { name, shape, directions, split, requires: requires.clone() });
+                let schedule = schedule::Attention::Decode(Decode { queries, depth, columns, split });
+                family.push(Member { schedule, directions, requires: requires.clone() });
             }
         }
     }
 }
 
 /// The member for one head without workgroup memory.
-fn direct(facts: &Facts<'_>, directions: Directions, head: Head) -> Member {
+fn unstaged(facts: &Facts<'_>, directions: Directions, head: Head) -> Member {
     let columns = head.columns.next_multiple_of(LANES);
-    let direct = Direct { queries: (DIRECT_OUTPUTS / columns).clamp(1, 4), depth: head.depth, columns };
-    let mut requires = facts.head_requirements(direct.depth, direct.columns);
+    let unstaged = Unstaged { queries: (UNSTAGED_OUTPUTS / columns).clamp(1, 4), depth: head.depth, columns };
+    let mut requires = facts.head_requirements(unstaged.depth, unstaged.columns);
     requires.extend(facts.decode_requirements());
-    let rounds_of_step = direct.depth.div_ceil(LANES) + 1;
+    let rounds_of_step = unstaged.depth.div_ceil(LANES) + 1;
     requires.push(Require::AtMost { axis: facts.keys(), value: ROUNDS_ALONE / rounds_of_step * LANES });
-    let name = format!("direct {}{}", direct.queries, head.suffix());
-    Member { name, shape: Shape::Direct(direct), directions, split: false, requires }
+    Member { schedule: schedule::Attention::Unstaged(unstaged), directions, requires }
 }
 
 /// Tiles with vector loads, best first. Each comes with a split twin.
-fn aligned_tiles(head: Head) -> Vec<Tile> {
-    let tile = |queries, keys, rows, across, value_step| Tile {
+fn aligned_tiles(head: Head) -> Vec<AttentionTile> {
+    let tile = |queries, keys, rows, across, value_step| AttentionTile {
         queries,
         keys,
         rows,
@@ -318,8 +156,9 @@ fn aligned_tiles(head: Head) -> Vec<Tile> {
         columns: head.columns.next_multiple_of(4 * across),
         lanes: LANES,
         resident: true,
+        split: false,
     };
-    let compact = |queries, keys, rows, across, value_step| Tile {
+    let compact = |queries, keys, rows, across, value_step| AttentionTile {
         depth_step: 8,
         resident: false,
         ..tile(queries, keys, rows, across, value_step)
@@ -332,7 +171,7 @@ fn aligned_tiles(head: Head) -> Vec<Tile> {
         _ => vec![compact(64, 128, 8, 32, 4), tile(32, 64, 4, 16, 4)],
     };
     // Columns beyond those that exist would be computed in vain.
-    let wasteful = |tile: &Tile| tile.columns >= 2 * head.columns.next_multiple_of(32);
+    let wasteful = |tile: &AttentionTile| tile.columns >= 2 * head.columns.next_multiple_of(32);
     match tiles.iter().all(wasteful) {
         true => tiles,
         false => tiles.into_iter().filter(|tile| !wasteful(tile)).collect(),
@@ -340,9 +179,9 @@ fn aligned_tiles(head: Head) -> Vec<Tile> {
 }
 
 /// The tile for any size and stride.
-fn unaligned_tile(head: Head) -> Tile {
+fn unaligned_tile(head: Head) -> AttentionTile {
     let (keys, across, value_step) = if head.columns <= 64 { (32, 8, 8) } else { (64, 16, 4) };
-    Tile {
+    AttentionTile {
         queries: 32,
         keys,
         rows: 4,
@@ -353,6 +192,7 @@ fn unaligned_tile(head: Head) -> Tile {
         columns: if head.columns <= 64 { 64 } else { 256 },
         lanes: 1,
         resident: false,
+        split: false,
     }
 }
 
@@ -410,9 +250,9 @@ impl<'a> Facts<'a> {
         let (depth, columns) = (self.depth.as_constant(), self.columns.as_constant());
         let fixed = |size: Option<u64>, head: u32| size.map_or(head, |size| size.clamp(1, MAX_HEAD) as u32);
         if depth.is_some() && columns.is_some() {
-            return vec![Head { depth: fixed(depth, 0), columns: fixed(columns, 0), one_of_several: false }];
+            return vec![Head { depth: fixed(depth, 0), columns: fixed(columns, 0) }];
         }
-        let head = |head| Head { depth: fixed(depth, head), columns: fixed(columns, head), one_of_several: true };
+        let head = |head| Head { depth: fixed(depth, head), columns: fixed(columns, head) };
         [32, 64, 128, 256].map(head).to_vec()
     }
 
@@ -421,8 +261,8 @@ impl<'a> Facts<'a> {
         let fixed = |size: &Size| size.as_constant().map_or(MAX_HEAD, |size| size.clamp(1, MAX_HEAD)) as u32;
         let (depth, columns) = (fixed(self.depth), fixed(self.columns));
         match self.columns.as_constant() {
-            Some(_) => vec![Head { depth, columns, one_of_several: false }],
-            None => [64, columns].map(|columns| Head { depth, columns, one_of_several: true }).to_vec(),
+            Some(_) => vec![Head { depth, columns }],
+            None => [64, columns].map(|columns| Head { depth, columns }).to_vec(),
         }
     }
 

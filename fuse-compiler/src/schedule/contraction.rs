@@ -1,45 +1,48 @@
 //! The family of contraction kernels.
 //!
 //! - `tile RxCxD`: workgroups compute tiles of R×C sums in steps of depth D through workgroup memory, with
-//!   16-byte loads. `split` members share the depth of a tile between workgroups and add up in a second pass. `stream-k` members
+//!   16-byte loads. `split` schedules share the depth of a tile between workgroups and add up in a second pass. `stream-k` schedules
 //!   share the depths of all tiles that would leave some of the workgroups that run at a time without one.
-//! - `matrices SxS RxCxD`: as `tile`, where subgroups multiply cooperative matrices of size S: of `f16`, where the adapter
+//! - `coop-matrix SxS RxCxD`: as `tile`, where subgroups multiply cooperative matrices of size S: of `f16`, where the adapter
 //!   has them.
-//! - `direct RxC`: as `tile`, without workgroup memory: invocations read what they multiply from storage and never wait for each
-//!   other, which processors and their caches like better. `direct any` reads one element per load: any size and stride.
-//! - `row C`: a single row; invocations walk down the depth, columns side by side. `row RxC`: at most R rows.
-//! - `dot O`: a group of invocations per sum; for few sums, or operands that are both contiguous in depth. `dot RxC`: at most R
-//!   rows; a group has four columns of all.
-//! - `unaligned RxCxD`: as `tile`, one element per load; any size and stride. Always last.
+//! - `unstaged RxC`: as `tile`, without workgroup memory: invocations read what they multiply from storage and never wait for each
+//!   other, which processors and their caches like better. `scalar unstaged` reads one element per load: any size and stride.
+//! - `gemv RxC`: at most R rows; invocations walk down the depth, columns side by side. `gemv-t RxC`: the same where right operands
+//!   lie along the depth.
+//! - `dot O`: a group of invocations per sum; for few sums, or operands that are both contiguous in depth.
+//! - `scalar tile RxCxD`: as `tile`, one element per load; any size and stride. Always last.
 //!
 //! Several products that share their left operand run side by side: a member keeps a right tile and sums for each,
 //! so that only members whose sums fit into registers serve; or each product has workgroups of its own, where nothing
-//! that is stored needs several (`stacked`). Where the epilogue reduces rows, a tile has all columns of its rows
+//! that is stored needs several (`grouped`). Where the epilogue reduces rows, a tile has all columns of its rows
 //! (`rows`). Where the left operand has reductions, a workgroup reduces its rows before it multiplies (`operand_rows`),
 //! and there is no `dot`, whose few sums would not pay for a row each.
 
-mod direct;
 mod few_rows;
 pub(crate) mod matrices;
 pub(crate) mod operand_rows;
 pub(crate) mod rows;
 mod tile;
+mod unstaged;
 pub(crate) mod weights;
 
 use std::collections::BTreeSet;
 
-use fuse_artifact::{DType, Features, MATRIX_SUBGROUP, Require, Schedule, Space};
+use fuse_artifact::{
+    DType, Require, Schedule, Space,
+    schedule::{Gemv, GemvRhs, GemvRows, K, LANES, Products, Tile},
+};
 
-pub use self::tile::{PAD, Tile};
-use self::{operand_rows::OperandRows, weights::Weights};
+use self::{
+    operand_rows::OperandRows,
+    tile::{holds_beside, shrink_steps},
+    weights::Weights,
+};
 use super::layout::{Along, along};
 use crate::fusion::{
     Contraction, Group, Store,
     body::{Body, ValueId, ValueOp},
 };
-
-/// Elements of a vector load: 16 bytes of `f32`.
-pub const LANES: u32 = 4;
 
 /// The axis along which an operand's vector loads go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,117 +61,52 @@ const EVERY_ADAPTERS_BYTES: u32 = 16 * 1024;
 
 /// Aligned tiles with whether they come with a split twin. Sizes from the sweep in `docs/experiments.md`.
 const TILES: &[(Tile, bool)] = &[
-    (Tile::new(32, 32, 32, [4, 4], LANES).in_whole_steps(), true),
-    (Tile::new(16, 64, 32, [4, 4], LANES), true),
-    (Tile::new(64, 64, 16, [8, 4], LANES), true),
-    (Tile::new(128, 128, 8, [8, 8], LANES).in_whole_steps(), false),
+    (whole_steps(Tile::new(32, 32, 32, [4, 4])), true),
+    (Tile::new(16, 64, 32, [4, 4]), true),
+    (Tile::new(64, 64, 16, [8, 4]), true),
+    (whole_steps(Tile::new(128, 128, 8, [8, 8])), false),
     (LARGEST, false),
-    (LARGEST.in_streams(), false),
+    (Tile { k: K::Stream, ..LARGEST }, false),
 ];
 
 /// The tile of large products.
-const LARGEST: Tile = Tile::new(128, 256, 8, [8, 16], LANES).in_whole_steps();
+const LARGEST: Tile = whole_steps(Tile::new(128, 256, 8, [8, 16]));
 
 /// Tiles for any size and stride.
 const UNALIGNED: &[(Tile, bool)] =
-    &[(Tile::new(64, 64, 16, [8, 4], 1), false), (Tile::new(32, 32, 16, [4, 4], 1), true)];
+    &[(scalar(Tile::new(64, 64, 16, [8, 4])), false), (scalar(Tile::new(32, 32, 16, [4, 4])), true)];
 
-/// Columns and depth lanes of `row` members, with whether they come with a split twin and whether they take whole steps where
+/// Columns and depth lanes of `gemv` schedules for a row, with whether they come with a split twin and whether they take whole steps where
 /// they can: the left operand in vectors, nothing masked. The second is faster where an adapter allows 512 invocations.
 const ROWS: &[([u32; 2], bool, bool)] = &[([64, 16], true, false), ([32, 64], false, true)];
 
-/// Depths of a step of a `row` member: as many loads as an invocation has on the way at a time.
+/// Depths of a step of a `gemv` schedule: as many loads as an invocation has on the way at a time.
 pub const ROW_STEP: u32 = 8;
 
-/// Outputs and depth lanes of a `dot` member.
+/// Outputs and depth lanes of a `dot` schedule.
 const DOT: (u32, u32) = (8, 32);
 
 /// One way to run a contraction.
 #[derive(Clone, Debug)]
 pub struct Member {
-    /// Its name.
-    pub name: String,
-    /// Its sizes.
-    pub shape: Shape,
+    /// A tile or a gemv.
+    pub schedule: Schedule,
     /// Direction of the left operand's loads.
     pub lhs: Direction,
     /// Direction of each right operand's loads.
     pub rhs: Vec<Direction>,
-    /// Whether workgroups share the depth.
-    pub split: bool,
     /// What must hold.
     pub requires: Vec<Require>,
 }
 
-/// The kind and sizes of a member.
-#[derive(Clone, Copy, Debug)]
-pub enum Shape {
-    /// Tiles in workgroup memory.
-    Tiles(Tile),
-    /// Few rows.
-    Row {
-        /// The most rows.
-        rows: u32,
-        /// Columns of a workgroup.
-        columns: u32,
-        /// Invocations that share a column's depth.
-        depth_lanes: u32,
-        /// Whether the depth must be a multiple of a step ([`ROW_STEP`], or a run of weights), which spares masks and reads the
-        /// left operand in vectors.
-        whole_steps: bool,
-        /// Bits per value of right operands that are read by whole words (`weights`), or 0.
-        bits: u32,
-        /// Whether the left operand is rounded to 8 bits.
-        int8: bool,
-    },
-    /// One sum per group of invocations.
-    Dot {
-        /// Sums of a workgroup.
-        outputs: u32,
-        /// Invocations that share a sum.
-        depth_lanes: u32,
-        /// As in `Row`; invocations then share four sums.
-        bits: u32,
-        /// As in `Row`.
-        int8: bool,
-    },
+/// A tile that takes depths of whole steps only.
+const fn whole_steps(tile: Tile) -> Tile {
+    Tile { whole_steps: true, ..tile }
 }
 
-impl Member {
-    /// What an adapter must have besides `f16`, which the shaders' texts tell.
-    pub fn features(&self) -> Features {
-        match self.shape {
-            Shape::Tiles(Tile { matrices: matrices @ 1.., .. }) => {
-                Features { subgroups: MATRIX_SUBGROUP, matrices, ..Features::default() }
-            }
-            Shape::Row { int8, .. } | Shape::Dot { int8, .. } => {
-                Features { int8_activations: int8, ..Features::default() }
-            }
-            Shape::Tiles(_) => Features::default(),
-        }
-    }
-
-    /// The schedule as the runtime sees it.
-    pub fn schedule(&self) -> Schedule {
-        match self.shape {
-            Shape::Tiles(tile) => Schedule::Tiles {
-                rows: tile.rows,
-                columns: tile.columns,
-                depth: tile.depth,
-                per_invocation: [tile.invocation_rows, tile.invocation_columns],
-                lanes: tile.lanes,
-                split: self.split,
-                stream_k: tile.stream_k,
-                layers: tile.layers,
-                stacked: tile.stacked,
-                matrices: tile.matrices,
-            },
-            Shape::Row { rows, columns, depth_lanes, bits, .. } => {
-                Schedule::Row { rows, columns, depth_lanes, split: self.split, bits }
-            }
-            Shape::Dot { outputs, depth_lanes, bits, .. } => Schedule::Dot { outputs, depth_lanes, bits },
-        }
-    }
+/// A tile that loads one element at a time.
+const fn scalar(tile: Tile) -> Tile {
+    Tile { lanes: 1, ..tile }
 }
 
 /// The members of a group's family; `tile` restricts the aligned tiles to one (`#[schedule(tile = …)]`), except where a
@@ -182,31 +120,28 @@ pub fn family(group: &Group, contraction: &Contraction, tile: Option<[u32; 3]>) 
     let streamed = facts.streamed();
     let mut family = vec![];
     if let Some((lhs, rhs)) = facts.aligned() {
-        let stacked = is_stackable(group, contraction) && rhs.iter().all(|other| *other == rhs[0]);
+        let grouped = is_groupable(group, contraction) && rhs.iter().all(|other| *other == rhs[0]);
         let matrices = if facts.multiplies_stored_f16() { matrices::TILES } else { &[] };
-        let tiles = facts.aligned_tiles(tile, [matrices, TILES, facts.direct()], stacked);
+        let tiles = facts.aligned_tiles(tile, [matrices, TILES, facts.unstaged()], grouped);
         // Tiles would reduce the rows of their left operand again for each of their parts.
-        for (tile, split) in tiles.into_iter().filter(|(tile, _)| !tile.stream_k || facts.operand_rows.is_none()) {
-            let name = tile.name();
+        for (tile, split) in tiles.into_iter().filter(|(tile, _)| !tile.is_stream_k() || facts.operand_rows.is_none()) {
             let requires = facts.tile_requirements(tile, lhs, &rhs);
-            push_with_twin(&mut family, name, Shape::Tiles(tile), (lhs, &rhs), split, &requires);
+            push_tile(&mut family, tile, split, (lhs, &rhs), &requires);
         }
         let along_depth = lhs == Direction::Depth && rhs.iter().all(|rhs| *rhs == Direction::Depth);
         if along_depth && facts.operand_rows.is_none() && streamed.is_none() {
-            let (outputs, depth_lanes) = DOT;
-            let shape = Shape::Dot { outputs, depth_lanes, bits: 0, int8: false };
-            let requires = facts.dot_requirements();
-            push_with_twin(&mut family, format!("dot {outputs}"), shape, (lhs, &rhs), false, &requires);
+            let (columns, depth_lanes) = DOT;
+            let rhs_loads = GemvRhs::Elements { whole_steps: false };
+            let gemv = Gemv { rows: GemvRows::One, columns, depth_lanes, rhs: rhs_loads };
+            family.push(Member::new(Schedule::Gemv(gemv), (lhs, &rhs), &facts.dot_requirements()));
         }
     }
     if facts.rhs.iter().all(|rhs| *rhs == Some(Direction::Outer)) && streamed.is_none() {
         let rhs = vec![Direction::Outer; facts.rhs.len()];
-        let directions = (Direction::Depth, rhs.as_slice());
         for &([columns, depth_lanes], split, whole_steps) in ROWS {
             let whole_steps = whole_steps && facts.lhs == Some(Direction::Depth) && facts.operand_rows.is_none();
-            let shape = Shape::Row { rows: 1, columns, depth_lanes, whole_steps, bits: 0, int8: false };
-            let requires = facts.row_requirements(whole_steps);
-            push_with_twin(&mut family, format!("row {columns}"), shape, directions, split, &requires);
+            let gemv = of_rows(1, [columns, depth_lanes], GemvRhs::Elements { whole_steps });
+            push_gemv(&mut family, gemv, split, &rhs, &facts.row_requirements(whole_steps));
         }
     }
     if streamed.is_none() {
@@ -217,12 +152,12 @@ pub fn family(group: &Group, contraction: &Contraction, tile: Option<[u32; 3]>) 
         facts.push_streams(&mut family, weights);
     }
     let (lhs, rhs) = facts.unaligned();
-    if let Some(direct) = facts.direct_any(products).filter(|_| tile.is_none()) {
-        let requires = [facts.direct_requirement()];
-        push_with_twin(&mut family, direct.name(), Shape::Tiles(direct), (lhs, &rhs), false, &requires);
+    if let Some(unstaged) = facts.unstaged_scalar(products).filter(|_| tile.is_none()) {
+        let requires = [facts.unstaged_requirement()];
+        push_tile(&mut family, unstaged, false, (lhs, &rhs), &requires);
     }
     for (tile, split) in facts.unaligned_tiles() {
-        push_with_twin(&mut family, tile.name(), Shape::Tiles(tile), (lhs, &rhs), split, &[]);
+        push_tile(&mut family, tile, split, (lhs, &rhs), &[]);
     }
     family
 }
@@ -231,26 +166,39 @@ pub fn family(group: &Group, contraction: &Contraction, tile: Option<[u32; 3]>) 
 fn forced_tile([rows, columns, depth]: [u32; 3]) -> Tile {
     let known = TILES.iter().find(|(tile, _)| (tile.rows, tile.columns, tile.depth) == (rows, columns, depth));
     let per_invocation = if rows >= 128 && columns >= 128 { [8, 8] } else { [4, 4] };
-    known.map_or(Tile::new(rows, columns, depth, per_invocation, LANES), |(tile, _)| *tile)
+    known.map_or(Tile::new(rows, columns, depth, per_invocation), |(tile, _)| *tile)
 }
 
-fn push_with_twin(
+impl Member {
+    fn new(schedule: Schedule, (lhs, rhs): (Direction, &[Direction]), requires: &[Require]) -> Self {
+        Self { schedule, lhs, rhs: rhs.to_vec(), requires: requires.to_vec() }
+    }
+}
+
+/// Adds a tile, after its twin whose workgroups share the depth if it comes with one.
+fn push_tile(
     family: &mut Vec<Member>,
-    name: String,
-    shape: Shape,
-    (lhs, rhs): (Direction, &[Direction]),
-    twin: bool,
+    tile: Tile,
+    split: bool,
+    directions: (Direction, &[Direction]),
     requires: &[Require],
 ) {
-    let streams = matches!(shape, Shape::Tiles(Tile { stream_k: true, .. }));
-    let member = |name, split: bool| {
-        let (rhs, requires) = (rhs.to_vec(), requires.to_vec());
-        Member { name, shape, lhs, rhs, split: split || streams, requires }
-    };
-    if twin {
-        family.push(member(format!("{name} split"), true));
-    }
-    family.push(member(name, false));
+    let twin = split.then_some(Tile { k: K::Split, ..tile });
+    let tiles = twin.into_iter().chain([tile]);
+    family.extend(tiles.map(|tile| Member::new(Schedule::Tile(tile), directions, requires)));
+}
+
+/// Few rows of invocations with neighbouring columns.
+const fn of_rows(rows: u32, [columns, depth_lanes]: [u32; 2], rhs: GemvRhs) -> Gemv {
+    Gemv { rows: GemvRows::AtMost { rows, along_depth: false, split: false }, columns, depth_lanes, rhs }
+}
+
+/// Adds a gemv of few rows, after its twin whose workgroups share the depth if it comes with one.
+fn push_gemv(family: &mut Vec<Member>, gemv: Gemv, split: bool, rhs: &[Direction], requires: &[Require]) {
+    let rows = GemvRows::AtMost { rows: gemv.rows(), along_depth: gemv.along_depth(), split: true };
+    let twin = split.then_some(Gemv { rows, ..gemv });
+    let gemvs = twin.into_iter().chain([gemv]);
+    family.extend(gemvs.map(|gemv| Member::new(Schedule::Gemv(gemv), (Direction::Depth, rhs), requires)));
 }
 
 /// What the compiler knows about a group's operands.
@@ -306,15 +254,16 @@ impl<'a> Facts<'a> {
     }
 
     /// The aligned tiles that hold the products, with whether they come with a split twin; of cooperative matrices first.
-    /// Where products have workgroups of their own (`stacked`), none shares the depth.
-    fn aligned_tiles(&self, only: Option<[u32; 3]>, all: [&[(Tile, bool)]; 3], stacked: bool) -> Vec<(Tile, bool)> {
-        let own = if stacked { 1 } else { self.products() };
-        let serves = |tile: &Tile| self.holds(tile, own) && !(tile.stream_k && stacked);
+    /// Where products have workgroups of their own (`grouped`), none shares the depth.
+    fn aligned_tiles(&self, only: Option<[u32; 3]>, all: [&[(Tile, bool)]; 3], grouped: bool) -> Vec<(Tile, bool)> {
+        let own = if grouped { 1 } else { self.products() };
+        let serves = |tile: &Tile| self.holds(tile, own) && !(tile.is_stream_k() && grouped);
         let tiles: Vec<(Tile, bool)> = match only {
             Some(sizes) => vec![(forced_tile(sizes), false)],
             None => all.concat().into_iter().filter(|(tile, _)| serves(tile)).collect(),
         };
-        tiles.into_iter().map(|(tile, split)| if stacked { (tile.stacked(), false) } else { (tile, split) }).collect()
+        let of_one = |tile| Tile { products: Products::Grouped, ..tile };
+        tiles.into_iter().map(|(tile, split)| if grouped { (of_one(tile), false) } else { (tile, split) }).collect()
     }
 
     /// The unaligned tiles that hold the products; of the last one the depth of a step gives way.
@@ -322,14 +271,15 @@ impl<'a> Facts<'a> {
         let mut tiles = UNALIGNED.to_vec();
         let (mut last, split) = tiles.pop().expect("the family has a last member");
         tiles.retain(|(tile, _)| self.holds(tile, self.products()));
-        last.shrink_steps(self.products(), self.row_bytes(last.rows, last.invocations()), EVERY_ADAPTERS_BYTES);
+        let row_bytes = self.row_bytes(last.rows, last.invocations());
+        shrink_steps(&mut last, self.products(), row_bytes, EVERY_ADAPTERS_BYTES);
         tiles.push((last, split));
         tiles
     }
 
     /// Whether a tile has room for so many products beside the rows of the left operand.
     fn holds(&self, tile: &Tile, products: u32) -> bool {
-        tile.holds_beside(products, self.row_bytes(tile.rows, tile.invocations()))
+        holds_beside(tile, products, self.row_bytes(tile.rows, tile.invocations()))
     }
 
     fn products(&self) -> u32 {
@@ -369,12 +319,12 @@ impl<'a> Facts<'a> {
         if tile.whole_steps {
             requires.push(Require::Multiple { axis: self.depth(), of: tile.depth });
         }
-        if tile.stream_k {
+        if tile.is_stream_k() {
             // Without depth there would be nothing to share, and nobody to store what the epilogue makes of nothing.
             requires.push(Require::AtLeast { axis: self.depth(), value: tile.depth });
         }
-        if !tile.staged {
-            requires.push(self.direct_requirement());
+        if tile.is_unstaged() {
+            requires.push(self.unstaged_requirement());
         }
         if tile.is_moved_inside() {
             requires.push(Require::AtLeast { axis: self.rows(), value: tile.rows });
@@ -435,7 +385,7 @@ fn reads(body: &Body, access: u16) -> bool {
 
 /// Whether each of several products may have workgroups of its own: nothing is stored that takes several, and their right
 /// operands are what is in memory.
-fn is_stackable(group: &Group, contraction: &Contraction) -> bool {
+fn is_groupable(group: &Group, contraction: &Contraction) -> bool {
     let loaded = |(body, value): &(Body, ValueId)| matches!(body.values[*value].op, ValueOp::Load(_));
     let apart = |store: &Store| sums_of(&group.body, store.value).len() == 1;
     contraction.rhs.len() > 1 && contraction.rhs.iter().all(loaded) && group.stores.iter().all(apart)

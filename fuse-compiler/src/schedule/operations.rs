@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use fuse_artifact::Work;
 
-use super::visible;
+use super::{contraction::reduces, visible};
 use crate::fusion::{
     Group, GroupKind,
     body::ValueId,
@@ -32,6 +32,7 @@ pub fn work(group: &Group) -> Work {
                 rhs,
                 row,
                 row_passes: parts.stages.len() as u32,
+                row_epilogue: reduces(&group.body),
                 ..Work::default()
             }
         }

@@ -5,7 +5,10 @@
 //! - `vector`: any axes, four lanes along the innermost.
 //! - `strided`: any axes and strides, one lane. Always last, without requirements.
 
-use fuse_artifact::{Require, Schedule};
+use fuse_artifact::{
+    Require,
+    schedule::{LANES, Pointwise},
+};
 
 use super::layout::{Along, along, is_single, is_whole};
 use crate::fusion::Group;
@@ -13,47 +16,34 @@ use crate::fusion::Group;
 /// Invocations per workgroup unless `#[schedule]` says otherwise.
 const WORKGROUP: u32 = 256;
 
-/// Lanes of a vector load: 16 bytes of `f32`.
-const LANES: u32 = 4;
-
 /// One way to run a pointwise group.
 #[derive(Clone, Debug)]
 pub struct Member {
-    /// Its name.
-    pub name: &'static str,
-    /// Axes that the text decodes.
-    pub rank: u8,
-    /// Elements per invocation.
-    pub lanes: u32,
+    /// Its sizes.
+    pub schedule: Pointwise,
     /// Invocations per workgroup.
     pub workgroup: u32,
     /// What must hold.
     pub requires: Vec<Require>,
 }
 
-impl Member {
-    /// The schedule as the runtime sees it.
-    pub fn schedule(&self) -> Schedule {
-        Schedule::Elements { lanes: self.lanes, rank: self.rank }
-    }
-}
-
 /// The members of a group's family, best first.
 pub fn family(group: &Group, workgroup: Option<u32>) -> Vec<Member> {
     let workgroup = workgroup.unwrap_or(WORKGROUP);
     let rank = group.shape.len() as u8;
-    let member = |name, rank, lanes, requires| Member { name, rank, lanes, workgroup, requires };
+    let member = |rank, lanes, requires| Member { schedule: Pointwise { lanes, rank }, workgroup, requires };
     let mut family = vec![];
     if !group.fixed && group.accesses.iter().all(|access| moves_by_one_or_none(access, group)) {
-        family.push(member("flat", 1, LANES, requirements(group, 1)));
+        family.push(member(1, LANES, requirements(group, 1)));
     }
     if !group.fixed && rank > 1 {
-        family.push(member("rows", 2, LANES, requirements(group, 2)));
+        family.push(member(2, LANES, requirements(group, 2)));
     }
-    if rank > 0 && (rank != 2 || group.fixed) {
-        family.push(member("vector", rank, LANES, requirements(group, rank)));
+    // Those of one or two axes are above, but where coordinates are values or an operand moves otherwise.
+    if rank > 0 && !family.iter().any(|member: &Member| member.schedule.rank == rank) {
+        family.push(member(rank, LANES, requirements(group, rank)));
     }
-    family.push(member("strided", rank, 1, vec![]));
+    family.push(member(rank, 1, vec![]));
     family
 }
 

@@ -2,7 +2,12 @@
 
 use std::fmt::Write;
 
-use fuse_artifact::{Features, Kernel, Require, Schedule, Variant};
+use fuse_artifact::{
+    Features, Kernel, Require, Schedule, Variant,
+    schedule::{
+        Attention, AttentionMatrices, Gemv, GemvRows, K, Mainloop, Pointwise, Reduction, ReductionOrder, RowLoads, Tile,
+    },
+};
 
 /// A kernel's variants as text: how each is scheduled, what it needs of shapes and of the adapter.
 pub fn print(kernel: &Kernel) -> String {
@@ -21,52 +26,58 @@ pub fn print(kernel: &Kernel) -> String {
 }
 
 fn schedule(schedule: &Schedule) -> String {
-    let split = |split: bool| if split { ", depth split between workgroups" } else { "" };
+    let split = |of: &str| if schedule.is_split() { format!(", {of} split between workgroups") } else { String::new() };
     match schedule {
-        Schedule::Elements { lanes, rank } => format!("{lanes} elements per invocation, up to {rank} axes"),
-        Schedule::Tiles {
-            rows,
-            columns,
-            depth,
-            per_invocation: [r, c],
-            lanes,
-            split: is_split,
-            stream_k,
-            layers,
-            stacked,
-            matrices,
-        } => {
-            let tile = format!("tiles of {rows}x{columns} in steps of {depth}");
-            let layers = if *layers > 1 { format!(" in {layers} layers") } else { String::new() };
-            let stacked = if *stacked { ", a product per workgroup" } else { "" };
-            let owner = match matrices {
-                0 => "invocation".to_owned(),
-                size => format!("subgroup in matrices of {size}x{size}"),
+        Schedule::Pointwise(Pointwise { lanes, rank }) => {
+            format!("{lanes} elements per invocation, up to {rank} axes")
+        }
+        Schedule::Tile(tile) => {
+            let Tile { rows, columns, depth, invocation_rows, invocation_columns, lanes, .. } = tile;
+            let owner = match tile.mainloop {
+                Mainloop::Staged => "invocation".to_owned(),
+                Mainloop::Unstaged => "invocation without workgroup memory".to_owned(),
+                Mainloop::SliceK(groups) => format!("invocation in {groups} k-groups"),
+                Mainloop::CoopMatrix(size) => format!("subgroup in matrices of {size}x{size}"),
             };
-            let shared = if *stream_k { ", depths shared evenly by all workgroups" } else { split(*is_split) };
-            format!("{tile}, {r}x{c} per {owner}{layers}, loads of {lanes}{shared}{stacked}")
+            let shared = match tile.k {
+                K::Stream => ", depths shared evenly by all workgroups".to_owned(),
+                K::Whole | K::Split => split("depth"),
+            };
+            let grouped = if tile.is_grouped() { ", a product per workgroup" } else { "" };
+            let sums = format!("{invocation_rows}x{invocation_columns} per {owner}, loads of {lanes}");
+            format!("tiles of {rows}x{columns} in steps of {depth}, {sums}{shared}{grouped}")
         }
-        Schedule::Row { rows, columns, depth_lanes, split: is_split, .. } => {
-            let rows = if *rows > 1 { format!("up to {rows} rows of ") } else { String::new() };
-            format!("{rows}{columns} columns, depth over {depth_lanes} invocations{}", split(*is_split))
+        Schedule::Gemv(Gemv { rows, columns, depth_lanes, .. }) => match rows {
+            GemvRows::AtMost { rows, .. } => {
+                let rows = if *rows > 1 { format!("up to {rows} rows of ") } else { String::new() };
+                format!("{rows}{columns} columns, depth over {depth_lanes} invocations{}", split("depth"))
+            }
+            GemvRows::One => format!("{columns} sums per workgroup, depth over {depth_lanes} invocations"),
+        },
+        Schedule::Reduction(Reduction { order, rows, invocations, lanes, axes, .. }) => {
+            let who = match order {
+                ReductionOrder::Rows { loads, .. } => {
+                    let held = match loads {
+                        RowLoads::Held(loads) => format!("{loads} loads held"),
+                        RowLoads::Streamed => "streamed".to_owned(),
+                    };
+                    format!("{rows} rows of {invocations} invocations per workgroup, loads of {lanes}, {held}")
+                }
+                ReductionOrder::Columns => {
+                    format!("{rows} columns in {invocations} layers per workgroup, loads of {lanes}")
+                }
+            };
+            let of = if let ReductionOrder::Columns = order { "columns" } else { "rows" };
+            format!("{who}, up to {}+{} axes{}", axes[0], axes[1], split(of))
         }
-        Schedule::Dot { outputs, depth_lanes, .. } => {
-            format!("{outputs} sums per workgroup, depth over {depth_lanes} invocations")
-        }
-        Schedule::Rows { rows, invocations, lanes, held, axes, split: is_split } => {
-            let held = if *held == 0 { "streamed".to_owned() } else { format!("{held} loads held") };
-            let who = format!("{rows} rows of {invocations} invocations per workgroup, loads of {lanes}, {held}");
-            format!("{who}, up to {}+{} axes{}", axes[0], axes[1], split(*is_split))
-        }
-        Schedule::Columns { columns, layers, lanes, axes, split: is_split } => {
-            let who = format!("{columns} columns in {layers} layers per workgroup, loads of {lanes}");
-            format!("{who}, up to {}+{} axes{}", axes[0], axes[1], split(*is_split))
-        }
-        Schedule::Attention { rows, keys, head, split: is_split, matrices } => {
-            let split = if *is_split { ", keys split between workgroups" } else { "" };
-            let matrices =
-                if *matrices > 0 { format!(", in matrices of {matrices}x{matrices}") } else { String::new() };
-            format!("{rows} queries per workgroup in steps of {keys} keys, heads up to {head}{matrices}{split}")
+        Schedule::Attention(attention) => {
+            let (queries, keys, head) = (attention.queries(), attention.keys(), attention.head());
+            let matrices = match attention {
+                Attention::CoopMatrix(_) => format!(", in matrices of {0}x{0}", AttentionMatrices::SIZE),
+                _ => String::new(),
+            };
+            let who = format!("{queries} queries per workgroup in steps of {keys} keys, heads up to {head}");
+            format!("{who}{matrices}{}", split("keys"))
         }
     }
 }

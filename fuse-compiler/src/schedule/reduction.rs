@@ -13,98 +13,54 @@
 //! Members named `any` load one element at a time, whatever the strides. The last one has no requirement.
 //! Members named `subgroups` combine invocations by subgroup operations first, the others in workgroup memory alone.
 
-use fuse_artifact::{Require, Schedule, Size};
+use fuse_artifact::{
+    Require, Size,
+    schedule::{LANES, Reduction, ReductionOrder, RowLoads},
+};
 
 use super::{
     ROUNDS_ALONE,
     layout::{Along, along},
 };
-use crate::fusion::{Group, Reduction, Store, body::KernelAccess};
-
-/// Lanes of a vector load: 16 bytes of `f32`.
-pub const LANES: u32 = 4;
+use crate::fusion::{self, Group, Store, body::KernelAccess};
 
 /// Invocations of a workgroup, unless a member needs more or `#[schedule]` says otherwise.
 const WORKGROUP: u32 = 256;
-
-/// Loads under way at a time in members that stream their rows.
-const UNROLL: u32 = 4;
 
 /// Rows of a workgroup whose invocations have a row each: few, so that a processor's cores all have some.
 const ALONE: [u32; 2] = [32, 1];
 
 /// Elements of the longest row that an invocation walks alone, up to four times.
-const LONGEST_ALONE: u32 = ROUNDS_ALONE / 4 * UNROLL * LANES;
+const LONGEST_ALONE: u32 = ROUNDS_ALONE / 4 * Reduction::UNROLL * LANES;
 
 /// The smallest subgroup for which a workgroup's subgroups can be combined: bounds their number.
 const SMALLEST_SUBGROUP: u32 = 4;
 
-/// The direction along which neighboring invocations lie.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Direction {
-    /// Along the innermost reduced axis.
-    Rows,
-    /// Along the innermost kept axis.
-    Columns,
-}
-
 /// One way to run a reduction.
 #[derive(Clone, Debug)]
 pub struct Member {
-    /// Its name, unique in its family.
-    pub name: String,
-    /// Where neighboring invocations lie.
-    pub direction: Direction,
-    /// Kept indices of a workgroup.
-    pub rows: u32,
-    /// Invocations that share a kept index, or `lanes` neighboring ones.
-    pub invocations: u32,
-    /// Elements per load.
-    pub lanes: u32,
-    /// Loads per invocation that are held in registers; 0: streamed.
-    pub held: u32,
-    /// Kept and reduced axes of the text.
-    pub axes: [u8; 2],
-    /// The smallest subgroup that the member's subgroup operations work with; 0: it has none.
-    pub subgroups: u32,
-    /// Whether workgroups share rows.
-    pub split: bool,
+    /// Its sizes.
+    pub schedule: Reduction,
     /// What must hold.
     pub requires: Vec<Require>,
 }
 
 impl Member {
-    /// The schedule as the runtime sees it.
-    pub fn schedule(&self) -> Schedule {
-        let Self { rows, invocations, lanes, held, axes, split, .. } = *self;
-        match self.direction {
-            Direction::Rows => Schedule::Rows { rows, invocations, lanes, held, axes, split },
-            Direction::Columns => Schedule::Columns { columns: rows, layers: invocations, lanes, axes, split },
-        }
-    }
-
-    /// Loads of an access that an invocation has under way at a time.
-    pub const fn slots(&self) -> u32 {
-        // Members for whatever is left are kept short.
-        let short = matches!(self.direction, Direction::Rows) && self.lanes == 1 && self.rows > 1;
-        match self.held {
-            0 if short => 1,
-            0 => UNROLL,
-            held => held,
-        }
-    }
-
-    /// Invocations of a workgroup.
-    pub const fn workgroup(&self) -> u32 {
-        match self.direction {
-            Direction::Rows => self.rows * self.invocations,
-            Direction::Columns => self.rows / self.lanes * self.invocations,
-        }
+    /// With other sizes.
+    fn with(&self, change: impl FnOnce(&mut Reduction)) -> Self {
+        let mut member = self.clone();
+        change(&mut member.schedule);
+        member
     }
 }
 
+/// The schedule of rows that keeps `loads`, without subgroup operations.
+const fn rows(loads: RowLoads) -> ReductionOrder {
+    ReductionOrder::Rows { loads, subgroups: None }
+}
+
 /// The members of a group's family, best first.
-pub fn family(group: &Group, reduction: &Reduction, workgroup: Option<u32>) -> Vec<Member> {
+pub fn family(group: &Group, reduction: &fusion::Reduction, workgroup: Option<u32>) -> Vec<Member> {
     let facts = Facts::new(group, reduction);
     let workgroup = workgroup.unwrap_or(WORKGROUP);
     let mut members = vec![];
@@ -133,7 +89,7 @@ struct Facts<'a> {
 }
 
 impl<'a> Facts<'a> {
-    fn new(group: &'a Group, reduction: &Reduction) -> Self {
+    fn new(group: &'a Group, reduction: &fusion::Reduction) -> Self {
         let kept = group.shape.len() - reduction.axes;
         let row_length = Size::product(&group.shape[kept..]).as_constant();
         Self { group, kept, reduced: reduction.axes, row_length }
@@ -209,34 +165,33 @@ impl<'a> Facts<'a> {
         self.row_length.is_none_or(|n| n <= capacity && (8 * n >= capacity || capacity <= 256))
     }
 
-    fn member(&self, name: &str, direction: Direction, [rows, invocations]: [u32; 2], axes: [u8; 2]) -> Member {
-        let of_axes = if axes == self.all_axes() { String::new() } else { format!(" axes {}+{}", axes[0], axes[1]) };
-        let name = match direction {
-            Direction::Rows if rows == 1 => format!("{name} {invocations}{of_axes}"),
-            _ => format!("{name} {rows}x{invocations}{of_axes}"),
-        };
-        let (lanes, held, subgroups, split, requires) = (1, 0, 0, false, vec![]);
-        Member { name, direction, rows, invocations, lanes, held, axes, subgroups, split, requires }
+    /// The member that loads one element at a time.
+    fn member(&self, order: ReductionOrder, [rows, invocations]: [u32; 2], axes: [u8; 2]) -> Member {
+        let merged = axes != self.all_axes();
+        Member {
+            schedule: Reduction { order, rows, invocations, lanes: 1, axes, merged, split: false },
+            requires: vec![],
+        }
     }
 
     /// The member with a twin before it that uses subgroups, if they can serve.
     fn with_subgroups(&self, member: Member, alone_too: bool) -> Vec<Member> {
+        let Reduction { order, rows, invocations, .. } = member.schedule;
         // A group of invocations inside a subgroup needs subgroups at least as large.
-        let smallest = if member.rows > 1 { member.invocations } else { SMALLEST_SUBGROUP };
-        let name = format!("{} subgroups", member.name);
-        let mut members = vec![Member { name, subgroups: smallest, ..member.clone() }];
+        let smallest = if rows > 1 { invocations } else { SMALLEST_SUBGROUP };
+        let ReductionOrder::Rows { loads, .. } = order else { return vec![member] };
+        let order = ReductionOrder::Rows { loads, subgroups: Some(smallest) };
+        let mut members = vec![member.with(|schedule| schedule.order = order)];
         members.extend(alone_too.then_some(member));
         members
     }
 
     /// A member that holds its rows, of at most `invocations·lanes·held` elements.
     fn held(&self, shape: [u32; 2], lanes: u32, held: u32, axes: [u8; 2]) -> Member {
-        let name = if shape[0] == 1 { "row" } else { "rows" };
-        let mut member = self.member(name, Direction::Rows, shape, axes);
-        member.name += &format!(" held {held}{}", if lanes == 1 { " any" } else { "" });
+        let member = self.member(rows(RowLoads::Held(held)), shape, axes).with(|schedule| schedule.lanes = lanes);
         let mut requires = if lanes == 1 { vec![] } else { self.row_requirements(axes) };
         requires.push(Require::AtMost { axis: axes[0], value: shape[1] * lanes * held });
-        Member { lanes, held, requires, ..member }
+        Member { requires, ..member }
     }
 
     fn vector_rows(&self, workgroup: u32) -> Vec<Member> {
@@ -260,17 +215,16 @@ impl<'a> Facts<'a> {
             streamed.push(self.all_axes());
         }
         for axes in streamed {
-            let mut member = self.member("row", Direction::Rows, [1, workgroup], axes);
-            member.name += " streamed";
-            let member = Member { lanes: LANES, requires: self.row_requirements(axes), ..member };
+            let member = self.streamed([1, workgroup], axes).with(|schedule| schedule.lanes = LANES);
+            let member = Member { requires: self.row_requirements(axes), ..member };
             let split = split_twin(&member);
             members.extend(self.with_subgroups(member.clone(), true));
             members.extend(self.with_subgroups(split, true));
             if axes[1] == 1 {
-                let alone = self.member("rows", Direction::Rows, ALONE, axes);
+                let alone = self.streamed(ALONE, axes).with(|schedule| schedule.lanes = LANES);
                 let mut requires = member.requires;
                 requires.push(Require::AtMost { axis: axes[0], value: LONGEST_ALONE });
-                members.push(Member { name: alone.name + " streamed", lanes: LANES, requires, ..alone });
+                members.push(Member { requires, ..alone });
             }
         }
         members
@@ -291,28 +245,30 @@ impl<'a> Facts<'a> {
         let axes = self.all_axes();
         let requires = self.vector_requirements(self.kept - 1, axes[0] - 1, false);
         let member = |shape| {
-            let member = self.member("columns", Direction::Columns, shape, axes);
-            Member { lanes: LANES, requires: requires.clone(), ..member }
+            let member = self.member(ReductionOrder::Columns, shape, axes).with(|schedule| schedule.lanes = LANES);
+            Member { requires: requires.clone(), ..member }
         };
         let layered = member([64, 16]);
         vec![split_twin(&layered), layered, member([1024, 1])]
     }
 
     fn any_columns(&self) -> Vec<Member> {
-        let layered = self.member("columns any", Direction::Columns, [32, 8], self.all_axes());
+        let layered = self.member(ReductionOrder::Columns, [32, 8], self.all_axes());
         vec![split_twin(&layered), layered]
     }
 
     fn any_rows(&self) -> Vec<Member> {
-        let member = |shape: [u32; 2]| {
-            let name = if shape[0] == 1 { "row any" } else { "rows any" };
-            self.member(name, Direction::Rows, shape, self.all_axes())
-        };
+        let member = |shape: [u32; 2]| self.streamed(shape, self.all_axes());
         let whole = member([1, WORKGROUP]);
         vec![split_twin(&whole), whole, member([256, 1]), member([8, 32])]
+    }
+
+    /// A member for rows of any length, which loads one element at a time.
+    fn streamed(&self, shape: [u32; 2], axes: [u8; 2]) -> Member {
+        self.member(rows(RowLoads::Streamed), shape, axes)
     }
 }
 
 fn split_twin(member: &Member) -> Member {
-    Member { name: format!("{} split", member.name), split: true, ..member.clone() }
+    member.with(|schedule| schedule.split = true)
 }

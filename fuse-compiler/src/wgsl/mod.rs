@@ -9,12 +9,9 @@
 
 pub mod attention;
 pub mod builtins;
-mod dot;
 mod epilogue;
 mod expr;
-mod few_rows;
-mod int8;
-pub mod layers;
+mod gemv;
 mod loads;
 pub mod names;
 mod operand;
@@ -23,16 +20,10 @@ pub mod pointwise;
 mod quantized;
 mod rank_one;
 pub mod reduction;
-mod row;
-mod runs;
 pub mod shader;
 mod tiles;
 mod weights;
-mod words;
 
-pub use dot::dot;
 pub use epilogue::finish;
-pub use few_rows::few_rows;
-pub use row::row;
+pub use gemv::gemv;
 pub use tiles::{finish_rows, finish_streams, tiles};
-pub use words::words;

@@ -193,3 +193,24 @@ fn domain_axis(group: &Group, space: Space, axis: usize) -> u8 {
     let domain_axis = axis.checked_sub(rank - 2).map_or(axis, |axis| last[axis]);
     domain_axis as u8
 }
+
+/// Loads an operand at the coordinates `at` and applies its prologue.
+pub(super) fn read(shader: &mut Shader<'_>, main: &mut Lines, operand: &Operand<'_>, at: &[String]) -> String {
+    load(shader, main, operand, &operand.loads(), at);
+    operand.value(shader, main, &loaded(operand.prefix), at)
+}
+
+/// Loads what an operand reads through `accesses`.
+pub(super) fn load(shader: &mut Shader<'_>, main: &mut Lines, operand: &Operand<'_>, accesses: &[u16], at: &[String]) {
+    let coordinates: Vec<Option<String>> = at.iter().cloned().map(Some).collect();
+    for &access in accesses {
+        let offset = operand.offset(shader, access, &coordinates);
+        let load = operand.load(shader, access, &offset);
+        main.line(format!("let {} = {load};", loaded(operand.prefix)(access)));
+    }
+}
+
+/// The names of what was loaded.
+pub(super) fn loaded(prefix: &str) -> impl Fn(u16) -> String {
+    move |access| format!("{prefix}_x{access}")
+}

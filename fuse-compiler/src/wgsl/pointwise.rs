@@ -1,6 +1,6 @@
 //! The text of pointwise kernels.
 
-use fuse_artifact::{Grid, Pass, Uniform};
+use fuse_artifact::{Grid, Pass, Uniform, schedule::Pointwise};
 
 use super::{
     expr::{Place, emit},
@@ -18,49 +18,49 @@ use crate::{
 
 /// The pass of one member of a pointwise group's family.
 pub fn pointwise(group: &Group, names: &Names, member: &Member) -> Pass {
+    let (schedule, workgroup) = (member.schedule, member.workgroup);
     let mut shader = Shader::new(names);
-    shader.bind_group(group, member.lanes);
-    let workgroup = member.workgroup;
+    shader.bind_group(group, schedule.lanes);
     let count = shader.uniform(Uniform::Count);
     let mut main = Lines::indented();
     main.line("let id = workgroup.x + workgroup.y * workgroups.x;");
     main.line(format!("let i = id * {workgroup}u + local;"));
     let units =
-        if member.lanes == 1 { count } else { format!("({count} + {}u) / {}u", member.lanes - 1, member.lanes) };
+        if schedule.lanes == 1 { count } else { format!("({count} + {}u) / {}u", schedule.lanes - 1, schedule.lanes) };
     main.line(format!("if i >= {units} {{"));
     main.line("return;");
     main.line("}");
-    decode(&mut shader, &mut main, member);
-    let place = PointwisePlace { group, member };
-    let values = emit(&mut shader, &mut main, &group.body, member.lanes, "v", &place);
+    decode(&mut shader, &mut main, schedule);
+    let place = PointwisePlace { group, schedule };
+    let values = emit(&mut shader, &mut main, &group.body, schedule.lanes, "v", &place);
     for store in &group.stores {
         let dtype = group.body.values[store.value].dtype;
-        let buffer = shader.buffer(store.slot, dtype, member.lanes, true);
-        main.line(format!("{buffer}[i] = {};", to_storage(dtype, member.lanes, &values[store.value])));
+        let buffer = shader.buffer(store.slot, dtype, schedule.lanes, true);
+        main.line(format!("{buffer}[i] = {};", to_storage(dtype, schedule.lanes, &values[store.value])));
     }
     shader.main = main;
-    shader.finish(Grid::Elements { per_workgroup: workgroup * member.lanes }, workgroup)
+    shader.finish(Grid::Elements { per_workgroup: workgroup * schedule.lanes }, workgroup)
 }
 
 /// Coordinates `c0 …` of the (first) element along the axes that are left.
-fn decode(shader: &mut Shader<'_>, main: &mut Lines, member: &Member) {
-    let last = member.rank.saturating_sub(1);
-    if member.rank <= 1 {
-        main.line(if member.lanes == 1 {
+fn decode(shader: &mut Shader<'_>, main: &mut Lines, schedule: Pointwise) {
+    let last = schedule.rank.saturating_sub(1);
+    if schedule.rank <= 1 {
+        main.line(if schedule.lanes == 1 {
             "let c0 = i;".to_owned()
         } else {
-            format!("let c0 = i * {}u;", member.lanes)
+            format!("let c0 = i * {}u;", schedule.lanes)
         });
         return;
     }
     let mut rest = "i".to_owned();
-    for axis in (1..member.rank).rev() {
+    for axis in (1..schedule.rank).rev() {
         let extent = shader.uniform(Uniform::Extent { axis });
-        let units = match (axis == last, member.lanes) {
+        let units = match (axis == last, schedule.lanes) {
             (true, lanes @ 2..) => format!("(({extent} + {}u) / {lanes}u)", lanes - 1),
             _ => extent,
         };
-        let scale = if axis == last && member.lanes > 1 { format!(" * {}u", member.lanes) } else { String::new() };
+        let scale = if axis == last && schedule.lanes > 1 { format!(" * {}u", schedule.lanes) } else { String::new() };
         main.line(format!("let r{axis} = {rest} / {units};"));
         main.line(format!("let c{axis} = ({rest} - r{axis} * {units}){scale};"));
         rest = format!("r{axis}");
@@ -70,12 +70,12 @@ fn decode(shader: &mut Shader<'_>, main: &mut Lines, member: &Member) {
 
 struct PointwisePlace<'a> {
     group: &'a Group,
-    member: &'a Member,
+    schedule: Pointwise,
 }
 
 impl PointwisePlace<'_> {
     fn last_axis(&self) -> u8 {
-        self.member.rank.saturating_sub(1)
+        self.schedule.rank.saturating_sub(1)
     }
 
     /// How many lanes after the first exist.
@@ -89,7 +89,7 @@ impl PointwisePlace<'_> {
 impl Place for PointwisePlace<'_> {
     fn load(&self, shader: &mut Shader<'_>, index: u16) -> String {
         let access = &self.group.accesses[usize::from(index)];
-        let lanes = self.member.lanes;
+        let lanes = self.schedule.lanes;
         let last = self.last_axis();
         if is_whole(access, &self.group.shape) {
             let buffer = shader.buffer(access.access.slot, access.dtype, lanes, false);
@@ -103,7 +103,7 @@ impl Place for PointwisePlace<'_> {
             self.group.shape.len().checked_sub(1).map_or(Along::Zero, |d| along(access, d))
         };
         if !single {
-            for axis in 0..self.member.rank.max(1) {
+            for axis in 0..self.schedule.rank.max(1) {
                 let by_one = axis == last && lanes > 1 && kind == Along::Unit;
                 let skip = axis == last && lanes > 1 && kind == Along::Zero;
                 if by_one {
@@ -120,11 +120,11 @@ impl Place for PointwisePlace<'_> {
 
     fn gather(&self, shader: &mut Shader<'_>, index: u16) -> Gather<'_> {
         let access = &self.group.accesses[usize::from(index)];
-        let (lanes, last) = (self.member.lanes, self.last_axis());
+        let (lanes, last) = (self.schedule.lanes, self.last_axis());
         let mut offset = shader.uniform(Uniform::Offset { access: index });
         let mut steps = vec![];
         if access.access.axes.iter().any(Option::is_some) {
-            for axis in 0..self.member.rank.max(1) {
+            for axis in 0..self.schedule.rank.max(1) {
                 let stride = shader.uniform(Uniform::Stride { access: index, axis });
                 offset = format!("{offset} + c{axis} * {stride}");
                 if axis == last && lanes > 1 {
@@ -138,9 +138,9 @@ impl Place for PointwisePlace<'_> {
 
     fn coordinate(&self, axis: u8) -> String {
         // The domain is fixed where coordinates are values: its axes are the member's, aligned at the end.
-        let shift = self.member.rank - self.group.shape.len() as u8;
+        let shift = self.schedule.rank - self.group.shape.len() as u8;
         let axis = axis + shift;
-        match (self.member.lanes, axis == self.last_axis()) {
+        match (self.schedule.lanes, axis == self.last_axis()) {
             (1, _) => format!("c{axis}"),
             (_, true) => format!("(vec4<u32>(c{axis}) + vec4<u32>(0u, 1u, 2u, 3u))"),
             (_, false) => format!("vec4<u32>(c{axis})"),

@@ -4,7 +4,7 @@
 //! prefix that the caller chooses: `_w` and `_v` are words (the second only where values straddle words), `_s` and `_t`
 //! scales as they lie in memory (the second only of `f32`), `_shift` where the chunk starts in its word.
 
-use fuse_artifact::{DType, Packing, Size, Slot};
+use fuse_artifact::{DType, Packing, Size, Slot, schedule::LANES};
 
 use super::{
     epilogue::rhs_prefixes,
@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     fusion::{Contraction, Group},
-    schedule::contraction::{Direction, LANES, weights::Weights},
+    schedule::contraction::{Direction, weights::Weights},
 };
 
 /// 2^23: a float with these bits has its fraction as an integer, so that conversion is an `or` and a subtraction. Where it was

@@ -241,9 +241,12 @@ fn symbolic_sizes_have_valid_members() {
     let mut b = Builder::new();
     b.attention(DType::F32, SYMBOLIC, plain);
     let names: Vec<String> = b.variants().iter().map(|variant| variant.name.to_string()).collect();
-    for wanted in
-        ["tile 64x64 8x4 head 64", "decode 1 head 128 split", "unaligned 32x32 head 64", "unaligned 32x64 head 256"]
-    {
+    for wanted in [
+        "tile 64x64 8x4 head 64",
+        "decode 1 head 128 split",
+        "scalar tile 32x32 4x4 head 64",
+        "scalar tile 32x64 4x4 head 256",
+    ] {
         assert!(names.iter().any(|name| name == wanted), "no {wanted} among {names:?}");
     }
 }
@@ -270,7 +273,11 @@ fn f16_has_valid_members() {
     let shared: [&[&str]; 3] = [&["B", "H", "M", "64"], &["B", "1", "N", "64"], &["B", "1", "N", "64"]];
     b.attention(DType::F16, shared, |_, s| s);
     let names: Vec<String> = b.variants().iter().map(|variant| variant.name.to_string()).collect();
-    for wanted in ["matrices 128x32 32x32", "matrices 128x32 32x32 split", "matrices 64x32 16x32"] {
+    for wanted in [
+        "coop-matrix 128x32 32x32 head 64",
+        "coop-matrix 128x32 32x32 head 64 split",
+        "coop-matrix 64x32 16x32 head 64",
+    ] {
         assert!(names.iter().any(|name| name == wanted), "no {wanted} among {names:?}");
     }
 }

@@ -147,8 +147,8 @@ fn a_linear_layer_is_one_kernel_in_every_layout_and_dtype() {
             let names: Vec<&str> = variants.iter().map(|variant| &*variant.name).collect();
             assert!(names.contains(&"tile 128x256x8"), "{names:?}");
             assert_eq!(names.contains(&"dot 8"), transposed, "{names:?}");
-            assert_eq!(names.contains(&"row 64 split"), !transposed, "{names:?}");
-            assert_eq!(names.last(), Some(&"unaligned 32x32x16"));
+            assert_eq!(names.contains(&"gemv 1x64 split"), !transposed, "{names:?}");
+            assert_eq!(names.last(), Some(&"scalar tile 32x32x16"));
         }
     }
 }
@@ -266,7 +266,7 @@ fn products_of_one_operand_run_side_by_side() {
                     "registers are for at most 128 sums: {names:?}"
                 );
                 assert_eq!(names.contains(&"dot 8"), transposed, "{names:?}");
-                assert_eq!(names.contains(&"row 64 split"), !transposed, "{names:?}");
+                assert_eq!(names.contains(&"gemv 1x64 split"), !transposed, "{names:?}");
                 for variant in kernels[0].variants.iter() {
                     let words = if variant.passes.len() > 1 { count as u32 } else { 0 };
                     assert_eq!(variant.scratch.per_output, words, "{}", variant.name);
@@ -291,10 +291,10 @@ fn a_reduction_of_rows_joins_a_product_where_a_workgroup_owns_rows() {
     assert!(last.kernels.len() > 1 && last.assumes.is_empty(), "{}", last.plan);
     let variants = &function.kernels[0].variants;
     let finishes = |v: &Variant| v.passes.last().is_some_and(|pass| matches!(pass.grid, Grid::WholeRows { .. }));
-    let whole = |v: &Variant| matches!(v.schedule, Schedule::Tiles { split: false, .. }) || finishes(v);
+    let whole = |v: &Variant| matches!(v.schedule, Schedule::Tile(_)) && !v.schedule.is_split() || finishes(v);
     assert!(variants.iter().all(whole), "a workgroup owns each row");
     assert!(variants.iter().any(finishes), "few rows share the depth");
-    assert!(variants.last().is_some_and(|v| v.requires.is_empty() && v.name.starts_with("unaligned rows")));
+    assert!(variants.last().is_some_and(|v| v.requires.is_empty() && !v.schedule.loads_vectors()));
     let small = |variant: &&Variant| variant.passes[0].workgroup_bytes <= 16 * 1024;
-    assert!(variants.iter().filter(small).any(|v| v.name.starts_with("rows")), "vector loads on every adapter");
+    assert!(variants.iter().filter(small).any(|v| v.schedule.loads_vectors()), "vector loads on every adapter");
 }

@@ -11,6 +11,10 @@ use fuse_artifact::{
     Access, Binding, Check, DType, Domain, DomainKind, Features, Function, Grid, Kernel, List, MlGraph, MlOp,
     MlOperand, MlOption, Packing, Param, ParamKind, Pass, Plan, PlanGroup, QuantizedSpec, Refusal, Relation, Require,
     Schedule, Scratch, Size, Slot, Space, Symbol, SymbolSource, TensorSpec, Term, Text, Uniform, Variant, Work,
+    schedule::{
+        Attention, AttentionMatrices, AttentionTile, Decode, Gemv, GemvRhs, GemvRows, K, Mainloop, Pointwise, Products,
+        Reduction, ReductionOrder, RowLoads, Tile, Unstaged,
+    },
 };
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
@@ -119,7 +123,7 @@ structs! {
     Size { terms }
     Term { symbols, coefficient }
     Kernel { name, domain, accesses, variants, work }
-    Work { point, lhs, rhs, score, value, causal, window, row, row_passes }
+    Work { point, lhs, rhs, score, value, causal, window, row, row_passes, row_epilogue }
     Domain { kind, extents, fixed }
     Access { slot, space, view, axes, starts }
     Variant { name, requires, features, schedule, scratch, passes } => outside_browsers
@@ -130,6 +134,21 @@ structs! {
     Plan { signature, groups, refusals, alternatives, unfused_dispatches, fused_bytes, unfused_bytes }
     PlanGroup { kernel, kind, operations, reads, writes, saves, variants }
     Refusal { producer, consumer, reason }
+}
+
+structs! {
+    Pointwise { lanes, rank }
+    Tile {
+        rows, columns, depth, invocation_rows, invocation_columns, lanes, whole_steps, mainloop, k, products
+    }
+    Gemv { rows, columns, depth_lanes, rhs }
+    Reduction { order, rows, invocations, lanes, axes, merged, split }
+    AttentionTile {
+        queries, keys, rows, across, depth_step, value_step, depth, columns, lanes, resident, split
+    }
+    AttentionMatrices { rows, subgroups, keys, depth, columns, own_values, split }
+    Decode { queries, depth, columns, split }
+    Unstaged { queries, depth, columns }
 }
 
 macro_rules! enums {
@@ -180,15 +199,7 @@ enums! {
         AtMost { axis, value },
         AtLeast { axis, value },
     }
-    Schedule {
-        Elements { lanes, rank },
-        Tiles { rows, columns, depth, per_invocation, lanes, split, stream_k, layers, stacked, matrices },
-        Row { rows, columns, depth_lanes, split, bits },
-        Dot { outputs, depth_lanes, bits },
-        Rows { rows, invocations, lanes, held, axes, split },
-        Columns { columns, layers, lanes, axes, split },
-        Attention { rows, keys, head, split, matrices },
-    }
+    Schedule { Pointwise(sizes), Tile(sizes), Gemv(sizes), Reduction(sizes), Attention(sizes), }
     Grid { Elements { per_workgroup }, Tiles { rows, columns }, SharedTiles { workgroups }, WholeRows { rows }, Rows { rows }, }
     Uniform {
         Workgroups,
@@ -206,4 +217,15 @@ enums! {
         WholeTiles,
         Size { size },
     }
+}
+
+enums! {
+    Mainloop { Staged, Unstaged, SliceK(groups), CoopMatrix(size), }
+    K { Whole, Split, Stream, }
+    Products { Fused, Grouped, }
+    GemvRows { AtMost { rows, along_depth, split }, One, }
+    GemvRhs { Elements { whole_steps }, Packed { bits }, Int8 { bits }, }
+    ReductionOrder { Rows { loads, subgroups }, Columns, }
+    RowLoads { Held(loads), Streamed, }
+    Attention { Tile(sizes), CoopMatrix(sizes), Decode(sizes), Unstaged(sizes), }
 }

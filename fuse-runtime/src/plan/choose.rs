@@ -3,7 +3,7 @@
 //!
 //! Not here: whether a variant may run (`require`), and how long it takes (`cost`).
 
-use fuse_artifact::{DType, DomainKind, Kernel, Schedule, Variant, Work};
+use fuse_artifact::{DType, DomainKind, Kernel, Schedule, Variant, Work, schedule::Tile};
 
 use super::{
     cost::{Machine, cost},
@@ -125,8 +125,8 @@ pub(crate) fn scratch_bytes(
     let Contraction { batch, rows, columns, .. } = domain.contraction();
     let rows = u128::from(batch) * u128::from(rows);
     let outputs = match variant.schedule {
-        Schedule::Tiles { rows, columns, stream_k: true, .. } => {
-            u128::from(split.tiles[1]) * u128::from(rows) * u128::from(columns)
+        Schedule::Tile(tile) if tile.is_stream_k() => {
+            u128::from(split.tiles[1]) * u128::from(tile.rows) * u128::from(tile.columns)
         }
         _ => rows * u128::from(columns),
     };
@@ -143,28 +143,7 @@ pub(crate) fn scratch_bytes(
 
 /// The rows and columns of the output that a workgroup owns, and the depth of one step.
 pub(crate) fn tile(schedule: &Schedule) -> [u64; 3] {
-    match *schedule {
-        Schedule::Elements { lanes, .. } => [1, lanes.into(), 1],
-        Schedule::Tiles { rows, columns, depth, .. } => [rows.into(), columns.into(), depth.into()],
-        // Four elements of depth at a time, so that parts stay aligned for vector loads.
-        Schedule::Row { rows, columns, depth_lanes, .. } => [rows.into(), columns.into(), u64::from(depth_lanes) * 4],
-        Schedule::Dot { outputs, depth_lanes, .. } => [1, outputs.into(), u64::from(depth_lanes) * 4],
-        Schedule::Rows { rows, invocations, lanes, .. } => [rows.into(), 1, u64::from(invocations) * u64::from(lanes)],
-        Schedule::Columns { columns, layers, .. } => [columns.into(), 1, layers.into()],
-        // A workgroup has all value columns of its rows.
-        Schedule::Attention { rows, keys, head, .. } => [rows.into(), head.into(), keys.into()],
-    }
-}
-
-fn is_split(schedule: &Schedule) -> bool {
-    match schedule {
-        Schedule::Tiles { split, .. }
-        | Schedule::Row { split, .. }
-        | Schedule::Rows { split, .. }
-        | Schedule::Columns { split, .. }
-        | Schedule::Attention { split, .. } => *split,
-        Schedule::Elements { .. } | Schedule::Dot { .. } => false,
-    }
+    schedule.extents().map(u64::from)
 }
 
 /// The most parts of a row or of keys: each workgroup of a later pass reads what all of them found.
@@ -173,10 +152,10 @@ const MAX_PARTS: u64 = 256;
 /// The shortest part worth a workgroup of its own, where the depth allows.
 fn shortest_part(schedule: &Schedule) -> u64 {
     match schedule {
-        Schedule::Rows { .. } => 2048,
-        Schedule::Columns { layers, .. } => u64::from(*layers) * 16,
-        Schedule::Elements { .. } | Schedule::Tiles { .. } | Schedule::Row { .. } | Schedule::Dot { .. } => 256,
-        Schedule::Attention { .. } => 128,
+        Schedule::Reduction(columns) if columns.is_columns() => u64::from(columns.invocations) * 16,
+        Schedule::Reduction(_) => 2048,
+        Schedule::Pointwise(_) | Schedule::Tile(_) | Schedule::Gemv(_) => 256,
+        Schedule::Attention(_) => 128,
     }
 }
 
@@ -184,10 +163,12 @@ fn shortest_part(schedule: &Schedule) -> u64 {
 pub(crate) fn split(schedule: &Schedule, sizes: Contraction, machine: &Machine) -> Split {
     let [rows, columns, step] = tile(schedule).map(|extent| extent.max(1));
     let tiles = sizes.batch.saturating_mul(sizes.rows.div_ceil(rows)).saturating_mul(sizes.columns.div_ceil(columns));
-    if let Schedule::Tiles { stream_k: true, .. } = schedule {
-        return streams(tiles, sizes.depth, step, machine.units * resident(schedule));
+    if let Schedule::Tile(tile) = schedule
+        && tile.is_stream_k()
+    {
+        return streams(tiles, sizes.depth, step, machine.units * resident(tile));
     }
-    if !is_split(schedule) || sizes.depth <= step {
+    if !schedule.is_split() || sizes.depth <= step {
         return Split::even(1, sizes.depth.next_multiple_of(step).max(step));
     }
     let wanted = (2 * machine.units).div_ceil(tiles.max(1));
@@ -198,7 +179,7 @@ pub(crate) fn split(schedule: &Schedule, sizes: Contraction, machine: &Machine) 
 fn parted(schedule: &Schedule, whole: u64, parts: u64) -> Split {
     let step = tile(schedule)[2].max(1);
     let most = match schedule {
-        Schedule::Tiles { .. } | Schedule::Row { .. } => u64::MAX,
+        Schedule::Tile(_) | Schedule::Gemv(_) => u64::MAX,
         _ => MAX_PARTS,
     };
     let depth = whole.div_ceil(parts.clamp(2, most)).next_multiple_of(step);
@@ -208,11 +189,9 @@ fn parted(schedule: &Schedule, whole: u64, parts: u64) -> Split {
 /// Invocations of large tiles that a unit holds at a time: as many as registers allow.
 const LARGE_TILES: u32 = 256;
 
-/// Workgroups of a schedule that a unit holds at a time, for tiles whose depths are shared evenly.
-fn resident(schedule: &Schedule) -> u64 {
-    let Schedule::Tiles { rows, columns, per_invocation: [r, c], .. } = *schedule else { return 1 };
-    let invocations = rows / r.max(1) * (columns / c.max(1));
-    u64::from((LARGE_TILES / invocations.max(1)).max(1))
+/// Workgroups of a tile that a unit holds at a time, for tiles whose depths are shared evenly.
+fn resident(tile: &Tile) -> u64 {
+    u64::from((LARGE_TILES / tile.invocations().max(1)).max(1))
 }
 
 /// Even shares of the depths of tiles, for so many workgroups at a time: each round of them has whole tiles, but for the last
@@ -234,29 +213,34 @@ const SHORTEST_SHARE: u64 = 128;
 
 #[cfg(test)]
 mod tests {
+    use fuse_artifact::schedule::{Attention, Decode, K, Reduction, ReductionOrder, RowLoads};
+
     use super::*;
     use crate::{AdapterKind, info::tests::fitted_to};
 
     #[test]
     fn parts_cover_the_depth_in_whole_steps() {
         let machine = Machine::of(&fitted_to(AdapterKind::Discrete));
-        let axes = [1, 1];
+        let rows = Reduction {
+            order: ReductionOrder::Rows { loads: RowLoads::Streamed, subgroups: None },
+            rows: 1,
+            invocations: 64,
+            lanes: 4,
+            axes: [1, 1],
+            merged: false,
+            split: true,
+        };
         let schedules = [
-            Schedule::Tiles {
-                rows: 32,
-                columns: 32,
-                depth: 32,
-                per_invocation: [4, 4],
-                lanes: 4,
-                split: true,
-                layers: 1,
-                stream_k: false,
-                stacked: false,
-                matrices: 0,
-            },
-            Schedule::Rows { rows: 1, invocations: 64, lanes: 4, held: 0, axes, split: true },
-            Schedule::Columns { columns: 64, layers: 4, lanes: 1, axes, split: true },
-            Schedule::Attention { rows: 4, keys: 32, head: 64, split: true, matrices: 0 },
+            Schedule::Tile(Tile { k: K::Split, ..Tile::new(32, 32, 32, [4, 4]) }),
+            Schedule::Reduction(rows),
+            Schedule::Reduction(Reduction {
+                order: ReductionOrder::Columns,
+                rows: 64,
+                invocations: 4,
+                lanes: 1,
+                ..rows
+            }),
+            Schedule::Attention(Attention::Decode(Decode { queries: 4, depth: 64, columns: 64, split: true })),
         ];
         for schedule in &schedules {
             let [_, _, step] = tile(schedule);
@@ -267,7 +251,7 @@ mod tests {
                     assert!(split.parts >= 1 && split.parts * split.depth >= depth, "{depth}: {split:?}");
                     assert!(split.parts == 1 || (split.parts - 1) * split.depth < depth, "{depth}: {split:?}");
                     assert!(split.parts <= 264, "{depth}: {split:?}");
-                    assert!(split.parts > 1 || depth <= 2 * step || !is_split(schedule), "{depth}: {split:?}");
+                    assert!(split.parts > 1 || depth <= 2 * step || !schedule.is_split(), "{depth}: {split:?}");
                 }
             }
         }
@@ -278,20 +262,8 @@ mod tests {
         let machine = Machine::of(&fitted_to(AdapterKind::Discrete));
         let all = u32::MAX.into();
         let sizes = Contraction { batch: all, rows: all, columns: all, depth: all };
-        let tiles = |stream_k| Schedule::Tiles {
-            rows: 32,
-            columns: 32,
-            depth: 32,
-            per_invocation: [4, 4],
-            lanes: 4,
-            split: true,
-            layers: 1,
-            stream_k,
-            stacked: false,
-            matrices: 0,
-        };
-        for stream_k in [false, true] {
-            let split = split(&tiles(stream_k), sizes, &machine);
+        for k in [K::Split, K::Stream] {
+            let split = split(&Schedule::Tile(Tile { k, ..Tile::new(32, 32, 32, [4, 4]) }), sizes, &machine);
             assert!(check_walk(split.walked(sizes.depth, 32)).is_err(), "{split:?}");
         }
         // The last part's end, not only the depth, is a number of kernels.
@@ -302,7 +274,15 @@ mod tests {
     #[test]
     fn one_long_row_occupies_the_machine() {
         let machine = Machine::of(&fitted_to(AdapterKind::Discrete));
-        let schedule = Schedule::Rows { rows: 1, invocations: 256, lanes: 4, held: 0, axes: [1, 1], split: true };
+        let schedule = Schedule::Reduction(Reduction {
+            order: ReductionOrder::Rows { loads: RowLoads::Streamed, subgroups: None },
+            rows: 1,
+            invocations: 256,
+            lanes: 4,
+            axes: [1, 1],
+            merged: false,
+            split: true,
+        });
         let of = |rows, depth| split(&schedule, Contraction { batch: 1, rows, columns: 1, depth }, &machine).parts;
         assert!((200..=256).contains(&of(1, 10_000_000)));
         assert_eq!(of(100, 1 << 20), 3);

@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     AdapterKind,
-    tune::{Applied, Estimate, Key, Status, Table, loads_vectors, member},
+    tune::{Applied, Estimate, Key, Status, Table},
 };
 
 /// What decided which variant of a kernel runs.
@@ -71,7 +71,8 @@ const EQUALLY_FAST: f64 = 1.25;
 /// The key of a kernel with numbers.
 pub(crate) fn key(considered: &Considered<'_>) -> Key {
     let Considered { kernel, domain, candidates } = considered;
-    let vectors = candidates.iter().flatten().any(|candidate| loads_vectors(&kernel.variants[candidate.variant]));
+    let vectors =
+        candidates.iter().flatten().any(|candidate| kernel.variants[candidate.variant].schedule.loads_vectors());
     Key::of(kernel, domain, vectors)
 }
 
@@ -144,7 +145,7 @@ pub(crate) fn measured_time(considered: &Considered<'_>, tuning: &Applied) -> Op
     let Key { class, sizes } = key(considered);
     let table = tuning.tables.iter().find(|table| table.name() == name)?;
     let (distance, entry) = table.nearest(&class, &sizes)?;
-    let relative = entry.relative(&member(variant)).filter(|_| distance <= NEAR)?;
+    let relative = entry.relative(&variant.name).filter(|_| distance <= NEAR)?;
     let machine = Machine::of(&tuning.info);
     let time = entry.microseconds * relative * machine.work_per_microsecond();
     // Measurements queue launches, so that the GPU does not wait for the host.
@@ -163,7 +164,7 @@ fn find<'t>(
     let Key { class, sizes } = key(considered);
     let Considered { kernel, domain, .. } = considered;
     let variants = || legal.iter().map(|candidate| &kernel.variants[candidate.variant]);
-    let names: Vec<String> = variants().map(member).collect();
+    let names: Vec<String> = variants().map(|variant| variant.name.to_string()).collect();
     let machine = Machine::of(&tuning.info);
     let model = |at: &[u64]| -> Vec<f64> {
         // How far a window reaches past a workgroup's first query is in no size.
@@ -182,7 +183,7 @@ fn find<'t>(
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use fuse_artifact::{DomainKind, Features, Grid, Kernel, Pass, Schedule, Scratch, Variant, Work};
+    use fuse_artifact::{DomainKind, Features, Grid, Kernel, Pass, Schedule, Scratch, Variant, Work, schedule::Tile};
 
     use super::*;
     use crate::{
@@ -202,18 +203,7 @@ pub(crate) mod tests {
             workgroup_bytes: 1024,
             pins_loads: false,
         };
-        let schedule = Schedule::Tiles {
-            rows: side,
-            columns: side,
-            depth: 16,
-            per_invocation: [4, 4],
-            lanes: 4,
-            split: false,
-            layers: 1,
-            stream_k: false,
-            stacked: false,
-            matrices: 0,
-        };
+        let schedule = Schedule::Tile(Tile::new(side, side, 16, [4, 4]));
         Variant {
             name: format!("tile {side}").into(),
             requires: vec![].into(),

@@ -134,12 +134,11 @@ impl Domain {
     pub(crate) fn text_axis(&self, schedule: &Schedule, axis: u8) -> Option<usize> {
         let (axis, left) = (usize::from(axis), self.extents.len());
         match (self.kind, schedule) {
-            (DomainKind::Pointwise, Schedule::Elements { rank, .. }) => (axis + left).checked_sub(usize::from(*rank)),
-            (
-                DomainKind::Reduction { .. },
-                Schedule::Rows { axes: [kept, reduced], .. } | Schedule::Columns { axes: [kept, reduced], .. },
-            ) => {
-                let (kept, reduced) = (usize::from(*kept), usize::from(*reduced));
+            (DomainKind::Pointwise, Schedule::Pointwise(pointwise)) => {
+                (axis + left).checked_sub(usize::from(pointwise.rank))
+            }
+            (DomainKind::Reduction { .. }, Schedule::Reduction(reduction)) => {
+                let [kept, reduced] = reduction.axes.map(usize::from);
                 match axis.checked_sub(kept) {
                     None => (axis + self.kept).checked_sub(kept),
                     Some(axis) => Some(self.kept + (axis + left - self.kept).checked_sub(reduced)?),

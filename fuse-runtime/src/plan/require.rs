@@ -2,7 +2,10 @@
 //!
 //! A refusal is a text that finishes the sentence "the variant cannot run because".
 
-use fuse_artifact::{DomainKind, Features, Pass, Require, Schedule, Variant};
+use fuse_artifact::{
+    DomainKind, Features, Pass, Require, Schedule, Variant,
+    schedule::{Pointwise, Reduction},
+};
 
 use super::domain::{Domain, Strides};
 use crate::{DeviceInfo, info::Limits};
@@ -60,34 +63,31 @@ pub(crate) fn fits(variant: &Variant, domain: &Domain) -> bool {
 /// The text indexes as many axes as are left, and is of the domain's kind.
 fn check_schedule(schedule: &Schedule, domain: &Domain) -> Result<(), Refusal> {
     match (domain.kind, schedule) {
-        (DomainKind::Pointwise, Schedule::Elements { rank, .. }) => {
+        (DomainKind::Pointwise, Schedule::Pointwise(Pointwise { rank, .. })) => {
             check(domain.extents.len() <= usize::from(*rank), || format!("its text indexes at most {rank} axes"))
         }
-        (
-            DomainKind::Reduction { .. },
-            Schedule::Rows { axes: [kept, reduced], .. } | Schedule::Columns { axes: [kept, reduced], .. },
-        ) => {
+        (DomainKind::Reduction { .. }, Schedule::Reduction(reduction)) => {
+            let [kept, reduced] = reduction.axes;
             let reduced_left = domain.extents.len() - domain.kept;
-            let fits = domain.kept <= usize::from(*kept) && reduced_left <= usize::from(*reduced);
+            let fits = domain.kept <= usize::from(kept) && reduced_left <= usize::from(reduced);
             check(fits, || format!("its text indexes at most {kept} kept and {reduced} reduced axes"))?;
-            check_held(schedule, domain)
+            check_held(reduction, domain)
         }
-        (DomainKind::Attention, Schedule::Attention { head, .. }) => {
+        (DomainKind::Attention, Schedule::Attention(attention)) => {
+            let head = attention.head();
             let columns = domain.contraction().columns;
             let longest = domain.extents.last().map_or(columns, |depth| columns.max(*depth));
-            check(longest <= u64::from(*head), || format!("it takes heads of at most {head}, this one has {longest}"))
+            check(longest <= u64::from(head), || format!("it takes heads of at most {head}, this one has {longest}"))
         }
-        (DomainKind::Contraction { .. }, Schedule::Tiles { .. } | Schedule::Row { .. } | Schedule::Dot { .. }) => {
-            Ok(())
-        }
+        (DomainKind::Contraction { .. }, Schedule::Tile(_) | Schedule::Gemv(_)) => Ok(()),
         _ => Err(Refusal::Shape("its schedule is of another kind than its kernel".to_owned())),
     }
 }
 
 /// Rows that are held in registers fit there.
-fn check_held(schedule: &Schedule, domain: &Domain) -> Result<(), Refusal> {
-    let Schedule::Rows { invocations, lanes, held: held @ 1.., split: false, .. } = *schedule else { return Ok(()) };
-    let most = u64::from(invocations) * u64::from(lanes) * u64::from(held);
+fn check_held(reduction: &Reduction, domain: &Domain) -> Result<(), Refusal> {
+    let Some(held) = reduction.held().filter(|_| !reduction.split) else { return Ok(()) };
+    let most = u64::from(reduction.invocations) * u64::from(reduction.lanes) * u64::from(held);
     check(domain.row_length() <= most, || format!("it holds rows of at most {most} elements"))
 }
 
@@ -188,7 +188,10 @@ fn is_multiple(value: u64, of: u32) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use fuse_artifact::{Slot, Space};
+    use fuse_artifact::{
+        Slot, Space,
+        schedule::{Attention, ReductionOrder, RowLoads, Tile, Unstaged},
+    };
 
     use super::*;
 
@@ -199,8 +202,8 @@ mod tests {
 
     fn holds(require: Require, domain: &Domain) -> bool {
         let schedule = match domain.kind {
-            DomainKind::Pointwise => Schedule::Elements { lanes: 1, rank: 6 },
-            _ => Schedule::Dot { outputs: 1, depth_lanes: 1, bits: 0 },
+            DomainKind::Pointwise => Schedule::Pointwise(Pointwise { lanes: 1, rank: 6 }),
+            _ => Schedule::Tile(Tile::new(4, 4, 4, [4, 4])),
         };
         check_require(&require, &schedule, domain).is_ok()
     }
@@ -241,7 +244,10 @@ mod tests {
     }
 
     fn rows(lanes: u32, held: u32, axes: [u8; 2]) -> Schedule {
-        Schedule::Rows { rows: 1, invocations: 64, lanes, held, axes, split: false }
+        let loads = if held > 0 { RowLoads::Held(held) } else { RowLoads::Streamed };
+        let order = ReductionOrder::Rows { loads, subgroups: None };
+        let merged = false;
+        Schedule::Reduction(Reduction { order, rows: 1, invocations: 64, lanes, axes, merged, split: false })
     }
 
     fn reduction(extents: &[u64], kept: usize, strides: &[u64]) -> Domain {
@@ -285,7 +291,7 @@ mod tests {
         assert!(check_schedule(&rows(4, 0, [1, 1]), &domain).is_ok());
         assert!(check_schedule(&rows(4, 0, [0, 1]), &domain).is_err());
         assert!(check_schedule(&rows(4, 0, [2, 0]), &domain).is_err());
-        assert!(check_schedule(&Schedule::Elements { lanes: 1, rank: 6 }, &domain).is_err());
+        assert!(check_schedule(&Schedule::Pointwise(Pointwise { lanes: 1, rank: 6 }), &domain).is_err());
     }
 
     #[test]
@@ -293,7 +299,7 @@ mod tests {
         let kind = DomainKind::Attention;
         let attention =
             |columns, depth| Domain { kind, extents: vec![9, columns, 9, depth], accesses: vec![], kept: 4 };
-        let schedule = Schedule::Attention { rows: 16, keys: 16, head: 64, split: false, matrices: 0 };
+        let schedule = Schedule::Attention(Attention::Unstaged(Unstaged { queries: 1, depth: 64, columns: 64 }));
         assert!(check_schedule(&schedule, &attention(64, 64)).is_ok());
         assert!(check_schedule(&schedule, &attention(64, 65)).is_err());
         assert!(check_schedule(&schedule, &attention(65, 64)).is_err());

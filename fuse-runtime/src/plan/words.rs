@@ -113,7 +113,7 @@ impl Context<'_> {
     /// Products with workgroups of their own; 1 where each workgroup has all of them.
     fn stack(&self) -> u64 {
         match (&self.variant.schedule, self.domain.kind) {
-            (Schedule::Tiles { stacked: true, .. }, DomainKind::Contraction { products }) => products.into(),
+            (Schedule::Tile(tile), DomainKind::Contraction { products }) if tile.is_grouped() => products.into(),
             _ => 1,
         }
     }
@@ -185,7 +185,10 @@ impl Context<'_> {
 
 #[cfg(test)]
 mod tests {
-    use fuse_artifact::{Features, Scratch, Slot, Space};
+    use fuse_artifact::{
+        Features, Scratch, Slot, Space,
+        schedule::{Attention, Decode, Reduction, ReductionOrder, RowLoads},
+    };
 
     use super::*;
 
@@ -240,7 +243,15 @@ mod tests {
         let kind = DomainKind::Reduction { axes: 2 };
         // One of two kept axes and one of two reduced axes are left.
         let domain = Domain { kind, extents: vec![7, 100], accesses: vec![access(&[100, 1])], kept: 1 };
-        let schedule = Schedule::Rows { rows: 2, invocations: 16, lanes: 1, held: 0, axes: [2, 2], split: true };
+        let schedule = Schedule::Reduction(Reduction {
+            order: ReductionOrder::Rows { loads: RowLoads::Streamed, subgroups: None },
+            rows: 2,
+            invocations: 16,
+            lanes: 1,
+            axes: [2, 2],
+            merged: false,
+            split: true,
+        });
         let split = Split::even(3, 48);
         let extents = (0..4).map(|axis| Uniform::Extent { axis });
         let strides = (0..4).map(|axis| Uniform::Stride { access: 0, axis });
@@ -257,7 +268,8 @@ mod tests {
     fn attentions_have_tiles_of_queries() {
         let kind = DomainKind::Attention;
         let domain = Domain { kind, extents: vec![2, 5, 40, 100, 32], accesses: vec![], kept: 5 };
-        let schedule = Schedule::Attention { rows: 4, keys: 32, head: 64, split: true, matrices: 0 };
+        let schedule =
+            Schedule::Attention(Attention::Decode(Decode { queries: 4, depth: 64, columns: 64, split: true }));
         let split = Split::even(2, 64);
         let uniforms = [Uniform::Count, Uniform::RowTiles, Uniform::ColumnTiles, Uniform::Extent { axis: 3 }];
         let (words, workgroups) =

@@ -4,7 +4,7 @@
 //! computed, of which dtypes, in which order operands lie in memory, and what of it happens on the way. It is made of what
 //! the artifact says and of numbers that the launch knows, and is the same text in every version of a program.
 
-use fuse_artifact::{Access, DomainKind, Function, Grid, Kernel, Schedule, Slot, Space, Variant};
+use fuse_artifact::{Access, DomainKind, Function, Kernel, Schedule, Slot, Space, Variant};
 
 use crate::{DeviceInfo, info::AdapterKind, order::distinct, plan::Domain, tune::environment::Vendor};
 
@@ -27,7 +27,7 @@ impl Key {
             DomainKind::Attention => attention(kernel, domain),
         };
         if !vectors {
-            class += " unaligned";
+            class += " scalar";
         }
         Self { class, sizes: sizes(kernel, domain) }
     }
@@ -51,32 +51,6 @@ pub(crate) fn plan_member(alternative: usize) -> String {
     format!("alternative {alternative}")
 }
 
-/// Whether a variant loads several elements at once.
-pub(crate) fn loads_vectors(variant: &Variant) -> bool {
-    match variant.schedule {
-        Schedule::Elements { lanes, .. }
-        | Schedule::Tiles { lanes, .. }
-        | Schedule::Rows { lanes, .. }
-        | Schedule::Columns { lanes, .. } => lanes > 1,
-        Schedule::Row { .. } | Schedule::Dot { .. } => true,
-        // The schedule does not say it, the name does.
-        Schedule::Attention { .. } => !variant.name.starts_with("unaligned"),
-    }
-}
-
-/// What tables call a variant. Attentions whose head is known while the crate builds have the members of that head, under names that
-/// do not say it.
-pub(crate) fn member(variant: &Variant) -> String {
-    let name = &*variant.name;
-    match variant.schedule {
-        Schedule::Attention { head, .. } if !name.contains(" head ") => {
-            let whole = name.strip_suffix(" split").unwrap_or(name);
-            format!("{whole} head {head}{}", &name[whole.len()..])
-        }
-        _ => name.to_owned(),
-    }
-}
-
 /// Who designed the adapter of a device.
 pub(crate) fn vendor(info: &DeviceInfo) -> Vendor {
     if info.kind == AdapterKind::Software {
@@ -95,17 +69,15 @@ fn contraction(kernel: &Kernel, products: u8) -> String {
         directions(Space::Lhs).replace("inner", "depth"),
         directions(Space::Rhs).replace("outer", "depth").replace("inner", "outer"),
     );
-    if let Some(bits) = kernel.variants.iter().find_map(|variant| match variant.schedule {
-        Schedule::Row { bits: bits @ 1.., .. } | Schedule::Dot { bits: bits @ 1.., .. } => Some(bits),
-        _ => None,
-    }) {
+    let packed = |variant: &Variant| if let Schedule::Gemv(gemv) = variant.schedule { gemv.rhs.bits() } else { None };
+    if let Some(bits) = kernel.variants.iter().find_map(packed) {
         class += &format!(" q{bits}");
     }
     if products > 1 {
         class += &format!(" products {products}");
-        let stacked = |variant: &Variant| matches!(variant.schedule, Schedule::Tiles { stacked: true, .. });
-        if kernel.variants.iter().any(stacked) {
-            class += " stacked";
+        let grouped = |variant: &Variant| matches!(variant.schedule, Schedule::Tile(tile) if tile.is_grouped());
+        if kernel.variants.iter().any(grouped) {
+            class += " grouped";
         }
     }
     if kernel.work.row_passes > 0 {
@@ -113,11 +85,7 @@ fn contraction(kernel: &Kernel, products: u8) -> String {
     } else if kernel.work.lhs > 0 || kernel.work.rhs > 0 {
         class += " computed";
     }
-    let owns_rows = |variant: &Variant| {
-        variant.name.starts_with("rows ")
-            || variant.passes.iter().any(|pass| matches!(pass.grid, Grid::WholeRows { .. }))
-    };
-    if kernel.variants.iter().any(owns_rows) {
+    if kernel.work.row_epilogue {
         class += " reduced";
     }
     class

@@ -10,7 +10,7 @@ use time::OffsetDateTime;
 use super::{
     clock::{Clock, Waits},
     environment::Environment,
-    key::{Key, member, plan_member, vendor},
+    key::{Key, plan_member, vendor},
     knobs::Knobs,
     table::{Adapters, CUT_OFF, Entry, Measured, Status, Table},
     tuning::Applied,
@@ -274,11 +274,11 @@ impl Tuner<'_> {
                 let ways = legal.iter().map(|candidate| {
                     let variants = Variants::One { kernel: index, variant: candidate.variant };
                     let selection = Selection { alternative: Some(selected.index), variants, ..Selection::by(&tuning) };
-                    (member(&kernel.variants[candidate.variant]), selection)
+                    (kernel.variants[candidate.variant].name.to_string(), selection)
                 });
                 let ways: Vec<_> = ways.collect();
                 let members = self.members(&ways, Some(&kernel.name)).await?;
-                let family: BTreeSet<String> = kernel.variants.iter().map(member).collect();
+                let family: BTreeSet<String> = kernel.variants.iter().map(|variant| variant.name.to_string()).collect();
                 self.compare(&key, members, family.into_iter().collect()).await?;
                 if self.clock.is_over() {
                     return Ok(());

@@ -266,7 +266,7 @@ impl Knobs {
             let [rows, columns, _] = tile(&variant.schedule);
             match variant.schedule {
                 // An attention has all value columns of its rows; its keys are what a tile has across.
-                Schedule::Attention { rows, keys, .. } => (apart(rows.into(), wish) + apart(keys.into(), wish)) / 2.0,
+                Schedule::Attention(attention) => (apart(rows, wish) + apart(attention.keys().into(), wish)) / 2.0,
                 _ => (apart(rows, wish) + apart(columns, wish)) / 2.0,
             }
         });

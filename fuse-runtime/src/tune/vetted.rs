@@ -50,12 +50,12 @@ mod tests {
     #[test]
     fn members_are_those_that_were_validated() {
         let table = table(&[
-            entry("c", &[64], &[("tile 32x32x32", 1.0), ("direct 32x64", 1.5)]),
-            entry("d", &[1, 64], &[("direct 32x64", 1.0), ("tile 7x7x7", 1.1)]),
+            entry("c", &[64], &[("tile 32x32x32", 1.0), ("unstaged 32x64", 1.5)]),
+            entry("d", &[1, 64], &[("unstaged 32x64", 1.0), ("tile 7x7x7", 1.1)]),
         ]);
-        let all = BTreeSet::from(["direct 32x64", "tile 32x32x32", "tile 7x7x7", "vec4"]);
+        let all = BTreeSet::from(["unstaged 32x64", "tile 32x32x32", "tile 7x7x7", "vec4"]);
         assert_eq!(vet(&table, &all), Ok(()));
-        let wrong = vet(&table, &BTreeSet::from(["direct 32x64", "tile 32x32x32"])).unwrap_err();
+        let wrong = vet(&table, &BTreeSet::from(["unstaged 32x64", "tile 32x32x32"])).unwrap_err();
         assert!(wrong.starts_with("entry `d` [1, 64]: member `tile 7x7x7`: expected one that"), "{wrong}");
     }
 }

@@ -3,6 +3,7 @@
 use fuse_runtime::artifact::{
     Access, Binding, Check, DType, Domain, DomainKind, Features, Function, Grid, Kernel, Param, ParamKind, Pass, Plan,
     Relation, Require, Schedule, Scratch, Size, Slot, Space, Symbol, SymbolSource, TensorSpec, Uniform, Variant, Work,
+    schedule::{K, Pointwise, Tile},
 };
 
 /// Artifacts live as long as the program, as those of the macro do.
@@ -95,7 +96,7 @@ fn elementwise(prelude: &str, bindings: &str, words: &str, body: &str) -> String
 
 const ELEMENTS: Grid = Grid::Elements { per_workgroup: 64 };
 const fn elements(rank: u8) -> Schedule {
-    Schedule::Elements { lanes: 1, rank }
+    Schedule::Pointwise(Pointwise { lanes: 1, rank })
 }
 
 /// `scaled_add(x: f32[M, N], y: f32[N], s: f32) -> f32[M, N]`: `s·x + y`, in a flat and a strided variant.
@@ -366,17 +367,9 @@ pub(crate) fn matmul() -> &'static Function {
         vec![Uniform::Workgroups, Uniform::Count, Uniform::Splits],
         ELEMENTS,
     );
-    let tiles = |split| Schedule::Tiles {
-        rows: 1,
-        columns: 64,
-        depth: 4,
-        per_invocation: [1, 1],
-        lanes: 1,
-        split,
-        layers: 1,
-        stream_k: false,
-        stacked: false,
-        matrices: 0,
+    let tiles = |split| {
+        let k = if split { K::Split } else { K::Whole };
+        Schedule::Tile(Tile { lanes: 1, k, ..Tile::new(1, 64, 4, [1, 1]) })
     };
     let aligned = vec![Require::Multiple { axis: 3, of: 4 }];
     leak(Function {

@@ -3,6 +3,7 @@
 use fuse_runtime::artifact::{
     Access, Binding, DType, Domain, DomainKind, Function, Grid, Pass, Plan, Require, Schedule, Scratch, Size, Slot,
     Space, Uniform, Variant,
+    schedule::{Reduction, ReductionOrder, RowLoads},
 };
 
 use crate::artifacts::{access, axis_symbol, binding, kernel, leak, pass, spec, sym, tensor, variant};
@@ -150,7 +151,12 @@ pub(crate) fn centered(axis: usize) -> &'static Function {
     let whole_row = |slot| Access { axes: order.clone().into(), ..access(slot, Space::Point, 3, &shape) };
     let of_row =
         Access { axes: vec![Some(0), Some(1), None].into(), ..access(Slot::Result(1), Space::Point, 2, &per_row) };
-    let rows = |rows, held, axes, split| Schedule::Rows { rows, invocations: 64 / rows, lanes: 1, held, axes, split };
+    let rows = |rows, held, axes, split| {
+        let loads = if held > 0 { RowLoads::Held(held) } else { RowLoads::Streamed };
+        let order = ReductionOrder::Rows { loads, subgroups: None };
+        let merged = false;
+        Schedule::Reduction(Reduction { order, rows, invocations: 64 / rows, lanes: 1, axes, merged, split })
+    };
     let with_scratch = |variant| Variant { scratch: Scratch { per_output: 0, per_row: 2 }, ..variant };
     let variants = vec![
         variant("held", vec![], rows(4, 4, [2, 1], false), vec![whole(4)]),

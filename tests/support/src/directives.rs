@@ -18,7 +18,8 @@ pub struct Directives {
     /// Whether error ranges may be wide.
     pub wide_ranges: bool,
     kernels: Vec<(String, usize)>,
-    variants: Vec<String>,
+    /// The names of variants whose WGSL belongs to the goldens.
+    pub variants: Vec<String>,
 }
 
 /// `f(M = 3, N = 5)`.

@@ -7,7 +7,10 @@
 
 use std::collections::HashMap;
 
-use fuse_artifact::{Features, Function, Schedule, Variant};
+use fuse_artifact::{
+    Features, Function, Schedule, Variant,
+    schedule::{Attention, AttentionMatrices},
+};
 
 use crate::Program;
 
@@ -36,10 +39,11 @@ const MOST_MATRICES: u32 = 16;
 
 fn variant(variant: &Variant) -> Option<Variant> {
     let size = match variant.schedule {
-        Schedule::Tiles { per_invocation: [rows, columns], matrices: size @ 1.., .. } => {
-            (rows * columns <= MOST_MATRICES * size * size).then_some(size)?
+        Schedule::Tile(tile) => {
+            let most = |size: &u32| tile.invocation_rows * tile.invocation_columns <= MOST_MATRICES * size * size;
+            tile.matrices().filter(most)?
         }
-        Schedule::Attention { matrices: size @ 1.., .. } => size,
+        Schedule::Attention(Attention::CoopMatrix(_)) => AttentionMatrices::SIZE,
         _ => return None,
     };
     let mut software = variant.clone();

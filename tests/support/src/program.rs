@@ -10,7 +10,7 @@ use std::{fs, path::Path};
 
 #[cfg(not(target_arch = "wasm32"))]
 use fuse_artifact::Features;
-use fuse_artifact::{DType, Function, Schedule, Variant};
+use fuse_artifact::{DType, Function, Schedule, Variant, schedule::Attention};
 use fuse_compiler::{
     compile::{Dump, Options},
     diag::Diagnostics,
@@ -94,7 +94,7 @@ impl Program {
     /// Which values pass through buffers on a device, as far as the interpreter must know.
     pub fn stores(&self, info: &DeviceInfo) -> Stores {
         let attends_in_matrices = |variant: &Variant| {
-            let Schedule::Attention { matrices: 1.., .. } = variant.schedule else { return false };
+            let Schedule::Attention(Attention::CoopMatrix(_)) = variant.schedule else { return false };
             [0, info.features.matrices].contains(&variant.features.matrices)
         };
         let mut kernels = self.plans().flat_map(|function| function.kernels.iter());

@@ -1,9 +1,12 @@
-//! Members for few rows, which share what is read of the right operands: `row RxC` where columns are neighbours, `dot RxC` where
-//! depths are. Those of quantized weights are in `weights`.
+//! Members for few rows, which share what is read of the right operands: `gemv RxC` where columns are neighbours, `gemv-t RxC`
+//! where depths are. Those of quantized weights are in `weights`.
 
-use fuse_artifact::{Require, Space};
+use fuse_artifact::{
+    Require, Space,
+    schedule::{Gemv, GemvRhs, GemvRows, LANES},
+};
 
-use super::{Direction, Facts, LANES, Member, ROW_STEP, Shape, push_with_twin};
+use super::{Direction, Facts, Member, ROW_STEP, push_gemv};
 
 /// Columns and depth lanes of members where columns are neighbours. The first is faster where an adapter allows 512 invocations.
 const ROWS: [[u32; 2]; 2] = [[32, 64], [16, 64]];
@@ -25,16 +28,16 @@ impl Facts<'_> {
     /// The members for few rows, where all right operands lie in one direction.
     pub(super) fn push_few_rows(&self, family: &mut Vec<Member>) {
         let (Some(rhs), Some(rows)) = (self.one_direction(), self.few_rows(MAX_ROWS)) else { return };
-        let (kind, sizes) = match rhs {
-            Direction::Outer => ("row", ROWS),
-            Direction::Depth => ("dot", DOTS),
+        let (along_depth, sizes) = match rhs {
+            Direction::Outer => (false, ROWS),
+            Direction::Depth => (true, DOTS),
         };
         let all = vec![rhs; self.rhs.len()];
         for [columns, depth_lanes] in sizes {
-            let shape = Shape::Row { rows, columns, depth_lanes, whole_steps: true, bits: 0, int8: false };
-            let requires = self.requirements_of_few_rows(rows, rhs);
-            let name = format!("{kind} {rows}x{columns}");
-            push_with_twin(family, name, shape, (Direction::Depth, &all), false, &requires);
+            let rows = GemvRows::AtMost { rows, along_depth, split: false };
+            let gemv = Gemv { rows, columns, depth_lanes, rhs: GemvRhs::Elements { whole_steps: true } };
+            let requires = self.requirements_of_few_rows(gemv.rows(), rhs);
+            push_gemv(family, gemv, false, &all, &requires);
         }
     }
 

@@ -2,16 +2,21 @@
 //!
 //! Where the number of columns is known, tiles are just wide enough; otherwise there are a few widths, and a member
 //! takes products with at most as many columns. Tiles of few rows keep more workgroups busy, tiles of many rows read
-//! the right operand less often. The fewest rows have the most invocations: in layers, each of which streams its part of
+//! the right operand less often. The fewest rows have the most invocations: in k-groups, each of which streams its part of
 //! the right operand; or workgroups share the depth, and those of a second pass own the rows. Without the planner's
 //! promise of at most [`MAX_COLUMNS`] columns there is no last member that takes every shape.
 
-use fuse_artifact::{Require, Size};
+use fuse_artifact::{
+    Require, Schedule, Size,
+    schedule::{K, LANES, Mainloop, Tile},
+};
 
 use crate::fusion::{Group, Policy};
 
 use super::{
-    Direction, EVERY_ADAPTERS_BYTES, Facts, LANES, Member, Shape, Tile, push_with_twin, reduces, tile::MAX_SLICE_BYTES,
+    Direction, EVERY_ADAPTERS_BYTES, Facts, Member, push_tile, reduces, scalar,
+    tile::{MAX_SLICE_BYTES, holds_beside, shrink_steps},
+    whole_steps,
 };
 
 /// The longest row that a workgroup owns.
@@ -48,14 +53,12 @@ pub(super) fn family(facts: &Facts<'_>, products: u32) -> Vec<Member> {
         let bytes = |tile: &Tile| partial_bytes(tile, partial_words) + facts.row_bytes(tile.rows, tile.invocations());
         let streams = may_stream(lhs, &rhs);
         let tiles = widths.into_iter().flat_map(|width| tiles(width, products, &bytes));
-        for tile in tiles.filter(|tile| tile.layers == 1 || streams) {
+        for tile in tiles.filter(|tile| tile.k_groups() == 1 || streams) {
             let mut requires = facts.tile_requirements(tile, lhs, &rhs);
             if known.is_none() {
                 requires.push(Require::AtMost { axis: facts.columns(), value: tile.columns });
             }
-            let streamed = if tile.layers > 1 { " streamed" } else { "" };
-            let name = format!("rows {}x{}x{}{streamed}", tile.rows, tile.columns, tile.depth);
-            push_with_twin(&mut family, name, Shape::Tiles(tile), (lhs, &rhs), false, &requires);
+            push_tile(&mut family, tile, false, (lhs, &rhs), &requires);
         }
     }
     if let (Some((lhs, rhs)), Some(finishing)) = (aligned, finishing_tile(facts.group)) {
@@ -64,40 +67,40 @@ pub(super) fn family(facts: &Facts<'_>, products: u32) -> Vec<Member> {
             if known.is_none() {
                 requires.push(Require::AtMost { axis: facts.columns(), value: finishing.columns });
             }
-            let name = format!("split rows {}x{}x{}", tile.rows, tile.columns, tile.depth);
-            let (shape, rhs) = (Shape::Tiles(tile), rhs.clone());
-            family.push(Member { name, shape, lhs, rhs, split: true, requires });
+            family.push(Member::new(Schedule::Tile(tile), (lhs, &rhs), &requires));
         }
     }
     let (lhs, rhs): (Direction, Vec<Direction>) = facts.unaligned();
-    let mut last = Tile::new(8, MAX_COLUMNS, 4, [4, 8], 1);
+    let mut last = scalar(Tile::new(8, MAX_COLUMNS, 4, [4, 8]));
     let row_bytes = partial_bytes(&last, partial_words) + facts.row_bytes(last.rows, last.invocations());
-    last.shrink_steps(products, row_bytes, EVERY_ADAPTERS_BYTES);
-    let name = format!("unaligned rows {}x{}x{}", last.rows, last.columns, last.depth);
-    push_with_twin(&mut family, name, Shape::Tiles(last), (lhs, &rhs), false, &[]);
+    shrink_steps(&mut last, products, row_bytes, EVERY_ADAPTERS_BYTES);
+    push_tile(&mut family, last, false, (lhs, &rhs), &[]);
     family
 }
 
-/// The most invocations of a workgroup in layers, and the most layers: each hands its sums over.
+/// The most invocations of a workgroup in k-groups, and the most k-groups: each hands its sums over.
 const STREAMING: (u32, u32) = (1024, 16);
 
-/// Depth of a step of a tile in layers: long, because only the left operand's slice is kept.
+/// Depth of a step of a tile in k-groups: long, because only the left operand's slice is kept.
 const STREAMED_DEPTH: u32 = 128;
 
 /// Tiles whose workgroups share the depth of rows that a second pass owns: for few rows and long depths.
-const SPLIT: [Tile; 2] = [Tile::new(32, 32, 32, [4, 4], LANES).in_whole_steps(), Tile::new(64, 64, 16, [8, 4], LANES)];
+const SPLIT: [Tile; 2] = [
+    Tile { k: K::Split, ..whole_steps(Tile::new(32, 32, 32, [4, 4])) },
+    Tile { k: K::Split, ..Tile::new(64, 64, 16, [8, 4]) },
+];
 
 /// The tile of that second pass, of a group that reduces rows.
 pub(crate) fn finishing_tile(group: &Group) -> Option<Tile> {
     let known = group.shape.last().and_then(Size::as_constant).and_then(|columns| u32::try_from(columns).ok());
     let width = known.map_or(MAX_COLUMNS, |columns| columns.clamp(1, MAX_COLUMNS).next_multiple_of(WIDTH_STEP));
-    reduces(&group.body).then(|| Tile::new(4, width, LANES, [4, 4], LANES))
+    reduces(&group.body).then(|| Tile::new(4, width, LANES, [4, 4]))
 }
 
-/// The aligned tiles of one width: one with few rows, three with many, one in layers. `row_bytes` is what their rows take
+/// The aligned tiles of one width: one with few rows, three with many, one in k-groups. `row_bytes` is what their rows take
 /// of the memory.
 fn tiles(width: u32, products: u32, row_bytes: &dyn Fn(&Tile) -> u32) -> Vec<Tile> {
-    let tile = |rows, invocation| Tile::new(rows, width, 16, invocation, LANES);
+    let tile = |rows, invocation| Tile::new(rows, width, 16, invocation);
     let fits = |tile: &Tile| INVOCATIONS.contains(&tile.invocations());
     let few = [4, 8, 16, 32, 64].map(|rows| tile(rows, [4, 4])).into_iter().find(fits);
     let mut many: Vec<Tile> = [16, 32, 64, 128].map(|rows| tile(rows, [8, 4])).into_iter().filter(fits).collect();
@@ -113,10 +116,11 @@ fn tiles(width: u32, products: u32, row_bytes: &dyn Fn(&Tile) -> u32) -> Vec<Til
         while tile.depth > LANES && loads(tile) > MAX_LOADS {
             tile.depth /= 2;
         }
-        tile.shrink_steps(products, row_bytes(tile), memory);
+        let row_bytes = row_bytes(tile);
+        shrink_steps(tile, products, row_bytes, memory);
     }
     tiles.extend(streamed(width));
-    tiles.retain(|tile| tile.depth >= LANES && tile.holds_beside(products, row_bytes(tile)));
+    tiles.retain(|tile| tile.depth >= LANES && holds_beside(tile, products, row_bytes(tile)));
     tiles
 }
 
@@ -127,12 +131,12 @@ fn may_stream(lhs: Direction, rhs: &[Direction]) -> bool {
     along(Direction::Outer) || along(Direction::Depth) && lhs == Direction::Depth
 }
 
-/// The tile in layers, if there are invocations for several.
+/// The tile in k-groups, if there are invocations for several.
 fn streamed(width: u32) -> Option<Tile> {
-    let (most, layers) = STREAMING;
-    let tile = Tile::new(4, width, STREAMED_DEPTH, [4, 4], LANES);
-    let layers = (most / tile.invocations()).min(layers);
-    (layers > 1).then(|| tile.in_layers(1 << layers.ilog2()))
+    let (most, groups) = STREAMING;
+    let tile = Tile::new(4, width, STREAMED_DEPTH, [4, 4]);
+    let groups = (most / tile.invocations()).min(groups);
+    (groups > 1).then(|| Tile { mainloop: Mainloop::SliceK(1 << groups.ilog2()), ..tile })
 }
 
 /// Bytes of workgroup memory for partial results of rows.

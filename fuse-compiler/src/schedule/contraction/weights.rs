@@ -6,9 +6,12 @@
 //!
 //! Anything else that is computed from a quantized tensor is read value by value.
 
-use fuse_artifact::{DType, Packing, Require, Space};
+use fuse_artifact::{
+    DType, Packing, Require, Schedule, Space,
+    schedule::{Gemv, GemvRhs, GemvRows, LANES},
+};
 
-use super::{Direction, Facts, LANES, Member, Shape, multiples_of_lanes, push_with_twin};
+use super::{Direction, Facts, Member, multiples_of_lanes, of_rows, push_gemv};
 use crate::fusion::{
     Contraction, Group,
     body::{Body, Dequantize, ValueId, ValueOp},
@@ -105,8 +108,8 @@ impl Facts<'_> {
     /// Those members.
     pub(super) fn push_streams(&self, family: &mut Vec<Member>, weights: &[Weights<'_>]) {
         let bits = weights[0].value.packing.bits();
+        let (packed, int8) = (GemvRhs::Packed { bits }, GemvRhs::Int8 { bits });
         let rhs = vec![weights[0].layout; weights.len()];
-        let directions = (Direction::Depth, rhs.as_slice());
         let mut requires = vec![Require::Multiple { axis: self.depth(), of: RUN }];
         requires.extend(multiples_of_lanes(vec![self.columns()]));
         requires.extend(self.vector_loads(|_, space| match space {
@@ -118,38 +121,37 @@ impl Facts<'_> {
         // Those with left operands of 8 bits come first: of equal estimates the first counts.
         match weights[0].layout {
             Direction::Outer => {
-                let of_rows = |rows| [Require::AtMost { axis: self.rows(), value: rows }];
-                let requires = [requires.as_slice(), &of_rows(1)].concat();
-                for &[columns, depth_lanes] in INT8_ROWS {
-                    let shape = Shape::Row { rows: 1, columns, depth_lanes, whole_steps: true, bits, int8: true };
-                    push_with_twin(family, format!("int8 row {columns}"), shape, directions, false, &requires);
+                let of_one = [requires.as_slice(), &[Require::AtMost { axis: self.rows(), value: 1 }]].concat();
+                for sizes in INT8_ROWS {
+                    push_gemv(family, of_rows(1, *sizes, int8), false, &rhs, &of_one);
                 }
-                for &([columns, depth_lanes], split) in ROWS {
-                    let shape = Shape::Row { rows: 1, columns, depth_lanes, whole_steps: true, bits, int8: false };
-                    push_with_twin(family, format!("words row {columns}"), shape, directions, split, &requires);
+                for (sizes, split) in ROWS {
+                    push_gemv(family, of_rows(1, *sizes, packed), *split, &rhs, &of_one);
                 }
             }
             Direction::Depth => {
-                for &([outputs, depth_lanes], columns) in INT8_DOTS {
-                    let shape = Shape::Dot { outputs, depth_lanes, bits, int8: true };
+                let mut push = |[columns, depth_lanes]: [u32; 2], of: GemvRhs, requires: &[Require]| {
+                    let gemv = Gemv { rows: GemvRows::One, columns, depth_lanes, rhs: of };
+                    family.push(Member::new(Schedule::Gemv(gemv), (Direction::Depth, &rhs), requires));
+                };
+                for (sizes, columns) in INT8_DOTS {
                     // A workgroup has one row of the left operand.
                     let mut requires = requires.clone();
-                    requires.push(Require::Multiple { axis: self.columns(), of: outputs });
+                    requires.push(Require::Multiple { axis: self.columns(), of: sizes[0] });
                     requires.extend(columns.map(|value| Require::AtLeast { axis: self.columns(), value }));
-                    push_with_twin(family, format!("int8 dot {outputs}"), shape, directions, false, &requires);
+                    push(*sizes, int8, &requires);
                 }
-                for &[outputs, depth_lanes] in DOTS {
-                    let shape = Shape::Dot { outputs, depth_lanes, bits, int8: false };
-                    push_with_twin(family, format!("words dot {outputs}"), shape, directions, false, &requires);
+                for sizes in DOTS {
+                    push(*sizes, packed, &requires);
                 }
             }
         }
         let Some(rows) = self.few_rows(MAX_FEW_ROWS) else { return };
         let [columns, depth_lanes] = FEW_ROWS;
-        let shape = Shape::Row { rows, columns, depth_lanes, whole_steps: true, bits, int8: false };
-        let kind = if weights[0].layout == Direction::Depth { "dot" } else { "row" };
+        let along_depth = weights[0].layout == Direction::Depth;
+        let few = GemvRows::AtMost { rows, along_depth, split: false };
         requires.push(Require::AtMost { axis: self.rows(), value: rows });
-        push_with_twin(family, format!("words {kind} {rows}x{columns}"), shape, directions, false, &requires);
+        push_gemv(family, Gemv { rows: few, columns, depth_lanes, rhs: packed }, false, &rhs, &requires);
     }
 
     /// What vectors of words need: of four columns, or of one column where runs are read as such.

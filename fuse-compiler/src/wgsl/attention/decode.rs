@@ -5,18 +5,15 @@
 //! then every invocation of a group knows its group's scores. Each group keeps its own largest score and sums, and the
 //! groups are combined at the end.
 
-use fuse_artifact::{CHAIN, CHAIN_END, Grid, Pass};
+use fuse_artifact::{
+    CHAIN, CHAIN_END, Grid, Pass,
+    schedule::{DECODE_GROUPS, DECODE_KEYS, DECODE_LANES, DECODE_SPAN, Decode, LANES},
+};
 
 use super::{Extents, Input, LOWEST, Source, begin, four_keys, locate};
-use crate::{
-    schedule::{
-        attention::{DECODE_GROUPS, DECODE_KEYS, DECODE_LANES, DECODE_SPAN, Decode},
-        contraction::LANES,
-    },
-    wgsl::{
-        names::Names,
-        shader::{Lines, Shader},
-    },
+use crate::wgsl::{
+    names::Names,
+    shader::{Lines, Shader},
 };
 
 /// Invocations of a workgroup.
@@ -172,7 +169,7 @@ impl DecodeText<'_> {
             self.main.line(format!("sum{m} += {0}.y * exp({0}.x - common{m});", at("x")));
             self.main.line("}");
             let weight = format!("exp(largest{m} - common{m})");
-            if self.source.member.split {
+            if self.source.member.schedule.is_split() {
                 self.main.line(format!("let factor{m} = {weight};"));
                 self.main.line("if local == 0u {");
                 self.main.line(format!("finish_row(batch, row0 + {m}u, most{m}, sum{m});"));

@@ -1,46 +1,43 @@
 //! The text of members without workgroup memory: each invocation has a few queries, reads keys and values as it needs them,
 //! four at a time, and waits for no other. For adapters that run on processors.
 
-use fuse_artifact::{Grid, Pass};
+use fuse_artifact::{
+    Grid, Pass,
+    schedule::{LANES, UNSTAGED_INVOCATIONS, Unstaged},
+};
 
 use super::{Extents, Input, Source, begin, four_keys, locate};
-use crate::{
-    schedule::{
-        attention::{DIRECT_INVOCATIONS, Direct},
-        contraction::LANES,
-    },
-    wgsl::{
-        names::Names,
-        shader::{Lines, Shader},
-    },
+use crate::wgsl::{
+    names::Names,
+    shader::{Lines, Shader},
 };
 
 /// The pass of a member without workgroup memory.
-pub(super) fn pass(source: Source<'_>, names: &Names, direct: Direct) -> Pass {
+pub(super) fn pass(source: Source<'_>, names: &Names, unstaged: Unstaged) -> Pass {
     let (mut shader, extents) = begin(source, names);
     let mut main = Lines::indented();
-    locate(source, &mut shader, &extents, &mut main, [direct.rows(), LANES], false);
-    let mut text = DirectText { shader, main, source, direct, extents };
+    locate(source, &mut shader, &extents, &mut main, [unstaged.rows(), LANES], false);
+    let mut text = DirectText { shader, main, source, unstaged, extents };
     text.prepare();
     text.walk();
     text.store();
     let DirectText { mut shader, main, .. } = text;
     shader.main = main;
-    shader.finish(Grid::Tiles { rows: direct.rows(), columns: direct.columns }, DIRECT_INVOCATIONS)
+    shader.finish(Grid::Tiles { rows: unstaged.rows(), columns: unstaged.columns }, UNSTAGED_INVOCATIONS)
 }
 
 struct DirectText<'a> {
     shader: Shader<'a>,
     main: Lines,
     source: Source<'a>,
-    direct: Direct,
+    unstaged: Unstaged,
     extents: Extents,
 }
 
 impl DirectText<'_> {
     /// Vectors of four columns.
     const fn vectors(&self) -> u32 {
-        self.direct.columns / LANES
+        self.unstaged.columns / LANES
     }
 
     fn load(&mut self, input: Input, name: &str, at: [&str; 2], exists: Option<String>) {
@@ -51,11 +48,11 @@ impl DirectText<'_> {
     /// This invocation's queries, and what is kept for each.
     fn prepare(&mut self) {
         let queries = self.extents.queries().to_owned();
-        self.main.line(format!("let first = row0 + local * {}u;", self.direct.queries));
+        self.main.line(format!("let first = row0 + local * {}u;", self.unstaged.queries));
         self.main.line(format!("if first >= {queries} {{"));
         self.main.line("return;");
         self.main.line("}");
-        for m in 0..self.direct.queries {
+        for m in 0..self.unstaged.queries {
             self.main.line(format!("let query{m} = min(first + {m}u, {queries} - 1u);"));
             self.main.line(format!("var largest{m} = negative_infinity;"));
             self.main.line(format!("var total{m} = 0.0;"));
@@ -72,7 +69,7 @@ impl DirectText<'_> {
             self.main.line(format!("let key{j} = min(key + {j}u, {keys} - 1u);"));
         }
         self.scores();
-        for m in 0..self.direct.queries {
+        for m in 0..self.unstaged.queries {
             let row = format!("first + {m}u");
             four_keys::softmax(&mut self.main, (self.source, &self.extents), (m, &row), LANES);
         }
@@ -82,14 +79,14 @@ impl DirectText<'_> {
 
     /// The products of queries and four keys.
     fn scores(&mut self) {
-        for m in 0..self.direct.queries {
+        for m in 0..self.unstaged.queries {
             self.main.line(format!("var s{m} = vec4<f32>();"));
         }
         self.main.line(format!("for (var depth = 0u; depth < {}; depth += {LANES}u) {{", self.extents.depth));
         for j in 0..LANES {
             self.load(Input::Key, &format!("k{j}"), ["depth", &format!("key{j}")], None);
         }
-        for m in 0..self.direct.queries {
+        for m in 0..self.unstaged.queries {
             self.load(Input::Query, &format!("q{m}"), ["depth", &format!("query{m}")], None);
             let products: Vec<String> = (0..LANES).map(|j| format!("dot(q{m}, k{j})")).collect();
             self.main.line(format!("s{m} += vec4<f32>({});", products.join(", ")));
@@ -107,7 +104,7 @@ impl DirectText<'_> {
                 let exists = four_keys::exists(self.source, &self.extents, j, LANES);
                 self.load(Input::Value, &format!("v{j}"), [&format!("key{j}"), "column"], exists);
             }
-            for m in 0..self.direct.queries {
+            for m in 0..self.unstaged.queries {
                 four_keys::add_outputs(&mut self.main, m, i, |j| format!("v{j}"));
             }
             self.main.line("}");
@@ -116,7 +113,7 @@ impl DirectText<'_> {
 
     fn store(&mut self) {
         let batch = self.extents.axes.batch_arguments();
-        for m in 0..self.direct.queries {
+        for m in 0..self.unstaged.queries {
             self.main.line(format!("let factor{m} = vec4<f32>(normalizer(total{m}));"));
             for i in 0..self.vectors() {
                 let output = format!("o{m}_{i} * factor{m}");

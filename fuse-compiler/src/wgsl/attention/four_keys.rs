@@ -1,12 +1,11 @@
 //! Steps of four keys of members whose invocations read their own: loads, and the online softmax.
 
+use fuse_artifact::schedule::LANES;
+
 use super::{Extents, Input, LOWEST, Source, stage::is_multiple};
-use crate::{
-    schedule::contraction::LANES,
-    wgsl::{
-        row::read,
-        shader::{Lines, Shader},
-    },
+use crate::wgsl::{
+    operand::read,
+    shader::{Lines, Shader},
 };
 
 /// Writes the load of four elements of an input into `name`. `step` and `outer` are coordinates along the axis that is summed

@@ -12,19 +12,19 @@
 //!
 //! The last tile of queries is moved inside; what lies before belongs to the tiles before.
 
-use fuse_artifact::{Grid, Pass, Uniform};
+use fuse_artifact::{
+    Grid, Pass, Uniform,
+    schedule::{AttentionMatrices, LANES},
+};
 
 use super::{Extents, Input, LOWEST, Source, begin, locate, stage::is_multiple};
-use crate::{
-    schedule::{
-        attention::matrices::{MATRIX_VECTORS, MatrixTile, SIZE},
-        contraction::LANES,
-    },
-    wgsl::{
-        names::Names,
-        shader::{Lines, Shader},
-    },
+use crate::wgsl::{
+    names::Names,
+    shader::{Lines, Shader},
 };
+
+const SIZE: u32 = AttentionMatrices::SIZE;
+const VECTORS: u32 = AttentionMatrices::VECTORS;
 
 /// By how much a score may exceed the reference of its row: `exp(8)` is 2981, and the largest `f16` is 65504.
 const SLACK: &str = "8.0";
@@ -34,7 +34,7 @@ const HALVES: u32 = 2;
 const HALF_ROWS: u32 = SIZE / HALVES;
 
 /// Vectors of a half of a matrix.
-const HALF_VECTORS: u32 = MATRIX_VECTORS / HALVES;
+const HALF_VECTORS: u32 = VECTORS / HALVES;
 
 /// Vectors of a row of the matrix on a strip.
 const STRIP_LINE: u32 = SIZE / LANES;
@@ -45,7 +45,7 @@ fn on_strip(half: u32) -> String {
 }
 
 /// The pass of a member with cooperative matrices.
-pub(super) fn pass(source: Source<'_>, names: &Names, tile: MatrixTile) -> Pass {
+pub(super) fn pass(source: Source<'_>, names: &Names, tile: AttentionMatrices) -> Pass {
     let (mut shader, extents) = begin(source, names);
     shader.use_matrices(SIZE);
     shader.pin_loads();
@@ -74,7 +74,7 @@ struct MatrixText<'a> {
     shader: Shader<'a>,
     main: Lines,
     source: Source<'a>,
-    tile: MatrixTile,
+    tile: AttentionMatrices,
     extents: Extents,
     /// Whether a slice may have keys beyond the last.
     masked: bool,
@@ -83,7 +83,7 @@ struct MatrixText<'a> {
 impl MatrixText<'_> {
     /// Matrices along a subgroup's queries, a step's keys, the depth and the columns.
     const fn counts(&self) -> [u32; 4] {
-        let MatrixTile { rows, keys, depth, columns, .. } = self.tile;
+        let AttentionMatrices { rows, keys, depth, columns, .. } = self.tile;
         [rows / SIZE, keys / SIZE, depth / SIZE, columns / SIZE]
     }
 
@@ -104,15 +104,15 @@ impl MatrixText<'_> {
     }
 
     fn key_line(&self) -> u32 {
-        MatrixTile::line_vectors(self.tile.depth)
+        AttentionMatrices::line_vectors(self.tile.depth)
     }
 
     fn value_line(&self) -> u32 {
-        MatrixTile::line_vectors(self.tile.columns)
+        AttentionMatrices::line_vectors(self.tile.columns)
     }
 
     fn weight_line(&self) -> u32 {
-        MatrixTile::line_vectors(self.tile.keys)
+        AttentionMatrices::line_vectors(self.tile.keys)
     }
 
     /// Places of this invocation and of its subgroup, the queries' matrices, and what is kept for each row.
@@ -124,7 +124,7 @@ impl MatrixText<'_> {
         self.main.line(format!("let part_row = row0 + subgroup * {rows}u;"));
         self.main.line("let lane_row = subgroup_lane / 4u;");
         self.main.line("let lane_column = subgroup_lane % 4u * 4u;");
-        self.main.line(format!("let strip = subgroup * {MATRIX_VECTORS}u;"));
+        self.main.line(format!("let strip = subgroup * {VECTORS}u;"));
         self.main.line("let strip_lane = strip + subgroup_lane;");
         self.main.line(format!("let part_weights = subgroup * {}u;", rows * weight_line));
         self.main.line(format!("let weight_lane = part_weights + lane_row * {weight_line}u + subgroup_lane % 4u;"));
@@ -421,7 +421,7 @@ impl MatrixText<'_> {
     }
 
     fn store(&mut self) {
-        let split = self.source.member.split;
+        let split = self.source.member.schedule.is_split();
         let batch = self.extents.axes.batch_arguments();
         for (r, half) in self.row_parts() {
             let n = format!("{r}_{half}");

@@ -20,7 +20,10 @@ mod score;
 mod stage;
 mod tile;
 
-use fuse_artifact::{DType, Pass, Scratch, Space, Uniform, Variant};
+use fuse_artifact::{
+    DType, Pass, Schedule, Scratch, Space, Uniform, Variant,
+    schedule::{self, LANES},
+};
 
 use super::{
     epilogue::Axes,
@@ -34,8 +37,8 @@ use crate::{
         body::{Body, ValueId},
     },
     schedule::{
-        attention::{Member, Shape, family},
-        contraction::{Direction, LANES},
+        attention::{Member, family},
+        contraction::Direction,
         visible::{self, Limit},
     },
 };
@@ -50,22 +53,27 @@ pub fn variants(group: &Group, attention: &Attention, names: &Names) -> Vec<Vari
 
 fn variant(group: &Group, attention: &Attention, names: &Names, member: &Member) -> Variant {
     let source = Source { group, attention, member };
-    let mut passes: Vec<Pass> = vec![match member.shape {
-        Shape::Tile(tile) => tile::pass(source, names, tile),
-        Shape::Matrices(tile) => matrices::pass(source, names, tile),
-        Shape::Decode(decode) => decode::pass(source, names, decode),
-        Shape::Direct(direct) => direct::pass(source, names, direct),
+    let mut passes: Vec<Pass> = vec![match member.schedule {
+        schedule::Attention::Tile(tile) => tile::pass(source, names, tile),
+        schedule::Attention::CoopMatrix(tile) => matrices::pass(source, names, tile),
+        schedule::Attention::Decode(decode) => decode::pass(source, names, decode),
+        schedule::Attention::Unstaged(unstaged) => direct::pass(source, names, unstaged),
     }];
-    if member.split {
+    if member.schedule.is_split() {
         passes.push(combine::pass(source, names));
     }
+    let schedule = Schedule::Attention(member.schedule);
     // A part hands over its share of each output and of each row.
-    let scratch = if member.split { Scratch { per_output: 1, per_row: output::ROW_WORDS } } else { Scratch::default() };
+    let scratch = if member.schedule.is_split() {
+        Scratch { per_output: 1, per_row: output::ROW_WORDS }
+    } else {
+        Scratch::default()
+    };
     Variant {
-        name: member.name.clone().into(),
+        name: schedule.to_string().into(),
         requires: member.requires.clone().into(),
-        features: member.features(),
-        schedule: member.schedule(),
+        features: schedule.features(),
+        schedule,
         scratch,
         passes: passes.into(),
     }
@@ -140,10 +148,7 @@ impl<'a> Source<'a> {
 
     /// The width that buffers are bound with.
     const fn buffer_lanes(self) -> u32 {
-        match self.member.shape {
-            Shape::Tile(tile) => tile.lanes,
-            Shape::Matrices(_) | Shape::Decode(_) | Shape::Direct(_) => LANES,
-        }
+        if let schedule::Attention::Tile(tile) = self.member.schedule { tile.lanes } else { LANES }
     }
 
     fn limits(self) -> Vec<Limit> {
@@ -184,13 +189,13 @@ fn begin<'a>(source: Source<'a>, names: &'a Names) -> (Shader<'a>, Extents) {
     let lanes = source.buffer_lanes();
     let mut shader = Shader::new(names);
     for access in &source.group.accesses {
-        if !(source.member.split && access.access.space == Space::Point) {
+        if !(source.member.schedule.is_split() && access.access.space == Space::Point) {
             shader.buffer(access.access.slot, access.dtype, lanes, false);
         }
     }
     let extents = Extents::new(&mut shader, source.group);
     score::declare(&mut shader, source, &extents, lanes);
-    if source.member.split {
+    if source.member.schedule.is_split() {
         output::declare_partial(&mut shader, &extents, lanes);
     } else {
         output::declare(&mut shader, source.group, &extents, lanes);
@@ -213,7 +218,7 @@ fn locate(
     let tiles = shader.uniform(Uniform::RowTiles);
     let limits = source.limits();
     let grows = visible::grows(&limits);
-    if source.member.split {
+    if source.member.schedule.is_split() {
         let batches = extents.axes.batches(shader);
         let split_depth = shader.uniform(Uniform::SplitDepth);
         if grows {

@@ -8,20 +8,17 @@
 
 use std::collections::BTreeSet;
 
-use fuse_artifact::{Grid, Pass};
+use fuse_artifact::{Grid, Pass, schedule::AttentionTile};
 
 use super::{
     Extents, Input, LOWEST, Source, begin, locate,
     output::finish,
     stage::{Stage, is_multiple, swizzle},
 };
-use crate::{
-    schedule::attention::Tile,
-    wgsl::{
-        names::Names,
-        rank_one::add_products,
-        shader::{Lines, Shader},
-    },
+use crate::wgsl::{
+    names::Names,
+    rank_one::add_products,
+    shader::{Lines, Shader},
 };
 
 use super::COMPUTED;
@@ -32,7 +29,7 @@ const WEIGHTS: &str = "weights";
 const ROW_PARTS: &str = "row_parts";
 
 /// The pass of a tiled member.
-pub(super) fn pass(source: Source<'_>, names: &Names, tile: Tile) -> Pass {
+pub(super) fn pass(source: Source<'_>, names: &Names, tile: AttentionTile) -> Pass {
     let (mut shader, extents) = begin(source, names);
     let mut array = |name: &str, elements: u32| shader.workgroup_array(name, "vec4<f32>", elements / 4, 16);
     array("query_tile", tile.query_elements());
@@ -64,7 +61,7 @@ struct TileText<'a> {
     shader: Shader<'a>,
     main: Lines,
     source: Source<'a>,
-    tile: Tile,
+    tile: AttentionTile,
     extents: Extents,
     query: Stage<'a>,
     key: Stage<'a>,
@@ -125,7 +122,7 @@ impl TileText<'_> {
 
     /// Places of this invocation, the resident queries, and what is kept for each row.
     fn prepare(&mut self) {
-        let Tile { across, rows, queries, .. } = self.tile;
+        let AttentionTile { across, rows, queries, .. } = self.tile;
         self.main.line(format!("let tx = local % {across}u;"));
         self.main.line(format!("let ty = local / {across}u;"));
         for g in 0..self.row_groups() {
@@ -242,7 +239,7 @@ impl TileText<'_> {
 
     /// From products to exponentials: scores, the rows' largest, and what follows for sums so far.
     fn softmax(&mut self) {
-        let Tile { rows, across, keys, .. } = self.tile;
+        let AttentionTile { rows, across, keys, .. } = self.tile;
         let [scores, outputs] = self.vectors();
         let (row_vectors, parts) = (self.row_vectors(), self.row_parts());
         let batch = self.extents.axes.batch_arguments();
@@ -348,7 +345,7 @@ impl TileText<'_> {
     }
 
     fn add_outputs(&mut self, j: u32, some_depth: &str) {
-        let Tile { keys, value_step, across, .. } = self.tile;
+        let AttentionTile { keys, value_step, across, .. } = self.tile;
         let (row_vectors, turns) = (self.row_vectors(), weight_turns(self.row_vectors()));
         let (begin, end) = (j * 4 * across, (j + 1) * 4 * across);
         self.main.line(format!("for (var v0 = {begin}u; v0 < {end}u && k0 + v0 < key_end; v0 += {value_step}u) {{"));
@@ -386,8 +383,9 @@ impl TileText<'_> {
     }
 
     fn store(&mut self) {
-        let Tile { rows, across, lanes, .. } = self.tile;
-        let (split, row_vectors, parts) = (self.source.member.split, self.row_vectors(), self.row_parts());
+        let AttentionTile { rows, across, lanes, .. } = self.tile;
+        let (split, row_vectors, parts) =
+            (self.source.member.schedule.is_split(), self.row_vectors(), self.row_parts());
         for g in 0..self.row_groups() {
             self.main.line(format!("{parts}[tx * {row_vectors}u + rows{g}] = total{g};"));
         }

@@ -7,8 +7,8 @@ use super::{
     Text,
     state::{State, from_bits, to_bits},
 };
-use crate::{schedule::reduction::Direction, wgsl::builtins::vector_type};
-use fuse_artifact::DType;
+use crate::wgsl::builtins::vector_type;
+use fuse_artifact::{DType, schedule::ReductionOrder};
 
 /// Bytes of workgroup memory that every WebGPU adapter has.
 const WORKGROUP_BYTES: u32 = 16 * 1024;
@@ -22,11 +22,11 @@ pub(super) struct Partial {
 impl Text<'_> {
     /// Takes together the states of all invocations of a row; the names of the results start with `tag`.
     pub(super) fn combine(&mut self, partials: Vec<Partial>, tag: &str) -> Vec<Vec<String>> {
-        let member = self.frame.member;
-        if member.invocations == 1 {
+        let schedule = self.frame.schedule;
+        if schedule.invocations == 1 {
             return partials.into_iter().map(|partial| partial.words).collect();
         }
-        if member.subgroups > 0 && member.rows > 1 {
+        if schedule.subgroups().is_some() && schedule.rows > 1 {
             return partials
                 .iter()
                 .enumerate()
@@ -53,7 +53,7 @@ impl Text<'_> {
                 self.shader.workgroup_array(&format!("shared{}", self.slots_declared), &ty, entries, 4 * lanes);
                 self.slots_declared += 1;
             }
-            if member.subgroups > 0 {
+            if schedule.subgroups().is_some() {
                 results.extend(self.across_subgroups(&chunk, &first_slots, tag));
             } else {
                 results.extend(self.tree(&chunk, &first_slots, tag));
@@ -64,8 +64,8 @@ impl Text<'_> {
 
     /// Entries of an array in workgroup memory.
     fn entries(&self) -> u32 {
-        let workgroup = self.frame.member.workgroup();
-        workgroup.div_ceil(self.frame.member.subgroups.max(1))
+        let workgroup = self.frame.schedule.workgroup();
+        workgroup.div_ceil(self.frame.schedule.subgroups().unwrap_or(1))
     }
 
     /// How many arrays fit.
@@ -85,7 +85,7 @@ impl Text<'_> {
     /// Rows that lie inside subgroups.
     fn shuffle(&mut self, partial: &Partial, tag: &str) -> Vec<String> {
         let mut words = partial.words.clone();
-        let mut distance = self.frame.member.invocations / 2;
+        let mut distance = self.frame.schedule.invocations / 2;
         while distance > 0 {
             let mut others = vec![];
             for (w, word) in words.iter().enumerate() {
@@ -139,18 +139,18 @@ impl Text<'_> {
     /// A tree in workgroup memory; any number of invocations per row.
     fn tree(&mut self, chunk: &[(usize, Partial)], slots: &[usize], tag: &str) -> Vec<Vec<String>> {
         let lanes = self.frame.row_lanes();
-        let member = self.frame.member;
+        let schedule = self.frame.schedule;
         // Neighbors in the tree are as far apart in the array as in the workgroup.
-        let (apart, first) = match member.direction {
-            Direction::Rows => (1, "local - lane"),
-            Direction::Columns => (member.rows / member.lanes, "unit"),
+        let (apart, first) = match schedule.order {
+            ReductionOrder::Rows { .. } => (1, "local - lane"),
+            ReductionOrder::Columns => (schedule.rows / schedule.lanes, "unit"),
         };
         for ((_, partial), slot) in chunk.iter().zip(slots) {
             for (w, (word, dtype)) in partial.words.iter().zip(partial.state.words()).enumerate() {
                 self.main.line(format!("shared{}[local] = {};", slot + w, to_bits(dtype, lanes, word)));
             }
         }
-        let mut left = member.invocations;
+        let mut left = schedule.invocations;
         while left > 1 {
             let half = left.div_ceil(2);
             self.main.line("workgroupBarrier();");

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use fuse_artifact::Uniform;
+use fuse_artifact::{Uniform, schedule::ReductionOrder};
 
 use super::{
     Text,
@@ -13,7 +13,6 @@ use super::{
 };
 use crate::{
     fusion::body::{Body, ValueId, ValueOp},
-    schedule::reduction::Direction,
     wgsl::{
         builtins::vector_type,
         expr::{literal, operation},
@@ -32,9 +31,9 @@ pub(super) struct Slot {
 impl Text<'_> {
     /// Elements of a load along the row, and from one invocation's load to its next.
     pub(super) fn strides(&self) -> [u32; 2] {
-        let member = self.frame.member;
-        let unit = if member.direction == Direction::Rows { member.lanes } else { 1 };
-        [unit, unit * member.invocations]
+        let schedule = self.frame.schedule;
+        let unit = if !schedule.is_columns() { schedule.lanes } else { 1 };
+        [unit, unit * schedule.invocations]
     }
 
     /// This invocation's slots: of a whole row from its `lane` on, or from the element `chunk` on, which exists. Declares
@@ -44,7 +43,7 @@ impl Text<'_> {
         let whole = from == "lane";
         let first = if whole && unit > 1 { format!("lane * {unit}u") } else { from.to_owned() };
         let mut slots = vec![];
-        for n in 0..self.frame.member.slots() {
+        for n in 0..self.frame.schedule.slots() {
             let index = format!("e{n}");
             let inside = (whole || n > 0).then(|| format!("inside{n}"));
             if declare {
@@ -62,7 +61,7 @@ impl Text<'_> {
 
     /// The coordinates of the element with this index.
     fn element(&mut self, index: &str, n: u32, declare: bool) -> Element {
-        let [kept, reduced] = self.frame.member.axes;
+        let [kept, reduced] = self.frame.schedule.axes;
         let mut coordinates = vec![];
         let mut rest = index.to_owned();
         for axis in (1..reduced).rev() {
@@ -185,10 +184,10 @@ impl Text<'_> {
 
     /// The indices in the row of an element's lanes.
     fn lane_indices(&self, element: &str) -> String {
-        match (self.frame.element_lanes(), self.frame.member.direction) {
+        match (self.frame.element_lanes(), self.frame.schedule.order) {
             (1, _) => element.to_owned(),
-            (_, Direction::Rows) => format!("vec4<u32>({element}) + vec4<u32>(0u, 1u, 2u, 3u)"),
-            (_, Direction::Columns) => format!("vec4<u32>({element})"),
+            (_, ReductionOrder::Rows { .. }) => format!("vec4<u32>({element}) + vec4<u32>(0u, 1u, 2u, 3u)"),
+            (_, ReductionOrder::Columns) => format!("vec4<u32>({element})"),
         }
     }
 

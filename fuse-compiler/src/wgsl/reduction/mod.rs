@@ -18,7 +18,7 @@ pub(in crate::wgsl) mod state;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fuse_artifact::{Features, Grid, Pass, Scratch, Uniform, Variant};
+use fuse_artifact::{Features, Grid, Pass, Require, Schedule, Scratch, Uniform, Variant, schedule::ReductionOrder};
 
 use self::{place::Frame, state::State};
 use super::{
@@ -31,20 +31,22 @@ use crate::{
         body::{Body, ValueId, ValueOp},
         legality::MAX_STORAGE_BUFFERS,
     },
-    schedule::reduction::{Direction, family},
+    schedule::reduction::{Member, family},
 };
 
 /// Every way to run a reduction group, best first.
 pub fn variants(group: &Group, reduction: &Reduction, names: &Names, workgroup: Option<u32>) -> Vec<Variant> {
     let members = family(group, reduction, workgroup);
-    members.iter().filter_map(|member| variant(&Frame::new(group, reduction.axes, member), names)).collect()
+    let variant =
+        |member: &Member| variant(&Frame::new(group, reduction.axes, member.schedule), names, &member.requires);
+    members.iter().filter_map(variant).collect()
 }
 
 /// One member as a variant; `None` if the scratch buffer is one too many to bind.
-fn variant(frame: &Frame<'_>, names: &Names) -> Option<Variant> {
-    let member = frame.member;
+fn variant(frame: &Frame<'_>, names: &Names, requires: &[Require]) -> Option<Variant> {
+    let schedule = frame.schedule;
     let last = frame.last_stage();
-    let parts: Vec<Part> = match (member.split, last) {
+    let parts: Vec<Part> = match (schedule.split, last) {
         (true, 0) => return None,
         (true, _) => (0..=last).map(Part::Stage).filter(|part| part.has_work(frame)).collect(),
         (false, _) => vec![Part::Whole],
@@ -56,15 +58,15 @@ fn variant(frame: &Frame<'_>, names: &Names) -> Option<Variant> {
         features.subgroups = features.subgroups.max(needs.subgroups);
         passes.push(pass);
     }
-    if member.split && passes.iter().any(|pass| pass.bindings.len() > MAX_STORAGE_BUFFERS) {
+    if schedule.split && passes.iter().any(|pass| pass.bindings.len() > MAX_STORAGE_BUFFERS) {
         return None;
     }
-    let per_row = if member.split { frame.scratch_words().values().map(|(_, words)| words).sum() } else { 0 };
+    let per_row = if schedule.split { frame.scratch_words().values().map(|(_, words)| words).sum() } else { 0 };
     Some(Variant {
-        name: member.name.clone().into(),
-        requires: member.requires.clone().into(),
+        name: schedule.to_string().into(),
+        requires: requires.to_vec().into(),
         features,
-        schedule: member.schedule(),
+        schedule: Schedule::Reduction(schedule),
         scratch: Scratch { per_output: 0, per_row },
         passes: passes.into(),
     })
@@ -159,10 +161,10 @@ struct Text<'a> {
 impl<'a> Text<'a> {
     fn new(frame: &'a Frame<'a>, names: &'a Names, part: Part) -> Self {
         let mut shader = Shader::new(names);
-        if frame.member.subgroups > 0 {
-            shader.use_subgroups(frame.member.subgroups);
+        if let Some(smallest) = frame.schedule.subgroups() {
+            shader.use_subgroups(smallest);
         }
-        let held_names = vec![BTreeMap::new(); frame.member.held as usize];
+        let held_names = vec![BTreeMap::new(); frame.schedule.held().unwrap_or(0) as usize];
         let (main, row_names) = (Lines::indented(), BTreeMap::new());
         Self { frame, part, shader, main, row_names, held_names, slots_declared: 0, slots_in_use: 0, has_opaque: false }
     }
@@ -195,13 +197,13 @@ impl<'a> Text<'a> {
         }
         let Self { mut shader, main, .. } = self;
         shader.main = main;
-        let (rows, features) = (frame.member.rows, shader.features());
+        let (rows, features) = (frame.schedule.rows, shader.features());
         let grid = if matches!(self.part, Part::Whole) || by_part {
             Grid::Rows { rows }
         } else {
             Grid::Elements { per_workgroup: rows }
         };
-        (shader.finish(grid, frame.member.workgroup()), features)
+        (shader.finish(grid, frame.schedule.workgroup()), features)
     }
 
     /// Whether several workgroups share the rows of this pass: all but a last one without values per element.
@@ -241,7 +243,7 @@ impl<'a> Text<'a> {
 
     /// Which row, lane and part this invocation has: `row` (clamped), `valid`, `lane`, and the kept coordinates.
     fn locate(&mut self, by_part: bool) {
-        let member = self.frame.member;
+        let schedule = self.frame.schedule;
         let workgroups = self.shader.uniform(Uniform::Workgroups);
         self.main.line("let id = workgroup.x + workgroup.y * workgroups.x;");
         self.main.line(format!("if id >= {workgroups} {{"));
@@ -249,32 +251,36 @@ impl<'a> Text<'a> {
         self.main.line("}");
         if by_part {
             let count = self.shader.uniform(Uniform::Count);
-            let blocks =
-                if member.rows == 1 { count } else { format!("(({count} + {}u) / {}u)", member.rows - 1, member.rows) };
+            let blocks = if schedule.rows == 1 {
+                count
+            } else {
+                format!("(({count} + {}u) / {}u)", schedule.rows - 1, schedule.rows)
+            };
             self.main.line(format!("let part = id / {blocks};"));
             self.main.line(format!("let block = id % {blocks};"));
         } else {
             self.main.line("let block = id;");
         }
-        match (member.direction, member.rows) {
-            (Direction::Rows, 1) => {
+        match (schedule.order, schedule.rows) {
+            (ReductionOrder::Rows { .. }, 1) => {
                 self.main.line("let lane = local;");
                 self.main.line("let row = block;");
             }
-            (Direction::Rows, rows) => {
+            (ReductionOrder::Rows { .. }, rows) => {
                 // Invocations of a row must lie in one subgroup, where the order of `local` says nothing; a workgroup of
                 // 256 fills its subgroups.
-                let at = if member.subgroups > 0 { "subgroup * subgroup_size + subgroup_lane" } else { "local" };
+                let at =
+                    if schedule.subgroups().is_some() { "subgroup * subgroup_size + subgroup_lane" } else { "local" };
                 self.main.line(format!("let at = {at};"));
-                self.main.line(format!("let lane = at % {}u;", member.invocations));
-                self.clamp_row(&format!("block * {rows}u + at / {}u", member.invocations), 1);
+                self.main.line(format!("let lane = at % {}u;", schedule.invocations));
+                self.clamp_row(&format!("block * {rows}u + at / {}u", schedule.invocations), 1);
             }
-            (Direction::Columns, columns) => {
-                let units = columns / member.lanes;
+            (ReductionOrder::Columns, columns) => {
+                let units = columns / schedule.lanes;
                 self.main.line(format!("let unit = local % {units}u;"));
                 self.main.line(format!("let lane = local / {units}u;"));
-                let scale = if member.lanes > 1 { format!(" * {}u", member.lanes) } else { String::new() };
-                self.clamp_row(&format!("block * {columns}u + unit{scale}"), member.lanes);
+                let scale = if schedule.lanes > 1 { format!(" * {}u", schedule.lanes) } else { String::new() };
+                self.clamp_row(&format!("block * {columns}u + unit{scale}"), schedule.lanes);
             }
         }
         self.decode_row();
@@ -298,7 +304,7 @@ impl<'a> Text<'a> {
     /// Declares `k0 …`, the kept coordinates of the row.
     fn decode_row(&mut self) {
         let mut rest = "row".to_owned();
-        for axis in (1..self.frame.member.axes[0]).rev() {
+        for axis in (1..self.frame.schedule.axes[0]).rev() {
             let extent = self.shader.uniform(Uniform::Extent { axis });
             self.main.line(format!("let rows{axis} = {rest} / {extent};"));
             self.main.line(format!("let k{axis} = {rest} % {extent};"));
@@ -326,7 +332,7 @@ impl<'a> Text<'a> {
 
     /// The condition under which this invocation may write, beyond `conditions`.
     fn guard(&self, conditions: &[&str]) -> Option<String> {
-        let clamped = self.frame.member.rows > 1 || self.frame.member.direction == Direction::Columns;
+        let clamped = self.frame.schedule.rows > 1 || self.frame.schedule.is_columns();
         let mut all: Vec<&str> = conditions.to_vec();
         if clamped {
             all.push("valid");

@@ -3,7 +3,10 @@
 //! A site is the row (one value per kept index) or an element of it. The text names kept coordinates `k0 …`, and of an
 //! access that moves along the row its offset at the row's first element `base…`.
 
-use fuse_artifact::{DType, Slot, Uniform};
+use fuse_artifact::{
+    DType, Slot, Uniform,
+    schedule::{Reduction, ReductionOrder},
+};
 
 use crate::{
     fusion::{
@@ -11,10 +14,7 @@ use crate::{
         body::{KernelAccess, ValueOp},
         levels::Level,
     },
-    schedule::{
-        layout::{Along, along},
-        reduction::{Direction, Member},
-    },
+    schedule::layout::{Along, along},
     wgsl::{
         expr::Place,
         loads::{Gather, Load},
@@ -25,7 +25,7 @@ use crate::{
 /// A group as one member sees it.
 pub(super) struct Frame<'a> {
     pub group: &'a Group,
-    pub member: &'a Member,
+    pub schedule: Reduction,
     /// Kept axes of the group.
     pub kept: usize,
     pub levels: Vec<Level>,
@@ -38,10 +38,10 @@ pub(super) struct Element {
 }
 
 impl<'a> Frame<'a> {
-    pub(super) fn new(group: &'a Group, axes: usize, member: &'a Member) -> Self {
+    pub(super) fn new(group: &'a Group, axes: usize, schedule: Reduction) -> Self {
         let kept = group.shape.len() - axes;
         let levels = group.body.levels(&group.accesses, |axis| axis >= kept);
-        Self { group, member, kept, levels }
+        Self { group, schedule, kept, levels }
     }
 
     /// The access with this number: loads, then stores.
@@ -69,49 +69,49 @@ impl<'a> Frame<'a> {
 
     /// The width of values per element.
     pub(super) const fn element_lanes(&self) -> u32 {
-        self.member.lanes
+        self.schedule.lanes
     }
 
     /// The width of values per row.
     pub(super) const fn row_lanes(&self) -> u32 {
-        match self.member.direction {
-            Direction::Rows => 1,
-            Direction::Columns => self.member.lanes,
+        match self.schedule.order {
+            ReductionOrder::Rows { .. } => 1,
+            ReductionOrder::Columns => self.schedule.lanes,
         }
     }
 
     /// The axis of the text along which lanes lie.
     fn lane_axis(&self) -> u8 {
-        let [kept, reduced] = self.member.axes;
-        match self.member.direction {
-            Direction::Rows => kept + reduced - 1,
-            Direction::Columns => kept - 1,
+        let [kept, reduced] = self.schedule.axes;
+        match self.schedule.order {
+            ReductionOrder::Rows { .. } => kept + reduced - 1,
+            ReductionOrder::Columns => kept - 1,
         }
     }
 
     /// How an access moves along the lanes.
     fn along_lanes(&self, access: &KernelAccess) -> Along {
-        match self.member.direction {
-            Direction::Rows => along(access, self.group.shape.len() - 1),
-            Direction::Columns => self.kept.checked_sub(1).map_or(Along::Zero, |axis| along(access, axis)),
+        match self.schedule.order {
+            ReductionOrder::Rows { .. } => along(access, self.group.shape.len() - 1),
+            ReductionOrder::Columns => self.kept.checked_sub(1).map_or(Along::Zero, |axis| along(access, axis)),
         }
     }
 
     /// The width that a buffer is bound with: that of the widest load or store that is contiguous along the lanes.
     fn buffer_lanes(&self, slot: Slot) -> u32 {
         let whole = |access: &KernelAccess, kinds: &[Along]| {
-            let seen_in_lanes = self.member.direction == Direction::Columns || self.is_per_element(access);
+            let seen_in_lanes = self.schedule.is_columns() || self.is_per_element(access);
             access.access.slot == slot && seen_in_lanes && kinds.contains(&self.along_lanes(access))
         };
         let loads = self.group.accesses.iter().any(|access| whole(access, &[Along::Unit, Along::UnitOrZero]));
         let mut stores = self.group.stores.iter().filter_map(|store| store.access.as_ref());
         let vector = loads || stores.any(|access| whole(access, &[Along::Unit]));
-        if vector { self.member.lanes } else { 1 }
+        if vector { self.schedule.lanes } else { 1 }
     }
 
     /// The term that a coordinate along an axis of the text adds to an access's offset.
     fn step(&self, shader: &mut Shader<'_>, index: u16, axis: u8, coordinate: &str) -> String {
-        if self.member.lanes > 1 && axis == self.lane_axis() {
+        if self.schedule.lanes > 1 && axis == self.lane_axis() {
             match self.along_lanes(self.access(index)) {
                 Along::Zero => return String::new(),
                 Along::Unit => return format!(" + {coordinate}"),
@@ -126,7 +126,7 @@ impl<'a> Frame<'a> {
     pub(super) fn row_offset(&self, shader: &mut Shader<'_>, index: u16) -> String {
         let mut offset = shader.uniform(Uniform::Offset { access: index });
         if self.access(index).access.axes[..self.kept].iter().any(Option::is_some) {
-            for axis in 0..self.member.axes[0] {
+            for axis in 0..self.schedule.axes[0] {
                 offset += &self.step(shader, index, axis, &format!("k{axis}"));
             }
         }
@@ -138,7 +138,7 @@ impl<'a> Frame<'a> {
         let mut offset = format!("base{index}");
         if self.is_per_element(self.access(index)) {
             for (axis, coordinate) in element.coordinates.iter().enumerate() {
-                offset += &self.step(shader, index, self.member.axes[0] + axis as u8, coordinate);
+                offset += &self.step(shader, index, self.schedule.axes[0] + axis as u8, coordinate);
             }
         }
         offset
@@ -231,7 +231,7 @@ impl Place for Site<'_> {
 
     fn coordinate(&self, axis: u8) -> String {
         // The domain is fixed where coordinates are values: its axes are the text's, aligned at the end of each part.
-        let [kept, _] = self.frame.member.axes;
+        let [kept, _] = self.frame.schedule.axes;
         let axis = usize::from(axis);
         let (text_axis, name) = match axis.checked_sub(self.frame.kept) {
             None => {

@@ -56,7 +56,7 @@ impl Text<'_> {
                 self.main.line(format!("var {name} = {neutral};"));
             }
         }
-        self.main.unrollable("other", "lane", &splits, self.frame.member.invocations);
+        self.main.unrollable("other", "lane", &splits, self.frame.schedule.invocations);
         for &reduction in &known {
             let state = self.frame.state(reduction);
             let mut words = vec![];

@@ -78,7 +78,8 @@ impl Text<'_> {
         if work.reductions.is_empty() && work.stores.is_empty() {
             return;
         }
-        let partials = if frame.member.held > 0 { self.held(stage, &work, used) } else { self.streamed(&work) };
+        let partials =
+            if frame.schedule.held().is_some() { self.held(stage, &work, used) } else { self.streamed(&work) };
         if partials.is_empty() {
             return;
         }
@@ -94,7 +95,7 @@ impl Text<'_> {
         let slots = self.slots("lane", stage == 0);
         let mut names = std::mem::take(&mut self.held_names);
         if stage == 0 {
-            let loads: Vec<ValueId> = if self.frame.member.invocations > CROWDED {
+            let loads: Vec<ValueId> = if self.frame.schedule.invocations > CROWDED {
                 self.element_values(work, &names[0])
             } else {
                 used.iter().copied().filter(|&v| self.frame.levels[v].per_element).collect()
@@ -126,8 +127,8 @@ impl Text<'_> {
         let [unit, step] = self.strides();
         let first = if unit == 1 { "lane".to_owned() } else { format!("lane * {unit}u") };
         let first = if self.is_by_part() { format!("begin + {first}") } else { first };
-        let step = step * frame.member.slots();
-        if frame.member.slots() == 1 {
+        let step = step * frame.schedule.slots();
+        if frame.schedule.slots() == 1 {
             self.main.unrollable("chunk", &first, "end", step);
         } else {
             // The text has several loads a round already.

@@ -3,11 +3,10 @@
 //! Neighbors read the same rows and neighboring columns, which is work for caches. Where there are no others to wait for, an
 //! adapter that runs on processors need not interleave invocations, nor fill workgroup memory with zeros first.
 
+use fuse_artifact::schedule::{LANES, Tile};
+
 use super::{Side, TileText, row_in_tile};
-use crate::{
-    schedule::contraction::{Direction, LANES, Tile},
-    wgsl::builtins::vector_type,
-};
+use crate::{schedule::contraction::Direction, wgsl::builtins::vector_type};
 
 /// A load of a step: a row or column of the invocation's, or the first of four, and a depth, or the first of four.
 struct Read {

@@ -1,12 +1,12 @@
 //! The second pass of a split member whose epilogue reduces rows: a workgroup adds the partial sums of whole rows, and
 //! then does what a tile that owns its rows does.
 
-use fuse_artifact::{Grid, Pass, Slot, Space, Uniform};
+use fuse_artifact::{Grid, Pass, Slot, Space, Uniform, schedule::Tile};
 
 use super::{TileText, product_prefixes, rows::Rows};
 use crate::{
     fusion::{Contraction, Group},
-    schedule::contraction::{Member, Tile},
+    schedule::contraction::Member,
     wgsl::{
         epilogue::{Axes, sum_dtype},
         names::Names,

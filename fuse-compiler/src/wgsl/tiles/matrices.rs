@@ -7,16 +7,13 @@
 //! their latency. Sums leave their matrices through workgroup memory, one matrix per subgroup at a time; more at a time slowed
 //! down the whole kernel.
 
-use fuse_artifact::{DType, MATRIX_SUBGROUP, Size, Uniform};
+use fuse_artifact::{
+    DType, MATRIX_SUBGROUP, Size, Uniform,
+    schedule::{SLICE_PAD, Tile},
+};
 
 use super::{TileText, epilogue, is_partial, slices::Side};
-use crate::schedule::{
-    contraction::{
-        Direction, Tile,
-        matrices::{SLICE_PAD, matrix_elements, subgroups},
-    },
-    layout::is_whole,
-};
+use crate::schedule::{contraction::Direction, layout::is_whole};
 
 /// WGSL loads matrices row by row with a `T`, column by column without.
 const BY_ROWS: &str = "coopLoadT";
@@ -25,7 +22,7 @@ const BY_COLUMNS: &str = "coopLoad";
 impl<'a> TileText<'a> {
     pub(super) fn declare_matrix_slices(&mut self) {
         let tile = self.tile;
-        self.shader.use_matrices(tile.matrices);
+        self.shader.use_matrices(matrix_size(tile));
         if tile.is_moved_inside() {
             self.shader.pin_loads();
         }
@@ -34,7 +31,7 @@ impl<'a> TileText<'a> {
             self.shader.workgroup_array(&side.array(self.contraction), "vec4<f16>", count, 8);
         }
         for array in self.sum_arrays() {
-            let count = subgroups(&tile) * matrix_elements(&tile) / 4;
+            let count = tile.subgroups() * matrix_size(tile).pow(2) / 4;
             self.shader.workgroup_array(&array, "vec4<f32>", count, 16);
         }
     }
@@ -81,11 +78,12 @@ impl<'a> TileText<'a> {
 
     /// Rows and columns of matrices that a subgroup has.
     fn matrix_counts(&self) -> [u32; 2] {
-        [self.tile.invocation_rows / self.tile.matrices, self.tile.invocation_columns / self.tile.matrices]
+        let size = matrix_size(self.tile);
+        [self.tile.invocation_rows / size, self.tile.invocation_columns / size]
     }
 
     pub(super) fn declare_matrix_sums(&mut self) {
-        let ([rows, columns], size) = (self.matrix_counts(), self.tile.matrices);
+        let ([rows, columns], size) = (self.matrix_counts(), matrix_size(self.tile));
         for p in &self.products {
             for i in 0..rows {
                 for j in 0..columns {
@@ -97,7 +95,7 @@ impl<'a> TileText<'a> {
 
     /// Adds the products of a step's slices to the sums.
     pub(super) fn multiply_matrices(&mut self) {
-        let ([rows, columns], size) = (self.matrix_counts(), self.tile.matrices);
+        let ([rows, columns], size) = (self.matrix_counts(), matrix_size(self.tile));
         for k in (0..self.tile.depth).step_by(size as usize) {
             self.main.line("{");
             for i in 0..rows {
@@ -130,7 +128,7 @@ impl<'a> TileText<'a> {
             (Side::Lhs, Direction::Depth) | (Side::Rhs(_), Direction::Outer) => BY_ROWS,
             (Side::Lhs, Direction::Outer) | (Side::Rhs(_), Direction::Depth) => BY_COLUMNS,
         };
-        let (array, size, stride) = (side.array(self.contraction), self.tile.matrices, self.line_vectors(side));
+        let (array, size, stride) = (side.array(self.contraction), matrix_size(self.tile), self.line_vectors(side));
         let at = match self.direction(side) {
             Direction::Depth => format!("{part} * {stride}u + {}u", outer * stride + k / 4),
             Direction::Outer => format!("{part} / 4u + {}u", k * stride + outer / 4),
@@ -278,7 +276,7 @@ impl<'a> TileText<'a> {
     pub(super) fn store_matrices(&mut self) {
         debug_assert!(self.sum == DType::F32, "matrices sum in f32");
         let [rows, columns] = self.matrix_counts();
-        self.main.line(format!("let matrix = subgroup * {}u;", matrix_elements(&self.tile) / 4));
+        self.main.line(format!("let matrix = subgroup * {}u;", matrix_size(self.tile).pow(2) / 4));
         self.main.line("let vector = matrix + subgroup_lane;");
         for i in 0..rows {
             self.main.line("{");
@@ -293,7 +291,7 @@ impl<'a> TileText<'a> {
     }
 
     fn store_matrix(&mut self, i: u32, j: u32) {
-        let (size, arrays) = (self.tile.matrices, self.sum_arrays());
+        let (size, arrays) = (matrix_size(self.tile), self.sum_arrays());
         let across = size / 4;
         // Matrices before this one were read from the same place.
         if i + j > 0 {
@@ -327,14 +325,20 @@ impl<'a> TileText<'a> {
     }
 }
 
+/// Rows and columns of the matrices of a tile that has some.
+fn matrix_size(tile: Tile) -> u32 {
+    tile.matrices().expect("the texts of other tiles have no matrices")
+}
+
 /// Vectors of four sums of a matrix per invocation, of the first invocations of a subgroup.
 fn matrix_vectors(tile: Tile) -> u32 {
-    (tile.matrices * tile.matrices / 4).div_ceil(MATRIX_SUBGROUP)
+    (matrix_size(tile).pow(2) / 4).div_ceil(MATRIX_SUBGROUP)
 }
 
 /// Row and column of an invocation's `u`-th vector of a matrix.
 fn matrix_place(tile: Tile, i: u32, j: u32, u: u32) -> [String; 2] {
-    let (size, across) = (tile.matrices, tile.matrices / 4);
+    let size = matrix_size(tile);
+    let across = size / 4;
     let down = u * MATRIX_SUBGROUP / across;
     [
         format!("row0 + part_row + {}u + subgroup_lane / {across}u", i * size + down),

@@ -8,7 +8,10 @@
 //! all steps (`operand_rows`). Tiles in layers keep the left slice only (`streamed`), direct ones keep none (`direct`). Tiles of cooperative matrices keep
 //! `f16` slices (`matrices`).
 
-use fuse_artifact::{DType, Grid, Pass, Uniform};
+use fuse_artifact::{
+    DType, Grid, Pass, Uniform,
+    schedule::{Mainloop, Tile},
+};
 
 mod direct;
 mod finish_rows;
@@ -30,7 +33,7 @@ use super::{
 };
 use crate::{
     fusion::{Contraction, Group},
-    schedule::contraction::{Direction, Member, Tile},
+    schedule::contraction::{Direction, Member},
 };
 pub use finish_rows::finish_rows;
 use rows::Rows;
@@ -49,7 +52,7 @@ const SWIZZLED_TILE: u32 = 128 * 128;
 
 /// The pass of a tiled member.
 pub fn tiles(group: &Group, contraction: &Contraction, names: &Names, member: &Member, tile: Tile) -> Pass {
-    if !tile.stacked {
+    if !tile.is_grouped() {
         return pass(group, contraction, names, member, tile, None);
     }
     let stack = Stack::new(group, contraction);
@@ -73,7 +76,7 @@ fn pass(
     }
     let axes = Axes::new(&mut shader, group, contraction);
     let products = product_prefixes(&axes);
-    let rows = if member.split { None } else { Rows::new(group, &axes, tile, &products) };
+    let rows = if member.schedule.is_split() { None } else { Rows::new(group, &axes, tile, &products) };
     if is_partial(member, tile) {
         declare_partial(&mut shader, &axes, sum, tile.lanes);
     } else if let Some(rows) = &rows {
@@ -82,7 +85,7 @@ fn pass(
         for (product, group) in stack.groups.iter().enumerate() {
             epilogue(group, &axes, sum, tile).of_product(product as u8).declare(&mut shader);
         }
-    } else if tile.stream_k {
+    } else if tile.is_stream_k() {
         let keep = streams::keep_parts(&mut shader, &axes, sum, tile);
         epilogue(group, &axes, sum, tile).after(keep).declare(&mut shader);
     } else {
@@ -121,7 +124,7 @@ fn pass(
             text.store();
         }
     }
-    if tile.stream_k {
+    if tile.is_stream_k() {
         text.close_stream();
     }
     let TileText { mut shader, main, .. } = text;
@@ -137,20 +140,20 @@ fn epilogue<'a>(group: &'a Group, axes: &'a Axes, sum: DType, tile: Tile) -> Epi
 }
 
 const fn preloads(tile: Tile) -> bool {
-    tile.lanes == 4 && (tile.matrices > 0 || tile.invocation_rows * tile.invocation_columns <= 16)
+    tile.lanes == 4 && (tile.matrices().is_some() || tile.invocation_rows * tile.invocation_columns <= 16)
 }
 
 /// Whether all that a workgroup has are sums of a part of the depth.
 const fn is_partial(member: &Member, tile: Tile) -> bool {
-    member.split && !tile.stream_k
+    member.schedule.is_split() && !tile.is_stream_k()
 }
 
 /// The operands whose slices are kept in workgroup memory.
 fn staged(sides: &[Side], tile: Tile) -> &[Side] {
-    match (tile.staged, tile.layers) {
-        (false, _) => &[],
-        (true, 1) => sides,
-        (true, _) => &sides[..1],
+    match tile.mainloop {
+        Mainloop::Unstaged => &[],
+        Mainloop::Staged | Mainloop::CoopMatrix(_) => sides,
+        Mainloop::SliceK(_) => &sides[..1],
     }
 }
 
@@ -167,7 +170,7 @@ fn locate_tile(shader: &mut Shader<'_>, main: &mut Lines, tile: Tile, origin: [&
     }
     let (row_tiles, column_tiles) = (shader.uniform(Uniform::RowTiles), shader.uniform(Uniform::ColumnTiles));
     let (Tile { rows, columns, .. }, [row0, column0]) = (tile, origin);
-    let band = if tile.matrices > 0 { MATRIX_SWIZZLE_ROWS } else { SWIZZLE_ROWS };
+    let band = if tile.matrices().is_some() { MATRIX_SWIZZLE_ROWS } else { SWIZZLE_ROWS };
     main.line(format!("let band = tile / ({band}u * {column_tiles});"));
     main.line(format!("let in_band = tile % ({band}u * {column_tiles});"));
     main.line(format!("let band_rows = min({row_tiles} - band * {band}u, {band}u);"));
@@ -206,7 +209,7 @@ impl<'a> TileText<'a> {
     /// Which tile, batch and part of the depth this workgroup has, and which rows and columns this invocation.
     fn locate(&mut self) {
         self.shader.number_workgroups(&mut self.main);
-        if self.tile.stream_k {
+        if self.tile.is_stream_k() {
             self.open_stream();
         } else {
             self.locate_workgroup();
@@ -217,16 +220,16 @@ impl<'a> TileText<'a> {
             None => locate_tile(&mut self.shader, &mut self.main, self.tile, origin),
             Some(_) => locate_row_by_row(&mut self.shader, &mut self.main, self.tile, origin),
         }
-        if self.tile.stream_k {
+        if self.tile.is_stream_k() {
             self.place_part();
         }
-        if self.tile.matrices > 0 {
+        if self.tile.matrices().is_some() {
             self.locate_subgroup();
             return;
         }
         let across = self.tile.columns / self.tile.invocation_columns;
-        let position = if self.tile.layers > 1 { "position" } else { "local" };
-        if self.tile.layers > 1 {
+        let position = if self.tile.k_groups() > 1 { "position" } else { "local" };
+        if self.tile.k_groups() > 1 {
             self.locate_layer();
         }
         self.main.line(format!("let tx = {position} % {across}u;"));
@@ -242,14 +245,14 @@ impl<'a> TileText<'a> {
     fn locate_workgroup(&mut self) {
         let row_tiles = self.shader.uniform(Uniform::RowTiles);
         let column_tiles = self.shader.uniform(Uniform::ColumnTiles);
-        let batched = self.member.split || self.axes.batch > 0 || self.tile.stacked;
+        let batched = self.member.schedule.is_split() || self.axes.batch > 0 || self.tile.is_grouped();
         if batched {
             self.main.line(format!("let tiles = {row_tiles} * {column_tiles};"));
             self.main.line("let tile = id % tiles;");
         } else {
             self.main.line("let tile = id;");
         }
-        if self.member.split {
+        if self.member.schedule.is_split() {
             let batches = self.axes.batches(&mut self.shader);
             self.main.line(format!("let batch = (id / tiles) % ({batches});"));
             // Of its own, because barriers stand in loops over its depth: browsers want to see that it is the same for all
@@ -260,7 +263,7 @@ impl<'a> TileText<'a> {
             self.main.line(format!("let k_begin = part * {split_depth};"));
             self.main.line(format!("let k_end = min({}, k_begin + {split_depth});", self.axes.depth));
         } else {
-            if self.tile.stacked {
+            if self.tile.is_grouped() {
                 let batches = self.axes.batches(&mut self.shader);
                 self.main.line(format!("let batch = (id / tiles) % ({batches});"));
                 self.main.line(format!("let product = id / (tiles * {batches});"));
@@ -282,7 +285,7 @@ impl<'a> TileText<'a> {
 
     /// Declares the slices of the operands in workgroup memory.
     fn declare_slices(&mut self) {
-        if self.tile.matrices > 0 {
+        if self.tile.matrices().is_some() {
             self.declare_matrix_slices();
             return;
         }
@@ -295,7 +298,7 @@ impl<'a> TileText<'a> {
 
     /// Declares this invocation's sums `c`.
     fn declare_sums(&mut self) {
-        if self.tile.matrices > 0 {
+        if self.tile.matrices().is_some() {
             self.declare_matrix_sums();
             return;
         }
@@ -314,7 +317,7 @@ impl<'a> TileText<'a> {
     ///
     /// A function, which drivers inline, because it makes the text a fraction as long.
     fn declare_update(&mut self) {
-        if self.tile.matrices > 0 {
+        if self.tile.matrices().is_some() {
             return;
         }
         let ty = vector_type(self.sum, 4);
@@ -346,7 +349,7 @@ impl<'a> TileText<'a> {
             self.multiply_inside();
             return;
         }
-        if !self.tile.staged {
+        if self.tile.is_unstaged() {
             self.multiply_direct();
             return;
         }
@@ -363,9 +366,9 @@ impl<'a> TileText<'a> {
         self.main.line(format!("if k0 + {depth}u < k_end {{"));
         self.fetch(&format!("k0 + {depth}u"));
         self.main.line("}");
-        if self.tile.layers > 1 {
+        if self.tile.k_groups() > 1 {
             self.stream_step();
-        } else if self.tile.matrices > 0 {
+        } else if self.tile.matrices().is_some() {
             self.multiply_matrices();
         } else {
             for k in 0..depth {
@@ -374,7 +377,7 @@ impl<'a> TileText<'a> {
         }
         self.main.line("workgroupBarrier();");
         self.main.line("}");
-        if self.tile.layers > 1 {
+        if self.tile.k_groups() > 1 {
             self.add_layers();
         }
     }
@@ -421,7 +424,7 @@ impl<'a> TileText<'a> {
             rows.prepare(&mut self.shader, &mut self.main);
             return;
         }
-        if self.tile.matrices > 0 {
+        if self.tile.matrices().is_some() {
             self.preload_matrices();
             return;
         }
@@ -439,14 +442,14 @@ impl<'a> TileText<'a> {
             rows.finish(&mut self.shader, &mut self.main);
             return;
         }
-        if self.tile.matrices > 0 {
+        if self.tile.matrices().is_some() {
             self.store_matrices();
             return;
         }
         if self.tile.lanes == 1 {
             self.declare_finish_each();
         }
-        if !self.tile.staged {
+        if self.tile.is_unstaged() {
             self.store_direct();
             return;
         }

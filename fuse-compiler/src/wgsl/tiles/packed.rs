@@ -2,9 +2,11 @@
 //!
 //! Depths behind the end are those of the last chunk: the left operand is zero there.
 
+use fuse_artifact::schedule::LANES;
+
 use super::{TileText, slices::Side};
 use crate::{
-    schedule::contraction::{Direction, LANES, weights::Weights},
+    schedule::contraction::{Direction, weights::Weights},
     wgsl::{builtins::vector_type, shader::storage_type, weights::WeightText},
 };
 
@@ -14,7 +16,8 @@ impl<'a> TileText<'a> {
         let Side::Rhs(product) = side else { return None };
         let (body, value) = &self.contraction.rhs[product];
         let weights = Weights::new(self.group, (body, *value))?;
-        let fits = self.tile.lanes == LANES && self.tile.layers == 1 && self.tile.depth.is_multiple_of(weights.chunk());
+        let fits =
+            self.tile.lanes == LANES && self.tile.k_groups() == 1 && self.tile.depth.is_multiple_of(weights.chunk());
         (fits && weights.layout == self.direction(side)).then_some(weights)
     }
 
@@ -104,9 +107,9 @@ impl<'a> TileText<'a> {
 
     /// The type of a vector of a slice.
     fn slice_vector(&self) -> String {
-        match self.tile.matrices {
-            0 => vector_type(self.sum, LANES),
-            _ => storage_type(fuse_artifact::DType::F16, LANES),
+        match self.tile.matrices() {
+            None => vector_type(self.sum, LANES),
+            Some(_) => storage_type(fuse_artifact::DType::F16, LANES),
         }
     }
 
@@ -115,9 +118,9 @@ impl<'a> TileText<'a> {
         let (array, ty) = (side.array(self.contraction), self.slice_vector());
         for (i, value) in values.iter().enumerate() {
             let depth = format!("({p}_k + {i}u)");
-            let at = match self.tile.matrices {
-                0 => format!("{depth} * {}u + {p}_o / 4u", side.row_vectors(self.tile)),
-                _ => self.matrix_slice_place(side, &format!("{p}_o"), &depth),
+            let at = match self.tile.matrices() {
+                None => format!("{depth} * {}u + {p}_o / 4u", side.row_vectors(self.tile)),
+                Some(_) => self.matrix_slice_place(side, &format!("{p}_o"), &depth),
             };
             self.main.line(format!("{array}[{at}] = {ty}({value});"));
         }
@@ -126,7 +129,7 @@ impl<'a> TileText<'a> {
     /// The depths of one column.
     fn fill_depths(&mut self, side: Side, p: &str, values: &[String]) {
         let (array, ty) = (side.array(self.contraction), self.slice_vector());
-        if self.tile.matrices > 0 {
+        if self.tile.matrices().is_some() {
             for (i, four) in values.chunks(LANES as usize).enumerate() {
                 let depth = format!("({p}_k + {}u)", i as u32 * LANES);
                 let at = self.matrix_slice_place(side, &format!("{p}_o"), &depth);

@@ -6,7 +6,10 @@
 //! pairwise ones. Columns beyond the last count as no element; rows beyond the last are computed from the last one and
 //! not stored.
 
-use fuse_artifact::Uniform;
+use fuse_artifact::{
+    Uniform,
+    schedule::{TILE_PAD, Tile},
+};
 
 use super::row_in_tile;
 use crate::{
@@ -16,7 +19,7 @@ use crate::{
         levels::Level,
     },
     schedule::{
-        contraction::{PAD, Tile, reduces, rows::GROUPS},
+        contraction::{reduces, rows::GROUPS},
         layout::along,
     },
     wgsl::{
@@ -115,7 +118,7 @@ impl<'a> Rows<'a> {
             _ => None,
         });
         for w in 0..words.max().unwrap_or(0) {
-            let parts = self.tile.rows * (self.across() + PAD);
+            let parts = self.tile.rows * (self.across() + TILE_PAD);
             shader.workgroup_array(&format!("row_parts{w}"), "u32", parts, 4);
             shader.workgroup_array(&format!("row_groups{w}"), "vec4<u32>", self.tile.rows, 16);
         }
@@ -204,7 +207,9 @@ impl<'a> Rows<'a> {
 
     /// Whether registers are left for what the body reads while products are summed.
     const fn preloads(&self) -> bool {
-        self.tile.lanes == 4 && self.tile.layers == 1 && self.tile.invocation_rows * self.tile.invocation_columns <= 16
+        self.tile.lanes == 4
+            && self.tile.k_groups() == 1
+            && self.tile.invocation_rows * self.tile.invocation_columns <= 16
     }
 
     /// The last lane that exists at a place: of aligned members each.
@@ -270,7 +275,7 @@ impl<'a> Rows<'a> {
             let lanes = ["x", "y", "z", "w"].map(|lane| vector.iter().map(|word| format!("{word}.{lane}")).collect());
             let part = state.tree(main, lanes.to_vec(), &name);
             for (w, (word, dtype)) in part.iter().zip(state.words()).enumerate() {
-                let at = format!("({}) * {}u + tx", self.row_in_tile(i), self.across() + PAD);
+                let at = format!("({}) * {}u + tx", self.row_in_tile(i), self.across() + TILE_PAD);
                 main.line(format!("row_parts{w}[{at}] = {};", to_bits(dtype, 1, word)));
             }
         }
@@ -279,13 +284,13 @@ impl<'a> Rows<'a> {
 
     /// Opens a block for the invocations that have the tile's sums.
     fn open_first_layer(&self, main: &mut Lines) {
-        if self.tile.layers > 1 {
+        if self.tile.k_groups() > 1 {
             main.line("if layer == 0u {");
         }
     }
 
     fn close_first_layer(&self, main: &mut Lines) {
-        if self.tile.layers > 1 {
+        if self.tile.k_groups() > 1 {
             main.line("}");
         }
     }
@@ -298,7 +303,7 @@ impl<'a> Rows<'a> {
             main.line(if all { "{".to_owned() } else { format!("if local + {first}u < {workers}u {{") });
             main.line(format!("let part_row = (local + {first}u) / {GROUPS}u;"));
             main.line(format!("let part_group = (local + {first}u) % {GROUPS}u;"));
-            main.line(format!("let parts = part_row * {}u + part_group;", self.across() + PAD));
+            main.line(format!("let parts = part_row * {}u + part_group;", self.across() + TILE_PAD));
             let parts = (0..self.across() / GROUPS).map(|part| {
                 let words = state.words().into_iter().enumerate().map(|(w, dtype)| {
                     let bits = format!("row_parts{w}[parts + {}u]", part * GROUPS);

@@ -1,11 +1,14 @@
 //! The slices of the operands in workgroup memory: which elements an invocation loads, and where it puts them.
 
-use fuse_artifact::DType;
+use fuse_artifact::{
+    DType,
+    schedule::{TILE_PAD, Tile},
+};
 
 use super::TileText;
 use crate::{
     fusion::Contraction,
-    schedule::contraction::{Direction, PAD, Tile},
+    schedule::contraction::Direction,
     wgsl::{
         builtins::vector_type,
         operand::{Operand, OperandPlace},
@@ -48,7 +51,7 @@ impl Side {
 
     /// Vectors of four from one depth of the slice to the next.
     pub(super) const fn row_vectors(self, tile: Tile) -> u32 {
-        (self.span(tile) + PAD) / 4
+        (self.span(tile) + TILE_PAD) / 4
     }
 
     /// The workgroup's first row or column.
@@ -178,9 +181,9 @@ impl<'a> TileText<'a> {
                 let offset = operand.offset(&mut self.shader, access, &at);
                 self.main.line(format!("let {p}{l}_base{access} = {offset};"));
                 let dtype = self.group.accesses[usize::from(access)].dtype;
-                let ty = match self.tile.matrices {
-                    0 => vector_type(dtype, lanes),
-                    _ => storage_type(dtype, lanes),
+                let ty = match self.tile.matrices() {
+                    None => vector_type(dtype, lanes),
+                    Some(_) => storage_type(dtype, lanes),
                 };
                 self.main.line(format!("var {p}{l}_x{access}: {ty};"));
             }
@@ -208,9 +211,9 @@ impl<'a> TileText<'a> {
                 for access in self.accesses(side) {
                     let step = operand.step(&mut self.shader, access, depth_axis, &format!("{p}{l}_depth"));
                     let offset = format!("{p}{l}_base{access}{step}");
-                    let load = match self.tile.matrices {
-                        0 => operand.load(&mut self.shader, access, &offset),
-                        _ => operand.load_stored(&mut self.shader, access, &offset),
+                    let load = match self.tile.matrices() {
+                        None => operand.load(&mut self.shader, access, &offset),
+                        Some(_) => operand.load_stored(&mut self.shader, access, &offset),
                     };
                     self.main.line(format!("{p}{l}_x{access} = {load};"));
                 }
@@ -230,9 +233,9 @@ impl<'a> TileText<'a> {
             }
             let operand = self.operand(side);
             let (p, origin) = (operand.prefix, side.origin());
-            let ty = match self.tile.matrices {
-                0 => vector_type(self.sum, self.tile.lanes),
-                _ => storage_type(DType::F16, self.tile.lanes),
+            let ty = match self.tile.matrices() {
+                None => vector_type(self.sum, self.tile.lanes),
+                Some(_) => storage_type(DType::F16, self.tile.lanes),
             };
             for l in 0..self.loads(side) {
                 if !self.open_load(side, l) {
@@ -245,7 +248,7 @@ impl<'a> TileText<'a> {
                 let loaded = |access: u16| format!("{p}{l}_x{access}");
                 let mut lines = Lines::default();
                 let value = match (&self.operand_rows, side) {
-                    _ if self.tile.matrices > 0 => loaded(operand.loads()[0]),
+                    _ if self.tile.matrices().is_some() => loaded(operand.loads()[0]),
                     (Some(rows), Side::Lhs) => {
                         let (place, prefix) = (
                             OperandPlace { operand: &operand, loaded: &loaded, at: &at, sums: &[] },
@@ -271,7 +274,7 @@ impl<'a> TileText<'a> {
     /// Writes `value`, the `l`-th piece of a slice, to its place in workgroup memory.
     fn place(&mut self, side: Side, p: &str, l: u32) {
         let array = side.array(self.contraction);
-        if self.tile.matrices > 0 {
+        if self.tile.matrices().is_some() {
             let at = self.matrix_slice_place(side, &format!("{p}{l}_o"), &format!("{p}{l}_k"));
             self.main.line(format!("{array}[{at}] = value;"));
             return;

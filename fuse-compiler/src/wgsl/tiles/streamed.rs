@@ -6,8 +6,8 @@
 
 use super::{Side, TileText};
 use crate::{
-    schedule::contraction::{Direction, Tile},
-    wgsl::{builtins::vector_type, row::read},
+    schedule::contraction::Direction,
+    wgsl::{builtins::vector_type, operand::read},
 };
 
 /// Loads of a right operand's vectors that an invocation has on their way at a time, for each of its vectors of columns.
@@ -17,7 +17,7 @@ impl TileText<'_> {
     /// Whether right operands are contiguous along the depth, and so is the left one: of a step, each row's depths are then
     /// kept side by side.
     pub(super) fn streams_along_depth(&self) -> bool {
-        self.tile.layers > 1 && self.member.rhs[0] == Direction::Depth
+        self.tile.k_groups() > 1 && self.member.rhs[0] == Direction::Depth
     }
 
     /// Vectors of four depths from one row of the left slice to the next, where depths are kept side by side: one more than
@@ -28,8 +28,8 @@ impl TileText<'_> {
 
     /// Declares `layer`, and `position`, which counts the invocations of a layer.
     pub(super) fn locate_layer(&mut self) {
-        let Tile { layers, .. } = self.tile;
-        let invocations = self.tile.layer_invocations();
+        let layers = self.tile.k_groups();
+        let invocations = self.tile.group_invocations();
         // Neighbors read neighboring elements: along the depth from layer to layer, or else along the columns.
         let [layer, position] = match self.streams_along_depth() {
             true => [format!("local % {layers}u"), format!("local / {layers}u")],
@@ -41,7 +41,7 @@ impl TileText<'_> {
 
     /// Multiplies a step: its left slice is in workgroup memory, the right operands are in memory.
     pub(super) fn stream_step(&mut self) {
-        let (depth, layers) = (self.tile.depth, self.tile.layers);
+        let (depth, layers) = (self.tile.depth, self.tile.k_groups());
         let along_depth = self.streams_along_depth();
         let depths = if along_depth { LOADS } else { LOADS.min(depth / layers) };
         self.main.line(format!("let step_end = min(k0 + {depth}u, k_end);"));
@@ -78,7 +78,7 @@ impl TileText<'_> {
     /// Adds the products of vectors of four depths, so many of them: one right vector per column. The next vector of a layer
     /// comes after those of the others; the depth is a multiple of four.
     fn dots(&mut self, vectors: u32) {
-        let Tile { invocation_rows, layers, .. } = self.tile;
+        let (invocation_rows, layers) = (self.tile.invocation_rows, self.tile.k_groups());
         let row_step = self.depth_vectors();
         self.main.line("let slice = (k - k0) / 4u;");
         let ty = vector_type(self.sum, 4);
@@ -133,12 +133,12 @@ impl TileText<'_> {
 
     /// Adds the sums of all layers to those of the first.
     pub(super) fn add_layers(&mut self) {
-        let (invocations, names) = (self.tile.layer_invocations(), self.sum_fields());
+        let (invocations, names) = (self.tile.group_invocations(), self.sum_fields());
         let ty = vector_type(self.sum, 4);
         self.shader.workgroup_array("handed", &ty, self.tile.handed_vectors(self.products.len() as u32), 16);
         let place =
             |layer: &str, s: usize| format!("handed[({layer} * {}u + {s}u) * {invocations}u + position]", names.len());
-        let mut left = self.tile.layers / 2;
+        let mut left = self.tile.k_groups() / 2;
         while left > 0 {
             self.main.line(format!("if layer >= {left}u && layer < {}u {{", 2 * left));
             for (s, name) in names.iter().enumerate() {

@@ -7,12 +7,12 @@
 //! Owens, "Stream-K: Work-centric Parallel Decomposition for Dense Matrix-Matrix Multiplication on the GPU" (PPoPP 2023), where
 //! workgroups wait for each other instead; WGSL does not promise that they run at the same time.
 
-use fuse_artifact::{Grid, Pass, Slot, Space, Uniform};
+use fuse_artifact::{Grid, Pass, Slot, Space, Uniform, schedule::Tile};
 
 use super::{TileText, locate_tile};
 use crate::{
     fusion::{Contraction, Group},
-    schedule::contraction::{Member, Tile},
+    schedule::contraction::Member,
     wgsl::{
         builtins::vector_type,
         epilogue::{Axes, Epilogue, sum_dtype},
@@ -107,7 +107,10 @@ fn declare_shares(shader: &mut Shader<'_>, main: &mut Lines, axes: &Axes, tile: 
 
 /// The second pass: adds the parts of the tiles that were cut, and applies the epilogue.
 pub fn finish_streams(group: &Group, contraction: &Contraction, names: &Names, member: &Member, tile: Tile) -> Pass {
-    debug_assert!(member.split && vectors(tile).is_multiple_of(FINISH_WORKGROUP), "tiles have whole workgroups");
+    debug_assert!(
+        member.schedule.is_split() && vectors(tile).is_multiple_of(FINISH_WORKGROUP),
+        "tiles have whole workgroups"
+    );
     let mut shader = Shader::new(names);
     let sum = sum_dtype(group, contraction);
     for access in group.accesses.iter().filter(|access| access.access.space == Space::Point) {

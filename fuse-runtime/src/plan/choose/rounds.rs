@@ -3,9 +3,12 @@
 //!
 //! The numbers are upper bounds: what may be on either side of the limit is not run.
 
-use fuse_artifact::{Kernel, Schedule, Variant};
+use fuse_artifact::{
+    Kernel, Schedule, Variant,
+    schedule::{Mainloop, Tile},
+};
 
-use super::{Split, is_split, parted, tile};
+use super::{Split, parted, tile};
 use crate::{
     DeviceInfo,
     plan::{domain::Contraction, require::Refusal},
@@ -31,7 +34,7 @@ pub(super) fn within(
     }
     let of = |split: Split| rounds(kernel, variant, sizes, split);
     let needed = of(split);
-    let further = is_split(&variant.schedule) && split.tiles == [0; 2] && needed > MOST;
+    let further = variant.schedule.is_split() && split.tiles == [0; 2] && needed > MOST;
     let parts = || split.parts.saturating_mul(needed.div_ceil(MOST));
     let split = if further { parted(&variant.schedule, sizes.depth, parts()) } else { split };
     match of(split) {
@@ -46,18 +49,19 @@ fn rounds(kernel: &Kernel, variant: &Variant, sizes: Contraction, split: Split) 
     let part = split.depth.min(sizes.depth);
     let steps = part.div_ceil(step);
     let walked = match variant.schedule {
-        // A step of layers is a loop of its own, of four depths a round at least.
-        Schedule::Tiles { layers: 2.., .. } => steps.saturating_mul(1 + step / 4),
-        Schedule::Tiles { .. } | Schedule::Row { .. } | Schedule::Dot { .. } => steps,
+        // A step of k-groups is a loop of its own, of four depths a round at least.
+        Schedule::Tile(Tile { mainloop: Mainloop::SliceK(_), .. }) => steps.saturating_mul(1 + step / 4),
+        Schedule::Tile(_) | Schedule::Gemv(_) => steps,
         // Each of several reductions in a row reads it again, and so do its results.
-        Schedule::Rows { .. } | Schedule::Columns { .. } => {
+        Schedule::Reduction(_) => {
             let passes = kernel.variants.iter().map(|variant| variant.passes.len()).max().unwrap_or(1);
             steps.saturating_mul(if split.parts > 1 { 1 } else { passes as u64 + 1 })
         }
-        Schedule::Attention { keys, head, .. } => {
-            steps.saturating_mul(2 + (u64::from(keys) + u64::from(head)).div_ceil(4))
+        Schedule::Attention(attention) => {
+            let (keys, head) = (u64::from(attention.keys()), u64::from(attention.head()));
+            steps.saturating_mul(2 + (keys + head).div_ceil(4))
         }
-        Schedule::Elements { .. } => 0,
+        Schedule::Pointwise(_) => 0,
     };
     walked.saturating_add(split.parts).saturating_add(operand_rows(kernel, variant, sizes))
 }
@@ -72,7 +76,10 @@ fn operand_rows(kernel: &Kernel, variant: &Variant, sizes: Contraction) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use fuse_artifact::{Domain, DomainKind, Features, Scratch, Work};
+    use fuse_artifact::{
+        Domain, DomainKind, Features, Scratch, Work,
+        schedule::{K, Reduction, ReductionOrder, RowLoads},
+    };
 
     use super::*;
     use crate::{
@@ -111,18 +118,8 @@ mod tests {
     }
 
     fn tiles(split: bool) -> Schedule {
-        Schedule::Tiles {
-            rows: 32,
-            columns: 32,
-            depth: 16,
-            per_invocation: [4, 4],
-            lanes: 1,
-            split,
-            layers: 1,
-            stream_k: false,
-            stacked: false,
-            matrices: 0,
-        }
+        let k = if split { K::Split } else { K::Whole };
+        Schedule::Tile(Tile { lanes: 1, k, ..Tile::new(32, 32, 16, [4, 4]) })
     }
 
     #[test]
@@ -141,7 +138,15 @@ mod tests {
 
     #[test]
     fn rows_are_split_as_far_as_workgroups_can_read_what_others_found() {
-        let schedule = Schedule::Rows { rows: 1, invocations: 256, lanes: 1, held: 0, axes: [1, 2], split: true };
+        let schedule = Schedule::Reduction(Reduction {
+            order: ReductionOrder::Rows { loads: RowLoads::Streamed, subgroups: None },
+            rows: 1,
+            invocations: 256,
+            lanes: 1,
+            axes: [1, 2],
+            merged: false,
+            split: true,
+        });
         let row = |depth| Contraction { batch: 1, rows: 1, columns: 1, depth };
         let split = on("llvmpipe", &schedule, row(1 << 31)).unwrap();
         assert!(split.depth / 256 <= MOST && split.parts <= 256, "{split:?}");

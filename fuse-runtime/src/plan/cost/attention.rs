@@ -1,9 +1,9 @@
 //! The estimated time of an attention's variant: the products of its scores and of its weighted sums, or the keys and
 //! values that it reads, whichever takes longer. What a causal mask saves is fitted to measured times; the rest is a prior.
 
-use fuse_artifact::{MATRIX_SUBGROUP, Require, Schedule, Space, Variant, Work};
+use fuse_artifact::{MATRIX_SUBGROUP, Schedule, Space, Variant, Work, schedule::Attention};
 
-use super::{Machine, REREAD_PART, dispatches, distinct_bytes, interpolated, is_direct, stored_bytes};
+use super::{Machine, REREAD_PART, dispatches, distinct_bytes, interpolated, stored_bytes};
 use crate::plan::{choose::Split, domain::Domain};
 
 /// Multiply-adds per value read from workgroup memory at which arithmetic, not that memory, is the limit.
@@ -17,7 +17,7 @@ const LEAST_INTENSITY: f64 = 0.1;
 const REACHED_BY_MATRICES: [(f64, f64); 2] = [(16.0, 2.8), (32.0, 4.05)];
 
 /// The part of what products reach without workgroup memory that attentions do; a prior.
-const DIRECT_PART: f64 = 0.5;
+const UNSTAGED_PART: f64 = 0.5;
 
 /// Multiply-adds that a score costs besides its products: the mask, the exponential, the maximum.
 const SCORE_WORK: f64 = 16.0;
@@ -35,8 +35,9 @@ const IN_FLIGHT: f64 = 64.0;
 pub(crate) fn cost(work: Work, variant: &Variant, domain: &Domain, split: Split, machine: &Machine) -> f64 {
     let sizes = domain.contraction();
     let depth = domain.extents.last().copied().unwrap_or(0);
-    let Schedule::Attention { rows, keys, head, matrices, .. } = variant.schedule else { return f64::INFINITY };
-    let (rows, keys, head) = (u64::from(rows.max(1)), u64::from(keys.max(1)), f64::from(head));
+    let Schedule::Attention(schedule) = variant.schedule else { return f64::INFINITY };
+    let (rows, keys) = (u64::from(schedule.queries().max(1)), u64::from(schedule.keys().max(1)));
+    let head = f64::from(schedule.head());
     let units = machine.units as f64;
     let row_tiles = (sizes.batch as f64) * sizes.rows.div_ceil(rows) as f64;
     let workgroups = row_tiles * split.parts as f64;
@@ -48,17 +49,18 @@ pub(crate) fn cost(work: Work, variant: &Variant, domain: &Domain, split: Split,
     let seen_keys = work.window.map_or(sizes.depth, |window| sizes.depth.min(u64::from(window) + rows - 1));
     let walked = split.depth.min(seen_keys).next_multiple_of(keys) as f64;
     let per_score = width(depth) + width(sizes.columns) + SCORE_WORK;
-    let intensity = if matrices > 0 {
-        interpolated(&REACHED_BY_MATRICES, rows as f64 * f64::from(MATRIX_SUBGROUP) / threads)
-    } else if is_direct(variant) {
-        machine.direct * DIRECT_PART
-    } else {
-        // A square of scores per invocation: each value that it reads serves half a side of it.
-        let side = ((rows * keys) as f64 / threads).sqrt();
-        (side / 2.0 / FULL_INTENSITY).clamp(LEAST_INTENSITY, 1.0)
+    let intensity = match schedule {
+        Attention::CoopMatrix(_) => {
+            interpolated(&REACHED_BY_MATRICES, rows as f64 * f64::from(MATRIX_SUBGROUP) / threads)
+        }
+        Attention::Unstaged(_) => machine.unstaged * UNSTAGED_PART,
+        Attention::Tile(_) | Attention::Decode(_) => {
+            // A square of scores per invocation: each value that it reads serves half a side of it.
+            let side = ((rows * keys) as f64 / threads).sqrt();
+            (side / 2.0 / FULL_INTENSITY).clamp(LEAST_INTENSITY, 1.0)
+        }
     };
-    let vectors = variant.requires.iter().any(|require| matches!(require, Require::Aligned { .. }));
-    let intensity = if vectors { intensity } else { intensity * SINGLE_LOADS };
+    let intensity = if variant.schedule.loads_vectors() { intensity } else { intensity * SINGLE_LOADS };
     let busy = (rounds * threads / machine.busy_invocations).min(1.0).sqrt();
     let again = rows as f64 * depth as f64 * f64::from(work.lhs)
         + walked * (depth as f64 * f64::from(work.rhs) + sizes.columns as f64 * f64::from(work.value))
@@ -95,7 +97,10 @@ fn seen_part(variant: &Variant, workgroups: f64, machine: &Machine) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use fuse_artifact::{Binding, DType, DomainKind, Features, Grid, Kernel, Pass, Scratch, Slot};
+    use fuse_artifact::{
+        Binding, DType, DomainKind, Features, Grid, Kernel, Pass, Require, Scratch, Slot,
+        schedule::{AttentionTile, Unstaged},
+    };
 
     use super::*;
     use crate::{
@@ -122,7 +127,19 @@ mod tests {
             name: name.into(),
             requires: vec![Require::Aligned { access: 0, axis: 2, of: 4 }].into(),
             features: Features::default(),
-            schedule: Schedule::Attention { rows, keys, head, split, matrices: 0 },
+            schedule: Schedule::Attention(Attention::Tile(AttentionTile {
+                queries: rows,
+                keys,
+                rows: 4,
+                across: 8,
+                depth_step: 16,
+                value_step: 8,
+                depth: head,
+                columns: head,
+                lanes: 4,
+                resident: true,
+                split,
+            })),
             scratch: if split { Scratch { per_output: 1, per_row: 2 } } else { Scratch::default() },
             passes: vec![pass; if split { 2 } else { 1 }].into(),
         }
@@ -146,15 +163,20 @@ mod tests {
     fn choice_on(adapter: AdapterKind, batch: u64, [queries, keys, head]: [u64; 3]) -> String {
         let kind = DomainKind::Attention;
         let domain = domain(batch, [queries, keys, head]);
-        let mut direct = variant("direct", [64, 4, 128], 16, false);
-        direct.passes.to_mut()[0].workgroup_bytes = 0;
+        let mut unstaged = variant("unstaged", [64, 4, 128], 16, false);
+        unstaged.schedule = Schedule::Attention(Attention::Unstaged(Unstaged { queries: 4, depth: 128, columns: 128 }));
+        let mut general = variant("general", [32, 32, 256], 64, false);
+        general.requires = vec![].into();
+        if let Schedule::Attention(Attention::Tile(tile)) = &mut general.schedule {
+            tile.lanes = 1;
+        }
         let variants = vec![
             variant("prefill 64", [64, 64, 64], 128, false),
             variant("prefill 128", [64, 32, 128], 128, false),
-            direct,
+            unstaged,
             variant("decode split", [1, 64, 128], 128, true),
             variant("decode", [1, 64, 128], 128, false),
-            Variant { requires: vec![].into(), ..variant("general", [32, 32, 256], 64, false) },
+            general,
             variant("small", [32, 32, 256], 64, false),
         ];
         let kernel = Kernel {
@@ -171,8 +193,8 @@ mod tests {
     #[test]
     fn processors_keep_nothing_in_workgroup_memory() {
         for sizes in [[16, 16, 32], [128, 128, 64], [1024, 1024, 128]] {
-            assert_eq!(choice_on(AdapterKind::Software, 12, sizes), "direct", "{sizes:?}");
-            assert_ne!(choice_on(AdapterKind::Integrated, 12, sizes), "direct", "{sizes:?}");
+            assert_eq!(choice_on(AdapterKind::Software, 12, sizes), "unstaged", "{sizes:?}");
+            assert_ne!(choice_on(AdapterKind::Integrated, 12, sizes), "unstaged", "{sizes:?}");
         }
     }
 

@@ -10,7 +10,7 @@ mod attention;
 mod contraction;
 mod reduction;
 
-use fuse_artifact::{DomainKind, Kernel, Pass, Schedule, Slot, Space, Variant, Work};
+use fuse_artifact::{DomainKind, Kernel, Pass, Schedule, Slot, Space, Variant, Work, schedule::Pointwise};
 
 use super::{
     choose::Split,
@@ -42,7 +42,7 @@ pub(crate) struct Machine {
     barrier_work: f64,
     /// The part of a unit's peak arithmetic that products reach where nothing goes through workgroup memory, in the unit of
     /// tiles that do.
-    direct: f64,
+    unstaged: f64,
 }
 
 impl Machine {
@@ -67,7 +67,7 @@ impl Machine {
             work_per_microsecond: work,
             launch_work: f64::from(hardware.launch) / 1e3 * work,
             barrier_work: if processor { 1e3 } else { 3e3 },
-            direct: if processor { 3.0 } else { 0.4 },
+            unstaged: if processor { 3.0 } else { 0.4 },
         }
     }
 
@@ -200,11 +200,6 @@ pub(crate) fn cost(
     }
 }
 
-/// Whether a variant keeps nothing in workgroup memory, so that no invocation waits for another.
-pub(crate) fn is_direct(variant: &Variant) -> bool {
-    variant.passes.iter().all(|pass| pass.workgroup_bytes == 0)
-}
-
 /// What a kernel that follows others costs more than one that the machine waits for.
 pub(crate) fn dependency(machine: &Machine) -> f64 {
     (DEPENDENT_LAUNCH - 1.0) * machine.launch_work
@@ -215,7 +210,9 @@ fn pointwise(work: Work, variant: &Variant, domain: &Domain, machine: &Machine) 
     let reads: f64 = domain.accesses.iter().map(|access| distinct_bytes(variant, domain, access)).sum();
     let writes = stored_bytes(variant, domain);
     let (threads, lanes) = match (&variant.schedule, variant.passes.first()) {
-        (Schedule::Elements { lanes, .. }, Some(pass)) => (f64::from(pass.workgroup_size.max(1)), f64::from(*lanes)),
+        (Schedule::Pointwise(Pointwise { lanes, .. }), Some(pass)) => {
+            (f64::from(pass.workgroup_size.max(1)), f64::from(*lanes))
+        }
         _ => (1.0, 1.0),
     };
     let count = domain.count() as f64;
@@ -304,10 +301,10 @@ mod tests {
         } = Machine::of(&fitted_to(AdapterKind::Discrete));
         assert_eq!((units, busy_invocations, resident_invocations), (132, 128.0, 2048.0));
         assert_eq!((workgroup_bytes, bytes_in_flight, cache_bytes), (2.3e5, 16384.0, 5e7));
-        let Machine { work_per_byte, work_per_microsecond, launch_work, barrier_work, direct, .. } =
+        let Machine { work_per_byte, work_per_microsecond, launch_work, barrier_work, unstaged, .. } =
             Machine::of(&fitted_to(AdapterKind::Discrete));
         assert_eq!((work_per_byte, work_per_microsecond, launch_work), (5.0, 1.5e5, 3e5));
-        assert_eq!((barrier_work, direct), (3e3, 0.4));
+        assert_eq!((barrier_work, unstaged), (3e3, 0.4));
     }
 
     #[test]
@@ -342,7 +339,7 @@ mod tests {
             name: "".into(),
             requires: vec![].into(),
             features: fuse_artifact::Features::default(),
-            schedule: Schedule::Elements { lanes, rank: 2 },
+            schedule: Schedule::Pointwise(Pointwise { lanes, rank: 2 }),
             scratch: Scratch::default(),
             passes: vec![pass].into(),
         }

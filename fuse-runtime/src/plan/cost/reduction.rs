@@ -4,7 +4,7 @@
 //! bytes are asked for before a workgroup waits, lanes without an element, and what a workgroup's invocations spend on
 //! telling each other. A prior, fitted to nothing yet.
 
-use fuse_artifact::{Kernel, Schedule, Variant};
+use fuse_artifact::{Kernel, Schedule, Variant, schedule::Reduction};
 
 use super::{Machine, REREAD_PART, dispatches, distinct_bytes, element_bytes, stored_slots};
 use crate::plan::{
@@ -46,8 +46,8 @@ struct Shape {
     lanes: f64,
     /// Elements of a row that the sharing invocations read at once.
     step: f64,
-    /// Loads per invocation that are held in registers, 0 for streams.
-    held: f64,
+    /// Loads per invocation that are held in registers; streams hold none.
+    held: Option<f64>,
     /// Whether the text computes coordinates over several axes.
     general: bool,
     /// Whether neighbouring invocations are neighbours of a row; otherwise their rows are neighbours.
@@ -55,30 +55,24 @@ struct Shape {
 }
 
 impl Shape {
-    fn of(schedule: &Schedule) -> Self {
-        let of = |rows: u32, sharing: u32, lanes: u32, held: u32, axes: [u8; 2], along_rows: bool| Self {
-            rows: rows.max(1).into(),
-            sharing: sharing.max(1).into(),
-            lanes: lanes.max(1).into(),
-            step: f64::from(sharing.max(1)) * if along_rows { f64::from(lanes.max(1)) } else { 1.0 },
-            held: held.into(),
-            general: axes.iter().any(|axes| *axes > 1),
-            along_rows,
-        };
-        match *schedule {
-            Schedule::Rows { rows, invocations, lanes, held, axes, .. } => {
-                of(rows, invocations, lanes, held, axes, true)
-            }
-            Schedule::Columns { columns, layers, lanes, axes, .. } => of(columns, layers, lanes, 0, axes, false),
-            // Variants of other kinds are not legal for a reduction.
-            _ => of(1, 1, 1, 0, [1, 1], true),
+    fn of(reduction: &Reduction) -> Self {
+        let [_, _, step] = Schedule::Reduction(*reduction).extents();
+        Self {
+            rows: reduction.rows.max(1).into(),
+            sharing: reduction.invocations.max(1).into(),
+            lanes: reduction.lanes.max(1).into(),
+            step: step.max(1).into(),
+            held: reduction.held().map(f64::from),
+            general: reduction.axes.iter().any(|axes| *axes > 1),
+            along_rows: !reduction.is_columns(),
         }
     }
 }
 
 /// The longer of arithmetic and memory traffic, plus what the sharing invocations wait for each other, plus dispatches.
 pub(crate) fn cost(kernel: &Kernel, variant: &Variant, domain: &Domain, split: Split, machine: &Machine) -> f64 {
-    let shape = Shape::of(&variant.schedule);
+    let Schedule::Reduction(reduction) = &variant.schedule else { return f64::INFINITY };
+    let shape = Shape::of(reduction);
     let (rows, units) = (domain.count() as f64, machine.units as f64);
     let length = split.depth.min(domain.row_length()) as f64;
     let workgroups = (rows / shape.rows).ceil() * split.parts as f64;
@@ -86,9 +80,9 @@ pub(crate) fn cost(kernel: &Kernel, variant: &Variant, domain: &Domain, split: S
     let stages = stages(kernel);
     let traffic = Traffic::of(variant, domain, &shape);
     // What is held is read once; otherwise once per stage and once more for results of the row's length.
-    let walks = if shape.held > 0.0 && split.parts == 1 { 1.0 } else { stages + f64::from(traffic.whole_results) };
+    let walks = if shape.held.is_some() && split.parts == 1 { 1.0 } else { stages + f64::from(traffic.whole_results) };
 
-    let loads = if shape.held > 0.0 { shape.held } else { (length / shape.step).ceil().max(1.0) };
+    let loads = shape.held.unwrap_or_else(|| (length / shape.step).ceil().max(1.0));
     let lanes = shape.rows * shape.step * loads * walks;
     let work = if shape.lanes > 1.0 { VECTOR_WORK } else { SINGLE_WORK };
     let work = work * if shape.general { GENERAL_INDEX } else { 1.0 } + f64::from(kernel.work.point);
@@ -100,7 +94,7 @@ pub(crate) fn cost(kernel: &Kernel, variant: &Variant, domain: &Domain, split: S
     let working_set = if split.parts > 1 { traffic.rows } else { traffic.rows / rows.max(1.0) * shape.rows * resident };
     let again = if working_set > machine.cache_bytes { 1.0 } else { REREAD_PART };
     let bytes = traffic.rows * (1.0 + (walks - 1.0) * again) + traffic.others;
-    let ahead = if shape.held > 0.0 { LOADS_IN_FLIGHT } else { STREAMED_IN_FLIGHT };
+    let ahead = if shape.held.is_some() { LOADS_IN_FLIGHT } else { STREAMED_IN_FLIGHT };
     let asked = shape.rows.min(rows) * (shape.step * loads.min(ahead)).min(length) * traffic.element;
     let memory = machine.memory(bytes, workgroups, asked.max(1.0));
 
@@ -184,7 +178,8 @@ fn scattered(access: &Strides, domain: &Domain, shape: &Shape, element: f64) -> 
 #[cfg(test)]
 mod tests {
     use fuse_artifact::{
-        Binding, DType, DomainKind, Features, Grid, Pass, Require, Scratch, Slot, Space, Text, Variant,
+        Binding, DType, DomainKind, Grid, Pass, Require, Scratch, Slot, Space, Text, Variant,
+        schedule::{ReductionOrder, RowLoads},
     };
 
     use super::*;
@@ -196,20 +191,16 @@ mod tests {
 
     const VECTOR: u32 = 4;
 
-    fn variant(name: impl Into<Text>, schedule: Schedule, subgroups: u32) -> Variant {
-        let shape = Shape::of(&schedule);
-        let threads = match schedule {
-            Schedule::Rows { .. } => shape.rows * shape.sharing,
-            _ => shape.rows / shape.lanes * shape.sharing,
-        };
-        let split = matches!(schedule, Schedule::Rows { split: true, .. } | Schedule::Columns { split: true, .. });
+    fn variant(name: impl Into<Text>, reduction: Reduction) -> Variant {
+        let (shape, split) = (Shape::of(&reduction), reduction.split);
+        let schedule = Schedule::Reduction(reduction);
         let binding = |slot, writable| Binding { slot, dtype: DType::F32, writable };
         let pass = Pass {
             wgsl: "".into(),
             bindings: vec![binding(Slot::Param(0), false), binding(Slot::Result(0), true)].into(),
             uniforms: vec![].into(),
             grid: Grid::Rows { rows: shape.rows as u32 },
-            workgroup_size: threads as u32,
+            workgroup_size: reduction.workgroup(),
             workgroup_bytes: 0,
             pins_loads: false,
         };
@@ -223,7 +214,7 @@ mod tests {
         Variant {
             name: name.into(),
             requires: if shape.lanes > 1.0 { vectors.to_vec() } else { vec![] }.into(),
-            features: Features { subgroups, ..Features::default() },
+            features: schedule.features(),
             scratch: Scratch { per_output: 0, per_row: if split { 2 } else { 0 } },
             schedule,
             passes: vec![pass; if split { 3 } else { 1 }].into(),
@@ -232,17 +223,29 @@ mod tests {
 
     /// A softmax's family: rows held by few invocations and by many, streams, columns, and a general variant.
     fn family() -> Vec<Variant> {
+        let streamed = |lanes, axes, split| Reduction {
+            order: ReductionOrder::Rows { loads: RowLoads::Streamed, subgroups: None },
+            rows: 1,
+            invocations: 256,
+            lanes,
+            axes,
+            merged: false,
+            split,
+        };
         let rows = |rows, invocations, held, split| {
-            let schedule = Schedule::Rows { rows, invocations, lanes: VECTOR, held, axes: [1, 1], split };
+            let loads = if held > 0 { RowLoads::Held(held) } else { RowLoads::Streamed };
+            let order = ReductionOrder::Rows { loads, subgroups: Some(32) };
             let twin = if split { " split" } else { "" };
-            variant(format!("rows {rows}x{invocations}x{held}{twin}"), schedule, 32)
+            let name = format!("rows {rows}x{invocations}x{held}{twin}");
+            variant(name, Reduction { order, rows, invocations, ..streamed(VECTOR, [1, 1], split) })
         };
         let columns = |split| {
-            let schedule = Schedule::Columns { columns: 128, layers: 8, lanes: VECTOR, axes: [1, 1], split };
-            variant(if split { "columns split" } else { "columns" }, schedule, 0)
+            let order = ReductionOrder::Columns;
+            let reduction = Reduction { order, rows: 128, invocations: 8, ..streamed(VECTOR, [1, 1], split) };
+            variant(if split { "columns split" } else { "columns" }, reduction)
         };
-        let general = Schedule::Rows { rows: 1, invocations: 256, lanes: 1, held: 0, axes: [6, 6], split: false };
-        let own_rows = Schedule::Rows { rows: 256, invocations: 1, lanes: 1, held: 0, axes: [6, 6], split: false };
+        let general = streamed(1, [6, 6], false);
+        let own_rows = Reduction { rows: 256, invocations: 1, ..general };
         vec![
             rows(32, 8, 1, false),
             rows(8, 32, 1, false),
@@ -254,8 +257,8 @@ mod tests {
             rows(1, 256, 0, true),
             columns(false),
             columns(true),
-            variant("general", general, 0),
-            variant("own rows", own_rows, 0),
+            variant("general", general),
+            variant("own rows", own_rows),
         ]
     }
 

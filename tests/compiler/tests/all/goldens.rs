@@ -23,6 +23,11 @@ fn goldens_are_as_blessed() {
     let mut goldens = Goldens::new(root().join("tests/out"));
     for (file, directives) in file_tests() {
         let programs = compile(&file.source);
+        for name in &directives.variants {
+            let kernels = programs.iter().flat_map(|program| program.function.kernels.iter());
+            let named = kernels.flat_map(|kernel| kernel.variants.iter()).any(|variant| variant.name == *name);
+            assert!(named, "{}: no variant is called `{name}`", file.name);
+        }
         for program in &programs {
             let path = format!("{}/{}", file.name, label(program, &programs));
             for (part, text) in program.parts() {

@@ -2,27 +2,27 @@
 //!
 //! Each layer (`layers`) walks down a step of depths at a time.
 
-use fuse_artifact::Pass;
+use fuse_artifact::{Pass, schedule::LANES};
 
-use super::{
+use super::layers::Layers;
+use crate::wgsl::{
     builtins::{scalar_type, vector_type},
     epilogue::{Axes, multiply_add, rhs_prefixes, sum_dtype},
-    layers::Layers,
     names::Names,
-    operand::{Operand, OperandPlace},
+    operand::{Operand, OperandPlace, load, loaded, read},
     operand_rows::{OperandRowText, RowNames},
     shader::{Lines, Shader},
 };
 use crate::{
     fusion::{Contraction, Group},
-    schedule::contraction::{LANES, ROW_STEP},
+    schedule::contraction::ROW_STEP,
 };
 
 /// Names of what the loads of the left operand need of its row, if it has reductions.
 const ROW: RowNames<'static> = RowNames { prefix: "a_row", lanes: 1 };
 
-/// The pass of a `row` member that masks its steps.
-pub fn row(group: &Group, contraction: &Contraction, names: &Names, layers: Layers) -> Pass {
+/// The pass of a schedule for one row that masks its steps.
+pub(super) fn row(group: &Group, contraction: &Contraction, names: &Names, layers: Layers) -> Pass {
     let lhs = operand(group, &contraction.lhs, "a", 1);
     let rhs = contraction.rhs.iter().zip(rhs_prefixes(contraction));
     let rhs: Vec<_> = rhs.map(|(rhs, prefix)| operand(group, rhs, prefix, LANES)).collect();
@@ -37,7 +37,7 @@ pub fn row(group: &Group, contraction: &Contraction, names: &Names, layers: Laye
         let sum = sum_dtype(group, contraction);
         let (scalar, ty) = (scalar_type(sum), vector_type(sum, LANES));
         layers.declare_sums(main, axes, &ty);
-        let step = layers.count * ROW_STEP;
+        let step = layers.count() * ROW_STEP;
         main.line(format!("for (var k = k_begin + layer * {ROW_STEP}u; k < k_end; k += {step}u) {{"));
         let at = |[first, second]: [&str; 2]| {
             let mut at = axes.batch_names();
@@ -75,12 +75,6 @@ fn operand<'a>(
     Operand { group, body, value: *value, prefix, lanes, buffer_lanes: LANES, lane_axis }
 }
 
-/// Loads an operand at the coordinates `at` and applies its prologue.
-pub(super) fn read(shader: &mut Shader<'_>, main: &mut Lines, operand: &Operand<'_>, at: &[String]) -> String {
-    load(shader, main, operand, &operand.loads(), at);
-    operand.value(shader, main, &loaded(operand.prefix), at)
-}
-
 /// Declares `{name}0 …` of a type: so many vectors of a left operand, in a row from a depth on.
 pub(super) fn read_vectors(
     shader: &mut Shader<'_>,
@@ -114,19 +108,4 @@ fn read_in_row(
     load(shader, main, operand, &rows.loads(), at);
     let place = OperandPlace { operand, loaded: &loaded(operand.prefix), at, sums: &[] };
     rows.value(shader, main, ROW, &place)
-}
-
-/// Loads what an operand reads through `accesses`.
-fn load(shader: &mut Shader<'_>, main: &mut Lines, operand: &Operand<'_>, accesses: &[u16], at: &[String]) {
-    let coordinates: Vec<Option<String>> = at.iter().cloned().map(Some).collect();
-    for &access in accesses {
-        let offset = operand.offset(shader, access, &coordinates);
-        let load = operand.load(shader, access, &offset);
-        main.line(format!("let {} = {load};", loaded(operand.prefix)(access)));
-    }
-}
-
-/// The names of what was loaded.
-fn loaded(prefix: &str) -> impl Fn(u16) -> String {
-    move |access| format!("{prefix}_x{access}")
 }

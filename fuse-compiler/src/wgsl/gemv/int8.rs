@@ -7,14 +7,15 @@
 //! Codes of weights become bytes by a shift and a mask, which leave in each word codes that were some way apart. The left
 //! operand's are kept in that order ([`depth`]).
 
+use fuse_artifact::schedule::LANES;
+
 use std::array;
 
-use super::{
-    runs::Runs,
+use super::runs::Runs;
+use crate::wgsl::{
     shader::{Lines, Shader},
     weights::{RUN, WeightText},
 };
-use crate::schedule::contraction::LANES;
 
 /// Words of a run's codes.
 const WORDS: u32 = RUN / 4;

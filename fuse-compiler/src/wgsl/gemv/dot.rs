@@ -3,23 +3,23 @@
 //! The invocations of a group read neighbouring vectors of four along the depth; their sums are added in
 //! workgroup memory.
 
-use fuse_artifact::{Grid, Pass, Uniform};
+use fuse_artifact::{
+    Grid, Pass, Uniform,
+    schedule::{Gemv, LANES},
+};
 
-use super::{
+use crate::fusion::{Contraction, Group};
+use crate::wgsl::{
     builtins::{scalar_type, vector_type},
     epilogue::{Axes, Epilogue, multiply_add, rhs_prefixes, sum_dtype},
     names::Names,
-    operand::Operand,
-    row::read,
+    operand::{Operand, read},
     shader::{Lines, Shader},
 };
-use crate::{
-    fusion::{Contraction, Group},
-    schedule::contraction::LANES,
-};
 
-/// The pass of a `dot` member.
-pub fn dot(group: &Group, contraction: &Contraction, names: &Names, outputs: u32, depth_lanes: u32) -> Pass {
+/// The pass of a `dot` schedule.
+pub(super) fn dot(group: &Group, contraction: &Contraction, names: &Names, gemv: Gemv) -> Pass {
+    let Gemv { columns: outputs, depth_lanes, .. } = gemv;
     let mut shader = Shader::new(names);
     let sum = sum_dtype(group, contraction);
     for access in &group.accesses {

@@ -4,18 +4,15 @@
 //!
 //! The values of the left operand are those in memory, or rounded to 8 bits (`int8`).
 
-use super::{
+use fuse_artifact::schedule::LANES;
+
+use super::{int8, layers::Layers, row::read_vectors};
+use crate::fusion::{Contraction, Group};
+use crate::wgsl::{
     epilogue::Axes,
-    int8,
-    layers::Layers,
     operand::Operand,
-    row::read_vectors,
     shader::{Lines, Shader},
     weights::{RUN, WeightText},
-};
-use crate::{
-    fusion::{Contraction, Group},
-    schedule::contraction::LANES,
 };
 
 /// A column of weights, or four that are neighbours.
@@ -95,7 +92,7 @@ impl<'a> Runs<'a> {
         products: &[WeightText<'_>],
         columns: &[Column<'_>],
     ) {
-        let Layers { count: layers, .. } = *self.layers;
+        let layers = self.layers.count();
         let invocations = self.layers.invocations();
         self.layers.declare_sums(main, self.axes, "vec4<f32>");
         let [first, last] = if self.int8 {
@@ -215,7 +212,7 @@ impl<'a> Runs<'a> {
     /// Where a sum of codes is not finite, sums again what codes mean: an infinity times a code and the same infinity times the
     /// offset would cancel, or a code 0 swallow it.
     fn add_again(&self, shader: &mut Shader<'_>, main: &mut Lines, columns: &[Column<'_>]) {
-        let layers = self.layers.count;
+        let layers = self.layers.count();
         let sums: Vec<String> = self.axes.product_suffixes().iter().map(|suffix| self.layers.sum(suffix, 0)).collect();
         let infinite = |sum: &String| format!("any((bitcast<vec4<u32>>({sum}) & {EXPONENT}) == {EXPONENT})");
         main.line(format!("if {} {{", sums.iter().map(infinite).collect::<Vec<_>>().join(" || ")));

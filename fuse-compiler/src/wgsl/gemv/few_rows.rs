@@ -3,24 +3,23 @@
 //!
 //! Layers (`layers`) lie along the columns or along the depth, as the right operands do.
 
-use fuse_artifact::Pass;
+use fuse_artifact::{Pass, schedule::LANES};
 
-use super::{
+use super::{layers::Layers, row::read_vectors};
+use crate::wgsl::{
     builtins::vector_type,
     epilogue::{multiply_add, rhs_prefixes, sum_dtype},
-    layers::Layers,
     names::Names,
-    operand::Operand,
-    row::{read, read_vectors},
+    operand::{Operand, read},
 };
 use crate::{
     fusion::{Contraction, Group},
-    schedule::contraction::{LANES, ROW_STEP},
+    schedule::contraction::ROW_STEP,
 };
 
-/// The pass of a `row` or `dot` member in whole steps, whose right operands all lie as the layers do.
-pub fn few_rows(group: &Group, contraction: &Contraction, names: &Names, layers: Layers) -> Pass {
-    let Layers { count, along_depth, .. } = layers;
+/// The pass of a schedule in whole steps, whose right operands all lie as the layers do.
+pub(super) fn few_rows(group: &Group, contraction: &Contraction, names: &Names, layers: Layers) -> Pass {
+    let (count, along_depth) = (layers.count(), layers.0.along_depth());
     layers.pass(group, contraction, names, |shader, main, axes| {
         let sum = sum_dtype(group, contraction);
         let ty = vector_type(sum, LANES);

@@ -5,63 +5,45 @@
 
 use std::ops::Range;
 
-use fuse_artifact::{Grid, Pass, Space, Uniform};
+use fuse_artifact::{
+    Grid, Pass, Schedule, Space, Uniform,
+    schedule::{Gemv, GemvRows, LANES},
+};
 
-use super::{
+use crate::fusion::{Contraction, Group};
+use crate::wgsl::{
     builtins::vector_type,
     epilogue::{Axes, Epilogue, declare_partial, sum_dtype},
     names::Names,
     shader::{Lines, Shader},
 };
-use crate::{
-    fusion::{Contraction, Group},
-    schedule::contraction::LANES,
-};
 
 /// Rows of a bundle.
 const TOGETHER: u32 = 4;
 
-/// The rows of the left operand that a workgroup has.
+/// How the invocations of a workgroup lie: layers are those that share four columns.
 #[derive(Clone, Copy)]
-pub enum Rows {
-    /// All of them, which are at most so many.
-    AtMost(u32),
-    /// One for each of the invocations that share columns: that of the result with their number.
-    OfResult,
-}
-
-/// How the invocations of a workgroup lie.
-#[derive(Clone, Copy)]
-pub struct Layers {
-    /// Which rows.
-    pub rows: Rows,
-    /// Columns of a workgroup, or elements of the result in rows of its own.
-    pub columns: u32,
-    /// Layers: invocations that share four columns.
-    pub count: u32,
-    /// Whether neighbouring invocations are layers, which read neighbouring depths; otherwise they have neighbouring columns.
-    pub along_depth: bool,
-    /// Whether workgroups share the depth.
-    pub split: bool,
-}
+pub(super) struct Layers(pub Gemv);
 
 impl Layers {
-    /// Invocations of a layer.
-    const fn across(&self) -> u32 {
-        self.columns / LANES
+    /// Layers of a workgroup.
+    pub(super) const fn count(&self) -> u32 {
+        self.0.depth_lanes
     }
 
     /// Invocations of a workgroup.
     pub(super) const fn invocations(&self) -> u32 {
-        self.across() * self.count
+        self.0.across() * self.count()
     }
 
     /// The most rows of an invocation.
     pub(super) const fn rows(&self) -> u32 {
-        match self.rows {
-            Rows::AtMost(rows) => rows,
-            Rows::OfResult => 1,
-        }
+        self.0.rows()
+    }
+
+    /// Whether workgroups share the depth.
+    const fn is_split(&self) -> bool {
+        Schedule::Gemv(self.0).is_split()
     }
 
     /// The name of a row's sum of a product.
@@ -80,8 +62,8 @@ impl Layers {
 
     /// The expression of the number of an invocation's row, of one that exists.
     pub(super) fn row(&self, axes: &Axes, row: u32) -> String {
-        match (self.rows, row) {
-            (Rows::OfResult, _) => "row".to_owned(),
+        match (self.0.rows, row) {
+            (GemvRows::One, _) => "row".to_owned(),
             (_, 0) => "0u".to_owned(),
             _ => format!("min({row}u, {} - 1u)", axes.rows),
         }
@@ -112,12 +94,12 @@ impl Layers {
         let mut shader = Shader::new(names);
         let sum = sum_dtype(group, contraction);
         for access in &group.accesses {
-            if !(self.split && access.access.space == Space::Point) {
+            if !(self.is_split() && access.access.space == Space::Point) {
                 shader.buffer(access.access.slot, access.dtype, LANES, false);
             }
         }
         let axes = Axes::new(&mut shader, group, contraction);
-        if self.split {
+        if self.is_split() {
             declare_partial(&mut shader, &axes, sum, LANES);
         } else {
             Epilogue::new(group, &axes, sum, LANES, LANES).declare(&mut shader);
@@ -132,9 +114,9 @@ impl Layers {
         products(&mut shader, &mut main, &axes);
         self.bundles(&mut main, &axes, |main, bundle| self.finish(main, &axes, &suffixes, &bundle));
         shader.main = main;
-        let grid = match self.rows {
-            Rows::AtMost(rows) => Grid::Tiles { rows, columns: self.columns },
-            Rows::OfResult => Grid::Elements { per_workgroup: self.columns },
+        let grid = match self.0.rows {
+            GemvRows::AtMost { rows, .. } => Grid::Tiles { rows, columns: self.0.columns },
+            GemvRows::One => Grid::Elements { per_workgroup: self.0.columns },
         };
         shader.finish(grid, self.invocations())
     }
@@ -142,15 +124,15 @@ impl Layers {
     /// Which columns, batch and part of the depth this workgroup and invocation have.
     fn locate(&self, shader: &mut Shader<'_>, main: &mut Lines, axes: &Axes) {
         shader.number_workgroups(main);
-        let (inner, [lane, layer]) = match self.along_depth {
-            true => (self.count, ["/", "%"]),
-            false => (self.across(), ["%", "/"]),
+        let (inner, [lane, layer]) = match self.0.along_depth() {
+            true => (self.count(), ["/", "%"]),
+            false => (self.0.across(), ["%", "/"]),
         };
         main.line(format!("let lane = local {lane} {inner}u;"));
         main.line(format!("let layer = local {layer} {inner}u;"));
-        if let Rows::OfResult = self.rows {
+        if let GemvRows::One = self.0.rows {
             let count = shader.uniform(Uniform::Count);
-            main.line(format!("let output = id * {}u + lane * {LANES}u;", self.columns));
+            main.line(format!("let output = id * {}u + lane * {LANES}u;", self.0.columns));
             main.line(format!("let stores = output < {count};"));
             main.line(format!("let element = min(output, {count} - {LANES}u);"));
             axes.decode_element(shader, main);
@@ -159,7 +141,7 @@ impl Layers {
             return;
         }
         let tiles = shader.uniform(Uniform::ColumnTiles);
-        if self.split {
+        if self.is_split() {
             let batches = axes.batches(shader);
             let split_depth = shader.uniform(Uniform::SplitDepth);
             main.line(format!("let batch = (id / {tiles}) % ({batches});"));
@@ -173,7 +155,7 @@ impl Layers {
             main.line(format!("let k_end = {};", axes.depth));
         }
         axes.decode_batch(shader, main);
-        main.line(format!("let first = (id % {tiles}) * {}u;", self.across()));
+        main.line(format!("let first = (id % {tiles}) * {}u;", self.0.across()));
         main.line(format!("let columns_in_units = {} / {LANES}u;", axes.columns));
         main.line("let stores = first + lane < columns_in_units;");
         main.line(format!("let column = min(first + lane, columns_in_units - 1u) * {LANES}u;"));
@@ -181,20 +163,20 @@ impl Layers {
 
     /// Layers whose sums have places in workgroup memory: the others add theirs to them.
     const fn half(&self) -> u32 {
-        self.count / 2
+        self.count() / 2
     }
 
     /// Places of a row's sums in workgroup memory.
     const fn places(&self) -> u32 {
-        self.across() * self.half()
+        self.0.across() * self.half()
     }
 
     /// Adds the layers' sums of some rows, and stores the results.
     fn finish(&self, main: &mut Lines, axes: &Axes, suffixes: &[String], bundle: &Range<u32>) {
         let (half, places) = (self.half(), self.places());
-        let (of_lane, next) = match self.along_depth {
+        let (of_lane, next) = match self.0.along_depth() {
             true => (format!("lane * {half}u"), 1),
-            false => ("lane".to_owned(), self.across()),
+            false => ("lane".to_owned(), self.0.across()),
         };
         // Sums of all rows of the bundle: `target` of places, from `value` of rows.
         let each = |main: &mut Lines, text: &dyn Fn(&str, u32, u32) -> String| {

@@ -1,35 +1,38 @@
 //! Tiles without workgroup memory: which groups have them, and up to which depth.
 
-use fuse_artifact::Require;
+use fuse_artifact::{
+    Require,
+    schedule::{LANES, Mainloop, Tile},
+};
 
-use super::{Facts, LANES, Tile, Weights};
+use super::{Facts, scalar, tile::holds_beside, weights::Weights, whole_steps};
 use crate::schedule::ROUNDS_ALONE;
 
 /// Eight by eight sums per invocation: software adapters, which they are for, compile more very slowly.
-const ALIGNED: Tile = Tile { staged: false, ..Tile::new(32, 64, LANES, [8, 8], LANES).in_whole_steps() };
+const ALIGNED: Tile = Tile { mainloop: Mainloop::Unstaged, ..whole_steps(Tile::new(32, 64, LANES, [8, 8])) };
 
 /// As [`ALIGNED`], for any size and stride.
-const ANY: Tile = Tile { staged: false, ..Tile::new(32, 64, 1, [8, 8], 1) };
+const SCALAR: Tile = Tile { mainloop: Mainloop::Unstaged, ..scalar(Tile::new(32, 64, 1, [8, 8])) };
 
 impl Facts<'_> {
     /// The members with vector loads: one or none, without a split twin.
-    pub(super) fn direct(&self) -> &'static [(Tile, bool)] {
-        if self.may_be_direct() { &[(ALIGNED, false)] } else { &[] }
+    pub(super) fn unstaged(&self) -> &'static [(Tile, bool)] {
+        if self.may_be_unstaged() { &[(ALIGNED, false)] } else { &[] }
     }
 
     /// The member for any size and stride.
-    pub(super) fn direct_any(&self, products: u32) -> Option<Tile> {
-        (self.may_be_direct() && ANY.holds(products)).then_some(ANY)
+    pub(super) fn unstaged_scalar(&self, products: u32) -> Option<Tile> {
+        (self.may_be_unstaged() && holds_beside(&SCALAR, products, 0)).then_some(SCALAR)
     }
 
     /// What all of them need: a depth that an invocation may walk alone, whatever it reads in a round.
-    pub(super) const fn direct_requirement(&self) -> Require {
+    pub(super) const fn unstaged_requirement(&self) -> Require {
         Require::AtMost { axis: self.depth(), value: ROUNDS_ALONE }
     }
 
     /// Whether invocations can read what they multiply by themselves: nothing that a workgroup computes together, and no words
     /// of weights, which take longer to decode than to multiply.
-    fn may_be_direct(&self) -> bool {
+    fn may_be_unstaged(&self) -> bool {
         let mut rhs = self.contraction.rhs.iter();
         self.operand_rows.is_none() && rhs.all(|(body, value)| Weights::new(self.group, (body, *value)).is_none())
     }

@@ -1,0 +1,118 @@
+//! Reductions of rows or columns.
+
+use std::fmt::{self, Display, Formatter};
+
+use super::split_suffix;
+
+/// The sizes of a reduction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reduction {
+    /// Where neighbouring invocations lie.
+    pub order: ReductionOrder,
+    /// Kept indices of a workgroup.
+    pub rows: u32,
+    /// Invocations that share a kept index, or of columns `lanes` neighbouring ones.
+    pub invocations: u32,
+    /// Elements per load.
+    pub lanes: u32,
+    /// Kept and reduced axes that the text can index.
+    pub axes: [u8; 2],
+    /// Whether those are fewer than the kernel has: some must merge at launch.
+    pub merged: bool,
+    /// Whether several workgroups share a kept index, with a pass for each dependent reduction and one more.
+    pub split: bool,
+}
+
+/// The direction along which neighbouring invocations lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReductionOrder {
+    /// Along the innermost reduced axis.
+    Rows {
+        /// What an invocation keeps of its row.
+        loads: RowLoads,
+        /// The smallest subgroup for the operations by which its invocations combine what they found; without, they use
+        /// workgroup memory alone.
+        subgroups: Option<u32>,
+    },
+    /// Along the innermost kept axis.
+    Columns,
+}
+
+/// What an invocation keeps of its row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RowLoads {
+    /// So many loads in registers, so that each element is read once.
+    Held(u32),
+    /// Nothing: rows of any length are read once per dependent reduction, and once more for outputs of the row's length.
+    Streamed,
+}
+
+impl Reduction {
+    /// Loads under way at a time where rows are streamed.
+    pub const UNROLL: u32 = 4;
+
+    /// Loads of an access that an invocation has under way at a time.
+    pub const fn slots(&self) -> u32 {
+        match self.order {
+            ReductionOrder::Rows { loads: RowLoads::Held(loads), .. } => loads,
+            // Schedules for whatever is left are kept short.
+            ReductionOrder::Rows { loads: RowLoads::Streamed, .. } if self.lanes == 1 && self.rows > 1 => 1,
+            ReductionOrder::Rows { .. } | ReductionOrder::Columns => Self::UNROLL,
+        }
+    }
+
+    /// Whether neighbouring invocations lie along the innermost kept axis.
+    pub const fn is_columns(&self) -> bool {
+        matches!(self.order, ReductionOrder::Columns)
+    }
+
+    /// The smallest subgroup for the operations by which invocations combine what they found, if they do.
+    pub const fn subgroups(&self) -> Option<u32> {
+        match self.order {
+            ReductionOrder::Rows { subgroups, .. } => subgroups,
+            ReductionOrder::Columns => None,
+        }
+    }
+
+    /// Loads that are held in registers.
+    pub const fn held(&self) -> Option<u32> {
+        match self.order {
+            ReductionOrder::Rows { loads: RowLoads::Held(loads), .. } => Some(loads),
+            ReductionOrder::Rows { .. } | ReductionOrder::Columns => None,
+        }
+    }
+
+    /// Invocations of a workgroup.
+    pub const fn workgroup(&self) -> u32 {
+        match self.order {
+            ReductionOrder::Rows { .. } => self.rows * self.invocations,
+            ReductionOrder::Columns => self.rows / self.lanes * self.invocations,
+        }
+    }
+}
+
+impl Display for Reduction {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let Self { rows, invocations, axes: [kept, reduced], .. } = *self;
+        match self.order {
+            ReductionOrder::Rows { .. } if rows == 1 => write!(f, "row {invocations}")?,
+            ReductionOrder::Rows { .. } => write!(f, "rows {rows}x{invocations}")?,
+            ReductionOrder::Columns => write!(f, "columns {rows}x{invocations}")?,
+        }
+        if self.merged {
+            write!(f, " axes {kept}+{reduced}")?;
+        }
+        match self.order {
+            ReductionOrder::Rows { loads: RowLoads::Held(loads), .. } => write!(f, " held {loads}")?,
+            ReductionOrder::Rows { loads: RowLoads::Streamed, .. } => f.write_str(" streamed")?,
+            ReductionOrder::Columns => {}
+        }
+        if self.lanes == 1 {
+            f.write_str(" scalar")?;
+        }
+        if let ReductionOrder::Rows { subgroups: Some(_), .. } = self.order {
+            f.write_str(" subgroups")?;
+        }
+        f.write_str(split_suffix(self.split))
+    }
+}
