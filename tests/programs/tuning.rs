@@ -177,17 +177,12 @@ fn entries_for_any_head_choose_where_the_head_is_known() {
     let any = explain(&attention::FUNCTION, &model());
     let known = explain(&attention_of_32::FUNCTION, &model());
     assert_eq!((&any.class, &any.sizes), (&known.class, &known.sizes));
-    let in_table = |variant: &str| match variant.strip_suffix(" split") {
-        Some(name) => format!("{name} head 32 split"),
-        None => format!("{variant} head 32"),
-    };
     // What needs whole vectors; the rest is compiled for a larger head.
     let variants: Vec<&str> = legal(&known).into_iter().filter(|name| !name.starts_with("scalar")).collect();
     assert!(variants.len() > 2, "{variants:?}");
     for variant in variants {
-        let name = in_table(variant);
-        assert!(legal(&any).contains(&&*name), "{name}");
-        let tuning = model().with_table(table(&known.class, &known.sizes, &[&name]));
+        assert!(legal(&any).contains(&variant), "{variant}");
+        let tuning = model().with_table(table(&known.class, &known.sizes, &[variant]));
         let chosen = explain(&attention_of_32::FUNCTION, &tuning);
         assert_eq!(chosen.chosen.as_deref(), Some(variant));
         assert!(matches!(chosen.decision, Some(Decision::Table { .. })), "{:?}", chosen.decision);

@@ -257,7 +257,7 @@ mod tests {
         let strides = (0..4).map(|axis| Uniform::Stride { access: 0, axis });
         let others = [Uniform::Workgroups, Uniform::Count, Uniform::RowLength, Uniform::Splits, Uniform::SplitDepth];
         let uniforms: Vec<Uniform> = others.into_iter().chain(extents).chain(strides).collect();
-        let (words, workgroups) = filled(&domain, schedule.clone(), split, Grid::Rows { rows: 2 }, &uniforms);
+        let (words, workgroups) = filled(&domain, schedule, split, Grid::Rows { rows: 2 }, &uniforms);
         assert_eq!(workgroups, 12, "four pairs of rows in three parts");
         assert_eq!(words, [12, 7, 100, 3, 48, 1, 7, 1, 100, 0, 100, 0, 1]);
         let elements = Grid::Elements { per_workgroup: 4 };
@@ -273,7 +273,7 @@ mod tests {
         let split = Split::even(2, 64);
         let uniforms = [Uniform::Count, Uniform::RowTiles, Uniform::ColumnTiles, Uniform::Extent { axis: 3 }];
         let (words, workgroups) =
-            filled(&domain, schedule.clone(), split, Grid::Tiles { rows: 4, columns: 64 }, &uniforms);
+            filled(&domain, schedule, split, Grid::Tiles { rows: 4, columns: 64 }, &uniforms);
         assert_eq!((words, workgroups), (vec![400, 2, 1, 100], 8));
         let elements = Grid::Elements { per_workgroup: 64 };
         assert_eq!(filled(&domain, schedule, split, elements, &[]).1, 7);

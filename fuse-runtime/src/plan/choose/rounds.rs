@@ -111,7 +111,7 @@ mod tests {
 
     /// The split on an adapter of this name.
     fn on(name: &str, schedule: &Schedule, sizes: Contraction) -> Result<Split, Refusal> {
-        let variant = variant(schedule.clone());
+        let variant = variant(*schedule);
         let kernel = kernel(DomainKind::Contraction { products: 1 }, variant.clone());
         let info = DeviceInfo { name: name.to_owned(), ..device_info(AdapterKind::Software, 0) };
         within(&kernel, &variant, sizes, split(schedule, sizes, &Machine::of(&info)), &info)
