@@ -272,8 +272,7 @@ mod tests {
             Schedule::Attention(Attention::Decode(Decode { queries: 4, depth: 64, columns: 64, split: true }));
         let split = Split::even(2, 64);
         let uniforms = [Uniform::Count, Uniform::RowTiles, Uniform::ColumnTiles, Uniform::Extent { axis: 3 }];
-        let (words, workgroups) =
-            filled(&domain, schedule, split, Grid::Tiles { rows: 4, columns: 64 }, &uniforms);
+        let (words, workgroups) = filled(&domain, schedule, split, Grid::Tiles { rows: 4, columns: 64 }, &uniforms);
         assert_eq!((words, workgroups), (vec![400, 2, 1, 100], 8));
         let elements = Grid::Elements { per_workgroup: 64 };
         assert_eq!(filled(&domain, schedule, split, elements, &[]).1, 7);
