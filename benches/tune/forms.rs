@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use fuse_gpu::{
     __private::launch_dynamic,
     AdapterKind, ControlFlow, Device, Error, Tuning,
-    artifact::{CHAIN, UNROLL, Variant},
+    artifact::{CHAIN, Schedule, UNROLL, Variant},
 };
 
 use crate::cases::Case;
@@ -46,11 +46,13 @@ pub(crate) struct Compared {
 /// that gives them workgroups of their own.
 pub(crate) fn compare(device: &Device, case: &Case) -> Result<Compared, Error> {
     let known = case.known(device, &Tuning::default())?;
-    let grouped = known.members.iter().find(|name| name.starts_with("grouped"));
-    let chosen = grouped.unwrap_or(&known.chosen);
-    let variants = case.function().kernels.iter().flat_map(|kernel| kernel.variants.iter());
-    let variant = variants.into_iter().find(|variant| variant.name == *chosen);
-    let Some(variant) = variant else { return Ok(Compared { variant: "", times: vec![] }) };
+    let variants = || case.function().kernels.iter().flat_map(|kernel| kernel.variants.iter());
+    let named = |name: &String| variants().find(|variant| variant.name == *name);
+    let is_grouped = |variant: &&Variant| matches!(variant.schedule, Schedule::Tile(tile) if tile.is_grouped());
+    let grouped = known.members.iter().filter_map(named).find(is_grouped);
+    let Some(variant) = grouped.or_else(|| named(&known.chosen)) else {
+        return Ok(Compared { variant: "", times: vec![] });
+    };
     device.force_alternative(Some(0));
     device.force_variant(Some(&variant.name));
     let times = race(device, case, variant);

@@ -1,7 +1,7 @@
 //! Schedules: how the work of a kernel is divided among workgroups and invocations.
 //!
-//! A schedule is data that the generator of its text, the choice at launch and the estimates of time all read. What cannot exist
-//! cannot be written. What a schedule needs of operands and sizes depends on the kernel: [`Variant::requires`](crate::Variant).
+//! A schedule is data that the generator of its text, the choice at launch and the estimates of time all read. What a
+//! schedule needs of operands and sizes depends on the kernel: [`Variant::requires`](crate::Variant).
 
 mod attention;
 mod gemv;
@@ -75,18 +75,19 @@ impl Schedule {
 
     /// Rows, columns and step of depth of a workgroup. Of pointwise kernels the columns are elements of an invocation; of
     /// reductions rows are kept indices, and of attentions queries, the depth are keys, and a workgroup has all value columns.
-    pub const fn extents(&self) -> [u32; 3] {
-        match self {
+    pub fn extents(&self) -> [u64; 3] {
+        let [rows, columns, depth] = match self {
             Self::Pointwise(pointwise) => [1, pointwise.lanes, 1],
             Self::Tile(tile) => [tile.rows, tile.columns, tile.depth],
             // Four elements of depth at a time, so that parts stay aligned for vector loads.
-            Self::Gemv(gemv) => [gemv.rows(), gemv.columns, gemv.depth_lanes * LANES],
+            Self::Gemv(gemv) => [gemv.rows(), gemv.columns, gemv.depth_lanes.saturating_mul(LANES)],
             Self::Reduction(reduction) => {
                 let lanes = if let ReductionOrder::Columns = reduction.order { 1 } else { reduction.lanes };
-                [reduction.rows, 1, reduction.invocations * lanes]
+                [reduction.rows, 1, reduction.invocations.saturating_mul(lanes)]
             }
             Self::Attention(attention) => [attention.queries(), attention.head(), attention.keys()],
-        }
+        };
+        [rows.into(), columns.into(), depth.into()]
     }
 
     /// What an adapter must have, but for `f16`, which depends on the operands.

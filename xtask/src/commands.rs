@@ -101,12 +101,18 @@ const CHECKED: &[&str] = &[
     "xtask",
 ];
 
+fn packages(names: &[&str]) -> String {
+    names.iter().map(|name| format!(" -p {name}")).collect()
+}
+
+/// The tests that need neither adapter nor browser, in one call, so that all have the same features and nothing is compiled twice.
+fn checked_tests() -> Step {
+    Step::new("tests", &format!("test --all-features --lib --bins --test all{}", packages(CHECKED)))
+}
+
 /// `cargo xtask check`: what needs neither adapter nor browser, with lints of `changed` packages.
 pub(crate) fn check(changed: &[String]) -> Vec<Step> {
-    let packages = |names: &[&str]| names.iter().map(|name| format!(" -p {name}")).collect::<String>();
-    // One call, so that all have the same features and nothing is compiled twice.
-    let tests = format!("test --all-features --no-fail-fast --lib --bins --test all{}", packages(CHECKED));
-    let mut steps = vec![format(), Step::new("tests", &tests)];
+    let mut steps = vec![format(), checked_tests().argument("--no-fail-fast")];
     let changed: Vec<&str> = changed.iter().map(String::as_str).collect();
     if !changed.is_empty() {
         let line = format!("clippy --all-targets --all-features{} -- -D warnings", packages(&changed));
@@ -118,19 +124,13 @@ pub(crate) fn check(changed: &[String]) -> Vec<Step> {
 /// What `cargo xtask mutants` runs for each fault, until one test program fails: the tests of `check`, then those that need an
 /// adapter.
 pub(crate) fn mutant_tests() -> Vec<Step> {
-    let mut checked: Vec<Step> = check(&[]).into_iter().filter(|step| step.name == "tests").collect();
     // A fault that is in the code fits it no more.
-    let skipped = ["--", "--skip", "every_fault_fits_the_code"].map(OsString::from);
-    for step in &mut checked {
-        step.arguments.retain(|argument| argument != "--no-fail-fast");
-        step.arguments.extend(skipped.clone());
-    }
+    let checked = checked_tests().argument("--").argument("--skip").argument("every_fault_fits_the_code");
     let on_adapters = Step::new(
         "tests on adapters",
         "test --all-features -p fuse-gpu -p fuse-runtime --test numeric --test programs --test runtime",
     );
-    checked.push(on_adapters);
-    checked
+    vec![checked, on_adapters]
 }
 
 fn format() -> Step {

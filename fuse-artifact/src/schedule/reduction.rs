@@ -48,6 +48,11 @@ pub enum RowLoads {
 }
 
 impl Reduction {
+    /// The reduction by one workgroup for its rows, which loads one element at a time.
+    pub const fn new(order: ReductionOrder, [rows, invocations]: [u32; 2], axes: [u8; 2]) -> Self {
+        Self { order, rows, invocations, lanes: 1, axes, merged: false, split: false }
+    }
+
     /// Loads under way at a time where rows are streamed.
     pub const UNROLL: u32 = 4;
 
@@ -88,6 +93,13 @@ impl Reduction {
             ReductionOrder::Rows { .. } => self.rows * self.invocations,
             ReductionOrder::Columns => self.rows / self.lanes * self.invocations,
         }
+    }
+}
+
+impl ReductionOrder {
+    /// Rows whose invocations keep `loads`, and combine what they found in workgroup memory alone.
+    pub const fn rows(loads: RowLoads) -> Self {
+        Self::Rows { loads, subgroups: None }
     }
 }
 

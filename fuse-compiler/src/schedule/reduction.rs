@@ -10,7 +10,7 @@
 //! Columns, for operands that are contiguous along the innermost kept axis:
 //! - `columns CxL`: C kept indices side by side, in L layers along the reduced axes; also `split`.
 //!
-//! Members named `any` load one element at a time, whatever the strides. The last one has no requirement.
+//! Members named `scalar` load one element at a time, whatever the strides. The last one has no requirement.
 //! Members named `subgroups` combine invocations by subgroup operations first, the others in workgroup memory alone.
 
 use fuse_artifact::{
@@ -52,11 +52,6 @@ impl Member {
         change(&mut member.schedule);
         member
     }
-}
-
-/// The schedule of rows that keeps `loads`, without subgroup operations.
-const fn rows(loads: RowLoads) -> ReductionOrder {
-    ReductionOrder::Rows { loads, subgroups: None }
 }
 
 /// The members of a group's family, best first.
@@ -166,12 +161,9 @@ impl<'a> Facts<'a> {
     }
 
     /// The member that loads one element at a time.
-    fn member(&self, order: ReductionOrder, [rows, invocations]: [u32; 2], axes: [u8; 2]) -> Member {
+    fn member(&self, order: ReductionOrder, shape: [u32; 2], axes: [u8; 2]) -> Member {
         let merged = axes != self.all_axes();
-        Member {
-            schedule: Reduction { order, rows, invocations, lanes: 1, axes, merged, split: false },
-            requires: vec![],
-        }
+        Member { schedule: Reduction { merged, ..Reduction::new(order, shape, axes) }, requires: vec![] }
     }
 
     /// The member with a twin before it that uses subgroups, if they can serve.
@@ -188,7 +180,9 @@ impl<'a> Facts<'a> {
 
     /// A member that holds its rows, of at most `invocations·lanes·held` elements.
     fn held(&self, shape: [u32; 2], lanes: u32, held: u32, axes: [u8; 2]) -> Member {
-        let member = self.member(rows(RowLoads::Held(held)), shape, axes).with(|schedule| schedule.lanes = lanes);
+        let member = self
+            .member(ReductionOrder::rows(RowLoads::Held(held)), shape, axes)
+            .with(|schedule| schedule.lanes = lanes);
         let mut requires = if lanes == 1 { vec![] } else { self.row_requirements(axes) };
         requires.push(Require::AtMost { axis: axes[0], value: shape[1] * lanes * held });
         Member { requires, ..member }
@@ -265,7 +259,7 @@ impl<'a> Facts<'a> {
 
     /// A member for rows of any length, which loads one element at a time.
     fn streamed(&self, shape: [u32; 2], axes: [u8; 2]) -> Member {
-        self.member(rows(RowLoads::Streamed), shape, axes)
+        self.member(ReductionOrder::rows(RowLoads::Streamed), shape, axes)
     }
 }
 

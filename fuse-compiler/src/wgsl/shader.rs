@@ -256,7 +256,7 @@ impl<'a> Shader<'a> {
     }
 
     /// What the shader needs of an adapter.
-    pub fn features(&self) -> Features {
+    fn features(&self) -> Features {
         let f16_storage = self.bindings.iter().any(|buffer| buffer.binding.dtype == DType::F16);
         let f16_casts = self.main.text.contains("f16") || self.module.text.contains("f16");
         let (f16, subgroups) = (f16_storage || f16_casts, self.smallest_subgroup);

@@ -89,7 +89,7 @@ fn candidate(
     let sizes = domain.contraction();
     check_walk(sizes.depth)?;
     let split = rounds::within(kernel, variant, sizes, split(&variant.schedule, sizes, machine), info)?;
-    check_walk(split.walked(sizes.depth, tile(&variant.schedule)[2].max(1)))?;
+    check_walk(split.walked(sizes.depth, variant.schedule.extents()[2].max(1)))?;
     if let [whole, 0] = split.tiles
         && whole > 0
     {
@@ -141,11 +141,6 @@ pub(crate) fn scratch_bytes(
     }
 }
 
-/// The rows and columns of the output that a workgroup owns, and the depth of one step.
-pub(crate) fn tile(schedule: &Schedule) -> [u64; 3] {
-    schedule.extents().map(u64::from)
-}
-
 /// The most parts of a row or of keys: each workgroup of a later pass reads what all of them found.
 const MAX_PARTS: u64 = 256;
 
@@ -161,7 +156,7 @@ fn shortest_part(schedule: &Schedule) -> u64 {
 
 /// Enough parts to occupy the machine, none shorter than [`shortest_part`] if the depth is long enough for two.
 pub(crate) fn split(schedule: &Schedule, sizes: Contraction, machine: &Machine) -> Split {
-    let [rows, columns, step] = tile(schedule).map(|extent| extent.max(1));
+    let [rows, columns, step] = schedule.extents().map(|extent| extent.max(1));
     let tiles = sizes.batch.saturating_mul(sizes.rows.div_ceil(rows)).saturating_mul(sizes.columns.div_ceil(columns));
     if let Schedule::Tile(tile) = schedule
         && tile.is_stream_k()
@@ -177,7 +172,7 @@ pub(crate) fn split(schedule: &Schedule, sizes: Contraction, machine: &Machine) 
 
 /// A depth in about so many parts.
 fn parted(schedule: &Schedule, whole: u64, parts: u64) -> Split {
-    let step = tile(schedule)[2].max(1);
+    let step = schedule.extents()[2].max(1);
     let most = match schedule {
         Schedule::Tile(_) | Schedule::Gemv(_) => u64::MAX,
         _ => MAX_PARTS,
@@ -222,13 +217,9 @@ mod tests {
     fn parts_cover_the_depth_in_whole_steps() {
         let machine = Machine::of(&fitted_to(AdapterKind::Discrete));
         let rows = Reduction {
-            order: ReductionOrder::Rows { loads: RowLoads::Streamed, subgroups: None },
-            rows: 1,
-            invocations: 64,
             lanes: 4,
-            axes: [1, 1],
-            merged: false,
             split: true,
+            ..Reduction::new(ReductionOrder::rows(RowLoads::Streamed), [1, 64], [1, 1])
         };
         let schedules = [
             Schedule::Tile(Tile { k: K::Split, ..Tile::new(32, 32, 32, [4, 4]) }),
@@ -243,7 +234,7 @@ mod tests {
             Schedule::Attention(Attention::Decode(Decode { queries: 4, depth: 64, columns: 64, split: true })),
         ];
         for schedule in &schedules {
-            let [_, _, step] = tile(schedule);
+            let [_, _, step] = schedule.extents();
             for depth in [0, 1, 32, 33, 64, 257, 1000, 4096, 65537, 10_000_000] {
                 for rows in [1, 5, 1000] {
                     let split = split(schedule, Contraction { batch: 1, rows, columns: 1, depth }, &machine);
@@ -275,13 +266,9 @@ mod tests {
     fn one_long_row_occupies_the_machine() {
         let machine = Machine::of(&fitted_to(AdapterKind::Discrete));
         let schedule = Schedule::Reduction(Reduction {
-            order: ReductionOrder::Rows { loads: RowLoads::Streamed, subgroups: None },
-            rows: 1,
-            invocations: 256,
             lanes: 4,
-            axes: [1, 1],
-            merged: false,
             split: true,
+            ..Reduction::new(ReductionOrder::rows(RowLoads::Streamed), [1, 256], [1, 1])
         });
         let of = |rows, depth| split(&schedule, Contraction { batch: 1, rows, columns: 1, depth }, &machine).parts;
         assert!((200..=256).contains(&of(1, 10_000_000)));

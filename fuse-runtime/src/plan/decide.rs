@@ -164,7 +164,7 @@ fn find<'t>(
     let Key { class, sizes } = key(considered);
     let Considered { kernel, domain, .. } = considered;
     let variants = || legal.iter().map(|candidate| &kernel.variants[candidate.variant]);
-    let names: Vec<String> = variants().map(|variant| variant.name.to_string()).collect();
+    let names: Vec<&str> = variants().map(|variant| &*variant.name).collect();
     let machine = Machine::of(&tuning.info);
     let model = |at: &[u64]| -> Vec<f64> {
         // How far a window reaches past a workgroup's first query is in no size.

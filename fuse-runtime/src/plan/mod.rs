@@ -26,7 +26,6 @@ use fuse_artifact::{Features, Function, Kernel, ParamKind, Pass, Slot, Variant};
 pub(crate) use self::{
     alternative::alternatives,
     cache::PlanCache,
-    choose::tile,
     cost::hardware,
     domain::Domain,
     explain::explain,

@@ -245,9 +245,7 @@ mod tests {
 
     fn rows(lanes: u32, held: u32, axes: [u8; 2]) -> Schedule {
         let loads = if held > 0 { RowLoads::Held(held) } else { RowLoads::Streamed };
-        let order = ReductionOrder::Rows { loads, subgroups: None };
-        let merged = false;
-        Schedule::Reduction(Reduction { order, rows: 1, invocations: 64, lanes, axes, merged, split: false })
+        Schedule::Reduction(Reduction { lanes, ..Reduction::new(ReductionOrder::rows(loads), [1, 64], axes) })
     }
 
     fn reduction(extents: &[u64], kept: usize, strides: &[u64]) -> Domain {

@@ -3,7 +3,7 @@
 use fuse_artifact::{DomainKind, Grid, Kernel, Pass, Schedule, Size, Uniform, Variant};
 
 use super::{
-    choose::{Split, tile},
+    choose::Split,
     domain::{Contraction, Domain, Strides},
 };
 use crate::Error;
@@ -76,7 +76,7 @@ fn tiles(variant: &Variant, pass: &Pass, domain: &Domain) -> [u64; 2] {
         Grid::Tiles { rows, columns, .. } => [rows.into(), columns.into()],
         Grid::WholeRows { rows } => [rows.into(), columns],
         Grid::Elements { .. } | Grid::SharedTiles { .. } | Grid::Rows { .. } => {
-            let [rows, columns, _] = tile(&variant.schedule);
+            let [rows, columns, _] = variant.schedule.extents();
             [rows, columns]
         }
     };
@@ -244,13 +244,8 @@ mod tests {
         // One of two kept axes and one of two reduced axes are left.
         let domain = Domain { kind, extents: vec![7, 100], accesses: vec![access(&[100, 1])], kept: 1 };
         let schedule = Schedule::Reduction(Reduction {
-            order: ReductionOrder::Rows { loads: RowLoads::Streamed, subgroups: None },
-            rows: 2,
-            invocations: 16,
-            lanes: 1,
-            axes: [2, 2],
-            merged: false,
             split: true,
+            ..Reduction::new(ReductionOrder::rows(RowLoads::Streamed), [2, 16], [2, 2])
         });
         let split = Split::even(3, 48);
         let extents = (0..4).map(|axis| Uniform::Extent { axis });

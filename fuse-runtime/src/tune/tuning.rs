@@ -17,7 +17,7 @@ use super::{
     knobs::{ControlFlow, Knobs, UNROLL_FACTORS},
     table::{Status, Table},
 };
-use crate::{AdapterKind, DeviceInfo, form::Style, order::sort_by, plan::tile};
+use crate::{AdapterKind, DeviceInfo, form::Style, order::sort_by};
 
 /// How variants of kernels are chosen: for which environment, by which tables, close to which sizes.
 ///
@@ -263,7 +263,7 @@ impl Knobs {
         let workgroup = self.workgroup_size.map(|wish| apart(invocations, wish));
         let tiled = matches!(kind, DomainKind::Contraction { .. } | DomainKind::Attention);
         let tile = self.tile_size.filter(|_| tiled).map(|wish| {
-            let [rows, columns, _] = tile(&variant.schedule);
+            let [rows, columns, _] = variant.schedule.extents();
             match variant.schedule {
                 // An attention has all value columns of its rows; its keys are what a tile has across.
                 Schedule::Attention(attention) => (apart(rows, wish) + apart(attention.keys().into(), wish)) / 2.0,

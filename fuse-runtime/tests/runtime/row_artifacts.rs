@@ -153,9 +153,8 @@ pub(crate) fn centered(axis: usize) -> &'static Function {
         Access { axes: vec![Some(0), Some(1), None].into(), ..access(Slot::Result(1), Space::Point, 2, &per_row) };
     let rows = |rows, held, axes, split| {
         let loads = if held > 0 { RowLoads::Held(held) } else { RowLoads::Streamed };
-        let order = ReductionOrder::Rows { loads, subgroups: None };
-        let merged = false;
-        Schedule::Reduction(Reduction { order, rows, invocations: 64 / rows, lanes: 1, axes, merged, split })
+        let whole = Reduction::new(ReductionOrder::rows(loads), [rows, 64 / rows], axes);
+        Schedule::Reduction(Reduction { split, ..whole })
     };
     let with_scratch = |variant| Variant { scratch: Scratch { per_output: 0, per_row: 2 }, ..variant };
     let variants = vec![

@@ -8,13 +8,15 @@ use fuse_artifact::{
     schedule::{Gemv, LANES},
 };
 
-use crate::fusion::{Contraction, Group};
-use crate::wgsl::{
-    builtins::{scalar_type, vector_type},
-    epilogue::{Axes, Epilogue, multiply_add, rhs_prefixes, sum_dtype},
-    names::Names,
-    operand::{Operand, read},
-    shader::{Lines, Shader},
+use crate::{
+    fusion::{Contraction, Group},
+    wgsl::{
+        builtins::{scalar_type, vector_type},
+        epilogue::{Axes, Epilogue, multiply_add, rhs_prefixes, sum_dtype},
+        names::Names,
+        operand::{Operand, read},
+        shader::{Lines, Shader},
+    },
 };
 
 /// The pass of a `dot` schedule.

@@ -6,15 +6,15 @@
 use fuse_artifact::{Pass, schedule::LANES};
 
 use super::{layers::Layers, row::read_vectors};
-use crate::wgsl::{
-    builtins::vector_type,
-    epilogue::{multiply_add, rhs_prefixes, sum_dtype},
-    names::Names,
-    operand::{Operand, read},
-};
 use crate::{
     fusion::{Contraction, Group},
     schedule::contraction::ROW_STEP,
+    wgsl::{
+        builtins::vector_type,
+        epilogue::{multiply_add, rhs_prefixes, sum_dtype},
+        names::Names,
+        operand::{Operand, read},
+    },
 };
 
 /// The pass of a schedule in whole steps, whose right operands all lie as the layers do.

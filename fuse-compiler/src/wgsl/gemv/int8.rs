@@ -7,9 +7,9 @@
 //! Codes of weights become bytes by a shift and a mask, which leave in each word codes that were some way apart. The left
 //! operand's are kept in that order ([`depth`]).
 
-use fuse_artifact::schedule::LANES;
-
 use std::array;
+
+use fuse_artifact::schedule::LANES;
 
 use super::runs::Runs;
 use crate::wgsl::{

@@ -10,12 +10,14 @@ use fuse_artifact::{
     schedule::{Gemv, GemvRows, LANES},
 };
 
-use crate::fusion::{Contraction, Group};
-use crate::wgsl::{
-    builtins::vector_type,
-    epilogue::{Axes, Epilogue, declare_partial, sum_dtype},
-    names::Names,
-    shader::{Lines, Shader},
+use crate::{
+    fusion::{Contraction, Group},
+    wgsl::{
+        builtins::vector_type,
+        epilogue::{Axes, Epilogue, declare_partial, sum_dtype},
+        names::Names,
+        shader::{Lines, Shader},
+    },
 };
 
 /// Rows of a bundle.

@@ -5,17 +5,17 @@
 use fuse_artifact::{Pass, schedule::LANES};
 
 use super::layers::Layers;
-use crate::wgsl::{
-    builtins::{scalar_type, vector_type},
-    epilogue::{Axes, multiply_add, rhs_prefixes, sum_dtype},
-    names::Names,
-    operand::{Operand, OperandPlace, load, loaded, read},
-    operand_rows::{OperandRowText, RowNames},
-    shader::{Lines, Shader},
-};
 use crate::{
     fusion::{Contraction, Group},
     schedule::contraction::ROW_STEP,
+    wgsl::{
+        builtins::{scalar_type, vector_type},
+        epilogue::{Axes, multiply_add, rhs_prefixes, sum_dtype},
+        names::Names,
+        operand::{Operand, OperandPlace, load, loaded, read},
+        operand_rows::{OperandRowText, RowNames},
+        shader::{Lines, Shader},
+    },
 };
 
 /// Names of what the loads of the left operand need of its row, if it has reductions.

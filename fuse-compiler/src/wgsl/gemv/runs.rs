@@ -7,12 +7,14 @@
 use fuse_artifact::schedule::LANES;
 
 use super::{int8, layers::Layers, row::read_vectors};
-use crate::fusion::{Contraction, Group};
-use crate::wgsl::{
-    epilogue::Axes,
-    operand::Operand,
-    shader::{Lines, Shader},
-    weights::{RUN, WeightText},
+use crate::{
+    fusion::{Contraction, Group},
+    wgsl::{
+        epilogue::Axes,
+        operand::Operand,
+        shader::{Lines, Shader},
+        weights::{RUN, WeightText},
+    },
 };
 
 /// A column of weights, or four that are neighbours.

@@ -7,8 +7,10 @@ use super::{
     layers::Layers,
     runs::{Column, Runs},
 };
-use crate::fusion::{Contraction, Group};
-use crate::wgsl::{names::Names, weights::WeightText};
+use crate::{
+    fusion::{Contraction, Group},
+    wgsl::{names::Names, weights::WeightText},
+};
 
 /// The pass of a `packed` schedule, or, if the left operand is rounded to 8 bits, of an `int8` one.
 pub(super) fn words(group: &Group, contraction: &Contraction, names: &Names, layers: Layers) -> Pass {

@@ -3,12 +3,13 @@
 //! Invocations of one subgroup exchange states directly where the member uses subgroups. What is left is taken together
 //! in workgroup memory: the states of a workgroup's subgroups, or those of all its invocations as a tree.
 
+use fuse_artifact::{DType, schedule::ReductionOrder};
+
 use super::{
     Text,
     state::{State, from_bits, to_bits},
 };
 use crate::wgsl::builtins::vector_type;
-use fuse_artifact::{DType, schedule::ReductionOrder};
 
 /// Bytes of workgroup memory that every WebGPU adapter has.
 const WORKGROUP_BYTES: u32 = 16 * 1024;

@@ -32,7 +32,7 @@ impl Text<'_> {
     /// Elements of a load along the row, and from one invocation's load to its next.
     pub(super) fn strides(&self) -> [u32; 2] {
         let schedule = self.frame.schedule;
-        let unit = if !schedule.is_columns() { schedule.lanes } else { 1 };
+        let unit = if schedule.is_columns() { 1 } else { schedule.lanes };
         [unit, unit * schedule.invocations]
     }
 

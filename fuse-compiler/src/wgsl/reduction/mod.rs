@@ -18,7 +18,7 @@ pub(in crate::wgsl) mod state;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fuse_artifact::{Features, Grid, Pass, Require, Schedule, Scratch, Uniform, Variant, schedule::ReductionOrder};
+use fuse_artifact::{Grid, Pass, Require, Schedule, Scratch, Uniform, Variant, schedule::ReductionOrder};
 
 use self::{place::Frame, state::State};
 use super::{
@@ -51,22 +51,17 @@ fn variant(frame: &Frame<'_>, names: &Names, requires: &[Require]) -> Option<Var
         (true, _) => (0..=last).map(Part::Stage).filter(|part| part.has_work(frame)).collect(),
         (false, _) => vec![Part::Whole],
     };
-    let (mut features, mut passes) = (Features::default(), vec![]);
-    for part in parts {
-        let (pass, needs) = Text::new(frame, names, part).pass();
-        features.f16 |= needs.f16;
-        features.subgroups = features.subgroups.max(needs.subgroups);
-        passes.push(pass);
-    }
+    let passes: Vec<Pass> = parts.into_iter().map(|part| Text::new(frame, names, part).pass()).collect();
     if schedule.split && passes.iter().any(|pass| pass.bindings.len() > MAX_STORAGE_BUFFERS) {
         return None;
     }
     let per_row = if schedule.split { frame.scratch_words().values().map(|(_, words)| words).sum() } else { 0 };
+    let schedule = Schedule::Reduction(schedule);
     Some(Variant {
         name: schedule.to_string().into(),
         requires: requires.to_vec().into(),
-        features,
-        schedule: Schedule::Reduction(schedule),
+        features: schedule.features(),
+        schedule,
         scratch: Scratch { per_output: 0, per_row },
         passes: passes.into(),
     })
@@ -169,7 +164,7 @@ impl<'a> Text<'a> {
         Self { frame, part, shader, main, row_names, held_names, slots_declared: 0, slots_in_use: 0, has_opaque: false }
     }
 
-    fn pass(mut self) -> (Pass, Features) {
+    fn pass(mut self) -> Pass {
         let frame = self.frame;
         let (first, last) = match self.part {
             Part::Whole => (0, frame.last_stage()),
@@ -197,13 +192,13 @@ impl<'a> Text<'a> {
         }
         let Self { mut shader, main, .. } = self;
         shader.main = main;
-        let (rows, features) = (frame.schedule.rows, shader.features());
+        let rows = frame.schedule.rows;
         let grid = if matches!(self.part, Part::Whole) || by_part {
             Grid::Rows { rows }
         } else {
             Grid::Elements { per_workgroup: rows }
         };
-        (shader.finish(grid, frame.schedule.workgroup()), features)
+        shader.finish(grid, frame.schedule.workgroup())
     }
 
     /// Whether several workgroups share the rows of this pass: all but a last one without values per element.

@@ -259,7 +259,7 @@ impl<'a> TileText<'a> {
 
     /// Loads what the epilogue reads of the `i`-th row of matrices.
     fn preload_row(&mut self, i: u32) {
-        if is_partial(self.member, self.tile) {
+        if is_partial(self.tile) {
             return;
         }
         let epilogue = epilogue(self.group, &self.axes, self.sum, self.tile);

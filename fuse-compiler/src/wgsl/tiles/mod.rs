@@ -10,7 +10,7 @@
 
 use fuse_artifact::{
     DType, Grid, Pass, Uniform,
-    schedule::{Mainloop, Tile},
+    schedule::{K, Mainloop, Tile},
 };
 
 mod direct;
@@ -70,14 +70,14 @@ fn pass(
     let mut shader = Shader::new(names);
     let sum = sum_dtype(group, contraction);
     for access in &group.accesses {
-        if !(is_partial(member, tile) && access.access.space == fuse_artifact::Space::Point) {
+        if !(is_partial(tile) && access.access.space == fuse_artifact::Space::Point) {
             shader.buffer(access.access.slot, access.dtype, tile.lanes, false);
         }
     }
     let axes = Axes::new(&mut shader, group, contraction);
     let products = product_prefixes(&axes);
     let rows = if member.schedule.is_split() { None } else { Rows::new(group, &axes, tile, &products) };
-    if is_partial(member, tile) {
+    if is_partial(tile) {
         declare_partial(&mut shader, &axes, sum, tile.lanes);
     } else if let Some(rows) = &rows {
         rows.declare(&mut shader);
@@ -144,8 +144,8 @@ const fn preloads(tile: Tile) -> bool {
 }
 
 /// Whether all that a workgroup has are sums of a part of the depth.
-const fn is_partial(member: &Member, tile: Tile) -> bool {
-    member.schedule.is_split() && !tile.is_stream_k()
+const fn is_partial(tile: Tile) -> bool {
+    matches!(tile.k, K::Split)
 }
 
 /// The operands whose slices are kept in workgroup memory.
@@ -428,7 +428,7 @@ impl<'a> TileText<'a> {
             self.preload_matrices();
             return;
         }
-        if is_partial(self.member, self.tile) || !preloads(self.tile) {
+        if is_partial(self.tile) || !preloads(self.tile) {
             return;
         }
         let epilogue = epilogue(self.group, &self.axes, self.sum, self.tile);
@@ -463,7 +463,7 @@ impl<'a> TileText<'a> {
     fn finish_call(&self, [row, column]: [&str; 2], sums: &str, name: &str) -> String {
         let suffix = self.product.map_or(String::new(), |product| product.to_string());
         let finish = if self.tile.lanes == 1 { "finish_each".to_owned() } else { format!("finish{suffix}") };
-        let loaded = match is_partial(self.member, self.tile) {
+        let loaded = match is_partial(self.tile) {
             true => String::new(),
             false => epilogue(self.group, &self.axes, self.sum, self.tile).preloaded_arguments(&format!("_{name}")),
         };

@@ -8,7 +8,7 @@ use fuse_artifact::{
     schedule::{Mainloop, Tile},
 };
 
-use super::{Split, parted, tile};
+use super::{Split, parted};
 use crate::{
     DeviceInfo,
     plan::{domain::Contraction, require::Refusal},
@@ -45,7 +45,7 @@ pub(super) fn within(
 
 /// The most rounds of an invocation.
 fn rounds(kernel: &Kernel, variant: &Variant, sizes: Contraction, split: Split) -> u64 {
-    let [_, _, step] = tile(&variant.schedule).map(|extent| extent.max(1));
+    let [_, _, step] = variant.schedule.extents().map(|extent| extent.max(1));
     let part = split.depth.min(sizes.depth);
     let steps = part.div_ceil(step);
     let walked = match variant.schedule {
@@ -68,7 +68,7 @@ fn rounds(kernel: &Kernel, variant: &Variant, sizes: Contraction, split: Split) 
 
 /// The rounds in which a workgroup reduces the rows of its left operand, all of them in turns.
 fn operand_rows(kernel: &Kernel, variant: &Variant, sizes: Contraction) -> u64 {
-    let [rows, ..] = tile(&variant.schedule);
+    let [rows, ..] = variant.schedule.extents();
     let invocations = variant.passes.first().map_or(1, |pass| u64::from(pass.workgroup_size.max(1)));
     let elements = rows.saturating_mul(sizes.depth).saturating_mul(kernel.work.row_passes.into());
     elements.div_ceil(invocations)
@@ -139,13 +139,8 @@ mod tests {
     #[test]
     fn rows_are_split_as_far_as_workgroups_can_read_what_others_found() {
         let schedule = Schedule::Reduction(Reduction {
-            order: ReductionOrder::Rows { loads: RowLoads::Streamed, subgroups: None },
-            rows: 1,
-            invocations: 256,
-            lanes: 1,
-            axes: [1, 2],
-            merged: false,
             split: true,
+            ..Reduction::new(ReductionOrder::rows(RowLoads::Streamed), [1, 256], [1, 2])
         });
         let row = |depth| Contraction { batch: 1, rows: 1, columns: 1, depth };
         let split = on("llvmpipe", &schedule, row(1 << 31)).unwrap();

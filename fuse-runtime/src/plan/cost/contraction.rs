@@ -8,7 +8,7 @@ use fuse_artifact::{
 
 use super::{Machine, REREAD_PART, dispatches, interpolated};
 use crate::plan::{
-    choose::{Split, tile},
+    choose::Split,
     domain::{Contraction, Domain},
 };
 
@@ -17,7 +17,7 @@ use crate::plan::{
 pub(crate) fn cost(work: Work, variant: &Variant, domain: &Domain, split: Split, machine: &Machine) -> f64 {
     let sizes = domain.contraction();
     let Contraction { batch, rows, columns, depth } = sizes;
-    let [tile_rows, tile_columns, _] = tile(&variant.schedule).map(|extent| extent.max(1));
+    let [tile_rows, tile_columns, _] = variant.schedule.extents().map(|extent| extent.max(1));
     let units = machine.units as f64;
     let part_depth = split.depth.min(depth) as f64;
 
@@ -67,7 +67,7 @@ pub(crate) fn cost(work: Work, variant: &Variant, domain: &Domain, split: Split,
 /// Sums that a workgroup computes of a product: all of its tile's, but for rows that gemvs skip, and for invocations
 /// that have none in the result and share no work with others, which processors skip.
 fn computed_sums(variant: &Variant, sizes: [u64; 2], machine: &Machine) -> f64 {
-    let [tile_rows, tile_columns, _] = tile(&variant.schedule).map(|extent| extent.max(1));
+    let [tile_rows, tile_columns, _] = variant.schedule.extents().map(|extent| extent.max(1));
     let [rows, columns] = match variant.schedule {
         Schedule::Tile(tile) if tile.is_unstaged() && machine.busy_invocations <= 1.0 => {
             let some = |size: u64, tile: u64, own: u32| size.next_multiple_of(u64::from(own.max(1))).min(tile);
@@ -112,7 +112,7 @@ fn partial_sums(variant: &Variant, domain: &Domain, split: Split) -> f64 {
 
 /// Sums of a whole tile.
 fn sums_of_tile(schedule: &Schedule) -> f64 {
-    let [rows, columns, _] = tile(schedule);
+    let [rows, columns, _] = schedule.extents();
     (rows * columns) as f64
 }
 

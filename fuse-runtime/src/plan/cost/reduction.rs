@@ -61,7 +61,7 @@ impl Shape {
             rows: reduction.rows.max(1).into(),
             sharing: reduction.invocations.max(1).into(),
             lanes: reduction.lanes.max(1).into(),
-            step: step.max(1).into(),
+            step: step.max(1) as f64,
             held: reduction.held().map(f64::from),
             general: reduction.axes.iter().any(|axes| *axes > 1),
             along_rows: !reduction.is_columns(),
@@ -224,13 +224,9 @@ mod tests {
     /// A softmax's family: rows held by few invocations and by many, streams, columns, and a general variant.
     fn family() -> Vec<Variant> {
         let streamed = |lanes, axes, split| Reduction {
-            order: ReductionOrder::Rows { loads: RowLoads::Streamed, subgroups: None },
-            rows: 1,
-            invocations: 256,
             lanes,
-            axes,
-            merged: false,
             split,
+            ..Reduction::new(ReductionOrder::rows(RowLoads::Streamed), [1, 256], axes)
         };
         let rows = |rows, invocations, held, split| {
             let loads = if held > 0 { RowLoads::Held(held) } else { RowLoads::Streamed };

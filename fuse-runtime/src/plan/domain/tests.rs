@@ -137,15 +137,7 @@ fn reductions_to_and_over_single_elements_lose_axes() {
 #[test]
 fn axes_of_a_text_are_aligned_at_the_end_of_each_part() {
     let axes = [3, 2];
-    let schedule = Schedule::Reduction(Reduction {
-        order: ReductionOrder::Rows { loads: RowLoads::Streamed, subgroups: None },
-        rows: 1,
-        invocations: 64,
-        lanes: 1,
-        axes,
-        merged: false,
-        split: false,
-    });
+    let schedule = Schedule::Reduction(Reduction::new(ReductionOrder::rows(RowLoads::Streamed), [1, 64], axes));
     let rows = reduction(1, &[6, 20], &[&[20, 1]]);
     let found: Vec<_> = (0..5).map(|axis| rows.text_axis(&schedule, axis)).collect();
     assert_eq!(found, [None, None, Some(0), None, Some(1)]);
