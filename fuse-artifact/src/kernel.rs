@@ -1,4 +1,4 @@
-use crate::{DType, List, Schedule, Size, Text};
+use crate::{DType, List, Schedule, Size, Text, Wgsl};
 
 /// One step of a function: a fused kernel with interchangeable variants.
 #[derive(Clone, Debug, PartialEq)]
@@ -265,7 +265,7 @@ pub const MATRIX_SUBGROUP: u32 = 32;
 pub struct Pass {
     /// The shader; its entry point is `main`. Binding 0 is the uniform block (absent when `uniforms` is
     /// empty), bindings 1.. are `bindings` in order.
-    pub wgsl: Text,
+    pub wgsl: Wgsl,
     /// The storage buffers.
     pub bindings: List<Binding>,
     /// The 32-bit words of the uniform block, in order.

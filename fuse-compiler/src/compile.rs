@@ -1,6 +1,6 @@
 //! The driver: every stage after the graph, in order.
 
-use std::{collections::BTreeSet, fmt, panic::resume_unwind, thread};
+use std::{borrow::Cow, collections::BTreeSet, fmt, panic::resume_unwind, thread};
 
 use fuse_artifact::{
     Check, Domain, DomainKind, Features, Function, Kernel, MlGraph, Param, ParamKind, Pass, QuantizedSpec, Schedule,
@@ -10,7 +10,9 @@ use fuse_artifact::{
 use crate::{
     fusion::{self, Group, GroupKind, Groups, Policy},
     graph::{self, Graph, ScheduleOverride},
-    plan, schedule, validate, webnn, wgsl,
+    plan, schedule,
+    validate::{self, Valid},
+    webnn, wgsl,
     wgsl::names::Names,
 };
 
@@ -60,11 +62,14 @@ impl Compiled {
 pub struct Options {
     /// Whether naga validates every shader. Off only to measure what validation costs.
     pub validate: bool,
+    /// Shaders that are valid: they are not validated again, and those that are found to be are added. None: no others than those
+    /// of the same graph.
+    pub valid: Option<&'static Valid>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { validate: true }
+        Self { validate: true, valid: None }
     }
 }
 
@@ -91,9 +96,10 @@ impl std::error::Error for CompileError {}
 /// Only for bugs of the compiler itself.
 pub fn compile(graph: &Graph, options: &Options) -> Result<Compiled, CompileError> {
     check("graph", graph::verify::verify(graph))?;
-    let (mut compiled, mut valid): (Option<Compiled>, _) = (None, BTreeSet::new());
+    let (mut compiled, of_graph): (Option<Compiled>, _) = (None, Valid::default());
+    let valid = options.valid.unwrap_or(&of_graph);
     for way in ways(graph)? {
-        let other = compile_plan(&way, options, &mut valid)?;
+        let other = compile_plan(&way, options, valid)?;
         match &mut compiled {
             None => compiled = Some(other),
             Some(first) => first.add_alternative(other),
@@ -198,8 +204,8 @@ fn way(
     Ok(Some(Way { graph: graph.clone(), written: written.clone(), groups, assumes, breadth }))
 }
 
-/// Everything after fusion. `valid` are the shaders that were validated.
-fn compile_plan(way: &Way, options: &Options, valid: &mut BTreeSet<Box<str>>) -> Result<Compiled, CompileError> {
+/// Everything after fusion. `valid` are the shaders that need no validation.
+fn compile_plan(way: &Way, options: &Options, valid: &Valid) -> Result<Compiled, CompileError> {
     let Way { graph, written, groups, assumes, breadth } = way;
     let names = Names::new(graph);
     let mut kernels = Vec::with_capacity(groups.groups.len());
@@ -319,20 +325,23 @@ fn with_features(mut variant: Variant) -> Variant {
     variant
 }
 
-/// Validates every shader once; several variants and alternatives may share one.
-fn validate_kernels(kernels: &[Kernel], valid: &mut BTreeSet<Box<str>>) -> Result<(), CompileError> {
-    let mut shaders = vec![];
+/// Validates every shader that is not known to be valid, once; several variants and alternatives may share one.
+fn validate_kernels(kernels: &[Kernel], valid: &Valid) -> Result<(), CompileError> {
+    let (mut shaders, mut seen) = (vec![], BTreeSet::new());
     for kernel in kernels {
         for variant in kernel.variants.iter() {
-            let new = variant.passes.iter().filter(|pass| valid.insert(pass.wgsl.as_ref().into()));
-            shaders.extend(new.map(|pass| (kernel, variant, pass)));
+            let texts = variant.passes.iter().map(|pass| pass.wgsl.text());
+            let new = texts.filter(|text| !valid.contains(text, variant.features) && seen.insert(text.clone()));
+            shaders.extend(new.collect::<Vec<_>>().into_iter().map(|text| (kernel, variant, text)));
         }
     }
-    let validate = |&(kernel, variant, pass): &(&Kernel, &Variant, &Pass)| {
-        validate::validate(&pass.wgsl, variant.features).map_err(|message| CompileError {
+    let validate = |(kernel, variant, text): &(&Kernel, &Variant, Cow<'_, str>)| {
+        validate::validate(text, variant.features).map_err(|message| CompileError {
             stage: "wgsl",
             message: format!("generated WGSL of {} {} failed validation: {message}", kernel.name, variant.name),
-        })
+        })?;
+        valid.add(text, variant.features);
+        Ok(())
     };
     // Most of an expansion's time: rustc expands on one thread, whatever the machine has.
     let threads = thread::available_parallelism().map_or(1, usize::from).min(shaders.len() / SHADERS_PER_THREAD);
@@ -388,7 +397,7 @@ fn shader_files(function: &Function) -> Vec<(String, String)> {
             for (i, pass) in variant.passes.iter().enumerate() {
                 let pass_name = if variant.passes.len() > 1 { format!(".pass{i}") } else { String::new() };
                 let name = format!("{}.{}{pass_name}", kernel.name, variant.name.replace(' ', "-"));
-                files.push((name, pass.wgsl.to_string()));
+                files.push((name, pass.wgsl.text().into_owned()));
             }
         }
     }

@@ -2,8 +2,39 @@
 //!
 //! A rejection is a bug of this compiler, never the user's mistake.
 
+use std::{
+    collections::HashSet,
+    hash::{DefaultHasher, Hash, Hasher},
+    sync::{Mutex, PoisonError},
+};
+
 use fuse_artifact::Features;
 use naga::valid::{Capabilities, ValidationFlags, Validator};
+
+/// Shaders that are known to be valid, by 128 bits of a hash of text and features: editors expand a macro at every pause, and most
+/// of an expansion's time goes into naga.
+#[derive(Debug, Default)]
+pub struct Valid(Mutex<HashSet<[u64; 2]>>);
+
+impl Valid {
+    /// Whether a shader was added.
+    pub fn contains(&self, wgsl: &str, features: Features) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).contains(&hash(wgsl, features))
+    }
+
+    /// Adds a shader.
+    pub fn add(&self, wgsl: &str, features: Features) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(hash(wgsl, features));
+    }
+}
+
+fn hash(wgsl: &str, features: Features) -> [u64; 2] {
+    [0, 1].map(|half| {
+        let mut hasher = DefaultHasher::new();
+        (half, wgsl, features).hash(&mut hasher);
+        hasher.finish()
+    })
+}
 
 /// Parses and validates a shader; the error names the offending line.
 ///

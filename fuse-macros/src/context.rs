@@ -4,7 +4,10 @@
 use std::{
     hash::{DefaultHasher, Hash, Hasher},
     path::{Path, PathBuf},
+    sync::LazyLock,
 };
+
+use fuse_compiler::validate::Valid;
 
 use proc_macro_crate::{FoundCrate, crate_name};
 use proc_macro2::{Span, TokenStream};
@@ -16,7 +19,13 @@ use crate::expand::Context;
 /// The surroundings of the current call of the macro.
 pub(crate) fn current() -> Context {
     let (runtime, callback) = paths();
-    Context { runtime, callback, place: place(), unique: unique(), dump: dump_directory() }
+    Context { runtime, callback, place: place(), unique: unique(), dump: dump_directory(), valid: valid() }
+}
+
+/// The shaders that this process has validated: rustc's, for a crate, or an editor's, for as long as it runs.
+fn valid() -> &'static Valid {
+    static VALID: LazyLock<Valid> = LazyLock::new(Valid::default);
+    &VALID
 }
 
 /// The path of the module `__private`, which holds everything that expansions name, and that of `fuse!`, as seen by the

@@ -52,8 +52,8 @@ impl Form {
         let sizes = words.filter(|words| !words.is_empty() && !differ).map(Into::into);
         let unroll = if style.unroll > 1 && pass.wgsl.contains(UNROLL) { style.unroll } else { 0 };
         let control_flow = style.control_flow.filter(|flow| match flow {
-            ControlFlow::If => has_switch(&pass.wgsl),
-            ControlFlow::Switch => has_chain(&pass.wgsl),
+            ControlFlow::If => has_switch(&pass.wgsl.text()),
+            ControlFlow::Switch => has_chain(&pass.wgsl.text()),
         });
         let wide = quantized(pass).filter(|param| wide.contains(param)).collect();
         Self { style: Style { fast_math, unroll, control_flow, ..style }, sizes, wide }
@@ -76,7 +76,7 @@ impl Form {
 
     /// The text of the pass in this form.
     pub(crate) fn text<'p>(&self, pass: &'p Pass) -> Cow<'p, str> {
-        let text = Cow::Borrowed(&*pass.wgsl);
+        let text = pass.wgsl.text();
         let text = if self.style.fast_math { text.replacen(EXACT_MATH, FAST_MATH, 1).into() } else { text };
         let text = if self.style.unroll > 1 { unrolled(&text, self.style.unroll).into() } else { text };
         let text = match self.style.control_flow {

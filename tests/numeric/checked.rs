@@ -116,7 +116,7 @@ fn an_index_outside_is_found() {
     let mut function = program.function.clone();
     let variants = function.kernels.to_mut().iter_mut().flat_map(|kernel| kernel.variants.to_mut());
     for pass in variants.flat_map(|variant| variant.passes.to_mut()) {
-        pass.wgsl = pass.wgsl.replace("operand[", "operand[64u + ").into();
+        pass.wgsl = pass.wgsl.text().replace("operand[", "operand[64u + ").into();
     }
     program.function = Box::leak(Box::new(function));
     let device = device();

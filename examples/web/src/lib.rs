@@ -168,7 +168,7 @@ impl Engine {
         let function = entry.chosen(&explanation);
         let dispatch = |(kernel, explained): (&fuse_gpu::artifact::Kernel, &fuse_gpu::KernelExplanation)| {
             let variant = kernel.variants.iter().find(|variant| Some(&*variant.name) == explained.chosen.as_deref());
-            let texts: Vec<&str> = variant.iter().flat_map(|v| v.passes.iter()).map(|pass| &*pass.wgsl).collect();
+            let texts: Vec<_> = variant.iter().flat_map(|v| v.passes.iter()).map(|pass| pass.wgsl.text()).collect();
             json!({
                 "kernel": kernel.name,
                 "variant": explained.chosen,

@@ -168,22 +168,40 @@ impl<'a> Epilogue<'a> {
         Self { preloaded: true, ..self }
     }
 
-    fn loads(&self, shader: &mut Shader<'_>, lines: &mut Lines, row: &str, column: &str, suffix: &str) {
+    /// The value of an access at a place of the result.
+    fn load(&self, shader: &mut Shader<'_>, access: u16, [row, column]: [&str; 2]) -> String {
         let mut at: Vec<Option<String>> = self.axes.batch_names().into_iter().map(Some).collect();
         at.extend([Some(row.to_owned()), Some(column.to_owned())]);
-        for access in self.operand.loads() {
-            let offset = self.operand.offset(shader, access, &at);
-            let load = self.operand.load(shader, access, &offset);
-            lines.line(format!("let x{access}{suffix} = {load};"));
-        }
+        let offset = self.operand.offset(shader, access, &at);
+        self.operand.load(shader, access, &offset)
     }
 
     /// Loads what the epilogue of one place reads, clamped to the result, into names that end in `suffix`.
     pub(super) fn preload(&self, shader: &mut Shader<'_>, lines: &mut Lines, place: [&str; 2], suffix: &str) {
-        let (rows, columns, lanes) = (&self.axes.rows, &self.axes.columns, self.operand.lanes);
-        let row = format!("min({}, {rows} - 1u)", place[0]);
-        let column = format!("min({}, {columns} - {lanes}u)", place[1]);
-        self.loads(shader, lines, &row, &column, suffix);
+        let [row, column] = place;
+        for access in self.operand.loads() {
+            let name = self.declare_preload(shader, access);
+            let batch = self.axes.batch_arguments();
+            lines.line(format!("let x{access}{suffix} = {name}({batch}{row}, {column});"));
+        }
+    }
+
+    /// The name of the function that loads through an access, declared once: an invocation has many places.
+    fn declare_preload(&self, shader: &mut Shader<'_>, access: u16) -> String {
+        let name = format!("preload_{access}");
+        if !shader.is_declared(&name) {
+            let Operand { group, lanes, .. } = self.operand;
+            let (rows, columns, batch) = (&self.axes.rows, &self.axes.columns, self.axes.batch_parameters());
+            let inside = [format!("min(row, {rows} - 1u)"), format!("min(column, {columns} - {lanes}u)")];
+            let load = self.load(shader, access, [&inside[0], &inside[1]]);
+            let ty = vector_type(group.accesses[usize::from(access)].dtype, lanes);
+            let mut text = Lines::default();
+            text.line(format!("fn {name}({batch}row: u32, column: u32) -> {ty} {{"));
+            text.line(format!("return {load};"));
+            text.line("}");
+            shader.declare(name.clone(), text);
+        }
+        name
     }
 
     /// The arguments of `finish` after the sum, for values that were preloaded.
@@ -214,7 +232,10 @@ impl<'a> Epilogue<'a> {
         lines.line("return;");
         lines.line("}");
         if !self.preloaded {
-            self.loads(shader, &mut lines, "row", "column", "");
+            for access in self.operand.loads() {
+                let load = self.load(shader, access, ["row", "column"]);
+                lines.line(format!("let x{access} = {load};"));
+            }
         }
         let mut at = axes.batch_names();
         at.extend(["row".to_owned(), "column".to_owned()]);

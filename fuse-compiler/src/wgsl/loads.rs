@@ -2,7 +2,7 @@
 
 use fuse_artifact::{Size, Uniform};
 
-use super::shader::{Shader, from_storage};
+use super::shader::{Lines, Shader, from_storage, storage_type};
 use crate::{fusion::body::KernelAccess, schedule::layout::Along};
 
 /// How a load reaches its elements.
@@ -35,29 +35,48 @@ impl Load<'_> {
         match (lanes, self.buffer_lanes) {
             (1, 1) => format!("{buffer}[{offset}]"),
             (1, _) => element(&buffer, offset),
-            (_, 1) => self.gather(shader, &buffer, offset, last_lane),
+            (_, 1) => self.strided(shader, &buffer, offset, last_lane),
             _ => match self.along {
                 Along::Unit => format!("{buffer}[({offset}) / 4u]"),
                 Along::Zero => format!("{}({})", vector(self.access), element(&buffer, offset)),
-                Along::UnitOrZero => {
-                    let stride = shader.uniform(Uniform::Stride { access: self.index, axis: self.lane_axis });
-                    let whole = format!("{buffer}[({offset}) / 4u]");
-                    let one = element(&buffer, offset);
-                    format!("select({}({one}), {whole}, {stride} == 1u)", vector(self.access))
-                }
-                Along::Strided => self.gather(shader, &buffer, offset, last_lane),
+                Along::UnitOrZero => self.whole_or_one(shader, &buffer, offset),
+                Along::Strided => self.strided(shader, &buffer, offset, last_lane),
             },
         }
     }
 
-    /// Four separate reads, `stride` elements apart.
-    fn gather(&self, shader: &mut Shader<'_>, buffer: &str, offset: &str, last_lane: &str) -> String {
+    /// Four neighbours, or one element four times, as the stride says. The text stands once, in a function.
+    fn whole_or_one(&self, shader: &mut Shader<'_>, buffer: &str, offset: &str) -> String {
+        let stride = shader.uniform(Uniform::Stride { access: self.index, axis: self.lane_axis });
+        let (ty, one) = (vector(self.access), element(buffer, "at"));
+        let value = format!("select({ty}({one}), {buffer}[at / 4u], {stride} == 1u)");
+        let name = self.declare(shader, "at: u32", &value);
+        format!("{name}({offset})")
+    }
+
+    /// Four separate reads, `stride` elements apart. The text stands once, in a function.
+    fn strided(&self, shader: &mut Shader<'_>, buffer: &str, offset: &str, last_lane: &str) -> String {
         let stride = shader.uniform(Uniform::Stride { access: self.index, axis: self.lane_axis });
         let lane = |i: u32| {
-            let at = format!("{offset} + min({i}u, {last_lane}) * {stride}");
+            let at = format!("at + min({i}u, last) * {stride}");
             if self.buffer_lanes == 1 { format!("{buffer}[{at}]") } else { element(buffer, &at) }
         };
-        format!("{}({}, {}, {}, {})", vector(self.access), lane(0), lane(1), lane(2), lane(3))
+        let value = format!("{}({}, {}, {}, {})", vector(self.access), lane(0), lane(1), lane(2), lane(3));
+        let name = self.declare(shader, "at: u32, last: u32", &value);
+        format!("{name}({offset}, {last_lane})")
+    }
+
+    /// The name of the function that answers `value`, declared once.
+    fn declare(&self, shader: &mut Shader<'_>, parameters: &str, value: &str) -> String {
+        let name = format!("load_{}_{}", self.index, self.lane_axis);
+        if !shader.is_declared(&name) {
+            let mut lines = Lines::default();
+            lines.line(format!("fn {name}({parameters}) -> {} {{", vector(self.access)));
+            lines.line(format!("return {value};"));
+            lines.line("}");
+            shader.declare(name.clone(), lines);
+        }
+        name
     }
 }
 
@@ -140,5 +159,5 @@ fn element(buffer: &str, offset: &str) -> String {
 }
 
 fn vector(access: &KernelAccess) -> String {
-    super::shader::storage_type(access.dtype, 4)
+    storage_type(access.dtype, 4)
 }

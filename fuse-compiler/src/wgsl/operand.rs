@@ -3,6 +3,7 @@
 use fuse_artifact::{Space, Uniform};
 
 use super::{
+    builtins::vector_type,
     expr::{Place, emit},
     loads::{Gather, Load},
     shader::{Lines, Shader},
@@ -10,7 +11,7 @@ use super::{
 use crate::{
     fusion::{
         Group, GroupKind,
-        body::{Body, ValueId, ValueOp},
+        body::{self, Body, ValueId, ValueOp},
     },
     schedule::layout::{Along, along},
 };
@@ -123,6 +124,9 @@ impl Operand<'_> {
         loaded: &dyn Fn(u16) -> String,
         at: &[String],
     ) -> String {
+        if let [body::Value { op: ValueOp::Load(access), .. }] = self.body.values[..] {
+            return loaded(access);
+        }
         let place = OperandPlace { operand: self, loaded, at, sums: &[] };
         let values = emit(shader, lines, self.body, self.lanes, self.prefix, &place);
         values[self.value].clone()
@@ -194,10 +198,23 @@ fn domain_axis(group: &Group, space: Space, axis: usize) -> u8 {
     domain_axis as u8
 }
 
-/// Loads an operand at the coordinates `at` and applies its prologue.
-pub(super) fn read(shader: &mut Shader<'_>, main: &mut Lines, operand: &Operand<'_>, at: &[String]) -> String {
-    load(shader, main, operand, &operand.loads(), at);
-    operand.value(shader, main, &loaded(operand.prefix), at)
+/// The value of an operand at the coordinates `at`, after its prologue: the call of a function, whose text stands once.
+pub(super) fn read(shader: &mut Shader<'_>, operand: &Operand<'_>, at: &[String]) -> String {
+    let name = format!("{}_read", operand.prefix.trim_end_matches('_'));
+    if !shader.is_declared(&name) {
+        let parameters: Vec<String> = (0..at.len()).map(|axis| format!("at{axis}")).collect();
+        let mut body = Lines::default();
+        load(shader, &mut body, operand, &operand.loads(), &parameters);
+        let value = operand.value(shader, &mut body, &loaded(operand.prefix), &parameters);
+        let ty = vector_type(operand.body.values[operand.value].dtype, operand.lanes);
+        let mut lines = Lines::default();
+        lines.line(format!("fn {name}({}: u32) -> {ty} {{", parameters.join(": u32, ")));
+        lines.append(&body);
+        lines.line(format!("return {value};"));
+        lines.line("}");
+        shader.declare(name.clone(), lines);
+    }
+    format!("{name}({})", at.join(", "))
 }
 
 /// Loads what an operand reads through `accesses`.

@@ -77,6 +77,11 @@ impl Lines {
         self.line(format!("for (var {counter} = {first}; {counter} < {end}; {counter}{step}) {{"));
     }
 
+    /// Whether this is one line.
+    pub fn is_single(&self) -> bool {
+        self.text.lines().count() == 1
+    }
+
     /// Adds the lines of another text at this depth.
     pub fn append(&mut self, lines: &Lines) {
         for line in lines.text.lines() {

@@ -10,7 +10,7 @@
 use fuse_artifact::{
     Access, Binding, Check, DType, Domain, DomainKind, Features, Function, Grid, Kernel, List, MlGraph, MlOp,
     MlOperand, MlOption, Packing, Param, ParamKind, Pass, Plan, PlanGroup, QuantizedSpec, Refusal, Relation, Require,
-    Schedule, Scratch, Size, Slot, Space, Symbol, SymbolSource, TensorSpec, Term, Text, Uniform, Variant, Work,
+    Schedule, Scratch, Size, Slot, Space, Symbol, SymbolSource, TensorSpec, Term, Text, Uniform, Variant, Wgsl, Work,
     schedule::{
         Attention, AttentionMatrices, AttentionTile, Decode, Gemv, GemvRhs, GemvRows, K, Mainloop, Pointwise, Products,
         Reduction, ReductionOrder, RowLoads, Tile, Unstaged,
@@ -42,6 +42,22 @@ impl Constant for Text {
     fn constant(&self) -> TokenStream {
         let text = Literal::string(self);
         quote!(a::Text::Borrowed(#text))
+    }
+}
+
+impl Constant for Wgsl {
+    fn constant(&self) -> TokenStream {
+        match self {
+            Self::Whole(text) => {
+                let text = text.constant();
+                quote!(a::Wgsl::Whole(#text))
+            }
+            // The lines are those of `lines::share`, which stand once.
+            Self::Lines { lines: _, order } => {
+                let order = order.constant();
+                quote!(a::Wgsl::Lines { lines: a::List::Borrowed(__FUSE_LINES), order: #order })
+            }
+        }
     }
 }
 
@@ -90,8 +106,12 @@ macro_rules! integers {
 integers! { u8 => u8_unsuffixed, u16 => u16_unsuffixed, u32 => u32_unsuffixed, i64 => i64_unsuffixed, }
 
 /// Browsers have no cooperative matrices: pages do not carry their shaders.
+pub(crate) fn only_outside_browsers(variant: &Variant) -> bool {
+    variant.features.matrices > 0
+}
+
 fn outside_browsers(variant: &Variant) -> TokenStream {
-    if variant.features.matrices > 0 { quote!(#[cfg(not(target_arch = "wasm32"))]) } else { TokenStream::new() }
+    if only_outside_browsers(variant) { quote!(#[cfg(not(target_arch = "wasm32"))]) } else { TokenStream::new() }
 }
 
 macro_rules! structs {

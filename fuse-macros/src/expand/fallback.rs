@@ -12,7 +12,7 @@ use super::{items::Item, signature::Signature};
 pub(crate) fn expand(signature: Signature<'_>, import: &TokenStream) -> TokenStream {
     let choices = choices(signature.header.generics.len());
     let instances = choices.iter().map(|dtypes| (&dtypes[..], empty(signature))).collect();
-    Item { signature, instances, source: "", import }.expand()
+    Item { signature, instances, lines: TokenStream::new(), source: "", import }.expand()
 }
 
 /// Every choice of dtypes for the generic element types.

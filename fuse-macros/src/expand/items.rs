@@ -23,6 +23,8 @@ pub(crate) struct Item<'a> {
     pub(crate) signature: Signature<'a>,
     /// Its artifacts, one for each choice of dtypes for the generic element types.
     pub(crate) instances: Vec<(&'a [DType], Function)>,
+    /// The constant of the lines of their shaders.
+    pub(crate) lines: TokenStream,
     /// The tokens of the whole block, for `reference`, which reads them again.
     pub(crate) source: &'a str,
     /// What gives the module the function's macro.
@@ -61,7 +63,7 @@ impl Item<'_> {
         let ast::Function { attributes, visibility, name, .. } = header;
         let conditions = attributes.iter().filter(|attribute| is_condition(attribute));
         let docs = format!("What `fuse!` compiled for `{name}`.");
-        let (import, functions, selector) = (self.import, self.functions(), self.selector());
+        let (import, lines, functions, selector) = (self.import, &self.lines, self.functions(), self.selector());
         let (kernels, plan) = (self.kernels(), self.plan());
         let (launch_into, reference) = (self.launch_into(), self.reference());
         quote! {
@@ -70,6 +72,7 @@ impl Item<'_> {
             #[allow(dead_code, non_snake_case, unreachable_pub, clippy::too_many_arguments, clippy::type_complexity)]
             #visibility mod #name {
                 #import
+                #lines
                 #functions
                 #selector
                 #kernels

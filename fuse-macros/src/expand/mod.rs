@@ -16,6 +16,7 @@ mod dump;
 mod expression;
 mod fallback;
 mod items;
+mod lines;
 mod signature;
 
 use std::{
@@ -31,6 +32,7 @@ use fuse_compiler::{
     compile::{self, Compiled, Options},
     diag::{Code, Diagnostic},
     front::{self, Instance, ItemFunction},
+    validate::Valid,
 };
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
@@ -50,6 +52,8 @@ pub(crate) struct Context {
     pub(crate) unique: String,
     /// Where to write what the compiler did, if anywhere.
     pub(crate) dump: Option<PathBuf>,
+    /// Shaders that expansions before this one have validated.
+    pub(crate) valid: &'static Valid,
 }
 
 /// The two forms of `fuse!`.
@@ -133,11 +137,12 @@ fn expand_function(
     let import = companion::import(&function.header, context);
     let name = function.header.name.to_string();
     match compile_instances(&function.instances, &name, function.header.name.span(), context) {
-        Ok(instances) if !instances.is_empty() => {
+        Ok(mut instances) if !instances.is_empty() => {
             if function.header.explain {
                 dump::explain(&instances);
             }
-            Item { signature, instances, source, import: &import }.expand()
+            let lines = lines::share(&mut instances, &context.runtime);
+            Item { signature, instances, lines, source, import: &import }.expand()
         }
         Ok(_) => fallback::expand(signature, &import),
         Err(diagnostic) => {
@@ -150,7 +155,7 @@ fn expand_function(
 fn expand_expression(source: Source, context: &Context) -> TokenStream {
     let mut expression = front::expression(source.tokens);
     let mut diagnostics: Vec<Diagnostic> = std::mem::take(&mut expression.diagnostics).into_iter().collect();
-    let instances = match compile_instances(&expression.instances, &source.place, Span::call_site(), context) {
+    let mut instances = match compile_instances(&expression.instances, &source.place, Span::call_site(), context) {
         Ok(instances) => instances,
         Err(diagnostic) => {
             diagnostics.push(diagnostic);
@@ -162,8 +167,9 @@ fn expand_expression(source: Source, context: &Context) -> TokenStream {
         return diagnostics::expression(&diagnostics, &expression.variables);
     }
     let rebuild = rebuild_on_dump();
+    let lines = lines::share(&mut instances, &context.runtime);
     let launch = expression::expand(&expression, &instances, &context.runtime);
-    quote!({ #warnings #rebuild #launch })
+    quote!({ #warnings #rebuild #lines #launch })
 }
 
 /// Compiles every choice of dtypes; the first failure ends it, for the others would fail alike. `place` is where
@@ -185,21 +191,23 @@ fn compile_instances<'a>(
         }
         Ok((&instance.dtypes[..], compiled.function))
     };
-    instances.iter().zip(compile_parallel(instances)).map(finish).collect()
+    instances.iter().zip(compile_parallel(instances, context.valid)).map(finish).collect()
 }
 
 /// Compiles each instance on a thread of its own: nearly all of the time goes to naga.
-fn compile_parallel(instances: &[Instance]) -> Vec<Result<Compiled, String>> {
+fn compile_parallel(instances: &[Instance], valid: &'static Valid) -> Vec<Result<Compiled, String>> {
     thread::scope(|scope| {
-        let threads: Vec<_> = instances.iter().map(|instance| scope.spawn(|| compile_instance(instance))).collect();
+        let threads: Vec<_> =
+            instances.iter().map(|instance| scope.spawn(|| compile_instance(instance, valid))).collect();
         let join =
             |thread: thread::ScopedJoinHandle<'_, _>| thread.join().unwrap_or_else(|payload| Err(panicked(&*payload)));
         threads.into_iter().map(join).collect()
     })
 }
 
-fn compile_instance(instance: &Instance) -> Result<Compiled, String> {
-    compile::compile(&instance.graph, &Options::default()).map_err(|error| error.to_string())
+fn compile_instance(instance: &Instance, valid: &'static Valid) -> Result<Compiled, String> {
+    let options = Options { valid: Some(valid), ..Options::default() };
+    compile::compile(&instance.graph, &options).map_err(|error| error.to_string())
 }
 
 fn internal(place: Span, message: &str) -> Diagnostic {

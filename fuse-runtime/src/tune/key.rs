@@ -221,7 +221,7 @@ fn fingerprint(function: &Function) -> u64 {
             add(&kernel.name);
             for variant in kernel.variants.iter() {
                 add(&variant.name);
-                variant.passes.iter().for_each(|pass| add(&pass.wgsl));
+                variant.passes.iter().for_each(|pass| add(&pass.wgsl.text()));
             }
         }
     }

@@ -23,8 +23,9 @@ fn fused() -> Function {
     pass.bindings.to_mut()[0].slot = Slot::Param(0);
     let text = pass
         .wgsl
+        .text()
         .replace("out0[i] = a[i] + a[i]; out1[i] = a[i] - f32(1);", "out0[i] = 2.0 * (a[i] + 1.0); out1[i] = a[i];");
-    assert_ne!(text, *pass.wgsl, "the text of `steps` has changed");
+    assert_ne!(text, pass.wgsl.text(), "the text of `steps` has changed");
     pass.wgsl = text.into();
     function.kernels = vec![kernel].into();
     function.temporaries = vec![].into();

@@ -303,83 +303,67 @@ fn main(
     var c = Scores();
     for (var d0 = 0u; d0 < p.extent_4; d0 += 16u) {
       {
-        let xk0 = xk0_x1;
-        let value = xk0;
+        let value = xk0_x1;
         stage[0u + (xk0_k + 0u) * 8u + xk0_w][xk0_o % 4u] = value;
       }
       {
-        let xk0 = xk1_x1;
-        let value = xk0;
+        let value = xk1_x1;
         stage[0u + (xk1_k + 0u) * 8u + xk1_w][xk1_o % 4u] = value;
       }
       {
-        let xk0 = xk2_x1;
-        let value = xk0;
+        let value = xk2_x1;
         stage[0u + (xk2_k + 0u) * 8u + xk2_w][xk2_o % 4u] = value;
       }
       {
-        let xk0 = xk3_x1;
-        let value = xk0;
+        let value = xk3_x1;
         stage[0u + (xk3_k + 0u) * 8u + xk3_w][xk3_o % 4u] = value;
       }
       {
-        let xk0 = xk4_x1;
-        let value = xk0;
+        let value = xk4_x1;
         stage[0u + (xk4_k + 0u) * 8u + xk4_w][xk4_o % 4u] = value;
       }
       {
-        let xk0 = xk5_x1;
-        let value = xk0;
+        let value = xk5_x1;
         stage[0u + (xk5_k + 0u) * 8u + xk5_w][xk5_o % 4u] = value;
       }
       {
-        let xk0 = xk6_x1;
-        let value = xk0;
+        let value = xk6_x1;
         stage[0u + (xk6_k + 0u) * 8u + xk6_w][xk6_o % 4u] = value;
       }
       {
-        let xk0 = xk7_x1;
-        let value = xk0;
+        let value = xk7_x1;
         stage[0u + (xk7_k + 0u) * 8u + xk7_w][xk7_o % 4u] = value;
       }
       {
-        let xq0 = xq0_x0;
-        let value = xq0;
+        let value = xq0_x0;
         query_tile[0u + (xq0_k + 0u) * 8u + xq0_w][xq0_o % 4u] = value;
       }
       {
-        let xq0 = xq1_x0;
-        let value = xq0;
+        let value = xq1_x0;
         query_tile[0u + (xq1_k + 0u) * 8u + xq1_w][xq1_o % 4u] = value;
       }
       {
-        let xq0 = xq2_x0;
-        let value = xq0;
+        let value = xq2_x0;
         query_tile[0u + (xq2_k + 0u) * 8u + xq2_w][xq2_o % 4u] = value;
       }
       {
-        let xq0 = xq3_x0;
-        let value = xq0;
+        let value = xq3_x0;
         query_tile[0u + (xq3_k + 0u) * 8u + xq3_w][xq3_o % 4u] = value;
       }
       {
-        let xq0 = xq4_x0;
-        let value = xq0;
+        let value = xq4_x0;
         query_tile[0u + (xq4_k + 0u) * 8u + xq4_w][xq4_o % 4u] = value;
       }
       {
-        let xq0 = xq5_x0;
-        let value = xq0;
+        let value = xq5_x0;
         query_tile[0u + (xq5_k + 0u) * 8u + xq5_w][xq5_o % 4u] = value;
       }
       {
-        let xq0 = xq6_x0;
-        let value = xq0;
+        let value = xq6_x0;
         query_tile[0u + (xq6_k + 0u) * 8u + xq6_w][xq6_o % 4u] = value;
       }
       {
-        let xq0 = xq7_x0;
-        let value = xq0;
+        let value = xq7_x0;
         query_tile[0u + (xq7_k + 0u) * 8u + xq7_w][xq7_o % 4u] = value;
       }
       workgroupBarrier();
@@ -574,43 +558,35 @@ fn main(
     weights[(tx * 4u + 3u) * 8u + weight0_0] = vec4<f32>(c.s0_0[3], c.s1_0[3], c.s2_0[3], c.s3_0[3]);
     for (var v0 = 0u; v0 < 32u && k0 + v0 < key_end; v0 += 8u) {
       {
-        let xv0 = xv0_x2;
-        let value = select(f32(), xv0, k0 + v0 + xv0_k < p.extent_3);
+        let value = select(f32(), xv0_x2, k0 + v0 + xv0_k < p.extent_3);
         stage[0u + (xv0_k + 0u) * 16u + xv0_w][xv0_o % 4u] = value;
       }
       {
-        let xv0 = xv1_x2;
-        let value = select(f32(), xv0, k0 + v0 + xv1_k < p.extent_3);
+        let value = select(f32(), xv1_x2, k0 + v0 + xv1_k < p.extent_3);
         stage[0u + (xv1_k + 0u) * 16u + xv1_w][xv1_o % 4u] = value;
       }
       {
-        let xv0 = xv2_x2;
-        let value = select(f32(), xv0, k0 + v0 + xv2_k < p.extent_3);
+        let value = select(f32(), xv2_x2, k0 + v0 + xv2_k < p.extent_3);
         stage[0u + (xv2_k + 0u) * 16u + xv2_w][xv2_o % 4u] = value;
       }
       {
-        let xv0 = xv3_x2;
-        let value = select(f32(), xv0, k0 + v0 + xv3_k < p.extent_3);
+        let value = select(f32(), xv3_x2, k0 + v0 + xv3_k < p.extent_3);
         stage[0u + (xv3_k + 0u) * 16u + xv3_w][xv3_o % 4u] = value;
       }
       {
-        let xv0 = xv4_x2;
-        let value = select(f32(), xv0, k0 + v0 + xv4_k < p.extent_3);
+        let value = select(f32(), xv4_x2, k0 + v0 + xv4_k < p.extent_3);
         stage[0u + (xv4_k + 0u) * 16u + xv4_w][xv4_o % 4u] = value;
       }
       {
-        let xv0 = xv5_x2;
-        let value = select(f32(), xv0, k0 + v0 + xv5_k < p.extent_3);
+        let value = select(f32(), xv5_x2, k0 + v0 + xv5_k < p.extent_3);
         stage[0u + (xv5_k + 0u) * 16u + xv5_w][xv5_o % 4u] = value;
       }
       {
-        let xv0 = xv6_x2;
-        let value = select(f32(), xv0, k0 + v0 + xv6_k < p.extent_3);
+        let value = select(f32(), xv6_x2, k0 + v0 + xv6_k < p.extent_3);
         stage[0u + (xv6_k + 0u) * 16u + xv6_w][xv6_o % 4u] = value;
       }
       {
-        let xv0 = xv7_x2;
-        let value = select(f32(), xv0, k0 + v0 + xv7_k < p.extent_3);
+        let value = select(f32(), xv7_x2, k0 + v0 + xv7_k < p.extent_3);
         stage[0u + (xv7_k + 0u) * 16u + xv7_w][xv7_o % 4u] = value;
       }
       workgroupBarrier();

@@ -54,6 +54,9 @@ fn finish(batch: u32, row: u32, column: u32, sum: vec4<f32>, x2: vec4<f32>) {
 var<workgroup> lhs_tile: array<vec4<f16>, 576>;
 var<workgroup> rhs_tile: array<vec4<f16>, 576>;
 var<workgroup> sums: array<vec4<f32>, 256>;
+fn preload_2(row: u32, column: u32) -> vec4<f32> {
+  return vec4<f32>(in_b[(p.offset_2 + min(column, p.extent_1 - 4u)) / 4u]);
+}
 
 @compute @workgroup_size(128)
 fn main(
@@ -80,8 +83,13 @@ fn main(
   let part_row = subgroup / 2u * 16u;
   let part_column = subgroup % 2u * 16u;
   var c0_0 = coop_mat16x16<f32, C>();
-  let x2_0_0_0 = vec4<f32>(in_b[(p.offset_2 + min(column0 + part_column + 0u + subgroup_lane % 4u * 4u, p.extent_1 - 4u)) / 4u]);
-  let x2_0_0_1 = vec4<f32>(in_b[(p.offset_2 + min(column0 + part_column + 0u + subgroup_lane % 4u * 4u, p.extent_1 - 4u)) / 4u]);
+  let lane_row = row0 + part_row + subgroup_lane / 4u;
+  let lane_column = column0 + part_column + subgroup_lane % 4u * 4u;
+  let vector_row0_0 = lane_row + 0u;
+  let vector_row0_1 = lane_row + 8u;
+  let vector_column0 = lane_column + 0u;
+  let x2_0_0_0 = preload_2(vector_row0_0, vector_column0);
+  let x2_0_0_1 = preload_2(vector_row0_1, vector_column0);
   let a_lines = p.stride_0_0 / 4u;
   let a_first = (p.offset_0) / 4u + row0 * a_lines;
   let a_at = local / 16u * a_lines + local % 16u;
@@ -165,11 +173,11 @@ fn main(
   {
     coopStoreT(c0_0, &sums[matrix], 4u);
     workgroupBarrier();
-    if row0 + part_row + 0u + subgroup_lane / 4u >= first_row && column0 + part_column + 0u + subgroup_lane % 4u * 4u >= first_column {
-      finish(batch, row0 + part_row + 0u + subgroup_lane / 4u, column0 + part_column + 0u + subgroup_lane % 4u * 4u, sums[vector + 0u], x2_0_0_0);
+    if vector_row0_0 >= first_row && vector_column0 >= first_column {
+      finish(batch, vector_row0_0, vector_column0, sums[vector + 0u], x2_0_0_0);
     }
-    if row0 + part_row + 8u + subgroup_lane / 4u >= first_row && column0 + part_column + 0u + subgroup_lane % 4u * 4u >= first_column {
-      finish(batch, row0 + part_row + 8u + subgroup_lane / 4u, column0 + part_column + 0u + subgroup_lane % 4u * 4u, sums[vector + 32u], x2_0_0_1);
+    if vector_row0_1 >= first_row && vector_column0 >= first_column {
+      finish(batch, vector_row0_1, vector_column0, sums[vector + 32u], x2_0_0_1);
     }
   }
 }

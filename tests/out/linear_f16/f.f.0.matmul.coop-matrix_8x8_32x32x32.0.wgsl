@@ -54,6 +54,15 @@ fn finish(batch: u32, row: u32, column: u32, sum: vec4<f32>, x2: vec4<f32>) {
 var<workgroup> lhs_tile: array<vec4<f16>, 320>;
 var<workgroup> rhs_tile: array<vec4<f16>, 320>;
 var<workgroup> sums: array<vec4<f32>, 64>;
+fn put_lhs_tile(outer: u32, depth: u32, value: vec4<f16>) {
+  lhs_tile[outer * 10u + depth / 4u] = value;
+}
+fn put_rhs_tile(outer: u32, depth: u32, value: vec4<f16>) {
+  rhs_tile[outer * 10u + depth / 4u] = value;
+}
+fn preload_2(row: u32, column: u32) -> vec4<f32> {
+  return vec4<f32>(in_b[(p.offset_2 + min(column, p.extent_1 - 4u)) / 4u]);
+}
 
 @compute @workgroup_size(128)
 fn main(
@@ -81,6 +90,12 @@ fn main(
   var c0_1 = coop_mat8x8<f32, C>();
   var c1_0 = coop_mat8x8<f32, C>();
   var c1_1 = coop_mat8x8<f32, C>();
+  let lane_row = row0 + part_row + subgroup_lane / 2u;
+  let lane_column = column0 + part_column + subgroup_lane % 2u * 4u;
+  let vector_row0_0 = lane_row + 0u;
+  let vector_row1_0 = lane_row + 8u;
+  let vector_column0 = lane_column + 0u;
+  let vector_column1 = lane_column + 8u;
   let a0_o = (local + 0u) / 8u;
   let a0_k = ((local + 0u) % 8u) * 4u;
   let a0_at = min(row0 + a0_o, p.extent_0 - 1u);
@@ -112,22 +127,10 @@ fn main(
     b1_x1 = in_w[(b1_base1 + b1_depth) / 4u];
   }
   for (var k0 = k_begin; k0 < k_end; k0 += 32u) {
-    {
-      let value = select(vec4<f16>(), a0_x0, k0 + a0_k < k_end);
-      lhs_tile[a0_o * 10u + a0_k / 4u] = value;
-    }
-    {
-      let value = select(vec4<f16>(), a1_x0, k0 + a1_k < k_end);
-      lhs_tile[a1_o * 10u + a1_k / 4u] = value;
-    }
-    {
-      let value = select(vec4<f16>(), b0_x1, k0 + b0_k < k_end);
-      rhs_tile[b0_o * 10u + b0_k / 4u] = value;
-    }
-    {
-      let value = select(vec4<f16>(), b1_x1, k0 + b1_k < k_end);
-      rhs_tile[b1_o * 10u + b1_k / 4u] = value;
-    }
+    put_lhs_tile(a0_o, a0_k, select(vec4<f16>(), a0_x0, k0 + a0_k < k_end));
+    put_lhs_tile(a1_o, a1_k, select(vec4<f16>(), a1_x0, k0 + a1_k < k_end));
+    put_rhs_tile(b0_o, b0_k, select(vec4<f16>(), b0_x1, k0 + b0_k < k_end));
+    put_rhs_tile(b1_o, b1_k, select(vec4<f16>(), b1_x1, k0 + b1_k < k_end));
     workgroupBarrier();
     if k0 + 32u < k_end {
       let a0_depth = min(k0 + 32u + a0_k, k_end - 4u);
@@ -184,34 +187,34 @@ fn main(
   let matrix = subgroup * 16u;
   let vector = matrix + subgroup_lane;
   {
-    let x2_0_0_0 = vec4<f32>(in_b[(p.offset_2 + min(column0 + part_column + 0u + subgroup_lane % 2u * 4u, p.extent_1 - 4u)) / 4u]);
-    let x2_0_1_0 = vec4<f32>(in_b[(p.offset_2 + min(column0 + part_column + 8u + subgroup_lane % 2u * 4u, p.extent_1 - 4u)) / 4u]);
+    let x2_0_0_0 = preload_2(vector_row0_0, vector_column0);
+    let x2_0_1_0 = preload_2(vector_row0_0, vector_column1);
     coopStoreT(c0_0, &sums[matrix], 2u);
     workgroupBarrier();
     if subgroup_lane < 16u {
-      finish(batch, row0 + part_row + 0u + subgroup_lane / 2u, column0 + part_column + 0u + subgroup_lane % 2u * 4u, sums[vector + 0u], x2_0_0_0);
+      finish(batch, vector_row0_0, vector_column0, sums[vector + 0u], x2_0_0_0);
     }
     workgroupBarrier();
     coopStoreT(c0_1, &sums[matrix], 2u);
     workgroupBarrier();
     if subgroup_lane < 16u {
-      finish(batch, row0 + part_row + 0u + subgroup_lane / 2u, column0 + part_column + 8u + subgroup_lane % 2u * 4u, sums[vector + 0u], x2_0_1_0);
+      finish(batch, vector_row0_0, vector_column1, sums[vector + 0u], x2_0_1_0);
     }
   }
   {
-    let x2_1_0_0 = vec4<f32>(in_b[(p.offset_2 + min(column0 + part_column + 0u + subgroup_lane % 2u * 4u, p.extent_1 - 4u)) / 4u]);
-    let x2_1_1_0 = vec4<f32>(in_b[(p.offset_2 + min(column0 + part_column + 8u + subgroup_lane % 2u * 4u, p.extent_1 - 4u)) / 4u]);
+    let x2_1_0_0 = preload_2(vector_row1_0, vector_column0);
+    let x2_1_1_0 = preload_2(vector_row1_0, vector_column1);
     workgroupBarrier();
     coopStoreT(c1_0, &sums[matrix], 2u);
     workgroupBarrier();
     if subgroup_lane < 16u {
-      finish(batch, row0 + part_row + 8u + subgroup_lane / 2u, column0 + part_column + 0u + subgroup_lane % 2u * 4u, sums[vector + 0u], x2_1_0_0);
+      finish(batch, vector_row1_0, vector_column0, sums[vector + 0u], x2_1_0_0);
     }
     workgroupBarrier();
     coopStoreT(c1_1, &sums[matrix], 2u);
     workgroupBarrier();
     if subgroup_lane < 16u {
-      finish(batch, row0 + part_row + 8u + subgroup_lane / 2u, column0 + part_column + 8u + subgroup_lane % 2u * 4u, sums[vector + 0u], x2_1_1_0);
+      finish(batch, vector_row1_0, vector_column1, sums[vector + 0u], x2_1_1_0);
     }
   }
 }

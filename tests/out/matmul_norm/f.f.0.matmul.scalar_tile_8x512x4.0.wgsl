@@ -55,6 +55,24 @@ fn update(c: ptr<function, Sums>, a0: vec4<f32>, b0: vec4<f32>, b1: vec4<f32>) {
   (*c).s3_0 = fma(vec4<f32>(a0[3]), b0, (*c).s3_0);
   (*c).s3_1 = fma(vec4<f32>(a0[3]), b1, (*c).s3_1);
 }
+fn put_lhs_tile(outer: u32, depth: u32, value: f32) {
+  lhs_tile[(depth + 0u) * 3u + outer / 4u][outer % 4u] = value;
+}
+fn put_rhs_tile(outer: u32, depth: u32, value: f32) {
+  rhs_tile[(depth + 0u) * 129u + outer / 4u][outer % 4u] = value;
+}
+fn load_2_1(at: u32, last: u32) -> vec4<f32> {
+  return vec4<f32>(in_b[at + min(0u, last) * p.stride_2_1], in_b[at + min(1u, last) * p.stride_2_1], in_b[at + min(2u, last) * p.stride_2_1], in_b[at + min(3u, last) * p.stride_2_1]);
+}
+fn load_3_1(at: u32, last: u32) -> vec4<f32> {
+  return vec4<f32>(in_r[at + min(0u, last) * p.stride_3_1], in_r[at + min(1u, last) * p.stride_3_1], in_r[at + min(2u, last) * p.stride_3_1], in_r[at + min(3u, last) * p.stride_3_1]);
+}
+fn load_4_1(at: u32, last: u32) -> vec4<f32> {
+  return vec4<f32>(in_gamma[at + min(0u, last) * p.stride_4_1], in_gamma[at + min(1u, last) * p.stride_4_1], in_gamma[at + min(2u, last) * p.stride_4_1], in_gamma[at + min(3u, last) * p.stride_4_1]);
+}
+fn load_5_1(at: u32, last: u32) -> vec4<f32> {
+  return vec4<f32>(in_beta[at + min(0u, last) * p.stride_5_1], in_beta[at + min(1u, last) * p.stride_5_1], in_beta[at + min(2u, last) * p.stride_5_1], in_beta[at + min(3u, last) * p.stride_5_1]);
+}
 
 @compute @workgroup_size(128)
 fn main(
@@ -216,90 +234,24 @@ fn main(
   }
   for (var k0 = k_begin; k0 < k_end; k0 += 4u) {
     if local + 0u < 32u {
-      let a0 = a0_x0;
-      let value = select(f32(), a0, k0 + a0_k < k_end);
-      lhs_tile[(a0_k + 0u) * 3u + a0_o / 4u][a0_o % 4u] = value;
+      put_lhs_tile(a0_o, a0_k, select(f32(), a0_x0, k0 + a0_k < k_end));
     }
-    {
-      let b0 = b0_x1;
-      let value = select(f32(), b0, k0 + b0_k < k_end);
-      rhs_tile[(b0_k + 0u) * 129u + b0_o / 4u][b0_o % 4u] = value;
-    }
-    {
-      let b0 = b1_x1;
-      let value = select(f32(), b0, k0 + b1_k < k_end);
-      rhs_tile[(b1_k + 0u) * 129u + b1_o / 4u][b1_o % 4u] = value;
-    }
-    {
-      let b0 = b2_x1;
-      let value = select(f32(), b0, k0 + b2_k < k_end);
-      rhs_tile[(b2_k + 0u) * 129u + b2_o / 4u][b2_o % 4u] = value;
-    }
-    {
-      let b0 = b3_x1;
-      let value = select(f32(), b0, k0 + b3_k < k_end);
-      rhs_tile[(b3_k + 0u) * 129u + b3_o / 4u][b3_o % 4u] = value;
-    }
-    {
-      let b0 = b4_x1;
-      let value = select(f32(), b0, k0 + b4_k < k_end);
-      rhs_tile[(b4_k + 0u) * 129u + b4_o / 4u][b4_o % 4u] = value;
-    }
-    {
-      let b0 = b5_x1;
-      let value = select(f32(), b0, k0 + b5_k < k_end);
-      rhs_tile[(b5_k + 0u) * 129u + b5_o / 4u][b5_o % 4u] = value;
-    }
-    {
-      let b0 = b6_x1;
-      let value = select(f32(), b0, k0 + b6_k < k_end);
-      rhs_tile[(b6_k + 0u) * 129u + b6_o / 4u][b6_o % 4u] = value;
-    }
-    {
-      let b0 = b7_x1;
-      let value = select(f32(), b0, k0 + b7_k < k_end);
-      rhs_tile[(b7_k + 0u) * 129u + b7_o / 4u][b7_o % 4u] = value;
-    }
-    {
-      let b0 = b8_x1;
-      let value = select(f32(), b0, k0 + b8_k < k_end);
-      rhs_tile[(b8_k + 0u) * 129u + b8_o / 4u][b8_o % 4u] = value;
-    }
-    {
-      let b0 = b9_x1;
-      let value = select(f32(), b0, k0 + b9_k < k_end);
-      rhs_tile[(b9_k + 0u) * 129u + b9_o / 4u][b9_o % 4u] = value;
-    }
-    {
-      let b0 = b10_x1;
-      let value = select(f32(), b0, k0 + b10_k < k_end);
-      rhs_tile[(b10_k + 0u) * 129u + b10_o / 4u][b10_o % 4u] = value;
-    }
-    {
-      let b0 = b11_x1;
-      let value = select(f32(), b0, k0 + b11_k < k_end);
-      rhs_tile[(b11_k + 0u) * 129u + b11_o / 4u][b11_o % 4u] = value;
-    }
-    {
-      let b0 = b12_x1;
-      let value = select(f32(), b0, k0 + b12_k < k_end);
-      rhs_tile[(b12_k + 0u) * 129u + b12_o / 4u][b12_o % 4u] = value;
-    }
-    {
-      let b0 = b13_x1;
-      let value = select(f32(), b0, k0 + b13_k < k_end);
-      rhs_tile[(b13_k + 0u) * 129u + b13_o / 4u][b13_o % 4u] = value;
-    }
-    {
-      let b0 = b14_x1;
-      let value = select(f32(), b0, k0 + b14_k < k_end);
-      rhs_tile[(b14_k + 0u) * 129u + b14_o / 4u][b14_o % 4u] = value;
-    }
-    {
-      let b0 = b15_x1;
-      let value = select(f32(), b0, k0 + b15_k < k_end);
-      rhs_tile[(b15_k + 0u) * 129u + b15_o / 4u][b15_o % 4u] = value;
-    }
+    put_rhs_tile(b0_o, b0_k, select(f32(), b0_x1, k0 + b0_k < k_end));
+    put_rhs_tile(b1_o, b1_k, select(f32(), b1_x1, k0 + b1_k < k_end));
+    put_rhs_tile(b2_o, b2_k, select(f32(), b2_x1, k0 + b2_k < k_end));
+    put_rhs_tile(b3_o, b3_k, select(f32(), b3_x1, k0 + b3_k < k_end));
+    put_rhs_tile(b4_o, b4_k, select(f32(), b4_x1, k0 + b4_k < k_end));
+    put_rhs_tile(b5_o, b5_k, select(f32(), b5_x1, k0 + b5_k < k_end));
+    put_rhs_tile(b6_o, b6_k, select(f32(), b6_x1, k0 + b6_k < k_end));
+    put_rhs_tile(b7_o, b7_k, select(f32(), b7_x1, k0 + b7_k < k_end));
+    put_rhs_tile(b8_o, b8_k, select(f32(), b8_x1, k0 + b8_k < k_end));
+    put_rhs_tile(b9_o, b9_k, select(f32(), b9_x1, k0 + b9_k < k_end));
+    put_rhs_tile(b10_o, b10_k, select(f32(), b10_x1, k0 + b10_k < k_end));
+    put_rhs_tile(b11_o, b11_k, select(f32(), b11_x1, k0 + b11_k < k_end));
+    put_rhs_tile(b12_o, b12_k, select(f32(), b12_x1, k0 + b12_k < k_end));
+    put_rhs_tile(b13_o, b13_k, select(f32(), b13_x1, k0 + b13_k < k_end));
+    put_rhs_tile(b14_o, b14_k, select(f32(), b14_x1, k0 + b14_k < k_end));
+    put_rhs_tile(b15_o, b15_k, select(f32(), b15_x1, k0 + b15_k < k_end));
     workgroupBarrier();
     if k0 + 4u < k_end {
       if local + 0u < 32u {
@@ -345,20 +297,20 @@ fn main(
     update(&c, lhs_tile[ty + 9u], rhs_tile[tx + 387u], rhs_tile[tx + 451u]);
     workgroupBarrier();
   }
-  let v1_column0 = vec4<f32>(in_b[p.offset_2 + at_column_0 * p.stride_2_1 + min(0u, last_lane_0) * p.stride_2_1], in_b[p.offset_2 + at_column_0 * p.stride_2_1 + min(1u, last_lane_0) * p.stride_2_1], in_b[p.offset_2 + at_column_0 * p.stride_2_1 + min(2u, last_lane_0) * p.stride_2_1], in_b[p.offset_2 + at_column_0 * p.stride_2_1 + min(3u, last_lane_0) * p.stride_2_1]);
-  let v1_column1 = vec4<f32>(in_b[p.offset_2 + at_column_1 * p.stride_2_1 + min(0u, last_lane_1) * p.stride_2_1], in_b[p.offset_2 + at_column_1 * p.stride_2_1 + min(1u, last_lane_1) * p.stride_2_1], in_b[p.offset_2 + at_column_1 * p.stride_2_1 + min(2u, last_lane_1) * p.stride_2_1], in_b[p.offset_2 + at_column_1 * p.stride_2_1 + min(3u, last_lane_1) * p.stride_2_1]);
-  let v3_0_0 = vec4<f32>(in_r[p.offset_3 + at_row_0 * p.stride_3_0 + at_column_0 * p.stride_3_1 + min(0u, last_lane_0) * p.stride_3_1], in_r[p.offset_3 + at_row_0 * p.stride_3_0 + at_column_0 * p.stride_3_1 + min(1u, last_lane_0) * p.stride_3_1], in_r[p.offset_3 + at_row_0 * p.stride_3_0 + at_column_0 * p.stride_3_1 + min(2u, last_lane_0) * p.stride_3_1], in_r[p.offset_3 + at_row_0 * p.stride_3_0 + at_column_0 * p.stride_3_1 + min(3u, last_lane_0) * p.stride_3_1]);
-  let v3_0_1 = vec4<f32>(in_r[p.offset_3 + at_row_0 * p.stride_3_0 + at_column_1 * p.stride_3_1 + min(0u, last_lane_1) * p.stride_3_1], in_r[p.offset_3 + at_row_0 * p.stride_3_0 + at_column_1 * p.stride_3_1 + min(1u, last_lane_1) * p.stride_3_1], in_r[p.offset_3 + at_row_0 * p.stride_3_0 + at_column_1 * p.stride_3_1 + min(2u, last_lane_1) * p.stride_3_1], in_r[p.offset_3 + at_row_0 * p.stride_3_0 + at_column_1 * p.stride_3_1 + min(3u, last_lane_1) * p.stride_3_1]);
-  let v3_1_0 = vec4<f32>(in_r[p.offset_3 + at_row_1 * p.stride_3_0 + at_column_0 * p.stride_3_1 + min(0u, last_lane_0) * p.stride_3_1], in_r[p.offset_3 + at_row_1 * p.stride_3_0 + at_column_0 * p.stride_3_1 + min(1u, last_lane_0) * p.stride_3_1], in_r[p.offset_3 + at_row_1 * p.stride_3_0 + at_column_0 * p.stride_3_1 + min(2u, last_lane_0) * p.stride_3_1], in_r[p.offset_3 + at_row_1 * p.stride_3_0 + at_column_0 * p.stride_3_1 + min(3u, last_lane_0) * p.stride_3_1]);
-  let v3_1_1 = vec4<f32>(in_r[p.offset_3 + at_row_1 * p.stride_3_0 + at_column_1 * p.stride_3_1 + min(0u, last_lane_1) * p.stride_3_1], in_r[p.offset_3 + at_row_1 * p.stride_3_0 + at_column_1 * p.stride_3_1 + min(1u, last_lane_1) * p.stride_3_1], in_r[p.offset_3 + at_row_1 * p.stride_3_0 + at_column_1 * p.stride_3_1 + min(2u, last_lane_1) * p.stride_3_1], in_r[p.offset_3 + at_row_1 * p.stride_3_0 + at_column_1 * p.stride_3_1 + min(3u, last_lane_1) * p.stride_3_1]);
-  let v3_2_0 = vec4<f32>(in_r[p.offset_3 + at_row_2 * p.stride_3_0 + at_column_0 * p.stride_3_1 + min(0u, last_lane_0) * p.stride_3_1], in_r[p.offset_3 + at_row_2 * p.stride_3_0 + at_column_0 * p.stride_3_1 + min(1u, last_lane_0) * p.stride_3_1], in_r[p.offset_3 + at_row_2 * p.stride_3_0 + at_column_0 * p.stride_3_1 + min(2u, last_lane_0) * p.stride_3_1], in_r[p.offset_3 + at_row_2 * p.stride_3_0 + at_column_0 * p.stride_3_1 + min(3u, last_lane_0) * p.stride_3_1]);
-  let v3_2_1 = vec4<f32>(in_r[p.offset_3 + at_row_2 * p.stride_3_0 + at_column_1 * p.stride_3_1 + min(0u, last_lane_1) * p.stride_3_1], in_r[p.offset_3 + at_row_2 * p.stride_3_0 + at_column_1 * p.stride_3_1 + min(1u, last_lane_1) * p.stride_3_1], in_r[p.offset_3 + at_row_2 * p.stride_3_0 + at_column_1 * p.stride_3_1 + min(2u, last_lane_1) * p.stride_3_1], in_r[p.offset_3 + at_row_2 * p.stride_3_0 + at_column_1 * p.stride_3_1 + min(3u, last_lane_1) * p.stride_3_1]);
-  let v3_3_0 = vec4<f32>(in_r[p.offset_3 + at_row_3 * p.stride_3_0 + at_column_0 * p.stride_3_1 + min(0u, last_lane_0) * p.stride_3_1], in_r[p.offset_3 + at_row_3 * p.stride_3_0 + at_column_0 * p.stride_3_1 + min(1u, last_lane_0) * p.stride_3_1], in_r[p.offset_3 + at_row_3 * p.stride_3_0 + at_column_0 * p.stride_3_1 + min(2u, last_lane_0) * p.stride_3_1], in_r[p.offset_3 + at_row_3 * p.stride_3_0 + at_column_0 * p.stride_3_1 + min(3u, last_lane_0) * p.stride_3_1]);
-  let v3_3_1 = vec4<f32>(in_r[p.offset_3 + at_row_3 * p.stride_3_0 + at_column_1 * p.stride_3_1 + min(0u, last_lane_1) * p.stride_3_1], in_r[p.offset_3 + at_row_3 * p.stride_3_0 + at_column_1 * p.stride_3_1 + min(1u, last_lane_1) * p.stride_3_1], in_r[p.offset_3 + at_row_3 * p.stride_3_0 + at_column_1 * p.stride_3_1 + min(2u, last_lane_1) * p.stride_3_1], in_r[p.offset_3 + at_row_3 * p.stride_3_0 + at_column_1 * p.stride_3_1 + min(3u, last_lane_1) * p.stride_3_1]);
-  let v16_column0 = vec4<f32>(in_gamma[p.offset_4 + at_column_0 * p.stride_4_1 + min(0u, last_lane_0) * p.stride_4_1], in_gamma[p.offset_4 + at_column_0 * p.stride_4_1 + min(1u, last_lane_0) * p.stride_4_1], in_gamma[p.offset_4 + at_column_0 * p.stride_4_1 + min(2u, last_lane_0) * p.stride_4_1], in_gamma[p.offset_4 + at_column_0 * p.stride_4_1 + min(3u, last_lane_0) * p.stride_4_1]);
-  let v16_column1 = vec4<f32>(in_gamma[p.offset_4 + at_column_1 * p.stride_4_1 + min(0u, last_lane_1) * p.stride_4_1], in_gamma[p.offset_4 + at_column_1 * p.stride_4_1 + min(1u, last_lane_1) * p.stride_4_1], in_gamma[p.offset_4 + at_column_1 * p.stride_4_1 + min(2u, last_lane_1) * p.stride_4_1], in_gamma[p.offset_4 + at_column_1 * p.stride_4_1 + min(3u, last_lane_1) * p.stride_4_1]);
-  let v18_column0 = vec4<f32>(in_beta[p.offset_5 + at_column_0 * p.stride_5_1 + min(0u, last_lane_0) * p.stride_5_1], in_beta[p.offset_5 + at_column_0 * p.stride_5_1 + min(1u, last_lane_0) * p.stride_5_1], in_beta[p.offset_5 + at_column_0 * p.stride_5_1 + min(2u, last_lane_0) * p.stride_5_1], in_beta[p.offset_5 + at_column_0 * p.stride_5_1 + min(3u, last_lane_0) * p.stride_5_1]);
-  let v18_column1 = vec4<f32>(in_beta[p.offset_5 + at_column_1 * p.stride_5_1 + min(0u, last_lane_1) * p.stride_5_1], in_beta[p.offset_5 + at_column_1 * p.stride_5_1 + min(1u, last_lane_1) * p.stride_5_1], in_beta[p.offset_5 + at_column_1 * p.stride_5_1 + min(2u, last_lane_1) * p.stride_5_1], in_beta[p.offset_5 + at_column_1 * p.stride_5_1 + min(3u, last_lane_1) * p.stride_5_1]);
+  let v1_column0 = load_2_1(p.offset_2 + at_column_0 * p.stride_2_1, last_lane_0);
+  let v1_column1 = load_2_1(p.offset_2 + at_column_1 * p.stride_2_1, last_lane_1);
+  let v3_0_0 = load_3_1(p.offset_3 + at_row_0 * p.stride_3_0 + at_column_0 * p.stride_3_1, last_lane_0);
+  let v3_0_1 = load_3_1(p.offset_3 + at_row_0 * p.stride_3_0 + at_column_1 * p.stride_3_1, last_lane_1);
+  let v3_1_0 = load_3_1(p.offset_3 + at_row_1 * p.stride_3_0 + at_column_0 * p.stride_3_1, last_lane_0);
+  let v3_1_1 = load_3_1(p.offset_3 + at_row_1 * p.stride_3_0 + at_column_1 * p.stride_3_1, last_lane_1);
+  let v3_2_0 = load_3_1(p.offset_3 + at_row_2 * p.stride_3_0 + at_column_0 * p.stride_3_1, last_lane_0);
+  let v3_2_1 = load_3_1(p.offset_3 + at_row_2 * p.stride_3_0 + at_column_1 * p.stride_3_1, last_lane_1);
+  let v3_3_0 = load_3_1(p.offset_3 + at_row_3 * p.stride_3_0 + at_column_0 * p.stride_3_1, last_lane_0);
+  let v3_3_1 = load_3_1(p.offset_3 + at_row_3 * p.stride_3_0 + at_column_1 * p.stride_3_1, last_lane_1);
+  let v16_column0 = load_4_1(p.offset_4 + at_column_0 * p.stride_4_1, last_lane_0);
+  let v16_column1 = load_4_1(p.offset_4 + at_column_1 * p.stride_4_1, last_lane_1);
+  let v18_column0 = load_5_1(p.offset_5 + at_column_0 * p.stride_5_1, last_lane_0);
+  let v18_column1 = load_5_1(p.offset_5 + at_column_1 * p.stride_5_1, last_lane_1);
   let v0_0_0 = c.s0_0;
   let v0_0_1 = c.s0_1;
   let v0_1_0 = c.s1_0;

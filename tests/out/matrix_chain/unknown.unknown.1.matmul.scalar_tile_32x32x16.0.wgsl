@@ -40,6 +40,12 @@ fn update(c: ptr<function, Sums>, a0: vec4<f32>, b0: vec4<f32>) {
   (*c).s2_0 = fma(vec4<f32>(a0[2]), b0, (*c).s2_0);
   (*c).s3_0 = fma(vec4<f32>(a0[3]), b0, (*c).s3_0);
 }
+fn put_lhs_tile(outer: u32, depth: u32, value: f32) {
+  lhs_tile[(depth + 0u) * 9u + outer / 4u][outer % 4u] = value;
+}
+fn put_rhs_tile(outer: u32, depth: u32, value: f32) {
+  rhs_tile[(depth + 0u) * 9u + outer / 4u][outer % 4u] = value;
+}
 fn finish_each(batch: u32, row: u32, column: u32, sum: vec4<f32>) {
   finish(batch, row, column + 0u, sum[0]);
   finish(batch, row, column + 1u, sum[1]);
@@ -181,86 +187,22 @@ fn main(
     b7_x1 = in_c[b7_base1 + b7_depth * p.stride_1_0];
   }
   for (var k0 = k_begin; k0 < k_end; k0 += 16u) {
-    {
-      let a0 = a0_x0;
-      let value = select(f32(), a0, k0 + a0_k < k_end);
-      lhs_tile[(a0_k + 0u) * 9u + a0_o / 4u][a0_o % 4u] = value;
-    }
-    {
-      let a0 = a1_x0;
-      let value = select(f32(), a0, k0 + a1_k < k_end);
-      lhs_tile[(a1_k + 0u) * 9u + a1_o / 4u][a1_o % 4u] = value;
-    }
-    {
-      let a0 = a2_x0;
-      let value = select(f32(), a0, k0 + a2_k < k_end);
-      lhs_tile[(a2_k + 0u) * 9u + a2_o / 4u][a2_o % 4u] = value;
-    }
-    {
-      let a0 = a3_x0;
-      let value = select(f32(), a0, k0 + a3_k < k_end);
-      lhs_tile[(a3_k + 0u) * 9u + a3_o / 4u][a3_o % 4u] = value;
-    }
-    {
-      let a0 = a4_x0;
-      let value = select(f32(), a0, k0 + a4_k < k_end);
-      lhs_tile[(a4_k + 0u) * 9u + a4_o / 4u][a4_o % 4u] = value;
-    }
-    {
-      let a0 = a5_x0;
-      let value = select(f32(), a0, k0 + a5_k < k_end);
-      lhs_tile[(a5_k + 0u) * 9u + a5_o / 4u][a5_o % 4u] = value;
-    }
-    {
-      let a0 = a6_x0;
-      let value = select(f32(), a0, k0 + a6_k < k_end);
-      lhs_tile[(a6_k + 0u) * 9u + a6_o / 4u][a6_o % 4u] = value;
-    }
-    {
-      let a0 = a7_x0;
-      let value = select(f32(), a0, k0 + a7_k < k_end);
-      lhs_tile[(a7_k + 0u) * 9u + a7_o / 4u][a7_o % 4u] = value;
-    }
-    {
-      let b0 = b0_x1;
-      let value = select(f32(), b0, k0 + b0_k < k_end);
-      rhs_tile[(b0_k + 0u) * 9u + b0_o / 4u][b0_o % 4u] = value;
-    }
-    {
-      let b0 = b1_x1;
-      let value = select(f32(), b0, k0 + b1_k < k_end);
-      rhs_tile[(b1_k + 0u) * 9u + b1_o / 4u][b1_o % 4u] = value;
-    }
-    {
-      let b0 = b2_x1;
-      let value = select(f32(), b0, k0 + b2_k < k_end);
-      rhs_tile[(b2_k + 0u) * 9u + b2_o / 4u][b2_o % 4u] = value;
-    }
-    {
-      let b0 = b3_x1;
-      let value = select(f32(), b0, k0 + b3_k < k_end);
-      rhs_tile[(b3_k + 0u) * 9u + b3_o / 4u][b3_o % 4u] = value;
-    }
-    {
-      let b0 = b4_x1;
-      let value = select(f32(), b0, k0 + b4_k < k_end);
-      rhs_tile[(b4_k + 0u) * 9u + b4_o / 4u][b4_o % 4u] = value;
-    }
-    {
-      let b0 = b5_x1;
-      let value = select(f32(), b0, k0 + b5_k < k_end);
-      rhs_tile[(b5_k + 0u) * 9u + b5_o / 4u][b5_o % 4u] = value;
-    }
-    {
-      let b0 = b6_x1;
-      let value = select(f32(), b0, k0 + b6_k < k_end);
-      rhs_tile[(b6_k + 0u) * 9u + b6_o / 4u][b6_o % 4u] = value;
-    }
-    {
-      let b0 = b7_x1;
-      let value = select(f32(), b0, k0 + b7_k < k_end);
-      rhs_tile[(b7_k + 0u) * 9u + b7_o / 4u][b7_o % 4u] = value;
-    }
+    put_lhs_tile(a0_o, a0_k, select(f32(), a0_x0, k0 + a0_k < k_end));
+    put_lhs_tile(a1_o, a1_k, select(f32(), a1_x0, k0 + a1_k < k_end));
+    put_lhs_tile(a2_o, a2_k, select(f32(), a2_x0, k0 + a2_k < k_end));
+    put_lhs_tile(a3_o, a3_k, select(f32(), a3_x0, k0 + a3_k < k_end));
+    put_lhs_tile(a4_o, a4_k, select(f32(), a4_x0, k0 + a4_k < k_end));
+    put_lhs_tile(a5_o, a5_k, select(f32(), a5_x0, k0 + a5_k < k_end));
+    put_lhs_tile(a6_o, a6_k, select(f32(), a6_x0, k0 + a6_k < k_end));
+    put_lhs_tile(a7_o, a7_k, select(f32(), a7_x0, k0 + a7_k < k_end));
+    put_rhs_tile(b0_o, b0_k, select(f32(), b0_x1, k0 + b0_k < k_end));
+    put_rhs_tile(b1_o, b1_k, select(f32(), b1_x1, k0 + b1_k < k_end));
+    put_rhs_tile(b2_o, b2_k, select(f32(), b2_x1, k0 + b2_k < k_end));
+    put_rhs_tile(b3_o, b3_k, select(f32(), b3_x1, k0 + b3_k < k_end));
+    put_rhs_tile(b4_o, b4_k, select(f32(), b4_x1, k0 + b4_k < k_end));
+    put_rhs_tile(b5_o, b5_k, select(f32(), b5_x1, k0 + b5_k < k_end));
+    put_rhs_tile(b6_o, b6_k, select(f32(), b6_x1, k0 + b6_k < k_end));
+    put_rhs_tile(b7_o, b7_k, select(f32(), b7_x1, k0 + b7_k < k_end));
     workgroupBarrier();
     if k0 + 16u < k_end {
       let a0_depth = min(k0 + 16u + a0_k, k_end - 1u);

@@ -65,6 +65,9 @@ fn update(c: ptr<function, Sums>, a0: vec4<f32>, b0: vec4<f32>) {
   (*c).s2_0 = fma(vec4<f32>(a0[2]), b0, (*c).s2_0);
   (*c).s3_0 = fma(vec4<f32>(a0[3]), b0, (*c).s3_0);
 }
+fn put_lhs_tile(outer: u32, depth: u32, value: f32) {
+  lhs_tile[(depth + 0u) * 9u + outer / 4u][outer % 4u] = value;
+}
 const fuse_wide_scales_1 = false;
 fn scale_1(at: u32) -> vec2<f32> {
   if fuse_wide_scales_1 {
@@ -80,6 +83,9 @@ fn dequantize_1(words: u32, words_step: u32, scales: u32, scales_step: u32, inde
   let packed = low | ((next << 1u) << (31u - bit % 32u));
   let scale = scale_1(scales + index / group * scales_step);
   return f32(packed & 7u) * scale.x + scale.y;
+}
+fn put_rhs_tile(outer: u32, depth: u32, value: f32) {
+  rhs_tile[(depth + 0u) * 9u + outer / 4u][outer % 4u] = value;
 }
 fn finish_each(batch: u32, row: u32, column: u32, sum: vec4<f32>) {
   finish(batch, row, column + 0u, sum[0]);
@@ -198,46 +204,14 @@ fn main(
     let w0_7_depth = min(k_begin + w0_7_k, k_end - 1u);
   }
   for (var k0 = k_begin; k0 < k_end; k0 += 16u) {
-    {
-      let a0 = a0_x0;
-      let value = select(f32(), a0, k0 + a0_k < k_end);
-      lhs_tile[(a0_k + 0u) * 9u + a0_o / 4u][a0_o % 4u] = value;
-    }
-    {
-      let a0 = a1_x0;
-      let value = select(f32(), a0, k0 + a1_k < k_end);
-      lhs_tile[(a1_k + 0u) * 9u + a1_o / 4u][a1_o % 4u] = value;
-    }
-    {
-      let a0 = a2_x0;
-      let value = select(f32(), a0, k0 + a2_k < k_end);
-      lhs_tile[(a2_k + 0u) * 9u + a2_o / 4u][a2_o % 4u] = value;
-    }
-    {
-      let a0 = a3_x0;
-      let value = select(f32(), a0, k0 + a3_k < k_end);
-      lhs_tile[(a3_k + 0u) * 9u + a3_o / 4u][a3_o % 4u] = value;
-    }
-    {
-      let a0 = a4_x0;
-      let value = select(f32(), a0, k0 + a4_k < k_end);
-      lhs_tile[(a4_k + 0u) * 9u + a4_o / 4u][a4_o % 4u] = value;
-    }
-    {
-      let a0 = a5_x0;
-      let value = select(f32(), a0, k0 + a5_k < k_end);
-      lhs_tile[(a5_k + 0u) * 9u + a5_o / 4u][a5_o % 4u] = value;
-    }
-    {
-      let a0 = a6_x0;
-      let value = select(f32(), a0, k0 + a6_k < k_end);
-      lhs_tile[(a6_k + 0u) * 9u + a6_o / 4u][a6_o % 4u] = value;
-    }
-    {
-      let a0 = a7_x0;
-      let value = select(f32(), a0, k0 + a7_k < k_end);
-      lhs_tile[(a7_k + 0u) * 9u + a7_o / 4u][a7_o % 4u] = value;
-    }
+    put_lhs_tile(a0_o, a0_k, select(f32(), a0_x0, k0 + a0_k < k_end));
+    put_lhs_tile(a1_o, a1_k, select(f32(), a1_x0, k0 + a1_k < k_end));
+    put_lhs_tile(a2_o, a2_k, select(f32(), a2_x0, k0 + a2_k < k_end));
+    put_lhs_tile(a3_o, a3_k, select(f32(), a3_x0, k0 + a3_k < k_end));
+    put_lhs_tile(a4_o, a4_k, select(f32(), a4_x0, k0 + a4_k < k_end));
+    put_lhs_tile(a5_o, a5_k, select(f32(), a5_x0, k0 + a5_k < k_end));
+    put_lhs_tile(a6_o, a6_k, select(f32(), a6_x0, k0 + a6_k < k_end));
+    put_lhs_tile(a7_o, a7_k, select(f32(), a7_x0, k0 + a7_k < k_end));
     {
       let w0_0 = i32((k0 + w0_0_k));
       let w0_1 = i32(p.size_11);
@@ -245,8 +219,7 @@ fn main(
       let w0_4 = min(w0_0, w0_3);
       let w0_5 = dequantize_1(p.offset_1 + min(k0 + w0_0_k, p.extent_2 - 1u) * p.stride_1_0 + min(column0 + w0_0_o, p.extent_1 - 1u) * p.stride_1_1, 1u, p.offset_2 + min(k0 + w0_0_k, p.extent_2 - 1u) * p.stride_2_0 + min(column0 + w0_0_o, p.extent_1 - 1u) * p.stride_2_1, 1u, u32(w0_4), p.size_18);
       let w0_6 = f32(f16(w0_5));
-      let value = select(f32(), w0_6, k0 + w0_0_k < k_end);
-      rhs_tile[(w0_0_k + 0u) * 9u + w0_0_o / 4u][w0_0_o % 4u] = value;
+      put_rhs_tile(w0_0_o, w0_0_k, select(f32(), w0_6, k0 + w0_0_k < k_end));
     }
     {
       let w0_0 = i32((k0 + w0_1_k));
@@ -255,8 +228,7 @@ fn main(
       let w0_4 = min(w0_0, w0_3);
       let w0_5 = dequantize_1(p.offset_1 + min(k0 + w0_1_k, p.extent_2 - 1u) * p.stride_1_0 + min(column0 + w0_1_o, p.extent_1 - 1u) * p.stride_1_1, 1u, p.offset_2 + min(k0 + w0_1_k, p.extent_2 - 1u) * p.stride_2_0 + min(column0 + w0_1_o, p.extent_1 - 1u) * p.stride_2_1, 1u, u32(w0_4), p.size_18);
       let w0_6 = f32(f16(w0_5));
-      let value = select(f32(), w0_6, k0 + w0_1_k < k_end);
-      rhs_tile[(w0_1_k + 0u) * 9u + w0_1_o / 4u][w0_1_o % 4u] = value;
+      put_rhs_tile(w0_1_o, w0_1_k, select(f32(), w0_6, k0 + w0_1_k < k_end));
     }
     {
       let w0_0 = i32((k0 + w0_2_k));
@@ -265,8 +237,7 @@ fn main(
       let w0_4 = min(w0_0, w0_3);
       let w0_5 = dequantize_1(p.offset_1 + min(k0 + w0_2_k, p.extent_2 - 1u) * p.stride_1_0 + min(column0 + w0_2_o, p.extent_1 - 1u) * p.stride_1_1, 1u, p.offset_2 + min(k0 + w0_2_k, p.extent_2 - 1u) * p.stride_2_0 + min(column0 + w0_2_o, p.extent_1 - 1u) * p.stride_2_1, 1u, u32(w0_4), p.size_18);
       let w0_6 = f32(f16(w0_5));
-      let value = select(f32(), w0_6, k0 + w0_2_k < k_end);
-      rhs_tile[(w0_2_k + 0u) * 9u + w0_2_o / 4u][w0_2_o % 4u] = value;
+      put_rhs_tile(w0_2_o, w0_2_k, select(f32(), w0_6, k0 + w0_2_k < k_end));
     }
     {
       let w0_0 = i32((k0 + w0_3_k));
@@ -275,8 +246,7 @@ fn main(
       let w0_4 = min(w0_0, w0_3);
       let w0_5 = dequantize_1(p.offset_1 + min(k0 + w0_3_k, p.extent_2 - 1u) * p.stride_1_0 + min(column0 + w0_3_o, p.extent_1 - 1u) * p.stride_1_1, 1u, p.offset_2 + min(k0 + w0_3_k, p.extent_2 - 1u) * p.stride_2_0 + min(column0 + w0_3_o, p.extent_1 - 1u) * p.stride_2_1, 1u, u32(w0_4), p.size_18);
       let w0_6 = f32(f16(w0_5));
-      let value = select(f32(), w0_6, k0 + w0_3_k < k_end);
-      rhs_tile[(w0_3_k + 0u) * 9u + w0_3_o / 4u][w0_3_o % 4u] = value;
+      put_rhs_tile(w0_3_o, w0_3_k, select(f32(), w0_6, k0 + w0_3_k < k_end));
     }
     {
       let w0_0 = i32((k0 + w0_4_k));
@@ -285,8 +255,7 @@ fn main(
       let w0_4 = min(w0_0, w0_3);
       let w0_5 = dequantize_1(p.offset_1 + min(k0 + w0_4_k, p.extent_2 - 1u) * p.stride_1_0 + min(column0 + w0_4_o, p.extent_1 - 1u) * p.stride_1_1, 1u, p.offset_2 + min(k0 + w0_4_k, p.extent_2 - 1u) * p.stride_2_0 + min(column0 + w0_4_o, p.extent_1 - 1u) * p.stride_2_1, 1u, u32(w0_4), p.size_18);
       let w0_6 = f32(f16(w0_5));
-      let value = select(f32(), w0_6, k0 + w0_4_k < k_end);
-      rhs_tile[(w0_4_k + 0u) * 9u + w0_4_o / 4u][w0_4_o % 4u] = value;
+      put_rhs_tile(w0_4_o, w0_4_k, select(f32(), w0_6, k0 + w0_4_k < k_end));
     }
     {
       let w0_0 = i32((k0 + w0_5_k));
@@ -295,8 +264,7 @@ fn main(
       let w0_4 = min(w0_0, w0_3);
       let w0_5 = dequantize_1(p.offset_1 + min(k0 + w0_5_k, p.extent_2 - 1u) * p.stride_1_0 + min(column0 + w0_5_o, p.extent_1 - 1u) * p.stride_1_1, 1u, p.offset_2 + min(k0 + w0_5_k, p.extent_2 - 1u) * p.stride_2_0 + min(column0 + w0_5_o, p.extent_1 - 1u) * p.stride_2_1, 1u, u32(w0_4), p.size_18);
       let w0_6 = f32(f16(w0_5));
-      let value = select(f32(), w0_6, k0 + w0_5_k < k_end);
-      rhs_tile[(w0_5_k + 0u) * 9u + w0_5_o / 4u][w0_5_o % 4u] = value;
+      put_rhs_tile(w0_5_o, w0_5_k, select(f32(), w0_6, k0 + w0_5_k < k_end));
     }
     {
       let w0_0 = i32((k0 + w0_6_k));
@@ -305,8 +273,7 @@ fn main(
       let w0_4 = min(w0_0, w0_3);
       let w0_5 = dequantize_1(p.offset_1 + min(k0 + w0_6_k, p.extent_2 - 1u) * p.stride_1_0 + min(column0 + w0_6_o, p.extent_1 - 1u) * p.stride_1_1, 1u, p.offset_2 + min(k0 + w0_6_k, p.extent_2 - 1u) * p.stride_2_0 + min(column0 + w0_6_o, p.extent_1 - 1u) * p.stride_2_1, 1u, u32(w0_4), p.size_18);
       let w0_6 = f32(f16(w0_5));
-      let value = select(f32(), w0_6, k0 + w0_6_k < k_end);
-      rhs_tile[(w0_6_k + 0u) * 9u + w0_6_o / 4u][w0_6_o % 4u] = value;
+      put_rhs_tile(w0_6_o, w0_6_k, select(f32(), w0_6, k0 + w0_6_k < k_end));
     }
     {
       let w0_0 = i32((k0 + w0_7_k));
@@ -315,8 +282,7 @@ fn main(
       let w0_4 = min(w0_0, w0_3);
       let w0_5 = dequantize_1(p.offset_1 + min(k0 + w0_7_k, p.extent_2 - 1u) * p.stride_1_0 + min(column0 + w0_7_o, p.extent_1 - 1u) * p.stride_1_1, 1u, p.offset_2 + min(k0 + w0_7_k, p.extent_2 - 1u) * p.stride_2_0 + min(column0 + w0_7_o, p.extent_1 - 1u) * p.stride_2_1, 1u, u32(w0_4), p.size_18);
       let w0_6 = f32(f16(w0_5));
-      let value = select(f32(), w0_6, k0 + w0_7_k < k_end);
-      rhs_tile[(w0_7_k + 0u) * 9u + w0_7_o / 4u][w0_7_o % 4u] = value;
+      put_rhs_tile(w0_7_o, w0_7_k, select(f32(), w0_6, k0 + w0_7_k < k_end));
     }
     workgroupBarrier();
     if k0 + 16u < k_end {

@@ -62,6 +62,15 @@ fn update(c: ptr<function, Sums>, a0: vec4<f32>, b0_0: vec4<f32>, b1_0: vec4<f32
   (*c).s0_3_0 = fma(vec4<f32>(a0[3]), b0_0, (*c).s0_3_0);
   (*c).s1_3_0 = fma(vec4<f32>(a0[3]), b1_0, (*c).s1_3_0);
 }
+fn put_lhs_tile(outer: u32, depth: u32, value: f32) {
+  lhs_tile[(depth + 0u) * 9u + outer / 4u][outer % 4u] = value;
+}
+fn put_rhs_tile0(outer: u32, depth: u32, value: f32) {
+  rhs_tile0[(depth + 0u) * 9u + outer / 4u][outer % 4u] = value;
+}
+fn put_rhs_tile1(outer: u32, depth: u32, value: f32) {
+  rhs_tile1[(depth + 0u) * 9u + outer / 4u][outer % 4u] = value;
+}
 fn finish_each(batch: u32, row: u32, column: u32, sum0: vec4<f32>, sum1: vec4<f32>) {
   finish(batch, row, column + 0u, sum0[0], sum1[0]);
   finish(batch, row, column + 1u, sum0[1], sum1[1]);
@@ -259,126 +268,30 @@ fn main(
     w1_7_x2 = in_u[w1_7_base2 + w1_7_depth * p.stride_2_0];
   }
   for (var k0 = k_begin; k0 < k_end; k0 += 16u) {
-    {
-      let a0 = a0_x0;
-      let value = select(f32(), a0, k0 + a0_k < k_end);
-      lhs_tile[(a0_k + 0u) * 9u + a0_o / 4u][a0_o % 4u] = value;
-    }
-    {
-      let a0 = a1_x0;
-      let value = select(f32(), a0, k0 + a1_k < k_end);
-      lhs_tile[(a1_k + 0u) * 9u + a1_o / 4u][a1_o % 4u] = value;
-    }
-    {
-      let a0 = a2_x0;
-      let value = select(f32(), a0, k0 + a2_k < k_end);
-      lhs_tile[(a2_k + 0u) * 9u + a2_o / 4u][a2_o % 4u] = value;
-    }
-    {
-      let a0 = a3_x0;
-      let value = select(f32(), a0, k0 + a3_k < k_end);
-      lhs_tile[(a3_k + 0u) * 9u + a3_o / 4u][a3_o % 4u] = value;
-    }
-    {
-      let a0 = a4_x0;
-      let value = select(f32(), a0, k0 + a4_k < k_end);
-      lhs_tile[(a4_k + 0u) * 9u + a4_o / 4u][a4_o % 4u] = value;
-    }
-    {
-      let a0 = a5_x0;
-      let value = select(f32(), a0, k0 + a5_k < k_end);
-      lhs_tile[(a5_k + 0u) * 9u + a5_o / 4u][a5_o % 4u] = value;
-    }
-    {
-      let a0 = a6_x0;
-      let value = select(f32(), a0, k0 + a6_k < k_end);
-      lhs_tile[(a6_k + 0u) * 9u + a6_o / 4u][a6_o % 4u] = value;
-    }
-    {
-      let a0 = a7_x0;
-      let value = select(f32(), a0, k0 + a7_k < k_end);
-      lhs_tile[(a7_k + 0u) * 9u + a7_o / 4u][a7_o % 4u] = value;
-    }
-    {
-      let w0_0 = w0_0_x1;
-      let value = select(f32(), w0_0, k0 + w0_0_k < k_end);
-      rhs_tile0[(w0_0_k + 0u) * 9u + w0_0_o / 4u][w0_0_o % 4u] = value;
-    }
-    {
-      let w0_0 = w0_1_x1;
-      let value = select(f32(), w0_0, k0 + w0_1_k < k_end);
-      rhs_tile0[(w0_1_k + 0u) * 9u + w0_1_o / 4u][w0_1_o % 4u] = value;
-    }
-    {
-      let w0_0 = w0_2_x1;
-      let value = select(f32(), w0_0, k0 + w0_2_k < k_end);
-      rhs_tile0[(w0_2_k + 0u) * 9u + w0_2_o / 4u][w0_2_o % 4u] = value;
-    }
-    {
-      let w0_0 = w0_3_x1;
-      let value = select(f32(), w0_0, k0 + w0_3_k < k_end);
-      rhs_tile0[(w0_3_k + 0u) * 9u + w0_3_o / 4u][w0_3_o % 4u] = value;
-    }
-    {
-      let w0_0 = w0_4_x1;
-      let value = select(f32(), w0_0, k0 + w0_4_k < k_end);
-      rhs_tile0[(w0_4_k + 0u) * 9u + w0_4_o / 4u][w0_4_o % 4u] = value;
-    }
-    {
-      let w0_0 = w0_5_x1;
-      let value = select(f32(), w0_0, k0 + w0_5_k < k_end);
-      rhs_tile0[(w0_5_k + 0u) * 9u + w0_5_o / 4u][w0_5_o % 4u] = value;
-    }
-    {
-      let w0_0 = w0_6_x1;
-      let value = select(f32(), w0_0, k0 + w0_6_k < k_end);
-      rhs_tile0[(w0_6_k + 0u) * 9u + w0_6_o / 4u][w0_6_o % 4u] = value;
-    }
-    {
-      let w0_0 = w0_7_x1;
-      let value = select(f32(), w0_0, k0 + w0_7_k < k_end);
-      rhs_tile0[(w0_7_k + 0u) * 9u + w0_7_o / 4u][w0_7_o % 4u] = value;
-    }
-    {
-      let w1_0 = w1_0_x2;
-      let value = select(f32(), w1_0, k0 + w1_0_k < k_end);
-      rhs_tile1[(w1_0_k + 0u) * 9u + w1_0_o / 4u][w1_0_o % 4u] = value;
-    }
-    {
-      let w1_0 = w1_1_x2;
-      let value = select(f32(), w1_0, k0 + w1_1_k < k_end);
-      rhs_tile1[(w1_1_k + 0u) * 9u + w1_1_o / 4u][w1_1_o % 4u] = value;
-    }
-    {
-      let w1_0 = w1_2_x2;
-      let value = select(f32(), w1_0, k0 + w1_2_k < k_end);
-      rhs_tile1[(w1_2_k + 0u) * 9u + w1_2_o / 4u][w1_2_o % 4u] = value;
-    }
-    {
-      let w1_0 = w1_3_x2;
-      let value = select(f32(), w1_0, k0 + w1_3_k < k_end);
-      rhs_tile1[(w1_3_k + 0u) * 9u + w1_3_o / 4u][w1_3_o % 4u] = value;
-    }
-    {
-      let w1_0 = w1_4_x2;
-      let value = select(f32(), w1_0, k0 + w1_4_k < k_end);
-      rhs_tile1[(w1_4_k + 0u) * 9u + w1_4_o / 4u][w1_4_o % 4u] = value;
-    }
-    {
-      let w1_0 = w1_5_x2;
-      let value = select(f32(), w1_0, k0 + w1_5_k < k_end);
-      rhs_tile1[(w1_5_k + 0u) * 9u + w1_5_o / 4u][w1_5_o % 4u] = value;
-    }
-    {
-      let w1_0 = w1_6_x2;
-      let value = select(f32(), w1_0, k0 + w1_6_k < k_end);
-      rhs_tile1[(w1_6_k + 0u) * 9u + w1_6_o / 4u][w1_6_o % 4u] = value;
-    }
-    {
-      let w1_0 = w1_7_x2;
-      let value = select(f32(), w1_0, k0 + w1_7_k < k_end);
-      rhs_tile1[(w1_7_k + 0u) * 9u + w1_7_o / 4u][w1_7_o % 4u] = value;
-    }
+    put_lhs_tile(a0_o, a0_k, select(f32(), a0_x0, k0 + a0_k < k_end));
+    put_lhs_tile(a1_o, a1_k, select(f32(), a1_x0, k0 + a1_k < k_end));
+    put_lhs_tile(a2_o, a2_k, select(f32(), a2_x0, k0 + a2_k < k_end));
+    put_lhs_tile(a3_o, a3_k, select(f32(), a3_x0, k0 + a3_k < k_end));
+    put_lhs_tile(a4_o, a4_k, select(f32(), a4_x0, k0 + a4_k < k_end));
+    put_lhs_tile(a5_o, a5_k, select(f32(), a5_x0, k0 + a5_k < k_end));
+    put_lhs_tile(a6_o, a6_k, select(f32(), a6_x0, k0 + a6_k < k_end));
+    put_lhs_tile(a7_o, a7_k, select(f32(), a7_x0, k0 + a7_k < k_end));
+    put_rhs_tile0(w0_0_o, w0_0_k, select(f32(), w0_0_x1, k0 + w0_0_k < k_end));
+    put_rhs_tile0(w0_1_o, w0_1_k, select(f32(), w0_1_x1, k0 + w0_1_k < k_end));
+    put_rhs_tile0(w0_2_o, w0_2_k, select(f32(), w0_2_x1, k0 + w0_2_k < k_end));
+    put_rhs_tile0(w0_3_o, w0_3_k, select(f32(), w0_3_x1, k0 + w0_3_k < k_end));
+    put_rhs_tile0(w0_4_o, w0_4_k, select(f32(), w0_4_x1, k0 + w0_4_k < k_end));
+    put_rhs_tile0(w0_5_o, w0_5_k, select(f32(), w0_5_x1, k0 + w0_5_k < k_end));
+    put_rhs_tile0(w0_6_o, w0_6_k, select(f32(), w0_6_x1, k0 + w0_6_k < k_end));
+    put_rhs_tile0(w0_7_o, w0_7_k, select(f32(), w0_7_x1, k0 + w0_7_k < k_end));
+    put_rhs_tile1(w1_0_o, w1_0_k, select(f32(), w1_0_x2, k0 + w1_0_k < k_end));
+    put_rhs_tile1(w1_1_o, w1_1_k, select(f32(), w1_1_x2, k0 + w1_1_k < k_end));
+    put_rhs_tile1(w1_2_o, w1_2_k, select(f32(), w1_2_x2, k0 + w1_2_k < k_end));
+    put_rhs_tile1(w1_3_o, w1_3_k, select(f32(), w1_3_x2, k0 + w1_3_k < k_end));
+    put_rhs_tile1(w1_4_o, w1_4_k, select(f32(), w1_4_x2, k0 + w1_4_k < k_end));
+    put_rhs_tile1(w1_5_o, w1_5_k, select(f32(), w1_5_x2, k0 + w1_5_k < k_end));
+    put_rhs_tile1(w1_6_o, w1_6_k, select(f32(), w1_6_x2, k0 + w1_6_k < k_end));
+    put_rhs_tile1(w1_7_o, w1_7_k, select(f32(), w1_7_x2, k0 + w1_7_k < k_end));
     workgroupBarrier();
     if k0 + 16u < k_end {
       let a0_depth = min(k0 + 16u + a0_k, k_end - 1u);

@@ -49,7 +49,7 @@ fn variant(variant: &Variant) -> Option<Variant> {
     let mut software = variant.clone();
     software.features = Features { f16: variant.features.f16, ..Features::default() };
     for pass in software.passes.to_mut() {
-        pass.wgsl = text(&pass.wgsl, size).into();
+        pass.wgsl = text(&pass.wgsl.text(), size).into();
     }
     Some(software)
 }

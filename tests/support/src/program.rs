@@ -50,7 +50,7 @@ impl Program {
     /// # Errors
     /// The compiler's internal error, with the graph.
     pub fn new(graph: Graph, dtypes: Vec<DType>) -> Result<Self, String> {
-        let compiled = fuse_compiler::compile::compile(&graph, &Options { validate: false })
+        let compiled = fuse_compiler::compile::compile(&graph, &Options { validate: false, ..Options::default() })
             .map_err(|error| format!("{error}\n{}", fuse_compiler::graph::print::print(&graph)))?;
         Ok(Self { graph, dtypes, function: Box::leak(Box::new(compiled.function)), dump: compiled.dump })
     }
@@ -65,11 +65,11 @@ impl Program {
         for variant in self.plans().flat_map(|plan| plan.kernels.iter()).flat_map(|kernel| kernel.variants.iter()) {
             for pass in variant.passes.iter() {
                 let mut hasher = DefaultHasher::new();
-                pass.wgsl.hash(&mut hasher);
+                pass.wgsl.text().hash(&mut hasher);
                 let is_new = VALID.lock().expect("no panic inside").insert((hasher.finish(), variant.features));
                 if is_new {
-                    fuse_compiler::validate::validate(&pass.wgsl, variant.features)
-                        .map_err(|error| format!("{}: {error}\n{}", variant.name, pass.wgsl))?;
+                    fuse_compiler::validate::validate(&pass.wgsl.text(), variant.features)
+                        .map_err(|error| format!("{}: {error}\n{}", variant.name, pass.wgsl.text()))?;
                 }
             }
         }

@@ -21,14 +21,11 @@ pub(super) fn load(
     let operand = source.operand(input, LANES);
     let mut at = extents.axes.batch_names();
     at.extend(if input == Input::Query { [outer.into(), step.into()] } else { [step.into(), outer.into()] });
-    main.line(format!("var {name}: vec4<f32>;"));
-    main.line("{");
-    let value = read(shader, main, &operand, &at);
+    let value = read(shader, &operand, &at);
     main.line(match exists {
-        Some(exists) => format!("{name} = select(vec4<f32>(), {value}, {exists});"),
-        None => format!("{name} = {value};"),
+        Some(exists) => format!("let {name} = select(vec4<f32>(), {value}, {exists});"),
+        None => format!("let {name} = {value};"),
     });
-    main.line("}");
 }
 
 /// The condition that the key `j` after `key` exists, unless it always does in steps of so many keys.

@@ -58,10 +58,10 @@ pub(super) fn dot(group: &Group, contraction: &Contraction, names: &Names, gemv:
     lhs_at.extend(["row".to_owned(), "depth".to_owned()]);
     let mut rhs_at = axes.batch_names();
     rhs_at.extend(["depth".to_owned(), "column".to_owned()]);
-    let a = read(&mut shader, &mut main, &lhs, &lhs_at);
+    let a = read(&mut shader, &lhs, &lhs_at);
     for (((body, value), prefix), suffix) in contraction.rhs.iter().zip(rhs_prefixes(contraction)).zip(&suffixes) {
         let rhs = Operand { body, value: *value, prefix, lane_axis: axes.batch, ..lhs };
-        let b = read(&mut shader, &mut main, &rhs, &rhs_at);
+        let b = read(&mut shader, &rhs, &rhs_at);
         main.line(multiply_add(sum, &format!("sum{suffix}"), &a, &b));
     }
     main.line("}");

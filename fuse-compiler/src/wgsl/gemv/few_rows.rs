@@ -39,13 +39,10 @@ pub(super) fn few_rows(group: &Group, contraction: &Contraction, names: &Names, 
                     true => (vector / LANES * LANES, vector % LANES),
                     false => (vector, 0),
                 };
-                main.line(format!("var {name}{suffix}_{vector}: {ty};"));
-                main.line("{");
                 let mut at = axes.batch_names();
-                at.extend([format!("(k + {depth}u)"), format!("(column + {column}u)")]);
-                let value = read(shader, main, &rhs, &at);
-                main.line(format!("{name}{suffix}_{vector} = {value};"));
-                main.line("}");
+                at.extend([format!("k + {depth}u"), format!("column + {column}u")]);
+                let value = read(shader, &rhs, &at);
+                main.line(format!("let {name}{suffix}_{vector} = {value};"));
             }
             for depth in (0..ROW_STEP).filter(|_| along_depth) {
                 let first = depth / LANES * LANES;
@@ -59,7 +56,7 @@ pub(super) fn few_rows(group: &Group, contraction: &Contraction, names: &Names, 
             for row in bundle {
                 main.line("{");
                 let at = layers.row(axes, row);
-                read_vectors(shader, main, &lhs, (axes, &at, "k"), ("left", &ty), ROW_STEP / LANES);
+                read_vectors(shader, main, &lhs, (axes, &at, "k"), "left", ROW_STEP / LANES);
                 for suffix in &suffixes {
                     for depth in 0..ROW_STEP {
                         let right = format!("right{suffix}_{depth}");

@@ -50,11 +50,11 @@ pub(super) fn row(group: &Group, contraction: &Contraction, names: &Names, layer
             main.line(format!("let depth = min(k + {e}u, k_end - 1u);"));
             let a = match &rows {
                 Some(rows) => read_in_row(shader, main, &lhs, &at(["0u", "depth"]), rows),
-                None => read(shader, main, &lhs, &at(["0u", "depth"])),
+                None => read(shader, &lhs, &at(["0u", "depth"])),
             };
             let a = format!("{ty}(select({scalar}(), {a}, inside))");
             for (rhs, suffix) in rhs.iter().zip(axes.product_suffixes()) {
-                let b = read(shader, main, rhs, &at(["depth", "column"]));
+                let b = read(shader, rhs, &at(["depth", "column"]));
                 let b = format!("select({ty}(), {b}, inside)");
                 main.line(multiply_add(sum, &layers.sum(&suffix, 0), &a, &b));
             }
@@ -75,25 +75,20 @@ fn operand<'a>(
     Operand { group, body, value: *value, prefix, lanes, buffer_lanes: LANES, lane_axis }
 }
 
-/// Declares `{name}0 …` of a type: so many vectors of a left operand, in a row from a depth on.
+/// Declares `{name}0 …`: so many vectors of a left operand, in a row from a depth on.
 pub(super) fn read_vectors(
     shader: &mut Shader<'_>,
     main: &mut Lines,
     lhs: &Operand<'_>,
     (axes, row, depth): (&Axes, &str, &str),
-    (name, ty): (&str, &str),
+    name: &str,
     vectors: u32,
 ) {
     for vector in 0..vectors {
-        main.line(format!("var {name}{vector}: {ty};"));
-    }
-    for vector in 0..vectors {
-        main.line("{");
         let mut at = axes.batch_names();
-        at.extend([row.to_owned(), format!("({depth} + {}u)", vector * LANES)]);
-        let value = read(shader, main, lhs, &at);
-        main.line(format!("{name}{vector} = {value};"));
-        main.line("}");
+        at.extend([row.to_owned(), format!("{depth} + {}u", vector * LANES)]);
+        let value = read(shader, lhs, &at);
+        main.line(format!("let {name}{vector} = {value};"));
     }
 }
 

@@ -137,7 +137,7 @@ impl<'a> Runs<'a> {
     /// The same of any row.
     fn read(&self, shader: &mut Shader<'_>, main: &mut Lines, row: u32, depth: &str, vectors: u32) {
         let row = self.layers.row(self.axes, row);
-        read_vectors(shader, main, &self.lhs, (self.axes, &row, depth), ("x", "vec4<f32>"), vectors);
+        read_vectors(shader, main, &self.lhs, (self.axes, &row, depth), "x", vectors);
     }
 
     fn add_integers(&self, main: &mut Lines, columns: &[Column<'_>], invocations: u32) {

@@ -248,8 +248,27 @@ impl<'a> TileText<'a> {
 
     /// Loads what the epilogue reads of a subgroup's only matrix, which hides the latency behind the product.
     pub(super) fn preload_matrices(&mut self) {
+        self.declare_matrix_places();
         if self.preloads_matrices() {
             self.preload_row(0);
+        }
+    }
+
+    /// Declares the rows `vector_row{i}_{u}` and the columns `vector_column{j}` of this invocation's vectors of each matrix.
+    fn declare_matrix_places(&mut self) {
+        let (size, [rows, columns]) = (matrix_size(self.tile), self.matrix_counts());
+        let across = size / 4;
+        self.main.line(format!("let lane_row = row0 + part_row + subgroup_lane / {across}u;"));
+        self.main.line(format!("let lane_column = column0 + part_column + subgroup_lane % {across}u * 4u;"));
+        for i in 0..rows {
+            for u in 0..matrix_vectors(self.tile) {
+                let [row, _] = matrix_place(i, 0, u);
+                self.main.line(format!("let {row} = lane_row + {}u;", i * size + u * MATRIX_SUBGROUP / across));
+            }
+        }
+        for j in 0..columns {
+            let [_, column] = matrix_place(0, j, 0);
+            self.main.line(format!("let {column} = lane_column + {}u;", j * size));
         }
     }
 
@@ -265,7 +284,7 @@ impl<'a> TileText<'a> {
         let epilogue = epilogue(self.group, &self.axes, self.sum, self.tile);
         for j in 0..self.matrix_counts()[1] {
             for u in 0..matrix_vectors(self.tile) {
-                let [row, column] = matrix_place(self.tile, i, j, u);
+                let [row, column] = matrix_place(i, j, u);
                 let name = format!("_{i}_{j}_{u}");
                 epilogue.preload(&mut self.shader, &mut self.main, [&row, &column], &name);
             }
@@ -302,7 +321,7 @@ impl<'a> TileText<'a> {
         }
         self.main.line("workgroupBarrier();");
         for u in 0..matrix_vectors(self.tile) {
-            let [row, column] = matrix_place(self.tile, i, j, u);
+            let [row, column] = matrix_place(i, j, u);
             let at = u * MATRIX_SUBGROUP;
             let sums = arrays.iter().map(|array| format!("{array}[vector + {at}u]")).collect::<Vec<_>>().join(", ");
             let finish = self.finish_call([&row, &column], &sums, &format!("{i}_{j}_{u}"));
@@ -335,13 +354,7 @@ fn matrix_vectors(tile: Tile) -> u32 {
     (matrix_size(tile).pow(2) / 4).div_ceil(MATRIX_SUBGROUP)
 }
 
-/// Row and column of an invocation's `u`-th vector of a matrix.
-fn matrix_place(tile: Tile, i: u32, j: u32, u: u32) -> [String; 2] {
-    let size = matrix_size(tile);
-    let across = size / 4;
-    let down = u * MATRIX_SUBGROUP / across;
-    [
-        format!("row0 + part_row + {}u + subgroup_lane / {across}u", i * size + down),
-        format!("column0 + part_column + {}u + subgroup_lane % {across}u * 4u", j * size),
-    ]
+/// The names of row and column of an invocation's `u`-th vector of a matrix.
+fn matrix_place(i: u32, j: u32, u: u32) -> [String; 2] {
+    [format!("vector_row{i}_{u}"), format!("vector_column{j}")]
 }

@@ -238,9 +238,7 @@ impl<'a> TileText<'a> {
                 Some(_) => storage_type(DType::F16, self.tile.lanes),
             };
             for l in 0..self.loads(side) {
-                if !self.open_load(side, l) {
-                    self.main.line("{");
-                }
+                let partial = self.open_load(side, l);
                 let mut at = self.axes.batch_names();
                 let outer = format!("{origin} + {p}{l}_o");
                 let depth = format!("k0 + {p}{l}_k");
@@ -259,41 +257,54 @@ impl<'a> TileText<'a> {
                     }
                     _ => operand.value(&mut self.shader, &mut lines, &loaded, &at),
                 };
+                let value = match self.tile.whole_steps {
+                    true => value,
+                    false => format!("select({ty}(), {value}, k0 + {p}{l}_k < k_end)"),
+                };
+                let put = self.declare_put(side, &ty);
+                lines.line(format!("{put}({p}{l}_o, {p}{l}_k, {value});"));
+                let block = !partial && !lines.is_single();
+                if block {
+                    self.main.line("{");
+                }
                 self.main.append(&lines);
-                self.main.line(if self.tile.whole_steps {
-                    format!("let value = {value};")
-                } else {
-                    format!("let value = select({ty}(), {value}, k0 + {p}{l}_k < k_end);")
-                });
-                self.place(side, p, l);
-                self.main.line("}");
+                if partial || block {
+                    self.main.line("}");
+                }
             }
         }
     }
 
-    /// Writes `value`, the `l`-th piece of a slice, to its place in workgroup memory.
-    fn place(&mut self, side: Side, p: &str, l: u32) {
+    /// The name of the function that writes a load of a slice to its place in workgroup memory, declared once.
+    fn declare_put(&mut self, side: Side, ty: &str) -> String {
         let array = side.array(self.contraction);
-        if self.tile.matrices().is_some() {
-            let at = self.matrix_slice_place(side, &format!("{p}{l}_o"), &format!("{p}{l}_k"));
-            self.main.line(format!("{array}[{at}] = value;"));
-            return;
+        let name = format!("put_{array}");
+        if self.shader.is_declared(&name) {
+            return name;
         }
+        let mut lines = Lines::default();
+        lines.line(format!("fn {name}(outer: u32, depth: u32, value: {ty}) {{"));
         let vectors = side.row_vectors(self.tile);
-        let at = |k: u32| format!("{array}[({p}{l}_k + {k}u) * {vectors}u + {p}{l}_o / 4u]");
-        if side == Side::Lhs && self.streams_along_depth() {
-            let at = format!("{p}{l}_o * {}u + {p}{l}_k / 4u", self.depth_vectors());
-            self.main.line(format!("{array}[{at}] = value;"));
-            return;
-        }
-        match (self.tile.lanes, self.direction(side)) {
-            (1, _) => self.main.line(format!("{}[{p}{l}_o % 4u] = value;", at(0))),
-            (_, Direction::Outer) => self.main.line(format!("{} = value;", at(0))),
-            (lanes, Direction::Depth) => {
-                for e in 0..lanes {
-                    self.main.line(format!("{}[{p}{l}_o % 4u] = value[{e}];", at(e)));
+        let at = |k: u32| format!("{array}[(depth + {k}u) * {vectors}u + outer / 4u]");
+        if self.tile.matrices().is_some() {
+            let at = self.matrix_slice_place(side, "outer", "depth");
+            lines.line(format!("{array}[{at}] = value;"));
+        } else if side == Side::Lhs && self.streams_along_depth() {
+            let at = format!("outer * {}u + depth / 4u", self.depth_vectors());
+            lines.line(format!("{array}[{at}] = value;"));
+        } else {
+            match (self.tile.lanes, self.direction(side)) {
+                (1, _) => lines.line(format!("{}[outer % 4u] = value;", at(0))),
+                (_, Direction::Outer) => lines.line(format!("{} = value;", at(0))),
+                (lanes, Direction::Depth) => {
+                    for e in 0..lanes {
+                        lines.line(format!("{}[outer % 4u] = value[{e}];", at(e)));
+                    }
                 }
             }
         }
+        lines.line("}");
+        self.shader.declare(name.clone(), lines);
+        name
     }
 }

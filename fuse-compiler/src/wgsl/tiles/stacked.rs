@@ -11,6 +11,7 @@ use crate::{
     },
     graph::Literal,
     schedule::contraction::sums_of,
+    wgsl::epilogue::rhs_prefixes,
 };
 
 use super::TileText;
@@ -19,6 +20,8 @@ use super::TileText;
 pub(super) struct Stack {
     pub(super) groups: Vec<Group>,
     pub(super) contractions: Vec<Contraction>,
+    /// What the names of their right operands start with.
+    prefixes: Vec<&'static str>,
 }
 
 impl Stack {
@@ -36,7 +39,11 @@ impl Stack {
             ..contraction.clone()
         };
         let products = 0..contraction.rhs.len();
-        Self { groups: products.clone().map(alone).collect(), contractions: products.map(contraction_of).collect() }
+        Self {
+            groups: products.clone().map(alone).collect(),
+            contractions: products.map(contraction_of).collect(),
+            prefixes: rhs_prefixes(contraction),
+        }
     }
 }
 
@@ -51,6 +58,7 @@ impl<'a> TileText<'a> {
                 false => format!("case {product}u: {{"),
             });
             (self.group, self.contraction) = (&stack.groups[product], &stack.contractions[product]);
+            self.rhs_prefixes = vec![stack.prefixes[product]];
             self.product = Some(product as u8);
             self.preload();
             self.multiply();

@@ -120,15 +120,10 @@ impl TileText<'_> {
     /// end it is zero.
     fn declare_right(&mut self, product: usize, suffix: &str, [depth, column]: [&str; 2], depths: u32) {
         let (operand, ty) = (self.operand(Side::Rhs(product)), vector_type(self.sum, 4));
-        self.main.line(format!("var right{product}_{suffix}: {ty};"));
-        self.main.line("{");
-        self.main.line(format!("let depth = min({depth}, k_end - {depths}u);"));
-        self.main.line(format!("let column = {column};"));
         let mut at = self.axes.batch_names();
-        at.extend(["depth".to_owned(), "column".to_owned()]);
-        let value = read(&mut self.shader, &mut self.main, &operand, &at);
-        self.main.line(format!("right{product}_{suffix} = select({ty}(), {value}, {depth} < k_end);"));
-        self.main.line("}");
+        at.extend([format!("min({depth}, k_end - {depths}u)"), column.to_owned()]);
+        let value = read(&mut self.shader, &operand, &at);
+        self.main.line(format!("let right{product}_{suffix} = select({ty}(), {value}, {depth} < k_end);"));
     }
 
     /// Adds the sums of all layers to those of the first.

@@ -7,7 +7,7 @@ use super::graph;
 
 /// The function `f` of a block, with its alternatives.
 fn function(source: &str) -> Function {
-    let options = Options { validate: false };
+    let options = Options { validate: false, ..Options::default() };
     compile(&graph(source), &options).unwrap_or_else(|error| panic!("{source}: {error}")).function
 }
 

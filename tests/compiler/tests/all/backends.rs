@@ -119,8 +119,8 @@ impl Report {
                 let features = variant.features;
                 for (number, pass) in variant.passes.iter().enumerate() {
                     let what = format!("{} / {} / pass {number}", kernel.name, variant.name);
-                    if new(&pass.wgsl, features) {
-                        self.add_shader(&what, &pass.wgsl, features);
+                    if new(&pass.wgsl.text(), features) {
+                        self.add_shader(&what, &pass.wgsl.text(), features);
                         self.add_forms(&what, pass, features);
                     }
                 }

@@ -37,7 +37,7 @@ fn goldens_are_as_blessed() {
                 for variant in directives.shown(kernel) {
                     for (pass, text) in variant.passes.iter().enumerate() {
                         let name = format!("{path}.{}.{}.{pass}.wgsl", kernel.name, variant.name.replace(' ', "_"));
-                        goldens.check(&name, &text.wgsl);
+                        goldens.check(&name, &text.wgsl.text());
                     }
                 }
             }
