@@ -134,8 +134,8 @@ pub(crate) fn grid(quick: bool) -> Vec<Case> {
     all(&if quick { shapes::quick_grid() } else { shapes::grid() })
 }
 
-/// What forms are compared on: the grid, and products that share an operand.
-pub(crate) fn with_forms(quick: bool) -> Vec<Case> {
+/// What specializations are compared on: the grid, and products that share an operand.
+pub(crate) fn with_specializations(quick: bool) -> Vec<Case> {
     let mut cases = grid(quick);
     cases.extend(siblings_of::<f32>(quick));
     cases.extend(siblings_of::<f16>(quick));

@@ -8,7 +8,7 @@ use fuse_gpu::{__private::launch_dynamic, AdapterKind, Device, Error, Hardware};
 
 use crate::{
     cases::{self, Case},
-    forms::timed,
+    specializations::timed,
 };
 
 /// Intended time of a batch, and its most launches.

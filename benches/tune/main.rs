@@ -4,10 +4,10 @@
 //! chooses the adapter.
 
 mod cases;
-mod forms;
 mod hardware;
 mod judge;
 mod shapes;
+mod specializations;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -23,8 +23,8 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::{
     cases::{Case, Known},
-    forms::Compared,
     judge::Losses,
+    specializations::Compared,
 };
 
 /// Searches the fastest variants of kernels and writes a tuning table.
@@ -39,9 +39,9 @@ struct Options {
     /// Judge a table by itself, measuring nothing: choose at the sizes of each entry by the others
     #[arg(long, conflicts_with = "held_out")]
     cross_validate: bool,
-    /// Compare the forms of the kernels that launches choose (unrolled loops, `if` and `switch`), instead of searching
+    /// Compare the specializations of the kernels that launches choose (unrolled loops, `if` and `switch`), instead of searching
     #[arg(long, conflicts_with_all = ["held_out", "cross_validate"])]
-    forms: bool,
+    specializations: bool,
     /// Only the cases whose name contains this; several select the cases that match any
     #[arg(long)]
     filter: Vec<String>,
@@ -88,7 +88,7 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     let fits = |case: &Case| case.fits(device.info());
     let mut cases = match options {
         Options { held_out: true, .. } => cases::held_out(options.quick),
-        Options { forms: true, .. } => cases::with_forms(options.quick),
+        Options { specializations: true, .. } => cases::with_specializations(options.quick),
         _ => cases::grid(options.quick),
     };
     cases.retain(|case| wanted(case) && fits(case));
@@ -101,7 +101,7 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     }
     let session = Session { device: &device, deadline: Instant::now() + Duration::from_secs(options.budget), options };
     match options {
-        Options { forms: true, .. } => session.compare_forms(&cases),
+        Options { specializations: true, .. } => session.compare_specializations(&cases),
         Options { held_out: true, .. } => session.judge(&cases),
         Options { cross_validate: true, .. } => session.cross_validate(&cases),
         _ => session.search(&cases),
@@ -256,8 +256,8 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Says what the forms of texts are worth.
-    fn compare_forms(&self, cases: &[Case]) -> Result<(), Box<dyn Error>> {
+    /// Says what the specializations of texts are worth.
+    fn compare_specializations(&self, cases: &[Case]) -> Result<(), Box<dyn Error>> {
         let bar = progress(cases.len());
         let mut logarithms: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
         for case in cases {
@@ -266,27 +266,27 @@ impl Session<'_> {
                 break;
             }
             bar.inc(1);
-            let times = forms::compare(self.device, case);
+            let times = specializations::compare(self.device, case);
             self.device.trim();
             let times = times.map_err(|error| format!("{}: {error}", case.name()))?;
             let Compared { variant, times } = times;
             let [(_, written), others @ ..] = &times[..] else { continue };
             let ratio = |time: &Duration| time.as_secs_f64() / written.as_secs_f64().max(1e-9);
             let mut line = format!("{:9.1} µs  {}", written.as_secs_f64() * 1e6, case.name());
-            for (form, time) in others {
-                line += &format!(", {form}: {:.3}", ratio(time));
-                logarithms.entry(form).or_default().push(ratio(time).ln());
+            for (specialization, time) in others {
+                line += &format!(", {specialization}: {:.3}", ratio(time));
+                logarithms.entry(specialization).or_default().push(ratio(time).ln());
             }
             line += &format!(" (`{variant}`)");
             say(&bar, line);
         }
         bar.finish_and_clear();
         println!("\ntimes relative to the text as it is written:");
-        for (form, logarithms) in logarithms {
+        for (specialization, logarithms) in logarithms {
             let mean = (logarithms.iter().sum::<f64>() / logarithms.len() as f64).exp();
             let [least, most] =
                 [f64::min, f64::max].map(|of| logarithms.iter().copied().reduce(of).unwrap_or(0.0).exp());
-            println!("{form:10}  {:4} cases  mean {mean:.3}  {least:.3} to {most:.3}", logarithms.len());
+            println!("{specialization:10}  {:4} cases  mean {mean:.3}  {least:.3} to {most:.3}", logarithms.len());
         }
         Ok(())
     }

@@ -42,7 +42,7 @@ pub struct Dump {
 }
 
 impl Compiled {
-    /// Adds another way to compute the same function.
+    /// Adds another plan of the same function.
     fn add_alternative(&mut self, other: Self) {
         let alternatives = self.function.alternatives.to_mut();
         alternatives.push(other.function);
@@ -98,8 +98,8 @@ pub fn compile(graph: &Graph, options: &Options) -> Result<Compiled, CompileErro
     check("graph", graph::verify::verify(graph))?;
     let (mut compiled, of_graph): (Option<Compiled>, _) = (None, Valid::default());
     let valid = options.valid.unwrap_or(&of_graph);
-    for way in ways(graph)? {
-        let other = compile_plan(&way, options, valid)?;
+    for plan in plans(graph)? {
+        let other = compile_plan(&plan, options, valid)?;
         match &mut compiled {
             None => compiled = Some(other),
             Some(first) => first.add_alternative(other),
@@ -123,8 +123,8 @@ fn webnn_graph(graph: &Graph) -> Result<Option<MlGraph>, CompileError> {
     })
 }
 
-/// One way to compute a function.
-struct Way {
+/// One plan of a function.
+struct Planned {
     graph: Graph,
     /// The graph before reductions were written out.
     written: Graph,
@@ -143,9 +143,9 @@ enum Breadth {
     Narrow,
 }
 
-/// The ways that a launch may choose between, the most fused first; the last assumes nothing and runs on every device.
-fn ways(graph: &Graph) -> Result<Vec<Way>, CompileError> {
-    let mut ways: Vec<Way> = vec![];
+/// The plans that a launch may choose between, the most fused first; the last assumes nothing and runs on every device.
+fn plans(graph: &Graph) -> Result<Vec<Planned>, CompileError> {
+    let mut plans: Vec<Planned> = vec![];
     // An assumption that some other part of the graph cannot keep (a product whose batch axes meet in a broadcast of their
     // own) is none: the general graph is then compiled in full.
     let assumed = fusion::assume::products_keep_their_shape(graph).filter(|(g, _)| graph::verify::verify(g).is_empty());
@@ -155,58 +155,58 @@ fn ways(graph: &Graph) -> Result<Vec<Way>, CompileError> {
     for order in orders {
         check("chains", graph::verify::verify(&order))?;
         if graph.options.no_fuse {
-            ways.extend(way([&order; 2], Policy::SEPARATE, &assumes, Breadth::Full, &ways)?);
+            plans.extend(planned([&order; 2], Policy::SEPARATE, &assumes, Breadth::Full, &plans)?);
             continue;
         }
-        let planned = fusion::written_out::write_out(order.clone()).map_err(fusion_error)?;
-        check("written out", graph::verify::verify(&planned))?;
-        if let Some(parted) = fusion::mixtures::parted(&planned) {
+        let graph = fusion::written_out::write_out(order.clone()).map_err(fusion_error)?;
+        check("written out", graph::verify::verify(&graph))?;
+        if let Some(parted) = fusion::mixtures::parted(&graph) {
             check("mixtures", graph::verify::verify(&parted))?;
             // Products side by side are what this is for.
             for policy in Policy::ALL.into_iter().filter(|policy| policy.siblings) {
-                ways.extend(way([&parted, &order], policy, &assumes, Breadth::Full, &ways)?);
+                plans.extend(planned([&parted, &order], policy, &assumes, Breadth::Full, &plans)?);
             }
         }
         for policy in Policy::ALL {
-            ways.extend(way([&planned, &order], policy, &assumes, Breadth::Full, &ways)?);
+            plans.extend(planned([&graph, &order], policy, &assumes, Breadth::Full, &plans)?);
         }
     }
     if !usual {
-        ways.extend(way([graph; 2], Policy::SEPARATE, &[], Breadth::Narrow, &ways)?);
+        plans.extend(planned([graph; 2], Policy::SEPARATE, &[], Breadth::Narrow, &plans)?);
     }
     // Orders other than the one as written are alternatives like any other; the last must suit all shapes.
-    if let Some(at) = ways.iter().rposition(|way| way.assumes.is_empty()) {
-        let last = ways.remove(at);
-        ways.push(last);
+    if let Some(at) = plans.iter().rposition(|plan| plan.assumes.is_empty()) {
+        let last = plans.remove(at);
+        plans.push(last);
     }
-    Ok(ways)
+    Ok(plans)
 }
 
 fn fusion_error(message: String) -> CompileError {
     CompileError { stage: "fusion", message }
 }
 
-/// The way to compute `graph`, which does what was `written`, under a policy, unless it is one of `known`.
-fn way(
+/// The plan of `graph`, which does what was `written`, under a policy, unless it is one of `known`.
+fn planned(
     [graph, written]: [&Graph; 2],
     policy: Policy,
     assumes: &[Check],
     breadth: Breadth,
-    known: &[Way],
-) -> Result<Option<Way>, CompileError> {
+    known: &[Planned],
+) -> Result<Option<Planned>, CompileError> {
     let groups = fusion::fuse(graph, policy).map_err(fusion_error)?;
     check("fusion", fusion::verify::verify(graph, &groups))?;
-    let same = |way: &Way| format!("{:?}", way.groups.groups) == format!("{:?}", groups.groups);
+    let same = |plan: &Planned| format!("{:?}", plan.groups.groups) == format!("{:?}", groups.groups);
     if breadth == Breadth::Full && known.iter().any(same) {
         return Ok(None);
     }
     let assumes = assumes.iter().chain(&groups.assumes).cloned().collect();
-    Ok(Some(Way { graph: graph.clone(), written: written.clone(), groups, assumes, breadth }))
+    Ok(Some(Planned { graph: graph.clone(), written: written.clone(), groups, assumes, breadth }))
 }
 
 /// Everything after fusion. `valid` are the shaders that need no validation.
-fn compile_plan(way: &Way, options: &Options, valid: &Valid) -> Result<Compiled, CompileError> {
-    let Way { graph, written, groups, assumes, breadth } = way;
+fn compile_plan(plan: &Planned, options: &Options, valid: &Valid) -> Result<Compiled, CompileError> {
+    let Planned { graph, written, groups, assumes, breadth } = plan;
     let names = Names::new(graph);
     let mut kernels = Vec::with_capacity(groups.groups.len());
     for group in &groups.groups {
@@ -279,7 +279,9 @@ fn kernel(group: &Group, names: &Names, schedule: Option<&ScheduleOverride>) -> 
             (DomainKind::Attention, wgsl::attention::variants(group, attention, names))
         }
     };
-    let variants: Vec<Variant> = variants.into_iter().map(with_features).collect();
+    let f16 = group.uses_f16();
+    let with_f16 = |variant: Variant| Variant { features: Features { f16, ..variant.features }, ..variant };
+    let variants: Vec<Variant> = variants.into_iter().map(with_f16).collect();
     let accesses = group.accesses.iter().chain(group.stores.iter().filter_map(|store| store.access.as_ref()));
     Kernel {
         name: group.name.clone().into(),
@@ -309,20 +311,14 @@ fn contraction_passes(
     let mut passes = vec![first];
     if member.schedule.is_split() {
         passes.push(match (member.schedule, schedule::contraction::rows::finishing_tile(group)) {
-            (_, Some(tile)) => wgsl::finish_rows(group, contraction, names, member, tile),
+            (_, Some(tile)) => wgsl::second_pass::rows(group, contraction, names, member, tile),
             (Schedule::Tile(tile), None) if tile.is_stream_k() => {
-                wgsl::finish_streams(group, contraction, names, member, tile)
+                wgsl::second_pass::streams(group, contraction, names, tile)
             }
-            _ => wgsl::finish(group, contraction, names, lanes),
+            _ => wgsl::second_pass::sums(group, contraction, names, lanes),
         });
     }
     passes
-}
-
-/// A variant needs what its shaders enable.
-fn with_features(mut variant: Variant) -> Variant {
-    variant.features.f16 = variant.passes.iter().any(|pass| pass.wgsl.contains("enable f16;"));
-    variant
 }
 
 /// Validates every shader that is not known to be valid, once; several variants and alternatives may share one.

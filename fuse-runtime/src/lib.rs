@@ -39,7 +39,6 @@ mod disk;
 mod element;
 mod error;
 mod fault;
-mod form;
 mod info;
 mod kernels;
 mod launch;
@@ -64,6 +63,7 @@ mod record;
 pub mod reference;
 mod sequence;
 mod shape;
+mod specialization;
 mod specialize;
 mod tensor;
 mod tune;
@@ -121,7 +121,6 @@ pub mod __private {
     pub use crate::{
         AtLeast, BroadcastRank, Element, Error, Exactly, Float, Integer, Kernels, MatmulRank, Number, OneLess, OneMore,
         Operand, OperandOf, Rank, Ranked, SameRank, Signed, Tensor,
-        form::texts,
         launch::{
             Arg, KernelVariants, alternatives, launch, launch_alternative, launch_dynamic, launch_into, launch_padded,
             launch_with, variants,
@@ -130,6 +129,7 @@ pub mod __private {
         pipeline::browser_texts,
         quantized::{Q1, Q2, Q3, Q4, Q8, QTensor, RawQuantized},
         raw::RawTensor,
+        specialization::texts,
     };
 
     use artifact::{Function, Kernel, List};

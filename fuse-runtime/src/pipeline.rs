@@ -18,9 +18,9 @@ use crate::{
     checked::SharedChecks,
     disk::DiskCache,
     fault::{Fault, scoped},
-    form::Form,
     lock::lock,
     plan::Label,
+    specialization::Specialization,
 };
 
 /// A compiled pass. Ids are never used twice.
@@ -60,8 +60,8 @@ pub(crate) struct Pipelines {
 
 #[derive(Default)]
 struct State {
-    /// By the address of the pass (artifacts are `static`) and by form.
-    pipelines: HashMap<(usize, Form), Arc<Pipeline>>,
+    /// By the address of the pass (artifacts are `static`) and by specialization.
+    pipelines: HashMap<(usize, Specialization), Arc<Pipeline>>,
     /// How many were ever made.
     made: u64,
     layouts: HashMap<Signature, Arc<Layout>>,
@@ -90,15 +90,15 @@ impl Pipelines {
         }
     }
 
-    /// The pipeline of `pass` in a form, compiled if this is its first use. `features` are those of its variant.
+    /// The pipeline of `pass` in a specialization, compiled if this is its first use. `features` are those of its variant.
     pub(crate) fn get(
         &self,
         pass: &'static Pass,
-        form: Form,
+        specialization: Specialization,
         features: Features,
         label: &Label,
     ) -> Result<Arc<Pipeline>, Error> {
-        let key = (ptr::from_ref(pass).addr(), form);
+        let key = (ptr::from_ref(pass).addr(), specialization);
         if let Some(pipeline) = lock(&self.state).pipelines.get(&key) {
             return Ok(Arc::clone(pipeline));
         }
@@ -111,15 +111,17 @@ impl Pipelines {
         Ok(Arc::clone(state.pipelines.entry(key).or_insert_with(|| Arc::new(Pipeline { id, compute, layout }))))
     }
 
-    /// Whether the pipeline of `pass` in a form exists.
-    pub(crate) fn contains(&self, pass: &'static Pass, form: Form) -> bool {
-        lock(&self.state).pipelines.contains_key(&(ptr::from_ref(pass).addr(), form))
+    /// Whether the pipeline of `pass` in a specialization exists.
+    pub(crate) fn contains(&self, pass: &'static Pass, specialization: Specialization) -> bool {
+        lock(&self.state).pipelines.contains_key(&(ptr::from_ref(pass).addr(), specialization))
     }
 
     /// Drops the pipelines for certain sizes that no plan and no sequence has.
     pub(crate) fn forget_unused(&self) {
         let mut state = lock(&self.state);
-        state.pipelines.retain(|(_, form), pipeline| !form.has_sizes() || Arc::strong_count(pipeline) > 1);
+        state
+            .pipelines
+            .retain(|(_, specialization), pipeline| !specialization.has_sizes() || Arc::strong_count(pipeline) > 1);
     }
 
     /// How many there are.
@@ -135,17 +137,17 @@ impl Pipelines {
     fn compile(
         &self,
         pass: &Pass,
-        form: &Form,
+        specialization: &Specialization,
         features: Features,
         layout: &Layout,
         label: &Label,
     ) -> Result<wgpu::ComputePipeline, Error> {
-        let text = form.text(pass);
+        let text = specialization.text(pass);
         let mut text = source(&text, features, self.browser);
         if let Some(checks) = &self.checks {
             text = checks.instrumented(&text, label).into();
         }
-        let checks = match form.bounds_checks() {
+        let checks = match specialization.bounds_checks() {
             true => wgpu::ShaderRuntimeChecks::checked(),
             false => wgpu::ShaderRuntimeChecks::unchecked(),
         };
@@ -219,7 +221,7 @@ fn source(wgsl: &str, features: Features, browser: bool) -> Cow<'_, str> {
 
 /// For tests: all texts of a pass that a browser may get.
 pub fn browser_texts(pass: &Pass, features: Features) -> Vec<String> {
-    crate::form::texts(pass, &[]).iter().map(|text| source(text, features, true).into_owned()).collect()
+    crate::specialization::texts(pass, &[]).iter().map(|text| source(text, features, true).into_owned()).collect()
 }
 
 fn create_layout(device: &wgpu::Device, signature: &Signature, id: u64, checks: Option<&SharedChecks>) -> Layout {

@@ -20,7 +20,6 @@ use fuse_quantize::{Granularity, QuantScheme, Rounding};
 use self::shader::{INVOCATIONS, NEIGHBOURS, Shader, Statistic};
 use crate::{
     Device, Error, capture,
-    form::{Form, Style},
     lock::lock,
     plan::{Filled, Label, MAX_BINDINGS, Step},
     pool::{Lease, Storage},
@@ -28,6 +27,7 @@ use crate::{
     raw::{RawTensor, tensor_bytes},
     record::Buffers,
     shape::Shape,
+    specialization::{Specialization, Style},
     upload::Source,
 };
 
@@ -216,8 +216,8 @@ impl Work<'_> {
     fn dispatch(&self, shader: Shader, params: Params, buffers: &[Option<&Storage>]) -> Result<(), Error> {
         let inner = &self.device.inner;
         let (pass, label) = (pass(shader), label(shader));
-        let form = Form::new(pass, self.style, None, &[]);
-        let pipeline = inner.pipelines.get(pass, form, Features::default(), &label)?;
+        let specialization = Specialization::new(pass, self.style, None, &[]);
+        let pipeline = inner.pipelines.get(pass, specialization, Features::default(), &label)?;
         let workgroups = params.count.div_ceil(INVOCATIONS.into()) as u32;
         let mut filled = Filled::new(label.kernel, workgroups, inner.info.limits.workgroups_per_dimension)?;
         filled.words = params.words(workgroups).into();

@@ -5,7 +5,7 @@
 //! small ones half a microsecond (`docs/experiments.md`). That costs a compilation for each launch of other shapes, and so it
 //! is done only when asked for.
 //!
-//! Not here: what the texts are (`form`).
+//! Not here: what the texts are (`specialization`).
 
 use std::cell::Cell;
 

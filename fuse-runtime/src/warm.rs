@@ -10,10 +10,10 @@ use fuse_artifact::{Features, Function, Pass};
 
 use crate::{
     Device, Error, Kernels,
-    form::{Form, Style},
     pipeline::Pipelines,
     plan::{self, Label},
     shape::Shape,
+    specialization::{Specialization, Style},
 };
 
 /// A pipeline to create.
@@ -24,8 +24,8 @@ struct Job {
 }
 
 impl Job {
-    fn form(&self, style: Style) -> Form {
-        Form::new(self.pass, style, None, &[])
+    fn specialization(&self, style: Style) -> Specialization {
+        Specialization::new(self.pass, style, None, &[])
     }
 }
 
@@ -104,7 +104,7 @@ impl Device {
         let style = self.applied().style();
         let mut seen = HashSet::new();
         let missing: Vec<Job> = jobs
-            .filter(|job| !self.inner.pipelines.contains(job.pass, job.form(style)))
+            .filter(|job| !self.inner.pipelines.contains(job.pass, job.specialization(style)))
             .filter(|job| seen.insert(std::ptr::from_ref(job.pass).addr()))
             .collect();
         let created = create_all(&self.inner.pipelines, style, &missing);
@@ -115,7 +115,7 @@ impl Device {
 }
 
 fn create(pipelines: &Pipelines, style: Style, job: &Job) -> Result<(), Error> {
-    pipelines.get(job.pass, job.form(style), job.features, &job.label).map(drop)
+    pipelines.get(job.pass, job.specialization(style), job.features, &job.label).map(drop)
 }
 
 #[cfg(target_arch = "wasm32")]

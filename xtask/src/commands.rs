@@ -223,9 +223,9 @@ pub(crate) struct Search {
     /// Judge a table by itself, measuring nothing: choose at the sizes of each entry by the others
     #[arg(long, conflicts_with = "held_out")]
     cross_validate: bool,
-    /// Compare the forms of the kernels that launches choose (unrolled loops, `if` and `switch`), instead of searching
+    /// Compare the specializations of the kernels that launches choose (unrolled loops, `if` and `switch`), instead of searching
     #[arg(long, conflicts_with_all = ["held_out", "cross_validate"])]
-    forms: bool,
+    specializations: bool,
     /// Only the cases whose name contains this; several select the cases that match any
     #[arg(long)]
     filter: Vec<String>,
@@ -247,9 +247,13 @@ pub(crate) struct Search {
 /// `cargo xtask tune`: the search, or the judgement of a table, on this machine's adapter.
 pub(crate) fn tune(search: &Search) -> anyhow::Result<Step> {
     let mut step = Step::new("search", "bench --package fuse-gpu --features tune --bench tune --");
-    let Search { quick, held_out, cross_validate, forms, filter, out, repeat, budget, adapters } = search;
-    let flags =
-        [("--quick", quick), ("--held-out", held_out), ("--cross-validate", cross_validate), ("--forms", forms)];
+    let Search { quick, held_out, cross_validate, specializations, filter, out, repeat, budget, adapters } = search;
+    let flags = [
+        ("--quick", quick),
+        ("--held-out", held_out),
+        ("--cross-validate", cross_validate),
+        ("--specializations", specializations),
+    ];
     for (flag, &given) in flags {
         if given {
             step = step.argument(flag);
@@ -400,7 +404,7 @@ mod tests {
             quick: true,
             held_out: true,
             cross_validate: false,
-            forms: false,
+            specializations: false,
             filter: vec!["linear f32".to_owned()],
             out: Some("table.toml".into()),
             repeat: Some(3),
@@ -420,7 +424,7 @@ mod tests {
         assert_eq!(rest, ["--repeat", "3", "--budget", "60", "--adapters", "h100,h200"]);
         assert_eq!(tune(&Search::default()).unwrap().arguments.last().unwrap(), "--");
         for (search, flag) in [
-            (Search { forms: true, ..Search::default() }, "--forms"),
+            (Search { specializations: true, ..Search::default() }, "--specializations"),
             (Search { cross_validate: true, ..Search::default() }, "--cross-validate"),
         ] {
             assert_eq!(tune(&search).unwrap().arguments.last().unwrap(), flag);

@@ -13,7 +13,7 @@ use half::f16;
 
 use super::{
     index::{AxisMap, IndexMap, strip_reshapes, through_movement},
-    operand_rows::row_of,
+    row_prologue::row_of,
 };
 use crate::{
     graph::{CompareOp, Graph, Literal, NodeId, Op, ReduceOp},
@@ -184,7 +184,7 @@ pub struct Region<'r> {
     /// The contraction that the outputs are an operand of: its batch axes are the space's.
     pub operand_of: Option<NodeId>,
     /// The extent of the space's last axis, if the kernel reduces an operand's rows along it.
-    pub operand_rows: Option<&'r Size>,
+    pub row_prologue: Option<&'r Size>,
 }
 
 impl<'r> Region<'r> {
@@ -195,7 +195,7 @@ impl<'r> Region<'r> {
         inside: &'r dyn Fn(NodeId) -> bool,
         place: &'r dyn Fn(NodeId) -> IndexMap,
     ) -> Self {
-        Self { space, rank, inside, place, sums: &[], operand_of: None, operand_rows: None }
+        Self { space, rank, inside, place, sums: &[], operand_of: None, row_prologue: None }
     }
 }
 
@@ -297,7 +297,7 @@ impl Walk<'_, '_> {
 
     /// The coordinates of a reduction's operand, if the kernel reduces the rows of an operand and this is one of theirs.
     fn operand_row(&self, reduction: (NodeId, &[usize]), map: &IndexMap) -> Option<IndexMap> {
-        row_of(self.builder.graph, reduction, map, self.region.rank, self.region.operand_rows?)
+        row_of(self.builder.graph, reduction, map, self.region.rank, self.region.row_prologue?)
     }
 
     /// A coordinate as a value.

@@ -42,8 +42,8 @@ pub(super) fn group(
         ..body::Region::new(space, rank, &|_| false, &place)
     };
     let depth = graph.nodes[lhs].ty.shape[rank - 1].clone();
-    let operand_rows = planner.policy.operand_rows.then_some(&depth);
-    let left = body::Region { operand_rows, ..operand(Space::Lhs, products[0]) };
+    let row_prologue = planner.policy.row_prologue.then_some(&depth);
+    let left = body::Region { row_prologue, ..operand(Space::Lhs, products[0]) };
     let (lhs_body, lhs_values) = builder.body(&left, &[lhs])?;
     let mut programs = Vec::with_capacity(products.len());
     for &product in products {

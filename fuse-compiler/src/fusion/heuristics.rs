@@ -64,7 +64,7 @@ pub(super) fn values_to_store(
         }
     }
     if !graph.options.no_fuse {
-        let normalized = |node: NodeId| policy.operand_rows && policy.siblings && depends_on_rows(graph, node);
+        let normalized = |node: NodeId| policy.row_prologue && policy.siblings && depends_on_rows(graph, node);
         found.extend(shared_values(graph, live, costs).into_iter().filter(|&(node, ..)| {
             // One kernel computes what several products have as their left operand.
             let shared = !(normalized(node) && is_left_operand(graph, live, node));

@@ -21,22 +21,22 @@ pub mod index;
 pub mod legality;
 pub mod levels;
 pub mod mixtures;
-mod operand_rows;
 mod pointwise;
 pub mod print;
 mod reasons;
 mod reduction;
 mod regions;
+mod row_prologue;
 mod rows;
 pub mod verify;
 pub mod written_out;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fuse_artifact::{Check, Refusal, Size, Slot};
+use fuse_artifact::{Check, DType, Refusal, Size, Slot};
 
 use crate::graph::{Graph, NodeId, Op};
-use body::{Body, KernelAccess, NeedsStorage, ValueId};
+use body::{Body, KernelAccess, NeedsStorage, ValueId, ValueOp};
 use legality::MAX_STORAGE_BUFFERS;
 use regions::{Anchor, Region};
 use rows::RowSpace;
@@ -73,6 +73,28 @@ pub struct Group {
     pub body: Body,
     /// What is stored, contiguous over the domain.
     pub stores: Vec<Store>,
+}
+
+impl Group {
+    /// The programs of the kernel.
+    fn bodies(&self) -> Vec<&Body> {
+        let operands = match &self.kind {
+            GroupKind::Pointwise | GroupKind::Reduction(_) => vec![],
+            GroupKind::Contraction(product) => product.rhs.iter().chain([&product.lhs]).collect(),
+            GroupKind::Attention(attention) => {
+                vec![&attention.query, &attention.key, &attention.score, &attention.value]
+            }
+        };
+        operands.into_iter().map(|(body, _)| body).chain([&self.body]).collect()
+    }
+
+    /// Whether the kernel reads, stores or rounds to `f16`, so that its shaders need that feature.
+    pub fn uses_f16(&self) -> bool {
+        let rounds = |value: &body::Value| value.dtype == DType::F16 && matches!(value.op, ValueOp::Cast(_));
+        self.accesses.iter().any(|access| access.dtype == DType::F16)
+            || self.stores.iter().any(|store| self.body.values[store.value].dtype == DType::F16)
+            || self.bodies().into_iter().any(|body| body.values.iter().any(rounds))
+    }
 }
 
 /// The kind of a group.
@@ -160,7 +182,7 @@ pub struct Policy {
     pub prologue: u32,
     /// Whether a product's kernel may reduce the rows of its left operand before it multiplies: every workgroup does it
     /// again for its rows.
-    pub operand_rows: bool,
+    pub row_prologue: bool,
     /// Whether operands of `f16` are stored however cheap they are, so that cooperative matrices can multiply them.
     pub stores_f16: bool,
     /// Whether cheap values that follow from reduced columns are computed by the kernels that read them, from the columns'
@@ -172,7 +194,7 @@ pub struct Policy {
 
 impl Policy {
     /// Fewest kernels, whatever is computed again: best at small sizes.
-    pub const INLINED: Self = Self { prologue: 64, operand_rows: true, ..Self::FUSED };
+    pub const INLINED: Self = Self { prologue: 64, row_prologue: true, ..Self::FUSED };
     /// Few kernels. A tile of 32 columns loads each left element N/32 times, so anything with a transcendental function
     /// is cheaper stored once.
     pub const FUSED: Self = Self {
@@ -180,7 +202,7 @@ impl Policy {
         siblings: true,
         owned_columns: 512,
         prologue: 6,
-        operand_rows: false,
+        row_prologue: false,
         stores_f16: false,
         inlined_columns: true,
         assumes: true,

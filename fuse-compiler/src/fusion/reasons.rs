@@ -55,7 +55,7 @@ fn main_node(graph: &Graph, group: &Group) -> NodeId {
 fn reason(producer: &Group, consumer: &Group, policy: Policy) -> &'static str {
     use GroupKind as K;
     match (&producer.kind, &consumer.kind) {
-        (K::Reduction(_), K::Contraction(_)) if policy.operand_rows => {
+        (K::Reduction(_), K::Contraction(_)) if policy.row_prologue => {
             "a product reduces rows of its left operand alone, where they are cheap and nothing else uses them"
         }
         (K::Reduction(_), K::Contraction(_) | K::Attention(_)) => "every tile would reduce the rows again",

@@ -13,7 +13,7 @@ use super::{
     heuristics::{is_cheap_to_repeat, operation_cost},
     index::strip_reshapes,
     legality::{is_movement, is_pointwise},
-    operand_rows,
+    row_prologue,
     rows::{Extent, RowSpace},
 };
 use crate::graph::{Graph, NodeId, Op};
@@ -86,7 +86,7 @@ pub(super) fn regions(planner: &Planner<'_>) -> Vec<Region> {
         let graph = planner.graph;
         if let Op::Reduce { .. } = graph.nodes[node].op {
             // Products before it had the first choice: to reduce rows that they have at hand costs less.
-            let claim = operand_rows::claim(planner, &growth.owner, node, |product| growth.siblings(product));
+            let claim = row_prologue::claim(planner, &growth.owner, node, |product| growth.siblings(product));
             if let Some(claim) = claim {
                 growth.claimed.extend(claim);
                 continue;

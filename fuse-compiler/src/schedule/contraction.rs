@@ -15,12 +15,12 @@
 //! Several products that share their left operand run side by side: a member keeps a right tile and sums for each,
 //! so that only members whose sums fit into registers serve; or each product has workgroups of its own, where nothing
 //! that is stored needs several (`grouped`). Where the epilogue reduces rows, a tile has all columns of its rows
-//! (`rows`). Where the left operand has reductions, a workgroup reduces its rows before it multiplies (`operand_rows`),
+//! (`rows`). Where the left operand has reductions, a workgroup reduces its rows before it multiplies (`row_prologue`),
 //! and there is no `dot`, whose few sums would not pay for a row each.
 
 mod few_rows;
 pub(crate) mod matrices;
-pub(crate) mod operand_rows;
+pub(crate) mod row_prologue;
 pub(crate) mod rows;
 mod tile;
 mod unstaged;
@@ -34,7 +34,7 @@ use fuse_artifact::{
 };
 
 use self::{
-    operand_rows::OperandRows,
+    row_prologue::RowPrologue,
     tile::{holds_beside, shrink_steps},
     weights::Weights,
 };
@@ -124,12 +124,12 @@ pub fn family(group: &Group, contraction: &Contraction, tile: Option<[u32; 3]>) 
         let matrices = if facts.multiplies_stored_f16() { matrices::TILES } else { &[] };
         let tiles = facts.aligned_tiles(tile, [matrices, TILES, facts.unstaged()], grouped);
         // Tiles would reduce the rows of their left operand again for each of their parts.
-        for (tile, split) in tiles.into_iter().filter(|(tile, _)| !tile.is_stream_k() || facts.operand_rows.is_none()) {
+        for (tile, split) in tiles.into_iter().filter(|(tile, _)| !tile.is_stream_k() || facts.row_prologue.is_none()) {
             let requires = facts.tile_requirements(tile, lhs, &rhs);
             push_tile(&mut family, tile, split, (lhs, &rhs), &requires);
         }
         let along_depth = lhs == Direction::Depth && rhs.iter().all(|rhs| *rhs == Direction::Depth);
-        if along_depth && facts.operand_rows.is_none() && streamed.is_none() {
+        if along_depth && facts.row_prologue.is_none() && streamed.is_none() {
             let (columns, depth_lanes) = DOT;
             let rhs_loads = GemvRhs::Elements { whole_steps: false };
             let gemv = Gemv { rows: GemvRows::One, columns, depth_lanes, rhs: rhs_loads };
@@ -139,7 +139,7 @@ pub fn family(group: &Group, contraction: &Contraction, tile: Option<[u32; 3]>) 
     if facts.rhs.iter().all(|rhs| *rhs == Some(Direction::Outer)) && streamed.is_none() {
         let rhs = vec![Direction::Outer; facts.rhs.len()];
         for &([columns, depth_lanes], split, whole_steps) in ROWS {
-            let whole_steps = whole_steps && facts.lhs == Some(Direction::Depth) && facts.operand_rows.is_none();
+            let whole_steps = whole_steps && facts.lhs == Some(Direction::Depth) && facts.row_prologue.is_none();
             let gemv = of_rows(1, [columns, depth_lanes], GemvRhs::Elements { whole_steps });
             push_gemv(&mut family, gemv, split, &rhs, &facts.row_requirements(whole_steps));
         }
@@ -210,7 +210,7 @@ struct Facts<'a> {
     lhs: Option<Direction>,
     /// One per product.
     rhs: Vec<Option<Direction>>,
-    operand_rows: Option<OperandRows>,
+    row_prologue: Option<RowPrologue>,
 }
 
 impl<'a> Facts<'a> {
@@ -222,8 +222,8 @@ impl<'a> Facts<'a> {
             None => direction(group, body, batch, batch + 1),
         });
         let rhs = rhs.collect();
-        let operand_rows = OperandRows::new(group, contraction);
-        Self { group, contraction, batch: batch as u8, lhs, rhs, operand_rows }
+        let row_prologue = RowPrologue::new(group, contraction);
+        Self { group, contraction, batch: batch as u8, lhs, rhs, row_prologue }
     }
 
     /// The directions of all operands, if each has one.

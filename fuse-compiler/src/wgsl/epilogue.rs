@@ -1,11 +1,10 @@
 //! What happens to a contraction's sums: the epilogue and the stores, or partial sums for a second pass.
 
-use fuse_artifact::{DType, Grid, Pass, Slot, Uniform};
+use fuse_artifact::{DType, Slot, Uniform};
 
 use super::{
     builtins::{scalar_type, vector_type},
     expr::emit,
-    names::Names,
     operand::{Operand, OperandPlace},
     shader::{Lines, Shader, to_storage},
 };
@@ -16,9 +15,6 @@ use crate::{
     },
     schedule::contraction::{MAX_PRODUCTS, sums_of},
 };
-
-/// Invocations of a workgroup of the second pass.
-const FINISH_WORKGROUP: u32 = 256;
 
 /// The axes of a contraction's domain.
 pub(super) struct Axes {
@@ -304,47 +300,6 @@ pub(super) fn declare_partial(shader: &mut Shader<'_>, axes: &Axes, sum: DType, 
     }
     lines.line("}");
     shader.module.append(&lines);
-}
-
-/// The second pass of a split member: adds the partial sums and applies the epilogue.
-pub fn finish(group: &Group, contraction: &Contraction, names: &Names, lanes: u32) -> Pass {
-    let mut shader = Shader::new(names);
-    let sum = sum_dtype(group, contraction);
-    for access in &group.accesses {
-        if access.access.space == fuse_artifact::Space::Point {
-            shader.buffer(access.access.slot, access.dtype, lanes, false);
-        }
-    }
-    let scratch = shader.buffer(Slot::Scratch, sum, lanes, false);
-    let axes = Axes::new(&mut shader, group, contraction);
-    Epilogue::new(group, &axes, sum, lanes, lanes).declare(&mut shader);
-    let count = shader.uniform(Uniform::Count);
-    let splits = shader.uniform(Uniform::Splits);
-    let mut main = Lines::indented();
-    main.line("let id = workgroup.x + workgroup.y * workgroups.x;");
-    main.line(format!("let i = id * {FINISH_WORKGROUP}u + local;"));
-    main.line(format!("let units = {count} / {lanes}u;"));
-    main.line("if i >= units {");
-    main.line("return;");
-    main.line("}");
-    main.line(format!("let column = (i * {lanes}u) % {};", axes.columns));
-    main.line(format!("let line = (i * {lanes}u) / {};", axes.columns));
-    main.line(format!("let row = line % {};", axes.rows));
-    main.line(format!("let batch = line / {};", axes.rows));
-    axes.decode_batch(&mut shader, &mut main);
-    let names = axes.sum_names();
-    for name in &names {
-        main.line(format!("var {name} = {}();", vector_type(sum, lanes)));
-    }
-    main.unrollable("s", "0u", &splits, 1);
-    for (p, name) in names.iter().enumerate() {
-        let part = if axes.products == 1 { "s".to_owned() } else { format!("(s * {}u + {p}u)", axes.products) };
-        main.line(format!("{name} += {scratch}[{part} * units + i];"));
-    }
-    main.line("}");
-    main.line(format!("finish(batch, {}row, column, {});", axes.batch_arguments(), names.join(", ")));
-    shader.main = main;
-    shader.finish(Grid::Elements { per_workgroup: FINISH_WORKGROUP * lanes }, FINISH_WORKGROUP)
 }
 
 /// The statement that adds a product to a sum.

@@ -4,6 +4,7 @@ use fuse_artifact::{Grid, Pass, Uniform, schedule::Pointwise};
 
 use super::{
     expr::{Place, emit},
+    grid,
     loads::{Gather, Load},
     names::Names,
     shader::{Lines, Shader, to_storage},
@@ -19,17 +20,13 @@ use crate::{
 /// The pass of one member of a pointwise group's family.
 pub fn pointwise(group: &Group, names: &Names, member: &Member) -> Pass {
     let (schedule, workgroup) = (member.schedule, member.workgroup);
-    let mut shader = Shader::new(names);
+    let mut shader = Shader::new(names, group);
     shader.bind_group(group, schedule.lanes);
     let count = shader.uniform(Uniform::Count);
     let mut main = Lines::indented();
-    main.line("let id = workgroup.x + workgroup.y * workgroups.x;");
-    main.line(format!("let i = id * {workgroup}u + local;"));
     let units =
         if schedule.lanes == 1 { count } else { format!("({count} + {}u) / {}u", schedule.lanes - 1, schedule.lanes) };
-    main.line(format!("if i >= {units} {{"));
-    main.line("return;");
-    main.line("}");
+    grid::units(&mut main, workgroup, &units);
     decode(&mut shader, &mut main, schedule);
     let place = PointwisePlace { group, schedule };
     let values = emit(&mut shader, &mut main, &group.body, schedule.lanes, "v", &place);

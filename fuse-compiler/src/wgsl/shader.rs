@@ -2,9 +2,7 @@
 
 use std::fmt::Write;
 
-use fuse_artifact::{
-    Binding, DType, Features, Grid, MATRIX_SUBGROUP, Pass, Size, Slot, UNIFORM_BLOCK, UNROLL, Uniform,
-};
+use fuse_artifact::{Binding, DType, Grid, MATRIX_SUBGROUP, Pass, Size, Slot, UNIFORM_BLOCK, UNROLL, Uniform};
 
 use super::{
     builtins::{Helpers, vector_type},
@@ -18,6 +16,11 @@ const SUBGROUP_INPUTS: &str = "  @builtin(subgroup_id) subgroup: u32,
   @builtin(num_subgroups) subgroups: u32,
   @builtin(subgroup_size) subgroup_size: u32,
   @builtin(subgroup_invocation_id) subgroup_lane: u32,
+";
+
+/// The bits of NaN and infinity, which naga refuses to compute from constants.
+const NON_FINITE: &str = "var<private> fuse_nan_bits: u32 = 0x7fc00000u;
+var<private> fuse_inf_bits: u32 = 0x7f800000u;
 ";
 
 /// One shader and what the runtime must know to run it.
@@ -37,6 +40,7 @@ pub struct Shader<'a> {
     smallest_subgroup: u32,
     matrices: u32,
     pins_loads: bool,
+    f16: bool,
 }
 
 struct Buffer {
@@ -91,8 +95,8 @@ impl Lines {
 }
 
 impl<'a> Shader<'a> {
-    /// A shader for a kernel whose tensors have the given names.
-    pub fn new(names: &'a Names) -> Self {
+    /// A shader for the kernel of a group, whose tensors have the given names.
+    pub fn new(names: &'a Names, group: &Group) -> Self {
         let (uniforms, bindings, helpers, module) = (vec![], vec![], Helpers::default(), Lines::default());
         Self {
             names,
@@ -106,21 +110,13 @@ impl<'a> Shader<'a> {
             smallest_subgroup: 0,
             matrices: 0,
             pins_loads: false,
+            f16: group.uses_f16(),
         }
     }
 
     /// The expression that reads a uniform word as `u32`.
     pub fn uniform(&mut self, uniform: Uniform) -> String {
         self.word(uniform, "u32")
-    }
-
-    /// Declares `id`, the number of the workgroup, and ends workgroups that have nothing to do.
-    pub fn number_workgroups(&mut self, main: &mut Lines) {
-        let workgroups = self.uniform(Uniform::Workgroups);
-        main.line("let id = workgroup.x + workgroup.y * workgroups.x;");
-        main.line(format!("if id >= {workgroups} {{"));
-        main.line("return;");
-        main.line("}");
     }
 
     /// The expression that reads a host scalar (`bool` as `bool`).
@@ -210,11 +206,10 @@ impl<'a> Shader<'a> {
     pub fn finish(self, grid: Grid, workgroup_size: u32) -> Pass {
         let helpers = self.helpers.text();
         let mut text = String::new();
-        let features = self.features();
-        if features.f16 {
+        if self.f16 {
             text += "enable f16;\n";
         }
-        if features.matrices > 0 {
+        if self.matrices > 0 {
             text += "enable wgpu_cooperative_matrix;\n";
         }
         if !text.is_empty() {
@@ -232,21 +227,13 @@ impl<'a> Shader<'a> {
             let ty = storage_type(buffer.binding.dtype, buffer.lanes);
             let _ = writeln!(text, "@group(0) @binding({}) var<storage, {mode}> {}: array<{ty}>;", i + 1, buffer.name);
         }
-        if helpers.contains("fuse_nan_bits")
-            || self.main.text.contains("fuse_nan_bits")
-            || self.module.text.contains("fuse_nan_bits")
-        {
-            text += "var<private> fuse_nan_bits: u32 = 0x7fc00000u;\n";
-        }
-        if self.main.text.contains("fuse_inf_bits") || self.module.text.contains("fuse_inf_bits") {
-            text += "var<private> fuse_inf_bits: u32 = 0x7f800000u;\n";
-        }
+        text += NON_FINITE;
         let _ = write!(text, "\n{helpers}{}", self.module.text);
         let _ = write!(
             text,
             "\n@compute @workgroup_size({workgroup_size})\nfn main(\n  @builtin(workgroup_id) workgroup: vec3<u32>,\n  \
              @builtin(num_workgroups) workgroups: vec3<u32>,\n  @builtin(local_invocation_index) local: u32,\n{}) {{\n{}}}\n",
-            if features.subgroups > 0 { SUBGROUP_INPUTS } else { "" },
+            if self.smallest_subgroup > 0 { SUBGROUP_INPUTS } else { "" },
             self.main.text
         );
         Pass {
@@ -258,14 +245,6 @@ impl<'a> Shader<'a> {
             workgroup_bytes: self.workgroup_bytes,
             pins_loads: self.pins_loads,
         }
-    }
-
-    /// What the shader needs of an adapter.
-    fn features(&self) -> Features {
-        let f16_storage = self.bindings.iter().any(|buffer| buffer.binding.dtype == DType::F16);
-        let f16_casts = self.main.text.contains("f16") || self.module.text.contains("f16");
-        let (f16, subgroups) = (f16_storage || f16_casts, self.smallest_subgroup);
-        Features { f16, subgroups, matrices: self.matrices, ..Features::default() }
     }
 }
 

@@ -192,9 +192,10 @@ impl Builder {
         let variants = wgsl::attention::variants(&group, attention, &names);
         for variant in &variants {
             for pass in variant.passes.iter() {
-                let f16 = pass.wgsl.contains("enable f16;");
-                if let Err(error) = validate::validate(&pass.wgsl, Features { f16, ..variant.features }) {
-                    panic!("{}: {error}\n{}", variant.name, pass.wgsl);
+                let wgsl = pass.wgsl.text();
+                let features = Features { f16: group.uses_f16(), ..variant.features };
+                if let Err(error) = validate::validate(&wgsl, features) {
+                    panic!("{}: {error}\n{wgsl}", variant.name);
                 }
                 assert!(pass.workgroup_bytes <= 48 * 1024, "{}: {} bytes", variant.name, pass.workgroup_bytes);
             }

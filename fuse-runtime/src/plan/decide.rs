@@ -1,7 +1,7 @@
 //! Which of a kernel's legal variants runs, and what decided it.
 //!
 //! Input: the candidates of a kernel with their estimated costs, and the tuning in effect. Output: one candidate and a
-//! [`Decision`]. Asked in this order: what the program wishes, tables, the cost model, and where the model sees no
+//! [`Decision`]. Asked in this order: what the program overrides, tables, the cost model, and where the model sees no
 //! difference, priors. Not here: how long a variant takes (`cost`, `tune::table`).
 
 use std::fmt;
@@ -27,8 +27,8 @@ pub enum Decision {
     Forced,
     /// No other variant may run.
     Only,
-    /// The program's wish: the closest in size of workgroup or tile ([`Tuning`](crate::Tuning)).
-    Wish,
+    /// The program's override: the closest in size of workgroup or tile ([`Tuning`](crate::Tuning)).
+    Override,
     /// A table.
     Table {
         /// The table.
@@ -53,7 +53,7 @@ impl fmt::Display for Decision {
         match self {
             Self::Forced => f.write_str("forced"),
             Self::Only => f.write_str("the only one"),
-            Self::Wish => f.write_str("closest to what was wished"),
+            Self::Override => f.write_str("closest to the program's override"),
             Self::Table { name, status, distance } => {
                 write!(f, "table `{name}`, {}", status.name())?;
                 if *distance > 0.0 { write!(f, " at 2^{distance:.1}") } else { f.write_str(" at this size") }
@@ -104,9 +104,9 @@ pub(crate) fn decide(
             compare(rank(*a), rank(*b)).then(compare(x.0, y.0)).then(compare(x.1, y.1))
         })
     };
-    if let Some(wishes) = tuning.wishes().filter(|wishes| distance(wishes, 0).is_some()) {
-        let chosen = least(&mut (0..legal.len()), &|at| distance(wishes, at).unwrap_or(f64::INFINITY))?;
-        return Some((legal[chosen], Decision::Wish));
+    if let Some(overrides) = tuning.overrides().filter(|overrides| distance(overrides, 0).is_some()) {
+        let chosen = least(&mut (0..legal.len()), &|at| distance(overrides, at).unwrap_or(f64::INFINITY))?;
+        return Some((legal[chosen], Decision::Override));
     }
     if let Some((table, Estimate { distance, .. })) = &found {
         let chosen = least(&mut (0..legal.len()), &|_| 0.0)?;

@@ -48,10 +48,10 @@ pub use self::{
 use crate::{
     DeviceInfo, Error,
     check::{Bound, bind},
-    form::Form,
     launch::KernelVariants,
     pipeline::{Pipeline, Pipelines},
     shape::Shape,
+    specialization::Specialization,
     tune::{Applied, Key, plan_member, plan_prefix},
 };
 
@@ -107,7 +107,7 @@ pub(crate) struct LaunchPlan {
 pub(crate) enum Sizes {
     /// A uniform block: pipelines serve all shapes.
     Uniform,
-    /// Their text (`form`).
+    /// Their text (`specialization`).
     Constant,
 }
 
@@ -190,8 +190,12 @@ impl LaunchPlan {
         let step = |dispatch: Dispatch<'static>| {
             let (pass, features, label) = dispatch.pipeline(function);
             let words = (selection.sizes == Sizes::Constant).then_some(&*dispatch.filled.words);
-            let pipeline =
-                pipelines.get(pass, Form::new(pass, selection.tuning.style(), words, &wide), features, &label)?;
+            let pipeline = pipelines.get(
+                pass,
+                Specialization::new(pass, selection.tuning.style(), words, &wide),
+                features,
+                &label,
+            )?;
             Ok(Step { label, pipeline, slots: dispatch.slots.into(), filled: dispatch.filled })
         };
         Ok(Self {

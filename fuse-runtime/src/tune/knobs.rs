@@ -1,4 +1,4 @@
-//! [`Knobs`]: what programs wish of variants and of their texts, and what is expected to be fast somewhere.
+//! [`Knobs`]: what programs override of variants and of their texts, and what is expected to be fast somewhere.
 //!
 //! The build script reads this file, too, so it names nothing of the crate.
 
@@ -34,7 +34,7 @@ impl ControlFlow {
 /// The factors by which loops are unrolled; 1 leaves them as they are.
 pub(crate) const UNROLL_FACTORS: [u32; 3] = [1, 2, 4];
 
-/// Sizes that a schedule should be close to and forms that its text should have, where something else does not decide.
+/// Sizes that a schedule should be close to and specializations that its text should have, where something else does not decide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(crate) struct Knobs {
     /// Invocations of a workgroup.

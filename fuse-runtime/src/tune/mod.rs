@@ -1,6 +1,6 @@
-//! Which variant is fastest, as data: tables, what programs wish, and the search that makes tables.
+//! Which variant is fastest, as data: tables, what programs override, and the search that makes tables.
 //!
-//! A launch plan asks, in this order: what the program wishes ([`Tuning`]), the program's tables, the built-in tables of
+//! A launch plan asks, in this order: what the program overrides ([`Tuning`]), the program's tables, the built-in tables of
 //! `tables/` that are about this environment and adapter, the cost model (`plan::cost`); of what the model cannot tell
 //! apart, the environment's prior decides. `plan::decide` puts these together.
 //!
@@ -8,7 +8,7 @@
 //! - `table`: tables and estimates from them; `distance`: how far their entries are; `file`: tables as TOML; `built_in`: those
 //!   that programs carry; `vetted`: what the build script asks of these besides.
 //! - `hardware`: what tables say of a machine, for the cost model.
-//! - `tuning`, `scope`: what a program wishes, for a device or for some launches.
+//! - `tuning`, `scope`: what a program overrides, for a device or for some launches.
 //! - `search`, `clock`: tables from measurements (`Device::tune`).
 
 mod built_in;

@@ -1,4 +1,4 @@
-//! A [`Tuning`]: what a program wishes about the choice of variants; and what of it holds on a device.
+//! A [`Tuning`]: what a program overrides about the choice of variants; and what of it holds on a device.
 //!
 //! Not here: the choice (`plan::decide`).
 
@@ -17,7 +17,7 @@ use super::{
     knobs::{ControlFlow, Knobs, UNROLL_FACTORS},
     table::{Status, Table},
 };
-use crate::{AdapterKind, DeviceInfo, form::Style, order::sort_by};
+use crate::{AdapterKind, DeviceInfo, order::sort_by, specialization::Style};
 
 /// How variants of kernels are chosen: for which environment, by which tables, close to which sizes.
 ///
@@ -36,7 +36,7 @@ use crate::{AdapterKind, DeviceInfo, form::Style, order::sort_by};
 #[must_use = "a tuning does nothing until a device or a scope takes it"]
 pub struct Tuning {
     environment: Environment,
-    wishes: Knobs,
+    overrides: Knobs,
     int8_activations: bool,
     /// Later ones come first.
     tables: Vec<Arc<Table>>,
@@ -52,7 +52,7 @@ impl Default for Tuning {
 impl Tuning {
     /// The choices for an environment, whichever the program runs in.
     pub fn for_environment(environment: Environment) -> Self {
-        Self { environment, wishes: Knobs::default(), int8_activations: false, tables: Vec::new(), built_in: true }
+        Self { environment, overrides: Knobs::default(), int8_activations: false, tables: Vec::new(), built_in: true }
     }
 
     /// The choices for native programs.
@@ -83,14 +83,14 @@ impl Tuning {
     /// Prefers variants with workgroups of about so many invocations (0 counts as 1), of every kind of kernel. Of the
     /// variants that may run, the closest is taken, also if others are faster.
     pub fn workgroup_size(mut self, invocations: u32) -> Self {
-        self.wishes.workgroup_size = Some(invocations.max(1));
+        self.overrides.workgroup_size = Some(invocations.max(1));
         self
     }
 
     /// Prefers variants whose workgroups compute tiles of about so many rows and columns (0 counts as 1), of products and
     /// attentions. Of the variants that may run, the closest is taken, also if others are faster.
     pub fn tile_size(mut self, elements: u32) -> Self {
-        self.wishes.tile_size = Some(elements.max(1));
+        self.overrides.tile_size = Some(elements.max(1));
         self
     }
 
@@ -99,7 +99,7 @@ impl Tuning {
     /// `relu`, `min` and `max` may lose NaN. Never so unless asked for, here or by a table that the program gives
     /// ([`with_table`](Self::with_table)), of which what is said here counts.
     pub fn fast_math(mut self, fast: bool) -> Self {
-        self.wishes.fast_math = Some(fast);
+        self.overrides.fast_math = Some(fast);
         self
     }
 
@@ -115,7 +115,7 @@ impl Tuning {
     /// Whether shaders check each index natively, too, which costs time: launches are proven to stay inside their tensors.
     /// Browsers check in any case. What is said here counts before what tables say.
     pub fn bounds_checks(mut self, checked: bool) -> Self {
-        self.wishes.bounds_checks = Some(checked);
+        self.overrides.bounds_checks = Some(checked);
         self
     }
 
@@ -123,13 +123,13 @@ impl Tuning {
     /// of one, as they are written (0 or 1). Results do not change. Inner loops of products and of most reductions are unrolled
     /// in any case (docs/tuning.md).
     pub fn unroll(mut self, factor: u32) -> Self {
-        self.wishes.unroll = UNROLL_FACTORS.into_iter().rfind(|known| *known <= factor.max(1));
+        self.overrides.unroll = UNROLL_FACTORS.into_iter().rfind(|known| *known <= factor.max(1));
         self
     }
 
     /// How kernels choose by an integer between branches: one `if` after another, or `switch`. Results do not change.
     pub fn control_flow(mut self, flow: ControlFlow) -> Self {
-        self.wishes.control_flow = Some(flow);
+        self.overrides.control_flow = Some(flow);
         self
     }
 
@@ -194,7 +194,7 @@ impl Prior {
 impl Applied {
     /// What is asked of shaders: by the program, else by the prior.
     pub(crate) fn style(&self) -> Style {
-        let knobs = self.tuning.wishes.or(self.prior.knobs);
+        let knobs = self.tuning.overrides.or(self.prior.knobs);
         Style {
             fast_math: knobs.fast_math == Some(true),
             bounds_checks: knobs.bounds_checks == Some(true),
@@ -220,9 +220,9 @@ impl Applied {
         Self { id: IDS.fetch_add(1, Ordering::Relaxed), tuning: tuning.clone(), info, tables, prior }
     }
 
-    /// What the program wishes of sizes; `None` if nothing.
-    pub(crate) fn wishes(&self) -> Option<&Knobs> {
-        Some(&self.tuning.wishes).filter(|wishes| wishes.has_sizes())
+    /// The sizes that the program overrides; `None` if nothing.
+    pub(crate) fn overrides(&self) -> Option<&Knobs> {
+        Some(&self.tuning.overrides).filter(|overrides| overrides.has_sizes())
     }
 }
 
@@ -260,14 +260,14 @@ impl Knobs {
     pub(crate) fn distance(&self, kind: DomainKind, variant: &Variant) -> Option<f64> {
         let apart = |a: u64, b: u32| ((a.max(1) as f64).log2() - f64::from(b.max(1)).log2()).abs();
         let invocations = variant.passes.first().map_or(1, |pass| u64::from(pass.workgroup_size));
-        let workgroup = self.workgroup_size.map(|wish| apart(invocations, wish));
+        let workgroup = self.workgroup_size.map(|wanted| apart(invocations, wanted));
         let tiled = matches!(kind, DomainKind::Contraction { .. } | DomainKind::Attention);
-        let tile = self.tile_size.filter(|_| tiled).map(|wish| {
+        let tile = self.tile_size.filter(|_| tiled).map(|wanted| {
             let [rows, columns, _] = variant.schedule.extents();
             match variant.schedule {
                 // An attention has all value columns of its rows; its keys are what a tile has across.
-                Schedule::Attention(attention) => (apart(rows, wish) + apart(attention.keys().into(), wish)) / 2.0,
-                _ => (apart(rows, wish) + apart(columns, wish)) / 2.0,
+                Schedule::Attention(attention) => (apart(rows, wanted) + apart(attention.keys().into(), wanted)) / 2.0,
+                _ => (apart(rows, wanted) + apart(columns, wanted)) / 2.0,
             }
         });
         match (workgroup, tile) {

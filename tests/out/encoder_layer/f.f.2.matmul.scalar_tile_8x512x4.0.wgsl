@@ -32,6 +32,8 @@ struct Params {
 @group(0) @binding(5) var<storage, read> in_g1: array<f32>;
 @group(0) @binding(6) var<storage, read> in_c1: array<f32>;
 @group(0) @binding(7) var<storage, read_write> temporary_4: array<f32>;
+var<private> fuse_nan_bits: u32 = 0x7fc00000u;
+var<private> fuse_inf_bits: u32 = 0x7f800000u;
 
 var<workgroup> row_parts0: array<u32, 544>;
 var<workgroup> row_groups0: array<vec4<u32>, 8>;

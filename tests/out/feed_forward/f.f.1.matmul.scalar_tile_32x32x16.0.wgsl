@@ -24,6 +24,8 @@ struct Params {
 @group(0) @binding(3) var<storage, read> in_b2: array<f32>;
 @group(0) @binding(4) var<storage, read> in_x: array<f32>;
 @group(0) @binding(5) var<storage, read_write> result_0: array<f32>;
+var<private> fuse_nan_bits: u32 = 0x7fc00000u;
+var<private> fuse_inf_bits: u32 = 0x7f800000u;
 
 fn finish(batch: u32, row: u32, column: u32, sum: f32) {
   if row >= p.extent_0 || column >= p.extent_1 {

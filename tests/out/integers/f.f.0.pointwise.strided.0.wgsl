@@ -9,6 +9,8 @@ struct Params {
 @group(0) @binding(4) var<storage, read_write> result_0: array<i32>;
 @group(0) @binding(5) var<storage, read_write> result_1: array<i32>;
 @group(0) @binding(6) var<storage, read_write> result_2: array<u32>;
+var<private> fuse_nan_bits: u32 = 0x7fc00000u;
+var<private> fuse_inf_bits: u32 = 0x7f800000u;
 
 
 @compute @workgroup_size(256)

@@ -20,6 +20,8 @@ struct Params {
 @group(0) @binding(2) var<storage, read_write> in_w: array<vec4<f16>>;
 @group(0) @binding(3) var<storage, read_write> in_b: array<vec4<f16>>;
 @group(0) @binding(4) var<storage, read_write> result_0: array<vec4<f16>>;
+var<private> fuse_nan_bits: u32 = 0x7fc00000u;
+var<private> fuse_inf_bits: u32 = 0x7f800000u;
 
 const fuse_fast_math = false;
 fn fuse_erf4(x: vec4<f32>) -> vec4<f32> {

@@ -22,6 +22,8 @@ struct Params {
 @group(0) @binding(2) var<storage, read> in_w: array<f16>;
 @group(0) @binding(3) var<storage, read> in_b: array<f16>;
 @group(0) @binding(4) var<storage, read_write> result_0: array<f16>;
+var<private> fuse_nan_bits: u32 = 0x7fc00000u;
+var<private> fuse_inf_bits: u32 = 0x7f800000u;
 
 const fuse_fast_math = false;
 fn fuse_erf1(x: f32) -> f32 {

@@ -26,6 +26,8 @@ struct Params {
 @group(0) @binding(4) var<storage, read> in_gamma: array<f32>;
 @group(0) @binding(5) var<storage, read_write> result_0: array<f32>;
 @group(0) @binding(6) var<storage, read_write> result_1: array<f32>;
+var<private> fuse_nan_bits: u32 = 0x7fc00000u;
+var<private> fuse_inf_bits: u32 = 0x7f800000u;
 
 var<workgroup> row_parts0: array<u32, 544>;
 var<workgroup> row_groups0: array<vec4<u32>, 8>;

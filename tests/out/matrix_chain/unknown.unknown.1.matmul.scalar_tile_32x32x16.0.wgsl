@@ -17,6 +17,8 @@ struct Params {
 @group(0) @binding(1) var<storage, read> temporary_0: array<f32>;
 @group(0) @binding(2) var<storage, read> in_c: array<f32>;
 @group(0) @binding(3) var<storage, read_write> result_0: array<f32>;
+var<private> fuse_nan_bits: u32 = 0x7fc00000u;
+var<private> fuse_inf_bits: u32 = 0x7f800000u;
 
 fn finish(batch: u32, row: u32, column: u32, sum: f32) {
   if row >= p.extent_0 || column >= p.extent_1 {

@@ -6,6 +6,8 @@ struct Params {
 @group(0) @binding(0) var<uniform> p: Params;
 @group(0) @binding(1) var<storage, read> temporary_0: array<f32>;
 @group(0) @binding(2) var<storage, read_write> temporary_1: array<f32>;
+var<private> fuse_nan_bits: u32 = 0x7fc00000u;
+var<private> fuse_inf_bits: u32 = 0x7f800000u;
 
 const fuse_fast_math = false;
 fn fuse_is_nan1(x: f32) -> bool {

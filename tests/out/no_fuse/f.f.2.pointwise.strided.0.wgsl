@@ -7,6 +7,8 @@ struct Params {
 @group(0) @binding(1) var<storage, read> temporary_1: array<f32>;
 @group(0) @binding(2) var<storage, read> in_a: array<f32>;
 @group(0) @binding(3) var<storage, read_write> result_0: array<f32>;
+var<private> fuse_nan_bits: u32 = 0x7fc00000u;
+var<private> fuse_inf_bits: u32 = 0x7f800000u;
 
 
 @compute @workgroup_size(256)

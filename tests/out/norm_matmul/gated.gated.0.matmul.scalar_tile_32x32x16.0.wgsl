@@ -31,6 +31,8 @@ struct Params {
 @group(0) @binding(4) var<storage, read> in_u: array<f16>;
 @group(0) @binding(5) var<storage, read> in_v: array<f16>;
 @group(0) @binding(6) var<storage, read_write> result_0: array<f16>;
+var<private> fuse_nan_bits: u32 = 0x7fc00000u;
+var<private> fuse_inf_bits: u32 = 0x7f800000u;
 
 fn fuse_sigmoid1(x: f32) -> f32 {
   return f32(1.0) / (f32(1.0) + exp(-x));

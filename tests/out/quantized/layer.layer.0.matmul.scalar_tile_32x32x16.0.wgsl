@@ -27,6 +27,8 @@ struct Params {
 @group(0) @binding(3) var<storage, read> scales_w: array<u32>;
 @group(0) @binding(4) var<storage, read> in_b: array<f32>;
 @group(0) @binding(5) var<storage, read_write> result_0: array<f32>;
+var<private> fuse_nan_bits: u32 = 0x7fc00000u;
+var<private> fuse_inf_bits: u32 = 0x7f800000u;
 
 const fuse_fast_math = false;
 fn fuse_erf1(x: f32) -> f32 {

@@ -14,6 +14,8 @@ struct Params {
 @group(0) @binding(0) var<uniform> p: Params;
 @group(0) @binding(1) var<storage, read> in_x: array<f32>;
 @group(0) @binding(2) var<storage, read_write> result_0: array<f32>;
+var<private> fuse_nan_bits: u32 = 0x7fc00000u;
+var<private> fuse_inf_bits: u32 = 0x7f800000u;
 
 fn fuse_is_nan1(x: f32) -> bool {
   return (bitcast<u32>(x) & u32(0x7fffffffu)) > u32(0x7f800000u);

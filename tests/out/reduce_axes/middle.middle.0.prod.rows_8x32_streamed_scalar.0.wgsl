@@ -15,6 +15,8 @@ struct Params {
 @group(0) @binding(0) var<uniform> p: Params;
 @group(0) @binding(1) var<storage, read> in_x: array<i32>;
 @group(0) @binding(2) var<storage, read_write> result_0: array<i32>;
+var<private> fuse_nan_bits: u32 = 0x7fc00000u;
+var<private> fuse_inf_bits: u32 = 0x7f800000u;
 
 var<workgroup> shared0: array<u32, 256>;
 

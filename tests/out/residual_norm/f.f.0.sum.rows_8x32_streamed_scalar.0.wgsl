@@ -25,6 +25,8 @@ struct Params {
 @group(0) @binding(3) var<storage, read_write> result_0: array<f32>;
 @group(0) @binding(4) var<storage, read> in_gamma: array<f32>;
 @group(0) @binding(5) var<storage, read_write> result_1: array<f32>;
+var<private> fuse_nan_bits: u32 = 0x7fc00000u;
+var<private> fuse_inf_bits: u32 = 0x7f800000u;
 
 fn fuse_hidden1(x: f32, opaque: u32) -> f32 {
   return bitcast<f32>(bitcast<u32>(x) ^ u32(opaque));

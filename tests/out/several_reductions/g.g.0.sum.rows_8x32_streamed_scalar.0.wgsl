@@ -12,6 +12,8 @@ struct Params {
 @group(0) @binding(0) var<uniform> p: Params;
 @group(0) @binding(1) var<storage, read> in_x: array<f32>;
 @group(0) @binding(2) var<storage, read_write> result_0: array<f32>;
+var<private> fuse_nan_bits: u32 = 0x7fc00000u;
+var<private> fuse_inf_bits: u32 = 0x7f800000u;
 
 fn fuse_hidden1(x: f32, opaque: u32) -> f32 {
   return bitcast<f32>(bitcast<u32>(x) ^ u32(opaque));

@@ -11,6 +11,8 @@ struct Params {
 @group(0) @binding(4) var<storage, read_write> result_1: array<f16>;
 @group(0) @binding(5) var<storage, read_write> result_2: array<u32>;
 @group(0) @binding(6) var<storage, read_write> result_3: array<i32>;
+var<private> fuse_nan_bits: u32 = 0x7fc00000u;
+var<private> fuse_inf_bits: u32 = 0x7f800000u;
 
 const fuse_fast_math = false;
 fn fuse_is_nan1(x: f32) -> bool {

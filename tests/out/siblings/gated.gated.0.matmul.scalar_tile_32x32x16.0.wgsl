@@ -21,6 +21,8 @@ struct Params {
 @group(0) @binding(2) var<storage, read> in_g: array<f32>;
 @group(0) @binding(3) var<storage, read> in_u: array<f32>;
 @group(0) @binding(4) var<storage, read_write> temporary_0: array<f32>;
+var<private> fuse_nan_bits: u32 = 0x7fc00000u;
+var<private> fuse_inf_bits: u32 = 0x7f800000u;
 
 fn fuse_sigmoid1(x: f32) -> f32 {
   return f32(1.0) / (f32(1.0) + exp(-x));

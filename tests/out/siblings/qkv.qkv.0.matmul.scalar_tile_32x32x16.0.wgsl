@@ -36,6 +36,8 @@ struct Params {
 @group(0) @binding(8) var<storage, read_write> result_0: array<f32>;
 @group(0) @binding(9) var<storage, read_write> result_1: array<f32>;
 @group(0) @binding(10) var<storage, read_write> result_2: array<f32>;
+var<private> fuse_nan_bits: u32 = 0x7fc00000u;
+var<private> fuse_inf_bits: u32 = 0x7f800000u;
 
 fn finish(batch: u32, row: u32, column: u32, sum0: f32, sum1: f32, sum2: f32) {
   if row >= p.extent_0 || column >= p.extent_1 {

@@ -14,6 +14,8 @@ struct Params {
 @group(0) @binding(9) var<storage, read> in_s: array<f32>;
 @group(0) @binding(10) var<storage, read> in_t: array<f32>;
 @group(0) @binding(11) var<storage, read_write> result_0: array<f32>;
+var<private> fuse_nan_bits: u32 = 0x7fc00000u;
+var<private> fuse_inf_bits: u32 = 0x7f800000u;
 
 
 @compute @workgroup_size(256)

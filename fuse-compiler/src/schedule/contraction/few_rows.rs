@@ -22,7 +22,7 @@ impl Facts<'_> {
     fn one_direction(&self) -> Option<Direction> {
         let first = self.rhs[0]?;
         let alike = self.lhs == Some(Direction::Depth) && self.rhs.iter().all(|rhs| *rhs == Some(first));
-        (alike && self.operand_rows.is_none()).then_some(first)
+        (alike && self.row_prologue.is_none()).then_some(first)
     }
 
     /// The members for few rows, where all right operands lie in one direction.

@@ -34,6 +34,6 @@ impl Facts<'_> {
     /// of weights, which take longer to decode than to multiply.
     fn may_be_unstaged(&self) -> bool {
         let mut rhs = self.contraction.rhs.iter();
-        self.operand_rows.is_none() && rhs.all(|(body, value)| Weights::new(self.group, (body, *value)).is_none())
+        self.row_prologue.is_none() && rhs.all(|(body, value)| Weights::new(self.group, (body, *value)).is_none())
     }
 }

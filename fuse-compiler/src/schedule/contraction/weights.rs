@@ -102,7 +102,7 @@ impl Facts<'_> {
     /// The weights that members read by words, keeping nothing of them in workgroup memory, if there are such members.
     pub(super) fn streamed(&self) -> Option<Vec<Weights<'_>>> {
         Weights::all(self.group, self.contraction)
-            .filter(|_| self.operand_rows.is_none() && self.lhs == Some(Direction::Depth))
+            .filter(|_| self.row_prologue.is_none() && self.lhs == Some(Direction::Depth))
     }
 
     /// Those members.

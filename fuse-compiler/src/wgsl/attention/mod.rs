@@ -9,16 +9,15 @@
 //! Keys that a mask rules out for all queries of a workgroup are neither read nor multiplied, so that a NaN in their
 //! values does not spread to the output, as it would by a multiplication with a probability of 0.
 
-mod combine;
+mod coop_matrix;
 mod decode;
-mod direct;
 mod four_keys;
 mod limits;
-mod matrices;
-mod output;
+pub(super) mod output;
 mod score;
 mod stage;
 mod tile;
+mod unstaged;
 
 use fuse_artifact::{
     DType, Pass, Schedule, Scratch, Space, Uniform, Variant,
@@ -27,8 +26,10 @@ use fuse_artifact::{
 
 use super::{
     epilogue::Axes,
+    grid,
     names::Names,
     operand::Operand,
+    second_pass,
     shader::{Lines, Shader},
 };
 use crate::{
@@ -44,7 +45,7 @@ use crate::{
 };
 
 /// Below every score but -inf and NaN.
-const LOWEST: &str = "-3.4028234663852886e38f";
+pub(super) const LOWEST: &str = "-3.4028234663852886e38f";
 
 /// The variants of an attention, best first.
 pub fn variants(group: &Group, attention: &Attention, names: &Names) -> Vec<Variant> {
@@ -55,12 +56,12 @@ fn variant(group: &Group, attention: &Attention, names: &Names, member: &Member)
     let source = Source { group, attention, member };
     let mut passes: Vec<Pass> = vec![match member.schedule {
         schedule::Attention::Tile(tile) => tile::pass(source, names, tile),
-        schedule::Attention::CoopMatrix(tile) => matrices::pass(source, names, tile),
+        schedule::Attention::CoopMatrix(tile) => coop_matrix::pass(source, names, tile),
         schedule::Attention::Decode(decode) => decode::pass(source, names, decode),
-        schedule::Attention::Unstaged(unstaged) => direct::pass(source, names, unstaged),
+        schedule::Attention::Unstaged(unstaged) => unstaged::pass(source, names, unstaged),
     }];
     if member.schedule.is_split() {
-        passes.push(combine::pass(source, names));
+        passes.push(second_pass::attention(source, names));
     }
     let schedule = Schedule::Attention(member.schedule);
     // A part hands over its share of each output and of each row.
@@ -81,8 +82,8 @@ fn variant(group: &Group, attention: &Attention, names: &Names, member: &Member)
 
 /// What a text is written from.
 #[derive(Clone, Copy)]
-struct Source<'a> {
-    group: &'a Group,
+pub(super) struct Source<'a> {
+    pub(in crate::wgsl) group: &'a Group,
     attention: &'a Attention,
     member: &'a Member,
 }
@@ -147,7 +148,7 @@ impl<'a> Source<'a> {
     }
 
     /// The width that buffers are bound with.
-    const fn buffer_lanes(self) -> u32 {
+    pub(in crate::wgsl) const fn buffer_lanes(self) -> u32 {
         if let schedule::Attention::Tile(tile) = self.member.schedule { tile.lanes } else { LANES }
     }
 
@@ -158,13 +159,13 @@ impl<'a> Source<'a> {
 }
 
 /// The extents of the domain as expressions.
-struct Extents {
-    axes: Axes,
+pub(super) struct Extents {
+    pub(in crate::wgsl) axes: Axes,
     depth: String,
 }
 
 impl Extents {
-    fn new(shader: &mut Shader<'_>, group: &Group) -> Self {
+    pub(in crate::wgsl) fn new(shader: &mut Shader<'_>, group: &Group) -> Self {
         let axes = Axes::of_products(shader, group, 1);
         let depth = shader.uniform(Uniform::Extent { axis: axes.batch as u8 + 3 });
         Self { axes, depth }
@@ -174,7 +175,7 @@ impl Extents {
         &self.axes.rows
     }
 
-    fn columns(&self) -> &str {
+    pub(in crate::wgsl) fn columns(&self) -> &str {
         &self.axes.columns
     }
 
@@ -187,7 +188,7 @@ impl Extents {
 /// Starts the shader of a first pass: buffers, extents, the functions `score` and `finish`.
 fn begin<'a>(source: Source<'a>, names: &'a Names) -> (Shader<'a>, Extents) {
     let lanes = source.buffer_lanes();
-    let mut shader = Shader::new(names);
+    let mut shader = Shader::new(names, source.group);
     for access in &source.group.accesses {
         if !(source.member.schedule.is_split() && access.access.space == Space::Point) {
             shader.buffer(access.access.slot, access.dtype, lanes, false);
@@ -214,7 +215,7 @@ fn locate(
     moved: bool,
 ) {
     let first = if moved { "first_row" } else { "row0" };
-    shader.number_workgroups(main);
+    grid::workgroups(shader, main);
     let tiles = shader.uniform(Uniform::RowTiles);
     let limits = source.limits();
     let grows = visible::grows(&limits);
@@ -226,13 +227,12 @@ fn locate(
             let splits = shader.uniform(Uniform::Splits);
             main.line(format!("let batch = id % ({batches});"));
             main.line(format!("let part = (id / ({batches})) % {splits};"));
+            main.line("split = part;");
             main.line(format!("let {first} = ({tiles} - 1u - id / ({batches} * {splits})) * {rows}u;"));
         } else {
-            main.line(format!("let batch = (id / {tiles}) % ({batches});"));
-            main.line(format!("let part = id / ({tiles} * {batches});"));
+            grid::batch_and_part(shader, main, &extents.axes, &tiles);
             main.line(format!("let {first} = (id % {tiles}) * {rows}u;"));
         }
-        main.line("split = part;");
         main.line(format!("var key_begin = part * {split_depth};"));
         main.line(format!("var key_end = min({}, key_begin + {split_depth});", extents.keys()));
     } else {
@@ -258,4 +258,4 @@ fn locate(
 }
 
 /// The dtype in which everything between loads and stores is computed.
-const COMPUTED: DType = DType::F32;
+pub(super) const COMPUTED: DType = DType::F32;

@@ -41,7 +41,7 @@ pub(super) const fn finish(split: bool, lanes: u32) -> &'static str {
 
 /// Declares `normalizer(total)`, the factor of an output whose exponentials add up to `total`: without a visible key
 /// there are no probabilities (0/0), without any key the output is a sum over nothing.
-pub(super) fn declare_normalizer(shader: &mut Shader<'_>, extents: &Extents) {
+pub(in crate::wgsl) fn declare_normalizer(shader: &mut Shader<'_>, extents: &Extents) {
     let mut lines = Lines::default();
     lines.line("fn normalizer(total: f32) -> f32 {");
     lines.line("if total == 0.0 {");
@@ -53,7 +53,7 @@ pub(super) fn declare_normalizer(shader: &mut Shader<'_>, extents: &Extents) {
 }
 
 /// Words of a part's share of a row: the largest score, the sum of exponentials, and nothing, so that shares are vectors.
-pub(super) const ROW_WORDS: u32 = 4;
+pub(in crate::wgsl) const ROW_WORDS: u32 = 4;
 
 /// Declares `finish(batch, b0 …, row, column, output)` and `finish_row(batch, row, largest, total)`, which store the share
 /// of the part `split`, `lanes` words at a time: first all parts' outputs, then for each part and row its [`ROW_WORDS`].

@@ -13,6 +13,7 @@ use crate::{
     wgsl::{
         builtins::{scalar_type, vector_type},
         epilogue::{Axes, Epilogue, multiply_add, rhs_prefixes, sum_dtype},
+        grid,
         names::Names,
         operand::{Operand, read},
         shader::{Lines, Shader},
@@ -22,7 +23,7 @@ use crate::{
 /// The pass of a `dot` schedule.
 pub(super) fn dot(group: &Group, contraction: &Contraction, names: &Names, gemv: Gemv) -> Pass {
     let Gemv { columns: outputs, depth_lanes, .. } = gemv;
-    let mut shader = Shader::new(names);
+    let mut shader = Shader::new(names, group);
     let sum = sum_dtype(group, contraction);
     for access in &group.accesses {
         shader.buffer(access.access.slot, access.dtype, LANES, false);
@@ -35,7 +36,7 @@ pub(super) fn dot(group: &Group, contraction: &Contraction, names: &Names, gemv:
         shader.workgroup_array(&format!("partial{suffix}"), scalar, outputs * depth_lanes, 4);
     }
     let mut main = Lines::indented();
-    shader.number_workgroups(&mut main);
+    grid::workgroups(&mut shader, &mut main);
     let count = shader.uniform(Uniform::Count);
     main.line(format!("let lane = local % {depth_lanes}u;"));
     main.line(format!("let output = id * {outputs}u + local / {depth_lanes}u;"));

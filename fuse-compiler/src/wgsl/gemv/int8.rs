@@ -11,7 +11,7 @@ use std::array;
 
 use fuse_artifact::schedule::LANES;
 
-use super::runs::Runs;
+use super::packed::Runs;
 use crate::wgsl::{
     shader::{Lines, Shader},
     weights::{RUN, WeightText},

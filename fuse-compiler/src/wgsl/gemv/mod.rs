@@ -1,37 +1,35 @@
 //! The text of products with few rows, or few sums: invocations share the depth.
 //!
-//! What differs is how right operands are read: value by value for one row (`row`), for few rows in whole steps (`few_rows`) or for
-//! sums of their own (`dot`); or, of quantized weights, by whole words (`words`, whose inner loop is in `runs`), which for left
-//! operands of 8 bits multiply integers (`int8`). How invocations lie and add up what they have is in `layers`.
+//! What differs is how right operands are read: value by value (`elements`, or `dot` for sums of their own); or, of quantized
+//! weights, by whole words (`packed`), which for left operands of 8 bits multiply integers (`int8`). How invocations lie and add up
+//! what they have is in `k_groups`.
 
 mod dot;
-mod few_rows;
+mod elements;
 mod int8;
-mod layers;
-mod row;
-mod runs;
-mod words;
+mod k_groups;
+mod packed;
 
 use fuse_artifact::{
     Pass,
     schedule::{Gemv, GemvRhs, GemvRows},
 };
 
-use self::layers::Layers;
+use self::k_groups::KGroups;
 use super::names::Names;
 use crate::fusion::{Contraction, Group};
 
 /// The first pass of a gemv.
 pub fn gemv(group: &Group, contraction: &Contraction, names: &Names, gemv: Gemv) -> Pass {
-    let layers = Layers(gemv);
+    let k_groups = KGroups(gemv);
     match (gemv.rows, gemv.rhs) {
         (GemvRows::AtMost { .. }, GemvRhs::Elements { whole_steps: true }) => {
-            few_rows::few_rows(group, contraction, names, layers)
+            elements::whole_steps(group, contraction, names, k_groups)
         }
         (GemvRows::AtMost { .. }, GemvRhs::Elements { whole_steps: false }) => {
-            row::row(group, contraction, names, layers)
+            elements::masked(group, contraction, names, k_groups)
         }
         (GemvRows::One, GemvRhs::Elements { .. }) => dot::dot(group, contraction, names, gemv),
-        (_, GemvRhs::Packed { .. } | GemvRhs::Int8 { .. }) => words::words(group, contraction, names, layers),
+        (_, GemvRhs::Packed { .. } | GemvRhs::Int8 { .. }) => packed::packed(group, contraction, names, k_groups),
     }
 }

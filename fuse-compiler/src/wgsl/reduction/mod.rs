@@ -155,7 +155,7 @@ struct Text<'a> {
 
 impl<'a> Text<'a> {
     fn new(frame: &'a Frame<'a>, names: &'a Names, part: Part) -> Self {
-        let mut shader = Shader::new(names);
+        let mut shader = Shader::new(names, frame.group);
         if let Some(smallest) = frame.schedule.subgroups() {
             shader.use_subgroups(smallest);
         }

@@ -5,58 +5,49 @@
 //! registers. The multiplications of a step are written out, because the drivers that were measured do not unroll them.
 //! Coordinates outside an operand are clamped to its last element: rows and columns computed from them are never
 //! stored, and depths beyond the end are replaced by zero after the prologue. Reductions of the left operand come before
-//! all steps (`operand_rows`). Tiles in layers keep the left slice only (`streamed`), direct ones keep none (`direct`). Tiles of cooperative matrices keep
-//! `f16` slices (`matrices`).
+//! all steps (`row_prologue`). Slice-K tiles keep the left slice only (`slice_k`), unstaged ones keep none (`unstaged`). Tiles of cooperative matrices keep
+//! `f16` slices (`coop_matrix`).
 
 use fuse_artifact::{
     DType, Grid, Pass, Uniform,
     schedule::{K, Mainloop, Tile},
 };
 
-mod direct;
-mod finish_rows;
-mod matrices;
+mod coop_matrix;
+mod grouped;
 mod packed;
+mod row_parts;
 mod rows;
+mod slice_k;
 mod slices;
-mod stacked;
-mod streamed;
-mod streams;
+pub(super) mod streams;
+mod unstaged;
 
 use super::{
     builtins::{scalar_type, vector_type},
     epilogue::{Axes, Epilogue, declare_partial, rhs_prefixes, sum_dtype},
+    grid,
     names::Names,
-    operand_rows::OperandRowText,
     rank_one::add_products,
+    row_prologue::RowPrologueText,
     shader::{Lines, Shader},
 };
 use crate::{
     fusion::{Contraction, Group},
     schedule::contraction::{Direction, Member},
 };
-pub use finish_rows::finish_rows;
+use grouped::Grouped;
+pub use row_parts::row_parts;
 use rows::Rows;
 use slices::Side;
-use stacked::Stack;
-pub use streams::finish_streams;
-
-/// Tiles of a column of this height are walked together, so that operands stay in the cache.
-const SWIZZLE_ROWS: u32 = 8;
-
-/// As [`SWIZZLE_ROWS`], of tiles of cooperative matrices, whose operands take half as much of it.
-const MATRIX_SWIZZLE_ROWS: u32 = 16;
-
-/// Sums of a tile from which on products are large enough for that to matter more than the divisions it costs.
-const SWIZZLED_TILE: u32 = 128 * 128;
 
 /// The pass of a tiled member.
 pub fn tiles(group: &Group, contraction: &Contraction, names: &Names, member: &Member, tile: Tile) -> Pass {
     if !tile.is_grouped() {
         return pass(group, contraction, names, member, tile, None);
     }
-    let stack = Stack::new(group, contraction);
-    pass(&stack.groups[0], &stack.contractions[0], names, member, tile, Some(&stack))
+    let grouped = Grouped::new(group, contraction);
+    pass(&grouped.groups[0], &grouped.contractions[0], names, member, tile, Some(&grouped))
 }
 
 fn pass(
@@ -65,9 +56,9 @@ fn pass(
     names: &Names,
     member: &Member,
     tile: Tile,
-    stack: Option<&Stack>,
+    grouped: Option<&Grouped>,
 ) -> Pass {
-    let mut shader = Shader::new(names);
+    let mut shader = Shader::new(names, group);
     let sum = sum_dtype(group, contraction);
     for access in &group.accesses {
         if !(is_partial(tile) && access.access.space == fuse_artifact::Space::Point) {
@@ -81,8 +72,8 @@ fn pass(
         declare_partial(&mut shader, &axes, sum, tile.lanes);
     } else if let Some(rows) = &rows {
         rows.declare(&mut shader);
-    } else if let Some(stack) = stack {
-        for (product, group) in stack.groups.iter().enumerate() {
+    } else if let Some(grouped) = grouped {
+        for (product, group) in grouped.groups.iter().enumerate() {
             epilogue(group, &axes, sum, tile).of_product(product as u8).declare(&mut shader);
         }
     } else if tile.is_stream_k() {
@@ -94,7 +85,7 @@ fn pass(
     let sides = Side::all(contraction);
     let main = Lines::indented();
     let rhs_prefixes = rhs_prefixes(contraction);
-    let operand_rows = OperandRowText::new(group, contraction, [tile.rows, tile.invocations()], tile.lanes);
+    let row_prologue = RowPrologueText::new(group, contraction, [tile.rows, tile.invocations()], tile.lanes);
     let mut text = TileText {
         shader,
         main,
@@ -108,7 +99,7 @@ fn pass(
         products,
         rhs_prefixes,
         rows,
-        operand_rows,
+        row_prologue,
         product: None,
     };
     text.declare_slices();
@@ -116,8 +107,8 @@ fn pass(
     text.reduce_operand();
     text.declare_sums();
     text.declare_update();
-    match stack {
-        Some(stack) => text.branches(stack),
+    match grouped {
+        Some(grouped) => text.branches(grouped),
         None => {
             text.preload();
             text.multiply();
@@ -162,28 +153,6 @@ fn product_prefixes(axes: &Axes) -> Vec<String> {
     if axes.products == 1 { vec![String::new()] } else { (0..axes.products).map(|p| format!("{p}_")).collect() }
 }
 
-/// Declares the first row and column of the tile that has the number `tile`.
-fn locate_tile(shader: &mut Shader<'_>, main: &mut Lines, tile: Tile, origin: [&str; 2]) {
-    if tile.rows * tile.columns < SWIZZLED_TILE {
-        locate_row_by_row(shader, main, tile, origin);
-        return;
-    }
-    let (row_tiles, column_tiles) = (shader.uniform(Uniform::RowTiles), shader.uniform(Uniform::ColumnTiles));
-    let (Tile { rows, columns, .. }, [row0, column0]) = (tile, origin);
-    let band = if tile.matrices().is_some() { MATRIX_SWIZZLE_ROWS } else { SWIZZLE_ROWS };
-    main.line(format!("let band = tile / ({band}u * {column_tiles});"));
-    main.line(format!("let in_band = tile % ({band}u * {column_tiles});"));
-    main.line(format!("let band_rows = min({row_tiles} - band * {band}u, {band}u);"));
-    main.line(format!("let {row0} = (band * {band}u + in_band % band_rows) * {rows}u;"));
-    main.line(format!("let {column0} = (in_band / band_rows) * {columns}u;"));
-}
-
-fn locate_row_by_row(shader: &mut Shader<'_>, main: &mut Lines, tile: Tile, [row0, column0]: [&str; 2]) {
-    let column_tiles = shader.uniform(Uniform::ColumnTiles);
-    main.line(format!("let {row0} = tile / {column_tiles} * {}u;", tile.rows));
-    main.line(format!("let {column0} = tile % {column_tiles} * {}u;", tile.columns));
-}
-
 struct TileText<'a> {
     shader: Shader<'a>,
     main: Lines,
@@ -200,7 +169,7 @@ struct TileText<'a> {
     /// The epilogue, if it reduces rows.
     rows: Option<Rows<'a>>,
     /// The rows of the left operand, if it has reductions.
-    operand_rows: Option<OperandRowText<'a>>,
+    row_prologue: Option<RowPrologueText<'a>>,
     /// Of products that have workgroups of their own, the one whose branch is written.
     product: Option<u8>,
 }
@@ -208,7 +177,7 @@ struct TileText<'a> {
 impl<'a> TileText<'a> {
     /// Which tile, batch and part of the depth this workgroup has, and which rows and columns this invocation.
     fn locate(&mut self) {
-        self.shader.number_workgroups(&mut self.main);
+        grid::workgroups(&mut self.shader, &mut self.main);
         if self.tile.is_stream_k() {
             self.open_stream();
         } else {
@@ -217,8 +186,8 @@ impl<'a> TileText<'a> {
         self.axes.decode_batch(&mut self.shader, &mut self.main);
         let origin = self.origin();
         match &self.rows {
-            None => locate_tile(&mut self.shader, &mut self.main, self.tile, origin),
-            Some(_) => locate_row_by_row(&mut self.shader, &mut self.main, self.tile, origin),
+            None => grid::tile_origin(&mut self.shader, &mut self.main, self.tile, origin),
+            Some(_) => grid::tile_origin_row_by_row(&mut self.shader, &mut self.main, self.tile, origin),
         }
         if self.tile.is_stream_k() {
             self.place_part();
@@ -230,7 +199,7 @@ impl<'a> TileText<'a> {
         let across = self.tile.columns / self.tile.invocation_columns;
         let position = if self.tile.k_groups() > 1 { "position" } else { "local" };
         if self.tile.k_groups() > 1 {
-            self.locate_layer();
+            self.locate_k_group();
         }
         self.main.line(format!("let tx = {position} % {across}u;"));
         self.main.line(format!("let ty = {position} / {across}u;"));
@@ -253,32 +222,24 @@ impl<'a> TileText<'a> {
             self.main.line("let tile = id;");
         }
         if self.member.schedule.is_split() {
+            grid::batch_and_part(&mut self.shader, &mut self.main, &self.axes, "tiles");
+            grid::depth_of_part(&mut self.shader, &mut self.main, &self.axes);
+            return;
+        }
+        if self.tile.is_grouped() {
             let batches = self.axes.batches(&mut self.shader);
             self.main.line(format!("let batch = (id / tiles) % ({batches});"));
-            // Of its own, because barriers stand in loops over its depth: browsers want to see that it is the same for all
-            // invocations, and a private variable might not be.
-            self.main.line(format!("let part = id / (tiles * {batches});"));
-            self.main.line("split = part;");
-            let split_depth = self.shader.uniform(Uniform::SplitDepth);
-            self.main.line(format!("let k_begin = part * {split_depth};"));
-            self.main.line(format!("let k_end = min({}, k_begin + {split_depth});", self.axes.depth));
+            self.main.line(format!("let product = id / (tiles * {batches});"));
         } else {
-            if self.tile.is_grouped() {
-                let batches = self.axes.batches(&mut self.shader);
-                self.main.line(format!("let batch = (id / tiles) % ({batches});"));
-                self.main.line(format!("let product = id / (tiles * {batches});"));
-            } else {
-                self.main.line(if batched { "let batch = id / tiles;" } else { "let batch = 0u;" });
-            }
-            self.main.line("let k_begin = 0u;");
-            self.main.line(format!("let k_end = {};", self.axes.depth));
+            self.main.line(if batched { "let batch = id / tiles;" } else { "let batch = 0u;" });
         }
+        grid::whole_depth(&mut self.main, &self.axes);
     }
 
     /// Computes what the loads of the left operand need of its rows.
     fn reduce_operand(&mut self) {
         let lanes = if self.member.lhs == Direction::Depth { self.tile.lanes } else { 1 };
-        if let Some(rows) = &self.operand_rows {
+        if let Some(rows) = &self.row_prologue {
             rows.compute(&mut self.shader, &mut self.main, &self.axes, "row0", lanes);
         }
     }
@@ -350,7 +311,7 @@ impl<'a> TileText<'a> {
             return;
         }
         if self.tile.is_unstaged() {
-            self.multiply_direct();
+            self.multiply_unstaged();
             return;
         }
         let depth = self.tile.depth;
@@ -367,7 +328,7 @@ impl<'a> TileText<'a> {
         self.fetch(&format!("k0 + {depth}u"));
         self.main.line("}");
         if self.tile.k_groups() > 1 {
-            self.stream_step();
+            self.multiply_slice_k();
         } else if self.tile.matrices().is_some() {
             self.multiply_matrices();
         } else {
@@ -378,7 +339,7 @@ impl<'a> TileText<'a> {
         self.main.line("workgroupBarrier();");
         self.main.line("}");
         if self.tile.k_groups() > 1 {
-            self.add_layers();
+            self.add_k_groups();
         }
     }
 
@@ -450,7 +411,7 @@ impl<'a> TileText<'a> {
             self.declare_finish_each();
         }
         if self.tile.is_unstaged() {
-            self.store_direct();
+            self.store_unstaged();
             return;
         }
         for [row, column, name] in self.places() {

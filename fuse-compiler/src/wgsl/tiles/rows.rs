@@ -285,7 +285,7 @@ impl<'a> Rows<'a> {
     /// Opens a block for the invocations that have the tile's sums.
     fn open_first_layer(&self, main: &mut Lines) {
         if self.tile.k_groups() > 1 {
-            main.line("if layer == 0u {");
+            main.line("if k_group == 0u {");
         }
     }
 

@@ -12,7 +12,7 @@ use crate::{
     wgsl::{
         builtins::vector_type,
         operand::{Operand, OperandPlace},
-        operand_rows::RowNames,
+        row_prologue::RowNames,
         shader::{Lines, storage_type},
     },
 };
@@ -95,7 +95,7 @@ impl<'a> TileText<'a> {
 
     /// The accesses that loads of a slice read.
     fn accesses(&self, side: Side) -> Vec<u16> {
-        match (&self.operand_rows, side) {
+        match (&self.row_prologue, side) {
             (Some(rows), Side::Lhs) => rows.loads(),
             _ => self.operand(side).loads(),
         }
@@ -108,7 +108,7 @@ impl<'a> TileText<'a> {
 
     /// Declares what the `l`-th load of the left slice needs of its rows.
     fn declare_rows(&mut self, l: u32) {
-        let Some(rows) = &self.operand_rows else { return };
+        let Some(rows) = &self.row_prologue else { return };
         let lanes = self.row_lanes();
         let mut at = self.axes.batch_names();
         at.extend([format!("a{l}_at"), "0u".to_owned()]);
@@ -245,7 +245,7 @@ impl<'a> TileText<'a> {
                 at.extend(if side == Side::Lhs { [outer, depth] } else { [depth, outer] });
                 let loaded = |access: u16| format!("{p}{l}_x{access}");
                 let mut lines = Lines::default();
-                let value = match (&self.operand_rows, side) {
+                let value = match (&self.row_prologue, side) {
                     _ if self.tile.matrices().is_some() => loaded(operand.loads()[0]),
                     (Some(rows), Side::Lhs) => {
                         let (place, prefix) = (
@@ -289,7 +289,7 @@ impl<'a> TileText<'a> {
         if self.tile.matrices().is_some() {
             let at = self.matrix_slice_place(side, "outer", "depth");
             lines.line(format!("{array}[{at}] = value;"));
-        } else if side == Side::Lhs && self.streams_along_depth() {
+        } else if side == Side::Lhs && self.slices_along_depth() {
             let at = format!("outer * {}u + depth / 4u", self.depth_vectors());
             lines.line(format!("{array}[{at}] = value;"));
         } else {

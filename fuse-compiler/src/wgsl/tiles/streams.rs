@@ -7,31 +7,17 @@
 //! Owens, "Stream-K: Work-centric Parallel Decomposition for Dense Matrix-Matrix Multiplication on the GPU" (PPoPP 2023), where
 //! workgroups wait for each other instead; WGSL does not promise that they run at the same time.
 
-use fuse_artifact::{Grid, Pass, Slot, Space, Uniform, schedule::Tile};
+use fuse_artifact::{Slot, Uniform, schedule::Tile};
 
-use super::{TileText, locate_tile};
-use crate::{
-    fusion::{Contraction, Group},
-    schedule::contraction::Member,
-    wgsl::{
-        builtins::vector_type,
-        epilogue::{Axes, Epilogue, sum_dtype},
-        names::Names,
-        shader::{Lines, Shader},
-    },
+use super::TileText;
+use crate::wgsl::{
+    epilogue::Axes,
+    shader::{Lines, Shader},
 };
 
-/// Invocations of a workgroup of the second pass, each with a vector of sums.
-const FINISH_WORKGROUP: u32 = 256;
-
 /// Vectors of four sums of a tile.
-const fn vectors(tile: Tile) -> u32 {
+pub(in crate::wgsl) const fn vectors(tile: Tile) -> u32 {
     tile.rows * tile.columns / 4
-}
-
-/// Workgroups of the second pass per tile.
-const fn finish_workgroups(tile: Tile) -> u32 {
-    vectors(tile) / FINISH_WORKGROUP
 }
 
 /// What `finish` does before all else: it keeps the sums of a part of a depth. The parts of a tile follow each other in scratch
@@ -97,59 +83,10 @@ impl TileText<'_> {
 }
 
 /// Declares the steps of a tile, those of a share, and the tiles of a batch.
-fn declare_shares(shader: &mut Shader<'_>, main: &mut Lines, axes: &Axes, tile: Tile) {
+pub(in crate::wgsl) fn declare_shares(shader: &mut Shader<'_>, main: &mut Lines, axes: &Axes, tile: Tile) {
     let share = shader.uniform(Uniform::SplitDepth);
     let (row_tiles, column_tiles) = (shader.uniform(Uniform::RowTiles), shader.uniform(Uniform::ColumnTiles));
     main.line(format!("let steps = {} / {}u;", axes.depth, tile.depth));
     main.line(format!("let share = {share} / {}u;", tile.depth));
     main.line(format!("let tiles = {row_tiles} * {column_tiles};"));
-}
-
-/// The second pass: adds the parts of the tiles that were cut, and applies the epilogue.
-pub fn finish_streams(group: &Group, contraction: &Contraction, names: &Names, member: &Member, tile: Tile) -> Pass {
-    debug_assert!(
-        member.schedule.is_split() && vectors(tile).is_multiple_of(FINISH_WORKGROUP),
-        "tiles have whole workgroups"
-    );
-    let mut shader = Shader::new(names);
-    let sum = sum_dtype(group, contraction);
-    for access in group.accesses.iter().filter(|access| access.access.space == Space::Point) {
-        shader.buffer(access.access.slot, access.dtype, tile.lanes, false);
-    }
-    let scratch = shader.buffer(Slot::Scratch, sum, tile.lanes, false);
-    let axes = Axes::new(&mut shader, group, contraction);
-    Epilogue::new(group, &axes, sum, tile.lanes, tile.lanes).declare(&mut shader);
-    let mut main = Lines::indented();
-    shader.number_workgroups(&mut main);
-    declare_shares(&mut shader, &mut main, &axes, tile);
-    let of_tile = finish_workgroups(tile);
-    main.line(format!("let cut = id / {of_tile}u;"));
-    main.line("let first = cut * steps / share;");
-    main.line("let parts = (cut * steps + steps - 1u) / share - first + 1u;");
-    main.line("if parts == 1u {");
-    main.line("return;");
-    main.line("}");
-    let (whole, splits) = (shader.uniform(Uniform::WholeTiles), shader.uniform(Uniform::Splits));
-    main.line(format!("let place = {whole} + cut;"));
-    main.line("let tile = place % tiles;");
-    main.line("let batch = place / tiles;");
-    axes.decode_batch(&mut shader, &mut main);
-    locate_tile(&mut shader, &mut main, tile, ["row0", "column0"]);
-    main.line(format!("let vector = id % {of_tile}u * {FINISH_WORKGROUP}u + local;"));
-    let across = tile.columns / 4;
-    let names = axes.sum_names();
-    for name in &names {
-        main.line(format!("var {name} = {}();", vector_type(sum, tile.lanes)));
-    }
-    let size = axes.products * vectors(tile);
-    main.unrollable("s", "0u", "parts", 1);
-    for (product, name) in names.iter().enumerate() {
-        let product = product as u32 * vectors(tile);
-        main.line(format!("{name} += {scratch}[(cut * {splits} + s) * {size}u + {product}u + vector];"));
-    }
-    main.line("}");
-    let place = format!("row0 + vector / {across}u, column0 + vector % {across}u * 4u");
-    main.line(format!("finish(batch, {}{place}, {});", axes.batch_arguments(), names.join(", ")));
-    shader.main = main;
-    shader.finish(Grid::SharedTiles { workgroups: of_tile }, FINISH_WORKGROUP)
 }

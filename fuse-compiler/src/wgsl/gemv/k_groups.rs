@@ -1,5 +1,5 @@
 //! Passes of few rows, whose workgroups share the depth: invocations have sums of four neighbouring columns each, for all rows,
-//! in layers that take turns with the depth. The layers' sums are added in workgroup memory.
+//! in k-groups that take turns with the depth. The k-groups' sums are added in workgroup memory.
 //!
 //! More than four rows are taken in bundles, so that fewer rows skip what the later bundles would do.
 
@@ -15,6 +15,7 @@ use crate::{
     wgsl::{
         builtins::vector_type,
         epilogue::{Axes, Epilogue, declare_partial, sum_dtype},
+        grid,
         names::Names,
         shader::{Lines, Shader},
     },
@@ -23,12 +24,12 @@ use crate::{
 /// Rows of a bundle.
 const TOGETHER: u32 = 4;
 
-/// How the invocations of a workgroup lie: layers are those that share four columns.
+/// How the invocations of a workgroup lie: k-groups are those that share four columns.
 #[derive(Clone, Copy)]
-pub(super) struct Layers(pub Gemv);
+pub(super) struct KGroups(pub Gemv);
 
-impl Layers {
-    /// Layers of a workgroup.
+impl KGroups {
+    /// K-groups of a workgroup.
     pub(super) const fn count(&self) -> u32 {
         self.0.depth_lanes
     }
@@ -85,7 +86,7 @@ impl Layers {
         }
     }
 
-    /// The pass: `products` declares an invocation's sums and adds what its layer has of the depth from `k_begin` to `k_end`.
+    /// The pass: `products` declares an invocation's sums and adds what its k-group has of the depth from `k_begin` to `k_end`.
     pub(super) fn pass(
         &self,
         group: &Group,
@@ -93,7 +94,7 @@ impl Layers {
         names: &Names,
         products: impl FnOnce(&mut Shader<'_>, &mut Lines, &Axes),
     ) -> Pass {
-        let mut shader = Shader::new(names);
+        let mut shader = Shader::new(names, group);
         let sum = sum_dtype(group, contraction);
         for access in &group.accesses {
             if !(self.is_split() && access.access.space == Space::Point) {
@@ -125,36 +126,29 @@ impl Layers {
 
     /// Which columns, batch and part of the depth this workgroup and invocation have.
     fn locate(&self, shader: &mut Shader<'_>, main: &mut Lines, axes: &Axes) {
-        shader.number_workgroups(main);
-        let (inner, [lane, layer]) = match self.0.along_depth() {
+        grid::workgroups(shader, main);
+        let (inner, [lane, k_group]) = match self.0.along_depth() {
             true => (self.count(), ["/", "%"]),
             false => (self.0.across(), ["%", "/"]),
         };
         main.line(format!("let lane = local {lane} {inner}u;"));
-        main.line(format!("let layer = local {layer} {inner}u;"));
+        main.line(format!("let k_group = local {k_group} {inner}u;"));
         if let GemvRows::One = self.0.rows {
             let count = shader.uniform(Uniform::Count);
             main.line(format!("let output = id * {}u + lane * {LANES}u;", self.0.columns));
             main.line(format!("let stores = output < {count};"));
             main.line(format!("let element = min(output, {count} - {LANES}u);"));
             axes.decode_element(shader, main);
-            main.line("let k_begin = 0u;");
-            main.line(format!("let k_end = {};", axes.depth));
+            grid::whole_depth(main, axes);
             return;
         }
         let tiles = shader.uniform(Uniform::ColumnTiles);
         if self.is_split() {
-            let batches = axes.batches(shader);
-            let split_depth = shader.uniform(Uniform::SplitDepth);
-            main.line(format!("let batch = (id / {tiles}) % ({batches});"));
-            main.line(format!("let part = id / ({tiles} * {batches});"));
-            main.line("split = part;");
-            main.line(format!("let k_begin = part * {split_depth};"));
-            main.line(format!("let k_end = min({}, k_begin + {split_depth});", axes.depth));
+            grid::batch_and_part(shader, main, axes, &tiles);
+            grid::depth_of_part(shader, main, axes);
         } else {
             main.line(format!("let batch = id / {tiles};"));
-            main.line("let k_begin = 0u;");
-            main.line(format!("let k_end = {};", axes.depth));
+            grid::whole_depth(main, axes);
         }
         axes.decode_batch(shader, main);
         main.line(format!("let first = (id % {tiles}) * {}u;", self.0.across()));
@@ -163,7 +157,7 @@ impl Layers {
         main.line(format!("let column = min(first + lane, columns_in_units - 1u) * {LANES}u;"));
     }
 
-    /// Layers whose sums have places in workgroup memory: the others add theirs to them.
+    /// K-groups whose sums have places in workgroup memory: the others add theirs to them.
     const fn half(&self) -> u32 {
         self.count() / 2
     }
@@ -173,7 +167,7 @@ impl Layers {
         self.0.across() * self.half()
     }
 
-    /// Adds the layers' sums of some rows, and stores the results.
+    /// Adds the k-groups' sums of some rows, and stores the results.
     fn finish(&self, main: &mut Lines, axes: &Axes, suffixes: &[String], bundle: &Range<u32>) {
         let (half, places) = (self.half(), self.places());
         let (of_lane, next) = match self.0.along_depth() {
@@ -188,39 +182,39 @@ impl Layers {
                 }
             }
         };
-        let place = |layer: &str| format!("let place = {of_lane} + {layer} * {next}u;");
+        let place = |k_group: &str| format!("let place = {of_lane} + {k_group} * {next}u;");
         if bundle.start > 0 {
             main.line("workgroupBarrier();");
         }
-        main.line(format!("if layer >= {half}u {{"));
-        main.line(place(&format!("(layer - {half}u)")));
+        main.line(format!("if k_group >= {half}u {{"));
+        main.line(place(&format!("(k_group - {half}u)")));
         each(main, &|suffix, row, at| format!("partial{suffix}[place + {at}u] = {};", self.sum(suffix, row)));
         main.line("}");
         main.line("workgroupBarrier();");
-        main.line(format!("if layer < {half}u {{"));
-        main.line(place("layer"));
+        main.line(format!("if k_group < {half}u {{"));
+        main.line(place("k_group"));
         each(main, &|suffix, row, at| format!("partial{suffix}[place + {at}u] += {};", self.sum(suffix, row)));
         main.line("}");
-        main.line(format!("for (var layers = {}u; layers > 0u; layers /= 2u) {{", half / 2));
+        main.line(format!("for (var left = {}u; left > 0u; left /= 2u) {{", half / 2));
         main.line("workgroupBarrier();");
-        main.line("if layer < layers {");
-        main.line(place("layer"));
-        main.line(format!("let other = place + layers * {next}u;"));
+        main.line("if k_group < left {");
+        main.line(place("k_group"));
+        main.line(format!("let other = place + left * {next}u;"));
         each(main, &|suffix, _, at| format!("partial{suffix}[place + {at}u] += partial{suffix}[other + {at}u];"));
         main.line("}");
         main.line("}");
-        // Each layer stores a row.
+        // Each k-group stores a row.
         let rows = bundle.end - bundle.start;
         if rows > 1 {
             main.line("workgroupBarrier();");
         }
-        main.line(format!("if layer < {rows}u && stores {{"));
-        let place = if rows > 1 { format!("{of_lane} + layer * {places}u") } else { of_lane };
+        main.line(format!("if k_group < {rows}u && stores {{"));
+        let place = if rows > 1 { format!("{of_lane} + k_group * {places}u") } else { of_lane };
         let sums: Vec<String> = suffixes.iter().map(|suffix| format!("partial{suffix}[{place}]")).collect();
         let row = match bundle.start {
             _ if rows == 1 => self.row(axes, bundle.start),
-            0 => "layer".to_owned(),
-            first => format!("layer + {first}u"),
+            0 => "k_group".to_owned(),
+            first => format!("k_group + {first}u"),
         };
         main.line(format!("finish(batch, {}{row}, column, {});", axes.batch_arguments(), sums.join(", ")));
         main.line("}");

@@ -5,7 +5,7 @@
 //! the depth over pointwise values of what is in memory, and nothing else uses what follows from them: each workgroup
 //! computes them for its rows and keeps them to itself.
 //!
-//! Not here: whether a workgroup that reduces its rows again pays, which the launch decides (`Policy::operand_rows`).
+//! Not here: whether a workgroup that reduces its rows again pays, which the launch decides (`Policy::row_prologue`).
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -48,7 +48,7 @@ pub(super) fn claim(
     siblings: impl Fn(NodeId) -> Vec<NodeId>,
 ) -> Option<BTreeSet<NodeId>> {
     let graph = planner.graph;
-    if !planner.policy.operand_rows {
+    if !planner.policy.row_prologue {
         return None;
     }
     let product = first_product(planner, reduction).filter(|product| !owner.contains_key(product))?;

@@ -1,6 +1,6 @@
-//! The forms in which shaders are compiled.
+//! The specializations in which shaders are compiled.
 //!
-//! Input: a [`Pass`] and what is asked of its text. Output: the text for the driver. Every form is one of the texts that were
+//! Input: a [`Pass`] and what is asked of its text. Output: the text for the driver. Every specialization is one of the texts that were
 //! validated while the program was built, but for constants, which are declarations on lines of their own, and for the shape of
 //! loops (`unroll`) and of choices (`branches`) that the compiler marked.
 
@@ -33,9 +33,9 @@ pub(crate) struct Style {
     pub(crate) control_flow: Option<ControlFlow>,
 }
 
-/// How one pass is compiled. Passes that do not differ in two forms have one.
+/// How one pass is compiled. Passes that do not differ in two specializations have one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub(crate) struct Form {
+pub(crate) struct Specialization {
     style: Style,
     /// The words of the uniform block, if they are constants.
     sizes: Option<Box<[u32]>>,
@@ -43,8 +43,8 @@ pub(crate) struct Form {
     wide: Box<[u16]>,
 }
 
-impl Form {
-    /// The form of `pass` in a style; with the words of its uniform block as constants, if given and if launches of equal
+impl Specialization {
+    /// The specialization of `pass` in a style; with the words of its uniform block as constants, if given and if launches of equal
     /// shapes do not differ in them; where the quantized parameters `wide` have scales of `f32`.
     pub(crate) fn new(pass: &Pass, style: Style, words: Option<&[u32]>, wide: &[u16]) -> Self {
         let fast_math = style.fast_math && pass.wgsl.contains(EXACT_MATH);
@@ -74,7 +74,7 @@ impl Form {
         if self.sizes.is_some() { 0 } else { (pass.uniforms.len() as u64 * 4).next_multiple_of(16) }
     }
 
-    /// The text of the pass in this form.
+    /// The text of the pass in this specialization.
     pub(crate) fn text<'p>(&self, pass: &'p Pass) -> Cow<'p, str> {
         let text = pass.wgsl.text();
         let text = if self.style.fast_math { text.replacen(EXACT_MATH, FAST_MATH, 1).into() } else { text };
@@ -120,18 +120,18 @@ fn with_sizes(text: &str, pass: &Pass, words: &[u32]) -> String {
 /// For tests: all texts of a pass that a driver may get, with `words` where sizes are constants.
 pub fn texts(pass: &Pass, words: &[u32]) -> Vec<String> {
     let wide: Vec<u16> = quantized(pass).collect();
-    let mut forms: Vec<Form> = vec![Form::new(pass, Style::default(), None, &wide)];
+    let mut specializations: Vec<Specialization> = vec![Specialization::new(pass, Style::default(), None, &wide)];
     for fast_math in [false, true] {
         for unroll in UNROLL_FACTORS {
             for control_flow in [None, Some(ControlFlow::If), Some(ControlFlow::Switch)] {
                 let style = Style { fast_math, bounds_checks: false, unroll, control_flow };
-                forms.extend([None, Some(words)].map(|sizes| Form::new(pass, style, sizes, &[])));
+                specializations.extend([None, Some(words)].map(|sizes| Specialization::new(pass, style, sizes, &[])));
             }
         }
     }
     let mut seen = HashSet::new();
-    forms.retain(|form| seen.insert(form.clone()));
-    forms.iter().map(|form| form.text(pass).into_owned()).collect()
+    specializations.retain(|specialization| seen.insert(specialization.clone()));
+    specializations.iter().map(|specialization| specialization.text(pass).into_owned()).collect()
 }
 
 #[cfg(test)]
@@ -153,25 +153,25 @@ mod tests {
         }
     }
 
-    fn form(pass: &Pass, fast_math: bool, words: Option<&[u32]>) -> Form {
-        Form::new(pass, Style { fast_math, ..Style::default() }, words, &[])
+    fn specialization(pass: &Pass, fast_math: bool, words: Option<&[u32]>) -> Specialization {
+        Specialization::new(pass, Style { fast_math, ..Style::default() }, words, &[])
     }
 
     #[test]
     fn sizes_take_the_place_of_the_block() {
         let pass = pass(vec![Uniform::Count, Uniform::Workgroups]);
-        let special = form(&pass, false, Some(&[7, 2]));
+        let special = specialization(&pass, false, Some(&[7, 2]));
         let expected = "struct Params {\n}\n\nvar<private> p: Params = Params(7u, 2u);\n";
         assert_eq!(special.text(&pass), format!("{expected}{EXACT_MATH}\nfn f() {{ 2u }}\n"));
-        assert_eq!((special.uniform_bytes(&pass), form(&pass, false, None).uniform_bytes(&pass)), (0, 16));
+        assert_eq!((special.uniform_bytes(&pass), specialization(&pass, false, None).uniform_bytes(&pass)), (0, 16));
     }
 
     #[test]
     fn what_differs_between_launches_stays_a_uniform() {
         let without = pass(vec![]);
-        assert_eq!(form(&without, false, Some(&[])), Form::default());
+        assert_eq!(specialization(&without, false, Some(&[])), Specialization::default());
         let scalar = pass(vec![Uniform::Count, Uniform::Scalar { param: 0 }]);
-        assert_eq!(form(&scalar, false, Some(&[7, 0])), Form::default());
+        assert_eq!(specialization(&scalar, false, Some(&[7, 0])), Specialization::default());
     }
 
     #[test]
@@ -181,7 +181,7 @@ mod tests {
         let switch = Pass { wgsl: "switch x {\n  default: {\n  }\n}\n".into(), ..plain.clone() };
         let unrolled = |factor| Style { unroll: factor, ..Style::default() };
         let flow = |flow| Style { control_flow: Some(flow), ..Style::default() };
-        let differs = |pass: &Pass, style| Form::new(pass, style, None, &[]) != Form::default();
+        let differs = |pass: &Pass, style| Specialization::new(pass, style, None, &[]) != Specialization::default();
         assert!(differs(&loops, unrolled(2)) && !differs(&loops, unrolled(1)) && !differs(&plain, unrolled(4)));
         assert!(differs(&switch, flow(ControlFlow::If)) && !differs(&switch, flow(ControlFlow::Switch)));
         assert_eq!((texts(&loops, &[]).len(), texts(&switch, &[]).len()), (3, 2));
@@ -190,9 +190,9 @@ mod tests {
     #[test]
     fn only_texts_with_fast_functions_have_a_fast_form() {
         let pass = pass(vec![Uniform::Count]);
-        assert!(form(&pass, true, None).text(&pass).contains(FAST_MATH));
+        assert!(specialization(&pass, true, None).text(&pass).contains(FAST_MATH));
         let plain = Pass { wgsl: "fn f() {}".into(), ..pass };
-        assert_eq!(form(&plain, true, None), Form::default());
+        assert_eq!(specialization(&plain, true, None), Specialization::default());
         assert_eq!(texts(&plain, &[]), ["fn f() {}"]);
     }
 }

@@ -17,16 +17,16 @@ pub(super) fn pass(source: Source<'_>, names: &Names, unstaged: Unstaged) -> Pas
     let (mut shader, extents) = begin(source, names);
     let mut main = Lines::indented();
     locate(source, &mut shader, &extents, &mut main, [unstaged.rows(), LANES], false);
-    let mut text = DirectText { shader, main, source, unstaged, extents };
+    let mut text = UnstagedText { shader, main, source, unstaged, extents };
     text.prepare();
     text.walk();
     text.store();
-    let DirectText { mut shader, main, .. } = text;
+    let UnstagedText { mut shader, main, .. } = text;
     shader.main = main;
     shader.finish(Grid::Tiles { rows: unstaged.rows(), columns: unstaged.columns }, UNSTAGED_INVOCATIONS)
 }
 
-struct DirectText<'a> {
+struct UnstagedText<'a> {
     shader: Shader<'a>,
     main: Lines,
     source: Source<'a>,
@@ -34,7 +34,7 @@ struct DirectText<'a> {
     extents: Extents,
 }
 
-impl DirectText<'_> {
+impl UnstagedText<'_> {
     /// Vectors of four columns.
     const fn vectors(&self) -> u32 {
         self.unstaged.columns / LANES

@@ -1,8 +1,8 @@
-//! Tiles in layers: the right operands are read from memory where they are multiplied, and the layers' sums are added.
+//! Slice-K tiles: the right operands are read from memory where they are multiplied, and the k-groups' sums are added.
 //!
 //! With few rows, a right operand's element is used so little that a trip through workgroup memory and its barriers
-//! would take longer than the multiplications. Each layer has its own depths of a step, so that many loads are on
-//! their way at a time; layers hand their sums over in a balanced tree.
+//! would take longer than the multiplications. Each k-group has its own depths of a step, so that many loads are on
+//! their way at a time; k-groups hand their sums over in a balanced tree.
 
 use super::{Side, TileText};
 use crate::{
@@ -16,7 +16,7 @@ const LOADS: u32 = 8;
 impl TileText<'_> {
     /// Whether right operands are contiguous along the depth, and so is the left one: of a step, each row's depths are then
     /// kept side by side.
-    pub(super) fn streams_along_depth(&self) -> bool {
+    pub(super) fn slices_along_depth(&self) -> bool {
         self.tile.k_groups() > 1 && self.member.rhs[0] == Direction::Depth
     }
 
@@ -26,27 +26,27 @@ impl TileText<'_> {
         self.tile.depth / 4 + 1
     }
 
-    /// Declares `layer`, and `position`, which counts the invocations of a layer.
-    pub(super) fn locate_layer(&mut self) {
-        let layers = self.tile.k_groups();
+    /// Declares `k_group`, and `position`, which counts the invocations of a k-group.
+    pub(super) fn locate_k_group(&mut self) {
+        let k_groups = self.tile.k_groups();
         let invocations = self.tile.group_invocations();
-        // Neighbors read neighboring elements: along the depth from layer to layer, or else along the columns.
-        let [layer, position] = match self.streams_along_depth() {
-            true => [format!("local % {layers}u"), format!("local / {layers}u")],
+        // Neighbors read neighboring elements: along the depth from k-group to k-group, or else along the columns.
+        let [k_group, position] = match self.slices_along_depth() {
+            true => [format!("local % {k_groups}u"), format!("local / {k_groups}u")],
             false => [format!("local / {invocations}u"), format!("local % {invocations}u")],
         };
-        self.main.line(format!("let layer = {layer};"));
+        self.main.line(format!("let k_group = {k_group};"));
         self.main.line(format!("let position = {position};"));
     }
 
     /// Multiplies a step: its left slice is in workgroup memory, the right operands are in memory.
-    pub(super) fn stream_step(&mut self) {
-        let (depth, layers) = (self.tile.depth, self.tile.k_groups());
-        let along_depth = self.streams_along_depth();
-        let depths = if along_depth { LOADS } else { LOADS.min(depth / layers) };
+    pub(super) fn multiply_slice_k(&mut self) {
+        let (depth, k_groups) = (self.tile.depth, self.tile.k_groups());
+        let along_depth = self.slices_along_depth();
+        let depths = if along_depth { LOADS } else { LOADS.min(depth / k_groups) };
         self.main.line(format!("let step_end = min(k0 + {depth}u, k_end);"));
-        let first = format!("k0 + layer * {}u", if along_depth { 4 } else { depths });
-        self.main.line(format!("for (var k = {first}; k < step_end; k += {}u) {{", layers * depths));
+        let first = format!("k0 + k_group * {}u", if along_depth { 4 } else { depths });
+        self.main.line(format!("for (var k = {first}; k < step_end; k += {}u) {{", k_groups * depths));
         if along_depth {
             self.dots(depths / 4);
         } else {
@@ -75,15 +75,15 @@ impl TileText<'_> {
         }
     }
 
-    /// Adds the products of vectors of four depths, so many of them: one right vector per column. The next vector of a layer
+    /// Adds the products of vectors of four depths, so many of them: one right vector per column. The next vector of a k-group
     /// comes after those of the others; the depth is a multiple of four.
     fn dots(&mut self, vectors: u32) {
-        let (invocation_rows, layers) = (self.tile.invocation_rows, self.tile.k_groups());
+        let (invocation_rows, k_groups) = (self.tile.invocation_rows, self.tile.k_groups());
         let row_step = self.depth_vectors();
         self.main.line("let slice = (k - k0) / 4u;");
         let ty = vector_type(self.sum, 4);
         for v in 0..vectors {
-            let depth = format!("k + {}u", v * layers * 4);
+            let depth = format!("k + {}u", v * k_groups * 4);
             for (product, j) in self.vectors() {
                 for e in 0..4 {
                     let column = format!("min({} + {e}u, {} - 1u)", self.first_column(j), self.axes.columns);
@@ -94,7 +94,7 @@ impl TileText<'_> {
         for v in 0..vectors {
             for i in 0..invocation_rows {
                 let row = super::row_in_tile(i, self.tile.rows, invocation_rows);
-                let at = format!("(ty * 4u + {row}u) * {row_step}u + slice + {}u", v * layers);
+                let at = format!("(ty * 4u + {row}u) * {row_step}u + slice + {}u", v * k_groups);
                 self.main.line(format!("let left{v}_{i} = lhs_tile[{at}];"));
                 for (product, j) in self.vectors() {
                     let lanes = (0..4).map(|e| format!("dot(left{v}_{i}, right{product}_{j}_{})", 4 * v + e));
@@ -126,24 +126,25 @@ impl TileText<'_> {
         self.main.line(format!("let right{product}_{suffix} = select({ty}(), {value}, {depth} < k_end);"));
     }
 
-    /// Adds the sums of all layers to those of the first.
-    pub(super) fn add_layers(&mut self) {
+    /// Adds the sums of all k-groups to those of the first.
+    pub(super) fn add_k_groups(&mut self) {
         let (invocations, names) = (self.tile.group_invocations(), self.sum_fields());
         let ty = vector_type(self.sum, 4);
         self.shader.workgroup_array("handed", &ty, self.tile.handed_vectors(self.products.len() as u32), 16);
-        let place =
-            |layer: &str, s: usize| format!("handed[({layer} * {}u + {s}u) * {invocations}u + position]", names.len());
+        let place = |k_group: &str, s: usize| {
+            format!("handed[({k_group} * {}u + {s}u) * {invocations}u + position]", names.len())
+        };
         let mut left = self.tile.k_groups() / 2;
         while left > 0 {
-            self.main.line(format!("if layer >= {left}u && layer < {}u {{", 2 * left));
+            self.main.line(format!("if k_group >= {left}u && k_group < {}u {{", 2 * left));
             for (s, name) in names.iter().enumerate() {
-                self.main.line(format!("{} = c.{name};", place(&format!("(layer - {left}u)"), s)));
+                self.main.line(format!("{} = c.{name};", place(&format!("(k_group - {left}u)"), s)));
             }
             self.main.line("}");
             self.main.line("workgroupBarrier();");
-            self.main.line(format!("if layer < {left}u {{"));
+            self.main.line(format!("if k_group < {left}u {{"));
             for (s, name) in names.iter().enumerate() {
-                self.main.line(format!("c.{name} += {};", place("layer", s)));
+                self.main.line(format!("c.{name} += {};", place("k_group", s)));
             }
             self.main.line("}");
             self.main.line("workgroupBarrier();");

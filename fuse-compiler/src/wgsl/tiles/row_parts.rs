@@ -9,14 +9,15 @@ use crate::{
     schedule::contraction::Member,
     wgsl::{
         epilogue::{Axes, sum_dtype},
+        grid,
         names::Names,
         shader::{Lines, Shader},
     },
 };
 
 /// The pass. `tile` has all columns of its rows.
-pub fn finish_rows(group: &Group, contraction: &Contraction, names: &Names, member: &Member, tile: Tile) -> Pass {
-    let mut shader = Shader::new(names);
+pub fn row_parts(group: &Group, contraction: &Contraction, names: &Names, member: &Member, tile: Tile) -> Pass {
+    let mut shader = Shader::new(names, group);
     let sum = sum_dtype(group, contraction);
     for access in group.accesses.iter().filter(|access| access.access.space == Space::Point) {
         shader.buffer(access.access.slot, access.dtype, tile.lanes, false);
@@ -41,7 +42,7 @@ pub fn finish_rows(group: &Group, contraction: &Contraction, names: &Names, memb
         products,
         rhs_prefixes: vec![],
         rows,
-        operand_rows: None,
+        row_prologue: None,
         product: None,
     };
     text.locate_rows();
@@ -57,13 +58,9 @@ pub fn finish_rows(group: &Group, contraction: &Contraction, names: &Names, memb
 impl TileText<'_> {
     /// Which rows and batch this workgroup has, and which columns this invocation.
     fn locate_rows(&mut self) {
-        let workgroups = self.shader.uniform(Uniform::Workgroups);
         let row_tiles = self.shader.uniform(Uniform::RowTiles);
         let across = self.tile.columns / self.tile.invocation_columns;
-        self.main.line("let id = workgroup.x + workgroup.y * workgroups.x;");
-        self.main.line(format!("if id >= {workgroups} {{"));
-        self.main.line("return;");
-        self.main.line("}");
+        grid::workgroups(&mut self.shader, &mut self.main);
         self.main.line(format!("let batch = id / {row_tiles};"));
         self.axes.decode_batch(&mut self.shader, &mut self.main);
         self.main.line(format!("let row0 = id % {row_tiles} * {}u;", self.tile.rows));

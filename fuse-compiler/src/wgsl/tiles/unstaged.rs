@@ -16,7 +16,7 @@ struct Read {
 
 impl TileText<'_> {
     /// Multiplies all depths.
-    pub(super) fn multiply_direct(&mut self) {
+    pub(super) fn multiply_unstaged(&mut self) {
         let [row, column] = [self.outer(Side::Lhs, 0), self.outer(Side::Rhs(0), 0)];
         self.main.line(format!("if {row} >= {} || {column} >= {} {{", self.axes.rows, self.axes.columns));
         self.main.line("return;");
@@ -41,7 +41,7 @@ impl TileText<'_> {
     }
 
     /// Stores the sums of all places, one after the other: written out, epilogues would be most of what there is to compile.
-    pub(super) fn store_direct(&mut self) {
+    pub(super) fn store_unstaged(&mut self) {
         let Tile { rows, columns, invocation_rows, invocation_columns, .. } = self.tile;
         let across = invocation_columns / LANES;
         let ty = vector_type(self.sum, LANES);

@@ -17,14 +17,14 @@ use crate::{
 use super::TileText;
 
 /// For each product, the kernel as if it were alone; accesses and stores keep their numbers.
-pub(super) struct Stack {
+pub(super) struct Grouped {
     pub(super) groups: Vec<Group>,
     pub(super) contractions: Vec<Contraction>,
     /// What the names of their right operands start with.
     prefixes: Vec<&'static str>,
 }
 
-impl Stack {
+impl Grouped {
     /// The products of a group.
     pub(super) fn new(group: &Group, contraction: &Contraction) -> Self {
         let alone = |product: usize| {
@@ -49,16 +49,16 @@ impl Stack {
 
 impl<'a> TileText<'a> {
     /// Multiplies and stores the product of this workgroup.
-    pub(super) fn branches(&mut self, stack: &'a Stack) {
-        let products = stack.groups.len();
+    pub(super) fn branches(&mut self, grouped: &'a Grouped) {
+        let products = grouped.groups.len();
         self.main.line("switch product {");
         for product in 0..products {
             self.main.line(match product + 1 == products {
                 true => "default: {".to_owned(),
                 false => format!("case {product}u: {{"),
             });
-            (self.group, self.contraction) = (&stack.groups[product], &stack.contractions[product]);
-            self.rhs_prefixes = vec![stack.prefixes[product]];
+            (self.group, self.contraction) = (&grouped.groups[product], &grouped.contractions[product]);
+            self.rhs_prefixes = vec![grouped.prefixes[product]];
             self.product = Some(product as u8);
             self.preload();
             self.multiply();

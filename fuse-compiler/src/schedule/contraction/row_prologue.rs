@@ -11,7 +11,7 @@ pub(crate) const SHARING: u32 = 16;
 
 /// The reductions of a left operand.
 #[derive(Clone, Debug)]
-pub(crate) struct OperandRows {
+pub(crate) struct RowPrologue {
     /// The level of each value of the operand's program.
     pub(crate) levels: Vec<Level>,
     /// For each stage, its reductions with what they reduce.
@@ -24,7 +24,7 @@ pub(crate) struct OperandRows {
     pub(crate) part_words: u32,
 }
 
-impl OperandRows {
+impl RowPrologue {
     /// The reductions of a contraction's left operand, if it has some.
     pub(crate) fn new(group: &Group, contraction: &Contraction) -> Option<Self> {
         let body = &contraction.lhs.0;
@@ -68,6 +68,6 @@ impl OperandRows {
 impl Facts<'_> {
     /// Bytes that the rows of the left operand take.
     pub(super) fn row_bytes(&self, rows: u32, invocations: u32) -> u32 {
-        self.operand_rows.as_ref().map_or(0, |operand| operand.bytes(rows, invocations))
+        self.row_prologue.as_ref().map_or(0, |operand| operand.bytes(rows, invocations))
     }
 }

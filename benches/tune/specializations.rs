@@ -1,6 +1,6 @@
-//! What the forms of a kernel's text are worth on an adapter: loops unrolled or not, branches by `if` or by `switch`.
+//! What the specializations of a kernel's text are worth on an adapter: loops unrolled or not, branches by `if` or by `switch`.
 //!
-//! The forms of one variant run in turns (A B C A B C …), so that clocks, temperature and other programs
+//! The specializations of one variant run in turns (A B C A B C …), so that clocks, temperature and other programs
 //! hit all alike.
 
 use std::time::{Duration, Instant};
@@ -23,7 +23,7 @@ const ROUNDS: usize = 15;
 /// Work before the first round: GPUs lower their clocks when they idle.
 const WARM_UP: Duration = Duration::from_millis(200);
 
-/// The forms by name, with what the texts have that are written differently in them; the first is a text as it is written.
+/// The specializations by name, with what the texts have that are written differently in them; the first is a text as it is written.
 fn all() -> [(&'static str, &'static str, Tuning); 5] {
     let written = || Tuning::default().unroll(1);
     [
@@ -35,14 +35,14 @@ fn all() -> [(&'static str, &'static str, Tuning); 5] {
     ]
 }
 
-/// The forms of one variant.
+/// The specializations of one variant.
 pub(crate) struct Compared {
     pub(crate) variant: &'static str,
-    /// The time of each form that its text has, by name; none if it has but one.
+    /// The time of each specialization that its text has, by name; none if it has but one.
     pub(crate) times: Vec<(&'static str, Duration)>,
 }
 
-/// Measures the forms of the variant that a launch of the case chooses, of products that share an operand those of a variant
+/// Measures the specializations of the variant that a launch of the case chooses, of products that share an operand those of a variant
 /// that gives them workgroups of their own.
 pub(crate) fn compare(device: &Device, case: &Case) -> Result<Compared, Error> {
     let known = case.known(device, &Tuning::default())?;
@@ -61,29 +61,29 @@ pub(crate) fn compare(device: &Device, case: &Case) -> Result<Compared, Error> {
     Ok(Compared { variant: &variant.name, times: times? })
 }
 
-/// The times of a variant's forms, which is the one that launches of the case take.
+/// The times of a variant's specializations, which is the one that launches of the case take.
 fn race(device: &Device, case: &Case, variant: &Variant) -> Result<Vec<(&'static str, Duration)>, Error> {
     let has = |mark: &str| variant.passes.iter().any(|pass| pass.wgsl.contains(mark));
-    let forms = all().into_iter().filter(|(_, mark, _)| has(mark));
-    let mut forms: Vec<_> = forms.map(|(name, _, tuning)| (name, tuning, vec![])).collect();
-    if forms.len() < 2 {
+    let specializations = all().into_iter().filter(|(_, mark, _)| has(mark));
+    let mut specializations: Vec<_> = specializations.map(|(name, _, tuning)| (name, tuning, vec![])).collect();
+    if specializations.len() < 2 {
         return Ok(vec![]);
     }
     let inputs = case.inputs(device)?;
     let arguments = inputs.arguments();
     let launch = || launch_dynamic(case.function(), &arguments).map(drop);
-    forms.iter().try_for_each(|(_, tuning, _)| device.with_tuning(tuning, launch))?;
+    specializations.iter().try_for_each(|(_, tuning, _)| device.with_tuning(tuning, launch))?;
     let batch = |tuning: &Tuning, launches: u32| {
         let work = || (0..launches).try_for_each(|_| launch());
         device.with_tuning(tuning, || timed(device, work)).map(|time| time / launches)
     };
     let (start, mut launches) = (Instant::now(), 1);
     while start.elapsed() < WARM_UP {
-        let one = batch(&forms[0].1, launches)?.as_secs_f64().max(1e-9);
+        let one = batch(&specializations[0].1, launches)?.as_secs_f64().max(1e-9);
         launches = ((BATCH.as_secs_f64() / one) as u32).clamp(1, MAX_LAUNCHES);
     }
     for _ in 0..ROUNDS {
-        for (_, tuning, times) in &mut forms {
+        for (_, tuning, times) in &mut specializations {
             times.push(batch(tuning, launches)?);
         }
     }
@@ -92,7 +92,7 @@ fn race(device: &Device, case: &Case, variant: &Variant) -> Result<Vec<(&'static
         times.sort();
         (name, times[counts])
     };
-    Ok(forms.into_iter().map(time).collect())
+    Ok(specializations.into_iter().map(time).collect())
 }
 
 /// How long the GPU works, by its own clock where it has one.

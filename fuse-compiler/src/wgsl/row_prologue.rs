@@ -20,18 +20,18 @@ use crate::{
         Contraction, Group,
         body::{Body, ValueId, ValueOp},
     },
-    schedule::contraction::operand_rows::{OperandRows, SHARING},
+    schedule::contraction::row_prologue::{RowPrologue, SHARING},
 };
 
 /// Loads that an invocation has on their way at a time.
 const UNROLL: u32 = 4;
 
 /// The rows of a workgroup's left operand.
-pub(super) struct OperandRowText<'a> {
+pub(super) struct RowPrologueText<'a> {
     group: &'a Group,
     body: &'a Body,
     value: ValueId,
-    operand: OperandRows,
+    operand: RowPrologue,
     /// Rows of the workgroup, and its invocations.
     rows: u32,
     invocations: u32,
@@ -48,7 +48,7 @@ pub(super) struct RowNames<'n> {
     pub(super) lanes: u32,
 }
 
-impl<'a> OperandRowText<'a> {
+impl<'a> RowPrologueText<'a> {
     /// The rows of a contraction's left operand, if it has reductions.
     pub(super) fn new(
         group: &'a Group,
@@ -56,7 +56,7 @@ impl<'a> OperandRowText<'a> {
         [rows, invocations]: [u32; 2],
         buffer_lanes: u32,
     ) -> Option<Self> {
-        let operand = OperandRows::new(group, contraction)?;
+        let operand = RowPrologue::new(group, contraction)?;
         let (body, value) = (&contraction.lhs.0, contraction.lhs.1);
         Some(Self { group, body, value, operand, rows, invocations, batch: group.shape.len() - 2, buffer_lanes })
     }
@@ -94,7 +94,7 @@ impl<'a> OperandRowText<'a> {
     pub(super) fn compute(&self, shader: &mut Shader<'_>, main: &mut Lines, axes: &Axes, row0: &str, lanes: u32) {
         shader.workgroup_array("lhs_rows", "u32", self.operand.result_entries(self.rows), 4);
         for w in 0..self.operand.part_words {
-            let entries = OperandRows::part_entries(self.rows, self.invocations);
+            let entries = RowPrologue::part_entries(self.rows, self.invocations);
             shader.workgroup_array(&format!("lhs_parts{w}"), "u32", entries, 4);
         }
         // No buffer holds rows of this length.
@@ -116,7 +116,7 @@ impl<'a> OperandRowText<'a> {
         stage: &[(ValueId, ValueId)],
         (row0, lanes): (&str, u32),
     ) {
-        let sharing = OperandRows::sharing(self.rows, self.invocations);
+        let sharing = RowPrologue::sharing(self.rows, self.invocations);
         let at_once = self.invocations / sharing;
         let idle = at_once * sharing < self.invocations;
         if idle {
@@ -181,7 +181,7 @@ impl<'a> OperandRowText<'a> {
         at: &mut [String],
     ) {
         let lanes = operand.lanes;
-        let apart = OperandRows::sharing(self.rows, self.invocations) * lanes;
+        let apart = RowPrologue::sharing(self.rows, self.invocations) * lanes;
         let roots: Vec<ValueId> = stage.iter().map(|(_, x)| *x).collect();
         for u in 0..UNROLL {
             main.line(format!("let depth_{u} = depth + {}u;", u * apart));
@@ -245,7 +245,7 @@ impl<'a> OperandRowText<'a> {
     /// Writes what the invocations of each row found, taken together.
     fn combine(&self, main: &mut Lines, stage: &[(ValueId, ValueId)]) {
         let (rows, invocations) = (self.rows, self.invocations);
-        let sharing = OperandRows::sharing(rows, invocations);
+        let sharing = RowPrologue::sharing(rows, invocations);
         if sharing > SHARING {
             main.line(format!("for (var i = local; i < {}u; i += {invocations}u) {{", rows * SHARING));
             main.line(format!("let first = i / {SHARING}u * {}u + i % {SHARING}u;", sharing + 1));

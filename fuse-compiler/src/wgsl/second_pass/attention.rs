@@ -1,22 +1,25 @@
-//! The second pass of a split member: adds the parts' outputs, scaled to a common largest score, and applies the
+//! Outputs of parts of the keys of an attention: adds them, scaled to a common largest score, and applies the
 //! epilogue. One invocation per output, or per four of a row where members load vectors.
 
 use fuse_artifact::{DType, Grid, Pass, Slot, Space, Uniform};
 
-use super::{COMPUTED, Extents, LOWEST, Source, output, output::ROW_WORDS};
+use super::WORKGROUP;
 use crate::wgsl::{
+    attention::{
+        COMPUTED, Extents, LOWEST, Source,
+        output::{self, ROW_WORDS},
+    },
     builtins::vector_type,
     epilogue::Epilogue,
+    grid,
     names::Names,
     shader::{Lines, Shader},
 };
 
-const WORKGROUP: u32 = 256;
-
 /// The pass.
-pub(super) fn pass(source: Source<'_>, names: &Names) -> Pass {
+pub(in crate::wgsl) fn attention(source: Source<'_>, names: &Names) -> Pass {
     let (group, lanes) = (source.group, source.buffer_lanes());
-    let mut shader = Shader::new(names);
+    let mut shader = Shader::new(names, group);
     for access in group.accesses.iter().filter(|access| access.access.space == Space::Point) {
         shader.buffer(access.access.slot, access.dtype, lanes, false);
     }
@@ -26,7 +29,7 @@ pub(super) fn pass(source: Source<'_>, names: &Names) -> Pass {
     output::declare_normalizer(&mut shader, &extents);
     let count = shader.uniform(Uniform::Count);
     let splits = shader.uniform(Uniform::Splits);
-    let (rows, columns) = (extents.queries(), extents.columns());
+    let columns = extents.columns();
     let ty = vector_type(COMPUTED, lanes);
     // Words of a row's share: a vector of its own, or neighbors.
     let share = |word: u32| match lanes {
@@ -34,17 +37,7 @@ pub(super) fn pass(source: Source<'_>, names: &Names) -> Pass {
         _ => format!("{scratch}[shares + s * share_step][{word}]"),
     };
     let mut main = Lines::indented();
-    main.line("let id = workgroup.x + workgroup.y * workgroups.x;");
-    main.line(format!("let i = id * {WORKGROUP}u + local;"));
-    main.line(format!("let units = {count} / {lanes}u;"));
-    main.line("if i >= units {");
-    main.line("return;");
-    main.line("}");
-    main.line(format!("let column = (i * {lanes}u) % {columns};"));
-    main.line(format!("let line = (i * {lanes}u) / {columns};"));
-    main.line(format!("let row = line % {rows};"));
-    main.line(format!("let batch = line / {rows};"));
-    extents.axes.decode_batch(&mut shader, &mut main);
+    grid::result_units(&mut shader, &mut main, &extents.axes, [WORKGROUP, lanes]);
     main.line(format!("let shares = {splits} * units + line * {}u;", ROW_WORDS / lanes));
     main.line(format!("let share_step = {count} / {columns} * {}u;", ROW_WORDS / lanes));
     main.line("var largest = -bitcast<f32>(fuse_inf_bits);");

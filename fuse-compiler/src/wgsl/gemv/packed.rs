@@ -1,21 +1,39 @@
+//! The text of gemvs whose right operands are weights that are read by whole words: each step of a k-group (`k_groups`) is a run
+//! of weights.
+//!
 //! Runs of the left operand beside weights that are read by words: 32 depths of a row, in registers, and their products with a
 //! run of weights, which share a scale. For one row it is applied once: `Σ x·(q·s + o) = s·Σ x·q + o·Σ x`; several rows share
 //! what codes mean.
 //!
 //! The values of the left operand are those in memory, or rounded to 8 bits (`int8`).
 
-use fuse_artifact::schedule::LANES;
+use fuse_artifact::{
+    Pass,
+    schedule::{GemvRhs, LANES},
+};
 
-use super::{int8, layers::Layers, row::read_vectors};
+use super::{elements::read_vectors, int8, k_groups::KGroups};
 use crate::{
     fusion::{Contraction, Group},
     wgsl::{
         epilogue::Axes,
+        names::Names,
         operand::Operand,
         shader::{Lines, Shader},
         weights::{RUN, WeightText},
     },
 };
+
+/// The pass of a `packed` schedule, or, if the left operand is rounded to 8 bits, of an `int8` one.
+pub(super) fn packed(group: &Group, contraction: &Contraction, names: &Names, k_groups: KGroups) -> Pass {
+    let int8 = matches!(k_groups.0.rhs, GemvRhs::Int8 { .. });
+    k_groups.pass(group, contraction, names, |shader, main, axes| {
+        let products = WeightText::all(group, contraction);
+        products.iter().for_each(|weights| weights.declare(shader));
+        let columns = Column::all(shader, main, &products, axes);
+        Runs::new(group, contraction, axes, &k_groups, int8).multiply(shader, main, &products, &columns);
+    })
+}
 
 /// A column of weights, or four that are neighbours.
 pub(super) struct Column<'a> {
@@ -54,8 +72,8 @@ impl<'a> Column<'a> {
     }
 
     /// Its sum of a row.
-    fn sum(&self, layers: &Layers, row: u32) -> String {
-        let sum = layers.sum(&self.suffix, row);
+    fn sum(&self, k_groups: &KGroups, row: u32) -> String {
+        let sum = k_groups.sum(&self.suffix, row);
         self.lane.map_or(sum.clone(), |lane| format!("{sum}[{lane}]"))
     }
 }
@@ -64,7 +82,7 @@ impl<'a> Column<'a> {
 pub(super) struct Runs<'a> {
     lhs: Operand<'a>,
     axes: &'a Axes,
-    layers: &'a Layers,
+    k_groups: &'a KGroups,
     /// Whether it is rounded to 8 bits: a single row then.
     int8: bool,
 }
@@ -75,18 +93,18 @@ impl<'a> Runs<'a> {
         group: &'a Group,
         contraction: &'a Contraction,
         axes: &'a Axes,
-        layers: &'a Layers,
+        k_groups: &'a KGroups,
         int8: bool,
     ) -> Self {
-        debug_assert!(!int8 || layers.rows() == 1, "rows of 8 bits have workgroups of their own");
+        debug_assert!(!int8 || k_groups.rows() == 1, "rows of 8 bits have workgroups of their own");
         let (body, value) = &contraction.lhs;
         let lane_axis = axes.batch + 1;
         let lhs = Operand { group, body, value: *value, prefix: "a", lanes: LANES, buffer_lanes: LANES, lane_axis };
-        Self { lhs, axes, layers, int8 }
+        Self { lhs, axes, k_groups, int8 }
     }
 
     /// Declares the sums of columns of several products and adds the left operand times those columns to them, from `k_begin` to
-    /// `k_end`: layers take turns with the runs.
+    /// `k_end`: k-groups take turns with the runs.
     pub(super) fn multiply(
         &self,
         shader: &mut Shader<'_>,
@@ -94,16 +112,16 @@ impl<'a> Runs<'a> {
         products: &[WeightText<'_>],
         columns: &[Column<'_>],
     ) {
-        let layers = self.layers.count();
-        let invocations = self.layers.invocations();
-        self.layers.declare_sums(main, self.axes, "vec4<f32>");
+        let k_groups = self.k_groups.count();
+        let invocations = self.k_groups.invocations();
+        self.k_groups.declare_sums(main, self.axes, "vec4<f32>");
         let [first, last] = if self.int8 {
             int8::begin(shader, main, self, products, ["k_begin", "k_end"], invocations);
             ["held", "held_end"]
         } else {
             ["k_begin", "k_end"]
         };
-        main.unrollable("k", &format!("{first} + layer * {RUN}u"), last, layers * RUN);
+        main.unrollable("k", &format!("{first} + k_group * {RUN}u"), last, k_groups * RUN);
         if self.int8 {
             int8::locate(main, products);
         } else {
@@ -115,7 +133,7 @@ impl<'a> Runs<'a> {
         for Column { weights, product, .. } in columns {
             weights.load_run(shader, main, "k", &format!("{}_group", products[*product].prefix));
         }
-        match (self.int8, self.layers.rows()) {
+        match (self.int8, self.k_groups.rows()) {
             (true, _) => self.add_integers(main, columns, invocations),
             (false, 1) => self.add_row(shader, main, columns),
             _ => self.add_rows(shader, main, columns),
@@ -124,7 +142,7 @@ impl<'a> Runs<'a> {
         if self.int8 {
             main.line("}");
         }
-        if self.layers.rows() == 1 {
+        if self.k_groups.rows() == 1 {
             self.add_again(shader, main, columns);
         }
     }
@@ -136,7 +154,7 @@ impl<'a> Runs<'a> {
 
     /// The same of any row.
     fn read(&self, shader: &mut Shader<'_>, main: &mut Lines, row: u32, depth: &str, vectors: u32) {
-        let row = self.layers.row(self.axes, row);
+        let row = self.k_groups.row(self.axes, row);
         read_vectors(shader, main, &self.lhs, (self.axes, &row, depth), "x", vectors);
     }
 
@@ -145,7 +163,7 @@ impl<'a> Runs<'a> {
         for column in columns {
             main.line("{");
             column.weights.unpack_scales(main);
-            int8::add(main, &column.weights, &column.sum(self.layers, 0));
+            int8::add(main, &column.weights, &column.sum(self.k_groups, 0));
             main.line("}");
         }
     }
@@ -171,7 +189,7 @@ impl<'a> Runs<'a> {
                 });
             }
             let part = format!("({p}_part0 + {p}_part1) + ({p}_part2 + {p}_part3)");
-            let sum = column.sum(self.layers, 0);
+            let sum = column.sum(self.k_groups, 0);
             main.line(format!("{sum} = fma({part}, {p}_scale, fma({ty}(x_sum), {p}_offset, {sum}));"));
             main.line("}");
         }
@@ -192,13 +210,13 @@ impl<'a> Runs<'a> {
                     main.line(format!("let {}_value{i} = {};", weights.prefix, weights.run_value(first + i)));
                 }
             }
-            self.layers.bundles(main, self.axes, |main, bundle| {
+            self.k_groups.bundles(main, self.axes, |main, bundle| {
                 for row in bundle {
                     main.line("{");
                     self.read(shader, main, row, &format!("k + {first}u"), CHUNK / LANES);
                     for column in columns {
                         let (p, ty) = (&column.weights.prefix, column.weights.ty("f32"));
-                        let sum = column.sum(self.layers, row);
+                        let sum = column.sum(self.k_groups, row);
                         for i in 0..CHUNK {
                             let x = format!("x{}[{}]", i / LANES, i % LANES);
                             main.line(format!("{sum} = fma({ty}({x}), {p}_value{i}, {sum});"));
@@ -214,19 +232,20 @@ impl<'a> Runs<'a> {
     /// Where a sum of codes is not finite, sums again what codes mean: an infinity times a code and the same infinity times the
     /// offset would cancel, or a code 0 swallow it.
     fn add_again(&self, shader: &mut Shader<'_>, main: &mut Lines, columns: &[Column<'_>]) {
-        let layers = self.layers.count();
-        let sums: Vec<String> = self.axes.product_suffixes().iter().map(|suffix| self.layers.sum(suffix, 0)).collect();
+        let k_groups = self.k_groups.count();
+        let sums: Vec<String> =
+            self.axes.product_suffixes().iter().map(|suffix| self.k_groups.sum(suffix, 0)).collect();
         let infinite = |sum: &String| format!("any((bitcast<vec4<u32>>({sum}) & {EXPONENT}) == {EXPONENT})");
         main.line(format!("if {} {{", sums.iter().map(infinite).collect::<Vec<_>>().join(" || ")));
         for sum in &sums {
             main.line(format!("{sum} = vec4<f32>();"));
         }
-        main.line(format!("for (var k = k_begin + layer * {RUN}u; k < k_end; k += {}u) {{", layers * RUN));
+        main.line(format!("for (var k = k_begin + k_group * {RUN}u; k < k_end; k += {}u) {{", k_groups * RUN));
         let chunk = columns[0].weights.weights.chunk();
         main.line(format!("for (var depth = k; depth < k + {RUN}u; depth += {chunk}u) {{"));
         self.read_vectors(shader, main, "depth", chunk / LANES);
         for column in columns {
-            let (weights, sum) = (&column.weights, column.sum(self.layers, 0));
+            let (weights, sum) = (&column.weights, column.sum(self.k_groups, 0));
             main.line("{");
             weights.declare_chunk(main);
             weights.load(shader, main, "depth");
