@@ -38,8 +38,8 @@ pub(crate) const GROUPS: u32 = 4;
 /// Invocations of a workgroup: enough to hide latencies, few enough for two workgroups per compute unit.
 const INVOCATIONS: std::ops::RangeInclusive<u32> = 64..=512;
 
-/// The most with 8×8 sums each: their registers fill a compute unit sooner.
-const MAX_INVOCATIONS: u32 = 384;
+/// The most with 8×8 sums each: 512 would fill the registers of a compute unit, and were never the fastest on an H200.
+const MAX_INVOCATIONS: u32 = 448;
 
 /// Vector loads of the right operands per invocation and step: more would leave no registers.
 const MAX_LOADS: u32 = 8;
@@ -105,7 +105,7 @@ pub(crate) fn finishing_tile(group: &Group) -> Option<Tile> {
 fn tiles(width: u32, products: u32, row_bytes: &dyn Fn(&Tile) -> u32) -> Vec<Tile> {
     let tile = |rows, invocation| Tile::new(rows, width, 16, invocation);
     let fits = |tile: &Tile| INVOCATIONS.contains(&tile.invocations());
-    // For four rows and fewer there are k-groups and shared depths.
+    // For four rows there are k-groups, and workgroups that share the depth.
     let few = [4, 8, 16, 32, 64].map(|rows| tile(rows, [4, 4])).into_iter().find(fits).filter(|few| few.rows > 4);
     let mut many: Vec<Tile> = [16, 32, 64, 128].map(|rows| tile(rows, [8, 4])).into_iter().filter(fits).collect();
     many.drain(..many.len().saturating_sub(2));
