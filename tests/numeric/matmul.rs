@@ -107,7 +107,7 @@ fn few_rows_share_what_is_read() {
     };
     let [plain, transposed, .., siblings, three] = &programs[..] else { panic!("nine functions") };
     for (program, member, most) in
-        [(plain, "gemv 8x16", 8), (transposed, "gemv-t 8x16", 8), (siblings, "gemv 4x16", 4), (three, "gemv-t 2x16", 2)]
+        [(plain, "gemv 8x16", 8), (transposed, "gemv-t 8x16", 8), (siblings, "gemv 4x32", 4), (three, "gemv-t 2x16", 2)]
     {
         for size in &sizes {
             let [(_, m), (_, n), (_, k)] = *size;

@@ -59,14 +59,24 @@ pub const MAX_PRODUCTS: usize = 8;
 /// Workgroup memory that every WebGPU adapter has.
 const EVERY_ADAPTERS_BYTES: u32 = 16 * 1024;
 
-/// Aligned tiles with whether they come with a split twin. Sizes from the sweep in `docs/experiments.md`.
-const TILES: &[(Tile, bool)] = &[
-    (whole_steps(Tile::new(32, 32, 32, [4, 4])), true),
-    (Tile::new(16, 64, 32, [4, 4]), true),
-    (Tile::new(64, 64, 16, [8, 4]), true),
-    (whole_steps(Tile::new(128, 128, 8, [8, 8])), false),
-    (LARGEST, false),
-    (Tile { k: K::Stream, ..LARGEST }, false),
+/// An aligned tile with the forms in which it comes.
+#[derive(Clone, Copy, Debug)]
+struct Aligned {
+    tile: Tile,
+    /// Whether there is a twin whose workgroups share the depth.
+    split: bool,
+    /// Whether it serves where products have workgroups of their own.
+    grouped: bool,
+}
+
+/// Aligned tiles. Sizes from the sweep in `docs/experiments.md`.
+const TILES: &[Aligned] = &[
+    Aligned { tile: whole_steps(Tile::new(32, 32, 32, [4, 4])), split: true, grouped: true },
+    Aligned { tile: Tile::new(16, 64, 32, [4, 4]), split: true, grouped: true },
+    Aligned { tile: Tile::new(64, 64, 16, [8, 4]), split: true, grouped: true },
+    Aligned { tile: whole_steps(Tile::new(128, 128, 8, [8, 8])), split: false, grouped: true },
+    Aligned { tile: LARGEST, split: false, grouped: false },
+    Aligned { tile: Tile { k: K::Stream, ..LARGEST }, split: false, grouped: false },
 ];
 
 /// The tile of large products.
@@ -164,9 +174,10 @@ pub fn family(group: &Group, contraction: &Contraction, tile: Option<[u32; 3]>) 
 
 /// The tile that `#[schedule(tile = …)]` asks for.
 fn forced_tile([rows, columns, depth]: [u32; 3]) -> Tile {
-    let known = TILES.iter().find(|(tile, _)| (tile.rows, tile.columns, tile.depth) == (rows, columns, depth));
+    let known =
+        TILES.iter().map(|of| of.tile).find(|tile| [tile.rows, tile.columns, tile.depth] == [rows, columns, depth]);
     let per_invocation = if rows >= 128 && columns >= 128 { [8, 8] } else { [4, 4] };
-    known.map_or(Tile::new(rows, columns, depth, per_invocation), |(tile, _)| *tile)
+    known.unwrap_or(Tile::new(rows, columns, depth, per_invocation))
 }
 
 impl Member {
@@ -255,12 +266,12 @@ impl<'a> Facts<'a> {
 
     /// The aligned tiles that hold the products, with whether they come with a split twin; of cooperative matrices first.
     /// Where products have workgroups of their own (`grouped`), none shares the depth.
-    fn aligned_tiles(&self, only: Option<[u32; 3]>, all: [&[(Tile, bool)]; 3], grouped: bool) -> Vec<(Tile, bool)> {
+    fn aligned_tiles(&self, only: Option<[u32; 3]>, all: [&[Aligned]; 3], grouped: bool) -> Vec<(Tile, bool)> {
         let own = if grouped { 1 } else { self.products() };
-        let serves = |tile: &Tile| self.holds(tile, own) && !(tile.is_stream_k() && grouped);
+        let serves = |of: &Aligned| self.holds(&of.tile, own) && (of.grouped || !grouped);
         let tiles: Vec<(Tile, bool)> = match only {
             Some(sizes) => vec![(forced_tile(sizes), false)],
-            None => all.concat().into_iter().filter(|(tile, _)| serves(tile)).collect(),
+            None => all.concat().into_iter().filter(serves).map(|of| (of.tile, of.split)).collect(),
         };
         let of_one = |tile| Tile { products: Products::Grouped, ..tile };
         tiles.into_iter().map(|(tile, split)| if grouped { (of_one(tile), false) } else { (tile, split) }).collect()

@@ -243,7 +243,7 @@ fn symbolic_sizes_have_valid_members() {
     b.attention(DType::F32, SYMBOLIC, plain);
     let names: Vec<String> = b.variants().iter().map(|variant| variant.name.to_string()).collect();
     for wanted in [
-        "tile 64x64 8x4 head 64",
+        "tile 128x64 8x8 head 64",
         "decode 1 head 128 split",
         "scalar tile 32x32 4x4 head 64",
         "scalar tile 32x64 4x4 head 256",

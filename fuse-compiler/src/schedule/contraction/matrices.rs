@@ -5,21 +5,21 @@
 
 use fuse_artifact::schedule::{Mainloop, Tile};
 
-use super::whole_steps;
+use super::{Aligned, whole_steps};
 
-/// Tiles with whether they come with a split twin. The members for matrices of 16×16 are the best of a sweep
-/// (`docs/experiments.md`); those for 8×8, which no adapter at hand has, are priors. Tiles without whole steps serve few
-/// rows or columns and any depth.
-pub(super) const TILES: &[(Tile, bool)] = &[
-    (whole_steps(tile(16, [32, 32, 128], [16, 16])), true),
-    (whole_steps(tile(16, [32, 64, 128], [16, 32])), true),
-    (whole_steps(tile(16, [32, 32, 64], [16, 16])), true),
-    (whole_steps(tile(16, [64, 64, 64], [32, 32])), true),
-    (LARGEST, true),
-    (whole_steps(tile(16, [128, 64, 64], [64, 32])), false),
-    (tile(16, [32, 64, 32], [16, 32]), true),
-    (whole_steps(tile(8, [64, 64, 32], [32, 32])), false),
-    (tile(8, [32, 32, 32], [16, 16]), true),
+/// The members for matrices of 16×16 are the best of a sweep (`docs/experiments.md`); those for 8×8, which no adapter at
+/// hand has, are priors. Tiles without whole steps serve few rows or columns and any depth. Sizes between others gain nothing
+/// where products have workgroups of their own, nor where workgroups share the depth.
+pub(super) const TILES: &[Aligned] = &[
+    Aligned { tile: whole_steps(tile(16, [32, 32, 128], [16, 16])), split: true, grouped: false },
+    Aligned { tile: whole_steps(tile(16, [32, 64, 128], [16, 32])), split: false, grouped: true },
+    Aligned { tile: whole_steps(tile(16, [32, 32, 64], [16, 16])), split: false, grouped: false },
+    Aligned { tile: whole_steps(tile(16, [64, 64, 64], [32, 32])), split: true, grouped: true },
+    Aligned { tile: LARGEST, split: true, grouped: true },
+    Aligned { tile: whole_steps(tile(16, [128, 64, 64], [64, 32])), split: false, grouped: false },
+    Aligned { tile: tile(16, [32, 64, 32], [16, 32]), split: true, grouped: true },
+    Aligned { tile: whole_steps(tile(8, [64, 64, 32], [32, 32])), split: false, grouped: true },
+    Aligned { tile: tile(8, [32, 32, 32], [16, 16]), split: true, grouped: false },
 ];
 
 /// The tile of large products.

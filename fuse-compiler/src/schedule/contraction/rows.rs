@@ -38,6 +38,9 @@ pub(crate) const GROUPS: u32 = 4;
 /// Invocations of a workgroup: enough to hide latencies, few enough for two workgroups per compute unit.
 const INVOCATIONS: std::ops::RangeInclusive<u32> = 64..=512;
 
+/// The most with 8×8 sums each: 512 would fill the registers of a compute unit, and were never the fastest on an H200.
+const MAX_INVOCATIONS: u32 = 448;
+
 /// Vector loads of the right operands per invocation and step: more would leave no registers.
 const MAX_LOADS: u32 = 8;
 
@@ -97,21 +100,23 @@ pub(crate) fn finishing_tile(group: &Group) -> Option<Tile> {
     reduces(&group.body).then(|| Tile::new(4, width, LANES, [4, 4]))
 }
 
-/// The aligned tiles of one width: one with few rows, three with many, one in k-groups. `row_bytes` is what their rows take
-/// of the memory.
+/// The aligned tiles of one width: one with few rows, up to three with many, one in k-groups. `row_bytes` is what their rows
+/// take of the memory.
 fn tiles(width: u32, products: u32, row_bytes: &dyn Fn(&Tile) -> u32) -> Vec<Tile> {
     let tile = |rows, invocation| Tile::new(rows, width, 16, invocation);
     let fits = |tile: &Tile| INVOCATIONS.contains(&tile.invocations());
-    let few = [4, 8, 16, 32, 64].map(|rows| tile(rows, [4, 4])).into_iter().find(fits);
+    // For four rows there are k-groups, and workgroups that share the depth.
+    let few = [4, 8, 16, 32, 64].map(|rows| tile(rows, [4, 4])).into_iter().find(fits).filter(|few| few.rows > 4);
     let mut many: Vec<Tile> = [16, 32, 64, 128].map(|rows| tile(rows, [8, 4])).into_iter().filter(fits).collect();
     many.drain(..many.len().saturating_sub(2));
-    let most = [32, 64, 128].map(|rows| tile(rows, [8, 8])).into_iter().rfind(fits);
+    let fits_most = |tile: &Tile| fits(tile) && tile.invocations() <= MAX_INVOCATIONS;
+    let most = [32, 64, 128].map(|rows| tile(rows, [8, 8])).into_iter().rfind(fits_most);
     // Names say rows, columns and depth only, and sums of 8×4 are as fast: 1 to 2 % apart on an H200.
     let most = most.filter(|most| many.iter().all(|other| other.rows != most.rows));
     let mut tiles: Vec<Tile> = few.into_iter().chain(many).chain(most).collect();
-    for (i, tile) in tiles.iter_mut().enumerate() {
-        // The first one for every adapter.
-        let memory = if i == 0 { EVERY_ADAPTERS_BYTES } else { MAX_SLICE_BYTES };
+    for tile in &mut tiles {
+        // Few rows for every adapter.
+        let memory = if few.is_some_and(|few| few.rows == tile.rows) { EVERY_ADAPTERS_BYTES } else { MAX_SLICE_BYTES };
         let loads = |tile: &Tile| tile.columns * products * tile.depth / LANES / tile.invocations();
         while tile.depth > LANES && loads(tile) > MAX_LOADS {
             tile.depth /= 2;

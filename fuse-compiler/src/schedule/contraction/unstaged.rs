@@ -5,19 +5,19 @@ use fuse_artifact::{
     schedule::{LANES, Mainloop, Tile},
 };
 
-use super::{Facts, scalar, tile::holds_beside, weights::Weights, whole_steps};
+use super::{Aligned, Facts, scalar, tile::holds_beside, weights::Weights, whole_steps};
 use crate::schedule::ROUNDS_ALONE;
 
 /// Eight by eight sums per invocation: software adapters, which they are for, compile more very slowly.
-const ALIGNED: Tile = Tile { mainloop: Mainloop::Unstaged, ..whole_steps(Tile::new(32, 64, LANES, [8, 8])) };
+const VECTORS: Tile = Tile { mainloop: Mainloop::Unstaged, ..whole_steps(Tile::new(32, 64, LANES, [8, 8])) };
 
-/// As [`ALIGNED`], for any size and stride.
+/// As [`VECTORS`], for any size and stride.
 const SCALAR: Tile = Tile { mainloop: Mainloop::Unstaged, ..scalar(Tile::new(32, 64, 1, [8, 8])) };
 
 impl Facts<'_> {
     /// The members with vector loads: one or none, without a split twin.
-    pub(super) fn unstaged(&self) -> &'static [(Tile, bool)] {
-        if self.may_be_unstaged() { &[(ALIGNED, false)] } else { &[] }
+    pub(super) fn unstaged(&self) -> &'static [Aligned] {
+        if self.may_be_unstaged() { &[Aligned { tile: VECTORS, split: false, grouped: true }] } else { &[] }
     }
 
     /// The member for any size and stride.
