@@ -46,12 +46,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     // What is about native programs would be dead weight on the web. The reverse is wanted: any environment can be forced.
     let web = env::var("CARGO_CFG_TARGET_ARCH")? == "wasm32";
     let serves = |table: &Table| !(web && table.environment() == Some(Environment::Native));
-    let members = fs::read_to_string(folder.join("members.txt"))?;
-    let members: BTreeSet<&str> = members.lines().collect();
+    let schedules = fs::read_to_string(folder.join("schedules.txt"))?;
+    let schedules: BTreeSet<&str> = schedules.lines().collect();
     let mut tables = vec![];
     for file in &files {
         let name = file.file_stem().and_then(|stem| stem.to_str()).ok_or("a table's name is not UTF-8")?;
-        let table = parse(name, &fs::read_to_string(file)?).and_then(|table| vet(&table, &members).map(|()| table));
+        let table = parse(name, &fs::read_to_string(file)?).and_then(|table| vet(&table, &schedules).map(|()| table));
         tables.push(table.map_err(|wrong| format!("tuning table `{}`: {wrong}", file.display()))?);
     }
     tables.retain(serves);
@@ -65,17 +65,17 @@ fn source(tables: &[Table], with_families: bool) -> Result<String, Box<dyn Error
     let mut source = "&[\n".to_owned();
     for table in tables {
         let classes: BTreeSet<&str> = table.entries().iter().map(|entry| &*entry.class).collect();
-        let listed = table.entries().iter().flat_map(|entry| &entry.members).map(|(name, _)| &**name);
+        let listed = table.entries().iter().flat_map(|entry| &entry.schedules).map(|(name, _)| &**name);
         let families: BTreeSet<&[String]> = table
             .entries()
             .iter()
             .map(|entry| &*entry.family)
             .filter(|family| with_families && !family.is_empty())
             .collect();
-        let members: BTreeSet<&str> = listed.chain(families.iter().copied().flatten().map(|name| &**name)).collect();
+        let schedules: BTreeSet<&str> = listed.chain(families.iter().copied().flatten().map(|name| &**name)).collect();
         let families: Vec<&[String]> = families.into_iter().collect();
         let classes: Vec<&str> = classes.into_iter().collect();
-        let members: Vec<&str> = members.into_iter().collect();
+        let schedules: Vec<&str> = schedules.into_iter().collect();
         let adapters = table.adapters().map(|adapters| (adapters.vendor, &adapters.names));
         let adapters = match adapters {
             Some((vendor, names)) => format!("Some((Vendor::{vendor:?}, &{names:?}))"),
@@ -86,8 +86,8 @@ fn source(tables: &[Table], with_families: bool) -> Result<String, Box<dyn Error
         writeln!(source, "BuiltIn {{ name: {:?}, status: Status::{:?},", table.name(), table.status())?;
         writeln!(source, "environment: {environment}, adapters: {adapters}, measured: {measured:?},")?;
         writeln!(source, "knobs: {:?},\nhardware: {:?},", table.knobs, table.hardware())?;
-        let number = |name: &str| members.binary_search(&name).map_err(|_| "a member without a number");
-        writeln!(source, "classes: &{classes:?},\nmembers: &{members:?},\nfamilies: &[")?;
+        let number = |name: &str| schedules.binary_search(&name).map_err(|_| "a schedule without a number");
+        writeln!(source, "classes: &{classes:?},\nschedules: &{schedules:?},\nfamilies: &[")?;
         for family in &families {
             writeln!(source, "&{:?},", family.iter().map(|name| number(name)).collect::<Result<Vec<_>, _>>()?)?;
         }
@@ -97,7 +97,7 @@ fn source(tables: &[Table], with_families: bool) -> Result<String, Box<dyn Error
             let sizes = entry.sizes.iter().map(|size| u32::try_from(*size)).collect::<Result<Vec<_>, _>>()?;
             let family = families.binary_search(&&*entry.family).unwrap_or(families.len());
             write!(source, "({class}, {family}, &{sizes:?}, {:?}, &[", entry.microseconds as f32)?;
-            for (name, relative) in &entry.members {
+            for (name, relative) in &entry.schedules {
                 write!(source, "({}, {:?}),", number(name)?, *relative as f32)?;
             }
             writeln!(source, "]),")?;

@@ -229,7 +229,7 @@ fn roof(device: &Device, options: &Options, report: &mut Report) -> Result<(), B
     let (large, small) = (copy(device, large, effort, report)?, copy(device, SMALL_COPY, effort, report)?);
     let info = device.info();
     let f32_tflops = baseline::floats(&info.name, options.quick, effort)?;
-    let matrices_tflops = match info.features.matrices {
+    let matrices_tflops = match info.features.coop_matrix {
         0 => None,
         size => Some(baseline::matrices(&info.name, size, effort)?),
     };

@@ -126,7 +126,7 @@ pub(crate) struct Known {
     pub(crate) chosen: String,
     pub(crate) decision: String,
     /// The variants that may run.
-    pub(crate) members: Vec<String>,
+    pub(crate) schedules: Vec<String>,
 }
 
 /// What a search measures.
@@ -307,7 +307,12 @@ impl Case {
         let missing = || Error::Internal { message: format!("{} has no kernel", self.name) };
         let kernel = explanation?.kernels.into_iter().next().ok_or_else(missing)?;
         Ok(Known {
-            members: kernel.variants.into_iter().filter(|(_, verdict)| verdict.is_ok()).map(|(name, _)| name).collect(),
+            schedules: kernel
+                .variants
+                .into_iter()
+                .filter(|(_, verdict)| verdict.is_ok())
+                .map(|(name, _)| name)
+                .collect(),
             chosen: kernel.chosen.unwrap_or_default(),
             decision: kernel.decision.map_or_else(String::new, |decision| decision.to_string()),
             class: kernel.class,

@@ -49,11 +49,11 @@ struct Options {
     /// built-in ones; with --cross-validate, the table to judge
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Measure all cases so many times, and take the least time of each member: on processors that other programs use, single
+    /// Measure all cases so many times, and take the least time of each schedule: on processors that other programs use, single
     /// measurements differ by half
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     repeat: u32,
-    /// With --held-out: write the times of all members to this file
+    /// With --held-out: write the times of all schedules to this file
     #[arg(long, value_name = "FILE")]
     times: Option<PathBuf>,
     /// Seconds after which to stop
@@ -142,7 +142,7 @@ impl Session<'_> {
                 self.save(table.as_ref())?;
                 let entry = table.as_ref().and_then(|table| table.entry(&known.class, &known.sizes));
                 if let Some(entry) = entry.filter(|_| turn == self.options.repeat) {
-                    say(&bar, format!("{:9.1} µs  {}: `{}`", entry.microseconds, case.name(), entry.members[0].0));
+                    say(&bar, format!("{:9.1} µs  {}: `{}`", entry.microseconds, case.name(), entry.schedules[0].0));
                 }
             }
         }
@@ -168,7 +168,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Compares what a table and the cost model choose with the best of all members.
+    /// Compares what a table and the cost model choose with the best of all schedules.
     fn judge(&self, cases: &[Case]) -> Result<(), Box<dyn Error>> {
         let tuning = match &self.options.out {
             Some(file) => cost_model().with_table(Table::load(file)?),
@@ -185,7 +185,7 @@ impl Session<'_> {
                 break;
             }
             bar.inc(1);
-            if case.known(self.device, &tuning)?.members.len() < 2 {
+            if case.known(self.device, &tuning)?.schedules.len() < 2 {
                 continue;
             }
             if let Some(found) = self.measure(case, &bar, true)? {
@@ -205,7 +205,7 @@ impl Session<'_> {
                 "{:9.1} µs  {}: best `{}`, table `{}` {} ({}), model `{}` {}",
                 entry.microseconds,
                 case.name(),
-                entry.members[0].0,
+                entry.schedules[0].0,
                 tabled.chosen,
                 loss(relative(&tabled)),
                 tabled.decision,
@@ -232,7 +232,7 @@ impl Session<'_> {
         let mut distinct = vec![];
         for case in cases {
             let known = case.known(self.device, &cost_model())?;
-            if known.members.len() > 1 && met.insert((known.class.clone(), known.sizes.clone())) {
+            if known.schedules.len() > 1 && met.insert((known.class.clone(), known.sizes.clone())) {
                 distinct.push((case, known));
             }
         }
@@ -337,7 +337,7 @@ impl Session<'_> {
 
 /// Whether all variants that may run had been measured for an entry.
 fn covers_all(entry: &Entry, known: &Known) -> bool {
-    known.members.iter().all(|member| entry.covers(member))
+    known.schedules.iter().all(|schedule| entry.covers(schedule))
 }
 
 /// Takes over what was found, the least of what was measured before; the first table keeps its head.

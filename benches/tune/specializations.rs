@@ -49,7 +49,7 @@ pub(crate) fn compare(device: &Device, case: &Case) -> Result<Compared, Error> {
     let variants = || case.function().kernels.iter().flat_map(|kernel| kernel.variants.iter());
     let named = |name: &String| variants().find(|variant| variant.name == *name);
     let is_grouped = |variant: &&Variant| matches!(variant.schedule, Schedule::Tile(tile) if tile.is_grouped());
-    let grouped = known.members.iter().filter_map(named).find(is_grouped);
+    let grouped = known.schedules.iter().filter_map(named).find(is_grouped);
     let Some(variant) = grouped.or_else(|| named(&known.chosen)) else {
         return Ok(Compared { variant: "", times: vec![] });
     };

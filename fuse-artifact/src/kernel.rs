@@ -218,8 +218,8 @@ pub struct Features {
     /// not say `enable subgroups`, which naga 30 refuses: the runtime adds it where a browser compiles them.
     pub subgroups: u32,
     /// Rows, columns and depth of the cooperative matrices that the variant multiplies, with `f16` operands and `f32` sums, in
-    /// subgroups of exactly [`MATRIX_SUBGROUP`] invocations; 0 if it has none.
-    pub matrices: u32,
+    /// subgroups of exactly [`COOP_MATRIX_SUBGROUP`] invocations; 0 if it has none.
+    pub coop_matrix: u32,
     /// Whether the variant rounds left operands to 8 bits and multiplies integers (`dot4I8Packed`): programs have to allow it.
     pub int8_activations: bool,
 }
@@ -258,7 +258,7 @@ pub const CHAIN: &str = "// switch ";
 pub const CHAIN_END: &str = "// default: {} }";
 
 /// Invocations of the subgroups that share cooperative matrices.
-pub const MATRIX_SUBGROUP: u32 = 32;
+pub const COOP_MATRIX_SUBGROUP: u32 = 32;
 
 /// One dispatch of a variant.
 #[derive(Clone, Debug, PartialEq)]
@@ -304,7 +304,7 @@ pub enum Grid {
         per_workgroup: u32,
     },
     /// `batch · ceil(M / rows) · ceil(N / columns) · splits` (stream-K: one for each tile that is not shared, then one for each
-    /// share of the others), and, where the schedule is stacked, as many for each
+    /// share of the others), and, where the schedule is grouped, as many for each
     /// product: of one batch and split, the tiles of a row of tiles are neighbours; products and splits vary slowest,
     /// then batches.
     Tiles {

@@ -22,9 +22,9 @@ use std::borrow::Cow;
 pub use dtype::DType;
 pub use function::{Check, Function, Param, ParamKind, QuantizedSpec, Relation, Symbol, SymbolSource, TensorSpec};
 pub use kernel::{
-    Access, Binding, CHAIN, CHAIN_END, Domain, DomainKind, EXACT_MATH, FAST_MATH, Features, Grid, Kernel,
-    MATRIX_SUBGROUP, NARROW_SCALES, NARROW_SCALES_END, Pass, Require, Scratch, Slot, Space, UNIFORM_BLOCK,
-    UNIFORM_WORKGROUPS, UNROLL, Uniform, Variant, WIDE_SCALES_END, Work,
+    Access, Binding, CHAIN, CHAIN_END, COOP_MATRIX_SUBGROUP, Domain, DomainKind, EXACT_MATH, FAST_MATH, Features, Grid,
+    Kernel, NARROW_SCALES, NARROW_SCALES_END, Pass, Require, Scratch, Slot, Space, UNIFORM_BLOCK, UNIFORM_WORKGROUPS,
+    UNROLL, Uniform, Variant, WIDE_SCALES_END, Work,
 };
 pub use packing::Packing;
 pub use plan::{Plan, PlanGroup, Refusal};

@@ -10,11 +10,11 @@ mod tile;
 
 use std::fmt::{self, Display, Formatter};
 
-use crate::{Features, MATRIX_SUBGROUP};
+use crate::{COOP_MATRIX_SUBGROUP, Features};
 
 pub use self::{
     attention::{
-        Attention, AttentionMatrices, AttentionTile, DECODE_GROUPS, DECODE_KEYS, DECODE_LANES, DECODE_SPAN, Decode,
+        Attention, AttentionCoopMatrix, AttentionTile, DECODE_GROUPS, DECODE_KEYS, DECODE_LANES, DECODE_SPAN, Decode,
         UNSTAGED_INVOCATIONS, Unstaged,
     },
     gemv::{Gemv, GemvRhs, GemvRows},
@@ -54,8 +54,8 @@ impl Schedule {
     pub const fn is_split(&self) -> bool {
         match self {
             Self::Pointwise(_) => false,
-            Self::Tile(tile) => !matches!(tile.k, K::Whole),
-            Self::Gemv(gemv) => matches!(gemv.rows, GemvRows::AtMost { split: true, .. }),
+            Self::Tile(tile) => tile.is_split(),
+            Self::Gemv(gemv) => gemv.is_split(),
             Self::Reduction(reduction) => reduction.split,
             Self::Attention(attention) => attention.is_split(),
         }
@@ -92,15 +92,15 @@ impl Schedule {
 
     /// What an adapter must have, but for `f16`, which depends on the operands.
     pub const fn features(&self) -> Features {
-        let mut features = Features { f16: false, subgroups: 0, matrices: 0, int8_activations: false };
+        let mut features = Features { f16: false, subgroups: 0, coop_matrix: 0, int8_activations: false };
         match self {
             Self::Tile(Tile { mainloop: Mainloop::CoopMatrix(size), .. }) => {
-                features.subgroups = MATRIX_SUBGROUP;
-                features.matrices = *size;
+                features.subgroups = COOP_MATRIX_SUBGROUP;
+                features.coop_matrix = *size;
             }
             Self::Attention(Attention::CoopMatrix(_)) => {
-                features.subgroups = MATRIX_SUBGROUP;
-                features.matrices = AttentionMatrices::SIZE;
+                features.subgroups = COOP_MATRIX_SUBGROUP;
+                features.coop_matrix = AttentionCoopMatrix::SIZE;
             }
             Self::Gemv(gemv) => features.int8_activations = matches!(gemv.rhs, GemvRhs::Int8 { .. }),
             Self::Reduction(Reduction { order: ReductionOrder::Rows { subgroups: Some(smallest), .. }, .. }) => {

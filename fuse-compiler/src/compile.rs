@@ -10,7 +10,11 @@ use fuse_artifact::{
 use crate::{
     fusion::{self, Group, GroupKind, Groups, Policy},
     graph::{self, Graph, ScheduleOverride},
-    plan, schedule,
+    plan,
+    schedule::{
+        self,
+        contraction::{Sums, rows},
+    },
     validate::{self, Valid},
     webnn, wgsl,
     wgsl::names::Names,
@@ -134,7 +138,7 @@ struct Planned {
     breadth: Breadth,
 }
 
-/// How many members of each family are compiled.
+/// How many schedules of each family are compiled.
 #[derive(Clone, Copy, PartialEq)]
 enum Breadth {
     /// All.
@@ -236,38 +240,41 @@ fn check(stage: &'static str, violations: Vec<String>) -> Result<(), CompileErro
     if violations.is_empty() { Ok(()) } else { Err(CompileError { stage, message: violations.join("; ") }) }
 }
 
-/// The kernel of a group, with every member of its family as a variant.
+/// The kernel of a group, with every schedule of its family as a variant.
 fn kernel(group: &Group, names: &Names, schedule: Option<&ScheduleOverride>) -> Kernel {
     let (kind, mut extents) = (DomainKind::Pointwise, group.shape.clone());
     let (kind, variants) = match &group.kind {
         GroupKind::Pointwise => {
-            let members = schedule::pointwise::family(group, schedule.and_then(|s| s.workgroup));
-            let variant = |member: &schedule::pointwise::Member| Variant {
+            let family = schedule::pointwise::family(group, schedule.and_then(|s| s.workgroup));
+            let variant = |scheduled: &schedule::pointwise::Scheduled| Variant {
                 scratch: Scratch::default(),
-                name: member.schedule.to_string().into(),
-                requires: member.requires.clone().into(),
+                name: scheduled.schedule.to_string().into(),
+                requires: scheduled.requires.clone().into(),
                 features: Features::default(),
-                schedule: Schedule::Pointwise(member.schedule),
-                passes: vec![wgsl::pointwise::pointwise(group, names, member)].into(),
+                schedule: Schedule::Pointwise(scheduled.schedule),
+                passes: vec![wgsl::pointwise::pointwise(group, names, scheduled)].into(),
             };
-            (kind, members.iter().map(variant).collect::<Vec<_>>())
+            (kind, family.iter().map(variant).collect::<Vec<_>>())
         }
         GroupKind::Contraction(contraction) => {
             extents.push(contraction.depth.clone());
-            let members = schedule::contraction::family(group, contraction, schedule.and_then(|s| s.tile));
-            let variant = |member: &schedule::contraction::Member| Variant {
-                scratch: Scratch {
-                    per_output: if member.schedule.is_split() { contraction.rhs.len() as u32 } else { 0 },
-                    per_row: 0,
-                },
-                name: member.schedule.to_string().into(),
-                requires: member.requires.clone().into(),
-                features: member.schedule.features(),
-                schedule: member.schedule,
-                passes: contraction_passes(group, contraction, names, member).into(),
+            let family = schedule::contraction::family(group, contraction, schedule.and_then(|s| s.tile));
+            let variant = |scheduled: &schedule::contraction::Scheduled| {
+                let schedule = Schedule::from(scheduled.schedule);
+                Variant {
+                    scratch: Scratch {
+                        per_output: if schedule.is_split() { contraction.rhs.len() as u32 } else { 0 },
+                        per_row: 0,
+                    },
+                    name: schedule.to_string().into(),
+                    requires: scheduled.requires.clone().into(),
+                    features: schedule.features(),
+                    schedule,
+                    passes: contraction_passes(group, contraction, names, scheduled).into(),
+                }
             };
             let kind = DomainKind::Contraction { products: contraction.rhs.len() as u8 };
-            (kind, members.iter().map(variant).collect())
+            (kind, family.iter().map(variant).collect())
         }
         GroupKind::Reduction(reduction) => {
             let workgroup = schedule.and_then(|s| s.workgroup);
@@ -296,29 +303,24 @@ fn contraction_passes(
     group: &Group,
     contraction: &fusion::Contraction,
     names: &Names,
-    member: &schedule::contraction::Member,
+    scheduled: &schedule::contraction::Scheduled,
 ) -> Vec<Pass> {
-    let (first, lanes) = match member.schedule {
-        Schedule::Tile(tile) => (wgsl::tiles(group, contraction, names, member, tile), tile.lanes),
-        Schedule::Gemv(gemv) => {
-            let lanes = if gemv.stores_vectors() { LANES } else { 1 };
-            (wgsl::gemv(group, contraction, names, gemv), lanes)
+    let sums = |lanes| wgsl::second_pass::sums(group, contraction, names, lanes);
+    let (first, second) = match scheduled.schedule {
+        Sums::Tile(tile) => {
+            let second = tile.is_split().then(|| match rows::finishing_tile(group) {
+                Some(finishing) => wgsl::second_pass::rows(group, contraction, names, scheduled, finishing),
+                None if tile.is_stream_k() => wgsl::second_pass::streams(group, contraction, names, tile),
+                None => sums(tile.lanes),
+            });
+            (wgsl::tiles(group, contraction, names, scheduled, tile), second)
         }
-        Schedule::Pointwise(_) | Schedule::Reduction(_) | Schedule::Attention(_) => {
-            unreachable!("contractions are tiles or gemvs")
+        Sums::Gemv(gemv) => {
+            let lanes = if gemv.stores_vectors() { LANES } else { 1 };
+            (wgsl::gemv(group, contraction, names, gemv), gemv.is_split().then(|| sums(lanes)))
         }
     };
-    let mut passes = vec![first];
-    if member.schedule.is_split() {
-        passes.push(match (member.schedule, schedule::contraction::rows::finishing_tile(group)) {
-            (_, Some(tile)) => wgsl::second_pass::rows(group, contraction, names, member, tile),
-            (Schedule::Tile(tile), None) if tile.is_stream_k() => {
-                wgsl::second_pass::streams(group, contraction, names, tile)
-            }
-            _ => wgsl::second_pass::sums(group, contraction, names, lanes),
-        });
-    }
-    passes
+    [Some(first), second].into_iter().flatten().collect()
 }
 
 /// Validates every shader that is not known to be valid, once; several variants and alternatives may share one.

@@ -58,7 +58,7 @@ pub fn capabilities(features: Features) -> Capabilities {
     if features.subgroups > 0 {
         capabilities |= Capabilities::SUBGROUP;
     }
-    if features.matrices > 0 {
+    if features.coop_matrix > 0 {
         capabilities |= Capabilities::COOPERATIVE_MATRIX;
     }
     capabilities

@@ -306,9 +306,9 @@ fn pages_carry_no_cooperative_matrices() {
     let text = expand_text("fn f(x: f16[M, K], w: f16[K, N]) -> f16[M, N] { matmul(x, w) }").to_string();
     let condition = "# [cfg (not (target_arch = \"wasm32\"))]";
     let lines = text.split("const __FUSE_LINES").nth(1).expect("the function has lines");
-    let (in_pages, elsewhere) = lines.split_once(condition).expect("products of f16 have variants in matrices");
+    let (in_pages, elsewhere) = lines.split_once(condition).expect("products of f16 have coop-matrix variants");
     assert!(!in_pages.contains("coop_mat") && in_pages.contains("workgroupBarrier"), "other variants stay");
-    assert!(elsewhere.contains("coop_mat"), "the lines of variants in matrices are there");
+    assert!(elsewhere.contains("coop_mat"), "the lines of coop-matrix variants are there");
     // A variant with its condition ends where the next begins, or with the list.
     let left_out = format!("{condition} a :: Variant");
     let in_pages: String = text
@@ -316,6 +316,6 @@ fn pages_carry_no_cooperative_matrices() {
         .zip(text.split("a :: Variant").skip(1))
         .map(|(before, variant)| if format!("{before}a :: Variant").ends_with(&left_out) { "" } else { variant })
         .collect();
-    assert!(!in_pages.contains("CoopMatrix"), "a variant in matrices without a condition");
+    assert!(!in_pages.contains("CoopMatrix"), "a coop-matrix variant without a condition");
     assert!(in_pages.contains("Gemv"), "other variants stay");
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use fuse_artifact::{Features, MATRIX_SUBGROUP};
+use fuse_artifact::{COOP_MATRIX_SUBGROUP, Features};
 
 use crate::tune::Hardware;
 
@@ -167,7 +167,7 @@ impl DeviceInfo {
                 f16: features.contains(wgpu::Features::SHADER_F16),
                 // Drivers that say nothing may use the smallest subgroups that there are.
                 subgroups: if features.contains(wgpu::Features::SUBGROUP) { info.subgroup_min_size.max(1) } else { 0 },
-                matrices: matrix_size(info, features, matrices),
+                coop_matrix: matrix_size(info, features, matrices),
                 int8_activations: has_packed_dot(),
             },
             timestamps: features.contains(wgpu::Features::TIMESTAMP_QUERY),
@@ -187,7 +187,7 @@ const fn has_packed_dot() -> bool {
 impl fmt::Display for DeviceInfo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let yes = |flag| if flag { "yes" } else { "no" };
-        let matrices = match self.features.matrices {
+        let coop_matrix = match self.features.coop_matrix {
             0 => "no".to_owned(),
             size => format!("{size}x{size}"),
         };
@@ -198,7 +198,7 @@ impl fmt::Display for DeviceInfo {
             "f16: {}, smallest subgroup: {}, cooperative matrices: {}, timestamps: {}, pipeline cache: {}",
             yes(self.features.f16),
             self.features.subgroups,
-            matrices,
+            coop_matrix,
             yes(self.timestamps),
             yes(self.pipeline_cache),
         )?;
@@ -224,7 +224,7 @@ fn matrix_size(
     let needed =
         wgpu::Features::EXPERIMENTAL_COOPERATIVE_MATRIX | wgpu::Features::SUBGROUP | wgpu::Features::SHADER_F16;
     let subgroup = [info.subgroup_min_size, info.subgroup_max_size];
-    if !features.contains(needed) || subgroup != [MATRIX_SUBGROUP; 2] {
+    if !features.contains(needed) || subgroup != [COOP_MATRIX_SUBGROUP; 2] {
         return 0;
     }
     let usable = matrices.iter().filter(|listed| (listed.ab_type, listed.cr_type) == (F16, F32));

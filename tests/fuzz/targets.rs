@@ -38,7 +38,7 @@ pub(crate) fn table(bytes: &[u8]) {
     assert_eq!(Table::parse("fuzz", &table.text()).as_ref(), Ok(&table));
     for entry in table.entries() {
         assert_eq!(table.entry(&entry.class, &entry.sizes), Some(entry));
-        assert!(entry.members.iter().all(|(name, relative)| *relative >= 1.0 && entry.covers(name)));
+        assert!(entry.schedules.iter().all(|(name, relative)| *relative >= 1.0 && entry.covers(name)));
     }
 }
 

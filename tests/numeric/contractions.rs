@@ -117,7 +117,7 @@ fn split_products_add_up() {
     let mut sweep = Sweep::new("split products");
     for program in compile(source) {
         let variants = &program.function.kernels[0].variants;
-        assert!(variants.iter().any(|variant| variant.passes.len() > 1), "no split member");
+        assert!(variants.iter().any(|variant| variant.passes.len() > 1), "no split schedule");
         for (seed, dims) in sizes.iter().enumerate() {
             // Coarse numbers have exact sums: a term that is lost or taken twice is seen.
             let mut inputs = data::inputs(&program.graph, dims, seed as u64);

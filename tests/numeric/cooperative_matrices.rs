@@ -168,7 +168,7 @@ fn masked_attention() {
 /// Whether some variant of a function's first plan uses cooperative matrices.
 fn uses_matrices(source: &str) -> bool {
     let function = compile(source)[0].function;
-    function.kernels.iter().flat_map(|kernel| kernel.variants.iter()).any(|variant| variant.features.matrices > 0)
+    function.kernels.iter().flat_map(|kernel| kernel.variants.iter()).any(|variant| variant.features.coop_matrix > 0)
 }
 
 #[test]
@@ -182,7 +182,7 @@ fn only_stored_f16_is_multiplied_in_matrices() {
 #[test]
 fn adapters_without_matrices_refuse_their_variants() {
     let device = Device::builder().without_cooperative_matrices().build_blocking().unwrap();
-    assert_eq!(device.info().features.matrices, 0);
+    assert_eq!(device.info().features.coop_matrix, 0);
     let program = &compile("pub fn f(x: f16[M, K], w: f16[K, N]) -> f16[M, N] { matmul(x, w) }")[0];
     let explanation = device.explain(program.function, &[&[64, 64], &[64, 64]]).unwrap();
     let (_, verdict) = &explanation.kernels[0].variants[0];

@@ -75,8 +75,8 @@ fn one_row_in_whole_steps_and_not() {
         let inputs = data::inputs(&programs[0].graph, size, 1);
         let arguments = Arguments::new(&devices()[0], &programs[0], &inputs).unwrap();
         let choices = arguments.choices(&programs[0]).unwrap();
-        let members = choices.iter().filter(|choice| choice.names.contains(&"gemv 1x32"));
-        assert_eq!(members.count() > 0, whole, "{size:?}");
+        let schedules = choices.iter().filter(|choice| choice.names.contains(&"gemv 1x32"));
+        assert_eq!(schedules.count() > 0, whole, "{size:?}");
     }
 }
 
@@ -99,20 +99,20 @@ fn few_rows_share_what_is_read() {
         [[2, 4, 8], [3, 36, 264], [4, 68, 1032], [5, 132, 16], [8, 12, 520], [9, 12, 16], [4, 7, 24], [4, 8, 12]];
     let sizes = sizes.map(|[m, n, k]| [("M", m), ("N", n), ("K", k)]);
     let programs = check("few rows", source, &sizes, &[]);
-    let runs = |program: &Program, size, member: &str| {
+    let runs = |program: &Program, size, schedule: &str| {
         let inputs = data::inputs(&program.graph, size, 1);
         let arguments = Arguments::new(&devices()[0], program, &inputs).unwrap();
         let choices = arguments.choices(program).unwrap();
-        choices.iter().any(|choice| choice.names.contains(&member))
+        choices.iter().any(|choice| choice.names.contains(&schedule))
     };
     let [plain, transposed, .., siblings, three] = &programs[..] else { panic!("nine functions") };
-    for (program, member, most) in
+    for (program, schedule, most) in
         [(plain, "gemv 8x16", 8), (transposed, "gemv-t 8x16", 8), (siblings, "gemv 4x32", 4), (three, "gemv-t 2x16", 2)]
     {
         for size in &sizes {
             let [(_, m), (_, n), (_, k)] = *size;
             let fits = m <= most && n % 4 == 0 && k % 8 == 0;
-            assert_eq!(runs(program, size, member), fits, "{member} of {size:?}");
+            assert_eq!(runs(program, size, schedule), fits, "{schedule} of {size:?}");
         }
     }
 }

@@ -6,7 +6,7 @@ use fuse_compiler::interp::{Stores, run_bounded};
 use fuse_gpu::Device;
 use fuse_test_support::{Program, Value, adapter::Arguments, compare::compare, compile, data, devices, wait};
 
-/// Rows of few and many, with members of their own.
+/// Rows of few and many, with schedules of their own.
 const ROWS: [usize; 4] = [1, 3, 4, 65];
 
 /// The depth that has the large activation: with others of its run before and behind it.
@@ -37,7 +37,7 @@ fn weight(w: &mut Value, column: usize) -> &mut f64 {
     &mut w.data[place]
 }
 
-/// Results of the runtime's choice and of each member that reads weights by words, with what ran.
+/// Results of the runtime's choice and of each schedule that reads weights by words, with what ran.
 fn results(device: &Device, program: &Program, inputs: &[Value]) -> Vec<(String, Vec<Value>)> {
     let arguments = Arguments::new(device, program, inputs).unwrap();
     let mut choices = arguments.choices(program).unwrap();

@@ -5,7 +5,7 @@ use fuse_artifact::DType;
 use fuse_compiler::interp::Value;
 use fuse_test_support::{Numbers, Program, Sweep, adapter::Arguments, compile, data, devices, wait};
 
-/// Row lengths around vectors, invocations and what members hold.
+/// Row lengths around vectors, invocations and what schedules hold.
 const LENGTHS: [usize; 14] = [0, 1, 3, 4, 7, 8, 32, 37, 64, 128, 131, 512, 1023, 1024];
 
 fn run(sweep: &mut Sweep, program: &Program, dims: &[(&str, usize)], seed: u64) {

@@ -44,12 +44,12 @@ fn matrix(device: &Device, shape: [usize; 2]) -> Tensor2<f32> {
     Tensor2::from_vec(device, (0..shape[0] * shape[1]).map(value).collect(), shape).expect("a tensor")
 }
 
-/// A table with one entry, whose members are ranked as named.
-fn table(class: &str, sizes: &[u64], members: &[&str]) -> Table {
-    let members: Vec<String> =
-        members.iter().enumerate().map(|(i, name)| format!("[\"{name}\", {:?}]", 1.0 + i as f64 / 10.0)).collect();
+/// A table with one entry, whose schedules are ranked as named.
+fn table(class: &str, sizes: &[u64], schedules: &[&str]) -> Table {
+    let schedules: Vec<String> =
+        schedules.iter().enumerate().map(|(i, name)| format!("[\"{name}\", {:?}]", 1.0 + i as f64 / 10.0)).collect();
     let entry =
-        format!("class = \"{class}\"\nsizes = {sizes:?}\nmicroseconds = 1.0\nmembers = [{}]", members.join(", "));
+        format!("class = \"{class}\"\nsizes = {sizes:?}\nmicroseconds = 1.0\nschedules = [{}]", schedules.join(", "));
     Table::parse("by hand", &format!("format = 1\nstatus = \"prior\"\n[[entry]]\n{entry}\n")).expect("a table")
 }
 
@@ -74,20 +74,20 @@ fn model() -> Tuning {
 #[test]
 fn every_member_of_every_built_in_table_exists() {
     let device = device();
-    let mut members: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let mut schedules: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let cases = [cases::grid(false), cases::grid(true)];
     for case in cases.iter().flatten().filter(|case| case.fits(device.info())) {
         let known = case.known(&device, &model()).unwrap();
         let variants = case.kernels().iter().flat_map(|kernel| kernel.variants.iter());
-        members.entry(known.class).or_default().extend(variants.map(|variant| variant.name.to_string()));
+        schedules.entry(known.class).or_default().extend(variants.map(|variant| variant.name.to_string()));
     }
     let mut unknown = vec![];
     for table in Table::built_in() {
         for entry in table.entries() {
             assert!(!entry.family.is_empty(), "table `{}`, `{}` {:?}", table.name(), entry.class, entry.sizes);
-            let names = members.get(&entry.class);
+            let names = schedules.get(&entry.class);
             let missing = |(name, _): &&(String, f64)| names.is_none_or(|names| !names.contains(name));
-            let missing: Vec<_> = entry.members.iter().filter(missing).collect();
+            let missing: Vec<_> = entry.schedules.iter().filter(missing).collect();
             if !missing.is_empty() {
                 unknown.push(format!("table `{}`, `{}`: no {missing:?}", table.name(), entry.class));
             }
@@ -325,9 +325,9 @@ fn the_search_finds_what_it_says_and_its_table_is_used() {
     assert_eq!((table.name(), table.status()), ("mine", Status::Measured));
     assert_eq!(table.measured().unwrap().adapter, device.info().name);
     let entry = table.entry("contraction f32·f32 depth·outer computed", &[1, 32, 32, 64]).expect("an entry");
-    assert!(entry.members.iter().all(|(_, relative)| (1.0..CUT_OFF).contains(relative)), "{entry:?}");
+    assert!(entry.schedules.iter().all(|(_, relative)| (1.0..CUT_OFF).contains(relative)), "{entry:?}");
     let plans = table.entries().iter().find(|entry| entry.class.starts_with("plan gelu_product ")).expect("a plan");
-    let best: usize = plans.members[0].0.strip_prefix("alternative ").unwrap().parse().unwrap();
+    let best: usize = plans.schedules[0].0.strip_prefix("alternative ").unwrap().parse().unwrap();
 
     let file = std::env::temp_dir().join(format!("fuse-tuning-{}.toml", std::process::id()));
     table.save(&file).unwrap();
@@ -396,7 +396,7 @@ fn a_task_tunes_without_blocking_and_keeps_the_table_as_a_text() {
         let found = device.tune_async(product::KERNELS, &args, search).await.unwrap();
         assert!(rounds.contains(&0) && rounds.contains(&7), "{rounds:?}");
         let entry = found.entry(CLASS, &[1, 16, 16, 16]).expect("an entry");
-        assert!(entry.microseconds > 0.0 && entry.members[0].1 == 1.0, "{entry:?}");
+        assert!(entry.microseconds > 0.0 && entry.schedules[0].1 == 1.0, "{entry:?}");
 
         let open = |text: String| Device::builder().tuning_text("kept", text).build();
         let second = open(found.text()).await.unwrap();
@@ -446,8 +446,8 @@ fn a_schedule_that_a_table_does_not_know_may_win() {
     let (class, sizes) = (&modeled.class, &modeled.sizes);
     let chosen = |family: &[&str]| {
         let entry =
-            format!("class = \"{class}\"\nsizes = {sizes:?}\nmicroseconds = 1.0\nmembers = [[\"{other}\", 1.0]]");
-        let text = format!("[[family]]\nmembers = {family:?}\n[[entry]]\nfamily = 1\n{entry}\n");
+            format!("class = \"{class}\"\nsizes = {sizes:?}\nmicroseconds = 1.0\nschedules = [[\"{other}\", 1.0]]");
+        let text = format!("[[family]]\nschedules = {family:?}\n[[entry]]\nfamily = 1\n{entry}\n");
         let table = Table::parse("by hand", &format!("format = 1\nstatus = \"prior\"\n{text}")).unwrap();
         explain(&device, &model().with_table(table), &product::FUNCTION, &shapes).chosen.unwrap()
     };

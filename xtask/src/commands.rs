@@ -140,7 +140,7 @@ fn format() -> Step {
 /// `cargo xtask bless`: the same tests that compare, told to write.
 pub(crate) fn bless() -> Vec<Step> {
     vec![
-        Step::new("goldens", "test -p fuse-test-compiler --test all -- goldens members").set("FUSE_BLESS", "1"),
+        Step::new("goldens", "test -p fuse-test-compiler --test all -- goldens schedules").set("FUSE_BLESS", "1"),
         Step::new("compile errors", "test -p fuse-test-ui").set("TRYBUILD", "overwrite"),
     ]
 }
@@ -233,7 +233,7 @@ pub(crate) struct Search {
     /// built-in ones; with --cross-validate, the table to judge
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Measure all cases so many times, and take the least time of each member
+    /// Measure all cases so many times, and take the least time of each schedule
     #[arg(long)]
     repeat: Option<u32>,
     /// Seconds after which to stop

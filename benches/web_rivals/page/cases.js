@@ -117,9 +117,9 @@ export function all(quick) {
   ];
 }
 
-/// Sizes at which variants and forms are measured against each other: those above that software adapters do in little time,
+/// Sizes at which variants and specializations are measured against each other: those above that software adapters do in little time,
 /// and some around them.
-export function forms(quick) {
+export function specializations(quick) {
   const some = [linear(128), softmax(256, 1024), normGelu(256, 1024), attention(4, 128), gate(20)];
   const more = [
     linear(64), linear(256), linear(512), softmax(1024, 256), softmax(1024, 1024), normGelu(1024, 256), normGelu(1024, 1024),

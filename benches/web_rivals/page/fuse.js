@@ -1,10 +1,10 @@
-// This project. With `?forms`, the module that knows variants and forms by name.
+// This project. With `?specializations`, the module that knows variants and specializations by name.
 import { devices, finished } from "./gpu.js";
 
 export const way = "fuse";
 
 export async function open() {
-  const folder = new URLSearchParams(location.search).has("forms") ? "fuse-forms" : "fuse";
+  const folder = new URLSearchParams(location.search).has("specializations") ? "fuse-specializations" : "fuse";
   const { default: init, Bench } = await import(`./${folder}/fuse_web_rivals.js`);
   await init();
   const bench = await Bench.open();

@@ -1,11 +1,11 @@
 //! Our side of the page that measures this project against other libraries in the same browser: `cargo xtask web bench`.
 //!
 //! The functions are what any program would write, launched as any program launches them. What is measured, and how, is up to
-//! the page (`page/`); with the feature `forms` the page can ask for variants and forms by name.
+//! the page (`page/`); with the feature `specializations` the page can ask for variants and specializations by name.
 #![cfg(target_arch = "wasm32")]
 
-#[cfg(feature = "forms")]
-mod forms;
+#[cfg(feature = "specializations")]
+mod specializations;
 
 use fuse_gpu::{__private::RawTensor, Device, Error, Tensor, Tensor1, Tensor2, Tensor3, artifact::Function, fuse};
 use js_sys::Float32Array;
@@ -45,8 +45,8 @@ type Launch = Box<dyn Fn() -> Result<RawTensor, Error>>;
 #[wasm_bindgen]
 pub struct Bench {
     device: Device,
-    #[cfg(feature = "forms")]
-    choice: forms::Shared,
+    #[cfg(feature = "specializations")]
+    choice: specializations::Shared,
 }
 
 /// A function with operands on the device.
@@ -54,15 +54,21 @@ pub struct Bench {
 pub struct Case {
     device: Device,
     launch: Launch,
-    // What forms are chosen for.
-    #[cfg_attr(not(feature = "forms"), expect(dead_code, reason = "only forms are looked up by function"))]
+    // What specializations are chosen for.
+    #[cfg_attr(
+        not(feature = "specializations"),
+        expect(dead_code, reason = "only specializations are looked up by function")
+    )]
     subject: Subject,
-    #[cfg(feature = "forms")]
-    choice: forms::Shared,
+    #[cfg(feature = "specializations")]
+    choice: specializations::Shared,
 }
 
 /// What a case launches.
-#[cfg_attr(not(feature = "forms"), expect(dead_code, reason = "only forms are looked up by function"))]
+#[cfg_attr(
+    not(feature = "specializations"),
+    expect(dead_code, reason = "only specializations are looked up by function")
+)]
 struct Subject {
     function: &'static Function,
     shapes: Vec<Vec<usize>>,
@@ -74,8 +80,8 @@ impl Bench {
     pub async fn open() -> Result<Bench, JsError> {
         Ok(Self {
             device: Device::new().await?,
-            #[cfg(feature = "forms")]
-            choice: forms::Shared::default(),
+            #[cfg(feature = "specializations")]
+            choice: specializations::Shared::default(),
         })
     }
 
@@ -87,7 +93,7 @@ impl Bench {
             device: self.device.clone(),
             launch,
             subject,
-            #[cfg(feature = "forms")]
+            #[cfg(feature = "specializations")]
             choice: self.choice.clone(),
         })
     }
@@ -151,7 +157,7 @@ impl Case {
         Ok(bytes.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect())
     }
 
-    #[cfg(not(feature = "forms"))]
+    #[cfg(not(feature = "specializations"))]
     fn once(&self) -> Result<RawTensor, Error> {
         (self.launch)()
     }

@@ -282,8 +282,8 @@ async function tune(kernel, size, seconds, progress) {
   if (same) find("#gain").hidden = true;
   else plot(find("#gain"), [{ name: kernel.title, size, ways: [tuned, before] }], ["tuned", "default"]);
   show();
-  if (found.members === 0) return "There was not enough time to compare the variants. The default stays.";
-  const compared = found.members === 1 ? "One variant is far ahead" : `${found.members} variants are close`;
+  if (found.schedules === 0) return "There was not enough time to compare the variants. The default stays.";
+  const compared = found.schedules === 1 ? "One variant is far ahead" : `${found.schedules} variants are close`;
   if (same) return `${compared}; the default, \`${before.variant}\`, is the best of them.`;
   return `${compared}; \`${tuned.variant}\` is ${ratio(before.ms / tuned.ms)} as the default, \`${before.variant}\`.`;
 }

@@ -35,10 +35,10 @@ pub(crate) async fn tune(
     progress("searching", 0.0);
     let search = Search::default().name(NAME).budget(budget).on_progress(|now| {
         let share = start.elapsed().as_secs_f64() / budget.as_secs_f64().max(1e-3);
-        progress(&format!("{} {:?}: {}", now.class, now.sizes, now.member), share.min(1.0) * 0.8);
+        progress(&format!("{} {:?}: {}", now.class, now.sizes, now.schedule), share.min(1.0) * 0.8);
     });
     let found = device.tune_async((entry.kernels)(), &sample.args(), search).await?;
-    let measured: usize = found.entries().iter().map(|entry| entry.members.len()).sum();
+    let measured: usize = found.entries().iter().map(|entry| entry.schedules.len()).sum();
     let kernels = found.entries().len();
     match table {
         // What has no entries says nothing, and is not worth keeping.
@@ -60,7 +60,7 @@ pub(crate) async fn tune(
     let times = race(device, ways, |done, of| progress("comparing", 0.8 + 0.2 * done as f64 / of as f64)).await?;
     Ok(json!({
         "kernels": kernels,
-        "members": measured,
+        "schedules": measured,
         "default": { "variant": default, "ms": times[0].median(), "samples": times[0].samples },
         "tuned": { "variant": tuned, "ms": times[1].median(), "samples": times[1].samples },
     }))

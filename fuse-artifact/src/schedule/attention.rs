@@ -3,7 +3,7 @@
 use std::fmt::{self, Display, Formatter};
 
 use super::{LANES, SLICE_PAD, split_suffix};
-use crate::MATRIX_SUBGROUP;
+use crate::COOP_MATRIX_SUBGROUP;
 
 /// How an attention is computed. Where it is split, several workgroups share the keys, and a second pass combines them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,7 +11,7 @@ pub enum Attention {
     /// Queries, keys and values pass through workgroup memory.
     Tile(AttentionTile),
     /// The same, multiplied in cooperative matrices.
-    CoopMatrix(AttentionMatrices),
+    CoopMatrix(AttentionCoopMatrix),
     /// Few queries: groups of invocations read whole rows of keys and values.
     Decode(Decode),
     /// Invocations have queries of their own and keep nothing in workgroup memory.
@@ -47,7 +47,7 @@ pub struct AttentionTile {
 
 /// Sizes of a tile of cooperative matrices. Depth and columns are those of every launch that it takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct AttentionMatrices {
+pub struct AttentionCoopMatrix {
     /// Queries of a subgroup, a multiple of 16.
     pub rows: u32,
     /// Subgroups of a workgroup.
@@ -189,7 +189,7 @@ impl AttentionTile {
     }
 }
 
-impl AttentionMatrices {
+impl AttentionCoopMatrix {
     /// Rows, columns and depth of the matrices.
     pub const SIZE: u32 = 16;
 
@@ -203,7 +203,7 @@ impl AttentionMatrices {
 
     /// Invocations of a workgroup.
     pub const fn invocations(&self) -> u32 {
-        self.subgroups * MATRIX_SUBGROUP
+        self.subgroups * COOP_MATRIX_SUBGROUP
     }
 
     /// Vectors of four from one line of a slice or of probabilities to the next, for lines of `elements`.

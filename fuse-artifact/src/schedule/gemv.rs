@@ -63,6 +63,11 @@ impl Gemv {
         }
     }
 
+    /// Whether workgroups share the depth, so that a second pass follows.
+    pub const fn is_split(&self) -> bool {
+        matches!(self.rows, GemvRows::AtMost { split: true, .. })
+    }
+
     /// Whether invocations that share a sum are neighbours, which read neighbouring depths.
     pub const fn along_depth(&self) -> bool {
         !matches!(self.rows, GemvRows::AtMost { along_depth: false, .. })

@@ -3,7 +3,7 @@
 use std::fmt::{self, Display, Formatter};
 
 use super::split_suffix;
-use crate::MATRIX_SUBGROUP;
+use crate::COOP_MATRIX_SUBGROUP;
 
 /// Padding of a row of workgroup memory in elements, against bank conflicts; keeps 16-byte alignment.
 pub const TILE_PAD: u32 = 4;
@@ -102,7 +102,7 @@ impl Tile {
     /// Invocations that have sums of the tile's, or of slice-K a part of each.
     pub const fn group_invocations(&self) -> u32 {
         let parts = (self.rows / self.invocation_rows) * (self.columns / self.invocation_columns);
-        if let Mainloop::CoopMatrix(_) = self.mainloop { parts * MATRIX_SUBGROUP } else { parts }
+        if let Mainloop::CoopMatrix(_) = self.mainloop { parts * COOP_MATRIX_SUBGROUP } else { parts }
     }
 
     /// Whether one of several workgroups has the sums of one product.
@@ -115,26 +115,31 @@ impl Tile {
         matches!(self.mainloop, Mainloop::Unstaged)
     }
 
+    /// Whether workgroups share the depth, so that a second pass follows.
+    pub const fn is_split(&self) -> bool {
+        !matches!(self.k, K::Whole)
+    }
+
     /// Whether all workgroups have even shares of the depths.
     pub const fn is_stream_k(&self) -> bool {
         matches!(self.k, K::Stream)
     }
 
     /// Rows and columns of the cooperative matrices.
-    pub const fn matrices(&self) -> Option<u32> {
+    pub const fn coop_matrix(&self) -> Option<u32> {
         if let Mainloop::CoopMatrix(size) = self.mainloop { Some(size) } else { None }
     }
 
     /// Whether the last tiles of a row or column of tiles are moved so that they lie inside the result: their loads need no
     /// clamping, and the offsets of loads to one that all invocations share.
     pub const fn is_moved_inside(&self) -> bool {
-        self.matrices().is_some() && self.whole_steps
+        self.coop_matrix().is_some() && self.whole_steps
     }
 
     /// Sums per invocation for this many products.
     pub const fn sums(&self, products: u32) -> u32 {
         let sums = self.invocation_rows * self.invocation_columns * products;
-        if self.matrices().is_some() { sums / MATRIX_SUBGROUP } else { sums }
+        if self.coop_matrix().is_some() { sums / COOP_MATRIX_SUBGROUP } else { sums }
     }
 
     /// Bytes of workgroup memory that the slices of the operands take, and what k-groups hand over or, of cooperative matrices, a

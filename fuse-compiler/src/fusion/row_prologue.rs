@@ -18,7 +18,7 @@ use super::{
 };
 use crate::graph::{Graph, NodeId, Op};
 
-/// Words per row that reductions of an operand may keep in workgroup memory, so that the last member has room for them.
+/// Words per row that reductions of an operand may keep in workgroup memory, so that the last schedule has room for them.
 const MAX_WORDS: u32 = 4;
 
 /// The coordinates of a reduction's operand, if a reduction that is read through `map` runs along the last axis of a space

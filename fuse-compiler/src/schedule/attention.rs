@@ -9,11 +9,11 @@
 //! - `unstaged Q`: invocations have Q queries each and keep nothing in workgroup memory, which processors like better.
 //! - `scalar tile QxK RxC`: as `tile`, one element per load, in 16 KiB of workgroup memory; any size and stride. Always last.
 
-pub(crate) mod matrices;
+pub(crate) mod coop_matrix;
 
 use fuse_artifact::{
     DType, Require, Size, Space,
-    schedule::{self, AttentionMatrices, AttentionTile, DECODE_SPAN, Decode, LANES, Unstaged},
+    schedule::{self, AttentionCoopMatrix, AttentionTile, DECODE_SPAN, Decode, LANES, Unstaged},
 };
 
 use super::{
@@ -32,7 +32,7 @@ const UNSTAGED_OUTPUTS: u32 = 256;
 
 /// One way to run an attention.
 #[derive(Clone, Debug)]
-pub struct Member {
+pub struct Scheduled {
     /// Its sizes.
     pub schedule: schedule::Attention,
     /// Directions of the loads of queries, keys and values.
@@ -52,14 +52,14 @@ pub struct Directions {
     pub value: Direction,
 }
 
-/// The members of a group's family.
-pub fn family(group: &Group, attention: &Attention) -> Vec<Member> {
+/// The schedules of a group's family.
+pub fn family(group: &Group, attention: &Attention) -> Vec<Scheduled> {
     let facts = Facts::new(group, attention);
     let mut family = vec![];
     if let Some(directions) = facts.directions {
         for head in facts.heads() {
             if let Some(query) = facts.stored_query(attention, directions) {
-                in_matrices(&facts, directions, head, query, &mut family);
+                in_coop_matrices(&facts, directions, head, query, &mut family);
             }
             aligned(&facts, directions, head, &mut family);
         }
@@ -70,22 +70,22 @@ pub fn family(group: &Group, attention: &Attention) -> Vec<Member> {
         for split in [true, false] {
             let requires = facts.head_requirements(tile.depth, tile.columns);
             let schedule = schedule::Attention::Tile(AttentionTile { split, ..tile });
-            family.push(Member { schedule, directions, requires });
+            family.push(Scheduled { schedule, directions, requires });
         }
     }
     family
 }
 
-/// What a member is compiled for.
+/// What a schedule is compiled for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Head {
     depth: u32,
     columns: u32,
 }
 
-/// The members for one head in cooperative matrices, whose queries are read by access `query`.
-fn in_matrices(facts: &Facts<'_>, directions: Directions, head: Head, query: u16, family: &mut Vec<Member>) {
-    for tile in matrices::tiles(head.depth, head.columns) {
+/// The schedules for one head in cooperative matrices, whose queries are read by access `query`.
+fn in_coop_matrices(facts: &Facts<'_>, directions: Directions, head: Head, query: u16, family: &mut Vec<Scheduled>) {
+    for tile in coop_matrix::tiles(head.depth, head.columns) {
         let mut requires = facts.exact_requirements(tile.depth, tile.columns);
         requires.extend(facts.tile_requirements(directions));
         // The last tile of queries is moved inside.
@@ -94,24 +94,24 @@ fn in_matrices(facts: &Facts<'_>, directions: Directions, head: Head, query: u16
         // Matrices are loaded from lines that start at a multiple of 16 bytes.
         requires.push(Require::Aligned { access: query, axis: facts.batch + 1, of: 8 });
         for split in [true, false] {
-            let schedule = schedule::Attention::CoopMatrix(AttentionMatrices { split, ..tile });
-            family.push(Member { schedule, directions, requires: requires.clone() });
+            let schedule = schedule::Attention::CoopMatrix(AttentionCoopMatrix { split, ..tile });
+            family.push(Scheduled { schedule, directions, requires: requires.clone() });
         }
     }
 }
 
-/// The members for one head with vector loads, best first.
-fn aligned(facts: &Facts<'_>, directions: Directions, head: Head, family: &mut Vec<Member>) {
+/// The schedules for one head with vector loads, best first.
+fn aligned(facts: &Facts<'_>, directions: Directions, head: Head, family: &mut Vec<Scheduled>) {
     for (tile, split) in aligned_tiles(head) {
         let mut requires = facts.head_requirements(tile.depth, tile.columns);
         requires.extend(facts.tile_requirements(directions));
         let twin = split.then_some(AttentionTile { split, ..tile });
         for tile in twin.into_iter().chain([tile]) {
             let schedule = schedule::Attention::Tile(tile);
-            family.push(Member { schedule, directions, requires: requires.clone() });
+            family.push(Scheduled { schedule, directions, requires: requires.clone() });
         }
     }
-    // The members below read four depths of queries and keys, and four columns of values, at a time.
+    // The schedules below read four depths of queries and keys, and four columns of values, at a time.
     let of_vectors = Directions { query: Direction::Depth, key: Direction::Depth, value: Direction::Outer };
     if directions == of_vectors {
         family.push(unstaged(facts, directions, head));
@@ -127,21 +127,21 @@ fn aligned(facts: &Facts<'_>, directions: Directions, head: Head, family: &mut V
             requires.push(Require::AtMost { axis: facts.queries(), value: if queries == 1 { 4 } else { 16 } });
             for split in [true, false] {
                 let schedule = schedule::Attention::Decode(Decode { queries, depth, columns, split });
-                family.push(Member { schedule, directions, requires: requires.clone() });
+                family.push(Scheduled { schedule, directions, requires: requires.clone() });
             }
         }
     }
 }
 
-/// The member for one head without workgroup memory.
-fn unstaged(facts: &Facts<'_>, directions: Directions, head: Head) -> Member {
+/// The schedule for one head without workgroup memory.
+fn unstaged(facts: &Facts<'_>, directions: Directions, head: Head) -> Scheduled {
     let columns = head.columns.next_multiple_of(LANES);
     let unstaged = Unstaged { queries: (UNSTAGED_OUTPUTS / columns).clamp(1, 4), depth: head.depth, columns };
     let mut requires = facts.head_requirements(unstaged.depth, unstaged.columns);
     requires.extend(facts.decode_requirements());
     let rounds_of_step = unstaged.depth.div_ceil(LANES) + 1;
     requires.push(Require::AtMost { axis: facts.keys(), value: ROUNDS_ALONE / rounds_of_step * LANES });
-    Member { schedule: schedule::Attention::Unstaged(unstaged), directions, requires }
+    Scheduled { schedule: schedule::Attention::Unstaged(unstaged), directions, requires }
 }
 
 /// Tiles with vector loads, best first, with whether they come with a split twin.
@@ -259,7 +259,7 @@ impl<'a> Facts<'a> {
         [32, 64, 128, 256].map(head).to_vec()
     }
 
-    /// The heads of members without requirements on strides; the last serves all.
+    /// The heads of schedules without requirements on strides; the last serves all.
     fn unaligned_heads(&self) -> Vec<Head> {
         let fixed = |size: &Size| size.as_constant().map_or(MAX_HEAD, |size| size.clamp(1, MAX_HEAD)) as u32;
         let (depth, columns) = (fixed(self.depth), fixed(self.columns));
@@ -269,7 +269,7 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// Sizes that are known only at launch must fit. The last member fits all that an attention may have.
+    /// Sizes that are known only at launch must fit. The last schedule fits all that an attention may have.
     fn head_requirements(&self, depth: u32, columns: u32) -> Vec<Require> {
         let mut requires = vec![];
         for (size, axis, value) in

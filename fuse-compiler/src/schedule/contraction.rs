@@ -12,14 +12,14 @@
 //! - `dot O`: a group of invocations per sum; for few sums, or operands that are both contiguous in depth.
 //! - `scalar tile RxCxD`: as `tile`, one element per load; any size and stride. Always last.
 //!
-//! Several products that share their left operand run side by side: a member keeps a right tile and sums for each,
-//! so that only members whose sums fit into registers serve; or each product has workgroups of its own, where nothing
+//! Several products that share their left operand run side by side: a schedule keeps a right tile and sums for each,
+//! so that only schedules whose sums fit into registers serve; or each product has workgroups of its own, where nothing
 //! that is stored needs several (`grouped`). Where the epilogue reduces rows, a tile has all columns of its rows
 //! (`rows`). Where the left operand has reductions, a workgroup reduces its rows before it multiplies (`row_prologue`),
 //! and there is no `dot`, whose few sums would not pay for a row each.
 
-mod few_rows;
-pub(crate) mod matrices;
+pub(crate) mod coop_matrix;
+pub(crate) mod gemv;
 pub(crate) mod row_prologue;
 pub(crate) mod rows;
 mod tile;
@@ -30,7 +30,7 @@ use std::collections::BTreeSet;
 
 use fuse_artifact::{
     DType, Require, Schedule, Space,
-    schedule::{Gemv, GemvRhs, GemvRows, K, LANES, Products, Tile},
+    schedule::{Gemv, K, LANES, Products, Tile},
 };
 
 use self::{
@@ -59,7 +59,7 @@ pub const MAX_PRODUCTS: usize = 8;
 /// Workgroup memory that every WebGPU adapter has.
 const EVERY_ADAPTERS_BYTES: u32 = 16 * 1024;
 
-/// An aligned tile with the forms in which it comes.
+/// An aligned tile with the twins that it has.
 #[derive(Clone, Copy, Debug)]
 struct Aligned {
     tile: Tile,
@@ -83,24 +83,32 @@ const TILES: &[Aligned] = &[
 const LARGEST: Tile = whole_steps(Tile::new(128, 256, 8, [8, 16]));
 
 /// Tiles for any size and stride.
-const UNALIGNED: &[(Tile, bool)] =
+const SCALAR_TILES: &[(Tile, bool)] =
     &[(scalar(Tile::new(64, 64, 16, [8, 4])), false), (scalar(Tile::new(32, 32, 16, [4, 4])), true)];
 
-/// Columns and depth lanes of `gemv` schedules for a row, with whether they come with a split twin and whether they take whole steps where
-/// they can: the left operand in vectors, nothing masked. The second is faster where an adapter allows 512 invocations.
-const ROWS: &[([u32; 2], bool, bool)] = &[([64, 16], true, false), ([32, 64], false, true)];
+/// How a contraction's sums are divided.
+#[derive(Clone, Copy, Debug)]
+pub enum Sums {
+    /// Between workgroups that compute tiles of them.
+    Tile(Tile),
+    /// Between groups of invocations that walk down the depth.
+    Gemv(Gemv),
+}
 
-/// Depths of a step of a `gemv` schedule: as many loads as an invocation has on the way at a time.
-pub const ROW_STEP: u32 = 8;
-
-/// Outputs and depth lanes of a `dot` schedule.
-const DOT: (u32, u32) = (8, 32);
+impl From<Sums> for Schedule {
+    fn from(sums: Sums) -> Self {
+        match sums {
+            Sums::Tile(tile) => Self::Tile(tile),
+            Sums::Gemv(gemv) => Self::Gemv(gemv),
+        }
+    }
+}
 
 /// One way to run a contraction.
 #[derive(Clone, Debug)]
-pub struct Member {
+pub struct Scheduled {
     /// A tile or a gemv.
-    pub schedule: Schedule,
+    pub schedule: Sums,
     /// Direction of the left operand's loads.
     pub lhs: Direction,
     /// Direction of each right operand's loads.
@@ -119,54 +127,35 @@ const fn scalar(tile: Tile) -> Tile {
     Tile { lanes: 1, ..tile }
 }
 
-/// The members of a group's family; `tile` restricts the aligned tiles to one (`#[schedule(tile = …)]`), except where a
+/// The schedules of a group's family; `tile` restricts the aligned tiles to one (`#[schedule(tile = …)]`), except where a
 /// tile must have all columns.
-pub fn family(group: &Group, contraction: &Contraction, tile: Option<[u32; 3]>) -> Vec<Member> {
+pub fn family(group: &Group, contraction: &Contraction, tile: Option<[u32; 3]>) -> Vec<Scheduled> {
     let facts = Facts::new(group, contraction);
     let products = facts.products();
     if reduces(&group.body) {
         return rows::family(&facts, products);
     }
-    let streamed = facts.streamed();
     let mut family = vec![];
     if let Some((lhs, rhs)) = facts.aligned() {
         let grouped = is_groupable(group, contraction) && rhs.iter().all(|other| *other == rhs[0]);
-        let matrices = if facts.multiplies_stored_f16() { matrices::TILES } else { &[] };
-        let tiles = facts.aligned_tiles(tile, [matrices, TILES, facts.unstaged()], grouped);
+        let coop_matrix = if facts.multiplies_stored_f16() { coop_matrix::TILES } else { &[] };
+        let tiles = facts.aligned_tiles(tile, [coop_matrix, TILES, facts.unstaged()], grouped);
         // Tiles would reduce the rows of their left operand again for each of their parts.
         for (tile, split) in tiles.into_iter().filter(|(tile, _)| !tile.is_stream_k() || facts.row_prologue.is_none()) {
             let requires = facts.tile_requirements(tile, lhs, &rhs);
             push_tile(&mut family, tile, split, (lhs, &rhs), &requires);
         }
-        let along_depth = lhs == Direction::Depth && rhs.iter().all(|rhs| *rhs == Direction::Depth);
-        if along_depth && facts.row_prologue.is_none() && streamed.is_none() {
-            let (columns, depth_lanes) = DOT;
-            let rhs_loads = GemvRhs::Elements { whole_steps: false };
-            let gemv = Gemv { rows: GemvRows::One, columns, depth_lanes, rhs: rhs_loads };
-            family.push(Member::new(Schedule::Gemv(gemv), (lhs, &rhs), &facts.dot_requirements()));
-        }
     }
-    if facts.rhs.iter().all(|rhs| *rhs == Some(Direction::Outer)) && streamed.is_none() {
-        let rhs = vec![Direction::Outer; facts.rhs.len()];
-        for &([columns, depth_lanes], split, whole_steps) in ROWS {
-            let whole_steps = whole_steps && facts.lhs == Some(Direction::Depth) && facts.row_prologue.is_none();
-            let gemv = of_rows(1, [columns, depth_lanes], GemvRhs::Elements { whole_steps });
-            push_gemv(&mut family, gemv, split, &rhs, &facts.row_requirements(whole_steps));
-        }
+    match facts.packed_weights() {
+        None => facts.push_gemvs(&mut family),
+        Some(weights) => facts.push_packed_gemvs(&mut family, &weights),
     }
-    if streamed.is_none() {
-        facts.push_few_rows(&mut family);
-    }
-    // Instead of those for few rows above, which read weights value by value.
-    if let Some(weights) = &streamed {
-        facts.push_streams(&mut family, weights);
-    }
-    let (lhs, rhs) = facts.unaligned();
+    let (lhs, rhs) = facts.scalar_directions();
     if let Some(unstaged) = facts.unstaged_scalar(products).filter(|_| tile.is_none()) {
         let requires = [facts.unstaged_requirement()];
         push_tile(&mut family, unstaged, false, (lhs, &rhs), &requires);
     }
-    for (tile, split) in facts.unaligned_tiles() {
+    for (tile, split) in facts.scalar_tiles() {
         push_tile(&mut family, tile, split, (lhs, &rhs), &[]);
     }
     family
@@ -180,15 +169,15 @@ fn forced_tile([rows, columns, depth]: [u32; 3]) -> Tile {
     known.unwrap_or(Tile::new(rows, columns, depth, per_invocation))
 }
 
-impl Member {
-    fn new(schedule: Schedule, (lhs, rhs): (Direction, &[Direction]), requires: &[Require]) -> Self {
+impl Scheduled {
+    fn new(schedule: Sums, (lhs, rhs): (Direction, &[Direction]), requires: &[Require]) -> Self {
         Self { schedule, lhs, rhs: rhs.to_vec(), requires: requires.to_vec() }
     }
 }
 
 /// Adds a tile, after its twin whose workgroups share the depth if it comes with one.
 fn push_tile(
-    family: &mut Vec<Member>,
+    family: &mut Vec<Scheduled>,
     tile: Tile,
     split: bool,
     directions: (Direction, &[Direction]),
@@ -196,20 +185,7 @@ fn push_tile(
 ) {
     let twin = split.then_some(Tile { k: K::Split, ..tile });
     let tiles = twin.into_iter().chain([tile]);
-    family.extend(tiles.map(|tile| Member::new(Schedule::Tile(tile), directions, requires)));
-}
-
-/// Few rows of invocations with neighbouring columns.
-const fn of_rows(rows: u32, [columns, depth_lanes]: [u32; 2], rhs: GemvRhs) -> Gemv {
-    Gemv { rows: GemvRows::AtMost { rows, along_depth: false, split: false }, columns, depth_lanes, rhs }
-}
-
-/// Adds a gemv of few rows, after its twin whose workgroups share the depth if it comes with one.
-fn push_gemv(family: &mut Vec<Member>, gemv: Gemv, split: bool, rhs: &[Direction], requires: &[Require]) {
-    let rows = GemvRows::AtMost { rows: gemv.rows(), along_depth: gemv.along_depth(), split: true };
-    let twin = split.then_some(Gemv { rows, ..gemv });
-    let gemvs = twin.into_iter().chain([gemv]);
-    family.extend(gemvs.map(|gemv| Member::new(Schedule::Gemv(gemv), (Direction::Depth, rhs), requires)));
+    family.extend(tiles.map(|tile| Scheduled::new(Sums::Tile(tile), directions, requires)));
 }
 
 /// What the compiler knows about a group's operands.
@@ -260,7 +236,7 @@ impl<'a> Facts<'a> {
     }
 
     /// The directions in which single elements are loaded.
-    fn unaligned(&self) -> (Direction, Vec<Direction>) {
+    fn scalar_directions(&self) -> (Direction, Vec<Direction>) {
         (Direction::Depth, self.rhs.iter().map(|rhs| rhs.unwrap_or(Direction::Outer)).collect())
     }
 
@@ -277,10 +253,10 @@ impl<'a> Facts<'a> {
         tiles.into_iter().map(|(tile, split)| if grouped { (of_one(tile), false) } else { (tile, split) }).collect()
     }
 
-    /// The unaligned tiles that hold the products; of the last one the depth of a step gives way.
-    fn unaligned_tiles(&self) -> Vec<(Tile, bool)> {
-        let mut tiles = UNALIGNED.to_vec();
-        let (mut last, split) = tiles.pop().expect("the family has a last member");
+    /// The scalar tiles that hold the products; of the last one the depth of a step gives way.
+    fn scalar_tiles(&self) -> Vec<(Tile, bool)> {
+        let mut tiles = SCALAR_TILES.to_vec();
+        let (mut last, split) = tiles.pop().expect("the family has a last schedule");
         tiles.retain(|(tile, _)| self.holds(tile, self.products()));
         let row_bytes = self.row_bytes(last.rows, last.invocations());
         shrink_steps(&mut last, self.products(), row_bytes, EVERY_ADAPTERS_BYTES);
@@ -341,30 +317,6 @@ impl<'a> Facts<'a> {
             requires.push(Require::AtLeast { axis: self.rows(), value: tile.rows });
             requires.push(Require::AtLeast { axis: self.columns(), value: tile.columns });
         }
-        requires
-    }
-
-    fn dot_requirements(&self) -> Vec<Require> {
-        let mut requires = multiples_of_lanes(vec![self.depth()]);
-        requires.extend(self.vector_loads(|_, space| match space {
-            Space::Lhs => vec![self.batch + 1],
-            Space::Rhs => vec![self.batch],
-            Space::Point | Space::Score | Space::Value => vec![],
-        }));
-        requires
-    }
-
-    fn row_requirements(&self, whole_steps: bool) -> Vec<Require> {
-        let mut requires = vec![Require::AtMost { axis: self.rows(), value: 1 }];
-        requires.extend(multiples_of_lanes(vec![self.columns()]));
-        if whole_steps {
-            requires.push(Require::Multiple { axis: self.depth(), of: ROW_STEP });
-        }
-        requires.extend(self.vector_loads(|_, space| match space {
-            Space::Lhs if whole_steps => vec![self.batch + 1],
-            Space::Lhs | Space::Score | Space::Value => vec![],
-            Space::Rhs | Space::Point => vec![self.columns()],
-        }));
         requires
     }
 

@@ -1,7 +1,7 @@
 //! Schedules: in which ways a group may run.
 //!
-//! Input: a fusion group. Output: the members of its family with what each requires of strides and sizes.
-//! Which member runs is decided at launch, by size and adapter. Not here: shader text (`wgsl`).
+//! Input: a fusion group. Output: the schedules of its family with what each requires of strides and sizes.
+//! Which schedule runs is decided at launch, by size and adapter. Not here: shader text (`wgsl`).
 
 pub mod attention;
 pub mod contraction;

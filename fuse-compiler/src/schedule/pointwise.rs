@@ -18,7 +18,7 @@ const WORKGROUP: u32 = 256;
 
 /// One way to run a pointwise group.
 #[derive(Clone, Debug)]
-pub struct Member {
+pub struct Scheduled {
     /// Its sizes.
     pub schedule: Pointwise,
     /// Invocations per workgroup.
@@ -27,23 +27,23 @@ pub struct Member {
     pub requires: Vec<Require>,
 }
 
-/// The members of a group's family, best first.
-pub fn family(group: &Group, workgroup: Option<u32>) -> Vec<Member> {
+/// The schedules of a group's family, best first.
+pub fn family(group: &Group, workgroup: Option<u32>) -> Vec<Scheduled> {
     let workgroup = workgroup.unwrap_or(WORKGROUP);
     let rank = group.shape.len() as u8;
-    let member = |rank, lanes, requires| Member { schedule: Pointwise { lanes, rank }, workgroup, requires };
+    let scheduled = |rank, lanes, requires| Scheduled { schedule: Pointwise { lanes, rank }, workgroup, requires };
     let mut family = vec![];
     if !group.fixed && group.accesses.iter().all(|access| moves_by_one_or_none(access, group)) {
-        family.push(member(1, LANES, requirements(group, 1)));
+        family.push(scheduled(1, LANES, requirements(group, 1)));
     }
     if !group.fixed && rank > 1 {
-        family.push(member(2, LANES, requirements(group, 2)));
+        family.push(scheduled(2, LANES, requirements(group, 2)));
     }
     // Those of one or two axes are above, but where coordinates are values or an operand moves otherwise.
-    if rank > 0 && !family.iter().any(|member: &Member| member.schedule.rank == rank) {
-        family.push(member(rank, LANES, requirements(group, rank)));
+    if rank > 0 && !family.iter().any(|scheduled: &Scheduled| scheduled.schedule.rank == rank) {
+        family.push(scheduled(rank, LANES, requirements(group, rank)));
     }
-    family.push(member(rank, 1, vec![]));
+    family.push(scheduled(rank, 1, vec![]));
     family
 }
 

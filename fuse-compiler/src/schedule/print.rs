@@ -5,7 +5,8 @@ use std::fmt::Write;
 use fuse_artifact::{
     Features, Kernel, Require, Schedule, Variant,
     schedule::{
-        Attention, AttentionMatrices, Gemv, GemvRows, K, Mainloop, Pointwise, Reduction, ReductionOrder, RowLoads, Tile,
+        Attention, AttentionCoopMatrix, Gemv, GemvRows, K, Mainloop, Pointwise, Reduction, ReductionOrder, RowLoads,
+        Tile,
     },
 };
 
@@ -73,7 +74,7 @@ fn schedule(schedule: &Schedule) -> String {
         Schedule::Attention(attention) => {
             let (queries, keys, head) = (attention.queries(), attention.keys(), attention.head());
             let matrices = match attention {
-                Attention::CoopMatrix(_) => format!(", in matrices of {0}x{0}", AttentionMatrices::SIZE),
+                Attention::CoopMatrix(_) => format!(", in matrices of {0}x{0}", AttentionCoopMatrix::SIZE),
                 _ => String::new(),
             };
             let who = format!("{queries} queries per workgroup in steps of {keys} keys, heads up to {head}");
@@ -92,11 +93,11 @@ fn needs(variant: &Variant) -> Vec<String> {
         Require::AtMost { axis, value } => format!("at most {value} as extent {axis}"),
         Require::AtLeast { axis, value } => format!("at least {value} as extent {axis}"),
     };
-    let Features { f16, subgroups, matrices, int8_activations } = variant.features;
+    let Features { f16, subgroups, coop_matrix, int8_activations } = variant.features;
     let features = [
         (f16, "f16"),
         (subgroups > 0, "subgroups"),
-        (matrices > 0, "cooperative matrices"),
+        (coop_matrix > 0, "cooperative matrices"),
         (int8_activations, "activations of 8 bits"),
     ];
     let features = features.iter().filter(|(needed, _)| *needed).map(|(_, name)| format!("the feature {name}"));

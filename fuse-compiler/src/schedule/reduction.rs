@@ -10,8 +10,8 @@
 //! Columns, for operands that are contiguous along the innermost kept axis:
 //! - `columns CxL`: C kept indices side by side, in L layers along the reduced axes; also `split`.
 //!
-//! Members named `scalar` load one element at a time, whatever the strides. The last one has no requirement.
-//! Members named `subgroups` combine invocations by subgroup operations first, the others in workgroup memory alone.
+//! Schedules named `scalar` load one element at a time, whatever the strides. The last one has no requirement.
+//! Schedules named `subgroups` combine invocations by subgroup operations first, the others in workgroup memory alone.
 
 use fuse_artifact::{
     Require, Size,
@@ -24,7 +24,7 @@ use super::{
 };
 use crate::fusion::{self, Group, Store, body::KernelAccess};
 
-/// Invocations of a workgroup, unless a member needs more or `#[schedule]` says otherwise.
+/// Invocations of a workgroup, unless a schedule needs more or `#[schedule]` says otherwise.
 const WORKGROUP: u32 = 256;
 
 /// Rows of a workgroup whose invocations have a row each: few, so that a processor's cores all have some.
@@ -38,40 +38,40 @@ const SMALLEST_SUBGROUP: u32 = 4;
 
 /// One way to run a reduction.
 #[derive(Clone, Debug)]
-pub struct Member {
+pub struct Scheduled {
     /// Its sizes.
     pub schedule: Reduction,
     /// What must hold.
     pub requires: Vec<Require>,
 }
 
-impl Member {
+impl Scheduled {
     /// With other sizes.
     fn with(&self, change: impl FnOnce(&mut Reduction)) -> Self {
-        let mut member = self.clone();
-        change(&mut member.schedule);
-        member
+        let mut scheduled = self.clone();
+        change(&mut scheduled.schedule);
+        scheduled
     }
 }
 
-/// The members of a group's family, best first.
-pub fn family(group: &Group, reduction: &fusion::Reduction, workgroup: Option<u32>) -> Vec<Member> {
+/// The schedules of a group's family, best first.
+pub fn family(group: &Group, reduction: &fusion::Reduction, workgroup: Option<u32>) -> Vec<Scheduled> {
     let facts = Facts::new(group, reduction);
     let workgroup = workgroup.unwrap_or(WORKGROUP);
-    let mut members = vec![];
+    let mut family = vec![];
     if facts.contiguous(facts.kept + facts.reduced - 1) {
-        members.extend(facts.vector_rows(workgroup));
+        family.extend(facts.vector_rows(workgroup));
     }
     let columns = facts.kept > 0 && facts.contiguous(facts.kept - 1);
     if columns {
-        members.extend(facts.vector_columns());
+        family.extend(facts.vector_columns());
     }
-    members.extend(facts.held_elements(workgroup));
+    family.extend(facts.held_elements(workgroup));
     if columns {
-        members.extend(facts.any_columns());
+        family.extend(facts.any_columns());
     }
-    members.extend(facts.any_rows());
-    members
+    family.extend(facts.any_rows());
+    family
 }
 
 /// What the compiler knows about a group's operands.
@@ -154,53 +154,53 @@ impl<'a> Facts<'a> {
         self.vector_requirements(self.kept + self.reduced - 1, kept + reduced - 1, true)
     }
 
-    /// Whether a row of known length is worth a member that holds at most `capacity` elements.
+    /// Whether a row of known length is worth a schedule that holds at most `capacity` elements.
     fn fits(&self, capacity: u32) -> bool {
         let capacity = u64::from(capacity);
         self.row_length.is_none_or(|n| n <= capacity && (8 * n >= capacity || capacity <= 256))
     }
 
-    /// The member that loads one element at a time.
-    fn member(&self, order: ReductionOrder, shape: [u32; 2], axes: [u8; 2]) -> Member {
+    /// The schedule that loads one element at a time.
+    fn scheduled(&self, order: ReductionOrder, shape: [u32; 2], axes: [u8; 2]) -> Scheduled {
         let merged = axes != self.all_axes();
-        Member { schedule: Reduction { merged, ..Reduction::new(order, shape, axes) }, requires: vec![] }
+        Scheduled { schedule: Reduction { merged, ..Reduction::new(order, shape, axes) }, requires: vec![] }
     }
 
-    /// The member with a twin before it that uses subgroups, if they can serve.
-    fn with_subgroups(&self, member: Member, alone_too: bool) -> Vec<Member> {
-        let Reduction { order, rows, invocations, .. } = member.schedule;
+    /// The schedule with a twin before it that uses subgroups, if they can serve.
+    fn with_subgroups(&self, scheduled: Scheduled, alone_too: bool) -> Vec<Scheduled> {
+        let Reduction { order, rows, invocations, .. } = scheduled.schedule;
         // A group of invocations inside a subgroup needs subgroups at least as large.
         let smallest = if rows > 1 { invocations } else { SMALLEST_SUBGROUP };
-        let ReductionOrder::Rows { loads, .. } = order else { return vec![member] };
+        let ReductionOrder::Rows { loads, .. } = order else { return vec![scheduled] };
         let order = ReductionOrder::Rows { loads, subgroups: Some(smallest) };
-        let mut members = vec![member.with(|schedule| schedule.order = order)];
-        members.extend(alone_too.then_some(member));
-        members
+        let mut family = vec![scheduled.with(|schedule| schedule.order = order)];
+        family.extend(alone_too.then_some(scheduled));
+        family
     }
 
-    /// A member that holds its rows, of at most `invocations·lanes·held` elements.
-    fn held(&self, shape: [u32; 2], lanes: u32, held: u32, axes: [u8; 2]) -> Member {
-        let member = self
-            .member(ReductionOrder::rows(RowLoads::Held(held)), shape, axes)
+    /// A schedule that holds its rows, of at most `invocations·lanes·held` elements.
+    fn held(&self, shape: [u32; 2], lanes: u32, held: u32, axes: [u8; 2]) -> Scheduled {
+        let scheduled = self
+            .scheduled(ReductionOrder::rows(RowLoads::Held(held)), shape, axes)
             .with(|schedule| schedule.lanes = lanes);
         let mut requires = if lanes == 1 { vec![] } else { self.row_requirements(axes) };
         requires.push(Require::AtMost { axis: axes[0], value: shape[1] * lanes * held });
-        Member { requires, ..member }
+        Scheduled { requires, ..scheduled }
     }
 
-    fn vector_rows(&self, workgroup: u32) -> Vec<Member> {
-        let mut members = vec![];
+    fn vector_rows(&self, workgroup: u32) -> Vec<Scheduled> {
+        let mut family = vec![];
         if self.row_length.is_none_or(|n| n.is_multiple_of(LANES.into())) {
             let held = [([32, 8], 1, true), ([8, 32], 1, false), ([8, 32], 4, true)];
             for (shape, loads, alone_too) in held {
                 for axes in self.short_row_axes().into_iter().filter(|_| self.fits(shape[1] * LANES * loads)) {
-                    members.extend(self.with_subgroups(self.held(shape, LANES, loads, axes), alone_too));
+                    family.extend(self.with_subgroups(self.held(shape, LANES, loads, axes), alone_too));
                 }
             }
             let held = [(workgroup, 1, false), (workgroup, 4, true), (1024, 4, false)];
             for (invocations, loads, alone_too) in held {
                 for axes in self.single_row_axes().into_iter().filter(|_| self.fits(invocations * LANES * loads)) {
-                    members.extend(self.with_subgroups(self.held([1, invocations], LANES, loads, axes), alone_too));
+                    family.extend(self.with_subgroups(self.held([1, invocations], LANES, loads, axes), alone_too));
                 }
             }
         }
@@ -209,60 +209,61 @@ impl<'a> Facts<'a> {
             streamed.push(self.all_axes());
         }
         for axes in streamed {
-            let member = self.streamed([1, workgroup], axes).with(|schedule| schedule.lanes = LANES);
-            let member = Member { requires: self.row_requirements(axes), ..member };
-            let split = split_twin(&member);
-            members.extend(self.with_subgroups(member.clone(), true));
-            members.extend(self.with_subgroups(split, true));
+            let scheduled = self.streamed([1, workgroup], axes).with(|schedule| schedule.lanes = LANES);
+            let scheduled = Scheduled { requires: self.row_requirements(axes), ..scheduled };
+            let split = split_twin(&scheduled);
+            family.extend(self.with_subgroups(scheduled.clone(), true));
+            family.extend(self.with_subgroups(split, true));
             if axes[1] == 1 {
                 let alone = self.streamed(ALONE, axes).with(|schedule| schedule.lanes = LANES);
-                let mut requires = member.requires;
+                let mut requires = scheduled.requires;
                 requires.push(Require::AtMost { axis: axes[0], value: LONGEST_ALONE });
-                members.push(Member { requires, ..alone });
+                family.push(Scheduled { requires, ..alone });
             }
         }
-        members
+        family
     }
 
     /// Rows of a length or alignment that vectors do not suit.
-    fn held_elements(&self, workgroup: u32) -> Vec<Member> {
-        let mut members = vec![];
+    fn held_elements(&self, workgroup: u32) -> Vec<Scheduled> {
+        let mut family = vec![];
         for (shape, loads) in [([8, 32], 4), ([1, workgroup], 8)] {
             for axes in self.single_row_axes().into_iter().filter(|_| self.fits(shape[1] * loads)) {
-                members.extend(self.with_subgroups(self.held(shape, 1, loads, axes), true));
+                family.extend(self.with_subgroups(self.held(shape, 1, loads, axes), true));
             }
         }
-        members
+        family
     }
 
-    fn vector_columns(&self) -> Vec<Member> {
+    fn vector_columns(&self) -> Vec<Scheduled> {
         let axes = self.all_axes();
         let requires = self.vector_requirements(self.kept - 1, axes[0] - 1, false);
-        let member = |shape| {
-            let member = self.member(ReductionOrder::Columns, shape, axes).with(|schedule| schedule.lanes = LANES);
-            Member { requires: requires.clone(), ..member }
+        let scheduled = |shape| {
+            let scheduled =
+                self.scheduled(ReductionOrder::Columns, shape, axes).with(|schedule| schedule.lanes = LANES);
+            Scheduled { requires: requires.clone(), ..scheduled }
         };
-        let layered = member([64, 16]);
-        vec![split_twin(&layered), layered, member([1024, 1])]
+        let layered = scheduled([64, 16]);
+        vec![split_twin(&layered), layered, scheduled([1024, 1])]
     }
 
-    fn any_columns(&self) -> Vec<Member> {
-        let layered = self.member(ReductionOrder::Columns, [32, 8], self.all_axes());
+    fn any_columns(&self) -> Vec<Scheduled> {
+        let layered = self.scheduled(ReductionOrder::Columns, [32, 8], self.all_axes());
         vec![split_twin(&layered), layered]
     }
 
-    fn any_rows(&self) -> Vec<Member> {
-        let member = |shape: [u32; 2]| self.streamed(shape, self.all_axes());
-        let whole = member([1, WORKGROUP]);
-        vec![split_twin(&whole), whole, member([256, 1]), member([8, 32])]
+    fn any_rows(&self) -> Vec<Scheduled> {
+        let scheduled = |shape: [u32; 2]| self.streamed(shape, self.all_axes());
+        let whole = scheduled([1, WORKGROUP]);
+        vec![split_twin(&whole), whole, scheduled([256, 1]), scheduled([8, 32])]
     }
 
-    /// A member for rows of any length, which loads one element at a time.
-    fn streamed(&self, shape: [u32; 2], axes: [u8; 2]) -> Member {
-        self.member(ReductionOrder::rows(RowLoads::Streamed), shape, axes)
+    /// A schedule for rows of any length, which loads one element at a time.
+    fn streamed(&self, shape: [u32; 2], axes: [u8; 2]) -> Scheduled {
+        self.scheduled(ReductionOrder::rows(RowLoads::Streamed), shape, axes)
     }
 }
 
-fn split_twin(member: &Member) -> Member {
-    member.with(|schedule| schedule.split = true)
+fn split_twin(scheduled: &Scheduled) -> Scheduled {
+    scheduled.with(|schedule| schedule.split = true)
 }

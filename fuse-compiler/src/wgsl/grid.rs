@@ -86,7 +86,7 @@ pub(super) fn tile_origin(shader: &mut Shader<'_>, main: &mut Lines, tile: Tile,
     }
     let (row_tiles, column_tiles) = (shader.uniform(Uniform::RowTiles), shader.uniform(Uniform::ColumnTiles));
     let (Tile { rows, columns, .. }, [row0, column0]) = (tile, origin);
-    let band = if tile.matrices().is_some() { MATRIX_SWIZZLE_ROWS } else { SWIZZLE_ROWS };
+    let band = if tile.coop_matrix().is_some() { MATRIX_SWIZZLE_ROWS } else { SWIZZLE_ROWS };
     main.line(format!("let band = tile / ({band}u * {column_tiles});"));
     main.line(format!("let in_band = tile % ({band}u * {column_tiles});"));
     main.line(format!("let band_rows = min({row_tiles} - band * {band}u, {band}u);"));

@@ -13,13 +13,13 @@ use crate::{
     fusion::Group,
     schedule::{
         layout::{Along, along, is_single, is_whole},
-        pointwise::Member,
+        pointwise::Scheduled,
     },
 };
 
-/// The pass of one member of a pointwise group's family.
-pub fn pointwise(group: &Group, names: &Names, member: &Member) -> Pass {
-    let (schedule, workgroup) = (member.schedule, member.workgroup);
+/// The pass of one schedule of a pointwise group's family.
+pub fn pointwise(group: &Group, names: &Names, scheduled: &Scheduled) -> Pass {
+    let (schedule, workgroup) = (scheduled.schedule, scheduled.workgroup);
     let mut shader = Shader::new(names, group);
     shader.bind_group(group, schedule.lanes);
     let count = shader.uniform(Uniform::Count);
@@ -134,7 +134,7 @@ impl Place for PointwisePlace<'_> {
     }
 
     fn coordinate(&self, axis: u8) -> String {
-        // The domain is fixed where coordinates are values: its axes are the member's, aligned at the end.
+        // The domain is fixed where coordinates are values: its axes are the schedule's, aligned at the end.
         let shift = self.schedule.rank - self.group.shape.len() as u8;
         let axis = axis + shift;
         match (self.schedule.lanes, axis == self.last_axis()) {

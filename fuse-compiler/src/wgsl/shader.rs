@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use fuse_artifact::{Binding, DType, Grid, MATRIX_SUBGROUP, Pass, Size, Slot, UNIFORM_BLOCK, UNROLL, Uniform};
+use fuse_artifact::{Binding, COOP_MATRIX_SUBGROUP, DType, Grid, Pass, Size, Slot, UNIFORM_BLOCK, UNROLL, Uniform};
 
 use super::{
     builtins::{Helpers, vector_type},
@@ -38,7 +38,7 @@ pub struct Shader<'a> {
     pub main: Lines,
     workgroup_bytes: u32,
     smallest_subgroup: u32,
-    matrices: u32,
+    coop_matrix: u32,
     pins_loads: bool,
     f16: bool,
 }
@@ -108,7 +108,7 @@ impl<'a> Shader<'a> {
             main: Lines::indented(),
             workgroup_bytes: 0,
             smallest_subgroup: 0,
-            matrices: 0,
+            coop_matrix: 0,
             pins_loads: false,
             f16: group.uses_f16(),
         }
@@ -192,9 +192,9 @@ impl<'a> Shader<'a> {
     }
 
     /// Enables cooperative matrices of this size.
-    pub fn use_matrices(&mut self, size: u32) {
-        self.use_subgroups(MATRIX_SUBGROUP);
-        self.matrices = size;
+    pub fn use_coop_matrix(&mut self, size: u32) {
+        self.use_subgroups(COOP_MATRIX_SUBGROUP);
+        self.coop_matrix = size;
     }
 
     /// Has loads stay before the barriers that follow them.
@@ -209,7 +209,7 @@ impl<'a> Shader<'a> {
         if self.f16 {
             text += "enable f16;\n";
         }
-        if self.matrices > 0 {
+        if self.coop_matrix > 0 {
             text += "enable wgpu_cooperative_matrix;\n";
         }
         if !text.is_empty() {

@@ -45,7 +45,7 @@ pub(super) struct WeightText<'a> {
 impl<'a> WeightText<'a> {
     /// The right operands of a contraction, which are weights.
     pub(super) fn all(group: &'a Group, contraction: &'a Contraction) -> Vec<Self> {
-        let weights = Weights::all(group, contraction).expect("members that read words have weights");
+        let weights = Weights::all(group, contraction).expect("schedules that read words have weights");
         let operands = contraction.rhs.iter().zip(rhs_prefixes(contraction)).zip(weights);
         let text = |(((body, value), prefix), weights): ((&'a (_, usize), &'static str), _)| Self {
             weights,

@@ -1,4 +1,4 @@
-//! Attention without a front end and without a device: which graphs are recognized, and that every member of the family
+//! Attention without a front end and without a device: which graphs are recognized, and that every schedule of the family
 //! passes naga.
 
 use std::collections::BTreeSet;
@@ -288,7 +288,7 @@ fn only_stored_f16_of_usual_heads_is_in_matrices() {
     let uses_matrices = |dtype, depth, scores: &dyn Fn(&mut Builder, NodeId) -> NodeId| {
         let mut b = Builder::new();
         b.attention(dtype, [&["B", "M", depth], &["B", "N", depth], &["B", "N", "64"]], |b, s| scores(b, s));
-        b.variants().iter().any(|variant| variant.features.matrices > 0)
+        b.variants().iter().any(|variant| variant.features.coop_matrix > 0)
     };
     assert!(uses_matrices(DType::F16, "64", &|_, s| s));
     assert!(uses_matrices(DType::F16, "D", &|_, s| s));

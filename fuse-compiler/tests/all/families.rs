@@ -1,4 +1,4 @@
-//! Graphs built by hand, so that the back end is tested without the front end: every member of every family
+//! Graphs built by hand, so that the back end is tested without the front end: every schedule of every family
 //! passes naga, and plans have the groups that fusion promises.
 
 use fuse_artifact::{DType, DomainKind, Grid, Schedule, Size, Symbol, SymbolSource, Variant};

@@ -1,4 +1,4 @@
-//! Reduction kernels from source: every member of every family passes naga, and families have the members that the
+//! Reduction kernels from source: every schedule of every family passes naga, and families have the schedules that the
 //! layout of their operands calls for.
 
 use fuse_artifact::Kernel;

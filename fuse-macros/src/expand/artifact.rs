@@ -12,8 +12,8 @@ use fuse_artifact::{
     MlOperand, MlOption, Packing, Param, ParamKind, Pass, Plan, PlanGroup, QuantizedSpec, Refusal, Relation, Require,
     Schedule, Scratch, Size, Slot, Space, Symbol, SymbolSource, TensorSpec, Term, Text, Uniform, Variant, Wgsl, Work,
     schedule::{
-        Attention, AttentionMatrices, AttentionTile, Decode, Gemv, GemvRhs, GemvRows, K, Mainloop, Pointwise, Products,
-        Reduction, ReductionOrder, RowLoads, Tile, Unstaged,
+        Attention, AttentionCoopMatrix, AttentionTile, Decode, Gemv, GemvRhs, GemvRows, K, Mainloop, Pointwise,
+        Products, Reduction, ReductionOrder, RowLoads, Tile, Unstaged,
     },
 };
 use proc_macro2::{Literal, TokenStream};
@@ -107,7 +107,7 @@ integers! { u8 => u8_unsuffixed, u16 => u16_unsuffixed, u32 => u32_unsuffixed, i
 
 /// Browsers have no cooperative matrices: pages do not carry their shaders.
 pub(crate) fn only_outside_browsers(variant: &Variant) -> bool {
-    variant.features.matrices > 0
+    variant.features.coop_matrix > 0
 }
 
 fn outside_browsers(variant: &Variant) -> TokenStream {
@@ -148,7 +148,7 @@ structs! {
     Access { slot, space, view, axes, starts }
     Variant { name, requires, features, schedule, scratch, passes } => outside_browsers
     Scratch { per_output, per_row }
-    Features { f16, subgroups, matrices, int8_activations }
+    Features { f16, subgroups, coop_matrix, int8_activations }
     Pass { wgsl, bindings, uniforms, grid, workgroup_size, workgroup_bytes, pins_loads }
     Binding { slot, dtype, writable }
     Plan { signature, groups, refusals, alternatives, unfused_dispatches, fused_bytes, unfused_bytes }
@@ -166,7 +166,7 @@ structs! {
     AttentionTile {
         queries, keys, rows, across, depth_step, value_step, depth, columns, lanes, resident, split
     }
-    AttentionMatrices { rows, subgroups, keys, depth, columns, own_values, split }
+    AttentionCoopMatrix { rows, subgroups, keys, depth, columns, own_values, split }
     Decode { queries, depth, columns, split }
     Unstaged { queries, depth, columns }
 }

@@ -238,9 +238,9 @@ pub(crate) mod tests {
     }
 
     /// An entry of a product's class.
-    pub(crate) fn timed(lhs: u32, sizes: &[u64], microseconds: f64, members: &[(&str, f64)]) -> Entry {
+    pub(crate) fn timed(lhs: u32, sizes: &[u64], microseconds: f64, schedules: &[(&str, f64)]) -> Entry {
         let class = key(&of_sizes(&product(lhs), AdapterKind::Discrete)).class;
-        Entry { microseconds, ..entry(&class, sizes, members) }
+        Entry { microseconds, ..entry(&class, sizes, schedules) }
     }
 
     /// What is applied where a program gives a table of these entries, and nothing else is known.
@@ -260,7 +260,7 @@ pub(crate) mod tests {
 
     #[test]
     fn tables_say_how_long_their_choice_takes() {
-        let time = |sizes, members| time(&[timed(0, sizes, 7.0, members)], AdapterKind::Discrete).unwrap();
+        let time = |sizes, schedules| time(&[timed(0, sizes, 7.0, schedules)], AdapterKind::Discrete).unwrap();
         assert!((time(SIZES, BOTH) - 7.0).abs() < 1e-9);
         assert!((time(SIZES, &BOTH[1..]) - 10.5).abs() < 1e-9);
         // Of two thirds of the depth: less time, but launches stay.

@@ -52,7 +52,7 @@ use crate::{
     pipeline::{Pipeline, Pipelines},
     shape::Shape,
     specialization::Specialization,
-    tune::{Applied, Key, plan_member, plan_prefix},
+    tune::{Applied, Key, plan_name, plan_prefix},
 };
 
 /// How a launch is chosen.
@@ -276,8 +276,8 @@ fn tabled<'f>(function: &'f Function, shapes: &[Shape], tuning: &Applied) -> Res
     let key = plan_key(function, shapes, info)?;
     let entry = std::iter::once(first).chain(tables).find_map(|table| table.entry(&key.class, &key.sizes));
     let mut usable = alternative::consider_all(function, shapes, info)?.into_iter().flatten();
-    let wanted = |(name, _): &(String, f64)| usable.find(|selected| plan_member(selected.index) == *name);
-    Ok(entry.and_then(|entry| entry.members.iter().find_map(wanted)))
+    let wanted = |(name, _): &(String, f64)| usable.find(|selected| plan_name(selected.index) == *name);
+    Ok(entry.and_then(|entry| entry.schedules.iter().find_map(wanted)))
 }
 
 /// What tables know a whole function by.

@@ -95,7 +95,7 @@ fn check_features(needed: Features, present: Features) -> Result<(), Refusal> {
     if needed.f16 && !present.f16 {
         return Err(Refusal::Feature("16-bit floats (`shader-f16`)"));
     }
-    if needed.matrices > 0 && needed.matrices != present.matrices {
+    if needed.coop_matrix > 0 && needed.coop_matrix != present.coop_matrix {
         return Err(Refusal::Feature("cooperative matrices of this size, in subgroups of 32"));
     }
     if needed.int8_activations && !present.int8_activations {

@@ -24,13 +24,13 @@ pub(crate) struct BuiltIn {
     knobs: Knobs,
     hardware: Option<Hardware>,
     classes: &'static [&'static str],
-    members: &'static [&'static str],
-    /// Of the members; none in browsers, where no model says what unmeasured ones are worth (`build.rs`).
+    schedules: &'static [&'static str],
+    /// Of the schedules; none in browsers, where no model says what unmeasured ones are worth (`build.rs`).
     families: &'static [&'static [u16]],
     entries: &'static [BuiltInEntry],
 }
 
-/// Class, family, sizes, microseconds of the best, members with their relative times.
+/// Class, family, sizes, microseconds of the best, schedules with their relative times.
 type BuiltInEntry = (u16, u16, &'static [u32], f32, &'static [(u16, f32)]);
 
 /// Every built-in table of this target, by name.
@@ -72,16 +72,19 @@ impl BuiltIn {
 
     fn table(&self) -> Table {
         let name = |names: &[&str], number: u16| names[usize::from(number)].to_owned();
-        let family = |family: &&[u16]| family.iter().map(|member| name(self.members, *member)).collect();
+        let family = |family: &&[u16]| family.iter().map(|schedule| name(self.schedules, *schedule)).collect();
         // Browsers' tables have none, and pages no code for them.
         let with_families = !cfg!(target_arch = "wasm32");
         let families: Vec<Arc<[String]>> =
             if with_families { self.families.iter().map(family).collect() } else { Vec::new() };
-        let entry = |(class, family, sizes, microseconds, members): &BuiltInEntry| Entry {
+        let entry = |(class, family, sizes, microseconds, schedules): &BuiltInEntry| Entry {
             class: name(self.classes, *class),
             sizes: sizes.iter().map(|size| u64::from(*size)).collect(),
             microseconds: f64::from(*microseconds),
-            members: members.iter().map(|(member, time)| (name(self.members, *member), f64::from(*time))).collect(),
+            schedules: schedules
+                .iter()
+                .map(|(schedule, time)| (name(self.schedules, *schedule), f64::from(*time)))
+                .collect(),
             family: families.get(usize::from(*family)).cloned().unwrap_or_default(),
         };
         // The build script writes entries in the order that tables keep.

@@ -86,7 +86,7 @@ struct HardwareOfFile {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct FamilyOfFile {
-    members: Vec<String>,
+    schedules: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -97,7 +97,7 @@ struct EntryOfFile {
     class: String,
     sizes: Vec<u64>,
     microseconds: f64,
-    members: Vec<(String, f64)>,
+    schedules: Vec<(String, f64)>,
 }
 
 /// The table `name` that a text holds, or what is wrong with it.
@@ -147,8 +147,8 @@ fn entries(entries: Vec<EntryOfFile>, families: &[Arc<[String]>]) -> Result<Vec<
 }
 
 /// The names in order, each once.
-fn family(FamilyOfFile { members }: FamilyOfFile) -> Arc<[String]> {
-    members.into_iter().collect::<BTreeSet<String>>().into_iter().collect()
+fn family(FamilyOfFile { schedules }: FamilyOfFile) -> Arc<[String]> {
+    schedules.into_iter().collect::<BTreeSet<String>>().into_iter().collect()
 }
 
 fn hardware(found: HardwareOfFile) -> Result<Hardware, String> {
@@ -213,7 +213,7 @@ fn size(name: &str, value: Option<u32>) -> Result<Option<u32>, String> {
 }
 
 fn checked(entry: EntryOfFile, families: &[Arc<[String]>]) -> Result<Entry, String> {
-    let EntryOfFile { family, class, sizes, microseconds, members } = entry;
+    let EntryOfFile { family, class, sizes, microseconds, schedules } = entry;
     if class.trim().is_empty() {
         return Err("expected a class, found an empty one".to_owned());
     }
@@ -225,19 +225,19 @@ fn checked(entry: EntryOfFile, families: &[Arc<[String]>]) -> Result<Entry, Stri
     }
     let mut names = BTreeSet::new();
     let mut last = 1.0;
-    for (name, relative) in &members {
+    for (name, relative) in &schedules {
         if name.is_empty() || !names.insert(name) {
-            return Err(format!("expected each member once, found `{name}` twice or without a name"));
+            return Err(format!("expected each schedule once, found `{name}` twice or without a name"));
         }
         if !(relative.is_finite() && (last..=MAX_RELATIVE).contains(relative)) {
             return Err(format!(
-                "member `{name}`: expected times relative to the best, in ascending order, found {relative}"
+                "schedule `{name}`: expected times relative to the best, in ascending order, found {relative}"
             ));
         }
         last = *relative;
     }
-    if members.first().is_none_or(|(_, relative)| *relative != 1.0) {
-        return Err("expected a first member of relative time 1.0".to_owned());
+    if schedules.first().is_none_or(|(_, relative)| *relative != 1.0) {
+        return Err("expected a first schedule of relative time 1.0".to_owned());
     }
     let family = match family {
         None => Arc::default(),
@@ -246,12 +246,12 @@ fn checked(entry: EntryOfFile, families: &[Arc<[String]>]) -> Result<Entry, Stri
             let count = families.len();
             found
                 .cloned()
-                .ok_or_else(|| format!("`family`: expected one of 1 to {count} with members, found {number}"))?
+                .ok_or_else(|| format!("`family`: expected one of 1 to {count} with schedules, found {number}"))?
         }
     };
-    let entry = Entry { class, sizes, microseconds, members, family };
-    if let Some((name, _)) = entry.members.iter().find(|(name, _)| !entry.covers(name)) {
-        return Err(format!("member `{name}`: expected one of the entry's family"));
+    let entry = Entry { class, sizes, microseconds, schedules, family };
+    if let Some((name, _)) = entry.schedules.iter().find(|(name, _)| !entry.covers(name)) {
+        return Err(format!("schedule `{name}`: expected one of the entry's family"));
     }
     Ok(entry)
 }
@@ -272,7 +272,7 @@ mod writing {
         let families: Vec<&[String]> = families.into_iter().filter(|family| !family.is_empty()).collect();
         for family in &families {
             let names: Vec<String> = family.iter().map(|name| quoted(name)).collect();
-            let _ = writeln!(text, "\n[[family]]\nmembers = [{}]", names.join(", "));
+            let _ = writeln!(text, "\n[[family]]\nschedules = [{}]", names.join(", "));
         }
         for entry in &table.entries {
             let _ = write_entry(&mut text, entry, families.binary_search(&&*entry.family).ok());
@@ -329,12 +329,12 @@ mod writing {
 
     /// `family`: which of the families, from 0.
     fn write_entry(text: &mut String, entry: &Entry, family: Option<usize>) -> std::fmt::Result {
-        let Entry { class, sizes, microseconds, members, family: _ } = entry;
-        let members: Vec<String> =
-            members.iter().map(|(name, relative)| format!("[{}, {relative:?}]", quoted(name))).collect();
+        let Entry { class, sizes, microseconds, schedules, family: _ } = entry;
+        let schedules: Vec<String> =
+            schedules.iter().map(|(name, relative)| format!("[{}, {relative:?}]", quoted(name))).collect();
         writeln!(text, "\n[[entry]]\nclass = {}\nsizes = {sizes:?}", quoted(class))?;
         family.map_or(Ok(()), |family| writeln!(text, "family = {}", family + 1))?;
-        writeln!(text, "microseconds = {microseconds:?}\nmembers = [{}]", members.join(", "))
+        writeln!(text, "microseconds = {microseconds:?}\nschedules = [{}]", schedules.join(", "))
     }
 
     fn quoted(text: &str) -> String {
@@ -414,9 +414,9 @@ mod tests {
             assert!(wrong.contains("line") && wrong.contains(to) && wrong.contains(found), "{wrong}");
         }
         assert!(wrong("bytes = 8000", "bytes = 0").contains("`hardware.bytes`: expected a number from 1 to"));
-        assert!(wrong("family = 1", "family = 2").contains("`family`: expected one of 1 to 1 with members, found 2"));
-        assert!(wrong("family = 1", "family = 0").contains("`family`: expected one of 1 to 1 with members, found 0"));
-        let uncovered = "member `tile 32x32x32`: expected one of the entry's family";
+        assert!(wrong("family = 1", "family = 2").contains("`family`: expected one of 1 to 1 with schedules, found 2"));
+        assert!(wrong("family = 1", "family = 0").contains("`family`: expected one of 1 to 1 with schedules, found 0"));
+        let uncovered = "schedule `tile 32x32x32`: expected one of the entry's family";
         assert!(wrong("\"tile 32x32x32\", \"vec4\"", "\"vec4\"").contains(uncovered));
         assert!(
             wrong("sizes = [1, 64, 64, 64]", "sizes = []").starts_with("entry 1 (`contraction f32·f32 depth·outer` []")
@@ -424,9 +424,9 @@ mod tests {
         assert!(wrong("microseconds = 10.0", "microseconds = nan").contains("expected a time above 0"));
         assert!(wrong("1.25", "0.5").contains("in ascending order, found 0.5"));
         assert!(wrong("1.25", "inf").contains("found inf"));
-        assert!(wrong("x32\", 1.0", "x32\", 1.1").contains("first member of relative time 1.0"));
+        assert!(wrong("x32\", 1.0", "x32\", 1.1").contains("first schedule of relative time 1.0"));
         assert!(wrong("[[\"tile 32x32x32\"", "[[\"\"").contains("without a name"));
-        assert!(wrong("members = ", "membres = ").contains("membres"));
+        assert!(wrong("schedules = ", "membres = ").contains("membres"));
         assert!(wrong("[[entry]]", "[[entry").contains("line"));
         let again =
             format!("{text}{}", text.split_once("[[entry]]").map(|(_, rest)| format!("[[entry]]{rest}")).unwrap());
@@ -441,7 +441,7 @@ mod tests {
             class: "c".to_owned(),
             sizes: vec![size],
             microseconds: 1.0,
-            members: vec![("a".to_owned(), 1.0)],
+            schedules: vec![("a".to_owned(), 1.0)],
         };
         let many: Vec<EntryOfFile> = (0..40_000).rev().map(entry).collect();
         let start = std::time::Instant::now();
@@ -461,7 +461,7 @@ mod tests {
             if let Ok(table) = parse("mangled", &mangled) {
                 // What is accepted keeps the type's promises, and is written as it is read.
                 prop_assert_eq!(parse("mangled", &super::text(&table)), Ok(table.clone()));
-                prop_assert!(table.entries.iter().all(|e| e.members[0].1 == 1.0 && e.microseconds > 0.0));
+                prop_assert!(table.entries.iter().all(|e| e.schedules[0].1 == 1.0 && e.microseconds > 0.0));
             }
         }
 

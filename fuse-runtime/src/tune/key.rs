@@ -32,7 +32,7 @@ impl Key {
         Self { class, sizes: sizes(kernel, domain) }
     }
 
-    /// The key of a whole function, whose members are its alternatives. `symbols` are the values of its dimensions.
+    /// The key of a whole function, whose schedules are its alternatives. `symbols` are the values of its dimensions.
     pub(crate) fn of_plan(function: &Function, symbols: &[u64]) -> Self {
         let class = format!("{}{:016x}", plan_prefix(function), fingerprint(function));
         // Functions without dimensions have a size, too: tables want one.
@@ -47,7 +47,7 @@ pub(crate) fn plan_prefix(function: &Function) -> String {
 }
 
 /// The name of an alternative in tables.
-pub(crate) fn plan_member(alternative: usize) -> String {
+pub(crate) fn plan_name(alternative: usize) -> String {
     format!("alternative {alternative}")
 }
 
@@ -101,7 +101,7 @@ fn attention(kernel: &Kernel, domain: &Domain) -> String {
     if kernel.work.causal {
         class += " causal";
     }
-    // Members are made for heads of so many columns, and one of them says nothing of others.
+    // Schedules are made for heads of so many columns, and one of them says nothing of others.
     class + &format!(" head {}", head(domain).next_power_of_two().max(SMALLEST_HEAD))
 }
 

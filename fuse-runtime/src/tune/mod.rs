@@ -45,7 +45,7 @@ pub use self::{
     tuning::Tuning,
 };
 pub(crate) use self::{
-    key::{Key, plan_member, plan_prefix},
+    key::{Key, plan_name, plan_prefix},
     knobs::UNROLL_FACTORS,
     scope::Tunings,
     table::Estimate,

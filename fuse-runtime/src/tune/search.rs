@@ -10,7 +10,7 @@ use time::OffsetDateTime;
 use super::{
     clock::{Clock, Waits},
     environment::Environment,
-    key::{Key, plan_member, vendor},
+    key::{Key, plan_name, vendor},
     knobs::Knobs,
     table::{Adapters, CUT_OFF, Entry, Measured, Status, Table},
     tuning::Applied,
@@ -104,18 +104,18 @@ pub struct Progress<'a> {
     pub class: &'a str,
     /// Its sizes.
     pub sizes: &'a [u64],
-    /// The variant, or the alternative.
-    pub member: &'a str,
+    /// The schedule, or the plan.
+    pub schedule: &'a str,
     /// The round, 0 for a first look.
     pub round: usize,
-    /// How many rounds there are; slow members take part in few.
+    /// How many rounds there are; slow schedules take part in few.
     pub rounds: usize,
 }
 
 impl fmt::Display for Progress<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { class, sizes, member, round, rounds } = self;
-        write!(f, "{class} {sizes:?}: round {round} of {rounds}, `{member}`")
+        let Self { class, sizes, schedule, round, rounds } = self;
+        write!(f, "{class} {sizes:?}: round {round} of {rounds}, `{schedule}`")
     }
 }
 
@@ -244,8 +244,8 @@ struct Tuner<'a> {
     tuning: Arc<Applied>,
 }
 
-/// A way to compute, with its name in tables.
-struct Member {
+/// A launch plan that takes part in a race, with its name in tables.
+struct Contender {
     name: String,
     plan: Arc<LaunchPlan>,
 }
@@ -271,15 +271,15 @@ impl Tuner<'_> {
                 // What is likely to be fast sets the pace.
                 legal.sort_by(|a, b| a.cost.total_cmp(&b.cost));
                 let kernel = considered.kernel;
-                let ways = legal.iter().map(|candidate| {
+                let plans = legal.iter().map(|candidate| {
                     let variants = Variants::One { kernel: index, variant: candidate.variant };
                     let selection = Selection { alternative: Some(selected.index), variants, ..Selection::by(&tuning) };
                     (kernel.variants[candidate.variant].name.to_string(), selection)
                 });
-                let ways: Vec<_> = ways.collect();
-                let members = self.members(&ways, Some(&kernel.name)).await?;
+                let plans: Vec<_> = plans.collect();
+                let contenders = self.contenders(&plans, Some(&kernel.name)).await?;
                 let family: BTreeSet<String> = kernel.variants.iter().map(|variant| variant.name.to_string()).collect();
-                self.compare(&key, members, family.into_iter().collect()).await?;
+                self.compare(&key, contenders, family.into_iter().collect()).await?;
                 if self.clock.is_over() {
                     return Ok(());
                 }
@@ -298,20 +298,24 @@ impl Tuner<'_> {
         let tuning = self.tuning.tuning.clone().with_table(self.table.clone());
         let tuning = Applied::new(&tuning, device.info());
         let by = |index| Selection { alternative: Some(index), ..Selection::by(&tuning) };
-        let ways: Vec<_> = usable.into_iter().map(|index| (plan_member(index), by(index))).collect();
+        let plans: Vec<_> = usable.into_iter().map(|index| (plan_name(index), by(index))).collect();
         let key = plan::plan_key(function, &self.shapes, device.info())?;
-        let members = self.members(&ways, None).await?;
+        let contenders = self.contenders(&plans, None).await?;
         // Its class is about exactly these plans.
-        self.compare(&key, members, Arc::default()).await
+        self.compare(&key, contenders, Arc::default()).await
     }
 
-    /// The plans of some ways to compute, of one kernel alone or of the whole function, without those whose pipelines the
+    /// The launch plans of some selections, of one kernel alone or of the whole function, without those whose pipelines the
     /// driver refuses.
-    async fn members(&self, ways: &[(String, Selection<'_>)], kernel: Option<&str>) -> Result<Vec<Member>, Error> {
+    async fn contenders(
+        &self,
+        plans: &[(String, Selection<'_>)],
+        kernel: Option<&str>,
+    ) -> Result<Vec<Contender>, Error> {
         let Launch { function, device, .. } = self.launch;
         let pipelines = &device.inner.pipelines;
         let mut passes = vec![];
-        for (_, selection) in ways {
+        for (_, selection) in plans {
             passes.extend(plan::pipelines(function, &self.shapes, *selection)?);
         }
         // In browsers one after the other, so that it is clear which one they refuse.
@@ -319,8 +323,8 @@ impl Tuner<'_> {
         device.prepare(passes);
         #[cfg(target_arch = "wasm32")]
         drop(passes);
-        let mut members = vec![];
-        for (name, selection) in ways {
+        let mut contenders = vec![];
+        for (name, selection) in plans {
             match LaunchPlan::new(function, &self.shapes, *selection, pipelines) {
                 Ok(plan) => {
                     // A browser says later whether it takes a pipeline.
@@ -331,23 +335,29 @@ impl Tuner<'_> {
                         Err(error) => return Err(error),
                     }
                     let plan = Arc::new(if let Some(kernel) = kernel { plan.only(kernel) } else { plan });
-                    members.push(Member { name: name.clone(), plan });
+                    contenders.push(Contender { name: name.clone(), plan });
                 }
                 Err(Error::Pipeline { .. }) => {}
                 Err(error) => return Err(error),
             }
         }
-        Ok(members)
+        Ok(contenders)
     }
 
-    /// Lets those members of a family race that may run, and notes the result.
-    async fn compare(&mut self, key: &Key, members: Vec<Member>, family: Arc<[String]>) -> Result<(), Error> {
+    /// Lets the contenders race, and notes the result.
+    async fn compare(&mut self, key: &Key, contenders: Vec<Contender>, family: Arc<[String]>) -> Result<(), Error> {
         let Self { launch, clock, search, .. } = self;
         let (names, plans): (Vec<String>, Vec<_>) =
-            members.into_iter().map(|member| (member.name, member.plan)).unzip();
-        let each = |member: usize, round, rounds| {
+            contenders.into_iter().map(|contender| (contender.name, contender.plan)).unzip();
+        let each = |contender: usize, round, rounds| {
             if let Some(progress) = &mut search.progress {
-                progress(&Progress { class: &key.class, sizes: &key.sizes, member: &names[member], round, rounds });
+                progress(&Progress {
+                    class: &key.class,
+                    sizes: &key.sizes,
+                    schedule: &names[contender],
+                    round,
+                    rounds,
+                });
             }
         };
         if let Some(times) = clock.race(launch, plans, each).await? {
@@ -359,7 +369,7 @@ impl Tuner<'_> {
     }
 }
 
-/// The entry of members with their seconds, without those that take `cut_off` times as long as the fastest.
+/// The entry of schedules with their seconds, without those that take `cut_off` times as long as the fastest.
 fn entry(key: &Key, names: &[String], seconds: &[f64], cut_off: f64) -> Option<Entry> {
     let fastest = seconds.iter().copied().filter(|time| time.is_finite()).fold(f64::INFINITY, f64::min);
     // Three digits are more than measurements are good for.
@@ -369,9 +379,9 @@ fn entry(key: &Key, names: &[String], seconds: &[f64], cut_off: f64) -> Option<E
         return None;
     }
     let relative = names.iter().zip(seconds).map(|(name, time)| (name.clone(), round(time / fastest)));
-    let mut members: Vec<(String, f64)> = relative.filter(|(_, relative)| *relative < cut_off).collect();
-    members.sort_by(|(_, a), (_, b)| a.total_cmp(b));
-    Some(Entry { class: key.class.clone(), sizes: key.sizes.clone(), microseconds, members, family: Arc::default() })
+    let mut schedules: Vec<(String, f64)> = relative.filter(|(_, relative)| *relative < cut_off).collect();
+    schedules.sort_by(|(_, a), (_, b)| a.total_cmp(b));
+    Some(Entry { class: key.class.clone(), sizes: key.sizes.clone(), microseconds, schedules, family: Arc::default() })
 }
 
 #[cfg(test)]
@@ -390,7 +400,7 @@ mod tests {
         let key = Key { class: "c".into(), sizes: vec![8] };
         let names = ["slow", "fast", "middle", "refused"].map(str::to_owned);
         let seconds = [9e-6, 3e-6, 4.5e-6, f64::INFINITY];
-        let ranked = |cut_off| entry(&key, &names, &seconds, cut_off).unwrap().members;
+        let ranked = |cut_off| entry(&key, &names, &seconds, cut_off).unwrap().schedules;
         assert_eq!(ranked(CUT_OFF), [("fast".to_owned(), 1.0), ("middle".to_owned(), 1.5)]);
         assert_eq!(ranked(f64::INFINITY).len(), 3);
         assert_eq!(entry(&key, &names, &[f64::INFINITY; 4], CUT_OFF), None);

@@ -68,7 +68,7 @@ pub struct Entry {
     pub microseconds: f64,
     /// Names and relative times, fastest first. What of the family is not here could not run, or took [`CUT_OFF`] times as
     /// long.
-    pub members: Vec<(String, f64)>,
+    pub schedules: Vec<(String, f64)>,
     /// The variants that the kernel had when it was measured, in the order of their names; empty: all that it ever has.
     pub family: Arc<[String]>,
 }
@@ -193,7 +193,7 @@ impl Table {
     }
 
     /// Takes over the entries of another measurement; where both have one of the same class and sizes, the least time of each
-    /// member: what disturbs a measurement only adds to it.
+    /// schedule: what disturbs a measurement only adds to it.
     pub fn merge_least(&mut self, other: Self) {
         for entry in other.entries {
             let known = self.entry(&entry.class, &entry.sizes).cloned();
@@ -309,7 +309,7 @@ impl Table {
 impl Entry {
     /// The time of a variant relative to the fastest, if the entry knows it.
     pub fn relative(&self, variant: &str) -> Option<f64> {
-        self.members.iter().find(|(name, _)| name == variant).map(|(_, relative)| *relative)
+        self.schedules.iter().find(|(name, _)| name == variant).map(|(_, relative)| *relative)
     }
 
     /// Whether it says anything of a variant, if only that it could not run or is slow: whether the kernel had it when it was
@@ -320,19 +320,19 @@ impl Entry {
 }
 
 impl Entry {
-    /// With the least time of each member in two entries of the same class and sizes.
+    /// With the least time of each schedule in two entries of the same class and sizes.
     fn least(mut self, other: &Self) -> Self {
-        for (name, relative) in &other.members {
+        for (name, relative) in &other.schedules {
             let relative = relative * other.microseconds / self.microseconds;
-            match self.members.iter_mut().find(|(known, _)| known == name) {
+            match self.schedules.iter_mut().find(|(known, _)| known == name) {
                 Some((_, known)) => *known = known.min(relative),
-                None => self.members.push((name.clone(), relative)),
+                None => self.schedules.push((name.clone(), relative)),
             }
         }
-        sort_by(&mut self.members, |(_, a), (_, b)| a < b);
-        let fastest = self.members.first().map_or(1.0, |(_, relative)| *relative);
+        sort_by(&mut self.schedules, |(_, a), (_, b)| a < b);
+        let fastest = self.schedules.first().map_or(1.0, |(_, relative)| *relative);
         self.microseconds *= fastest;
-        self.members.iter_mut().for_each(|(_, relative)| *relative /= fastest);
+        self.schedules.iter_mut().for_each(|(_, relative)| *relative /= fastest);
         // An empty family covers everything.
         if other.family.is_empty() {
             self.family = Arc::clone(&other.family);
@@ -374,10 +374,10 @@ fn corrections(entry: &Entry, variants: &[impl AsRef<str>], here: &[f64], there:
 pub(crate) mod tests {
     use super::*;
 
-    pub(crate) fn entry(class: &str, sizes: &[u64], members: &[(&str, f64)]) -> Entry {
-        let members = members.iter().map(|(name, relative)| ((*name).to_owned(), *relative)).collect();
+    pub(crate) fn entry(class: &str, sizes: &[u64], schedules: &[(&str, f64)]) -> Entry {
+        let schedules = schedules.iter().map(|(name, relative)| ((*name).to_owned(), *relative)).collect();
         let family = Arc::default();
-        Entry { class: class.to_owned(), sizes: sizes.to_vec(), microseconds: 10.0, members, family }
+        Entry { class: class.to_owned(), sizes: sizes.to_vec(), microseconds: 10.0, schedules, family }
     }
 
     pub(crate) fn table(entries: &[Entry]) -> Table {
@@ -505,7 +505,7 @@ pub(crate) mod tests {
         table.merge(other);
         let keys: Vec<(&str, &[u64])> = table.entries().iter().map(|e| (&*e.class, &*e.sizes)).collect();
         assert_eq!(keys, [("b", &[64][..]), ("c", &[16]), ("c", &[64])]);
-        assert_eq!(table.entry("c", &[64]).unwrap().members[0].0, "b");
+        assert_eq!(table.entry("c", &[64]).unwrap().schedules[0].0, "b");
         assert_eq!(table.entry("c", &[65]), None);
     }
 
@@ -520,7 +520,7 @@ pub(crate) mod tests {
         table.merge_least(other);
         let merged = table.entry("c", &[64]).unwrap();
         assert_eq!(merged.microseconds, 8.0);
-        assert_eq!(merged.members, [("b".to_owned(), 1.0), ("a".to_owned(), 1.25), ("d".to_owned(), 2.5)]);
+        assert_eq!(merged.schedules, [("b".to_owned(), 1.0), ("a".to_owned(), 1.25), ("d".to_owned(), 2.5)]);
         assert_eq!(table.entries().len(), 3);
     }
 

@@ -7,23 +7,23 @@ use std::collections::BTreeSet;
 
 use super::table::Table;
 
-/// What is wrong with a table as a built-in one, where `members` are the variants that the compiler's families have.
+/// What is wrong with a table as a built-in one, where `schedules` are the variants that the compiler's families have.
 ///
 /// # Errors
 /// A message without the file's name.
-pub(crate) fn vet(table: &Table, members: &BTreeSet<&str>) -> Result<(), String> {
+pub(crate) fn vet(table: &Table, schedules: &BTreeSet<&str>) -> Result<(), String> {
     if table.knobs.fast_math == Some(true) {
         let reason =
             "functions are less exact only where a program asks, by `Tuning::fast_math` or by a table of its own";
         return Err(format!("`knobs.fast_math`: expected no `true` in a built-in table: {reason}"));
     }
     for entry in table.entries() {
-        let unknown = |(name, _): &&(String, f64)| !members.contains(&**name);
-        if let Some((name, _)) = entry.members.iter().find(unknown) {
+        let unknown = |(name, _): &&(String, f64)| !schedules.contains(&**name);
+        if let Some((name, _)) = entry.schedules.iter().find(unknown) {
             let place = format!("entry `{}` {:?}", entry.class, entry.sizes);
-            let list = "`tables/members.txt` lists those, and `cargo xtask bless` writes it";
+            let list = "`tables/schedules.txt` lists those, and `cargo xtask bless` writes it";
             return Err(format!(
-                "{place}: member `{name}`: expected one that the compiler makes and validates; {list}"
+                "{place}: schedule `{name}`: expected one that the compiler makes and validates; {list}"
             ));
         }
     }
@@ -56,6 +56,6 @@ mod tests {
         let all = BTreeSet::from(["unstaged 32x64", "tile 32x32x32", "tile 7x7x7", "vec4"]);
         assert_eq!(vet(&table, &all), Ok(()));
         let wrong = vet(&table, &BTreeSet::from(["unstaged 32x64", "tile 32x32x32"])).unwrap_err();
-        assert!(wrong.starts_with("entry `d` [1, 64]: member `tile 7x7x7`: expected one that"), "{wrong}");
+        assert!(wrong.starts_with("entry `d` [1, 64]: schedule `tile 7x7x7`: expected one that"), "{wrong}");
     }
 }

@@ -73,15 +73,15 @@ impl WebNn {
         let missing = || none("this browser has no `navigator.ml`".to_owned());
         let navigator = property(&js_sys::global(), "navigator").ok_or_else(missing)?;
         let ml = property(&navigator, "ml").ok_or_else(missing)?;
-        let wish = Object::new();
+        let request = Object::new();
         let power = match options.power {
             WebNnPower::Default => "default",
             WebNnPower::High => "high-performance",
             WebNnPower::Low => "low-power",
         };
-        set(&wish, "powerPreference", &power.into());
-        set(&wish, "accelerated", &(!options.processor).into());
-        let promise = call(&ml, "createContext", &[wish.into()]);
+        set(&request, "powerPreference", &power.into());
+        set(&request, "accelerated", &(!options.processor).into());
+        let promise = call(&ml, "createContext", &[request.into()]);
         let context = match promise {
             Ok(promise) => settled(promise).await,
             Err(reason) => Err(reason),

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 
 use fuse_artifact::{
     Features, Function, Schedule, Variant,
-    schedule::{Attention, AttentionMatrices},
+    schedule::{Attention, AttentionCoopMatrix},
 };
 
 use crate::Program;
@@ -41,9 +41,9 @@ fn variant(variant: &Variant) -> Option<Variant> {
     let size = match variant.schedule {
         Schedule::Tile(tile) => {
             let most = |size: &u32| tile.invocation_rows * tile.invocation_columns <= MOST_MATRICES * size * size;
-            tile.matrices().filter(most)?
+            tile.coop_matrix().filter(most)?
         }
-        Schedule::Attention(Attention::CoopMatrix(_)) => AttentionMatrices::SIZE,
+        Schedule::Attention(Attention::CoopMatrix(_)) => AttentionCoopMatrix::SIZE,
         _ => return None,
     };
     let mut software = variant.clone();

@@ -95,7 +95,7 @@ impl Program {
     pub fn stores(&self, info: &DeviceInfo) -> Stores {
         let attends_in_matrices = |variant: &Variant| {
             let Schedule::Attention(Attention::CoopMatrix(_)) = variant.schedule else { return false };
-            [0, info.features.matrices].contains(&variant.features.matrices)
+            [0, info.features.coop_matrix].contains(&variant.features.coop_matrix)
         };
         let mut kernels = self.plans().flat_map(|function| function.kernels.iter());
         match self.plans().all(|function| function.kernels.len() <= 1) {

@@ -26,7 +26,7 @@ pub enum Variants {
         /// Into how many parts the variants are divided.
         of: usize,
     },
-    /// Those with a kernel's member whose name ends so; that there is none is a failure.
+    /// Those with a kernel's schedule whose name ends so; that there is none is a failure.
     Named(&'static str),
 }
 

@@ -31,7 +31,7 @@ pub struct Shader {
     pub features: Features,
 }
 
-/// The different shaders of functions, with all alternatives, variants, passes and forms.
+/// The different shaders of functions, with all alternatives, variants, passes and specializations.
 pub fn shaders<'a>(functions: impl Iterator<Item = &'a Function>) -> BTreeMap<String, Shader> {
     let mut shaders = BTreeMap::new();
     for function in functions.flat_map(|function| std::iter::once(function).chain(function.alternatives.iter())) {

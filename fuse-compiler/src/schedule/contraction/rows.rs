@@ -1,20 +1,20 @@
 //! The family of contractions whose epilogue reduces rows: tiles with all columns of their rows.
 //!
-//! Where the number of columns is known, tiles are just wide enough; otherwise there are a few widths, and a member
+//! Where the number of columns is known, tiles are just wide enough; otherwise there are a few widths, and a schedule
 //! takes products with at most as many columns. Tiles of few rows keep more workgroups busy, tiles of many rows read
 //! the right operand less often. The fewest rows have the most invocations: in k-groups, each of which streams its part of
 //! the right operand; or workgroups share the depth, and those of a second pass own the rows. Without the planner's
-//! promise of at most [`MAX_COLUMNS`] columns there is no last member that takes every shape.
+//! promise of at most [`MAX_COLUMNS`] columns there is no last schedule that takes every shape.
 
 use fuse_artifact::{
-    Require, Schedule, Size,
+    Require, Size,
     schedule::{K, LANES, Mainloop, Tile},
 };
 
 use crate::fusion::{Group, Policy};
 
 use super::{
-    Direction, EVERY_ADAPTERS_BYTES, Facts, Member, push_tile, reduces, scalar,
+    Direction, EVERY_ADAPTERS_BYTES, Facts, Scheduled, Sums, push_tile, reduces, scalar,
     tile::{MAX_SLICE_BYTES, holds_beside, shrink_steps},
     whole_steps,
 };
@@ -23,7 +23,7 @@ use super::{
 pub(crate) const MAX_COLUMNS: u32 = 512;
 
 const _: () =
-    assert!(Policy::FUSED.owned_columns == MAX_COLUMNS as u64, "the planner makes what the last member takes");
+    assert!(Policy::FUSED.owned_columns == MAX_COLUMNS as u64, "the planner makes what the last schedule takes");
 
 /// Widths of tiles for a number of columns that is known at launch only.
 const WIDTHS: [u32; 4] = [128, 256, 384, MAX_COLUMNS];
@@ -44,8 +44,8 @@ const MAX_INVOCATIONS: u32 = 448;
 /// Vector loads of the right operands per invocation and step: more would leave no registers.
 const MAX_LOADS: u32 = 8;
 
-/// The members of the family.
-pub(super) fn family(facts: &Facts<'_>, products: u32) -> Vec<Member> {
+/// The schedules of the family.
+pub(super) fn family(facts: &Facts<'_>, products: u32) -> Vec<Scheduled> {
     let mut family = vec![];
     let known = facts.group.shape[usize::from(facts.columns())].as_constant();
     let known = known.and_then(|columns| u32::try_from(columns).ok()).filter(|columns| *columns <= MAX_COLUMNS);
@@ -70,10 +70,10 @@ pub(super) fn family(facts: &Facts<'_>, products: u32) -> Vec<Member> {
             if known.is_none() {
                 requires.push(Require::AtMost { axis: facts.columns(), value: finishing.columns });
             }
-            family.push(Member::new(Schedule::Tile(tile), (lhs, &rhs), &requires));
+            family.push(Scheduled::new(Sums::Tile(tile), (lhs, &rhs), &requires));
         }
     }
-    let (lhs, rhs): (Direction, Vec<Direction>) = facts.unaligned();
+    let (lhs, rhs): (Direction, Vec<Direction>) = facts.scalar_directions();
     let mut last = scalar(Tile::new(8, MAX_COLUMNS, 4, [4, 8]));
     let row_bytes = partial_bytes(&last, partial_words) + facts.row_bytes(last.rows, last.invocations());
     shrink_steps(&mut last, products, row_bytes, EVERY_ADAPTERS_BYTES);

@@ -15,12 +15,12 @@ const VECTORS: Tile = Tile { mainloop: Mainloop::Unstaged, ..whole_steps(Tile::n
 const SCALAR: Tile = Tile { mainloop: Mainloop::Unstaged, ..scalar(Tile::new(32, 64, 1, [8, 8])) };
 
 impl Facts<'_> {
-    /// The members with vector loads: one or none, without a split twin.
+    /// The schedules with vector loads: one or none, without a split twin.
     pub(super) fn unstaged(&self) -> &'static [Aligned] {
         if self.may_be_unstaged() { &[Aligned { tile: VECTORS, split: false, grouped: true }] } else { &[] }
     }
 
-    /// The member for any size and stride.
+    /// The schedule for any size and stride.
     pub(super) fn unstaged_scalar(&self, products: u32) -> Option<Tile> {
         (self.may_be_unstaged() && holds_beside(&SCALAR, products, 0)).then_some(SCALAR)
     }

@@ -7,11 +7,15 @@
 //! Anything else that is computed from a quantized tensor is read value by value.
 
 use fuse_artifact::{
-    DType, Packing, Require, Schedule, Space,
+    DType, Packing, Require, Space,
     schedule::{Gemv, GemvRhs, GemvRows, LANES},
 };
 
-use super::{Direction, Facts, Member, multiples_of_lanes, of_rows, push_gemv};
+use super::{
+    Direction, Facts, Scheduled, Sums,
+    gemv::{of_rows, push_gemv},
+    multiples_of_lanes,
+};
 use crate::fusion::{
     Contraction, Group,
     body::{Body, Dequantize, ValueId, ValueOp},
@@ -69,15 +73,15 @@ pub(crate) const fn chunk(packing: Packing) -> u32 {
 /// Depths that an invocation reads at a time where nothing is kept in workgroup memory.
 const RUN: u32 = Packing::GROUP_MULTIPLE as u32;
 
-/// Columns and depth lanes of members with a left operand of 8 bits where columns are neighbours. Workgroups of more columns
+/// Columns and depth lanes of schedules with a left operand of 8 bits where columns are neighbours. Workgroups of more columns
 /// round less and read whole cache lines, but have 512 invocations, more than every adapter allows.
 const INT8_ROWS: &[[u32; 2]] = &[[32, 64], [16, 64]];
 
-/// Sums and depth lanes of such members where depths are neighbours, and how many columns they need: words of one column fill
+/// Sums and depth lanes of such schedules where depths are neighbours, and how many columns they need: words of one column fill
 /// cache lines in any case, so that fewer workgroups than a large GPU holds at a time, twice its units, do not pay.
 const INT8_DOTS: &[([u32; 2], Option<u32>)] = &[([32, 64], Some(8192)), ([16, 64], None)];
 
-/// Columns and depth lanes of members for one row where columns are neighbours: few columns for many workgroups.
+/// Columns and depth lanes of schedules for one row where columns are neighbours: few columns for many workgroups.
 const ROWS: &[([u32; 2], bool)] = &[([64, 16], true), ([16, 64], false)];
 
 // Parts of a split depth are multiples of four depths for each of its lanes. Here they begin at runs, too.
@@ -90,23 +94,23 @@ const _: () = {
     }
 };
 
-/// Sums and depth lanes of members for few sums where depths are neighbours; an invocation has four sums.
+/// Sums and depth lanes of schedules for few sums where depths are neighbours; an invocation has four sums.
 const DOTS: &[[u32; 2]] = &[[32, 32], [8, 128]];
 
-/// Columns and depth lanes of members for few rows, and the most rows with one product: twice as many would leave registers for
+/// Columns and depth lanes of schedules for few rows, and the most rows with one product: twice as many would leave registers for
 /// half of the workgroups.
 const FEW_ROWS: [u32; 2] = [16, 64];
 const MAX_FEW_ROWS: u32 = 4;
 
 impl Facts<'_> {
-    /// The weights that members read by words, keeping nothing of them in workgroup memory, if there are such members.
-    pub(super) fn streamed(&self) -> Option<Vec<Weights<'_>>> {
+    /// The weights that gemvs read by packed words, if there are such schedules.
+    pub(super) fn packed_weights(&self) -> Option<Vec<Weights<'_>>> {
         Weights::all(self.group, self.contraction)
             .filter(|_| self.row_prologue.is_none() && self.lhs == Some(Direction::Depth))
     }
 
-    /// Those members.
-    pub(super) fn push_streams(&self, family: &mut Vec<Member>, weights: &[Weights<'_>]) {
+    /// The gemvs of those weights.
+    pub(super) fn push_packed_gemvs(&self, family: &mut Vec<Scheduled>, weights: &[Weights<'_>]) {
         let bits = weights[0].value.packing.bits();
         let (packed, int8) = (GemvRhs::Packed { bits }, GemvRhs::Int8 { bits });
         let rhs = vec![weights[0].layout; weights.len()];
@@ -132,7 +136,7 @@ impl Facts<'_> {
             Direction::Depth => {
                 let mut push = |[columns, depth_lanes]: [u32; 2], of: GemvRhs, requires: &[Require]| {
                     let gemv = Gemv { rows: GemvRows::One, columns, depth_lanes, rhs: of };
-                    family.push(Member::new(Schedule::Gemv(gemv), (Direction::Depth, &rhs), requires));
+                    family.push(Scheduled::new(Sums::Gemv(gemv), (Direction::Depth, &rhs), requires));
                 };
                 for (sizes, columns) in INT8_DOTS {
                     // A workgroup has one row of the left operand.
@@ -146,7 +150,7 @@ impl Facts<'_> {
                 }
             }
         }
-        let Some(rows) = self.few_rows(MAX_FEW_ROWS) else { return };
+        let Some(rows) = self.several_rows(MAX_FEW_ROWS) else { return };
         let [columns, depth_lanes] = FEW_ROWS;
         let along_depth = weights[0].layout == Direction::Depth;
         let few = GemvRows::AtMost { rows, along_depth, split: false };

@@ -1,4 +1,4 @@
-//! The text of members with cooperative matrices.
+//! The text of schedules with cooperative matrices.
 //!
 //! A subgroup multiplies its queries with a slice of keys that the workgroup shares. Invocations see the elements of matrices
 //! only in memory, so that each matrix of scores goes through a strip of workgroup memory that belongs to the subgroup: four
@@ -14,7 +14,7 @@
 
 use fuse_artifact::{
     Grid, Pass, Uniform,
-    schedule::{AttentionMatrices, LANES},
+    schedule::{AttentionCoopMatrix, LANES},
 };
 
 use super::{Extents, Input, LOWEST, Source, begin, locate, stage::is_multiple};
@@ -23,8 +23,8 @@ use crate::wgsl::{
     shader::{Lines, Shader},
 };
 
-const SIZE: u32 = AttentionMatrices::SIZE;
-const VECTORS: u32 = AttentionMatrices::VECTORS;
+const SIZE: u32 = AttentionCoopMatrix::SIZE;
+const VECTORS: u32 = AttentionCoopMatrix::VECTORS;
 
 /// By how much a score may exceed the reference of its row: `exp(8)` is 2981, and the largest `f16` is 65504.
 const SLACK: &str = "8.0";
@@ -44,10 +44,10 @@ fn on_strip(half: u32) -> String {
     format!("strips[strip_lane + {}u]", half * HALF_VECTORS)
 }
 
-/// The pass of a member with cooperative matrices.
-pub(super) fn pass(source: Source<'_>, names: &Names, tile: AttentionMatrices) -> Pass {
+/// The pass of a schedule with cooperative matrices.
+pub(super) fn pass(source: Source<'_>, names: &Names, tile: AttentionCoopMatrix) -> Pass {
     let (mut shader, extents) = begin(source, names);
-    shader.use_matrices(SIZE);
+    shader.use_coop_matrix(SIZE);
     shader.pin_loads();
     let [keys, values, weights] = tile.slice_vectors();
     for (array, vectors) in [("key_slice", keys), ("value_slice", values), ("weights", weights)] {
@@ -74,7 +74,7 @@ struct MatrixText<'a> {
     shader: Shader<'a>,
     main: Lines,
     source: Source<'a>,
-    tile: AttentionMatrices,
+    tile: AttentionCoopMatrix,
     extents: Extents,
     /// Whether a slice may have keys beyond the last.
     masked: bool,
@@ -83,7 +83,7 @@ struct MatrixText<'a> {
 impl MatrixText<'_> {
     /// Matrices along a subgroup's queries, a step's keys, the depth and the columns.
     const fn counts(&self) -> [u32; 4] {
-        let AttentionMatrices { rows, keys, depth, columns, .. } = self.tile;
+        let AttentionCoopMatrix { rows, keys, depth, columns, .. } = self.tile;
         [rows / SIZE, keys / SIZE, depth / SIZE, columns / SIZE]
     }
 
@@ -104,15 +104,15 @@ impl MatrixText<'_> {
     }
 
     fn key_line(&self) -> u32 {
-        AttentionMatrices::line_vectors(self.tile.depth)
+        AttentionCoopMatrix::line_vectors(self.tile.depth)
     }
 
     fn value_line(&self) -> u32 {
-        AttentionMatrices::line_vectors(self.tile.columns)
+        AttentionCoopMatrix::line_vectors(self.tile.columns)
     }
 
     fn weight_line(&self) -> u32 {
-        AttentionMatrices::line_vectors(self.tile.keys)
+        AttentionCoopMatrix::line_vectors(self.tile.keys)
     }
 
     /// Places of this invocation and of its subgroup, the queries' matrices, and what is kept for each row.
@@ -421,14 +421,14 @@ impl MatrixText<'_> {
     }
 
     fn store(&mut self) {
-        let split = self.source.member.schedule.is_split();
+        let split = self.source.scheduled.schedule.is_split();
         let batch = self.extents.axes.batch_arguments();
         for (r, half) in self.row_parts() {
             let n = format!("{r}_{half}");
             self.across_row(&format!("sum{n}"), &format!("total{n}"), |a, b| format!("{a} + {b}"));
             self.main.line(format!("let row{n} = {};", self.row(r, half)));
             if split {
-                // As in other members, what has seen no key says so.
+                // As in other schedules, what has seen no key says so.
                 let largest = format!("select(reference{n}, negative_infinity, reference{n} == {LOWEST})");
                 self.main.line(format!("if subgroup_lane % 4u == 0u && row{n} >= first_row {{"));
                 self.main.line(format!("finish_row(batch, row{n}, {largest}, sum{n});"));

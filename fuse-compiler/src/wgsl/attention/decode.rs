@@ -1,4 +1,4 @@
-//! The text of members for few queries, whose time goes into reading keys and values once.
+//! The text of schedules for few queries, whose time goes into reading keys and values once.
 //!
 //! Groups of neighboring invocations share four keys at a time: each invocation reads its part of the keys' depth and of
 //! the values' columns, so that a group reads whole rows. The parts of the products are added through workgroup memory;
@@ -22,7 +22,7 @@ const INVOCATIONS: u32 = DECODE_GROUPS * DECODE_LANES;
 /// Vectors of columns that an invocation hands to the combination of groups at once.
 const COMBINED: u32 = 2;
 
-/// The pass of a member for few queries.
+/// The pass of a schedule for few queries.
 pub(super) fn pass(source: Source<'_>, names: &Names, decode: Decode) -> Pass {
     let (mut shader, extents) = begin(source, names);
     // Two sets of parts, so that one barrier per step is enough.
@@ -169,7 +169,7 @@ impl DecodeText<'_> {
             self.main.line(format!("sum{m} += {0}.y * exp({0}.x - common{m});", at("x")));
             self.main.line("}");
             let weight = format!("exp(largest{m} - common{m})");
-            if self.source.member.schedule.is_split() {
+            if self.source.scheduled.schedule.is_split() {
                 self.main.line(format!("let factor{m} = {weight};"));
                 self.main.line("if local == 0u {");
                 self.main.line(format!("finish_row(batch, row0 + {m}u, most{m}, sum{m});"));

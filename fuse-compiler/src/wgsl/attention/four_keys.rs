@@ -1,4 +1,4 @@
-//! Steps of four keys of members whose invocations read their own: loads, and the online softmax.
+//! Steps of four keys of schedules whose invocations read their own: loads, and the online softmax.
 
 use fuse_artifact::schedule::LANES;
 

@@ -38,7 +38,7 @@ use crate::{
         body::{Body, ValueId},
     },
     schedule::{
-        attention::{Member, family},
+        attention::{Scheduled, family},
         contraction::Direction,
         visible::{self, Limit},
     },
@@ -49,30 +49,30 @@ pub(super) const LOWEST: &str = "-3.4028234663852886e38f";
 
 /// The variants of an attention, best first.
 pub fn variants(group: &Group, attention: &Attention, names: &Names) -> Vec<Variant> {
-    family(group, attention).iter().map(|member| variant(group, attention, names, member)).collect()
+    family(group, attention).iter().map(|scheduled| variant(group, attention, names, scheduled)).collect()
 }
 
-fn variant(group: &Group, attention: &Attention, names: &Names, member: &Member) -> Variant {
-    let source = Source { group, attention, member };
-    let mut passes: Vec<Pass> = vec![match member.schedule {
+fn variant(group: &Group, attention: &Attention, names: &Names, scheduled: &Scheduled) -> Variant {
+    let source = Source { group, attention, scheduled };
+    let mut passes: Vec<Pass> = vec![match scheduled.schedule {
         schedule::Attention::Tile(tile) => tile::pass(source, names, tile),
         schedule::Attention::CoopMatrix(tile) => coop_matrix::pass(source, names, tile),
         schedule::Attention::Decode(decode) => decode::pass(source, names, decode),
         schedule::Attention::Unstaged(unstaged) => unstaged::pass(source, names, unstaged),
     }];
-    if member.schedule.is_split() {
+    if scheduled.schedule.is_split() {
         passes.push(second_pass::attention(source, names));
     }
-    let schedule = Schedule::Attention(member.schedule);
+    let schedule = Schedule::Attention(scheduled.schedule);
     // A part hands over its share of each output and of each row.
-    let scratch = if member.schedule.is_split() {
+    let scratch = if scheduled.schedule.is_split() {
         Scratch { per_output: 1, per_row: output::ROW_WORDS }
     } else {
         Scratch::default()
     };
     Variant {
         name: schedule.to_string().into(),
-        requires: member.requires.clone().into(),
+        requires: scheduled.requires.clone().into(),
         features: schedule.features(),
         schedule,
         scratch,
@@ -85,7 +85,7 @@ fn variant(group: &Group, attention: &Attention, names: &Names, member: &Member)
 pub(super) struct Source<'a> {
     pub(in crate::wgsl) group: &'a Group,
     attention: &'a Attention,
-    member: &'a Member,
+    scheduled: &'a Scheduled,
 }
 
 /// A program that is read from memory: queries, keys or values.
@@ -121,7 +121,7 @@ impl<'a> Source<'a> {
     }
 
     const fn direction(self, input: Input) -> Direction {
-        let directions = self.member.directions;
+        let directions = self.scheduled.directions;
         match input {
             Input::Query => directions.query,
             Input::Key => directions.key,
@@ -149,7 +149,7 @@ impl<'a> Source<'a> {
 
     /// The width that buffers are bound with.
     pub(in crate::wgsl) const fn buffer_lanes(self) -> u32 {
-        if let schedule::Attention::Tile(tile) = self.member.schedule { tile.lanes } else { LANES }
+        if let schedule::Attention::Tile(tile) = self.scheduled.schedule { tile.lanes } else { LANES }
     }
 
     fn limits(self) -> Vec<Limit> {
@@ -190,13 +190,13 @@ fn begin<'a>(source: Source<'a>, names: &'a Names) -> (Shader<'a>, Extents) {
     let lanes = source.buffer_lanes();
     let mut shader = Shader::new(names, source.group);
     for access in &source.group.accesses {
-        if !(source.member.schedule.is_split() && access.access.space == Space::Point) {
+        if !(source.scheduled.schedule.is_split() && access.access.space == Space::Point) {
             shader.buffer(access.access.slot, access.dtype, lanes, false);
         }
     }
     let extents = Extents::new(&mut shader, source.group);
     score::declare(&mut shader, source, &extents, lanes);
-    if source.member.schedule.is_split() {
+    if source.scheduled.schedule.is_split() {
         output::declare_partial(&mut shader, &extents, lanes);
     } else {
         output::declare(&mut shader, source.group, &extents, lanes);
@@ -219,7 +219,7 @@ fn locate(
     let tiles = shader.uniform(Uniform::RowTiles);
     let limits = source.limits();
     let grows = visible::grows(&limits);
-    if source.member.schedule.is_split() {
+    if source.scheduled.schedule.is_split() {
         let batches = extents.axes.batches(shader);
         let split_depth = shader.uniform(Uniform::SplitDepth);
         if grows {

@@ -1,4 +1,4 @@
-//! The text of tiled members.
+//! The text of tiled schedules.
 //!
 //! A workgroup holds a tile of queries in workgroup memory, transposed. For each step of keys it computes a tile of
 //! scores in registers, takes the rows' largest scores together through workgroup memory, writes the exponentials to
@@ -28,7 +28,7 @@ const WEIGHTS: &str = "weights";
 /// The array of the invocations' parts of what is known of each row.
 const ROW_PARTS: &str = "row_parts";
 
-/// The pass of a tiled member.
+/// The pass of a tiled schedule.
 pub(super) fn pass(source: Source<'_>, names: &Names, tile: AttentionTile) -> Pass {
     let (mut shader, extents) = begin(source, names);
     let mut array = |name: &str, elements: u32| shader.workgroup_array(name, "vec4<f32>", elements / 4, 16);
@@ -169,7 +169,7 @@ impl TileText<'_> {
 
     /// Whether there may be no depth at all.
     fn may_lack_depth(&self) -> bool {
-        // Members with vector loads require some depth.
+        // Schedules with vector loads require some depth.
         self.tile.lanes == 1 && self.source.attention.depth.as_constant().is_none_or(|depth| depth == 0)
     }
 
@@ -385,7 +385,7 @@ impl TileText<'_> {
     fn store(&mut self) {
         let AttentionTile { rows, across, lanes, .. } = self.tile;
         let (split, row_vectors, parts) =
-            (self.source.member.schedule.is_split(), self.row_vectors(), self.row_parts());
+            (self.source.scheduled.schedule.is_split(), self.row_vectors(), self.row_parts());
         for g in 0..self.row_groups() {
             self.main.line(format!("{parts}[tx * {row_vectors}u + rows{g}] = total{g};"));
         }

@@ -1,4 +1,4 @@
-//! The text of members without workgroup memory: each invocation has a few queries, reads keys and values as it needs them,
+//! The text of schedules without workgroup memory: each invocation has a few queries, reads keys and values as it needs them,
 //! four at a time, and waits for no other. For adapters that run on processors.
 
 use fuse_artifact::{
@@ -12,7 +12,7 @@ use crate::wgsl::{
     shader::{Lines, Shader},
 };
 
-/// The pass of a member without workgroup memory.
+/// The pass of a schedule without workgroup memory.
 pub(super) fn pass(source: Source<'_>, names: &Names, unstaged: Unstaged) -> Pass {
     let (mut shader, extents) = begin(source, names);
     let mut main = Lines::indented();

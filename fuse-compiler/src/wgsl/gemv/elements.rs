@@ -9,7 +9,7 @@ use fuse_artifact::{Pass, schedule::LANES};
 use super::k_groups::KGroups;
 use crate::{
     fusion::{Contraction, Group},
-    schedule::contraction::ROW_STEP,
+    schedule::contraction::gemv::STEP,
     wgsl::{
         builtins::{scalar_type, vector_type},
         epilogue::{Axes, multiply_add, rhs_prefixes, sum_dtype},
@@ -39,14 +39,14 @@ pub(super) fn masked(group: &Group, contraction: &Contraction, names: &Names, k_
         let sum = sum_dtype(group, contraction);
         let (scalar, ty) = (scalar_type(sum), vector_type(sum, LANES));
         k_groups.declare_sums(main, axes, &ty);
-        let step = k_groups.count() * ROW_STEP;
-        main.line(format!("for (var k = k_begin + k_group * {ROW_STEP}u; k < k_end; k += {step}u) {{"));
+        let step = k_groups.count() * STEP;
+        main.line(format!("for (var k = k_begin + k_group * {STEP}u; k < k_end; k += {step}u) {{"));
         let at = |[first, second]: [&str; 2]| {
             let mut at = axes.batch_names();
             at.extend([first.to_owned(), second.to_owned()]);
             at
         };
-        for e in 0..ROW_STEP {
+        for e in 0..STEP {
             main.line("{");
             main.line(format!("let inside = k + {e}u < k_end;"));
             main.line(format!("let depth = min(k + {e}u, k_end - 1u);"));
@@ -118,13 +118,13 @@ pub(super) fn whole_steps(group: &Group, contraction: &Contraction, names: &Name
         let lhs = Operand { group, body, value: *value, prefix: "a", lanes: LANES, buffer_lanes: LANES, lane_axis };
         let suffixes = axes.product_suffixes();
         k_groups.declare_sums(main, axes, &ty);
-        main.line(format!("for (var k = k_begin + k_group * {ROW_STEP}u; k < k_end; k += {}u) {{", count * ROW_STEP));
+        main.line(format!("for (var k = k_begin + k_group * {STEP}u; k < k_end; k += {}u) {{", count * STEP));
         for (((body, value), prefix), suffix) in contraction.rhs.iter().zip(rhs_prefixes(contraction)).zip(&suffixes) {
             let lane_axis = if along_depth { axes.batch } else { axes.batch + 1 };
             let rhs = Operand { body, value: *value, prefix, lane_axis, ..lhs };
             // Vectors of a depth, or of a column.
             let name = if along_depth { "column" } else { "right" };
-            for vector in 0..ROW_STEP {
+            for vector in 0..STEP {
                 let (depth, column) = match along_depth {
                     true => (vector / LANES * LANES, vector % LANES),
                     false => (vector, 0),
@@ -134,7 +134,7 @@ pub(super) fn whole_steps(group: &Group, contraction: &Contraction, names: &Name
                 let value = read(shader, &rhs, &at);
                 main.line(format!("let {name}{suffix}_{vector} = {value};"));
             }
-            for depth in (0..ROW_STEP).filter(|_| along_depth) {
+            for depth in (0..STEP).filter(|_| along_depth) {
                 let first = depth / LANES * LANES;
                 let of_columns =
                     (first..first + LANES).map(|vector| format!("column{suffix}_{vector}[{}]", depth % LANES));
@@ -146,9 +146,9 @@ pub(super) fn whole_steps(group: &Group, contraction: &Contraction, names: &Name
             for row in bundle {
                 main.line("{");
                 let at = k_groups.row(axes, row);
-                read_vectors(shader, main, &lhs, (axes, &at, "k"), "left", ROW_STEP / LANES);
+                read_vectors(shader, main, &lhs, (axes, &at, "k"), "left", STEP / LANES);
                 for suffix in &suffixes {
-                    for depth in 0..ROW_STEP {
+                    for depth in 0..STEP {
                         let right = format!("right{suffix}_{depth}");
                         let left = format!("{ty}(left{}[{}])", depth / LANES, depth % LANES);
                         main.line(multiply_add(sum, &k_groups.sum(suffix, row), &left, &right));

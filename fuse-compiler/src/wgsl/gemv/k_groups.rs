@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use fuse_artifact::{
-    Grid, Pass, Schedule, Space, Uniform,
+    Grid, Pass, Space, Uniform,
     schedule::{Gemv, GemvRows, LANES},
 };
 
@@ -46,7 +46,7 @@ impl KGroups {
 
     /// Whether workgroups share the depth.
     const fn is_split(&self) -> bool {
-        Schedule::Gemv(self.0).is_split()
+        self.0.is_split()
     }
 
     /// The name of a row's sum of a product.

@@ -1,6 +1,6 @@
 //! States across the invocations that share a row: every one of them gets the result.
 //!
-//! Invocations of one subgroup exchange states directly where the member uses subgroups. What is left is taken together
+//! Invocations of one subgroup exchange states directly where the schedule uses subgroups. What is left is taken together
 //! in workgroup memory: the states of a workgroup's subgroups, or those of all its invocations as a tree.
 
 use fuse_artifact::{DType, schedule::ReductionOrder};

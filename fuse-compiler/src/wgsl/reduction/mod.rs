@@ -1,8 +1,8 @@
 //! The text of reductions: one stage after the other, each with the values per row that are known by then, the values
 //! per element, and the reductions that the next stage waits for.
 //!
-//! Members that hold their rows write every load out, and keep what earlier stages computed; streamed members read the
-//! row again at each stage and compute again what they need. Split members have a pass per stage: it first takes
+//! Schedules that hold their rows write every load out, and keep what earlier stages computed; streamed schedules read the
+//! row again at each stage and compute again what they need. Split schedules have a pass per stage: it first takes
 //! together what the workgroups of earlier passes left in the scratch buffer, word `w` of part `s` of row `r` at
 //! `(w·splits + s)·rows + r`.
 //!
@@ -31,18 +31,19 @@ use crate::{
         body::{Body, ValueId, ValueOp},
         legality::MAX_STORAGE_BUFFERS,
     },
-    schedule::reduction::{Member, family},
+    schedule::reduction::{Scheduled, family},
 };
 
 /// Every way to run a reduction group, best first.
 pub fn variants(group: &Group, reduction: &Reduction, names: &Names, workgroup: Option<u32>) -> Vec<Variant> {
-    let members = family(group, reduction, workgroup);
-    let variant =
-        |member: &Member| variant(&Frame::new(group, reduction.axes, member.schedule), names, &member.requires);
-    members.iter().filter_map(variant).collect()
+    let family = family(group, reduction, workgroup);
+    let variant = |scheduled: &Scheduled| {
+        variant(&Frame::new(group, reduction.axes, scheduled.schedule), names, &scheduled.requires)
+    };
+    family.iter().filter_map(variant).collect()
 }
 
-/// One member as a variant; `None` if the scratch buffer is one too many to bind.
+/// One schedule as a variant; `None` if the scratch buffer is one too many to bind.
 fn variant(frame: &Frame<'_>, names: &Names, requires: &[Require]) -> Option<Variant> {
     let schedule = frame.schedule;
     let last = frame.last_stage();
@@ -144,7 +145,7 @@ struct Text<'a> {
     main: Lines,
     /// Names of values per row that are known.
     row_names: BTreeMap<ValueId, String>,
-    /// For members that hold their rows: for each load, the names of values per element.
+    /// For schedules that hold their rows: for each load, the names of values per element.
     held_names: Vec<BTreeMap<ValueId, String>>,
     /// Arrays in workgroup memory: declared, and holding something that may still be read.
     slots_declared: usize,

@@ -22,7 +22,7 @@ use crate::{
     },
 };
 
-/// A group as one member sees it.
+/// A group as one schedule sees it.
 pub(super) struct Frame<'a> {
     pub group: &'a Group,
     pub schedule: Reduction,

@@ -90,7 +90,7 @@ impl Text<'_> {
         }
     }
 
-    /// A stage of a member that holds its rows.
+    /// A stage of a schedule that holds its rows.
     fn held(&mut self, stage: usize, work: &Work, used: &BTreeSet<ValueId>) -> Vec<Partial> {
         let slots = self.slots("lane", stage == 0);
         let mut names = std::mem::take(&mut self.held_names);
@@ -107,7 +107,7 @@ impl Text<'_> {
         work.reductions.iter().zip(states).map(|(&reduction, words)| self.folded(reduction, words)).collect()
     }
 
-    /// A stage of a member that reads its rows anew.
+    /// A stage of a schedule that reads its rows anew.
     fn streamed(&mut self, work: &Work) -> Vec<Partial> {
         let frame = self.frame;
         let lanes = frame.element_lanes();

@@ -1,5 +1,5 @@
 //! Outputs of parts of the keys of an attention: adds them, scaled to a common largest score, and applies the
-//! epilogue. One invocation per output, or per four of a row where members load vectors.
+//! epilogue. One invocation per output, or per four of a row where schedules load vectors.
 
 use fuse_artifact::{DType, Grid, Pass, Slot, Space, Uniform};
 

@@ -14,7 +14,7 @@ use crate::{
     },
 };
 
-/// The second pass of a split member: adds the partial sums and applies the epilogue.
+/// The second pass of a split schedule: adds the partial sums and applies the epilogue.
 pub fn sums(group: &Group, contraction: &Contraction, names: &Names, lanes: u32) -> Pass {
     let mut shader = Shader::new(names, group);
     let sum = sum_dtype(group, contraction);

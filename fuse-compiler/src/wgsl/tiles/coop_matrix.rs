@@ -8,7 +8,7 @@
 //! down the whole kernel.
 
 use fuse_artifact::{
-    DType, MATRIX_SUBGROUP, Size, Uniform,
+    COOP_MATRIX_SUBGROUP, DType, Size, Uniform,
     schedule::{SLICE_PAD, Tile},
 };
 
@@ -22,7 +22,7 @@ const BY_COLUMNS: &str = "coopLoad";
 impl<'a> TileText<'a> {
     pub(super) fn declare_matrix_slices(&mut self) {
         let tile = self.tile;
-        self.shader.use_matrices(matrix_size(tile));
+        self.shader.use_coop_matrix(matrix_size(tile));
         if tile.is_moved_inside() {
             self.shader.pin_loads();
         }
@@ -263,7 +263,7 @@ impl<'a> TileText<'a> {
         for i in 0..rows {
             for u in 0..matrix_vectors(self.tile) {
                 let [row, _] = matrix_place(i, 0, u);
-                self.main.line(format!("let {row} = lane_row + {}u;", i * size + u * MATRIX_SUBGROUP / across));
+                self.main.line(format!("let {row} = lane_row + {}u;", i * size + u * COOP_MATRIX_SUBGROUP / across));
             }
         }
         for j in 0..columns {
@@ -322,7 +322,7 @@ impl<'a> TileText<'a> {
         self.main.line("workgroupBarrier();");
         for u in 0..matrix_vectors(self.tile) {
             let [row, column] = matrix_place(i, j, u);
-            let at = u * MATRIX_SUBGROUP;
+            let at = u * COOP_MATRIX_SUBGROUP;
             let sums = arrays.iter().map(|array| format!("{array}[vector + {at}u]")).collect::<Vec<_>>().join(", ");
             let finish = self.finish_call([&row, &column], &sums, &format!("{i}_{j}_{u}"));
             let mut conditions = vec![];
@@ -330,7 +330,7 @@ impl<'a> TileText<'a> {
                 // What lies before belongs to the tiles before.
                 conditions.extend([format!("{row} >= first_row"), format!("{column} >= first_column")]);
             }
-            if size * across < MATRIX_SUBGROUP {
+            if size * across < COOP_MATRIX_SUBGROUP {
                 conditions.push(format!("subgroup_lane < {}u", size * across));
             }
             if conditions.is_empty() {
@@ -346,12 +346,12 @@ impl<'a> TileText<'a> {
 
 /// Rows and columns of the matrices of a tile that has some.
 fn matrix_size(tile: Tile) -> u32 {
-    tile.matrices().expect("the texts of other tiles have no matrices")
+    tile.coop_matrix().expect("the texts of other tiles have no matrices")
 }
 
 /// Vectors of four sums of a matrix per invocation, of the first invocations of a subgroup.
 fn matrix_vectors(tile: Tile) -> u32 {
-    (matrix_size(tile).pow(2) / 4).div_ceil(MATRIX_SUBGROUP)
+    (matrix_size(tile).pow(2) / 4).div_ceil(COOP_MATRIX_SUBGROUP)
 }
 
 /// The names of row and column of an invocation's `u`-th vector of a matrix.

@@ -34,27 +34,27 @@ use super::{
 };
 use crate::{
     fusion::{Contraction, Group},
-    schedule::contraction::{Direction, Member},
+    schedule::contraction::{Direction, Scheduled},
 };
 use grouped::Grouped;
 pub use row_parts::row_parts;
 use rows::Rows;
 use slices::Side;
 
-/// The pass of a tiled member.
-pub fn tiles(group: &Group, contraction: &Contraction, names: &Names, member: &Member, tile: Tile) -> Pass {
+/// The pass of a tiled schedule.
+pub fn tiles(group: &Group, contraction: &Contraction, names: &Names, scheduled: &Scheduled, tile: Tile) -> Pass {
     if !tile.is_grouped() {
-        return pass(group, contraction, names, member, tile, None);
+        return pass(group, contraction, names, scheduled, tile, None);
     }
     let grouped = Grouped::new(group, contraction);
-    pass(&grouped.groups[0], &grouped.contractions[0], names, member, tile, Some(&grouped))
+    pass(&grouped.groups[0], &grouped.contractions[0], names, scheduled, tile, Some(&grouped))
 }
 
 fn pass(
     group: &Group,
     contraction: &Contraction,
     names: &Names,
-    member: &Member,
+    scheduled: &Scheduled,
     tile: Tile,
     grouped: Option<&Grouped>,
 ) -> Pass {
@@ -67,7 +67,7 @@ fn pass(
     }
     let axes = Axes::new(&mut shader, group, contraction);
     let products = product_prefixes(&axes);
-    let rows = if member.schedule.is_split() { None } else { Rows::new(group, &axes, tile, &products) };
+    let rows = if tile.is_split() { None } else { Rows::new(group, &axes, tile, &products) };
     if is_partial(tile) {
         declare_partial(&mut shader, &axes, sum, tile.lanes);
     } else if let Some(rows) = &rows {
@@ -91,7 +91,7 @@ fn pass(
         main,
         group,
         contraction,
-        member,
+        scheduled,
         tile,
         axes,
         sum,
@@ -123,15 +123,15 @@ fn pass(
     shader.finish(Grid::Tiles { rows: tile.rows, columns: tile.columns }, tile.invocations())
 }
 
-/// The epilogue of a tile. Small tiles of aligned members load what it reads before they multiply, and tiles of cooperative
-/// matrices a row of matrices at a time: nothing else would hide the latency. The result may have rows of any length in unaligned members: they store element by element.
+/// The epilogue of a tile. Small tiles of aligned schedules load what it reads before they multiply, and tiles of cooperative
+/// matrices a row of matrices at a time: nothing else would hide the latency. The result may have rows of any length in unaligned schedules: they store element by element.
 fn epilogue<'a>(group: &'a Group, axes: &'a Axes, sum: DType, tile: Tile) -> Epilogue<'a> {
     let epilogue = Epilogue::new(group, axes, sum, tile.lanes, tile.lanes);
     if preloads(tile) { epilogue.preloaded() } else { epilogue }
 }
 
 const fn preloads(tile: Tile) -> bool {
-    tile.lanes == 4 && (tile.matrices().is_some() || tile.invocation_rows * tile.invocation_columns <= 16)
+    tile.lanes == 4 && (tile.coop_matrix().is_some() || tile.invocation_rows * tile.invocation_columns <= 16)
 }
 
 /// Whether all that a workgroup has are sums of a part of the depth.
@@ -158,7 +158,7 @@ struct TileText<'a> {
     main: Lines,
     group: &'a Group,
     contraction: &'a Contraction,
-    member: &'a Member,
+    scheduled: &'a Scheduled,
     tile: Tile,
     axes: Axes,
     sum: DType,
@@ -192,7 +192,7 @@ impl<'a> TileText<'a> {
         if self.tile.is_stream_k() {
             self.place_part();
         }
-        if self.tile.matrices().is_some() {
+        if self.tile.coop_matrix().is_some() {
             self.locate_subgroup();
             return;
         }
@@ -214,14 +214,14 @@ impl<'a> TileText<'a> {
     fn locate_workgroup(&mut self) {
         let row_tiles = self.shader.uniform(Uniform::RowTiles);
         let column_tiles = self.shader.uniform(Uniform::ColumnTiles);
-        let batched = self.member.schedule.is_split() || self.axes.batch > 0 || self.tile.is_grouped();
+        let batched = self.tile.is_split() || self.axes.batch > 0 || self.tile.is_grouped();
         if batched {
             self.main.line(format!("let tiles = {row_tiles} * {column_tiles};"));
             self.main.line("let tile = id % tiles;");
         } else {
             self.main.line("let tile = id;");
         }
-        if self.member.schedule.is_split() {
+        if self.tile.is_split() {
             grid::batch_and_part(&mut self.shader, &mut self.main, &self.axes, "tiles");
             grid::depth_of_part(&mut self.shader, &mut self.main, &self.axes);
             return;
@@ -238,7 +238,7 @@ impl<'a> TileText<'a> {
 
     /// Computes what the loads of the left operand need of its rows.
     fn reduce_operand(&mut self) {
-        let lanes = if self.member.lhs == Direction::Depth { self.tile.lanes } else { 1 };
+        let lanes = if self.scheduled.lhs == Direction::Depth { self.tile.lanes } else { 1 };
         if let Some(rows) = &self.row_prologue {
             rows.compute(&mut self.shader, &mut self.main, &self.axes, "row0", lanes);
         }
@@ -246,7 +246,7 @@ impl<'a> TileText<'a> {
 
     /// Declares the slices of the operands in workgroup memory.
     fn declare_slices(&mut self) {
-        if self.tile.matrices().is_some() {
+        if self.tile.coop_matrix().is_some() {
             self.declare_matrix_slices();
             return;
         }
@@ -259,7 +259,7 @@ impl<'a> TileText<'a> {
 
     /// Declares this invocation's sums `c`.
     fn declare_sums(&mut self) {
-        if self.tile.matrices().is_some() {
+        if self.tile.coop_matrix().is_some() {
             self.declare_matrix_sums();
             return;
         }
@@ -278,7 +278,7 @@ impl<'a> TileText<'a> {
     ///
     /// A function, which drivers inline, because it makes the text a fraction as long.
     fn declare_update(&mut self) {
-        if self.tile.matrices().is_some() {
+        if self.tile.coop_matrix().is_some() {
             return;
         }
         let ty = vector_type(self.sum, 4);
@@ -329,7 +329,7 @@ impl<'a> TileText<'a> {
         self.main.line("}");
         if self.tile.k_groups() > 1 {
             self.multiply_slice_k();
-        } else if self.tile.matrices().is_some() {
+        } else if self.tile.coop_matrix().is_some() {
             self.multiply_matrices();
         } else {
             for k in 0..depth {
@@ -385,7 +385,7 @@ impl<'a> TileText<'a> {
             rows.prepare(&mut self.shader, &mut self.main);
             return;
         }
-        if self.tile.matrices().is_some() {
+        if self.tile.coop_matrix().is_some() {
             self.preload_matrices();
             return;
         }
@@ -403,7 +403,7 @@ impl<'a> TileText<'a> {
             rows.finish(&mut self.shader, &mut self.main);
             return;
         }
-        if self.tile.matrices().is_some() {
+        if self.tile.coop_matrix().is_some() {
             self.store_matrices();
             return;
         }

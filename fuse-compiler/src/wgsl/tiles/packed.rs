@@ -107,7 +107,7 @@ impl<'a> TileText<'a> {
 
     /// The type of a vector of a slice.
     fn slice_vector(&self) -> String {
-        match self.tile.matrices() {
+        match self.tile.coop_matrix() {
             None => vector_type(self.sum, LANES),
             Some(_) => storage_type(fuse_artifact::DType::F16, LANES),
         }
@@ -118,7 +118,7 @@ impl<'a> TileText<'a> {
         let (array, ty) = (side.array(self.contraction), self.slice_vector());
         for (i, value) in values.iter().enumerate() {
             let depth = format!("({p}_k + {i}u)");
-            let at = match self.tile.matrices() {
+            let at = match self.tile.coop_matrix() {
                 None => format!("{depth} * {}u + {p}_o / 4u", side.row_vectors(self.tile)),
                 Some(_) => self.matrix_slice_place(side, &format!("{p}_o"), &depth),
             };
@@ -129,7 +129,7 @@ impl<'a> TileText<'a> {
     /// The depths of one column.
     fn fill_depths(&mut self, side: Side, p: &str, values: &[String]) {
         let (array, ty) = (side.array(self.contraction), self.slice_vector());
-        if self.tile.matrices().is_some() {
+        if self.tile.coop_matrix().is_some() {
             for (i, four) in values.chunks(LANES as usize).enumerate() {
                 let depth = format!("({p}_k + {}u)", i as u32 * LANES);
                 let at = self.matrix_slice_place(side, &format!("{p}_o"), &depth);

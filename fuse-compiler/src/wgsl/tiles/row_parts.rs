@@ -1,4 +1,4 @@
-//! The second pass of a split member whose epilogue reduces rows: a workgroup adds the partial sums of whole rows, and
+//! The second pass of a split schedule whose epilogue reduces rows: a workgroup adds the partial sums of whole rows, and
 //! then does what a tile that owns its rows does.
 
 use fuse_artifact::{Grid, Pass, Slot, Space, Uniform, schedule::Tile};
@@ -6,7 +6,7 @@ use fuse_artifact::{Grid, Pass, Slot, Space, Uniform, schedule::Tile};
 use super::{TileText, product_prefixes, rows::Rows};
 use crate::{
     fusion::{Contraction, Group},
-    schedule::contraction::Member,
+    schedule::contraction::Scheduled,
     wgsl::{
         epilogue::{Axes, sum_dtype},
         grid,
@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// The pass. `tile` has all columns of its rows.
-pub fn row_parts(group: &Group, contraction: &Contraction, names: &Names, member: &Member, tile: Tile) -> Pass {
+pub fn row_parts(group: &Group, contraction: &Contraction, names: &Names, scheduled: &Scheduled, tile: Tile) -> Pass {
     let mut shader = Shader::new(names, group);
     let sum = sum_dtype(group, contraction);
     for access in group.accesses.iter().filter(|access| access.access.space == Space::Point) {
@@ -34,7 +34,7 @@ pub fn row_parts(group: &Group, contraction: &Contraction, names: &Names, member
         main: Lines::indented(),
         group,
         contraction,
-        member,
+        scheduled,
         tile,
         axes,
         sum,

@@ -212,7 +212,7 @@ impl<'a> Rows<'a> {
             && self.tile.invocation_rows * self.tile.invocation_columns <= 16
     }
 
-    /// The last lane that exists at a place: of aligned members each.
+    /// The last lane that exists at a place: of aligned schedules each.
     fn last_lane(&self, [_, j]: [u32; 2]) -> String {
         if self.tile.lanes == 1 { format!("last_lane_{j}") } else { "3u".to_owned() }
     }

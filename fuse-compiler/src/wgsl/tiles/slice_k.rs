@@ -17,7 +17,7 @@ impl TileText<'_> {
     /// Whether right operands are contiguous along the depth, and so is the left one: of a step, each row's depths are then
     /// kept side by side.
     pub(super) fn slices_along_depth(&self) -> bool {
-        self.tile.k_groups() > 1 && self.member.rhs[0] == Direction::Depth
+        self.tile.k_groups() > 1 && self.scheduled.rhs[0] == Direction::Depth
     }
 
     /// Vectors of four depths from one row of the left slice to the next, where depths are kept side by side: one more than

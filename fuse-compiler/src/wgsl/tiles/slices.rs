@@ -66,8 +66,8 @@ impl Side {
 impl<'a> TileText<'a> {
     pub(super) fn direction(&self, side: Side) -> Direction {
         match side {
-            Side::Lhs => self.member.lhs,
-            Side::Rhs(product) => self.member.rhs[product],
+            Side::Lhs => self.scheduled.lhs,
+            Side::Rhs(product) => self.scheduled.rhs[product],
         }
     }
 
@@ -103,7 +103,7 @@ impl<'a> TileText<'a> {
 
     /// Values of a row per load: of vectors along the rows, one for each lane.
     fn row_lanes(&self) -> u32 {
-        if self.member.lhs == Direction::Depth { 1 } else { self.tile.lanes }
+        if self.scheduled.lhs == Direction::Depth { 1 } else { self.tile.lanes }
     }
 
     /// Declares what the `l`-th load of the left slice needs of its rows.
@@ -181,7 +181,7 @@ impl<'a> TileText<'a> {
                 let offset = operand.offset(&mut self.shader, access, &at);
                 self.main.line(format!("let {p}{l}_base{access} = {offset};"));
                 let dtype = self.group.accesses[usize::from(access)].dtype;
-                let ty = match self.tile.matrices() {
+                let ty = match self.tile.coop_matrix() {
                     None => vector_type(dtype, lanes),
                     Some(_) => storage_type(dtype, lanes),
                 };
@@ -211,7 +211,7 @@ impl<'a> TileText<'a> {
                 for access in self.accesses(side) {
                     let step = operand.step(&mut self.shader, access, depth_axis, &format!("{p}{l}_depth"));
                     let offset = format!("{p}{l}_base{access}{step}");
-                    let load = match self.tile.matrices() {
+                    let load = match self.tile.coop_matrix() {
                         None => operand.load(&mut self.shader, access, &offset),
                         Some(_) => operand.load_stored(&mut self.shader, access, &offset),
                     };
@@ -233,7 +233,7 @@ impl<'a> TileText<'a> {
             }
             let operand = self.operand(side);
             let (p, origin) = (operand.prefix, side.origin());
-            let ty = match self.tile.matrices() {
+            let ty = match self.tile.coop_matrix() {
                 None => vector_type(self.sum, self.tile.lanes),
                 Some(_) => storage_type(DType::F16, self.tile.lanes),
             };
@@ -246,7 +246,7 @@ impl<'a> TileText<'a> {
                 let loaded = |access: u16| format!("{p}{l}_x{access}");
                 let mut lines = Lines::default();
                 let value = match (&self.row_prologue, side) {
-                    _ if self.tile.matrices().is_some() => loaded(operand.loads()[0]),
+                    _ if self.tile.coop_matrix().is_some() => loaded(operand.loads()[0]),
                     (Some(rows), Side::Lhs) => {
                         let (place, prefix) = (
                             OperandPlace { operand: &operand, loaded: &loaded, at: &at, sums: &[] },
@@ -286,7 +286,7 @@ impl<'a> TileText<'a> {
         lines.line(format!("fn {name}(outer: u32, depth: u32, value: {ty}) {{"));
         let vectors = side.row_vectors(self.tile);
         let at = |k: u32| format!("{array}[(depth + {k}u) * {vectors}u + outer / 4u]");
-        if self.tile.matrices().is_some() {
+        if self.tile.coop_matrix().is_some() {
             let at = self.matrix_slice_place(side, "outer", "depth");
             lines.line(format!("{array}[{at}] = value;"));
         } else if side == Side::Lhs && self.slices_along_depth() {

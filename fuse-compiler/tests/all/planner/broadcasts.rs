@@ -172,7 +172,7 @@ fn function_has_temporary(source: &str, elements: u64) -> bool {
 /// Whether the last kernel of a plan may multiply cooperative matrices.
 fn multiplies_matrices(function: &Function) -> bool {
     let kernel = function.kernels.last().expect("a kernel");
-    kernel.variants.iter().any(|variant| variant.features.matrices > 0)
+    kernel.variants.iter().any(|variant| variant.features.coop_matrix > 0)
 }
 
 #[test]

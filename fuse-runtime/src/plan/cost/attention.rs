@@ -1,7 +1,7 @@
 //! The estimated time of an attention's variant: the products of its scores and of its weighted sums, or the keys and
 //! values that it reads, whichever takes longer. What a causal mask saves is fitted to measured times; the rest is a prior.
 
-use fuse_artifact::{MATRIX_SUBGROUP, Schedule, Space, Variant, Work, schedule::Attention};
+use fuse_artifact::{COOP_MATRIX_SUBGROUP, Schedule, Space, Variant, Work, schedule::Attention};
 
 use super::{Machine, REREAD_PART, dispatches, distinct_bytes, interpolated, stored_bytes};
 use crate::plan::{choose::Split, domain::Domain};
@@ -51,7 +51,7 @@ pub(crate) fn cost(work: Work, variant: &Variant, domain: &Domain, split: Split,
     let per_score = width(depth) + width(sizes.columns) + SCORE_WORK;
     let intensity = match schedule {
         Attention::CoopMatrix(_) => {
-            interpolated(&REACHED_BY_MATRICES, rows as f64 * f64::from(MATRIX_SUBGROUP) / threads)
+            interpolated(&REACHED_BY_MATRICES, rows as f64 * f64::from(COOP_MATRIX_SUBGROUP) / threads)
         }
         Attention::Unstaged(_) => machine.unstaged * UNSTAGED_PART,
         Attention::Tile(_) | Attention::Decode(_) => {

@@ -192,7 +192,7 @@ const REACHED: [(f64, f64); 4] = [(16.0, 0.74), (32.0, 0.95), (64.0, 1.0), (128.
 /// Sums of a subgroup in cooperative matrices, and what they reach, in the same unit: 16×16 to 64×64 on the same GPU.
 const REACHED_BY_MATRICES: [(f64, f64); 4] = [(256.0, 2.8), (1024.0, 4.4), (2048.0, 5.4), (4096.0, 8.2)];
 
-/// What members for few rows reach for each: right operands are read, and weights decoded, once for all of them.
+/// What schedules for few rows reach for each: right operands are read, and weights decoded, once for all of them.
 const FEW_ROWS: f64 = 0.2;
 
 /// Sums of an invocation from which on products side by side help each other.
@@ -490,7 +490,7 @@ mod tests {
 
     /// Tiles of cooperative matrices, and those of the family without.
     fn matrix_family() -> Vec<Variant> {
-        let members = [
+        let schedules = [
             ([32, 32, 128], [16, 16]),
             ([32, 64, 128], [16, 32]),
             ([64, 64, 64], [32, 32]),
@@ -499,7 +499,7 @@ mod tests {
             ([32, 64, 32], [16, 32]),
         ];
         let in_matrices = |split: bool| {
-            members.map(|(tile, each)| {
+            schedules.map(|(tile, each)| {
                 let mut variant = with(tiles(tile, each, split), |tile| tile.mainloop = Mainloop::CoopMatrix(16));
                 let [rows, columns, depth] = tile;
                 variant.name = format!("matrices {rows}x{columns}x{depth}{}", if split { " split" } else { "" }).into();

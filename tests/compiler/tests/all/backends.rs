@@ -59,8 +59,8 @@ struct Report {
     msl: Outcome,
     hlsl: Outcome,
     wgsl: Outcome,
-    forms: Outcome,
-    /// Forms with each of the parts that only forms have.
+    specializations: Outcome,
+    /// Specializations with each of the parts that only specializations have.
     constant: usize,
     fast: usize,
     unrolled: usize,
@@ -110,7 +110,7 @@ impl Outcome {
 }
 
 impl Report {
-    /// Sends every shader of a program through every back end, and every form of it through validation. Programs share texts,
+    /// Sends every shader of a program through every back end, and every specialization of it through validation. Programs share texts,
     /// which need no second look.
     fn add(&mut self, program: &Program, seen: &Mutex<HashSet<(String, Features)>>) {
         let new = |text: &str, features| seen.lock().expect("no thread panics").insert((text.to_owned(), features));
@@ -136,21 +136,25 @@ impl Report {
         self.spirv.note(what, text, spirv(&shader));
         self.msl.note(what, text, msl(&shader));
         // wgpu's Direct3D adapters have no cooperative matrices: such variants are refused before they are compiled.
-        if shader.features.matrices == 0 {
+        if shader.features.coop_matrix == 0 {
             self.hlsl.note(what, text, hlsl(&shader));
         }
         self.wgsl.note(what, text, wgsl_again(&shader));
     }
 
-    /// The forms that a driver may get, with sizes of any kind where they are constants.
+    /// The specializations that a driver may get, with sizes of any kind where they are constants.
     fn add_forms(&mut self, what: &str, pass: &Pass, features: Features) {
         let sizes: Vec<u32> = (1..=pass.uniforms.len() as u32).collect();
         for text in texts(pass, &sizes) {
-            self.forms.note(&format!("a form of {what}"), &text, validated(&text, features).map(|_| text.len()));
+            self.specializations.note(
+                &format!("a specialization of {what}"),
+                &text,
+                validated(&text, features).map(|_| text.len()),
+            );
             let has = |part: &str| usize::from(text.contains(part));
             self.constant += has("var<private> p: Params = ");
             self.fast += has(FAST_MATH);
-            // The heads of loops whose counter is declared before them, and of branches as only forms write them.
+            // The heads of loops whose counter is declared before them, and of branches as only specializations write them.
             self.unrolled += has("for (; ");
             self.chains += has("if product == 0u {");
             self.switches += has("switch group {");
@@ -163,7 +167,7 @@ impl Report {
             msl: self.msl.and(other.msl),
             hlsl: self.hlsl.and(other.hlsl),
             wgsl: self.wgsl.and(other.wgsl),
-            forms: self.forms.and(other.forms),
+            specializations: self.specializations.and(other.specializations),
             constant: self.constant + other.constant,
             fast: self.fast + other.fast,
             unrolled: self.unrolled + other.unrolled,
@@ -226,8 +230,8 @@ fn every_variant_becomes_wgsl_that_is_valid_again() {
 
 #[test]
 fn every_form_is_valid() {
-    let Report { forms, constant, fast, unrolled, chains, switches, .. } = &*REPORT;
-    forms.judge();
+    let Report { specializations, constant, fast, unrolled, chains, switches, .. } = &*REPORT;
+    specializations.judge();
     assert!(*constant >= 250 && *fast >= 100, "only {constant} with constant sizes and {fast} with fast functions");
     assert!(*unrolled >= 100, "only {unrolled} with unrolled loops");
     assert!(*chains >= 4 && *switches >= 20, "only {chains} with chains of `if`, {switches} with `switch`");

@@ -1,12 +1,12 @@
 //! What the compiler writes, tested without an adapter: texts against goldens (`goldens`), through every back end of naga
-//! (`backends`), the names that tables use (`members`), what operations mean beside PyTorch's figures (`definitions`); and the
+//! (`backends`), the names that tables use (`schedules`), what operations mean beside PyTorch's figures (`definitions`); and the
 //! rules of the repository (`tidy`).
 
 mod backends;
 mod definitions;
 mod golden;
 mod goldens;
-mod members;
+mod schedules;
 mod tidy;
 
 use std::path::{Path, PathBuf};

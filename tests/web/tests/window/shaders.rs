@@ -17,7 +17,7 @@ const AT_ONCE: usize = 64;
 
 fn may_compile(features: Features, device: &Device) -> bool {
     let has = device.info().features;
-    (has.f16 || !features.f16) && (has.subgroups > 0 || features.subgroups == 0) && features.matrices == 0
+    (has.f16 || !features.f16) && (has.subgroups > 0 || features.subgroups == 0) && features.coop_matrix == 0
 }
 
 /// Compiles shaders as far as the device has what they need; how many these were.

@@ -1,12 +1,12 @@
 //! `cargo xtask web bench`: kernels beside those of TensorFlow.js and ONNX Runtime Web, in the same browser and the same run.
 //!
 //! `packages` fetches the libraries, `driver` starts browsers, `visit` serves pages and hears what they say, `lines` makes
-//! results of it, `forms` tuning tables. What is measured, and how, is in `benches/web_rivals`.
+//! results of it, `specializations` tuning tables. What is measured, and how, is in `benches/web_rivals`.
 
 mod driver;
-mod forms;
 mod lines;
 mod packages;
+mod specializations;
 mod visit;
 
 use std::{
@@ -47,8 +47,8 @@ const NAME: &str = "fuse_web_rivals";
 const FILES: &str = "benches/web_rivals/page";
 /// Where our module and script are on the pages.
 const OUR_FOLDER: &str = "fuse";
-/// The same of the module that knows variants and forms by name.
-const FORMS_FOLDER: &str = "fuse-forms";
+/// The same of the module that knows variants and specializations by name.
+const SPECIALIZATIONS_FOLDER: &str = "fuse-specializations";
 /// How long a page may take that compares everything. Products of 1024 take seconds on software adapters.
 const MOST_TO_COMPARE: Duration = Duration::from_secs(3600);
 /// How long a page may take to its first result.
@@ -68,9 +68,9 @@ pub(crate) struct Options {
     /// Write the results as JSON lines, or the tuning table, to this folder
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Instead of rivals, measure every variant of our kernels and every form, and make a tuning table of the browser's adapter
+    /// Instead of rivals, measure every variant of our kernels and every specialization, and make a tuning table of the browser's adapter
     #[arg(long)]
-    forms: bool,
+    specializations: bool,
     /// Only cases whose name with size contains this, and nothing of first results
     #[arg(long)]
     filter: Option<String>,
@@ -81,8 +81,8 @@ pub(crate) fn bench(access: Access, options: &Options) -> anyhow::Result<()> {
     let policy = access.install_policy();
     let browsers = options.browser.map_or_else(|| Browser::value_variants().to_vec(), |browser| vec![browser]);
     let drivers = browsers.iter().map(|browser| browser.driver(policy)).collect::<anyhow::Result<Vec<_>>>()?;
-    let pages = assemble(access, options.forms)?;
-    let weights = if options.forms { vec![] } else { weights(&pages)? };
+    let pages = assemble(access, options.specializations)?;
+    let weights = if options.specializations { vec![] } else { weights(&pages)? };
     let site = Site::open(pages.folder)?;
     let commit = commit();
     let adapters = match Machine::probe().vulkan {
@@ -96,8 +96,14 @@ pub(crate) fn bench(access: Access, options: &Options) -> anyhow::Result<()> {
         fs::create_dir_all(&scratch).with_context(|| format!("cannot create `{}`", scratch.display()))?;
         let driver = Driver::start(browser, program, &scratch)?;
         let (version, said) = steady(&driver, &site, options)?;
-        if options.forms {
-            forms::report(&forms::parse(said)?, browser, &version, &adapters, options.out.as_deref())?;
+        if options.specializations {
+            specializations::report(
+                &specializations::parse(said)?,
+                browser,
+                &version,
+                &adapters,
+                options.out.as_deref(),
+            )?;
             continue;
         }
         let first = if options.filter.is_none() { first_results(&driver, &site, options.quick)? } else { vec![] };
@@ -120,13 +126,13 @@ struct Pages {
     packages: Vec<(&'static Package, PathBuf)>,
 }
 
-/// Puts it together. Variants and forms by name are in a module of their own, so that ours is as heavy as a program's.
-fn assemble(access: Access, forms: bool) -> anyhow::Result<Pages> {
+/// Puts it together. Variants and specializations by name are in a module of their own, so that ours is as heavy as a program's.
+fn assemble(access: Access, specializations: bool) -> anyhow::Result<Pages> {
     let toolchain = toolchain::ensure(access.install_policy())?;
     let bindgen = tools::wasm_bindgen("wasm-bindgen", access.install_policy())?;
-    let wanted = PACKAGES.iter().filter(|_| !forms).map(|package| Ok((package, package.ensure(access)?)));
+    let wanted = PACKAGES.iter().filter(|_| !specializations).map(|package| Ok((package, package.ensure(access)?)));
     let packages = wanted.collect::<anyhow::Result<Vec<_>>>()?;
-    let features = if forms { " --features forms" } else { "" };
+    let features = if specializations { " --features specializations" } else { "" };
     let arguments = format!("build --package {PACKAGE} --profile web --target {TARGET}{features}");
     steps::run(&[toolchain.step("pages", &arguments)], access.offline)?;
 
@@ -135,7 +141,7 @@ fn assemble(access: Access, forms: bool) -> anyhow::Result<Pages> {
         fs::remove_dir_all(&folder).with_context(|| format!("cannot remove `{}`", folder.display()))?;
     }
     let module = target_folder().join(TARGET).join("web").join(format!("{NAME}.wasm"));
-    let ours = folder.join(if forms { FORMS_FOLDER } else { OUR_FOLDER });
+    let ours = folder.join(if specializations { SPECIALIZATIONS_FOLDER } else { OUR_FOLDER });
     fs::create_dir_all(&ours).with_context(|| format!("cannot create `{}`", ours.display()))?;
     let options = ["--target", "web", "--no-typescript", "--remove-name-section", "--remove-producers-section"];
     let words = [bindgen.display().to_string()].into_iter().chain(options.map(str::to_owned));
@@ -189,14 +195,14 @@ fn weight(way: &str, files: Vec<String>, sizes: &[[u64; 2]]) -> Weight {
     Weight { way: way.to_owned(), files, raw, brotli }
 }
 
-/// The browser's version, and what the page says that compares libraries, or forms.
+/// The browser's version, and what the page says that compares libraries, or specializations.
 fn steady(driver: &Driver, site: &Site, options: &Options) -> anyhow::Result<(String, serde_json::Value)> {
     let session = driver.session()?;
     let mut query = vec![];
     query.extend(options.quick.then(|| "quick".to_owned()));
     query.extend(options.filter.as_ref().map(|filter| format!("filter={}", escaped(filter))));
-    query.extend(options.forms.then(|| "forms".to_owned()));
-    let name = if options.forms { "forms" } else { "compare" };
+    query.extend(options.specializations.then(|| "specializations".to_owned()));
+    let name = if options.specializations { "specializations" } else { "compare" };
     let page = format!("{name}.html?{}", query.join("&"));
     Ok((session.browser.clone(), site.visit(&session, &page, MOST_TO_COMPARE)?))
 }
@@ -258,7 +264,7 @@ mod tests {
         }
         let script = fs::read_to_string(files.join("fuse.js")).unwrap();
         assert!(script.contains(&format!("/{NAME}.js`")), "the page loads our script");
-        assert!([OUR_FOLDER, FORMS_FOLDER].iter().all(|folder| script.contains(&format!("\"{folder}\""))));
+        assert!([OUR_FOLDER, SPECIALIZATIONS_FOLDER].iter().all(|folder| script.contains(&format!("\"{folder}\""))));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Variants and forms by name, so that a page can measure them against each other.
+//! Variants and specializations by name, so that a page can measure them against each other.
 
 use std::{cell::RefCell, rc::Rc};
 
@@ -12,7 +12,7 @@ pub(crate) type Shared = Rc<RefCell<Option<Tuning>>>;
 
 #[wasm_bindgen]
 impl Bench {
-    /// From now on launches run in this form: nothing for the runtime's choice, or some of `variant NAME`, `unroll 1|2|4`, `if`,
+    /// From now on launches run as this says: nothing for the runtime's choice, or some of `variant NAME`, `unroll 1|2|4`, `if`,
     /// `switch`, `bounds checks`, `fast math`, `workgroup N` and `tile N`, separated by `; `.
     pub fn choose(&self, form: &str) -> Result<(), JsError> {
         let (mut tuning, mut variant) = (None, None);

@@ -7,7 +7,7 @@ use fuse_artifact::schedule::{Mainloop, Tile};
 
 use super::{Aligned, whole_steps};
 
-/// The members for matrices of 16×16 are the best of a sweep (`docs/experiments.md`); those for 8×8, which no adapter at
+/// The schedules for matrices of 16×16 are the best of a sweep (`docs/experiments.md`); those for 8×8, which no adapter at
 /// hand has, are priors. Tiles without whole steps serve few rows or columns and any depth. Sizes between others gain nothing
 /// where products have workgroups of their own, nor where workgroups share the depth.
 pub(super) const TILES: &[Aligned] = &[

@@ -1,4 +1,4 @@
-//! What the page of variants and forms says: a tuning table of the browser's adapter, and what forms are worth.
+//! What the page of variants and specializations says: a tuning table of the browser's adapter, and what specializations are worth.
 
 use std::{collections::BTreeMap, fmt::Write as _, fs, path::Path};
 
@@ -11,7 +11,7 @@ use super::super::browsers::Browser;
 
 /// Tables hold the variants within this factor of the fastest (`fuse_gpu::CUT_OFF`); others count as that slow.
 const CUT_OFF: f64 = 2.0;
-/// What each form is compared with: the unrolled ones with loops as they are written, the others with what the tables' knobs say.
+/// What each specialization is compared with: the unrolled ones with loops as they are written, the others with what the tables' knobs say.
 const COMPARED: [(&str, &str); 6] = [
     ("unroll 2", "unroll 1"),
     ("unroll 4", "unroll 1"),
@@ -23,7 +23,7 @@ const COMPARED: [(&str, &str); 6] = [
 
 /// The result of the page.
 #[derive(Debug, Deserialize)]
-pub(super) struct Forms {
+pub(super) struct Specializations {
     adapter: String,
     cases: Vec<Case>,
 }
@@ -36,16 +36,16 @@ struct Case {
     key: Vec<String>,
     /// What the runtime chose by itself, and why.
     decided: Vec<String>,
-    /// What it would choose for each wish of a size.
-    wishes: Vec<(String, String)>,
+    /// What it would choose for each override of a size.
+    overrides: Vec<(String, String)>,
     /// Those that do not take much longer than the fastest, by their names with `variant ` before them.
-    variants: Vec<Form>,
-    /// The forms of the fastest variant.
-    forms: Vec<Form>,
+    variants: Vec<Timed>,
+    /// The specializations of the fastest variant.
+    specializations: Vec<Timed>,
 }
 
 #[derive(Debug, Deserialize)]
-struct Form {
+struct Timed {
     form: String,
     /// The first launch, with its compilation and readback.
     first_ms: f64,
@@ -55,12 +55,12 @@ struct Form {
 }
 
 /// The page's result in its own form.
-pub(super) fn parse(value: Value) -> anyhow::Result<Forms> {
+pub(super) fn parse(value: Value) -> anyhow::Result<Specializations> {
     serde_json::from_value(value).context("the page's result is not what this program expects")
 }
 
 impl Case {
-    fn variants(&self) -> Vec<(&str, &Form)> {
+    fn variants(&self) -> Vec<(&str, &Timed)> {
         let mut all: Vec<_> =
             self.variants.iter().filter_map(|form| Some((form.form.strip_prefix("variant ")?, form))).collect();
         // By their fastest rounds: processors that software adapters share with other programs only ever make them slower.
@@ -69,26 +69,26 @@ impl Case {
     }
 
     fn of(&self, form: &str) -> Option<f64> {
-        self.forms.iter().find(|time| time.form == form).map(|time| time.min_us)
+        self.specializations.iter().find(|time| time.form == form).map(|time| time.min_us)
     }
 }
 
-impl Forms {
-    /// The cases as people read them, and what forms are worth: geometric means over all cases in which both were measured.
+impl Specializations {
+    /// The cases as people read them, and what specializations are worth: geometric means over all cases in which both were measured.
     pub(super) fn show(&self) -> String {
         let mut text = String::new();
         for case in &self.cases {
             let _ = writeln!(text, "{} {}: {}", case.name, case.size, case.decided.join("; "));
-            for form in case.variants.iter().chain(&case.forms) {
+            for form in case.variants.iter().chain(&case.specializations) {
                 let name = if form.form.is_empty() { "the fastest" } else { &form.form };
-                let Form { first_ms, median_us, min_us, max_us, .. } = form;
+                let Timed { first_ms, median_us, min_us, max_us, .. } = form;
                 let _ = writeln!(
                     text,
                     "  {name:40} {median_us:12.1} µs ({min_us:.1} .. {max_us:.1}), the first time {first_ms:.0} ms"
                 );
             }
-            for (wish, variant) in &case.wishes {
-                let _ = writeln!(text, "  {wish} is {variant}");
+            for (overridden, variant) in &case.overrides {
+                let _ = writeln!(text, "  {overridden} is {variant}");
             }
         }
         for (form, other) in COMPARED {
@@ -137,28 +137,28 @@ impl Case {
         }
         let variants = self.variants();
         let (_, fastest) = variants.first()?;
-        let member = |(name, form): &(&str, &Form)| {
+        let schedule = |(name, form): &(&str, &Timed)| {
             let relative = form.min_us / fastest.min_us;
             (relative <= CUT_OFF).then(|| format!("[\"{name}\", {:?}]", (relative * 1000.0).round() / 1000.0))
         };
-        let members: Vec<String> = variants.iter().filter_map(member).collect();
-        Some(format!("microseconds = {:.1}\nmembers = [{}]\n", fastest.min_us, members.join(", ")))
+        let schedules: Vec<String> = variants.iter().filter_map(schedule).collect();
+        Some(format!("microseconds = {:.1}\nschedules = [{}]\n", fastest.min_us, schedules.join(", ")))
     }
 }
 
 /// Prints what was measured, and keeps the table in a folder.
 pub(super) fn report(
-    forms: &Forms,
+    specializations: &Specializations,
     browser: Browser,
     version: &str,
     system: &[String],
     out: Option<&Path>,
 ) -> anyhow::Result<()> {
-    println!("\n{}", forms.show());
+    println!("\n{}", specializations.show());
     let Some(out) = out else { return Ok(()) };
     fs::create_dir_all(out).with_context(|| format!("cannot create `{}`", out.display()))?;
     let path = out.join(format!("{}-software.toml", browser.name().to_lowercase()));
-    fs::write(&path, forms.table(browser, version, system))
+    fs::write(&path, specializations.table(browser, version, system))
         .with_context(|| format!("cannot write `{}`", path.display()))?;
     println!("wrote {}", path.display());
     Ok(())
@@ -170,32 +170,32 @@ mod tests {
 
     use super::*;
 
-    fn forms() -> Forms {
+    fn specializations() -> Specializations {
         let time = |form: &str, us: f64| {
             let [median, max] = [us * 2.0, us * 3.0];
             json!({ "form": form, "first_ms": 1.0, "median_us": median, "min_us": us, "max_us": max })
         };
         let variants = [time("variant slow", 25.0), time("variant b", 12.5), time("variant a", 10.0)];
-        let forms = [time("", 10.0), time("unroll 1", 10.0), time("unroll 4", 5.0)];
+        let specializations = [time("", 10.0), time("unroll 1", 10.0), time("unroll 4", 5.0)];
         parse(json!({ "adapter": "", "cases": [{
             "name": "softmax", "size": "8x8", "key": ["reduction f32 rows", "8", "16"], "decided": ["a (estimate)"],
-            "wishes": [["tile 8", "b"]], "variants": variants, "forms": forms,
+            "overrides": [["tile 8", "b"]], "variants": variants, "specializations": specializations,
         }]}))
         .unwrap()
     }
 
     #[test]
     fn entries_hold_the_faster_variants_in_order() {
-        let text = forms().table(Browser::Firefox, "firefox 1", &["llvmpipe".to_owned()]);
+        let text = specializations().table(Browser::Firefox, "firefox 1", &["llvmpipe".to_owned()]);
         let entry = "[[entry]]\nclass = \"reduction f32 rows\"\nsizes = [8, 16]\nmicroseconds = 10.0\n\
-                     members = [[\"a\", 1.0], [\"b\", 1.25]]\n";
+                     schedules = [[\"a\", 1.0], [\"b\", 1.25]]\n";
         assert!(text.ends_with(entry), "{text}");
         assert!(text.contains("environment = \"firefox\"") && text.contains("adapter = \"llvmpipe\""), "{text}");
     }
 
     #[test]
     fn forms_are_compared_where_both_were_measured() {
-        let text = forms().show();
+        let text = specializations().show();
         assert!(text.contains("unroll 4: 0.500 of the time of unroll 1, 1 cases"), "{text}");
         assert!(text.contains("switch: 1.000 of the time of the fastest variant, 0 cases"), "{text}");
     }

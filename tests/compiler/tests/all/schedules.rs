@@ -1,5 +1,5 @@
-//! The names that built-in tuning tables may use: `fuse-runtime/tables/members.txt`, which the build of `fuse-runtime` compares
-//! them with, has the members of the compiler's families and nothing else.
+//! The names that built-in tuning tables may use: `fuse-runtime/tables/schedules.txt`, which the build of `fuse-runtime` compares
+//! them with, has the schedules of the compiler's families and nothing else.
 //!
 //! `cargo xtask bless` writes the list anew.
 
@@ -10,7 +10,7 @@ use fuse_test_support::{compile, corpus};
 use crate::root;
 
 /// What the file tests have no kernel of: every layout of products, several of them, weights of every packing, heads that
-/// members are made for.
+/// schedules are made for.
 fn more() -> Vec<String> {
     let mut sources = vec![
         "pub fn rows<T: Float>(x: T[B, M, K], w: T[B, K, N], b: T[N]) -> T[B, M, N] { relu(matmul(x, w) + b) }
@@ -62,12 +62,12 @@ fn the_list_for_built_in_tables_has_the_compilers_members() {
         program.validate().unwrap_or_else(|error| panic!("{error}"));
         for kernel in program.plans().flat_map(|plan| plan.kernels.iter()) {
             let of_kernel: BTreeSet<&str> = kernel.variants.iter().map(|variant| &*variant.name).collect();
-            assert_eq!(of_kernel.len(), kernel.variants.len(), "`{}` has two members of one name", kernel.name);
+            assert_eq!(of_kernel.len(), kernel.variants.len(), "`{}` has two schedules of one name", kernel.name);
             names.extend(of_kernel.into_iter().map(str::to_owned));
         }
     }
     let expected: String = names.iter().map(|name| format!("{name}\n")).collect();
-    let file = root().join("fuse-runtime/tables/members.txt");
+    let file = root().join("fuse-runtime/tables/schedules.txt");
     if std::env::var_os("FUSE_BLESS").is_some() {
         return fs::write(&file, expected).expect("the list can be written");
     }

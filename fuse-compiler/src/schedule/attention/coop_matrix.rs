@@ -5,12 +5,12 @@
 //! slices that all subgroups share; scores leave their matrices through a strip of it, one matrix per subgroup at a time, and
 //! come back as probabilities.
 
-use fuse_artifact::schedule::AttentionMatrices;
+use fuse_artifact::schedule::AttentionCoopMatrix;
 
-use crate::schedule::contraction::matrices::SHARED_UNIT_BYTES;
+use crate::schedule::contraction::coop_matrix::SHARED_UNIT_BYTES;
 
 /// Rows, columns and depth of the matrices.
-const SIZE: u32 = AttentionMatrices::SIZE;
+const SIZE: u32 = AttentionCoopMatrix::SIZE;
 
 /// Subgroups of a workgroup, and keys of a slice: 32 leave two workgroups room on a compute unit (`docs/experiments.md`).
 const SUBGROUPS: u32 = 4;
@@ -25,16 +25,16 @@ const fn rows(head: u32) -> &'static [u32] {
 /// Depths and columns that whole rows of invocations load.
 const SIDES: std::ops::RangeInclusive<u32> = SIZE..=128;
 
-/// The members for a depth and a number of value columns.
-pub(super) fn tiles(depth: u32, columns: u32) -> Vec<AttentionMatrices> {
+/// The schedules for a depth and a number of value columns.
+pub(super) fn tiles(depth: u32, columns: u32) -> Vec<AttentionCoopMatrix> {
     let loads = |side: u32| SIDES.contains(&side) && side.is_power_of_two();
     if !loads(depth) || !loads(columns) {
         return vec![];
     }
     let tile = |&rows: &u32| {
         let subgroups = SUBGROUPS;
-        let apart = AttentionMatrices { rows, subgroups, keys: KEYS, depth, columns, own_values: true, split: false };
-        AttentionMatrices { own_values: apart.bytes() <= SHARED_UNIT_BYTES, ..apart }
+        let apart = AttentionCoopMatrix { rows, subgroups, keys: KEYS, depth, columns, own_values: true, split: false };
+        AttentionCoopMatrix { own_values: apart.bytes() <= SHARED_UNIT_BYTES, ..apart }
     };
     rows(depth.max(columns)).iter().map(tile).collect()
 }

@@ -1,4 +1,4 @@
-//! Pipelines in other forms than the general one: for the sizes of certain launches (`Device::specialize`), with fast functions,
+//! Specializations: for the sizes of certain launches (`Device::specialize`), with fast functions,
 //! with bounds checks, with unrolled loops, with `if` or `switch` (`Tuning`). All compute the same, but for what fast functions lose.
 
 use std::collections::BTreeSet;
@@ -150,10 +150,10 @@ fn checked_shaders_compute_the_same() {
     assert!(device.pipelines() > pipelines, "checked shaders have pipelines of their own");
 }
 
-/// What tables say of forms gives the pipelines that a program asks for, and what the program says comes before that.
+/// What tables say of specializations gives the pipelines that a program asks for, and what the program says comes before that.
 #[test]
 #[cfg(feature = "tune")]
-fn tables_ask_for_forms() {
+fn tables_ask_for_specializations() {
     let device = device();
     let values: Vec<f32> = (-40..=40).map(|i| i as f32 / 4.0).collect();
     let x = Tensor1::from_slice(&device, &values, [values.len()]).unwrap();
@@ -183,8 +183,8 @@ fn tables_ask_for_forms() {
     }
 }
 
-/// What a text has that other forms write differently.
-fn has_forms(variant: &Variant) -> bool {
+/// What a text has that other specializations write differently.
+fn has_specializations(variant: &Variant) -> bool {
     let marks = [UNROLL, CHAIN, "switch "];
     variant.passes.iter().any(|pass| marks.iter().any(|mark| pass.wgsl.contains(mark)))
 }
@@ -205,7 +205,7 @@ fn loops_and_branches_in_every_form() {
     let device = device();
     let unrolled = |factor| Tuning::default().unroll(factor);
     let tunings = [unrolled(2).control_flow(ControlFlow::If), unrolled(4).control_flow(ControlFlow::Switch)];
-    let mut forms = vec![];
+    let mut specializations = vec![];
     for program in compile(source) {
         // Some sizes that no factor divides, and few queries.
         let sizes = [("B", 2), ("M", 3), ("N", 68), ("K", 332)];
@@ -213,7 +213,8 @@ fn loops_and_branches_in_every_form() {
         let expected = run_bounded(&program.graph, &inputs, program.stores(device.info())).unwrap();
         let arguments = Arguments::new(&device, &program, &inputs).unwrap();
         let variants = program.plans().flat_map(|plan| plan.kernels.iter()).flat_map(|kernel| kernel.variants.iter());
-        let concerned: BTreeSet<&str> = variants.filter(|variant| has_forms(variant)).map(|v| &*v.name).collect();
+        let concerned: BTreeSet<&str> =
+            variants.filter(|variant| has_specializations(variant)).map(|v| &*v.name).collect();
         let mut choices = arguments.choices(&program).unwrap();
         choices.retain(|choice| choice.names.iter().any(|name| concerned.contains(name)));
         for choice in choices {
@@ -221,7 +222,7 @@ fn loops_and_branches_in_every_form() {
                 let before = device.pipelines();
                 let results =
                     device.with_tuning(tuning, || wait(arguments.launch(&program, Some(&choice.indices)))).unwrap();
-                forms.extend(
+                specializations.extend(
                     (device.pipelines() > before).then(|| format!("{} {:?}", program.function.name, choice.names)),
                 );
                 let compared = compare(&expected, &results);
@@ -229,7 +230,7 @@ fn loops_and_branches_in_every_form() {
             }
         }
     }
-    assert!(forms.len() >= 40, "only {forms:#?}");
+    assert!(specializations.len() >= 40, "only {specializations:#?}");
 }
 
 #[test]

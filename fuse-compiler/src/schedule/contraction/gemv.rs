@@ -1,0 +1,132 @@
+//! Schedules of few rows of sums: `gemv RxC` where the columns of right operands are neighbours, `gemv-t RxC` and `dot O` where
+//! their depths are. Those of quantized weights are in `weights`.
+
+use fuse_artifact::{
+    Require, Space,
+    schedule::{Gemv, GemvRhs, GemvRows, LANES},
+};
+
+use super::{Direction, Facts, Scheduled, Sums, multiples_of_lanes};
+
+/// Depths of a step: as many loads as an invocation has on the way at a time.
+pub(crate) const STEP: u32 = 8;
+
+/// Columns and depth lanes for one row where columns are neighbours, with whether they come with a split twin and whether they
+/// take whole steps where they can: the left operand in vectors, nothing masked. The second is faster where an adapter allows
+/// 512 invocations.
+const ONE_ROW: &[([u32; 2], bool, bool)] = &[([64, 16], true, false), ([32, 64], false, true)];
+
+/// Columns and depth lanes for few rows where columns are neighbours. The first is faster where an adapter allows 512
+/// invocations, the second where columns are few. Several products come with the first only: there the second gained at most
+/// 14 % on an H200, and lost up to 62 %.
+const FEW_ROWS: [[u32; 2]; 2] = [[32, 64], [16, 64]];
+
+/// The same where depths are neighbours.
+const FEW_ROWS_ALONG_DEPTH: [[u32; 2]; 2] = [[16, 64], [8, 128]];
+
+/// The most rows with one product.
+const MAX_ROWS: u32 = 8;
+
+/// Outputs and depth lanes of a `dot` schedule.
+const DOT: [u32; 2] = [8, 32];
+
+impl Facts<'_> {
+    /// The schedules for right operands that are not packed words.
+    pub(super) fn push_gemvs(&self, family: &mut Vec<Scheduled>) {
+        if self.one_direction() == Some(Direction::Depth) {
+            let [columns, depth_lanes] = DOT;
+            let rhs = GemvRhs::Elements { whole_steps: false };
+            let gemv = Gemv { rows: GemvRows::One, columns, depth_lanes, rhs };
+            let directions = vec![Direction::Depth; self.rhs.len()];
+            let requires = self.dot_requirements();
+            family.push(Scheduled::new(Sums::Gemv(gemv), (Direction::Depth, &directions), &requires));
+        }
+        if self.rhs.iter().all(|rhs| *rhs == Some(Direction::Outer)) {
+            let rhs = vec![Direction::Outer; self.rhs.len()];
+            for &(sizes, split, whole_steps) in ONE_ROW {
+                let whole_steps = whole_steps && self.lhs == Some(Direction::Depth) && self.row_prologue.is_none();
+                let gemv = of_rows(1, sizes, GemvRhs::Elements { whole_steps });
+                push_gemv(family, gemv, split, &rhs, &self.row_requirements(whole_steps));
+            }
+        }
+        let (Some(rhs), Some(rows)) = (self.one_direction(), self.several_rows(MAX_ROWS)) else { return };
+        let (along_depth, sizes) = match rhs {
+            Direction::Outer => (false, FEW_ROWS),
+            Direction::Depth => (true, FEW_ROWS_ALONG_DEPTH),
+        };
+        let all = vec![rhs; self.rhs.len()];
+        let count = if self.rhs.len() == 1 { sizes.len() } else { 1 };
+        for [columns, depth_lanes] in sizes.into_iter().take(count) {
+            let of = GemvRows::AtMost { rows, along_depth, split: false };
+            let gemv = Gemv { rows: of, columns, depth_lanes, rhs: GemvRhs::Elements { whole_steps: true } };
+            push_gemv(family, gemv, false, &all, &self.few_rows_requirements(rows, rhs));
+        }
+    }
+
+    /// The direction of all right operands, if the left one lies along the depth and is not normalized on the way.
+    fn one_direction(&self) -> Option<Direction> {
+        let first = self.rhs[0]?;
+        let alike = self.lhs == Some(Direction::Depth) && self.rhs.iter().all(|rhs| *rhs == Some(first));
+        (alike && self.row_prologue.is_none()).then_some(first)
+    }
+
+    /// The rows of a schedule for few rows, if that leaves several: at most so many with one product, fewer with several, as an
+    /// invocation has four sums for each.
+    pub(super) fn several_rows(&self, most: u32) -> Option<u32> {
+        let rows = most / (self.rhs.len() as u32).next_power_of_two();
+        (rows > 1).then_some(rows)
+    }
+
+    fn dot_requirements(&self) -> Vec<Require> {
+        let mut requires = multiples_of_lanes(vec![self.depth()]);
+        requires.extend(self.vector_loads(|_, space| match space {
+            Space::Lhs => vec![self.batch + 1],
+            Space::Rhs => vec![self.batch],
+            Space::Point | Space::Score | Space::Value => vec![],
+        }));
+        requires
+    }
+
+    fn row_requirements(&self, whole_steps: bool) -> Vec<Require> {
+        let mut requires = vec![Require::AtMost { axis: self.rows(), value: 1 }];
+        requires.extend(multiples_of_lanes(vec![self.columns()]));
+        if whole_steps {
+            requires.push(Require::Multiple { axis: self.depth(), of: STEP });
+        }
+        requires.extend(self.vector_loads(|_, space| match space {
+            Space::Lhs if whole_steps => vec![self.batch + 1],
+            Space::Lhs | Space::Score | Space::Value => vec![],
+            Space::Rhs | Space::Point => vec![self.columns()],
+        }));
+        requires
+    }
+
+    /// What a schedule for at most so many rows needs, whose right operands lie in one direction.
+    fn few_rows_requirements(&self, rows: u32, rhs: Direction) -> Vec<Require> {
+        let mut requires = vec![
+            Require::AtMost { axis: self.rows(), value: rows },
+            Require::Multiple { axis: self.columns(), of: LANES },
+            Require::Multiple { axis: self.depth(), of: STEP },
+        ];
+        requires.extend(self.vector_loads(|_, space| match (space, rhs) {
+            (Space::Lhs, _) => vec![self.batch + 1],
+            (Space::Rhs, Direction::Depth) => vec![self.batch],
+            (Space::Rhs, Direction::Outer) | (Space::Point, _) => vec![self.columns()],
+            (Space::Score | Space::Value, _) => vec![],
+        }));
+        requires
+    }
+}
+
+/// Few rows of invocations with neighbouring columns.
+pub(super) const fn of_rows(rows: u32, [columns, depth_lanes]: [u32; 2], rhs: GemvRhs) -> Gemv {
+    Gemv { rows: GemvRows::AtMost { rows, along_depth: false, split: false }, columns, depth_lanes, rhs }
+}
+
+/// Adds a gemv of few rows, after its twin whose workgroups share the depth if it comes with one.
+pub(super) fn push_gemv(family: &mut Vec<Scheduled>, gemv: Gemv, split: bool, rhs: &[Direction], requires: &[Require]) {
+    let rows = GemvRows::AtMost { rows: gemv.rows(), along_depth: gemv.along_depth(), split: true };
+    let twin = split.then_some(Gemv { rows, ..gemv });
+    let gemvs = twin.into_iter().chain([gemv]);
+    family.extend(gemvs.map(|gemv| Scheduled::new(Sums::Gemv(gemv), (Direction::Depth, rhs), requires)));
+}
