@@ -19,7 +19,7 @@ use fuse_artifact::{
 use super::{
     ROUNDS_ALONE,
     contraction::{Direction, direction},
-    layout::{Along, along},
+    layout::{Along, along, multiples_of_lanes, vector_load},
 };
 use crate::fusion::{
     Attention, Group,
@@ -363,23 +363,8 @@ impl<'a> Facts<'a> {
         let mut requires = vec![];
         for (i, access) in self.group.accesses.iter().enumerate() {
             let Some(axis) = lane_axis(access.access.space) else { continue };
-            let access_index = i as u16;
-            match along(access, usize::from(axis)) {
-                Along::Zero => requires.push(Require::Stride { access: access_index, axis, stride: 0 }),
-                Along::Unit => {
-                    requires.push(Require::Stride { access: access_index, axis, stride: 1 });
-                    requires.push(Require::Aligned { access: access_index, axis, of: LANES });
-                }
-                Along::UnitOrZero => requires.push(Require::Aligned { access: access_index, axis, of: LANES }),
-                Along::Strided => {}
-            }
+            requires.extend(vector_load(i as u16, access, usize::from(axis), axis));
         }
         requires
     }
-}
-
-fn multiples_of_lanes(mut axes: Vec<u8>) -> Vec<Require> {
-    axes.sort_unstable();
-    axes.dedup();
-    axes.into_iter().map(|axis| Require::Multiple { axis, of: LANES }).collect()
 }

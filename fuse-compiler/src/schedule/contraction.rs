@@ -30,7 +30,7 @@ use std::collections::BTreeSet;
 
 use fuse_artifact::{
     DType, Require, Schedule, Space,
-    schedule::{Gemv, K, LANES, Products, Tile},
+    schedule::{Gemv, K, Products, Tile},
 };
 
 use self::{
@@ -38,7 +38,7 @@ use self::{
     tile::{holds_beside, shrink_steps},
     weights::Weights,
 };
-use super::layout::{Along, along};
+use super::layout::{Along, along, multiples_of_lanes, vector_load};
 use crate::fusion::{
     Contraction, Group, Store,
     body::{Body, ValueId, ValueOp},
@@ -326,15 +326,7 @@ impl<'a> Facts<'a> {
         for (i, access) in self.group.accesses.iter().enumerate() {
             let index = i as u16;
             for axis in lane_axes(index, access.access.space).into_iter().collect::<BTreeSet<u8>>() {
-                match along(access, usize::from(axis)) {
-                    Along::Zero => requires.push(Require::Stride { access: index, axis, stride: 0 }),
-                    Along::Unit => {
-                        requires.push(Require::Stride { access: index, axis, stride: 1 });
-                        requires.push(Require::Aligned { access: index, axis, of: LANES });
-                    }
-                    Along::UnitOrZero => requires.push(Require::Aligned { access: index, axis, of: LANES }),
-                    Along::Strided => {}
-                }
+                requires.extend(vector_load(index, access, usize::from(axis), axis));
             }
         }
         requires
@@ -363,12 +355,6 @@ pub(crate) fn sums_of(body: &Body, value: ValueId) -> BTreeSet<u8> {
 /// Whether an epilogue reduces rows.
 pub fn reduces(body: &Body) -> bool {
     body.values.iter().any(|value| matches!(value.op, ValueOp::Reduce(..)))
-}
-
-fn multiples_of_lanes(mut axes: Vec<u8>) -> Vec<Require> {
-    axes.sort_unstable();
-    axes.dedup();
-    axes.into_iter().map(|axis| Require::Multiple { axis, of: LANES }).collect()
 }
 
 /// The direction in which an operand's first contiguous access is contiguous.

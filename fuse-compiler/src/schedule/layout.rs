@@ -1,5 +1,7 @@
 //! What the compiler knows about the strides of an access.
 
+use fuse_artifact::{Require, schedule::LANES};
+
 use crate::fusion::body::KernelAccess;
 
 /// How an access moves along one axis of its space.
@@ -27,6 +29,26 @@ pub fn along(access: &KernelAccess, axis: usize) -> Along {
         (true, true) => Along::UnitOrZero,
         (false, _) => Along::Strided,
     }
+}
+
+/// What loads of four lanes need along `axis` of the access's space, the number `index` of the kernel, where it is axis `of` in
+/// the schedule's text.
+pub fn vector_load(index: u16, access: &KernelAccess, axis: usize, of: u8) -> Vec<Require> {
+    let stride = |stride| Require::Stride { access: index, axis: of, stride };
+    let aligned = Require::Aligned { access: index, axis: of, of: LANES };
+    match along(access, axis) {
+        Along::Zero => vec![stride(0)],
+        Along::Unit => vec![stride(1), aligned],
+        Along::UnitOrZero => vec![aligned],
+        Along::Strided => vec![],
+    }
+}
+
+/// `Multiple` of a vector's lanes for each of the axes, once.
+pub fn multiples_of_lanes(mut axes: Vec<u8>) -> Vec<Require> {
+    axes.sort_unstable();
+    axes.dedup();
+    axes.into_iter().map(|axis| Require::Multiple { axis, of: LANES }).collect()
 }
 
 /// Whether the access reads element `i` for the `i`-th index of a space with the given shape, always.

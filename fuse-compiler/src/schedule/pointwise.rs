@@ -10,7 +10,7 @@ use fuse_artifact::{
     schedule::{LANES, Pointwise},
 };
 
-use super::layout::{Along, along, is_single, is_whole};
+use super::layout::{Along, along, is_single, is_whole, vector_load};
 use crate::fusion::Group;
 
 /// Invocations per workgroup unless `#[schedule]` says otherwise.
@@ -63,15 +63,7 @@ fn requirements(group: &Group, rank: u8) -> Vec<Require> {
         if is_whole(access, &group.shape) || is_single(access) {
             continue;
         }
-        match along(access, inner) {
-            Along::Zero => requires.push(Require::Stride { access: index, axis, stride: 0 }),
-            Along::Unit => {
-                requires.push(Require::Stride { access: index, axis, stride: 1 });
-                requires.push(Require::Aligned { access: index, axis, of: LANES });
-            }
-            Along::UnitOrZero => requires.push(Require::Aligned { access: index, axis, of: LANES }),
-            Along::Strided => {}
-        }
+        requires.extend(vector_load(index, access, inner, axis));
     }
     requires
 }

@@ -20,7 +20,7 @@ use fuse_artifact::{
 
 use super::{
     ROUNDS_ALONE,
-    layout::{Along, along},
+    layout::{Along, along, vector_load},
 };
 use crate::fusion::{self, Group, Store, body::KernelAccess};
 
@@ -137,15 +137,7 @@ impl<'a> Facts<'a> {
             if only_elements && !self.is_per_element(kernel_access) {
                 continue;
             }
-            match along(kernel_access, axis) {
-                Along::Zero => requires.push(Require::Stride { access, axis: text_axis, stride: 0 }),
-                Along::Unit => {
-                    requires.push(Require::Stride { access, axis: text_axis, stride: 1 });
-                    requires.push(Require::Aligned { access, axis: text_axis, of: LANES });
-                }
-                Along::UnitOrZero => requires.push(Require::Aligned { access, axis: text_axis, of: LANES }),
-                Along::Strided => {}
-            }
+            requires.extend(vector_load(access, kernel_access, axis, text_axis));
         }
         requires
     }

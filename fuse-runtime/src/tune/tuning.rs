@@ -330,21 +330,21 @@ mod tests {
         let expected = Knobs { unroll: Some(4), control_flow: Some(ControlFlow::If), ..Knobs::default() };
         assert_eq!(loops(Tuning::native(), Knobs::default()), (1, None));
         assert_eq!(loops(Tuning::native(), expected), (4, Some(ControlFlow::If)));
-        let wished = Tuning::native().unroll(3).control_flow(ControlFlow::Switch);
-        assert_eq!(loops(wished, expected), (2, Some(ControlFlow::Switch)));
+        let asked = Tuning::native().unroll(3).control_flow(ControlFlow::Switch);
+        assert_eq!(loops(asked, expected), (2, Some(ControlFlow::Switch)));
         let factors = [0, 1, 2, 3, 4, u32::MAX];
         let found = factors.map(|factor| loops(Tuning::native().unroll(factor), expected).0);
         assert_eq!(found, [1, 1, 2, 2, 4, 4]);
         let unsaid = styled(Tuning::native(), Knobs::default());
         assert_eq!((unsaid.bounds_checks, unsaid.fast_math), (false, false));
-        for (said, wished) in [(false, true), (true, false)] {
+        for (said, asked) in [(false, true), (true, false)] {
             let table = Knobs { bounds_checks: Some(said), fast_math: Some(said), ..Knobs::default() };
             let by_table = styled(Tuning::native(), table);
             assert_eq!((by_table.bounds_checks, by_table.fast_math), (said, said));
-            let both = styled(Tuning::native().bounds_checks(wished).fast_math(wished), table);
-            assert_eq!((both.bounds_checks, both.fast_math), (wished, wished));
-            let one = styled(Tuning::native().bounds_checks(wished), table);
-            assert_eq!((one.bounds_checks, one.fast_math), (wished, said));
+            let both = styled(Tuning::native().bounds_checks(asked).fast_math(asked), table);
+            assert_eq!((both.bounds_checks, both.fast_math), (asked, asked));
+            let one = styled(Tuning::native().bounds_checks(asked), table);
+            assert_eq!((one.bounds_checks, one.fast_math), (asked, said));
         }
     }
 

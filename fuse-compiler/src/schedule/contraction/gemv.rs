@@ -6,7 +6,8 @@ use fuse_artifact::{
     schedule::{Gemv, GemvRhs, GemvRows, LANES},
 };
 
-use super::{Direction, Facts, Scheduled, Sums, multiples_of_lanes};
+use super::{Direction, Facts, Scheduled, Sums};
+use crate::schedule::layout::multiples_of_lanes;
 
 /// Depths of a step: as many loads as an invocation has on the way at a time.
 pub(crate) const STEP: u32 = 8;

@@ -14,12 +14,12 @@ use fuse_artifact::{
 use super::{
     Direction, Facts, Scheduled, Sums,
     gemv::{of_rows, push_gemv},
-    multiples_of_lanes,
 };
 use crate::fusion::{
     Contraction, Group,
     body::{Body, Dequantize, ValueId, ValueOp},
 };
+use crate::schedule::layout::multiples_of_lanes;
 
 /// A right operand that is a quantized tensor.
 #[derive(Clone, Copy, Debug)]
