@@ -2,19 +2,21 @@
 
 use std::{borrow::Cow, collections::BTreeMap};
 
-use crate::{List, Text};
+use crate::Text;
 
 /// The text of a shader.
 #[derive(Clone, Debug)]
 pub enum Wgsl {
     /// As it is.
     Whole(Text),
-    /// In lines that it shares with other shaders.
-    Lines {
-        /// Distinct lines, each list's one after the other, separated by `\n`.
-        lines: List<Text>,
-        /// The shader's lines: each character is the number of one ([`LineNumbers::add`]).
-        order: Text,
+    /// In parts of lines that it shares with other shaders; not in pages, which [`shared_wgsl`](crate::shared_wgsl) gives whole texts.
+    #[cfg(not(target_arch = "wasm32"))]
+    Parts {
+        /// Distinct lines, which count as one text.
+        lines: &'static [&'static str],
+        /// Offset and length of each part in bytes, each followed by a space; no part spans two of `lines`. A text, because lists of
+        /// numbers make expansions long.
+        parts: Text,
     },
 }
 
@@ -23,10 +25,15 @@ impl Wgsl {
     pub fn text(&self) -> Cow<'_, str> {
         match self {
             Self::Whole(text) => Cow::Borrowed(text),
-            Self::Lines { lines, order } => {
-                let lines: Vec<&str> = lines.iter().flat_map(|lines| lines.split('\n')).collect();
-                let of_shader: Vec<&str> = order.chars().map(|number| lines[line(number)]).collect();
-                Cow::Owned(of_shader.join("\n"))
+            #[cfg(not(target_arch = "wasm32"))]
+            Self::Parts { lines, parts } => {
+                let (mut text, mut at) = (String::with_capacity(length(parts)), 0);
+                while at < parts.len() {
+                    let (part, next) = part(lines, parts, at);
+                    text.push_str(part);
+                    at = next;
+                }
+                Cow::Owned(text)
             }
         }
     }
@@ -55,57 +62,119 @@ impl PartialEq for Wgsl {
     }
 }
 
-/// The character of line 0. Lines of most shaders come first and take a byte each.
-const FIRST: u32 = ' ' as u32;
-
-/// Numbers that are no characters: surrogates.
-const SURROGATES: std::ops::Range<u32> = 0xd800..0xe000;
-
-/// The number of a line from its character.
-const fn line(character: char) -> usize {
-    let number = character as u32;
-    let surrogates = if number < SURROGATES.end { 0 } else { SURROGATES.end - SURROGATES.start };
-    (number - surrogates - FIRST) as usize
+/// The next part of some lines, and where the one after it is told; ends the build if there is none.
+const fn part<'a>(lines: &[&'a str], parts: &str, at: usize) -> (&'a str, usize) {
+    let (mut offset, at) = number(parts, at);
+    let (length, at) = number(parts, at);
+    let mut i = 0;
+    while offset >= lines[i].len() {
+        offset -= lines[i].len();
+        i += 1;
+    }
+    (lines[i].split_at(offset).1.split_at(length).0, at)
 }
 
-/// The character of a line; a million lines have one.
-fn character(line: usize) -> char {
-    let number = FIRST + line as u32;
-    let number = if number < SURROGATES.start { number } else { number + (SURROGATES.end - SURROGATES.start) };
-    char::from_u32(number).expect("a function has fewer lines than there are characters")
+/// The number at a place of a text, and where the next one is.
+const fn number(text: &str, mut at: usize) -> (usize, usize) {
+    let (text, mut number) = (text.as_bytes(), 0);
+    while text[at] != b' ' {
+        number = number * 10 + (text[at] - b'0') as usize;
+        at += 1;
+    }
+    (number, at + 1)
 }
 
-/// Numbers for the distinct lines of texts, in the order in which they first appear.
+/// How many bytes parts have.
+#[doc(hidden)]
+pub const fn length(parts: &str) -> usize {
+    let (mut length, mut at) = (0, 0);
+    while at < parts.len() {
+        let of_part = number(parts, number(parts, at).1);
+        length += of_part.0;
+        at = of_part.1;
+    }
+    length
+}
+
+/// The text of parts, of `N` bytes.
+#[doc(hidden)]
+pub const fn join<const N: usize>(lines: &[&str], parts: &str) -> [u8; N] {
+    let (mut text, mut length, mut at) = ([0; N], 0, 0);
+    while at < parts.len() {
+        let (part, next) = part(lines, parts, at);
+        text.split_at_mut(length).1.split_at_mut(part.len()).0.copy_from_slice(part.as_bytes());
+        length += part.len();
+        at = next;
+    }
+    text
+}
+
+/// A shader of shared lines, as expansions write it: `shared_wgsl!(LINES, "offset length …")`. Pages, which are compressed, carry
+/// whole texts, because compression finds more in these than sharing by lines does.
+#[cfg(target_arch = "wasm32")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! shared_wgsl {
+    ($lines:expr, $parts:expr) => {
+        $crate::Wgsl::Whole($crate::Text::Borrowed(
+            const {
+                static TEXT: [u8; $crate::wgsl::length($parts)] = $crate::wgsl::join($lines, $parts);
+                match ::core::str::from_utf8(&TEXT) {
+                    ::core::result::Result::Ok(text) => text,
+                    ::core::result::Result::Err(_) => ::core::panic!("parts are whole lines"),
+                }
+            },
+        ))
+    };
+}
+
+/// A shader of shared lines, as expansions write it: `shared_wgsl!(LINES, "offset length …")`.
+#[cfg(not(target_arch = "wasm32"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! shared_wgsl {
+    ($lines:expr, $parts:expr) => {
+        $crate::Wgsl::Parts { lines: $lines, parts: $crate::Text::Borrowed($parts) }
+    };
+}
+
+/// The distinct lines of texts, in the order in which they first appear.
 #[derive(Default)]
-pub struct LineNumbers {
-    lines: Vec<String>,
-    numbers: BTreeMap<String, usize>,
+pub struct SharedLines {
+    text: String,
+    offsets: BTreeMap<String, usize>,
+    /// Where the second of the two texts begins.
+    cut: Option<usize>,
 }
 
-impl LineNumbers {
-    /// The lines of a text, a character each.
+impl SharedLines {
+    /// Adds the lines of a text that are new. Returns the parts that it consists of.
     pub fn add(&mut self, text: &str) -> String {
-        text.split('\n').map(|line| character(self.number(line))).collect()
-    }
-
-    fn number(&mut self, line: &str) -> usize {
-        if let Some(&number) = self.numbers.get(line) {
-            return number;
+        let mut parts: Vec<[usize; 2]> = vec![];
+        for line in text.split_inclusive('\n') {
+            let offset = *self.offsets.entry(line.to_owned()).or_insert_with(|| {
+                self.text.push_str(line);
+                self.text.len() - line.len()
+            });
+            match parts.last_mut() {
+                Some([first, length]) if *first + *length == offset && self.cut != Some(offset) => {
+                    *length += line.len()
+                }
+                _ => parts.push([offset, line.len()]),
+            }
         }
-        let number = self.lines.len();
-        self.numbers.insert(line.to_owned(), number);
-        self.lines.push(line.to_owned());
-        number
+        parts.into_iter().flatten().map(|number| format!("{number} ")).collect()
     }
 
-    /// How many lines have a number.
-    pub fn count(&self) -> usize {
-        self.lines.len()
+    /// What is added from here on goes into a second text.
+    pub fn cut(&mut self) {
+        self.cut = Some(self.text.len());
     }
 
-    /// The lines with these numbers, as [`Wgsl::Lines`] has them.
-    pub fn text(&self, numbers: std::ops::Range<usize>) -> String {
-        self.lines[numbers].join("\n")
+    /// The lines, before and after the cut.
+    pub fn texts(&self) -> [&str; 2] {
+        let (first, second) = self.text.split_at(self.cut.unwrap_or(self.text.len()));
+        [first, second]
     }
 }
 
@@ -114,25 +183,38 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_come_back_from_their_lines() {
-        let texts = ["", "a\nb\n", "b\na", "\n\n", "fn f() {\n  a\n}\n", "no end"];
-        let mut numbers = LineNumbers::default();
-        let orders: Vec<String> = texts.iter().map(|text| numbers.add(text)).collect();
-        for split in 1..numbers.count() {
-            let lines: [Text; 2] = [numbers.text(0..split).into(), numbers.text(split..numbers.count()).into()];
-            for (text, order) in texts.iter().zip(&orders) {
-                let shared = Wgsl::Lines { lines: lines.to_vec().into(), order: order.clone().into() };
-                assert_eq!(shared.text(), *text);
-                assert_eq!(shared, Wgsl::from(*text));
+    fn texts_come_back_from_their_parts() {
+        let texts = ["", "a\nb\n", "b\na", "\n\n", "fn f() {\n  ä\n}\n", "no end", "a\nb\nno end"];
+        for cut in 0..texts.len() {
+            let mut lines = SharedLines::default();
+            let mut parts = vec![];
+            for (i, text) in texts.iter().enumerate() {
+                if i == cut {
+                    lines.cut();
+                }
+                parts.push(lines.add(text));
+            }
+            let shared: [&'static str; 2] = lines.texts().map(|text| &*text.to_owned().leak());
+            let shared: &'static [&'static str] = shared.to_vec().leak();
+            for (text, parts) in texts.iter().zip(&parts) {
+                let wgsl = Wgsl::Parts { lines: shared, parts: parts.clone().into() };
+                assert_eq!(wgsl.text(), *text);
+                assert_eq!(wgsl, Wgsl::from(*text));
             }
         }
     }
 
     #[test]
-    fn characters_skip_surrogates() {
-        for number in [0, 94, 0xd7df, 0xd7e0, 0xd7e1, 0x1_0000] {
-            assert_eq!(line(character(number)), number);
-        }
-        assert_eq!((character(0), character(0xd7e0)), (' ', '\u{e000}'));
+    fn lines_that_follow_each_other_are_one_part() {
+        let mut lines = SharedLines::default();
+        assert_eq!(lines.add("a\nb\na\nb\n"), "0 4 0 4 ");
+    }
+
+    #[test]
+    fn constants_are_joined() {
+        const LINES: &[&str] = &["a\nb\n", "ä\n"];
+        const PARTS: &str = "4 3 0 4 2 2 ";
+        const TEXT: [u8; length(PARTS)] = join(LINES, PARTS);
+        assert_eq!(std::str::from_utf8(&TEXT), Ok("ä\na\nb\nb\n"));
     }
 }

@@ -53,9 +53,9 @@ impl Constant for Wgsl {
                 quote!(a::Wgsl::Whole(#text))
             }
             // The lines are those of `lines::share`, which stand once.
-            Self::Lines { lines: _, order } => {
-                let order = order.constant();
-                quote!(a::Wgsl::Lines { lines: a::List::Borrowed(__FUSE_LINES), order: #order })
+            Self::Parts { lines: _, parts } => {
+                let parts = Literal::string(parts);
+                quote!(a::shared_wgsl!(__FUSE_LINES, #parts))
             }
         }
     }

@@ -3,49 +3,47 @@
 //! Input: a function's artifacts for all its dtypes, with whole texts. Output: a constant of the distinct lines, and the same
 //! artifacts with texts that count in it.
 
-use fuse_artifact::{Function, LineNumbers, List, Pass, Variant, Wgsl};
+use std::cmp::Reverse;
+
+use fuse_artifact::{Function, Pass, SharedLines, Wgsl};
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 
 use super::artifact::only_outside_browsers;
 
 /// Has the shaders of functions share their lines; returns the constant that holds these, `__FUSE_LINES`.
-pub(crate) fn share(functions: &mut [(&[fuse_artifact::DType], Function)], runtime: &TokenStream) -> TokenStream {
-    let mut numbers = LineNumbers::default();
-    let mut number = |outside_browsers: bool| {
+pub(crate) fn share(functions: &mut [(&[fuse_artifact::DType], Function)]) -> TokenStream {
+    let mut lines = SharedLines::default();
+    for outside_browsers in [false, true] {
+        let mut passes = vec![];
         for (_, function) in functions.iter_mut() {
-            each_variant(function, &mut |variant| {
-                if only_outside_browsers(variant) == outside_browsers {
-                    variant.passes.to_mut().iter_mut().for_each(|pass| number_lines(pass, &mut numbers));
-                }
-            });
+            collect(function, outside_browsers, &mut passes);
         }
-        numbers.count()
-    };
-    // What only variants that pages do not carry have comes last, so that pages do not carry it either.
-    let (everywhere, all) = (number(false), number(true));
-    let lines = |range| Literal::string(&numbers.text(range));
-    let first = lines(0..everywhere);
-    let rest = (everywhere < all).then(|| {
-        let rest = lines(everywhere..all);
-        quote!(#[cfg(not(target_arch = "wasm32"))] #runtime::artifact::Text::Borrowed(#rest))
-    });
-    quote! {
-        const __FUSE_LINES: &[#runtime::artifact::Text] = &[#runtime::artifact::Text::Borrowed(#first), #rest];
+        // Long texts have the parts of short ones in their order: so there are few parts.
+        passes.sort_by_cached_key(|pass| Reverse(pass.wgsl.text().len()));
+        for pass in passes {
+            let parts = lines.add(&pass.wgsl.text());
+            pass.wgsl = Wgsl::Parts { lines: &[], parts: parts.into() };
+        }
+        // What only variants that pages do not carry have comes last, so that pages do not carry it either.
+        if !outside_browsers {
+            lines.cut();
+        }
     }
+    let [everywhere, rest] = lines.texts().map(Literal::string);
+    quote!(const __FUSE_LINES: &[&str] = &[#everywhere, #[cfg(not(target_arch = "wasm32"))] #rest];)
 }
 
-/// Visits the variants of a function and of its alternatives.
-fn each_variant(function: &mut Function, visit: &mut dyn FnMut(&mut Variant)) {
-    for kernel in function.kernels.to_mut() {
-        kernel.variants.to_mut().iter_mut().for_each(&mut *visit);
-    }
+/// Adds the passes of a function and of its alternatives whose variants pages carry, or of those that they do not.
+fn collect<'a>(function: &'a mut Function, outside_browsers: bool, passes: &mut Vec<&'a mut Pass>) {
+    let kernels = function.kernels.to_mut().iter_mut();
+    let variants = kernels.flat_map(|kernel| kernel.variants.to_mut());
+    passes.extend(
+        variants
+            .filter(|variant| only_outside_browsers(variant) == outside_browsers)
+            .flat_map(|variant| variant.passes.to_mut()),
+    );
     for alternative in function.alternatives.to_mut() {
-        each_variant(alternative, visit);
+        collect(alternative, outside_browsers, passes);
     }
-}
-
-fn number_lines(pass: &mut Pass, numbers: &mut LineNumbers) {
-    let order = numbers.add(&pass.wgsl.text());
-    pass.wgsl = Wgsl::Lines { lines: List::Borrowed(&[]), order: order.into() };
 }

@@ -141,7 +141,7 @@ fn expand_function(
             if function.header.explain {
                 dump::explain(&instances);
             }
-            let lines = lines::share(&mut instances, &context.runtime);
+            let lines = lines::share(&mut instances);
             Item { signature, instances, lines, source, import: &import }.expand()
         }
         Ok(_) => fallback::expand(signature, &import),
@@ -167,7 +167,7 @@ fn expand_expression(source: Source, context: &Context) -> TokenStream {
         return diagnostics::expression(&diagnostics, &expression.variables);
     }
     let rebuild = rebuild_on_dump();
-    let lines = lines::share(&mut instances, &context.runtime);
+    let lines = lines::share(&mut instances);
     let launch = expression::expand(&expression, &instances, &context.runtime);
     quote!({ #warnings #rebuild #lines #launch })
 }
