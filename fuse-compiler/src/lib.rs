@@ -10,6 +10,7 @@ pub mod arena;
 #[cfg(feature = "validate")]
 pub mod compile;
 pub mod fusion;
+pub mod grad;
 pub mod graph;
 pub mod interp;
 pub mod operations;

@@ -78,6 +78,12 @@ use proc_macro::TokenStream;
 /// | `one_hot(ids, classes = 10)` | `f32[.., 10]`, 1 at the index; zeros where it is no class |
 /// | `dropout(x, p, seed)` | 0 with probability `p`, else `x / (1 - p)`. Element `i` in row-major order draws `philox(i, seed)`, whose upper 24 bits as a fraction are compared with `p`: one seed drops the same elements on every adapter |
 ///
+/// | gradients | in functions, whose parameters have shapes |
+/// |---|---|
+/// | `grad(y, wrt = w)` | how much each element of `w` changes `y`, a float of rank 0: a value like `w`, which can be differentiated again; `wrt = [w, b]` gives a tuple. `wrt` names parameters and `let` values |
+/// | `grad(y, wrt = w, cotangent = g)` | the same of `sum(y * g)`, for `y` of any shape |
+/// | `stop_gradient(x)` | `x`, a constant to gradients |
+///
 /// | quantized weights | parameters of functions: `w: q8[K, N]`, `q4`, `q3`, `q2`, `q1`, 1 to 4 axes; in Rust `&QTensor<Q8, 2>` |
 /// |---|---|
 /// | `matmul(x, w)`, `matmul(x, transpose(w))` | `x` of `f32` or `f16`; values are packed along the axis that the product sums over |

@@ -10,4 +10,5 @@ mod patterns;
 mod row_forms;
 mod scientific;
 mod sequences;
+mod training;
 mod tuning;

@@ -150,6 +150,13 @@ catalog! {
     // Other ways to run.
     NotInWebNn = "F150" "not_in_webnn" "an operation of a `#[webnn]` function that WebNN lacks",
 
+    // Gradients.
+    GradientPath = "F160" "gradient_path" "a gradient to which no differentiable path leads",
+    GradientOf = "F161" "gradient_of" "a gradient of something that is not one float",
+    GradientWrt = "F162" "gradient_wrt" "a gradient with respect to something that has none",
+    GradientCotangent = "F163" "gradient_cotangent" "a cotangent of another type than what is differentiated",
+    GradientInExpression = "F164" "gradient_in_expression" "a gradient in an expression, which declares no shapes",
+
     InternalError = "F999" "internal_error" "a mistake of the compiler itself",
 }
 

@@ -111,7 +111,7 @@ pub enum GroupKind {
 }
 
 /// The reduction of a group. The group's body computes with values of two levels: per element, and per row
-/// ([`ValueOp::Reduce`](body::ValueOp::Reduce) and what follows from it alone); [`body::Body::levels`] tells them apart.
+/// ([`body::ValueOp::Reduce`] and what follows from it alone); [`body::Body::levels`] tells them apart.
 #[derive(Clone, Debug)]
 pub struct Reduction {
     /// How many of the last axes of the group's shape are reduced.

@@ -348,7 +348,9 @@ impl<'a> Inference<'a> {
             | Kind::Slice
             | Kind::Squeeze
             | Kind::Unsqueeze
-            | Kind::Flip => operands.first().copied().unwrap_or_else(|| self.class(DTypeClass::Any)),
+            | Kind::Flip
+            | Kind::Grad
+            | Kind::StopGradient => operands.first().copied().unwrap_or_else(|| self.class(DTypeClass::Any)),
             Kind::Reduce(reduction) => {
                 let value = self.same(reduction.takes(), &operands);
                 if reduction.is_index() { self.known(DType::I32) } else { value }

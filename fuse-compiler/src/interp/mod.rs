@@ -70,6 +70,14 @@ pub fn run(graph: &Graph, inputs: &[Value]) -> Result<Vec<Value>, InterpError> {
     evaluate::<f64>(graph, inputs, Stores::Results)
 }
 
+/// Evaluates `graph` for `inputs`, with results in `f64` whatever their dtype.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_exact(graph: &Graph, inputs: &[Value]) -> Result<Vec<Value>, InterpError> {
+    evaluate::<f64>(graph, inputs, Stores::Nothing)
+}
+
 /// Evaluates `graph` and tracks, per element, the range that a kernel may land in.
 ///
 /// # Errors
@@ -85,13 +93,17 @@ fn evaluate<E: Element>(graph: &Graph, inputs: &[Value], stores: Stores) -> Resu
     for (id, node) in graph.nodes.iter() {
         let value = evaluate_node(node, &values, &bindings, &graph.nodes)?;
         let is_stored = match stores {
-            Stores::Results => false,
+            Stores::Nothing | Stores::Results => false,
             Stores::LeftOperands => lefts.contains(&id),
             Stores::EveryNode => true,
         };
         values.push(if is_stored { stored(&value) } else { value });
     }
-    Ok(graph.results.iter().map(|id| stored(&values[id.index()])).collect())
+    let result = |id: &NodeId| {
+        let value = &values[id.index()];
+        if stores == Stores::Nothing { value.clone() } else { stored(value) }
+    };
+    Ok(graph.results.iter().map(result).collect())
 }
 
 fn left_operand(node: &Node) -> Option<NodeId> {

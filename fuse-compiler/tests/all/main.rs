@@ -5,6 +5,7 @@ mod assumptions;
 mod attention;
 mod expressions;
 mod families;
+mod gradients;
 mod planner;
 mod reductions;
 mod webnn;

@@ -301,6 +301,17 @@ const CASES: &[(Code, &str)] = &[
         Code::ImportVersion,
         "@fuse [g { 0 a sound {} { fn g(x: f32[N]) -> f32[N] { x } } }] fn f(x: f32[N]) -> f32[N] { g(x) }",
     ),
+    (Code::GradientPath, body!("let g = grad(sum(x), wrt = v); x + g")),
+    (Code::GradientPath, body!("let g = grad(sum((x < 0.0) as f32), wrt = x); g")),
+    (Code::GradientPath, body!("grad(sum(stop_gradient(x)), wrt = x)")),
+    (Code::GradientOf, body!("grad(x, wrt = x)")),
+    (Code::GradientOf, body!("grad(sum(i), wrt = x)")),
+    (Code::GradientWrt, body!("grad(sum(x), wrt = i)")),
+    (Code::GradientWrt, body!("grad(sum(x), wrt = 1.0)")),
+    (Code::GradientCotangent, body!("grad(x * v, wrt = x, cotangent = v)")),
+    (Code::GradientInExpression, "grad(sum(x), wrt = x)"),
+    (Code::BadOption, body!("grad(sum(x), wrt = [])")),
+    (Code::MissingOption, body!("grad(sum(x))")),
 ];
 
 /// Each function calls the one before it twice, sixteen deep.
@@ -408,7 +419,7 @@ fn suggestions_name_what_was_meant() {
         (body!("sigmiod(x)"), "did you mean `sigmoid`?"),
         (body!("swish(x)"), "write `silu(x)`"),
         (body!("sort(x)"), "`fuse!` has no `sort`; compute it before or after the launch"),
-        (body!("grad(x)"), "gradients are not supported yet; write the derivative as a function of its own"),
+        (body!("grad(x)"), "write `grad(loss, wrt = w)`"),
         (body!("arcsin(x)"), "write `asin(x)`"),
         (body!("gelo(x)"), "did you mean `gelu`?"),
         (body!("where(b, x, v)"), "write `select(condition, a, b)`"),

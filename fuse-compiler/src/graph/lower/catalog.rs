@@ -51,6 +51,8 @@ pub(crate) enum Kind {
     Triu,
     Glu,
     CrossEntropy,
+    Grad,
+    StopGradient,
 }
 
 /// An operation over some axes of a value.
@@ -309,6 +311,8 @@ const TABLE: &[Operation] = &[
     row("tril", Kind::Tril, (1, 1), &[optional("diagonal")], "tril(x, diagonal = 0)"),
     row("triu", Kind::Triu, (1, 1), &[optional("diagonal")], "triu(x, diagonal = 0)"),
     row("glu", Kind::Glu, (1, 1), &[optional("axis")], "glu(x, axis = -1)"),
+    row("grad", Kind::Grad, (1, 1), &[required("wrt"), optional("cotangent")], "grad(loss, wrt = w)"),
+    row("stop_gradient", Kind::StopGradient, (1, 1), &[], "stop_gradient(x)"),
     row("cross_entropy", Kind::CrossEntropy, (2, 2), &[optional("axis")], "cross_entropy(logits, classes)"),
 ];
 
@@ -324,6 +328,7 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("arctan", "atan(x)"),
     ("arctan2", "atan2(x, y)"),
     ("average", "mean(x)"),
+    ("backward", "grad(loss, wrt = w)"),
     ("bitcast", "to_bits(x)` or `from_bits(x)"),
     ("bitwise_and", "x & y"),
     ("bitwise_not", "!x"),
@@ -335,6 +340,7 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("clip", "clamp(x, low, high)"),
     ("concatenate", "concat([a, b], axis = 0)"),
     ("count_ones", "popcount(x)"),
+    ("detach", "stop_gradient(x)"),
     ("divide", "div(x, y)"),
     ("einsum", "matmul(a, b)` with `permute` and `reshape` around it, or `sum(a * b, axis = 1)"),
     ("expand", "broadcast_to(x, [M, N])"),
@@ -342,6 +348,7 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("flatten", "reshape(x, [M * N])"),
     ("frac", "fract(x)"),
     ("index_select", "gather(x, ids, axis = 1)"),
+    ("gradient", "grad(loss, wrt = w)"),
     ("inverse", "recip(x)"),
     ("iota", "index(axis = 0)"),
     ("is_finite", "isfinite(x)"),
@@ -379,6 +386,7 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("t", "transpose(x)"),
     ("take", "gather(x, ids, axis = 1)"),
     ("variance", "var(x)"),
+    ("vjp", "grad(y, wrt = x, cotangent = g)"),
     ("view", "reshape(x, [M, 4])"),
     ("where_", "select(condition, a, b)"),
 ];
@@ -467,9 +475,6 @@ pub(crate) fn synonym(name: &str) -> Option<&'static str> {
 
 /// What to do without an operation that other libraries have and this language lacks.
 pub(crate) fn absence(name: &str) -> Option<String> {
-    if ["backward", "grad", "gradient", "jvp", "vjp"].contains(&name) {
-        return Some("gradients are not supported yet; write the derivative as a function of its own".into());
-    }
     ABSENT.contains(&name).then(|| format!("`fuse!` has no `{name}`; compute it before or after the launch"))
 }
 

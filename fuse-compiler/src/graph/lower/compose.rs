@@ -86,6 +86,16 @@ impl Lowering<'_> {
         }
     }
 
+    /// The largest elements along some axes, which are taken off so that exponentials stay finite: results do not depend on them, and
+    /// so they are constants to gradients.
+    pub(super) fn largest(&mut self, x: NodeId, axes: &[usize], at: SourceRange) -> NodeId {
+        let largest = self.reduce(ReduceOp::Max, x, axes, at);
+        if largest != x {
+            self.marks.stopped.insert(largest);
+        }
+        largest
+    }
+
     /// The mean along some axes, which stay with extent 1. `x` is `f32`.
     pub(super) fn mean(&mut self, x: NodeId, axes: &[usize], at: SourceRange) -> NodeId {
         let sum = self.reduce(ReduceOp::Sum, x, axes, at);

@@ -326,6 +326,8 @@ impl<'a> Lowering<'a> {
             Kind::Tril | Kind::Triu => self.triangle(&operands[0], site),
             Kind::Glu => self.glu(&operands[0], site),
             Kind::CrossEntropy => self.cross_entropy(&operands, site),
+            Kind::Grad => return self.gradient(&operands[0], site).unwrap_or(Value::Poison),
+            Kind::StopGradient => self.stop_gradient(&operands[0], at),
         };
         node.map_or(Value::Poison, Value::Node)
     }

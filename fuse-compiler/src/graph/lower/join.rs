@@ -156,7 +156,9 @@ impl Lowering<'_> {
                 self.broadcast_node(piece, &shape, range)
             } else {
                 let index = self.offset_from(place, &start, at);
-                self.take(piece, axis, index, range)
+                let moved = self.take(piece, axis, index, range);
+                self.marks.moved.insert(moved);
+                moved
             };
             start = start.add(&extent);
             taken.push((value, start.clone()));
@@ -235,6 +237,7 @@ impl Lowering<'_> {
             let index = self.binary(BinaryOp::Sub, last, place, at);
             let dtype = self.dtype(value);
             value = self.push(Op::Take { x: value, axis, index }, dtype, shape.clone(), at);
+            self.marks.moved.insert(value);
         }
         self.set_rank(value, rank);
         Some(value)

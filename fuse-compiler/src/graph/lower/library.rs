@@ -97,6 +97,7 @@ impl Lowering<'_> {
         let before_end = self.compare(CompareOp::Lt, place, end, at);
         let inside = self.binary(BinaryOp::And, behind_start, before_end, at);
         let taken = self.take(node, axis, index, at);
+        self.marks.moved.insert(taken);
         let padded = self.select(inside, taken, value, at);
         self.set_rank(padded, rank);
         Some(padded)
@@ -311,7 +312,7 @@ impl Lowering<'_> {
         let (at, dtype) = (site.at, self.dtype(x));
         let classes = self.class_of_row(x, classes, axis, &operands[1], site)?;
         let wide = self.cast_node(x, DType::F32, at);
-        let largest = self.reduce(ReduceOp::Max, wide, &[axis], at);
+        let largest = self.largest(wide, &[axis], at);
         let shifted = self.binary(BinaryOp::Sub, wide, largest, at);
         let exponentials = self.unary(UnaryOp::Exp, shifted, at);
         let sum = self.reduce(ReduceOp::Sum, exponentials, &[axis], at);

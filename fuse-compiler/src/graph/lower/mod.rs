@@ -15,6 +15,7 @@ mod dims;
 mod expression;
 mod functions;
 mod gather;
+mod gradient;
 mod inline;
 mod join;
 mod library;
@@ -47,6 +48,7 @@ use crate::{
     arena::Arena,
     diag::{Code, Diagnostic, Sink, SourceRange},
     front::{Callee, RankExpr},
+    grad::Marks,
     graph::{FunctionOptions, Graph, Node, NodeId, Op, Param, TensorType},
     span::SpanTable,
     syntax::ast::{self, Element},
@@ -108,6 +110,8 @@ pub(crate) struct Lowering<'a> {
     weights: BTreeSet<NodeId>,
     /// The packed axes of quantized parameters that some use decided.
     packed: BTreeMap<u16, usize>,
+    /// What gradients have to know of nodes.
+    marks: Marks,
     too_large: bool,
     /// Whether calls of functions were inlined.
     inlined: bool,
@@ -186,6 +190,7 @@ impl<'a> Lowering<'a> {
             requirements: vec![],
             weights: BTreeSet::new(),
             packed: BTreeMap::new(),
+            marks: Marks::default(),
             too_large: false,
             inlined: false,
         }

@@ -57,7 +57,7 @@ impl Lowering<'_> {
 
     /// `exp(x - max(x))`.
     fn shifted_exponentials(&mut self, x: NodeId, axes: &[usize], site: Site<'_>) -> NodeId {
-        let largest = self.reduce(ReduceOp::Max, x, axes, site.at);
+        let largest = self.largest(x, axes, site.at);
         let shifted = self.binary(BinaryOp::Sub, x, largest, site.at);
         self.unary(UnaryOp::Exp, shifted, site.at)
     }
@@ -65,7 +65,7 @@ impl Lowering<'_> {
     /// `d - log(sum(exp(d)))` with `d = x - max(x)`.
     fn log_softmax(&mut self, x: NodeId, axes: &[usize], site: Site<'_>) -> NodeId {
         let at = site.at;
-        let largest = self.reduce(ReduceOp::Max, x, axes, at);
+        let largest = self.largest(x, axes, at);
         let shifted = self.binary(BinaryOp::Sub, x, largest, at);
         let exponentials = self.unary(UnaryOp::Exp, shifted, at);
         let sum = self.reduce(ReduceOp::Sum, exponentials, axes, at);

@@ -140,6 +140,7 @@ impl Lowering<'_> {
         let finite = self.compare(CompareOp::Le, magnitude, bound, at);
         let zero = self.number(0.0, DType::F32, at);
         let shift = self.select(finite, largest, zero, at);
+        self.marks.stopped.insert(shift);
         let shifted = self.binary(BinaryOp::Sub, x, shift, at);
         let exponentials = self.unary(UnaryOp::Exp, shifted, at);
         let sum = self.reduce(ReduceOp::Sum, exponentials, axes, at);

@@ -31,6 +31,8 @@ pub use range::Range;
 /// Which values of a graph are rounded to their dtype because a buffer holds them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stores {
+    /// None, not even results: for what needs more digits than buffers have.
+    Nothing,
     /// The results only: the whole graph is one kernel.
     Results,
     /// The results, and the left operands of products: an attention in cooperative matrices rounds its probabilities to the

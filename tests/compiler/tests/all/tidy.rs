@@ -28,6 +28,7 @@ const STAGES: &[&[&str]] = &[
     &["interp"],
     &["diag"],
     &["syntax"],
+    &["grad"],
     &["front", "graph::infer", "graph::lower"],
     &["fusion"],
     &["schedule"],

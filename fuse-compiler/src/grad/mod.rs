@@ -1,0 +1,165 @@
+//! Gradients: reverse-mode differentiation (Griewank and Walther, Evaluating Derivatives, 2008), as more operations of the same
+//! graph.
+//!
+//! Input: a graph that is being lowered, a value of it, and the values with respect to which it is differentiated. Output: a
+//! node for each of these, appended to the graph, so that every later stage sees ordinary operations and a gradient can be
+//! differentiated again. Or the obstacle, which names the node that stops it.
+//!
+//! `rules` has what each operation does to the adjoint of its result; `tape` writes nodes.
+
+mod movement;
+mod product;
+mod rules;
+mod tape;
+
+use std::collections::BTreeSet;
+
+use crate::{
+    graph::{Graph, Node, NodeId, Op, ReduceOp},
+    span::Span,
+};
+use tape::Tape;
+
+/// What is asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Request<'a> {
+    /// The value that is differentiated: of rank 0, or of the shape of `cotangent`.
+    pub of: NodeId,
+    /// What the result's elements count for; 1 if there is none.
+    pub cotangent: Option<NodeId>,
+    /// Floats with respect to which.
+    pub wrt: &'a [NodeId],
+    /// What is known of some nodes.
+    pub marks: &'a Marks,
+    /// Where the gradient was written.
+    pub span: Span,
+}
+
+/// What the front end knows of nodes and the graph does not say.
+#[derive(Clone, Debug, Default)]
+pub struct Marks {
+    /// Values that are constants to every gradient: `stop_gradient(x)`, and largest elements that are taken off only against overflow.
+    pub stopped: BTreeSet<NodeId>,
+    /// `Take`s that move each element to one place at most: where their index leaves the operand, a `select` takes something else.
+    pub moved: BTreeSet<NodeId>,
+}
+
+/// Why there is no gradient.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Obstacle {
+    /// The value does not depend on this one of `wrt` at all.
+    Unused(usize),
+    /// It depends on this one of `wrt` only through a node that has no derivative.
+    Stopped {
+        /// Which of `wrt`.
+        wrt: usize,
+        /// The node.
+        by: NodeId,
+    },
+    /// The derivative of this node is not written yet.
+    Missing(NodeId),
+}
+
+/// The gradients of `request.of`, one per value of `request.wrt`, of its dtype and shape.
+///
+/// # Errors
+/// The first obstacle; nodes may have been added then.
+pub fn gradients(graph: &mut Graph, request: Request<'_>) -> Result<Vec<NodeId>, Obstacle> {
+    let Request { of, cotangent, wrt, marks, span } = request;
+    let ids: Vec<NodeId> = graph.nodes.iter().map(|(id, _)| id).take(of.index() + 1).collect();
+    let mut on_path = vec![false; ids.len()];
+    for (position, &id) in wrt.iter().enumerate() {
+        if id > of {
+            return Err(Obstacle::Unused(position));
+        }
+        let path = path(graph, of, id, marks);
+        if !path[id.index()] {
+            return Err(why_not(graph, of, (position, id), marks));
+        }
+        on_path.iter_mut().zip(path).for_each(|(any, one)| *any |= one);
+    }
+    let mut tape = Tape { graph, span };
+    let mut adjoints: Vec<Option<NodeId>> = vec![None; ids.len()];
+    adjoints[of.index()] = Some(match cotangent {
+        Some(cotangent) => cotangent,
+        None => tape.number(1.0, of),
+    });
+    for &id in ids.iter().rev().filter(|id| on_path[id.index()]) {
+        let Some(adjoint) = adjoints[id.index()] else { continue };
+        let wanted = |operand: NodeId| on_path[operand.index()];
+        for (operand, part) in rules::contributions(&mut tape, id, adjoint, marks, &wanted)? {
+            adjoints[operand.index()] = Some(match adjoints[operand.index()] {
+                Some(sum) => tape.add(sum, part),
+                None => part,
+            });
+        }
+    }
+    // What is on a path got something, if only zeros.
+    Ok(wrt.iter().map(|id| adjoints[id.index()].unwrap_or(*id)).collect())
+}
+
+/// For each node up to `of`, whether it is on a differentiable path from `from` to `of`.
+fn path(graph: &Graph, of: NodeId, from: NodeId, marks: &Marks) -> Vec<bool> {
+    let mut depends = vec![false; of.index() + 1];
+    for (id, node) in graph.nodes.iter().take(of.index() + 1) {
+        let passes = !marks.stopped.contains(&id);
+        depends[id.index()] =
+            id == from || passes && differentiable(graph, node).iter().any(|operand| depends[operand.index()]);
+    }
+    let mut reaches = vec![false; of.index() + 1];
+    reaches[of.index()] = depends[of.index()];
+    for (id, node) in graph.nodes.iter().take(of.index() + 1).collect::<Vec<_>>().into_iter().rev() {
+        if reaches[id.index()] && !marks.stopped.contains(&id) {
+            for operand in differentiable(graph, node) {
+                reaches[operand.index()] |= depends[operand.index()];
+            }
+        }
+    }
+    reaches
+}
+
+/// The obstacle between `of` and a value that no differentiable path connects.
+fn why_not(graph: &Graph, of: NodeId, (position, from): (usize, NodeId), marks: &Marks) -> Obstacle {
+    let count = of.index() + 1;
+    let mut needed = vec![false; count];
+    needed[of.index()] = true;
+    for (id, node) in graph.nodes.iter().take(count).collect::<Vec<_>>().into_iter().rev() {
+        if needed[id.index()] {
+            node.op.operands().iter().for_each(|operand| needed[operand.index()] = true);
+        }
+    }
+    // The first node that needs what depends on the value, and passes nothing on.
+    let mut depends = vec![false; count];
+    for (id, node) in graph.nodes.iter().take(count) {
+        let passed = differentiable(graph, node).iter().any(|operand| depends[operand.index()]);
+        let used = node.op.operands().iter().any(|operand| depends[operand.index()]);
+        if used && needed[id.index()] && (!passed || marks.stopped.contains(&id)) {
+            return Obstacle::Stopped { wrt: position, by: id };
+        }
+        depends[id.index()] = id == from || passed;
+    }
+    Obstacle::Unused(position)
+}
+
+/// The operands whose elements the node's elements follow smoothly, almost everywhere: none of integers and truth values.
+fn differentiable(graph: &Graph, node: &Node) -> Vec<NodeId> {
+    let is_float = |id: NodeId| graph.nodes[id].ty.dtype.is_float();
+    let operands = match &node.op {
+        Op::Input(_) | Op::Dequantize(_) | Op::Scalar(_) | Op::Literal(_) | Op::Size(_) | Op::Index { .. } => vec![],
+        Op::Compare(..) => vec![],
+        Op::Unary(_, x)
+        | Op::Cast(x)
+        | Op::Permute { x, .. }
+        | Op::Reshape(x)
+        | Op::Slice { x, .. }
+        | Op::Take { x, .. }
+        | Op::Broadcast(x) => vec![*x],
+        Op::Binary(_, x, y) | Op::Matmul { lhs: x, rhs: y } => vec![*x, *y],
+        Op::Select { condition: _, on_true, on_false } => vec![*on_true, *on_false],
+        Op::Reduce { op, x, .. } => match op {
+            ReduceOp::Sum | ReduceOp::Prod | ReduceOp::Max | ReduceOp::Min => vec![*x],
+            ReduceOp::ArgMax | ReduceOp::ArgMin | ReduceOp::Any | ReduceOp::All => vec![],
+        },
+    };
+    if node.ty.dtype.is_float() { operands.into_iter().filter(|operand| is_float(*operand)).collect() } else { vec![] }
+}

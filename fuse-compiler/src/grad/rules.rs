@@ -1,0 +1,441 @@
+//! What each operation does to the adjoint of its result: how much a change of an operand's element changes what is differentiated.
+//!
+//! Where a function has a corner, one of its one-sided derivatives is taken, or both in equal parts: `relu` and `abs` have 0 at 0,
+//! equal elements of `min` and `max` share, and what jumps (`floor`, `sign`) has 0 everywhere. Rules use the result where that
+//! suffices, so that it is not computed twice.
+
+use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_SQRT_PI, LN_2, LOG2_E, PI};
+
+use fuse_artifact::DType;
+
+use super::{Marks, Obstacle, movement, product, tape::Tape};
+use crate::{
+    graph::{CompareOp, NodeId, Op, ReduceOp},
+    operations::{BinaryOp, UnaryOp},
+};
+
+/// The scale of `selu`, and that times its alpha (Klambauer et al. 2017).
+const SELU: [f64; 2] = [1.050_700_987_355_480_5, 1.050_700_987_355_480_5 * 1.673_263_242_354_377_2];
+
+/// Operands with what they get of an adjoint.
+type Contributions = Vec<(NodeId, NodeId)>;
+
+/// What the operands of node `id` that are `wanted` get of its adjoint.
+pub(super) fn contributions(
+    tape: &mut Tape<'_>,
+    id: NodeId,
+    adjoint: NodeId,
+    marks: &Marks,
+    wanted: &dyn Fn(NodeId) -> bool,
+) -> Result<Contributions, Obstacle> {
+    if marks.stopped.contains(&id) {
+        return Ok(vec![]);
+    }
+    let node = tape.graph.nodes[id].clone();
+    if !node.ty.dtype.is_float() {
+        return Ok(vec![]);
+    }
+    let is_float = |tape: &Tape<'_>, x: NodeId| tape.dtype(x).is_float();
+    let mut parts = vec![];
+    match node.op {
+        Op::Input(_)
+        | Op::Dequantize(_)
+        | Op::Scalar(_)
+        | Op::Literal(_)
+        | Op::Size(_)
+        | Op::Index { .. }
+        | Op::Compare(..) => {}
+        Op::Unary(op, x) if wanted(x) => parts.push((x, unary(tape, op, [x, id], adjoint))),
+        Op::Unary(..) => {}
+        Op::Binary(op, x, y) => {
+            let [of_x, of_y] = [wanted(x), wanted(y)];
+            let found = binary(tape, op, [x, y, id], adjoint, [of_x, of_y]);
+            parts.extend([x, y].into_iter().zip(found).filter_map(|(operand, part)| Some((operand, part?))));
+        }
+        Op::Select { condition, on_true, on_false } => {
+            if wanted(on_true) {
+                parts.push((on_true, tape.where_true(condition, adjoint)));
+            }
+            if wanted(on_false) {
+                parts.push((on_false, tape.where_false(condition, adjoint)));
+            }
+        }
+        Op::Cast(x) => {
+            if wanted(x) && is_float(tape, x) {
+                let dtype = tape.dtype(x);
+                parts.push((x, tape.cast(adjoint, dtype)));
+            }
+        }
+        Op::Matmul { lhs, rhs } => {
+            if wanted(lhs) {
+                parts.push((lhs, product::lhs(tape, [lhs, rhs], adjoint)));
+            }
+            if wanted(rhs) {
+                parts.push((rhs, product::rhs(tape, [lhs, rhs], adjoint)));
+            }
+        }
+        Op::Permute { x, permutation } => {
+            let mut back = vec![0; permutation.len()];
+            permutation.iter().enumerate().for_each(|(to, &from)| back[from] = to);
+            parts.push((x, tape.permute(adjoint, back)));
+        }
+        Op::Reshape(x) => {
+            let shape = tape.shape(x);
+            parts.push((x, tape.reshape(adjoint, &shape)));
+        }
+        Op::Slice { x, axis, start } => parts.push((x, movement::slice(tape, x, (axis, &start), adjoint))),
+        Op::Take { x, axis, index } => {
+            parts.push((x, movement::take(tape, (id, x), (axis, index), adjoint, marks)?));
+        }
+        Op::Broadcast(x) => parts.push((x, summed_to(tape, adjoint, x))),
+        Op::Reduce { op, x, axes } => parts.push((x, reduce(tape, (op, x, id), &axes, adjoint))),
+    }
+    parts.retain(|(operand, _)| wanted(*operand));
+    Ok(parts)
+}
+
+/// The sum of an adjoint over the axes along which an operand is repeated.
+fn summed_to(tape: &mut Tape<'_>, adjoint: NodeId, x: NodeId) -> NodeId {
+    let (have, want) = (tape.shape(x), tape.shape(adjoint));
+    let repeated = (0..want.len()).filter(|&axis| have.is_empty() || have[axis] != want[axis]);
+    let sum = tape.reduce(ReduceOp::Sum, adjoint, &repeated.collect::<Vec<_>>());
+    tape.reshape(sum, &have)
+}
+
+/// The adjoint of the operand of `y = op(x)`.
+fn unary(tape: &mut Tape<'_>, op: UnaryOp, [x, y]: [NodeId; 2], g: NodeId) -> NodeId {
+    let t = tape;
+    let square = |t: &mut Tape<'_>, x| t.mul(x, x);
+    match op {
+        UnaryOp::Neg => t.neg(g),
+        UnaryOp::Abs => {
+            let sign = t.unary(UnaryOp::Sign, x);
+            t.mul(g, sign)
+        }
+        UnaryOp::Sign | UnaryOp::Floor | UnaryOp::Ceil | UnaryOp::Round | UnaryOp::Trunc => t.number(0.0, g),
+        UnaryOp::Fract => g,
+        UnaryOp::Sqrt => {
+            let half = t.scaled(g, 0.5);
+            t.div(half, y)
+        }
+        UnaryOp::Rsqrt => {
+            let cube = square(t, y);
+            let cube = t.mul(cube, y);
+            let slope = t.scaled(cube, -0.5);
+            t.mul(g, slope)
+        }
+        UnaryOp::Exp => t.mul(g, y),
+        UnaryOp::Exp2 => {
+            let slope = t.scaled(y, LN_2);
+            t.mul(g, slope)
+        }
+        UnaryOp::Log => t.div(g, x),
+        UnaryOp::Log2 => {
+            let part = t.scaled(g, LOG2_E);
+            t.div(part, x)
+        }
+        UnaryOp::Log1p => {
+            let argument = t.plus(x, 1.0);
+            t.div(g, argument)
+        }
+        UnaryOp::Expm1 => {
+            let slope = t.plus(y, 1.0);
+            t.mul(g, slope)
+        }
+        UnaryOp::Sin => {
+            let slope = t.unary(UnaryOp::Cos, x);
+            t.mul(g, slope)
+        }
+        UnaryOp::Cos => {
+            let slope = t.unary(UnaryOp::Sin, x);
+            let part = t.mul(g, slope);
+            t.neg(part)
+        }
+        UnaryOp::Tan => {
+            let slope = square(t, y);
+            let slope = t.plus(slope, 1.0);
+            t.mul(g, slope)
+        }
+        UnaryOp::Tanh => {
+            let square = square(t, y);
+            let slope = t.one_minus(square);
+            t.mul(g, slope)
+        }
+        UnaryOp::Atan => {
+            let square = square(t, x);
+            let below = t.plus(square, 1.0);
+            t.div(g, below)
+        }
+        UnaryOp::Asin | UnaryOp::Acos => {
+            let square = square(t, x);
+            let below = t.one_minus(square);
+            let slope = t.unary(UnaryOp::Rsqrt, below);
+            let part = t.mul(g, slope);
+            if op == UnaryOp::Acos { t.neg(part) } else { part }
+        }
+        UnaryOp::Sinh => {
+            let slope = t.unary(UnaryOp::Cosh, x);
+            t.mul(g, slope)
+        }
+        UnaryOp::Cosh => {
+            let slope = t.unary(UnaryOp::Sinh, x);
+            t.mul(g, slope)
+        }
+        UnaryOp::Asinh | UnaryOp::Acosh => {
+            let square = square(t, x);
+            let below = t.plus(square, if op == UnaryOp::Asinh { 1.0 } else { -1.0 });
+            let slope = t.unary(UnaryOp::Rsqrt, below);
+            t.mul(g, slope)
+        }
+        UnaryOp::Atanh => {
+            let square = square(t, x);
+            let below = t.one_minus(square);
+            t.div(g, below)
+        }
+        UnaryOp::Erf | UnaryOp::Erfc => {
+            let slope = bell(t, x, 1.0, FRAC_2_SQRT_PI);
+            let part = t.mul(g, slope);
+            if op == UnaryOp::Erfc { t.neg(part) } else { part }
+        }
+        UnaryOp::Recip => {
+            let square = square(t, y);
+            let part = t.mul(g, square);
+            t.neg(part)
+        }
+        UnaryOp::Relu => {
+            let positive = t.compare_to(CompareOp::Gt, y, 0.0);
+            t.where_true(positive, g)
+        }
+        UnaryOp::Selu => {
+            // Below 0 the result is the exponential less its value at 0.
+            let below = t.plus(y, SELU[1]);
+            let above = t.number(SELU[0], y);
+            let positive = t.compare_to(CompareOp::Gt, y, 0.0);
+            let slope = t.select(positive, above, below);
+            t.mul(g, slope)
+        }
+        UnaryOp::Gelu => {
+            let scaled = t.scaled(x, FRAC_1_SQRT_2);
+            let erf = t.unary(UnaryOp::Erf, scaled);
+            let erf = t.plus(erf, 1.0);
+            let part = t.scaled(erf, 0.5);
+            let density = bell(t, x, 0.5, (2.0 * PI).sqrt().recip());
+            let rest = t.mul(x, density);
+            let slope = t.add(part, rest);
+            t.mul(g, slope)
+        }
+        UnaryOp::GeluTanh => {
+            let slope = gelu_tanh_slope(t, x);
+            t.mul(g, slope)
+        }
+        UnaryOp::Silu => {
+            // s + y·(1 - s) with s = sigmoid(x).
+            let s = t.unary(UnaryOp::Sigmoid, x);
+            let rest = t.one_minus(s);
+            let rest = t.mul(y, rest);
+            let slope = t.add(s, rest);
+            t.mul(g, slope)
+        }
+        UnaryOp::Sigmoid => {
+            let rest = t.one_minus(y);
+            let slope = t.mul(y, rest);
+            t.mul(g, slope)
+        }
+        UnaryOp::HardSigmoid => {
+            let (above, below) = (t.compare_to(CompareOp::Gt, y, 0.0), t.compare_to(CompareOp::Lt, y, 1.0));
+            let between = t.push(Op::Binary(BinaryOp::And, above, below), DType::Bool, t.shape(y));
+            let part = t.scaled(g, 1.0 / 6.0);
+            t.where_true(between, part)
+        }
+        UnaryOp::HardSwish => {
+            // 0 below -3, x/3 + 1/2 up to 3, 1 above.
+            let slope = t.scaled(x, 1.0 / 3.0);
+            let slope = t.plus(slope, 0.5);
+            let inside = t.mul(g, slope);
+            let (low, high) = (t.compare_to(CompareOp::Le, x, -3.0), t.compare_to(CompareOp::Ge, x, 3.0));
+            let inside = t.where_false(low, inside);
+            t.select(high, g, inside)
+        }
+        UnaryOp::Softplus => {
+            let slope = t.unary(UnaryOp::Sigmoid, x);
+            t.mul(g, slope)
+        }
+        UnaryOp::Mish => {
+            // t + x·(1 - t²)·sigmoid(x) with t = tanh(softplus(x)).
+            let inner = t.unary(UnaryOp::Softplus, x);
+            let tanh = t.unary(UnaryOp::Tanh, inner);
+            let square = square(t, tanh);
+            let rest = t.one_minus(square);
+            let s = t.unary(UnaryOp::Sigmoid, x);
+            let rest = t.mul(rest, s);
+            let rest = t.mul(x, rest);
+            let slope = t.add(tanh, rest);
+            t.mul(g, slope)
+        }
+        // Of truth values and integers, or to them: no adjoint arrives, or none is wanted.
+        UnaryOp::Not
+        | UnaryOp::IsNan
+        | UnaryOp::IsInf
+        | UnaryOp::IsFinite
+        | UnaryOp::ToBits
+        | UnaryOp::FromBits
+        | UnaryOp::PopCount => t.number(0.0, g),
+    }
+}
+
+/// `factor·e^(-rate·x²)`.
+fn bell(t: &mut Tape<'_>, x: NodeId, rate: f64, factor: f64) -> NodeId {
+    let square = t.mul(x, x);
+    let exponent = t.scaled(square, -rate);
+    let bell = t.unary(UnaryOp::Exp, exponent);
+    t.scaled(bell, factor)
+}
+
+/// `(1 + t)/2 + x/2·(1 - t²)·u'` with `t = tanh(u)` and `u = c·(x + a·x³)`.
+fn gelu_tanh_slope(t: &mut Tape<'_>, x: NodeId) -> NodeId {
+    let (c, a) = ((2.0 / PI).sqrt(), 0.044_715);
+    let square = t.mul(x, x);
+    let inner = t.scaled(square, c * a);
+    let inner = t.plus(inner, c);
+    let inner = t.mul(x, inner);
+    let tanh = t.unary(UnaryOp::Tanh, inner);
+    let of_inner = t.scaled(square, 3.0 * c * a);
+    let of_inner = t.plus(of_inner, c);
+    let of_tanh = t.mul(tanh, tanh);
+    let of_tanh = t.one_minus(of_tanh);
+    let rest = t.mul(of_tanh, of_inner);
+    let rest = t.mul(x, rest);
+    let whole = t.plus(tanh, 1.0);
+    let sum = t.add(whole, rest);
+    t.scaled(sum, 0.5)
+}
+
+/// The adjoints of the operands of `z = op(x, y)` that are wanted.
+fn binary(
+    t: &mut Tape<'_>,
+    op: BinaryOp,
+    [x, y, z]: [NodeId; 3],
+    g: NodeId,
+    [of_x, of_y]: [bool; 2],
+) -> [Option<NodeId>; 2] {
+    match op {
+        BinaryOp::Add => [of_x.then_some(g), of_y.then_some(g)],
+        BinaryOp::Sub => [of_x.then_some(g), of_y.then(|| t.neg(g))],
+        BinaryOp::Mul => [of_x.then(|| t.mul(g, y)), of_y.then(|| t.mul(g, x))],
+        BinaryOp::Div => {
+            let quotient = t.div(g, y);
+            let of_y = of_y.then(|| {
+                let part = t.mul(quotient, z);
+                t.neg(part)
+            });
+            [of_x.then_some(quotient), of_y]
+        }
+        BinaryOp::Rem => {
+            let of_y = of_y.then(|| {
+                let quotient = t.div(x, y);
+                let whole = t.unary(UnaryOp::Trunc, quotient);
+                let part = t.mul(g, whole);
+                t.neg(part)
+            });
+            [of_x.then_some(g), of_y]
+        }
+        BinaryOp::Pow => {
+            let of_x = of_x.then(|| {
+                // x^0 is constant, also where x^-1 is infinite.
+                let exponent = t.plus(y, -1.0);
+                let power = t.binary(BinaryOp::Pow, x, exponent);
+                let slope = t.mul(y, power);
+                let part = t.mul(g, slope);
+                let constant = t.compare_to(CompareOp::Eq, y, 0.0);
+                t.where_false(constant, part)
+            });
+            let of_y = of_y.then(|| {
+                // 0^y is constant for positive y.
+                let log = t.unary(UnaryOp::Log, x);
+                let slope = t.mul(z, log);
+                let part = t.mul(g, slope);
+                let (zero, positive) = (t.compare_to(CompareOp::Eq, x, 0.0), t.compare_to(CompareOp::Ge, y, 0.0));
+                let constant = t.push(Op::Binary(BinaryOp::And, zero, positive), DType::Bool, t.shape(x));
+                t.where_false(constant, part)
+            });
+            [of_x, of_y]
+        }
+        BinaryOp::Min | BinaryOp::Max => {
+            let first = if op == BinaryOp::Min { CompareOp::Lt } else { CompareOp::Gt };
+            let half = t.scaled(g, 0.5);
+            let equal = t.compare(CompareOp::Eq, x, y);
+            let shared = t.where_true(equal, half);
+            let mut of = |wanted: bool, own: NodeId, other: NodeId| {
+                wanted.then(|| {
+                    let chosen = t.compare(first, own, other);
+                    t.select(chosen, g, shared)
+                })
+            };
+            [of(of_x, x, y), of(of_y, y, x)]
+        }
+        BinaryOp::Atan2 => {
+            let (xx, yy) = (t.mul(x, x), t.mul(y, y));
+            let square = t.add(xx, yy);
+            let quotient = t.div(g, square);
+            let of_y = of_y.then(|| {
+                let part = t.mul(quotient, x);
+                t.neg(part)
+            });
+            [of_x.then(|| t.mul(quotient, y)), of_y]
+        }
+        BinaryOp::Hypot => {
+            // 0 at the corner, as of `abs`.
+            let corner = t.compare_to(CompareOp::Eq, z, 0.0);
+            let quotient = t.div(g, z);
+            let quotient = t.where_false(corner, quotient);
+            [of_x.then(|| t.mul(quotient, x)), of_y.then(|| t.mul(quotient, y))]
+        }
+        // Of truth values and integers.
+        BinaryOp::And
+        | BinaryOp::Or
+        | BinaryOp::BitAnd
+        | BinaryOp::BitOr
+        | BinaryOp::BitXor
+        | BinaryOp::Shl
+        | BinaryOp::Shr
+        | BinaryOp::Philox => [None, None],
+    }
+}
+
+/// The adjoint of the operand of `y`, elements along `axes` taken together.
+fn reduce(t: &mut Tape<'_>, (op, x, y): (ReduceOp, NodeId, NodeId), axes: &[usize], g: NodeId) -> NodeId {
+    let shape = t.shape(x);
+    match op {
+        ReduceOp::Sum => t.broadcast(g, &shape),
+        ReduceOp::Max | ReduceOp::Min => {
+            // Equal elements share.
+            let extreme = t.broadcast(y, &shape);
+            let chosen = t.compare(CompareOp::Eq, x, extreme);
+            let dtype = t.dtype(x);
+            let one = t.cast(chosen, DType::F32);
+            let count = t.reduce(ReduceOp::Sum, one, axes);
+            let wide = t.cast(g, DType::F32);
+            let share = t.div(wide, count);
+            let share = t.cast(share, dtype);
+            let share = t.broadcast(share, &shape);
+            t.where_true(chosen, share)
+        }
+        ReduceOp::Prod => {
+            // The product of the others: without zeros the product by the element; of a single zero the product of the rest; 0 elsewhere.
+            let zero = t.compare_to(CompareOp::Eq, x, 0.0);
+            let one = t.number(1.0, x);
+            let rest = t.select(zero, one, x);
+            let product = t.reduce(ReduceOp::Prod, rest, axes);
+            let counted = t.cast(zero, DType::F32);
+            let zeros = t.reduce(ReduceOp::Sum, counted, axes);
+            let (none, single) = (t.compare_to(CompareOp::Eq, zeros, 0.0), t.compare_to(CompareOp::Eq, zeros, 1.0));
+            let [none, single, product, g] = [none, single, product, g].map(|value| t.broadcast(value, &shape));
+            let whole = t.mul(g, product);
+            let of_zero = t.where_true(single, whole);
+            let quotient = t.div(whole, rest);
+            let of_other = t.where_true(none, quotient);
+            t.select(zero, of_zero, of_other)
+        }
+        ReduceOp::ArgMax | ReduceOp::ArgMin | ReduceOp::Any | ReduceOp::All => t.number(0.0, x),
+    }
+}
