@@ -269,12 +269,13 @@ impl Growth<'_, '_> {
     /// read.
     fn reach(&self, mut pending: Vec<NodeId>, nodes: &BTreeSet<NodeId>) -> bool {
         let graph = self.planner.graph;
-        let mut seen = BTreeSet::new();
+        // Most of the time of planning a large graph.
+        let mut seen = vec![false; graph.nodes.len()];
         while let Some(node) = pending.pop() {
             if nodes.contains(&node) {
                 return true;
             }
-            if !seen.insert(node) {
+            if std::mem::replace(&mut seen[node.index()], true) {
                 continue;
             }
             pending.extend(graph.nodes[node].op.operands());
