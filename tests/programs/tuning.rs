@@ -1,4 +1,4 @@
-//! Tables, wishes and the search, on the adapter: what they choose, and that results stay right.
+//! Tables, overrides and the search, on the adapter: what they choose, and that results stay right.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -221,7 +221,7 @@ fn a_programs_table_comes_before_others() {
 }
 
 #[test]
-fn wishes_choose_the_closest_variant_that_may_run() {
+fn overrides_choose_the_closest_variant_that_may_run() {
     let device = device();
     let shapes: [&[usize]; 2] = [&[256, 256], &[256, 256]];
     let chosen = |tuning: &Tuning| explain(&device, tuning, &product::FUNCTION, &shapes);
@@ -233,8 +233,8 @@ fn wishes_choose_the_closest_variant_that_may_run() {
     let (x, w) = (matrix(&device, [40, 24]), matrix(&device, [24, 56]));
     let expected = product(&x, &w).unwrap().to_vec_blocking().unwrap();
     for invocations in [0, 1, 64, 100_000] {
-        let wished = Tuning::firefox().workgroup_size(invocations).tile_size(invocations);
-        let y = device.with_tuning(&wished, || product(&x, &w)).unwrap().to_vec_blocking().unwrap();
+        let tuning = Tuning::firefox().workgroup_size(invocations).tile_size(invocations);
+        let y = device.with_tuning(&tuning, || product(&x, &w)).unwrap().to_vec_blocking().unwrap();
         assert!(y.iter().zip(&expected).all(|(y, x)| (y - x).abs() < 1e-4), "{invocations}");
     }
 }

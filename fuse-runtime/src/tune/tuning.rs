@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_program_wishes_comes_before_priors() {
+    fn what_a_program_overrides_comes_before_priors() {
         let styled = |tuning: Tuning, knobs: Knobs| {
             let prior = Prior { knobs, ..Prior::default() };
             let info = device_info(AdapterKind::Other, 0);
