@@ -152,10 +152,8 @@ impl SharedLines {
     pub fn add(&mut self, text: &str) -> String {
         let mut parts: Vec<[usize; 2]> = vec![];
         for line in text.split_inclusive('\n') {
-            let offset = *self.offsets.entry(line.to_owned()).or_insert_with(|| {
-                self.text.push_str(line);
-                self.text.len() - line.len()
-            });
+            // Most lines are known: only new ones are copied.
+            let offset = self.offsets.get(line).copied().unwrap_or_else(|| self.push(line));
             match parts.last_mut() {
                 Some([first, length]) if *first + *length == offset && self.cut != Some(offset) => {
                     *length += line.len()
@@ -164,6 +162,14 @@ impl SharedLines {
             }
         }
         parts.into_iter().flatten().map(|number| format!("{number} ")).collect()
+    }
+
+    /// Adds a line. Returns where it begins.
+    fn push(&mut self, line: &str) -> usize {
+        let offset = self.text.len();
+        self.text.push_str(line);
+        self.offsets.insert(line.to_owned(), offset);
+        offset
     }
 
     /// What is added from here on goes into a second text.

@@ -1,6 +1,6 @@
 //! The driver: every stage after the graph, in order.
 
-use std::{borrow::Cow, collections::BTreeSet, fmt, panic::resume_unwind, thread};
+use std::{borrow::Cow, collections::BTreeSet, fmt, iter, panic::resume_unwind, thread};
 
 use fuse_artifact::{
     Check, Domain, DomainKind, Features, Function, Kernel, MlGraph, Param, ParamKind, Pass, QuantizedSpec, Schedule,
@@ -320,7 +320,7 @@ fn contraction_passes(
             (wgsl::gemv(group, contraction, names, gemv), gemv.is_split().then(|| sums(lanes)))
         }
     };
-    [Some(first), second].into_iter().flatten().collect()
+    iter::once(first).chain(second).collect()
 }
 
 /// Validates every shader that is not known to be valid, once; several variants and alternatives may share one.

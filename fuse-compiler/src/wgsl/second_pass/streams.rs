@@ -1,16 +1,16 @@
 //! Sums of parts of the tiles whose depths workgroups shared (stream-K).
 
-use fuse_artifact::{Grid, Pass, Slot, Space, Uniform, schedule::Tile};
+use fuse_artifact::{Grid, Pass, Uniform, schedule::Tile};
 
-use super::WORKGROUP;
+use super::{Parts, WORKGROUP};
 use crate::{
     fusion::{Contraction, Group},
     wgsl::{
         builtins::vector_type,
-        epilogue::{Axes, Epilogue, sum_dtype},
+        epilogue::Epilogue,
         grid,
         names::Names,
-        shader::{Lines, Shader},
+        shader::Lines,
         tiles::streams::{declare_shares, vectors},
     },
 };
@@ -23,13 +23,7 @@ const fn finish_workgroups(tile: Tile) -> u32 {
 /// The second pass: adds the parts of the tiles that were cut, and applies the epilogue.
 pub fn streams(group: &Group, contraction: &Contraction, names: &Names, tile: Tile) -> Pass {
     debug_assert!(vectors(tile).is_multiple_of(WORKGROUP), "tiles have whole workgroups");
-    let mut shader = Shader::new(names, group);
-    let sum = sum_dtype(group, contraction);
-    for access in group.accesses.iter().filter(|access| access.access.space == Space::Point) {
-        shader.buffer(access.access.slot, access.dtype, tile.lanes, false);
-    }
-    let scratch = shader.buffer(Slot::Scratch, sum, tile.lanes, false);
-    let axes = Axes::new(&mut shader, group, contraction);
+    let Parts { mut shader, scratch, axes, sum } = Parts::new(names, group, contraction, tile.lanes);
     Epilogue::new(group, &axes, sum, tile.lanes, tile.lanes).declare(&mut shader);
     let mut main = Lines::indented();
     grid::workgroups(&mut shader, &mut main);

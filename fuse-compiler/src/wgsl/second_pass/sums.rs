@@ -1,30 +1,16 @@
 //! Sums of parts of the depth, one element or vector of the result per invocation.
 
-use fuse_artifact::{Grid, Pass, Slot, Space, Uniform};
+use fuse_artifact::{Grid, Pass, Uniform};
 
-use super::WORKGROUP;
+use super::{Parts, WORKGROUP};
 use crate::{
     fusion::{Contraction, Group},
-    wgsl::{
-        builtins::vector_type,
-        epilogue::{Axes, Epilogue, sum_dtype},
-        grid,
-        names::Names,
-        shader::{Lines, Shader},
-    },
+    wgsl::{builtins::vector_type, epilogue::Epilogue, grid, names::Names, shader::Lines},
 };
 
 /// The second pass of a split schedule: adds the partial sums and applies the epilogue.
 pub fn sums(group: &Group, contraction: &Contraction, names: &Names, lanes: u32) -> Pass {
-    let mut shader = Shader::new(names, group);
-    let sum = sum_dtype(group, contraction);
-    for access in &group.accesses {
-        if access.access.space == Space::Point {
-            shader.buffer(access.access.slot, access.dtype, lanes, false);
-        }
-    }
-    let scratch = shader.buffer(Slot::Scratch, sum, lanes, false);
-    let axes = Axes::new(&mut shader, group, contraction);
+    let Parts { mut shader, scratch, axes, sum } = Parts::new(names, group, contraction, lanes);
     Epilogue::new(group, &axes, sum, lanes, lanes).declare(&mut shader);
     let splits = shader.uniform(Uniform::Splits);
     let mut main = Lines::indented();

@@ -1,29 +1,18 @@
 //! The second pass of a split schedule whose epilogue reduces rows: a workgroup adds the partial sums of whole rows, and
 //! then does what a tile that owns its rows does.
 
-use fuse_artifact::{Grid, Pass, Slot, Space, Uniform, schedule::Tile};
+use fuse_artifact::{Grid, Pass, Uniform, schedule::Tile};
 
 use super::{TileText, product_prefixes, rows::Rows};
 use crate::{
     fusion::{Contraction, Group},
     schedule::contraction::Scheduled,
-    wgsl::{
-        epilogue::{Axes, sum_dtype},
-        grid,
-        names::Names,
-        shader::{Lines, Shader},
-    },
+    wgsl::{grid, names::Names, second_pass::Parts, shader::Lines},
 };
 
 /// The pass. `tile` has all columns of its rows.
 pub fn row_parts(group: &Group, contraction: &Contraction, names: &Names, scheduled: &Scheduled, tile: Tile) -> Pass {
-    let mut shader = Shader::new(names, group);
-    let sum = sum_dtype(group, contraction);
-    for access in group.accesses.iter().filter(|access| access.access.space == Space::Point) {
-        shader.buffer(access.access.slot, access.dtype, tile.lanes, false);
-    }
-    let scratch = shader.buffer(Slot::Scratch, sum, tile.lanes, false);
-    let axes = Axes::new(&mut shader, group, contraction);
+    let Parts { mut shader, scratch, axes, sum } = Parts::new(names, group, contraction, tile.lanes);
     let products = product_prefixes(&axes);
     let rows = Rows::new(group, &axes, tile, &products);
     if let Some(rows) = &rows {
