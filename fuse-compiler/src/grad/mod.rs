@@ -66,7 +66,7 @@ pub enum Obstacle {
 /// The first obstacle; nodes may have been added then.
 pub fn gradients(graph: &mut Graph, request: Request<'_>) -> Result<Vec<NodeId>, Obstacle> {
     let Request { of, cotangent, wrt, marks, span } = request;
-    let ids: Vec<NodeId> = graph.nodes.iter().map(|(id, _)| id).take(of.index() + 1).collect();
+    let ids: Vec<NodeId> = graph.nodes.handles().take(of.index() + 1).collect();
     let mut on_path = vec![false; ids.len()];
     for (position, &id) in wrt.iter().enumerate() {
         if id > of {
@@ -94,8 +94,7 @@ pub fn gradients(graph: &mut Graph, request: Request<'_>) -> Result<Vec<NodeId>,
             });
         }
     }
-    // What is on a path got something, if only zeros.
-    Ok(wrt.iter().map(|id| adjoints[id.index()].unwrap_or(*id)).collect())
+    Ok(wrt.iter().map(|id| adjoints[id.index()].unwrap_or_else(|| tape.number(0.0, *id))).collect())
 }
 
 /// For each node up to `of`, whether it is on a differentiable path from `from` to `of`.
@@ -108,7 +107,7 @@ fn path(graph: &Graph, of: NodeId, from: NodeId, marks: &Marks) -> Vec<bool> {
     }
     let mut reaches = vec![false; of.index() + 1];
     reaches[of.index()] = depends[of.index()];
-    for (id, node) in graph.nodes.iter().take(of.index() + 1).collect::<Vec<_>>().into_iter().rev() {
+    for (id, node) in graph.nodes.iter().take(of.index() + 1).rev() {
         if reaches[id.index()] && !marks.stopped.contains(&id) {
             for operand in differentiable(graph, node) {
                 reaches[operand.index()] |= depends[operand.index()];
@@ -123,7 +122,7 @@ fn why_not(graph: &Graph, of: NodeId, (position, from): (usize, NodeId), marks: 
     let count = of.index() + 1;
     let mut needed = vec![false; count];
     needed[of.index()] = true;
-    for (id, node) in graph.nodes.iter().take(count).collect::<Vec<_>>().into_iter().rev() {
+    for (id, node) in graph.nodes.iter().take(count).rev() {
         if needed[id.index()] {
             node.op.operands().iter().for_each(|operand| needed[operand.index()] = true);
         }

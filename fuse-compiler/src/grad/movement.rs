@@ -4,12 +4,9 @@ use fuse_artifact::{DType, Size};
 
 use super::{Marks, Obstacle, tape::Tape};
 use crate::{
-    graph::{CompareOp, NodeId, Op, ReduceOp},
+    graph::{CompareOp, NodeId, Op, ReduceOp, verify::MAX_RANK},
     operations::BinaryOp,
 };
-
-/// The most axes of a node.
-const MAX_RANK: usize = 6;
 
 /// Of `x[start ..]` along an axis: what the slice's elements get, and 0 beside them.
 pub(super) fn slice(tape: &mut Tape<'_>, x: NodeId, (axis, start): (usize, &Size), adjoint: NodeId) -> NodeId {
@@ -58,7 +55,6 @@ pub(super) fn take(
     let clamped = tape.binary(BinaryOp::Min, clamped, last);
     let place = tape.index(own, &whole);
     let read = tape.compare(CompareOp::Eq, clamped, place);
-    // What is summed is as wide as sums are.
     let parts = tape.where_true(read, adjoint);
     let sum = tape.reduce(ReduceOp::Sum, parts, &[own + 1]);
     Ok(tape.reshape(sum, &shape))

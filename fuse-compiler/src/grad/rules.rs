@@ -11,11 +11,11 @@ use fuse_artifact::DType;
 use super::{Marks, Obstacle, movement, product, tape::Tape};
 use crate::{
     graph::{CompareOp, NodeId, Op, ReduceOp},
-    operations::{BinaryOp, UnaryOp},
+    operations::{
+        BinaryOp, UnaryOp,
+        functions::{SELU_ALPHA, SELU_SCALE},
+    },
 };
-
-/// The scale of `selu`, and that times its alpha (Klambauer et al. 2017).
-const SELU: [f64; 2] = [1.050_700_987_355_480_5, 1.050_700_987_355_480_5 * 1.673_263_242_354_377_2];
 
 /// Operands with what they get of an adjoint.
 type Contributions = Vec<(NodeId, NodeId)>;
@@ -28,16 +28,13 @@ pub(super) fn contributions(
     marks: &Marks,
     wanted: &dyn Fn(NodeId) -> bool,
 ) -> Result<Contributions, Obstacle> {
-    if marks.stopped.contains(&id) {
+    let op = tape.graph.nodes[id].op.clone();
+    // From here on, an operation with one operand that counts has it wanted.
+    if marks.stopped.contains(&id) || !op.operands().into_iter().any(wanted) {
         return Ok(vec![]);
     }
-    let node = tape.graph.nodes[id].clone();
-    if !node.ty.dtype.is_float() {
-        return Ok(vec![]);
-    }
-    let is_float = |tape: &Tape<'_>, x: NodeId| tape.dtype(x).is_float();
     let mut parts = vec![];
-    match node.op {
+    match op {
         Op::Input(_)
         | Op::Dequantize(_)
         | Op::Scalar(_)
@@ -45,8 +42,7 @@ pub(super) fn contributions(
         | Op::Size(_)
         | Op::Index { .. }
         | Op::Compare(..) => {}
-        Op::Unary(op, x) if wanted(x) => parts.push((x, unary(tape, op, [x, id], adjoint))),
-        Op::Unary(..) => {}
+        Op::Unary(op, x) => parts.push((x, unary(tape, op, [x, id], adjoint))),
         Op::Binary(op, x, y) => {
             let [of_x, of_y] = [wanted(x), wanted(y)];
             let found = binary(tape, op, [x, y, id], adjoint, [of_x, of_y]);
@@ -61,10 +57,8 @@ pub(super) fn contributions(
             }
         }
         Op::Cast(x) => {
-            if wanted(x) && is_float(tape, x) {
-                let dtype = tape.dtype(x);
-                parts.push((x, tape.cast(adjoint, dtype)));
-            }
+            let dtype = tape.dtype(x);
+            parts.push((x, tape.cast(adjoint, dtype)));
         }
         Op::Matmul { lhs, rhs } => {
             if wanted(lhs) {
@@ -90,7 +84,6 @@ pub(super) fn contributions(
         Op::Broadcast(x) => parts.push((x, summed_to(tape, adjoint, x))),
         Op::Reduce { op, x, axes } => parts.push((x, reduce(tape, (op, x, id), &axes, adjoint))),
     }
-    parts.retain(|(operand, _)| wanted(*operand));
     Ok(parts)
 }
 
@@ -208,8 +201,8 @@ fn unary(tape: &mut Tape<'_>, op: UnaryOp, [x, y]: [NodeId; 2], g: NodeId) -> No
         }
         UnaryOp::Selu => {
             // Below 0 the result is the exponential less its value at 0.
-            let below = t.plus(y, SELU[1]);
-            let above = t.number(SELU[0], y);
+            let below = t.plus(y, SELU_SCALE * SELU_ALPHA);
+            let above = t.number(SELU_SCALE, y);
             let positive = t.compare_to(CompareOp::Gt, y, 0.0);
             let slope = t.select(positive, above, below);
             t.mul(g, slope)

@@ -27,7 +27,7 @@ use fuse_artifact::{DType, Relation, Size, SymbolSource};
 use super::{CompareOp, Graph, Literal, Node, NodeId, Op, ReduceOp};
 
 /// The most axes of a node.
-const MAX_RANK: usize = 6;
+pub(crate) const MAX_RANK: usize = 6;
 
 /// The violated invariants, in words; empty for a sound graph.
 pub fn verify(graph: &Graph) -> Vec<String> {

@@ -6,8 +6,8 @@
 use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_PI};
 
 /// Scale and slope of `selu` (Klambauer et al. 2017).
-pub(super) const SELU_SCALE: f64 = 1.0507009873554805;
-pub(super) const SELU_ALPHA: f64 = 1.6732632423543772;
+pub(crate) const SELU_SCALE: f64 = 1.0507009873554805;
+pub(crate) const SELU_ALPHA: f64 = 1.6732632423543772;
 
 pub(super) fn sign(x: f64) -> f64 {
     if x > 0.0 {

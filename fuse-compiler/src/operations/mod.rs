@@ -4,7 +4,7 @@
 //! costs, and how WGSL and WebNN write it. A new operation is a row of `unary` or `binary`; its derivative will be a column.
 
 mod binary;
-mod functions;
+pub(crate) mod functions;
 mod philox;
 mod unary;
 
