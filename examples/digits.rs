@@ -13,8 +13,8 @@ fuse! {
         matmul(relu(matmul(x, w) + b), v) + c
     }
 
-    /// AdamW (Loshchilov and Hutter 2019) without its corrections, which the rate has: the new weights, and what is known of
-    /// their gradients.
+    /// AdamW (Loshchilov and Hutter 2019), with its corrections in the rate and a decay of 0.0001 a step: the new weights, and what is
+    /// known of their gradients.
     fn adamw(p: f32[M, N], g: f32[M, N], m: f32[M, N], s: f32[M, N], rate: f32) -> (f32[M, N], f32[M, N], f32[M, N]) {
         let first = 0.9 * m + 0.1 * g;
         let second = 0.999 * s + 0.001 * g * g;

@@ -1,6 +1,6 @@
-//! The specializations in which shaders are compiled.
+//! Specializations: what is decided of a shader's text only where it runs.
 //!
-//! Input: a [`Pass`] and what is asked of its text. Output: the text for the driver. Every specialization is one of the texts that were
+//! Input: a [`Pass`] and what is asked of its text. Output: the text for the driver. Every one is a text that was
 //! validated while the program was built, but for constants, which are declarations on lines of their own, and for the shape of
 //! loops (`unroll`) and of choices (`branches`) that the compiler marked.
 

@@ -1,5 +1,5 @@
-//! Specializations: for the sizes of certain launches (`Device::specialize`), with fast functions,
-//! with bounds checks, with unrolled loops, with `if` or `switch` (`Tuning`). All compute the same, but for what fast functions lose.
+//! Specializations: for the sizes of certain launches (`Device::specialize`), with fast functions, with bounds checks,
+//! with unrolled loops, with `if` or `switch` (`Tuning`). All compute the same, but for what fast functions lose.
 
 use std::collections::BTreeSet;
 

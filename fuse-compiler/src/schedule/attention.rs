@@ -64,9 +64,9 @@ pub fn family(group: &Group, attention: &Attention) -> Vec<Scheduled> {
             aligned(&facts, directions, head, &mut family);
         }
     }
-    for head in facts.unaligned_heads() {
+    for head in facts.scalar_heads() {
         let directions = Directions { query: Direction::Depth, key: Direction::Depth, value: Direction::Outer };
-        let tile = unaligned_tile(head);
+        let tile = scalar_tile(head);
         for split in [true, false] {
             let requires = facts.head_requirements(tile.depth, tile.columns);
             let schedule = schedule::Attention::Tile(AttentionTile { split, ..tile });
@@ -182,7 +182,7 @@ fn aligned_tiles(head: Head) -> Vec<(AttentionTile, bool)> {
 }
 
 /// The tile for any size and stride.
-fn unaligned_tile(head: Head) -> AttentionTile {
+fn scalar_tile(head: Head) -> AttentionTile {
     let (keys, across, value_step) = if head.columns <= 64 { (32, 8, 8) } else { (64, 16, 4) };
     AttentionTile {
         queries: 32,
@@ -260,7 +260,7 @@ impl<'a> Facts<'a> {
     }
 
     /// The heads of schedules without requirements on strides; the last serves all.
-    fn unaligned_heads(&self) -> Vec<Head> {
+    fn scalar_heads(&self) -> Vec<Head> {
         let fixed = |size: &Size| size.as_constant().map_or(MAX_HEAD, |size| size.clamp(1, MAX_HEAD)) as u32;
         let (depth, columns) = (fixed(self.depth), fixed(self.columns));
         match self.columns.as_constant() {

@@ -1,6 +1,6 @@
 //! WGSL: the text of every variant of a kernel.
 //!
-//! Input: a fusion group and a schedule of its schedule family. Output: [`fuse_artifact::Pass`]es, whose
+//! Input: a fusion group and a schedule of its family. Output: [`fuse_artifact::Pass`]es, whose
 //! uniform words and bindings are collected while the text is written, so that they cannot disagree.
 //! Invariant: a shader reads and writes only inside the tensors it binds (or the padding to 16 bytes that
 //! every buffer has), whatever the sizes, since bounds checks are off natively.

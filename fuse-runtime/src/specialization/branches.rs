@@ -12,7 +12,7 @@
 //! // default: {} }
 //! ```
 //!
-//! with each of these on a line of its own and nothing of the kind inside of another. Output: the text in the other specialization; what
+//! with each of these on a line of its own and nothing of the kind inside of another. Output: the text in the other spelling; what
 //! the branches do stays as it is.
 
 use std::borrow::Cow;

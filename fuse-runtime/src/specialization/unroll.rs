@@ -1,6 +1,6 @@
 //! Unrolled loops: each round does the work of several.
 //!
-//! Input: a text whose loops the compiler marked with [`UNROLL`], which stands on the line before a loop of the specialization
+//! Input: a text whose loops the compiler marked with [`UNROLL`], which stands on the line before a loop of the form
 //! `for (var i = first; i < end; i += step) {` that closes at its own indentation. Output: the text with copies of these
 //! loops' bodies, each with a counter of its own, so that every body does what it did, in the same order.
 

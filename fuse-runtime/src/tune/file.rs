@@ -426,7 +426,7 @@ mod tests {
         assert!(wrong("1.25", "inf").contains("found inf"));
         assert!(wrong("x32\", 1.0", "x32\", 1.1").contains("first schedule of relative time 1.0"));
         assert!(wrong("[[\"tile 32x32x32\"", "[[\"\"").contains("without a name"));
-        assert!(wrong("schedules = ", "membres = ").contains("membres"));
+        assert!(wrong("schedules = ", "members = ").contains("members"));
         assert!(wrong("[[entry]]", "[[entry").contains("line"));
         let again =
             format!("{text}{}", text.split_once("[[entry]]").map(|(_, rest)| format!("[[entry]]{rest}")).unwrap());

@@ -32,7 +32,7 @@ impl Key {
         Self { class, sizes: sizes(kernel, domain) }
     }
 
-    /// The key of a whole function, whose schedules are its alternatives. `symbols` are the values of its dimensions.
+    /// The key of a whole function, whose entries rank its alternatives in place of schedules. `symbols` are the values of its dimensions.
     pub(crate) fn of_plan(function: &Function, symbols: &[u64]) -> Self {
         let class = format!("{}{:016x}", plan_prefix(function), fingerprint(function));
         // Functions without dimensions have a size, too: tables want one.

@@ -5,8 +5,8 @@
 //! registers. The multiplications of a step are written out, because the drivers that were measured do not unroll them.
 //! Coordinates outside an operand are clamped to its last element: rows and columns computed from them are never
 //! stored, and depths beyond the end are replaced by zero after the prologue. Reductions of the left operand come before
-//! all steps (`row_prologue`). Slice-K tiles keep the left slice only (`slice_k`), unstaged ones keep none (`unstaged`). Tiles of cooperative matrices keep
-//! `f16` slices (`coop_matrix`).
+//! all steps (`row_prologue`). Slice-K tiles keep the left slice only (`slice_k`), unstaged ones keep none (`unstaged`). Tiles of
+//! cooperative matrices keep `f16` slices (`coop_matrix`).
 
 use fuse_artifact::{
     DType, Grid, Pass, Uniform,
@@ -124,7 +124,7 @@ fn pass(
 }
 
 /// The epilogue of a tile. Small tiles of aligned schedules load what it reads before they multiply, and tiles of cooperative
-/// matrices a row of matrices at a time: nothing else would hide the latency. The result may have rows of any length in unaligned schedules: they store element by element.
+/// matrices a row of matrices at a time: nothing else would hide the latency. The result may have rows of any length in scalar schedules: they store element by element.
 fn epilogue<'a>(group: &'a Group, axes: &'a Axes, sum: DType, tile: Tile) -> Epilogue<'a> {
     let epilogue = Epilogue::new(group, axes, sum, tile.lanes, tile.lanes);
     if preloads(tile) { epilogue.preloaded() } else { epilogue }

@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn forms_are_compared_where_both_were_measured() {
+    fn specializations_are_compared_where_both_were_measured() {
         let text = specializations().show();
         assert!(text.contains("unroll 4: 0.500 of the time of unroll 1, 1 cases"), "{text}");
         assert!(text.contains("switch: 1.000 of the time of the fastest variant, 0 cases"), "{text}");
