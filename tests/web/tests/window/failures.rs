@@ -7,7 +7,7 @@ use std::{
     task::{Context, Waker},
 };
 
-use fuse_artifact::{Function, List, Text};
+use fuse_artifact::{Function, List, Text, Wgsl};
 use fuse_gpu::{__private::launch, Device, Error, Tensor1, Tensor2, fuse};
 use wasm_bindgen_test::wasm_bindgen_test;
 
@@ -35,7 +35,7 @@ fn with_text(function: &Function, text: &'static str) -> &'static Function {
     let mut broken = Function { alternatives: List::Borrowed(&[]), ..function.clone() };
     for kernel in broken.kernels.to_mut() {
         for variant in kernel.variants.to_mut() {
-            variant.passes.to_mut().iter_mut().for_each(|pass| pass.wgsl = Text::Borrowed(text));
+            variant.passes.to_mut().iter_mut().for_each(|pass| pass.wgsl = Wgsl::Whole(Text::Borrowed(text)));
         }
     }
     Box::leak(Box::new(broken))
