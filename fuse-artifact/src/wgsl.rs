@@ -98,15 +98,27 @@ pub const fn length(parts: &str) -> usize {
 
 /// The text of parts, of `N` bytes.
 #[doc(hidden)]
-pub const fn join<const N: usize>(lines: &[&str], parts: &str) -> [u8; N] {
-    let (mut text, mut length, mut at) = ([0; N], 0, 0);
-    while at < parts.len() {
-        let (part, next) = part(lines, parts, at);
-        text.split_at_mut(length).1.split_at_mut(part.len()).0.copy_from_slice(part.as_bytes());
-        length += part.len();
-        at = next;
+pub struct Joined<const N: usize>([u8; N]);
+
+impl<const N: usize> Joined<N> {
+    /// Joins parts while a program is built.
+    pub const fn new(lines: &[&str], parts: &str) -> Self {
+        let (mut text, mut length, mut at) = ([0; N], 0, 0);
+        while at < parts.len() {
+            let (part, next) = part(lines, parts, at);
+            text.split_at_mut(length).1.split_at_mut(part.len()).0.copy_from_slice(part.as_bytes());
+            length += part.len();
+            at = next;
+        }
+        assert!(length == N, "as long as its parts");
+        Self(text)
     }
-    text
+
+    /// The text. Unchecked, because rustc's interpreter needs minutes to check the texts of a crate with many kernels.
+    pub const fn text(&self) -> &str {
+        // SAFETY: `new` fills all bytes, with parts that are `str`s.
+        unsafe { std::str::from_utf8_unchecked(&self.0) }
+    }
 }
 
 /// A shader of shared lines, as expansions write it: `shared_wgsl!(LINES, "offset length …")`. Pages, which are compressed, carry
@@ -118,11 +130,9 @@ macro_rules! shared_wgsl {
     ($lines:expr, $parts:expr) => {
         $crate::Wgsl::Whole($crate::Text::Borrowed(
             const {
-                static TEXT: [u8; $crate::wgsl::length($parts)] = $crate::wgsl::join($lines, $parts);
-                match ::core::str::from_utf8(&TEXT) {
-                    ::core::result::Result::Ok(text) => text,
-                    ::core::result::Result::Err(_) => ::core::panic!("parts are whole lines"),
-                }
+                static TEXT: $crate::wgsl::Joined<{ $crate::wgsl::length($parts) }> =
+                    $crate::wgsl::Joined::new($lines, $parts);
+                TEXT.text()
             },
         ))
     };
@@ -220,7 +230,7 @@ mod tests {
     fn constants_are_joined() {
         const LINES: &[&str] = &["a\nb\n", "ä\n"];
         const PARTS: &str = "4 3 0 4 2 2 ";
-        const TEXT: [u8; length(PARTS)] = join(LINES, PARTS);
-        assert_eq!(std::str::from_utf8(&TEXT), Ok("ä\na\nb\nb\n"));
+        const TEXT: Joined<{ length(PARTS) }> = Joined::new(LINES, PARTS);
+        assert_eq!(TEXT.text(), "ä\na\nb\nb\n");
     }
 }
