@@ -10,7 +10,7 @@ pub enum Wgsl {
     /// As it is.
     Whole(Text),
     /// In parts of lines that it shares with other shaders; not in pages, which [`shared_wgsl`](crate::shared_wgsl) gives whole texts.
-    #[cfg(not(target_arch = "wasm32"))]
+    #[cfg(any(not(target_arch = "wasm32"), clippy))]
     Parts {
         /// Distinct lines, which count as one text.
         lines: &'static [&'static str],
@@ -25,7 +25,7 @@ impl Wgsl {
     pub fn text(&self) -> Cow<'_, str> {
         match self {
             Self::Whole(text) => Cow::Borrowed(text),
-            #[cfg(not(target_arch = "wasm32"))]
+            #[cfg(any(not(target_arch = "wasm32"), clippy))]
             Self::Parts { lines, parts } => {
                 let (mut text, mut at) = (String::with_capacity(length(parts)), 0);
                 while at < parts.len() {
@@ -121,29 +121,29 @@ impl<const N: usize> Joined<N> {
     }
 }
 
-/// A shader of shared lines, as expansions write it: `shared_wgsl!(LINES, "offset length …")`. Pages, which are compressed, carry
-/// whole texts, because compression finds more in these than sharing by lines does.
-#[cfg(target_arch = "wasm32")]
+/// A shader of shared lines, as expansions write it: `shared_wgsl!(LINES, length, "offset length …")`. Pages, which are compressed, carry
+/// whole texts, because compression finds more in these than sharing by lines does. Lints do without: rustc's interpreter, which
+/// joins the parts, is slow.
+#[cfg(all(target_arch = "wasm32", not(clippy)))]
 #[doc(hidden)]
 #[macro_export]
 macro_rules! shared_wgsl {
-    ($lines:expr, $parts:expr) => {
+    ($lines:expr, $length:expr, $parts:expr) => {
         $crate::Wgsl::Whole($crate::Text::Borrowed(
             const {
-                static TEXT: $crate::wgsl::Joined<{ $crate::wgsl::length($parts) }> =
-                    $crate::wgsl::Joined::new($lines, $parts);
+                static TEXT: $crate::wgsl::Joined<$length> = $crate::wgsl::Joined::new($lines, $parts);
                 TEXT.text()
             },
         ))
     };
 }
 
-/// A shader of shared lines, as expansions write it: `shared_wgsl!(LINES, "offset length …")`.
-#[cfg(not(target_arch = "wasm32"))]
+/// A shader of shared lines, as expansions write it: `shared_wgsl!(LINES, length, "offset length …")`.
+#[cfg(any(not(target_arch = "wasm32"), clippy))]
 #[doc(hidden)]
 #[macro_export]
 macro_rules! shared_wgsl {
-    ($lines:expr, $parts:expr) => {
+    ($lines:expr, $length:expr, $parts:expr) => {
         $crate::Wgsl::Parts { lines: $lines, parts: $crate::Text::Borrowed($parts) }
     };
 }

@@ -54,8 +54,9 @@ impl Constant for Wgsl {
             }
             // The lines are those of `lines::share`, which stand once.
             Self::Parts { lines: _, parts } => {
+                let length = Literal::usize_unsuffixed(fuse_artifact::wgsl::length(parts));
                 let parts = Literal::string(parts);
-                quote!(a::shared_wgsl!(__FUSE_LINES, #parts))
+                quote!(a::shared_wgsl!(__FUSE_LINES, #length, #parts))
             }
         }
     }
