@@ -9,14 +9,13 @@ use crate::Text;
 pub enum Wgsl {
     /// As it is.
     Whole(Text),
-    /// In parts of lines that it shares with other shaders; not in pages, which [`shared_wgsl`](crate::shared_wgsl) gives whole texts.
-    #[cfg(any(not(target_arch = "wasm32"), clippy))]
-    Parts {
-        /// Distinct lines, which count as one text.
-        lines: &'static [&'static str],
-        /// Offset and length of each part in bytes, each followed by a space; no part spans two of `lines`. A text, because lists of
-        /// numbers make expansions long.
-        parts: Text,
+    /// In lines that it shares with other shaders; not in pages, to which [`shared_texts`](crate::shared_texts) gives whole texts.
+    #[cfg(not(target_arch = "wasm32"))]
+    Shared {
+        /// The texts of a function.
+        texts: &'static SharedTexts,
+        /// Which of them.
+        number: u32,
     },
 }
 
@@ -25,16 +24,8 @@ impl Wgsl {
     pub fn text(&self) -> Cow<'_, str> {
         match self {
             Self::Whole(text) => Cow::Borrowed(text),
-            #[cfg(any(not(target_arch = "wasm32"), clippy))]
-            Self::Parts { lines, parts } => {
-                let (mut text, mut at) = (String::with_capacity(length(parts)), 0);
-                while at < parts.len() {
-                    let (part, next) = part(lines, parts, at);
-                    text.push_str(part);
-                    at = next;
-                }
-                Cow::Owned(text)
-            }
+            #[cfg(not(target_arch = "wasm32"))]
+            Self::Shared { texts, number } => Cow::Owned(join(texts.lines, texts.parts[*number as usize])),
         }
     }
 
@@ -62,89 +53,77 @@ impl PartialEq for Wgsl {
     }
 }
 
-/// The next part of some lines, and where the one after it is told; ends the build if there is none.
-const fn part<'a>(lines: &[&'a str], parts: &str, at: usize) -> (&'a str, usize) {
-    let (mut offset, at) = number(parts, at);
-    let (length, at) = number(parts, at);
-    let mut i = 0;
-    while offset >= lines[i].len() {
-        offset -= lines[i].len();
-        i += 1;
-    }
-    (lines[i].split_at(offset).1.split_at(length).0, at)
+/// Texts in lines that they share.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SharedTexts {
+    /// Distinct lines, which count as one text.
+    pub lines: &'static [&'static str],
+    /// For each text, offset and length of its parts in bytes, each followed by a space; no part spans two of `lines`. Texts, because
+    /// lists of numbers make expansions long.
+    pub parts: &'static [&'static str],
 }
 
-/// The number at a place of a text, and where the next one is.
-const fn number(text: &str, mut at: usize) -> (usize, usize) {
-    let (text, mut number) = (text.as_bytes(), 0);
-    while text[at] != b' ' {
-        number = number * 10 + (text[at] - b'0') as usize;
-        at += 1;
-    }
-    (number, at + 1)
-}
-
-/// How many bytes parts have.
-#[doc(hidden)]
-pub const fn length(parts: &str) -> usize {
-    let (mut length, mut at) = (0, 0);
-    while at < parts.len() {
-        let of_part = number(parts, number(parts, at).1);
-        length += of_part.0;
-        at = of_part.1;
-    }
-    length
-}
-
-/// The text of parts, of `N` bytes.
-#[doc(hidden)]
-pub struct Joined<const N: usize>([u8; N]);
-
-impl<const N: usize> Joined<N> {
-    /// Joins parts while a program is built.
-    pub const fn new(lines: &[&str], parts: &str) -> Self {
-        let (mut text, mut length, mut at) = ([0; N], 0, 0);
-        while at < parts.len() {
-            let (part, next) = part(lines, parts, at);
-            text.split_at_mut(length).1.split_at_mut(part.len()).0.copy_from_slice(part.as_bytes());
-            length += part.len();
-            at = next;
+/// The text of these parts of lines.
+///
+/// # Panics
+/// If the lines have no such part.
+pub fn join(lines: &[&str], parts: &str) -> String {
+    let number = |text: &str| text.parse::<usize>().expect("parts are numbers");
+    let mut numbers = parts.split_ascii_whitespace().map(number);
+    let mut text = String::new();
+    while let (Some(mut offset), Some(length)) = (numbers.next(), numbers.next()) {
+        let mut lines = lines.iter();
+        let mut line = *lines.next().expect("parts are of these lines");
+        while offset >= line.len() {
+            offset -= line.len();
+            line = lines.next().expect("parts are of these lines");
         }
-        assert!(length == N, "as long as its parts");
-        Self(text)
+        text.push_str(&line[offset..offset + length]);
     }
-
-    /// The text. Unchecked, because rustc's interpreter needs minutes to check the texts of a crate with many kernels.
-    pub const fn text(&self) -> &str {
-        // SAFETY: `new` fills all bytes, with parts that are `str`s.
-        unsafe { std::str::from_utf8_unchecked(&self.0) }
-    }
+    text
 }
 
-/// A shader of shared lines, as expansions write it: `shared_wgsl!(LINES, length, "offset length …")`. Pages, which are compressed, carry
-/// whole texts, because compression finds more in these than sharing by lines does. Lints do without: rustc's interpreter, which
-/// joins the parts, is slow.
-#[cfg(all(target_arch = "wasm32", not(clippy)))]
+/// The constant `$texts` of a function, as expansions write it: `[fuse path] [$texts] [lines of pages] [other lines] [parts of texts in
+/// pages] [parts of other texts]`. Pages, which are compressed, carry whole texts, because compression finds more in these than
+/// sharing by lines does. `fuse!` joins them once more, because rustc's interpreter would take minutes to.
+#[cfg(target_arch = "wasm32")]
 #[doc(hidden)]
 #[macro_export]
-macro_rules! shared_wgsl {
-    ($lines:expr, $length:expr, $parts:expr) => {
-        $crate::Wgsl::Whole($crate::Text::Borrowed(
-            const {
-                static TEXT: $crate::wgsl::Joined<$length> = $crate::wgsl::Joined::new($lines, $parts);
-                TEXT.text()
-            },
-        ))
+macro_rules! shared_texts {
+    ([$($fuse:tt)*] [$texts:ident] [$lines:literal] [$others:literal] [$($parts:literal)*] [$($other_parts:literal)*]) => {
+        $($fuse)* ! { @texts [$texts] [$lines] [$($parts)*] }
     };
 }
 
-/// A shader of shared lines, as expansions write it: `shared_wgsl!(LINES, length, "offset length …")`.
-#[cfg(any(not(target_arch = "wasm32"), clippy))]
+/// The constant `$texts` of a function, as expansions write it: `[fuse path] [$texts] [lines of pages] [other lines] [parts of texts in
+/// pages] [parts of other texts]`.
+#[cfg(not(target_arch = "wasm32"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! shared_texts {
+    ([$($fuse:tt)*] [$texts:ident] [$lines:literal] [$others:literal] [$($parts:literal)*] [$($other_parts:literal)*]) => {
+        const $texts: &$crate::SharedTexts =
+            &$crate::SharedTexts { lines: &[$lines, $others], parts: &[$($parts,)* $($other_parts,)*] };
+    };
+}
+
+/// One of these texts, as expansions write it: `shared_wgsl!(TEXTS, number)`.
+#[cfg(target_arch = "wasm32")]
 #[doc(hidden)]
 #[macro_export]
 macro_rules! shared_wgsl {
-    ($lines:expr, $length:expr, $parts:expr) => {
-        $crate::Wgsl::Parts { lines: $lines, parts: $crate::Text::Borrowed($parts) }
+    ($texts:expr, $number:expr) => {
+        $crate::Wgsl::Whole($crate::Text::Borrowed(const { $texts[$number] }))
+    };
+}
+
+/// One of these texts, as expansions write it: `shared_wgsl!(TEXTS, number)`.
+#[cfg(not(target_arch = "wasm32"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! shared_wgsl {
+    ($texts:expr, $number:expr) => {
+        $crate::Wgsl::Shared { texts: $texts, number: $number }
     };
 }
 
@@ -210,12 +189,8 @@ mod tests {
                 }
                 parts.push(lines.add(text));
             }
-            let shared: [&'static str; 2] = lines.texts().map(|text| &*text.to_owned().leak());
-            let shared: &'static [&'static str] = shared.to_vec().leak();
             for (text, parts) in texts.iter().zip(&parts) {
-                let wgsl = Wgsl::Parts { lines: shared, parts: parts.clone().into() };
-                assert_eq!(wgsl.text(), *text);
-                assert_eq!(wgsl, Wgsl::from(*text));
+                assert_eq!(join(&lines.texts(), parts), *text);
             }
         }
     }
@@ -227,10 +202,9 @@ mod tests {
     }
 
     #[test]
-    fn constants_are_joined() {
-        const LINES: &[&str] = &["a\nb\n", "ä\n"];
-        const PARTS: &str = "4 3 0 4 2 2 ";
-        const TEXT: Joined<{ length(PARTS) }> = Joined::new(LINES, PARTS);
-        assert_eq!(TEXT.text(), "ä\na\nb\nb\n");
+    fn a_text_is_found_by_its_number() {
+        shared_texts! { [fuse] [TEXTS] ["a\nb\n"] ["ä\n"] ["2 2 "] ["4 3 0 4 2 2 "] }
+        assert_eq!(shared_wgsl!(TEXTS, 0), Wgsl::from("b\n"));
+        assert_eq!(shared_wgsl!(TEXTS, 1), Wgsl::from("ä\na\nb\nb\n"));
     }
 }

@@ -76,6 +76,7 @@ fn a_function_becomes_a_wrapper_and_a_module() {
     assert_eq!(items_of(&file.items)[..6], expected);
     let expected = [
         "use __fuse_double_0 as __fuse",
+        "shared_texts!",
         "static FUNCTION",
         "static KERNELS",
         "static PLAN",
@@ -93,6 +94,7 @@ fn a_generic_function_has_an_artifact_per_dtype() {
     let file = file("pub fn scale<T: Float>(x: T[N], s: T) -> T[N] { x * s }");
     let expected = [
         "use __fuse_scale_0 as __fuse",
+        "shared_texts!",
         "static FUNCTION_F32",
         "static FUNCTION_F16",
         "fn function",
@@ -302,11 +304,17 @@ fn an_expression_asks_within_its_block() {
 }
 
 #[test]
+fn pages_ask_for_whole_texts() {
+    let expanded = expand_text(r#"@texts [TEXTS] ["a\nä\n"] ["2 3 0 2 " ""]"#).to_string();
+    assert_eq!(expanded, r#"const TEXTS : & [& str] = & ["ä\na\n" , ""] ;"#);
+}
+
+#[test]
 fn pages_carry_no_cooperative_matrices() {
     let text = expand_text("fn f(x: f16[M, K], w: f16[K, N]) -> f16[M, N] { matmul(x, w) }").to_string();
     let condition = "# [cfg (not (target_arch = \"wasm32\"))]";
-    let lines = text.split("const __FUSE_LINES").nth(1).expect("the function has lines");
-    let (in_pages, elsewhere) = lines.split_once(condition).expect("products of f16 have coop-matrix variants");
+    let lines = text.split("[__FUSE_TEXTS]").nth(1).expect("the function has texts");
+    let (in_pages, elsewhere) = lines.split_once("] [").expect("lines of pages, and other lines");
     assert!(!in_pages.contains("coop_mat") && in_pages.contains("workgroupBarrier"), "other variants stay");
     assert!(elsewhere.contains("coop_mat"), "the lines of coop-matrix variants are there");
     // A variant with its condition ends where the next begins, or with the list.

@@ -52,11 +52,9 @@ impl Constant for Wgsl {
                 let text = text.constant();
                 quote!(a::Wgsl::Whole(#text))
             }
-            // The lines are those of `lines::share`, which stand once.
-            Self::Parts { lines: _, parts } => {
-                let length = Literal::usize_unsuffixed(fuse_artifact::wgsl::length(parts));
-                let parts = Literal::string(parts);
-                quote!(a::shared_wgsl!(__FUSE_LINES, #length, #parts))
+            Self::Shared { texts: _, number } => {
+                let number = number.constant();
+                quote!(a::shared_wgsl!(__FUSE_TEXTS, #number))
             }
         }
     }

@@ -23,7 +23,7 @@ pub(crate) struct Item<'a> {
     pub(crate) signature: Signature<'a>,
     /// Its artifacts, one for each choice of dtypes for the generic element types.
     pub(crate) instances: Vec<(&'a [DType], Function)>,
-    /// The constant of the lines of their shaders.
+    /// The constant of the texts of their shaders.
     pub(crate) lines: TokenStream,
     /// The tokens of the whole block, for `reference`, which reads them again.
     pub(crate) source: &'a str,

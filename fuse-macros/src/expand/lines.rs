@@ -1,20 +1,27 @@
 //! Lines of shaders, which a program carries once however many shaders of a function have them.
 //!
-//! Input: a function's artifacts for all its dtypes, with whole texts. Output: a constant of the distinct lines, and the same
-//! artifacts with texts that count in it.
+//! Input: a function's artifacts for all its dtypes, with whole texts. Output: a constant of the distinct texts, which share their
+//! lines, and the same artifacts with numbers of texts. For pages, the constant is expanded once more: to whole texts.
 
-use std::cmp::Reverse;
+use std::{cmp::Reverse, collections::BTreeMap};
 
-use fuse_artifact::{Function, Pass, SharedLines, Wgsl};
+use fuse_artifact::{Function, Pass, SharedLines, SharedTexts, Wgsl, wgsl};
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
+use syn::{
+    Ident, LitStr, Token, bracketed,
+    parse::{ParseStream, Parser},
+};
 
-use super::artifact::only_outside_browsers;
+use super::{Context, artifact::only_outside_browsers};
 
-/// Has the shaders of functions share their lines; returns the constant that holds these, `__FUSE_LINES`.
-pub(crate) fn share(functions: &mut [(&[fuse_artifact::DType], Function)]) -> TokenStream {
+/// Has the shaders of functions share their lines; returns the constant that holds these, `__FUSE_TEXTS`.
+pub(crate) fn share(functions: &mut [(&[fuse_artifact::DType], Function)], context: &Context) -> TokenStream {
     let mut lines = SharedLines::default();
-    for outside_browsers in [false, true] {
+    let mut numbers: BTreeMap<String, u32> = BTreeMap::new();
+    let mut parts: [Vec<String>; 2] = [vec![], vec![]];
+    // What only variants that pages do not carry have comes last, so that pages do not carry it either.
+    for (parts, outside_browsers) in parts.iter_mut().zip([false, true]) {
         let mut passes = vec![];
         for (_, function) in functions.iter_mut() {
             collect(function, outside_browsers, &mut passes);
@@ -22,16 +29,47 @@ pub(crate) fn share(functions: &mut [(&[fuse_artifact::DType], Function)]) -> To
         // Long texts have the parts of short ones in their order: so there are few parts.
         passes.sort_by_cached_key(|pass| Reverse(pass.wgsl.text().len()));
         for pass in passes {
-            let parts = lines.add(&pass.wgsl.text());
-            pass.wgsl = Wgsl::Parts { lines: &[], parts: parts.into() };
+            let next = numbers.len() as u32;
+            let number = *numbers.entry(pass.wgsl.text().into_owned()).or_insert_with_key(|text| {
+                parts.push(lines.add(text));
+                next
+            });
+            pass.wgsl = Wgsl::Shared { texts: &SharedTexts { lines: &[], parts: &[] }, number };
         }
-        // What only variants that pages do not carry have comes last, so that pages do not carry it either.
         if !outside_browsers {
             lines.cut();
         }
     }
     let [everywhere, rest] = lines.texts().map(Literal::string);
-    quote!(const __FUSE_LINES: &[&str] = &[#everywhere, #[cfg(not(target_arch = "wasm32"))] #rest];)
+    let [in_pages, elsewhere] = parts;
+    let Context { runtime, callback, .. } = context;
+    quote! {
+        #runtime::artifact::shared_texts! {
+            [#callback] [__FUSE_TEXTS] [#everywhere] [#rest] [#(#in_pages)*] [#(#elsewhere)*]
+        }
+    }
+}
+
+/// The constant of whole texts, if these tokens ask for it: `@texts [NAME] [lines] [parts of each text]`, as pages do.
+pub(crate) fn whole_texts(tokens: &TokenStream) -> Option<TokenStream> {
+    let parser = |input: ParseStream<'_>| {
+        input.parse::<Token![@]>()?;
+        if input.parse::<Ident>()? != "texts" {
+            return Err(input.error("expected `texts`"));
+        }
+        let (name, lines, parts);
+        bracketed!(name in input);
+        bracketed!(lines in input);
+        bracketed!(parts in input);
+        let (name, lines): (Ident, LitStr) = (name.parse()?, lines.parse()?);
+        let lines = lines.value();
+        let mut texts = vec![];
+        while !parts.is_empty() {
+            texts.push(wgsl::join(&[&lines], &parts.parse::<LitStr>()?.value()));
+        }
+        Ok(quote!(const #name: &[&str] = &[#(#texts),*];))
+    };
+    parser.parse2(tokens.clone()).ok()
 }
 
 /// Adds the passes of a function and of its alternatives whose variants pages carry, or of those that they do not.

@@ -82,6 +82,9 @@ pub(crate) struct Source {
 
 /// Expands `fuse! { … }` or `fuse!(…)`.
 pub(crate) fn expand(tokens: TokenStream, context: &Context) -> TokenStream {
+    if let Some(texts) = lines::whole_texts(&tokens) {
+        return texts;
+    }
     let form = if front::is_items(&tokens) { Form::Items } else { Form::Expression };
     match guard(|| chain::next(tokens, context)) {
         Ok(chain::Next::Ask(tokens)) => tokens,
@@ -141,7 +144,7 @@ fn expand_function(
             if function.header.explain {
                 dump::explain(&instances);
             }
-            let lines = lines::share(&mut instances);
+            let lines = lines::share(&mut instances, context);
             Item { signature, instances, lines, source, import: &import }.expand()
         }
         Ok(_) => fallback::expand(signature, &import),
@@ -167,7 +170,7 @@ fn expand_expression(source: Source, context: &Context) -> TokenStream {
         return diagnostics::expression(&diagnostics, &expression.variables);
     }
     let rebuild = rebuild_on_dump();
-    let lines = lines::share(&mut instances);
+    let lines = lines::share(&mut instances, context);
     let launch = expression::expand(&expression, &instances, &context.runtime);
     quote!({ #warnings #rebuild #lines #launch })
 }
