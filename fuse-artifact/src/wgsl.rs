@@ -54,7 +54,7 @@ impl PartialEq for Wgsl {
 }
 
 /// Texts in lines that they share.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Debug)]
 pub struct SharedTexts {
     /// Distinct lines, which count as one text.
     pub lines: &'static [&'static str],
