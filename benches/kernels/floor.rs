@@ -55,6 +55,8 @@ impl Moved {
             for slot in slots {
                 moved.bytes += match slot {
                     Slot::Param(index) => match &plan.params[usize::from(index)].kind {
+                        // What is updated in place is read and written.
+                        ParamKind::Tensor(tensor) if plan.updates.contains(&index) => 2 * bytes_of(tensor)?,
                         ParamKind::Tensor(tensor) => bytes_of(tensor)?,
                         ParamKind::Quantized(spec) => quantized_bytes(spec)?[0],
                         ParamKind::Scalar(_) => 0,

@@ -9,6 +9,9 @@ pub struct Function {
     pub params: List<Param>,
     /// What the launch returns, in order.
     pub results: List<TensorSpec>,
+    /// Tensor parameters that are updated in place, as indices into `params`: kernels write them, and they are results of the
+    /// launch as well, without being returned.
+    pub updates: List<u16>,
     /// The dimensions that become known at launch. A symbol's source refers to parameters or to earlier symbols only.
     pub symbols: List<Symbol>,
     /// What must hold between dimensions besides the parameters' declared shapes.

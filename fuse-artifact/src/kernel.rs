@@ -115,7 +115,8 @@ pub struct Access {
 /// A tensor of a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Slot {
-    /// Index into `Function::params` (a tensor, or the words of a quantized one).
+    /// Index into `Function::params` (a tensor, or the words of a quantized one). A pass writes it only if it is one of
+    /// `Function::updates`.
     Param(u16),
     /// Index into `Function::params`: the scales of a quantized tensor.
     Scales(u16),

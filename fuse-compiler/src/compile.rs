@@ -371,12 +371,13 @@ fn function([graph, written]: [&Graph; 2], groups: &Groups, kernels: Vec<Kernel>
         },
     });
     let padded = graph.params.iter().any(|param| param.padded);
-    let results = graph.results.iter().map(|&id| spec(&graph.nodes[id].ty, padded));
+    let results = graph.returned().iter().map(|&id| spec(&graph.nodes[id].ty, padded));
     let temporaries = groups.temporaries.iter().map(|&id| spec(&graph.nodes[id].ty, false));
     Function {
         name: graph.name.clone().into(),
         params: params.collect::<Vec<_>>().into(),
         results: results.collect::<Vec<_>>().into(),
+        updates: graph.updates.clone().into(),
         symbols: graph.symbols.clone().into(),
         checks: graph.checks.clone().into(),
         temporaries: temporaries.collect::<Vec<_>>().into(),

@@ -44,10 +44,14 @@ fn param_text(graph: &Graph, param: &Param) -> String {
 }
 
 fn signature(graph: &Graph) -> String {
-    let params: Vec<String> =
-        graph.params.iter().map(|param| format!("{}: {}", param.name, param_text(graph, param))).collect();
-    let results: Vec<String> = graph.results.iter().map(|&id| type_text(graph, &graph.nodes[id].ty)).collect();
-    format!("{}({}) -> {}", graph.name, params.join(", "), results.join(", "))
+    let param = |(index, param): (usize, &Param)| {
+        let updated = if graph.updates.contains(&(index as u16)) { "&mut " } else { "" };
+        format!("{}: {updated}{}", param.name, param_text(graph, param))
+    };
+    let params: Vec<String> = graph.params.iter().enumerate().map(param).collect();
+    let results: Vec<String> = graph.returned().iter().map(|&id| type_text(graph, &graph.nodes[id].ty)).collect();
+    let arrow = if results.is_empty() { "" } else { " -> " };
+    format!("{}({}){arrow}{}", graph.name, params.join(", "), results.join(", "))
 }
 
 fn describe_group(graph: &Graph, group: &Group, kernel: &Kernel) -> PlanGroup {

@@ -42,6 +42,10 @@ pub fn lower(graph: &Graph) -> Result<MlGraph, Vec<Missing>> {
             }
         }
     }
+    if let Some(&param) = graph.updates.first() {
+        let what = format!("an update of `{}` in place", graph.params[usize::from(param)].name);
+        missing.push(Missing { span: graph.nodes[graph.results[graph.returned().len()]].span, what });
+    }
     let mut results = vec![];
     for result in &graph.results {
         let operand = calls.result(calls.of[result], &graph.nodes[*result], &results);

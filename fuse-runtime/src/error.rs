@@ -210,6 +210,19 @@ pub enum Error {
         /// The argument or output that it shares with.
         other: String,
     },
+    /// A tensor that is updated in place shares its memory with another argument.
+    #[error(
+        "kernel `{kernel}`, argument `{argument}`: it is updated in place, and shares its memory with argument `{other}`; \
+         help: `copy` one of them"
+    )]
+    AliasedUpdate {
+        /// The function.
+        kernel: String,
+        /// The parameter that is updated.
+        argument: String,
+        /// The parameter that shares its memory.
+        other: String,
+    },
     /// A given output has the wrong dtype or shape.
     #[error("kernel `{kernel}`, output {output}: expected {expected_dtype}{expected:?}, found {found_dtype}{found:?}")]
     OutputMismatch {

@@ -256,7 +256,28 @@ impl<'a> Launch<'a> {
             let what = format!("kernel `{}`, argument `{}`", function.name, function.params[index].name);
             return Err(Error::NotReplayed { what });
         }
-        Ok(Self { function, args, device, captured })
+        let launch = Self { function, args, device, captured };
+        launch.check_updates()?;
+        Ok(launch)
+    }
+
+    /// Whether tensors that are updated in place are no other argument as well, of which kernels would read the new values.
+    fn check_updates(&self) -> Result<(), Error> {
+        for &update in self.function.updates.iter() {
+            let update = usize::from(update);
+            let Some(tensor) = self.args.get(update).and_then(Arg::tensor) else { continue };
+            let id = tensor.buffer().storage().id;
+            let other = self.args.iter().enumerate().position(|(i, arg)| {
+                let tensors = [arg.tensor(), arg.scales()];
+                i != update && tensors.into_iter().flatten().any(|tensor| tensor.buffer().storage().id == id)
+            });
+            if let Some(other) = other.filter(|_| tensor.dims().elements() != Some(0)) {
+                let name = |index: usize| self.function.params[index].name.to_string();
+                let kernel = self.function.name.to_string();
+                return Err(Error::AliasedUpdate { kernel, argument: name(update), other: name(other) });
+            }
+        }
+        Ok(())
     }
 
     #[cfg(all(feature = "webnn", target_arch = "wasm32"))]

@@ -6,6 +6,7 @@ use fuse_artifact::DType;
 
 use crate::{
     Device, Error, capture,
+    lock::lock,
     pool::Lease,
     readback,
     shape::Shape,
@@ -51,6 +52,26 @@ impl RawTensor {
         }
         capture::forbid(&self.device, "writing to a tensor")?;
         overwrite(&self.device, &self.buffer, bytes)
+    }
+
+    /// The same values in memory of their own.
+    ///
+    /// # Errors
+    /// Those of allocation, [`Error::NotReplayed`], [`Error::Capturing`] within [`Device::capture`].
+    pub fn copy(&self) -> Result<Self, Error> {
+        capture::forbid(&self.device, "copying a tensor")?;
+        if !self.buffer.is_ready() {
+            return Err(Error::NotReplayed { what: format!("a tensor of {}{:?}", self.dtype, self.shape()) });
+        }
+        let inner = &self.device.inner;
+        inner.fault.check()?;
+        let lease = inner.pool.lease(inner.take(self.bytes())?.0);
+        if self.bytes() > 0 {
+            // Buffers hold whole words.
+            let bytes = self.bytes().next_multiple_of(4);
+            lock(&inner.recorder).copy(self.buffer.storage(), lease.storage(), bytes);
+        }
+        Ok(Self::from_parts(&self.device, lease, self.dtype, self.shape))
     }
 
     pub(crate) fn from_parts(device: &Device, buffer: Arc<Lease>, dtype: DType, shape: Shape) -> Self {

@@ -98,6 +98,15 @@ impl<T: Element, const D: usize> Tensor<T, D> {
         self.raw.reshape(&shape).map(Tensor::from_raw)
     }
 
+    /// The same values in memory of their own, which a clone has not: a snapshot of what is updated in place.
+    ///
+    /// # Errors
+    /// Those of allocation, [`Error::NotReplayed`] if it is of a sequence that has not been replayed, [`Error::Capturing`] within
+    /// [`Device::capture`].
+    pub fn copy(&self) -> Result<Self, Error> {
+        self.raw.copy().map(Self::from_raw)
+    }
+
     /// Replaces the values by `values`, last axis fastest: launches made before see the old ones, launches made after see
     /// the new ones. Clones and reshaped tensors share the memory and change with it.
     ///

@@ -157,6 +157,11 @@ catalog! {
     GradientCotangent = "F163" "gradient_cotangent" "a cotangent of another type than what is differentiated",
     GradientInExpression = "F164" "gradient_in_expression" "a gradient in an expression, which declares no shapes",
 
+    // Updates of parameters.
+    UpdateTarget = "F170" "update_target" "an assignment to something that cannot be updated",
+    UpdateTwice = "F171" "update_twice" "a parameter that is updated twice",
+    UpdateMissing = "F172" "update_missing" "a parameter of type `&mut` that nothing is assigned to",
+
     InternalError = "F999" "internal_error" "a mistake of the compiler itself",
 }
 

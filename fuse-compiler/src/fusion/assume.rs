@@ -139,6 +139,7 @@ mod tests {
             checks: vec![],
             nodes,
             results: vec![],
+            updates: vec![],
             options: FunctionOptions::default(),
         }
     }

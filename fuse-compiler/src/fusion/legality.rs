@@ -2,9 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fuse_artifact::Slot;
-
-use super::{Cut, Group, GroupKind, Obstacle, body::NeedsStorage, index::strip_reshapes};
+use super::{Cut, Group, GroupKind, Obstacle, body::NeedsStorage, in_place::InPlace, index::strip_reshapes};
 use crate::graph::{Graph, NodeId, Op};
 
 /// Storage buffers per shader stage that every WebGPU adapter has.
@@ -25,12 +23,18 @@ pub fn is_movement(op: &Op) -> bool {
     matches!(op, Op::Permute { .. } | Op::Reshape(_) | Op::Slice { .. } | Op::Broadcast(_))
 }
 
-/// Orders cuts so that each reads only what earlier ones store; `None` if they wait for each other.
-pub(super) fn launch_order(graph: &Graph, cuts: Vec<Cut>) -> Option<Vec<Cut>> {
+/// Orders cuts so that each reads only what earlier ones store, and none reads a parameter that an earlier one wrote in place;
+/// `None` if they wait for each other.
+pub(super) fn launch_order(graph: &Graph, cuts: Vec<Cut>, in_place: &InPlace) -> Option<Vec<Cut>> {
     let producer: BTreeMap<NodeId, usize> =
         cuts.iter().enumerate().flat_map(|(i, cut)| cut.outputs.iter().map(move |&node| (node, i))).collect();
-    let needs: Vec<BTreeSet<usize>> =
-        cuts.iter().enumerate().map(|(i, cut)| producers_read(graph, cut, &producer, i)).collect();
+    let (mut needs, mut params) = (vec![BTreeSet::new(); cuts.len()], vec![]);
+    for (i, cut) in cuts.iter().enumerate() {
+        params.clear();
+        needs[i].extend(producers_read(graph, cut, &producer, i, &mut params));
+        let written = params.iter().filter_map(|param| producer.get(in_place.get(param)?));
+        written.filter(|&&writer| writer != i).for_each(|&writer| _ = needs[writer].insert(i));
+    }
     let mut done = vec![false; cuts.len()];
     let mut cuts: Vec<Option<Cut>> = cuts.into_iter().map(Some).collect();
     let mut ordered = Vec::with_capacity(cuts.len());
@@ -42,13 +46,23 @@ pub(super) fn launch_order(graph: &Graph, cuts: Vec<Cut>) -> Option<Vec<Cut>> {
     Some(ordered)
 }
 
-/// The cuts whose stored values `cut` reads.
-fn producers_read(graph: &Graph, cut: &Cut, producer: &BTreeMap<NodeId, usize>, own: usize) -> BTreeSet<usize> {
+/// The cuts whose stored values `cut` reads; the parameters that it reads are added to `params`.
+fn producers_read(
+    graph: &Graph,
+    cut: &Cut,
+    producer: &BTreeMap<NodeId, usize>,
+    own: usize,
+    params: &mut Vec<u16>,
+) -> BTreeSet<usize> {
     let mut found = BTreeSet::new();
     let mut seen = BTreeSet::new();
     let mut pending: Vec<NodeId> = cut.outputs.iter().chain(&cut.region).copied().collect();
     while let Some(node) = pending.pop() {
         if !seen.insert(node) {
+            continue;
+        }
+        if let Op::Input(param) = graph.nodes[node].op {
+            params.push(param);
             continue;
         }
         match producer.get(&node) {
@@ -63,10 +77,9 @@ fn producers_read(graph: &Graph, cut: &Cut, producer: &BTreeMap<NodeId, usize>, 
 
 /// A group must not bind more buffers than every adapter has: otherwise names a value to store separately.
 pub(super) fn check_bindings(graph: &Graph, group: &Group, most: usize) -> Result<(), Obstacle> {
-    let reads: BTreeSet<Slot> = group.accesses.iter().map(|access| access.access.slot).collect();
     // A kernel in several passes binds its scratch buffer beside what it reads and writes.
     let scratch = usize::from(!matches!(group.kind, GroupKind::Pointwise));
-    if reads.len() + group.stores.len() + scratch <= most {
+    if group.tensors().len() + scratch <= most {
         return Ok(());
     }
     if let GroupKind::Contraction(contraction) = &group.kind

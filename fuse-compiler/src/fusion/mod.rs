@@ -17,6 +17,7 @@ pub mod chains;
 mod contraction;
 pub mod cost;
 pub mod heuristics;
+mod in_place;
 pub mod index;
 pub mod legality;
 pub mod levels;
@@ -37,6 +38,7 @@ use fuse_artifact::{Check, DType, Refusal, Size, Slot};
 
 use crate::graph::{Graph, NodeId, Op};
 use body::{Body, KernelAccess, NeedsStorage, ValueId, ValueOp};
+use in_place::InPlace;
 use legality::MAX_STORAGE_BUFFERS;
 use regions::{Anchor, Region};
 use rows::RowSpace;
@@ -76,6 +78,12 @@ pub struct Group {
 }
 
 impl Group {
+    /// The tensors that the kernel reads or writes.
+    fn tensors(&self) -> BTreeSet<Slot> {
+        let reads = self.accesses.iter().map(|access| access.access.slot);
+        reads.chain(self.stores.iter().map(|store| store.slot)).collect()
+    }
+
     /// The programs of the kernel.
     fn bodies(&self) -> Vec<&Body> {
         let operands = match &self.kind {
@@ -265,6 +273,8 @@ pub(crate) struct Planner<'g> {
     results: Vec<NodeId>,
     /// Nodes that must be in memory, beyond results: found by legality or chosen by heuristics.
     forced: BTreeSet<NodeId>,
+    /// Updated parameters that no kernel may write in place.
+    copied: BTreeSet<u16>,
     /// Products that must not share a kernel with others.
     apart: BTreeSet<NodeId>,
     refusals: Vec<Refusal>,
@@ -290,6 +300,7 @@ impl<'g> Planner<'g> {
             attentions: vec![],
             results,
             forced: BTreeSet::new(),
+            copied: BTreeSet::new(),
             apart: BTreeSet::new(),
             refusals: vec![],
         };
@@ -301,17 +312,19 @@ impl<'g> Planner<'g> {
     }
 
     fn plan(mut self) -> Result<Groups, String> {
-        // Each round that fails stores one more value or parts one more pair, so that the loop ends.
+        // Each round that fails stores or copies one more value or parts one more pair, so that the loop ends.
         loop {
             let forced = &self.forced;
             self.attentions
                 .retain(|pattern| !pattern.nodes.iter().any(|&n| n != pattern.output && forced.contains(&n)));
-            match self.build(&self.cut()) {
+            let (cuts, in_place) = self.cut();
+            match self.build(&cuts, &in_place) {
                 Ok(mut groups) => {
                     reasons::explain(self.graph, &mut groups, self.policy);
                     return Ok(groups);
                 }
                 Err(Obstacle::Needs(needs)) => self.store(needs)?,
+                Err(Obstacle::Hazard(param)) => _ = self.copied.insert(param),
                 Err(Obstacle::TooMany(products)) => self.apart.extend(products),
             }
         }
@@ -355,8 +368,8 @@ impl<'g> Planner<'g> {
         columns.as_constant().map_or(self.policy.assumes && most > 0, |columns| (1..=most).contains(&columns))
     }
 
-    /// The cuts, in launch order.
-    fn cut(&self) -> Vec<Cut> {
+    /// The cuts, in launch order, and what they write in place.
+    fn cut(&self) -> (Vec<Cut>, InPlace) {
         let regions = regions::regions(self);
         let owner: BTreeMap<NodeId, usize> =
             regions.iter().enumerate().flat_map(|(g, region)| region.nodes.iter().map(move |&n| (n, g))).collect();
@@ -370,8 +383,11 @@ impl<'g> Planner<'g> {
             })
             .collect();
         let pointwise = needed.iter().copied().filter(|node| !owner.contains_key(node)).collect::<Vec<_>>();
-        cuts.extend(pointwise::cuts(self, &pointwise, &cuts));
-        legality::launch_order(self.graph, cuts).expect("merging keeps dependencies acyclic")
+        let singles = pointwise::singles(&pointwise);
+        let in_place = in_place::ordered(self, &[&cuts[..], &singles[..]].concat());
+        cuts.extend(pointwise::cuts(self, &cuts, singles, &in_place));
+        let ordered = legality::launch_order(self.graph, cuts, &in_place);
+        (ordered.expect("merging keeps dependencies acyclic"), in_place)
     }
 
     /// The nodes that must be in memory: results, forced ones, and those of a region that are used outside it.
@@ -404,8 +420,8 @@ impl<'g> Planner<'g> {
     }
 
     /// Builds the bodies of all cuts.
-    fn build(&self, cuts: &[Cut]) -> Result<Groups, Obstacle> {
-        let (slots, temporaries) = self.slots(cuts);
+    fn build(&self, cuts: &[Cut], in_place: &InPlace) -> Result<Groups, Obstacle> {
+        let (slots, temporaries) = self.slots(cuts, in_place);
         let mut groups = Vec::with_capacity(cuts.len());
         let mut assumes = vec![];
         for (i, cut) in cuts.iter().enumerate() {
@@ -430,10 +446,17 @@ impl<'g> Planner<'g> {
                 }
             };
             group.name = format!("{}.{i}.{main}", self.graph.name);
+            if let Some(param) = in_place::hazard(&group) {
+                return Err(Obstacle::Hazard(param));
+            }
             legality::check_bindings(self.graph, &group, self.policy.bindings)?;
             groups.push(group);
         }
-        Ok(Groups { groups, temporaries, refusals: self.refusals.clone(), assumes })
+        for group in in_place::copies(self, in_place, &slots)? {
+            groups.push(Group { name: format!("{}.{}.copy", self.graph.name, groups.len()), ..group });
+        }
+        let refusals = self.refusals.iter().cloned().chain(in_place::refusals(self, in_place)).collect();
+        Ok(Groups { groups, temporaries, refusals, assumes })
     }
 
     fn attention_group(
@@ -453,8 +476,8 @@ impl<'g> Planner<'g> {
         Ok(Group { stores, ..group })
     }
 
-    /// Where stored nodes go: the results they are, else a temporary.
-    fn slots(&self, cuts: &[Cut]) -> (BTreeMap<NodeId, Vec<Slot>>, Vec<NodeId>) {
+    /// Where stored nodes go: the results they are, the parameters that take them, else a temporary.
+    fn slots(&self, cuts: &[Cut], in_place: &InPlace) -> (BTreeMap<NodeId, Vec<Slot>>, Vec<NodeId>) {
         let mut slots: BTreeMap<NodeId, Vec<Slot>> = BTreeMap::new();
         let mut temporaries = vec![];
         for &node in cuts.iter().flat_map(|cut| &cut.outputs) {
@@ -463,7 +486,10 @@ impl<'g> Planner<'g> {
                 .iter()
                 .enumerate()
                 .filter(|&(_, &result)| result == node)
-                .map(|(i, _)| Slot::Result(i as u16))
+                .filter_map(|(i, _)| match self.graph.updated_by(i) {
+                    None => Some(Slot::Result(i as u16)),
+                    Some(param) => in_place.contains_key(&param).then_some(Slot::Param(param)),
+                })
                 .collect();
             if places.is_empty() {
                 places.push(Slot::Temporary(temporaries.len() as u16));
@@ -489,6 +515,8 @@ pub(crate) enum Obstacle {
     Needs(NeedsStorage),
     /// Products that share a kernel bind too many buffers together.
     TooMany(Vec<NodeId>),
+    /// A kernel may not write this parameter in place.
+    Hazard(u16),
 }
 
 impl From<NeedsStorage> for Obstacle {

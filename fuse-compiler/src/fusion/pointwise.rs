@@ -8,20 +8,20 @@ use super::{
     Cut, Group, GroupKind, Planner,
     body::{self, BodyBuilder, NeedsStorage},
     contraction::prologue_nodes,
+    in_place::InPlace,
     index::IndexMap,
     legality::launch_order,
 };
 use crate::graph::NodeId;
 
-/// Groups the stored nodes that no contraction computes; few groups, each of one shape.
+/// Groups the stored nodes that no contraction computes, each in one of `singles`; few groups, each of one shape.
 ///
 /// Every node starts alone; two groups of one shape merge where the groups' dependencies stay acyclic. A
 /// forced node stays alone: it was forced because it did not fit the kernels around it.
-pub(super) fn cuts(planner: &Planner<'_>, nodes: &[NodeId], contractions: &[Cut]) -> Vec<Cut> {
+pub(super) fn cuts(planner: &Planner<'_>, contractions: &[Cut], singles: Vec<Cut>, in_place: &InPlace) -> Vec<Cut> {
     let graph = planner.graph;
     let alone = |node: NodeId| graph.options.no_fuse || planner.forced.contains(&node);
-    let single = |&node: &NodeId| Cut { anchor: None, outputs: vec![node], region: BTreeSet::new() };
-    let mut cuts: Vec<Cut> = contractions.iter().cloned().chain(nodes.iter().map(single)).collect();
+    let mut cuts: Vec<Cut> = contractions.iter().cloned().chain(singles).collect();
     let mut i = contractions.len();
     while i < cuts.len() {
         let node = cuts[i].outputs[0];
@@ -31,7 +31,7 @@ pub(super) fn cuts(planner: &Planner<'_>, nodes: &[NodeId], contractions: &[Cut]
             let mut merged = cuts.clone();
             merged.remove(i);
             merged[p].outputs.push(node);
-            (same_shape && launch_order(graph, merged.clone()).is_some()).then_some(merged)
+            (same_shape && launch_order(graph, merged.clone(), in_place).is_some()).then_some(merged)
         });
         match merged {
             Some(merged) => cuts = merged,
@@ -39,6 +39,12 @@ pub(super) fn cuts(planner: &Planner<'_>, nodes: &[NodeId], contractions: &[Cut]
         }
     }
     cuts.split_off(contractions.len())
+}
+
+/// A cut for each node.
+pub(super) fn singles(nodes: &[NodeId]) -> Vec<Cut> {
+    let single = |&node: &NodeId| Cut { anchor: None, outputs: vec![node], region: BTreeSet::new() };
+    nodes.iter().map(single).collect()
 }
 
 /// Builds a pointwise group.

@@ -1,6 +1,7 @@
 //! Invariants of [`Groups`], checked after fusion:
 //!
-//! 1. Every result is stored, exactly once, and every temporary is stored exactly once.
+//! 1. Every result is stored, exactly once, and every temporary is stored exactly once; results that a parameter takes are stored
+//!    in that parameter.
 //! 2. A group reads only parameters and what earlier groups store.
 //! 3. In a body, operands come before their users, and loads refer to the group's accesses.
 //! 4. Every store's value exists, and its node has the elements of the group's domain.
@@ -41,7 +42,8 @@ pub fn verify(graph: &Graph, groups: &Groups) -> Vec<String> {
         }
         group_errors(group, &mut errors);
     }
-    let results = (0..graph.results.len()).map(|i| Slot::Result(i as u16));
+    let slot = |result: usize| graph.updated_by(result).map_or(Slot::Result(result as u16), Slot::Param);
+    let results = (0..graph.results.len()).map(slot);
     let temporaries = (0..groups.temporaries.len()).map(|i| Slot::Temporary(i as u16));
     errors.extend(
         results.chain(temporaries).filter(|slot| !written.contains(slot)).map(|s| format!("{s:?} is not stored")),
@@ -77,8 +79,7 @@ fn group_errors(group: &Group, errors: &mut Vec<String>) {
             errors.push(format!("{name} has an access that does not fit its domain"));
         }
     }
-    let reads: BTreeSet<Slot> = group.accesses.iter().map(|access| access.access.slot).collect();
-    if reads.len() + group.stores.len() > Policy::FUSED.bindings {
+    if group.tensors().len() > Policy::FUSED.bindings {
         errors.push(format!("{name} binds too many storage buffers"));
     }
 }

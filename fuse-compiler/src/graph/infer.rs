@@ -151,9 +151,9 @@ impl<'a> Inference<'a> {
 
     fn lets(&mut self, block: &Block, bindings: &Bindings) -> Bindings {
         let mut bindings = bindings.clone();
-        for statement in &block.lets {
+        for statement in &block.statements {
             let values = self.values(&statement.value, &bindings);
-            for (position, name) in statement.names.iter().enumerate() {
+            for (position, name) in statement.names().iter().enumerate() {
                 let term = match values.get(position) {
                     Some(term) => *term,
                     None => self.class(DTypeClass::Any),

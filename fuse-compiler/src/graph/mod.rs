@@ -44,10 +44,24 @@ pub struct Graph {
     pub checks: Vec<Check>,
     /// The operations; operands come before users.
     pub nodes: Arena<Node>,
-    /// The results, in order. A node may be a result more than once.
+    /// The results, in order. A node may be a result more than once. The last of them, as many as `updates`, are not returned.
     pub results: Vec<NodeId>,
+    /// The tensor parameters that take the values of the last results in place, each once.
+    pub updates: Vec<u16>,
     /// What the user asked of the compiler for this function.
     pub options: FunctionOptions,
+}
+
+impl Graph {
+    /// The results that a launch returns.
+    pub fn returned(&self) -> &[NodeId] {
+        &self.results[..self.results.len() - self.updates.len()]
+    }
+
+    /// The parameter that takes a result in place.
+    pub fn updated_by(&self, result: usize) -> Option<u16> {
+        result.checked_sub(self.returned().len()).map(|update| self.updates[update])
+    }
 }
 
 /// A parameter of a graph.

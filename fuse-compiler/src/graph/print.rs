@@ -57,7 +57,13 @@ impl Printer<'_> {
             let _ = writeln!(text, "  check {left} {relation} {right} ({})", check.what);
         }
         let results: Vec<String> = self.graph.results.iter().map(|id| self.id(*id)).collect();
-        let _ = writeln!(text, "  return {}", results.join(", "));
+        let (returned, updated) = results.split_at(self.graph.returned().len());
+        for (param, value) in self.graph.updates.iter().zip(updated) {
+            let _ = writeln!(text, "  *{} = {value}", self.graph.params[usize::from(*param)].name);
+        }
+        if !returned.is_empty() {
+            let _ = writeln!(text, "  return {}", returned.join(", "));
+        }
         text
     }
 
@@ -137,6 +143,7 @@ mod tests {
             checks: vec![],
             nodes: Arena::default(),
             results: vec![],
+            updates: vec![],
             options: Default::default(),
         };
         let mut node = |op, ty| graph.nodes.push(Node { op, ty, span: Span::default() });

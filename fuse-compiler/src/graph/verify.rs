@@ -1,7 +1,8 @@
 //! The invariants of a [`Graph`], checked after it is lowered and after each stage that changes it:
 //!
 //! 1. Operands come before their users; handles name nodes of the graph.
-//! 2. There is at least one result, and every result is a node.
+//! 2. There is at least one result, and every result is a node. The last ones, as many as parameters are updated, have the
+//!    types of these; each of them is a tensor parameter, named once.
 //! 3. Parameters, and so their inputs, have at most 6 axes; a host scalar has rank 0; a padded parameter has
 //!    rank 6. `Op::Input`, `Op::Dequantize` and `Op::Scalar` have the type of the parameter that they name, and the second
 //!    names a quantized one.
@@ -22,9 +23,11 @@
 //! 15. `Broadcast` keeps the rank (but from rank 0), and only repeats axes that are 1, or that a symbol of the
 //!     graph is the broadcast of, together with the node's extent.
 
+use std::collections::BTreeSet;
+
 use fuse_artifact::{DType, Relation, Size, SymbolSource};
 
-use super::{CompareOp, Graph, Literal, Node, NodeId, Op, ReduceOp};
+use super::{CompareOp, Graph, Literal, Node, NodeId, Op, Param, ReduceOp};
 
 /// The most axes of a node.
 pub(crate) const MAX_RANK: usize = 6;
@@ -47,7 +50,24 @@ pub fn verify(graph: &Graph) -> Vec<String> {
             violations.push(format!("result {result} is not a node"));
         }
     }
+    verify_updates(graph, &mut violations);
     violations
+}
+
+fn verify_updates(graph: &Graph, violations: &mut Vec<String>) {
+    let updated: BTreeSet<u16> = graph.updates.iter().copied().collect();
+    if updated.len() < graph.updates.len() || graph.updates.len() > graph.results.len() {
+        violations.push("the updated parameters are not the last results".into());
+        return;
+    }
+    for (result, node) in graph.results.iter().enumerate().filter(|(_, node)| graph.nodes.contains(**node)) {
+        let Some(index) = graph.updated_by(result) else { continue };
+        let param = graph.params.get(usize::from(index));
+        let fits = |param: &Param| !param.scalar && param.quantized.is_none() && param.ty == graph.nodes[*node].ty;
+        if !param.is_some_and(fits) {
+            violations.push(format!("parameter {index} cannot take {node}"));
+        }
+    }
 }
 
 fn verify_symbols(graph: &Graph, violations: &mut Vec<String>) {
@@ -323,6 +343,7 @@ mod tests {
             checks: vec![],
             nodes,
             results: vec![result],
+            updates: vec![],
             options: Default::default(),
         }
     }

@@ -200,6 +200,7 @@ impl Builder {
             checks: vec![],
             nodes: Arena::default(),
             results: vec![],
+            updates: vec![],
             options: FunctionOptions::default(),
         })
     }

@@ -51,6 +51,8 @@ pub struct Param {
     pub name: Ident,
     /// The type.
     pub ty: Type,
+    /// Where `&mut` stands before the type, if the function updates the caller's tensor.
+    pub updated: Option<Span>,
 }
 
 /// `f32[M, K]`, or `f32` for a host scalar (as a result: rank 0).
@@ -100,19 +102,38 @@ pub enum Dim {
 /// `{ let a = …; let b = …; result }`.
 #[derive(Clone)]
 pub struct Block {
-    /// The bindings, in order.
-    pub lets: Vec<Let>,
-    /// The value; a tuple for several results.
+    /// The statements, in order.
+    pub statements: Vec<Statement>,
+    /// The value; a tuple for several results, or for none.
     pub value: Expr,
 }
 
-/// `let name = value;` or `let (a, b) = call(…);`.
+/// `let name = value;`, `let (a, b) = call(…);` or `*name = value;`.
 #[derive(Clone)]
-pub struct Let {
-    /// The names bound; more than one for a tuple pattern.
-    pub names: Vec<Ident>,
+pub struct Statement {
+    /// What takes the value.
+    pub target: Target,
     /// The value.
     pub value: Expr,
+}
+
+/// What a statement gives its value to.
+#[derive(Clone)]
+pub enum Target {
+    /// New names; more than one for a tuple pattern.
+    Names(Vec<Ident>),
+    /// A parameter of type `&mut`.
+    Parameter(Ident),
+}
+
+impl Statement {
+    /// The names that it binds.
+    pub fn names(&self) -> &[Ident] {
+        match &self.target {
+            Target::Names(names) => names,
+            Target::Parameter(_) => &[],
+        }
+    }
 }
 
 /// An expression with its span.

@@ -9,7 +9,7 @@ use syn::{
 };
 
 use super::{
-    ast::{self, Block, ExprKind, Let},
+    ast::{self, BinaryOperator, Block, ExprKind, Statement, Target},
     expression::Converter,
     types::{parenthesized, split, split_commas},
 };
@@ -25,19 +25,29 @@ const MAX_OPERATORS: usize = 1100;
 pub(crate) fn parse_body(tokens: TokenStream, range: SourceRange, converter: &Converter<'_>) -> Block {
     if nests_too_deeply(tokens.clone()) {
         converter.sink.report(too_deep(range));
-        return Block { lets: Vec::new(), value: error_at(range) };
+        return Block { statements: Vec::new(), value: error_at(range) };
     }
     parse_block(tokens, range, converter)
+}
+
+/// Reads the content of a body that has no value, because its function only updates parameters.
+pub(super) fn parse_updates(tokens: TokenStream, range: SourceRange, converter: &Converter<'_>) -> Block {
+    let nothing = ast::Expr { kind: ExprKind::Tuple(Vec::new()), span: range };
+    let (_, trailing) = split(tokens.clone(), ';');
+    let semicolon = if trailing.is_none() { quote::quote!(;) } else { TokenStream::new() };
+    // Any value will do: it takes the place of the one that is not there.
+    let body = parse_body(quote::quote!(#tokens #semicolon 0), range, converter);
+    Block { value: nothing, ..body }
 }
 
 /// Reads the content of braces.
 pub(super) fn parse_block(tokens: TokenStream, range: SourceRange, converter: &Converter<'_>) -> Block {
     let (mut pieces, trailing) = split(tokens, ';');
     let last = if trailing.is_none() { pieces.pop() } else { None };
-    let mut lets = Vec::new();
+    let mut statements = Vec::new();
     for piece in pieces.into_iter().filter(|piece| !piece.is_empty()) {
         let (at, before) = (range_of_stream(piece.clone()), converter.sink.errors());
-        let value = parse_statements(piece, false, &mut lets, converter);
+        let value = parse_statements(piece, false, &mut statements, converter);
         if value.is_some() && converter.sink.errors() == before {
             converter.sink.report(
                 Diagnostic::new(Code::UselessStatement, at, "the value of this statement is thrown away")
@@ -46,10 +56,10 @@ pub(super) fn parse_block(tokens: TokenStream, range: SourceRange, converter: &C
         }
     }
     let value = match last {
-        Some(piece) => parse_statements(piece, true, &mut lets, converter).ok_or(range),
+        Some(piece) => parse_statements(piece, true, &mut statements, converter).ok_or(range),
         None => Err(trailing.map_or(range, |span| (span, span))),
     };
-    Block { lets, value: value.unwrap_or_else(|at| missing_value(at, converter.sink)) }
+    Block { statements, value: value.unwrap_or_else(|at| missing_value(at, converter.sink)) }
 }
 
 /// Reads what stands between two `;`: one statement, or several where a `;` is missing, which is reported once. Gives
@@ -57,14 +67,18 @@ pub(super) fn parse_block(tokens: TokenStream, range: SourceRange, converter: &C
 fn parse_statements(
     mut piece: TokenStream,
     is_last: bool,
-    lets: &mut Vec<Let>,
+    statements: &mut Vec<Statement>,
     converter: &Converter<'_>,
 ) -> Option<ast::Expr> {
     loop {
         let (at, before) = (range_of_stream(piece.clone()), converter.sink.errors());
         let (value, rest) = if starts_with_let(&piece) {
             let (statement, rest) = parse_let(piece, converter);
-            lets.push(statement);
+            statements.push(statement);
+            (None, rest)
+        } else if let Some((name, operator, value)) = update_of(&piece) {
+            let (value, rest) = parse_value(value, converter);
+            statements.push(update(name, operator, value));
             (None, rest)
         } else {
             let (value, rest) = parse_value(piece, converter);
@@ -98,6 +112,49 @@ fn missing_separator(rest: &TokenStream) -> Diagnostic {
 
 fn starts_with_let(piece: &TokenStream) -> bool {
     matches!(piece.clone().into_iter().next(), Some(TokenTree::Ident(ident)) if ident == "let")
+}
+
+/// The name, operator and value of `*name = value` or, with an operator, `*name += value`.
+fn update_of(piece: &TokenStream) -> Option<(Ident, Option<BinaryOperator>, TokenStream)> {
+    let mut tokens = piece.clone().into_iter();
+    let mut next_mark = || match tokens.next() {
+        Some(TokenTree::Punct(mark)) => Some((mark.as_char(), mark.spacing())),
+        _ => None,
+    };
+    let ('*', _) = next_mark()? else { return None };
+    let Some(TokenTree::Ident(name)) = tokens.next() else { return None };
+    let mut next_mark = || match tokens.next() {
+        Some(TokenTree::Punct(mark)) => Some((mark.as_char(), mark.spacing())),
+        _ => None,
+    };
+    let operator = match next_mark()? {
+        ('=', Spacing::Alone) => return Some((name, None, tokens.collect())),
+        // `*name =-value`, whose marks stand together.
+        ('=', Spacing::Joint) => {
+            let value: TokenStream = tokens.collect();
+            let compared = matches!(value.clone().into_iter().next(), Some(TokenTree::Punct(mark)) if mark.as_char() == '=');
+            return (!compared).then_some((name, None, value));
+        }
+        ('+', Spacing::Joint) => BinaryOperator::Add,
+        ('-', Spacing::Joint) => BinaryOperator::Sub,
+        ('*', Spacing::Joint) => BinaryOperator::Mul,
+        ('/', Spacing::Joint) => BinaryOperator::Div,
+        _ => return None,
+    };
+    matches!(next_mark()?, ('=', _)).then(|| (name, Some(operator), tokens.collect()))
+}
+
+/// The statement that gives a parameter its new value.
+fn update(name: Ident, operator: Option<BinaryOperator>, value: ast::Expr) -> Statement {
+    let span = (name.span(), value.span.1);
+    let value = match operator {
+        None => value,
+        Some(operator) => {
+            let old = ast::Expr { kind: ExprKind::Name(name.clone()), span: (name.span(), name.span()) };
+            ast::Expr { kind: ExprKind::Binary(Box::new(old), vec![(operator, value)]), span }
+        }
+    };
+    Statement { target: Target::Parameter(name), value }
 }
 
 fn missing_value(at: SourceRange, sink: &Sink) -> ast::Expr {
@@ -148,11 +205,12 @@ fn call_of_where(tokens: TokenStream) -> Option<Diagnostic> {
 
 /// Reads `let names = value`, and gives the tokens that follow the value. Of a malformed one the names exist for what
 /// follows, whatever they stand for.
-fn parse_let(piece: TokenStream, converter: &Converter<'_>) -> (Let, TokenStream) {
+fn parse_let(piece: TokenStream, converter: &Converter<'_>) -> (Statement, TokenStream) {
     let at = range_of_stream(piece.clone());
     let broken = |diagnostic: Diagnostic| {
         converter.sink.report(diagnostic);
-        (Let { names: intended_names(piece.clone()), value: error_at(at) }, TokenStream::new())
+        let target = Target::Names(intended_names(piece.clone()));
+        (Statement { target, value: error_at(at) }, TokenStream::new())
     };
     let mut problem = None;
     let parser = |input: ParseStream<'_>| {
@@ -174,7 +232,7 @@ fn parse_let(piece: TokenStream, converter: &Converter<'_>) -> (Let, TokenStream
         (Ok((_, value)), None) if value.is_empty() => broken(bad_let(at, "`let` without a value")),
         (Ok((names, value)), None) => {
             let (value, rest) = parse_value(value, converter);
-            (Let { names, value }, rest)
+            (Statement { target: Target::Names(names), value }, rest)
         }
     }
 }

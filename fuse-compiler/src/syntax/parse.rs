@@ -15,7 +15,7 @@ use syn::{
 use super::{
     ast::{self, Element, Param, Type},
     attributes::{Attributes, read_attributes},
-    body::{brackets_nest_too_deeply, parse_body, too_deep},
+    body::{brackets_nest_too_deeply, parse_body, parse_updates, too_deep},
     expression::Converter,
     imports::{Links, split_links},
     types::{braced, parenthesized, parse_type, split_commas, split_params},
@@ -140,7 +140,8 @@ fn parse_function(
     check_name(&name, sink);
     let generics = parse_generics(input, sink)?;
     let mut params = parse_params(parenthesized(input)?, &generics, sink);
-    let (results, tuple) = parse_results(input, &name, &generics, sink)?;
+    let updates = params.iter().any(|param| param.updated.is_some());
+    let (results, tuple) = parse_results(input, &name, &generics, updates, sink)?;
     if input.peek(Token![where]) {
         let at = input.span();
         return Err(Diagnostic::new(Code::UnsupportedGeneric, (at, at), "kernels take no `where` clause")
@@ -157,7 +158,8 @@ fn parse_function(
         return Ok(None);
     }
     rename_duplicates(&mut params, sink);
-    let body = parse_body(body, range, &Converter::of_function(&generics, sink));
+    let read = if results.is_empty() { parse_updates } else { parse_body };
+    let body = read(body, range, &Converter::of_function(&generics, sink));
     let span = name.span();
     Ok(Some(ast::Function {
         attributes: wrapper,
@@ -325,19 +327,33 @@ fn parse_param(input: ParseStream<'_>, generics: &[Ident]) -> Result<Param, Diag
         return Err(Diagnostic::new(Code::ReservedName, at, format!("`{name}` is a keyword of Rust")).help("rename it"));
     }
     input.parse::<Token![:]>()?;
-    if input.peek(Token![&]) {
-        return Err(Diagnostic::new(Code::BadParameter, at, "a parameter's type is written without `&`")
-            .help("write `name: f32[M, N]`; the launch wrapper takes tensors by reference"));
-    }
+    let reference = input.span();
+    let updated = match input.parse::<Option<Token![&]>>()? {
+        None => None,
+        Some(_) if input.peek(Token![mut]) => {
+            input.parse::<Token![mut]>()?;
+            Some(reference)
+        }
+        Some(_) => {
+            return Err(Diagnostic::new(Code::BadParameter, at, "a parameter's type is written without `&`")
+                .help("write `name: f32[M, N]`; the launch wrapper takes tensors by reference"));
+        }
+    };
     let ty = parse_type(input, generics)?;
     expect_end(input, "after the parameter's type")?;
-    Ok(Param { name, ty })
+    if updated.is_some() && (ty.dims.is_none() || ty.packing().is_some()) {
+        let what = if ty.dims.is_none() { "a number of the host" } else { "a quantized tensor" };
+        return Err(Diagnostic::new(Code::BadParameter, at, format!("{what} cannot be updated"))
+            .help("only tensors of plain numbers can: `name: &mut f32[M, N]`; a number in memory is `name: &mut f32[]`"));
+    }
+    Ok(Param { name, ty, updated })
 }
 
 fn parse_results(
     input: ParseStream<'_>,
     name: &Ident,
     generics: &[Ident],
+    updates: bool,
     sink: &Sink,
 ) -> Result<(Vec<Type>, bool), Diagnostic> {
     let missing = || {
@@ -348,6 +364,9 @@ fn parse_results(
         )
         .help("write the result's type: `-> f32[M, N]`, or `-> (f32[M], bool[M])` for two results")
     };
+    if !input.peek(Token![->]) && updates {
+        return Ok((Vec::new(), true));
+    }
     if !input.peek(Token![->]) {
         sink.report(missing());
         return Ok((Vec::new(), false));

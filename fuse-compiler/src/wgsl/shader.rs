@@ -146,7 +146,8 @@ impl<'a> Shader<'a> {
 
     /// The name of the buffer for `slot`, bound as an array of vectors of `lanes` elements.
     pub fn buffer(&mut self, slot: Slot, dtype: DType, lanes: u32, writable: bool) -> String {
-        if let Some(known) = self.bindings.iter().find(|b| b.binding.slot == slot) {
+        if let Some(known) = self.bindings.iter_mut().find(|b| b.binding.slot == slot) {
+            known.binding.writable |= writable;
             return known.name.clone();
         }
         let name = self.names.slot(slot);

@@ -28,6 +28,7 @@ impl Builder {
             checks: vec![],
             nodes: Default::default(),
             results: vec![],
+            updates: vec![],
             options: FunctionOptions::default(),
         };
         Self { graph }

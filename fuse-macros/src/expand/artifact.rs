@@ -130,7 +130,7 @@ macro_rules! structs {
 }
 
 structs! {
-    Function { name, params, results, symbols, checks, temporaries, kernels, plan, assumes, alternatives, webnn }
+    Function { name, params, results, updates, symbols, checks, temporaries, kernels, plan, assumes, alternatives, webnn }
     MlGraph { operands, results }
     MlOperand { op, dtype, shape }
     MlOption { name, value }

@@ -35,6 +35,7 @@ fn empty(signature: Signature<'_>) -> Function {
         name: signature.header.name.to_string().into(),
         params: vec![].into(),
         results: vec![].into(),
+        updates: vec![].into(),
         symbols: vec![].into(),
         checks: vec![].into(),
         temporaries: vec![].into(),

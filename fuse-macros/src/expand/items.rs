@@ -14,7 +14,7 @@ use syn::{Attribute, Ident};
 
 use super::{
     artifact::Constant,
-    signature::{Signature, type_text},
+    signature::{Signature, param_text, type_text},
 };
 
 /// A compiled function of a block.
@@ -168,12 +168,14 @@ impl Item<'_> {
     /// `reference`; the runtime drops these tokens unless its feature `reference` is on.
     fn reference(&self) -> TokenStream {
         let Signature { header, runtime } = self.signature;
-        let (generics, params) = (self.signature.generics(), self.signature.params());
+        let (generics, params) = (self.signature.generics(), self.signature.params_read());
         let arguments = self.signature.arguments();
-        let (name, source, count) = (header.name.to_string(), self.source, header.results.len());
+        let updates = header.params.iter().filter(|param| param.updated.is_some()).count();
+        let (name, source, count) = (header.name.to_string(), self.source, header.results.len() + updates);
         let dtypes = &header.generics;
         quote! {
-            /// Computes the results in `f64` on the host with the reference interpreter (feature `reference`).
+            /// Computes the results in `f64` on the host with the reference interpreter (feature `reference`), and after them the
+            /// new values of updated parameters, which it leaves as they are.
             pub fn reference #generics (#params)
                 -> ::core::result::Result<[#runtime::reference::Value; #count], #runtime::Error>
             {
@@ -192,7 +194,8 @@ impl Item<'_> {
         let header = self.signature.header;
         let text = |ty| format!("`{}`", type_text(ty, &header.generics));
         let mut docs = vec![String::new(), "# Shapes".to_owned(), String::new()];
-        docs.extend(header.params.iter().map(|param| format!("- `{}`: {}", param.name, text(&param.ty))));
+        let param_text = |param| param_text(param, &header.generics);
+        docs.extend(header.params.iter().map(|param| format!("- `{}`: `{}`", param.name, param_text(param))));
         docs.extend(header.results.iter().map(|ty| format!("- result: {}", text(ty))));
         let plan = self.instances.first().map(|(_, function)| &function.plan);
         let dispatches = plan.map_or(0, |plan| plan.groups.len());

@@ -27,10 +27,19 @@ impl Signature<'_> {
         if names.is_empty() { TokenStream::new() } else { quote!(<#(#names: #runtime::Float),*>) }
     }
 
-    /// `x: &Tensor<f32, 2>, s: f32,`
+    /// `x: &Tensor<f32, 2>, w: &mut Tensor<f32, 2>, s: f32,`
     pub(crate) fn params(self) -> TokenStream {
+        self.params_by(|param| param.updated.is_some())
+    }
+
+    /// As [`params`](Self::params), of what only reads them.
+    pub(crate) fn params_read(self) -> TokenStream {
+        self.params_by(|_| false)
+    }
+
+    fn params_by(self, updated: impl Fn(&ast::Param) -> bool) -> TokenStream {
         let params = self.header.params.iter().map(|param| {
-            let (name, ty) = (&param.name, self.param_type(&param.ty));
+            let (name, ty) = (&param.name, self.param_type(&param.ty, updated(param)));
             quote!(#name: #ty,)
         });
         params.collect()
@@ -41,7 +50,8 @@ impl Signature<'_> {
         let Self { header, runtime } = self;
         let arguments = header.params.iter().map(|param| {
             let name = &param.name;
-            quote!(#runtime::Arg::from(#name),)
+            let read = if param.updated.is_some() { quote!(&*#name) } else { quote!(#name) };
+            quote!(#runtime::Arg::from(#read),)
         });
         arguments.collect()
     }
@@ -86,7 +96,7 @@ impl Signature<'_> {
         if self.header.tuple { quote!((#(#tensors,)*)) } else { tensors.collect() }
     }
 
-    fn param_type(self, ty: &ast::Type) -> TokenStream {
+    fn param_type(self, ty: &ast::Type, updated: bool) -> TokenStream {
         match ty.dims {
             Some(ref dims) if let Some(packing) = ty.packing() => {
                 let (runtime, bits, rank) = (self.runtime, format_ident!("{packing:?}"), dims.len());
@@ -94,7 +104,7 @@ impl Signature<'_> {
             }
             Some(_) => {
                 let tensor = self.tensor_type(ty);
-                quote!(&#tensor)
+                if updated { quote!(&mut #tensor) } else { quote!(&#tensor) }
             }
             None => self.element(&ty.element),
         }
@@ -129,6 +139,12 @@ pub(crate) fn element_type(dtype: DType, runtime: &TokenStream) -> TokenStream {
         DType::U32 => quote!(::core::primitive::u32),
         DType::Bool => quote!(::core::primitive::bool),
     }
+}
+
+/// A parameter's type as written.
+pub(crate) fn param_text(param: &ast::Param, generics: &[Ident]) -> String {
+    let reference = if param.updated.is_some() { "&mut " } else { "" };
+    format!("{reference}{}", type_text(&param.ty, generics))
 }
 
 /// A type as written, for example `f32[M, H*D]`.

@@ -180,6 +180,13 @@ impl Device {
     ) -> Result<Table, Error> {
         capture::forbid(self, "tuning")?;
         let launch = fitting(kernels, args)?;
+        // What a search launches updates copies.
+        let updates = launch.function.updates.iter().map(|&param| usize::from(param));
+        let copies = updates.filter_map(|param| Some((param, args[param].tensor()?.copy())));
+        let copies = copies.map(|(param, copy)| Ok((param, copy?))).collect::<Result<Vec<_>, Error>>()?;
+        let mut args = args.to_vec();
+        copies.iter().for_each(|(param, copy)| args[*param] = Arg::from(copy));
+        let launch = Launch::new(launch.function, &args)?;
         if !launch.device.is(self) {
             let kernel = launch.function.name.to_string();
             let first = "the device that tunes".to_owned();

@@ -157,6 +157,7 @@ pub(crate) fn scaled_add() -> &'static Function {
         ]
         .into(),
         results: vec![spec(DType::F32, &shape)].into(),
+        updates: vec![].into(),
         symbols: vec![axis_symbol("M", 0, 0), axis_symbol("N", 0, 1)].into(),
         checks: vec![Check { relation: Relation::AtMost, left: m, right: 100_000.into(), what: "rows of `x`".into() }]
             .into(),

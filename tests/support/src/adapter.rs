@@ -100,8 +100,26 @@ impl Arguments {
     /// # Errors
     /// The runtime's.
     pub async fn launch_plan(&self, program: &Program, plan: usize) -> Result<Vec<Value>, String> {
-        let results = launch_alternative(program.function, &self.args(), plan).map_err(|error| error.to_string())?;
-        download_all(&results).await
+        self.launch_by(program.function, |args| launch_alternative(program.function, args, plan)).await
+    }
+
+    /// What a launch returns, and after it the new values of what it updates, which here are copies.
+    async fn launch_by(
+        &self,
+        function: &'static Function,
+        launch: impl FnOnce(&[Arg<'_>]) -> Result<Vec<RawTensor>, Error>,
+    ) -> Result<Vec<Value>, String> {
+        let mut args = self.args();
+        let copy = |&param: &u16| match args[usize::from(param)] {
+            Arg::Tensor(tensor) => tensor.copy().map_err(|error| error.to_string()),
+            ref other => Err(format!("an update of {other:?}")),
+        };
+        let copies = function.updates.iter().map(copy).collect::<Result<Vec<_>, _>>()?;
+        for (param, copy) in function.updates.iter().zip(&copies) {
+            args[usize::from(*param)] = Arg::Tensor(copy);
+        }
+        let results = launch(&args).map_err(|error| error.to_string())?;
+        download_all(&[results, copies.clone()].concat()).await
     }
 
     /// Launches with whatever the caller's thread does with launches; [`download_all`] reads the results.
@@ -117,11 +135,11 @@ impl Arguments {
     /// # Errors
     /// The runtime's.
     pub async fn launch(&self, program: &Program, choice: Option<&[usize]>) -> Result<Vec<Value>, String> {
-        let results = match choice {
-            None => launch_dynamic(program.function, &self.args()),
-            Some(choice) => launch_with(program.function, &self.args(), choice),
-        };
-        download_all(&results.map_err(|error| error.to_string())?).await
+        let function = program.function;
+        match choice {
+            None => self.launch_by(function, |args| launch_dynamic(function, args)).await,
+            Some(choice) => self.launch_by(function, |args| launch_with(function, args, choice)).await,
+        }
     }
 }
 

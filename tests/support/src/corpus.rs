@@ -17,7 +17,7 @@ pub const FILES: &[Source] = sources! {
     "feed_forward" "generic" "integers" "layer_norm_gelu" "linear_f16" "linear_residual_relu" "matmul_norm" "matrix_chain"
     "movements" "no_fuse" "norm_matmul" "permute_f16" "quantized" "reduce_axes" "residual_norm" "scale_add" "scaled_operand"
     "several_reductions" "several_results" "siblings" "sigmoid_broadcast" "slice_reshape" "softmax" "ten_operands"
-    "training_step" "transpose_add"
+    "training_step" "transpose_add" "update_in_place"
 };
 
 /// Every operation on every dtype, each in a function of its own.

@@ -8,7 +8,7 @@ pub(crate) fn is_callee(function: &Function, name: &str) -> bool {
 }
 
 fn block_calls(block: &Block, name: &str) -> bool {
-    block.lets.iter().any(|statement| expr_calls(&statement.value, name)) || expr_calls(&block.value, name)
+    block.statements.iter().any(|statement| expr_calls(&statement.value, name)) || expr_calls(&block.value, name)
 }
 
 fn expr_calls(expr: &Expr, name: &str) -> bool {

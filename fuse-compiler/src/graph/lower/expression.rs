@@ -14,17 +14,31 @@ use crate::{
     diag::{Code, Diagnostic, SourceRange, suggest},
     graph::{CompareOp, NodeId},
     operations::{BinaryOp, UnaryOp},
-    syntax::ast::{Argument, Block, Call, Element, Expr, ExprKind, Literal, Place, UnaryOperator},
+    syntax::ast::{
+        Argument, Block, Call, Element, Expr, ExprKind, Function, Literal, Place, Statement, Target, UnaryOperator,
+    },
 };
 
 impl<'a> Lowering<'a> {
     /// The value of a block; its bindings end with it.
     pub(super) fn block(&mut self, block: &Block, scope: &Scope) -> Value {
+        self.block_of(None, block, scope)
+    }
+
+    /// As [`block`](Self::block); if it is that of a function, its parameters may be updated in it.
+    pub(super) fn block_of(&mut self, function: Option<&Function>, block: &Block, scope: &Scope) -> Value {
         let mut scope = scope.clone();
         let mut bound = Vec::new();
-        for statement in &block.lets {
-            let operand = self.operand(&statement.value, &scope);
-            for (name, value) in statement.names.iter().zip(self.destructure(statement.names.len(), operand)) {
+        for Statement { target, value } in &block.statements {
+            let operand = self.operand(value, &scope);
+            let names = match target {
+                Target::Names(names) => names,
+                Target::Parameter(name) => {
+                    self.update(function, name, &operand, &scope);
+                    continue;
+                }
+            };
+            for (name, value) in names.iter().zip(self.destructure(names.len(), operand)) {
                 let binding = Binding::new(value, ident_range(name));
                 bound.push((name.to_string(), binding.clone()));
                 scope.bind(name, binding);

@@ -160,8 +160,10 @@ fn lower_instance(
     let mut lowering = Lowering::new((name, place), index, function.options.clone(), sink, spans, program);
     let mut scope = Scope { variables: BTreeMap::new(), dims: Rc::default(), dtypes: dtypes.into(), warn };
     lowering.bind_params(function, &mut scope);
-    let value = Operand { value: lowering.block(&function.body, &scope), range: function.body.value.span };
+    let value = lowering.block_of(Some(function), &function.body, &scope);
+    let value = Operand { value, range: function.body.value.span };
     lowering.graph.results = lowering.results(function, &value, &scope)?;
+    lowering.finish_updates(function)?;
     lowering.pack_params();
     if sink.errors_here() == 0 {
         if warn {
@@ -267,13 +269,20 @@ impl Lowering<'_> {
             .zip(&function.results)
             .map(|(value_, result)| {
                 let operand = Operand { value: value_, range: value.range };
-                self.result(&operand, result, scope, function)
+                self.result(&operand, (result, None), scope, function)
             })
             .collect();
         nodes.into_iter().collect()
     }
 
-    fn result(&mut self, operand: &Operand, result: &Type, scope: &Scope, function: &Function) -> Option<NodeId> {
+    /// The node of a value that is a result of a declared type, or the new value of the parameter of that name.
+    pub(super) fn result(
+        &mut self,
+        operand: &Operand,
+        (result, updated): (&Type, Option<&Ident>),
+        scope: &Scope,
+        function: &Function,
+    ) -> Option<NodeId> {
         let operand = self.single(operand)?;
         if self.refuses_quantized("a result", std::slice::from_ref(&operand)) {
             return None;
@@ -306,7 +315,8 @@ impl Lowering<'_> {
             (Code::ResultShape, format!("declare `{found_text}`, or change the shape of the value"))
         };
         let expected = format!("{}[{}]", want.dtype, self.shape_text(&want.shape));
-        let message = format!("expected a result of type `{expected}`, found `{found_text}`");
+        let what = updated.map_or("a result".to_owned(), |name| format!("a value for `{name}`"));
+        let message = format!("expected {what} of type `{expected}`, found `{found_text}`");
         let declared_at = (result.span, result.span);
         let diagnostic = Diagnostic::new(code, operand.range, message)
             .note(declared_at, format!("`{}` declares `{}`", function.name, type_text(result, function)));

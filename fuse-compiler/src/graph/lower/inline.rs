@@ -23,6 +23,11 @@ impl<'a> Lowering<'a> {
     /// The value of a call: the callee's body with the arguments for its parameters.
     pub(super) fn call_function(&mut self, index: usize, call: &Call, at: SourceRange, scope: &Scope) -> Value {
         let function = self.program.functions[index];
+        if let Some(param) = function.params.iter().find(|param| param.updated.is_some()) {
+            let message = format!("`{}` updates `{}` in place, which a call cannot", function.name, param.name);
+            let diagnostic = Diagnostic::new(Code::UpdateTarget, ident_range(&call.name), message);
+            return self.poison(diagnostic.help("have a function return the new value, and assign it: `*w = step(w, …);`"));
+        }
         let arguments = self.function_arguments(function, call, scope);
         if !self.program.sound[index] || self.too_large {
             return Value::Poison;

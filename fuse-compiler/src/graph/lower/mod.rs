@@ -29,6 +29,7 @@ mod ranks;
 mod reduce;
 mod resolve;
 mod shape;
+mod update;
 pub(crate) mod value;
 
 use std::{
@@ -115,6 +116,8 @@ pub(crate) struct Lowering<'a> {
     too_large: bool,
     /// Whether calls of functions were inlined.
     inlined: bool,
+    /// New values of parameters, as written.
+    updates: Vec<update::Update>,
 }
 
 /// What names mean at some place of a body.
@@ -175,6 +178,7 @@ impl<'a> Lowering<'a> {
             checks: Vec::new(),
             nodes: Arena::default(),
             results: Vec::new(),
+            updates: Vec::new(),
             options,
         };
         Self {
@@ -193,6 +197,7 @@ impl<'a> Lowering<'a> {
             marks: Marks::default(),
             too_large: false,
             inlined: false,
+            updates: Vec::new(),
         }
     }
 

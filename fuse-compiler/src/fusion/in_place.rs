@@ -1,0 +1,132 @@
+//! Parameters that take new values in place: which kernels may write them directly, and copies for the others.
+//!
+//! A kernel writes a parameter after all others that read its old value. Within the kernel, no invocation may read what another
+//! writes: it reads exactly the element that it writes, or none. Where either cannot be had, the new value goes into memory of its
+//! own, and a kernel at the end copies it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use fuse_artifact::{Refusal, Slot, Space};
+
+use super::{
+    Cut, Group, GroupKind, Planner, Store,
+    body::{Body, BodyBuilder, NeedsStorage, Region, ValueOp},
+    index::IndexMap,
+    legality::launch_order,
+    reasons,
+};
+use crate::graph::{Graph, NodeId};
+
+/// For each parameter that is written in place, the node that it takes.
+pub(super) type InPlace = BTreeMap<u16, NodeId>;
+
+/// The parameters that can be written in place as far as the order of kernels goes: all but `copied` and those that would have
+/// kernels wait for each other.
+pub(super) fn ordered(planner: &Planner<'_>, cuts: &[Cut]) -> InPlace {
+    let mut in_place = InPlace::new();
+    for (result, &node) in planner.results.iter().enumerate() {
+        let Some(param) = planner.graph.updated_by(result).filter(|param| !planner.copied.contains(param)) else {
+            continue;
+        };
+        in_place.insert(param, node);
+        if launch_order(planner.graph, cuts.to_vec(), &in_place).is_none() {
+            in_place.remove(&param);
+        }
+    }
+    in_place
+}
+
+/// A parameter that the kernel of a group writes although another of its invocations may still read the old value.
+pub(super) fn hazard(group: &Group) -> Option<u16> {
+    group.stores.iter().find_map(|store| match store.slot {
+        Slot::Param(param) if !reads_what_it_writes(group, store) => Some(param),
+        _ => None,
+    })
+}
+
+/// Whether each invocation reads nothing of the stored tensor but the element that it writes.
+fn reads_what_it_writes(group: &Group, store: &Store) -> bool {
+    let mut reads = group.accesses.iter().filter(|access| access.access.slot == store.slot).peekable();
+    if reads.peek().is_none() {
+        return true;
+    }
+    // Workgroups that share a row of a reduction all compute the row's values; one stores them.
+    let shares_rows = |axes: usize| {
+        let per_row = |store: &Store| store.access.as_ref().is_some_and(|access| row_only(&access.access.axes, axes));
+        per_row(store) && !group.stores.iter().all(per_row)
+    };
+    let alone = match &group.kind {
+        GroupKind::Pointwise | GroupKind::Attention(_) => true,
+        // Rows of a product are reduced by invocations that read elements of each other.
+        GroupKind::Contraction(_) => !has_reductions(&group.body),
+        GroupKind::Reduction(reduction) => !shares_rows(reduction.axes),
+    };
+    let shape = &group.shape;
+    let same = |access: &super::KernelAccess| match &store.access {
+        Some(own) => access.access == own.access,
+        None => access.access.space == Space::Point && crate::schedule::layout::is_whole(access, shape),
+    };
+    alone && reads.all(|access| !access.gathered && same(access))
+}
+
+/// Whether an access stays where it is along the last, reduced axes.
+fn row_only(axes: &[Option<u8>], reduced: usize) -> bool {
+    axes[axes.len() - reduced..].iter().all(Option::is_none)
+}
+
+fn has_reductions(body: &Body) -> bool {
+    body.values.iter().any(|value| matches!(value.op, ValueOp::Reduce(..)))
+}
+
+/// The kernels that copy new values into parameters which are not written in place.
+///
+/// # Errors
+/// None: what is copied is in memory.
+pub(super) fn copies(
+    planner: &Planner<'_>,
+    in_place: &InPlace,
+    slots: &BTreeMap<NodeId, Vec<Slot>>,
+) -> Result<Vec<Group>, NeedsStorage> {
+    let mut groups = vec![];
+    for (result, &node) in planner.results.iter().enumerate() {
+        let Some(param) = planner.graph.updated_by(result).filter(|param| !in_place.contains_key(param)) else { continue };
+        let source = slots.get(&node).and_then(|slots| slots.first().copied());
+        groups.push(copy(planner.graph, &planner.uses_coordinates, node, [source, Some(Slot::Param(param))])?);
+    }
+    Ok(groups)
+}
+
+fn copy(
+    graph: &Graph,
+    uses_coordinates: &[bool],
+    node: NodeId,
+    [from, to]: [Option<Slot>; 2],
+) -> Result<Group, NeedsStorage> {
+    let shape = graph.nodes[node].ty.shape.clone();
+    let stored = |id: NodeId| if id == node { from } else { None };
+    let mut builder = BodyBuilder::new(graph, uses_coordinates, &stored);
+    let (inside, place) = (|_: NodeId| false, |_: NodeId| IndexMap::identity(shape.len()));
+    let (body, values) = builder.body(&Region::new(Space::Point, shape.len(), &inside, &place), &[node])?;
+    let (accesses, fixed) = builder.finish();
+    let stores = to.map(|slot| Store { node, value: values[0], slot, access: None }).into_iter().collect();
+    let kind = GroupKind::Pointwise;
+    Ok(Group { name: String::new(), kind, shape, nodes: vec![], accesses, fixed, body, stores })
+}
+
+/// Why new values are copied, for the plan.
+pub(super) fn refusals(planner: &Planner<'_>, in_place: &InPlace) -> Vec<Refusal> {
+    let graph = planner.graph;
+    let copied: BTreeSet<(NodeId, u16)> = planner
+        .results
+        .iter()
+        .enumerate()
+        .filter_map(|(result, &node)| Some((node, graph.updated_by(result)?)))
+        .filter(|(_, param)| !in_place.contains_key(param))
+        .collect();
+    let refusal = |(node, param): (NodeId, u16)| Refusal {
+        producer: reasons::name(graph, node).into(),
+        consumer: format!("parameter `{}`", graph.params[usize::from(param)].name).into(),
+        reason: "its old value is still read when the new one is computed, so it is copied at the end".into(),
+    };
+    copied.into_iter().map(refusal).collect()
+}
