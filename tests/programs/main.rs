@@ -2,6 +2,7 @@
 //! default adapter.
 
 mod benchmark;
+mod differentiable;
 mod expand_forms;
 mod kernels;
 mod minilm;

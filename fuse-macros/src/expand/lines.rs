@@ -1,6 +1,6 @@
 //! Lines of shaders, which a program carries once however many shaders of a function have them.
 //!
-//! Input: a function's artifacts for all its dtypes, with whole texts. Output: a constant of the distinct lines, and the same
+//! Input: a function's artifacts for all its dtypes and derivatives, with whole texts. Output: a constant of the distinct lines, and the same
 //! artifacts with texts that count in it.
 
 use std::cmp::Reverse;
@@ -12,11 +12,12 @@ use quote::quote;
 use super::artifact::only_outside_browsers;
 
 /// Has the shaders of functions share their lines; returns the constant that holds these, `__FUSE_LINES`.
-pub(crate) fn share(functions: &mut [(&[fuse_artifact::DType], Function)]) -> TokenStream {
+pub(crate) fn share<'a>(functions: impl Iterator<Item = &'a mut Function>) -> TokenStream {
+    let mut functions: Vec<&mut Function> = functions.collect();
     let mut lines = SharedLines::default();
     for outside_browsers in [false, true] {
         let mut passes = vec![];
-        for (_, function) in functions.iter_mut() {
+        for function in &mut functions {
             collect(function, outside_browsers, &mut passes);
         }
         // Long texts have the parts of short ones in their order: so there are few parts.
