@@ -1,0 +1,2 @@
+#[path = "programs/differentiable.rs"]
+mod differentiable;
