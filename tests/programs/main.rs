@@ -7,6 +7,7 @@ mod expand_forms;
 mod kernels;
 mod minilm;
 mod newcomer;
+mod optimizers;
 mod patterns;
 mod row_forms;
 mod scientific;

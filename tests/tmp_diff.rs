@@ -1,2 +1,0 @@
-#[path = "programs/differentiable.rs"]
-mod differentiable;
