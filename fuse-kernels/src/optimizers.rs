@@ -14,7 +14,7 @@
 //!     use fuse_kernels::optimizers::{adamw, adamw_matrix, clip_scale, squared_norm, squared_norm_matrix};
 //!
 //!     /// A step of linear regression. The step's number stays on the device, and both gradients are clipped by one norm.
-//!     pub fn step(
+//!     fn step(
 //!         x: f32[B, K], y: f32[B, N], w: f32[K, N], b: f32[N],
 //!         wm: f32[K, N], ws: f32[K, N], bm: f32[N], bs: f32[N], count: f32[], rate: f32,
 //!     ) -> (f32[K, N], f32[N], f32[K, N], f32[K, N], f32[N], f32[N], f32) {

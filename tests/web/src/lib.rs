@@ -63,9 +63,9 @@ mod tests {
         for entry in std::fs::read_dir(folder).unwrap() {
             let source = std::fs::read_to_string(entry.unwrap().path()).unwrap();
             let functions = source.split("pub fn ").skip(1).map(|text| text.split(['<', '(']).next().unwrap());
-            // Functions that a macro writes are named where it is called: `q4: matmul_q4 …;`.
+            // Functions that a macro writes are named where it is called: `q4: matmul_q4 …;`, `[N]: sgd …;`.
             let rows = source.lines().filter_map(|line| line.trim().strip_suffix(';')?.split_once(": "));
-            let rows = rows.filter(|(key, _)| key.starts_with('q')).flat_map(|(_, names)| names.split(' '));
+            let rows = rows.filter(|(key, _)| key.starts_with(['q', '['])).flat_map(|(_, names)| names.split(' '));
             names.extend(functions.filter(|name| !name.starts_with('$')).chain(rows).map(str::to_owned));
         }
         assert_eq!(names, READY_KERNELS.iter().map(|(name, _)| (*name).to_owned()).collect());
