@@ -1,6 +1,6 @@
 //! Handwritten digits: a network that is trained from nothing, each step one function with its gradients and AdamW.
 //!
-//! `cargo run --release --example digits` trains with three seeds on four of five images, and fails unless each network
+//! `cargo run --release --features kernels --example digits` trains with three seeds on four of five images, and fails unless each network
 //! reads at least 96 % of the others, or if a second training with the same seed differs in a bit.
 
 use std::{error::Error, time::Instant};
@@ -8,29 +8,23 @@ use std::{error::Error, time::Instant};
 use fuse_gpu::{Device, Tensor1, Tensor2, fuse};
 
 fuse! {
+    use fuse_gpu::kernels::optimizers::adamw_matrix;
+
     /// The scores of the ten digits.
     fn scores(x: f32[B, K], w: f32[K, H], b: f32[H], v: f32[H, C], c: f32[C]) -> f32[B, C] {
         matmul(relu(matmul(x, w) + b), v) + c
     }
 
-    /// AdamW (Loshchilov and Hutter 2019), with its corrections in the rate and a decay of 0.0001 a step: the new weights, and what is
-    /// known of their gradients.
-    fn adamw(p: f32[M, N], g: f32[M, N], m: f32[M, N], s: f32[M, N], rate: f32) -> (f32[M, N], f32[M, N], f32[M, N]) {
-        let first = 0.9 * m + 0.1 * g;
-        let second = 0.999 * s + 0.001 * g * g;
-        (p * 0.9999 - rate * first / (sqrt(second) + 1e-8), first, second)
-    }
-
-    /// A step of training: the loss of a batch, and all that changes.
+    /// Step number `count` of training: the loss of a batch, and all that changes.
     pub fn step(
-        x: f32[B, K], digits: i32[B], rate: f32,
+        x: f32[B, K], digits: i32[B], count: f32,
         w: f32[K, H], b: f32[H], v: f32[H, C], c: f32[C],
         wm: f32[K, H], ws: f32[K, H], vm: f32[H, C], vs: f32[H, C],
     ) -> (f32, f32[K, H], f32[H], f32[H, C], f32[C], f32[K, H], f32[K, H], f32[H, C], f32[H, C]) {
         let loss = mean(cross_entropy(scores(x, w, b, v, c), digits));
         let (dw, db, dv, dc) = grad(loss, wrt = [w, b, v, c]);
-        let (w2, wm2, ws2) = adamw(w, dw, wm, ws, rate);
-        let (v2, vm2, vs2) = adamw(v, dv, vm, vs, rate);
+        let (w2, wm2, ws2) = adamw_matrix(w, dw, wm, ws, 0.003, 0.9, 0.999, 1e-8, 0.03, count);
+        let (v2, vm2, vs2) = adamw_matrix(v, dv, vm, vs, 0.003, 0.9, 0.999, 1e-8, 0.03, count);
         (loss, w2, b - 0.1 * db, v2, c - 0.1 * dc, wm2, ws2, vm2, vs2)
     }
 
@@ -84,15 +78,13 @@ fn train(device: &Device, [training, held_out]: &[Images; 2], seed: u64) -> Resu
     let pairs = training.pixels.chunks(BATCH * PIXELS).zip(training.digits.chunks(BATCH));
     let batches = pairs.map(|(pixels, digits)| batch(pixels, digits)).collect::<Result<Vec<_>, _>>()?;
     let mut losses = vec![];
-    let mut count = 0;
+    let mut count = 0.0;
     for _ in 0..EPOCHS {
         let mut of_epoch = vec![];
         for (x, digits) in &batches {
-            count += 1;
-            let [first, second] = [0.9f32, 0.999].map(|beta| 1.0 - beta.powi(count));
-            let rate = 0.003 * second.sqrt() / first;
+            count += 1.0;
             let loss;
-            (loss, w, b, v, c, wm, ws, vm, vs) = step(x, digits, rate, &w, &b, &v, &c, &wm, &ws, &vm, &vs)?;
+            (loss, w, b, v, c, wm, ws, vm, vs) = step(x, digits, count, &w, &b, &v, &c, &wm, &ws, &vm, &vs)?;
             of_epoch.push(loss);
         }
         let mut sum = 0.0;

@@ -7,6 +7,7 @@ use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
 use crate::{
     diag::{Code, Diagnostic, Diagnostics, Sink, range_of_stream},
+    grad::pullback::Pullback,
     graph::{
         Graph,
         infer::{Inferred, infer},
@@ -71,6 +72,26 @@ pub struct Instance {
     pub dtypes: Vec<DType>,
     /// The graph.
     pub graph: Graph,
+    /// What `#[differentiable]` adds to it.
+    pub derivatives: Option<Derivatives>,
+}
+
+/// The graphs that `#[differentiable]` adds to a function's.
+pub struct Derivatives {
+    /// Gradients of cotangents.
+    pub vjp: Graph,
+    /// The value and its gradients, where the function's only result is one float.
+    pub value_and_grad: Option<Graph>,
+    /// The function with what is kept, and gradients of cotangents and what was kept.
+    pub pullback: Pullback,
+}
+
+impl Derivatives {
+    /// All of them.
+    pub fn graphs(&self) -> impl Iterator<Item = &Graph> {
+        let Self { vjp, value_and_grad, pullback: Pullback { forward, backward, kept: _ } } = self;
+        [Some(vjp), value_and_grad.as_ref(), Some(forward), Some(backward)].into_iter().flatten()
+    }
 }
 
 /// What a `fuse!(expr)` compiles to, before any choice about kernels.
@@ -378,7 +399,7 @@ fn instances(
             sink.truncate(before);
         }
         ranks = found;
-        instances.push(Instance { dtypes, graph });
+        instances.push(Instance { dtypes, graph, derivatives: None });
     }
     (instances, ranks)
 }

@@ -11,7 +11,7 @@ mod elementwise;
 mod layers;
 mod losses;
 mod norms;
-mod optimizers;
+pub mod optimizers;
 mod pooling;
 mod quantized;
 
@@ -22,6 +22,7 @@ pub use fuse_runtime::{Error, Float, Tensor};
 pub use layers::*;
 pub use losses::*;
 pub use norms::*;
+#[doc(no_inline)]
 pub use optimizers::*;
 pub use pooling::*;
 pub use quantized::*;

@@ -119,9 +119,50 @@ use proc_macro::TokenStream;
 /// | `#[no_fuse]` | a kernel per operation: to compare with |
 /// | `#[schedule(tile = [64, 64, 16], workgroup = 128)]` | this tile of products (rows, columns, depth), this workgroup of others; both optional |
 /// | `#[explain]` | prints the plan while the crate builds |
+/// | `#[differentiable]`, `#[differentiable(w, b)]` | adds functions that give gradients, see below |
 /// | `#[webnn]` | may run in a browser's WebNN, too (`WebNn::run`, feature `webnn`); an operation that WebNN lacks is an error |
 ///
 /// Rust's own (`cfg`, `doc`, `inline`, `must_use`, `allow` and their like) go to the wrapper.
+///
+/// # Gradients from Rust
+///
+/// `#[differentiable]` adds to the module of a function `f` what gives gradients with respect to its float tensors, or to those that
+/// are listed: a tensor, or a tuple of several. A parameter that no float result follows smoothly is an error, so that the number of
+/// gradients follows from types alone. A number of the host has none; declare it `f32[]`.
+///
+/// | | |
+/// |---|---|
+/// | `f::vjp(&x, &w, &cotangent)` | gradients, where the cotangents say what each element of the float results counts for |
+/// | `f::value_and_grad(&x, &w)` | `(value, gradients)`, if the only result is a float of rank 0 |
+/// | `f::pullback(&x, &w)` | `(results, pullback)`; `pullback.apply(&cotangent)` gives the gradients, as often as it is called |
+///
+/// With `pullback`, Rust decides how often a layer is applied:
+///
+/// ```text
+/// fuse! {
+///     #[differentiable]
+///     pub fn layer(x: f32[B, H], w: f32[H, H]) -> f32[B, H] { x + tanh(matmul(x, w)) }
+/// }
+///
+/// let mut pullbacks = vec![];
+/// for w in &weights {
+///     let (next, pullback) = layer::pullback(&x, w)?;
+///     pullbacks.push(pullback);
+///     x = next;
+/// }
+/// for (w, pullback) in weights.iter_mut().zip(pullbacks).rev() {
+///     let (dx, dw) = pullback.apply(&gradient)?;
+///     *w = fuse!(w - 0.1 * dw)?;
+///     gradient = dx;
+/// }
+/// ```
+///
+/// A `Pullback` shares the arguments that gradients need, so these must not be written to before its last `apply`. Other values are
+/// kept only where pointwise operations cannot make them again of arguments and kept values. Of an attention, no scores are.
+///
+/// Each is a function of its own, with `PLAN`, `KERNELS` and `FUNCTION` in the module of its name: `f::vjp::PLAN`,
+/// `f::pullback::PLAN`, and for `apply` `f::pullback::apply::PLAN`. `f::vjp` and `f::value_and_grad` have `launch_into` and `reference`,
+/// too. Blocks that import `f` do not see the attribute: theirs is the function that calls it.
 ///
 /// # Functions of other blocks
 ///

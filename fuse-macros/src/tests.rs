@@ -107,6 +107,37 @@ fn a_generic_function_has_an_artifact_per_dtype() {
 }
 
 #[test]
+fn a_differentiable_function_has_its_gradients_in_its_module() {
+    let file = file("#[differentiable] fn loss<T: Float>(x: T[N]) -> T { sum(x * x) }");
+    let items = module(&file, "loss");
+    let names = items_of(items);
+    let expected = [
+        "reference!",
+        "fn vjp",
+        "mod vjp",
+        "fn value_and_grad",
+        "mod value_and_grad",
+        "fn pullback",
+        "mod pullback",
+        "fn halves",
+    ];
+    assert_eq!(names[names.len() - expected.len()..], expected);
+    let parts = |name: &str| {
+        let module = items.iter().find_map(|item| match item {
+            syn::Item::Mod(item) if item.ident == name => item.content.as_ref(),
+            _ => None,
+        });
+        items_of(&module.expect("a module of that name").1)
+    };
+    let compiled =
+        ["use", "static FUNCTION_F32", "static FUNCTION_F16", "fn function", "static KERNELS", "static PLAN"];
+    assert_eq!(parts("vjp")[..6], compiled);
+    assert_eq!(parts("vjp")[6..], ["fn launch_into", "reference!"]);
+    assert_eq!(parts("pullback")[..6], compiled);
+    assert_eq!(parts("pullback")[6..], ["mod apply"]);
+}
+
+#[test]
 fn an_expression_becomes_a_block_that_launches() {
     let expanded = expand_text("relu(matmul(x, w) + b + r)");
     let syn::Expr::Block(block) = syn::parse2(expanded.clone()).expect("an expression") else {

@@ -51,6 +51,7 @@ mod plan;
 mod poller;
 mod pool;
 mod profile;
+mod pullback;
 mod quantized;
 mod quantizer;
 mod random;
@@ -127,6 +128,7 @@ pub mod __private {
         },
         operand::launch_operands,
         pipeline::browser_texts,
+        pullback::{Halves, Kept, RawPullback, pullback},
         quantized::{Q1, Q2, Q3, Q4, Q8, QTensor, RawQuantized},
         raw::RawTensor,
         specialization::texts,

@@ -5,14 +5,18 @@
 //! feature `reference` is on. Slow, and meant for tests.
 
 use fuse_artifact::DType;
-use fuse_compiler::{front, graph::Graph, interp};
+use fuse_compiler::{
+    front::{self, Instance},
+    graph::Graph,
+    interp,
+};
 use half::f16;
 
 pub use fuse_compiler::interp::Value;
 
 use crate::{Element, Error, launch::Arg, raw::RawTensor};
 
-/// Evaluates the function `name` of the block `source` for the choice `dtypes` of its generic element types.
+/// Evaluates the function `name` of the block `source`, or what `#[differentiable]` adds to it (`f::vjp`), for the choice `dtypes` of its generic element types.
 ///
 /// # Errors
 /// [`Error::Reference`] if the arguments do not fit the function, and those of reading tensors back.
@@ -33,10 +37,17 @@ pub fn run<const N: usize>(
 fn graph(source: &str, name: &str, dtypes: &[DType]) -> Result<Graph, String> {
     let tokens = source.parse().map_err(|error| format!("its source cannot be read again: {error}"))?;
     let functions = front::items(tokens).functions;
+    let (name, derived) = name.split_once("::").map_or((name, None), |(name, derived)| (name, Some(derived)));
     let function = functions.into_iter().find(|function| function.header.name == name);
     let instances = function.map(|function| function.instances).unwrap_or_default();
     let instance = instances.into_iter().find(|instance| instance.dtypes == dtypes);
-    Ok(instance.ok_or("its source has no such function")?.graph)
+    let graph = instance.and_then(|Instance { graph, derivatives, .. }| match derived {
+        None => Some(graph),
+        Some("vjp") => Some(derivatives?.vjp),
+        Some("value_and_grad") => derivatives?.value_and_grad,
+        Some(_) => None,
+    });
+    Ok(graph.ok_or("its source has no such function")?)
 }
 
 fn value(argument: &Arg<'_>) -> Result<Value, Error> {

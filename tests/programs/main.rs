@@ -2,10 +2,12 @@
 //! default adapter.
 
 mod benchmark;
+mod differentiable;
 mod expand_forms;
 mod kernels;
 mod minilm;
 mod newcomer;
+mod optimizers;
 mod patterns;
 mod row_forms;
 mod scientific;

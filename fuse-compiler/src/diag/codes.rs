@@ -46,7 +46,6 @@ catalog! {
     // Names and types in signatures.
     UnknownType = "F010" "unknown_type" "an element type that does not exist",
     UnsupportedType = "F011" "unsupported_type" "a Rust type that kernels cannot hold",
-    NotYetSupported = "F012" "not_yet_supported" "a planned part of the language that this version lacks",
     MissingBound = "F013" "missing_bound" "a generic element type without a bound",
     UnknownBound = "F014" "unknown_bound" "a bound other than `Float`",
     UnsupportedGeneric = "F015" "unsupported_generic" "a generic parameter that is not an element type",
@@ -156,6 +155,9 @@ catalog! {
     GradientWrt = "F162" "gradient_wrt" "a gradient with respect to something that has none",
     GradientCotangent = "F163" "gradient_cotangent" "a cotangent of another type than what is differentiated",
     GradientInExpression = "F164" "gradient_in_expression" "a gradient in an expression, which declares no shapes",
+    DifferentiableParameter = "F165" "differentiable_parameter" "a parameter of `#[differentiable]` that has no gradient",
+    DifferentiableResult = "F166" "differentiable_result" "a `#[differentiable]` function without a float result",
+    DifferentiablePath = "F167" "differentiable_path" "a parameter of `#[differentiable]` to which no differentiable path leads",
 
     // Updates of parameters.
     UpdateTarget = "F170" "update_target" "an assignment to something that cannot be updated",

@@ -5,10 +5,13 @@
 //! node for each of these, appended to the graph, so that every later stage sees ordinary operations and a gradient can be
 //! differentiated again. Or the obstacle, which names the node that stops it.
 //!
-//! `rules` has what each operation does to the adjoint of its result; `tape` writes nodes.
+//! `rules` has what each operation does to the adjoint of its result; `tape` writes nodes. `pullback` divides a function and its
+//! gradients into two that run one after the other, `part` makes a graph of some of a graph's values.
 
 mod movement;
+mod part;
 mod product;
+pub mod pullback;
 mod rules;
 mod tape;
 
@@ -18,21 +21,29 @@ use crate::{
     graph::{Graph, Node, NodeId, Op, ReduceOp},
     span::Span,
 };
+pub use part::{Part, part};
 use tape::Tape;
 
 /// What is asked for.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
-    /// The value that is differentiated: of rank 0, or of the shape of `cotangent`.
-    pub of: NodeId,
-    /// What the result's elements count for; 1 if there is none.
-    pub cotangent: Option<NodeId>,
+    /// The values that are differentiated, at least one; the gradient is that of their sum.
+    pub of: &'a [Seed],
     /// Floats with respect to which.
     pub wrt: &'a [NodeId],
     /// What is known of some nodes.
     pub marks: &'a Marks,
     /// Where the gradient was written.
     pub span: Span,
+}
+
+/// A value that is differentiated.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Seed {
+    /// The value: of rank 0, or of the shape of `cotangent`.
+    pub value: NodeId,
+    /// What its elements count for; 1 if there is none.
+    pub cotangent: Option<NodeId>,
 }
 
 /// What the front end knows of nodes and the graph does not say.
@@ -65,11 +76,11 @@ pub enum Obstacle {
 /// # Errors
 /// The first obstacle; nodes may have been added then.
 pub fn gradients(graph: &mut Graph, request: Request<'_>) -> Result<Vec<NodeId>, Obstacle> {
-    let Request { of, cotangent, wrt, marks, span } = request;
-    let ids: Vec<NodeId> = graph.nodes.handles().take(of.index() + 1).collect();
+    let Request { of, wrt, marks, span } = request;
+    let ids: Vec<NodeId> = graph.nodes.handles().take(end(of)).collect();
     let mut on_path = vec![false; ids.len()];
     for (position, &id) in wrt.iter().enumerate() {
-        if id > of {
+        if id.index() >= ids.len() {
             return Err(Obstacle::Unused(position));
         }
         let path = path(graph, of, id, marks);
@@ -80,10 +91,13 @@ pub fn gradients(graph: &mut Graph, request: Request<'_>) -> Result<Vec<NodeId>,
     }
     let mut tape = Tape { graph, span };
     let mut adjoints: Vec<Option<NodeId>> = vec![None; ids.len()];
-    adjoints[of.index()] = Some(match cotangent {
-        Some(cotangent) => cotangent,
-        None => tape.number(1.0, of),
-    });
+    for &Seed { value, cotangent } in of {
+        let own = cotangent.unwrap_or_else(|| tape.number(1.0, value));
+        adjoints[value.index()] = Some(match adjoints[value.index()] {
+            Some(sum) => tape.add(sum, own),
+            None => own,
+        });
+    }
     for &id in ids.iter().rev().filter(|id| on_path[id.index()]) {
         let Some(adjoint) = adjoints[id.index()] else { continue };
         let wanted = |operand: NodeId| on_path[operand.index()];
@@ -97,17 +111,23 @@ pub fn gradients(graph: &mut Graph, request: Request<'_>) -> Result<Vec<NodeId>,
     Ok(wrt.iter().map(|id| adjoints[id.index()].unwrap_or_else(|| tape.number(0.0, *id))).collect())
 }
 
-/// For each node up to `of`, whether it is on a differentiable path from `from` to `of`.
-fn path(graph: &Graph, of: NodeId, from: NodeId, marks: &Marks) -> Vec<bool> {
-    let mut depends = vec![false; of.index() + 1];
-    for (id, node) in graph.nodes.iter().take(of.index() + 1) {
+/// One more than the index of the last value that is differentiated.
+fn end(of: &[Seed]) -> usize {
+    of.iter().map(|seed| seed.value.index() + 1).max().unwrap_or(0)
+}
+
+/// For each node up to the last of `of`, whether it is on a differentiable path from `from` to one of them.
+fn path(graph: &Graph, of: &[Seed], from: NodeId, marks: &Marks) -> Vec<bool> {
+    let count = end(of);
+    let mut depends = vec![false; count];
+    for (id, node) in graph.nodes.iter().take(count) {
         let passes = !marks.stopped.contains(&id);
         depends[id.index()] =
             id == from || passes && differentiable(graph, node).iter().any(|operand| depends[operand.index()]);
     }
-    let mut reaches = vec![false; of.index() + 1];
-    reaches[of.index()] = depends[of.index()];
-    for (id, node) in graph.nodes.iter().take(of.index() + 1).rev() {
+    let mut reaches = vec![false; count];
+    of.iter().for_each(|seed| reaches[seed.value.index()] = depends[seed.value.index()]);
+    for (id, node) in graph.nodes.iter().take(count).rev() {
         if reaches[id.index()] && !marks.stopped.contains(&id) {
             for operand in differentiable(graph, node) {
                 reaches[operand.index()] |= depends[operand.index()];
@@ -118,10 +138,10 @@ fn path(graph: &Graph, of: NodeId, from: NodeId, marks: &Marks) -> Vec<bool> {
 }
 
 /// The obstacle between `of` and a value that no differentiable path connects.
-fn why_not(graph: &Graph, of: NodeId, (position, from): (usize, NodeId), marks: &Marks) -> Obstacle {
-    let count = of.index() + 1;
+fn why_not(graph: &Graph, of: &[Seed], (position, from): (usize, NodeId), marks: &Marks) -> Obstacle {
+    let count = end(of);
     let mut needed = vec![false; count];
-    needed[of.index()] = true;
+    of.iter().for_each(|seed| needed[seed.value.index()] = true);
     for (id, node) in graph.nodes.iter().take(count).rev() {
         if needed[id.index()] {
             node.op.operands().iter().for_each(|operand| needed[operand.index()] = true);

@@ -80,6 +80,13 @@ pub struct Param {
     pub quantized: Option<Quantized>,
 }
 
+/// The name, or one with a number behind it that no other parameter has.
+pub(crate) fn free_name(name: &str, taken: &[String]) -> String {
+    let numbered = (1..).map(|number| format!("{name}_{number}"));
+    let mut names = std::iter::once(name.to_owned()).chain(numbered);
+    names.find(|name| !taken.contains(name)).unwrap_or_default()
+}
+
 /// How a quantized parameter is stored.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Quantized {

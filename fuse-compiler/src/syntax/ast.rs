@@ -7,6 +7,7 @@ use proc_macro2::{Span, TokenStream};
 use quote::ToTokens;
 use syn::{Attribute, Ident, Visibility};
 
+use super::differentiable::Differentiable;
 use crate::graph::FunctionOptions;
 
 /// A `fuse! { … }` block.
@@ -24,6 +25,8 @@ pub struct Function {
     pub options: FunctionOptions,
     /// `#[explain]`: the macro prints the plan as a note while building.
     pub explain: bool,
+    /// `#[differentiable]`, with the parameters that it names.
+    pub differentiable: Option<Differentiable>,
     /// `pub`, `pub(crate)` or nothing.
     pub visibility: Visibility,
     /// The name.

@@ -3,7 +3,10 @@
 use proc_macro2::Span;
 use syn::{Attribute, Expr, ExprLit, Lit, Meta, Token, punctuated::Punctuated};
 
-use super::body::nests_too_deeply;
+use super::{
+    body::nests_too_deeply,
+    differentiable::{Differentiable, read_differentiable},
+};
 use crate::{
     diag::{Code, Diagnostic, Sink, range_of, suggest},
     graph::{FunctionOptions, ScheduleOverride},
@@ -25,7 +28,7 @@ const WRAPPER: &[&str] = &[
     "warn",
 ];
 
-/// Attributes that the compiler obeys, or will.
+/// Attributes that the compiler obeys.
 const COMPILER: &[&str] = &["no_fuse", "schedule", "explain", "webnn", "differentiable"];
 
 /// The most invocations of a workgroup, and the largest side of a tile.
@@ -37,6 +40,7 @@ pub(super) struct Attributes {
     pub(super) wrapper: Vec<Attribute>,
     pub(super) options: FunctionOptions,
     pub(super) explain: bool,
+    pub(super) differentiable: Option<Differentiable>,
 }
 
 /// Sorts attributes and reads those of the compiler.
@@ -66,14 +70,7 @@ fn read_attribute(attribute: Attribute, read: &mut Attributes) -> Result<(), Dia
             read.options.webnn = true;
         }
         "schedule" => read.options.schedule = Some(read_schedule(&attribute)?),
-        "differentiable" => {
-            return Err(Diagnostic::new(
-                Code::NotYetSupported,
-                range_of(&attribute),
-                "`#[differentiable]` is not supported yet",
-            )
-            .help("remove the attribute; the function itself compiles without it"));
-        }
+        "differentiable" => read.differentiable = Some(read_differentiable(&attribute)?),
         known if WRAPPER.contains(&known) => read.wrapper.push(attribute),
         unknown => {
             let close = suggest(unknown, COMPILER.iter().chain(WRAPPER).copied());
@@ -86,7 +83,7 @@ fn read_attribute(attribute: Attribute, read: &mut Attributes) -> Result<(), Dia
                 Some(close) => format!("did you mean `#[{close}]`?"),
                 None => {
                     format!(
-                        "`fuse!` knows `#[no_fuse]`, `#[schedule(…)]`, `#[explain]`, `#[webnn]`, and passes on {}",
+                        "`fuse!` knows `#[no_fuse]`, `#[schedule(…)]`, `#[explain]`, `#[differentiable]`, `#[webnn]`, and passes on {}",
                         list(WRAPPER)
                     )
                 }

@@ -3,6 +3,7 @@
 pub mod ast;
 mod attributes;
 mod body;
+pub mod differentiable;
 mod expression;
 pub mod imports;
 mod parse;

@@ -123,7 +123,8 @@ fn parse_function(
     sink: &Sink,
     found_name: &mut Option<Ident>,
 ) -> Result<Option<ast::Function>, Diagnostic> {
-    let Attributes { wrapper, options, explain } = read_attributes(input.call(Attribute::parse_outer)?, sink);
+    let Attributes { wrapper, options, explain, differentiable } =
+        read_attributes(input.call(Attribute::parse_outer)?, sink);
     let visibility: Visibility = input.parse()?;
     if input.peek(Token![use]) {
         let item: ItemUse = input.parse()?;
@@ -165,6 +166,7 @@ fn parse_function(
         attributes: wrapper,
         options,
         explain,
+        differentiable,
         visibility,
         name,
         generics,

@@ -3,6 +3,7 @@
 
 mod assumptions;
 mod attention;
+mod differentiable;
 mod expressions;
 mod families;
 mod gradients;

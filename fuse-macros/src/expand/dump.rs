@@ -15,7 +15,9 @@ pub(crate) fn write(directory: &Path, function: &str, dump: &Dump) -> io::Result
     fs::write(directory.join("graph.txt"), &dump.graph)?;
     fs::write(directory.join("groups.txt"), &dump.groups)?;
     fs::write(directory.join("schedules.txt"), &dump.schedules)?;
-    dump.wgsl.iter().try_for_each(|(stem, text)| fs::write(directory.join(format!("{stem}.wgsl")), text))
+    // Kernels of `f::vjp` have its name.
+    let file = |stem: &str| directory.join(format!("{}.wgsl", stem.replace("::", ".")));
+    dump.wgsl.iter().try_for_each(|(stem, text)| fs::write(file(stem), text))
 }
 
 /// The function's name, with the dtypes that tell its instances apart.
@@ -24,8 +26,8 @@ pub(crate) fn instance_name(function: &str, dtypes: &[DType]) -> String {
 }
 
 /// Prints the plans of a function while the crate builds.
-pub(crate) fn explain(instances: &[(&[DType], Function)]) {
-    for (_, function) in instances {
+pub(crate) fn explain<'a>(functions: impl Iterator<Item = &'a Function>) {
+    for function in functions {
         eprint!("{}", function.plan);
     }
 }

@@ -4,15 +4,26 @@
 //! so that callers get no second error. None of it ever runs, because a `compile_error!` stands beside it.
 
 use fuse_artifact::{DType, Function};
+use fuse_compiler::syntax::differentiable::Derived;
 use proc_macro2::TokenStream;
 
-use super::{items::Item, signature::Signature};
+use super::{
+    differentiable::{Derivative, Derivatives},
+    items::Item,
+    signature::Signature,
+};
 
-/// Stands in for a function whose compilation failed.
-pub(crate) fn expand(signature: Signature<'_>, import: &TokenStream) -> TokenStream {
+/// Stands in for a function whose compilation failed, and for what is derived from it.
+pub(crate) fn expand(signature: Signature<'_>, derived: Option<&Derived>, import: &TokenStream) -> TokenStream {
     let choices = choices(signature.header.generics.len());
     let instances = choices.iter().map(|dtypes| (&dtypes[..], empty(signature))).collect();
-    Item { signature, instances, lines: TokenStream::new(), source: "", import }.expand()
+    // Without gradients there is no signature that a caller could mean.
+    let derived = derived.filter(|derived| !derived.wrt.is_empty() && !derived.of.is_empty()).map(|derived| {
+        let compiled = Derivatives::fallback(&choices, derived, signature.runtime);
+        Derivative { own: signature, derived, compiled, source: "", has_lines: false }.expand()
+    });
+    let (path, derived) = (signature.header.name.to_string(), derived.unwrap_or_default());
+    Item { signature, instances, lines: TokenStream::new(), source: "", import, path, derived }.expand()
 }
 
 /// Every choice of dtypes for the generic element types.
@@ -30,7 +41,7 @@ fn choices(generics: usize) -> Vec<Vec<DType>> {
 }
 
 /// An artifact without kernels.
-fn empty(signature: Signature<'_>) -> Function {
+pub(crate) fn empty(signature: Signature<'_>) -> Function {
     Function {
         name: signature.header.name.to_string().into(),
         params: vec![].into(),

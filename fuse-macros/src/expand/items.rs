@@ -29,6 +29,10 @@ pub(crate) struct Item<'a> {
     pub(crate) source: &'a str,
     /// What gives the module the function's macro.
     pub(crate) import: &'a TokenStream,
+    /// Its name, or `f::vjp` of what is derived from a function `f`.
+    pub(crate) path: String,
+    /// What else its module holds.
+    pub(crate) derived: TokenStream,
 }
 
 impl Item<'_> {
@@ -58,11 +62,11 @@ impl Item<'_> {
         }
     }
 
-    fn module(&self) -> TokenStream {
+    pub(crate) fn module(&self) -> TokenStream {
         let Signature { header, runtime } = self.signature;
         let ast::Function { attributes, visibility, name, .. } = header;
         let conditions = attributes.iter().filter(|attribute| is_condition(attribute));
-        let docs = format!("What `fuse!` compiled for `{name}`.");
+        let (docs, derived) = (format!("What `fuse!` compiled for `{}`.", self.path), &self.derived);
         let (import, lines, functions, selector) = (self.import, &self.lines, self.functions(), self.selector());
         let (kernels, plan) = (self.kernels(), self.plan());
         let (launch_into, reference) = (self.launch_into(), self.reference());
@@ -79,12 +83,13 @@ impl Item<'_> {
                 #plan
                 #launch_into
                 #runtime::reference! { #reference }
+                #derived
             }
         }
     }
 
     /// `FUNCTION`, or one `FUNCTION_F32_F16` for each choice of dtypes.
-    fn functions(&self) -> TokenStream {
+    pub(crate) fn functions(&self) -> TokenStream {
         let runtime = self.signature.runtime;
         let statics = self.instances.iter().map(|(dtypes, function)| {
             let name = static_name(dtypes);
@@ -105,7 +110,7 @@ impl Item<'_> {
     }
 
     /// `function::<T>()` of a generic function: the artifact for given element types.
-    fn selector(&self) -> TokenStream {
+    pub(crate) fn selector(&self) -> TokenStream {
         let Signature { header, runtime } = self.signature;
         if header.generics.is_empty() {
             return TokenStream::new();
@@ -122,12 +127,12 @@ impl Item<'_> {
     }
 
     /// A reference to the artifact that a launch with the wrapper's element types uses.
-    fn selected(&self, module: &TokenStream) -> TokenStream {
+    pub(crate) fn selected(&self, module: &TokenStream) -> TokenStream {
         let generics = &self.signature.header.generics;
         if generics.is_empty() { quote!(&#module FUNCTION) } else { quote!(#module function::<#(#generics),*>()) }
     }
 
-    fn kernels(&self) -> TokenStream {
+    pub(crate) fn kernels(&self) -> TokenStream {
         let runtime = self.signature.runtime;
         let functions = self.instances.iter().map(|(dtypes, _)| static_name(dtypes));
         let kernels = self.instances.iter().flat_map(|(dtypes, function)| {
@@ -141,7 +146,7 @@ impl Item<'_> {
         }
     }
 
-    fn plan(&self) -> TokenStream {
+    pub(crate) fn plan(&self) -> TokenStream {
         let runtime = self.signature.runtime;
         let first = self.instances.iter().map(|(dtypes, _)| static_name(dtypes)).take(1);
         quote! {
@@ -171,7 +176,7 @@ impl Item<'_> {
         let (generics, params) = (self.signature.generics(), self.signature.params_read());
         let arguments = self.signature.arguments();
         let updates = header.params.iter().filter(|param| param.updated.is_some()).count();
-        let (name, source, count) = (header.name.to_string(), self.source, header.results.len() + updates);
+        let (name, source, count) = (&self.path, self.source, header.results.len() + updates);
         let dtypes = &header.generics;
         quote! {
             /// Computes the results in `f64` on the host with the reference interpreter (feature `reference`), and after them the
@@ -190,7 +195,7 @@ impl Item<'_> {
     }
 
     /// The lines added to the user's documentation.
-    fn docs(&self) -> Vec<String> {
+    pub(crate) fn docs(&self) -> Vec<String> {
         let header = self.signature.header;
         let text = |ty| format!("`{}`", type_text(ty, &header.generics));
         let mut docs = vec![String::new(), "# Shapes".to_owned(), String::new()];
@@ -201,7 +206,7 @@ impl Item<'_> {
         let dispatches = plan.map_or(0, |plan| plan.groups.len());
         docs.extend([
             String::new(),
-            format!("Dimensions of one name are equal. Dispatches: {dispatches}; `{}::PLAN` says why.", header.name),
+            format!("Dimensions of one name are equal. Dispatches: {dispatches}; `{}::PLAN` says why.", self.path),
             String::new(),
             "# Errors".to_owned(),
             String::new(),

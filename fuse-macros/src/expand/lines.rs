@@ -1,7 +1,8 @@
 //! Lines of shaders, which a program carries once however many shaders of a function have them.
 //!
-//! Input: a function's artifacts for all its dtypes, with whole texts. Output: a constant of the distinct texts, which share their
-//! lines, and the same artifacts with numbers of texts. For pages, the constant is expanded once more: to whole texts.
+//! Input: a function's artifacts for all its dtypes and derivatives, with whole texts. Output: a constant of the distinct
+//! texts, which share their lines, and the same artifacts with numbers of texts. For pages, the constant is expanded once
+//! more: to whole texts.
 
 use std::{cmp::Reverse, collections::BTreeMap};
 
@@ -16,14 +17,15 @@ use syn::{
 use super::{Context, artifact::only_outside_browsers};
 
 /// Has the shaders of functions share their lines; returns the constant that holds these, `__FUSE_TEXTS`.
-pub(crate) fn share(functions: &mut [(&[fuse_artifact::DType], Function)], context: &Context) -> TokenStream {
+pub(crate) fn share<'a>(functions: impl Iterator<Item = &'a mut Function>, context: &Context) -> TokenStream {
+    let mut functions: Vec<&mut Function> = functions.collect();
     let mut lines = SharedLines::default();
     let mut numbers: BTreeMap<String, u32> = BTreeMap::new();
     let mut parts: [Vec<String>; 2] = [vec![], vec![]];
     // What only variants that pages do not carry have comes last, so that pages do not carry it either.
     for (parts, outside_browsers) in parts.iter_mut().zip([false, true]) {
         let mut passes = vec![];
-        for (_, function) in functions.iter_mut() {
+        for function in &mut functions {
             collect(function, outside_browsers, &mut passes);
         }
         // Long texts have the parts of short ones in their order: so there are few parts.

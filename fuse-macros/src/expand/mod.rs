@@ -12,6 +12,7 @@ mod artifact;
 mod chain;
 mod companion;
 mod diagnostics;
+mod differentiable;
 mod dump;
 mod expression;
 mod fallback;
@@ -32,11 +33,13 @@ use fuse_compiler::{
     compile::{self, Compiled, Options},
     diag::{Code, Diagnostic},
     front::{self, Instance, ItemFunction},
+    graph::Graph,
     validate::Valid,
 };
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
 
+use differentiable::{Derivative, Derivatives};
 use items::Item;
 use signature::Signature;
 
@@ -138,27 +141,47 @@ fn expand_function(
 ) -> TokenStream {
     let signature = Signature { header: &function.header, runtime: &context.runtime };
     let import = companion::import(&function.header, context);
-    let name = function.header.name.to_string();
-    match compile_instances(&function.instances, &name, function.header.name.span(), context) {
-        Ok(mut instances) if !instances.is_empty() => {
+    let derived = function.header.derived();
+    match compile_function(function, context) {
+        Ok((mut instances, mut derivatives)) if !instances.is_empty() => {
             if function.header.explain {
-                dump::explain(&instances);
+                let derivatives = derivatives.iter().flat_map(Derivatives::functions);
+                dump::explain(instances.iter().map(|(_, function)| function).chain(derivatives));
             }
-            let lines = lines::share(&mut instances, context);
-            Item { signature, instances, lines, source, import: &import }.expand()
+            let own = instances.iter_mut().map(|(_, function)| function);
+            let lines = lines::share(own.chain(derivatives.iter_mut().flat_map(Derivatives::functions_mut)), context);
+            let derived = derived.as_ref().zip(derivatives).map(|(derived, compiled)| {
+                Derivative { own: signature, derived, compiled, source, has_lines: true }.expand()
+            });
+            let (path, derived) = (function.header.name.to_string(), derived.unwrap_or_default());
+            Item { signature, instances, lines, source, import: &import, path, derived }.expand()
         }
-        Ok(_) => fallback::expand(signature, &import),
+        Ok(_) => fallback::expand(signature, derived.as_ref(), &import),
         Err(diagnostic) => {
             diagnostics.push(diagnostic);
-            fallback::expand(signature, &import)
+            fallback::expand(signature, derived.as_ref(), &import)
         }
     }
+}
+
+/// Artifacts for each choice of dtypes.
+type Instances<'a> = Vec<(&'a [DType], Function)>;
+
+/// Compiles a function, and what `#[differentiable]` adds to it.
+fn compile_function<'a>(
+    function: &'a ItemFunction,
+    context: &Context,
+) -> Result<(Instances<'a>, Option<Derivatives<'a>>), Diagnostic> {
+    let name = &function.header.name;
+    let what = Compilation { name: &name.to_string(), place: name.span() };
+    Ok((compile_instances(&function.instances, what, context)?, Derivatives::of(function, context)?))
 }
 
 fn expand_expression(source: Source, context: &Context) -> TokenStream {
     let mut expression = front::expression(source.tokens);
     let mut diagnostics: Vec<Diagnostic> = std::mem::take(&mut expression.diagnostics).into_iter().collect();
-    let mut instances = match compile_instances(&expression.instances, &source.place, Span::call_site(), context) {
+    let what = Compilation { name: &source.place, place: Span::call_site() };
+    let mut instances = match compile_instances(&expression.instances, what, context) {
         Ok(instances) => instances,
         Err(diagnostic) => {
             diagnostics.push(diagnostic);
@@ -170,47 +193,60 @@ fn expand_expression(source: Source, context: &Context) -> TokenStream {
         return diagnostics::expression(&diagnostics, &expression.variables);
     }
     let rebuild = rebuild_on_dump();
-    let lines = lines::share(&mut instances, context);
+    let lines = lines::share(instances.iter_mut().map(|(_, function)| function), context);
     let launch = expression::expand(&expression, &instances, &context.runtime);
     quote!({ #warnings #rebuild #lines #launch })
 }
 
-/// Compiles every choice of dtypes; the first failure ends it, for the others would fail alike. `place` is where
-/// failures, which are never the user's, are reported.
+/// What is compiled: its name in dumps, and where failures, which are never the user's, are reported.
+#[derive(Clone, Copy)]
+struct Compilation<'a> {
+    name: &'a str,
+    place: Span,
+}
+
 fn compile_instances<'a>(
     instances: &'a [Instance],
-    name: &str,
-    place: Span,
+    what: Compilation<'_>,
     context: &Context,
-) -> Result<Vec<(&'a [DType], Function)>, Diagnostic> {
-    let finish = |(instance, compiled): (&'a Instance, Result<Compiled, String>)| {
+) -> Result<Instances<'a>, Diagnostic> {
+    let graphs: Vec<_> = instances.iter().map(|instance| (&instance.dtypes[..], &instance.graph)).collect();
+    compile_graphs(&graphs, what, context)
+}
+
+/// Compiles every choice of dtypes; the first failure ends it, for the others would fail alike.
+fn compile_graphs<'a>(
+    graphs: &[(&'a [DType], &Graph)],
+    Compilation { name, place }: Compilation<'_>,
+    context: &Context,
+) -> Result<Instances<'a>, Diagnostic> {
+    let finish = |(&(dtypes, _), compiled): (&(&'a [DType], &Graph), Result<Compiled, String>)| {
         let compiled = compiled.map_err(|message| internal(place, &message))?;
         if let Some(directory) = &context.dump {
-            let name = dump::instance_name(name, &instance.dtypes);
+            let name = dump::instance_name(name, dtypes);
             dump::write(directory, &name, &compiled.dump).map_err(|error| {
                 let message = format!("`FUSE_DUMP_DIR`: cannot write to `{}`: {error}", directory.display());
                 Diagnostic::new(Code::InternalError, (place, place), message)
             })?;
         }
-        Ok((&instance.dtypes[..], compiled.function))
+        Ok((dtypes, compiled.function))
     };
-    instances.iter().zip(compile_parallel(instances, context.valid)).map(finish).collect()
+    graphs.iter().zip(compile_parallel(graphs, context.valid)).map(finish).collect()
 }
 
-/// Compiles each instance on a thread of its own: nearly all of the time goes to naga.
-fn compile_parallel(instances: &[Instance], valid: &'static Valid) -> Vec<Result<Compiled, String>> {
+/// Compiles each graph on a thread of its own: nearly all of the time goes to naga.
+fn compile_parallel(graphs: &[(&[DType], &Graph)], valid: &'static Valid) -> Vec<Result<Compiled, String>> {
     thread::scope(|scope| {
-        let threads: Vec<_> =
-            instances.iter().map(|instance| scope.spawn(|| compile_instance(instance, valid))).collect();
+        let threads: Vec<_> = graphs.iter().map(|(_, graph)| scope.spawn(|| compile_graph(graph, valid))).collect();
         let join =
             |thread: thread::ScopedJoinHandle<'_, _>| thread.join().unwrap_or_else(|payload| Err(panicked(&*payload)));
         threads.into_iter().map(join).collect()
     })
 }
 
-fn compile_instance(instance: &Instance, valid: &'static Valid) -> Result<Compiled, String> {
+fn compile_graph(graph: &Graph, valid: &'static Valid) -> Result<Compiled, String> {
     let options = Options { valid: Some(valid), ..Options::default() };
-    compile::compile(&instance.graph, &options).map_err(|error| error.to_string())
+    compile::compile(graph, &options).map_err(|error| error.to_string())
 }
 
 fn internal(place: Span, message: &str) -> Diagnostic {

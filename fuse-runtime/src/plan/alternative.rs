@@ -189,6 +189,7 @@ pub(crate) mod tests {
             name: "f".into(),
             params: vec![].into(),
             results: vec![].into(),
+            updates: vec![].into(),
             symbols: vec![].into(),
             checks: vec![].into(),
             temporaries: vec![].into(),

@@ -168,6 +168,7 @@ pub(crate) fn centered(axis: usize) -> &'static Function {
         name: "centered".into(),
         params: vec![tensor("x", DType::F32, &shape)].into(),
         results: vec![spec(DType::F32, &shape), spec(DType::F32, &per_row)].into(),
+        updates: vec![].into(),
         symbols: vec![axis_symbol("A", 0, 0), axis_symbol("B", 0, 1), axis_symbol("C", 0, 2)].into(),
         checks: vec![].into(),
         temporaries: vec![].into(),

@@ -31,15 +31,36 @@ fn masked_attention<T: Float + Into<f64>>() {
     check!(padded_attention(q, k, v, lengths));
 }
 
-#[test]
-fn optimizer_steps() {
-    let device = device();
-    for n in [1, 131] {
-        let (p, g) = (&tensor::<f32, 1>(&device, [n], 1), &tensor(&device, [n], 2));
-        let (m, s) = (&tensor(&device, [n], 3), &positive(&device, [n], 4));
-        check!(sgd(p, g, m, 0.125, 0.9, 0.01) => p_next, v_next);
-        for step in [1.0, 1000.0] {
-            check!(adamw(p, g, m, s, 0.001, 0.9, 0.999, 1e-8, 0.01, step) => p_next, m_next, s_next);
+macro_rules! optimizers {
+    ($($test:ident $rank:literal $shapes:expr => $sgd:ident $adamw:ident $lion:ident $squared_norm:ident;)*) => {$(
+        #[test]
+        fn $test() {
+            let device = device();
+            for shape in $shapes {
+                let (p, g) = (&tensor::<f32, $rank>(&device, shape, 1), &tensor(&device, shape, 2));
+                let (m, s) = (&tensor(&device, shape, 3), &positive(&device, shape, 4));
+                check!($sgd(p, g, m, 0.125, 0.9, 0.01) => p_next, v_next);
+                for step in [1.0, 1000.0] {
+                    check!($adamw(p, g, m, s, 0.001, 0.9, 0.999, 1e-8, 0.01, step) => p_next, m_next, s_next);
+                }
+                check!($lion(p, g, m, 0.001, 0.9, 0.99, 0.01) => p_next, m_next);
+                check!($squared_norm(g));
+                check!($squared_norm(&tensor::<fuse_gpu::f16, $rank>(&device, shape, 5)));
+            }
         }
+    )*};
+}
+
+optimizers! {
+    optimizers_of_vectors 1 [[1], [131]] => sgd adamw lion squared_norm;
+    optimizers_of_matrices 2 [[1, 1], [7, 19]] => sgd_matrix adamw_matrix lion_matrix squared_norm_matrix;
+}
+
+#[test]
+fn clipping() {
+    let device = device();
+    for (squared, limit) in [(4.0f32, 1.0), (0.25, 1.0), (0.0, 1.0), (9.0, 0.5)] {
+        let squared = &Tensor::from_vec(&device, vec![squared], []).unwrap();
+        check!(clip_scale(squared, limit));
     }
 }

@@ -17,7 +17,8 @@ pub static READY_KERNELS: &[(&str, &Kernels)] = ready_kernels! {
     add_mul add_relu mul_add_sigmoid reshape_softmax relu_dropout linear linear_t linear_relu linear_gelu linear_gelu_tanh
     linear_silu linear_sigmoid linear_tanh linear_residual linear_residual_relu gelu_linear feed_forward_t swiglu_gate
     geglu_gate swiglu geglu matrix_chain mse cross_entropy row_softmax row_log_softmax row_layer_norm layer_norm_gelu
-    add_layer_norm row_rms_norm rms_norm_silu batch_norm_relu sgd adamw mean_pool_normalize cosine_similarity
+    add_layer_norm row_rms_norm rms_norm_silu batch_norm_relu sgd adamw lion squared_norm sgd_matrix
+    adamw_matrix lion_matrix squared_norm_matrix clip_scale mean_pool_normalize cosine_similarity
     matmul_q8 linear_t_q8 linear_gelu_q8 attention_q8 matmul_q4 linear_t_q4 linear_gelu_q4 attention_q4
     matmul_q3 linear_t_q3 linear_gelu_q3 attention_q3 matmul_q2 linear_t_q2 linear_gelu_q2 attention_q2
     matmul_q1 linear_t_q1 linear_gelu_q1 attention_q1
@@ -62,9 +63,9 @@ mod tests {
         for entry in std::fs::read_dir(folder).unwrap() {
             let source = std::fs::read_to_string(entry.unwrap().path()).unwrap();
             let functions = source.split("pub fn ").skip(1).map(|text| text.split(['<', '(']).next().unwrap());
-            // Functions that a macro writes are named where it is called: `q4: matmul_q4 …;`.
+            // Functions that a macro writes are named where it is called: `q4: matmul_q4 …;`, `[N]: sgd …;`.
             let rows = source.lines().filter_map(|line| line.trim().strip_suffix(';')?.split_once(": "));
-            let rows = rows.filter(|(key, _)| key.starts_with('q')).flat_map(|(_, names)| names.split(' '));
+            let rows = rows.filter(|(key, _)| key.starts_with(['q', '['])).flat_map(|(_, names)| names.split(' '));
             names.extend(functions.filter(|name| !name.starts_with('$')).chain(rows).map(str::to_owned));
         }
         assert_eq!(names, READY_KERNELS.iter().map(|(name, _)| (*name).to_owned()).collect());

@@ -9,13 +9,14 @@ use super::{
     Binding, Lowering, Program, Scope,
     calls::is_callee,
     catalog,
+    differentiable::check_differentiable,
     dims::size_of_dim,
     ident_range, quantized,
     value::{Operand, Value},
 };
 use crate::{
     diag::{Code, Diagnostic, Sink},
-    front::Instance,
+    front::{Derivatives, Instance},
     graph::{Graph, NodeId, TensorType, verify::verify},
     span::SpanTable,
     syntax::{
@@ -118,7 +119,9 @@ fn lower_function(index: usize, program: &Program<'_>, sink: &Sink, spans: &mut 
         let (first, before) = (instances.is_empty(), sink.len());
         let choice = choice_text(function, &dtypes);
         match lower_instance(index, &dtypes, first, program, sink, spans) {
-            Some(graph) if sink.errors_here() == 0 => instances.push(Instance { dtypes, graph }),
+            Some((graph, derivatives)) if sink.errors_here() == 0 => {
+                instances.push(Instance { dtypes, graph, derivatives });
+            }
             _ => {
                 if !first {
                     sink.annotate(before, ident_range(&function.name), &choice);
@@ -154,7 +157,7 @@ fn lower_instance(
     program: &Program<'_>,
     sink: &Sink,
     spans: &mut SpanTable,
-) -> Option<Graph> {
+) -> Option<(Graph, Option<Derivatives>)> {
     let function = program.functions[index];
     let (name, place) = (function.name.to_string(), ident_range(&function.name));
     let mut lowering = Lowering::new((name, place), index, function.options.clone(), sink, spans, program);
@@ -171,7 +174,11 @@ fn lower_instance(
         }
         report_violations(&lowering.graph, function.name.span(), sink);
     }
-    Some(lowering.graph)
+    let derivatives = if sink.errors_here() == 0 { lowering.derivatives(function) } else { None };
+    for graph in derivatives.iter().flat_map(Derivatives::graphs) {
+        report_violations(graph, function.name.span(), sink);
+    }
+    Some((lowering.graph, derivatives))
 }
 
 /// Violations of the graph's invariants are mistakes of the compiler, and said to be.
@@ -377,6 +384,7 @@ fn check_signature(functions: &[Function], index: usize, sink: &Sink) {
                 .help("a launch runs on the device of its tensors; take at least one, such as `x: f32[N]`"),
         );
     }
+    check_differentiable(function, sink);
     quantized::check_types(function).into_iter().for_each(|diagnostic| sink.report(diagnostic));
     for (generic, ident) in function.generics.iter().enumerate() {
         if !function.uses_generic(generic) {

@@ -9,7 +9,7 @@ use super::{
 use crate::{
     diag::{Code, Diagnostic, SourceRange},
     front::RankExpr,
-    grad::{self, Obstacle, Request},
+    grad::{self, Obstacle, Request, Seed},
     graph::{NodeId, Op},
     syntax::ast::{Argument, Expr},
 };
@@ -44,7 +44,7 @@ impl Lowering<'_> {
         };
         let nodes: Vec<NodeId> = wrt.iter().map(|(node, _)| *node).collect();
         let span = self.spans.add(site.at);
-        let request = Request { of, cotangent, wrt: &nodes, marks: &self.marks, span };
+        let request = Request { of: &[Seed { value: of, cotangent }], wrt: &nodes, marks: &self.marks, span };
         let found = grad::gradients(&mut self.graph, request);
         self.rank_new_nodes();
         let gradients = match found {

@@ -11,6 +11,7 @@ mod calls;
 pub(crate) mod catalog;
 mod compose;
 mod contract;
+mod differentiable;
 mod dims;
 mod expression;
 mod functions;

@@ -1,0 +1,307 @@
+//! What `#[differentiable]` adds to the module of a function: `vjp`, `value_and_grad` and `pullback`.
+//!
+//! Input: the function's header, the signatures that follow from it, and what was compiled for each. Output: items of the
+//! function's module. Each of the functions has a wrapper and a module, as every function of a block has:
+//!
+//! ```text
+//! mod f {
+//!     …
+//!     fn vjp(…)             mod vjp             { FUNCTION, KERNELS, PLAN, launch_into, reference }
+//!     fn value_and_grad(…)  mod value_and_grad  { the same }
+//!     fn pullback(…)        mod pullback        { FUNCTION, KERNELS, PLAN, mod apply { FUNCTION, KERNELS, PLAN } }
+//!     struct Pullback       with `apply`
+//! }
+//! ```
+
+use fuse_artifact::{DType, Function};
+use fuse_compiler::{
+    diag::Diagnostic,
+    front::{self, ItemFunction},
+    grad::pullback::Kept,
+    graph::Graph,
+    syntax::{ast, differentiable::Derived},
+};
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote};
+use syn::Ident;
+
+use super::{
+    Compilation, Context, compile_graphs, fallback,
+    items::{Item, static_name},
+    signature::Signature,
+};
+
+/// Artifacts for each choice of dtypes.
+type Instances<'a> = Vec<(&'a [DType], Function)>;
+
+/// What was compiled for a function's derivatives.
+pub(crate) struct Derivatives<'a> {
+    vjp: Instances<'a>,
+    value_and_grad: Instances<'a>,
+    forward: Instances<'a>,
+    backward: Instances<'a>,
+    /// For each choice of dtypes, what the parameters of `backward` are.
+    kept: Vec<&'a [Kept]>,
+}
+
+impl<'a> Derivatives<'a> {
+    /// Compiles the derivatives of a function that has some.
+    pub(crate) fn of(function: &'a ItemFunction, context: &Context) -> Result<Option<Self>, Diagnostic> {
+        let instances =
+            || function.instances.iter().filter_map(|one| Some((&one.dtypes[..], one.derivatives.as_ref()?)));
+        if instances().next().is_none() {
+            return Ok(None);
+        }
+        let name = &function.header.name;
+        let compiled = |suffix: &str, graph: &dyn Fn(&'a front::Derivatives) -> Option<&'a Graph>| {
+            let graphs = instances().filter_map(|(dtypes, derivatives)| Some((dtypes, graph(derivatives)?)));
+            let what = Compilation { name: &format!("{name}.{suffix}"), place: name.span() };
+            compile_graphs(&graphs.collect::<Vec<_>>(), what, context)
+        };
+        Ok(Some(Self {
+            vjp: compiled("vjp", &|derivatives| Some(&derivatives.vjp))?,
+            value_and_grad: compiled("value_and_grad", &|derivatives| derivatives.value_and_grad.as_ref())?,
+            forward: compiled("pullback", &|derivatives| Some(&derivatives.pullback.forward))?,
+            backward: compiled("pullback.apply", &|derivatives| Some(&derivatives.pullback.backward))?,
+            kept: instances().map(|(_, derivatives)| &derivatives.pullback.kept[..]).collect(),
+        }))
+    }
+
+    /// Stands in for what did not compile.
+    pub(crate) fn fallback(choices: &'a [Vec<DType>], derived: &Derived, runtime: &TokenStream) -> Self {
+        let of = |header: &ast::Function| -> Instances<'a> {
+            let empty = || fallback::empty(Signature { header, runtime });
+            choices.iter().map(|dtypes| (&dtypes[..], empty())).collect()
+        };
+        Self {
+            vjp: of(&derived.vjp),
+            value_and_grad: derived.value_and_grad.as_ref().map(of).unwrap_or_default(),
+            forward: of(&derived.pullback),
+            backward: of(&derived.apply),
+            kept: choices.iter().map(|_| &[][..]).collect(),
+        }
+    }
+
+    /// All artifacts, so that they share lines with the function's own.
+    pub(crate) fn functions_mut(&mut self) -> impl Iterator<Item = &mut Function> {
+        let Self { vjp, value_and_grad, forward, backward, kept: _ } = self;
+        [vjp, value_and_grad, forward, backward].into_iter().flatten().map(|(_, function)| function)
+    }
+
+    /// The plans, for `#[explain]`.
+    pub(crate) fn functions(&self) -> impl Iterator<Item = &Function> {
+        let Self { vjp, value_and_grad, forward, backward, kept: _ } = self;
+        [vjp, value_and_grad, forward, backward].into_iter().flatten().map(|(_, function)| function)
+    }
+}
+
+/// The derivatives of a function, to be written out.
+pub(crate) struct Derivative<'a> {
+    pub(crate) own: Signature<'a>,
+    pub(crate) derived: &'a Derived,
+    pub(crate) compiled: Derivatives<'a>,
+    /// The tokens of the whole block, for `reference`.
+    pub(crate) source: &'a str,
+    /// Whether the function's module has the lines of the shaders.
+    pub(crate) has_lines: bool,
+}
+
+impl Derivative<'_> {
+    /// The items.
+    pub(crate) fn expand(self) -> TokenStream {
+        let nothing = TokenStream::new();
+        let Self { own, derived, compiled, source, has_lines } = self;
+        let Derivatives { vjp, value_and_grad, forward, backward, kept } = compiled;
+        let Signature { header: function, runtime } = own;
+        let lines = if has_lines {
+            quote!(
+                use super::__FUSE_TEXTS;
+            )
+        } else {
+            TokenStream::new()
+        };
+        let item = |header, instances| Item {
+            signature: Signature { header, runtime },
+            instances,
+            lines: lines.clone(),
+            source,
+            import: &nothing,
+            path: format!("{}::{}", function.name, header.name),
+            derived: TokenStream::new(),
+        };
+        let vjp = item(&derived.vjp, vjp);
+        let gradients = Gradients { own, results: vjp.signature };
+        let value_and_grad =
+            derived.value_and_grad.as_ref().map(|header| gradients.value_and_grad(&item(header, value_and_grad)));
+        let halves = halves(own, derived, &forward, &kept);
+        let (forward, backward) = (item(&derived.pullback, forward), item(&derived.apply, backward));
+        let pullback = gradients.pullback(&forward, &backward);
+        let vjp = vjp.expand();
+        quote!(#vjp #value_and_grad #pullback #halves)
+    }
+}
+
+/// What the functions give: the function's own results, and gradients.
+#[derive(Clone, Copy)]
+struct Gradients<'a> {
+    own: Signature<'a>,
+    results: Signature<'a>,
+}
+
+impl Gradients<'_> {
+    /// `value_and_grad`, whose wrapper gives the gradients as `vjp` does, behind the value.
+    fn value_and_grad(self, item: &Item<'_>) -> TokenStream {
+        let (value_type, gradient_type) = (self.own.results(), self.results.results());
+        let (value, gradients) = (names(self.own, "value"), names(self.results, "gradient"));
+        let (typed_value, typed_gradients) = (typed(self.own, &value), typed(self.results, &gradients));
+        let runtime = item.signature.runtime;
+        let (function, arguments) = (item.selected(&quote!(value_and_grad::)), item.signature.arguments());
+        let wrapper = wrapper(
+            item,
+            &quote!((#value_type, #gradient_type)),
+            &quote! {
+                let [#(#value,)* #(#gradients),*] = #runtime::launch(#function, &[#arguments])?;
+                ::core::result::Result::Ok((#typed_value, #typed_gradients))
+            },
+        );
+        let module = item.module();
+        quote!(#wrapper #module)
+    }
+
+    /// `pullback`, and the type of what it gives.
+    fn pullback(self, forward: &Item<'_>, backward: &Item<'_>) -> TokenStream {
+        let Signature { header, runtime } = self.own;
+        let (generics, elements) = (self.own.generics(), &header.generics);
+        let arguments = self.own.arguments();
+        let (results, result_type) = (names(self.own, "result"), self.own.results());
+        let (gradients, gradient_type) = (names(self.results, "gradient"), self.results.results());
+        let (typed_results, typed_gradients) = (typed(self.own, &results), typed(self.results, &gradients));
+        let cotangents = backward.signature.header.params.iter().map(|param| &param.name);
+        let wrapper = wrapper(
+            forward,
+            &quote!((#result_type, Pullback<#(#elements),*>)),
+            &quote! {
+                let ([#(#results),*], raw) = #runtime::pullback(self::halves::<#(#elements),*>(), &[#arguments])?;
+                let elements = ::core::marker::PhantomData;
+                ::core::result::Result::Ok((#typed_results, Pullback { raw, elements }))
+            },
+        );
+        let (first, second) = (parts(forward), parts(backward));
+        let (apply_params, apply_docs) = (backward.signature.params(), backward.docs());
+        let attributes = &backward.signature.header.attributes;
+        let (half, docs) = (
+            format!("What `fuse!` compiled for `{}`: the results, and what is kept.", forward.path),
+            format!(
+                "What [`pullback`](fn@pullback) keeps of a call of [`{}`](fn@super::{0}): arguments and values that the \
+                     gradients need, shared and not copied. So tensors among them must not be written to before the last \
+                     `apply`.",
+                header.name
+            ),
+        );
+        quote! {
+            #wrapper
+            #[doc = #half]
+            pub mod pullback {
+                #first
+                /// What `fuse!` compiled for `Pullback::apply`: gradients of cotangents and what was kept.
+                pub mod apply {
+                    #second
+                }
+            }
+            #[doc = #docs]
+            #[derive(Clone, Debug)]
+            pub struct Pullback #generics {
+                raw: #runtime::RawPullback,
+                elements: ::core::marker::PhantomData<fn() -> (#(#elements,)*)>,
+            }
+            impl #generics Pullback<#(#elements),*> {
+                #(#attributes)*
+                #(#[doc = #apply_docs])*
+                pub fn apply(&self, #apply_params) -> ::core::result::Result<#gradient_type, #runtime::Error> {
+                    let [#(#gradients),*] = self.raw.apply(&[#(#runtime::Tensor::raw(#cotangents)),*])?;
+                    ::core::result::Result::Ok(#typed_gradients)
+                }
+            }
+        }
+    }
+}
+
+/// The halves for given element types.
+fn halves(own: Signature<'_>, derived: &Derived, forward: &Instances<'_>, kept: &[&[Kept]]) -> TokenStream {
+    let Signature { header, runtime } = own;
+    let (generics, elements, of) = (own.generics(), &header.generics, &derived.of);
+    let last = forward.len().saturating_sub(1);
+    let arms = forward.iter().zip(kept).enumerate().map(|(i, ((dtypes, _), kept))| {
+        let name = static_name(dtypes);
+        let kept = kept.iter().map(|kept| match *kept {
+            Kept::Argument(index) => {
+                let index = usize::from(index);
+                quote!(#runtime::Kept::Argument(#index))
+            }
+            Kept::Result(index) => {
+                let index = usize::from(index);
+                quote!(#runtime::Kept::Result(#index))
+            }
+            Kept::Cotangent(index) => {
+                let index = usize::from(index);
+                quote!(#runtime::Kept::Cotangent(#index))
+            }
+        });
+        // The last needs no test, because every other choice has one.
+        let pattern = if i == last {
+            quote!(_)
+        } else {
+            let dtypes = dtypes.iter().map(|dtype| format_ident!("{dtype:?}"));
+            quote!((#(#runtime::artifact::DType::#dtypes,)*))
+        };
+        quote! {
+            #pattern => {
+                static HALVES: #runtime::Halves = #runtime::Halves {
+                    forward: &pullback::#name,
+                    backward: &pullback::apply::#name,
+                    kept: &[#(#kept),*],
+                    of: &[#(#of),*],
+                };
+                &HALVES
+            }
+        }
+    });
+    quote! {
+        fn halves #generics () -> &'static #runtime::Halves {
+            match (#(<#elements as #runtime::Element>::DTYPE,)*) { #(#arms)* }
+        }
+    }
+}
+
+/// A wrapper with the parameters of an item, and a type of its own.
+fn wrapper(item: &Item<'_>, result: &TokenStream, body: &TokenStream) -> TokenStream {
+    let Signature { header, runtime } = item.signature;
+    let ast::Function { attributes, name, .. } = header;
+    let (generics, params, docs) = (item.signature.generics(), item.signature.params(), item.docs());
+    quote! {
+        #(#attributes)*
+        #(#[doc = #docs])*
+        pub fn #name #generics (#params) -> ::core::result::Result<#result, #runtime::Error> {
+            #body
+        }
+    }
+}
+
+/// The artifacts of an item, and what belongs to them.
+fn parts(item: &Item<'_>) -> TokenStream {
+    let (lines, functions, selector) = (&item.lines, item.functions(), item.selector());
+    let (kernels, plan) = (item.kernels(), item.plan());
+    quote!(#lines #functions #selector #kernels #plan)
+}
+
+/// A name for each result.
+fn names(signature: Signature<'_>, base: &str) -> Vec<Ident> {
+    (0..signature.header.results.len()).map(|i| format_ident!("{base}{i}")).collect()
+}
+
+/// Results as their types say, made of untyped tensors.
+fn typed(signature: Signature<'_>, names: &[Ident]) -> TokenStream {
+    let runtime = signature.runtime;
+    let tensors = names.iter().map(|name| quote!(#runtime::Tensor::from_raw(#name)));
+    if signature.header.tuple { quote!((#(#tensors,)*)) } else { tensors.collect() }
+}
