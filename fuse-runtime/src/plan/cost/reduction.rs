@@ -83,7 +83,8 @@ pub(crate) fn cost(kernel: &Kernel, variant: &Variant, domain: &Domain, split: S
     let walks = if shape.held.is_some() && split.parts == 1 { 1.0 } else { stages + f64::from(traffic.whole_results) };
 
     let loads = shape.held.unwrap_or_else(|| (length / shape.step).ceil().max(1.0));
-    let lanes = shape.rows * shape.step * loads * walks;
+    let scatter = reduction.scatters().map(|axis| Scatter::of(&shape, axis, domain, length));
+    let lanes = scatter.as_ref().map_or(shape.rows * shape.step * loads * walks, |scatter| scatter.elements);
     let work = if shape.lanes > 1.0 { VECTOR_WORK } else { SINGLE_WORK };
     let work = work * if shape.general { GENERAL_INDEX } else { 1.0 } + f64::from(kernel.work.point);
     let rounds = (workgroups / units).ceil();
@@ -99,12 +100,40 @@ pub(crate) fn cost(kernel: &Kernel, variant: &Variant, domain: &Domain, split: S
     let memory = machine.memory(bytes, workgroups, asked.max(1.0));
 
     let turns = (workgroups / (units * machine.resident(threads))).ceil();
-    let waiting = turns * stages * exchanges(&shape, variant) * machine.barrier_work;
+    let barriers = scatter.map_or(stages * exchanges(&shape, variant), |scatter| scatter.barriers);
+    let waiting = turns * barriers * machine.barrier_work;
     arithmetic.max(memory)
         + NOT_HIDDEN * arithmetic.min(memory)
         + waiting
         + dispatches(variant.passes.len()) * machine.launch_work
 }
+
+/// What a workgroup of a scatter-add does, where all coordinates are equally frequent.
+struct Scatter {
+    /// Integers that it looks through, and elements that it reads.
+    elements: f64,
+    /// Barriers around each chunk.
+    barriers: f64,
+}
+
+impl Scatter {
+    fn of(shape: &Shape, axis: u8, domain: &Domain, length: f64) -> Self {
+        let from = usize::from(axis).min(domain.kept.saturating_sub(1));
+        let (places, inner) = match domain.extents.get(from..domain.kept) {
+            Some([places, inner @ ..]) => (*places as f64, inner.iter().map(|&extent| extent as f64).product()),
+            Some([]) | None => (1.0, 1.0),
+        };
+        // A range of kept indices begins and ends within a coordinate.
+        let share = ((shape.rows / f64::max(inner, 1.0) + 1.0) / places.max(1.0)).min(1.0);
+        Self {
+            elements: length * (1.0 + share * shape.rows),
+            barriers: BARRIERS_OF_CHUNK * (length / f64::from(Reduction::CHUNK)).ceil(),
+        }
+    }
+}
+
+/// Barriers before and after the integers of a chunk are looked through.
+const BARRIERS_OF_CHUNK: f64 = 3.0;
 
 /// Barriers until the invocations of a row know what all of them found.
 fn exchanges(shape: &Shape, variant: &Variant) -> f64 {
