@@ -68,9 +68,7 @@ fn schedule(schedule: &Schedule) -> String {
                     format!("{rows} columns in {invocations} layers per workgroup, loads of {lanes}")
                 }
                 ReductionOrder::Scatter { axis } => {
-                    format!(
-                        "{rows} columns per workgroup, of what counts at their places along axis {axis}, loads of {lanes}"
-                    )
+                    format!("{rows} columns per workgroup, of what counts along axis {axis}, loads of {lanes}")
                 }
             };
             let of = match order {

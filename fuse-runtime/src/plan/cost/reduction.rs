@@ -345,6 +345,39 @@ mod tests {
         assert_eq!(choice(65535, 512, true, &info), "own rows", "no whole vectors of columns");
     }
 
+    /// The choice for the gradient of an embedding of so many rows of `width`, read at so many places.
+    fn of_embedding(rows: u64, width: u64, places: u64) -> String {
+        let vectors = |rows| Reduction { lanes: VECTOR, ..Reduction::new(ReductionOrder::Columns, [rows, 1], [2, 1]) };
+        let split = Reduction { split: true, invocations: 16, ..vectors(64) };
+        let scatter = Reduction { order: ReductionOrder::Scatter { axis: 0 }, ..vectors(1024) };
+        let general = Reduction { lanes: 1, ..vectors(256) };
+        let schedules = [scatter, split, vectors(1024), general];
+        let variants: Vec<Variant> =
+            schedules.map(|schedule| variant(Schedule::Reduction(schedule).to_string(), schedule)).into();
+        let access = |slot, strides| Strides { slot, space: Space::Point, offset: 0, strides };
+        let kind = DomainKind::Reduction { axes: 1 };
+        let accesses = vec![access(Slot::Param(0), vec![0, 1, width]), access(Slot::Result(0), vec![width, 1, 0])];
+        let domain = Domain { kind, extents: vec![rows, width, places], accesses, kept: 2 };
+        let kernel = Kernel {
+            name: "embedding".into(),
+            domain: fuse_artifact::Domain { kind, extents: vec![].into(), fixed: true },
+            accesses: vec![].into(),
+            variants: variants.into(),
+            work: fuse_artifact::Work { point: 5, ..fuse_artifact::Work::default() },
+        };
+        let chosen = best(kind, &candidates(&kernel, &domain, &fitted_to(AdapterKind::Discrete))).unwrap();
+        kernel.variants[chosen.variant].name.to_string()
+    }
+
+    #[test]
+    fn what_few_elements_count_for_is_looked_up() {
+        assert_eq!(of_embedding(30_522, 384, 4096), "scatter 1024");
+        assert_eq!(of_embedding(512, 384, 4096), "scatter 1024");
+        assert_eq!(of_embedding(2, 384, 4096), "columns 64x16 split", "half of all elements count for each");
+        let longer = u64::from(Reduction::LONGEST_SCATTERED) + 1;
+        assert_ne!(of_embedding(30_522, 384, longer), "scatter 1024");
+    }
+
     #[test]
     fn subgroups_that_are_too_small_are_refused() {
         assert_eq!(choice(4096, 1024, false, &device_info(AdapterKind::Discrete, 16)), "general");
