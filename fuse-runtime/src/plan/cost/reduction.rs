@@ -352,8 +352,12 @@ mod tests {
         let scatter = Reduction { order: ReductionOrder::Scatter { axis: 0 }, ..vectors(1024) };
         let general = Reduction { lanes: 1, ..vectors(256) };
         let schedules = [scatter, split, vectors(1024), general];
-        let variants: Vec<Variant> =
-            schedules.map(|schedule| variant(Schedule::Reduction(schedule).to_string(), schedule)).into();
+        // All may run: the rows are whole vectors.
+        let variant = |schedule| Variant {
+            requires: vec![].into(),
+            ..variant(Schedule::Reduction(schedule).to_string(), schedule)
+        };
+        let variants: Vec<Variant> = schedules.map(variant).into();
         let access = |slot, strides| Strides { slot, space: Space::Point, offset: 0, strides };
         let kind = DomainKind::Reduction { axes: 1 };
         let accesses = vec![access(Slot::Param(0), vec![0, 1, width]), access(Slot::Result(0), vec![width, 1, 0])];
