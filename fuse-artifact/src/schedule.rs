@@ -82,7 +82,7 @@ impl Schedule {
             // Four elements of depth at a time, so that parts stay aligned for vector loads.
             Self::Gemv(gemv) => [gemv.rows(), gemv.columns, gemv.depth_lanes.saturating_mul(LANES)],
             Self::Reduction(reduction) => {
-                let lanes = if let ReductionOrder::Columns = reduction.order { 1 } else { reduction.lanes };
+                let lanes = if reduction.is_columns() { 1 } else { reduction.lanes };
                 [reduction.rows, 1, reduction.invocations.saturating_mul(lanes)]
             }
             Self::Attention(attention) => [attention.queries(), attention.head(), attention.keys()],

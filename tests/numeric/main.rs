@@ -15,5 +15,6 @@ mod ops;
 mod quantized;
 mod random_programs;
 mod reductions;
+mod scatter;
 mod soak;
 mod specializations;

@@ -36,6 +36,12 @@ pub enum ReductionOrder {
     },
     /// Along the innermost kept axis.
     Columns,
+    /// As `Columns`, for sums of elements that count only where an integer of theirs is the coordinate along a kept axis
+    /// (scatter-add): a workgroup looks through these integers, and reads only elements that count for one of its own.
+    Scatter {
+        /// The axis, of the kept ones.
+        axis: u8,
+    },
 }
 
 /// What an invocation keeps of its row.
@@ -62,20 +68,38 @@ impl Reduction {
             ReductionOrder::Rows { loads: RowLoads::Held(loads), .. } => loads,
             // Schedules for whatever is left are kept short.
             ReductionOrder::Rows { loads: RowLoads::Streamed, .. } if self.lanes == 1 && self.rows > 1 => 1,
-            ReductionOrder::Rows { .. } | ReductionOrder::Columns => Self::UNROLL,
+            ReductionOrder::Rows { .. } | ReductionOrder::Columns | ReductionOrder::Scatter { .. } => Self::UNROLL,
         }
     }
 
     /// Whether neighbouring invocations lie along the innermost kept axis.
     pub const fn is_columns(&self) -> bool {
-        matches!(self.order, ReductionOrder::Columns)
+        match self.order {
+            ReductionOrder::Rows { .. } => false,
+            ReductionOrder::Columns | ReductionOrder::Scatter { .. } => true,
+        }
     }
+
+    /// The kept axis whose coordinates decide which elements count, if they do.
+    pub const fn scatters(&self) -> Option<u8> {
+        match self.order {
+            ReductionOrder::Rows { .. } | ReductionOrder::Columns => None,
+            ReductionOrder::Scatter { axis } => Some(axis),
+        }
+    }
+
+    /// Integers that a workgroup of a scatter-add looks through before it reads what counts.
+    pub const CHUNK: u32 = 1 << 12;
+
+    /// Elements of the longest row of a scatter-add, of which an invocation may read all: drivers that run on processors end its
+    /// loops after 65535 rounds in all.
+    pub const LONGEST_SCATTERED: u32 = Self::UNROLL << 15;
 
     /// The smallest subgroup for the operations by which invocations combine what they found, if they do.
     pub const fn subgroups(&self) -> Option<u32> {
         match self.order {
             ReductionOrder::Rows { subgroups, .. } => subgroups,
-            ReductionOrder::Columns => None,
+            ReductionOrder::Columns | ReductionOrder::Scatter { .. } => None,
         }
     }
 
@@ -83,7 +107,7 @@ impl Reduction {
     pub const fn held(&self) -> Option<u32> {
         match self.order {
             ReductionOrder::Rows { loads: RowLoads::Held(loads), .. } => Some(loads),
-            ReductionOrder::Rows { .. } | ReductionOrder::Columns => None,
+            ReductionOrder::Rows { .. } | ReductionOrder::Columns | ReductionOrder::Scatter { .. } => None,
         }
     }
 
@@ -91,7 +115,7 @@ impl Reduction {
     pub const fn workgroup(&self) -> u32 {
         match self.order {
             ReductionOrder::Rows { .. } => self.rows * self.invocations,
-            ReductionOrder::Columns => self.rows / self.lanes * self.invocations,
+            ReductionOrder::Columns | ReductionOrder::Scatter { .. } => self.rows / self.lanes * self.invocations,
         }
     }
 }
@@ -110,6 +134,7 @@ impl Display for Reduction {
             ReductionOrder::Rows { .. } if rows == 1 => write!(f, "row {invocations}")?,
             ReductionOrder::Rows { .. } => write!(f, "rows {rows}x{invocations}")?,
             ReductionOrder::Columns => write!(f, "columns {rows}x{invocations}")?,
+            ReductionOrder::Scatter { .. } => write!(f, "scatter {rows}")?,
         }
         if self.merged {
             write!(f, " axes {kept}+{reduced}")?;
@@ -117,7 +142,7 @@ impl Display for Reduction {
         match self.order {
             ReductionOrder::Rows { loads: RowLoads::Held(loads), .. } => write!(f, " held {loads}")?,
             ReductionOrder::Rows { loads: RowLoads::Streamed, .. } => f.write_str(" streamed")?,
-            ReductionOrder::Columns => {}
+            ReductionOrder::Columns | ReductionOrder::Scatter { .. } => {}
         }
         if self.lanes == 1 {
             f.write_str(" scalar")?;

@@ -16,6 +16,7 @@ pub mod body;
 pub mod chains;
 mod contraction;
 pub mod cost;
+mod derived;
 pub mod heuristics;
 mod in_place;
 pub mod index;
@@ -29,6 +30,7 @@ mod reduction;
 mod regions;
 mod row_prologue;
 mod rows;
+pub mod scatter;
 pub mod verify;
 pub mod written_out;
 
@@ -370,9 +372,10 @@ impl<'g> Planner<'g> {
 
     /// The cuts, in launch order, and what they write in place.
     fn cut(&self) -> (Vec<Cut>, InPlace) {
-        let regions = regions::regions(self);
-        let owner: BTreeMap<NodeId, usize> =
-            regions.iter().enumerate().flat_map(|(g, region)| region.nodes.iter().map(move |&n| (n, g))).collect();
+        let mut regions = regions::regions(self);
+        let needed = self.needed_in_memory(&regions, &regions::owners(&regions));
+        derived::leave(self, &mut regions, &needed);
+        let owner = regions::owners(&regions);
         let needed = self.needed_in_memory(&regions, &owner);
         let mut cuts: Vec<Cut> = regions
             .into_iter()

@@ -111,6 +111,12 @@ pub(super) fn regions(planner: &Planner<'_>) -> Vec<Region> {
     growth.regions
 }
 
+/// The region of each node.
+pub(super) fn owners(regions: &[Region]) -> BTreeMap<NodeId, usize> {
+    let nodes = |(number, region): (usize, &Region)| region.nodes.iter().map(move |&n| (n, number)).collect::<Vec<_>>();
+    regions.iter().enumerate().flat_map(nodes).collect()
+}
+
 struct Growth<'a, 'g> {
     planner: &'a Planner<'g>,
     regions: Vec<Region>,

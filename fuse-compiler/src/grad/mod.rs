@@ -67,8 +67,6 @@ pub enum Obstacle {
         /// The node.
         by: NodeId,
     },
-    /// The derivative of this node is not written yet.
-    Missing(NodeId),
 }
 
 /// The gradients of `request.of`, one per value of `request.wrt`, of its dtype and shape.
@@ -101,7 +99,7 @@ pub fn gradients(graph: &mut Graph, request: Request<'_>) -> Result<Vec<NodeId>,
     for &id in ids.iter().rev().filter(|id| on_path[id.index()]) {
         let Some(adjoint) = adjoints[id.index()] else { continue };
         let wanted = |operand: NodeId| on_path[operand.index()];
-        for (operand, part) in rules::contributions(&mut tape, id, adjoint, marks, &wanted)? {
+        for (operand, part) in rules::contributions(&mut tape, id, adjoint, marks, &wanted) {
             adjoints[operand.index()] = Some(match adjoints[operand.index()] {
                 Some(sum) => tape.add(sum, part),
                 None => part,

@@ -8,7 +8,7 @@ use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_SQRT_PI, LN_2, LOG2_E, PI};
 
 use fuse_artifact::DType;
 
-use super::{Marks, Obstacle, movement, product, tape::Tape};
+use super::{Marks, movement, product, tape::Tape};
 use crate::{
     graph::{CompareOp, NodeId, Op, ReduceOp},
     operations::{
@@ -27,11 +27,11 @@ pub(super) fn contributions(
     adjoint: NodeId,
     marks: &Marks,
     wanted: &dyn Fn(NodeId) -> bool,
-) -> Result<Contributions, Obstacle> {
+) -> Contributions {
     let op = tape.graph.nodes[id].op.clone();
     // From here on, an operation with one operand that counts has it wanted.
     if marks.stopped.contains(&id) || !op.operands().into_iter().any(wanted) {
-        return Ok(vec![]);
+        return vec![];
     }
     let mut parts = vec![];
     match op {
@@ -79,12 +79,12 @@ pub(super) fn contributions(
         }
         Op::Slice { x, axis, start } => parts.push((x, movement::slice(tape, x, (axis, &start), adjoint))),
         Op::Take { x, axis, index } => {
-            parts.push((x, movement::take(tape, (id, x), (axis, index), adjoint, marks)?));
+            parts.push(movement::take(tape, (id, x), (axis, index), adjoint, marks));
         }
         Op::Broadcast(x) => parts.push((x, summed_to(tape, adjoint, x))),
         Op::Reduce { op, x, axes } => parts.push((x, reduce(tape, (op, x, id), &axes, adjoint))),
     }
-    Ok(parts)
+    parts
 }
 
 /// The sum of an adjoint over the axes along which an operand is repeated.

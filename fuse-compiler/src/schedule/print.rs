@@ -67,8 +67,14 @@ fn schedule(schedule: &Schedule) -> String {
                 ReductionOrder::Columns => {
                     format!("{rows} columns in {invocations} layers per workgroup, loads of {lanes}")
                 }
+                ReductionOrder::Scatter { axis } => {
+                    format!("{rows} columns per workgroup, of what counts along axis {axis}, loads of {lanes}")
+                }
             };
-            let of = if let ReductionOrder::Columns = order { "columns" } else { "rows" };
+            let of = match order {
+                ReductionOrder::Rows { .. } => "rows",
+                ReductionOrder::Columns | ReductionOrder::Scatter { .. } => "columns",
+            };
             format!("{who}, up to {}+{} axes{}", axes[0], axes[1], split(of))
         }
         Schedule::Attention(attention) => {

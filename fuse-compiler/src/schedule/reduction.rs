@@ -9,6 +9,7 @@
 //!
 //! Columns, for operands that are contiguous along the innermost kept axis:
 //! - `columns CxL`: C kept indices side by side, in L layers along the reduced axes; also `split`.
+//! - `scatter C`: C kept indices side by side, which read only elements that count for one of them (`fusion::scatter`).
 //!
 //! Schedules named `scalar` load one element at a time, whatever the strides. The last one has no requirement.
 //! Schedules named `subgroups` combine invocations by subgroup operations first, the others in workgroup memory alone.
@@ -22,7 +23,7 @@ use super::{
     ROUNDS_ALONE,
     layout::{Along, along, vector_load},
 };
-use crate::fusion::{self, Group, Store, body::KernelAccess};
+use crate::fusion::{self, Group, Store, body::KernelAccess, scatter::Scatter};
 
 /// Invocations of a workgroup, unless a schedule needs more or `#[schedule]` says otherwise.
 const WORKGROUP: u32 = 256;
@@ -62,6 +63,7 @@ pub fn family(group: &Group, reduction: &fusion::Reduction, workgroup: Option<u3
     if facts.contiguous(facts.kept + facts.reduced - 1) {
         family.extend(facts.vector_rows(workgroup));
     }
+    family.extend(facts.scatters());
     let columns = facts.kept > 0 && facts.contiguous(facts.kept - 1);
     if columns {
         family.extend(facts.vector_columns());
@@ -237,6 +239,23 @@ impl<'a> Facts<'a> {
         };
         let layered = scheduled([64, 16]);
         vec![split_twin(&layered), layered, scheduled([1024, 1])]
+    }
+
+    /// Where few elements count for a kept index.
+    fn scatters(&self) -> Vec<Scheduled> {
+        let mut stores = self.group.stores.iter().filter_map(|store| store.access.as_ref());
+        if self.kept == 0 || stores.any(|store| self.is_per_element(store)) {
+            return vec![];
+        }
+        let Some(scatter) = Scatter::of(&self.group.body, &self.group.accesses, self.kept) else { return vec![] };
+        let axes = self.all_axes();
+        let scheduled = |rows| self.scheduled(ReductionOrder::Scatter { axis: scatter.axis }, [rows, 1], axes);
+        let vectors = self.contiguous(self.kept - 1).then(|| Scheduled {
+            requires: self.vector_requirements(self.kept - 1, axes[0] - 1, false),
+            ..scheduled(WORKGROUP * LANES).with(|schedule| schedule.lanes = LANES)
+        });
+        // The last schedule of the family has no limit to the length of rows.
+        vectors.into_iter().chain([scheduled(WORKGROUP)]).collect()
     }
 
     fn any_columns(&self) -> Vec<Scheduled> {

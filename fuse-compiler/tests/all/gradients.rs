@@ -325,6 +325,22 @@ fn elements_at_computed_places() {
     check(vec![table(), ids(&[2.0, 0.0, 2.0, 7.0, -1.0])], "let y = gather(x, ids);", "sum(y * y * y)");
     check(vec![table(), ids(&[1.0, 1.0])], "let y = gather(x, ids, axis = 1);", "sum(y * y * y)");
     check(vec![table(), ids(&[1.0, 3.0, 0.0])], "", "mean(cross_entropy(x, ids))");
+    // Rank 6, along the first axes and behind them; a tied table.
+    for axis in [0, 1, 2, 5] {
+        let x = floats("x", &[2, 3, 1, 2, 1, 2], 22, [-2.0, 2.0]);
+        check(vec![x, ids(&[1.0, 0.0, 1.0])], &format!("let y = gather(x, ids, axis = {axis});"), "sum(y * y * y)");
+    }
+    check(
+        vec![table(), ids(&[2.0, 2.0, 0.0])],
+        "let y = gather(x, ids) * 2.0; let z = gather(x, 2 - ids);",
+        "sum(y * y * z)",
+    );
+    // The gradient of a gradient is what was read.
+    check(
+        vec![table(), ids(&[2.0, 0.0, 2.0])],
+        "let y = gather(x, ids); let g = grad(sum(y * y * y), wrt = x);",
+        "sum(g * g)",
+    );
     let v = floats("x", &[5], 3, [-1.0, 1.0]);
     check(vec![v, ids(&[0.0])], "let y = gather(x, index(x, axis = 0) - 2) * (ids as f32 + 1.0);", "sum(y * y * y)");
 }

@@ -244,7 +244,7 @@ enums! {
     Products { Fused, Grouped, }
     GemvRows { AtMost { rows, along_depth, split }, One, }
     GemvRhs { Elements { whole_steps }, Packed { bits }, Int8 { bits }, }
-    ReductionOrder { Rows { loads, subgroups }, Columns, }
+    ReductionOrder { Rows { loads, subgroups }, Columns, Scatter { axis }, }
     RowLoads { Held(loads), Streamed, }
     Attention { Tile(sizes), CoopMatrix(sizes), Decode(sizes), Unstaged(sizes), }
 }

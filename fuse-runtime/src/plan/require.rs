@@ -71,7 +71,8 @@ fn check_schedule(schedule: &Schedule, domain: &Domain) -> Result<(), Refusal> {
             let reduced_left = domain.extents.len() - domain.kept;
             let fits = domain.kept <= usize::from(kept) && reduced_left <= usize::from(reduced);
             check(fits, || format!("its text indexes at most {kept} kept and {reduced} reduced axes"))?;
-            check_held(reduction, domain)
+            check_held(reduction, domain)?;
+            check_scatter(reduction, domain)
         }
         (DomainKind::Attention, Schedule::Attention(attention)) => {
             let head = attention.head();
@@ -89,6 +90,13 @@ fn check_held(reduction: &Reduction, domain: &Domain) -> Result<(), Refusal> {
     let Some(held) = reduction.held().filter(|_| !reduction.split) else { return Ok(()) };
     let most = u64::from(reduction.invocations) * u64::from(reduction.lanes) * u64::from(held);
     check(domain.row_length() <= most, || format!("it holds rows of at most {most} elements"))
+}
+
+/// An invocation of a scatter-add may have all elements of a row to read.
+fn check_scatter(reduction: &Reduction, domain: &Domain) -> Result<(), Refusal> {
+    let most = u64::from(Reduction::LONGEST_SCATTERED);
+    let fits = reduction.scatters().is_none() || domain.row_length() <= most;
+    check(fits, || format!("it looks through rows of at most {most} elements"))
 }
 
 fn check_features(needed: Features, present: Features) -> Result<(), Refusal> {

@@ -21,9 +21,6 @@ struct Params {
   offset_2: u32,
   stride_2_0: u32,
   stride_2_1: u32,
-  offset_5: u32,
-  stride_5_0: u32,
-  stride_5_1: u32,
 }
 
 @group(0) @binding(0) var<uniform> p: Params;
@@ -32,7 +29,6 @@ struct Params {
 @group(0) @binding(3) var<storage, read_write> temporary_1: array<f32>;
 @group(0) @binding(4) var<storage, read_write> temporary_2: array<f32>;
 @group(0) @binding(5) var<storage, read_write> temporary_0: array<f32>;
-@group(0) @binding(6) var<storage, read_write> temporary_3: array<f32>;
 var<private> fuse_nan_bits: u32 = 0x7fc00000u;
 var<private> fuse_inf_bits: u32 = 0x7f800000u;
 
@@ -122,9 +118,6 @@ fn main(
   let v4 = v2 / v3;
   let v6 = v4 + f32(1e-6f);
   let v7 = inverseSqrt(v6);
-  let v11 = v7 * v7;
-  let v12 = v11 * v7;
-  let v14 = v12 * f32(-0.5f);
   // unroll
   for (var chunk = lane; chunk < end; chunk += 32u) {
     let e0 = chunk;
@@ -139,6 +132,5 @@ fn main(
   }
   if lane == 0u && valid {
     temporary_0[p.offset_2 + k0 * p.stride_2_0 + k1 * p.stride_2_1] = v7;
-    temporary_3[p.offset_5 + k0 * p.stride_5_0 + k1 * p.stride_5_1] = v14;
   }
 }

@@ -18,9 +18,9 @@ struct Params {
 @group(0) @binding(0) var<uniform> p: Params;
 @group(0) @binding(1) var<storage, read> temporary_2: array<f32>;
 @group(0) @binding(2) var<storage, read> in_k: array<f32>;
-@group(0) @binding(3) var<storage, read_write> temporary_4: array<f32>;
-@group(0) @binding(4) var<storage, read_write> temporary_5: array<f32>;
-@group(0) @binding(5) var<storage, read_write> temporary_6: array<f32>;
+@group(0) @binding(3) var<storage, read_write> temporary_3: array<f32>;
+@group(0) @binding(4) var<storage, read_write> temporary_4: array<f32>;
+@group(0) @binding(5) var<storage, read_write> temporary_5: array<f32>;
 var<private> fuse_nan_bits: u32 = 0x7fc00000u;
 var<private> fuse_inf_bits: u32 = 0x7f800000u;
 
@@ -509,236 +509,236 @@ fn main(
     if column_0 < p.extent_2 {
       let at = (batch * p.extent_1 + row_0) * p.extent_2 + column_0;
       if 0u <= last_lane_0 {
-        temporary_4[at + 0u] = v5_0_0[0];
+        temporary_3[at + 0u] = v5_0_0[0];
       }
       if 1u <= last_lane_0 {
-        temporary_4[at + 1u] = v5_0_0[1];
+        temporary_3[at + 1u] = v5_0_0[1];
       }
       if 2u <= last_lane_0 {
-        temporary_4[at + 2u] = v5_0_0[2];
+        temporary_3[at + 2u] = v5_0_0[2];
       }
       if 3u <= last_lane_0 {
-        temporary_4[at + 3u] = v5_0_0[3];
+        temporary_3[at + 3u] = v5_0_0[3];
       }
       if 0u <= last_lane_0 {
-        temporary_6[at + 0u] = v7_0_0[0];
+        temporary_5[at + 0u] = v7_0_0[0];
       }
       if 1u <= last_lane_0 {
-        temporary_6[at + 1u] = v7_0_0[1];
+        temporary_5[at + 1u] = v7_0_0[1];
       }
       if 2u <= last_lane_0 {
-        temporary_6[at + 2u] = v7_0_0[2];
+        temporary_5[at + 2u] = v7_0_0[2];
       }
       if 3u <= last_lane_0 {
-        temporary_6[at + 3u] = v7_0_0[3];
+        temporary_5[at + 3u] = v7_0_0[3];
       }
     }
     if column_1 < p.extent_2 {
       let at = (batch * p.extent_1 + row_0) * p.extent_2 + column_1;
       if 0u <= last_lane_1 {
-        temporary_4[at + 0u] = v5_0_1[0];
+        temporary_3[at + 0u] = v5_0_1[0];
       }
       if 1u <= last_lane_1 {
-        temporary_4[at + 1u] = v5_0_1[1];
+        temporary_3[at + 1u] = v5_0_1[1];
       }
       if 2u <= last_lane_1 {
-        temporary_4[at + 2u] = v5_0_1[2];
+        temporary_3[at + 2u] = v5_0_1[2];
       }
       if 3u <= last_lane_1 {
-        temporary_4[at + 3u] = v5_0_1[3];
+        temporary_3[at + 3u] = v5_0_1[3];
       }
       if 0u <= last_lane_1 {
-        temporary_6[at + 0u] = v7_0_1[0];
+        temporary_5[at + 0u] = v7_0_1[0];
       }
       if 1u <= last_lane_1 {
-        temporary_6[at + 1u] = v7_0_1[1];
+        temporary_5[at + 1u] = v7_0_1[1];
       }
       if 2u <= last_lane_1 {
-        temporary_6[at + 2u] = v7_0_1[2];
+        temporary_5[at + 2u] = v7_0_1[2];
       }
       if 3u <= last_lane_1 {
-        temporary_6[at + 3u] = v7_0_1[3];
+        temporary_5[at + 3u] = v7_0_1[3];
       }
     }
     if tx == 0u {
-      temporary_5[batch * p.extent_1 + row_0] = v6_row0;
+      temporary_4[batch * p.extent_1 + row_0] = v6_row0;
     }
   }
   if row_1 < p.extent_1 {
     if column_0 < p.extent_2 {
       let at = (batch * p.extent_1 + row_1) * p.extent_2 + column_0;
       if 0u <= last_lane_0 {
-        temporary_4[at + 0u] = v5_1_0[0];
+        temporary_3[at + 0u] = v5_1_0[0];
       }
       if 1u <= last_lane_0 {
-        temporary_4[at + 1u] = v5_1_0[1];
+        temporary_3[at + 1u] = v5_1_0[1];
       }
       if 2u <= last_lane_0 {
-        temporary_4[at + 2u] = v5_1_0[2];
+        temporary_3[at + 2u] = v5_1_0[2];
       }
       if 3u <= last_lane_0 {
-        temporary_4[at + 3u] = v5_1_0[3];
+        temporary_3[at + 3u] = v5_1_0[3];
       }
       if 0u <= last_lane_0 {
-        temporary_6[at + 0u] = v7_1_0[0];
+        temporary_5[at + 0u] = v7_1_0[0];
       }
       if 1u <= last_lane_0 {
-        temporary_6[at + 1u] = v7_1_0[1];
+        temporary_5[at + 1u] = v7_1_0[1];
       }
       if 2u <= last_lane_0 {
-        temporary_6[at + 2u] = v7_1_0[2];
+        temporary_5[at + 2u] = v7_1_0[2];
       }
       if 3u <= last_lane_0 {
-        temporary_6[at + 3u] = v7_1_0[3];
+        temporary_5[at + 3u] = v7_1_0[3];
       }
     }
     if column_1 < p.extent_2 {
       let at = (batch * p.extent_1 + row_1) * p.extent_2 + column_1;
       if 0u <= last_lane_1 {
-        temporary_4[at + 0u] = v5_1_1[0];
+        temporary_3[at + 0u] = v5_1_1[0];
       }
       if 1u <= last_lane_1 {
-        temporary_4[at + 1u] = v5_1_1[1];
+        temporary_3[at + 1u] = v5_1_1[1];
       }
       if 2u <= last_lane_1 {
-        temporary_4[at + 2u] = v5_1_1[2];
+        temporary_3[at + 2u] = v5_1_1[2];
       }
       if 3u <= last_lane_1 {
-        temporary_4[at + 3u] = v5_1_1[3];
+        temporary_3[at + 3u] = v5_1_1[3];
       }
       if 0u <= last_lane_1 {
-        temporary_6[at + 0u] = v7_1_1[0];
+        temporary_5[at + 0u] = v7_1_1[0];
       }
       if 1u <= last_lane_1 {
-        temporary_6[at + 1u] = v7_1_1[1];
+        temporary_5[at + 1u] = v7_1_1[1];
       }
       if 2u <= last_lane_1 {
-        temporary_6[at + 2u] = v7_1_1[2];
+        temporary_5[at + 2u] = v7_1_1[2];
       }
       if 3u <= last_lane_1 {
-        temporary_6[at + 3u] = v7_1_1[3];
+        temporary_5[at + 3u] = v7_1_1[3];
       }
     }
     if tx == 0u {
-      temporary_5[batch * p.extent_1 + row_1] = v6_row1;
+      temporary_4[batch * p.extent_1 + row_1] = v6_row1;
     }
   }
   if row_2 < p.extent_1 {
     if column_0 < p.extent_2 {
       let at = (batch * p.extent_1 + row_2) * p.extent_2 + column_0;
       if 0u <= last_lane_0 {
-        temporary_4[at + 0u] = v5_2_0[0];
+        temporary_3[at + 0u] = v5_2_0[0];
       }
       if 1u <= last_lane_0 {
-        temporary_4[at + 1u] = v5_2_0[1];
+        temporary_3[at + 1u] = v5_2_0[1];
       }
       if 2u <= last_lane_0 {
-        temporary_4[at + 2u] = v5_2_0[2];
+        temporary_3[at + 2u] = v5_2_0[2];
       }
       if 3u <= last_lane_0 {
-        temporary_4[at + 3u] = v5_2_0[3];
+        temporary_3[at + 3u] = v5_2_0[3];
       }
       if 0u <= last_lane_0 {
-        temporary_6[at + 0u] = v7_2_0[0];
+        temporary_5[at + 0u] = v7_2_0[0];
       }
       if 1u <= last_lane_0 {
-        temporary_6[at + 1u] = v7_2_0[1];
+        temporary_5[at + 1u] = v7_2_0[1];
       }
       if 2u <= last_lane_0 {
-        temporary_6[at + 2u] = v7_2_0[2];
+        temporary_5[at + 2u] = v7_2_0[2];
       }
       if 3u <= last_lane_0 {
-        temporary_6[at + 3u] = v7_2_0[3];
+        temporary_5[at + 3u] = v7_2_0[3];
       }
     }
     if column_1 < p.extent_2 {
       let at = (batch * p.extent_1 + row_2) * p.extent_2 + column_1;
       if 0u <= last_lane_1 {
-        temporary_4[at + 0u] = v5_2_1[0];
+        temporary_3[at + 0u] = v5_2_1[0];
       }
       if 1u <= last_lane_1 {
-        temporary_4[at + 1u] = v5_2_1[1];
+        temporary_3[at + 1u] = v5_2_1[1];
       }
       if 2u <= last_lane_1 {
-        temporary_4[at + 2u] = v5_2_1[2];
+        temporary_3[at + 2u] = v5_2_1[2];
       }
       if 3u <= last_lane_1 {
-        temporary_4[at + 3u] = v5_2_1[3];
+        temporary_3[at + 3u] = v5_2_1[3];
       }
       if 0u <= last_lane_1 {
-        temporary_6[at + 0u] = v7_2_1[0];
+        temporary_5[at + 0u] = v7_2_1[0];
       }
       if 1u <= last_lane_1 {
-        temporary_6[at + 1u] = v7_2_1[1];
+        temporary_5[at + 1u] = v7_2_1[1];
       }
       if 2u <= last_lane_1 {
-        temporary_6[at + 2u] = v7_2_1[2];
+        temporary_5[at + 2u] = v7_2_1[2];
       }
       if 3u <= last_lane_1 {
-        temporary_6[at + 3u] = v7_2_1[3];
+        temporary_5[at + 3u] = v7_2_1[3];
       }
     }
     if tx == 0u {
-      temporary_5[batch * p.extent_1 + row_2] = v6_row2;
+      temporary_4[batch * p.extent_1 + row_2] = v6_row2;
     }
   }
   if row_3 < p.extent_1 {
     if column_0 < p.extent_2 {
       let at = (batch * p.extent_1 + row_3) * p.extent_2 + column_0;
       if 0u <= last_lane_0 {
-        temporary_4[at + 0u] = v5_3_0[0];
+        temporary_3[at + 0u] = v5_3_0[0];
       }
       if 1u <= last_lane_0 {
-        temporary_4[at + 1u] = v5_3_0[1];
+        temporary_3[at + 1u] = v5_3_0[1];
       }
       if 2u <= last_lane_0 {
-        temporary_4[at + 2u] = v5_3_0[2];
+        temporary_3[at + 2u] = v5_3_0[2];
       }
       if 3u <= last_lane_0 {
-        temporary_4[at + 3u] = v5_3_0[3];
+        temporary_3[at + 3u] = v5_3_0[3];
       }
       if 0u <= last_lane_0 {
-        temporary_6[at + 0u] = v7_3_0[0];
+        temporary_5[at + 0u] = v7_3_0[0];
       }
       if 1u <= last_lane_0 {
-        temporary_6[at + 1u] = v7_3_0[1];
+        temporary_5[at + 1u] = v7_3_0[1];
       }
       if 2u <= last_lane_0 {
-        temporary_6[at + 2u] = v7_3_0[2];
+        temporary_5[at + 2u] = v7_3_0[2];
       }
       if 3u <= last_lane_0 {
-        temporary_6[at + 3u] = v7_3_0[3];
+        temporary_5[at + 3u] = v7_3_0[3];
       }
     }
     if column_1 < p.extent_2 {
       let at = (batch * p.extent_1 + row_3) * p.extent_2 + column_1;
       if 0u <= last_lane_1 {
-        temporary_4[at + 0u] = v5_3_1[0];
+        temporary_3[at + 0u] = v5_3_1[0];
       }
       if 1u <= last_lane_1 {
-        temporary_4[at + 1u] = v5_3_1[1];
+        temporary_3[at + 1u] = v5_3_1[1];
       }
       if 2u <= last_lane_1 {
-        temporary_4[at + 2u] = v5_3_1[2];
+        temporary_3[at + 2u] = v5_3_1[2];
       }
       if 3u <= last_lane_1 {
-        temporary_4[at + 3u] = v5_3_1[3];
+        temporary_3[at + 3u] = v5_3_1[3];
       }
       if 0u <= last_lane_1 {
-        temporary_6[at + 0u] = v7_3_1[0];
+        temporary_5[at + 0u] = v7_3_1[0];
       }
       if 1u <= last_lane_1 {
-        temporary_6[at + 1u] = v7_3_1[1];
+        temporary_5[at + 1u] = v7_3_1[1];
       }
       if 2u <= last_lane_1 {
-        temporary_6[at + 2u] = v7_3_1[2];
+        temporary_5[at + 2u] = v7_3_1[2];
       }
       if 3u <= last_lane_1 {
-        temporary_6[at + 3u] = v7_3_1[3];
+        temporary_5[at + 3u] = v7_3_1[3];
       }
     }
     if tx == 0u {
-      temporary_5[batch * p.extent_1 + row_3] = v6_row3;
+      temporary_4[batch * p.extent_1 + row_3] = v6_row3;
     }
   }
 }

@@ -27,12 +27,12 @@ struct Params {
 }
 
 @group(0) @binding(0) var<uniform> p: Params;
-@group(0) @binding(1) var<storage, read> temporary_7: array<f32>;
+@group(0) @binding(1) var<storage, read> temporary_6: array<f32>;
 @group(0) @binding(2) var<storage, read> in_v: array<f32>;
-@group(0) @binding(3) var<storage, read> temporary_5: array<f32>;
-@group(0) @binding(4) var<storage, read> temporary_6: array<f32>;
-@group(0) @binding(5) var<storage, read> temporary_4: array<f32>;
-@group(0) @binding(6) var<storage, read_write> temporary_8: array<f32>;
+@group(0) @binding(3) var<storage, read> temporary_4: array<f32>;
+@group(0) @binding(4) var<storage, read> temporary_5: array<f32>;
+@group(0) @binding(5) var<storage, read> temporary_3: array<f32>;
+@group(0) @binding(6) var<storage, read_write> temporary_7: array<f32>;
 var<private> fuse_nan_bits: u32 = 0x7fc00000u;
 var<private> fuse_inf_bits: u32 = 0x7f800000u;
 
@@ -67,10 +67,10 @@ fn put_rhs_tile(outer: u32, depth: u32, value: f32) {
   rhs_tile[(depth + 0u) * 129u + outer / 4u][outer % 4u] = value;
 }
 fn load_3_2(at: u32, last: u32) -> vec4<f32> {
-  return vec4<f32>(temporary_6[at + min(0u, last) * p.stride_3_2], temporary_6[at + min(1u, last) * p.stride_3_2], temporary_6[at + min(2u, last) * p.stride_3_2], temporary_6[at + min(3u, last) * p.stride_3_2]);
+  return vec4<f32>(temporary_5[at + min(0u, last) * p.stride_3_2], temporary_5[at + min(1u, last) * p.stride_3_2], temporary_5[at + min(2u, last) * p.stride_3_2], temporary_5[at + min(3u, last) * p.stride_3_2]);
 }
 fn load_4_2(at: u32, last: u32) -> vec4<f32> {
-  return vec4<f32>(temporary_4[at + min(0u, last) * p.stride_4_2], temporary_4[at + min(1u, last) * p.stride_4_2], temporary_4[at + min(2u, last) * p.stride_4_2], temporary_4[at + min(3u, last) * p.stride_4_2]);
+  return vec4<f32>(temporary_3[at + min(0u, last) * p.stride_4_2], temporary_3[at + min(1u, last) * p.stride_4_2], temporary_3[at + min(2u, last) * p.stride_4_2], temporary_3[at + min(3u, last) * p.stride_4_2]);
 }
 
 @compute @workgroup_size(128)
@@ -198,7 +198,7 @@ fn main(
   if k_begin < k_end {
     if local + 0u < 32u {
       let a0_depth = min(k_begin + a0_k, k_end - 1u);
-      a0_x0 = temporary_7[a0_base0 + a0_depth * p.stride_0_2];
+      a0_x0 = temporary_6[a0_base0 + a0_depth * p.stride_0_2];
     }
     let b0_depth = min(k_begin + b0_k, k_end - 1u);
     b0_x1 = in_v[b0_base1 + b0_depth * p.stride_1_1];
@@ -257,7 +257,7 @@ fn main(
     if k0 + 4u < k_end {
       if local + 0u < 32u {
         let a0_depth = min(k0 + 4u + a0_k, k_end - 1u);
-        a0_x0 = temporary_7[a0_base0 + a0_depth * p.stride_0_2];
+        a0_x0 = temporary_6[a0_base0 + a0_depth * p.stride_0_2];
       }
       let b0_depth = min(k0 + 4u + b0_k, k_end - 1u);
       b0_x1 = in_v[b0_base1 + b0_depth * p.stride_1_1];
@@ -298,10 +298,10 @@ fn main(
     update(&c, lhs_tile[ty + 9u], rhs_tile[tx + 387u], rhs_tile[tx + 451u]);
     workgroupBarrier();
   }
-  let v1_row0 = temporary_5[p.offset_2 + b0 * p.stride_2_0 + at_row_0 * p.stride_2_1];
-  let v1_row1 = temporary_5[p.offset_2 + b0 * p.stride_2_0 + at_row_1 * p.stride_2_1];
-  let v1_row2 = temporary_5[p.offset_2 + b0 * p.stride_2_0 + at_row_2 * p.stride_2_1];
-  let v1_row3 = temporary_5[p.offset_2 + b0 * p.stride_2_0 + at_row_3 * p.stride_2_1];
+  let v1_row0 = temporary_4[p.offset_2 + b0 * p.stride_2_0 + at_row_0 * p.stride_2_1];
+  let v1_row1 = temporary_4[p.offset_2 + b0 * p.stride_2_0 + at_row_1 * p.stride_2_1];
+  let v1_row2 = temporary_4[p.offset_2 + b0 * p.stride_2_0 + at_row_2 * p.stride_2_1];
+  let v1_row3 = temporary_4[p.offset_2 + b0 * p.stride_2_0 + at_row_3 * p.stride_2_1];
   let v3_0_0 = load_3_2(p.offset_3 + b0 * p.stride_3_0 + at_row_0 * p.stride_3_1 + at_column_0 * p.stride_3_2, last_lane_0);
   let v3_0_1 = load_3_2(p.offset_3 + b0 * p.stride_3_0 + at_row_0 * p.stride_3_1 + at_column_1 * p.stride_3_2, last_lane_1);
   let v3_1_0 = load_3_2(p.offset_3 + b0 * p.stride_3_0 + at_row_1 * p.stride_3_1 + at_column_0 * p.stride_3_2, last_lane_0);
@@ -465,31 +465,31 @@ fn main(
     if column_0 < p.extent_2 {
       let at = (batch * p.extent_1 + row_0) * p.extent_2 + column_0;
       if 0u <= last_lane_0 {
-        temporary_8[at + 0u] = v11_0_0[0];
+        temporary_7[at + 0u] = v11_0_0[0];
       }
       if 1u <= last_lane_0 {
-        temporary_8[at + 1u] = v11_0_0[1];
+        temporary_7[at + 1u] = v11_0_0[1];
       }
       if 2u <= last_lane_0 {
-        temporary_8[at + 2u] = v11_0_0[2];
+        temporary_7[at + 2u] = v11_0_0[2];
       }
       if 3u <= last_lane_0 {
-        temporary_8[at + 3u] = v11_0_0[3];
+        temporary_7[at + 3u] = v11_0_0[3];
       }
     }
     if column_1 < p.extent_2 {
       let at = (batch * p.extent_1 + row_0) * p.extent_2 + column_1;
       if 0u <= last_lane_1 {
-        temporary_8[at + 0u] = v11_0_1[0];
+        temporary_7[at + 0u] = v11_0_1[0];
       }
       if 1u <= last_lane_1 {
-        temporary_8[at + 1u] = v11_0_1[1];
+        temporary_7[at + 1u] = v11_0_1[1];
       }
       if 2u <= last_lane_1 {
-        temporary_8[at + 2u] = v11_0_1[2];
+        temporary_7[at + 2u] = v11_0_1[2];
       }
       if 3u <= last_lane_1 {
-        temporary_8[at + 3u] = v11_0_1[3];
+        temporary_7[at + 3u] = v11_0_1[3];
       }
     }
   }
@@ -497,31 +497,31 @@ fn main(
     if column_0 < p.extent_2 {
       let at = (batch * p.extent_1 + row_1) * p.extent_2 + column_0;
       if 0u <= last_lane_0 {
-        temporary_8[at + 0u] = v11_1_0[0];
+        temporary_7[at + 0u] = v11_1_0[0];
       }
       if 1u <= last_lane_0 {
-        temporary_8[at + 1u] = v11_1_0[1];
+        temporary_7[at + 1u] = v11_1_0[1];
       }
       if 2u <= last_lane_0 {
-        temporary_8[at + 2u] = v11_1_0[2];
+        temporary_7[at + 2u] = v11_1_0[2];
       }
       if 3u <= last_lane_0 {
-        temporary_8[at + 3u] = v11_1_0[3];
+        temporary_7[at + 3u] = v11_1_0[3];
       }
     }
     if column_1 < p.extent_2 {
       let at = (batch * p.extent_1 + row_1) * p.extent_2 + column_1;
       if 0u <= last_lane_1 {
-        temporary_8[at + 0u] = v11_1_1[0];
+        temporary_7[at + 0u] = v11_1_1[0];
       }
       if 1u <= last_lane_1 {
-        temporary_8[at + 1u] = v11_1_1[1];
+        temporary_7[at + 1u] = v11_1_1[1];
       }
       if 2u <= last_lane_1 {
-        temporary_8[at + 2u] = v11_1_1[2];
+        temporary_7[at + 2u] = v11_1_1[2];
       }
       if 3u <= last_lane_1 {
-        temporary_8[at + 3u] = v11_1_1[3];
+        temporary_7[at + 3u] = v11_1_1[3];
       }
     }
   }
@@ -529,31 +529,31 @@ fn main(
     if column_0 < p.extent_2 {
       let at = (batch * p.extent_1 + row_2) * p.extent_2 + column_0;
       if 0u <= last_lane_0 {
-        temporary_8[at + 0u] = v11_2_0[0];
+        temporary_7[at + 0u] = v11_2_0[0];
       }
       if 1u <= last_lane_0 {
-        temporary_8[at + 1u] = v11_2_0[1];
+        temporary_7[at + 1u] = v11_2_0[1];
       }
       if 2u <= last_lane_0 {
-        temporary_8[at + 2u] = v11_2_0[2];
+        temporary_7[at + 2u] = v11_2_0[2];
       }
       if 3u <= last_lane_0 {
-        temporary_8[at + 3u] = v11_2_0[3];
+        temporary_7[at + 3u] = v11_2_0[3];
       }
     }
     if column_1 < p.extent_2 {
       let at = (batch * p.extent_1 + row_2) * p.extent_2 + column_1;
       if 0u <= last_lane_1 {
-        temporary_8[at + 0u] = v11_2_1[0];
+        temporary_7[at + 0u] = v11_2_1[0];
       }
       if 1u <= last_lane_1 {
-        temporary_8[at + 1u] = v11_2_1[1];
+        temporary_7[at + 1u] = v11_2_1[1];
       }
       if 2u <= last_lane_1 {
-        temporary_8[at + 2u] = v11_2_1[2];
+        temporary_7[at + 2u] = v11_2_1[2];
       }
       if 3u <= last_lane_1 {
-        temporary_8[at + 3u] = v11_2_1[3];
+        temporary_7[at + 3u] = v11_2_1[3];
       }
     }
   }
@@ -561,31 +561,31 @@ fn main(
     if column_0 < p.extent_2 {
       let at = (batch * p.extent_1 + row_3) * p.extent_2 + column_0;
       if 0u <= last_lane_0 {
-        temporary_8[at + 0u] = v11_3_0[0];
+        temporary_7[at + 0u] = v11_3_0[0];
       }
       if 1u <= last_lane_0 {
-        temporary_8[at + 1u] = v11_3_0[1];
+        temporary_7[at + 1u] = v11_3_0[1];
       }
       if 2u <= last_lane_0 {
-        temporary_8[at + 2u] = v11_3_0[2];
+        temporary_7[at + 2u] = v11_3_0[2];
       }
       if 3u <= last_lane_0 {
-        temporary_8[at + 3u] = v11_3_0[3];
+        temporary_7[at + 3u] = v11_3_0[3];
       }
     }
     if column_1 < p.extent_2 {
       let at = (batch * p.extent_1 + row_3) * p.extent_2 + column_1;
       if 0u <= last_lane_1 {
-        temporary_8[at + 0u] = v11_3_1[0];
+        temporary_7[at + 0u] = v11_3_1[0];
       }
       if 1u <= last_lane_1 {
-        temporary_8[at + 1u] = v11_3_1[1];
+        temporary_7[at + 1u] = v11_3_1[1];
       }
       if 2u <= last_lane_1 {
-        temporary_8[at + 2u] = v11_3_1[2];
+        temporary_7[at + 2u] = v11_3_1[2];
       }
       if 3u <= last_lane_1 {
-        temporary_8[at + 3u] = v11_3_1[3];
+        temporary_7[at + 3u] = v11_3_1[3];
       }
     }
   }

@@ -26,22 +26,18 @@ struct Params {
   stride_5_0: u32,
   stride_5_1: u32,
   stride_5_2: u32,
-  offset_6: u32,
-  stride_6_0: u32,
-  stride_6_1: u32,
-  size_30: u32,
+  size_27: u32,
 }
 
 @group(0) @binding(0) var<uniform> p: Params;
-@group(0) @binding(1) var<storage, read> temporary_8: array<f32>;
+@group(0) @binding(1) var<storage, read> temporary_7: array<f32>;
 @group(0) @binding(2) var<storage, read> in_k: array<f32>;
 @group(0) @binding(3) var<storage, read> temporary_1: array<f32>;
 @group(0) @binding(4) var<storage, read> in_g: array<f32>;
 @group(0) @binding(5) var<storage, read> temporary_0: array<f32>;
 @group(0) @binding(6) var<storage, read> in_q: array<f32>;
-@group(0) @binding(7) var<storage, read> temporary_3: array<f32>;
-@group(0) @binding(8) var<storage, read_write> temporary_9: array<f32>;
-@group(0) @binding(9) var<storage, read_write> result_0: array<f32>;
+@group(0) @binding(7) var<storage, read_write> temporary_8: array<f32>;
+@group(0) @binding(8) var<storage, read_write> result_0: array<f32>;
 var<private> fuse_nan_bits: u32 = 0x7fc00000u;
 var<private> fuse_inf_bits: u32 = 0x7f800000u;
 
@@ -210,7 +206,7 @@ fn main(
   if k_begin < k_end {
     if local + 0u < 32u {
       let a0_depth = min(k_begin + a0_k, k_end - 1u);
-      a0_x0 = temporary_8[a0_base0 + a0_depth * p.stride_0_2];
+      a0_x0 = temporary_7[a0_base0 + a0_depth * p.stride_0_2];
     }
     let b0_depth = min(k_begin + b0_k, k_end - 1u);
     b0_x1 = in_k[b0_base1 + b0_depth * p.stride_1_1];
@@ -269,7 +265,7 @@ fn main(
     if k0 + 4u < k_end {
       if local + 0u < 32u {
         let a0_depth = min(k0 + 4u + a0_k, k_end - 1u);
-        a0_x0 = temporary_8[a0_base0 + a0_depth * p.stride_0_2];
+        a0_x0 = temporary_7[a0_base0 + a0_depth * p.stride_0_2];
       }
       let b0_depth = min(k0 + 4u + b0_k, k_end - 1u);
       b0_x1 = in_k[b0_base1 + b0_depth * p.stride_1_1];
@@ -332,10 +328,6 @@ fn main(
   let v7_2_1 = load_5_2(p.offset_5 + b0 * p.stride_5_0 + at_row_2 * p.stride_5_1 + at_column_1 * p.stride_5_2, last_lane_1);
   let v7_3_0 = load_5_2(p.offset_5 + b0 * p.stride_5_0 + at_row_3 * p.stride_5_1 + at_column_0 * p.stride_5_2, last_lane_0);
   let v7_3_1 = load_5_2(p.offset_5 + b0 * p.stride_5_0 + at_row_3 * p.stride_5_1 + at_column_1 * p.stride_5_2, last_lane_1);
-  let v10_row0 = temporary_3[p.offset_6 + b0 * p.stride_6_0 + at_row_0 * p.stride_6_1];
-  let v10_row1 = temporary_3[p.offset_6 + b0 * p.stride_6_0 + at_row_1 * p.stride_6_1];
-  let v10_row2 = temporary_3[p.offset_6 + b0 * p.stride_6_0 + at_row_2 * p.stride_6_1];
-  let v10_row3 = temporary_3[p.offset_6 + b0 * p.stride_6_0 + at_row_3 * p.stride_6_1];
   let v0_0_0 = c.s0_0;
   let v0_0_1 = c.s0_1;
   let v0_1_0 = c.s1_0;
@@ -376,7 +368,19 @@ fn main(
   let v8_2_1 = v4_2_1 * v7_2_1;
   let v8_3_0 = v4_3_0 * v7_3_0;
   let v8_3_1 = v4_3_1 * v7_3_1;
-  let v12 = f32(p.size_30);
+  let v10_row0 = v5_row0 * v5_row0;
+  let v10_row1 = v5_row1 * v5_row1;
+  let v10_row2 = v5_row2 * v5_row2;
+  let v10_row3 = v5_row3 * v5_row3;
+  let v11_row0 = v10_row0 * v5_row0;
+  let v11_row1 = v10_row1 * v5_row1;
+  let v11_row2 = v10_row2 * v5_row2;
+  let v11_row3 = v10_row3 * v5_row3;
+  let v13_row0 = v11_row0 * f32(-0.5f);
+  let v13_row1 = v11_row1 * f32(-0.5f);
+  let v13_row2 = v11_row2 * f32(-0.5f);
+  let v13_row3 = v11_row3 * f32(-0.5f);
+  let v15 = f32(p.size_27);
   let part9_0_0_word0 = select(vec4<f32>(), v8_0_0, inside_0);
   let part9_0_1_word0 = select(vec4<f32>(), v8_0_1, inside_1);
   let part9_0_v_0_0 = (part9_0_0_word0 + part9_0_1_word0);
@@ -464,91 +468,91 @@ fn main(
   let groups9_3_1_0 = (groups9_3_word0.z + groups9_3_word0.w);
   let groups9_3_2_0 = (groups9_3_0_0 + groups9_3_1_0);
   let v9_row3 = groups9_3_2_0;
-  let v11_row0 = v9_row0 * v10_row0;
-  let v11_row1 = v9_row1 * v10_row1;
-  let v11_row2 = v9_row2 * v10_row2;
-  let v11_row3 = v9_row3 * v10_row3;
-  let v13_row0 = v11_row0 / v12;
-  let v13_row1 = v11_row1 / v12;
-  let v13_row2 = v11_row2 / v12;
-  let v13_row3 = v11_row3 / v12;
-  let v14_0_0 = vec4<f32>(v13_row0) * v7_0_0;
-  let v14_0_1 = vec4<f32>(v13_row0) * v7_0_1;
-  let v14_1_0 = vec4<f32>(v13_row1) * v7_1_0;
-  let v14_1_1 = vec4<f32>(v13_row1) * v7_1_1;
-  let v14_2_0 = vec4<f32>(v13_row2) * v7_2_0;
-  let v14_2_1 = vec4<f32>(v13_row2) * v7_2_1;
-  let v14_3_0 = vec4<f32>(v13_row3) * v7_3_0;
-  let v14_3_1 = vec4<f32>(v13_row3) * v7_3_1;
-  let v15_0_0 = v6_0_0 + v14_0_0;
-  let v15_0_1 = v6_0_1 + v14_0_1;
-  let v15_1_0 = v6_1_0 + v14_1_0;
-  let v15_1_1 = v6_1_1 + v14_1_1;
-  let v15_2_0 = v6_2_0 + v14_2_0;
-  let v15_2_1 = v6_2_1 + v14_2_1;
-  let v15_3_0 = v6_3_0 + v14_3_0;
-  let v15_3_1 = v6_3_1 + v14_3_1;
-  let v16_0_0 = v15_0_0 + v14_0_0;
-  let v16_0_1 = v15_0_1 + v14_0_1;
-  let v16_1_0 = v15_1_0 + v14_1_0;
-  let v16_1_1 = v15_1_1 + v14_1_1;
-  let v16_2_0 = v15_2_0 + v14_2_0;
-  let v16_2_1 = v15_2_1 + v14_2_1;
-  let v16_3_0 = v15_3_0 + v14_3_0;
-  let v16_3_1 = v15_3_1 + v14_3_1;
+  let v14_row0 = v9_row0 * v13_row0;
+  let v14_row1 = v9_row1 * v13_row1;
+  let v14_row2 = v9_row2 * v13_row2;
+  let v14_row3 = v9_row3 * v13_row3;
+  let v16_row0 = v14_row0 / v15;
+  let v16_row1 = v14_row1 / v15;
+  let v16_row2 = v14_row2 / v15;
+  let v16_row3 = v14_row3 / v15;
+  let v17_0_0 = vec4<f32>(v16_row0) * v7_0_0;
+  let v17_0_1 = vec4<f32>(v16_row0) * v7_0_1;
+  let v17_1_0 = vec4<f32>(v16_row1) * v7_1_0;
+  let v17_1_1 = vec4<f32>(v16_row1) * v7_1_1;
+  let v17_2_0 = vec4<f32>(v16_row2) * v7_2_0;
+  let v17_2_1 = vec4<f32>(v16_row2) * v7_2_1;
+  let v17_3_0 = vec4<f32>(v16_row3) * v7_3_0;
+  let v17_3_1 = vec4<f32>(v16_row3) * v7_3_1;
+  let v18_0_0 = v6_0_0 + v17_0_0;
+  let v18_0_1 = v6_0_1 + v17_0_1;
+  let v18_1_0 = v6_1_0 + v17_1_0;
+  let v18_1_1 = v6_1_1 + v17_1_1;
+  let v18_2_0 = v6_2_0 + v17_2_0;
+  let v18_2_1 = v6_2_1 + v17_2_1;
+  let v18_3_0 = v6_3_0 + v17_3_0;
+  let v18_3_1 = v6_3_1 + v17_3_1;
+  let v19_0_0 = v18_0_0 + v17_0_0;
+  let v19_0_1 = v18_0_1 + v17_0_1;
+  let v19_1_0 = v18_1_0 + v17_1_0;
+  let v19_1_1 = v18_1_1 + v17_1_1;
+  let v19_2_0 = v18_2_0 + v17_2_0;
+  let v19_2_1 = v18_2_1 + v17_2_1;
+  let v19_3_0 = v18_3_0 + v17_3_0;
+  let v19_3_1 = v18_3_1 + v17_3_1;
   if row_0 < p.extent_1 {
     if column_0 < p.extent_2 {
       let at = (batch * p.extent_1 + row_0) * p.extent_2 + column_0;
       if 0u <= last_lane_0 {
-        temporary_9[at + 0u] = v2_0_0[0];
+        temporary_8[at + 0u] = v2_0_0[0];
       }
       if 1u <= last_lane_0 {
-        temporary_9[at + 1u] = v2_0_0[1];
+        temporary_8[at + 1u] = v2_0_0[1];
       }
       if 2u <= last_lane_0 {
-        temporary_9[at + 2u] = v2_0_0[2];
+        temporary_8[at + 2u] = v2_0_0[2];
       }
       if 3u <= last_lane_0 {
-        temporary_9[at + 3u] = v2_0_0[3];
+        temporary_8[at + 3u] = v2_0_0[3];
       }
       if 0u <= last_lane_0 {
-        result_0[at + 0u] = v16_0_0[0];
+        result_0[at + 0u] = v19_0_0[0];
       }
       if 1u <= last_lane_0 {
-        result_0[at + 1u] = v16_0_0[1];
+        result_0[at + 1u] = v19_0_0[1];
       }
       if 2u <= last_lane_0 {
-        result_0[at + 2u] = v16_0_0[2];
+        result_0[at + 2u] = v19_0_0[2];
       }
       if 3u <= last_lane_0 {
-        result_0[at + 3u] = v16_0_0[3];
+        result_0[at + 3u] = v19_0_0[3];
       }
     }
     if column_1 < p.extent_2 {
       let at = (batch * p.extent_1 + row_0) * p.extent_2 + column_1;
       if 0u <= last_lane_1 {
-        temporary_9[at + 0u] = v2_0_1[0];
+        temporary_8[at + 0u] = v2_0_1[0];
       }
       if 1u <= last_lane_1 {
-        temporary_9[at + 1u] = v2_0_1[1];
+        temporary_8[at + 1u] = v2_0_1[1];
       }
       if 2u <= last_lane_1 {
-        temporary_9[at + 2u] = v2_0_1[2];
+        temporary_8[at + 2u] = v2_0_1[2];
       }
       if 3u <= last_lane_1 {
-        temporary_9[at + 3u] = v2_0_1[3];
+        temporary_8[at + 3u] = v2_0_1[3];
       }
       if 0u <= last_lane_1 {
-        result_0[at + 0u] = v16_0_1[0];
+        result_0[at + 0u] = v19_0_1[0];
       }
       if 1u <= last_lane_1 {
-        result_0[at + 1u] = v16_0_1[1];
+        result_0[at + 1u] = v19_0_1[1];
       }
       if 2u <= last_lane_1 {
-        result_0[at + 2u] = v16_0_1[2];
+        result_0[at + 2u] = v19_0_1[2];
       }
       if 3u <= last_lane_1 {
-        result_0[at + 3u] = v16_0_1[3];
+        result_0[at + 3u] = v19_0_1[3];
       }
     }
   }
@@ -556,55 +560,55 @@ fn main(
     if column_0 < p.extent_2 {
       let at = (batch * p.extent_1 + row_1) * p.extent_2 + column_0;
       if 0u <= last_lane_0 {
-        temporary_9[at + 0u] = v2_1_0[0];
+        temporary_8[at + 0u] = v2_1_0[0];
       }
       if 1u <= last_lane_0 {
-        temporary_9[at + 1u] = v2_1_0[1];
+        temporary_8[at + 1u] = v2_1_0[1];
       }
       if 2u <= last_lane_0 {
-        temporary_9[at + 2u] = v2_1_0[2];
+        temporary_8[at + 2u] = v2_1_0[2];
       }
       if 3u <= last_lane_0 {
-        temporary_9[at + 3u] = v2_1_0[3];
+        temporary_8[at + 3u] = v2_1_0[3];
       }
       if 0u <= last_lane_0 {
-        result_0[at + 0u] = v16_1_0[0];
+        result_0[at + 0u] = v19_1_0[0];
       }
       if 1u <= last_lane_0 {
-        result_0[at + 1u] = v16_1_0[1];
+        result_0[at + 1u] = v19_1_0[1];
       }
       if 2u <= last_lane_0 {
-        result_0[at + 2u] = v16_1_0[2];
+        result_0[at + 2u] = v19_1_0[2];
       }
       if 3u <= last_lane_0 {
-        result_0[at + 3u] = v16_1_0[3];
+        result_0[at + 3u] = v19_1_0[3];
       }
     }
     if column_1 < p.extent_2 {
       let at = (batch * p.extent_1 + row_1) * p.extent_2 + column_1;
       if 0u <= last_lane_1 {
-        temporary_9[at + 0u] = v2_1_1[0];
+        temporary_8[at + 0u] = v2_1_1[0];
       }
       if 1u <= last_lane_1 {
-        temporary_9[at + 1u] = v2_1_1[1];
+        temporary_8[at + 1u] = v2_1_1[1];
       }
       if 2u <= last_lane_1 {
-        temporary_9[at + 2u] = v2_1_1[2];
+        temporary_8[at + 2u] = v2_1_1[2];
       }
       if 3u <= last_lane_1 {
-        temporary_9[at + 3u] = v2_1_1[3];
+        temporary_8[at + 3u] = v2_1_1[3];
       }
       if 0u <= last_lane_1 {
-        result_0[at + 0u] = v16_1_1[0];
+        result_0[at + 0u] = v19_1_1[0];
       }
       if 1u <= last_lane_1 {
-        result_0[at + 1u] = v16_1_1[1];
+        result_0[at + 1u] = v19_1_1[1];
       }
       if 2u <= last_lane_1 {
-        result_0[at + 2u] = v16_1_1[2];
+        result_0[at + 2u] = v19_1_1[2];
       }
       if 3u <= last_lane_1 {
-        result_0[at + 3u] = v16_1_1[3];
+        result_0[at + 3u] = v19_1_1[3];
       }
     }
   }
@@ -612,55 +616,55 @@ fn main(
     if column_0 < p.extent_2 {
       let at = (batch * p.extent_1 + row_2) * p.extent_2 + column_0;
       if 0u <= last_lane_0 {
-        temporary_9[at + 0u] = v2_2_0[0];
+        temporary_8[at + 0u] = v2_2_0[0];
       }
       if 1u <= last_lane_0 {
-        temporary_9[at + 1u] = v2_2_0[1];
+        temporary_8[at + 1u] = v2_2_0[1];
       }
       if 2u <= last_lane_0 {
-        temporary_9[at + 2u] = v2_2_0[2];
+        temporary_8[at + 2u] = v2_2_0[2];
       }
       if 3u <= last_lane_0 {
-        temporary_9[at + 3u] = v2_2_0[3];
+        temporary_8[at + 3u] = v2_2_0[3];
       }
       if 0u <= last_lane_0 {
-        result_0[at + 0u] = v16_2_0[0];
+        result_0[at + 0u] = v19_2_0[0];
       }
       if 1u <= last_lane_0 {
-        result_0[at + 1u] = v16_2_0[1];
+        result_0[at + 1u] = v19_2_0[1];
       }
       if 2u <= last_lane_0 {
-        result_0[at + 2u] = v16_2_0[2];
+        result_0[at + 2u] = v19_2_0[2];
       }
       if 3u <= last_lane_0 {
-        result_0[at + 3u] = v16_2_0[3];
+        result_0[at + 3u] = v19_2_0[3];
       }
     }
     if column_1 < p.extent_2 {
       let at = (batch * p.extent_1 + row_2) * p.extent_2 + column_1;
       if 0u <= last_lane_1 {
-        temporary_9[at + 0u] = v2_2_1[0];
+        temporary_8[at + 0u] = v2_2_1[0];
       }
       if 1u <= last_lane_1 {
-        temporary_9[at + 1u] = v2_2_1[1];
+        temporary_8[at + 1u] = v2_2_1[1];
       }
       if 2u <= last_lane_1 {
-        temporary_9[at + 2u] = v2_2_1[2];
+        temporary_8[at + 2u] = v2_2_1[2];
       }
       if 3u <= last_lane_1 {
-        temporary_9[at + 3u] = v2_2_1[3];
+        temporary_8[at + 3u] = v2_2_1[3];
       }
       if 0u <= last_lane_1 {
-        result_0[at + 0u] = v16_2_1[0];
+        result_0[at + 0u] = v19_2_1[0];
       }
       if 1u <= last_lane_1 {
-        result_0[at + 1u] = v16_2_1[1];
+        result_0[at + 1u] = v19_2_1[1];
       }
       if 2u <= last_lane_1 {
-        result_0[at + 2u] = v16_2_1[2];
+        result_0[at + 2u] = v19_2_1[2];
       }
       if 3u <= last_lane_1 {
-        result_0[at + 3u] = v16_2_1[3];
+        result_0[at + 3u] = v19_2_1[3];
       }
     }
   }
@@ -668,55 +672,55 @@ fn main(
     if column_0 < p.extent_2 {
       let at = (batch * p.extent_1 + row_3) * p.extent_2 + column_0;
       if 0u <= last_lane_0 {
-        temporary_9[at + 0u] = v2_3_0[0];
+        temporary_8[at + 0u] = v2_3_0[0];
       }
       if 1u <= last_lane_0 {
-        temporary_9[at + 1u] = v2_3_0[1];
+        temporary_8[at + 1u] = v2_3_0[1];
       }
       if 2u <= last_lane_0 {
-        temporary_9[at + 2u] = v2_3_0[2];
+        temporary_8[at + 2u] = v2_3_0[2];
       }
       if 3u <= last_lane_0 {
-        temporary_9[at + 3u] = v2_3_0[3];
+        temporary_8[at + 3u] = v2_3_0[3];
       }
       if 0u <= last_lane_0 {
-        result_0[at + 0u] = v16_3_0[0];
+        result_0[at + 0u] = v19_3_0[0];
       }
       if 1u <= last_lane_0 {
-        result_0[at + 1u] = v16_3_0[1];
+        result_0[at + 1u] = v19_3_0[1];
       }
       if 2u <= last_lane_0 {
-        result_0[at + 2u] = v16_3_0[2];
+        result_0[at + 2u] = v19_3_0[2];
       }
       if 3u <= last_lane_0 {
-        result_0[at + 3u] = v16_3_0[3];
+        result_0[at + 3u] = v19_3_0[3];
       }
     }
     if column_1 < p.extent_2 {
       let at = (batch * p.extent_1 + row_3) * p.extent_2 + column_1;
       if 0u <= last_lane_1 {
-        temporary_9[at + 0u] = v2_3_1[0];
+        temporary_8[at + 0u] = v2_3_1[0];
       }
       if 1u <= last_lane_1 {
-        temporary_9[at + 1u] = v2_3_1[1];
+        temporary_8[at + 1u] = v2_3_1[1];
       }
       if 2u <= last_lane_1 {
-        temporary_9[at + 2u] = v2_3_1[2];
+        temporary_8[at + 2u] = v2_3_1[2];
       }
       if 3u <= last_lane_1 {
-        temporary_9[at + 3u] = v2_3_1[3];
+        temporary_8[at + 3u] = v2_3_1[3];
       }
       if 0u <= last_lane_1 {
-        result_0[at + 0u] = v16_3_1[0];
+        result_0[at + 0u] = v19_3_1[0];
       }
       if 1u <= last_lane_1 {
-        result_0[at + 1u] = v16_3_1[1];
+        result_0[at + 1u] = v19_3_1[1];
       }
       if 2u <= last_lane_1 {
-        result_0[at + 2u] = v16_3_1[2];
+        result_0[at + 2u] = v19_3_1[2];
       }
       if 3u <= last_lane_1 {
-        result_0[at + 3u] = v16_3_1[3];
+        result_0[at + 3u] = v19_3_1[3];
       }
     }
   }

@@ -17,8 +17,8 @@ struct Params {
 
 @group(0) @binding(0) var<uniform> p: Params;
 @group(0) @binding(1) var<storage, read> temporary_2: array<f32>;
-@group(0) @binding(2) var<storage, read> temporary_8: array<f32>;
-@group(0) @binding(3) var<storage, read_write> temporary_10: array<f32>;
+@group(0) @binding(2) var<storage, read> temporary_7: array<f32>;
+@group(0) @binding(3) var<storage, read_write> temporary_9: array<f32>;
 var<private> fuse_nan_bits: u32 = 0x7fc00000u;
 var<private> fuse_inf_bits: u32 = 0x7f800000u;
 
@@ -28,7 +28,7 @@ fn finish(batch: u32, b0: u32, row: u32, column: u32, sum: f32) {
   }
   let v0 = sum;
   let at = (batch * p.extent_1 + row) * p.extent_2 + column;
-  temporary_10[at] = v0;
+  temporary_9[at] = v0;
 }
 var<workgroup> lhs_tile: array<vec4<f32>, 144>;
 var<workgroup> rhs_tile: array<vec4<f32>, 144>;
@@ -176,21 +176,21 @@ fn main(
     let a7_depth = min(k_begin + a7_k, k_end - 1u);
     a7_x0 = temporary_2[a7_base0 + a7_depth * p.stride_0_2];
     let b0_depth = min(k_begin + b0_k, k_end - 1u);
-    b0_x1 = temporary_8[b0_base1 + b0_depth * p.stride_1_1];
+    b0_x1 = temporary_7[b0_base1 + b0_depth * p.stride_1_1];
     let b1_depth = min(k_begin + b1_k, k_end - 1u);
-    b1_x1 = temporary_8[b1_base1 + b1_depth * p.stride_1_1];
+    b1_x1 = temporary_7[b1_base1 + b1_depth * p.stride_1_1];
     let b2_depth = min(k_begin + b2_k, k_end - 1u);
-    b2_x1 = temporary_8[b2_base1 + b2_depth * p.stride_1_1];
+    b2_x1 = temporary_7[b2_base1 + b2_depth * p.stride_1_1];
     let b3_depth = min(k_begin + b3_k, k_end - 1u);
-    b3_x1 = temporary_8[b3_base1 + b3_depth * p.stride_1_1];
+    b3_x1 = temporary_7[b3_base1 + b3_depth * p.stride_1_1];
     let b4_depth = min(k_begin + b4_k, k_end - 1u);
-    b4_x1 = temporary_8[b4_base1 + b4_depth * p.stride_1_1];
+    b4_x1 = temporary_7[b4_base1 + b4_depth * p.stride_1_1];
     let b5_depth = min(k_begin + b5_k, k_end - 1u);
-    b5_x1 = temporary_8[b5_base1 + b5_depth * p.stride_1_1];
+    b5_x1 = temporary_7[b5_base1 + b5_depth * p.stride_1_1];
     let b6_depth = min(k_begin + b6_k, k_end - 1u);
-    b6_x1 = temporary_8[b6_base1 + b6_depth * p.stride_1_1];
+    b6_x1 = temporary_7[b6_base1 + b6_depth * p.stride_1_1];
     let b7_depth = min(k_begin + b7_k, k_end - 1u);
-    b7_x1 = temporary_8[b7_base1 + b7_depth * p.stride_1_1];
+    b7_x1 = temporary_7[b7_base1 + b7_depth * p.stride_1_1];
   }
   for (var k0 = k_begin; k0 < k_end; k0 += 16u) {
     put_lhs_tile(a0_o, a0_k, select(f32(), a0_x0, k0 + a0_k < k_end));
@@ -228,21 +228,21 @@ fn main(
       let a7_depth = min(k0 + 16u + a7_k, k_end - 1u);
       a7_x0 = temporary_2[a7_base0 + a7_depth * p.stride_0_2];
       let b0_depth = min(k0 + 16u + b0_k, k_end - 1u);
-      b0_x1 = temporary_8[b0_base1 + b0_depth * p.stride_1_1];
+      b0_x1 = temporary_7[b0_base1 + b0_depth * p.stride_1_1];
       let b1_depth = min(k0 + 16u + b1_k, k_end - 1u);
-      b1_x1 = temporary_8[b1_base1 + b1_depth * p.stride_1_1];
+      b1_x1 = temporary_7[b1_base1 + b1_depth * p.stride_1_1];
       let b2_depth = min(k0 + 16u + b2_k, k_end - 1u);
-      b2_x1 = temporary_8[b2_base1 + b2_depth * p.stride_1_1];
+      b2_x1 = temporary_7[b2_base1 + b2_depth * p.stride_1_1];
       let b3_depth = min(k0 + 16u + b3_k, k_end - 1u);
-      b3_x1 = temporary_8[b3_base1 + b3_depth * p.stride_1_1];
+      b3_x1 = temporary_7[b3_base1 + b3_depth * p.stride_1_1];
       let b4_depth = min(k0 + 16u + b4_k, k_end - 1u);
-      b4_x1 = temporary_8[b4_base1 + b4_depth * p.stride_1_1];
+      b4_x1 = temporary_7[b4_base1 + b4_depth * p.stride_1_1];
       let b5_depth = min(k0 + 16u + b5_k, k_end - 1u);
-      b5_x1 = temporary_8[b5_base1 + b5_depth * p.stride_1_1];
+      b5_x1 = temporary_7[b5_base1 + b5_depth * p.stride_1_1];
       let b6_depth = min(k0 + 16u + b6_k, k_end - 1u);
-      b6_x1 = temporary_8[b6_base1 + b6_depth * p.stride_1_1];
+      b6_x1 = temporary_7[b6_base1 + b6_depth * p.stride_1_1];
       let b7_depth = min(k0 + 16u + b7_k, k_end - 1u);
-      b7_x1 = temporary_8[b7_base1 + b7_depth * p.stride_1_1];
+      b7_x1 = temporary_7[b7_base1 + b7_depth * p.stride_1_1];
     }
     update(&c, lhs_tile[ty + 0u], rhs_tile[tx + 0u]);
     update(&c, lhs_tile[ty + 9u], rhs_tile[tx + 9u]);

@@ -9,7 +9,7 @@ struct Params {
 }
 
 @group(0) @binding(0) var<uniform> p: Params;
-@group(0) @binding(1) var<storage, read> temporary_10: array<f32>;
+@group(0) @binding(1) var<storage, read> temporary_9: array<f32>;
 @group(0) @binding(2) var<storage, read_write> result_1: array<f32>;
 var<private> fuse_nan_bits: u32 = 0x7fc00000u;
 var<private> fuse_inf_bits: u32 = 0x7f800000u;
@@ -31,6 +31,6 @@ fn main(
   let r1 = r2 / p.extent_1;
   let c1 = (r2 - r1 * p.extent_1);
   let c0 = r1;
-  let v0 = temporary_10[p.offset_0 + c0 * p.stride_0_0 + c1 * p.stride_0_1 + c2 * p.stride_0_2];
+  let v0 = temporary_9[p.offset_0 + c0 * p.stride_0_0 + c1 * p.stride_0_1 + c2 * p.stride_0_2];
   result_1[i] = v0;
 }

@@ -20,7 +20,6 @@ struct Params {
 @group(0) @binding(2) var<storage, read> in_w: array<f32>;
 @group(0) @binding(3) var<storage, read> in_b: array<f32>;
 @group(0) @binding(4) var<storage, read_write> temporary_0: array<f32>;
-@group(0) @binding(5) var<storage, read_write> temporary_1: array<u32>;
 var<private> fuse_nan_bits: u32 = 0x7fc00000u;
 var<private> fuse_inf_bits: u32 = 0x7f800000u;
 
@@ -43,10 +42,8 @@ fn finish(batch: u32, row: u32, column: u32, sum: f32) {
   let v1 = x2;
   let v2 = v0 + v1;
   let v3 = fuse_relu1(v2);
-  let v5 = v3 > f32(0.0f);
   let at = (batch * p.extent_0 + row) * p.extent_1 + column;
   temporary_0[at] = v3;
-  temporary_1[at] = select(u32(0), u32(1), v5);
 }
 var<workgroup> lhs_tile: array<vec4<f32>, 144>;
 var<workgroup> rhs_tile: array<vec4<f32>, 144>;

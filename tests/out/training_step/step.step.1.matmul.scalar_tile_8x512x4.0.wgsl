@@ -21,10 +21,10 @@ struct Params {
 @group(0) @binding(1) var<storage, read> temporary_0: array<f32>;
 @group(0) @binding(2) var<storage, read> in_v: array<f32>;
 @group(0) @binding(3) var<storage, read> in_classes: array<i32>;
-@group(0) @binding(4) var<storage, read_write> temporary_2: array<f32>;
-@group(0) @binding(5) var<storage, read_write> temporary_3: array<f32>;
-@group(0) @binding(6) var<storage, read_write> temporary_4: array<f32>;
-@group(0) @binding(7) var<storage, read_write> temporary_5: array<f32>;
+@group(0) @binding(4) var<storage, read_write> temporary_1: array<f32>;
+@group(0) @binding(5) var<storage, read_write> temporary_2: array<f32>;
+@group(0) @binding(6) var<storage, read_write> temporary_3: array<f32>;
+@group(0) @binding(7) var<storage, read_write> temporary_4: array<f32>;
 var<private> fuse_nan_bits: u32 = 0x7fc00000u;
 var<private> fuse_inf_bits: u32 = 0x7f800000u;
 
@@ -562,240 +562,240 @@ fn main(
     if column_0 < p.extent_1 {
       let at = (batch * p.extent_0 + row_0) * p.extent_1 + column_0;
       if 0u <= last_lane_0 {
-        temporary_2[at + 0u] = v0_0_0[0];
+        temporary_1[at + 0u] = v0_0_0[0];
       }
       if 1u <= last_lane_0 {
-        temporary_2[at + 1u] = v0_0_0[1];
+        temporary_1[at + 1u] = v0_0_0[1];
       }
       if 2u <= last_lane_0 {
-        temporary_2[at + 2u] = v0_0_0[2];
+        temporary_1[at + 2u] = v0_0_0[2];
       }
       if 3u <= last_lane_0 {
-        temporary_2[at + 3u] = v0_0_0[3];
+        temporary_1[at + 3u] = v0_0_0[3];
       }
       if 0u <= last_lane_0 {
-        temporary_5[at + 0u] = v23_0_0[0];
+        temporary_4[at + 0u] = v23_0_0[0];
       }
       if 1u <= last_lane_0 {
-        temporary_5[at + 1u] = v23_0_0[1];
+        temporary_4[at + 1u] = v23_0_0[1];
       }
       if 2u <= last_lane_0 {
-        temporary_5[at + 2u] = v23_0_0[2];
+        temporary_4[at + 2u] = v23_0_0[2];
       }
       if 3u <= last_lane_0 {
-        temporary_5[at + 3u] = v23_0_0[3];
+        temporary_4[at + 3u] = v23_0_0[3];
       }
     }
     if column_1 < p.extent_1 {
       let at = (batch * p.extent_0 + row_0) * p.extent_1 + column_1;
       if 0u <= last_lane_1 {
-        temporary_2[at + 0u] = v0_0_1[0];
+        temporary_1[at + 0u] = v0_0_1[0];
       }
       if 1u <= last_lane_1 {
-        temporary_2[at + 1u] = v0_0_1[1];
+        temporary_1[at + 1u] = v0_0_1[1];
       }
       if 2u <= last_lane_1 {
-        temporary_2[at + 2u] = v0_0_1[2];
+        temporary_1[at + 2u] = v0_0_1[2];
       }
       if 3u <= last_lane_1 {
-        temporary_2[at + 3u] = v0_0_1[3];
+        temporary_1[at + 3u] = v0_0_1[3];
       }
       if 0u <= last_lane_1 {
-        temporary_5[at + 0u] = v23_0_1[0];
+        temporary_4[at + 0u] = v23_0_1[0];
       }
       if 1u <= last_lane_1 {
-        temporary_5[at + 1u] = v23_0_1[1];
+        temporary_4[at + 1u] = v23_0_1[1];
       }
       if 2u <= last_lane_1 {
-        temporary_5[at + 2u] = v23_0_1[2];
+        temporary_4[at + 2u] = v23_0_1[2];
       }
       if 3u <= last_lane_1 {
-        temporary_5[at + 3u] = v23_0_1[3];
+        temporary_4[at + 3u] = v23_0_1[3];
       }
     }
     if tx == 0u {
-      temporary_3[batch * p.extent_0 + row_0] = v1_row0;
-      temporary_4[batch * p.extent_0 + row_0] = v5_row0;
+      temporary_2[batch * p.extent_0 + row_0] = v1_row0;
+      temporary_3[batch * p.extent_0 + row_0] = v5_row0;
     }
   }
   if row_1 < p.extent_0 {
     if column_0 < p.extent_1 {
       let at = (batch * p.extent_0 + row_1) * p.extent_1 + column_0;
       if 0u <= last_lane_0 {
-        temporary_2[at + 0u] = v0_1_0[0];
+        temporary_1[at + 0u] = v0_1_0[0];
       }
       if 1u <= last_lane_0 {
-        temporary_2[at + 1u] = v0_1_0[1];
+        temporary_1[at + 1u] = v0_1_0[1];
       }
       if 2u <= last_lane_0 {
-        temporary_2[at + 2u] = v0_1_0[2];
+        temporary_1[at + 2u] = v0_1_0[2];
       }
       if 3u <= last_lane_0 {
-        temporary_2[at + 3u] = v0_1_0[3];
+        temporary_1[at + 3u] = v0_1_0[3];
       }
       if 0u <= last_lane_0 {
-        temporary_5[at + 0u] = v23_1_0[0];
+        temporary_4[at + 0u] = v23_1_0[0];
       }
       if 1u <= last_lane_0 {
-        temporary_5[at + 1u] = v23_1_0[1];
+        temporary_4[at + 1u] = v23_1_0[1];
       }
       if 2u <= last_lane_0 {
-        temporary_5[at + 2u] = v23_1_0[2];
+        temporary_4[at + 2u] = v23_1_0[2];
       }
       if 3u <= last_lane_0 {
-        temporary_5[at + 3u] = v23_1_0[3];
+        temporary_4[at + 3u] = v23_1_0[3];
       }
     }
     if column_1 < p.extent_1 {
       let at = (batch * p.extent_0 + row_1) * p.extent_1 + column_1;
       if 0u <= last_lane_1 {
-        temporary_2[at + 0u] = v0_1_1[0];
+        temporary_1[at + 0u] = v0_1_1[0];
       }
       if 1u <= last_lane_1 {
-        temporary_2[at + 1u] = v0_1_1[1];
+        temporary_1[at + 1u] = v0_1_1[1];
       }
       if 2u <= last_lane_1 {
-        temporary_2[at + 2u] = v0_1_1[2];
+        temporary_1[at + 2u] = v0_1_1[2];
       }
       if 3u <= last_lane_1 {
-        temporary_2[at + 3u] = v0_1_1[3];
+        temporary_1[at + 3u] = v0_1_1[3];
       }
       if 0u <= last_lane_1 {
-        temporary_5[at + 0u] = v23_1_1[0];
+        temporary_4[at + 0u] = v23_1_1[0];
       }
       if 1u <= last_lane_1 {
-        temporary_5[at + 1u] = v23_1_1[1];
+        temporary_4[at + 1u] = v23_1_1[1];
       }
       if 2u <= last_lane_1 {
-        temporary_5[at + 2u] = v23_1_1[2];
+        temporary_4[at + 2u] = v23_1_1[2];
       }
       if 3u <= last_lane_1 {
-        temporary_5[at + 3u] = v23_1_1[3];
+        temporary_4[at + 3u] = v23_1_1[3];
       }
     }
     if tx == 0u {
-      temporary_3[batch * p.extent_0 + row_1] = v1_row1;
-      temporary_4[batch * p.extent_0 + row_1] = v5_row1;
+      temporary_2[batch * p.extent_0 + row_1] = v1_row1;
+      temporary_3[batch * p.extent_0 + row_1] = v5_row1;
     }
   }
   if row_2 < p.extent_0 {
     if column_0 < p.extent_1 {
       let at = (batch * p.extent_0 + row_2) * p.extent_1 + column_0;
       if 0u <= last_lane_0 {
-        temporary_2[at + 0u] = v0_2_0[0];
+        temporary_1[at + 0u] = v0_2_0[0];
       }
       if 1u <= last_lane_0 {
-        temporary_2[at + 1u] = v0_2_0[1];
+        temporary_1[at + 1u] = v0_2_0[1];
       }
       if 2u <= last_lane_0 {
-        temporary_2[at + 2u] = v0_2_0[2];
+        temporary_1[at + 2u] = v0_2_0[2];
       }
       if 3u <= last_lane_0 {
-        temporary_2[at + 3u] = v0_2_0[3];
+        temporary_1[at + 3u] = v0_2_0[3];
       }
       if 0u <= last_lane_0 {
-        temporary_5[at + 0u] = v23_2_0[0];
+        temporary_4[at + 0u] = v23_2_0[0];
       }
       if 1u <= last_lane_0 {
-        temporary_5[at + 1u] = v23_2_0[1];
+        temporary_4[at + 1u] = v23_2_0[1];
       }
       if 2u <= last_lane_0 {
-        temporary_5[at + 2u] = v23_2_0[2];
+        temporary_4[at + 2u] = v23_2_0[2];
       }
       if 3u <= last_lane_0 {
-        temporary_5[at + 3u] = v23_2_0[3];
+        temporary_4[at + 3u] = v23_2_0[3];
       }
     }
     if column_1 < p.extent_1 {
       let at = (batch * p.extent_0 + row_2) * p.extent_1 + column_1;
       if 0u <= last_lane_1 {
-        temporary_2[at + 0u] = v0_2_1[0];
+        temporary_1[at + 0u] = v0_2_1[0];
       }
       if 1u <= last_lane_1 {
-        temporary_2[at + 1u] = v0_2_1[1];
+        temporary_1[at + 1u] = v0_2_1[1];
       }
       if 2u <= last_lane_1 {
-        temporary_2[at + 2u] = v0_2_1[2];
+        temporary_1[at + 2u] = v0_2_1[2];
       }
       if 3u <= last_lane_1 {
-        temporary_2[at + 3u] = v0_2_1[3];
+        temporary_1[at + 3u] = v0_2_1[3];
       }
       if 0u <= last_lane_1 {
-        temporary_5[at + 0u] = v23_2_1[0];
+        temporary_4[at + 0u] = v23_2_1[0];
       }
       if 1u <= last_lane_1 {
-        temporary_5[at + 1u] = v23_2_1[1];
+        temporary_4[at + 1u] = v23_2_1[1];
       }
       if 2u <= last_lane_1 {
-        temporary_5[at + 2u] = v23_2_1[2];
+        temporary_4[at + 2u] = v23_2_1[2];
       }
       if 3u <= last_lane_1 {
-        temporary_5[at + 3u] = v23_2_1[3];
+        temporary_4[at + 3u] = v23_2_1[3];
       }
     }
     if tx == 0u {
-      temporary_3[batch * p.extent_0 + row_2] = v1_row2;
-      temporary_4[batch * p.extent_0 + row_2] = v5_row2;
+      temporary_2[batch * p.extent_0 + row_2] = v1_row2;
+      temporary_3[batch * p.extent_0 + row_2] = v5_row2;
     }
   }
   if row_3 < p.extent_0 {
     if column_0 < p.extent_1 {
       let at = (batch * p.extent_0 + row_3) * p.extent_1 + column_0;
       if 0u <= last_lane_0 {
-        temporary_2[at + 0u] = v0_3_0[0];
+        temporary_1[at + 0u] = v0_3_0[0];
       }
       if 1u <= last_lane_0 {
-        temporary_2[at + 1u] = v0_3_0[1];
+        temporary_1[at + 1u] = v0_3_0[1];
       }
       if 2u <= last_lane_0 {
-        temporary_2[at + 2u] = v0_3_0[2];
+        temporary_1[at + 2u] = v0_3_0[2];
       }
       if 3u <= last_lane_0 {
-        temporary_2[at + 3u] = v0_3_0[3];
+        temporary_1[at + 3u] = v0_3_0[3];
       }
       if 0u <= last_lane_0 {
-        temporary_5[at + 0u] = v23_3_0[0];
+        temporary_4[at + 0u] = v23_3_0[0];
       }
       if 1u <= last_lane_0 {
-        temporary_5[at + 1u] = v23_3_0[1];
+        temporary_4[at + 1u] = v23_3_0[1];
       }
       if 2u <= last_lane_0 {
-        temporary_5[at + 2u] = v23_3_0[2];
+        temporary_4[at + 2u] = v23_3_0[2];
       }
       if 3u <= last_lane_0 {
-        temporary_5[at + 3u] = v23_3_0[3];
+        temporary_4[at + 3u] = v23_3_0[3];
       }
     }
     if column_1 < p.extent_1 {
       let at = (batch * p.extent_0 + row_3) * p.extent_1 + column_1;
       if 0u <= last_lane_1 {
-        temporary_2[at + 0u] = v0_3_1[0];
+        temporary_1[at + 0u] = v0_3_1[0];
       }
       if 1u <= last_lane_1 {
-        temporary_2[at + 1u] = v0_3_1[1];
+        temporary_1[at + 1u] = v0_3_1[1];
       }
       if 2u <= last_lane_1 {
-        temporary_2[at + 2u] = v0_3_1[2];
+        temporary_1[at + 2u] = v0_3_1[2];
       }
       if 3u <= last_lane_1 {
-        temporary_2[at + 3u] = v0_3_1[3];
+        temporary_1[at + 3u] = v0_3_1[3];
       }
       if 0u <= last_lane_1 {
-        temporary_5[at + 0u] = v23_3_1[0];
+        temporary_4[at + 0u] = v23_3_1[0];
       }
       if 1u <= last_lane_1 {
-        temporary_5[at + 1u] = v23_3_1[1];
+        temporary_4[at + 1u] = v23_3_1[1];
       }
       if 2u <= last_lane_1 {
-        temporary_5[at + 2u] = v23_3_1[2];
+        temporary_4[at + 2u] = v23_3_1[2];
       }
       if 3u <= last_lane_1 {
-        temporary_5[at + 3u] = v23_3_1[3];
+        temporary_4[at + 3u] = v23_3_1[3];
       }
     }
     if tx == 0u {
-      temporary_3[batch * p.extent_0 + row_3] = v1_row3;
-      temporary_4[batch * p.extent_0 + row_3] = v5_row3;
+      temporary_2[batch * p.extent_0 + row_3] = v1_row3;
+      temporary_3[batch * p.extent_0 + row_3] = v5_row3;
     }
   }
 }

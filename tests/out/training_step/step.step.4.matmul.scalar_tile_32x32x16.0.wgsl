@@ -19,7 +19,7 @@ struct Params {
 
 @group(0) @binding(0) var<uniform> p: Params;
 @group(0) @binding(1) var<storage, read> temporary_0: array<f32>;
-@group(0) @binding(2) var<storage, read> temporary_5: array<f32>;
+@group(0) @binding(2) var<storage, read> temporary_4: array<f32>;
 @group(0) @binding(3) var<storage, read> in_v: array<f32>;
 @group(0) @binding(4) var<storage, read_write> result_3: array<f32>;
 var<private> fuse_nan_bits: u32 = 0x7fc00000u;
@@ -182,21 +182,21 @@ fn main(
     let a7_depth = min(k_begin + a7_k, k_end - 1u);
     a7_x0 = temporary_0[a7_base0 + a7_depth * p.stride_0_1];
     let b0_depth = min(k_begin + b0_k, k_end - 1u);
-    b0_x1 = temporary_5[b0_base1 + b0_depth * p.stride_1_0];
+    b0_x1 = temporary_4[b0_base1 + b0_depth * p.stride_1_0];
     let b1_depth = min(k_begin + b1_k, k_end - 1u);
-    b1_x1 = temporary_5[b1_base1 + b1_depth * p.stride_1_0];
+    b1_x1 = temporary_4[b1_base1 + b1_depth * p.stride_1_0];
     let b2_depth = min(k_begin + b2_k, k_end - 1u);
-    b2_x1 = temporary_5[b2_base1 + b2_depth * p.stride_1_0];
+    b2_x1 = temporary_4[b2_base1 + b2_depth * p.stride_1_0];
     let b3_depth = min(k_begin + b3_k, k_end - 1u);
-    b3_x1 = temporary_5[b3_base1 + b3_depth * p.stride_1_0];
+    b3_x1 = temporary_4[b3_base1 + b3_depth * p.stride_1_0];
     let b4_depth = min(k_begin + b4_k, k_end - 1u);
-    b4_x1 = temporary_5[b4_base1 + b4_depth * p.stride_1_0];
+    b4_x1 = temporary_4[b4_base1 + b4_depth * p.stride_1_0];
     let b5_depth = min(k_begin + b5_k, k_end - 1u);
-    b5_x1 = temporary_5[b5_base1 + b5_depth * p.stride_1_0];
+    b5_x1 = temporary_4[b5_base1 + b5_depth * p.stride_1_0];
     let b6_depth = min(k_begin + b6_k, k_end - 1u);
-    b6_x1 = temporary_5[b6_base1 + b6_depth * p.stride_1_0];
+    b6_x1 = temporary_4[b6_base1 + b6_depth * p.stride_1_0];
     let b7_depth = min(k_begin + b7_k, k_end - 1u);
-    b7_x1 = temporary_5[b7_base1 + b7_depth * p.stride_1_0];
+    b7_x1 = temporary_4[b7_base1 + b7_depth * p.stride_1_0];
   }
   for (var k0 = k_begin; k0 < k_end; k0 += 16u) {
     put_lhs_tile(a0_o, a0_k, select(f32(), a0_x0, k0 + a0_k < k_end));
@@ -234,21 +234,21 @@ fn main(
       let a7_depth = min(k0 + 16u + a7_k, k_end - 1u);
       a7_x0 = temporary_0[a7_base0 + a7_depth * p.stride_0_1];
       let b0_depth = min(k0 + 16u + b0_k, k_end - 1u);
-      b0_x1 = temporary_5[b0_base1 + b0_depth * p.stride_1_0];
+      b0_x1 = temporary_4[b0_base1 + b0_depth * p.stride_1_0];
       let b1_depth = min(k0 + 16u + b1_k, k_end - 1u);
-      b1_x1 = temporary_5[b1_base1 + b1_depth * p.stride_1_0];
+      b1_x1 = temporary_4[b1_base1 + b1_depth * p.stride_1_0];
       let b2_depth = min(k0 + 16u + b2_k, k_end - 1u);
-      b2_x1 = temporary_5[b2_base1 + b2_depth * p.stride_1_0];
+      b2_x1 = temporary_4[b2_base1 + b2_depth * p.stride_1_0];
       let b3_depth = min(k0 + 16u + b3_k, k_end - 1u);
-      b3_x1 = temporary_5[b3_base1 + b3_depth * p.stride_1_0];
+      b3_x1 = temporary_4[b3_base1 + b3_depth * p.stride_1_0];
       let b4_depth = min(k0 + 16u + b4_k, k_end - 1u);
-      b4_x1 = temporary_5[b4_base1 + b4_depth * p.stride_1_0];
+      b4_x1 = temporary_4[b4_base1 + b4_depth * p.stride_1_0];
       let b5_depth = min(k0 + 16u + b5_k, k_end - 1u);
-      b5_x1 = temporary_5[b5_base1 + b5_depth * p.stride_1_0];
+      b5_x1 = temporary_4[b5_base1 + b5_depth * p.stride_1_0];
       let b6_depth = min(k0 + 16u + b6_k, k_end - 1u);
-      b6_x1 = temporary_5[b6_base1 + b6_depth * p.stride_1_0];
+      b6_x1 = temporary_4[b6_base1 + b6_depth * p.stride_1_0];
       let b7_depth = min(k0 + 16u + b7_k, k_end - 1u);
-      b7_x1 = temporary_5[b7_base1 + b7_depth * p.stride_1_0];
+      b7_x1 = temporary_4[b7_base1 + b7_depth * p.stride_1_0];
     }
     update(&c, lhs_tile[ty + 0u], rhs_tile[tx + 0u]);
     update(&c, lhs_tile[ty + 9u], rhs_tile[tx + 9u]);

@@ -14,7 +14,7 @@ struct Params {
 
 @group(0) @binding(0) var<uniform> p: Params;
 @group(0) @binding(1) var<storage, read> in_b: array<f32>;
-@group(0) @binding(2) var<storage, read> temporary_6: array<f32>;
+@group(0) @binding(2) var<storage, read> temporary_5: array<f32>;
 @group(0) @binding(3) var<storage, read_write> result_2: array<f32>;
 var<private> fuse_nan_bits: u32 = 0x7fc00000u;
 var<private> fuse_inf_bits: u32 = 0x7f800000u;
@@ -61,7 +61,7 @@ fn main(
   // unroll
   for (var chunk = lane; chunk < end; chunk += 32u) {
     let e0 = chunk;
-    let v2_0 = temporary_6[base1 + e0 * p.stride_1_1];
+    let v2_0 = temporary_5[base1 + e0 * p.stride_1_1];
     let own3_0_0 = v2_0;
     let sum3 = fuse_hidden1(running3_0 + own3_0_0, opaque);
     lost3 += fuse_lost1(running3_0, own3_0_0, sum3);

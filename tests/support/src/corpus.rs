@@ -13,7 +13,7 @@ macro_rules! sources {
 
 /// The file tests.
 pub const FILES: &[Source] = sources! {
-    "attention" "attention_f16" "attention_gradient" "attention_scores" "calls" "causal_mask" "dropout" "encoder_layer" "expensive_prologue"
+    "attention" "attention_f16" "attention_gradient" "attention_scores" "calls" "causal_mask" "dropout" "embedding_gradient" "encoder_layer" "expensive_prologue"
     "feed_forward" "generic" "integers" "layer_norm_gelu" "linear_f16" "linear_residual_relu" "matmul_norm" "matrix_chain"
     "movements" "no_fuse" "norm_matmul" "permute_f16" "quantized" "reduce_axes" "residual_norm" "scale_add" "scaled_operand"
     "several_reductions" "several_results" "siblings" "sigmoid_broadcast" "slice_reshape" "softmax" "ten_operands"

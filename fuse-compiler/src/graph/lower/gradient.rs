@@ -50,7 +50,7 @@ impl Lowering<'_> {
         let gradients = match found {
             Ok(gradients) => gradients,
             Err(obstacle) => {
-                self.report_obstacle(obstacle, y, &wrt, site);
+                self.report_obstacle(obstacle, y, &wrt);
                 return None;
             }
         };
@@ -161,7 +161,7 @@ impl Lowering<'_> {
         }
     }
 
-    fn report_obstacle(&self, obstacle: Obstacle, y: &Operand, wrt: &[(NodeId, SourceRange)], site: Site<'_>) {
+    fn report_obstacle(&self, obstacle: Obstacle, y: &Operand, wrt: &[(NodeId, SourceRange)]) {
         let range = |node: NodeId| self.spans.range(self.graph.nodes[node].span);
         let diagnostic = match obstacle {
             Obstacle::Unused(position) => {
@@ -180,13 +180,6 @@ impl Lowering<'_> {
                 Diagnostic::new(Code::GradientPath, at, message)
                     .note(range(by), format!("`{name}` has no derivative"))
                     .help("integers, truth values and what `stop_gradient` gives are constants to gradients")
-            }
-            Obstacle::Missing(node) => {
-                let name = self.graph.nodes[node].op.name();
-                let message = format!("the derivative of `{name}` of a value with 6 axes is not supported yet");
-                Diagnostic::new(Code::GradientPath, range(node), message)
-                    .note(site.at, "needed for this gradient")
-                    .help("merge axes with `reshape` first")
             }
         };
         self.sink.report(diagnostic);

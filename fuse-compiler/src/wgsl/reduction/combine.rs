@@ -144,7 +144,7 @@ impl Text<'_> {
         // Neighbors in the tree are as far apart in the array as in the workgroup.
         let (apart, first) = match schedule.order {
             ReductionOrder::Rows { .. } => (1, "local - lane"),
-            ReductionOrder::Columns => (schedule.rows / schedule.lanes, "unit"),
+            ReductionOrder::Columns | ReductionOrder::Scatter { .. } => (schedule.rows / schedule.lanes, "unit"),
         };
         for ((_, partial), slot) in chunk.iter().zip(slots) {
             for (w, (word, dtype)) in partial.words.iter().zip(partial.state.words()).enumerate() {

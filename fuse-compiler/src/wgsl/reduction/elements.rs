@@ -22,10 +22,10 @@ use crate::{
 /// One of the loads' worth of elements that an invocation has at a time.
 pub(super) struct Slot {
     /// Its first element's index in the row.
-    index: String,
-    element: Element,
+    pub(super) index: String,
+    pub(super) element: Element,
     /// The condition under which it exists, unless it always does.
-    inside: Option<String>,
+    pub(super) inside: Option<String>,
 }
 
 impl Text<'_> {
@@ -60,7 +60,7 @@ impl Text<'_> {
     }
 
     /// The coordinates of the element with this index.
-    fn element(&mut self, index: &str, n: u32, declare: bool) -> Element {
+    pub(super) fn element(&mut self, index: &str, n: u32, declare: bool) -> Element {
         let [kept, reduced] = self.frame.schedule.axes;
         let mut coordinates = vec![];
         let mut rest = index.to_owned();
@@ -108,7 +108,7 @@ impl Text<'_> {
         let lanes = frame.element_lanes();
         for &value in values {
             let known = &frame.body().values[value];
-            let site = Site { frame, element: Some(&slot.element) };
+            let site = Site { frame, element: Some(&slot.element), single: false };
             let operand = |x: ValueId| operand(frame, &self.row_names, names, x, lanes);
             let expression = operation(&mut self.shader, frame.body(), value, lanes, &operand, &site);
             let name = format!("v{value}_{n}");
@@ -187,7 +187,7 @@ impl Text<'_> {
         match (self.frame.element_lanes(), self.frame.schedule.order) {
             (1, _) => element.to_owned(),
             (_, ReductionOrder::Rows { .. }) => format!("vec4<u32>({element}) + vec4<u32>(0u, 1u, 2u, 3u)"),
-            (_, ReductionOrder::Columns) => format!("vec4<u32>({element})"),
+            (_, ReductionOrder::Columns | ReductionOrder::Scatter { .. }) => format!("vec4<u32>({element})"),
         }
     }
 

@@ -7,11 +7,12 @@
 //! `(w·splits + s)·rows + r`.
 //!
 //! `place` knows offsets, `state` what a reduction is, `combine` how invocations share it, `elements` what is computed of
-//! elements, `stages` what is computed when, `split` the scratch buffer.
+//! elements, `stages` what is computed when, `scatter` which elements count, `split` the scratch buffer.
 
 mod combine;
 mod elements;
 mod place;
+mod scatter;
 mod split;
 mod stages;
 pub(in crate::wgsl) mod state;
@@ -271,7 +272,7 @@ impl<'a> Text<'a> {
                 self.main.line(format!("let lane = at % {}u;", schedule.invocations));
                 self.clamp_row(&format!("block * {rows}u + at / {}u", schedule.invocations), 1);
             }
-            (ReductionOrder::Columns, columns) => {
+            (ReductionOrder::Columns | ReductionOrder::Scatter { .. }, columns) => {
                 let units = columns / schedule.lanes;
                 self.main.line(format!("let unit = local % {units}u;"));
                 self.main.line(format!("let lane = local / {units}u;"));

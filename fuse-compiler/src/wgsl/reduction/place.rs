@@ -76,7 +76,7 @@ impl<'a> Frame<'a> {
     pub(super) const fn row_lanes(&self) -> u32 {
         match self.schedule.order {
             ReductionOrder::Rows { .. } => 1,
-            ReductionOrder::Columns => self.schedule.lanes,
+            ReductionOrder::Columns | ReductionOrder::Scatter { .. } => self.schedule.lanes,
         }
     }
 
@@ -85,7 +85,7 @@ impl<'a> Frame<'a> {
         let [kept, reduced] = self.schedule.axes;
         match self.schedule.order {
             ReductionOrder::Rows { .. } => kept + reduced - 1,
-            ReductionOrder::Columns => kept - 1,
+            ReductionOrder::Columns | ReductionOrder::Scatter { .. } => kept - 1,
         }
     }
 
@@ -93,7 +93,9 @@ impl<'a> Frame<'a> {
     fn along_lanes(&self, access: &KernelAccess) -> Along {
         match self.schedule.order {
             ReductionOrder::Rows { .. } => along(access, self.group.shape.len() - 1),
-            ReductionOrder::Columns => self.kept.checked_sub(1).map_or(Along::Zero, |axis| along(access, axis)),
+            ReductionOrder::Columns | ReductionOrder::Scatter { .. } => {
+                self.kept.checked_sub(1).map_or(Along::Zero, |axis| along(access, axis))
+            }
         }
     }
 
@@ -187,12 +189,18 @@ pub(super) struct Site<'f> {
     pub frame: &'f Frame<'f>,
     /// The element; the row itself if `None`.
     pub element: Option<&'f Element>,
+    /// Whether only the first lane's value is wanted.
+    pub single: bool,
 }
 
 impl Site<'_> {
     /// The width of values at this site.
     pub(super) fn lanes(&self) -> u32 {
-        if self.element.is_some() { self.frame.element_lanes() } else { self.frame.row_lanes() }
+        match self.element {
+            _ if self.single => 1,
+            Some(_) => self.frame.element_lanes(),
+            None => self.frame.row_lanes(),
+        }
     }
 
     fn offset(&self, shader: &mut Shader<'_>, access: u16) -> String {

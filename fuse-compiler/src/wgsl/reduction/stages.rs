@@ -4,7 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use fuse_artifact::Uniform;
 
-use super::{Part, Text, combine::Partial, elements::operand, place::Site};
+use super::{
+    Part, Text,
+    combine::Partial,
+    elements::{Slot, operand},
+    place::Site,
+};
 use crate::{
     fusion::body::{ValueId, ValueOp},
     wgsl::expr::operation,
@@ -33,7 +38,7 @@ impl Text<'_> {
             }
             let no_elements = BTreeMap::new();
             let operand = |x: ValueId| operand(frame, &self.row_names, &no_elements, x, lanes);
-            let site = Site { frame, element: None };
+            let site = Site { frame, element: None, single: false };
             let expression = operation(&mut self.shader, frame.body(), value, lanes, &operand, &site);
             self.main.line(format!("let v{value} = {expression};"));
             self.row_names.insert(value, format!("v{value}"));
@@ -115,24 +120,15 @@ impl Text<'_> {
     /// A stage of a schedule that reads its rows anew.
     fn streamed(&mut self, work: &Work) -> Vec<Partial> {
         let frame = self.frame;
-        let lanes = frame.element_lanes();
-        let running = |r: ValueId| (0..frame.state(r).words().len()).map(move |w| format!("running{r}_{w}"));
-        for &reduction in &work.reductions {
-            let state = frame.state(reduction);
-            // The lanes of a row's sum are added first: to keep what an addition loses costs more than to add.
-            let neutral = state.neutral(if state.is_float_sum() { frame.row_lanes() } else { lanes });
-            for (name, neutral) in running(reduction).zip(&neutral) {
-                self.main.line(format!("var {name} = {neutral};"));
-            }
-            if state.is_float_sum() {
-                self.main.line(format!("var lost{reduction} = {};", neutral[0]));
-                self.declare_opaque();
-            }
-        }
+        self.declare_running(work);
         let [unit, step] = self.strides();
         let first = if unit == 1 { "lane".to_owned() } else { format!("lane * {unit}u") };
         let first = if self.is_by_part() { format!("begin + {first}") } else { first };
         let step = step * frame.schedule.slots();
+        if let Some(axis) = frame.schedule.scatters() {
+            self.scattered(axis, |text, slots| text.take_in(work, slots));
+            return self.taken_in(work);
+        }
         if frame.schedule.slots() == 1 {
             self.main.unrollable("chunk", &first, "end", step);
         } else {
@@ -140,13 +136,44 @@ impl Text<'_> {
             self.main.line(format!("for (var chunk = {first}; chunk < end; chunk += {step}u) {{"));
         }
         let slots = self.slots("chunk", true);
+        self.take_in(work, &slots);
+        self.main.line("}");
+        self.taken_in(work)
+    }
+
+    /// The names of the variables that hold a reduction's state in a loop over a row.
+    fn running(&self, reduction: ValueId) -> Vec<String> {
+        (0..self.frame.state(reduction).words().len()).map(|w| format!("running{reduction}_{w}")).collect()
+    }
+
+    /// Declares them, with the state of no elements.
+    fn declare_running(&mut self, work: &Work) {
+        let frame = self.frame;
+        let lanes = frame.element_lanes();
+        for &reduction in &work.reductions {
+            let state = frame.state(reduction);
+            // The lanes of a row's sum are added first: to keep what an addition loses costs more than to add.
+            let neutral = state.neutral(if state.is_float_sum() { frame.row_lanes() } else { lanes });
+            for (name, neutral) in self.running(reduction).iter().zip(&neutral) {
+                self.main.line(format!("var {name} = {neutral};"));
+            }
+            if state.is_float_sum() {
+                self.main.line(format!("var lost{reduction} = {};", neutral[0]));
+                self.declare_opaque();
+            }
+        }
+    }
+
+    /// A round: what is done with the elements of its slots, and their states added to the running ones.
+    fn take_in(&mut self, work: &Work, slots: &[Slot]) {
+        let frame = self.frame;
         let mut names = vec![BTreeMap::new(); slots.len()];
         let values = self.element_values(work, &names[0]);
-        self.loads(&values, &slots, &mut names);
-        let states = self.process(work, &slots, &mut names);
+        self.loads(&values, slots, &mut names);
+        let states = self.process(work, slots, &mut names);
         for (&reduction, words) in work.reductions.iter().zip(states) {
             let state = frame.state(reduction);
-            let totals: Vec<String> = running(reduction).collect();
+            let totals = self.running(reduction);
             if state.is_float_sum() {
                 let words = self.fold_lanes(state, words, reduction);
                 self.add_exactly(reduction, &totals[0], &words[0]);
@@ -154,10 +181,14 @@ impl Text<'_> {
                 self.merge_into(state, &totals, &words);
             }
         }
-        self.main.line("}");
+    }
+
+    /// The running states after the last round.
+    fn taken_in(&mut self, work: &Work) -> Vec<Partial> {
+        let frame = self.frame;
         let mut partials = vec![];
         for &reduction in &work.reductions {
-            let mut words: Vec<String> = running(reduction).collect();
+            let mut words = self.running(reduction);
             let state = frame.state(reduction);
             if state.is_float_sum() {
                 let arguments = format!("{}, lost{reduction}", words[0]);

@@ -83,7 +83,8 @@ pub(crate) fn cost(kernel: &Kernel, variant: &Variant, domain: &Domain, split: S
     let walks = if shape.held.is_some() && split.parts == 1 { 1.0 } else { stages + f64::from(traffic.whole_results) };
 
     let loads = shape.held.unwrap_or_else(|| (length / shape.step).ceil().max(1.0));
-    let lanes = shape.rows * shape.step * loads * walks;
+    let scatter = reduction.scatters().map(|axis| Scatter::of(&shape, axis, domain, length));
+    let lanes = scatter.as_ref().map_or(shape.rows * shape.step * loads * walks, |scatter| scatter.elements);
     let work = if shape.lanes > 1.0 { VECTOR_WORK } else { SINGLE_WORK };
     let work = work * if shape.general { GENERAL_INDEX } else { 1.0 } + f64::from(kernel.work.point);
     let rounds = (workgroups / units).ceil();
@@ -99,12 +100,40 @@ pub(crate) fn cost(kernel: &Kernel, variant: &Variant, domain: &Domain, split: S
     let memory = machine.memory(bytes, workgroups, asked.max(1.0));
 
     let turns = (workgroups / (units * machine.resident(threads))).ceil();
-    let waiting = turns * stages * exchanges(&shape, variant) * machine.barrier_work;
+    let barriers = scatter.map_or(stages * exchanges(&shape, variant), |scatter| scatter.barriers);
+    let waiting = turns * barriers * machine.barrier_work;
     arithmetic.max(memory)
         + NOT_HIDDEN * arithmetic.min(memory)
         + waiting
         + dispatches(variant.passes.len()) * machine.launch_work
 }
+
+/// What a workgroup of a scatter-add does, where all coordinates are equally frequent.
+struct Scatter {
+    /// Integers that it looks through, and elements that it reads.
+    elements: f64,
+    /// Barriers around each chunk.
+    barriers: f64,
+}
+
+impl Scatter {
+    fn of(shape: &Shape, axis: u8, domain: &Domain, length: f64) -> Self {
+        let from = usize::from(axis).min(domain.kept.saturating_sub(1));
+        let (places, inner) = match domain.extents.get(from..domain.kept) {
+            Some([places, inner @ ..]) => (*places as f64, inner.iter().map(|&extent| extent as f64).product()),
+            Some([]) | None => (1.0, 1.0),
+        };
+        // A range of kept indices begins and ends within a coordinate.
+        let share = ((shape.rows / f64::max(inner, 1.0) + 1.0) / places.max(1.0)).min(1.0);
+        Self {
+            elements: length * (1.0 + share * shape.rows),
+            barriers: BARRIERS_OF_CHUNK * (length / f64::from(Reduction::CHUNK)).ceil(),
+        }
+    }
+}
+
+/// Barriers before and after the integers of a chunk are looked through.
+const BARRIERS_OF_CHUNK: f64 = 3.0;
 
 /// Barriers until the invocations of a row know what all of them found.
 fn exchanges(shape: &Shape, variant: &Variant) -> f64 {
@@ -314,6 +343,43 @@ mod tests {
         assert_eq!(choice(65536, 512, true, &info), "columns");
         assert_eq!(choice(128, 65536, true, &info), "columns split");
         assert_eq!(choice(65535, 512, true, &info), "own rows", "no whole vectors of columns");
+    }
+
+    /// The choice for the gradient of an embedding of so many rows of `width`, read at so many places.
+    fn of_embedding(rows: u64, width: u64, places: u64) -> String {
+        let vectors = |rows| Reduction { lanes: VECTOR, ..Reduction::new(ReductionOrder::Columns, [rows, 1], [2, 1]) };
+        let split = Reduction { split: true, invocations: 16, ..vectors(64) };
+        let scatter = Reduction { order: ReductionOrder::Scatter { axis: 0 }, ..vectors(1024) };
+        let general = Reduction { lanes: 1, ..vectors(256) };
+        let schedules = [scatter, split, vectors(1024), general];
+        // All may run: the rows are whole vectors.
+        let variant = |schedule| Variant {
+            requires: vec![].into(),
+            ..variant(Schedule::Reduction(schedule).to_string(), schedule)
+        };
+        let variants: Vec<Variant> = schedules.map(variant).into();
+        let access = |slot, strides| Strides { slot, space: Space::Point, offset: 0, strides };
+        let kind = DomainKind::Reduction { axes: 1 };
+        let accesses = vec![access(Slot::Param(0), vec![0, 1, width]), access(Slot::Result(0), vec![width, 1, 0])];
+        let domain = Domain { kind, extents: vec![rows, width, places], accesses, kept: 2 };
+        let kernel = Kernel {
+            name: "embedding".into(),
+            domain: fuse_artifact::Domain { kind, extents: vec![].into(), fixed: true },
+            accesses: vec![].into(),
+            variants: variants.into(),
+            work: fuse_artifact::Work { point: 5, ..fuse_artifact::Work::default() },
+        };
+        let chosen = best(kind, &candidates(&kernel, &domain, &fitted_to(AdapterKind::Discrete))).unwrap();
+        kernel.variants[chosen.variant].name.to_string()
+    }
+
+    #[test]
+    fn what_few_elements_count_for_is_looked_up() {
+        assert_eq!(of_embedding(30_522, 384, 4096), "scatter 1024");
+        assert_eq!(of_embedding(512, 384, 4096), "scatter 1024");
+        assert_eq!(of_embedding(2, 384, 4096), "columns 64x16 split", "half of all elements count for each");
+        let longer = u64::from(Reduction::LONGEST_SCATTERED) + 1;
+        assert_ne!(of_embedding(30_522, 384, longer), "scatter 1024");
     }
 
     #[test]

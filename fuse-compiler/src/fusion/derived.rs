@@ -1,0 +1,128 @@
+//! Values that follow cheaply from what is in memory: kernels that read them compute them again.
+//!
+//! Input: the regions and what must be in memory. Output: the same regions without values that only other kernels use, where
+//! these can compute each from one stored value of its size. A relu's mask is such a value: a kernel that stores `relu(x)`
+//! need not store `relu(x) > 0` beside it, which takes as many bytes.
+//!
+//! Not here: values that follow from reduced columns (`regions`), which is decided before other regions grow.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{
+    Planner,
+    heuristics::operation_cost,
+    legality::{is_movement, is_pointwise},
+    regions::{Anchor, Region, owners},
+};
+use crate::graph::{NodeId, Op};
+
+/// Work up to which a value is computed again: more than a comparison and what a rounding takes, less than an exponential.
+const MAX_COST: u32 = 4;
+
+/// Takes values out of their regions that other kernels had better compute again.
+pub(super) fn leave(planner: &Planner<'_>, regions: &mut [Region], needed: &BTreeSet<NodeId>) {
+    let mut search = Search { planner, owner: owners(regions), needed, kept: BTreeSet::new() };
+    // Later values first: what one of them is computed from stays in memory.
+    for &node in needed.iter().rev() {
+        let Some(&number) = search.owner.get(&node) else { continue };
+        // Attentions store what they compute of their output alone.
+        if matches!(regions[number].anchor, Anchor::Attention(_)) || search.kept.contains(&node) {
+            continue;
+        }
+        if let Some(Derived { chain, source }) = search.derived(node, number) {
+            for node in chain {
+                regions[number].nodes.remove(&node);
+                search.owner.remove(&node);
+            }
+            search.kept.insert(source);
+        }
+    }
+}
+
+/// How a value follows from a stored one.
+struct Derived {
+    /// The values on the way, with the value itself.
+    chain: BTreeSet<NodeId>,
+    /// The stored value.
+    source: NodeId,
+}
+
+struct Search<'a, 'g> {
+    planner: &'a Planner<'g>,
+    owner: BTreeMap<NodeId, usize>,
+    needed: &'a BTreeSet<NodeId>,
+    /// What values that left are computed from.
+    kept: BTreeSet<NodeId>,
+}
+
+impl Search<'_, '_> {
+    /// How `node` follows from what is in memory anyway, if that is cheap and only other kernels use it.
+    fn derived(&self, node: NodeId, number: usize) -> Option<Derived> {
+        let (graph, planner) = (self.planner.graph, self.planner);
+        let ty = &graph.nodes[node].ty;
+        let observed = planner.results.contains(&node) || planner.forced.contains(&node);
+        if observed || !is_pointwise(&graph.nodes[node].op) || !self.is_read_by_others(node, number) {
+            return None;
+        }
+        let (mut chain, mut pending, mut sources) = (BTreeSet::from([node]), vec![node], BTreeSet::new());
+        while let Some(at) = pending.pop() {
+            for operand in graph.nodes[at].op.operands() {
+                let held = self.owner.get(&operand) == Some(&number);
+                if chain.contains(&operand) || self.is_number(operand) {
+                    continue;
+                }
+                if held && self.needed.contains(&operand) {
+                    sources.insert(operand);
+                } else if held && is_pointwise(&graph.nodes[operand].op) && self.is_used_by(operand, &chain) {
+                    chain.insert(operand);
+                    pending.push(operand);
+                } else {
+                    return None;
+                }
+            }
+        }
+        let work = chain.iter().fold(0, |sum: u32, &at| sum.saturating_add(operation_cost(&graph.nodes[at].op)));
+        let source = *sources.first().filter(|_| sources.len() == 1)?;
+        let from = &graph.nodes[source].ty;
+        let as_large = from.shape == ty.shape && from.dtype.bytes() <= ty.dtype.bytes();
+        (as_large && work <= MAX_COST).then_some(Derived { chain, source })
+    }
+
+    /// Whether a value is one number, repeated.
+    fn is_number(&self, mut node: NodeId) -> bool {
+        let graph = self.planner.graph;
+        while let Op::Broadcast(x) | Op::Reshape(x) = graph.nodes[node].op {
+            node = x;
+        }
+        matches!(graph.nodes[node].op, Op::Literal(_) | Op::Scalar(_) | Op::Size(_))
+    }
+
+    /// Whether nothing else uses a value.
+    fn is_used_by(&self, node: NodeId, users: &BTreeSet<NodeId>) -> bool {
+        !self.needed.contains(&node) && self.planner.users[node.index()].is_subset(users)
+    }
+
+    /// Whether other kernels read a value, and none as an operand of a product, which computes it again for every tile.
+    fn is_read_by_others(&self, node: NodeId, number: usize) -> bool {
+        let graph = self.planner.graph;
+        let (mut seen, mut pending) = (BTreeSet::new(), vec![node]);
+        while let Some(at) = pending.pop() {
+            for &user in &self.planner.users[at.index()] {
+                let op = &graph.nodes[user].op;
+                match self.owner.get(&user) {
+                    Some(&owner) if owner == number => return false,
+                    _ if matches!(op, Op::Matmul { .. }) => return false,
+                    Some(_) => {}
+                    None if self.needed.contains(&user) => {}
+                    None if is_pointwise(op) || is_movement(op) || matches!(op, Op::Take { .. }) => {
+                        if seen.insert(user) {
+                            pending.push(user);
+                        }
+                    }
+                    None => return false,
+                }
+            }
+        }
+        true
+    }
+}

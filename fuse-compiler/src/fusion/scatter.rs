@@ -1,0 +1,94 @@
+//! Scatter-adds: sums to which an element counts only where an integer of its own is the sum's coordinate.
+//!
+//! The gradient of a gather is the sum, over all places that were read, of `select(index == coordinate, adjoint, 0)`. It is a
+//! reduction like any other, so that every stage, another gradient and the operations around it need nothing new. Only
+//! its schedule may know that of all elements few count: those whose index is a coordinate that a workgroup owns.
+//!
+//! Input: the body of a reduction. Output: the [`Scatter`] that it is, if it is one. Not here: how a kernel makes use of it
+//! (`wgsl/reduction/scatter.rs`).
+
+use fuse_artifact::DType;
+
+use super::body::{Body, KernelAccess, ValueId, ValueOp};
+use crate::graph::{CompareOp, Literal, ReduceOp};
+
+/// What decides which elements count.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Scatter {
+    /// The kept axis whose coordinate is compared.
+    pub axis: u8,
+    /// What it is compared with, of each sum: none depends on this axis or kept axes after it.
+    pub indices: Vec<ValueId>,
+}
+
+impl Scatter {
+    /// What decides which elements count in all reductions of a body; nothing if these wait for each other, or some elements
+    /// count everywhere. The axes of the space are `kept` ones and then reduced ones.
+    pub fn of(body: &Body, accesses: &[KernelAccess], kept: usize) -> Option<Self> {
+        let axes = axes(body, accesses);
+        let mut found: Option<Self> = None;
+        for value in &body.values {
+            let ValueOp::Reduce(op, x) = value.op else { continue };
+            let (axis, index) = if op == ReduceOp::Sum { guard(body, x)? } else { return None };
+            let from = usize::from(axis);
+            let fixed = |d: usize| axes[index] >> d & 1 == 0;
+            let waits = axes[x] & AFTER_ROWS != 0;
+            if from >= kept || !(from..kept).all(fixed) || waits {
+                return None;
+            }
+            let scatter = found.get_or_insert_with(|| Self { axis, indices: vec![] });
+            if scatter.axis != axis {
+                return None;
+            }
+            if !scatter.indices.contains(&index) {
+                scatter.indices.push(index);
+            }
+        }
+        found
+    }
+}
+
+/// Marks values that follow from a reduction.
+const AFTER_ROWS: u32 = 1 << 31;
+
+/// For each value, the axes of the space that it moves along, as bits.
+fn axes(body: &Body, accesses: &[KernelAccess]) -> Vec<u32> {
+    let mut axes: Vec<u32> = Vec::with_capacity(body.values.len());
+    for value in &body.values {
+        let walked = value.op.accesses().into_iter().flat_map(|access| {
+            let walks = accesses[usize::from(access)].access.axes.iter().enumerate();
+            walks.filter(|(_, axis)| axis.is_some()).map(|(d, _)| 1 << d)
+        });
+        let own = match value.op {
+            ValueOp::Coordinate { axis: Some(axis), .. } => 1 << axis,
+            ValueOp::Reduce(..) | ValueOp::Sum(_) => AFTER_ROWS,
+            _ => 0,
+        };
+        let of_operands = Body::operands(&value.op).into_iter().map(|x| axes[x]);
+        axes.push(walked.chain(of_operands).fold(own, |all, bits| all | bits));
+    }
+    axes
+}
+
+/// The axis and the integer of `select(integer == coordinate, x, 0)`.
+fn guard(body: &Body, x: ValueId) -> Option<(u8, ValueId)> {
+    let op = |x: ValueId| &body.values[x].op;
+    let ValueOp::Select(condition, _, otherwise) = *op(x) else { return None };
+    let zero = match *op(otherwise) {
+        ValueOp::Literal(Literal::Float(number)) => number == 0.0,
+        ValueOp::Literal(Literal::Integer(number)) => number == 0,
+        _ => false,
+    };
+    let ValueOp::Compare(CompareOp::Eq, a, b) = *op(condition) else { return None };
+    let coordinate = |x: ValueId| match op(x) {
+        ValueOp::Coordinate { axis: Some(axis), start } if *start == Default::default() => Some(*axis),
+        _ => None,
+    };
+    let (axis, index) = match (coordinate(a), coordinate(b)) {
+        (None, Some(axis)) => (axis, a),
+        (Some(axis), None) => (axis, b),
+        // The coordinates of places: which elements count is known without looking.
+        (Some(_), Some(_)) | (None, None) => return None,
+    };
+    (zero && body.values[index].dtype == DType::I32).then_some((axis, index))
+}
