@@ -1,0 +1,88 @@
+//! The gradients of attentions, as plans: which kernels there are, that none stores anything as large as the scores, and what the
+//! plan says where one has to.
+
+use fuse_artifact::{Function, Size};
+use fuse_compiler::{
+    compile::{Options, compile},
+    front,
+    graph::Graph,
+};
+
+/// The compiled functions of a block with their graphs.
+fn functions(source: &str) -> Vec<(Graph, Function)> {
+    let items = front::items(source.parse().expect("Rust tokens"));
+    let errors: Vec<String> = items.diagnostics.errors().map(ToString::to_string).collect();
+    assert!(errors.is_empty(), "{source}\n{}", errors.join("\n"));
+    let instances = items.functions.into_iter().flat_map(|function| function.instances);
+    let compiled = |graph: Graph| {
+        let function = compile(&graph, &Options::default()).unwrap_or_else(|error| panic!("{source}\n{error}")).function;
+        (graph, function)
+    };
+    instances.map(|instance| compiled(instance.graph)).collect()
+}
+
+/// All plans of a function.
+fn plans(function: &Function) -> Vec<&Function> {
+    std::iter::once(function).chain(function.alternatives.iter()).collect()
+}
+
+/// The kinds of a plan's kernels, in order.
+fn kernels(function: &Function) -> Vec<String> {
+    function.plan.groups.iter().map(|group| group.kind.to_string()).collect()
+}
+
+/// How many elements of its temporaries and results grow with the square of the symbol `S`.
+fn square(graph: &Graph, function: &Function) -> Vec<String> {
+    let of = |shape: &[Size], s: u64| {
+        let symbols: Vec<u64> = graph.symbols.iter().map(|symbol| if symbol.name == "S" { s } else { 2 }).collect();
+        shape.iter().map(|size| size.eval(&symbols).unwrap_or(0)).product::<u64>()
+    };
+    let stored = function.temporaries.iter().chain(function.results.iter());
+    let grows = |shape: &&[Size]| of(shape, 2000) > 3 * of(shape, 1000);
+    stored.map(|spec| &*spec.shape).filter(grows).map(|shape| format!("{shape:?}")).collect()
+}
+
+/// A function of queries, keys and values whose scores are `scores` of the product `s`.
+fn attention(name: &str, parameters: &str, scores: &str, wrt: &str, results: &str) -> String {
+    format!(
+        "pub fn {name}(q: f32[H, S, 32], k: f32[H, S, 32], v: f32[H, S, 32], c: f32[H, S, 32]{parameters}) -> {results} {{
+            let s = matmul(q, transpose(k));
+            let y = matmul(softmax({scores}), v);
+            grad(y, wrt = {wrt}, cotangent = c)
+        }}"
+    )
+}
+
+/// Queries in groups that share their keys and values.
+fn grouped() -> String {
+    "pub fn grouped(q: f32[B, H, G, S, 32], k: f32[B, H, 1, S, 32], v: f32[B, H, 1, S, 32], c: f32[B, H, G, S, 32])
+     -> (f32[B, H, G, S, 32], f32[B, H, 1, S, 32], f32[B, H, 1, S, 32]) {
+        let y = matmul(softmax(matmul(q, transpose(k)) * 0.125), v);
+        grad(y, wrt = [q, k, v], cotangent = c)
+    }"
+    .to_owned()
+}
+
+const THREE: &str = "(f32[H, S, 32], f32[H, S, 32], f32[H, S, 32])";
+
+#[test]
+fn no_plan_stores_scores() {
+    let all = "[q, k, v]";
+    let source = [
+        attention("plain", "", "s", all, THREE),
+        attention("scaled", "", "s * 0.125", all, THREE),
+        attention("causal", "", "select(index(s, axis = 2) <= index(s, axis = 1), s * 0.125, -inf)", all, THREE),
+        attention("biased", ", b: f32[1, 1, S]", "s * 0.125 + b", all, THREE),
+        attention("capped", ", w: f32", "w * tanh(s / w)", all, THREE),
+        attention("queries", "", "s * 0.125", "[q]", "f32[H, S, 32]"),
+        attention("keys", "", "s * 0.125", "[k]", "f32[H, S, 32]"),
+        attention("values", "", "s * 0.125", "[v]", "f32[H, S, 32]"),
+        grouped(),
+    ];
+    for (graph, function) in functions(&source.join("\n")) {
+        for plan in plans(&function) {
+            assert_eq!(square(&graph, plan), Vec::<String>::new(), "{}\n{}", graph.name, plan.plan);
+            println!("{}: {:?}", graph.name, kernels(plan));
+        }
+    }
+}
