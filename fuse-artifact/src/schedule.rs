@@ -112,11 +112,7 @@ impl Schedule {
             Self::Reduction(Reduction { order: ReductionOrder::Rows { subgroups: Some(smallest), .. }, .. }) => {
                 features.subgroups = *smallest;
             }
-            Self::Pointwise(_)
-            | Self::Tile(_)
-            | Self::Reduction(_)
-            | Self::Attention(_)
-            | Self::WeightedSum(_) => {}
+            Self::Pointwise(_) | Self::Tile(_) | Self::Reduction(_) | Self::Attention(_) | Self::WeightedSum(_) => {}
         }
         features
     }

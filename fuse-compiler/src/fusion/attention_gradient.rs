@@ -97,7 +97,8 @@ pub fn find(
         let again = |user: &NodeId| recomputed.contains(user) || outputs.contains(user) && recomputed.contains(&node);
         let outside = |user: &&NodeId| !(of_row && logs.nodes.contains(user) || of_attention(user) || again(user));
         if let Some(&by) = users[node.index()].iter().find(outside) {
-            let reason = "it is neither an attention nor a gradient of its queries, keys or values, so that scores are stored";
+            let reason =
+                "it is neither an attention nor a gradient of its queries, keys or values, so that scores are stored";
             return Err(Read { node, by, reason });
         }
     }
@@ -159,7 +160,8 @@ pub fn unread_outputs(graph: &Graph, live: &BTreeSet<NodeId>) -> Vec<NodeId> {
     let outputs = unread.filter(|(_, node)| {
         let Op::Matmul { lhs, .. } = node.op else { return false };
         Softmax::find(graph, lhs).is_some_and(|softmax| {
-            !live.contains(&softmax.quotient) && !logs_of_sums(graph, live, [softmax.largest, softmax.total]).sums.is_empty()
+            !live.contains(&softmax.quotient)
+                && !logs_of_sums(graph, live, [softmax.largest, softmax.total]).sums.is_empty()
         })
     });
     outputs.map(|(id, _)| id).collect()
@@ -193,7 +195,9 @@ fn grouped(graph: &Graph, found: &[Sum], apart: &BTreeSet<NodeId>) -> Vec<Weight
         match kernels.iter_mut().find(joins) {
             Some(kernel) => {
                 kernel.outputs.push(sum.output);
-                kernel.products.extend(sum.products.iter().filter(|x| !kernel.products.contains(x)).copied().collect::<Vec<_>>());
+                kernel
+                    .products
+                    .extend(sum.products.iter().filter(|x| !kernel.products.contains(x)).copied().collect::<Vec<_>>());
             }
             None => kernels.push(WeightedSums {
                 outputs: vec![sum.output],

@@ -35,7 +35,8 @@ pub(super) fn values_to_store(
     costs: &[u32],
     policy: Policy,
 ) -> Vec<(NodeId, NodeId, &'static str)> {
-    let in_attention = |node: NodeId| attentions.iter().any(|pattern| pattern.nodes.contains(&node) || pattern.is_unstored(node));
+    let in_attention =
+        |node: NodeId| attentions.iter().any(|pattern| pattern.nodes.contains(&node) || pattern.is_unstored(node));
     let mut found = vec![];
     for &id in live {
         let op = &graph.nodes[id].op;

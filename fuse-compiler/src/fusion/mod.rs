@@ -38,8 +38,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use fuse_artifact::{Check, DType, Refusal, Size, Slot};
 
 use crate::graph::{Graph, NodeId, Op};
-use body::{Body, KernelAccess, NeedsStorage, ValueId, ValueOp};
 use attention::is_of_row;
+use body::{Body, KernelAccess, NeedsStorage, ValueId, ValueOp};
 use legality::MAX_STORAGE_BUFFERS;
 use regions::{Anchor, Region};
 use rows::RowSpace;
@@ -359,8 +359,7 @@ impl<'g> Planner<'g> {
                 Err(Obstacle::TooMany(products)) => {
                     self.apart.extend(products);
                     if !self.attentions.is_empty() {
-                        let recognized =
-                            attention::recognize(self.graph, &self.live, self.policy.assumes, &self.apart);
+                        let recognized = attention::recognize(self.graph, &self.live, self.policy.assumes, &self.apart);
                         self.attentions = recognized.patterns;
                     }
                 }
@@ -514,17 +513,12 @@ impl<'g> Planner<'g> {
 
     /// The group of an attention or of its gradient with what it stores: in an order of its own what is permuted, and numbers per
     /// row.
-    fn with_stores(
-        &self,
-        group: Group,
-        cut: &Cut,
-        values: &[ValueId],
-        slots: &BTreeMap<NodeId, Vec<Slot>>,
-    ) -> Group {
+    fn with_stores(&self, group: Group, cut: &Cut, values: &[ValueId], slots: &BTreeMap<NodeId, Vec<Slot>>) -> Group {
         let graph = self.graph;
         let rows = RowSpace { axes: vec![group.shape.len() - 1], shape: group.shape.clone() };
         let mut stores = Self::stores(&cut.outputs, values, slots);
-        let is_row = |store: &Store| matches!(group.kind, GroupKind::Attention(_)) && is_of_row(&group.body, store.value);
+        let is_row =
+            |store: &Store| matches!(group.kind, GroupKind::Attention(_)) && is_of_row(&group.body, store.value);
         for store in &mut stores {
             if is_row(store) || matches!(graph.nodes[store.node].op, Op::Permute { .. }) {
                 store.access = Some(reduction::store_access(graph, &rows, store.node, store.slot));

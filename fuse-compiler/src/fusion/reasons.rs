@@ -67,7 +67,9 @@ fn reason(producer: &Group, consumer: &Group, policy: Policy) -> &'static str {
             K::Contraction(_) | K::Attention(_) | K::WeightedSum(_),
         ) => "each of its values is needed by workgroups that did not compute it",
         (K::Contraction(_), K::Reduction(_)) => "the workgroups of a product do not own whole rows of its result",
-        (K::Attention(_) | K::WeightedSum(_), K::Reduction(_)) => "the workgroups of an attention do not own whole rows of several heads",
+        (K::Attention(_) | K::WeightedSum(_), K::Reduction(_)) => {
+            "the workgroups of an attention do not own whole rows of several heads"
+        }
         (K::Reduction(_), K::Reduction(_)) => "it is reduced along other rows than it was computed in",
         (K::Pointwise, _) => "several kernels use it",
         (_, K::Pointwise) => "it is read in another shape or order than it is computed",

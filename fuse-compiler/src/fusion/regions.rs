@@ -221,7 +221,11 @@ impl Growth<'_, '_> {
             Op::Broadcast(x) => {
                 // Numbers per row of an attention are at hand only once per row.
                 let repeats = !matches!(region.anchor, Anchor::Attention(_));
-                repeats && with_rows && held(*x) && extent(*x) == Some(Extent::Row) && extent(candidate) == Some(Extent::Element)
+                repeats
+                    && with_rows
+                    && held(*x)
+                    && extent(*x) == Some(Extent::Row)
+                    && extent(candidate) == Some(Extent::Element)
             }
             Op::Permute { x, permutation } => {
                 let only_user = self.planner.users[x.index()].len() == 1 && !self.planner.results.contains(x);

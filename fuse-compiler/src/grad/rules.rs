@@ -8,13 +8,7 @@ use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_SQRT_PI, LN_2, LOG2_E, PI};
 
 use fuse_artifact::DType;
 
-use super::{
-    Marks, Obstacle,
-    attention::Attentions,
-    movement,
-    product,
-    tape::Tape,
-};
+use super::{Marks, Obstacle, attention::Attentions, movement, product, tape::Tape};
 use crate::{
     graph::{CompareOp, NodeId, Op, ReduceOp},
     operations::{

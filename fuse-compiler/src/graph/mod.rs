@@ -228,10 +228,7 @@ pub enum Op {
 impl Op {
     /// Whether it is computed element by element from operands of its own shape.
     pub const fn is_pointwise(&self) -> bool {
-        matches!(
-            self,
-            Self::Unary(..) | Self::Binary(..) | Self::Compare(..) | Self::Select { .. } | Self::Cast(_)
-        )
+        matches!(self, Self::Unary(..) | Self::Binary(..) | Self::Compare(..) | Self::Select { .. } | Self::Cast(_))
     }
 
     /// The operands, in order.

@@ -350,12 +350,10 @@ impl<'a> Facts<'a> {
         }
         let mut requires = self.some_depth();
         requires.extend(multiples_of_lanes(multiples));
-        requires.extend(self.vector_loads(|space| {
-            match space {
-                Space::Rhs => Some(self.batch),
-                Space::Lhs | Space::Value | Space::Score | Space::Point => Some(self.batch + 1),
-                Space::SecondLhs | Space::SecondRhs => None,
-            }
+        requires.extend(self.vector_loads(|space| match space {
+            Space::Rhs => Some(self.batch),
+            Space::Lhs | Space::Value | Space::Score | Space::Point => Some(self.batch + 1),
+            Space::SecondLhs | Space::SecondRhs => None,
         }));
         requires
     }

@@ -5,8 +5,8 @@ use std::fmt::Write;
 use fuse_artifact::{
     Features, Kernel, Require, Schedule, Variant,
     schedule::{
-        Attention, AttentionCoopMatrix, Gemv, GemvRows, K, LANES, Mainloop, Pointwise, Reduction, ReductionOrder, RowLoads,
-        Tile, WeightedSum,
+        Attention, AttentionCoopMatrix, Gemv, GemvRows, K, LANES, Mainloop, Pointwise, Reduction, ReductionOrder,
+        RowLoads, Tile, WeightedSum,
     },
 };
 

@@ -159,7 +159,8 @@ impl Facts<'_> {
         let mut requires: Vec<Require> =
             depths().map(|product| Require::AtLeast { axis: self.depth(product), value: 1 }).collect();
         let mut multiples = vec![self.columns()];
-        let of = |direction: Direction, summed: u8, outer: u8| if direction == Direction::Depth { summed } else { outer };
+        let of =
+            |direction: Direction, summed: u8, outer: u8| if direction == Direction::Depth { summed } else { outer };
         for product in depths() {
             multiples.push(of(directions.lhs[product], self.depth(product), self.rows()));
             multiples.push(of(directions.rhs[product], self.depth(product), self.keys()));

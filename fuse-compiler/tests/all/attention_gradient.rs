@@ -15,7 +15,8 @@ fn functions(source: &str) -> Vec<(Graph, Function)> {
     assert!(errors.is_empty(), "{source}\n{}", errors.join("\n"));
     let instances = items.functions.into_iter().flat_map(|function| function.instances);
     let compiled = |graph: Graph| {
-        let function = compile(&graph, &Options::default()).unwrap_or_else(|error| panic!("{source}\n{error}")).function;
+        let function =
+            compile(&graph, &Options::default()).unwrap_or_else(|error| panic!("{source}\n{error}")).function;
         (graph, function)
     };
     instances.map(|instance| compiled(instance.graph)).collect()

@@ -66,12 +66,7 @@ fn product(by: i64, term: &str) -> String {
 }
 
 /// Writes the values of the score's program that limits are made of; they are the same for all queries and keys.
-fn batch_values(
-    walk: &Walk<'_>,
-    shader: &mut Shader<'_>,
-    extents: &Extents,
-    main: &mut Lines,
-) -> Vec<String> {
+fn batch_values(walk: &Walk<'_>, shader: &mut Shader<'_>, extents: &Extents, main: &mut Lines) -> Vec<String> {
     let (group, (body, value)) = (walk.group, walk.program);
     let terms = walk.limits.iter().flat_map(|limit| limit.weights.iter());
     let roots = terms.filter_map(|(leaf, _)| match leaf {

@@ -10,10 +10,7 @@ use std::collections::BTreeSet;
 
 use fuse_artifact::{Grid, Pass, schedule::AttentionTile};
 
-use super::{
-    Extents, Input, LOWEST, Source, begin, locate,
-    output::finish,
-};
+use super::{Extents, Input, LOWEST, Source, begin, locate, output::finish};
 use crate::wgsl::{
     names::Names,
     rank_one::add_products,
