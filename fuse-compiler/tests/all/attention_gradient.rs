@@ -83,7 +83,59 @@ fn no_plan_stores_scores() {
     for (graph, function) in functions(&source.join("\n")) {
         for plan in plans(&function) {
             assert_eq!(square(&graph, plan), Vec::<String>::new(), "{}\n{}", graph.name, plan.plan);
-            println!("{}: {:?}", graph.name, kernels(plan));
         }
     }
+}
+
+/// Those of queries, and of keys and values: the first needs one kernel, the others another.
+#[test]
+fn a_gradient_is_a_number_per_row_and_two_kernels() {
+    let source = [attention("f", "", "s * 0.125", "[q, k, v]", THREE), grouped()];
+    let functions = functions(&source.join("\n"));
+    let fused = ["attention", "reduction", "weighted sum", "weighted sum"];
+    assert_eq!(kernels(&functions[0].1), fused);
+    // Keys and values that heads share get the sum over these.
+    assert_eq!(kernels(&functions[1].1), [&fused[..], &["reduction", "reduction"]].concat());
+}
+
+/// A block as networks have it: heads from one matrix product each, and one after them.
+#[test]
+fn a_block_stores_no_scores() {
+    let source = "pub fn step(x: f32[B, S, 64], wq: f32[64, 64], wk: f32[64, 64], wv: f32[64, 64], wo: f32[64, 64], y: f32[B, S, 64])
+        -> (f32, f32[64, 64], f32[64, 64], f32[64, 64], f32[64, 64]) {
+            let q = permute(reshape(matmul(x, wq), [B, S, 4, 16]), [0, 2, 1, 3]);
+            let k = permute(reshape(matmul(x, wk), [B, S, 4, 16]), [0, 2, 1, 3]);
+            let v = permute(reshape(matmul(x, wv), [B, S, 4, 16]), [0, 2, 1, 3]);
+            let s = matmul(q, transpose(k)) * 0.25;
+            let a = matmul(softmax(select(index(s, axis = 3) <= index(s, axis = 2), s, -inf)), v);
+            let o = x + matmul(reshape(permute(a, [0, 2, 1, 3]), [B, S, 64]), wo);
+            let loss = mean((o - y) * (o - y));
+            let (dq, dk, dv, dw) = grad(loss, wrt = [wq, wk, wv, wo]);
+            (loss, wq - dq, wk - dk, wv - dv, wo - dw)
+        }";
+    for (graph, function) in functions(source) {
+        for plan in plans(&function) {
+            assert_eq!(square(&graph, plan), Vec::<String>::new(), "{}", plan.plan);
+        }
+    }
+}
+
+/// The gradient of a bias with an element per score has to store such elements, and those of a softmax that is used twice.
+#[test]
+fn a_plan_says_what_it_stores() {
+    let source = [
+        attention("of_bias", ", b: f32[S, S]", "s * 0.125 + b", "[q, b]", "(f32[H, S, 32], f32[S, S])"),
+        "pub fn returned(q: f32[S, 32], k: f32[S, 32], v: f32[S, 32]) -> (f32[S, 32], f32[S, S]) {
+             let p = softmax(matmul(q, transpose(k)));
+             (grad(sum(matmul(p, v)), wrt = q), p)
+         }"
+        .to_owned(),
+    ];
+    let functions = functions(&source.join("\n"));
+    let reasons = |function: &Function| -> Vec<String> {
+        function.plan.refusals.iter().map(|refusal| refusal.reason.to_string()).collect()
+    };
+    let stored = "it is neither an attention nor a gradient of its queries, keys or values, so that scores are stored";
+    assert!(reasons(&functions[0].1).iter().any(|reason| reason == stored), "{}", functions[0].1.plan);
+    assert!(reasons(&functions[1].1).iter().any(|reason| reason.contains("result")), "{}", functions[1].1.plan);
 }
