@@ -40,7 +40,11 @@ pub(super) fn lhs(tape: &mut Tape<'_>, [lhs, rhs]: [NodeId; 2], adjoint: NodeId,
 /// are a left operand, as of an attention.
 pub(super) fn rhs(tape: &mut Tape<'_>, [lhs, rhs]: [NodeId; 2], adjoint: NodeId, role: Role) -> NodeId {
     let (mut shape, folded) = (tape.shape(rhs), folded(tape, rhs, adjoint));
-    let exchanged = role == Role::Scores || is_transposed(tape, rhs);
+    let exchanged = match role {
+        Role::Plain => is_transposed(tape, rhs),
+        Role::Scores => true,
+        Role::Output => false,
+    };
     if exchanged {
         let rank = shape.len();
         shape.swap(rank - 2, rank - 1);
