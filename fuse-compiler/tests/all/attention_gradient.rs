@@ -1,7 +1,7 @@
 //! The gradients of attentions, as plans: which kernels there are, that none stores anything as large as the scores, and what the
 //! plan says where one has to.
 
-use fuse_artifact::{Function, Size};
+use fuse_artifact::{DomainKind, Function, Size};
 use fuse_compiler::{
     compile::{Options, compile},
     front,
@@ -138,4 +138,22 @@ fn a_plan_says_what_it_stores() {
     let stored = "it is neither an attention nor a gradient of its queries, keys or values, so that scores are stored";
     assert!(reasons(&functions[0].1).iter().any(|reason| reason == stored), "{}", functions[0].1.plan);
     assert!(reasons(&functions[1].1).iter().any(|reason| reason.contains("result")), "{}", functions[1].1.plan);
+}
+
+/// Keys that a mask hides are skipped in both directions: by queries, and by keys and values.
+#[test]
+fn masks_are_found_in_gradients() {
+    let masked = |name: &str, condition: &str| {
+        let scores = format!("select({condition}, s, -inf)");
+        attention(name, "", &scores, "[q, k, v]", THREE)
+    };
+    let causal = masked("causal", "index(s, axis = 2) <= index(s, axis = 1)");
+    let window =
+        masked("window", "index(s, axis = 2) <= index(s, axis = 1) && index(s, axis = 2) > index(s, axis = 1) - 19");
+    for (graph, function) in functions(&[causal, window].join("\n")) {
+        let sums = function.kernels.iter().filter(|kernel| kernel.domain.kind == DomainKind::WeightedSum);
+        let found: Vec<(bool, Option<u32>)> = sums.map(|kernel| (kernel.work.causal, kernel.work.window)).collect();
+        let expected = if graph.name == "causal" { (true, None) } else { (false, Some(19)) };
+        assert_eq!(found, [expected; 2], "{}", graph.name);
+    }
 }

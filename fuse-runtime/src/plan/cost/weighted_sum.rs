@@ -62,3 +62,60 @@ pub(crate) fn cost(work: Work, variant: &Variant, domain: &Domain, machine: &Mac
     let memory = machine.memory(bytes, workgroups, IN_FLIGHT * threads);
     arithmetic.max(memory) + dispatches(variant.passes.len()) * machine.launch_work
 }
+
+#[cfg(test)]
+mod tests {
+    use fuse_artifact::{Binding, DType, DomainKind, Features, Grid, Pass, Scratch, Slot, schedule::WeightedSum};
+
+    use super::*;
+    use crate::{AdapterKind, info::tests::fitted_to, plan::domain::Strides};
+
+    fn variant([rows, invocation_rows, across, columns, lanes]: [u32; 5]) -> Variant {
+        let tile = WeightedSum { rows, invocation_rows, across, depth_step: 8, value_step: 8, columns, lanes };
+        let binding = |slot, writable| Binding { slot, dtype: DType::F32, writable };
+        let pass = Pass {
+            wgsl: "".into(),
+            bindings: vec![binding(Slot::Param(0), false), binding(Slot::Result(0), true)].into(),
+            uniforms: vec![].into(),
+            grid: Grid::Tiles { rows, columns },
+            workgroup_size: tile.invocations(),
+            workgroup_bytes: 1024,
+            pins_loads: false,
+        };
+        Variant {
+            name: tile.to_string().into(),
+            requires: vec![].into(),
+            features: Features::default(),
+            schedule: Schedule::WeightedSum(tile),
+            scratch: Scratch::default(),
+            passes: vec![pass].into(),
+        }
+    }
+
+    fn time(work: Work, variant: &Variant, batch: u64, [rows, keys]: [u64; 2]) -> f64 {
+        let strides =
+            |space, strides: [u64; 3]| Strides { slot: Slot::Param(0), space, offset: 0, strides: strides.to_vec() };
+        let accesses = vec![strides(Space::Lhs, [rows * 64, 64, 1]), strides(Space::Rhs, [keys * 64, 1, 64])];
+        let extents = vec![batch, rows, 64, keys, 64, 64];
+        let domain = Domain { kind: DomainKind::WeightedSum, extents, accesses, kept: 6 };
+        cost(work, variant, &domain, &Machine::of(&fitted_to(AdapterKind::Discrete)))
+    }
+
+    #[test]
+    fn large_tiles_pay_where_they_fill_the_machine() {
+        let (large, small) = (variant([64, 8, 16, 64, 4]), variant([32, 4, 8, 64, 4]));
+        let work = Work::default();
+        assert!(time(work, &large, 32, [1024, 1024]) < time(work, &small, 32, [1024, 1024]));
+        assert!(time(work, &small, 1, [32, 1024]) < time(work, &large, 1, [32, 1024]));
+        let scalar = variant([32, 4, 8, 64, 1]);
+        assert!(time(work, &small, 32, [1024, 1024]) < time(work, &scalar, 32, [1024, 1024]));
+    }
+
+    #[test]
+    fn what_a_mask_hides_takes_no_time() {
+        let tile = variant([64, 8, 16, 64, 4]);
+        let whole = time(Work::default(), &tile, 32, [4096, 4096]);
+        assert!(time(Work { causal: true, ..Work::default() }, &tile, 32, [4096, 4096]) < 0.7 * whole);
+        assert!(time(Work { window: Some(256), ..Work::default() }, &tile, 32, [4096, 4096]) < 0.2 * whole);
+    }
+}
