@@ -46,13 +46,14 @@ pub struct Work {
 /// The runtime may simplify a domain numerically before it picks a variant. Pointwise: axes of extent 1 are
 /// dropped, and neighbouring axes merge where every access's strides allow. Reduction: the same, among the kept axes and
 /// among the reduced ones. Contraction: batch axes fold into the rows where every access's strides allow and the right
-/// operands do not depend on them. Attention: stays as it is.
+/// operands do not depend on them. Attention and weighted sum: stay as they are.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Domain {
     /// What is computed per index.
     pub kind: DomainKind,
     /// Outermost first. Pointwise: the axes of the output. Reduction: kept axes, then reduced axes. Contraction: batch
-    /// axes, then rows M, columns N, depth K. Attention: batch axes, then queries M, value columns E, keys N, depth D.
+    /// axes, then rows M, columns N, depth K. Attention: batch axes, then queries M, value columns E, keys N, depth D. Weighted
+    /// sum: batch axes, then rows M, columns E, keys N, depth D of the first product, depth F of the second.
     pub extents: List<Size>,
     /// Set when the kernel uses coordinates as values (`index`), so that the domain must stay as it is.
     pub fixed: bool,
@@ -75,21 +76,29 @@ pub enum DomainKind {
     },
     /// `softmax(f(q·kᵀ))·v`, with an online softmax over the keys.
     Attention,
+    /// `Σ f(a·b, c·d)[m, n] · w[n, :]` over the keys n, for one or more `f` and `w`; without a second product, its depth is 0.
+    WeightedSum,
 }
 
 /// Which axes of the domain an access is indexed by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Space {
     /// The output. All axes of a pointwise or reduction domain; batch axes, M, N of a contraction; batch axes, M, E of
-    /// an attention.
+    /// an attention or weighted sum.
     Point,
-    /// The left operand of a contraction: batch axes, M, K. The queries of an attention: batch axes, M, D.
+    /// The left operand of a contraction: batch axes, M, K. The queries of an attention, or the left operand of a weighted sum's
+    /// first product: batch axes, M, D.
     Lhs,
-    /// A right operand of a contraction: batch axes, K, N. The keys of an attention: batch axes, D, N.
+    /// A right operand of a contraction: batch axes, K, N. The keys of an attention, or the right operand of a weighted sum's first
+    /// product: batch axes, D, N.
     Rhs,
-    /// The scores of an attention: batch axes, M, N.
+    /// The left operand of a weighted sum's second product: batch axes, M, F.
+    SecondLhs,
+    /// The right operand of a weighted sum's second product: batch axes, F, N.
+    SecondRhs,
+    /// The scores of an attention, the weights of a weighted sum: batch axes, M, N.
     Score,
-    /// The values of an attention: batch axes, N, E.
+    /// The values of an attention, what a weighted sum adds up: batch axes, N, E.
     Value,
 }
 

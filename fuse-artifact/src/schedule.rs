@@ -7,6 +7,7 @@ mod attention;
 mod gemv;
 mod reduction;
 mod tile;
+mod weighted_sum;
 
 use std::fmt::{self, Display, Formatter};
 
@@ -20,6 +21,7 @@ pub use self::{
     gemv::{Gemv, GemvRhs, GemvRows},
     reduction::{Reduction, ReductionOrder, RowLoads},
     tile::{K, Mainloop, Products, SLICE_PAD, TILE_PAD, Tile},
+    weighted_sum::WeightedSum,
 };
 
 /// Elements of a vector load: 16 bytes of `f32`.
@@ -38,6 +40,8 @@ pub enum Schedule {
     Reduction(Reduction),
     /// Attention.
     Attention(Attention),
+    /// Sums weighted with a function of products.
+    WeightedSum(WeightedSum),
 }
 
 /// Each invocation computes `lanes` neighbouring elements of a domain of up to `rank` axes.
@@ -53,7 +57,7 @@ impl Schedule {
     /// Whether several workgroups share what is summed over, and a later pass takes their parts together.
     pub const fn is_split(&self) -> bool {
         match self {
-            Self::Pointwise(_) => false,
+            Self::Pointwise(_) | Self::WeightedSum(_) => false,
             Self::Tile(tile) => tile.is_split(),
             Self::Gemv(gemv) => gemv.is_split(),
             Self::Reduction(reduction) => reduction.split,
@@ -70,11 +74,12 @@ impl Schedule {
             Self::Gemv(_) => true,
             Self::Attention(Attention::Tile(tile)) => tile.lanes > 1,
             Self::Attention(_) => true,
+            Self::WeightedSum(sum) => sum.lanes > 1,
         }
     }
 
     /// Rows, columns and step of depth of a workgroup. Of pointwise kernels the columns are elements of an invocation; of
-    /// reductions rows are kept indices, and of attentions queries, the depth are keys, and a workgroup has all value columns.
+    /// reductions rows are kept indices, and of attentions queries; of these and of weighted sums, the depth are keys, and a workgroup has all columns.
     pub fn extents(&self) -> [u64; 3] {
         let [rows, columns, depth] = match self {
             Self::Pointwise(pointwise) => [1, pointwise.lanes, 1],
@@ -86,6 +91,7 @@ impl Schedule {
                 [reduction.rows, 1, reduction.invocations.saturating_mul(lanes)]
             }
             Self::Attention(attention) => [attention.queries(), attention.head(), attention.keys()],
+            Self::WeightedSum(sum) => [sum.rows, sum.columns, sum.keys()],
         };
         [rows.into(), columns.into(), depth.into()]
     }
@@ -106,7 +112,7 @@ impl Schedule {
             Self::Reduction(Reduction { order: ReductionOrder::Rows { subgroups: Some(smallest), .. }, .. }) => {
                 features.subgroups = *smallest;
             }
-            Self::Pointwise(_) | Self::Tile(_) | Self::Reduction(_) | Self::Attention(_) => {}
+            Self::Pointwise(_) | Self::Tile(_) | Self::Reduction(_) | Self::Attention(_) | Self::WeightedSum(_) => {}
         }
         features
     }
@@ -121,6 +127,7 @@ impl Display for Schedule {
             Self::Gemv(gemv) => gemv.fmt(f),
             Self::Reduction(reduction) => reduction.fmt(f),
             Self::Attention(attention) => attention.fmt(f),
+            Self::WeightedSum(sum) => sum.fmt(f),
         }
     }
 }

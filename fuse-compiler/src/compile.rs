@@ -4,7 +4,7 @@ use std::{borrow::Cow, collections::BTreeSet, fmt, iter, panic::resume_unwind, t
 
 use fuse_artifact::{
     Check, Domain, DomainKind, Features, Function, Kernel, MlGraph, Param, ParamKind, Pass, QuantizedSpec, Schedule,
-    Scratch, TensorSpec, Variant, schedule::LANES,
+    Scratch, Size, TensorSpec, Variant, schedule::LANES,
 };
 
 use crate::{
@@ -284,6 +284,11 @@ fn kernel(group: &Group, names: &Names, schedule: Option<&ScheduleOverride>) -> 
         GroupKind::Attention(attention) => {
             extents.extend([attention.keys.clone(), attention.depth.clone()]);
             (DomainKind::Attention, wgsl::attention::variants(group, attention, names))
+        }
+        GroupKind::WeightedSum(sum) => {
+            let second = sum.products.get(1).map_or(Size::default(), |product| product.depth.clone());
+            extents.extend([sum.keys.clone(), sum.products[0].depth.clone(), second]);
+            (DomainKind::WeightedSum, wgsl::weighted_sum::variants(group, sum, names))
         }
     };
     let f16 = group.uses_f16();

@@ -82,6 +82,7 @@ fn describe_group(graph: &Graph, group: &Group, kernel: &Kernel) -> PlanGroup {
             GroupKind::Reduction(_) => "reduction",
             GroupKind::Contraction(_) => "contraction",
             GroupKind::Attention(_) => "attention",
+            GroupKind::WeightedSum(_) => "weighted sum",
         }
         .into(),
         operations: computes.map(names).collect::<Vec<_>>().into(),

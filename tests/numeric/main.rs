@@ -2,6 +2,7 @@
 //! variant that may run is forced. One program, so that its threads stay busy until the end.
 
 mod attention;
+mod attention_gradient;
 mod broadcast_products;
 mod checked;
 mod composites;

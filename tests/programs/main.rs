@@ -1,6 +1,7 @@
 //! What users write: `fuse!` expanded by rustc, its wrappers, the ready kernels, a whole model, sequences and tuning, on the
 //! default adapter.
 
+mod attention_training;
 mod benchmark;
 mod differentiable;
 mod expand_forms;

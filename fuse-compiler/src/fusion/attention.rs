@@ -11,15 +11,13 @@ use fuse_artifact::{Check, Relation, Size, Slot, Space};
 
 use super::{
     Attention, Group, GroupKind,
-    body::{BodyBuilder, NeedsStorage, Region, ValueId},
+    attention_gradient::{self, Gradient, Read},
+    body::{Body, BodyBuilder, NeedsStorage, Region, ValueId, ValueOp},
     index::{IndexMap, strip_reshapes},
     legality::is_pointwise,
     rows::RowSpace,
 };
-use crate::{
-    graph::{Graph, NodeId, Op, ReduceOp, TensorType},
-    operations::{BinaryOp, UnaryOp},
-};
+use crate::graph::{Graph, NodeId, Op, TensorType, softmax::Softmax};
 
 /// The largest depth and number of value columns that a kernel keeps in registers and workgroup memory.
 pub const MAX_HEAD: u64 = 256;
@@ -33,9 +31,15 @@ pub struct Pattern {
     pub product: NodeId,
     /// What the softmax is taken of.
     pub scores: NodeId,
-    /// The nodes from the product to the probabilities, and the output. But for the output they are used by nothing else,
-    /// so that they need not exist in memory.
+    /// The nodes that compute the softmax of the scores.
+    pub softmax: Vec<NodeId>,
+    /// Each row's largest score and sum of exponentials; others may read the sum's logarithm.
+    pub statistics: [NodeId; 2],
+    /// The nodes from the product to the probabilities, and the output. But for the output and the statistics they are used by
+    /// nothing else that does not compute them again, so that they need not exist in memory.
     pub nodes: BTreeSet<NodeId>,
+    /// What its gradient computes of its scores.
+    pub gradient: Gradient,
 }
 
 impl Pattern {
@@ -48,26 +52,55 @@ impl Pattern {
 
     /// The sizes that must be at most [`MAX_HEAD`] but are known only at launch.
     fn unbounded(&self, graph: &Graph) -> Vec<Size> {
-        let [depth, columns] = self.head(graph);
-        let mut sizes = vec![depth, columns];
-        sizes.dedup();
-        sizes.retain(|size| size.as_constant().is_none());
+        let mut sizes = vec![];
+        for size in self.head(graph).into_iter().chain(self.gradient.sums.iter().flat_map(|sums| sums.heads(graph))) {
+            if size.as_constant().is_none() && !sizes.contains(&size) {
+                sizes.push(size);
+            }
+        }
         sizes
+    }
+
+    /// Whether a node is part of the softmax: beyond the scores, and not the output.
+    pub fn is_of_softmax(&self, node: NodeId) -> bool {
+        self.softmax.contains(&node)
+    }
+
+    /// Whether nothing stores a node: the attention's kernel has it, or kernels of its gradient compute it again.
+    pub fn is_unstored(&self, node: NodeId) -> bool {
+        node != self.output && self.nodes.contains(&node) || self.gradient.recomputed.contains(&node)
     }
 }
 
+/// The attentions of a graph.
+#[derive(Clone, Debug, Default)]
+pub struct Recognized {
+    /// Those that become kernels, in order of their outputs.
+    pub patterns: Vec<Pattern>,
+    /// What keeps others from it.
+    pub read: Vec<Read>,
+}
+
 /// The attentions among the live nodes of a graph, in order of their outputs. `assumes`: whether a plan may assume that
-/// sizes known only at launch fit a kernel ([`assumptions`]).
-pub fn recognize(graph: &Graph, live: &BTreeSet<NodeId>, assumes: bool) -> Vec<Pattern> {
+/// sizes known only at launch fit a kernel ([`assumptions`]). Sums of gradients of which one is in `apart` get kernels of their own.
+pub fn recognize(graph: &Graph, live: &BTreeSet<NodeId>, assumes: bool, apart: &BTreeSet<NodeId>) -> Recognized {
     let mut users: Vec<Vec<NodeId>> = vec![vec![]; graph.nodes.len()];
     for &node in live {
         for operand in graph.nodes[node].op.operands() {
             users[operand.index()].push(node);
         }
     }
-    let context = Context { graph, users };
-    let patterns = live.iter().filter_map(|&output| context.pattern(output));
-    patterns.filter(|pattern| assumes || pattern.unbounded(graph).is_empty()).collect()
+    let context = Context { graph, users, live, apart };
+    let mut recognized = Recognized::default();
+    for &output in live {
+        match context.pattern(output) {
+            None => {}
+            Some(Ok(pattern)) if assumes || pattern.unbounded(graph).is_empty() => recognized.patterns.push(pattern),
+            Some(Ok(_)) => {}
+            Some(Err(read)) => recognized.read.push(read),
+        }
+    }
+    recognized
 }
 
 /// What the kernel of a pattern takes for granted.
@@ -83,18 +116,14 @@ pub fn assumptions(graph: &Graph, pattern: &Pattern) -> Vec<Check> {
 
 /// What `node` is the softmax of along the last axis, if it is one.
 pub fn scores(graph: &Graph, node: NodeId) -> Option<NodeId> {
-    Context { graph, users: vec![] }.softmax(node).map(|softmax| softmax.scores)
+    Softmax::find(graph, node).map(|softmax| softmax.scores)
 }
 
 struct Context<'a> {
     graph: &'a Graph,
     users: Vec<Vec<NodeId>>,
-}
-
-/// A softmax over the last axis: what it is taken of, and the nodes that compute it.
-struct Softmax {
-    scores: NodeId,
-    nodes: Vec<NodeId>,
+    live: &'a BTreeSet<NodeId>,
+    apart: &'a BTreeSet<NodeId>,
 }
 
 impl Context<'_> {
@@ -106,92 +135,54 @@ impl Context<'_> {
         &self.graph.nodes[node].ty
     }
 
-    fn pattern(&self, output: NodeId) -> Option<Pattern> {
+    /// The attention that `output` is, or who reads what would not be stored.
+    fn pattern(&self, output: NodeId) -> Option<Result<Pattern, Read>> {
         let Op::Matmul { lhs, rhs } = *self.op(output) else { return None };
-        let softmax = self.softmax(lhs)?;
+        let softmax = Softmax::find(self.graph, lhs)?;
         let batch = self.ty(output).rank() - 2;
         if self.ty(lhs).shape[..batch] != self.ty(output).shape[..batch] {
             return None;
         }
-        let mut products = vec![];
-        self.products(softmax.scores, &mut BTreeSet::new(), &mut products);
-        products.into_iter().find_map(|product| {
+        let products = softmax.products(self.graph);
+        let several = products.len() > 1;
+        let mut read = None;
+        for product in products {
             let mut nodes: BTreeSet<NodeId> = softmax.nodes.iter().copied().collect();
             self.path(softmax.scores, product, &mut nodes);
-            let inner = nodes.clone();
+            let reads_itself = nodes.contains(&rhs);
             nodes.insert(output);
-            let pattern = Pattern { output, product, scores: softmax.scores, nodes };
+            let mut pattern = Pattern {
+                output,
+                product,
+                scores: softmax.scores,
+                softmax: softmax.nodes.clone(),
+                statistics: [softmax.largest, softmax.total],
+                nodes,
+                gradient: Gradient::default(),
+            };
             let fits = |size: &Size| size.as_constant().is_none_or(|size| size <= MAX_HEAD);
-            let legal = !inner.contains(&rhs)
-                && pattern.head(self.graph).iter().all(fits)
-                && inner.iter().all(|&node| self.is_inner(node, &pattern));
-            legal.then_some(pattern)
-        })
+            if reads_itself || !pattern.head(self.graph).iter().all(fits) {
+                continue;
+            }
+            if pattern.nodes.iter().all(|&node| node == output || self.is_inner(node, &pattern)) {
+                return Some(Ok(pattern));
+            }
+            match attention_gradient::find(self.graph, &self.users, self.live, &pattern, self.apart) {
+                Ok(gradient) if !several => {
+                    pattern.gradient = gradient;
+                    return Some(Ok(pattern));
+                }
+                Ok(_) => {}
+                Err(outside) => read = read.or(Some(outside)),
+            }
+        }
+        read.map(Err)
     }
 
     /// Whether nothing but the pattern needs the value of `node`.
     fn is_inner(&self, node: NodeId, pattern: &Pattern) -> bool {
         let users = &self.users[node.index()];
         !self.graph.results.contains(&node) && users.iter().all(|user| pattern.nodes.contains(user))
-    }
-
-    /// `e / sum(e)` with `e = exp(x - max(x))` along the last axis, possibly converted to another float dtype.
-    fn softmax(&self, root: NodeId) -> Option<Softmax> {
-        let mut nodes = vec![root];
-        let mut quotient = root;
-        while let Op::Cast(x) = *self.op(quotient) {
-            if !self.ty(x).dtype.is_float() || !self.ty(quotient).dtype.is_float() {
-                return None;
-            }
-            quotient = x;
-            nodes.push(x);
-        }
-        let Op::Binary(BinaryOp::Div, exponential, total) = *self.op(quotient) else { return None };
-        let Op::Unary(UnaryOp::Exp, difference) = *self.op(exponential) else { return None };
-        let Op::Binary(BinaryOp::Sub, scores, largest) = *self.op(difference) else { return None };
-        nodes.extend([exponential, difference]);
-        let summed = self.along_rows(ReduceOp::Sum, total, &mut nodes)?;
-        let compared = self.along_rows(ReduceOp::Max, largest, &mut nodes)?;
-        (summed == exponential && compared == scores).then_some(Softmax { scores, nodes })
-    }
-
-    /// The operand of a reduction over the last axis that is broadcast back along it.
-    fn along_rows(&self, wanted: ReduceOp, root: NodeId, nodes: &mut Vec<NodeId>) -> Option<NodeId> {
-        let mut node = root;
-        nodes.push(node);
-        while let Op::Broadcast(x) | Op::Reshape(x) = *self.op(node) {
-            node = x;
-            nodes.push(node);
-        }
-        let Op::Reduce { op, x, ref axes } = *self.op(node) else { return None };
-        let rank = self.ty(x).rank();
-        // What was broadcast must be the row's own value: one shape, but for the last axis.
-        let kept = &self.ty(x).shape[..rank - 1];
-        let same_rows = self.ty(root).rank() == rank && self.ty(root).shape[..rank - 1] == *kept;
-        let keeps_rows = nodes.iter().all(|&n| !matches!(self.op(n), Op::Reshape(_)) || self.keeps_rows(n, kept));
-        (op == wanted && *axes == [rank - 1] && same_rows && keeps_rows).then_some(x)
-    }
-
-    /// Whether a reshape adds or removes nothing but a last axis of extent 1.
-    fn keeps_rows(&self, node: NodeId, kept: &[Size]) -> bool {
-        let rows = |shape: &[Size]| match shape.split_last() {
-            Some((last, rows)) if last.is_one() && rows.len() == kept.len() => rows == kept,
-            _ => shape == kept,
-        };
-        let Op::Reshape(x) = *self.op(node) else { return true };
-        rows(&self.ty(node).shape) && rows(&self.ty(x).shape)
-    }
-
-    /// The products of the scores' shape that the scores follow from by pointwise operations alone.
-    fn products(&self, node: NodeId, seen: &mut BTreeSet<NodeId>, found: &mut Vec<NodeId>) {
-        if !seen.insert(node) {
-            return;
-        }
-        match self.op(node) {
-            Op::Matmul { .. } if self.ty(node).dtype.is_float() => found.push(node),
-            op if is_pointwise(op) => op.operands().into_iter().for_each(|x| self.products(x, seen, found)),
-            _ => {}
-        }
     }
 
     /// Adds the nodes between `product` and `node`, both included, if there are any.
@@ -254,7 +245,8 @@ pub fn group(
     let scores = Region { sums: &product, ..Region::new(Space::Score, rank, &nothing, &identity) };
     let score_body = program(&scores, pattern.scores)?;
     let value_body = program(&operand(Space::Value, pattern.output), value)?;
-    let output = [pattern.output];
+    let [largest, total] = pattern.statistics;
+    let output = [pattern.output, largest, total];
     let epilogue = Region { sums: &output, ..Region::new(Space::Point, rank, &inside, &place) };
     let (body, values) = builder.body(&epilogue, outputs)?;
     let (accesses, fixed) = builder.finish();
@@ -273,6 +265,12 @@ pub fn group(
     };
     let kind = GroupKind::Attention(Box::new(attention));
     Ok((Group { name: String::new(), kind, shape, nodes, accesses, fixed, body, stores: vec![] }, values))
+}
+
+/// Whether a value of an attention's body is a number per row: it follows from the row's largest score or sum of exponentials.
+pub fn is_of_row(body: &Body, value: ValueId) -> bool {
+    let op = &body.values[value].op;
+    matches!(op, ValueOp::Sum(1..)) || Body::operands(op).into_iter().any(|x| is_of_row(body, x))
 }
 
 /// The nodes that the kernel computes on its way from memory to its output, in order.

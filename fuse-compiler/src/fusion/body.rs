@@ -58,7 +58,8 @@ pub enum ValueOp {
     /// A value of a quantized tensor at coordinates of its own.
     Dequantize(Box<Dequantize>),
     /// The sum of products that the contraction computed for this element, with its product's number; in the bodies of
-    /// an attention, the score before its prologue (`Space::Score`) or the normalized output (`Space::Point`).
+    /// an attention, the score before its prologue (`Space::Score`), or (`Space::Point`) 0 the normalized output, 1 the row's
+    /// largest score, and 2 its sum of exponentials.
     Sum(u8),
     /// All elements of the row taken together: of a value that may vary along the reduced axes (reduction), along the
     /// columns (contraction) or along the depth (its left operand), one value per row.
@@ -183,6 +184,8 @@ pub struct Region<'r> {
     pub sums: &'r [NodeId],
     /// The contraction that the outputs are an operand of: its batch axes are the space's.
     pub operand_of: Option<NodeId>,
+    /// Whether the space has the last two axes of such an operand in the other order.
+    pub exchanged: bool,
     /// The extent of the space's last axis, if the kernel reduces an operand's rows along it.
     pub row_prologue: Option<&'r Size>,
 }
@@ -195,7 +198,7 @@ impl<'r> Region<'r> {
         inside: &'r dyn Fn(NodeId) -> bool,
         place: &'r dyn Fn(NodeId) -> IndexMap,
     ) -> Self {
-        Self { space, rank, inside, place, sums: &[], operand_of: None, row_prologue: None }
+        Self { space, rank, inside, place, sums: &[], operand_of: None, exchanged: false, row_prologue: None }
     }
 }
 
@@ -215,7 +218,9 @@ impl Walk<'_, '_> {
         let batch = from.len() - 2;
         let mut full = nodes[matmul].ty.shape[..batch].to_vec();
         full.extend_from_slice(&from[batch..]);
-        IndexMap::identity(self.region.rank).through_broadcast(from, &full)
+        let rank = self.region.rank;
+        let own = if self.region.exchanged { IndexMap::exchanged(rank) } else { IndexMap::identity(rank) };
+        own.through_broadcast(from, &full)
     }
 
     /// Whether `map` is where the kernel computes `node`.

@@ -76,6 +76,15 @@ fn group_seconds(graph: &Graph, group: &Group, symbols: &[u64]) -> f64 {
             let again = rows * keys * (depth / TILE * operands + operations(&attention.score.0));
             (again, rows * keys * (depth + columns))
         }
+        GroupKind::WeightedSum(sum) => {
+            let rank = group.shape.len();
+            let scores = elements(&group.shape[..rank - 1]) * number(&sum.keys);
+            let columns = number(&group.shape[rank - 1]) * sum.values.len() as f64;
+            let depth: f64 = sum.products.iter().map(|product| number(&product.depth)).sum();
+            let sides = sum.products.iter().flat_map(|product| [&product.lhs, &product.rhs]);
+            let operands: f64 = sides.chain(&sum.values).map(|(body, _)| operations(body)).sum();
+            (scores * (depth / TILE * operands + operations(&sum.weights.0)), scores * (depth + columns))
+        }
     };
     DISPATCH + (read + written) / BANDWIDTH + (own + prologues) / OPERATIONS + products / MULTIPLY_ADDS
 }

@@ -35,7 +35,8 @@ pub(super) fn values_to_store(
     costs: &[u32],
     policy: Policy,
 ) -> Vec<(NodeId, NodeId, &'static str)> {
-    let in_attention = |node: NodeId| attentions.iter().any(|pattern| pattern.nodes.contains(&node));
+    let in_attention =
+        |node: NodeId| attentions.iter().any(|pattern| pattern.nodes.contains(&node) || pattern.is_unstored(node));
     let mut found = vec![];
     for &id in live {
         let op = &graph.nodes[id].op;
@@ -67,6 +68,9 @@ pub(super) fn values_to_store(
         let normalized = |node: NodeId| policy.row_prologue && policy.siblings && depends_on_rows(graph, node);
         found.extend(shared_values(graph, live, costs).into_iter().filter(|&(node, ..)| {
             // One kernel computes what several products have as their left operand.
+            if attentions.iter().any(|pattern| pattern.is_unstored(node)) {
+                return false;
+            }
             let shared = !(normalized(node) && is_left_operand(graph, live, node));
             shared || costs[node.index()] > policy.prologue
         }));

@@ -51,12 +51,13 @@ fn reads_what_it_writes(group: &Group, store: &Store) -> bool {
         return true;
     }
     // Workgroups that share a row of a reduction all compute the row's values; one stores them.
-    let shares_rows = |axes: usize| {
-        let per_row = |store: &Store| store.access.as_ref().is_some_and(|access| row_only(&access.access.axes, axes));
-        per_row(store) && !group.stores.iter().all(per_row)
-    };
+    let is_per_row =
+        |store: &Store, axes| store.access.as_ref().is_some_and(|access| row_only(&access.access.axes, axes));
+    let shares_rows = |axes| is_per_row(store, axes) && !group.stores.iter().all(|store| is_per_row(store, axes));
     let alone = match &group.kind {
-        GroupKind::Pointwise | GroupKind::Attention(_) => true,
+        GroupKind::Pointwise | GroupKind::WeightedSum(_) => true,
+        // All invocations of a row read its numbers, and one stores them.
+        GroupKind::Attention(_) => !is_per_row(store, 1),
         // Rows of a product are reduced by invocations that read elements of each other.
         GroupKind::Contraction(_) => !has_reductions(&group.body),
         GroupKind::Reduction(reduction) => !shares_rows(reduction.axes),

@@ -52,6 +52,13 @@ impl IndexMap {
         Self { axes: (0..rank).map(|d| AxisMap::along(d as u8)).collect() }
     }
 
+    /// As [`identity`](Self::identity), with the last two axes exchanged.
+    pub fn exchanged(rank: usize) -> Self {
+        let mut map = Self::identity(rank);
+        map.axes.swap(rank - 2, rank - 1);
+        map
+    }
+
     /// Axis `d` of the value is axis `axes[d]` of the domain, or does not move.
     pub fn along(axes: &[Option<u8>]) -> Self {
         Self { axes: axes.iter().map(|axis| axis.map_or(AxisMap::FIXED, AxisMap::along)).collect() }

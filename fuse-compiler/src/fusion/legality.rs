@@ -10,7 +10,7 @@ pub const MAX_STORAGE_BUFFERS: usize = 8;
 
 /// Whether an operation is computed element by element from operands of its own shape.
 pub fn is_pointwise(op: &Op) -> bool {
-    matches!(op, Op::Unary(..) | Op::Binary(..) | Op::Compare(..) | Op::Select { .. } | Op::Cast(_))
+    op.is_pointwise()
 }
 
 /// Whether an operation starts a kernel of its own kind.
@@ -78,14 +78,17 @@ fn producers_read(
 /// A group must not bind more buffers than every adapter has: otherwise names a value to store separately.
 pub(super) fn check_bindings(graph: &Graph, group: &Group, most: usize) -> Result<(), Obstacle> {
     // A kernel in several passes binds its scratch buffer beside what it reads and writes.
-    let scratch = usize::from(!matches!(group.kind, GroupKind::Pointwise));
+    let scratch = usize::from(!matches!(group.kind, GroupKind::Pointwise | GroupKind::WeightedSum(_)));
     if group.tensors().len() + scratch <= most {
         return Ok(());
     }
-    if let GroupKind::Contraction(contraction) = &group.kind
-        && contraction.matmuls.len() > 1
-    {
-        return Err(Obstacle::TooMany(contraction.matmuls.clone()));
+    let several = match &group.kind {
+        GroupKind::Contraction(contraction) => &contraction.matmuls[..],
+        GroupKind::WeightedSum(sum) => &sum.outputs,
+        GroupKind::Pointwise | GroupKind::Reduction(_) | GroupKind::Attention(_) => &[],
+    };
+    if several.len() > 1 {
+        return Err(Obstacle::TooMany(several.to_vec()));
     }
     let reason = "one kernel may bind at most 8 storage buffers";
     let consumer = group.stores[group.stores.len() - 1].node;

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::body::{Body, KernelAccess, ValueId, ValueOp};
+use crate::graph::Literal;
 
 /// Where in a kernel with reductions a value is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -31,6 +32,23 @@ impl Body {
             | ValueOp::Scalar(_)
             | ValueOp::Literal(_) => vec![],
         }
+    }
+
+    /// The program with everything but `roots` and what they need replaced by literals, which take no text.
+    #[must_use]
+    pub fn only(&self, roots: &[ValueId]) -> Self {
+        let mut needed = vec![false; self.values.len()];
+        let mut pending = roots.to_vec();
+        while let Some(value) = pending.pop() {
+            if !std::mem::replace(&mut needed[value], true) {
+                pending.extend(Self::operands(&self.values[value].op));
+            }
+        }
+        let mut body = self.clone();
+        for (value, _) in body.values.iter_mut().zip(needed).filter(|(_, needed)| !needed) {
+            value.op = ValueOp::Literal(Literal::Bool(false));
+        }
+        body
     }
 
     /// What `roots` are computed from once reductions are known: themselves, reductions, but not what these reduce.

@@ -12,6 +12,7 @@
 
 pub mod assume;
 pub mod attention;
+pub mod attention_gradient;
 pub mod body;
 pub mod chains;
 mod contraction;
@@ -32,6 +33,7 @@ mod row_prologue;
 mod rows;
 pub mod scatter;
 pub mod verify;
+pub mod weighted_sum;
 pub mod written_out;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -39,6 +41,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use fuse_artifact::{Check, DType, Refusal, Size, Slot};
 
 use crate::graph::{Graph, NodeId, Op};
+use attention::is_of_row;
 use body::{Body, KernelAccess, NeedsStorage, ValueId, ValueOp};
 use in_place::InPlace;
 use legality::MAX_STORAGE_BUFFERS;
@@ -87,15 +90,20 @@ impl Group {
     }
 
     /// The programs of the kernel.
-    fn bodies(&self) -> Vec<&Body> {
-        let operands = match &self.kind {
+    pub(crate) fn bodies(&self) -> Vec<&Body> {
+        let mut weights = vec![];
+        let operands: Vec<&(Body, ValueId)> = match &self.kind {
             GroupKind::Pointwise | GroupKind::Reduction(_) => vec![],
             GroupKind::Contraction(product) => product.rhs.iter().chain([&product.lhs]).collect(),
             GroupKind::Attention(attention) => {
                 vec![&attention.query, &attention.key, &attention.score, &attention.value]
             }
+            GroupKind::WeightedSum(sum) => {
+                weights.push(&sum.weights.0);
+                sum.products.iter().flat_map(|product| [&product.lhs, &product.rhs]).chain(&sum.values).collect()
+            }
         };
-        operands.into_iter().map(|(body, _)| body).chain([&self.body]).collect()
+        operands.into_iter().map(|(body, _)| body).chain(weights).chain([&self.body]).collect()
     }
 
     /// Whether the kernel reads, stores or rounds to `f16`, so that its shaders need that feature.
@@ -118,6 +126,8 @@ pub enum GroupKind {
     Contraction(Box<Contraction>),
     /// An attention.
     Attention(Box<Attention>),
+    /// Sums weighted with a function of products.
+    WeightedSum(Box<WeightedSum>),
 }
 
 /// The reduction of a group. The group's body computes with values of two levels: per element, and per row
@@ -144,7 +154,8 @@ pub struct Contraction {
 }
 
 /// The attention of a group, `softmax(score(query · key))·value`; the softmax runs over the keys. The group's shape is
-/// batch axes, queries M, value columns E, and its body starts from the normalized output.
+/// batch axes, queries M, value columns E, and its body starts from the normalized output; numbers per row, from the row's
+/// largest score and sum of exponentials ([`attention::is_of_row`]).
 #[derive(Clone, Debug)]
 pub struct Attention {
     /// The `matmul` node of the weighted sum of values.
@@ -163,6 +174,33 @@ pub struct Attention {
     pub value: (Body, ValueId),
 }
 
+/// The sums of a group, `Σ f(a·b, c·d)[m, n] · w[n, :]`, over the keys n. The group's shape is batch axes, rows M, columns E of
+/// each sum, and its body starts from the sums.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WeightedSum {
+    /// The `matmul` nodes of the sums.
+    pub outputs: Vec<NodeId>,
+    /// Keys N.
+    pub keys: Size,
+    /// The products that weights follow from: one or two.
+    pub products: Vec<ScoreProduct>,
+    /// The program of the weights, in [`Space::Score`](fuse_artifact::Space::Score), and those of each sum.
+    pub weights: (Body, Vec<ValueId>),
+    /// For each sum, the program of what is summed, in [`Space::Value`](fuse_artifact::Space::Value).
+    pub values: Vec<(Body, ValueId)>,
+}
+
+/// A product that weights follow from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ScoreProduct {
+    /// Its depth.
+    pub depth: Size,
+    /// The program of its left operand: batch axes, M, depth.
+    pub lhs: (Body, ValueId),
+    /// The program of its right operand: batch axes, depth, N.
+    pub rhs: (Body, ValueId),
+}
+
 /// A value that a kernel stores.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Store {
@@ -172,8 +210,8 @@ pub struct Store {
     pub value: ValueId,
     /// Where it goes.
     pub slot: Slot,
-    /// Of a reduction: how indices of the domain become offsets (kept indices only, for a value per row). These accesses
-    /// follow the group's `accesses` in the kernel. Elsewhere outputs are contiguous over the domain, and this is `None`.
+    /// Of a reduction, and of numbers per row of an attention: how indices of the domain become offsets (kept indices only, for a
+    /// value per row). These accesses follow the group's `accesses` in the kernel. Elsewhere outputs are contiguous over the domain, and this is `None`.
     pub access: Option<KernelAccess>,
 }
 
@@ -284,7 +322,12 @@ pub(crate) struct Planner<'g> {
 
 impl<'g> Planner<'g> {
     fn new(graph: &'g Graph, policy: Policy) -> Self {
-        let live = live_nodes(graph);
+        let mut live = live_nodes(graph);
+        if !graph.options.no_fuse {
+            // The kernel of an attention gives its rows' numbers, whether or not something reads its output.
+            let unread = attention_gradient::unread_outputs(graph, &live);
+            live = leading_to(graph, live.into_iter().chain(unread));
+        }
         let results = graph.results.iter().map(|&result| index::strip_reshapes(graph, result)).collect();
         let mut users = vec![BTreeSet::new(); graph.nodes.len()];
         for &node in &live {
@@ -307,7 +350,9 @@ impl<'g> Planner<'g> {
             refusals: vec![],
         };
         if !graph.options.no_fuse {
-            planner.attentions = attention::recognize(graph, &planner.live, policy.assumes);
+            let recognized = attention::recognize(graph, &planner.live, policy.assumes, &planner.apart);
+            planner.attentions = recognized.patterns;
+            recognized.read.iter().for_each(|read| planner.refuse(read.node, read.by, read.reason));
         }
         planner.force_by_heuristics();
         planner
@@ -317,8 +362,7 @@ impl<'g> Planner<'g> {
         // Each round that fails stores or copies one more value or parts one more pair, so that the loop ends.
         loop {
             let forced = &self.forced;
-            self.attentions
-                .retain(|pattern| !pattern.nodes.iter().any(|&n| n != pattern.output && forced.contains(&n)));
+            self.attentions.retain(|pattern| !forced.iter().any(|&node| pattern.is_unstored(node)));
             let (cuts, in_place) = self.cut();
             match self.build(&cuts, &in_place) {
                 Ok(mut groups) => {
@@ -327,7 +371,13 @@ impl<'g> Planner<'g> {
                 }
                 Err(Obstacle::Needs(needs)) => self.store(needs)?,
                 Err(Obstacle::Hazard(param)) => _ = self.copied.insert(param),
-                Err(Obstacle::TooMany(products)) => self.apart.extend(products),
+                Err(Obstacle::TooMany(products)) => {
+                    self.apart.extend(products);
+                    if !self.attentions.is_empty() {
+                        let recognized = attention::recognize(self.graph, &self.live, self.policy.assumes, &self.apart);
+                        self.attentions = recognized.patterns;
+                    }
+                }
             }
         }
     }
@@ -363,6 +413,12 @@ impl<'g> Planner<'g> {
         }
     }
 
+    /// Whether a value exists in no memory, and is at hand in no kernel but where it is computed again: part of an attention or of
+    /// its gradient.
+    fn is_recomputed(&self, node: NodeId) -> bool {
+        self.attentions.iter().any(|pattern| pattern.is_unstored(node) && !pattern.statistics.contains(&node))
+    }
+
     /// Whether the kernel of a product may reduce the rows of its result.
     fn may_own_rows(&self, product: NodeId) -> bool {
         let Some(columns) = self.graph.nodes[product].ty.shape.last() else { return false };
@@ -384,6 +440,7 @@ impl<'g> Planner<'g> {
                 anchor: Some(region.anchor),
                 region: region.nodes,
             })
+            .filter(|cut: &Cut| !cut.outputs.is_empty())
             .collect();
         let pointwise = needed.iter().copied().filter(|node| !owner.contains_key(node)).collect::<Vec<_>>();
         let singles = pointwise::singles(&pointwise);
@@ -405,7 +462,8 @@ impl<'g> Planner<'g> {
                 while let Some(x) = self.renamed(source, &inner) {
                     source = x;
                 }
-                if owner.contains_key(&source) && owner.get(&source) != owner.get(&node) {
+                let elsewhere = owner.contains_key(&source) && owner.get(&source) != owner.get(&node);
+                if elsewhere && !self.is_recomputed(source) {
                     needed.insert(source);
                 }
             }
@@ -447,6 +505,11 @@ impl<'g> Planner<'g> {
                     assumes.extend(attention::assumptions(self.graph, pattern));
                     ("attention".to_owned(), group)
                 }
+                Some(Anchor::WeightedSums(sums)) => {
+                    let (graph, uses) = (self.graph, &self.uses_coordinates);
+                    let (group, values) = weighted_sum::group(graph, uses, &stored, sums, &cut.region, &cut.outputs)?;
+                    ("weighted_sum".to_owned(), self.with_stores(group, cut, &values, &slots))
+                }
             };
             group.name = format!("{}.{i}.{main}", self.graph.name);
             if let Some(param) = in_place::hazard(&group) {
@@ -471,12 +534,25 @@ impl<'g> Planner<'g> {
     ) -> Result<Group, NeedsStorage> {
         let (graph, uses) = (self.graph, &self.uses_coordinates);
         let (group, values) = attention::group(graph, uses, stored, pattern, &cut.region, &cut.outputs)?;
+        Ok(self.with_stores(group, cut, &values, slots))
+    }
+
+    /// The group of an attention or of its gradient with what it stores: in an order of its own what is permuted, and numbers per
+    /// row.
+    fn with_stores(&self, group: Group, cut: &Cut, values: &[ValueId], slots: &BTreeMap<NodeId, Vec<Slot>>) -> Group {
+        let graph = self.graph;
         let rows = RowSpace { axes: vec![group.shape.len() - 1], shape: group.shape.clone() };
-        let mut stores = Self::stores(&cut.outputs, &values, slots);
-        for store in stores.iter_mut().filter(|store| matches!(graph.nodes[store.node].op, Op::Permute { .. })) {
-            store.access = Some(reduction::store_access(graph, &rows, store.node, store.slot));
+        let mut stores = Self::stores(&cut.outputs, values, slots);
+        let is_row =
+            |store: &Store| matches!(group.kind, GroupKind::Attention(_)) && is_of_row(&group.body, store.value);
+        for store in &mut stores {
+            if is_row(store) || matches!(graph.nodes[store.node].op, Op::Permute { .. }) {
+                store.access = Some(reduction::store_access(graph, &rows, store.node, store.slot));
+            }
         }
-        Ok(Group { stores, ..group })
+        // Numbers per row are the last, so that texts count accesses of the others without them.
+        stores.sort_by_key(is_row);
+        Group { stores, ..group }
     }
 
     /// Where stored nodes go: the results they are, the parameters that take them, else a temporary.
@@ -530,7 +606,12 @@ impl From<NeedsStorage> for Obstacle {
 
 /// The nodes that some result depends on.
 pub(crate) fn live_nodes(graph: &Graph) -> BTreeSet<NodeId> {
-    let mut live: BTreeSet<NodeId> = graph.results.iter().copied().collect();
+    leading_to(graph, graph.results.iter().copied())
+}
+
+/// Some nodes, and all that they depend on.
+fn leading_to(graph: &Graph, roots: impl Iterator<Item = NodeId>) -> BTreeSet<NodeId> {
+    let mut live: BTreeSet<NodeId> = roots.collect();
     for id in graph.nodes.handles().rev() {
         if live.contains(&id) {
             live.extend(graph.nodes[id].op.operands());

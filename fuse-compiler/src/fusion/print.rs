@@ -54,7 +54,7 @@ fn print_group(graph: &Graph, group: &Group, text: &mut String) {
     for (i, access) in group.accesses.iter().enumerate() {
         let _ = writeln!(text, "  a{i} = {}", access_text(graph, access));
     }
-    let mut programs: Vec<(&str, &(Body, usize))> = vec![];
+    let mut programs: Vec<(&str, &Body, Vec<usize>)> = vec![];
     match &group.kind {
         GroupKind::Pointwise => {}
         GroupKind::Reduction(reduction) => {
@@ -62,19 +62,29 @@ fn print_group(graph: &Graph, group: &Group, text: &mut String) {
         }
         GroupKind::Contraction(contraction) => {
             let _ = writeln!(text, "  depth {}", size(graph, &contraction.depth));
-            programs.push(("lhs", &contraction.lhs));
-            programs.extend(contraction.rhs.iter().map(|rhs| ("rhs", rhs)));
+            programs.push(one("lhs", &contraction.lhs));
+            programs.extend(contraction.rhs.iter().map(|rhs| one("rhs", rhs)));
         }
         GroupKind::Attention(attention) => {
             let _ = writeln!(text, "  keys {}, depth {}", size(graph, &attention.keys), size(graph, &attention.depth));
-            programs.extend([("query", &attention.query), ("key", &attention.key)]);
-            programs.extend([("score", &attention.score), ("value", &attention.value)]);
+            programs.extend([one("query", &attention.query), one("key", &attention.key)]);
+            programs.extend([one("score", &attention.score), one("value", &attention.value)]);
+        }
+        GroupKind::WeightedSum(sum) => {
+            let _ = writeln!(text, "  keys {}", size(graph, &sum.keys));
+            for product in &sum.products {
+                let _ = writeln!(text, "  depth {}", size(graph, &product.depth));
+                programs.extend([one("lhs", &product.lhs), one("rhs", &product.rhs)]);
+            }
+            programs.push(("weights", &sum.weights.0, sum.weights.1.clone()));
+            programs.extend(sum.values.iter().map(|value| one("value", value)));
         }
     }
-    for (name, (body, value)) in &programs {
+    for (name, body, values) in &programs {
         let _ = writeln!(text, "  {name}:");
         print_body(graph, body, text);
-        let _ = writeln!(text, "    -> v{value}");
+        let values: Vec<String> = values.iter().map(|value| format!("v{value}")).collect();
+        let _ = writeln!(text, "    -> {}", values.join(", "));
     }
     if !programs.is_empty() {
         let _ = writeln!(text, "  epilogue:");
@@ -84,6 +94,11 @@ fn print_group(graph: &Graph, group: &Group, text: &mut String) {
         let at = store.access.as_ref().map(|access| format!(" at {}", access_text(graph, access))).unwrap_or_default();
         let _ = writeln!(text, "    {} <- v{}{at}", slot(graph, store.slot), store.value);
     }
+}
+
+/// A program with one value.
+fn one<'a>(name: &'static str, (body, value): &'a (Body, usize)) -> (&'static str, &'a Body, Vec<usize>) {
+    (name, body, vec![*value])
 }
 
 fn access_text(graph: &Graph, access: &KernelAccess) -> String {
@@ -103,6 +118,8 @@ fn access_text(graph: &Graph, access: &KernelAccess) -> String {
         Space::Point => "",
         Space::Lhs => "lhs ",
         Space::Rhs => "rhs ",
+        Space::SecondLhs => "second lhs ",
+        Space::SecondRhs => "second rhs ",
         Space::Score => "score ",
         Space::Value => "value ",
     };

@@ -44,6 +44,7 @@ fn main_node(graph: &Graph, group: &Group) -> NodeId {
     match &group.kind {
         GroupKind::Contraction(contraction) => contraction.matmuls[0],
         GroupKind::Attention(attention) => attention.output,
+        GroupKind::WeightedSum(sum) => sum.outputs[0],
         GroupKind::Reduction(_) => {
             let reduces = |node: &NodeId| matches!(graph.nodes[*node].op, Op::Reduce { .. });
             group.nodes.iter().copied().find(reduces).unwrap_or(group.stores[0].node)
@@ -58,12 +59,17 @@ fn reason(producer: &Group, consumer: &Group, policy: Policy) -> &'static str {
         (K::Reduction(_), K::Contraction(_)) if policy.row_prologue => {
             "a product reduces rows of its left operand alone, where they are cheap and nothing else uses them"
         }
-        (K::Reduction(_), K::Contraction(_) | K::Attention(_)) => "every tile would reduce the rows again",
-        (K::Contraction(_) | K::Attention(_), K::Contraction(_) | K::Attention(_)) => {
-            "each of its values is needed by workgroups that did not compute it"
+        (K::Reduction(_), K::Contraction(_) | K::Attention(_) | K::WeightedSum(_)) => {
+            "every tile would reduce the rows again"
         }
+        (
+            K::Contraction(_) | K::Attention(_) | K::WeightedSum(_),
+            K::Contraction(_) | K::Attention(_) | K::WeightedSum(_),
+        ) => "each of its values is needed by workgroups that did not compute it",
         (K::Contraction(_), K::Reduction(_)) => "the workgroups of a product do not own whole rows of its result",
-        (K::Attention(_), K::Reduction(_)) => "the workgroups of an attention do not own whole rows of several heads",
+        (K::Attention(_) | K::WeightedSum(_), K::Reduction(_)) => {
+            "the workgroups of an attention do not own whole rows of several heads"
+        }
         (K::Reduction(_), K::Reduction(_)) => "it is reduced along other rows than it was computed in",
         (K::Pointwise, _) => "several kernels use it",
         (_, K::Pointwise) => "it is read in another shape or order than it is computed",

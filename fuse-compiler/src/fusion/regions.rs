@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{
     Planner, Policy,
     attention::Pattern,
+    attention_gradient::WeightedSums,
     heuristics::{is_cheap_to_repeat, operation_cost},
     index::strip_reshapes,
     legality::{is_movement, is_pointwise},
@@ -27,6 +28,8 @@ pub(super) enum Anchor {
     Rows(RowSpace),
     /// An attention.
     Attention(Box<Pattern>),
+    /// Sums of an attention's gradient.
+    WeightedSums(WeightedSums),
 }
 
 /// An anchor with the operations that its kernel computes.
@@ -57,6 +60,7 @@ impl Region {
             Anchor::Rows(rows) => rows.clone(),
             Anchor::Products(products) => last_axis_rows(graph, products[0]),
             Anchor::Attention(pattern) => last_axis_rows(graph, pattern.output),
+            Anchor::WeightedSums(sums) => last_axis_rows(graph, sums.outputs[0]),
         }
     }
 }
@@ -73,6 +77,13 @@ pub(super) fn regions(planner: &Planner<'_>) -> Vec<Region> {
         growth.claim(Region {
             anchor: Anchor::Attention(Box::new(pattern.clone())),
             nodes: pattern.nodes.clone(),
+            movements: BTreeSet::new(),
+        });
+    }
+    for sums in planner.attentions.iter().flat_map(|pattern| &pattern.gradient.sums) {
+        growth.claim(Region {
+            anchor: Anchor::WeightedSums(sums.clone()),
+            nodes: sums.outputs.iter().copied().collect(),
             movements: BTreeSet::new(),
         });
     }
@@ -177,7 +188,7 @@ impl Growth<'_, '_> {
 
     /// Whether no kernel has a node yet.
     fn is_free(&self, node: NodeId) -> bool {
-        !self.owner.contains_key(&node) && !self.claimed.contains(&node)
+        !(self.owner.contains_key(&node) || self.claimed.contains(&node) || self.planner.is_recomputed(node))
     }
 
     /// Adds what follows the nodes of a region, as far as its kernel may compute it.
@@ -197,7 +208,7 @@ impl Growth<'_, '_> {
         let (graph, region) = (self.planner.graph, &self.regions[number]);
         let node = &graph.nodes[candidate];
         let operands = node.op.operands();
-        let held = |x: NodeId| region.holds(x);
+        let held = |x: NodeId| region.holds(x) && !self.planner.is_recomputed(x);
         if operands.iter().any(|&x| held(x) && self.planner.forced.contains(&self.source(number, x))) {
             return false;
         }
@@ -214,7 +225,13 @@ impl Growth<'_, '_> {
                 fits && operands.iter().any(|&x| held(x))
             }
             Op::Broadcast(x) => {
-                with_rows && held(*x) && extent(*x) == Some(Extent::Row) && extent(candidate) == Some(Extent::Element)
+                // Numbers per row of an attention are at hand only once per row.
+                let repeats = !matches!(region.anchor, Anchor::Attention(_));
+                repeats
+                    && with_rows
+                    && held(*x)
+                    && extent(*x) == Some(Extent::Row)
+                    && extent(candidate) == Some(Extent::Element)
             }
             Op::Permute { x, permutation } => {
                 let only_user = self.planner.users[x.index()].len() == 1 && !self.planner.results.contains(x);
@@ -223,7 +240,7 @@ impl Growth<'_, '_> {
                 let stores_by_stride = match region.anchor {
                     // Products read their operands in either direction.
                     Anchor::Rows(_) => whole_rows || !self.is_operand(candidate),
-                    Anchor::Attention(_) => whole_rows,
+                    Anchor::Attention(_) | Anchor::WeightedSums(_) => whole_rows,
                     Anchor::Products(_) => false,
                 };
                 stores_by_stride && held(*x) && only_user && !is_movement(&graph.nodes[*x].op)
@@ -237,7 +254,7 @@ impl Growth<'_, '_> {
                         Anchor::Products(products) => {
                             products.len() == 1 && held(*x) && self.planner.may_own_rows(products[0])
                         }
-                        Anchor::Attention(_) => false,
+                        Anchor::Attention(_) | Anchor::WeightedSums(_) => false,
                     }
             }
             _ => false,

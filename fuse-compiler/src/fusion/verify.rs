@@ -33,8 +33,10 @@ pub fn verify(graph: &Graph, groups: &Groups) -> Vec<String> {
             let elements = graph.nodes[store.node].ty.elements();
             let row_elements = match &group.kind {
                 GroupKind::Reduction(reduction) => Size::product(&group.shape[..group.shape.len() - reduction.axes]),
-                GroupKind::Contraction(_) => Size::product(&group.shape[..group.shape.len() - 1]),
-                GroupKind::Pointwise | GroupKind::Attention(_) => Size::product(&group.shape),
+                GroupKind::Contraction(_) | GroupKind::Attention(_) => {
+                    Size::product(&group.shape[..group.shape.len() - 1])
+                }
+                GroupKind::Pointwise | GroupKind::WeightedSum(_) => Size::product(&group.shape),
             };
             if elements != Size::product(&group.shape) && elements != row_elements {
                 errors.push(format!("{} stores {}, which is not of its shape", group.name, store.node));
@@ -54,15 +56,7 @@ pub fn verify(graph: &Graph, groups: &Groups) -> Vec<String> {
 fn group_errors(group: &Group, errors: &mut Vec<String>) {
     let rank = group.shape.len();
     let name = &group.name;
-    let bodies: Vec<&Body> = match &group.kind {
-        GroupKind::Pointwise | GroupKind::Reduction(_) => vec![&group.body],
-        GroupKind::Contraction(c) => {
-            let rhs = c.rhs.iter().map(|(body, _)| body);
-            [&group.body, &c.lhs.0].into_iter().chain(rhs).collect()
-        }
-        GroupKind::Attention(a) => vec![&group.body, &a.query.0, &a.key.0, &a.score.0, &a.value.0],
-    };
-    for (i, value) in bodies.iter().flat_map(|body| body.values.iter().enumerate()) {
+    for (i, value) in group.bodies().iter().flat_map(|body| body.values.iter().enumerate()) {
         let backwards = Body::operands(&value.op).iter().all(|&x| x < i);
         let known = value.op.accesses().into_iter().all(|access| usize::from(access) < group.accesses.len());
         if !backwards || !known {

@@ -5,9 +5,11 @@
 //! node for each of these, appended to the graph, so that every later stage sees ordinary operations and a gradient can be
 //! differentiated again. Or the obstacle, which names the node that stops it.
 //!
-//! `rules` has what each operation does to the adjoint of its result; `tape` writes nodes. `pullback` divides a function and its
-//! gradients into two that run one after the other, `part` makes a graph of some of a graph's values.
+//! `rules` has what each operation does to the adjoint of its result, `attention` what several do together; `tape` writes nodes.
+//! `pullback` divides a function and its gradients into two that run one after the other, `part` makes a graph of some of a graph's
+//! values.
 
+mod attention;
 mod movement;
 mod part;
 mod product;
@@ -87,6 +89,7 @@ pub fn gradients(graph: &mut Graph, request: Request<'_>) -> Result<Vec<NodeId>,
         }
         on_path.iter_mut().zip(path).for_each(|(any, one)| *any |= one);
     }
+    let mut attentions = attention::Attentions::find(graph, ids.len(), wrt, marks, &on_path);
     let mut tape = Tape { graph, span };
     let mut adjoints: Vec<Option<NodeId>> = vec![None; ids.len()];
     for &Seed { value, cotangent } in of {
@@ -99,7 +102,7 @@ pub fn gradients(graph: &mut Graph, request: Request<'_>) -> Result<Vec<NodeId>,
     for &id in ids.iter().rev().filter(|id| on_path[id.index()]) {
         let Some(adjoint) = adjoints[id.index()] else { continue };
         let wanted = |operand: NodeId| on_path[operand.index()];
-        for (operand, part) in rules::contributions(&mut tape, id, adjoint, marks, &wanted) {
+        for (operand, part) in rules::contributions((&mut tape, &mut attentions), id, adjoint, marks, &wanted) {
             adjoints[operand.index()] = Some(match adjoints[operand.index()] {
                 Some(sum) => tape.add(sum, part),
                 None => part,

@@ -1,16 +1,32 @@
 //! The derivative of matrix products.
 //!
 //! Of `y = a·b` it is `g·bᵀ` and `aᵀ·g`. An operand that is repeated along batch axes gets the sum over these. They are not summed
-//! after the product but folded into its depth, so that for `[B, S, K] × [K, N]` nothing of `[B, K, N]` ever exists.
+//! after the product but folded into its depth, so that for `[B, S, K] × [K, N]` nothing of `[B, K, N]` ever exists. Where the
+//! other factor is what must not be stored, as in an attention ([`Role`]), they are summed after it.
 
 use fuse_artifact::Size;
 
 use super::tape::Tape;
-use crate::graph::NodeId;
+use crate::graph::{NodeId, Op, ReduceOp};
+
+/// What a product is to those around it, which decides where repeated batch axes are summed over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    /// Nothing special: sums over batch axes are part of the depth.
+    Plain,
+    /// Scores of an attention: its adjoint is not to be stored, so that such sums follow the product.
+    Scores,
+    /// Probabilities and values of an attention: the left operand is not to be stored.
+    Output,
+}
 
 /// The adjoint of the left operand of a product.
-pub(super) fn lhs(tape: &mut Tape<'_>, [lhs, rhs]: [NodeId; 2], adjoint: NodeId) -> NodeId {
+pub(super) fn lhs(tape: &mut Tape<'_>, [lhs, rhs]: [NodeId; 2], adjoint: NodeId, role: Role) -> NodeId {
     let (shape, folded) = (tape.shape(lhs), folded(tape, lhs, adjoint));
+    if role != Role::Plain {
+        let b = transposed(tape, rhs);
+        return summed(tape, [adjoint, b], &shape, &folded);
+    }
     // Depth is N, and with it what is folded: rows M of `g` beside rows N of `bᵀ`.
     let g = transposed(tape, adjoint);
     let g = deepened(tape, g, &folded);
@@ -20,13 +36,49 @@ pub(super) fn lhs(tape: &mut Tape<'_>, [lhs, rhs]: [NodeId; 2], adjoint: NodeId)
     tape.matmul(g, b, shape)
 }
 
-/// The adjoint of the right operand of a product.
-pub(super) fn rhs(tape: &mut Tape<'_>, [lhs, rhs]: [NodeId; 2], adjoint: NodeId) -> NodeId {
-    let (shape, folded) = (tape.shape(rhs), folded(tape, rhs, adjoint));
-    let a = deepened(tape, lhs, &folded);
-    let a = transposed(tape, a);
-    let g = deepened(tape, adjoint, &folded);
-    tape.matmul(a, g, shape)
+/// The adjoint of the right operand of a product. Of one that is a transposed value, `gᵀ·a` is that value's; and scores
+/// are a left operand, as of an attention.
+pub(super) fn rhs(tape: &mut Tape<'_>, [lhs, rhs]: [NodeId; 2], adjoint: NodeId, role: Role) -> NodeId {
+    let (mut shape, folded) = (tape.shape(rhs), folded(tape, rhs, adjoint));
+    let exchanged = match role {
+        Role::Plain => is_transposed(tape, rhs),
+        Role::Scores => true,
+        Role::Output => false,
+    };
+    if exchanged {
+        let rank = shape.len();
+        shape.swap(rank - 2, rank - 1);
+    }
+    let (a, g) = match role {
+        Role::Plain => (deepened(tape, lhs, &folded), deepened(tape, adjoint, &folded)),
+        Role::Scores | Role::Output => (lhs, adjoint),
+    };
+    let factors = if exchanged { [transposed(tape, g), a] } else { [transposed(tape, a), g] };
+    let product = match role {
+        Role::Plain => tape.matmul(factors[0], factors[1], shape),
+        Role::Scores | Role::Output => summed(tape, factors, &shape, &folded),
+    };
+    if exchanged { transposed(tape, product) } else { product }
+}
+
+/// A product, summed over the axes that are to have extent 1.
+fn summed(tape: &mut Tape<'_>, [lhs, rhs]: [NodeId; 2], shape: &[Size], folded: &[usize]) -> NodeId {
+    let mut whole = shape.to_vec();
+    for &axis in folded {
+        whole[axis] = tape.shape(lhs)[axis].clone();
+        if whole[axis].is_one() {
+            whole[axis] = tape.shape(rhs)[axis].clone();
+        }
+    }
+    let product = tape.matmul(lhs, rhs, whole);
+    tape.reduce(ReduceOp::Sum, product, folded)
+}
+
+/// Whether a value exchanges the last two axes of another.
+fn is_transposed(tape: &Tape<'_>, x: NodeId) -> bool {
+    let Op::Permute { ref permutation, .. } = tape.graph.nodes[x].op else { return false };
+    let rank = permutation.len();
+    permutation.iter().copied().eq((0..rank - 2).chain([rank - 1, rank - 2]))
 }
 
 /// The batch axes along which an operand is repeated.

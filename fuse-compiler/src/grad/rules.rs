@@ -8,7 +8,7 @@ use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_SQRT_PI, LN_2, LOG2_E, PI};
 
 use fuse_artifact::DType;
 
-use super::{Marks, movement, product, tape::Tape};
+use super::{Marks, attention::Attentions, movement, product, tape::Tape};
 use crate::{
     graph::{CompareOp, NodeId, Op, ReduceOp},
     operations::{
@@ -22,7 +22,7 @@ type Contributions = Vec<(NodeId, NodeId)>;
 
 /// What the operands of node `id` that are `wanted` get of its adjoint.
 pub(super) fn contributions(
-    tape: &mut Tape<'_>,
+    (tape, attentions): (&mut Tape<'_>, &mut Attentions),
     id: NodeId,
     adjoint: NodeId,
     marks: &Marks,
@@ -32,6 +32,9 @@ pub(super) fn contributions(
     // From here on, an operation with one operand that counts has it wanted.
     if marks.stopped.contains(&id) || !op.operands().into_iter().any(wanted) {
         return vec![];
+    }
+    if let Some([scores, part]) = attentions.scores(tape, id, adjoint) {
+        return vec![(scores, part)];
     }
     let mut parts = vec![];
     match op {
@@ -61,11 +64,15 @@ pub(super) fn contributions(
             parts.push((x, tape.cast(adjoint, dtype)));
         }
         Op::Matmul { lhs, rhs } => {
+            let role = attentions.role(id);
             if wanted(lhs) {
-                parts.push((lhs, product::lhs(tape, [lhs, rhs], adjoint)));
+                let part = product::lhs(tape, [lhs, rhs], adjoint, role);
+                attentions.note(id, adjoint, part);
+                parts.push((lhs, part));
             }
             if wanted(rhs) {
-                parts.push((rhs, product::rhs(tape, [lhs, rhs], adjoint)));
+                let factor = attentions.weights(tape, id).unwrap_or(lhs);
+                parts.push((rhs, product::rhs(tape, [factor, rhs], adjoint, role)));
             }
         }
         Op::Permute { x, permutation } => {

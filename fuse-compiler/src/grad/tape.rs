@@ -150,14 +150,14 @@ impl Tape<'_> {
         self.push(Op::Reshape(x), dtype, shape.to_vec())
     }
 
+    /// `x` with its axes in another order; of several orders after each other, one is written.
     pub(super) fn permute(&mut self, x: NodeId, permutation: Vec<usize>) -> NodeId {
         if permutation.is_sorted() {
             return x;
         }
-        if let Op::Permute { x: before, permutation: first } = &self.graph.nodes[x].op
-            && permutation.iter().map(|&axis| first[axis]).is_sorted()
-        {
-            return *before;
+        if let Op::Permute { x: before, permutation: first } = &self.graph.nodes[x].op {
+            let (before, both) = (*before, permutation.iter().map(|&axis| first[axis]).collect());
+            return self.permute(before, both);
         }
         let (dtype, shape) = (self.dtype(x), self.shape(x));
         let shape = permutation.iter().map(|&axis| shape[axis].clone()).collect();

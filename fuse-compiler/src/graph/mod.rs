@@ -16,6 +16,7 @@ pub(crate) mod infer;
 #[cfg(feature = "syntax")]
 pub(crate) mod lower;
 pub mod print;
+pub mod softmax;
 pub mod types;
 pub mod verify;
 
@@ -246,6 +247,11 @@ pub enum Op {
 }
 
 impl Op {
+    /// Whether it is computed element by element from operands of its own shape.
+    pub const fn is_pointwise(&self) -> bool {
+        matches!(self, Self::Unary(..) | Self::Binary(..) | Self::Compare(..) | Self::Select { .. } | Self::Cast(_))
+    }
+
     /// The operands, in order.
     pub fn operands(&self) -> Vec<NodeId> {
         match *self {

@@ -332,12 +332,13 @@ impl<'a> Facts<'a> {
         requires.extend(multiples_of_lanes(multiples));
         requires.extend(self.vector_loads(|space| {
             let outer = |direction, inner: u8, outer: u8| if direction == Direction::Depth { inner } else { outer };
-            Some(match space {
-                Space::Lhs => outer(directions.query, self.batch + 1, self.batch),
-                Space::Rhs => outer(directions.key, self.batch, self.batch + 1),
-                Space::Value => outer(directions.value, self.batch, self.batch + 1),
-                Space::Score | Space::Point => self.batch + 1,
-            })
+            match space {
+                Space::Lhs => Some(outer(directions.query, self.batch + 1, self.batch)),
+                Space::Rhs => Some(outer(directions.key, self.batch, self.batch + 1)),
+                Space::Value => Some(outer(directions.value, self.batch, self.batch + 1)),
+                Space::Score | Space::Point => Some(self.batch + 1),
+                Space::SecondLhs | Space::SecondRhs => None,
+            }
         }));
         requires
     }
@@ -349,11 +350,10 @@ impl<'a> Facts<'a> {
         }
         let mut requires = self.some_depth();
         requires.extend(multiples_of_lanes(multiples));
-        requires.extend(self.vector_loads(|space| {
-            Some(match space {
-                Space::Rhs => self.batch,
-                Space::Lhs | Space::Value | Space::Score | Space::Point => self.batch + 1,
-            })
+        requires.extend(self.vector_loads(|space| match space {
+            Space::Rhs => Some(self.batch),
+            Space::Lhs | Space::Value | Space::Score | Space::Point => Some(self.batch + 1),
+            Space::SecondLhs | Space::SecondRhs => None,
         }));
         requires
     }

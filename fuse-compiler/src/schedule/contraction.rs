@@ -300,7 +300,7 @@ impl<'a> Facts<'a> {
                 readers.map(|(_, rhs)| along(rhs)).collect()
             }
             Space::Point => vec![self.columns()],
-            Space::Score | Space::Value => vec![],
+            Space::SecondLhs | Space::SecondRhs | Space::Score | Space::Value => vec![],
         }));
         requires.extend(self.word_loads());
         if tile.whole_steps {

@@ -12,6 +12,7 @@ pub mod print;
 pub mod reduction;
 pub mod verify;
 pub mod visible;
+pub mod weighted_sum;
 
 /// Rounds of loops that an invocation may take where it walks all of an operand alone. Mesa's lavapipe silently ends the loops of
 /// an invocation after 65535 rounds in all; and what is longer than this is worth sharing.

@@ -10,7 +10,7 @@ use fuse_artifact::Work;
 use super::{contraction::reduces, visible};
 use crate::fusion::{
     Group, GroupKind,
-    body::ValueId,
+    body::{Body, ValueId},
     heuristics::{body_cost, values_cost},
     levels::operand_parts,
 };
@@ -47,6 +47,24 @@ pub fn work(group: &Group) -> Work {
                 value: body_cost(&attention.value.0),
                 causal: visible::grows(&limits),
                 window: visible::window(&limits),
+                ..Work::default()
+            }
+        }
+        GroupKind::WeightedSum(sum) => {
+            let (body, weights) = &sum.weights;
+            let limits = visible::weight_limits(body, weights, &group.accesses, group.shape.len() - 2);
+            let window = visible::window(&limits);
+            let cost = |programs: &mut dyn Iterator<Item = &(Body, ValueId)>| {
+                programs.fold(0, |sum: u32, (body, _)| sum.saturating_add(body_cost(body)))
+            };
+            Work {
+                point,
+                lhs: cost(&mut sum.products.iter().map(|product| &product.lhs)),
+                rhs: cost(&mut sum.products.iter().map(|product| &product.rhs)),
+                score: body_cost(body),
+                value: cost(&mut sum.values.iter()),
+                causal: window.is_none() && limits.iter().any(|limit| limit.slope != 0),
+                window,
                 ..Work::default()
             }
         }

@@ -5,8 +5,8 @@ use std::fmt::Write;
 use fuse_artifact::{
     Features, Kernel, Require, Schedule, Variant,
     schedule::{
-        Attention, AttentionCoopMatrix, Gemv, GemvRows, K, Mainloop, Pointwise, Reduction, ReductionOrder, RowLoads,
-        Tile,
+        Attention, AttentionCoopMatrix, Gemv, GemvRows, K, LANES, Mainloop, Pointwise, Reduction, ReductionOrder,
+        RowLoads, Tile, WeightedSum,
     },
 };
 
@@ -85,6 +85,12 @@ fn schedule(schedule: &Schedule) -> String {
             };
             let who = format!("{queries} queries per workgroup in steps of {keys} keys, heads up to {head}");
             format!("{who}{matrices}{}", split("keys"))
+        }
+        Schedule::WeightedSum(sum) => {
+            let WeightedSum { rows, invocation_rows, columns, lanes, .. } = sum;
+            let (keys, weights) = (sum.keys(), LANES);
+            let who = format!("{rows} rows per workgroup in steps of {keys} keys, up to {columns} columns");
+            format!("{who}, {invocation_rows}x{weights} weights per invocation, loads of {lanes}")
         }
     }
 }

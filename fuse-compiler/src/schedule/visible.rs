@@ -64,6 +64,20 @@ pub fn limits(body: &Body, score: ValueId, accesses: &[KernelAccess], batch: usi
     limits
 }
 
+/// The limits of the keys for which some weights of a row may be other than 0: those that all of `weights` have. A row that sees
+/// no key at all has no weights, and sums of nothing.
+pub fn weight_limits(body: &Body, weights: &[ValueId], accesses: &[KernelAccess], batch: usize) -> Vec<Limit> {
+    let search = Search { body, accesses, batch: batch as u8 };
+    let of = |&weight: &ValueId| {
+        let mut limits = vec![];
+        search.weight(weight, &mut limits);
+        limits
+    };
+    let mut each = weights.iter().map(of);
+    let first = each.next().unwrap_or_default();
+    each.fold(first, |common, other| common.into_iter().filter(|limit| other.contains(limit)).collect())
+}
+
 /// Whether later queries see more keys, and no key is lost at the other end: half of all scores are visible, and of them the
 /// last queries have most.
 pub fn grows(limits: &[Limit]) -> bool {
@@ -131,6 +145,37 @@ impl Search<'_> {
             ValueOp::Cast(x) if self.body.values[x].dtype.is_float() => self.score(x, limits),
             _ => {}
         }
+    }
+
+    /// Limits of a factor: where it is exactly 0, outside of them.
+    fn weight(&self, value: ValueId, limits: &mut Vec<Limit>) {
+        match self.body.values[value].op {
+            ValueOp::Binary(BinaryOp::Mul, x, y) => {
+                self.weight(x, limits);
+                self.weight(y, limits);
+            }
+            ValueOp::Binary(BinaryOp::Div, x, _) | ValueOp::Unary(UnaryOp::Neg, x) | ValueOp::Cast(x) => {
+                self.weight(x, limits);
+            }
+            ValueOp::Unary(UnaryOp::Exp, x) => match self.body.values[x].op {
+                // Scores less a number of their row.
+                ValueOp::Binary(BinaryOp::Sub, score, _) => self.score(score, limits),
+                _ => self.score(x, limits),
+            },
+            ValueOp::Select(condition, x, y) if self.is_zero(y) => {
+                self.condition(condition, true, limits);
+                self.weight(x, limits);
+            }
+            ValueOp::Select(condition, x, y) if self.is_zero(x) => {
+                self.condition(condition, false, limits);
+                self.weight(y, limits);
+            }
+            _ => {}
+        }
+    }
+
+    fn is_zero(&self, value: ValueId) -> bool {
+        matches!(self.body.values[value].op, ValueOp::Literal(Literal::Float(0.0)))
     }
 
     fn is_negative_infinity(&self, value: ValueId) -> bool {

@@ -23,7 +23,9 @@ pub mod reduction;
 mod row_prologue;
 pub mod second_pass;
 pub mod shader;
+mod stage;
 mod tiles;
+pub mod weighted_sum;
 mod weights;
 
 pub use gemv::gemv;

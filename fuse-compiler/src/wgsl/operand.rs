@@ -183,13 +183,15 @@ impl Place for OperandPlace<'_> {
 }
 
 /// The axis of the domain that an axis of one of its spaces is: batch axes, M, N, K of a contraction; batch axes, M, E,
-/// N, D of an attention.
+/// N, D of an attention, and F of a weighted sum.
 fn domain_axis(group: &Group, space: Space, axis: usize) -> u8 {
     let rank = group.shape.len();
     let (rows, columns, inner, depth) = (rank - 2, rank - 1, rank, rank + 1);
     let last = match (&group.kind, space) {
-        (GroupKind::Attention(_), Space::Lhs) => [rows, depth],
-        (GroupKind::Attention(_), Space::Rhs) => [depth, inner],
+        (GroupKind::Attention(_) | GroupKind::WeightedSum(_), Space::Lhs) => [rows, depth],
+        (GroupKind::Attention(_) | GroupKind::WeightedSum(_), Space::Rhs) => [depth, inner],
+        (_, Space::SecondLhs) => [rows, depth + 1],
+        (_, Space::SecondRhs) => [depth + 1, inner],
         (_, Space::Lhs | Space::Score) => [rows, inner],
         (_, Space::Rhs | Space::Value) => [inner, columns],
         (_, Space::Point) => [rows, columns],

@@ -165,7 +165,7 @@ impl Builder {
 
     fn patterns(&self) -> Vec<attention::Pattern> {
         let live: BTreeSet<NodeId> = self.graph.nodes.handles().collect();
-        attention::recognize(&self.graph, &live, true)
+        attention::recognize(&self.graph, &live, true, &BTreeSet::new()).patterns
     }
 
     /// The group of the only pattern, whose output is stored as it is.
@@ -400,7 +400,7 @@ fn heads_that_do_not_fit_are_no_attention() {
     b.attention(DType::F32, SYMBOLIC, plain);
     assert_eq!(attention::assumptions(&b.graph, &b.patterns()[0]).len(), 2);
     let live: BTreeSet<NodeId> = b.graph.nodes.handles().collect();
-    assert_eq!(attention::recognize(&b.graph, &live, false), []);
+    assert_eq!(attention::recognize(&b.graph, &live, false, &BTreeSet::new()).patterns, []);
 }
 
 #[test]

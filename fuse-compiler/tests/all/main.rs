@@ -3,6 +3,7 @@
 
 mod assumptions;
 mod attention;
+mod attention_gradient;
 mod differentiable;
 mod expressions;
 mod families;

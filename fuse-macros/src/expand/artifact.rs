@@ -13,7 +13,7 @@ use fuse_artifact::{
     Schedule, Scratch, Size, Slot, Space, Symbol, SymbolSource, TensorSpec, Term, Text, Uniform, Variant, Wgsl, Work,
     schedule::{
         Attention, AttentionCoopMatrix, AttentionTile, Decode, Gemv, GemvRhs, GemvRows, K, Mainloop, Pointwise,
-        Products, Reduction, ReductionOrder, RowLoads, Tile, Unstaged,
+        Products, Reduction, ReductionOrder, RowLoads, Tile, Unstaged, WeightedSum,
     },
 };
 use proc_macro2::{Literal, TokenStream};
@@ -168,6 +168,9 @@ structs! {
     AttentionCoopMatrix { rows, subgroups, keys, depth, columns, own_values, split }
     Decode { queries, depth, columns, split }
     Unstaged { queries, depth, columns }
+    WeightedSum {
+        rows, invocation_rows, across, depth_step, value_step, columns, lanes
+    }
 }
 
 macro_rules! enums {
@@ -192,8 +195,8 @@ enums! {
     Packing { Q8, Q4, Q3, Q2, Q1, }
     SymbolSource { Axis { param, axis }, Broadcast(sizes), Quotient { dividend, divisor }, }
     Relation { Equal, AtMost, }
-    DomainKind { Pointwise, Reduction { axes }, Contraction { products }, Attention, }
-    Space { Point, Lhs, Rhs, Score, Value, }
+    DomainKind { Pointwise, Reduction { axes }, Contraction { products }, Attention, WeightedSum, }
+    Space { Point, Lhs, Rhs, SecondLhs, SecondRhs, Score, Value, }
     Slot { Param(index), Scales(index), Temporary(index), Result(index), Scratch, }
     MlOp {
         Input(index),
@@ -218,7 +221,9 @@ enums! {
         AtMost { axis, value },
         AtLeast { axis, value },
     }
-    Schedule { Pointwise(sizes), Tile(sizes), Gemv(sizes), Reduction(sizes), Attention(sizes), }
+    Schedule {
+        Pointwise(sizes), Tile(sizes), Gemv(sizes), Reduction(sizes), Attention(sizes), WeightedSum(sizes),
+    }
     Grid { Elements { per_workgroup }, Tiles { rows, columns }, SharedTiles { workgroups }, WholeRows { rows }, Rows { rows }, }
     Uniform {
         Workgroups,

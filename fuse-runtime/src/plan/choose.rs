@@ -67,9 +67,10 @@ pub(crate) fn best(kind: DomainKind, candidates: &[Result<Candidate, Refusal>]) 
     let mut legal = candidates.iter().flatten().copied();
     match kind {
         DomainKind::Pointwise => legal.next(),
-        DomainKind::Reduction { .. } | DomainKind::Contraction { .. } | DomainKind::Attention => {
-            legal.min_by(|a, b| a.cost.total_cmp(&b.cost))
-        }
+        DomainKind::Reduction { .. }
+        | DomainKind::Contraction { .. }
+        | DomainKind::Attention
+        | DomainKind::WeightedSum => legal.min_by(|a, b| a.cost.total_cmp(&b.cost)),
     }
 }
 
@@ -88,7 +89,8 @@ fn candidate(
     }
     let sizes = domain.contraction();
     check_walk(sizes.depth)?;
-    let split = rounds::within(kernel, variant, sizes, split(&variant.schedule, sizes, machine), info)?;
+    let split = split(&variant.schedule, sizes, machine);
+    let split = rounds::within(kernel, variant, (sizes, domain.product_depths()), split, info)?;
     check_walk(split.walked(sizes.depth, variant.schedule.extents()[2].max(1)))?;
     if let [whole, 0] = split.tiles
         && whole > 0
@@ -150,7 +152,7 @@ fn shortest_part(schedule: &Schedule) -> u64 {
         Schedule::Reduction(columns) if columns.is_columns() => u64::from(columns.invocations) * 16,
         Schedule::Reduction(_) => 2048,
         Schedule::Pointwise(_) | Schedule::Tile(_) | Schedule::Gemv(_) => 256,
-        Schedule::Attention(_) => 128,
+        Schedule::Attention(_) | Schedule::WeightedSum(_) => 128,
     }
 }
 

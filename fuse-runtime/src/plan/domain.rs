@@ -48,6 +48,7 @@ impl Domain {
             DomainKind::Reduction { axes } => (axes.into(), usize::from(axes)),
             DomainKind::Contraction { .. } => (3, 0),
             DomainKind::Attention => (4, 0),
+            DomainKind::WeightedSum => (5, 0),
         };
         if extents.len() < least {
             return Err(context.defect(&format!("its domain has {} axes, at least {least} are needed", extents.len())));
@@ -65,13 +66,14 @@ impl Domain {
     }
 
     /// Output elements: all of a pointwise domain; kept indices of a reduction, which writes its rows also where they
-    /// are empty; batch·M·N of a contraction; batch·M·E of an attention.
+    /// are empty; batch·M·N of a contraction; batch·M·E of an attention or weighted sum.
     pub(crate) fn count(&self) -> u64 {
         let axes = match self.kind {
             DomainKind::Pointwise => &self.extents[..],
             DomainKind::Reduction { .. } => &self.extents[..self.kept],
             DomainKind::Contraction { .. } => &self.extents[..self.extents.len() - 1],
             DomainKind::Attention => &self.extents[..self.extents.len() - 2],
+            DomainKind::WeightedSum => &self.extents[..self.extents.len() - 3],
         };
         product(axes)
     }
@@ -81,18 +83,27 @@ impl Domain {
         product(&self.extents[self.kept..])
     }
 
-    /// The sizes of a contraction. Of an attention: queries, value columns, keys. Of a reduction: rows of one column,
+    /// The sizes of a contraction. Of an attention or weighted sum: queries or rows, columns, keys. Of a reduction: rows of one column,
     /// as deep as a row is long. A pointwise domain counts as one row without depth.
     pub(crate) fn contraction(&self) -> Contraction {
         match (self.kind, &self.extents[..]) {
             (DomainKind::Contraction { .. }, [batch @ .., rows, columns, depth])
-            | (DomainKind::Attention, [batch @ .., rows, columns, depth, _]) => {
+            | (DomainKind::Attention, [batch @ .., rows, columns, depth, _])
+            | (DomainKind::WeightedSum, [batch @ .., rows, columns, depth, _, _]) => {
                 Contraction { batch: product(batch), rows: *rows, columns: *columns, depth: *depth }
             }
             (DomainKind::Reduction { .. }, _) => {
                 Contraction { batch: 1, rows: self.count(), columns: 1, depth: self.row_length() }
             }
             _ => Contraction { batch: 1, rows: 1, columns: self.count(), depth: 0 },
+        }
+    }
+
+    /// The depths of a weighted sum's products, together; 0 of other domains.
+    pub(crate) fn product_depths(&self) -> u64 {
+        match (self.kind, &self.extents[..]) {
+            (DomainKind::WeightedSum, [.., first, second]) => first.saturating_add(*second),
+            _ => 0,
         }
     }
 
@@ -107,6 +118,11 @@ impl Domain {
             (DomainKind::Attention, &[batch, queries, keys, head]) => {
                 let batches = self.extents.len().checked_sub(4)?;
                 vec![(batches, batch), (1, queries), (1, head), (1, keys), (1, head)]
+            }
+            (DomainKind::WeightedSum, &[batch, rows, keys, columns, depth]) => {
+                let batches = self.extents.len().checked_sub(5)?;
+                // How depths are divided between two products says little.
+                vec![(batches, batch), (1, rows), (1, columns), (1, keys), (1, depth), (1, 0)]
             }
             (DomainKind::Reduction { .. }, &[rows, length]) => {
                 vec![(self.kept, rows), (self.extents.len().checked_sub(self.kept)?, length)]
@@ -159,7 +175,7 @@ impl Domain {
             }
             DomainKind::Contraction { .. } => self.fold_batch(texts),
             // Rows and keys have spaces of their own, and batches are few.
-            DomainKind::Attention => {}
+            DomainKind::Attention | DomainKind::WeightedSum => {}
         }
     }
 
@@ -242,7 +258,7 @@ fn space_extents(kind: DomainKind, extents: &[u64], space: Space) -> Option<Vec<
                 Space::Point => [*rows, *columns],
                 Space::Lhs => [*rows, *depth],
                 Space::Rhs => [*depth, *columns],
-                Space::Score | Space::Value => return None,
+                Space::SecondLhs | Space::SecondRhs | Space::Score | Space::Value => return None,
             };
             (batch, last)
         }
@@ -253,10 +269,23 @@ fn space_extents(kind: DomainKind, extents: &[u64], space: Space) -> Option<Vec<
                 Space::Rhs => [*depth, *keys],
                 Space::Score => [*rows, *keys],
                 Space::Value => [*keys, *columns],
+                Space::SecondLhs | Space::SecondRhs => return None,
             };
             (batch, last)
         }
-        (DomainKind::Contraction { .. } | DomainKind::Attention, _) => return None,
+        (DomainKind::WeightedSum, [batch @ .., rows, columns, keys, depth, second]) => {
+            let last = match space {
+                Space::Point => [*rows, *columns],
+                Space::Lhs => [*rows, *depth],
+                Space::Rhs => [*depth, *keys],
+                Space::SecondLhs => [*rows, *second],
+                Space::SecondRhs => [*second, *keys],
+                Space::Score => [*rows, *keys],
+                Space::Value => [*keys, *columns],
+            };
+            (batch, last)
+        }
+        (DomainKind::Contraction { .. } | DomainKind::Attention | DomainKind::WeightedSum, _) => return None,
     };
     Some([batch, &last].concat())
 }

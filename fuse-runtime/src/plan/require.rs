@@ -80,6 +80,10 @@ fn check_schedule(schedule: &Schedule, domain: &Domain) -> Result<(), Refusal> {
             let longest = domain.extents.last().map_or(columns, |depth| columns.max(*depth));
             check(longest <= u64::from(head), || format!("it takes heads of at most {head}, this one has {longest}"))
         }
+        (DomainKind::WeightedSum, Schedule::WeightedSum(sum)) => {
+            let columns = domain.contraction().columns;
+            check(columns <= sum.columns.into(), || format!("it takes {} columns, here are {columns}", sum.columns))
+        }
         (DomainKind::Contraction { .. }, Schedule::Tile(_) | Schedule::Gemv(_)) => Ok(()),
         _ => Err(Refusal::Shape("its schedule is of another kind than its kernel".to_owned())),
     }

@@ -25,6 +25,7 @@ impl Key {
             DomainKind::Reduction { axes } => reduction(kernel, usize::from(axes)),
             DomainKind::Contraction { products } => contraction(kernel, products),
             DomainKind::Attention => attention(kernel, domain),
+            DomainKind::WeightedSum => weighted_sum(kernel, domain),
         };
         if !vectors {
             class += " scalar";
@@ -103,6 +104,21 @@ fn attention(kernel: &Kernel, domain: &Domain) -> String {
     }
     // Schedules are made for heads of so many columns, and one of them says nothing of others.
     class + &format!(" head {}", head(domain).next_power_of_two().max(SMALLEST_HEAD))
+}
+
+/// As attentions, with how many products and sums there are.
+fn weighted_sum(kernel: &Kernel, domain: &Domain) -> String {
+    let spaces = [Space::Lhs, Space::Rhs, Space::Value];
+    let mut class = format!("weighted sum {}", spaces.map(|space| dtypes(kernel, space)).join("·"));
+    let products = 1 + usize::from(loads(kernel, Space::SecondLhs).next().is_some());
+    class += &format!(" products {products} sums {}", written(kernel).len());
+    if (&*directions(kernel, Space::Rhs, 2), &*directions(kernel, Space::Value, 2)) != ("outer", "inner") {
+        class += " transposed";
+    }
+    if kernel.work.causal {
+        class += " causal";
+    }
+    class + &format!(" head {}", domain.contraction().columns.next_power_of_two().max(SMALLEST_HEAD))
 }
 
 /// The depth of scores or the number of value columns, whichever is larger.
@@ -203,6 +219,10 @@ fn sizes(kernel: &Kernel, domain: &Domain) -> Vec<u64> {
             // A query with a window sees no more keys than that.
             let keys = kernel.work.window.map_or(sizes.depth, |window| sizes.depth.min(window.into()));
             vec![sizes.batch, sizes.rows, keys, head(domain)]
+        }
+        DomainKind::WeightedSum => {
+            let keys = kernel.work.window.map_or(sizes.depth, |window| sizes.depth.min(window.into()));
+            vec![sizes.batch, sizes.rows, keys, sizes.columns, domain.product_depths()]
         }
     }
 }

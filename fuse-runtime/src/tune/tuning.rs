@@ -261,12 +261,13 @@ impl Knobs {
         let apart = |a: u64, b: u32| ((a.max(1) as f64).log2() - f64::from(b.max(1)).log2()).abs();
         let invocations = variant.passes.first().map_or(1, |pass| u64::from(pass.workgroup_size));
         let workgroup = self.workgroup_size.map(|wanted| apart(invocations, wanted));
-        let tiled = matches!(kind, DomainKind::Contraction { .. } | DomainKind::Attention);
+        let tiled = !matches!(kind, DomainKind::Pointwise | DomainKind::Reduction { .. });
         let tile = self.tile_size.filter(|_| tiled).map(|wanted| {
             let [rows, columns, _] = variant.schedule.extents();
             match variant.schedule {
-                // An attention has all value columns of its rows; its keys are what a tile has across.
+                // An attention or weighted sum has all columns of its rows; its keys are what a tile has across.
                 Schedule::Attention(attention) => (apart(rows, wanted) + apart(attention.keys().into(), wanted)) / 2.0,
+                Schedule::WeightedSum(sum) => (apart(rows, wanted) + apart(sum.keys().into(), wanted)) / 2.0,
                 _ => (apart(rows, wanted) + apart(columns, wanted)) / 2.0,
             }
         });

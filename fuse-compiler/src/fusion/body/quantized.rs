@@ -63,7 +63,7 @@ impl Walk<'_, '_> {
         let inner = usize::from(axis) + 2 >= self.region.rank;
         let last = usize::from(axis) + 1 == self.region.rank;
         self.builder.fixed |= match self.region.space {
-            Space::Rhs | Space::Value => !inner,
+            Space::Rhs | Space::SecondLhs | Space::SecondRhs | Space::Value => !inner,
             Space::Lhs => !last,
             Space::Point | Space::Score => true,
         };

@@ -167,13 +167,6 @@ impl Lowering<'_> {
                     .note(range_of(by), format!("`{operation}` has no derivative"))
                     .help(leave_out(position))
             }
-            Obstacle::Missing(node) => {
-                let operation = self.graph.nodes[node].op.name();
-                let message = format!("the derivative of `{operation}` of a value with 6 axes is not supported yet");
-                Diagnostic::new(Code::DifferentiablePath, range_of(node), message)
-                    .note(*range, "needed because of this")
-                    .help("merge axes with `reshape` first")
-            }
         });
     }
 }

@@ -83,7 +83,7 @@ impl Facts<'_> {
         requires.extend(self.vector_loads(|_, space| match space {
             Space::Lhs => vec![self.batch + 1],
             Space::Rhs => vec![self.batch],
-            Space::Point | Space::Score | Space::Value => vec![],
+            Space::Point | Space::SecondLhs | Space::SecondRhs | Space::Score | Space::Value => vec![],
         }));
         requires
     }
@@ -96,7 +96,7 @@ impl Facts<'_> {
         }
         requires.extend(self.vector_loads(|_, space| match space {
             Space::Lhs if whole_steps => vec![self.batch + 1],
-            Space::Lhs | Space::Score | Space::Value => vec![],
+            Space::Lhs | Space::SecondLhs | Space::SecondRhs | Space::Score | Space::Value => vec![],
             Space::Rhs | Space::Point => vec![self.columns()],
         }));
         requires
@@ -113,7 +113,7 @@ impl Facts<'_> {
             (Space::Lhs, _) => vec![self.batch + 1],
             (Space::Rhs, Direction::Depth) => vec![self.batch],
             (Space::Rhs, Direction::Outer) | (Space::Point, _) => vec![self.columns()],
-            (Space::Score | Space::Value, _) => vec![],
+            (Space::SecondLhs | Space::SecondRhs | Space::Score | Space::Value, _) => vec![],
         }));
         requires
     }

@@ -17,10 +17,11 @@ use fuse_artifact::{
     schedule::{AttentionCoopMatrix, LANES},
 };
 
-use super::{Extents, Input, LOWEST, Source, begin, locate, stage::is_multiple};
+use super::{Extents, Input, LOWEST, Source, begin, locate};
 use crate::wgsl::{
     names::Names,
     shader::{Lines, Shader},
+    stage::is_multiple,
 };
 
 const SIZE: u32 = AttentionCoopMatrix::SIZE;
@@ -59,7 +60,7 @@ pub(super) fn pass(source: Source<'_>, names: &Names, tile: AttentionCoopMatrix)
     // Matrices are loaded from multiples of 16 bytes, and the driver puts arrays one after the other: so 16 bytes, not 4.
     shader.workgroup_array("grown", "u32", 4, 4);
     let mut main = Lines::indented();
-    locate(source, &mut shader, &extents, &mut main, [tile.queries(), tile.keys], true);
+    locate(&source.walk(), &mut shader, &extents, &mut main, [tile.queries(), tile.keys], true);
     let masked = !is_multiple(&source.attention.keys, tile.keys);
     let mut text = MatrixText { shader, main, source, tile, extents, masked };
     text.prepare();
@@ -435,6 +436,12 @@ impl MatrixText<'_> {
                 self.main.line("}");
             } else {
                 self.main.line(format!("let factor{n} = vec4<f32>(normalizer(sum{n}));"));
+            }
+            if self.source.stores_rows() {
+                let largest = format!("select(reference{n}, negative_infinity, reference{n} == {LOWEST})");
+                self.main.line(format!("if subgroup_lane % 4u == 0u && row{n} >= first_row {{"));
+                self.main.line(format!("finish_numbers(batch, {batch}row{n}, {largest}, sum{n});"));
+                self.main.line("}");
             }
         }
         let [rows, _, _, columns] = self.counts();

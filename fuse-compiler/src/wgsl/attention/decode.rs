@@ -29,7 +29,7 @@ pub(super) fn pass(source: Source<'_>, names: &Names, decode: Decode) -> Pass {
     shader.workgroup_array("parts", "vec4<f32>", 2 * decode.queries * INVOCATIONS, 16);
     shader.workgroup_array("group_rows", "vec2<f32>", decode.queries * DECODE_GROUPS, 8);
     let mut main = Lines::indented();
-    locate(source, &mut shader, &extents, &mut main, [decode.queries, DECODE_KEYS], false);
+    locate(&source.walk(), &mut shader, &extents, &mut main, [decode.queries, DECODE_KEYS], false);
     let mut text = DecodeText { shader, main, source, decode, extents };
     text.prepare();
     text.walk();
@@ -176,6 +176,12 @@ impl DecodeText<'_> {
                 self.main.line("}");
             } else {
                 self.main.line(format!("let factor{m} = {weight} * normalizer(sum{m});"));
+            }
+            if self.source.stores_rows() {
+                let batch = self.extents.axes.batch_arguments();
+                self.main.line("if local == 0u {");
+                self.main.line(format!("finish_numbers(batch, {batch}row0 + {m}u, most{m}, sum{m});"));
+                self.main.line("}");
             }
         }
         let columns: Vec<u32> = (0..self.vectors()[1]).collect();

@@ -2,10 +2,11 @@
 
 use fuse_artifact::schedule::LANES;
 
-use super::{Extents, Input, LOWEST, Source, stage::is_multiple};
+use super::{Extents, Input, LOWEST, Source};
 use crate::wgsl::{
     operand::read,
     shader::{Lines, Shader},
+    stage::is_multiple,
 };
 
 /// Writes the load of four elements of an input into `name`. `step` and `outer` are coordinates along the axis that is summed

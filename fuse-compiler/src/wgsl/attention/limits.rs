@@ -1,10 +1,8 @@
 //! The text that finds the first and the last key that any query of a workgroup sees.
 
-use super::{Extents, Source};
+use super::{Extents, Walk};
 use crate::{
-    fusion::body::{Body, ValueId, ValueOp},
-    graph::Literal,
-    schedule::visible::{Leaf, Limit, Side},
+    schedule::visible::{Leaf, Side},
     wgsl::{
         expr::emit,
         operand::{Operand, OperandPlace},
@@ -17,20 +15,20 @@ const EXACT: &str = "1073741824.0";
 
 /// Narrows `key_begin` (to a multiple of `step`) and `key_end` for the queries `row0 .. row0 + rows`.
 pub(super) fn apply(
-    source: Source<'_>,
+    walk: &Walk<'_>,
     shader: &mut Shader<'_>,
     extents: &Extents,
     main: &mut Lines,
-    limits: &[Limit],
     rows: u32,
     step: u32,
 ) {
+    let limits = &walk.limits;
     if limits.is_empty() {
         return;
     }
     main.line("let first_query = i32(row0);");
     main.line(format!("let last_query = i32(min(row0 + {rows}u, {}) - 1u);", extents.queries()));
-    let values = batch_values(source, shader, extents, main, limits);
+    let values = batch_values(walk, shader, extents, main);
     for (i, limit) in limits.iter().enumerate() {
         let mut leaf = |leaf: &Leaf| match leaf {
             Leaf::One => "1".to_owned(),
@@ -68,24 +66,16 @@ fn product(by: i64, term: &str) -> String {
 }
 
 /// Writes the values of the score's program that limits are made of; they are the same for all queries and keys.
-fn batch_values(
-    source: Source<'_>,
-    shader: &mut Shader<'_>,
-    extents: &Extents,
-    main: &mut Lines,
-    limits: &[Limit],
-) -> Vec<String> {
-    let (body, value) = &source.attention.score;
-    let terms = limits.iter().flat_map(|limit| limit.weights.iter());
+fn batch_values(walk: &Walk<'_>, shader: &mut Shader<'_>, extents: &Extents, main: &mut Lines) -> Vec<String> {
+    let (group, (body, value)) = (walk.group, walk.program);
+    let terms = walk.limits.iter().flat_map(|limit| limit.weights.iter());
     let roots = terms.filter_map(|(leaf, _)| match leaf {
         Leaf::Value(value) => Some(*value),
         Leaf::One | Leaf::Size(_) => None,
     });
-    let body = only(body, roots.collect());
-    let buffer_lanes = source.buffer_lanes();
-    let lane_axis = source.batch() + 1;
-    let operand =
-        Operand { group: source.group, body: &body, value: *value, prefix: "seen", lanes: 1, buffer_lanes, lane_axis };
+    let body = body.only(&roots.collect::<Vec<_>>());
+    let (buffer_lanes, lane_axis) = (walk.buffer_lanes, group.shape.len() - 1);
+    let operand = Operand { group, body: &body, value, prefix: "seen", lanes: 1, buffer_lanes, lane_axis };
     let mut at: Vec<Option<String>> = extents.axes.batch_names().into_iter().map(Some).collect();
     at.extend([None, None]);
     for access in operand.loads() {
@@ -98,23 +88,4 @@ fn batch_values(
     let loaded = |access: u16| format!("seen_x{access}");
     let place = OperandPlace { operand: &operand, loaded: &loaded, at: &coordinates, sums: &[] };
     emit(shader, main, &body, 1, operand.prefix, &place)
-}
-
-/// The program with everything but `roots` and what they need replaced by literals, which take no text.
-fn only(body: &Body, roots: Vec<ValueId>) -> Body {
-    let mut needed = vec![false; body.values.len()];
-    let mut pending = roots;
-    while let Some(value) = pending.pop() {
-        if !needed[value] {
-            needed[value] = true;
-            pending.extend(Body::operands(&body.values[value].op));
-        }
-    }
-    let mut body = body.clone();
-    for (value, needed) in body.values.iter_mut().zip(needed) {
-        if !needed {
-            value.op = ValueOp::Literal(Literal::Bool(false));
-        }
-    }
-    body
 }

@@ -15,7 +15,6 @@ mod four_keys;
 mod limits;
 pub(super) mod output;
 mod score;
-mod stage;
 mod tile;
 mod unstaged;
 
@@ -31,6 +30,7 @@ use super::{
     operand::Operand,
     second_pass,
     shader::{Lines, Shader},
+    stage::Staged,
 };
 use crate::{
     fusion::{
@@ -120,6 +120,11 @@ impl<'a> Source<'a> {
         }
     }
 
+    /// Whether this pass stores numbers per row.
+    fn stores_rows(self) -> bool {
+        !self.scheduled.schedule.is_split() && output::stores_rows(self.group)
+    }
+
     const fn direction(self, input: Input) -> Direction {
         let directions = self.scheduled.directions;
         match input {
@@ -152,26 +157,59 @@ impl<'a> Source<'a> {
         if let schedule::Attention::Tile(tile) = self.scheduled.schedule { tile.lanes } else { LANES }
     }
 
-    fn limits(self) -> Vec<Limit> {
+    /// An input as what is staged, with `lanes` elements per load.
+    fn staged(self, extents: &Extents, input: Input, lanes: u32) -> Staged<'a> {
+        let lengths = match input {
+            Input::Query => [&extents.depth, extents.queries()],
+            Input::Key => [&extents.depth, extents.keys()],
+            Input::Value => [extents.keys(), extents.columns()],
+        };
+        let summed = match input {
+            Input::Query | Input::Key => &self.attention.depth,
+            Input::Value => &self.attention.keys,
+        };
+        Staged {
+            operand: self.operand(input, lanes),
+            direction: self.direction(input),
+            axes: self.axes(input),
+            extents: lengths.map(str::to_owned),
+            summed,
+            batch: extents.axes.batch_names(),
+        }
+    }
+
+    /// How a workgroup walks over the keys.
+    fn walk(self) -> Walk<'a> {
         let (body, score) = &self.attention.score;
-        visible::limits(body, *score, &self.group.accesses, self.batch())
+        Walk {
+            group: self.group,
+            program: (body, *score),
+            limits: visible::limits(body, *score, &self.group.accesses, self.batch()),
+            split: self.scheduled.schedule.is_split(),
+            buffer_lanes: self.buffer_lanes(),
+        }
     }
 }
 
 /// The extents of the domain as expressions.
 pub(super) struct Extents {
     pub(in crate::wgsl) axes: Axes,
-    depth: String,
+    pub(in crate::wgsl) depth: String,
 }
 
 impl Extents {
     pub(in crate::wgsl) fn new(shader: &mut Shader<'_>, group: &Group) -> Self {
-        let axes = Axes::of_products(shader, group, 1);
+        Self::of_outputs(shader, group, 1)
+    }
+
+    /// Those of a group with so many outputs at each place.
+    pub(in crate::wgsl) fn of_outputs(shader: &mut Shader<'_>, group: &Group, outputs: u32) -> Self {
+        let axes = Axes::of_products(shader, group, outputs);
         let depth = shader.uniform(Uniform::Extent { axis: axes.batch as u8 + 3 });
         Self { axes, depth }
     }
 
-    fn queries(&self) -> &str {
+    pub(in crate::wgsl) fn queries(&self) -> &str {
         &self.axes.rows
     }
 
@@ -180,7 +218,7 @@ impl Extents {
     }
 
     /// The axis after rows and columns is the keys'.
-    fn keys(&self) -> &str {
+    pub(in crate::wgsl) fn keys(&self) -> &str {
         &self.axes.depth
     }
 }
@@ -204,10 +242,23 @@ fn begin<'a>(source: Source<'a>, names: &'a Names) -> (Shader<'a>, Extents) {
     (shader, extents)
 }
 
+/// A walk over the keys of a group: an attention's or a weighted sum's.
+pub(super) struct Walk<'a> {
+    pub(in crate::wgsl) group: &'a Group,
+    /// The program of the scores or weights, with a value of it.
+    pub(in crate::wgsl) program: (&'a Body, ValueId),
+    /// Which keys rows see.
+    pub(in crate::wgsl) limits: Vec<Limit>,
+    /// Whether workgroups share the keys.
+    pub(in crate::wgsl) split: bool,
+    /// The width that buffers are bound with.
+    pub(in crate::wgsl) buffer_lanes: u32,
+}
+
 /// Which queries (`row0 …`), batch and keys (`key_begin .. key_end`) this workgroup has, of tiles of `rows` queries and steps
 /// of so many keys. If the last tile is `moved` inside, `first_row` is the first query that no other workgroup has.
-fn locate(
-    source: Source<'_>,
+pub(super) fn locate(
+    walk: &Walk<'_>,
     shader: &mut Shader<'_>,
     extents: &Extents,
     main: &mut Lines,
@@ -217,9 +268,8 @@ fn locate(
     let first = if moved { "first_row" } else { "row0" };
     grid::workgroups(shader, main);
     let tiles = shader.uniform(Uniform::RowTiles);
-    let limits = source.limits();
-    let grows = visible::grows(&limits);
-    if source.scheduled.schedule.is_split() {
+    let grows = visible::grows(&walk.limits);
+    if walk.split {
         let batches = extents.axes.batches(shader);
         let split_depth = shader.uniform(Uniform::SplitDepth);
         if grows {
@@ -253,7 +303,7 @@ fn locate(
         main.line(format!("let row0 = min(first_row, {} - {rows}u);", extents.queries()));
     }
     extents.axes.decode_batch(shader, main);
-    limits::apply(source, shader, extents, main, &limits, rows, step);
+    limits::apply(walk, shader, extents, main, rows, step);
     main.line("let negative_infinity = -bitcast<f32>(fuse_inf_bits);");
 }
 

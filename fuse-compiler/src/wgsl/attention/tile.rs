@@ -10,15 +10,12 @@ use std::collections::BTreeSet;
 
 use fuse_artifact::{Grid, Pass, schedule::AttentionTile};
 
-use super::{
-    Extents, Input, LOWEST, Source, begin, locate,
-    output::finish,
-    stage::{Stage, is_multiple, swizzle},
-};
+use super::{Extents, Input, LOWEST, Source, begin, locate, output::finish};
 use crate::wgsl::{
     names::Names,
     rank_one::add_products,
     shader::{Lines, Shader},
+    stage::{Stage, is_multiple, swizzle},
 };
 
 use super::COMPUTED;
@@ -39,9 +36,10 @@ pub(super) fn pass(source: Source<'_>, names: &Names, tile: AttentionTile) -> Pa
         array(ROW_PARTS, tile.across * tile.queries);
     }
     let mut main = Lines::indented();
-    locate(source, &mut shader, &extents, &mut main, [tile.queries, tile.keys], false);
-    let stage =
-        |input, array, steps, span| Stage::new(source, input, array, [steps, span, tile.lanes, tile.invocations()]);
+    locate(&source.walk(), &mut shader, &extents, &mut main, [tile.queries, tile.keys], false);
+    let stage = |input, array, steps, span| {
+        Stage::new(source.staged(&extents, input, tile.lanes), array, [steps, span, tile.invocations()])
+    };
     let query = stage(Input::Query, "query_tile", tile.depth_step, tile.queries);
     // Queries that stay are written once, and read by few invocations at a time.
     let query = if tile.resident { query.in_place() } else { query };
@@ -134,7 +132,7 @@ impl TileText<'_> {
             }
         }
         for stage in [&self.query, &self.key, &self.value] {
-            stage.declare(&mut self.shader, &mut self.main, &self.extents);
+            stage.declare(&mut self.shader, &mut self.main);
         }
         if self.tile.resident {
             self.load_queries();
@@ -149,22 +147,22 @@ impl TileText<'_> {
     fn load_queries(&mut self) {
         let (step, vectors) = (self.tile.depth_step, self.row_vectors());
         self.main.line(format!("for (var d0 = 0u; d0 < {}; d0 += {step}u) {{", self.extents.depth));
-        self.query.fetch(&mut self.shader, &mut self.main, &self.extents, "d0", "row0");
+        self.query.fetch(&mut self.shader, &mut self.main, "d0", "row0");
         let first = format!("d0 * {vectors}u");
-        self.query.fill(&mut self.shader, &mut self.main, &self.extents, ["d0", "row0", &first]);
+        self.query.fill(&mut self.shader, &mut self.main, ["d0", "row0", &first]);
         self.main.line("}");
     }
 
     /// Loads a slice of the keys, and of the queries where these are not resident.
     fn fetch_keys(&mut self, depth: &str, first: &str) {
-        self.key.fetch(&mut self.shader, &mut self.main, &self.extents, depth, first);
+        self.key.fetch(&mut self.shader, &mut self.main, depth, first);
         if !self.tile.resident {
-            self.query.fetch(&mut self.shader, &mut self.main, &self.extents, depth, "row0");
+            self.query.fetch(&mut self.shader, &mut self.main, depth, "row0");
         }
     }
 
     fn fetch_values(&mut self, first: &str) {
-        self.value.fetch(&mut self.shader, &mut self.main, &self.extents, first, "0u");
+        self.value.fetch(&mut self.shader, &mut self.main, first, "0u");
     }
 
     /// Whether there may be no depth at all.
@@ -196,9 +194,9 @@ impl TileText<'_> {
         }
         self.main.line("var c = Scores();");
         self.main.line(format!("for (var d0 = 0u; d0 < {}; d0 += {step}u) {{", self.extents.depth));
-        self.key.fill(&mut self.shader, &mut self.main, &self.extents, ["d0", "k0", "0u"]);
+        self.key.fill(&mut self.shader, &mut self.main, ["d0", "k0", "0u"]);
         if !self.tile.resident {
-            self.query.fill(&mut self.shader, &mut self.main, &self.extents, ["d0", "row0", "0u"]);
+            self.query.fill(&mut self.shader, &mut self.main, ["d0", "row0", "0u"]);
         }
         self.main.line("workgroupBarrier();");
         self.main.line(format!("if d0 + {step}u < {} {{", self.extents.depth));
@@ -349,7 +347,7 @@ impl TileText<'_> {
         let (row_vectors, turns) = (self.row_vectors(), weight_turns(self.row_vectors()));
         let (begin, end) = (j * 4 * across, (j + 1) * 4 * across);
         self.main.line(format!("for (var v0 = {begin}u; v0 < {end}u && k0 + v0 < key_end; v0 += {value_step}u) {{"));
-        self.value.fill(&mut self.shader, &mut self.main, &self.extents, ["k0 + v0", "0u", "0u"]);
+        self.value.fill(&mut self.shader, &mut self.main, ["k0 + v0", "0u", "0u"]);
         self.main.line("workgroupBarrier();");
         self.main.line(format!("if v0 + {value_step}u < {keys}u && k0 + v0 + {value_step}u < key_end {{"));
         self.fetch_values(&format!("k0 + v0 + {value_step}u"));
@@ -405,6 +403,14 @@ impl TileText<'_> {
             for i in 0..rows {
                 let ([row, _], g, e) = (self.place(i, 0), i / 4, i % 4);
                 self.main.line(format!("finish_row(batch, {row}, largest{g}[{e}], sum{g}[{e}]);"));
+            }
+            self.main.line("}");
+        }
+        if self.source.stores_rows() {
+            self.main.line("if tx == 0u {");
+            for i in 0..rows {
+                let ([row, _], g, e) = (self.place(i, 0), i / 4, i % 4);
+                self.main.line(format!("finish_numbers(batch, {batch}{row}, largest{g}[{e}], sum{g}[{e}]);"));
             }
             self.main.line("}");
         }

@@ -16,7 +16,7 @@ use crate::wgsl::{
 pub(super) fn pass(source: Source<'_>, names: &Names, unstaged: Unstaged) -> Pass {
     let (mut shader, extents) = begin(source, names);
     let mut main = Lines::indented();
-    locate(source, &mut shader, &extents, &mut main, [unstaged.rows(), LANES], false);
+    locate(&source.walk(), &mut shader, &extents, &mut main, [unstaged.rows(), LANES], false);
     let mut text = UnstagedText { shader, main, source, unstaged, extents };
     text.prepare();
     text.walk();
@@ -114,6 +114,9 @@ impl UnstagedText<'_> {
     fn store(&mut self) {
         let batch = self.extents.axes.batch_arguments();
         for m in 0..self.unstaged.queries {
+            if self.source.stores_rows() {
+                self.main.line(format!("finish_numbers(batch, {batch}first + {m}u, largest{m}, total{m});"));
+            }
             self.main.line(format!("let factor{m} = vec4<f32>(normalizer(total{m}));"));
             for i in 0..self.vectors() {
                 let output = format!("o{m}_{i} * factor{m}");

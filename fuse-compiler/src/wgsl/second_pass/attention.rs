@@ -10,7 +10,6 @@ use crate::wgsl::{
         output::{self, ROW_WORDS},
     },
     builtins::vector_type,
-    epilogue::Epilogue,
     grid,
     names::Names,
     shader::{Lines, Shader},
@@ -25,8 +24,7 @@ pub(in crate::wgsl) fn attention(source: Source<'_>, names: &Names) -> Pass {
     }
     let scratch = shader.buffer(Slot::Scratch, DType::F32, lanes, false);
     let extents = Extents::new(&mut shader, group);
-    Epilogue::new(group, &extents.axes, COMPUTED, lanes, lanes).declare(&mut shader);
-    output::declare_normalizer(&mut shader, &extents);
+    output::declare_epilogue(&mut shader, group, &extents, lanes);
     let count = shader.uniform(Uniform::Count);
     let splits = shader.uniform(Uniform::Splits);
     let columns = extents.columns();
@@ -52,6 +50,11 @@ pub(in crate::wgsl) fn attention(source: Source<'_>, names: &Names) -> Pass {
     main.line(format!("total += weight * {};", share(1)));
     main.line(format!("output += weight * {scratch}[s * units + i];"));
     main.line("}");
+    if output::stores_rows(group) {
+        main.line("if column == 0u {");
+        main.line(format!("finish_numbers(batch, {}row, largest, total);", extents.axes.batch_arguments()));
+        main.line("}");
+    }
     main.line(format!("finish(batch, {}row, column, output * normalizer(total));", extents.axes.batch_arguments()));
     shader.main = main;
     shader.finish(Grid::Elements { per_workgroup: WORKGROUP * lanes }, WORKGROUP)

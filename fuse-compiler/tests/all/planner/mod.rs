@@ -49,5 +49,6 @@ fn word(group: &Group) -> String {
             }
         }
         GroupKind::Attention(_) => "attention".to_owned(),
+        GroupKind::WeightedSum(sum) => format!("weighted sum {}", sum.values.len()),
     }
 }

@@ -20,11 +20,11 @@ const MOST: u64 = 60_000;
 /// The name of the adapter, of which the rest are versions.
 const ADAPTER: &str = "llvmpipe";
 
-/// The split, or one with more parts, so that no loop ends early.
+/// The split, or one with more parts, so that no loop ends early. `product_depths` are those of a weighted sum's products.
 pub(super) fn within(
     kernel: &Kernel,
     variant: &Variant,
-    sizes: Contraction,
+    (sizes, product_depths): (Contraction, u64),
     split: Split,
     info: &DeviceInfo,
 ) -> Result<Split, Refusal> {
@@ -32,7 +32,7 @@ pub(super) fn within(
     if cfg!(target_arch = "wasm32") || !info.name.starts_with(ADAPTER) {
         return Ok(split);
     }
-    let of = |split: Split| rounds(kernel, variant, sizes, split);
+    let of = |split: Split| rounds(kernel, variant, (sizes, product_depths), split);
     let needed = of(split);
     let further = variant.schedule.is_split() && split.tiles == [0; 2] && needed > MOST;
     let parts = || split.parts.saturating_mul(needed.div_ceil(MOST));
@@ -44,7 +44,7 @@ pub(super) fn within(
 }
 
 /// The most rounds of an invocation.
-fn rounds(kernel: &Kernel, variant: &Variant, sizes: Contraction, split: Split) -> u64 {
+fn rounds(kernel: &Kernel, variant: &Variant, (sizes, product_depths): (Contraction, u64), split: Split) -> u64 {
     let [_, _, step] = variant.schedule.extents().map(|extent| extent.max(1));
     let part = split.depth.min(sizes.depth);
     let steps = part.div_ceil(step);
@@ -60,6 +60,12 @@ fn rounds(kernel: &Kernel, variant: &Variant, sizes: Contraction, split: Split) 
         Schedule::Attention(attention) => {
             let (keys, head) = (u64::from(attention.keys()), u64::from(attention.head()));
             steps.saturating_mul(2 + (keys + head).div_ceil(4))
+        }
+        // Each step walks over the depths of the products, and over the keys of each sum.
+        Schedule::WeightedSum(sum) => {
+            let products = 2 + product_depths.div_ceil(sum.depth_step.max(1).into());
+            let values = u64::from(sum.keys() / sum.value_step.max(1));
+            steps.saturating_mul(1 + products + 2 * values)
         }
         Schedule::Pointwise(_) => 0,
     };
@@ -114,7 +120,7 @@ mod tests {
         let variant = variant(*schedule);
         let kernel = kernel(DomainKind::Contraction { products: 1 }, variant.clone());
         let info = DeviceInfo { name: name.to_owned(), ..device_info(AdapterKind::Software, 0) };
-        within(&kernel, &variant, sizes, split(schedule, sizes, &Machine::of(&info)), &info)
+        within(&kernel, &variant, (sizes, 0), split(schedule, sizes, &Machine::of(&info)), &info)
     }
 
     fn tiles(split: bool) -> Schedule {

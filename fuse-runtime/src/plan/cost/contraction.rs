@@ -223,7 +223,7 @@ fn intensity(variant: &Variant, products: f64, rows: u64, machine: &Machine) -> 
             (GemvRhs::Packed { .. }, GemvRows::AtMost { .. }) => 0.4,
             (GemvRhs::Elements { .. }, _) => 0.25,
         },
-        Schedule::Pointwise(_) | Schedule::Reduction(_) | Schedule::Attention(_) => 0.25,
+        Schedule::Pointwise(_) | Schedule::Reduction(_) | Schedule::Attention(_) | Schedule::WeightedSum(_) => 0.25,
     }
 }
 

@@ -9,6 +9,7 @@
 mod attention;
 mod contraction;
 mod reduction;
+mod weighted_sum;
 
 use fuse_artifact::{DomainKind, Kernel, Pass, Schedule, Slot, Space, Variant, Work, schedule::Pointwise};
 
@@ -196,6 +197,9 @@ pub(crate) fn cost(
         }
         DomainKind::Attention => {
             attention::cost(work, variant, domain, split, machine) + epilogue(kernel, variant, domain, machine)
+        }
+        DomainKind::WeightedSum => {
+            weighted_sum::cost(work, variant, domain, machine) + epilogue(kernel, variant, domain, machine)
         }
     }
 }

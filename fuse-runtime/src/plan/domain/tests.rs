@@ -158,6 +158,16 @@ fn attentions_stay_as_they_are() {
     assert_eq!(found, [[1, 64], [1, 32], [32, 9], [1, 9], [9, 64]]);
 }
 
+#[test]
+fn weighted_sums_have_a_depth_for_each_product() {
+    let sum = domain(DomainKind::WeightedSum, &[2, 3, 64, 9, 32, 16], vec![]);
+    assert_eq!(sum.contraction(), Contraction { batch: 2, rows: 3, columns: 64, depth: 9 });
+    assert_eq!((sum.count(), sum.product_depths()), (384, 48));
+    let spaces = [Space::Point, Space::Lhs, Space::Rhs, Space::SecondLhs, Space::SecondRhs, Space::Score, Space::Value];
+    let found = spaces.map(|space| sum.space_extents(space)[1..].to_vec());
+    assert_eq!(found, [[3, 64], [3, 32], [32, 9], [3, 16], [16, 9], [3, 9], [9, 64]]);
+}
+
 /// The strides of one access of a kernel over `extents`, to a parameter of shape `param`.
 fn strides(kind: DomainKind, extents: &[u64], param: &[usize], access: Access) -> Result<Domain, Error> {
     let sizes = |sizes: &[u64]| sizes.iter().map(|size| Size::constant(*size)).collect::<Vec<_>>();

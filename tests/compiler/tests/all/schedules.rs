@@ -51,6 +51,14 @@ fn more() -> Vec<String> {
             ));
         }
     }
+    for head in ["16", "32", "64", "128", "D"] {
+        sources.push(format!(
+            "pub fn attend_back<T: Float>(q: T[H, S, {head}], k: T[H, L, {head}], v: T[H, L, {head}], c: T[H, S, {head}])
+                 -> (T[H, S, {head}], T[H, L, {head}], T[H, L, {head}]) {{
+                 grad(matmul(softmax(matmul(q, transpose(k))), v), wrt = [q, k, v], cotangent = c)
+             }}"
+        ));
+    }
     sources
 }
 

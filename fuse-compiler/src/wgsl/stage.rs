@@ -1,4 +1,4 @@
-//! Slices of queries, keys and values on their way from memory through registers into workgroup memory.
+//! Slices of the inputs of attentions and weighted sums on their way from memory through registers into workgroup memory.
 //!
 //! A slice holds, for some steps along the axis that is summed over, a span along the other axis, in vectors of four
 //! along the span. Coordinates outside the input are clamped to its last element; what belongs to steps beyond the end
@@ -6,23 +6,33 @@
 
 use fuse_artifact::Size;
 
-use super::{Extents, Input, Source};
-use crate::{
-    schedule::contraction::Direction,
-    wgsl::{
-        builtins::vector_type,
-        operand::Operand,
-        shader::{Lines, Shader},
-    },
+use super::{
+    attention::COMPUTED,
+    builtins::vector_type,
+    operand::Operand,
+    shader::{Lines, Shader},
 };
+use crate::schedule::contraction::Direction;
 
-use super::COMPUTED;
+/// What is staged: an input, and where it lies in its space.
+pub(super) struct Staged<'a> {
+    /// Its program; its prefix is that of the names of its loads, too.
+    pub(super) operand: Operand<'a>,
+    /// Along which of its axes vectors lie.
+    pub(super) direction: Direction,
+    /// The axis that is summed over, and the other one.
+    pub(super) axes: [usize; 2],
+    /// The extents of these as expressions.
+    pub(super) extents: [String; 2],
+    /// The extent that is summed over.
+    pub(super) summed: &'a Size,
+    /// The coordinates of the batch.
+    pub(super) batch: Vec<String>,
+}
 
 /// One input's slices.
 pub(super) struct Stage<'a> {
-    source: Source<'a>,
-    input: Input,
-    lanes: u32,
+    staged: Staged<'a>,
     /// Steps of a slice.
     steps: u32,
     /// Elements of a step.
@@ -43,18 +53,10 @@ pub(super) const fn swizzle(step: u32) -> u32 {
 }
 
 impl<'a> Stage<'a> {
-    pub(super) fn new(
-        source: Source<'a>,
-        input: Input,
-        array: &'static str,
-        [steps, span, lanes, invocations]: [u32; 4],
-    ) -> Self {
-        let extent = match input {
-            Input::Query | Input::Key => &source.attention.depth,
-            Input::Value => &source.attention.keys,
-        };
-        let masked = !is_multiple(extent, steps);
-        Self { source, input, lanes, steps, span, array, invocations, masked, swizzled: true }
+    /// Slices of `staged` in `array`, of so many steps and elements, that so many invocations load.
+    pub(super) fn new(staged: Staged<'a>, array: &'static str, [steps, span, invocations]: [u32; 3]) -> Self {
+        let masked = !is_multiple(staged.summed, steps);
+        Self { staged, steps, span, array, invocations, masked, swizzled: true }
     }
 
     /// The slices with each vector in its place.
@@ -67,42 +69,26 @@ impl<'a> Stage<'a> {
         if self.swizzled { swizzle(step) } else { 0 }
     }
 
-    fn operand(&self) -> Operand<'a> {
-        self.source.operand(self.input, self.lanes)
-    }
-
-    fn direction(&self) -> Direction {
-        self.source.direction(self.input)
-    }
-
     /// Loads of a slice, and how many of them each invocation has.
     fn units(&self) -> (u32, u32) {
-        let units = self.steps * self.span / self.lanes;
+        let units = self.steps * self.span / self.staged.operand.lanes;
         (units, units.div_ceil(self.invocations))
-    }
-
-    /// The extents of the steps' and of the span's axis.
-    fn extents<'e>(&self, extents: &'e Extents) -> [&'e str; 2] {
-        match self.input {
-            Input::Query => [&extents.depth, extents.queries()],
-            Input::Key => [&extents.depth, extents.keys()],
-            Input::Value => [extents.keys(), extents.columns()],
-        }
     }
 
     /// The coordinates of an element in the input's space: batch axes, then its two.
     fn at<T: Clone>(&self, batch: Vec<T>, step: T, outer: T) -> Vec<T> {
         let mut at = batch;
-        at.extend(if self.input == Input::Query { [outer, step] } else { [step, outer] });
+        let [summed, other] = self.staged.axes;
+        at.extend(if summed > other { [outer, step] } else { [step, outer] });
         at
     }
 
     /// Declares where each of this invocation's loads lies in a slice: `{p}{l}_k` (step) and `{p}{l}_o` (place along the
     /// span), and `{p}{l}_w`, the vector of workgroup memory that it belongs to; the offsets of the batch; and the
     /// registers.
-    pub(super) fn declare(&self, shader: &mut Shader<'_>, main: &mut Lines, extents: &Extents) {
-        let (operand, p) = (self.operand(), self.input.prefix());
-        let batch: Vec<Option<String>> = extents.axes.batch_names().into_iter().map(Some).collect();
+    pub(super) fn declare(&self, shader: &mut Shader<'_>, main: &mut Lines) {
+        let (operand, p) = (&self.staged.operand, self.staged.operand.prefix);
+        let batch: Vec<Option<String>> = self.staged.batch.iter().cloned().map(Some).collect();
         for access in operand.loads() {
             let offset = operand.offset(shader, access, &self.at(batch.clone(), None, None));
             main.line(format!("let {p}_base{access} = {offset};"));
@@ -114,8 +100,8 @@ impl<'a> Stage<'a> {
             } else {
                 format!("(local + {}u)", l * self.invocations)
             };
-            let lanes = self.lanes;
-            let (o, k) = match self.direction() {
+            let lanes = operand.lanes;
+            let (o, k) = match self.staged.direction {
                 Direction::Depth => {
                     let per_place = self.steps / lanes;
                     (format!("{unit} / {per_place}u"), format!("({unit} % {per_place}u) * {lanes}u"))
@@ -133,19 +119,19 @@ impl<'a> Stage<'a> {
                 format!("let {p}{l}_w = {p}{l}_o / 4u;")
             });
             for access in operand.loads() {
-                let dtype = self.source.group.accesses[usize::from(access)].dtype;
+                let dtype = operand.group.accesses[usize::from(access)].dtype;
                 main.line(format!("var {p}{l}_x{access}: {};", vector_type(dtype, lanes)));
             }
         }
     }
 
     /// Loads the slice that starts at `step` and `outer` into registers.
-    pub(super) fn fetch(&self, shader: &mut Shader<'_>, main: &mut Lines, extents: &Extents, step: &str, outer: &str) {
-        let (operand, p) = (self.operand(), self.input.prefix());
-        let [step_extent, outer_extent] = self.extents(extents);
-        let along_steps = self.direction() == Direction::Depth;
-        let (last_step, last_outer) = if along_steps { (self.lanes, 1) } else { (1, self.lanes) };
-        let [step_axis, outer_axis] = self.source.axes(self.input);
+    pub(super) fn fetch(&self, shader: &mut Shader<'_>, main: &mut Lines, step: &str, outer: &str) {
+        let (operand, p) = (&self.staged.operand, self.staged.operand.prefix);
+        let [step_extent, outer_extent] = &self.staged.extents;
+        let along_steps = self.staged.direction == Direction::Depth;
+        let (last_step, last_outer) = if along_steps { (operand.lanes, 1) } else { (1, operand.lanes) };
+        let [step_axis, outer_axis] = self.staged.axes;
         for l in 0..self.units().1 {
             if operand.loads().is_empty() {
                 continue;
@@ -165,22 +151,16 @@ impl<'a> Stage<'a> {
     }
 
     /// Writes the fetched slice, after its prologue, to workgroup memory, `first` vectors from the array's start.
-    pub(super) fn fill(
-        &self,
-        shader: &mut Shader<'_>,
-        main: &mut Lines,
-        extents: &Extents,
-        [step, outer, first]: [&str; 3],
-    ) {
-        let (operand, p) = (self.operand(), self.input.prefix());
-        let ty = vector_type(COMPUTED, self.lanes);
-        let [step_extent, _] = self.extents(extents);
+    pub(super) fn fill(&self, shader: &mut Shader<'_>, main: &mut Lines, [step, outer, first]: [&str; 3]) {
+        let (operand, p) = (&self.staged.operand, self.staged.operand.prefix);
+        let ty = vector_type(COMPUTED, operand.lanes);
+        let [step_extent, _] = &self.staged.extents;
         let (units, loads) = self.units();
         for l in 0..loads {
             let partial = units < (l + 1) * self.invocations;
             main.line(if partial { format!("if local < {}u {{", units - l * self.invocations) } else { "{".into() });
-            let coordinates =
-                self.at(extents.axes.batch_names(), format!("{step} + {p}{l}_k"), format!("{outer} + {p}{l}_o"));
+            let (step_at, outer_at) = (format!("{step} + {p}{l}_k"), format!("{outer} + {p}{l}_o"));
+            let coordinates = self.at(self.staged.batch.clone(), step_at, outer_at);
             let loaded = |access: u16| format!("{p}{l}_x{access}");
             let value = operand.value(shader, main, &loaded, &coordinates);
             main.line(if self.masked {
@@ -194,9 +174,9 @@ impl<'a> Stage<'a> {
     }
 
     fn place(&self, main: &mut Lines, l: u32, first: &str) {
-        let (array, p, vectors) = (self.array, self.input.prefix(), self.span / 4);
+        let (array, p, vectors) = (self.array, self.staged.operand.prefix, self.span / 4);
         let at = |k: u32| format!("{array}[{first} + ({p}{l}_k + {k}u) * {vectors}u + {p}{l}_w]");
-        match (self.lanes, self.direction()) {
+        match (self.staged.operand.lanes, self.staged.direction) {
             (1, _) => main.line(format!("{}[{p}{l}_o % 4u] = value;", at(0))),
             (_, Direction::Outer) => main.line(format!("{} = value;", at(0))),
             (lanes, Direction::Depth) => {

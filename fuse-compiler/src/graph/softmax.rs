@@ -1,0 +1,110 @@
+//! Softmax along the last axis, as it stands in a graph.
+//!
+//! Input: a graph and a node. Output: the [`Softmax`] that the node is, if it is one, and the products that its scores follow
+//! from. Gradients and fusion both look for it.
+
+use super::{Graph, NodeId, Op, ReduceOp, TensorType};
+use crate::operations::{BinaryOp, UnaryOp};
+use fuse_artifact::Size;
+use std::collections::BTreeSet;
+
+/// `e / sum(e)` with `e = exp(x - max(x))` along the last axis, possibly converted to another float dtype.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Softmax {
+    /// What it is taken of.
+    pub scores: NodeId,
+    /// The rows' largest scores: a reduction.
+    pub largest: NodeId,
+    /// The rows' sums of exponentials: a reduction.
+    pub total: NodeId,
+    /// The quotient, before conversions.
+    pub quotient: NodeId,
+    /// The nodes that compute it from the scores.
+    pub nodes: Vec<NodeId>,
+}
+
+impl Softmax {
+    /// What `root` is, if it is one.
+    pub fn find(graph: &Graph, root: NodeId) -> Option<Self> {
+        Search { graph }.softmax(root)
+    }
+
+    /// The products of the scores' shape that the scores follow from by pointwise operations alone.
+    pub fn products(&self, graph: &Graph) -> Vec<NodeId> {
+        let mut found = vec![];
+        Search { graph }.products(self.scores, &mut BTreeSet::new(), &mut found);
+        found
+    }
+}
+
+struct Search<'a> {
+    graph: &'a Graph,
+}
+
+impl Search<'_> {
+    fn op(&self, node: NodeId) -> &Op {
+        &self.graph.nodes[node].op
+    }
+
+    fn ty(&self, node: NodeId) -> &TensorType {
+        &self.graph.nodes[node].ty
+    }
+
+    fn softmax(&self, root: NodeId) -> Option<Softmax> {
+        let mut nodes = vec![root];
+        let mut quotient = root;
+        while let Op::Cast(x) = *self.op(quotient) {
+            if !self.ty(x).dtype.is_float() || !self.ty(quotient).dtype.is_float() {
+                return None;
+            }
+            quotient = x;
+            nodes.push(x);
+        }
+        let Op::Binary(BinaryOp::Div, exponential, divisor) = *self.op(quotient) else { return None };
+        let Op::Unary(UnaryOp::Exp, difference) = *self.op(exponential) else { return None };
+        let Op::Binary(BinaryOp::Sub, scores, subtrahend) = *self.op(difference) else { return None };
+        nodes.extend([exponential, difference]);
+        let (total, summed) = self.along_rows(ReduceOp::Sum, divisor, &mut nodes)?;
+        let (largest, compared) = self.along_rows(ReduceOp::Max, subtrahend, &mut nodes)?;
+        let fits = summed == exponential && compared == scores;
+        fits.then_some(Softmax { scores, largest, total, quotient, nodes })
+    }
+
+    /// The reduction over the last axis that is broadcast back along it, and its operand.
+    fn along_rows(&self, wanted: ReduceOp, root: NodeId, nodes: &mut Vec<NodeId>) -> Option<(NodeId, NodeId)> {
+        let mut node = root;
+        nodes.push(node);
+        while let Op::Broadcast(x) | Op::Reshape(x) = *self.op(node) {
+            node = x;
+            nodes.push(node);
+        }
+        let Op::Reduce { op, x, ref axes } = *self.op(node) else { return None };
+        let rank = self.ty(x).rank();
+        // What was broadcast must be the row's own value: one shape, but for the last axis.
+        let kept = &self.ty(x).shape[..rank - 1];
+        let same_rows = self.ty(root).rank() == rank && self.ty(root).shape[..rank - 1] == *kept;
+        let keeps_rows = nodes.iter().all(|&n| !matches!(self.op(n), Op::Reshape(_)) || self.keeps_rows(n, kept));
+        (op == wanted && *axes == [rank - 1] && same_rows && keeps_rows).then_some((node, x))
+    }
+
+    /// Whether a reshape adds or removes nothing but a last axis of extent 1.
+    fn keeps_rows(&self, node: NodeId, kept: &[Size]) -> bool {
+        let rows = |shape: &[Size]| match shape.split_last() {
+            Some((last, rows)) if last.is_one() && rows.len() == kept.len() => rows == kept,
+            _ => shape == kept,
+        };
+        let Op::Reshape(x) = *self.op(node) else { return true };
+        rows(&self.ty(node).shape) && rows(&self.ty(x).shape)
+    }
+
+    fn products(&self, node: NodeId, seen: &mut BTreeSet<NodeId>, found: &mut Vec<NodeId>) {
+        if !seen.insert(node) {
+            return;
+        }
+        match self.op(node) {
+            Op::Matmul { .. } if self.ty(node).dtype.is_float() => found.push(node),
+            op if op.is_pointwise() => op.operands().into_iter().for_each(|x| self.products(x, seen, found)),
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! The family of weighted sums.
+//!
+//! - `tile MxN RxC`: workgroups have M rows and walk over the keys, N at a time, with 16-byte loads; each invocation computes R×C
+//!   weights of a step.
+//! - `scalar tile MxN RxC`: the same, one element per load, in 16 KiB of workgroup memory; any size and stride. Always last.
+
+use fuse_artifact::{
+    Require, Space,
+    schedule::{LANES, WeightedSum as Tile},
+};
+
+use super::{
+    contraction::{Direction, direction},
+    layout::{Along, along, multiples_of_lanes, vector_load},
+};
+use crate::fusion::{
+    Group, WeightedSum,
+    attention::MAX_HEAD,
+    body::{Body, ValueId, ValueOp},
+};
+
+/// One way to run a weighted sum.
+#[derive(Clone, Debug)]
+pub struct Scheduled {
+    /// Its sizes.
+    pub schedule: Tile,
+    /// Directions of loads.
+    pub directions: Directions,
+    /// What must hold.
+    pub requires: Vec<Require>,
+}
+
+/// The axes along which vector loads go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Directions {
+    /// Left operand of each product: `Depth`, or `Outer` along the rows.
+    pub lhs: Vec<Direction>,
+    /// Right operand of each product: `Depth`, or `Outer` along the keys.
+    pub rhs: Vec<Direction>,
+    /// What is summed, of each sum: `Depth` along the keys, or `Outer` along the columns.
+    pub values: Vec<Direction>,
+}
+
+/// The schedules of a group's family.
+pub fn family(group: &Group, sum: &WeightedSum) -> Vec<Scheduled> {
+    let facts = Facts { group, sum, batch: group.shape.len() as u8 - 2 };
+    let mut family = vec![];
+    if let Some(directions) = facts.directions() {
+        for head in facts.heads(&[32, 64, 128, MAX_HEAD as u32]) {
+            for schedule in aligned(head) {
+                let mut requires = facts.head_requirements(schedule);
+                requires.extend(facts.vector_requirements(&directions));
+                family.push(Scheduled { schedule, directions: directions.clone(), requires });
+            }
+        }
+    }
+    let [products, sums] = [sum.products.len(), sum.values.len()];
+    let directions = Directions {
+        lhs: vec![Direction::Depth; products],
+        rhs: vec![Direction::Depth; products],
+        values: vec![Direction::Outer; sums],
+    };
+    for head in facts.heads(&[64, MAX_HEAD as u32]) {
+        let schedule = scalar(head);
+        let requires = facts.head_requirements(schedule);
+        family.push(Scheduled { schedule, directions: directions.clone(), requires });
+    }
+    family
+}
+
+/// A tile with vector loads for so many columns.
+const fn tile(columns: u32, [rows, invocation_rows, across]: [u32; 3], value_step: u32) -> Tile {
+    let columns = columns.next_multiple_of(4 * across);
+    Tile { rows, invocation_rows, across, depth_step: 8, value_step, columns, lanes: LANES }
+}
+
+/// Tiles with vector loads, best first. Larger squares of sums per invocation need fewer reads of workgroup memory, and more
+/// registers: those of two products and two sums at a time.
+fn aligned(columns: u32) -> Vec<Tile> {
+    match columns {
+        0..=64 => vec![tile(columns, [64, 8, 16], 8), tile(columns, [32, 4, 8], 8)],
+        65..=128 => vec![tile(columns, [64, 4, 16], 8)],
+        _ => vec![tile(columns, [32, 4, 16], 4)],
+    }
+}
+
+/// The tile for any size and stride.
+fn scalar(columns: u32) -> Tile {
+    let tile = if columns <= 64 { tile(64, [32, 4, 8], 8) } else { tile(columns, [32, 4, 16], 4) };
+    Tile { lanes: 1, ..tile }
+}
+
+struct Facts<'a> {
+    group: &'a Group,
+    sum: &'a WeightedSum,
+    /// Number of batch axes; the axes of the domain after them are M, E, N, D, F.
+    batch: u8,
+}
+
+impl Facts<'_> {
+    const fn rows(&self) -> u8 {
+        self.batch
+    }
+
+    const fn columns(&self) -> u8 {
+        self.batch + 1
+    }
+
+    const fn keys(&self) -> u8 {
+        self.batch + 2
+    }
+
+    /// The depth of a product.
+    const fn depth(&self, product: usize) -> u8 {
+        self.batch + 3 + product as u8
+    }
+
+    fn directions(&self) -> Option<Directions> {
+        let batch = usize::from(self.batch);
+        let of = |(body, _): &(Body, ValueId), summed, outer| direction(self.group, body, summed, outer);
+        let products = || self.sum.products.iter();
+        Some(Directions {
+            lhs: products().map(|product| of(&product.lhs, batch + 1, batch)).collect::<Option<_>>()?,
+            rhs: products().map(|product| of(&product.rhs, batch, batch + 1)).collect::<Option<_>>()?,
+            values: self.sum.values.iter().map(|value| of(value, batch, batch + 1)).collect::<Option<_>>()?,
+        })
+    }
+
+    /// Whether the weights' program reads along the keys.
+    fn weights_read_keys(&self) -> bool {
+        let accesses = &self.group.accesses;
+        let axis = usize::from(self.batch) + 1;
+        self.sum.weights.0.values.iter().any(|value| match value.op {
+            ValueOp::Load(access) => along(&accesses[usize::from(access)], axis) != Along::Zero,
+            ref op => {
+                let read = op.accesses().into_iter().map(|access| &accesses[usize::from(access)].access);
+                read.flat_map(|access| access.axes.iter()).any(Option::is_some)
+            }
+        })
+    }
+
+    /// The numbers of columns to compile for: the one there is, or those of which the launch picks.
+    fn heads(&self, sizes: &[u32]) -> Vec<u32> {
+        let columns = self.group.shape[usize::from(self.columns())].as_constant();
+        columns.map_or_else(|| sizes.to_vec(), |columns| vec![columns.clamp(1, MAX_HEAD) as u32])
+    }
+
+    /// Columns that are known only at launch must fit. The last schedule fits all that there may be, whatever the depths are.
+    fn head_requirements(&self, tile: Tile) -> Vec<Require> {
+        let open = self.group.shape[usize::from(self.columns())].as_constant().is_none();
+        let fits = Require::AtMost { axis: self.columns(), value: tile.columns };
+        if open && u64::from(tile.columns) < MAX_HEAD { vec![fits] } else { vec![] }
+    }
+
+    /// What loads of vectors need: of the extents that they go along, and of each access.
+    fn vector_requirements(&self, directions: &Directions) -> Vec<Require> {
+        let depths = || 0..self.sum.products.len();
+        // Loads are clamped to a depth, so that there must be one.
+        let mut requires: Vec<Require> =
+            depths().map(|product| Require::AtLeast { axis: self.depth(product), value: 1 }).collect();
+        let mut multiples = vec![self.columns()];
+        let of =
+            |direction: Direction, summed: u8, outer: u8| if direction == Direction::Depth { summed } else { outer };
+        for product in depths() {
+            multiples.push(of(directions.lhs[product], self.depth(product), self.rows()));
+            multiples.push(of(directions.rhs[product], self.depth(product), self.keys()));
+        }
+        multiples.extend(directions.values.iter().map(|&value| of(value, self.keys(), self.columns())));
+        if self.weights_read_keys() {
+            multiples.push(self.keys());
+        }
+        requires.extend(multiples_of_lanes(multiples));
+        let [first, second] = [self.batch, self.batch + 1];
+        for (i, access) in self.group.accesses.iter().enumerate() {
+            let axes: Vec<u8> = match access.access.space {
+                Space::Lhs => vec![of(directions.lhs[0], second, first)],
+                Space::Rhs => vec![of(directions.rhs[0], first, second)],
+                Space::SecondLhs => vec![of(directions.lhs[1], second, first)],
+                Space::SecondRhs => vec![of(directions.rhs[1], first, second)],
+                Space::Value => {
+                    let mut axes: Vec<u8> = directions.values.iter().map(|&value| of(value, first, second)).collect();
+                    axes.dedup();
+                    axes
+                }
+                Space::Score | Space::Point => vec![second],
+            };
+            let needs = |axis: u8| vector_load(i as u16, access, usize::from(axis), axis);
+            requires.extend(axes.into_iter().flat_map(needs));
+        }
+        requires
+    }
+}
