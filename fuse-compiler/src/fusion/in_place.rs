@@ -10,7 +10,7 @@ use fuse_artifact::{Refusal, Slot, Space};
 
 use super::{
     Cut, Group, GroupKind, Planner, Store,
-    body::{Body, BodyBuilder, NeedsStorage, Region, ValueOp},
+    body::{Body, BodyBuilder, KernelAccess, NeedsStorage, Region, ValueOp},
     index::IndexMap,
     legality::launch_order,
     reasons,
@@ -63,7 +63,7 @@ fn reads_what_it_writes(group: &Group, store: &Store) -> bool {
         GroupKind::Reduction(reduction) => !shares_rows(reduction.axes),
     };
     let shape = &group.shape;
-    let same = |access: &super::KernelAccess| match &store.access {
+    let same = |access: &KernelAccess| match &store.access {
         Some(own) => access.access == own.access,
         None => access.access.space == Space::Point && crate::schedule::layout::is_whole(access, shape),
     };
@@ -90,7 +90,9 @@ pub(super) fn copies(
 ) -> Result<Vec<Group>, NeedsStorage> {
     let mut groups = vec![];
     for (result, &node) in planner.results.iter().enumerate() {
-        let Some(param) = planner.graph.updated_by(result).filter(|param| !in_place.contains_key(param)) else { continue };
+        let Some(param) = planner.graph.updated_by(result).filter(|param| !in_place.contains_key(param)) else {
+            continue;
+        };
         let source = slots.get(&node).and_then(|slots| slots.first().copied());
         groups.push(copy(planner.graph, &planner.uses_coordinates, node, [source, Some(Slot::Param(param))])?);
     }

@@ -132,7 +132,8 @@ fn update_of(piece: &TokenStream) -> Option<(Ident, Option<BinaryOperator>, Toke
         // `*name =-value`, whose marks stand together.
         ('=', Spacing::Joint) => {
             let value: TokenStream = tokens.collect();
-            let compared = matches!(value.clone().into_iter().next(), Some(TokenTree::Punct(mark)) if mark.as_char() == '=');
+            let compared =
+                matches!(value.clone().into_iter().next(), Some(TokenTree::Punct(mark)) if mark.as_char() == '=');
             return (!compared).then_some((name, None, value));
         }
         ('+', Spacing::Joint) => BinaryOperator::Add,

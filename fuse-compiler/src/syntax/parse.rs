@@ -345,8 +345,9 @@ fn parse_param(input: ParseStream<'_>, generics: &[Ident]) -> Result<Param, Diag
     expect_end(input, "after the parameter's type")?;
     if updated.is_some() && (ty.dims.is_none() || ty.packing().is_some()) {
         let what = if ty.dims.is_none() { "a number of the host" } else { "a quantized tensor" };
-        return Err(Diagnostic::new(Code::BadParameter, at, format!("{what} cannot be updated"))
-            .help("only tensors of plain numbers can: `name: &mut f32[M, N]`; a number in memory is `name: &mut f32[]`"));
+        return Err(Diagnostic::new(Code::BadParameter, at, format!("{what} cannot be updated")).help(
+            "only tensors of plain numbers can: `name: &mut f32[M, N]`; a number in memory is `name: &mut f32[]`",
+        ));
     }
     Ok(Param { name, ty, updated })
 }

@@ -47,17 +47,17 @@ fn finish(batch: u32, b0: u32, row: u32, column: u32, sum: f32) {
   let at = (batch * p.extent_1 + row) * p.extent_2 + column;
   result_0[at] = v0;
 }
-fn finish_four(batch: u32, b0: u32, row: u32, column: u32, output: vec4<f32>) {
-  finish(batch, b0, row, column + 0u, output[0]);
-  finish(batch, b0, row, column + 1u, output[1]);
-  finish(batch, b0, row, column + 2u, output[2]);
-  finish(batch, b0, row, column + 3u, output[3]);
-}
 fn normalizer(total: f32) -> f32 {
   if total == 0.0 {
     return select(bitcast<f32>(fuse_nan_bits), 0.0, p.extent_3 == 0u);
   }
   return 1.0 / total;
+}
+fn finish_four(batch: u32, b0: u32, row: u32, column: u32, output: vec4<f32>) {
+  finish(batch, b0, row, column + 0u, output[0]);
+  finish(batch, b0, row, column + 1u, output[1]);
+  finish(batch, b0, row, column + 2u, output[2]);
+  finish(batch, b0, row, column + 3u, output[3]);
 }
 var<workgroup> query_tile: array<vec4<f32>, 128>;
 var<workgroup> stage: array<vec4<f32>, 128>;

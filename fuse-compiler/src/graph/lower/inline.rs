@@ -26,7 +26,8 @@ impl<'a> Lowering<'a> {
         if let Some(param) = function.params.iter().find(|param| param.updated.is_some()) {
             let message = format!("`{}` updates `{}` in place, which a call cannot", function.name, param.name);
             let diagnostic = Diagnostic::new(Code::UpdateTarget, ident_range(&call.name), message);
-            return self.poison(diagnostic.help("have a function return the new value, and assign it: `*w = step(w, …);`"));
+            return self
+                .poison(diagnostic.help("have a function return the new value, and assign it: `*w = step(w, …);`"));
         }
         let arguments = self.function_arguments(function, call, scope);
         if !self.program.sound[index] || self.too_large {

@@ -48,7 +48,8 @@ impl Lowering<'_> {
         if let Some(first) = self.updates.iter().find(|update| update.param == position) {
             let diagnostic = Diagnostic::new(Code::UpdateTwice, at, format!("`{name}` is assigned to twice"));
             let diagnostic = diagnostic.note(first.range, "the first is here");
-            self.sink.report(diagnostic.help("reads see the old value: compute the new one with `let`, and assign it once"));
+            self.sink
+                .report(diagnostic.help("reads see the old value: compute the new one with `let`, and assign it once"));
             return;
         }
         let value = self.result(value, (&param.ty, Some(name)), scope, function);
@@ -63,7 +64,8 @@ impl Lowering<'_> {
             if !updates.iter().any(|update| update.param == position) {
                 let message = format!("nothing is assigned to `{}`", param.name);
                 let diagnostic = Diagnostic::new(Code::UpdateMissing, ident_range(&param.name), message);
-                self.sink.report(diagnostic.help(format!("write `*{} = …;`, or declare it without `&mut`", param.name)));
+                self.sink
+                    .report(diagnostic.help(format!("write `*{} = …;`, or declare it without `&mut`", param.name)));
             }
         }
         for update in updates {

@@ -64,7 +64,8 @@ impl Text<'_> {
         }
         let conditions: &[&str] = if by_part { &["lane == 0u", "part == 0u"] } else { &["lane == 0u"] };
         let guard = self.guard(conditions).unwrap_or_default();
-        let is_read = |n: &usize| frame.group.accesses.iter().any(|read| read.access.slot == frame.group.stores[*n].slot);
+        let is_read =
+            |n: &usize| frame.group.accesses.iter().any(|read| read.access.slot == frame.group.stores[*n].slot);
         if stores.iter().any(is_read) {
             // All invocations of a row read what one of them updates.
             self.main.line("storageBarrier();");
