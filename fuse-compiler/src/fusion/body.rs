@@ -118,6 +118,14 @@ pub struct KernelAccess {
     pub gathered: bool,
 }
 
+impl KernelAccess {
+    /// Whether it reads element `i` for the `i`-th index of a space with the given shape, always.
+    pub fn is_whole(&self, shape: &[Size]) -> bool {
+        let identity = self.access.axes.iter().enumerate().all(|(d, axis)| *axis == Some(d as u8));
+        identity && *self.access.view == *shape && self.access.starts.is_empty()
+    }
+}
+
 /// Why a body could not be built: `node` would have to be in memory.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NeedsStorage {

@@ -65,7 +65,7 @@ fn reads_what_it_writes(group: &Group, store: &Store) -> bool {
     let shape = &group.shape;
     let same = |access: &KernelAccess| match &store.access {
         Some(own) => access.access == own.access,
-        None => access.access.space == Space::Point && crate::schedule::layout::is_whole(access, shape),
+        None => access.access.space == Space::Point && access.is_whole(shape),
     };
     alone && reads.all(|access| !access.gathered && same(access))
 }

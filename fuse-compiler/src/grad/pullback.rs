@@ -8,8 +8,8 @@
 //! 2. Of the function's values that gradients read, those that pointwise operations and movements cannot make again of 1 and of
 //!    other kept values. So products are kept, mostly with what follows them in their kernel.
 //! 3. Where only reductions lie between a value and what is kept, these in its place: `[M, 1]` for `[M, N]`.
-//! 4. Scores of an attention, and what is made of them before it is multiplied by values, are computed again of queries and keys:
-//!    they grow with the square of a sequence, and to keep them would take them out of the attention's kernel.
+//! 4. Attentions are computed again of queries, keys and values, which are kept where they follow from products: scores grow with
+//!    the square of a sequence, and the kernels of the gradient need numbers per row that only the attention's kernel gives.
 
 use std::collections::BTreeSet;
 
@@ -88,7 +88,7 @@ fn kept(whole: Differentiated<'_>) -> BTreeSet<NodeId> {
     let read = read(whole);
     let scores = scores(graph, own_nodes);
     let mut kept = BTreeSet::new();
-    // For each value, the reductions of which it can be made again; none if it cannot.
+    // For each value, the reductions and operands of attentions of which it can be made again; none if it cannot.
     let mut again: Vec<Option<BTreeSet<NodeId>>> = Vec::with_capacity(own_nodes);
     let mut of_scores = vec![false; own_nodes];
     for (id, node) in graph.nodes.iter().take(own_nodes) {
@@ -96,16 +96,20 @@ fn kept(whole: Differentiated<'_>) -> BTreeSet<NodeId> {
         let is_product = matches!(node.op, Op::Matmul { .. });
         of_scores[id.index()] =
             scores.contains(&id) || !is_product && operands.iter().any(|operand| of_scores[operand.index()]);
-        let parts: Option<Vec<_>> = operands.iter().map(|operand| again[operand.index()].as_ref()).collect();
-        let made = parts.map(|parts| parts.into_iter().flatten().copied().collect());
+        let of = |operand: &NodeId| again[operand.index()].clone();
+        let parts: Option<Vec<_>> = operands.iter().map(of).collect();
+        let made: Option<BTreeSet<NodeId>> = parts.map(|parts| parts.into_iter().flatten().collect());
         let mut made = match &node.op {
-            Op::Matmul { .. } => made.filter(|_| scores.contains(&id)),
+            Op::Matmul { .. } if scores.contains(&id) => {
+                Some(operands.iter().flat_map(|operand| of(operand).unwrap_or_else(|| [*operand].into())).collect())
+            }
+            Op::Matmul { .. } => None,
             Op::Reduce { .. } => made.filter(|_| of_scores[id.index()]).or(Some(BTreeSet::from([id]))),
             _ => made,
         };
         if read.contains(&id) {
             match made.take() {
-                Some(reductions) => kept.extend(reductions),
+                Some(parts) => kept.extend(parts),
                 None => _ = kept.insert(id),
             }
             made = Some(BTreeSet::new());
@@ -133,7 +137,7 @@ fn read(whole: Differentiated<'_>) -> BTreeSet<NodeId> {
     read
 }
 
-/// The products of which attentions take a softmax that they multiply.
+/// The products of which attentions take a softmax, and those of the softmax.
 fn scores(graph: &Graph, own_nodes: usize) -> BTreeSet<NodeId> {
     let own = || graph.nodes.iter().take(own_nodes);
     let last = |x: NodeId| graph.nodes[x].ty.rank().saturating_sub(1);
@@ -144,12 +148,13 @@ fn scores(graph: &Graph, own_nodes: usize) -> BTreeSet<NodeId> {
         })
         .collect();
     let mut scores = BTreeSet::new();
-    for (_, node) in own() {
+    for (output, node) in own() {
         let Op::Matmul { lhs, .. } = node.op else { continue };
         for exponential in follows_from(graph, lhs) {
             if matches!(graph.nodes[exponential].op, Op::Unary(UnaryOp::Exp, _)) && summed.contains(&exponential) {
                 let is_product = |node: &NodeId| matches!(graph.nodes[*node].op, Op::Matmul { .. });
                 scores.extend(follows_from(graph, exponential).into_iter().filter(is_product));
+                scores.insert(output);
             }
         }
     }

@@ -51,12 +51,6 @@ pub fn multiples_of_lanes(mut axes: Vec<u8>) -> Vec<Require> {
     axes.into_iter().map(|axis| Require::Multiple { axis, of: LANES }).collect()
 }
 
-/// Whether the access reads element `i` for the `i`-th index of a space with the given shape, always.
-pub fn is_whole(access: &KernelAccess, shape: &[fuse_artifact::Size]) -> bool {
-    let identity = access.access.axes.iter().enumerate().all(|(d, axis)| *axis == Some(d as u8));
-    identity && *access.access.view == *shape && access.access.starts.is_empty()
-}
-
 /// Whether the access reads one element for all indices.
 pub fn is_single(access: &KernelAccess) -> bool {
     !access.gathered && access.access.axes.iter().all(Option::is_none)

@@ -10,7 +10,7 @@ use fuse_artifact::{
     schedule::{LANES, Pointwise},
 };
 
-use super::layout::{Along, along, is_single, is_whole, vector_load};
+use super::layout::{Along, along, is_single, vector_load};
 use crate::fusion::Group;
 
 /// Invocations per workgroup unless `#[schedule]` says otherwise.
@@ -50,7 +50,7 @@ pub fn family(group: &Group, workgroup: Option<u32>) -> Vec<Scheduled> {
 /// Whether a flat text can read the access: as a whole, as one element, or as the launch decides.
 fn moves_by_one_or_none(access: &crate::fusion::body::KernelAccess, group: &Group) -> bool {
     let rank = group.shape.len();
-    let whole = is_whole(access, &group.shape) || is_single(access);
+    let whole = access.is_whole(&group.shape) || is_single(access);
     whole || (rank > 0 && along(access, rank - 1) == Along::UnitOrZero)
 }
 
@@ -60,7 +60,7 @@ fn requirements(group: &Group, rank: u8) -> Vec<Require> {
     let mut requires = vec![Require::RankAtMost(rank), Require::InnerMultiple { of: LANES }];
     for (i, access) in group.accesses.iter().enumerate() {
         let (index, axis) = (i as u16, inner as u8);
-        if is_whole(access, &group.shape) || is_single(access) {
+        if access.is_whole(&group.shape) || is_single(access) {
             continue;
         }
         requires.extend(vector_load(index, access, inner, axis));

@@ -44,10 +44,14 @@ pub struct Directions {
 /// The schedules of a group's family.
 pub fn family(group: &Group, sum: &WeightedSum) -> Vec<Scheduled> {
     let facts = Facts { group, sum, batch: group.shape.len() as u8 - 2 };
-    let mut family = vec![];
+    let mut family: Vec<Scheduled> = vec![];
     if let Some(directions) = facts.directions() {
         for head in facts.heads(&[32, 64, 128, MAX_HEAD as u32]) {
             for schedule in aligned(head) {
+                // Few columns leave invocations with those of more.
+                if family.iter().any(|other| other.schedule == schedule) {
+                    continue;
+                }
                 let mut requires = facts.head_requirements(schedule);
                 requires.extend(facts.vector_requirements(&directions));
                 family.push(Scheduled { schedule, directions: directions.clone(), requires });

@@ -12,7 +12,7 @@ use super::{
 use crate::{
     fusion::Group,
     schedule::{
-        layout::{Along, along, is_single, is_whole},
+        layout::{Along, along, is_single},
         pointwise::Scheduled,
     },
 };
@@ -88,7 +88,7 @@ impl Place for PointwisePlace<'_> {
         let access = &self.group.accesses[usize::from(index)];
         let lanes = self.schedule.lanes;
         let last = self.last_axis();
-        if is_whole(access, &self.group.shape) {
+        if access.is_whole(&self.group.shape) {
             let buffer = shader.buffer(access.access.slot, access.dtype, lanes, false);
             return super::shader::from_storage(access.dtype, lanes, &format!("{buffer}[i]"));
         }

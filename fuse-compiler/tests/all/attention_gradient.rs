@@ -98,6 +98,23 @@ fn a_gradient_is_a_number_per_row_and_two_kernels() {
     assert_eq!(kernels(&functions[1].1), [&fused[..], &["reduction", "reduction"]].concat());
 }
 
+/// Neither half of a pullback stores scores: the second takes the softmax's numbers per row again, in one kernel more.
+#[test]
+fn halves_store_no_scores() {
+    let source = "#[differentiable] pub fn f(q: f32[H, S, 32], k: f32[H, S, 32], v: f32[H, S, 32]) -> f32[H, S, 32] {
+        matmul(softmax(matmul(q, transpose(k)) * 0.125), v)
+    }";
+    let items = front::items(source.parse().expect("Rust tokens"));
+    let derivatives = items.functions[0].instances[0].derivatives.as_ref().expect("it is differentiable");
+    let halves = [&derivatives.pullback.forward, &derivatives.pullback.backward];
+    let kernels = halves.map(|graph| {
+        let function = compile(graph, &Options::default()).unwrap_or_else(|error| panic!("{error}")).function;
+        assert_eq!(square(graph, &function), Vec::<String>::new(), "{}", function.plan);
+        kernels(&function)
+    });
+    assert_eq!(kernels, [vec!["attention"], vec!["attention", "reduction", "weighted sum", "weighted sum"]]);
+}
+
 /// A block as networks have it: heads from one matrix product each, and one after them.
 #[test]
 fn a_block_stores_no_scores() {

@@ -13,7 +13,7 @@ use fuse_artifact::{
 };
 
 use super::{TileText, epilogue, is_partial, slices::Side};
-use crate::schedule::{contraction::Direction, layout::is_whole};
+use crate::schedule::contraction::Direction;
 
 /// WGSL loads matrices row by row with a `T`, column by column without.
 const BY_ROWS: &str = "coopLoadT";
@@ -211,7 +211,7 @@ impl<'a> TileText<'a> {
         // batches of rows follow each other in memory.
         let (batch, rows) = self.group.shape.split_at(self.axes.batch);
         let lhs_shape = [batch, &[rows[0].clone(), self.contraction.depth.clone()]].concat();
-        let may_fold = side == Side::Lhs && axis == batch.len() && axis > 0 && !is_whole(known, &lhs_shape);
+        let may_fold = side == Side::Lhs && axis == batch.len() && axis > 0 && !known.is_whole(&lhs_shape);
         let view_axis = known.access.axes[axis].filter(|_| !may_fold && !known.may_repeat[axis])?;
         Size::product(&known.access.view[usize::from(view_axis) + 1..]).as_constant()
     }
