@@ -5,6 +5,7 @@ mod attention_training;
 mod benchmark;
 mod differentiable;
 mod expand_forms;
+mod in_place;
 mod kernels;
 mod minilm;
 mod newcomer;

@@ -11,7 +11,7 @@ fuse! {
         x
     }
 
-    pub fn decay(w: &mut q8<32>[N, K]) {
+    pub fn decay(w: &mut q8[N, K]) {
         *w *= 0.5;
     }
 }

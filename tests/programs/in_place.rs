@@ -1,0 +1,221 @@
+//! Parameters of type `&mut` as users write them: a whole training step that leaves its state where it is, launched and replayed,
+//! values that change places, and what is refused.
+
+use fuse_gpu::{Device, Error, Tensor0, Tensor1, Tensor2, fuse, kernels::optimizers};
+
+fuse! {
+    use fuse_gpu::kernels::optimizers::{adamw, adamw_matrix};
+
+    /// The scores of a network of two layers.
+    fn scores(x: f32[B, K], w: f32[K, H], b: f32[H], v: f32[H, C]) -> f32[B, C] {
+        matmul(relu(matmul(x, w) + b), v)
+    }
+
+    /// Its loss and the gradients.
+    fn slopes(x: f32[B, K], y: i32[B], w: f32[K, H], b: f32[H], v: f32[H, C]) -> (f32, f32[K, H], f32[H], f32[H, C]) {
+        let loss = mean(cross_entropy(scores(x, w, b, v), y));
+        let (dw, db, dv) = grad(loss, wrt = [w, b, v]);
+        (loss, dw, db, dv)
+    }
+
+    /// A step of AdamW, all of whose state stays on the device: also the number of the step.
+    fn train(
+        x: f32[B, K], y: i32[B], rate: f32, count: &mut f32[],
+        w: &mut f32[K, H], wm: &mut f32[K, H], ws: &mut f32[K, H],
+        b: &mut f32[H], bm: &mut f32[H], bs: &mut f32[H],
+        v: &mut f32[H, C], vm: &mut f32[H, C], vs: &mut f32[H, C],
+    ) -> f32 {
+        let (loss, dw, db, dv) = slopes(x, y, w, b, v);
+        let next = count + 1.0;
+        let (w2, wm2, ws2) = adamw_matrix(w, dw, wm, ws, rate, 0.9, 0.999, 1e-8, 0.01, next);
+        let (b2, bm2, bs2) = adamw(b, db, bm, bs, rate, 0.9, 0.999, 1e-8, 0.0, next);
+        let (v2, vm2, vs2) = adamw_matrix(v, dv, vm, vs, rate, 0.9, 0.999, 1e-8, 0.01, next);
+        *count = next;
+        *w = w2; *wm = wm2; *ws = ws2;
+        *b = b2; *bm = bm2; *bs = bs2;
+        *v = v2; *vm = vm2; *vs = vs2;
+        loss
+    }
+
+    /// Two tensors take each other's values.
+    pub fn swap<T: Float>(a: &mut T[M, N], b: &mut T[M, N]) {
+        *a = b;
+        *b = a;
+    }
+
+    /// Elements that other elements are made of.
+    pub fn turn(x: &mut f32[N, N]) -> f32[N] {
+        *x = transpose(x) + flip(x, axis = 0);
+        sum(x, axis = 1)
+    }
+
+    /// Every row less the mean of all.
+    fn center(x: &mut f32[M, N], seen: &mut i32[]) {
+        *x -= mean(x, axis = 0);
+        *seen += 1;
+    }
+
+    /// A product that takes the place of its operand.
+    fn mix(x: &mut f32[M, N], w: f32[N, N]) {
+        *x = matmul(x, w);
+    }
+}
+
+fn device() -> Device {
+    Device::builder().without_pipeline_cache().build_blocking().expect("tests need an adapter")
+}
+
+const SIZES: [usize; 4] = [29, 13, 37, 5];
+
+/// Inputs, and state in the order of the step's parameters.
+struct Training {
+    x: Tensor2<f32>,
+    y: Tensor1<i32>,
+    count: Tensor0<f32>,
+    w: [Tensor2<f32>; 3],
+    b: [Tensor1<f32>; 3],
+    v: [Tensor2<f32>; 3],
+}
+
+impl Training {
+    fn new(device: &Device) -> Result<Self, Error> {
+        let [batch, features, hidden, classes] = SIZES;
+        let matrix = |shape, seed| -> Result<_, Error> {
+            Ok([Tensor2::randn(device, shape, seed)?, Tensor2::zeros(device, shape)?, Tensor2::zeros(device, shape)?])
+        };
+        let zeros = || Tensor1::zeros(device, [hidden]);
+        Ok(Self {
+            x: Tensor2::randn(device, [batch, features], 1)?,
+            y: Tensor1::from_vec(device, (0..batch).map(|i| (i * i % classes) as i32).collect(), [batch])?,
+            count: Tensor0::zeros(device, [])?,
+            w: matrix([features, hidden], 2)?,
+            b: [zeros()?, zeros()?, zeros()?],
+            v: matrix([hidden, classes], 3)?,
+        })
+    }
+
+    fn step(&mut self, rate: f32) -> Result<Tensor0<f32>, Error> {
+        let ([w, wm, ws], [b, bm, bs], [v, vm, vs]) = (&mut self.w, &mut self.b, &mut self.v);
+        train(&self.x, &self.y, rate, &mut self.count, w, wm, ws, b, bm, bs, v, vm, vs)
+    }
+
+    /// The same step by functions that return what they compute.
+    fn step_by_hand(&mut self, rate: f32, number: usize) -> Result<Tensor0<f32>, Error> {
+        let (loss, dw, db, dv) = slopes(&self.x, &self.y, &self.w[0], &self.b[0], &self.v[0])?;
+        let number = number as f32;
+        for ([p, m, s], g) in [(&mut self.w, dw), (&mut self.v, dv)] {
+            (*p, *m, *s) = optimizers::adamw_matrix(p, &g, m, s, rate, 0.9, 0.999, 1e-8, 0.01, number)?;
+        }
+        let [p, m, s] = &mut self.b;
+        (*p, *m, *s) = optimizers::adamw(p, &db, m, s, rate, 0.9, 0.999, 1e-8, 0.0, number)?;
+        Ok(loss)
+    }
+
+    fn state(&self) -> Vec<Vec<f32>> {
+        let matrices = self.w.iter().chain(&self.v).map(|tensor| tensor.to_vec_blocking().unwrap());
+        matrices.chain(self.b.iter().map(|tensor| tensor.to_vec_blocking().unwrap())).collect()
+    }
+}
+
+#[test]
+fn a_step_in_place_is_the_step_that_returns_its_state() {
+    let device = device();
+    let (mut in_place, mut by_hand) = (Training::new(&device).unwrap(), Training::new(&device).unwrap());
+    for number in 1..=6 {
+        let found = in_place.step(0.01).unwrap().to_vec_blocking().unwrap()[0];
+        let expected = by_hand.step_by_hand(0.01, number).unwrap().to_vec_blocking().unwrap()[0];
+        assert!((found - expected).abs() <= 1e-4 * expected.abs().max(1.0), "step {number}: {found}, expected {expected}");
+    }
+    for (found, expected) in in_place.state().iter().zip(by_hand.state()) {
+        for (found, expected) in found.iter().zip(expected) {
+            assert!((found - expected).abs() <= 2e-3, "{found}, expected {expected}");
+        }
+    }
+    assert_eq!(in_place.count.to_vec_blocking().unwrap(), [6.0]);
+}
+
+#[test]
+fn a_captured_step_learns_as_a_launched_one() {
+    let device = device();
+    let (mut launched, mut captured) = (Training::new(&device).unwrap(), Training::new(&device).unwrap());
+    let losses: Vec<f32> = (0..60).map(|_| launched.step(0.01).unwrap().to_vec_blocking().unwrap()[0]).collect();
+    let (sequence, loss) = device.capture(|| captured.step(0.01)).unwrap();
+    let replayed: Vec<f32> = (0..60)
+        .map(|_| {
+            sequence.replay().unwrap();
+            loss.to_vec_blocking().unwrap()[0]
+        })
+        .collect();
+    assert_eq!(replayed, losses, "the same bits");
+    assert!(losses[59] < 0.5 * losses[0], "{losses:?}");
+    assert_eq!(captured.state(), launched.state());
+}
+
+#[test]
+fn reads_see_old_values() {
+    let device = device();
+    for shape in [[1, 1], [7, 33], [64, 64], [0, 5]] {
+        let [mut a, mut b] = [1, 2].map(|seed| Tensor2::randn(&device, shape, seed).unwrap());
+        let old = [a.to_vec_blocking().unwrap(), b.to_vec_blocking().unwrap()];
+        swap::<f32>(&mut a, &mut b).unwrap();
+        assert_eq!([b.to_vec_blocking().unwrap(), a.to_vec_blocking().unwrap()], old, "{shape:?}");
+    }
+    for n in [1, 5, 31, 64] {
+        let mut x = Tensor2::<f32>::randn(&device, [n, n], 3).unwrap();
+        let old = x.to_vec_blocking().unwrap();
+        let sums = turn(&mut x).unwrap().to_vec_blocking().unwrap();
+        let expected: Vec<f32> =
+            (0..n * n).map(|at| (at / n, at % n)).map(|(i, j)| old[j * n + i] + old[(n - 1 - i) * n + j]).collect();
+        assert_eq!(x.to_vec_blocking().unwrap(), expected, "{n}");
+        for (found, row) in sums.iter().zip(old.chunks(n)) {
+            assert!((found - row.iter().sum::<f32>()).abs() < 1e-4, "sums are those of the old values");
+        }
+    }
+}
+
+#[test]
+fn clones_see_new_values_and_copies_do_not() {
+    let device = device();
+    let mut x = Tensor2::<f32>::randn(&device, [19, 6], 4).unwrap();
+    let (shared, kept) = (x.clone(), x.copy().unwrap());
+    let old = x.to_vec_blocking().unwrap();
+    let mut seen = Tensor0::from_vec(&device, vec![41], []).unwrap();
+    center(&mut x, &mut seen).unwrap();
+    assert_eq!(seen.to_vec_blocking().unwrap(), [42]);
+    assert_eq!(kept.to_vec_blocking().unwrap(), old);
+    let new = x.to_vec_blocking().unwrap();
+    assert_eq!(shared.to_vec_blocking().unwrap(), new);
+    for column in 0..6 {
+        assert!((0..19).map(|row| new[row * 6 + column]).sum::<f32>().abs() < 1e-4);
+    }
+}
+
+#[test]
+fn a_product_takes_the_place_of_its_operand() {
+    let device = device();
+    for [m, n] in [[1, 3], [33, 65], [128, 128]] {
+        let mut x = Tensor2::<f32>::randn(&device, [m, n], 5).unwrap();
+        let w = Tensor2::<f32>::randn(&device, [n, n], 6).unwrap();
+        let expected = fuse!(matmul(x, w)).unwrap().to_vec_blocking().unwrap();
+        mix(&mut x, &w).unwrap();
+        for (found, expected) in x.to_vec_blocking().unwrap().iter().zip(expected) {
+            assert!((found - expected).abs() <= 1e-4 * n as f32, "{m}x{n}: {found}, expected {expected}");
+        }
+    }
+}
+
+#[test]
+fn what_shares_memory_with_an_update_is_refused() {
+    let device = device();
+    let mut x = Tensor2::<f32>::randn(&device, [4, 4], 7).unwrap();
+    let mut same = x.clone();
+    let old = x.to_vec_blocking().unwrap();
+    let error = swap::<f32>(&mut x, &mut same).unwrap_err().to_string();
+    assert!(error.contains("kernel `swap`, argument `a`") && error.contains("argument `b`"), "{error}");
+    let error = mix(&mut x, &same).unwrap_err().to_string();
+    assert!(error.contains("kernel `mix`, argument `x`") && error.contains("argument `w`"), "{error}");
+    assert_eq!(x.to_vec_blocking().unwrap(), old, "nothing ran");
+    let error = mix(&mut x, &Tensor2::zeros(&device, [4, 5]).unwrap()).unwrap_err().to_string();
+    assert!(error.contains("`w`") && error.contains('5'), "{error}");
+    mix(&mut x, &same.copy().unwrap()).unwrap();
+}
