@@ -124,7 +124,10 @@ fn a_step_in_place_is_the_step_that_returns_its_state() {
     for number in 1..=6 {
         let found = in_place.step(0.01).unwrap().to_vec_blocking().unwrap()[0];
         let expected = by_hand.step_by_hand(0.01, number).unwrap().to_vec_blocking().unwrap()[0];
-        assert!((found - expected).abs() <= 1e-4 * expected.abs().max(1.0), "step {number}: {found}, expected {expected}");
+        assert!(
+            (found - expected).abs() <= 1e-4 * expected.abs().max(1.0),
+            "step {number}: {found}, expected {expected}"
+        );
     }
     for (found, expected) in in_place.state().iter().zip(by_hand.state()) {
         for (found, expected) in found.iter().zip(expected) {

@@ -90,10 +90,18 @@ pub(super) fn check_bindings(graph: &Graph, group: &Group, most: usize) -> Resul
     if several.len() > 1 {
         return Err(Obstacle::TooMany(several.to_vec()));
     }
+    let split = value_to_split(graph, group);
+    let mut reductions = group.nodes.iter().filter(|&&node| matches!(graph.nodes[node].op, Op::Reduce { .. }));
+    if split.is_none()
+        && let (GroupKind::Reduction(_), Some(_), Some(&last)) =
+            (&group.kind, reductions.next(), reductions.next_back())
+    {
+        // What reductions give is too much to store, whatever they read: the last one gets a kernel of its own.
+        return Err(Obstacle::TooMany(vec![last]));
+    }
     let reason = "one kernel may bind at most 8 storage buffers";
     let consumer = group.stores[group.stores.len() - 1].node;
-    let node = value_to_split(graph, group).unwrap_or(group.stores[0].node);
-    Err(NeedsStorage { node, consumer, reason }.into())
+    Err(NeedsStorage { node: split.unwrap_or(group.stores[0].node), consumer, reason }.into())
 }
 
 /// Of the values computed in the group, the one that gathers most buffers but still fits a kernel.

@@ -164,7 +164,7 @@ pub(crate) struct Planner<'g> {
     forced: BTreeSet<NodeId>,
     /// Updated parameters that no kernel may write in place.
     copied: BTreeSet<u16>,
-    /// Products that must not share a kernel with others.
+    /// Products and reductions that must not share a kernel with others.
     apart: BTreeSet<NodeId>,
     refusals: Vec<Refusal>,
 }
@@ -441,7 +441,7 @@ impl<'g> Planner<'g> {
 pub(crate) enum Obstacle {
     /// A value would have to be in memory.
     Needs(NeedsStorage),
-    /// Products that share a kernel bind too many buffers together.
+    /// Products or reductions that share a kernel bind too many buffers together.
     TooMany(Vec<NodeId>),
     /// A kernel may not write this parameter in place.
     Hazard(u16),

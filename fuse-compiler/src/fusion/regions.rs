@@ -249,6 +249,7 @@ impl Growth<'_, '_> {
             Op::Reduce { x, axes, .. } => {
                 let same_rows = graph.nodes[*x].ty.shape == rows.shape && *axes == rows.axes;
                 same_rows
+                    && !self.planner.apart.contains(&candidate)
                     && match &region.anchor {
                         Anchor::Rows(_) => held(*x) || self.shares_input(number, *x),
                         Anchor::Products(products) => {

@@ -20,6 +20,9 @@ const EXPRESSIONS: &[&str] = &[
     "outer(a, b) + matmul(x, w)",
     "select(index(axis = -1) <= index(axis = -2), matmul(x, transpose(y)) * 0.5, -1e9)",
     "(matmul(x, w) + b, x > 0)",
+    // More results than one kernel may store on small devices.
+    "(sum(x, axis = -1), max(x, axis = -1), min(x, axis = -1), prod(x, axis = -1), sum(x * x, axis = -1),
+      sum(exp(x), axis = -1), max(abs(x), axis = -1), min(x * x, axis = -1), sum(tanh(x), axis = -1))",
 ];
 
 #[test]

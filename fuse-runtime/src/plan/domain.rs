@@ -115,14 +115,13 @@ impl Domain {
                 let batches = self.extents.len().checked_sub(3)?;
                 vec![(batches, batch), (1, rows), (1, columns), (1, depth)]
             }
-            (DomainKind::Attention, &[batch, queries, keys, head]) => {
+            (DomainKind::Attention, &[batch, rows, keys, head]) => {
                 let batches = self.extents.len().checked_sub(4)?;
-                vec![(batches, batch), (1, queries), (1, head), (1, keys), (1, head)]
+                vec![(batches, batch), (1, rows), (1, head), (1, keys), (1, head)]
             }
-            (DomainKind::WeightedSum, &[batch, rows, keys, columns, depth]) => {
+            (DomainKind::WeightedSum, &[batch, rows, keys, head]) => {
                 let batches = self.extents.len().checked_sub(5)?;
-                // How depths are divided between two products says little.
-                vec![(batches, batch), (1, rows), (1, columns), (1, keys), (1, depth), (1, 0)]
+                vec![(batches, batch), (1, rows), (1, head), (1, keys), (2, head)]
             }
             (DomainKind::Reduction { .. }, &[rows, length]) => {
                 vec![(self.kept, rows), (self.extents.len().checked_sub(self.kept)?, length)]
@@ -334,12 +333,11 @@ impl Context<'_> {
         if extents.iter().zip(&access.strides).any(|(extent, stride)| *extent == 0 && *stride != 0) {
             return Ok(());
         }
-        let reach = extents
-            .iter()
-            .zip(&access.strides)
-            .map(|(extent, stride)| u128::from(extent.saturating_sub(1)) * u128::from(*stride));
-        let last = u128::from(access.offset) + reach.sum::<u128>();
-        if last >= u128::from(elements) {
+        let steps = extents.iter().zip(&access.strides);
+        let last = steps.fold(access.offset, |last: u64, (extent, stride)| {
+            last.saturating_add(extent.saturating_sub(1).saturating_mul(*stride))
+        });
+        if last >= elements {
             return Err(self.defect(&format!("{:?} has {elements} elements, element {last} is read", access.slot)));
         }
         if view > elements {

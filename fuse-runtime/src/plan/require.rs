@@ -71,36 +71,28 @@ fn check_schedule(schedule: &Schedule, domain: &Domain) -> Result<(), Refusal> {
             let reduced_left = domain.extents.len() - domain.kept;
             let fits = domain.kept <= usize::from(kept) && reduced_left <= usize::from(reduced);
             check(fits, || format!("its text indexes at most {kept} kept and {reduced} reduced axes"))?;
-            check_held(reduction, domain)?;
-            check_scatter(reduction, domain)
+            check_length(reduction, domain)
         }
         (DomainKind::Attention, Schedule::Attention(attention)) => {
-            let head = attention.head();
             let columns = domain.contraction().columns;
-            let longest = domain.extents.last().map_or(columns, |depth| columns.max(*depth));
-            check(longest <= u64::from(head), || format!("it takes heads of at most {head}, this one has {longest}"))
+            check_head(attention.head(), domain.extents.last().map_or(columns, |depth| columns.max(*depth)))
         }
-        (DomainKind::WeightedSum, Schedule::WeightedSum(sum)) => {
-            let columns = domain.contraction().columns;
-            check(columns <= sum.columns.into(), || format!("it takes {} columns, here are {columns}", sum.columns))
-        }
+        (DomainKind::WeightedSum, Schedule::WeightedSum(sum)) => check_head(sum.columns, domain.contraction().columns),
         (DomainKind::Contraction { .. }, Schedule::Tile(_) | Schedule::Gemv(_)) => Ok(()),
         _ => Err(Refusal::Shape("its schedule is of another kind than its kernel".to_owned())),
     }
 }
 
-/// Rows that are held in registers fit there.
-fn check_held(reduction: &Reduction, domain: &Domain) -> Result<(), Refusal> {
-    let Some(held) = reduction.held().filter(|_| !reduction.split) else { return Ok(()) };
-    let most = u64::from(reduction.invocations) * u64::from(reduction.lanes) * u64::from(held);
-    check(domain.row_length() <= most, || format!("it holds rows of at most {most} elements"))
+/// Rows that are held in registers fit there, and an invocation of a scatter-add may have all elements of a row to read.
+fn check_length(reduction: &Reduction, domain: &Domain) -> Result<(), Refusal> {
+    let held = reduction.held().filter(|_| !reduction.split);
+    let held = held.map(|held| u64::from(reduction.invocations) * u64::from(reduction.lanes) * u64::from(held));
+    let Some(most) = held.or(reduction.scatters().map(|_| Reduction::LONGEST_SCATTERED.into())) else { return Ok(()) };
+    check(domain.row_length() <= most, || format!("it takes rows of at most {most} elements"))
 }
 
-/// An invocation of a scatter-add may have all elements of a row to read.
-fn check_scatter(reduction: &Reduction, domain: &Domain) -> Result<(), Refusal> {
-    let most = u64::from(Reduction::LONGEST_SCATTERED);
-    let fits = reduction.scatters().is_none() || domain.row_length() <= most;
-    check(fits, || format!("it looks through rows of at most {most} elements"))
+fn check_head(most: u32, head: u64) -> Result<(), Refusal> {
+    check(head <= u64::from(most), || format!("it takes heads of at most {most}, this one has {head}"))
 }
 
 fn check_features(needed: Features, present: Features) -> Result<(), Refusal> {

@@ -37,7 +37,7 @@ pub(super) fn with_ifs(text: &str) -> String {
     let mut selector = "";
     each_line(text, |code| {
         if let Some(found) = code.strip_prefix(SWITCH) {
-            selector = found.trim_end_matches(" {");
+            selector = found.strip_suffix(" {").unwrap_or(found);
             return "{".into();
         }
         match code.strip_prefix("case ").and_then(|rest| rest.strip_suffix(": {")) {
@@ -54,7 +54,7 @@ pub(super) fn with_switches(text: &str) -> String {
     let mut selector = None;
     each_line(text, |code| {
         if let Some(found) = code.strip_prefix(CHAIN) {
-            selector = Some(found.trim_end_matches(" {"));
+            selector = Some(found.strip_suffix(" {").unwrap_or(found));
             return format!("{SWITCH}{found}").into();
         }
         if code == CHAIN_END {

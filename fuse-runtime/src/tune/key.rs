@@ -24,8 +24,7 @@ impl Key {
             DomainKind::Pointwise => format!("pointwise {}", dtypes(kernel, Space::Point)),
             DomainKind::Reduction { axes } => reduction(kernel, usize::from(axes)),
             DomainKind::Contraction { products } => contraction(kernel, products),
-            DomainKind::Attention => attention(kernel, domain),
-            DomainKind::WeightedSum => weighted_sum(kernel, domain),
+            DomainKind::Attention | DomainKind::WeightedSum => attention(kernel, domain),
         };
         if !vectors {
             class += " scalar";
@@ -62,13 +61,13 @@ pub(crate) fn vendor(info: &DeviceInfo) -> Vendor {
 }
 
 fn contraction(kernel: &Kernel, products: u8) -> String {
-    let directions = |space| directions(kernel, space, 2);
+    let directions = |space, names| named_directions(kernel, space, 2, names);
     let mut class = format!(
         "contraction {}·{} {}·{}",
         dtypes(kernel, Space::Lhs),
         dtypes(kernel, Space::Rhs),
-        directions(Space::Lhs).replace("inner", "depth"),
-        directions(Space::Rhs).replace("outer", "depth").replace("inner", "outer"),
+        directions(Space::Lhs, ["depth", "outer"]),
+        directions(Space::Rhs, ["outer", "depth"]),
     );
     let packed = |variant: &Variant| if let Schedule::Gemv(gemv) = variant.schedule { gemv.rhs.bits() } else { None };
     if let Some(bits) = kernel.variants.iter().find_map(packed) {
@@ -92,9 +91,16 @@ fn contraction(kernel: &Kernel, products: u8) -> String {
     class
 }
 
+/// Of an attention, or of a weighted sum with so many products and sums.
 fn attention(kernel: &Kernel, domain: &Domain) -> String {
     let spaces = [Space::Lhs, Space::Rhs, Space::Value];
-    let mut class = format!("attention {}", spaces.map(|space| dtypes(kernel, space)).join("·"));
+    let dtypes = spaces.map(|space| dtypes(kernel, space)).join("·");
+    let mut class = if domain.kind == DomainKind::WeightedSum {
+        let products = 1 + usize::from(loads(kernel, Space::SecondLhs).next().is_some());
+        format!("weighted sum {dtypes} products {products} sums {}", written(kernel).len())
+    } else {
+        format!("attention {dtypes}")
+    };
     // Keys are read along their depth and values along their columns, unless a program says otherwise.
     if (&*directions(kernel, Space::Rhs, 2), &*directions(kernel, Space::Value, 2)) != ("outer", "inner") {
         class += " transposed";
@@ -104,21 +110,6 @@ fn attention(kernel: &Kernel, domain: &Domain) -> String {
     }
     // Schedules are made for heads of so many columns, and one of them says nothing of others.
     class + &format!(" head {}", head(domain).next_power_of_two().max(SMALLEST_HEAD))
-}
-
-/// As attentions, with how many products and sums there are.
-fn weighted_sum(kernel: &Kernel, domain: &Domain) -> String {
-    let spaces = [Space::Lhs, Space::Rhs, Space::Value];
-    let mut class = format!("weighted sum {}", spaces.map(|space| dtypes(kernel, space)).join("·"));
-    let products = 1 + usize::from(loads(kernel, Space::SecondLhs).next().is_some());
-    class += &format!(" products {products} sums {}", written(kernel).len());
-    if (&*directions(kernel, Space::Rhs, 2), &*directions(kernel, Space::Value, 2)) != ("outer", "inner") {
-        class += " transposed";
-    }
-    if kernel.work.causal {
-        class += " causal";
-    }
-    class + &format!(" head {}", domain.contraction().columns.next_power_of_two().max(SMALLEST_HEAD))
 }
 
 /// The depth of scores or the number of value columns, whichever is larger.
@@ -186,16 +177,21 @@ fn listed<'a>(words: impl Iterator<Item = &'a str>) -> String {
 /// Along which axes of its space what is read lies contiguously: `inner` for the last one (of a reduction, for one of the
 /// last `inner` ones), `outer` for those before, `strided` for neither; of several operands all that occur.
 fn directions(kernel: &Kernel, space: Space, inner: usize) -> String {
+    named_directions(kernel, space, inner, ["inner", "outer"])
+}
+
+/// The same with other names for the last axis and those before.
+fn named_directions(kernel: &Kernel, space: Space, inner: usize, [last_axis, before]: [&'static str; 2]) -> String {
     let reduction = space == Space::Point;
     let direction = |access: &Access| {
         let last = access.view.len().checked_sub(1)?;
         let along = access.axes.iter().position(|axis| *axis == Some(last as u8));
         let from_end = along.map(|axis| access.axes.len() - axis);
         Some(match from_end {
-            Some(1) => "inner",
-            Some(axis) if reduction && axis <= inner => "inner",
-            Some(2) => "outer",
-            Some(_) if reduction => "outer",
+            Some(1) => last_axis,
+            Some(axis) if reduction && axis <= inner => last_axis,
+            Some(2) => before,
+            Some(_) if reduction => before,
             _ => "strided",
         })
     };
@@ -215,14 +211,10 @@ fn sizes(kernel: &Kernel, domain: &Domain) -> Vec<u64> {
         DomainKind::Pointwise => vec![domain.count()],
         DomainKind::Reduction { .. } => vec![sizes.rows, sizes.depth],
         DomainKind::Contraction { .. } => vec![sizes.batch, sizes.rows, sizes.columns, sizes.depth],
-        DomainKind::Attention => {
+        DomainKind::Attention | DomainKind::WeightedSum => {
             // A query with a window sees no more keys than that.
             let keys = kernel.work.window.map_or(sizes.depth, |window| sizes.depth.min(window.into()));
             vec![sizes.batch, sizes.rows, keys, head(domain)]
-        }
-        DomainKind::WeightedSum => {
-            let keys = kernel.work.window.map_or(sizes.depth, |window| sizes.depth.min(window.into()));
-            vec![sizes.batch, sizes.rows, keys, sizes.columns, domain.product_depths()]
         }
     }
 }

@@ -119,12 +119,10 @@ struct Scatter {
 impl Scatter {
     fn of(shape: &Shape, axis: u8, domain: &Domain, length: f64) -> Self {
         let from = usize::from(axis).min(domain.kept.saturating_sub(1));
-        let (places, inner) = match domain.extents.get(from..domain.kept) {
-            Some([places, inner @ ..]) => (*places as f64, inner.iter().map(|&extent| extent as f64).product()),
-            Some([]) | None => (1.0, 1.0),
-        };
+        let kept = |from: usize| domain.extents[from..domain.kept].iter().map(|&extent| extent as f64).product::<f64>();
+        let (all, inner) = (kept(from), kept(domain.kept.min(from + 1)));
         // A range of kept indices begins and ends within a coordinate.
-        let share = ((shape.rows / f64::max(inner, 1.0) + 1.0) / places.max(1.0)).min(1.0);
+        let share = ((shape.rows + inner) / all.max(1.0)).min(1.0);
         Self {
             elements: length * (1.0 + share * shape.rows),
             barriers: BARRIERS_OF_CHUNK * (length / f64::from(Reduction::CHUNK)).ceil(),

@@ -1,9 +1,9 @@
-//! The estimated time of a weighted sum's variant: the multiply-adds of its products and sums, or what it reads, whichever takes
-//! longer. A prior: nothing is fitted to measured times.
+//! The estimated time of a weighted sum's variant: the multiply-adds of its products and sums, beside which its reads are few. A
+//! prior: nothing is fitted to measured times.
 
-use fuse_artifact::{Schedule, Space, Variant, Work};
+use fuse_artifact::{Schedule, Variant, Work};
 
-use super::{Machine, REREAD_PART, dispatches, distinct_bytes, stored_bytes, stored_slots};
+use super::{Machine, dispatches, stored_slots};
 use crate::plan::domain::Domain;
 
 /// Multiply-adds per value read from workgroup memory at which arithmetic, not that memory, is the limit.
@@ -18,13 +18,10 @@ const IDLE_COLUMNS: f64 = 0.25;
 /// The part of a text's speed that is left where each element is a load of its own.
 const SINGLE_LOADS: f64 = 0.85;
 
-/// Bytes that an invocation asks for before it waits.
-const IN_FLIGHT: f64 = 32.0;
-
 /// The part of the keys that a causal mask leaves.
 const CAUSAL_PART: f64 = 0.6;
 
-/// Rounds of workgroups over the units, or their memory traffic, plus dispatches.
+/// Rounds of workgroups over the units, plus dispatches.
 pub(crate) fn cost(work: Work, variant: &Variant, domain: &Domain, machine: &Machine) -> f64 {
     let sizes = domain.contraction();
     let Schedule::WeightedSum(tile) = variant.schedule else { return f64::INFINITY };
@@ -48,24 +45,15 @@ pub(crate) fn cost(work: Work, variant: &Variant, domain: &Domain, machine: &Mac
         + f64::from(work.score);
     let per_weight = if tile.lanes > 1 { per_weight } else { per_weight / SINGLE_LOADS };
     let busy = (rounds * threads / machine.busy_invocations).min(1.0).sqrt();
-    let again = rows * depths * f64::from(work.lhs)
-        + depths * f64::from(work.rhs)
-        + sizes.columns as f64 * f64::from(work.value);
     let seen = if work.causal { CAUSAL_PART } else { 1.0 };
-    let arithmetic = rounds * walked * (rows * per_weight + again) / busy * seen;
-
-    let spaces = [Space::Lhs, Space::SecondLhs, Space::Rhs, Space::SecondRhs, Space::Value, Space::Score];
-    let operands = domain.accesses.iter().filter(|access| spaces.contains(&access.space));
-    let once: f64 = operands.map(|access| distinct_bytes(variant, domain, access)).sum();
-    let read = 4.0 * workgroups * walked * (depths + sums * sizes.columns as f64);
-    let bytes = once + (read - once).max(0.0) * REREAD_PART + stored_bytes(variant, domain);
-    let memory = machine.memory(bytes, workgroups, IN_FLIGHT * threads);
-    arithmetic.max(memory) + dispatches(variant.passes.len()) * machine.launch_work
+    rounds * walked * rows * per_weight / busy * seen + dispatches(variant.passes.len()) * machine.launch_work
 }
 
 #[cfg(test)]
 mod tests {
-    use fuse_artifact::{Binding, DType, DomainKind, Features, Grid, Pass, Scratch, Slot, schedule::WeightedSum};
+    use fuse_artifact::{
+        Binding, DType, DomainKind, Features, Grid, Pass, Scratch, Slot, Space, schedule::WeightedSum,
+    };
 
     use super::*;
     use crate::{AdapterKind, info::tests::fitted_to, plan::domain::Strides};
