@@ -84,6 +84,15 @@ use proc_macro::TokenStream;
 /// | `grad(y, wrt = w, cotangent = g)` | the same of `sum(y * g)`, for `y` of any shape |
 /// | `stop_gradient(x)` | `x`, a constant to gradients |
 ///
+/// | updates | of parameters `w: &mut f32[M, N]`, which are `&mut Tensor2<f32>` in Rust |
+/// |---|---|
+/// | `*w = value;` | the parameter's new value, of its dtype and shape, once. Whatever reads `w`, before or after it, sees the old value. Clones and reshaped tensors share the memory and change with it; `Tensor::copy` keeps a value |
+/// | `*w += x;`, `-=`, `*=`, `/=` | `*w = w + x;` and so on |
+///
+/// A function that only updates needs no result: `fn decay(w: &mut f32[N]) { *w *= 0.99; }` returns `Result<(), Error>`. A tensor
+/// that is updated and passed as another argument too is a launch error. Where the new value of an element is made of other old
+/// elements, it is computed into memory of its own and copied at the end, which the plan says.
+///
 /// | quantized weights | parameters of functions: `w: q8[K, N]`, `q4`, `q3`, `q2`, `q1`, 1 to 4 axes; in Rust `&QTensor<Q8, 2>` |
 /// |---|---|
 /// | `matmul(x, w)`, `matmul(x, transpose(w))` | `x` of `f32` or `f16`; values are packed along the axis that the product sums over |
