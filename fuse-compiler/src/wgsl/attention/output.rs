@@ -66,8 +66,8 @@ fn declare_rows(shader: &mut Shader<'_>, group: &Group, extents: &Extents, buffe
     let place = OperandPlace { operand: &operand, loaded: &loaded, at: &at, sums: &sums };
     let values = emit(shader, &mut lines, body, 1, operand.prefix, &place);
     let strided = |stores: &[Store]| stores.iter().filter(|store| store.access.is_some()).count();
-    let mut index = (group.accesses.len() + strided(&group.stores) - strided(&rows.stores)) as u16;
-    for store in &rows.stores {
+    let first = (group.accesses.len() + strided(&group.stores) - strided(&rows.stores)) as u16;
+    for (index, store) in (first..).zip(&rows.stores) {
         let Some(access) = &store.access else { unreachable!("numbers per row are stored through an access") };
         let dtype = body.values[store.value].dtype;
         let buffer = shader.buffer(store.slot, dtype, 1, true);
@@ -77,7 +77,6 @@ fn declare_rows(shader: &mut Shader<'_>, group: &Group, extents: &Extents, buffe
             offset += &format!(" + {coordinate} * {stride}");
         }
         lines.line(format!("{buffer}[{offset}] = {};", to_storage(dtype, 1, &values[store.value])));
-        index += 1;
     }
     lines.line("}");
     shader.module.append(&lines);
