@@ -83,6 +83,7 @@ use proc_macro::TokenStream;
 /// | `grad(y, wrt = w)` | how much each element of `w` changes `y`, a float of rank 0: a value like `w`, which can be differentiated again; `wrt = [w, b]` gives a tuple. `wrt` names parameters and `let` values |
 /// | `grad(y, wrt = w, cotangent = g)` | the same of `sum(y * g)`, for `y` of any shape |
 /// | `stop_gradient(x)` | `x`, a constant to gradients |
+/// | `checkpoint(f(x))` | `f(x)`, which gradients compute again instead of keeping what is inside until they need it; also of a tuple |
 ///
 /// | updates | of parameters `w: &mut f32[M, N]`, which are `&mut Tensor2<f32>` in Rust |
 /// |---|---|

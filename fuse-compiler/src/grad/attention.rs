@@ -7,6 +7,8 @@
 //!
 //! Not here: that kernels compute scores again (`fusion`).
 
+use std::collections::BTreeMap;
+
 use fuse_artifact::DType;
 
 use super::{Marks, product::Role, tape::Tape};
@@ -48,6 +50,15 @@ impl Attentions {
             }
         }
         Self(found)
+    }
+
+    /// Takes copies in place of what was copied.
+    pub(super) fn follow(&mut self, copies: &BTreeMap<NodeId, NodeId>) {
+        for Attention { softmax, output, products, .. } in &mut self.0 {
+            let Softmax { scores, largest, total, quotient, nodes } = softmax;
+            let nodes = nodes.iter_mut().chain(products).chain([scores, largest, total, quotient, output]);
+            nodes.for_each(|node| *node = copies.get(node).copied().unwrap_or(*node));
+        }
     }
 
     /// What the product `id` is to an attention.

@@ -6,9 +6,10 @@
 //! differentiated again. Or the obstacle, which names the node that stops it.
 //!
 //! `rules` has what each operation does to the adjoint of its result, `attention` what several do together; `tape` writes nodes.
-//! `pullback` divides a function and its gradients into two that run one after the other, `part` makes a graph of some of a graph's
+//! `again` copies what `checkpoint` stands around. `pullback` divides a function and its gradients into two that run one after the other, `part` makes a graph of some of a graph's
 //! values.
 
+mod again;
 mod attention;
 mod movement;
 mod part;
@@ -17,7 +18,7 @@ pub mod pullback;
 mod rules;
 mod tape;
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, ops::Range};
 
 use crate::{
     graph::{Graph, Node, NodeId, Op, ReduceOp},
@@ -33,8 +34,6 @@ pub struct Request<'a> {
     pub of: &'a [Seed],
     /// Floats with respect to which.
     pub wrt: &'a [NodeId],
-    /// What is known of some nodes.
-    pub marks: &'a Marks,
     /// Where the gradient was written.
     pub span: Span,
 }
@@ -55,6 +54,8 @@ pub struct Marks {
     pub stopped: BTreeSet<NodeId>,
     /// `Take`s that move each element to one place at most: where their index leaves the operand, a `select` takes something else.
     pub moved: BTreeSet<NodeId>,
+    /// Indices of the nodes that `checkpoint` stands around: gradients compute them again.
+    pub checkpoints: Vec<Range<usize>>,
 }
 
 /// Why there is no gradient.
@@ -71,12 +72,13 @@ pub enum Obstacle {
     },
 }
 
-/// The gradients of `request.of`, one per value of `request.wrt`, of its dtype and shape.
+/// The gradients of `request.of`, one per value of `request.wrt`, of its dtype and shape. `marks` is what is known of some nodes, also
+/// of copies of these afterwards.
 ///
 /// # Errors
 /// The first obstacle; nodes may have been added then.
-pub fn gradients(graph: &mut Graph, request: Request<'_>) -> Result<Vec<NodeId>, Obstacle> {
-    let Request { of, wrt, marks, span } = request;
+pub fn gradients(graph: &mut Graph, marks: &mut Marks, request: Request<'_>) -> Result<Vec<NodeId>, Obstacle> {
+    let Request { of, wrt, span } = request;
     let ids: Vec<NodeId> = graph.nodes.handles().take(end(of)).collect();
     let mut on_path = vec![false; ids.len()];
     for (position, &id) in wrt.iter().enumerate() {
@@ -90,6 +92,7 @@ pub fn gradients(graph: &mut Graph, request: Request<'_>) -> Result<Vec<NodeId>,
         on_path.iter_mut().zip(path).for_each(|(any, one)| *any |= one);
     }
     let mut attentions = attention::Attentions::find(graph, ids.len(), wrt, marks, &on_path);
+    let mut again = again::Again::of(marks);
     let mut tape = Tape { graph, span };
     let mut adjoints: Vec<Option<NodeId>> = vec![None; ids.len()];
     for &Seed { value, cotangent } in of {
@@ -101,8 +104,12 @@ pub fn gradients(graph: &mut Graph, request: Request<'_>) -> Result<Vec<NodeId>,
     }
     for &id in ids.iter().rev().filter(|id| on_path[id.index()]) {
         let Some(adjoint) = adjoints[id.index()] else { continue };
-        let wanted = |operand: NodeId| on_path[operand.index()];
-        for (operand, part) in rules::contributions((&mut tape, &mut attentions), id, adjoint, marks, &wanted) {
+        let (at, copies) = again.copy(&mut tape, id, marks);
+        attentions.follow(copies);
+        let wanted = |operand: NodeId| on_path.get(again.original(operand).index()) == Some(&true);
+        let parts = rules::contributions((&mut tape, &mut attentions), at, adjoint, marks, &wanted);
+        for (operand, part) in parts {
+            let operand = again.original(operand);
             adjoints[operand.index()] = Some(match adjoints[operand.index()] {
                 Some(sum) => tape.add(sum, part),
                 None => part,

@@ -350,7 +350,8 @@ impl<'a> Inference<'a> {
             | Kind::Unsqueeze
             | Kind::Flip
             | Kind::Grad
-            | Kind::StopGradient => operands.first().copied().unwrap_or_else(|| self.class(DTypeClass::Any)),
+            | Kind::StopGradient
+            | Kind::Checkpoint => operands.first().copied().unwrap_or_else(|| self.class(DTypeClass::Any)),
             Kind::Reduce(reduction) => {
                 let value = self.same(reduction.takes(), &operands);
                 if reduction.is_index() { self.known(DType::I32) } else { value }

@@ -221,6 +221,15 @@ fn what_is_kept_follows_the_rule() {
         ("#[differentiable] fn f(x: f32[M, K], w: f32[K, N]) -> f32[M, N] { gelu(matmul(x, w)) }", "x w · f32[M, N]"),
         // A result that is needed is not kept twice.
         ("#[differentiable] fn f(x: f32[M, K], w: f32[K, N]) -> f32[M, N] { tanh(matmul(x, w)) }", "x w · result 0"),
+        // What is computed again is not kept.
+        ("#[differentiable] fn f(x: f32[M, K], w: f32[K, N]) -> f32[M, N] { checkpoint(gelu(matmul(x, w))) }", "x w ·"),
+        (
+            "#[differentiable] fn f(x: f32[M, K], w: f32[K, N], v: f32[N, N]) -> f32[M, N] {
+                 let h = checkpoint(gelu(matmul(x, w)));
+                 checkpoint(checkpoint(tanh(matmul(h, v))) * 2.0)
+             }",
+            "x w v · f32[M, N]",
+        ),
         // Reductions in place of what is made of them.
         ("#[differentiable] fn f(x: f32[M, N]) -> f32[M, N] { softmax(x) }", "x · f32[M, 1] f32[M, 1]"),
         // Nothing of [S, S].

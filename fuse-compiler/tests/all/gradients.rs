@@ -423,3 +423,37 @@ fn gradients_compile() {
     let twice = &graphs("fn f(x: f32[N]) -> (f32[N], f32[N]) { grad(sum(x * x), wrt = [x, x]) }")[0];
     assert_eq!(twice.results[0], twice.results[1]);
 }
+
+/// Parts that are computed again: nested ones, ones of several results, with attention, moved elements and constants inside.
+#[test]
+fn checkpoints_change_no_gradient() {
+    let parameters = || vec![floats("x", &[5, 4], 1, [-1.0, 1.0]), floats("w", &[4, 4], 2, [-1.0, 1.0])];
+    for statements in [
+        "let y = checkpoint(tanh(matmul(x, w)));",
+        "let y = checkpoint(softmax(checkpoint(matmul(x, w)) * x)) * x;",
+        "let (a, b) = checkpoint(split(exp(x) * stop_gradient(x), axis = 1, parts = 2)); let y = matmul(concat([b, a], axis = 1), w);",
+        "let q = checkpoint(matmul(x, w)); let y = checkpoint(matmul(softmax(matmul(q, transpose(x))), q + x));",
+        "let h = checkpoint(flip(relu(x) * x, axis = 0)); let y = checkpoint(matmul(h, w) * sum(h)) + checkpoint(x);",
+    ] {
+        // Differences know nothing of constants.
+        if !statements.contains("stop_gradient") {
+            check(parameters(), statements, "sum(y * y)");
+        }
+        let plain = statements.replace("checkpoint", "");
+        let gradient = |statements: &str| {
+            let of = "fn f(x: f32[5, 4], w: f32[4, 4]) -> (f32[5, 4], f32[4, 4])";
+            let found = "grad(sum(y * y) + sum(grad(sum(y * y * y), wrt = x)) + sum(w), wrt = [x, w])";
+            let graph = graphs(&format!("{of} {{ {statements} {found} }}")).remove(0);
+            run_exact(&graph, &inputs(&parameters())).unwrap()
+        };
+        // Also of gradients: copies are values like any other.
+        for (found, expected) in gradient(statements).iter().zip(gradient(&plain)) {
+            for (found, expected) in found.data.iter().zip(&expected.data) {
+                assert!(
+                    (found - expected).abs() <= 1e-9 * expected.abs().max(1.0),
+                    "{statements}: {found}, {expected}"
+                );
+            }
+        }
+    }
+}

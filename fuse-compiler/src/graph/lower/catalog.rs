@@ -53,6 +53,7 @@ pub(crate) enum Kind {
     CrossEntropy,
     Grad,
     StopGradient,
+    Checkpoint,
 }
 
 /// An operation over some axes of a value.
@@ -313,6 +314,7 @@ const TABLE: &[Operation] = &[
     row("glu", Kind::Glu, (1, 1), &[optional("axis")], "glu(x, axis = -1)"),
     row("grad", Kind::Grad, (1, 1), &[required("wrt"), optional("cotangent")], "grad(loss, wrt = w)"),
     row("stop_gradient", Kind::StopGradient, (1, 1), &[], "stop_gradient(x)"),
+    row("checkpoint", Kind::Checkpoint, (1, 1), &[], "checkpoint(x)"),
     row("cross_entropy", Kind::CrossEntropy, (2, 2), &[optional("axis")], "cross_entropy(logits, classes)"),
 ];
 

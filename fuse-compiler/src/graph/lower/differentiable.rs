@@ -82,8 +82,7 @@ impl Lowering<'_> {
         let span = self.spans.add(attribute.range);
         let own_params = self.graph.params.len() as u16;
         let gradients = |graph: &mut Graph, of: &[Seed]| {
-            let request = Request { of, wrt: &inputs, marks: &self.marks, span };
-            grad::gradients(graph, request)
+            grad::gradients(graph, &mut self.marks.clone(), Request { of, wrt: &inputs, span })
         };
         let whole = |graph: &Graph, suffix: &str, results: &[NodeId]| {
             let params = (0..graph.params.len() as u16).collect();

@@ -300,7 +300,7 @@ impl<'a> Lowering<'a> {
 
     fn operation(&mut self, operation: &Operation, call: &Call, at: SourceRange, scope: &Scope) -> Value {
         let site = Site { operation, call, scope, at };
-        let usage = operation.usage();
+        let (usage, first) = (operation.usage(), self.graph.nodes.len());
         let Some(operands) = self.operands(site) else { return Value::Poison };
         if self.call_refuses_quantized(site, &operands) {
             return Value::Poison;
@@ -342,6 +342,7 @@ impl<'a> Lowering<'a> {
             Kind::CrossEntropy => self.cross_entropy(&operands, site),
             Kind::Grad => return self.gradient(&operands[0], site).unwrap_or(Value::Poison),
             Kind::StopGradient => self.stop_gradient(&operands[0], at),
+            Kind::Checkpoint => return self.checkpoint(&operands[0], first).unwrap_or(Value::Poison),
         };
         node.map_or(Value::Poison, Value::Node)
     }

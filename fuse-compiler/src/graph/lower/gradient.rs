@@ -1,4 +1,4 @@
-//! `grad` and `stop_gradient`: what is asked of the stage `grad`, and what it answers, in the user's words.
+//! `grad`, `stop_gradient` and `checkpoint`: what is asked of the stage `grad`, and what it answers, in the user's words.
 
 use super::{
     Lowering,
@@ -44,8 +44,8 @@ impl Lowering<'_> {
         };
         let nodes: Vec<NodeId> = wrt.iter().map(|(node, _)| *node).collect();
         let span = self.spans.add(site.at);
-        let request = Request { of: &[Seed { value: of, cotangent }], wrt: &nodes, marks: &self.marks, span };
-        let found = grad::gradients(&mut self.graph, request);
+        let request = Request { of: &[Seed { value: of, cotangent }], wrt: &nodes, span };
+        let found = grad::gradients(&mut self.graph, &mut self.marks, request);
         self.rank_new_nodes();
         let gradients = match found {
             Ok(gradients) => gradients,
@@ -70,6 +70,16 @@ impl Lowering<'_> {
         self.set_rank(stopped, rank);
         self.marks.stopped.insert(stopped);
         Some(stopped)
+    }
+
+    /// `x`, of which gradients compute again what was written within: the nodes from `first` on.
+    pub(super) fn checkpoint(&mut self, x: &Operand, first: usize) -> Option<Value> {
+        let value = match &x.value {
+            Value::Tuple(_) => x.value.clone(),
+            _ => Value::Node(self.force(x)?),
+        };
+        self.marks.checkpoints.push(first..self.graph.nodes.len());
+        Some(value)
     }
 
     /// The values of `wrt`, with where they are written.

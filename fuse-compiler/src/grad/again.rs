@@ -1,0 +1,69 @@
+//! `checkpoint(f(x))`: gradients read copies of what `f` computes, made when the backward pass comes to it, so that nothing has to keep
+//! it until then (Griewank and Walther, Algorithm 799: Revolve, 2000; Chen et al., Training Deep Nets with Sublinear Memory Cost, 2016).
+//!
+//! Input: the marks, and nodes in the order in which the backward pass visits them. Output: for each the node that rules take for it:
+//! itself, or its copy.
+
+use std::{collections::BTreeMap, ops::Range};
+
+use super::{Marks, tape::Tape};
+use crate::graph::{Node, NodeId};
+
+/// The copies so far.
+pub(super) struct Again {
+    /// What `checkpoint` stands around, the outermost ones.
+    parts: Vec<Part>,
+    copies: BTreeMap<NodeId, NodeId>,
+    originals: BTreeMap<NodeId, NodeId>,
+}
+
+struct Part {
+    nodes: Range<usize>,
+    is_copied: bool,
+}
+
+impl Again {
+    pub(super) fn of(marks: &Marks) -> Self {
+        let all = || marks.checkpoints.iter();
+        let outermost = all().filter(|inner| {
+            !all().any(|outer| outer != *inner && outer.start <= inner.start && inner.end <= outer.end)
+        });
+        let parts = outermost.map(|nodes| Part { nodes: nodes.clone(), is_copied: false });
+        Self { parts: parts.collect(), copies: BTreeMap::new(), originals: BTreeMap::new() }
+    }
+
+    /// What rules take for a node. The first node of a part copies all of it, up to that node: what comes after it is visited before.
+    /// Gives also the nodes that were copied for it.
+    pub(super) fn copy(
+        &mut self,
+        tape: &mut Tape<'_>,
+        id: NodeId,
+        marks: &mut Marks,
+    ) -> (NodeId, &BTreeMap<NodeId, NodeId>) {
+        let part = self.parts.iter_mut().find(|part| !part.is_copied && part.nodes.contains(&id.index()));
+        if let Some(part) = part {
+            part.is_copied = true;
+            let ids: Vec<NodeId> = tape.graph.nodes.handles().take(id.index() + 1).skip(part.nodes.start).collect();
+            for original in ids {
+                let Node { mut op, ty, span } = tape.graph.nodes[original].clone();
+                for operand in op.operands_mut() {
+                    *operand = self.copies.get(operand).copied().unwrap_or(*operand);
+                }
+                let copy = tape.graph.nodes.push(Node { op, ty, span });
+                self.copies.insert(original, copy);
+                self.originals.insert(copy, original);
+                for marked in [&mut marks.stopped, &mut marks.moved] {
+                    if marked.contains(&original) {
+                        marked.insert(copy);
+                    }
+                }
+            }
+        }
+        (self.copies.get(&id).copied().unwrap_or(id), &self.copies)
+    }
+
+    /// The node of which this one is a copy, or itself.
+    pub(super) fn original(&self, id: NodeId) -> NodeId {
+        self.originals.get(&id).copied().unwrap_or(id)
+    }
+}
