@@ -28,11 +28,9 @@ fuse! {
         let loss = mean(cross_entropy(scores(x, w, b, v, c), digits));
         let (dw, db, dv, dc) = grad(loss, wrt = [w, b, v, c]);
         let number = count + 1.0;
-        let (w2, wm2, ws2) = adamw_matrix(w, dw, wm, ws, 0.003, 0.9, 0.999, 1e-8, 0.03, number);
-        let (v2, vm2, vs2) = adamw_matrix(v, dv, vm, vs, 0.003, 0.9, 0.999, 1e-8, 0.03, number);
+        (*w, *wm, *ws) = adamw_matrix(w, dw, wm, ws, 0.003, 0.9, 0.999, 1e-8, 0.03, number);
+        (*v, *vm, *vs) = adamw_matrix(v, dv, vm, vs, 0.003, 0.9, 0.999, 1e-8, 0.03, number);
         *count = number;
-        *w = w2; *wm = wm2; *ws = ws2;
-        *v = v2; *vm = vm2; *vs = vs2;
         *b -= 0.1 * db;
         *c -= 0.1 * dc;
         loss

@@ -88,6 +88,7 @@ use proc_macro::TokenStream;
 /// | updates | of parameters `w: &mut f32[M, N]`, which are `&mut Tensor2<f32>` in Rust |
 /// |---|---|
 /// | `*w = value;` | the parameter's new value, of its dtype and shape, once. Whatever reads `w`, before or after it, sees the old value. Clones and reshaped tensors share the memory and change with it; `Tensor::copy` keeps a value |
+/// | `(*w, *m) = f(w, m);` | those of several parameters |
 /// | `*w += x;`, `-=`, `*=`, `/=` | `*w = w + x;` and so on |
 ///
 /// A function that only updates needs no result: `fn decay(w: &mut f32[N]) { *w *= 0.99; }` returns `Result<(), Error>`. A tensor

@@ -27,20 +27,16 @@ fuse! {
     ) -> f32 {
         let (loss, dw, db, dv) = slopes(x, y, w, b, v);
         let next = count + 1.0;
-        let (w2, wm2, ws2) = adamw_matrix(w, dw, wm, ws, rate, 0.9, 0.999, 1e-8, 0.01, next);
-        let (b2, bm2, bs2) = adamw(b, db, bm, bs, rate, 0.9, 0.999, 1e-8, 0.0, next);
-        let (v2, vm2, vs2) = adamw_matrix(v, dv, vm, vs, rate, 0.9, 0.999, 1e-8, 0.01, next);
+        (*w, *wm, *ws) = adamw_matrix(w, dw, wm, ws, rate, 0.9, 0.999, 1e-8, 0.01, next);
+        (*b, *bm, *bs) = adamw(b, db, bm, bs, rate, 0.9, 0.999, 1e-8, 0.0, next);
+        (*v, *vm, *vs) = adamw_matrix(v, dv, vm, vs, rate, 0.9, 0.999, 1e-8, 0.01, next);
         *count = next;
-        *w = w2; *wm = wm2; *ws = ws2;
-        *b = b2; *bm = bm2; *bs = bs2;
-        *v = v2; *vm = vm2; *vs = vs2;
         loss
     }
 
     /// Two tensors take each other's values.
     pub fn swap<T: Float>(a: &mut T[M, N], b: &mut T[M, N]) {
-        *a = b;
-        *b = a;
+        (*a, *b) = (b, a);
     }
 
     /// Elements that other elements are made of.

@@ -125,8 +125,8 @@ pub struct Statement {
 pub enum Target {
     /// New names; more than one for a tuple pattern.
     Names(Vec<Ident>),
-    /// A parameter of type `&mut`.
-    Parameter(Ident),
+    /// Parameters of type `&mut`; more than one for a tuple.
+    Parameters(Vec<Ident>),
 }
 
 impl Statement {
@@ -134,7 +134,7 @@ impl Statement {
     pub fn names(&self) -> &[Ident] {
         match &self.target {
             Target::Names(names) => names,
-            Target::Parameter(_) => &[],
+            Target::Parameters(_) => &[],
         }
     }
 }

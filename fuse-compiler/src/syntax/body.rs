@@ -76,6 +76,10 @@ fn parse_statements(
             let (statement, rest) = parse_let(piece, converter);
             statements.push(statement);
             (None, rest)
+        } else if let Some((names, value)) = updates_of(&piece) {
+            let (value, rest) = parse_value(value, converter);
+            statements.push(Statement { target: Target::Parameters(names), value });
+            (None, rest)
         } else if let Some((name, operator, value)) = update_of(&piece) {
             let (value, rest) = parse_value(value, converter);
             statements.push(update(name, operator, value));
@@ -145,6 +149,22 @@ fn update_of(piece: &TokenStream) -> Option<(Ident, Option<BinaryOperator>, Toke
     matches!(next_mark()?, ('=', _)).then(|| (name, Some(operator), tokens.collect()))
 }
 
+/// The names and value of `(*a, *b) = value`.
+fn updates_of(piece: &TokenStream) -> Option<(Vec<Ident>, TokenStream)> {
+    let mut tokens = piece.clone().into_iter();
+    let Some(TokenTree::Group(group)) = tokens.next() else { return None };
+    let name = |target: TokenStream| match &target.into_iter().collect::<Vec<_>>()[..] {
+        [TokenTree::Punct(mark), TokenTree::Ident(name)] if mark.as_char() == '*' => Some(name.clone()),
+        _ => None,
+    };
+    let targets = split_commas(group.stream()).into_iter().map(name).collect::<Option<Vec<_>>>();
+    let names = targets.filter(|names| group.delimiter() == Delimiter::Parenthesis && !names.is_empty())?;
+    let assigns = matches!(tokens.next(), Some(TokenTree::Punct(mark)) if mark.as_char() == '=');
+    let value: TokenStream = tokens.collect();
+    let compared = matches!(value.clone().into_iter().next(), Some(TokenTree::Punct(mark)) if mark.as_char() == '=');
+    (assigns && !compared).then_some((names, value))
+}
+
 /// The statement that gives a parameter its new value.
 fn update(name: Ident, operator: Option<BinaryOperator>, value: ast::Expr) -> Statement {
     let span = (name.span(), value.span.1);
@@ -155,7 +175,7 @@ fn update(name: Ident, operator: Option<BinaryOperator>, value: ast::Expr) -> St
             ast::Expr { kind: ExprKind::Binary(Box::new(old), vec![(operator, value)]), span }
         }
     };
-    Statement { target: Target::Parameter(name), value }
+    Statement { target: Target::Parameters(vec![name]), value }
 }
 
 fn missing_value(at: SourceRange, sink: &Sink) -> ast::Expr {

@@ -27,6 +27,12 @@ fuse! {
         x
     }
 
+    #[differentiable]
+    pub fn updates(x: f32[N], w: &mut f32[N]) -> f32 {
+        *w -= x;
+        sum(x * w)
+    }
+
     #[differentiable("x")]
     pub fn malformed(x: f32[N]) -> f32[N] {
         x

@@ -30,11 +30,13 @@ impl<'a> Lowering<'a> {
         let mut scope = scope.clone();
         let mut bound = Vec::new();
         for Statement { target, value } in &block.statements {
-            let operand = self.operand(value, &scope);
+            let (operand, range) = (self.operand(value, &scope), value.span);
             let names = match target {
                 Target::Names(names) => names,
-                Target::Parameter(name) => {
-                    self.update(function, name, &operand, &scope);
+                Target::Parameters(names) => {
+                    for (name, value) in names.iter().zip(self.destructure(names.len(), operand)) {
+                        self.update(function, name, &Operand { value, range }, &scope);
+                    }
                     continue;
                 }
             };
