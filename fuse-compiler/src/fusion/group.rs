@@ -101,7 +101,7 @@ pub struct Contraction {
 
 /// The attention of a group, `softmax(score(query · key))·value`; the softmax runs over the keys. The group's shape is
 /// batch axes, queries M, value columns E, and its body starts from the normalized output; numbers per row, from the row's
-/// largest score and sum of exponentials ([`attention::is_of_row`]).
+/// largest score and sum of exponentials ([`is_of_row`](super::attention::is_of_row)).
 #[derive(Clone, Debug)]
 pub struct Attention {
     /// The `matmul` node of the weighted sum of values.
