@@ -79,7 +79,8 @@ impl Schedule {
     }
 
     /// Rows, columns and step of depth of a workgroup. Of pointwise kernels the columns are elements of an invocation; of
-    /// reductions rows are kept indices, and of attentions queries; of these and of weighted sums, the depth are keys, and a workgroup has all columns.
+    /// reductions rows are kept indices, and of attentions queries; of these and of weighted sums, the depth are keys,
+    /// and a workgroup has all columns.
     pub fn extents(&self) -> [u64; 3] {
         let [rows, columns, depth] = match self {
             Self::Pointwise(pointwise) => [1, pointwise.lanes, 1],

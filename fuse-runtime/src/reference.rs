@@ -16,7 +16,8 @@ pub use fuse_compiler::interp::Value;
 
 use crate::{Element, Error, launch::Arg, raw::RawTensor};
 
-/// Evaluates the function `name` of the block `source`, or what `#[differentiable]` adds to it (`f::vjp`), for the choice `dtypes` of its generic element types.
+/// Evaluates the function `name` of the block `source`, or what `#[differentiable]` adds to it (`f::vjp`), for the choice `dtypes`
+/// of its generic element types.
 ///
 /// # Errors
 /// [`Error::Reference`] if the arguments do not fit the function, and those of reading tensors back.

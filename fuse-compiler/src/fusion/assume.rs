@@ -40,7 +40,7 @@ fn enlarged_extents(graph: &Graph) -> BTreeMap<SymbolId, Size> {
     let mut from_product = vec![false; graph.nodes.len()];
     for (id, node) in graph.nodes.iter() {
         let inherits = node.op.operands().iter().any(|x| from_product[x.index()]);
-        let pointwise = super::legality::is_pointwise(&node.op) || matches!(node.op, Op::Broadcast(_));
+        let pointwise = node.op.is_pointwise() || matches!(node.op, Op::Broadcast(_));
         let starts = matches!(node.op, Op::Matmul { .. } | Op::Reduce { .. });
         from_product[id.index()] = starts || (inherits && pointwise);
         let (x, axes) = match node.op {

@@ -14,7 +14,6 @@ use super::{
     attention_gradient::{self, Gradient, Read},
     body::{Body, BodyBuilder, NeedsStorage, Region, ValueId, ValueOp},
     index::{IndexMap, strip_reshapes},
-    legality::is_pointwise,
     rows::RowSpace,
 };
 use crate::graph::{Graph, NodeId, Op, TensorType, softmax::Softmax};
@@ -197,7 +196,7 @@ impl Context<'_> {
         if let Some(&leads) = known.get(&node) {
             return leads;
         }
-        let operands = if is_pointwise(self.op(node)) { self.op(node).operands() } else { vec![] };
+        let operands = if self.op(node).is_pointwise() { self.op(node).operands() } else { vec![] };
         // Every operand is looked at: all paths belong to the pattern, not only the first.
         let each: Vec<bool> = operands.into_iter().map(|x| self.leads_to(x, known)).collect();
         let leads = each.contains(&true);
@@ -269,8 +268,17 @@ pub fn group(
 
 /// Whether a value of an attention's body is a number per row: it follows from the row's largest score or sum of exponentials.
 pub fn is_of_row(body: &Body, value: ValueId) -> bool {
-    let op = &body.values[value].op;
-    matches!(op, ValueOp::Sum(1..)) || Body::operands(op).into_iter().any(|x| is_of_row(body, x))
+    let (mut seen, mut pending) = (BTreeSet::new(), vec![value]);
+    while let Some(value) = pending.pop() {
+        let op = &body.values[value].op;
+        if matches!(op, ValueOp::Sum(1..)) {
+            return true;
+        }
+        if seen.insert(value) {
+            pending.extend(Body::operands(op));
+        }
+    }
+    false
 }
 
 /// The nodes that the kernel computes on its way from memory to its output, in order.

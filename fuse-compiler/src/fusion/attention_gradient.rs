@@ -131,27 +131,14 @@ fn logs_of_sums(graph: &Graph, live: &BTreeSet<NodeId>, [largest, total]: [NodeI
     let mut logs = Logs::default();
     for &node in live.range(total..) {
         let Op::Binary(BinaryOp::Add, x, y) = graph.nodes[node].op else { continue };
-        let (mut path, left) = without_casts(graph, x);
-        let (log, right) = without_casts(graph, y);
-        let Op::Unary(UnaryOp::Log, of) = graph.nodes[right].op else { continue };
-        let (casts, of) = without_casts(graph, of);
-        if left == largest && of == total {
-            path.extend(log.into_iter().chain(casts).chain([right, node]));
-            logs.nodes.extend(path);
+        let log = graph.without_casts(y);
+        let Op::Unary(UnaryOp::Log, of) = graph.nodes[log].op else { continue };
+        if graph.without_casts(x) == largest && graph.without_casts(of) == total {
+            logs.nodes.extend([x, y, of].into_iter().flat_map(|x| graph.casts(x)).chain([log, node]));
             logs.sums.insert(node);
         }
     }
     logs
-}
-
-/// The conversions that a value is made by, and what they convert.
-fn without_casts(graph: &Graph, mut node: NodeId) -> (Vec<NodeId>, NodeId) {
-    let mut casts = vec![];
-    while let Op::Cast(x) = graph.nodes[node].op {
-        casts.push(node);
-        node = x;
-    }
-    (casts, node)
 }
 
 /// The outputs of attentions that nothing reads although the gradient of their values needs their scores.

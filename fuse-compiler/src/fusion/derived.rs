@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{
     Planner,
     heuristics::operation_cost,
-    legality::{is_movement, is_pointwise},
+    legality::is_movement,
     regions::{Anchor, Region, owners},
 };
 use crate::graph::{NodeId, Op};
@@ -61,7 +61,7 @@ impl Search<'_, '_> {
         let (graph, planner) = (self.planner.graph, self.planner);
         let ty = &graph.nodes[node].ty;
         let observed = planner.results.contains(&node) || planner.forced.contains(&node);
-        if observed || !is_pointwise(&graph.nodes[node].op) || !self.is_read_by_others(node, number) {
+        if observed || !graph.nodes[node].op.is_pointwise() || !self.is_read_by_others(node, number) {
             return None;
         }
         let (mut chain, mut pending, mut sources) = (BTreeSet::from([node]), vec![node], BTreeSet::new());
@@ -73,7 +73,7 @@ impl Search<'_, '_> {
                 }
                 if held && self.needed.contains(&operand) {
                     sources.insert(operand);
-                } else if held && is_pointwise(&graph.nodes[operand].op) && self.is_used_by(operand, &chain) {
+                } else if held && graph.nodes[operand].op.is_pointwise() && self.is_used_by(operand, &chain) {
                     chain.insert(operand);
                     pending.push(operand);
                 } else {
@@ -114,7 +114,7 @@ impl Search<'_, '_> {
                     _ if matches!(op, Op::Matmul { .. }) => return false,
                     Some(_) => {}
                     None if self.needed.contains(&user) => {}
-                    None if is_pointwise(op) || is_movement(op) || matches!(op, Op::Take { .. }) => {
+                    None if op.is_pointwise() || is_movement(op) || matches!(op, Op::Take { .. }) => {
                         if seen.insert(user) {
                             pending.push(user);
                         }

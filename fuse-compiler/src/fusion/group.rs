@@ -157,6 +157,7 @@ pub struct Store {
     /// Where it goes.
     pub slot: Slot,
     /// Of a reduction, and of numbers per row of an attention: how indices of the domain become offsets (kept indices only, for a
-    /// value per row). These accesses follow the group's `accesses` in the kernel. Elsewhere outputs are contiguous over the domain, and this is `None`.
+    /// value per row). These accesses follow the group's `accesses` in the kernel. Elsewhere outputs are contiguous over the
+    /// domain, and this is `None`.
     pub access: Option<KernelAccess>,
 }

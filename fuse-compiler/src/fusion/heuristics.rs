@@ -10,7 +10,7 @@ use super::{
     Policy,
     attention::Pattern,
     body::{Body, ValueId, ValueOp},
-    legality::{is_anchor, is_movement, is_pointwise},
+    legality::{is_anchor, is_movement},
 };
 use crate::graph::{Graph, NodeId, Op};
 
@@ -43,13 +43,13 @@ pub(super) fn values_to_store(
         if graph.options.no_fuse {
             found.extend(op.operands().into_iter().filter_map(|operand| {
                 let source = through_movements(graph, operand);
-                let stored = is_pointwise(&graph.nodes[source].op) || is_anchor(&graph.nodes[source].op);
+                let stored = graph.nodes[source].op.is_pointwise() || is_anchor(&graph.nodes[source].op);
                 stored.then_some((source, id, "`#[no_fuse]` was asked for"))
             }));
         } else if let Op::Matmul { lhs, rhs } = *op {
             for operand in [lhs, rhs] {
                 let source = through_movements(graph, operand);
-                if !is_pointwise(&graph.nodes[source].op) || in_attention(source) {
+                if !graph.nodes[source].op.is_pointwise() || in_attention(source) {
                     continue;
                 }
                 if costs[source.index()] > policy.prologue {
@@ -67,10 +67,10 @@ pub(super) fn values_to_store(
     if !graph.options.no_fuse {
         let normalized = |node: NodeId| policy.row_prologue && policy.siblings && depends_on_rows(graph, node);
         found.extend(shared_values(graph, live, costs).into_iter().filter(|&(node, ..)| {
-            // One kernel computes what several products have as their left operand.
             if attentions.iter().any(|pattern| pattern.is_unstored(node)) {
                 return false;
             }
+            // One kernel computes what several products have as their left operand.
             let shared = !(normalized(node) && is_left_operand(graph, live, node));
             shared || costs[node.index()] > policy.prologue
         }));
@@ -93,7 +93,7 @@ fn shared_values(graph: &Graph, live: &BTreeSet<NodeId>, costs: &[u32]) -> Vec<(
             .iter()
             .filter(|&&r| is_movement(&graph.nodes[r].op) && !matches!(graph.nodes[r].op, Op::Reshape(_)));
         let separate = contractions.count() + moved.count();
-        if is_pointwise(&graph.nodes[node].op)
+        if graph.nodes[node].op.is_pointwise()
             && readers.len() > 1
             && separate > 0
             && costs[node.index()] > MAX_RECOMPUTE_COST
@@ -153,7 +153,7 @@ pub(super) fn is_repeated(graph: &Graph, node: NodeId) -> bool {
             _ if !seen.insert(node) => {}
             Op::Literal(_) | Op::Scalar(_) | Op::Size(_) | Op::Index { .. } => {}
             Op::Broadcast(x) if repeats(&graph.nodes[*x].ty.shape, shape) => {}
-            op if is_pointwise(op) || is_movement(op) => pending.extend(op.operands()),
+            op if op.is_pointwise() || is_movement(op) => pending.extend(op.operands()),
             _ => return false,
         }
     }
@@ -190,7 +190,7 @@ fn depends_on_rows(graph: &Graph, node: NodeId) -> bool {
         if let Op::Reduce { .. } = op {
             return true;
         }
-        if seen.insert(node) && (is_pointwise(op) || is_movement(op)) {
+        if seen.insert(node) && (op.is_pointwise() || is_movement(op)) {
             pending.extend(op.operands());
         }
     }

@@ -8,11 +8,6 @@ use crate::graph::{Graph, NodeId, Op};
 /// Storage buffers per shader stage that every WebGPU adapter has.
 pub const MAX_STORAGE_BUFFERS: usize = 8;
 
-/// Whether an operation is computed element by element from operands of its own shape.
-pub fn is_pointwise(op: &Op) -> bool {
-    op.is_pointwise()
-}
-
 /// Whether an operation starts a kernel of its own kind.
 pub fn is_anchor(op: &Op) -> bool {
     matches!(op, Op::Matmul { .. } | Op::Reduce { .. })
@@ -109,7 +104,7 @@ fn value_to_split(graph: &Graph, group: &Group) -> Option<NodeId> {
     let outputs: BTreeSet<NodeId> = group.stores.iter().map(|store| store.node).collect();
     let mut best: Option<(usize, NodeId)> = None;
     for &node in &group.nodes {
-        let candidate = is_pointwise(&graph.nodes[node].op) && !outputs.contains(&node);
+        let candidate = graph.nodes[node].op.is_pointwise() && !outputs.contains(&node);
         let buffers = inputs_under(graph, node, &group.nodes).len();
         if candidate && buffers > 1 && buffers < MAX_STORAGE_BUFFERS - 1 && best.is_none_or(|(most, _)| buffers > most)
         {

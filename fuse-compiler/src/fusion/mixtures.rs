@@ -8,9 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use fuse_artifact::{DType, Size};
 
-use super::{
-    heuristics::dequantizes, index::strip_reshapes, legality::is_pointwise, live_nodes, regions::MAX_SIBLINGS,
-};
+use super::{heuristics::dequantizes, index::strip_reshapes, live_nodes, regions::MAX_SIBLINGS};
 use crate::{
     arena::Arena,
     graph::{Graph, Node, NodeId, Op, ReduceOp},
@@ -81,7 +79,7 @@ impl Mixture {
                         left.insert(strip_reshapes(graph, lhs));
                     }
                 }
-                ref op if is_pointwise(op) && nodes.insert(node) => pending.extend(op.operands()),
+                ref op if op.is_pointwise() && nodes.insert(node) => pending.extend(op.operands()),
                 _ => {}
             }
         }

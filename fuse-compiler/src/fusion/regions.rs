@@ -13,7 +13,7 @@ use super::{
     attention_gradient::WeightedSums,
     heuristics::{is_cheap_to_repeat, operation_cost},
     index::strip_reshapes,
-    legality::{is_movement, is_pointwise},
+    legality::is_movement,
     row_prologue,
     rows::{Extent, RowSpace},
 };
@@ -216,7 +216,7 @@ impl Growth<'_, '_> {
         let extent = |id: NodeId| rows.extent(&graph.nodes[id].ty.shape);
         let with_rows = matches!(region.anchor, Anchor::Rows(_)) || region.reduces(graph);
         match &node.op {
-            op if is_pointwise(op) => {
+            op if op.is_pointwise() => {
                 let fits = match extent(candidate) {
                     Some(Extent::Element) => true,
                     Some(Extent::Row) => with_rows,
@@ -317,7 +317,7 @@ impl Growth<'_, '_> {
         pending.extend(self.regions[number].nodes.iter().flat_map(|&node| graph.nodes[node].op.operands()));
         while let Some(node) = pending.pop() {
             let op = &graph.nodes[node].op;
-            let inline = is_pointwise(op) || is_movement(op);
+            let inline = op.is_pointwise() || is_movement(op);
             if inline && !self.owner.contains_key(&node) && !self.planner.forced.contains(&node) && found.insert(node) {
                 pending.extend(op.operands());
             }
@@ -364,7 +364,7 @@ impl Growth<'_, '_> {
         for candidate in candidates {
             let node = &graph.nodes[candidate];
             let free = !self.owner.contains_key(&candidate) && !self.planner.forced.contains(&candidate);
-            if !free || !is_pointwise(&node.op) || node.ty.shape != rows.shape {
+            if !free || !node.op.is_pointwise() || node.ty.shape != rows.shape {
                 continue;
             }
             let users = &self.planner.users[candidate.index()];
@@ -405,7 +405,7 @@ impl Growth<'_, '_> {
         let inline = |node: &NodeId| {
             let op = &graph.nodes[*node].op;
             let stored = planner.results.contains(node) || planner.forced.contains(node);
-            !stored && (is_pointwise(op) || matches!(op, Op::Broadcast(_)))
+            !stored && (op.is_pointwise() || matches!(op, Op::Broadcast(_)))
         };
         let work: u32 = left.iter().map(|&node| operation_cost(&graph.nodes[node].op)).sum();
         if left.iter().all(inline) && work <= Policy::FUSED.prologue {

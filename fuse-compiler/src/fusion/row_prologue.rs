@@ -14,7 +14,7 @@ use fuse_artifact::Size;
 use super::{
     Planner,
     index::{AxisMap, IndexMap, strip_reshapes, through_movement},
-    legality::{is_movement, is_pointwise},
+    legality::is_movement,
 };
 use crate::graph::{Graph, NodeId, Op};
 
@@ -157,7 +157,7 @@ impl Survey<'_, '_> {
                 let row = row_of(graph, (*x, axes), map, self.rank, self.depth);
                 cheap && row.is_some_and(|row| self.visit(*x, &row))
             }
-            op => is_pointwise(op) && op.operands().into_iter().all(|x| self.visit(x, map)),
+            op => op.is_pointwise() && op.operands().into_iter().all(|x| self.visit(x, map)),
         }
     }
 

@@ -32,34 +32,37 @@ impl Again {
         Self { parts: parts.collect(), copies: BTreeMap::new(), originals: BTreeMap::new() }
     }
 
-    /// What rules take for a node. The first node of a part copies all of it, up to that node: what comes after it is visited before.
-    /// Gives also the nodes that were copied for it.
-    pub(super) fn copy(
+    /// Copies the part that a node is in, when its first node is visited: up to that node, for what comes after it is not visited.
+    /// Gives all copies so far if there are more than before.
+    pub(super) fn visit(
         &mut self,
         tape: &mut Tape<'_>,
         id: NodeId,
         marks: &mut Marks,
-    ) -> (NodeId, &BTreeMap<NodeId, NodeId>) {
-        let part = self.parts.iter_mut().find(|part| !part.is_copied && part.nodes.contains(&id.index()));
-        if let Some(part) = part {
-            part.is_copied = true;
-            let ids: Vec<NodeId> = tape.graph.nodes.handles().take(id.index() + 1).skip(part.nodes.start).collect();
-            for original in ids {
-                let Node { mut op, ty, span } = tape.graph.nodes[original].clone();
-                for operand in op.operands_mut() {
-                    *operand = self.copies.get(operand).copied().unwrap_or(*operand);
-                }
-                let copy = tape.graph.nodes.push(Node { op, ty, span });
-                self.copies.insert(original, copy);
-                self.originals.insert(copy, original);
-                for marked in [&mut marks.stopped, &mut marks.moved] {
-                    if marked.contains(&original) {
-                        marked.insert(copy);
-                    }
+    ) -> Option<&BTreeMap<NodeId, NodeId>> {
+        let part = self.parts.iter_mut().find(|part| !part.is_copied && part.nodes.contains(&id.index()))?;
+        part.is_copied = true;
+        let ids: Vec<NodeId> = tape.graph.nodes.handles().take(id.index() + 1).skip(part.nodes.start).collect();
+        for original in ids {
+            let Node { mut op, ty, span } = tape.graph.nodes[original].clone();
+            for operand in op.operands_mut() {
+                *operand = self.copies.get(operand).copied().unwrap_or(*operand);
+            }
+            let copy = tape.graph.nodes.push(Node { op, ty, span });
+            self.copies.insert(original, copy);
+            self.originals.insert(copy, original);
+            for marked in [&mut marks.stopped, &mut marks.moved] {
+                if marked.contains(&original) {
+                    marked.insert(copy);
                 }
             }
         }
-        (self.copies.get(&id).copied().unwrap_or(id), &self.copies)
+        Some(&self.copies)
+    }
+
+    /// What rules take for a visited node.
+    pub(super) fn copy(&self, id: NodeId) -> NodeId {
+        self.copies.get(&id).copied().unwrap_or(id)
     }
 
     /// The node of which this one is a copy, or itself.

@@ -95,7 +95,7 @@ impl Attentions {
         let weights = attention.recomputed(tape);
         let of_weights = tape.cast(adjoint, DType::F32);
         let rows = match attention.adjoint {
-            Some([of_output, part]) if without_casts(tape.graph, adjoint) == without_casts(tape.graph, part) => {
+            Some([of_output, part]) if tape.graph.without_casts(adjoint) == tape.graph.without_casts(part) => {
                 let [g, output] = [of_output, attention.output].map(|x| tape.cast(x, DType::F32));
                 let products = tape.mul(g, output);
                 tape.reduce(ReduceOp::Sum, products, &[last])
@@ -132,12 +132,4 @@ impl Attention {
         self.weights = Some(weights);
         weights
     }
-}
-
-/// The value under conversions between floats.
-fn without_casts(graph: &Graph, mut node: NodeId) -> NodeId {
-    while let Op::Cast(x) = graph.nodes[node].op {
-        node = x;
-    }
-    node
 }

@@ -104,10 +104,11 @@ pub fn gradients(graph: &mut Graph, marks: &mut Marks, request: Request<'_>) -> 
     }
     for &id in ids.iter().rev().filter(|id| on_path[id.index()]) {
         let Some(adjoint) = adjoints[id.index()] else { continue };
-        let (at, copies) = again.copy(&mut tape, id, marks);
-        attentions.follow(copies);
-        let wanted = |operand: NodeId| on_path.get(again.original(operand).index()) == Some(&true);
-        let parts = rules::contributions((&mut tape, &mut attentions), at, adjoint, marks, &wanted);
+        if let Some(copies) = again.visit(&mut tape, id, marks) {
+            attentions.follow(copies);
+        }
+        let wanted = |operand: NodeId| on_path[again.original(operand).index()];
+        let parts = rules::contributions((&mut tape, &mut attentions), again.copy(id), adjoint, marks, &wanted);
         for (operand, part) in parts {
             let operand = again.original(operand);
             adjoints[operand.index()] = Some(match adjoints[operand.index()] {

@@ -166,9 +166,7 @@ fn follows_from(graph: &Graph, value: NodeId) -> BTreeSet<NodeId> {
     let (mut found, mut pending) = (BTreeSet::new(), vec![value]);
     while let Some(node) = pending.pop() {
         let op = &graph.nodes[node].op;
-        let pointwise =
-            matches!(op, Op::Unary(..) | Op::Binary(..) | Op::Compare(..) | Op::Select { .. } | Op::Cast(_));
-        if found.insert(node) && pointwise {
+        if found.insert(node) && op.is_pointwise() {
             pending.extend(op.operands());
         }
     }

@@ -54,6 +54,17 @@ pub struct Graph {
 }
 
 impl Graph {
+    /// The conversions that a value is the result of, the last first.
+    pub fn casts(&self, node: NodeId) -> impl Iterator<Item = NodeId> {
+        let operand = |node: NodeId| if let Op::Cast(x) = self.nodes[node].op { Some(x) } else { None };
+        std::iter::successors(Some(node), move |&node| operand(node)).filter(move |&node| operand(node).is_some())
+    }
+
+    /// What a value is before conversions.
+    pub fn without_casts(&self, node: NodeId) -> NodeId {
+        self.casts(node).last().and_then(|cast| self.nodes[cast].op.operands().first().copied()).unwrap_or(node)
+    }
+
     /// The results that a launch returns.
     pub fn returned(&self) -> &[NodeId] {
         &self.results[..self.results.len() - self.updates.len()]

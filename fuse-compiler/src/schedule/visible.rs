@@ -7,6 +7,8 @@
 //!
 //! Not here: the text that computes a limit for a workgroup's queries (`wgsl/attention`).
 
+use std::collections::BTreeSet;
+
 use fuse_artifact::{DType, Size};
 
 use crate::{
@@ -70,7 +72,7 @@ pub fn weight_limits(body: &Body, weights: &[ValueId], accesses: &[KernelAccess]
     let search = Search { body, accesses, batch: batch as u8 };
     let of = |&weight: &ValueId| {
         let mut limits = vec![];
-        search.weight(weight, &mut limits);
+        search.weight(weight, &mut BTreeSet::new(), &mut limits);
         limits
     };
     let mut each = weights.iter().map(of);
@@ -147,15 +149,18 @@ impl Search<'_> {
         }
     }
 
-    /// Limits of a factor: where it is exactly 0, outside of them.
-    fn weight(&self, value: ValueId, limits: &mut Vec<Limit>) {
+    /// Limits of a factor: where it is exactly 0, outside of them. Powers have a factor more than once, which is `seen` once.
+    fn weight(&self, value: ValueId, seen: &mut BTreeSet<ValueId>, limits: &mut Vec<Limit>) {
+        if !seen.insert(value) {
+            return;
+        }
         match self.body.values[value].op {
             ValueOp::Binary(BinaryOp::Mul, x, y) => {
-                self.weight(x, limits);
-                self.weight(y, limits);
+                self.weight(x, seen, limits);
+                self.weight(y, seen, limits);
             }
             ValueOp::Binary(BinaryOp::Div, x, _) | ValueOp::Unary(UnaryOp::Neg, x) | ValueOp::Cast(x) => {
-                self.weight(x, limits);
+                self.weight(x, seen, limits);
             }
             ValueOp::Unary(UnaryOp::Exp, x) => match self.body.values[x].op {
                 // Scores less a number of their row.
@@ -164,11 +169,11 @@ impl Search<'_> {
             },
             ValueOp::Select(condition, x, y) if self.is_zero(y) => {
                 self.condition(condition, true, limits);
-                self.weight(x, limits);
+                self.weight(x, seen, limits);
             }
             ValueOp::Select(condition, x, y) if self.is_zero(x) => {
                 self.condition(condition, false, limits);
-                self.weight(y, limits);
+                self.weight(y, seen, limits);
             }
             _ => {}
         }

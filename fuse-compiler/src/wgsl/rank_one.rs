@@ -32,6 +32,25 @@ pub(super) fn add_products(lines: &mut Lines, dtype: DType, [rows, columns]: [u3
     }
 }
 
+/// Declares a structure of sums in `f32`, of so many rows and vectors of four columns, and the function that adds products to it
+/// ([`add_products`]).
+pub(super) fn declare(module: &mut Lines, [sums, function]: [&str; 2], [rows, vectors]: [u32; 2]) {
+    let mut lines = Lines::default();
+    lines.line(format!("struct {sums} {{"));
+    for i in 0..rows {
+        for j in 0..vectors {
+            lines.line(format!("s{i}_{j}: vec4<f32>,"));
+        }
+    }
+    lines.line("}");
+    let parameters = |name: &str, count: u32| (0..count).map(|n| format!(", {name}{n}: vec4<f32>")).collect::<String>();
+    let (a, b) = (parameters("a", rows / 4), parameters("b", vectors));
+    lines.line(format!("fn {function}(c: ptr<function, {sums}>{a}{b}) {{"));
+    add_products(&mut lines, DType::F32, [rows, 4 * vectors], &[String::new()]);
+    lines.line("}");
+    module.append(&lines);
+}
+
 /// The order in which an invocation adds to its sums: two rows at a time, column by column, there and back. Drivers keep it, and
 /// register files like that neighbours share a column or a row: on an NVIDIA H200 tiles with 8×8 and 8×16 sums are 4 to 9 %
 /// faster than row by row in vectors (docs/experiments.md).

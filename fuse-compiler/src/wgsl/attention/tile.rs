@@ -13,12 +13,10 @@ use fuse_artifact::{Grid, Pass, schedule::AttentionTile};
 use super::{Extents, Input, LOWEST, Source, begin, locate, output::finish};
 use crate::wgsl::{
     names::Names,
-    rank_one::add_products,
+    rank_one::declare,
     shader::{Lines, Shader},
     stage::{Stage, is_multiple, swizzle},
 };
-
-use super::COMPUTED;
 
 /// The array of exponentials, for each key its rows.
 const WEIGHTS: &str = "weights";
@@ -95,27 +93,8 @@ impl TileText<'_> {
     /// Declares the sums of scores and outputs, and the functions that add the products of one step to them.
     fn declare_sums(&mut self) {
         let [scores, outputs] = self.vectors();
-        self.declare_update("Scores", "add_scores", scores);
-        self.declare_update("Outputs", "add_outputs", outputs);
-    }
-
-    fn declare_update(&mut self, name: &str, function: &str, columns: u32) {
-        let rows = self.tile.rows;
-        let mut lines = Lines::default();
-        lines.line(format!("struct {name} {{"));
-        for i in 0..rows {
-            for j in 0..columns {
-                lines.line(format!("s{i}_{j}: vec4<f32>,"));
-            }
-        }
-        lines.line("}");
-        let parameters =
-            |name: &str, count: u32| (0..count).map(|n| format!(", {name}{n}: vec4<f32>")).collect::<String>();
-        let (a, b) = (parameters("a", rows / 4), parameters("b", columns));
-        lines.line(format!("fn {function}(c: ptr<function, {name}>{a}{b}) {{"));
-        add_products(&mut lines, COMPUTED, [rows, 4 * columns], &[String::new()]);
-        lines.line("}");
-        self.shader.module.append(&lines);
+        declare(&mut self.shader.module, ["Scores", "add_scores"], [self.tile.rows, scores]);
+        declare(&mut self.shader.module, ["Outputs", "add_outputs"], [self.tile.rows, outputs]);
     }
 
     /// Places of this invocation, the resident queries, and what is kept for each row.

@@ -8,9 +8,9 @@ use std::collections::BTreeSet;
 
 use fuse_artifact::{Grid, Pass, schedule::WeightedSum as Tile};
 
-use super::{COMPUTED, Extents, Input, Source};
+use super::{Extents, Input, Source};
 use crate::wgsl::{
-    rank_one::add_products,
+    rank_one::declare,
     shader::{Lines, Shader},
     stage::{Stage, is_multiple, swizzle},
 };
@@ -86,27 +86,9 @@ impl TileText<'_> {
 
     /// Declares the sums of products and outputs, and the functions that add to them.
     fn declare(&mut self) {
-        self.declare_update("Products", "add_products", 1);
-        self.declare_update("Outputs", "add_outputs", self.output_vectors());
-    }
-
-    fn declare_update(&mut self, name: &str, function: &str, columns: u32) {
-        let rows = self.tile.invocation_rows;
-        let mut lines = Lines::default();
-        lines.line(format!("struct {name} {{"));
-        for i in 0..rows {
-            for j in 0..columns {
-                lines.line(format!("s{i}_{j}: vec4<f32>,"));
-            }
-        }
-        lines.line("}");
-        let parameters =
-            |name: &str, count: u32| (0..count).map(|n| format!(", {name}{n}: vec4<f32>")).collect::<String>();
-        let (a, b) = (parameters("a", rows / 4), parameters("b", columns));
-        lines.line(format!("fn {function}(c: ptr<function, {name}>{a}{b}) {{"));
-        add_products(&mut lines, COMPUTED, [rows, 4 * columns], &[String::new()]);
-        lines.line("}");
-        self.shader.module.append(&lines);
+        let (rows, outputs) = (self.tile.invocation_rows, self.output_vectors());
+        declare(&mut self.shader.module, ["Products", "add_products"], [rows, 1]);
+        declare(&mut self.shader.module, ["Outputs", "add_outputs"], [rows, outputs]);
     }
 
     /// Places of this invocation, and its sums.
