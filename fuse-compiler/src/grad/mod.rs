@@ -6,8 +6,8 @@
 //! differentiated again. Or the obstacle, which names the node that stops it.
 //!
 //! `rules` has what each operation does to the adjoint of its result, `attention` what several do together; `tape` writes nodes.
-//! `again` copies what `checkpoint` stands around. `pullback` divides a function and its gradients into two that run one after the other, `part` makes a graph of some of a graph's
-//! values.
+//! `again` copies what `checkpoint` stands around. `pullback` divides a function and its gradients into two that run one after the
+//! other, `part` makes a graph of some of a graph's values.
 
 mod again;
 mod attention;

@@ -115,6 +115,26 @@ fn halves_store_no_scores() {
     assert_eq!(kernels, [vec!["attention"], vec!["attention", "reduction", "weighted sum", "weighted sum"]]);
 }
 
+/// High powers, made by squaring, behind an attention and of its scores: each value is looked at once, not once per path.
+#[test]
+fn powers_are_planned_at_once() {
+    let squares = |name: &str| (0..48).map(|_| format!("let {name} = {name} * {name};")).collect::<String>();
+    let source = format!(
+        "pub fn f(q: f32[H, S, 32], k: f32[H, S, 32], v: f32[H, S, 32], c: f32[H, S, 32]) -> ({THREE}, f32[H, S, 32]) {{
+            let s = matmul(q, transpose(k));
+            {}
+            let y = matmul(softmax(s), v);
+            let (dq, dk, dv) = grad(y, wrt = [q, k, v], cotangent = c);
+            {}
+            (dq, dk, dv, y)
+        }}",
+        squares("s"),
+        squares("y")
+    )
+    .replace(&format!("({THREE}, "), &format!("{}, ", &THREE[..THREE.len() - 1]));
+    assert_eq!(functions(&source).len(), 1);
+}
+
 /// A block as networks have it: heads from one matrix product each, and one after them.
 #[test]
 fn a_block_stores_no_scores() {

@@ -15,7 +15,6 @@
 
 use fuse_artifact::{DType, Function};
 use fuse_compiler::{
-    diag::Diagnostic,
     front::{self, ItemFunction},
     grad::pullback::Kept,
     graph::Graph,
@@ -26,13 +25,28 @@ use quote::{format_ident, quote};
 use syn::Ident;
 
 use super::{
-    Compilation, Context, compile_graphs, fallback,
+    Compilation, fallback,
     items::{Item, static_name},
     signature::Signature,
 };
 
 /// Artifacts for each choice of dtypes.
 type Instances<'a> = Vec<(&'a [DType], Function)>;
+
+/// One of the graphs of derivatives, if there is one.
+type DerivedGraph = fn(&front::Derivatives) -> Option<&Graph>;
+
+/// The graphs of derivatives, with what dumps call them.
+const DERIVED: [(&str, DerivedGraph); 4] = [
+    ("vjp", |derivatives| Some(&derivatives.vjp)),
+    ("value_and_grad", |derivatives| derivatives.value_and_grad.as_ref()),
+    ("pullback", |derivatives| Some(&derivatives.pullback.forward)),
+    ("pullback.apply", |derivatives| Some(&derivatives.pullback.backward)),
+];
+
+fn derived_instances(function: &ItemFunction) -> impl Iterator<Item = (&[DType], &front::Derivatives)> {
+    function.instances.iter().filter_map(|one| Some((&one.dtypes[..], one.derivatives.as_ref()?)))
+}
 
 /// What was compiled for a function's derivatives.
 pub(crate) struct Derivatives<'a> {
@@ -45,26 +59,30 @@ pub(crate) struct Derivatives<'a> {
 }
 
 impl<'a> Derivatives<'a> {
-    /// Compiles the derivatives of a function that has some.
-    pub(crate) fn of(function: &'a ItemFunction, context: &Context) -> Result<Option<Self>, Diagnostic> {
-        let instances =
-            || function.instances.iter().filter_map(|one| Some((&one.dtypes[..], one.derivatives.as_ref()?)));
-        if instances().next().is_none() {
-            return Ok(None);
-        }
+    /// What is to be compiled for the derivatives of a function, if it has some.
+    pub(crate) fn graphs(function: &'a ItemFunction) -> Vec<Compilation<'a>> {
         let name = &function.header.name;
-        let compiled = |suffix: &str, graph: &dyn Fn(&'a front::Derivatives) -> Option<&'a Graph>| {
-            let graphs = instances().filter_map(|(dtypes, derivatives)| Some((dtypes, graph(derivatives)?)));
-            let what = Compilation { name: &format!("{name}.{suffix}"), place: name.span() };
-            compile_graphs(&graphs.collect::<Vec<_>>(), what, context)
+        let of = |(suffix, graph): &(&str, DerivedGraph)| {
+            let graph = *graph;
+            let name = format!("{name}.{suffix}");
+            let instance = move |(dtypes, derivatives)| {
+                Some(Compilation { name: name.clone(), dtypes, graph: graph(derivatives)? })
+            };
+            derived_instances(function).filter_map(instance).collect::<Vec<_>>()
         };
-        Ok(Some(Self {
-            vjp: compiled("vjp", &|derivatives| Some(&derivatives.vjp))?,
-            value_and_grad: compiled("value_and_grad", &|derivatives| derivatives.value_and_grad.as_ref())?,
-            forward: compiled("pullback", &|derivatives| Some(&derivatives.pullback.forward))?,
-            backward: compiled("pullback.apply", &|derivatives| Some(&derivatives.pullback.backward))?,
-            kept: instances().map(|(_, derivatives)| &derivatives.pullback.kept[..]).collect(),
-        }))
+        DERIVED.iter().flat_map(of).collect()
+    }
+
+    /// The derivatives of a function, of what [`graphs`](Self::graphs) became, in that order.
+    pub(crate) fn of(function: &'a ItemFunction, compiled: Vec<Function>) -> Option<Self> {
+        derived_instances(function).next()?;
+        let mut compiled = compiled.into_iter();
+        let [vjp, value_and_grad, forward, backward] = DERIVED.map(|(_, graph)| {
+            let having = derived_instances(function).filter(|(_, derivatives)| graph(derivatives).is_some());
+            having.map(|(dtypes, _)| dtypes).zip(compiled.by_ref()).collect()
+        });
+        let kept = derived_instances(function).map(|(_, derivatives)| &derivatives.pullback.kept[..]).collect();
+        Some(Self { vjp, value_and_grad, forward, backward, kept })
     }
 
     /// Stands in for what did not compile.

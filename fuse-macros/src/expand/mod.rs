@@ -172,17 +172,20 @@ fn compile_function<'a>(
     function: &'a ItemFunction,
     context: &Context,
 ) -> Result<(Instances<'a>, Option<Derivatives<'a>>), Diagnostic> {
-    let name = &function.header.name;
-    let what = Compilation { name: &name.to_string(), place: name.span() };
-    Ok((compile_instances(&function.instances, what, context)?, Derivatives::of(function, context)?))
+    let own = instances(&function.instances, &function.header.name.to_string());
+    let graphs: Vec<_> = own.into_iter().chain(Derivatives::graphs(function)).collect();
+    let mut compiled = compile_graphs(&graphs, function.header.name.span(), context)?;
+    let derived = compiled.split_off(function.instances.len());
+    let own = function.instances.iter().map(|instance| &instance.dtypes[..]).zip(compiled).collect();
+    Ok((own, Derivatives::of(function, derived)))
 }
 
 fn expand_expression(source: Source, context: &Context) -> TokenStream {
     let mut expression = front::expression(source.tokens);
     let mut diagnostics: Vec<Diagnostic> = std::mem::take(&mut expression.diagnostics).into_iter().collect();
-    let what = Compilation { name: &source.place, place: Span::call_site() };
-    let mut instances = match compile_instances(&expression.instances, what, context) {
-        Ok(instances) => instances,
+    let graphs = instances(&expression.instances, &source.place);
+    let mut instances: Instances<'_> = match compile_graphs(&graphs, Span::call_site(), context) {
+        Ok(compiled) => graphs.iter().map(|graph| graph.dtypes).zip(compiled).collect(),
         Err(diagnostic) => {
             diagnostics.push(diagnostic);
             vec![]
@@ -198,46 +201,38 @@ fn expand_expression(source: Source, context: &Context) -> TokenStream {
     quote!({ #warnings #rebuild #lines #launch })
 }
 
-/// What is compiled: its name in dumps, and where failures, which are never the user's, are reported.
-#[derive(Clone, Copy)]
-struct Compilation<'a> {
-    name: &'a str,
-    place: Span,
+/// What is compiled: its name in dumps, the choice of dtypes, and its graph.
+pub(crate) struct Compilation<'a> {
+    name: String,
+    dtypes: &'a [DType],
+    graph: &'a Graph,
 }
 
-fn compile_instances<'a>(
-    instances: &'a [Instance],
-    what: Compilation<'_>,
-    context: &Context,
-) -> Result<Instances<'a>, Diagnostic> {
-    let graphs: Vec<_> = instances.iter().map(|instance| (&instance.dtypes[..], &instance.graph)).collect();
-    compile_graphs(&graphs, what, context)
+fn instances<'a>(instances: &'a [Instance], name: &str) -> Vec<Compilation<'a>> {
+    let of = |one: &'a Instance| Compilation { name: name.to_owned(), dtypes: &one.dtypes, graph: &one.graph };
+    instances.iter().map(of).collect()
 }
 
-/// Compiles every choice of dtypes; the first failure ends it, for the others would fail alike.
-fn compile_graphs<'a>(
-    graphs: &[(&'a [DType], &Graph)],
-    Compilation { name, place }: Compilation<'_>,
-    context: &Context,
-) -> Result<Instances<'a>, Diagnostic> {
-    let finish = |(&(dtypes, _), compiled): (&(&'a [DType], &Graph), Result<Compiled, String>)| {
+/// Compiles graphs; the first failure ends it. `place` is where failures, which are never the user's, are reported.
+fn compile_graphs(graphs: &[Compilation<'_>], place: Span, context: &Context) -> Result<Vec<Function>, Diagnostic> {
+    let finish = |(graph, compiled): (&Compilation<'_>, Result<Compiled, String>)| {
         let compiled = compiled.map_err(|message| internal(place, &message))?;
         if let Some(directory) = &context.dump {
-            let name = dump::instance_name(name, dtypes);
+            let name = dump::instance_name(&graph.name, graph.dtypes);
             dump::write(directory, &name, &compiled.dump).map_err(|error| {
                 let message = format!("`FUSE_DUMP_DIR`: cannot write to `{}`: {error}", directory.display());
                 Diagnostic::new(Code::InternalError, (place, place), message)
             })?;
         }
-        Ok((dtypes, compiled.function))
+        Ok(compiled.function)
     };
     graphs.iter().zip(compile_parallel(graphs, context.valid)).map(finish).collect()
 }
 
 /// Compiles each graph on a thread of its own: nearly all of the time goes to naga.
-fn compile_parallel(graphs: &[(&[DType], &Graph)], valid: &'static Valid) -> Vec<Result<Compiled, String>> {
+fn compile_parallel(graphs: &[Compilation<'_>], valid: &'static Valid) -> Vec<Result<Compiled, String>> {
     thread::scope(|scope| {
-        let threads: Vec<_> = graphs.iter().map(|(_, graph)| scope.spawn(|| compile_graph(graph, valid))).collect();
+        let threads: Vec<_> = graphs.iter().map(|one| scope.spawn(|| compile_graph(one.graph, valid))).collect();
         let join =
             |thread: thread::ScopedJoinHandle<'_, _>| thread.join().unwrap_or_else(|payload| Err(panicked(&*payload)));
         threads.into_iter().map(join).collect()
