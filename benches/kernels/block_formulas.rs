@@ -62,7 +62,7 @@ pub(crate) fn softmax<T: Real>([m, n]: [usize; 2]) -> Formula<Launch1<Tensor2<T>
 }
 
 /// Mean and 1/√(variance + 1e-5) of numbers.
-fn moments(values: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
+pub(crate) fn moments(values: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
     let count = values.clone().count() as f64;
     let mean = values.clone().sum::<f64>() / count;
     (mean, (values.map(|x| (x - mean) * (x - mean)).sum::<f64>() / count + 1e-5).sqrt().recip())

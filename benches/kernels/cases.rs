@@ -127,6 +127,14 @@ pub(crate) struct Sizes {
     pub(crate) texts: &'static [[usize; 2]],
     /// Products with quantized weights: rows M, columns N, depth K.
     pub(crate) weights: &'static [[usize; 3]],
+    /// Layer norms with gradients: rows and columns.
+    pub(crate) norm_gradients: &'static [[usize; 2]],
+    /// Heads and length of attentions with gradients.
+    pub(crate) attention_gradients: &'static [[usize; 2]],
+    /// Embeddings with gradients: rows and columns of the table, and ids.
+    pub(crate) embeddings: &'static [[usize; 3]],
+    /// Networks in training: inputs, two hidden widths, classes, and rows of a batch.
+    pub(crate) networks: &'static [[usize; 5]],
 }
 
 impl Sizes {
@@ -155,6 +163,10 @@ impl Sizes {
             operands: &[[1, 4096, 4096], [128, 1024, 1024], [2048, 4096, 1024]],
             normed: &[[128, 384], [128, 1536], [4096, 384], [4096, 1536]],
             texts: &[[1, 128], [32, 128], [128, 128]],
+            norm_gradients: &[[4096, 4096]],
+            attention_gradients: &[[32, 1024], [4, 16384]],
+            embeddings: &[[30522, 384, 4096]],
+            networks: &[[784, 1024, 1024, 10, 128]],
             weights: &[[1, 4096, 4096], [4, 4096, 4096], [8, 4096, 4096], [1, 8192, 8192], [512, 4096, 4096]],
         }
     }
@@ -196,6 +208,10 @@ impl Sizes {
         normed: &[],
         texts: &[],
         weights: &[],
+        norm_gradients: &[],
+        attention_gradients: &[],
+        embeddings: &[],
+        networks: &[],
     };
 
     /// For software drivers.
@@ -215,6 +231,10 @@ impl Sizes {
             normed: &[[16, 64]],
             texts: &[[1, 16]],
             weights: &[[1, 64, 128]],
+            norm_gradients: &[[60, 256]],
+            attention_gradients: &[[2, 100]],
+            embeddings: &[[500, 24, 70]],
+            networks: &[[20, 32, 24, 10, 16]],
         }
     }
 }
@@ -243,6 +263,7 @@ pub(crate) fn all(sizes: &Sizes) -> Vec<Case> {
     }
     cases.extend(crate::blocks::all(sizes));
     cases.extend(crate::quantized::all(sizes));
+    cases.extend(crate::gradients::all(sizes));
     cases
 }
 

@@ -14,6 +14,7 @@ mod comparison;
 mod data;
 mod floor;
 mod formulas;
+mod gradients;
 mod interleave;
 mod launches;
 mod measure;

@@ -138,6 +138,127 @@ def quantized(size):
     return (lambda x, w, scale: x @ (w.to(x.dtype) * scale)), [(m, k), (k, n)], 2 * m * n * k
 
 
+def with_gradients(y, leaves, cotangent):
+    return (y, *torch.autograd.grad(y, leaves, cotangent))
+
+
+class NormGradient:
+    """Gradients of a layer norm by all its operands. The forward pass is needed for them, and counted."""
+
+    def __init__(self, size):
+        m, n = size
+        self.shapes, self.flops = [(m, n), (n,), (n,), (m, n)], 16 * m * n
+        self.forward = lambda x, gamma, beta: functional.layer_norm(x, (x.shape[1],), gamma, beta, 1e-5)
+
+    def __call__(self, forward, x, gamma, beta, g):
+        return with_gradients(forward(x, gamma, beta), (x, gamma, beta), g)[1:]
+
+
+class AttentionGradients:
+    """Attention and its gradients."""
+
+    def __init__(self, size):
+        heads, queries, keys, width = size
+        shape = (1, heads, queries, width)
+        self.shapes, self.flops = [shape] * 4, 14 * heads * queries * keys * width
+        self.forward = functional.scaled_dot_product_attention
+
+    def __call__(self, forward, q, k, v, g):
+        return with_gradients(forward(q, k, v), (q, k, v), g)
+
+
+class EmbeddingGradient:
+    """The gradient of an embedding by its table; the second operand becomes the same ids as in benches/kernels."""
+
+    def __init__(self, size):
+        rows, columns, count = size
+        self.shapes, self.flops = [(rows, columns), (count, columns)], count * columns
+        self.ids = [i * 7919 % rows if i % 2 == 0 else i * 31 % min(rows, 97) for i in range(count)]
+        self.forward = functional.embedding
+
+    def __call__(self, forward, table, g):
+        if isinstance(self.ids, list):
+            self.ids = torch.tensor(self.ids, device=table.device)
+        return torch.autograd.grad(forward(self.ids, table), table, g)
+
+
+GRADIENTS = {
+    "layer_norm gradient": NormGradient,
+    "attention and gradients": AttentionGradients,
+    "embedding gradient": EmbeddingGradient,
+}
+
+
+class GradientCase:
+    """A case that differentiates: the forward pass can be compiled, which compiles the backward pass too."""
+
+    def __init__(self, name, dtype, size, device):
+        self.of = GRADIENTS[name](extents(size))
+        self.formula = self.of.forward
+        self.flops = self.of.flops
+        self.half = dtype == "f16"
+        exact = [values(seed, shape, device) for seed, shape in enumerate(self.of.shapes, 1)]
+        self.operands = [tensor.to(DTYPES[dtype]).requires_grad_() for tensor in exact]
+        self.expected = None
+        if max(extents(size)) <= 1 << 12 or name == "embedding gradient":
+            wide = [tensor.double().detach().requires_grad_() for tensor in self.operands]
+            with torch.enable_grad():
+                self.expected = [tensor.detach() for tensor in self.of(self.formula, *wide)]
+        self.bytes = sum(t.numel() * t.element_size() for t in self.operands) * 2
+
+    def call(self, compiled=None):
+        with torch.enable_grad():
+            return self.of(compiled or self.formula, *self.operands)
+
+    def check(self, results):
+        if self.expected is None:
+            return
+        for result, expected in zip(results, self.expected):
+            error = ((result.double() - expected).abs() / expected.abs().clamp(min=1.0)).max().item()
+            if not error <= (2e-2 if self.half else 1e-3):
+                raise ArithmeticError(f"wrong result, relative error {error:.3g}")
+
+
+class Training:
+    """A step of training of three layers with PyTorch's fused AdamW: forward, backward, optimizer."""
+
+    name = "training step, AdamW"
+
+    def __init__(self, size, device):
+        k, h, l, c, b = extents(size)
+        weights = k * h + h * l + l * c
+        self.flops, self.bytes = b * (6 * weights - 2 * k * h) + 14 * weights, 28 * weights
+        self.x = values(1, (b, k), device).float()
+        self.classes = torch.tensor([i * 7 % c for i in range(b)], device=device)
+        self.matrices = [(values(2, shape, device) / shape[0] ** 0.5).float() for shape in ((k, h), (h, l), (l, c))]
+        self.rows = [torch.zeros(width, device=device) for width in (h, l, c)]
+        self.parameters = [tensor.requires_grad_() for tensor in self.matrices + self.rows]
+        cuda = self.x.is_cuda
+        self.optimizer = torch.optim.AdamW(
+            self.parameters, lr=0.001, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.01, fused=cuda, capturable=cuda
+        )
+
+    def formula(self):
+        (w1, w2, w3), (b1, b2, b3) = self.matrices, self.rows
+        hidden = torch.relu(torch.addmm(b2, torch.relu(torch.addmm(b1, self.x, w1)), w2))
+        return functional.cross_entropy(torch.addmm(b3, hidden, w3), self.classes)
+
+    def call(self, compiled=None):
+        with torch.enable_grad():
+            loss = (compiled or self.formula)()
+            self.optimizer.zero_grad(set_to_none=True)
+            loss.backward()
+            self.optimizer.step()
+        return loss
+
+    def check(self, before):
+        """Whether the batch is learnt: steps themselves are compared in our own tests."""
+        for _ in range(20):
+            after = self.call()
+        if not after.item() < before.item():
+            raise ArithmeticError(f"loss {after.item()} after 20 steps, {before.item()} before")
+
+
 def extents(size):
     if size.startswith("2^"):
         return (1 << int(size[2:]),)
@@ -151,8 +272,8 @@ class Case:
         if dtype not in DTYPES:
             raise ValueError(f"no dtype {dtype}")
         eight_bits = name == EIGHT_BITS
-        make = quantized if eight_bits else CASES[name]
-        self.formula, shapes, self.flops = make(extents(size))
+        shaped = quantized if eight_bits else CASES[name]
+        self.formula, shapes, self.flops = shaped(extents(size))
         exact = [values(seed, shape, device) for seed, shape in enumerate(shapes, 1)]
         if eight_bits:
             scale = exact[1].abs().max() / 127
@@ -167,11 +288,25 @@ class Case:
         moved = [*self.operands, self.expected.to(DTYPES[dtype])]
         self.bytes = sum(tensor.numel() * tensor.element_size() for tensor in moved)
 
+    def call(self, compiled=None):
+        return (compiled or self.formula)(*self.operands)
+
     def check(self, result):
         """The largest error; raises if a kernel is wrong."""
         error = ((result.double() - self.expected).abs() / self.expected.abs().clamp(min=1.0)).max().item()
         if not error <= (2e-2 if self.half else 1e-3):
             raise ArithmeticError(f"wrong result, relative error {error:.3g}")
+
+
+KNOWN = {*CASES, *GRADIENTS, EIGHT_BITS, Training.name}
+
+
+def make(name, dtype, size, device):
+    if name in GRADIENTS:
+        return GradientCase(name, dtype, size, device)
+    if name == Training.name:
+        return Training(size, device)
+    return Case(name, dtype, size, device)
 
 
 # ---- measuring ----
@@ -280,7 +415,7 @@ def wanted(options):
     timed = [group for group in bars["bar"] if "at_least_ratio" not in group]
     found = {}
     for group in timed + bars["reference"]:
-        for case in (case for case in group["cases"] if case in CASES or case == EIGHT_BITS):
+        for case in (case for case in group["cases"] if case in KNOWN):
             for size in group.get("sizes", []):
                 key = (case, group.get("dtype", "f32"), small(size) if options.quick else size)
                 if not options.filter or any(part in " ".join(key) for part in options.filter):
@@ -324,20 +459,20 @@ def run(options):
 
         def prepared():
             if not kept:
-                kept.append(Case(*key, options.device))
+                kept.append(make(*key, options.device))
             return kept[0]
 
         def eager():
             case = prepared()
-            case.check(case.formula(*case.operands))
-            return case, None, meter.measure(lambda: case.formula(*case.operands)), 1
+            case.check(case.call())
+            return case, None, meter.measure(case.call), 1
 
         def compiled():
             case = prepared()
             torch._dynamo.reset()
             formula = torch.compile(case.formula, dynamic=False, fullgraph=True, mode=options.mode)
-            case.check(formula(*case.operands))
-            call, per = meter.graphed(lambda: formula(*case.operands))
+            case.check(case.call(formula))
+            call, per = meter.graphed(lambda: case.call(formula))
             return case, options.mode, meter.measure(call), per
 
         attempt(EAGER, key, eager)
