@@ -115,7 +115,7 @@ fn f16_heads() {
 }
 
 /// Every choice of variants is within a hundredth of the largest exact element of each result.
-fn assert_close(program: &Program, inputs: &[Value]) {
+pub(crate) fn assert_close(program: &Program, inputs: &[Value]) {
     let expected = run_exact(&program.graph, inputs).expect("the interpreter");
     for device in devices() {
         let arguments = Arguments::new(device, program, inputs).expect("inputs on a device");

@@ -124,6 +124,38 @@ const ATTENTIONS: &[[(&str, usize); 3]] = &[
     [("B", 1), ("M", 67), ("N", 130)],
 ];
 
+/// Rows that fill tiles of 64 and 128, tiles that are moved inside, and keys of one step and of a part of one.
+const GRADIENTS: &[[(&str, usize); 3]] =
+    &[[("B", 2), ("M", 128), ("N", 64)], [("B", 1), ("M", 67), ("N", 135)], [("B", 1), ("M", 130), ("N", 65)]];
+
+/// Weights, and the slices that are one because products and sums read the same tensor: `q` and `c`, or `k`. With a second
+/// source of values there are more.
+#[test]
+fn gradients_of_attention() {
+    let source = "
+        pub fn plain(q: f16[B, M, 16], k: f16[B, N, 16], v: f16[B, N, 16], c: f16[B, M, 16])
+            -> (f16[B, M, 16], f16[B, N, 16], f16[B, N, 16]) {
+            let s = matmul(q, transpose(k)) * 0.25;
+            grad(matmul(softmax(s), v), wrt = [q, k, v], cotangent = c)
+        }
+        pub fn causal(q: f16[B, M, 32], k: f16[B, M, 32], v: f16[B, M, 32], c: f16[B, M, 32])
+            -> (f16[B, M, 32], f16[B, M, 32], f16[B, M, 32]) {
+            let s = matmul(q, transpose(k)) * 0.125;
+            let p = softmax(select(index(s, axis = 2) <= index(s, axis = 1), s, -inf));
+            grad(matmul(p, v), wrt = [q, k, v], cotangent = c)
+        }";
+    let mut sweep = Sweep::new("gradients in cooperative matrices").with_loose_numbers();
+    for program in &compile(source) {
+        let program = matrices::in_software(program).unwrap_or_else(|error| panic!("{error}"));
+        for (seed, dims) in GRADIENTS.iter().enumerate() {
+            let inputs = data::inputs(&program.graph, dims, seed as u64);
+            sweep.run(&program, &inputs);
+            crate::attention_gradient::assert_close(&program, &inputs);
+        }
+    }
+    sweep.finish();
+}
+
 fn check_attention(source: &str) {
     let mut sweep = Sweep::new("attention in cooperative matrices");
     for program in &compile(source) {

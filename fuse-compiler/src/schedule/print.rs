@@ -87,10 +87,15 @@ fn schedule(schedule: &Schedule) -> String {
             format!("{who}{matrices}{}", split("keys"))
         }
         Schedule::WeightedSum(sum) => {
-            let WeightedSum { rows, invocation_rows, columns, lanes, .. } = sum;
-            let (keys, weights) = (sum.keys(), LANES);
+            let (rows, keys, columns) = (sum.rows(), sum.keys(), sum.columns());
             let who = format!("{rows} rows per workgroup in steps of {keys} keys, up to {columns} columns");
-            format!("{who}, {invocation_rows}x{weights} weights per invocation, loads of {lanes}")
+            match sum {
+                WeightedSum::Tile(tile) => {
+                    let (rows, weights, lanes) = (tile.invocation_rows, LANES, tile.lanes);
+                    format!("{who}, {rows}x{weights} weights per invocation, loads of {lanes}")
+                }
+                WeightedSum::CoopMatrix(_) => format!("{who}, in matrices of {0}x{0}", AttentionCoopMatrix::SIZE),
+            }
         }
     }
 }

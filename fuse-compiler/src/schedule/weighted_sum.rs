@@ -2,11 +2,13 @@
 //!
 //! - `tile MxN RxC`: workgroups have M rows and walk over the keys, N at a time, with 16-byte loads; each invocation computes R×C
 //!   weights of a step.
+//! - `coop-matrix MxN R head D`: workgroups have M rows, subgroups R of them, and walk over the keys, N at a time, in cooperative
+//!   matrices of `f16`; depths and columns are all D.
 //! - `scalar tile MxN RxC`: the same, one element per load, in 16 KiB of workgroup memory; any size and stride. Always last.
 
 use fuse_artifact::{
-    Require, Space,
-    schedule::{LANES, WeightedSum as Tile},
+    DType, Require, Space,
+    schedule::{LANES, WeightedSum as Sizes, WeightedSumCoopMatrix, WeightedSumTile as Tile},
 };
 
 use super::{
@@ -23,7 +25,7 @@ use crate::fusion::{
 #[derive(Clone, Debug)]
 pub struct Scheduled {
     /// Its sizes.
-    pub schedule: Tile,
+    pub schedule: Sizes,
     /// Directions of loads.
     pub directions: Directions,
     /// What must hold.
@@ -47,12 +49,27 @@ pub fn family(group: &Group, sum: &WeightedSum) -> Vec<Scheduled> {
     let mut family: Vec<Scheduled> = vec![];
     if let Some(directions) = facts.directions() {
         for head in facts.heads(&[32, 64, 128, MAX_HEAD as u32]) {
-            for schedule in aligned(head) {
+            if let Some(rows) = facts.stored_rows(&directions) {
+                for tile in in_matrices(head) {
+                    let mut requires = facts.exact_requirements(head);
+                    requires.extend(facts.vector_requirements(&directions));
+                    // The last tile of rows is moved inside.
+                    requires.push(Require::AtLeast { axis: facts.rows(), value: tile.rows * tile.subgroups });
+                    requires.push(Require::AtLeast { axis: facts.keys(), value: 1 });
+                    // Matrices are loaded from lines that start at a multiple of 16 bytes.
+                    let axis = facts.batch + 1;
+                    requires.extend(rows.iter().map(|&access| Require::Aligned { access, axis, of: 8 }));
+                    let (schedule, directions) = (Sizes::CoopMatrix(tile), directions.clone());
+                    family.push(Scheduled { schedule, directions, requires });
+                }
+            }
+            for tile in aligned(head) {
+                let schedule = Sizes::Tile(tile);
                 // Few columns leave invocations with those of more.
                 if family.iter().any(|other| other.schedule == schedule) {
                     continue;
                 }
-                let mut requires = facts.head_requirements(schedule);
+                let mut requires = facts.head_requirements(tile);
                 requires.extend(facts.vector_requirements(&directions));
                 family.push(Scheduled { schedule, directions: directions.clone(), requires });
             }
@@ -65,9 +82,9 @@ pub fn family(group: &Group, sum: &WeightedSum) -> Vec<Scheduled> {
         values: vec![Direction::Outer; sums],
     };
     for head in facts.heads(&[64, MAX_HEAD as u32]) {
-        let schedule = scalar(head);
-        let requires = facts.head_requirements(schedule);
-        family.push(Scheduled { schedule, directions: directions.clone(), requires });
+        let tile = scalar(head);
+        let requires = facts.head_requirements(tile);
+        family.push(Scheduled { schedule: Sizes::Tile(tile), directions: directions.clone(), requires });
     }
     family
 }
@@ -88,10 +105,60 @@ fn aligned(columns: u32) -> Vec<Tile> {
     }
 }
 
+/// Tiles of cooperative matrices, best first.
+fn in_matrices(head: u32) -> Vec<WeightedSumCoopMatrix> {
+    if !head.is_power_of_two() || !(16..=128).contains(&head) {
+        return vec![];
+    }
+    let tile = |[rows, subgroups, keys]: [u32; 3]| WeightedSumCoopMatrix { rows, subgroups, keys, head };
+    let tiles = [[16, 4, 32], [32, 4, 32], [16, 8, 32], [16, 4, 16], [32, 4, 16]].map(tile);
+    // Each invocation loads some vectors of a slice.
+    tiles.into_iter().filter(|tile| tile.keys * head / LANES >= tile.invocations()).collect()
+}
+
 /// The tile for any size and stride.
 fn scalar(columns: u32) -> Tile {
     let tile = if columns <= 64 { tile(64, [32, 4, 8], 8) } else { tile(columns, [32, 4, 16], 4) };
     Tile { lanes: 1, ..tile }
+}
+
+/// The access of a program that is nothing but a stored `f16`.
+fn stored((body, value): &(Body, ValueId)) -> Option<u16> {
+    let value = &body.values[*value];
+    match value.op {
+        ValueOp::Load(access) if value.dtype == DType::F16 => Some(access),
+        _ => None,
+    }
+}
+
+/// Slices of workgroup memory for right operands and for what is summed.
+#[derive(Clone, Debug)]
+pub struct Slices {
+    products: usize,
+    /// For each sum, the product whose right operand is what it adds up; it has a slice of its own if there is none.
+    pub of_values: Vec<Option<usize>>,
+}
+
+impl Slices {
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.products + self.of_values.iter().filter(|product| product.is_none()).count()
+    }
+}
+
+/// The slices of a sum whose inputs are stored: keys by depths and keys by columns are the same if one access is the other
+/// with its last two axes exchanged.
+pub fn slices(group: &Group, sum: &WeightedSum) -> Slices {
+    let batch = group.shape.len() - 2;
+    let access = |program: &(Body, ValueId)| stored(program).map(|access| &group.accesses[usize::from(access)].access);
+    let same = |rhs: &(Body, ValueId), value: &(Body, ValueId)| {
+        let (Some(rhs), Some(value)) = (access(rhs), access(value)) else { return false };
+        let mut axes = value.axes.to_vec();
+        axes.swap(batch, batch + 1);
+        rhs.slot == value.slot && rhs.view == value.view && rhs.starts == value.starts && *rhs.axes == *axes
+    };
+    let of_values = sum.values.iter().map(|value| sum.products.iter().position(|product| same(&product.rhs, value)));
+    Slices { products: sum.products.len(), of_values: of_values.collect() }
 }
 
 struct Facts<'a> {
@@ -128,6 +195,42 @@ impl Facts<'_> {
             rhs: products().map(|product| of(&product.rhs, batch, batch + 1)).collect::<Option<_>>()?,
             values: self.sum.values.iter().map(|value| of(value, batch, batch + 1)).collect::<Option<_>>()?,
         })
+    }
+
+    /// Depths and columns are this number.
+    fn exact_requirements(&self, head: u32) -> Vec<Require> {
+        let mut requires = vec![];
+        let mut exactly = |size: Option<u64>, axis: u8| {
+            if size != Some(head.into()) {
+                requires.extend([Require::AtLeast { axis, value: head }, Require::AtMost { axis, value: head }]);
+            }
+        };
+        exactly(self.group.shape[usize::from(self.columns())].as_constant(), self.columns());
+        for (i, product) in self.sum.products.iter().enumerate() {
+            exactly(product.depth.as_constant(), self.depth(i));
+        }
+        requires
+    }
+
+    /// The accesses of the products' left operands, where cooperative matrices can be loaded from what is in memory: all inputs
+    /// are stored `f16`, those of products along the depth and what is summed along the columns. Weights are `f16`, too.
+    fn stored_rows(&self, directions: &Directions) -> Option<Vec<u16>> {
+        let batch = usize::from(self.batch);
+        let along_lines = directions.lhs.iter().chain(&directions.rhs).all(|&d| d == Direction::Depth)
+            && directions.values.iter().all(|&d| d == Direction::Outer);
+        let (weights, of_sums) = &self.sum.weights;
+        let narrow = of_sums.iter().all(|&weight| weights.values[weight].dtype == DType::F16);
+        let stored = |program: &(Body, ValueId), axis: usize| {
+            stored(program).filter(|&access| along(&self.group.accesses[usize::from(access)], axis) == Along::Unit)
+        };
+        for product in &self.sum.products {
+            stored(&product.rhs, batch)?;
+        }
+        for value in &self.sum.values {
+            stored(value, batch + 1)?;
+        }
+        let rows = self.sum.products.iter().map(|product| stored(&product.lhs, batch + 1)).collect::<Option<_>>()?;
+        (along_lines && narrow).then_some(rows)
     }
 
     /// Whether the weights' program reads along the keys.

@@ -23,6 +23,7 @@ pub mod reduction;
 mod row_prologue;
 pub mod second_pass;
 pub mod shader;
+mod slice;
 mod stage;
 mod tiles;
 pub mod weighted_sum;

@@ -14,6 +14,7 @@ use fuse_artifact::{
     schedule::{
         Attention, AttentionCoopMatrix, AttentionTile, Decode, Gemv, GemvRhs, GemvRows, K, Mainloop, Pointwise,
         Products, Reduction, ReductionOrder, RowLoads, Tile, Unstaged, WeightedSum,
+        WeightedSumCoopMatrix, WeightedSumTile,
     },
 };
 use proc_macro2::{Literal, TokenStream};
@@ -168,9 +169,10 @@ structs! {
     AttentionCoopMatrix { rows, subgroups, keys, depth, columns, own_values, split }
     Decode { queries, depth, columns, split }
     Unstaged { queries, depth, columns }
-    WeightedSum {
+    WeightedSumTile {
         rows, invocation_rows, across, depth_step, value_step, columns, lanes
     }
+    WeightedSumCoopMatrix { rows, subgroups, keys, head }
 }
 
 macro_rules! enums {
@@ -252,4 +254,5 @@ enums! {
     ReductionOrder { Rows { loads, subgroups }, Columns, Scatter { axis }, }
     RowLoads { Held(loads), Streamed, }
     Attention { Tile(sizes), CoopMatrix(sizes), Decode(sizes), Unstaged(sizes), }
+    WeightedSum { Tile(sizes), CoopMatrix(sizes), }
 }

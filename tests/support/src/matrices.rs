@@ -8,21 +8,24 @@
 use std::collections::HashMap;
 
 use fuse_artifact::{
-    Features, Function, Schedule, Variant,
-    schedule::{Attention, AttentionCoopMatrix},
+    DomainKind, Features, Function, Schedule, Variant,
+    schedule::{Attention, AttentionCoopMatrix, WeightedSum},
 };
 
 use crate::Program;
 
 /// The program with those variants of its kernels that use cooperative matrices, in software, and with the last variant, for
-/// sizes that they do not take.
+/// sizes that they do not take. Reductions and pointwise kernels stay as they are.
 ///
 /// # Errors
-/// If a kernel has none.
+/// If a kernel of another kind has none.
 pub fn in_software(program: &Program) -> Result<Program, String> {
     let mut function: Function = program.function.clone();
     function.alternatives = vec![].into();
     for kernel in function.kernels.to_mut() {
+        if let DomainKind::Pointwise | DomainKind::Reduction { .. } = kernel.domain.kind {
+            continue;
+        }
         let mut variants: Vec<Variant> = kernel.variants.iter().filter_map(variant).collect();
         if variants.is_empty() {
             return Err(format!("{} has no variant with cooperative matrices", kernel.name));
@@ -43,7 +46,9 @@ fn variant(variant: &Variant) -> Option<Variant> {
             let most = |size: &u32| tile.invocation_rows * tile.invocation_columns <= MOST_MATRICES * size * size;
             tile.coop_matrix().filter(most)?
         }
-        Schedule::Attention(Attention::CoopMatrix(_)) => AttentionCoopMatrix::SIZE,
+        Schedule::Attention(Attention::CoopMatrix(_)) | Schedule::WeightedSum(WeightedSum::CoopMatrix(_)) => {
+            AttentionCoopMatrix::SIZE
+        }
         _ => return None,
     };
     let mut software = variant.clone();
@@ -170,11 +175,12 @@ fn pointer(arguments: &str) -> (String, String, String) {
 /// adapters take long to compile long texts.
 fn multiply(size: u32, products: &[Product]) -> String {
     let mut text = String::new();
-    let mut arrays: Vec<&str> = products.iter().map(|product| &*product.rhs.array).collect();
+    let of = |product: &'_ Product| (product.lhs.array.clone(), product.rhs.array.clone());
+    let mut arrays: Vec<(String, String)> = products.iter().map(of).collect();
     arrays.sort_unstable();
     arrays.dedup();
-    for array in arrays {
-        let products: Vec<&Product> = products.iter().filter(|product| product.rhs.array == array).collect();
+    for arrays in arrays {
+        let products: Vec<&Product> = products.iter().filter(|product| of(product) == arrays).collect();
         let (count, first) = (products.len(), products[0]);
         let table = |value: &dyn Fn(&Product) -> String| {
             let values: Vec<String> = products.iter().map(|product| value(product)).collect();

@@ -13,32 +13,23 @@
 //! The last tile of queries is moved inside; what lies before belongs to the tiles before.
 
 use fuse_artifact::{
-    Grid, Pass, Uniform,
+    Grid, Pass,
     schedule::{AttentionCoopMatrix, LANES},
 };
 
-use super::{Extents, Input, LOWEST, Source, begin, locate};
+use super::{
+    Extents, Input, LOWEST, Source, begin, locate,
+    strips::{HALF_ROWS, HALF_VECTORS, HALVES, SIZE, STRIP_LINE, VECTORS},
+};
 use crate::wgsl::{
     names::Names,
     shader::{Lines, Shader},
+    slice::{Slice, declare_lines},
     stage::is_multiple,
 };
 
-const SIZE: u32 = AttentionCoopMatrix::SIZE;
-const VECTORS: u32 = AttentionCoopMatrix::VECTORS;
-
 /// By how much a score may exceed the reference of its row: `exp(8)` is 2981, and the largest `f16` is 65504.
 const SLACK: &str = "8.0";
-
-/// Rows of a matrix of which an invocation has a vector, one this far from the other.
-const HALVES: u32 = 2;
-const HALF_ROWS: u32 = SIZE / HALVES;
-
-/// Vectors of a half of a matrix.
-const HALF_VECTORS: u32 = VECTORS / HALVES;
-
-/// Vectors of a row of the matrix on a strip.
-const STRIP_LINE: u32 = SIZE / LANES;
 
 /// This invocation's vector of a half of the matrix on its subgroup's strip.
 fn on_strip(half: u32) -> String {
@@ -71,6 +62,28 @@ pub(super) fn pass(source: Source<'_>, names: &Names, tile: AttentionCoopMatrix)
     shader.finish(Grid::Tiles { rows: tile.queries(), columns: tile.columns }, tile.invocations())
 }
 
+/// The axis of an input's space from one query, key or row of values to the next.
+const fn line_axis(source: Source<'_>, input: Input) -> usize {
+    let [summed, outer] = source.axes(input);
+    if let Input::Value = input { summed } else { outer }
+}
+
+/// The slices of keys or of values.
+fn slice(source: Source<'_>, tile: AttentionCoopMatrix, input: Input) -> Slice<'_> {
+    let (elements, array) = match input {
+        Input::Value => (tile.columns, value_array(tile)),
+        Input::Query | Input::Key => (tile.depth, "key_slice"),
+    };
+    let operand = source.operand(input, LANES);
+    let line_axis = line_axis(source, input);
+    Slice { operand, line_axis, elements, lines: tile.keys, invocations: tile.invocations(), array }
+}
+
+/// The array that holds slices of values.
+const fn value_array(tile: AttentionCoopMatrix) -> &'static str {
+    if tile.own_values { "value_slice" } else { "key_slice" }
+}
+
 struct MatrixText<'a> {
     shader: Shader<'a>,
     main: Lines,
@@ -99,11 +112,6 @@ impl MatrixText<'_> {
         format!("part_row + {}u + lane_row", r * SIZE + half * HALF_ROWS)
     }
 
-    /// The array that holds slices of values.
-    const fn value_array(&self) -> &'static str {
-        if self.tile.own_values { "value_slice" } else { "key_slice" }
-    }
-
     fn key_line(&self) -> u32 {
         AttentionCoopMatrix::line_vectors(self.tile.depth)
     }
@@ -130,7 +138,8 @@ impl MatrixText<'_> {
         self.main.line(format!("let part_weights = subgroup * {}u;", rows * weight_line));
         self.main.line(format!("let weight_lane = part_weights + lane_row * {weight_line}u + subgroup_lane % 4u;"));
         for input in [Input::Key, Input::Value] {
-            self.declare_lines(input);
+            let batch = self.extents.axes.batch_names();
+            slice(self.source, self.tile, input).declare(&mut self.shader, &mut self.main, batch);
         }
         if self.masked {
             self.main.line(format!("let last_key = {} - 1u;", self.extents.keys()));
@@ -148,52 +157,10 @@ impl MatrixText<'_> {
         }
     }
 
-    /// Declares, in vectors of four, from one query, key or row of values to the next (`{p}_lines`) and the batch's first
-    /// (`{p}_first`). Returns the buffer.
-    fn declare_batch(&mut self, input: Input) -> String {
-        let (operand, p) = (self.source.operand(input, LANES), input.prefix());
-        let access = operand.loads()[0];
-        let [summed, outer] = self.source.axes(input);
-        let line_axis = if input == Input::Value { summed } else { outer };
-        let stride = self.shader.uniform(Uniform::Stride { access, axis: line_axis as u8 });
-        let batch: Vec<Option<String>> = self.extents.axes.batch_names().into_iter().map(Some).collect();
-        let offset = operand.offset(&mut self.shader, access, &batch);
-        self.main.line(format!("let {p}_lines = {stride} / 4u;"));
-        self.main.line(format!("let {p}_first = ({offset}) / 4u;"));
-        operand.buffer(&mut self.shader, access)
-    }
-
-    /// Declares this invocation's line of a slice (`{p}_line`), its places in the input (`{p}_at`) and in the slice (`{p}_to`),
-    /// and what it loads (`{p}{l}_x`).
-    fn declare_lines(&mut self, input: Input) {
-        self.declare_batch(input);
-        let (p, [vectors, slice_vectors, _]) = (input.prefix(), self.line(input));
-        self.main.line(format!("let {p}_line = local / {vectors}u;"));
-        self.main.line(format!("let {p}_at = {p}_first + local % {vectors}u;"));
-        self.main.line(format!("let {p}_to = {p}_line * {slice_vectors}u + local % {vectors}u;"));
-        for l in 0..self.loads(input) {
-            self.main.line(format!("var {p}{l}_x: vec4<f16>;"));
-        }
-    }
-
-    /// Vectors of a slice that an invocation loads.
-    fn loads(&self, input: Input) -> u32 {
-        let [_, _, at_once] = self.line(input);
-        self.tile.keys / at_once
-    }
-
-    /// Of a slice, the vectors of a line, those from one line to the next, and the lines that the workgroup loads at once.
-    fn line(&self, input: Input) -> [u32; 3] {
-        let (elements, slice_vectors) = match input {
-            Input::Value => (self.tile.columns, self.value_line()),
-            Input::Query | Input::Key => (self.tile.depth, self.key_line()),
-        };
-        let vectors = elements / LANES;
-        [vectors, slice_vectors, self.tile.invocations() / vectors]
-    }
-
     fn load_queries(&mut self) {
-        let buffer = self.declare_batch(Input::Query);
+        let (operand, batch) = (self.source.operand(Input::Query, LANES), self.extents.axes.batch_names());
+        let line_axis = line_axis(self.source, Input::Query);
+        let buffer = declare_lines(&operand, line_axis, &mut self.shader, &mut self.main, batch);
         let p = Input::Query.prefix();
         let [row_matrices, _, depth_matrices, _] = self.counts();
         for r in 0..row_matrices {
@@ -207,23 +174,14 @@ impl MatrixText<'_> {
 
     /// Loads the slice of the step that starts at key `step`.
     fn fetch(&mut self, input: Input, step: &str) {
-        let operand = self.source.operand(input, LANES);
-        let buffer = operand.buffer(&mut self.shader, operand.loads()[0]);
-        let (p, [_, _, at_once]) = (input.prefix(), self.line(input));
-        for l in 0..self.loads(input) {
-            let line = format!("{step} + {p}_line + {}u", l * at_once);
-            let line = if self.masked { format!("min({line}, last_key)") } else { format!("({line})") };
-            self.main.line(format!("{p}{l}_x = {buffer}[{p}_at + {line} * {p}_lines];"));
-        }
+        let (source, tile) = (self.source, self.tile);
+        let slice = slice(source, tile, input);
+        slice.fetch(&mut self.shader, &mut self.main, step, self.masked.then_some("last_key"));
     }
 
     /// Writes the loaded slice to workgroup memory.
     fn fill(&mut self, input: Input) {
-        let (p, [_, slice_vectors, at_once]) = (input.prefix(), self.line(input));
-        let array = if input == Input::Value { self.value_array() } else { "key_slice" };
-        for l in 0..self.loads(input) {
-            self.main.line(format!("{array}[{p}_to + {}u] = {p}{l}_x;", l * at_once * slice_vectors));
-        }
+        slice(self.source, self.tile, input).fill(&mut self.main);
     }
 
     /// Walks over the keys. While a step multiplies, the next slices are on their way into registers; values that have no
@@ -401,7 +359,7 @@ impl MatrixText<'_> {
     /// The products of exponentials and values.
     fn multiply_values(&mut self) {
         let [rows, keys, _, columns] = self.counts();
-        let (array, line, weight_line) = (self.value_array(), self.value_line(), self.weight_line());
+        let (array, line, weight_line) = (value_array(self.tile), self.value_line(), self.weight_line());
         for m in 0..keys {
             self.main.line("{");
             for r in 0..rows {

@@ -15,6 +15,7 @@ mod four_keys;
 mod limits;
 pub(super) mod output;
 mod score;
+pub(super) mod strips;
 mod tile;
 mod unstaged;
 

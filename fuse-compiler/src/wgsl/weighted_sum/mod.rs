@@ -3,10 +3,11 @@
 //! Input: a group of weighted sums. Output: its variants. A workgroup has rows of all sums of its group; where a mask leaves no
 //! weight for any of them, keys are skipped, as in attentions.
 
+mod coop_matrix;
 mod tile;
 mod weights;
 
-use fuse_artifact::{Pass, Schedule, Scratch, Variant};
+use fuse_artifact::{Pass, Schedule, Scratch, Uniform, Variant, schedule::WeightedSum as Sizes};
 
 use super::{
     attention::{COMPUTED, Extents, Walk, locate},
@@ -27,7 +28,6 @@ use crate::{
         weighted_sum::{Scheduled, family},
     },
 };
-use fuse_artifact::Uniform;
 
 /// The variants of a weighted sum, best first.
 pub fn variants(group: &Group, sum: &WeightedSum, names: &Names) -> Vec<Variant> {
@@ -72,7 +72,7 @@ impl<'a> Source<'a> {
 
     /// The width that buffers are bound with.
     const fn lanes(self) -> u32 {
-        self.scheduled.schedule.lanes
+        self.scheduled.schedule.lanes()
     }
 
     fn walk(self) -> Walk<'a> {
@@ -88,31 +88,43 @@ impl<'a> Source<'a> {
 
     /// An input as what is staged.
     fn staged(self, shader: &mut Shader<'_>, extents: &Extents, input: Input) -> Staged<'a> {
-        let (batch, directions) = (self.batch(), &self.scheduled.directions);
+        let batch = self.batch();
         let mut depth = |number: usize| shader.uniform(Uniform::Extent { axis: (batch + 3 + number) as u8 });
         let (rows, keys) = (extents.queries().to_owned(), extents.keys().to_owned());
-        let (program, direction, axes, extents_along, summed, prefix) = match input {
-            Input::Lhs(i) => {
-                let product = &self.sum.products[i];
-                let along = [depth(i), rows];
-                (&product.lhs, directions.lhs[i], [batch + 1, batch], along, &product.depth, PREFIXES[i][0])
-            }
-            Input::Rhs(i) => {
-                let product = &self.sum.products[i];
-                let along = [depth(i), keys];
-                (&product.rhs, directions.rhs[i], [batch, batch + 1], along, &product.depth, PREFIXES[i][1])
-            }
-            Input::Value(i) => {
-                let along = [keys, extents.columns().to_owned()];
-                let value = &self.sum.values[i];
-                (value, directions.values[i], [batch, batch + 1], along, &self.sum.keys, PREFIXES[i][2])
-            }
+        let (extents_along, summed) = match input {
+            Input::Lhs(i) => ([depth(i), rows], &self.sum.products[i].depth),
+            Input::Rhs(i) => ([depth(i), keys], &self.sum.products[i].depth),
+            Input::Value(_) => ([keys, extents.columns().to_owned()], &self.sum.keys),
         };
-        let (body, value): &(Body, ValueId) = program;
-        let lanes = self.lanes();
-        let lane_axis = if direction == Direction::Depth { axes[0] } else { axes[1] };
-        let operand = Operand { group: self.group, body, value: *value, prefix, lanes, buffer_lanes: lanes, lane_axis };
+        let (operand, direction, axes) = (self.operand(input), self.direction(input), self.axes(input));
         Staged { operand, direction, axes, extents: extents_along, summed, batch: extents.axes.batch_names() }
+    }
+
+    /// Of an input's space, the axis that is summed over, and the other one.
+    const fn axes(self, input: Input) -> [usize; 2] {
+        let batch = self.batch();
+        if let Input::Lhs(_) = input { [batch + 1, batch] } else { [batch, batch + 1] }
+    }
+
+    fn direction(self, input: Input) -> Direction {
+        let directions = &self.scheduled.directions;
+        match input {
+            Input::Lhs(i) => directions.lhs[i],
+            Input::Rhs(i) => directions.rhs[i],
+            Input::Value(i) => directions.values[i],
+        }
+    }
+
+    /// An input with as many elements per load as buffers are bound with.
+    fn operand(self, input: Input) -> Operand<'a> {
+        let (program, prefix): (&(Body, ValueId), _) = match input {
+            Input::Lhs(i) => (&self.sum.products[i].lhs, PREFIXES[i][0]),
+            Input::Rhs(i) => (&self.sum.products[i].rhs, PREFIXES[i][1]),
+            Input::Value(i) => (&self.sum.values[i], PREFIXES[i][2]),
+        };
+        let ((body, value), lanes, [summed, outer]) = (program, self.lanes(), self.axes(input));
+        let lane_axis = if self.direction(input) == Direction::Depth { summed } else { outer };
+        Operand { group: self.group, body, value: *value, prefix, lanes, buffer_lanes: lanes, lane_axis }
     }
 }
 
@@ -130,8 +142,12 @@ fn pass(source: Source<'_>, names: &Names) -> Pass {
         declare_finish_four(&mut shader, &extents);
     }
     let mut main = Lines::indented();
-    locate(&source.walk(), &mut shader, &extents, &mut main, [schedule.rows, schedule.keys()], false);
-    tile::write(shader, main, source, extents)
+    let (step, moved) = ([schedule.rows(), schedule.keys()], matches!(schedule, Sizes::CoopMatrix(_)));
+    locate(&source.walk(), &mut shader, &extents, &mut main, step, moved);
+    match schedule {
+        Sizes::Tile(tile) => tile::write(shader, main, source, extents, tile),
+        Sizes::CoopMatrix(tile) => coop_matrix::write(shader, main, source, extents, tile),
+    }
 }
 
 /// Declares `finish_four`, which is `finish` of four columns where that takes one.

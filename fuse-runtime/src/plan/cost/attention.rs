@@ -16,6 +16,11 @@ const LEAST_INTENSITY: f64 = 0.1;
 /// to 32 heads of 1024 queries, depths of 64 and 128.
 const REACHED_BY_MATRICES: [(f64, f64); 2] = [(16.0, 2.8), (32.0, 4.05)];
 
+/// The part of a unit's peak arithmetic on numbers that so many rows of a subgroup reach in cooperative matrices.
+pub(super) fn reached_by_matrices(rows: u32) -> f64 {
+    interpolated(&REACHED_BY_MATRICES, rows.into())
+}
+
 /// The part of what products reach without workgroup memory that attentions do; a prior.
 const UNSTAGED_PART: f64 = 0.5;
 
@@ -51,7 +56,7 @@ pub(crate) fn cost(work: Work, variant: &Variant, domain: &Domain, split: Split,
     let per_score = width(depth) + width(sizes.columns) + SCORE_WORK;
     let intensity = match schedule {
         Attention::CoopMatrix(_) => {
-            interpolated(&REACHED_BY_MATRICES, rows as f64 * f64::from(COOP_MATRIX_SUBGROUP) / threads)
+            reached_by_matrices((rows as f64 * f64::from(COOP_MATRIX_SUBGROUP) / threads) as u32)
         }
         Attention::Unstaged(_) => machine.unstaged * UNSTAGED_PART,
         Attention::Tile(_) | Attention::Decode(_) => {

@@ -1,0 +1,319 @@
+//! The text of schedules with cooperative matrices.
+//!
+//! A subgroup keeps its rows of the products' left operands, and its sums, in matrices from the first key to the last. Right
+//! operands and what is summed pass through slices that the workgroup shares; where both are the same tensor, as in gradients
+//! of attentions, they are one slice. Products leave their matrices through strips of workgroup memory that belong to the
+//! subgroup, one for each product, and come back as weights: as in attentions, whose text says more of it.
+//!
+//! The last tile of rows is moved inside; what lies before belongs to the tiles before.
+
+use fuse_artifact::{
+    Grid, Pass,
+    schedule::{AttentionCoopMatrix, WeightedSumCoopMatrix as Tile},
+};
+
+use super::{Extents, Input, Source};
+use crate::{
+    schedule::weighted_sum::slices,
+    wgsl::{
+        attention::strips::{HALF_ROWS, HALF_VECTORS, HALVES, SIZE, STRIP_LINE, VECTORS},
+        shader::{Lines, Shader},
+        slice::{Slice, declare_lines},
+        stage::is_multiple,
+    },
+};
+
+/// The arrays of slices and of weights, by number.
+const SLICES: [&str; 4] = ["slice0", "slice1", "slice2", "slice3"];
+
+/// Writes the rest of the pass, after the declarations and the place of the workgroup.
+pub(super) fn write(mut shader: Shader<'_>, main: Lines, source: Source<'_>, extents: Extents, tile: Tile) -> Pass {
+    shader.use_coop_matrix(SIZE);
+    shader.pin_loads();
+    let (products, sums) = (source.sum.products.len(), source.sum.values.len());
+    let slices = slices(source.group, source.sum);
+    for array in &SLICES[..slices.count()] {
+        shader.workgroup_array(array, "vec4<f16>", tile.slice_vectors(), 8);
+    }
+    for sum in 0..sums {
+        shader.workgroup_array(&weights_of(sum), "vec4<f16>", tile.weight_vectors(), 8);
+    }
+    let strips = products.max(sums) as u32;
+    shader.workgroup_array("strips", "vec4<f32>", strips * tile.strip_vectors(), 16);
+    let masked = !is_multiple(&source.sum.keys, tile.keys);
+    let mut text =
+        MatrixText { shader, main, source, tile, extents, masked, strips, slices: vec![], of_values: vec![] };
+    text.slices = (0..products).map(|i| text.slice(Input::Rhs(i), SLICES[i])).collect();
+    for (sum, own) in slices.of_values.iter().enumerate() {
+        if let Some(slice) = *own {
+            text.of_values.push(slice);
+        } else {
+            let slice = text.slice(Input::Value(sum), SLICES[text.slices.len()]);
+            text.of_values.push(text.slices.len());
+            text.slices.push(slice);
+        }
+    }
+    text.prepare();
+    text.walk();
+    text.store();
+    let MatrixText { mut shader, main, .. } = text;
+    shader.main = main;
+    shader.finish(Grid::Tiles { rows: tile.rows * tile.subgroups, columns: tile.head }, tile.invocations())
+}
+
+/// The array of a sum's weights.
+fn weights_of(sum: usize) -> String {
+    format!("weights{sum}")
+}
+
+struct MatrixText<'a> {
+    shader: Shader<'a>,
+    main: Lines,
+    source: Source<'a>,
+    tile: Tile,
+    extents: Extents,
+    /// Whether a slice may have keys beyond the last.
+    masked: bool,
+    /// Strips of a subgroup.
+    strips: u32,
+    /// The slices, those of products first.
+    slices: Vec<Slice<'a>>,
+    /// The slice of what each sum adds up.
+    of_values: Vec<usize>,
+}
+
+impl<'a> MatrixText<'a> {
+    /// Matrices along a subgroup's rows, a step's keys and the head.
+    const fn counts(&self) -> [u32; 3] {
+        let Tile { rows, keys, head, .. } = self.tile;
+        [rows / SIZE, keys / SIZE, head / SIZE]
+    }
+
+    /// Every matrix of a step's products.
+    fn products(&self) -> impl Iterator<Item = (u32, u32)> + use<> {
+        let [rows, keys, _] = self.counts();
+        (0..rows).flat_map(move |r| (0..keys).map(move |m| (r, m)))
+    }
+
+    fn sums(&self) -> usize {
+        self.source.sum.values.len()
+    }
+
+    /// The row of a half of a matrix that this invocation has vectors of.
+    fn row(&self, r: u32, half: u32) -> String {
+        format!("part_row + {}u + lane_row", r * SIZE + half * HALF_ROWS)
+    }
+
+    fn weight_line(&self) -> u32 {
+        AttentionCoopMatrix::line_vectors(self.tile.keys)
+    }
+
+    fn slice(&self, input: Input, array: &'static str) -> Slice<'a> {
+        let batch = self.source.batch();
+        let line_axis = if let Input::Rhs(_) = input { batch + 1 } else { batch };
+        let Tile { head, keys, .. } = self.tile;
+        let (operand, invocations) = (self.source.operand(input), self.tile.invocations());
+        Slice { operand, line_axis, elements: head, lines: keys, invocations, array }
+    }
+
+    /// Places of this invocation and of its subgroup, the rows' matrices, and the sums.
+    fn prepare(&mut self) {
+        let (rows, weight_line, strips) = (self.tile.rows, self.weight_line(), self.strips);
+        self.main.line(format!("let part_row = row0 + subgroup * {rows}u;"));
+        self.main.line("let lane_row = subgroup_lane / 4u;");
+        self.main.line("let lane_column = subgroup_lane % 4u * 4u;");
+        self.main.line(format!("let strip = subgroup * {}u;", strips * VECTORS));
+        self.main.line("let strip_lane = strip + subgroup_lane;");
+        self.main.line(format!("let part_weights = subgroup * {}u;", rows * weight_line));
+        self.main.line(format!("let weight_lane = part_weights + lane_row * {weight_line}u + subgroup_lane % 4u;"));
+        for slice in &self.slices {
+            slice.declare(&mut self.shader, &mut self.main, self.extents.axes.batch_names());
+        }
+        if self.masked {
+            self.main.line(format!("let last_key = {} - 1u;", self.extents.keys()));
+        }
+        for product in 0..self.source.sum.products.len() {
+            self.load_rows(product);
+        }
+        let [row_matrices, _, column_matrices] = self.counts();
+        for sum in 0..self.sums() {
+            for r in 0..row_matrices {
+                for j in 0..column_matrices {
+                    self.main.line(format!("var o{sum}_{r}_{j} = coop_mat{SIZE}x{SIZE}<f32, C>();"));
+                }
+            }
+        }
+    }
+
+    /// Loads this subgroup's rows of a product's left operand.
+    fn load_rows(&mut self, product: usize) {
+        let operand = self.source.operand(Input::Lhs(product));
+        let (batch, p) = (self.extents.axes.batch_names(), operand.prefix);
+        let buffer = declare_lines(&operand, self.source.batch(), &mut self.shader, &mut self.main, batch);
+        let [row_matrices, _, depth_matrices] = self.counts();
+        for r in 0..row_matrices {
+            for d in 0..depth_matrices {
+                let at = format!("{p}_first + (part_row + {}u) * {p}_lines + {}u", r * SIZE, d * SIZE / 4);
+                let load = format!("coopLoadT<coop_mat{SIZE}x{SIZE}<f16, A>>(&{buffer}[{at}], {p}_lines)");
+                self.main.line(format!("let row{product}_{r}_{d} = {load};"));
+            }
+        }
+    }
+
+    /// Loads the slices of the step that begins at a key.
+    fn fetch(&mut self, first: &str) {
+        for slice in &self.slices {
+            slice.fetch(&mut self.shader, &mut self.main, first, self.masked.then_some("last_key"));
+        }
+    }
+
+    fn barrier(&mut self) {
+        self.main.line("workgroupBarrier();");
+    }
+
+    fn walk(&mut self) {
+        let keys = self.tile.keys;
+        self.main.line("if key_begin < key_end {");
+        self.fetch("key_begin");
+        self.main.line("}");
+        self.main.line(format!("for (var k0 = key_begin; k0 < key_end; k0 += {keys}u) {{"));
+        for slice in &self.slices {
+            slice.fill(&mut self.main);
+        }
+        self.barrier();
+        // What lies beyond the last slice is not used.
+        self.main.line(match self.masked {
+            true => format!("let next = k0 + {keys}u;"),
+            false => format!("let next = min(k0 + {keys}u, {} - {keys}u);", self.extents.keys()),
+        });
+        self.fetch("next");
+        for product in 0..self.source.sum.products.len() {
+            self.multiply_rows(product);
+        }
+        self.weights();
+        self.barrier();
+        for sum in 0..self.sums() {
+            self.add_values(sum);
+        }
+        self.barrier();
+        self.main.line("}");
+    }
+
+    /// A product of rows and of a step's keys.
+    fn multiply_rows(&mut self, product: usize) {
+        let ([rows, keys, depth], line) = (self.counts(), self.slices[product].line_vectors());
+        let array = self.slices[product].array;
+        for (r, m) in self.products() {
+            self.main.line(format!("var s{product}_{r}_{m} = coop_mat{SIZE}x{SIZE}<f32, C>();"));
+        }
+        for m in 0..keys {
+            self.main.line("{");
+            for d in 0..depth {
+                // Keys are rows in memory and columns of the product.
+                let at = m * SIZE * line + d * SIZE / 4;
+                let load = format!("coopLoad<coop_mat{SIZE}x{SIZE}<f16, B>>(&{array}[{at}u], {line}u)");
+                self.main.line(format!("let key{d} = {load};"));
+                for r in 0..rows {
+                    let sum = format!("s{product}_{r}_{m}");
+                    self.main.line(format!("{sum} = coopMultiplyAdd(row{product}_{r}_{d}, key{d}, {sum});"));
+                }
+            }
+            self.main.line("}");
+        }
+    }
+
+    /// Takes the products out of their matrices and writes weights of them to workgroup memory.
+    fn weights(&mut self) {
+        let (products, batch) = (self.source.sum.products.len(), self.extents.axes.batch_arguments());
+        for (number, (r, m)) in self.products().enumerate() {
+            if number > 0 {
+                // The matrices before were read from the same strips.
+                self.barrier();
+            }
+            self.put_on_strips(products, |product| format!("s{product}_{r}_{m}"));
+            let key = format!("k0 + {}u + lane_column", m * SIZE);
+            if self.masked {
+                let places = format!("vec4<u32>({key}) + vec4<u32>(0u, 1u, 2u, 3u)");
+                self.main.line(format!("let exists{r}_{m} = {places} < vec4<u32>({});", self.extents.keys()));
+            }
+            for half in 0..HALVES {
+                let (row, name) = (self.row(r, half), format!("w{r}_{m}_{half}"));
+                let of_products: Vec<String> = (0..products).map(|product| on_strip(product, half)).collect();
+                let arguments = format!("{batch}{row}, {key}, {}", of_products.join(", "));
+                self.main.line(format!("let {name} = weights({arguments});"));
+                let at = (r * SIZE + half * HALF_ROWS) * self.weight_line() + m * SIZE / 4;
+                for sum in 0..self.sums() {
+                    let weight = format!("{name}.w{sum}");
+                    let weight = match self.masked {
+                        true => format!("select(vec4<f32>(), {weight}, exists{r}_{m})"),
+                        false => weight,
+                    };
+                    self.main.line(format!("{}[weight_lane + {at}u] = vec4<f16>({weight});", weights_of(sum)));
+                }
+            }
+        }
+    }
+
+    /// Puts matrices on the subgroup's strips, where its invocations see the elements.
+    fn put_on_strips(&mut self, count: usize, matrix: impl Fn(usize) -> String) {
+        for i in 0..count {
+            let at = i as u32 * VECTORS;
+            self.main.line(format!("coopStoreT({}, &strips[strip + {at}u], {STRIP_LINE}u);", matrix(i)));
+        }
+        self.barrier();
+    }
+
+    /// Adds what the weights of a step give to a sum.
+    fn add_values(&mut self, sum: usize) {
+        let ([rows, keys, columns], weight_line) = (self.counts(), self.weight_line());
+        let slice = &self.slices[self.of_values[sum]];
+        let (array, line) = (slice.array, slice.line_vectors());
+        for m in 0..keys {
+            self.main.line("{");
+            for r in 0..rows {
+                let at = r * SIZE * weight_line + m * SIZE / 4;
+                let place = format!("&{}[part_weights + {at}u], {weight_line}u", weights_of(sum));
+                self.main.line(format!("let weight{r} = coopLoadT<coop_mat{SIZE}x{SIZE}<f16, A>>({place});"));
+            }
+            for j in 0..columns {
+                let at = m * SIZE * line + j * SIZE / 4;
+                let load = format!("coopLoadT<coop_mat{SIZE}x{SIZE}<f16, B>>(&{array}[{at}u], {line}u)");
+                self.main.line(format!("let value{j} = {load};"));
+                for r in 0..rows {
+                    let output = format!("o{sum}_{r}_{j}");
+                    self.main.line(format!("{output} = coopMultiplyAdd(weight{r}, value{j}, {output});"));
+                }
+            }
+            self.main.line("}");
+        }
+    }
+
+    fn store(&mut self) {
+        let ([rows, _, columns], batch) = (self.counts(), self.extents.axes.batch_arguments());
+        let sums = self.sums();
+        for r in 0..rows {
+            for half in 0..HALVES {
+                self.main.line(format!("let last{r}_{half} = {};", self.row(r, half)));
+            }
+            for j in 0..columns {
+                if r + j > 0 {
+                    self.barrier();
+                }
+                self.put_on_strips(sums, |sum| format!("o{sum}_{r}_{j}"));
+                for half in 0..HALVES {
+                    let outputs: Vec<String> = (0..sums).map(|sum| on_strip(sum, half)).collect();
+                    let column = format!("{}u + lane_column", j * SIZE);
+                    self.main.line(format!("if last{r}_{half} >= first_row {{"));
+                    let row = format!("last{r}_{half}");
+                    self.main.line(format!("finish(batch, {batch}{row}, {column}, {});", outputs.join(", ")));
+                    self.main.line("}");
+                }
+            }
+        }
+    }
+}
+
+/// This invocation's vector of a half of the matrix on one of its subgroup's strips.
+fn on_strip(strip: usize, half: u32) -> String {
+    format!("strips[strip_lane + {}u]", strip as u32 * VECTORS + half * HALF_VECTORS)
+}
