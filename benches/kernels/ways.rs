@@ -60,7 +60,7 @@ pub(crate) fn run_case(
             Err(Failure::Launch(fuse_gpu::Error::Variant { .. } | fuse_gpu::Error::Alternative { .. })) => continue,
             Err(failure) => note(failures, format!("{} {} ({way}): {failure}", case.name(), case.size)),
         }
-        if detail.explain && way.variant.is_none() {
+        if detail.explain {
             explain(device, &prepared);
         }
     }

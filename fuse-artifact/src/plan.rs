@@ -15,6 +15,10 @@ pub struct Plan {
     pub refusals: List<Refusal>,
     /// The other plans that a launch may choose, by size and device.
     pub alternatives: List<Text>,
+    /// What stays in memory from the forward pass until gradients read it, with dtype and shape.
+    pub kept: List<Text>,
+    /// The bytes of what is kept; empty if nothing is differentiated.
+    pub kept_bytes: Text,
     /// Dispatches that one kernel per operation would take.
     pub unfused_dispatches: u32,
     /// Bytes of device memory that the plan reads and writes.
@@ -58,6 +62,10 @@ impl fmt::Display for Plan {
         writeln!(f, "{}", self.signature)?;
         writeln!(f, "├─ dispatches: {} ({} unfused)", self.groups.len(), self.unfused_dispatches)?;
         writeln!(f, "├─ bytes: {} ({} unfused)", self.fused_bytes, self.unfused_bytes)?;
+        if !self.kept_bytes.is_empty() {
+            let kept = if self.kept.is_empty() { "nothing".to_owned() } else { self.kept.join(", ") };
+            writeln!(f, "├─ kept for gradients: {} bytes ({kept})", self.kept_bytes)?;
+        }
         for alternative in self.alternatives.iter() {
             writeln!(f, "├─ or, chosen at launch: {alternative}")?;
         }

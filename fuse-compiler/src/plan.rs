@@ -6,7 +6,7 @@ use fuse_artifact::{Function, Kernel, Plan, PlanGroup, Relation, Size, Slot, Tex
 
 use crate::{
     fusion::{
-        Group, GroupKind, Groups,
+        Group, GroupKind, Groups, Store,
         body::KernelAccess,
         live_nodes,
         print::{shape, size, slot},
@@ -21,15 +21,47 @@ pub fn describe(graph: &Graph, written: &Graph, groups: &Groups, kernels: &[Kern
         let saves = if graph.nodes.len() == written.nodes.len() { saves(graph, group) } else { String::new() };
         PlanGroup { saves: saves.into(), ..describe_group(graph, group, kernel) }
     });
+    let kept = kept(graph, groups);
+    let name =
+        |store: &&Store| format!("{}: {}", slot(graph, store.slot), type_text(graph, &graph.nodes[store.node].ty));
+    let kept_bytes = kept.iter().fold(Size::default(), |sum, store| sum.add(&bytes(&graph.nodes[store.node].ty)));
     Plan {
         signature: signature(graph).into(),
         groups: plan_groups.collect::<Vec<_>>().into(),
         refusals: groups.refusals.clone().into(),
         alternatives: vec![].into(),
+        kept: kept.iter().map(|store| name(store).into()).collect::<Vec<_>>().into(),
+        kept_bytes: if graph.gradients.is_empty() { "".into() } else { size(graph, &kept_bytes).into() },
         unfused_dispatches: live_operations(written).count() as u32,
         fused_bytes: size(graph, &fused_bytes(graph, groups)).into(),
         unfused_bytes: size(graph, &unfused_bytes(written)).into(),
     }
+}
+
+/// The temporaries that a forward pass leaves to a backward pass: nothing of gradients is in them, or they are numbers per row that
+/// an attention stores besides, and a kernel of gradients reads them.
+fn kept<'a>(graph: &Graph, groups: &'a Groups) -> Vec<&'a Store> {
+    let backward = |group: &&Group| group.nodes.iter().any(|&node| graph.is_of_gradient(node));
+    let read: BTreeSet<Slot> = groups
+        .groups
+        .iter()
+        .filter(backward)
+        .flat_map(|group| group.accesses.iter().map(|access| access.access.slot))
+        .collect();
+    let mut follows: BTreeSet<NodeId> = BTreeSet::new();
+    for (id, node) in graph.nodes.iter() {
+        if graph.is_of_gradient(id) || node.op.operands().iter().any(|operand| follows.contains(operand)) {
+            follows.insert(id);
+        }
+    }
+    let forward = move |group: &Group, store: &Store| {
+        !follows.contains(&store.node) || matches!(group.kind, GroupKind::Attention(_))
+    };
+    let stores = groups.groups.iter().flat_map(|group| group.stores.iter().map(move |store| (group, store)));
+    let kept = stores.filter(|(group, store)| {
+        matches!(store.slot, Slot::Temporary(_)) && read.contains(&store.slot) && forward(group, store)
+    });
+    kept.map(|(_, store)| store).collect()
 }
 
 fn type_text(graph: &Graph, ty: &TensorType) -> String {

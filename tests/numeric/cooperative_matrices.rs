@@ -128,28 +128,30 @@ const ATTENTIONS: &[[(&str, usize); 3]] = &[
 const GRADIENTS: &[[(&str, usize); 3]] =
     &[[("B", 2), ("M", 128), ("N", 64)], [("B", 1), ("M", 67), ("N", 135)], [("B", 1), ("M", 130), ("N", 65)]];
 
-/// Weights, and the slices that are one because products and sums read the same tensor: `q` and `c`, or `k`. With a second
-/// source of values there are more.
+/// Slices are one where products and sums read the same tensor. With 64 columns, ranges of `f16` say little, and results are compared
+/// with exact ones alone.
 #[test]
 fn gradients_of_attention() {
-    let source = "
-        pub fn plain(q: f16[B, M, 16], k: f16[B, N, 16], v: f16[B, N, 16], c: f16[B, M, 16])
-            -> (f16[B, M, 16], f16[B, N, 16], f16[B, N, 16]) {
-            let s = matmul(q, transpose(k)) * 0.25;
-            grad(matmul(softmax(s), v), wrt = [q, k, v], cotangent = c)
-        }
-        pub fn causal(q: f16[B, M, 32], k: f16[B, M, 32], v: f16[B, M, 32], c: f16[B, M, 32])
-            -> (f16[B, M, 32], f16[B, M, 32], f16[B, M, 32]) {
-            let s = matmul(q, transpose(k)) * 0.125;
-            let p = softmax(select(index(s, axis = 2) <= index(s, axis = 1), s, -inf));
-            grad(matmul(p, v), wrt = [q, k, v], cotangent = c)
-        }";
+    let gradient = |name: &str, head: u32, scores: &str| {
+        let ty = |rows: &str| format!("f16[B, {rows}, {head}]");
+        let (m, n) = (ty("M"), ty("N"));
+        format!(
+            "pub fn {name}(q: {m}, k: {n}, v: {n}, c: {m}) -> ({m}, {n}, {n}) {{
+                let s = matmul(q, transpose(k)) * 0.125;
+                grad(matmul(softmax({scores}), v), wrt = [q, k, v], cotangent = c)
+            }}"
+        )
+    };
+    let causal = gradient("causal", 32, "select(index(s, axis = 2) <= index(s, axis = 1), s, -inf)");
+    let source = [gradient("plain", 32, "s"), causal.replace(", N,", ", M,"), gradient("wide", 64, "s")];
     let mut sweep = Sweep::new("gradients in cooperative matrices").with_loose_numbers();
-    for program in &compile(source) {
+    for program in &compile(&source.join("\n")) {
         let program = matrices::in_software(program).unwrap_or_else(|error| panic!("{error}"));
         for (seed, dims) in GRADIENTS.iter().enumerate() {
             let inputs = data::inputs(&program.graph, dims, seed as u64);
-            sweep.run(&program, &inputs);
+            if program.graph.name != "wide" {
+                sweep.run(&program, &inputs);
+            }
             crate::attention_gradient::assert_close(&program, &inputs);
         }
     }

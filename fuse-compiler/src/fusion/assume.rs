@@ -140,6 +140,7 @@ mod tests {
             nodes,
             results: vec![],
             updates: vec![],
+            gradients: vec![],
             options: FunctionOptions::default(),
         }
     }

@@ -44,11 +44,11 @@ impl Again {
         part.is_copied = true;
         let ids: Vec<NodeId> = tape.graph.nodes.handles().take(id.index() + 1).skip(part.nodes.start).collect();
         for original in ids {
-            let Node { mut op, ty, span } = tape.graph.nodes[original].clone();
+            let Node { mut op, ty, .. } = tape.graph.nodes[original].clone();
             for operand in op.operands_mut() {
                 *operand = self.copies.get(operand).copied().unwrap_or(*operand);
             }
-            let copy = tape.graph.nodes.push(Node { op, ty, span });
+            let copy = tape.push(op, ty.dtype, ty.shape);
             self.copies.insert(original, copy);
             self.originals.insert(copy, original);
             for marked in [&mut marks.stopped, &mut marks.moved] {

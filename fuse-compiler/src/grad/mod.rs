@@ -93,6 +93,7 @@ pub fn gradients(graph: &mut Graph, marks: &mut Marks, request: Request<'_>) -> 
     }
     let mut attentions = attention::Attentions::find(graph, ids.len(), wrt, marks, &on_path);
     let mut again = again::Again::of(marks);
+    graph.gradients.push(span);
     let mut tape = Tape { graph, span };
     let mut adjoints: Vec<Option<NodeId>> = vec![None; ids.len()];
     for &Seed { value, cotangent } in of {

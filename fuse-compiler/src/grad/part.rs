@@ -170,6 +170,7 @@ impl Cut<'_> {
             nodes,
             results: results.iter().map(|node| places[node]).collect(),
             updates: Vec::new(),
+            gradients: self.graph.gradients.clone(),
             // What WebNN lacks is refused for the function as it is written.
             options: FunctionOptions { webnn: false, ..self.graph.options.clone() },
         }

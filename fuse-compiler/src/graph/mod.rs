@@ -49,6 +49,8 @@ pub struct Graph {
     pub results: Vec<NodeId>,
     /// The tensor parameters that take the values of the last results in place, each once.
     pub updates: Vec<u16>,
+    /// The places of gradients: a node that is written there belongs to a backward pass.
+    pub gradients: Vec<Span>,
     /// What the user asked of the compiler for this function.
     pub options: FunctionOptions,
 }
@@ -63,6 +65,11 @@ impl Graph {
     /// What a value is before conversions.
     pub fn without_casts(&self, node: NodeId) -> NodeId {
         self.casts(node).last().and_then(|cast| self.nodes[cast].op.operands().first().copied()).unwrap_or(node)
+    }
+
+    /// Whether a node belongs to a backward pass.
+    pub fn is_of_gradient(&self, node: NodeId) -> bool {
+        self.gradients.contains(&self.nodes[node].span)
     }
 
     /// The results that a launch returns.

@@ -144,6 +144,7 @@ mod tests {
             nodes: Arena::default(),
             results: vec![],
             updates: vec![],
+            gradients: vec![],
             options: Default::default(),
         };
         let mut node = |op, ty| graph.nodes.push(Node { op, ty, span: Span::default() });

@@ -344,6 +344,7 @@ mod tests {
             nodes,
             results: vec![result],
             updates: vec![],
+            gradients: vec![],
             options: Default::default(),
         }
     }

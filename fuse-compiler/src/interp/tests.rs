@@ -201,6 +201,7 @@ impl Builder {
             nodes: Arena::default(),
             results: vec![],
             updates: vec![],
+            gradients: vec![],
             options: FunctionOptions::default(),
         })
     }

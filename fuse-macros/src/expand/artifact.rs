@@ -13,8 +13,8 @@ use fuse_artifact::{
     Schedule, Scratch, Size, Slot, Space, Symbol, SymbolSource, TensorSpec, Term, Text, Uniform, Variant, Wgsl, Work,
     schedule::{
         Attention, AttentionCoopMatrix, AttentionTile, Decode, Gemv, GemvRhs, GemvRows, K, Mainloop, Pointwise,
-        Products, Reduction, ReductionOrder, RowLoads, Tile, Unstaged, WeightedSum,
-        WeightedSumCoopMatrix, WeightedSumTile,
+        Products, Reduction, ReductionOrder, RowLoads, Tile, Unstaged, WeightedSum, WeightedSumCoopMatrix,
+        WeightedSumTile,
     },
 };
 use proc_macro2::{Literal, TokenStream};
@@ -151,7 +151,9 @@ structs! {
     Features { f16, subgroups, coop_matrix, int8_activations }
     Pass { wgsl, bindings, uniforms, grid, workgroup_size, workgroup_bytes, pins_loads }
     Binding { slot, dtype, writable }
-    Plan { signature, groups, refusals, alternatives, unfused_dispatches, fused_bytes, unfused_bytes }
+    Plan {
+        signature, groups, refusals, alternatives, kept, kept_bytes, unfused_dispatches, fused_bytes, unfused_bytes
+    }
     PlanGroup { kernel, kind, operations, reads, writes, saves, variants }
     Refusal { producer, consumer, reason }
 }

@@ -180,6 +180,7 @@ impl<'a> Lowering<'a> {
             nodes: Arena::default(),
             results: Vec::new(),
             updates: Vec::new(),
+            gradients: Vec::new(),
             options,
         };
         Self {
