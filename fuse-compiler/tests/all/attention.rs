@@ -29,6 +29,7 @@ impl Builder {
             nodes: Default::default(),
             results: vec![],
             updates: vec![],
+            gradients: vec![],
             options: FunctionOptions::default(),
         };
         Self { graph }

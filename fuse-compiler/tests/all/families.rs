@@ -24,6 +24,7 @@ impl Builder {
             nodes: Default::default(),
             results: vec![],
             updates: vec![],
+            gradients: vec![],
             options: FunctionOptions::default(),
         };
         Self { graph }
