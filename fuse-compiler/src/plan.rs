@@ -7,6 +7,7 @@ use fuse_artifact::{Function, Kernel, Plan, PlanGroup, Relation, Size, Slot, Tex
 use crate::{
     fusion::{
         Group, GroupKind, Groups, Store,
+        attention::is_of_row,
         body::KernelAccess,
         live_nodes,
         print::{shape, size, slot},
@@ -55,7 +56,8 @@ fn kept<'a>(graph: &Graph, groups: &'a Groups) -> Vec<&'a Store> {
         }
     }
     let forward = move |group: &Group, store: &Store| {
-        !follows.contains(&store.node) || matches!(group.kind, GroupKind::Attention(_))
+        !follows.contains(&store.node)
+            || matches!(group.kind, GroupKind::Attention(_)) && is_of_row(&group.body, store.value)
     };
     let stores = groups.groups.iter().flat_map(|group| group.stores.iter().map(move |store| (group, store)));
     let kept = stores.filter(|(group, store)| {

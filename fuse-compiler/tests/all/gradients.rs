@@ -457,3 +457,29 @@ fn checkpoints_change_no_gradient() {
         }
     }
 }
+
+/// Of a forward pass, the plan names what gradients read from memory, and no more.
+#[test]
+fn the_plan_says_what_is_kept() {
+    let attention = "let p = softmax(matmul(x, transpose(x))); let y = matmul(p, matmul(x, w));";
+    let cases = [
+        ("let y = matmul(tanh(matmul(x, w)), w);", "16*B", "f32[B, 4]"),
+        ("let y = tanh(matmul(tanh(matmul(tanh(matmul(x, w)), w)), w));", "32*B", "f32[B, 4] f32[B, 4]"),
+        // Its result, of which the loss is made.
+        ("let y = checkpoint(tanh(matmul(tanh(matmul(tanh(matmul(x, w)), w)), w)));", "16*B", "f32[B, 4]"),
+        ("let y = exp(x * x) * sum(w);", "4", "f32[1, 1]"),
+        // The attention's values, and a number per row of its scores.
+        (attention, "20*B", "f32[B, 4] f32[B, 1]"),
+    ];
+    for (statements, bytes, kept) in cases {
+        let source = format!(
+            "fn f(x: f32[B, 4], w: f32[4, 4]) -> (f32[B, 4], f32[4, 4]) {{ {statements} grad(sum(y * y), wrt = [x, w]) }}"
+        );
+        let plan = compile(&graphs(&source)[0], &Options::default()).unwrap().function.plan;
+        let found: Vec<&str> = plan.kept.iter().filter_map(|text| Some(text.split_once(": ")?.1)).collect();
+        assert_eq!((plan.kept_bytes.as_ref(), found.join(" ").as_str()), (bytes, kept), "{}", plan);
+    }
+    let plan =
+        compile(&graphs("fn f(x: f32[B, 4]) -> f32[B, 4] { exp(x) }")[0], &Options::default()).unwrap().function.plan;
+    assert!(plan.kept_bytes.is_empty() && !plan.to_string().contains("kept"));
+}
