@@ -5,7 +5,7 @@
 //!
 //! Not here: which patterns become groups (the planner decides), schedules and text.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use fuse_artifact::{Check, Relation, Size, Slot, Space};
 
@@ -65,9 +65,10 @@ impl Pattern {
         self.softmax.contains(&node)
     }
 
-    /// Whether nothing stores a node: the attention's kernel has it, or kernels of its gradient compute it again.
-    pub fn is_unstored(&self, node: NodeId) -> bool {
-        node != self.output && self.nodes.contains(&node) || self.gradient.recomputed.contains(&node)
+    /// The nodes that nothing stores: the attention's kernel has them, or kernels of its gradient compute them again.
+    pub fn unstored(&self) -> impl Iterator<Item = NodeId> {
+        let own = self.nodes.iter().filter(|node| **node != self.output);
+        own.chain(&self.gradient.recomputed).copied()
     }
 }
 
@@ -186,22 +187,20 @@ impl Context<'_> {
 
     /// Adds the nodes between `product` and `node`, both included, if there are any.
     fn path(&self, node: NodeId, product: NodeId, nodes: &mut BTreeSet<NodeId>) {
-        let mut leads: BTreeMap<NodeId, bool> = BTreeMap::from([(product, true)]);
-        self.leads_to(node, &mut leads);
-        nodes.extend(leads.into_iter().filter(|(_, leads)| *leads).map(|(node, _)| node));
-    }
-
-    /// Whether `node` follows from one that is known to lead to the product.
-    fn leads_to(&self, node: NodeId, known: &mut BTreeMap<NodeId, bool>) -> bool {
-        if let Some(&leads) = known.get(&node) {
-            return leads;
+        let (mut found, mut pending) = (BTreeSet::from([product]), vec![node]);
+        while let Some(node) = pending.pop() {
+            if found.insert(node) && self.op(node).is_pointwise() {
+                pending.extend(self.op(node).operands());
+            }
         }
-        let operands = if self.op(node).is_pointwise() { self.op(node).operands() } else { vec![] };
-        // Every operand is looked at: all paths belong to the pattern, not only the first.
-        let each: Vec<bool> = operands.into_iter().map(|x| self.leads_to(x, known)).collect();
-        let leads = each.contains(&true);
-        known.insert(node, leads);
-        leads
+        // Operands come first. Every one counts: all paths belong to the pattern.
+        let mut leads = BTreeSet::from([product]);
+        for node in found {
+            if self.op(node).is_pointwise() && self.op(node).operands().iter().any(|x| leads.contains(x)) {
+                leads.insert(node);
+            }
+        }
+        nodes.extend(leads);
     }
 }
 

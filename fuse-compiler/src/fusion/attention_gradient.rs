@@ -7,7 +7,7 @@
 //!
 //! Not here: the kernels' programs (`weighted_sum`).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use fuse_artifact::Size;
 
@@ -224,15 +224,12 @@ impl Search<'_> {
         if output == self.pattern.output || shape(lhs)[..batch] != shape(output)[..batch] {
             return None;
         }
-        let mut walk = Walk { search: self, leads: BTreeMap::new(), products: BTreeSet::new() };
-        walk.visit(lhs, false);
-        let Walk { leads, products, .. } = walk;
+        let (products, inner) = self.leading_to(lhs);
         let orientation: BTreeSet<bool> = products.iter().map(|&(_, exchanged)| exchanged).collect();
         let of_attention = products.iter().any(|&(product, _)| product == self.pattern.product);
         if !of_attention || orientation.len() != 1 || products.len() > MAX_PRODUCTS {
             return None;
         }
-        let inner = leads.into_iter().filter(|(_, leads)| *leads).map(|((node, _), _)| node).collect();
         Some(Sum {
             output,
             values: rhs,
@@ -241,39 +238,40 @@ impl Search<'_> {
             inner,
         })
     }
-}
 
-/// A walk from a left operand to the products that it follows from. Nodes come with whether their last two axes are exchanged.
-struct Walk<'a> {
-    search: &'a Search<'a>,
-    leads: BTreeMap<(NodeId, bool), bool>,
-    products: BTreeSet<(NodeId, bool)>,
-}
-
-impl Walk<'_> {
-    /// Whether a node leads to a product.
-    fn visit(&mut self, node: NodeId, exchanged: bool) -> bool {
-        if let Some(&leads) = self.leads.get(&(node, exchanged)) {
-            return leads;
+    /// The products that a left operand follows from, each with whether its last two axes are exchanged there, and the nodes from
+    /// them to the operand.
+    fn leading_to(&self, lhs: NodeId) -> (BTreeSet<(NodeId, bool)>, BTreeSet<NodeId>) {
+        let (mut found, mut pending) = (BTreeSet::new(), vec![(lhs, false)]);
+        while let Some(at) = pending.pop() {
+            if found.insert(at) {
+                pending.extend(self.sources(at));
+            }
         }
-        let Search { graph, pattern } = *self.search;
-        let op = &graph.nodes[node].op;
-        let leads = match op {
-            Op::Matmul { .. } if graph.nodes[node].ty.dtype.is_float() => {
-                self.products.insert((node, exchanged));
-                true
-            }
-            // The softmax itself is not computed again.
-            _ if pattern.is_of_softmax(node) => false,
-            op if op.is_pointwise() => {
-                let each: Vec<bool> = op.operands().into_iter().map(|x| self.visit(x, exchanged)).collect();
-                each.contains(&true)
-            }
-            Op::Permute { x, permutation } if exchanges(permutation) => self.visit(*x, !exchanged),
-            _ => false,
+        let is_product = |node: NodeId| {
+            let node = &self.graph.nodes[node];
+            matches!(node.op, Op::Matmul { .. }) && node.ty.dtype.is_float()
         };
-        self.leads.insert((node, exchanged), leads);
-        leads
+        let products: BTreeSet<(NodeId, bool)> = found.iter().copied().filter(|&(node, _)| is_product(node)).collect();
+        let mut leads = products.clone();
+        // Operands come first.
+        for at in found {
+            if self.sources(at).iter().any(|source| leads.contains(source)) {
+                leads.insert(at);
+            }
+        }
+        (products, leads.into_iter().map(|(node, _)| node).collect())
+    }
+
+    /// What a node follows from element by element, up to its last two axes exchanged.
+    fn sources(&self, (node, exchanged): (NodeId, bool)) -> Vec<(NodeId, bool)> {
+        match &self.graph.nodes[node].op {
+            // The softmax itself is not computed again.
+            _ if self.pattern.is_of_softmax(node) => vec![],
+            op if op.is_pointwise() => op.operands().into_iter().map(|x| (x, exchanged)).collect(),
+            Op::Permute { x, permutation } if exchanges(permutation) => vec![(*x, !exchanged)],
+            _ => vec![],
+        }
     }
 }
 

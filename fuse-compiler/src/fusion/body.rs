@@ -34,7 +34,7 @@ pub struct Body {
 }
 
 /// One value of a body.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Value {
     /// How it is computed.
     pub op: ValueOp,
@@ -43,7 +43,7 @@ pub struct Value {
 }
 
 /// How a value is computed.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum ValueOp {
     /// Read through the kernel's access with this index.
     Load(u16),
@@ -154,7 +154,8 @@ impl<'a> BodyBuilder<'a> {
 
     /// The body that computes `outputs` in a region of a kernel, and the value of each output.
     pub fn body(&mut self, region: &Region<'_>, outputs: &[NodeId]) -> Result<(Body, Vec<ValueId>), NeedsStorage> {
-        let mut walk = Walk { builder: self, region, body: Body::default(), memo: HashMap::new() };
+        let mut walk =
+            Walk { builder: self, region, body: Body::default(), memo: HashMap::new(), numbers: HashMap::new() };
         let mut values = Vec::with_capacity(outputs.len());
         for &output in outputs {
             let map = walk.output_map(output);
@@ -214,7 +215,31 @@ struct Walk<'w, 'a> {
     builder: &'w mut BodyBuilder<'a>,
     region: &'w Region<'w>,
     body: Body,
+    /// The values of nodes, by where these are read.
     memo: HashMap<(NodeId, IndexMap), ValueId>,
+    /// The numbers of the body's values.
+    numbers: HashMap<Value, ValueId>,
+}
+
+/// A value to compute: a node, where it is read, and for whom.
+struct Wanted {
+    node: NodeId,
+    map: IndexMap,
+    consumer: NodeId,
+}
+
+/// Why a value has not been computed.
+enum Unfinished {
+    /// This one comes first.
+    Operand(Wanted),
+    /// It cannot be.
+    Impossible(NeedsStorage),
+}
+
+impl From<NeedsStorage> for Unfinished {
+    fn from(needs: NeedsStorage) -> Self {
+        Self::Impossible(needs)
+    }
 }
 
 impl Walk<'_, '_> {
@@ -236,17 +261,28 @@ impl Walk<'_, '_> {
         map.agrees(&(self.region.place)(node), &self.builder.graph.nodes[node].ty.shape)
     }
 
+    /// The value of `node` at `map`, with all that it needs: a loop, since graphs are deeper than stacks. What lacks an operand is
+    /// computed again once that is there.
     fn value(&mut self, node: NodeId, map: &IndexMap, consumer: NodeId) -> Result<ValueId, NeedsStorage> {
-        let key = (node, map.clone());
-        if let Some(&value) = self.memo.get(&key) {
-            return Ok(value);
+        let mut pending = vec![Wanted { node, map: map.clone(), consumer }];
+        loop {
+            let Some(wanted) = pending.pop() else { unreachable!("the first value ends the loop") };
+            match self.compute(&wanted) {
+                Ok(value) if pending.is_empty() => return Ok(value),
+                Ok(value) => _ = self.memo.insert((wanted.node, wanted.map), value),
+                Err(Unfinished::Operand(first)) => pending.extend([wanted, first]),
+                Err(Unfinished::Impossible(needs)) => return Err(needs),
+            }
         }
-        let value = self.compute(node, map, consumer)?;
-        self.memo.insert(key, value);
-        Ok(value)
     }
 
-    fn compute(&mut self, node: NodeId, map: &IndexMap, consumer: NodeId) -> Result<ValueId, NeedsStorage> {
+    /// The value of a node that another needs, if it is there.
+    fn known(&self, node: NodeId, map: IndexMap, consumer: NodeId) -> Result<ValueId, Unfinished> {
+        let key = (node, map);
+        self.memo.get(&key).copied().ok_or_else(|| Unfinished::Operand(Wanted { node, map: key.1, consumer }))
+    }
+
+    fn compute(&mut self, &Wanted { node, ref map, consumer }: &Wanted) -> Result<ValueId, Unfinished> {
         let graph = self.builder.graph;
         if let Some(value) = self.load(node, map)? {
             return Ok(value);
@@ -261,14 +297,14 @@ impl Walk<'_, '_> {
         let in_memory = |x: NodeId| (self.builder.stored)(strip_reshapes(graph, x)).is_some();
         let uses_coordinates = |x: NodeId| self.builder.uses_coordinates[x.index()] && !in_memory(x);
         match through_movement(graph, uses_coordinates, node, map) {
-            Ok(Some((x, map))) => return self.value(x, &map, node),
+            Ok(Some((x, map))) => return self.known(x, map, node),
             Ok(None) => {}
             Err(reason) => {
                 let node = graph.nodes[node].op.operands()[0];
-                return Err(NeedsStorage { node, consumer, reason });
+                return Err(NeedsStorage { node, consumer, reason }.into());
             }
         }
-        let mut operand = |x: NodeId| self.value(x, map, node);
+        let operand = |x: NodeId| self.known(x, map.clone(), node);
         let op = match graph.nodes[node].op {
             Op::Scalar(param) => ValueOp::Scalar(param),
             Op::Literal(literal) => ValueOp::Literal(literal),
@@ -285,21 +321,18 @@ impl Walk<'_, '_> {
             Op::Take { x, axis, index } => {
                 let index = operand(index)?;
                 let map = self.taken(x, axis, index, map);
-                return self.value(x, &map, node);
+                return self.known(x, map, node);
             }
             Op::Reduce { op, x, .. } if (self.region.inside)(node) && self.is_in_place(node, map) => {
                 let elements = (self.region.place)(x);
-                ValueOp::Reduce(op, self.value(x, &elements, node)?)
+                ValueOp::Reduce(op, self.known(x, elements, node)?)
             }
             Op::Reduce { op, x, ref axes } if let Some(row) = self.operand_row((x, axes), map) => {
-                ValueOp::Reduce(op, self.value(x, &row, node)?)
+                ValueOp::Reduce(op, self.known(x, row, node)?)
             }
             Op::Matmul { .. } | Op::Reduce { .. } | Op::Input(_) => {
-                return Err(NeedsStorage {
-                    node,
-                    consumer,
-                    reason: "its value is read in another order than it is computed",
-                });
+                let reason = "its value is read in another order than it is computed";
+                return Err(NeedsStorage { node, consumer, reason }.into());
             }
             Op::Permute { .. } | Op::Reshape(_) | Op::Slice { .. } | Op::Broadcast(_) => {
                 unreachable!("movements were handled above")
@@ -407,11 +440,10 @@ impl Walk<'_, '_> {
 
     fn push(&mut self, op: ValueOp, dtype: DType) -> ValueId {
         let value = Value { op: self.fold(&op, dtype).map_or(op, ValueOp::Literal), dtype };
-        if let Some(known) = self.body.values.iter().position(|v| *v == value) {
-            return known;
-        }
-        self.body.values.push(value);
-        self.body.values.len() - 1
+        *self.numbers.entry(value).or_insert_with_key(|value| {
+            self.body.values.push(value.clone());
+            self.body.values.len() - 1
+        })
     }
 
     /// The value as a literal, if all operands are.

@@ -18,6 +18,10 @@ use crate::{
 /// The longest chain of which every order is considered; of longer ones, left to right and right to left.
 const MAX_FACTORS: usize = 4;
 
+/// The longest chain that is multiplied in another order than it is written. The search for the best order takes the third power
+/// of its length.
+const MAX_LENGTH: usize = 32;
+
 /// The most graphs.
 const MAX_ORDERS: usize = 5;
 
@@ -26,7 +30,7 @@ const MAX_ORDERS: usize = 5;
 pub fn orders(graph: &Graph) -> Vec<Graph> {
     let moved = graph.nodes.handles().map(|id| (id, id)).collect();
     let mut graphs = vec![Reordered { graph: graph.clone(), moved }];
-    for chain in &chains(graph) {
+    for chain in chains(graph).iter().filter(|chain| chain.factors.len() <= MAX_LENGTH) {
         let written = tree_as_written(graph, chain);
         match chain.dimensions(graph) {
             Some(dimensions) => {
@@ -35,6 +39,7 @@ pub fn orders(graph: &Graph) -> Vec<Graph> {
                     graphs = graphs.iter().map(|reordered| reordered.with(chain, &best)).collect();
                 }
             }
+            None if graphs.len() >= MAX_ORDERS => {}
             None => {
                 let others = trees(chain.factors.len()).into_iter().filter(|tree| *tree != written);
                 let variants: Vec<Reordered> = others
@@ -105,8 +110,7 @@ fn chains(graph: &Graph) -> Vec<Chain> {
         if inner.contains(&root) || !matches!(graph.nodes[root].op, Op::Matmul { .. }) {
             continue;
         }
-        let mut chain = Chain { root, factors: vec![], products: BTreeSet::new() };
-        flatten(graph, &uses, root, &mut chain);
+        let chain = flatten(graph, &uses, root);
         inner.extend(chain.products.iter().copied());
         if chain.factors.len() > 2 {
             found.push(chain);
@@ -115,23 +119,25 @@ fn chains(graph: &Graph) -> Vec<Chain> {
     found
 }
 
-fn flatten(graph: &Graph, uses: &BTreeMap<NodeId, usize>, product: NodeId, chain: &mut Chain) {
-    chain.products.insert(product);
-    let Op::Matmul { lhs, rhs } = graph.nodes[product].op else { return };
+/// The chain of which `root` is the last product.
+fn flatten(graph: &Graph, uses: &BTreeMap<NodeId, usize>, root: NodeId) -> Chain {
     let batch = |node: NodeId| {
         let shape = &graph.nodes[node].ty.shape;
-        shape[..shape.len() - 2].to_vec()
+        &shape[..shape.len() - 2]
     };
-    for side in [lhs, rhs] {
-        let continues = matches!(graph.nodes[side].op, Op::Matmul { .. })
-            && uses.get(&side) == Some(&1)
-            && batch(side) == batch(chain.root);
-        if continues {
-            flatten(graph, uses, side, chain);
-        } else {
-            chain.factors.push(side);
+    let mut chain = Chain { root, factors: vec![], products: BTreeSet::new() };
+    let mut pending = vec![root];
+    while let Some(node) = pending.pop() {
+        let inside = || node == root || uses.get(&node) == Some(&1) && batch(node) == batch(root);
+        match graph.nodes[node].op {
+            Op::Matmul { lhs, rhs } if inside() => {
+                chain.products.insert(node);
+                pending.extend([rhs, lhs]);
+            }
+            _ => chain.factors.push(node),
         }
     }
+    chain
 }
 
 impl Chain {

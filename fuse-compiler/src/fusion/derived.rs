@@ -60,7 +60,7 @@ impl Search<'_, '_> {
     fn derived(&self, node: NodeId, number: usize) -> Option<Derived> {
         let (graph, planner) = (self.planner.graph, self.planner);
         let ty = &graph.nodes[node].ty;
-        let observed = planner.results.contains(&node) || planner.forced.contains(&node);
+        let observed = planner.is_result(node) || planner.forced.contains(&node);
         if observed || !graph.nodes[node].op.is_pointwise() || !self.is_read_by_others(node, number) {
             return None;
         }

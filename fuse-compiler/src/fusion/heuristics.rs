@@ -2,7 +2,7 @@
 //!
 //! Nothing here may affect correctness.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use fuse_artifact::{DType, Size};
 
@@ -27,16 +27,17 @@ const MAX_COPIES: u64 = 8;
 /// A shift, a mask, a conversion, and a multiplication with an addition.
 const DEQUANTIZE: u32 = 4;
 
-/// Values to store, each with a consumer and the reason.
+/// Values to store, each with a consumer and the reason. `users` are the live users of each node.
 pub(super) fn values_to_store(
     graph: &Graph,
-    live: &BTreeSet<NodeId>,
+    (live, users): (&BTreeSet<NodeId>, &[BTreeSet<NodeId>]),
     attentions: &[Pattern],
     costs: &[u32],
     policy: Policy,
 ) -> Vec<(NodeId, NodeId, &'static str)> {
-    let in_attention =
-        |node: NodeId| attentions.iter().any(|pattern| pattern.nodes.contains(&node) || pattern.is_unstored(node));
+    let unstored: BTreeSet<NodeId> = attentions.iter().flat_map(Pattern::unstored).collect();
+    let outputs: BTreeSet<NodeId> = attentions.iter().map(|pattern| pattern.output).collect();
+    let in_attention = |node: NodeId| unstored.contains(&node) || outputs.contains(&node);
     let mut found = vec![];
     for &id in live {
         let op = &graph.nodes[id].op;
@@ -66,12 +67,12 @@ pub(super) fn values_to_store(
     }
     if !graph.options.no_fuse {
         let normalized = |node: NodeId| policy.row_prologue && policy.siblings && depends_on_rows(graph, node);
-        found.extend(shared_values(graph, live, costs).into_iter().filter(|&(node, ..)| {
-            if attentions.iter().any(|pattern| pattern.is_unstored(node)) {
+        found.extend(shared_values(graph, users, costs).into_iter().filter(|&(node, ..)| {
+            if unstored.contains(&node) {
                 return false;
             }
             // One kernel computes what several products have as their left operand.
-            let shared = !(normalized(node) && is_left_operand(graph, live, node));
+            let shared = !(normalized(node) && is_left_operand(graph, users, node));
             shared || costs[node.index()] > policy.prologue
         }));
     }
@@ -79,15 +80,9 @@ pub(super) fn values_to_store(
 }
 
 /// Expensive values that reach several contractions or results through different consumers.
-fn shared_values(graph: &Graph, live: &BTreeSet<NodeId>, costs: &[u32]) -> Vec<(NodeId, NodeId, &'static str)> {
-    let mut readers: BTreeMap<NodeId, BTreeSet<NodeId>> = BTreeMap::new();
-    for &id in live {
-        for operand in graph.nodes[id].op.operands() {
-            readers.entry(operand).or_default().insert(id);
-        }
-    }
+fn shared_values(graph: &Graph, users: &[BTreeSet<NodeId>], costs: &[u32]) -> Vec<(NodeId, NodeId, &'static str)> {
     let mut found = vec![];
-    for (&node, readers) in &readers {
+    for (node, readers) in graph.nodes.handles().zip(users) {
         let contractions = readers.iter().filter(|&&r| matches!(graph.nodes[r].op, Op::Matmul { .. }));
         let moved = readers
             .iter()
@@ -177,8 +172,8 @@ fn computed_from(graph: &Graph, node: NodeId) -> BTreeSet<NodeId> {
 }
 
 /// Whether all that use a value are products of which it is the left operand.
-fn is_left_operand(graph: &Graph, live: &BTreeSet<NodeId>, node: NodeId) -> bool {
-    let mut readers = live.iter().map(|&id| &graph.nodes[id].op).filter(|op| op.operands().contains(&node));
+fn is_left_operand(graph: &Graph, users: &[BTreeSet<NodeId>], node: NodeId) -> bool {
+    let mut readers = users[node.index()].iter().map(|&id| &graph.nodes[id].op);
     readers.all(|op| matches!(*op, Op::Matmul { lhs, rhs } if lhs == node && rhs != node))
 }
 

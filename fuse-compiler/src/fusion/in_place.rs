@@ -9,10 +9,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use fuse_artifact::{Refusal, Slot, Space};
 
 use super::{
-    Cut, Group, GroupKind, Planner, Store,
+    Group, GroupKind, Planner, Store,
     body::{Body, BodyBuilder, KernelAccess, NeedsStorage, Region, ValueOp},
+    dependencies::Dependencies,
     index::IndexMap,
-    legality::launch_order,
     reasons,
 };
 use crate::graph::{Graph, NodeId};
@@ -22,25 +22,12 @@ pub(super) type InPlace = BTreeMap<u16, NodeId>;
 
 /// The parameters that can be written in place as far as the order of kernels goes: all but `copied` and those that would have
 /// kernels wait for each other.
-pub(super) fn ordered(planner: &Planner<'_>, cuts: &[Cut]) -> InPlace {
+pub(super) fn ordered(planner: &Planner<'_>, dependencies: &mut Dependencies) -> InPlace {
     let updates = planner.results.iter().enumerate().filter_map(|(result, &node)| {
         let param = planner.graph.updated_by(result).filter(|param| !planner.copied.contains(param))?;
         Some((param, node))
     });
-    let all: InPlace = updates.collect();
-    let is_ordered = |in_place: &InPlace| launch_order(planner.graph, cuts.to_vec(), in_place).is_some();
-    // Mostly, nothing waits for anything.
-    if all.is_empty() || is_ordered(&all) {
-        return all;
-    }
-    let mut in_place = InPlace::new();
-    for update in planner.graph.updates.iter().filter_map(|param| all.get_key_value(param)) {
-        in_place.insert(*update.0, *update.1);
-        if !is_ordered(&in_place) {
-            in_place.remove(update.0);
-        }
-    }
-    in_place
+    updates.filter(|&(param, node)| dependencies.write_in_place(param, node)).collect()
 }
 
 /// A parameter that the kernel of a group writes although another of its invocations may still read the old value.

@@ -1,8 +1,8 @@
-//! What is correct: dependencies between groups, and limits that every adapter has.
+//! What is correct: which operations start kernels, and limits that every adapter has.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use super::{Cut, Group, GroupKind, Obstacle, body::NeedsStorage, in_place::InPlace, index::strip_reshapes};
+use super::{Group, GroupKind, Obstacle, body::NeedsStorage, index::strip_reshapes};
 use crate::graph::{Graph, NodeId, Op};
 
 /// Storage buffers per shader stage that every WebGPU adapter has.
@@ -16,58 +16,6 @@ pub fn is_anchor(op: &Op) -> bool {
 /// Whether an operation only renames coordinates.
 pub fn is_movement(op: &Op) -> bool {
     matches!(op, Op::Permute { .. } | Op::Reshape(_) | Op::Slice { .. } | Op::Broadcast(_))
-}
-
-/// Orders cuts so that each reads only what earlier ones store, and none reads a parameter that an earlier one wrote in place;
-/// `None` if they wait for each other.
-pub(super) fn launch_order(graph: &Graph, cuts: Vec<Cut>, in_place: &InPlace) -> Option<Vec<Cut>> {
-    let producer: BTreeMap<NodeId, usize> =
-        cuts.iter().enumerate().flat_map(|(i, cut)| cut.outputs.iter().map(move |&node| (node, i))).collect();
-    let (mut needs, mut params) = (vec![BTreeSet::new(); cuts.len()], vec![]);
-    for (i, cut) in cuts.iter().enumerate() {
-        params.clear();
-        needs[i].extend(producers_read(graph, cut, &producer, i, &mut params));
-        let written = params.iter().filter_map(|param| producer.get(in_place.get(param)?));
-        written.filter(|&&writer| writer != i).for_each(|&writer| _ = needs[writer].insert(i));
-    }
-    let mut done = vec![false; cuts.len()];
-    let mut cuts: Vec<Option<Cut>> = cuts.into_iter().map(Some).collect();
-    let mut ordered = Vec::with_capacity(cuts.len());
-    while ordered.len() < cuts.len() {
-        let next = (0..cuts.len()).find(|&i| !done[i] && needs[i].iter().all(|&p| done[p]))?;
-        done[next] = true;
-        ordered.extend(cuts[next].take());
-    }
-    Some(ordered)
-}
-
-/// The cuts whose stored values `cut` reads; the parameters that it reads are added to `params`.
-fn producers_read(
-    graph: &Graph,
-    cut: &Cut,
-    producer: &BTreeMap<NodeId, usize>,
-    own: usize,
-    params: &mut Vec<u16>,
-) -> BTreeSet<usize> {
-    let mut found = BTreeSet::new();
-    let mut seen = BTreeSet::new();
-    let mut pending: Vec<NodeId> = cut.outputs.iter().chain(&cut.region).copied().collect();
-    while let Some(node) = pending.pop() {
-        if !seen.insert(node) {
-            continue;
-        }
-        if let Op::Input(param) = graph.nodes[node].op {
-            params.push(param);
-            continue;
-        }
-        match producer.get(&node) {
-            Some(&other) if other != own => {
-                found.insert(other);
-            }
-            _ => pending.extend(graph.nodes[node].op.operands()),
-        }
-    }
-    found
 }
 
 /// A group must not bind more buffers than every adapter has: otherwise names a value to store separately.

@@ -17,6 +17,7 @@ pub mod body;
 pub mod chains;
 mod contraction;
 pub mod cost;
+mod dependencies;
 mod derived;
 mod group;
 pub mod heuristics;
@@ -33,6 +34,7 @@ mod regions;
 mod row_prologue;
 mod rows;
 pub mod scatter;
+mod stages;
 pub mod verify;
 pub mod weighted_sum;
 pub mod written_out;
@@ -46,6 +48,7 @@ pub use group::{Attention, Contraction, Group, GroupKind, Reduction, ScoreProduc
 use crate::graph::{Graph, NodeId, Op};
 use attention::is_of_row;
 use body::{NeedsStorage, ValueId};
+use dependencies::Dependencies;
 use in_place::InPlace;
 use legality::MAX_STORAGE_BUFFERS;
 use regions::{Anchor, Region};
@@ -155,11 +158,18 @@ pub(crate) struct Planner<'g> {
     live: BTreeSet<NodeId>,
     /// The live users of each node.
     users: Vec<BTreeSet<NodeId>>,
+    /// For each node, the first product that uses what follows from it.
+    first_products: Vec<Option<NodeId>>,
     /// For each node, the work of computing one element of it from what reductions and products leave in memory.
     costs: Vec<u32>,
     attentions: Vec<attention::Pattern>,
+    /// Values that exist in no memory, and are at hand in no kernel but where they are computed again: parts of attentions and of
+    /// their gradients.
+    recomputed: BTreeSet<NodeId>,
     /// The stored node of each result.
     results: Vec<NodeId>,
+    /// For each node that some result is, these results.
+    results_of: BTreeMap<NodeId, Vec<usize>>,
     /// Nodes that must be in memory, beyond results: found by legality or chosen by heuristics.
     forced: BTreeSet<NodeId>,
     /// Updated parameters that no kernel may write in place.
@@ -177,22 +187,30 @@ impl<'g> Planner<'g> {
             let unread = attention_gradient::unread_outputs(graph, &live);
             live = leading_to(graph, live.into_iter().chain(unread));
         }
-        let results = graph.results.iter().map(|&result| index::strip_reshapes(graph, result)).collect();
+        let results: Vec<NodeId> = graph.results.iter().map(|&result| index::strip_reshapes(graph, result)).collect();
+        let mut results_of: BTreeMap<NodeId, Vec<usize>> = BTreeMap::new();
+        for (number, &node) in results.iter().enumerate() {
+            results_of.entry(node).or_default().push(number);
+        }
         let mut users = vec![BTreeSet::new(); graph.nodes.len()];
         for &node in &live {
             for operand in graph.nodes[node].op.operands() {
                 users[operand.index()].insert(node);
             }
         }
+        let first_products = row_prologue::first_products(graph, &users);
         let mut planner = Self {
             graph,
             policy,
             uses_coordinates: index::uses_coordinates(graph),
             live,
             users,
+            first_products,
             costs: heuristics::recompute_costs(graph),
             attentions: vec![],
+            recomputed: BTreeSet::new(),
             results,
+            results_of,
             forced: BTreeSet::new(),
             copied: BTreeSet::new(),
             apart: BTreeSet::new(),
@@ -201,6 +219,7 @@ impl<'g> Planner<'g> {
         if !graph.options.no_fuse {
             let recognized = attention::recognize(graph, &planner.live, policy.assumes, &planner.apart);
             planner.attentions = recognized.patterns;
+            planner.find_recomputed();
             recognized.read.iter().for_each(|read| planner.refuse(read.node, read.by, read.reason));
         }
         planner.force_by_heuristics();
@@ -208,33 +227,53 @@ impl<'g> Planner<'g> {
     }
 
     fn plan(mut self) -> Result<Groups, String> {
-        // Each round that fails stores or copies one more value or parts one more pair, so that the loop ends.
+        // Each round that fails stores or copies more values or parts more pairs, so that the loop ends.
         loop {
-            let forced = &self.forced;
-            self.attentions.retain(|pattern| !forced.iter().any(|&node| pattern.is_unstored(node)));
+            let (forced, known) = (&self.forced, self.attentions.len());
+            self.attentions.retain(|pattern| pattern.unstored().all(|node| !forced.contains(&node)));
+            if self.attentions.len() < known {
+                self.find_recomputed();
+            }
             let (cuts, in_place) = self.cut();
             match self.build(&cuts, &in_place) {
                 Ok(mut groups) => {
                     reasons::explain(self.graph, &mut groups, self.policy);
                     return Ok(groups);
                 }
-                Err(Obstacle::Needs(needs)) => self.store(needs)?,
-                Err(Obstacle::Hazard(param)) => _ = self.copied.insert(param),
-                Err(Obstacle::TooMany(products)) => {
-                    self.apart.extend(products);
-                    if !self.attentions.is_empty() {
-                        let recognized = attention::recognize(self.graph, &self.live, self.policy.assumes, &self.apart);
-                        self.attentions = recognized.patterns;
+                Err(obstacles) => {
+                    if std::env::var("FUSE_ROUNDS").is_ok() {
+                        eprintln!("round {} {:?}", obstacles.len(), obstacles.first());
                     }
+                    obstacles.into_iter().try_for_each(|obstacle| self.avoid(obstacle))?
                 }
             }
         }
     }
 
+    fn avoid(&mut self, obstacle: Obstacle) -> Result<(), String> {
+        match obstacle {
+            Obstacle::Needs(needs) => self.store(needs)?,
+            Obstacle::Hazard(param) => _ = self.copied.insert(param),
+            Obstacle::TooMany(products) => {
+                self.apart.extend(products);
+                if !self.attentions.is_empty() {
+                    let recognized = attention::recognize(self.graph, &self.live, self.policy.assumes, &self.apart);
+                    self.attentions = recognized.patterns;
+                    self.find_recomputed();
+                }
+            }
+        }
+        Ok(())
+    }
+
     fn force_by_heuristics(&mut self) {
-        for (node, consumer, reason) in
-            heuristics::values_to_store(self.graph, &self.live, &self.attentions, &self.costs, self.policy)
-        {
+        for (node, consumer, reason) in heuristics::values_to_store(
+            self.graph,
+            (&self.live, &self.users),
+            &self.attentions,
+            &self.costs,
+            self.policy,
+        ) {
             self.refuse(node, consumer, reason);
             self.forced.insert(index::strip_reshapes(self.graph, node));
         }
@@ -262,10 +301,18 @@ impl<'g> Planner<'g> {
         }
     }
 
-    /// Whether a value exists in no memory, and is at hand in no kernel but where it is computed again: part of an attention or of
-    /// its gradient.
+    fn find_recomputed(&mut self) {
+        let of_pattern =
+            |pattern| attention::Pattern::unstored(pattern).filter(|node| !pattern.statistics.contains(node));
+        self.recomputed = self.attentions.iter().flat_map(of_pattern).collect();
+    }
+
     fn is_recomputed(&self, node: NodeId) -> bool {
-        self.attentions.iter().any(|pattern| pattern.is_unstored(node) && !pattern.statistics.contains(&node))
+        self.recomputed.contains(&node)
+    }
+
+    fn is_result(&self, node: NodeId) -> bool {
+        self.results_of.contains_key(&node)
     }
 
     /// Whether the kernel of a product may reduce the rows of its result.
@@ -292,16 +339,19 @@ impl<'g> Planner<'g> {
             .filter(|cut: &Cut| !cut.outputs.is_empty())
             .collect();
         let pointwise = needed.iter().copied().filter(|node| !owner.contains_key(node)).collect::<Vec<_>>();
-        let singles = pointwise::singles(&pointwise);
-        let in_place = in_place::ordered(self, &[&cuts[..], &singles[..]].concat());
-        cuts.extend(pointwise::cuts(self, &cuts, singles, &in_place));
-        let ordered = legality::launch_order(self.graph, cuts, &in_place);
-        (ordered.expect("merging keeps dependencies acyclic"), in_place)
+        let first = cuts.len();
+        cuts.extend(pointwise::singles(&pointwise));
+        let mut dependencies = Dependencies::new(self.graph, &cuts);
+        let in_place = in_place::ordered(self, &mut dependencies);
+        pointwise::merge(self, (&mut cuts, first), &mut dependencies, &in_place);
+        let order = dependencies.order();
+        let mut cuts: Vec<Option<Cut>> = cuts.into_iter().map(Some).collect();
+        (order.into_iter().filter_map(|number| cuts[number].take()).collect(), in_place)
     }
 
     /// The nodes that must be in memory: results, forced ones, and those of a region that are used outside it.
     fn needed_in_memory(&self, regions: &[Region], owner: &BTreeMap<NodeId, usize>) -> BTreeSet<NodeId> {
-        let mut needed: BTreeSet<NodeId> = self.results.iter().copied().collect();
+        let mut needed: BTreeSet<NodeId> = self.results_of.keys().copied().collect();
         needed.extend(self.forced.iter().copied().filter(|&node| !matches!(self.graph.nodes[node].op, Op::Input(_))));
         let inner: BTreeSet<NodeId> = regions.iter().flat_map(|region| region.movements.iter().copied()).collect();
         for &node in self.live.iter().filter(|node| !inner.contains(node)) {
@@ -329,49 +379,82 @@ impl<'g> Planner<'g> {
         }
     }
 
-    /// Builds the bodies of all cuts.
-    fn build(&self, cuts: &[Cut], in_place: &InPlace) -> Result<Groups, Obstacle> {
+    /// Builds the bodies of all cuts, or finds obstacles that have nothing to do with each other.
+    fn build(&self, cuts: &[Cut], in_place: &InPlace) -> Result<Groups, Vec<Obstacle>> {
         let (slots, temporaries) = self.slots(cuts, in_place);
+        let stored = |node: NodeId| match self.graph.nodes[node].op {
+            Op::Input(param) => Some(Slot::Param(param)),
+            _ => slots.get(&node).and_then(|slots| slots.first().copied()),
+        };
         let mut groups = Vec::with_capacity(cuts.len());
         let mut assumes = vec![];
-        for (i, cut) in cuts.iter().enumerate() {
-            let stored = |node: NodeId| match self.graph.nodes[node].op {
-                Op::Input(param) => Some(Slot::Param(param)),
-                _ => slots.get(&node).and_then(|slots| slots.first().copied()),
-            };
-            let (main, mut group) = match &cut.anchor {
-                None => ("pointwise".to_owned(), pointwise::group(self, cut, &slots, &stored)?),
-                Some(Anchor::Products(products)) => {
-                    let group = contraction::group(self, cut, products, &slots, &stored)?;
-                    assumes.extend(contraction::assumptions(self.graph, &group));
-                    ("matmul".to_owned(), group)
+        let (mut obstacles, mut concerned) = (vec![], BTreeSet::new());
+        for cut in cuts {
+            match self.group(cut, &slots, &stored, &mut assumes) {
+                Ok((main, group)) => {
+                    groups.push(Group { name: format!("{}.{}.{main}", self.graph.name, groups.len()), ..group });
                 }
-                Some(Anchor::Rows(rows)) => {
-                    (reduction::name(self, cut), reduction::group(self, cut, rows, &slots, &stored)?)
+                Err(obstacle) => {
+                    // What avoids one obstacle may avoid others of what the same values are computed in.
+                    let computed = self.computed(cut, &stored);
+                    if concerned.is_disjoint(&computed) {
+                        obstacles.push(obstacle);
+                    }
+                    concerned.extend(computed);
                 }
-                Some(Anchor::Attention(pattern)) => {
-                    let group = self.attention_group(cut, pattern, &slots, &stored)?;
-                    assumes.extend(attention::assumptions(self.graph, pattern));
-                    ("attention".to_owned(), group)
-                }
-                Some(Anchor::WeightedSums(sums)) => {
-                    let (graph, uses) = (self.graph, &self.uses_coordinates);
-                    let (group, values) = weighted_sum::group(graph, uses, &stored, sums, &cut.region, &cut.outputs)?;
-                    ("weighted_sum".to_owned(), self.with_stores(group, cut, &values, &slots))
-                }
-            };
-            group.name = format!("{}.{i}.{main}", self.graph.name);
-            if let Some(param) = in_place::hazard(&group) {
-                return Err(Obstacle::Hazard(param));
             }
-            legality::check_bindings(self.graph, &group, self.policy.bindings)?;
-            groups.push(group);
         }
-        for group in in_place::copies(self, in_place, &slots)? {
+        if !obstacles.is_empty() {
+            return Err(obstacles);
+        }
+        for group in in_place::copies(self, in_place, &slots).map_err(|needs| vec![needs.into()])? {
             groups.push(Group { name: format!("{}.{}.copy", self.graph.name, groups.len()), ..group });
         }
         let refusals = self.refusals.iter().cloned().chain(in_place::refusals(self, in_place)).collect();
         Ok(Groups { groups, temporaries, refusals, assumes })
+    }
+
+    /// The tensors that the kernel of a cut computes.
+    fn computed(&self, cut: &Cut, stored: &dyn Fn(NodeId) -> Option<Slot>) -> BTreeSet<NodeId> {
+        let roots: BTreeSet<NodeId> = cut.outputs.iter().chain(&cut.region).copied().collect();
+        let outside = |node: NodeId| if roots.contains(&node) { None } else { stored(node) };
+        let roots: Vec<NodeId> = roots.iter().copied().collect();
+        let nodes = contraction::prologue_nodes(self, &roots, &outside).into_iter();
+        nodes.filter(|&node| !self.graph.nodes[node].ty.elements().is_one()).collect()
+    }
+
+    /// The group of a cut, and a word for what it computes. What it assumes is added to `assumes`.
+    fn group(
+        &self,
+        cut: &Cut,
+        slots: &BTreeMap<NodeId, Vec<Slot>>,
+        stored: &dyn Fn(NodeId) -> Option<Slot>,
+        assumes: &mut Vec<Check>,
+    ) -> Result<(String, Group), Obstacle> {
+        let (main, group) = match &cut.anchor {
+            None => ("pointwise".to_owned(), pointwise::group(self, cut, slots, stored)?),
+            Some(Anchor::Products(products)) => {
+                let group = contraction::group(self, cut, products, slots, stored)?;
+                assumes.extend(contraction::assumptions(self.graph, &group));
+                ("matmul".to_owned(), group)
+            }
+            Some(Anchor::Rows(rows)) => (reduction::name(self, cut), reduction::group(self, cut, rows, slots, stored)?),
+            Some(Anchor::Attention(pattern)) => {
+                let group = self.attention_group(cut, pattern, slots, stored)?;
+                assumes.extend(attention::assumptions(self.graph, pattern));
+                ("attention".to_owned(), group)
+            }
+            Some(Anchor::WeightedSums(sums)) => {
+                let (graph, uses) = (self.graph, &self.uses_coordinates);
+                let (group, values) = weighted_sum::group(graph, uses, stored, sums, &cut.region, &cut.outputs)?;
+                ("weighted_sum".to_owned(), self.with_stores(group, cut, &values, slots))
+            }
+        };
+        if let Some(param) = in_place::hazard(&group) {
+            return Err(Obstacle::Hazard(param));
+        }
+        legality::check_bindings(self.graph, &group, self.policy.bindings)?;
+        Ok((main, group))
     }
 
     fn attention_group(
@@ -409,12 +492,9 @@ impl<'g> Planner<'g> {
         let mut slots: BTreeMap<NodeId, Vec<Slot>> = BTreeMap::new();
         let mut temporaries = vec![];
         for &node in cuts.iter().flat_map(|cut| &cut.outputs) {
-            let mut places: Vec<Slot> = self
-                .results
-                .iter()
-                .enumerate()
-                .filter(|&(_, &result)| result == node)
-                .filter_map(|(i, _)| match self.graph.updated_by(i) {
+            let results = self.results_of.get(&node).map_or(&[][..], Vec::as_slice).iter();
+            let mut places: Vec<Slot> = results
+                .filter_map(|&i| match self.graph.updated_by(i) {
                     None => Some(Slot::Result(i as u16)),
                     Some(param) => in_place.contains_key(&param).then_some(Slot::Param(param)),
                 })
@@ -437,6 +517,7 @@ impl<'g> Planner<'g> {
     }
 }
 
+#[derive(Debug)]
 /// Why a cut could not be built.
 pub(crate) enum Obstacle {
     /// A value would have to be in memory.

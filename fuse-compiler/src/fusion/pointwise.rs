@@ -1,44 +1,55 @@
 //! Pointwise groups: values of one shape computed together.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use fuse_artifact::{Slot, Space};
+use fuse_artifact::{Size, Slot, Space};
 
 use super::{
     Cut, Group, GroupKind, Planner,
     body::{self, BodyBuilder, NeedsStorage},
     contraction::prologue_nodes,
+    dependencies::Dependencies,
     in_place::InPlace,
     index::IndexMap,
-    legality::launch_order,
 };
 use crate::graph::NodeId;
 
-/// Groups the stored nodes that no contraction computes, each in one of `singles`; few groups, each of one shape.
+/// Merges pointwise cuts of one node each, those from `first` on: few cuts, each of one shape.
 ///
-/// Every node starts alone; two groups of one shape merge where the groups' dependencies stay acyclic. A
-/// forced node stays alone: it was forced because it did not fit the kernels around it.
-pub(super) fn cuts(planner: &Planner<'_>, contractions: &[Cut], singles: Vec<Cut>, in_place: &InPlace) -> Vec<Cut> {
-    let graph = planner.graph;
-    let alone = |node: NodeId| graph.options.no_fuse || planner.forced.contains(&node);
-    let mut cuts: Vec<Cut> = contractions.iter().cloned().chain(singles).collect();
-    let mut i = contractions.len();
-    while i < cuts.len() {
-        let node = cuts[i].outputs[0];
-        let partners = contractions.len()..i;
-        let merged = partners.filter(|&p| !alone(node) && !alone(cuts[p].outputs[0])).find_map(|p| {
-            let same_shape = graph.nodes[cuts[p].outputs[0]].ty.shape == graph.nodes[node].ty.shape;
-            let mut merged = cuts.clone();
-            merged.remove(i);
-            merged[p].outputs.push(node);
-            (same_shape && launch_order(graph, merged.clone(), in_place).is_some()).then_some(merged)
-        });
-        match merged {
-            Some(merged) => cuts = merged,
-            None => i += 1,
+/// Two cuts of one shape merge where none parts them and they bind no more buffers together than a kernel may. A forced node stays
+/// alone: it was forced because it did not fit the kernels around it.
+pub(super) fn merge(
+    planner: &Planner<'_>,
+    (cuts, first): (&mut [Cut], usize),
+    dependencies: &mut Dependencies,
+    in_place: &InPlace,
+) {
+    let (graph, most) = (planner.graph, planner.policy.bindings);
+    let mut buffers = dependencies.buffers(cuts, in_place);
+    let mut partners: HashMap<&[Size], Vec<usize>> = HashMap::new();
+    for number in first..cuts.len() {
+        let node = cuts[number].outputs[0];
+        if graph.options.no_fuse || planner.forced.contains(&node) {
+            continue;
+        }
+        let alike = partners.entry(&graph.nodes[node].ty.shape).or_default();
+        let parted = if alike.is_empty() { vec![] } else { dependencies.parted_from(number) };
+        let fits = |partner: usize| buffers[partner].union(&buffers[number]).count() <= most;
+        match alike.iter().position(|&partner| !parted[partner] && fits(partner)) {
+            Some(position) => {
+                let partner = alike[position];
+                dependencies.merge(partner, number);
+                cuts[partner].outputs.push(node);
+                let more = std::mem::take(&mut buffers[number]);
+                buffers[partner].extend(more);
+                // What is full takes no other node.
+                if buffers[partner].len() >= most {
+                    alike.remove(position);
+                }
+            }
+            None => alike.push(number),
         }
     }
-    cuts.split_off(contractions.len())
 }
 
 /// A cut for each node.
@@ -57,7 +68,8 @@ pub(super) fn group(
     let graph = planner.graph;
     let shape = graph.nodes[cut.outputs[0]].ty.shape.clone();
     let mut builder = BodyBuilder::new(graph, &planner.uses_coordinates, stored);
-    let inside = |node: NodeId| cut.outputs.contains(&node);
+    let outputs: BTreeSet<NodeId> = cut.outputs.iter().copied().collect();
+    let inside = |node: NodeId| outputs.contains(&node);
     let place = |node: NodeId| IndexMap::identity(graph.nodes[node].ty.rank());
     let region = body::Region::new(Space::Point, shape.len(), &inside, &place);
     let (body, values) = builder.body(&region, &cut.outputs)?;

@@ -1,18 +1,20 @@
 //! Why values go through memory: a reason for every edge between two kernels that legality and heuristics did not
 //! already explain.
 
-use fuse_artifact::{Refusal, Slot};
+use std::collections::{BTreeMap, BTreeSet};
+
+use fuse_artifact::{Refusal, Slot, Text};
 
 use super::{Group, GroupKind, Groups, Policy};
 use crate::graph::{Graph, NodeId, Op};
 
 /// Adds a refusal for each temporary and each of its readers that have none yet.
 pub(super) fn explain(graph: &Graph, groups: &mut Groups, policy: Policy) {
+    let mut producers: BTreeMap<Slot, &Group> = BTreeMap::new();
     let mut found = vec![];
-    for (i, consumer) in groups.groups.iter().enumerate() {
+    for consumer in &groups.groups {
         for access in &consumer.accesses {
-            let producer =
-                groups.groups[..i].iter().find(|group| group.stores.iter().any(|s| s.slot == access.access.slot));
+            let producer = producers.get(&access.access.slot);
             let (Some(producer), Slot::Temporary(number)) = (producer, access.access.slot) else { continue };
             let node = groups.temporaries[usize::from(number)];
             let refusal = Refusal {
@@ -22,11 +24,16 @@ pub(super) fn explain(graph: &Graph, groups: &mut Groups, policy: Policy) {
             };
             found.push(refusal);
         }
+        producers.extend(consumer.stores.iter().map(|store| (store.slot, consumer)));
+    }
+    let mut explained: BTreeMap<Text, BTreeSet<Text>> = BTreeMap::new();
+    for Refusal { producer, reason, .. } in &groups.refusals {
+        explained.entry(producer.clone()).or_default().insert(reason.clone());
     }
     for refusal in found {
-        let explained = |known: &Refusal| known.producer == refusal.producer;
-        let by_rule = groups.refusals.iter().any(explained);
-        if !by_rule || groups.refusals.iter().any(|known| explained(known) && known.reason == refusal.reason) {
+        let reasons = explained.entry(refusal.producer.clone()).or_default();
+        if reasons.is_empty() || reasons.contains(&refusal.reason) {
+            reasons.insert(refusal.reason.clone());
             groups.refusals.push(refusal);
         }
     }

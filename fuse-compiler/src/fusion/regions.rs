@@ -5,7 +5,9 @@
 //! reductions over the same rows) and grows over the operations that follow. Whether its kernel can be written is found
 //! out by building it (`contraction`, `reduction`).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use fuse_artifact::Size;
 
 use super::{
     Planner, Policy,
@@ -16,6 +18,7 @@ use super::{
     legality::is_movement,
     row_prologue,
     rows::{Extent, RowSpace},
+    stages::Stages,
 };
 use crate::graph::{Graph, NodeId, Op};
 
@@ -72,7 +75,7 @@ fn last_axis_rows(graph: &Graph, node: NodeId) -> RowSpace {
 
 /// The regions of a graph, in the order of their anchors.
 pub(super) fn regions(planner: &Planner<'_>) -> Vec<Region> {
-    let mut growth = Growth { planner, regions: vec![], owner: BTreeMap::new(), claimed: BTreeSet::new() };
+    let mut growth = Growth::new(planner);
     for pattern in &planner.attentions {
         growth.claim(Region {
             anchor: Anchor::Attention(Box::new(pattern.clone())),
@@ -135,13 +138,61 @@ struct Growth<'a, 'g> {
     owner: BTreeMap<NodeId, usize>,
     /// What products compute on the way to their left operand, from its reductions on.
     claimed: BTreeSet<NodeId>,
+    /// The live reductions, by shape and axes of what they reduce.
+    reductions: HashMap<(&'a [Size], &'a [usize]), Vec<NodeId>>,
+    stages: Stages,
+    /// For each region, the latest stage that it waits for.
+    latest: Vec<u32>,
 }
 
-impl Growth<'_, '_> {
+/// What is known of a region while it grows.
+struct Frontier {
+    rows: RowSpace,
+    /// Whether it has a reduction.
+    reduces: bool,
+    /// The first stage of its values.
+    first: u32,
+    /// Whether it waited for itself before it grew.
+    waits: bool,
+    /// Values of which it has not been asked what they read.
+    unread: Vec<NodeId>,
+    reads: Reads,
+}
+
+/// Tensors that a kernel would read, and all that it would compute from them.
+#[derive(Default)]
+struct Reads {
+    inputs: BTreeSet<NodeId>,
+    seen: BTreeSet<NodeId>,
+}
+
+impl<'a, 'g> Growth<'a, 'g> {
+    fn new(planner: &'a Planner<'g>) -> Self {
+        let graph = planner.graph;
+        let mut reductions: HashMap<_, Vec<NodeId>> = HashMap::new();
+        for &node in &planner.live {
+            if let Op::Reduce { x, axes, .. } = &graph.nodes[node].op {
+                reductions.entry((&graph.nodes[*x].ty.shape[..], &axes[..])).or_default().push(node);
+            }
+        }
+        Self {
+            planner,
+            regions: vec![],
+            owner: BTreeMap::new(),
+            claimed: BTreeSet::new(),
+            reductions,
+            stages: Stages::new(graph),
+            latest: vec![],
+        }
+    }
+
     fn claim(&mut self, region: Region) -> usize {
         let number = self.regions.len();
-        self.owner.extend(region.nodes.iter().map(|&node| (node, number)));
+        let nodes: Vec<NodeId> = region.nodes.iter().copied().collect();
+        self.owner.extend(nodes.iter().map(|&node| (node, number)));
         self.regions.push(region);
+        self.latest.push(0);
+        self.complete_together(number, nodes);
         number
     }
 
@@ -155,6 +206,29 @@ impl Growth<'_, '_> {
         } else {
             region.nodes.insert(node);
             self.owner.insert(node, number);
+            self.complete_together(number, vec![node]);
+        }
+    }
+
+    /// Tells stages that a region has new nodes: what reads one of its values waits for all of them.
+    fn complete_together(&mut self, number: usize, new: Vec<NodeId>) {
+        let latest = new.iter().map(|&node| self.stages.latest(node)).max().unwrap_or(0).max(self.latest[number]);
+        let mut pending = new;
+        if latest > self.latest[number] {
+            self.latest[number] = latest;
+            pending.extend(&self.regions[number].nodes);
+        }
+        while let Some(node) = pending.pop() {
+            if !self.stages.wait(node, latest) {
+                continue;
+            }
+            pending.extend(&self.planner.users[node.index()]);
+            if let Some(&other) = self.owner.get(&node)
+                && self.latest[other] < latest
+            {
+                self.latest[other] = latest;
+                pending.extend(&self.regions[other].nodes);
+            }
         }
     }
 
@@ -169,7 +243,7 @@ impl Growth<'_, '_> {
             return found;
         }
         let shape_of = |node: NodeId| &graph.nodes[node].ty.shape;
-        for &other in self.planner.live.range(product..).skip(1) {
+        for &other in self.planner.users[lhs.index()].range(product..).skip(1) {
             let Op::Matmul { lhs: other_lhs, rhs: other_rhs } = graph.nodes[other].op else { continue };
             let alike = other_lhs == *lhs
                 && shape_of(other) == shape_of(product)
@@ -178,7 +252,8 @@ impl Growth<'_, '_> {
             if alike && !self.owner.contains_key(&other) && !self.planner.apart.contains(&other) {
                 let together: BTreeSet<NodeId> = found.iter().copied().chain([other]).collect();
                 let operands = together.iter().flat_map(|&node| graph.nodes[node].op.operands()).collect();
-                if found.len() < MAX_SIBLINGS && !self.reach(operands, &together) {
+                let first = self.stages.first(together.iter().copied());
+                if found.len() < MAX_SIBLINGS && !self.reach(operands, |node| together.contains(&node), first) {
                     found.push(other);
                 }
             }
@@ -193,18 +268,39 @@ impl Growth<'_, '_> {
 
     /// Adds what follows the nodes of a region, as far as its kernel may compute it.
     fn grow(&mut self, number: usize) {
-        let Some(&first) = self.regions[number].nodes.first() else { return };
-        let candidates: Vec<NodeId> = self.planner.live.range(first..).copied().collect();
-        for candidate in candidates {
+        let (planner, region) = (self.planner, &self.regions[number]);
+        let mut frontier = Frontier {
+            rows: region.rows(planner.graph),
+            reduces: region.reduces(planner.graph),
+            first: self.stages.first(region.nodes.iter().copied()),
+            waits: self.waits_for_itself(&region.nodes),
+            unread: region.nodes.iter().copied().collect(),
+            reads: Reads::default(),
+        };
+        let mut candidates: BTreeSet<NodeId> =
+            region.nodes.iter().flat_map(|node| &planner.users[node.index()]).copied().collect();
+        if let (Anchor::Rows(rows), Some(&first)) = (&region.anchor, region.nodes.first()) {
+            let alike = self.reductions.get(&(&rows.shape[..], &rows.axes[..])).into_iter().flatten();
+            candidates.extend(alike.filter(|&&node| node > first));
+        }
+        // Operands come first, so that none becomes a candidate behind one that follows from it.
+        while let Some(candidate) = candidates.pop_first() {
             let free = self.is_free(candidate) && !self.regions[number].movements.contains(&candidate);
-            if free && self.extends(number, candidate) && self.stays_acyclic(number, candidate) {
+            if free
+                && self.extends(number, candidate, &mut frontier)
+                && self.stays_acyclic(number, candidate, &frontier)
+            {
                 self.add(number, candidate);
+                frontier.reduces |= matches!(planner.graph.nodes[candidate].op, Op::Reduce { .. });
+                frontier.first = frontier.first.min(self.stages.first([candidate].into_iter()));
+                frontier.unread.push(candidate);
+                candidates.extend(&planner.users[candidate.index()]);
             }
         }
     }
 
     /// Whether the kernel of a region could compute `candidate` from what it holds.
-    fn extends(&self, number: usize, candidate: NodeId) -> bool {
+    fn extends(&self, number: usize, candidate: NodeId, frontier: &mut Frontier) -> bool {
         let (graph, region) = (self.planner.graph, &self.regions[number]);
         let node = &graph.nodes[candidate];
         let operands = node.op.operands();
@@ -212,9 +308,9 @@ impl Growth<'_, '_> {
         if operands.iter().any(|&x| held(x) && self.planner.forced.contains(&self.source(number, x))) {
             return false;
         }
-        let rows = region.rows(graph);
+        let rows = &frontier.rows;
         let extent = |id: NodeId| rows.extent(&graph.nodes[id].ty.shape);
-        let with_rows = matches!(region.anchor, Anchor::Rows(_)) || region.reduces(graph);
+        let with_rows = matches!(region.anchor, Anchor::Rows(_)) || frontier.reduces;
         match &node.op {
             op if op.is_pointwise() => {
                 let fits = match extent(candidate) {
@@ -234,7 +330,7 @@ impl Growth<'_, '_> {
                     && extent(candidate) == Some(Extent::Element)
             }
             Op::Permute { x, permutation } => {
-                let only_user = self.planner.users[x.index()].len() == 1 && !self.planner.results.contains(x);
+                let only_user = self.planner.users[x.index()].len() == 1 && !self.planner.is_result(*x);
                 // Rows stay whole, so that they are stored as vectors.
                 let whole_rows = permutation.last() == Some(&(permutation.len() - 1));
                 let stores_by_stride = match region.anchor {
@@ -251,7 +347,7 @@ impl Growth<'_, '_> {
                 same_rows
                     && !self.planner.apart.contains(&candidate)
                     && match &region.anchor {
-                        Anchor::Rows(_) => held(*x) || self.shares_input(number, *x),
+                        Anchor::Rows(_) => held(*x) || self.shares_input(number, *x, frontier),
                         Anchor::Products(products) => {
                             products.len() == 1 && held(*x) && self.planner.may_own_rows(products[0])
                         }
@@ -265,7 +361,7 @@ impl Growth<'_, '_> {
     /// Whether products alone use a value.
     fn is_operand(&self, node: NodeId) -> bool {
         let product = |&user: &NodeId| matches!(self.planner.graph.nodes[user].op, Op::Matmul { .. });
-        !self.planner.results.contains(&node) && self.planner.users[node.index()].iter().all(product)
+        !self.planner.is_result(node) && self.planner.users[node.index()].iter().all(product)
     }
 
     /// The value that the kernel of a region holds under a node's name.
@@ -276,30 +372,37 @@ impl Growth<'_, '_> {
         strip_reshapes(self.planner.graph, node)
     }
 
-    fn stays_acyclic(&self, number: usize, candidate: NodeId) -> bool {
+    fn stays_acyclic(&self, number: usize, candidate: NodeId, frontier: &Frontier) -> bool {
         let region = &self.regions[number];
-        let mut nodes: BTreeSet<NodeId> = region.nodes.union(&region.movements).copied().collect();
-        nodes.insert(candidate);
-        !self.waits_for_itself(&nodes)
+        let operands = self.planner.graph.nodes[candidate].op.operands();
+        if frontier.waits || !operands.iter().any(|&x| region.holds(x)) {
+            let mut nodes: BTreeSet<NodeId> = region.nodes.union(&region.movements).copied().collect();
+            nodes.insert(candidate);
+            return !self.waits_for_itself(&nodes);
+        }
+        // What the region reads does not depend on it, thus not on what follows from it: the candidate's operands decide.
+        let inside = |node: NodeId| node == candidate || region.holds(node);
+        let outside = operands.into_iter().filter(|&x| !inside(x)).collect();
+        !self.reach(outside, inside, frontier.first)
     }
 
     /// Whether a kernel that computes `nodes` would read something that depends on them.
     fn waits_for_itself(&self, nodes: &BTreeSet<NodeId>) -> bool {
         let operands = nodes.iter().flat_map(|&node| self.planner.graph.nodes[node].op.operands());
-        self.reach(operands.filter(|x| !nodes.contains(x)).collect(), nodes)
+        let outside = operands.filter(|x| !nodes.contains(x)).collect();
+        self.reach(outside, |node| nodes.contains(&node), self.stages.first(nodes.iter().copied()))
     }
 
-    /// Whether the values `pending` depend on one of `nodes`: other regions are complete before any of their values is
-    /// read.
-    fn reach(&self, mut pending: Vec<NodeId>, nodes: &BTreeSet<NodeId>) -> bool {
+    /// Whether the values `pending` depend on some that are `inside`, of which `first` is the first stage: other regions are
+    /// complete before any of their values is read.
+    fn reach(&self, mut pending: Vec<NodeId>, inside: impl Fn(NodeId) -> bool, first: u32) -> bool {
         let graph = self.planner.graph;
-        // Most of the time of planning a large graph.
-        let mut seen = vec![false; graph.nodes.len()];
+        let mut seen = HashSet::new();
         while let Some(node) = pending.pop() {
-            if nodes.contains(&node) {
+            if inside(node) {
                 return true;
             }
-            if std::mem::replace(&mut seen[node.index()], true) {
+            if self.stages.latest(node) < first || !seen.insert(node) {
                 continue;
             }
             pending.extend(graph.nodes[node].op.operands());
@@ -326,33 +429,37 @@ impl Growth<'_, '_> {
     }
 
     /// Whether computing `x` reads a tensor that the region reads anyway.
-    fn shares_input(&self, number: usize, x: NodeId) -> bool {
-        let own: BTreeSet<NodeId> =
-            self.regions[number].nodes.iter().flat_map(|&node| self.inputs(number, node)).collect();
-        self.inputs(number, x).iter().any(|input| own.contains(input))
+    fn shares_input(&self, number: usize, x: NodeId, frontier: &mut Frontier) -> bool {
+        self.read(number, std::mem::take(&mut frontier.unread), &mut frontier.reads);
+        self.inputs(number, x).iter().any(|input| frontier.reads.inputs.contains(input))
     }
 
     /// What the kernel of a region would read to compute `node`.
     fn inputs(&self, number: usize, node: NodeId) -> BTreeSet<NodeId> {
+        let mut reads = Reads::default();
+        self.read(number, vec![node], &mut reads);
+        reads.inputs
+    }
+
+    /// Adds what the kernel of a region would read to compute the values `pending`.
+    fn read(&self, number: usize, mut pending: Vec<NodeId>, reads: &mut Reads) {
         let graph = self.planner.graph;
-        let (mut found, mut seen, mut pending) = (BTreeSet::new(), BTreeSet::new(), vec![node]);
         while let Some(node) = pending.pop() {
-            if !seen.insert(node) {
+            if !reads.seen.insert(node) {
                 continue;
             }
             let elsewhere = self.owner.get(&node).is_some_and(|&owner| owner != number);
             match graph.nodes[node].op {
                 Op::Literal(_) | Op::Scalar(_) | Op::Size(_) | Op::Index { .. } => {}
                 Op::Input(_) | Op::Dequantize(_) => {
-                    found.insert(node);
+                    reads.inputs.insert(node);
                 }
                 _ if elsewhere || self.planner.forced.contains(&node) => {
-                    found.insert(node);
+                    reads.inputs.insert(node);
                 }
                 ref op => pending.extend(op.operands()),
             }
         }
-        found
     }
 
     /// Takes pointwise values that the region's reductions are computed from and that others use too: the kernel has
@@ -360,24 +467,22 @@ impl Growth<'_, '_> {
     fn take_shared_operands(&mut self, number: usize) {
         let graph = self.planner.graph;
         let Anchor::Rows(rows) = self.regions[number].anchor.clone() else { return };
-        let candidates: Vec<NodeId> = self.planner.live.iter().copied().rev().collect();
-        for candidate in candidates {
+        let at_hand = self.computed_inline(number);
+        // Of the region with all that is at hand, which stays the same whatever the region takes of it.
+        let mut waits = None;
+        for &candidate in at_hand.iter().rev() {
             let node = &graph.nodes[candidate];
-            let free = !self.owner.contains_key(&candidate) && !self.planner.forced.contains(&candidate);
-            if !free || !node.op.is_pointwise() || node.ty.shape != rows.shape {
+            if !node.op.is_pointwise() || node.ty.shape != rows.shape {
                 continue;
             }
             let users = &self.planner.users[candidate.index()];
-            let at_hand = self.computed_inline(number);
             let computes = |user: &NodeId| at_hand.contains(user) || self.regions[number].holds(*user);
-            let inside = users.iter().any(computes);
-            let result = self.planner.results.contains(&candidate);
+            let result = self.planner.is_result(candidate);
             let outside = !users.iter().all(computes);
             let saves_reads = || !is_cheap_to_repeat(graph, candidate) && self.inputs(number, candidate).len() > 1;
             let worth = result || outside && saves_reads();
-            let mut nodes: BTreeSet<NodeId> = at_hand.iter().copied().chain([candidate]).collect();
-            nodes.extend(self.regions[number].nodes.union(&self.regions[number].movements));
-            if inside && worth && !self.waits_for_itself(&nodes) {
+            let all = || self.regions[number].nodes.union(&self.regions[number].movements).chain(&at_hand).copied();
+            if worth && !*waits.get_or_insert_with(|| self.waits_for_itself(&all().collect())) {
                 self.add(number, candidate);
             }
         }
@@ -404,15 +509,17 @@ impl Growth<'_, '_> {
         }
         let inline = |node: &NodeId| {
             let op = &graph.nodes[*node].op;
-            let stored = planner.results.contains(node) || planner.forced.contains(node);
+            let stored = planner.is_result(*node) || planner.forced.contains(node);
             !stored && (op.is_pointwise() || matches!(op, Op::Broadcast(_)))
         };
         let work: u32 = left.iter().map(|&node| operation_cost(&graph.nodes[node].op)).sum();
         if left.iter().all(inline) && work <= Policy::FUSED.prologue {
             let region = &mut self.regions[number];
-            region.nodes.retain(|node| !left.contains(node));
-            region.movements.retain(|node| !left.contains(node));
-            self.owner.retain(|node, _| !left.contains(node));
+            for node in left {
+                region.nodes.remove(&node);
+                region.movements.remove(&node);
+                self.owner.remove(&node);
+            }
         }
     }
 }

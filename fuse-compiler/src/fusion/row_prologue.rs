@@ -51,7 +51,7 @@ pub(super) fn claim(
     if !planner.policy.row_prologue {
         return None;
     }
-    let product = first_product(planner, reduction).filter(|product| !owner.contains_key(product))?;
+    let product = planner.first_products[reduction.index()].filter(|product| !owner.contains_key(product))?;
     let products = siblings(product);
     let Op::Matmul { lhs, .. } = graph.nodes[products[0]].op else { return None };
     let shape = &graph.nodes[lhs].ty.shape;
@@ -64,7 +64,7 @@ pub(super) fn claim(
         nodes: BTreeSet::new(),
         reductions: BTreeSet::new(),
     };
-    let can_write = survey.visit(lhs, &IndexMap::identity(shape.len()));
+    let can_write = survey.can_write(lhs);
     let words = |&node: &NodeId| match graph.nodes[node].op {
         Op::Reduce { op, .. } => op.state_words(),
         _ => 0,
@@ -76,15 +76,15 @@ pub(super) fn claim(
     followers(planner, owner, &survey, &products)
 }
 
-/// The first product that uses what follows from `node`.
-fn first_product(planner: &Planner<'_>, node: NodeId) -> Option<NodeId> {
-    let (mut seen, mut pending, mut first) = (BTreeSet::new(), vec![node], None);
-    while let Some(node) = pending.pop() {
-        if let Op::Matmul { .. } = planner.graph.nodes[node].op {
-            first = Some(first.map_or(node, |first: NodeId| first.min(node)));
-        } else if seen.insert(node) {
-            pending.extend(&planner.users[node.index()]);
-        }
+/// For each node, the first product that uses what follows from it without another product between.
+pub(super) fn first_products(graph: &Graph, users: &[BTreeSet<NodeId>]) -> Vec<Option<NodeId>> {
+    let mut first = vec![None; graph.nodes.len()];
+    for node in graph.nodes.handles().rev() {
+        let through = |&user: &NodeId| match graph.nodes[user].op {
+            Op::Matmul { .. } => Some(user),
+            _ => first[user.index()],
+        };
+        first[node.index()] = users[node.index()].iter().filter_map(through).min();
     }
     first
 }
@@ -99,7 +99,7 @@ fn followers(
     let (mut found, mut pending) = (survey.reductions.clone(), vec![]);
     pending.extend(&survey.reductions);
     while let Some(node) = pending.pop() {
-        if planner.results.contains(&node) || planner.forced.contains(&node) || owner.contains_key(&node) {
+        if planner.is_result(node) || planner.forced.contains(&node) || owner.contains_key(&node) {
             return None;
         }
         for &user in &planner.users[node.index()] {
@@ -128,36 +128,46 @@ struct Survey<'a, 'g> {
 }
 
 impl Survey<'_, '_> {
-    /// Whether the operand's program can compute `node` at the coordinates of `map`.
-    fn visit(&mut self, node: NodeId, map: &IndexMap) -> bool {
-        let graph = self.planner.graph;
-        let op = &graph.nodes[node].op;
-        let constant = matches!(op, Op::Literal(_) | Op::Scalar(_) | Op::Size(_) | Op::Index { .. });
-        if constant || self.in_memory(node) || !self.seen.insert((node, map.clone())) {
-            return true;
+    /// Whether the program of the operand can be written. It is surveyed as far as it can.
+    fn can_write(&mut self, operand: NodeId) -> bool {
+        let mut pending = vec![(operand, IndexMap::identity(self.rank))];
+        while let Some((node, map)) = pending.pop() {
+            let op = &self.planner.graph.nodes[node].op;
+            let constant = matches!(op, Op::Literal(_) | Op::Scalar(_) | Op::Size(_) | Op::Index { .. });
+            if constant || self.in_memory(node) || !self.seen.insert((node, map.clone())) {
+                continue;
+            }
+            self.nodes.insert(node);
+            match self.read_by(node, &map) {
+                Some(read) => pending.extend(read),
+                None => return false,
+            }
         }
-        self.nodes.insert(node);
-        match op {
+        true
+    }
+
+    /// What the operand's program reads to compute `node` at the coordinates of `map`, and at which; nothing if it cannot.
+    fn read_by(&mut self, node: NodeId, map: &IndexMap) -> Option<Vec<(NodeId, IndexMap)>> {
+        let graph = self.planner.graph;
+        match &graph.nodes[node].op {
             op if is_movement(op) => {
                 let uses_coordinates = |x: NodeId| self.planner.uses_coordinates[x.index()] && !self.in_memory(x);
-                match through_movement(graph, uses_coordinates, node, map) {
-                    Ok(Some((x, map))) => self.visit(x, &map),
-                    _ => false,
-                }
+                through_movement(graph, uses_coordinates, node, map).ok()?.map(|read| vec![read])
             }
             Op::Take { x, axis, index } => {
                 // Which value the coordinate is does not matter here.
                 let mut taken = map.clone();
                 taken.axes[*axis] = AxisMap::computed(0);
-                self.visit(*index, map) && self.visit(*x, &taken)
+                Some(vec![(*index, map.clone()), (*x, taken)])
             }
             Op::Reduce { x, axes, .. } => {
                 self.reductions.insert(node);
                 let cheap = self.planner.costs[x.index()] <= self.planner.policy.prologue;
                 let row = row_of(graph, (*x, axes), map, self.rank, self.depth);
-                cheap && row.is_some_and(|row| self.visit(*x, &row))
+                row.filter(|_| cheap).map(|row| vec![(*x, row)])
             }
-            op => op.is_pointwise() && op.operands().into_iter().all(|x| self.visit(x, map)),
+            op if op.is_pointwise() => Some(op.operands().into_iter().map(|x| (x, map.clone())).collect()),
+            _ => None,
         }
     }
 

@@ -80,17 +80,15 @@ pub enum Obstacle {
 pub fn gradients(graph: &mut Graph, marks: &mut Marks, request: Request<'_>) -> Result<Vec<NodeId>, Obstacle> {
     let Request { of, wrt, span } = request;
     let ids: Vec<NodeId> = graph.nodes.handles().take(end(of)).collect();
-    let mut on_path = vec![false; ids.len()];
+    let reaches = reaching(graph, of, marks);
     for (position, &id) in wrt.iter().enumerate() {
-        if id.index() >= ids.len() {
-            return Err(Obstacle::Unused(position));
+        match reaches.get(id.index()) {
+            None => return Err(Obstacle::Unused(position)),
+            Some(false) => return Err(why_not(graph, of, (position, id), marks)),
+            Some(true) => {}
         }
-        let path = path(graph, of, id, marks);
-        if !path[id.index()] {
-            return Err(why_not(graph, of, (position, id), marks));
-        }
-        on_path.iter_mut().zip(path).for_each(|(any, one)| *any |= one);
     }
+    let on_path = on_path(graph, reaches, wrt, marks);
     let mut attentions = attention::Attentions::find(graph, ids.len(), wrt, marks, &on_path);
     let mut again = again::Again::of(marks);
     graph.gradients.push(span);
@@ -126,24 +124,29 @@ fn end(of: &[Seed]) -> usize {
     of.iter().map(|seed| seed.value.index() + 1).max().unwrap_or(0)
 }
 
-/// For each node up to the last of `of`, whether it is on a differentiable path from `from` to one of them.
-fn path(graph: &Graph, of: &[Seed], from: NodeId, marks: &Marks) -> Vec<bool> {
+/// For each node up to the last of `of`, whether a differentiable path leads from it to one of them.
+fn reaching(graph: &Graph, of: &[Seed], marks: &Marks) -> Vec<bool> {
     let count = end(of);
-    let mut depends = vec![false; count];
-    for (id, node) in graph.nodes.iter().take(count) {
-        let passes = !marks.stopped.contains(&id);
-        depends[id.index()] =
-            id == from || passes && differentiable(graph, node).iter().any(|operand| depends[operand.index()]);
-    }
     let mut reaches = vec![false; count];
-    of.iter().for_each(|seed| reaches[seed.value.index()] = depends[seed.value.index()]);
+    of.iter().for_each(|seed| reaches[seed.value.index()] = true);
     for (id, node) in graph.nodes.iter().take(count).rev() {
         if reaches[id.index()] && !marks.stopped.contains(&id) {
-            for operand in differentiable(graph, node) {
-                reaches[operand.index()] |= depends[operand.index()];
-            }
+            differentiable(graph, node).into_iter().for_each(|operand| reaches[operand.index()] = true);
         }
     }
+    reaches
+}
+
+/// For each node, whether it is on a differentiable path from one of `wrt`, given whether one leads on from it.
+fn on_path(graph: &Graph, mut reaches: Vec<bool>, wrt: &[NodeId], marks: &Marks) -> Vec<bool> {
+    let mut depends = vec![false; reaches.len()];
+    wrt.iter().for_each(|id| depends[id.index()] = true);
+    for (id, node) in graph.nodes.iter().take(reaches.len()) {
+        if !marks.stopped.contains(&id) {
+            depends[id.index()] |= differentiable(graph, node).iter().any(|operand| depends[operand.index()]);
+        }
+    }
+    reaches.iter_mut().zip(depends).for_each(|(reaches, depends)| *reaches &= depends);
     reaches
 }
 

@@ -31,8 +31,16 @@ impl Softmax {
 
     /// The products of the scores' shape that the scores follow from by pointwise operations alone.
     pub fn products(&self, graph: &Graph) -> Vec<NodeId> {
-        let mut found = vec![];
-        Search { graph }.products(self.scores, &mut BTreeSet::new(), &mut found);
+        let (mut found, mut seen, mut pending) = (vec![], BTreeSet::new(), vec![self.scores]);
+        while let Some(node) = pending.pop() {
+            let (op, dtype) = (&graph.nodes[node].op, graph.nodes[node].ty.dtype);
+            match op {
+                _ if !seen.insert(node) => {}
+                Op::Matmul { .. } if dtype.is_float() => found.push(node),
+                op if op.is_pointwise() => pending.extend(op.operands().into_iter().rev()),
+                _ => {}
+            }
+        }
         found
     }
 }
@@ -95,16 +103,5 @@ impl Search<'_> {
         };
         let Op::Reshape(x) = *self.op(node) else { return true };
         rows(&self.ty(node).shape) && rows(&self.ty(x).shape)
-    }
-
-    fn products(&self, node: NodeId, seen: &mut BTreeSet<NodeId>, found: &mut Vec<NodeId>) {
-        if !seen.insert(node) {
-            return;
-        }
-        match self.op(node) {
-            Op::Matmul { .. } if self.ty(node).dtype.is_float() => found.push(node),
-            op if op.is_pointwise() => op.operands().into_iter().for_each(|x| self.products(x, seen, found)),
-            _ => {}
-        }
     }
 }

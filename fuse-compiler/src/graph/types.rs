@@ -1,5 +1,7 @@
 //! Dtypes, shapes, literals, and the enumerations of reductions and comparisons.
 
+use std::hash::{Hash, Hasher};
+
 use fuse_artifact::{DType, Size};
 
 /// The dtype and shape of a value.
@@ -37,6 +39,18 @@ impl PartialEq for Literal {
             (Self::Integer(a), Self::Integer(b)) => a == b,
             (Self::Bool(a), Self::Bool(b)) => a == b,
             _ => false,
+        }
+    }
+}
+
+impl Eq for Literal {}
+
+impl Hash for Literal {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        match self {
+            Self::Float(value) => value.to_bits().hash(state),
+            Self::Integer(value) => value.hash(state),
+            Self::Bool(value) => value.hash(state),
         }
     }
 }

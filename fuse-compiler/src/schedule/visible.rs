@@ -7,7 +7,7 @@
 //!
 //! Not here: the text that computes a limit for a workgroup's queries (`wgsl/attention`).
 
-use std::collections::BTreeSet;
+use std::{cell::Cell, collections::BTreeSet};
 
 use fuse_artifact::{DType, Size};
 
@@ -19,6 +19,10 @@ use crate::{
 
 /// Coefficients of the query beyond this are not understood, so that bounds stay far from the ends of `i32`.
 const MAX_SLOPE: i64 = 64;
+
+/// Values that a search looks at: searches nest, and look at shared values again. Masks that people write have a few dozen; what a
+/// search does not find costs time in a kernel, and nothing else.
+const MAX_VALUES: usize = 1000;
 
 /// What a term of a limit is made of.
 #[derive(Clone, Debug, PartialEq)]
@@ -60,7 +64,7 @@ pub struct Limit {
 
 /// The limits of the keys with scores other than -inf. `batch` is the number of batch axes.
 pub fn limits(body: &Body, score: ValueId, accesses: &[KernelAccess], batch: usize) -> Vec<Limit> {
-    let search = Search { body, accesses, batch: batch as u8 };
+    let search = Search::new(body, accesses, batch);
     let mut limits = vec![];
     search.score(score, &mut limits);
     limits
@@ -69,9 +73,8 @@ pub fn limits(body: &Body, score: ValueId, accesses: &[KernelAccess], batch: usi
 /// The limits of the keys for which some weights of a row may be other than 0: those that all of `weights` have. A row that sees
 /// no key at all has no weights, and sums of nothing.
 pub fn weight_limits(body: &Body, weights: &[ValueId], accesses: &[KernelAccess], batch: usize) -> Vec<Limit> {
-    let search = Search { body, accesses, batch: batch as u8 };
     let of = |&weight: &ValueId| {
-        let mut limits = vec![];
+        let (search, mut limits) = (Search::new(body, accesses, batch), vec![]);
         search.weight(weight, &mut BTreeSet::new(), &mut limits);
         limits
     };
@@ -106,6 +109,8 @@ struct Search<'a> {
     body: &'a Body,
     accesses: &'a [KernelAccess],
     batch: u8,
+    /// Values that it may look at yet.
+    left: Cell<usize>,
 }
 
 /// A sum: coefficients of query and key and of what depends on neither, uncombined.
@@ -132,10 +137,22 @@ impl Affine {
     }
 }
 
-impl Search<'_> {
+impl<'a> Search<'a> {
+    fn new(body: &'a Body, accesses: &'a [KernelAccess], batch: usize) -> Self {
+        Self { body, accesses, batch: batch as u8, left: Cell::new(MAX_VALUES) }
+    }
+
+    /// Whether the search ends here.
+    fn is_over(&self) -> bool {
+        let left = self.left.get();
+        self.left.set(left.saturating_sub(1));
+        left == 0
+    }
+
     /// Limits of a score.
     fn score(&self, value: ValueId, limits: &mut Vec<Limit>) {
         match self.body.values[value].op {
+            _ if self.is_over() => {}
             ValueOp::Select(condition, x, y) if self.is_negative_infinity(y) => {
                 self.condition(condition, true, limits);
                 self.score(x, limits);
@@ -151,7 +168,7 @@ impl Search<'_> {
 
     /// Limits of a factor: where it is exactly 0, outside of them. Powers have a factor more than once, which is `seen` once.
     fn weight(&self, value: ValueId, seen: &mut BTreeSet<ValueId>, limits: &mut Vec<Limit>) {
-        if !seen.insert(value) {
+        if self.is_over() || !seen.insert(value) {
             return;
         }
         match self.body.values[value].op {
@@ -190,6 +207,7 @@ impl Search<'_> {
     /// Limits of the keys for which `value` is `wanted`.
     fn condition(&self, value: ValueId, wanted: bool, limits: &mut Vec<Limit>) {
         match self.body.values[value].op {
+            _ if self.is_over() => {}
             ValueOp::Unary(UnaryOp::Not, x) => self.condition(x, !wanted, limits),
             ValueOp::Binary(BinaryOp::And, x, y) if wanted => {
                 self.condition(x, true, limits);
@@ -243,7 +261,7 @@ impl Search<'_> {
     /// An `i32` value as a sum, if it is one.
     fn affine(&self, value: ValueId) -> Option<Affine> {
         let node = &self.body.values[value];
-        if node.dtype != DType::I32 {
+        if node.dtype != DType::I32 || self.is_over() {
             return None;
         }
         let start = |start: &Size| match start.as_constant() {
@@ -283,7 +301,7 @@ impl Search<'_> {
             ValueOp::Sum(_) | ValueOp::Reduce(..) => false,
             op => !op.accesses().into_iter().any(moves),
         };
-        own && Body::operands(op).iter().all(|&x| self.is_of_batch(x))
+        own && !self.is_over() && Body::operands(op).iter().all(|&x| self.is_of_batch(x))
     }
 }
 

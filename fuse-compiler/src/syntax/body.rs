@@ -18,7 +18,8 @@ use crate::diag::{Code, Diagnostic, Sink, SourceRange, range_of_stream};
 /// How deep brackets, prefix operators and operands may nest.
 pub(super) const MAX_DEPTH: usize = 200;
 
-/// The most operators in a row: more than a function may have operations, so that the limit that counts is that one.
+/// The most operators in a row. syn holds them nested to the left, and what walks or drops them needs stack for each. A function
+/// may have many times more operations, in many `let`s.
 const MAX_OPERATORS: usize = 1100;
 
 /// Reads the content of a body; `range` is where an empty one is reported.

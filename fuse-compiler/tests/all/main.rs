@@ -8,6 +8,7 @@ mod differentiable;
 mod expressions;
 mod families;
 mod gradients;
+mod large;
 mod planner;
 mod reductions;
 mod webnn;

@@ -10,7 +10,7 @@ use crate::{
 
 /// A value of a quantized tensor: `q·scale + offset`, where `q` lies in the words at `index` along the packed axis, and scale
 /// and offset are those of the group `index / group`.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Dequantize {
     /// The parameter.
     pub param: u16,

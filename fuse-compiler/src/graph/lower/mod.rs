@@ -57,8 +57,12 @@ use crate::{
 };
 use value::{Operand, Value};
 
-/// The most nodes of a graph, so that no later stage runs out of stack; only repeated inlining gets there.
-const MAX_NODES: usize = 1024;
+/// The most nodes of a graph: a step of training of a language model with 24 layers has 13,000. Whatever walks a graph does so in
+/// loops, so that no stack limits it; this bounds the time of a build, and what repeated inlining grows to.
+const MAX_NODES: usize = 16_384;
+
+/// The most operations that wait for a dtype or a shape together. Walks of these do nest.
+const MAX_WAITING: usize = 1024;
 
 /// The functions that a body may call.
 pub(crate) struct Program<'a> {
@@ -148,8 +152,11 @@ impl Scope {
     /// Binds a name, which hides paths that start with it.
     fn bind(&mut self, name: &syn::Ident, binding: Rc<Binding>) {
         let name = name.to_string();
-        let hidden = |path: &str| path.strip_prefix(&name).is_some_and(|rest| rest.starts_with(['.', '[']));
-        self.variables.retain(|path, _| !hidden(path));
+        for start in [format!("{name}."), format!("{name}[")] {
+            let behind = self.variables.range(start.clone()..).map(|(path, _)| path);
+            let hidden: Vec<String> = behind.take_while(|path| path.starts_with(&start)).cloned().collect();
+            hidden.iter().for_each(|path| _ = self.variables.remove(path));
+        }
         self.variables.insert(name, binding);
     }
 
@@ -211,7 +218,7 @@ impl<'a> Lowering<'a> {
 
     /// Adds a node. Its visible rank is that of its first operand until `set_rank` says otherwise.
     fn push(&mut self, op: Op, dtype: DType, shape: Vec<Size>, at: SourceRange) -> NodeId {
-        if self.graph.nodes.len() >= MAX_NODES && !self.too_large {
+        if self.graph.nodes.len() >= MAX_NODES {
             self.report_too_large();
         }
         let rank = match op.operands().first() {
@@ -224,14 +231,29 @@ impl<'a> Lowering<'a> {
     }
 
     fn report_too_large(&mut self) {
+        let message = format!("`{}` grows beyond {MAX_NODES} operations", self.graph.name);
+        let help = match self.inlined {
+            true => "calls are inlined; call fewer functions, or launch parts of it separately",
+            false => "cut it into functions that are launched one after the other",
+        };
+        self.report_once(Diagnostic::new(Code::TooLarge, self.place, message).help(help));
+    }
+
+    /// For `waiting` operations on nothing but numbers and coordinates.
+    fn report_too_many_waiting(&mut self, waiting: usize) {
+        let message = format!(
+            "`{}` computes {waiting} operations of numbers and coordinates alone in a row, at most {MAX_WAITING}",
+            self.graph.name
+        );
+        let help = "compute numbers before the launch, and pass them as parameters";
+        self.report_once(Diagnostic::new(Code::TooLarge, self.place, message).help(help));
+    }
+
+    /// Reports that something is too large, unless that was reported.
+    fn report_once(&mut self, diagnostic: Diagnostic) {
         if !self.too_large {
             self.too_large = true;
-            let message = format!("`{}` grows beyond {MAX_NODES} operations", self.graph.name);
-            let help = match self.inlined {
-                true => "calls are inlined; call fewer functions, or launch parts of it separately",
-                false => "cut it into functions that are launched one after the other",
-            };
-            self.sink.report(Diagnostic::new(Code::TooLarge, self.place, message).help(help));
+            self.sink.report(diagnostic);
         }
     }
 

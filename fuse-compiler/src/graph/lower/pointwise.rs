@@ -71,8 +71,8 @@ impl Lowering<'_> {
     ) -> Value {
         let parts: Vec<Rc<Lazy>> = operands.iter().map(|operand| self.lazy(operand)).collect();
         let weight = parts.iter().fold(1usize, |sum, part| sum.saturating_add(part.weight));
-        if weight > super::MAX_NODES {
-            self.report_too_large();
+        if weight > super::MAX_WAITING {
+            self.report_too_many_waiting(weight);
             return Value::Poison;
         }
         let dtype = op.yields().map_or(dtype, LazyDType::Known);

@@ -1,0 +1,154 @@
+//! Dependencies: which kernels wait for which, before they are built.
+//!
+//! A kernel waits for those that store what it reads, and where it writes a parameter in place, for all others that read the old
+//! value. Kernels merge as long as none would wait for itself.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Cut, in_place::InPlace};
+use crate::graph::{Graph, NodeId, Op};
+
+/// Which cuts wait for which, by their numbers.
+pub(super) struct Dependencies {
+    /// For each cut, those that it waits for.
+    needs: Vec<BTreeSet<usize>>,
+    /// For each cut, those that wait for it.
+    users: Vec<BTreeSet<usize>>,
+    /// Whether each cut is part of another one now.
+    merged: Vec<bool>,
+    producer: BTreeMap<NodeId, usize>,
+    /// The cuts that read a parameter.
+    readers: BTreeMap<u16, BTreeSet<usize>>,
+    /// The nodes that parameters are.
+    params: BTreeMap<u16, NodeId>,
+    /// For each cut, the parameters and stored nodes that it reads.
+    reads: Vec<BTreeSet<NodeId>>,
+}
+
+impl Dependencies {
+    /// Those of some cuts that write no parameter.
+    pub(super) fn new(graph: &Graph, cuts: &[Cut]) -> Self {
+        let outputs =
+            |(number, cut): (usize, &Cut)| cut.outputs.iter().map(move |&node| (node, number)).collect::<Vec<_>>();
+        let mut found = Self {
+            needs: vec![BTreeSet::new(); cuts.len()],
+            users: vec![BTreeSet::new(); cuts.len()],
+            merged: vec![false; cuts.len()],
+            producer: cuts.iter().enumerate().flat_map(outputs).collect(),
+            readers: BTreeMap::new(),
+            params: BTreeMap::new(),
+            reads: vec![BTreeSet::new(); cuts.len()],
+        };
+        for (number, cut) in cuts.iter().enumerate() {
+            found.read(graph, number, cut);
+        }
+        found
+    }
+
+    /// Adds what a cut reads.
+    fn read(&mut self, graph: &Graph, number: usize, cut: &Cut) {
+        let mut seen = BTreeSet::new();
+        let mut pending: Vec<NodeId> = cut.outputs.iter().chain(&cut.region).copied().collect();
+        while let Some(node) = pending.pop() {
+            if !seen.insert(node) {
+                continue;
+            }
+            if let Op::Input(param) = graph.nodes[node].op {
+                self.readers.entry(param).or_default().insert(number);
+                self.params.insert(param, node);
+                self.reads[number].insert(node);
+                continue;
+            }
+            match self.producer.get(&node) {
+                Some(&other) if other != number => {
+                    self.wait(number, other);
+                    self.reads[number].insert(node);
+                }
+                _ => pending.extend(graph.nodes[node].op.operands()),
+            }
+        }
+    }
+
+    fn wait(&mut self, number: usize, other: usize) {
+        self.needs[number].insert(other);
+        self.users[other].insert(number);
+    }
+
+    /// Has the cut that stores `node` write it to `param` in place, behind all others that read this. Whether that is possible: none
+    /// of these may wait for it.
+    pub(super) fn write_in_place(&mut self, param: u16, node: NodeId) -> bool {
+        let (Some(&writer), Some(readers)) = (self.producer.get(&node), self.readers.get(&param)) else { return true };
+        let mut readers = readers.clone();
+        readers.remove(&writer);
+        let later = beyond(&self.users, self.users[writer].iter().copied());
+        if readers.iter().any(|reader| self.users[writer].contains(reader) || later[*reader]) {
+            return false;
+        }
+        readers.into_iter().for_each(|reader| self.wait(writer, reader));
+        true
+    }
+
+    /// For each cut, whether it would wait for itself if it was one with `number`: another one stands between them.
+    pub(super) fn parted_from(&self, number: usize) -> Vec<bool> {
+        let [before, after] = [&self.needs, &self.users].map(|edges| beyond(edges, edges[number].iter().copied()));
+        before.into_iter().zip(after).map(|(before, after)| before || after).collect()
+    }
+
+    /// For each cut, the buffers that it binds at least: parameters and stored nodes.
+    pub(super) fn buffers(&self, cuts: &[Cut], in_place: &InPlace) -> Vec<BTreeSet<NodeId>> {
+        let params: BTreeMap<NodeId, NodeId> =
+            in_place.iter().filter_map(|(param, &node)| Some((node, *self.params.get(param)?))).collect();
+        let stored = |node: &NodeId| params.get(node).copied().unwrap_or(*node);
+        let all = |(cut, reads): (&Cut, &BTreeSet<NodeId>)| cut.outputs.iter().chain(reads).map(stored).collect();
+        cuts.iter().zip(&self.reads).map(all).collect()
+    }
+
+    /// Makes a cut part of another one, from which none parts it.
+    pub(super) fn merge(&mut self, into: usize, number: usize) {
+        for other in std::mem::take(&mut self.needs[number]) {
+            self.users[other].remove(&number);
+            if other != into {
+                self.wait(into, other);
+            }
+        }
+        for other in std::mem::take(&mut self.users[number]) {
+            self.needs[other].remove(&number);
+            if other != into {
+                self.wait(other, into);
+            }
+        }
+        self.merged[number] = true;
+    }
+
+    /// The numbers of the cuts that are not merged into others, so that each waits for earlier ones only, smaller numbers first;
+    /// fewer if some wait for each other.
+    pub(super) fn order(&self) -> Vec<usize> {
+        let mut left: Vec<usize> = self.needs.iter().map(BTreeSet::len).collect();
+        let mut ready: BTreeSet<usize> = (0..left.len()).filter(|&i| left[i] == 0 && !self.merged[i]).collect();
+        let mut ordered = Vec::with_capacity(left.len());
+        while let Some(next) = ready.pop_first() {
+            ordered.push(next);
+            for &user in &self.users[next] {
+                left[user] -= 1;
+                if left[user] == 0 {
+                    ready.insert(user);
+                }
+            }
+        }
+        ordered
+    }
+}
+
+/// Whether each cut is reached from one of `start` by at least one edge.
+fn beyond(edges: &[BTreeSet<usize>], start: impl Iterator<Item = usize>) -> Vec<bool> {
+    let mut found = vec![false; edges.len()];
+    let mut pending: Vec<usize> = start.collect();
+    while let Some(number) = pending.pop() {
+        for &next in &edges[number] {
+            if !std::mem::replace(&mut found[next], true) {
+                pending.push(next);
+            }
+        }
+    }
+    found
+}
