@@ -279,7 +279,7 @@ impl Walk<'_, '_> {
     /// The value of a node that another needs, if it is there.
     fn known(&self, node: NodeId, map: IndexMap, consumer: NodeId) -> Result<ValueId, Unfinished> {
         let key = (node, map);
-        self.memo.get(&key).copied().ok_or_else(|| Unfinished::Operand(Wanted { node, map: key.1, consumer }))
+        self.memo.get(&key).copied().ok_or(Unfinished::Operand(Wanted { node, map: key.1, consumer }))
     }
 
     fn compute(&mut self, &Wanted { node, ref map, consumer }: &Wanted) -> Result<ValueId, Unfinished> {

@@ -7,7 +7,7 @@ pub(crate) fn chain(operations: usize) -> String {
     let mut body = String::new();
     for i in 0..operations {
         let operation = ["sin(x)", "x * y", "x + y", "x - y"][i % 4];
-        write!(body, "let x = {operation};\n").expect("texts take all that is written");
+        writeln!(body, "let x = {operation};").expect("texts take all that is written");
     }
     format!("pub fn f(x: f32[M, N], y: f32[M, N]) -> f32[M, N] {{ {body} x }}")
 }
@@ -17,7 +17,7 @@ pub(crate) fn layers(count: usize) -> String {
     let parameters = (0..count).fold(String::new(), |text, i| text + &format!(", w{i}: f32[32, 32], b{i}: f32[32]"));
     let mut body = String::new();
     for i in 0..count {
-        write!(body, "let x = relu(matmul(x, w{i}) + b{i}) * 0.5 + x;\n").expect("texts take all that is written");
+        writeln!(body, "let x = relu(matmul(x, w{i}) + b{i}) * 0.5 + x;").expect("texts take all that is written");
     }
     format!("pub fn f(x: f32[M, 32]{parameters}) -> f32[M, 32] {{ {body} x }}")
 }
@@ -45,7 +45,7 @@ pub(crate) fn gradient_of_chain(operations: usize) -> String {
     let mut body = String::new();
     for i in 0..operations {
         let operation = ["sin(x)", "x * w", "x + w", "tanh(x)"][i % 4];
-        write!(body, "let x = {operation};\n").expect("texts take all that is written");
+        writeln!(body, "let x = {operation};").expect("texts take all that is written");
     }
     format!("pub fn f(x: f32[N], w: f32[N]) -> f32[N] {{ {body} grad(sum(x), wrt = w) }}")
 }
