@@ -21,7 +21,7 @@ pub use self::{
     gemv::{Gemv, GemvRhs, GemvRows},
     reduction::{Reduction, ReductionOrder, RowLoads},
     tile::{K, Mainloop, Products, SLICE_PAD, TILE_PAD, Tile},
-    weighted_sum::{WeightedSum, WeightedSumCoopMatrix, WeightedSumTile},
+    weighted_sum::WeightedSum,
 };
 
 /// Elements of a vector load: 16 bytes of `f32`.
@@ -74,7 +74,7 @@ impl Schedule {
             Self::Gemv(_) => true,
             Self::Attention(Attention::Tile(tile)) => tile.lanes > 1,
             Self::Attention(_) => true,
-            Self::WeightedSum(sum) => sum.lanes() > 1,
+            Self::WeightedSum(sum) => sum.lanes > 1,
         }
     }
 
@@ -92,7 +92,7 @@ impl Schedule {
                 [reduction.rows, 1, reduction.invocations.saturating_mul(lanes)]
             }
             Self::Attention(attention) => [attention.queries(), attention.head(), attention.keys()],
-            Self::WeightedSum(sum) => [sum.rows(), sum.columns(), sum.keys()],
+            Self::WeightedSum(sum) => [sum.rows, sum.columns, sum.keys()],
         };
         [rows.into(), columns.into(), depth.into()]
     }
@@ -105,7 +105,7 @@ impl Schedule {
                 features.subgroups = COOP_MATRIX_SUBGROUP;
                 features.coop_matrix = *size;
             }
-            Self::Attention(Attention::CoopMatrix(_)) | Self::WeightedSum(WeightedSum::CoopMatrix(_)) => {
+            Self::Attention(Attention::CoopMatrix(_)) | Self::WeightedSum(WeightedSum { coop_matrix: true, .. }) => {
                 features.subgroups = COOP_MATRIX_SUBGROUP;
                 features.coop_matrix = AttentionCoopMatrix::SIZE;
             }

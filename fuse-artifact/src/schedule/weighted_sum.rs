@@ -5,21 +5,13 @@ use std::fmt::{self, Display, Formatter};
 use super::{AttentionCoopMatrix, LANES};
 use crate::COOP_MATRIX_SUBGROUP;
 
-/// How weighted sums are computed.
+/// Sizes of a tile. In cooperative matrices of 16×16, four invocations share a row, a subgroup has eight times the rows of an
+/// invocation, and depths and columns are those of every launch that it takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WeightedSum {
-    /// Operands and weights pass through workgroup memory.
-    Tile(WeightedSumTile),
-    /// The same, multiplied in cooperative matrices.
-    CoopMatrix(WeightedSumCoopMatrix),
-}
-
-/// Sizes of a tile.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct WeightedSumTile {
+pub struct WeightedSum {
     /// Rows of a workgroup.
     pub rows: u32,
-    /// Rows per invocation, a multiple of 4.
+    /// Rows per invocation, a multiple of 4 but in cooperative matrices.
     pub invocation_rows: u32,
     /// Invocations that share a row; they are neighbors.
     pub across: u32,
@@ -31,64 +23,11 @@ pub struct WeightedSumTile {
     pub columns: u32,
     /// Elements per load, 4 or 1.
     pub lanes: u32,
-}
-
-/// Sizes of a tile of cooperative matrices, those of attentions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct WeightedSumCoopMatrix {
-    /// Rows of a subgroup, a multiple of 16.
-    pub rows: u32,
-    /// Subgroups of a workgroup.
-    pub subgroups: u32,
-    /// Keys of one step, a multiple of 16.
-    pub keys: u32,
-    /// The depth of each product and the number of columns of every launch that it takes.
-    pub head: u32,
+    /// Whether products and sums are computed in cooperative matrices.
+    pub coop_matrix: bool,
 }
 
 impl WeightedSum {
-    /// Rows of a workgroup.
-    pub const fn rows(&self) -> u32 {
-        match self {
-            Self::Tile(tile) => tile.rows,
-            Self::CoopMatrix(tile) => tile.rows * tile.subgroups,
-        }
-    }
-
-    /// Keys of one step.
-    pub const fn keys(&self) -> u32 {
-        match self {
-            Self::Tile(tile) => tile.keys(),
-            Self::CoopMatrix(tile) => tile.keys,
-        }
-    }
-
-    /// The largest number of columns.
-    pub const fn columns(&self) -> u32 {
-        match self {
-            Self::Tile(tile) => tile.columns,
-            Self::CoopMatrix(tile) => tile.head,
-        }
-    }
-
-    /// Elements per load, 4 or 1.
-    pub const fn lanes(&self) -> u32 {
-        match self {
-            Self::Tile(tile) => tile.lanes,
-            Self::CoopMatrix(_) => LANES,
-        }
-    }
-
-    /// Depth of one step of a product, and keys of one step of a sum.
-    pub const fn steps(&self) -> [u32; 2] {
-        match self {
-            Self::Tile(tile) => [tile.depth_step, tile.value_step],
-            Self::CoopMatrix(_) => [AttentionCoopMatrix::SIZE; 2],
-        }
-    }
-}
-
-impl WeightedSumTile {
     /// Invocations of a workgroup.
     pub const fn invocations(&self) -> u32 {
         self.rows / self.invocation_rows * self.across
@@ -121,37 +60,51 @@ impl WeightedSumTile {
     }
 }
 
-impl WeightedSumCoopMatrix {
-    /// Invocations of a workgroup.
-    pub const fn invocations(&self) -> u32 {
-        self.subgroups * COOP_MATRIX_SUBGROUP
+impl WeightedSum {
+    /// The tile of cooperative matrices with so many rows of each of 4 subgroups, and steps of 16 keys.
+    pub const fn in_matrices(rows: u32, head: u32) -> Self {
+        let (step, across) = (AttentionCoopMatrix::SIZE, AttentionCoopMatrix::SIZE / LANES);
+        let invocation_rows = rows * across / COOP_MATRIX_SUBGROUP;
+        Self {
+            rows: 4 * rows,
+            invocation_rows,
+            across,
+            depth_step: step,
+            value_step: step,
+            columns: head,
+            lanes: LANES,
+            coop_matrix: true,
+        }
     }
 
-    /// Vectors of four of a slice: for each key a line of the head.
+    /// Rows of a subgroup.
+    pub const fn subgroup_rows(&self) -> u32 {
+        self.invocation_rows * COOP_MATRIX_SUBGROUP / self.across
+    }
+
+    /// Vectors of four of a slice: for each key a line of columns.
     pub const fn slice_vectors(&self) -> u32 {
-        self.keys * AttentionCoopMatrix::line_vectors(self.head)
+        self.keys() * AttentionCoopMatrix::line_vectors(self.columns)
     }
 
     /// Vectors of four of the weights of a sum.
     pub const fn weight_vectors(&self) -> u32 {
-        self.rows * self.subgroups * AttentionCoopMatrix::line_vectors(self.keys)
+        self.rows * AttentionCoopMatrix::line_vectors(self.keys())
     }
 
     /// Vectors of four of all subgroups' strips for a product.
     pub const fn strip_vectors(&self) -> u32 {
-        self.subgroups * AttentionCoopMatrix::VECTORS
+        self.rows / self.subgroup_rows() * AttentionCoopMatrix::VECTORS
     }
 }
 
 impl Display for WeightedSum {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let [rows, keys, head] = [self.rows(), self.keys(), self.columns()];
-        match self {
-            Self::Tile(tile) => {
-                let scalar = if tile.lanes == 1 { "scalar " } else { "" };
-                write!(f, "{scalar}tile {rows}x{keys} {}x{LANES} head {head}", tile.invocation_rows)
-            }
-            Self::CoopMatrix(tile) => write!(f, "coop-matrix {rows}x{keys} {}x{keys} head {head}", tile.rows),
+        let [rows, keys] = [self.rows, self.keys()];
+        if self.coop_matrix {
+            return write!(f, "coop-matrix {rows}x{keys} {}x{keys} head {}", self.subgroup_rows(), self.columns);
         }
+        let scalar = if self.lanes == 1 { "scalar " } else { "" };
+        write!(f, "{scalar}tile {rows}x{keys} {}x{LANES} head {}", self.invocation_rows, self.columns)
     }
 }

@@ -87,14 +87,12 @@ fn schedule(schedule: &Schedule) -> String {
             format!("{who}{matrices}{}", split("keys"))
         }
         Schedule::WeightedSum(sum) => {
-            let (rows, keys, columns) = (sum.rows(), sum.keys(), sum.columns());
+            let WeightedSum { rows, invocation_rows, columns, lanes, coop_matrix, .. } = sum;
+            let (keys, weights) = (sum.keys(), LANES);
             let who = format!("{rows} rows per workgroup in steps of {keys} keys, up to {columns} columns");
-            match sum {
-                WeightedSum::Tile(tile) => {
-                    let (rows, weights, lanes) = (tile.invocation_rows, LANES, tile.lanes);
-                    format!("{who}, {rows}x{weights} weights per invocation, loads of {lanes}")
-                }
-                WeightedSum::CoopMatrix(_) => format!("{who}, in matrices of {0}x{0}", AttentionCoopMatrix::SIZE),
+            match coop_matrix {
+                true => format!("{who}, in matrices of {0}x{0}", AttentionCoopMatrix::SIZE),
+                false => format!("{who}, {invocation_rows}x{weights} weights per invocation, loads of {lanes}"),
             }
         }
     }

@@ -8,7 +8,7 @@
 
 use fuse_artifact::{
     DType, Require, Space,
-    schedule::{LANES, WeightedSum as Sizes, WeightedSumCoopMatrix, WeightedSumTile as Tile},
+    schedule::{LANES, WeightedSum as Tile},
 };
 
 use super::{
@@ -25,7 +25,7 @@ use crate::fusion::{
 #[derive(Clone, Debug)]
 pub struct Scheduled {
     /// Its sizes.
-    pub schedule: Sizes,
+    pub schedule: Tile,
     /// Directions of loads.
     pub directions: Directions,
     /// What must hold.
@@ -54,17 +54,17 @@ pub fn family(group: &Group, sum: &WeightedSum) -> Vec<Scheduled> {
                     let mut requires = facts.exact_requirements(head);
                     requires.extend(facts.vector_requirements(&directions));
                     // The last tile of rows is moved inside.
-                    requires.push(Require::AtLeast { axis: facts.rows(), value: tile.rows * tile.subgroups });
+                    requires.push(Require::AtLeast { axis: facts.rows(), value: tile.rows });
                     requires.push(Require::AtLeast { axis: facts.keys(), value: 1 });
                     // Matrices are loaded from lines that start at a multiple of 16 bytes.
                     let axis = facts.batch + 1;
                     requires.extend(rows.iter().map(|&access| Require::Aligned { access, axis, of: 8 }));
-                    let (schedule, directions) = (Sizes::CoopMatrix(tile), directions.clone());
+                    let (schedule, directions) = (tile, directions.clone());
                     family.push(Scheduled { schedule, directions, requires });
                 }
             }
             for tile in aligned(head) {
-                let schedule = Sizes::Tile(tile);
+                let schedule = tile;
                 // Few columns leave invocations with those of more.
                 if family.iter().any(|other| other.schedule == schedule) {
                     continue;
@@ -84,7 +84,7 @@ pub fn family(group: &Group, sum: &WeightedSum) -> Vec<Scheduled> {
     for head in facts.heads(&[64, MAX_HEAD as u32]) {
         let tile = scalar(head);
         let requires = facts.head_requirements(tile);
-        family.push(Scheduled { schedule: Sizes::Tile(tile), directions: directions.clone(), requires });
+        family.push(Scheduled { schedule: tile, directions: directions.clone(), requires });
     }
     family
 }
@@ -92,7 +92,7 @@ pub fn family(group: &Group, sum: &WeightedSum) -> Vec<Scheduled> {
 /// A tile with vector loads for so many columns.
 const fn tile(columns: u32, [rows, invocation_rows, across]: [u32; 3], value_step: u32) -> Tile {
     let columns = columns.next_multiple_of(4 * across);
-    Tile { rows, invocation_rows, across, depth_step: 8, value_step, columns, lanes: LANES }
+    Tile { rows, invocation_rows, across, depth_step: 8, value_step, columns, lanes: LANES, coop_matrix: false }
 }
 
 /// The same with twice the depth of a load. Two squares of sums took 0.9 times as long on an H100, tiles of 32 rows longer.
@@ -112,11 +112,11 @@ fn aligned(columns: u32) -> Vec<Tile> {
 
 /// Tiles of cooperative matrices for so many sums, best first. With 32 rows per subgroup a sum of 64 columns took 0.8 times as long as
 /// with 16 on an H100, and two sums 1.4 times as long. Steps of 32 keys took 1.1 to 1.9 times as long as those of 16.
-fn in_matrices(head: u32, sums: usize) -> Vec<WeightedSumCoopMatrix> {
+fn in_matrices(head: u32, sums: usize) -> Vec<Tile> {
     if !head.is_power_of_two() || !(32..=128).contains(&head) {
         return vec![];
     }
-    let tile = |rows: u32| WeightedSumCoopMatrix { rows, subgroups: 4, keys: 16, head };
+    let tile = |rows: u32| Tile::in_matrices(rows, head);
     if head == 64 && sums == 1 { vec![tile(32), tile(16)] } else { vec![tile(16)] }
 }
 

@@ -13,8 +13,7 @@ use fuse_artifact::{
     Schedule, Scratch, Size, Slot, Space, Symbol, SymbolSource, TensorSpec, Term, Text, Uniform, Variant, Wgsl, Work,
     schedule::{
         Attention, AttentionCoopMatrix, AttentionTile, Decode, Gemv, GemvRhs, GemvRows, K, Mainloop, Pointwise,
-        Products, Reduction, ReductionOrder, RowLoads, Tile, Unstaged, WeightedSum, WeightedSumCoopMatrix,
-        WeightedSumTile,
+        Products, Reduction, ReductionOrder, RowLoads, Tile, Unstaged, WeightedSum,
     },
 };
 use proc_macro2::{Literal, TokenStream};
@@ -171,10 +170,9 @@ structs! {
     AttentionCoopMatrix { rows, subgroups, keys, depth, columns, own_values, split }
     Decode { queries, depth, columns, split }
     Unstaged { queries, depth, columns }
-    WeightedSumTile {
-        rows, invocation_rows, across, depth_step, value_step, columns, lanes
+    WeightedSum {
+        rows, invocation_rows, across, depth_step, value_step, columns, lanes, coop_matrix
     }
-    WeightedSumCoopMatrix { rows, subgroups, keys, head }
 }
 
 macro_rules! enums {
@@ -256,5 +254,4 @@ enums! {
     ReductionOrder { Rows { loads, subgroups }, Columns, Scatter { axis }, }
     RowLoads { Held(loads), Streamed, }
     Attention { Tile(sizes), CoopMatrix(sizes), Decode(sizes), Unstaged(sizes), }
-    WeightedSum { Tile(sizes), CoopMatrix(sizes), }
 }

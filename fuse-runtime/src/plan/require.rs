@@ -77,9 +77,7 @@ fn check_schedule(schedule: &Schedule, domain: &Domain) -> Result<(), Refusal> {
             let columns = domain.contraction().columns;
             check_head(attention.head(), domain.extents.last().map_or(columns, |depth| columns.max(*depth)))
         }
-        (DomainKind::WeightedSum, Schedule::WeightedSum(sum)) => {
-            check_head(sum.columns(), domain.contraction().columns)
-        }
+        (DomainKind::WeightedSum, Schedule::WeightedSum(sum)) => check_head(sum.columns, domain.contraction().columns),
         (DomainKind::Contraction { .. }, Schedule::Tile(_) | Schedule::Gemv(_)) => Ok(()),
         _ => Err(Refusal::Shape("its schedule is of another kind than its kernel".to_owned())),
     }

@@ -46,9 +46,8 @@ fn variant(variant: &Variant) -> Option<Variant> {
             let most = |size: &u32| tile.invocation_rows * tile.invocation_columns <= MOST_MATRICES * size * size;
             tile.coop_matrix().filter(most)?
         }
-        Schedule::Attention(Attention::CoopMatrix(_)) | Schedule::WeightedSum(WeightedSum::CoopMatrix(_)) => {
-            AttentionCoopMatrix::SIZE
-        }
+        Schedule::Attention(Attention::CoopMatrix(_))
+        | Schedule::WeightedSum(WeightedSum { coop_matrix: true, .. }) => AttentionCoopMatrix::SIZE,
         _ => return None,
     };
     let mut software = variant.clone();

@@ -9,7 +9,7 @@
 
 use fuse_artifact::{
     Grid, Pass,
-    schedule::{AttentionCoopMatrix, WeightedSumCoopMatrix as Tile},
+    schedule::{AttentionCoopMatrix, WeightedSum as Tile},
 };
 
 use super::{Extents, Input, Source};
@@ -27,7 +27,8 @@ use crate::{
 const SLICES: [&str; 4] = ["slice0", "slice1", "slice2", "slice3"];
 
 /// Writes the rest of the pass, after the declarations and the place of the workgroup.
-pub(super) fn write(mut shader: Shader<'_>, main: Lines, source: Source<'_>, extents: Extents, tile: Tile) -> Pass {
+pub(super) fn write(mut shader: Shader<'_>, main: Lines, source: Source<'_>, extents: Extents) -> Pass {
+    let tile = source.scheduled.schedule;
     shader.use_coop_matrix(SIZE);
     shader.pin_loads();
     let (products, sums) = (source.sum.products.len(), source.sum.values.len());
@@ -40,7 +41,7 @@ pub(super) fn write(mut shader: Shader<'_>, main: Lines, source: Source<'_>, ext
     }
     let strips = products.max(sums) as u32;
     shader.workgroup_array("strips", "vec4<f32>", strips * tile.strip_vectors(), 16);
-    let masked = !is_multiple(&source.sum.keys, tile.keys);
+    let masked = !is_multiple(&source.sum.keys, tile.keys());
     let mut text =
         MatrixText { shader, main, source, tile, extents, masked, strips, slices: vec![], of_values: vec![] };
     text.slices = (0..products).map(|i| text.slice(Input::Rhs(i), SLICES[i])).collect();
@@ -58,7 +59,7 @@ pub(super) fn write(mut shader: Shader<'_>, main: Lines, source: Source<'_>, ext
     text.store();
     let MatrixText { mut shader, main, .. } = text;
     shader.main = main;
-    shader.finish(Grid::Tiles { rows: tile.rows * tile.subgroups, columns: tile.head }, tile.invocations())
+    shader.finish(Grid::Tiles { rows: tile.rows, columns: tile.columns }, tile.invocations())
 }
 
 /// The array of a sum's weights.
@@ -85,8 +86,8 @@ struct MatrixText<'a> {
 impl<'a> MatrixText<'a> {
     /// Matrices along a subgroup's rows, a step's keys and the head.
     const fn counts(&self) -> [u32; 3] {
-        let Tile { rows, keys, head, .. } = self.tile;
-        [rows / SIZE, keys / SIZE, head / SIZE]
+        let tile = &self.tile;
+        [tile.subgroup_rows() / SIZE, tile.keys() / SIZE, tile.columns / SIZE]
     }
 
     /// Every matrix of a step's products.
@@ -105,20 +106,20 @@ impl<'a> MatrixText<'a> {
     }
 
     fn weight_line(&self) -> u32 {
-        AttentionCoopMatrix::line_vectors(self.tile.keys)
+        AttentionCoopMatrix::line_vectors(self.tile.keys())
     }
 
     fn slice(&self, input: Input, array: &'static str) -> Slice<'a> {
         let batch = self.source.batch();
         let line_axis = if let Input::Rhs(_) = input { batch + 1 } else { batch };
-        let Tile { head, keys, .. } = self.tile;
+        let (head, keys) = (self.tile.columns, self.tile.keys());
         let (operand, invocations) = (self.source.operand(input), self.tile.invocations());
         Slice { operand, line_axis, elements: head, lines: keys, invocations, array }
     }
 
     /// Places of this invocation and of its subgroup, the rows' matrices, and the sums.
     fn prepare(&mut self) {
-        let (rows, weight_line, strips) = (self.tile.rows, self.weight_line(), self.strips);
+        let (rows, weight_line, strips) = (self.tile.subgroup_rows(), self.weight_line(), self.strips);
         self.main.line(format!("let part_row = row0 + subgroup * {rows}u;"));
         self.main.line("let lane_row = subgroup_lane / 4u;");
         self.main.line("let lane_column = subgroup_lane % 4u * 4u;");
@@ -172,7 +173,7 @@ impl<'a> MatrixText<'a> {
     }
 
     fn walk(&mut self) {
-        let keys = self.tile.keys;
+        let keys = self.tile.keys();
         self.main.line("if key_begin < key_end {");
         self.fetch("key_begin");
         self.main.line("}");

@@ -7,7 +7,7 @@ mod coop_matrix;
 mod tile;
 mod weights;
 
-use fuse_artifact::{Pass, Schedule, Scratch, Uniform, Variant, schedule::WeightedSum as Sizes};
+use fuse_artifact::{Pass, Schedule, Scratch, Uniform, Variant};
 
 use super::{
     attention::{COMPUTED, Extents, Walk, locate},
@@ -72,7 +72,7 @@ impl<'a> Source<'a> {
 
     /// The width that buffers are bound with.
     const fn lanes(self) -> u32 {
-        self.scheduled.schedule.lanes()
+        self.scheduled.schedule.lanes
     }
 
     fn walk(self) -> Walk<'a> {
@@ -142,12 +142,9 @@ fn pass(source: Source<'_>, names: &Names) -> Pass {
         declare_finish_four(&mut shader, &extents);
     }
     let mut main = Lines::indented();
-    let (step, moved) = ([schedule.rows(), schedule.keys()], matches!(schedule, Sizes::CoopMatrix(_)));
+    let (step, moved) = ([schedule.rows, schedule.keys()], schedule.coop_matrix);
     locate(&source.walk(), &mut shader, &extents, &mut main, step, moved);
-    match schedule {
-        Sizes::Tile(tile) => tile::write(shader, main, source, extents, tile),
-        Sizes::CoopMatrix(tile) => coop_matrix::write(shader, main, source, extents, tile),
-    }
+    if moved { coop_matrix::write(shader, main, source, extents) } else { tile::write(shader, main, source, extents) }
 }
 
 /// Declares `finish_four`, which is `finish` of four columns where that takes one.

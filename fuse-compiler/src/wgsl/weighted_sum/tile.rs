@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use fuse_artifact::{Grid, Pass, schedule::WeightedSumTile as Tile};
+use fuse_artifact::{Grid, Pass, schedule::WeightedSum as Tile};
 
 use super::{Extents, Input, Source};
 use crate::wgsl::{
@@ -19,7 +19,8 @@ use crate::wgsl::{
 const WEIGHTS: &str = "weight_tile";
 
 /// Writes the rest of the pass, after the declarations and the place of the workgroup.
-pub(super) fn write(mut shader: Shader<'_>, mut main: Lines, source: Source<'_>, extents: Extents, tile: Tile) -> Pass {
+pub(super) fn write(mut shader: Shader<'_>, mut main: Lines, source: Source<'_>, extents: Extents) -> Pass {
+    let tile = source.scheduled.schedule;
     let mut array = |name: &str, elements: u32| shader.workgroup_array(name, "vec4<f32>", elements / 4, 16);
     array("lhs_tile", tile.lhs_elements());
     array("stage", tile.stage_elements());

@@ -63,9 +63,8 @@ fn rounds(kernel: &Kernel, variant: &Variant, (sizes, product_depths): (Contract
         }
         // Each step walks over the depths of the products, and over the keys of each sum.
         Schedule::WeightedSum(sum) => {
-            let [depth_step, value_step] = sum.steps();
-            let products = 2 + product_depths.div_ceil(depth_step.max(1).into());
-            let values = u64::from(sum.keys() / value_step.max(1));
+            let products = 2 + product_depths.div_ceil(sum.depth_step.max(1).into());
+            let values = u64::from(sum.keys() / sum.value_step.max(1));
             steps.saturating_mul(1 + products + 2 * values)
         }
         Schedule::Pointwise(_) => 0,

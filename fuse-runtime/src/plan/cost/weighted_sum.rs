@@ -1,7 +1,7 @@
 //! The estimated time of a weighted sum's variant: the multiply-adds of its products and sums, beside which its reads are few. A
 //! prior: nothing is fitted to measured times.
 
-use fuse_artifact::{Schedule, Variant, Work, schedule::WeightedSum};
+use fuse_artifact::{Schedule, Variant, Work};
 
 use super::{Machine, attention::reached_by_matrices, dispatches, stored_slots};
 use crate::plan::domain::Domain;
@@ -24,30 +24,29 @@ const CAUSAL_PART: f64 = 0.6;
 /// Rounds of workgroups over the units, plus dispatches.
 pub(crate) fn cost(work: Work, variant: &Variant, domain: &Domain, machine: &Machine) -> f64 {
     let sizes = domain.contraction();
-    let Schedule::WeightedSum(schedule) = variant.schedule else { return f64::INFINITY };
-    let (rows, keys) = (f64::from(schedule.rows()), u64::from(schedule.keys()));
-    let threads = variant.passes.first().map_or(1.0, |pass| f64::from(pass.workgroup_size.max(1)));
-    let workgroups = sizes.batch as f64 * sizes.rows.div_ceil(schedule.rows().max(1).into()) as f64;
+    let Schedule::WeightedSum(tile) = variant.schedule else { return f64::INFINITY };
+    let (rows, keys) = (f64::from(tile.rows), u64::from(tile.keys()));
+    let threads = f64::from(tile.invocations().max(1));
+    let workgroups = sizes.batch as f64 * sizes.rows.div_ceil(tile.rows.max(1).into()) as f64;
     let rounds = (workgroups / machine.units as f64).ceil();
-    let seen_keys =
-        work.window.map_or(sizes.depth, |window| sizes.depth.min(u64::from(window) + u64::from(schedule.rows())));
+    let seen_keys = work.window.map_or(sizes.depth, |window| sizes.depth.min(u64::from(window) + u64::from(tile.rows)));
     let walked = seen_keys.next_multiple_of(keys.max(1)) as f64;
     let sums = stored_slots(variant).count().max(1) as f64;
-    let columns = sizes.columns as f64 + IDLE_COLUMNS * (f64::from(schedule.columns()) - sizes.columns as f64).max(0.0);
+    let columns = sizes.columns as f64 + IDLE_COLUMNS * (f64::from(tile.columns) - sizes.columns as f64).max(0.0);
     let depths = domain.product_depths() as f64;
-    let products = match schedule {
-        WeightedSum::Tile(tile) => {
-            // Of a rectangle of sums, each value that is read serves the other side.
-            let side = |across: u32| {
-                let [down, across] = [tile.invocation_rows, across].map(f64::from);
-                (down * across / (down + across) / FULL_INTENSITY).min(1.0)
-            };
-            depths / side(keys as u32 / tile.across.max(1)) + sums * columns / side(tile.outputs())
+    // Of a rectangle of sums, each value that is read serves the other side.
+    let side = |across: u32| {
+        if tile.coop_matrix {
+            return reached_by_matrices(tile.subgroup_rows());
         }
-        WeightedSum::CoopMatrix(tile) => (depths + sums * columns) / reached_by_matrices(tile.rows),
+        let [down, across] = [tile.invocation_rows, across].map(f64::from);
+        (down * across / (down + across) / FULL_INTENSITY).min(1.0)
     };
-    let per_weight = products + WEIGHT_WORK + f64::from(work.score);
-    let per_weight = if schedule.lanes() > 1 { per_weight } else { per_weight / SINGLE_LOADS };
+    let per_weight = depths / side(keys as u32 / tile.across.max(1))
+        + sums * columns / side(tile.outputs())
+        + WEIGHT_WORK
+        + f64::from(work.score);
+    let per_weight = if tile.lanes > 1 { per_weight } else { per_weight / SINGLE_LOADS };
     let busy = (rounds * threads / machine.busy_invocations).min(1.0).sqrt();
     let seen = if work.causal { CAUSAL_PART } else { 1.0 };
     rounds * walked * rows * per_weight / busy * seen + dispatches(variant.passes.len()) * machine.launch_work
@@ -56,14 +55,23 @@ pub(crate) fn cost(work: Work, variant: &Variant, domain: &Domain, machine: &Mac
 #[cfg(test)]
 mod tests {
     use fuse_artifact::{
-        Binding, DType, DomainKind, Features, Grid, Pass, Scratch, Slot, Space, schedule::WeightedSumTile,
+        Binding, DType, DomainKind, Features, Grid, Pass, Scratch, Slot, Space, schedule::WeightedSum,
     };
 
     use super::*;
     use crate::{AdapterKind, info::tests::fitted_to, plan::domain::Strides};
 
     fn variant([rows, invocation_rows, across, columns, lanes]: [u32; 5]) -> Variant {
-        let tile = WeightedSumTile { rows, invocation_rows, across, depth_step: 8, value_step: 8, columns, lanes };
+        let tile = WeightedSum {
+            rows,
+            invocation_rows,
+            across,
+            depth_step: 8,
+            value_step: 8,
+            columns,
+            lanes,
+            coop_matrix: false,
+        };
         let binding = |slot, writable| Binding { slot, dtype: DType::F32, writable };
         let pass = Pass {
             wgsl: "".into(),
@@ -75,10 +83,10 @@ mod tests {
             pins_loads: false,
         };
         Variant {
-            name: WeightedSum::Tile(tile).to_string().into(),
+            name: tile.to_string().into(),
             requires: vec![].into(),
             features: Features::default(),
-            schedule: Schedule::WeightedSum(WeightedSum::Tile(tile)),
+            schedule: Schedule::WeightedSum(tile),
             scratch: Scratch::default(),
             passes: vec![pass].into(),
         }
