@@ -240,12 +240,7 @@ impl<'g> Planner<'g> {
                     reasons::explain(self.graph, &mut groups, self.policy);
                     return Ok(groups);
                 }
-                Err(obstacles) => {
-                    if std::env::var("FUSE_ROUNDS").is_ok() {
-                        eprintln!("round {} {:?}", obstacles.len(), obstacles.first());
-                    }
-                    obstacles.into_iter().try_for_each(|obstacle| self.avoid(obstacle))?
-                }
+                Err(obstacles) => obstacles.into_iter().try_for_each(|obstacle| self.avoid(obstacle))?,
             }
         }
     }
@@ -396,7 +391,10 @@ impl<'g> Planner<'g> {
                 }
                 Err(obstacle) => {
                     // What avoids one obstacle may avoid others of what the same values are computed in.
-                    let computed = self.computed(cut, &stored);
+                    let mut computed = self.computed(cut, &stored);
+                    if let Obstacle::Needs(needs) = &obstacle {
+                        computed.insert(index::strip_reshapes(self.graph, needs.node));
+                    }
                     if concerned.is_disjoint(&computed) {
                         obstacles.push(obstacle);
                     }
@@ -517,7 +515,6 @@ impl<'g> Planner<'g> {
     }
 }
 
-#[derive(Debug)]
 /// Why a cut could not be built.
 pub(crate) enum Obstacle {
     /// A value would have to be in memory.

@@ -501,6 +501,14 @@ fn a_long_body_is_told_to_be_cut_where_it_calls_nothing() {
     assert!(messages(TOO_LARGE)[0].help[0].starts_with("calls are inlined"));
 }
 
+#[test]
+fn numbers_that_no_tensor_meets_are_few() {
+    let lets = "let i = i + 1;".repeat(1100);
+    let found = messages(&format!("fn f(x: i32[N]) -> i32[N] {{ let i = index(axis = 0); {lets} x + i }}"));
+    let message = "`f` computes 1025 operations of numbers and coordinates alone in a row, at most 1024";
+    assert_eq!((found.len(), found[0].code, found[0].message.as_str()), (1, Code::TooLarge, message));
+}
+
 /// Operators in a row nest nothing, whatever their operands.
 #[test]
 fn long_chains_of_operators_are_no_nesting() {
