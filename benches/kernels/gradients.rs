@@ -204,7 +204,7 @@ fn attention<T: Real>([heads, length]: [usize; 2]) -> Case {
 
 fn table([rows, columns, ids]: [usize; 3]) -> Case {
     // Every other position reads one of the first rows, as texts do.
-    let id = move |i: usize| if i % 2 == 0 { i * 7919 % rows } else { i * 31 % rows.min(97) };
+    let id = move |i: usize| if i.is_multiple_of(2) { i * 7919 % rows } else { i * 31 % rows.min(97) };
     Case {
         formula: "embedding gradient",
         f16: false,
