@@ -105,7 +105,10 @@ fn norm([m, n]: [usize; 2]) -> Case {
             };
             let columns = move |j: usize| {
                 (0..m)
-                    .map(|i| D.at(i * n + j) * (A.at(i * n + j) - moments(row(i * n)).0) * moments(row(i * n)).1)
+                    .map(|i| {
+                        let (mean, scale) = moments(row(i * n));
+                        D.at(i * n + j) * (A.at(i * n + j) - mean) * scale
+                    })
                     .sum()
             };
             Ok(of(

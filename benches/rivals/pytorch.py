@@ -147,7 +147,7 @@ class NormGradient:
 
     def __init__(self, size):
         m, n = size
-        self.shapes, self.flops = [(m, n), (n,), (n,), (m, n)], 16 * m * n
+        self.shapes, self.flops, self.moved = [(m, n), (n,), (n,), (m, n)], 16 * m * n, 3 * m * n + 4 * n
         self.forward = lambda x, gamma, beta: functional.layer_norm(x, (x.shape[1],), gamma, beta, 1e-5)
 
     def __call__(self, forward, x, gamma, beta, g):
@@ -161,6 +161,7 @@ class AttentionGradients:
         heads, queries, keys, width = size
         shape = (1, heads, queries, width)
         self.shapes, self.flops = [shape] * 4, 14 * heads * queries * keys * width
+        self.moved = 8 * heads * queries * width
         self.forward = functional.scaled_dot_product_attention
 
     def __call__(self, forward, q, k, v, g):
@@ -173,6 +174,7 @@ class EmbeddingGradient:
     def __init__(self, size):
         rows, columns, count = size
         self.shapes, self.flops = [(rows, columns), (count, columns)], count * columns
+        self.moved = count * columns + rows * columns + count
         self.ids = [i * 7919 % rows if i % 2 == 0 else i * 31 % min(rows, 97) for i in range(count)]
         self.forward = functional.embedding
 
@@ -204,7 +206,8 @@ class GradientCase:
             wide = [tensor.double().detach().requires_grad_() for tensor in self.operands]
             with torch.enable_grad():
                 self.expected = [tensor.detach() for tensor in self.of(self.formula, *wide)]
-        self.bytes = sum(t.numel() * t.element_size() for t in self.operands) * 2
+        # Elements that are read and written, as in benches/kernels.
+        self.bytes = self.of.moved * self.operands[0].element_size()
 
     def call(self, compiled=None):
         with torch.enable_grad():

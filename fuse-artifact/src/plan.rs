@@ -32,7 +32,7 @@ pub struct Plan {
 pub struct PlanGroup {
     /// The kernel's name.
     pub kernel: Text,
-    /// `pointwise`, `reduction`, `contraction` or `attention`.
+    /// `pointwise`, `reduction`, `contraction`, `attention` or `weighted sum`.
     pub kind: Text,
     /// The operations in it, in order.
     pub operations: List<Text>,

@@ -58,9 +58,7 @@ impl WeightedSum {
         let (keys, values) = (self.keys() * self.depth_step, self.value_step * self.columns);
         if keys > values { keys } else { values }
     }
-}
 
-impl WeightedSum {
     /// The tile of cooperative matrices with so many rows of each of 4 subgroups, and steps of 16 keys.
     pub const fn in_matrices(rows: u32, head: u32) -> Self {
         let (step, across) = (AttentionCoopMatrix::SIZE, AttentionCoopMatrix::SIZE / LANES);

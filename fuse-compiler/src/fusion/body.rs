@@ -265,15 +265,14 @@ impl Walk<'_, '_> {
     /// computed again once that is there.
     fn value(&mut self, node: NodeId, map: &IndexMap, consumer: NodeId) -> Result<ValueId, NeedsStorage> {
         let mut pending = vec![Wanted { node, map: map.clone(), consumer }];
-        loop {
-            let Some(wanted) = pending.pop() else { unreachable!("the first value ends the loop") };
+        while let Some(wanted) = pending.pop() {
             match self.compute(&wanted) {
-                Ok(value) if pending.is_empty() => return Ok(value),
                 Ok(value) => _ = self.memo.insert((wanted.node, wanted.map), value),
                 Err(Unfinished::Operand(first)) => pending.extend([wanted, first]),
                 Err(Unfinished::Impossible(needs)) => return Err(needs),
             }
         }
+        Ok(self.memo[&(node, map.clone())])
     }
 
     /// The value of a node that another needs, if it is there.

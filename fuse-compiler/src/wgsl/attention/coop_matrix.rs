@@ -19,12 +19,15 @@ use fuse_artifact::{
 
 use super::{
     Extents, Input, LOWEST, Source, begin, locate,
-    strips::{HALF_ROWS, HALF_VECTORS, HALVES, SIZE, STRIP_LINE, VECTORS},
+    matrices::{
+        HALF_ROWS, HALF_VECTORS, HALVES, SIZE, STRIP_LINE, declare_places, declare_sums, load_rows, multiply_keys,
+        multiply_values, row,
+    },
 };
 use crate::wgsl::{
     names::Names,
     shader::{Lines, Shader},
-    slice::{Slice, declare_lines},
+    slice::Slice,
     stage::is_multiple,
 };
 
@@ -107,19 +110,6 @@ impl MatrixText<'_> {
         (0..rows).flat_map(|r| (0..HALVES).map(move |half| (r, half)))
     }
 
-    /// The query of a row part.
-    fn row(&self, r: u32, half: u32) -> String {
-        format!("part_row + {}u + lane_row", r * SIZE + half * HALF_ROWS)
-    }
-
-    fn key_line(&self) -> u32 {
-        AttentionCoopMatrix::line_vectors(self.tile.depth)
-    }
-
-    fn value_line(&self) -> u32 {
-        AttentionCoopMatrix::line_vectors(self.tile.columns)
-    }
-
     fn weight_line(&self) -> u32 {
         AttentionCoopMatrix::line_vectors(self.tile.keys)
     }
@@ -130,13 +120,7 @@ impl MatrixText<'_> {
         self.main.line("if local == 0u {");
         self.main.line("grown[0] = 0u;");
         self.main.line("}");
-        self.main.line(format!("let part_row = row0 + subgroup * {rows}u;"));
-        self.main.line("let lane_row = subgroup_lane / 4u;");
-        self.main.line("let lane_column = subgroup_lane % 4u * 4u;");
-        self.main.line(format!("let strip = subgroup * {VECTORS}u;"));
-        self.main.line("let strip_lane = strip + subgroup_lane;");
-        self.main.line(format!("let part_weights = subgroup * {}u;", rows * weight_line));
-        self.main.line(format!("let weight_lane = part_weights + lane_row * {weight_line}u + subgroup_lane % 4u;"));
+        declare_places(&mut self.main, rows, weight_line, 1);
         for input in [Input::Key, Input::Value] {
             let batch = self.extents.axes.batch_names();
             slice(self.source, self.tile, input).declare(&mut self.shader, &mut self.main, batch);
@@ -144,31 +128,14 @@ impl MatrixText<'_> {
         if self.masked {
             self.main.line(format!("let last_key = {} - 1u;", self.extents.keys()));
         }
-        self.load_queries();
-        let [row_matrices, _, _, column_matrices] = self.counts();
-        for r in 0..row_matrices {
-            for j in 0..column_matrices {
-                self.main.line(format!("var o{r}_{j} = coop_mat{SIZE}x{SIZE}<f32, C>();"));
-            }
-        }
+        let [row_matrices, _, depth_matrices, column_matrices] = self.counts();
+        let (queries, batch) = (self.source.operand(Input::Query, LANES), self.extents.axes.batch_names());
+        let queries = (&queries, line_axis(self.source, Input::Query));
+        load_rows((&mut self.shader, &mut self.main), queries, batch, "q", [row_matrices, depth_matrices]);
+        declare_sums(&mut self.main, "o", [row_matrices, column_matrices]);
         for (r, half) in self.row_parts() {
             self.main.line(format!("var reference{r}_{half} = {LOWEST};"));
             self.main.line(format!("var total{r}_{half} = 0.0;"));
-        }
-    }
-
-    fn load_queries(&mut self) {
-        let (operand, batch) = (self.source.operand(Input::Query, LANES), self.extents.axes.batch_names());
-        let line_axis = line_axis(self.source, Input::Query);
-        let buffer = declare_lines(&operand, line_axis, &mut self.shader, &mut self.main, batch);
-        let p = Input::Query.prefix();
-        let [row_matrices, _, depth_matrices, _] = self.counts();
-        for r in 0..row_matrices {
-            for d in 0..depth_matrices {
-                let at = format!("{p}_first + (part_row + {}u) * {p}_lines + {}u", r * SIZE, d * SIZE / LANES);
-                let load = format!("coopLoadT<coop_mat{SIZE}x{SIZE}<f16, A>>(&{buffer}[{at}], {p}_lines)");
-                self.main.line(format!("let q{r}_{d} = {load};"));
-            }
         }
     }
 
@@ -210,7 +177,10 @@ impl MatrixText<'_> {
         if !self.tile.own_values {
             self.fetch(Input::Value, "k0");
         }
-        self.multiply_keys();
+        let [rows, key_matrices, depth, columns] = self.counts();
+        let (keys_slice, values_slice) =
+            (slice(self.source, self.tile, Input::Key), slice(self.source, self.tile, Input::Value));
+        multiply_keys(&mut self.main, &keys_slice, ["q", "s"], [rows, key_matrices, depth]);
         self.read_scores();
         self.mask();
         for (r, half) in self.row_parts() {
@@ -221,32 +191,10 @@ impl MatrixText<'_> {
             self.fill(Input::Value);
         }
         self.follow();
-        self.multiply_values();
+        let weights = ("weights", self.weight_line());
+        multiply_values(&mut self.main, &values_slice, weights, "o", [rows, key_matrices, columns]);
         self.main.line("workgroupBarrier();");
         self.main.line("}");
-    }
-
-    /// The products of queries and keys.
-    fn multiply_keys(&mut self) {
-        let ([rows, keys, depth, _], line) = (self.counts(), self.key_line());
-        for r in 0..rows {
-            for m in 0..keys {
-                self.main.line(format!("var s{r}_{m} = coop_mat{SIZE}x{SIZE}<f32, C>();"));
-            }
-        }
-        for m in 0..keys {
-            self.main.line("{");
-            for d in 0..depth {
-                // Keys are rows in memory and columns of the product.
-                let at = m * SIZE * line + d * SIZE / LANES;
-                let load = format!("coopLoad<coop_mat{SIZE}x{SIZE}<f16, B>>(&key_slice[{at}u], {line}u)");
-                self.main.line(format!("let key{d} = {load};"));
-                for r in 0..rows {
-                    self.main.line(format!("s{r}_{m} = coopMultiplyAdd(q{r}_{d}, key{d}, s{r}_{m});"));
-                }
-            }
-            self.main.line("}");
-        }
     }
 
     /// Takes the products out of their matrices and makes scores of them, `c{r}_{m}_{half}`.
@@ -261,7 +209,7 @@ impl MatrixText<'_> {
                 }
                 self.put_on_strip(&format!("s{r}_{m}"));
                 for half in 0..HALVES {
-                    let (row, key) = (self.row(r, half), format!("k0 + {}u + lane_column", m * SIZE));
+                    let (row, key) = (row(r, half), format!("k0 + {}u + lane_column", m * SIZE));
                     let product = on_strip(half);
                     self.main.line(format!("var c{r}_{m}_{half} = score({batch}{row}, {key}, {product});"));
                 }
@@ -356,36 +304,13 @@ impl MatrixText<'_> {
         self.main.line("}");
     }
 
-    /// The products of exponentials and values.
-    fn multiply_values(&mut self) {
-        let [rows, keys, _, columns] = self.counts();
-        let (array, line, weight_line) = (value_array(self.tile), self.value_line(), self.weight_line());
-        for m in 0..keys {
-            self.main.line("{");
-            for r in 0..rows {
-                let at = r * SIZE * weight_line + m * SIZE / LANES;
-                let place = format!("&weights[part_weights + {at}u], {weight_line}u");
-                self.main.line(format!("let weight{r} = coopLoadT<coop_mat{SIZE}x{SIZE}<f16, A>>({place});"));
-            }
-            for j in 0..columns {
-                let at = m * SIZE * line + j * SIZE / LANES;
-                let load = format!("coopLoadT<coop_mat{SIZE}x{SIZE}<f16, B>>(&{array}[{at}u], {line}u)");
-                self.main.line(format!("let value{j} = {load};"));
-                for r in 0..rows {
-                    self.main.line(format!("o{r}_{j} = coopMultiplyAdd(weight{r}, value{j}, o{r}_{j});"));
-                }
-            }
-            self.main.line("}");
-        }
-    }
-
     fn store(&mut self) {
         let split = self.source.scheduled.schedule.is_split();
         let batch = self.extents.axes.batch_arguments();
         for (r, half) in self.row_parts() {
             let n = format!("{r}_{half}");
             self.across_row(&format!("sum{n}"), &format!("total{n}"), |a, b| format!("{a} + {b}"));
-            self.main.line(format!("let row{n} = {};", self.row(r, half)));
+            self.main.line(format!("let row{n} = {};", row(r, half)));
             if split {
                 // As in other schedules, what has seen no key says so.
                 let largest = format!("select(reference{n}, negative_infinity, reference{n} == {LOWEST})");

@@ -13,9 +13,9 @@ mod coop_matrix;
 mod decode;
 mod four_keys;
 mod limits;
+pub(super) mod matrices;
 pub(super) mod output;
 mod score;
-pub(super) mod strips;
 mod tile;
 mod unstaged;
 

@@ -16,9 +16,12 @@ use super::{Extents, Input, Source};
 use crate::{
     schedule::weighted_sum::slices,
     wgsl::{
-        attention::strips::{HALF_ROWS, HALF_VECTORS, HALVES, SIZE, STRIP_LINE, VECTORS},
+        attention::matrices::{
+            HALF_ROWS, HALF_VECTORS, HALVES, SIZE, STRIP_LINE, VECTORS, declare_places, declare_sums, load_rows,
+            multiply_keys, multiply_values, row,
+        },
         shader::{Lines, Shader},
-        slice::{Slice, declare_lines},
+        slice::Slice,
         stage::is_multiple,
     },
 };
@@ -67,6 +70,19 @@ fn weights_of(sum: usize) -> String {
     format!("weights{sum}")
 }
 
+/// The names of a product's rows, of the product, and of a sum, before the numbers of a matrix.
+fn rows_of(product: usize) -> String {
+    format!("row{product}_")
+}
+
+fn products_of(product: usize) -> String {
+    format!("s{product}_")
+}
+
+fn outputs_of(sum: usize) -> String {
+    format!("o{sum}_")
+}
+
 struct MatrixText<'a> {
     shader: Shader<'a>,
     main: Lines,
@@ -100,11 +116,6 @@ impl<'a> MatrixText<'a> {
         self.source.sum.values.len()
     }
 
-    /// The row of a half of a matrix that this invocation has vectors of.
-    fn row(&self, r: u32, half: u32) -> String {
-        format!("part_row + {}u + lane_row", r * SIZE + half * HALF_ROWS)
-    }
-
     fn weight_line(&self) -> u32 {
         AttentionCoopMatrix::line_vectors(self.tile.keys())
     }
@@ -120,44 +131,21 @@ impl<'a> MatrixText<'a> {
     /// Places of this invocation and of its subgroup, the rows' matrices, and the sums.
     fn prepare(&mut self) {
         let (rows, weight_line, strips) = (self.tile.subgroup_rows(), self.weight_line(), self.strips);
-        self.main.line(format!("let part_row = row0 + subgroup * {rows}u;"));
-        self.main.line("let lane_row = subgroup_lane / 4u;");
-        self.main.line("let lane_column = subgroup_lane % 4u * 4u;");
-        self.main.line(format!("let strip = subgroup * {}u;", strips * VECTORS));
-        self.main.line("let strip_lane = strip + subgroup_lane;");
-        self.main.line(format!("let part_weights = subgroup * {}u;", rows * weight_line));
-        self.main.line(format!("let weight_lane = part_weights + lane_row * {weight_line}u + subgroup_lane % 4u;"));
+        declare_places(&mut self.main, rows, weight_line, strips);
         for slice in &self.slices {
             slice.declare(&mut self.shader, &mut self.main, self.extents.axes.batch_names());
         }
         if self.masked {
             self.main.line(format!("let last_key = {} - 1u;", self.extents.keys()));
         }
+        let [rows, _, columns] = self.counts();
         for product in 0..self.source.sum.products.len() {
-            self.load_rows(product);
+            let (operand, batch) = (self.source.operand(Input::Lhs(product)), self.extents.axes.batch_names());
+            let (operand, name) = ((&operand, self.source.batch()), rows_of(product));
+            load_rows((&mut self.shader, &mut self.main), operand, batch, &name, [rows, columns]);
         }
-        let [row_matrices, _, column_matrices] = self.counts();
         for sum in 0..self.sums() {
-            for r in 0..row_matrices {
-                for j in 0..column_matrices {
-                    self.main.line(format!("var o{sum}_{r}_{j} = coop_mat{SIZE}x{SIZE}<f32, C>();"));
-                }
-            }
-        }
-    }
-
-    /// Loads this subgroup's rows of a product's left operand.
-    fn load_rows(&mut self, product: usize) {
-        let operand = self.source.operand(Input::Lhs(product));
-        let (batch, p) = (self.extents.axes.batch_names(), operand.prefix);
-        let buffer = declare_lines(&operand, self.source.batch(), &mut self.shader, &mut self.main, batch);
-        let [row_matrices, _, depth_matrices] = self.counts();
-        for r in 0..row_matrices {
-            for d in 0..depth_matrices {
-                let at = format!("{p}_first + (part_row + {}u) * {p}_lines + {}u", r * SIZE, d * SIZE / 4);
-                let load = format!("coopLoadT<coop_mat{SIZE}x{SIZE}<f16, A>>(&{buffer}[{at}], {p}_lines)");
-                self.main.line(format!("let row{product}_{r}_{d} = {load};"));
-            }
+            declare_sums(&mut self.main, &outputs_of(sum), [rows, columns]);
         }
     }
 
@@ -189,38 +177,18 @@ impl<'a> MatrixText<'a> {
         });
         self.fetch("next");
         for product in 0..self.source.sum.products.len() {
-            self.multiply_rows(product);
+            let (counts, names) = (self.counts(), [&*rows_of(product), &*products_of(product)]);
+            multiply_keys(&mut self.main, &self.slices[product], names, counts);
         }
         self.weights();
         self.barrier();
         for sum in 0..self.sums() {
-            self.add_values(sum);
+            let (slice, weights) = (&self.slices[self.of_values[sum]], (&*weights_of(sum), self.weight_line()));
+            let counts = self.counts();
+            multiply_values(&mut self.main, slice, weights, &outputs_of(sum), counts);
         }
         self.barrier();
         self.main.line("}");
-    }
-
-    /// A product of rows and of a step's keys.
-    fn multiply_rows(&mut self, product: usize) {
-        let ([rows, keys, depth], line) = (self.counts(), self.slices[product].line_vectors());
-        let array = self.slices[product].array;
-        for (r, m) in self.products() {
-            self.main.line(format!("var s{product}_{r}_{m} = coop_mat{SIZE}x{SIZE}<f32, C>();"));
-        }
-        for m in 0..keys {
-            self.main.line("{");
-            for d in 0..depth {
-                // Keys are rows in memory and columns of the product.
-                let at = m * SIZE * line + d * SIZE / 4;
-                let load = format!("coopLoad<coop_mat{SIZE}x{SIZE}<f16, B>>(&{array}[{at}u], {line}u)");
-                self.main.line(format!("let key{d} = {load};"));
-                for r in 0..rows {
-                    let sum = format!("s{product}_{r}_{m}");
-                    self.main.line(format!("{sum} = coopMultiplyAdd(row{product}_{r}_{d}, key{d}, {sum});"));
-                }
-            }
-            self.main.line("}");
-        }
     }
 
     /// Takes the products out of their matrices and writes weights of them to workgroup memory.
@@ -231,14 +199,14 @@ impl<'a> MatrixText<'a> {
                 // The matrices before were read from the same strips.
                 self.barrier();
             }
-            self.put_on_strips(products, |product| format!("s{product}_{r}_{m}"));
+            self.put_on_strips(products, |product| format!("{}{r}_{m}", products_of(product)));
             let key = format!("k0 + {}u + lane_column", m * SIZE);
             if self.masked {
                 let places = format!("vec4<u32>({key}) + vec4<u32>(0u, 1u, 2u, 3u)");
                 self.main.line(format!("let exists{r}_{m} = {places} < vec4<u32>({});", self.extents.keys()));
             }
             for half in 0..HALVES {
-                let (row, name) = (self.row(r, half), format!("w{r}_{m}_{half}"));
+                let (row, name) = (row(r, half), format!("w{r}_{m}_{half}"));
                 let of_products: Vec<String> = (0..products).map(|product| on_strip(product, half)).collect();
                 let arguments = format!("{batch}{row}, {key}, {}", of_products.join(", "));
                 self.main.line(format!("let {name} = weights({arguments});"));
@@ -264,43 +232,18 @@ impl<'a> MatrixText<'a> {
         self.barrier();
     }
 
-    /// Adds what the weights of a step give to a sum.
-    fn add_values(&mut self, sum: usize) {
-        let ([rows, keys, columns], weight_line) = (self.counts(), self.weight_line());
-        let slice = &self.slices[self.of_values[sum]];
-        let (array, line) = (slice.array, slice.line_vectors());
-        for m in 0..keys {
-            self.main.line("{");
-            for r in 0..rows {
-                let at = r * SIZE * weight_line + m * SIZE / 4;
-                let place = format!("&{}[part_weights + {at}u], {weight_line}u", weights_of(sum));
-                self.main.line(format!("let weight{r} = coopLoadT<coop_mat{SIZE}x{SIZE}<f16, A>>({place});"));
-            }
-            for j in 0..columns {
-                let at = m * SIZE * line + j * SIZE / 4;
-                let load = format!("coopLoadT<coop_mat{SIZE}x{SIZE}<f16, B>>(&{array}[{at}u], {line}u)");
-                self.main.line(format!("let value{j} = {load};"));
-                for r in 0..rows {
-                    let output = format!("o{sum}_{r}_{j}");
-                    self.main.line(format!("{output} = coopMultiplyAdd(weight{r}, value{j}, {output});"));
-                }
-            }
-            self.main.line("}");
-        }
-    }
-
     fn store(&mut self) {
         let ([rows, _, columns], batch) = (self.counts(), self.extents.axes.batch_arguments());
         let sums = self.sums();
         for r in 0..rows {
             for half in 0..HALVES {
-                self.main.line(format!("let last{r}_{half} = {};", self.row(r, half)));
+                self.main.line(format!("let last{r}_{half} = {};", row(r, half)));
             }
             for j in 0..columns {
                 if r + j > 0 {
                     self.barrier();
                 }
-                self.put_on_strips(sums, |sum| format!("o{sum}_{r}_{j}"));
+                self.put_on_strips(sums, |sum| format!("{}{r}_{j}", outputs_of(sum)));
                 for half in 0..HALVES {
                     let outputs: Vec<String> = (0..sums).map(|sum| on_strip(sum, half)).collect();
                     let column = format!("{}u + lane_column", j * SIZE);

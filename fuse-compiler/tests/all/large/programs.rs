@@ -1,24 +1,22 @@
 //! Programs of any number of operations, as source text.
 
-use std::{fmt::Write, iter::once};
+use std::iter::once;
+
+/// So many new values of `x`, of each kind in turns.
+fn chained(operations: usize, kinds: [&str; 4]) -> String {
+    (0..operations).map(|i| format!("let x = {};", kinds[i % 4])).collect()
+}
 
 /// Pointwise operations, each of the one before.
 pub(crate) fn chain(operations: usize) -> String {
-    let mut body = String::new();
-    for i in 0..operations {
-        let operation = ["sin(x)", "x * y", "x + y", "x - y"][i % 4];
-        writeln!(body, "let x = {operation};").expect("texts take all that is written");
-    }
+    let body = chained(operations, ["sin(x)", "x * y", "x + y", "x - y"]);
     format!("pub fn f(x: f32[M, N], y: f32[M, N]) -> f32[M, N] {{ {body} x }}")
 }
 
 /// Small layers one behind the other, `relu(x·w + b)`: a product and five operations around it.
 pub(crate) fn layers(count: usize) -> String {
     let parameters = (0..count).fold(String::new(), |text, i| text + &format!(", w{i}: f32[32, 32], b{i}: f32[32]"));
-    let mut body = String::new();
-    for i in 0..count {
-        writeln!(body, "let x = relu(matmul(x, w{i}) + b{i}) * 0.5 + x;").expect("texts take all that is written");
-    }
+    let body: String = (0..count).map(|i| format!("let x = relu(matmul(x, w{i}) + b{i}) * 0.5 + x;")).collect();
     format!("pub fn f(x: f32[M, 32]{parameters}) -> f32[M, 32] {{ {body} x }}")
 }
 
@@ -42,11 +40,7 @@ pub(crate) fn wide(results: usize) -> String {
 
 /// The loss of a chain of pointwise operations, and its gradient.
 pub(crate) fn gradient_of_chain(operations: usize) -> String {
-    let mut body = String::new();
-    for i in 0..operations {
-        let operation = ["sin(x)", "x * w", "x + w", "tanh(x)"][i % 4];
-        writeln!(body, "let x = {operation};").expect("texts take all that is written");
-    }
+    let body = chained(operations, ["sin(x)", "x * w", "x + w", "tanh(x)"]);
     format!("pub fn f(x: f32[N], w: f32[N]) -> f32[N] {{ {body} grad(sum(x), wrt = w) }}")
 }
 

@@ -17,8 +17,8 @@ const LEAST_INTENSITY: f64 = 0.1;
 const REACHED_BY_MATRICES: [(f64, f64); 2] = [(16.0, 2.8), (32.0, 4.05)];
 
 /// The part of a unit's peak arithmetic on numbers that so many rows of a subgroup reach in cooperative matrices.
-pub(super) fn reached_by_matrices(rows: u32) -> f64 {
-    interpolated(&REACHED_BY_MATRICES, rows.into())
+pub(super) fn reached_by_matrices(rows: f64) -> f64 {
+    interpolated(&REACHED_BY_MATRICES, rows)
 }
 
 /// The part of what products reach without workgroup memory that attentions do; a prior.
@@ -55,9 +55,7 @@ pub(crate) fn cost(work: Work, variant: &Variant, domain: &Domain, split: Split,
     let walked = split.depth.min(seen_keys).next_multiple_of(keys) as f64;
     let per_score = width(depth) + width(sizes.columns) + SCORE_WORK;
     let intensity = match schedule {
-        Attention::CoopMatrix(_) => {
-            reached_by_matrices((rows as f64 * f64::from(COOP_MATRIX_SUBGROUP) / threads) as u32)
-        }
+        Attention::CoopMatrix(_) => reached_by_matrices(rows as f64 * f64::from(COOP_MATRIX_SUBGROUP) / threads),
         Attention::Unstaged(_) => machine.unstaged * UNSTAGED_PART,
         Attention::Tile(_) | Attention::Decode(_) => {
             // A square of scores per invocation: each value that it reads serves half a side of it.

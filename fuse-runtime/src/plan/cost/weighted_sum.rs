@@ -37,7 +37,7 @@ pub(crate) fn cost(work: Work, variant: &Variant, domain: &Domain, machine: &Mac
     // Of a rectangle of sums, each value that is read serves the other side.
     let side = |across: u32| {
         if tile.coop_matrix {
-            return reached_by_matrices(tile.subgroup_rows());
+            return reached_by_matrices(tile.subgroup_rows().into());
         }
         let [down, across] = [tile.invocation_rows, across].map(f64::from);
         (down * across / (down + across) / FULL_INTENSITY).min(1.0)
