@@ -83,7 +83,7 @@ pub fn join(lines: &[&str], parts: &str) -> String {
     text
 }
 
-/// The constant `$texts` of a function, as expansions write it: `[fuse path] [$texts] [lines of pages] [other lines] [parts of texts in
+/// The texts `$texts` of a function, as expansions write it: `[fuse path] [$texts] [lines of pages] [other lines] [parts of texts in
 /// pages] [parts of other texts]`. Pages, which are compressed, carry whole texts, because compression finds more in these than
 /// sharing by lines does. `fuse!` joins them once more, because rustc's interpreter would take minutes to.
 #[cfg(target_arch = "wasm32")]
@@ -95,15 +95,16 @@ macro_rules! shared_texts {
     };
 }
 
-/// The constant `$texts` of a function, as expansions write it: `[fuse path] [$texts] [lines of pages] [other lines] [parts of texts in
+/// The texts `$texts` of a function, as expansions write it: `[fuse path] [$texts] [lines of pages] [other lines] [parts of texts in
 /// pages] [parts of other texts]`.
 #[cfg(not(target_arch = "wasm32"))]
 #[doc(hidden)]
 #[macro_export]
 macro_rules! shared_texts {
     ([$($fuse:tt)*] [$texts:ident] [$lines:literal] [$others:literal] [$($parts:literal)*] [$($other_parts:literal)*]) => {
-        const $texts: &$crate::SharedTexts =
-            &$crate::SharedTexts { lines: &[$lines, $others], parts: &[$($parts,)* $($other_parts,)*] };
+        // A static, not a constant: rustc lowers a constant again at each place that refers to it.
+        static $texts: $crate::SharedTexts =
+            $crate::SharedTexts { lines: &[$lines, $others], parts: &[$($parts,)* $($other_parts,)*] };
     };
 }
 
@@ -123,7 +124,7 @@ macro_rules! shared_wgsl {
 #[macro_export]
 macro_rules! shared_wgsl {
     ($texts:expr, $number:expr) => {
-        $crate::Wgsl::Shared { texts: $texts, number: $number }
+        $crate::Wgsl::Shared { texts: &$texts, number: $number }
     };
 }
 

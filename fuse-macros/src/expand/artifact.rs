@@ -1,11 +1,13 @@
 //! Artifacts as Rust expressions.
 //!
-//! Input: a compiled [`Function`]. Output: tokens of a constant expression of the same value, in which every
+//! Input: a compiled [`Function`]. Output: tokens of statics and of a constant expression of the same value, in which every
 //! list and text is borrowed, so that it can initialize a `static`. The expression names the artifact's types
 //! through a module `a` that the caller brings into scope.
 //!
 //! Every `match` and every destructuring here is exhaustive: a field added to the artifact fails to compile
 //! until it is written out, too.
+
+use std::{collections::BTreeMap, fmt::Write as _};
 
 use fuse_artifact::{
     Access, Binding, Check, DType, Domain, DomainKind, Features, Function, Grid, Kernel, List, MlGraph, MlOp,
@@ -16,113 +18,180 @@ use fuse_artifact::{
         Products, Reduction, ReductionOrder, RowLoads, Tile, Unstaged, WeightedSum,
     },
 };
-use proc_macro2::{Literal, TokenStream};
-use quote::quote;
+use proc_macro2::TokenStream;
+
+/// The expression, within a block that brings `a` into scope, and before it the lists that it names.
+pub(crate) fn constant(function: &Function) -> TokenStream {
+    let mut lists = Lists::default();
+    let value = function.constant(&mut lists);
+    // Parsed in one piece: to make millions of tokens one by one takes seconds.
+    (lists.items + &value).parse().unwrap_or_else(|error| panic!("artifacts are tokens: {error}"))
+}
+
+/// The distinct lists of an artifact, each a static. Most of an artifact are lists that it has many times: variants that
+/// alternatives share, bindings and uniforms of variants. rustc lowers a static once, and a constant with all that it points to at
+/// each place that refers to it.
+#[derive(Default)]
+struct Lists {
+    /// The names, by type, elements and targets.
+    names: BTreeMap<(String, String, &'static str), String>,
+    /// The statics.
+    items: String,
+    /// For which targets the element is there that is being written.
+    condition: &'static str,
+}
+
+impl Lists {
+    /// The expression of a list.
+    fn list<T: Constant>(&mut self, list: &[T]) -> String {
+        if list.is_empty() {
+            return "a::List::Borrowed(&[])".to_owned();
+        }
+        let outer = self.condition;
+        let (mut elements, mut conditional) = (String::new(), 0);
+        for item in list {
+            let condition = item.condition();
+            conditional += usize::from(!condition.is_empty());
+            self.condition = if condition.is_empty() { outer } else { condition };
+            let _ = write!(elements, "{condition}{},", item.constant(self));
+        }
+        self.condition = outer;
+        let (next, items) = (self.names.len(), &mut self.items);
+        let name = self.names.entry((T::ty(), elements, outer)).or_insert_with_key(|(ty, elements, condition)| {
+            let name = format!("L{next}");
+            let mut length = list.len().to_string();
+            if conditional > 0 {
+                let _ = write!(length, "-{conditional}*cfg!(target_arch = \"wasm32\") as usize");
+            }
+            let _ = write!(items, "{condition}static {name}: [{ty}; {length}] = [{elements}];");
+            name
+        });
+        format!("a::List::Borrowed(&{name})")
+    }
+}
 
 /// A value that can be written as a constant expression.
-pub(crate) trait Constant {
+trait Constant {
+    /// Its type.
+    fn ty() -> String;
+
     /// The expression.
-    fn constant(&self) -> TokenStream;
+    fn constant(&self, lists: &mut Lists) -> String;
 
     /// The attribute of the expression as an element of a list: for which targets it is there.
-    fn condition(&self) -> TokenStream {
-        TokenStream::new()
+    fn condition(&self) -> &'static str {
+        ""
     }
 }
 
 impl<T: Constant + Clone> Constant for List<T> {
-    fn constant(&self) -> TokenStream {
-        let items = self.iter().map(Constant::constant);
-        let conditions = self.iter().map(Constant::condition);
-        quote!(a::List::Borrowed(&[#(#conditions #items),*]))
+    fn ty() -> String {
+        format!("a::List<{}>", T::ty())
+    }
+
+    fn constant(&self, lists: &mut Lists) -> String {
+        lists.list(self)
     }
 }
 
 impl Constant for Text {
-    fn constant(&self) -> TokenStream {
-        let text = Literal::string(self);
-        quote!(a::Text::Borrowed(#text))
+    fn ty() -> String {
+        "a::Text".to_owned()
+    }
+
+    fn constant(&self, _: &mut Lists) -> String {
+        format!("a::Text::Borrowed({self:?})")
     }
 }
 
 impl Constant for Wgsl {
-    fn constant(&self) -> TokenStream {
+    fn ty() -> String {
+        "a::Wgsl".to_owned()
+    }
+
+    fn constant(&self, lists: &mut Lists) -> String {
         match self {
-            Self::Whole(text) => {
-                let text = text.constant();
-                quote!(a::Wgsl::Whole(#text))
-            }
-            Self::Shared { texts: _, number } => {
-                let number = number.constant();
-                quote!(a::shared_wgsl!(__FUSE_TEXTS, #number))
-            }
+            Self::Whole(text) => format!("a::Wgsl::Whole({})", text.constant(lists)),
+            Self::Shared { texts: _, number } => format!("a::shared_wgsl!(__FUSE_TEXTS, {number})"),
         }
     }
 }
 
 impl<T: Constant> Constant for Option<T> {
-    fn constant(&self) -> TokenStream {
-        match self.as_ref().map(Constant::constant) {
-            Some(value) => quote!(::core::option::Option::Some(#value)),
-            None => quote!(::core::option::Option::None),
+    fn ty() -> String {
+        format!("::core::option::Option<{}>", T::ty())
+    }
+
+    fn constant(&self, lists: &mut Lists) -> String {
+        match self {
+            Some(value) => format!("::core::option::Option::Some({})", value.constant(lists)),
+            None => "::core::option::Option::None".to_owned(),
         }
     }
 }
 
 impl<T: Constant, const N: usize> Constant for [T; N] {
-    fn constant(&self) -> TokenStream {
-        let items = self.iter().map(Constant::constant);
-        quote!([#(#items),*])
+    fn ty() -> String {
+        format!("[{}; {N}]", T::ty())
     }
-}
 
-impl Constant for bool {
-    fn constant(&self) -> TokenStream {
-        quote!(#self)
+    fn constant(&self, lists: &mut Lists) -> String {
+        let items: Vec<String> = self.iter().map(|item| item.constant(lists)).collect();
+        format!("[{}]", items.join(","))
     }
 }
 
 impl Constant for f64 {
-    fn constant(&self) -> TokenStream {
-        // Literals of tokens must be finite.
-        let bits = Literal::u64_unsuffixed(self.to_bits());
-        quote!(f64::from_bits(#bits))
+    fn ty() -> String {
+        "f64".to_owned()
+    }
+
+    fn constant(&self, _: &mut Lists) -> String {
+        // Literals must be finite.
+        format!("f64::from_bits({})", self.to_bits())
     }
 }
 
-/// Integers need no suffix: their fields have a type.
-macro_rules! integers {
-    ($($ty:ident => $literal:ident,)*) => {
+/// Literals need no suffix: their fields have a type.
+macro_rules! literals {
+    ($($ty:ident)*) => {
         $(impl Constant for $ty {
-            fn constant(&self) -> TokenStream {
-                let literal = Literal::$literal(*self);
-                quote!(#literal)
+            fn ty() -> String {
+                stringify!($ty).to_owned()
+            }
+
+            fn constant(&self, _: &mut Lists) -> String {
+                self.to_string()
             }
         })*
     };
 }
 
-integers! { u8 => u8_unsuffixed, u16 => u16_unsuffixed, u32 => u32_unsuffixed, i64 => i64_unsuffixed, }
+literals! { bool u8 u16 u32 i64 }
 
 /// Browsers have no cooperative matrices: pages do not carry their shaders.
 pub(crate) fn only_outside_browsers(variant: &Variant) -> bool {
     variant.features.coop_matrix > 0
 }
 
-fn outside_browsers(variant: &Variant) -> TokenStream {
-    if only_outside_browsers(variant) { quote!(#[cfg(not(target_arch = "wasm32"))]) } else { TokenStream::new() }
+fn outside_browsers(variant: &Variant) -> &'static str {
+    if only_outside_browsers(variant) { "#[cfg(not(target_arch = \"wasm32\"))]" } else { "" }
 }
 
 macro_rules! structs {
     ($($ty:ident { $($field:ident),* } $(=> $condition:ident)?)*) => {
         $(impl Constant for $ty {
-            fn constant(&self) -> TokenStream {
-                let Self { $($field),* } = self;
-                $(let $field = $field.constant();)*
-                quote!(a::$ty { $($field: #$field),* })
+            fn ty() -> String {
+                concat!("a::", stringify!($ty)).to_owned()
             }
 
-            $(fn condition(&self) -> TokenStream {
+            fn constant(&self, lists: &mut Lists) -> String {
+                let Self { $($field),* } = self;
+                let fields = [$(concat!(stringify!($field), ": ").to_owned() + &$field.constant(lists)),*];
+                format!("a::{}{{{}}}", stringify!($ty), fields.join(","))
+            }
+
+            $(fn condition(&self) -> &'static str {
                 $condition(self)
             })?
         })*
@@ -178,12 +247,18 @@ structs! {
 macro_rules! enums {
     ($($ty:ident { $($variant:ident $(($value:ident))? $({ $($field:ident),* })?,)* })*) => {
         $(impl Constant for $ty {
-            fn constant(&self) -> TokenStream {
+            fn ty() -> String {
+                concat!("a::", stringify!($ty)).to_owned()
+            }
+
+            fn constant(&self, _lists: &mut Lists) -> String {
                 match self {
                     $(Self::$variant $(($value))? $({ $($field),* })? => {
-                        $(let $value = $value.constant();)?
-                        $($(let $field = $field.constant();)*)?
-                        quote!(a::$ty::$variant $((#$value))? $({ $($field: #$field),* })?)
+                        let _fields = "";
+                        $(let _fields = format!("({})", $value.constant(_lists));)?
+                        $(let _fields = [$(concat!(stringify!($field), ": ").to_owned() + &$field.constant(_lists)),*];
+                        let _fields = format!("{{{}}}", _fields.join(","));)?
+                        format!("a::{}::{}{_fields}", stringify!($ty), stringify!($variant))
                     })*
                 }
             }

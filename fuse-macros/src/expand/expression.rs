@@ -22,7 +22,7 @@ use quote::{format_ident, quote, quote_spanned};
 use syn::Ident;
 
 use super::{
-    artifact::Constant,
+    artifact::constant,
     items::{select, static_name},
     signature::element_type,
 };
@@ -34,7 +34,7 @@ pub(crate) fn expand(
     runtime: &TokenStream,
 ) -> TokenStream {
     let statics = instances.iter().map(|(dtypes, function)| {
-        let (name, value) = (static_name(dtypes), function.constant());
+        let (name, value) = (static_name(dtypes), constant(function));
         quote! {
             static #name: #runtime::artifact::Function = {
                 use #runtime::artifact as a;

@@ -13,7 +13,7 @@ use quote::{format_ident, quote};
 use syn::{Attribute, Ident};
 
 use super::{
-    artifact::Constant,
+    artifact::constant,
     signature::{Signature, param_text, type_text},
 };
 
@@ -93,7 +93,7 @@ impl Item<'_> {
         let runtime = self.signature.runtime;
         let statics = self.instances.iter().map(|(dtypes, function)| {
             let name = static_name(dtypes);
-            let value = function.constant();
+            let value = constant(function);
             let docs = match list(dtypes) {
                 None => "The artifact: everything that a launch needs.".to_owned(),
                 Some(dtypes) => format!("The artifact for {dtypes}: everything that a launch needs."),

@@ -25,6 +25,7 @@ use std::{
     collections::BTreeSet,
     panic::{AssertUnwindSafe, catch_unwind},
     path::PathBuf,
+    sync::atomic::{AtomicUsize, Ordering},
     thread,
 };
 
@@ -118,15 +119,18 @@ fn expand_items(source: Source, context: &Context) -> TokenStream {
     let items = front::items(source.tokens);
     let mut diagnostics: Vec<Diagnostic> = items.diagnostics.iter().cloned().collect();
     let mut names = BTreeSet::new();
+    // Of two functions of one name, which is an error already, one is enough for the callers.
+    let functions: Vec<(usize, &ItemFunction)> =
+        items.functions.iter().enumerate().filter(|(_, one)| names.insert(one.header.name.to_string())).collect();
+    let graphs: Vec<Vec<Compilation<'_>>> = functions.iter().map(|(_, function)| compilations(function)).collect();
+    let mut compiled = compile_parallel(&graphs.iter().flatten().collect::<Vec<_>>(), context.valid).into_iter();
     let mut expanded = TokenStream::new();
-    for (index, function) in items.functions.iter().enumerate() {
-        // Of two functions of one name, which is an error already, one is enough for the callers.
-        if names.insert(function.header.name.to_string()) {
-            let definitions = items.definitions(index, |name| companion::id(name, context));
-            // The macro first: the module behind it names it.
-            expanded.extend(companion::expand(&function.header, &definitions, context));
-            expanded.extend(expand_function(function, &text, context, &mut diagnostics));
-        }
+    for ((index, function), graphs) in functions.into_iter().zip(&graphs) {
+        let definitions = items.definitions(index, |name| companion::id(name, context));
+        // The macro first: the module behind it names it.
+        expanded.extend(companion::expand(&function.header, &definitions, context));
+        let compiled = finished(graphs, &mut compiled, function.header.name.span(), context);
+        expanded.extend(expand_function(function, compiled, &text, context, &mut diagnostics));
     }
     let diagnostics = diagnostics::items(&diagnostics);
     let rebuild = (!items.functions.is_empty()).then(rebuild_on_dump);
@@ -135,6 +139,7 @@ fn expand_items(source: Source, context: &Context) -> TokenStream {
 
 fn expand_function(
     function: &ItemFunction,
+    compiled: Result<Vec<Function>, Diagnostic>,
     source: &str,
     context: &Context,
     diagnostics: &mut Vec<Diagnostic>,
@@ -142,7 +147,7 @@ fn expand_function(
     let signature = Signature { header: &function.header, runtime: &context.runtime };
     let import = companion::import(&function.header, context);
     let derived = function.header.derived();
-    match compile_function(function, context) {
+    match compiled.map(|compiled| parts(function, compiled)) {
         Ok((mut instances, mut derivatives)) if !instances.is_empty() => {
             if function.header.explain {
                 let derivatives = derivatives.iter().flat_map(Derivatives::functions);
@@ -167,24 +172,25 @@ fn expand_function(
 /// Artifacts for each choice of dtypes.
 type Instances<'a> = Vec<(&'a [DType], Function)>;
 
-/// Compiles a function, and what `#[differentiable]` adds to it.
-fn compile_function<'a>(
-    function: &'a ItemFunction,
-    context: &Context,
-) -> Result<(Instances<'a>, Option<Derivatives<'a>>), Diagnostic> {
+/// What is compiled for a function: it for each choice of dtypes, and what `#[differentiable]` adds to it.
+fn compilations(function: &ItemFunction) -> Vec<Compilation<'_>> {
     let own = instances(&function.instances, &function.header.name.to_string());
-    let graphs: Vec<_> = own.into_iter().chain(Derivatives::graphs(function)).collect();
-    let mut compiled = compile_graphs(&graphs, function.header.name.span(), context)?;
+    own.into_iter().chain(Derivatives::graphs(function)).collect()
+}
+
+/// The two parts of what was compiled for a function.
+fn parts(function: &ItemFunction, mut compiled: Vec<Function>) -> (Instances<'_>, Option<Derivatives<'_>>) {
     let derived = compiled.split_off(function.instances.len());
     let own = function.instances.iter().map(|instance| &instance.dtypes[..]).zip(compiled).collect();
-    Ok((own, Derivatives::of(function, derived)))
+    (own, Derivatives::of(function, derived))
 }
 
 fn expand_expression(source: Source, context: &Context) -> TokenStream {
     let mut expression = front::expression(source.tokens);
     let mut diagnostics: Vec<Diagnostic> = std::mem::take(&mut expression.diagnostics).into_iter().collect();
     let graphs = instances(&expression.instances, &source.place);
-    let mut instances: Instances<'_> = match compile_graphs(&graphs, Span::call_site(), context) {
+    let mut compiled = compile_parallel(&graphs.iter().collect::<Vec<_>>(), context.valid).into_iter();
+    let mut instances: Instances<'_> = match finished(&graphs, &mut compiled, Span::call_site(), context) {
         Ok(compiled) => graphs.iter().map(|graph| graph.dtypes).zip(compiled).collect(),
         Err(diagnostic) => {
             diagnostics.push(diagnostic);
@@ -213,8 +219,14 @@ fn instances<'a>(instances: &'a [Instance], name: &str) -> Vec<Compilation<'a>> 
     instances.iter().map(of).collect()
 }
 
-/// Compiles graphs; the first failure ends it. `place` is where failures, which are never the user's, are reported.
-fn compile_graphs(graphs: &[Compilation<'_>], place: Span, context: &Context) -> Result<Vec<Function>, Diagnostic> {
+/// The functions of some graphs, which come next in what was compiled; the first failure ends it. `place` is where failures, which are
+/// never the user's, are reported.
+fn finished(
+    graphs: &[Compilation<'_>],
+    compiled: &mut impl Iterator<Item = Result<Compiled, String>>,
+    place: Span,
+    context: &Context,
+) -> Result<Vec<Function>, Diagnostic> {
     let finish = |(graph, compiled): (&Compilation<'_>, Result<Compiled, String>)| {
         let compiled = compiled.map_err(|message| internal(place, &message))?;
         if let Some(directory) = &context.dump {
@@ -226,17 +238,35 @@ fn compile_graphs(graphs: &[Compilation<'_>], place: Span, context: &Context) ->
         }
         Ok(compiled.function)
     };
-    graphs.iter().zip(compile_parallel(graphs, context.valid)).map(finish).collect()
+    // All of them are taken, also behind a failure: what follows is the next function's.
+    let compiled: Vec<_> = compiled.take(graphs.len()).collect();
+    graphs.iter().zip(compiled).map(finish).collect()
 }
 
-/// Compiles each graph on a thread of its own: nearly all of the time goes to naga.
-fn compile_parallel(graphs: &[Compilation<'_>], valid: &'static Valid) -> Vec<Result<Compiled, String>> {
-    thread::scope(|scope| {
-        let threads: Vec<_> = graphs.iter().map(|one| scope.spawn(|| compile_graph(one.graph, valid))).collect();
-        let join =
-            |thread: thread::ScopedJoinHandle<'_, _>| thread.join().unwrap_or_else(|payload| Err(panicked(&*payload)));
-        threads.into_iter().map(join).collect()
-    })
+/// Compiles the graphs of a block on all cores.
+fn compile_parallel(graphs: &[&Compilation<'_>], valid: &'static Valid) -> Vec<Result<Compiled, String>> {
+    let threads = thread::available_parallelism().map_or(1, usize::from).min(graphs.len());
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut compiled = vec![];
+        while let Some((number, one)) = next_of(graphs, &next) {
+            let result = guard(|| compile_graph(one.graph, valid));
+            compiled.push((number, result.and_then(|compiled| compiled)));
+        }
+        compiled
+    };
+    let mut compiled: Vec<_> = thread::scope(|scope| {
+        let threads: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        threads.into_iter().flat_map(|thread| thread.join().unwrap_or_default()).collect()
+    });
+    compiled.sort_by_key(|(number, _)| *number);
+    compiled.into_iter().map(|(_, result)| result).collect()
+}
+
+/// The graph that no thread has taken yet.
+fn next_of<'a, 'b>(graphs: &[&'a Compilation<'b>], next: &AtomicUsize) -> Option<(usize, &'a Compilation<'b>)> {
+    let number = next.fetch_add(1, Ordering::Relaxed);
+    graphs.get(number).map(|graph| (number, *graph))
 }
 
 fn compile_graph(graph: &Graph, valid: &'static Valid) -> Result<Compiled, String> {
