@@ -56,6 +56,7 @@ pub(crate) fn test(model: &Path, thorough: bool, browsers: bool, access: Access)
         Step::new("lints", "clippy --workspace --all-targets --all-features -- -D warnings"),
         Step::new("examples", "build --workspace --all-features --examples"),
         built_example("training", "digits", ""),
+        built_example("language model", "char_lm", ""),
         built_example("real model", "minilm", &format!("{VERIFY} --model")).argument(model),
         // Few sentences and schemes: whether it works. What quantization costs is for a run with optimization.
         built_example("quantization", "quantize_report", &format!("--quick --save {CODES} --model")).argument(model),
