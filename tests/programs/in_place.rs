@@ -218,3 +218,32 @@ fn what_shares_memory_with_an_update_is_refused() {
     assert!(error.contains("`w`") && error.contains('5'), "{error}");
     mix(&mut x, &same.copy().unwrap()).unwrap();
 }
+
+#[test]
+fn launch_into_updates_and_writes_given_tensors() {
+    let device = device();
+    let numbers = vec![1.0f32, 2.0, 3.0, 4.0];
+    let [mut x, mut other] = [(); 2].map(|()| Tensor2::from_vec(&device, numbers.clone(), [2, 2]).unwrap());
+    let mut sums = Tensor1::zeros(&device, [2]).unwrap();
+    turn::launch_into(&mut x, &mut sums).unwrap();
+    let returned = turn(&mut other).unwrap();
+    assert_eq!(sums.to_vec_blocking().unwrap(), [3.0, 7.0]);
+    assert_eq!(sums.to_vec_blocking().unwrap(), returned.to_vec_blocking().unwrap());
+    assert_eq!(x.to_vec_blocking().unwrap(), [4.0, 7.0, 3.0, 6.0]);
+    assert_eq!(x.to_vec_blocking().unwrap(), other.to_vec_blocking().unwrap());
+
+    // A result of another shape is refused before anything is updated.
+    let mut wrong = Tensor1::zeros(&device, [3]).unwrap();
+    let error = turn::launch_into(&mut x, &mut wrong).unwrap_err().to_string();
+    assert!(error.contains("`turn`") && error.contains('3'), "{error}");
+    assert_eq!(x.to_vec_blocking().unwrap(), [4.0, 7.0, 3.0, 6.0]);
+}
+
+#[test]
+fn launch_into_without_results_updates() {
+    let device = device();
+    let [mut a, mut b] = [1.0, 2.0].map(|x| Tensor2::full(&device, x, [2, 3]).unwrap());
+    swap::launch_into(&mut a, &mut b, ()).unwrap();
+    assert_eq!(a.to_vec_blocking().unwrap(), [2.0; 6]);
+    assert_eq!(b.to_vec_blocking().unwrap(), [1.0; 6]);
+}

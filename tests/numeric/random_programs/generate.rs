@@ -107,24 +107,36 @@ impl Builder {
     }
 
     /// The program that `steps` describe, with smaller extents than these where the interpreter would take long.
-    pub(crate) fn fitting(mut extents: [usize; 4], steps: &[Step]) -> Program {
+    pub(crate) fn fitting(extents: [usize; 4], steps: &[Step]) -> Program {
+        let mut builder = Self::of(extents, steps);
+        let results = builder.results(steps);
+        let source = builder.source(&results);
+        Program { source, dims: builder.dims_by_name() }
+    }
+
+    /// A number that the same program computes of its results (`fn value`), and the gradients of it with respect to the float
+    /// parameters (`fn gradient`); nothing for a program that has no floats.
+    pub(crate) fn differentiated(extents: [usize; 4], steps: &[Step]) -> Option<Program> {
+        let mut builder = Self::of(extents, steps);
+        let results = builder.results(steps);
+        let source = builder.gradient_source(&results)?;
+        Some(Program { source, dims: builder.dims_by_name() })
+    }
+
+    fn of(mut extents: [usize; 4], steps: &[Step]) -> Self {
         loop {
             let mut builder = Self::new(extents);
             steps.iter().for_each(|step| builder.step(*step));
             let most = extents.iter_mut().max().expect("there are extents");
             if builder.largest() <= MAX_ELEMENTS || *most <= 4 {
-                return builder.finish(steps);
+                return builder;
             }
             *most /= 2;
         }
     }
 
-    fn finish(mut self, steps: &[Step]) -> Program {
-        let results = self.results(steps);
-        let reachable = self.reachable(&results);
-        let source = self.source(&results, &reachable);
-        let dims = NAMES.iter().copied().zip(self.extents).collect();
-        Program { source, dims }
+    fn dims_by_name(&self) -> Vec<(&'static str, usize)> {
+        NAMES.iter().copied().zip(self.extents).collect()
     }
 
     fn step(&mut self, step: Step) {
@@ -518,9 +530,43 @@ impl Builder {
         reachable
     }
 
-    fn source(&self, results: &[usize], reachable: &BTreeSet<usize>) -> String {
+    fn source(&self, results: &[usize]) -> String {
+        let (params, lets) = self.statements(results);
+        let types: Vec<String> = results.iter().map(|&i| type_text(&self.values[i])).collect();
+        let names: Vec<String> = results.iter().map(|&i| self.values[i].name.clone()).collect();
+        format!("pub fn program({params}) -> {} {{\n{lets}    {}\n}}\n", tuple(types), tuple(names))
+    }
+
+    fn gradient_source(&self, results: &[usize]) -> Option<String> {
+        let (params, lets) = self.statements(results);
+        let value = |&i: &usize| &self.values[i];
+        let floats = results.iter().map(value).filter(|value| value.dtype.is_float());
+        // Bounded, and smooth where the result is not small.
+        let mut terms: Vec<String> =
+            floats.map(|Value { name, .. }| format!("sum(({name} as f32) / (1.0 + abs({name} as f32)))")).collect();
+        let reachable = self.reachable(results);
+        let is_tensor =
+            |value: &&Value| matches!(value.origin, Origin::Param { scalar: false }) && value.dtype.is_float();
+        let wrt: Vec<&Value> = reachable.iter().map(value).filter(is_tensor).collect();
+        if terms.is_empty() || wrt.is_empty() {
+            return None;
+        }
+        // So that the value depends on each of them.
+        terms.extend(wrt.iter().map(|value| format!("0.5 * sum({} as f32)", value.name)));
+        let loss = terms.join(" + ");
+        let types = tuple(wrt.iter().map(|value| type_text(value)).collect());
+        let names: Vec<&str> = wrt.iter().map(|value| &*value.name).collect();
+        let names = if let [name] = names[..] { name.to_owned() } else { format!("[{}]", names.join(", ")) };
+        Some(format!(
+            "pub fn value({params}) -> f32 {{\n{lets}    {loss}\n}}\n\
+             pub fn gradient({params}) -> {types} {{\n{lets}    let loss = {loss};\n    grad(loss, wrt = {names})\n}}\n"
+        ))
+    }
+
+    /// The parameters, and the statements that lead to these values.
+    fn statements(&self, results: &[usize]) -> (String, String) {
         let (mut params, mut lets) = (vec![], String::new());
-        for &i in reachable {
+        for i in self.reachable(results) {
             let value = &self.values[i];
             match &value.origin {
                 Origin::Param { scalar: true } => params.push(format!("{}: {}", value.name, value.dtype)),
@@ -529,12 +575,12 @@ impl Builder {
             }
             params.extend(value.weights.clone());
         }
-        let types: Vec<String> = results.iter().map(|&i| type_text(&self.values[i])).collect();
-        let names: Vec<String> = results.iter().map(|&i| self.values[i].name.clone()).collect();
-        let tuple =
-            |items: Vec<String>| if items.len() == 1 { items[0].clone() } else { format!("({})", items.join(", ")) };
-        format!("pub fn program({}) -> {} {{\n{lets}    {}\n}}\n", params.join(", "), tuple(types), tuple(names))
+        (params.join(", "), lets)
     }
+}
+
+fn tuple(items: Vec<String>) -> String {
+    if items.len() == 1 { items[0].clone() } else { format!("({})", items.join(", ")) }
 }
 
 /// One of the last few candidates, so that programs become deep rather than wide.

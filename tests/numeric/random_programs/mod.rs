@@ -9,6 +9,7 @@
 
 mod expressions;
 mod generate;
+mod gradients;
 mod heads;
 mod known;
 mod rows;
