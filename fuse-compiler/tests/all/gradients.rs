@@ -415,6 +415,11 @@ fn gradients_compile() {
         "fn f(x: f32[0, 3]) -> f32[0, 3] { grad(mean(x * x), wrt = x) }",
         "fn f(x: f32[1, 1]) -> f32[1, 1] { grad(sum(softmax(x) * x), wrt = x) }",
         "#[no_fuse] fn f(x: f32[M, N]) -> f32[M, N] { grad(logsumexp(x), wrt = x) }",
+        // All that follows from a product is stored, and together it is more than eight buffers.
+        "fn f(x: f32[M, K], w: f32[K, N], b: f32[N], u: f32[N]) -> (f32[N], f32[N]) {
+             let g = grad(sum(gelu(matmul(x, w) + b) * u), wrt = x);
+             grad(mean(g * g), wrt = [b, u])
+         }",
     ] {
         for graph in graphs(source) {
             compile(&graph, &Options::default()).unwrap_or_else(|error| panic!("{source}\n{error}"));
