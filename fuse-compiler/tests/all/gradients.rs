@@ -237,6 +237,16 @@ fn a_product_with_zeros_is_right() {
 }
 
 #[test]
+fn a_gradient_of_a_gradient_of_a_product_with_zeros_is_right() {
+    for zeros in [&[][..], &[1], &[0, 2], &[0, 1, 3]] {
+        let mut x = floats("x", &[4], 1, [0.5, 1.5]);
+        zeros.iter().for_each(|&place: &usize| x.values[place] = 0.0);
+        let v = floats("v", &[4], 2, [-1.0, 1.0]);
+        check(vec![x, v], "let g = grad(prod(x), wrt = x);", "sum(g * v)");
+    }
+}
+
+#[test]
 fn corners_have_the_derivatives_that_the_rules_say() {
     let at = |body: &str, values: &[f64]| {
         let source = format!("fn g(x: f32[{}]) -> f32[{0}] {{ grad({body}, wrt = x) }}", values.len());
