@@ -9,6 +9,7 @@ mod composites;
 mod contractions;
 mod cooperative_matrices;
 mod edges;
+mod figures;
 mod files;
 mod matmul;
 mod numbers;

@@ -18,8 +18,14 @@ pub fn is_movement(op: &Op) -> bool {
     matches!(op, Op::Permute { .. } | Op::Reshape(_) | Op::Slice { .. } | Op::Broadcast(_))
 }
 
-/// A group must not bind more buffers than every adapter has: otherwise names a value to store separately.
-pub(super) fn check_bindings(graph: &Graph, group: &Group, most: usize) -> Result<(), Obstacle> {
+/// A group must not bind more than `most` buffers: otherwise names a value to store separately, other than those of `forced`,
+/// which are stored.
+pub(super) fn check_bindings(
+    graph: &Graph,
+    group: &Group,
+    most: usize,
+    forced: &BTreeSet<NodeId>,
+) -> Result<(), Obstacle> {
     // A kernel in several passes binds its scratch buffer beside what it reads and writes.
     let scratch = usize::from(!matches!(group.kind, GroupKind::Pointwise | GroupKind::WeightedSum(_)));
     if group.tensors().len() + scratch <= most {
@@ -44,7 +50,11 @@ pub(super) fn check_bindings(graph: &Graph, group: &Group, most: usize) -> Resul
     }
     let reason = "one kernel may bind at most 8 storage buffers";
     let consumer = group.stores[group.stores.len() - 1].node;
-    Err(NeedsStorage { node: split.unwrap_or(group.stores[0].node), consumer, reason }.into())
+    // Where every value behind the anchor is stored, each for itself, the anchor's is: others then start from it in memory.
+    let anchors = group.nodes.iter().copied().filter(|&node| is_anchor(&graph.nodes[node].op));
+    let stored = group.stores.iter().map(|store| store.node);
+    let unforced = split.into_iter().chain(stored).chain(anchors).find(|node| !forced.contains(node));
+    Err(NeedsStorage { node: unforced.unwrap_or(group.stores[0].node), consumer, reason }.into())
 }
 
 /// Of the values computed in the group, the one that gathers most buffers but still fits a kernel.

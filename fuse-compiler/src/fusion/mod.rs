@@ -451,7 +451,7 @@ impl<'g> Planner<'g> {
         if let Some(param) = in_place::hazard(&group) {
             return Err(Obstacle::Hazard(param));
         }
-        legality::check_bindings(self.graph, &group, self.policy.bindings)?;
+        legality::check_bindings(self.graph, &group, self.policy.bindings, &self.forced)?;
         Ok((main, group))
     }
 

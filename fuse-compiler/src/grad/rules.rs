@@ -421,20 +421,26 @@ fn reduce(t: &mut Tape<'_>, (op, x, y): (ReduceOp, NodeId, NodeId), axes: &[usiz
             t.where_true(chosen, share)
         }
         ReduceOp::Prod => {
-            // The product of the others: without zeros the product by the element; of a single zero the product of the rest; 0 elsewhere.
+            // The product of the others: of those that are not 0 by division, times those that are. No other zero leaves it as it
+            // is; a single one is the sum of the other zeros, so that a second derivative knows that it may change; with more, the
+            // first two derivatives are 0. The third at several zeros is not right: it is 0, too.
             let zero = t.compare_to(CompareOp::Eq, x, 0.0);
             let one = t.number(1.0, x);
             let rest = t.select(zero, one, x);
             let product = t.reduce(ReduceOp::Prod, rest, axes);
-            let counted = t.cast(zero, DType::F32);
-            let zeros = t.reduce(ReduceOp::Sum, counted, axes);
-            let (none, single) = (t.compare_to(CompareOp::Eq, zeros, 0.0), t.compare_to(CompareOp::Eq, zeros, 1.0));
-            let [none, single, product, g] = [none, single, product, g].map(|value| t.broadcast(value, &shape));
+            let own_zero = t.where_true(zero, x);
+            let zeros = t.reduce(ReduceOp::Sum, own_zero, axes);
+            let own_count = t.cast(zero, DType::F32);
+            let count = t.reduce(ReduceOp::Sum, own_count, axes);
+            let [product, zeros, count, g] = [product, zeros, count, g].map(|value| t.broadcast(value, &shape));
             let whole = t.mul(g, product);
-            let of_zero = t.where_true(single, whole);
             let quotient = t.div(whole, rest);
-            let of_other = t.where_true(none, quotient);
-            t.select(zero, of_zero, of_other)
+            let other_zeros = t.sub(zeros, own_zero);
+            let of_zero = t.mul(quotient, other_zeros);
+            let others = t.sub(count, own_count);
+            let (none, single) = (t.compare_to(CompareOp::Eq, others, 0.0), t.compare_to(CompareOp::Eq, others, 1.0));
+            let of_zero = t.where_true(single, of_zero);
+            t.select(none, quotient, of_zero)
         }
         ReduceOp::ArgMax | ReduceOp::ArgMin | ReduceOp::Any | ReduceOp::All => t.number(0.0, x),
     }

@@ -237,6 +237,16 @@ fn a_product_with_zeros_is_right() {
 }
 
 #[test]
+fn a_gradient_of_a_gradient_of_a_product_with_zeros_is_right() {
+    for zeros in [&[][..], &[1], &[0, 2], &[0, 1, 3]] {
+        let mut x = floats("x", &[4], 1, [0.5, 1.5]);
+        zeros.iter().for_each(|&place: &usize| x.values[place] = 0.0);
+        let v = floats("v", &[4], 2, [-1.0, 1.0]);
+        check(vec![x, v], "let g = grad(prod(x), wrt = x);", "sum(g * v)");
+    }
+}
+
+#[test]
 fn corners_have_the_derivatives_that_the_rules_say() {
     let at = |body: &str, values: &[f64]| {
         let source = format!("fn g(x: f32[{}]) -> f32[{0}] {{ grad({body}, wrt = x) }}", values.len());
@@ -415,6 +425,11 @@ fn gradients_compile() {
         "fn f(x: f32[0, 3]) -> f32[0, 3] { grad(mean(x * x), wrt = x) }",
         "fn f(x: f32[1, 1]) -> f32[1, 1] { grad(sum(softmax(x) * x), wrt = x) }",
         "#[no_fuse] fn f(x: f32[M, N]) -> f32[M, N] { grad(logsumexp(x), wrt = x) }",
+        // All that follows from a product is stored, and together it is more than eight buffers.
+        "fn f(x: f32[M, K], w: f32[K, N], b: f32[N], u: f32[N]) -> (f32[N], f32[N]) {
+             let g = grad(sum(gelu(matmul(x, w) + b) * u), wrt = x);
+             grad(mean(g * g), wrt = [b, u])
+         }",
     ] {
         for graph in graphs(source) {
             compile(&graph, &Options::default()).unwrap_or_else(|error| panic!("{source}\n{error}"));

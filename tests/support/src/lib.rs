@@ -3,8 +3,8 @@
 //!
 //! `program` makes programs, `data` their inputs, `devices` opens the adapters, `adapter` launches programs on them,
 //! `compare` judges results, and `sweep` puts these together; `matrices` runs cooperative matrices where no adapter has them.
-//! `directives`, `operations`, `patterns` and `corpus` hold programs that several tests share. Launches are awaited, so that
-//! the same code runs in browsers. Not here: what is tested (`tests/*`).
+//! `directives`, `operations`, `patterns`, `corpus` and `figures` hold programs that several tests share. Launches are
+//! awaited, so that the same code runs in browsers. Not here: what is tested (`tests/*`).
 
 pub mod adapter;
 pub mod compare;
@@ -13,6 +13,8 @@ pub mod data;
 #[cfg(not(target_arch = "wasm32"))]
 mod devices;
 mod directives;
+#[cfg(not(target_arch = "wasm32"))]
+mod figures;
 pub mod matrices;
 pub mod operations;
 pub mod patterns;
@@ -24,6 +26,8 @@ pub use data::Numbers;
 #[cfg(not(target_arch = "wasm32"))]
 pub use devices::{devices, wait};
 pub use directives::Directives;
+#[cfg(not(target_arch = "wasm32"))]
+pub use figures::Figures;
 pub use fuse_compiler::interp::Value;
 pub use program::{Program, SourceFile, compile, expression, file_tests, files, graphs, try_compile};
 #[cfg(not(target_arch = "wasm32"))]

@@ -1,9 +1,10 @@
 //! What the compiler writes, tested without an adapter: texts against goldens (`goldens`), through every back end of naga
-//! (`backends`), the names that tables use (`schedules`), what operations mean beside PyTorch's figures (`definitions`); and the
-//! rules of the repository (`tidy`).
+//! (`backends`), the names that tables use (`schedules`), what operations mean beside PyTorch's figures (`definitions`), and
+//! gradients beside PyTorch's and JAX's (`figures`); and the rules of the repository (`tidy`).
 
 mod backends;
 mod definitions;
+mod figures;
 mod golden;
 mod goldens;
 mod schedules;
