@@ -7,6 +7,7 @@ mod programs;
 mod quantize;
 mod readback;
 mod shaders;
+mod training;
 mod webnn;
 
 use std::cell::OnceCell;
