@@ -211,10 +211,9 @@ fn planned(
 /// Everything after fusion. `valid` are the shaders that need no validation.
 fn compile_plan(plan: &Planned, options: &Options, valid: &Valid) -> Result<Compiled, CompileError> {
     let Planned { graph, written, groups, assumes, breadth } = plan;
-    let names = Names::new(graph);
     let mut kernels = Vec::with_capacity(groups.groups.len());
     for group in &groups.groups {
-        let mut kernel = kernel(group, &names, graph.options.schedule.as_ref());
+        let mut kernel = kernel(group, &Names::new(group), graph.options.schedule.as_ref());
         if *breadth == Breadth::Narrow {
             let variants = kernel.variants.to_mut();
             variants.drain(..variants.len().saturating_sub(1));

@@ -1,35 +1,54 @@
-//! Identifiers of a shader: readable, unique, never reserved.
+//! Identifiers of a shader: unique, never reserved, and the same for all kernels that do the same.
 //!
-//! Every name that comes from the user gets a suffix or prefix that no WGSL keyword, builtin or
-//! cooperative-matrix role has, so no list of reserved words is needed.
+//! Buffers are called by what the kernel does with them and in which order, not by what the program calls them, so that kernels
+//! which differ only in their tensors, as those of a network's layers, have one text. [`fuse_artifact::Pass::bindings`] says which
+//! tensor each of them is.
 
 use fuse_artifact::{Slot, Uniform};
 
-use crate::graph::Graph;
+use crate::fusion::Group;
 
-/// The names of one function's tensors and scalars.
+/// The names of one kernel's tensors.
 pub struct Names {
-    params: Vec<String>,
+    reads: Vec<Slot>,
+    writes: Vec<Slot>,
 }
 
 impl Names {
-    /// The names for a graph.
-    pub fn new(graph: &Graph) -> Self {
-        Self { params: graph.params.iter().enumerate().map(|(i, param)| sanitized(&param.name, i)).collect() }
+    /// The names for the kernel of a group.
+    pub fn new(group: &Group) -> Self {
+        let distinct = |slots: &mut dyn Iterator<Item = Slot>, known: &[Slot]| {
+            let mut found: Vec<Slot> = vec![];
+            for slot in slots {
+                if !found.contains(&slot) && !known.contains(&slot) {
+                    found.push(slot);
+                }
+            }
+            found
+        };
+        let writes = distinct(&mut group.stores.iter().map(|store| store.slot), &[]);
+        let reads = distinct(&mut group.accesses.iter().map(|read| read.access.slot), &writes);
+        Self { reads, writes }
     }
 
     /// The buffer of a slot.
     pub fn slot(&self, slot: Slot) -> String {
+        let number = |slots: &[Slot], slot| slots.iter().position(|known| *known == slot);
         match slot {
-            Slot::Param(i) => format!("in_{}", self.params[usize::from(i)]),
-            Slot::Scales(i) => format!("scales_{}", self.params[usize::from(i)]),
-            Slot::Temporary(i) => format!("temporary_{i}"),
-            Slot::Result(i) => format!("result_{i}"),
             Slot::Scratch => "scratch".to_owned(),
+            Slot::Scales(param) => match number(&self.reads, Slot::Param(param)) {
+                Some(i) => format!("scales_{i}"),
+                None => unreachable!("a kernel that reads scales reads their codes"),
+            },
+            slot => match (number(&self.writes, slot), number(&self.reads, slot)) {
+                (Some(i), _) => format!("out_{i}"),
+                (None, Some(i)) => format!("in_{i}"),
+                (None, None) => unreachable!("a kernel binds what its group reads or writes"),
+            },
         }
     }
 
-    /// The field of a uniform word; `index` makes the names of sizes unique.
+    /// The field of a uniform word; `index` is its number among the words.
     pub fn uniform(&self, uniform: &Uniform, index: usize) -> String {
         match uniform {
             Uniform::Workgroups => "workgroups".to_owned(),
@@ -39,7 +58,7 @@ impl Names {
             Uniform::Offset { access } => format!("offset_{access}"),
             Uniform::Stride { access, axis } => format!("stride_{access}_{axis}"),
             Uniform::ViewStride { access, axis } => format!("step_{access}_{axis}"),
-            Uniform::Scalar { param } => format!("scalar_{}", self.params[usize::from(*param)]),
+            Uniform::Scalar { .. } => format!("scalar_{index}"),
             Uniform::RowTiles => "row_tiles".to_owned(),
             Uniform::ColumnTiles => "column_tiles".to_owned(),
             Uniform::Splits => "splits".to_owned(),
@@ -48,11 +67,4 @@ impl Names {
             Uniform::Size { .. } => format!("size_{index}"),
         }
     }
-}
-
-/// An ASCII form of a Rust identifier, unique by `index` where characters had to go.
-fn sanitized(name: &str, index: usize) -> String {
-    let plain: String = name.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '_').collect();
-    let unchanged = plain == name && !plain.contains("__") && !plain.ends_with('_');
-    if unchanged { plain } else { format!("p{index}") }
 }

@@ -20,10 +20,10 @@ struct Params {
 }
 
 @group(0) @binding(0) var<uniform> p: Params;
-@group(0) @binding(1) var<storage, read> in_q: array<f32>;
-@group(0) @binding(2) var<storage, read> in_k: array<f32>;
-@group(0) @binding(3) var<storage, read> in_v: array<f32>;
-@group(0) @binding(4) var<storage, read_write> result_0: array<f32>;
+@group(0) @binding(1) var<storage, read> in_0: array<f32>;
+@group(0) @binding(2) var<storage, read> in_1: array<f32>;
+@group(0) @binding(3) var<storage, read> in_2: array<f32>;
+@group(0) @binding(4) var<storage, read_write> out_0: array<f32>;
 var<private> fuse_nan_bits: u32 = 0x7fc00000u;
 var<private> fuse_inf_bits: u32 = 0x7f800000u;
 
@@ -45,7 +45,7 @@ fn finish(batch: u32, b0: u32, row: u32, column: u32, sum: f32) {
   }
   let v0 = sum;
   let at = (batch * p.extent_1 + row) * p.extent_2 + column;
-  result_0[at] = v0;
+  out_0[at] = v0;
 }
 fn normalizer(total: f32) -> f32 {
   if total == 0.0 {
@@ -231,82 +231,82 @@ fn main(
     {
       let step = min(0u + xk0_k, p.extent_4 - 1u);
       let outer = min(key_begin + xk0_o, p.extent_3 - 1u);
-      xk0_x1 = in_k[xk_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
+      xk0_x1 = in_1[xk_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
     }
     {
       let step = min(0u + xk1_k, p.extent_4 - 1u);
       let outer = min(key_begin + xk1_o, p.extent_3 - 1u);
-      xk1_x1 = in_k[xk_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
+      xk1_x1 = in_1[xk_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
     }
     {
       let step = min(0u + xk2_k, p.extent_4 - 1u);
       let outer = min(key_begin + xk2_o, p.extent_3 - 1u);
-      xk2_x1 = in_k[xk_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
+      xk2_x1 = in_1[xk_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
     }
     {
       let step = min(0u + xk3_k, p.extent_4 - 1u);
       let outer = min(key_begin + xk3_o, p.extent_3 - 1u);
-      xk3_x1 = in_k[xk_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
+      xk3_x1 = in_1[xk_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
     }
     {
       let step = min(0u + xk4_k, p.extent_4 - 1u);
       let outer = min(key_begin + xk4_o, p.extent_3 - 1u);
-      xk4_x1 = in_k[xk_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
+      xk4_x1 = in_1[xk_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
     }
     {
       let step = min(0u + xk5_k, p.extent_4 - 1u);
       let outer = min(key_begin + xk5_o, p.extent_3 - 1u);
-      xk5_x1 = in_k[xk_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
+      xk5_x1 = in_1[xk_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
     }
     {
       let step = min(0u + xk6_k, p.extent_4 - 1u);
       let outer = min(key_begin + xk6_o, p.extent_3 - 1u);
-      xk6_x1 = in_k[xk_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
+      xk6_x1 = in_1[xk_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
     }
     {
       let step = min(0u + xk7_k, p.extent_4 - 1u);
       let outer = min(key_begin + xk7_o, p.extent_3 - 1u);
-      xk7_x1 = in_k[xk_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
+      xk7_x1 = in_1[xk_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
     }
     {
       let step = min(0u + xq0_k, p.extent_4 - 1u);
       let outer = min(row0 + xq0_o, p.extent_1 - 1u);
-      xq0_x0 = in_q[xq_base0 + step * p.stride_0_2 + outer * p.stride_0_1];
+      xq0_x0 = in_0[xq_base0 + step * p.stride_0_2 + outer * p.stride_0_1];
     }
     {
       let step = min(0u + xq1_k, p.extent_4 - 1u);
       let outer = min(row0 + xq1_o, p.extent_1 - 1u);
-      xq1_x0 = in_q[xq_base0 + step * p.stride_0_2 + outer * p.stride_0_1];
+      xq1_x0 = in_0[xq_base0 + step * p.stride_0_2 + outer * p.stride_0_1];
     }
     {
       let step = min(0u + xq2_k, p.extent_4 - 1u);
       let outer = min(row0 + xq2_o, p.extent_1 - 1u);
-      xq2_x0 = in_q[xq_base0 + step * p.stride_0_2 + outer * p.stride_0_1];
+      xq2_x0 = in_0[xq_base0 + step * p.stride_0_2 + outer * p.stride_0_1];
     }
     {
       let step = min(0u + xq3_k, p.extent_4 - 1u);
       let outer = min(row0 + xq3_o, p.extent_1 - 1u);
-      xq3_x0 = in_q[xq_base0 + step * p.stride_0_2 + outer * p.stride_0_1];
+      xq3_x0 = in_0[xq_base0 + step * p.stride_0_2 + outer * p.stride_0_1];
     }
     {
       let step = min(0u + xq4_k, p.extent_4 - 1u);
       let outer = min(row0 + xq4_o, p.extent_1 - 1u);
-      xq4_x0 = in_q[xq_base0 + step * p.stride_0_2 + outer * p.stride_0_1];
+      xq4_x0 = in_0[xq_base0 + step * p.stride_0_2 + outer * p.stride_0_1];
     }
     {
       let step = min(0u + xq5_k, p.extent_4 - 1u);
       let outer = min(row0 + xq5_o, p.extent_1 - 1u);
-      xq5_x0 = in_q[xq_base0 + step * p.stride_0_2 + outer * p.stride_0_1];
+      xq5_x0 = in_0[xq_base0 + step * p.stride_0_2 + outer * p.stride_0_1];
     }
     {
       let step = min(0u + xq6_k, p.extent_4 - 1u);
       let outer = min(row0 + xq6_o, p.extent_1 - 1u);
-      xq6_x0 = in_q[xq_base0 + step * p.stride_0_2 + outer * p.stride_0_1];
+      xq6_x0 = in_0[xq_base0 + step * p.stride_0_2 + outer * p.stride_0_1];
     }
     {
       let step = min(0u + xq7_k, p.extent_4 - 1u);
       let outer = min(row0 + xq7_o, p.extent_1 - 1u);
-      xq7_x0 = in_q[xq_base0 + step * p.stride_0_2 + outer * p.stride_0_1];
+      xq7_x0 = in_0[xq_base0 + step * p.stride_0_2 + outer * p.stride_0_1];
     }
   }
   for (var k0 = key_begin; k0 < key_end; k0 += 32u) {
@@ -381,123 +381,123 @@ fn main(
         {
           let step = min(d0 + 16u + xk0_k, p.extent_4 - 1u);
           let outer = min(k0 + xk0_o, p.extent_3 - 1u);
-          xk0_x1 = in_k[xk_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
+          xk0_x1 = in_1[xk_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
         }
         {
           let step = min(d0 + 16u + xk1_k, p.extent_4 - 1u);
           let outer = min(k0 + xk1_o, p.extent_3 - 1u);
-          xk1_x1 = in_k[xk_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
+          xk1_x1 = in_1[xk_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
         }
         {
           let step = min(d0 + 16u + xk2_k, p.extent_4 - 1u);
           let outer = min(k0 + xk2_o, p.extent_3 - 1u);
-          xk2_x1 = in_k[xk_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
+          xk2_x1 = in_1[xk_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
         }
         {
           let step = min(d0 + 16u + xk3_k, p.extent_4 - 1u);
           let outer = min(k0 + xk3_o, p.extent_3 - 1u);
-          xk3_x1 = in_k[xk_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
+          xk3_x1 = in_1[xk_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
         }
         {
           let step = min(d0 + 16u + xk4_k, p.extent_4 - 1u);
           let outer = min(k0 + xk4_o, p.extent_3 - 1u);
-          xk4_x1 = in_k[xk_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
+          xk4_x1 = in_1[xk_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
         }
         {
           let step = min(d0 + 16u + xk5_k, p.extent_4 - 1u);
           let outer = min(k0 + xk5_o, p.extent_3 - 1u);
-          xk5_x1 = in_k[xk_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
+          xk5_x1 = in_1[xk_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
         }
         {
           let step = min(d0 + 16u + xk6_k, p.extent_4 - 1u);
           let outer = min(k0 + xk6_o, p.extent_3 - 1u);
-          xk6_x1 = in_k[xk_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
+          xk6_x1 = in_1[xk_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
         }
         {
           let step = min(d0 + 16u + xk7_k, p.extent_4 - 1u);
           let outer = min(k0 + xk7_o, p.extent_3 - 1u);
-          xk7_x1 = in_k[xk_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
+          xk7_x1 = in_1[xk_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
         }
         {
           let step = min(d0 + 16u + xq0_k, p.extent_4 - 1u);
           let outer = min(row0 + xq0_o, p.extent_1 - 1u);
-          xq0_x0 = in_q[xq_base0 + step * p.stride_0_2 + outer * p.stride_0_1];
+          xq0_x0 = in_0[xq_base0 + step * p.stride_0_2 + outer * p.stride_0_1];
         }
         {
           let step = min(d0 + 16u + xq1_k, p.extent_4 - 1u);
           let outer = min(row0 + xq1_o, p.extent_1 - 1u);
-          xq1_x0 = in_q[xq_base0 + step * p.stride_0_2 + outer * p.stride_0_1];
+          xq1_x0 = in_0[xq_base0 + step * p.stride_0_2 + outer * p.stride_0_1];
         }
         {
           let step = min(d0 + 16u + xq2_k, p.extent_4 - 1u);
           let outer = min(row0 + xq2_o, p.extent_1 - 1u);
-          xq2_x0 = in_q[xq_base0 + step * p.stride_0_2 + outer * p.stride_0_1];
+          xq2_x0 = in_0[xq_base0 + step * p.stride_0_2 + outer * p.stride_0_1];
         }
         {
           let step = min(d0 + 16u + xq3_k, p.extent_4 - 1u);
           let outer = min(row0 + xq3_o, p.extent_1 - 1u);
-          xq3_x0 = in_q[xq_base0 + step * p.stride_0_2 + outer * p.stride_0_1];
+          xq3_x0 = in_0[xq_base0 + step * p.stride_0_2 + outer * p.stride_0_1];
         }
         {
           let step = min(d0 + 16u + xq4_k, p.extent_4 - 1u);
           let outer = min(row0 + xq4_o, p.extent_1 - 1u);
-          xq4_x0 = in_q[xq_base0 + step * p.stride_0_2 + outer * p.stride_0_1];
+          xq4_x0 = in_0[xq_base0 + step * p.stride_0_2 + outer * p.stride_0_1];
         }
         {
           let step = min(d0 + 16u + xq5_k, p.extent_4 - 1u);
           let outer = min(row0 + xq5_o, p.extent_1 - 1u);
-          xq5_x0 = in_q[xq_base0 + step * p.stride_0_2 + outer * p.stride_0_1];
+          xq5_x0 = in_0[xq_base0 + step * p.stride_0_2 + outer * p.stride_0_1];
         }
         {
           let step = min(d0 + 16u + xq6_k, p.extent_4 - 1u);
           let outer = min(row0 + xq6_o, p.extent_1 - 1u);
-          xq6_x0 = in_q[xq_base0 + step * p.stride_0_2 + outer * p.stride_0_1];
+          xq6_x0 = in_0[xq_base0 + step * p.stride_0_2 + outer * p.stride_0_1];
         }
         {
           let step = min(d0 + 16u + xq7_k, p.extent_4 - 1u);
           let outer = min(row0 + xq7_o, p.extent_1 - 1u);
-          xq7_x0 = in_q[xq_base0 + step * p.stride_0_2 + outer * p.stride_0_1];
+          xq7_x0 = in_0[xq_base0 + step * p.stride_0_2 + outer * p.stride_0_1];
         }
       } else {
         {
           let step = min(k0 + xv0_k, p.extent_3 - 1u);
           let outer = min(0u + xv0_o, p.extent_2 - 1u);
-          xv0_x2 = in_v[xv_base2 + step * p.stride_2_1 + outer * p.stride_2_2];
+          xv0_x2 = in_2[xv_base2 + step * p.stride_2_1 + outer * p.stride_2_2];
         }
         {
           let step = min(k0 + xv1_k, p.extent_3 - 1u);
           let outer = min(0u + xv1_o, p.extent_2 - 1u);
-          xv1_x2 = in_v[xv_base2 + step * p.stride_2_1 + outer * p.stride_2_2];
+          xv1_x2 = in_2[xv_base2 + step * p.stride_2_1 + outer * p.stride_2_2];
         }
         {
           let step = min(k0 + xv2_k, p.extent_3 - 1u);
           let outer = min(0u + xv2_o, p.extent_2 - 1u);
-          xv2_x2 = in_v[xv_base2 + step * p.stride_2_1 + outer * p.stride_2_2];
+          xv2_x2 = in_2[xv_base2 + step * p.stride_2_1 + outer * p.stride_2_2];
         }
         {
           let step = min(k0 + xv3_k, p.extent_3 - 1u);
           let outer = min(0u + xv3_o, p.extent_2 - 1u);
-          xv3_x2 = in_v[xv_base2 + step * p.stride_2_1 + outer * p.stride_2_2];
+          xv3_x2 = in_2[xv_base2 + step * p.stride_2_1 + outer * p.stride_2_2];
         }
         {
           let step = min(k0 + xv4_k, p.extent_3 - 1u);
           let outer = min(0u + xv4_o, p.extent_2 - 1u);
-          xv4_x2 = in_v[xv_base2 + step * p.stride_2_1 + outer * p.stride_2_2];
+          xv4_x2 = in_2[xv_base2 + step * p.stride_2_1 + outer * p.stride_2_2];
         }
         {
           let step = min(k0 + xv5_k, p.extent_3 - 1u);
           let outer = min(0u + xv5_o, p.extent_2 - 1u);
-          xv5_x2 = in_v[xv_base2 + step * p.stride_2_1 + outer * p.stride_2_2];
+          xv5_x2 = in_2[xv_base2 + step * p.stride_2_1 + outer * p.stride_2_2];
         }
         {
           let step = min(k0 + xv6_k, p.extent_3 - 1u);
           let outer = min(0u + xv6_o, p.extent_2 - 1u);
-          xv6_x2 = in_v[xv_base2 + step * p.stride_2_1 + outer * p.stride_2_2];
+          xv6_x2 = in_2[xv_base2 + step * p.stride_2_1 + outer * p.stride_2_2];
         }
         {
           let step = min(k0 + xv7_k, p.extent_3 - 1u);
           let outer = min(0u + xv7_o, p.extent_2 - 1u);
-          xv7_x2 = in_v[xv_base2 + step * p.stride_2_1 + outer * p.stride_2_2];
+          xv7_x2 = in_2[xv_base2 + step * p.stride_2_1 + outer * p.stride_2_2];
         }
       }
       let query0_0 = rows0;
@@ -604,123 +604,123 @@ fn main(
         {
           let step = min(k0 + v0 + 8u + xv0_k, p.extent_3 - 1u);
           let outer = min(0u + xv0_o, p.extent_2 - 1u);
-          xv0_x2 = in_v[xv_base2 + step * p.stride_2_1 + outer * p.stride_2_2];
+          xv0_x2 = in_2[xv_base2 + step * p.stride_2_1 + outer * p.stride_2_2];
         }
         {
           let step = min(k0 + v0 + 8u + xv1_k, p.extent_3 - 1u);
           let outer = min(0u + xv1_o, p.extent_2 - 1u);
-          xv1_x2 = in_v[xv_base2 + step * p.stride_2_1 + outer * p.stride_2_2];
+          xv1_x2 = in_2[xv_base2 + step * p.stride_2_1 + outer * p.stride_2_2];
         }
         {
           let step = min(k0 + v0 + 8u + xv2_k, p.extent_3 - 1u);
           let outer = min(0u + xv2_o, p.extent_2 - 1u);
-          xv2_x2 = in_v[xv_base2 + step * p.stride_2_1 + outer * p.stride_2_2];
+          xv2_x2 = in_2[xv_base2 + step * p.stride_2_1 + outer * p.stride_2_2];
         }
         {
           let step = min(k0 + v0 + 8u + xv3_k, p.extent_3 - 1u);
           let outer = min(0u + xv3_o, p.extent_2 - 1u);
-          xv3_x2 = in_v[xv_base2 + step * p.stride_2_1 + outer * p.stride_2_2];
+          xv3_x2 = in_2[xv_base2 + step * p.stride_2_1 + outer * p.stride_2_2];
         }
         {
           let step = min(k0 + v0 + 8u + xv4_k, p.extent_3 - 1u);
           let outer = min(0u + xv4_o, p.extent_2 - 1u);
-          xv4_x2 = in_v[xv_base2 + step * p.stride_2_1 + outer * p.stride_2_2];
+          xv4_x2 = in_2[xv_base2 + step * p.stride_2_1 + outer * p.stride_2_2];
         }
         {
           let step = min(k0 + v0 + 8u + xv5_k, p.extent_3 - 1u);
           let outer = min(0u + xv5_o, p.extent_2 - 1u);
-          xv5_x2 = in_v[xv_base2 + step * p.stride_2_1 + outer * p.stride_2_2];
+          xv5_x2 = in_2[xv_base2 + step * p.stride_2_1 + outer * p.stride_2_2];
         }
         {
           let step = min(k0 + v0 + 8u + xv6_k, p.extent_3 - 1u);
           let outer = min(0u + xv6_o, p.extent_2 - 1u);
-          xv6_x2 = in_v[xv_base2 + step * p.stride_2_1 + outer * p.stride_2_2];
+          xv6_x2 = in_2[xv_base2 + step * p.stride_2_1 + outer * p.stride_2_2];
         }
         {
           let step = min(k0 + v0 + 8u + xv7_k, p.extent_3 - 1u);
           let outer = min(0u + xv7_o, p.extent_2 - 1u);
-          xv7_x2 = in_v[xv_base2 + step * p.stride_2_1 + outer * p.stride_2_2];
+          xv7_x2 = in_2[xv_base2 + step * p.stride_2_1 + outer * p.stride_2_2];
         }
       } else if k0 + 32u < key_end {
         {
           let step = min(0u + xk0_k, p.extent_4 - 1u);
           let outer = min(k0 + 32u + xk0_o, p.extent_3 - 1u);
-          xk0_x1 = in_k[xk_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
+          xk0_x1 = in_1[xk_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
         }
         {
           let step = min(0u + xk1_k, p.extent_4 - 1u);
           let outer = min(k0 + 32u + xk1_o, p.extent_3 - 1u);
-          xk1_x1 = in_k[xk_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
+          xk1_x1 = in_1[xk_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
         }
         {
           let step = min(0u + xk2_k, p.extent_4 - 1u);
           let outer = min(k0 + 32u + xk2_o, p.extent_3 - 1u);
-          xk2_x1 = in_k[xk_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
+          xk2_x1 = in_1[xk_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
         }
         {
           let step = min(0u + xk3_k, p.extent_4 - 1u);
           let outer = min(k0 + 32u + xk3_o, p.extent_3 - 1u);
-          xk3_x1 = in_k[xk_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
+          xk3_x1 = in_1[xk_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
         }
         {
           let step = min(0u + xk4_k, p.extent_4 - 1u);
           let outer = min(k0 + 32u + xk4_o, p.extent_3 - 1u);
-          xk4_x1 = in_k[xk_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
+          xk4_x1 = in_1[xk_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
         }
         {
           let step = min(0u + xk5_k, p.extent_4 - 1u);
           let outer = min(k0 + 32u + xk5_o, p.extent_3 - 1u);
-          xk5_x1 = in_k[xk_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
+          xk5_x1 = in_1[xk_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
         }
         {
           let step = min(0u + xk6_k, p.extent_4 - 1u);
           let outer = min(k0 + 32u + xk6_o, p.extent_3 - 1u);
-          xk6_x1 = in_k[xk_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
+          xk6_x1 = in_1[xk_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
         }
         {
           let step = min(0u + xk7_k, p.extent_4 - 1u);
           let outer = min(k0 + 32u + xk7_o, p.extent_3 - 1u);
-          xk7_x1 = in_k[xk_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
+          xk7_x1 = in_1[xk_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
         }
         {
           let step = min(0u + xq0_k, p.extent_4 - 1u);
           let outer = min(row0 + xq0_o, p.extent_1 - 1u);
-          xq0_x0 = in_q[xq_base0 + step * p.stride_0_2 + outer * p.stride_0_1];
+          xq0_x0 = in_0[xq_base0 + step * p.stride_0_2 + outer * p.stride_0_1];
         }
         {
           let step = min(0u + xq1_k, p.extent_4 - 1u);
           let outer = min(row0 + xq1_o, p.extent_1 - 1u);
-          xq1_x0 = in_q[xq_base0 + step * p.stride_0_2 + outer * p.stride_0_1];
+          xq1_x0 = in_0[xq_base0 + step * p.stride_0_2 + outer * p.stride_0_1];
         }
         {
           let step = min(0u + xq2_k, p.extent_4 - 1u);
           let outer = min(row0 + xq2_o, p.extent_1 - 1u);
-          xq2_x0 = in_q[xq_base0 + step * p.stride_0_2 + outer * p.stride_0_1];
+          xq2_x0 = in_0[xq_base0 + step * p.stride_0_2 + outer * p.stride_0_1];
         }
         {
           let step = min(0u + xq3_k, p.extent_4 - 1u);
           let outer = min(row0 + xq3_o, p.extent_1 - 1u);
-          xq3_x0 = in_q[xq_base0 + step * p.stride_0_2 + outer * p.stride_0_1];
+          xq3_x0 = in_0[xq_base0 + step * p.stride_0_2 + outer * p.stride_0_1];
         }
         {
           let step = min(0u + xq4_k, p.extent_4 - 1u);
           let outer = min(row0 + xq4_o, p.extent_1 - 1u);
-          xq4_x0 = in_q[xq_base0 + step * p.stride_0_2 + outer * p.stride_0_1];
+          xq4_x0 = in_0[xq_base0 + step * p.stride_0_2 + outer * p.stride_0_1];
         }
         {
           let step = min(0u + xq5_k, p.extent_4 - 1u);
           let outer = min(row0 + xq5_o, p.extent_1 - 1u);
-          xq5_x0 = in_q[xq_base0 + step * p.stride_0_2 + outer * p.stride_0_1];
+          xq5_x0 = in_0[xq_base0 + step * p.stride_0_2 + outer * p.stride_0_1];
         }
         {
           let step = min(0u + xq6_k, p.extent_4 - 1u);
           let outer = min(row0 + xq6_o, p.extent_1 - 1u);
-          xq6_x0 = in_q[xq_base0 + step * p.stride_0_2 + outer * p.stride_0_1];
+          xq6_x0 = in_0[xq_base0 + step * p.stride_0_2 + outer * p.stride_0_1];
         }
         {
           let step = min(0u + xq7_k, p.extent_4 - 1u);
           let outer = min(row0 + xq7_o, p.extent_1 - 1u);
-          xq7_x0 = in_q[xq_base0 + step * p.stride_0_2 + outer * p.stride_0_1];
+          xq7_x0 = in_0[xq_base0 + step * p.stride_0_2 + outer * p.stride_0_1];
         }
       }
       let at0_0 = v0 * 8u + (rows0 ^ ((v0 / 4u + 0u) % 8u));

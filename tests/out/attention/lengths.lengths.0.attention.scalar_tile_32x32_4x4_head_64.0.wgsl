@@ -26,11 +26,11 @@ struct Params {
 }
 
 @group(0) @binding(0) var<uniform> p: Params;
-@group(0) @binding(1) var<storage, read> in_q: array<f32>;
-@group(0) @binding(2) var<storage, read> in_k: array<f32>;
-@group(0) @binding(3) var<storage, read> in_n: array<i32>;
-@group(0) @binding(4) var<storage, read> in_v: array<f32>;
-@group(0) @binding(5) var<storage, read_write> result_0: array<f32>;
+@group(0) @binding(1) var<storage, read> in_0: array<f32>;
+@group(0) @binding(2) var<storage, read> in_1: array<f32>;
+@group(0) @binding(3) var<storage, read> in_2: array<i32>;
+@group(0) @binding(4) var<storage, read> in_3: array<f32>;
+@group(0) @binding(5) var<storage, read_write> out_0: array<f32>;
 var<private> fuse_nan_bits: u32 = 0x7fc00000u;
 var<private> fuse_inf_bits: u32 = 0x7f800000u;
 
@@ -48,7 +48,7 @@ fn fuse_tanh1(x: f32) -> f32 {
 fn score_each(b0: u32, b1: u32, row: u32, column: u32, sum: f32) -> f32 {
   let inside_row = min(row, p.extent_2 - 1u);
   let inside_column = min(column, p.extent_4 - 1u);
-  let x2 = in_n[p.offset_2 + b0 * p.stride_2_0];
+  let x2 = in_2[p.offset_2 + b0 * p.stride_2_0];
   let s0 = i32((column));
   let s1 = x2;
   let s2 = s0 < s1;
@@ -68,7 +68,7 @@ fn finish(batch: u32, b0: u32, b1: u32, row: u32, column: u32, sum: f32) {
   }
   let v0 = sum;
   let at = (batch * p.extent_2 + row) * p.extent_3 + column;
-  result_0[at] = v0;
+  out_0[at] = v0;
 }
 fn normalizer(total: f32) -> f32 {
   if total == 0.0 {
@@ -138,7 +138,7 @@ fn main(
   let b0 = batch_rest1;
   let first_query = i32(row0);
   let last_query = i32(min(row0 + 32u, p.extent_2) - 1u);
-  let seen_x2 = in_n[p.offset_2 + b0 * p.stride_2_0];
+  let seen_x2 = in_2[p.offset_2 + b0 * p.stride_2_0];
   let seen1 = seen_x2;
   let limit0 = u32(max(seen1, 0));
   let exact0 = 1.0 * abs(f32(seen1)) + 0.0 * f32(p.extent_2) + 1.0 * f32(p.extent_4) < 1073741824.0;
@@ -257,82 +257,82 @@ fn main(
     {
       let step = min(0u + xk0_k, p.extent_5 - 1u);
       let outer = min(key_begin + xk0_o, p.extent_4 - 1u);
-      xk0_x1 = in_k[xk_base1 + step * p.stride_1_2 + outer * p.stride_1_3];
+      xk0_x1 = in_1[xk_base1 + step * p.stride_1_2 + outer * p.stride_1_3];
     }
     {
       let step = min(0u + xk1_k, p.extent_5 - 1u);
       let outer = min(key_begin + xk1_o, p.extent_4 - 1u);
-      xk1_x1 = in_k[xk_base1 + step * p.stride_1_2 + outer * p.stride_1_3];
+      xk1_x1 = in_1[xk_base1 + step * p.stride_1_2 + outer * p.stride_1_3];
     }
     {
       let step = min(0u + xk2_k, p.extent_5 - 1u);
       let outer = min(key_begin + xk2_o, p.extent_4 - 1u);
-      xk2_x1 = in_k[xk_base1 + step * p.stride_1_2 + outer * p.stride_1_3];
+      xk2_x1 = in_1[xk_base1 + step * p.stride_1_2 + outer * p.stride_1_3];
     }
     {
       let step = min(0u + xk3_k, p.extent_5 - 1u);
       let outer = min(key_begin + xk3_o, p.extent_4 - 1u);
-      xk3_x1 = in_k[xk_base1 + step * p.stride_1_2 + outer * p.stride_1_3];
+      xk3_x1 = in_1[xk_base1 + step * p.stride_1_2 + outer * p.stride_1_3];
     }
     {
       let step = min(0u + xk4_k, p.extent_5 - 1u);
       let outer = min(key_begin + xk4_o, p.extent_4 - 1u);
-      xk4_x1 = in_k[xk_base1 + step * p.stride_1_2 + outer * p.stride_1_3];
+      xk4_x1 = in_1[xk_base1 + step * p.stride_1_2 + outer * p.stride_1_3];
     }
     {
       let step = min(0u + xk5_k, p.extent_5 - 1u);
       let outer = min(key_begin + xk5_o, p.extent_4 - 1u);
-      xk5_x1 = in_k[xk_base1 + step * p.stride_1_2 + outer * p.stride_1_3];
+      xk5_x1 = in_1[xk_base1 + step * p.stride_1_2 + outer * p.stride_1_3];
     }
     {
       let step = min(0u + xk6_k, p.extent_5 - 1u);
       let outer = min(key_begin + xk6_o, p.extent_4 - 1u);
-      xk6_x1 = in_k[xk_base1 + step * p.stride_1_2 + outer * p.stride_1_3];
+      xk6_x1 = in_1[xk_base1 + step * p.stride_1_2 + outer * p.stride_1_3];
     }
     {
       let step = min(0u + xk7_k, p.extent_5 - 1u);
       let outer = min(key_begin + xk7_o, p.extent_4 - 1u);
-      xk7_x1 = in_k[xk_base1 + step * p.stride_1_2 + outer * p.stride_1_3];
+      xk7_x1 = in_1[xk_base1 + step * p.stride_1_2 + outer * p.stride_1_3];
     }
     {
       let step = min(0u + xq0_k, p.extent_5 - 1u);
       let outer = min(row0 + xq0_o, p.extent_2 - 1u);
-      xq0_x0 = in_q[xq_base0 + step * p.stride_0_3 + outer * p.stride_0_2];
+      xq0_x0 = in_0[xq_base0 + step * p.stride_0_3 + outer * p.stride_0_2];
     }
     {
       let step = min(0u + xq1_k, p.extent_5 - 1u);
       let outer = min(row0 + xq1_o, p.extent_2 - 1u);
-      xq1_x0 = in_q[xq_base0 + step * p.stride_0_3 + outer * p.stride_0_2];
+      xq1_x0 = in_0[xq_base0 + step * p.stride_0_3 + outer * p.stride_0_2];
     }
     {
       let step = min(0u + xq2_k, p.extent_5 - 1u);
       let outer = min(row0 + xq2_o, p.extent_2 - 1u);
-      xq2_x0 = in_q[xq_base0 + step * p.stride_0_3 + outer * p.stride_0_2];
+      xq2_x0 = in_0[xq_base0 + step * p.stride_0_3 + outer * p.stride_0_2];
     }
     {
       let step = min(0u + xq3_k, p.extent_5 - 1u);
       let outer = min(row0 + xq3_o, p.extent_2 - 1u);
-      xq3_x0 = in_q[xq_base0 + step * p.stride_0_3 + outer * p.stride_0_2];
+      xq3_x0 = in_0[xq_base0 + step * p.stride_0_3 + outer * p.stride_0_2];
     }
     {
       let step = min(0u + xq4_k, p.extent_5 - 1u);
       let outer = min(row0 + xq4_o, p.extent_2 - 1u);
-      xq4_x0 = in_q[xq_base0 + step * p.stride_0_3 + outer * p.stride_0_2];
+      xq4_x0 = in_0[xq_base0 + step * p.stride_0_3 + outer * p.stride_0_2];
     }
     {
       let step = min(0u + xq5_k, p.extent_5 - 1u);
       let outer = min(row0 + xq5_o, p.extent_2 - 1u);
-      xq5_x0 = in_q[xq_base0 + step * p.stride_0_3 + outer * p.stride_0_2];
+      xq5_x0 = in_0[xq_base0 + step * p.stride_0_3 + outer * p.stride_0_2];
     }
     {
       let step = min(0u + xq6_k, p.extent_5 - 1u);
       let outer = min(row0 + xq6_o, p.extent_2 - 1u);
-      xq6_x0 = in_q[xq_base0 + step * p.stride_0_3 + outer * p.stride_0_2];
+      xq6_x0 = in_0[xq_base0 + step * p.stride_0_3 + outer * p.stride_0_2];
     }
     {
       let step = min(0u + xq7_k, p.extent_5 - 1u);
       let outer = min(row0 + xq7_o, p.extent_2 - 1u);
-      xq7_x0 = in_q[xq_base0 + step * p.stride_0_3 + outer * p.stride_0_2];
+      xq7_x0 = in_0[xq_base0 + step * p.stride_0_3 + outer * p.stride_0_2];
     }
   }
   for (var k0 = key_begin; k0 < key_end; k0 += 32u) {
@@ -407,123 +407,123 @@ fn main(
         {
           let step = min(d0 + 16u + xk0_k, p.extent_5 - 1u);
           let outer = min(k0 + xk0_o, p.extent_4 - 1u);
-          xk0_x1 = in_k[xk_base1 + step * p.stride_1_2 + outer * p.stride_1_3];
+          xk0_x1 = in_1[xk_base1 + step * p.stride_1_2 + outer * p.stride_1_3];
         }
         {
           let step = min(d0 + 16u + xk1_k, p.extent_5 - 1u);
           let outer = min(k0 + xk1_o, p.extent_4 - 1u);
-          xk1_x1 = in_k[xk_base1 + step * p.stride_1_2 + outer * p.stride_1_3];
+          xk1_x1 = in_1[xk_base1 + step * p.stride_1_2 + outer * p.stride_1_3];
         }
         {
           let step = min(d0 + 16u + xk2_k, p.extent_5 - 1u);
           let outer = min(k0 + xk2_o, p.extent_4 - 1u);
-          xk2_x1 = in_k[xk_base1 + step * p.stride_1_2 + outer * p.stride_1_3];
+          xk2_x1 = in_1[xk_base1 + step * p.stride_1_2 + outer * p.stride_1_3];
         }
         {
           let step = min(d0 + 16u + xk3_k, p.extent_5 - 1u);
           let outer = min(k0 + xk3_o, p.extent_4 - 1u);
-          xk3_x1 = in_k[xk_base1 + step * p.stride_1_2 + outer * p.stride_1_3];
+          xk3_x1 = in_1[xk_base1 + step * p.stride_1_2 + outer * p.stride_1_3];
         }
         {
           let step = min(d0 + 16u + xk4_k, p.extent_5 - 1u);
           let outer = min(k0 + xk4_o, p.extent_4 - 1u);
-          xk4_x1 = in_k[xk_base1 + step * p.stride_1_2 + outer * p.stride_1_3];
+          xk4_x1 = in_1[xk_base1 + step * p.stride_1_2 + outer * p.stride_1_3];
         }
         {
           let step = min(d0 + 16u + xk5_k, p.extent_5 - 1u);
           let outer = min(k0 + xk5_o, p.extent_4 - 1u);
-          xk5_x1 = in_k[xk_base1 + step * p.stride_1_2 + outer * p.stride_1_3];
+          xk5_x1 = in_1[xk_base1 + step * p.stride_1_2 + outer * p.stride_1_3];
         }
         {
           let step = min(d0 + 16u + xk6_k, p.extent_5 - 1u);
           let outer = min(k0 + xk6_o, p.extent_4 - 1u);
-          xk6_x1 = in_k[xk_base1 + step * p.stride_1_2 + outer * p.stride_1_3];
+          xk6_x1 = in_1[xk_base1 + step * p.stride_1_2 + outer * p.stride_1_3];
         }
         {
           let step = min(d0 + 16u + xk7_k, p.extent_5 - 1u);
           let outer = min(k0 + xk7_o, p.extent_4 - 1u);
-          xk7_x1 = in_k[xk_base1 + step * p.stride_1_2 + outer * p.stride_1_3];
+          xk7_x1 = in_1[xk_base1 + step * p.stride_1_2 + outer * p.stride_1_3];
         }
         {
           let step = min(d0 + 16u + xq0_k, p.extent_5 - 1u);
           let outer = min(row0 + xq0_o, p.extent_2 - 1u);
-          xq0_x0 = in_q[xq_base0 + step * p.stride_0_3 + outer * p.stride_0_2];
+          xq0_x0 = in_0[xq_base0 + step * p.stride_0_3 + outer * p.stride_0_2];
         }
         {
           let step = min(d0 + 16u + xq1_k, p.extent_5 - 1u);
           let outer = min(row0 + xq1_o, p.extent_2 - 1u);
-          xq1_x0 = in_q[xq_base0 + step * p.stride_0_3 + outer * p.stride_0_2];
+          xq1_x0 = in_0[xq_base0 + step * p.stride_0_3 + outer * p.stride_0_2];
         }
         {
           let step = min(d0 + 16u + xq2_k, p.extent_5 - 1u);
           let outer = min(row0 + xq2_o, p.extent_2 - 1u);
-          xq2_x0 = in_q[xq_base0 + step * p.stride_0_3 + outer * p.stride_0_2];
+          xq2_x0 = in_0[xq_base0 + step * p.stride_0_3 + outer * p.stride_0_2];
         }
         {
           let step = min(d0 + 16u + xq3_k, p.extent_5 - 1u);
           let outer = min(row0 + xq3_o, p.extent_2 - 1u);
-          xq3_x0 = in_q[xq_base0 + step * p.stride_0_3 + outer * p.stride_0_2];
+          xq3_x0 = in_0[xq_base0 + step * p.stride_0_3 + outer * p.stride_0_2];
         }
         {
           let step = min(d0 + 16u + xq4_k, p.extent_5 - 1u);
           let outer = min(row0 + xq4_o, p.extent_2 - 1u);
-          xq4_x0 = in_q[xq_base0 + step * p.stride_0_3 + outer * p.stride_0_2];
+          xq4_x0 = in_0[xq_base0 + step * p.stride_0_3 + outer * p.stride_0_2];
         }
         {
           let step = min(d0 + 16u + xq5_k, p.extent_5 - 1u);
           let outer = min(row0 + xq5_o, p.extent_2 - 1u);
-          xq5_x0 = in_q[xq_base0 + step * p.stride_0_3 + outer * p.stride_0_2];
+          xq5_x0 = in_0[xq_base0 + step * p.stride_0_3 + outer * p.stride_0_2];
         }
         {
           let step = min(d0 + 16u + xq6_k, p.extent_5 - 1u);
           let outer = min(row0 + xq6_o, p.extent_2 - 1u);
-          xq6_x0 = in_q[xq_base0 + step * p.stride_0_3 + outer * p.stride_0_2];
+          xq6_x0 = in_0[xq_base0 + step * p.stride_0_3 + outer * p.stride_0_2];
         }
         {
           let step = min(d0 + 16u + xq7_k, p.extent_5 - 1u);
           let outer = min(row0 + xq7_o, p.extent_2 - 1u);
-          xq7_x0 = in_q[xq_base0 + step * p.stride_0_3 + outer * p.stride_0_2];
+          xq7_x0 = in_0[xq_base0 + step * p.stride_0_3 + outer * p.stride_0_2];
         }
       } else {
         {
           let step = min(k0 + xv0_k, p.extent_4 - 1u);
           let outer = min(0u + xv0_o, p.extent_3 - 1u);
-          xv0_x3 = in_v[xv_base3 + step * p.stride_3_2 + outer * p.stride_3_3];
+          xv0_x3 = in_3[xv_base3 + step * p.stride_3_2 + outer * p.stride_3_3];
         }
         {
           let step = min(k0 + xv1_k, p.extent_4 - 1u);
           let outer = min(0u + xv1_o, p.extent_3 - 1u);
-          xv1_x3 = in_v[xv_base3 + step * p.stride_3_2 + outer * p.stride_3_3];
+          xv1_x3 = in_3[xv_base3 + step * p.stride_3_2 + outer * p.stride_3_3];
         }
         {
           let step = min(k0 + xv2_k, p.extent_4 - 1u);
           let outer = min(0u + xv2_o, p.extent_3 - 1u);
-          xv2_x3 = in_v[xv_base3 + step * p.stride_3_2 + outer * p.stride_3_3];
+          xv2_x3 = in_3[xv_base3 + step * p.stride_3_2 + outer * p.stride_3_3];
         }
         {
           let step = min(k0 + xv3_k, p.extent_4 - 1u);
           let outer = min(0u + xv3_o, p.extent_3 - 1u);
-          xv3_x3 = in_v[xv_base3 + step * p.stride_3_2 + outer * p.stride_3_3];
+          xv3_x3 = in_3[xv_base3 + step * p.stride_3_2 + outer * p.stride_3_3];
         }
         {
           let step = min(k0 + xv4_k, p.extent_4 - 1u);
           let outer = min(0u + xv4_o, p.extent_3 - 1u);
-          xv4_x3 = in_v[xv_base3 + step * p.stride_3_2 + outer * p.stride_3_3];
+          xv4_x3 = in_3[xv_base3 + step * p.stride_3_2 + outer * p.stride_3_3];
         }
         {
           let step = min(k0 + xv5_k, p.extent_4 - 1u);
           let outer = min(0u + xv5_o, p.extent_3 - 1u);
-          xv5_x3 = in_v[xv_base3 + step * p.stride_3_2 + outer * p.stride_3_3];
+          xv5_x3 = in_3[xv_base3 + step * p.stride_3_2 + outer * p.stride_3_3];
         }
         {
           let step = min(k0 + xv6_k, p.extent_4 - 1u);
           let outer = min(0u + xv6_o, p.extent_3 - 1u);
-          xv6_x3 = in_v[xv_base3 + step * p.stride_3_2 + outer * p.stride_3_3];
+          xv6_x3 = in_3[xv_base3 + step * p.stride_3_2 + outer * p.stride_3_3];
         }
         {
           let step = min(k0 + xv7_k, p.extent_4 - 1u);
           let outer = min(0u + xv7_o, p.extent_3 - 1u);
-          xv7_x3 = in_v[xv_base3 + step * p.stride_3_2 + outer * p.stride_3_3];
+          xv7_x3 = in_3[xv_base3 + step * p.stride_3_2 + outer * p.stride_3_3];
         }
       }
       let query0_0 = rows0;
@@ -630,123 +630,123 @@ fn main(
         {
           let step = min(k0 + v0 + 8u + xv0_k, p.extent_4 - 1u);
           let outer = min(0u + xv0_o, p.extent_3 - 1u);
-          xv0_x3 = in_v[xv_base3 + step * p.stride_3_2 + outer * p.stride_3_3];
+          xv0_x3 = in_3[xv_base3 + step * p.stride_3_2 + outer * p.stride_3_3];
         }
         {
           let step = min(k0 + v0 + 8u + xv1_k, p.extent_4 - 1u);
           let outer = min(0u + xv1_o, p.extent_3 - 1u);
-          xv1_x3 = in_v[xv_base3 + step * p.stride_3_2 + outer * p.stride_3_3];
+          xv1_x3 = in_3[xv_base3 + step * p.stride_3_2 + outer * p.stride_3_3];
         }
         {
           let step = min(k0 + v0 + 8u + xv2_k, p.extent_4 - 1u);
           let outer = min(0u + xv2_o, p.extent_3 - 1u);
-          xv2_x3 = in_v[xv_base3 + step * p.stride_3_2 + outer * p.stride_3_3];
+          xv2_x3 = in_3[xv_base3 + step * p.stride_3_2 + outer * p.stride_3_3];
         }
         {
           let step = min(k0 + v0 + 8u + xv3_k, p.extent_4 - 1u);
           let outer = min(0u + xv3_o, p.extent_3 - 1u);
-          xv3_x3 = in_v[xv_base3 + step * p.stride_3_2 + outer * p.stride_3_3];
+          xv3_x3 = in_3[xv_base3 + step * p.stride_3_2 + outer * p.stride_3_3];
         }
         {
           let step = min(k0 + v0 + 8u + xv4_k, p.extent_4 - 1u);
           let outer = min(0u + xv4_o, p.extent_3 - 1u);
-          xv4_x3 = in_v[xv_base3 + step * p.stride_3_2 + outer * p.stride_3_3];
+          xv4_x3 = in_3[xv_base3 + step * p.stride_3_2 + outer * p.stride_3_3];
         }
         {
           let step = min(k0 + v0 + 8u + xv5_k, p.extent_4 - 1u);
           let outer = min(0u + xv5_o, p.extent_3 - 1u);
-          xv5_x3 = in_v[xv_base3 + step * p.stride_3_2 + outer * p.stride_3_3];
+          xv5_x3 = in_3[xv_base3 + step * p.stride_3_2 + outer * p.stride_3_3];
         }
         {
           let step = min(k0 + v0 + 8u + xv6_k, p.extent_4 - 1u);
           let outer = min(0u + xv6_o, p.extent_3 - 1u);
-          xv6_x3 = in_v[xv_base3 + step * p.stride_3_2 + outer * p.stride_3_3];
+          xv6_x3 = in_3[xv_base3 + step * p.stride_3_2 + outer * p.stride_3_3];
         }
         {
           let step = min(k0 + v0 + 8u + xv7_k, p.extent_4 - 1u);
           let outer = min(0u + xv7_o, p.extent_3 - 1u);
-          xv7_x3 = in_v[xv_base3 + step * p.stride_3_2 + outer * p.stride_3_3];
+          xv7_x3 = in_3[xv_base3 + step * p.stride_3_2 + outer * p.stride_3_3];
         }
       } else if k0 + 32u < key_end {
         {
           let step = min(0u + xk0_k, p.extent_5 - 1u);
           let outer = min(k0 + 32u + xk0_o, p.extent_4 - 1u);
-          xk0_x1 = in_k[xk_base1 + step * p.stride_1_2 + outer * p.stride_1_3];
+          xk0_x1 = in_1[xk_base1 + step * p.stride_1_2 + outer * p.stride_1_3];
         }
         {
           let step = min(0u + xk1_k, p.extent_5 - 1u);
           let outer = min(k0 + 32u + xk1_o, p.extent_4 - 1u);
-          xk1_x1 = in_k[xk_base1 + step * p.stride_1_2 + outer * p.stride_1_3];
+          xk1_x1 = in_1[xk_base1 + step * p.stride_1_2 + outer * p.stride_1_3];
         }
         {
           let step = min(0u + xk2_k, p.extent_5 - 1u);
           let outer = min(k0 + 32u + xk2_o, p.extent_4 - 1u);
-          xk2_x1 = in_k[xk_base1 + step * p.stride_1_2 + outer * p.stride_1_3];
+          xk2_x1 = in_1[xk_base1 + step * p.stride_1_2 + outer * p.stride_1_3];
         }
         {
           let step = min(0u + xk3_k, p.extent_5 - 1u);
           let outer = min(k0 + 32u + xk3_o, p.extent_4 - 1u);
-          xk3_x1 = in_k[xk_base1 + step * p.stride_1_2 + outer * p.stride_1_3];
+          xk3_x1 = in_1[xk_base1 + step * p.stride_1_2 + outer * p.stride_1_3];
         }
         {
           let step = min(0u + xk4_k, p.extent_5 - 1u);
           let outer = min(k0 + 32u + xk4_o, p.extent_4 - 1u);
-          xk4_x1 = in_k[xk_base1 + step * p.stride_1_2 + outer * p.stride_1_3];
+          xk4_x1 = in_1[xk_base1 + step * p.stride_1_2 + outer * p.stride_1_3];
         }
         {
           let step = min(0u + xk5_k, p.extent_5 - 1u);
           let outer = min(k0 + 32u + xk5_o, p.extent_4 - 1u);
-          xk5_x1 = in_k[xk_base1 + step * p.stride_1_2 + outer * p.stride_1_3];
+          xk5_x1 = in_1[xk_base1 + step * p.stride_1_2 + outer * p.stride_1_3];
         }
         {
           let step = min(0u + xk6_k, p.extent_5 - 1u);
           let outer = min(k0 + 32u + xk6_o, p.extent_4 - 1u);
-          xk6_x1 = in_k[xk_base1 + step * p.stride_1_2 + outer * p.stride_1_3];
+          xk6_x1 = in_1[xk_base1 + step * p.stride_1_2 + outer * p.stride_1_3];
         }
         {
           let step = min(0u + xk7_k, p.extent_5 - 1u);
           let outer = min(k0 + 32u + xk7_o, p.extent_4 - 1u);
-          xk7_x1 = in_k[xk_base1 + step * p.stride_1_2 + outer * p.stride_1_3];
+          xk7_x1 = in_1[xk_base1 + step * p.stride_1_2 + outer * p.stride_1_3];
         }
         {
           let step = min(0u + xq0_k, p.extent_5 - 1u);
           let outer = min(row0 + xq0_o, p.extent_2 - 1u);
-          xq0_x0 = in_q[xq_base0 + step * p.stride_0_3 + outer * p.stride_0_2];
+          xq0_x0 = in_0[xq_base0 + step * p.stride_0_3 + outer * p.stride_0_2];
         }
         {
           let step = min(0u + xq1_k, p.extent_5 - 1u);
           let outer = min(row0 + xq1_o, p.extent_2 - 1u);
-          xq1_x0 = in_q[xq_base0 + step * p.stride_0_3 + outer * p.stride_0_2];
+          xq1_x0 = in_0[xq_base0 + step * p.stride_0_3 + outer * p.stride_0_2];
         }
         {
           let step = min(0u + xq2_k, p.extent_5 - 1u);
           let outer = min(row0 + xq2_o, p.extent_2 - 1u);
-          xq2_x0 = in_q[xq_base0 + step * p.stride_0_3 + outer * p.stride_0_2];
+          xq2_x0 = in_0[xq_base0 + step * p.stride_0_3 + outer * p.stride_0_2];
         }
         {
           let step = min(0u + xq3_k, p.extent_5 - 1u);
           let outer = min(row0 + xq3_o, p.extent_2 - 1u);
-          xq3_x0 = in_q[xq_base0 + step * p.stride_0_3 + outer * p.stride_0_2];
+          xq3_x0 = in_0[xq_base0 + step * p.stride_0_3 + outer * p.stride_0_2];
         }
         {
           let step = min(0u + xq4_k, p.extent_5 - 1u);
           let outer = min(row0 + xq4_o, p.extent_2 - 1u);
-          xq4_x0 = in_q[xq_base0 + step * p.stride_0_3 + outer * p.stride_0_2];
+          xq4_x0 = in_0[xq_base0 + step * p.stride_0_3 + outer * p.stride_0_2];
         }
         {
           let step = min(0u + xq5_k, p.extent_5 - 1u);
           let outer = min(row0 + xq5_o, p.extent_2 - 1u);
-          xq5_x0 = in_q[xq_base0 + step * p.stride_0_3 + outer * p.stride_0_2];
+          xq5_x0 = in_0[xq_base0 + step * p.stride_0_3 + outer * p.stride_0_2];
         }
         {
           let step = min(0u + xq6_k, p.extent_5 - 1u);
           let outer = min(row0 + xq6_o, p.extent_2 - 1u);
-          xq6_x0 = in_q[xq_base0 + step * p.stride_0_3 + outer * p.stride_0_2];
+          xq6_x0 = in_0[xq_base0 + step * p.stride_0_3 + outer * p.stride_0_2];
         }
         {
           let step = min(0u + xq7_k, p.extent_5 - 1u);
           let outer = min(row0 + xq7_o, p.extent_2 - 1u);
-          xq7_x0 = in_q[xq_base0 + step * p.stride_0_3 + outer * p.stride_0_2];
+          xq7_x0 = in_0[xq_base0 + step * p.stride_0_3 + outer * p.stride_0_2];
         }
       }
       let at0_0 = v0 * 8u + (rows0 ^ ((v0 / 4u + 0u) % 8u));

@@ -20,10 +20,10 @@ struct Params {
 }
 
 @group(0) @binding(0) var<uniform> p: Params;
-@group(0) @binding(1) var<storage, read_write> in_q: array<vec4<f16>>;
-@group(0) @binding(2) var<storage, read_write> in_k: array<vec4<f16>>;
-@group(0) @binding(3) var<storage, read_write> in_v: array<vec4<f16>>;
-@group(0) @binding(4) var<storage, read_write> result_0: array<vec4<f16>>;
+@group(0) @binding(1) var<storage, read_write> in_0: array<vec4<f16>>;
+@group(0) @binding(2) var<storage, read_write> in_1: array<vec4<f16>>;
+@group(0) @binding(3) var<storage, read_write> in_2: array<vec4<f16>>;
+@group(0) @binding(4) var<storage, read_write> out_0: array<vec4<f16>>;
 var<private> fuse_nan_bits: u32 = 0x7fc00000u;
 var<private> fuse_inf_bits: u32 = 0x7f800000u;
 
@@ -42,7 +42,7 @@ fn finish(batch: u32, b0: u32, row: u32, column: u32, sum: vec4<f32>) {
   }
   let v0 = sum;
   let at = (batch * p.extent_1 + row) * p.extent_2 + column;
-  result_0[at / 4u] = vec4<f16>(v0);
+  out_0[at / 4u] = vec4<f16>(v0);
 }
 fn normalizer(total: f32) -> f32 {
   if total == 0.0 {
@@ -111,8 +111,8 @@ fn main(
   let last_key = p.extent_3 - 1u;
   let xq_lines = p.stride_0_1 / 4u;
   let xq_first = (p.offset_0 + b0 * p.stride_0_0) / 4u;
-  let q0_0 = coopLoadT<coop_mat16x16<f16, A>>(&in_q[xq_first + (part_row + 0u) * xq_lines + 0u], xq_lines);
-  let q0_1 = coopLoadT<coop_mat16x16<f16, A>>(&in_q[xq_first + (part_row + 0u) * xq_lines + 4u], xq_lines);
+  let q0_0 = coopLoadT<coop_mat16x16<f16, A>>(&in_0[xq_first + (part_row + 0u) * xq_lines + 0u], xq_lines);
+  let q0_1 = coopLoadT<coop_mat16x16<f16, A>>(&in_0[xq_first + (part_row + 0u) * xq_lines + 4u], xq_lines);
   var o0_0 = coop_mat16x16<f32, C>();
   var o0_1 = coop_mat16x16<f32, C>();
   var reference0_0 = -3.4028234663852886e38f;
@@ -120,10 +120,10 @@ fn main(
   var reference0_1 = -3.4028234663852886e38f;
   var total0_1 = 0.0;
   if key_begin < key_end {
-    xk0_x = in_k[xk_at + min(key_begin + xk_line + 0u, last_key) * xk_lines];
-    xk1_x = in_k[xk_at + min(key_begin + xk_line + 16u, last_key) * xk_lines];
-    xv0_x = in_v[xv_at + min(key_begin + xv_line + 0u, last_key) * xv_lines];
-    xv1_x = in_v[xv_at + min(key_begin + xv_line + 16u, last_key) * xv_lines];
+    xk0_x = in_1[xk_at + min(key_begin + xk_line + 0u, last_key) * xk_lines];
+    xk1_x = in_1[xk_at + min(key_begin + xk_line + 16u, last_key) * xk_lines];
+    xv0_x = in_2[xv_at + min(key_begin + xv_line + 0u, last_key) * xv_lines];
+    xv1_x = in_2[xv_at + min(key_begin + xv_line + 16u, last_key) * xv_lines];
   }
   for (var k0 = key_begin; k0 < key_end; k0 += 32u) {
     key_slice[xk_to + 0u] = xk0_x;
@@ -132,10 +132,10 @@ fn main(
     value_slice[xv_to + 160u] = xv1_x;
     workgroupBarrier();
     let next = k0 + 32u;
-    xk0_x = in_k[xk_at + min(next + xk_line + 0u, last_key) * xk_lines];
-    xk1_x = in_k[xk_at + min(next + xk_line + 16u, last_key) * xk_lines];
-    xv0_x = in_v[xv_at + min(next + xv_line + 0u, last_key) * xv_lines];
-    xv1_x = in_v[xv_at + min(next + xv_line + 16u, last_key) * xv_lines];
+    xk0_x = in_1[xk_at + min(next + xk_line + 0u, last_key) * xk_lines];
+    xk1_x = in_1[xk_at + min(next + xk_line + 16u, last_key) * xk_lines];
+    xv0_x = in_2[xv_at + min(next + xv_line + 0u, last_key) * xv_lines];
+    xv1_x = in_2[xv_at + min(next + xv_line + 16u, last_key) * xv_lines];
     var s0_0 = coop_mat16x16<f32, C>();
     var s0_1 = coop_mat16x16<f32, C>();
     {

@@ -24,11 +24,11 @@ struct Params {
 }
 
 @group(0) @binding(0) var<uniform> p: Params;
-@group(0) @binding(1) var<storage, read> in_q: array<f32>;
-@group(0) @binding(2) var<storage, read> in_g: array<f32>;
-@group(0) @binding(3) var<storage, read_write> temporary_1: array<f32>;
-@group(0) @binding(4) var<storage, read_write> temporary_2: array<f32>;
-@group(0) @binding(5) var<storage, read_write> temporary_0: array<f32>;
+@group(0) @binding(1) var<storage, read> in_0: array<f32>;
+@group(0) @binding(2) var<storage, read> in_1: array<f32>;
+@group(0) @binding(3) var<storage, read_write> out_1: array<f32>;
+@group(0) @binding(4) var<storage, read_write> out_2: array<f32>;
+@group(0) @binding(5) var<storage, read_write> out_0: array<f32>;
 var<private> fuse_nan_bits: u32 = 0x7fc00000u;
 var<private> fuse_inf_bits: u32 = 0x7f800000u;
 
@@ -78,7 +78,7 @@ fn main(
   // unroll
   for (var chunk = lane; chunk < end; chunk += 32u) {
     let e0 = chunk;
-    let v0_0 = in_q[base0 + e0 * p.stride_0_2];
+    let v0_0 = in_0[base0 + e0 * p.stride_0_2];
     let v1_0 = v0_0 * v0_0;
     let own2_0_0 = v1_0;
     let sum2 = fuse_hidden1(running2_0 + own2_0_0, opaque);
@@ -121,16 +121,16 @@ fn main(
   // unroll
   for (var chunk = lane; chunk < end; chunk += 32u) {
     let e0 = chunk;
-    let v0_0 = in_q[base0 + e0 * p.stride_0_2];
-    let v9_0 = in_g[base1 + e0 * p.stride_1_2];
+    let v0_0 = in_0[base0 + e0 * p.stride_0_2];
+    let v9_0 = in_1[base1 + e0 * p.stride_1_2];
     let v8_0 = v0_0 * v7;
     let v10_0 = v8_0 * v9_0;
     if valid {
-      temporary_1[base3 + e0 * p.stride_3_2] = v8_0;
-      temporary_2[base4 + e0 * p.stride_4_2] = v10_0;
+      out_1[base3 + e0 * p.stride_3_2] = v8_0;
+      out_2[base4 + e0 * p.stride_4_2] = v10_0;
     }
   }
   if lane == 0u && valid {
-    temporary_0[p.offset_2 + k0 * p.stride_2_0 + k1 * p.stride_2_1] = v7;
+    out_0[p.offset_2 + k0 * p.stride_2_0 + k1 * p.stride_2_1] = v7;
   }
 }

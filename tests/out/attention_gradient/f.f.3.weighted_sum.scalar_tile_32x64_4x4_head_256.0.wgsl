@@ -39,14 +39,14 @@ struct Params {
 }
 
 @group(0) @binding(0) var<uniform> p: Params;
-@group(0) @binding(1) var<storage, read> in_k: array<f32>;
-@group(0) @binding(2) var<storage, read> temporary_2: array<f32>;
-@group(0) @binding(3) var<storage, read> in_v: array<f32>;
-@group(0) @binding(4) var<storage, read> temporary_3: array<f32>;
-@group(0) @binding(5) var<storage, read> temporary_4: array<f32>;
-@group(0) @binding(6) var<storage, read> temporary_6: array<f32>;
-@group(0) @binding(7) var<storage, read_write> result_2: array<f32>;
-@group(0) @binding(8) var<storage, read_write> result_1: array<f32>;
+@group(0) @binding(1) var<storage, read> in_0: array<f32>;
+@group(0) @binding(2) var<storage, read> in_1: array<f32>;
+@group(0) @binding(3) var<storage, read> in_2: array<f32>;
+@group(0) @binding(4) var<storage, read> in_3: array<f32>;
+@group(0) @binding(5) var<storage, read> in_4: array<f32>;
+@group(0) @binding(6) var<storage, read> in_5: array<f32>;
+@group(0) @binding(7) var<storage, read_write> out_0: array<f32>;
+@group(0) @binding(8) var<storage, read_write> out_1: array<f32>;
 var<private> fuse_nan_bits: u32 = 0x7fc00000u;
 var<private> fuse_inf_bits: u32 = 0x7f800000u;
 
@@ -55,8 +55,8 @@ struct Weight { w0: f32, w1: f32 }
 fn weight(b0: u32, row: u32, column: u32, c0: f32, c1: f32) -> Weight {
   let inside_row = min(row, p.extent_1 - 1u);
   let inside_column = min(column, p.extent_3 - 1u);
-  let x6 = temporary_4[p.offset_6 + b0 * p.stride_6_0 + inside_column * p.stride_6_2];
-  let x7 = temporary_6[p.offset_7 + b0 * p.stride_7_0 + inside_column * p.stride_7_2];
+  let x6 = in_4[p.offset_6 + b0 * p.stride_6_0 + inside_column * p.stride_6_2];
+  let x7 = in_5[p.offset_7 + b0 * p.stride_7_0 + inside_column * p.stride_7_2];
   let s0 = c0;
   let s2 = s0 * f32(0.25f);
   let s3 = x6;
@@ -83,8 +83,8 @@ fn finish(batch: u32, b0: u32, row: u32, column: u32, sum0: f32, sum1: f32) {
   let v0 = sum0;
   let v1 = sum1;
   let at = (batch * p.extent_1 + row) * p.extent_2 + column;
-  result_2[at] = v0;
-  result_1[at] = v1;
+  out_0[at] = v0;
+  out_1[at] = v1;
 }
 fn finish_four(batch: u32, b0: u32, row: u32, column: u32, sum0: vec4<f32>, sum1: vec4<f32>) {
   finish(batch, b0, row, column + 0u, sum0[0], sum1[0]);
@@ -340,32 +340,32 @@ fn main(
       {
         let step = min(0u + xa0_k, p.extent_4 - 1u);
         let outer = min(row0 + xa0_o, p.extent_1 - 1u);
-        xa0_x0 = in_k[xa_base0 + step * p.stride_0_2 + outer * p.stride_0_1];
+        xa0_x0 = in_0[xa_base0 + step * p.stride_0_2 + outer * p.stride_0_1];
       }
       {
         let step = min(0u + xa1_k, p.extent_4 - 1u);
         let outer = min(row0 + xa1_o, p.extent_1 - 1u);
-        xa1_x0 = in_k[xa_base0 + step * p.stride_0_2 + outer * p.stride_0_1];
+        xa1_x0 = in_0[xa_base0 + step * p.stride_0_2 + outer * p.stride_0_1];
       }
       {
         let step = min(0u + xb0_k, p.extent_4 - 1u);
         let outer = min(k0 + xb0_o, p.extent_3 - 1u);
-        xb0_x1 = temporary_2[xb_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
+        xb0_x1 = in_1[xb_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
       }
       {
         let step = min(0u + xb1_k, p.extent_4 - 1u);
         let outer = min(k0 + xb1_o, p.extent_3 - 1u);
-        xb1_x1 = temporary_2[xb_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
+        xb1_x1 = in_1[xb_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
       }
       {
         let step = min(0u + xb2_k, p.extent_4 - 1u);
         let outer = min(k0 + xb2_o, p.extent_3 - 1u);
-        xb2_x1 = temporary_2[xb_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
+        xb2_x1 = in_1[xb_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
       }
       {
         let step = min(0u + xb3_k, p.extent_4 - 1u);
         let outer = min(k0 + xb3_o, p.extent_3 - 1u);
-        xb3_x1 = temporary_2[xb_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
+        xb3_x1 = in_1[xb_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
       }
     }
     for (var d0 = 0u; d0 < p.extent_4; d0 += 8u) {
@@ -398,32 +398,32 @@ fn main(
         {
           let step = min(d0 + 8u + xa0_k, p.extent_4 - 1u);
           let outer = min(row0 + xa0_o, p.extent_1 - 1u);
-          xa0_x0 = in_k[xa_base0 + step * p.stride_0_2 + outer * p.stride_0_1];
+          xa0_x0 = in_0[xa_base0 + step * p.stride_0_2 + outer * p.stride_0_1];
         }
         {
           let step = min(d0 + 8u + xa1_k, p.extent_4 - 1u);
           let outer = min(row0 + xa1_o, p.extent_1 - 1u);
-          xa1_x0 = in_k[xa_base0 + step * p.stride_0_2 + outer * p.stride_0_1];
+          xa1_x0 = in_0[xa_base0 + step * p.stride_0_2 + outer * p.stride_0_1];
         }
         {
           let step = min(d0 + 8u + xb0_k, p.extent_4 - 1u);
           let outer = min(k0 + xb0_o, p.extent_3 - 1u);
-          xb0_x1 = temporary_2[xb_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
+          xb0_x1 = in_1[xb_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
         }
         {
           let step = min(d0 + 8u + xb1_k, p.extent_4 - 1u);
           let outer = min(k0 + xb1_o, p.extent_3 - 1u);
-          xb1_x1 = temporary_2[xb_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
+          xb1_x1 = in_1[xb_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
         }
         {
           let step = min(d0 + 8u + xb2_k, p.extent_4 - 1u);
           let outer = min(k0 + xb2_o, p.extent_3 - 1u);
-          xb2_x1 = temporary_2[xb_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
+          xb2_x1 = in_1[xb_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
         }
         {
           let step = min(d0 + 8u + xb3_k, p.extent_4 - 1u);
           let outer = min(k0 + xb3_o, p.extent_3 - 1u);
-          xb3_x1 = temporary_2[xb_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
+          xb3_x1 = in_1[xb_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
         }
       }
       let lhs0_0 = rows0 ^ 0u;
@@ -443,32 +443,32 @@ fn main(
       {
         let step = min(0u + xc0_k, p.extent_5 - 1u);
         let outer = min(row0 + xc0_o, p.extent_1 - 1u);
-        xc0_x2 = in_v[xc_base2 + step * p.stride_2_2 + outer * p.stride_2_1];
+        xc0_x2 = in_2[xc_base2 + step * p.stride_2_2 + outer * p.stride_2_1];
       }
       {
         let step = min(0u + xc1_k, p.extent_5 - 1u);
         let outer = min(row0 + xc1_o, p.extent_1 - 1u);
-        xc1_x2 = in_v[xc_base2 + step * p.stride_2_2 + outer * p.stride_2_1];
+        xc1_x2 = in_2[xc_base2 + step * p.stride_2_2 + outer * p.stride_2_1];
       }
       {
         let step = min(0u + xd0_k, p.extent_5 - 1u);
         let outer = min(k0 + xd0_o, p.extent_3 - 1u);
-        xd0_x3 = temporary_3[xd_base3 + step * p.stride_3_1 + outer * p.stride_3_2];
+        xd0_x3 = in_3[xd_base3 + step * p.stride_3_1 + outer * p.stride_3_2];
       }
       {
         let step = min(0u + xd1_k, p.extent_5 - 1u);
         let outer = min(k0 + xd1_o, p.extent_3 - 1u);
-        xd1_x3 = temporary_3[xd_base3 + step * p.stride_3_1 + outer * p.stride_3_2];
+        xd1_x3 = in_3[xd_base3 + step * p.stride_3_1 + outer * p.stride_3_2];
       }
       {
         let step = min(0u + xd2_k, p.extent_5 - 1u);
         let outer = min(k0 + xd2_o, p.extent_3 - 1u);
-        xd2_x3 = temporary_3[xd_base3 + step * p.stride_3_1 + outer * p.stride_3_2];
+        xd2_x3 = in_3[xd_base3 + step * p.stride_3_1 + outer * p.stride_3_2];
       }
       {
         let step = min(0u + xd3_k, p.extent_5 - 1u);
         let outer = min(k0 + xd3_o, p.extent_3 - 1u);
-        xd3_x3 = temporary_3[xd_base3 + step * p.stride_3_1 + outer * p.stride_3_2];
+        xd3_x3 = in_3[xd_base3 + step * p.stride_3_1 + outer * p.stride_3_2];
       }
     }
     for (var d0 = 0u; d0 < p.extent_5; d0 += 8u) {
@@ -501,32 +501,32 @@ fn main(
         {
           let step = min(d0 + 8u + xc0_k, p.extent_5 - 1u);
           let outer = min(row0 + xc0_o, p.extent_1 - 1u);
-          xc0_x2 = in_v[xc_base2 + step * p.stride_2_2 + outer * p.stride_2_1];
+          xc0_x2 = in_2[xc_base2 + step * p.stride_2_2 + outer * p.stride_2_1];
         }
         {
           let step = min(d0 + 8u + xc1_k, p.extent_5 - 1u);
           let outer = min(row0 + xc1_o, p.extent_1 - 1u);
-          xc1_x2 = in_v[xc_base2 + step * p.stride_2_2 + outer * p.stride_2_1];
+          xc1_x2 = in_2[xc_base2 + step * p.stride_2_2 + outer * p.stride_2_1];
         }
         {
           let step = min(d0 + 8u + xd0_k, p.extent_5 - 1u);
           let outer = min(k0 + xd0_o, p.extent_3 - 1u);
-          xd0_x3 = temporary_3[xd_base3 + step * p.stride_3_1 + outer * p.stride_3_2];
+          xd0_x3 = in_3[xd_base3 + step * p.stride_3_1 + outer * p.stride_3_2];
         }
         {
           let step = min(d0 + 8u + xd1_k, p.extent_5 - 1u);
           let outer = min(k0 + xd1_o, p.extent_3 - 1u);
-          xd1_x3 = temporary_3[xd_base3 + step * p.stride_3_1 + outer * p.stride_3_2];
+          xd1_x3 = in_3[xd_base3 + step * p.stride_3_1 + outer * p.stride_3_2];
         }
         {
           let step = min(d0 + 8u + xd2_k, p.extent_5 - 1u);
           let outer = min(k0 + xd2_o, p.extent_3 - 1u);
-          xd2_x3 = temporary_3[xd_base3 + step * p.stride_3_1 + outer * p.stride_3_2];
+          xd2_x3 = in_3[xd_base3 + step * p.stride_3_1 + outer * p.stride_3_2];
         }
         {
           let step = min(d0 + 8u + xd3_k, p.extent_5 - 1u);
           let outer = min(k0 + xd3_o, p.extent_3 - 1u);
-          xd3_x3 = temporary_3[xd_base3 + step * p.stride_3_1 + outer * p.stride_3_2];
+          xd3_x3 = in_3[xd_base3 + step * p.stride_3_1 + outer * p.stride_3_2];
         }
       }
       let lhs0_0 = rows0 ^ 0u;
@@ -559,42 +559,42 @@ fn main(
     {
       let step = min(k0 + xv0_k, p.extent_3 - 1u);
       let outer = min(0u + xv0_o, p.extent_2 - 1u);
-      xv0_x4 = temporary_3[xv_base4 + step * p.stride_4_1 + outer * p.stride_4_2];
+      xv0_x4 = in_3[xv_base4 + step * p.stride_4_1 + outer * p.stride_4_2];
     }
     {
       let step = min(k0 + xv1_k, p.extent_3 - 1u);
       let outer = min(0u + xv1_o, p.extent_2 - 1u);
-      xv1_x4 = temporary_3[xv_base4 + step * p.stride_4_1 + outer * p.stride_4_2];
+      xv1_x4 = in_3[xv_base4 + step * p.stride_4_1 + outer * p.stride_4_2];
     }
     {
       let step = min(k0 + xv2_k, p.extent_3 - 1u);
       let outer = min(0u + xv2_o, p.extent_2 - 1u);
-      xv2_x4 = temporary_3[xv_base4 + step * p.stride_4_1 + outer * p.stride_4_2];
+      xv2_x4 = in_3[xv_base4 + step * p.stride_4_1 + outer * p.stride_4_2];
     }
     {
       let step = min(k0 + xv3_k, p.extent_3 - 1u);
       let outer = min(0u + xv3_o, p.extent_2 - 1u);
-      xv3_x4 = temporary_3[xv_base4 + step * p.stride_4_1 + outer * p.stride_4_2];
+      xv3_x4 = in_3[xv_base4 + step * p.stride_4_1 + outer * p.stride_4_2];
     }
     {
       let step = min(k0 + xv4_k, p.extent_3 - 1u);
       let outer = min(0u + xv4_o, p.extent_2 - 1u);
-      xv4_x4 = temporary_3[xv_base4 + step * p.stride_4_1 + outer * p.stride_4_2];
+      xv4_x4 = in_3[xv_base4 + step * p.stride_4_1 + outer * p.stride_4_2];
     }
     {
       let step = min(k0 + xv5_k, p.extent_3 - 1u);
       let outer = min(0u + xv5_o, p.extent_2 - 1u);
-      xv5_x4 = temporary_3[xv_base4 + step * p.stride_4_1 + outer * p.stride_4_2];
+      xv5_x4 = in_3[xv_base4 + step * p.stride_4_1 + outer * p.stride_4_2];
     }
     {
       let step = min(k0 + xv6_k, p.extent_3 - 1u);
       let outer = min(0u + xv6_o, p.extent_2 - 1u);
-      xv6_x4 = temporary_3[xv_base4 + step * p.stride_4_1 + outer * p.stride_4_2];
+      xv6_x4 = in_3[xv_base4 + step * p.stride_4_1 + outer * p.stride_4_2];
     }
     {
       let step = min(k0 + xv7_k, p.extent_3 - 1u);
       let outer = min(0u + xv7_o, p.extent_2 - 1u);
-      xv7_x4 = temporary_3[xv_base4 + step * p.stride_4_1 + outer * p.stride_4_2];
+      xv7_x4 = in_3[xv_base4 + step * p.stride_4_1 + outer * p.stride_4_2];
     }
     let weight0_0 = rows0 ^ (tx % 8u);
     weight_tile[(tx * 4u + 0u) * 8u + weight0_0] = vec4<f32>(w0.w0[0], w1.w0[0], w2.w0[0], w3.w0[0]);
@@ -639,42 +639,42 @@ fn main(
         {
           let step = min(k0 + v0 + 4u + xv0_k, p.extent_3 - 1u);
           let outer = min(0u + xv0_o, p.extent_2 - 1u);
-          xv0_x4 = temporary_3[xv_base4 + step * p.stride_4_1 + outer * p.stride_4_2];
+          xv0_x4 = in_3[xv_base4 + step * p.stride_4_1 + outer * p.stride_4_2];
         }
         {
           let step = min(k0 + v0 + 4u + xv1_k, p.extent_3 - 1u);
           let outer = min(0u + xv1_o, p.extent_2 - 1u);
-          xv1_x4 = temporary_3[xv_base4 + step * p.stride_4_1 + outer * p.stride_4_2];
+          xv1_x4 = in_3[xv_base4 + step * p.stride_4_1 + outer * p.stride_4_2];
         }
         {
           let step = min(k0 + v0 + 4u + xv2_k, p.extent_3 - 1u);
           let outer = min(0u + xv2_o, p.extent_2 - 1u);
-          xv2_x4 = temporary_3[xv_base4 + step * p.stride_4_1 + outer * p.stride_4_2];
+          xv2_x4 = in_3[xv_base4 + step * p.stride_4_1 + outer * p.stride_4_2];
         }
         {
           let step = min(k0 + v0 + 4u + xv3_k, p.extent_3 - 1u);
           let outer = min(0u + xv3_o, p.extent_2 - 1u);
-          xv3_x4 = temporary_3[xv_base4 + step * p.stride_4_1 + outer * p.stride_4_2];
+          xv3_x4 = in_3[xv_base4 + step * p.stride_4_1 + outer * p.stride_4_2];
         }
         {
           let step = min(k0 + v0 + 4u + xv4_k, p.extent_3 - 1u);
           let outer = min(0u + xv4_o, p.extent_2 - 1u);
-          xv4_x4 = temporary_3[xv_base4 + step * p.stride_4_1 + outer * p.stride_4_2];
+          xv4_x4 = in_3[xv_base4 + step * p.stride_4_1 + outer * p.stride_4_2];
         }
         {
           let step = min(k0 + v0 + 4u + xv5_k, p.extent_3 - 1u);
           let outer = min(0u + xv5_o, p.extent_2 - 1u);
-          xv5_x4 = temporary_3[xv_base4 + step * p.stride_4_1 + outer * p.stride_4_2];
+          xv5_x4 = in_3[xv_base4 + step * p.stride_4_1 + outer * p.stride_4_2];
         }
         {
           let step = min(k0 + v0 + 4u + xv6_k, p.extent_3 - 1u);
           let outer = min(0u + xv6_o, p.extent_2 - 1u);
-          xv6_x4 = temporary_3[xv_base4 + step * p.stride_4_1 + outer * p.stride_4_2];
+          xv6_x4 = in_3[xv_base4 + step * p.stride_4_1 + outer * p.stride_4_2];
         }
         {
           let step = min(k0 + v0 + 4u + xv7_k, p.extent_3 - 1u);
           let outer = min(0u + xv7_o, p.extent_2 - 1u);
-          xv7_x4 = temporary_3[xv_base4 + step * p.stride_4_1 + outer * p.stride_4_2];
+          xv7_x4 = in_3[xv_base4 + step * p.stride_4_1 + outer * p.stride_4_2];
         }
       }
       let at0_0 = v0 * 8u + (rows0 ^ ((v0 / 4u + 0u) % 8u));
@@ -687,42 +687,42 @@ fn main(
     {
       let step = min(k0 + xw0_k, p.extent_3 - 1u);
       let outer = min(0u + xw0_o, p.extent_2 - 1u);
-      xw0_x5 = temporary_2[xw_base5 + step * p.stride_5_1 + outer * p.stride_5_2];
+      xw0_x5 = in_1[xw_base5 + step * p.stride_5_1 + outer * p.stride_5_2];
     }
     {
       let step = min(k0 + xw1_k, p.extent_3 - 1u);
       let outer = min(0u + xw1_o, p.extent_2 - 1u);
-      xw1_x5 = temporary_2[xw_base5 + step * p.stride_5_1 + outer * p.stride_5_2];
+      xw1_x5 = in_1[xw_base5 + step * p.stride_5_1 + outer * p.stride_5_2];
     }
     {
       let step = min(k0 + xw2_k, p.extent_3 - 1u);
       let outer = min(0u + xw2_o, p.extent_2 - 1u);
-      xw2_x5 = temporary_2[xw_base5 + step * p.stride_5_1 + outer * p.stride_5_2];
+      xw2_x5 = in_1[xw_base5 + step * p.stride_5_1 + outer * p.stride_5_2];
     }
     {
       let step = min(k0 + xw3_k, p.extent_3 - 1u);
       let outer = min(0u + xw3_o, p.extent_2 - 1u);
-      xw3_x5 = temporary_2[xw_base5 + step * p.stride_5_1 + outer * p.stride_5_2];
+      xw3_x5 = in_1[xw_base5 + step * p.stride_5_1 + outer * p.stride_5_2];
     }
     {
       let step = min(k0 + xw4_k, p.extent_3 - 1u);
       let outer = min(0u + xw4_o, p.extent_2 - 1u);
-      xw4_x5 = temporary_2[xw_base5 + step * p.stride_5_1 + outer * p.stride_5_2];
+      xw4_x5 = in_1[xw_base5 + step * p.stride_5_1 + outer * p.stride_5_2];
     }
     {
       let step = min(k0 + xw5_k, p.extent_3 - 1u);
       let outer = min(0u + xw5_o, p.extent_2 - 1u);
-      xw5_x5 = temporary_2[xw_base5 + step * p.stride_5_1 + outer * p.stride_5_2];
+      xw5_x5 = in_1[xw_base5 + step * p.stride_5_1 + outer * p.stride_5_2];
     }
     {
       let step = min(k0 + xw6_k, p.extent_3 - 1u);
       let outer = min(0u + xw6_o, p.extent_2 - 1u);
-      xw6_x5 = temporary_2[xw_base5 + step * p.stride_5_1 + outer * p.stride_5_2];
+      xw6_x5 = in_1[xw_base5 + step * p.stride_5_1 + outer * p.stride_5_2];
     }
     {
       let step = min(k0 + xw7_k, p.extent_3 - 1u);
       let outer = min(0u + xw7_o, p.extent_2 - 1u);
-      xw7_x5 = temporary_2[xw_base5 + step * p.stride_5_1 + outer * p.stride_5_2];
+      xw7_x5 = in_1[xw_base5 + step * p.stride_5_1 + outer * p.stride_5_2];
     }
     let weight1_0 = rows0 ^ (tx % 8u);
     weight_tile[(tx * 4u + 0u) * 8u + weight1_0] = vec4<f32>(w0.w1[0], w1.w1[0], w2.w1[0], w3.w1[0]);
@@ -767,42 +767,42 @@ fn main(
         {
           let step = min(k0 + v0 + 4u + xw0_k, p.extent_3 - 1u);
           let outer = min(0u + xw0_o, p.extent_2 - 1u);
-          xw0_x5 = temporary_2[xw_base5 + step * p.stride_5_1 + outer * p.stride_5_2];
+          xw0_x5 = in_1[xw_base5 + step * p.stride_5_1 + outer * p.stride_5_2];
         }
         {
           let step = min(k0 + v0 + 4u + xw1_k, p.extent_3 - 1u);
           let outer = min(0u + xw1_o, p.extent_2 - 1u);
-          xw1_x5 = temporary_2[xw_base5 + step * p.stride_5_1 + outer * p.stride_5_2];
+          xw1_x5 = in_1[xw_base5 + step * p.stride_5_1 + outer * p.stride_5_2];
         }
         {
           let step = min(k0 + v0 + 4u + xw2_k, p.extent_3 - 1u);
           let outer = min(0u + xw2_o, p.extent_2 - 1u);
-          xw2_x5 = temporary_2[xw_base5 + step * p.stride_5_1 + outer * p.stride_5_2];
+          xw2_x5 = in_1[xw_base5 + step * p.stride_5_1 + outer * p.stride_5_2];
         }
         {
           let step = min(k0 + v0 + 4u + xw3_k, p.extent_3 - 1u);
           let outer = min(0u + xw3_o, p.extent_2 - 1u);
-          xw3_x5 = temporary_2[xw_base5 + step * p.stride_5_1 + outer * p.stride_5_2];
+          xw3_x5 = in_1[xw_base5 + step * p.stride_5_1 + outer * p.stride_5_2];
         }
         {
           let step = min(k0 + v0 + 4u + xw4_k, p.extent_3 - 1u);
           let outer = min(0u + xw4_o, p.extent_2 - 1u);
-          xw4_x5 = temporary_2[xw_base5 + step * p.stride_5_1 + outer * p.stride_5_2];
+          xw4_x5 = in_1[xw_base5 + step * p.stride_5_1 + outer * p.stride_5_2];
         }
         {
           let step = min(k0 + v0 + 4u + xw5_k, p.extent_3 - 1u);
           let outer = min(0u + xw5_o, p.extent_2 - 1u);
-          xw5_x5 = temporary_2[xw_base5 + step * p.stride_5_1 + outer * p.stride_5_2];
+          xw5_x5 = in_1[xw_base5 + step * p.stride_5_1 + outer * p.stride_5_2];
         }
         {
           let step = min(k0 + v0 + 4u + xw6_k, p.extent_3 - 1u);
           let outer = min(0u + xw6_o, p.extent_2 - 1u);
-          xw6_x5 = temporary_2[xw_base5 + step * p.stride_5_1 + outer * p.stride_5_2];
+          xw6_x5 = in_1[xw_base5 + step * p.stride_5_1 + outer * p.stride_5_2];
         }
         {
           let step = min(k0 + v0 + 4u + xw7_k, p.extent_3 - 1u);
           let outer = min(0u + xw7_o, p.extent_2 - 1u);
-          xw7_x5 = temporary_2[xw_base5 + step * p.stride_5_1 + outer * p.stride_5_2];
+          xw7_x5 = in_1[xw_base5 + step * p.stride_5_1 + outer * p.stride_5_2];
         }
       }
       let at0_0 = v0 * 8u + (rows0 ^ ((v0 / 4u + 0u) % 8u));

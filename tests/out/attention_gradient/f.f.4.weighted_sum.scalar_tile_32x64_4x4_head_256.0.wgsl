@@ -48,19 +48,19 @@ struct Params {
 }
 
 @group(0) @binding(0) var<uniform> p: Params;
-@group(0) @binding(1) var<storage, read> temporary_2: array<f32>;
-@group(0) @binding(2) var<storage, read> in_k: array<f32>;
-@group(0) @binding(3) var<storage, read> temporary_3: array<f32>;
-@group(0) @binding(4) var<storage, read> in_v: array<f32>;
-@group(0) @binding(5) var<storage, read> temporary_4: array<f32>;
-@group(0) @binding(6) var<storage, read> temporary_6: array<f32>;
-@group(0) @binding(7) var<storage, read> temporary_1: array<f32>;
-@group(0) @binding(8) var<storage, read> in_g: array<f32>;
-@group(0) @binding(9) var<storage, read> temporary_0: array<f32>;
-@group(0) @binding(10) var<storage, read> in_q: array<f32>;
-@group(0) @binding(11) var<storage, read_write> temporary_7: array<f32>;
-@group(0) @binding(12) var<storage, read_write> temporary_8: array<f32>;
-@group(0) @binding(13) var<storage, read_write> temporary_9: array<f32>;
+@group(0) @binding(1) var<storage, read> in_0: array<f32>;
+@group(0) @binding(2) var<storage, read> in_1: array<f32>;
+@group(0) @binding(3) var<storage, read> in_2: array<f32>;
+@group(0) @binding(4) var<storage, read> in_3: array<f32>;
+@group(0) @binding(5) var<storage, read> in_4: array<f32>;
+@group(0) @binding(6) var<storage, read> in_5: array<f32>;
+@group(0) @binding(7) var<storage, read> in_6: array<f32>;
+@group(0) @binding(8) var<storage, read> in_7: array<f32>;
+@group(0) @binding(9) var<storage, read> in_8: array<f32>;
+@group(0) @binding(10) var<storage, read> in_9: array<f32>;
+@group(0) @binding(11) var<storage, read_write> out_0: array<f32>;
+@group(0) @binding(12) var<storage, read_write> out_1: array<f32>;
+@group(0) @binding(13) var<storage, read_write> out_2: array<f32>;
 var<private> fuse_nan_bits: u32 = 0x7fc00000u;
 var<private> fuse_inf_bits: u32 = 0x7f800000u;
 
@@ -69,8 +69,8 @@ struct Weight { w0: f32 }
 fn weight(b0: u32, row: u32, column: u32, c0: f32, c1: f32) -> Weight {
   let inside_row = min(row, p.extent_1 - 1u);
   let inside_column = min(column, p.extent_3 - 1u);
-  let x5 = temporary_4[p.offset_5 + b0 * p.stride_5_0 + inside_row * p.stride_5_1];
-  let x6 = temporary_6[p.offset_6 + b0 * p.stride_6_0 + inside_row * p.stride_6_1];
+  let x5 = in_4[p.offset_5 + b0 * p.stride_5_0 + inside_row * p.stride_5_1];
+  let x6 = in_5[p.offset_6 + b0 * p.stride_6_0 + inside_row * p.stride_6_1];
   let s0 = c0;
   let s2 = s0 * f32(0.25f);
   let s3 = x5;
@@ -94,10 +94,10 @@ fn finish(batch: u32, b0: u32, row: u32, column: u32, sum: f32) {
   if row >= p.extent_1 || column >= p.extent_2 {
     return;
   }
-  let x7 = temporary_1[p.offset_7 + b0 * p.stride_7_0 + row * p.stride_7_1 + column * p.stride_7_2];
-  let x8 = in_g[p.offset_8 + column * p.stride_8_2];
-  let x9 = temporary_0[p.offset_9 + b0 * p.stride_9_0 + row * p.stride_9_1];
-  let x10 = in_q[p.offset_10 + b0 * p.stride_10_0 + row * p.stride_10_1 + column * p.stride_10_2];
+  let x7 = in_6[p.offset_7 + b0 * p.stride_7_0 + row * p.stride_7_1 + column * p.stride_7_2];
+  let x8 = in_7[p.offset_8 + column * p.stride_8_2];
+  let x9 = in_8[p.offset_9 + b0 * p.stride_9_0 + row * p.stride_9_1];
+  let x10 = in_9[p.offset_10 + b0 * p.stride_10_0 + row * p.stride_10_1 + column * p.stride_10_2];
   let v0 = sum;
   let v1 = x7;
   let v2 = v0 * v1;
@@ -108,9 +108,9 @@ fn finish(batch: u32, b0: u32, row: u32, column: u32, sum: f32) {
   let v7 = x10;
   let v8 = v4 * v7;
   let at = (batch * p.extent_1 + row) * p.extent_2 + column;
-  temporary_7[at] = v2;
-  temporary_8[at] = v6;
-  temporary_9[at] = v8;
+  out_0[at] = v2;
+  out_1[at] = v6;
+  out_2[at] = v8;
 }
 fn finish_four(batch: u32, b0: u32, row: u32, column: u32, sum: vec4<f32>) {
   finish(batch, b0, row, column + 0u, sum[0]);
@@ -332,32 +332,32 @@ fn main(
       {
         let step = min(0u + xa0_k, p.extent_4 - 1u);
         let outer = min(row0 + xa0_o, p.extent_1 - 1u);
-        xa0_x0 = temporary_2[xa_base0 + step * p.stride_0_2 + outer * p.stride_0_1];
+        xa0_x0 = in_0[xa_base0 + step * p.stride_0_2 + outer * p.stride_0_1];
       }
       {
         let step = min(0u + xa1_k, p.extent_4 - 1u);
         let outer = min(row0 + xa1_o, p.extent_1 - 1u);
-        xa1_x0 = temporary_2[xa_base0 + step * p.stride_0_2 + outer * p.stride_0_1];
+        xa1_x0 = in_0[xa_base0 + step * p.stride_0_2 + outer * p.stride_0_1];
       }
       {
         let step = min(0u + xb0_k, p.extent_4 - 1u);
         let outer = min(k0 + xb0_o, p.extent_3 - 1u);
-        xb0_x1 = in_k[xb_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
+        xb0_x1 = in_1[xb_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
       }
       {
         let step = min(0u + xb1_k, p.extent_4 - 1u);
         let outer = min(k0 + xb1_o, p.extent_3 - 1u);
-        xb1_x1 = in_k[xb_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
+        xb1_x1 = in_1[xb_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
       }
       {
         let step = min(0u + xb2_k, p.extent_4 - 1u);
         let outer = min(k0 + xb2_o, p.extent_3 - 1u);
-        xb2_x1 = in_k[xb_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
+        xb2_x1 = in_1[xb_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
       }
       {
         let step = min(0u + xb3_k, p.extent_4 - 1u);
         let outer = min(k0 + xb3_o, p.extent_3 - 1u);
-        xb3_x1 = in_k[xb_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
+        xb3_x1 = in_1[xb_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
       }
     }
     for (var d0 = 0u; d0 < p.extent_4; d0 += 8u) {
@@ -390,32 +390,32 @@ fn main(
         {
           let step = min(d0 + 8u + xa0_k, p.extent_4 - 1u);
           let outer = min(row0 + xa0_o, p.extent_1 - 1u);
-          xa0_x0 = temporary_2[xa_base0 + step * p.stride_0_2 + outer * p.stride_0_1];
+          xa0_x0 = in_0[xa_base0 + step * p.stride_0_2 + outer * p.stride_0_1];
         }
         {
           let step = min(d0 + 8u + xa1_k, p.extent_4 - 1u);
           let outer = min(row0 + xa1_o, p.extent_1 - 1u);
-          xa1_x0 = temporary_2[xa_base0 + step * p.stride_0_2 + outer * p.stride_0_1];
+          xa1_x0 = in_0[xa_base0 + step * p.stride_0_2 + outer * p.stride_0_1];
         }
         {
           let step = min(d0 + 8u + xb0_k, p.extent_4 - 1u);
           let outer = min(k0 + xb0_o, p.extent_3 - 1u);
-          xb0_x1 = in_k[xb_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
+          xb0_x1 = in_1[xb_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
         }
         {
           let step = min(d0 + 8u + xb1_k, p.extent_4 - 1u);
           let outer = min(k0 + xb1_o, p.extent_3 - 1u);
-          xb1_x1 = in_k[xb_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
+          xb1_x1 = in_1[xb_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
         }
         {
           let step = min(d0 + 8u + xb2_k, p.extent_4 - 1u);
           let outer = min(k0 + xb2_o, p.extent_3 - 1u);
-          xb2_x1 = in_k[xb_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
+          xb2_x1 = in_1[xb_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
         }
         {
           let step = min(d0 + 8u + xb3_k, p.extent_4 - 1u);
           let outer = min(k0 + xb3_o, p.extent_3 - 1u);
-          xb3_x1 = in_k[xb_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
+          xb3_x1 = in_1[xb_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
         }
       }
       let lhs0_0 = rows0 ^ 0u;
@@ -435,32 +435,32 @@ fn main(
       {
         let step = min(0u + xc0_k, p.extent_5 - 1u);
         let outer = min(row0 + xc0_o, p.extent_1 - 1u);
-        xc0_x2 = temporary_3[xc_base2 + step * p.stride_2_2 + outer * p.stride_2_1];
+        xc0_x2 = in_2[xc_base2 + step * p.stride_2_2 + outer * p.stride_2_1];
       }
       {
         let step = min(0u + xc1_k, p.extent_5 - 1u);
         let outer = min(row0 + xc1_o, p.extent_1 - 1u);
-        xc1_x2 = temporary_3[xc_base2 + step * p.stride_2_2 + outer * p.stride_2_1];
+        xc1_x2 = in_2[xc_base2 + step * p.stride_2_2 + outer * p.stride_2_1];
       }
       {
         let step = min(0u + xd0_k, p.extent_5 - 1u);
         let outer = min(k0 + xd0_o, p.extent_3 - 1u);
-        xd0_x3 = in_v[xd_base3 + step * p.stride_3_1 + outer * p.stride_3_2];
+        xd0_x3 = in_3[xd_base3 + step * p.stride_3_1 + outer * p.stride_3_2];
       }
       {
         let step = min(0u + xd1_k, p.extent_5 - 1u);
         let outer = min(k0 + xd1_o, p.extent_3 - 1u);
-        xd1_x3 = in_v[xd_base3 + step * p.stride_3_1 + outer * p.stride_3_2];
+        xd1_x3 = in_3[xd_base3 + step * p.stride_3_1 + outer * p.stride_3_2];
       }
       {
         let step = min(0u + xd2_k, p.extent_5 - 1u);
         let outer = min(k0 + xd2_o, p.extent_3 - 1u);
-        xd2_x3 = in_v[xd_base3 + step * p.stride_3_1 + outer * p.stride_3_2];
+        xd2_x3 = in_3[xd_base3 + step * p.stride_3_1 + outer * p.stride_3_2];
       }
       {
         let step = min(0u + xd3_k, p.extent_5 - 1u);
         let outer = min(k0 + xd3_o, p.extent_3 - 1u);
-        xd3_x3 = in_v[xd_base3 + step * p.stride_3_1 + outer * p.stride_3_2];
+        xd3_x3 = in_3[xd_base3 + step * p.stride_3_1 + outer * p.stride_3_2];
       }
     }
     for (var d0 = 0u; d0 < p.extent_5; d0 += 8u) {
@@ -493,32 +493,32 @@ fn main(
         {
           let step = min(d0 + 8u + xc0_k, p.extent_5 - 1u);
           let outer = min(row0 + xc0_o, p.extent_1 - 1u);
-          xc0_x2 = temporary_3[xc_base2 + step * p.stride_2_2 + outer * p.stride_2_1];
+          xc0_x2 = in_2[xc_base2 + step * p.stride_2_2 + outer * p.stride_2_1];
         }
         {
           let step = min(d0 + 8u + xc1_k, p.extent_5 - 1u);
           let outer = min(row0 + xc1_o, p.extent_1 - 1u);
-          xc1_x2 = temporary_3[xc_base2 + step * p.stride_2_2 + outer * p.stride_2_1];
+          xc1_x2 = in_2[xc_base2 + step * p.stride_2_2 + outer * p.stride_2_1];
         }
         {
           let step = min(d0 + 8u + xd0_k, p.extent_5 - 1u);
           let outer = min(k0 + xd0_o, p.extent_3 - 1u);
-          xd0_x3 = in_v[xd_base3 + step * p.stride_3_1 + outer * p.stride_3_2];
+          xd0_x3 = in_3[xd_base3 + step * p.stride_3_1 + outer * p.stride_3_2];
         }
         {
           let step = min(d0 + 8u + xd1_k, p.extent_5 - 1u);
           let outer = min(k0 + xd1_o, p.extent_3 - 1u);
-          xd1_x3 = in_v[xd_base3 + step * p.stride_3_1 + outer * p.stride_3_2];
+          xd1_x3 = in_3[xd_base3 + step * p.stride_3_1 + outer * p.stride_3_2];
         }
         {
           let step = min(d0 + 8u + xd2_k, p.extent_5 - 1u);
           let outer = min(k0 + xd2_o, p.extent_3 - 1u);
-          xd2_x3 = in_v[xd_base3 + step * p.stride_3_1 + outer * p.stride_3_2];
+          xd2_x3 = in_3[xd_base3 + step * p.stride_3_1 + outer * p.stride_3_2];
         }
         {
           let step = min(d0 + 8u + xd3_k, p.extent_5 - 1u);
           let outer = min(k0 + xd3_o, p.extent_3 - 1u);
-          xd3_x3 = in_v[xd_base3 + step * p.stride_3_1 + outer * p.stride_3_2];
+          xd3_x3 = in_3[xd_base3 + step * p.stride_3_1 + outer * p.stride_3_2];
         }
       }
       let lhs0_0 = rows0 ^ 0u;
@@ -547,42 +547,42 @@ fn main(
     {
       let step = min(k0 + xv0_k, p.extent_3 - 1u);
       let outer = min(0u + xv0_o, p.extent_2 - 1u);
-      xv0_x4 = in_k[xv_base4 + step * p.stride_4_1 + outer * p.stride_4_2];
+      xv0_x4 = in_1[xv_base4 + step * p.stride_4_1 + outer * p.stride_4_2];
     }
     {
       let step = min(k0 + xv1_k, p.extent_3 - 1u);
       let outer = min(0u + xv1_o, p.extent_2 - 1u);
-      xv1_x4 = in_k[xv_base4 + step * p.stride_4_1 + outer * p.stride_4_2];
+      xv1_x4 = in_1[xv_base4 + step * p.stride_4_1 + outer * p.stride_4_2];
     }
     {
       let step = min(k0 + xv2_k, p.extent_3 - 1u);
       let outer = min(0u + xv2_o, p.extent_2 - 1u);
-      xv2_x4 = in_k[xv_base4 + step * p.stride_4_1 + outer * p.stride_4_2];
+      xv2_x4 = in_1[xv_base4 + step * p.stride_4_1 + outer * p.stride_4_2];
     }
     {
       let step = min(k0 + xv3_k, p.extent_3 - 1u);
       let outer = min(0u + xv3_o, p.extent_2 - 1u);
-      xv3_x4 = in_k[xv_base4 + step * p.stride_4_1 + outer * p.stride_4_2];
+      xv3_x4 = in_1[xv_base4 + step * p.stride_4_1 + outer * p.stride_4_2];
     }
     {
       let step = min(k0 + xv4_k, p.extent_3 - 1u);
       let outer = min(0u + xv4_o, p.extent_2 - 1u);
-      xv4_x4 = in_k[xv_base4 + step * p.stride_4_1 + outer * p.stride_4_2];
+      xv4_x4 = in_1[xv_base4 + step * p.stride_4_1 + outer * p.stride_4_2];
     }
     {
       let step = min(k0 + xv5_k, p.extent_3 - 1u);
       let outer = min(0u + xv5_o, p.extent_2 - 1u);
-      xv5_x4 = in_k[xv_base4 + step * p.stride_4_1 + outer * p.stride_4_2];
+      xv5_x4 = in_1[xv_base4 + step * p.stride_4_1 + outer * p.stride_4_2];
     }
     {
       let step = min(k0 + xv6_k, p.extent_3 - 1u);
       let outer = min(0u + xv6_o, p.extent_2 - 1u);
-      xv6_x4 = in_k[xv_base4 + step * p.stride_4_1 + outer * p.stride_4_2];
+      xv6_x4 = in_1[xv_base4 + step * p.stride_4_1 + outer * p.stride_4_2];
     }
     {
       let step = min(k0 + xv7_k, p.extent_3 - 1u);
       let outer = min(0u + xv7_o, p.extent_2 - 1u);
-      xv7_x4 = in_k[xv_base4 + step * p.stride_4_1 + outer * p.stride_4_2];
+      xv7_x4 = in_1[xv_base4 + step * p.stride_4_1 + outer * p.stride_4_2];
     }
     let weight0_0 = rows0 ^ (tx % 8u);
     weight_tile[(tx * 4u + 0u) * 8u + weight0_0] = vec4<f32>(w0.w0[0], w1.w0[0], w2.w0[0], w3.w0[0]);
@@ -627,42 +627,42 @@ fn main(
         {
           let step = min(k0 + v0 + 4u + xv0_k, p.extent_3 - 1u);
           let outer = min(0u + xv0_o, p.extent_2 - 1u);
-          xv0_x4 = in_k[xv_base4 + step * p.stride_4_1 + outer * p.stride_4_2];
+          xv0_x4 = in_1[xv_base4 + step * p.stride_4_1 + outer * p.stride_4_2];
         }
         {
           let step = min(k0 + v0 + 4u + xv1_k, p.extent_3 - 1u);
           let outer = min(0u + xv1_o, p.extent_2 - 1u);
-          xv1_x4 = in_k[xv_base4 + step * p.stride_4_1 + outer * p.stride_4_2];
+          xv1_x4 = in_1[xv_base4 + step * p.stride_4_1 + outer * p.stride_4_2];
         }
         {
           let step = min(k0 + v0 + 4u + xv2_k, p.extent_3 - 1u);
           let outer = min(0u + xv2_o, p.extent_2 - 1u);
-          xv2_x4 = in_k[xv_base4 + step * p.stride_4_1 + outer * p.stride_4_2];
+          xv2_x4 = in_1[xv_base4 + step * p.stride_4_1 + outer * p.stride_4_2];
         }
         {
           let step = min(k0 + v0 + 4u + xv3_k, p.extent_3 - 1u);
           let outer = min(0u + xv3_o, p.extent_2 - 1u);
-          xv3_x4 = in_k[xv_base4 + step * p.stride_4_1 + outer * p.stride_4_2];
+          xv3_x4 = in_1[xv_base4 + step * p.stride_4_1 + outer * p.stride_4_2];
         }
         {
           let step = min(k0 + v0 + 4u + xv4_k, p.extent_3 - 1u);
           let outer = min(0u + xv4_o, p.extent_2 - 1u);
-          xv4_x4 = in_k[xv_base4 + step * p.stride_4_1 + outer * p.stride_4_2];
+          xv4_x4 = in_1[xv_base4 + step * p.stride_4_1 + outer * p.stride_4_2];
         }
         {
           let step = min(k0 + v0 + 4u + xv5_k, p.extent_3 - 1u);
           let outer = min(0u + xv5_o, p.extent_2 - 1u);
-          xv5_x4 = in_k[xv_base4 + step * p.stride_4_1 + outer * p.stride_4_2];
+          xv5_x4 = in_1[xv_base4 + step * p.stride_4_1 + outer * p.stride_4_2];
         }
         {
           let step = min(k0 + v0 + 4u + xv6_k, p.extent_3 - 1u);
           let outer = min(0u + xv6_o, p.extent_2 - 1u);
-          xv6_x4 = in_k[xv_base4 + step * p.stride_4_1 + outer * p.stride_4_2];
+          xv6_x4 = in_1[xv_base4 + step * p.stride_4_1 + outer * p.stride_4_2];
         }
         {
           let step = min(k0 + v0 + 4u + xv7_k, p.extent_3 - 1u);
           let outer = min(0u + xv7_o, p.extent_2 - 1u);
-          xv7_x4 = in_k[xv_base4 + step * p.stride_4_1 + outer * p.stride_4_2];
+          xv7_x4 = in_1[xv_base4 + step * p.stride_4_1 + outer * p.stride_4_2];
         }
       }
       let at0_0 = v0 * 8u + (rows0 ^ ((v0 / 4u + 0u) % 8u));

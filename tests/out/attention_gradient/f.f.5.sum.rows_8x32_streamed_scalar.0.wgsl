@@ -12,8 +12,8 @@ struct Params {
 }
 
 @group(0) @binding(0) var<uniform> p: Params;
-@group(0) @binding(1) var<storage, read> temporary_7: array<f32>;
-@group(0) @binding(2) var<storage, read_write> result_3: array<f32>;
+@group(0) @binding(1) var<storage, read> in_0: array<f32>;
+@group(0) @binding(2) var<storage, read_write> out_0: array<f32>;
 var<private> fuse_nan_bits: u32 = 0x7fc00000u;
 var<private> fuse_inf_bits: u32 = 0x7f800000u;
 
@@ -59,7 +59,7 @@ fn main(
     let e0 = chunk;
     let elements1_0 = e0 / p.extent_2;
     let r1_0 = e0 % p.extent_2;
-    let v0_0 = temporary_7[base0 + elements1_0 * p.stride_0_1 + r1_0 * p.stride_0_2];
+    let v0_0 = in_0[base0 + elements1_0 * p.stride_0_1 + r1_0 * p.stride_0_2];
     let own1_0_0 = v0_0;
     let sum1 = fuse_hidden1(running1_0 + own1_0_0, opaque);
     lost1 += fuse_lost1(running1_0, own1_0_0, sum1);
@@ -96,6 +96,6 @@ fn main(
   let s0_0_0_all = bitcast<f32>(shared0[local - lane]);
   let v1 = s0_0_0_all;
   if lane == 0u && valid {
-    result_3[p.offset_1 + k0 * p.stride_1_0] = v1;
+    out_0[p.offset_1 + k0 * p.stride_1_0] = v1;
   }
 }

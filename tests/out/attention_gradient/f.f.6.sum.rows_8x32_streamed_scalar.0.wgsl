@@ -26,11 +26,11 @@ struct Params {
 }
 
 @group(0) @binding(0) var<uniform> p: Params;
-@group(0) @binding(1) var<storage, read> temporary_0: array<f32>;
-@group(0) @binding(2) var<storage, read> temporary_9: array<f32>;
-@group(0) @binding(3) var<storage, read> temporary_8: array<f32>;
-@group(0) @binding(4) var<storage, read> in_q: array<f32>;
-@group(0) @binding(5) var<storage, read_write> result_0: array<f32>;
+@group(0) @binding(1) var<storage, read> in_2: array<f32>;
+@group(0) @binding(2) var<storage, read> in_1: array<f32>;
+@group(0) @binding(3) var<storage, read> in_0: array<f32>;
+@group(0) @binding(4) var<storage, read> in_3: array<f32>;
+@group(0) @binding(5) var<storage, read_write> out_0: array<f32>;
 var<private> fuse_nan_bits: u32 = 0x7fc00000u;
 var<private> fuse_inf_bits: u32 = 0x7f800000u;
 
@@ -73,7 +73,7 @@ fn main(
   let base1 = p.offset_1 + k0 * p.stride_1_0 + k1 * p.stride_1_1;
   let base3 = p.offset_3 + k0 * p.stride_3_0 + k1 * p.stride_3_1;
   let base4 = p.offset_4 + k0 * p.stride_4_0 + k1 * p.stride_4_1;
-  let v3 = temporary_0[p.offset_2 + k0 * p.stride_2_0 + k1 * p.stride_2_1];
+  let v3 = in_2[p.offset_2 + k0 * p.stride_2_0 + k1 * p.stride_2_1];
   let v4 = v3 * v3;
   let v5 = v4 * v3;
   let v7 = v5 * f32(-0.5f);
@@ -84,7 +84,7 @@ fn main(
   // unroll
   for (var chunk = lane; chunk < end; chunk += 32u) {
     let e0 = chunk;
-    let v1_0 = temporary_9[base1 + e0 * p.stride_1_2];
+    let v1_0 = in_1[base1 + e0 * p.stride_1_2];
     let own2_0_0 = v1_0;
     let sum2 = fuse_hidden1(running2_0 + own2_0_0, opaque);
     lost2 += fuse_lost1(running2_0, own2_0_0, sum2);
@@ -125,13 +125,13 @@ fn main(
   // unroll
   for (var chunk = lane; chunk < end; chunk += 32u) {
     let e0 = chunk;
-    let v0_0 = temporary_8[base0 + e0 * p.stride_0_2];
-    let v11_0 = in_q[base3 + e0 * p.stride_3_2];
+    let v0_0 = in_0[base0 + e0 * p.stride_0_2];
+    let v11_0 = in_3[base3 + e0 * p.stride_3_2];
     let v12_0 = v10 * v11_0;
     let v13_0 = v0_0 + v12_0;
     let v14_0 = v13_0 + v12_0;
     if valid {
-      result_0[base4 + e0 * p.stride_4_2] = v14_0;
+      out_0[base4 + e0 * p.stride_4_2] = v14_0;
     }
   }
 }

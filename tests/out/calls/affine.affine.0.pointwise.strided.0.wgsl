@@ -1,12 +1,12 @@
 struct Params {
   count: u32,
-  scalar_a: f32,
-  scalar_b: f32,
+  scalar_1: f32,
+  scalar_2: f32,
 }
 
 @group(0) @binding(0) var<uniform> p: Params;
-@group(0) @binding(1) var<storage, read> in_x: array<f32>;
-@group(0) @binding(2) var<storage, read_write> result_0: array<f32>;
+@group(0) @binding(1) var<storage, read> in_0: array<f32>;
+@group(0) @binding(2) var<storage, read_write> out_0: array<f32>;
 var<private> fuse_nan_bits: u32 = 0x7fc00000u;
 var<private> fuse_inf_bits: u32 = 0x7f800000u;
 
@@ -23,10 +23,10 @@ fn main(
     return;
   }
   let c0 = i;
-  let v0 = in_x[i];
-  let v1 = f32(p.scalar_a);
+  let v0 = in_0[i];
+  let v1 = f32(p.scalar_1);
   let v2 = v0 * v1;
-  let v3 = f32(p.scalar_b);
+  let v3 = f32(p.scalar_2);
   let v4 = v2 + v3;
-  result_0[i] = v4;
+  out_0[i] = v4;
 }

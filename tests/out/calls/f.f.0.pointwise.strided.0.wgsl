@@ -1,11 +1,11 @@
 struct Params {
   count: u32,
-  scalar_s: f32,
+  scalar_1: f32,
 }
 
 @group(0) @binding(0) var<uniform> p: Params;
-@group(0) @binding(1) var<storage, read> in_x: array<f32>;
-@group(0) @binding(2) var<storage, read_write> result_0: array<f32>;
+@group(0) @binding(1) var<storage, read> in_0: array<f32>;
+@group(0) @binding(2) var<storage, read_write> out_0: array<f32>;
 var<private> fuse_nan_bits: u32 = 0x7fc00000u;
 var<private> fuse_inf_bits: u32 = 0x7f800000u;
 
@@ -33,12 +33,12 @@ fn main(
     return;
   }
   let c0 = i;
-  let v0 = in_x[i];
+  let v0 = in_0[i];
   let v2 = v0 * f32(0.5f);
   let v4 = v2 + f32(0.25f);
-  let v5 = f32(p.scalar_s);
+  let v5 = f32(p.scalar_1);
   let v6 = v4 * v5;
   let v8 = v6 + f32(1.0f);
   let v9 = fuse_tanh1(v8);
-  result_0[i] = v9;
+  out_0[i] = v9;
 }

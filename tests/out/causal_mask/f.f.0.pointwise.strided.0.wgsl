@@ -4,8 +4,8 @@ struct Params {
 }
 
 @group(0) @binding(0) var<uniform> p: Params;
-@group(0) @binding(1) var<storage, read> in_x: array<f32>;
-@group(0) @binding(2) var<storage, read_write> result_0: array<f32>;
+@group(0) @binding(1) var<storage, read> in_0: array<f32>;
+@group(0) @binding(2) var<storage, read_write> out_0: array<f32>;
 var<private> fuse_nan_bits: u32 = 0x7fc00000u;
 var<private> fuse_inf_bits: u32 = 0x7f800000u;
 
@@ -27,7 +27,7 @@ fn main(
   let v0 = i32(c0);
   let v1 = i32(c1);
   let v2 = v0 >= v1;
-  let v3 = in_x[i];
+  let v3 = in_0[i];
   let v5 = select(f32(-1e30f), v3, v2);
-  result_0[i] = v5;
+  out_0[i] = v5;
 }

@@ -2,12 +2,12 @@ struct Params {
   count: u32,
   extent_1: u32,
   size_2: u32,
-  scalar_seed: u32,
+  scalar_3: u32,
 }
 
 @group(0) @binding(0) var<uniform> p: Params;
-@group(0) @binding(1) var<storage, read> in_x: array<f32>;
-@group(0) @binding(2) var<storage, read_write> result_0: array<f32>;
+@group(0) @binding(1) var<storage, read> in_0: array<f32>;
+@group(0) @binding(2) var<storage, read_write> out_0: array<f32>;
 var<private> fuse_nan_bits: u32 = 0x7fc00000u;
 var<private> fuse_inf_bits: u32 = 0x7f800000u;
 
@@ -75,15 +75,15 @@ fn main(
   let v4 = i32(c1);
   let v5 = u32(v4);
   let v6 = v3 + v5;
-  let v7 = u32(p.scalar_seed);
+  let v7 = u32(p.scalar_3);
   let v8 = fuse_philox1(v6, v7);
   let v10 = v8 / u32(256u);
   let v11 = f32(v10);
   let v13 = v11 * f32(5.9604645e-8f);
   let v15 = v13 >= f32(0.25f);
-  let v16 = in_x[i];
+  let v16 = in_0[i];
   let v17 = fuse_relu1(v16);
   let v19 = v17 * f32(1.3333334f);
   let v21 = select(f32(0.0f), v19, v15);
-  result_0[i] = v21;
+  out_0[i] = v21;
 }

@@ -24,12 +24,12 @@ struct Params {
 }
 
 @group(0) @binding(0) var<uniform> p: Params;
-@group(0) @binding(1) var<storage, read> in_ids: array<i32>;
-@group(0) @binding(2) var<storage, read> in_targets: array<f32>;
-@group(0) @binding(3) var<storage, read> in_table: array<f32>;
-@group(0) @binding(4) var<storage, read_write> temporary_0: array<f32>;
-@group(0) @binding(5) var<storage, read_write> temporary_1: array<f32>;
-@group(0) @binding(6) var<storage, read_write> result_0: array<f32>;
+@group(0) @binding(1) var<storage, read> in_0: array<i32>;
+@group(0) @binding(2) var<storage, read> in_2: array<f32>;
+@group(0) @binding(3) var<storage, read> in_1: array<f32>;
+@group(0) @binding(4) var<storage, read_write> out_0: array<f32>;
+@group(0) @binding(5) var<storage, read_write> out_1: array<f32>;
+@group(0) @binding(6) var<storage, read_write> out_2: array<f32>;
 var<private> fuse_nan_bits: u32 = 0x7fc00000u;
 var<private> fuse_inf_bits: u32 = 0x7f800000u;
 
@@ -92,17 +92,17 @@ fn main(
     let e0 = chunk;
     let elements1_0 = e0 / p.extent_2;
     let r1_0 = e0 % p.extent_2;
-    let v0_0 = in_ids[base0 + elements1_0 * p.stride_0_1 + r1_0 * p.stride_0_2];
-    let v9_0 = in_targets[base2 + elements1_0 * p.stride_2_1 + r1_0 * p.stride_2_2];
+    let v0_0 = in_0[base0 + elements1_0 * p.stride_0_1 + r1_0 * p.stride_0_2];
+    let v9_0 = in_2[base2 + elements1_0 * p.stride_2_1 + r1_0 * p.stride_2_2];
     let v4_0 = min(v0_0, v3);
     let v6_0 = max(v4_0, i32(0));
-    let v7_0 = in_table[base1 + elements1_0 * p.stride_1_1 + r1_0 * p.stride_1_2 + u32(v6_0) * p.size_16];
+    let v7_0 = in_1[base1 + elements1_0 * p.stride_1_1 + r1_0 * p.stride_1_2 + u32(v6_0) * p.size_16];
     let v8_0 = fuse_tanh1(v7_0);
     let v10_0 = v8_0 - v9_0;
     let v11_0 = v10_0 * v10_0;
     if valid {
-      temporary_0[base3 + elements1_0 * p.stride_3_1 + r1_0 * p.stride_3_2] = v8_0;
-      temporary_1[base4 + elements1_0 * p.stride_4_1 + r1_0 * p.stride_4_2] = v10_0;
+      out_0[base3 + elements1_0 * p.stride_3_1 + r1_0 * p.stride_3_2] = v8_0;
+      out_1[base4 + elements1_0 * p.stride_4_1 + r1_0 * p.stride_4_2] = v10_0;
     }
     let own12_0_0 = v11_0;
     let sum12 = fuse_hidden1(running12_0 + own12_0_0, opaque);
@@ -140,6 +140,6 @@ fn main(
   let s0_0_0_all = bitcast<f32>(shared0[local - lane]);
   let v12 = s0_0_0_all;
   if lane == 0u && valid {
-    result_0[p.offset_5] = v12;
+    out_2[p.offset_5] = v12;
   }
 }

@@ -13,7 +13,7 @@ struct Params {
   offset_0: u32,
   stride_0_0: u32,
   stride_0_1: u32,
-  scalar_rate: f32,
+  scalar_14: f32,
   size_15: u32,
   stride_1_2: u32,
   stride_2_2: u32,
@@ -24,11 +24,11 @@ struct Params {
 }
 
 @group(0) @binding(0) var<uniform> p: Params;
-@group(0) @binding(1) var<storage, read> in_table: array<f32>;
-@group(0) @binding(2) var<storage, read> in_ids: array<i32>;
-@group(0) @binding(3) var<storage, read> temporary_1: array<f32>;
-@group(0) @binding(4) var<storage, read> temporary_0: array<f32>;
-@group(0) @binding(5) var<storage, read_write> result_1: array<f32>;
+@group(0) @binding(1) var<storage, read> in_0: array<f32>;
+@group(0) @binding(2) var<storage, read> in_1: array<i32>;
+@group(0) @binding(3) var<storage, read> in_2: array<f32>;
+@group(0) @binding(4) var<storage, read> in_3: array<f32>;
+@group(0) @binding(5) var<storage, read_write> out_0: array<f32>;
 var<private> fuse_nan_bits: u32 = 0x7fc00000u;
 var<private> fuse_inf_bits: u32 = 0x7f800000u;
 
@@ -70,8 +70,8 @@ fn main(
   let base1 = p.offset_1;
   let base2 = p.offset_2 + k0 * p.stride_2_0 + k1 * p.stride_2_1;
   let base3 = p.offset_3 + k0 * p.stride_3_0 + k1 * p.stride_3_1;
-  let v0 = in_table[p.offset_0 + k0 * p.stride_0_0 + k1 * p.stride_0_1];
-  let v1 = f32(p.scalar_rate);
+  let v0 = in_0[p.offset_0 + k0 * p.stride_0_0 + k1 * p.stride_0_1];
+  let v1 = f32(p.scalar_14);
   let v5 = i32(p.size_15);
   let v7 = v5 - i32(1);
   let v9 = i32((k0));
@@ -81,9 +81,9 @@ fn main(
   // unroll
   for (var chunk = lane; chunk < end; chunk += 32u) {
     let e0 = chunk;
-    let v2_0 = in_ids[base1 + e0 * p.stride_1_2];
-    let v12_0 = temporary_1[base2 + e0 * p.stride_2_2];
-    let v15_0 = temporary_0[base3 + e0 * p.stride_3_2];
+    let v2_0 = in_1[base1 + e0 * p.stride_1_2];
+    let v12_0 = in_2[base2 + e0 * p.stride_2_2];
+    let v15_0 = in_3[base3 + e0 * p.stride_3_2];
     let v4_0 = max(v2_0, i32(0));
     let v8_0 = min(v4_0, v7);
     let v10_0 = v8_0 == v9;
@@ -131,6 +131,6 @@ fn main(
   let v22 = v1 * v21;
   let v23 = v0 - v22;
   if lane == 0u && valid {
-    result_1[p.offset_4 + k0 * p.stride_4_0 + k1 * p.stride_4_1] = v23;
+    out_0[p.offset_4 + k0 * p.stride_4_0 + k1 * p.stride_4_1] = v23;
   }
 }

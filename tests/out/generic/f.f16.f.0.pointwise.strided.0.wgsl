@@ -9,9 +9,9 @@ struct Params {
 }
 
 @group(0) @binding(0) var<uniform> p: Params;
-@group(0) @binding(1) var<storage, read> in_x: array<f16>;
-@group(0) @binding(2) var<storage, read> in_b: array<f16>;
-@group(0) @binding(3) var<storage, read_write> result_0: array<f16>;
+@group(0) @binding(1) var<storage, read> in_0: array<f16>;
+@group(0) @binding(2) var<storage, read> in_1: array<f16>;
+@group(0) @binding(3) var<storage, read_write> out_0: array<f16>;
 var<private> fuse_nan_bits: u32 = 0x7fc00000u;
 var<private> fuse_inf_bits: u32 = 0x7f800000u;
 
@@ -36,9 +36,9 @@ fn main(
   let r1 = i / p.extent_1;
   let c1 = (i - r1 * p.extent_1);
   let c0 = r1;
-  let v0 = f32(in_x[i]);
-  let v1 = f32(in_b[p.offset_1 + c0 * p.stride_1_0 + c1 * p.stride_1_1]);
+  let v0 = f32(in_0[i]);
+  let v1 = f32(in_1[p.offset_1 + c0 * p.stride_1_0 + c1 * p.stride_1_1]);
   let v2 = v0 + v1;
   let v3 = fuse_silu1(v2);
-  result_0[i] = f16(v3);
+  out_0[i] = f16(v3);
 }

@@ -3,12 +3,12 @@ struct Params {
 }
 
 @group(0) @binding(0) var<uniform> p: Params;
-@group(0) @binding(1) var<storage, read> in_a: array<i32>;
-@group(0) @binding(2) var<storage, read> in_b: array<i32>;
-@group(0) @binding(3) var<storage, read> in_c: array<u32>;
-@group(0) @binding(4) var<storage, read_write> result_0: array<i32>;
-@group(0) @binding(5) var<storage, read_write> result_1: array<i32>;
-@group(0) @binding(6) var<storage, read_write> result_2: array<u32>;
+@group(0) @binding(1) var<storage, read> in_0: array<i32>;
+@group(0) @binding(2) var<storage, read> in_1: array<i32>;
+@group(0) @binding(3) var<storage, read> in_2: array<u32>;
+@group(0) @binding(4) var<storage, read_write> out_0: array<i32>;
+@group(0) @binding(5) var<storage, read_write> out_1: array<i32>;
+@group(0) @binding(6) var<storage, read_write> out_2: array<u32>;
 var<private> fuse_nan_bits: u32 = 0x7fc00000u;
 var<private> fuse_inf_bits: u32 = 0x7f800000u;
 
@@ -25,15 +25,15 @@ fn main(
     return;
   }
   let c0 = i;
-  let v0 = in_a[i];
-  let v1 = in_b[i];
+  let v0 = in_0[i];
+  let v1 = in_1[i];
   let v2 = v0 / select(v1, i32(1), (v1 == i32(0)) | ((v0 == i32(-2147483648)) & (v1 == i32(-1))));
   let v3 = v0 % select(v1, i32(1), (v1 == i32(0)) | ((v0 == i32(-2147483648)) & (v1 == i32(-1))));
   let v5 = v3 + i32(2147483647);
-  let v6 = in_c[i];
+  let v6 = in_2[i];
   let v8 = v6 * u32(3u);
   let v10 = v8 - u32(7u);
-  result_0[i] = v2;
-  result_1[i] = v5;
-  result_2[i] = v10;
+  out_0[i] = v2;
+  out_1[i] = v5;
+  out_2[i] = v10;
 }

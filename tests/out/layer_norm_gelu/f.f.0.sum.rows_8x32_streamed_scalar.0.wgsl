@@ -16,10 +16,10 @@ struct Params {
 }
 
 @group(0) @binding(0) var<uniform> p: Params;
-@group(0) @binding(1) var<storage, read> in_x: array<f32>;
-@group(0) @binding(2) var<storage, read> in_gamma: array<f32>;
-@group(0) @binding(3) var<storage, read> in_beta: array<f32>;
-@group(0) @binding(4) var<storage, read_write> result_0: array<f32>;
+@group(0) @binding(1) var<storage, read> in_0: array<f32>;
+@group(0) @binding(2) var<storage, read> in_1: array<f32>;
+@group(0) @binding(3) var<storage, read> in_2: array<f32>;
+@group(0) @binding(4) var<storage, read_write> out_0: array<f32>;
 var<private> fuse_nan_bits: u32 = 0x7fc00000u;
 var<private> fuse_inf_bits: u32 = 0x7f800000u;
 
@@ -87,7 +87,7 @@ fn main(
   // unroll
   for (var chunk = lane; chunk < end; chunk += 32u) {
     let e0 = chunk;
-    let v0_0 = in_x[base0 + e0 * p.stride_0_1];
+    let v0_0 = in_0[base0 + e0 * p.stride_0_1];
     let own1_0_0 = v0_0;
     let sum1 = fuse_hidden1(running1_0 + own1_0_0, opaque);
     lost1 += fuse_lost1(running1_0, own1_0_0, sum1);
@@ -129,7 +129,7 @@ fn main(
   // unroll
   for (var chunk = lane; chunk < end; chunk += 32u) {
     let e0 = chunk;
-    let v0_0 = in_x[base0 + e0 * p.stride_0_1];
+    let v0_0 = in_0[base0 + e0 * p.stride_0_1];
     let v4_0 = v0_0 - v3;
     let v5_0 = v4_0 * v4_0;
     let own6_0_0 = v5_0;
@@ -173,16 +173,16 @@ fn main(
   // unroll
   for (var chunk = lane; chunk < end; chunk += 32u) {
     let e0 = chunk;
-    let v0_0 = in_x[base0 + e0 * p.stride_0_1];
-    let v12_0 = in_gamma[base1 + e0 * p.stride_1_1];
-    let v14_0 = in_beta[base2 + e0 * p.stride_2_1];
+    let v0_0 = in_0[base0 + e0 * p.stride_0_1];
+    let v12_0 = in_1[base1 + e0 * p.stride_1_1];
+    let v14_0 = in_2[base2 + e0 * p.stride_2_1];
     let v4_0 = v0_0 - v3;
     let v11_0 = v4_0 * v10;
     let v13_0 = v11_0 * v12_0;
     let v15_0 = v13_0 + v14_0;
     let v16_0 = fuse_gelu1(v15_0);
     if valid {
-      result_0[base3 + e0 * p.stride_3_1] = v16_0;
+      out_0[base3 + e0 * p.stride_3_1] = v16_0;
     }
   }
 }

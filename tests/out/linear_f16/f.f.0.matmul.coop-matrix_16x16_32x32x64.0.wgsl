@@ -16,10 +16,10 @@ struct Params {
 }
 
 @group(0) @binding(0) var<uniform> p: Params;
-@group(0) @binding(1) var<storage, read_write> in_x: array<vec4<f16>>;
-@group(0) @binding(2) var<storage, read_write> in_w: array<vec4<f16>>;
-@group(0) @binding(3) var<storage, read_write> in_b: array<vec4<f16>>;
-@group(0) @binding(4) var<storage, read_write> result_0: array<vec4<f16>>;
+@group(0) @binding(1) var<storage, read_write> in_0: array<vec4<f16>>;
+@group(0) @binding(2) var<storage, read_write> in_1: array<vec4<f16>>;
+@group(0) @binding(3) var<storage, read_write> in_2: array<vec4<f16>>;
+@group(0) @binding(4) var<storage, read_write> out_0: array<vec4<f16>>;
 var<private> fuse_nan_bits: u32 = 0x7fc00000u;
 var<private> fuse_inf_bits: u32 = 0x7f800000u;
 
@@ -51,13 +51,13 @@ fn finish(batch: u32, row: u32, column: u32, sum: vec4<f32>, x2: vec4<f32>) {
   let v2 = v0 + v1;
   let v3 = fuse_gelu4(v2);
   let at = (batch * p.extent_0 + row) * p.extent_1 + column;
-  result_0[at / 4u] = vec4<f16>(v3);
+  out_0[at / 4u] = vec4<f16>(v3);
 }
 var<workgroup> lhs_tile: array<vec4<f16>, 576>;
 var<workgroup> rhs_tile: array<vec4<f16>, 576>;
 var<workgroup> sums: array<vec4<f32>, 256>;
 fn preload_2(row: u32, column: u32) -> vec4<f32> {
-  return vec4<f32>(in_b[(p.offset_2 + min(column, p.extent_1 - 4u)) / 4u]);
+  return vec4<f32>(in_2[(p.offset_2 + min(column, p.extent_1 - 4u)) / 4u]);
 }
 
 @compute @workgroup_size(128)
@@ -118,15 +118,15 @@ fn main(
   var b3_x: vec4<f16>;
   if k_begin < k_end {
     let a_step = a_first + k_begin / 4u;
-    a0_x = in_x[a_at + (a_step + a0_line)];
-    a1_x = in_x[a_at + (a_step + a1_line)];
-    a2_x = in_x[a_at + (a_step + a2_line)];
-    a3_x = in_x[a_at + (a_step + a3_line)];
+    a0_x = in_0[a_at + (a_step + a0_line)];
+    a1_x = in_0[a_at + (a_step + a1_line)];
+    a2_x = in_0[a_at + (a_step + a2_line)];
+    a3_x = in_0[a_at + (a_step + a3_line)];
     let b_step = b_first + k_begin / 4u;
-    b0_x = in_w[b_at + (b_step + b0_line)];
-    b1_x = in_w[b_at + (b_step + b1_line)];
-    b2_x = in_w[b_at + (b_step + b2_line)];
-    b3_x = in_w[b_at + (b_step + b3_line)];
+    b0_x = in_1[b_at + (b_step + b0_line)];
+    b1_x = in_1[b_at + (b_step + b1_line)];
+    b2_x = in_1[b_at + (b_step + b2_line)];
+    b3_x = in_1[b_at + (b_step + b3_line)];
   }
   for (var k0 = k_begin; k0 < k_end; k0 += 64u) {
     lhs_tile[a_to + 0u] = a0_x;
@@ -139,15 +139,15 @@ fn main(
     rhs_tile[b_to + 432u] = b3_x;
     workgroupBarrier();
     let a_step = a_first + min(k0 + 64u, k_end - 64u) / 4u;
-    a0_x = in_x[a_at + (a_step + a0_line)];
-    a1_x = in_x[a_at + (a_step + a1_line)];
-    a2_x = in_x[a_at + (a_step + a2_line)];
-    a3_x = in_x[a_at + (a_step + a3_line)];
+    a0_x = in_0[a_at + (a_step + a0_line)];
+    a1_x = in_0[a_at + (a_step + a1_line)];
+    a2_x = in_0[a_at + (a_step + a2_line)];
+    a3_x = in_0[a_at + (a_step + a3_line)];
     let b_step = b_first + min(k0 + 64u, k_end - 64u) / 4u;
-    b0_x = in_w[b_at + (b_step + b0_line)];
-    b1_x = in_w[b_at + (b_step + b1_line)];
-    b2_x = in_w[b_at + (b_step + b2_line)];
-    b3_x = in_w[b_at + (b_step + b3_line)];
+    b0_x = in_1[b_at + (b_step + b0_line)];
+    b1_x = in_1[b_at + (b_step + b1_line)];
+    b2_x = in_1[b_at + (b_step + b2_line)];
+    b3_x = in_1[b_at + (b_step + b3_line)];
     {
       let a0 = coopLoadT<coop_mat16x16<f16, A>>(&lhs_tile[part_row * 18u + 0u], 18u);
       let b0 = coopLoad<coop_mat16x16<f16, B>>(&rhs_tile[part_column * 18u + 0u], 18u);

@@ -16,10 +16,10 @@ struct Params {
 }
 
 @group(0) @binding(0) var<uniform> p: Params;
-@group(0) @binding(1) var<storage, read> in_x: array<vec4<f16>>;
-@group(0) @binding(2) var<storage, read> in_w: array<vec4<f16>>;
-@group(0) @binding(3) var<storage, read> in_b: array<vec4<f16>>;
-@group(0) @binding(4) var<storage, read_write> result_0: array<vec4<f16>>;
+@group(0) @binding(1) var<storage, read> in_0: array<vec4<f16>>;
+@group(0) @binding(2) var<storage, read> in_1: array<vec4<f16>>;
+@group(0) @binding(3) var<storage, read> in_2: array<vec4<f16>>;
+@group(0) @binding(4) var<storage, read_write> out_0: array<vec4<f16>>;
 var<private> fuse_nan_bits: u32 = 0x7fc00000u;
 var<private> fuse_inf_bits: u32 = 0x7f800000u;
 
@@ -51,7 +51,7 @@ fn finish(batch: u32, row: u32, column: u32, sum: vec4<f32>, x2: vec4<f32>) {
   let v2 = v0 + v1;
   let v3 = fuse_gelu4(v2);
   let at = (batch * p.extent_0 + row) * p.extent_1 + column;
-  result_0[at / 4u] = vec4<f16>(v3);
+  out_0[at / 4u] = vec4<f16>(v3);
 }
 var<workgroup> lhs_tile: array<vec4<f16>, 320>;
 var<workgroup> rhs_tile: array<vec4<f16>, 320>;
@@ -63,7 +63,7 @@ fn put_rhs_tile(outer: u32, depth: u32, value: vec4<f16>) {
   rhs_tile[outer * 10u + depth / 4u] = value;
 }
 fn preload_2(row: u32, column: u32) -> vec4<f32> {
-  return vec4<f32>(in_b[(p.offset_2 + min(column, p.extent_1 - 4u)) / 4u]);
+  return vec4<f32>(in_2[(p.offset_2 + min(column, p.extent_1 - 4u)) / 4u]);
 }
 
 @compute @workgroup_size(128)
@@ -120,13 +120,13 @@ fn main(
   var b1_x1: vec4<f16>;
   if k_begin < k_end {
     let a0_depth = min(k_begin + a0_k, k_end - 4u);
-    a0_x0 = in_x[(a0_base0 + a0_depth) / 4u];
+    a0_x0 = in_0[(a0_base0 + a0_depth) / 4u];
     let a1_depth = min(k_begin + a1_k, k_end - 4u);
-    a1_x0 = in_x[(a1_base0 + a1_depth) / 4u];
+    a1_x0 = in_0[(a1_base0 + a1_depth) / 4u];
     let b0_depth = min(k_begin + b0_k, k_end - 4u);
-    b0_x1 = in_w[(b0_base1 + b0_depth) / 4u];
+    b0_x1 = in_1[(b0_base1 + b0_depth) / 4u];
     let b1_depth = min(k_begin + b1_k, k_end - 4u);
-    b1_x1 = in_w[(b1_base1 + b1_depth) / 4u];
+    b1_x1 = in_1[(b1_base1 + b1_depth) / 4u];
   }
   for (var k0 = k_begin; k0 < k_end; k0 += 32u) {
     put_lhs_tile(a0_o, a0_k, select(vec4<f16>(), a0_x0, k0 + a0_k < k_end));
@@ -136,13 +136,13 @@ fn main(
     workgroupBarrier();
     if k0 + 32u < k_end {
       let a0_depth = min(k0 + 32u + a0_k, k_end - 4u);
-      a0_x0 = in_x[(a0_base0 + a0_depth) / 4u];
+      a0_x0 = in_0[(a0_base0 + a0_depth) / 4u];
       let a1_depth = min(k0 + 32u + a1_k, k_end - 4u);
-      a1_x0 = in_x[(a1_base0 + a1_depth) / 4u];
+      a1_x0 = in_0[(a1_base0 + a1_depth) / 4u];
       let b0_depth = min(k0 + 32u + b0_k, k_end - 4u);
-      b0_x1 = in_w[(b0_base1 + b0_depth) / 4u];
+      b0_x1 = in_1[(b0_base1 + b0_depth) / 4u];
       let b1_depth = min(k0 + 32u + b1_k, k_end - 4u);
-      b1_x1 = in_w[(b1_base1 + b1_depth) / 4u];
+      b1_x1 = in_1[(b1_base1 + b1_depth) / 4u];
     }
     {
       let a0 = coopLoadT<coop_mat8x8<f16, A>>(&lhs_tile[part_row * 10u + 0u], 10u);

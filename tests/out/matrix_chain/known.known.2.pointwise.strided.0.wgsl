@@ -3,8 +3,8 @@ struct Params {
 }
 
 @group(0) @binding(0) var<uniform> p: Params;
-@group(0) @binding(1) var<storage, read> in_unused: array<f32>;
-@group(0) @binding(2) var<storage, read_write> result_1: array<f32>;
+@group(0) @binding(1) var<storage, read> in_0: array<f32>;
+@group(0) @binding(2) var<storage, read_write> out_0: array<f32>;
 var<private> fuse_nan_bits: u32 = 0x7fc00000u;
 var<private> fuse_inf_bits: u32 = 0x7f800000u;
 
@@ -21,7 +21,7 @@ fn main(
     return;
   }
   let c0 = i;
-  let v0 = in_unused[i];
+  let v0 = in_0[i];
   let v2 = v0 + f32(1.0f);
-  result_1[i] = v2;
+  out_0[i] = v2;
 }

@@ -12,9 +12,9 @@ struct Params {
 }
 
 @group(0) @binding(0) var<uniform> p: Params;
-@group(0) @binding(1) var<storage, read> in_ids: array<u32>;
-@group(0) @binding(2) var<storage, read> in_table: array<f32>;
-@group(0) @binding(3) var<storage, read_write> result_0: array<f32>;
+@group(0) @binding(1) var<storage, read> in_0: array<u32>;
+@group(0) @binding(2) var<storage, read> in_1: array<f32>;
+@group(0) @binding(3) var<storage, read_write> out_0: array<f32>;
 var<private> fuse_nan_bits: u32 = 0x7fc00000u;
 var<private> fuse_inf_bits: u32 = 0x7f800000u;
 
@@ -33,14 +33,14 @@ fn main(
   let r1 = i / p.extent_1;
   let c1 = (i - r1 * p.extent_1);
   let c0 = r1;
-  let v0 = in_ids[p.offset_0 + c0 * p.stride_0_0 + c1 * p.stride_0_1];
+  let v0 = in_0[p.offset_0 + c0 * p.stride_0_0 + c1 * p.stride_0_1];
   let v2 = min(v0, u32(2147483647u));
   let v3 = i32(v2);
   let v4 = i32(p.size_5);
   let v6 = v4 - i32(1);
   let v7 = min(v3, v6);
   let v9 = max(v7, i32(0));
-  let v10 = in_table[p.offset_1 + c0 * p.stride_1_0 + c1 * p.stride_1_1 + u32(v9) * p.size_9];
+  let v10 = in_1[p.offset_1 + c0 * p.stride_1_0 + c1 * p.stride_1_1 + u32(v9) * p.size_9];
   let v12 = v10 * f32(0.5f);
-  result_0[i] = v12;
+  out_0[i] = v12;
 }

@@ -8,8 +8,8 @@ struct Params {
 }
 
 @group(0) @binding(0) var<uniform> p: Params;
-@group(0) @binding(1) var<storage, read> in_x: array<f32>;
-@group(0) @binding(2) var<storage, read_write> result_0: array<f32>;
+@group(0) @binding(1) var<storage, read> in_0: array<f32>;
+@group(0) @binding(2) var<storage, read_write> out_0: array<f32>;
 var<private> fuse_nan_bits: u32 = 0x7fc00000u;
 var<private> fuse_inf_bits: u32 = 0x7f800000u;
 
@@ -34,9 +34,9 @@ fn main(
   let v4 = v2 - v3;
   let v5 = min(v4, v2);
   let v7 = max(v5, i32(0));
-  let v8 = in_x[p.offset_0 + c0 * p.stride_0_0 + c1 * p.stride_0_1 + u32(v7)];
+  let v8 = in_0[p.offset_0 + c0 * p.stride_0_0 + c1 * p.stride_0_1 + u32(v7)];
   let v10 = v8 * f32(2.0f);
-  let v11 = in_x[i];
+  let v11 = in_0[i];
   let v12 = v10 + v11;
-  result_0[i] = v12;
+  out_0[i] = v12;
 }

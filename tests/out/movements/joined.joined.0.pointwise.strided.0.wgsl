@@ -16,10 +16,10 @@ struct Params {
 }
 
 @group(0) @binding(0) var<uniform> p: Params;
-@group(0) @binding(1) var<storage, read> in_a: array<f32>;
-@group(0) @binding(2) var<storage, read> in_b: array<f32>;
-@group(0) @binding(3) var<storage, read> in_c: array<f32>;
-@group(0) @binding(4) var<storage, read_write> result_0: array<f32>;
+@group(0) @binding(1) var<storage, read> in_0: array<f32>;
+@group(0) @binding(2) var<storage, read> in_1: array<f32>;
+@group(0) @binding(3) var<storage, read> in_2: array<f32>;
+@group(0) @binding(4) var<storage, read_write> out_0: array<f32>;
 var<private> fuse_nan_bits: u32 = 0x7fc00000u;
 var<private> fuse_inf_bits: u32 = 0x7f800000u;
 
@@ -54,17 +54,17 @@ fn main(
   let v4 = v1 - i32(1);
   let v5 = min(v0, v4);
   let v7 = max(v5, i32(0));
-  let v8 = in_a[p.offset_0 + c0 * p.stride_0_0 + c1 * p.stride_0_1 + u32(v7) * p.size_6];
+  let v8 = in_0[p.offset_0 + c0 * p.stride_0_0 + c1 * p.stride_0_1 + u32(v7) * p.size_6];
   let v9 = v0 - v1;
   let v10 = i32(p.size_7);
   let v11 = v10 - i32(1);
   let v12 = min(v9, v11);
   let v13 = max(v12, i32(0));
-  let v14 = in_b[p.offset_1 + c0 * p.stride_1_0 + c1 * p.stride_1_1 + u32(v13) * p.size_6];
+  let v14 = in_1[p.offset_1 + c0 * p.stride_1_0 + c1 * p.stride_1_1 + u32(v13) * p.size_6];
   let v16 = v14 * f32(2.0f);
   let v17 = select(v16, v8, v2);
-  let v18 = in_c[p.offset_2 + c0 * p.stride_2_0 + c1 * p.stride_2_1];
+  let v18 = in_2[p.offset_2 + c0 * p.stride_2_0 + c1 * p.stride_2_1];
   let v19 = v17 + v18;
   let v20 = fuse_relu1(v19);
-  result_0[i] = v20;
+  out_0[i] = v20;
 }

@@ -4,9 +4,9 @@ struct Params {
 }
 
 @group(0) @binding(0) var<uniform> p: Params;
-@group(0) @binding(1) var<storage, read> in_a: array<f32>;
-@group(0) @binding(2) var<storage, read> in_b: array<f32>;
-@group(0) @binding(3) var<storage, read_write> temporary_0: array<f32>;
+@group(0) @binding(1) var<storage, read> in_0: array<f32>;
+@group(0) @binding(2) var<storage, read> in_1: array<f32>;
+@group(0) @binding(3) var<storage, read_write> out_0: array<f32>;
 var<private> fuse_nan_bits: u32 = 0x7fc00000u;
 var<private> fuse_inf_bits: u32 = 0x7f800000u;
 
@@ -25,8 +25,8 @@ fn main(
   let r1 = i / p.extent_1;
   let c1 = (i - r1 * p.extent_1);
   let c0 = r1;
-  let v0 = in_a[i];
-  let v1 = in_b[i];
+  let v0 = in_0[i];
+  let v1 = in_1[i];
   let v2 = v0 + v1;
-  temporary_0[i] = v2;
+  out_0[i] = v2;
 }

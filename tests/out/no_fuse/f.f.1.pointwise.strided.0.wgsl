@@ -4,8 +4,8 @@ struct Params {
 }
 
 @group(0) @binding(0) var<uniform> p: Params;
-@group(0) @binding(1) var<storage, read> temporary_0: array<f32>;
-@group(0) @binding(2) var<storage, read_write> temporary_1: array<f32>;
+@group(0) @binding(1) var<storage, read> in_0: array<f32>;
+@group(0) @binding(2) var<storage, read_write> out_0: array<f32>;
 var<private> fuse_nan_bits: u32 = 0x7fc00000u;
 var<private> fuse_inf_bits: u32 = 0x7f800000u;
 
@@ -34,7 +34,7 @@ fn main(
   let r1 = i / p.extent_1;
   let c1 = (i - r1 * p.extent_1);
   let c0 = r1;
-  let v0 = temporary_0[i];
+  let v0 = in_0[i];
   let v1 = fuse_relu1(v0);
-  temporary_1[i] = v1;
+  out_0[i] = v1;
 }

@@ -13,8 +13,8 @@ struct Params {
 }
 
 @group(0) @binding(0) var<uniform> p: Params;
-@group(0) @binding(1) var<storage, read> in_x: array<f16>;
-@group(0) @binding(2) var<storage, read_write> result_0: array<f16>;
+@group(0) @binding(1) var<storage, read> in_0: array<f16>;
+@group(0) @binding(2) var<storage, read_write> out_0: array<f16>;
 var<private> fuse_nan_bits: u32 = 0x7fc00000u;
 var<private> fuse_inf_bits: u32 = 0x7f800000u;
 
@@ -37,6 +37,6 @@ fn main(
   let r1 = r2 / p.extent_1;
   let c1 = (r2 - r1 * p.extent_1);
   let c0 = r1;
-  let v0 = f32(in_x[p.offset_0 + c0 * p.stride_0_0 + c1 * p.stride_0_1 + c2 * p.stride_0_2 + c3 * p.stride_0_3]);
-  result_0[i] = f16(v0);
+  let v0 = f32(in_0[p.offset_0 + c0 * p.stride_0_0 + c1 * p.stride_0_1 + c2 * p.stride_0_2 + c3 * p.stride_0_3]);
+  out_0[i] = f16(v0);
 }

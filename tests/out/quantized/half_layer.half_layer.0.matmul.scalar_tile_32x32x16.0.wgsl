@@ -23,11 +23,11 @@ struct Params {
 }
 
 @group(0) @binding(0) var<uniform> p: Params;
-@group(0) @binding(1) var<storage, read> in_x: array<f16>;
-@group(0) @binding(2) var<storage, read> in_w: array<u32>;
-@group(0) @binding(3) var<storage, read> scales_w: array<u32>;
-@group(0) @binding(4) var<storage, read> in_b: array<f16>;
-@group(0) @binding(5) var<storage, read_write> result_0: array<f16>;
+@group(0) @binding(1) var<storage, read> in_0: array<f16>;
+@group(0) @binding(2) var<storage, read> in_1: array<u32>;
+@group(0) @binding(3) var<storage, read> scales_1: array<u32>;
+@group(0) @binding(4) var<storage, read> in_3: array<f16>;
+@group(0) @binding(5) var<storage, read_write> out_0: array<f16>;
 var<private> fuse_nan_bits: u32 = 0x7fc00000u;
 var<private> fuse_inf_bits: u32 = 0x7f800000u;
 
@@ -45,13 +45,13 @@ fn finish(batch: u32, row: u32, column: u32, sum: f32) {
   if row >= p.extent_0 || column >= p.extent_1 {
     return;
   }
-  let x3 = f32(in_b[p.offset_3 + column * p.stride_3_1]);
+  let x3 = f32(in_3[p.offset_3 + column * p.stride_3_1]);
   let v0 = sum;
   let v1 = x3;
   let v2 = v0 + v1;
   let v3 = fuse_relu1(v2);
   let at = (batch * p.extent_0 + row) * p.extent_1 + column;
-  result_0[at] = f16(v3);
+  out_0[at] = f16(v3);
 }
 var<workgroup> lhs_tile: array<vec4<f32>, 144>;
 var<workgroup> rhs_tile: array<vec4<f32>, 144>;
@@ -73,15 +73,15 @@ fn put_lhs_tile(outer: u32, depth: u32, value: f32) {
 const fuse_wide_scales_1 = false;
 fn scale_1(at: u32) -> vec2<f32> {
   if fuse_wide_scales_1 {
-    return bitcast<vec2<f32>>(vec2<u32>(scales_w[2u * at], scales_w[2u * at + 1u]));
+    return bitcast<vec2<f32>>(vec2<u32>(scales_1[2u * at], scales_1[2u * at + 1u]));
   }
-  return unpack2x16float(scales_w[at]);
+  return unpack2x16float(scales_1[at]);
 }
 fn dequantize_1(words: u32, words_step: u32, scales: u32, scales_step: u32, index: u32, group: u32) -> f32 {
   let bit = index % 32u * 3u;
   let first = words + index / 32u * (3u * words_step);
-  let low = in_w[first + bit / 32u * words_step] >> (bit % 32u);
-  let next = in_w[first + min(bit / 32u + 1u, 2u) * words_step];
+  let low = in_1[first + bit / 32u * words_step] >> (bit % 32u);
+  let next = in_1[first + min(bit / 32u + 1u, 2u) * words_step];
   let packed = low | ((next << 1u) << (31u - bit % 32u));
   let scale = scale_1(scales + index / group * scales_step);
   return f32(packed & 7u) * scale.x + scale.y;
@@ -181,21 +181,21 @@ fn main(
   let w0_7_at = min(column0 + w0_7_o, p.extent_1 - 1u);
   if k_begin < k_end {
     let a0_depth = min(k_begin + a0_k, k_end - 1u);
-    a0_x0 = f32(in_x[a0_base0 + a0_depth * p.stride_0_1]);
+    a0_x0 = f32(in_0[a0_base0 + a0_depth * p.stride_0_1]);
     let a1_depth = min(k_begin + a1_k, k_end - 1u);
-    a1_x0 = f32(in_x[a1_base0 + a1_depth * p.stride_0_1]);
+    a1_x0 = f32(in_0[a1_base0 + a1_depth * p.stride_0_1]);
     let a2_depth = min(k_begin + a2_k, k_end - 1u);
-    a2_x0 = f32(in_x[a2_base0 + a2_depth * p.stride_0_1]);
+    a2_x0 = f32(in_0[a2_base0 + a2_depth * p.stride_0_1]);
     let a3_depth = min(k_begin + a3_k, k_end - 1u);
-    a3_x0 = f32(in_x[a3_base0 + a3_depth * p.stride_0_1]);
+    a3_x0 = f32(in_0[a3_base0 + a3_depth * p.stride_0_1]);
     let a4_depth = min(k_begin + a4_k, k_end - 1u);
-    a4_x0 = f32(in_x[a4_base0 + a4_depth * p.stride_0_1]);
+    a4_x0 = f32(in_0[a4_base0 + a4_depth * p.stride_0_1]);
     let a5_depth = min(k_begin + a5_k, k_end - 1u);
-    a5_x0 = f32(in_x[a5_base0 + a5_depth * p.stride_0_1]);
+    a5_x0 = f32(in_0[a5_base0 + a5_depth * p.stride_0_1]);
     let a6_depth = min(k_begin + a6_k, k_end - 1u);
-    a6_x0 = f32(in_x[a6_base0 + a6_depth * p.stride_0_1]);
+    a6_x0 = f32(in_0[a6_base0 + a6_depth * p.stride_0_1]);
     let a7_depth = min(k_begin + a7_k, k_end - 1u);
-    a7_x0 = f32(in_x[a7_base0 + a7_depth * p.stride_0_1]);
+    a7_x0 = f32(in_0[a7_base0 + a7_depth * p.stride_0_1]);
     let w0_0_depth = min(k_begin + w0_0_k, k_end - 1u);
     let w0_1_depth = min(k_begin + w0_1_k, k_end - 1u);
     let w0_2_depth = min(k_begin + w0_2_k, k_end - 1u);
@@ -289,21 +289,21 @@ fn main(
     workgroupBarrier();
     if k0 + 16u < k_end {
       let a0_depth = min(k0 + 16u + a0_k, k_end - 1u);
-      a0_x0 = f32(in_x[a0_base0 + a0_depth * p.stride_0_1]);
+      a0_x0 = f32(in_0[a0_base0 + a0_depth * p.stride_0_1]);
       let a1_depth = min(k0 + 16u + a1_k, k_end - 1u);
-      a1_x0 = f32(in_x[a1_base0 + a1_depth * p.stride_0_1]);
+      a1_x0 = f32(in_0[a1_base0 + a1_depth * p.stride_0_1]);
       let a2_depth = min(k0 + 16u + a2_k, k_end - 1u);
-      a2_x0 = f32(in_x[a2_base0 + a2_depth * p.stride_0_1]);
+      a2_x0 = f32(in_0[a2_base0 + a2_depth * p.stride_0_1]);
       let a3_depth = min(k0 + 16u + a3_k, k_end - 1u);
-      a3_x0 = f32(in_x[a3_base0 + a3_depth * p.stride_0_1]);
+      a3_x0 = f32(in_0[a3_base0 + a3_depth * p.stride_0_1]);
       let a4_depth = min(k0 + 16u + a4_k, k_end - 1u);
-      a4_x0 = f32(in_x[a4_base0 + a4_depth * p.stride_0_1]);
+      a4_x0 = f32(in_0[a4_base0 + a4_depth * p.stride_0_1]);
       let a5_depth = min(k0 + 16u + a5_k, k_end - 1u);
-      a5_x0 = f32(in_x[a5_base0 + a5_depth * p.stride_0_1]);
+      a5_x0 = f32(in_0[a5_base0 + a5_depth * p.stride_0_1]);
       let a6_depth = min(k0 + 16u + a6_k, k_end - 1u);
-      a6_x0 = f32(in_x[a6_base0 + a6_depth * p.stride_0_1]);
+      a6_x0 = f32(in_0[a6_base0 + a6_depth * p.stride_0_1]);
       let a7_depth = min(k0 + 16u + a7_k, k_end - 1u);
-      a7_x0 = f32(in_x[a7_base0 + a7_depth * p.stride_0_1]);
+      a7_x0 = f32(in_0[a7_base0 + a7_depth * p.stride_0_1]);
       let w0_0_depth = min(k0 + 16u + w0_0_k, k_end - 1u);
       let w0_1_depth = min(k0 + 16u + w0_1_k, k_end - 1u);
       let w0_2_depth = min(k0 + 16u + w0_2_k, k_end - 1u);

@@ -16,23 +16,23 @@ struct Params {
 }
 
 @group(0) @binding(0) var<uniform> p: Params;
-@group(0) @binding(1) var<storage, read> in_ids: array<i32>;
-@group(0) @binding(2) var<storage, read> in_table: array<u32>;
-@group(0) @binding(3) var<storage, read> scales_table: array<u32>;
-@group(0) @binding(4) var<storage, read_write> result_0: array<f32>;
+@group(0) @binding(1) var<storage, read> in_0: array<i32>;
+@group(0) @binding(2) var<storage, read> in_1: array<u32>;
+@group(0) @binding(3) var<storage, read> scales_1: array<u32>;
+@group(0) @binding(4) var<storage, read_write> out_0: array<f32>;
 var<private> fuse_nan_bits: u32 = 0x7fc00000u;
 var<private> fuse_inf_bits: u32 = 0x7f800000u;
 
 const fuse_wide_scales_1 = false;
 fn scale_1(at: u32) -> vec2<f32> {
   if fuse_wide_scales_1 {
-    return bitcast<vec2<f32>>(vec2<u32>(scales_table[2u * at], scales_table[2u * at + 1u]));
+    return bitcast<vec2<f32>>(vec2<u32>(scales_1[2u * at], scales_1[2u * at + 1u]));
   }
-  return unpack2x16float(scales_table[at]);
+  return unpack2x16float(scales_1[at]);
 }
 fn dequantize_1(words: u32, words_step: u32, scales: u32, scales_step: u32, index: u32, group: u32) -> f32 {
   let bit = index % 4u * 8u;
-  let packed = in_table[words + index / 4u * words_step] >> bit;
+  let packed = in_1[words + index / 4u * words_step] >> bit;
   let scale = scale_1(scales + index / group * scales_step);
   return f32(packed & 255u) * scale.x + scale.y;
 }
@@ -51,7 +51,7 @@ fn main(
   let r1 = i / p.extent_1;
   let c1 = (i - r1 * p.extent_1);
   let c0 = r1;
-  let v0 = in_ids[p.offset_0 + c0 * p.stride_0_0 + c1 * p.stride_0_1];
+  let v0 = in_0[p.offset_0 + c0 * p.stride_0_0 + c1 * p.stride_0_1];
   let v1 = i32(p.size_5);
   let v3 = v1 - i32(1);
   let v4 = min(v0, v3);
@@ -61,5 +61,5 @@ fn main(
   let v9 = v8 - i32(1);
   let v10 = min(v7, v9);
   let v11 = dequantize_1(p.offset_1 + u32(v6) * p.step_1_0, p.step_1_1, p.offset_2 + u32(v6) * p.step_2_0, p.step_2_1, u32(v10), p.size_13);
-  result_0[i] = v11;
+  out_0[i] = v11;
 }

@@ -12,8 +12,8 @@ struct Params {
 }
 
 @group(0) @binding(0) var<uniform> p: Params;
-@group(0) @binding(1) var<storage, read> in_x: array<f32>;
-@group(0) @binding(2) var<storage, read_write> result_0: array<f32>;
+@group(0) @binding(1) var<storage, read> in_0: array<f32>;
+@group(0) @binding(2) var<storage, read_write> out_0: array<f32>;
 var<private> fuse_nan_bits: u32 = 0x7fc00000u;
 var<private> fuse_inf_bits: u32 = 0x7f800000u;
 
@@ -55,7 +55,7 @@ fn main(
     let e0 = chunk;
     let elements1_0 = e0 / p.extent_2;
     let r1_0 = e0 % p.extent_2;
-    let v0_0 = in_x[base0 + elements1_0 * p.stride_0_1 + r1_0 * p.stride_0_2];
+    let v0_0 = in_0[base0 + elements1_0 * p.stride_0_1 + r1_0 * p.stride_0_2];
     let own1_0_0 = fuse_max_key1(v0_0);
     running1_0 = max(running1_0, own1_0_0);
   }
@@ -89,6 +89,6 @@ fn main(
   let s0_0_0_all = bitcast<i32>(shared0[local - lane]);
   let v1 = fuse_of_key1(s0_0_0_all);
   if lane == 0u && valid {
-    result_0[p.offset_1 + k0 * p.stride_1_0] = v1;
+    out_0[p.offset_1 + k0 * p.stride_1_0] = v1;
   }
 }

@@ -13,8 +13,8 @@ struct Params {
 }
 
 @group(0) @binding(0) var<uniform> p: Params;
-@group(0) @binding(1) var<storage, read> in_x: array<i32>;
-@group(0) @binding(2) var<storage, read_write> result_0: array<i32>;
+@group(0) @binding(1) var<storage, read> in_0: array<i32>;
+@group(0) @binding(2) var<storage, read_write> out_0: array<i32>;
 var<private> fuse_nan_bits: u32 = 0x7fc00000u;
 var<private> fuse_inf_bits: u32 = 0x7f800000u;
 
@@ -45,7 +45,7 @@ fn main(
   // unroll
   for (var chunk = lane; chunk < end; chunk += 32u) {
     let e0 = chunk;
-    let v0_0 = in_x[base0 + e0 * p.stride_0_2];
+    let v0_0 = in_0[base0 + e0 * p.stride_0_2];
     let own1_0_0 = v0_0;
     running1_0 = (running1_0 * own1_0_0);
   }
@@ -79,6 +79,6 @@ fn main(
   let s0_0_0_all = bitcast<i32>(shared0[local - lane]);
   let v1 = s0_0_0_all;
   if lane == 0u && valid {
-    result_0[p.offset_1 + k0 * p.stride_1_0 + k1 * p.stride_1_1] = v1;
+    out_0[p.offset_1 + k0 * p.stride_1_0 + k1 * p.stride_1_1] = v1;
   }
 }

@@ -20,11 +20,11 @@ struct Params {
 }
 
 @group(0) @binding(0) var<uniform> p: Params;
-@group(0) @binding(1) var<storage, read> in_x: array<f32>;
-@group(0) @binding(2) var<storage, read> in_r: array<f32>;
-@group(0) @binding(3) var<storage, read_write> result_0: array<f32>;
-@group(0) @binding(4) var<storage, read> in_gamma: array<f32>;
-@group(0) @binding(5) var<storage, read_write> result_1: array<f32>;
+@group(0) @binding(1) var<storage, read> in_0: array<f32>;
+@group(0) @binding(2) var<storage, read> in_1: array<f32>;
+@group(0) @binding(3) var<storage, read_write> out_0: array<f32>;
+@group(0) @binding(4) var<storage, read> in_2: array<f32>;
+@group(0) @binding(5) var<storage, read_write> out_1: array<f32>;
 var<private> fuse_nan_bits: u32 = 0x7fc00000u;
 var<private> fuse_inf_bits: u32 = 0x7f800000u;
 
@@ -73,12 +73,12 @@ fn main(
   // unroll
   for (var chunk = lane; chunk < end; chunk += 32u) {
     let e0 = chunk;
-    let v0_0 = in_x[base0 + e0 * p.stride_0_1];
-    let v1_0 = in_r[base1 + e0 * p.stride_1_1];
+    let v0_0 = in_0[base0 + e0 * p.stride_0_1];
+    let v1_0 = in_1[base1 + e0 * p.stride_1_1];
     let v2_0 = v0_0 + v1_0;
     let v3_0 = v2_0 * v2_0;
     if valid {
-      result_0[base3 + e0 * p.stride_3_1] = v2_0;
+      out_0[base3 + e0 * p.stride_3_1] = v2_0;
     }
     let own4_0_0 = v3_0;
     let sum4 = fuse_hidden1(running4_0 + own4_0_0, opaque);
@@ -121,14 +121,14 @@ fn main(
   // unroll
   for (var chunk = lane; chunk < end; chunk += 32u) {
     let e0 = chunk;
-    let v0_0 = in_x[base0 + e0 * p.stride_0_1];
-    let v1_0 = in_r[base1 + e0 * p.stride_1_1];
-    let v11_0 = in_gamma[base2 + e0 * p.stride_2_1];
+    let v0_0 = in_0[base0 + e0 * p.stride_0_1];
+    let v1_0 = in_1[base1 + e0 * p.stride_1_1];
+    let v11_0 = in_2[base2 + e0 * p.stride_2_1];
     let v2_0 = v0_0 + v1_0;
     let v10_0 = v2_0 * v9;
     let v12_0 = v10_0 * v11_0;
     if valid {
-      result_1[base4 + e0 * p.stride_4_1] = v12_0;
+      out_1[base4 + e0 * p.stride_4_1] = v12_0;
     }
   }
 }

@@ -17,11 +17,11 @@ struct Params {
 }
 
 @group(0) @binding(0) var<uniform> p: Params;
-@group(0) @binding(1) var<storage, read> in_x: array<f32>;
-@group(0) @binding(2) var<storage, read_write> result_0: array<f32>;
-@group(0) @binding(3) var<storage, read_write> result_1: array<f32>;
-@group(0) @binding(4) var<storage, read_write> result_2: array<f32>;
-@group(0) @binding(5) var<storage, read_write> result_3: array<i32>;
+@group(0) @binding(1) var<storage, read> in_0: array<f32>;
+@group(0) @binding(2) var<storage, read_write> out_0: array<f32>;
+@group(0) @binding(3) var<storage, read_write> out_1: array<f32>;
+@group(0) @binding(4) var<storage, read_write> out_2: array<f32>;
+@group(0) @binding(5) var<storage, read_write> out_3: array<i32>;
 var<private> fuse_nan_bits: u32 = 0x7fc00000u;
 var<private> fuse_inf_bits: u32 = 0x7f800000u;
 
@@ -91,7 +91,7 @@ fn main(
   // unroll
   for (var chunk = lane; chunk < end; chunk += 32u) {
     let e0 = chunk;
-    let v0_0 = in_x[base0 + e0 * p.stride_0_1];
+    let v0_0 = in_0[base0 + e0 * p.stride_0_1];
     let v3_0 = v0_0 * v0_0;
     let own1_0_0 = v0_0;
     let own2_0_0 = fuse_max_key1(v0_0);
@@ -194,9 +194,9 @@ fn main(
   let v7 = select(i32(s0_3_1_all), i32(0), s0_3_1_all == u32(0xffffffffu));
   let v6 = v4 / v5;
   if lane == 0u && valid {
-    result_0[p.offset_1 + k0 * p.stride_1_0] = v1;
-    result_1[p.offset_2 + k0 * p.stride_2_0] = v2;
-    result_2[p.offset_3 + k0 * p.stride_3_0] = v6;
-    result_3[p.offset_4 + k0 * p.stride_4_0] = v7;
+    out_0[p.offset_1 + k0 * p.stride_1_0] = v1;
+    out_1[p.offset_2 + k0 * p.stride_2_0] = v2;
+    out_2[p.offset_3 + k0 * p.stride_3_0] = v6;
+    out_3[p.offset_4 + k0 * p.stride_4_0] = v7;
   }
 }

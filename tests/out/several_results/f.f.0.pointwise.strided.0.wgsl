@@ -5,12 +5,12 @@ struct Params {
 }
 
 @group(0) @binding(0) var<uniform> p: Params;
-@group(0) @binding(1) var<storage, read> in_x: array<f32>;
-@group(0) @binding(2) var<storage, read> in_y: array<f16>;
-@group(0) @binding(3) var<storage, read_write> result_0: array<f32>;
-@group(0) @binding(4) var<storage, read_write> result_1: array<f16>;
-@group(0) @binding(5) var<storage, read_write> result_2: array<u32>;
-@group(0) @binding(6) var<storage, read_write> result_3: array<i32>;
+@group(0) @binding(1) var<storage, read> in_0: array<f32>;
+@group(0) @binding(2) var<storage, read> in_1: array<f16>;
+@group(0) @binding(3) var<storage, read_write> out_0: array<f32>;
+@group(0) @binding(4) var<storage, read_write> out_1: array<f16>;
+@group(0) @binding(5) var<storage, read_write> out_2: array<u32>;
+@group(0) @binding(6) var<storage, read_write> out_3: array<i32>;
 var<private> fuse_nan_bits: u32 = 0x7fc00000u;
 var<private> fuse_inf_bits: u32 = 0x7f800000u;
 
@@ -37,16 +37,16 @@ fn main(
     return;
   }
   let c0 = i;
-  let v0 = in_x[i];
-  let v1 = f32(in_y[i]);
+  let v0 = in_0[i];
+  let v1 = f32(in_1[i]);
   let v2 = v1;
   let v3 = v0 + v2;
   let v4 = fuse_relu1(v3);
   let v5 = f32(f16(v3));
   let v7 = v3 > f32(0.5f);
   let v8 = select(select(i32(clamp(v3, f32(-2147483648.0), f32(2147483520.0))), i32(2147483647), v3 >= f32(2147483648.0)), i32(0), fuse_is_nan1(v3));
-  result_0[i] = v4;
-  result_1[i] = f16(v5);
-  result_2[i] = select(u32(0), u32(1), v7);
-  result_3[i] = v8;
+  out_0[i] = v4;
+  out_1[i] = f16(v5);
+  out_2[i] = select(u32(0), u32(1), v7);
+  out_3[i] = v8;
 }

@@ -8,15 +8,15 @@ struct Params {
   stride_2_0: u32,
   stride_2_1: u32,
   offset_3: u32,
-  scalar_s: f32,
+  scalar_9: f32,
 }
 
 @group(0) @binding(0) var<uniform> p: Params;
-@group(0) @binding(1) var<storage, read> in_a: array<f32>;
-@group(0) @binding(2) var<storage, read> in_row: array<f32>;
-@group(0) @binding(3) var<storage, read> in_column: array<f32>;
-@group(0) @binding(4) var<storage, read> in_one: array<f32>;
-@group(0) @binding(5) var<storage, read_write> result_0: array<f32>;
+@group(0) @binding(1) var<storage, read> in_0: array<f32>;
+@group(0) @binding(2) var<storage, read> in_1: array<f32>;
+@group(0) @binding(3) var<storage, read> in_2: array<f32>;
+@group(0) @binding(4) var<storage, read> in_3: array<f32>;
+@group(0) @binding(5) var<storage, read_write> out_0: array<f32>;
 var<private> fuse_nan_bits: u32 = 0x7fc00000u;
 var<private> fuse_inf_bits: u32 = 0x7f800000u;
 
@@ -38,15 +38,15 @@ fn main(
   let r1 = i / p.extent_1;
   let c1 = (i - r1 * p.extent_1);
   let c0 = r1;
-  let v0 = in_a[i];
-  let v1 = in_row[p.offset_1 + c0 * p.stride_1_0 + c1 * p.stride_1_1];
+  let v0 = in_0[i];
+  let v1 = in_1[p.offset_1 + c0 * p.stride_1_0 + c1 * p.stride_1_1];
   let v2 = v0 * v1;
-  let v3 = in_column[p.offset_2 + c0 * p.stride_2_0 + c1 * p.stride_2_1];
+  let v3 = in_2[p.offset_2 + c0 * p.stride_2_0 + c1 * p.stride_2_1];
   let v4 = v2 + v3;
   let v5 = fuse_sigmoid1(v4);
-  let v6 = in_one[p.offset_3];
+  let v6 = in_3[p.offset_3];
   let v7 = v5 * v6;
-  let v8 = f32(p.scalar_s);
+  let v8 = f32(p.scalar_9);
   let v9 = v7 - v8;
-  result_0[i] = v9;
+  out_0[i] = v9;
 }

@@ -11,8 +11,8 @@ struct Params {
 }
 
 @group(0) @binding(0) var<uniform> p: Params;
-@group(0) @binding(1) var<storage, read> in_x: array<f32>;
-@group(0) @binding(2) var<storage, read_write> result_0: array<f32>;
+@group(0) @binding(1) var<storage, read> in_0: array<f32>;
+@group(0) @binding(2) var<storage, read_write> out_0: array<f32>;
 var<private> fuse_nan_bits: u32 = 0x7fc00000u;
 var<private> fuse_inf_bits: u32 = 0x7f800000u;
 
@@ -64,7 +64,7 @@ fn main(
   // unroll
   for (var chunk = lane; chunk < end; chunk += 32u) {
     let e0 = chunk;
-    let v0_0 = in_x[base0 + e0 * p.stride_0_1];
+    let v0_0 = in_0[base0 + e0 * p.stride_0_1];
     let own1_0_0 = fuse_max_key1(v0_0);
     running1_0 = max(running1_0, own1_0_0);
   }
@@ -103,7 +103,7 @@ fn main(
   // unroll
   for (var chunk = lane; chunk < end; chunk += 32u) {
     let e0 = chunk;
-    let v0_0 = in_x[base0 + e0 * p.stride_0_1];
+    let v0_0 = in_0[base0 + e0 * p.stride_0_1];
     let v2_0 = v0_0 - v1;
     let v3_0 = exp(v2_0);
     let own4_0_0 = v3_0;
@@ -144,12 +144,12 @@ fn main(
   // unroll
   for (var chunk = lane; chunk < end; chunk += 32u) {
     let e0 = chunk;
-    let v0_0 = in_x[base0 + e0 * p.stride_0_1];
+    let v0_0 = in_0[base0 + e0 * p.stride_0_1];
     let v2_0 = v0_0 - v1;
     let v3_0 = exp(v2_0);
     let v5_0 = v3_0 / v4;
     if valid {
-      result_0[base1 + e0 * p.stride_1_1] = v5_0;
+      out_0[base1 + e0 * p.stride_1_1] = v5_0;
     }
   }
 }

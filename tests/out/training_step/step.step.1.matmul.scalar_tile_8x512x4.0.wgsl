@@ -18,13 +18,13 @@ struct Params {
 }
 
 @group(0) @binding(0) var<uniform> p: Params;
-@group(0) @binding(1) var<storage, read> temporary_0: array<f32>;
-@group(0) @binding(2) var<storage, read> in_v: array<f32>;
-@group(0) @binding(3) var<storage, read> in_classes: array<i32>;
-@group(0) @binding(4) var<storage, read_write> temporary_1: array<f32>;
-@group(0) @binding(5) var<storage, read_write> temporary_2: array<f32>;
-@group(0) @binding(6) var<storage, read_write> temporary_3: array<f32>;
-@group(0) @binding(7) var<storage, read_write> temporary_4: array<f32>;
+@group(0) @binding(1) var<storage, read> in_0: array<f32>;
+@group(0) @binding(2) var<storage, read> in_1: array<f32>;
+@group(0) @binding(3) var<storage, read> in_2: array<i32>;
+@group(0) @binding(4) var<storage, read_write> out_0: array<f32>;
+@group(0) @binding(5) var<storage, read_write> out_1: array<f32>;
+@group(0) @binding(6) var<storage, read_write> out_2: array<f32>;
+@group(0) @binding(7) var<storage, read_write> out_3: array<f32>;
 var<private> fuse_nan_bits: u32 = 0x7fc00000u;
 var<private> fuse_inf_bits: u32 = 0x7f800000u;
 
@@ -201,40 +201,40 @@ fn main(
   if k_begin < k_end {
     if local + 0u < 32u {
       let a0_depth = min(k_begin + a0_k, k_end - 1u);
-      a0_x0 = temporary_0[a0_base0 + a0_depth * p.stride_0_1];
+      a0_x0 = in_0[a0_base0 + a0_depth * p.stride_0_1];
     }
     let b0_depth = min(k_begin + b0_k, k_end - 1u);
-    b0_x1 = in_v[b0_base1 + b0_depth * p.stride_1_0];
+    b0_x1 = in_1[b0_base1 + b0_depth * p.stride_1_0];
     let b1_depth = min(k_begin + b1_k, k_end - 1u);
-    b1_x1 = in_v[b1_base1 + b1_depth * p.stride_1_0];
+    b1_x1 = in_1[b1_base1 + b1_depth * p.stride_1_0];
     let b2_depth = min(k_begin + b2_k, k_end - 1u);
-    b2_x1 = in_v[b2_base1 + b2_depth * p.stride_1_0];
+    b2_x1 = in_1[b2_base1 + b2_depth * p.stride_1_0];
     let b3_depth = min(k_begin + b3_k, k_end - 1u);
-    b3_x1 = in_v[b3_base1 + b3_depth * p.stride_1_0];
+    b3_x1 = in_1[b3_base1 + b3_depth * p.stride_1_0];
     let b4_depth = min(k_begin + b4_k, k_end - 1u);
-    b4_x1 = in_v[b4_base1 + b4_depth * p.stride_1_0];
+    b4_x1 = in_1[b4_base1 + b4_depth * p.stride_1_0];
     let b5_depth = min(k_begin + b5_k, k_end - 1u);
-    b5_x1 = in_v[b5_base1 + b5_depth * p.stride_1_0];
+    b5_x1 = in_1[b5_base1 + b5_depth * p.stride_1_0];
     let b6_depth = min(k_begin + b6_k, k_end - 1u);
-    b6_x1 = in_v[b6_base1 + b6_depth * p.stride_1_0];
+    b6_x1 = in_1[b6_base1 + b6_depth * p.stride_1_0];
     let b7_depth = min(k_begin + b7_k, k_end - 1u);
-    b7_x1 = in_v[b7_base1 + b7_depth * p.stride_1_0];
+    b7_x1 = in_1[b7_base1 + b7_depth * p.stride_1_0];
     let b8_depth = min(k_begin + b8_k, k_end - 1u);
-    b8_x1 = in_v[b8_base1 + b8_depth * p.stride_1_0];
+    b8_x1 = in_1[b8_base1 + b8_depth * p.stride_1_0];
     let b9_depth = min(k_begin + b9_k, k_end - 1u);
-    b9_x1 = in_v[b9_base1 + b9_depth * p.stride_1_0];
+    b9_x1 = in_1[b9_base1 + b9_depth * p.stride_1_0];
     let b10_depth = min(k_begin + b10_k, k_end - 1u);
-    b10_x1 = in_v[b10_base1 + b10_depth * p.stride_1_0];
+    b10_x1 = in_1[b10_base1 + b10_depth * p.stride_1_0];
     let b11_depth = min(k_begin + b11_k, k_end - 1u);
-    b11_x1 = in_v[b11_base1 + b11_depth * p.stride_1_0];
+    b11_x1 = in_1[b11_base1 + b11_depth * p.stride_1_0];
     let b12_depth = min(k_begin + b12_k, k_end - 1u);
-    b12_x1 = in_v[b12_base1 + b12_depth * p.stride_1_0];
+    b12_x1 = in_1[b12_base1 + b12_depth * p.stride_1_0];
     let b13_depth = min(k_begin + b13_k, k_end - 1u);
-    b13_x1 = in_v[b13_base1 + b13_depth * p.stride_1_0];
+    b13_x1 = in_1[b13_base1 + b13_depth * p.stride_1_0];
     let b14_depth = min(k_begin + b14_k, k_end - 1u);
-    b14_x1 = in_v[b14_base1 + b14_depth * p.stride_1_0];
+    b14_x1 = in_1[b14_base1 + b14_depth * p.stride_1_0];
     let b15_depth = min(k_begin + b15_k, k_end - 1u);
-    b15_x1 = in_v[b15_base1 + b15_depth * p.stride_1_0];
+    b15_x1 = in_1[b15_base1 + b15_depth * p.stride_1_0];
   }
   for (var k0 = k_begin; k0 < k_end; k0 += 4u) {
     if local + 0u < 32u {
@@ -260,40 +260,40 @@ fn main(
     if k0 + 4u < k_end {
       if local + 0u < 32u {
         let a0_depth = min(k0 + 4u + a0_k, k_end - 1u);
-        a0_x0 = temporary_0[a0_base0 + a0_depth * p.stride_0_1];
+        a0_x0 = in_0[a0_base0 + a0_depth * p.stride_0_1];
       }
       let b0_depth = min(k0 + 4u + b0_k, k_end - 1u);
-      b0_x1 = in_v[b0_base1 + b0_depth * p.stride_1_0];
+      b0_x1 = in_1[b0_base1 + b0_depth * p.stride_1_0];
       let b1_depth = min(k0 + 4u + b1_k, k_end - 1u);
-      b1_x1 = in_v[b1_base1 + b1_depth * p.stride_1_0];
+      b1_x1 = in_1[b1_base1 + b1_depth * p.stride_1_0];
       let b2_depth = min(k0 + 4u + b2_k, k_end - 1u);
-      b2_x1 = in_v[b2_base1 + b2_depth * p.stride_1_0];
+      b2_x1 = in_1[b2_base1 + b2_depth * p.stride_1_0];
       let b3_depth = min(k0 + 4u + b3_k, k_end - 1u);
-      b3_x1 = in_v[b3_base1 + b3_depth * p.stride_1_0];
+      b3_x1 = in_1[b3_base1 + b3_depth * p.stride_1_0];
       let b4_depth = min(k0 + 4u + b4_k, k_end - 1u);
-      b4_x1 = in_v[b4_base1 + b4_depth * p.stride_1_0];
+      b4_x1 = in_1[b4_base1 + b4_depth * p.stride_1_0];
       let b5_depth = min(k0 + 4u + b5_k, k_end - 1u);
-      b5_x1 = in_v[b5_base1 + b5_depth * p.stride_1_0];
+      b5_x1 = in_1[b5_base1 + b5_depth * p.stride_1_0];
       let b6_depth = min(k0 + 4u + b6_k, k_end - 1u);
-      b6_x1 = in_v[b6_base1 + b6_depth * p.stride_1_0];
+      b6_x1 = in_1[b6_base1 + b6_depth * p.stride_1_0];
       let b7_depth = min(k0 + 4u + b7_k, k_end - 1u);
-      b7_x1 = in_v[b7_base1 + b7_depth * p.stride_1_0];
+      b7_x1 = in_1[b7_base1 + b7_depth * p.stride_1_0];
       let b8_depth = min(k0 + 4u + b8_k, k_end - 1u);
-      b8_x1 = in_v[b8_base1 + b8_depth * p.stride_1_0];
+      b8_x1 = in_1[b8_base1 + b8_depth * p.stride_1_0];
       let b9_depth = min(k0 + 4u + b9_k, k_end - 1u);
-      b9_x1 = in_v[b9_base1 + b9_depth * p.stride_1_0];
+      b9_x1 = in_1[b9_base1 + b9_depth * p.stride_1_0];
       let b10_depth = min(k0 + 4u + b10_k, k_end - 1u);
-      b10_x1 = in_v[b10_base1 + b10_depth * p.stride_1_0];
+      b10_x1 = in_1[b10_base1 + b10_depth * p.stride_1_0];
       let b11_depth = min(k0 + 4u + b11_k, k_end - 1u);
-      b11_x1 = in_v[b11_base1 + b11_depth * p.stride_1_0];
+      b11_x1 = in_1[b11_base1 + b11_depth * p.stride_1_0];
       let b12_depth = min(k0 + 4u + b12_k, k_end - 1u);
-      b12_x1 = in_v[b12_base1 + b12_depth * p.stride_1_0];
+      b12_x1 = in_1[b12_base1 + b12_depth * p.stride_1_0];
       let b13_depth = min(k0 + 4u + b13_k, k_end - 1u);
-      b13_x1 = in_v[b13_base1 + b13_depth * p.stride_1_0];
+      b13_x1 = in_1[b13_base1 + b13_depth * p.stride_1_0];
       let b14_depth = min(k0 + 4u + b14_k, k_end - 1u);
-      b14_x1 = in_v[b14_base1 + b14_depth * p.stride_1_0];
+      b14_x1 = in_1[b14_base1 + b14_depth * p.stride_1_0];
       let b15_depth = min(k0 + 4u + b15_k, k_end - 1u);
-      b15_x1 = in_v[b15_base1 + b15_depth * p.stride_1_0];
+      b15_x1 = in_1[b15_base1 + b15_depth * p.stride_1_0];
     }
     update(&c, lhs_tile[ty + 0u], rhs_tile[tx + 0u], rhs_tile[tx + 64u]);
     update(&c, lhs_tile[ty + 3u], rhs_tile[tx + 129u], rhs_tile[tx + 193u]);
@@ -301,10 +301,10 @@ fn main(
     update(&c, lhs_tile[ty + 9u], rhs_tile[tx + 387u], rhs_tile[tx + 451u]);
     workgroupBarrier();
   }
-  let v6_row0 = in_classes[p.offset_2 + at_row_0 * p.stride_2_0];
-  let v6_row1 = in_classes[p.offset_2 + at_row_1 * p.stride_2_0];
-  let v6_row2 = in_classes[p.offset_2 + at_row_2 * p.stride_2_0];
-  let v6_row3 = in_classes[p.offset_2 + at_row_3 * p.stride_2_0];
+  let v6_row0 = in_2[p.offset_2 + at_row_0 * p.stride_2_0];
+  let v6_row1 = in_2[p.offset_2 + at_row_1 * p.stride_2_0];
+  let v6_row2 = in_2[p.offset_2 + at_row_2 * p.stride_2_0];
+  let v6_row3 = in_2[p.offset_2 + at_row_3 * p.stride_2_0];
   let v0_0_0 = c.s0_0;
   let v0_0_1 = c.s0_1;
   let v0_1_0 = c.s1_0;
@@ -562,240 +562,240 @@ fn main(
     if column_0 < p.extent_1 {
       let at = (batch * p.extent_0 + row_0) * p.extent_1 + column_0;
       if 0u <= last_lane_0 {
-        temporary_1[at + 0u] = v0_0_0[0];
+        out_0[at + 0u] = v0_0_0[0];
       }
       if 1u <= last_lane_0 {
-        temporary_1[at + 1u] = v0_0_0[1];
+        out_0[at + 1u] = v0_0_0[1];
       }
       if 2u <= last_lane_0 {
-        temporary_1[at + 2u] = v0_0_0[2];
+        out_0[at + 2u] = v0_0_0[2];
       }
       if 3u <= last_lane_0 {
-        temporary_1[at + 3u] = v0_0_0[3];
+        out_0[at + 3u] = v0_0_0[3];
       }
       if 0u <= last_lane_0 {
-        temporary_4[at + 0u] = v23_0_0[0];
+        out_3[at + 0u] = v23_0_0[0];
       }
       if 1u <= last_lane_0 {
-        temporary_4[at + 1u] = v23_0_0[1];
+        out_3[at + 1u] = v23_0_0[1];
       }
       if 2u <= last_lane_0 {
-        temporary_4[at + 2u] = v23_0_0[2];
+        out_3[at + 2u] = v23_0_0[2];
       }
       if 3u <= last_lane_0 {
-        temporary_4[at + 3u] = v23_0_0[3];
+        out_3[at + 3u] = v23_0_0[3];
       }
     }
     if column_1 < p.extent_1 {
       let at = (batch * p.extent_0 + row_0) * p.extent_1 + column_1;
       if 0u <= last_lane_1 {
-        temporary_1[at + 0u] = v0_0_1[0];
+        out_0[at + 0u] = v0_0_1[0];
       }
       if 1u <= last_lane_1 {
-        temporary_1[at + 1u] = v0_0_1[1];
+        out_0[at + 1u] = v0_0_1[1];
       }
       if 2u <= last_lane_1 {
-        temporary_1[at + 2u] = v0_0_1[2];
+        out_0[at + 2u] = v0_0_1[2];
       }
       if 3u <= last_lane_1 {
-        temporary_1[at + 3u] = v0_0_1[3];
+        out_0[at + 3u] = v0_0_1[3];
       }
       if 0u <= last_lane_1 {
-        temporary_4[at + 0u] = v23_0_1[0];
+        out_3[at + 0u] = v23_0_1[0];
       }
       if 1u <= last_lane_1 {
-        temporary_4[at + 1u] = v23_0_1[1];
+        out_3[at + 1u] = v23_0_1[1];
       }
       if 2u <= last_lane_1 {
-        temporary_4[at + 2u] = v23_0_1[2];
+        out_3[at + 2u] = v23_0_1[2];
       }
       if 3u <= last_lane_1 {
-        temporary_4[at + 3u] = v23_0_1[3];
+        out_3[at + 3u] = v23_0_1[3];
       }
     }
     if tx == 0u {
-      temporary_2[batch * p.extent_0 + row_0] = v1_row0;
-      temporary_3[batch * p.extent_0 + row_0] = v5_row0;
+      out_1[batch * p.extent_0 + row_0] = v1_row0;
+      out_2[batch * p.extent_0 + row_0] = v5_row0;
     }
   }
   if row_1 < p.extent_0 {
     if column_0 < p.extent_1 {
       let at = (batch * p.extent_0 + row_1) * p.extent_1 + column_0;
       if 0u <= last_lane_0 {
-        temporary_1[at + 0u] = v0_1_0[0];
+        out_0[at + 0u] = v0_1_0[0];
       }
       if 1u <= last_lane_0 {
-        temporary_1[at + 1u] = v0_1_0[1];
+        out_0[at + 1u] = v0_1_0[1];
       }
       if 2u <= last_lane_0 {
-        temporary_1[at + 2u] = v0_1_0[2];
+        out_0[at + 2u] = v0_1_0[2];
       }
       if 3u <= last_lane_0 {
-        temporary_1[at + 3u] = v0_1_0[3];
+        out_0[at + 3u] = v0_1_0[3];
       }
       if 0u <= last_lane_0 {
-        temporary_4[at + 0u] = v23_1_0[0];
+        out_3[at + 0u] = v23_1_0[0];
       }
       if 1u <= last_lane_0 {
-        temporary_4[at + 1u] = v23_1_0[1];
+        out_3[at + 1u] = v23_1_0[1];
       }
       if 2u <= last_lane_0 {
-        temporary_4[at + 2u] = v23_1_0[2];
+        out_3[at + 2u] = v23_1_0[2];
       }
       if 3u <= last_lane_0 {
-        temporary_4[at + 3u] = v23_1_0[3];
+        out_3[at + 3u] = v23_1_0[3];
       }
     }
     if column_1 < p.extent_1 {
       let at = (batch * p.extent_0 + row_1) * p.extent_1 + column_1;
       if 0u <= last_lane_1 {
-        temporary_1[at + 0u] = v0_1_1[0];
+        out_0[at + 0u] = v0_1_1[0];
       }
       if 1u <= last_lane_1 {
-        temporary_1[at + 1u] = v0_1_1[1];
+        out_0[at + 1u] = v0_1_1[1];
       }
       if 2u <= last_lane_1 {
-        temporary_1[at + 2u] = v0_1_1[2];
+        out_0[at + 2u] = v0_1_1[2];
       }
       if 3u <= last_lane_1 {
-        temporary_1[at + 3u] = v0_1_1[3];
+        out_0[at + 3u] = v0_1_1[3];
       }
       if 0u <= last_lane_1 {
-        temporary_4[at + 0u] = v23_1_1[0];
+        out_3[at + 0u] = v23_1_1[0];
       }
       if 1u <= last_lane_1 {
-        temporary_4[at + 1u] = v23_1_1[1];
+        out_3[at + 1u] = v23_1_1[1];
       }
       if 2u <= last_lane_1 {
-        temporary_4[at + 2u] = v23_1_1[2];
+        out_3[at + 2u] = v23_1_1[2];
       }
       if 3u <= last_lane_1 {
-        temporary_4[at + 3u] = v23_1_1[3];
+        out_3[at + 3u] = v23_1_1[3];
       }
     }
     if tx == 0u {
-      temporary_2[batch * p.extent_0 + row_1] = v1_row1;
-      temporary_3[batch * p.extent_0 + row_1] = v5_row1;
+      out_1[batch * p.extent_0 + row_1] = v1_row1;
+      out_2[batch * p.extent_0 + row_1] = v5_row1;
     }
   }
   if row_2 < p.extent_0 {
     if column_0 < p.extent_1 {
       let at = (batch * p.extent_0 + row_2) * p.extent_1 + column_0;
       if 0u <= last_lane_0 {
-        temporary_1[at + 0u] = v0_2_0[0];
+        out_0[at + 0u] = v0_2_0[0];
       }
       if 1u <= last_lane_0 {
-        temporary_1[at + 1u] = v0_2_0[1];
+        out_0[at + 1u] = v0_2_0[1];
       }
       if 2u <= last_lane_0 {
-        temporary_1[at + 2u] = v0_2_0[2];
+        out_0[at + 2u] = v0_2_0[2];
       }
       if 3u <= last_lane_0 {
-        temporary_1[at + 3u] = v0_2_0[3];
+        out_0[at + 3u] = v0_2_0[3];
       }
       if 0u <= last_lane_0 {
-        temporary_4[at + 0u] = v23_2_0[0];
+        out_3[at + 0u] = v23_2_0[0];
       }
       if 1u <= last_lane_0 {
-        temporary_4[at + 1u] = v23_2_0[1];
+        out_3[at + 1u] = v23_2_0[1];
       }
       if 2u <= last_lane_0 {
-        temporary_4[at + 2u] = v23_2_0[2];
+        out_3[at + 2u] = v23_2_0[2];
       }
       if 3u <= last_lane_0 {
-        temporary_4[at + 3u] = v23_2_0[3];
+        out_3[at + 3u] = v23_2_0[3];
       }
     }
     if column_1 < p.extent_1 {
       let at = (batch * p.extent_0 + row_2) * p.extent_1 + column_1;
       if 0u <= last_lane_1 {
-        temporary_1[at + 0u] = v0_2_1[0];
+        out_0[at + 0u] = v0_2_1[0];
       }
       if 1u <= last_lane_1 {
-        temporary_1[at + 1u] = v0_2_1[1];
+        out_0[at + 1u] = v0_2_1[1];
       }
       if 2u <= last_lane_1 {
-        temporary_1[at + 2u] = v0_2_1[2];
+        out_0[at + 2u] = v0_2_1[2];
       }
       if 3u <= last_lane_1 {
-        temporary_1[at + 3u] = v0_2_1[3];
+        out_0[at + 3u] = v0_2_1[3];
       }
       if 0u <= last_lane_1 {
-        temporary_4[at + 0u] = v23_2_1[0];
+        out_3[at + 0u] = v23_2_1[0];
       }
       if 1u <= last_lane_1 {
-        temporary_4[at + 1u] = v23_2_1[1];
+        out_3[at + 1u] = v23_2_1[1];
       }
       if 2u <= last_lane_1 {
-        temporary_4[at + 2u] = v23_2_1[2];
+        out_3[at + 2u] = v23_2_1[2];
       }
       if 3u <= last_lane_1 {
-        temporary_4[at + 3u] = v23_2_1[3];
+        out_3[at + 3u] = v23_2_1[3];
       }
     }
     if tx == 0u {
-      temporary_2[batch * p.extent_0 + row_2] = v1_row2;
-      temporary_3[batch * p.extent_0 + row_2] = v5_row2;
+      out_1[batch * p.extent_0 + row_2] = v1_row2;
+      out_2[batch * p.extent_0 + row_2] = v5_row2;
     }
   }
   if row_3 < p.extent_0 {
     if column_0 < p.extent_1 {
       let at = (batch * p.extent_0 + row_3) * p.extent_1 + column_0;
       if 0u <= last_lane_0 {
-        temporary_1[at + 0u] = v0_3_0[0];
+        out_0[at + 0u] = v0_3_0[0];
       }
       if 1u <= last_lane_0 {
-        temporary_1[at + 1u] = v0_3_0[1];
+        out_0[at + 1u] = v0_3_0[1];
       }
       if 2u <= last_lane_0 {
-        temporary_1[at + 2u] = v0_3_0[2];
+        out_0[at + 2u] = v0_3_0[2];
       }
       if 3u <= last_lane_0 {
-        temporary_1[at + 3u] = v0_3_0[3];
+        out_0[at + 3u] = v0_3_0[3];
       }
       if 0u <= last_lane_0 {
-        temporary_4[at + 0u] = v23_3_0[0];
+        out_3[at + 0u] = v23_3_0[0];
       }
       if 1u <= last_lane_0 {
-        temporary_4[at + 1u] = v23_3_0[1];
+        out_3[at + 1u] = v23_3_0[1];
       }
       if 2u <= last_lane_0 {
-        temporary_4[at + 2u] = v23_3_0[2];
+        out_3[at + 2u] = v23_3_0[2];
       }
       if 3u <= last_lane_0 {
-        temporary_4[at + 3u] = v23_3_0[3];
+        out_3[at + 3u] = v23_3_0[3];
       }
     }
     if column_1 < p.extent_1 {
       let at = (batch * p.extent_0 + row_3) * p.extent_1 + column_1;
       if 0u <= last_lane_1 {
-        temporary_1[at + 0u] = v0_3_1[0];
+        out_0[at + 0u] = v0_3_1[0];
       }
       if 1u <= last_lane_1 {
-        temporary_1[at + 1u] = v0_3_1[1];
+        out_0[at + 1u] = v0_3_1[1];
       }
       if 2u <= last_lane_1 {
-        temporary_1[at + 2u] = v0_3_1[2];
+        out_0[at + 2u] = v0_3_1[2];
       }
       if 3u <= last_lane_1 {
-        temporary_1[at + 3u] = v0_3_1[3];
+        out_0[at + 3u] = v0_3_1[3];
       }
       if 0u <= last_lane_1 {
-        temporary_4[at + 0u] = v23_3_1[0];
+        out_3[at + 0u] = v23_3_1[0];
       }
       if 1u <= last_lane_1 {
-        temporary_4[at + 1u] = v23_3_1[1];
+        out_3[at + 1u] = v23_3_1[1];
       }
       if 2u <= last_lane_1 {
-        temporary_4[at + 2u] = v23_3_1[2];
+        out_3[at + 2u] = v23_3_1[2];
       }
       if 3u <= last_lane_1 {
-        temporary_4[at + 3u] = v23_3_1[3];
+        out_3[at + 3u] = v23_3_1[3];
       }
     }
     if tx == 0u {
-      temporary_2[batch * p.extent_0 + row_3] = v1_row3;
-      temporary_3[batch * p.extent_0 + row_3] = v5_row3;
+      out_1[batch * p.extent_0 + row_3] = v1_row3;
+      out_2[batch * p.extent_0 + row_3] = v5_row3;
     }
   }
 }

@@ -16,11 +16,11 @@ struct Params {
 }
 
 @group(0) @binding(0) var<uniform> p: Params;
-@group(0) @binding(1) var<storage, read> temporary_2: array<f32>;
-@group(0) @binding(2) var<storage, read> in_classes: array<i32>;
-@group(0) @binding(3) var<storage, read> temporary_3: array<f32>;
-@group(0) @binding(4) var<storage, read> temporary_1: array<f32>;
-@group(0) @binding(5) var<storage, read_write> result_0: array<f32>;
+@group(0) @binding(1) var<storage, read> in_0: array<f32>;
+@group(0) @binding(2) var<storage, read> in_1: array<i32>;
+@group(0) @binding(3) var<storage, read> in_3: array<f32>;
+@group(0) @binding(4) var<storage, read> in_2: array<f32>;
+@group(0) @binding(5) var<storage, read_write> out_0: array<f32>;
 var<private> fuse_nan_bits: u32 = 0x7fc00000u;
 var<private> fuse_inf_bits: u32 = 0x7f800000u;
 
@@ -70,12 +70,12 @@ fn main(
   // unroll
   for (var chunk = lane; chunk < end; chunk += 32u) {
     let e0 = chunk;
-    let v0_0 = temporary_2[base0 + e0 * p.stride_0_1];
-    let v1_0 = in_classes[base1 + e0 * p.stride_1_1];
-    let v10_0 = temporary_3[base3 + e0 * p.stride_3_1];
+    let v0_0 = in_0[base0 + e0 * p.stride_0_1];
+    let v1_0 = in_1[base1 + e0 * p.stride_1_1];
+    let v10_0 = in_3[base3 + e0 * p.stride_3_1];
     let v5_0 = min(v1_0, v4);
     let v7_0 = max(v5_0, i32(0));
-    let v8_0 = temporary_1[base2 + e0 * p.stride_2_1 + u32(v7_0)];
+    let v8_0 = in_2[base2 + e0 * p.stride_2_1 + u32(v7_0)];
     let v9_0 = v0_0 - v8_0;
     let v11_0 = v9_0 + v10_0;
     let own12_0_0 = v11_0;
@@ -115,6 +115,6 @@ fn main(
   let v12 = s0_0_0_all;
   let v14 = v12 / v13;
   if lane == 0u && valid {
-    result_0[p.offset_4] = v14;
+    out_0[p.offset_4] = v14;
   }
 }

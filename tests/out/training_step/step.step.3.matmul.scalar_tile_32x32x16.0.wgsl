@@ -17,10 +17,10 @@ struct Params {
 }
 
 @group(0) @binding(0) var<uniform> p: Params;
-@group(0) @binding(1) var<storage, read> temporary_4: array<f32>;
-@group(0) @binding(2) var<storage, read> in_v: array<f32>;
-@group(0) @binding(3) var<storage, read> temporary_0: array<f32>;
-@group(0) @binding(4) var<storage, read_write> temporary_5: array<f32>;
+@group(0) @binding(1) var<storage, read> in_0: array<f32>;
+@group(0) @binding(2) var<storage, read> in_1: array<f32>;
+@group(0) @binding(3) var<storage, read> in_2: array<f32>;
+@group(0) @binding(4) var<storage, read_write> out_0: array<f32>;
 var<private> fuse_nan_bits: u32 = 0x7fc00000u;
 var<private> fuse_inf_bits: u32 = 0x7f800000u;
 
@@ -28,13 +28,13 @@ fn finish(batch: u32, row: u32, column: u32, sum: f32) {
   if row >= p.extent_0 || column >= p.extent_1 {
     return;
   }
-  let x2 = temporary_0[p.offset_2 + row * p.stride_2_0 + column * p.stride_2_1];
+  let x2 = in_2[p.offset_2 + row * p.stride_2_0 + column * p.stride_2_1];
   let v0 = x2;
   let v2 = v0 > f32(0.0f);
   let v3 = sum;
   let v4 = select(f32(0.0f), v3, v2);
   let at = (batch * p.extent_0 + row) * p.extent_1 + column;
-  temporary_5[at] = v4;
+  out_0[at] = v4;
 }
 var<workgroup> lhs_tile: array<vec4<f32>, 144>;
 var<workgroup> rhs_tile: array<vec4<f32>, 144>;
@@ -164,37 +164,37 @@ fn main(
   var b7_x1: f32;
   if k_begin < k_end {
     let a0_depth = min(k_begin + a0_k, k_end - 1u);
-    a0_x0 = temporary_4[a0_base0 + a0_depth * p.stride_0_1];
+    a0_x0 = in_0[a0_base0 + a0_depth * p.stride_0_1];
     let a1_depth = min(k_begin + a1_k, k_end - 1u);
-    a1_x0 = temporary_4[a1_base0 + a1_depth * p.stride_0_1];
+    a1_x0 = in_0[a1_base0 + a1_depth * p.stride_0_1];
     let a2_depth = min(k_begin + a2_k, k_end - 1u);
-    a2_x0 = temporary_4[a2_base0 + a2_depth * p.stride_0_1];
+    a2_x0 = in_0[a2_base0 + a2_depth * p.stride_0_1];
     let a3_depth = min(k_begin + a3_k, k_end - 1u);
-    a3_x0 = temporary_4[a3_base0 + a3_depth * p.stride_0_1];
+    a3_x0 = in_0[a3_base0 + a3_depth * p.stride_0_1];
     let a4_depth = min(k_begin + a4_k, k_end - 1u);
-    a4_x0 = temporary_4[a4_base0 + a4_depth * p.stride_0_1];
+    a4_x0 = in_0[a4_base0 + a4_depth * p.stride_0_1];
     let a5_depth = min(k_begin + a5_k, k_end - 1u);
-    a5_x0 = temporary_4[a5_base0 + a5_depth * p.stride_0_1];
+    a5_x0 = in_0[a5_base0 + a5_depth * p.stride_0_1];
     let a6_depth = min(k_begin + a6_k, k_end - 1u);
-    a6_x0 = temporary_4[a6_base0 + a6_depth * p.stride_0_1];
+    a6_x0 = in_0[a6_base0 + a6_depth * p.stride_0_1];
     let a7_depth = min(k_begin + a7_k, k_end - 1u);
-    a7_x0 = temporary_4[a7_base0 + a7_depth * p.stride_0_1];
+    a7_x0 = in_0[a7_base0 + a7_depth * p.stride_0_1];
     let b0_depth = min(k_begin + b0_k, k_end - 1u);
-    b0_x1 = in_v[b0_base1 + b0_depth * p.stride_1_0];
+    b0_x1 = in_1[b0_base1 + b0_depth * p.stride_1_0];
     let b1_depth = min(k_begin + b1_k, k_end - 1u);
-    b1_x1 = in_v[b1_base1 + b1_depth * p.stride_1_0];
+    b1_x1 = in_1[b1_base1 + b1_depth * p.stride_1_0];
     let b2_depth = min(k_begin + b2_k, k_end - 1u);
-    b2_x1 = in_v[b2_base1 + b2_depth * p.stride_1_0];
+    b2_x1 = in_1[b2_base1 + b2_depth * p.stride_1_0];
     let b3_depth = min(k_begin + b3_k, k_end - 1u);
-    b3_x1 = in_v[b3_base1 + b3_depth * p.stride_1_0];
+    b3_x1 = in_1[b3_base1 + b3_depth * p.stride_1_0];
     let b4_depth = min(k_begin + b4_k, k_end - 1u);
-    b4_x1 = in_v[b4_base1 + b4_depth * p.stride_1_0];
+    b4_x1 = in_1[b4_base1 + b4_depth * p.stride_1_0];
     let b5_depth = min(k_begin + b5_k, k_end - 1u);
-    b5_x1 = in_v[b5_base1 + b5_depth * p.stride_1_0];
+    b5_x1 = in_1[b5_base1 + b5_depth * p.stride_1_0];
     let b6_depth = min(k_begin + b6_k, k_end - 1u);
-    b6_x1 = in_v[b6_base1 + b6_depth * p.stride_1_0];
+    b6_x1 = in_1[b6_base1 + b6_depth * p.stride_1_0];
     let b7_depth = min(k_begin + b7_k, k_end - 1u);
-    b7_x1 = in_v[b7_base1 + b7_depth * p.stride_1_0];
+    b7_x1 = in_1[b7_base1 + b7_depth * p.stride_1_0];
   }
   for (var k0 = k_begin; k0 < k_end; k0 += 16u) {
     put_lhs_tile(a0_o, a0_k, select(f32(), a0_x0, k0 + a0_k < k_end));
@@ -216,37 +216,37 @@ fn main(
     workgroupBarrier();
     if k0 + 16u < k_end {
       let a0_depth = min(k0 + 16u + a0_k, k_end - 1u);
-      a0_x0 = temporary_4[a0_base0 + a0_depth * p.stride_0_1];
+      a0_x0 = in_0[a0_base0 + a0_depth * p.stride_0_1];
       let a1_depth = min(k0 + 16u + a1_k, k_end - 1u);
-      a1_x0 = temporary_4[a1_base0 + a1_depth * p.stride_0_1];
+      a1_x0 = in_0[a1_base0 + a1_depth * p.stride_0_1];
       let a2_depth = min(k0 + 16u + a2_k, k_end - 1u);
-      a2_x0 = temporary_4[a2_base0 + a2_depth * p.stride_0_1];
+      a2_x0 = in_0[a2_base0 + a2_depth * p.stride_0_1];
       let a3_depth = min(k0 + 16u + a3_k, k_end - 1u);
-      a3_x0 = temporary_4[a3_base0 + a3_depth * p.stride_0_1];
+      a3_x0 = in_0[a3_base0 + a3_depth * p.stride_0_1];
       let a4_depth = min(k0 + 16u + a4_k, k_end - 1u);
-      a4_x0 = temporary_4[a4_base0 + a4_depth * p.stride_0_1];
+      a4_x0 = in_0[a4_base0 + a4_depth * p.stride_0_1];
       let a5_depth = min(k0 + 16u + a5_k, k_end - 1u);
-      a5_x0 = temporary_4[a5_base0 + a5_depth * p.stride_0_1];
+      a5_x0 = in_0[a5_base0 + a5_depth * p.stride_0_1];
       let a6_depth = min(k0 + 16u + a6_k, k_end - 1u);
-      a6_x0 = temporary_4[a6_base0 + a6_depth * p.stride_0_1];
+      a6_x0 = in_0[a6_base0 + a6_depth * p.stride_0_1];
       let a7_depth = min(k0 + 16u + a7_k, k_end - 1u);
-      a7_x0 = temporary_4[a7_base0 + a7_depth * p.stride_0_1];
+      a7_x0 = in_0[a7_base0 + a7_depth * p.stride_0_1];
       let b0_depth = min(k0 + 16u + b0_k, k_end - 1u);
-      b0_x1 = in_v[b0_base1 + b0_depth * p.stride_1_0];
+      b0_x1 = in_1[b0_base1 + b0_depth * p.stride_1_0];
       let b1_depth = min(k0 + 16u + b1_k, k_end - 1u);
-      b1_x1 = in_v[b1_base1 + b1_depth * p.stride_1_0];
+      b1_x1 = in_1[b1_base1 + b1_depth * p.stride_1_0];
       let b2_depth = min(k0 + 16u + b2_k, k_end - 1u);
-      b2_x1 = in_v[b2_base1 + b2_depth * p.stride_1_0];
+      b2_x1 = in_1[b2_base1 + b2_depth * p.stride_1_0];
       let b3_depth = min(k0 + 16u + b3_k, k_end - 1u);
-      b3_x1 = in_v[b3_base1 + b3_depth * p.stride_1_0];
+      b3_x1 = in_1[b3_base1 + b3_depth * p.stride_1_0];
       let b4_depth = min(k0 + 16u + b4_k, k_end - 1u);
-      b4_x1 = in_v[b4_base1 + b4_depth * p.stride_1_0];
+      b4_x1 = in_1[b4_base1 + b4_depth * p.stride_1_0];
       let b5_depth = min(k0 + 16u + b5_k, k_end - 1u);
-      b5_x1 = in_v[b5_base1 + b5_depth * p.stride_1_0];
+      b5_x1 = in_1[b5_base1 + b5_depth * p.stride_1_0];
       let b6_depth = min(k0 + 16u + b6_k, k_end - 1u);
-      b6_x1 = in_v[b6_base1 + b6_depth * p.stride_1_0];
+      b6_x1 = in_1[b6_base1 + b6_depth * p.stride_1_0];
       let b7_depth = min(k0 + 16u + b7_k, k_end - 1u);
-      b7_x1 = in_v[b7_base1 + b7_depth * p.stride_1_0];
+      b7_x1 = in_1[b7_base1 + b7_depth * p.stride_1_0];
     }
     update(&c, lhs_tile[ty + 0u], rhs_tile[tx + 0u]);
     update(&c, lhs_tile[ty + 9u], rhs_tile[tx + 9u]);

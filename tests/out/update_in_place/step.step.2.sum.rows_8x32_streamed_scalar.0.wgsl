@@ -6,15 +6,15 @@ struct Params {
   stride_1_0: u32,
   offset_0: u32,
   stride_0_0: u32,
-  scalar_rate: f32,
+  scalar_7: f32,
   stride_1_1: u32,
   offset_2: u32,
   stride_2_0: u32,
 }
 
 @group(0) @binding(0) var<uniform> p: Params;
-@group(0) @binding(1) var<storage, read_write> in_b: array<f32>;
-@group(0) @binding(2) var<storage, read> temporary_1: array<f32>;
+@group(0) @binding(1) var<storage, read_write> out_0: array<f32>;
+@group(0) @binding(2) var<storage, read> in_0: array<f32>;
 var<private> fuse_nan_bits: u32 = 0x7fc00000u;
 var<private> fuse_inf_bits: u32 = 0x7f800000u;
 
@@ -52,15 +52,15 @@ fn main(
   let k0 = row;
   let end = p.row_length;
   let base1 = p.offset_1 + k0 * p.stride_1_0;
-  let v0 = in_b[p.offset_0 + k0 * p.stride_0_0];
-  let v1 = f32(p.scalar_rate);
+  let v0 = out_0[p.offset_0 + k0 * p.stride_0_0];
+  let v1 = f32(p.scalar_7);
   var running3_0 = f32();
   var lost3 = f32();
   let opaque = select(0u, 1u, p.row_length == 0xffffffffu);
   // unroll
   for (var chunk = lane; chunk < end; chunk += 32u) {
     let e0 = chunk;
-    let v2_0 = temporary_1[base1 + e0 * p.stride_1_1];
+    let v2_0 = in_0[base1 + e0 * p.stride_1_1];
     let own3_0_0 = v2_0;
     let sum3 = fuse_hidden1(running3_0 + own3_0_0, opaque);
     lost3 += fuse_lost1(running3_0, own3_0_0, sum3);
@@ -100,6 +100,6 @@ fn main(
   let v5 = v0 - v4;
   storageBarrier();
   if lane == 0u && valid {
-    in_b[p.offset_2 + k0 * p.stride_2_0] = v5;
+    out_0[p.offset_2 + k0 * p.stride_2_0] = v5;
   }
 }
