@@ -116,7 +116,7 @@ fn an_index_outside_is_found() {
     let mut function = program.function.clone();
     let variants = function.kernels.to_mut().iter_mut().flat_map(|kernel| kernel.variants.to_mut());
     for pass in variants.flat_map(|variant| variant.passes.to_mut()) {
-        pass.wgsl = pass.wgsl.text().replace("operand[", "operand[64u + ").into();
+        pass.wgsl = pass.wgsl.text().replace("in_0[", "in_0[64u + ").into();
     }
     program.function = Box::leak(Box::new(function));
     let device = device();
@@ -124,6 +124,6 @@ fn an_index_outside_is_found() {
     let arguments = Arguments::new(&device, &program, &inputs).expect("they fit");
     wait(arguments.launch(&program, None)).expect("a launch");
     let violation = device.violation().expect("the device works").expect("five elements are read behind the end");
-    assert!(violation.contains("operand[64u + i") && violation.contains("index 64 of 2"), "{violation}");
+    assert!(violation.contains("in_0[64u + i") && violation.contains("index 64 of 2"), "{violation}");
     assert_eq!(device.violation().expect("the device works"), None, "each is told once");
 }
