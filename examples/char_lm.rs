@@ -189,12 +189,12 @@ impl Weights {
     }
 
     /// The loss of a text, in windows that do not overlap.
-    fn loss(&self, device: &Device, ids: &[i32]) -> Result<f64, fuse_gpu::Error> {
+    fn loss(&self, ids: &[i32]) -> Result<f64, fuse_gpu::Error> {
         let windows: Vec<i32> =
-            (0..ids.len() - CONTEXT).step_by(CONTEXT).flat_map(|i| ids[i..=i + CONTEXT].to_vec()).collect();
+            (0..ids.len() - CONTEXT).step_by(CONTEXT).flat_map(|i| &ids[i..=i + CONTEXT]).copied().collect();
         let count = windows.len() / (CONTEXT + 1);
-        let windows = Tensor2::from_vec(device, windows, [count, CONTEXT + 1])?;
         let Self { tokens, positions, qkv, out, up, down, head } = self;
+        let windows = Tensor2::from_vec(tokens.device(), windows, [count, CONTEXT + 1])?;
         let loss = loss(&windows, tokens, positions, qkv, out, up, down, head)?;
         Ok(f64::from(loss.to_vec_blocking()?[0]))
     }
@@ -270,7 +270,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         println!("{number:4}  {loss:.4}  {expected:.4}");
         furthest = furthest.max((loss / expected - 1.0).abs());
     }
-    let (rest, pairs) = (weights.loss(&device, text.parts().1)?, text.pair_loss());
+    let (rest, pairs) = (weights.loss(text.parts().1)?, text.pair_loss());
     println!("\nloss of the rest: {rest:.3}, of a table of pairs {pairs:.3}\n");
     println!("{}", weights.continued(&text, "Phileas Fogg ", 400)?);
     if furthest > 0.02 || losses.iter().any(|loss| !loss.is_finite()) {

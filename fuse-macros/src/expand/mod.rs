@@ -23,7 +23,7 @@ mod signature;
 use std::{
     any::Any,
     collections::BTreeSet,
-    panic::{AssertUnwindSafe, catch_unwind},
+    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
     path::PathBuf,
     sync::atomic::{AtomicUsize, Ordering},
     thread,
@@ -249,24 +249,19 @@ fn compile_parallel(graphs: &[&Compilation<'_>], valid: &'static Valid) -> Vec<R
     let next = AtomicUsize::new(0);
     let work = || {
         let mut compiled = vec![];
-        while let Some((number, one)) = next_of(graphs, &next) {
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            let Some(one) = graphs.get(number) else { return compiled };
             let result = guard(|| compile_graph(one.graph, valid));
             compiled.push((number, result.and_then(|compiled| compiled)));
         }
-        compiled
     };
     let mut compiled: Vec<_> = thread::scope(|scope| {
         let threads: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-        threads.into_iter().flat_map(|thread| thread.join().unwrap_or_default()).collect()
+        threads.into_iter().flat_map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
     });
     compiled.sort_by_key(|(number, _)| *number);
     compiled.into_iter().map(|(_, result)| result).collect()
-}
-
-/// The graph that no thread has taken yet.
-fn next_of<'a, 'b>(graphs: &[&'a Compilation<'b>], next: &AtomicUsize) -> Option<(usize, &'a Compilation<'b>)> {
-    let number = next.fetch_add(1, Ordering::Relaxed);
-    graphs.get(number).map(|graph| (number, *graph))
 }
 
 fn compile_graph(graph: &Graph, valid: &'static Valid) -> Result<Compiled, String> {

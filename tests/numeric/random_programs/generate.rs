@@ -12,6 +12,8 @@ use fuse_compiler::{
 };
 use fuse_test_support::operations::{binary_text, compare_symbol, unary_text};
 
+use super::dims::{Dim, NAMES, dims_text};
+
 /// The choices behind one statement.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Step {
@@ -26,47 +28,6 @@ pub(crate) struct Step {
 pub(crate) struct Program {
     pub(crate) source: String,
     pub(crate) dims: Vec<(&'static str, usize)>,
-}
-
-/// The names of dimensions.
-const NAMES: [&str; 4] = ["A", "B", "C", "D"];
-
-/// A dimension: `factor · names…`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Dim {
-    pub(crate) factor: usize,
-    pub(crate) names: Vec<usize>,
-}
-
-impl Dim {
-    pub(crate) fn literal(factor: usize) -> Self {
-        Self { factor, names: vec![] }
-    }
-
-    pub(crate) fn name(name: usize) -> Self {
-        Self { factor: 1, names: vec![name] }
-    }
-
-    fn times(&self, other: &Self) -> Self {
-        let mut names = [self.names.as_slice(), &other.names].concat();
-        names.sort_unstable();
-        Self { factor: self.factor * other.factor, names }
-    }
-
-    fn is_one(&self) -> bool {
-        *self == Self::literal(1)
-    }
-
-    /// Whether it can stand in the type of a new parameter.
-    pub(crate) fn is_plain(&self) -> bool {
-        self.names.len() + usize::from(self.factor != 1) <= 1
-    }
-
-    pub(crate) fn text(&self) -> String {
-        let names = self.names.iter().map(|&name| NAMES[name].to_owned());
-        let factor = (self.factor != 1 || self.names.is_empty()).then(|| self.factor.to_string());
-        factor.into_iter().chain(names).collect::<Vec<_>>().join(" * ")
-    }
 }
 
 /// A value that later steps can use.
@@ -591,10 +552,6 @@ fn recent(candidates: &[usize], choice: u8) -> usize {
 
 fn type_text(value: &Value) -> String {
     format!("{}[{}]", value.dtype, dims_text(&value.dims))
-}
-
-pub(crate) fn dims_text(dims: &[Dim]) -> String {
-    dims.iter().map(Dim::text).collect::<Vec<_>>().join(", ")
 }
 
 /// The shape that two shapes broadcast to by their types alone, if they do.

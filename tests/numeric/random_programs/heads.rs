@@ -2,7 +2,10 @@
 
 use fuse_artifact::{DType, Packing};
 
-use super::generate::{Builder, Dim, MAX_PARAMS, Step, Value, dims_text};
+use super::{
+    dims::{Dim, dims_text},
+    generate::{Builder, MAX_PARAMS, Step, Value},
+};
 
 impl Builder {
     /// Quantized weights: times the last axis of a value in either layout, dequantized, or looked up.

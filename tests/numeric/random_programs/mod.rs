@@ -7,6 +7,7 @@
 //! `FUSE_THOROUGH` runs all of these for all programs, `PROPTEST_CASES` asks for any number of programs, and `FUSE_MINUTES`
 //! (`cargo xtask fuzz programs`) for as many as fit.
 
+mod dims;
 mod expressions;
 mod generate;
 mod gradients;

@@ -2,7 +2,10 @@
 
 use fuse_artifact::DType;
 
-use super::generate::{Builder, Dim, MAX_PARAMS, Step, Value};
+use super::{
+    dims::Dim,
+    generate::{Builder, MAX_PARAMS, Step, Value},
+};
 
 /// Most axes of a generated value, so that later steps can still add one.
 const MAX_RANK: usize = 5;
