@@ -169,6 +169,9 @@ impl Capture {
         let params: Vec<usize> = args.iter().map(|arg| arg.tensor().map_or(0, |x| self.read(x.buffer()))).collect();
         let scales: Vec<Option<usize>> =
             args.iter().map(|arg| arg.scales().map(|scales| self.read(scales.buffer()))).collect();
+        for tensor in plan.function.updates.iter().filter_map(|&update| args.get(usize::from(update))?.tensor()) {
+            self.write(tensor.buffer());
+        }
         let results: Vec<usize> = (0..plan.results.len()).map(|i| self.write(result(i))).collect();
         let scalar = |param: u16| args[usize::from(param)].scalar_bits();
         let mut temporaries: Vec<Option<Arc<Lease>>> = vec![None; plan.temporaries.len()];

@@ -142,18 +142,35 @@ pub fn launch_into(function: &'static Function, args: &[Arg<'_>], outputs: &[&Ra
     }
     let plan = launch.plan()?;
     launch.check_outputs(&plan.results, outputs)?;
+    // What is captured is written by replays.
+    if !launch.captured {
+        outputs.iter().for_each(|output| output.buffer().count_write());
+    }
     launch.record(&plan, |result| outputs[result].buffer())
 }
 
 /// As [`launch`], for callers that do not know the number of results while compiling.
 pub fn launch_dynamic(function: &'static Function, args: &[Arg<'_>]) -> Result<Vec<RawTensor>, Error> {
+    let mut results = Vec::with_capacity(function.results.len());
+    launch_into_vec(function, args, &mut results)?;
+    Ok(results)
+}
+
+/// As [`launch_dynamic`], with the results at the end of a list, which after an error is as it was: whoever launches often needs
+/// no new list each time.
+pub fn launch_into_vec(
+    function: &'static Function,
+    args: &[Arg<'_>],
+    results: &mut Vec<RawTensor>,
+) -> Result<(), Error> {
     let launch = Launch::new(function, args)?;
     #[cfg(all(feature = "webnn", target_arch = "wasm32"))]
-    if let Some(results) = webnn::record(&launch, None)? {
-        return Ok(results);
+    if let Some(made) = webnn::record(&launch, None)? {
+        results.extend(made);
+        return Ok(());
     }
     let plan = launch.plan()?;
-    launch.run_dynamic(&plan)
+    launch.run_dynamic(&plan, results)
 }
 
 /// As [`launch_dynamic`], with variant `choice[k]` for kernel `k` of the alternative that would run. Plans nothing in
@@ -180,7 +197,9 @@ fn launch_selected(
     let shapes: Vec<Shape> = launch.shapes().collect();
     let inner = &launch.device.inner;
     let plan = Arc::new(LaunchPlan::new(function, &shapes, selection, &inner.pipelines)?);
-    launch.run_dynamic(&plan)
+    let mut results = Vec::with_capacity(plan.results.len());
+    launch.run_dynamic(&plan, &mut results)?;
+    Ok(results)
 }
 
 /// The alternatives that can run for these arguments, as [`launch_alternative`] counts them.
@@ -261,11 +280,15 @@ impl<'a> Launch<'a> {
         Ok(launch)
     }
 
+    /// The tensors that are updated in place, by their arguments.
+    fn updated(&self) -> impl Iterator<Item = (usize, &'a RawTensor)> {
+        let (updates, args) = (&self.function.updates, self.args);
+        updates.iter().filter_map(|&update| Some((update.into(), args.get(usize::from(update))?.tensor()?)))
+    }
+
     /// Whether tensors that are updated in place are no other argument as well, of which kernels would read the new values.
     fn check_updates(&self) -> Result<(), Error> {
-        for &update in self.function.updates.iter() {
-            let update = usize::from(update);
-            let Some(tensor) = self.args.get(update).and_then(Arg::tensor) else { continue };
+        for (update, tensor) in self.updated() {
             let id = tensor.buffer().storage().id;
             let other = self.args.iter().enumerate().position(|(i, arg)| {
                 let tensors = [arg.tensor(), arg.scales()];
@@ -312,11 +335,22 @@ impl<'a> Launch<'a> {
         Ok(results)
     }
 
-    fn run_dynamic(&self, plan: &Arc<LaunchPlan>) -> Result<Vec<RawTensor>, Error> {
-        let results =
-            (0..plan.results.len()).map(|i| self.allocate(plan, i)).collect::<Result<Vec<RawTensor>, Error>>()?;
-        self.record(plan, |result| results[result].buffer())?;
-        Ok(results)
+    /// Launches into new tensors, at the end of `results`; after an error, that is as it was.
+    fn run_dynamic(&self, plan: &Arc<LaunchPlan>, results: &mut Vec<RawTensor>) -> Result<(), Error> {
+        let before = results.len();
+        let launched = self.run_appending(plan, results);
+        if launched.is_err() {
+            results.truncate(before);
+        }
+        launched
+    }
+
+    fn run_appending(&self, plan: &Arc<LaunchPlan>, results: &mut Vec<RawTensor>) -> Result<(), Error> {
+        let before = results.len();
+        for result in 0..plan.results.len() {
+            results.push(self.allocate(plan, result)?);
+        }
+        self.record(plan, |result| results[before + result].buffer())
     }
 
     pub(crate) fn allocate(&self, plan: &LaunchPlan, result: usize) -> Result<RawTensor, Error> {
@@ -396,6 +430,8 @@ impl<'a> Launch<'a> {
         if self.captured {
             return capture::with_open(|capture| capture.launch(plan, self.args, result));
         }
+        // Also if recording fails half-way.
+        self.updated().for_each(|(_, tensor)| tensor.buffer().count_write());
         self.record_now(plan, &result)?;
         (0..plan.results.len()).for_each(|index| result(index).set_ready());
         Ok(())

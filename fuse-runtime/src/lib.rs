@@ -123,8 +123,8 @@ pub mod __private {
         AtLeast, BroadcastRank, Element, Error, Exactly, Float, Integer, Kernels, MatmulRank, Number, OneLess, OneMore,
         Operand, OperandOf, Rank, Ranked, SameRank, Signed, Tensor,
         launch::{
-            Arg, KernelVariants, alternatives, launch, launch_alternative, launch_dynamic, launch_into, launch_padded,
-            launch_with, variants,
+            Arg, KernelVariants, alternatives, launch, launch_alternative, launch_dynamic, launch_into,
+            launch_into_vec, launch_padded, launch_with, variants,
         },
         operand::launch_operands,
         pipeline::browser_texts,

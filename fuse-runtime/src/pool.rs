@@ -52,6 +52,8 @@ pub(crate) struct Lease {
     pool: Arc<Pool>,
     /// Whether work that gives it values was recorded; captured launches come later.
     ready: AtomicBool,
+    /// How often its values were replaced.
+    writes: AtomicU64,
 }
 
 impl Lease {
@@ -71,6 +73,17 @@ impl Lease {
         if !self.is_ready() {
             self.ready.store(true, Ordering::Release);
         }
+    }
+
+    /// How often its values were replaced. Those that a new tensor is made with do not count: whoever remembers the number can tell
+    /// whether the values are still those that it saw.
+    pub(crate) fn writes(&self) -> u64 {
+        self.writes.load(Ordering::Relaxed)
+    }
+
+    /// Counts that its values are replaced.
+    pub(crate) fn count_write(&self) {
+        self.writes.fetch_add(1, Ordering::Relaxed);
     }
 }
 
@@ -291,7 +304,7 @@ impl Pool {
     }
 
     fn wrap(self: &Arc<Self>, storage: Storage, ready: bool) -> Arc<Lease> {
-        Arc::new(Lease { storage: Some(storage), pool: Arc::clone(self), ready: ready.into() })
+        Arc::new(Lease { storage: Some(storage), pool: Arc::clone(self), ready: ready.into(), writes: 0.into() })
     }
 
     /// At least `bytes` bytes of storage, and whether it is a fresh buffer (which holds zeros).

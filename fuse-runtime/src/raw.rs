@@ -133,6 +133,17 @@ impl RawTensor {
         readback::read(self, <[u8]>::to_vec).await
     }
 
+    /// How often the values were replaced since the tensor was made: by [`overwrite`](Self::overwrite), by launches into it or that
+    /// update it, by replays of sequences with such launches or whose result it is. Clones and reshaped tensors share the number.
+    pub fn writes(&self) -> u64 {
+        self.buffer.writes()
+    }
+
+    /// How many hold the memory: this tensor, its clones and reshaped ones, and each sequence that uses it.
+    pub fn lease_holders(&self) -> usize {
+        Arc::strong_count(&self.buffer)
+    }
+
     pub(crate) fn dims(&self) -> &Shape {
         &self.shape
     }

@@ -105,7 +105,10 @@ impl Sequence {
         });
         let mark = |batch| self.places.iter().for_each(|place| place.lease.storage().used_in(batch));
         lock(&inner.recorder).replay(bound, mark);
-        self.places.iter().filter(|place| place.written).for_each(|place| place.lease.set_ready());
+        for Place { lease, .. } in self.places.iter().filter(|place| place.written) {
+            lease.count_write();
+            lease.set_ready();
+        }
         Ok(())
     }
 

@@ -63,6 +63,8 @@ pub(crate) fn upload(device: &Device, source: Source<'_>) -> Result<Arc<Lease>, 
 /// Replaces the first bytes of `lease`, after the work recorded so far.
 pub(crate) fn overwrite(device: &Device, lease: &Lease, bytes: &[u8]) -> Result<(), Error> {
     device.inner.fault.check()?;
+    // Also if the driver refuses half of it.
+    lease.count_write();
     if !bytes.is_empty() {
         // Queue writes run before the open batch, so what uses the buffer must be submitted first.
         lock(&device.inner.recorder).flush_uses(lease.storage());

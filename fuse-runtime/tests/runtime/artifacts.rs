@@ -217,6 +217,31 @@ pub(crate) fn steps(dtype: DType) -> &'static Function {
     })
 }
 
+/// `increment(x: &mut f32[N])`: `x + 1`, in place.
+pub(crate) fn increment() -> &'static Function {
+    let shape = [sym(0)];
+    let text = "@group(0) @binding(1) var<storage, read_write> x: array<f32>;";
+    let words = vec![Uniform::Workgroups, Uniform::Count];
+    let slots = vec![binding(Slot::Param(0), DType::F32, true)];
+    let pass = pass(elementwise("", text, "", "x[i] = x[i] + 1.0;"), slots, words, ELEMENTS);
+    let accesses = vec![access(Slot::Param(0), Space::Point, 1, &shape)];
+    let variants = vec![variant("flat", vec![], elements(1), vec![pass])];
+    leak(Function {
+        name: "increment".into(),
+        params: vec![tensor("x", DType::F32, &shape)].into(),
+        results: vec![].into(),
+        updates: vec![0].into(),
+        symbols: vec![axis_symbol("N", 0, 0)].into(),
+        checks: vec![].into(),
+        temporaries: vec![].into(),
+        kernels: vec![kernel("increment", pointwise(&shape), accesses, variants)].into(),
+        plan: Plan::default(),
+        assumes: vec![].into(),
+        alternatives: vec![].into(),
+        webnn: None,
+    })
+}
+
 /// `halves(x: f32[N]) -> f32[N / 2]`: the second half, as a slice; `N` must be even and at least 2.
 pub(crate) fn tail(skipped: u64) -> &'static Function {
     let n = sym(0);

@@ -16,6 +16,7 @@ mod sequences;
 mod tensors;
 mod threads;
 mod warm;
+mod writes;
 
 use fuse_runtime::Device;
 
