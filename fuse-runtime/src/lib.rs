@@ -39,6 +39,7 @@ mod disk;
 mod element;
 mod error;
 mod fault;
+mod footprint;
 mod info;
 mod kernels;
 mod launch;
@@ -122,6 +123,7 @@ pub mod __private {
     pub use crate::{
         AtLeast, BroadcastRank, Element, Error, Exactly, Float, Integer, Kernels, MatmulRank, Number, OneLess, OneMore,
         Operand, OperandOf, Rank, Ranked, SameRank, Signed, Tensor,
+        footprint::{code_bytes, retain_runnable},
         launch::{
             Arg, KernelVariants, alternatives, launch, launch_alternative, launch_dynamic, launch_into,
             launch_into_vec, launch_padded, launch_with, variants,
