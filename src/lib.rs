@@ -3,6 +3,10 @@
 // `fuse!` names this crate by its path, also within this crate and its doctests.
 extern crate self as fuse_gpu;
 
+/// Lazy tensors: code that looks eager, whose operations are recorded, fused and compiled when a value is asked for.
+#[cfg(feature = "auto")]
+#[doc(inline)]
+pub use fuse_auto as auto;
 #[cfg(feature = "kernels")]
 #[doc(inline)]
 pub use fuse_kernels as kernels;

@@ -1,9 +1,10 @@
 //! A [`Device`]: an open adapter with everything that launches on it share.
 
 use std::{
+    any::Any,
     collections::HashMap,
     fmt,
-    sync::{Arc, Mutex},
+    sync::{Arc, Mutex, OnceLock},
 };
 
 use fuse_artifact::{DType, Function};
@@ -48,6 +49,8 @@ pub(crate) struct Inner {
     pub(crate) staging: Arc<Pool>,
     pub(crate) fault: Arc<Fault>,
     pub(crate) checks: Option<SharedChecks>,
+    /// What a crate above this one keeps with the device.
+    attached: OnceLock<Box<dyn Any + Send + Sync>>,
     pub(crate) info: DeviceInfo,
     #[cfg(not(target_arch = "wasm32"))]
     pub(crate) poller: crate::poller::Poller,
@@ -154,6 +157,7 @@ impl Device {
             poller: Default::default(),
             fault,
             checks,
+            attached: OnceLock::new(),
             info,
             queue,
             wgpu: device,
@@ -161,6 +165,16 @@ impl Device {
             closing: None,
         };
         Ok(Self { inner: Arc::new(inner) })
+    }
+
+    /// What a crate above this one keeps with the device, made when it is first asked for. One type only.
+    ///
+    /// # Panics
+    /// If something of another type was asked for before.
+    #[doc(hidden)]
+    pub fn attached<T: Any + Send + Sync + Default>(&self) -> &T {
+        let attached = self.inner.attached.get_or_init(|| Box::new(T::default()));
+        attached.downcast_ref().unwrap_or_else(|| panic!("one crate keeps something with a device"))
     }
 
     /// What the device is and can do.
@@ -287,7 +301,8 @@ impl Device {
         &self.inner.wgpu
     }
 
-    pub(crate) fn is(&self, other: &Self) -> bool {
+    #[doc(hidden)]
+    pub fn is(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.inner, &other.inner)
     }
 }

@@ -1,0 +1,142 @@
+//! Compiled functions, by their source: made at run time once for all devices with the same features, or while the program was built.
+//!
+//! Code is kept until the process ends, because launches name functions by address. How much there may be is limited.
+
+use std::sync::{
+    Arc, Mutex, OnceLock, PoisonError,
+    atomic::{AtomicU64, Ordering},
+};
+
+use fuse_artifact::{Features, Function};
+use fuse_runtime::DeviceInfo;
+use rustc_hash::FxHashMap;
+use web_time::{Duration, Instant};
+
+use crate::{Error, source::Source};
+
+/// Bytes of code that may be kept, unless set otherwise.
+const DEFAULT_LIMIT: u64 = 256 << 20;
+
+static LIMIT: AtomicU64 = AtomicU64::new(DEFAULT_LIMIT);
+static USED: AtomicU64 = AtomicU64::new(0);
+static CODE: Mutex<Option<FxHashMap<Key, Arc<Slot>>>> = Mutex::new(None);
+static PRELOADED: Mutex<Vec<&'static Function>> = Mutex::new(Vec::new());
+
+/// The text, and what the device can run.
+type Key = (String, Features);
+
+/// Code that one thread makes, and for which others who want it wait.
+type Slot = OnceLock<Result<&'static Compiled, Error>>;
+
+/// A compiled function.
+#[derive(Debug)]
+pub(crate) struct Compiled {
+    pub(crate) function: &'static Function,
+    pub(crate) source: String,
+    /// How long compiling took; nothing if it was preloaded.
+    pub(crate) time: Duration,
+    pub(crate) bytes: u64,
+}
+
+/// How many bytes of compiled code the process keeps at most; 256 MiB unless set. What is there stays.
+pub fn set_code_limit(bytes: u64) {
+    LIMIT.store(bytes, Ordering::Relaxed);
+}
+
+/// Bytes of code that was compiled at run time.
+pub(crate) fn used() -> u64 {
+    USED.load(Ordering::Relaxed)
+}
+
+/// Registers functions that were compiled while the program was built, from sources that [`record`](crate::record) or
+/// [`LazyTensor::source`](crate::LazyTensor::source) gave: `preload(&[&lazy_0123456789abcdef::FUNCTION])`. Graphs with
+/// these sources run them, and compile nothing.
+pub fn preload(functions: &[&'static Function]) {
+    let mut preloaded = PRELOADED.lock().unwrap_or_else(PoisonError::into_inner);
+    for function in functions {
+        if !preloaded.iter().any(|known| known.name == function.name) {
+            preloaded.push(function);
+        }
+    }
+}
+
+/// The function of a source for a device, and whether it was made just now.
+///
+/// # Errors
+/// Those of the compiler, [`Error::NotCompiled`] without one, and [`Error::CodeLimit`].
+pub(crate) fn code(source: &Source, info: &DeviceInfo) -> Result<(&'static Compiled, bool), Error> {
+    let slot = {
+        let mut code = CODE.lock().unwrap_or_else(PoisonError::into_inner);
+        let code = code.get_or_insert_with(FxHashMap::default);
+        Arc::clone(code.entry((source.text.clone(), info.features)).or_default())
+    };
+    let mut is_new = false;
+    let made = slot.get_or_init(|| {
+        is_new = true;
+        make(source, info)
+    });
+    if let Err(Error::CodeLimit { .. }) = made {
+        // The limit may be another one when it is asked for again.
+        let mut code = CODE.lock().unwrap_or_else(PoisonError::into_inner);
+        code.get_or_insert_with(FxHashMap::default).remove(&(source.text.clone(), info.features));
+    }
+    Ok((made.clone()?, is_new))
+}
+
+fn make(source: &Source, info: &DeviceInfo) -> Result<&'static Compiled, Error> {
+    let preloaded = {
+        let preloaded = PRELOADED.lock().unwrap_or_else(PoisonError::into_inner);
+        preloaded.iter().find(|function| function.name == *source.name).copied()
+    };
+    if let Some(function) = preloaded {
+        let compiled = Compiled { function, source: source.text.clone(), time: Duration::ZERO, bytes: 0 };
+        return Ok(Box::leak(Box::new(compiled)));
+    }
+    let start = Instant::now();
+    let function = compile(&source.text, info)?;
+    let needed = fuse_runtime::__private::code_bytes(&function) + source.text.len() as u64;
+    let limit = LIMIT.load(Ordering::Relaxed);
+    let within = |used: u64| used.checked_add(needed).filter(|used| *used <= limit);
+    USED.fetch_update(Ordering::Relaxed, Ordering::Relaxed, within).map_err(|used| Error::CodeLimit {
+        used,
+        needed,
+        limit,
+    })?;
+    let function = &*Box::leak(Box::new(function));
+    let compiled = Compiled { function, source: source.text.clone(), time: start.elapsed(), bytes: needed };
+    Ok(Box::leak(Box::new(compiled)))
+}
+
+#[cfg(not(feature = "jit"))]
+fn compile(text: &str, _: &DeviceInfo) -> Result<Function, Error> {
+    Err(Error::NotCompiled { source_text: text.to_owned() })
+}
+
+/// Compiles a text for what a device can run. wgpu validates the shaders.
+#[cfg(feature = "jit")]
+fn compile(text: &str, info: &DeviceInfo) -> Result<Function, Error> {
+    use fuse_compiler::compile::{Options, compile};
+
+    let failed = |message: String| Error::Compile { message, source_text: text.to_owned() };
+    let graph = graph(text)?;
+    let options = Options { validate: false, ..Options::default() };
+    let compiled = compile(&graph, &options).map_err(|error| failed(error.to_string()))?;
+    let mut function = compiled.function;
+    fuse_runtime::__private::retain_runnable(&mut function, info);
+    Ok(function)
+}
+
+/// The graph of a text with one function.
+#[cfg(feature = "jit")]
+pub(crate) fn graph(text: &str) -> Result<fuse_compiler::graph::Graph, Error> {
+    let failed = |message: String| Error::Compile { message, source_text: text.to_owned() };
+    let tokens = text.parse::<proc_macro2::TokenStream>().map_err(|error| failed(error.to_string()))?;
+    let items = fuse_compiler::front::items(tokens);
+    let errors: Vec<String> = items.diagnostics.errors().map(ToString::to_string).collect();
+    if !errors.is_empty() {
+        return Err(failed(errors.join("\n")));
+    }
+    let instances = items.functions.into_iter().flat_map(|function| function.instances);
+    let graph = instances.map(|instance| instance.graph).next();
+    graph.ok_or_else(|| failed("the text has no function".to_owned()))
+}

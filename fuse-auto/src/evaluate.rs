@@ -1,0 +1,220 @@
+//! Evaluation: what is behind some values becomes one launch.
+//!
+//! An evaluation claims its values first, so that threads that want one value run it once. Whoever waits for a claim holds none, so
+//! that no two evaluations can wait for each other.
+
+use std::{
+    cell::RefCell,
+    sync::{Arc, Weak},
+};
+
+use fuse_runtime::{
+    __private::{Arg, launch_into_vec},
+    Device,
+};
+use smallvec::SmallVec;
+
+use crate::{
+    Error, LazyTensor,
+    config::Auto,
+    graphs::Mode,
+    node::{Data, Inputs, Node, Value, drop_all},
+    record::recorded,
+    trace::{Trace, held},
+};
+
+/// A running evaluation, for those who want its values.
+#[derive(Debug, Default)]
+pub(crate) struct Claim {
+    #[cfg(not(target_arch = "wasm32"))]
+    done: (std::sync::Mutex<bool>, std::sync::Condvar),
+}
+
+impl Claim {
+    #[cfg(not(target_arch = "wasm32"))]
+    fn finish(&self) {
+        let (done, wake) = &self.done;
+        *done.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = true;
+        wake.notify_all();
+    }
+
+    #[cfg(not(target_arch = "wasm32"))]
+    fn wait(&self) {
+        let (done, wake) = &self.done;
+        let done = done.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        drop(wake.wait_while(done, |done| !*done));
+    }
+
+    /// A page has one thread, which does not wait for itself.
+    #[cfg(target_arch = "wasm32")]
+    fn finish(&self) {}
+
+    #[cfg(target_arch = "wasm32")]
+    fn wait(&self) {}
+}
+
+/// The claims of an evaluation, which end with it, also if it panics.
+struct Claimed<'n> {
+    nodes: SmallVec<[&'n Arc<Node>; 4]>,
+    claim: Arc<Claim>,
+}
+
+impl Drop for Claimed<'_> {
+    fn drop(&mut self) {
+        for node in &self.nodes {
+            node.lock().claim = None;
+        }
+        self.claim.finish();
+    }
+}
+
+/// Claims all values that have none yet, or gives what to wait for.
+fn claim<'n>(roots: &[&'n Arc<Node>]) -> Result<Claimed<'n>, Arc<Claim>> {
+    let mut claimed = Claimed { nodes: SmallVec::new(), claim: Arc::default() };
+    for root in roots {
+        let mut state = root.lock();
+        if state.value.is_some() {
+            continue;
+        }
+        if let Some(other) = &state.claim {
+            if Arc::ptr_eq(other, &claimed.claim) {
+                continue;
+            }
+            return Err(Arc::clone(other));
+        }
+        state.claim = Some(Arc::clone(&claimed.claim));
+        claimed.nodes.push(root);
+    }
+    Ok(claimed)
+}
+
+thread_local! {
+    static TRACE: RefCell<Trace> = RefCell::new(Trace::default());
+}
+
+/// Computes values, and writes what is held of what they depend on.
+///
+/// # Errors
+/// [`Error::Written`], those of compiling, and those of launches.
+pub(crate) fn evaluate(values: &[&LazyTensor]) -> Result<(), Error> {
+    evaluate_nodes(&nodes_of(values)?)
+}
+
+/// The nodes of values on one device.
+pub(crate) fn nodes_of<'v>(values: &[&'v LazyTensor]) -> Result<SmallVec<[&'v Arc<Node>; 4]>, Error> {
+    let mut nodes: SmallVec<[&Arc<Node>; 4]> = SmallVec::new();
+    for value in values {
+        let node = value.node()?;
+        if nodes.first().is_some_and(|first| !first.device.is(&node.device)) {
+            let message = "the values are on different devices";
+            return Err(Error::operation("eval_all", message, "evaluate those of each device together"));
+        }
+        nodes.push(node);
+    }
+    Ok(nodes)
+}
+
+fn evaluate_nodes(roots: &[&Arc<Node>]) -> Result<(), Error> {
+    if roots.iter().all(|root| root.is_evaluated()) {
+        return Ok(());
+    }
+    let claimed = loop {
+        match claim(roots) {
+            Ok(claimed) => break claimed,
+            Err(other) => other.wait(),
+        }
+    };
+    if claimed.nodes.is_empty() {
+        return Ok(());
+    }
+    let mut trace = TRACE.try_with(|trace| trace.take()).unwrap_or_default();
+    let result = run(&claimed.nodes, &mut trace);
+    trace.release();
+    _ = TRACE.try_with(|kept| kept.replace(trace));
+    result
+}
+
+fn run(roots: &[&Arc<Node>], trace: &mut Trace) -> Result<(), Error> {
+    let Some(device) = roots.first().map(|root| root.device.clone()) else { return Ok(()) };
+    trace.collect(roots)?;
+    let auto = Auto::of(&device);
+    let mode = mode(&device, auto, trace);
+    let code = auto.graphs.function(trace, mode, device.info(), |change| change(&mut auto.stats()))?;
+    let mut args: SmallVec<[Arg<'_>; 16]> = trace.leaves.iter().map(|(_, value)| value.data.arg()).collect();
+    args.extend(trace.numbers.iter().map(|&(dtype, bits)| Arg::Scalar { dtype, bits }));
+    let mut results = Vec::with_capacity(trace.outputs.len());
+    launch_into_vec(code.function, &args, &mut results)?;
+    drop(args);
+    let operations = (trace.nodes.len() - trace.leaves.len()) as u64;
+    let plan = &code.function.plan;
+    {
+        let mut stats = auto.stats();
+        stats.evaluations += 1;
+        stats.operations += operations;
+        stats.launches += plan.groups.len() as u64;
+        stats.launches_saved += u64::from(plan.unfused_dispatches).saturating_sub(plan.groups.len() as u64);
+    }
+    let from = origins(trace);
+    let mut forgotten: SmallVec<[Inputs; 4]> = SmallVec::new();
+    for ((&output, tensor), from) in trace.outputs.iter().zip(results).zip(&from) {
+        forgotten.push(trace.nodes[output as usize].settle(Value::new(Data::Tensor(tensor)), from));
+    }
+    // Without a lock, and behind the trace's own handles.
+    trace.release();
+    forgotten.into_iter().for_each(drop_all);
+    Ok(())
+}
+
+/// How a trace is cut into kernels.
+pub(crate) fn mode(device: &Device, auto: &Auto, trace: &Trace) -> Mode {
+    let config = auto.config(device);
+    let largest = trace.outputs.iter().map(|&output| trace.nodes[output as usize].shape.elements()).max();
+    if config.enabled && largest.unwrap_or(0) >= config.min_tensor_size { Mode::Fused } else { Mode::Unfused }
+}
+
+/// For each output, the values that it was computed from and that still exist, with those that these were computed from.
+fn origins(trace: &Trace) -> SmallVec<[Arc<[Weak<Node>]>; 4]> {
+    let leaves: Vec<Vec<Weak<Node>>> = trace
+        .leaves
+        .iter()
+        .map(|(leaf, _)| {
+            let node = &trace.nodes[*leaf as usize];
+            let mut all = vec![Arc::downgrade(node)];
+            if let Some(earlier) = &node.lock().forgotten {
+                all.extend(earlier.iter().filter(|node| node.strong_count() > 0).cloned());
+            }
+            all
+        })
+        .collect();
+    let together = |leaves: &mut dyn Iterator<Item = &Vec<Weak<Node>>>| {
+        let mut all: Vec<Weak<Node>> = leaves.flatten().cloned().collect();
+        all.sort_unstable_by_key(Weak::as_ptr);
+        all.dedup_by(|a, b| a.ptr_eq(b));
+        Arc::from(all)
+    };
+    if let [_] = trace.outputs.as_slice() {
+        return SmallVec::from_elem(together(&mut leaves.iter()), 1);
+    }
+    let of = |set: &SmallVec<[u64; 1]>| {
+        let depends = |leaf: &usize| set[leaf / 64] >> (leaf % 64) & 1 == 1;
+        together(&mut leaves.iter().enumerate().filter(|(leaf, _)| depends(leaf)).map(|(_, all)| all))
+    };
+    trace.dependencies().iter().map(of).collect()
+}
+
+/// Computes several values in one function: what they share is computed once.
+///
+/// # Errors
+/// As [`LazyTensor::eval`]; [`Error::Operation`] if they are on different devices.
+pub fn eval_all(values: &[&LazyTensor]) -> Result<(), Error> {
+    evaluate(values)
+}
+
+/// Evaluates all that this thread recorded on a device, somebody holds, and nobody asked for.
+///
+/// # Errors
+/// As [`LazyTensor::eval`].
+pub fn flush(device: &Device) -> Result<(), Error> {
+    let values = recorded(device);
+    evaluate_nodes(&held(&values))
+}

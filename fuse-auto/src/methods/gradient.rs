@@ -1,0 +1,196 @@
+//! Gradients: recorded like any operation, and evaluated with what they are gradients of, or later.
+//!
+//! A gradient needs how its value was computed. So it pins the nodes between that value and what it is with respect to: these keep
+//! their inputs when they are evaluated, until the gradient is evaluated itself, or dropped.
+
+use std::sync::{Arc, Weak};
+
+use rustc_hash::FxHashMap;
+
+use crate::{
+    Error, LazyTensor,
+    node::{Input, Inputs, Node},
+    op::Op,
+    record::Request,
+};
+
+/// The gradients of one number with respect to some values: of the shape of each.
+///
+/// ```no_run
+/// # use fuse_auto::{Error, LazyTensor, eval_all, grad};
+/// # fn step(x: &LazyTensor, y: &LazyTensor, w: &mut LazyTensor) -> Result<(), Error> {
+/// let error = &x.matmul(w)? - y;
+/// let loss = (&error * &error).mean(())?;
+/// let [dw] = grad(&loss, &[w])?.try_into().expect("a gradient for each");
+/// let next = &*w - 0.1 * dw;
+/// eval_all(&[&loss, &next])?; // one function: forward, backward and update
+/// *w = next;
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// [`Error::Operation`] if `of` is not one float, if `wrt` is empty, lists a value twice, one that is no float, or one that `of` does
+/// not depend on differentiably; [`Error::Evaluated`] if `of` was computed from a `wrt` by an earlier evaluation: ask for gradients
+/// before evaluating.
+pub fn grad(of: &LazyTensor, wrt: &[&LazyTensor]) -> Result<Vec<LazyTensor>, Error> {
+    let node = of.node()?;
+    if node.dtype.is_float() && !node.shape.is_empty() {
+        let message = format!("differentiates one number, found `{}`", node.type_text());
+        return Err(Error::operation("grad", message, "sum it, or use `grad_with`, which takes a cotangent"));
+    }
+    gradients(of, None, wrt)
+}
+
+/// The gradients of a value of which each element counts as its cotangent says.
+///
+/// # Errors
+/// As [`grad`], and if the cotangent has another dtype or shape than `of`.
+pub fn grad_with(of: &LazyTensor, cotangent: &LazyTensor, wrt: &[&LazyTensor]) -> Result<Vec<LazyTensor>, Error> {
+    let (node, other) = (of.node()?, cotangent.node()?);
+    if node.dtype != other.dtype || other.packing.is_some() {
+        let message = format!(
+            "a cotangent has the type of what is differentiated: expected `{}`, found `{}`",
+            node.type_text(),
+            other.type_text()
+        );
+        return Err(Error::operation("grad", message, "convert it with `cast`"));
+    }
+    gradients(of, Some(cotangent), wrt)
+}
+
+fn gradients(of: &LazyTensor, cotangent: Option<&LazyTensor>, wrt: &[&LazyTensor]) -> Result<Vec<LazyTensor>, Error> {
+    let node = of.node()?;
+    if !node.dtype.is_float() {
+        let message = format!("differentiates floats, found `{}`", node.type_text());
+        return Err(Error::operation("grad", message, "convert it with `cast`"));
+    }
+    if wrt.is_empty() {
+        return Err(Error::operation("grad", "with respect to nothing", "list at least one value"));
+    }
+    for (position, value) in wrt.iter().enumerate() {
+        check(value, &wrt[..position])?;
+    }
+    let path = Path::find(node, wrt)?;
+    let inputs: Inputs =
+        std::iter::once(of).chain(cotangent).chain(wrt.iter().copied()).cloned().map(Input::Value).collect();
+    let call = Request::new(Op::Grad { cotangent: cotangent.is_some() }, node.dtype, inputs).record()?;
+    path.pin(call.node()?, wrt)?;
+    let part = |(number, value): (usize, &&LazyTensor)| {
+        let wrt = value.node()?;
+        let inputs = Inputs::from_iter([Input::Value(call.clone())]);
+        Request::new(Op::Part(number as u16), wrt.dtype, inputs).record_as(wrt.shape)
+    };
+    wrt.iter().enumerate().map(part).collect()
+}
+
+/// What gradients are with respect to is a float, once.
+fn check(value: &LazyTensor, earlier: &[&LazyTensor]) -> Result<(), Error> {
+    let node = value.node()?;
+    if node.packing.is_some() {
+        let help = "its codes are no numbers that change a little; differentiate with respect to a float";
+        return Err(Error::operation("grad", "a quantized weight has no gradient", help));
+    }
+    if !node.dtype.is_float() {
+        let message = format!("gradients are with respect to floats, found `{}`", node.type_text());
+        return Err(Error::operation("grad", message, "convert it with `cast` before it is used"));
+    }
+    if earlier.iter().any(|other| other.is(value)) {
+        let message = format!("`wrt` lists a value of `{}` twice", node.type_text());
+        return Err(Error::operation("grad", message, "list every value once"));
+    }
+    Ok(())
+}
+
+/// The nodes through which a value depends on others.
+struct Path {
+    nodes: Vec<Arc<Node>>,
+}
+
+/// Whether a value was found that gradients are with respect to, and whether on a differentiable way.
+#[derive(Clone, Copy, Default)]
+struct Reached {
+    depends: bool,
+    differentiably: bool,
+}
+
+impl Path {
+    fn find(of: &Arc<Node>, wrt: &[&LazyTensor]) -> Result<Self, Error> {
+        let targets: Vec<&Arc<Node>> = wrt.iter().map(|value| value.node()).collect::<Result<_, _>>()?;
+        let mut reached = vec![Reached::default(); targets.len()];
+        let mut nodes = vec![];
+        // Whether each node was found on a differentiable way from `of`; it is visited again if a better way leads there.
+        let mut visited: FxHashMap<*const Node, bool> = FxHashMap::default();
+        let mut stack = vec![(Arc::clone(of), true)];
+        while let Some((node, differentiable)) = stack.pop() {
+            let differentiable = differentiable && node.dtype.is_float() && !matches!(node.op, Op::StopGradient);
+            let key = Arc::as_ptr(&node);
+            let before = visited.get(&key).copied();
+            if before.is_some_and(|before| before || !differentiable) {
+                continue;
+            }
+            visited.insert(key, differentiable);
+            if let Some(position) = targets.iter().position(|target| Arc::ptr_eq(target, &node)) {
+                reached[position].depends = true;
+                reached[position].differentiably |= differentiable;
+            }
+            let state = node.lock();
+            for input in &state.inputs {
+                if let Input::Value(value) = input
+                    && let Ok(input) = value.node()
+                {
+                    stack.push((Arc::clone(input), differentiable));
+                }
+            }
+            let forgotten =
+                state.forgotten.as_ref().filter(|_| state.inputs.is_empty() && differentiable).map(Arc::clone);
+            let is_computed = !state.inputs.is_empty();
+            drop(state);
+            if let Some(forgotten) = forgotten {
+                let lost =
+                    targets.iter().find(|target| forgotten.iter().any(|from| from.as_ptr() == Arc::as_ptr(target)));
+                if let Some(wrt) = lost.filter(|target| !Arc::ptr_eq(target, &node)) {
+                    let what = format!("`{}` (`{}`)", node.type_text(), node.op.name());
+                    return Err(Error::Evaluated { what, wrt: format!("`{}`", wrt.type_text()) });
+                }
+            }
+            if is_computed && before.is_none() {
+                nodes.push(node);
+            }
+        }
+        for (position, reached) in reached.into_iter().enumerate() {
+            let wrt = targets[position].type_text();
+            if !reached.depends {
+                let message = format!("what is differentiated does not depend on value {position} of `wrt`, `{wrt}`");
+                return Err(Error::operation("grad", message, "leave it out; its gradient would be 0"));
+            }
+            if !reached.differentiably {
+                let message = format!(
+                    "no differentiable path leads from value {position} of `wrt`, `{wrt}`, to what is differentiated"
+                );
+                let help = "integers, truth values and what `stop_gradient` gives are constants to gradients";
+                return Err(Error::operation("grad", message, help));
+            }
+        }
+        Ok(Self { nodes })
+    }
+
+    /// Makes the nodes keep their inputs for a gradient.
+    fn pin(self, call: &Arc<Node>, wrt: &[&LazyTensor]) -> Result<(), Error> {
+        let mut pinned: Vec<Weak<Node>> = vec![];
+        let mut lost = false;
+        for node in &self.nodes {
+            let mut state = node.lock();
+            // Another thread may have evaluated it meanwhile.
+            lost |= state.inputs.is_empty();
+            state.pins += 1;
+            pinned.push(Arc::downgrade(node));
+        }
+        call.lock().pinned = pinned;
+        if lost {
+            let wrt: Vec<String> = wrt.iter().map(|value| format!("{value:?}")).collect();
+            return Err(Error::Evaluated { what: "it".to_owned(), wrt: wrt.join(", ") });
+        }
+        Ok(())
+    }
+}

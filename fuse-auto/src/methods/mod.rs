@@ -1,0 +1,57 @@
+//! The operations of the language as methods of [`LazyTensor`](crate::LazyTensor).
+//!
+//! Each checks dtypes and ranks, turns axes into positions, and records; extents are checked by `infer`.
+
+mod axes;
+mod gradient;
+mod movement;
+mod operators;
+mod pointwise;
+mod product;
+mod reduce;
+mod rows;
+
+pub use axes::Over;
+pub use gradient::{grad, grad_with};
+
+use fuse_artifact::DType;
+
+use crate::{Error, LazyTensor, node::Node, operations::DTypes, record::quantized};
+
+/// The node of an operand that is not quantized and has one of these dtypes.
+fn plain<'n>(value: &'n LazyTensor, operation: &'static str, takes: DTypes) -> Result<&'n Node, Error> {
+    let node = value.node()?;
+    if let Some((packing, _)) = node.packing {
+        return Err(quantized(operation, packing));
+    }
+    if !takes.contains(node.dtype) {
+        let message = format!("takes {}, found `{}`", takes.text(), node.type_text());
+        return Err(Error::operation(operation, message, "convert it with `cast`"));
+    }
+    Ok(node)
+}
+
+/// As [`plain`], of indices.
+fn indices<'n>(value: &'n LazyTensor, operation: &'static str) -> Result<&'n Node, Error> {
+    let node = value.node()?;
+    if matches!(node.dtype, DType::I32 | DType::U32) {
+        return Ok(node);
+    }
+    let message = format!("takes indices of `i32` or `u32`, found `{}`", node.type_text());
+    Err(Error::operation(operation, message, "convert them with `cast`"))
+}
+
+/// Requires a rank.
+fn require_rank(node: &Node, operation: &'static str, rank: std::ops::RangeInclusive<usize>) -> Result<(), Error> {
+    let found = node.shape.len();
+    if rank.contains(&found) {
+        return Ok(());
+    }
+    let expected = match (*rank.start(), *rank.end()) {
+        (from, to) if from == to => format!("{from} axes"),
+        (from, usize::MAX) => format!("at least {from} axes"),
+        (from, to) => format!("{from} to {to} axes"),
+    };
+    let message = format!("takes a value with {expected}, found `{}`", node.type_text());
+    Err(Error::operation(operation, message, "`reshape`, `unsqueeze` and `squeeze` change ranks"))
+}

@@ -1,0 +1,110 @@
+//! Reductions.
+
+use fuse_artifact::DType;
+use smallvec::smallvec;
+
+use super::{
+    axes::{Over, axes_of},
+    plain,
+};
+use crate::{
+    Error, LazyTensor,
+    node::Input,
+    op::{self, Op, Reduction},
+    operations::DTypes,
+    record::Request,
+};
+
+const fn reduction(name: &'static str, takes: DTypes) -> Reduction {
+    Reduction { name, takes, yields: None }
+}
+
+const SUM: &Reduction = &reduction("sum", DTypes::NUMBERS);
+const PROD: &Reduction = &reduction("prod", DTypes::NUMBERS);
+const MAX: &Reduction = &reduction("max", DTypes::NUMBERS);
+const MIN: &Reduction = &reduction("min", DTypes::NUMBERS);
+const MEAN: &Reduction = &reduction("mean", DTypes::FLOATS);
+const VAR: &Reduction = &reduction("var", DTypes::FLOATS);
+const LOGSUMEXP: &Reduction = &reduction("logsumexp", DTypes::FLOATS);
+const NORM: &Reduction = &reduction("norm", DTypes::FLOATS);
+const ANY: &Reduction = &reduction("any", DTypes::BOOL);
+const ALL: &Reduction = &reduction("all", DTypes::BOOL);
+const ARGMAX: &Reduction = &Reduction { name: "argmax", takes: DTypes::NUMBERS, yields: Some(DType::I32) };
+const ARGMIN: &Reduction = &Reduction { name: "argmin", takes: DTypes::NUMBERS, yields: Some(DType::I32) };
+
+macro_rules! reductions {
+    ($($(#[$doc:meta])* $name:ident $row:ident,)*) => {
+        impl LazyTensor { $(
+            $(#[$doc])*
+            /// `x.sum(1)`, `x.sum([0, 2])`, `x.sum(())` for all axes, `x.sum(Over::from(1).keep())`.
+            ///
+            /// # Errors
+            /// [`Error::Operation`] if it does not take the dtype, or has no such axis.
+            pub fn $name(&self, over: impl Into<Over>) -> Result<Self, Error> {
+                self.reduce($row, &over.into(), 0.0)
+            }
+        )* }
+    };
+}
+
+reductions! {
+    /// The sum along axes.
+    sum SUM,
+    /// The product along axes.
+    prod PROD,
+    /// The largest along axes. Of two values it is [`max`](Self::max).
+    amax MAX,
+    /// The smallest along axes. Of two values it is [`min`](Self::min).
+    amin MIN,
+    /// The mean along axes.
+    mean MEAN,
+    /// `log(sum(exp(x)))` along axes.
+    logsumexp LOGSUMEXP,
+    /// The square root of the sum of squares along axes.
+    norm NORM,
+    /// Whether one is true along axes.
+    any ANY,
+    /// Whether all are true along axes.
+    all ALL,
+}
+
+impl LazyTensor {
+    /// The variance along axes: the sum of squares of the distances from the mean, divided by the count less `correction`.
+    ///
+    /// # Errors
+    /// [`Error::Operation`] if it is not of floats, has no such axis, or the correction is negative or no number.
+    pub fn var(&self, over: impl Into<Over>, correction: f32) -> Result<Self, Error> {
+        if !(correction.is_finite() && correction >= 0.0) {
+            let message = format!("`correction` is 0 or more, found {correction}");
+            return Err(Error::operation("var", message, "0 for all of a population, 1 for a sample"));
+        }
+        self.reduce(VAR, &over.into(), correction)
+    }
+
+    /// The index of the first largest along an axis.
+    ///
+    /// # Errors
+    /// [`Error::Operation`] if it is not of numbers, or has no such axis.
+    pub fn argmax(&self, axis: i32) -> Result<Self, Error> {
+        self.reduce(ARGMAX, &axis.into(), 0.0)
+    }
+
+    /// The index of the first smallest along an axis.
+    ///
+    /// # Errors
+    /// As [`argmax`](Self::argmax).
+    pub fn argmin(&self, axis: i32) -> Result<Self, Error> {
+        self.reduce(ARGMIN, &axis.into(), 0.0)
+    }
+
+    fn reduce(&self, reduction: &'static Reduction, over: &Over, correction: f32) -> Result<Self, Error> {
+        let node = plain(self, reduction.name, reduction.takes)?;
+        let axes = match &over.axes {
+            None => None,
+            Some(axes) => Some(axes_of(reduction.name, axes, node)?.into_iter().fold(0, |bits, axis| bits | 1 << axis)),
+        };
+        let over = op::Over { axes, keepdim: over.keepdim, correction: correction.to_bits() };
+        let dtype = reduction.yields.unwrap_or(node.dtype);
+        Request::new(Op::Reduce(reduction, over), dtype, smallvec![Input::Value(self.clone())]).record()
+    }
+}

@@ -1,0 +1,212 @@
+//! A node of the record: an operation with its inputs, or a tensor that was given, or one that has been computed.
+//!
+//! Recording makes nodes and changes none, so it takes no lock. Evaluation gives a node its value and makes it forget its inputs.
+//! Invariant: a node has inputs or a value; it has both only while a gradient that was asked for needs its inputs (`pins`).
+
+use std::{
+    fmt,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError, Weak,
+        atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering},
+    },
+};
+
+use fuse_artifact::{DType, Packing};
+use fuse_runtime::{
+    __private::{Arg, RawQuantized, RawTensor},
+    Device,
+};
+use smallvec::SmallVec;
+
+use crate::{evaluate::Claim, lazy::LazyTensor, op::Op, shape::Shape};
+
+/// An operand, or a value whose extents an operation reads.
+#[derive(Clone, Debug)]
+pub(crate) enum Input {
+    /// A value, which is never an error.
+    Value(LazyTensor),
+    /// A number of the host, which is an argument of the compiled function.
+    Number { dtype: DType, bits: u32 },
+}
+
+/// The inputs of a node: three without an allocation of their own.
+pub(crate) type Inputs = SmallVec<[Input; 3]>;
+
+/// A node of the record.
+pub(crate) struct Node {
+    pub(crate) op: Op,
+    pub(crate) dtype: DType,
+    pub(crate) shape: Shape,
+    /// The packing and the packed axis of a quantized tensor, also of one whose axes were permuted.
+    pub(crate) packing: Option<(Packing, u8)>,
+    /// Whether a gradient is part of it, directly or not.
+    pub(crate) has_grad: bool,
+    /// Whether it is a weight: quantized where that is asked for.
+    pub(crate) is_weight: bool,
+    pub(crate) device: Device,
+    /// At least how many operations wait behind it, itself among them.
+    pub(crate) pending: AtomicU32,
+    /// At least how many bytes of tensors are behind it.
+    pub(crate) bytes: AtomicU64,
+    /// At how many pending operations to count these bytes again.
+    pub(crate) recount: AtomicU32,
+    /// Whether it has a value; set once.
+    pub(crate) evaluated: AtomicBool,
+    pub(crate) state: Mutex<State>,
+}
+
+/// What evaluation changes.
+#[derive(Default)]
+pub(crate) struct State {
+    pub(crate) inputs: Inputs,
+    pub(crate) value: Option<Value>,
+    /// How many gradients need the inputs although there is a value.
+    pub(crate) pins: u32,
+    /// Of a gradient, the nodes that it pins.
+    pub(crate) pinned: Vec<Weak<Node>>,
+    /// The values that it was computed from, where its inputs are forgotten.
+    pub(crate) forgotten: Option<Arc<[Weak<Node>]>>,
+    /// The evaluation that is computing it.
+    pub(crate) claim: Option<Arc<Claim>>,
+}
+
+/// A value in memory.
+#[derive(Clone)]
+pub(crate) struct Value {
+    pub(crate) data: Data,
+    /// How often its memory had been written to when it was recorded.
+    pub(crate) writes: u64,
+}
+
+/// What a value is.
+#[derive(Clone)]
+pub(crate) enum Data {
+    Tensor(RawTensor),
+    Quantized(RawQuantized),
+}
+
+impl Value {
+    pub(crate) fn new(data: Data) -> Self {
+        let writes = data.writes();
+        Self { data, writes }
+    }
+
+    /// Whether somebody has written to it since.
+    pub(crate) fn is_stale(&self) -> bool {
+        self.data.writes() != self.writes
+    }
+}
+
+impl Data {
+    fn writes(&self) -> u64 {
+        match self {
+            Self::Tensor(tensor) => tensor.writes(),
+            Self::Quantized(tensor) => tensor.words().writes() + tensor.scales().writes(),
+        }
+    }
+
+    pub(crate) fn arg(&self) -> Arg<'_> {
+        match self {
+            Self::Tensor(tensor) => Arg::Tensor(tensor),
+            Self::Quantized(tensor) => Arg::Quantized(tensor),
+        }
+    }
+
+    /// The bytes that are freed when the record forgets it; 0 if somebody else holds it.
+    pub(crate) fn own_bytes(&self) -> u64 {
+        match self {
+            Self::Tensor(tensor) if tensor.lease_holders() == 1 => tensor.bytes(),
+            Self::Tensor(_) | Self::Quantized(_) => 0,
+        }
+    }
+}
+
+impl Node {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, State> {
+        // What a panic elsewhere leaves is consistent: every change is one assignment.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn is_evaluated(&self) -> bool {
+        self.evaluated.load(Ordering::Acquire)
+    }
+
+    /// At least how many operations wait behind it.
+    pub(crate) fn waiting(&self) -> u32 {
+        if self.is_evaluated() { 0 } else { self.pending.load(Ordering::Relaxed) }
+    }
+
+    /// The dtype and shape, as in `f32[2, 3]`.
+    pub(crate) fn type_text(&self) -> String {
+        type_text(self.dtype, self.packing.map(|(packing, _)| packing), &self.shape)
+    }
+
+    /// Gives it a value, unless it has one, and gives back the inputs that it forgets, for the caller to drop without locks.
+    pub(crate) fn settle(&self, value: Value, from: &Arc<[Weak<Node>]>) -> Inputs {
+        let mut state = self.lock();
+        if state.value.is_none() {
+            state.value = Some(value);
+            state.forgotten = Some(Arc::clone(from));
+            self.evaluated.store(true, Ordering::Release);
+        }
+        if state.pins == 0 { std::mem::take(&mut state.inputs) } else { Inputs::new() }
+    }
+
+    /// Ends the need of a gradient for its inputs.
+    fn unpin(&self) -> Inputs {
+        let mut state = self.lock();
+        state.pins = state.pins.saturating_sub(1);
+        let forgets = state.pins == 0 && state.value.is_some();
+        if forgets { std::mem::take(&mut state.inputs) } else { Inputs::new() }
+    }
+}
+
+/// A dtype and a shape, as in `f32[2, 3]`.
+pub(crate) fn type_text(dtype: DType, packing: Option<Packing>, shape: &[usize]) -> String {
+    let element = packing.map_or(dtype.name(), Packing::name);
+    if shape.is_empty() { element.to_owned() } else { format!("{element}{shape:?}") }
+}
+
+/// Drops inputs and what only they hold, one after the other: chains are as long as programs like.
+pub(crate) fn drop_all(inputs: Inputs) {
+    let mut left = inputs;
+    while let Some(input) = left.pop() {
+        let Input::Value(value) = input else { continue };
+        if let Some(mut node) = value.into_node().and_then(Arc::into_inner) {
+            node.empty_into(&mut left);
+        }
+    }
+}
+
+impl Node {
+    /// Moves what it holds to a list.
+    fn empty_into(&mut self, left: &mut Inputs) {
+        let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
+        left.extend(std::mem::take(&mut state.inputs));
+        for pinned in std::mem::take(&mut state.pinned) {
+            if let Some(node) = pinned.upgrade() {
+                left.extend(node.unpin());
+                // The last handle may be this one.
+                if let Some(mut node) = Arc::into_inner(node) {
+                    node.empty_into(left);
+                }
+            }
+        }
+    }
+}
+
+impl Drop for Node {
+    fn drop(&mut self) {
+        let mut left = Inputs::new();
+        self.empty_into(&mut left);
+        if !left.is_empty() {
+            drop_all(left);
+        }
+    }
+}
+
+impl fmt::Debug for Node {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} = {}", self.type_text(), self.op.name())
+    }
+}

@@ -1,0 +1,272 @@
+//! What a node computes.
+//!
+//! One case per way of inferring a shape and of writing the operation down; names and attributes are data.
+
+use fuse_artifact::DType;
+
+use crate::{dim::Extent, operations::Operation, shape::Shape};
+
+/// An operation of the record.
+#[derive(Clone, Debug)]
+pub(crate) enum Op {
+    /// A tensor that was given.
+    Leaf,
+    /// A pointwise operation of one or two operands.
+    Pointwise(&'static Operation),
+    /// `name(a, b, …)`, pointwise: all but the condition of a select have one dtype.
+    Call(&'static str),
+    /// `x as dtype`.
+    Cast(DType),
+    /// `name(x, key = number)`, of which the number is the second input.
+    Scaled(&'static str, &'static str),
+    Matmul,
+    Dot,
+    Outer,
+    Transpose,
+    Permute(Axes),
+    Reshape(Sizes),
+    BroadcastTo(Sizes),
+    Slice {
+        axis: u8,
+        bounds: Box<[Option<Extent>; 2]>,
+    },
+    Squeeze(u8),
+    Unsqueeze(u8),
+    Index(u8),
+    Reduce(&'static Reduction, Over),
+    /// `softmax`, `log_softmax`, along an axis.
+    Row(&'static str, u8),
+    /// `layer_norm`, `rms_norm`, `batch_norm`: vectors along an axis; the last input is eps.
+    Norm(&'static str, u8),
+    /// Groups, channels on axis 1; the last input is eps.
+    GroupNorm(Sizes),
+    /// `concat`.
+    Concat(u8),
+    /// `stack`.
+    Stack(u8),
+    Flip(Axes),
+    Gather(u8),
+    OneHot(Sizes),
+    /// Its inputs are the value, the probability and the seed.
+    Dropout,
+    /// `dequantize`, along the packed axis.
+    Dequantize(u8),
+    /// Elements before and behind; the second input is the value.
+    Pad(u8, Sizes),
+    /// The second input is the shift.
+    Roll(u8),
+    /// `repeat` and `tile`.
+    Repeat(&'static str, u8, Sizes),
+    /// `tril` and `triu`; the second input is the diagonal.
+    Triangle(&'static str),
+    Glu(u8),
+    CrossEntropy(u8),
+    StopGradient,
+    /// Gradients of the first input, with the second as cotangent if there is one, with respect to the others. Has no value:
+    /// [`Op::Part`] takes its gradients.
+    Grad {
+        cotangent: bool,
+    },
+    /// A result of the only input, by number.
+    Part(u16),
+}
+
+/// A reduction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Reduction {
+    pub(crate) name: &'static str,
+    pub(crate) takes: crate::operations::DTypes,
+    pub(crate) yields: Option<DType>,
+}
+
+/// What a reduction goes over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Over {
+    /// The axes, a bit each; `None`: all, and nothing is left of them.
+    pub(crate) axes: Option<u8>,
+    pub(crate) keepdim: bool,
+    /// Of a variance, what is taken from the count: the bits of an `f32`.
+    pub(crate) correction: u32,
+}
+
+/// Axes in an order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Axes {
+    pub(crate) count: u8,
+    pub(crate) list: [u8; 6],
+}
+
+/// Sizes: numbers without an allocation, or others.
+#[derive(Clone, Debug)]
+pub(crate) enum Sizes {
+    Numbers(Shape),
+    Of(Box<[Extent]>),
+}
+
+impl Axes {
+    pub(crate) fn new(axes: &[usize]) -> Self {
+        let mut list = [0; 6];
+        list.iter_mut().zip(axes).for_each(|(slot, &axis)| *slot = axis as u8);
+        Self { count: axes.len().min(6) as u8, list }
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = usize> + '_ {
+        self.list[..usize::from(self.count)].iter().map(|&axis| usize::from(axis))
+    }
+
+    fn key(self) -> u64 {
+        self.iter().fold(u64::from(self.count), |key, axis| key << 8 | axis as u64)
+    }
+}
+
+impl Sizes {
+    pub(crate) fn extents(&self) -> Vec<Extent> {
+        match self {
+            Self::Numbers(shape) => shape.iter().map(|&dim| Extent::Number(dim)).collect(),
+            Self::Of(extents) => extents.to_vec(),
+        }
+    }
+
+    fn key(&self, words: &mut Vec<u64>) {
+        match self {
+            Self::Numbers(shape) => {
+                words.push(shape.len() as u64);
+                shape.iter().for_each(|&dim| Extent::Number(dim).key(words));
+            }
+            Self::Of(extents) => {
+                words.push(extents.len() as u64);
+                extents.iter().for_each(|extent| extent.key(words));
+            }
+        }
+    }
+}
+
+impl Op {
+    /// The name in the language.
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Self::Leaf => "tensor",
+            Self::Pointwise(operation) => operation.name,
+            Self::Call(name)
+            | Self::Scaled(name, _)
+            | Self::Row(name, _)
+            | Self::Norm(name, _)
+            | Self::Repeat(name, ..)
+            | Self::Triangle(name) => name,
+            Self::Reduce(reduction, _) => reduction.name,
+            Self::Cast(_) => "as",
+            Self::Matmul => "matmul",
+            Self::Dot => "dot",
+            Self::Outer => "outer",
+            Self::Transpose => "transpose",
+            Self::Permute(_) => "permute",
+            Self::Reshape(_) => "reshape",
+            Self::BroadcastTo(_) => "broadcast_to",
+            Self::Slice { .. } => "slice",
+            Self::Squeeze(_) => "squeeze",
+            Self::Unsqueeze(_) => "unsqueeze",
+            Self::Index(_) => "index",
+            Self::GroupNorm(_) => "group_norm",
+            Self::Concat(_) => "concat",
+            Self::Stack(_) => "stack",
+            Self::Flip(_) => "flip",
+            Self::Gather(_) => "gather",
+            Self::OneHot(_) => "one_hot",
+            Self::Dropout => "dropout",
+            Self::Dequantize(_) => "dequantize",
+            Self::Pad(..) => "pad",
+            Self::Roll(_) => "roll",
+            Self::Glu(_) => "glu",
+            Self::CrossEntropy(_) => "cross_entropy",
+            Self::StopGradient => "stop_gradient",
+            Self::Grad { .. } | Self::Part(_) => "grad",
+        }
+    }
+
+    /// Adds what tells it from other operations to a key.
+    pub(crate) fn key(&self, words: &mut Vec<u64>) {
+        // Names are told apart by address: each has one.
+        let name = |name: &'static str| name.as_ptr() as u64 ^ (name.len() as u64) << 56;
+        let axis = |axis: u8| u64::from(axis);
+        let mut of = |kind: u64, word: u64| words.extend([kind, word]);
+        match self {
+            Self::Leaf => of(0, 0),
+            Self::Pointwise(operation) => of(1, std::ptr::from_ref(*operation) as u64),
+            Self::Call(call) => of(2, name(call)),
+            Self::Cast(dtype) => of(3, *dtype as u64),
+            Self::Scaled(call, _) => of(4, name(call)),
+            Self::Matmul => of(5, 0),
+            Self::Dot => of(6, 0),
+            Self::Outer => of(7, 0),
+            Self::Transpose => of(8, 0),
+            Self::Permute(axes) => of(9, axes.key()),
+            Self::Reshape(sizes) => {
+                of(10, 0);
+                sizes.key(words);
+            }
+            Self::BroadcastTo(sizes) => {
+                of(11, 0);
+                sizes.key(words);
+            }
+            Self::Slice { axis, bounds } => {
+                of(12, u64::from(*axis));
+                for bound in bounds.iter() {
+                    match bound {
+                        None => words.push(0),
+                        Some(extent) => extent.key(words),
+                    }
+                }
+            }
+            Self::Squeeze(at) => of(13, axis(*at)),
+            Self::Unsqueeze(at) => of(14, axis(*at)),
+            Self::Index(at) => of(15, axis(*at)),
+            Self::Reduce(reduction, over) => {
+                of(16, name(reduction.name));
+                let axes = over.axes.map_or(1 << 8, u64::from);
+                words.push(axes << 33 | u64::from(over.keepdim) << 32 | u64::from(over.correction));
+            }
+            Self::Row(call, at) => of(17 | axis(*at) << 8, name(call)),
+            Self::Norm(call, at) => of(18 | axis(*at) << 8, name(call)),
+            Self::GroupNorm(groups) => {
+                of(19, 0);
+                groups.key(words);
+            }
+            Self::Concat(at) => of(20, axis(*at)),
+            Self::Stack(at) => of(21, axis(*at)),
+            Self::Flip(axes) => of(22, axes.key()),
+            Self::Gather(at) => of(23, axis(*at)),
+            Self::OneHot(classes) => {
+                of(24, 0);
+                classes.key(words);
+            }
+            Self::Dropout => of(25, 0),
+            Self::Dequantize(at) => of(26, axis(*at)),
+            Self::Pad(at, sizes) => {
+                of(27, axis(*at));
+                sizes.key(words);
+            }
+            Self::Roll(at) => of(28, axis(*at)),
+            Self::Repeat(call, at, times) => {
+                of(29 | axis(*at) << 8, name(call));
+                times.key(words);
+            }
+            Self::Triangle(call) => of(30, name(call)),
+            Self::Glu(at) => of(31, axis(*at)),
+            Self::CrossEntropy(at) => of(32, axis(*at)),
+            Self::StopGradient => of(33, 0),
+            Self::Grad { cotangent } => of(34, u64::from(*cotangent)),
+            Self::Part(number) => of(35, u64::from(*number)),
+        }
+    }
+
+    /// How many of its inputs are operands, of so many; the others are there for their extents.
+    pub(crate) fn operands(&self, inputs: usize) -> usize {
+        match self {
+            Self::Leaf => 0,
+            Self::Reshape(_) | Self::BroadcastTo(_) | Self::Slice { .. } | Self::OneHot(_) | Self::Repeat(..) => 1,
+            Self::Pad(..) => 2,
+            Self::GroupNorm(_) => 4,
+            _ => inputs,
+        }
+    }
+}

@@ -1,0 +1,320 @@
+//! From a trace to the text of a `fuse!` function, in one spelling: equal graphs have equal texts.
+//!
+//! Tensors are `x0`, `x1`, …, numbers of the host `s0`, …, values `v0`, …, and extents `A`, `B`, … in the order in which they occur.
+//! The text is the key of compiled functions, and can be pasted into a crate.
+
+use std::fmt::Write;
+
+use fuse_artifact::{Size, SymbolId};
+
+use crate::{
+    dim::Extent,
+    infer::{self, infer},
+    op::Op,
+    symbols::{Required, Symbols},
+    trace::{Ref, Trace},
+};
+
+/// A function as text.
+#[derive(Clone, Debug)]
+pub(crate) struct Source {
+    /// `pub fn lazy_0123456789abcdef(…) -> … { … }`.
+    pub(crate) text: String,
+    /// The name of the function, which follows from its text.
+    pub(crate) name: String,
+    /// What it takes for granted of extents.
+    pub(crate) required: Vec<Required>,
+    /// For each node of the trace, the name of its value, for reports.
+    pub(crate) names: Vec<String>,
+}
+
+/// The text of what a trace runs; `attributes` stand before the function.
+///
+/// # Errors
+/// Only where shapes that were found to fit do not: a defect of this crate.
+pub(crate) fn source(trace: &Trace, attributes: &str) -> Result<Source, String> {
+    Writer::new(trace)?.write(attributes)
+}
+
+struct Writer<'t> {
+    trace: &'t Trace,
+    symbols: Symbols,
+    shapes: Vec<Vec<Size>>,
+    /// The symbols that occur, in order.
+    named: Vec<SymbolId>,
+    names: Vec<String>,
+}
+
+impl<'t> Writer<'t> {
+    fn new(trace: &'t Trace) -> Result<Self, String> {
+        let mut symbols = Symbols::default();
+        let mut shapes: Vec<Vec<Size>> = Vec::with_capacity(trace.nodes.len());
+        for (index, node) in trace.nodes.iter().enumerate() {
+            let shape = if trace.is_leaf(index) {
+                node.shape.iter().map(|&extent| symbols.axis(extent)).collect()
+            } else {
+                infer_node(trace, index, &shapes, &mut symbols)
+                    .map_err(|misfit| format!("`{}`: {}", node.op.name(), misfit.message))?
+            };
+            shapes.push(shape);
+        }
+        Ok(Self { trace, symbols, shapes, named: vec![], names: vec![] })
+    }
+
+    fn write(mut self, attributes: &str) -> Result<Source, String> {
+        self.make_writable();
+        let parameters = self.parameters();
+        let body = self.body();
+        let results: Vec<String> = self.trace.outputs.iter().map(|&output| self.type_of(output as usize)).collect();
+        let values: Vec<&str> = self.trace.outputs.iter().map(|&output| &*self.names[output as usize]).collect();
+        let tuple = |parts: &[&str]| match parts {
+            [only] => (*only).to_owned(),
+            parts => format!("({})", parts.join(", ")),
+        };
+        let results: Vec<&str> = results.iter().map(String::as_str).collect();
+        let rest = format!("({parameters}) -> {} {{\n{body}    {}\n}}\n", tuple(&results), tuple(&values));
+        let name = format!("lazy_{:016x}", fnv(attributes.bytes().chain(rest.bytes())));
+        let text = format!("{attributes}pub fn {name}{rest}");
+        Ok(Source { text, name, required: self.symbols.required, names: self.names })
+    }
+
+    /// Makes numbers of symbols in sizes that the language cannot write.
+    fn make_writable(&mut self) {
+        loop {
+            let before = self.symbols.required.len();
+            for index in 0..self.trace.nodes.len() {
+                let given = self.given(index);
+                let sizes: Vec<Size> = self.shapes[index].iter().chain(&given).cloned().collect();
+                sizes.iter().for_each(|size| self.symbols.keep_writable(size));
+            }
+            if self.symbols.required.len() == before {
+                return;
+            }
+        }
+    }
+
+    /// The sizes that an operation was given.
+    fn given(&mut self, index: usize) -> Vec<Size> {
+        let extents: Vec<Extent> = match &self.trace.nodes[index].op {
+            Op::Reshape(sizes) | Op::BroadcastTo(sizes) | Op::OneHot(sizes) | Op::GroupNorm(sizes) => sizes.extents(),
+            Op::Pad(_, sizes) | Op::Repeat(_, _, sizes) => sizes.extents(),
+            Op::Slice { bounds, .. } => bounds.iter().flatten().cloned().collect(),
+            _ => return vec![],
+        };
+        if self.trace.is_leaf(index) {
+            return vec![];
+        }
+        let inputs = input_shapes(self.trace, index, &self.shapes);
+        infer::extents(&extents, &inputs, &mut self.symbols)
+    }
+
+    fn parameters(&mut self) -> String {
+        let mut parts = vec![];
+        self.names = vec![String::new(); self.trace.nodes.len()];
+        for (position, (leaf, _)) in self.trace.leaves.iter().enumerate() {
+            let index = *leaf as usize;
+            parts.push(format!("x{position}: {}", self.type_of(index)));
+            self.names[index] = format!("x{position}");
+        }
+        for (position, (dtype, _)) in self.trace.numbers.iter().enumerate() {
+            parts.push(format!("s{position}: {}", dtype.name()));
+        }
+        parts.join(", ")
+    }
+
+    fn type_of(&mut self, index: usize) -> String {
+        let node = &self.trace.nodes[index];
+        let element = match node.packing.filter(|_| self.trace.is_leaf(index)) {
+            Some((packing, _)) => packing.name(),
+            None => node.dtype.name(),
+        };
+        let sizes: Vec<String> = self.shapes[index].clone().iter().map(|size| self.size(size)).collect();
+        format!("{element}[{}]", sizes.join(", "))
+    }
+
+    /// A size as the language writes it.
+    fn size(&mut self, size: &Size) -> String {
+        let size = self.symbols.resolved(size);
+        for term in size.terms.iter() {
+            for symbol in term.symbols.iter() {
+                if !self.named.contains(symbol) {
+                    self.named.push(*symbol);
+                }
+            }
+        }
+        let names: Vec<String> = (0..self.named.len()).map(symbol_name).collect();
+        let name = |symbol: SymbolId| {
+            let position = self.named.iter().position(|named| *named == symbol);
+            position.and_then(|position| names.get(position)).map_or("", String::as_str)
+        };
+        size.display(name).to_string()
+    }
+
+    fn body(&mut self) -> String {
+        let mut text = String::new();
+        let mut count = 0;
+        for index in 0..self.trace.nodes.len() {
+            if self.trace.is_leaf(index) {
+                continue;
+            }
+            if let Op::Part(number) = self.trace.nodes[index].op {
+                // What it takes from is a list of names, unless it has one result.
+                let call = self.operand(index, 0);
+                let parts: Vec<&str> = call.trim_matches(['(', ')']).split(", ").collect();
+                self.names[index] = parts.get(usize::from(number)).copied().unwrap_or_default().to_owned();
+                continue;
+            }
+            let expression = self.expression(index);
+            let name = match self.results(index) {
+                1 => format!("v{count}"),
+                results => {
+                    let parts: Vec<String> = (0..results).map(|part| format!("v{count}_{part}")).collect();
+                    format!("({})", parts.join(", "))
+                }
+            };
+            count += 1;
+            // Writing to a text cannot fail.
+            _ = writeln!(text, "    let {name} = {expression};");
+            self.names[index] = name;
+        }
+        text
+    }
+
+    /// How many values a node has: one, but for gradients.
+    fn results(&self, index: usize) -> usize {
+        match self.trace.nodes[index].op {
+            Op::Grad { cotangent } => self.trace.inputs(index).len() - 1 - usize::from(cotangent),
+            _ => 1,
+        }
+    }
+
+    fn operand(&self, index: usize, input: usize) -> String {
+        match self.trace.inputs(index)[input] {
+            Ref::Node(node) => self.names[node as usize].clone(),
+            Ref::Number(number) => format!("s{number}"),
+        }
+    }
+
+    fn expression(&mut self, index: usize) -> String {
+        let node = &self.trace.nodes[index];
+        let given: Vec<String> = self.given(index).iter().map(|size| self.size(size)).collect();
+        let inputs = self.trace.inputs(index).len();
+        let operands: Vec<String> = (0..node.op.operands(inputs)).map(|input| self.operand(index, input)).collect();
+        let x = operands.first().cloned().unwrap_or_default();
+        let all = operands.join(", ");
+        let but_last = || operands[..operands.len().saturating_sub(1)].join(", ");
+        let last = operands.last().cloned().unwrap_or_default();
+        let name = node.op.name();
+        match &node.op {
+            Op::Pointwise(operation) => match (operation.symbol, operands.as_slice()) {
+                (Some(symbol), [x]) => format!("{symbol}{x}"),
+                (Some(symbol), [x, y]) => format!("{x} {symbol} {y}"),
+                _ => format!("{name}({all})"),
+            },
+            Op::Cast(dtype) => format!("{x} as {}", dtype.name()),
+            Op::Scaled(_, option) => format!("{name}({x}, {option} = {last})"),
+            Op::Permute(axes) => {
+                let axes: Vec<String> = axes.iter().map(|axis| axis.to_string()).collect();
+                format!("permute({x}, [{}])", axes.join(", "))
+            }
+            Op::Reshape(_) | Op::BroadcastTo(_) => format!("{name}({x}, [{}])", given.join(", ")),
+            Op::Slice { axis, bounds } => {
+                let keys = ["start", "end"].into_iter().zip(bounds.iter()).filter(|(_, bound)| bound.is_some());
+                let bounds: Vec<String> =
+                    keys.zip(&given).map(|((key, _), size)| format!(", {key} = {size}")).collect();
+                format!("slice({x}, axis = {axis}{})", bounds.concat())
+            }
+            Op::Squeeze(axis)
+            | Op::Unsqueeze(axis)
+            | Op::Index(axis)
+            | Op::Row(_, axis)
+            | Op::Glu(axis)
+            | Op::Dequantize(axis) => format!("{name}({x}, axis = {axis})"),
+            Op::Gather(axis) | Op::CrossEntropy(axis) => format!("{name}({all}, axis = {axis})"),
+            Op::Reduce(_, over) => {
+                let mut text = format!("{name}({x}");
+                if let Some(axes) = over.axes {
+                    text += &format!(", axis = {}", list((0..8).filter(|axis| axes >> axis & 1 == 1)));
+                }
+                if over.keepdim {
+                    text += ", keepdim = true";
+                }
+                if over.correction != 0 {
+                    text += &format!(", correction = {:?}", f32::from_bits(over.correction));
+                }
+                text + ")"
+            }
+            Op::Norm(_, axis) => format!("{name}({}, axis = {axis}, eps = {last})", but_last()),
+            Op::GroupNorm(_) => format!("group_norm({}, groups = {}, eps = {last})", but_last(), given.concat()),
+            Op::Concat(axis) | Op::Stack(axis) => format!("{name}([{all}], axis = {axis})"),
+            Op::Flip(axes) => format!("flip({x}, axis = {})", list(axes.iter())),
+            Op::OneHot(_) => format!("one_hot({x}, classes = {})", given.concat()),
+            Op::Pad(axis, _) => {
+                format!("pad({x}, axis = {axis}, before = {}, after = {}, value = {last})", given[0], given[1])
+            }
+            Op::Roll(axis) => format!("roll({x}, axis = {axis}, shift = {last})"),
+            Op::Repeat(_, axis, _) => format!("{name}({x}, axis = {axis}, times = {})", given.concat()),
+            Op::Triangle(_) => format!("{name}({x}, diagonal = {last})"),
+            Op::Grad { cotangent } => {
+                let (seed, wrt) = if *cotangent { (2, &operands[2..]) } else { (1, &operands[1..]) };
+                let seed = if seed == 2 { format!(", cotangent = {}", operands[1]) } else { String::new() };
+                match wrt {
+                    [only] => format!("grad({x}, wrt = {only}{seed})"),
+                    wrt => format!("grad({x}, wrt = [{}]{seed})", wrt.join(", ")),
+                }
+            }
+            Op::Call(_) | Op::Matmul | Op::Dot | Op::Outer | Op::Transpose | Op::Dropout | Op::StopGradient => {
+                format!("{name}({all})")
+            }
+            // Neither is written: tensors are parameters, and parts have the names of what they are taken from.
+            Op::Leaf | Op::Part(_) => x,
+        }
+    }
+}
+
+/// The shapes of a node's inputs.
+fn input_shapes<'s>(trace: &Trace, index: usize, shapes: &'s [Vec<Size>]) -> Vec<&'s [Size]> {
+    let of = |input: &Ref| match input {
+        Ref::Node(node) => shapes[*node as usize].as_slice(),
+        Ref::Number(_) => &[],
+    };
+    trace.inputs(index).iter().map(of).collect()
+}
+
+fn infer_node(
+    trace: &Trace,
+    index: usize,
+    shapes: &[Vec<Size>],
+    symbols: &mut Symbols,
+) -> Result<Vec<Size>, infer::Misfit> {
+    let mut inputs = input_shapes(trace, index, shapes);
+    let op = &trace.nodes[index].op;
+    if let (Op::Part(number), Some(Ref::Node(of))) = (op, trace.inputs(index).first()) {
+        // A gradient has the shape of what it is with respect to.
+        let of = *of as usize;
+        let cotangent = matches!(trace.nodes[of].op, Op::Grad { cotangent: true });
+        let wrt = input_shapes(trace, of, shapes)[1 + usize::from(cotangent) + usize::from(*number)];
+        inputs[0] = wrt;
+    }
+    infer(op, &inputs, symbols)
+}
+
+/// One axis, or several in brackets.
+fn list(axes: impl Iterator<Item = usize>) -> String {
+    let axes: Vec<String> = axes.map(|axis| axis.to_string()).collect();
+    match axes.as_slice() {
+        [only] => only.clone(),
+        _ => format!("[{}]", axes.join(", ")),
+    }
+}
+
+/// `A` to `Z`, then `A1` and so on.
+fn symbol_name(position: usize) -> String {
+    let letter = char::from(b'A' + (position % 26) as u8);
+    if position < 26 { letter.to_string() } else { format!("{letter}{}", position / 26) }
+}
+
+/// FNV-1a of 64 bits (Fowler, Noll and Vo).
+fn fnv(bytes: impl Iterator<Item = u8>) -> u64 {
+    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}

@@ -1,0 +1,270 @@
+//! From values to what must run: the pending nodes behind them in order, the tensors that these read, and what is written.
+//!
+//! A trace is rebuilt at every evaluation and keeps its memory, so that it allocates nothing once it has been large enough.
+
+use std::{ptr, sync::Arc};
+
+use fuse_artifact::DType;
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use crate::{
+    Error,
+    node::{Input, Inputs, Node, Value},
+    op::Op,
+};
+
+/// An input of a node of a trace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ref {
+    /// The node with this index.
+    Node(u32),
+    /// The number of the host with this index.
+    Number(u32),
+}
+
+/// What an evaluation runs.
+#[derive(Default)]
+pub(crate) struct Trace {
+    /// Every node behind its inputs.
+    pub(crate) nodes: Vec<Arc<Node>>,
+    /// The inputs of all nodes, one after the other.
+    refs: Vec<Ref>,
+    /// Where the inputs of each node end in `refs`.
+    ends: Vec<u32>,
+    /// The nodes that are tensors, and their values.
+    pub(crate) leaves: Vec<(u32, Value)>,
+    /// The numbers of the host.
+    pub(crate) numbers: Vec<(DType, u32)>,
+    /// The nodes to write: those asked for, then those that somebody holds.
+    pub(crate) outputs: Vec<u32>,
+    /// How many inputs each node is.
+    uses: Vec<u32>,
+    /// Bytes of leaves that nobody but the record holds.
+    own: Vec<(u32, u64)>,
+    /// What tells it from traces that compile to another function, but for sizes that are symbols.
+    pub(crate) key: Vec<u64>,
+    /// The extents of all leaves, one after the other: the values of the function's symbols.
+    pub(crate) extents: Vec<u64>,
+    places: FxHashMap<*const Node, u32>,
+    stack: Vec<Frame>,
+}
+
+/// A node on the way to it.
+struct Frame {
+    node: Arc<Node>,
+    inputs: Inputs,
+    next: usize,
+}
+
+impl Trace {
+    fn clear(&mut self) {
+        self.nodes.clear();
+        self.refs.clear();
+        self.ends.clear();
+        self.leaves.clear();
+        self.numbers.clear();
+        self.outputs.clear();
+        self.uses.clear();
+        self.own.clear();
+        self.key.clear();
+        self.extents.clear();
+        self.places.clear();
+        self.stack.clear();
+    }
+
+    /// Forgets everything but its memory.
+    pub(crate) fn release(&mut self) {
+        self.clear();
+    }
+
+    /// The inputs of a node.
+    pub(crate) fn inputs(&self, node: usize) -> &[Ref] {
+        let start = if node == 0 { 0 } else { self.ends[node - 1] as usize };
+        &self.refs[start..self.ends[node] as usize]
+    }
+
+    /// Whether a node is a tensor.
+    pub(crate) fn is_leaf(&self, node: usize) -> bool {
+        self.leaves.binary_search_by_key(&(node as u32), |(leaf, _)| *leaf).is_ok()
+    }
+
+    /// Collects what is behind some values.
+    ///
+    /// # Errors
+    /// [`Error::Written`] if a tensor was written to since.
+    pub(crate) fn collect(&mut self, roots: &[&Arc<Node>]) -> Result<(), Error> {
+        self.clear();
+        // Gradients need how a value was computed, even where it is in memory.
+        let expands = roots.iter().any(|root| root.has_grad);
+        for root in roots {
+            self.visit(root, expands);
+        }
+        for root in roots {
+            let index = self.places[&Arc::as_ptr(root)];
+            if !self.outputs.contains(&index) {
+                self.outputs.push(index);
+            }
+        }
+        self.check_writes()?;
+        self.add_held(roots);
+        Ok(())
+    }
+
+    fn visit(&mut self, root: &Arc<Node>, expands: bool) {
+        if !self.places.contains_key(&Arc::as_ptr(root)) {
+            self.enter(Arc::clone(root), expands);
+        }
+        while let Some(frame) = self.stack.last_mut() {
+            let Some(input) = frame.inputs.get(frame.next) else {
+                if let Some(Frame { node, inputs, .. }) = self.stack.pop() {
+                    self.leave(node, &inputs);
+                }
+                continue;
+            };
+            frame.next += 1;
+            let Input::Value(value) = input else { continue };
+            // Recorded inputs are values.
+            let Ok(node) = value.node() else { continue };
+            if !self.places.contains_key(&Arc::as_ptr(node)) {
+                let node = Arc::clone(node);
+                self.enter(node, expands);
+            }
+        }
+    }
+
+    fn enter(&mut self, node: Arc<Node>, expands: bool) {
+        let state = node.lock();
+        if let Some(value) = state.value.as_ref().filter(|_| !expands || state.inputs.is_empty()) {
+            let index = self.nodes.len() as u32;
+            self.own.push((index, value.data.own_bytes()));
+            self.leaves.push((index, value.clone()));
+            drop(state);
+            self.extents.extend(node.shape.iter().map(|&extent| extent as u64));
+            self.key.extend([
+                u64::MAX,
+                node.dtype as u64 | (node.shape.len() as u64) << 8 | node.shape.ones() << 16,
+                node.packing.map_or(0, |(packing, axis)| 1 + packing as u64 + (u64::from(axis) << 8)),
+            ]);
+            self.push(node);
+            return;
+        }
+        let inputs = state.inputs.clone();
+        drop(state);
+        self.stack.push(Frame { node, inputs, next: 0 });
+    }
+
+    fn push(&mut self, node: Arc<Node>) {
+        self.places.insert(Arc::as_ptr(&node), self.nodes.len() as u32);
+        self.nodes.push(node);
+        self.ends.push(self.refs.len() as u32);
+        self.uses.push(0);
+    }
+
+    fn leave(&mut self, node: Arc<Node>, inputs: &Inputs) {
+        node.op.key(&mut self.key);
+        self.key.push(node.dtype as u64 | (inputs.len() as u64) << 8);
+        for input in inputs {
+            match input {
+                Input::Value(value) => {
+                    let Some(index) = value.node().ok().and_then(|node| self.places.get(&Arc::as_ptr(node))) else {
+                        continue;
+                    };
+                    self.uses[*index as usize] += 1;
+                    self.refs.push(Ref::Node(*index));
+                    self.key.push(u64::from(*index) << 1);
+                }
+                Input::Number { dtype, bits } => {
+                    self.refs.push(Ref::Number(self.numbers.len() as u32));
+                    self.numbers.push((*dtype, *bits));
+                    self.key.push((*dtype as u64) << 1 | 1);
+                }
+            }
+        }
+        self.push(node);
+    }
+
+    fn check_writes(&self) -> Result<(), Error> {
+        let Some(position) = self.leaves.iter().position(|(_, value)| value.is_stale()) else { return Ok(()) };
+        let index = self.leaves[position].0;
+        let reads = |node: &usize| self.inputs(*node).contains(&Ref::Node(index));
+        let reader = (0..self.nodes.len()).find(reads).unwrap_or(index as usize);
+        Err(Error::Written {
+            tensor: format!("`x{position}: {}`", self.nodes[index as usize].type_text()),
+            operation: self.nodes[reader].op.name(),
+        })
+    }
+
+    /// How many handles of a node there are besides those of the trace itself and of its nodes.
+    fn held(&self, index: usize) -> usize {
+        Arc::strong_count(&self.nodes[index]).saturating_sub(1 + self.uses[index] as usize)
+    }
+
+    /// Adds what somebody holds to what is written, and all that is written to the key.
+    fn add_held(&mut self, roots: &[&Arc<Node>]) {
+        for index in 0..self.nodes.len() {
+            let node = &self.nodes[index];
+            let has_value = !matches!(node.op, Op::Grad { .. });
+            if has_value
+                && !node.is_evaluated()
+                && self.held(index) > 0
+                && !roots.iter().any(|root| Arc::ptr_eq(root, node))
+            {
+                self.outputs.push(index as u32);
+            }
+        }
+        self.key.push(u64::MAX - 1);
+        self.key.extend(self.outputs.iter().map(|&output| u64::from(output)));
+    }
+
+    /// For each output, which leaves it depends on, a bit each.
+    pub(crate) fn dependencies(&self) -> Vec<SmallVec<[u64; 1]>> {
+        let words = self.leaves.len().div_ceil(64).max(1);
+        let mut sets: Vec<SmallVec<[u64; 1]>> = Vec::with_capacity(self.nodes.len());
+        let mut leaf = 0;
+        for index in 0..self.nodes.len() {
+            let mut set = SmallVec::from_elem(0, words);
+            if self.leaves.get(leaf).is_some_and(|(node, _)| *node as usize == index) {
+                set[leaf / 64] |= 1 << (leaf % 64);
+                leaf += 1;
+            }
+            for input in self.inputs(index) {
+                if let Ref::Node(input) = *input {
+                    let from: &SmallVec<[u64; 1]> = &sets[input as usize];
+                    set.iter_mut().zip(from).for_each(|(word, other)| *word |= other);
+                }
+            }
+            sets.push(set);
+        }
+        self.outputs.iter().map(|&output| sets[output as usize].clone()).collect()
+    }
+}
+
+/// How many operations wait behind a node, itself among them, and how many bytes of tensors only they keep alive.
+pub(crate) fn behind(node: &Arc<Node>) -> (u32, u64) {
+    let mut trace = Trace::default();
+    // That a tensor was written to is found when the value is evaluated.
+    _ = trace.collect(&[node]);
+    let operations = trace.nodes.len() - trace.leaves.len();
+    let own = trace.own.iter().filter(|(leaf, _)| trace.held(*leaf as usize) == 0).map(|(_, bytes)| bytes).sum();
+    (operations as u32, own)
+}
+
+/// The pending values among some that others hold, or nobody reads: these, evaluated together, leave nothing pending.
+pub(crate) fn held(values: &[Arc<Node>]) -> Vec<&Arc<Node>> {
+    let mut uses: FxHashMap<*const Node, usize> = FxHashMap::default();
+    for value in values {
+        for input in &value.lock().inputs {
+            if let Input::Value(input) = input
+                && let Ok(node) = input.node()
+            {
+                *uses.entry(ptr::from_ref(&**node)).or_default() += 1;
+            }
+        }
+    }
+    let is_held = |node: &&Arc<Node>| {
+        // One handle is that of the list.
+        Arc::strong_count(node) > 1 + uses.get(&Arc::as_ptr(node)).copied().unwrap_or(0)
+    };
+    values.iter().filter(is_held).collect()
+}

@@ -1,0 +1,124 @@
+//! Gradients of what is recorded.
+
+use fuse_gpu::{
+    auto::{Error, LazyTensor, eval_all, grad, grad_with, stats},
+    fuse,
+};
+
+use super::{assert_near, device, lazy, random};
+
+fuse! {
+    fn step(x: f32[B, K], y: f32[B, N], w: f32[K, N]) -> (f32, f32[K, N]) {
+        let error = tanh(matmul(x, w)) - y;
+        let loss = mean(error * error);
+        let dw = grad(loss, wrt = w);
+        (loss, dw)
+    }
+}
+
+fn loss(x: &LazyTensor, y: &LazyTensor, w: &LazyTensor) -> Result<LazyTensor, Error> {
+    let error = x.matmul(w)?.tanh()? - y;
+    (&error * &error).mean(())
+}
+
+#[test]
+fn fused_with_the_forward_pass_or_later() -> Result<(), Error> {
+    let device = device();
+    let (x, y, w) = (random(&device, [13, 7], 1), random(&device, [13, 5], 2), random(&device, [7, 5], 3));
+    let (expected_loss, expected) = step(&x, &y, &w)?;
+    let (expected_loss, expected) = (expected_loss.to_vec_blocking()?, expected.to_vec_blocking()?);
+    let (x, y, w) = (LazyTensor::from(&x), LazyTensor::from(&y), LazyTensor::from(&w));
+    // Together.
+    let l = loss(&x, &y, &w)?;
+    let dw = grad(&l, &[&w])?.remove(0);
+    let before = stats(&device);
+    eval_all(&[&l, &dw])?;
+    assert_eq!(stats(&device).evaluations - before.evaluations, 1);
+    assert_eq!((l.to_vec_blocking::<f32>()?, dw.to_vec_blocking::<f32>()?), (expected_loss.clone(), expected.clone()));
+    // The loss first.
+    let l = loss(&x, &y, &w)?;
+    let dw = grad(&l, &[&w])?.remove(0);
+    assert_near(&l.to_vec_blocking::<f32>()?, &expected_loss, 1e-6);
+    assert_near(&dw.to_vec_blocking::<f32>()?, &expected, 1e-6);
+    // The gradient first.
+    let l = loss(&x, &y, &w)?;
+    let dw = grad(&l, &[&w])?.remove(0);
+    assert_near(&dw.to_vec_blocking::<f32>()?, &expected, 1e-6);
+    assert_near(&l.to_vec_blocking::<f32>()?, &expected_loss, 1e-6);
+    Ok(())
+}
+
+#[test]
+fn of_gradients_and_of_cotangents() -> Result<(), Error> {
+    let device = device();
+    let (x, values) = lazy(&device, [11], 4);
+    // x³, 3x², 6x.
+    let cube = (&x * &x * &x).sum(())?;
+    let first = grad(&cube, &[&x])?.remove(0);
+    let second = grad(&first.sum(())?, &[&x])?.remove(0);
+    assert_near(&second.to_vec_blocking::<f32>()?, &values.iter().map(|x| 6.0 * x).collect::<Vec<_>>(), 1e-5);
+    assert_near(&first.to_vec_blocking::<f32>()?, &values.iter().map(|x| 3.0 * x * x).collect::<Vec<_>>(), 1e-5);
+    let (weight, weights) = lazy(&device, [11], 5);
+    let dx = grad_with(&x.exp()?, &weight, &[&x])?.remove(0);
+    let expected: Vec<f32> = values.iter().zip(&weights).map(|(x, w)| w * x.exp()).collect();
+    assert_near(&dx.to_vec_blocking::<f32>()?, &expected, 1e-5);
+    // With respect to something on the way, and to several.
+    let h = x.sin()?;
+    let y = (&h * &h).sum(())?;
+    let [dh, dx] = <[LazyTensor; 2]>::try_from(grad(&y, &[&h, &x])?).expect("two");
+    assert_near(&dh.to_vec_blocking::<f32>()?, &values.iter().map(|x| 2.0 * x.sin()).collect::<Vec<_>>(), 1e-5);
+    let expected: Vec<f32> = values.iter().map(|x| 2.0 * x.sin() * x.cos()).collect();
+    assert_near(&dx.to_vec_blocking::<f32>()?, &expected, 1e-5);
+    Ok(())
+}
+
+#[test]
+fn a_path_that_was_evaluated_is_an_error_and_no_wrong_number() -> Result<(), Error> {
+    let device = device();
+    let (x, _) = lazy(&device, [6], 6);
+    let h = x.exp()?;
+    h.eval()?;
+    // A way around the evaluated value does not hide it.
+    let y = (&h * &x).sum(())?;
+    let error = grad(&y, &[&x]).expect_err("evaluated");
+    assert!(matches!(error, Error::Evaluated { .. }), "{error}");
+    // An evaluated value may be what gradients are with respect to.
+    assert!(grad(&(&h * &h).sum(())?, &[&h]).is_ok());
+    for error in [
+        grad(&x, &[&x]).expect_err("rank"),
+        grad(&x.sum(())?, &[]).expect_err("nothing"),
+        grad(&x.sum(())?, &[&x, &x]).expect_err("twice"),
+        grad(&x.sum(())?, &[&lazy(&device, [2], 1).0]).expect_err("unrelated"),
+        grad(&x.stop_gradient()?.sum(())?, &[&x]).expect_err("stopped"),
+        grad(&x.gt(0.0)?.any(())?, &[&x]).expect_err("bool"),
+        grad(&x.sum(())?, &[&x.argmax(0)?]).expect_err("integer"),
+    ] {
+        assert!(error.to_string().contains("help"), "{error}");
+    }
+    Ok(())
+}
+
+#[test]
+fn a_step_of_training_keeps_no_history() -> Result<(), Error> {
+    let device = device();
+    let (x, y) = (lazy(&device, [32, 8], 7).0, lazy(&device, [32, 3], 8).0);
+    let mut w = lazy(&device, [8, 3], 9).0;
+    let mut losses = vec![];
+    let mut memory = 0;
+    for step in 0..60 {
+        let l = loss(&x, &y, &w)?;
+        let dw = grad(&l, &[&w])?.remove(0);
+        let next = &w - 0.5 * dw;
+        eval_all(&[&l, &next])?;
+        w = next;
+        losses.push(l.to_vec_blocking::<f32>()?[0]);
+        match step {
+            20 => memory = device.memory_report().live_bytes,
+            59 => assert_eq!(device.memory_report().live_bytes, memory),
+            _ => {}
+        }
+    }
+    assert!(losses[59] < 0.8 * losses[0], "{losses:?}");
+    assert!(stats(&device).misses < 20);
+    Ok(())
+}
