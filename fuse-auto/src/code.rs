@@ -12,7 +12,7 @@ use fuse_runtime::DeviceInfo;
 use rustc_hash::FxHashMap;
 use web_time::{Duration, Instant};
 
-use crate::{Error, source::Source};
+use crate::{Error, fusions::Shared, source::Source};
 
 /// Bytes of code that may be kept, unless set otherwise.
 const DEFAULT_LIMIT: u64 = 256 << 20;
@@ -33,6 +33,8 @@ type Slot = OnceLock<Result<&'static Compiled, Error>>;
 pub(crate) struct Compiled {
     pub(crate) function: &'static Function,
     pub(crate) source: String,
+    /// What shares a kernel; nothing if it was preloaded.
+    pub(crate) shared: Vec<Shared>,
     /// How long compiling took; nothing if it was preloaded.
     pub(crate) time: Duration,
     pub(crate) bytes: u64,
@@ -89,11 +91,11 @@ fn make(source: &Source, info: &DeviceInfo) -> Result<&'static Compiled, Error> 
         preloaded.iter().find(|function| function.name == *source.name).copied()
     };
     if let Some(function) = preloaded {
-        let compiled = Compiled { function, source: source.text.clone(), time: Duration::ZERO, bytes: 0 };
+        let compiled = Compiled { function, source: source.text.clone(), shared: vec![], time: Duration::ZERO, bytes: 0 };
         return Ok(Box::leak(Box::new(compiled)));
     }
     let start = Instant::now();
-    let function = compile(&source.text, info)?;
+    let (function, shared) = compile(&source.text, info)?;
     let needed = fuse_runtime::__private::code_bytes(&function) + source.text.len() as u64;
     let limit = LIMIT.load(Ordering::Relaxed);
     let within = |used: u64| used.checked_add(needed).filter(|used| *used <= limit);
@@ -103,18 +105,19 @@ fn make(source: &Source, info: &DeviceInfo) -> Result<&'static Compiled, Error> 
         limit,
     })?;
     let function = &*Box::leak(Box::new(function));
-    let compiled = Compiled { function, source: source.text.clone(), time: start.elapsed(), bytes: needed };
+    let compiled = Compiled { function, source: source.text.clone(), shared, time: start.elapsed(), bytes: needed };
     Ok(Box::leak(Box::new(compiled)))
 }
 
 #[cfg(not(feature = "jit"))]
-fn compile(text: &str, _: &DeviceInfo) -> Result<Function, Error> {
+fn compile(text: &str, _: &DeviceInfo) -> Result<(Function, Vec<Shared>), Error> {
     Err(Error::NotCompiled { source_text: text.to_owned() })
 }
 
 /// Compiles a text for what a device can run. wgpu validates the shaders.
 #[cfg(feature = "jit")]
-fn compile(text: &str, info: &DeviceInfo) -> Result<Function, Error> {
+fn compile(text: &str, info: &DeviceInfo) -> Result<(Function, Vec<Shared>), Error> {
+    use crate::fusions::shared;
     use fuse_compiler::compile::{Options, compile};
 
     let failed = |message: String| Error::Compile { message, source_text: text.to_owned() };
@@ -123,7 +126,7 @@ fn compile(text: &str, info: &DeviceInfo) -> Result<Function, Error> {
     let compiled = compile(&graph, &options).map_err(|error| failed(error.to_string()))?;
     let mut function = compiled.function;
     fuse_runtime::__private::retain_runnable(&mut function, info);
-    Ok(function)
+    Ok((function, shared(&graph)))
 }
 
 /// The graph of a text with one function.

@@ -3,14 +3,14 @@
 use std::{
     cell::RefCell,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError, RwLock,
+        Arc, PoisonError, RwLock,
         atomic::{AtomicU32, AtomicU64, Ordering},
     },
 };
 
 use fuse_runtime::Device;
 
-use crate::{graphs::Graphs, stats::FusionStats};
+use crate::graphs::Graphs;
 
 /// How lazy tensors are fused.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,7 +44,6 @@ pub(crate) struct Auto {
     operations: AtomicU32,
     bytes: AtomicU64,
     pub(crate) graphs: Graphs,
-    stats: Mutex<FusionStats>,
 }
 
 impl Default for Auto {
@@ -55,7 +54,6 @@ impl Default for Auto {
             bytes: AtomicU64::new(config.max_pending_bytes),
             config: RwLock::new(Arc::new(config)),
             graphs: Graphs::default(),
-            stats: Mutex::default(),
         }
     }
 }
@@ -73,10 +71,6 @@ impl Auto {
     /// What may wait; `with_config` does not change it, since recording would have to look for it.
     pub(crate) fn limits(&self) -> Limits {
         Limits { operations: self.operations.load(Ordering::Relaxed), bytes: self.bytes.load(Ordering::Relaxed) }
-    }
-
-    pub(crate) fn stats(&self) -> MutexGuard<'_, FusionStats> {
-        self.stats.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The configuration that holds for this thread.

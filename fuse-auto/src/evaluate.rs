@@ -139,21 +139,13 @@ fn run(roots: &[&Arc<Node>], trace: &mut Trace) -> Result<(), Error> {
     trace.collect(roots)?;
     let auto = Auto::of(&device);
     let mode = mode(&device, auto, trace);
-    let code = auto.graphs.function(trace, mode, device.info(), |change| change(&mut auto.stats()))?;
+    let version = auto.graphs.function(trace, &mode, device.info())?;
     let mut args: SmallVec<[Arg<'_>; 16]> = trace.leaves.iter().map(|(_, value)| value.data.arg()).collect();
     args.extend(trace.numbers.iter().map(|&(dtype, bits)| Arg::Scalar { dtype, bits }));
     let mut results = Vec::with_capacity(trace.outputs.len());
-    launch_into_vec(code.function, &args, &mut results)?;
+    launch_into_vec(version.code.function, &args, &mut results)?;
     drop(args);
-    let operations = (trace.nodes.len() - trace.leaves.len()) as u64;
-    let plan = &code.function.plan;
-    {
-        let mut stats = auto.stats();
-        stats.evaluations += 1;
-        stats.operations += operations;
-        stats.launches += plan.groups.len() as u64;
-        stats.launches_saved += u64::from(plan.unfused_dispatches).saturating_sub(plan.groups.len() as u64);
-    }
+    version.count(&trace.extents);
     let from = origins(trace);
     let mut forgotten: SmallVec<[Inputs; 4]> = SmallVec::new();
     for ((&output, tensor), from) in trace.outputs.iter().zip(results).zip(&from) {

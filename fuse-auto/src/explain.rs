@@ -7,12 +7,14 @@ use fuse_runtime::Device;
 
 use crate::{
     Error, FusionStats, LazyTensor,
-    code::used,
+    code::{Compiled, used},
     config::Auto,
     evaluate::{mode, nodes_of},
+    fusions::{Fusion, statements},
+    graphs::written,
     node::Node,
-    source::source,
-    trace::Trace,
+    pattern::FusionPattern,
+    trace::{Ref, Trace},
 };
 
 /// What evaluating some values would run.
@@ -23,7 +25,26 @@ pub struct Explanation {
     pub source: String,
     /// How it is cut into kernels.
     pub plan: Plan,
+    /// The fusions, the best first.
+    pub opportunities: Vec<FusionOpportunity>,
 }
+
+/// Operations that share a kernel, and what that saves.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct FusionOpportunity {
+    /// The kind.
+    pub pattern: FusionPattern,
+    /// The operations, as the numbers of their statements in the source.
+    pub node_ids: Vec<usize>,
+    /// The time of a kernel for each of them, divided by that of one for all, as memory traffic and dispatches say.
+    pub estimated_speedup: f32,
+    /// Bytes of values that are neither written nor read.
+    pub memory_savings: usize,
+}
+
+/// What a GPU moves in the time of a dispatch: 1 TB/s for 2 µs.
+const DISPATCH_BYTES: u64 = 2 << 20;
 
 /// What evaluating some values together would run; compiles it, and runs nothing.
 ///
@@ -39,13 +60,46 @@ pub fn explain(values: &[&LazyTensor]) -> Result<Explanation, Error> {
     trace.collect(&pending)?;
     let auto = Auto::of(&device);
     let mode = mode(&device, auto, &trace);
-    let code = auto.graphs.function(&mut trace, mode, device.info(), |change| change(&mut auto.stats()))?;
-    Ok(Explanation { source: code.source.clone(), plan: code.function.plan.clone() })
+    let version = auto.graphs.function(&mut trace, &mode, device.info())?;
+    let opportunities = opportunities(&trace, &version.fusions);
+    let Compiled { function, source, .. } = version.code;
+    Ok(Explanation { source: source.clone(), plan: function.plan.clone(), opportunities })
+}
+
+/// What fusing saves, the best first.
+fn opportunities(trace: &Trace, fusions: &[Fusion]) -> Vec<FusionOpportunity> {
+    let statements = statements(trace);
+    let bytes = |node: usize| {
+        let node = &trace.nodes[node];
+        node.shape.elements() as u64 * node.dtype.bytes()
+    };
+    let of = |fusion: &Fusion| {
+        let number = |node: &usize| statements.binary_search(node).ok();
+        let savings: u64 = fusion.inner.iter().map(|&node| 2 * bytes(node)).sum();
+        // What every operation would read and write by itself.
+        let apart: u64 = fusion.nodes.iter().map(|&node| bytes(node) + inputs(trace, node).map(bytes).sum::<u64>()).sum();
+        let (dispatches, apart) = (fusion.nodes.len() as u64, apart.max(savings));
+        let together = (apart - savings + DISPATCH_BYTES) as f32;
+        FusionOpportunity {
+            pattern: fusion.pattern,
+            node_ids: fusion.nodes.iter().filter_map(number).collect(),
+            estimated_speedup: (apart + dispatches * DISPATCH_BYTES) as f32 / together,
+            memory_savings: savings as usize,
+        }
+    };
+    let mut opportunities: Vec<FusionOpportunity> = fusions.iter().map(of).collect();
+    opportunities.sort_by(|a, b| b.estimated_speedup.total_cmp(&a.estimated_speedup));
+    opportunities
+}
+
+fn inputs(trace: &Trace, node: usize) -> impl Iterator<Item = usize> + '_ {
+    let of = |input: &Ref| if let Ref::Node(node) = *input { Some(node as usize) } else { None };
+    trace.inputs(node).iter().filter_map(of)
 }
 
 /// What happened on a device so far.
 pub fn stats(device: &Device) -> FusionStats {
-    FusionStats { code_bytes: used(), ..Auto::of(device).stats().clone() }
+    FusionStats { code_bytes: used(), ..Auto::of(device).graphs.stats() }
 }
 
 impl LazyTensor {
@@ -61,7 +115,6 @@ impl LazyTensor {
         let (device, mut trace) = (node.device.clone(), Trace::default());
         trace.collect(&[node])?;
         let mode = mode(&device, Auto::of(&device), &trace);
-        let source = source(&trace, mode.attributes());
-        Ok(source.map_err(|message| Error::Compile { message, source_text: String::new() })?.text)
+        Ok(written(&trace, &mode)?.text)
     }
 }

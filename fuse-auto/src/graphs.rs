@@ -1,16 +1,25 @@
 //! The graphs that a device has evaluated, and the functions that run them.
 //!
 //! A graph is known by its structure (`Trace::key`). Functions of one structure differ in extents that their source takes for
-//! granted; mostly there is one.
+//! granted; mostly there is one. What happened is counted with each function, so that an evaluation changes two numbers.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+};
 
+use fuse_artifact::Size;
 use fuse_runtime::DeviceInfo;
 use rustc_hash::FxHashMap;
 
 use crate::{
     Error,
     code::{Compiled, code},
+    fusions::{Fusion, fusions},
+    numbers::Numbers,
     source::{Source, source},
     stats::FusionStats,
     symbols::Required,
@@ -20,96 +29,162 @@ use crate::{
 /// The graphs of a device.
 #[derive(Default)]
 pub(crate) struct Graphs {
-    known: Mutex<FxHashMap<Box<[u64]>, Vec<Version>>>,
+    known: Mutex<FxHashMap<Box<[u64]>, Vec<Arc<Version>>>>,
+    missed: Mutex<Missed>,
+}
+
+/// What happened where no function was known.
+#[derive(Default)]
+struct Missed {
+    stats: FusionStats,
+    numbers: Numbers,
 }
 
 /// A function for some extents of a graph.
-#[derive(Clone)]
-struct Version {
-    required: Arc<[Required]>,
-    code: &'static Compiled,
+pub(crate) struct Version {
+    pub(crate) code: &'static Compiled,
+    pub(crate) fusions: Vec<Fusion>,
+    required: Vec<Required>,
+    /// The operations of the graph.
+    operations: u64,
+    /// The bytes that fusing does not write and read, in terms of the extents.
+    saved: Size,
+    runs: AtomicU64,
+    saved_bytes: AtomicU64,
 }
 
 /// How a graph is cut into kernels.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Mode {
+    #[default]
     Fused,
     Unfused,
 }
 
 impl Mode {
-    pub(crate) fn attributes(self) -> &'static str {
+    fn attributes(&self) -> &'static str {
         match self {
             Self::Fused => "",
             Self::Unfused => "#[no_fuse]\n",
         }
     }
+
+    /// Adds what tells it from others to a key.
+    fn key(&self, words: &mut Vec<u64>) {
+        words.push(match self {
+            Self::Fused => 0,
+            Self::Unfused => 1,
+        });
+    }
+}
+
+impl Version {
+    /// Counts a run with these extents.
+    pub(crate) fn count(&self, extents: &[u64]) {
+        self.runs.fetch_add(1, Ordering::Relaxed);
+        self.saved_bytes.fetch_add(self.saved.eval(extents).unwrap_or(0), Ordering::Relaxed);
+    }
 }
 
 impl Graphs {
-    fn known(&self) -> MutexGuard<'_, FxHashMap<Box<[u64]>, Vec<Version>>> {
+    fn known(&self) -> MutexGuard<'_, FxHashMap<Box<[u64]>, Vec<Arc<Version>>>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn missed(&self) -> MutexGuard<'_, Missed> {
+        self.missed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The function that runs a trace.
     ///
     /// # Errors
     /// Those of [`code`].
-    pub(crate) fn function(
-        &self,
-        trace: &mut Trace,
-        mode: Mode,
-        info: &DeviceInfo,
-        stats: impl Fn(&mut dyn FnMut(&mut FusionStats)),
-    ) -> Result<&'static Compiled, Error> {
-        trace.key.push(mode as u64);
-        let fits = |version: &&Version| version.required.iter().all(|required| required.holds(&trace.extents));
+    pub(crate) fn function(&self, trace: &mut Trace, mode: &Mode, info: &DeviceInfo) -> Result<Arc<Version>, Error> {
+        mode.key(&mut trace.key);
+        let fits = |version: &&Arc<Version>| version.required.iter().all(|required| required.holds(&trace.extents));
         if let Some(version) = self.known().get(&*trace.key).and_then(|versions| versions.iter().find(fits)) {
-            stats(&mut |stats| stats.hits += 1);
-            return Ok(version.code);
+            return Ok(Arc::clone(version));
         }
         // Others evaluate meanwhile.
-        let (code, required) = made(trace, mode, info, &stats)?;
+        let version = Arc::new(self.made(trace, mode, info)?);
         let mut known = self.known();
         let versions = known.entry(trace.key.clone().into_boxed_slice()).or_default();
-        if !versions.iter().any(|version| *version.required == *required) {
-            versions.push(Version { required: required.into(), code });
+        if let Some(other) = versions.iter().find(|other| other.required == version.required) {
+            return Ok(Arc::clone(other));
         }
-        Ok(code)
+        versions.push(Arc::clone(&version));
+        Ok(version)
     }
-}
 
-/// Makes the function of a trace, one without fusion if the compiler fails on the fused one.
-fn made(
-    trace: &Trace,
-    mode: Mode,
-    info: &DeviceInfo,
-    stats: &impl Fn(&mut dyn FnMut(&mut FusionStats)),
-) -> Result<(&'static Compiled, Vec<Required>), Error> {
-    let written = |mode: Mode| {
-        source(trace, mode.attributes()).map_err(|message| Error::Compile { message, source_text: String::new() })
-    };
-    let mut wanted = written(mode)?;
-    let mut result = code(&wanted, info);
-    if let (Err(Error::Compile { message, .. }), Mode::Fused) = (&result, mode) {
-        let message = message.clone();
-        let unfused = written(Mode::Unfused)?;
-        if let Ok(made) = code(&unfused, info) {
-            stats(&mut |stats| {
-                stats.failed += 1;
-                stats.last_failure = Some(message.clone());
-            });
-            (wanted, result) = (unfused, Ok(made));
+    /// Makes the function of a trace, one without fusion if the compiler fails on the fused one.
+    fn made(&self, trace: &Trace, mode: &Mode, info: &DeviceInfo) -> Result<Version, Error> {
+        let mut wanted = written(trace, mode)?;
+        let mut result = code(&wanted, info);
+        if let (Err(Error::Compile { message, .. }), Mode::Fused) = (&result, mode) {
+            let unfused = written(trace, &Mode::Unfused)?;
+            if let Ok(made) = code(&unfused, info) {
+                let mut missed = self.missed();
+                missed.stats.failed += 1;
+                missed.stats.last_failure = Some(message.clone());
+                drop(missed);
+                (wanted, result) = (unfused, Ok(made));
+            }
         }
-    }
-    let Source { required, .. } = wanted;
-    let (code, is_new) = result?;
-    stats(&mut |stats| {
+        let (code, is_new) = result?;
+        let Missed { stats, numbers } = &mut *self.missed();
         stats.misses += 1;
         if is_new && code.bytes > 0 {
             stats.compiled += 1;
             stats.compile_time += code.time;
         }
-    });
-    Ok((code, required))
+        numbers.add(&wanted.text);
+        let fusions = fusions(trace, &wanted, code);
+        let saved = fusions.iter().flat_map(|fusion| &fusion.inner).fold(Size::default(), |sum, &node| {
+            // Written once and read once.
+            sum.add(&wanted.bytes[node].mul(&Size::constant(2)))
+        });
+        Ok(Version {
+            code,
+            fusions,
+            saved,
+            required: wanted.required,
+            operations: trace.operations() as u64,
+            runs: AtomicU64::new(0),
+            saved_bytes: AtomicU64::new(0),
+        })
+    }
+
+    /// What happened so far.
+    pub(crate) fn stats(&self) -> FusionStats {
+        let mut stats = {
+            let missed = self.missed();
+            FusionStats { varying: missed.numbers.varying(), ..missed.stats.clone() }
+        };
+        let mut by_pattern = BTreeMap::new();
+        let known = self.known();
+        let mut versions: Vec<&Arc<Version>> = known.values().flatten().collect();
+        versions.sort_unstable_by_key(|version| Arc::as_ptr(version));
+        for version in versions {
+            let runs = version.runs.load(Ordering::Relaxed);
+            let plan = &version.code.function.plan;
+            let launches = plan.groups.len() as u64;
+            stats.evaluations += runs;
+            stats.operations += runs * version.operations;
+            stats.launches += runs * launches;
+            stats.launches_saved += runs * u64::from(plan.unfused_dispatches).saturating_sub(launches);
+            stats.bytes_saved += version.saved_bytes.load(Ordering::Relaxed);
+            for fusion in &version.fusions {
+                *by_pattern.entry(fusion.pattern).or_default() += runs;
+                stats.applied += runs;
+            }
+        }
+        by_pattern.retain(|_, runs: &mut u64| *runs > 0);
+        stats.hits = stats.evaluations.saturating_sub(stats.misses);
+        FusionStats { by_pattern, ..stats }
+    }
+}
+
+/// The text of a trace.
+pub(crate) fn written(trace: &Trace, mode: &Mode) -> Result<Source, Error> {
+    source(trace, mode.attributes()).map_err(|message| Error::Compile { message, source_text: String::new() })
 }

@@ -30,15 +30,19 @@ mod dim;
 mod error;
 mod evaluate;
 mod explain;
+mod fusions;
 mod graphs;
 mod infer;
 mod lazy;
 mod methods;
 mod node;
+mod numbers;
 mod op;
 #[doc(hidden)]
 pub mod operations;
+mod pattern;
 mod record;
+mod sequence;
 mod shape;
 mod source;
 mod stats;
@@ -53,9 +57,11 @@ pub use crate::{
     dim::Dim,
     error::Error,
     evaluate::{eval_all, flush},
-    explain::{Explanation, explain, stats},
+    explain::{Explanation, FusionOpportunity, explain, stats},
     lazy::LazyTensor,
     methods::{Over, grad, grad_with},
+    pattern::{Activation, BinaryOp, FusionPattern},
     record::Operand,
-    stats::FusionStats,
+    sequence::{create_pattern, execute_fused},
+    stats::{FusionStats, FusionStatsSummary},
 };

@@ -3,13 +3,14 @@
 //! Tensors are `x0`, `x1`, …, numbers of the host `s0`, …, values `v0`, …, and extents `A`, `B`, … in the order in which they occur.
 //! The text is the key of compiled functions, and can be pasted into a crate.
 
-use std::fmt::Write;
+use std::{fmt::Write, sync::Arc};
 
 use fuse_artifact::{Size, SymbolId};
 
 use crate::{
     dim::Extent,
     infer::{self, infer},
+    node::Node,
     op::Op,
     symbols::{Required, Symbols},
     trace::{Ref, Trace},
@@ -24,8 +25,8 @@ pub(crate) struct Source {
     pub(crate) name: String,
     /// What it takes for granted of extents.
     pub(crate) required: Vec<Required>,
-    /// For each node of the trace, the name of its value, for reports.
-    pub(crate) names: Vec<String>,
+    /// For each node of the trace, the bytes of its value.
+    pub(crate) bytes: Vec<Size>,
 }
 
 /// The text of what a trace runs; `attributes` stand before the function.
@@ -75,7 +76,12 @@ impl<'t> Writer<'t> {
         let rest = format!("({parameters}) -> {} {{\n{body}    {}\n}}\n", tuple(&results), tuple(&values));
         let name = format!("lazy_{:016x}", fnv(attributes.bytes().chain(rest.bytes())));
         let text = format!("{attributes}pub fn {name}{rest}");
-        Ok(Source { text, name, required: self.symbols.required, names: self.names })
+        let bytes = |(node, shape): (&Arc<Node>, &Vec<Size>)| {
+            let elements = self.symbols.resolved(&Size::product(shape));
+            elements.mul(&Size::constant(node.dtype.bytes()))
+        };
+        let bytes = self.trace.nodes.iter().zip(&self.shapes).map(bytes).collect();
+        Ok(Source { text, name, bytes, required: self.symbols.required })
     }
 
     /// Makes numbers of symbols in sizes that the language cannot write.

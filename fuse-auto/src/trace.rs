@@ -84,9 +84,23 @@ impl Trace {
         &self.refs[start..self.ends[node] as usize]
     }
 
+    /// How many operations it has.
+    pub(crate) fn operations(&self) -> usize {
+        self.nodes.len() - self.leaves.len()
+    }
+
     /// Whether a node is a tensor.
     pub(crate) fn is_leaf(&self, node: usize) -> bool {
         self.leaves.binary_search_by_key(&(node as u32), |(leaf, _)| *leaf).is_ok()
+    }
+
+    /// Whether a node is a quantized tensor, or one whose axes were permuted.
+    pub(crate) fn is_quantized(&self, node: usize) -> bool {
+        self.nodes[node].packing.is_some()
+            || self.leaves.iter().any(|(leaf, value)| {
+                let is_same = *leaf as usize == node;
+                is_same && matches!(value.data, crate::node::Data::Quantized(_))
+            })
     }
 
     /// Collects what is behind some values.
@@ -245,9 +259,8 @@ pub(crate) fn behind(node: &Arc<Node>) -> (u32, u64) {
     let mut trace = Trace::default();
     // That a tensor was written to is found when the value is evaluated.
     _ = trace.collect(&[node]);
-    let operations = trace.nodes.len() - trace.leaves.len();
     let own = trace.own.iter().filter(|(leaf, _)| trace.held(*leaf as usize) == 0).map(|(_, bytes)| bytes).sum();
-    (operations as u32, own)
+    (trace.operations() as u32, own)
 }
 
 /// The pending values among some that others hold, or nobody reads: these, evaluated together, leave nothing pending.

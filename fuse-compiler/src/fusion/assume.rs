@@ -141,6 +141,7 @@ mod tests {
             results: vec![],
             updates: vec![],
             gradients: vec![],
+            statements: vec![],
             options: FunctionOptions::default(),
         }
     }

@@ -171,6 +171,7 @@ impl Cut<'_> {
             results: results.iter().map(|node| places[node]).collect(),
             updates: Vec::new(),
             gradients: self.graph.gradients.clone(),
+            statements: vec![],
             // What WebNN lacks is refused for the function as it is written.
             options: FunctionOptions { webnn: false, ..self.graph.options.clone() },
         }

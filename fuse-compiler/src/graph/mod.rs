@@ -51,8 +51,19 @@ pub struct Graph {
     pub updates: Vec<u16>,
     /// The places of gradients: a node that is written there belongs to a backward pass.
     pub gradients: Vec<Span>,
+    /// What the statements of the body became, in order: whoever generates programs finds their operations again.
+    pub statements: Vec<Lowered>,
     /// What the user asked of the compiler for this function.
     pub options: FunctionOptions,
+}
+
+/// What a statement of a body became.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lowered {
+    /// The number of nodes behind it: its own are those since the statement before.
+    pub end: usize,
+    /// Its value, if that is one node.
+    pub value: Option<NodeId>,
 }
 
 impl Graph {

@@ -145,6 +145,7 @@ mod tests {
             results: vec![],
             updates: vec![],
             gradients: vec![],
+            statements: vec![],
             options: Default::default(),
         };
         let mut node = |op, ty| graph.nodes.push(Node { op, ty, span: Span::default() });

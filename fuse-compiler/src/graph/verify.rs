@@ -345,6 +345,7 @@ mod tests {
             results: vec![result],
             updates: vec![],
             gradients: vec![],
+            statements: vec![],
             options: Default::default(),
         }
     }

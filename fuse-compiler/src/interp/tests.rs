@@ -202,6 +202,7 @@ impl Builder {
             results: vec![],
             updates: vec![],
             gradients: vec![],
+            statements: vec![],
             options: FunctionOptions::default(),
         })
     }

@@ -30,6 +30,7 @@ impl Builder {
             results: vec![],
             updates: vec![],
             gradients: vec![],
+            statements: vec![],
             options: FunctionOptions::default(),
         };
         Self { graph }

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     diag::{Code, Diagnostic, SourceRange, suggest},
-    graph::{CompareOp, NodeId},
+    graph::{CompareOp, Lowered, NodeId},
     operations::{BinaryOp, UnaryOp},
     syntax::ast::{
         Argument, Block, Call, Element, Expr, ExprKind, Function, Literal, Place, Statement, Target, UnaryOperator,
@@ -31,6 +31,10 @@ impl<'a> Lowering<'a> {
         let mut bound = Vec::new();
         for Statement { target, value } in &block.statements {
             let (operand, range) = (self.operand(value, &scope), value.span);
+            if function.is_some() {
+                let node = if let Value::Node(node) = operand.value { Some(node) } else { None };
+                self.graph.statements.push(Lowered { end: self.graph.nodes.len(), value: node });
+            }
             let names = match target {
                 Target::Names(names) => names,
                 Target::Parameters(names) => {

@@ -188,6 +188,7 @@ impl<'a> Lowering<'a> {
             results: Vec::new(),
             updates: Vec::new(),
             gradients: Vec::new(),
+            statements: vec![],
             options,
         };
         Self {

@@ -1,0 +1,72 @@
+//! The fusions of a compiled graph: which of its operations share a kernel.
+
+use crate::{
+    code::Compiled,
+    op::Op,
+    pattern::FusionPattern,
+    source::Source,
+    trace::Trace,
+};
+
+/// Operations that share a kernel.
+#[derive(Clone, Debug)]
+pub(crate) struct Fusion {
+    pub(crate) pattern: FusionPattern,
+    /// Nodes of the trace.
+    pub(crate) nodes: Vec<usize>,
+    /// Those of them whose values are in no memory.
+    pub(crate) inner: Vec<usize>,
+}
+
+/// The statements of a source that share a kernel, as the compiler found them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Shared {
+    pub(crate) statements: Vec<usize>,
+    /// Those of them whose values no kernel stores.
+    pub(crate) inner: Vec<usize>,
+}
+
+/// The fusions of a function in terms of the trace that it was made for.
+pub(crate) fn fusions(trace: &Trace, source: &Source, code: &Compiled) -> Vec<Fusion> {
+    if source.text != code.source {
+        return vec![];
+    }
+    let nodes = statements(trace);
+    let of = |list: &[usize]| list.iter().filter_map(|&statement| nodes.get(statement).copied()).collect::<Vec<_>>();
+    let shared = code.shared.iter().filter(|shared| shared.statements.len() > 1);
+    let fusion = |shared: &Shared| {
+        let (nodes, inner) = (of(&shared.statements), of(&shared.inner));
+        Fusion { pattern: FusionPattern::of(trace, &nodes), nodes, inner }
+    };
+    shared.map(fusion).collect()
+}
+
+/// The nodes that are statements of the source, in order.
+pub(crate) fn statements(trace: &Trace) -> Vec<usize> {
+    let is_statement = |node: &usize| !trace.is_leaf(*node) && !matches!(trace.nodes[*node].op, Op::Part(_));
+    (0..trace.nodes.len()).filter(is_statement).collect()
+}
+
+/// The statements of a graph that share a kernel.
+#[cfg(feature = "jit")]
+pub(crate) fn shared(graph: &fuse_compiler::graph::Graph) -> Vec<Shared> {
+    use fuse_compiler::fusion::{Policy, fuse};
+
+    if graph.options.no_fuse {
+        return vec![];
+    }
+    let Ok(groups) = fuse(graph, Policy::INLINED) else { return vec![] };
+    let statement = |node: usize| graph.statements.partition_point(|lowered| lowered.end <= node);
+    let stored = |statement: &usize| {
+        let value = graph.statements.get(*statement).and_then(|lowered| lowered.value);
+        groups.groups.iter().any(|group| group.stores.iter().any(|store| Some(store.node) == value))
+    };
+    let of = |group: &fuse_compiler::fusion::Group| {
+        let mut statements: Vec<usize> = group.nodes.iter().map(|node| statement(node.index())).collect();
+        statements.sort_unstable();
+        statements.dedup();
+        let inner = statements.iter().copied().filter(|statement| !stored(statement)).collect();
+        Shared { statements, inner }
+    };
+    groups.groups.iter().map(of).collect()
+}

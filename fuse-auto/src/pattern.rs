@@ -1,0 +1,212 @@
+//! What people call the fusions that the planner finds.
+//!
+//! The planner knows no patterns: it cuts a graph into kernels. Each kernel that does more than one operation is given the name that
+//! says most about it, so that a program can count, explain and turn off kinds of fusion.
+
+use crate::{
+    op::Op,
+    trace::{Ref, Trace},
+};
+
+/// The kind of a fusion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum FusionPattern {
+    /// An operation of two tensors and an activation: `relu(a + b)`.
+    BinaryActivation {
+        /// The operation.
+        binary_op: BinaryOp,
+        /// The activation.
+        activation: Activation,
+    },
+    /// A product with what follows it: `relu(x·w + b)`.
+    LinearLayer {
+        /// Whether something is added to the product.
+        has_bias: bool,
+        /// The activation, if there is one.
+        activation: Option<Activation>,
+    },
+    /// An operation with a number and an activation: `relu(2·x)`.
+    ScalarActivation {
+        /// The operation.
+        scalar_op: BinaryOp,
+        /// The activation.
+        activation: Activation,
+    },
+    /// Every [`LinearLayer`](Self::LinearLayer) with an activation.
+    LinearActivation,
+    /// Several pointwise operations.
+    ElementWiseChain,
+    /// An operation of two values and one of its result: every [`BinaryActivation`](Self::BinaryActivation) and
+    /// [`ScalarActivation`](Self::ScalarActivation), and others.
+    BinaryUnary,
+    /// Movements of elements with what is computed of them.
+    ReshapeOp,
+    /// Several activations.
+    ActivationChain,
+    /// A normalization or another operation on rows, with what is computed before and after.
+    NormActivation,
+    /// Products around a softmax.
+    AttentionPattern,
+    /// Several products.
+    MatrixChain,
+    /// A product with quantized weights.
+    QuantizedMatmul,
+    /// The same with an activation.
+    QuantizedMatmulActivation,
+    /// An attention of quantized keys or values.
+    QuantizedAttention,
+    /// Another fusion.
+    Other,
+}
+
+/// An operation of two values in a [`FusionPattern`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[allow(missing_docs, reason = "the names say it")]
+pub enum BinaryOp {
+    Add,
+    Sub,
+    Mul,
+    Div,
+}
+
+/// An activation in a [`FusionPattern`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[allow(missing_docs, reason = "the names say it")]
+pub enum Activation {
+    Relu,
+    LeakyRelu,
+    Elu,
+    Selu,
+    Gelu,
+    GeluTanh,
+    Silu,
+    Sigmoid,
+    HardSigmoid,
+    HardSwish,
+    Softplus,
+    Mish,
+    Tanh,
+}
+
+impl BinaryOp {
+    fn of(name: &str) -> Option<Self> {
+        Some(match name {
+            "add" => Self::Add,
+            "sub" => Self::Sub,
+            "mul" => Self::Mul,
+            "div" => Self::Div,
+            _ => return None,
+        })
+    }
+}
+
+impl Activation {
+    /// All, with their names.
+    pub(crate) const ALL: [(&'static str, Self); 13] = [
+        ("relu", Self::Relu),
+        ("leaky_relu", Self::LeakyRelu),
+        ("elu", Self::Elu),
+        ("selu", Self::Selu),
+        ("gelu", Self::Gelu),
+        ("gelu_tanh", Self::GeluTanh),
+        ("silu", Self::Silu),
+        ("sigmoid", Self::Sigmoid),
+        ("hard_sigmoid", Self::HardSigmoid),
+        ("hard_swish", Self::HardSwish),
+        ("softplus", Self::Softplus),
+        ("mish", Self::Mish),
+        ("tanh", Self::Tanh),
+    ];
+
+    fn of(name: &str) -> Option<Self> {
+        Self::ALL.iter().find(|(known, _)| *known == name).map(|(_, activation)| *activation)
+    }
+}
+
+impl FusionPattern {
+    /// Whether what this names is part of what `general` names.
+    pub fn is_a(self, general: Self) -> bool {
+        match general {
+            Self::LinearActivation => {
+                self == general || matches!(self, Self::LinearLayer { activation: Some(_), .. })
+            }
+            Self::BinaryUnary => {
+                self == general || matches!(self, Self::BinaryActivation { .. } | Self::ScalarActivation { .. })
+            }
+            _ => self == general,
+        }
+    }
+
+    /// The pattern of a kernel that computes these nodes of a trace.
+    pub(crate) fn of(trace: &Trace, nodes: &[usize]) -> Self {
+        let ops: Vec<&Op> = nodes.iter().map(|&node| &trace.nodes[node].op).collect();
+        let names: Vec<&str> = ops.iter().map(|op| op.name()).collect();
+        let activation = names.iter().rev().find_map(|name| Activation::of(name));
+        let products = ops.iter().filter(|op| matches!(op, Op::Matmul)).count();
+        let quantized = nodes.iter().any(|&node| {
+            trace.inputs(node).iter().any(|input| matches!(input, Ref::Node(input) if trace.is_quantized(*input as usize)))
+        });
+        if products > 0 {
+            return Self::of_product(&names, products, quantized, activation);
+        }
+        if ops.iter().any(|op| matches!(op, Op::Row(..) | Op::Norm(..) | Op::GroupNorm(_) | Op::Reduce(..) | Op::CrossEntropy(_)))
+        {
+            return Self::NormActivation;
+        }
+        if ops.iter().any(|op| is_movement(op)) {
+            return Self::ReshapeOp;
+        }
+        if names.iter().all(|name| Activation::of(name).is_some() || *name == "dropout") {
+            return Self::ActivationChain;
+        }
+        let [first, second] = nodes else { return Self::ElementWiseChain };
+        let (binary, then) = (&trace.nodes[*first].op, &trace.nodes[*second].op);
+        let operands = trace.inputs(*first);
+        match (operands.len(), trace.inputs(*second).len(), BinaryOp::of(binary.name()), Activation::of(then.name())) {
+            (2, _, Some(op), Some(activation)) => {
+                let with_number = operands.iter().any(|operand| matches!(operand, Ref::Number(_)));
+                match with_number {
+                    true => Self::ScalarActivation { scalar_op: op, activation },
+                    false => Self::BinaryActivation { binary_op: op, activation },
+                }
+            }
+            (2, 1, ..) => Self::BinaryUnary,
+            _ => Self::ElementWiseChain,
+        }
+    }
+
+    fn of_product(names: &[&str], products: usize, quantized: bool, activation: Option<Activation>) -> Self {
+        let attends = products >= 2 && names.contains(&"softmax");
+        match (attends, quantized, activation) {
+            (true, true, _) => Self::QuantizedAttention,
+            (true, false, _) => Self::AttentionPattern,
+            (false, true, Some(_)) => Self::QuantizedMatmulActivation,
+            (false, true, None) => Self::QuantizedMatmul,
+            _ if products >= 2 => Self::MatrixChain,
+            _ => {
+                let product = names.iter().position(|name| *name == "matmul").unwrap_or(0);
+                Self::LinearLayer { has_bias: names[product..].contains(&"add"), activation }
+            }
+        }
+    }
+}
+
+fn is_movement(op: &Op) -> bool {
+    matches!(
+        op,
+        Op::Transpose
+            | Op::Permute(_)
+            | Op::Reshape(_)
+            | Op::BroadcastTo(_)
+            | Op::Slice { .. }
+            | Op::Squeeze(_)
+            | Op::Unsqueeze(_)
+            | Op::Concat(_)
+            | Op::Stack(_)
+            | Op::Flip(_)
+            | Op::Gather(_)
+            | Op::Pad(..)
+            | Op::Roll(_)
+            | Op::Repeat(..)
+    )
+}
