@@ -14,7 +14,8 @@ use crate::{DeviceInfo, plan};
 
 /// Removes, from a function made at run time and from its alternatives, the variants that cannot run on this device whatever the
 /// shapes. The last variant of a kernel stays in any case: it is what every shape has, and what errors speak of. Lists that are
-/// borrowed stay as they are, since copying them would take memory instead.
+/// borrowed stay as they are, since copying them would take memory instead. The room that texts of shaders have left from when they
+/// were put together goes, too: that is nearly half of what a function holds.
 ///
 /// `info` is [`Device::info`](crate::Device::info), which says what the device is able to; a tuning may forbid some of it.
 pub fn retain_runnable(function: &mut Function, info: &DeviceInfo) {
@@ -32,10 +33,18 @@ fn retain_runnable_variants(kernel: &mut Kernel, info: &DeviceInfo) {
     variants.retain(|variant| plan::runs_on(variant, info));
     variants.push(last);
     variants.shrink_to_fit();
+    for variant in variants {
+        let Cow::Owned(passes) = &mut variant.passes else { continue };
+        for pass in passes {
+            if let Wgsl::Whole(Cow::Owned(text)) = &mut pass.wgsl {
+                text.shrink_to_fit();
+            }
+        }
+    }
 }
 
 /// How many bytes a function holds with its alternatives: texts of shaders, wherever they lie, each that is shared once; and what
-/// else of it was made at run time. What an allocator needs besides is not counted.
+/// else of it was made at run time, with the room that its lists and texts have left. What an allocator needs besides is not counted.
 pub fn code_bytes(function: &Function) -> u64 {
     let mut held = Held { bytes: size_of::<Function>() as u64, shared: Vec::new() };
     held.function(function);
@@ -351,6 +360,14 @@ mod tests {
         let before = code_bytes(&made);
         retain_runnable(&mut made, &device_info(AdapterKind::Software, 0));
         assert_eq!(before - code_bytes(&made), (1000 + size_of::<Variant>() + size_of::<Pass>()) as u64);
+        // Nor is the room that a text has left.
+        let retained = code_bytes(&made);
+        let mut roomy = String::with_capacity(5000);
+        roomy.push_str(&"x".repeat(1000));
+        made.kernels.to_mut()[0].variants.to_mut()[0].passes.to_mut()[0].wgsl = roomy.into();
+        assert_eq!(code_bytes(&made) - retained, 4000);
+        retain_runnable(&mut made, &device_info(AdapterKind::Software, 0));
+        assert_eq!(code_bytes(&made), retained);
     }
 
     #[test]
