@@ -234,6 +234,16 @@ pub struct Features {
     pub int8_activations: bool,
 }
 
+impl Features {
+    /// Whether a variant that needs `needed` may run on an adapter that has these. What is refused here, no shapes allow.
+    pub const fn cover(&self, needed: Self) -> bool {
+        (self.f16 || !needed.f16)
+            && (needed.coop_matrix == 0 || needed.coop_matrix == self.coop_matrix)
+            && (self.int8_activations || !needed.int8_activations)
+            && needed.subgroups <= self.subgroups
+    }
+}
+
 /// How texts declare the uniform block `p`, whose fields are the words of [`Pass::uniforms`] in order.
 pub const UNIFORM_BLOCK: &str = "@group(0) @binding(0) var<uniform> p: Params;";
 

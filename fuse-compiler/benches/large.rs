@@ -50,7 +50,11 @@ fn main() {
         let graph = &instance.graph;
         let plans = Policy::ALL.map(|policy| timed(|| fusion::fuse(graph, policy).expect("a plan")));
         let kernels = plans[1].1.groups.len();
-        let options = Options { validate: false, ..Options::default() };
+        let options = Options {
+            #[cfg(feature = "validate")]
+            validate: false,
+            ..Options::default()
+        };
         let compiled = compiles.then(|| timed(|| compile(graph, &options).expect("a function")).0);
         let [inlined, fused, separate] = plans.map(|(time, _)| ms(time));
         let compiled = compiled.map_or("–".to_owned(), ms);

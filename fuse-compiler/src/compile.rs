@@ -1,39 +1,37 @@
 //! The driver: every stage after the graph, in order.
 
-use std::{borrow::Cow, collections::BTreeSet, fmt, iter, panic::resume_unwind, thread};
+mod threads;
+#[cfg(feature = "validate")]
+mod validation;
+mod variants;
+
+use std::fmt;
 
 use fuse_artifact::{
-    Check, Domain, DomainKind, Features, Function, Kernel, MlGraph, Param, ParamKind, Pass, QuantizedSpec, Schedule,
-    Scratch, Size, TensorSpec, Variant, schedule::LANES,
+    Check, Domain, DomainKind, Features, Function, Kernel, MlGraph, Param, ParamKind, QuantizedSpec, Size, TensorSpec,
+    Variant,
 };
 
+use self::variants::{Breadth, Wanted, variants};
+#[cfg(feature = "validate")]
+use crate::validate::Valid;
 use crate::{
     fusion::{self, Group, GroupKind, Groups, Policy},
-    graph::{self, Graph, ScheduleOverride},
-    plan,
-    schedule::{
-        self,
-        contraction::{Sums, rows},
-    },
-    validate::{self, Valid},
-    webnn, wgsl,
-    wgsl::names::Names,
+    graph::{self, Graph},
+    plan, schedule, webnn,
 };
-
-/// Shaders that are worth a thread: validation of one takes about as long as to start one.
-const SHADERS_PER_THREAD: usize = 4;
 
 /// What a graph compiles to.
 #[derive(Clone, Debug)]
 pub struct Compiled {
     /// What the runtime launches.
     pub function: Function,
-    /// What people read.
+    /// What people read; empty unless [`Options::dump`] asks for it.
     pub dump: Dump,
 }
 
 /// The texts of every stage.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Dump {
     /// The graph.
     pub graph: String,
@@ -47,9 +45,12 @@ pub struct Dump {
 
 impl Compiled {
     /// Adds another plan of the same function.
-    fn add_alternative(&mut self, other: Self) {
+    fn add_alternative(&mut self, other: Self, options: &Options) {
         let alternatives = self.function.alternatives.to_mut();
         alternatives.push(other.function);
+        if !options.dump {
+            return;
+        }
         let number = alternatives.len();
         let Dump { graph, groups, schedules, wgsl } = other.dump;
         if graph != self.dump.graph {
@@ -65,15 +66,29 @@ impl Compiled {
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Whether naga validates every shader. Off only to measure what validation costs.
+    #[cfg(feature = "validate")]
     pub validate: bool,
     /// Shaders that are valid: they are not validated again, and those that are found to be are added. None: no others than those
     /// of the same graph.
+    #[cfg(feature = "validate")]
     pub valid: Option<&'static Valid>,
+    /// What the adapters have that the function is for: variants that need more are not written, but each kernel keeps the last of
+    /// its family, which runs wherever the kernel does. None: all variants, for any adapter.
+    pub features: Option<Features>,
+    /// Whether to write what people read of each stage. Programs that compile while they run save its time and memory.
+    pub dump: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { validate: true, valid: None }
+        Self {
+            #[cfg(feature = "validate")]
+            validate: true,
+            #[cfg(feature = "validate")]
+            valid: None,
+            features: None,
+            dump: true,
+        }
     }
 }
 
@@ -100,13 +115,14 @@ impl std::error::Error for CompileError {}
 /// Only for bugs of the compiler itself.
 pub fn compile(graph: &Graph, options: &Options) -> Result<Compiled, CompileError> {
     check("graph", graph::verify::verify(graph))?;
-    let (mut compiled, of_graph): (Option<Compiled>, _) = (None, Valid::default());
-    let valid = options.valid.unwrap_or(&of_graph);
-    for plan in plans(graph)? {
-        let other = compile_plan(&plan, options, valid)?;
+    let mut compiled: Option<Compiled> = None;
+    let plans = plans(graph)?;
+    let kernels = kernels(&plans, options)?;
+    for (plan, kernels) in plans.iter().zip(kernels) {
+        let other = compiled_plan(plan, kernels, options);
         match &mut compiled {
             None => compiled = Some(other),
-            Some(first) => first.add_alternative(other),
+            Some(first) => first.add_alternative(other, options),
         }
     }
     if let Some(Compiled { function, .. }) = &mut compiled {
@@ -128,7 +144,8 @@ fn webnn_graph(graph: &Graph) -> Result<Option<MlGraph>, CompileError> {
 }
 
 /// One plan of a function.
-struct Planned {
+#[derive(Clone, Debug)]
+pub struct Planned {
     graph: Graph,
     /// The graph before reductions were written out.
     written: Graph,
@@ -138,17 +155,11 @@ struct Planned {
     breadth: Breadth,
 }
 
-/// How many schedules of each family are compiled.
-#[derive(Clone, Copy, PartialEq)]
-enum Breadth {
-    /// All.
-    Full,
-    /// Only the last, for any size and stride: for shapes that are too rare to be worth more text.
-    Narrow,
-}
-
 /// The plans that a launch may choose between, the most fused first; the last assumes nothing and runs on every device.
-fn plans(graph: &Graph) -> Result<Vec<Planned>, CompileError> {
+///
+/// # Errors
+/// Only for bugs of the compiler itself.
+pub fn plans(graph: &Graph) -> Result<Vec<Planned>, CompileError> {
     let mut plans: Vec<Planned> = vec![];
     // An assumption that some other part of the graph cannot keep (a product whose batch axes meet in a broadcast of their
     // own) is none: the general graph is then compiled in full.
@@ -208,91 +219,74 @@ fn planned(
     Ok(Some(Planned { graph: graph.clone(), written: written.clone(), groups, assumes, breadth }))
 }
 
-/// Everything after fusion. `valid` are the shaders that need no validation.
-fn compile_plan(plan: &Planned, options: &Options, valid: &Valid) -> Result<Compiled, CompileError> {
-    let Planned { graph, written, groups, assumes, breadth } = plan;
-    let mut kernels = Vec::with_capacity(groups.groups.len());
-    for group in &groups.groups {
-        let mut kernel = kernel(group, &Names::new(group), graph.options.schedule.as_ref());
-        if *breadth == Breadth::Narrow {
-            let variants = kernel.variants.to_mut();
-            variants.drain(..variants.len().saturating_sub(1));
-        }
-        check("schedule", schedule::verify::verify(&kernel))?;
-        kernels.push(kernel);
+/// The kernels of each plan.
+fn kernels(plans: &[Planned], options: &Options) -> Result<Vec<Vec<Kernel>>, CompileError> {
+    let wanted: Vec<Wanted<'_>> = (plans.iter())
+        .flat_map(|plan| plan.groups.groups.iter().map(move |group| (plan, group)))
+        .map(|(plan, group)| Wanted {
+            group,
+            breadth: plan.breadth,
+            schedule: plan.graph.options.schedule.as_ref(),
+            features: options.features,
+        })
+        .collect();
+    let mut variants = variants(&wanted).into_iter();
+    let mut kernels = Vec::with_capacity(plans.len());
+    for plan in plans {
+        let of_plan = plan.groups.groups.iter().zip(variants.by_ref());
+        kernels.push(of_plan.map(|(group, variants)| kernel(group, variants)).collect::<Vec<_>>());
     }
+    kernels.iter().flatten().try_for_each(|kernel| check("schedule", schedule::verify::verify(kernel)))?;
+    #[cfg(feature = "validate")]
     if options.validate {
-        validate_kernels(&kernels, valid)?;
+        let of_graph = Valid::default();
+        validation::validate_kernels(kernels.iter().flatten(), options.valid.unwrap_or(&of_graph))?;
     }
+    Ok(kernels)
+}
+
+/// A plan with its kernels.
+fn compiled_plan(plan: &Planned, kernels: Vec<Kernel>, options: &Options) -> Compiled {
+    let Planned { graph, written, groups, assumes, .. } = plan;
     let mut function = function([graph, written], groups, kernels);
     function.assumes = assumes.clone().into();
-    let dump = Dump {
+    let dump = if options.dump { dump(graph, groups, &function) } else { Dump::default() };
+    Compiled { function, dump }
+}
+
+fn dump(graph: &Graph, groups: &Groups, function: &Function) -> Dump {
+    Dump {
         graph: graph::print::print(graph),
         groups: fusion::print::print(graph, groups),
         schedules: function.kernels.iter().map(schedule::print::print).collect(),
-        wgsl: shader_files(&function),
-    };
-    Ok(Compiled { function, dump })
+        wgsl: shader_files(function),
+    }
 }
 
 fn check(stage: &'static str, violations: Vec<String>) -> Result<(), CompileError> {
     if violations.is_empty() { Ok(()) } else { Err(CompileError { stage, message: violations.join("; ") }) }
 }
 
-/// The kernel of a group, with every schedule of its family as a variant.
-fn kernel(group: &Group, names: &Names, schedule: Option<&ScheduleOverride>) -> Kernel {
-    let (kind, mut extents) = (DomainKind::Pointwise, group.shape.clone());
-    let (kind, variants) = match &group.kind {
-        GroupKind::Pointwise => {
-            let family = schedule::pointwise::family(group, schedule.and_then(|s| s.workgroup));
-            let variant = |scheduled: &schedule::pointwise::Scheduled| Variant {
-                scratch: Scratch::default(),
-                name: scheduled.schedule.to_string().into(),
-                requires: scheduled.requires.clone().into(),
-                features: Features::default(),
-                schedule: Schedule::Pointwise(scheduled.schedule),
-                passes: vec![wgsl::pointwise::pointwise(group, names, scheduled)].into(),
-            };
-            (kind, family.iter().map(variant).collect::<Vec<_>>())
-        }
+/// The kernel of a group with these variants.
+fn kernel(group: &Group, variants: Vec<Variant>) -> Kernel {
+    let mut extents = group.shape.clone();
+    let kind = match &group.kind {
+        GroupKind::Pointwise => DomainKind::Pointwise,
         GroupKind::Contraction(contraction) => {
             extents.push(contraction.depth.clone());
-            let family = schedule::contraction::family(group, contraction, schedule.and_then(|s| s.tile));
-            let variant = |scheduled: &schedule::contraction::Scheduled| {
-                let schedule = Schedule::from(scheduled.schedule);
-                Variant {
-                    scratch: Scratch {
-                        per_output: if schedule.is_split() { contraction.rhs.len() as u32 } else { 0 },
-                        per_row: 0,
-                    },
-                    name: schedule.to_string().into(),
-                    requires: scheduled.requires.clone().into(),
-                    features: schedule.features(),
-                    schedule,
-                    passes: contraction_passes(group, contraction, names, scheduled).into(),
-                }
-            };
-            let kind = DomainKind::Contraction { products: contraction.rhs.len() as u8 };
-            (kind, family.iter().map(variant).collect())
+            DomainKind::Contraction { products: contraction.rhs.len() as u8 }
         }
-        GroupKind::Reduction(reduction) => {
-            let workgroup = schedule.and_then(|s| s.workgroup);
-            let kind = DomainKind::Reduction { axes: reduction.axes as u8 };
-            (kind, wgsl::reduction::variants(group, reduction, names, workgroup))
-        }
+        GroupKind::Reduction(reduction) => DomainKind::Reduction { axes: reduction.axes as u8 },
         GroupKind::Attention(attention) => {
             extents.extend([attention.keys.clone(), attention.depth.clone()]);
-            (DomainKind::Attention, wgsl::attention::variants(group, attention, names))
+            DomainKind::Attention
         }
         GroupKind::WeightedSum(sum) => {
             let second = sum.products.get(1).map_or(Size::default(), |product| product.depth.clone());
             extents.extend([sum.keys.clone(), sum.products[0].depth.clone(), second]);
-            (DomainKind::WeightedSum, wgsl::weighted_sum::variants(group, sum, names))
+            DomainKind::WeightedSum
         }
     };
-    let f16 = group.uses_f16();
-    let with_f16 = |variant: Variant| Variant { features: Features { f16, ..variant.features }, ..variant };
-    let variants: Vec<Variant> = variants.into_iter().map(with_f16).collect();
     let accesses = group.accesses.iter().chain(group.stores.iter().filter_map(|store| store.access.as_ref()));
     Kernel {
         name: group.name.clone().into(),
@@ -301,63 +295,6 @@ fn kernel(group: &Group, names: &Names, schedule: Option<&ScheduleOverride>) -> 
         variants: variants.into(),
         work: schedule::operations::work(group),
     }
-}
-
-fn contraction_passes(
-    group: &Group,
-    contraction: &fusion::Contraction,
-    names: &Names,
-    scheduled: &schedule::contraction::Scheduled,
-) -> Vec<Pass> {
-    let sums = |lanes| wgsl::second_pass::sums(group, contraction, names, lanes);
-    let (first, second) = match scheduled.schedule {
-        Sums::Tile(tile) => {
-            let second = tile.is_split().then(|| match rows::finishing_tile(group) {
-                Some(finishing) => wgsl::second_pass::rows(group, contraction, names, scheduled, finishing),
-                None if tile.is_stream_k() => wgsl::second_pass::streams(group, contraction, names, tile),
-                None => sums(tile.lanes),
-            });
-            (wgsl::tiles(group, contraction, names, scheduled, tile), second)
-        }
-        Sums::Gemv(gemv) => {
-            let lanes = if gemv.stores_vectors() { LANES } else { 1 };
-            (wgsl::gemv(group, contraction, names, gemv), gemv.is_split().then(|| sums(lanes)))
-        }
-    };
-    iter::once(first).chain(second).collect()
-}
-
-/// Validates every shader that is not known to be valid, once; several variants and alternatives may share one.
-fn validate_kernels(kernels: &[Kernel], valid: &Valid) -> Result<(), CompileError> {
-    let (mut shaders, mut seen) = (vec![], BTreeSet::new());
-    for kernel in kernels {
-        for variant in kernel.variants.iter() {
-            let texts = variant.passes.iter().map(|pass| pass.wgsl.text());
-            let new = texts.filter(|text| !valid.contains(text, variant.features) && seen.insert(text.clone()));
-            shaders.extend(new.collect::<Vec<_>>().into_iter().map(|text| (kernel, variant, text)));
-        }
-    }
-    let validate = |(kernel, variant, text): &(&Kernel, &Variant, Cow<'_, str>)| {
-        validate::validate(text, variant.features).map_err(|message| CompileError {
-            stage: "wgsl",
-            message: format!("generated WGSL of {} {} failed validation: {message}", kernel.name, variant.name),
-        })?;
-        valid.add(text, variant.features);
-        Ok(())
-    };
-    // Most of an expansion's time: rustc expands on one thread, whatever the machine has.
-    let threads = thread::available_parallelism().map_or(1, usize::from).min(shaders.len() / SHADERS_PER_THREAD);
-    if threads < 2 {
-        return shaders.iter().try_for_each(validate);
-    }
-    // In turns, as neighbors are of similar length. The first error in the order of threads, so that it is the same each time.
-    let share = |first: usize| shaders.iter().skip(first).step_by(threads).try_for_each(validate);
-    thread::scope(|scope| {
-        let others: Vec<_> = (1..threads).map(|first| scope.spawn(move || share(first))).collect();
-        let own = share(0);
-        let joined = others.into_iter().map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic)));
-        [own].into_iter().chain(joined.collect::<Vec<_>>()).collect()
-    })
 }
 
 fn function([graph, written]: [&Graph; 2], groups: &Groups, kernels: Vec<Kernel>) -> Function {

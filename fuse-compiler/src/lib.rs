@@ -4,10 +4,10 @@
 //! tokens -> syntax::ast -> graph -> fusion groups -> schedules -> wgsl -> validated artifact
 //! ```
 //!
+//! Programs that compile while they run leave out the feature `validate`, and with it naga: wgpu validates there.
 //! `compile` is the table of contents of everything after the graph, `front` of everything before it.
 
 pub mod arena;
-#[cfg(feature = "validate")]
 pub mod compile;
 pub mod fusion;
 pub mod grad;

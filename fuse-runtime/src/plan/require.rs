@@ -96,6 +96,9 @@ fn check_head(most: u32, head: u64) -> Result<(), Refusal> {
 }
 
 fn check_features(needed: Features, present: Features) -> Result<(), Refusal> {
+    if present.cover(needed) {
+        return Ok(());
+    }
     if needed.f16 && !present.f16 {
         return Err(Refusal::Feature("16-bit floats (`shader-f16`)"));
     }
@@ -107,13 +110,10 @@ fn check_features(needed: Features, present: Features) -> Result<(), Refusal> {
             "permission to round activations (`Tuning::int8_activations`), or packed integers",
         ));
     }
-    match (needed.subgroups, present.subgroups) {
-        (1.., 0) => Err(Refusal::Feature("subgroup operations")),
-        (needed, present) if needed > present => {
-            Err(Refusal::Limit("invocations in the smallest subgroup", needed.into(), present.into()))
-        }
-        _ => Ok(()),
-    }
+    Err(match present.subgroups {
+        0 => Refusal::Feature("subgroup operations"),
+        present => Refusal::Limit("invocations in the smallest subgroup", needed.subgroups.into(), present.into()),
+    })
 }
 
 fn check_limits(pass: &Pass, limits: &Limits) -> Result<(), Refusal> {

@@ -39,7 +39,7 @@ use crate::{
         body::{Body, ValueId},
     },
     schedule::{
-        attention::{Scheduled, family},
+        attention::Scheduled,
         contraction::Direction,
         visible::{self, Limit},
     },
@@ -48,12 +48,8 @@ use crate::{
 /// Below every score but -inf and NaN.
 pub(super) const LOWEST: &str = "-3.4028234663852886e38f";
 
-/// The variants of an attention, best first.
-pub fn variants(group: &Group, attention: &Attention, names: &Names) -> Vec<Variant> {
-    family(group, attention).iter().map(|scheduled| variant(group, attention, names, scheduled)).collect()
-}
-
-fn variant(group: &Group, attention: &Attention, names: &Names, scheduled: &Scheduled) -> Variant {
+/// One schedule of an attention's family as a variant.
+pub fn variant(group: &Group, attention: &Attention, names: &Names, scheduled: &Scheduled) -> Variant {
     let source = Source { group, attention, scheduled };
     let mut passes: Vec<Pass> = vec![match scheduled.schedule {
         schedule::Attention::Tile(tile) => tile::pass(source, names, tile),

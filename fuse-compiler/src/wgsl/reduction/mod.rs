@@ -19,7 +19,7 @@ pub(in crate::wgsl) mod state;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fuse_artifact::{Grid, Pass, Require, Schedule, Scratch, Uniform, Variant, schedule::ReductionOrder};
+use fuse_artifact::{Grid, Pass, Schedule, Scratch, Uniform, Variant, schedule::ReductionOrder};
 
 use self::{place::Frame, state::State};
 use super::{
@@ -32,20 +32,12 @@ use crate::{
         body::{Body, ValueId, ValueOp},
         legality::MAX_STORAGE_BUFFERS,
     },
-    schedule::reduction::{Scheduled, family},
+    schedule::reduction::Scheduled,
 };
 
-/// Every way to run a reduction group, best first.
-pub fn variants(group: &Group, reduction: &Reduction, names: &Names, workgroup: Option<u32>) -> Vec<Variant> {
-    let family = family(group, reduction, workgroup);
-    let variant = |scheduled: &Scheduled| {
-        variant(&Frame::new(group, reduction.axes, scheduled.schedule), names, &scheduled.requires)
-    };
-    family.iter().filter_map(variant).collect()
-}
-
-/// One schedule as a variant; `None` if the scratch buffer is one too many to bind.
-fn variant(frame: &Frame<'_>, names: &Names, requires: &[Require]) -> Option<Variant> {
+/// One schedule of a group's family as a variant; `None` if the scratch buffer is one too many to bind.
+pub fn variant(group: &Group, reduction: &Reduction, names: &Names, scheduled: &Scheduled) -> Option<Variant> {
+    let frame = &Frame::new(group, reduction.axes, scheduled.schedule);
     let schedule = frame.schedule;
     let last = frame.last_stage();
     let parts: Vec<Part> = match (schedule.split, last) {
@@ -61,7 +53,7 @@ fn variant(frame: &Frame<'_>, names: &Names, requires: &[Require]) -> Option<Var
     let schedule = Schedule::Reduction(schedule);
     Some(Variant {
         name: schedule.to_string().into(),
-        requires: requires.to_vec().into(),
+        requires: scheduled.requires.clone().into(),
         features: schedule.features(),
         schedule,
         scratch: Scratch { per_output: 0, per_row },

@@ -22,23 +22,16 @@ use crate::{
         Group, WeightedSum,
         body::{Body, ValueId},
     },
-    schedule::{
-        contraction::Direction,
-        visible,
-        weighted_sum::{Scheduled, family},
-    },
+    schedule::{contraction::Direction, visible, weighted_sum::Scheduled},
 };
 
-/// The variants of a weighted sum, best first.
-pub fn variants(group: &Group, sum: &WeightedSum, names: &Names) -> Vec<Variant> {
-    family(group, sum).iter().map(|scheduled| variant(Source { group, sum, scheduled }, names)).collect()
-}
-
-fn variant(source: Source<'_>, names: &Names) -> Variant {
-    let schedule = Schedule::WeightedSum(source.scheduled.schedule);
+/// One schedule of a weighted sum's family as a variant.
+pub fn variant(group: &Group, sum: &WeightedSum, names: &Names, scheduled: &Scheduled) -> Variant {
+    let source = Source { group, sum, scheduled };
+    let schedule = Schedule::WeightedSum(scheduled.schedule);
     Variant {
         name: schedule.to_string().into(),
-        requires: source.scheduled.requires.clone().into(),
+        requires: scheduled.requires.clone().into(),
         features: schedule.features(),
         schedule,
         scratch: Scratch::default(),

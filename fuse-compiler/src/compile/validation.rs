@@ -1,0 +1,38 @@
+//! Emitted shaders through naga, each text once.
+
+use std::{borrow::Cow, collections::HashSet};
+
+use fuse_artifact::{Kernel, Variant};
+
+use super::{CompileError, threads};
+use crate::validate::{self, Valid};
+
+/// Shaders that are worth a thread: validation of one takes about as long as to start one.
+const SHADERS_PER_THREAD: usize = 4;
+
+/// Validates every shader that is not known to be valid, once; several variants and alternatives may share one.
+pub(super) fn validate_kernels<'k>(
+    kernels: impl Iterator<Item = &'k Kernel>,
+    valid: &Valid,
+) -> Result<(), CompileError> {
+    let (mut shaders, mut seen) = (vec![], HashSet::new());
+    for kernel in kernels {
+        for variant in kernel.variants.iter() {
+            let texts = variant.passes.iter().map(|pass| pass.wgsl.text());
+            let new = texts.filter(|text| {
+                !valid.contains(text, variant.features) && seen.insert((text.clone(), variant.features))
+            });
+            shaders.extend(new.collect::<Vec<_>>().into_iter().map(|text| (kernel, variant, text)));
+        }
+    }
+    let validate = |(kernel, variant, text): &(&Kernel, &Variant, Cow<'_, str>)| {
+        validate::validate(text, variant.features).map_err(|message| CompileError {
+            stage: "wgsl",
+            message: format!("generated WGSL of {} {} failed validation: {message}", kernel.name, variant.name),
+        })?;
+        valid.add(text, variant.features);
+        Ok(())
+    };
+    // Most of an expansion's time. The first error in the order of shaders, so that it is the same each time.
+    threads::map(&shaders, SHADERS_PER_THREAD, validate).into_iter().collect()
+}

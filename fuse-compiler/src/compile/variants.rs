@@ -1,0 +1,150 @@
+//! The variants of kernels: for each schedule of a group's family its text.
+
+use std::iter;
+
+use fuse_artifact::{Features, Pass, Schedule, Scratch, Variant, schedule::LANES};
+
+use super::threads;
+use crate::{
+    fusion::{Contraction, Group, GroupKind},
+    graph::ScheduleOverride,
+    schedule::{
+        self,
+        contraction::{Scheduled, Sums, rows},
+    },
+    wgsl::{self, names::Names},
+};
+
+/// Texts that are worth a thread, which takes about as long to start.
+const TEXTS_PER_THREAD: usize = 4;
+
+/// How many schedules of each family are compiled.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Breadth {
+    /// All.
+    Full,
+    /// Only the last, for any size and stride: for shapes that are too rare to be worth more text.
+    Narrow,
+}
+
+/// What is asked for of a group.
+pub(super) struct Wanted<'a> {
+    pub group: &'a Group,
+    pub breadth: Breadth,
+    /// What the program says of schedules.
+    pub schedule: Option<&'a ScheduleOverride>,
+    /// Only variants that adapters with these features may run, and the last, which any adapter may.
+    pub features: Option<Features>,
+}
+
+/// Writes one variant; none where it would bind a buffer too many.
+type Writer<'a> = Box<dyn Fn() -> Option<Variant> + Send + Sync + 'a>;
+
+/// The variants of each group, best first.
+pub(super) fn variants(wanted: &[Wanted<'_>]) -> Vec<Vec<Variant>> {
+    let names: Vec<Names> = wanted.iter().map(|wanted| Names::new(wanted.group)).collect();
+    let mut writers: Vec<Writer<'_>> = vec![];
+    let mut counts = Vec::with_capacity(wanted.len());
+    for (wanted, names) in wanted.iter().zip(&names) {
+        let known = writers.len();
+        writers.extend(wanted.writers(names));
+        counts.push(writers.len() - known);
+    }
+    let mut written = threads::map(&writers, TEXTS_PER_THREAD, |write| write()).into_iter();
+    let of_group = |count| written.by_ref().take(count).flatten().collect();
+    counts.into_iter().map(of_group).collect()
+}
+
+impl<'a> Wanted<'a> {
+    fn writers(&self, names: &'a Names) -> Vec<Writer<'a>> {
+        let group = self.group;
+        let (workgroup, tile) = (self.schedule.and_then(|s| s.workgroup), self.schedule.and_then(|s| s.tile));
+        match &group.kind {
+            GroupKind::Pointwise => {
+                let family = schedule::pointwise::family(group, workgroup);
+                self.each(family, |s| Schedule::Pointwise(s.schedule), |s| Some(pointwise(group, names, s)))
+            }
+            GroupKind::Contraction(product) => {
+                let family = schedule::contraction::family(group, product, tile);
+                self.each(family, |s| s.schedule.into(), |s| Some(contraction(group, product, names, s)))
+            }
+            GroupKind::Reduction(reduction) => {
+                let family = schedule::reduction::family(group, reduction, workgroup);
+                let write = |s: &_| wgsl::reduction::variant(group, reduction, names, s);
+                self.each(family, |s| Schedule::Reduction(s.schedule), write)
+            }
+            GroupKind::Attention(attention) => {
+                let family = schedule::attention::family(group, attention);
+                let write = |s: &_| Some(wgsl::attention::variant(group, attention, names, s));
+                self.each(family, |s| Schedule::Attention(s.schedule), write)
+            }
+            GroupKind::WeightedSum(sum) => {
+                let family = schedule::weighted_sum::family(group, sum);
+                let write = |s: &_| Some(wgsl::weighted_sum::variant(group, sum, names, s));
+                self.each(family, |s| Schedule::WeightedSum(s.schedule), write)
+            }
+        }
+    }
+
+    /// What writes each schedule of a family that is wanted.
+    fn each<T: Send + Sync + 'a>(
+        &self,
+        family: Vec<T>,
+        schedule: fn(&T) -> Schedule,
+        write: impl Fn(&T) -> Option<Variant> + Copy + Send + Sync + 'a,
+    ) -> Vec<Writer<'a>> {
+        let f16 = self.group.uses_f16();
+        let last = family.len().saturating_sub(1);
+        let writer = |(i, scheduled): (usize, T)| {
+            let features = Features { f16, ..schedule(&scheduled).features() };
+            let runs = self.breadth == Breadth::Full && self.features.is_none_or(|present| present.cover(features));
+            let with_features = move |variant| Variant { features, ..variant };
+            (runs || i == last).then(|| Box::new(move || write(&scheduled).map(with_features)) as Writer<'a>)
+        };
+        family.into_iter().enumerate().filter_map(writer).collect()
+    }
+}
+
+fn pointwise(group: &Group, names: &Names, scheduled: &schedule::pointwise::Scheduled) -> Variant {
+    let schedule = Schedule::Pointwise(scheduled.schedule);
+    Variant {
+        scratch: Scratch::default(),
+        name: schedule.to_string().into(),
+        requires: scheduled.requires.clone().into(),
+        features: schedule.features(),
+        schedule,
+        passes: vec![wgsl::pointwise::pointwise(group, names, scheduled)].into(),
+    }
+}
+
+fn contraction(group: &Group, contraction: &Contraction, names: &Names, scheduled: &Scheduled) -> Variant {
+    let schedule = Schedule::from(scheduled.schedule);
+    let per_output = if schedule.is_split() { contraction.rhs.len() as u32 } else { 0 };
+    Variant {
+        scratch: Scratch { per_output, per_row: 0 },
+        name: schedule.to_string().into(),
+        requires: scheduled.requires.clone().into(),
+        features: schedule.features(),
+        schedule,
+        passes: contraction_passes(group, contraction, names, scheduled).into(),
+    }
+}
+
+fn contraction_passes(group: &Group, contraction: &Contraction, names: &Names, scheduled: &Scheduled) -> Vec<Pass> {
+    let sums = |lanes| wgsl::second_pass::sums(group, contraction, names, lanes);
+    let (first, second) = match scheduled.schedule {
+        Sums::Tile(tile) => {
+            let second = tile.is_split().then(|| match rows::finishing_tile(group) {
+                Some(finishing) => wgsl::second_pass::rows(group, contraction, names, scheduled, finishing),
+                None if tile.is_stream_k() => wgsl::second_pass::streams(group, contraction, names, tile),
+                None => sums(tile.lanes),
+            });
+            (wgsl::tiles(group, contraction, names, scheduled, tile), second)
+        }
+        Sums::Gemv(gemv) => {
+            let lanes = if gemv.stores_vectors() { LANES } else { 1 };
+            (wgsl::gemv(group, contraction, names, gemv), gemv.is_split().then(|| sums(lanes)))
+        }
+    };
+    iter::once(first).chain(second).collect()
+}
