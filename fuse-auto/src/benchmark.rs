@@ -42,7 +42,7 @@ pub fn benchmark_pattern(device: &Device, pattern: FusionPattern, size: usize) -
     let mut versions = vec![];
     for mode in [Mode::Fused, Mode::Unfused] {
         trace.collect(&[node])?;
-        versions.push(auto.graphs.function(&mut trace, &mode, device.info())?);
+        versions.push(auto.graphs.function(&mut trace, &mode, device)?);
     }
     let mut args: Vec<Arg<'_>> = trace.leaves.iter().map(|(_, value)| value.data.arg()).collect();
     args.extend(trace.numbers.iter().map(|&(dtype, bits)| Arg::Scalar { dtype, bits }));
@@ -64,7 +64,8 @@ fn example(device: &Device, pattern: FusionPattern, size: usize) -> Result<LazyT
     let side = (size as f64).sqrt().ceil().max(1.0) as usize;
     let side = side.next_multiple_of(32);
     let vector = |seed: u64| -> Result<LazyTensor, Error> { Ok(Tensor1::<f32>::rand(device, [size], seed)?.into()) };
-    let matrix = |seed: u64| -> Result<LazyTensor, Error> { Ok(Tensor2::<f32>::rand(device, [side, side], seed)?.into()) };
+    let matrix =
+        |seed: u64| -> Result<LazyTensor, Error> { Ok(Tensor2::<f32>::rand(device, [side, side], seed)?.into()) };
     let row = |seed: u64| -> Result<LazyTensor, Error> { Ok(Tensor1::<f32>::rand(device, [side], seed)?.into()) };
     let packed = |axis: usize| -> Result<LazyTensor, Error> {
         let values = vec![0.5f32; side * side];

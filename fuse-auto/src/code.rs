@@ -3,7 +3,7 @@
 //! Code is kept until the process ends, because launches name functions by address. How much there may be is limited.
 
 use std::sync::{
-    Arc, Mutex, OnceLock, PoisonError,
+    Arc, Mutex, MutexGuard, OnceLock, PoisonError,
     atomic::{AtomicU64, Ordering},
 };
 
@@ -22,8 +22,8 @@ static USED: AtomicU64 = AtomicU64::new(0);
 static CODE: Mutex<Option<FxHashMap<Key, Arc<Slot>>>> = Mutex::new(None);
 static PRELOADED: Mutex<Vec<&'static Function>> = Mutex::new(Vec::new());
 
-/// The text, and what the device can run.
-type Key = (String, Features);
+/// The text, what of it goes through memory, and what the device can run.
+type Key = (String, Vec<usize>, Features);
 
 /// Code that one thread makes, and for which others who want it wait.
 type Slot = OnceLock<Result<&'static Compiled, Error>>;
@@ -62,16 +62,28 @@ pub fn preload(functions: &[&'static Function]) {
     }
 }
 
+fn all() -> MutexGuard<'static, Option<FxHashMap<Key, Arc<Slot>>>> {
+    CODE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The texts that were compiled at run time, in order.
+pub(crate) fn sources() -> Vec<String> {
+    let code = all();
+    let compiled = |slot: &Arc<Slot>| slot.get().is_some_and(|made| made.as_ref().is_ok_and(|code| code.bytes > 0));
+    let kept = code.iter().flatten().filter(|((_, in_memory, _), slot)| in_memory.is_empty() && compiled(slot));
+    let mut sources: Vec<String> = kept.map(|((text, ..), _)| text.clone()).collect();
+    sources.sort_unstable();
+    sources.dedup();
+    sources
+}
+
 /// The function of a source for a device, and whether it was made just now.
 ///
 /// # Errors
 /// Those of the compiler, [`Error::NotCompiled`] without one, and [`Error::CodeLimit`].
 pub(crate) fn code(source: &Source, info: &DeviceInfo) -> Result<(&'static Compiled, bool), Error> {
-    let slot = {
-        let mut code = CODE.lock().unwrap_or_else(PoisonError::into_inner);
-        let code = code.get_or_insert_with(FxHashMap::default);
-        Arc::clone(code.entry((source.text.clone(), info.features)).or_default())
-    };
+    let key = || (source.text.clone(), source.in_memory.clone(), info.features);
+    let slot = Arc::clone(all().get_or_insert_with(FxHashMap::default).entry(key()).or_default());
     let mut is_new = false;
     let made = slot.get_or_init(|| {
         is_new = true;
@@ -79,8 +91,7 @@ pub(crate) fn code(source: &Source, info: &DeviceInfo) -> Result<(&'static Compi
     });
     if let Err(Error::CodeLimit { .. }) = made {
         // The limit may be another one when it is asked for again.
-        let mut code = CODE.lock().unwrap_or_else(PoisonError::into_inner);
-        code.get_or_insert_with(FxHashMap::default).remove(&(source.text.clone(), info.features));
+        all().get_or_insert_with(FxHashMap::default).remove(&key());
     }
     Ok((made.clone()?, is_new))
 }
@@ -91,11 +102,12 @@ fn make(source: &Source, info: &DeviceInfo) -> Result<&'static Compiled, Error> 
         preloaded.iter().find(|function| function.name == *source.name).copied()
     };
     if let Some(function) = preloaded {
-        let compiled = Compiled { function, source: source.text.clone(), shared: vec![], time: Duration::ZERO, bytes: 0 };
+        let compiled =
+            Compiled { function, source: source.text.clone(), shared: vec![], time: Duration::ZERO, bytes: 0 };
         return Ok(Box::leak(Box::new(compiled)));
     }
     let start = Instant::now();
-    let (function, shared) = compile(&source.text, info)?;
+    let (function, shared) = compile(source, info)?;
     let needed = fuse_runtime::__private::code_bytes(&function) + source.text.len() as u64;
     let limit = LIMIT.load(Ordering::Relaxed);
     let within = |used: u64| used.checked_add(needed).filter(|used| *used <= limit);
@@ -110,23 +122,36 @@ fn make(source: &Source, info: &DeviceInfo) -> Result<&'static Compiled, Error> 
 }
 
 #[cfg(not(feature = "jit"))]
-fn compile(text: &str, _: &DeviceInfo) -> Result<(Function, Vec<Shared>), Error> {
-    Err(Error::NotCompiled { source_text: text.to_owned() })
+fn compile(source: &Source, _: &DeviceInfo) -> Result<(Function, Vec<Shared>), Error> {
+    Err(Error::NotCompiled { source_text: source.text.clone() })
 }
 
-/// Compiles a text for what a device can run. wgpu validates the shaders.
+/// Compiles a source for what a device can run. wgpu validates the shaders.
 #[cfg(feature = "jit")]
-fn compile(text: &str, info: &DeviceInfo) -> Result<(Function, Vec<Shared>), Error> {
+fn compile(source: &Source, info: &DeviceInfo) -> Result<(Function, Vec<Shared>), Error> {
     use crate::fusions::shared;
     use fuse_compiler::compile::{Options, compile};
 
-    let failed = |message: String| Error::Compile { message, source_text: text.to_owned() };
-    let graph = graph(text)?;
-    let options = Options { validate: false, ..Options::default() };
-    let compiled = compile(&graph, &options).map_err(|error| failed(error.to_string()))?;
+    let failed = |message: String| Error::Compile { message, source_text: source.text.clone() };
+    let mut graph = graph(&source.text)?;
+    let value = |statement: &usize| graph.statements.get(*statement).and_then(|lowered| lowered.value);
+    graph.options.in_memory = source.in_memory.iter().filter_map(value).collect();
+    let compiled = compile(&graph, &Options::at_run_time(info.features)).map_err(|error| failed(error.to_string()))?;
     let mut function = compiled.function;
     fuse_runtime::__private::retain_runnable(&mut function, info);
     Ok((function, shared(&graph)))
+}
+
+/// What of a source shares a kernel, without compiling it.
+#[cfg(feature = "jit")]
+pub(crate) fn analysis(source: &Source) -> Result<Vec<Shared>, Error> {
+    Ok(crate::fusions::shared(&graph(&source.text)?))
+}
+
+/// Nothing knows what would share a kernel.
+#[cfg(not(feature = "jit"))]
+pub(crate) fn analysis(source: &Source) -> Result<Vec<Shared>, Error> {
+    Err(Error::NotCompiled { source_text: source.text.clone() })
 }
 
 /// The graph of a text with one function.

@@ -2,15 +2,17 @@
 
 use std::{
     cell::RefCell,
+    collections::BTreeSet,
     sync::{
-        Arc, PoisonError, RwLock,
+        Arc, OnceLock, PoisonError, RwLock,
         atomic::{AtomicU32, AtomicU64, Ordering},
     },
 };
 
-use fuse_runtime::Device;
+use fuse_artifact::Packing;
+use fuse_runtime::{AdapterKind, Backend, Device, QuantScheme};
 
-use crate::graphs::Graphs;
+use crate::{adaptive::Adaptive, graphs::Graphs, pattern::FusionPattern};
 
 /// How lazy tensors are fused.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,6 +21,18 @@ pub struct FusionConfig {
     pub enabled: bool,
     /// The fewest elements of a result for which operations are fused. 0: fusing never loses here.
     pub min_tensor_size: usize,
+    /// The backends on which operations are fused; `None`: on all.
+    pub backends: Option<Vec<Backend>>,
+    /// The kinds of adapters on which operations are fused; `None`: on all.
+    pub adapter_kinds: Option<Vec<AdapterKind>>,
+    /// The kinds of fusion that are wanted; values within another one go through memory. `None`: all.
+    pub enabled_patterns: Option<BTreeSet<FusionPattern>>,
+    /// How tensors that were made by [`LazyTensor::weight`](crate::LazyTensor::weight) are quantized where products read them. Not
+    /// in browsers, which cannot wait: there, make them with `QTensor::quantize_tensor`.
+    pub quantize_weights: Option<WeightQuantization>,
+    /// Whether fused and unfused kernels are measured at the third evaluation of a graph with about these sizes, for at most 20 ms,
+    /// and the faster ones stay. Not in browsers, which cannot wait.
+    pub adaptive: bool,
     /// How many operations may wait behind one value before it is evaluated.
     pub max_pending: u32,
     /// How many bytes of tensors only pending work may keep alive before it is evaluated.
@@ -27,8 +41,67 @@ pub struct FusionConfig {
 
 impl Default for FusionConfig {
     fn default() -> Self {
-        Self { enabled: true, min_tensor_size: 0, max_pending: 256, max_pending_bytes: 256 << 20 }
+        Self {
+            enabled: true,
+            min_tensor_size: 0,
+            backends: None,
+            adapter_kinds: None,
+            enabled_patterns: None,
+            quantize_weights: None,
+            adaptive: false,
+            max_pending: 256,
+            max_pending_bytes: 256 << 20,
+        }
     }
+}
+
+/// How weights are quantized: bits for each value, and what they share.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WeightQuantization {
+    /// The bits of a value, 8, 4, 3, 2 or 1, and how they lie in words.
+    pub packing: Packing,
+    /// How values are chosen. The axis is the one that the product sums over.
+    pub scheme: QuantScheme,
+}
+
+impl FusionConfig {
+    /// Whether operations with a result of so many elements are fused on a device.
+    pub(crate) fn fuses(&self, device: &Device, elements: usize) -> bool {
+        let info = device.info();
+        let enabled = match environment() {
+            Some(Environment::Off) => false,
+            Some(Environment::On | Environment::Explain) => true,
+            None => self.enabled,
+        };
+        enabled
+            && elements >= self.min_tensor_size
+            && self.backends.as_ref().is_none_or(|backends| backends.contains(&info.backend))
+            && self.adapter_kinds.as_ref().is_none_or(|kinds| kinds.contains(&info.kind))
+    }
+}
+
+/// What `FUSE_AUTO` says, above every configuration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Environment {
+    Off,
+    On,
+    /// On, and what new graphs become is printed to standard error.
+    Explain,
+}
+
+/// `FUSE_AUTO=off|on|explain`, read once. Another value is told once, and ignored.
+pub(crate) fn environment() -> Option<Environment> {
+    static READ: OnceLock<Option<Environment>> = OnceLock::new();
+    *READ.get_or_init(|| match std::env::var("FUSE_AUTO").ok()?.as_str() {
+        "off" => Some(Environment::Off),
+        "on" => Some(Environment::On),
+        "explain" => Some(Environment::Explain),
+        "" => None,
+        other => {
+            eprintln!("FUSE_AUTO={other} is ignored: it is `off`, `on` or `explain`");
+            None
+        }
+    })
 }
 
 /// What may wait.
@@ -44,6 +117,7 @@ pub(crate) struct Auto {
     operations: AtomicU32,
     bytes: AtomicU64,
     pub(crate) graphs: Graphs,
+    pub(crate) adaptive: Adaptive,
 }
 
 impl Default for Auto {
@@ -54,6 +128,7 @@ impl Default for Auto {
             bytes: AtomicU64::new(config.max_pending_bytes),
             config: RwLock::new(Arc::new(config)),
             graphs: Graphs::default(),
+            adaptive: Adaptive::default(),
         }
     }
 }

@@ -15,12 +15,14 @@ use fuse_runtime::{
 use smallvec::SmallVec;
 
 use crate::{
-    Error, LazyTensor,
+    Error, FusionConfig, LazyTensor,
+    adaptive::{Choice, class_of, measure},
     config::Auto,
-    graphs::Mode,
+    graphs::{Mode, Version},
     node::{Data, Inputs, Node, Value, drop_all},
     record::recorded,
     trace::{Trace, held},
+    weights::quantize,
 };
 
 /// A running evaluation, for those who want its values.
@@ -137,11 +139,13 @@ fn evaluate_nodes(roots: &[&Arc<Node>]) -> Result<(), Error> {
 fn run(roots: &[&Arc<Node>], trace: &mut Trace) -> Result<(), Error> {
     let Some(device) = roots.first().map(|root| root.device.clone()) else { return Ok(()) };
     trace.collect(roots)?;
-    let auto = Auto::of(&device);
-    let mode = mode(&device, auto, trace);
-    let version = auto.graphs.function(trace, &mode, device.info())?;
+    let (auto, prepared) = (Auto::of(&device), prepare(&device, trace)?);
     let mut args: SmallVec<[Arg<'_>; 16]> = trace.leaves.iter().map(|(_, value)| value.data.arg()).collect();
     args.extend(trace.numbers.iter().map(|&(dtype, bits)| Arg::Scalar { dtype, bits }));
+    let version = match prepared.other {
+        Some(unfused) => faster(&device, auto, trace, [prepared.version, unfused], &args),
+        None => prepared.version,
+    };
     let mut results = Vec::with_capacity(trace.outputs.len());
     launch_into_vec(version.code.function, &args, &mut results)?;
     drop(args);
@@ -157,11 +161,70 @@ fn run(roots: &[&Arc<Node>], trace: &mut Trace) -> Result<(), Error> {
     Ok(())
 }
 
-/// How a trace is cut into kernels.
-pub(crate) fn mode(device: &Device, auto: &Auto, trace: &Trace) -> Mode {
+/// What runs a trace.
+pub(crate) struct Prepared {
+    pub(crate) version: Arc<Version>,
+    /// What to measure it against.
+    other: Option<Arc<Version>>,
+}
+
+/// Finds or makes what runs a trace, as the device's configuration says.
+///
+/// # Errors
+/// Those of compiling, and of quantizing weights.
+pub(crate) fn prepare(device: &Device, trace: &mut Trace) -> Result<Prepared, Error> {
+    let auto = Auto::of(device);
     let config = auto.config(device);
+    if let Some(by) = config.quantize_weights {
+        quantize(trace, by)?;
+    }
+    let version = auto.graphs.function(trace, &mode(device, &config, trace), device)?;
+    let mut prepared = Prepared { version, other: None };
+    if config.adaptive && prepared.version.code.source.starts_with("pub fn") {
+        let unfused = |trace: &mut Trace| auto.graphs.function(trace, &Mode::Unfused, device);
+        let class = size_class(trace);
+        match auto.adaptive.seen(&prepared.version.code.function.name, class) {
+            Ok(Choice::Fused) | Err(false) => {}
+            Ok(Choice::Unfused) => prepared.version = unfused(trace)?,
+            Err(true) => prepared.other = Some(unfused(trace)?),
+        }
+    }
+    Ok(prepared)
+}
+
+/// How a trace is cut into kernels.
+pub(crate) fn mode(device: &Device, config: &FusionConfig, trace: &Trace) -> Mode {
     let largest = trace.outputs.iter().map(|&output| trace.nodes[output as usize].shape.elements()).max();
-    if config.enabled && largest.unwrap_or(0) >= config.min_tensor_size { Mode::Fused } else { Mode::Unfused }
+    match &config.enabled_patterns {
+        _ if !config.fuses(device, largest.unwrap_or(0)) => Mode::Unfused,
+        None => Mode::Fused,
+        Some(patterns) => Mode::Patterns(patterns.clone()),
+    }
+}
+
+/// The size class of what a trace reads.
+fn size_class(trace: &Trace) -> u32 {
+    let elements = trace.leaves.iter().map(|(leaf, _)| trace.nodes[*leaf as usize].shape.elements() as u64);
+    class_of(elements.fold(0, u64::saturating_add))
+}
+
+/// The faster of a fused and an unfused function, which stays for graphs of this size.
+fn faster(
+    device: &Device,
+    auto: &Auto,
+    trace: &Trace,
+    [fused, unfused]: [Arc<Version>; 2],
+    args: &[Arg<'_>],
+) -> Arc<Version> {
+    // What cannot be measured, as within a capture, runs fused and is not measured again.
+    let Ok([with, without]) = measure(device, [&fused, &unfused], args) else { return fused };
+    if let Some(fusion) = fused.fusions.first() {
+        let speedup = without.as_secs_f64() / with.as_secs_f64().max(1e-9);
+        auto.adaptive.add_speedup(fusion.pattern, speedup as f32);
+    }
+    let choice = if with <= without { Choice::Fused } else { Choice::Unfused };
+    auto.adaptive.choose(&fused.code.function.name, size_class(trace), choice);
+    if choice == Choice::Fused { fused } else { unfused }
 }
 
 /// For each output, the values that it was computed from and that still exist, with those that these were computed from.

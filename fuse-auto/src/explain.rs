@@ -9,7 +9,7 @@ use crate::{
     Error, FusionStats, LazyTensor,
     code::{Compiled, used},
     config::Auto,
-    evaluate::{mode, nodes_of},
+    evaluate::{mode, nodes_of, prepare},
     fusions::{Fusion, statements},
     graphs::written,
     node::Node,
@@ -58,9 +58,7 @@ pub fn explain(values: &[&LazyTensor]) -> Result<Explanation, Error> {
     };
     let (device, mut trace) = (first.device.clone(), Trace::default());
     trace.collect(&pending)?;
-    let auto = Auto::of(&device);
-    let mode = mode(&device, auto, &trace);
-    let version = auto.graphs.function(&mut trace, &mode, device.info())?;
+    let version = prepare(&device, &mut trace)?.version;
     let opportunities = opportunities(&trace, &version.fusions);
     let Compiled { function, source, .. } = version.code;
     Ok(Explanation { source: source.clone(), plan: function.plan.clone(), opportunities })
@@ -77,7 +75,8 @@ fn opportunities(trace: &Trace, fusions: &[Fusion]) -> Vec<FusionOpportunity> {
         let number = |node: &usize| statements.binary_search(node).ok();
         let savings: u64 = fusion.inner.iter().map(|&node| 2 * bytes(node)).sum();
         // What every operation would read and write by itself.
-        let apart: u64 = fusion.nodes.iter().map(|&node| bytes(node) + inputs(trace, node).map(bytes).sum::<u64>()).sum();
+        let apart: u64 =
+            fusion.nodes.iter().map(|&node| bytes(node) + inputs(trace, node).map(bytes).sum::<u64>()).sum();
         let (dispatches, apart) = (fusion.nodes.len() as u64, apart.max(savings));
         let together = (apart - savings + DISPATCH_BYTES) as f32;
         FusionOpportunity {
@@ -99,7 +98,8 @@ fn inputs(trace: &Trace, node: usize) -> impl Iterator<Item = usize> + '_ {
 
 /// What happened on a device so far.
 pub fn stats(device: &Device) -> FusionStats {
-    FusionStats { code_bytes: used(), ..Auto::of(device).graphs.stats() }
+    let auto = Auto::of(device);
+    FusionStats { code_bytes: used(), measured: auto.adaptive.measured(), ..auto.graphs.stats() }
 }
 
 impl LazyTensor {
@@ -114,7 +114,7 @@ impl LazyTensor {
         }
         let (device, mut trace) = (node.device.clone(), Trace::default());
         trace.collect(&[node])?;
-        let mode = mode(&device, Auto::of(&device), &trace);
+        let mode = mode(&device, &Auto::of(&device).config(&device), &trace);
         Ok(written(&trace, &mode)?.text)
     }
 }

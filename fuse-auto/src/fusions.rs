@@ -1,12 +1,6 @@
 //! The fusions of a compiled graph: which of its operations share a kernel.
 
-use crate::{
-    code::Compiled,
-    op::Op,
-    pattern::FusionPattern,
-    source::Source,
-    trace::Trace,
-};
+use crate::{code::Compiled, op::Op, pattern::FusionPattern, source::Source, trace::Trace};
 
 /// Operations that share a kernel.
 #[derive(Clone, Debug)]
@@ -31,14 +25,18 @@ pub(crate) fn fusions(trace: &Trace, source: &Source, code: &Compiled) -> Vec<Fu
     if source.text != code.source {
         return vec![];
     }
+    named(trace, &code.shared)
+}
+
+/// Shared kernels of several statements in terms of a trace, by kind.
+pub(crate) fn named(trace: &Trace, shared: &[Shared]) -> Vec<Fusion> {
     let nodes = statements(trace);
     let of = |list: &[usize]| list.iter().filter_map(|&statement| nodes.get(statement).copied()).collect::<Vec<_>>();
-    let shared = code.shared.iter().filter(|shared| shared.statements.len() > 1);
     let fusion = |shared: &Shared| {
         let (nodes, inner) = (of(&shared.statements), of(&shared.inner));
         Fusion { pattern: FusionPattern::of(trace, &nodes), nodes, inner }
     };
-    shared.map(fusion).collect()
+    shared.iter().filter(|shared| shared.statements.len() > 1).map(fusion).collect()
 }
 
 /// The nodes that are statements of the source, in order.
@@ -50,12 +48,16 @@ pub(crate) fn statements(trace: &Trace) -> Vec<usize> {
 /// The statements of a graph that share a kernel.
 #[cfg(feature = "jit")]
 pub(crate) fn shared(graph: &fuse_compiler::graph::Graph) -> Vec<Shared> {
-    use fuse_compiler::fusion::{Policy, fuse};
+    use fuse_compiler::fusion::{Policy, fuse, fuse_with};
 
     if graph.options.no_fuse {
         return vec![];
     }
-    let Ok(groups) = fuse(graph, Policy::INLINED) else { return vec![] };
+    let groups = match &graph.options.in_memory {
+        in_memory if in_memory.is_empty() => fuse(graph, Policy::INLINED),
+        in_memory => fuse_with(graph, Policy::INLINED, in_memory),
+    };
+    let Ok(groups) = groups else { return vec![] };
     let statement = |node: usize| graph.statements.partition_point(|lowered| lowered.end <= node);
     let stored = |statement: &usize| {
         let value = graph.statements.get(*statement).and_then(|lowered| lowered.value);

@@ -4,7 +4,8 @@
 //! granted; mostly there is one. What happened is counted with each function, so that an evaluation changes two numbers.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
+    hash::{Hash, Hasher},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU64, Ordering},
@@ -12,14 +13,16 @@ use std::{
 };
 
 use fuse_artifact::Size;
-use fuse_runtime::DeviceInfo;
-use rustc_hash::FxHashMap;
+use fuse_runtime::{Device, DeviceInfo};
+use rustc_hash::{FxHashMap, FxHasher};
 
 use crate::{
     Error,
-    code::{Compiled, code},
-    fusions::{Fusion, fusions},
+    code::{Compiled, analysis, code},
+    config::{Environment, environment},
+    fusions::{Fusion, fusions, named, statements},
     numbers::Numbers,
+    pattern::FusionPattern,
     source::{Source, source},
     stats::FusionStats,
     symbols::Required,
@@ -59,22 +62,29 @@ pub(crate) enum Mode {
     #[default]
     Fused,
     Unfused,
+    /// Only by these patterns.
+    Patterns(BTreeSet<FusionPattern>),
 }
 
 impl Mode {
     fn attributes(&self) -> &'static str {
         match self {
-            Self::Fused => "",
+            Self::Fused | Self::Patterns(_) => "",
             Self::Unfused => "#[no_fuse]\n",
         }
     }
 
     /// Adds what tells it from others to a key.
     fn key(&self, words: &mut Vec<u64>) {
-        words.push(match self {
-            Self::Fused => 0,
-            Self::Unfused => 1,
-        });
+        match self {
+            Self::Fused => words.push(0),
+            Self::Unfused => words.push(1),
+            Self::Patterns(patterns) => {
+                let mut hasher = FxHasher::default();
+                patterns.hash(&mut hasher);
+                words.extend([2, hasher.finish()]);
+            }
+        }
     }
 }
 
@@ -99,14 +109,21 @@ impl Graphs {
     ///
     /// # Errors
     /// Those of [`code`].
-    pub(crate) fn function(&self, trace: &mut Trace, mode: &Mode, info: &DeviceInfo) -> Result<Arc<Version>, Error> {
+    pub(crate) fn function(&self, trace: &mut Trace, mode: &Mode, device: &Device) -> Result<Arc<Version>, Error> {
+        let length = trace.key.len();
         mode.key(&mut trace.key);
+        let version = self.version(trace, mode, device);
+        trace.key.truncate(length);
+        version
+    }
+
+    fn version(&self, trace: &Trace, mode: &Mode, device: &Device) -> Result<Arc<Version>, Error> {
         let fits = |version: &&Arc<Version>| version.required.iter().all(|required| required.holds(&trace.extents));
         if let Some(version) = self.known().get(&*trace.key).and_then(|versions| versions.iter().find(fits)) {
             return Ok(Arc::clone(version));
         }
         // Others evaluate meanwhile.
-        let version = Arc::new(self.made(trace, mode, info)?);
+        let version = Arc::new(self.made(trace, mode, device.info())?);
         let mut known = self.known();
         let versions = known.entry(trace.key.clone().into_boxed_slice()).or_default();
         if let Some(other) = versions.iter().find(|other| other.required == version.required) {
@@ -120,7 +137,7 @@ impl Graphs {
     fn made(&self, trace: &Trace, mode: &Mode, info: &DeviceInfo) -> Result<Version, Error> {
         let mut wanted = written(trace, mode)?;
         let mut result = code(&wanted, info);
-        if let (Err(Error::Compile { message, .. }), Mode::Fused) = (&result, mode) {
+        if let (Err(Error::Compile { message, .. }), Mode::Fused | Mode::Patterns(_)) = (&result, mode) {
             let unfused = written(trace, &Mode::Unfused)?;
             if let Ok(made) = code(&unfused, info) {
                 let mut missed = self.missed();
@@ -138,6 +155,9 @@ impl Graphs {
             stats.compile_time += code.time;
         }
         numbers.add(&wanted.text);
+        if is_new && environment() == Some(Environment::Explain) {
+            eprintln!("{}{}", wanted.text, code.function.plan);
+        }
         let fusions = fusions(trace, &wanted, code);
         let saved = fusions.iter().flat_map(|fusion| &fusion.inner).fold(Size::default(), |sum, &node| {
             // Written once and read once.
@@ -184,7 +204,17 @@ impl Graphs {
     }
 }
 
-/// The text of a trace.
+/// The text of a trace, with what goes through memory.
 pub(crate) fn written(trace: &Trace, mode: &Mode) -> Result<Source, Error> {
-    source(trace, mode.attributes()).map_err(|message| Error::Compile { message, source_text: String::new() })
+    let internal = |message| Error::Compile { message, source_text: String::new() };
+    let mut source = source(trace, mode.attributes()).map_err(internal)?;
+    if let Mode::Patterns(wanted) = mode {
+        let unwanted = |fusion: &Fusion| !wanted.iter().any(|pattern| fusion.pattern.is_a(*pattern));
+        let found = named(trace, &analysis(&source)?);
+        let statements = statements(trace);
+        let inner = found.iter().filter(|fusion| unwanted(fusion)).flat_map(|fusion| &fusion.inner);
+        source.in_memory = inner.filter_map(|node| statements.binary_search(node).ok()).collect();
+        source.in_memory.sort_unstable();
+    }
+    Ok(source)
 }

@@ -126,8 +126,8 @@ pub fn warm_up_text(device: &Device, text: &str) -> Result<WarmUp, Error> {
     let (mut sources, mut refused) = (vec![], vec![]);
     let mut function = String::new();
     for line in body.lines().filter(|line| !line.is_empty()) {
-        if let (Some(entry), true) = (line.strip_prefix("// adaptive "), function.is_empty()) {
-            match adaptive_entry(entry) {
+        if function.is_empty() && line.starts_with("//") {
+            match line.strip_prefix("// adaptive ").and_then(adaptive_entry) {
                 Some((name, class, choice)) => Auto::of(device).adaptive.restore(name, class, choice),
                 None => refused.push(format!("not understood: `{line}`")),
             }
@@ -145,12 +145,8 @@ pub fn warm_up_text(device: &Device, text: &str) -> Result<WarmUp, Error> {
     if !function.is_empty() {
         refused.push(format!("a function without end: `{}`", function.lines().next().unwrap_or_default()));
     }
-    let work = Arc::new(Work {
-        sources,
-        next: AtomicUsize::new(0),
-        info: device.info().clone(),
-        failed: Mutex::new(vec![]),
-    });
+    let work =
+        Arc::new(Work { sources, next: AtomicUsize::new(0), info: device.info().clone(), failed: Mutex::new(vec![]) });
     Ok(WarmUp {
         functions: work.sources.len(),
         refused,

@@ -35,10 +35,6 @@ impl LazyTensor {
         Self { node: Ok(Arc::new(node)) }
     }
 
-    pub(crate) fn of_arc(node: Arc<Node>) -> Self {
-        Self { node: Ok(node) }
-    }
-
     /// The value of an operator: an error waits for the next method.
     pub(crate) fn of_result(result: Result<Self, Error>) -> Self {
         result.unwrap_or_else(|error| match error {

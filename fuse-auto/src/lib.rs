@@ -24,6 +24,8 @@
     allow(clippy::arc_with_non_send_sync, reason = "natively they are, and both share their types")
 )]
 
+mod adaptive;
+mod benchmark;
 mod code;
 mod config;
 mod dim;
@@ -33,6 +35,7 @@ mod explain;
 mod fusions;
 mod graphs;
 mod infer;
+mod kept;
 mod lazy;
 mod methods;
 mod node;
@@ -48,16 +51,21 @@ mod source;
 mod stats;
 mod symbols;
 mod trace;
+mod weights;
 
-pub use fuse_artifact::DType;
+pub use fuse_artifact::{DType, Packing};
 
+#[cfg(not(target_arch = "wasm32"))]
+pub use crate::kept::{record, warm_up};
 pub use crate::{
+    benchmark::{BenchmarkResult, benchmark_pattern},
     code::{preload, set_code_limit},
-    config::{FusionConfig, configure, with_config},
+    config::{FusionConfig, WeightQuantization, configure, with_config},
     dim::Dim,
     error::Error,
     evaluate::{eval_all, flush},
     explain::{Explanation, FusionOpportunity, explain, stats},
+    kept::{WarmUp, record_text, warm_up_text},
     lazy::LazyTensor,
     methods::{Over, grad, grad_with},
     pattern::{Activation, BinaryOp, FusionPattern},

@@ -18,7 +18,7 @@ use fuse_runtime::{
 };
 use smallvec::SmallVec;
 
-use crate::{evaluate::Claim, lazy::LazyTensor, op::Op, shape::Shape};
+use crate::{evaluate::Claim, lazy::LazyTensor, op::Op, shape::Shape, weights::QuantizedWeight};
 
 /// An operand, or a value whose extents an operation reads.
 #[derive(Clone, Debug)]
@@ -66,6 +66,8 @@ pub(crate) struct State {
     pub(crate) pinned: Vec<Weak<Node>>,
     /// The values that it was computed from, where its inputs are forgotten.
     pub(crate) forgotten: Option<Arc<[Weak<Node>]>>,
+    /// Of a weight, its quantized values, where they were wanted.
+    pub(crate) quantized: Option<Box<QuantizedWeight>>,
     /// The evaluation that is computing it.
     pub(crate) claim: Option<Arc<Claim>>,
 }

@@ -24,7 +24,8 @@ impl Numbers {
 
     /// For each sequence that has many versions, the line with the number that varies.
     pub(crate) fn varying(&self) -> Vec<String> {
-        let mut found: Vec<String> = self.sequences.iter().filter_map(|(text, versions)| varying(text, versions)).collect();
+        let mut found: Vec<String> =
+            self.sequences.iter().filter_map(|(text, versions)| varying(text, versions)).collect();
         found.sort_unstable();
         found
     }
@@ -64,7 +65,8 @@ fn split(text: &str) -> (String, Vec<u64>) {
     let mut rest = body.char_indices().peekable();
     let mut previous = ' ';
     while let Some((at, character)) = rest.next() {
-        let is_number = character.is_ascii_digit() && !previous.is_ascii_alphanumeric() && previous != '_' && previous != '.';
+        let is_number =
+            character.is_ascii_digit() && !previous.is_ascii_alphanumeric() && previous != '_' && previous != '.';
         previous = character;
         if !is_number {
             skeleton.push(character);
@@ -93,6 +95,9 @@ mod tests {
         }
         let told = numbers.varying();
         assert_eq!(told.len(), 1);
-        assert!(told[0].contains("let v0 = slice(x0, axis = 1, end = ?);") && told[0].contains("8 versions"), "{told:?}");
+        assert!(
+            told[0].contains("let v0 = slice(x0, axis = 1, end = ?);") && told[0].contains("8 versions"),
+            "{told:?}"
+        );
     }
 }

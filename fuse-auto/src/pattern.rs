@@ -127,9 +127,7 @@ impl FusionPattern {
     /// Whether what this names is part of what `general` names.
     pub fn is_a(self, general: Self) -> bool {
         match general {
-            Self::LinearActivation => {
-                self == general || matches!(self, Self::LinearLayer { activation: Some(_), .. })
-            }
+            Self::LinearActivation => self == general || matches!(self, Self::LinearLayer { activation: Some(_), .. }),
             Self::BinaryUnary => {
                 self == general || matches!(self, Self::BinaryActivation { .. } | Self::ScalarActivation { .. })
             }
@@ -144,13 +142,17 @@ impl FusionPattern {
         let activation = names.iter().rev().find_map(|name| Activation::of(name));
         let products = ops.iter().filter(|op| matches!(op, Op::Matmul)).count();
         let quantized = nodes.iter().any(|&node| {
-            trace.inputs(node).iter().any(|input| matches!(input, Ref::Node(input) if trace.is_quantized(*input as usize)))
+            trace
+                .inputs(node)
+                .iter()
+                .any(|input| matches!(input, Ref::Node(input) if trace.is_quantized(*input as usize)))
         });
         if products > 0 {
             return Self::of_product(&names, products, quantized, activation);
         }
-        if ops.iter().any(|op| matches!(op, Op::Row(..) | Op::Norm(..) | Op::GroupNorm(_) | Op::Reduce(..) | Op::CrossEntropy(_)))
-        {
+        if ops.iter().any(|op| {
+            matches!(op, Op::Row(..) | Op::Norm(..) | Op::GroupNorm(_) | Op::Reduce(..) | Op::CrossEntropy(_))
+        }) {
             return Self::NormActivation;
         }
         if ops.iter().any(|op| is_movement(op)) {

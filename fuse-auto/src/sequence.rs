@@ -97,7 +97,8 @@ fn is_one_kernel(names: &[&str]) -> bool {
     let (mut parameters, mut body) = ("x0: f32[A, B]".to_owned(), String::new());
     let (mut rows, mut columns) = ("A".to_owned(), "B".to_owned());
     for (position, name) in names.iter().enumerate() {
-        let (x, next) = (if position == 0 { "x0".to_owned() } else { format!("v{}", position - 1) }, format!("x{}", position + 1));
+        let (x, next) =
+            (if position == 0 { "x0".to_owned() } else { format!("v{}", position - 1) }, format!("x{}", position + 1));
         let symbol = match *name {
             "add" => "+",
             "subtract" => "-",

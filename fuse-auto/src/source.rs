@@ -27,6 +27,31 @@ pub(crate) struct Source {
     pub(crate) required: Vec<Required>,
     /// For each node of the trace, the bytes of its value.
     pub(crate) bytes: Vec<Size>,
+    /// The statements whose values go through memory whatever the planner thinks of it.
+    pub(crate) in_memory: Vec<usize>,
+}
+
+impl Source {
+    /// A source that another run of the program wrote.
+    ///
+    /// # Errors
+    /// If it is not what [`source`] writes: the name says what the rest must be.
+    pub(crate) fn kept(text: String) -> Result<Self, String> {
+        let line = text.lines().next().unwrap_or_default().to_owned();
+        let damaged = || format!("damaged: `{line}`");
+        let (attributes, function) = text.split_once("pub fn ").ok_or_else(damaged)?;
+        let (name, rest) = function.split_at(function.find('(').ok_or_else(damaged)?);
+        if name != name_of(attributes, rest) {
+            return Err(damaged());
+        }
+        let name = name.to_owned();
+        Ok(Self { text, name, required: vec![], bytes: vec![], in_memory: vec![] })
+    }
+}
+
+/// The name of a function, which is a checksum of all else.
+fn name_of(attributes: &str, rest: &str) -> String {
+    format!("lazy_{:016x}", fnv(attributes.bytes().chain(rest.bytes())))
 }
 
 /// The text of what a trace runs; `attributes` stand before the function.
@@ -74,14 +99,14 @@ impl<'t> Writer<'t> {
         };
         let results: Vec<&str> = results.iter().map(String::as_str).collect();
         let rest = format!("({parameters}) -> {} {{\n{body}    {}\n}}\n", tuple(&results), tuple(&values));
-        let name = format!("lazy_{:016x}", fnv(attributes.bytes().chain(rest.bytes())));
+        let name = name_of(attributes, &rest);
         let text = format!("{attributes}pub fn {name}{rest}");
         let bytes = |(node, shape): (&Arc<Node>, &Vec<Size>)| {
             let elements = self.symbols.resolved(&Size::product(shape));
             elements.mul(&Size::constant(node.dtype.bytes()))
         };
         let bytes = self.trace.nodes.iter().zip(&self.shapes).map(bytes).collect();
-        Ok(Source { text, name, bytes, required: self.symbols.required })
+        Ok(Source { text, name, bytes, required: self.symbols.required, in_memory: vec![] })
     }
 
     /// Makes numbers of symbols in sizes that the language cannot write.
@@ -130,8 +155,8 @@ impl<'t> Writer<'t> {
 
     fn type_of(&mut self, index: usize) -> String {
         let node = &self.trace.nodes[index];
-        let element = match node.packing.filter(|_| self.trace.is_leaf(index)) {
-            Some((packing, _)) => packing.name(),
+        let element = match self.trace.packing(index) {
+            Some(packing) => packing.name(),
             None => node.dtype.name(),
         };
         let sizes: Vec<String> = self.shapes[index].clone().iter().map(|size| self.size(size)).collect();

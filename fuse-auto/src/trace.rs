@@ -4,13 +4,13 @@
 
 use std::{ptr, sync::Arc};
 
-use fuse_artifact::DType;
+use fuse_artifact::{DType, Packing};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use crate::{
     Error,
-    node::{Input, Inputs, Node, Value},
+    node::{Data, Input, Inputs, Node, Value},
     op::Op,
 };
 
@@ -94,13 +94,22 @@ impl Trace {
         self.leaves.binary_search_by_key(&(node as u32), |(leaf, _)| *leaf).is_ok()
     }
 
-    /// Whether a node is a quantized tensor, or one whose axes were permuted.
+    /// How the values of a tensor are packed, if they are.
+    pub(crate) fn packing(&self, node: usize) -> Option<Packing> {
+        let position = self.leaves.binary_search_by_key(&(node as u32), |(leaf, _)| *leaf).ok()?;
+        match &self.leaves[position].1.data {
+            Data::Quantized(tensor) => Some(tensor.packing()),
+            Data::Tensor(_) => None,
+        }
+    }
+
+    /// Whether a node is a quantized tensor, or one whose axes are in another order.
     pub(crate) fn is_quantized(&self, node: usize) -> bool {
-        self.nodes[node].packing.is_some()
-            || self.leaves.iter().any(|(leaf, value)| {
-                let is_same = *leaf as usize == node;
-                is_same && matches!(value.data, crate::node::Data::Quantized(_))
-            })
+        let moved = || match (&self.nodes[node].op, self.inputs(node)) {
+            (Op::Transpose | Op::Permute(_), [Ref::Node(of)]) => self.is_quantized(*of as usize),
+            _ => false,
+        };
+        self.packing(node).is_some() || moved()
     }
 
     /// Collects what is behind some values.

@@ -92,6 +92,19 @@ impl Default for Options {
     }
 }
 
+impl Options {
+    /// For a program that compiles while it runs, on a device with these features: whoever makes pipelines validates shaders.
+    pub fn at_run_time(features: Features) -> Self {
+        Self {
+            #[cfg(feature = "validate")]
+            validate: false,
+            features: Some(features),
+            dump: false,
+            ..Self::default()
+        }
+    }
+}
+
 /// A bug of the compiler: no graph that passes the front end should cause one.
 #[derive(Clone, Debug)]
 pub struct CompileError {
@@ -161,6 +174,13 @@ pub struct Planned {
 /// Only for bugs of the compiler itself.
 pub fn plans(graph: &Graph) -> Result<Vec<Planned>, CompileError> {
     let mut plans: Vec<Planned> = vec![];
+    if !graph.options.in_memory.is_empty() {
+        // Rewriting would give these nodes other names.
+        for policy in Policy::ALL {
+            plans.extend(planned([graph; 2], policy, &[], Breadth::Full, &plans)?);
+        }
+        return Ok(plans);
+    }
     // An assumption that some other part of the graph cannot keep (a product whose batch axes meet in a broadcast of their
     // own) is none: the general graph is then compiled in full.
     let assumed = fusion::assume::products_keep_their_shape(graph).filter(|(g, _)| graph::verify::verify(g).is_empty());
@@ -209,7 +229,11 @@ fn planned(
     breadth: Breadth,
     known: &[Planned],
 ) -> Result<Option<Planned>, CompileError> {
-    let groups = fusion::fuse(graph, policy).map_err(fusion_error)?;
+    let groups = match &graph.options.in_memory {
+        in_memory if in_memory.is_empty() => fusion::fuse(graph, policy),
+        in_memory => fusion::fuse_with(graph, policy, in_memory),
+    };
+    let groups = groups.map_err(fusion_error)?;
     check("fusion", fusion::verify::verify(graph, &groups))?;
     let same = |plan: &Planned| format!("{:?}", plan.groups.groups) == format!("{:?}", groups.groups);
     if breadth == Breadth::Full && known.iter().any(same) {

@@ -10,7 +10,7 @@ use fuse_artifact::{DType, Packing};
 use fuse_quantize::{QuantScheme, Quantized, ScaleDType};
 
 use crate::{
-    Device, Error, Float, Tensor,
+    Device, Element, Error, Float, Tensor,
     launch::Arg,
     quantizer::{self, Recorded},
     raw::RawTensor,
@@ -264,6 +264,26 @@ impl RawQuantized {
     ) -> Result<Self, Error> {
         let described = Shape::new(&[shape, &[scales.shape()[axis], scales.shape()[shape.len()]]].concat())?;
         Ok(Self { packing, axis: axis as u8, words, scales, described })
+    }
+
+    /// As [`QTensor::quantize_tensor_blocking`].
+    ///
+    /// # Errors
+    /// As that.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn quantize_blocking(packing: Packing, tensor: &RawTensor, scheme: &QuantScheme) -> Result<Self, Error> {
+        let Recorded { quantized, refused: flag } = quantizer::record(packing, tensor, scheme)?;
+        if let [0, 0, 0, 0] = flag.to_bytes_blocking()?.as_slice() {
+            return Ok(quantized);
+        }
+        // The host refuses what the device did, and says why.
+        let bytes = tensor.to_bytes_blocking()?;
+        let values: Vec<f32> = match tensor.dtype() {
+            DType::F16 => half::f16::decode(&bytes).into_iter().map(f32::from).collect(),
+            _ => f32::decode(&bytes),
+        };
+        let host = fuse_quantize::quantize(packing, &values, tensor.shape(), scheme);
+        Self::upload(tensor.device(), &host.map_err(|reason| refused(packing, tensor.shape(), &reason))?)
     }
 
     /// As [`QTensor::to_host_blocking`].

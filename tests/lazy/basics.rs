@@ -108,7 +108,10 @@ fn mistakes_are_told_when_recorded() -> Result<(), Error> {
     let (x, _) = lazy(&device, [3, 4], 1);
     let (y, _) = lazy(&device, [3, 5], 2);
     let text = x.matmul(&y).expect_err("inner dimensions").to_string();
-    assert!(text.contains("`matmul`") && text.contains("[3, 4]") && text.contains("[3, 5]") && text.contains("help"), "{text}");
+    assert!(
+        text.contains("`matmul`") && text.contains("[3, 4]") && text.contains("[3, 5]") && text.contains("help"),
+        "{text}"
+    );
     // An operator carries the mistake to the next method.
     let wrong = &x + &y;
     let again = &wrong * 2.0;
@@ -246,7 +249,7 @@ fn captured_evaluations_join_the_sequence() -> Result<(), Error> {
         let y = LazyTensor::from(&tensor).exp().and_then(|y| y.sum(1)).expect("recorded");
         Ok(y.tensor::<f32, 1>().expect("captured"))
     };
-    let (mut sequence, y) = device.capture(work)?;
+    let (sequence, y) = device.capture(work)?;
     for value in [0.0f32, 1.0] {
         tensor.write(&[value; 6])?;
         sequence.replay()?;

@@ -1,7 +1,9 @@
 //! Lazy tensors as users write them.
 
 mod basics;
+mod fusion;
 mod gradients;
+mod kept;
 
 use fuse_gpu::{Device, Tensor, auto::LazyTensor};
 

@@ -20,6 +20,8 @@ pub mod softmax;
 pub mod types;
 pub mod verify;
 
+use std::collections::BTreeSet;
+
 use fuse_artifact::{Check, Packing, Size, Symbol};
 
 use crate::{
@@ -161,6 +163,8 @@ pub struct FunctionOptions {
     pub webnn: bool,
     /// `#[schedule(...)]`, if given.
     pub schedule: Option<ScheduleOverride>,
+    /// Values that go through memory whatever the planner thinks of it; set by programs that compile while they run.
+    pub in_memory: BTreeSet<NodeId>,
 }
 
 /// `#[schedule(tile = [64, 64, 16], workgroup = 128)]`.

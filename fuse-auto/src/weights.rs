@@ -1,0 +1,98 @@
+//! Weights that products read quantized, although the program gave them in full.
+//!
+//! A weight is quantized when a graph first reads it as the right operand of products only, and kept beside its values. Where
+//! something else reads it, it stays as it is.
+
+use fuse_artifact::DType;
+
+use crate::{
+    Error,
+    config::WeightQuantization,
+    node::{Data, Node},
+    op::Op,
+    trace::{Ref, Trace},
+};
+
+/// A quantized weight, and what it was made from.
+#[derive(Clone)]
+pub(crate) struct QuantizedWeight {
+    by: WeightQuantization,
+    writes: u64,
+    data: Data,
+}
+
+/// Puts quantized weights in place of weights, where products read them.
+///
+/// # Errors
+/// Those of quantizing; in browsers, that it cannot be done.
+pub(crate) fn quantize(trace: &mut Trace, by: WeightQuantization) -> Result<(), Error> {
+    for position in 0..trace.leaves.len() {
+        let index = trace.leaves[position].0 as usize;
+        if !trace.nodes[index].is_weight {
+            continue;
+        }
+        let Some(axis) = summed_axis(trace, index) else { continue };
+        let mut by = by;
+        by.scheme.axis = Some(axis);
+        let data = quantized(&trace.nodes[index], &trace.leaves[position].1, by)?;
+        trace.leaves[position].1.data = data;
+        trace.key.extend([u64::MAX - 2, index as u64, by.packing as u64 | (axis as u64) << 8]);
+    }
+    Ok(())
+}
+
+/// The axis that products sum over, if nothing but products of one kind reads a matrix of floats, as right operands.
+fn summed_axis(trace: &Trace, leaf: usize) -> Option<usize> {
+    let node = &trace.nodes[leaf];
+    let rank = node.shape.len();
+    if !matches!(node.dtype, DType::F32 | DType::F16) || !(2..=4).contains(&rank) || node.shape.contains(&0) {
+        return None;
+    }
+    let reads = |of: usize| {
+        let is_input =
+            move |&(reader, input): &(usize, usize)| trace.inputs(reader).get(input) == Some(&Ref::Node(of as u32));
+        let inputs = |reader: usize| (0..trace.inputs(reader).len()).map(move |input| (reader, input));
+        (0..trace.nodes.len())
+            .filter(|&reader| !trace.is_leaf(reader))
+            .flat_map(inputs)
+            .filter(is_input)
+            .collect::<Vec<_>>()
+    };
+    let multiplies = |&(reader, input): &(usize, usize)| matches!(trace.nodes[reader].op, Op::Matmul) && input == 1;
+    let readers = reads(leaf);
+    let transposes = |&(reader, _): &(usize, usize)| {
+        matches!(trace.nodes[reader].op, Op::Transpose)
+            && !trace.outputs.contains(&(reader as u32))
+            && reads(reader).iter().all(multiplies)
+    };
+    match readers.is_empty() {
+        true => None,
+        false if readers.iter().all(multiplies) => Some(rank - 2),
+        false if readers.iter().all(transposes) => Some(rank - 1),
+        false => None,
+    }
+}
+
+#[cfg(not(target_arch = "wasm32"))]
+fn quantized(node: &Node, value: &crate::node::Value, by: WeightQuantization) -> Result<Data, Error> {
+    use fuse_runtime::__private::RawQuantized;
+
+    let Data::Tensor(tensor) = &value.data else { return Ok(value.data.clone()) };
+    if let Some(known) = node.lock().quantized.as_deref().filter(|known| known.by == by && known.writes == value.writes)
+    {
+        return Ok(known.data.clone());
+    }
+    let data = Data::Quantized(RawQuantized::quantize_blocking(by.packing, tensor, &by.scheme)?);
+    let kept = QuantizedWeight { by, writes: value.writes, data: data.clone() };
+    node.lock().quantized = Some(Box::new(kept));
+    Ok(data)
+}
+
+#[cfg(target_arch = "wasm32")]
+fn quantized(_: &Node, _: &crate::node::Value, _: WeightQuantization) -> Result<Data, Error> {
+    Err(Error::operation(
+        "quantize_weights",
+        "a page cannot wait for the device, which quantizing does",
+        "make the weights with `QTensor::quantize_tensor(…).await`, and lazy tensors of these",
+    ))
+}
