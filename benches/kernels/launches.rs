@@ -16,7 +16,7 @@ use fuse_gpu::{Device, Error, Tensor1, Tensor2, fuse};
 
 use crate::{
     by_hand::ByHand,
-    cases,
+    cases, lazy,
     measure::{Effort, Times, measure},
     report::{Cost, Report, Spent},
 };
@@ -67,6 +67,11 @@ pub(crate) fn run(
             add(measured, Some(chain))?;
         }
     }
+    if wanted("lazy") {
+        for measured in lazy::run(device, effort)? {
+            add(measured, None)?;
+        }
+    }
     if wanted("first result") {
         for measured in first_results(effort)? {
             add(measured, None)?;
@@ -79,10 +84,10 @@ pub(crate) fn run(
 }
 
 /// A case and what it took.
-type Measured = (&'static str, Spent);
+pub(crate) type Measured = (&'static str, Spent);
 
 /// Times of one of `calls` calls of `launch`, with and without their submissions; `wait` is not timed.
-fn cost<E>(
+pub(crate) fn cost<E>(
     effort: Effort,
     calls: u32,
     mut launch: impl FnMut() -> Result<(), E>,

@@ -17,6 +17,7 @@ mod formulas;
 mod gradients;
 mod interleave;
 mod launches;
+mod lazy;
 mod measure;
 mod plain_wgpu;
 mod quantized;
@@ -72,6 +73,9 @@ struct Options {
     /// Print the parts of the time to this process's first result, and end
     #[arg(long, hide = true)]
     first_result: bool,
+    /// Print the times of this process's first compilations, and end
+    #[arg(long, hide = true)]
+    first_evaluation: bool,
     /// Passed by `cargo bench`
     #[arg(long, hide = true)]
     bench: bool,
@@ -120,6 +124,9 @@ fn main() -> ExitCode {
 fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     if options.first_result {
         return Ok(launches::first_result()?);
+    }
+    if options.first_evaluation {
+        return Ok(lazy::first_evaluation()?);
     }
     let bars = Bars::load().map_err(|error| format!("{error:#}"))?;
     names_are_known(&bars)?;
