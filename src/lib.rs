@@ -4,6 +4,58 @@
 extern crate self as fuse_gpu;
 
 /// Lazy tensors: code that looks eager, whose operations are recorded, fused and compiled when a value is asked for.
+///
+/// ```
+/// # #[cfg(feature = "jit")] {
+/// use fuse_gpu::{Device, Tensor1, Tensor2, auto::*};
+///
+/// # fn main() -> Result<(), Error> {
+/// let device = Device::blocking()?;
+/// let x = LazyTensor::from(Tensor1::from_vec(&device, vec![1.0f32, 2.0, 3.0], [3])?);
+/// let y = LazyTensor::from(Tensor1::from_vec(&device, vec![4.0f32, -5.0, 6.0], [3])?);
+///
+/// // Both operations are one kernel, which runs when the values are asked for.
+/// let z = x.add(&y)?.relu()?;
+/// assert_eq!(z.to_vec_blocking::<f32>()?, [5.0, 0.0, 9.0]);
+///
+/// // What was fused.
+/// let told = stats(&device);
+/// let pattern = FusionPattern::BinaryActivation { binary_op: BinaryOp::Add, activation: Activation::Relu };
+/// assert_eq!((told.applied, told.by_pattern[&pattern]), (1, 1));
+/// println!("Total fusions applied: {}", told.summary().total_fusions);
+/// if let Some(speedup) = told.summary().average_speedup {
+///     println!("Average speedup: {speedup:.2}x");
+/// }
+///
+/// // How to fuse: here only this kind, and nothing with fewer than 1000 elements.
+/// configure(&device, FusionConfig {
+///     min_tensor_size: 1000,
+///     enabled_patterns: Some([pattern].into()),
+///     ..FusionConfig::default()
+/// });
+/// # configure(&device, FusionConfig::default());
+///
+/// // A value that is used twice, and one that nobody holds.
+/// let a_plus_b = x.add(&y)?;
+/// let result = a_plus_b.mul(&x)?;
+/// assert_eq!(result.to_vec_blocking::<f32>()?, [5.0, -6.0, 27.0]);
+///
+/// // Operations by name.
+/// let a = LazyTensor::from(Tensor2::full(&device, 0.5f32, [2, 3])?);
+/// let b = LazyTensor::from(Tensor2::full(&device, -2.0f32, [3, 4])?);
+/// let linear = execute_fused(&[&a, &b], &["matmul", "relu"])?; // relu(a·b)
+/// assert_eq!(linear.to_vec_blocking::<f32>()?, [0.0; 8]);
+/// let sum = execute_fused(&[&x, &y, &x], &["add", "multiply"])?; // (x + y)·x
+/// assert_eq!(sum.to_vec_blocking::<f32>()?, [5.0, -6.0, 27.0]);
+/// let custom = ["multiply", "add", "sigmoid"];
+/// assert!(create_pattern(&custom));
+/// let gate = execute_fused(&[&x, &y, &x], &custom)?; // sigmoid(x·y + x)
+/// assert!(gate.to_vec_blocking::<f32>()?[0] > 0.99);
+/// # Ok(())
+/// # }
+/// # main().unwrap();
+/// # }
+/// ```
 #[cfg(feature = "auto")]
 #[doc(inline)]
 pub use fuse_auto as auto;

@@ -83,15 +83,20 @@ fn gate(device: &Device, effort: Effort, elements: usize) -> Result<[Times; 2], 
 
 /// The times of graphs that a process has not seen before, from the record to compiled functions, without pipelines.
 fn first_evaluations(effort: Effort) -> Result<Vec<Measured>, Box<dyn std::error::Error>> {
-    let names =
-        ["lazy: a new graph, pointwise", "lazy: a new graph, product with epilogue", "lazy: a new graph, encoder layer"];
+    let names = [
+        "lazy: a new graph, pointwise",
+        "lazy: a new graph, product with epilogue",
+        "lazy: a new graph, encoder layer",
+    ];
     let mut samples: [Vec<Duration>; 3] = Default::default();
     for _ in 0..effort.batches {
         let output = Command::new(std::env::current_exe()?).arg(FIRST_EVALUATION).output()?;
         let text = String::from_utf8(output.stdout)?;
         let parts: Vec<u64> = text.split_whitespace().map(str::parse).collect::<Result<_, _>>()?;
         if parts.len() != samples.len() {
-            return Err(format!("the process of first evaluations printed `{}` ({})", text.trim(), output.status).into());
+            return Err(
+                format!("the process of first evaluations printed `{}` ({})", text.trim(), output.status).into()
+            );
         }
         samples.iter_mut().zip(parts).for_each(|(samples, micros)| samples.push(Duration::from_micros(micros)));
     }

@@ -149,6 +149,9 @@ impl Node {
         if state.value.is_none() {
             state.value = Some(value);
             state.forgotten = Some(Arc::clone(from));
+            // What waits behind it no longer does.
+            self.bytes.store(self.shape.elements() as u64 * self.dtype.bytes(), Ordering::Relaxed);
+            self.recount.store(0, Ordering::Relaxed);
             self.evaluated.store(true, Ordering::Release);
         }
         if state.pins == 0 { std::mem::take(&mut state.inputs) } else { Inputs::new() }

@@ -1,6 +1,7 @@
 //! Lazy tensors as users write them.
 
 mod basics;
+mod costs;
 mod fusion;
 mod gradients;
 mod kept;

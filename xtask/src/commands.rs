@@ -186,7 +186,7 @@ pub(crate) const RESULTS: &str = "kernels.jsonl";
 
 /// `cargo xtask bench`: the kernels, measured on this machine's adapter.
 pub(crate) fn bench(scope: &Scope, detail: Detail, out: Option<&Path>) -> anyhow::Result<Step> {
-    let mut step = Step::new("benchmark", "bench --package fuse-gpu --bench kernels --");
+    let mut step = Step::new("benchmark", "bench --package fuse-gpu --features jit --bench kernels --");
     let Detail { alternatives, variants, specialize, explain } = detail;
     let flags = [
         ("--quick", scope.quick),

@@ -39,3 +39,21 @@ async fn compute(rows: usize) -> Result<Vec<f32>, Error> {
     let hidden = gate(&layer(&x, &w, &b, &x)?, &b)?;
     probabilities(&hidden)?.to_vec().await
 }
+
+/// The same of lazy tensors.
+#[cfg(feature = "auto")]
+#[wasm_bindgen]
+pub async fn run_lazily(rows: usize) -> Result<Vec<f32>, JsError> {
+    use fuse_gpu::auto::LazyTensor;
+
+    const WIDTH: usize = 64;
+    let told = |error: &dyn std::fmt::Display| JsError::new(&error.to_string());
+    let lazily = async || -> Result<Vec<f32>, fuse_gpu::auto::Error> {
+        let device = Device::new().await?;
+        let x = LazyTensor::from(&Tensor2::full(&device, 0.5f32, [rows, WIDTH])?);
+        let w = LazyTensor::from(&Tensor2::full(&device, 0.25f32, [WIDTH, WIDTH])?);
+        let hidden = (x.matmul(&w)? + &x).relu()?;
+        hidden.softmax(-1)?.to_vec().await
+    };
+    lazily().await.map_err(|error| told(&error))
+}

@@ -25,6 +25,8 @@ const NAME: &str = "fuse_web_size";
 const FILES: &str = "benches/web_size/page";
 /// What the module and the script may weigh together: what they did when this was last set, and a little.
 const MOST_BYTES: usize = 120_000;
+/// What lazy tensors may add: with functions that were compiled while the page was built, and with the compiler.
+const LAZY: [(&str, usize); 2] = [("auto", 24 << 10), ("jit", 512 << 10)];
 /// What they are to weigh (`docs/web.md`).
 const GOAL_BYTES: usize = 64 << 10;
 /// What modules must not hold: the compiler, and the parts of wgpu that do what the browser does.
@@ -37,12 +39,27 @@ const FOREIGN: &[&str] = &["fuse-compiler", "naga", "wgpu-core", "wgpu-hal", "sy
 pub(crate) fn build(access: Access) -> anyhow::Result<PathBuf> {
     let toolchain = toolchain::ensure(access.install_policy())?;
     refuse_foreign(&toolchain.cargo(), access.offline)?;
-    let arguments = format!("build --package {PACKAGE} --profile web --target {TARGET}");
-    steps::run(&[toolchain.step("page", &arguments)], access.offline)?;
-    let folder = root().join("target/web/size");
-    let module = target_folder().join(TARGET).join("web").join(format!("{NAME}.wasm"));
-    bind(access, &module, &folder, &root().join(FILES))?;
-    judge(&weights(&folder, NAME)?)?;
+    let built = |folder: &str, features: &str| -> anyhow::Result<PathBuf> {
+        let arguments = format!("build --package {PACKAGE} --profile web --target {TARGET}{features}");
+        steps::run(&[toolchain.step("page", &arguments)], access.offline)?;
+        let folder = root().join("target/web").join(folder);
+        let module = target_folder().join(TARGET).join("web").join(format!("{NAME}.wasm"));
+        bind(access, &module, &folder, &root().join(FILES))?;
+        Ok(folder)
+    };
+    let mut lazy = vec![];
+    for (feature, most) in LAZY {
+        let folder = built(&format!("size-{feature}"), &format!(" --features {feature}"))?;
+        lazy.push((feature, most, print(&weights(&folder, NAME)?)));
+    }
+    // Last, so that the module that others find is this one.
+    let folder = built("size", "")?;
+    let total = judge(&weights(&folder, NAME)?)?;
+    for (feature, most, with) in lazy {
+        let more = with.saturating_sub(total);
+        println!("{:32}{:>10}{more:>12} more of at most {most}", format!("with feature `{feature}`"), "");
+        ensure!(more <= most, "feature `{feature}` adds {more} bytes to a page, more than {most}");
+    }
     Ok(folder)
 }
 
@@ -131,19 +148,30 @@ fn print(weights: &[Weight]) -> usize {
     weights.iter().map(|weight| weight.compressed).sum()
 }
 
-/// Prints the sizes; an error if they are too large together.
-fn judge(weights: &[Weight]) -> anyhow::Result<()> {
+/// Prints the sizes; what they are together, or an error if that is too much.
+fn judge(weights: &[Weight]) -> anyhow::Result<usize> {
     let total = print(weights);
     println!("{:32}{:>10}{total:>12} of at most {MOST_BYTES}; the goal is {GOAL_BYTES}", "together", "");
     ensure!(total <= MOST_BYTES, "a page with three kernels weighs {total} bytes, more than {MOST_BYTES}");
-    Ok(())
+    Ok(total)
 }
 
-/// Fails if a module of this project's crates, with all their features, would hold a crate that it must not.
+/// The features of `fuse-gpu` that bring no compiler.
+const WITHOUT_COMPILER: &str = "auto,kernels,ndarray,tune,webgpu,webnn";
+
+/// Fails if a module of this project's crates, with all their features but the compiler, would hold a crate that it must not.
 fn refuse_foreign(cargo: &Path, offline: bool) -> anyhow::Result<()> {
     let mut command = Command::new(cargo);
     command.current_dir(root()).args(["tree", "--target", TARGET, "--edges", "normal,no-proc-macro"]);
-    command.args(["--prefix", "none", "--package", "fuse-gpu", "--all-features"]);
+    command.args([
+        "--prefix",
+        "none",
+        "--package",
+        "fuse-gpu",
+        "--no-default-features",
+        "--features",
+        WITHOUT_COMPILER,
+    ]);
     if offline {
         command.arg("--offline");
     }

@@ -3,6 +3,7 @@
 
 mod failures;
 mod features;
+mod lazy;
 mod programs;
 mod quantize;
 mod readback;
