@@ -18,8 +18,9 @@ use crate::{
     wgsl::{self, names::Names},
 };
 
-/// Texts that are worth a thread, which takes about as long to start.
-const TEXTS_PER_THREAD: usize = 4;
+/// Texts that are worth a thread. Each takes some 70 µs, and where others keep the cores busy, a thread of one's own may be waited
+/// for some milliseconds.
+const TEXTS_PER_THREAD: usize = 32;
 
 /// How many schedules of each family are compiled.
 #[derive(Clone, Copy, Debug, PartialEq)]
