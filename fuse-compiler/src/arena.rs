@@ -14,6 +14,9 @@ pub struct Handle<T> {
 }
 
 impl<T> Handle<T> {
+    /// The first of any arena: what stands for all where none counts.
+    pub(crate) const FIRST: Self = Self { index: 0, marker: PhantomData };
+
     /// The position in the arena.
     pub const fn index(self) -> usize {
         self.index as usize

@@ -4,7 +4,10 @@ use std::iter;
 
 use fuse_artifact::{Features, Pass, Schedule, Scratch, Variant, schedule::LANES};
 
-use super::threads;
+use super::{
+    alike::{self, Alike, Known},
+    threads,
+};
 use crate::{
     fusion::{Contraction, Group, GroupKind},
     graph::ScheduleOverride,
@@ -15,8 +18,9 @@ use crate::{
     wgsl::{self, names::Names},
 };
 
-/// Texts that are worth a thread, which takes about as long to start.
-const TEXTS_PER_THREAD: usize = 4;
+/// Texts that are worth a thread. Each takes some 70 µs, and where others keep the cores busy, a thread of one's own may be waited
+/// for some milliseconds.
+const TEXTS_PER_THREAD: usize = 32;
 
 /// How many schedules of each family are compiled.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -40,22 +44,38 @@ pub(super) struct Wanted<'a> {
 /// Writes one variant; none where it would bind a buffer too many.
 type Writer<'a> = Box<dyn Fn() -> Option<Variant> + Send + Sync + 'a>;
 
-/// The variants of each group, best first.
+/// The variants of each group, best first. Those of groups that are alike are written once.
 pub(super) fn variants(wanted: &[Wanted<'_>]) -> Vec<Vec<Variant>> {
+    let mut alike = Alike::default();
+    let known: Vec<Known> = (0..wanted.len()).map(|at| alike.find(wanted, at)).collect();
     let names: Vec<Names> = wanted.iter().map(|wanted| Names::new(wanted.group)).collect();
     let mut writers: Vec<Writer<'_>> = vec![];
     let mut counts = Vec::with_capacity(wanted.len());
-    for (wanted, names) in wanted.iter().zip(&names) {
-        let known = writers.len();
-        writers.extend(wanted.writers(names));
-        counts.push(writers.len() - known);
+    for (at, wanted) in wanted.iter().enumerate() {
+        let before = writers.len();
+        if known[at].first == at {
+            writers.extend(wanted.writers(&names[at]));
+        }
+        counts.push(writers.len() - before);
     }
     let mut written = threads::map(&writers, TEXTS_PER_THREAD, |write| write()).into_iter();
-    let of_group = |count| written.by_ref().take(count).flatten().collect();
-    counts.into_iter().map(of_group).collect()
+    let mut all: Vec<Vec<Variant>> = Vec::with_capacity(wanted.len());
+    for (at, count) in counts.into_iter().enumerate() {
+        let first = known[at].first;
+        all.push(match first == at {
+            true => written.by_ref().take(count).flatten().collect(),
+            false => alike::with_tensors(&all[first], &known[first].slots, &known[at].slots),
+        });
+    }
+    all
 }
 
 impl<'a> Wanted<'a> {
+    /// Whether the same is asked for of another group.
+    pub(super) fn is_written_as(&self, other: &Self) -> bool {
+        (self.breadth, self.schedule, self.features) == (other.breadth, other.schedule, other.features)
+    }
+
     fn writers(&self, names: &'a Names) -> Vec<Writer<'a>> {
         let group = self.group;
         let (workgroup, tile) = (self.schedule.and_then(|s| s.workgroup), self.schedule.and_then(|s| s.tile));

@@ -8,7 +8,7 @@ use super::body::{self, Body, KernelAccess, ValueId, ValueOp};
 use crate::graph::NodeId;
 
 /// One kernel to be.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Group {
     /// The kernel's name, unique in the function.
     pub name: String,
@@ -62,7 +62,7 @@ impl Group {
 }
 
 /// The kind of a group.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum GroupKind {
     /// One value per element.
     Pointwise,
@@ -78,7 +78,7 @@ pub enum GroupKind {
 
 /// The reduction of a group. The group's body computes with values of two levels: per element, and per row
 /// ([`body::ValueOp::Reduce`] and what follows from it alone); [`body::Body::levels`] tells them apart.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Reduction {
     /// How many of the last axes of the group's shape are reduced.
     pub axes: usize,
@@ -86,7 +86,7 @@ pub struct Reduction {
 
 /// The contraction of a group: one product, or several that share their left operand and have equal shapes. Where its
 /// body has reductions, they run along the columns: such a group needs a workgroup to own whole rows.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Contraction {
     /// The `matmul` nodes.
     pub matmuls: Vec<NodeId>,
@@ -102,7 +102,7 @@ pub struct Contraction {
 /// The attention of a group, `softmax(score(query · key))·value`; the softmax runs over the keys. The group's shape is
 /// batch axes, queries M, value columns E, and its body starts from the normalized output; numbers per row, from the row's
 /// largest score and sum of exponentials ([`is_of_row`](super::attention::is_of_row)).
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Attention {
     /// The `matmul` node of the weighted sum of values.
     pub output: NodeId,

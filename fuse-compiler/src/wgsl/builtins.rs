@@ -8,6 +8,8 @@
 
 mod texts;
 
+use std::borrow::Cow;
+
 use fuse_artifact::{DType, EXACT_MATH};
 
 use self::texts::{Helper, LIBRARY};
@@ -187,17 +189,52 @@ fn indented(text: &str, width: usize) -> String {
 
 /// A text with the types of its width.
 fn typed(text: &str, lanes: u32) -> String {
-    text.replace("$T", &vector_type(DType::F32, lanes))
-        .replace("$U", &vector_type(DType::U32, lanes))
-        .replace("$I", &vector_type(DType::I32, lanes))
-        .replace("$B", &vector_type(DType::Bool, lanes))
-        .replace("$S", &lanes.to_string())
+    filled(text, &|place| of_width(place, lanes))
 }
 
 /// The text of an operation with its operands.
 fn written(text: &str, dtype: DType, lanes: u32, x: &str, y: &str, divisor: &str) -> String {
-    let text = typed(text, lanes).replace("$V", &vector_type(dtype, lanes));
-    text.replace("$d", divisor).replace("$y", y).replace("$x", x)
+    let place = |place| match place {
+        'V' => Some(vector_type(dtype, lanes).into()),
+        'd' => Some(divisor.into()),
+        'y' => Some(y.into()),
+        'x' => Some(x.into()),
+        _ => of_width(place, lanes),
+    };
+    filled(text, &place)
+}
+
+/// What stands for `$T`, `$U`, `$I`, `$B` and `$S` in texts of this width.
+fn of_width(place: char, lanes: u32) -> Option<Cow<'static, str>> {
+    match place {
+        'T' => Some(vector_type(DType::F32, lanes).into()),
+        'U' => Some(vector_type(DType::U32, lanes).into()),
+        'I' => Some(vector_type(DType::I32, lanes).into()),
+        'B' => Some(vector_type(DType::Bool, lanes).into()),
+        'S' => Some(lanes.to_string().into()),
+        _ => None,
+    }
+}
+
+/// A text with something in place of each `$` and the letter after it.
+fn filled<'t>(text: &str, place: &dyn Fn(char) -> Option<Cow<'t, str>>) -> String {
+    let mut parts = text.split('$');
+    let mut filled = String::with_capacity(text.len());
+    filled += parts.next().unwrap_or_default();
+    for part in parts {
+        let mut rest = part.chars();
+        match rest.next().and_then(place) {
+            Some(value) => {
+                filled += &value;
+                filled += rest.as_str();
+            }
+            None => {
+                filled.push('$');
+                filled += part;
+            }
+        }
+    }
+    filled
 }
 
 fn integer_text(texts: [&'static str; 2], dtype: DType) -> &'static str {

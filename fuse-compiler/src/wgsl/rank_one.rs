@@ -1,8 +1,13 @@
 //! Rank-one updates: what an invocation adds to its sums at one depth, the products of its rows' values with its columns'.
 
+use std::fmt;
+
 use fuse_artifact::DType;
 
-use super::{builtins::vector_type, epilogue::multiply_add, shader::Lines};
+use super::{
+    builtins::{scalar_type, vector_type},
+    shader::Lines,
+};
 
 /// Sums of an invocation from which on they are added to one by one, in an order of their own.
 const SUMS_IN_ORDER: u32 = 64;
@@ -11,12 +16,17 @@ const SUMS_IN_ORDER: u32 = 64;
 /// `s{product}{row}_{vector of columns}` of what `c` points to, for each product of several that share their rows.
 pub(super) fn add_products(lines: &mut Lines, dtype: DType, [rows, columns]: [u32; 2], products: &[String]) {
     if rows * columns < SUMS_IN_ORDER {
+        let ty = vector_type(dtype, 4);
         for row in 0..rows {
-            let a = format!("{}(a{}[{}])", vector_type(dtype, 4), row / 4, row % 4);
             for product in products {
                 for j in 0..columns / 4 {
-                    let sum = format!("(*c).s{product}{row}_{j}");
-                    lines.line(multiply_add(dtype, &sum, &a, &format!("b{product}{j}")));
+                    add(
+                        lines,
+                        dtype,
+                        format_args!("(*c).s{product}{row}_{j}"),
+                        format_args!("{ty}(a{}[{}])", row / 4, row % 4),
+                        format_args!("b{product}{j}"),
+                    );
                 }
             }
         }
@@ -24,11 +34,22 @@ pub(super) fn add_products(lines: &mut Lines, dtype: DType, [rows, columns]: [u3
     }
     for product in products {
         for [row, column] in order(rows, columns) {
-            let sum = format!("(*c).s{product}{row}_{}[{}]", column / 4, column % 4);
-            let a = format!("a{}[{}]", row / 4, row % 4);
-            let b = format!("b{product}{}[{}]", column / 4, column % 4);
-            lines.line(multiply_add(dtype, &sum, &a, &b));
+            let (vector, lane) = (column / 4, column % 4);
+            add(
+                lines,
+                dtype,
+                format_args!("(*c).s{product}{row}_{vector}[{lane}]"),
+                format_args!("a{}[{}]", row / 4, row % 4),
+                format_args!("b{product}{vector}[{lane}]"),
+            );
         }
+    }
+}
+
+fn add(lines: &mut Lines, dtype: DType, sum: fmt::Arguments<'_>, a: fmt::Arguments<'_>, b: fmt::Arguments<'_>) {
+    match scalar_type(dtype) {
+        "f32" => lines.statement(format_args!("{sum} = fma({a}, {b}, {sum});")),
+        _ => lines.statement(format_args!("{sum} += {a} * {b};")),
     }
 }
 

@@ -1,6 +1,9 @@
 //! A shader under construction: uniform words, bindings, helpers and the text of its entry point.
 
-use std::fmt::Write;
+use std::{
+    fmt::{self, Write},
+    iter,
+};
 
 use fuse_artifact::{Binding, COOP_MATRIX_SUBGROUP, DType, Grid, Pass, Size, Slot, UNIFORM_BLOCK, UNROLL, Uniform};
 
@@ -68,10 +71,27 @@ impl Lines {
         if line.starts_with('}') {
             self.depth = self.depth.saturating_sub(1);
         }
-        let _ = writeln!(self.text, "{:width$}{line}", "", width = 2 * self.depth);
+        self.push_indented(line);
         if line.ends_with('{') {
             self.depth += 1;
         }
+    }
+
+    /// Adds a statement. Most of a text are statements like each other, so that these are written without a text of their own.
+    pub fn statement(&mut self, statement: fmt::Arguments<'_>) {
+        self.indent();
+        let _ = self.text.write_fmt(statement);
+        self.text.push('\n');
+    }
+
+    fn push_indented(&mut self, line: &str) {
+        self.indent();
+        self.text.push_str(line);
+        self.text.push('\n');
+    }
+
+    fn indent(&mut self) {
+        self.text.extend(iter::repeat_n("  ", self.depth));
     }
 
     /// Starts a loop that the runtime may unroll ([`UNROLL`]).
@@ -88,9 +108,11 @@ impl Lines {
 
     /// Adds the lines of another text at this depth.
     pub fn append(&mut self, lines: &Lines) {
-        for line in lines.text.lines() {
-            let _ = writeln!(self.text, "{:width$}{line}", "", width = 2 * self.depth);
+        if self.depth == 0 {
+            self.text.push_str(&lines.text);
+            return;
         }
+        lines.text.lines().for_each(|line| self.push_indented(line));
     }
 }
 

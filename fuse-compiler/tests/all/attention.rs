@@ -8,7 +8,10 @@ use fuse_compiler::{
     fusion::{Group, GroupKind, Store, attention, index},
     graph::{CompareOp, FunctionOptions, Graph, Literal, Node, NodeId, Op, Param, ReduceOp, TensorType},
     operations::{BinaryOp, UnaryOp},
-    schedule::visible::{self, Side},
+    schedule::{
+        attention::family,
+        visible::{self, Side},
+    },
     span::Span,
     validate, wgsl,
     wgsl::names::Names,
@@ -192,7 +195,8 @@ impl Builder {
         let group = self.group();
         let GroupKind::Attention(attention) = &group.kind else { panic!("not an attention") };
         let names = Names::new(&group);
-        let variants = wgsl::attention::variants(&group, attention, &names);
+        let variant = |scheduled| wgsl::attention::variant(&group, attention, &names, scheduled);
+        let variants: Vec<Variant> = family(&group, attention).iter().map(variant).collect();
         for variant in &variants {
             for pass in variant.passes.iter() {
                 let wgsl = pass.wgsl.text();

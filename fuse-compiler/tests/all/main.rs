@@ -7,6 +7,7 @@ mod attention_gradient;
 mod differentiable;
 mod expressions;
 mod families;
+mod features;
 mod gradients;
 mod large;
 mod planner;

@@ -8,6 +8,8 @@
 //! all steps (`row_prologue`). Slice-K tiles keep the left slice only (`slice_k`), unstaged ones keep none (`unstaged`). Tiles of
 //! cooperative matrices keep `f16` slices (`coop_matrix`).
 
+use std::fmt::Write;
+
 use fuse_artifact::{
     DType, Grid, Pass, Uniform,
     schedule::{K, Mainloop, Tile},
@@ -350,19 +352,20 @@ impl<'a> TileText<'a> {
     /// Adds the products of depth `k` of the slices to the sums.
     fn rank_one_update(&mut self, k: u32) {
         let Tile { rows, columns, invocation_rows, invocation_columns, .. } = self.tile;
-        let mut arguments = String::from("&c");
+        let mut call = String::from("update(&c");
         for g in 0..invocation_rows / 4 {
             let at = k * Side::Lhs.row_vectors(self.tile) + row_in_tile(4 * g, rows, invocation_rows) / 4;
-            arguments += &format!(", lhs_tile[ty + {at}u]");
+            let _ = write!(call, ", lhs_tile[ty + {at}u]");
         }
         for side in &self.sides[1..] {
             let array = side.array(self.contraction);
             for j in 0..invocation_columns / 4 {
                 let at = k * side.row_vectors(self.tile) + j * (columns / invocation_columns);
-                arguments += &format!(", {array}[tx + {at}u]");
+                let _ = write!(call, ", {array}[tx + {at}u]");
             }
         }
-        self.main.line(format!("update({arguments});"));
+        call += ");";
+        self.main.line(call);
     }
 
     /// The places of this invocation's vectors of four sums: row, column, and the suffix of their names.

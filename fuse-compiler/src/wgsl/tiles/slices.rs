@@ -203,11 +203,12 @@ impl<'a> TileText<'a> {
             let last = if self.direction(side) == Direction::Depth { self.tile.lanes } else { 1 };
             for l in 0..self.loads(side) {
                 let partial = self.open_load(side, l);
-                self.main.line(if self.tile.whole_steps {
-                    format!("let {p}{l}_depth = {step} + {p}{l}_k;")
-                } else {
-                    format!("let {p}{l}_depth = min({step} + {p}{l}_k, k_end - {last}u);")
-                });
+                match self.tile.whole_steps {
+                    true => self.main.statement(format_args!("let {p}{l}_depth = {step} + {p}{l}_k;")),
+                    false => {
+                        self.main.statement(format_args!("let {p}{l}_depth = min({step} + {p}{l}_k, k_end - {last}u);"))
+                    }
+                }
                 for access in self.accesses(side) {
                     let step = operand.step(&mut self.shader, access, depth_axis, &format!("{p}{l}_depth"));
                     let offset = format!("{p}{l}_base{access}{step}");
@@ -215,7 +216,7 @@ impl<'a> TileText<'a> {
                         None => operand.load(&mut self.shader, access, &offset),
                         Some(_) => operand.load_stored(&mut self.shader, access, &offset),
                     };
-                    self.main.line(format!("{p}{l}_x{access} = {load};"));
+                    self.main.statement(format_args!("{p}{l}_x{access} = {load};"));
                 }
                 if partial {
                     self.main.line("}");

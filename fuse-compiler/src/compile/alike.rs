@@ -1,0 +1,141 @@
+//! Groups that differ only in their tensors, as those of a network's layers and of the plans of one function: their variants are
+//! written once, since shaders name tensors by what a kernel does with them.
+
+use std::{
+    collections::HashMap,
+    hash::{DefaultHasher, Hash, Hasher},
+};
+
+use fuse_artifact::{Slot, Variant};
+
+use super::variants::Wanted;
+use crate::{
+    arena::Handle,
+    fusion::{Group, GroupKind},
+};
+
+/// What is wanted, each with the first that is alike.
+#[derive(Default)]
+pub(super) struct Alike {
+    /// By a hash of the canonical group: those that are unlike all before them.
+    firsts: HashMap<u64, Vec<First>>,
+}
+
+struct First {
+    at: usize,
+    canonical: Group,
+}
+
+/// One that is wanted.
+pub(super) struct Known {
+    /// The first that is alike: maybe itself.
+    pub first: usize,
+    /// Its tensors, in an order that all that are alike share.
+    pub slots: Vec<Slot>,
+}
+
+impl Alike {
+    /// The first of `all` that is like the one at `at`, of which those before have been asked for.
+    pub(super) fn find(&mut self, all: &[Wanted<'_>], at: usize) -> Known {
+        let wanted = &all[at];
+        let (canonical, slots) = canonical(wanted.group);
+        let mut hasher = DefaultHasher::new();
+        (&canonical.shape, &canonical.body.values, canonical.accesses.len(), slots.len()).hash(&mut hasher);
+        let firsts = self.firsts.entry(hasher.finish()).or_default();
+        let alike = |known: &&First| wanted.is_written_as(&all[known.at]) && known.canonical == canonical;
+        match firsts.iter().find(alike) {
+            Some(known) => Known { first: known.at, slots },
+            None => {
+                firsts.push(First { at, canonical });
+                Known { first: at, slots }
+            }
+        }
+    }
+}
+
+/// A group with numbers for tensors, and without names and nodes, of which no text is made; and what it numbers.
+fn canonical(group: &Group) -> (Group, Vec<Slot>) {
+    let mut group = Group { name: String::new(), nodes: vec![], ..group.clone() };
+    let mut slots: Vec<Slot> = vec![];
+    let mut number = |slot: &mut Slot| {
+        let at = slots.iter().position(|known| known == slot).unwrap_or_else(|| {
+            slots.push(*slot);
+            slots.len() - 1
+        });
+        *slot = Slot::Temporary(at as u16);
+    };
+    for store in &mut group.stores {
+        number(&mut store.slot);
+        store.node = Handle::FIRST;
+        if let Some(access) = &mut store.access {
+            number(&mut access.access.slot);
+        }
+    }
+    group.accesses.iter_mut().for_each(|access| number(&mut access.access.slot));
+    match &mut group.kind {
+        GroupKind::Pointwise | GroupKind::Reduction(_) => {}
+        GroupKind::Contraction(contraction) => contraction.matmuls.clear(),
+        GroupKind::Attention(attention) => attention.output = Handle::FIRST,
+        GroupKind::WeightedSum(sum) => sum.outputs.clear(),
+    }
+    (group, slots)
+}
+
+/// The variants of a group that is like another with these variants, for `to` in place of the tensors `from`.
+pub(super) fn with_tensors(variants: &[Variant], from: &[Slot], to: &[Slot]) -> Vec<Variant> {
+    let mut variants = variants.to_vec();
+    if from == to {
+        return variants;
+    }
+    let passes = variants.iter_mut().flat_map(|variant| variant.passes.to_mut());
+    for binding in passes.flat_map(|pass| pass.bindings.to_mut()) {
+        // What variants hand over between their passes is no tensor of a group.
+        if let Some(at) = from.iter().position(|slot| *slot == binding.slot) {
+            binding.slot = to[at];
+        }
+    }
+    variants
+}
+
+#[cfg(all(test, feature = "syntax"))]
+mod tests {
+    use crate::{
+        compile::{
+            Planned, plans,
+            variants::{Breadth, Wanted, variants},
+        },
+        front,
+        graph::Graph,
+    };
+
+    const LAYERS: &str = "
+        fn layer(x: f32[M, 64], w: f32[64, 64], b: f32[64], s: f32) -> f32[M, 64] { softmax(relu(matmul(x, w) + b) * s) + x }
+        pub fn layers(
+            x: f32[M, 64], w1: f32[64, 64], b1: f32[64], w2: f32[64, 64], b2: f32[64], w3: f32[64, 64], b3: f32[64],
+            s: f32, t: f32,
+        ) -> f32[M, 64] {
+            layer(layer(layer(x, w1, b1, s), w2, b2, s), w3, b3, t)
+        }";
+
+    fn planned() -> Vec<Planned> {
+        let items = front::items(LAYERS.parse().unwrap());
+        let graph: &Graph = &items.functions.last().unwrap().instances[0].graph;
+        plans(graph).unwrap()
+    }
+
+    #[test]
+    fn what_is_alike_has_the_variants_that_it_would_have_alone() {
+        let plans = planned();
+        let groups = || plans.iter().flat_map(|plan| &plan.groups.groups);
+        let wanted = |group| Wanted { group, breadth: Breadth::Full, schedule: None, features: None };
+        let together = variants(&groups().map(wanted).collect::<Vec<_>>());
+        let alone: Vec<_> = groups().map(|group| variants(&[wanted(group)]).remove(0)).collect();
+        assert!(together == alone);
+        let all: Vec<_> = groups().map(wanted).collect();
+        let mut alike = super::Alike::default();
+        let firsts: Vec<usize> = (0..all.len()).map(|at| alike.find(&all, at).first).collect();
+        let distinct = firsts.iter().enumerate().filter(|(at, first)| at == *first).count();
+        // Layers, but the last, whose scalar is another.
+        assert!(distinct < all.len(), "{firsts:?}");
+    }
+}
