@@ -2,6 +2,7 @@
 
 mod basics;
 mod gradients;
+mod random;
 
 use fuse_gpu::{Device, Tensor, auto::LazyTensor};
 
