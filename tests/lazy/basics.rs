@@ -108,7 +108,10 @@ fn mistakes_are_told_when_recorded() -> Result<(), Error> {
     let (x, _) = lazy(&device, [3, 4], 1);
     let (y, _) = lazy(&device, [3, 5], 2);
     let text = x.matmul(&y).expect_err("inner dimensions").to_string();
-    assert!(text.contains("`matmul`") && text.contains("[3, 4]") && text.contains("[3, 5]") && text.contains("help"), "{text}");
+    assert!(
+        text.contains("`matmul`") && text.contains("[3, 4]") && text.contains("[3, 5]") && text.contains("help"),
+        "{text}"
+    );
     // An operator carries the mistake to the next method.
     let wrong = &x + &y;
     let again = &wrong * 2.0;

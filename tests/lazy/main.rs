@@ -3,6 +3,7 @@
 mod basics;
 mod gradients;
 mod random;
+mod tables;
 
 use fuse_gpu::{Device, Tensor, auto::LazyTensor};
 

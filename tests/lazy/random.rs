@@ -14,7 +14,7 @@ use fuse_gpu::{
     Device,
     auto::{FusionConfig, LazyTensor, stats, with_config},
 };
-use fuse_test_support::{compare::Outcome, data, Numbers};
+use fuse_test_support::{Numbers, compare::Outcome, data};
 
 use self::{
     call::Type,
@@ -174,7 +174,9 @@ fn gradients() {
         match (&accepted, &recorded) {
             (Ok(_), Ok(_)) | (Err(_), Err(_)) => {}
             (Ok(_), Err(error)) => panic!("seed {seed}: refused, and not by the language: {error}\n{}", program.text()),
-            (Err(error), Ok(_)) => panic!("seed {seed}: accepted, and not by the language: {error}\n{}", program.text()),
+            (Err(error), Ok(_)) => {
+                panic!("seed {seed}: accepted, and not by the language: {error}\n{}", program.text())
+            }
         }
         program.fit_gradient();
         if program.gradient.is_none() {

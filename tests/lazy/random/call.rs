@@ -160,8 +160,7 @@ impl Call {
             Some(axes) => format!(", axis = {axes:?}"),
         };
         let keepdim = if self.flag { ", keepdim = true" } else { "" };
-        let correction =
-            if name == "var" { format!(", correction = {:?}", self.correction) } else { String::new() };
+        let correction = if name == "var" { format!(", correction = {:?}", self.correction) } else { String::new() };
         format!("{name}({x}{axes}{keepdim}{correction})")
     }
 
@@ -288,9 +287,11 @@ fn single(name: &str, x: &LazyTensor, operator: bool) -> Result<LazyTensor, Erro
     match name {
         "neg" if operator => checked(-x),
         "not" if operator => checked(!x),
-        _ => methods!(name, x, neg not abs sign floor ceil round trunc fract sqrt rsqrt exp exp2 log log2 log1p expm1 sin cos tan
+        _ => {
+            methods!(name, x, neg not abs sign floor ceil round trunc fract sqrt rsqrt exp exp2 log log2 log1p expm1 sin cos tan
             tanh atan asin acos sinh cosh asinh acosh atanh erf erfc recip relu selu gelu gelu_tanh silu sigmoid hard_sigmoid
-            hard_swish softplus mish isnan isinf isfinite popcount to_bits from_bits),
+            hard_swish softplus mish isnan isinf isfinite popcount to_bits from_bits)
+        }
     }
 }
 
@@ -410,12 +411,18 @@ impl Call {
         self.sizes.iter_mut().for_each(|size| size.rename(places));
     }
 
-    /// Whether only a launch of the text finds what recording refuses: an index into an axis without elements.
+    /// Whether only a launch of the text finds what recording refuses: an index into an axis without elements, and a reshape of some
+    /// elements to none, since `never_equal` compares products that are not 0.
     pub(crate) fn is_checked_later(&self, types: &[Type]) -> bool {
-        let [Arg::Value(x), Arg::Value(ids), ..] = self.operands[..] else { return false };
-        let (table, rank) = (&types[x].shape, types[x].rank() as i32);
-        let axis = if self.name == "embedding" { 0 } else { self.axes.as_ref().map_or(0, |axes| axes[0]) };
-        let extent = table.get(axis.rem_euclid(rank.max(1)) as usize);
-        matches!(self.name, "gather" | "embedding") && extent == Some(&0) && types[ids].elements() > 0
+        let Arg::Value(x) = self.operands[0] else { return false };
+        match (self.name, self.operands.get(1)) {
+            ("reshape", _) => self.sizes.iter().any(|size| size.extent(types) == 0) || types[x].elements() == 0,
+            ("gather" | "embedding", Some(Arg::Value(ids))) => {
+                let axis = if self.name == "embedding" { 0 } else { self.axes.as_ref().map_or(0, |axes| axes[0]) };
+                let axis = axis.rem_euclid(types[x].rank().max(1) as i32) as usize;
+                types[x].shape.get(axis) == Some(&0) && types[*ids].elements() > 0
+            }
+            _ => false,
+        }
     }
 }

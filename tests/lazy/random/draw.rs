@@ -20,19 +20,83 @@ const REDUCTIONS: &[&str] =
 
 /// The methods that are neither in the tables of pointwise operations nor reductions.
 const OTHERS: &[&str] = &[
-    "select", "clamp", "lerp", "leaky_relu", "elu", "cast", "matmul", "dot", "outer", "transpose", "permute", "reshape",
-    "broadcast_to", "slice", "slice_from", "split", "chunk", "squeeze", "unsqueeze", "index", "softmax", "log_softmax",
-    "layer_norm", "rms_norm", "batch_norm", "group_norm", "concat", "stack", "flip", "gather", "embedding", "one_hot",
-    "dropout", "pad", "roll", "repeat", "tile", "tril", "triu", "glu", "cross_entropy", "stop_gradient",
+    "select",
+    "clamp",
+    "lerp",
+    "leaky_relu",
+    "elu",
+    "cast",
+    "matmul",
+    "dot",
+    "outer",
+    "transpose",
+    "permute",
+    "reshape",
+    "broadcast_to",
+    "slice",
+    "slice_from",
+    "split",
+    "chunk",
+    "squeeze",
+    "unsqueeze",
+    "index",
+    "softmax",
+    "log_softmax",
+    "layer_norm",
+    "rms_norm",
+    "batch_norm",
+    "group_norm",
+    "concat",
+    "stack",
+    "flip",
+    "gather",
+    "embedding",
+    "one_hot",
+    "dropout",
+    "pad",
+    "roll",
+    "repeat",
+    "tile",
+    "tril",
+    "triu",
+    "glu",
+    "cross_entropy",
+    "stop_gradient",
 ];
 
 /// The methods that need numbers as sizes: with them, other extents are another function.
 const LITERAL: &[&str] = &["slice", "split", "chunk", "one_hot", "pad", "repeat", "tile", "group_norm", "glu"];
 
 /// The methods whose results are no floats, or no numbers.
-const DISCRETE: &[&str] =
-    &["not", "popcount", "to_bits", "from_bits", "isnan", "isinf", "isfinite", "any", "all", "argmax", "argmin", "index",
-        "one_hot", "and", "or", "bitand", "bitor", "bitxor", "shl", "shr", "philox", "eq", "ne", "lt", "le", "gt", "ge"];
+const DISCRETE: &[&str] = &[
+    "not",
+    "popcount",
+    "to_bits",
+    "from_bits",
+    "isnan",
+    "isinf",
+    "isfinite",
+    "any",
+    "all",
+    "argmax",
+    "argmin",
+    "index",
+    "one_hot",
+    "and",
+    "or",
+    "bitand",
+    "bitor",
+    "bitxor",
+    "shl",
+    "shr",
+    "philox",
+    "eq",
+    "ne",
+    "lt",
+    "le",
+    "gt",
+    "ge",
+];
 
 /// All methods.
 pub(crate) fn names() -> Vec<&'static str> {
@@ -296,9 +360,9 @@ impl Draw {
         let ranks = match name {
             "dot" | "outer" => 1..=1,
             "matmul" | "transpose" | "tril" | "triu" | "batch_norm" | "group_norm" => 2..=6,
-            "slice" | "slice_from" | "split" | "chunk" | "squeeze" | "index" | "softmax" | "log_softmax" | "layer_norm"
-            | "rms_norm" | "concat" | "flip" | "gather" | "embedding" | "pad" | "roll" | "repeat" | "tile" | "glu"
-            | "cross_entropy" => 1..=6,
+            "slice" | "slice_from" | "split" | "chunk" | "squeeze" | "index" | "softmax" | "log_softmax"
+            | "layer_norm" | "rms_norm" | "concat" | "flip" | "gather" | "embedding" | "pad" | "roll" | "repeat"
+            | "tile" | "glu" | "cross_entropy" => 1..=6,
             "unsqueeze" | "stack" | "one_hot" => 0..=5,
             _ => 0..=6,
         };
@@ -443,7 +507,9 @@ impl Draw {
         }
         if self.chance(10) {
             // Two numbers, whose own dtypes count.
-            values = if self.chance(50) { vec![Arg::Number(DType::F32, 0.5), Arg::Number(DType::I32, 2.0)] } else {
+            values = if self.chance(50) {
+                vec![Arg::Number(DType::F32, 0.5), Arg::Number(DType::I32, 2.0)]
+            } else {
                 vec![Arg::Number(DType::I32, 3.0), Arg::Number(DType::I32, -2.0)]
             };
         }
@@ -514,7 +580,8 @@ impl Draw {
         let shape = self.types[x].shape.clone();
         let mut sizes: Vec<Size> = vec![];
         for (axis, extent) in shape.iter().enumerate() {
-            let size = if *extent == 1 && self.chance(70) || self.is_wild() { self.any_size() } else { self.size_of(x, axis) };
+            let size =
+                if *extent == 1 && self.chance(70) || self.is_wild() { self.any_size() } else { self.size_of(x, axis) };
             sizes.push(size);
         }
         if sizes.len() < 5 && self.chance(50) {

@@ -156,6 +156,8 @@ impl Program {
         let is_float = |value: &usize| self.types[*value].dtype.is_float();
         let of: Vec<usize> = self.outputs.iter().copied().filter(is_float).take(2).collect();
         let mut wrt: Vec<usize> = (0..self.types.len()).filter(is_float).collect();
+        let results = self.results();
+        wrt.retain(|value| !results.contains(value));
         wrt.retain(|value| !of.contains(value));
         while wrt.len() > 3 {
             wrt.remove(numbers.below(wrt.len() as u64) as usize);
@@ -386,7 +388,11 @@ pub(crate) fn correct(text: &str) -> Result<(), String> {
     let tokens = text.parse().map_err(|error| format!("{error}\n{text}"))?;
     let items = fuse_compiler::front::items(tokens);
     let remarks: Vec<String> = items.diagnostics.iter().map(ToString::to_string).collect();
-    if remarks.is_empty() && !items.functions.is_empty() { Ok(()) } else { Err(format!("{}\n{text}", remarks.join("\n"))) }
+    if remarks.is_empty() && !items.functions.is_empty() {
+        Ok(())
+    } else {
+        Err(format!("{}\n{text}", remarks.join("\n")))
+    }
 }
 
 /// Records a call, and asks the language about the same call: its results if both accept it, nothing if both refuse it.
@@ -452,7 +458,9 @@ fn download(value: &LazyTensor) -> Result<Value, String> {
         DType::F16 => value.to_vec_blocking::<f16>().map(|data| data.into_iter().map(f64::from).collect()),
         DType::I32 => value.to_vec_blocking::<i32>().map(|data| data.into_iter().map(f64::from).collect()),
         DType::U32 => value.to_vec_blocking::<u32>().map(|data| data.into_iter().map(f64::from).collect()),
-        DType::Bool => value.to_vec_blocking::<bool>().map(|data| data.into_iter().map(|x| f64::from(u8::from(x))).collect()),
+        DType::Bool => {
+            value.to_vec_blocking::<bool>().map(|data| data.into_iter().map(|x| f64::from(u8::from(x))).collect())
+        }
     };
     Ok(Value { dtype, shape, data: data.map_err(|error| error.to_string())? })
 }
