@@ -69,6 +69,8 @@ struct Writer<'t> {
     /// The symbols that occur, in order.
     named: Vec<SymbolId>,
     names: Vec<String>,
+    /// For each node, whether the text has its name in it again: as an operand or a result, and not only for its extents.
+    read: Vec<bool>,
 }
 
 impl<'t> Writer<'t> {
@@ -84,7 +86,7 @@ impl<'t> Writer<'t> {
             };
             shapes.push(shape);
         }
-        Ok(Self { trace, symbols, shapes, named: vec![], names: vec![] })
+        Ok(Self { trace, symbols, shapes, named: vec![], names: vec![], read: read(trace) })
     }
 
     fn write(mut self, attributes: &str) -> Result<Source, String> {
@@ -144,8 +146,10 @@ impl<'t> Writer<'t> {
         self.names = vec![String::new(); self.trace.nodes.len()];
         for (position, (leaf, _)) in self.trace.leaves.iter().enumerate() {
             let index = *leaf as usize;
-            parts.push(format!("x{position}: {}", self.type_of(index)));
-            self.names[index] = format!("x{position}");
+            // Those that are there for their extents only are named as the language wants it.
+            let name = if self.read[index] { format!("x{position}") } else { format!("_x{position}") };
+            parts.push(format!("{name}: {}", self.type_of(index)));
+            self.names[index] = name;
         }
         for (position, (dtype, _)) in self.trace.numbers.iter().enumerate() {
             parts.push(format!("s{position}: {}", dtype.name()));
@@ -196,10 +200,13 @@ impl<'t> Writer<'t> {
                 continue;
             }
             let expression = self.expression(index);
+            let unread = |is_read: bool| if is_read { "" } else { "_" };
             let name = match self.results(index) {
-                1 => format!("v{count}"),
+                1 => format!("{}v{count}", unread(self.read[index] || self.is_part_read(index, 0))),
                 results => {
-                    let parts: Vec<String> = (0..results).map(|part| format!("v{count}_{part}")).collect();
+                    let parts: Vec<String> = (0..results)
+                        .map(|part| format!("{}v{count}_{part}", unread(self.is_part_read(index, part))))
+                        .collect();
                     format!("({})", parts.join(", "))
                 }
             };
@@ -209,6 +216,15 @@ impl<'t> Writer<'t> {
             self.names[index] = name;
         }
         text
+    }
+
+    /// Whether the text has the name of a gradient's result in it again.
+    fn is_part_read(&self, index: usize, part: usize) -> bool {
+        let is_part = |node: &usize| {
+            matches!(self.trace.nodes[*node].op, Op::Part(number) if usize::from(number) == part)
+                && self.trace.inputs(*node) == [Ref::Node(index as u32)]
+        };
+        (index + 1..self.trace.nodes.len()).filter(is_part).any(|node| self.read[node])
     }
 
     /// How many values a node has: one, but for gradients.
@@ -301,6 +317,25 @@ impl<'t> Writer<'t> {
             Op::Leaf | Op::Part(_) => x,
         }
     }
+}
+
+/// For each node, whether another one computes with its value, or it is a result.
+fn read(trace: &Trace) -> Vec<bool> {
+    let mut read = vec![false; trace.nodes.len()];
+    trace.outputs.iter().for_each(|&output| read[output as usize] = true);
+    for (index, node) in trace.nodes.iter().enumerate() {
+        // What was evaluated has no operands, and what a gradient's results are read by counts for each of them.
+        if trace.is_leaf(index) || matches!(node.op, Op::Part(_)) {
+            continue;
+        }
+        let inputs = trace.inputs(index);
+        for input in &inputs[..node.op.operands(inputs.len())] {
+            if let Ref::Node(input) = *input {
+                read[input as usize] = true;
+            }
+        }
+    }
+    read
 }
 
 /// The shapes of a node's inputs.

@@ -5,6 +5,8 @@ mod costs;
 mod fusion;
 mod gradients;
 mod kept;
+mod random;
+mod tables;
 
 use fuse_gpu::{Device, Tensor, auto::LazyTensor};
 

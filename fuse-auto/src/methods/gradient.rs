@@ -123,17 +123,19 @@ impl Path {
         let mut visited: FxHashMap<*const Node, bool> = FxHashMap::default();
         let mut stack = vec![(Arc::clone(of), true)];
         while let Some((node, differentiable)) = stack.pop() {
-            let differentiable = differentiable && node.dtype.is_float() && !matches!(node.op, Op::StopGradient);
+            let reaches = differentiable && node.dtype.is_float();
             let key = Arc::as_ptr(&node);
             let before = visited.get(&key).copied();
-            if before.is_some_and(|before| before || !differentiable) {
+            if before.is_some_and(|before| before || !reaches) {
                 continue;
             }
-            visited.insert(key, differentiable);
+            visited.insert(key, reaches);
             if let Some(position) = targets.iter().position(|target| Arc::ptr_eq(target, &node)) {
                 reached[position].depends = true;
-                reached[position].differentiably |= differentiable;
+                reached[position].differentiably |= reaches;
             }
+            // What it stops is the way on, not the one to itself.
+            let differentiable = reaches && !matches!(node.op, Op::StopGradient);
             let state = node.lock();
             for input in &state.inputs {
                 if let Input::Value(value) = input

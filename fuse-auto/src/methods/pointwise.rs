@@ -283,27 +283,25 @@ impl LazyTensor {
         Request::new(Op::Call("lerp"), dtype, inputs).record()
     }
 
-    /// `x`, and `slope · x` where that is negative.
+    /// `x`, and `slope · x` where that is negative. The slope is a number, or a tensor that broadcasts.
     ///
     /// # Errors
-    /// [`Error::Operation`] if it is not of floats.
+    /// [`Error::Operation`] if dtypes differ or are no floats, or if the shapes do not broadcast.
     pub fn leaky_relu(&self, slope: impl Into<Operand>) -> Result<Self, Error> {
         self.scaled("leaky_relu", "slope", slope.into())
     }
 
-    /// `x`, and `alpha · (exp(x) - 1)` where that is negative.
+    /// `x`, and `alpha · (exp(x) - 1)` where that is negative. Alpha is a number, or a tensor that broadcasts.
     ///
     /// # Errors
-    /// [`Error::Operation`] if it is not of floats.
+    /// [`Error::Operation`] if dtypes differ or are no floats, or if the shapes do not broadcast.
     pub fn elu(&self, alpha: impl Into<Operand>) -> Result<Self, Error> {
         self.scaled("elu", "alpha", alpha.into())
     }
 
     fn scaled(&self, name: &'static str, option: &'static str, number: Operand) -> Result<Self, Error> {
-        let node = plain(self, name, DTypes::FLOATS)?;
-        let number = number.single(name, option, node.dtype)?;
-        let inputs = smallvec![Input::Value(self.clone()), number];
-        Request::new(Op::Scaled(name, option), node.dtype, inputs).record_as(node.shape)
+        let (dtype, inputs) = common_inputs(name, DTypes::FLOATS, [self.into(), number])?;
+        Request::new(Op::Scaled(name, option), dtype, inputs).record()
     }
 
     /// The values, which are constants to gradients.
