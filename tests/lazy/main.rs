@@ -1,7 +1,11 @@
 //! Lazy tensors as users write them.
 
 mod basics;
+mod digits;
 mod gradients;
+mod hostile;
+mod hostile_many;
+mod minilm;
 
 use fuse_gpu::{Device, Tensor, auto::LazyTensor};
 
