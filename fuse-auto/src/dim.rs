@@ -25,6 +25,9 @@ pub(crate) enum Form {
     Of(Operator, Box<(Dim, Dim)>),
 }
 
+/// The most parts that a size stays open with: a loop may make it longer without end.
+const MOST_PARTS: usize = 64;
+
 /// What makes a size of two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Operator {
@@ -45,6 +48,14 @@ impl Dim {
     /// The size.
     pub fn get(&self) -> usize {
         self.size
+    }
+
+    /// How many numbers and axes it is made of.
+    fn parts(&self) -> usize {
+        match &self.form {
+            Form::Number | Form::Axis(..) => 1,
+            Form::Of(_, parts) => parts.0.parts() + parts.1.parts(),
+        }
     }
 
     /// The size in terms of `inputs`, to which the values whose axes it names are added.
@@ -93,7 +104,7 @@ impl From<&Self> for Dim {
     }
 }
 
-/// A size of two; differences stop at 0, sums and products at the largest number.
+/// A size of two; differences stop at 0, sums and products at the largest number. One of too many parts is a number.
 fn of(operator: Operator, left: Dim, right: Dim) -> Dim {
     let size = match operator {
         Operator::Add => left.size.saturating_add(right.size),
@@ -102,6 +113,7 @@ fn of(operator: Operator, left: Dim, right: Dim) -> Dim {
     };
     match (&left.form, &right.form) {
         (Form::Number, Form::Number) => size.into(),
+        _ if left.parts() + right.parts() > MOST_PARTS => size.into(),
         _ => Dim { size, form: Form::Of(operator, Box::new((left, right))) },
     }
 }

@@ -30,7 +30,8 @@ pub enum Error {
     /// A gradient of something that was evaluated before.
     #[error(
         "`grad`: {what} was evaluated before the gradient was asked for, and forgot how it depends on {wrt}\n\
-         help: call `grad` before evaluating, or evaluate both together with `eval_all`"
+         help: call `grad` before evaluating, or evaluate both together with `eval_all`; what is longer than \
+         `FusionConfig::max_pending` operations is evaluated while it is recorded: `configure` raises that"
     )]
     Evaluated {
         /// The value that was evaluated.

@@ -180,6 +180,7 @@ impl Request {
             return Err(Error::operation(op.name(), "it has no tensor", "use at least one tensor: it says the device"));
         };
         let has_value = !matches!(op, Op::Grad { .. });
+        let is_part = matches!(op, Op::Part(_));
         let value = LazyTensor::of_node(Node {
             op,
             dtype,
@@ -196,15 +197,18 @@ impl Request {
         });
         if has_value {
             remember(value.node()?);
-            keep_within_limits(&value)?;
+        }
+        if has_value && !is_part {
+            keep_within_limits(std::slice::from_ref(&value))?;
         }
         Ok(value)
     }
 }
 
-/// Evaluates a value behind which too much waits.
-fn keep_within_limits(value: &LazyTensor) -> Result<(), Error> {
-    let node = value.node()?;
+/// Evaluates values, behind each of which the same waits, if that is too much.
+pub(crate) fn keep_within_limits(values: &[LazyTensor]) -> Result<(), Error> {
+    let Some(first) = values.first() else { return Ok(()) };
+    let node = first.node()?;
     let (pending, bytes) = (node.pending.load(Ordering::Relaxed), node.bytes.load(Ordering::Relaxed));
     let limits = Auto::of(&node.device).limits();
     let many = pending >= limits.operations;
@@ -215,7 +219,7 @@ fn keep_within_limits(value: &LazyTensor) -> Result<(), Error> {
     // What was counted twice, or is held by others, does not count.
     let (operations, own) = behind(node);
     if operations >= limits.operations || own >= limits.bytes {
-        return evaluate(&[value]);
+        return evaluate(&values.iter().collect::<SmallVec<[_; 4]>>());
     }
     node.pending.store(operations, Ordering::Relaxed);
     node.recount.store(operations + operations / 2 + 8, Ordering::Relaxed);

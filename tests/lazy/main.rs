@@ -2,9 +2,13 @@
 
 mod basics;
 mod costs;
+mod digits;
 mod fusion;
 mod gradients;
+mod hostile;
+mod hostile_many;
 mod kept;
+mod minilm;
 mod random;
 mod tables;
 

@@ -11,7 +11,7 @@ use crate::{
     Error, LazyTensor,
     node::{Input, Inputs, Node},
     op::Op,
-    record::Request,
+    record::{Request, keep_within_limits},
 };
 
 /// The gradients of one number with respect to some values: of the shape of each.
@@ -81,7 +81,10 @@ fn gradients(of: &LazyTensor, cotangent: Option<&LazyTensor>, wrt: &[&LazyTensor
         let inputs = Inputs::from_iter([Input::Value(call.clone())]);
         Request::new(Op::Part(number as u16), wrt.dtype, inputs).record_as(wrt.shape)
     };
-    wrt.iter().enumerate().map(part).collect()
+    let parts = wrt.iter().enumerate().map(part).collect::<Result<Vec<_>, _>>()?;
+    // Each on its own would compute again what they share.
+    keep_within_limits(&parts)?;
+    Ok(parts)
 }
 
 /// What gradients are with respect to is a float, once.
@@ -137,7 +140,9 @@ impl Path {
             // What it stops is the way on, not the one to itself.
             let differentiable = reaches && !matches!(node.op, Op::StopGradient);
             let state = node.lock();
-            for input in &state.inputs {
+            // What is there for its extents only is no way.
+            let operands = node.op.operands(state.inputs.len());
+            for input in state.inputs.iter().take(operands) {
                 if let Input::Value(value) = input
                     && let Ok(input) = value.node()
                 {

@@ -73,7 +73,8 @@ fn has_reductions(body: &Body) -> bool {
     body.values.iter().any(|value| matches!(value.op, ValueOp::Reduce(..)))
 }
 
-/// The kernels that copy new values into parameters which are not written in place.
+/// The kernels that copy new values into parameters which are not written in place, and into results of a value that is more results
+/// than its kernel writes.
 ///
 /// # Errors
 /// None: what is copied is in memory.
@@ -84,11 +85,16 @@ pub(super) fn copies(
 ) -> Result<Vec<Group>, NeedsStorage> {
     let mut groups = vec![];
     for (result, &node) in planner.results.iter().enumerate() {
-        let Some(param) = planner.graph.updated_by(result).filter(|param| !in_place.contains_key(param)) else {
-            continue;
+        let target = match planner.graph.updated_by(result) {
+            Some(param) if in_place.contains_key(&param) => continue,
+            Some(param) => Slot::Param(param),
+            None => Slot::Result(result as u16),
         };
-        let source = slots.get(&node).and_then(|slots| slots.first().copied());
-        groups.push(copy(planner.graph, &planner.uses_coordinates, node, [source, Some(Slot::Param(param))])?);
+        let written = slots.get(&node).map_or(&[][..], Vec::as_slice);
+        if !written.contains(&target) {
+            let places = [written.first().copied(), Some(target)];
+            groups.push(copy(planner.graph, &planner.uses_coordinates, node, places)?);
+        }
     }
     Ok(groups)
 }

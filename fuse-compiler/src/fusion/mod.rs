@@ -54,6 +54,9 @@ use legality::MAX_STORAGE_BUFFERS;
 use regions::{Anchor, Region};
 use rows::RowSpace;
 
+/// As how many results a kernel writes one value: with all that an operation reads it stays within the buffers that it may bind.
+const MOST_RESULTS: usize = 2;
+
 /// A graph cut into kernels.
 #[derive(Clone, Debug)]
 pub struct Groups {
@@ -491,9 +494,14 @@ impl<'g> Planner<'g> {
         let mut temporaries = vec![];
         for &node in cuts.iter().flat_map(|cut| &cut.outputs) {
             let results = self.results_of.get(&node).map_or(&[][..], Vec::as_slice).iter();
+            let mut left = MOST_RESULTS;
             let mut places: Vec<Slot> = results
                 .filter_map(|&i| match self.graph.updated_by(i) {
-                    None => Some(Slot::Result(i as u16)),
+                    None if left == 0 => None,
+                    None => {
+                        left -= 1;
+                        Some(Slot::Result(i as u16))
+                    }
                     Some(param) => in_place.contains_key(&param).then_some(Slot::Param(param)),
                 })
                 .collect();
