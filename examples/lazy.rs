@@ -58,7 +58,8 @@ fn values<'v>(loss: &'v LazyTensor, layers: &'v [Layer]) -> Vec<&'v LazyTensor> 
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let mut widths = std::env::args().skip(1).map(|width| width.parse()).collect::<Result<Vec<usize>, _>>()?;
+    // What is no number is 0, which is refused below.
+    let mut widths: Vec<usize> = std::env::args().skip(1).map(|width| width.parse().unwrap_or(0)).collect();
     if widths.is_empty() {
         widths = vec![32, 64, 10];
     }
@@ -79,7 +80,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     for number in 0..STEPS {
         let (loss, next) = step(&layers, &x, &classes)?;
         if number == 0 {
-            println!("\na step is\n{}", explain(&values(&loss, &next))?.plan);
+            let plan = explain(&values(&loss, &next))?.plan; // `{plan}` has more to say
+            println!("\na step is {} kernels instead of {}:", plan.groups.len(), plan.unfused_dispatches);
+            plan.groups.iter().for_each(|group| println!("  {}: {}", group.kind, group.operations.join(", ")));
+            println!();
         }
         eval_all(&values(&loss, &next))?; // one launch; compiled in the first step
         layers = next;

@@ -263,7 +263,7 @@ fn dropped_in_odd_orders() -> Result<(), Error> {
     let (x, values) = lazy(&device, [19], 11);
     let expected: Vec<f32> = to_f32(values.iter().map(|&x| f64::from(x).exp().sin() + 2.0));
     for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
-        // Each is dropped in this order after the first was evaluated; the last that is left is asked for.
+        // They are dropped in this order; once the first is gone, the last is evaluated.
         let a = x.exp()?;
         let b = a.sin()?;
         let c = b.add(2.0)?;
@@ -271,10 +271,8 @@ fn dropped_in_odd_orders() -> Result<(), Error> {
         let dx = fuse_gpu::auto::grad(&c.sum(())?, &[&a])?.remove(0);
         let mut all = [Some(a), Some(b), Some(d)];
         for (turn, at) in order.into_iter().enumerate() {
-            if turn == 1 {
-                if let Some(value) = &all[order[2]] {
-                    value.eval()?;
-                }
+            if let (1, Some(value)) = (turn, &all[order[2]]) {
+                value.eval()?;
             }
             all[at] = None;
         }
