@@ -132,3 +132,17 @@ fn dropout_draws_the_words_of_philox() {
     // The published vector of Random123 for counter 0 and key 0.
     assert_eq!(words, [0x6627e8d5u32, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8].map(f64::from));
 }
+
+#[test]
+fn reshapes_of_what_gradients_stop_at_or_are_of_stay() {
+    let x = value(&[2, 3], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+    let stopped = "fn f(x: f32[2, 3]) -> f32[2, 3] { \
+                   let y = sum(reshape(stop_gradient(x), [6]) * reshape(x, [6])); grad(y, wrt = x) }";
+    assert_eq!(values(stopped, std::slice::from_ref(&x)), x.data);
+    let between = "fn f(x: f32[2, 3]) -> f32[2] { \
+                   let m = sum(x, axis = 1); let y = sum(x * unsqueeze(m, axis = 1)); grad(y, wrt = m) }";
+    assert_eq!(values(between, std::slice::from_ref(&x)), [6.0, 15.0]);
+    let of_argument = "fn g(v: f32[6]) -> f32[6] { grad(sum(reshape(v, [3, 2]) * reshape(v, [3, 2])), wrt = v) } \
+                       fn f(x: f32[2, 3]) -> f32[6] { g(reshape(x, [6])) }";
+    assert_eq!(values(of_argument, &[x]), [2.0, 4.0, 6.0, 8.0, 10.0, 12.0]);
+}

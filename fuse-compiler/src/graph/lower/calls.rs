@@ -1,4 +1,6 @@
-//! Which functions of a block a body calls.
+//! What a body calls: which functions of a block, and gradients with respect to which names.
+
+use std::collections::BTreeSet;
 
 use crate::syntax::ast::{Argument, Block, Call, Expr, ExprKind, Function};
 
@@ -24,11 +26,45 @@ fn expr_calls(expr: &Expr, name: &str) -> bool {
     }
 }
 
+/// Adds the names that gradients in a block are with respect to.
+pub(crate) fn add_differentiated(block: &Block, names: &mut BTreeSet<String>) {
+    for statement in &block.statements {
+        add_differentiated_in(&statement.value, names);
+    }
+    add_differentiated_in(&block.value, names);
+}
+
+fn add_differentiated_in(expr: &Expr, names: &mut BTreeSet<String>) {
+    match &expr.kind {
+        ExprKind::Name(_) | ExprKind::Place(_) | ExprKind::Literal(_) | ExprKind::Error => {}
+        ExprKind::Unary(_, x) | ExprKind::Cast(x, ..) => add_differentiated_in(x, names),
+        ExprKind::Binary(first, others) => {
+            add_differentiated_in(first, names);
+            others.iter().for_each(|(_, operand)| add_differentiated_in(operand, names));
+        }
+        ExprKind::Tuple(values) => values.iter().for_each(|value| add_differentiated_in(value, names)),
+        ExprKind::Block(block) => add_differentiated(block, names),
+        ExprKind::Call(call) => {
+            let wrt = call.options.iter().filter(|(option, _)| call.name == "grad" && *option == "wrt");
+            for value in wrt.flat_map(|(_, argument)| argument_exprs(argument)) {
+                if let ExprKind::Name(name) = &value.kind {
+                    names.insert(name.to_string());
+                }
+            }
+            call_arguments(call).for_each(|argument| add_differentiated_in(argument, names));
+        }
+    }
+}
+
 /// All expressions among the arguments of a call.
 pub(crate) fn call_arguments(call: &Call) -> impl Iterator<Item = &Expr> {
     let arguments = call.arguments.iter().chain(call.options.iter().map(|(_, argument)| argument));
-    arguments.flat_map(|argument| match argument {
+    arguments.flat_map(argument_exprs)
+}
+
+fn argument_exprs(argument: &Argument) -> &[Expr] {
+    match argument {
         Argument::Expr(expr) => std::slice::from_ref(expr),
         Argument::List(list, _) => list.as_slice(),
-    })
+    }
 }

@@ -53,9 +53,12 @@ pub(super) fn always_above(a: &Size, b: &Size) -> bool {
     constant > 0 && difference.terms.iter().all(|term| term.coefficient >= 0)
 }
 
-/// Whether two products can never be equal but where both are 0: what is left without common factors are
-/// two different numbers.
+/// Whether two products can never be equal but where both are 0: they are different numbers, or what is left without common
+/// factors are.
 pub(super) fn never_equal(a: &Size, b: &Size) -> bool {
+    if let (Some(a), Some(b)) = (a.as_constant(), b.as_constant()) {
+        return a != b;
+    }
     let ([a], [b]) = (&*a.terms, &*b.terms) else { return false };
     let mut rest = b.symbols.to_vec();
     for symbol in a.symbols.iter() {

@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use super::{
     Binding, Lowering, Scope,
+    calls::add_differentiated,
     catalog::{self, Kind, Operation, Pointwise},
     dims::argument_range,
     ident_range,
@@ -29,6 +30,7 @@ impl<'a> Lowering<'a> {
     pub(super) fn block_of(&mut self, function: Option<&Function>, block: &Block, scope: &Scope) -> Value {
         let mut scope = scope.clone();
         let mut bound = Vec::new();
+        add_differentiated(block, &mut self.differentiated);
         for Statement { target, value } in &block.statements {
             let (operand, range) = (self.operand(value, &scope), value.span);
             if function.is_some() {
@@ -45,6 +47,7 @@ impl<'a> Lowering<'a> {
                 }
             };
             for (name, value) in names.iter().zip(self.destructure(names.len(), operand)) {
+                self.keep_if_differentiated(name, &value);
                 let binding = Binding::new(value, ident_range(name));
                 bound.push((name.to_string(), binding.clone()));
                 scope.bind(name, binding);

@@ -6,6 +6,7 @@ use fuse_artifact::{DType, Relation, Size};
 
 use super::{
     Binding, Lowering, Scope, axes_text,
+    calls::add_differentiated,
     dims::{argument_range, size_of_dim},
     functions::type_text,
     ident_range,
@@ -113,7 +114,9 @@ impl<'a> Lowering<'a> {
             return None;
         }
         callee.dims = Rc::new(dims);
+        add_differentiated(&function.body, &mut self.differentiated);
         for (node, param) in nodes.iter().zip(&function.params) {
+            self.keep_if_differentiated(&param.name, &Value::Node(*node));
             let binding = Binding::new(Value::Node(*node), ident_range(&call.name));
             callee.variables.insert(param.name.to_string(), binding);
         }

@@ -118,6 +118,10 @@ pub(crate) struct Lowering<'a> {
     packed: BTreeMap<u16, usize>,
     /// What gradients have to know of nodes.
     marks: Marks,
+    /// Names of values that gradients are with respect to.
+    differentiated: BTreeSet<String>,
+    /// These values: what is made of one stays made of it.
+    kept: BTreeSet<NodeId>,
     too_large: bool,
     /// Whether calls of functions were inlined.
     inlined: bool,
@@ -205,6 +209,8 @@ impl<'a> Lowering<'a> {
             weights: BTreeSet::new(),
             packed: BTreeMap::new(),
             marks: Marks::default(),
+            differentiated: BTreeSet::new(),
+            kept: BTreeSet::new(),
             too_large: false,
             inlined: false,
             updates: Vec::new(),
@@ -215,6 +221,15 @@ impl<'a> Lowering<'a> {
     fn poison(&self, diagnostic: Diagnostic) -> Value {
         self.sink.report(diagnostic);
         Value::Poison
+    }
+
+    /// Notes what a name is bound to, if a gradient is with respect to it.
+    fn keep_if_differentiated(&mut self, name: &syn::Ident, value: &Value) {
+        if let Value::Node(node) = value
+            && self.differentiated.contains(&name.to_string())
+        {
+            self.kept.insert(*node);
+        }
     }
 
     /// Adds a node. Its visible rank is that of its first operand until `set_rank` says otherwise.

@@ -136,12 +136,15 @@ impl Lowering<'_> {
 
     /// The value with another shape, which is padded in the expression form, and with the rank that the caller sees.
     /// Of two reshapes in a row the last one counts, and one to the shape that is there already is none: so
-    /// `unsqueeze` of a reduced value is the value before its axis was dropped.
+    /// `unsqueeze` of a reduced value is the value before its axis was dropped. But what gradients stop at, or are with respect to,
+    /// stays.
     pub(super) fn reshaped(&mut self, x: NodeId, visible: Vec<Size>, rank: RankExpr, at: SourceRange) -> NodeId {
         let shape = self.pad(visible);
         let dtype = self.dtype(x);
         let mut x = x;
         while let Op::Reshape(inner) = self.graph.nodes[x].op
+            && !self.marks.stopped.contains(&x)
+            && !self.kept.contains(&x)
             && self.graph.nodes[inner].ty.elements() == Size::product(&shape)
         {
             x = inner;
