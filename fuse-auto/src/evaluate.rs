@@ -99,7 +99,15 @@ thread_local! {
 /// # Errors
 /// [`Error::Written`], those of compiling, and those of launches.
 pub(crate) fn evaluate(values: &[&LazyTensor]) -> Result<(), Error> {
-    evaluate_nodes(&nodes_of(values)?)
+    evaluate_nodes(&nodes_of(values)?, false)
+}
+
+/// As [`evaluate`], of values that nobody asked for: they keep how they were computed, for gradients.
+///
+/// # Errors
+/// As [`evaluate`].
+pub(crate) fn evaluate_kept(values: &[&LazyTensor]) -> Result<(), Error> {
+    evaluate_nodes(&nodes_of(values)?, true)
 }
 
 /// The nodes of values on one device.
@@ -116,7 +124,7 @@ pub(crate) fn nodes_of<'v>(values: &[&'v LazyTensor]) -> Result<SmallVec<[&'v Ar
     Ok(nodes)
 }
 
-fn evaluate_nodes(roots: &[&Arc<Node>]) -> Result<(), Error> {
+fn evaluate_nodes(roots: &[&Arc<Node>], keeps: bool) -> Result<(), Error> {
     if roots.iter().all(|root| root.is_evaluated()) {
         return Ok(());
     }
@@ -130,13 +138,13 @@ fn evaluate_nodes(roots: &[&Arc<Node>]) -> Result<(), Error> {
         return Ok(());
     }
     let mut trace = TRACE.try_with(|trace| trace.take()).unwrap_or_default();
-    let result = run(&claimed.nodes, &mut trace);
+    let result = run(&claimed.nodes, keeps, &mut trace);
     trace.release();
     _ = TRACE.try_with(|kept| kept.replace(trace));
     result
 }
 
-fn run(roots: &[&Arc<Node>], trace: &mut Trace) -> Result<(), Error> {
+fn run(roots: &[&Arc<Node>], keeps: bool, trace: &mut Trace) -> Result<(), Error> {
     let Some(device) = roots.first().map(|root| root.device.clone()) else { return Ok(()) };
     trace.collect(roots)?;
     let (auto, prepared) = (Auto::of(&device), prepare(&device, trace)?);
@@ -153,7 +161,7 @@ fn run(roots: &[&Arc<Node>], trace: &mut Trace) -> Result<(), Error> {
     let from = origins(trace);
     let mut forgotten: SmallVec<[Inputs; 4]> = SmallVec::new();
     for ((&output, tensor), from) in trace.outputs.iter().zip(results).zip(&from) {
-        forgotten.push(trace.nodes[output as usize].settle(Value::new(Data::Tensor(tensor)), from));
+        forgotten.push(trace.nodes[output as usize].settle(Value::new(Data::Tensor(tensor)), from, keeps));
     }
     // Without a lock, and behind the trace's own handles.
     trace.release();
@@ -271,5 +279,5 @@ pub fn eval_all(values: &[&LazyTensor]) -> Result<(), Error> {
 /// As [`LazyTensor::eval`].
 pub fn flush(device: &Device) -> Result<(), Error> {
     let values = recorded(device);
-    evaluate_nodes(&held(&values))
+    evaluate_nodes(&held(&values), false)
 }

@@ -32,9 +32,12 @@ use crate::{
 /// The graphs of a device.
 #[derive(Default)]
 pub(crate) struct Graphs {
-    known: Mutex<FxHashMap<Box<[u64]>, Vec<Arc<Version>>>>,
+    known: Mutex<Known>,
     missed: Mutex<Missed>,
 }
+
+/// The functions of each key.
+type Known = FxHashMap<Box<[u64]>, Vec<Arc<Version>>>;
 
 /// What happened where no function was known.
 #[derive(Default)]
@@ -97,7 +100,7 @@ impl Version {
 }
 
 impl Graphs {
-    fn known(&self) -> MutexGuard<'_, FxHashMap<Box<[u64]>, Vec<Arc<Version>>>> {
+    fn known(&self) -> MutexGuard<'_, Known> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -53,7 +53,7 @@ mod symbols;
 mod trace;
 mod weights;
 
-pub use fuse_artifact::{DType, Packing};
+pub use fuse_artifact::{DType, Packing, Plan};
 
 #[cfg(not(target_arch = "wasm32"))]
 pub use crate::kept::{record, warm_up};

@@ -1,7 +1,7 @@
 //! A node of the record: an operation with its inputs, or a tensor that was given, or one that has been computed.
 //!
 //! Recording makes nodes and changes none, so it takes no lock. Evaluation gives a node its value and makes it forget its inputs.
-//! Invariant: a node has inputs or a value; it has both only while a gradient that was asked for needs its inputs (`pins`).
+//! Invariant: a node has inputs or a value; it has both only while a gradient needs its inputs (`pins`), or may (`kept`).
 
 use std::{
     fmt,
@@ -62,6 +62,9 @@ pub(crate) struct State {
     pub(crate) value: Option<Value>,
     /// How many gradients need the inputs although there is a value.
     pub(crate) pins: u32,
+    /// Whether the inputs stay although there is a value: it was evaluated only because too much was pending, and gradients may be
+    /// asked for yet.
+    pub(crate) kept: bool,
     /// Of a gradient, the nodes that it pins.
     pub(crate) pinned: Vec<Weak<Node>>,
     /// The values that it was computed from, where its inputs are forgotten.
@@ -144,9 +147,10 @@ impl Node {
     }
 
     /// Gives it a value, unless it has one, and gives back the inputs that it forgets, for the caller to drop without locks.
-    pub(crate) fn settle(&self, value: Value, from: &Arc<[Weak<Node>]>) -> Inputs {
+    pub(crate) fn settle(&self, value: Value, from: &Arc<[Weak<Node>]>, keeps: bool) -> Inputs {
         let mut state = self.lock();
         if state.value.is_none() {
+            state.kept = keeps;
             state.value = Some(value);
             state.forgotten = Some(Arc::clone(from));
             // What waits behind it no longer does.
@@ -154,14 +158,14 @@ impl Node {
             self.recount.store(0, Ordering::Relaxed);
             self.evaluated.store(true, Ordering::Release);
         }
-        if state.pins == 0 { std::mem::take(&mut state.inputs) } else { Inputs::new() }
+        if state.pins == 0 && !state.kept { std::mem::take(&mut state.inputs) } else { Inputs::new() }
     }
 
     /// Ends the need of a gradient for its inputs.
     fn unpin(&self) -> Inputs {
         let mut state = self.lock();
         state.pins = state.pins.saturating_sub(1);
-        let forgets = state.pins == 0 && state.value.is_some();
+        let forgets = state.pins == 0 && !state.kept && state.value.is_some();
         if forgets { std::mem::take(&mut state.inputs) } else { Inputs::new() }
     }
 }

@@ -73,7 +73,7 @@ const fn comparison(name: &'static str, symbol: &'static str, takes: DTypes) -> 
 }
 
 /// Operations of one operand.
-pub const UNARY: &[Operation] = &[
+pub static UNARY: &[Operation] = &[
     operator("neg", "-", DTypes::NUMBERS),
     operator("not", "!", DTypes::BITS),
     of("abs", DTypes::NUMBERS),
@@ -125,7 +125,7 @@ pub const UNARY: &[Operation] = &[
 ];
 
 /// Operations of two operands.
-pub const BINARY: &[Operation] = &[
+pub static BINARY: &[Operation] = &[
     operator("add", "+", DTypes::NUMBERS),
     operator("sub", "-", DTypes::NUMBERS),
     operator("mul", "*", DTypes::NUMBERS),

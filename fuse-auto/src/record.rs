@@ -17,7 +17,7 @@ use smallvec::SmallVec;
 use crate::{
     Error, LazyTensor,
     config::Auto,
-    evaluate::evaluate,
+    evaluate::{evaluate, evaluate_kept},
     infer::{Numbers, infer},
     node::{Input, Inputs, Node, State},
     op::Op,
@@ -205,6 +205,9 @@ impl Request {
     }
 }
 
+/// Operations that are kept for gradients although their values are there. More than the compiler takes with their gradients.
+const MOST_KEPT: u32 = 4096;
+
 /// Evaluates values, behind each of which the same waits, if that is too much.
 pub(crate) fn keep_within_limits(values: &[LazyTensor]) -> Result<(), Error> {
     let Some(first) = values.first() else { return Ok(()) };
@@ -217,9 +220,15 @@ pub(crate) fn keep_within_limits(values: &[LazyTensor]) -> Result<(), Error> {
         return Ok(());
     }
     // What was counted twice, or is held by others, does not count.
-    let (operations, own) = behind(node);
+    let (operations, own) = behind(node, false);
     if operations >= limits.operations || own >= limits.bytes {
-        return evaluate(&values.iter().collect::<SmallVec<[_; 4]>>());
+        let values = values.iter().collect::<SmallVec<[_; 4]>>();
+        // Gradients may be asked for yet, if how it all was computed is not too much to keep and to compile.
+        let (all, kept) = behind(node, true);
+        return match all <= MOST_KEPT && kept < limits.bytes {
+            true => evaluate_kept(&values),
+            false => evaluate(&values),
+        };
     }
     node.pending.store(operations, Ordering::Relaxed);
     node.recount.store(operations + operations / 2 + 8, Ordering::Relaxed);

@@ -117,9 +117,13 @@ impl Trace {
     /// # Errors
     /// [`Error::Written`] if a tensor was written to since.
     pub(crate) fn collect(&mut self, roots: &[&Arc<Node>]) -> Result<(), Error> {
-        self.clear();
         // Gradients need how a value was computed, even where it is in memory.
         let expands = roots.iter().any(|root| root.has_grad);
+        self.collect_with(roots, expands)
+    }
+
+    fn collect_with(&mut self, roots: &[&Arc<Node>], expands: bool) -> Result<(), Error> {
+        self.clear();
         for root in roots {
             self.visit(root, expands);
         }
@@ -263,11 +267,12 @@ impl Trace {
     }
 }
 
-/// How many operations wait behind a node, itself among them, and how many bytes of tensors only they keep alive.
-pub(crate) fn behind(node: &Arc<Node>) -> (u32, u64) {
+/// How many operations wait behind a node, itself among them, and how many bytes of tensors only they keep alive; with those that
+/// have been evaluated and are kept for gradients, if `expands`.
+pub(crate) fn behind(node: &Arc<Node>, expands: bool) -> (u32, u64) {
     let mut trace = Trace::default();
     // That a tensor was written to is found when the value is evaluated.
-    _ = trace.collect(&[node]);
+    _ = trace.collect_with(&[node], expands);
     let own = trace.own.iter().filter(|(leaf, _)| trace.held(*leaf as usize) == 0).map(|(_, bytes)| bytes).sum();
     (trace.operations() as u32, own)
 }

@@ -122,3 +122,20 @@ fn a_step_of_training_keeps_no_history() -> Result<(), Error> {
     assert!(stats(&device).misses < 20);
     Ok(())
 }
+
+#[test]
+fn long_graphs_have_gradients_although_they_are_evaluated_in_parts() -> Result<(), Error> {
+    let device = device();
+    let (x, values) = lazy(&device, [5], 10);
+    let before = stats(&device).evaluations;
+    let mut y = x.clone();
+    for _ in 0..700 {
+        y = y.mul(1.001)?;
+    }
+    assert!(stats(&device).evaluations - before >= 2, "256 wait at most");
+    let dx = grad(&(&y * &y).sum(())?, &[&x])?.remove(0);
+    let factor = 1.001f32.powi(700);
+    let expected: Vec<f32> = values.iter().map(|x| 2.0 * x * factor * factor).collect();
+    assert_near(&dx.to_vec_blocking::<f32>()?, &expected, 1e-3);
+    Ok(())
+}
