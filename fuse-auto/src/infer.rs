@@ -424,7 +424,7 @@ impl Space for Numbers {
     }
 
     fn part(&mut self, whole: &usize, parts: &usize) -> Option<usize> {
-        (*parts > 0 && whole % parts == 0).then(|| whole / parts)
+        (*parts > 0 && whole.is_multiple_of(*parts)).then(|| whole / parts)
     }
 
     fn at_most(&mut self, a: &usize, b: &usize) -> bool {

@@ -129,18 +129,28 @@ impl Program {
         results
     }
 
-    /// The values that are casts to the dtype that there was.
+    /// The values that may be another one under a second name to the language, and not to lazy tensors: what calls give that may change
+    /// nothing, such as `concat([x])`, and chains of reshapes, which may lead back to where they began.
     fn same(&self) -> Vec<usize> {
-        let mut at = 0;
-        let mut same = vec![];
+        let (mut at, mut same, mut reshapes) = (0, vec![], vec![]);
         for step in &self.steps {
+            let count = if let Step::Call(_, count) = step { *count } else { 1 };
             if let Step::Call(call, _) = step
-                && call.name == "cast"
-                && call.values().all(|value| self.types[value].dtype == call.dtype)
+                && let Some(x) = call.values().next()
             {
-                same.push(at);
+                let is_reshape = matches!(call.name, "reshape" | "squeeze" | "unsqueeze" | "stack");
+                let moves =
+                    matches!(call.name, "cast" | "concat" | "pad" | "repeat" | "tile" | "broadcast_to" | "flip");
+                let reduces = call.axes.is_none() && self.types[x].shape.is_empty();
+                let is_same = (is_reshape || moves || reduces) && self.types[at] == self.types[x];
+                if is_same || is_reshape && reshapes.contains(&x) {
+                    same.push(at);
+                }
+                if is_reshape || call.name == "concat" {
+                    reshapes.push(at);
+                }
             }
-            at += if let Step::Call(_, count) = step { *count } else { 1 };
+            at += count;
         }
         same
     }
@@ -168,7 +178,6 @@ impl Program {
         let is_float = |value: &usize| self.types[*value].dtype.is_float();
         let of: Vec<usize> = self.outputs.iter().copied().filter(is_float).take(2).collect();
         let mut wrt: Vec<usize> = (0..self.types.len()).filter(is_float).collect();
-        // A value that is another one under a second name is refused twice, where the language takes it.
         let same = self.same();
         wrt.retain(|value| !of.contains(value) && !same.contains(value));
         while wrt.len() > 3 {
