@@ -411,18 +411,12 @@ impl Call {
         self.sizes.iter_mut().for_each(|size| size.rename(places));
     }
 
-    /// Whether only a launch of the text finds what recording refuses: an index into an axis without elements, and a reshape of some
-    /// elements to none, since `never_equal` compares products that are not 0.
+    /// Whether only a launch of the text finds what recording refuses: an index into an axis without elements.
     pub(crate) fn is_checked_later(&self, types: &[Type]) -> bool {
-        let Arg::Value(x) = self.operands[0] else { return false };
-        match (self.name, self.operands.get(1)) {
-            ("reshape", _) => self.sizes.iter().any(|size| size.extent(types) == 0) || types[x].elements() == 0,
-            ("gather" | "embedding", Some(Arg::Value(ids))) => {
-                let axis = if self.name == "embedding" { 0 } else { self.axes.as_ref().map_or(0, |axes| axes[0]) };
-                let axis = axis.rem_euclid(types[x].rank().max(1) as i32) as usize;
-                types[x].shape.get(axis) == Some(&0) && types[*ids].elements() > 0
-            }
-            _ => false,
-        }
+        let [Arg::Value(x), Arg::Value(ids)] = self.operands[..] else { return false };
+        let axis = if self.name == "embedding" { 0 } else { self.axes.as_ref().map_or(0, |axes| axes[0]) };
+        let axis = axis.rem_euclid(types[x].rank().max(1) as i32) as usize;
+        let is_empty = types[x].shape.get(axis) == Some(&0);
+        matches!(self.name, "gather" | "embedding") && is_empty && types[ids].elements() > 0
     }
 }

@@ -1,5 +1,7 @@
 //! Draws calls: mostly ones that fit, sometimes anything.
 
+mod operands;
+
 use std::ops::RangeInclusive;
 
 use fuse_gpu::auto::{
@@ -12,6 +14,9 @@ use fuse_test_support::{
 };
 
 use super::call::{Arg, Call, OPERATORS, Size, Type};
+
+/// Elements of the largest value.
+pub(crate) const MAX_ELEMENTS: usize = 4096;
 
 const INDICES: [DType; 2] = [DType::I32, DType::U32];
 
@@ -171,7 +176,13 @@ impl Draw {
     fn shape(&mut self, rank: RangeInclusive<usize>) -> Vec<usize> {
         let (low, high) = (*rank.start(), (*rank.end()).min(if self.chance(10) { 6 } else { 3 }).max(*rank.start()));
         let count = low + self.numbers.below((high - low + 1) as u64) as usize;
-        (0..count).map(|_| self.extent()).collect()
+        let mut shape: Vec<usize> = (0..count).map(|_| self.extent()).collect();
+        while let Some(axis) = (0..count).max_by_key(|&axis| shape[axis])
+            && shape.iter().product::<usize>() > MAX_ELEMENTS
+        {
+            shape[axis] = 1;
+        }
+        shape
     }
 
     /// A parameter of one of these dtypes and ranks.
@@ -495,136 +506,5 @@ impl Draw {
             }
             _ => of(vec![]),
         }
-    }
-
-    fn select(&mut self, x: usize) -> Call {
-        let shape = self.types[x].shape.clone();
-        let other = self.operand(x);
-        let condition = self.like(DType::Bool, shape);
-        let mut values = vec![Arg::Value(x), other];
-        if self.chance(50) {
-            values.swap(0, 1);
-        }
-        if self.chance(10) {
-            // Two numbers, whose own dtypes count.
-            values = if self.chance(50) {
-                vec![Arg::Number(DType::F32, 0.5), Arg::Number(DType::I32, 2.0)]
-            } else {
-                vec![Arg::Number(DType::I32, 3.0), Arg::Number(DType::I32, -2.0)]
-            };
-        }
-        values.insert(0, Arg::Value(condition));
-        Call::new("select", values)
-    }
-
-    /// A right operand of a product.
-    fn right(&mut self, dtype: DType, left: &[usize]) -> usize {
-        let rank = left.len();
-        let mut shape = left.to_vec();
-        if rank >= 2 {
-            shape[rank - 2] = left[rank - 1];
-            shape[rank - 1] = self.extent();
-            for axis in 0..rank - 2 {
-                if self.chance(30) {
-                    shape[axis] = 1;
-                }
-            }
-            if self.chance(40) {
-                shape.drain(..rank - 2);
-            }
-        }
-        self.like(dtype, shape)
-    }
-
-    /// All axes in some order.
-    fn order(&mut self, rank: usize) -> Vec<i32> {
-        if self.is_wild() {
-            return (0..rank).map(|_| self.axis(rank)).collect();
-        }
-        let mut axes: Vec<i32> = (0..rank as i32).collect();
-        for at in (1..rank).rev() {
-            axes.swap(at, self.numbers.below(at as u64 + 1) as usize);
-        }
-        axes.into_iter().map(|axis| if self.chance(20) { axis - rank as i32 } else { axis }).collect()
-    }
-
-    /// Merged axes, axes cut in two, or more of them.
-    fn reshape(&mut self, x: usize) -> Vec<Size> {
-        let shape = self.types[x].shape.clone();
-        let mut sizes: Vec<Size> = (0..shape.len()).map(|axis| self.size_of(x, axis)).collect();
-        match self.numbers.below(4) {
-            0 | 1 if sizes.len() >= 2 => {
-                let at = self.numbers.below(sizes.len() as u64 - 1) as usize;
-                let (a, b) = (sizes.remove(at), sizes[at].clone());
-                sizes[at] = Size::Product(Box::new((a, b)));
-            }
-            2 if !self.style.open && !sizes.is_empty() => {
-                let at = self.numbers.below(sizes.len() as u64) as usize;
-                let extent = shape[at];
-                let part = (2..=extent).find(|part| extent % part == 0).unwrap_or(1);
-                sizes[at] = Size::Number(part);
-                sizes.insert(at, Size::Number(extent / part));
-            }
-            _ => {
-                let at = self.numbers.below(sizes.len() as u64 + 1) as usize;
-                sizes.insert(at, Size::Number(1));
-            }
-        }
-        if self.is_wild() {
-            sizes.push(Size::Number(self.extent()));
-        }
-        sizes
-    }
-
-    fn broadcast_to(&mut self, x: usize) -> Vec<Size> {
-        let shape = self.types[x].shape.clone();
-        let mut sizes: Vec<Size> = vec![];
-        for (axis, extent) in shape.iter().enumerate() {
-            let size =
-                if *extent == 1 && self.chance(70) || self.is_wild() { self.any_size() } else { self.size_of(x, axis) };
-            sizes.push(size);
-        }
-        if sizes.len() < 5 && self.chance(50) {
-            let size = self.any_size();
-            sizes.insert(0, size);
-        }
-        sizes
-    }
-
-    /// The extent of an axis of any value, or a sum of two.
-    fn any_size(&mut self) -> Size {
-        let value = self.value(&ALL, 1..=6);
-        let rank = self.types[value].rank() as u64;
-        if rank == 0 {
-            return Size::Number(1);
-        }
-        let axis = self.numbers.below(rank) as usize;
-        match self.chance(15) {
-            true => Size::Sum(Box::new((Size::Axis(value, axis), Size::Number(1)))),
-            false => self.size_of(value, axis),
-        }
-    }
-
-    fn norm(&mut self, name: &'static str, x: usize) -> Call {
-        let Type { dtype, shape } = self.types[x].clone();
-        let along = if matches!(name, "layer_norm" | "rms_norm") { shape.last() } else { shape.get(1) };
-        let along = along.copied().unwrap_or(1);
-        let count = match name {
-            "rms_norm" => 1,
-            "batch_norm" => 4,
-            _ => 2,
-        };
-        let mut operands = vec![Arg::Value(x)];
-        for _ in 0..count {
-            operands.push(Arg::Value(self.like(dtype, vec![along])));
-        }
-        operands.push(self.single(DType::F32, 0.5));
-        let call = Call::new(name, operands);
-        if name != "group_norm" {
-            return call;
-        }
-        let fitting: Vec<usize> = (1..=along.clamp(1, 4)).filter(|groups| along % groups == 0).collect();
-        let groups = if self.is_wild() { self.numbers.below(5) as usize } else { self.one(&fitting) };
-        call.sizes(vec![Size::Number(groups)])
     }
 }

@@ -17,14 +17,11 @@ use fuse_test_support::{
 
 use super::{
     call::{Call, Type},
-    draw::{Draw, Style},
+    draw::{Draw, MAX_ELEMENTS, Style},
 };
 
-/// Parameters of one program.
-const MAX_PARAMS: usize = 8;
-
-/// Elements of the largest value.
-const MAX_ELEMENTS: usize = 4096;
+/// With so many parameters, a program is long enough.
+const MAX_PARAMS: usize = 10;
 
 /// What a program does next.
 #[derive(Clone, Debug)]
@@ -70,15 +67,11 @@ impl Program {
         let mut values = vec![];
         let mut verdicts = Verdicts::default();
         draw.any_param(&[DType::F32, DType::F32, DType::F16, DType::I32, DType::U32, DType::Bool], 0..=4);
-        for _ in 0..4 * calls {
+        while verdicts.accepted < calls && verdicts.refused < 2 * calls && program.params() < MAX_PARAMS {
             let call = draw.any();
-            let before = program.types.len();
             match program.extend(device, &mut draw, &mut values, call)? {
                 true => verdicts.accepted += 1,
                 false => verdicts.refused += 1,
-            }
-            if program.types.len() == before || verdicts.accepted == calls {
-                break;
             }
         }
         program.choose_outputs(&mut draw);
@@ -99,9 +92,8 @@ impl Program {
             self.steps.push(Step::Param);
         }
         let Some(results) = judge(&call, &self.types, values)? else { return Ok(false) };
-        let params = self.steps.iter().filter(|step| matches!(step, Step::Param)).count();
         let types: Vec<Type> = results.iter().map(type_of).collect();
-        if types.iter().any(|ty| ty.elements() > MAX_ELEMENTS) || params > MAX_PARAMS {
+        if types.iter().any(|ty| ty.elements() > MAX_ELEMENTS) {
             return Ok(false);
         }
         self.steps.push(Step::Call(call, results.len()));
@@ -109,6 +101,10 @@ impl Program {
         self.types.extend(types);
         values.extend(results);
         Ok(true)
+    }
+
+    fn params(&self) -> usize {
+        self.steps.iter().filter(|step| matches!(step, Step::Param)).count()
     }
 
     /// What a parameter is given.
@@ -131,6 +127,32 @@ impl Program {
             }
         }
         results
+    }
+
+    /// The values that may be another one under a second name to the language, and not to lazy tensors: what calls give that may change
+    /// nothing, such as `concat([x])`, and chains of reshapes, which may lead back to where they began.
+    fn same(&self) -> Vec<usize> {
+        let (mut at, mut same, mut reshapes) = (0, vec![], vec![]);
+        for step in &self.steps {
+            let count = if let Step::Call(_, count) = step { *count } else { 1 };
+            if let Step::Call(call, _) = step
+                && let Some(x) = call.values().next()
+            {
+                let is_reshape = matches!(call.name, "reshape" | "squeeze" | "unsqueeze" | "stack");
+                let moves =
+                    matches!(call.name, "cast" | "concat" | "pad" | "repeat" | "tile" | "broadcast_to" | "flip");
+                let reduces = call.axes.is_none() && self.types[x].shape.is_empty();
+                let is_same = (is_reshape || moves || reduces) && self.types[at] == self.types[x];
+                if is_same || is_reshape && reshapes.contains(&x) {
+                    same.push(at);
+                }
+                if is_reshape || call.name == "concat" {
+                    reshapes.push(at);
+                }
+            }
+            at += count;
+        }
+        same
     }
 
     /// Up to three values that nothing uses, and sometimes others.
@@ -156,9 +178,8 @@ impl Program {
         let is_float = |value: &usize| self.types[*value].dtype.is_float();
         let of: Vec<usize> = self.outputs.iter().copied().filter(is_float).take(2).collect();
         let mut wrt: Vec<usize> = (0..self.types.len()).filter(is_float).collect();
-        let results = self.results();
-        wrt.retain(|value| !results.contains(value));
-        wrt.retain(|value| !of.contains(value));
+        let same = self.same();
+        wrt.retain(|value| !of.contains(value) && !same.contains(value));
         while wrt.len() > 3 {
             wrt.remove(numbers.below(wrt.len() as u64) as usize);
         }
@@ -254,6 +275,9 @@ impl Program {
                     let Type { dtype, shape } = &self.types[values.len()];
                     let shape: Vec<usize> = shape.iter().map(|&dim| extent(dim)).collect();
                     other.types.push(Type { dtype: *dtype, shape });
+                    if other.types[values.len()].elements() > 16 * MAX_ELEMENTS {
+                        return None;
+                    }
                     values.push(upload(device, &other.input(values.len())));
                 }
                 Step::Call(call, _) => {
