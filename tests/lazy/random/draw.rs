@@ -495,8 +495,8 @@ impl Draw {
             }
             "pad" => {
                 let sizes = vec![self.small(), self.small()];
-                let number = self.number(dtype);
-                let value = if let Arg::Number(_, number) = number { self.single(dtype, number) } else { number };
+                let is_number = self.chance(85);
+                let value = if is_number { self.number(dtype) } else { Arg::Value(self.like(dtype, vec![])) };
                 of(vec![value]).axis(axis).sizes(sizes)
             }
             "roll" | "tril" | "triu" => {
