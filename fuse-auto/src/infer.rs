@@ -4,6 +4,7 @@
 //! written. The first kind refuses what does not fit; the second kind makes extents that must be equal one symbol.
 
 use fuse_runtime::MAX_RANK;
+use smallvec::{SmallVec, smallvec};
 
 use crate::{
     dim::Extent,
@@ -43,7 +44,15 @@ fn misfit<T>(message: impl Into<String>, help: impl Into<String>) -> Result<T, M
 }
 
 type Shapes<'s, S> = [&'s [<S as Space>::Size]];
-type Inferred<S> = Result<Vec<<S as Space>::Size>, Misfit>;
+type Inferred<S> = Result<Dims<<S as Space>::Size>, Misfit>;
+
+/// A shape: without an allocation of its own.
+pub(crate) type Dims<T> = SmallVec<[T; MAX_RANK]>;
+
+/// A copy of a shape.
+fn copied<T: Clone>(shape: &[T]) -> Dims<T> {
+    shape.iter().cloned().collect()
+}
 
 /// The shape of a result. `inputs` are the shapes of all inputs, of numbers those of rank 0.
 pub(crate) fn infer<S: Space>(op: &Op, inputs: &Shapes<'_, S>, space: &mut S) -> Inferred<S> {
@@ -58,7 +67,7 @@ pub(crate) fn infer<S: Space>(op: &Op, inputs: &Shapes<'_, S>, space: &mut S) ->
 fn infer_any<S: Space>(op: &Op, inputs: &Shapes<'_, S>, space: &mut S) -> Inferred<S> {
     let x = inputs.first().copied().unwrap_or_default();
     match op {
-        Op::Leaf | Op::Grad { cotangent: false } => Ok(x.to_vec()),
+        Op::Leaf | Op::Grad { cotangent: false } => Ok(copied(x)),
         Op::Grad { cotangent: true } => {
             let cotangent = inputs[1];
             if x.len() != cotangent.len() || !x.iter().zip(cotangent).all(|(a, b)| space.equal(a, b)) {
@@ -68,10 +77,10 @@ fn infer_any<S: Space>(op: &Op, inputs: &Shapes<'_, S>, space: &mut S) -> Inferr
                     "every element of it says what that element counts for",
                 );
             }
-            Ok(x.to_vec())
+            Ok(copied(x))
         }
         Op::Pointwise(_) | Op::Call(_) | Op::Scaled(..) => {
-            let mut shape = x.to_vec();
+            let mut shape = copied(x);
             for other in &inputs[1..] {
                 shape = broadcast(&shape, other, space)?;
             }
@@ -85,15 +94,15 @@ fn infer_any<S: Space>(op: &Op, inputs: &Shapes<'_, S>, space: &mut S) -> Inferr
         | Op::Dequantize(_)
         | Op::Triangle(_)
         | Op::Dropout
-        | Op::Roll(_) => Ok(x.to_vec()),
+        | Op::Roll(_) => Ok(copied(x)),
         Op::Matmul => matmul(x, inputs[1], space),
         Op::Dot => {
             same_length(&x[0], &inputs[1][0], space)?;
-            Ok(vec![])
+            Ok(smallvec![])
         }
-        Op::Outer => Ok(vec![x[0].clone(), inputs[1][0].clone()]),
+        Op::Outer => Ok(smallvec![x[0].clone(), inputs[1][0].clone()]),
         Op::Transpose => {
-            let mut shape = x.to_vec();
+            let mut shape = copied(x);
             let rank = shape.len();
             shape.swap(rank - 2, rank - 1);
             Ok(shape)
@@ -125,7 +134,7 @@ fn infer_any<S: Space>(op: &Op, inputs: &Shapes<'_, S>, space: &mut S) -> Inferr
         }
         Op::Slice { axis, bounds } => slice(x, usize::from(*axis), bounds, inputs, space),
         Op::Squeeze(axis) => {
-            let mut shape = x.to_vec();
+            let mut shape = copied(x);
             let extent = shape.remove(usize::from(*axis));
             if !space.is_one(&extent) {
                 return misfit(
@@ -136,7 +145,7 @@ fn infer_any<S: Space>(op: &Op, inputs: &Shapes<'_, S>, space: &mut S) -> Inferr
             Ok(shape)
         }
         Op::Unsqueeze(axis) => {
-            let mut shape = x.to_vec();
+            let mut shape = copied(x);
             let one = space.number(1);
             shape.insert(usize::from(*axis), one);
             Ok(shape)
@@ -147,7 +156,7 @@ fn infer_any<S: Space>(op: &Op, inputs: &Shapes<'_, S>, space: &mut S) -> Inferr
             for vector in &inputs[1..inputs.len() - 1] {
                 vector_along(name, &vector[0], &x[usize::from(*axis)], space)?;
             }
-            Ok(x.to_vec())
+            Ok(copied(x))
         }
         Op::GroupNorm(groups) => {
             let groups = extents(&groups.extents(), inputs, space).remove(0);
@@ -155,7 +164,7 @@ fn infer_any<S: Space>(op: &Op, inputs: &Shapes<'_, S>, space: &mut S) -> Inferr
             for vector in &inputs[1..3] {
                 vector_along("group_norm", &vector[0], &x[1], space)?;
             }
-            Ok(x.to_vec())
+            Ok(copied(x))
         }
         Op::Concat(axis) => concat("concat", inputs, usize::from(*axis), space),
         Op::Stack(axis) => {
@@ -175,7 +184,7 @@ fn infer_any<S: Space>(op: &Op, inputs: &Shapes<'_, S>, space: &mut S) -> Inferr
         }
         Op::Pad(axis, sizes) => {
             let sizes = extents(&sizes.extents(), inputs, space);
-            let mut shape = x.to_vec();
+            let mut shape = copied(x);
             let extent = &mut shape[usize::from(*axis)];
             for size in &sizes {
                 *extent = space.add(extent, size);
@@ -184,20 +193,20 @@ fn infer_any<S: Space>(op: &Op, inputs: &Shapes<'_, S>, space: &mut S) -> Inferr
         }
         Op::Repeat(_, axis, times) => {
             let times = extents(&times.extents(), inputs, space).remove(0);
-            let mut shape = x.to_vec();
+            let mut shape = copied(x);
             let extent = &mut shape[usize::from(*axis)];
             *extent = space.mul(extent, &times);
             Ok(shape)
         }
         Op::Glu(axis) => {
-            let mut shape = x.to_vec();
+            let mut shape = copied(x);
             let two = space.number(2);
             let extent = &mut shape[usize::from(*axis)];
             *extent = equal_parts("glu", extent, &two, space)?;
             Ok(shape)
         }
         Op::CrossEntropy(axis) => {
-            let mut rows = x.to_vec();
+            let mut rows = copied(x);
             rows.remove(usize::from(*axis));
             let classes = inputs[1];
             if rows.len() != classes.len() || !rows.iter().zip(classes).all(|(a, b)| space.equal(a, b)) {
@@ -210,12 +219,12 @@ fn infer_any<S: Space>(op: &Op, inputs: &Shapes<'_, S>, space: &mut S) -> Inferr
             Ok(rows)
         }
         // Its input stands for what it is with respect to.
-        Op::Part(_) => Ok(x.to_vec()),
+        Op::Part(_) => Ok(copied(x)),
     }
 }
 
 /// Sizes that an operation was given.
-pub(crate) fn extents<S: Space>(given: &[Extent], inputs: &Shapes<'_, S>, space: &mut S) -> Vec<S::Size> {
+pub(crate) fn extents<S: Space>(given: &[Extent], inputs: &Shapes<'_, S>, space: &mut S) -> Dims<S::Size> {
     given.iter().map(|extent| size(extent, inputs, space)).collect()
 }
 
@@ -239,7 +248,7 @@ pub(crate) fn size<S: Space>(given: &Extent, inputs: &Shapes<'_, S>, space: &mut
 fn broadcast<S: Space>(a: &[S::Size], b: &[S::Size], space: &mut S) -> Inferred<S> {
     let (long, short) = if a.len() >= b.len() { (a, b) } else { (b, a) };
     let offset = long.len() - short.len();
-    let mut shape = long.to_vec();
+    let mut shape = copied(long);
     for (axis, size) in short.iter().enumerate() {
         let other = &mut shape[offset + axis];
         if space.is_one(size) {
@@ -309,25 +318,26 @@ fn slice<S: Space>(
         None => extent.clone(),
         Some(bound) => size(bound, inputs, space),
     };
-    let (from, to, whole) = (space.text(&start), space.text(&end), space.text(&extent));
     if !space.at_most(&end, &extent) {
+        let (to, whole) = (space.text(&end), space.text(&extent));
         return misfit(
             format!("the slice ends at {to}, the axis at {whole}"),
             format!("`end` is exclusive; the largest is {whole}"),
         );
     }
     if !space.at_most(&start, &end) {
+        let (from, to) = (space.text(&start), space.text(&end));
         return misfit(
             format!("the slice starts at {from}, after its end {to}"),
             "`start` is the first index, `end` the one behind the last",
         );
     }
-    let mut shape = x.to_vec();
+    let mut shape = copied(x);
     shape[axis] = space.sub(&end, &start);
     Ok(shape)
 }
 
-fn reduced<S: Space>(x: &[S::Size], over: Over, space: &mut S) -> Vec<S::Size> {
+fn reduced<S: Space>(x: &[S::Size], over: Over, space: &mut S) -> Dims<S::Size> {
     let gone = |axis: usize| over.axes.is_none_or(|axes| axes >> axis & 1 == 1);
     if over.keepdim {
         let one = space.number(1);
@@ -362,7 +372,7 @@ fn equal_parts<S: Space>(name: &str, whole: &S::Size, parts: &S::Size, space: &m
 
 /// Values behind each other along an axis; of values that are stacked, the shape of each.
 fn concat<S: Space>(name: &str, pieces: &Shapes<'_, S>, axis: usize, space: &mut S) -> Inferred<S> {
-    let mut shape = pieces[0].to_vec();
+    let mut shape = copied(pieces[0]);
     for piece in &pieces[1..] {
         if piece.len() != shape.len() {
             let (first, other) = (shape_text(pieces[0], space), shape_text(piece, space));

@@ -3,6 +3,7 @@
 //! One case per way of inferring a shape and of writing the operation down; names and attributes are data.
 
 use fuse_artifact::DType;
+use smallvec::SmallVec;
 
 use crate::{dim::Extent, operations::Operation, shape::Shape};
 
@@ -120,10 +121,10 @@ impl Axes {
 }
 
 impl Sizes {
-    pub(crate) fn extents(&self) -> Vec<Extent> {
+    pub(crate) fn extents(&self) -> SmallVec<[Extent; 6]> {
         match self {
             Self::Numbers(shape) => shape.iter().map(|&dim| Extent::Number(dim)).collect(),
-            Self::Of(extents) => extents.to_vec(),
+            Self::Of(extents) => extents.iter().cloned().collect(),
         }
     }
 

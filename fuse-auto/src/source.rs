@@ -6,10 +6,11 @@
 use std::{fmt::Write, sync::Arc};
 
 use fuse_artifact::{Size, SymbolId};
+use smallvec::SmallVec;
 
 use crate::{
     dim::Extent,
-    infer::{self, infer},
+    infer::{self, Dims, infer},
     node::Node,
     op::Op,
     symbols::{Required, Symbols},
@@ -65,7 +66,7 @@ pub(crate) fn source(trace: &Trace, attributes: &str) -> Result<Source, String> 
 struct Writer<'t> {
     trace: &'t Trace,
     symbols: Symbols,
-    shapes: Vec<Vec<Size>>,
+    shapes: Vec<Dims<Size>>,
     /// The symbols that occur, in order.
     named: Vec<SymbolId>,
     names: Vec<String>,
@@ -76,7 +77,7 @@ struct Writer<'t> {
 impl<'t> Writer<'t> {
     fn new(trace: &'t Trace) -> Result<Self, String> {
         let mut symbols = Symbols::default();
-        let mut shapes: Vec<Vec<Size>> = Vec::with_capacity(trace.nodes.len());
+        let mut shapes: Vec<Dims<Size>> = Vec::with_capacity(trace.nodes.len());
         for (index, node) in trace.nodes.iter().enumerate() {
             let shape = if trace.is_leaf(index) {
                 node.shape.iter().map(|&extent| symbols.axis(extent)).collect()
@@ -103,7 +104,7 @@ impl<'t> Writer<'t> {
         let rest = format!("({parameters}) -> {} {{\n{body}    {}\n}}\n", tuple(&results), tuple(&values));
         let name = name_of(attributes, &rest);
         let text = format!("{attributes}pub fn {name}{rest}");
-        let bytes = |(node, shape): (&Arc<Node>, &Vec<Size>)| {
+        let bytes = |(node, shape): (&Arc<Node>, &Dims<Size>)| {
             let elements = self.symbols.resolved(&Size::product(shape));
             elements.mul(&Size::constant(node.dtype.bytes()))
         };
@@ -127,15 +128,15 @@ impl<'t> Writer<'t> {
     }
 
     /// The sizes that an operation was given.
-    fn given(&mut self, index: usize) -> Vec<Size> {
-        let extents: Vec<Extent> = match &self.trace.nodes[index].op {
+    fn given(&mut self, index: usize) -> Dims<Size> {
+        let extents: SmallVec<[Extent; 6]> = match &self.trace.nodes[index].op {
             Op::Reshape(sizes) | Op::BroadcastTo(sizes) | Op::OneHot(sizes) | Op::GroupNorm(sizes) => sizes.extents(),
             Op::Pad(_, sizes) | Op::Repeat(_, _, sizes) => sizes.extents(),
             Op::Slice { bounds, .. } => bounds.iter().flatten().cloned().collect(),
-            _ => return vec![],
+            _ => return Dims::new(),
         };
         if self.trace.is_leaf(index) {
-            return vec![];
+            return Dims::new();
         }
         let inputs = input_shapes(self.trace, index, &self.shapes);
         infer::extents(&extents, &inputs, &mut self.symbols)
@@ -339,7 +340,7 @@ fn read(trace: &Trace) -> Vec<bool> {
 }
 
 /// The shapes of a node's inputs.
-fn input_shapes<'s>(trace: &Trace, index: usize, shapes: &'s [Vec<Size>]) -> Vec<&'s [Size]> {
+fn input_shapes<'s>(trace: &Trace, index: usize, shapes: &'s [Dims<Size>]) -> Vec<&'s [Size]> {
     let of = |input: &Ref| match input {
         Ref::Node(node) => shapes[*node as usize].as_slice(),
         Ref::Number(_) => &[],
@@ -350,9 +351,9 @@ fn input_shapes<'s>(trace: &Trace, index: usize, shapes: &'s [Vec<Size>]) -> Vec
 fn infer_node(
     trace: &Trace,
     index: usize,
-    shapes: &[Vec<Size>],
+    shapes: &[Dims<Size>],
     symbols: &mut Symbols,
-) -> Result<Vec<Size>, infer::Misfit> {
+) -> Result<Dims<Size>, infer::Misfit> {
     let mut inputs = input_shapes(trace, index, shapes);
     let op = &trace.nodes[index].op;
     if let (Op::Part(number), Some(Ref::Node(of))) = (op, trace.inputs(index).first()) {
