@@ -222,9 +222,9 @@ impl Draw {
         let Type { dtype, mut shape } = self.types[x].clone();
         let dropped = if self.chance(25) { self.numbers.below(shape.len() as u64 + 1) as usize } else { 0 };
         shape.drain(..dropped);
-        for axis in 0..shape.len() {
+        for extent in &mut shape {
             if self.chance(15) {
-                shape[axis] = 1;
+                *extent = 1;
             }
         }
         self.like(dtype, shape)

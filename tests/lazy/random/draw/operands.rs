@@ -36,9 +36,9 @@ impl Draw {
         if rank >= 2 {
             shape[rank - 2] = left[rank - 1];
             shape[rank - 1] = self.extent();
-            for axis in 0..rank - 2 {
+            for extent in &mut shape[..rank - 2] {
                 if self.chance(30) {
-                    shape[axis] = 1;
+                    *extent = 1;
                 }
             }
             if self.chance(40) {
@@ -73,7 +73,7 @@ impl Draw {
             2 if !self.style.open && !sizes.is_empty() => {
                 let at = self.numbers.below(sizes.len() as u64) as usize;
                 let extent = shape[at];
-                let part = (2..=extent).find(|part| extent % part == 0).unwrap_or(1);
+                let part = (2..=extent).find(|part| extent.is_multiple_of(*part)).unwrap_or(1);
                 sizes[at] = Size::Number(part);
                 sizes.insert(at, Size::Number(extent / part));
             }
