@@ -1,19 +1,27 @@
 //! Fused or not, by measurement: at the third evaluation of a graph in a size class both run in turns, and the faster stays.
+//! Browsers cannot wait for the device, so nothing is measured there.
+#![cfg_attr(target_arch = "wasm32", allow(dead_code, reason = "what others measured is kept there, too"))]
 
 use std::{
     collections::BTreeMap,
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
+#[cfg(not(target_arch = "wasm32"))]
+use std::time::{Duration, Instant};
+
+#[cfg(not(target_arch = "wasm32"))]
 use fuse_runtime::{
     __private::{Arg, launch_into_vec},
     Device,
 };
-use web_time::{Duration, Instant};
 
-use crate::{Error, graphs::Version, pattern::FusionPattern};
+use crate::pattern::FusionPattern;
+#[cfg(not(target_arch = "wasm32"))]
+use crate::{Error, graphs::Version};
 
 /// How long measuring one graph may take.
+#[cfg(not(target_arch = "wasm32"))]
 const BUDGET: Duration = Duration::from_millis(20);
 
 /// The evaluation at which a graph is measured: before, it may never come again.
@@ -130,7 +138,7 @@ impl Adaptive {
 /// The shortest times of two functions on the same arguments, run in turns.
 ///
 /// # Errors
-/// Those of launching, and of waiting for the device: within a capture, and in browsers, nothing can be measured.
+/// Those of launching, and of waiting for the device: within a capture nothing can be measured.
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) fn measure(device: &Device, versions: [&Version; 2], args: &[Arg<'_>]) -> Result<[Duration; 2], Error> {
     let run = |version: &Version| -> Result<Duration, Error> {
@@ -152,10 +160,4 @@ pub(crate) fn measure(device: &Device, versions: [&Version; 2], args: &[Arg<'_>]
         }
     }
     Ok(best)
-}
-
-/// A page must not wait.
-#[cfg(target_arch = "wasm32")]
-pub(crate) fn measure(_: &Device, _: [&Version; 2], _: &[Arg<'_>]) -> Result<[Duration; 2], Error> {
-    Err(Error::operation("measure", "browsers cannot wait for the device", "measure natively"))
 }

@@ -33,7 +33,7 @@ pub struct BenchmarkResult {
 /// Measures an example of a kind of fusion with about so many elements, fused and not. Waits for the device.
 ///
 /// # Errors
-/// Those of evaluating; [`Error::Operation`] in browsers, which cannot wait.
+/// Those of evaluating.
 pub fn benchmark_pattern(device: &Device, pattern: FusionPattern, size: usize) -> Result<BenchmarkResult, Error> {
     let value = example(device, pattern, size)?;
     let node: &Arc<Node> = value.node()?;

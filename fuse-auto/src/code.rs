@@ -148,12 +148,6 @@ pub(crate) fn analysis(source: &Source) -> Result<Vec<Shared>, Error> {
     Ok(crate::fusions::shared(&graph(&source.text)?))
 }
 
-/// Nothing knows what would share a kernel.
-#[cfg(not(feature = "jit"))]
-pub(crate) fn analysis(source: &Source) -> Result<Vec<Shared>, Error> {
-    Err(Error::NotCompiled { source_text: source.text.clone() })
-}
-
 /// The graph of a text with one function.
 #[cfg(feature = "jit")]
 pub(crate) fn graph(text: &str) -> Result<fuse_compiler::graph::Graph, Error> {

@@ -4,7 +4,7 @@ use std::{
     cell::RefCell,
     collections::BTreeSet,
     sync::{
-        Arc, OnceLock, PoisonError, RwLock,
+        Arc, PoisonError, RwLock,
         atomic::{AtomicU32, AtomicU64, Ordering},
     },
 };
@@ -68,11 +68,14 @@ impl FusionConfig {
     /// Whether operations with a result of so many elements are fused on a device.
     pub(crate) fn fuses(&self, device: &Device, elements: usize) -> bool {
         let info = device.info();
+        #[cfg(not(target_arch = "wasm32"))]
         let enabled = match environment() {
             Some(Environment::Off) => false,
             Some(Environment::On | Environment::Explain) => true,
             None => self.enabled,
         };
+        #[cfg(target_arch = "wasm32")]
+        let enabled = self.enabled;
         enabled
             && elements >= self.min_tensor_size
             && self.backends.as_ref().is_none_or(|backends| backends.contains(&info.backend))
@@ -80,7 +83,8 @@ impl FusionConfig {
     }
 }
 
-/// What `FUSE_AUTO` says, above every configuration.
+/// What `FUSE_AUTO` says, above every configuration. Browsers have no environment.
+#[cfg(not(target_arch = "wasm32"))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Environment {
     Off,
@@ -89,9 +93,10 @@ pub(crate) enum Environment {
     Explain,
 }
 
+#[cfg(not(target_arch = "wasm32"))]
 /// `FUSE_AUTO=off|on|explain`, read once. Another value is told once, and ignored.
 pub(crate) fn environment() -> Option<Environment> {
-    static READ: OnceLock<Option<Environment>> = OnceLock::new();
+    static READ: std::sync::OnceLock<Option<Environment>> = std::sync::OnceLock::new();
     *READ.get_or_init(|| match std::env::var("FUSE_AUTO").ok()?.as_str() {
         "off" => Some(Environment::Off),
         "on" => Some(Environment::On),

@@ -14,9 +14,10 @@ use fuse_runtime::{
 };
 use smallvec::SmallVec;
 
+#[cfg(not(target_arch = "wasm32"))]
+use crate::adaptive::{Choice, class_of, measure};
 use crate::{
     Error, FusionConfig, LazyTensor,
-    adaptive::{Choice, class_of, measure},
     config::Auto,
     graphs::{Mode, Version},
     node::{Data, Inputs, Node, Value, drop_all},
@@ -147,13 +148,15 @@ fn evaluate_nodes(roots: &[&Arc<Node>], keeps: bool) -> Result<(), Error> {
 fn run(roots: &[&Arc<Node>], keeps: bool, trace: &mut Trace) -> Result<(), Error> {
     let Some(device) = roots.first().map(|root| root.device.clone()) else { return Ok(()) };
     trace.collect(roots)?;
-    let (auto, prepared) = (Auto::of(&device), prepare(&device, trace)?);
+    let prepared = prepare(&device, trace)?;
     let mut args: SmallVec<[Arg<'_>; 16]> = trace.leaves.iter().map(|(_, value)| value.data.arg()).collect();
     args.extend(trace.numbers.iter().map(|&(dtype, bits)| Arg::Scalar { dtype, bits }));
-    let version = match prepared.other {
-        Some(unfused) => faster(&device, auto, trace, [prepared.version, unfused], &args),
-        None => prepared.version,
+    #[cfg(not(target_arch = "wasm32"))]
+    let prepared = match prepared.other {
+        Some(unfused) => Prepared { version: faster(&device, trace, [prepared.version, unfused], &args), other: None },
+        None => prepared,
     };
+    let version = prepared.version;
     let mut results = Vec::with_capacity(trace.outputs.len());
     launch_into_vec(version.code.function, &args, &mut results)?;
     drop(args);
@@ -173,6 +176,7 @@ fn run(roots: &[&Arc<Node>], keeps: bool, trace: &mut Trace) -> Result<(), Error
 pub(crate) struct Prepared {
     pub(crate) version: Arc<Version>,
     /// What to measure it against.
+    #[cfg(not(target_arch = "wasm32"))]
     other: Option<Arc<Version>>,
 }
 
@@ -187,15 +191,31 @@ pub(crate) fn prepare(device: &Device, trace: &mut Trace) -> Result<Prepared, Er
         quantize(trace, by)?;
     }
     let version = auto.graphs.function(trace, &mode(device, &config, trace), device)?;
+    #[cfg(not(target_arch = "wasm32"))]
+    return adapted(device, &config, trace, version);
+    #[cfg(target_arch = "wasm32")]
+    Ok(Prepared { version })
+}
+
+/// What was measured to be faster, if that is wanted, or what to measure.
+#[cfg(not(target_arch = "wasm32"))]
+fn adapted(
+    device: &Device,
+    config: &FusionConfig,
+    trace: &mut Trace,
+    version: Arc<Version>,
+) -> Result<Prepared, Error> {
     let mut prepared = Prepared { version, other: None };
-    if config.adaptive && prepared.version.code.source.starts_with("pub fn") {
-        let unfused = |trace: &mut Trace| auto.graphs.function(trace, &Mode::Unfused, device);
-        let class = size_class(trace);
-        match auto.adaptive.seen(&prepared.version.code.function.name, class) {
-            Ok(Choice::Fused) | Err(false) => {}
-            Ok(Choice::Unfused) => prepared.version = unfused(trace)?,
-            Err(true) => prepared.other = Some(unfused(trace)?),
-        }
+    if !config.adaptive || !prepared.version.code.source.starts_with("pub fn") {
+        return Ok(prepared);
+    }
+    let auto = Auto::of(device);
+    let unfused = |trace: &mut Trace| auto.graphs.function(trace, &Mode::Unfused, device);
+    let class = size_class(trace);
+    match auto.adaptive.seen(&prepared.version.code.function.name, class) {
+        Ok(Choice::Fused) | Err(false) => {}
+        Ok(Choice::Unfused) => prepared.version = unfused(trace)?,
+        Err(true) => prepared.other = Some(unfused(trace)?),
     }
     Ok(prepared)
 }
@@ -211,19 +231,16 @@ pub(crate) fn mode(device: &Device, config: &FusionConfig, trace: &Trace) -> Mod
 }
 
 /// The size class of what a trace reads.
+#[cfg(not(target_arch = "wasm32"))]
 fn size_class(trace: &Trace) -> u32 {
     let elements = trace.leaves.iter().map(|(leaf, _)| trace.nodes[*leaf as usize].shape.elements() as u64);
     class_of(elements.fold(0, u64::saturating_add))
 }
 
 /// The faster of a fused and an unfused function, which stays for graphs of this size.
-fn faster(
-    device: &Device,
-    auto: &Auto,
-    trace: &Trace,
-    [fused, unfused]: [Arc<Version>; 2],
-    args: &[Arg<'_>],
-) -> Arc<Version> {
+#[cfg(not(target_arch = "wasm32"))]
+fn faster(device: &Device, trace: &Trace, [fused, unfused]: [Arc<Version>; 2], args: &[Arg<'_>]) -> Arc<Version> {
+    let auto = Auto::of(device);
     // What cannot be measured, as within a capture, runs fused and is not measured again.
     let Ok([with, without]) = measure(device, [&fused, &unfused], args) else { return fused };
     if let Some(fusion) = fused.fusions.first() {
@@ -237,30 +254,27 @@ fn faster(
 
 /// For each output, the values that it was computed from and that still exist, with those that these were computed from.
 fn origins(trace: &Trace) -> SmallVec<[Arc<[Weak<Node>]>; 4]> {
-    let leaves: Vec<Vec<Weak<Node>>> = trace
-        .leaves
-        .iter()
-        .map(|(leaf, _)| {
+    let of_all = |leaves: &mut dyn Iterator<Item = &(u32, Value)>| -> Arc<[Weak<Node>]> {
+        let mut all = Vec::with_capacity(trace.leaves.len());
+        let mut earlier: Vec<Weak<Node>> = vec![];
+        for (leaf, _) in leaves {
             let node = &trace.nodes[*leaf as usize];
-            let mut all = vec![Arc::downgrade(node)];
-            if let Some(earlier) = &node.lock().forgotten {
-                all.extend(earlier.iter().filter(|node| node.strong_count() > 0).cloned());
+            all.push(Arc::downgrade(node));
+            for from in node.lock().forgotten.iter().flat_map(|forgotten| forgotten.iter()) {
+                if from.strong_count() > 0 && !earlier.iter().any(|known| known.ptr_eq(from)) {
+                    earlier.push(from.clone());
+                }
             }
-            all
-        })
-        .collect();
-    let together = |leaves: &mut dyn Iterator<Item = &Vec<Weak<Node>>>| {
-        let mut all: Vec<Weak<Node>> = leaves.flatten().cloned().collect();
-        all.sort_unstable_by_key(Weak::as_ptr);
-        all.dedup_by(|a, b| a.ptr_eq(b));
-        Arc::from(all)
+        }
+        all.append(&mut earlier);
+        all.into()
     };
     if let [_] = trace.outputs.as_slice() {
-        return SmallVec::from_elem(together(&mut leaves.iter()), 1);
+        return SmallVec::from_elem(of_all(&mut trace.leaves.iter()), 1);
     }
     let of = |set: &SmallVec<[u64; 1]>| {
         let depends = |leaf: &usize| set[leaf / 64] >> (leaf % 64) & 1 == 1;
-        together(&mut leaves.iter().enumerate().filter(|(leaf, _)| depends(leaf)).map(|(_, all)| all))
+        of_all(&mut trace.leaves.iter().enumerate().filter(|(leaf, _)| depends(leaf)).map(|(_, leaf)| leaf))
     };
     trace.dependencies().iter().map(of).collect()
 }

@@ -16,17 +16,23 @@ use fuse_artifact::Size;
 use fuse_runtime::{Device, DeviceInfo};
 use rustc_hash::{FxHashMap, FxHasher};
 
+#[cfg(not(target_arch = "wasm32"))]
+use crate::config::{Environment, environment};
 use crate::{
     Error,
-    code::{Compiled, analysis, code},
-    config::{Environment, environment},
-    fusions::{Fusion, fusions, named, statements},
+    code::{Compiled, code},
+    fusions::{Fusion, fusions},
     numbers::Numbers,
     pattern::FusionPattern,
     source::{Source, source},
     stats::FusionStats,
     symbols::Required,
     trace::Trace,
+};
+#[cfg(feature = "jit")]
+use crate::{
+    code::analysis,
+    fusions::{named, statements},
 };
 
 /// The graphs of a device.
@@ -157,7 +163,12 @@ impl Graphs {
             stats.compiled += 1;
             stats.compile_time += code.time;
         }
-        numbers.add(&wanted.text);
+        // Without a compiler there are only the versions that were made while the program was built.
+        if cfg!(feature = "jit") {
+            numbers.add(&wanted.text);
+        }
+        // Browsers have neither the variable nor the stream.
+        #[cfg(not(target_arch = "wasm32"))]
         if is_new && environment() == Some(Environment::Explain) {
             eprintln!("{}{}", wanted.text, code.function.plan);
         }
@@ -210,14 +221,28 @@ impl Graphs {
 /// The text of a trace, with what goes through memory.
 pub(crate) fn written(trace: &Trace, mode: &Mode) -> Result<Source, Error> {
     let internal = |message| Error::Compile { message, source_text: String::new() };
+    #[cfg_attr(not(feature = "jit"), allow(unused_mut, reason = "only a compiler can cut it otherwise"))]
     let mut source = source(trace, mode.attributes()).map_err(internal)?;
+    #[cfg(feature = "jit")]
     if let Mode::Patterns(wanted) = mode {
-        let unwanted = |fusion: &Fusion| !wanted.iter().any(|pattern| fusion.pattern.is_a(*pattern));
-        let found = named(trace, &analysis(&source)?);
-        let statements = statements(trace);
-        let inner = found.iter().filter(|fusion| unwanted(fusion)).flat_map(|fusion| &fusion.inner);
-        source.in_memory = inner.filter_map(|node| statements.binary_search(node).ok()).collect();
-        source.in_memory.sort_unstable();
+        source.in_memory = apart(trace, &source, wanted)?;
+    }
+    #[cfg(not(feature = "jit"))]
+    if let Mode::Patterns(_) = mode {
+        // Nothing knows what would share a kernel.
+        return Err(Error::NotCompiled { source_text: source.text });
     }
     Ok(source)
+}
+
+/// The statements whose values go through memory so that nothing is fused but by these patterns.
+#[cfg(feature = "jit")]
+fn apart(trace: &Trace, source: &Source, wanted: &BTreeSet<FusionPattern>) -> Result<Vec<usize>, Error> {
+    let unwanted = |fusion: &Fusion| !wanted.iter().any(|pattern| fusion.pattern.is_a(*pattern));
+    let found = named(trace, &analysis(source)?);
+    let statements = statements(trace);
+    let inner = found.iter().filter(|fusion| unwanted(fusion)).flat_map(|fusion| &fusion.inner);
+    let mut apart: Vec<usize> = inner.filter_map(|node| statements.binary_search(node).ok()).collect();
+    apart.sort_unstable();
+    Ok(apart)
 }

@@ -25,6 +25,7 @@
 )]
 
 mod adaptive;
+#[cfg(not(target_arch = "wasm32"))]
 mod benchmark;
 mod code;
 mod config;
@@ -56,9 +57,11 @@ mod weights;
 pub use fuse_artifact::{DType, Packing, Plan};
 
 #[cfg(not(target_arch = "wasm32"))]
-pub use crate::kept::{record, warm_up};
 pub use crate::{
     benchmark::{BenchmarkResult, benchmark_pattern},
+    kept::{record, warm_up},
+};
+pub use crate::{
     code::{preload, set_code_limit},
     config::{FusionConfig, WeightQuantization, configure, with_config},
     dim::Dim,

@@ -70,6 +70,7 @@ pub(crate) struct State {
     /// The values that it was computed from, where its inputs are forgotten.
     pub(crate) forgotten: Option<Arc<[Weak<Node>]>>,
     /// Of a weight, its quantized values, where they were wanted.
+    #[cfg_attr(target_arch = "wasm32", allow(dead_code, reason = "a page cannot make it"))]
     pub(crate) quantized: Option<Box<QuantizedWeight>>,
     /// The evaluation that is computing it.
     pub(crate) claim: Option<Arc<Claim>>,

@@ -86,7 +86,7 @@ pub(crate) struct Over {
     /// The axes, a bit each; `None`: all, and nothing is left of them.
     pub(crate) axes: Option<u8>,
     pub(crate) keepdim: bool,
-    /// Of a variance, what is taken from the count: the bits of an `f32`.
+    /// Of a variance, what is taken from the count.
     pub(crate) correction: u32,
 }
 

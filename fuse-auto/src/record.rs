@@ -89,7 +89,7 @@ impl Operand {
                 Some(bits) => Ok(Input::Number { dtype, bits }),
                 None => Err(Error::operation(
                     operation,
-                    format!("the number {number} of `{own}` meets `{dtype}`, which does not hold it"),
+                    format!("a number of `{own}` meets `{dtype}`, which does not hold it"),
                     "convert the tensor with `cast`, or give a number of its dtype",
                 )),
             },

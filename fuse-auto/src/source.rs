@@ -288,7 +288,7 @@ impl<'t> Writer<'t> {
                     text += ", keepdim = true";
                 }
                 if over.correction != 0 {
-                    text += &format!(", correction = {:?}", f32::from_bits(over.correction));
+                    text += &format!(", correction = {}", over.correction);
                 }
                 text + ")"
             }

@@ -14,6 +14,7 @@ use crate::{
 };
 
 /// A quantized weight, and what it was made from.
+#[cfg_attr(target_arch = "wasm32", allow(dead_code, reason = "a page cannot make it"))]
 #[derive(Clone)]
 pub(crate) struct QuantizedWeight {
     by: WeightQuantization,

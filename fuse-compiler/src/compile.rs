@@ -99,9 +99,10 @@ impl Options {
         Self {
             #[cfg(feature = "validate")]
             validate: false,
+            #[cfg(feature = "validate")]
+            valid: None,
             features: Some(features),
             dump: false,
-            ..Self::default()
         }
     }
 }

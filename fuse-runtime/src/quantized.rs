@@ -10,7 +10,7 @@ use fuse_artifact::{DType, Packing};
 use fuse_quantize::{QuantScheme, Quantized, ScaleDType};
 
 use crate::{
-    Device, Element, Error, Float, Tensor,
+    Device, Error, Float, Tensor,
     launch::Arg,
     quantizer::{self, Recorded},
     raw::RawTensor,
@@ -276,6 +276,8 @@ impl RawQuantized {
         if let [0, 0, 0, 0] = flag.to_bytes_blocking()?.as_slice() {
             return Ok(quantized);
         }
+        use crate::Element;
+
         // The host refuses what the device did, and says why.
         let bytes = tensor.to_bytes_blocking()?;
         let values: Vec<f32> = match tensor.dtype() {

@@ -93,8 +93,8 @@ fn what_is_held_is_written_and_nothing_else() -> Result<(), Error> {
 fn several_values_are_one_function() -> Result<(), Error> {
     let device = device();
     let (x, _) = lazy(&device, [31, 17], 10);
-    let (mean, var) = (x.mean(1)?, x.var(Over::from(1), 0.0)?);
-    let normal = (&x - x.mean(Over::from(1).keep())?) / x.var(Over::from(1).keep(), 0.0)?.sqrt()?;
+    let (mean, var) = (x.mean(1)?, x.var(1, 0)?);
+    let normal = (&x - x.mean(Over::from(1).keep())?) / x.var(Over::from(1).keep(), 0)?.sqrt()?;
     let before = stats(&device);
     eval_all(&[&mean, &var, &normal])?;
     assert_eq!(stats(&device).evaluations - before.evaluations, 1);

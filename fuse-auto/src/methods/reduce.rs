@@ -41,7 +41,7 @@ macro_rules! reductions {
             /// # Errors
             /// [`Error::Operation`] if it does not take the dtype, or has no such axis.
             pub fn $name(&self, over: impl Into<Over>) -> Result<Self, Error> {
-                self.reduce($row, &over.into(), 0.0)
+                self.reduce($row, &over.into(), 0)
             }
         )* }
     };
@@ -72,12 +72,8 @@ impl LazyTensor {
     /// The variance along axes: the sum of squares of the distances from the mean, divided by the count less `correction`.
     ///
     /// # Errors
-    /// [`Error::Operation`] if it is not of floats, has no such axis, or the correction is negative or no number.
-    pub fn var(&self, over: impl Into<Over>, correction: f32) -> Result<Self, Error> {
-        if !(correction.is_finite() && correction >= 0.0) {
-            let message = format!("`correction` is 0 or more, found {correction}");
-            return Err(Error::operation("var", message, "0 for all of a population, 1 for a sample"));
-        }
+    /// [`Error::Operation`] if it is not of floats, or has no such axis.
+    pub fn var(&self, over: impl Into<Over>, correction: u32) -> Result<Self, Error> {
         self.reduce(VAR, &over.into(), correction)
     }
 
@@ -86,7 +82,7 @@ impl LazyTensor {
     /// # Errors
     /// [`Error::Operation`] if it is not of numbers, or has no such axis.
     pub fn argmax(&self, axis: i32) -> Result<Self, Error> {
-        self.reduce(ARGMAX, &axis.into(), 0.0)
+        self.reduce(ARGMAX, &axis.into(), 0)
     }
 
     /// The index of the first smallest along an axis.
@@ -94,16 +90,16 @@ impl LazyTensor {
     /// # Errors
     /// As [`argmax`](Self::argmax).
     pub fn argmin(&self, axis: i32) -> Result<Self, Error> {
-        self.reduce(ARGMIN, &axis.into(), 0.0)
+        self.reduce(ARGMIN, &axis.into(), 0)
     }
 
-    fn reduce(&self, reduction: &'static Reduction, over: &Over, correction: f32) -> Result<Self, Error> {
+    fn reduce(&self, reduction: &'static Reduction, over: &Over, correction: u32) -> Result<Self, Error> {
         let node = plain(self, reduction.name, reduction.takes)?;
         let axes = match &over.axes {
             None => None,
             Some(axes) => Some(axes_of(reduction.name, axes, node)?.into_iter().fold(0, |bits, axis| bits | 1 << axis)),
         };
-        let over = op::Over { axes, keepdim: over.keepdim, correction: correction.to_bits() };
+        let over = op::Over { axes, keepdim: over.keepdim, correction };
         let dtype = reduction.yields.unwrap_or(node.dtype);
         Request::new(Op::Reduce(reduction, over), dtype, smallvec![Input::Value(self.clone())]).record()
     }

@@ -127,7 +127,7 @@ impl LazyTensor {
         if let Given::Number(_, number) = p.0
             && !(0.0..=1.0).contains(&number)
         {
-            let message = format!("`p` is a probability, from 0 to 1, found {number}");
+            let message = "`p` is a probability, from 0 to 1";
             return Err(Error::operation("dropout", message, "`p` is the part that is dropped"));
         }
         let p = p.single("dropout", "p", DType::F32)?;
@@ -156,7 +156,7 @@ fn epsilon(name: &'static str, eps: Operand) -> Result<Input, Error> {
     if let Given::Number(_, number) = eps.0
         && number.is_nan() | (number <= 0.0)
     {
-        let message = format!("`eps` keeps a divisor from being 0 and so is above 0, found {number}");
+        let message = "`eps` keeps a divisor from being 0 and so is above 0";
         return Err(Error::operation(name, message, "1e-5 is usual"));
     }
     eps.single(name, "eps", DType::F32)

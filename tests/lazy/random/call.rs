@@ -82,12 +82,12 @@ pub(crate) struct Call {
     /// What a cast is to.
     pub(crate) dtype: DType,
     /// The correction of a variance.
-    pub(crate) correction: f32,
+    pub(crate) correction: u32,
 }
 
 impl Call {
     pub(crate) fn new(name: &'static str, operands: Vec<Arg>) -> Self {
-        Self { name, operands, axes: None, sizes: vec![], flag: false, dtype: DType::F32, correction: 0.0 }
+        Self { name, operands, axes: None, sizes: vec![], flag: false, dtype: DType::F32, correction: 0 }
     }
 
     pub(crate) fn axis(self, axis: i32) -> Self {
@@ -160,7 +160,7 @@ impl Call {
             Some(axes) => format!(", axis = {axes:?}"),
         };
         let keepdim = if self.flag { ", keepdim = true" } else { "" };
-        let correction = if name == "var" { format!(", correction = {:?}", self.correction) } else { String::new() };
+        let correction = if name == "var" { format!(", correction = {}", self.correction) } else { String::new() };
         format!("{name}({x}{axes}{keepdim}{correction})")
     }
 

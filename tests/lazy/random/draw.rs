@@ -352,10 +352,7 @@ impl Draw {
         }
         call.flag = self.chance(40);
         if name == "var" {
-            call.correction = self.one(&[0.0, 0.0, 1.0, 0.5]);
-            if self.is_wild() {
-                call.correction = -1.0;
-            }
+            call.correction = self.one(&[0, 0, 1, 2]);
         }
         call
     }
