@@ -25,8 +25,9 @@ const NAME: &str = "fuse_web_size";
 const FILES: &str = "benches/web_size/page";
 /// What the module and the script may weigh together: what they did when this was last set, and a little.
 const MOST_BYTES: usize = 120_000;
-/// What lazy tensors may add: with functions that were compiled while the page was built, and with the compiler.
-const LAZY: [(&str, usize); 2] = [("auto", 24 << 10), ("jit", 512 << 10)];
+/// What lazy tensors may add, as what they did when this was last set, and a little; and what they are to add: with functions that
+/// were compiled while the page was built, and with the compiler.
+const LAZY: [(&str, usize, usize); 2] = [("auto", 51_000, 24 << 10), ("jit", 765_000, 512 << 10)];
 /// What they are to weigh (`docs/web.md`).
 const GOAL_BYTES: usize = 64 << 10;
 /// What modules must not hold: the compiler, and the parts of wgpu that do what the browser does.
@@ -48,16 +49,17 @@ pub(crate) fn build(access: Access) -> anyhow::Result<PathBuf> {
         Ok(folder)
     };
     let mut lazy = vec![];
-    for (feature, most) in LAZY {
+    for (feature, most, goal) in LAZY {
         let folder = built(&format!("size-{feature}"), &format!(" --features {feature}"))?;
-        lazy.push((feature, most, print(&weights(&folder, NAME)?)));
+        lazy.push((feature, most, goal, print(&weights(&folder, NAME)?)));
     }
     // Last, so that the module that others find is this one.
     let folder = built("size", "")?;
     let total = judge(&weights(&folder, NAME)?)?;
-    for (feature, most, with) in lazy {
+    for (feature, most, goal, with) in lazy {
         let more = with.saturating_sub(total);
-        println!("{:32}{:>10}{more:>12} more of at most {most}", format!("with feature `{feature}`"), "");
+        let what = format!("with feature `{feature}`");
+        println!("{what:32}{:>10}{more:>12} more of at most {most}; the goal is {goal}", "");
         ensure!(more <= most, "feature `{feature}` adds {more} bytes to a page, more than {most}");
     }
     Ok(folder)
