@@ -3,7 +3,7 @@
 use std::fs;
 
 use fuse_gpu::{
-    auto::{Error, preload, record, record_text, set_code_limit, stats, warm_up, warm_up_text},
+    auto::{Error, preload, record, record_text, stats, warm_up, warm_up_text},
     fuse,
 };
 
@@ -78,16 +78,4 @@ fn preloaded_functions_compile_nothing() -> Result<(), Error> {
     assert_near(&y.to_vec_blocking::<f32>()?, &expected, 1e-5);
     assert_eq!(stats(&device).compiled, before);
     Ok(())
-}
-
-#[test]
-fn code_is_limited() -> Result<(), Error> {
-    let device = device();
-    let (x, _) = lazy(&device, [4], 4);
-    let y = x.erfc()?.log1p()?;
-    set_code_limit(1);
-    let refused = y.eval();
-    set_code_limit(256 << 20);
-    assert!(matches!(refused, Err(Error::CodeLimit { limit: 1, .. })), "{refused:?}");
-    y.eval()
 }
