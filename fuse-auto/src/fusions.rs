@@ -41,7 +41,9 @@ pub(crate) fn named(trace: &Trace, shared: &[Shared]) -> Vec<Fusion> {
 
 /// The nodes that are statements of the source, in order.
 pub(crate) fn statements(trace: &Trace) -> Vec<usize> {
-    let is_statement = |node: &usize| !trace.is_leaf(*node) && !matches!(trace.nodes[*node].op, Op::Part(_));
+    let is_statement = |node: &usize| {
+        !trace.is_leaf(*node) && !matches!(trace.nodes[*node].op, Op::Part(_)) && trace.owner(*node).is_none()
+    };
     (0..trace.nodes.len()).filter(is_statement).collect()
 }
 

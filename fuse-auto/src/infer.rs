@@ -91,6 +91,7 @@ fn infer_any<S: Space>(op: &Op, inputs: &Shapes<'_, S>, space: &mut S) -> Inferr
         | Op::Flip(_)
         | Op::Row(..)
         | Op::StopGradient
+        | Op::Checkpoint(..)
         | Op::Dequantize(_)
         | Op::Triangle(_)
         | Op::Dropout

@@ -64,6 +64,7 @@ impl LazyTensor {
             Data::Quantized(tensor) => Some((tensor.packing(), tensor.axis())),
         };
         Self::of_node(Node {
+            number: Node::next_number(),
             op: Op::Leaf,
             dtype,
             shape: Shape::new(shape),

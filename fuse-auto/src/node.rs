@@ -34,6 +34,8 @@ pub(crate) type Inputs = SmallVec<[Input; 3]>;
 
 /// A node of the record.
 pub(crate) struct Node {
+    /// Nodes that were recorded later have higher numbers.
+    pub(crate) number: u64,
     pub(crate) op: Op,
     pub(crate) dtype: DType,
     pub(crate) shape: Shape,
@@ -127,7 +129,15 @@ impl Data {
     }
 }
 
+/// The number of the next node.
+static NEXT: AtomicU64 = AtomicU64::new(0);
+
 impl Node {
+    /// A number for a new node.
+    pub(crate) fn next_number() -> u64 {
+        NEXT.fetch_add(1, Ordering::Relaxed)
+    }
+
     pub(crate) fn lock(&self) -> MutexGuard<'_, State> {
         // What a panic elsewhere leaves is consistent: every change is one assignment.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)

@@ -63,6 +63,8 @@ pub(crate) enum Op {
     Glu(u8),
     CrossEntropy(u8),
     StopGradient,
+    /// Its input, of which gradients compute again what was recorded from the first of these numbers up to the second.
+    Checkpoint(u64, u64),
     /// Gradients of the first input, with the second as cotangent if there is one, with respect to the others. Has no value:
     /// [`Op::Part`] takes its gradients.
     Grad {
@@ -180,6 +182,7 @@ impl Op {
             Self::Glu(_) => "glu",
             Self::CrossEntropy(_) => "cross_entropy",
             Self::StopGradient => "stop_gradient",
+            Self::Checkpoint(..) => "checkpoint",
             Self::Grad { .. } | Self::Part(_) => "grad",
         }
     }
@@ -255,6 +258,8 @@ impl Op {
             Self::Glu(at) => of(31, axis(*at)),
             Self::CrossEntropy(at) => of(32, axis(*at)),
             Self::StopGradient => of(33, 0),
+            // What is within is told by `Trace::owners`.
+            Self::Checkpoint(..) => of(36, 0),
             Self::Grad { cotangent } => of(34, u64::from(*cotangent)),
             Self::Part(number) => of(35, u64::from(*number)),
         }

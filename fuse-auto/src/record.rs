@@ -182,6 +182,7 @@ impl Request {
         let has_value = !matches!(op, Op::Grad { .. });
         let is_part = matches!(op, Op::Part(_));
         let value = LazyTensor::of_node(Node {
+            number: Node::next_number(),
             op,
             dtype,
             shape,

@@ -93,7 +93,7 @@ impl<'t> Writer<'t> {
     fn write(mut self, attributes: &str) -> Result<Source, String> {
         self.make_writable();
         let parameters = self.parameters();
-        let body = self.body();
+        let body = self.statements(None, &mut 0);
         let results: Vec<String> = self.trace.outputs.iter().map(|&output| self.type_of(output as usize)).collect();
         let values: Vec<&str> = self.trace.outputs.iter().map(|&output| &*self.names[output as usize]).collect();
         let tuple = |parts: &[&str]| match parts {
@@ -186,11 +186,11 @@ impl<'t> Writer<'t> {
         size.display(name).to_string()
     }
 
-    fn body(&mut self) -> String {
+    /// The statements of the body, or of what a checkpoint stands around; `count` numbers their values.
+    fn statements(&mut self, owner: Option<usize>, count: &mut usize) -> String {
         let mut text = String::new();
-        let mut count = 0;
         for index in 0..self.trace.nodes.len() {
-            if self.trace.is_leaf(index) {
+            if self.trace.is_leaf(index) || self.trace.owner(index) != owner {
                 continue;
             }
             if let Op::Part(number) = self.trace.nodes[index].op {
@@ -200,7 +200,18 @@ impl<'t> Writer<'t> {
                 self.names[index] = parts.get(usize::from(number)).copied().unwrap_or_default().to_owned();
                 continue;
             }
-            let expression = self.expression(index);
+            let expression = match self.trace.nodes[index].op {
+                Op::Checkpoint(..) => {
+                    let within = self.statements(Some(index), count);
+                    let value = self.operand(index, 0);
+                    if within.is_empty() {
+                        format!("checkpoint({value})")
+                    } else {
+                        format!("checkpoint({{\n{within}    {value}\n    }})")
+                    }
+                }
+                _ => self.expression(index),
+            };
             let unread = |is_read: bool| if is_read { "" } else { "_" };
             let name = match self.results(index) {
                 1 => format!("{}v{count}", unread(self.read[index] || self.is_part_read(index, 0))),
@@ -211,7 +222,7 @@ impl<'t> Writer<'t> {
                     format!("({})", parts.join(", "))
                 }
             };
-            count += 1;
+            *count += 1;
             // Writing to a text cannot fail.
             _ = writeln!(text, "    let {name} = {expression};");
             self.names[index] = name;
@@ -314,8 +325,9 @@ impl<'t> Writer<'t> {
             Op::Call(_) | Op::Matmul | Op::Dot | Op::Outer | Op::Transpose | Op::Dropout | Op::StopGradient => {
                 format!("{name}({all})")
             }
-            // Neither is written: tensors are parameters, and parts have the names of what they are taken from.
-            Op::Leaf | Op::Part(_) => x,
+            // None is written here: tensors are parameters, parts have the names of what they are taken from, and checkpoints
+            // stand around statements.
+            Op::Leaf | Op::Part(_) | Op::Checkpoint(..) => x,
         }
     }
 }

@@ -46,6 +46,8 @@ pub(crate) struct Trace {
     pub(crate) key: Vec<u64>,
     /// The extents of all leaves, one after the other: the values of the function's symbols.
     pub(crate) extents: Vec<u64>,
+    /// For each node, the checkpoint that it is computed again with, if it is in one; empty if there are none.
+    pub(crate) owners: Vec<Option<u32>>,
     places: FxHashMap<*const Node, u32>,
     stack: Vec<Frame>,
 }
@@ -69,6 +71,7 @@ impl Trace {
         self.own.clear();
         self.key.clear();
         self.extents.clear();
+        self.owners.clear();
         self.places.clear();
         self.stack.clear();
     }
@@ -135,6 +138,9 @@ impl Trace {
         }
         self.check_writes()?;
         self.add_held(roots);
+        if self.nodes.iter().any(|node| matches!(node.op, Op::Checkpoint(..))) {
+            self.find_owners();
+        }
         Ok(())
     }
 
@@ -242,6 +248,43 @@ impl Trace {
         }
         self.key.push(u64::MAX - 1);
         self.key.extend(self.outputs.iter().map(|&output| u64::from(output)));
+    }
+
+    /// Finds what is within checkpoints: what was recorded there and nothing outside reads. Of one in another, the inner one.
+    fn find_owners(&mut self) {
+        self.owners = vec![None; self.nodes.len()];
+        let mut readers: Vec<Vec<usize>> = vec![vec![]; self.nodes.len()];
+        for index in (0..self.nodes.len()).filter(|&index| !self.is_leaf(index)) {
+            for input in self.inputs(index) {
+                if let Ref::Node(input) = *input {
+                    readers[input as usize].push(index);
+                }
+            }
+        }
+        // Outer ones come behind inner ones, which they must not take from.
+        for checkpoint in 0..self.nodes.len() {
+            let Op::Checkpoint(from, to) = self.nodes[checkpoint].op else { continue };
+            let mut within = vec![false; self.nodes.len()];
+            within[checkpoint] = true;
+            // Readers come behind what they read.
+            for index in (0..checkpoint).rev() {
+                let recorded = (from..to).contains(&self.nodes[index].number) && !self.is_leaf(index);
+                let is_output = self.outputs.contains(&(index as u32));
+                within[index] = recorded
+                    && !is_output
+                    && !readers[index].is_empty()
+                    && readers[index].iter().all(|&reader| within[reader]);
+                if within[index] && self.owners[index].is_none() {
+                    self.owners[index] = Some(checkpoint as u32);
+                }
+            }
+        }
+        self.key.extend(self.owners.iter().map(|owner| owner.map_or(u64::MAX, u64::from)));
+    }
+
+    /// The checkpoint that a node is computed again with.
+    pub(crate) fn owner(&self, node: usize) -> Option<usize> {
+        self.owners.get(node).copied().flatten().map(|owner| owner as usize)
     }
 
     /// For each output, which leaves it depends on, a bit each.

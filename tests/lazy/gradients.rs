@@ -1,7 +1,7 @@
 //! Gradients of what is recorded.
 
 use fuse_gpu::{
-    auto::{Error, LazyTensor, eval_all, grad, grad_with, stats},
+    auto::{Error, LazyTensor, checkpoint, eval_all, explain, grad, grad_with, stats},
     fuse,
 };
 
@@ -137,5 +137,69 @@ fn long_graphs_have_gradients_although_they_are_evaluated_in_parts() -> Result<(
     let factor = 1.001f32.powi(700);
     let expected: Vec<f32> = values.iter().map(|x| 2.0 * x * factor * factor).collect();
     assert_near(&dx.to_vec_blocking::<f32>()?, &expected, 1e-3);
+    Ok(())
+}
+
+#[test]
+fn checkpoints_are_computed_again() -> Result<(), Error> {
+    let device = device();
+    let (x, w, v) = (lazy(&device, [9, 6], 11).0, lazy(&device, [6, 7], 12).0, lazy(&device, [7, 5], 13).0);
+    let block = |x: &LazyTensor| checkpoint(|| x.matmul(&w)?.tanh()?.matmul(&v)?.sin());
+    let plain = |x: &LazyTensor| x.matmul(&w)?.tanh()?.matmul(&v)?.sin();
+    let gradients = |y: LazyTensor| -> Result<(Vec<f32>, Vec<f32>, String, u32), Error> {
+        let loss = (&y * &y).mean(())?;
+        let dw = grad(&loss, &[&w])?.remove(0);
+        drop(y);
+        let explained = explain(&[&loss, &dw])?;
+        eval_all(&[&loss, &dw])?;
+        let operations = explained.plan.unfused_dispatches;
+        Ok((loss.to_vec_blocking()?, dw.to_vec_blocking()?, explained.source, operations))
+    };
+    let (loss, dw, text, again) = gradients(block(&x)?)?;
+    let (expected_loss, expected, without, once) = gradients(plain(&x)?)?;
+    assert_near(&loss, &expected_loss, 1e-6);
+    assert_near(&dw, &expected, 1e-5);
+    assert!(text.contains("checkpoint({\n    let v0 = ") && !without.contains("checkpoint"), "{text}");
+    // The backward pass has the product and `tanh` of the forward pass in it again.
+    assert!(again >= once + 2, "{again} and {once}");
+    // One in another, and one whose value within is held.
+    let held = std::cell::OnceCell::new();
+    let outer = checkpoint(|| {
+        let inner = block(&x)?;
+        let exp = inner.exp()?;
+        drop(held.set(exp.clone()));
+        exp.cos()
+    })?;
+    let (_, dw, text, _) = gradients(outer)?;
+    let (_, expected, ..) = gradients(plain(&x)?.exp()?.cos()?)?;
+    assert_near(&dw, &expected, 1e-5);
+    assert!(text.contains("checkpoint"), "{text}");
+    Ok(())
+}
+
+#[test]
+fn values_that_are_the_same_to_the_language() -> Result<(), Error> {
+    let device = device();
+    let (x, values) = lazy(&device, [4, 3], 14);
+    for same in [
+        LazyTensor::concat(&[&x], 0)?,
+        x.pad(1, 0, 0, 1.0)?,
+        x.repeat(0, 1)?,
+        x.tile(1, 1)?,
+        x.reshape([4, 3])?,
+        x.reshape([x.dim(0), x.dim(1)])?,
+    ] {
+        let dx = grad(&(&x * &x).sum(())?, &[&same])?.remove(0);
+        assert_near(&dx.to_vec_blocking::<f32>()?, &values.iter().map(|x| 2.0 * x).collect::<Vec<_>>(), 1e-6);
+    }
+    Ok(())
+}
+
+#[test]
+fn a_dropout_that_keeps_nothing_has_a_gradient_of_0() -> Result<(), Error> {
+    let device = device();
+    let (x, _) = lazy(&device, [12], 15);
+    let dx = grad(&x.dropout(1.0, 7)?.sum(())?, &[&x])?.remove(0);
+    assert_eq!(dx.to_vec_blocking::<f32>()?, [0.0; 12]);
     Ok(())
 }

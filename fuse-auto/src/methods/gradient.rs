@@ -11,7 +11,7 @@ use crate::{
     Error, LazyTensor,
     node::{Input, Inputs, Node},
     op::Op,
-    record::{Request, keep_within_limits},
+    record::{Request, keep_within_limits, quantized},
 };
 
 /// The gradients of one number with respect to some values: of the shape of each.
@@ -40,6 +40,23 @@ pub fn grad(of: &LazyTensor, wrt: &[&LazyTensor]) -> Result<Vec<LazyTensor>, Err
         return Err(Error::operation("grad", message, "sum it, or use `grad_with`, which takes a cotangent"));
     }
     gradients(of, None, wrt)
+}
+
+/// The value that `work` records, of which gradients compute again what is within, in place of keeping it in memory until they
+/// need it. What somebody else holds or reads is kept.
+///
+/// # Errors
+/// Those of `work`; [`Error::Operation`] if its value is quantized.
+pub fn checkpoint(work: impl FnOnce() -> Result<LazyTensor, Error>) -> Result<LazyTensor, Error> {
+    let from = Node::next_number();
+    let value = work()?;
+    let to = Node::next_number();
+    let node = value.node()?;
+    if let Some((packing, _)) = node.packing {
+        return Err(quantized("checkpoint", packing));
+    }
+    let (dtype, shape) = (node.dtype, node.shape);
+    Request::new(Op::Checkpoint(from, to), dtype, Inputs::from_iter([Input::Value(value)])).record_as(shape)
 }
 
 /// The gradients of a value of which each element counts as its cotangent says.

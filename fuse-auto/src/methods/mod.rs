@@ -12,7 +12,7 @@ mod reduce;
 mod rows;
 
 pub use axes::Over;
-pub use gradient::{grad, grad_with};
+pub use gradient::{checkpoint, grad, grad_with};
 
 use fuse_artifact::DType;
 

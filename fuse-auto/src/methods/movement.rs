@@ -27,6 +27,11 @@ fn sizes(dims: Vec<Dim>, inputs: &mut Inputs) -> Sizes {
 }
 
 impl LazyTensor {
+    /// Whether these are the dimensions that it has: then the language knows no other value.
+    fn has_shape(&self, shape: &[Dim]) -> Result<bool, Error> {
+        Ok(self.node()?.shape.iter().copied().eq(shape.iter().map(Dim::get)))
+    }
+
     fn alone(&self) -> Inputs {
         smallvec![Input::Value(self.clone())]
     }
@@ -76,7 +81,11 @@ impl LazyTensor {
     pub fn reshape<D: Into<Dim>>(&self, shape: impl IntoIterator<Item = D>) -> Result<Self, Error> {
         let node = plain(self, "reshape", DTypes::ANY)?;
         let mut inputs = self.alone();
-        let shape = sizes(shape.into_iter().map(Into::into).collect(), &mut inputs);
+        let shape: Vec<Dim> = shape.into_iter().map(Into::into).collect();
+        if self.has_shape(&shape)? {
+            return Ok(self.clone());
+        }
+        let shape = sizes(shape, &mut inputs);
         Request::new(Op::Reshape(shape), node.dtype, inputs).record()
     }
 
@@ -145,9 +154,10 @@ impl LazyTensor {
     pub fn chunk(&self, axis: i32, parts: usize) -> Result<Vec<Self>, Error> {
         let node = plain(self, "split", DTypes::ANY)?;
         let extent = node.shape[usize::from(axis_of("split", axis, node)?)];
-        if parts == 0 || extent % parts != 0 {
+        if !(1..=64).contains(&parts) || !extent.is_multiple_of(parts) {
             let message = format!("an axis of {extent} cannot be cut into {parts} equal parts");
-            return Err(Error::operation("split", message, "the number of parts divides the extent of the axis"));
+            let help = "the number of parts is from 1 to 64, and divides the extent of the axis";
+            return Err(Error::operation("split", message, help));
         }
         self.split(axis, vec![extent / parts; parts])
     }
@@ -189,6 +199,9 @@ impl LazyTensor {
     pub fn concat(values: &[&Self], axis: i32) -> Result<Self, Error> {
         let (dtype, rank, inputs) = pieces("concat", values)?;
         let axis = position("concat", axis, rank)? as u8;
+        if let [only] = values {
+            return Ok((*only).clone());
+        }
         Request::new(Op::Concat(axis), dtype, inputs).record()
     }
 
@@ -264,7 +277,11 @@ impl LazyTensor {
         let axis = axis_of("pad", axis, node)?;
         let mut inputs = self.alone();
         inputs.push(value.into().single("pad", "value", node.dtype)?);
-        let sizes = sizes(vec![before.into(), after.into()], &mut inputs);
+        let around: Vec<Dim> = vec![before.into(), after.into()];
+        if around.iter().all(|size| matches!(size.form, Form::Number) && size.get() == 0) {
+            return Ok(self.clone());
+        }
+        let sizes = sizes(around, &mut inputs);
         Request::new(Op::Pad(axis, sizes), node.dtype, inputs).record()
     }
 
@@ -300,6 +317,9 @@ impl LazyTensor {
         let node = plain(self, name, DTypes::ANY)?;
         let axis = axis_of(name, axis, node)?;
         let times = counted(name, "times", times)?;
+        if matches!(times.form, Form::Number) && times.get() == 1 {
+            return Ok(self.clone());
+        }
         let mut inputs = self.alone();
         let times = sizes(vec![times], &mut inputs);
         Request::new(Op::Repeat(name, axis, times), node.dtype, inputs).record()

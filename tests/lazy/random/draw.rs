@@ -352,7 +352,7 @@ impl Draw {
         }
         call.flag = self.chance(40);
         if name == "var" {
-            call.correction = self.one(&[0, 0, 1, 2]);
+            call.correction = self.one(&[0, 0, 1]);
         }
         call
     }

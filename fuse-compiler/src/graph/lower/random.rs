@@ -53,7 +53,11 @@ impl Lowering<'_> {
             let kept = one(self);
             let kept = self.binary(BinaryOp::Sub, kept, p, at);
             let dividend = one(self);
-            return Some((p, self.binary(BinaryOp::Div, dividend, kept, at)));
+            let scale = self.binary(BinaryOp::Div, dividend, kept, at);
+            // Where nothing is kept, gradients of 0 must not meet an infinite scale.
+            let zero = self.number(0.0, DType::F32, at);
+            let keeps = self.compare(CompareOp::Gt, kept, zero, at);
+            return Some((p, self.select(keeps, scale, zero, at)));
         };
         if !(0.0..=1.0).contains(&value) {
             let message = format!("`p` of `dropout` is a probability, from 0 to 1, found {value}");
