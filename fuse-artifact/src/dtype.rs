@@ -51,3 +51,39 @@ impl fmt::Display for DType {
         f.write_str(self.name())
     }
 }
+
+/// A set of dtypes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DTypes(u8);
+
+impl DTypes {
+    /// `f32`.
+    pub const F32: Self = Self(1 << DType::F32 as u8);
+    /// `u32`.
+    pub const U32: Self = Self(1 << DType::U32 as u8);
+    /// `bool`.
+    pub const BOOL: Self = Self(1 << DType::Bool as u8);
+    /// `f32` and `f16`.
+    pub const FLOATS: Self = Self(Self::F32.0 | 1 << DType::F16 as u8);
+    /// `i32` and `u32`.
+    pub const INTEGERS: Self = Self(Self::U32.0 | 1 << DType::I32 as u8);
+    /// All but `bool`.
+    pub const NUMBERS: Self = Self(Self::FLOATS.0 | Self::INTEGERS.0);
+    /// All but `bool` and `u32`.
+    pub const SIGNED: Self = Self(Self::NUMBERS.0 & !Self::U32.0);
+    /// `i32`, `u32` and `bool`.
+    pub const BITS: Self = Self(Self::INTEGERS.0 | Self::BOOL.0);
+    /// All.
+    pub const ANY: Self = Self(Self::NUMBERS.0 | Self::BOOL.0);
+
+    /// The only one, if there is one.
+    pub fn only(self) -> Option<DType> {
+        let all = [DType::F32, DType::F16, DType::I32, DType::U32, DType::Bool];
+        all.into_iter().find(|dtype| self.0 == 1 << *dtype as u8)
+    }
+
+    /// Whether `dtype` is one of them.
+    pub const fn contains(self, dtype: DType) -> bool {
+        self.0 >> dtype as u8 & 1 == 1
+    }
+}

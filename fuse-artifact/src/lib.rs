@@ -20,7 +20,7 @@ pub mod wgsl;
 
 use std::borrow::Cow;
 
-pub use dtype::DType;
+pub use dtype::{DType, DTypes};
 pub use function::{Check, Function, Param, ParamKind, QuantizedSpec, Relation, Symbol, SymbolSource, TensorSpec};
 pub use kernel::{
     Access, Binding, CHAIN, CHAIN_END, COOP_MATRIX_SUBGROUP, Domain, DomainKind, EXACT_MATH, FAST_MATH, Features, Grid,

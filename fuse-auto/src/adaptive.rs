@@ -119,8 +119,10 @@ impl Adaptive {
         chosen.collect()
     }
 
-    /// Keeps a speed-up of a kind of fusion.
-    pub(crate) fn add_speedup(&self, pattern: FusionPattern, speedup: f32) {
+    /// Keeps the speed-up of a kind of fusion by its times fused and unfused, and gives it.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub(crate) fn add_speedup(&self, pattern: FusionPattern, [fused, unfused]: [Duration; 2]) -> f32 {
+        let speedup = (unfused.as_secs_f64() / fused.as_secs_f64().max(1e-9)) as f32;
         let mut measured = self.measured.lock().unwrap_or_else(PoisonError::into_inner);
         let list = measured.entry(pattern).or_default();
         // The newest ones.
@@ -128,6 +130,7 @@ impl Adaptive {
             list.remove(0);
         }
         list.push(speedup);
+        speedup
     }
 
     pub(crate) fn measured(&self) -> BTreeMap<FusionPattern, Vec<f32>> {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use fuse_runtime::{__private::Arg, Device, Q4, QTensor, QuantScheme, Tensor1, Tensor2};
+use fuse_runtime::{Device, Q4, QTensor, QuantScheme, Tensor1, Tensor2};
 
 use crate::{
     Error, FusionPattern, LazyTensor,
@@ -39,23 +39,13 @@ pub fn benchmark_pattern(device: &Device, pattern: FusionPattern, size: usize) -
     let node: &Arc<Node> = value.node()?;
     let auto = Auto::of(device);
     let mut trace = Trace::default();
-    let mut versions = vec![];
-    for mode in [Mode::Fused, Mode::Unfused] {
-        trace.collect(&[node])?;
-        versions.push(auto.graphs.function(&mut trace, &mode, device)?);
-    }
-    let mut args: Vec<Arg<'_>> = trace.leaves.iter().map(|(_, value)| value.data.arg()).collect();
-    args.extend(trace.numbers.iter().map(|&(dtype, bits)| Arg::Scalar { dtype, bits }));
-    let [fused, unfused] = measure(device, [&versions[0], &versions[1]], &args)?;
-    let speedup = unfused.as_secs_f64() / fused.as_secs_f64().max(1e-9);
-    auto.adaptive.add_speedup(pattern, speedup as f32);
-    Ok(BenchmarkResult {
-        pattern,
-        tensor_size: node.shape.elements(),
-        unfused_time_ms: unfused.as_secs_f64() * 1e3,
-        fused_time_ms: fused.as_secs_f64() * 1e3,
-        speedup: speedup as f32,
-    })
+    trace.collect(&[node])?;
+    let mut version = |mode| auto.graphs.function(&mut trace, mode, device);
+    let versions = [version(Mode::Fused)?, version(Mode::Unfused)?];
+    let times = measure(device, [&versions[0], &versions[1]], &trace.args())?;
+    let [fused_time_ms, unfused_time_ms] = times.map(|time| time.as_secs_f64() * 1e3);
+    let speedup = auto.adaptive.add_speedup(pattern, times);
+    Ok(BenchmarkResult { pattern, tensor_size: node.elements(), unfused_time_ms, fused_time_ms, speedup })
 }
 
 /// An expression of a kind, with about so many elements.

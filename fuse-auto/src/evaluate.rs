@@ -8,10 +8,7 @@ use std::{
     sync::{Arc, Weak},
 };
 
-use fuse_runtime::{
-    __private::{Arg, launch_into_vec},
-    Device,
-};
+use fuse_runtime::{__private::launch_into_vec, Device};
 use smallvec::SmallVec;
 
 #[cfg(not(target_arch = "wasm32"))]
@@ -140,7 +137,7 @@ fn evaluate_nodes(roots: &[&Arc<Node>], keeps: bool) -> Result<(), Error> {
     }
     let mut trace = TRACE.try_with(|trace| trace.take()).unwrap_or_default();
     let result = run(&claimed.nodes, keeps, &mut trace);
-    trace.release();
+    trace.clear();
     _ = TRACE.try_with(|kept| kept.replace(trace));
     result
 }
@@ -148,18 +145,12 @@ fn evaluate_nodes(roots: &[&Arc<Node>], keeps: bool) -> Result<(), Error> {
 fn run(roots: &[&Arc<Node>], keeps: bool, trace: &mut Trace) -> Result<(), Error> {
     let Some(device) = roots.first().map(|root| root.device.clone()) else { return Ok(()) };
     trace.collect(roots)?;
-    let prepared = prepare(&device, trace)?;
-    let mut args: SmallVec<[Arg<'_>; 16]> = trace.leaves.iter().map(|(_, value)| value.data.arg()).collect();
-    args.extend(trace.numbers.iter().map(|&(dtype, bits)| Arg::Scalar { dtype, bits }));
+    let config = Auto::of(&device).config(&device);
+    let version = version(&device, &config, trace)?;
     #[cfg(not(target_arch = "wasm32"))]
-    let prepared = match prepared.other {
-        Some(unfused) => Prepared { version: faster(&device, trace, [prepared.version, unfused], &args), other: None },
-        None => prepared,
-    };
-    let version = prepared.version;
+    let version = faster(&device, &config, trace, version)?;
     let mut results = Vec::with_capacity(trace.outputs.len());
-    launch_into_vec(version.code.function, &args, &mut results)?;
-    drop(args);
+    launch_into_vec(version.code.function, &trace.args(), &mut results)?;
     version.count(&trace.extents);
     let from = origins(trace);
     let mut forgotten: SmallVec<[Inputs; 4]> = SmallVec::new();
@@ -167,89 +158,70 @@ fn run(roots: &[&Arc<Node>], keeps: bool, trace: &mut Trace) -> Result<(), Error
         forgotten.push(trace.nodes[output as usize].settle(Value::new(Data::Tensor(tensor)), from, keeps));
     }
     // Without a lock, and behind the trace's own handles.
-    trace.release();
+    trace.clear();
     forgotten.into_iter().for_each(drop_all);
     Ok(())
 }
 
-/// What runs a trace.
-pub(crate) struct Prepared {
-    pub(crate) version: Arc<Version>,
-    /// What to measure it against.
-    #[cfg(not(target_arch = "wasm32"))]
-    other: Option<Arc<Version>>,
-}
-
-/// Finds or makes what runs a trace, as the device's configuration says.
+/// Finds or makes what runs a trace, as a configuration says.
 ///
 /// # Errors
 /// Those of compiling, and of quantizing weights.
-pub(crate) fn prepare(device: &Device, trace: &mut Trace) -> Result<Prepared, Error> {
-    let auto = Auto::of(device);
-    let config = auto.config(device);
+pub(crate) fn version(device: &Device, config: &FusionConfig, trace: &mut Trace) -> Result<Arc<Version>, Error> {
     if let Some(by) = config.quantize_weights {
         quantize(trace, by)?;
     }
-    let version = auto.graphs.function(trace, &mode(device, &config, trace), device)?;
-    #[cfg(not(target_arch = "wasm32"))]
-    return adapted(device, &config, trace, version);
-    #[cfg(target_arch = "wasm32")]
-    Ok(Prepared { version })
-}
-
-/// What was measured to be faster, if that is wanted, or what to measure.
-#[cfg(not(target_arch = "wasm32"))]
-fn adapted(
-    device: &Device,
-    config: &FusionConfig,
-    trace: &mut Trace,
-    version: Arc<Version>,
-) -> Result<Prepared, Error> {
-    let mut prepared = Prepared { version, other: None };
-    if !config.adaptive || !prepared.version.code.source.starts_with("pub fn") {
-        return Ok(prepared);
-    }
-    let auto = Auto::of(device);
-    let unfused = |trace: &mut Trace| auto.graphs.function(trace, &Mode::Unfused, device);
-    let class = size_class(trace);
-    match auto.adaptive.seen(&prepared.version.code.function.name, class) {
-        Ok(Choice::Fused) | Err(false) => {}
-        Ok(Choice::Unfused) => prepared.version = unfused(trace)?,
-        Err(true) => prepared.other = Some(unfused(trace)?),
-    }
-    Ok(prepared)
+    let mode = mode(device, config, trace);
+    Auto::of(device).graphs.function(trace, mode, device)
 }
 
 /// How a trace is cut into kernels.
-pub(crate) fn mode(device: &Device, config: &FusionConfig, trace: &Trace) -> Mode {
-    let largest = trace.outputs.iter().map(|&output| trace.nodes[output as usize].shape.elements()).max();
+pub(crate) fn mode<'c>(device: &Device, config: &'c FusionConfig, trace: &Trace) -> Mode<'c> {
+    let largest = trace.outputs.iter().map(|&output| trace.nodes[output as usize].elements()).max();
     match &config.enabled_patterns {
         _ if !config.fuses(device, largest.unwrap_or(0)) => Mode::Unfused,
         None => Mode::Fused,
-        Some(patterns) => Mode::Patterns(patterns.clone()),
+        Some(patterns) => Mode::Patterns(patterns),
     }
 }
 
 /// The size class of what a trace reads.
 #[cfg(not(target_arch = "wasm32"))]
 fn size_class(trace: &Trace) -> u32 {
-    let elements = trace.leaves.iter().map(|(leaf, _)| trace.nodes[*leaf as usize].shape.elements() as u64);
+    let elements = trace.leaves.iter().map(|(leaf, _)| trace.nodes[*leaf as usize].elements() as u64);
     class_of(elements.fold(0, u64::saturating_add))
 }
 
-/// The faster of a fused and an unfused function, which stays for graphs of this size.
+/// Of a fused function and the same unfused the faster, which stays for graphs of this size, if that is wanted.
 #[cfg(not(target_arch = "wasm32"))]
-fn faster(device: &Device, trace: &Trace, [fused, unfused]: [Arc<Version>; 2], args: &[Arg<'_>]) -> Arc<Version> {
-    let auto = Auto::of(device);
-    // What cannot be measured, as within a capture, runs fused and is not measured again.
-    let Ok([with, without]) = measure(device, [&fused, &unfused], args) else { return fused };
-    if let Some(fusion) = fused.fusions.first() {
-        let speedup = without.as_secs_f64() / with.as_secs_f64().max(1e-9);
-        auto.adaptive.add_speedup(fusion.pattern, speedup as f32);
+fn faster(
+    device: &Device,
+    config: &FusionConfig,
+    trace: &mut Trace,
+    fused: Arc<Version>,
+) -> Result<Arc<Version>, Error> {
+    if !config.adaptive || !fused.code.source.starts_with("pub fn") {
+        return Ok(fused);
     }
-    let choice = if with <= without { Choice::Fused } else { Choice::Unfused };
-    auto.adaptive.choose(&fused.code.function.name, size_class(trace), choice);
-    if choice == Choice::Fused { fused } else { unfused }
+    let (Auto { graphs, adaptive, .. }, class) = (Auto::of(device), size_class(trace));
+    let name = &fused.code.function.name;
+    let is_measured = match adaptive.seen(name, class) {
+        Ok(Choice::Fused) | Err(false) => return Ok(fused),
+        Ok(Choice::Unfused) => false,
+        Err(true) => true,
+    };
+    let unfused = graphs.function(trace, Mode::Unfused, device)?;
+    if !is_measured {
+        return Ok(unfused);
+    }
+    // What cannot be measured, as within a capture, runs fused and is not measured again.
+    let Ok(times) = measure(device, [&fused, &unfused], &trace.args()) else { return Ok(fused) };
+    if let Some(fusion) = fused.fusions.first() {
+        adaptive.add_speedup(fusion.pattern, times);
+    }
+    let choice = if times[0] <= times[1] { Choice::Fused } else { Choice::Unfused };
+    adaptive.choose(name, class, choice);
+    Ok(if choice == Choice::Fused { fused } else { unfused })
 }
 
 /// For each output, the values that it was computed from and that still exist, with those that these were computed from.

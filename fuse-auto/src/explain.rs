@@ -9,7 +9,7 @@ use crate::{
     Error, FusionStats, LazyTensor,
     code::{Compiled, used},
     config::Auto,
-    evaluate::{mode, nodes_of, prepare},
+    evaluate::{mode, nodes_of, version},
     fusions::{Fusion, statements},
     graphs::written,
     node::Node,
@@ -58,7 +58,7 @@ pub fn explain(values: &[&LazyTensor]) -> Result<Explanation, Error> {
     };
     let (device, mut trace) = (first.device.clone(), Trace::default());
     trace.collect(&pending)?;
-    let version = prepare(&device, &mut trace)?.version;
+    let version = version(&device, &Auto::of(&device).config(&device), &mut trace)?;
     let opportunities = opportunities(&trace, &version.fusions);
     let Compiled { function, source, .. } = version.code;
     Ok(Explanation { source: source.clone(), plan: function.plan.clone(), opportunities })
@@ -69,7 +69,7 @@ fn opportunities(trace: &Trace, fusions: &[Fusion]) -> Vec<FusionOpportunity> {
     let statements = statements(trace);
     let bytes = |node: usize| {
         let node = &trace.nodes[node];
-        node.shape.elements() as u64 * node.dtype.bytes()
+        node.elements() as u64 * node.dtype.bytes()
     };
     let of = |fusion: &Fusion| {
         let number = |node: &usize| statements.binary_search(node).ok();
@@ -114,7 +114,7 @@ impl LazyTensor {
         }
         let (device, mut trace) = (node.device.clone(), Trace::default());
         trace.collect(&[node])?;
-        let mode = mode(&device, &Auto::of(&device).config(&device), &trace);
-        Ok(written(&trace, &mode)?.text)
+        let config = Auto::of(&device).config(&device);
+        Ok(written(&trace, mode(&device, &config, &trace))?.text)
     }
 }

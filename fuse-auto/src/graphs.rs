@@ -66,17 +66,16 @@ pub(crate) struct Version {
 }
 
 /// How a graph is cut into kernels.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Mode {
-    #[default]
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Mode<'c> {
     Fused,
     Unfused,
     /// Only by these patterns.
-    Patterns(BTreeSet<FusionPattern>),
+    Patterns(&'c BTreeSet<FusionPattern>),
 }
 
-impl Mode {
-    fn attributes(&self) -> &'static str {
+impl Mode<'_> {
+    fn attributes(self) -> &'static str {
         match self {
             Self::Fused | Self::Patterns(_) => "",
             Self::Unfused => "#[no_fuse]\n",
@@ -84,7 +83,7 @@ impl Mode {
     }
 
     /// Adds what tells it from others to a key.
-    fn key(&self, words: &mut Vec<u64>) {
+    fn key(self, words: &mut Vec<u64>) {
         match self {
             Self::Fused => words.push(0),
             Self::Unfused => words.push(1),
@@ -118,7 +117,7 @@ impl Graphs {
     ///
     /// # Errors
     /// Those of [`code`].
-    pub(crate) fn function(&self, trace: &mut Trace, mode: &Mode, device: &Device) -> Result<Arc<Version>, Error> {
+    pub(crate) fn function(&self, trace: &mut Trace, mode: Mode<'_>, device: &Device) -> Result<Arc<Version>, Error> {
         let length = trace.key.len();
         mode.key(&mut trace.key);
         let version = self.version(trace, mode, device);
@@ -126,7 +125,7 @@ impl Graphs {
         version
     }
 
-    fn version(&self, trace: &Trace, mode: &Mode, device: &Device) -> Result<Arc<Version>, Error> {
+    fn version(&self, trace: &Trace, mode: Mode<'_>, device: &Device) -> Result<Arc<Version>, Error> {
         let fits = |version: &&Arc<Version>| version.required.iter().all(|required| required.holds(&trace.extents));
         if let Some(version) = self.known().get(&*trace.key).and_then(|versions| versions.iter().find(fits)) {
             return Ok(Arc::clone(version));
@@ -143,11 +142,11 @@ impl Graphs {
     }
 
     /// Makes the function of a trace, one without fusion if the compiler fails on the fused one.
-    fn made(&self, trace: &Trace, mode: &Mode, info: &DeviceInfo) -> Result<Version, Error> {
+    fn made(&self, trace: &Trace, mode: Mode<'_>, info: &DeviceInfo) -> Result<Version, Error> {
         let mut wanted = written(trace, mode)?;
         let mut result = code(&wanted, info);
         if let (Err(Error::Compile { message, .. }), Mode::Fused | Mode::Patterns(_)) = (&result, mode) {
-            let unfused = written(trace, &Mode::Unfused)?;
+            let unfused = written(trace, Mode::Unfused)?;
             if let Ok(made) = code(&unfused, info) {
                 let mut missed = self.missed();
                 missed.stats.failed += 1;
@@ -219,7 +218,7 @@ impl Graphs {
 }
 
 /// The text of a trace, with what goes through memory.
-pub(crate) fn written(trace: &Trace, mode: &Mode) -> Result<Source, Error> {
+pub(crate) fn written(trace: &Trace, mode: Mode<'_>) -> Result<Source, Error> {
     let internal = |message| Error::Compile { message, source_text: String::new() };
     #[cfg_attr(not(feature = "jit"), allow(unused_mut, reason = "only a compiler can cut it otherwise"))]
     let mut source = source(trace, mode.attributes()).map_err(internal)?;

@@ -9,15 +9,17 @@ use std::{
 };
 
 use fuse_artifact::DType;
-use fuse_runtime::{__private::RawTensor, Bits, Device, Element, QTensor, Tensor};
+use fuse_runtime::{
+    __private::{RawTensor, Shape},
+    Bits, Device, Element, QTensor, Tensor,
+};
 
 use crate::{
     Dim, Error,
     dim::Form,
     evaluate::evaluate,
-    node::{Data, Inputs, Node, State, Value},
+    node::{Data, Input, Inputs, Node, State, Value},
     op::Op,
-    shape::Shape,
 };
 
 /// A tensor whose value is computed when somebody asks for it, together with all that it depends on, in as few kernels as `fuse!`
@@ -57,7 +59,7 @@ impl LazyTensor {
         matches!((&self.node, &other.node), (Ok(a), Ok(b)) if Arc::ptr_eq(a, b))
     }
 
-    fn leaf(device: &Device, dtype: DType, shape: &[usize], data: Data, is_weight: bool) -> Self {
+    fn leaf(device: &Device, dtype: DType, shape: Shape, data: Data, is_weight: bool) -> Self {
         let bytes = if let Data::Tensor(tensor) = &data { tensor.bytes() } else { 0 };
         let packing = match &data {
             Data::Tensor(_) => None,
@@ -67,7 +69,7 @@ impl LazyTensor {
             number: Node::next_number(),
             op: Op::Leaf,
             dtype,
-            shape: Shape::new(shape),
+            shape,
             packing,
             has_grad: false,
             is_weight,
@@ -83,7 +85,7 @@ impl LazyTensor {
     /// The value of a tensor that is a weight: where [`FusionConfig::quantize_weights`](crate::FusionConfig::quantize_weights) asks
     /// for it, products read it quantized.
     pub fn weight<T: Element, const D: usize>(tensor: &Tensor<T, D>) -> Self {
-        Self::leaf(tensor.device(), T::DTYPE, &tensor.shape(), Data::Tensor(tensor.raw().clone()), true)
+        Self::leaf(tensor.device(), T::DTYPE, tensor.shape().into(), Data::Tensor(tensor.raw().clone()), true)
     }
 
     /// The element type. That of a quantized tensor is `f32`, the one of its values.
@@ -127,14 +129,14 @@ impl LazyTensor {
             let next = {
                 let state = node.lock();
                 let pointwise = matches!(node.op, Op::Pointwise(_) | Op::Call(_) | Op::Cast(_));
-                let fits = |input: &&crate::node::Input| match input {
-                    crate::node::Input::Value(value) => value.node().is_ok_and(|input| {
+                let fits = |input: &&Input| match input {
+                    Input::Value(value) => value.node().is_ok_and(|input| {
                         input.shape.len() == node.shape.len() && input.shape[axis] == node.shape[axis]
                     }),
-                    crate::node::Input::Number { .. } => false,
+                    Input::Number { .. } => false,
                 };
                 match state.inputs.iter().find(fits) {
-                    Some(crate::node::Input::Value(value)) if pointwise && state.value.is_none() => value.clone(),
+                    Some(Input::Value(value)) if pointwise && state.value.is_none() => value.clone(),
                     _ => break,
                 }
             };
@@ -204,7 +206,7 @@ impl LazyTensor {
             let message = format!("expected values of `{}`, found `{}`", T::DTYPE, node.type_text());
             return Err(Error::operation("to_vec", message, "ask for the dtype that it has"));
         }
-        Ok(Tensor::from_raw(self.raw()?.reshape(&[node.shape.elements()])?))
+        Ok(Tensor::from_raw(self.raw()?.reshape(&[node.elements()])?))
     }
 
     /// The evaluated tensor.
@@ -222,7 +224,7 @@ impl LazyTensor {
 
 impl<T: Element, const D: usize> From<&Tensor<T, D>> for LazyTensor {
     fn from(tensor: &Tensor<T, D>) -> Self {
-        Self::leaf(tensor.device(), T::DTYPE, &tensor.shape(), Data::Tensor(tensor.raw().clone()), false)
+        Self::leaf(tensor.device(), T::DTYPE, tensor.shape().into(), Data::Tensor(tensor.raw().clone()), false)
     }
 }
 
@@ -235,7 +237,7 @@ impl<T: Element, const D: usize> From<Tensor<T, D>> for LazyTensor {
 /// A right operand of [`matmul`](LazyTensor::matmul), also transposed; elsewhere [`dequantize`](LazyTensor::dequantize) it.
 impl<Q: Bits, const D: usize> From<&QTensor<Q, D>> for LazyTensor {
     fn from(tensor: &QTensor<Q, D>) -> Self {
-        Self::leaf(tensor.device(), DType::F32, &tensor.shape(), Data::Quantized(tensor.raw().clone()), false)
+        Self::leaf(tensor.device(), DType::F32, tensor.shape().into(), Data::Quantized(tensor.raw().clone()), false)
     }
 }
 

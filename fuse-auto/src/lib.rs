@@ -47,7 +47,6 @@ pub mod operations;
 mod pattern;
 mod record;
 mod sequence;
-mod shape;
 mod source;
 mod stats;
 mod symbols;

@@ -13,12 +13,12 @@ use std::{
 
 use fuse_artifact::{DType, Packing};
 use fuse_runtime::{
-    __private::{Arg, RawQuantized, RawTensor},
+    __private::{Arg, RawQuantized, RawTensor, Shape},
     Device,
 };
 use smallvec::SmallVec;
 
-use crate::{evaluate::Claim, lazy::LazyTensor, op::Op, shape::Shape, weights::QuantizedWeight};
+use crate::{evaluate::Claim, lazy::LazyTensor, op::Op, weights::QuantizedWeight};
 
 /// An operand, or a value whose extents an operation reads.
 #[derive(Clone, Debug)]
@@ -143,6 +143,11 @@ impl Node {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// The number of its elements; saturates.
+    pub(crate) fn elements(&self) -> usize {
+        self.shape.elements().and_then(|elements| elements.try_into().ok()).unwrap_or(usize::MAX)
+    }
+
     pub(crate) fn is_evaluated(&self) -> bool {
         self.evaluated.load(Ordering::Acquire)
     }
@@ -165,7 +170,7 @@ impl Node {
             state.value = Some(value);
             state.forgotten = Some(Arc::clone(from));
             // What waits behind it no longer does.
-            self.bytes.store(self.shape.elements() as u64 * self.dtype.bytes(), Ordering::Relaxed);
+            self.bytes.store(self.elements() as u64 * self.dtype.bytes(), Ordering::Relaxed);
             self.recount.store(0, Ordering::Relaxed);
             self.evaluated.store(true, Ordering::Release);
         }

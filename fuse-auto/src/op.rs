@@ -2,10 +2,11 @@
 //!
 //! One case per way of inferring a shape and of writing the operation down; names and attributes are data.
 
-use fuse_artifact::DType;
+use fuse_artifact::{DType, DTypes};
+use fuse_runtime::__private::Shape;
 use smallvec::SmallVec;
 
-use crate::{dim::Extent, operations::Operation, shape::Shape};
+use crate::{dim::Extent, operations::Operation};
 
 /// An operation of the record.
 #[derive(Clone, Debug)]
@@ -78,7 +79,7 @@ pub(crate) enum Op {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Reduction {
     pub(crate) name: &'static str,
-    pub(crate) takes: crate::operations::DTypes,
+    pub(crate) takes: DTypes,
     pub(crate) yields: Option<DType>,
 }
 

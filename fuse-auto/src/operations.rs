@@ -1,41 +1,20 @@
 //! The pointwise operations by name, with the dtypes that they take: what recording needs of the compiler's table, which a program
 //! without a compiler does not have. A test compares both.
 
-use fuse_artifact::DType;
+use fuse_artifact::{DType, DTypes};
 
-/// A set of dtypes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DTypes(u8);
-
-impl DTypes {
-    pub(crate) const F32: Self = Self(1 << DType::F32 as u8);
-    pub(crate) const U32: Self = Self(1 << DType::U32 as u8);
-    pub(crate) const BOOL: Self = Self(1 << DType::Bool as u8);
-    pub(crate) const FLOATS: Self = Self(Self::F32.0 | 1 << DType::F16 as u8);
-    pub(crate) const INTEGERS: Self = Self(Self::U32.0 | 1 << DType::I32 as u8);
-    pub(crate) const NUMBERS: Self = Self(Self::FLOATS.0 | Self::INTEGERS.0);
-    pub(crate) const SIGNED: Self = Self(Self::NUMBERS.0 & !Self::U32.0);
-    pub(crate) const BITS: Self = Self(Self::INTEGERS.0 | Self::BOOL.0);
-    pub(crate) const ANY: Self = Self(Self::NUMBERS.0 | Self::BOOL.0);
-
-    /// Whether `dtype` is one of them.
-    pub const fn contains(self, dtype: DType) -> bool {
-        self.0 >> dtype as u8 & 1 == 1
-    }
-
-    /// What they are called in messages.
-    pub(crate) fn text(self) -> &'static str {
-        match self {
-            Self::F32 => "`f32`",
-            Self::U32 => "`u32`",
-            Self::BOOL => "`bool`",
-            Self::FLOATS => "floats",
-            Self::INTEGERS => "integers",
-            Self::SIGNED => "signed numbers",
-            Self::BITS => "integers or `bool`",
-            Self::NUMBERS => "numbers",
-            _ => "any dtype",
-        }
+/// What a set of dtypes is called in messages.
+pub(crate) fn named(dtypes: DTypes) -> &'static str {
+    match dtypes {
+        DTypes::F32 => "`f32`",
+        DTypes::U32 => "`u32`",
+        DTypes::BOOL => "`bool`",
+        DTypes::FLOATS => "floats",
+        DTypes::INTEGERS => "integers",
+        DTypes::SIGNED => "signed numbers",
+        DTypes::BITS => "integers or `bool`",
+        DTypes::NUMBERS => "numbers",
+        _ => "any dtype",
     }
 }
 

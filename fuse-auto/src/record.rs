@@ -10,8 +10,8 @@ use std::{
     },
 };
 
-use fuse_artifact::{DType, Packing};
-use fuse_runtime::{Element, f16};
+use fuse_artifact::{DType, DTypes, Packing};
+use fuse_runtime::{__private::Shape, Element, f16};
 use smallvec::SmallVec;
 
 use crate::{
@@ -21,8 +21,7 @@ use crate::{
     infer::{Numbers, infer},
     node::{Input, Inputs, Node, State},
     op::Op,
-    operations::DTypes,
-    shape::Shape,
+    operations::named,
     trace::behind,
 };
 
@@ -149,7 +148,7 @@ impl Request {
             message: misfit.message,
             help: misfit.help,
         })?;
-        let shape = Shape::new(&shape);
+        let shape = Shape::new(&shape)?;
         drop(shapes);
         self.record_as(shape)
     }
@@ -271,6 +270,19 @@ pub(crate) fn recorded(device: &fuse_runtime::Device) -> Vec<Arc<Node>> {
     pending
 }
 
+/// The node of an operand that is not quantized and has one of these dtypes.
+pub(crate) fn plain<'n>(value: &'n LazyTensor, operation: &'static str, takes: DTypes) -> Result<&'n Node, Error> {
+    let node = value.node()?;
+    if let Some((packing, _)) = node.packing {
+        return Err(quantized(operation, packing));
+    }
+    if !takes.contains(node.dtype) {
+        let message = format!("takes {}, found `{}`", named(takes), node.type_text());
+        return Err(Error::operation(operation, message, "convert it with `cast`"));
+    }
+    Ok(node)
+}
+
 /// What several operands of one dtype are recorded as: of numbers, tensors say the dtype.
 pub(crate) fn common_inputs<const N: usize>(
     operation: &'static str,
@@ -280,14 +292,7 @@ pub(crate) fn common_inputs<const N: usize>(
     let mut dtype = None;
     for operand in &operands {
         if let Given::Value(value) = &operand.0 {
-            let node = value.node()?;
-            if let Some((packing, _)) = node.packing {
-                return Err(quantized(operation, packing));
-            }
-            if !takes.contains(node.dtype) {
-                let message = format!("takes {}, found `{}`", takes.text(), node.type_text());
-                return Err(Error::operation(operation, message, "convert it with `cast`"));
-            }
+            let node = plain(value, operation, takes)?;
             match dtype {
                 None => dtype = Some(node.dtype),
                 Some(first) if first == node.dtype => {}

@@ -69,7 +69,8 @@ struct Writer<'t> {
     shapes: Vec<Dims<Size>>,
     /// The symbols that occur, in order.
     named: Vec<SymbolId>,
-    names: Vec<String>,
+    /// For each node, the names of its values: one, but for gradients.
+    names: Vec<Vec<String>>,
     /// For each node, whether the text has its name in it again: as an operand or a result, and not only for its extents.
     read: Vec<bool>,
 }
@@ -95,12 +96,7 @@ impl<'t> Writer<'t> {
         let parameters = self.parameters();
         let body = self.statements(None, &mut 0);
         let results: Vec<String> = self.trace.outputs.iter().map(|&output| self.type_of(output as usize)).collect();
-        let values: Vec<&str> = self.trace.outputs.iter().map(|&output| &*self.names[output as usize]).collect();
-        let tuple = |parts: &[&str]| match parts {
-            [only] => (*only).to_owned(),
-            parts => format!("({})", parts.join(", ")),
-        };
-        let results: Vec<&str> = results.iter().map(String::as_str).collect();
+        let values: Vec<&str> = self.trace.outputs.iter().map(|&output| &*self.names[output as usize][0]).collect();
         let rest = format!("({parameters}) -> {} {{\n{body}    {}\n}}\n", tuple(&results), tuple(&values));
         let name = name_of(attributes, &rest);
         let text = format!("{attributes}pub fn {name}{rest}");
@@ -144,13 +140,13 @@ impl<'t> Writer<'t> {
 
     fn parameters(&mut self) -> String {
         let mut parts = vec![];
-        self.names = vec![String::new(); self.trace.nodes.len()];
+        self.names = vec![vec![]; self.trace.nodes.len()];
         for (position, (leaf, _)) in self.trace.leaves.iter().enumerate() {
             let index = *leaf as usize;
             // Those that are there for their extents only are named as the language wants it.
             let name = if self.read[index] { format!("x{position}") } else { format!("_x{position}") };
             parts.push(format!("{name}: {}", self.type_of(index)));
-            self.names[index] = name;
+            self.names[index] = vec![name];
         }
         for (position, (dtype, _)) in self.trace.numbers.iter().enumerate() {
             parts.push(format!("s{position}: {}", dtype.name()));
@@ -193,11 +189,8 @@ impl<'t> Writer<'t> {
             if self.trace.is_leaf(index) || self.trace.owner(index) != owner {
                 continue;
             }
-            if let Op::Part(number) = self.trace.nodes[index].op {
-                // What it takes from is a list of names, unless it has one result.
-                let call = self.operand(index, 0);
-                let parts: Vec<&str> = call.trim_matches(['(', ')']).split(", ").collect();
-                self.names[index] = parts.get(usize::from(number)).copied().unwrap_or_default().to_owned();
+            if let (Op::Part(number), [Ref::Node(of)]) = (&self.trace.nodes[index].op, self.trace.inputs(index)) {
+                self.names[index] = vec![self.names[*of as usize][usize::from(*number)].clone()];
                 continue;
             }
             let expression = match self.trace.nodes[index].op {
@@ -213,19 +206,17 @@ impl<'t> Writer<'t> {
                 _ => self.expression(index),
             };
             let unread = |is_read: bool| if is_read { "" } else { "_" };
-            let name = match self.results(index) {
-                1 => format!("{}v{count}", unread(self.read[index] || self.is_part_read(index, 0))),
+            let names: Vec<String> = match self.results(index) {
+                1 => vec![format!("{}v{count}", unread(self.read[index] || self.is_part_read(index, 0)))],
                 results => {
-                    let parts: Vec<String> = (0..results)
-                        .map(|part| format!("{}v{count}_{part}", unread(self.is_part_read(index, part))))
-                        .collect();
-                    format!("({})", parts.join(", "))
+                    let part = |part| format!("{}v{count}_{part}", unread(self.is_part_read(index, part)));
+                    (0..results).map(part).collect()
                 }
             };
             *count += 1;
             // Writing to a text cannot fail.
-            _ = writeln!(text, "    let {name} = {expression};");
-            self.names[index] = name;
+            _ = writeln!(text, "    let {} = {expression};", tuple(&names));
+            self.names[index] = names;
         }
         text
     }
@@ -249,7 +240,7 @@ impl<'t> Writer<'t> {
 
     fn operand(&self, index: usize, input: usize) -> String {
         match self.trace.inputs(index)[input] {
-            Ref::Node(node) => self.names[node as usize].clone(),
+            Ref::Node(node) => self.names[node as usize][0].clone(),
             Ref::Number(number) => format!("s{number}"),
         }
     }
@@ -376,6 +367,14 @@ fn infer_node(
         inputs[0] = wrt;
     }
     infer(op, &inputs, symbols)
+}
+
+/// One, or several in parentheses.
+fn tuple(parts: &[impl AsRef<str>]) -> String {
+    match parts {
+        [only] => only.as_ref().to_owned(),
+        parts => format!("({})", parts.iter().map(AsRef::as_ref).collect::<Vec<_>>().join(", ")),
+    }
 }
 
 /// One axis, or several in brackets.

@@ -3,8 +3,6 @@
 //! Where the language has no way to write what an operation needs (half of an unknown extent, a sum that must equal another sum),
 //! the symbols in it become the numbers that they are: the function then serves these extents only, which is kept as what it requires.
 
-use std::collections::BTreeSet;
-
 use fuse_artifact::{Size, SymbolId};
 
 use crate::infer::Space;
@@ -69,22 +67,18 @@ impl Symbols {
         sum
     }
 
-    /// The symbols that are none but themselves and occur in sizes.
-    pub(crate) fn free<'s>(&self, sizes: impl IntoIterator<Item = &'s Size>) -> BTreeSet<SymbolId> {
-        let resolved = sizes.into_iter().map(|size| self.resolved(size));
-        resolved.flat_map(|size| size.terms.iter().flat_map(|term| term.symbols.to_vec()).collect::<Vec<_>>()).collect()
-    }
-
     fn value(&self, size: &Size) -> u64 {
         size.eval(&self.values).unwrap_or(0)
     }
 
     /// Makes every symbol of a size the number that it is.
     fn freeze(&mut self, size: &Size) -> Size {
-        for symbol in self.free([size]) {
+        let mut size = self.resolved(size);
+        while let Some(&symbol) = size.terms.iter().find_map(|term| term.symbols.first()) {
             self.bind(symbol, Size::constant(self.values[usize::from(symbol)]));
+            size = self.resolved(&size);
         }
-        self.resolved(size)
+        size
     }
 
     /// Makes numbers of a size that the language cannot write: one in which something unknown is taken away.

@@ -5,6 +5,7 @@
 use std::{ptr, sync::Arc};
 
 use fuse_artifact::{DType, Packing};
+use fuse_runtime::__private::Arg;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -60,7 +61,8 @@ struct Frame {
 }
 
 impl Trace {
-    fn clear(&mut self) {
+    /// Forgets everything but its memory.
+    pub(crate) fn clear(&mut self) {
         self.nodes.clear();
         self.refs.clear();
         self.ends.clear();
@@ -76,15 +78,29 @@ impl Trace {
         self.stack.clear();
     }
 
-    /// Forgets everything but its memory.
-    pub(crate) fn release(&mut self) {
-        self.clear();
-    }
-
     /// The inputs of a node.
     pub(crate) fn inputs(&self, node: usize) -> &[Ref] {
         let start = if node == 0 { 0 } else { self.ends[node - 1] as usize };
         &self.refs[start..self.ends[node] as usize]
+    }
+
+    /// What its function is launched with.
+    pub(crate) fn args(&self) -> SmallVec<[Arg<'_>; 16]> {
+        let tensors = self.leaves.iter().map(|(_, value)| value.data.arg());
+        tensors.chain(self.numbers.iter().map(|&(dtype, bits)| Arg::Scalar { dtype, bits })).collect()
+    }
+
+    /// For each node, which nodes read it, and as which input.
+    pub(crate) fn readers(&self) -> Vec<Vec<(usize, usize)>> {
+        let mut readers = vec![vec![]; self.nodes.len()];
+        for node in 0..self.nodes.len() {
+            for (position, input) in self.inputs(node).iter().enumerate() {
+                if let Ref::Node(input) = *input {
+                    readers[input as usize].push((node, position));
+                }
+            }
+        }
+        readers
     }
 
     /// How many operations it has.
@@ -176,7 +192,7 @@ impl Trace {
             self.extents.extend(node.shape.iter().map(|&extent| extent as u64));
             self.key.extend([
                 u64::MAX,
-                node.dtype as u64 | (node.shape.len() as u64) << 8 | node.shape.ones() << 16,
+                node.dtype as u64 | (node.shape.len() as u64) << 8 | ones(&node.shape) << 16,
                 node.packing.map_or(0, |(packing, axis)| 1 + packing as u64 + (u64::from(axis) << 8)),
             ]);
             self.push(node);
@@ -253,14 +269,7 @@ impl Trace {
     /// Finds what is within checkpoints: what was recorded there and nothing outside reads. Of one in another, the inner one.
     fn find_owners(&mut self) {
         self.owners = vec![None; self.nodes.len()];
-        let mut readers: Vec<Vec<usize>> = vec![vec![]; self.nodes.len()];
-        for index in (0..self.nodes.len()).filter(|&index| !self.is_leaf(index)) {
-            for input in self.inputs(index) {
-                if let Ref::Node(input) = *input {
-                    readers[input as usize].push(index);
-                }
-            }
-        }
+        let readers = self.readers();
         // Outer ones come behind inner ones, which they must not take from.
         for checkpoint in 0..self.nodes.len() {
             let Op::Checkpoint(from, to) = self.nodes[checkpoint].op else { continue };
@@ -273,7 +282,7 @@ impl Trace {
                 within[index] = recorded
                     && !is_output
                     && !readers[index].is_empty()
-                    && readers[index].iter().all(|&reader| within[reader]);
+                    && readers[index].iter().all(|&(reader, _)| within[reader]);
                 if within[index] && self.owners[index].is_none() {
                     self.owners[index] = Some(checkpoint as u32);
                 }
@@ -308,6 +317,11 @@ impl Trace {
         }
         self.outputs.iter().map(|&output| sets[output as usize].clone()).collect()
     }
+}
+
+/// The axes of extent 1, a bit each.
+fn ones(shape: &[usize]) -> u64 {
+    shape.iter().enumerate().fold(0, |bits, (axis, &extent)| bits | u64::from(extent == 1) << axis)
 }
 
 /// How many operations wait behind a node, itself among them, and how many bytes of tensors only they keep alive; with those that

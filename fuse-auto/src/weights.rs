@@ -10,7 +10,7 @@ use crate::{
     config::WeightQuantization,
     node::{Data, Node},
     op::Op,
-    trace::{Ref, Trace},
+    trace::Trace,
 };
 
 /// A quantized weight, and what it was made from.
@@ -27,12 +27,16 @@ pub(crate) struct QuantizedWeight {
 /// # Errors
 /// Those of quantizing; in browsers, that it cannot be done.
 pub(crate) fn quantize(trace: &mut Trace, by: WeightQuantization) -> Result<(), Error> {
+    if !trace.leaves.iter().any(|(leaf, _)| trace.nodes[*leaf as usize].is_weight) {
+        return Ok(());
+    }
+    let readers = trace.readers();
     for position in 0..trace.leaves.len() {
         let index = trace.leaves[position].0 as usize;
         if !trace.nodes[index].is_weight {
             continue;
         }
-        let Some(axis) = summed_axis(trace, index) else { continue };
+        let Some(axis) = summed_axis(trace, &readers, index) else { continue };
         let mut by = by;
         by.scheme.axis = Some(axis);
         let data = quantized(&trace.nodes[index], &trace.leaves[position].1, by)?;
@@ -43,34 +47,23 @@ pub(crate) fn quantize(trace: &mut Trace, by: WeightQuantization) -> Result<(), 
 }
 
 /// The axis that products sum over, if nothing but products of one kind reads a matrix of floats, as right operands.
-fn summed_axis(trace: &Trace, leaf: usize) -> Option<usize> {
+fn summed_axis(trace: &Trace, readers: &[Vec<(usize, usize)>], leaf: usize) -> Option<usize> {
     let node = &trace.nodes[leaf];
     let rank = node.shape.len();
     if !matches!(node.dtype, DType::F32 | DType::F16) || !(2..=4).contains(&rank) || node.shape.contains(&0) {
         return None;
     }
-    let reads = |of: usize| {
-        let is_input =
-            move |&(reader, input): &(usize, usize)| trace.inputs(reader).get(input) == Some(&Ref::Node(of as u32));
-        let inputs = |reader: usize| (0..trace.inputs(reader).len()).map(move |input| (reader, input));
-        (0..trace.nodes.len())
-            .filter(|&reader| !trace.is_leaf(reader))
-            .flat_map(inputs)
-            .filter(is_input)
-            .collect::<Vec<_>>()
-    };
     let multiplies = |&(reader, input): &(usize, usize)| matches!(trace.nodes[reader].op, Op::Matmul) && input == 1;
-    let readers = reads(leaf);
     let transposes = |&(reader, _): &(usize, usize)| {
         matches!(trace.nodes[reader].op, Op::Transpose)
             && !trace.outputs.contains(&(reader as u32))
-            && reads(reader).iter().all(multiplies)
+            && readers[reader].iter().all(multiplies)
     };
-    match readers.is_empty() {
-        true => None,
-        false if readers.iter().all(multiplies) => Some(rank - 2),
-        false if readers.iter().all(transposes) => Some(rank - 1),
-        false => None,
+    match readers[leaf].as_slice() {
+        [] => None,
+        readers if readers.iter().all(multiplies) => Some(rank - 2),
+        readers if readers.iter().all(transposes) => Some(rank - 1),
+        _ => None,
     }
 }
 

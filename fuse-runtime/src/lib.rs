@@ -133,6 +133,7 @@ pub mod __private {
         pullback::{Halves, Kept, RawPullback, pullback},
         quantized::{Q1, Q2, Q3, Q4, Q8, QTensor, RawQuantized},
         raw::RawTensor,
+        shape::Shape,
         specialization::texts,
     };
 

@@ -9,7 +9,7 @@ pub const MAX_RANK: usize = 6;
 
 /// The dimensions of a tensor, outermost first. Invariant: dimensions past the rank are 0.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct Shape {
+pub struct Shape {
     rank: u8,
     dims: [usize; MAX_RANK],
 }
@@ -19,7 +19,7 @@ impl Shape {
     pub(crate) const SCALAR: Self = Self { rank: 0, dims: [0; MAX_RANK] };
 
     /// A shape from its dimensions; an error if there are more than [`MAX_RANK`].
-    pub(crate) fn new(dims: &[usize]) -> Result<Self, Error> {
+    pub fn new(dims: &[usize]) -> Result<Self, Error> {
         if dims.len() > MAX_RANK {
             return Err(Error::TooLarge {
                 what: format!("shape {dims:?}"),
@@ -34,7 +34,7 @@ impl Shape {
     }
 
     /// The number of elements, unless it does not fit 64 bits.
-    pub(crate) fn elements(&self) -> Option<u64> {
+    pub fn elements(&self) -> Option<u64> {
         // A zero anywhere makes the product zero, however large the other dimensions are.
         if self.contains(&0) {
             return Some(0);
@@ -59,6 +59,15 @@ impl Shape {
         let kept = from.min(to);
         dims[to - kept..to].copy_from_slice(&self[from - kept..]);
         Self::new(&dims[..to]).ok()
+    }
+}
+
+impl<const D: usize> From<[usize; D]> for Shape {
+    fn from(dims: [usize; D]) -> Self {
+        const { assert!(D <= MAX_RANK, "shapes have at most 6 axes") };
+        let mut shape = Self { rank: D as u8, dims: [0; MAX_RANK] };
+        shape.dims[..D].copy_from_slice(&dims);
+        shape
     }
 }
 

@@ -93,6 +93,7 @@ fn in_browsers(thorough: bool, access: Access) -> [Step; 3] {
 /// Crates whose unit tests and `tests/all` need neither adapter nor browser.
 const CHECKED: &[&str] = &[
     "fuse-artifact",
+    "fuse-auto",
     "fuse-bench-results",
     "fuse-compiler",
     "fuse-formats",
@@ -130,7 +131,7 @@ pub(crate) fn mutant_tests() -> Vec<Step> {
     let checked = checked_tests().argument("--").argument("--skip").argument("every_fault_fits_the_code");
     let on_adapters = Step::new(
         "tests on adapters",
-        "test --all-features -p fuse-gpu -p fuse-runtime --test numeric --test programs --test runtime",
+        "test --all-features -p fuse-gpu -p fuse-runtime --test lazy --test numeric --test programs --test runtime",
     );
     vec![checked, on_adapters]
 }

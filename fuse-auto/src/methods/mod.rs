@@ -16,22 +16,9 @@ pub use gradient::{checkpoint, grad, grad_with};
 
 use fuse_artifact::DType;
 
-use crate::{Error, LazyTensor, node::Node, operations::DTypes, record::quantized};
+use crate::{Error, LazyTensor, node::Node};
 
-/// The node of an operand that is not quantized and has one of these dtypes.
-fn plain<'n>(value: &'n LazyTensor, operation: &'static str, takes: DTypes) -> Result<&'n Node, Error> {
-    let node = value.node()?;
-    if let Some((packing, _)) = node.packing {
-        return Err(quantized(operation, packing));
-    }
-    if !takes.contains(node.dtype) {
-        let message = format!("takes {}, found `{}`", takes.text(), node.type_text());
-        return Err(Error::operation(operation, message, "convert it with `cast`"));
-    }
-    Ok(node)
-}
-
-/// As [`plain`], of indices.
+/// The node of an operand of indices.
 fn indices<'n>(value: &'n LazyTensor, operation: &'static str) -> Result<&'n Node, Error> {
     let node = value.node()?;
     if matches!(node.dtype, DType::I32 | DType::U32) {

@@ -1,27 +1,27 @@
 //! Operations that move elements.
 
-use fuse_artifact::DType;
+use fuse_artifact::{DType, DTypes};
+use fuse_runtime::__private::Shape;
 use smallvec::smallvec;
 
 use super::{
     axes::{axes_of, axis_of, position},
-    indices, plain, require_rank,
+    indices, require_rank,
 };
 use crate::{
     Dim, Error, LazyTensor, Operand,
     dim::Form,
     node::{Input, Inputs},
     op::{Axes, Op, Sizes},
-    operations::DTypes,
-    record::Request,
-    shape::Shape,
+    record::{Request, plain},
 };
 
 /// Sizes as an operation holds them.
 fn sizes(dims: Vec<Dim>, inputs: &mut Inputs) -> Sizes {
-    if dims.len() <= fuse_runtime::MAX_RANK && dims.iter().all(|dim| matches!(dim.form, Form::Number)) {
-        let numbers: Vec<usize> = dims.iter().map(Dim::get).collect();
-        return Sizes::Numbers(Shape::new(&numbers));
+    let numbers: Option<Vec<usize>> =
+        dims.iter().map(|dim| matches!(dim.form, Form::Number).then_some(dim.get())).collect();
+    if let Some(Ok(shape)) = numbers.map(|numbers| Shape::new(&numbers)) {
+        return Sizes::Numbers(shape);
     }
     Sizes::Of(dims.iter().map(|dim| dim.extent(inputs)).collect())
 }
@@ -234,7 +234,7 @@ impl LazyTensor {
         let node = plain(self, "gather", DTypes::ANY)?;
         let places = indices(ids, "gather")?;
         let axis = axis_of("gather", axis, node)?;
-        if node.shape[usize::from(axis)] == 0 && places.shape.elements() > 0 {
+        if node.shape[usize::from(axis)] == 0 && places.elements() > 0 {
             let message = format!("indices into an axis of `{}` without elements", node.type_text());
             return Err(Error::operation("gather", message, "give no indices into it"));
         }

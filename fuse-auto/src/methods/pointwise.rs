@@ -1,15 +1,14 @@
 //! Pointwise operations.
 
-use fuse_artifact::DType;
+use fuse_artifact::{DType, DTypes};
 use smallvec::smallvec;
 
-use super::plain;
 use crate::{
     Error, LazyTensor, Operand,
     node::Input,
     op::Op,
-    operations::{BINARY, DTypes, Operation, UNARY, row},
-    record::{Given, Request, common_inputs},
+    operations::{BINARY, Operation, UNARY, row},
+    record::{Given, Request, common_inputs, plain},
 };
 
 macro_rules! unary {

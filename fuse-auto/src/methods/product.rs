@@ -1,9 +1,15 @@
 //! Products and quantized tensors.
 
+use fuse_artifact::DTypes;
 use smallvec::smallvec;
 
-use super::{axes::axis_of, plain, require_rank};
-use crate::{Error, LazyTensor, node::Input, op::Op, operations::DTypes, record::Request};
+use super::{axes::axis_of, require_rank};
+use crate::{
+    Error, LazyTensor,
+    node::Input,
+    op::Op,
+    record::{Request, plain},
+};
 
 impl LazyTensor {
     /// `[.., M, K] × [.., K, N] → [.., M, N]`; batch axes broadcast. The right operand may be quantized, also transposed.

@@ -1,18 +1,14 @@
 //! Reductions.
 
-use fuse_artifact::DType;
+use fuse_artifact::{DType, DTypes};
 use smallvec::smallvec;
 
-use super::{
-    axes::{Over, axes_of},
-    plain,
-};
+use super::axes::{Over, axes_of};
 use crate::{
     Error, LazyTensor,
     node::Input,
     op::{self, Op, Reduction},
-    operations::DTypes,
-    record::Request,
+    record::{Request, plain},
 };
 
 const fn reduction(name: &'static str, takes: DTypes) -> Reduction {

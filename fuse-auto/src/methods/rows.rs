@@ -1,15 +1,14 @@
 //! Operations on rows: normalizations, softmax, losses, randomness.
 
-use fuse_artifact::DType;
+use fuse_artifact::{DType, DTypes};
 use smallvec::smallvec;
 
-use super::{axes::axis_of, indices, plain, require_rank};
+use super::{axes::axis_of, indices, require_rank};
 use crate::{
     Dim, Error, LazyTensor, Operand,
     node::{Input, Inputs, Node},
     op::{Op, Sizes},
-    operations::DTypes,
-    record::{Given, Request},
+    record::{Given, Request, plain},
 };
 
 impl LazyTensor {

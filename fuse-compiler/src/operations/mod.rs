@@ -9,47 +9,11 @@ mod philox;
 mod unary;
 
 pub use binary::{Binary, BinaryOp, Spread};
-use fuse_artifact::DType;
+pub use fuse_artifact::DTypes;
 pub use unary::{Turns, Unary, UnaryOp};
 
 /// Work of an exponential, in additions.
 pub const TRANSCENDENTAL: u32 = 8;
-
-/// A set of dtypes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DTypes(u8);
-
-impl DTypes {
-    /// `f32`.
-    pub const F32: Self = Self(1 << DType::F32 as u8);
-    /// `u32`.
-    pub const U32: Self = Self(1 << DType::U32 as u8);
-    /// `bool`.
-    pub const BOOL: Self = Self(1 << DType::Bool as u8);
-    /// `f32` and `f16`.
-    pub const FLOATS: Self = Self(Self::F32.0 | 1 << DType::F16 as u8);
-    /// `i32` and `u32`.
-    pub const INTEGERS: Self = Self(Self::U32.0 | 1 << DType::I32 as u8);
-    /// All but `bool`.
-    pub const NUMBERS: Self = Self(Self::FLOATS.0 | Self::INTEGERS.0);
-    /// All but `bool` and `u32`.
-    pub const SIGNED: Self = Self(Self::NUMBERS.0 & !Self::U32.0);
-    /// `i32`, `u32` and `bool`.
-    pub const BITS: Self = Self(Self::INTEGERS.0 | Self::BOOL.0);
-    /// All.
-    pub const ANY: Self = Self(Self::NUMBERS.0 | Self::BOOL.0);
-
-    /// The only one, if there is one.
-    pub fn only(self) -> Option<DType> {
-        let all = [DType::F32, DType::F16, DType::I32, DType::U32, DType::Bool];
-        all.into_iter().find(|dtype| self.0 == 1 << *dtype as u8)
-    }
-
-    /// Whether `dtype` is one of them.
-    pub const fn contains(self, dtype: DType) -> bool {
-        self.0 >> dtype as u8 & 1 == 1
-    }
-}
 
 /// How far an operation may be from the exact outcome `f = f(x)`: up to
 /// `u·(result·|f| + growth·|x·f| + argument·|x| + pole·|x|·f²) + absolute`, in units of `u = 2^-23` (one unit in the last place is at
@@ -208,6 +172,8 @@ pub type Signature = &'static str;
 
 #[cfg(test)]
 mod tests {
+    use fuse_artifact::DType;
+
     use super::*;
 
     #[test]

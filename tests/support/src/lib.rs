@@ -3,7 +3,7 @@
 //!
 //! `program` makes programs, `data` their inputs, `devices` opens the adapters, `adapter` launches programs on them,
 //! `compare` judges results, and `sweep` puts these together; `matrices` runs cooperative matrices where no adapter has them.
-//! `directives`, `operations`, `patterns`, `corpus` and `figures` hold programs that several tests share. Launches are
+//! `directives`, `operations`, `patterns`, `corpus` and `figures` hold programs that several tests share; `seed` says which random ones a run draws. Launches are
 //! awaited, so that the same code runs in browsers. Not here: what is tested (`tests/*`).
 
 pub mod adapter;
@@ -20,6 +20,8 @@ pub mod operations;
 pub mod patterns;
 mod program;
 mod quantized;
+#[cfg(not(target_arch = "wasm32"))]
+mod seed;
 mod sweep;
 
 pub use data::Numbers;
@@ -30,6 +32,8 @@ pub use directives::Directives;
 pub use figures::Figures;
 pub use fuse_compiler::interp::Value;
 pub use program::{Program, SourceFile, compile, expression, file_tests, files, graphs, try_compile};
+#[cfg(not(target_arch = "wasm32"))]
+pub use seed::seed;
 #[cfg(not(target_arch = "wasm32"))]
 pub use sweep::check;
 pub use sweep::{Sweep, Variants, check_on, thorough};

@@ -1,0 +1,36 @@
+//! Which random programs a run draws: by the code of a commit, or by the seed that `FUSE_SEED` asks for.
+
+use std::process::Command;
+
+/// The seed of this run: that of the trees of this commit that programs go through, so that documents may change without other
+/// programs being drawn; where there is no repository, `fallback`.
+///
+/// # Panics
+/// When `FUSE_SEED` is no number.
+pub fn seed(trees: &[&str], fallback: u64) -> u64 {
+    match std::env::var("FUSE_SEED") {
+        Ok(text) => text.parse().unwrap_or_else(|_| panic!("FUSE_SEED: expected a number, found `{text}`")),
+        Err(_) => code(trees).map_or(fallback, |code| hash(&code)),
+    }
+}
+
+/// What git says of these folders of the repository.
+fn code(trees: &[&str]) -> Option<String> {
+    let trees = trees.iter().map(|path| format!("HEAD:../../{path}"));
+    let output =
+        Command::new("git").arg("rev-parse").args(trees).current_dir(env!("CARGO_MANIFEST_DIR")).output().ok()?;
+    let code = String::from_utf8(output.stdout).ok()?;
+    output.status.success().then_some(code)
+}
+
+/// 64-bit FNV-1a, which is the same in every build.
+fn hash(text: &str) -> u64 {
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+#[test]
+fn other_code_draws_other_programs() {
+    let seeds = ["0a1b", "0a1c", ""].map(hash);
+    assert!(seeds[0] != seeds[1] && seeds[1] != seeds[2], "{seeds:?}");
+    assert_eq!(hash("0a1b"), seeds[0]);
+}
