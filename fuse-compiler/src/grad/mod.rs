@@ -80,7 +80,7 @@ pub enum Obstacle {
 pub fn gradients(graph: &mut Graph, marks: &mut Marks, request: Request<'_>) -> Result<Vec<NodeId>, Obstacle> {
     let Request { of, wrt, span } = request;
     let ids: Vec<NodeId> = graph.nodes.handles().take(end(of)).collect();
-    let reaches = reaching(graph, of, marks);
+    let reaches = reaching(graph, of, marks, differentiable);
     for (position, &id) in wrt.iter().enumerate() {
         match reaches.get(id.index()) {
             None => return Err(Obstacle::Unused(position)),
@@ -88,7 +88,7 @@ pub fn gradients(graph: &mut Graph, marks: &mut Marks, request: Request<'_>) -> 
             Some(true) => {}
         }
     }
-    let on_path = on_path(graph, reaches, wrt, marks);
+    let on_path = on_path(graph, of, wrt, marks);
     let mut attentions = attention::Attentions::find(graph, ids.len(), wrt, marks, &on_path);
     let mut again = again::Again::of(marks);
     graph.gradients.push(span);
@@ -124,30 +124,32 @@ fn end(of: &[Seed]) -> usize {
     of.iter().map(|seed| seed.value.index() + 1).max().unwrap_or(0)
 }
 
-/// For each node up to the last of `of`, whether a differentiable path leads from it to one of them.
-fn reaching(graph: &Graph, of: &[Seed], marks: &Marks) -> Vec<bool> {
+/// For each node up to the last of `of`, whether a path leads from it to one of them, along the operands that `passes` gives of nodes.
+fn reaching(graph: &Graph, of: &[Seed], marks: &Marks, passes: impl Fn(&Graph, &Node) -> Vec<NodeId>) -> Vec<bool> {
     let count = end(of);
     let mut reaches = vec![false; count];
     of.iter().for_each(|seed| reaches[seed.value.index()] = true);
     for (id, node) in graph.nodes.iter().take(count).rev() {
         if reaches[id.index()] && !marks.stopped.contains(&id) {
-            differentiable(graph, node).into_iter().for_each(|operand| reaches[operand.index()] = true);
+            passes(graph, node).into_iter().for_each(|operand| reaches[operand.index()] = true);
         }
     }
     reaches
 }
 
-/// For each node, whether it is on a differentiable path from one of `wrt`, given whether one leads on from it.
-fn on_path(graph: &Graph, mut reaches: Vec<bool>, wrt: &[NodeId], marks: &Marks) -> Vec<bool> {
-    let mut depends = vec![false; reaches.len()];
+/// For each node, whether it is on a path from one of `wrt` along which a derivative may differ from 0. What a product with a
+/// derivative of 0 would be does not matter: it may be infinite.
+fn on_path(graph: &Graph, of: &[Seed], wrt: &[NodeId], marks: &Marks) -> Vec<bool> {
+    let mut on_path = reaching(graph, of, marks, sloped);
+    let mut depends = vec![false; on_path.len()];
     wrt.iter().for_each(|id| depends[id.index()] = true);
-    for (id, node) in graph.nodes.iter().take(reaches.len()) {
+    for (id, node) in graph.nodes.iter().take(on_path.len()) {
         if !marks.stopped.contains(&id) {
-            depends[id.index()] |= differentiable(graph, node).iter().any(|operand| depends[operand.index()]);
+            depends[id.index()] |= sloped(graph, node).iter().any(|operand| depends[operand.index()]);
         }
     }
-    reaches.iter_mut().zip(depends).for_each(|(reaches, depends)| *reaches &= depends);
-    reaches
+    on_path.iter_mut().zip(depends).for_each(|(on_path, depends)| *on_path &= depends);
+    on_path
 }
 
 /// The obstacle between `of` and a value that no differentiable path connects.
@@ -194,4 +196,12 @@ fn differentiable(graph: &Graph, node: &Node) -> Vec<NodeId> {
         },
     };
     if node.ty.dtype.is_float() { operands.into_iter().filter(|operand| is_float(*operand)).collect() } else { vec![] }
+}
+
+/// The operands of which the derivative is not simply 0 almost everywhere.
+fn sloped(graph: &Graph, node: &Node) -> Vec<NodeId> {
+    match node.op {
+        Op::Unary(op, _) if rules::is_flat(op) => vec![],
+        _ => differentiable(graph, node),
+    }
 }

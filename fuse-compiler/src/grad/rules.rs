@@ -102,6 +102,11 @@ fn summed_to(tape: &mut Tape<'_>, adjoint: NodeId, x: NodeId) -> NodeId {
     tape.reshape(sum, &have)
 }
 
+/// Whether an operation's derivative is 0 wherever there is one.
+pub(super) fn is_flat(op: UnaryOp) -> bool {
+    matches!(op, UnaryOp::Sign | UnaryOp::Floor | UnaryOp::Ceil | UnaryOp::Round | UnaryOp::Trunc)
+}
+
 /// The adjoint of the operand of `y = op(x)`.
 fn unary(tape: &mut Tape<'_>, op: UnaryOp, [x, y]: [NodeId; 2], g: NodeId) -> NodeId {
     let t = tape;
@@ -112,7 +117,6 @@ fn unary(tape: &mut Tape<'_>, op: UnaryOp, [x, y]: [NodeId; 2], g: NodeId) -> No
             let sign = t.unary(UnaryOp::Sign, x);
             t.mul(g, sign)
         }
-        UnaryOp::Sign | UnaryOp::Floor | UnaryOp::Ceil | UnaryOp::Round | UnaryOp::Trunc => t.number(0.0, g),
         UnaryOp::Fract => g,
         UnaryOp::Sqrt => {
             let half = t.scaled(g, 0.5);
@@ -272,8 +276,13 @@ fn unary(tape: &mut Tape<'_>, op: UnaryOp, [x, y]: [NodeId; 2], g: NodeId) -> No
             let slope = t.add(tanh, rest);
             t.mul(g, slope)
         }
-        // Of truth values and integers, or to them: no adjoint arrives, or none is wanted.
-        UnaryOp::Not
+        // Flat, or of truth values and integers, or to them: no adjoint arrives, or none is wanted.
+        UnaryOp::Sign
+        | UnaryOp::Floor
+        | UnaryOp::Ceil
+        | UnaryOp::Round
+        | UnaryOp::Trunc
+        | UnaryOp::Not
         | UnaryOp::IsNan
         | UnaryOp::IsInf
         | UnaryOp::IsFinite

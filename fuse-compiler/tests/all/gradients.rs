@@ -256,6 +256,9 @@ fn corners_have_the_derivatives_that_the_rules_say() {
     assert_eq!(at("sum(relu(x))", &[-1.0, 0.0, 1.0]), [0.0, 0.0, 1.0]);
     assert_eq!(at("sum(abs(x))", &[-1.0, 0.0, 1.0]), [-1.0, 0.0, 1.0]);
     assert_eq!(at("sum(sign(x) + floor(x))", &[-1.0, 0.5]), [0.0, 0.0]);
+    // Also where what it is multiplied by has no slope.
+    assert_eq!(at("sum(sign(acosh(x)))", &[-0.5, 1.0, 2.0]), [0.0; 3]);
+    assert_eq!(at("sum(x * x + round(log(x)))", &[-1.0, 2.0]), [-2.0, 4.0]);
     assert_eq!(at("max(x)", &[1.0, 3.0, 3.0, 2.0]), [0.0, 0.5, 0.5, 0.0]);
     assert_eq!(at("sum(max(x, 1.0))", &[0.0, 1.0, 2.0]), [0.0, 0.5, 1.0]);
     assert_eq!(at("sum(pow(x, 0.0))", &[0.0, 2.0]), [0.0, 0.0]);

@@ -125,22 +125,20 @@ pub(crate) fn scratch_bytes(
     info: &DeviceInfo,
 ) -> Result<u64, Refusal> {
     let Contraction { batch, rows, columns, .. } = domain.contraction();
-    let rows = u128::from(batch) * u128::from(rows);
+    // What does not fit 64 bits is more than any device allows, too.
+    let rows = batch.saturating_mul(rows);
     let outputs = match variant.schedule {
         Schedule::Tile(tile) if tile.is_stream_k() => {
-            u128::from(split.tiles[1]) * u128::from(tile.rows) * u128::from(tile.columns)
+            split.tiles[1].saturating_mul(u64::from(tile.rows) * u64::from(tile.columns))
         }
-        _ => rows * u128::from(columns),
+        _ => rows.saturating_mul(columns),
     };
     let per_part = outputs
         .saturating_mul(variant.scratch.per_output.into())
-        .saturating_add(rows * u128::from(variant.scratch.per_row));
-    let bytes = per_part.saturating_mul(split.parts.into()).saturating_mul(DType::U32.bytes().into());
+        .saturating_add(rows.saturating_mul(variant.scratch.per_row.into()));
+    let bytes = per_part.saturating_mul(split.parts).saturating_mul(DType::U32.bytes());
     let allowed = info.limits.binding_bytes;
-    match u64::try_from(bytes) {
-        Ok(bytes) if bytes <= allowed => Ok(bytes),
-        _ => Err(Refusal::Limit("bytes of scratch memory", u64::try_from(bytes).unwrap_or(u64::MAX), allowed)),
-    }
+    if bytes <= allowed { Ok(bytes) } else { Err(Refusal::Limit("bytes of scratch memory", bytes, allowed)) }
 }
 
 /// The most parts of a row or of keys: each workgroup of a later pass reads what all of them found.
