@@ -23,12 +23,19 @@ pub(crate) async fn adapters(backend: Option<Backend>) -> Vec<wgpu::Adapter> {
     pollster::block_on(instance.enumerate_adapters(backends))
 }
 
-/// The adapter that the browser offers.
+/// The adapter that the browser offers. Chromium may answer first that it has none, where its GPU process is about to start on
+/// NVIDIA's driver: it is asked again, without a preference and with it, before that counts.
 #[cfg(target_arch = "wasm32")]
 pub(crate) async fn adapters(backend: Option<Backend>) -> Vec<wgpu::Adapter> {
-    let options =
-        wgpu::RequestAdapterOptions { power_preference: wgpu::PowerPreference::HighPerformance, ..Default::default() };
-    instance(backends(backend)).request_adapter(&options).await.into_iter().collect()
+    use wgpu::PowerPreference::{HighPerformance, None as NoPreference};
+    let instance = instance(backends(backend));
+    for power_preference in [HighPerformance, NoPreference, HighPerformance] {
+        let options = wgpu::RequestAdapterOptions { power_preference, ..Default::default() };
+        if let Ok(adapter) = instance.request_adapter(&options).await {
+            return vec![adapter];
+        }
+    }
+    vec![]
 }
 
 /// Opens `adapter`.

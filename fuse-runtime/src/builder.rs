@@ -178,7 +178,7 @@ impl DeviceBuilder {
         #[cfg(not(target_arch = "wasm32"))]
         let request = crate::adapters::request_device(&adapter, &descriptor);
         #[cfg(target_arch = "wasm32")]
-        let request = crate::browser::request_device(&adapter, &descriptor, !self.without.subgroups);
+        let request = crate::browser::request_device(&adapter, &descriptor, self.wanted_of_browsers());
         let (device, queue) = request
             .await
             .map_err(|error| Error::DeviceRequest { adapter: info.name.clone(), reason: error.to_string() })?;
@@ -194,6 +194,13 @@ impl DeviceBuilder {
     #[cfg(not(target_arch = "wasm32"))]
     pub fn build_blocking(self) -> Result<Device, Error> {
         pollster::block_on(self.build())
+    }
+
+    /// Matrices are of use to kernels with 16-bit floats only.
+    #[cfg(target_arch = "wasm32")]
+    fn wanted_of_browsers(&self) -> crate::browser::Wanted {
+        let Without { f16, subgroups, cooperative_matrices, .. } = self.without;
+        crate::browser::Wanted { subgroups: !subgroups, matrices: !f16 && !cooperative_matrices }
     }
 
     fn features(&self) -> wgpu::Features {
@@ -276,7 +283,10 @@ pub(crate) fn describe(adapter: &wgpu::Adapter) -> DeviceInfo {
 
 /// What a device offers.
 fn opened(adapter: &wgpu::Adapter, device: &wgpu::Device) -> DeviceInfo {
+    #[cfg(not(all(feature = "subgroup-matrix", target_arch = "wasm32")))]
     let matrices = adapter.cooperative_matrix_properties();
+    #[cfg(all(feature = "subgroup-matrix", target_arch = "wasm32"))]
+    let matrices = crate::browser::matrices(device);
     #[cfg(not(target_arch = "wasm32"))]
     let (info, features) = (adapter.get_info(), device.features());
     #[cfg(target_arch = "wasm32")]

@@ -67,6 +67,8 @@ mod sequence;
 mod shape;
 mod specialization;
 mod specialize;
+#[cfg(any(test, all(feature = "subgroup-matrix", target_arch = "wasm32")))]
+mod subgroup_matrix;
 mod tensor;
 mod tune;
 #[cfg(not(target_arch = "wasm32"))]

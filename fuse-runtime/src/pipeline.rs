@@ -214,9 +214,16 @@ fn refused(kernel: &str, variant: &str, error: Error) -> Error {
 }
 
 /// The text of a shader as its compiler wants it. Browsers want subgroup operations enabled in the text, which naga 30
-/// refuses: it takes the device's feature for that.
+/// refuses: it takes the device's feature for that. Chromium spells matrices in another way.
 fn source(wgsl: &str, features: Features, browser: bool) -> Cow<'_, str> {
-    if browser && features.subgroups > 0 { format!("enable subgroups;\n{wgsl}").into() } else { wgsl.into() }
+    if !browser || features.subgroups == 0 {
+        return wgsl.into();
+    }
+    #[cfg(all(feature = "subgroup-matrix", target_arch = "wasm32"))]
+    if features.coop_matrix > 0 {
+        return format!("enable subgroups;\n{}", crate::subgroup_matrix::in_chromium(wgsl)).into();
+    }
+    format!("enable subgroups;\n{wgsl}").into()
 }
 
 /// For tests: all texts of a pass that a browser may get.

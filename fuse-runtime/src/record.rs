@@ -23,8 +23,9 @@ use crate::{
 /// Bytes of the uniform arena: more than a batch of the usual blocks needs.
 const ARENA_BYTES: u64 = 256 << 10;
 
-/// Dispatches of a batch. Batches start short, so that an idle GPU gets work soon, and double up to the longest.
-const SHORTEST_BATCH: u32 = 8;
+/// Dispatches of a batch. Natively batches start short, so that an idle GPU gets work soon, and double up to the longest. In
+/// browsers, where a submission costs as much as dozens of dispatches, all are as long.
+const SHORTEST_BATCH: u32 = if cfg!(target_arch = "wasm32") { LONGEST_BATCH } else { 8 };
 const LONGEST_BATCH: u32 = 128;
 
 /// The buffers of a step's bindings, in order.

@@ -49,6 +49,8 @@ pub enum Line {
     Weight(Weight),
     /// How far two programs' results are apart.
     Difference(Difference),
+    /// The kernel tests of a browser on another machine than the one that made them.
+    Suite(Suite),
 }
 
 /// A program on a machine.
@@ -274,4 +276,27 @@ pub struct Difference {
     pub size: String,
     /// The largest absolute difference of all elements.
     pub largest: f64,
+}
+
+/// Tests that ran in a browser.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Suite {
+    /// The test program.
+    pub name: String,
+    /// The adapter, as its system calls it.
+    pub adapter: String,
+    /// The browser with its version.
+    pub browser: String,
+    /// What it was started with, as `drive.py` names it.
+    pub flags: String,
+    /// The day, as `2026-11-21`, in UTC.
+    pub date: String,
+    /// The commit of this project.
+    pub commit: String,
+    /// How many tests.
+    pub tests: usize,
+    /// The names of those that failed.
+    pub failed: Vec<String>,
+    /// How long all of them took, with the browser's start.
+    pub seconds: f64,
 }

@@ -2,7 +2,7 @@
 
 use anyhow::Context;
 
-use crate::line::{Cost, Difference, LeftOut, Line, OURS, Pair, Roof, Run, Time, Weight};
+use crate::line::{Cost, Difference, LeftOut, Line, OURS, Pair, Roof, Run, Suite, Time, Weight};
 
 /// Results, in the order in which they were measured.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -23,6 +23,8 @@ pub struct Results {
     pub weights: Vec<Weight>,
     /// Differences from our results.
     pub differences: Vec<Difference>,
+    /// Tests in browsers.
+    pub suites: Vec<Suite>,
 }
 
 impl Results {
@@ -35,7 +37,7 @@ impl Results {
         for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
             let line = serde_json::from_str(line).with_context(|| format!("line {} is no result", number + 1))?;
             anyhow::ensure!(
-                matches!(line, Line::Run(_)) || !results.runs.is_empty(),
+                matches!(line, Line::Run(_) | Line::Suite(_)) || !results.runs.is_empty(),
                 "line {}: a result before the run that it belongs to",
                 number + 1
             );
@@ -55,6 +57,7 @@ impl Results {
             Line::LeftOut(left_out) => self.left_out.push(left_out),
             Line::Weight(weight) => self.weights.push(weight),
             Line::Difference(difference) => self.differences.push(difference),
+            Line::Suite(suite) => self.suites.push(suite),
         }
     }
 

@@ -26,12 +26,14 @@ pub enum Table {
     LeftOut,
     /// Pages beside those of other libraries.
     Browsers,
+    /// Tests in browsers.
+    Suites,
 }
 
 impl Table {
     /// All, in the order of a report.
-    pub const ALL: [Self; 7] =
-        [Self::Runs, Self::Times, Self::Costs, Self::Pairs, Self::Bars, Self::LeftOut, Self::Browsers];
+    pub const ALL: [Self; 8] =
+        [Self::Runs, Self::Times, Self::Costs, Self::Pairs, Self::Bars, Self::LeftOut, Self::Browsers, Self::Suites];
 
     /// The name in documents.
     pub const fn name(self) -> &'static str {
@@ -43,13 +45,14 @@ impl Table {
             Self::Pairs => "pairs",
             Self::LeftOut => "left out",
             Self::Browsers => "browsers",
+            Self::Suites => "suites",
         }
     }
 
     /// The table; empty where the results hold nothing for it.
     pub fn show(self, results: &Results, bars: &Bars) -> String {
         // What a page measured has a table of its own, which the others could only repeat without its rivals.
-        if results.is_of_a_page() && !matches!(self, Self::Runs | Self::Browsers) {
+        if results.is_of_a_page() && !matches!(self, Self::Runs | Self::Costs | Self::Browsers | Self::Suites) {
             return String::new();
         }
         match self {
@@ -60,6 +63,7 @@ impl Table {
             Self::Pairs => pairs(results, bars),
             Self::LeftOut => left_out(results),
             Self::Browsers => browsers::show(results, &bars.browsers),
+            Self::Suites => suites(results),
         }
     }
 }
@@ -111,6 +115,18 @@ fn runs(results: &Results) -> String {
         );
     }
     text
+}
+
+fn suites(results: &Results) -> String {
+    let headings = ["tests", "browser", "flags", "adapter", "passed", "failed", "s", "date", "commit"];
+    let rows = results.suites.iter().map(|suite| {
+        let failed = if suite.failed.is_empty() { "–".to_owned() } else { suite.failed.join(", ") };
+        let [name, browser, flags, adapter, date, commit] =
+            [&suite.name, &suite.browser, &suite.flags, &suite.adapter, &suite.date, &suite.commit].map(String::clone);
+        let passed = format!("{} of {}", suite.tests - suite.failed.len(), suite.tests);
+        vec![name, browser, flags, adapter, passed, failed, format!("{:.0}", suite.seconds), date, commit]
+    });
+    table(&headings, rows)
 }
 
 fn variant(time: &Time) -> String {

@@ -38,6 +38,12 @@ export function linear(n) {
   });
 }
 
+/// The same with 16-bit floats.
+function linear16(n) {
+  const description = linear(n);
+  return { ...description, kind: "linear16", name: `${description.name} f16`, bytes: description.bytes / 2 };
+}
+
 function gate(power) {
   const n = 2 ** power;
   return made({
@@ -104,28 +110,51 @@ function attention(heads, length) {
   });
 }
 
-/// All, in the order of tables.
-export function all(quick) {
-  const products = quick ? [128, 256] : [128, 256, 512, 1024];
-  const powers = quick ? [20] : [20, 22];
+/// The same with 16-bit floats.
+function attention16(heads, length) {
+  const description = attention(heads, length);
+  return { ...description, kind: "attention16", name: `${description.name} f16`, bytes: description.bytes / 2 };
+}
+
+/// All, in the order of tables: few where `quick`, and more where `large`, for GPUs.
+export function all({ quick, large }) {
+  const products = [[128, 256], quick ? [] : [512, 1024], large ? [2048, 4096] : []].flat();
+  const powers = [[20], quick ? [] : [22], large ? [24] : []].flat();
+  const rows = [[1024, 1024], ...large ? [[4096, 4096]] : []];
   return [
     ...products.map(linear),
     ...powers.map(gate),
-    softmax(1024, 1024),
-    normGelu(1024, 1024),
+    ...rows.map(([m, n]) => softmax(m, n)),
+    ...rows.map(([m, n]) => normGelu(m, n)),
     attention(4, 256),
+    ...large ? [attention(32, 1024)] : [],
   ];
 }
 
 /// Sizes at which variants and specializations are measured against each other: those above that software adapters do in little time,
-/// and some around them.
-export function specializations(quick) {
+/// and some around them; for GPUs where `large`, and those between them, which no table has, where `held_out`; of 16-bit floats where
+/// `f16`.
+export function specializations({ quick, large, held_out, f16 }) {
+  if (f16) {
+    return [...[256, 512, 1024, 2048, 4096].map(linear16), attention16(4, 256), attention16(32, 1024), attention16(8, 2048)];
+  }
+  if (held_out) {
+    return [
+      ...[96, 200, 384, 760, 1500, 3000].map(linear), softmax(300, 700), softmax(3000, 3000), normGelu(300, 700),
+      normGelu(3000, 3000), attention(12, 200), attention(16, 768), gate(21), gate(23),
+    ];
+  }
   const some = [linear(128), softmax(256, 1024), normGelu(256, 1024), attention(4, 128), gate(20)];
   const more = [
     linear(64), linear(256), linear(512), softmax(1024, 256), softmax(1024, 1024), normGelu(1024, 256), normGelu(1024, 1024),
     attention(2, 64), attention(4, 256),
   ];
-  return quick ? some : [...some, ...more];
+  const most = [
+    linear(1024), linear(2048), linear(4096), softmax(64, 64), softmax(4096, 4096), softmax(16, 65536), softmax(65536, 64),
+    normGelu(64, 64), normGelu(4096, 4096), normGelu(65536, 64), attention(32, 1024), attention(12, 512), attention(8, 2048),
+    gate(14), gate(22), gate(24),
+  ];
+  return [some, quick ? [] : more, large ? most : []].flat();
 }
 
 /// The places of a result that are checked.

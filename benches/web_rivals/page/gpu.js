@@ -32,6 +32,24 @@ export async function answered(queue, promise) {
 /// Waits for all that was submitted.
 export const finished = (queue) => answered(queue, queue.onSubmittedWorkDone());
 
+/// Counts what is asked of the browser from now on; a function that gives the counts since it was called last.
+export function counted() {
+  const counts = {};
+  for (const [type, method] of [[GPUQueue, "submit"], [GPUDevice, "createBuffer"], [GPUDevice, "createBindGroup"]]) {
+    const original = type.prototype[method];
+    counts[method] = 0;
+    type.prototype[method] = function (...given) {
+      counts[method] += 1;
+      return original.apply(this, given);
+    };
+  }
+  return () => {
+    const since = { ...counts };
+    Object.keys(counts).forEach((method) => { counts[method] = 0; });
+    return since;
+  };
+}
+
 /// The numbers in a buffer that can be copied from.
 export async function read(device, buffer, length) {
   const size = length * 4;

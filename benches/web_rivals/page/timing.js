@@ -2,7 +2,7 @@
 
 /// Milliseconds that a batch shall take, unless asked otherwise.
 const BATCH = 200;
-/// Launches of a batch at most: libraries allocate what they queue.
+/// Launches of a batch at most, unless asked otherwise: libraries allocate what they queue.
 const MOST_LAUNCHES = 256;
 
 async function batch({ form, library }, launches) {
@@ -12,18 +12,26 @@ async function batch({ form, library }, launches) {
   return (performance.now() - start) / launches;
 }
 
+/// Milliseconds per launch, and launches of a batch that takes about `milliseconds`: more and more of them, until the wait at the end,
+/// which takes one or two by itself, counts little.
+async function calibrated(contestant, milliseconds, most) {
+  for (let launches = 1; ; launches = Math.min(most, 4 * launches)) {
+    const once = await batch(contestant, launches);
+    if (once * launches >= milliseconds / 4 || launches === most) {
+      return { once, launches: Math.max(1, Math.min(most, Math.ceil(milliseconds / once))) };
+    }
+  }
+}
+
 /// Times contestants `{ library, form }` in turns; adds `times` (milliseconds per launch) and `launches` (of a batch) to each.
 /// A round takes all of them, beginning with another one each time, so that a busy moment of the machine meets everyone. Those
 /// that seem to take more than `within` times as long as the fastest get no turn; yields the others.
-export async function inTurns(all, { rounds, seconds, within = Infinity, milliseconds = BATCH }) {
+export async function inTurns(all, options) {
+  const { rounds, seconds, within = Infinity, milliseconds = BATCH, most = MOST_LAUNCHES } = options;
   for (const contestant of all) {
     // Pipelines, memory, and whatever else only the first launches need.
     await batch(contestant, within === Infinity ? 2 : 1);
-    contestant.once = await batch(contestant, 1);
-    if (within < Infinity) contestant.once = Math.min(contestant.once, await batch(contestant, 1));
-    if (contestant.once < milliseconds / 4) contestant.once = await batch(contestant, 8);
-    contestant.launches = Math.max(1, Math.min(MOST_LAUNCHES, Math.ceil(milliseconds / contestant.once)));
-    contestant.times = [];
+    Object.assign(contestant, await calibrated(contestant, milliseconds, most), { times: [] });
   }
   const limit = Math.min(...all.map(({ once }) => once)) * within;
   const contestants = all.filter(({ once }) => once <= limit);

@@ -4,10 +4,13 @@
 //! the page (`page/`); with the feature `specializations` the page can ask for variants and specializations by name.
 #![cfg(target_arch = "wasm32")]
 
+mod launches;
 #[cfg(feature = "specializations")]
 mod specializations;
 
-use fuse_gpu::{__private::RawTensor, Device, Error, Tensor, Tensor1, Tensor2, Tensor3, artifact::Function, fuse};
+use fuse_gpu::{
+    __private::RawTensor, Device, Error, Float, Kernels, Tensor, Tensor1, Tensor2, Tensor3, artifact::Function, fuse,
+};
 use js_sys::Float32Array;
 use wasm_bindgen::prelude::{JsError, wasm_bindgen};
 
@@ -62,6 +65,8 @@ pub struct Case {
     subject: Subject,
     #[cfg(feature = "specializations")]
     choice: specializations::Shared,
+    #[cfg(feature = "specializations")]
+    captured: specializations::Captured,
 }
 
 /// What a case launches.
@@ -95,13 +100,19 @@ impl Bench {
             subject,
             #[cfg(feature = "specializations")]
             choice: self.choice.clone(),
+            #[cfg(feature = "specializations")]
+            captured: specializations::Captured::default(),
         })
     }
 }
 
 impl Bench {
     fn prepare(&self, kind: &str, sizes: &[usize], operands: &[Float32Array]) -> Result<(Launch, Subject), JsError> {
-        let (launch, function, shapes): (Launch, _, Vec<Vec<usize>>) = match (kind, sizes, operands) {
+        #[cfg(feature = "specializations")]
+        if let Some((launch, kernels, shapes)) = specializations::prepare(self, kind, sizes, operands)? {
+            return subject(launch, kernels, shapes);
+        }
+        let (launch, kernels, shapes): (Launch, _, Vec<Vec<usize>>) = match (kind, sizes, operands) {
             ("linear", &[m, n, k], [x, w, b, r]) => {
                 let (x, w) = (self.upload(x, [m, k])?, self.upload(w, [k, n])?);
                 let (b, r): (Tensor1<f32>, Tensor2<f32>) = (self.upload(b, [n])?, self.upload(r, [m, n])?);
@@ -132,19 +143,30 @@ impl Bench {
                 return Err(JsError::new(&message));
             }
         };
-        let function = function.functions().first().ok_or_else(|| JsError::new("a function without an artifact"))?;
-        Ok((launch, Subject { function, shapes }))
+        subject(launch, kernels, shapes)
     }
 
-    fn upload<const D: usize>(&self, values: &Float32Array, shape: [usize; D]) -> Result<Tensor<f32, D>, JsError> {
-        Ok(Tensor::from_vec(&self.device, values.to_vec(), shape)?)
+    fn upload<T: Float, const D: usize>(
+        &self,
+        values: &Float32Array,
+        shape: [usize; D],
+    ) -> Result<Tensor<T, D>, JsError> {
+        Ok(Tensor::from_vec(&self.device, values.to_vec().into_iter().map(T::from_f32).collect(), shape)?)
     }
+}
+
+fn subject(launch: Launch, kernels: &Kernels, shapes: Vec<Vec<usize>>) -> Result<(Launch, Subject), JsError> {
+    let function = kernels.functions().first().ok_or_else(|| JsError::new("a function without an artifact"))?;
+    Ok((launch, Subject { function, shapes }))
 }
 
 #[wasm_bindgen]
 impl Case {
     /// Queues launches, and hands them to the GPU.
     pub fn run(&self, launches: usize) -> Result<(), JsError> {
+        #[cfg(feature = "specializations")]
+        self.replay(launches)?;
+        #[cfg(not(feature = "specializations"))]
         for _ in 0..launches {
             self.once()?;
         }

@@ -1,14 +1,65 @@
 //! Variants and specializations by name, so that a page can measure them against each other.
+//!
+//! A launch with a variant by name is planned anew each time, which takes the host longer than most kernels take the GPU: it is
+//! captured once and replayed.
 
 use std::{cell::RefCell, rc::Rc};
 
-use fuse_gpu::{__private::RawTensor, ControlFlow, Error, Tuning};
+use fuse_gpu::{
+    __private::RawTensor, ControlFlow, Error, Kernels, Sequence, Tensor1, Tensor2, Tensor3, Tuning, f16, fuse,
+};
+use js_sys::Float32Array;
 use wasm_bindgen::prelude::{JsError, wasm_bindgen};
 
-use crate::{Bench, Case};
+use crate::{Bench, Case, Launch};
 
-/// What all cases of a device are launched with; `None` if it is up to the runtime.
-pub(crate) type Shared = Rc<RefCell<Option<Tuning>>>;
+fuse! {
+    /// As `linear`, with 16-bit floats, whose products subgroup matrices compute where there are any.
+    pub fn linear16(x: f16[M, K], w: f16[K, N], b: f16[N], r: f16[M, N]) -> f16[M, N] {
+        relu(matmul(x, w) + b + r)
+    }
+
+    /// As `attention`, with 16-bit floats.
+    pub fn attention16(q: f16[H, S, 64], k: f16[H, L, 64], v: f16[H, L, 64]) -> f16[H, S, 64] {
+        matmul(softmax(matmul(q, transpose(k)) * 0.125), v)
+    }
+}
+
+/// The cases that other libraries are not measured at.
+pub(crate) fn prepare(bench: &Bench, kind: &str, sizes: &[usize], operands: &[Float32Array]) -> Prepared {
+    Ok(Some(match (kind, sizes, operands) {
+        ("linear16", &[m, n, k], [x, w, b, r]) => {
+            let (x, w): (Tensor2<f16>, Tensor2<f16>) = (bench.upload(x, [m, k])?, bench.upload(w, [k, n])?);
+            let (b, r): (Tensor1<f16>, Tensor2<f16>) = (bench.upload(b, [n])?, bench.upload(r, [m, n])?);
+            let launch = move || Ok(linear16(&x, &w, &b, &r)?.raw().clone());
+            (Box::new(launch), linear16::KERNELS, vec![vec![m, k], vec![k, n], vec![n], vec![m, n]])
+        }
+        ("attention16", &[h, s, l], [q, k, v]) => {
+            let (q, k): (Tensor3<f16>, Tensor3<f16>) = (bench.upload(q, [h, s, 64])?, bench.upload(k, [h, l, 64])?);
+            let v = bench.upload(v, [h, l, 64])?;
+            let launch = move || Ok(attention16(&q, &k, &v)?.raw().clone());
+            (Box::new(launch), attention16::KERNELS, vec![vec![h, s, 64], vec![h, l, 64], vec![h, l, 64]])
+        }
+        _ => return Ok(None),
+    }))
+}
+
+/// A launch, its kernels, and the shapes of its operands; `None` of an unknown kind.
+type Prepared = Result<Option<(Launch, &'static Kernels, Vec<Vec<usize>>)>, JsError>;
+
+/// What all cases of a device are launched with.
+#[derive(Default)]
+pub(crate) struct Choice {
+    /// As the page calls it.
+    form: String,
+    /// `None` if it is up to the runtime.
+    tuning: Option<Tuning>,
+}
+
+pub(crate) type Shared = Rc<RefCell<Choice>>;
+
+/// A launch of a case, by the form in which it was captured.
+pub(crate) type Captured = RefCell<Option<(String, Sequence)>>;
 
 #[wasm_bindgen]
 impl Bench {
@@ -36,7 +87,7 @@ impl Bench {
             });
         }
         self.device.force_variant(variant);
-        *self.choice.borrow_mut() = tuning;
+        *self.choice.borrow_mut() = Choice { form: form.to_owned(), tuning };
         Ok(())
     }
 }
@@ -72,18 +123,30 @@ impl Case {
     fn explained<T>(&self, what: impl Fn(&fuse_gpu::KernelExplanation) -> T) -> Result<Vec<T>, JsError> {
         let shapes: Vec<&[usize]> = self.subject.shapes.iter().map(Vec::as_slice).collect();
         let explain = || self.device.explain(self.subject.function, &shapes);
-        let tuning = self.choice.borrow().clone();
-        let explanation = match tuning {
-            Some(tuning) => self.device.with_tuning(&tuning, explain),
+        let explanation = match &self.choice.borrow().tuning {
+            Some(tuning) => self.device.with_tuning(tuning, explain),
             None => explain(),
         };
         Ok(explanation?.kernels.iter().map(what).collect())
     }
 
     pub(crate) fn once(&self) -> Result<RawTensor, Error> {
-        match &*self.choice.borrow() {
+        match &self.choice.borrow().tuning {
             Some(tuning) => self.device.with_tuning(tuning, || (self.launch)()),
             None => (self.launch)(),
         }
+    }
+
+    /// Queues launches in the form that the page chose.
+    pub(crate) fn replay(&self, launches: usize) -> Result<(), Error> {
+        let mut captured = self.captured.borrow_mut();
+        let form = self.choice.borrow().form.clone();
+        let sequence = match captured.take() {
+            Some((of, sequence)) if of == form => sequence,
+            _ => self.device.capture(|| self.once())?.0,
+        };
+        (0..launches).try_for_each(|_| sequence.replay())?;
+        *captured = Some((form, sequence));
+        Ok(())
     }
 }

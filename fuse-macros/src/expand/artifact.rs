@@ -169,9 +169,9 @@ macro_rules! literals {
 
 literals! { bool u8 u16 u32 i64 }
 
-/// Browsers have no cooperative matrices: pages do not carry their shaders.
+/// Few browsers have cooperative matrices: pages do not carry their shaders unless a program wants that.
 pub(crate) fn only_outside_browsers(variant: &Variant) -> bool {
-    variant.features.coop_matrix > 0
+    cfg!(not(feature = "subgroup-matrix")) && variant.features.coop_matrix > 0
 }
 
 fn outside_browsers(variant: &Variant) -> &'static str {

@@ -6,6 +6,8 @@ use js_sys::{
 };
 
 use super::request::has_subgroups;
+#[cfg(feature = "subgroup-matrix")]
+use super::request::{SUBGROUP_MATRIX, has};
 use crate::{info::vendor_id, tune::Environment};
 
 /// The name of a language feature in browsers.
@@ -31,7 +33,34 @@ pub(crate) fn describe(adapter: &wgpu::Adapter, device: &wgpu::Device) -> (wgpu:
         info.name = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
     }
     features.set(wgpu::Features::SUBGROUP, has_subgroups(device));
+    #[cfg(feature = "subgroup-matrix")]
+    features.set(wgpu::Features::EXPERIMENTAL_COOPERATIVE_MATRIX, has(device, SUBGROUP_MATRIX));
     (info, features)
+}
+
+/// The matrices of floats that the adapter lists; those of other types are left out.
+#[cfg(feature = "subgroup-matrix")]
+pub(crate) fn matrices(device: &wgpu::Device) -> Vec<wgpu::CooperativeMatrixProperties> {
+    let listed = device.as_webgpu().and_then(|device| property(&device.adapter_info(), "subgroupMatrixConfigs"));
+    let listed = listed.map(|listed| Array::from(&listed)).unwrap_or_default();
+    let text = |of: &JsValue, name: &str| property(of, name).and_then(|value| value.as_string());
+    let size = |of: &JsValue, name: &str| property(of, name).and_then(|value| value.as_f64()).map(|size| size as u32);
+    let dtype = |of: &JsValue, name: &str| match &*text(of, name)? {
+        "f16" => Some(wgpu::CooperativeScalarType::F16),
+        "f32" => Some(wgpu::CooperativeScalarType::F32),
+        _ => None,
+    };
+    let properties = |of: JsValue| {
+        Some(wgpu::CooperativeMatrixProperties {
+            m_size: size(&of, "M")?,
+            n_size: size(&of, "N")?,
+            k_size: size(&of, "K")?,
+            ab_type: dtype(&of, "componentType")?,
+            cr_type: dtype(&of, "resultComponentType")?,
+            saturating_accumulation: false,
+        })
+    };
+    listed.iter().filter_map(properties).collect()
 }
 
 /// Whether the browser's shaders have the functions of the language feature `packed_4x8_integer_dot_product`.

@@ -6,10 +6,12 @@ mod identity;
 mod request;
 mod wake;
 
+#[cfg(feature = "subgroup-matrix")]
+pub(crate) use self::identity::matrices;
 #[cfg(feature = "webnn")]
 pub(crate) use self::identity::property;
 pub(crate) use self::{
     identity::{describe, environment, has_packed_dot},
-    request::request_device,
+    request::{Wanted, request_device},
     wake::{MOMENT, WHILE, hurry, patience, until},
 };

@@ -1,7 +1,7 @@
-//! Opening devices with `subgroups`, which wgpu 30 does not ask browsers for (wgpu#10146).
+//! Opening devices with features that wgpu 30 does not ask browsers for: `subgroups` (wgpu#10146), and Chromium's matrices.
 //!
 //! wgpu calls `requestDevice` of the browser's adapter before it returns the future of the device. For the time of that call,
-//! and of no other code of the page, the method is replaced by one that adds the feature, where the adapter has it, to what
+//! and of no other code of the page, the method is replaced by one that adds the features, where the adapter has them, to what
 //! wgpu asks for. The old method is back before anything is awaited.
 
 use js_sys::{
@@ -9,24 +9,51 @@ use js_sys::{
     wasm_bindgen::{JsCast, JsValue, closure::Closure},
 };
 
-/// The name of the feature.
+/// The names of the features; the second is of use with the first only.
 const SUBGROUPS: &str = "subgroups";
+#[cfg(feature = "subgroup-matrix")]
+pub(super) const SUBGROUP_MATRIX: &str = "chromium-experimental-subgroup-matrix";
 /// The method that is replaced.
 const METHOD: &str = "requestDevice";
 
-/// Asks for a device, with subgroups if `subgroups` and the adapter has them. The answer is for the caller to await.
+/// What is asked for besides what wgpu asks for, where the adapter has it.
+#[derive(Clone, Copy)]
+pub(crate) struct Wanted {
+    pub(crate) subgroups: bool,
+    #[cfg_attr(not(feature = "subgroup-matrix"), expect(dead_code, reason = "pages without it never ask"))]
+    pub(crate) matrices: bool,
+}
+
+impl Wanted {
+    fn names(self) -> &'static [&'static str] {
+        match self {
+            Self { subgroups: false, .. } => &[],
+            #[cfg(feature = "subgroup-matrix")]
+            Self { matrices: true, .. } => &[SUBGROUPS, SUBGROUP_MATRIX],
+            Self { .. } => &[SUBGROUPS],
+        }
+    }
+}
+
+/// Asks for a device with what is wanted. The answer is for the caller to await.
 pub(crate) fn request_device(
     adapter: &wgpu::Adapter,
     descriptor: &wgpu::DeviceDescriptor<'_>,
-    subgroups: bool,
+    wanted: Wanted,
 ) -> impl Future<Output = Result<(wgpu::Device, wgpu::Queue), wgpu::RequestDeviceError>> + use<> {
-    let _replaced = if subgroups { Replaced::new() } else { None };
+    let names = wanted.names();
+    let _replaced = if names.is_empty() { None } else { Replaced::new(names) };
     adapter.request_device(descriptor)
 }
 
-/// Whether the device has them.
+/// Whether the device has subgroups.
 pub(super) fn has_subgroups(device: &wgpu::Device) -> bool {
-    device.as_webgpu().is_some_and(|device| device.features().has(SUBGROUPS))
+    has(device, SUBGROUPS)
+}
+
+/// Whether the device has a feature.
+pub(super) fn has(device: &wgpu::Device, feature: &str) -> bool {
+    device.as_webgpu().is_some_and(|device| device.features().has(feature))
 }
 
 /// `GPUAdapter.prototype` with another `requestDevice`, until it drops.
@@ -38,14 +65,14 @@ struct Replaced {
 }
 
 impl Replaced {
-    /// `None` where the method cannot be replaced: the request is then made without the feature.
-    fn new() -> Option<Self> {
+    /// `None` where the method cannot be replaced: the request is then made without the features.
+    fn new(names: &'static [&'static str]) -> Option<Self> {
         let adapter = Reflect::get(&js_sys::global(), &"GPUAdapter".into()).ok()?;
         let prototype: Object = Reflect::get(&adapter, &"prototype".into()).ok()?.dyn_into().ok()?;
         let original: Function = Reflect::get(&prototype, &METHOD.into()).ok()?.dyn_into().ok()?;
         let apply = Closure::new(|original: Function, adapter: JsValue, arguments: Array| {
             // Whatever is unexpected here leaves the request as wgpu made it.
-            drop(add_subgroups(&adapter, &arguments.get(0)));
+            drop(add(names, &adapter, &arguments.get(0)));
             original.apply(&adapter, &arguments)
         });
         // A proxy, because a function of Rust does not learn on which object it is called.
@@ -64,14 +91,15 @@ impl Drop for Replaced {
     }
 }
 
-/// Adds the feature to the descriptor of a request, if the adapter has it.
-fn add_subgroups(adapter: &JsValue, descriptor: &JsValue) -> Result<(), JsValue> {
+/// Adds features to the descriptor of a request, as far as the adapter has them.
+fn add(names: &[&str], adapter: &JsValue, descriptor: &JsValue) -> Result<(), JsValue> {
     let features = Reflect::get(adapter, &"features".into())?;
     let has: Function = Reflect::get(&features, &"has".into())?.dyn_into()?;
-    if has.call1(&features, &SUBGROUPS.into())?.is_truthy() {
-        let required = Array::from(&Reflect::get(descriptor, &"requiredFeatures".into())?);
-        required.push(&SUBGROUPS.into());
-        Reflect::set(descriptor, &"requiredFeatures".into(), &required)?;
+    let required = Array::from(&Reflect::get(descriptor, &"requiredFeatures".into())?);
+    for name in names {
+        if has.call1(&features, &(*name).into())?.is_truthy() {
+            required.push(&(*name).into());
+        }
     }
-    Ok(())
+    Reflect::set(descriptor, &"requiredFeatures".into(), &required).map(drop)
 }

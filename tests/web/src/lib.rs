@@ -24,6 +24,14 @@ pub static READY_KERNELS: &[(&str, &Kernels)] = ready_kernels! {
     matmul_q1 linear_t_q1 linear_gelu_q1 attention_q1
 };
 
+/// Whether this browser has WebNN's interface, which Chromium has only with a flag.
+#[cfg(target_arch = "wasm32")]
+pub fn has_webnn_interface() -> bool {
+    let of = |object: &js_sys::wasm_bindgen::JsValue, name: &str| js_sys::Reflect::get(object, &name.into());
+    let ml = of(&js_sys::global(), "navigator").and_then(|navigator| of(&navigator, "ml"));
+    ml.is_ok_and(|ml| !ml.is_undefined())
+}
+
 /// A shader as a browser gets it.
 pub struct Shader {
     /// Function, kernel and variant.
@@ -32,7 +40,8 @@ pub struct Shader {
     pub features: Features,
 }
 
-/// The different shaders of functions, with all alternatives, variants, passes and specializations.
+/// The different shaders of functions, with all alternatives, variants, passes and specializations. Of those with matrices, which
+/// browsers take a second each to compile, the first specialization.
 pub fn shaders<'a>(functions: impl Iterator<Item = &'a Function>) -> BTreeMap<String, Shader> {
     let mut shaders = BTreeMap::new();
     for function in functions.flat_map(|function| std::iter::once(function).chain(function.alternatives.iter())) {
@@ -41,7 +50,8 @@ pub fn shaders<'a>(functions: impl Iterator<Item = &'a Function>) -> BTreeMap<St
                 let (name, features) =
                     (format!("{} / {} / {}", function.name, kernel.name, variant.name), variant.features);
                 for pass in variant.passes.iter() {
-                    let texts = browser_texts(pass, features);
+                    let mut texts = browser_texts(pass, features);
+                    texts.truncate(if features.coop_matrix > 0 { 1 } else { usize::MAX });
                     shaders.extend(texts.into_iter().map(|text| (text, Shader { what: name.clone(), features })));
                 }
             }

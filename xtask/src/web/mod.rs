@@ -2,9 +2,10 @@
 //!
 //! `toolchain` finds a Rust that compiles to WebAssembly, `tools` the programs around it, `page` builds pages and weighs
 //! them, `site` is about the page for people, `server` serves pages, `browsers` runs the tests, `rivals` measures beside other
-//! libraries.
+//! libraries, `bundle` puts tests and measurements into a folder for other machines.
 
 mod browsers;
+mod bundle;
 mod imports;
 mod page;
 mod rivals;
@@ -53,6 +54,13 @@ pub(crate) enum Action {
         #[command(flatten)]
         options: rivals::Options,
     },
+    /// Put the kernel tests and the pages that measure into a folder, with a driver, for a browser on another machine
+    Bundle {
+        #[command(flatten)]
+        access: Access,
+        #[command(flatten)]
+        options: bundle::Options,
+    },
     /// Drive the page for people in headless browsers, and keep pictures of it in docs/web
     Screenshots {
         #[command(flatten)]
@@ -90,6 +98,7 @@ pub(crate) fn run(action: Action) -> anyhow::Result<()> {
             if page { site::drive(access, browser, false) } else { Ok(()) }
         }
         Action::Bench { access, options } => rivals::bench(access, &options),
+        Action::Bundle { access, options } => bundle::bundle(access, &options),
         Action::Screenshots { access, browser } => site::drive(access, browser, true),
         Action::Serve { access, port } => site::serve(access, port),
     }

@@ -3,10 +3,7 @@
 use std::collections::BTreeMap;
 
 use anyhow::{Context, ensure};
-use fuse_bench_results::{
-    line::{Difference, FIRST_RESULT, LeftOut, Line, OURS, Run, Time, Weight},
-    machine,
-};
+use fuse_bench_results::line::{Difference, FIRST_RESULT, LeftOut, Line, OURS, Run, Time, Weight};
 use serde::Deserialize;
 
 /// The largest error that is an error of rounding: relative to what an element must be, of which 0.001 counts at least.
@@ -65,8 +62,11 @@ pub(super) struct First {
 pub(super) struct Place<'a> {
     /// Name and version of the browser.
     pub(super) browser: &'a str,
-    /// What the system calls its adapters, for browsers that do not.
-    pub(super) adapters: &'a [String],
+    /// What the system calls its adapter, for browsers that do not.
+    pub(super) adapter: Option<&'a str>,
+    /// The host's processor.
+    pub(super) host: &'a str,
+    pub(super) date: &'a str,
     pub(super) commit: &'a str,
 }
 
@@ -91,10 +91,11 @@ pub(super) fn lines(
 
 fn runs(compared: &Compared, place: &Place<'_>) -> Vec<Line> {
     let said = compared.adapters.iter().flatten().find(|name| !name.is_empty());
-    let adapter = match (said, place.adapters) {
-        (Some(name), _) => name.clone(),
-        (None, [first, ..]) => format!("{first}, of which the browser says nothing"),
-        (None, []) => "an adapter of which the browser says nothing".to_owned(),
+    let adapter = match (said, place.adapter) {
+        (Some(said), Some(name)) if !is_software(said) => format!("{name}, of which the browser says `{said}`"),
+        (Some(said), _) => said.clone(),
+        (None, Some(name)) => format!("{name}, of which the browser says nothing"),
+        (None, None) => "an adapter of which the browser says nothing".to_owned(),
     };
     let run = |(way, version): (&String, &String)| {
         let version = if way == OURS { env!("CARGO_PKG_VERSION") } else { version };
@@ -103,12 +104,17 @@ fn runs(compared: &Compared, place: &Place<'_>) -> Vec<Line> {
             version: version.to_owned(),
             adapter: adapter.clone(),
             driver: place.browser.to_owned(),
-            host: machine::host(),
-            date: machine::today(),
+            host: place.host.to_owned(),
+            date: place.date.to_owned(),
             commit: place.commit.to_owned(),
         })
     };
     compared.versions.iter().map(run).collect()
+}
+
+/// Whether a browser has its own rasterizer in place of the system's adapters.
+fn is_software(said: &str) -> bool {
+    said.contains("swiftshader")
 }
 
 fn of_case(case: Case) -> anyhow::Result<Vec<Line>> {
@@ -210,7 +216,7 @@ mod tests {
             "cases": [{ "name": "softmax", "size": "8x8", "flops": 0, "bytes": 512, "times": times,
                         "left_out": [{ "way": TENSORFLOW, "reason": "no kernel" }] }],
         });
-        let place = Place { browser: "firefox 1", adapters: &["llvmpipe".to_owned()], commit: "abc" };
+        let place = Place { browser: "firefox 1", adapter: Some("llvmpipe"), host: "", date: "", commit: "abc" };
         let first = [First { way: OURS, milliseconds: vec![30.0, 10.0, 20.0] }];
         lines(compared(value)?, &first, vec![], &place)
     }

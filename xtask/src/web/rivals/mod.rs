@@ -1,9 +1,11 @@
 //! `cargo xtask web bench`: kernels beside those of TensorFlow.js and ONNX Runtime Web, in the same browser and the same run.
 //!
-//! `packages` fetches the libraries, `driver` starts browsers, `visit` serves pages and hears what they say, `lines` makes
-//! results of it, `specializations` tuning tables. What is measured, and how, is in `benches/web_rivals`.
+//! `packages` fetches the libraries, `driver` starts browsers, `visit` serves pages and hears what they say, `kept` reads what they
+//! said on another machine, `lines` makes results of it, `specializations` tuning tables. What is measured, and how, is in
+//! `benches/web_rivals`.
 
 mod driver;
+mod kept;
 mod lines;
 mod packages;
 mod specializations;
@@ -20,6 +22,7 @@ use clap::{Args, ValueEnum};
 use fuse_bench_results::{
     bars::Bars,
     line::{ALONE, Line, ONNX, OURS, TENSORFLOW, Weight},
+    machine,
     results::Results,
     tables::Table,
 };
@@ -45,16 +48,41 @@ const PACKAGE: &str = "fuse-web-rivals";
 const NAME: &str = "fuse_web_rivals";
 /// The files of the pages that nothing makes.
 const FILES: &str = "benches/web_rivals/page";
-/// Where our module and script are on the pages.
-const OUR_FOLDER: &str = "fuse";
-/// The same of the module that knows variants and specializations by name.
-const SPECIALIZATIONS_FOLDER: &str = "fuse-specializations";
+/// Visits of a page for its first result.
+pub(super) const FIRST_ROUNDS: usize = 5;
 /// How long a page may take that compares everything. Products of 1024 take seconds on software adapters.
 const MOST_TO_COMPARE: Duration = Duration::from_secs(3600);
 /// How long a page may take to its first result.
 const MOST_TO_FIRST: Duration = Duration::from_secs(300);
 /// Who has a first result: their names on pages, and in results.
-const FIRST: [(&str, &str); 4] = [("alone", ALONE), ("fuse", OURS), ("tfjs", TENSORFLOW), ("ort", ONNX)];
+pub(super) const FIRST: [(&str, &str); 4] = [("alone", ALONE), ("fuse", OURS), ("tfjs", TENSORFLOW), ("ort", ONNX)];
+
+/// A module of ours. Variants and specializations by name are in one of their own, so that the other is as heavy as a program's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Module {
+    /// What any program would write.
+    Program,
+    /// The same, which knows variants and specializations by name.
+    Specializations,
+}
+
+impl Module {
+    /// Where it and its script are on the pages.
+    const fn folder(self) -> &'static str {
+        match self {
+            Self::Program => "fuse",
+            Self::Specializations => "fuse-specializations",
+        }
+    }
+
+    /// What cargo is told to build it with.
+    const fn features(self) -> &'static str {
+        match self {
+            Self::Program => "",
+            Self::Specializations => " --features specializations",
+        }
+    }
+}
 
 /// What to measure.
 #[derive(Args)]
@@ -74,14 +102,21 @@ pub(crate) struct Options {
     /// Only cases whose name with size contains this, and nothing of first results
     #[arg(long)]
     filter: Option<String>,
+    /// Measure nothing: report what `drive.py` of `cargo xtask web bundle` kept in this file on another machine
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["browser", "quick", "specializations", "filter"])]
+    from: Option<PathBuf>,
 }
 
 /// Builds the pages, fetches what they load, and measures in one browser or in all.
 pub(crate) fn bench(access: Access, options: &Options) -> anyhow::Result<()> {
+    if let Some(file) = &options.from {
+        return kept::report(file, options.out.as_deref());
+    }
     let policy = access.install_policy();
     let browsers = options.browser.map_or_else(|| Browser::value_variants().to_vec(), |browser| vec![browser]);
     let drivers = browsers.iter().map(|browser| browser.driver(policy)).collect::<anyhow::Result<Vec<_>>>()?;
-    let pages = assemble(access, options.specializations)?;
+    let module = if options.specializations { Module::Specializations } else { Module::Program };
+    let pages = assemble(access, root().join("target/web/rivals/page"), &[module])?;
     let weights = if options.specializations { vec![] } else { weights(&pages)? };
     let site = Site::open(pages.folder)?;
     let commit = commit();
@@ -97,56 +132,57 @@ pub(crate) fn bench(access: Access, options: &Options) -> anyhow::Result<()> {
         let driver = Driver::start(browser, program, &scratch)?;
         let (version, said) = steady(&driver, &site, options)?;
         if options.specializations {
-            specializations::report(
-                &specializations::parse(said)?,
-                browser,
-                &version,
-                &adapters,
-                options.out.as_deref(),
-            )?;
+            let found = specializations::parse(said)?;
+            let place = specializations::Place::software(browser, &version, &adapters);
+            specializations::report(&found, &place, options.out.as_deref())?;
             continue;
         }
         let first = if options.filter.is_none() { first_results(&driver, &site, options.quick)? } else { vec![] };
         drop(driver);
         fs::remove_dir_all(&scratch).with_context(|| format!("cannot remove `{}`", scratch.display()))?;
-        let place = lines::Place { browser: &version, adapters: &adapters, commit: &commit };
+        let place = lines::Place {
+            browser: &version,
+            adapter: adapters.first().map(String::as_str),
+            host: &machine::host(),
+            date: &machine::today(),
+            commit: &commit,
+        };
         let lines = lines::lines(lines::compared(said)?, &first, weights.clone(), &place)?;
         show(&lines, &bars);
         if let Some(out) = &options.out {
-            store(&lines, out, browser)?;
+            store(&lines, out, &browser.name().to_lowercase())?;
         }
     }
     Ok(())
 }
 
 /// Everything that the pages load.
-struct Pages {
+pub(super) struct Pages {
     folder: PathBuf,
     /// The packages, and where their files came from.
     packages: Vec<(&'static Package, PathBuf)>,
 }
 
-/// Puts it together. Variants and specializations by name are in a module of their own, so that ours is as heavy as a program's.
-fn assemble(access: Access, specializations: bool) -> anyhow::Result<Pages> {
+/// Puts pages with these modules into a folder, with the rivals' libraries unless there are only specializations.
+pub(super) fn assemble(access: Access, folder: PathBuf, modules: &[Module]) -> anyhow::Result<Pages> {
     let toolchain = toolchain::ensure(access.install_policy())?;
     let bindgen = tools::wasm_bindgen("wasm-bindgen", access.install_policy())?;
-    let wanted = PACKAGES.iter().filter(|_| !specializations).map(|package| Ok((package, package.ensure(access)?)));
-    let packages = wanted.collect::<anyhow::Result<Vec<_>>>()?;
-    let features = if specializations { " --features specializations" } else { "" };
-    let arguments = format!("build --package {PACKAGE} --profile web --target {TARGET}{features}");
-    steps::run(&[toolchain.step("pages", &arguments)], access.offline)?;
-
-    let folder = root().join("target/web/rivals/page");
+    let wanted = PACKAGES.iter().filter(|_| modules.contains(&Module::Program));
+    let packages = wanted.map(|package| Ok((package, package.ensure(access)?))).collect::<anyhow::Result<Vec<_>>>()?;
     if folder.exists() {
         fs::remove_dir_all(&folder).with_context(|| format!("cannot remove `{}`", folder.display()))?;
     }
-    let module = target_folder().join(TARGET).join("web").join(format!("{NAME}.wasm"));
-    let ours = folder.join(if specializations { SPECIALIZATIONS_FOLDER } else { OUR_FOLDER });
-    fs::create_dir_all(&ours).with_context(|| format!("cannot create `{}`", ours.display()))?;
-    let options = ["--target", "web", "--no-typescript", "--remove-name-section", "--remove-producers-section"];
-    let words = [bindgen.display().to_string()].into_iter().chain(options.map(str::to_owned));
-    let files = ["--out-dir".to_owned(), ours.display().to_string(), module.display().to_string()];
-    prerequisites::run_all(&[words.chain(files).collect()])?;
+    for module in modules {
+        let arguments = format!("build --package {PACKAGE} --profile web --target {TARGET}{}", module.features());
+        steps::run(&[toolchain.step("pages", &arguments)], access.offline)?;
+        let file = target_folder().join(TARGET).join("web").join(format!("{NAME}.wasm"));
+        let ours = folder.join(module.folder());
+        fs::create_dir_all(&ours).with_context(|| format!("cannot create `{}`", ours.display()))?;
+        let options = ["--target", "web", "--no-typescript", "--remove-name-section", "--remove-producers-section"];
+        let words = [bindgen.display().to_string()].into_iter().chain(options.map(str::to_owned));
+        let files = ["--out-dir".to_owned(), ours.display().to_string(), file.display().to_string()];
+        prerequisites::run_all(&[words.chain(files).collect()])?;
+    }
 
     let names = fs::read_dir(root().join(FILES)).with_context(|| format!("cannot read `{FILES}`"))?;
     let names = names.map(|entry| Ok(entry?.file_name())).collect::<anyhow::Result<Vec<_>>>()?;
@@ -163,7 +199,7 @@ fn assemble(access: Access, specializations: bool) -> anyhow::Result<Pages> {
     Ok(Pages { folder, packages })
 }
 
-fn copy(from: &Path, to: &Path) -> anyhow::Result<()> {
+pub(super) fn copy(from: &Path, to: &Path) -> anyhow::Result<()> {
     fs::copy(from, to).with_context(|| format!("cannot copy `{}` to `{}`", from.display(), to.display())).map(drop)
 }
 
@@ -171,7 +207,7 @@ fn copy(from: &Path, to: &Path) -> anyhow::Result<()> {
 fn weights(pages: &Pages) -> anyhow::Result<Vec<Weight>> {
     let ours = [format!("{NAME}_bg.wasm"), format!("{NAME}.js")];
     let bytes = |file: &String| {
-        let path = pages.folder.join(OUR_FOLDER).join(file);
+        let path = pages.folder.join(Module::Program.folder()).join(file);
         let bytes = fs::read(&path).with_context(|| format!("cannot read `{}`", path.display()))?;
         Ok([bytes.len(), compressed(&bytes)].map(|length| length as u64))
     };
@@ -219,7 +255,7 @@ fn escaped(text: &str) -> String {
 /// The time to the first result of each library, in browsers that were just started, in turns.
 fn first_results(driver: &Driver, site: &Site, quick: bool) -> anyhow::Result<Vec<First>> {
     let mut all = FIRST.map(|(_, way)| First { way, milliseconds: vec![] });
-    let rounds = if quick { 2 } else { 5 };
+    let rounds = if quick { 2 } else { FIRST_ROUNDS };
     println!("    first results, {rounds} rounds");
     for round in 0..rounds {
         for turn in 0..FIRST.len() {
@@ -238,13 +274,15 @@ fn show(lines: &[Line], bars: &Bars) {
     let mut results = Results::default();
     lines.iter().cloned().for_each(|line| results.add(line));
     println!("\n{}\n{}", Table::Runs.show(&results, bars), Table::Browsers.show(&results, bars));
+    println!("{}\n{}", Table::Costs.show(&results, bars), Table::Suites.show(&results, bars));
 }
 
-fn store(lines: &[Line], out: &Path, browser: Browser) -> anyhow::Result<()> {
+/// Keeps lines in a folder, in a file that is named after the browser.
+fn store(lines: &[Line], out: &Path, browser: &str) -> anyhow::Result<()> {
     fs::create_dir_all(out).with_context(|| format!("cannot create `{}`", out.display()))?;
     let text = lines.iter().map(|line| Ok(serde_json::to_string(line)? + "\n")).collect::<anyhow::Result<String>>()?;
     ensure!(!text.is_empty(), "nothing was measured");
-    let path = out.join(format!("web-{}.jsonl", browser.name().to_lowercase()));
+    let path = out.join(format!("web-{browser}.jsonl"));
     fs::write(&path, text).with_context(|| format!("cannot write `{}`", path.display()))?;
     println!("wrote {}", path.display());
     Ok(())
@@ -264,7 +302,11 @@ mod tests {
         }
         let script = fs::read_to_string(files.join("fuse.js")).unwrap();
         assert!(script.contains(&format!("/{NAME}.js`")), "the page loads our script");
-        assert!([OUR_FOLDER, SPECIALIZATIONS_FOLDER].iter().all(|folder| script.contains(&format!("\"{folder}\""))));
+        assert!(
+            [Module::Program, Module::Specializations]
+                .iter()
+                .all(|module| script.contains(&format!("\"{}\"", module.folder())))
+        );
     }
 
     #[test]

@@ -11,6 +11,8 @@ use super::super::browsers::Browser;
 
 /// Tables hold the variants within this factor of the fastest (`fuse_gpu::CUT_OFF`); others count as that slow.
 const CUT_OFF: f64 = 2.0;
+/// Variants that seem to take so many times as long as the fastest get no turn on the page (`specializations.html`).
+const WITHIN: f64 = 3.0;
 /// What each specialization is compared with: the unrolled ones with loops as they are written, the others with what the tables' knobs say.
 const COMPARED: [(&str, &str); 6] = [
     ("unroll 2", "unroll 1"),
@@ -68,12 +70,65 @@ impl Case {
         all
     }
 
+    /// The time of the variant that the runtime chose, relative to the fastest, where a launch is one kernel. One that got no turn
+    /// counts as if it took as long as those that got none at least do.
+    fn choice(&self) -> Option<f64> {
+        let [decided] = &self.decided[..] else { return None };
+        let (chosen, _) = decided.split_once(" (")?;
+        let variants = self.variants();
+        let (_, fastest) = variants.first()?;
+        let chosen = variants.iter().find(|(name, _)| *name == chosen);
+        Some(chosen.map_or(WITHIN, |(_, form)| form.min_us / fastest.min_us))
+    }
+
     fn of(&self, form: &str) -> Option<f64> {
         self.specializations.iter().find(|time| time.form == form).map(|time| time.min_us)
     }
 }
 
+/// What a table is about.
+pub(super) struct Place {
+    environment: &'static str,
+    vendor: String,
+    /// Parts of adapters' names; none for all of the vendor.
+    names: Vec<String>,
+    /// What the system calls the adapter; empty where the browser's own name is to be taken.
+    adapter: String,
+    /// The browser with its version.
+    driver: String,
+    date: String,
+}
+
+impl Place {
+    /// A browser on its software adapter, which `system` lists where the browser does not name it.
+    pub(super) fn software(browser: Browser, version: &str, system: &[String]) -> Self {
+        let (environment, names, adapter) = match browser {
+            Browser::Chromium => ("chrome", vec!["swiftshader".to_owned()], String::new()),
+            // Firefox names no adapter.
+            Browser::Firefox => ("firefox", vec![], system.first().cloned().unwrap_or_default()),
+        };
+        let (vendor, driver) = ("software".to_owned(), version.to_owned());
+        Self { environment, vendor, names, adapter, driver, date: machine::today() }
+    }
+
+    /// Chromium on a GPU of this vendor, which the system calls `adapter`.
+    pub(super) fn chromium(vendor: &str, adapter: &str, version: &str, date: &str) -> Self {
+        let [vendor, adapter, driver, date] = [vendor, adapter, version, date].map(str::to_owned);
+        Self { environment: "chrome", vendor, names: vec![], adapter, driver, date }
+    }
+
+    /// The stem of the table's file.
+    fn stem(&self) -> String {
+        format!("{}-{}", self.environment, self.vendor)
+    }
+}
+
 impl Specializations {
+    /// The vendor, as the browser says.
+    pub(super) fn vendor(&self) -> &str {
+        self.adapter.split(' ').next().unwrap_or_default()
+    }
+
     /// The cases as people read them, and what specializations are worth: geometric means over all cases in which both were measured.
     pub(super) fn show(&self) -> String {
         let mut text = String::new();
@@ -91,6 +146,15 @@ impl Specializations {
                 let _ = writeln!(text, "  {overridden} is {variant}");
             }
         }
+        let choices = self.cases.iter().filter_map(|case| Some((case.choice()?, case)));
+        if let Some((worst, case)) = choices.clone().max_by(|(a, _), (b, _)| a.total_cmp(b)) {
+            let (sum, count) = choices.fold((0.0, 0), |(sum, count), (ratio, _)| (sum + ratio, count + 1));
+            let (mean, name) = (sum / f64::from(count), format!("{} {}", case.name, case.size));
+            let _ = writeln!(
+                text,
+                "choice: {mean:.3} of the fastest on average of {count} cases, at most {worst:.3} ({name})"
+            );
+        }
         for (form, other) in COMPARED {
             let ratios: Vec<f64> =
                 self.cases.iter().filter_map(|case| Some((case.of(form)? / case.of(other)?).ln())).collect();
@@ -102,18 +166,16 @@ impl Specializations {
     }
 
     /// A tuning table of what variants took, in the format of `docs/tuning.md`.
-    pub(super) fn table(&self, browser: Browser, version: &str, system: &[String]) -> String {
-        let (environment, names) = match browser {
-            Browser::Chromium => ("chrome", r#"["swiftshader"]"#),
-            // Firefox names no adapter.
-            Browser::Firefox => ("firefox", "[]"),
+    pub(super) fn table(&self, place: &Place) -> String {
+        let Place { environment, vendor, names, driver, date, .. } = place;
+        let adapter = match (&*self.adapter, &*place.adapter) {
+            (said, "") => said,
+            (_, known) => known,
         };
-        let said =
-            if self.adapter.is_empty() { system.first().map_or("unknown", String::as_str) } else { &self.adapter };
+        let adapter = if adapter.is_empty() { "unknown" } else { adapter };
         let mut text = format!(
-            "format = 1\nstatus = \"measured\"\nenvironment = \"{environment}\"\n\n[adapters]\nvendor = \"software\"\n\
-             names = {names}\n\n[measured]\nadapter = \"{said}\"\ndriver = \"{version}\"\ndate = \"{}\"\n",
-            machine::today()
+            "format = 1\nstatus = \"measured\"\nenvironment = \"{environment}\"\n\n[adapters]\nvendor = \"{vendor}\"\n\
+             names = {names:?}\n\n[measured]\nadapter = \"{adapter}\"\ndriver = \"{driver}\"\ndate = \"{date}\"\n",
         );
         let mut entries = BTreeMap::new();
         for case in &self.cases {
@@ -147,19 +209,12 @@ impl Case {
 }
 
 /// Prints what was measured, and keeps the table in a folder.
-pub(super) fn report(
-    specializations: &Specializations,
-    browser: Browser,
-    version: &str,
-    system: &[String],
-    out: Option<&Path>,
-) -> anyhow::Result<()> {
-    println!("\n{}", specializations.show());
+pub(super) fn report(found: &Specializations, place: &Place, out: Option<&Path>) -> anyhow::Result<()> {
+    println!("\n{}", found.show());
     let Some(out) = out else { return Ok(()) };
     fs::create_dir_all(out).with_context(|| format!("cannot create `{}`", out.display()))?;
-    let path = out.join(format!("{}-software.toml", browser.name().to_lowercase()));
-    fs::write(&path, specializations.table(browser, version, system))
-        .with_context(|| format!("cannot write `{}`", path.display()))?;
+    let path = out.join(format!("{}.toml", place.stem()));
+    fs::write(&path, found.table(place)).with_context(|| format!("cannot write `{}`", path.display()))?;
     println!("wrote {}", path.display());
     Ok(())
 }
@@ -186,11 +241,25 @@ mod tests {
 
     #[test]
     fn entries_hold_the_faster_variants_in_order() {
-        let text = specializations().table(Browser::Firefox, "firefox 1", &["llvmpipe".to_owned()]);
+        let text = specializations().table(&Place::software(Browser::Firefox, "firefox 1", &["llvmpipe".to_owned()]));
         let entry = "[[entry]]\nclass = \"reduction f32 rows\"\nsizes = [8, 16]\nmicroseconds = 10.0\n\
                      schedules = [[\"a\", 1.0], [\"b\", 1.25]]\n";
         assert!(text.ends_with(entry), "{text}");
         assert!(text.contains("environment = \"firefox\"") && text.contains("adapter = \"llvmpipe\""), "{text}");
+    }
+
+    #[test]
+    fn choices_are_compared_with_the_fastest() {
+        let mut found = specializations();
+        assert!(
+            found.show().contains("choice: 1.000 of the fastest on average of 1 cases, at most 1.000"),
+            "{}",
+            found.show()
+        );
+        found.cases[0].decided = vec!["slow (estimate)".to_owned()];
+        assert_eq!(found.cases[0].choice(), Some(2.5));
+        found.cases[0].decided = vec!["slower (estimate)".to_owned()];
+        assert_eq!(found.cases[0].choice(), Some(WITHIN));
     }
 
     #[test]
