@@ -111,7 +111,11 @@ fn times(results: &Results, verdicts: &[Verdict]) -> String {
 /// Median, fastest and slowest in milliseconds; of several forms, which one it is.
 fn millis(time: Option<&Time>) -> String {
     let Some(time) = time else { return "–".to_owned() };
-    let digits = if time.median_us < 10_000.0 { 2 } else { 1 };
+    let digits = match time.median_us {
+        us if us < 100.0 => 4,
+        us if us < 10_000.0 => 2,
+        _ => 1,
+    };
     let [median, least, most] = [time.median_us, time.min_us, time.max_us].map(|us| us / 1e3);
     let form = time.variant.as_ref().map(|form| format!(", {form}")).unwrap_or_default();
     format!("{median:.digits$} ({least:.digits$} .. {most:.digits$}{form})")

@@ -217,10 +217,13 @@ impl Table {
     /// Whether it is about adapters of this vendor and name, in whichever environment.
     pub(crate) fn is_about_adapter(&self, vendor: Vendor, name: &str) -> bool {
         let name = name.to_ascii_lowercase();
+        let is_named = |wanted: &String| {
+            let wanted = wanted.to_ascii_lowercase();
+            // Browsers call some adapters by their vendor and nothing else.
+            wanted.strip_prefix('=').map_or_else(|| name.contains(&wanted), |whole| name == whole)
+        };
         let named = |adapters: &Adapters| {
-            adapters.vendor == vendor
-                && (adapters.names.is_empty()
-                    || adapters.names.iter().any(|part| name.contains(&part.to_ascii_lowercase())))
+            adapters.vendor == vendor && (adapters.names.is_empty() || adapters.names.iter().any(is_named))
         };
         self.adapters.as_ref().is_none_or(named)
     }
@@ -542,6 +545,11 @@ pub(crate) mod tests {
         assert!(about(&table, Vendor::Nvidia, "NVIDIA H200"));
         assert!(!about(&table, Vendor::Nvidia, "NVIDIA GeForce"));
         assert!(!about(&table, Vendor::Amd, "H200"));
+        table.adapters = Some(Adapters { vendor: Vendor::Nvidia, names: vec!["h100".into(), "=Nvidia".into()] });
+        assert_eq!(
+            ["nvidia", "nvidia lovelace", "nvidia 0x2330 NVIDIA H100"].map(|name| about(&table, Vendor::Nvidia, name)),
+            [true, false, true]
+        );
         table.environment = Some(Environment::Firefox);
         assert!(!about(&table, Vendor::Nvidia, "NVIDIA H200"));
     }

@@ -41,7 +41,7 @@ pub struct Shader {
 }
 
 /// The different shaders of functions, with all alternatives, variants, passes and specializations. Of those with matrices, which
-/// browsers take a second each to compile, the first specialization.
+/// browsers compile slowly, the first specialization.
 pub fn shaders<'a>(functions: impl Iterator<Item = &'a Function>) -> BTreeMap<String, Shader> {
     let mut shaders = BTreeMap::new();
     for function in functions.flat_map(|function| std::iter::once(function).chain(function.alternatives.iter())) {

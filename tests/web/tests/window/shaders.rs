@@ -49,11 +49,43 @@ async fn compile_all(what: &str, shaders: impl Iterator<Item = (String, Shader)>
     wanted.len()
 }
 
+/// The shaders of ready kernels, those with matrices or those without.
+fn of_ready_kernels(matrices: bool) -> impl Iterator<Item = (String, Shader)> {
+    let functions = READY_KERNELS.iter().flat_map(|(_, kernels)| kernels.functions()).copied();
+    shaders(functions).into_iter().filter(move |(_, shader)| matrices == (shader.features.coop_matrix > 0))
+}
+
 #[wasm_bindgen_test]
 async fn ready_kernels() {
-    let functions = READY_KERNELS.iter().flat_map(|(_, kernels)| kernels.functions()).copied();
-    let count = compile_all("ready kernels", shaders(functions).into_iter()).await;
+    let count = compile_all("ready kernels", of_ready_kernels(false)).await;
     assert!(count >= 500, "only {count} shaders");
+}
+
+/// Those with matrices, `part` of `of`: Chromium takes long to see that matrices are used by whole subgroups.
+async fn compile_matrices(part: usize, of: usize) {
+    let count = compile_all("ready kernels with matrices", of_ready_kernels(true).skip(part).step_by(of)).await;
+    let size = device().await.info().features.coop_matrix;
+    assert_eq!(count > 0, size > 0, "{count} shaders, on an adapter with matrices of {size}");
+}
+
+#[wasm_bindgen_test]
+async fn matrices_1() {
+    compile_matrices(0, 4).await;
+}
+
+#[wasm_bindgen_test]
+async fn matrices_2() {
+    compile_matrices(1, 4).await;
+}
+
+#[wasm_bindgen_test]
+async fn matrices_3() {
+    compile_matrices(2, 4).await;
+}
+
+#[wasm_bindgen_test]
+async fn matrices_4() {
+    compile_matrices(3, 4).await;
 }
 
 #[wasm_bindgen_test]
