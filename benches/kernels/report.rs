@@ -158,8 +158,8 @@ impl Report {
 /// A line for people; a run shows itself in the tables.
 fn shown(line: &Line) -> Option<String> {
     Some(match line {
-        // Of browsers the last two, which this program does not measure.
-        Line::Run(_) | Line::Weight(_) | Line::Difference(_) => return None,
+        // Of browsers the last three, which this program does not measure.
+        Line::Run(_) | Line::Weight(_) | Line::Difference(_) | Line::Suite(_) => return None,
         Line::Roof(roof) => format!(
             "by hand: copy {:.0} GB/s, f32 {:.3} TFLOP/s, matrices of f16 {:.1} TFLOP/s",
             roof.copy_gb_per_s,
