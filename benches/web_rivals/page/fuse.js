@@ -1,10 +1,11 @@
-// This project. With `?specializations`, the module that knows variants and specializations by name.
+// This project. With `?specializations`, the module that knows variants and specializations by name; others by their folders.
 import { devices, finished } from "./gpu.js";
 
 export const way = "fuse";
 
-export async function open() {
-  const folder = new URLSearchParams(location.search).has("specializations") ? "fuse-specializations" : "fuse";
+const usual = new URLSearchParams(location.search).has("specializations") ? "fuse-specializations" : "fuse";
+
+export async function open(folder = usual) {
   const { default: init, Bench } = await import(`./${folder}/fuse_web_rivals.js`);
   await init();
   const bench = await Bench.open();

@@ -5,6 +5,8 @@
 #![cfg(target_arch = "wasm32")]
 
 mod launches;
+#[cfg(feature = "minilm")]
+mod minilm;
 #[cfg(feature = "specializations")]
 mod specializations;
 

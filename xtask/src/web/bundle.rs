@@ -20,7 +20,7 @@ use super::{
     tools,
 };
 use crate::{
-    Access, prerequisites,
+    Access, minilm, prerequisites,
     rivals::commit,
     steps::{self, root},
 };
@@ -37,6 +37,10 @@ const TEST_FILES: [&str; 5] = [
 ];
 /// The test programs, with the page of each and the seconds that it may take.
 const TESTS: [(&str, &str, u32); 2] = [("window", "index.html", 3600), ("worker", "worker.html", 600)];
+
+/// Where pages look for the model, and the file of it that they read.
+const MODEL: &str = "minilm";
+const WEIGHTS: &str = "model.safetensors";
 
 /// What to put into the folder.
 #[derive(Args)]
@@ -72,7 +76,11 @@ pub(crate) fn bundle(access: Access, options: &Options) -> anyhow::Result<()> {
         );
     }
     if options.bench {
-        rivals::assemble(access, folder.join("bench"), &[Module::Specializations, Module::Program])?;
+        let bench = folder.join("bench");
+        rivals::assemble(access, bench.clone(), &[Module::MiniLm, Module::Specializations, Module::Program])?;
+        let model = bench.join(MODEL);
+        fs::create_dir_all(&model).with_context(|| format!("cannot create `{}`", model.display()))?;
+        rivals::copy(&minilm::fetched(access)?.join(WEIGHTS), &model.join(WEIGHTS))?;
         visits.extend(measurements());
     }
     let list = json!({ "commit": commit(), "visits": visits });
@@ -88,8 +96,11 @@ fn visit(name: &str, page: &str, seconds: u32) -> Value {
 
 /// The visits that measure. First results are in turns, each in a browser that was just started.
 fn measurements() -> Vec<Value> {
-    let mut visits =
-        vec![visit("compare", "bench/compare.html?large", 3600), visit("launches", "bench/launches.html", 300)];
+    let mut visits = vec![
+        visit("compare", "bench/compare.html?large", 3600),
+        visit("launches", "bench/launches.html", 300),
+        visit("minilm", "bench/minilm.html", 900),
+    ];
     for round in 0..FIRST_ROUNDS {
         for turn in 0..FIRST.len() {
             let (library, _) = FIRST[(round + turn) % FIRST.len()];

@@ -104,12 +104,13 @@ fn lines(visits: &[Visit]) -> anyhow::Result<Vec<Line>> {
         visits.iter().filter(move |visit| visit.visit == name).filter_map(|visit| Some((visit, visit.said.clone()?)))
     };
     let mut lines = vec![];
-    for (visit, said) in said("compare") {
+    for (visit, found) in said("compare").chain(said("minilm")) {
         let first = FIRST.map(|(name, way)| First { way, milliseconds: first(visits, name) });
+        let first = if visit.visit == "compare" { &first[..] } else { &[] };
         let adapter = Some(&*visit.adapter).filter(|adapter| !adapter.is_empty());
         let Visit { browser, host, date, commit, .. } = visit;
         let place = Place { browser, adapter, host, date, commit };
-        lines.extend(lines::lines(lines::compared(said)?, &first, vec![], &place)?);
+        lines.extend(lines::lines(lines::compared(found)?, first, vec![], &place)?);
     }
     for (_, said) in said("launches") {
         lines.extend(costs(&said)?);

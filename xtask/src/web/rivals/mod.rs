@@ -64,6 +64,8 @@ pub(super) enum Module {
     Program,
     /// The same, which knows variants and specializations by name.
     Specializations,
+    /// A whole model.
+    MiniLm,
 }
 
 impl Module {
@@ -72,6 +74,7 @@ impl Module {
         match self {
             Self::Program => "fuse",
             Self::Specializations => "fuse-specializations",
+            Self::MiniLm => "fuse-minilm",
         }
     }
 
@@ -80,6 +83,7 @@ impl Module {
         match self {
             Self::Program => "",
             Self::Specializations => " --features specializations",
+            Self::MiniLm => " --features minilm",
         }
     }
 }
