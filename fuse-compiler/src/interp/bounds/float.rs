@@ -159,8 +159,15 @@ fn basic(x: Range, y: Range, f: impl Fn(f64, f64) -> f64) -> Range {
 
 fn product(x: Range, y: Range) -> Range {
     let mut range = basic(x, y, |x, y| x * y);
-    // 0·∞ may hide between the ends.
-    range.nan |= (x.contains(0.0) && holds_infinity(y)) || (y.contains(0.0) && holds_infinity(x));
+    for (zero, other) in [(x, y), (y, x)] {
+        if zero.contains(0.0) && holds_infinity(other) {
+            // 0·∞ may hide between the ends, and where both ends are infinite, what is 0 hides between them.
+            range.nan = true;
+            if other.low != other.high {
+                range = range.union(Range::point(-0.0)).union(Range::point(0.0));
+            }
+        }
+    }
     range
 }
 

@@ -27,6 +27,16 @@ fn sums_that_f32_can_hold_are_exact() {
 }
 
 #[test]
+fn nothing_times_anything_may_be_nothing() {
+    let zero = bounded(0.0, 0.0, 0.0);
+    let times = |low: f64, high: f64| Bounded::binary(BinaryOp::Mul, DType::F32, &zero, &bounded(1.0, low, high));
+    let any = times(f64::NEG_INFINITY, f64::INFINITY);
+    assert!(any.admits(0.0) && any.admits(-0.0) && any.admits(f64::NAN) && !any.admits(1.0), "{any:?}");
+    let infinite = times(f64::INFINITY, f64::INFINITY);
+    assert!(infinite.admits(f64::NAN) && !infinite.admits(0.0), "{infinite:?}");
+}
+
+#[test]
 fn the_exact_number_lies_in_its_range() {
     let xs = [-90.0, -20.0, -3.0, -1.2, -0.7, -1e-4, 0.0, 1e-4, 0.3, 1.0, 2.5, 20.0, 88.0, 1e4];
     for &op in UnaryOp::ALL.iter().filter(|op| op.takes(DType::F32)) {
