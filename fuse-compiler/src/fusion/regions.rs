@@ -332,7 +332,7 @@ impl<'a, 'g> Growth<'a, 'g> {
             Op::Permute { x, permutation } => {
                 let only_user = self.planner.users[x.index()].len() == 1 && !self.planner.is_result(*x);
                 // Rows stay whole, so that they are stored as vectors.
-                let whole_rows = permutation.last() == Some(&(permutation.len() - 1));
+                let whole_rows = permutation.last().is_some_and(|last| last + 1 == permutation.len());
                 let stores_by_stride = match region.anchor {
                     // Products read their operands in either direction.
                     Anchor::Rows(_) => whole_rows || !self.is_operand(candidate),
