@@ -5,7 +5,7 @@ use std::{
     ffi::OsString,
     fmt::Write as _,
     path::{Path, PathBuf},
-    process::Command,
+    process::{Command, ExitStatus},
 };
 
 use anyhow::{Context, bail};
@@ -89,9 +89,8 @@ impl Step {
         self.program.is_none() && self.arguments[0] == "test" && !doc_tests
     }
 
-    /// Runs it. With `times`, what its test programs take is noted there.
-    fn run(&self, offline: bool, times: Option<&Path>) -> anyhow::Result<()> {
-        println!("\n==> {}: {}", self.name, self.line());
+    /// The command that it is. With `times`, what its test programs take is noted there.
+    fn command(&self, offline: bool, times: Option<&Path>) -> anyhow::Result<Command> {
         let mut command = Command::new(self.program.clone().map_or_else(cargo, PathBuf::into_os_string));
         // `cargo fmt` is not cargo's own and knows no network.
         if offline && self.arguments[0] != "fmt" {
@@ -112,7 +111,28 @@ impl Step {
                 None => command.env_remove(name),
             };
         }
-        let status = command.status().with_context(|| format!("cannot start `{}`", self.line()))?;
+        Ok(command)
+    }
+
+    fn run(&self, offline: bool, times: Option<&Path>) -> anyhow::Result<()> {
+        println!("\n==> {}: {}", self.name, self.line());
+        let status =
+            self.command(offline, times)?.status().with_context(|| format!("cannot start `{}`", self.line()))?;
+        self.judge(status)
+    }
+
+    /// Runs it for what it prints, and shows nothing of that.
+    ///
+    /// # Errors
+    /// When it cannot be started, or fails.
+    pub(crate) fn output(&self, offline: bool) -> anyhow::Result<String> {
+        let output =
+            self.command(offline, None)?.output().with_context(|| format!("cannot start `{}`", self.line()))?;
+        self.judge(output.status)?;
+        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    }
+
+    fn judge(&self, status: ExitStatus) -> anyhow::Result<()> {
         if !status.success() {
             bail!("{} failed ({status})\nhelp: run it alone with `{}`", self.name, self.line());
         }

@@ -6,7 +6,6 @@
 use std::{
     fs,
     path::{Path, PathBuf},
-    process::Command,
 };
 
 use anyhow::{Context, ensure};
@@ -20,7 +19,7 @@ use super::{
     tools,
 };
 use crate::{
-    Access, minilm, prerequisites,
+    Access, minilm,
     rivals::commit,
     steps::{self, root},
 };
@@ -101,11 +100,9 @@ fn measurements() -> Vec<Value> {
         visit("launches", "bench/launches.html", 300),
         visit("minilm", "bench/minilm.html", 900),
     ];
-    for round in 0..FIRST_ROUNDS {
-        for turn in 0..FIRST.len() {
-            let (library, _) = FIRST[(round + turn) % FIRST.len()];
-            visits.push(visit(&format!("first {library}"), &format!("bench/first.html?library={library}"), 300));
-        }
+    for at in rivals::turns(FIRST_ROUNDS) {
+        let (library, _) = FIRST[at];
+        visits.push(visit(&format!("first {library}"), &format!("bench/first.html?library={library}"), 300));
     }
     for (name, more) in [("specializations", ""), ("held out", "&held_out"), ("f16", "&f16")] {
         visits.push(visit(name, &format!("bench/specializations.html?specializations&large{more}"), 3600));
@@ -116,20 +113,11 @@ fn measurements() -> Vec<Value> {
 /// The tests' modules, each with its script in a folder of its name, and the pages around them.
 fn tests(access: Access, folder: &Path) -> anyhow::Result<()> {
     let toolchain = toolchain::ensure(access.install_policy())?;
-    let bindgen = tools::wasm_bindgen("wasm-bindgen", access.install_policy())?;
     let modules = test_modules(&toolchain, access)?;
     for (name, _, _) in TESTS {
         let module = modules.iter().find(|module| is_of(module, name));
         let module = module.with_context(|| format!("cargo made no test program `{name}`"))?;
-        let into = folder.join(name);
-        fs::create_dir_all(&into).with_context(|| format!("cannot create `{}`", into.display()))?;
-        let mut words: Vec<String> =
-            ["--target", "web", "--no-typescript", "--remove-producers-section", "--out-name", name]
-                .map(str::to_owned)
-                .to_vec();
-        words.insert(0, bindgen.display().to_string());
-        words.extend(["--out-dir".to_owned(), into.display().to_string(), module.display().to_string()]);
-        prerequisites::run_all(&[words])?;
+        tools::bind(module, &folder.join(name), &["--out-name", name], access.install_policy())?;
     }
     for file in TEST_FILES {
         let file = root().join(file);
@@ -141,17 +129,10 @@ fn tests(access: Access, folder: &Path) -> anyhow::Result<()> {
 /// The test programs of `tests/web`, as cargo names them when it has built them.
 fn test_modules(toolchain: &Toolchain, access: Access) -> anyhow::Result<Vec<PathBuf>> {
     let arguments = format!("test --package fuse-test-web --target {TARGET} --test * --no-run");
-    steps::run(&[toolchain.step("browser tests", &arguments)], access.offline)?;
+    let step = toolchain.step("browser tests", &arguments);
+    steps::run(std::slice::from_ref(&step), access.offline)?;
     // Once more, now that there is nothing to build, for the names.
-    let step = toolchain.step("browser tests", &format!("{arguments} --message-format=json"));
-    let mut command = Command::new(toolchain.cargo());
-    command.current_dir(root()).args(&step.arguments);
-    for (name, value) in step.environment {
-        command.env(name, value.unwrap_or_default());
-    }
-    let output = command.output().context("cannot start cargo")?;
-    ensure!(output.status.success(), "cargo failed: {}", String::from_utf8_lossy(&output.stderr));
-    Ok(executables(&String::from_utf8_lossy(&output.stdout)))
+    Ok(executables(&step.argument("--message-format=json").output(access.offline)?))
 }
 
 /// The programs in cargo's messages.

@@ -13,7 +13,7 @@ use anyhow::{Context, bail, ensure};
 
 use super::{TARGET, imports, toolchain, tools};
 use crate::{
-    Access, prerequisites,
+    Access,
     steps::{self, root, target_folder},
 };
 
@@ -70,13 +70,10 @@ pub(crate) fn build(access: Access) -> anyhow::Result<PathBuf> {
 /// # Errors
 /// When wasm-bindgen is missing or fails, and when files cannot be written.
 pub(crate) fn bind(access: Access, module: &Path, folder: &Path, files: &Path) -> anyhow::Result<()> {
-    let bindgen = tools::wasm_bindgen("wasm-bindgen", access.install_policy())?;
     if folder.exists() {
         fs::remove_dir_all(folder).with_context(|| format!("cannot remove `{}`", folder.display()))?;
     }
-    fs::create_dir_all(folder).with_context(|| format!("cannot create `{}`", folder.display()))?;
-    let options = ["--target", "web", "--no-typescript", "--remove-name-section", "--remove-producers-section"];
-    prerequisites::run_all(&[words(&bindgen, &options, &[Path::new("--out-dir"), folder, module])])?;
+    tools::bind(module, folder, &["--remove-name-section"], access.install_policy())?;
     let name = module.file_stem().unwrap_or_default().to_string_lossy();
     shorten(&folder.join(format!("{name}_bg.wasm")), &folder.join(format!("{name}.js")))?;
     for entry in fs::read_dir(files).with_context(|| format!("cannot read `{}`", files.display()))? {
@@ -190,11 +187,6 @@ fn refuse_foreign(cargo: &Path, offline: bool) -> anyhow::Result<()> {
 fn foreign(tree: &str) -> Vec<&'static str> {
     let crates: Vec<&str> = tree.lines().filter_map(|line| line.split(' ').next()).collect();
     FOREIGN.iter().copied().filter(|foreign| crates.contains(foreign)).collect()
-}
-
-fn words(program: &Path, options: &[&str], files: &[&Path]) -> Vec<String> {
-    let files = files.iter().map(|file| file.display().to_string());
-    [program.display().to_string()].into_iter().chain(options.iter().map(|&o| o.to_owned())).chain(files).collect()
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! The programs around the compiler: found on the search path or in `target/tools`, else installed there.
 
 use std::{
+    fs,
     path::{Path, PathBuf},
     process::Command,
 };
@@ -32,6 +33,19 @@ pub(crate) fn wasm_bindgen(program: &'static str, policy: InstallPolicy) -> anyh
     let lock = std::fs::read_to_string(root().join("Cargo.lock")).context("cannot read Cargo.lock")?;
     let version = locked_version(&lock, "wasm-bindgen").context("Cargo.lock names no wasm-bindgen")?;
     CargoTool { package: "wasm-bindgen-cli", version, any_version: false, program, level: 1 }.ensure(policy)
+}
+
+/// Binds a module to a script; both go to a folder, which is made if it is missing. `options` are more than all pages have.
+///
+/// # Errors
+/// When wasm-bindgen is missing or fails, and when the folder cannot be made.
+pub(crate) fn bind(module: &Path, folder: &Path, options: &[&str], policy: InstallPolicy) -> anyhow::Result<()> {
+    let program = wasm_bindgen("wasm-bindgen", policy)?;
+    fs::create_dir_all(folder).with_context(|| format!("cannot create `{}`", folder.display()))?;
+    let options = ["--target", "web", "--no-typescript", "--remove-producers-section"].iter().chain(options);
+    let (program, folder, module) = [program.as_path(), folder, module].map(|path| path.display().to_string()).into();
+    let words = [program].into_iter().chain(options.map(|&option| option.to_owned()));
+    prerequisites::run_all(&[words.chain(["--out-dir".to_owned(), folder, module]).collect()])
 }
 
 /// The program between tests and Firefox.

@@ -37,7 +37,6 @@ use super::{TARGET, browsers::Browser, page::compressed, toolchain, tools};
 use crate::{
     Access,
     machine::{Machine, Vulkan},
-    prerequisites,
     rivals::commit,
     steps::{self, root, target_folder},
 };
@@ -170,7 +169,6 @@ pub(super) struct Pages {
 /// Puts pages with these modules into a folder, with the rivals' libraries unless there are only specializations.
 pub(super) fn assemble(access: Access, folder: PathBuf, modules: &[Module]) -> anyhow::Result<Pages> {
     let toolchain = toolchain::ensure(access.install_policy())?;
-    let bindgen = tools::wasm_bindgen("wasm-bindgen", access.install_policy())?;
     let wanted = PACKAGES.iter().filter(|_| modules.contains(&Module::Program));
     let packages = wanted.map(|package| Ok((package, package.ensure(access)?))).collect::<anyhow::Result<Vec<_>>>()?;
     if folder.exists() {
@@ -181,11 +179,7 @@ pub(super) fn assemble(access: Access, folder: PathBuf, modules: &[Module]) -> a
         steps::run(&[toolchain.step("pages", &arguments)], access.offline)?;
         let file = target_folder().join(TARGET).join("web").join(format!("{NAME}.wasm"));
         let ours = folder.join(module.folder());
-        fs::create_dir_all(&ours).with_context(|| format!("cannot create `{}`", ours.display()))?;
-        let options = ["--target", "web", "--no-typescript", "--remove-name-section", "--remove-producers-section"];
-        let words = [bindgen.display().to_string()].into_iter().chain(options.map(str::to_owned));
-        let files = ["--out-dir".to_owned(), ours.display().to_string(), file.display().to_string()];
-        prerequisites::run_all(&[words.chain(files).collect()])?;
+        tools::bind(&file, &ours, &["--remove-name-section"], access.install_policy())?;
     }
 
     let names = fs::read_dir(root().join(FILES)).with_context(|| format!("cannot read `{FILES}`"))?;
@@ -256,20 +250,22 @@ fn escaped(text: &str) -> String {
     text.bytes().map(escape).collect()
 }
 
+/// Who of [`FIRST`] has turns, in so many rounds: each begins with another one.
+pub(super) fn turns(rounds: usize) -> impl Iterator<Item = usize> {
+    (0..rounds).flat_map(|round| (0..FIRST.len()).map(move |turn| (round + turn) % FIRST.len()))
+}
+
 /// The time to the first result of each library, in browsers that were just started, in turns.
 fn first_results(driver: &Driver, site: &Site, quick: bool) -> anyhow::Result<Vec<First>> {
     let mut all = FIRST.map(|(_, way)| First { way, milliseconds: vec![] });
     let rounds = if quick { 2 } else { FIRST_ROUNDS };
     println!("    first results, {rounds} rounds");
-    for round in 0..rounds {
-        for turn in 0..FIRST.len() {
-            let at = (round + turn) % FIRST.len();
-            let session = driver.session()?;
-            let page = format!("first.html?library={}", FIRST[at].0);
-            let said = site.visit(&session, &page, MOST_TO_FIRST)?;
-            let time = said["milliseconds"].as_f64();
-            all[at].milliseconds.push(time.with_context(|| format!("`{page}` says no time"))?);
-        }
+    for at in turns(rounds) {
+        let session = driver.session()?;
+        let page = format!("first.html?library={}", FIRST[at].0);
+        let said = site.visit(&session, &page, MOST_TO_FIRST)?;
+        let time = said["milliseconds"].as_f64();
+        all[at].milliseconds.push(time.with_context(|| format!("`{page}` says no time"))?);
     }
     Ok(all.into())
 }

@@ -168,11 +168,8 @@ impl Specializations {
     /// A tuning table of what variants took, in the format of `docs/tuning.md`.
     pub(super) fn table(&self, place: &Place) -> String {
         let Place { environment, vendor, names, driver, date, .. } = place;
-        let adapter = match (&*self.adapter, &*place.adapter) {
-            (said, "") => said,
-            (_, known) => known,
-        };
-        let adapter = if adapter.is_empty() { "unknown" } else { adapter };
+        let known = [&*place.adapter, &self.adapter, "unknown"].into_iter().find(|name| !name.is_empty());
+        let adapter = known.unwrap_or_default();
         let mut text = format!(
             "format = 1\nstatus = \"measured\"\nenvironment = \"{environment}\"\n\n[adapters]\nvendor = \"{vendor}\"\n\
              names = {names:?}\n\n[measured]\nadapter = \"{adapter}\"\ndriver = \"{driver}\"\ndate = \"{date}\"\n",
