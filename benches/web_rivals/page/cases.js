@@ -161,3 +161,10 @@ export function specializations({ quick, large, held_out, f16 }) {
 export function places(length) {
   return Array.from({ length: 64 }, (_, i) => (Math.imul(i + 1, 40503007) >>> 0) % length);
 }
+
+/// The largest difference of two results.
+export function apart(a, b) {
+  let most = a.length === b.length ? 0 : NaN;
+  for (let i = 0; i < a.length; i++) most = Math.max(most, Math.abs(a[i] - b[i]));
+  return most;
+}

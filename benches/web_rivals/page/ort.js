@@ -58,12 +58,18 @@ function exchanged(values, [outer, inner, width]) {
 
 const elements = (shape) => shape.reduce((product, extent) => product * extent, 1);
 
-export async function open() {
+/// The library, and what it says of its version.
+export async function load() {
   const ort = await import("./onnxruntime-web/ort.webgpu.bundle.min.mjs");
   ort.env.wasm.wasmPaths = { wasm: new URL("./onnxruntime-web/ort-wasm-simd-threaded.asyncify.wasm", location.href).href };
-  ort.env.wasm.numThreads = 1;
   ort.env.logLevel = "error";
-  const library = { version: ort.env.versions.web ?? ort.env.versions.common, prepare: (of, operands) => prepare(ort, library, of, operands) };
+  return { ort, version: ort.env.versions.web ?? ort.env.versions.common };
+}
+
+export async function open() {
+  const { ort, version } = await load();
+  ort.env.wasm.numThreads = 1;
+  const library = { version, prepare: (of, operands) => prepare(ort, library, of, operands) };
   return library;
 }
 

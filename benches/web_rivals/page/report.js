@@ -2,8 +2,13 @@
 
 const post = (path, body) => fetch(path, { method: "POST", body });
 
+/// Shows a text, where there is a document: workers have none.
+function show(text) {
+  if (globalThis.document) document.querySelector("#state").textContent = text;
+}
+
 export const progress = (text) => {
-  document.querySelector("#state").textContent = text;
+  show(text);
   return post("/progress", text);
 };
 
@@ -15,6 +20,6 @@ export async function report(work) {
   } catch (error) {
     outcome = { error: String(error?.message ?? error), stack: String(error?.stack ?? "") };
   }
-  document.querySelector("#state").textContent = "done";
+  show("done");
   await post("/result", JSON.stringify(outcome));
 }

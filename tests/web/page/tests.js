@@ -1,8 +1,9 @@
 // The tests of a module that `cargo test` made, one after the other, where wasm-bindgen's runner is not: on machines with nothing but
 // a browser. Each test is an export of the module that takes a context of `wasm_bindgen_test`.
 
+import { progress } from "./report.js";
+
 const CONSOLE = ["debug", "log", "info", "warn", "error"];
-const post = (text) => fetch("/progress", { method: "POST", body: text });
 
 /// What the browser says of the adapter that libraries get.
 async function adapter() {
@@ -30,14 +31,14 @@ export async function run(name, taken) {
   const tests = [];
   for (const key of names) {
     const test = key.replace(/^__wbgt_+/, "").replace(`${name}::`, "");
-    await post(`${test} ...`);
+    await progress(`${test} ...`);
     taken();
     const start = performance.now();
     // A context each, so that what a test writes is told from what others do.
     const passed = await new module.WasmBindgenTestContext(false).run([exports[key]]);
     const seconds = (performance.now() - start) / 1000;
     tests.push({ test, passed, seconds, ...(passed ? {} : { output: taken() }) });
-    await post(`${test} ... ${passed ? "ok" : "FAILED"}, ${seconds.toFixed(1)} s`);
+    await progress(`${test} ... ${passed ? "ok" : "FAILED"}, ${seconds.toFixed(1)} s`);
   }
   return { browser: navigator.userAgent, adapter: found, tests };
 }

@@ -61,7 +61,7 @@ async fn ready_kernels() {
     assert!(count >= 500, "only {count} shaders");
 }
 
-/// Those with matrices, `part` of `of`: Chromium takes long to see that matrices are used by whole subgroups.
+/// Those with matrices, `part` of `of`, so that it shows how far a slow compiler is.
 async fn compile_matrices(part: usize, of: usize) {
     let count = compile_all("ready kernels with matrices", of_ready_kernels(true).skip(part).step_by(of)).await;
     let size = device().await.info().features.coop_matrix;
