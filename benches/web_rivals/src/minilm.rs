@@ -1,9 +1,11 @@
 //! all-MiniLM-L6-v2 from token ids to embeddings, as a page has them: ids from the host, embeddings back to it.
 
-use std::path::Path;
+use std::{path::Path, time::Duration};
 
+use fuse_gpu::{Arg, Search, Tensor1, Tensor2, Tensor3};
 use fuse_minilm_model::{
     batch::Batch,
+    encoder::{HIDDEN, WIDTH, encoder_layer},
     model::{Encoder, Model},
     weights::{Upload, Weights},
 };
@@ -39,5 +41,26 @@ impl MiniLm {
         let texts = ids.len() / width;
         let batch = Batch { texts: (0..texts).collect(), ids, lengths: vec![width as i32; texts], width };
         Ok(self.model.encode(&batch)?.to_vec().await?)
+    }
+}
+
+#[wasm_bindgen]
+impl Bench {
+    /// What the variants of a layer's kernels take on `texts` of `width` tokens, measured for so many seconds at most: the text of
+    /// a tuning table.
+    pub async fn tune_layer(&self, texts: usize, width: usize, seconds: u32) -> Result<String, JsError> {
+        let vector = |length: usize| Tensor1::<f32>::zeros(&self.device, [length]);
+        let weight = |outputs: usize, inputs: usize| Tensor2::<f32>::zeros(&self.device, [outputs, inputs]);
+        let hidden = Tensor3::<f32>::zeros(&self.device, [texts, width, WIDTH])?;
+        let lengths = Tensor1::from_vec(&self.device, vec![width as i32; texts], [texts])?;
+        let (square, narrow) = (weight(WIDTH, WIDTH)?, vector(WIDTH)?);
+        let (up, down, wide) = (weight(HIDDEN, WIDTH)?, weight(WIDTH, HIDDEN)?, vector(HIDDEN)?);
+        let mut args = vec![Arg::from(&hidden), Arg::from(&lengths)];
+        args.extend([&square; 4].into_iter().flat_map(|square| [Arg::from(square), Arg::from(&narrow)]));
+        args.extend([&narrow; 2].map(Arg::from));
+        args.extend([Arg::from(&up), Arg::from(&wide), Arg::from(&down), Arg::from(&narrow)]);
+        args.extend([&narrow; 2].map(Arg::from));
+        let search = Search::default().budget(Duration::from_secs(seconds.into()));
+        Ok(self.device.tune_async(encoder_layer::KERNELS, &args, search).await?.text())
     }
 }

@@ -13,7 +13,9 @@ pub(crate) const ROUNDS: usize = 7;
 /// Intended time of a round of each way.
 const ROUND: Duration = Duration::from_millis(40);
 /// The most launches of a round: each is recorded before the first one runs.
-const MAX_LAUNCHES: f64 = 200.0;
+const MAX_LAUNCHES: f64 = 1000.0;
+/// How a batch grows until its launches take longer than the wait for them.
+const GROWTH: usize = 4;
 /// How often the event loop is asked how late it answers.
 const EMPTY_WAITS: usize = 5;
 
@@ -54,8 +56,14 @@ pub(crate) async fn race<const N: usize>(
     for (launches, way) in launches.iter_mut().zip(ways) {
         // Once for pipelines that the browser compiles and for memory that is touched for the first time.
         time(device, way, 1, late).await?;
-        let single = time(device, way, 1, late).await?;
-        *launches = (ROUND.as_secs_f64() * 1e3 / single.max(1e-6)).clamp(1.0, MAX_LAUNCHES) as usize;
+        let mut single = time(device, way, 1, late).await?;
+        // Of few short launches a batch takes what its wait does: more, until they count.
+        let wanted = |single: f64| (ROUND.as_secs_f64() * 1e3 / single.max(1e-6)).clamp(1.0, MAX_LAUNCHES) as usize;
+        while *launches * GROWTH < wanted(single) {
+            *launches *= GROWTH;
+            single = single.min(time(device, way, *launches, late).await?);
+        }
+        *launches = wanted(single);
     }
     done(1, total);
     let mut times = [const { Times { samples: Vec::new() } }; N];

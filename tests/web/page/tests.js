@@ -27,6 +27,11 @@ export async function run(name, taken) {
       original.apply(console, said);
     };
   }
+  // A module that traps where no test catches it never answers.
+  const died = new Promise((_, reject) => {
+    globalThis.addEventListener("error", ({ error, message }) => reject(error ?? new Error(message)));
+  });
+  died.catch(() => {});
   const names = Object.keys(exports).filter((key) => key.startsWith("__wbgt_") && key.includes(filter));
   const tests = [];
   for (const key of names) {
@@ -35,7 +40,10 @@ export async function run(name, taken) {
     taken();
     const start = performance.now();
     // A context each, so that what a test writes is told from what others do.
-    const passed = await new module.WasmBindgenTestContext(false).run([exports[key]]);
+    const ended = new module.WasmBindgenTestContext(false).run([exports[key]]);
+    const passed = await Promise.race([ended, died]).catch((error) => {
+      throw new Error(`${test}: ${error.message}\n${taken()}`, { cause: error });
+    });
     const seconds = (performance.now() - start) / 1000;
     tests.push({ test, passed, seconds, ...(passed ? {} : { output: taken() }) });
     await progress(`${test} ... ${passed ? "ok" : "FAILED"}, ${seconds.toFixed(1)} s`);

@@ -47,7 +47,7 @@ pub(crate) struct Options {
     /// The kernel tests
     #[arg(long)]
     tests: bool,
-    /// The pages that measure: beside other libraries, launches, variants and specializations
+    /// The pages that measure: beside other libraries, launches, variants and specializations, tables of a model, packings
     #[arg(long)]
     bench: bool,
     /// The folder; what is in it is removed
@@ -99,6 +99,8 @@ fn measurements() -> Vec<Value> {
         visit("compare", "bench/compare.html?large", 3600),
         visit("launches", "bench/launches.html", 300),
         visit("minilm", "bench/minilm.html", 900),
+        visit("packing", "bench/packing.html", 300),
+        visit("tune", "bench/tune.html", 900),
     ];
     for at in rivals::turns(FIRST_ROUNDS) {
         let (library, _) = FIRST[at];

@@ -13,7 +13,10 @@ use crate::{
 /// Beyond this, 32-bit integers in a comparison may wrap around, and a limit derived from it would be wrong.
 const EXACT: &str = "1073741824.0";
 
-/// Narrows `key_begin` (to a multiple of `step`) and `key_end` for the queries `row0 .. row0 + rows`.
+/// The first key, and the one after the last.
+const LIMITS: [&str; 2] = ["key_begin", "key_end"];
+
+/// Narrows `key_begin` (to a multiple of `step`) and `key_end` for the queries `row0 .. row0 + rows`; whether by what is loaded.
 pub(super) fn apply(
     walk: &Walk<'_>,
     shader: &mut Shader<'_>,
@@ -21,14 +24,14 @@ pub(super) fn apply(
     main: &mut Lines,
     rows: u32,
     step: u32,
-) {
+) -> bool {
     let limits = &walk.limits;
     if limits.is_empty() {
-        return;
+        return false;
     }
     main.line("let first_query = i32(row0);");
     main.line(format!("let last_query = i32(min(row0 + {rows}u, {}) - 1u);", extents.queries()));
-    let values = batch_values(walk, shader, extents, main);
+    let (values, loaded) = batch_values(walk, shader, extents, main);
     for (i, limit) in limits.iter().enumerate() {
         let mut leaf = |leaf: &Leaf| match leaf {
             Leaf::One => "1".to_owned(),
@@ -56,6 +59,22 @@ pub(super) fn apply(
             Side::End => format!("key_end = select(key_end, min(key_end, limit{i}), exact{i});"),
         });
     }
+    loaded
+}
+
+/// Has all invocations take the keys of the first one. They are the same, but browsers take nothing for uniform that is loaded from
+/// a buffer which might be written, as those of shaders with matrices are (`Shader::pin_loads`), and the loop over keys has barriers.
+pub(super) fn share(shader: &mut Shader<'_>, main: &mut Lines) {
+    // 16 bytes, as matrices in workgroup memory start at multiples of these.
+    shader.workgroup_array("key_limits", "u32", 4, 4);
+    main.line("if local == 0u {");
+    for (at, limit) in LIMITS.iter().enumerate() {
+        main.line(format!("key_limits[{at}] = {limit};"));
+    }
+    main.line("}");
+    for (at, limit) in LIMITS.iter().enumerate() {
+        main.line(format!("{limit} = workgroupUniformLoad(&key_limits[{at}]);"));
+    }
 }
 
 fn product(by: i64, term: &str) -> String {
@@ -65,8 +84,9 @@ fn product(by: i64, term: &str) -> String {
     }
 }
 
-/// Writes the values of the score's program that limits are made of; they are the same for all queries and keys.
-fn batch_values(walk: &Walk<'_>, shader: &mut Shader<'_>, extents: &Extents, main: &mut Lines) -> Vec<String> {
+/// Writes the values of the score's program that limits are made of, and says whether any is loaded; they are the same for all
+/// queries and keys.
+fn batch_values(walk: &Walk<'_>, shader: &mut Shader<'_>, extents: &Extents, main: &mut Lines) -> (Vec<String>, bool) {
     let (group, (body, value)) = (walk.group, walk.program);
     let terms = walk.limits.iter().flat_map(|limit| limit.weights.iter());
     let roots = terms.filter_map(|(leaf, _)| match leaf {
@@ -78,7 +98,8 @@ fn batch_values(walk: &Walk<'_>, shader: &mut Shader<'_>, extents: &Extents, mai
     let operand = Operand { group, body: &body, value, prefix: "seen", lanes: 1, buffer_lanes, lane_axis };
     let mut at: Vec<Option<String>> = extents.axes.batch_names().into_iter().map(Some).collect();
     at.extend([None, None]);
-    for access in operand.loads() {
+    let accesses = operand.loads();
+    for &access in &accesses {
         let offset = operand.offset(shader, access, &at);
         let load = operand.load(shader, access, &offset);
         main.line(format!("let seen_x{access} = {load};"));
@@ -87,5 +108,5 @@ fn batch_values(walk: &Walk<'_>, shader: &mut Shader<'_>, extents: &Extents, mai
     coordinates.extend(["0u".to_owned(), "0u".to_owned()]);
     let loaded = |access: u16| format!("seen_x{access}");
     let place = OperandPlace { operand: &operand, loaded: &loaded, at: &coordinates, sums: &[] };
-    emit(shader, main, &body, 1, operand.prefix, &place)
+    (emit(shader, main, &body, 1, operand.prefix, &place), !accesses.is_empty())
 }

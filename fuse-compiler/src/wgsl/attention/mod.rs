@@ -253,7 +253,8 @@ pub(super) struct Walk<'a> {
 }
 
 /// Which queries (`row0 …`), batch and keys (`key_begin .. key_end`) this workgroup has, of tiles of `rows` queries and steps
-/// of so many keys. If the last tile is `moved` inside, `first_row` is the first query that no other workgroup has.
+/// of so many keys. If the last tile is `moved` inside, as those of cooperative matrices are, `first_row` is the first query that no
+/// other workgroup has.
 pub(super) fn locate(
     walk: &Walk<'_>,
     shader: &mut Shader<'_>,
@@ -300,7 +301,10 @@ pub(super) fn locate(
         main.line(format!("let row0 = min(first_row, {} - {rows}u);", extents.queries()));
     }
     extents.axes.decode_batch(shader, main);
-    limits::apply(walk, shader, extents, main, rows, step);
+    let loaded = limits::apply(walk, shader, extents, main, rows, step);
+    if moved && loaded {
+        limits::share(shader, main);
+    }
     main.line("let negative_infinity = -bitcast<f32>(fuse_inf_bits);");
 }
 

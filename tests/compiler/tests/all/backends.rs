@@ -59,6 +59,8 @@ struct Report {
     msl: Outcome,
     hlsl: Outcome,
     wgsl: Outcome,
+    /// Those with matrices whose loops end where a loaded value says.
+    uniform: Outcome,
     specializations: Outcome,
     /// Specializations with each of the parts that only specializations have.
     constant: usize,
@@ -133,6 +135,9 @@ impl Report {
             Ok(shader) => shader,
             Err(error) => return self.spirv.note(what, text, Err(error)),
         };
+        if shader.features.coop_matrix > 0 && text.contains("let seen_x") {
+            self.uniform.note(what, text, shares_loaded_limits(text));
+        }
         self.spirv.note(what, text, spirv(&shader));
         self.msl.note(what, text, msl(&shader));
         // wgpu's Direct3D adapters have no cooperative matrices: such variants are refused before they are compiled.
@@ -167,6 +172,7 @@ impl Report {
             msl: self.msl.and(other.msl),
             hlsl: self.hlsl.and(other.hlsl),
             wgsl: self.wgsl.and(other.wgsl),
+            uniform: self.uniform.and(other.uniform),
             specializations: self.specializations.and(other.specializations),
             constant: self.constant + other.constant,
             fast: self.fast + other.fast,
@@ -226,6 +232,23 @@ fn every_variant_becomes_hlsl() {
 #[test]
 fn every_variant_becomes_wgsl_that_is_valid_again() {
     REPORT.wgsl.judge();
+}
+
+/// Browsers refuse barriers in a loop that ends where a value says which was loaded from a buffer that might be written; naga does not.
+/// Chromium on a GPU compiles these texts, too (`tests/web`), but few machines have one.
+fn shares_loaded_limits(text: &str) -> Result<usize, String> {
+    let shared = ["key_begin", "key_end"].iter().enumerate().all(|(at, limit)| {
+        let load = format!("{limit} = workgroupUniformLoad(&key_limits[{at}]);");
+        text.find(&load).is_some_and(|load| load < text.find("for (var k0 = key_begin").unwrap_or(0))
+    });
+    if shared { Ok(text.len()) } else { Err("loaded limits are not the first invocation's".to_owned()) }
+}
+
+#[test]
+fn loops_with_barriers_end_alike_for_all_invocations() {
+    let Outcome { count, errors } = &REPORT.uniform;
+    assert!(errors.is_empty(), "{} of {count} shaders\n{}", errors.len(), errors[0]);
+    assert!(*count >= 1, "no shader with matrices has loaded limits");
 }
 
 #[test]

@@ -51,6 +51,23 @@ struct Way {
     most_us: f64,
 }
 
+/// What a product with weights that lie in one way takes, on one matrix or on several in turn.
+#[derive(Debug, Deserialize)]
+struct Packing {
+    way: String,
+    matrices: u32,
+    median_us: f64,
+    min_us: f64,
+    max_us: f64,
+}
+
+/// A table that the tuner of a page made.
+#[derive(Debug, Deserialize)]
+struct Tuned {
+    name: String,
+    text: String,
+}
+
 /// The visits of the page of variants and specializations.
 const MEASURED: [&str; 3] = ["specializations", "held out", "f16"];
 
@@ -72,9 +89,20 @@ pub(super) fn report(file: &Path, out: Option<&Path>) -> anyhow::Result<()> {
         // Tables are of the first; the others say how well they choose elsewhere, and what matrices are worth.
         specializations::report(&found, &place, out.filter(|_| visit.visit == MEASURED[0]))?;
     }
+    let mut others = 0;
+    for visit in &visits {
+        let Some(said) = &visit.said else { continue };
+        match &*visit.visit {
+            "packing" => print_packings(said)?,
+            "tune" => keep_tables(said, out)?,
+            _ => continue,
+        }
+        others += 1;
+    }
     let lines = lines(&visits)?;
     if lines.is_empty() {
-        ensure!(visits.iter().any(|visit| MEASURED.contains(&&*visit.visit)), "`{}` holds no results", file.display());
+        let known = others > 0 || visits.iter().any(|visit| MEASURED.contains(&&*visit.visit));
+        ensure!(known, "`{}` holds no results", file.display());
         return Ok(());
     }
     show(&lines, &Bars::load()?);
@@ -121,6 +149,35 @@ fn lines(visits: &[Visit]) -> anyhow::Result<Vec<Line>> {
         }
     }
     Ok(lines)
+}
+
+/// Prints how long a product takes with weights of 3 bits that lie in one way or another.
+fn print_packings(said: &Value) -> anyhow::Result<()> {
+    let packings: Vec<Packing> =
+        serde_json::from_value(said["times"].clone()).context("a page of packings without times")?;
+    println!("\n==> packing: one row times {}x{} weights of 3 bits", said["depth"], said["columns"]);
+    for Packing { way, matrices, median_us, min_us, max_us } in packings {
+        println!("{way:16} {matrices:3} matrices in turn {median_us:9.1} us ({min_us:.1} to {max_us:.1})");
+    }
+    Ok(())
+}
+
+/// Prints the tables that the tuner of a page made, and keeps them in a folder.
+fn keep_tables(said: &Value, out: Option<&Path>) -> anyhow::Result<()> {
+    let tables: Vec<Tuned> = serde_json::from_value(said["tables"].clone()).context("a tuner without tables")?;
+    for Tuned { name, text } in tables {
+        println!("\n==> tune: `{name}`, {} entries", text.matches("[[entry]]").count());
+        match out {
+            Some(out) => {
+                fs::create_dir_all(out).with_context(|| format!("cannot create `{}`", out.display()))?;
+                let file = out.join(&name).with_extension("toml");
+                fs::write(&file, text).with_context(|| format!("cannot write `{}`", file.display()))?;
+                println!("{}", file.display());
+            }
+            None => print!("{text}"),
+        }
+    }
+    Ok(())
 }
 
 /// Milliseconds to the first result of a library, once per visit.
