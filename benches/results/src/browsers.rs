@@ -3,7 +3,7 @@
 
 use crate::{
     bars::BrowserBars,
-    line::{ALONE, BROWSER_RIVALS, EARLY, FIRST_RESULT, ONNX, OURS, TENSORFLOW, Time, Weight},
+    line::{ALONE, BROWSER_RIVALS, FIRST_RESULT, ONNX, OURS, TENSORFLOW, Time, Weight},
     results::{Key, Results},
     tables::{or_dash, table},
 };
@@ -81,9 +81,6 @@ pub fn show(results: &Results, bars: &BrowserBars) -> String {
     text += &format!("\n{} bars met, {} missed, {} not measured\n", counts[0], counts[1], counts[2]);
     if let Some(error) = results.times.iter().filter_map(|time| time.error_over_bound).reduce(f64::max) {
         text += &format!("\nLargest error of all ways, of what is allowed: {:.0} %.\n", error * 100.0);
-    }
-    for early in results.picked(EARLY) {
-        text += &format!("\nThe {} by {EARLY}: {} ms.\n", early.case, millis(Some(&early)));
     }
     for left in &results.left_out {
         text += &format!("\nNot measured: {} {} by {}: {}\n", left.case, left.size, left.way, left.reason);

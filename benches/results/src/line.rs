@@ -22,8 +22,6 @@ pub const TENSORFLOW: &str = "TensorFlow.js";
 pub const ONNX: &str = "ONNX Runtime Web";
 /// The ways of the rivals in browsers, in the order of tables.
 pub const BROWSER_RIVALS: [&str; 2] = [TENSORFLOW, ONNX];
-/// This project, on a page that asks for the device before its module is there.
-pub const EARLY: &str = "fuse, device asked for early";
 /// A browser's WebGPU without any library: what nobody can go below.
 pub const ALONE: &str = "WebGPU alone";
 /// The case of a page that was just opened.

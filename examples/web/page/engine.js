@@ -1,5 +1,4 @@
 // What the page asks of the module of Rust: one request at a time, each answered with progress and a result or an error.
-import "./early.js";
 import init, { Engine, ModelFile } from "./fuse_web_page.js";
 
 let engine;

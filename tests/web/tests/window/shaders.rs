@@ -1,6 +1,6 @@
 //! Every WGSL text of every variant through the browser's own compiler.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::LazyLock};
 
 use fuse_artifact::Features;
 use fuse_gpu::{AdapterKind, Device};
@@ -23,14 +23,14 @@ fn may_compile(features: Features, device: &Device) -> bool {
 }
 
 /// Compiles shaders as far as the device has what they need; how many these were.
-async fn compile_all(what: &str, shaders: impl Iterator<Item = (String, Shader)>) -> usize {
+async fn compile_all<'a>(what: &str, shaders: impl Iterator<Item = (&'a str, &'a Shader)>) -> usize {
     let device = device().await;
     let wgpu = device.wgpu_device();
     let wanted: Vec<_> = shaders.filter(|(_, shader)| may_compile(shader.features, &device)).collect();
     let mut failures = BTreeMap::new();
     for batch in wanted.chunks(AT_ONCE) {
         let messages = batch.iter().map(|(text, shader)| {
-            let source = wgpu::ShaderSource::Wgsl(text.as_str().into());
+            let source = wgpu::ShaderSource::Wgsl((*text).into());
             let descriptor = wgpu::ShaderModuleDescriptor { label: None, source };
             (text, shader, wgpu.create_shader_module(descriptor).get_compilation_info())
         });
@@ -49,10 +49,20 @@ async fn compile_all(what: &str, shaders: impl Iterator<Item = (String, Shader)>
     wanted.len()
 }
 
-/// The shaders of ready kernels, those with matrices or those without.
-fn of_ready_kernels(matrices: bool) -> impl Iterator<Item = (String, Shader)> {
+/// Texts, with what they are.
+fn each(shaders: &BTreeMap<String, Shader>) -> impl Iterator<Item = (&str, &Shader)> {
+    shaders.iter().map(|(text, shader)| (&**text, shader))
+}
+
+/// The shaders of ready kernels. To write them takes ten seconds, which is done once.
+static READY: LazyLock<BTreeMap<String, Shader>> = LazyLock::new(|| {
     let functions = READY_KERNELS.iter().flat_map(|(_, kernels)| kernels.functions()).copied();
-    shaders(functions).into_iter().filter(move |(_, shader)| matrices == (shader.features.coop_matrix > 0))
+    shaders(functions)
+});
+
+/// Those with matrices, or those without.
+fn of_ready_kernels(matrices: bool) -> impl Iterator<Item = (&'static str, &'static Shader)> {
+    each(&READY).filter(move |(_, shader)| matrices == (shader.features.coop_matrix > 0))
 }
 
 #[wasm_bindgen_test]
@@ -92,14 +102,14 @@ async fn matrices_4() {
 async fn file_tests_and_operations() {
     let sources = corpus::FILES.iter().map(|(_, source)| (*source).to_owned()).chain(corpus::every_operation());
     let programs: Vec<_> = sources.flat_map(|source| compile(&source)).collect();
-    let count = compile_all("programs", shaders(programs.iter().map(|program| program.function)).into_iter()).await;
+    let count = compile_all("programs", each(&shaders(programs.iter().map(|program| program.function)))).await;
     assert!(count >= 500, "only {count} shaders");
 }
 
 #[wasm_bindgen_test]
 async fn patterns_of_operands() {
     let programs: Vec<_> = patterns::cases().iter().flat_map(|case| compile(&case.source)).collect();
-    let count = compile_all("patterns", shaders(programs.iter().map(|program| program.function)).into_iter()).await;
+    let count = compile_all("patterns", each(&shaders(programs.iter().map(|program| program.function)))).await;
     assert!(count >= 500, "only {count} shaders");
 }
 

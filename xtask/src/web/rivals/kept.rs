@@ -256,6 +256,16 @@ mod tests {
     }
 
     #[test]
+    fn tables_are_kept_and_packings_have_times() {
+        let folder = std::env::temp_dir().join(format!("fuse-xtask-kept-{}", std::process::id()));
+        let said = json!({ "tables": [{ "name": "minilm-1x128", "text": "[[entry]]\n" }] });
+        keep_tables(&said, Some(&folder)).unwrap();
+        assert_eq!(fs::read_to_string(folder.join("minilm-1x128.toml")).unwrap(), "[[entry]]\n");
+        fs::remove_dir_all(folder).unwrap();
+        assert!(keep_tables(&json!({}), None).is_err() && print_packings(&json!({ "times": [{}] })).is_err());
+    }
+
+    #[test]
     fn failed_visits_are_no_results() {
         let error = visits(&line("compare", "error", json!("no adapter"))).unwrap_err().to_string();
         assert!(error.contains("line 1: the visit `compare` failed: no adapter"), "{error}");

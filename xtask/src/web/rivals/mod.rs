@@ -21,7 +21,7 @@ use anyhow::{Context, ensure};
 use clap::{Args, ValueEnum};
 use fuse_bench_results::{
     bars::Bars,
-    line::{ALONE, EARLY, Line, ONNX, OURS, TENSORFLOW, Weight},
+    line::{ALONE, Line, ONNX, OURS, TENSORFLOW, Weight},
     machine,
     results::Results,
     tables::Table,
@@ -47,8 +47,6 @@ const PACKAGE: &str = "fuse-web-rivals";
 const NAME: &str = "fuse_web_rivals";
 /// The files of the pages that nothing makes.
 const FILES: &str = "benches/web_rivals/page";
-/// What asks for a device early; the page for people has it, too.
-const EARLY_FILE: &str = "examples/web/page/early.js";
 /// Visits of a page for its first result.
 pub(super) const FIRST_ROUNDS: usize = 5;
 /// How long a page may take that compares everything. Products of 1024 take seconds on software adapters.
@@ -56,8 +54,7 @@ const MOST_TO_COMPARE: Duration = Duration::from_secs(3600);
 /// How long a page may take to its first result.
 const MOST_TO_FIRST: Duration = Duration::from_secs(300);
 /// Who has a first result: their names on pages, and in results.
-pub(super) const FIRST: [(&str, &str); 5] =
-    [("alone", ALONE), ("fuse", OURS), ("fuse&early", EARLY), ("tfjs", TENSORFLOW), ("ort", ONNX)];
+pub(super) const FIRST: [(&str, &str); 4] = [("alone", ALONE), ("fuse", OURS), ("tfjs", TENSORFLOW), ("ort", ONNX)];
 
 /// A module of ours. Variants and specializations by name are in one of their own, so that the other is as heavy as a program's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -185,7 +182,6 @@ pub(super) fn assemble(access: Access, folder: PathBuf, modules: &[Module]) -> a
         tools::bind(&file, &ours, &["--remove-name-section"], access.install_policy())?;
     }
 
-    copy(&root().join(EARLY_FILE), &folder.join("early.js"))?;
     let names = fs::read_dir(root().join(FILES)).with_context(|| format!("cannot read `{FILES}`"))?;
     let names = names.map(|entry| Ok(entry?.file_name())).collect::<anyhow::Result<Vec<_>>>()?;
     for name in names {
@@ -300,7 +296,7 @@ mod tests {
     fn every_way_has_a_page_and_a_script() {
         let files = root().join(FILES);
         assert!(files.join("compare.html").is_file() && files.join("first.html").is_file());
-        for (name, way) in FIRST.iter().filter(|(_, way)| ![ALONE, EARLY].contains(way)) {
+        for (name, way) in &FIRST[1..] {
             let script = fs::read_to_string(files.join(format!("{name}.js"))).unwrap();
             assert!(script.contains(&format!("export const way = \"{way}\";")), "{name}.js is not about {way}");
         }
