@@ -81,28 +81,20 @@ const BY_HAND: &str = "by hand";
 pub(super) fn report(file: &Path, out: Option<&Path>) -> anyhow::Result<()> {
     let text = fs::read_to_string(file).with_context(|| format!("cannot read `{}`", file.display()))?;
     let visits = visits(&text).with_context(|| format!("file `{}`", file.display()))?;
-    for visit in &visits {
-        let Some(said) = visit.said.as_ref().filter(|_| MEASURED.contains(&&*visit.visit)) else { continue };
-        println!("\n==> {}", visit.visit);
-        let found = specializations::parse(said.clone())?;
-        let place = specializations::Place::chromium(found.vendor(), &visit.adapter, &visit.browser, &visit.date);
-        // Tables are of the first; the others say how well they choose elsewhere, and what matrices are worth.
-        specializations::report(&found, &place, out.filter(|_| visit.visit == MEASURED[0]))?;
-    }
-    let mut others = 0;
+    let mut printed = false;
     for visit in &visits {
         let Some(said) = &visit.said else { continue };
         match &*visit.visit {
+            measured if MEASURED.contains(&measured) => print_measured(visit, said, out)?,
             "packing" => print_packings(said)?,
             "tune" => keep_tables(said, out)?,
             _ => continue,
         }
-        others += 1;
+        printed = true;
     }
     let lines = lines(&visits)?;
     if lines.is_empty() {
-        let known = others > 0 || visits.iter().any(|visit| MEASURED.contains(&&*visit.visit));
-        ensure!(known, "`{}` holds no results", file.display());
+        ensure!(printed, "`{}` holds no results", file.display());
         return Ok(());
     }
     show(&lines, &Bars::load()?);
@@ -149,6 +141,15 @@ fn lines(visits: &[Visit]) -> anyhow::Result<Vec<Line>> {
         }
     }
     Ok(lines)
+}
+
+/// Prints what variants and specializations take. Tables are of the first of such visits; the others say how well they choose
+/// elsewhere, and what matrices are worth.
+fn print_measured(visit: &Visit, said: &Value, out: Option<&Path>) -> anyhow::Result<()> {
+    println!("\n==> {}", visit.visit);
+    let found = specializations::parse(said.clone())?;
+    let place = specializations::Place::chromium(found.vendor(), &visit.adapter, &visit.browser, &visit.date);
+    specializations::report(&found, &place, out.filter(|_| visit.visit == MEASURED[0]))
 }
 
 /// Prints how long a product takes with weights of 3 bits that lie in one way or another.
