@@ -47,7 +47,8 @@ pub(crate) struct Options {
     /// The kernel tests
     #[arg(long)]
     tests: bool,
-    /// The pages that measure: beside other libraries, launches, variants and specializations, tables of a model, packings
+    /// The pages that measure: beside other libraries, launches, variants and specializations, tables of a model, packings,
+    /// matrices of 8 bits
     #[arg(long)]
     bench: bool,
     /// The folder; what is in it is removed
@@ -100,6 +101,7 @@ fn measurements() -> Vec<Value> {
         visit("launches", "bench/launches.html", 300),
         visit("minilm", "bench/minilm.html", 900),
         visit("packing", "bench/packing.html", 300),
+        visit("eight bits", "bench/eight_bits.html", 300),
         visit("tune", "bench/tune.html", 900),
     ];
     for at in rivals::turns(FIRST_ROUNDS) {

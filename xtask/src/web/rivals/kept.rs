@@ -61,6 +61,16 @@ struct Packing {
     max_us: f64,
 }
 
+/// What a product of square matrices takes in one way.
+#[derive(Debug, Deserialize)]
+struct Product {
+    way: String,
+    size: u32,
+    median_us: f64,
+    min_us: f64,
+    max_us: f64,
+}
+
 /// A table that the tuner of a page made.
 #[derive(Debug, Deserialize)]
 struct Tuned {
@@ -87,6 +97,7 @@ pub(super) fn report(file: &Path, out: Option<&Path>) -> anyhow::Result<()> {
         match &*visit.visit {
             measured if MEASURED.contains(&measured) => print_measured(visit, said, out)?,
             "packing" => print_packings(said)?,
+            "eight bits" => print_products(said)?,
             "tune" => keep_tables(said, out)?,
             _ => continue,
         }
@@ -159,6 +170,18 @@ fn print_packings(said: &Value) -> anyhow::Result<()> {
     println!("\n==> packing: one row times {}x{} weights of 3 bits", said["depth"], said["columns"]);
     for Packing { way, matrices, median_us, min_us, max_us } in packings {
         println!("{way:16} {matrices:3} matrices in turn {median_us:9.1} us ({min_us:.1} to {max_us:.1})");
+    }
+    Ok(())
+}
+
+/// Prints how long products in subgroup matrices take, and what that is in operations per second.
+fn print_products(said: &Value) -> anyhow::Result<()> {
+    let products: Vec<Product> =
+        serde_json::from_value(said["times"].clone()).context("a page of products without times")?;
+    println!("\n==> eight bits: square products in subgroup matrices");
+    for Product { way, size, median_us, min_us, max_us } in products {
+        let tera_ops = 2.0 * f64::from(size).powi(3) / median_us / 1e6;
+        println!("{size:5} {way:18} {median_us:9.1} us ({min_us:.1} to {max_us:.1}) {tera_ops:6.1} TOP/s");
     }
     Ok(())
 }
@@ -263,7 +286,9 @@ mod tests {
         keep_tables(&said, Some(&folder)).unwrap();
         assert_eq!(fs::read_to_string(folder.join("minilm-1x128.toml")).unwrap(), "[[entry]]\n");
         fs::remove_dir_all(folder).unwrap();
-        assert!(keep_tables(&json!({}), None).is_err() && print_packings(&json!({ "times": [{}] })).is_err());
+        let without_times = json!({ "times": [{}] });
+        assert!(keep_tables(&json!({}), None).is_err());
+        assert!(print_packings(&without_times).is_err() && print_products(&without_times).is_err());
     }
 
     #[test]
