@@ -179,6 +179,11 @@ fn print_products(said: &Value) -> anyhow::Result<()> {
     let products: Vec<Product> =
         serde_json::from_value(said["times"].clone()).context("a page of products without times")?;
     println!("\n==> eight bits: square products in subgroup matrices");
+    let lacking: Vec<String> =
+        serde_json::from_value(said["lacking"].clone()).context("a page of products without what the adapter lacks")?;
+    if !lacking.is_empty() {
+        println!("not measured: the adapter lacks {}", lacking.join(", "));
+    }
     for Product { way, size, median_us, min_us, max_us } in products {
         let tera_ops = 2.0 * f64::from(size).powi(3) / median_us / 1e6;
         println!("{size:5} {way:18} {median_us:9.1} us ({min_us:.1} to {max_us:.1}) {tera_ops:6.1} TOP/s");
