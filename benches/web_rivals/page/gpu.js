@@ -50,6 +50,22 @@ export function counted() {
   };
 }
 
+/// The adapter, asked for again without a preference: Chromium's first answer may be that there is none.
+export const adapter = async () =>
+  await navigator.gpu.requestAdapter({ powerPreference: "high-performance" }) ?? await navigator.gpu.requestAdapter();
+
+const STORAGE = GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_DST | GPUBufferUsage.COPY_SRC;
+
+/// A buffer of so many bytes for kernels, which can be read.
+export const buffer = (device, size) => device.createBuffer({ size, usage: STORAGE });
+
+/// One that holds numbers.
+export function uploaded(device, data) {
+  const made = buffer(device, data.byteLength);
+  device.queue.writeBuffer(made, 0, data);
+  return made;
+}
+
 /// The numbers in a buffer that can be copied from.
 export async function read(device, buffer, length) {
   const size = length * 4;
