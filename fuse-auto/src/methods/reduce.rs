@@ -6,7 +6,7 @@ use smallvec::smallvec;
 use super::axes::{Over, axes_of};
 use crate::{
     Error, LazyTensor,
-    node::Input,
+    node::{Input, Node},
     op::{self, Op, Reduction},
     record::{Request, plain},
 };
@@ -95,8 +95,24 @@ impl LazyTensor {
             None => None,
             Some(axes) => Some(axes_of(reduction.name, axes, node)?.into_iter().fold(0, |bits, axis| bits | 1 << axis)),
         };
+        if is_itself(reduction, node, axes, over.keepdim) {
+            return Ok(self.clone());
+        }
         let over = op::Over { axes, keepdim: over.keepdim, correction };
         let dtype = reduction.yields.unwrap_or(node.dtype);
         Request::new(Op::Reduce(reduction, over), dtype, smallvec![Input::Value(self.clone())]).record()
     }
+}
+
+/// Whether the language gives back a value itself where it is reduced over extents of 1: then gradients with respect to both are one.
+fn is_itself(reduction: &Reduction, node: &Node, axes: Option<u8>, keepdim: bool) -> bool {
+    let gives_elements = match reduction.name {
+        "sum" | "prod" | "max" | "min" | "any" | "all" => true,
+        // It is computed in `f32`.
+        "mean" => node.dtype == DType::F32,
+        _ => false,
+    };
+    let is_reduced = |axis: usize| axes.is_none_or(|axes| axes >> axis & 1 == 1);
+    let mut extents = node.shape.iter().enumerate().filter(|(axis, _)| is_reduced(*axis));
+    gives_elements && (keepdim || node.shape.is_empty()) && extents.all(|(_, &extent)| extent == 1)
 }

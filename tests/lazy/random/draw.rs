@@ -20,7 +20,7 @@ pub(crate) const MAX_ELEMENTS: usize = 4096;
 
 const INDICES: [DType; 2] = [DType::I32, DType::U32];
 
-const REDUCTIONS: &[&str] =
+pub(crate) const REDUCTIONS: &[&str] =
     &["sum", "prod", "amax", "amin", "mean", "var", "logsumexp", "norm", "any", "all", "argmax", "argmin"];
 
 /// The methods that are neither in the tables of pointwise operations nor reductions.

@@ -17,7 +17,7 @@ use fuse_test_support::{
 
 use super::{
     call::{Call, Type},
-    draw::{Draw, MAX_ELEMENTS, Style},
+    draw::{Draw, MAX_ELEMENTS, REDUCTIONS, Style},
 };
 
 /// With so many parameters, a program is long enough.
@@ -130,7 +130,7 @@ impl Program {
     }
 
     /// The values that may be another one under a second name to the language, and not to lazy tensors: what calls give that may change
-    /// nothing, such as `concat([x])`, and chains of reshapes, which may lead back to where they began.
+    /// nothing, such as `concat([x])` and sums over an extent of 1, and chains of reshapes, which may lead back to where they began.
     fn same(&self) -> Vec<usize> {
         let (mut at, mut same, mut reshapes) = (0, vec![], vec![]);
         for step in &self.steps {
@@ -138,11 +138,12 @@ impl Program {
             if let Step::Call(call, _) = step
                 && let Some(x) = call.values().next()
             {
-                let is_reshape = matches!(call.name, "reshape" | "squeeze" | "unsqueeze" | "stack");
+                // A sum over extents of 1 is a reshape.
+                let reduces = REDUCTIONS.contains(&call.name) && self.types[at].elements() == self.types[x].elements();
+                let is_reshape = reduces || matches!(call.name, "reshape" | "squeeze" | "unsqueeze" | "stack");
                 let moves =
                     matches!(call.name, "cast" | "concat" | "pad" | "repeat" | "tile" | "broadcast_to" | "flip");
-                let reduces = call.axes.is_none() && self.types[x].shape.is_empty();
-                let is_same = (is_reshape || moves || reduces) && self.types[at] == self.types[x];
+                let is_same = (is_reshape || moves) && self.types[at] == self.types[x];
                 if is_same || is_reshape && reshapes.contains(&x) {
                     same.push(at);
                 }
@@ -179,7 +180,8 @@ impl Program {
         let of: Vec<usize> = self.outputs.iter().copied().filter(is_float).take(2).collect();
         let mut wrt: Vec<usize> = (0..self.types.len()).filter(is_float).collect();
         let same = self.same();
-        wrt.retain(|value| !of.contains(value) && !same.contains(value));
+        let needed = self.needed(&of);
+        wrt.retain(|&value| needed[value] && !of.contains(&value) && !same.contains(&value));
         while wrt.len() > 3 {
             wrt.remove(numbers.below(wrt.len() as u64) as usize);
         }
@@ -349,21 +351,33 @@ impl Program {
         smallest
     }
 
-    /// Leaves out what no output needs.
-    fn keep_needed(&mut self) {
+    /// For each value, whether one of these is computed from it, or is itself it; all values of a call, if one is needed.
+    fn needed(&self, of: &[usize]) -> Vec<bool> {
         let mut needed = vec![false; self.types.len()];
-        self.outputs.iter().for_each(|&output| needed[output] = true);
+        of.iter().for_each(|&value| needed[value] = true);
         let mut end = self.types.len();
-        let mut kept = vec![true; self.steps.len()];
-        for (position, step) in self.steps.iter().enumerate().rev() {
+        for step in self.steps.iter().rev() {
             let count = if let Step::Call(_, count) = step { *count } else { 1 };
             let start = end - count;
-            kept[position] = needed[start..end].contains(&true);
-            needed[start..end].fill(kept[position]);
-            if let (Step::Call(call, _), true) = (step, kept[position]) {
-                call.all_values().into_iter().for_each(|value| needed[value] = true);
+            if needed[start..end].contains(&true) {
+                needed[start..end].fill(true);
+                if let Step::Call(call, _) = step {
+                    call.all_values().into_iter().for_each(|value| needed[value] = true);
+                }
             }
             end = start;
+        }
+        needed
+    }
+
+    /// Leaves out what no output needs.
+    fn keep_needed(&mut self) {
+        let needed = self.needed(&self.outputs);
+        let mut start = 0;
+        let mut kept = vec![];
+        for step in &self.steps {
+            kept.push(needed[start]);
+            start += if let Step::Call(_, count) = step { *count } else { 1 };
         }
         let mut places = vec![0; self.types.len()];
         let mut count = 0;
