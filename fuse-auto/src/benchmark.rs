@@ -39,7 +39,7 @@ pub fn benchmark_pattern(device: &Device, pattern: FusionPattern, size: usize) -
     let node: &Arc<Node> = value.node()?;
     let auto = Auto::of(device);
     let mut trace = Trace::default();
-    trace.collect(&[node])?;
+    trace.collect(&[node], &auto.memory)?;
     let mut version = |mode| auto.graphs.function(&mut trace, mode, device);
     let versions = [version(Mode::Fused)?, version(Mode::Unfused)?];
     let times = measure(device, [&versions[0], &versions[1]], &trace.args())?;

@@ -12,7 +12,7 @@ use std::{
 use fuse_artifact::Packing;
 use fuse_runtime::{AdapterKind, Backend, Device, QuantScheme};
 
-use crate::{adaptive::Adaptive, graphs::Graphs, pattern::FusionPattern};
+use crate::{adaptive::Adaptive, graphs::Graphs, memory::Memory, pattern::FusionPattern};
 
 /// How lazy tensors are fused.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,7 +35,8 @@ pub struct FusionConfig {
     pub adaptive: bool,
     /// How many operations may wait behind one value before it is evaluated.
     pub max_pending: u32,
-    /// How many bytes of tensors only pending work may keep alive before it is evaluated.
+    /// How many bytes of tensors only pending work may keep alive before it is evaluated; also those that only values keep alive for
+    /// gradients, before the oldest forget how they were computed.
     pub max_pending_bytes: u64,
 }
 
@@ -122,6 +123,7 @@ pub(crate) struct Auto {
     operations: AtomicU32,
     bytes: AtomicU64,
     pub(crate) graphs: Graphs,
+    pub(crate) memory: Memory,
     pub(crate) adaptive: Adaptive,
 }
 
@@ -133,6 +135,7 @@ impl Default for Auto {
             bytes: AtomicU64::new(config.max_pending_bytes),
             config: RwLock::new(Arc::new(config)),
             graphs: Graphs::default(),
+            memory: Memory::default(),
             adaptive: Adaptive::default(),
         }
     }

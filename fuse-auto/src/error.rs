@@ -30,8 +30,9 @@ pub enum Error {
     /// A gradient of something that was evaluated before.
     #[error(
         "`grad`: {what} was evaluated before the gradient was asked for, and forgot how it depends on {wrt}\n\
-         help: call `grad` before evaluating, or evaluate both together with `eval_all`; what is longer than \
-         `FusionConfig::max_pending` operations is evaluated while it is recorded: `configure` raises that"
+         help: call `grad` before evaluating, or evaluate both together with `eval_all`; values that gradients are part of \
+         forget at once, others when 256 or 4,096 operations were evaluated since, or `FusionConfig::max_pending_bytes` of \
+         tensors would be kept for them"
     )]
     Evaluated {
         /// The value that was evaluated.

@@ -5,7 +5,7 @@
 
 use std::{
     cell::RefCell,
-    sync::{Arc, Weak},
+    sync::{Arc, atomic::Ordering},
 };
 
 use fuse_runtime::{__private::launch_into_vec, Device};
@@ -17,7 +17,9 @@ use crate::{
     Error, FusionConfig, LazyTensor,
     config::Auto,
     graphs::{Mode, Version},
+    memory::{Lesson, Memory},
     node::{Data, Inputs, Node, Value, drop_all},
+    origin::Origin,
     record::recorded,
     trace::{Trace, held},
     weights::quantize,
@@ -92,20 +94,33 @@ thread_local! {
     static TRACE: RefCell<Trace> = RefCell::new(Trace::default());
 }
 
-/// Computes values, and writes what is held of what they depend on.
+/// Which values keep how they were computed, for gradients.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Keep {
+    /// But for those that gradients are part of.
+    Forward,
+    All,
+}
+
+/// Computes values.
 ///
 /// # Errors
 /// [`Error::Written`], those of compiling, and those of launches.
 pub(crate) fn evaluate(values: &[&LazyTensor]) -> Result<(), Error> {
-    evaluate_nodes(&nodes_of(values)?, false)
+    evaluate_nodes(&nodes_of(values)?, Keep::Forward)
 }
 
-/// As [`evaluate`], of values that nobody asked for: they keep how they were computed, for gradients.
+/// As [`evaluate`], of values that nobody asked for: all keep how they were computed.
 ///
 /// # Errors
 /// As [`evaluate`].
 pub(crate) fn evaluate_kept(values: &[&LazyTensor]) -> Result<(), Error> {
-    evaluate_nodes(&nodes_of(values)?, true)
+    evaluate_nodes(&nodes_of(values)?, Keep::All)
+}
+
+/// As [`evaluate_kept`], of a value that was left. What goes wrong is told when it is asked for.
+pub(crate) fn evaluate_left(node: &Arc<Node>) {
+    _ = evaluate_claimed(&[node], Keep::All);
 }
 
 /// The nodes of values on one device.
@@ -122,10 +137,18 @@ pub(crate) fn nodes_of<'v>(values: &[&'v LazyTensor]) -> Result<SmallVec<[&'v Ar
     Ok(nodes)
 }
 
-fn evaluate_nodes(roots: &[&Arc<Node>], keeps: bool) -> Result<(), Error> {
+fn evaluate_nodes(roots: &[&Arc<Node>], keep: Keep) -> Result<(), Error> {
+    let Some(device) = roots.first().map(|root| &root.device) else { return Ok(()) };
+    let memory = &Auto::of(device).memory;
     if roots.iter().all(|root| root.is_evaluated()) {
+        roots.iter().for_each(|root| memory.note_read(root));
         return Ok(());
     }
+    memory.trim(device);
+    evaluate_claimed(roots, keep)
+}
+
+fn evaluate_claimed(roots: &[&Arc<Node>], keep: Keep) -> Result<(), Error> {
     let claimed = loop {
         match claim(roots) {
             Ok(claimed) => break claimed,
@@ -136,31 +159,65 @@ fn evaluate_nodes(roots: &[&Arc<Node>], keeps: bool) -> Result<(), Error> {
         return Ok(());
     }
     let mut trace = TRACE.try_with(|trace| trace.take()).unwrap_or_default();
-    let result = run(&claimed.nodes, keeps, &mut trace);
+    let result = run(&claimed.nodes, keep, &mut trace);
     trace.clear();
     _ = TRACE.try_with(|kept| kept.replace(trace));
     result
 }
 
-fn run(roots: &[&Arc<Node>], keeps: bool, trace: &mut Trace) -> Result<(), Error> {
+fn run(roots: &[&Arc<Node>], keep: Keep, trace: &mut Trace) -> Result<(), Error> {
     let Some(device) = roots.first().map(|root| root.device.clone()) else { return Ok(()) };
-    trace.collect(roots)?;
-    let config = Auto::of(&device).config(&device);
+    let auto = Auto::of(&device);
+    trace.collect(roots, &auto.memory)?;
+    let config = auto.config(&device);
     let version = version(&device, &config, trace)?;
     #[cfg(not(target_arch = "wasm32"))]
     let version = faster(&device, &config, trace, version)?;
     let mut results = Vec::with_capacity(trace.outputs.len());
     launch_into_vec(version.code.function, &trace.args(), &mut results)?;
     version.count(&trace.extents);
-    let from = origins(trace);
+    let bytes = bytes_read(trace);
+    learn(trace, &auto.memory, bytes);
     let mut forgotten: SmallVec<[Inputs; 4]> = SmallVec::new();
-    for ((&output, tensor), from) in trace.outputs.iter().zip(results).zip(&from) {
-        forgotten.push(trace.nodes[output as usize].settle(Value::new(Data::Tensor(tensor)), from, keeps));
+    let keeps = |node: &Node| keep == Keep::All || !node.has_grad;
+    for ((&output, tensor), origin) in trace.outputs.iter().zip(results).zip(origins(trace)) {
+        let node = &trace.nodes[output as usize];
+        forgotten.push(node.settle(Value::new(Data::Tensor(tensor)), &origin, keeps(node)));
     }
+    let kept = trace.outputs.iter().map(|&output| &trace.nodes[output as usize]).filter(|node| keeps(node));
+    auto.memory.keep(kept, trace.operations() as u64, bytes);
     // Without a lock, and behind the trace's own handles.
     trace.clear();
     forgotten.into_iter().for_each(drop_all);
     Ok(())
+}
+
+/// Notes what an evaluation needed that others had left, what it wrote without being asked, and what it leaves.
+fn learn(trace: &Trace, memory: &Memory, bytes: u64) {
+    trace.needed().for_each(|lesson| memory.note(lesson, true));
+    for (node, _) in &trace.lessons {
+        trace.nodes[*node as usize].lock().lesson = None;
+    }
+    let lesson = |node: u32| Lesson { graph: trace.graph, node };
+    for &output in &trace.outputs[trace.asked..] {
+        memory.note(lesson(output), false);
+        trace.nodes[output as usize].lock().lesson = Some(lesson(output));
+    }
+    for &left in &trace.left {
+        trace.nodes[left as usize].lock().lesson = Some(lesson(left));
+    }
+    let held = trace.left.iter().filter(|left| trace.held(**left as usize) > 0);
+    memory.leave(held.map(|&left| &trace.nodes[left as usize]), bytes);
+}
+
+/// Bytes of tensors that a trace reads and that nothing but lazy values holds. Those that many evaluations read are the program's own:
+/// they do not count.
+fn bytes_read(trace: &Trace) -> u64 {
+    let of = |(node, bytes): &(u32, u64)| {
+        let reads = trace.nodes[*node as usize].reads.fetch_add(1, Ordering::Relaxed);
+        if reads < 4 { *bytes } else { 0 }
+    };
+    trace.own.iter().map(of).sum()
 }
 
 /// Finds or makes what runs a trace, as a configuration says.
@@ -224,31 +281,25 @@ fn faster(
     Ok(if choice == Choice::Fused { fused } else { unfused })
 }
 
-/// For each output, the values that it was computed from and that still exist, with those that these were computed from.
-fn origins(trace: &Trace) -> SmallVec<[Arc<[Weak<Node>]>; 4]> {
-    let of_all = |leaves: &mut dyn Iterator<Item = &(u32, Value)>| -> Arc<[Weak<Node>]> {
-        let mut all = Vec::with_capacity(trace.leaves.len());
-        let mut earlier: Vec<Weak<Node>> = vec![];
-        for (leaf, _) in leaves {
-            let node = &trace.nodes[*leaf as usize];
-            all.push(Arc::downgrade(node));
-            for from in node.lock().forgotten.iter().flat_map(|forgotten| forgotten.iter()) {
-                if from.strong_count() > 0 && !earlier.iter().any(|known| known.ptr_eq(from)) {
-                    earlier.push(from.clone());
-                }
-            }
-        }
-        all.append(&mut earlier);
-        all.into()
-    };
-    if let [_] = trace.outputs.as_slice() {
-        return SmallVec::from_elem(of_all(&mut trace.leaves.iter()), 1);
+/// For each output, what it was computed from.
+fn origins(trace: &Trace) -> SmallVec<[Arc<Origin>; 4]> {
+    let sources = trace.sources();
+    if let [output] = trace.outputs.as_slice() {
+        let read = sources.iter().filter(|source| *source != output);
+        return SmallVec::from_elem(Origin::of(read.map(|&node| &trace.nodes[node as usize])), 1);
     }
-    let of = |set: &SmallVec<[u64; 1]>| {
-        let depends = |leaf: &usize| set[leaf / 64] >> (leaf % 64) & 1 == 1;
-        of_all(&mut trace.leaves.iter().enumerate().filter(|(leaf, _)| depends(leaf)).map(|(_, leaf)| leaf))
-    };
-    trace.dependencies().iter().map(of).collect()
+    let sets = trace.dependencies(&sources);
+    let mut origins: SmallVec<[Arc<Origin>; 4]> = SmallVec::with_capacity(sets.len());
+    for (number, set) in sets.iter().enumerate() {
+        // Most results of one evaluation depend on the same values.
+        let same = (number.saturating_sub(8)..number).rev().find(|&earlier| sets[earlier] == *set);
+        origins.push(same.map(|same| Arc::clone(&origins[same])).unwrap_or_else(|| {
+            let depends = |source: &usize| set[source / 64] >> (source % 64) & 1 == 1;
+            let read = sources.iter().enumerate().filter(|(source, _)| depends(source));
+            Origin::of(read.map(|(_, &node)| &trace.nodes[node as usize]))
+        }));
+    }
+    origins
 }
 
 /// Computes several values in one function: what they share is computed once.
@@ -265,5 +316,5 @@ pub fn eval_all(values: &[&LazyTensor]) -> Result<(), Error> {
 /// As [`LazyTensor::eval`].
 pub fn flush(device: &Device) -> Result<(), Error> {
     let values = recorded(device);
-    evaluate_nodes(&held(&values), false)
+    evaluate_nodes(&held(&values), Keep::Forward)
 }

@@ -1,6 +1,6 @@
 //! What would run: the source of a graph, its plan, and what fusing saves.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use fuse_artifact::Plan;
 use fuse_runtime::Device;
@@ -13,6 +13,7 @@ use crate::{
     fusions::{Fusion, statements},
     graphs::written,
     node::Node,
+    op::Op,
     pattern::FusionPattern,
     trace::{Ref, Trace},
 };
@@ -27,6 +28,11 @@ pub struct Explanation {
     pub plan: Plan,
     /// The fusions, the best first.
     pub opportunities: Vec<FusionOpportunity>,
+    /// The values that are written although they were not asked for, as the numbers of their statements in the source: they are held,
+    /// and an earlier evaluation left them and needed them again.
+    pub written: Vec<usize>,
+    /// The values that are held and not written, by the same numbers: asked for later, they are computed again, at most once.
+    pub left: Vec<usize>,
 }
 
 /// Operations that share a kernel, and what that saves.
@@ -57,11 +63,24 @@ pub fn explain(values: &[&LazyTensor]) -> Result<Explanation, Error> {
         return Err(Error::operation("explain", "nothing is left to compute", "explain before evaluating"));
     };
     let (device, mut trace) = (first.device.clone(), Trace::default());
-    trace.collect(&pending)?;
-    let version = version(&device, &Auto::of(&device).config(&device), &mut trace)?;
+    let auto = Auto::of(&device);
+    trace.collect(&pending, &auto.memory)?;
+    let version = version(&device, &auto.config(&device), &mut trace)?;
     let opportunities = opportunities(&trace, &version.fusions);
+    let statements = statements(&trace);
+    let numbers = |nodes: &[u32]| -> Vec<usize> {
+        let number = |node: &u32| {
+            // A gradient's results are one statement.
+            let is_part = matches!(trace.nodes[*node as usize].op, Op::Part(_));
+            let node = if is_part { inputs(&trace, *node as usize).next()? } else { *node as usize };
+            statements.binary_search(&node).ok()
+        };
+        nodes.iter().filter_map(number).collect::<BTreeSet<_>>().into_iter().collect()
+    };
+    let held: Vec<u32> = trace.left.iter().copied().filter(|&left| trace.held(left as usize) > 0).collect();
+    let (written, left) = (numbers(&trace.outputs[trace.asked..]), numbers(&held));
     let Compiled { function, source, .. } = version.code;
-    Ok(Explanation { source: source.clone(), plan: function.plan.clone(), opportunities })
+    Ok(Explanation { source: source.clone(), plan: function.plan.clone(), opportunities, written, left })
 }
 
 /// What fusing saves, the best first.
@@ -113,8 +132,9 @@ impl LazyTensor {
             return Err(Error::operation("source", "nothing is left to compute", "ask before evaluating"));
         }
         let (device, mut trace) = (node.device.clone(), Trace::default());
-        trace.collect(&[node])?;
-        let config = Auto::of(&device).config(&device);
+        let auto = Auto::of(&device);
+        trace.collect(&[node], &auto.memory)?;
+        let config = auto.config(&device);
         Ok(written(&trace, mode(&device, &config, &trace))?.text)
     }
 }

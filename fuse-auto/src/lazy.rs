@@ -75,8 +75,11 @@ impl LazyTensor {
             is_weight,
             device: device.clone(),
             pending: AtomicU32::new(0),
+            base: AtomicU64::new(0),
+            counted: AtomicU32::new(0),
             bytes: AtomicU64::new(bytes),
             recount: AtomicU32::new(0),
+            reads: AtomicU32::new(0),
             evaluated: AtomicBool::new(true),
             state: Mutex::new(State { inputs: Inputs::new(), value: Some(Value::new(data)), ..State::default() }),
         })
@@ -161,7 +164,11 @@ impl LazyTensor {
         Ok(self.node()?.is_evaluated())
     }
 
-    /// Computes the value and what it depends on; what is held of that is written to memory as well. Does not wait for the device.
+    /// Computes the value and writes it to memory; does not wait for the device. What else is held of the values on the way stays
+    /// recorded, and is computed again if it is asked for: [`eval_all`](crate::eval_all) computes several values at once. For
+    /// gradients, the value keeps how it was computed, unless gradients are part of it, while it is one of the 256 that were asked for
+    /// last, at most 4,096 operations are behind these, and the tensors that only these keep alive are within
+    /// [`FusionConfig::max_pending_bytes`](crate::FusionConfig::max_pending_bytes).
     ///
     /// # Errors
     /// [`Error::Written`] if a tensor was written to after it was recorded, those of compiling, and those of launches.
@@ -212,9 +219,7 @@ impl LazyTensor {
     /// The evaluated tensor.
     fn raw(&self) -> Result<RawTensor, Error> {
         let node = self.node()?;
-        if !node.is_evaluated() {
-            evaluate(&[self])?;
-        }
+        evaluate(&[self])?;
         match &node.lock().value {
             Some(Value { data: Data::Tensor(tensor), .. }) => Ok(tensor.clone()),
             _ => Err(Error::operation("tensor", "a quantized tensor has no values in memory", "write `dequantize`")),

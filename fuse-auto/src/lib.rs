@@ -38,12 +38,14 @@ mod graphs;
 mod infer;
 mod kept;
 mod lazy;
+mod memory;
 mod methods;
 mod node;
 mod numbers;
 mod op;
 #[doc(hidden)]
 pub mod operations;
+mod origin;
 mod pattern;
 mod record;
 mod sequence;

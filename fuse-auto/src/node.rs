@@ -1,6 +1,6 @@
 //! A node of the record: an operation with its inputs, or a tensor that was given, or one that has been computed.
 //!
-//! Recording makes nodes and changes none, so it takes no lock. Evaluation gives a node its value and makes it forget its inputs.
+//! Recording makes nodes and changes none, so it takes no lock. Evaluation gives a node its value; its inputs are forgotten later.
 //! Invariant: a node has inputs or a value; it has both only while a gradient needs its inputs (`pins`), or may (`kept`).
 
 use std::{
@@ -18,7 +18,7 @@ use fuse_runtime::{
 };
 use smallvec::SmallVec;
 
-use crate::{evaluate::Claim, lazy::LazyTensor, op::Op, weights::QuantizedWeight};
+use crate::{evaluate::Claim, lazy::LazyTensor, memory::Lesson, op::Op, origin::Origin, weights::QuantizedWeight};
 
 /// An operand, or a value whose extents an operation reads.
 #[derive(Clone, Debug)]
@@ -27,6 +27,16 @@ pub(crate) enum Input {
     Value(LazyTensor),
     /// A number of the host, which is an argument of the compiled function.
     Number { dtype: DType, bits: u32 },
+}
+
+impl Input {
+    /// The node of a value.
+    pub(crate) fn node(&self) -> Option<&Arc<Node>> {
+        match self {
+            Self::Value(value) => value.node().ok(),
+            Self::Number { .. } => None,
+        }
+    }
 }
 
 /// The inputs of a node: three without an allocation of their own.
@@ -46,12 +56,17 @@ pub(crate) struct Node {
     /// Whether it is a weight: quantized where that is asked for.
     pub(crate) is_weight: bool,
     pub(crate) device: Device,
-    /// At least how many operations wait behind it, itself among them.
+    /// At most how many operations wait behind it, itself among them.
     pub(crate) pending: AtomicU32,
+    /// A bound on these that counts shared ones once: so many, and those that were recorded after the node with this number.
+    pub(crate) base: AtomicU64,
+    pub(crate) counted: AtomicU32,
     /// At least how many bytes of tensors are behind it.
     pub(crate) bytes: AtomicU64,
     /// At how many pending operations to count these bytes again.
     pub(crate) recount: AtomicU32,
+    /// In how many evaluations it was a tensor that is read.
+    pub(crate) reads: AtomicU32,
     /// Whether it has a value; set once.
     pub(crate) evaluated: AtomicBool,
     pub(crate) state: Mutex<State>,
@@ -64,13 +79,14 @@ pub(crate) struct State {
     pub(crate) value: Option<Value>,
     /// How many gradients need the inputs although there is a value.
     pub(crate) pins: u32,
-    /// Whether the inputs stay although there is a value: it was evaluated only because too much was pending, and gradients may be
-    /// asked for yet.
+    /// Whether the inputs stay although there is a value: gradients may be asked for yet. [`Memory`](crate::memory::Memory) ends it.
     pub(crate) kept: bool,
     /// Of a gradient, the nodes that it pins.
     pub(crate) pinned: Vec<Weak<Node>>,
-    /// The values that it was computed from, where its inputs are forgotten.
-    pub(crate) forgotten: Option<Arc<[Weak<Node>]>>,
+    /// The values that it was computed from, for when its inputs are forgotten.
+    pub(crate) origin: Option<Arc<Origin>>,
+    /// Where it was left, if it was computed and not written; or why it was written although nobody asked for it.
+    pub(crate) lesson: Option<Lesson>,
     /// Of a weight, its quantized values, where they were wanted.
     #[cfg_attr(target_arch = "wasm32", allow(dead_code, reason = "a page cannot make it"))]
     pub(crate) quantized: Option<Box<QuantizedWeight>>,
@@ -130,7 +146,7 @@ impl Data {
 }
 
 /// The number of the next node.
-static NEXT: AtomicU64 = AtomicU64::new(0);
+static NEXT: AtomicU64 = AtomicU64::new(1);
 
 impl Node {
     /// A number for a new node.
@@ -163,18 +179,25 @@ impl Node {
     }
 
     /// Gives it a value, unless it has one, and gives back the inputs that it forgets, for the caller to drop without locks.
-    pub(crate) fn settle(&self, value: Value, from: &Arc<[Weak<Node>]>, keeps: bool) -> Inputs {
+    pub(crate) fn settle(&self, value: Value, origin: &Arc<Origin>, keeps: bool) -> Inputs {
         let mut state = self.lock();
         if state.value.is_none() {
             state.kept = keeps;
             state.value = Some(value);
-            state.forgotten = Some(Arc::clone(from));
+            state.origin = Some(Arc::clone(origin));
             // What waits behind it no longer does.
             self.bytes.store(self.elements() as u64 * self.dtype.bytes(), Ordering::Relaxed);
             self.recount.store(0, Ordering::Relaxed);
             self.evaluated.store(true, Ordering::Release);
         }
         if state.pins == 0 && !state.kept { std::mem::take(&mut state.inputs) } else { Inputs::new() }
+    }
+
+    /// Ends that it keeps its inputs, and gives them back as [`settle`](Self::settle) does.
+    pub(crate) fn forget(&self) -> Inputs {
+        let mut state = self.lock();
+        state.kept = false;
+        if state.pins == 0 && state.value.is_some() { std::mem::take(&mut state.inputs) } else { Inputs::new() }
     }
 
     /// Ends the need of a gradient for its inputs.

@@ -17,7 +17,7 @@ use smallvec::SmallVec;
 use crate::{
     Error, LazyTensor,
     config::Auto,
-    evaluate::{evaluate, evaluate_kept},
+    evaluate::evaluate_kept,
     infer::{Numbers, infer},
     node::{Input, Inputs, Node, State},
     op::Op,
@@ -158,6 +158,8 @@ impl Request {
         let Self { op, dtype, inputs, packing } = self;
         let mut device = None;
         let (mut pending, mut bytes, mut recount) = (1u32, 0u64, 0u32);
+        let number = Node::next_number();
+        let mut bound: Option<Bound> = None;
         let mut has_grad = matches!(op, Op::Grad { .. });
         for input in &inputs {
             let Input::Value(value) = input else { continue };
@@ -170,7 +172,12 @@ impl Request {
                     return Err(Error::operation(op.name(), message, "make all tensors on one device"));
                 }
             }
-            pending = pending.saturating_add(node.waiting());
+            let waiting = node.waiting();
+            pending = pending.saturating_add(waiting);
+            if waiting > 0 {
+                let of = Bound::of(node);
+                bound = Some(bound.map_or(of, |bound| bound.and(of)));
+            }
             bytes = bytes.saturating_add(node.bytes.load(Ordering::Relaxed));
             recount = recount.max(node.recount.load(Ordering::Relaxed));
             has_grad |= node.has_grad && !node.is_evaluated();
@@ -178,10 +185,11 @@ impl Request {
         let Some(device) = device.cloned() else {
             return Err(Error::operation(op.name(), "it has no tensor", "use at least one tensor: it says the device"));
         };
+        let bound = bound.unwrap_or(Bound { base: number - 1, counted: 0 });
         let has_value = !matches!(op, Op::Grad { .. });
         let is_part = matches!(op, Op::Part(_));
         let value = LazyTensor::of_node(Node {
-            number: Node::next_number(),
+            number,
             op,
             dtype,
             shape,
@@ -189,9 +197,12 @@ impl Request {
             has_grad,
             is_weight: false,
             device,
-            pending: AtomicU32::new(pending),
+            pending: AtomicU32::new(pending.min(bound.at(number))),
+            base: AtomicU64::new(bound.base),
+            counted: AtomicU32::new(bound.counted),
             bytes: AtomicU64::new(bytes),
             recount: AtomicU32::new(recount),
+            reads: AtomicU32::new(0),
             evaluated: AtomicBool::new(false),
             state: Mutex::new(State { inputs, ..State::default() }),
         });
@@ -205,8 +216,33 @@ impl Request {
     }
 }
 
-/// Operations that are kept for gradients although their values are there. More than the compiler takes with their gradients.
-const MOST_KEPT: u32 = 4096;
+/// A bound on how many operations wait behind a value: so many, and those that were recorded after the node with number `base`.
+///
+/// The sum over operands counts what they share twice, so that it doubles with every value that has two readers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Bound {
+    base: u64,
+    counted: u32,
+}
+
+impl Bound {
+    fn of(node: &Node) -> Self {
+        Self { base: node.base.load(Ordering::Relaxed), counted: node.counted.load(Ordering::Relaxed) }
+    }
+
+    /// The bound of two operands together.
+    fn and(self, other: Self) -> Self {
+        if self == other {
+            return self;
+        }
+        Self { base: self.base.min(other.base), counted: self.counted.saturating_add(other.counted) }
+    }
+
+    /// How many operations it allows behind the node with this number, itself among them.
+    fn at(self, number: u64) -> u32 {
+        u32::try_from(number - self.base).unwrap_or(u32::MAX).saturating_add(self.counted)
+    }
+}
 
 /// Evaluates values, behind each of which the same waits, if that is too much.
 pub(crate) fn keep_within_limits(values: &[LazyTensor]) -> Result<(), Error> {
@@ -220,17 +256,13 @@ pub(crate) fn keep_within_limits(values: &[LazyTensor]) -> Result<(), Error> {
         return Ok(());
     }
     // What was counted twice, or is held by others, does not count.
-    let (operations, own) = behind(node, false);
+    let (operations, own) = behind(node);
     if operations >= limits.operations || own >= limits.bytes {
-        let values = values.iter().collect::<SmallVec<[_; 4]>>();
-        // Gradients may be asked for yet, if how it all was computed is not too much to keep and to compile.
-        let (all, kept) = behind(node, true);
-        return match all <= MOST_KEPT && kept < limits.bytes {
-            true => evaluate_kept(&values),
-            false => evaluate(&values),
-        };
+        return evaluate_kept(&values.iter().collect::<SmallVec<[_; 4]>>());
     }
     node.pending.store(operations, Ordering::Relaxed);
+    node.base.store(node.number, Ordering::Relaxed);
+    node.counted.store(operations, Ordering::Relaxed);
     node.recount.store(operations + operations / 2 + 8, Ordering::Relaxed);
     Ok(())
 }

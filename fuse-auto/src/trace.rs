@@ -2,15 +2,20 @@
 //!
 //! A trace is rebuilt at every evaluation and keeps its memory, so that it allocates nothing once it has been large enough.
 
-use std::{ptr, sync::Arc};
+use std::{
+    hash::{Hash, Hasher},
+    ptr,
+    sync::Arc,
+};
 
 use fuse_artifact::{DType, Packing};
 use fuse_runtime::__private::Arg;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use smallvec::SmallVec;
 
 use crate::{
     Error,
+    memory::{Lesson, Memory},
     node::{Data, Input, Inputs, Node, Value},
     op::Op,
 };
@@ -37,12 +42,22 @@ pub(crate) struct Trace {
     pub(crate) leaves: Vec<(u32, Value)>,
     /// The numbers of the host.
     pub(crate) numbers: Vec<(DType, u32)>,
-    /// The nodes to write: those asked for, then those that somebody holds.
+    /// The nodes to write: those asked for, then those that somebody holds and that were or will be needed again.
     pub(crate) outputs: Vec<u32>,
+    /// How many of them are asked for.
+    pub(crate) asked: usize,
+    /// The nodes that somebody holds, directly or by what waits elsewhere, and that are not written.
+    pub(crate) left: Vec<u32>,
+    /// The hash of its structure and of what is asked for, if somebody holds more.
+    pub(crate) graph: u64,
+    /// The nodes that an earlier evaluation left, or wrote although nobody had asked for them, and where.
+    pub(crate) lessons: Vec<(u32, Lesson)>,
+    /// The nodes that gradients need to be computed here, whatever is in memory.
+    pinned: Vec<u32>,
     /// How many inputs each node is.
     uses: Vec<u32>,
-    /// Bytes of leaves that nobody but the record holds.
-    own: Vec<(u32, u64)>,
+    /// Bytes of values that nobody but the record holds.
+    pub(crate) own: Vec<(u32, u64)>,
     /// What tells it from traces that compile to another function, but for sizes that are symbols.
     pub(crate) key: Vec<u64>,
     /// The extents of all leaves, one after the other: the values of the function's symbols.
@@ -51,6 +66,7 @@ pub(crate) struct Trace {
     pub(crate) owners: Vec<Option<u32>>,
     places: FxHashMap<*const Node, u32>,
     stack: Vec<Frame>,
+    marks: Vec<Mark>,
 }
 
 /// A node on the way to it.
@@ -58,6 +74,31 @@ struct Frame {
     node: Arc<Node>,
     inputs: Inputs,
     next: usize,
+    lesson: Option<Lesson>,
+    is_pinned: bool,
+    /// The bytes of its value, if it is in memory all the same and nobody else holds them.
+    bytes: u64,
+}
+
+/// What becomes of a node that an evaluation computes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mark {
+    /// Nobody needs it afterwards, as far as is known.
+    Free,
+    /// Something that is recorded afterwards needs it.
+    Stays,
+    /// It is asked for.
+    Asked,
+}
+
+/// Which nodes in memory are computed here all the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Expand {
+    Nothing,
+    /// Those that a gradient needs.
+    Pinned,
+    /// All that know how.
+    Kept,
 }
 
 impl Trace {
@@ -69,6 +110,11 @@ impl Trace {
         self.leaves.clear();
         self.numbers.clear();
         self.outputs.clear();
+        self.asked = 0;
+        self.left.clear();
+        self.graph = 0;
+        self.lessons.clear();
+        self.pinned.clear();
         self.uses.clear();
         self.own.clear();
         self.key.clear();
@@ -76,12 +122,16 @@ impl Trace {
         self.owners.clear();
         self.places.clear();
         self.stack.clear();
+        self.marks.clear();
     }
 
     /// The inputs of a node.
     pub(crate) fn inputs(&self, node: usize) -> &[Ref] {
-        let start = if node == 0 { 0 } else { self.ends[node - 1] as usize };
-        &self.refs[start..self.ends[node] as usize]
+        &self.refs[self.start(node)..self.ends[node] as usize]
+    }
+
+    fn start(&self, node: usize) -> usize {
+        if node == 0 { 0 } else { self.ends[node - 1] as usize }
     }
 
     /// What its function is launched with.
@@ -131,43 +181,47 @@ impl Trace {
         self.packing(node).is_some() || moved()
     }
 
-    /// Collects what is behind some values.
+    /// Collects what is behind some values, and decides what is written.
     ///
     /// # Errors
     /// [`Error::Written`] if a tensor was written to since.
-    pub(crate) fn collect(&mut self, roots: &[&Arc<Node>]) -> Result<(), Error> {
+    pub(crate) fn collect(&mut self, roots: &[&Arc<Node>], memory: &Memory) -> Result<(), Error> {
         // Gradients need how a value was computed, even where it is in memory.
         let expands = roots.iter().any(|root| root.has_grad);
-        self.collect_with(roots, expands)
-    }
-
-    fn collect_with(&mut self, roots: &[&Arc<Node>], expands: bool) -> Result<(), Error> {
-        self.clear();
-        for root in roots {
-            self.visit(root, expands);
-        }
+        self.walk(roots, if expands { Expand::Pinned } else { Expand::Nothing });
         for root in roots {
             let index = self.places[&Arc::as_ptr(root)];
             if !self.outputs.contains(&index) {
                 self.outputs.push(index);
             }
         }
+        self.asked = self.outputs.len();
         self.check_writes()?;
-        self.add_held(roots);
+        self.add_held(memory);
+        self.key.push(u64::MAX - 1);
+        self.key.extend(self.outputs.iter().map(|&output| u64::from(output)));
         if self.nodes.iter().any(|node| matches!(node.op, Op::Checkpoint(..))) {
             self.find_owners();
         }
         Ok(())
     }
 
-    fn visit(&mut self, root: &Arc<Node>, expands: bool) {
+    /// Finds the nodes behind some values.
+    fn walk(&mut self, roots: &[&Arc<Node>], expand: Expand) {
+        self.clear();
+        for root in roots {
+            self.visit(root, expand);
+        }
+    }
+
+    fn visit(&mut self, root: &Arc<Node>, expand: Expand) {
         if !self.places.contains_key(&Arc::as_ptr(root)) {
-            self.enter(Arc::clone(root), expands);
+            self.enter(Arc::clone(root), expand);
         }
         while let Some(frame) = self.stack.last_mut() {
             let Some(input) = frame.inputs.get(frame.next) else {
-                if let Some(Frame { node, inputs, .. }) = self.stack.pop() {
-                    self.leave(node, &inputs);
+                if let Some(frame) = self.stack.pop() {
+                    self.leave(frame);
                 }
                 continue;
             };
@@ -177,18 +231,25 @@ impl Trace {
             let Ok(node) = value.node() else { continue };
             if !self.places.contains_key(&Arc::as_ptr(node)) {
                 let node = Arc::clone(node);
-                self.enter(node, expands);
+                self.enter(node, expand);
             }
         }
     }
 
-    fn enter(&mut self, node: Arc<Node>, expands: bool) {
+    fn enter(&mut self, node: Arc<Node>, expand: Expand) {
         let state = node.lock();
-        if let Some(value) = state.value.as_ref().filter(|_| !expands || state.inputs.is_empty()) {
+        let is_expanded = match expand {
+            Expand::Nothing => false,
+            Expand::Pinned => state.pins > 0,
+            Expand::Kept => true,
+        };
+        let lesson = state.lesson;
+        if let Some(value) = state.value.as_ref().filter(|_| !is_expanded || state.inputs.is_empty()) {
             let index = self.nodes.len() as u32;
             self.own.push((index, value.data.own_bytes()));
             self.leaves.push((index, value.clone()));
             drop(state);
+            self.lessons.extend(lesson.map(|lesson| (index, lesson)));
             self.extents.extend(node.shape.iter().map(|&extent| extent as u64));
             self.key.extend([
                 u64::MAX,
@@ -199,8 +260,10 @@ impl Trace {
             return;
         }
         let inputs = state.inputs.clone();
+        let is_pinned = state.pins > 0;
+        let bytes = state.value.as_ref().map_or(0, |value| value.data.own_bytes());
         drop(state);
-        self.stack.push(Frame { node, inputs, next: 0 });
+        self.stack.push(Frame { node, inputs, next: 0, lesson, is_pinned, bytes });
     }
 
     fn push(&mut self, node: Arc<Node>) {
@@ -210,10 +273,18 @@ impl Trace {
         self.uses.push(0);
     }
 
-    fn leave(&mut self, node: Arc<Node>, inputs: &Inputs) {
+    fn leave(&mut self, Frame { node, inputs, lesson, is_pinned, bytes, .. }: Frame) {
+        let index = self.nodes.len() as u32;
+        if bytes > 0 {
+            self.own.push((index, bytes));
+        }
+        self.lessons.extend(lesson.map(|lesson| (index, lesson)));
+        if is_pinned {
+            self.pinned.push(index);
+        }
         node.op.key(&mut self.key);
         self.key.push(node.dtype as u64 | (inputs.len() as u64) << 8);
-        for input in inputs {
+        for input in &inputs {
             match input {
                 Input::Value(value) => {
                     let Some(index) = value.node().ok().and_then(|node| self.places.get(&Arc::as_ptr(node))) else {
@@ -244,26 +315,67 @@ impl Trace {
         })
     }
 
+    /// Bytes of values that nobody but its nodes keeps alive, and `roots`, which have a handle more.
+    fn own_bytes(&self, roots: &[Arc<Node>]) -> u64 {
+        let roots: FxHashSet<u32> = roots.iter().map(|root| self.places[&Arc::as_ptr(root)]).collect();
+        let is_own = |node: u32| self.held(node as usize) == usize::from(roots.contains(&node));
+        self.own.iter().filter(|(node, _)| is_own(*node)).map(|(_, bytes)| bytes).sum()
+    }
+
     /// How many handles of a node there are besides those of the trace itself and of its nodes.
-    fn held(&self, index: usize) -> usize {
+    pub(crate) fn held(&self, index: usize) -> usize {
         Arc::strong_count(&self.nodes[index]).saturating_sub(1 + self.uses[index] as usize)
     }
 
-    /// Adds what somebody holds to what is written, and all that is written to the key.
-    fn add_held(&mut self, roots: &[&Arc<Node>]) {
-        for index in 0..self.nodes.len() {
+    /// Adds values that somebody holds to what is written, where they are computed a second time, or were needed when such a graph was
+    /// evaluated before; the others are left.
+    fn add_held(&mut self, memory: &Memory) {
+        self.marks.resize(self.nodes.len(), Mark::Free);
+        self.outputs.iter().for_each(|&output| self.marks[output as usize] = Mark::Asked);
+        let is_more =
+            |index: usize| self.marks[index] == Mark::Free && !self.nodes[index].is_evaluated() && self.held(index) > 0;
+        if !(0..self.nodes.len()).any(is_more) {
+            return;
+        }
+        let mut hasher = FxHasher::default();
+        (&self.key, &self.outputs).hash(&mut hasher);
+        self.graph = hasher.finish();
+        let mut needed = memory.needed(self.graph);
+        needed.extend(self.needed().filter(|lesson| lesson.graph == self.graph).map(|lesson| lesson.node));
+        // Readers come behind what they read.
+        for index in (0..self.nodes.len()).rev() {
             let node = &self.nodes[index];
-            let has_value = !matches!(node.op, Op::Grad { .. });
-            if has_value
-                && !node.is_evaluated()
-                && self.held(index) > 0
-                && !roots.iter().any(|root| Arc::ptr_eq(root, node))
-            {
-                self.outputs.push(index as u32);
+            let stays = self.marks[index] == Mark::Stays || self.marks[index] == Mark::Free && self.held(index) > 0;
+            if !stays || node.is_evaluated() {
+                continue;
+            }
+            if !matches!(node.op, Op::Grad { .. }) {
+                if self.is_again(index as u32) || needed.contains(&(index as u32)) {
+                    self.outputs.push(index as u32);
+                    continue;
+                }
+                self.left.push(index as u32);
+            }
+            for at in self.start(index)..self.ends[index] as usize {
+                if let Ref::Node(input) = self.refs[at]
+                    && self.marks[input as usize] == Mark::Free
+                {
+                    self.marks[input as usize] = Mark::Stays;
+                }
             }
         }
-        self.key.push(u64::MAX - 1);
-        self.key.extend(self.outputs.iter().map(|&output| u64::from(output)));
+        self.outputs[self.asked..].reverse();
+    }
+
+    /// Whether a node was computed before, is computed again, and could have been read instead.
+    fn is_again(&self, node: u32) -> bool {
+        self.lessons.binary_search_by_key(&node, |(left, _)| *left).is_ok() && self.pinned.binary_search(&node).is_err()
+    }
+
+    /// The lessons of values that are needed here after an earlier evaluation left them, or wrote them without being asked.
+    pub(crate) fn needed(&self) -> impl Iterator<Item = Lesson> + '_ {
+        let lessons = self.lessons.iter().filter(|(node, _)| self.is_leaf(*node as usize) || self.is_again(*node));
+        lessons.map(|(_, lesson)| *lesson)
     }
 
     /// Finds what is within checkpoints: what was recorded there and nothing outside reads. Of one in another, the inner one.
@@ -296,21 +408,25 @@ impl Trace {
         self.owners.get(node).copied().flatten().map(|owner| owner as usize)
     }
 
-    /// For each output, which leaves it depends on, a bit each.
-    pub(crate) fn dependencies(&self) -> Vec<SmallVec<[u64; 1]>> {
-        let words = self.leaves.len().div_ceil(64).max(1);
+    /// The nodes that gradients may be with respect to afterwards: tensors, and what somebody holds.
+    pub(crate) fn sources(&self) -> Vec<u32> {
+        let is_source = |node: &u32| self.is_leaf(*node as usize) || self.held(*node as usize) > 0;
+        (0..self.nodes.len() as u32).filter(is_source).collect()
+    }
+
+    /// For each output, which of some nodes it depends on, a bit each.
+    pub(crate) fn dependencies(&self, sources: &[u32]) -> Vec<SmallVec<[u64; 1]>> {
+        let words = sources.len().div_ceil(64).max(1);
         let mut sets: Vec<SmallVec<[u64; 1]>> = Vec::with_capacity(self.nodes.len());
-        let mut leaf = 0;
         for index in 0..self.nodes.len() {
             let mut set = SmallVec::from_elem(0, words);
-            if self.leaves.get(leaf).is_some_and(|(node, _)| *node as usize == index) {
-                set[leaf / 64] |= 1 << (leaf % 64);
-                leaf += 1;
-            }
             for input in self.inputs(index) {
                 if let Ref::Node(input) = *input {
                     let from: &SmallVec<[u64; 1]> = &sets[input as usize];
                     set.iter_mut().zip(from).for_each(|(word, other)| *word |= other);
+                    if let Ok(source) = sources.binary_search(&input) {
+                        set[source / 64] |= 1 << (source % 64);
+                    }
                 }
             }
             sets.push(set);
@@ -324,14 +440,18 @@ fn ones(shape: &[usize]) -> u64 {
     shape.iter().enumerate().fold(0, |bits, (axis, &extent)| bits | u64::from(extent == 1) << axis)
 }
 
-/// How many operations wait behind a node, itself among them, and how many bytes of tensors only they keep alive; with those that
-/// have been evaluated and are kept for gradients, if `expands`.
-pub(crate) fn behind(node: &Arc<Node>, expands: bool) -> (u32, u64) {
+/// How many operations wait behind a node, itself among them, and how many bytes of tensors only they keep alive.
+pub(crate) fn behind(node: &Arc<Node>) -> (u32, u64) {
     let mut trace = Trace::default();
-    // That a tensor was written to is found when the value is evaluated.
-    _ = trace.collect_with(&[node], expands);
-    let own = trace.own.iter().filter(|(leaf, _)| trace.held(*leaf as usize) == 0).map(|(_, bytes)| bytes).sum();
-    (trace.operations() as u32, own)
+    trace.walk(&[node], Expand::Nothing);
+    (trace.operations() as u32, trace.own_bytes(&[]))
+}
+
+/// The bytes of tensors that only some values keep alive, by what they were computed from.
+pub(crate) fn retained(values: &[Arc<Node>]) -> u64 {
+    let mut trace = Trace::default();
+    trace.walk(&values.iter().collect::<Vec<_>>(), Expand::Kept);
+    trace.own_bytes(values)
 }
 
 /// The pending values among some that others hold, or nobody reads: these, evaluated together, leave nothing pending.

@@ -74,7 +74,7 @@ pub(crate) fn forbid(device: &Device, what: &'static str) -> Result<(), Error> {
 }
 
 /// Whether what this thread launches on `device` runs later: by a sequence, or by WebNN.
-pub(crate) fn is_deferred(device: &Device) -> bool {
+pub fn is_deferred(device: &Device) -> bool {
     #[cfg(all(feature = "webnn", target_arch = "wasm32"))]
     if crate::webnn::is_open(device) {
         return true;

@@ -125,6 +125,7 @@ pub mod __private {
     pub use crate::{
         AtLeast, BroadcastRank, Element, Error, Exactly, Float, Integer, Kernels, MatmulRank, Number, OneLess, OneMore,
         Operand, OperandOf, Rank, Ranked, SameRank, Signed, Tensor,
+        capture::is_deferred,
         footprint::{code_bytes, retain_runnable},
         launch::{
             Arg, KernelVariants, alternatives, launch, launch_alternative, launch_dynamic, launch_into,

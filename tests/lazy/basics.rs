@@ -1,4 +1,6 @@
-//! What is recorded, when it runs, and what is written.
+//! What is recorded, and when it runs.
+
+use std::sync::Barrier;
 
 use fuse_gpu::{
     Device, Tensor1, Tensor2,
@@ -59,33 +61,6 @@ fn other_sizes_and_numbers_compile_nothing() -> Result<(), Error> {
     // An extent of 1 is another graph: it broadcasts.
     run(1, 7, 2.0)?;
     assert_eq!(stats(&device).misses, before.misses + 1);
-    Ok(())
-}
-
-#[test]
-fn what_is_held_is_written_and_nothing_else() -> Result<(), Error> {
-    let device = device();
-    let (x, values) = lazy(&device, [40], 9);
-    let a = x.exp()?;
-    let b = a.add(1.0)?;
-    let dropped = a.mul(3.0)?;
-    drop(dropped);
-    let c = {
-        let inner = b.log()?;
-        inner.mul(2.0)?
-    };
-    drop(b);
-    c.eval()?;
-    assert!(a.is_evaluated()?, "held and needed");
-    let expected: Vec<f32> = values.iter().map(|x| 2.0 * (x.exp() + 1.0).ln()).collect();
-    assert_near(&c.to_vec_blocking::<f32>()?, &expected, 1e-5);
-    let function = c.clone();
-    assert!(function.is_evaluated()?);
-    // What depends on evaluated values reads them.
-    let before = stats(&device);
-    let d = a.add(&c)?;
-    d.eval()?;
-    assert_eq!(stats(&device).operations - before.operations, 1);
     Ok(())
 }
 
@@ -264,20 +239,28 @@ fn threads_share_values() -> Result<(), Error> {
     let (x, values) = lazy(&device, [64], 14);
     let shared = x.exp()?;
     let before = stats(&device);
+    let all_recorded = Barrier::new(8);
     std::thread::scope(|scope| {
         for factor in 0..8 {
-            let (shared, values) = (&shared, &values);
+            let (x, shared, values, all_recorded) = (&x, &shared, &values, &all_recorded);
             scope.spawn(move || {
-                for round in 0..20 {
-                    let number = factor as f32 + round as f32;
-                    let y = shared.mul(number).expect("recorded");
+                let scaled = |y: LazyTensor, round: i32| {
+                    let number = (factor + round) as f32;
                     let expected: Vec<f32> = values.iter().map(|x| x.exp() * number).collect();
-                    assert_near(&y.to_vec_blocking::<f32>().expect("values"), &expected, 1e-5);
-                }
+                    let y = y.mul(number).expect("recorded");
+                    move || assert_near(&y.to_vec_blocking::<f32>().expect("values"), &expected, 1e-5)
+                };
+                // All want one graph at once.
+                let own = scaled(x.exp().expect("recorded"), 0);
+                all_recorded.wait();
+                own();
+                (0..20).for_each(|round| scaled(shared.clone(), round)());
             });
         }
     });
-    assert!(stats(&device).compiled - before.compiled <= 2, "one graph is compiled once");
+    // `exp` and the product; the same with `exp` written, by whoever is second; and the product of what is in memory.
+    let told = stats(&device);
+    assert!((1..=3).contains(&(told.compiled - before.compiled)), "a graph is compiled once: {told}");
     // All want one value: it is computed once.
     let before = stats(&device);
     let wanted = x.sin()?.cos()?;

@@ -5,7 +5,7 @@ use std::{
     cell::Cell,
 };
 
-use fuse_gpu::auto::{Error, LazyTensor, stats};
+use fuse_gpu::auto::{Error, FusionConfig, LazyTensor, configure, grad, stats};
 
 use super::{device, lazy};
 
@@ -14,6 +14,7 @@ struct Counting;
 
 thread_local! {
     static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
+    static BYTES: Cell<usize> = const { Cell::new(0) };
 }
 
 // SAFETY: all requests go to the system's allocator as they are; counting allocates nothing.
@@ -21,6 +22,7 @@ unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // A thread that ends counts nothing.
         _ = ALLOCATIONS.try_with(|count| count.set(count.get() + 1));
+        _ = BYTES.try_with(|count| count.set(count.get() + layout.size()));
         // SAFETY: the caller keeps the contract of `alloc`.
         unsafe { System.alloc(layout) }
     }
@@ -36,6 +38,13 @@ static ALLOCATOR: Counting = Counting;
 
 fn allocations() -> usize {
     ALLOCATIONS.with(Cell::get)
+}
+
+/// The bytes that `work` allocates: a measure of its steps that does not depend on what else the machine does.
+fn allocated(work: impl FnOnce() -> Result<(), Error>) -> Result<usize, Error> {
+    let before = BYTES.with(Cell::get);
+    work()?;
+    Ok(BYTES.with(Cell::get) - before)
 }
 
 #[test]
@@ -57,6 +66,70 @@ fn an_operation_is_one_allocation() -> Result<(), Error> {
     let z = y.sum([0, 1])?.reshape([2, 4])?;
     assert!(allocations() - before <= 2 + 4, "{}", allocations() - before);
     drop((y, z));
+    Ok(())
+}
+
+#[test]
+fn recording_costs_the_same_however_much_waits() -> Result<(), Error> {
+    let device = device();
+    configure(&device, FusionConfig { max_pending: 100_000, ..FusionConfig::default() });
+    let x = lazy(&device, [8], 1).0;
+    // Every value has two readers, so that a sum over operands doubles at each.
+    let record = |count: usize| -> Result<usize, Error> {
+        allocated(|| {
+            let mut h = x.clone();
+            for _ in 0..count {
+                h = &h + &h.tanh()?;
+            }
+            assert!(!h.is_evaluated()?);
+            Ok(())
+        })
+    };
+    let (few, many) = (record(500)?, record(2000)?);
+    assert!(many <= 5 * few, "{many} and {few} bytes");
+    // With a limit it is found all the same.
+    configure(&device, FusionConfig { max_pending: 300, ..FusionConfig::default() });
+    let before = stats(&device).evaluations;
+    let mut h = x.clone();
+    for _ in 0..400 {
+        h = &h + &(0.01 * h.tanh()?);
+    }
+    let evaluations = stats(&device).evaluations - before;
+    assert!((3..=5).contains(&evaluations), "{evaluations} of 1,200 operations");
+    Ok(())
+}
+
+#[test]
+fn keeping_a_result_costs_the_same_however_many_are_kept() -> Result<(), Error> {
+    let device = device();
+    let x = lazy(&device, [8], 1).0;
+    let mut kept = vec![x.clone()];
+    let mut steps = |count: usize| -> Result<usize, Error> {
+        kept.reserve(count);
+        allocated(|| {
+            for _ in 0..count {
+                let next = kept.last().expect("one").add(1.0)?;
+                next.eval()?;
+                kept.push(next);
+            }
+            Ok(())
+        })
+    };
+    steps(300)?;
+    let few = steps(300)?;
+    steps(600)?;
+    let many = steps(300)?;
+    assert!(2 * many <= 3 * few, "{many} and {few} bytes");
+    // How the first ones were computed is forgotten, and from what they were is not.
+    let last = kept.last().expect("one");
+    for wrt in [&x, &kept[1], &kept[500]] {
+        let error = grad(&(last * wrt).sum(())?, &[wrt]).expect_err("forgotten");
+        assert!(matches!(error, Error::Evaluated { .. }), "{error}");
+    }
+    // An older value that it does not depend on is no way.
+    let other = x.exp()?;
+    other.eval()?;
+    assert!(grad(&(&other * last).sum(())?, &[&other]).is_ok());
     Ok(())
 }
 

@@ -1,7 +1,7 @@
 //! Gradients of what is recorded.
 
 use fuse_gpu::{
-    auto::{Error, LazyTensor, checkpoint, eval_all, explain, grad, grad_with, stats},
+    auto::{Error, LazyTensor, Over, checkpoint, eval_all, explain, grad, grad_with, stats},
     fuse,
 };
 
@@ -73,17 +73,60 @@ fn of_gradients_and_of_cotangents() -> Result<(), Error> {
 }
 
 #[test]
-fn a_path_that_was_evaluated_is_an_error_and_no_wrong_number() -> Result<(), Error> {
+fn after_evaluating() -> Result<(), Error> {
+    let device = device();
+    let (x, y, mut w) = (lazy(&device, [13, 7], 1).0, lazy(&device, [13, 5], 2).0, lazy(&device, [7, 5], 3).0);
+    // As with PyTorch: the loss is printed, then its gradient is asked for, and printed, and the update made.
+    for _ in 0..3 {
+        let expected = {
+            let l = loss(&x, &y, &w)?;
+            let dw = grad(&l, &[&w])?.remove(0);
+            eval_all(&[&l, &dw])?;
+            (l.to_vec_blocking::<f32>()?, dw.to_vec_blocking::<f32>()?)
+        };
+        let l = loss(&x, &y, &w)?;
+        assert_near(&l.to_vec_blocking::<f32>()?, &expected.0, 1e-6);
+        let dw = grad(&l, &[&w])?.remove(0);
+        assert_near(&dw.to_vec_blocking::<f32>()?, &expected.1, 1e-6);
+        w = &w - 0.1 * dw;
+        w.eval()?;
+    }
+    // Two losses on one trunk that is in memory, each with a gradient of its own, one after the other.
+    let (x, values) = lazy(&device, [6], 6);
+    let trunk = x.exp()?;
+    trunk.eval()?;
+    let losses = [(&trunk * &trunk).sum(())?, (&trunk * &x).sum(())?];
+    let of = |x: f32| [2.0 * x.exp() * x.exp(), x.exp() * (1.0 + x)];
+    for (number, loss) in losses.iter().enumerate() {
+        loss.eval()?;
+        let dx = grad(loss, &[&x])?.remove(0);
+        let expected: Vec<f32> = values.iter().map(|&x| of(x)[number]).collect();
+        assert_near(&dx.to_vec_blocking::<f32>()?, &expected, 1e-5);
+    }
+    // With respect to something on the way that is in memory, while a gradient through it waits.
+    let [dtrunk, dx] = <[LazyTensor; 2]>::try_from(grad(&losses[1], &[&trunk, &x])?).expect("two");
+    assert_near(&dtrunk.to_vec_blocking::<f32>()?, &values, 1e-6);
+    assert_near(&dx.to_vec_blocking::<f32>()?, &values.iter().map(|&x| of(x)[1]).collect::<Vec<_>>(), 1e-5);
+    Ok(())
+}
+
+#[test]
+fn a_path_that_is_forgotten_is_an_error_and_no_wrong_number() -> Result<(), Error> {
     let device = device();
     let (x, _) = lazy(&device, [6], 6);
     let h = x.exp()?;
-    h.eval()?;
-    // A way around the evaluated value does not hide it.
-    let y = (&h * &x).sum(())?;
-    let error = grad(&y, &[&x]).expect_err("evaluated");
-    assert!(matches!(error, Error::Evaluated { .. }), "{error}");
+    let dx = grad(&(&h * &h).sum(())?, &[&x])?.remove(0);
+    // An update forgets what it was computed from, and that is remembered of what was held then, in memory or not.
+    let next = &h - 0.1 * &dx;
+    next.eval()?;
+    assert!(!h.is_evaluated()?);
+    for wrt in [&x, &h] {
+        // A way around the evaluated value does not hide it.
+        let error = grad(&(&next * wrt).sum(())?, &[wrt]).expect_err("forgotten");
+        assert!(matches!(error, Error::Evaluated { .. }), "{error}");
+    }
     // An evaluated value may be what gradients are with respect to.
-    assert!(grad(&(&h * &h).sum(())?, &[&h]).is_ok());
+    assert!(grad(&(&next * &h).sum(())?, &[&next]).is_ok());
     for error in [
         grad(&x, &[&x]).expect_err("rank"),
         grad(&x.sum(())?, &[]).expect_err("nothing"),
@@ -192,6 +235,16 @@ fn values_that_are_the_same_to_the_language() -> Result<(), Error> {
         let dx = grad(&(&x * &x).sum(())?, &[&same])?.remove(0);
         assert_near(&dx.to_vec_blocking::<f32>()?, &values.iter().map(|x| 2.0 * x).collect::<Vec<_>>(), 1e-6);
     }
+    // Reduced over extents of 1.
+    let (x, values) = lazy(&device, [4, 1], 14);
+    let over = || Over::from(1).keep();
+    for same in [x.sum(over())?, x.prod(over())?, x.amax(over())?, x.amin(over())?, x.mean(over())?] {
+        let dx = grad(&(&x * &x).sum(())?, &[&same])?.remove(0);
+        assert_near(&dx.to_vec_blocking::<f32>()?, &values.iter().map(|x| 2.0 * x).collect::<Vec<_>>(), 1e-6);
+    }
+    let total = x.sum(())?;
+    let dx = grad(&(&total * &total), &[&total.sum(())?])?.remove(0);
+    assert_near(&dx.to_vec_blocking::<f32>()?, &[2.0 * values.iter().sum::<f32>()], 1e-5);
     Ok(())
 }
 

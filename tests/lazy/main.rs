@@ -5,6 +5,7 @@ mod costs;
 mod digits;
 mod fusion;
 mod gradients;
+mod held;
 mod hostile;
 mod hostile_many;
 mod kept;

@@ -1,11 +1,12 @@
 //! Gradients: recorded like any operation, and evaluated with what they are gradients of, or later.
 //!
 //! A gradient needs how its value was computed. So it pins the nodes between that value and what it is with respect to: these keep
-//! their inputs when they are evaluated, until the gradient is evaluated itself, or dropped.
+//! their inputs until the gradient is evaluated itself, or dropped. Values that were evaluated before keep theirs for a while
+//! (`memory`); what is in memory between a value and `wrt` is then computed again, together with the gradient.
 
 use std::sync::{Arc, Weak};
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
     Error, LazyTensor,
@@ -31,8 +32,8 @@ use crate::{
 ///
 /// # Errors
 /// [`Error::Operation`] if `of` is not one float, if `wrt` is empty, lists a value twice, one that is no float, or one that `of` does
-/// not depend on differentiably; [`Error::Evaluated`] if `of` was computed from a `wrt` by an earlier evaluation: ask for gradients
-/// before evaluating.
+/// not depend on differentiably; [`Error::Evaluated`] if `of` was computed from a `wrt` by an earlier evaluation that is forgotten: by
+/// updates at once, by other values as [`LazyTensor::eval`] says.
 pub fn grad(of: &LazyTensor, wrt: &[&LazyTensor]) -> Result<Vec<LazyTensor>, Error> {
     let node = of.node()?;
     if node.dtype.is_float() && !node.shape.is_empty() {
@@ -122,7 +123,7 @@ fn check(value: &LazyTensor, earlier: &[&LazyTensor]) -> Result<(), Error> {
     Ok(())
 }
 
-/// The nodes through which a value depends on others.
+/// The nodes through which a value depends on others, behind what they read.
 struct Path {
     nodes: Vec<Arc<Node>>,
 }
@@ -137,8 +138,10 @@ struct Reached {
 impl Path {
     fn find(of: &Arc<Node>, wrt: &[&LazyTensor]) -> Result<Self, Error> {
         let targets: Vec<&Arc<Node>> = wrt.iter().map(|value| value.node()).collect::<Result<_, _>>()?;
+        // What is older than all of them depends on none.
+        let oldest = targets.iter().map(|target| target.number).min().unwrap_or(0);
         let mut reached = vec![Reached::default(); targets.len()];
-        let mut nodes = vec![];
+        let mut nodes: Vec<(Arc<Node>, Inputs)> = vec![];
         // Whether each node was found on a differentiable way from `of`; it is visited again if a better way leads there.
         let mut visited: FxHashMap<*const Node, bool> = FxHashMap::default();
         let mut stack = vec![(Arc::clone(of), true)];
@@ -157,46 +160,23 @@ impl Path {
             // What it stops is the way on, not the one to itself.
             let differentiable = reaches && !matches!(node.op, Op::StopGradient);
             let state = node.lock();
-            // What is there for its extents only is no way.
-            let operands = node.op.operands(state.inputs.len());
-            for input in state.inputs.iter().take(operands) {
-                if let Input::Value(value) = input
-                    && let Ok(input) = value.node()
-                {
-                    stack.push((Arc::clone(input), differentiable));
-                }
-            }
-            let forgotten =
-                state.forgotten.as_ref().filter(|_| state.inputs.is_empty() && differentiable).map(Arc::clone);
-            let is_computed = !state.inputs.is_empty();
+            let mut inputs = state.inputs.clone();
+            let origin = state.origin.as_ref().filter(|_| inputs.is_empty() && differentiable).map(Arc::clone);
             drop(state);
-            if let Some(forgotten) = forgotten {
-                let lost =
-                    targets.iter().find(|target| forgotten.iter().any(|from| from.as_ptr() == Arc::as_ptr(target)));
-                if let Some(wrt) = lost.filter(|target| !Arc::ptr_eq(target, &node)) {
-                    let what = format!("`{}` (`{}`)", node.type_text(), node.op.name());
-                    return Err(Error::Evaluated { what, wrt: format!("`{}`", wrt.type_text()) });
-                }
+            if let Some(wrt) = origin.and_then(|origin| origin.first_of(&targets)) {
+                let what = format!("`{}` (`{}`)", node.type_text(), node.op.name());
+                return Err(Error::Evaluated { what, wrt: format!("`{}`", wrt.type_text()) });
             }
-            if is_computed && before.is_none() {
-                nodes.push(node);
-            }
-        }
-        for (position, reached) in reached.into_iter().enumerate() {
-            let wrt = targets[position].type_text();
-            if !reached.depends {
-                let message = format!("what is differentiated does not depend on value {position} of `wrt`, `{wrt}`");
-                return Err(Error::operation("grad", message, "leave it out; its gradient would be 0"));
-            }
-            if !reached.differentiably {
-                let message = format!(
-                    "no differentiable path leads from value {position} of `wrt`, `{wrt}`, to what is differentiated"
-                );
-                let help = "integers, truth values and what `stop_gradient` gives are constants to gradients";
-                return Err(Error::operation("grad", message, help));
+            // What is there for its extents only is no way.
+            inputs.truncate(node.op.operands(inputs.len()));
+            inputs.retain(|input| input.node().is_some_and(|input| input.number >= oldest));
+            stack.extend(inputs.iter().filter_map(Input::node).map(|input| (Arc::clone(input), differentiable)));
+            if before.is_none() && !inputs.is_empty() {
+                nodes.push((node, inputs));
             }
         }
-        Ok(Self { nodes })
+        check_reached(&targets, &reached)?;
+        Ok(Self { nodes: between(nodes, &targets) })
     }
 
     /// Makes the nodes keep their inputs for a gradient.
@@ -217,4 +197,39 @@ impl Path {
         }
         Ok(())
     }
+}
+
+/// # Errors
+/// [`Error::Operation`] if a value was not found, or on no differentiable way.
+fn check_reached(targets: &[&Arc<Node>], reached: &[Reached]) -> Result<(), Error> {
+    for (position, (target, reached)) in targets.iter().zip(reached).enumerate() {
+        let wrt = target.type_text();
+        if !reached.depends {
+            let message = format!("what is differentiated does not depend on value {position} of `wrt`, `{wrt}`");
+            return Err(Error::operation("grad", message, "leave it out; its gradient would be 0"));
+        }
+        if !reached.differentiably {
+            let message = format!(
+                "no differentiable path leads from value {position} of `wrt`, `{wrt}`, to what is differentiated"
+            );
+            let help = "integers, truth values and what `stop_gradient` gives are constants to gradients";
+            return Err(Error::operation("grad", message, help));
+        }
+    }
+    Ok(())
+}
+
+/// Those of some nodes that depend on a target.
+fn between(mut nodes: Vec<(Arc<Node>, Inputs)>, targets: &[&Arc<Node>]) -> Vec<Arc<Node>> {
+    // Inputs are older than what reads them.
+    nodes.sort_unstable_by_key(|(node, _)| node.number);
+    let mut dependent: FxHashSet<*const Node> = targets.iter().map(|target| Arc::as_ptr(target)).collect();
+    let depends = |(node, inputs): (Arc<Node>, Inputs)| {
+        let depends = inputs.iter().filter_map(Input::node).any(|input| dependent.contains(&Arc::as_ptr(input)));
+        depends.then(|| {
+            dependent.insert(Arc::as_ptr(&node));
+            node
+        })
+    };
+    nodes.into_iter().filter_map(depends).collect()
 }
