@@ -36,7 +36,7 @@ pub struct FusionConfig {
     /// How many operations may wait behind one value before it is evaluated.
     pub max_pending: u32,
     /// How many bytes of tensors only pending work may keep alive before it is evaluated; also those that only values keep alive for
-    /// gradients, before the oldest forget how they were computed.
+    /// gradients, before the oldest forget how they were computed. Of these at most an eighth of the device's memory budget.
     pub max_pending_bytes: u64,
 }
 

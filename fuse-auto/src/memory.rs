@@ -11,7 +11,7 @@
 
 use std::{
     collections::VecDeque,
-    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak},
 };
 
 use fuse_runtime::{__private::is_deferred, Device};
@@ -40,6 +40,9 @@ const MOST_VALUES: usize = 256;
 /// The most operations behind values that keep how they were computed: more than the compiler takes with their gradients.
 const MOST_OPERATIONS: u64 = 4096;
 
+/// A device's budget divided by the memory that such values may keep alive.
+const SHARE: u64 = 8;
+
 /// The most graphs with lessons.
 const MOST_GRAPHS: usize = 4096;
 
@@ -47,6 +50,8 @@ const MOST_GRAPHS: usize = 4096;
 #[derive(Default)]
 pub(crate) struct Memory {
     state: Mutex<State>,
+    /// How many bytes of the device's budget it may keep alive.
+    share: OnceLock<u64>,
 }
 
 #[derive(Default)]
@@ -140,7 +145,8 @@ impl Memory {
     /// then the oldest that are left are evaluated; the latter also while they are too many. Not within a capture, which such an
     /// evaluation would become part of.
     pub(crate) fn trim(&self, device: &Device) {
-        let most = Auto::of(device).limits().bytes;
+        let share = || device.memory_report().budget_bytes.map_or(u64::MAX, |budget| budget / SHARE);
+        let most = Auto::of(device).limits().bytes.min(*self.share.get_or_init(share));
         let mut state = self.lock();
         let is_large = state.bytes > most;
         if !is_large && state.left.len() <= MOST_VALUES || is_deferred(device) {

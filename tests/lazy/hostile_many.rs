@@ -203,6 +203,7 @@ fn threads_evaluate_while_others_record() -> Result<(), Error> {
             });
         }
     });
+    // Whoever is first: what is asked for, what of it is in memory, and what is written besides make fewer graphs than this.
     let stats = stats(&device);
     assert!(stats.compiled <= 24 && stats.failed == 0, "{stats}");
     Ok(())
