@@ -26,6 +26,8 @@ fn main() {
         ("layers 128", programs::layers(128)),
         ("layers 512", programs::layers(512)),
         ("reductions 512", programs::reductions(512)),
+        ("generations 25", programs::generations(25)),
+        ("generations 100", programs::generations(100)),
         ("wide 1024", programs::wide(1024)),
         ("gradient of chain 4000", programs::gradient_of_chain(4000)),
         ("training step 2", programs::training_step(2)),

@@ -41,6 +41,25 @@ fn elements_that_move() {
     check("moved elements", source, &SIZES);
 }
 
+/// Values that are read at several places, above others that are: some levels are stored, others computed again.
+#[test]
+fn levels_of_moved_elements() {
+    let heat = "let x = x + 0.1 * (roll(x, axis = 0, shift = 1) + roll(x, axis = 0, shift = -1)
+        + roll(x, axis = 1, shift = 1) + roll(x, axis = 1, shift = -1) - 4.0 * x);";
+    let sums = "let x = x + slice(pad(x, axis = 1, before = 2), axis = 1, start = 0, end = N);";
+    let gathers = "let i = gather(i, i, axis = 0); let x = gather(x, i, axis = 1) - gather(x, k, axis = 1) * 0.5;";
+    let source = format!(
+        "pub fn heat(x: f32[M, N]) -> f32[M, N] {{ {} x }}
+         pub fn sums(x: f32[M, N]) -> f32[M, N] {{ {} x }}
+         pub fn gathers(x: f32[M, N], j: i32[N], l: i32[N]) -> f32[M, N] {{
+             let i = j % (N as i32); let k = l % (N as i32); {} x }}",
+        heat.repeat(5),
+        sums.repeat(6),
+        gathers.repeat(4)
+    );
+    check("levels of moved elements", &source, &SIZES);
+}
+
 #[test]
 fn gates_norms_and_losses() {
     for dtype in ["f32", "f16"] {

@@ -6,13 +6,14 @@
 
 mod quantized;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use fuse_artifact::{Access, DType, Size, Slot, Space};
 use half::f16;
 
 use super::{
     index::{AxisMap, IndexMap, strip_reshapes, through_movement},
+    recompute::is_computed,
     row_prologue::row_of,
 };
 use crate::{
@@ -22,6 +23,10 @@ use crate::{
 };
 
 pub use quantized::Dequantize;
+
+/// Evaluations of values that a kernel has computed at another place already, up to which its body may grow. What is read at several
+/// places is mostly stored before that (`recompute`); this bounds what the estimates there missed.
+const MAX_REPEATS: usize = 1024;
 
 /// Index of a value in a [`Body`].
 pub type ValueId = usize;
@@ -154,8 +159,15 @@ impl<'a> BodyBuilder<'a> {
 
     /// The body that computes `outputs` in a region of a kernel, and the value of each output.
     pub fn body(&mut self, region: &Region<'_>, outputs: &[NodeId]) -> Result<(Body, Vec<ValueId>), NeedsStorage> {
-        let mut walk =
-            Walk { builder: self, region, body: Body::default(), memo: HashMap::new(), numbers: HashMap::new() };
+        let mut walk = Walk {
+            builder: self,
+            region,
+            body: Body::default(),
+            memo: HashMap::new(),
+            numbers: HashMap::new(),
+            evaluated: BTreeMap::new(),
+            repeats: 0,
+        };
         let mut values = Vec::with_capacity(outputs.len());
         for &output in outputs {
             let map = walk.output_map(output);
@@ -219,6 +231,20 @@ struct Walk<'w, 'a> {
     memo: HashMap<(NodeId, IndexMap), ValueId>,
     /// The numbers of the body's values.
     numbers: HashMap<Value, ValueId>,
+    /// How often each value that could be stored was evaluated.
+    evaluated: BTreeMap<NodeId, Evaluated>,
+    /// Evaluations of all of them but the first of each.
+    repeats: usize,
+}
+
+/// Evaluations of a node in one body.
+struct Evaluated {
+    /// Places at which it was evaluated.
+    places: usize,
+    /// Values that the first evaluation added to the body.
+    values: usize,
+    /// The node that read it first.
+    consumer: NodeId,
 }
 
 /// A value to compute: a node, where it is read, and for whom.
@@ -226,6 +252,8 @@ struct Wanted {
     node: NodeId,
     map: IndexMap,
     consumer: NodeId,
+    /// Values of the body when it was first wanted.
+    before: usize,
 }
 
 /// Why a value has not been computed.
@@ -264,10 +292,13 @@ impl Walk<'_, '_> {
     /// The value of `node` at `map`, with all that it needs: a loop, since graphs are deeper than stacks. What lacks an operand is
     /// computed again once that is there.
     fn value(&mut self, node: NodeId, map: &IndexMap, consumer: NodeId) -> Result<ValueId, NeedsStorage> {
-        let mut pending = vec![Wanted { node, map: map.clone(), consumer }];
+        let mut pending = vec![Wanted { node, map: map.clone(), consumer, before: self.body.values.len() }];
         while let Some(wanted) = pending.pop() {
             match self.compute(&wanted) {
-                Ok(value) => _ = self.memo.insert((wanted.node, wanted.map), value),
+                Ok(value) => {
+                    self.count(&wanted)?;
+                    self.memo.insert((wanted.node, wanted.map), value);
+                }
                 Err(Unfinished::Operand(first)) => pending.extend([wanted, first]),
                 Err(Unfinished::Impossible(needs)) => return Err(needs),
             }
@@ -275,13 +306,38 @@ impl Walk<'_, '_> {
         Ok(self.memo[&(node, map.clone())])
     }
 
+    /// Counts the evaluation of a node.
+    ///
+    /// # Errors
+    /// When the body repeats too much: with the value whose repetitions take most of it.
+    fn count(&mut self, wanted: &Wanted) -> Result<(), NeedsStorage> {
+        let &Wanted { node, consumer, before, .. } = wanted;
+        let source = |node| (self.builder.stored)(node).is_some() || (self.region.inside)(node);
+        if !is_computed(&self.builder.graph.nodes[node].op) || source(node) {
+            return Ok(());
+        }
+        let values = self.body.values.len() - before;
+        let evaluated = self.evaluated.entry(node).or_insert(Evaluated { places: 0, values, consumer });
+        evaluated.places += 1;
+        self.repeats += usize::from(evaluated.places > 1);
+        if self.repeats <= MAX_REPEATS {
+            return Ok(());
+        }
+        let repeated = |evaluated: &Evaluated| (evaluated.places - 1) * evaluated.values;
+        let most = self.evaluated.iter().max_by_key(|(_, evaluated)| repeated(evaluated));
+        most.map_or(Ok(()), |(&node, &Evaluated { consumer, .. })| {
+            Err(NeedsStorage { node, consumer, reason: "a kernel that computes it at each place would be too large" })
+        })
+    }
+
     /// The value of a node that another needs, if it is there.
     fn known(&self, node: NodeId, map: IndexMap, consumer: NodeId) -> Result<ValueId, Unfinished> {
         let key = (node, map);
-        self.memo.get(&key).copied().ok_or(Unfinished::Operand(Wanted { node, map: key.1, consumer }))
+        let before = self.body.values.len();
+        self.memo.get(&key).copied().ok_or(Unfinished::Operand(Wanted { node, map: key.1, consumer, before }))
     }
 
-    fn compute(&mut self, &Wanted { node, ref map, consumer }: &Wanted) -> Result<ValueId, Unfinished> {
+    fn compute(&mut self, &Wanted { node, ref map, consumer, .. }: &Wanted) -> Result<ValueId, Unfinished> {
         let graph = self.builder.graph;
         if let Some(value) = self.load(node, map)? {
             return Ok(value);

@@ -17,8 +17,11 @@ use crate::graph::{Graph, NodeId, Op};
 /// Work up to which several kernels each recompute a shared value instead of one storing it.
 const MAX_RECOMPUTE_COST: u32 = 12;
 
-/// The same for a value that broadcasts make of smaller ones: storing it saves no reads, and takes more memory than all of
-/// its operands. A trip through memory takes as long as 40 simple operations (`cost`).
+/// Simple operations that take as long as a trip through memory (`cost`).
+pub(super) const STORE_COST: u32 = 40;
+
+/// Work up to which several kernels each recompute a value that broadcasts make of smaller ones: storing it saves no reads, and
+/// takes more memory than all of its operands.
 const MAX_REPEATED_COST: u32 = 64;
 
 /// Repetitions of a value by a broadcast up to which it is worth to compute it again for each.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Group, GroupKind, Obstacle, body::NeedsStorage, index::strip_reshapes};
+use super::{Group, GroupKind, Obstacle, body::NeedsStorage, index::strip_reshapes, recompute::is_computed};
 use crate::graph::{Graph, NodeId, Op};
 
 /// Storage buffers per shader stage that every WebGPU adapter has.
@@ -62,7 +62,7 @@ fn value_to_split(graph: &Graph, group: &Group) -> Option<NodeId> {
     let outputs: BTreeSet<NodeId> = group.stores.iter().map(|store| store.node).collect();
     let mut best: Option<(usize, NodeId)> = None;
     for &node in &group.nodes {
-        let candidate = graph.nodes[node].op.is_pointwise() && !outputs.contains(&node);
+        let candidate = is_computed(&graph.nodes[node].op) && !outputs.contains(&node);
         let buffers = inputs_under(graph, node, &group.nodes).len();
         if candidate && buffers > 1 && buffers < MAX_STORAGE_BUFFERS - 1 && best.is_none_or(|(most, _)| buffers > most)
         {

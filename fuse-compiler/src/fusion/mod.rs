@@ -29,6 +29,7 @@ pub mod mixtures;
 mod pointwise;
 pub mod print;
 mod reasons;
+mod recompute;
 mod reduction;
 mod regions;
 mod row_prologue;
@@ -274,6 +275,20 @@ impl<'g> Planner<'g> {
         ) {
             self.refuse(node, consumer, reason);
             self.forced.insert(index::strip_reshapes(self.graph, node));
+        }
+        if !self.graph.options.no_fuse {
+            self.force_values_read_at_several_places();
+        }
+    }
+
+    fn force_values_read_at_several_places(&mut self) {
+        let unstored: BTreeSet<NodeId> = self.attentions.iter().flat_map(attention::Pattern::unstored).collect();
+        let is_stored = |node| self.forced.contains(&node) || self.is_result(node);
+        let found = recompute::read_at_several_places(self.graph, &self.users, is_stored);
+        for node in found.into_iter().filter(|node| !unstored.contains(node)) {
+            let consumer = self.users[node.index()].last().copied().unwrap_or(node);
+            self.refuse(node, consumer, "one kernel would compute it again at each place where it reads it");
+            self.forced.insert(node);
         }
     }
 

@@ -54,6 +54,11 @@ fn chains_are_one_kernel() {
 }
 
 #[test]
+fn a_generation_is_a_kernel() {
+    assert_eq!(planned(&programs::generations(100)), [100; 3]);
+}
+
+#[test]
 fn results_share_kernels_as_far_as_buffers_go() {
     // Each binds itself and its parameter, of 16 or 8 buffers; there are 7 shapes.
     let [inlined, fused, separate] = planned(&programs::wide(512));

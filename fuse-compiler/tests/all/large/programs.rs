@@ -27,6 +27,14 @@ pub(crate) fn reductions(count: usize) -> String {
     format!("pub fn f(x: f32[M, N]) -> f32[M] {{ {} {total} t }}", (0..count).map(sum).collect::<String>())
 }
 
+/// Generations of the Game of Life, each of which reads nine elements of the one before.
+pub(crate) fn generations(count: usize) -> String {
+    let generation = "let r = roll(x, axis = 0, shift = 1) + x + roll(x, axis = 0, shift = -1);
+        let n = roll(r, axis = 1, shift = 1) + r + roll(r, axis = 1, shift = -1) - x;
+        let x = select(n == 3.0, 1.0, select(n == 2.0, x, 0.0));\n";
+    format!("pub fn f(x: f32[M, N]) -> f32[M, N] {{ {} x }}", generation.repeat(count))
+}
+
 /// Results that have nothing to do with each other, of parameters of their own.
 pub(crate) fn wide(results: usize) -> String {
     let all = |text: &dyn Fn(usize) -> String| (0..results).map(text).collect::<Vec<_>>().join(", ");

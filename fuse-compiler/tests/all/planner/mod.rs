@@ -2,6 +2,7 @@
 
 mod broadcasts;
 mod cases;
+mod levels;
 mod oracle;
 mod rewrites;
 

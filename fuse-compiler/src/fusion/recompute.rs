@@ -1,0 +1,129 @@
+//! Recomputation: values that one kernel would evaluate at several places, because it reads them through `take`.
+//!
+//! A kernel that inlines `roll(x, shift = 1) + roll(x, shift = -1)` computes `x` twice for each element. Each further level doubles
+//! that, so that recomputation is exponential in the number of levels. A value that is read at several places is therefore stored,
+//! unless it is about as cheap to compute as to load. Then levels multiply only trifles, and planning stays near linear in the
+//! program as it is written.
+//!
+//! Coordinates that movements rename (slices, permutes) add up to few places; `heuristics` decides there.
+
+use std::collections::BTreeSet;
+
+use super::{
+    heuristics::{STORE_COST, operation_cost},
+    legality::{is_anchor, is_movement},
+};
+use crate::graph::{Graph, NodeId, Op};
+
+/// Work of loading an element that other workgroups load as well, in simple operations.
+pub(super) const LOAD: u32 = 4;
+
+/// Distinct operations up to which the work of a value is counted; all with more are expensive.
+const MAX_OPERATIONS: usize = 32;
+
+/// How a kernel reads a value that it inlines.
+#[derive(Clone, Copy, Default)]
+struct Reads {
+    /// Coordinates at which it is needed for one element, at most.
+    places: u32,
+    /// Whether some of these coordinates are computed.
+    taken: bool,
+}
+
+/// The work of one element of a value.
+#[derive(Clone, Default)]
+struct Work {
+    total: u32,
+    /// The operations that it consists of; none if it counts as one, as loads and values at other places do.
+    operations: BTreeSet<NodeId>,
+}
+
+/// Values that are read at several places, some of them computed, and cost more to recompute than to store; operands first. `users`
+/// are the live users of each node, and `is_stored` tells what is in memory anyway.
+pub(super) fn read_at_several_places(
+    graph: &Graph,
+    users: &[BTreeSet<NodeId>],
+    is_stored: impl Fn(NodeId) -> bool,
+) -> Vec<NodeId> {
+    let reads = reads(graph, users);
+    let mut found = vec![];
+    let mut works: Vec<Work> = Vec::with_capacity(graph.nodes.len());
+    for (id, node) in graph.nodes.iter() {
+        let is_leaf = matches!(node.op, Op::Input(_) | Op::Dequantize(_)) || is_anchor(&node.op);
+        let mut work = Work { total: LOAD, ..Work::default() };
+        if !is_leaf && !is_stored(id) {
+            let inlined = inlined(graph, id, &works);
+            if is_computed(&node.op) && reads[id.index()].cost_more(inlined.total) {
+                found.push(id);
+            } else {
+                work = inlined;
+            }
+        }
+        works.push(work);
+    }
+    found
+}
+
+/// Whether an operation gives values that it may pay to store.
+pub(super) fn is_computed(op: &Op) -> bool {
+    op.is_pointwise() || matches!(op, Op::Take { .. })
+}
+
+impl Reads {
+    /// Whether to compute a value of this work at each place costs more than to store it.
+    fn cost_more(self, work: u32) -> bool {
+        let more = work.saturating_sub(LOAD);
+        self.taken && more.saturating_mul(self.places.saturating_sub(1)) > STORE_COST
+    }
+}
+
+/// How one kernel reads each node, directly and through operations that compute nothing.
+fn reads(graph: &Graph, users: &[BTreeSet<NodeId>]) -> Vec<Reads> {
+    let mut reads = vec![Reads::default(); graph.nodes.len()];
+    for id in graph.nodes.handles().rev() {
+        let mut own = Reads::default();
+        let mut in_place = false;
+        for &user in &users[id.index()] {
+            let op = &graph.nodes[user].op;
+            let takes = matches!(*op, Op::Take { x, .. } if x == id);
+            if takes || is_movement(op) {
+                let Reads { places, taken } = reads[user.index()];
+                own.places = own.places.saturating_add(places.max(1));
+                own.taken |= takes || taken;
+            }
+            in_place |= !is_movement(op) && (!takes || matches!(*op, Op::Take { index, .. } if index == id));
+        }
+        own.places = own.places.saturating_add(u32::from(in_place));
+        reads[id.index()] = own;
+    }
+    reads
+}
+
+/// The work of a value that is not in memory.
+fn inlined(graph: &Graph, id: NodeId, works: &[Work]) -> Work {
+    let op = &graph.nodes[id].op;
+    let operands = op.operands();
+    if !op.is_pointwise() {
+        let total = operands.iter().fold(0, |sum: u32, x| sum.saturating_add(works[x.index()].total));
+        return Work { total, ..Work::default() };
+    }
+    // Drivers compute once for all elements what is the same for all.
+    if operands.iter().all(|x| works[x.index()].total == 0 && !matches!(graph.nodes[*x].op, Op::Index { .. })) {
+        return Work::default();
+    }
+    let mut operations = BTreeSet::from([id]);
+    for operand in operands {
+        match &works[operand.index()].operations {
+            others if others.is_empty() => _ = operations.insert(operand),
+            others => operations.extend(others),
+        }
+    }
+    if operations.len() > MAX_OPERATIONS {
+        return Work { total: u32::MAX, ..Work::default() };
+    }
+    let cost = |&node: &NodeId| match works.get(node.index()) {
+        Some(work) if work.operations.is_empty() => work.total,
+        _ => operation_cost(&graph.nodes[node].op),
+    };
+    Work { total: operations.iter().map(cost).fold(0, u32::saturating_add), operations }
+}
