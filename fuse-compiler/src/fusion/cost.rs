@@ -10,10 +10,9 @@ use fuse_artifact::{Size, Slot};
 
 use super::{
     Group, GroupKind, Groups,
-    body::{Body, Value, ValueId, ValueOp},
-    heuristics::{body_cost, values_cost},
+    body::{Body, ValueId},
+    heuristics::{LOAD, body_cost, values_cost},
     levels::operand_parts,
-    recompute,
 };
 use crate::graph::{Graph, NodeId};
 
@@ -32,9 +31,6 @@ const MULTIPLY_ADDS: f64 = 2e13;
 /// Rows or columns of a tile: an operand's prologue runs once per tile that needs the element.
 const TILE: f64 = 128.0;
 
-/// Reading an element that other workgroups have read, in simple operations.
-const LOAD: f64 = recompute::LOAD as f64;
-
 /// The estimated seconds of a plan where symbol `i` has the value `symbols[i]`; infinite if a size is negative.
 pub fn seconds(graph: &Graph, groups: &Groups, symbols: &[u64]) -> f64 {
     groups.groups.iter().map(|group| group_seconds(graph, group, symbols)).sum()
@@ -52,7 +48,7 @@ fn group_seconds(graph: &Graph, group: &Group, symbols: &[u64]) -> f64 {
     let read: f64 = reads.map(|access| elements(&access.access.view) * access.dtype.bytes() as f64).sum();
     let written: f64 = group.stores.iter().map(|store| node_bytes(store.node)).sum();
     let points = elements(&group.shape);
-    let own = points * (operations(&group.body) + LOAD * repeated_loads(&group.body) as f64);
+    let own = points * operations(&group.body);
     let (prologues, products) = match &group.kind {
         GroupKind::Pointwise | GroupKind::Reduction(_) => (0.0, 0.0),
         GroupKind::Contraction(contraction) => {
@@ -62,7 +58,7 @@ fn group_seconds(graph: &Graph, group: &Group, symbols: &[u64]) -> f64 {
             let (body, value) = &contraction.lhs;
             let parts = operand_parts(body, *value, &group.accesses, group.shape.len() - 1);
             // Each pass over the rows reads them anew.
-            let pass = |stage: &BTreeSet<ValueId>| f64::from(values_cost(body, stage.iter().copied())) + LOAD;
+            let pass = |stage: &BTreeSet<ValueId>| f64::from(values_cost(body, stage.iter().copied()) + LOAD);
             let passes = parts.stages.iter().map(pass).sum::<f64>();
             let left = f64::from(values_cost(body, parts.elements.iter().copied())) + passes;
             (again * (left + right), points * depth * contraction.rhs.len() as f64)
@@ -88,13 +84,6 @@ fn group_seconds(graph: &Graph, group: &Group, symbols: &[u64]) -> f64 {
         }
     };
     DISPATCH + (read + written) / BANDWIDTH + (own + prologues) / OPERATIONS + products / MULTIPLY_ADDS
-}
-
-/// Loads through an access from more than one place: the cache has what the first one fetched.
-fn repeated_loads(body: &Body) -> usize {
-    let computed = |value: &&Value| matches!(value.op, ValueOp::LoadAt { .. });
-    let accesses: Vec<u16> = body.values.iter().filter(computed).flat_map(|value| value.op.accesses()).collect();
-    accesses.len() - accesses.iter().collect::<BTreeSet<_>>().len()
 }
 
 /// Simple operations of one evaluation.

@@ -9,7 +9,7 @@ use fuse_artifact::{DType, Size};
 use super::{
     Policy,
     attention::Pattern,
-    body::{Body, ValueId, ValueOp},
+    body::{Body, Value, ValueId, ValueOp},
     legality::{is_anchor, is_movement},
 };
 use crate::graph::{Graph, NodeId, Op};
@@ -26,6 +26,9 @@ const MAX_REPEATED_COST: u32 = 64;
 
 /// Repetitions of a value by a broadcast up to which it is worth to compute it again for each.
 const MAX_COPIES: u64 = 8;
+
+/// Reading an element that the cache has, in simple operations.
+pub(super) const LOAD: u32 = 4;
 
 /// A shift, a mask, a conversion, and a multiplication with an addition.
 const DEQUANTIZE: u32 = 4;
@@ -233,7 +236,18 @@ pub fn values_cost(body: &Body, values: impl Iterator<Item = ValueId>) -> u32 {
 
 /// The work of a program.
 pub fn body_cost(body: &Body) -> u32 {
-    values_cost(body, 0..body.values.len())
+    let repeated = u32::try_from(repeated_loads(body)).unwrap_or(u32::MAX).saturating_mul(LOAD);
+    values_cost(body, 0..body.values.len()).saturating_add(repeated)
+}
+
+/// Loads at computed coordinates through an access that was read before.
+fn repeated_loads(body: &Body) -> usize {
+    let access = |value: &Value| match value.op {
+        ValueOp::LoadAt { access, .. } => Some(access),
+        _ => None,
+    };
+    let accesses: Vec<u16> = body.values.iter().filter_map(access).collect();
+    accesses.len() - accesses.iter().collect::<BTreeSet<_>>().len()
 }
 
 fn value_cost(op: &ValueOp) -> u32 {

@@ -50,6 +50,7 @@ use crate::graph::{Graph, NodeId, Op};
 use attention::is_of_row;
 use body::{NeedsStorage, ValueId};
 use dependencies::Dependencies;
+use heuristics::STORE_COST;
 use in_place::InPlace;
 use legality::MAX_STORAGE_BUFFERS;
 use regions::{Anchor, Region};
@@ -84,6 +85,9 @@ pub struct Policy {
     /// Work of recomputing a value, in simple operations, up to which a product computes an operand's prologue each time it
     /// loads a tile.
     pub prologue: u32,
+    /// Work of repeated evaluations, in simple operations for each element, up to which a kernel computes a value at each place where
+    /// it reads it.
+    pub repeats: u32,
     /// Whether a product's kernel may reduce the rows of its left operand before it multiplies: every workgroup does it
     /// again for its rows.
     pub row_prologue: bool,
@@ -98,7 +102,7 @@ pub struct Policy {
 
 impl Policy {
     /// Fewest kernels, whatever is computed again: best at small sizes.
-    pub const INLINED: Self = Self { prologue: 64, row_prologue: true, ..Self::FUSED };
+    pub const INLINED: Self = Self { prologue: 64, repeats: 4 * STORE_COST, row_prologue: true, ..Self::FUSED };
     /// Few kernels. A tile of 32 columns loads each left element N/32 times, so anything with a transcendental function
     /// is cheaper stored once.
     pub const FUSED: Self = Self {
@@ -106,6 +110,7 @@ impl Policy {
         siblings: true,
         owned_columns: 512,
         prologue: 6,
+        repeats: STORE_COST,
         row_prologue: false,
         stores_f16: false,
         inlined_columns: true,
@@ -284,7 +289,7 @@ impl<'g> Planner<'g> {
     fn force_values_read_at_several_places(&mut self) {
         let unstored: BTreeSet<NodeId> = self.attentions.iter().flat_map(attention::Pattern::unstored).collect();
         let is_stored = |node| self.forced.contains(&node) || self.is_result(node);
-        let found = recompute::read_at_several_places(self.graph, &self.users, is_stored);
+        let found = recompute::read_at_several_places(self.graph, &self.users, is_stored, self.policy.repeats);
         for node in found.into_iter().filter(|node| !unstored.contains(node)) {
             let consumer = self.users[node.index()].last().copied().unwrap_or(node);
             self.refuse(node, consumer, "one kernel would compute it again at each place where it reads it");

@@ -10,13 +10,10 @@
 use std::collections::BTreeSet;
 
 use super::{
-    heuristics::{STORE_COST, operation_cost},
+    heuristics::{LOAD, operation_cost},
     legality::{is_anchor, is_movement},
 };
 use crate::graph::{Graph, NodeId, Op};
-
-/// Work of loading an element that other workgroups load as well, in simple operations.
-pub(super) const LOAD: u32 = 4;
 
 /// Distinct operations up to which the work of a value is counted; all with more are expensive.
 const MAX_OPERATIONS: usize = 32;
@@ -39,11 +36,12 @@ struct Work {
 }
 
 /// Values that are read at several places, some of them computed, and cost more to recompute than to store; operands first. `users`
-/// are the live users of each node, and `is_stored` tells what is in memory anyway.
+/// are the live users of each node, `is_stored` tells what is in memory anyway, and `most` is the work that may be repeated.
 pub(super) fn read_at_several_places(
     graph: &Graph,
     users: &[BTreeSet<NodeId>],
     is_stored: impl Fn(NodeId) -> bool,
+    most: u32,
 ) -> Vec<NodeId> {
     let reads = reads(graph, users);
     let mut found = vec![];
@@ -53,7 +51,7 @@ pub(super) fn read_at_several_places(
         let mut work = Work { total: LOAD, ..Work::default() };
         if !is_leaf && !is_stored(id) {
             let inlined = inlined(graph, id, &works);
-            if is_computed(&node.op) && reads[id.index()].cost_more(inlined.total) {
+            if is_computed(&node.op) && reads[id.index()].repeated(inlined.total) > most {
                 found.push(id);
             } else {
                 work = inlined;
@@ -70,10 +68,10 @@ pub(super) fn is_computed(op: &Op) -> bool {
 }
 
 impl Reads {
-    /// Whether to compute a value of this work at each place costs more than to store it.
-    fn cost_more(self, work: u32) -> bool {
-        let more = work.saturating_sub(LOAD);
-        self.taken && more.saturating_mul(self.places.saturating_sub(1)) > STORE_COST
+    /// The work of computing a value of this work at all places but one instead of loading it; 0 if no place is computed.
+    fn repeated(self, work: u32) -> u32 {
+        let again = if self.taken { self.places.saturating_sub(1) } else { 0 };
+        work.saturating_sub(LOAD).saturating_mul(again)
     }
 }
 

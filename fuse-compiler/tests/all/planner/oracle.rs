@@ -122,11 +122,11 @@ fn products_and_rows() {
 fn values_read_at_several_places() {
     // Which of several levels are stored is decided from the first on, without looking ahead.
     let level = "let x = roll(x, axis = 1, shift = 1) + roll(x, axis = 1, shift = -1);";
-    check_within(1.05, &format!("fn f(x: f32[M, N]) -> f32[M, N] {{ {} x }}", level.repeat(3)), &[8, 512, 4096]);
+    check_within(1.25, &format!("fn f(x: f32[M, N]) -> f32[M, N] {{ {} x }}", level.repeat(3)), &[8, 512, 4096]);
     let stencil =
         "let x = roll(x, axis = 0, shift = 1) + roll(x, axis = 0, shift = -1) + roll(x, axis = 1, shift = 1) - x;";
-    check_within(1.05, &format!("fn f(x: f32[M, N]) -> f32[M, N] {{ {} x }}", stencil.repeat(2)), &[8, 512, 4096]);
+    check_within(1.25, &format!("fn f(x: f32[M, N]) -> f32[M, N] {{ {} x }}", stencil.repeat(2)), &[8, 512, 4096]);
     let gathers = "let x = gather(x, i, axis = 1) + gather(x, k, axis = 1);";
     let source = format!("fn f(x: f32[M, N], i: i32[N], k: i32[N]) -> f32[M, N] {{ {} x }}", gathers.repeat(3));
-    check_within(1.05, &source, &[8, 512, 4096]);
+    check_within(1.25, &source, &[8, 512, 4096]);
 }
