@@ -87,7 +87,7 @@ use proc_macro::TokenStream;
 ///
 /// | updates | of parameters `w: &mut f32[M, N]`, which are `&mut Tensor2<f32>` in Rust |
 /// |---|---|
-/// | `*w = value;` | the parameter's new value, of its dtype and shape, once. Whatever reads `w`, before or after it, sees the old value. Clones and reshaped tensors share the memory and change with it; `Tensor::copy` keeps a value |
+/// | `*w = value;` | the parameter's new value, of its dtype and shape, once, at the end of the function. Reading `w` after it is an error: bind the new value with `let`. Clones and reshaped tensors share the memory and change with it; `Tensor::copy` keeps a value |
 /// | `(*w, *m) = f(w, m);` | those of several parameters |
 /// | `*w += x;`, `-=`, `*=`, `/=` | `*w = w + x;` and so on |
 ///

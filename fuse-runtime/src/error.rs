@@ -151,7 +151,7 @@ pub enum Error {
         message: String,
     },
     /// Something is larger than the adapter or the runtime allows.
-    #[error("{what}: {limit} is {allowed}, needed {needed}")]
+    #[error("{what} is too large: it needs {needed}, and the limit is {allowed} ({limit})")]
     TooLarge {
         /// The kernel, argument or tensor.
         what: String,

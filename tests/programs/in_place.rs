@@ -41,8 +41,9 @@ fuse! {
 
     /// Elements that other elements are made of.
     pub fn turn(x: &mut f32[N, N]) -> f32[N] {
+        let sums = sum(x, axis = 1);
         *x = transpose(x) + flip(x, axis = 0);
-        sum(x, axis = 1)
+        sums
     }
 
     /// Every row less the mean of all.

@@ -163,6 +163,7 @@ catalog! {
     UpdateTarget = "F170" "update_target" "an assignment to something that cannot be updated",
     UpdateTwice = "F171" "update_twice" "a parameter that is updated twice",
     UpdateMissing = "F172" "update_missing" "a parameter of type `&mut` that nothing is assigned to",
+    StaleRead = "F173" "stale_read" "a parameter that is read after its update",
 
     InternalError = "F999" "internal_error" "a mistake of the compiler itself",
 }

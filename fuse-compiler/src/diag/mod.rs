@@ -62,6 +62,13 @@ impl Diagnostic {
         self
     }
 
+    /// Replaces what to write instead.
+    #[must_use]
+    pub fn instead(mut self, text: impl Into<String>) -> Self {
+        self.help = vec![text.into()];
+        self
+    }
+
     /// Adds what to write instead.
     #[must_use]
     pub fn help(mut self, text: impl Into<String>) -> Self {

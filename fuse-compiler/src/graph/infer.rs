@@ -182,7 +182,7 @@ impl<'a> Inference<'a> {
 
     fn expr(&mut self, expr: &Expr, bindings: &Bindings) -> Term {
         match &expr.kind {
-            ExprKind::Error | ExprKind::Tuple(_) => {
+            ExprKind::Error | ExprKind::Method(_) | ExprKind::Tuple(_) => {
                 if let ExprKind::Tuple(values) = &expr.kind {
                     for value in values {
                         self.expr(value, bindings);

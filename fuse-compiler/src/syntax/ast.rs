@@ -166,6 +166,9 @@ pub enum ExprKind {
     Cast(Box<Expr>, Element, Span),
     /// `name(arguments)`.
     Call(Call),
+    /// `receiver.name(arguments)`, as a call whose first argument is the receiver. The language has none: lowering
+    /// says what to write instead.
+    Method(Call),
     /// `(a, b)`.
     Tuple(Vec<Expr>),
     /// `{ let …; value }`.
@@ -184,8 +187,8 @@ pub struct Place {
     pub tokens: TokenStream,
     /// The variable that it starts with.
     pub root: Ident,
-    /// The methods called on the way, each with how it would be written if it were an operation.
-    pub methods: Vec<(Ident, String)>,
+    /// The methods called on the way, each as a call of an operation.
+    pub methods: Vec<Call>,
     /// First and last token.
     pub span: (Span, Span),
 }

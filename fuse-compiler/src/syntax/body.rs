@@ -11,6 +11,7 @@ use syn::{
 use super::{
     ast::{self, BinaryOperator, Block, ExprKind, Statement, Target},
     expression::Converter,
+    foreign,
     types::{parenthesized, split, split_commas},
 };
 use crate::diag::{Code, Diagnostic, Sink, SourceRange, range_of_stream};
@@ -45,20 +46,30 @@ pub(super) fn parse_updates(tokens: TokenStream, range: SourceRange, converter: 
 pub(super) fn parse_block(tokens: TokenStream, range: SourceRange, converter: &Converter<'_>) -> Block {
     let (mut pieces, trailing) = split(tokens, ';');
     let last = if trailing.is_none() { pieces.pop() } else { None };
+    let pieces: Vec<TokenStream> = pieces.into_iter().filter(|piece| !piece.is_empty()).collect();
     let mut statements = Vec::new();
-    for piece in pieces.into_iter().filter(|piece| !piece.is_empty()) {
+    let mut lost = None;
+    for (position, piece) in pieces.iter().enumerate() {
         let (at, before) = (range_of_stream(piece.clone()), converter.sink.errors());
-        let value = parse_statements(piece, false, &mut statements, converter);
-        if value.is_some() && converter.sink.errors() == before {
-            converter.sink.report(
+        let value = parse_statements(piece.clone(), false, &mut statements, converter);
+        let Some(value) = value.filter(|_| converter.sink.errors() == before) else { continue };
+        match trailing {
+            Some(mark) if position + 1 == pieces.len() => lost = Some((value, mark)),
+            _ => converter.sink.report(
                 Diagnostic::new(Code::UselessStatement, at, "the value of this statement is thrown away")
                     .help("bind it with `let name = …;`, or remove it"),
-            );
+            ),
         }
     }
-    let value = match last {
-        Some(piece) => parse_statements(piece, true, &mut statements, converter).ok_or(range),
-        None => Err(trailing.map_or(range, |span| (span, span))),
+    let value = match (last, lost) {
+        (Some(piece), _) => parse_statements(piece, true, &mut statements, converter).ok_or(range),
+        (None, Some((value, mark))) => {
+            let message = "the body must end with a value, and this `;` throws it away";
+            let diagnostic = Diagnostic::new(Code::MissingValue, (mark, mark), message);
+            converter.sink.report(diagnostic.help(format!("remove the `;`: end the body with `{value}`")));
+            Ok(value)
+        }
+        (None, None) => Err(trailing.map_or(range, |span| (span, span))),
     };
     Block { statements, value: value.unwrap_or_else(|at| missing_value(at, converter.sink)) }
 }
@@ -73,6 +84,7 @@ fn parse_statements(
 ) -> Option<ast::Expr> {
     loop {
         let (at, before) = (range_of_stream(piece.clone()), converter.sink.errors());
+        let whole = piece.clone();
         let (value, rest) = if starts_with_let(&piece) {
             let (statement, rest) = parse_let(piece, converter);
             statements.push(statement);
@@ -85,6 +97,12 @@ fn parse_statements(
             let (value, rest) = parse_value(value, converter);
             statements.push(update(name, operator, value));
             (None, rest)
+        } else if let Some((name, operator, value)) = foreign::plain_assignment(&piece) {
+            let (value, rest) = parse_value(value, converter);
+            if converter.sink.errors() == before {
+                converter.sink.report(foreign::assigned(&name, operator, &value));
+            }
+            (None, rest)
         } else {
             let (value, rest) = parse_value(piece, converter);
             (Some(value), rest)
@@ -94,7 +112,9 @@ fn parse_statements(
         }
         let reported = converter.sink.errors() > before;
         if !reported {
-            converter.sink.report(missing_separator(&rest));
+            let at_sign = matches!(rest.clone().into_iter().next(), Some(TokenTree::Punct(mark)) if mark.as_char() == '@');
+            let foreign = if at_sign { foreign::explain(whole, converter.places) } else { None };
+            converter.sink.report(foreign.unwrap_or_else(|| missing_separator(&rest)));
         }
         // Loops and `if`s, which are reported, may stand before a statement without `;`.
         let goes_on = starts_with_let(&rest) || reported || is_last && value.is_none();
@@ -197,32 +217,10 @@ fn parse_value(piece: TokenStream, converter: &Converter<'_>) -> (ast::Expr, Tok
     match parser.parse2(piece.clone()) {
         Ok((value, rest)) => (converter.convert(&value), rest),
         Err(error) => {
-            converter.sink.report(call_of_where(piece).unwrap_or_else(|| error.into()));
+            converter.sink.report(foreign::explain(piece, converter.places).unwrap_or_else(|| error.into()));
             (error_at(at), TokenStream::new())
         }
     }
-}
-
-/// `where(…)`, which other libraries have, and which is a keyword here.
-fn call_of_where(tokens: TokenStream) -> Option<Diagnostic> {
-    let mut keyword = None;
-    for token in tokens {
-        match token {
-            TokenTree::Ident(ident) => keyword = (ident == "where").then(|| ident.span()),
-            TokenTree::Group(group) if keyword.is_none() => {
-                if let Some(found) = call_of_where(group.stream()) {
-                    return Some(found);
-                }
-            }
-            TokenTree::Group(group) if group.delimiter() == Delimiter::Parenthesis => {
-                let at = keyword.map(|span| (span, span))?;
-                let diagnostic = Diagnostic::new(Code::UnknownOperation, at, "unknown operation `where`");
-                return Some(diagnostic.help("write `select(condition, a, b)`"));
-            }
-            _ => keyword = None,
-        }
-    }
-    None
 }
 
 /// Reads `let names = value`, and gives the tokens that follow the value. Of a malformed one the names exist for what

@@ -9,6 +9,7 @@ use syn::{BinOp, Expr, Lit, UnOp};
 use super::{
     ast::{self, Argument, BinaryOperator, Call, ExprKind, Literal, Place, UnaryOperator},
     body::{MAX_DEPTH, error_at, parse_block, too_deep},
+    foreign, paths,
     types::{DTYPES, element_of},
 };
 use crate::diag::{Code, Diagnostic, Sink, SourceRange, range_of};
@@ -17,7 +18,7 @@ use crate::diag::{Code, Diagnostic, Sink, SourceRange, range_of};
 pub(crate) struct Converter<'a> {
     pub(super) generics: &'a [Ident],
     /// Whether paths to fields mean values of the host, as in the expression form.
-    places: bool,
+    pub(super) places: bool,
     pub(super) sink: &'a Sink,
 }
 
@@ -62,7 +63,7 @@ impl<'a> Converter<'a> {
             Expr::Paren(paren) => self.expr(&paren.expr).kind,
             Expr::Group(group) => self.expr(&group.expr).kind,
             Expr::Lit(literal) => ExprKind::Literal(literal_of(&literal.lit)?),
-            Expr::Path(path) => ExprKind::Name(plain_name(path, span)?),
+            Expr::Path(path) => self.path(path, span)?,
             Expr::Unary(unary) => {
                 let operator = unary_operator(&unary.op, span)?;
                 ExprKind::Unary(operator, self.boxed(&unary.expr))
@@ -80,7 +81,14 @@ impl<'a> Converter<'a> {
             }
             other => match self.places.then(|| place_of(other, span)).flatten() {
                 Some(place) => ExprKind::Place(place),
-                None => return Err(unsupported(other, span)),
+                None => match other {
+                    Expr::MethodCall(call) => ExprKind::Method(self.method(call)),
+                    Expr::Index(index) => {
+                        let content = index.index.to_token_stream();
+                        return Err(foreign::indexed(&self.text(&index.expr), content, span, self.places));
+                    }
+                    _ => return Err(unsupported(other, span)),
+                },
             },
         })
     }
@@ -92,8 +100,24 @@ impl<'a> Converter<'a> {
             links.push(left);
         }
         let first = self.boxed(&links[links.len() - 1].left);
+        if let Some(power) = links.iter().rev().find_map(|link| self.power(link)) {
+            return Err(power);
+        }
         let operand = |link: &&syn::ExprBinary| Ok((binary_operator(&link.op)?, self.expr(&link.right)));
         Ok(ExprKind::Binary(first, links.iter().rev().map(operand).collect::<Result<_, Diagnostic>>()?))
+    }
+
+    /// `x ** 2.0`, which Rust reads as `x * (*2.0)`.
+    fn power(&self, link: &syn::ExprBinary) -> Option<Diagnostic> {
+        let (BinOp::Mul(star), Expr::Unary(unary)) = (&link.op, &*link.right) else { return None };
+        let UnOp::Deref(second) = &unary.op else { return None };
+        let base = match &*link.left {
+            Expr::Binary(left) => &left.right,
+            left => left,
+        };
+        let help = format!("write `pow({}, {})`", self.text(base), self.text(&unary.expr));
+        let at = (star.span, second.span);
+        Some(Diagnostic::new(Code::UnsupportedOperator, at, "`**` is no operator").help(help))
     }
 
     fn cast(&self, cast: &syn::ExprCast) -> Result<ExprKind, Diagnostic> {
@@ -116,14 +140,14 @@ impl<'a> Converter<'a> {
             return Err(Diagnostic::new(Code::UnsupportedSyntax, at, "only operations and functions can be called")
                 .help("write `name(…)`; for a product write `a * b`"));
         };
-        let name = plain_name(path, at)?;
+        let Some(name) = plain_name(path) else { return Err(paths::not_a_function(&path.path, at, self.places)) };
         let mut arguments = Vec::new();
         let mut options = Vec::new();
         for argument in &call.args {
             match argument {
                 Expr::Assign(assign) => match &*assign.left {
-                    Expr::Path(path) => {
-                        options.push((plain_name(path, range_of(&assign.left))?, self.argument(&assign.right)));
+                    Expr::Path(path) if plain_name(path).is_some() => {
+                        options.extend(plain_name(path).map(|name| (name, self.argument(&assign.right))));
                     }
                     _ => self.sink.report(unsupported(argument, range_of(argument))),
                 },
@@ -131,6 +155,39 @@ impl<'a> Converter<'a> {
             }
         }
         Ok(Call { name, arguments, options })
+    }
+
+    /// A name, a constant of the standard library or, in the expression form, a constant of the caller's.
+    fn path(&self, path: &syn::ExprPath, span: SourceRange) -> Result<ExprKind, Diagnostic> {
+        if let Some(name) = plain_name(path) {
+            return Ok(ExprKind::Name(name));
+        }
+        if let Some(literal) = paths::constant(&path.path).filter(|_| path.qself.is_none()) {
+            return Ok(ExprKind::Literal(literal));
+        }
+        match path.path.segments.last() {
+            Some(last) if self.places => {
+                let tokens = path.to_token_stream();
+                let text = tokens.to_string().replace(' ', "");
+                Ok(ExprKind::Place(Place { text, tokens, root: last.ident.clone(), methods: Vec::new(), span }))
+            }
+            _ => Err(paths::not_a_variable(&path.path, span)),
+        }
+    }
+
+    /// A method call, of which lowering says how it is written. What else is wrong in it matters no more.
+    fn method(&self, call: &syn::ExprMethodCall) -> Call {
+        let sink = Sink::new();
+        let quiet = Converter { sink: &sink, ..*self };
+        let mut function = function_of(call, quiet.expr(&call.receiver));
+        function.arguments.extend(call.args.iter().map(|argument| quiet.argument(argument)));
+        function
+    }
+
+    /// An expression as text, for an example.
+    fn text(&self, expr: &Expr) -> String {
+        let sink = Sink::new();
+        Converter { sink: &sink, ..*self }.expr(expr).to_string()
     }
 
     fn argument(&self, expr: &Expr) -> Argument {
@@ -145,12 +202,8 @@ impl<'a> Converter<'a> {
     }
 }
 
-fn plain_name(path: &syn::ExprPath, at: SourceRange) -> Result<Ident, Diagnostic> {
-    match path.path.get_ident() {
-        Some(name) if path.qself.is_none() => Ok(name.clone()),
-        _ => Err(Diagnostic::new(Code::UnsupportedSyntax, at, "expected a plain name")
-            .help("operations and variables have no path and no type arguments: write `relu(x)`")),
-    }
+fn plain_name(path: &syn::ExprPath) -> Option<Ident> {
+    path.path.get_ident().filter(|_| path.qself.is_none()).cloned()
 }
 
 /// A path of fields, indices and calls without arguments that starts with a variable: `self.layers[0].bias()`.
@@ -169,7 +222,7 @@ fn place_of(expr: &Expr, span: SourceRange) -> Option<Place> {
             }
             Expr::MethodCall(call) if call.args.is_empty() && call.turbofish.is_none() => {
                 parts.push(format!(".{}()", call.method));
-                methods.push((call.method.clone(), function_text(call)));
+                methods.push(function_of(call, plain_receiver(&call.receiver)));
                 &call.receiver
             }
             Expr::Group(group) => &group.expr,
@@ -272,16 +325,11 @@ fn unsupported(expr: &Expr, at: SourceRange) -> Diagnostic {
             "a body has no loops",
             "operations work on all elements at once: `x * 2.0` doubles every element",
         ),
-        Expr::MethodCall(call) => {
-            return Diagnostic::new(Code::MethodCall, at, "operations are functions, not methods")
-                .help(format!("write `{}`", function_text(call)));
+        Expr::Field(field) if matches!(&field.member, syn::Member::Named(name) if name == "T") => {
+            let help = format!("write `transpose({})`", plain_text(&field.base));
+            return Diagnostic::new(Code::MethodCall, at, "values have no fields").help(help);
         }
         Expr::Field(_) => (Code::MethodCall, "values have no fields", "use the value itself"),
-        Expr::Index(_) => (
-            Code::IndexExpression,
-            "values are not indexed with brackets",
-            "write `slice(x, axis = 0, start = 0, end = 4)`",
-        ),
         Expr::Return(_) | Expr::Break(_) | Expr::Continue(_) | Expr::Try(_) => (
             Code::ReturnExpression,
             "a body has no `return`, `break`, `continue` or `?`",
@@ -304,6 +352,11 @@ fn unsupported(expr: &Expr, at: SourceRange) -> Diagnostic {
         Expr::Range(_) => {
             (Code::UnsupportedSyntax, "a body has no ranges", "write `slice(x, axis = 0, start = 0, end = 4)`")
         }
+        Expr::Macro(call) if prints(&call.mac) => (
+            Code::UnsupportedSyntax,
+            "a kernel prints nothing",
+            "return the value as a second result, `(y, value)`, and print it after the launch",
+        ),
         Expr::Macro(_) => (Code::UnsupportedSyntax, "a body has no macro calls", "bind its value outside and pass it"),
         Expr::Verbatim(_) => (Code::UnsupportedSyntax, "this is not an expression", "write a value such as `relu(x)`"),
         _ if is_while(expr) => (
@@ -320,6 +373,10 @@ fn unsupported(expr: &Expr, at: SourceRange) -> Diagnostic {
     Diagnostic::new(code, at, message).help(help)
 }
 
+fn prints(call: &syn::Macro) -> bool {
+    ["print", "println", "eprint", "eprintln", "dbg"].iter().any(|name| call.path.is_ident(name))
+}
+
 fn is_while(expr: &Expr) -> bool {
     expr.to_token_stream().into_iter().next().is_some_and(|token| token.to_string() == "while")
 }
@@ -331,10 +388,15 @@ fn plain_text(expr: &Expr) -> String {
     }
 }
 
-/// How a method call is written if the method is an operation.
-fn function_text(call: &syn::ExprMethodCall) -> String {
-    let others = if call.args.is_empty() { "" } else { ", …" };
-    format!("{}({}{others})", call.method, plain_text(&call.receiver))
+/// A method call as a call of an operation, without its other arguments.
+fn function_of(call: &syn::ExprMethodCall, receiver: ast::Expr) -> Call {
+    Call { name: call.method.clone(), arguments: vec![Argument::Expr(receiver)], options: vec![] }
+}
+
+/// The receiver of a method as an example names it.
+fn plain_receiver(receiver: &Expr) -> ast::Expr {
+    let name = Ident::new(&plain_text(receiver), proc_macro2::Span::call_site());
+    ast::Expr { kind: ExprKind::Name(name), span: range_of(receiver) }
 }
 
 /// Whether operands nest deeper than `limit`. Walks without recursion, since recursion is what it guards.

@@ -5,8 +5,11 @@ mod attributes;
 mod body;
 pub mod differentiable;
 mod expression;
+mod foreign;
 pub mod imports;
 mod parse;
+pub(crate) mod paths;
+mod print;
 pub(crate) mod types;
 
 pub(crate) use body::parse_body;

@@ -376,7 +376,13 @@ fn parse_results(
     }
     input.parse::<Token![->]>()?;
     if !input.peek(token::Paren) {
-        return Ok((vec![parse_type(input, generics)?], false));
+        let first = parse_type(input, generics)?;
+        if !input.peek(Token![,]) {
+            return Ok((vec![first], false));
+        }
+        let at = (input.span(), input.span());
+        return Err(Diagnostic::new(Code::MissingResultType, at, "several results stand in parentheses")
+            .help("write `-> (f32[M], f32[N])`, and end the body with `(a, b)`"));
     }
     let mut results = Vec::new();
     for piece in split_commas(parenthesized(input)?) {

@@ -96,8 +96,12 @@ pub(super) fn element_of(name: &Ident, generics: &[Ident]) -> Result<Element, Di
         return Ok(Element::Quantized(packing));
     }
     if let Some((_, instead)) = UNSUPPORTED.iter().find(|(name, _)| *name == text) {
+        let sizes = match text.as_str() {
+            "usize" => "; the size of a tensor is the name of a dimension, such as `N` in `f32[N]`",
+            _ => "",
+        };
         return Err(Diagnostic::new(Code::UnsupportedType, at, format!("kernels cannot hold `{text}`"))
-            .help(format!("use `{instead}`; the element types are `f32`, `f16`, `i32`, `u32` and `bool`")));
+            .help(format!("use `{instead}`; the element types are `f32`, `f16`, `i32`, `u32` and `bool`{sizes}")));
     }
     let names: Vec<String> = generics.iter().map(ToString::to_string).collect();
     let synonym = SYNONYMS.iter().find(|(other, _)| *other == text).map(|(_, dtype)| *dtype);
@@ -195,6 +199,14 @@ fn tensor_type(name: &Ident, input: ParseStream<'_>) -> Option<Diagnostic> {
     if !TENSORS.contains(&text.as_str()) {
         return None;
     }
+    let at = (name.span(), name.span());
+    if let Some(TokenTree::Group(group)) = input.cursor().token_stream().into_iter().next()
+        && group.delimiter() == proc_macro2::Delimiter::Bracket
+    {
+        let dims = group.stream();
+        let message = format!("a kernel names the element type of a tensor, found `{text}[{dims}]`");
+        return Some(Diagnostic::new(Code::UnknownType, at, message).help(format!("write `f32[{dims}]`")));
+    }
     let behind = input.cursor().token_stream().into_iter().map(|token| token.to_string());
     let arguments: Vec<String> = behind.skip(1).take_while(|token| token != ">").collect();
     let found = match arguments.as_slice() {
@@ -208,7 +220,6 @@ fn tensor_type(name: &Ident, input: ParseStream<'_>) -> Option<Diagnostic> {
     let element = named.next().unwrap_or("f32");
     let dims = ["A", "B", "H", "K", "M", "N"];
     let dims = dims[dims.len() - rank.min(dims.len())..].join(", ");
-    let at = (name.span(), name.span());
     let message = format!("a kernel names the dimensions of a tensor, found `{found}`");
     let help = format!("write `{element}[{dims}]`; the launch takes a `&{found}`");
     Some(Diagnostic::new(Code::UnknownType, at, message).help(help))

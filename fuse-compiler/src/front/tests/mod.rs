@@ -4,6 +4,7 @@ mod diagnostics;
 mod expressions;
 mod garbage;
 mod graphs;
+mod helps;
 mod imports;
 mod library;
 mod movement;

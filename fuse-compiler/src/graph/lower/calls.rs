@@ -22,6 +22,7 @@ fn expr_calls(expr: &Expr, name: &str) -> bool {
         }
         ExprKind::Tuple(values) => values.iter().any(|value| expr_calls(value, name)),
         ExprKind::Block(block) => block_calls(block, name),
+        ExprKind::Method(_) => false,
         ExprKind::Call(call) => call.name == name || call_arguments(call).any(|argument| expr_calls(argument, name)),
     }
 }
@@ -36,7 +37,7 @@ pub(crate) fn add_differentiated(block: &Block, names: &mut BTreeSet<String>) {
 
 fn add_differentiated_in(expr: &Expr, names: &mut BTreeSet<String>) {
     match &expr.kind {
-        ExprKind::Name(_) | ExprKind::Place(_) | ExprKind::Literal(_) | ExprKind::Error => {}
+        ExprKind::Name(_) | ExprKind::Place(_) | ExprKind::Literal(_) | ExprKind::Method(_) | ExprKind::Error => {}
         ExprKind::Unary(_, x) | ExprKind::Cast(x, ..) => add_differentiated_in(x, names),
         ExprKind::Binary(first, others) => {
             add_differentiated_in(first, names);

@@ -318,114 +318,6 @@ const TABLE: &[Operation] = &[
     row("cross_entropy", Kind::CrossEntropy, (2, 2), &[optional("axis")], "cross_entropy(logits, classes)"),
 ];
 
-/// Names that other libraries give to operations, with what they are called here.
-const SYNONYMS: &[(&str, &str)] = &[
-    ("absolute", "abs(x)"),
-    ("amax", "max(x, axis = 1)"),
-    ("amin", "min(x, axis = 1)"),
-    ("arange", "index(axis = 0)"),
-    ("attention", "matmul(softmax(matmul(q, transpose(k))), v)"),
-    ("arccos", "acos(x)"),
-    ("arcsin", "asin(x)"),
-    ("arctan", "atan(x)"),
-    ("arctan2", "atan2(x, y)"),
-    ("average", "mean(x)"),
-    ("backward", "grad(loss, wrt = w)"),
-    ("bitcast", "to_bits(x)` or `from_bits(x)"),
-    ("bitwise_and", "x & y"),
-    ("bitwise_not", "!x"),
-    ("bitwise_or", "x | y"),
-    ("bitwise_xor", "x ^ y"),
-    ("cast", "x as f32"),
-    ("cat", "concat([a, b], axis = 0)"),
-    ("chunk", "split(x, axis = 1, parts = 2)"),
-    ("clip", "clamp(x, low, high)"),
-    ("concatenate", "concat([a, b], axis = 0)"),
-    ("count_ones", "popcount(x)"),
-    ("detach", "stop_gradient(x)"),
-    ("divide", "div(x, y)"),
-    ("einsum", "matmul(a, b)` with `permute` and `reshape` around it, or `sum(a * b, axis = 1)"),
-    ("expand", "broadcast_to(x, [M, N])"),
-    ("fix", "trunc(x)"),
-    ("flatten", "reshape(x, [M * N])"),
-    ("frac", "fract(x)"),
-    ("index_select", "gather(x, ids, axis = 1)"),
-    ("gradient", "grad(loss, wrt = w)"),
-    ("inverse", "recip(x)"),
-    ("iota", "index(axis = 0)"),
-    ("is_finite", "isfinite(x)"),
-    ("is_infinite", "isinf(x)"),
-    ("is_nan", "isnan(x)"),
-    ("layernorm", "layer_norm(x, gamma, beta)"),
-    ("ln", "log(x)"),
-    ("log10", "log(x) * 0.4342944819"),
-    ("maximum", "max(x, y)"),
-    ("minimum", "min(x, y)"),
-    ("mix", "lerp(x, y, t)"),
-    ("mm", "matmul(a, b)"),
-    ("multiply", "mul(x, y)"),
-    ("negative", "neg(x)"),
-    ("normalize", "x / norm(x, axis = -1, keepdim = true)"),
-    ("onehot", "one_hot(ids, classes = 10)"),
-    ("power", "pow(x, y)"),
-    ("powf", "pow(x, y)"),
-    ("powi", "pow(x, y)"),
-    ("product", "prod(x)"),
-    ("reciprocal", "recip(x)"),
-    ("repeat_interleave", "repeat(x, axis = 1, times = 2)"),
-    ("reduce_max", "max(x, axis = 1)"),
-    ("reduce_mean", "mean(x, axis = 1)"),
-    ("reduce_sum", "sum(x, axis = 1)"),
-    ("relu6", "clamp(x, 0.0, 6.0)"),
-    ("reverse", "flip(x, axis = 0)"),
-    ("rmsnorm", "rms_norm(x, gamma)"),
-    ("scaled_dot_product_attention", "matmul(softmax(matmul(q, transpose(k))), v)"),
-    ("square", "x * x"),
-    ("std", "sqrt(var(x))"),
-    ("subtract", "sub(x, y)"),
-    ("swapaxes", "permute(x, [0, 2, 1])"),
-    ("swish", "silu(x)"),
-    ("t", "transpose(x)"),
-    ("take", "gather(x, ids, axis = 1)"),
-    ("variance", "var(x)"),
-    ("vjp", "grad(y, wrt = x, cotangent = g)"),
-    ("view", "reshape(x, [M, 4])"),
-    ("where_", "select(condition, a, b)"),
-];
-
-/// Names of operations that other libraries have and this language lacks, whatever they are spelled like.
-const ABSENT: &[&str] = &[
-    "argsort",
-    "avg_pool",
-    "conv",
-    "conv1d",
-    "conv2d",
-    "conv3d",
-    "convolve",
-    "cross",
-    "cumprod",
-    "cumsum",
-    "det",
-    "diag",
-    "fft",
-    "floor_divide",
-    "gamma",
-    "inv",
-    "lgamma",
-    "max_pool",
-    "median",
-    "mode",
-    "nonzero",
-    "quantile",
-    "scatter",
-    "solve",
-    "sort",
-    "svd",
-    "topk",
-    "trace",
-    "unique",
-];
-
 /// The operation of this name.
 pub(crate) fn find(name: &str) -> Option<Operation> {
     let unary = UnaryOp::ALL.iter().find(|op| op.name() == name);
@@ -468,16 +360,6 @@ pub(crate) fn names<'a>() -> impl Iterator<Item = &'a str> {
     let binary = BinaryOp::ALL.iter().map(|op| op.name());
     let compare = CompareOp::ALL.iter().map(|op| op.name());
     unary.chain(binary).chain(compare).chain(TABLE.iter().map(|operation| operation.name))
-}
-
-/// What another library's operation is written as.
-pub(crate) fn synonym(name: &str) -> Option<&'static str> {
-    SYNONYMS.iter().find(|(other, _)| *other == name).map(|(_, here)| *here)
-}
-
-/// What to do without an operation that other libraries have and this language lacks.
-pub(crate) fn absence(name: &str) -> Option<String> {
-    ABSENT.contains(&name).then(|| format!("`fuse!` has no `{name}`; compute it before or after the launch"))
 }
 
 /// Whether no function may have this name. An operator's name is free, since the operator is at hand; so are those of

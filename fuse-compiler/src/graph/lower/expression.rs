@@ -10,15 +10,22 @@ use super::{
     ident_range,
     options::Site,
     value::{Lazy, LazyDType, LazyKind, Operand, Value},
+    vocabulary,
 };
 use crate::{
     diag::{Code, Diagnostic, SourceRange, suggest},
     graph::{CompareOp, Lowered, NodeId},
     operations::{BinaryOp, UnaryOp},
-    syntax::ast::{
-        Argument, Block, Call, Element, Expr, ExprKind, Function, Literal, Place, Statement, Target, UnaryOperator,
+    syntax::{
+        ast::{
+            Argument, Block, Call, Element, Expr, ExprKind, Function, Literal, Place, Statement, Target, UnaryOperator,
+        },
+        paths,
     },
 };
+
+/// The most characters of an expression that an example repeats.
+const MAX_EXAMPLE: usize = 100;
 
 impl<'a> Lowering<'a> {
     /// The value of a block; its bindings end with it.
@@ -32,6 +39,9 @@ impl<'a> Lowering<'a> {
         let mut bound = Vec::new();
         add_differentiated(block, &mut self.differentiated);
         for Statement { target, value } in &block.statements {
+            if let Target::Parameters(names) = target {
+                self.check_first_update(names);
+            }
             let (operand, range) = (self.operand(value, &scope), value.span);
             if function.is_some() {
                 let node = if let Value::Node(node) = operand.value { Some(node) } else { None };
@@ -40,8 +50,10 @@ impl<'a> Lowering<'a> {
             let names = match target {
                 Target::Names(names) => names,
                 Target::Parameters(names) => {
-                    for (name, value) in names.iter().zip(self.destructure(names.len(), operand)) {
-                        self.update(function, name, &Operand { value, range }, &scope);
+                    let parts = self.destructure(names.len(), operand);
+                    for (position, part) in parts.into_iter().enumerate() {
+                        let part = Operand { value: part, range };
+                        self.update(function, (names, position), (&part, value), &scope);
                     }
                     continue;
                 }
@@ -137,6 +149,7 @@ impl<'a> Lowering<'a> {
             ExprKind::Tuple(values) => Value::Tuple(values.iter().map(|value| self.expr(value, scope)).collect()),
             ExprKind::Block(block) => self.block(block, scope),
             ExprKind::Call(call) => self.call(call, expr.span, scope),
+            ExprKind::Method(call) => self.method(call),
         }
     }
 
@@ -174,11 +187,12 @@ impl<'a> Lowering<'a> {
 
     fn name(&mut self, name: &syn::Ident, scope: &Scope) -> Value {
         let text = name.to_string();
+        let at = ident_range(name);
         if let Some(binding) = scope.variables.get(&text) {
             binding.used.set(true);
-            return binding.value.clone();
+            let value = binding.value.clone();
+            return if self.reports_stale_read(&text, &value, at) { Value::Poison } else { value };
         }
-        let at = ident_range(name);
         if scope.dims.contains_key(&text) {
             return self.poison(
                 Diagnostic::new(Code::DimensionAsValue, at, format!("`{text}` is a dimension, not a value"))
@@ -190,29 +204,32 @@ impl<'a> Lowering<'a> {
         }
         let diagnostic = Diagnostic::new(Code::UnknownVariable, at, format!("unknown variable `{text}`"));
         let names = scope.variables.keys().map(String::as_str);
+        let constant = text.len() > 1 && !text.contains(char::is_lowercase) || text == "E";
         self.poison(match suggest(&text, names) {
             _ if catalog::find(&text).is_some() || self.function_named(&text).is_some() => {
                 diagnostic.help(format!("`{text}` is an operation; call it: `{text}(…)`"))
             }
             Some(close) => diagnostic.help(format!("did you mean `{close}`?")),
+            None if constant => diagnostic.help(match paths::path_of_constant(&text) {
+                Some(path) => format!("write `{path}`"),
+                None => paths::constant_help(&text),
+            }),
             None => diagnostic.help("names are parameters, or bound with `let` before they are used"),
         })
     }
 
     /// A path to a value of the host, which inference made a variable unless it starts with a `let` of the expression.
     fn place(&mut self, place: &Place, scope: &Scope) -> Value {
-        let operation = |method: &str| catalog::find(method).is_some() || catalog::synonym(method).is_some();
-        if let Some((method, call)) = place.methods.iter().find(|(method, _)| operation(&method.to_string())) {
-            let diagnostic =
-                Diagnostic::new(Code::MethodCall, ident_range(method), "operations are functions, not methods");
-            return self.poison(diagnostic.help(format!("write `{call}`")));
+        if let Some(call) = place.methods.iter().find(|call| vocabulary::is_operation(&call.name.to_string())) {
+            return self.method(call);
         }
         let Some(binding) = scope.variables.get(&place.text) else {
             if scope.variables.get(&place.root.to_string()).is_some_and(|root| matches!(root.value, Value::Poison)) {
                 return Value::Poison;
             }
             let diagnostic = Diagnostic::new(Code::MethodCall, place.span, "values have no fields");
-            return self.poison(diagnostic.help("use the value itself"));
+            let help = if place.text.ends_with(".T") { "write `transpose(x)`" } else { "use the value itself" };
+            return self.poison(diagnostic.help(help));
         };
         binding.used.set(true);
         binding.value.clone()
@@ -230,7 +247,7 @@ impl<'a> Lowering<'a> {
         let Some(operation) = catalog::find_call(call) else {
             // Whatever else is wrong with the arguments is reported as well.
             self.evaluate_arguments(call, scope);
-            return self.unknown_operation(&name, ident_range(&call.name), scope);
+            return self.unknown_operation(call, scope);
         };
         if !self.check_call(&operation, call) {
             self.evaluate_arguments(call, scope);
@@ -247,11 +264,21 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    fn unknown_operation(&mut self, name: &str, at: SourceRange, scope: &Scope) -> Value {
-        if self.program.is_reported(name) {
+    /// A call with a receiver, which Rust writes of methods.
+    fn method(&mut self, call: &Call) -> Value {
+        let own = self.function_named(&call.name.to_string()).map(|_| format!("write `{call}`"));
+        let at = ident_range(&call.name);
+        let diagnostic = Diagnostic::new(Code::MethodCall, at, "operations are functions, not methods");
+        let unknown = || "an operation is called as `relu(x)`, and a function of the same block as `function(x)`".into();
+        self.poison(diagnostic.help(own.or_else(|| vocabulary::method_help(call)).unwrap_or_else(unknown)))
+    }
+
+    fn unknown_operation(&mut self, call: &Call, scope: &Scope) -> Value {
+        let (name, at) = (call.name.to_string(), ident_range(&call.name));
+        if self.program.is_reported(&name) {
             return Value::Poison;
         }
-        if let Some(binding) = scope.variables.get(name) {
+        if let Some(binding) = scope.variables.get(&name) {
             binding.used.set(true);
             if matches!(binding.value, Value::Poison) {
                 return Value::Poison;
@@ -261,14 +288,28 @@ impl<'a> Lowering<'a> {
                     .help(format!("for a product write `{name} * (…)`")),
             );
         }
+        let diagnostic = Diagnostic::new(Code::UnknownOperation, at, format!("unknown operation `{name}`"));
+        if let Some(help) = vocabulary::help(call) {
+            return self.poison(diagnostic.help(help));
+        }
         let names = catalog::names().chain(self.program.names[self.caller].keys().map(String::as_str));
-        let help = match (catalog::synonym(name), catalog::absence(name), suggest(name, names)) {
-            (Some(here), ..) => format!("write `{here}`"),
-            (_, Some(absence), _) => absence,
-            (.., Some(close)) => format!("did you mean `{close}`?"),
-            (.., None) => "call an operation such as `relu(x)`, or a function of the same block".into(),
+        // A short name is near to that of some operation, whatever it means.
+        let close = suggest(&name, names).filter(|_| name.chars().count() > 3);
+        let own = match (close, self.padded, self.expression) {
+            (None, false, _) => Some(format!(
+                "call an operation such as `relu(x)`, a function of the same block, or one that `use path::{name};` at \
+                 the head of the block imports"
+            )),
+            (Some(_), false, _) => None,
+            (_, true, None) => Some(format!("for a function of your own, add `use {name};` at the head")),
+            (_, true, Some(body)) => {
+                let text = body.to_string();
+                let shown = if text.chars().count() > MAX_EXAMPLE { "…" } else { &text };
+                Some(format!("for a function of your own, write `fuse!({{ use {name}; {shown} }})`"))
+            }
         };
-        self.poison(Diagnostic::new(Code::UnknownOperation, at, format!("unknown operation `{name}`")).help(help))
+        let close = close.map(|close| format!("did you mean `{close}`?"));
+        self.poison(close.into_iter().chain(own).fold(diagnostic, Diagnostic::help))
     }
 
     /// Whether the arguments fit the operation's row of the table, as far as numbers and names go.

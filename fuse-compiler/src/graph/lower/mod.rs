@@ -32,6 +32,7 @@ mod resolve;
 mod shape;
 mod update;
 pub(crate) mod value;
+mod vocabulary;
 
 use std::{
     cell::Cell,
@@ -127,6 +128,10 @@ pub(crate) struct Lowering<'a> {
     inlined: bool,
     /// New values of parameters, as written.
     updates: Vec<update::Update>,
+    /// Reductions that dropped their axes, with how they are written to keep them.
+    reduced: BTreeMap<NodeId, String>,
+    /// The body of an expression without imports, for examples.
+    expression: Option<&'a ast::Block>,
 }
 
 /// What names mean at some place of a body.
@@ -214,6 +219,8 @@ impl<'a> Lowering<'a> {
             too_large: false,
             inlined: false,
             updates: Vec::new(),
+            reduced: BTreeMap::new(),
+            expression: None,
         }
     }
 

@@ -25,17 +25,18 @@ use crate::{
 };
 
 /// Lowers an expression for one choice of dtypes of its variables. The ranks are those of the results.
-pub(crate) fn lower_expression(
-    body: &Block,
+pub(crate) fn lower_expression<'a>(
+    body: &'a Block,
     variables: &[(Place, DType)],
-    program: &Program<'_>,
-    sink: &Sink,
-    spans: &mut SpanTable,
+    program: &'a Program<'_>,
+    sink: &'a Sink,
+    spans: &'a mut SpanTable,
 ) -> (Graph, Ranks) {
     let caller = program.functions.len();
     let name = ("expression".into(), body.value.span);
     let mut lowering = Lowering::new(name, caller, FunctionOptions::default(), sink, spans, program);
     lowering.padded = true;
+    lowering.expression = program.functions.is_empty().then_some(body);
     let mut scope = Scope { variables: BTreeMap::new(), dims: Rc::default(), dtypes: Rc::new([]), warn: true };
     for (index, (place, dtype)) in variables.iter().enumerate() {
         let node = lowering.add_variable(index, place, *dtype);

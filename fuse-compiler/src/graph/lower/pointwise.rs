@@ -177,6 +177,11 @@ impl Lowering<'_> {
             DTypes::BITS if op == Pointwise::Unary(UnaryOp::Not) => {
                 return Some(self.not_bool(operand, Code::BoolRequired, &name));
             }
+            DTypes::BITS if op == Pointwise::Binary(BinaryOp::BitXor) && known.is_none_or(DType::is_float) => (
+                Code::IntegerRequired,
+                format!("{name} is the exclusive or of integers or `bool`, found {found}"),
+                format!("for a power write `pow({label}, 2.0)`"),
+            ),
             DTypes::INTEGERS | DTypes::BITS => {
                 let what = if takes == DTypes::BITS { "integers or `bool`" } else { "integers" };
                 let message = format!("{name} takes {what}, found {found}");

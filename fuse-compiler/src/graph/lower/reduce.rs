@@ -51,7 +51,15 @@ impl Lowering<'_> {
         };
         Some(match (keepdim, site.option("axis")) {
             (true, _) => value,
-            (false, Some(_)) => self.without_axes(value, &axes, at),
+            (false, Some(_)) => {
+                let value = self.without_axes(value, &axes, at);
+                self.reduced.entry(value).or_insert_with(|| {
+                    let mut call = site.call.clone();
+                    call.options.retain(|(name, _)| name != "keepdim");
+                    format!("{}({}, keepdim = true)", call.name, call.arguments_text())
+                });
+                value
+            }
             // Without `axis` nothing is left, whatever the rank; `argmax` then has one axis, and the others are 1.
             (false, None) => self.reshaped(value, vec![], RankExpr::Known(0), at),
         })

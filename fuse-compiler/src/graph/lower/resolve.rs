@@ -14,6 +14,9 @@ use crate::{
     syntax::types::MAX_RANK,
 };
 
+/// The most values that the search for a reduction behind a mismatch looks at.
+const MAX_STEPS: usize = 64;
+
 impl Lowering<'_> {
     /// An operand as a node of this dtype (which it has, or can take) and this shape.
     pub(super) fn materialize(&mut self, operand: &Operand, dtype: DType, shape: &[Size]) -> Option<NodeId> {
@@ -155,7 +158,7 @@ impl Lowering<'_> {
             match self.broadcast_pair(&result, &shape) {
                 Ok(broadcast) => result = broadcast,
                 Err((left, right)) => {
-                    let diagnostic = self.broadcast_mismatch(&result, *node, (&left, &right), at);
+                    let diagnostic = self.broadcast_mismatch(&result, (*node, nodes), (&left, &right), at);
                     self.sink.report(diagnostic);
                     return None;
                 }
@@ -187,7 +190,13 @@ impl Lowering<'_> {
         }
     }
 
-    fn broadcast_mismatch(&self, left: &[Size], node: NodeId, sizes: (&Size, &Size), at: SourceRange) -> Diagnostic {
+    fn broadcast_mismatch(
+        &self,
+        left: &[Size],
+        (node, nodes): (NodeId, &[NodeId]),
+        sizes: (&Size, &Size),
+        at: SourceRange,
+    ) -> Diagnostic {
         let right = self.shape(node);
         let (a, b) = (self.size_text(sizes.0), self.size_text(sizes.1));
         let message = format!(
@@ -196,17 +205,35 @@ impl Lowering<'_> {
             self.shape_text(right),
         );
         let diagnostic = self.with_origins(Diagnostic::new(Code::BroadcastMismatch, at, message), &[sizes.0, sizes.1]);
+        if let Some(kept) = nodes.iter().find_map(|node| self.reduction_in(*node)) {
+            return diagnostic.help(format!("keep the axis that is reduced: `{kept}`"));
+        }
         let position = left.iter().position(|size| size == sizes.1);
         match (position, right.len()) {
             (Some(axis), 1) if axis + 1 < left.len() => {
                 let ones = ", 1".repeat(left.len() - 1 - axis);
-                diagnostic.help(format!(
-                    "to align it with `{b}` on the left, write `reshape({}, [{b}{ones}])`",
-                    self.label(node)
-                ))
+                let (label, here) = (self.label(node), matches!(self.graph.nodes[node].op, Op::Input(_)));
+                let named = if here { format!("write `reshape({label}, [{b}{ones}])`") } else { format!("reshape it to `[{b}{ones}]`") };
+                diagnostic.help(format!("to align it with `{b}` on the left, {named}"))
             }
             _ => diagnostic.help("shapes align at their last axes; a dimension of 1 fits any other"),
         }
+    }
+
+    /// How the reduction is written that keeps its axis, if a value is one that dropped it or is computed from one
+    /// element by element.
+    fn reduction_in(&self, node: NodeId) -> Option<&str> {
+        let (mut pending, mut steps) = (vec![node], 0);
+        while let Some(at) = pending.pop().filter(|_| steps < MAX_STEPS) {
+            steps += 1;
+            if let Some(kept) = self.reduced.get(&at) {
+                return Some(kept);
+            }
+            if matches!(self.graph.nodes[at].op, Op::Unary(..) | Op::Binary(..) | Op::Cast(_) | Op::Broadcast(_)) {
+                pending.extend(self.graph.nodes[at].op.operands().into_iter().filter(|x| self.shape(*x) == self.shape(node)));
+            }
+        }
+        None
     }
 }
 

@@ -4,7 +4,7 @@ use fuse_artifact::{Relation, Size};
 
 use super::{
     Lowering, Scope, axes_text,
-    dims::{always_above, argument_range, axis_out_of_range, integer, never_equal},
+    dims::{always_above, argument_range, axis_out_of_range, integer, never_equal, quotient},
     ranks,
     resolve::ones,
     value::{Axis, AxisKind, Operand},
@@ -112,8 +112,12 @@ impl Lowering<'_> {
     /// The same elements in another shape.
     pub(super) fn reshape(&mut self, x: &Operand, list: &Argument, scope: &Scope, at: SourceRange) -> Option<NodeId> {
         let node = self.force(x);
-        let target = self.sizes_of(list, scope, "reshape(x, [M, 4])")?;
-        let node = node?;
+        let open = self.open_size(list)?;
+        let target = match open {
+            None => self.sizes_of(list, scope, "reshape(x, [M, 4])"),
+            Some(position) => self.sizes_around(list, position, node?, scope),
+        };
+        let (target, node) = (target?, node?);
         self.require_rank(target.len(), argument_range(list))?;
         let (have, want) = (self.graph.nodes[node].ty.elements(), Size::product(&target));
         let negative = target.iter().find(|size| always_above(&Size::constant(0), size));
@@ -132,6 +136,45 @@ impl Lowering<'_> {
         self.check(Relation::Equal, have, want, "number of elements of `reshape`");
         let rank = RankExpr::Known(target.len());
         Some(self.reshaped(node, target, rank, at))
+    }
+
+    /// The place of `-1` in the list of a reshape; a report if there is more than one.
+    fn open_size(&self, list: &Argument) -> Option<Option<usize>> {
+        let Argument::List(elements, _) = list else { return Some(None) };
+        let mut open = (0..elements.len()).filter(|&position| integer(&elements[position]) == Some(-1));
+        let first = open.next();
+        if let Some(second) = open.next() {
+            let message = "one size of a reshape can be `-1`, which stands for what is left";
+            self.sink.report(
+                Diagnostic::new(Code::BadDimension, elements[second].span, message).help("write the other as a number or a name"),
+            );
+            return None;
+        }
+        Some(first)
+    }
+
+    /// The sizes of a list in which `-1` stands for the elements that the others leave.
+    fn sizes_around(&self, list: &Argument, open: usize, node: NodeId, scope: &Scope) -> Option<Vec<Size>> {
+        let Argument::List(elements, span) = list else { return None };
+        let mut others = elements.clone();
+        let place = others.remove(open).span;
+        let mut sizes = self.sizes_of(&Argument::List(others, *span), scope, "reshape(x, [M, 4])")?;
+        let (have, given) = (self.graph.nodes[node].ty.elements(), Size::product(&sizes));
+        let Some(left) = quotient(&have, &given) else {
+            let message = format!(
+                "`-1` stands for `{}` elements divided by `{}`, which is no product of dimensions",
+                self.size_text(&have),
+                self.size_text(&given)
+            );
+            let help = match self.padded {
+                true => "write a number, or a `fn` with types such as `f32[M, 4 * N]`",
+                false => "write the size, or declare the divided dimension as a product: `x: f32[M, 4 * N]`",
+            };
+            self.sink.report(Diagnostic::new(Code::ReshapeElements, place, message).help(help));
+            return None;
+        };
+        sizes.insert(open, left);
+        Some(sizes)
     }
 
     /// The value with another shape, which is padded in the expression form, and with the rank that the caller sees.
@@ -277,7 +320,15 @@ impl Lowering<'_> {
                 Ok(size) => Some(size),
                 Err(diagnostic) => {
                     if let Some(diagnostic) = diagnostic {
-                        self.sink.report(diagnostic);
+                        self.sink.report(match &expr.kind {
+                            ExprKind::Name(name) if scope.variables.contains_key(&name.to_string()) => diagnostic
+                                .instead("the bounds of a slice are numbers and dimensions")
+                                .help(format!(
+                                    "to take 4 elements from `{name}: i32` on, gather them: `gather(x, broadcast_to({name}, \
+                                     [4]) + index(axis = 0), axis = 0)`"
+                                )),
+                            _ => diagnostic,
+                        });
                     }
                     None
                 }

@@ -1,14 +1,18 @@
 //! Parameters of type `&mut`, which take new values in place: `*w = w - rate * gradient;`.
 //!
-//! Whatever reads such a parameter sees its old value, wherever it stands.
+//! New values take effect at the end of the function. A later statement that reads the parameter would see the old value,
+//! so it is an error.
 
 use syn::Ident;
 
-use super::{Lowering, Scope, ident_range, value::Operand};
+use super::{
+    Lowering, Scope, ident_range,
+    value::{Operand, Value},
+};
 use crate::{
     diag::{Code, Diagnostic, SourceRange},
-    graph::NodeId,
-    syntax::ast::Function,
+    graph::{NodeId, Op},
+    syntax::ast::{Expr, Function},
 };
 
 /// The new value of a parameter.
@@ -17,11 +21,25 @@ pub(super) struct Update {
     /// Nothing if it was reported.
     value: Option<NodeId>,
     range: SourceRange,
+    /// The function whose parameter it is, as an index into the program's names.
+    function: usize,
+    /// The two statements with which later ones can read the new value.
+    bound: [String; 2],
+    /// One mistake about it was reported.
+    reported: bool,
 }
 
 impl Lowering<'_> {
-    /// Gives a parameter of `function` a new value; without a function, no parameter can take one.
-    pub(super) fn update(&mut self, function: Option<&Function>, name: &Ident, value: &Operand, scope: &Scope) {
+    /// Gives one of the parameters that an assignment names a new value: its part of the assigned expression. Without a
+    /// function, no parameter can take one.
+    pub(super) fn update(
+        &mut self,
+        function: Option<&Function>,
+        (names, part): (&[Ident], usize),
+        (value, assigned): (&Operand, &Expr),
+        scope: &Scope,
+    ) {
+        let name = &names[part];
         let at = ident_range(name);
         let refused = |message: String| Diagnostic::new(Code::UpdateTarget, at, message);
         let Some(function) = function else {
@@ -45,15 +63,52 @@ impl Lowering<'_> {
         if let Some(binding) = scope.variables.get(&name.to_string()) {
             binding.used.set(true);
         }
-        if let Some(first) = self.updates.iter().find(|update| update.param == position) {
-            let diagnostic = Diagnostic::new(Code::UpdateTwice, at, format!("`{name}` is assigned to twice"));
-            let diagnostic = diagnostic.note(first.range, "the first is here");
-            self.sink
-                .report(diagnostic.help("reads see the old value: compute the new one with `let`, and assign it once"));
+        if self.updates.iter().any(|update| update.param == position) {
+            self.check_first_update(&names[part..=part]);
             return;
         }
         let value = self.result(value, (&param.ty, Some(name)), scope, function);
-        self.updates.push(Update { param: position, value, range: at });
+        let (function, bound) = (self.caller, bound_text(names, assigned));
+        self.updates.push(Update { param: position, value, range: at, function, bound, reported: false });
+    }
+
+    /// Reports parameters that have a new value already, before an assignment to them is read: that it reads the old
+    /// value is no second mistake.
+    pub(super) fn check_first_update(&mut self, names: &[Ident]) {
+        for name in names {
+            let params = &self.graph.params;
+            let updated = |update: &&mut Update| params[update.param].name == *name.to_string();
+            let Some(update) = self.updates.iter_mut().find(updated).filter(|update| !update.reported) else { continue };
+            update.reported = true;
+            let message = format!("`{name}` is assigned to twice");
+            let diagnostic = Diagnostic::new(Code::UpdateTwice, ident_range(name), message);
+            let diagnostic = diagnostic.note(update.range, "the first is here");
+            let help = format!("bind the first value, `{}`, and assign to `{name}` once", update.bound[0]);
+            self.sink.report(diagnostic.help(help));
+        }
+    }
+
+    /// Whether a name means a parameter that an earlier statement gave a new value, which is reported once.
+    pub(super) fn reports_stale_read(&mut self, name: &str, value: &Value, at: SourceRange) -> bool {
+        let Value::Node(node) = value else { return false };
+        let Op::Input(index) = self.graph.nodes[*node].op else { return false };
+        let (param, caller) = (usize::from(index), self.caller);
+        let updated = |update: &&mut Update| update.param == param && update.function == caller;
+        let Some(update) = self.updates.iter_mut().find(updated) else { return false };
+        if self.graph.params[param].name != name {
+            return false;
+        }
+        if !std::mem::replace(&mut update.reported, true) {
+            let message = format!(
+                "`{name}` still has its old value here: updates take effect at the end of `{}`",
+                self.graph.name
+            );
+            let diagnostic = Diagnostic::new(Code::StaleRead, at, message).note(update.range, "it is updated here");
+            let help = format!("to read the new value, write `{}` and read that", update.bound.join(" "));
+            let diagnostic = diagnostic.help(help);
+            self.sink.report(diagnostic.help(format!("to read the old value, read `{name}` before it is updated")));
+        }
+        true
     }
 
     /// Makes the new values results of the graph, in the order of the parameters.
@@ -61,7 +116,7 @@ impl Lowering<'_> {
         let mut updates = std::mem::take(&mut self.updates);
         updates.sort_by_key(|update| update.param);
         for (position, param) in function.params.iter().enumerate().filter(|(_, param)| param.updated.is_some()) {
-            if !updates.iter().any(|update| update.param == position) {
+            if !updates.iter().any(|update| update.param == position) && self.sink.errors_here() == 0 {
                 let message = format!("nothing is assigned to `{}`", param.name);
                 let diagnostic = Diagnostic::new(Code::UpdateMissing, ident_range(&param.name), message);
                 self.sink
@@ -74,4 +129,15 @@ impl Lowering<'_> {
         }
         Some(())
     }
+}
+
+/// The assignment with the new values bound to names first.
+fn bound_text(names: &[Ident], assigned: &Expr) -> [String; 2] {
+    let targets: Vec<String> = names.iter().map(|name| format!("*{name}")).collect();
+    let bound: Vec<String> = names.iter().map(|name| format!("{name}_new")).collect();
+    let (targets, bound) = match names {
+        [_] => (targets.concat(), bound.concat()),
+        _ => (format!("({})", targets.join(", ")), format!("({})", bound.join(", "))),
+    };
+    [format!("let {bound} = {assigned};"), format!("{targets} = {bound};")]
 }
