@@ -31,6 +31,8 @@ pub struct Items {
     pub functions: Vec<ItemFunction>,
     /// The functions of other blocks that it imports, and those that they call.
     pub imported: Vec<Definition>,
+    /// The constants of the block, as items of Rust.
+    pub constants: TokenStream,
     /// Everything wrong with the block.
     pub diagnostics: Diagnostics,
     /// What the spans of the graphs stand for.
@@ -228,7 +230,7 @@ pub fn items(tokens: TokenStream) -> Items {
         })
         .collect();
     let imported = parsed.links.definitions.into_iter().map(|linked| linked.definition).collect();
-    Items { functions, imported, diagnostics: sink.finish(), spans }
+    Items { functions, imported, constants: parsed.constants, diagnostics: sink.finish(), spans }
 }
 
 /// The instances of a function; none if it is to run in WebNN and cannot.
@@ -390,7 +392,8 @@ fn instances(
             })
             .collect();
         let before = sink.len();
-        let (graph, found) = lower_expression(body, &variables, program, sink, spans);
+        let literals = inferred.literals(&dtypes);
+        let (graph, found) = lower_expression(body, &variables, literals, program, sink, spans);
         if sink.errors() > 0 {
             return Default::default();
         }

@@ -41,7 +41,7 @@ use proc_macro::TokenStream;
 /// |---|---|
 /// | `matmul(a, b)` | `[.., M, K] × [.., K, N]`, batch dimensions broadcast; `dot` and `outer` of vectors |
 /// | `transpose(x)`, `permute(x, [0, 2, 1])` | the last two axes swapped; axes in another order |
-/// | `reshape(x, [B, H * D])`, `broadcast_to(x, [M, N])` | the same elements in another shape; repeated ones |
+/// | `reshape(x, [B, H * D])`, `broadcast_to(x, [M, N])` | the same elements in another shape, in which one size may be `-1`, what is left; repeated ones |
 /// | `squeeze(x, axis = 0)`, `unsqueeze(x, axis = 0)` | without, or with another, axis of extent 1 |
 /// | `slice(x, axis = 1, start = 0, end = 64)` | elements `start .. end` of an axis |
 /// | `concat([a, b], axis = 0)`, `stack([a, b], axis = 0)` | behind each other along an axis, or along a new one |
@@ -100,6 +100,20 @@ use proc_macro::TokenStream;
 /// | `matmul(x, w)`, `matmul(x, transpose(w))` | `x` of `f32` or `f16`; values are packed along the axis that the product sums over |
 /// | `dequantize(w)` | what it means, `q·scale + offset`, as `f32` and in place; without a product, values are packed along the last axis but one |
 /// | `dequantize(w, axis = 1)` | the same of values that are packed along this axis |
+///
+/// A literal takes the dtype of the result, parameter or operand that it meets: `select(c, 255, 0)` is `u32` where a `u32` is
+/// declared. `f32::INFINITY`, `std::f32::consts::PI` and their like are literals, too.
+///
+/// A dimension is what an axis of a parameter says: `N` of `f32[N]` its extent, `D` of `f32[B, S, 4 * D]` its extent divided
+/// by 4. A launch with a remainder is an error.
+///
+/// # Constants
+///
+/// A block may define constants: `const EPS: f32 = 1e-5;`, of `f32`, `i32`, `u32` or `bool`, and of `usize` for dimensions and
+/// axes (`const HEADS: usize = 12;`, `f32[B, HEADS * D]`). Each is a literal wherever its name stands in the block, and an item
+/// of Rust with its visibility, so that the rest of the program names it. Its value is made of literals, earlier constants and
+/// `+ - * /`: a macro cannot look up constants of Rust (`crate::EPS`), which launches pass as parameters instead. In
+/// `fuse!(…)` these are operands like any other.
 ///
 /// Integers divide towards zero, and `%` is what is left: it has the sign of the left operand (`-7 / 2` is -3, `-7 % 2` is
 /// -1), for floats too, as in Rust.

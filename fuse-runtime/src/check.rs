@@ -125,6 +125,10 @@ impl<'a> Context<'a> {
                 SymbolSource::Broadcast(sizes) => {
                     sizes.iter().find(|size| size.eval(symbols) != Some(1)).map_or_else(String::new, text)
                 }
+                // A dimension of a signature has a name of its own.
+                SymbolSource::Quotient { .. } if symbol.name.chars().all(|c| c.is_alphanumeric() || c == '_') => {
+                    symbol.name.to_string()
+                }
                 SymbolSource::Quotient { dividend, divisor } => format!("({}/{})", text(dividend), text(divisor)),
             };
             names.push(name);

@@ -151,7 +151,7 @@ pub enum Error {
         message: String,
     },
     /// Something is larger than the adapter or the runtime allows.
-    #[error("{what} is too large: it needs {needed}, and the limit is {allowed} ({limit})")]
+    #[error("{what} is too large: it needs {needed} {limit}, and {allowed} are allowed")]
     TooLarge {
         /// The kernel, argument or tensor.
         what: String,

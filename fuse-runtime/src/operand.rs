@@ -17,7 +17,8 @@ use crate::{
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be an operand of `fuse!`",
     label = "expected a `Tensor`, a reference to one, or an `f32`, `f16`, `i32`, `u32` or `bool`",
-    note = "quantized tensors are operands of functions: `fuse! {{ fn f(x: f32[M, K], w: q4[K, N]) -> f32[M, N] {{ matmul(x, w) }} }}`"
+    note = "quantized tensors are operands of functions: `fuse! {{ fn f(x: f32[M, K], w: q4[K, N]) -> f32[M, N] {{ matmul(x, w) }} }}`",
+    note = "other numbers are converted outside of it: `let n = n as f32;`"
 )]
 pub trait Operand {
     /// The type of its elements.

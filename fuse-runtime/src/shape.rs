@@ -23,7 +23,7 @@ impl Shape {
         if dims.len() > MAX_RANK {
             return Err(Error::TooLarge {
                 what: format!("shape {dims:?}"),
-                limit: "rank of a tensor",
+                limit: "axes of a tensor",
                 needed: dims.len() as u64,
                 allowed: MAX_RANK as u64,
             });

@@ -121,3 +121,55 @@ fn errors_of_expressions_name_what_the_caller_named() {
     let error = fuse!(split(x, axis = -1, parts = 2)).map(|_| ()).unwrap_err().to_string();
     assert!(error.contains("expected `x.shape()[1]` (3) to be equal to `2*(x.shape()[1]/2)` (2)"), "{error}");
 }
+
+mod constants {
+    use fuse_gpu::fuse;
+
+    pub(crate) const SHIFT: f32 = 2.0;
+
+    fuse! {
+        /// Named by the block and by the rest of the program.
+        pub const SCALE: f32 = 0.5;
+        const HEADS: usize = 2;
+        const WHITE: u32 = 255;
+
+        /// The heads of rows as an axis of their own, scaled.
+        pub fn heads(x: f32[B, HEADS * D]) -> f32[HEADS, B, D] {
+            permute(reshape(x, [B, HEADS, -1]), [1, 0, 2]) * SCALE
+        }
+
+        pub fn mask(x: f32[B, D], limit: f32) -> u32[B, D] {
+            select(x > limit, WHITE, 0)
+        }
+    }
+}
+
+fuse! {
+    use constants::heads;
+
+    fn rows(x: f32[M, N]) -> f32 {
+        sum(heads(x))
+    }
+}
+
+#[test]
+fn constants_and_products_of_dimensions_are_part_of_signatures() -> Result<(), Error> {
+    let device = device();
+    let x = matrix(&device, [2, 4]);
+    let (scale, expected) = (constants::SCALE, [-1.0f32, -0.5, 1.0, 1.5, 0.0, 0.5, 2.0, 2.5]);
+    let heads = constants::heads(&x)?;
+    assert_eq!(heads.shape(), [2, 2, 2]);
+    assert_eq!(heads.to_vec_blocking()?, expected.map(|value| value * scale));
+    assert_eq!(rows(&x)?.to_vec_blocking()?, [3.0]);
+    assert_eq!(constants::mask(&x, 0.0)?.to_vec_blocking()?, [0, 0, 0, 255, 255, 255, 255, 255]);
+    let shifted = fuse!(x * constants::SCALE + constants::SHIFT)?.to_vec_blocking()?;
+    assert_eq!(shifted[..2], [1.5, 1.75]);
+    let odd = matrix(&device, [2, 5]);
+    assert_eq!(
+        constants::heads(&odd).unwrap_err().to_string(),
+        "kernel `heads`, argument `x`, axis 1 (`2*D`): expected 4 (from `2*D`), found 5"
+    );
+    let error = rows(&odd).unwrap_err().to_string();
+    assert!(error.contains("`rows`") && error.contains("`x`, an axis that is a multiple of `2`"), "{error}");
+    Ok(())
+}

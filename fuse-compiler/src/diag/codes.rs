@@ -61,6 +61,7 @@ catalog! {
     UnusedLet = "F025" "unused_let" "a binding that is never read",
     Recursion = "F026" "recursion" "a function that calls itself",
     TooLarge = "F027" "too_large" "a function that grows too large when calls are inlined",
+    BadConstant = "F028" "bad_constant" "a constant whose value the macro cannot read",
 
     // Rust syntax that the language lacks.
     IfExpression = "F030" "if_expression" "`if` and `match` in a body",

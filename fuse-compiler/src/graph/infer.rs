@@ -1,8 +1,9 @@
-//! Dtypes of an expression's variables: which must be equal, and what the operations allow.
+//! Dtypes by unification: which must be equal, and what the operations allow.
 //!
 //! Input: the body of a `fuse!(expr)`. Output: its free variables in order of first use, the classes that
-//! unification puts them in, and the dtypes of the results. Contradictions are left to the lowering, which
-//! knows how to report them.
+//! unification puts them in, the dtypes of the results, and those of the literals. Of a function, whose variables have
+//! declared types, only the literals are of interest. Contradictions are left to the lowering, which knows how to report
+//! them.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +17,7 @@ use crate::{
     front::{DTypeClass, ExpressionDType},
     operations::DTypes,
     syntax::ast::{
-        self, Argument, BinaryOperator, Block, Call, Element, Expr, ExprKind, Literal, Place, UnaryOperator,
+        self, Argument, BinaryOperator, Block, Call, Element, Expr, ExprKind, Literal, Place, Target, UnaryOperator,
     },
 };
 
@@ -40,12 +41,50 @@ pub(crate) struct Inferred {
     pub(crate) witnesses: Vec<Place>,
     /// The dtypes of the results.
     pub(crate) results: Vec<ExpressionDType>,
+    /// The literals whose dtype something decides.
+    literals: Vec<(usize, ExpressionDType)>,
+}
+
+impl Inferred {
+    /// The dtypes of the literals, for a choice of dtypes for the classes.
+    pub(crate) fn literals(&self, dtypes: &[DType]) -> Literals {
+        // Names that a function does not know have classes, too, and no dtype.
+        let chosen = |dtype: &ExpressionDType| match dtype {
+            ExpressionDType::Known(dtype) => Some(*dtype),
+            ExpressionDType::Class(class) => dtypes.get(*class).copied(),
+        };
+        Literals(self.literals.iter().filter_map(|(literal, dtype)| Some((*literal, chosen(dtype)?))).collect())
+    }
+}
+
+/// The dtypes that literals of a body take from results, parameters and other operands. An expression of the syntax tree is
+/// known by its address, since equal expressions at different places differ in dtype.
+#[derive(Default)]
+pub(crate) struct Literals(BTreeMap<usize, DType>);
+
+impl Literals {
+    /// The dtype of a literal, if something decides it.
+    pub(crate) fn of(&self, literal: &Expr) -> Option<DType> {
+        self.0.get(&address(literal)).copied()
+    }
+}
+
+fn address(expr: &Expr) -> usize {
+    std::ptr::from_ref(expr).addr()
 }
 
 struct Inference<'a> {
     program: &'a Program<'a>,
+    /// The functions that can be called, by name.
+    functions: &'a BTreeMap<String, usize>,
+    /// The generic element types of the function.
+    generics: &'a [DType],
     parents: Vec<Term>,
     constraints: Vec<Constraint>,
+    /// Terms that something contradicts.
+    contradicted: Vec<bool>,
+    /// Literals without a suffix.
+    literals: Vec<(usize, Term)>,
     variables: Vec<(Place, Term)>,
     indices: BTreeMap<String, usize>,
 }
@@ -55,16 +94,49 @@ type Bindings = BTreeMap<String, Term>;
 
 /// Infers the dtypes of an expression, which may call the functions of a program.
 pub(crate) fn infer(body: &Block, program: &Program<'_>) -> Inferred {
-    let mut inference =
-        Inference { program, parents: vec![], constraints: vec![], variables: vec![], indices: BTreeMap::new() };
+    let mut inference = Inference::new(program, program.functions.len(), &[]);
     let results = inference.block_results(body, &Bindings::new());
     inference.finish(results)
 }
 
+/// The dtypes of the literals of a function, for a choice of dtypes for its generic parameters.
+pub(crate) fn literals_of_function(index: usize, dtypes: &[DType], program: &Program<'_>) -> Literals {
+    let function = program.functions[index];
+    let mut inference = Inference::new(program, index, dtypes);
+    let generics: Vec<Term> = dtypes.iter().map(|dtype| inference.known(*dtype)).collect();
+    let mut bindings = Bindings::new();
+    for param in &function.params {
+        let term = inference.element(&param.ty.element, &generics);
+        bindings.insert(param.name.to_string(), term);
+    }
+    let results = inference.block_results(&function.body, &bindings);
+    for (result, ty) in results.into_iter().zip(&function.results) {
+        let declared = inference.element(&ty.element, &generics);
+        inference.unify(result, declared);
+    }
+    inference.finish(vec![]).literals(&[])
+}
+
 impl<'a> Inference<'a> {
+    /// For the body of the function with this index, or of the expression that comes after all functions.
+    fn new(program: &'a Program<'a>, index: usize, generics: &'a [DType]) -> Self {
+        Self {
+            program,
+            functions: &program.names[index],
+            generics,
+            parents: vec![],
+            constraints: vec![],
+            contradicted: vec![],
+            literals: vec![],
+            variables: vec![],
+            indices: BTreeMap::new(),
+        }
+    }
+
     fn finish(&mut self, results: Vec<Term>) -> Inferred {
         let mut roots: Vec<Term> = Vec::new();
-        let mut inferred = Inferred { variables: vec![], classes: vec![], witnesses: vec![], results: vec![] };
+        let mut inferred =
+            Inferred { variables: vec![], classes: vec![], witnesses: vec![], results: vec![], literals: vec![] };
         for (place, term) in self.variables.clone() {
             let root = self.find(term);
             if let Constraint::Class(class) = self.constraints[root]
@@ -78,6 +150,14 @@ impl<'a> Inference<'a> {
             inferred.variables.push((place, dtype));
         }
         inferred.results = results.into_iter().map(|term| self.dtype(term, &roots)).collect();
+        for (literal, term) in std::mem::take(&mut self.literals) {
+            let root = self.find(term);
+            let decided = matches!(self.constraints[root], Constraint::Known(_)) || roots.contains(&root);
+            if decided && !self.contradicted[root] {
+                let dtype = self.dtype(root, &roots);
+                inferred.literals.push((literal, dtype));
+            }
+        }
         inferred
     }
 
@@ -95,6 +175,7 @@ impl<'a> Inference<'a> {
     fn term(&mut self, constraint: Constraint) -> Term {
         self.parents.push(self.parents.len());
         self.constraints.push(constraint);
+        self.contradicted.push(false);
         self.parents.len() - 1
     }
 
@@ -130,9 +211,13 @@ impl<'a> Inference<'a> {
         if a == b {
             return;
         }
+        let contradicted = self.contradicted[a] || self.contradicted[b];
         if let Some(both) = meet(self.constraints[a], self.constraints[b]) {
             self.parents[b] = a;
             self.constraints[a] = both;
+            self.contradicted[a] = contradicted;
+        } else {
+            (self.contradicted[a], self.contradicted[b]) = (true, true);
         }
     }
 
@@ -153,6 +238,11 @@ impl<'a> Inference<'a> {
         let mut bindings = bindings.clone();
         for statement in &block.statements {
             let values = self.values(&statement.value, &bindings);
+            if let Target::Parameters(names) = &statement.target {
+                for (name, value) in names.iter().zip(&values) {
+                    bindings.get(&name.to_string()).copied().into_iter().for_each(|param| self.unify(param, *value));
+                }
+            }
             for (position, name) in statement.names().iter().enumerate() {
                 let term = match values.get(position) {
                     Some(term) => *term,
@@ -170,6 +260,7 @@ impl<'a> Inference<'a> {
             ExprKind::Tuple(values) => values.iter().map(|value| self.expr(value, bindings)).collect(),
             ExprKind::Call(call) => match self.function(call) {
                 Some(function) => self.function_call(function, call, bindings),
+                None if call.name == "grad" => self.gradients(call, bindings),
                 None => {
                     let value = self.call(call, bindings);
                     let split = catalog::find_call(call).is_some_and(|operation| operation.kind == Kind::Split);
@@ -182,7 +273,11 @@ impl<'a> Inference<'a> {
 
     fn expr(&mut self, expr: &Expr, bindings: &Bindings) -> Term {
         match &expr.kind {
-            ExprKind::Error | ExprKind::Method(_) | ExprKind::Tuple(_) => {
+            ExprKind::Method(call) => {
+                super::lower::call_arguments(call).for_each(|argument| _ = self.expr(argument, bindings));
+                self.class(DTypeClass::Any)
+            }
+            ExprKind::Error | ExprKind::Tuple(_) => {
                 if let ExprKind::Tuple(values) = &expr.kind {
                     for value in values {
                         self.expr(value, bindings);
@@ -192,19 +287,29 @@ impl<'a> Inference<'a> {
             }
             ExprKind::Name(name) => match bindings.get(&name.to_string()) {
                 Some(term) => *term,
-                None if catalog::constant(&name.to_string()).is_some() => self.class(DTypeClass::Float),
+                None if catalog::constant(&name.to_string()).is_some() => {
+                    let term = self.class(DTypeClass::Float);
+                    self.literals.push((address(expr), term));
+                    term
+                }
                 None => self.variable(&name.into()),
             },
             ExprKind::Place(place) => match bindings.contains_key(&place.root.to_string()) {
                 true => self.class(DTypeClass::Any),
                 false => self.variable(place),
             },
-            ExprKind::Literal(literal) => self.literal(literal),
+            ExprKind::Literal(literal) => {
+                let term = self.literal(literal);
+                self.literals.push((address(expr), term));
+                term
+            }
             // No `u32` holds it.
             ExprKind::Unary(UnaryOperator::Neg, x)
                 if matches!(x.kind, ExprKind::Literal(Literal::Integer(1.., None))) =>
             {
-                self.class(DTypeClass::Signed)
+                let term = self.class(DTypeClass::Signed);
+                self.literals.push((address(x), term));
+                term
             }
             ExprKind::Unary(operator, x) => {
                 let x = self.expr(x, bindings);
@@ -227,7 +332,10 @@ impl<'a> Inference<'a> {
                 self.expr(x, bindings);
                 match element {
                     Element::DType(dtype) => self.known(*dtype),
-                    Element::Generic(_) => self.class(DTypeClass::Any),
+                    Element::Generic(index) => match self.generics.get(*index) {
+                        Some(dtype) => self.known(*dtype),
+                        None => self.class(DTypeClass::Any),
+                    },
                     Element::Quantized(_) => self.known(DType::F32),
                 }
             }
@@ -285,7 +393,7 @@ impl<'a> Inference<'a> {
     /// The imported function that is called, if it is one.
     fn function(&self, call: &Call) -> Option<&'a ast::Function> {
         let program = self.program;
-        let index = program.names.last()?.get(&call.name.to_string())?;
+        let index = self.functions.get(&call.name.to_string())?;
         Some(program.functions[*index])
     }
 
@@ -299,6 +407,22 @@ impl<'a> Inference<'a> {
             self.unify(declared, argument);
         }
         function.results.iter().map(|result| self.element(&result.element, &generics)).collect()
+    }
+
+    /// The gradients that a call of `grad` gives, which have the dtypes of what they are with respect to.
+    fn gradients(&mut self, call: &Call, bindings: &Bindings) -> Vec<Term> {
+        for argument in call.arguments.iter() {
+            argument_exprs(argument).iter().for_each(|expr| _ = self.expr(expr, bindings));
+        }
+        let mut gradients = vec![];
+        for (option, argument) in &call.options {
+            let terms = argument_exprs(argument).iter().map(|expr| self.expr(expr, bindings));
+            let terms: Vec<Term> = terms.collect();
+            if option == "wrt" {
+                gradients = terms;
+            }
+        }
+        gradients
     }
 
     fn element(&mut self, element: &Element, generics: &[Term]) -> Term {
@@ -331,6 +455,9 @@ impl<'a> Inference<'a> {
             .map(|expr| self.expr(expr, bindings))
             .collect();
         match operation.kind {
+            Kind::Grad => {
+                self.gradients(call, bindings).first().copied().unwrap_or_else(|| self.class(DTypeClass::Any))
+            }
             Kind::Pointwise(op) => self.pointwise(op, &operands),
             Kind::Clamp | Kind::Matmul | Kind::Dot | Kind::Outer => self.same(DTypes::NUMBERS, &operands),
             Kind::Lerp => self.same(DTypes::FLOATS, &operands),
@@ -349,7 +476,6 @@ impl<'a> Inference<'a> {
             | Kind::Squeeze
             | Kind::Unsqueeze
             | Kind::Flip
-            | Kind::Grad
             | Kind::StopGradient
             | Kind::Checkpoint => operands.first().copied().unwrap_or_else(|| self.class(DTypeClass::Any)),
             Kind::Reduce(reduction) => {
@@ -423,6 +549,13 @@ impl<'a> Inference<'a> {
                 op.yields().map_or(operand, |dtype| self.known(dtype))
             }
         }
+    }
+}
+
+fn argument_exprs(argument: &Argument) -> &[Expr] {
+    match argument {
+        Argument::Expr(expr) => std::slice::from_ref(expr),
+        Argument::List(list, _) => list,
     }
 }
 

@@ -54,6 +54,11 @@ pub(super) fn parse_block(tokens: TokenStream, range: SourceRange, converter: &C
         let value = parse_statements(piece.clone(), false, &mut statements, converter);
         let Some(value) = value.filter(|_| converter.sink.errors() == before) else { continue };
         match trailing {
+            // Lowering says how a method is written.
+            _ if matches!(value.kind, ExprKind::Method(_)) => {
+                let names = vec![Ident::new("_", value.span.0)];
+                statements.push(Statement { target: Target::Names(names), value });
+            }
             Some(mark) if position + 1 == pieces.len() => lost = Some((value, mark)),
             _ => converter.sink.report(
                 Diagnostic::new(Code::UselessStatement, at, "the value of this statement is thrown away")
@@ -112,7 +117,8 @@ fn parse_statements(
         }
         let reported = converter.sink.errors() > before;
         if !reported {
-            let at_sign = matches!(rest.clone().into_iter().next(), Some(TokenTree::Punct(mark)) if mark.as_char() == '@');
+            let at_sign =
+                matches!(rest.clone().into_iter().next(), Some(TokenTree::Punct(mark)) if mark.as_char() == '@');
             let foreign = if at_sign { foreign::explain(whole, converter.places) } else { None };
             converter.sink.report(foreign.unwrap_or_else(|| missing_separator(&rest)));
         }

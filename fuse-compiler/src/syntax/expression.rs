@@ -83,6 +83,7 @@ impl<'a> Converter<'a> {
                 Some(place) => ExprKind::Place(place),
                 None => match other {
                     Expr::MethodCall(call) => ExprKind::Method(self.method(call)),
+                    Expr::Index(index) if matches!(*index.expr, Expr::MethodCall(_)) => self.expr(&index.expr).kind,
                     Expr::Index(index) => {
                         let content = index.index.to_token_stream();
                         return Err(foreign::indexed(&self.text(&index.expr), content, span, self.places));
@@ -145,11 +146,9 @@ impl<'a> Converter<'a> {
         let mut options = Vec::new();
         for argument in &call.args {
             match argument {
-                Expr::Assign(assign) => match &*assign.left {
-                    Expr::Path(path) if plain_name(path).is_some() => {
-                        options.extend(plain_name(path).map(|name| (name, self.argument(&assign.right))));
-                    }
-                    _ => self.sink.report(unsupported(argument, range_of(argument))),
+                Expr::Assign(assign) => match option_name(assign) {
+                    Some(name) => options.push((name, self.argument(&assign.right))),
+                    None => self.sink.report(unsupported(argument, range_of(argument))),
                 },
                 _ => arguments.push(self.argument(argument)),
             }
@@ -180,14 +179,24 @@ impl<'a> Converter<'a> {
         let sink = Sink::new();
         let quiet = Converter { sink: &sink, ..*self };
         let mut function = function_of(call, quiet.expr(&call.receiver));
-        function.arguments.extend(call.args.iter().map(|argument| quiet.argument(argument)));
+        for argument in &call.args {
+            match argument {
+                Expr::Assign(assign) => {
+                    function.options.extend(option_name(assign).map(|name| (name, quiet.argument(&assign.right))))
+                }
+                _ => function.arguments.push(quiet.argument(argument)),
+            }
+        }
+        drop(sink.finish());
         function
     }
 
     /// An expression as text, for an example.
     fn text(&self, expr: &Expr) -> String {
         let sink = Sink::new();
-        Converter { sink: &sink, ..*self }.expr(expr).to_string()
+        let text = Converter { sink: &sink, ..*self }.expr(expr).to_string();
+        drop(sink.finish());
+        text
     }
 
     fn argument(&self, expr: &Expr) -> Argument {
@@ -202,6 +211,14 @@ impl<'a> Converter<'a> {
     }
 }
 
+/// The name of an argument that is given by name.
+fn option_name(argument: &syn::ExprAssign) -> Option<Ident> {
+    match &*argument.left {
+        Expr::Path(path) => plain_name(path),
+        _ => None,
+    }
+}
+
 fn plain_name(path: &syn::ExprPath) -> Option<Ident> {
     path.path.get_ident().filter(|_| path.qself.is_none()).cloned()
 }
@@ -212,7 +229,7 @@ fn place_of(expr: &Expr, span: SourceRange) -> Option<Place> {
     let mut at = expr;
     let root = loop {
         at = match at {
-            Expr::Field(field) => {
+            Expr::Field(field) if !is_transpose(&field.member) => {
                 parts.push(format!(".{}", field.member.to_token_stream()));
                 &field.base
             }
@@ -325,7 +342,7 @@ fn unsupported(expr: &Expr, at: SourceRange) -> Diagnostic {
             "a body has no loops",
             "operations work on all elements at once: `x * 2.0` doubles every element",
         ),
-        Expr::Field(field) if matches!(&field.member, syn::Member::Named(name) if name == "T") => {
+        Expr::Field(field) if is_transpose(&field.member) => {
             let help = format!("write `transpose({})`", plain_text(&field.base));
             return Diagnostic::new(Code::MethodCall, at, "values have no fields").help(help);
         }
@@ -371,6 +388,11 @@ fn unsupported(expr: &Expr, at: SourceRange) -> Diagnostic {
         ),
     };
     Diagnostic::new(code, at, message).help(help)
+}
+
+/// `x.T`, which NumPy has.
+fn is_transpose(member: &syn::Member) -> bool {
+    matches!(member, syn::Member::Named(name) if name == "T")
 }
 
 fn prints(call: &syn::Macro) -> bool {

@@ -16,11 +16,17 @@ pub(super) fn explain(tokens: TokenStream, expression: bool) -> Option<Diagnosti
     while let Some(token) = ahead.next() {
         match (&token, &last) {
             (TokenTree::Punct(mark), _) if mark.as_char() == '@' => {
-                let name = |operand: Option<&TokenTree>, other: &str| match operand {
+                let left = match &last {
                     Some(TokenTree::Ident(name)) => name.to_string(),
-                    _ => other.to_owned(),
+                    _ => "a".to_owned(),
                 };
-                let (left, right) = (name(last.as_ref(), "a"), name(ahead.peek(), "b"));
+                let right = match (ahead.next(), ahead.next()) {
+                    (Some(TokenTree::Ident(name)), Some(TokenTree::Group(arguments))) => {
+                        format!("{name}({})", arguments.stream())
+                    }
+                    (Some(TokenTree::Ident(name)), _) => name.to_string(),
+                    _ => "b".to_owned(),
+                };
                 let at = (mark.span(), mark.span());
                 let diagnostic = Diagnostic::new(Code::UnsupportedOperator, at, "`@` is no operator");
                 return Some(diagnostic.help(format!("write `matmul({left}, {right})`")));

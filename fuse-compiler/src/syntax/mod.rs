@@ -3,6 +3,7 @@
 pub mod ast;
 mod attributes;
 mod body;
+mod constants;
 pub mod differentiable;
 mod expression;
 mod foreign;

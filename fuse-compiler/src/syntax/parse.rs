@@ -16,6 +16,7 @@ use super::{
     ast::{self, Element, Param, Type},
     attributes::{Attributes, read_attributes},
     body::{brackets_nest_too_deeply, parse_body, parse_updates, too_deep},
+    constants::{self, Replaced},
     expression::Converter,
     imports::{Links, split_links},
     types::{braced, parenthesized, parse_type, split_commas, split_params},
@@ -35,12 +36,20 @@ pub(crate) struct Parsed {
     pub(crate) broken: Vec<String>,
     /// What the block imports.
     pub(crate) links: Links,
+    /// The constants of the block, as items of Rust.
+    pub(crate) constants: TokenStream,
 }
 
 impl Parsed {
     fn new() -> Self {
         let module = ast::Module { functions: Vec::new() };
-        Self { module, positions: Vec::new(), broken: Vec::new(), links: Links::default() }
+        Self {
+            module,
+            positions: Vec::new(),
+            broken: Vec::new(),
+            links: Links::default(),
+            constants: TokenStream::new(),
+        }
     }
 }
 
@@ -51,15 +60,19 @@ pub(crate) fn parse_items(tokens: TokenStream, sink: &Sink) -> Parsed {
         return Parsed::new();
     }
     let (links, tokens) = split_links(tokens, sink);
+    let Replaced { constants, rest } = constants::replace(tokens, sink);
+    if rest.is_empty() && !constants.is_empty() {
+        return Parsed { links, constants, ..Parsed::new() };
+    }
     let parser = |input: ParseStream<'_>| Ok(parse_functions(input, sink));
-    let parsed = match parser.parse2(tokens) {
+    let parsed = match parser.parse2(rest) {
         Ok(parsed) => parsed,
         Err(error) => {
             sink.report(error.into());
             Parsed::new()
         }
     };
-    Parsed { links, ..parsed }
+    Parsed { links, constants, ..parsed }
 }
 
 /// Reads what a linked expression imports, and gives the expression's tokens.

@@ -42,9 +42,8 @@ pub(super) fn constant(path: &syn::Path) -> Option<Literal> {
         ["std" | "core", rest @ ..] => rest,
         all => all,
     };
-    let (float, integer) = (|value| Some(Literal::Float(value, None)), |value, dtype| {
-        Some(Literal::Integer(value, Some(dtype)))
-    });
+    let (float, integer) =
+        (|value| Some(Literal::Float(value, None)), |value, dtype| Some(Literal::Integer(value, Some(dtype))));
     match *segments {
         ["f32" | "f64", "consts", name] => {
             MATHEMATICAL.iter().find(|(other, _)| *other == name).and_then(|(_, value)| float(*value))
@@ -93,7 +92,8 @@ pub(super) fn not_a_variable(path: &syn::Path, at: SourceRange) -> Diagnostic {
 /// A path where the name of an operation or function is expected.
 pub(super) fn not_a_function(path: &syn::Path, at: SourceRange, expression: bool) -> Diagnostic {
     let text = text(path);
-    let diagnostic = Diagnostic::new(Code::UnsupportedSyntax, at, format!("`{text}` is a path, and calls name functions plainly"));
+    let diagnostic =
+        Diagnostic::new(Code::UnsupportedSyntax, at, format!("`{text}` is a path, and calls name functions plainly"));
     let Some(name) = imported_name(path) else {
         return diagnostic.help("operations have no path and no type arguments: write `relu(x)`");
     };

@@ -40,7 +40,8 @@ impl Display for Expr {
                 for (operator, operand) in others {
                     write!(f, " {} ", operator.symbol())?;
                     // A right operand of the same operator stood in parentheses.
-                    let stronger = if operand.strength() <= operator.strength() { Strength::Atom } else { Strength::Any };
+                    let stronger =
+                        if operand.strength() <= operator.strength() { Strength::Atom } else { Strength::Any };
                     operand.within(stronger, f)?;
                 }
                 Ok(())
@@ -60,11 +61,10 @@ impl Display for Expr {
 impl Expr {
     fn strength(&self) -> Strength {
         match &self.kind {
-            ExprKind::Binary(_, others) => {
-                others.iter().map(|(operator, _)| operator.strength()).fold(Strength::Atom, |least, one| {
-                    if one < least { one } else { least }
-                })
-            }
+            ExprKind::Binary(_, others) => others
+                .iter()
+                .map(|(operator, _)| operator.strength())
+                .fold(Strength::Atom, |least, one| if one < least { one } else { least }),
             ExprKind::Cast(..) => Strength::Cast,
             ExprKind::Unary(..) => Strength::Prefix,
             _ => Strength::Atom,

@@ -203,7 +203,8 @@ fn tensor_type(name: &Ident, input: ParseStream<'_>) -> Option<Diagnostic> {
     if let Some(TokenTree::Group(group)) = input.cursor().token_stream().into_iter().next()
         && group.delimiter() == proc_macro2::Delimiter::Bracket
     {
-        let dims = group.stream();
+        let dims: Vec<String> = split_commas(group.stream()).iter().map(ToString::to_string).collect();
+        let dims = dims.join(", ");
         let message = format!("a kernel names the element type of a tensor, found `{text}[{dims}]`");
         return Some(Diagnostic::new(Code::UnknownType, at, message).help(format!("write `f32[{dims}]`")));
     }

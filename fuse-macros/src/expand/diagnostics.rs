@@ -11,7 +11,7 @@ use fuse_compiler::{
     front::Variable,
 };
 use proc_macro2::{Span, TokenStream};
-use quote::{quote, quote_spanned};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::{Ident, ext::IdentExt, parse::Parser};
 
 /// Items that report every diagnostic.
@@ -25,7 +25,10 @@ pub(crate) fn items(diagnostics: &[Diagnostic]) -> TokenStream {
 /// It uses the variables, so that rustc does not call them unused, and ends in an error: rustc says nothing more about
 /// a value that is one.
 pub(crate) fn expression(diagnostics: &[Diagnostic], variables: &[Variable]) -> TokenStream {
-    let variables = variables.iter().map(|variable| &variable.place.root);
+    let variables = variables.iter().map(|variable| match &variable.place {
+        place if place.text.contains("::") => place.tokens.clone(),
+        place => place.root.to_token_stream(),
+    });
     let errors = errors(diagnostics);
     let warnings = warnings(diagnostics);
     match errors.split_last() {

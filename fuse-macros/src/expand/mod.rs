@@ -134,7 +134,8 @@ fn expand_items(source: Source, context: &Context) -> TokenStream {
     }
     let diagnostics = diagnostics::items(&diagnostics);
     let rebuild = (!items.functions.is_empty()).then(rebuild_on_dump);
-    quote!(#expanded #diagnostics #rebuild)
+    let constants = &items.constants;
+    quote!(#constants #expanded #diagnostics #rebuild)
 }
 
 fn expand_function(

@@ -74,15 +74,16 @@ const STATEMENTS: &[Case] = cases! {
 };
 
 const NOTATION: &[Case] = cases! {
-    UnsupportedOperator: body!("x @ transpose(x)" -> "f32[M, M]"), "`matmul(x, transpose)`" => body!("x");
-    UnsupportedOperator: body!("relu(x @ v)"), "`matmul(x, v)`" => body!("x");
+    UnsupportedOperator: body!("x @ transpose(x)" -> "f32[M, M]"), "`matmul(x, transpose(x))`" =>
+        body!("matmul(x, transpose(x))" -> "f32[M, M]");
+    UnsupportedOperator: "fn f(x: f32[M, K], w: f32[K, N]) -> f32[M, N] { relu(x @ w) }", "`matmul(x, w)`" =>
+        "fn f(x: f32[M, K], w: f32[K, N]) -> f32[M, N] { relu(matmul(x, w)) }";
     UnsupportedOperator: body!("x ** 2.0"), "`pow(x, 2.0)`" => body!("pow(x, 2.0)");
     UnsupportedOperator: body!("v + s * x ** 2"), "`pow(x, 2)`" => body!("v + s * pow(x, 2)");
     IntegerRequired: body!("x ^ 2"), "`pow(x, 2.0)`" => body!("pow(x, 2.0)");
     MethodCall: body!("x.T" -> "f32[N, M]"), "`transpose(x)`" => body!("transpose(x)" -> "f32[N, M]");
     MethodCall: "matmul(x.T, y)", "`transpose(x)`" => "matmul(transpose(x), y)";
-    MethodCall: body!("x.matmul(transpose(y))"), "`matmul(x, transpose(y))`" => body!("matmul(y, transpose(y)) * 0.0 + x"
-        -> "f32[M, M]");
+    MethodCall: body!("x.matmul(transpose(x))"), "`matmul(x, transpose(x))`" => body!("matmul(x, transpose(x))" -> "f32[M, M]");
     MethodCall: body!("x.shape()[0]"), "values" => body!("x");
     MethodCall: body!("x.map(|a| a * 2.0)"), "`x * 2.0`" => body!("x * 2.0");
     MethodCall: body!("x.sum(axis = 1)" -> "f32[M]"), "`sum(x, axis = 1)`" => body!("sum(x, axis = 1)" -> "f32[M]");

@@ -7,6 +7,7 @@ mod graphs;
 mod helps;
 mod imports;
 mod library;
+mod literals;
 mod movement;
 mod reductions;
 

@@ -53,20 +53,6 @@ pub(super) fn always_above(a: &Size, b: &Size) -> bool {
     constant > 0 && difference.terms.iter().all(|term| term.coefficient >= 0)
 }
 
-/// `a / b` for a product `b`, if it divides every term of `a`.
-pub(super) fn quotient(a: &Size, b: &Size) -> Option<Size> {
-    let [divisor] = &*b.terms else { return None };
-    let terms = a.terms.iter().map(|term| {
-        let mut symbols = term.symbols.to_vec();
-        for symbol in divisor.symbols.iter() {
-            symbols.remove(symbols.iter().position(|other| other == symbol)?);
-        }
-        let whole = divisor.coefficient != 0 && term.coefficient % divisor.coefficient == 0;
-        whole.then(|| Term { coefficient: term.coefficient / divisor.coefficient, symbols: symbols.into() })
-    });
-    Some(Size { terms: terms.collect::<Option<Vec<_>>>()?.into() })
-}
-
 /// Whether two products can never be equal but where both are 0: they are different numbers, or what is left without common
 /// factors are.
 pub(super) fn never_equal(a: &Size, b: &Size) -> bool {

@@ -108,9 +108,9 @@ impl<'a> Lowering<'a> {
     pub(super) fn expr(&mut self, expr: &Expr, scope: &Scope) -> Value {
         match &expr.kind {
             ExprKind::Error => Value::Poison,
-            ExprKind::Name(name) => self.name(name, scope),
+            ExprKind::Name(name) => self.name(name, expr, scope),
             ExprKind::Place(place) => self.place(place, scope),
-            ExprKind::Literal(literal) => Lazy::literal(literal.clone(), expr.span),
+            ExprKind::Literal(literal) => Lazy::inferred(literal.clone(), self.literals.of(expr), expr.span),
             ExprKind::Unary(operator, x) => {
                 let op = match operator {
                     UnaryOperator::Neg => UnaryOp::Neg,
@@ -185,7 +185,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    fn name(&mut self, name: &syn::Ident, scope: &Scope) -> Value {
+    fn name(&mut self, name: &syn::Ident, expr: &Expr, scope: &Scope) -> Value {
         let text = name.to_string();
         let at = ident_range(name);
         if let Some(binding) = scope.variables.get(&text) {
@@ -200,7 +200,7 @@ impl<'a> Lowering<'a> {
             );
         }
         if let Some(value) = catalog::constant(&text) {
-            return Lazy::literal(Literal::Float(value, None), at);
+            return Lazy::inferred(Literal::Float(value, None), self.literals.of(expr), at);
         }
         let diagnostic = Diagnostic::new(Code::UnknownVariable, at, format!("unknown variable `{text}`"));
         let names = scope.variables.keys().map(String::as_str);
@@ -258,7 +258,10 @@ impl<'a> Lowering<'a> {
 
     fn evaluate_arguments(&mut self, call: &Call, scope: &Scope) {
         for argument in &call.arguments {
-            if let Argument::Expr(expr) = argument {
+            // Dimensions are arguments of operations elsewhere.
+            if let Argument::Expr(expr) = argument
+                && !self.is_dimension(expr, scope)
+            {
                 self.expr(expr, scope);
             }
         }
@@ -269,7 +272,8 @@ impl<'a> Lowering<'a> {
         let own = self.function_named(&call.name.to_string()).map(|_| format!("write `{call}`"));
         let at = ident_range(&call.name);
         let diagnostic = Diagnostic::new(Code::MethodCall, at, "operations are functions, not methods");
-        let unknown = || "an operation is called as `relu(x)`, and a function of the same block as `function(x)`".into();
+        let unknown =
+            || "an operation is called as `relu(x)`, and a function of the same block as `function(x)`".into();
         self.poison(diagnostic.help(own.or_else(|| vocabulary::method_help(call)).unwrap_or_else(unknown)))
     }
 

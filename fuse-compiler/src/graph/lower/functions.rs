@@ -2,13 +2,14 @@
 
 use std::{cell::Cell, collections::BTreeMap, rc::Rc};
 
-use fuse_artifact::{DType, Size, SymbolSource};
+use fuse_artifact::{DType, Size};
 use syn::Ident;
 
 use super::{
     Binding, Lowering, Program, Scope,
     calls::is_callee,
     catalog,
+    definitions::{definitions, names_in},
     differentiable::check_differentiable,
     dims::size_of_dim,
     ident_range, quantized,
@@ -163,6 +164,7 @@ fn lower_instance(
     let mut lowering = Lowering::new((name, place), index, function.options.clone(), sink, spans, program);
     let mut scope = Scope { variables: BTreeMap::new(), dims: Rc::default(), dtypes: dtypes.into(), warn };
     lowering.bind_params(function, &mut scope);
+    lowering.literals = lowering.literals_of(index, dtypes);
     let value = lowering.block_of(Some(function), &function.body, &scope);
     let value = Operand { value, range: function.body.value.span };
     lowering.graph.results = lowering.results(function, &value, &scope)?;
@@ -205,7 +207,7 @@ fn warn_unused_params(function: &Function, scope: &Scope, sink: &Sink) {
     }
 }
 
-/// Whether a dimension appears bare in this parameter only, and in a result: then the parameter is of use.
+/// Whether a dimension appears in this parameter only, and in a result: then the parameter is of use.
 fn defined_only_by(function: &Function, name: &Ident, dim: &Ident) -> bool {
     let elsewhere = function.params.iter().any(|param| param.name != *name && dims_of(&param.ty).contains(&dim));
     let in_result = function.results.iter().any(|result| dims_of(result).contains(&dim));
@@ -213,32 +215,12 @@ fn defined_only_by(function: &Function, name: &Ident, dim: &Ident) -> bool {
 }
 
 fn dims_of(ty: &Type) -> Vec<&Ident> {
-    ty.dims
-        .iter()
-        .flatten()
-        .filter_map(|dim| match dim {
-            Dim::Name(name) => Some(name),
-            _ => None,
-        })
-        .collect()
+    ty.dims.iter().flatten().flat_map(names_in).collect()
 }
 
 impl Lowering<'_> {
     fn bind_params(&mut self, function: &Function, scope: &mut Scope) {
-        let mut dims = BTreeMap::new();
-        for (index, param) in function.params.iter().enumerate() {
-            for (axis, dim) in param.ty.dims.iter().flatten().enumerate() {
-                let Dim::Name(name) = dim else { continue };
-                let text = name.to_string();
-                if dims.contains_key(&text) {
-                    continue;
-                }
-                let origin = format!("`{text}` is axis {axis} of `{}: {}`", param.name, type_text(&param.ty, function));
-                let source = SymbolSource::Axis { param: index as u16, axis: axis as u8 };
-                dims.insert(text.clone(), self.add_symbol(text, source, (origin, ident_range(name))));
-            }
-        }
-        scope.dims = Rc::new(dims);
+        scope.dims = Rc::new(self.symbols_of(function));
         for param in &function.params {
             let ty = declared(&param.ty, scope);
             let at = ident_range(&param.name);
@@ -399,7 +381,7 @@ fn check_signature(functions: &[Function], index: usize, sink: &Sink) {
 
 fn check_dims(function: &Function, sink: &Sink) {
     let bound: BTreeMap<String, Size> =
-        function.params.iter().flat_map(|param| dims_of(&param.ty)).map(|name| (name.to_string(), Size::ONE)).collect();
+        definitions(function).iter().map(|definition| (definition.name.to_string(), Size::ONE)).collect();
     let types = function.params.iter().map(|param| &param.ty).chain(&function.results);
     for dim in types.flat_map(|ty| ty.dims.iter().flatten()) {
         if let Err(diagnostic) = size_of_dim(dim, &bound) {

@@ -39,8 +39,11 @@ impl<'a> Lowering<'a> {
         self.inlined = true;
         let before = self.sink.len();
         let caller = std::mem::replace(&mut self.caller, index);
+        let literals = self.literals_of(index, &callee.dtypes);
+        let literals = std::mem::replace(&mut self.literals, literals);
         let value = Operand { value: self.block(&function.body, &callee), range: at };
         self.caller = caller;
+        self.literals = literals;
         if index >= self.program.own && (caller < self.program.own || caller == self.program.functions.len()) {
             // The definition is sound by itself: whatever is wrong follows from this call.
             self.sink.relocate(before, at, &format!("in the definition of `{}`", function.name));
@@ -98,14 +101,12 @@ impl<'a> Lowering<'a> {
             nodes.push(self.argument_node(argument, param, &callee, function));
         }
         let nodes: Vec<NodeId> = nodes.into_iter().collect::<Option<_>>()?;
-        let mut dims = BTreeMap::new();
-        for (node, param) in nodes.iter().zip(&function.params) {
-            for (dim, size) in param.ty.dims.iter().flatten().zip(self.last_axes(*node, rank_of(&param.ty))) {
-                if let Dim::Name(name) = dim {
-                    dims.entry(name.to_string()).or_insert_with(|| size.clone());
-                }
-            }
-        }
+        let extents: Vec<Vec<Size>> = nodes
+            .iter()
+            .zip(&function.params)
+            .map(|(node, param)| self.last_axes(*node, rank_of(&param.ty)).to_vec())
+            .collect();
+        let dims = self.dims_of_call(function, arguments, &extents)?;
         let before = self.sink.errors();
         for ((node, param), argument) in nodes.iter().zip(&function.params).zip(arguments) {
             self.check_argument_shape(*node, param, argument, &dims, function);
@@ -166,7 +167,7 @@ impl<'a> Lowering<'a> {
         if join(dtype, LazyDType::Known(want)).is_none() {
             let found = match dtype {
                 LazyDType::Known(dtype) => format!("`{dtype}`"),
-                LazyDType::Number | LazyDType::Float => "a number".into(),
+                LazyDType::Number(_) | LazyDType::Float(_) => "a number".into(),
             };
             let message = format!("argument `{}` of `{}`: expected `{want}`, found {found}", param.name, function.name);
             self.sink.report(
@@ -224,7 +225,8 @@ impl<'a> Lowering<'a> {
             if want == *size {
                 continue;
             }
-            if self.padded && (want.as_constant().is_none() || size.as_constant().is_none()) {
+            let divided = matches!(dim, Dim::Product(_));
+            if (self.padded || divided) && (want.as_constant().is_none() || size.as_constant().is_none()) {
                 let what =
                     format!("argument `{}: {}` of `{}`", param.name, type_text(&param.ty, function), function.name);
                 self.check(Relation::Equal, size.clone(), want, what);

@@ -78,7 +78,7 @@ impl Lowering<'_> {
             if join(found, LazyDType::Known(dtype)).is_none() {
                 let found = match found {
                     LazyDType::Known(found) => found.name(),
-                    LazyDType::Number | LazyDType::Float => "a number",
+                    LazyDType::Number(_) | LazyDType::Float(_) => "a number",
                 };
                 let message =
                     format!("`{}` joins values of one dtype: expected `{dtype}`, found `{found}`", site.name());

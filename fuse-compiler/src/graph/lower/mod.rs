@@ -11,6 +11,7 @@ mod calls;
 pub(crate) mod catalog;
 mod compose;
 mod contract;
+mod definitions;
 mod differentiable;
 mod dims;
 mod expression;
@@ -52,7 +53,10 @@ use crate::{
     diag::{Code, Diagnostic, Sink, SourceRange},
     front::{Callee, RankExpr},
     grad::Marks,
-    graph::{FunctionOptions, Graph, Node, NodeId, Op, Param, TensorType},
+    graph::{
+        FunctionOptions, Graph, Node, NodeId, Op, Param, TensorType,
+        infer::{Literals, literals_of_function},
+    },
     span::SpanTable,
     syntax::ast::{self, Element},
 };
@@ -128,6 +132,10 @@ pub(crate) struct Lowering<'a> {
     inlined: bool,
     /// New values of parameters, as written.
     updates: Vec<update::Update>,
+    /// The dtypes that inference found for the literals of the body that is being lowered.
+    literals: Rc<Literals>,
+    /// Those of functions, by their index and the dtypes of their generic parameters.
+    inferred: BTreeMap<(usize, Vec<DType>), Rc<Literals>>,
     /// Reductions that dropped their axes, with how they are written to keep them.
     reduced: BTreeMap<NodeId, String>,
     /// The body of an expression without imports, for examples.
@@ -219,9 +227,18 @@ impl<'a> Lowering<'a> {
             too_large: false,
             inlined: false,
             updates: Vec::new(),
+            literals: Rc::default(),
+            inferred: BTreeMap::new(),
             reduced: BTreeMap::new(),
             expression: None,
         }
+    }
+
+    /// The dtypes of the literals of a function.
+    fn literals_of(&mut self, index: usize, dtypes: &[DType]) -> Rc<Literals> {
+        let program = self.program;
+        let found = self.inferred.entry((index, dtypes.to_vec()));
+        found.or_insert_with(|| Rc::new(literals_of_function(index, dtypes, program))).clone()
     }
 
     /// Reports and gives the value that keeps its users silent.

@@ -116,7 +116,7 @@ impl Lowering<'_> {
         if join(found, LazyDType::Known(dtype)).is_none() {
             let found = match found {
                 LazyDType::Known(found) => format!("`{found}`"),
-                LazyDType::Number | LazyDType::Float => "a literal with a decimal point".into(),
+                LazyDType::Number(_) | LazyDType::Float(_) => "a literal with a decimal point".into(),
             };
             let message = format!("`{name}` of `{call}`: expected `{dtype}`, found {found}");
             self.sink.report(

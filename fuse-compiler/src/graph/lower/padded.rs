@@ -16,7 +16,7 @@ use super::{
 use crate::{
     diag::Sink,
     front::RankExpr,
-    graph::{FunctionOptions, Graph, NodeId, TensorType},
+    graph::{FunctionOptions, Graph, NodeId, TensorType, infer::Literals},
     span::SpanTable,
     syntax::{
         ast::{Block, Place},
@@ -28,6 +28,7 @@ use crate::{
 pub(crate) fn lower_expression<'a>(
     body: &'a Block,
     variables: &[(Place, DType)],
+    literals: Literals,
     program: &'a Program<'_>,
     sink: &'a Sink,
     spans: &'a mut SpanTable,
@@ -36,6 +37,7 @@ pub(crate) fn lower_expression<'a>(
     let name = ("expression".into(), body.value.span);
     let mut lowering = Lowering::new(name, caller, FunctionOptions::default(), sink, spans, program);
     lowering.padded = true;
+    lowering.literals = Rc::new(literals);
     lowering.expression = program.functions.is_empty().then_some(body);
     let mut scope = Scope { variables: BTreeMap::new(), dims: Rc::default(), dtypes: Rc::new([]), warn: true };
     for (index, (place, dtype)) in variables.iter().enumerate() {

@@ -7,7 +7,7 @@ use fuse_artifact::DType;
 use super::{
     Lowering,
     catalog::Pointwise,
-    value::{Lazy, LazyDType, LazyKind, Operand, Value},
+    value::{Lazy, LazyDType, LazyKind, NUMBER, Operand, Value},
 };
 use crate::{
     diag::{Code, Diagnostic, SourceRange},
@@ -28,7 +28,7 @@ impl Lowering<'_> {
         }
         if let Some(folded) = fold(op, &operands) {
             return match folded {
-                Ok(literal) => Lazy::literal(literal, at),
+                Ok(literal) => Lazy::inferred(literal, Some(dtype.default_dtype()), at),
                 Err(message) => self.poison(Diagnostic::new(Code::LiteralOutOfRange, at, message)),
             };
         }
@@ -145,7 +145,7 @@ impl Lowering<'_> {
         }
         Some(match op.takes().only() {
             Some(only) => LazyDType::Known(only),
-            None if op.takes() == DTypes::FLOATS && dtype == LazyDType::Number => LazyDType::Float,
+            None if op.takes() == DTypes::FLOATS => dtype.as_float(),
             None => dtype,
         })
     }
@@ -154,7 +154,7 @@ impl Lowering<'_> {
         match &operand.value {
             Value::Node(node) => LazyDType::Known(self.dtype(*node)),
             Value::Lazy(lazy) => lazy.dtype,
-            Value::Tuple(_) | Value::Poison => LazyDType::Number,
+            Value::Tuple(_) | Value::Poison => NUMBER,
         }
     }
 
@@ -163,9 +163,9 @@ impl Lowering<'_> {
         let known = match self.dtype_of(operand) {
             LazyDType::Known(dtype) if takes.contains(dtype) => return None,
             LazyDType::Known(dtype) => Some(dtype),
-            LazyDType::Number if takes != DTypes::BOOL => return None,
-            LazyDType::Float if takes.contains(DType::F32) => return None,
-            LazyDType::Number | LazyDType::Float => None,
+            LazyDType::Number(_) if takes != DTypes::BOOL => return None,
+            LazyDType::Float(_) if takes.contains(DType::F32) => return None,
+            LazyDType::Number(_) | LazyDType::Float(_) => None,
         };
         let label = self.operand_label(operand);
         let found = known.map_or("a number with a decimal point".into(), |dtype| format!("`{dtype}`"));
@@ -214,7 +214,7 @@ impl Lowering<'_> {
     fn not_bool(&self, operand: &Operand, code: Code, place: &str) -> Diagnostic {
         let found = match self.dtype_of(operand) {
             LazyDType::Known(dtype) => format!("`{dtype}`"),
-            LazyDType::Number | LazyDType::Float => "a number".into(),
+            LazyDType::Number(_) | LazyDType::Float(_) => "a number".into(),
         };
         let message = match code {
             Code::ConditionNotBool => format!("{place} must be `bool`, found {found}"),
@@ -237,7 +237,7 @@ impl Lowering<'_> {
                 },
             });
         }
-        Ok(common.map_or(LazyDType::Number, |(dtype, _)| dtype))
+        Ok(common.map_or(NUMBER, |(dtype, _)| dtype))
     }
 
     fn mismatch(&self, op: Pointwise, first: &Operand, second: &Operand, at: SourceRange) -> Diagnostic {
@@ -273,9 +273,8 @@ impl Lowering<'_> {
     fn literal_zero_divisor(&self, op: Pointwise, operands: &[Operand], dtype: LazyDType) -> Option<Diagnostic> {
         let Pointwise::Binary(BinaryOp::Div | BinaryOp::Rem) = op else { return None };
         let integer = match dtype {
-            LazyDType::Known(dtype) => dtype.is_integer(),
-            LazyDType::Number => true,
-            LazyDType::Float => false,
+            LazyDType::Known(dtype) | LazyDType::Number(dtype) => dtype.is_integer(),
+            LazyDType::Float(_) => false,
         };
         let zero = matches!(operands[1].value.as_literal(), Some(Literal::Integer(0, _)));
         (integer && zero).then(|| {
@@ -331,10 +330,11 @@ pub(super) fn join(a: LazyDType, b: LazyDType) -> Option<LazyDType> {
     use LazyDType::{Float, Known, Number};
     match (a, b) {
         (Known(x), Known(y)) => (x == y).then_some(a),
-        (Known(known), Float) | (Float, Known(known)) => known.is_float().then_some(Known(known)),
-        (Known(known), Number) | (Number, Known(known)) => (known != DType::Bool).then_some(Known(known)),
-        (Float, _) | (_, Float) => Some(Float),
-        (Number, Number) => Some(Number),
+        (Known(known), Float(_)) | (Float(_), Known(known)) => known.is_float().then_some(Known(known)),
+        (Known(known), Number(_)) | (Number(_), Known(known)) => (known != DType::Bool).then_some(Known(known)),
+        (Float(x), Float(y)) => Some(Float(if x == DType::F32 { y } else { x })),
+        (Float(x), Number(_)) | (Number(_), Float(x)) => Some(Float(x)),
+        (Number(x), Number(y)) => Some(Number(if x == DType::I32 { y } else { x })),
     }
 }
 

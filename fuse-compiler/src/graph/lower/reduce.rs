@@ -53,11 +53,10 @@ impl Lowering<'_> {
             (true, _) => value,
             (false, Some(_)) => {
                 let value = self.without_axes(value, &axes, at);
-                self.reduced.entry(value).or_insert_with(|| {
-                    let mut call = site.call.clone();
-                    call.options.retain(|(name, _)| name != "keepdim");
-                    format!("{}({}, keepdim = true)", call.name, call.arguments_text())
-                });
+                if site.option("keepdim").is_none() {
+                    let kept = format!("{}({}, keepdim = true)", site.call.name, site.call.arguments_text());
+                    self.reduced.entry(value).or_insert(kept);
+                }
                 value
             }
             // Without `axis` nothing is left, whatever the rank; `argmax` then has one axis, and the others are 1.

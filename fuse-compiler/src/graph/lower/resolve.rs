@@ -5,7 +5,7 @@ use fuse_artifact::{DType, Size};
 use super::{
     Lowering,
     pointwise::{is_condition, join},
-    value::{Lazy, LazyDType, LazyKind, Operand, Value},
+    value::{Lazy, LazyDType, LazyKind, NUMBER, Operand, Value},
 };
 use crate::{
     diag::{Code, Diagnostic, SourceRange},
@@ -81,11 +81,13 @@ impl Lowering<'_> {
                     .filter(|(position, _)| !is_condition(*op, *position))
                     .map(|(_, operand)| operand.dtype)
                     .reduce(|a, b| join(a, b).unwrap_or(a))
-                    .unwrap_or(LazyDType::Number);
+                    .unwrap_or(NUMBER);
                 let computed = match (op, common) {
                     (_, LazyDType::Known(dtype)) => dtype,
                     (op, _) if let Some(only) = op.takes().only() => only,
-                    (op, LazyDType::Number) if op.takes() == DTypes::FLOATS && op.yields().is_some() => DType::F32,
+                    (op, number @ LazyDType::Number(_)) if op.takes() == DTypes::FLOATS && op.yields().is_some() => {
+                        number.as_float().default_dtype()
+                    }
                     (op, lazy) if op.yields().is_some() => lazy.default_dtype(),
                     _ => dtype,
                 };
@@ -213,7 +215,11 @@ impl Lowering<'_> {
             (Some(axis), 1) if axis + 1 < left.len() => {
                 let ones = ", 1".repeat(left.len() - 1 - axis);
                 let (label, here) = (self.label(node), matches!(self.graph.nodes[node].op, Op::Input(_)));
-                let named = if here { format!("write `reshape({label}, [{b}{ones}])`") } else { format!("reshape it to `[{b}{ones}]`") };
+                let named = if here {
+                    format!("write `reshape({label}, [{b}{ones}])`")
+                } else {
+                    format!("reshape it to `[{b}{ones}]`")
+                };
                 diagnostic.help(format!("to align it with `{b}` on the left, {named}"))
             }
             _ => diagnostic.help("shapes align at their last axes; a dimension of 1 fits any other"),
@@ -230,7 +236,9 @@ impl Lowering<'_> {
                 return Some(kept);
             }
             if matches!(self.graph.nodes[at].op, Op::Unary(..) | Op::Binary(..) | Op::Cast(_) | Op::Broadcast(_)) {
-                pending.extend(self.graph.nodes[at].op.operands().into_iter().filter(|x| self.shape(*x) == self.shape(node)));
+                pending.extend(
+                    self.graph.nodes[at].op.operands().into_iter().filter(|x| self.shape(*x) == self.shape(node)),
+                );
             }
         }
         None

@@ -4,7 +4,8 @@ use fuse_artifact::{Relation, Size};
 
 use super::{
     Lowering, Scope, axes_text,
-    dims::{always_above, argument_range, axis_out_of_range, integer, never_equal, quotient},
+    dims::{always_above, argument_range, axis_out_of_range, integer, never_equal},
+    normalize::exact_quotient,
     ranks,
     resolve::ones,
     value::{Axis, AxisKind, Operand},
@@ -146,7 +147,8 @@ impl Lowering<'_> {
         if let Some(second) = open.next() {
             let message = "one size of a reshape can be `-1`, which stands for what is left";
             self.sink.report(
-                Diagnostic::new(Code::BadDimension, elements[second].span, message).help("write the other as a number or a name"),
+                Diagnostic::new(Code::BadDimension, elements[second].span, message)
+                    .help("write the other as a number or a name"),
             );
             return None;
         }
@@ -160,7 +162,7 @@ impl Lowering<'_> {
         let place = others.remove(open).span;
         let mut sizes = self.sizes_of(&Argument::List(others, *span), scope, "reshape(x, [M, 4])")?;
         let (have, given) = (self.graph.nodes[node].ty.elements(), Size::product(&sizes));
-        let Some(left) = quotient(&have, &given) else {
+        let Some(left) = exact_quotient(&have, &given) else {
             let message = format!(
                 "`-1` stands for `{}` elements divided by `{}`, which is no product of dimensions",
                 self.size_text(&have),

@@ -78,7 +78,9 @@ impl Lowering<'_> {
         for name in names {
             let params = &self.graph.params;
             let updated = |update: &&mut Update| params[update.param].name == *name.to_string();
-            let Some(update) = self.updates.iter_mut().find(updated).filter(|update| !update.reported) else { continue };
+            let Some(update) = self.updates.iter_mut().find(updated).filter(|update| !update.reported) else {
+                continue;
+            };
             update.reported = true;
             let message = format!("`{name}` is assigned to twice");
             let diagnostic = Diagnostic::new(Code::UpdateTwice, ident_range(name), message);
@@ -99,12 +101,15 @@ impl Lowering<'_> {
             return false;
         }
         if !std::mem::replace(&mut update.reported, true) {
+            let (range, bound) = (update.range, update.bound.clone());
+            // The other parameters of the same statement have the same help.
+            self.updates.iter_mut().filter(|other| other.bound == bound).for_each(|other| other.reported = true);
             let message = format!(
                 "`{name}` still has its old value here: updates take effect at the end of `{}`",
                 self.graph.name
             );
-            let diagnostic = Diagnostic::new(Code::StaleRead, at, message).note(update.range, "it is updated here");
-            let help = format!("to read the new value, write `{}` and read that", update.bound.join(" "));
+            let diagnostic = Diagnostic::new(Code::StaleRead, at, message).note(range, "it is updated here");
+            let help = format!("to read the new value, write `{}` and read that", bound.join(" "));
             let diagnostic = diagnostic.help(help);
             self.sink.report(diagnostic.help(format!("to read the old value, read `{name}` before it is updated")));
         }

@@ -51,19 +51,28 @@ pub(crate) enum LazyKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LazyDType {
     Known(DType),
-    /// Made of integer literals: any number.
-    Number,
-    /// Made of literals with a decimal point among others: `f32` or `f16`.
-    Float,
+    /// Made of integer literals: any number. With the dtype if nothing else decides.
+    Number(DType),
+    /// Made of literals with a decimal point among others: `f32` or `f16`. With the dtype if nothing else decides.
+    Float(DType),
 }
+
+/// Of nothing that has a dtype.
+pub(crate) const NUMBER: LazyDType = LazyDType::Number(DType::I32);
 
 impl LazyDType {
     /// The dtype if nothing else decides.
     pub(crate) fn default_dtype(self) -> DType {
         match self {
-            Self::Known(dtype) => dtype,
-            Self::Number => DType::I32,
-            Self::Float => DType::F32,
+            Self::Known(dtype) | Self::Number(dtype) | Self::Float(dtype) => dtype,
+        }
+    }
+
+    /// A number that takes floats, too.
+    pub(crate) fn as_float(self) -> Self {
+        match self {
+            Self::Number(dtype) => Self::Float(if dtype.is_float() { dtype } else { DType::F32 }),
+            other => other,
         }
     }
 }
@@ -84,11 +93,19 @@ pub(crate) enum AxisKind {
 }
 
 impl Lazy {
+    /// A literal whose dtype is what it meets, or the default of its kind.
     pub(crate) fn literal(literal: Literal, range: SourceRange) -> Value {
+        Self::inferred(literal, None, range)
+    }
+
+    /// A literal whose dtype is what it meets, or else the one that inference found for it.
+    pub(crate) fn inferred(literal: Literal, dtype: Option<DType>, range: SourceRange) -> Value {
         let dtype = match literal {
             Literal::Integer(_, Some(dtype)) | Literal::Float(_, Some(dtype)) => LazyDType::Known(dtype),
-            Literal::Integer(_, None) => LazyDType::Number,
-            Literal::Float(_, None) => LazyDType::Float,
+            Literal::Integer(_, None) => {
+                LazyDType::Number(dtype.filter(|dtype| *dtype != DType::Bool).unwrap_or(DType::I32))
+            }
+            Literal::Float(_, None) => LazyDType::Float(dtype.filter(|dtype| dtype.is_float()).unwrap_or(DType::F32)),
             Literal::Bool(_) => LazyDType::Known(DType::Bool),
         };
         Value::Lazy(Rc::new(Self { kind: LazyKind::Literal(literal), dtype, indexed: false, weight: 1, range }))

@@ -69,8 +69,16 @@ const NAMES: &[(&str, Here)] = &[
     ("convolve", Advice(WINDOWS)),
     ("copy", Advice(NO_COPY)),
     ("count_ones", Named("popcount")),
-    ("cross", Written("a * roll(b, axis = 0, shift = 1) - roll(a, axis = 0, shift = 1) * b` of vectors of 3, rolled once more")),
-    ("cumprod", Written("exp(matmul(log(x), triu(broadcast_to(1.0, [N, N]))))` for the rows of a positive `x: f32[M, N]")),
+    (
+        "cross",
+        Written(
+            "a * roll(b, axis = 0, shift = 1) - roll(a, axis = 0, shift = 1) * b` of vectors of 3, rolled once more",
+        ),
+    ),
+    (
+        "cumprod",
+        Written("exp(matmul(log(x), triu(broadcast_to(1.0, [N, N]))))` for the rows of a positive `x: f32[M, N]"),
+    ),
     ("cumsum", Written("matmul(x, triu(broadcast_to(1.0, [N, N])))` for the rows of `x: f32[M, N]")),
     ("det", Advice(NO_MATRIX_ALGORITHMS)),
     ("detach", Named("stop_gradient")),
@@ -79,7 +87,10 @@ const NAMES: &[(&str, Here)] = &[
     ("einsum", Written("matmul(a, b)` with `permute` and `reshape` around it, or `sum(a * b, axis = 1)")),
     ("expand", Named("broadcast_to")),
     ("eye", Written("select(index(axis = 0) == index(axis = 1), x, 0.0)` for `x` on the diagonal")),
-    ("fft", Advice("multiply by the matrices of sines and cosines, which the host computes once, or transform in Rust")),
+    (
+        "fft",
+        Advice("multiply by the matrices of sines and cosines, which the host computes once, or transform in Rust"),
+    ),
     ("filter", Advice("sizes do not depend on values: keep all elements and write `select(condition, x, 0.0)`")),
     ("fix", Named("trunc")),
     ("flatten", Written("reshape(x, [-1])")),
@@ -155,14 +166,19 @@ const NAMES: &[(&str, Here)] = &[
     ("t", Named("transpose")),
     ("take", Written("gather(x, ids, axis = 1)")),
     ("tanh_gelu", Named("gelu_tanh")),
-    ("topk", Advice("the largest is `max(x, axis = 1)`, at `argmax(x, axis = 1)`; for more of them, return the values, \
-         read them with `to_vec_blocking()`, and sort in Rust")),
+    (
+        "topk",
+        Advice(
+            "the largest is `max(x, axis = 1)`, at `argmax(x, axis = 1)`; for more of them, return the values, \
+         read them with `to_vec_blocking()`, and sort in Rust",
+        ),
+    ),
     ("trace", Written("sum(select(index(axis = 0) == index(axis = 1), x, 0.0))")),
     ("unique", Advice(ON_HOST)),
     ("unwrap", Advice("leave it out: the launch returns the `Result`")),
     ("variance", Named("var")),
-    ("vjp", Written("grad(y, wrt = x, cotangent = g)")),
     ("view", Named("reshape")),
+    ("vjp", Written("grad(y, wrt = x, cotangent = g)")),
     ("where_", Named("select")),
     ("zeros", Written("broadcast_to(0.0, [M, N])")),
     ("zeros_like", Written("broadcast_to(0.0, [M, N])")),
@@ -172,8 +188,15 @@ const NAMES: &[(&str, Here)] = &[
 const OPTIONS: &[(&str, &str)] = &[("dim", "axis"), ("keepdims", "keepdim"), ("num_classes", "classes")];
 
 /// Names of types that other languages convert with as functions, as Rust writes them.
-const CONVERSIONS: &[(&str, &str)] = &[("float", "f32"), ("half", "f16"), ("int", "i32"), ("f32", "f32"), ("f16", "f16"),
-    ("i32", "i32"), ("u32", "u32")];
+const CONVERSIONS: &[(&str, &str)] = &[
+    ("float", "f32"),
+    ("half", "f16"),
+    ("int", "i32"),
+    ("f32", "f32"),
+    ("f16", "f16"),
+    ("i32", "i32"),
+    ("u32", "u32"),
+];
 
 /// The help for a call of a foreign name; `None` if the name is unknown.
 pub(super) fn help(call: &Call) -> Option<String> {

@@ -1,0 +1,174 @@
+//! Dimensions by their definitions: `N` of `f32[N]` is an extent, `D` of `f32[B, 4 * D]` an extent divided by 4.
+
+use std::collections::BTreeMap;
+
+use fuse_artifact::{Relation, Size, SymbolSource};
+use syn::Ident;
+
+use super::{Lowering, ident_range, normalize::exact_quotient, value::Operand};
+use crate::{
+    diag::{Code, Diagnostic},
+    syntax::ast::{Dim, Function, Param},
+};
+
+/// The axis of a parameter that defines a dimension.
+pub(super) struct Definition<'a> {
+    /// The dimension.
+    pub(super) name: &'a Ident,
+    /// The parameter, and its axis.
+    pub(super) place: (usize, usize),
+    /// The other factors of a product, whose dimensions are defined before.
+    pub(super) others: Option<Factors<'a>>,
+}
+
+/// A number and dimensions, multiplied.
+pub(super) struct Factors<'a> {
+    number: u64,
+    names: Vec<&'a Ident>,
+}
+
+/// The dimensions that the parameters define, each once: those that stand alone first, then those of products in which no
+/// other is unknown.
+pub(super) fn definitions(function: &Function) -> Vec<Definition<'_>> {
+    let axes = || {
+        let params = function.params.iter().enumerate();
+        params.flat_map(|(index, param)| {
+            param.ty.dims.iter().flatten().enumerate().map(move |(axis, dim)| ((index, axis), dim))
+        })
+    };
+    let mut found: Vec<Definition<'_>> = Vec::new();
+    for (place, dim) in axes() {
+        if let Dim::Name(name) = dim
+            && !is_defined(&found, name)
+        {
+            found.push(Definition { name, place, others: None });
+        }
+    }
+    loop {
+        let before = found.len();
+        for (place, dim) in axes() {
+            let Some(Factors { number, mut names }) = factors(dim).filter(|factors| factors.number > 0) else {
+                continue;
+            };
+            let mut unknown = (0..names.len()).filter(|&position| !is_defined(&found, names[position]));
+            if let (Some(position), None) = (unknown.next(), unknown.next()) {
+                let name = names.remove(position);
+                found.push(Definition { name, place, others: Some(Factors { number, names }) });
+            }
+        }
+        if found.len() == before {
+            return found;
+        }
+    }
+}
+
+fn is_defined(found: &[Definition<'_>], name: &Ident) -> bool {
+    found.iter().any(|definition| definition.name == name)
+}
+
+/// The factors of a product; `None` of any other dimension.
+fn factors(dim: &Dim) -> Option<Factors<'_>> {
+    match dim {
+        Dim::Literal(number, _) => Some(Factors { number: *number, names: Vec::new() }),
+        Dim::Name(name) => Some(Factors { number: 1, names: vec![name] }),
+        Dim::Product(parts) => {
+            parts.iter().map(factors).try_fold(Factors { number: 1, names: Vec::new() }, |product, part| {
+                let (mut names, part) = (product.names, part?);
+                names.extend(part.names);
+                Some(Factors { number: product.number.checked_mul(part.number)?, names })
+            })
+        }
+        Dim::Sum(..) | Dim::Difference(..) => None,
+    }
+}
+
+/// The names in a dimension.
+pub(super) fn names_in(dim: &Dim) -> Vec<&Ident> {
+    match dim {
+        Dim::Literal(..) => vec![],
+        Dim::Name(name) => vec![name],
+        Dim::Product(factors) => factors.iter().flat_map(names_in).collect(),
+        Dim::Sum(a, b) | Dim::Difference(a, b) => names_in(a).into_iter().chain(names_in(b)).collect(),
+    }
+}
+
+impl Factors<'_> {
+    fn size(&self, dims: &BTreeMap<String, Size>) -> Size {
+        let names = self.names.iter().filter_map(|name| dims.get(&name.to_string()));
+        names.fold(Size::constant(self.number), |product, size| product.mul(size))
+    }
+}
+
+impl Lowering<'_> {
+    /// The dimensions of a function that is compiled on its own: symbols whose values a launch takes from its arguments.
+    pub(super) fn symbols_of(&mut self, function: &Function) -> BTreeMap<String, Size> {
+        let mut dims = BTreeMap::new();
+        for Definition { name, place: (index, axis), others } in definitions(function) {
+            let (text, at) = (name.to_string(), ident_range(name));
+            let declared = declared_text(&function.params[index], function);
+            let source = SymbolSource::Axis { param: index as u16, axis: axis as u8 };
+            let size = match others {
+                None => {
+                    let origin = format!("`{text}` is axis {axis} of `{declared}`");
+                    self.add_symbol(text.clone(), source, (origin, at))
+                }
+                Some(others) => {
+                    let divisor = others.size(&dims);
+                    let name = format!("axis {axis} of {}", function.params[index].name);
+                    let dividend = self.add_symbol(name, source, (format!("it is an axis of `{declared}`"), at));
+                    let origin = format!("`{text}` follows from axis {axis} of `{declared}`");
+                    self.add_symbol(text.clone(), SymbolSource::Quotient { dividend, divisor }, (origin, at))
+                }
+            };
+            dims.insert(text, size);
+        }
+        dims
+    }
+
+    /// The dimensions of a function that is called, from the extents of its arguments, whose last axes `extents` gives. A
+    /// report if an extent is no multiple of the other factors of its dimension.
+    pub(super) fn dims_of_call(
+        &mut self,
+        function: &Function,
+        arguments: &[Operand],
+        extents: &[Vec<Size>],
+    ) -> Option<BTreeMap<String, Size>> {
+        let mut dims = BTreeMap::new();
+        for Definition { name, place: (index, axis), others } in definitions(function) {
+            let extent = &extents[index][axis];
+            let size = match others {
+                None => extent.clone(),
+                Some(others) => {
+                    self.extent_over(extent, &others.size(&dims), &function.params[index], &arguments[index])?
+                }
+            };
+            dims.insert(name.to_string(), size);
+        }
+        Some(dims)
+    }
+
+    /// An extent of an argument divided by factors of its declared dimension: now, or by the launch, which checks that
+    /// nothing is left.
+    fn extent_over(&mut self, extent: &Size, divisor: &Size, param: &Param, argument: &Operand) -> Option<Size> {
+        if let Some(quotient) = exact_quotient(extent, divisor) {
+            return Some(quotient);
+        }
+        let (whole, by) = (self.size_text(extent), self.size_text(divisor));
+        if extent.as_constant().is_some() && divisor.as_constant().is_some() {
+            let message = format!("argument `{}`: expected a multiple of `{by}`, found `{whole}`", param.name);
+            let diagnostic = Diagnostic::new(Code::DimensionMismatch, argument.range, message);
+            self.sink.report(diagnostic.help("change its shape, or the declared factor"));
+            return None;
+        }
+        let source = SymbolSource::Quotient { dividend: extent.clone(), divisor: divisor.clone() };
+        let origin = (format!("`{whole}` is a multiple of `{by}`"), argument.range);
+        let quotient = self.add_symbol(format!("({whole}/{by})"), source, origin);
+        let what = format!("argument `{}`, an axis that is a multiple of `{by}`", param.name);
+        self.check(Relation::Equal, extent.clone(), divisor.mul(&quotient), what);
+        Some(quotient)
+    }
+}
+
+fn declared_text(param: &Param, function: &Function) -> String {
+    format!("{}: {}", param.name, super::functions::type_text(&param.ty, function))
+}
