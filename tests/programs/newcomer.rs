@@ -57,6 +57,12 @@ fn functions_may_be_called_like_macros_and_operators() -> Result<(), Error> {
     })?;
     println!("{}", doubled.shape()[0]);
     assert_eq!(doubled.to_vec_blocking()?, [2.5; 3]);
+    // As the help says for `fuse!(both(x, y) + 1.0)`.
+    let own = fuse!({
+        use both;
+        both(x, y) + 1.0
+    })?;
+    assert_eq!(own.to_vec_blocking()?, [4.0; 3]);
     Ok(())
 }
 

@@ -23,7 +23,21 @@ fuse! {
     pub fn sorted(x: f32[N]) -> f32[N] {
         sort(x)
     }
+
+    pub fn last_semicolon(x: f32[N]) -> f32[N] {
+        relu(x);
+    }
+
+    pub fn other_constant(x: f32[N]) -> f32[N] {
+        x + EPS
+    }
+
+    pub fn python(x: f32[N]) -> f32[N] {
+        x ** 2.0
+    }
 }
+
+const EPS: f32 = 1e-5;
 
 struct Layer {
     w: Tensor2<f32>,
@@ -31,6 +45,7 @@ struct Layer {
 
 fn forward(x: &Tensor2<f32>, layer: &Layer) {
     let _ = fuse!(matmul(x, layer.w.relu()));
+    let _ = fuse!(own(x) + EPS);
 }
 
 fn main() {

@@ -289,6 +289,7 @@ const CASES: &[(Code, &str)] = &[
     (Code::TooManyDTypes, "(x + 1, y + 1, z + 1)"),
     (Code::NoVariable, "1.0 + 2.0"),
     (Code::TooLarge, TOO_LARGE),
+    (Code::BadConstant, "const EPS: f32 = crate::EPS; fn f(x: f32[N]) -> f32[N] { x + EPS }"),
     (Code::BadImport, "use a::*; fn f(x: f32[N]) -> f32[N] { x }"),
     (Code::BadImport, "use a::b as _; fn f(x: f32[N]) -> f32[N] { x }"),
     (Code::BadImport, "pub use a::b; fn f(x: f32[N]) -> f32[N] { b(x) }"),
@@ -384,9 +385,9 @@ fn errors_are_collected() {
         codes,
         [
             Code::UnknownType,
-            Code::MethodCall,
             Code::DTypeMismatch,
             Code::UnknownOperation,
+            Code::MethodCall,
             Code::UnknownVariable,
             Code::FloatRequired,
         ]

@@ -84,7 +84,7 @@ const NOTATION: &[Case] = cases! {
     MethodCall: body!("x.T" -> "f32[N, M]"), "`transpose(x)`" => body!("transpose(x)" -> "f32[N, M]");
     MethodCall: "matmul(x.T, y)", "`transpose(x)`" => "matmul(transpose(x), y)";
     MethodCall: body!("x.matmul(transpose(x))"), "`matmul(x, transpose(x))`" => body!("matmul(x, transpose(x))" -> "f32[M, M]");
-    MethodCall: body!("x.shape()[0]"), "values" => body!("x");
+    MethodCall: body!("x.shape()[0]"), "`M as f32`" => body!("x / (M as f32)");
     MethodCall: body!("x.map(|a| a * 2.0)"), "`x * 2.0`" => body!("x * 2.0");
     MethodCall: body!("x.sum(axis = 1)" -> "f32[M]"), "`sum(x, axis = 1)`" => body!("sum(x, axis = 1)" -> "f32[M]");
     IndexExpression: body!("x[.., 0..2]" -> "f32[M, 2]"), "`slice(x, axis = 1, start = 0, end = 2)`" =>
