@@ -202,7 +202,9 @@ fn empty_tensors_may_have_any_other_extents() {
                 // Too large are results that are not empty, and rows without elements that kernels walk all the same.
                 match launched {
                     Ok(results) => assert!(results[0].data.is_empty(), "{} {dims:?}", program.function.name),
-                    Err(error) => assert!(error.contains("is too large"), "{} {dims:?}: {error}", program.function.name),
+                    Err(error) => {
+                        assert!(error.contains("is too large"), "{} {dims:?}: {error}", program.function.name)
+                    }
                 }
             }
         }
