@@ -73,7 +73,7 @@ fn items(tokens: TokenStream) -> Vec<TokenStream> {
     items
 }
 
-/// Whether an item is `const NAME: …`, behind attributes and visibility.
+/// True for `const NAME: …`, behind attributes and visibility.
 fn is_constant(item: &TokenStream) -> bool {
     let mut words = item.clone().into_iter().skip_while(|token| match token {
         TokenTree::Punct(mark) => mark.as_char() == '#',

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::diag::{Code, Diagnostic, SourceRange};
 
-/// What is foreign in tokens that are no expression of Rust, at any depth.
+/// The first foreign notation in tokens that are no expression of Rust, at any depth.
 pub(super) fn explain(tokens: TokenStream, expression: bool) -> Option<Diagnostic> {
     let mut last: Option<TokenTree> = None;
     let mut ahead = tokens.into_iter().peekable();
@@ -95,7 +95,7 @@ fn axis_of_example(expression: bool) -> &'static str {
     if expression { "-1" } else { "0" }
 }
 
-/// What brackets select along an axis.
+/// Elements that brackets select along an axis.
 enum Selection {
     All,
     Range(Option<String>, Option<String>),

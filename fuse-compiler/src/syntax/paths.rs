@@ -72,7 +72,7 @@ pub(crate) fn path_of_constant(name: &str) -> Option<String> {
     known.then(|| format!("std::f32::consts::{name}")).or_else(|| special.then(|| format!("f32::{name}")))
 }
 
-/// What to write for a constant of Rust, which an expression of the item form cannot read.
+/// The help for a constant of Rust, which a function of a block cannot read.
 pub(crate) fn constant_help(name: &str) -> String {
     let param = name.to_lowercase();
     format!(

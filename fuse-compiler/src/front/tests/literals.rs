@@ -87,7 +87,7 @@ fn constants_of_a_block_are_literals() {
     assert_eq!(values(source, &[input]), [-1.5 + 0.25 - 6.0, -4.0 + 0.25 - 6.0]);
     let items = items_of(source);
     assert_eq!(items.constants.to_string().matches("const").count(), 6);
-    // What another block imports needs no constant.
+    // Imported definitions name no constant.
     let definition = items.definitions(0, Clone::clone).remove(0).function.to_string();
     assert!(!definition.contains("ROWS") && !definition.contains("HALF"), "{definition}");
     let turns = "const TURN: f32 = 2.0 * std::f32::consts::PI; fn f(x: f32[N]) -> f32[N] { x * TURN }";

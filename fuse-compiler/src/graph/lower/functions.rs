@@ -207,7 +207,7 @@ fn warn_unused_params(function: &Function, scope: &Scope, sink: &Sink) {
     }
 }
 
-/// Whether a dimension appears in this parameter only, and in a result: then the parameter is of use.
+/// True for a dimension of a result that this parameter alone defines: then the parameter is of use.
 fn defined_only_by(function: &Function, name: &Ident, dim: &Ident) -> bool {
     let elsewhere = function.params.iter().any(|param| param.name != *name && dims_of(&param.ty).contains(&dim));
     let in_result = function.results.iter().any(|result| dims_of(result).contains(&dim));

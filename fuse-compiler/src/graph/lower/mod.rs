@@ -134,7 +134,7 @@ pub(crate) struct Lowering<'a> {
     updates: Vec<update::Update>,
     /// The dtypes that inference found for the literals of the body that is being lowered.
     literals: Rc<Literals>,
-    /// Those of functions, by their index and the dtypes of their generic parameters.
+    /// Inferred dtypes of functions' literals, by the function's index and the dtypes of their generic parameters.
     inferred: BTreeMap<(usize, Vec<DType>), Rc<Literals>>,
     /// Reductions that dropped their axes, with how they are written to keep them.
     reduced: BTreeMap<NodeId, String>,

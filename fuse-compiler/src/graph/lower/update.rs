@@ -90,7 +90,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Whether a name means a parameter that an earlier statement gave a new value, which is reported once.
+    /// True if a name means a parameter that an earlier statement updated. Reports it once.
     pub(super) fn reports_stale_read(&mut self, name: &str, value: &Value, at: SourceRange) -> bool {
         let Value::Node(node) = value else { return false };
         let Op::Input(index) = self.graph.nodes[*node].op else { return false };

@@ -57,7 +57,7 @@ pub(crate) enum LazyDType {
     Float(DType),
 }
 
-/// Of nothing that has a dtype.
+/// The dtype of operands among which none has a dtype.
 pub(crate) const NUMBER: LazyDType = LazyDType::Number(DType::I32);
 
 impl LazyDType {

@@ -5,7 +5,7 @@
 use super::catalog::{self, Operation};
 use crate::syntax::ast::{Argument, Call};
 
-/// What this language has for a foreign name.
+/// The language's counterpart of a foreign name.
 #[derive(Clone, Copy)]
 enum Here {
     /// An operation that takes the same arguments.
@@ -221,7 +221,7 @@ pub(super) fn method_help(call: &Call) -> Option<String> {
     }
 }
 
-/// Whether a method of this name is meant as an operation, not as a getter.
+/// True if a method of this name is meant as an operation, not as a getter.
 pub(super) fn is_operation(name: &str) -> bool {
     catalog::find(name).is_some() || find(NAMES, name).is_some_and(|here| !matches!(here, Advice(_)))
 }
