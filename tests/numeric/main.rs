@@ -12,6 +12,7 @@ mod edges;
 mod figures;
 mod files;
 mod matmul;
+mod movement_gradients;
 mod numbers;
 mod ops;
 mod quantized;

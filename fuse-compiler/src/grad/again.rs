@@ -51,10 +51,11 @@ impl Again {
             let copy = tape.push(op, ty.dtype, ty.shape);
             self.copies.insert(original, copy);
             self.originals.insert(copy, original);
-            for marked in [&mut marks.stopped, &mut marks.moved] {
-                if marked.contains(&original) {
-                    marked.insert(copy);
-                }
+            if marks.stopped.contains(&original) {
+                marks.stopped.insert(copy);
+            }
+            if let Some(movement) = marks.moved.get(&original).cloned() {
+                marks.moved.insert(copy, movement);
             }
         }
         Some(&self.copies)

@@ -18,7 +18,12 @@ pub mod pullback;
 mod rules;
 mod tape;
 
-use std::{collections::BTreeSet, ops::Range};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ops::Range,
+};
+
+use fuse_artifact::Size;
 
 use crate::{
     graph::{Graph, Node, NodeId, Op, ReduceOp},
@@ -52,10 +57,26 @@ pub struct Seed {
 pub struct Marks {
     /// Values that are constants to every gradient: `stop_gradient(x)`, and largest elements that are taken off only against overflow.
     pub stopped: BTreeSet<NodeId>,
-    /// `Take`s that move each element to one place at most: where their index leaves the operand, a `select` takes something else.
-    pub moved: BTreeSet<NodeId>,
+    /// `Take`s whose index is known to move elements in this way.
+    pub moved: BTreeMap<NodeId, Movement>,
     /// Indices of the nodes that `checkpoint` stands around: gradients compute them again.
     pub checkpoints: Vec<Range<usize>>,
+}
+
+/// Movement of elements along the axis of a `Take` by a known rule, which gradients invert.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Movement {
+    /// The index is `±coordinate + number`. Where it leaves the operand, a `select` takes something else.
+    Shift,
+    /// The index is `coordinate - shift`, plus the extent where that is negative; the shift is from 0 to the extent.
+    Roll,
+    /// The index is `coordinate / times`, inside the operand.
+    Repeat(Size),
+    /// The index is `coordinate % extent`, and the result has `times` extents.
+    Tile(Size),
+    /// The index is `i * extent of axis + 1 + j`, of two axes that the adjoint of `Repeat` or `Tile` makes of one; the operand
+    /// is repeated along `axis + 1`.
+    Split,
 }
 
 /// Why there is no gradient.

@@ -1,42 +1,116 @@
-//! The derivatives of movements: slices, and elements at computed places.
+//! Derivatives of movements: slices, and elements at computed places.
 
 use fuse_artifact::{DType, Size};
 
-use super::{Marks, tape::Tape};
+use super::{Marks, Movement, tape::Tape};
 use crate::{
     graph::{CompareOp, NodeId, Op, ReduceOp, verify::MAX_RANK},
     operations::BinaryOp,
 };
 
-/// Of `x[start ..]` along an axis: what the slice's elements get, and 0 beside them.
-pub(super) fn slice(tape: &mut Tape<'_>, x: NodeId, (axis, start): (usize, &Size), adjoint: NodeId) -> NodeId {
-    let (shape, extent) = (tape.shape(x), tape.shape(adjoint)[axis].clone());
+/// The tape, and the marks of its nodes.
+type Writer<'t, 'g> = (&'t mut Tape<'g>, &'t mut Marks);
+
+/// The adjoint of `x` in `x[start ..]` along an axis: 0 beside the slice.
+pub(super) fn slice(
+    (tape, marks): Writer<'_, '_>,
+    x: NodeId,
+    (axis, start): (usize, &Size),
+    adjoint: NodeId,
+) -> NodeId {
+    let shape = tape.shape(x);
     let place = tape.index(axis, &shape);
     let start = tape.size(start, &shape);
     let place = tape.binary(BinaryOp::Sub, place, start);
-    from_place(tape, adjoint, axis, place, &extent)
+    from_place((tape, marks), adjoint, axis, place)
 }
 
-/// Of elements at computed places: each element gets the sum of what is read from it. With the value that it is the adjoint of:
-/// the operand, or what a broadcast repeats to make it.
+/// The operand of a `Take` with its adjoint: each element gets the sum of what is read from it. The operand is `x`, or what a
+/// broadcast repeats to make `x`.
 pub(super) fn take(
-    tape: &mut Tape<'_>,
+    (tape, marks): Writer<'_, '_>,
     (id, x): (NodeId, NodeId),
     (axis, index): (usize, NodeId),
     adjoint: NodeId,
-    marks: &Marks,
 ) -> (NodeId, NodeId) {
-    let (shape, extent) = (tape.shape(x), tape.shape(adjoint)[axis].clone());
-    if marks.moved.contains(&id)
-        && let Some(place) = inverse(tape, axis, index, &shape)
-    {
-        return (x, from_place(tape, adjoint, axis, place, &extent));
+    let shape = tape.shape(x);
+    match marks.moved.get(&id).cloned() {
+        Some(Movement::Shift) => {
+            if let Some(place) = shifted_back(tape, axis, index, &shape) {
+                return (x, from_place((tape, marks), adjoint, axis, place));
+            }
+        }
+        Some(Movement::Roll) => {
+            if let Some(place) = rolled_back(tape, axis, index, &shape) {
+                let back = tape.take(adjoint, axis, place);
+                marks.moved.insert(back, Movement::Roll);
+                return (x, back);
+            }
+        }
+        Some(Movement::Repeat(times)) => {
+            let (parts, axis) = split((tape, marks), adjoint, axis, [&shape[axis], &times]);
+            let sum = tape.reduce(ReduceOp::Sum, parts, &[axis + 1]);
+            return (x, tape.reshape(sum, &shape));
+        }
+        Some(Movement::Tile(times)) => {
+            let (parts, axis) = split((tape, marks), adjoint, axis, [&times, &shape[axis]]);
+            let sum = tape.reduce(ReduceOp::Sum, parts, &[axis]);
+            return (x, tape.reshape(sum, &shape));
+        }
+        Some(Movement::Split) => {
+            if let Op::Broadcast(whole) = tape.graph.nodes[x].op {
+                let shape = tape.shape(whole);
+                return (whole, tape.reshape(adjoint, &shape));
+            }
+        }
+        None => {}
     }
     // A table is repeated along all but one of the axes of its indices: nothing as large as that needs to exist.
     let (operand, repeated) = repeated(tape, x, axis);
     let sum = summed(tape, Places { axis, extent: shape[axis].clone(), repeated }, index, adjoint);
     let shape = tape.shape(operand);
     (operand, tape.reshape(sum, &shape))
+}
+
+/// `x` with two axes of the given extents in place of one, and the first of them. Elements are read at computed places, so
+/// that a kernel which computes `x` need not store it, as a reshape would.
+fn split((tape, marks): Writer<'_, '_>, x: NodeId, axis: usize, extents: [&Size; 2]) -> (NodeId, usize) {
+    let shape = tape.shape(x);
+    if shape.len() == MAX_RANK
+        && let Some(first) = neighbours(axis, &[], MAX_RANK)
+    {
+        let merged = tape.reshape(x, &merged(shape, first));
+        return split((tape, marks), merged, if axis > first { axis - 1 } else { axis }, extents);
+    }
+    let with = |extents: [&Size; 2]| {
+        let (before, after) = (&shape[..axis], &shape[axis + 1..]);
+        [before, &extents.map(Size::clone), after].concat()
+    };
+    let parts = with(extents);
+    if extents.into_iter().any(Size::is_one) || is_repeated_element(tape, x) {
+        return (tape.reshape(x, &parts), axis);
+    }
+    let [outer, inner] = [axis, axis + 1].map(|axis| tape.index(axis, &parts));
+    let step = tape.size(extents[1], &parts);
+    let index = tape.mul(outer, step);
+    let index = tape.add(index, inner);
+    let whole = tape.reshape(x, &with([&shape[axis], &Size::ONE]));
+    let whole = tape.broadcast(whole, &with([&shape[axis], extents[1]]));
+    let taken = tape.take(whole, axis, index);
+    marks.moved.insert(taken, Movement::Split);
+    (taken, axis)
+}
+
+/// Whether a value is one element, repeated.
+fn is_repeated_element(tape: &Tape<'_>, x: NodeId) -> bool {
+    matches!(tape.graph.nodes[x].op, Op::Broadcast(element) if tape.shape(element).iter().all(Size::is_one))
+}
+
+/// A shape with the axis `first` and the next one as one.
+fn merged(mut shape: Vec<Size>, first: usize) -> Vec<Size> {
+    let second = shape.remove(first + 1);
+    shape[first] = shape[first].mul(&second);
+    shape
 }
 
 /// What a broadcast along other axes than `axis` repeats to make `x`, and these axes; `x` itself and none, if it is no such broadcast.
@@ -68,9 +142,7 @@ fn summed(tape: &mut Tape<'_>, places: Places, index: NodeId, adjoint: NodeId) -
         && let Some(first) = neighbours(axis, &repeated, MAX_RANK)
     {
         // There is no room for an axis more: two neighbours are one.
-        let mut merged = taken;
-        let second = merged.remove(first + 1);
-        merged[first] = merged[first].mul(&second);
+        let merged = merged(taken, first);
         let [index, adjoint] = [index, adjoint].map(|value| tape.reshape(value, &merged));
         let moved = |d: usize| if d > first { d - 1 } else { d };
         let mut repeated: Vec<usize> = repeated.into_iter().map(moved).collect();
@@ -111,36 +183,56 @@ fn neighbours(axis: usize, repeated: &[usize], rank: usize) -> Option<usize> {
 }
 
 /// `adjoint` at computed places along an axis, 0 where there are none.
-fn from_place(tape: &mut Tape<'_>, adjoint: NodeId, axis: usize, place: NodeId, extent: &Size) -> NodeId {
-    let shape = tape.shape(place);
+fn from_place((tape, marks): Writer<'_, '_>, adjoint: NodeId, axis: usize, place: NodeId) -> NodeId {
+    let (shape, extent) = (tape.shape(place), tape.shape(adjoint)[axis].clone());
     let zero = tape.size(&Size::default(), &shape);
-    let end = tape.size(extent, &shape);
+    let end = tape.size(&extent, &shape);
     let behind_start = tape.compare(CompareOp::Ge, place, zero);
     let before_end = tape.compare(CompareOp::Lt, place, end);
     let inside = tape.push(Op::Binary(BinaryOp::And, behind_start, before_end), DType::Bool, shape);
     let taken = tape.take(adjoint, axis, place);
+    marks.moved.insert(taken, Movement::Shift);
     tape.where_true(inside, taken)
 }
 
-/// Where the element at each place of `shape` went, if the index is the coordinate, or it less a number, or a number less it.
-fn inverse(tape: &mut Tape<'_>, axis: usize, index: NodeId, shape: &[Size]) -> Option<NodeId> {
+/// The place in the result of a `Movement::Shift` to which each element of its operand, of `shape`, went.
+fn shifted_back(tape: &mut Tape<'_>, axis: usize, index: NodeId, shape: &[Size]) -> Option<NodeId> {
     let is_place = |tape: &Tape<'_>, id: NodeId| tape.graph.nodes[id].op == Op::Index { axis };
     let number = |tape: &Tape<'_>, id: NodeId| match tape.graph.nodes[id].op {
         Op::Broadcast(number) if tape.shape(number).is_empty() => Some(number),
         Op::Literal(_) | Op::Size(_) => Some(id),
         _ => None,
     };
-    let (x, y) = match tape.graph.nodes[index].op {
+    let (op, x, y) = match tape.graph.nodes[index].op {
         Op::Index { axis: along } if along == axis => return Some(tape.index(axis, shape)),
-        Op::Binary(BinaryOp::Sub, x, y) => (x, y),
+        Op::Binary(op @ (BinaryOp::Add | BinaryOp::Sub), x, y) => (op, x, y),
         _ => return None,
     };
-    let (number, back) = match (is_place(tape, x), is_place(tape, y)) {
+    let (number, place_first) = match (is_place(tape, x), is_place(tape, y)) {
         (true, false) => (number(tape, y)?, true),
         (false, true) => (number(tape, x)?, false),
         _ => return None,
     };
     let number = tape.broadcast(number, shape);
     let place = tape.index(axis, shape);
-    Some(if back { tape.add(place, number) } else { tape.sub(number, place) })
+    Some(match (op, place_first) {
+        (BinaryOp::Add, _) => tape.sub(place, number),
+        (_, true) => tape.add(place, number),
+        (_, false) => tape.sub(number, place),
+    })
+}
+
+/// The place in the result of a `Movement::Roll` to which each element of its operand, of `shape`, went: a roll by the rest of
+/// the extent.
+fn rolled_back(tape: &mut Tape<'_>, axis: usize, index: NodeId, shape: &[Size]) -> Option<NodeId> {
+    let Op::Select { on_false: moved, .. } = tape.graph.nodes[index].op else { return None };
+    let Op::Binary(BinaryOp::Sub, _, shift) = tape.graph.nodes[moved].op else { return None };
+    let extent = tape.size(&shape[axis], shape);
+    let rest = tape.sub(extent, shift);
+    let place = tape.index(axis, shape);
+    let moved = tape.sub(place, rest);
+    let zero = tape.size(&Size::default(), shape);
+    let negative = tape.compare(CompareOp::Lt, moved, zero);
+    let wrapped = tape.add(moved, extent);
+    Some(tape.select(negative, wrapped, moved))
 }

@@ -25,7 +25,7 @@ pub(super) fn contributions(
     (tape, attentions): (&mut Tape<'_>, &mut Attentions),
     id: NodeId,
     adjoint: NodeId,
-    marks: &Marks,
+    marks: &mut Marks,
     wanted: &dyn Fn(NodeId) -> bool,
 ) -> Contributions {
     let op = tape.graph.nodes[id].op.clone();
@@ -84,9 +84,9 @@ pub(super) fn contributions(
             let shape = tape.shape(x);
             parts.push((x, tape.reshape(adjoint, &shape)));
         }
-        Op::Slice { x, axis, start } => parts.push((x, movement::slice(tape, x, (axis, &start), adjoint))),
+        Op::Slice { x, axis, start } => parts.push((x, movement::slice((tape, marks), x, (axis, &start), adjoint))),
         Op::Take { x, axis, index } => {
-            parts.push(movement::take(tape, (id, x), (axis, index), adjoint, marks));
+            parts.push(movement::take((tape, marks), (id, x), (axis, index), adjoint));
         }
         Op::Broadcast(x) => parts.push((x, summed_to(tape, adjoint, x))),
         Op::Reduce { op, x, axes } => parts.push((x, reduce(tape, (op, x, id), &axes, adjoint))),

@@ -142,9 +142,16 @@ impl Tape<'_> {
         self.push(Op::Broadcast(x), dtype, shape.to_vec())
     }
 
+    /// `x` in another shape; of one element that is repeated, the element repeated to that shape.
     pub(super) fn reshape(&mut self, x: NodeId, shape: &[Size]) -> NodeId {
         if self.shape(x) == shape {
             return x;
+        }
+        if let Op::Broadcast(element) = self.graph.nodes[x].op
+            && self.shape(element).iter().all(Size::is_one)
+        {
+            let element = self.reshape(element, &vec![Size::ONE; shape.len()]);
+            return self.broadcast(element, shape);
         }
         let dtype = self.dtype(x);
         self.push(Op::Reshape(x), dtype, shape.to_vec())

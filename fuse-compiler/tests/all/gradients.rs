@@ -15,7 +15,7 @@ const TOLERANCE: f64 = 1e-6;
 const STEP: f64 = 1e-3;
 
 /// The graphs of a block's functions.
-fn graphs(source: &str) -> Vec<Graph> {
+pub(super) fn graphs(source: &str) -> Vec<Graph> {
     let items = front::items(source.parse().expect("Rust tokens"));
     let errors: Vec<String> = items.diagnostics.errors().map(ToString::to_string).collect();
     assert!(errors.is_empty(), "{source}\n{}", errors.join("\n"));
@@ -28,11 +28,11 @@ fn graphs(source: &str) -> Vec<Graph> {
 }
 
 /// Parameters of the functions below: name, type, and which numbers it has.
-struct Parameter {
-    name: &'static str,
-    shape: Vec<usize>,
-    values: Vec<f64>,
-    dtype: DType,
+pub(super) struct Parameter {
+    pub(super) name: &'static str,
+    pub(super) shape: Vec<usize>,
+    pub(super) values: Vec<f64>,
+    pub(super) dtype: DType,
 }
 
 /// Numbers that are spread, apart from each other, and away from corners: between `low` and `high`.
@@ -45,7 +45,7 @@ fn spread(count: usize, seed: u64, low: f64, high: f64) -> Vec<f64> {
     (0..count).map(|_| low + (high - low) * (0.02 + 0.96 * next())).collect()
 }
 
-fn floats(name: &'static str, shape: &[usize], seed: u64, [low, high]: [f64; 2]) -> Parameter {
+pub(super) fn floats(name: &'static str, shape: &[usize], seed: u64, [low, high]: [f64; 2]) -> Parameter {
     let values = spread(shape.iter().product(), seed, low, high);
     Parameter { name, shape: shape.to_vec(), values, dtype: DType::F32 }
 }
@@ -55,7 +55,7 @@ fn inputs(parameters: &[Parameter]) -> Vec<Value> {
 }
 
 /// Compares `grad(loss, wrt = [all floats])` with differences. `loss` is an expression of rank 0.
-fn check(parameters: Vec<Parameter>, statements: &str, loss: &str) {
+pub(super) fn check(parameters: Vec<Parameter>, statements: &str, loss: &str) {
     let declared: Vec<String> = parameters
         .iter()
         .map(|p| {
@@ -428,6 +428,12 @@ fn gradients_compile() {
         "fn f(x: f32[0, 3]) -> f32[0, 3] { grad(mean(x * x), wrt = x) }",
         "fn f(x: f32[1, 1]) -> f32[1, 1] { grad(sum(softmax(x) * x), wrt = x) }",
         "#[no_fuse] fn f(x: f32[M, N]) -> f32[M, N] { grad(logsumexp(x), wrt = x) }",
+        // A scatter-add whose integers are the values of many operations.
+        "fn f(x: f32[N], y: f32[K], i: i32[K], k: i32[K]) -> f32[N] {
+             let a = (i * 3 + k) % 7; let b = (a * 3 + k) % 7; let c = (b * 3 + k) % 7; let d = (c * 3 + k) % 7;
+             let e = (d * 3 + k) % 7; let g = (e * 3 + k) % 7; let h = (g * 3 + k) % 7; let j = (h * 3 + k) % 7;
+             grad(sum(gather(x, j) * y), wrt = x)
+         }",
         // All that follows from a product is stored, and together it is more than eight buffers.
         "fn f(x: f32[M, K], w: f32[K, N], b: f32[N], u: f32[N]) -> (f32[N], f32[N]) {
              let g = grad(sum(gelu(matmul(x, w) + b) * u), wrt = x);

@@ -10,6 +10,7 @@ mod families;
 mod features;
 mod gradients;
 mod large;
+mod movement_gradients;
 mod planner;
 mod reductions;
 mod webnn;

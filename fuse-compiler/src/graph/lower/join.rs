@@ -16,6 +16,7 @@ use super::{
 use crate::{
     diag::{Code, Diagnostic, SourceRange},
     front::RankExpr,
+    grad::Movement,
     graph::{CompareOp, NodeId, Op},
     operations::BinaryOp,
 };
@@ -157,7 +158,7 @@ impl Lowering<'_> {
             } else {
                 let index = self.offset_from(place, &start, at);
                 let moved = self.take(piece, axis, index, range);
-                self.marks.moved.insert(moved);
+                self.marks.moved.insert(moved, Movement::Shift);
                 moved
             };
             start = start.add(&extent);
@@ -237,7 +238,7 @@ impl Lowering<'_> {
             let index = self.binary(BinaryOp::Sub, last, place, at);
             let dtype = self.dtype(value);
             value = self.push(Op::Take { x: value, axis, index }, dtype, shape.clone(), at);
-            self.marks.moved.insert(value);
+            self.marks.moved.insert(value, Movement::Shift);
         }
         self.set_rank(value, rank);
         Some(value)

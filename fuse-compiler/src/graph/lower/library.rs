@@ -17,6 +17,7 @@ use super::{
 };
 use crate::{
     diag::{Code, Diagnostic},
+    grad::Movement,
     graph::{CompareOp, Literal, NodeId, Op, ReduceOp},
     operations::{BinaryOp, UnaryOp},
     syntax::ast::Argument,
@@ -97,7 +98,7 @@ impl Lowering<'_> {
         let before_end = self.compare(CompareOp::Lt, place, end, at);
         let inside = self.binary(BinaryOp::And, behind_start, before_end, at);
         let taken = self.take(node, axis, index, at);
-        self.marks.moved.insert(taken);
+        self.marks.moved.insert(taken, Movement::Shift);
         let padded = self.select(inside, taken, value, at);
         self.set_rank(padded, rank);
         Some(padded)
@@ -129,6 +130,7 @@ impl Lowering<'_> {
         let index = self.binary(BinaryOp::Sub, place, shift, at);
         let index = self.wrapped(index, extent, site);
         let value = self.take(node, axis, index, at);
+        self.marks.moved.insert(value, Movement::Roll);
         self.set_rank(value, rank);
         Some(value)
     }
@@ -149,15 +151,16 @@ impl Lowering<'_> {
         if times.is_one() {
             return Some(node);
         }
-        let (op, by) = match site.operation.kind {
-            Kind::Repeat => (BinaryOp::Div, times.clone()),
-            _ => (BinaryOp::Rem, shape[axis].clone()),
+        let (op, by, movement) = match site.operation.kind {
+            Kind::Repeat => (BinaryOp::Div, times.clone(), Movement::Repeat(times.clone())),
+            _ => (BinaryOp::Rem, shape[axis].clone(), Movement::Tile(times.clone())),
         };
         shape[axis] = shape[axis].mul(&times);
         let by = self.size_number(&by, DType::I32, at);
         let place = self.coordinate(axis, &shape, at);
         let index = self.binary(op, place, by, at);
         let value = self.take(node, axis, index, at);
+        self.marks.moved.insert(value, movement);
         self.set_rank(value, rank);
         Some(value)
     }
