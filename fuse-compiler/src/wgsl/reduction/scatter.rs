@@ -112,8 +112,8 @@ impl Text<'_> {
             let site = Site { frame, element: Some(&element), single: true };
             let operand = |x: ValueId| name(&names, x);
             let expression = operation(&mut self.shader, frame.body(), value, 1, &operand, &site);
-            self.main.line(format!("let i{value} = {expression};"));
-            names.insert(value, format!("i{value}"));
+            self.main.line(format!("let integer_{value} = {expression};"));
+            names.insert(value, format!("integer_{value}"));
         }
         indices.iter().map(|&value| name(&names, value)).collect()
     }

@@ -10,6 +10,7 @@ use std::{
     thread,
 };
 
+use super::names::refused;
 use fuse_artifact::{FAST_MATH, Features, Pass};
 use fuse_compiler::validate::capabilities;
 use fuse_runtime::__private::texts;
@@ -19,6 +20,8 @@ use naga::{
     back::{hlsl, msl, spv, wgsl},
     valid::{Capabilities, ModuleInfo, ValidationFlags, Validator},
 };
+
+use super::names::refused;
 
 /// Threads that go through the corpus.
 const THREADS: usize = 2;
@@ -62,6 +65,8 @@ struct Report {
     /// Those with matrices whose loops end where a loaded value says.
     uniform: Outcome,
     specializations: Outcome,
+    /// Names that they declare.
+    names: Outcome,
     /// Specializations with each of the parts that only specializations have.
     constant: usize,
     fast: usize,
@@ -138,6 +143,7 @@ impl Report {
         if shader.features.coop_matrix > 0 && text.contains("let seen_x") {
             self.uniform.note(what, text, shares_loaded_limits(text));
         }
+        self.note_names(what, text);
         self.spirv.note(what, text, spirv(&shader));
         self.msl.note(what, text, msl(&shader));
         // wgpu's Direct3D adapters have no cooperative matrices: such variants are refused before they are compiled.
@@ -147,10 +153,18 @@ impl Report {
         self.wgsl.note(what, text, wgsl_again(&shader));
     }
 
+    fn note_names(&mut self, what: &str, text: &str) {
+        let refused = refused(text);
+        let outcome =
+            if refused.is_empty() { Ok(text.len()) } else { Err(format!("declares `{}`", refused.join("`, `"))) };
+        self.names.note(what, text, outcome);
+    }
+
     /// The specializations that a driver may get, with sizes of any kind where they are constants.
     fn add_forms(&mut self, what: &str, pass: &Pass, features: Features) {
         let sizes: Vec<u32> = (1..=pass.uniforms.len() as u32).collect();
         for text in texts(pass, &sizes) {
+            self.note_names(what, &text);
             self.specializations.note(
                 &format!("a specialization of {what}"),
                 &text,
@@ -174,6 +188,7 @@ impl Report {
             wgsl: self.wgsl.and(other.wgsl),
             uniform: self.uniform.and(other.uniform),
             specializations: self.specializations.and(other.specializations),
+            names: self.names.and(other.names),
             constant: self.constant + other.constant,
             fast: self.fast + other.fast,
             unrolled: self.unrolled + other.unrolled,
@@ -217,6 +232,11 @@ fn wgsl_again(shader: &Shader) -> Result<usize, String> {
 #[test]
 fn every_variant_becomes_spirv() {
     REPORT.spirv.judge();
+}
+
+#[test]
+fn no_declared_name_is_a_word_of_the_language() {
+    REPORT.names.judge();
 }
 
 #[test]
