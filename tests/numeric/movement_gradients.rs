@@ -1,4 +1,4 @@
-//! Gradients of movements in kernels, beside the interpreter, at awkward sizes: rolls, repetitions, and what models make of them.
+//! Movements of many pieces and gradients of movements in kernels, beside the interpreter, at awkward sizes.
 
 use fuse_test_support::{Sweep, compile, data};
 
@@ -34,6 +34,31 @@ fn gradients_of_movements() {
     let mut sweep = Sweep::new("gradients of movements").sharing_variants(3);
     for program in compile(source) {
         for (seed, dims) in sizes.iter().enumerate() {
+            sweep.run(&program, &data::inputs(&program.graph, dims, seed as u64));
+        }
+    }
+    sweep.finish();
+}
+
+#[test]
+fn values_of_many_pieces() {
+    let all = |count: usize, text: &dyn Fn(usize) -> String| (0..count).map(text).collect::<Vec<_>>().join(", ");
+    let (parameters, names) = (all(40, &|i| format!("x{i}: f32[N, M]")), all(40, &|i| format!("x{i}")));
+    let slices =
+        all(70, &|i| format!("slice(y, axis = 1, start = {}, end = {})", (i * 7) % 31, (i * 7) % 31 + 1 + i % 3));
+    let columns = (0..70).map(|i| 1 + i % 3).sum::<usize>();
+    let source = format!(
+        "pub fn tensors({parameters}) -> f32[N * 40, M] {{ relu(concat([{names}], axis = 0)) }}
+         pub fn of_tensors({parameters}, dy: f32[N, 40, M]) -> (f32[N, M], f32[N, M]) {{
+             grad(tanh(stack([{names}], axis = 1)), wrt = [x3, x39], cotangent = dy)
+         }}
+         pub fn slices(x: f32[N, 33], dy: f32[N, {columns}]) -> (f32[N, {columns}], f32[N, 33]) {{
+             let y = exp(x); let z = concat([{slices}], axis = 1); (z, grad(z, wrt = x, cotangent = dy))
+         }}"
+    );
+    let mut sweep = Sweep::new("values of many pieces").sharing_variants(3);
+    for program in compile(&source) {
+        for (seed, dims) in [[("N", 1), ("M", 1)], [("N", 7), ("M", 13)], [("N", 3), ("M", 0)]].iter().enumerate() {
             sweep.run(&program, &data::inputs(&program.graph, dims, seed as u64));
         }
     }

@@ -11,6 +11,7 @@ use super::{
     attention::Pattern,
     body::{Body, Value, ValueId, ValueOp},
     legality::{is_anchor, is_movement},
+    pieces,
 };
 use crate::graph::{Graph, NodeId, Op};
 
@@ -72,6 +73,7 @@ pub(super) fn values_to_store(
         }
     }
     if !graph.options.no_fuse {
+        found.extend(pieces::groups_to_store(graph, users));
         let normalized = |node: NodeId| policy.row_prologue && policy.siblings && depends_on_rows(graph, node);
         found.extend(shared_values(graph, users, costs).into_iter().filter(|&(node, ..)| {
             if unstored.contains(&node) {

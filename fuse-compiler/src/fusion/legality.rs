@@ -39,7 +39,7 @@ pub(super) fn check_bindings(
     if several.len() > 1 {
         return Err(Obstacle::TooMany(several.to_vec()));
     }
-    let split = value_to_split(graph, group);
+    let split = value_to_split(graph, group, most);
     let mut reductions = group.nodes.iter().filter(|&&node| matches!(graph.nodes[node].op, Op::Reduce { .. }));
     if split.is_none()
         && let (GroupKind::Reduction(_), Some(_), Some(&last)) =
@@ -57,15 +57,14 @@ pub(super) fn check_bindings(
     Err(NeedsStorage { node: unforced.unwrap_or(group.stores[0].node), consumer, reason }.into())
 }
 
-/// Of the values computed in the group, the one that gathers most buffers but still fits a kernel.
-fn value_to_split(graph: &Graph, group: &Group) -> Option<NodeId> {
+/// Of the values computed in the group, the one that gathers most buffers but fits a kernel that binds at most `most`.
+fn value_to_split(graph: &Graph, group: &Group, most: usize) -> Option<NodeId> {
     let outputs: BTreeSet<NodeId> = group.stores.iter().map(|store| store.node).collect();
+    let inside: BTreeSet<NodeId> = group.nodes.iter().copied().collect();
     let mut best: Option<(usize, NodeId)> = None;
-    for &node in &group.nodes {
-        let candidate = is_computed(&graph.nodes[node].op) && !outputs.contains(&node);
-        let buffers = inputs_under(graph, node, &group.nodes).len();
-        if candidate && buffers > 1 && buffers < MAX_STORAGE_BUFFERS - 1 && best.is_none_or(|(most, _)| buffers > most)
-        {
+    for &node in group.nodes.iter().filter(|&node| is_computed(&graph.nodes[*node].op) && !outputs.contains(node)) {
+        let buffers = inputs_under(graph, node, &inside).len();
+        if buffers > 1 && buffers < most - 1 && best.is_none_or(|(most, _)| buffers > most) {
             best = Some((buffers, node));
         }
     }
@@ -73,7 +72,7 @@ fn value_to_split(graph: &Graph, group: &Group) -> Option<NodeId> {
 }
 
 /// The values from outside `inside` that `node` is computed from.
-fn inputs_under(graph: &Graph, node: NodeId, inside: &[NodeId]) -> BTreeSet<NodeId> {
+fn inputs_under(graph: &Graph, node: NodeId, inside: &BTreeSet<NodeId>) -> BTreeSet<NodeId> {
     let mut found = BTreeSet::new();
     let mut pending = vec![node];
     let mut seen = BTreeSet::new();

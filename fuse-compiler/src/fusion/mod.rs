@@ -26,6 +26,7 @@ pub mod index;
 pub mod legality;
 pub mod levels;
 pub mod mixtures;
+mod pieces;
 mod pointwise;
 pub mod print;
 mod reasons;

@@ -57,6 +57,12 @@ impl Again {
             if let Some(movement) = marks.moved.get(&original).cloned() {
                 marks.moved.insert(copy, movement);
             }
+            if let Some(mut joined) = marks.joined.get(&original).cloned() {
+                for (piece, _) in &mut joined.pieces {
+                    *piece = self.copies.get(piece).copied().unwrap_or(*piece);
+                }
+                marks.joined.insert(copy, joined);
+            }
         }
         Some(&self.copies)
     }

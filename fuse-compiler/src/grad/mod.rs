@@ -5,12 +5,15 @@
 //! node for each of these, appended to the graph, so that every later stage sees ordinary operations and a gradient can be
 //! differentiated again. Or the obstacle, which names the node that stops it.
 //!
-//! `rules` has what each operation does to the adjoint of its result, `attention` what several do together; `tape` writes nodes.
+//! `rules` has what each operation does to the adjoint of its result, `attention` what several do together; `adjoint` sums what a value
+//! gets; `tape` writes nodes, `join` values behind each other.
 //! `again` copies what `checkpoint` stands around. `pullback` divides a function and its gradients into two that run one after the
 //! other, `part` makes a graph of some of a graph's values.
 
+mod adjoint;
 mod again;
 mod attention;
+mod join;
 mod movement;
 mod part;
 mod product;
@@ -29,6 +32,8 @@ use crate::{
     graph::{Graph, Node, NodeId, Op, ReduceOp},
     span::Span,
 };
+use adjoint::{Adjoint, Contribution};
+pub use join::{Joined, joined};
 pub use part::{Part, part};
 use tape::Tape;
 
@@ -59,6 +64,8 @@ pub struct Marks {
     pub stopped: BTreeSet<NodeId>,
     /// `Take`s whose index is known to move elements in this way.
     pub moved: BTreeMap<NodeId, Movement>,
+    /// Values that are others behind each other.
+    pub joined: BTreeMap<NodeId, Joined>,
     /// Indices of the nodes that `checkpoint` stands around: gradients compute them again.
     pub checkpoints: Vec<Range<usize>>,
 }
@@ -114,30 +121,27 @@ pub fn gradients(graph: &mut Graph, marks: &mut Marks, request: Request<'_>) -> 
     let mut again = again::Again::of(marks);
     graph.gradients.push(span);
     let mut tape = Tape { graph, span };
-    let mut adjoints: Vec<Option<NodeId>> = vec![None; ids.len()];
+    let mut adjoints: Vec<Adjoint> = ids.iter().map(|_| Adjoint::default()).collect();
     for &Seed { value, cotangent } in of {
         let own = cotangent.unwrap_or_else(|| tape.number(1.0, value));
-        adjoints[value.index()] = Some(match adjoints[value.index()] {
-            Some(sum) => tape.add(sum, own),
-            None => own,
-        });
+        adjoints[value.index()].add(&mut tape, Contribution::Whole(own));
     }
     for &id in ids.iter().rev().filter(|id| on_path[id.index()]) {
-        let Some(adjoint) = adjoints[id.index()] else { continue };
+        let Some(adjoint) = adjoints[id.index()].settle((&mut tape, marks), id) else { continue };
         if let Some(copies) = again.visit(&mut tape, id, marks) {
             attentions.follow(copies);
         }
         let wanted = |operand: NodeId| on_path[again.original(operand).index()];
         let parts = rules::contributions((&mut tape, &mut attentions), again.copy(id), adjoint, marks, &wanted);
         for (operand, part) in parts {
-            let operand = again.original(operand);
-            adjoints[operand.index()] = Some(match adjoints[operand.index()] {
-                Some(sum) => tape.add(sum, part),
-                None => part,
-            });
+            adjoints[again.original(operand).index()].add(&mut tape, part);
         }
     }
-    Ok(wrt.iter().map(|id| adjoints[id.index()].unwrap_or_else(|| tape.number(0.0, *id))).collect())
+    let of_wrt = |&id: &NodeId| {
+        let adjoint = adjoints[id.index()].settle((&mut tape, marks), id);
+        adjoint.unwrap_or_else(|| tape.number(0.0, id))
+    };
+    Ok(wrt.iter().map(of_wrt).collect())
 }
 
 /// One more than the index of the last value that is differentiated.

@@ -8,7 +8,14 @@ use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_SQRT_PI, LN_2, LOG2_E, PI};
 
 use fuse_artifact::DType;
 
-use super::{Marks, attention::Attentions, movement, product, tape::Tape};
+use super::{
+    Marks,
+    adjoint::{Contribution, Slice},
+    attention::Attentions,
+    join::Joined,
+    movement, product,
+    tape::Tape,
+};
 use crate::{
     graph::{CompareOp, NodeId, Op, ReduceOp},
     operations::{
@@ -18,7 +25,7 @@ use crate::{
 };
 
 /// Operands with what they get of an adjoint.
-type Contributions = Vec<(NodeId, NodeId)>;
+type Contributions = Vec<(NodeId, Contribution)>;
 
 /// What the operands of node `id` that are `wanted` get of its adjoint.
 pub(super) fn contributions(
@@ -34,7 +41,10 @@ pub(super) fn contributions(
         return vec![];
     }
     if let Some([scores, part]) = attentions.scores(tape, id, adjoint) {
-        return vec![(scores, part)];
+        return vec![(scores, Contribution::Whole(part))];
+    }
+    if let Some(joined) = marks.joined.get(&id) {
+        return joined_parts(tape, joined, adjoint, wanted);
     }
     let mut parts = vec![];
     match op {
@@ -45,51 +55,69 @@ pub(super) fn contributions(
         | Op::Size(_)
         | Op::Index { .. }
         | Op::Compare(..) => {}
-        Op::Unary(op, x) => parts.push((x, unary(tape, op, [x, id], adjoint))),
+        Op::Unary(op, x) => parts.push((x, Contribution::Whole(unary(tape, op, [x, id], adjoint)))),
         Op::Binary(op, x, y) => {
             let [of_x, of_y] = [wanted(x), wanted(y)];
             let found = binary(tape, op, [x, y, id], adjoint, [of_x, of_y]);
-            parts.extend([x, y].into_iter().zip(found).filter_map(|(operand, part)| Some((operand, part?))));
+            parts.extend(
+                [x, y].into_iter().zip(found).filter_map(|(operand, part)| Some((operand, Contribution::Whole(part?)))),
+            );
         }
         Op::Select { condition, on_true, on_false } => {
             if wanted(on_true) {
-                parts.push((on_true, tape.where_true(condition, adjoint)));
+                parts.push((on_true, Contribution::Whole(tape.where_true(condition, adjoint))));
             }
             if wanted(on_false) {
-                parts.push((on_false, tape.where_false(condition, adjoint)));
+                parts.push((on_false, Contribution::Whole(tape.where_false(condition, adjoint))));
             }
         }
         Op::Cast(x) => {
             let dtype = tape.dtype(x);
-            parts.push((x, tape.cast(adjoint, dtype)));
+            parts.push((x, Contribution::Whole(tape.cast(adjoint, dtype))));
         }
         Op::Matmul { lhs, rhs } => {
             let role = attentions.role(id);
             if wanted(lhs) {
                 let part = product::lhs(tape, [lhs, rhs], adjoint, role);
                 attentions.note(id, adjoint, part);
-                parts.push((lhs, part));
+                parts.push((lhs, Contribution::Whole(part)));
             }
             if wanted(rhs) {
                 let factor = attentions.weights(tape, id).unwrap_or(lhs);
-                parts.push((rhs, product::rhs(tape, [factor, rhs], adjoint, role)));
+                parts.push((rhs, Contribution::Whole(product::rhs(tape, [factor, rhs], adjoint, role))));
             }
         }
         Op::Permute { x, permutation } => {
             let mut back = vec![0; permutation.len()];
             permutation.iter().enumerate().for_each(|(to, &from)| back[from] = to);
-            parts.push((x, tape.permute(adjoint, back)));
+            parts.push((x, Contribution::Whole(tape.permute(adjoint, back))));
         }
         Op::Reshape(x) => {
             let shape = tape.shape(x);
-            parts.push((x, tape.reshape(adjoint, &shape)));
+            parts.push((x, Contribution::Whole(tape.reshape(adjoint, &shape))));
         }
-        Op::Slice { x, axis, start } => parts.push((x, movement::slice((tape, marks), x, (axis, &start), adjoint))),
+        Op::Slice { x, axis, start } => parts.push((x, Contribution::Slice(Slice { axis, start, value: adjoint }))),
         Op::Take { x, axis, index } => {
-            parts.push(movement::take((tape, marks), (id, x), (axis, index), adjoint));
+            let (operand, part) = movement::take((tape, marks), (id, x), (axis, index), adjoint);
+            parts.push((operand, Contribution::Whole(part)));
         }
-        Op::Broadcast(x) => parts.push((x, summed_to(tape, adjoint, x))),
-        Op::Reduce { op, x, axes } => parts.push((x, reduce(tape, (op, x, id), &axes, adjoint))),
+        Op::Broadcast(x) => parts.push((x, Contribution::Whole(summed_to(tape, adjoint, x)))),
+        Op::Reduce { op, x, axes } => parts.push((x, Contribution::Whole(reduce(tape, (op, x, id), &axes, adjoint)))),
+    }
+    parts
+}
+
+/// Slices of an adjoint, for pieces that are `wanted`.
+fn joined_parts(
+    tape: &mut Tape<'_>,
+    joined: &Joined,
+    adjoint: NodeId,
+    wanted: &dyn Fn(NodeId) -> bool,
+) -> Contributions {
+    let mut parts = vec![];
+    for (piece, start) in joined.pieces.iter().filter(|(piece, _)| wanted(*piece)) {
+        let (axis, shape) = (joined.axis, tape.shape(*piece));
+        parts.push((*piece, Contribution::Whole(tape.slice(adjoint, (axis, start), shape))));
     }
     parts
 }

@@ -191,4 +191,10 @@ impl Tape<'_> {
         let (dtype, shape) = (self.dtype(x), self.shape(index));
         self.push(Op::Take { x, axis, index }, dtype, shape)
     }
+
+    /// The elements of `x` from `start` on along an axis, as many as `shape` has.
+    pub(super) fn slice(&mut self, x: NodeId, (axis, start): (usize, &Size), shape: Vec<Size>) -> NodeId {
+        let dtype = self.dtype(x);
+        self.push(Op::Slice { x, axis, start: start.clone() }, dtype, shape)
+    }
 }

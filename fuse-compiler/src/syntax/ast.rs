@@ -96,10 +96,20 @@ pub enum Dim {
     Name(Ident),
     /// `H * D`.
     Product(Vec<Dim>),
-    /// `M + 1`.
-    Sum(Box<Dim>, Box<Dim>),
-    /// `M - 1`.
-    Difference(Box<Dim>, Box<Dim>),
+    /// `M + N - 1`: terms, each with whether it is subtracted.
+    Sum(Vec<(bool, Dim)>),
+}
+
+/// The text of a sum, its terms written by `text`.
+pub fn sum_text(terms: &[(bool, Dim)], text: impl Fn(&Dim) -> String) -> String {
+    let mut sum = String::new();
+    for (i, (subtracted, term)) in terms.iter().enumerate() {
+        if i > 0 {
+            sum.push_str(if *subtracted { " - " } else { " + " });
+        }
+        sum.push_str(&text(term));
+    }
+    sum
 }
 
 /// `{ let a = …; let b = …; result }`.

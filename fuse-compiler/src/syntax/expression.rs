@@ -422,7 +422,7 @@ fn plain_receiver(receiver: &Expr) -> ast::Expr {
 }
 
 /// Whether operands nest deeper than `limit`. Walks without recursion, since recursion is what it guards.
-fn depth_exceeds(expr: &Expr, limit: usize) -> bool {
+pub(super) fn depth_exceeds(expr: &Expr, limit: usize) -> bool {
     let mut pending = vec![(expr, 0)];
     while let Some((expr, depth)) = pending.pop() {
         if depth > limit {

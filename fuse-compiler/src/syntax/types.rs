@@ -11,6 +11,7 @@ use syn::{
 use super::{
     ast::{Dim, Element, Type},
     body::{MAX_DEPTH, nests_too_deeply, too_deep},
+    expression::depth_exceeds,
 };
 use crate::diag::{Code, Diagnostic, SourceRange, range_of, range_of_stream, suggest};
 
@@ -120,11 +121,11 @@ pub(super) fn element_of(name: &Ident, generics: &[Ident]) -> Result<Element, Di
 
 fn parse_dim(tokens: TokenStream) -> Result<Dim, Diagnostic> {
     let at = range_of_stream(tokens.clone());
-    let deep = tokens.clone().into_iter().count() > 2 * MAX_DEPTH || nests_too_deeply(tokens.clone());
-    if deep {
+    if nests_too_deeply(tokens.clone()) {
         return Err(too_deep(at));
     }
     match <Expr as syn::parse::Parse>::parse.parse2(tokens) {
+        Ok(expr) if depth_exceeds(&expr, MAX_DEPTH) => Err(too_deep(at)),
         Ok(expr) => dim_of(&expr),
         Err(_) => Err(bad_dimension(at)),
     }
@@ -150,17 +151,37 @@ fn dim_of(expr: &Expr) -> Result<Dim, Diagnostic> {
             },
             _ => Err(bad_dimension(range_of(expr))),
         },
-        Expr::Binary(binary) => {
-            let (left, right) = (dim_of(&binary.left)?, dim_of(&binary.right)?);
-            match binary.op {
-                BinOp::Mul(_) => Ok(Dim::Product(vec![left, right])),
-                BinOp::Add(_) => Ok(Dim::Sum(Box::new(left), Box::new(right))),
-                BinOp::Sub(_) => Ok(Dim::Difference(Box::new(left), Box::new(right))),
-                _ => Err(bad_dimension(range_of(expr))),
+        Expr::Binary(binary) => match binary.op {
+            BinOp::Mul(_) => {
+                let factors = operands(binary, |op| matches!(op, BinOp::Mul(_)));
+                Ok(Dim::Product(factors.into_iter().map(|(_, factor)| dim_of(factor)).collect::<Result<_, _>>()?))
             }
-        }
+            BinOp::Add(_) | BinOp::Sub(_) => {
+                let terms = operands(binary, |op| matches!(op, BinOp::Add(_) | BinOp::Sub(_)));
+                let is_subtracted = |op: Option<&BinOp>| matches!(op, Some(BinOp::Sub(_)));
+                let term = |(op, term)| Ok((is_subtracted(op), dim_of(term)?));
+                Ok(Dim::Sum(terms.into_iter().map(term).collect::<Result<_, Diagnostic>>()?))
+            }
+            _ => Err(bad_dimension(range_of(expr))),
+        },
         _ => Err(bad_dimension(range_of(expr))),
     }
+}
+
+/// The operands of a chain of operators that `is_link` accepts, in order, each with the operator before it. syn nests them to the
+/// left.
+fn operands<'e>(last: &'e syn::ExprBinary, is_link: impl Fn(&BinOp) -> bool) -> Vec<(Option<&'e BinOp>, &'e Expr)> {
+    let mut operands = vec![(Some(&last.op), &*last.right)];
+    let mut left = &*last.left;
+    while let Expr::Binary(link) = left
+        && is_link(&link.op)
+    {
+        operands.push((Some(&link.op), &link.right));
+        left = &link.left;
+    }
+    operands.push((None, left));
+    operands.reverse();
+    operands
 }
 
 fn bad_dimension(at: SourceRange) -> Diagnostic {

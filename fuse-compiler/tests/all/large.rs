@@ -4,7 +4,7 @@
 #[path = "large/programs.rs"]
 mod programs;
 
-use fuse_artifact::DType;
+use fuse_artifact::{DType, Size};
 use fuse_compiler::{
     compile::{Options, compile},
     diag::Code,
@@ -120,4 +120,26 @@ fn what_is_too_large_is_an_error() {
     let items = front::items(programs::chain(16_400).parse().expect("Rust tokens"));
     let errors: Vec<Code> = items.diagnostics.errors().map(|error| error.code).collect();
     assert_eq!(errors, [Code::TooLarge]);
+}
+
+/// Values of all kernels' bodies, for each element that they compute.
+fn work(graph: &Graph, policy: Policy) -> u64 {
+    let plan = fusion::fuse(graph, policy).expect("a plan");
+    assert_eq!(fusion::verify::verify(graph, &plan), Vec::<String>::new());
+    let symbols: Vec<u64> = graph.symbols.iter().map(|_| 4).collect();
+    let elements = |group: &fusion::Group| Size::product(&group.shape).eval(&symbols).expect("a size");
+    plan.groups.iter().map(|group| elements(group) * group.body.values.len() as u64).sum()
+}
+
+/// Each piece is copied a few times, however many there are: twelve times as many take about twelve times the work.
+#[test]
+fn values_of_many_pieces() {
+    for (few, many) in programs::pieces(84).iter().zip(programs::pieces(1008)) {
+        let (few, many) = (graph(few), graph(&many));
+        for policy in Policy::ALL {
+            let (one, twelve) = (work(&few, policy), work(&many, policy));
+            assert!(twelve <= 30 * one, "{}: {one}, {twelve}", &many.name);
+        }
+    }
+    assert!(kernels(&programs::pieces(300)[0]) <= 300 / 7);
 }

@@ -93,3 +93,29 @@ fn gradients_of_movements_are_linear() {
         assert!(both <= 12 * one, "{movement}: {both} elements are walked, {one} in the function");
     }
 }
+
+/// Pieces of one tensor in groups of their own; slices that overlap, touch, and leave gaps; symbols cannot be compared.
+#[test]
+fn values_of_many_pieces() {
+    let all = |count: usize, text: &dyn Fn(usize) -> String| (0..count).map(text).collect::<Vec<_>>().join(", ");
+    let slice = |from: usize, to: usize| format!("slice(x, axis = 0, start = {from}, end = {to})");
+    for pieces in [
+        all(47, &|i| slice(i, i + 1)),
+        all(23, &|i| slice(2 * i, 2 * i + 1)),
+        all(31, &|i| slice(46 - i, 47)),
+        all(40, &|i| slice(i, i + 1 + i % 4)),
+        all(16, &|i| slice(3 * (15 - i), 3 * (16 - i) - 1)),
+        all(3, &|_| "x".to_owned()),
+        format!("{}, x * x, {}", slice(5, 9), slice(0, 0)),
+        format!("{}, {}", slice(7, 7), slice(46, 47)),
+    ] {
+        let statements = format!("let y = concat([{pieces}], axis = 0);");
+        check(vec![floats("x", &[47, 2], 5, [-2.0, 2.0])], &statements, "sum(y * y * y)");
+        let twice = format!("{statements} let g = grad(sum(y * y * y), wrt = x);");
+        check(vec![floats("x", &[47, 2], 5, [-2.0, 2.0])], &twice, "sum(g * g * x)");
+    }
+    let parts = "let (a, b, c) = checkpoint(split(tanh(x), axis = 1, sizes = [2, 3, 1])); let y = concat([b * b, c, a], axis = 1);";
+    check(vec![floats("x", &[3, 6], 5, [-2.0, 2.0])], parts, "sum(y * y * y)");
+    let stacked = format!("let y = stack([{}], axis = 1);", all(33, &|i| format!("x * {i}.5")));
+    check(vec![floats("x", &[2, 3], 5, [-1.0, 1.0])], &stacked, "sum(y * y * y)");
+}

@@ -7,7 +7,7 @@
 //! so that nothing has to be imported where the macro is used.
 
 use fuse_artifact::DType;
-use fuse_compiler::syntax::ast::{self, Dim, Element, Function};
+use fuse_compiler::syntax::ast::{self, Dim, Element, Function, sum_text};
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote};
 use syn::Ident;
@@ -165,7 +165,6 @@ fn dim_text(dim: &Dim) -> String {
         Dim::Literal(value, _) => value.to_string(),
         Dim::Name(name) => name.to_string(),
         Dim::Product(factors) => factors.iter().map(dim_text).collect::<Vec<_>>().join("*"),
-        Dim::Sum(left, right) => format!("({} + {})", dim_text(left), dim_text(right)),
-        Dim::Difference(left, right) => format!("({} - {})", dim_text(left), dim_text(right)),
+        Dim::Sum(terms) => format!("({})", sum_text(terms, dim_text)),
     }
 }

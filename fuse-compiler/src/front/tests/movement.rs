@@ -23,10 +23,8 @@ fn concat_takes_each_element_from_its_piece() {
             "%5: i32[M + K, N] = broadcast %4",
             "%6: i32[M + K, N] = sub %2, %5",
             "%7: f32[M + K, N] = take %1, %6 axis=0",
-            "%8: i32[] = size M",
-            "%9: i32[M + K, N] = broadcast %8",
-            "%10: bool[M + K, N] = lt %2, %9",
-            "%11: f32[M + K, N] = select %10, %3, %7",
+            "%8: bool[M + K, N] = lt %2, %5",
+            "%9: f32[M + K, N] = select %8, %3, %7",
         ]
     );
     let source = "fn f(x: f32[M, N], y: f32[M, 2], z: f32[M, K], e: f32[M, 0]) -> f32[M, N + K + 2] {

@@ -78,7 +78,7 @@ fn factors(dim: &Dim) -> Option<Factors<'_>> {
                 Some(Factors { number: product.number.checked_mul(part.number)?, names })
             })
         }
-        Dim::Sum(..) | Dim::Difference(..) => None,
+        Dim::Sum(..) => None,
     }
 }
 
@@ -88,7 +88,7 @@ pub(super) fn names_in(dim: &Dim) -> Vec<&Ident> {
         Dim::Literal(..) => vec![],
         Dim::Name(name) => vec![name],
         Dim::Product(factors) => factors.iter().flat_map(names_in).collect(),
-        Dim::Sum(a, b) | Dim::Difference(a, b) => names_in(a).into_iter().chain(names_in(b)).collect(),
+        Dim::Sum(terms) => terms.iter().flat_map(|(_, term)| names_in(term)).collect(),
     }
 }
 

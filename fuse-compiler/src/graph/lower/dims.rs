@@ -26,8 +26,10 @@ pub(super) fn size_of_dim(dim: &Dim, dims: &BTreeMap<String, Size>) -> Result<Si
             let size = size_of_dim(factor, dims)?;
             Ok(product.mul(&size))
         }),
-        Dim::Sum(a, b) => Ok(size_of_dim(a, dims)?.add(&size_of_dim(b, dims)?)),
-        Dim::Difference(a, b) => Ok(size_of_dim(a, dims)?.sub(&size_of_dim(b, dims)?)),
+        Dim::Sum(terms) => terms.iter().try_fold(Size::default(), |sum, (subtracted, term)| {
+            let term = size_of_dim(term, dims)?;
+            Ok(if *subtracted { sum.sub(&term) } else { sum.add(&term) })
+        }),
     }
 }
 

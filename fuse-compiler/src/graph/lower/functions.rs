@@ -22,7 +22,7 @@ use crate::{
     span::SpanTable,
     syntax::{
         Parsed,
-        ast::{Dim, Element, Function, Type},
+        ast::{Dim, Element, Function, Type, sum_text},
         imports::Linked,
     },
 };
@@ -338,8 +338,7 @@ fn dim_text(dim: &Dim) -> String {
         Dim::Literal(value, _) => value.to_string(),
         Dim::Name(name) => name.to_string(),
         Dim::Product(factors) => factors.iter().map(dim_text).collect::<Vec<_>>().join(" * "),
-        Dim::Sum(a, b) => format!("{} + {}", dim_text(a), dim_text(b)),
-        Dim::Difference(a, b) => format!("{} - {}", dim_text(a), dim_text(b)),
+        Dim::Sum(terms) => sum_text(terms, dim_text),
     }
 }
 

@@ -162,7 +162,7 @@ impl Lowering<'_> {
     }
 
     /// Nodes that other stages pushed have the rank that their shape says.
-    fn rank_new_nodes(&mut self) {
+    pub(super) fn rank_new_nodes(&mut self) {
         for (_, node) in self.graph.nodes.iter().skip(self.ranks.len()) {
             self.ranks.push(RankExpr::Known(node.ty.rank()));
         }

@@ -1,7 +1,6 @@
 //! Operations that put values together or turn them around: `concat`, `stack` and `flip`.
 //!
-//! There is no such operation in the graph: each element of the value is taken from the piece that it comes from, so
-//! that a kernel that reads the value reads the pieces, and nothing is copied first.
+//! There is no such operation in the graph: `grad::joined` takes each element of the value from the piece that it comes from.
 
 use fuse_artifact::{DType, Relation, Size};
 
@@ -16,8 +15,8 @@ use super::{
 use crate::{
     diag::{Code, Diagnostic, SourceRange},
     front::RankExpr,
-    grad::Movement,
-    graph::{CompareOp, NodeId, Op},
+    grad::{self, Movement},
+    graph::{NodeId, Op},
     operations::BinaryOp,
 };
 
@@ -133,55 +132,23 @@ impl Lowering<'_> {
         let first = pieces[0].0;
         let mut rank = self.rank_of(first).clone();
         let mut shape = self.shape(first).to_vec();
-        shape[axis] = Size::default();
         for &(node, range) in pieces {
             self.require_extents(node, first, axis, range, site)?;
             rank = ranks::same(rank, self.rank_of(node).clone());
-            shape[axis] = shape[axis].add(&self.shape(node)[axis]);
         }
         if let [(only, _)] = pieces {
             return Some(*only);
         }
-        let place = self.coordinate(axis, &shape, at);
-        let mut start = Size::default();
-        let mut taken: Vec<(NodeId, Size)> = Vec::new();
+        let mut own = Vec::with_capacity(pieces.len());
         for &(node, range) in pieces {
-            let extent = self.shape(node)[axis].clone();
-            if extent.as_constant() == Some(0) {
-                continue;
-            }
-            let mut own = shape.clone();
-            own[axis] = extent.clone();
-            let piece = self.broadcast_node(node, &own, range);
-            let value = if extent.is_one() {
-                self.broadcast_node(piece, &shape, range)
-            } else {
-                let index = self.offset_from(place, &start, at);
-                let moved = self.take(piece, axis, index, range);
-                self.marks.moved.insert(moved, Movement::Shift);
-                moved
-            };
-            start = start.add(&extent);
-            taken.push((value, start.clone()));
+            shape[axis] = self.shape(node)[axis].clone();
+            own.push(self.broadcast_node(node, &shape, range));
         }
-        let Some((last, _)) = taken.pop() else { return Some(first) };
-        let mut value = last;
-        for (piece, end) in taken.into_iter().rev() {
-            let end = self.size_number(&end, DType::I32, at);
-            let before = self.compare(CompareOp::Lt, place, end, at);
-            value = self.select(before, piece, value, at);
-        }
+        let span = self.spans.add(at);
+        let value = grad::joined(&mut self.graph, &mut self.marks, (axis, &own), span);
+        self.rank_new_nodes();
         self.set_rank(value, rank);
         Some(value)
-    }
-
-    /// `place - start`.
-    fn offset_from(&mut self, place: NodeId, start: &Size, at: SourceRange) -> NodeId {
-        if start.as_constant() == Some(0) {
-            return place;
-        }
-        let start = self.size_number(start, DType::I32, at);
-        self.binary(BinaryOp::Sub, place, start, at)
     }
 
     /// Requires that two pieces agree beside the axis: now, or in the expression form at launch.

@@ -118,3 +118,31 @@ pub(crate) fn training_step(layers: usize) -> String {
         names.iter().map(update).collect::<String>(),
     )
 }
+
+/// One value of many pieces: of tensors whose extents are numbers or symbols, of slices, of numbers; and gradients of the first
+/// and the third.
+pub(crate) fn pieces(count: usize) -> [String; 6] {
+    let all = |text: &dyn Fn(usize) -> String| (0..count).map(text).collect::<Vec<_>>().join(", ");
+    let (names, tensors) = (all(&|i| format!("x{i}")), all(&|i| format!("x{i}: f32[4]")));
+    let (symbols, sum) = (all(&|i| format!("x{i}: f32[N{i}]")), all(&|i| format!("N{i}")).replace(", ", " + "));
+    let slices = all(&|i| format!("slice(x, axis = 0, start = {}, end = {})", 4 * i, 4 * i + 4));
+    let joined = 4 * count;
+    [
+        format!("pub fn f({tensors}) -> f32[{joined}] {{ concat([{names}], axis = 0) }}"),
+        format!("pub fn f({symbols}) -> f32[{sum}] {{ concat([{names}], axis = 0) }}"),
+        format!("pub fn f(x: f32[{joined}]) -> f32[{joined}] {{ concat([{slices}], axis = 0) }}"),
+        format!(
+            "pub fn f(x: f32[{count}]) -> f32[{count}] {{ x * stack([{}], axis = 0) }}",
+            all(&|i| format!("{i}.5"))
+        ),
+        format!(
+            "pub fn f({tensors}) -> ({}) {{ let y = concat([{names}], axis = 0); grad(sum(y * y), wrt = [{names}]) }}",
+            all(&|_| "f32[4]".to_owned())
+        ),
+        format!(
+            "pub fn f(x: f32[{joined}]) -> f32[{joined}] {{
+                 let y = concat([{slices}], axis = 0); grad(sum(y * y), wrt = x)
+             }}"
+        ),
+    ]
+}

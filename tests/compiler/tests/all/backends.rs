@@ -10,7 +10,6 @@ use std::{
     thread,
 };
 
-use super::names::refused;
 use fuse_artifact::{FAST_MATH, Features, Pass};
 use fuse_compiler::validate::capabilities;
 use fuse_runtime::__private::texts;

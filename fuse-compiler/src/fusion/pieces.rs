@@ -1,0 +1,57 @@
+//! Values with many pieces (`concat`, `stack`): each kernel chooses among few.
+//!
+//! A kernel that inlines a `concat` evaluates every piece for every element. `grad::joined` puts many pieces together in groups, and
+//! these in turn. Where there are too many for one kernel, each group is stored: then the pieces that are evaluated for an element
+//! grow with the depth of the groups, not with the number of pieces.
+
+use std::collections::BTreeSet;
+
+use crate::graph::{Graph, NodeId, Op};
+
+/// Pieces among which one kernel chooses.
+const MAX_PIECES: u32 = 64;
+
+/// Groups of values with too many pieces, each with a consumer and the reason to store it. `users` are the live users of each node.
+pub(super) fn groups_to_store(graph: &Graph, users: &[BTreeSet<NodeId>]) -> Vec<(NodeId, NodeId, &'static str)> {
+    let pieces = pieces(graph);
+    // The pieces of the largest value that a node is a group of.
+    let mut whole = pieces.clone();
+    let mut found = vec![];
+    for (id, node) in graph.nodes.iter().rev() {
+        for &user in &users[id.index()] {
+            let reads = match graph.nodes[user].op {
+                Op::Select { on_true, on_false, .. } => on_true == id || on_false == id,
+                Op::Take { x, .. } => x == id,
+                _ => false,
+            };
+            if reads {
+                whole[id.index()] = whole[id.index()].max(whole[user.index()]);
+            }
+        }
+        if let Op::Take { x, .. } = node.op
+            && matches!(graph.nodes[x].op, Op::Select { .. })
+            && pieces[x.index()] > 1
+            && whole[id.index()] > MAX_PIECES
+            && !users[id.index()].is_empty()
+        {
+            found.push((x, id, "one kernel chooses among at most 64 pieces"));
+        }
+    }
+    found
+}
+
+/// For each node, the pieces that it chooses among; none of what is the same everywhere.
+fn pieces(graph: &Graph) -> Vec<u32> {
+    let mut pieces: Vec<u32> = Vec::with_capacity(graph.nodes.len());
+    for (_, node) in graph.nodes.iter() {
+        let of = |x: NodeId| pieces[x.index()];
+        pieces.push(match node.op {
+            Op::Select { on_true, on_false, .. } => of(on_true).saturating_add(of(on_false)),
+            Op::Take { x, .. } => of(x).max(1),
+            Op::Broadcast(x) | Op::Reshape(x) | Op::Unary(_, x) | Op::Cast(x) => of(x).min(1),
+            Op::Literal(_) | Op::Size(_) | Op::Scalar(_) | Op::Index { .. } => 0,
+            _ => 1,
+        });
+    }
+    pieces
+}

@@ -1,0 +1,97 @@
+//! Adjoints while they are summed: whole contributions, and those of slices, which are put together before they are added.
+//!
+//! A value that is cut into `n` slices would get `n` contributions of its own size, each 0 outside its slice. Slices that do not overlap
+//! are joined instead, so that their adjoints are written once.
+
+use fuse_artifact::Size;
+
+use super::{Marks, join::join, movement, tape::Tape};
+use crate::graph::{Literal, NodeId, Op};
+
+/// What an operand gets of an adjoint.
+pub(super) enum Contribution {
+    /// A value of the operand's shape.
+    Whole(NodeId),
+    /// What its elements from `start` on along an axis get; the others get nothing.
+    Slice(Slice),
+}
+
+pub(super) struct Slice {
+    pub(super) axis: usize,
+    pub(super) start: Size,
+    pub(super) value: NodeId,
+}
+
+/// The adjoint of a value, so far.
+#[derive(Default)]
+pub(super) struct Adjoint {
+    sum: Option<NodeId>,
+    /// Contributions to slices, the last slice first: backward passes meet them in this order.
+    slices: Vec<Slice>,
+}
+
+/// Slices along an axis that do not overlap, in order.
+struct Run {
+    axis: usize,
+    start: Size,
+    end: Size,
+    pieces: Vec<NodeId>,
+}
+
+impl Adjoint {
+    pub(super) fn add(&mut self, tape: &mut Tape<'_>, part: Contribution) {
+        match part {
+            Contribution::Whole(value) => {
+                self.sum = Some(match self.sum {
+                    Some(sum) => tape.add(sum, value),
+                    None => value,
+                });
+            }
+            Contribution::Slice(slice) => self.slices.push(slice),
+        }
+    }
+
+    /// The sum of all contributions to `x`, if there are any.
+    pub(super) fn settle(&mut self, (tape, marks): (&mut Tape<'_>, &mut Marks), x: NodeId) -> Option<NodeId> {
+        let mut slices = std::mem::take(&mut self.slices);
+        slices.reverse();
+        slices.sort_by_key(|slice| slice.start.as_constant());
+        for Run { axis, start, end, pieces } in runs(tape, slices) {
+            let whole = start == Size::default() && end == tape.shape(x)[axis];
+            let mut value = join((tape, marks), axis, pieces);
+            if !whole {
+                value = movement::slice((tape, marks), x, (axis, &start), value);
+            }
+            self.add(tape, Contribution::Whole(value));
+        }
+        self.sum
+    }
+}
+
+/// Slices put together where the start of one is known not to be before the end of another.
+fn runs(tape: &mut Tape<'_>, slices: Vec<Slice>) -> Vec<Run> {
+    let mut runs: Vec<Run> = vec![];
+    for Slice { axis, start, value } in slices {
+        let end = start.add(&tape.shape(value)[axis]);
+        let gap = |run: &Run| match (run.end.as_constant(), start.as_constant()) {
+            _ if run.axis != axis => None,
+            _ if run.end == start => Some(0),
+            (Some(end), Some(start)) => start.checked_sub(end),
+            _ => None,
+        };
+        match runs.iter_mut().find_map(|run| Some((gap(run)?, run))) {
+            Some((gap, run)) => {
+                if gap > 0 {
+                    let mut shape = tape.shape(value);
+                    shape[axis] = Size::constant(gap);
+                    let zero = tape.push(Op::Literal(Literal::Float(0.0)), tape.dtype(value), vec![]);
+                    run.pieces.push(tape.broadcast(zero, &shape));
+                }
+                run.pieces.push(value);
+                run.end = end;
+            }
+            None => runs.push(Run { axis, start, end, pieces: vec![value] }),
+        }
+    }
+    runs
+}
