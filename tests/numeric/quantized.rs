@@ -9,7 +9,7 @@ use fuse_gpu::{
 use fuse_test_support::{
     Sweep, Value, Variants,
     adapter::{Arguments, Choice},
-    check_on, compile, data, wait,
+    check_on, compile, data, devices, middle_codes, wait,
 };
 
 /// Awkward and even sizes; groups of 32 where 32 divides the depth.
@@ -163,4 +163,56 @@ fn outputs_may_not_share_the_memory_of_scales() {
     let args = [Arg::Quantized(&w), Arg::Tensor(&x)];
     let error = launch_into(function, &args, &[&values, &scales]).unwrap_err();
     assert_eq!(error.to_string(), "kernel `both`: output 1 shares its memory with argument `w`");
+}
+
+/// A large activation beside weights of 0 leaves nothing in a sum: the error is that of the other products. Where a scheme is
+/// asymmetric, codes are summed about the middle one, whose value counts as well.
+#[test]
+fn an_outlier_beside_weights_of_zero() {
+    const OUTLIER: usize = 13;
+    let [n, k] = [36, 96];
+    for packing in Packing::ALL {
+        let q = packing.name();
+        let source = format!(
+            "pub fn columns(x: f32[M, K], w: {q}[K, N]) -> f32[M, N] {{ matmul(x, w) }}
+            pub fn rows(x: f32[M, K], w: {q}[N, K]) -> f32[M, N] {{ matmul(x, transpose(w)) }}"
+        );
+        for (program, is_transposed) in compile(&source).iter().zip([false, true]) {
+            // Several rows share what codes mean, in every packing alike.
+            for m in if packing == Packing::Q4 { vec![1, 3] } else { vec![1] } {
+                let mut inputs = data::inputs(&program.graph, &[("M", m), ("N", n), ("K", k)], 3);
+                let place =
+                    |depth: usize, column: usize| if is_transposed { column * k + depth } else { depth * n + column };
+                (0..m).for_each(|row| inputs[0].data[row * k + OUTLIER] = 1e5);
+                (0..n).for_each(|column| inputs[1].data[place(OUTLIER, column)] = 0.0);
+                let [x, w] = [&inputs[0].data, &inputs[1].data];
+                let middle = middle_codes(&program.graph, 1, &inputs[1].shape);
+                // A sum, and the magnitudes that its error is relative to.
+                let sum = |i: usize| {
+                    (0..k).fold([0.0, 0.0], |[sum, magnitudes], depth| {
+                        let (x, at) = (x[i / n * k + depth], place(depth, i % n));
+                        [sum + x * w[at], magnitudes + (x * w[at]).abs() + (x * middle[at]).abs()]
+                    })
+                };
+                let expected: Vec<[f64; 2]> = (0..m * n).map(sum).collect();
+                for device in devices() {
+                    let arguments = Arguments::new(device, program, &inputs).unwrap();
+                    let mut choices = arguments.choices(program).unwrap();
+                    choices.retain(|choice| choice.names[0].contains("gemv"));
+                    assert!(!choices.is_empty(), "{q} {m}");
+                    for choice in choices {
+                        let found = wait(arguments.launch(program, Some(&choice.indices))).unwrap().swap_remove(0);
+                        for (found, [exact, magnitudes]) in found.data.iter().zip(&expected) {
+                            let bound = k as f64 * f64::from(f32::EPSILON) * magnitudes;
+                            assert!(
+                                (found - exact).abs() <= bound,
+                                "{q} {:?}: {found}, not {exact} +- {bound}",
+                                choice.names
+                            );
+                        }
+                    }
+                }
+            }
+        }
+    }
 }

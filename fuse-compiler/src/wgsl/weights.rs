@@ -270,22 +270,39 @@ impl<'a> WeightText<'a> {
         lines.line(format!("let {p}_field{} = {low}{high};", i / codes));
     }
 
-    /// The code of a run's `i`-th depth, as a float. It stays where it lies in its field: with the bits of 2^23 above it, it is a
-    /// float that a multiplication by a power of two and a subtraction take to the code, without rounding.
-    pub(super) fn run_code(&self, i: u32) -> String {
+    /// The code of a run's `i`-th depth less `centre`, as a float. It stays where it lies in its field: with the bits of 2^23 above
+    /// it, it is a float that a multiplication by a power of two and a subtraction take to the difference, without rounding.
+    fn code_less(&self, i: u32, centre: u32) -> String {
         let (p, bits) = (&self.prefix, self.bits());
         let (codes, (magic, _)) = (field_codes(bits), MAGIC);
         let (ty, word, at) = (self.ty("f32"), self.ty("u32"), i % codes * bits);
         let mask = self.weights.value.packing.largest() << at;
         let number = format!("bitcast<{ty}>(({p}_field{} & {word}({mask}u)) | {word}({magic}u))", i / codes);
         let scale = 1.0 / f64::from(1u32 << at);
-        format!("fma({number}, {ty}({scale:?}), {ty}({:?}))", -f64::from(1u32 << FRACTION) * scale)
+        let less = f64::from(1u32 << FRACTION) * scale + f64::from(centre);
+        format!("fma({number}, {ty}({scale:?}), {ty}({:?}))", -less)
+    }
+
+    /// The code that symmetric schemes give to 0 (of 1 bit, which has none, one of the two).
+    fn centre(&self) -> u32 {
+        1 << (self.bits() - 1)
+    }
+
+    /// The code of a run's `i`-th depth less the centre.
+    pub(super) fn centred_code(&self, i: u32) -> String {
+        self.code_less(i, self.centre())
+    }
+
+    /// Declares `_middle`, the value of the centre: 0 where the scheme is symmetric.
+    pub(super) fn declare_middle(&self, lines: &mut Lines) {
+        let (p, ty, centre) = (&self.prefix, self.ty("f32"), self.centre());
+        lines.line(format!("let {p}_middle = fma({ty}({centre}.0), {p}_scale, {p}_offset);"));
     }
 
     /// The value of a run's `i`-th depth.
     pub(super) fn run_value(&self, i: u32) -> String {
         let p = &self.prefix;
-        format!("fma({}, {p}_scale, {p}_offset)", self.run_code(i))
+        format!("fma({}, {p}_scale, {p}_offset)", self.code_less(i, 0))
     }
 
     /// The `i`-th unit of a run's codes that are taken apart together: a word; of 3 bits eight codes, two in each byte.

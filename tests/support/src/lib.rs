@@ -32,6 +32,7 @@ pub use directives::Directives;
 pub use figures::Figures;
 pub use fuse_compiler::interp::Value;
 pub use program::{Program, SourceFile, compile, expression, file_tests, files, graphs, try_compile};
+pub use quantized::middle_codes;
 #[cfg(not(target_arch = "wasm32"))]
 pub use seed::seed;
 #[cfg(not(target_arch = "wasm32"))]

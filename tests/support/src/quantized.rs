@@ -4,7 +4,10 @@
 //! are powers of two that differ between neighbours, so that values are exact and packing finds their codes again.
 
 use fuse_artifact::Packing;
-use fuse_compiler::{graph::Quantized, interp::Value};
+use fuse_compiler::{
+    graph::{Graph, Quantized},
+    interp::Value,
+};
 use fuse_runtime::{__private::RawQuantized, Device, quantize::ScaleDType};
 
 use crate::Numbers;
@@ -61,6 +64,20 @@ pub(crate) fn input(quantized: &Quantized, shape: &[usize], numbers: &mut Number
     };
     let data = (0..shape.iter().product()).map(value).collect();
     Value { dtype: fuse_artifact::DType::F32, shape: shape.to_vec(), data }
+}
+
+/// Of each element of a parameter of this shape, the value of the middle code: 0 where its group is symmetric.
+///
+/// # Panics
+/// If the parameter is not quantized.
+pub fn middle_codes(graph: &Graph, param: usize, shape: &[usize]) -> Vec<f64> {
+    let quantized = graph.params[param].quantized.as_ref().expect("a quantized parameter");
+    let storage = Storage::new(quantized, shape);
+    let value = |element: usize| {
+        let [scale, offset] = storage.scale(storage.group(element));
+        f64::from(1u32 << (quantized.packing.bits() - 1)) * scale + offset
+    };
+    (0..shape.iter().product()).map(value).collect()
 }
 
 /// The tensor that means `value`, which [`input`] made.

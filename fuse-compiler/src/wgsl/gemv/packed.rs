@@ -2,8 +2,8 @@
 //! of weights.
 //!
 //! Runs of the left operand beside weights that are read by words: 32 depths of a row, in registers, and their products with a
-//! run of weights, which share a scale. For one row it is applied once: `Σ x·(q·s + o) = s·Σ x·q + o·Σ x`; several rows share
-//! what codes mean.
+//! run of weights, which share a scale. For one row it is applied once: `Σ x·(q·s + o) = s·Σ x·(q - c) + (o + c·s)·Σ x` with the
+//! code `c` in the middle, where symmetric schemes have 0; several rows share what codes mean.
 //!
 //! The values of the left operand are those in memory, or rounded to 8 bits (`int8`).
 
@@ -168,8 +168,9 @@ impl<'a> Runs<'a> {
         }
     }
 
-    /// Sums codes and applies the scale once. Codes are summed as they are, in four sums that take turns: an activation that is
-    /// large beside the others is rounded with few of them where its code and the offset cancel.
+    /// Sums codes less the centre and applies the scale once. A large activation beside a weight of 0 then adds nothing: not centred,
+    /// its code and the offset would cancel, and take the digits of the others along. Four sums take turns, for asymmetric schemes,
+    /// whose 0 is elsewhere.
     fn add_row(&self, shader: &mut Shader<'_>, main: &mut Lines, columns: &[Column<'_>]) {
         self.read_vectors(shader, main, "k", RUN / LANES);
         main.line("let x_sums = ((x0 + x1) + (x2 + x3)) + ((x4 + x5) + (x6 + x7));");
@@ -179,9 +180,10 @@ impl<'a> Runs<'a> {
             let p = &weights.prefix;
             main.line("{");
             weights.unpack_scales(main);
+            weights.declare_middle(main);
             for i in 0..RUN {
                 weights.declare_field(main, i);
-                let (vector, lane, code) = (i / LANES, i % LANES, weights.run_code(i));
+                let (vector, lane, code) = (i / LANES, i % LANES, weights.centred_code(i));
                 let x = format!("{ty}(x{vector}[{lane}])");
                 main.line(match vector {
                     0 => format!("var {p}_part{lane} = {x} * {code};"),
@@ -190,7 +192,7 @@ impl<'a> Runs<'a> {
             }
             let part = format!("({p}_part0 + {p}_part1) + ({p}_part2 + {p}_part3)");
             let sum = column.sum(self.k_groups, 0);
-            main.line(format!("{sum} = fma({part}, {p}_scale, fma({ty}(x_sum), {p}_offset, {sum}));"));
+            main.line(format!("{sum} = fma({part}, {p}_scale, fma({ty}(x_sum), {p}_middle, {sum}));"));
             main.line("}");
         }
     }
