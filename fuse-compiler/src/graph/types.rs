@@ -125,6 +125,19 @@ impl ReduceOp {
     }
 }
 
+impl CompareOp {
+    /// The comparison of the operands in the other order.
+    pub fn mirrored(self) -> Self {
+        match self {
+            Self::Lt => Self::Gt,
+            Self::Le => Self::Ge,
+            Self::Gt => Self::Lt,
+            Self::Ge => Self::Le,
+            Self::Eq | Self::Ne => self,
+        }
+    }
+}
+
 impl TensorType {
     /// A type from its parts.
     pub fn new(dtype: DType, shape: Vec<Size>) -> Self {

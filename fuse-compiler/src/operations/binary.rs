@@ -131,22 +131,22 @@ table! {
         Rem = Binary::of("rem", |x, y| x % y).takes(DTypes::NUMBERS).symbol("%").spread(Spread::Remainder)
             .integers(|x, y| x.checked_rem(y).unwrap_or(0), "$x % $d")
             .function(
-            Function::new(&[], "
+            Function::new(&["is_zero"], "
                 let a = abs(x);
                 let b = abs(y);
                 let first = fma(-trunc(a / b), b, a);
                 let lifted = select(first, first + b, first < $T(0.0));
                 let r = select(lifted, lifted - b, lifted >= b);
-                let value = select(select(r, a, a < b), $T(bitcast<f32>(fuse_nan_bits)), b == $T(0.0));
+                let value = select(select(r, a, a < b), $T(bitcast<f32>(fuse_nan_bits)), fuse_is_zero$S(y));
                 return bitcast<$T>(bitcast<$U>(value) | (bitcast<$U>(x) & $U(0x80000000u)));"),
         ),
         /// `x^y`; floats. NaN for a negative `x` unless `y` is an integer (as C's `pow`).
         // WGSL's pow leaves x <= 0 undefined; the cases are those of C's pow.
         Pow = Binary::of("pow", f64::powf).spread(Spread::Power).cost(2 * TRANSCENDENTAL).webnn("pow").function(
-            Function::new(&["is_nan"], "
+            Function::new(&["is_nan", "is_zero"], "
                 let a = abs(x);
                 let at_zero = select($T(0.0), $T(1.0) / a, y < $T(0.0));
-                let magnitude = select(select(pow(a, y), at_zero, a == $T(0.0)), $T(1.0), a == $T(1.0));
+                let magnitude = select(select(pow(a, y), at_zero, fuse_is_zero$S(x)), $T(1.0), a == $T(1.0));
                 let whole = floor(y) == y;
                 let odd = whole & (abs(y - $T(2.0) * floor(y * $T(0.5))) == $T(1.0));
                 let minus = (bitcast<$U>(x) & $U(0x80000000u)) != $U(0u);
@@ -154,7 +154,7 @@ table! {
                 let nan = bitcast<$T>($U(fuse_nan_bits));
                 let undefined = !whole & (x < $T(0.0)) & (x >= $T(-3.4028234e38));
                 let unknown = fuse_is_nan$S(x) | fuse_is_nan$S(y) | undefined;
-                let one = (y == $T(0.0)) | (x == $T(1.0));
+                let one = fuse_is_zero$S(y) | (x == $T(1.0));
                 return select(select(signed, nan, unknown), $T(1.0), one);"),
         ),
         /// The smaller; NaN if either is NaN; numbers.
@@ -172,14 +172,14 @@ table! {
         /// The angle of the point of height `x` and width `y`, -π to π (as C's `atan2`, whose first argument is the height, too).
         // atan of the smaller by the larger, of which a quarter keeps the reciprocal normal; then into the octant by the signs' bits.
         Atan2 = Binary::of("atan2", f64::atan2).spread(Spread::Angle(Accuracy::ulps(12.0))).cost(3 * TRANSCENDENTAL).function(
-            Function::new(&["atan", "is_nan"], "
+            Function::new(&["atan", "is_nan", "is_zero"], "
                 let a = abs(x);
                 let b = abs(y);
                 let most = max(a, b);
                 let least = min(a, b);
                 let scale = select($T(1.0), $T(0.25), most > $T(1e37));
                 let slope = select((least * scale) / (most * scale), $T(1.0), least == most);
-                let first = fuse_atan$S(select(slope, $T(0.0), most == $T(0.0)));
+                let first = fuse_atan$S(select(slope, $T(0.0), fuse_is_zero$S(most)));
                 let second = select(first, $T(1.5707964) - first, a > b);
                 let backwards = (bitcast<$U>(y) & $U(0x80000000u)) != $U(0u);
                 let value = select(second, $T(3.1415927) - second, backwards);

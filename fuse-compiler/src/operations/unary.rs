@@ -174,7 +174,9 @@ table! {
         Sign = Unary::of("sign", sign).takes(DTypes::NUMBERS).turns(&[0.0]).webnn("sign")
             .integers(i64::signum, ["clamp($x, $V(-1), $V(1))", "min($x, $V(1))"])
             .function(
-            Function::new(&[], "return select(select(x, $T(-1.0), x < $T(0.0)), $T(1.0), x > $T(0.0));"),
+            Function::new(&["is_positive"], "
+                let one = bitcast<$T>((bitcast<$U>(x) & $U(0x80000000u)) | $U(0x3f800000u));
+                return select(x, one, fuse_is_positive$S(abs(x)));"),
         ),
         /// Largest integer not above `x`.
         Floor = Unary::of("floor", f64::floor).wgsl("floor($x)").webnn("floor"),
@@ -185,17 +187,25 @@ table! {
         /// The integer part, towards 0.
         Trunc = Unary::of("trunc", f64::trunc).wgsl("trunc($x)"),
         /// `x - trunc(x)`, with the sign of `x` (as Rust, unlike WGSL).
-        Fract = Unary::of("fract", f64::fract).turns_at_integers().cost(2).wgsl("$x - trunc($x)"),
+        // Of integers drivers take it for 0, and of infinities as well.
+        Fract = Unary::of("fract", f64::fract).turns_at_integers().cost(2).function(
+            Function::new(&["is_finite"], "return select($T(bitcast<f32>(fuse_nan_bits)), x - trunc(x), fuse_is_finite$S(x));").fast("return x - trunc(x);"),
+        ),
         /// Square root; NaN below 0.
         // 1/inverseSqrt(x): 2 and 2.5 ulps.
         Sqrt = Unary::of("sqrt", f64::sqrt).ulps(4.5).turns(&[0.0]).cost(3).wgsl("sqrt($x)").webnn("sqrt"),
         /// `1/sqrt(x)`.
-        // Infinite at zeros, with their signs.
-        Rsqrt = Unary::of("rsqrt", |x| 1.0 / x.sqrt()).ulps(2.0).turns(&[-0.0, 0.0]).cost(3).wgsl("inverseSqrt($x)")
+        // Infinite at zeros, with their signs; drivers take it for positive.
+        Rsqrt = Unary::of("rsqrt", |x| 1.0 / x.sqrt()).ulps(2.0).turns(&[-0.0, 0.0]).cost(3)
             .composite(|ml, x| {
                 let root = ml.call("sqrt", &[x]);
                 ml.call("reciprocal", &[root])
-            }),
+            })
+            .function(
+            Function::new(&["is_zero"], "
+                let infinity = bitcast<$T>((bitcast<$U>(x) & $U(0x80000000u)) | $U(fuse_inf_bits));
+                return select(inverseSqrt(x), infinity, fuse_is_zero$S(x));").fast("return inverseSqrt(x);"),
+        ),
         /// `e^x`.
         Exp = Unary::of("exp", f64::exp).accuracy(EXPONENTIAL).cost(TRANSCENDENTAL).wgsl("exp($x)").webnn("exp"),
         /// `2^x`.
@@ -206,18 +216,18 @@ table! {
         /// Natural logarithm.
         // WGSL leaves logarithms of 0 and of negative numbers undefined, and some adapters return finite numbers.
         Log = Unary::of("log", f64::ln).accuracy(LOGARITHM).turns(&[0.0]).cost(TRANSCENDENTAL).webnn("log").function(
-            Function::new(&[], "
-                let at_zero = $T(-1.0) / abs(x);
-                return select(select(bitcast<$T>($U(fuse_nan_bits)), at_zero, x == $T(0.0)), log(x), x > $T(0.0));").fast("return log(x);"),
+            Function::new(&["is_zero", "is_positive"], "
+                let value = select(bitcast<$T>($U(fuse_nan_bits)), log(x), fuse_is_positive$S(x));
+                return select(value, bitcast<$T>($U(fuse_inf_bits | 0x80000000u)), fuse_is_zero$S(x));").fast("return log(x);"),
         ),
         /// Binary logarithm.
         Log2 = Unary::of("log2", f64::log2).accuracy(LOGARITHM).turns(&[0.0]).cost(TRANSCENDENTAL).composite(|ml, x| {
             let (log, part) = (ml.call("log", &[x]), ml.number(LOG2_E));
             ml.call("mul", &[log, part])
         }).function(
-            Function::new(&[], "
-                let at_zero = $T(-1.0) / abs(x);
-                return select(select(bitcast<$T>($U(fuse_nan_bits)), at_zero, x == $T(0.0)), log2(x), x > $T(0.0));").fast("return log2(x);"),
+            Function::new(&["is_zero", "is_positive"], "
+                let value = select(bitcast<$T>($U(fuse_nan_bits)), log2(x), fuse_is_positive$S(x));
+                return select(value, bitcast<$T>($U(fuse_inf_bits | 0x80000000u)), fuse_is_zero$S(x));").fast("return log2(x);"),
         ),
         /// `ln(1 + x)`, accurate near 0.
         // 2·atanh(x/(2 + x)) by its series near 0, where ln(1 + x) loses digits; x itself where x/(2 + x) could be subnormal and
@@ -241,15 +251,15 @@ table! {
         /// Sine of radians.
         // A polynomial on a reduced argument.
         Sin = Unary::of("sin", f64::sin).ulps(4.0).periodic(Turns::EveryQuarter).cost(TRANSCENDENTAL).webnn("sin").function(
-            Function::new(&["quadrant"], "
+            Function::new(&["quadrant", "is_finite"], "
                 let k = round(x * $T(0.63661977));
-                return fuse_turn$S(fuse_quadrant$S(x, k), k);").fast("return sin(x);"),
+                return select($T(bitcast<f32>(fuse_nan_bits)), fuse_turn$S(fuse_quadrant$S(x, k), k), fuse_is_finite$S(x));").fast("return sin(x);"),
         ),
         /// Cosine of radians.
         Cos = Unary::of("cos", f64::cos).ulps(4.0).periodic(Turns::EveryQuarter).cost(TRANSCENDENTAL).webnn("cos").function(
-            Function::new(&["quadrant"], "
+            Function::new(&["quadrant", "is_finite"], "
                 let k = round(x * $T(0.63661977));
-                return fuse_turn$S(fuse_quadrant$S(x, k), k + $T(1.0));").fast("return cos(x);"),
+                return select($T(bitcast<f32>(fuse_nan_bits)), fuse_turn$S(fuse_quadrant$S(x, k), k + $T(1.0)), fuse_is_finite$S(x));").fast("return cos(x);"),
         ),
         /// Tangent of radians.
         // The quotient of the two.
@@ -464,7 +474,7 @@ table! {
             .wgsl("(bitcast<$U>($x) & $U(0x7fffffffu)) == $U(0x7f800000u)"),
         /// Whether `x` is neither infinite nor NaN.
         IsFinite = Unary::of("isfinite", |x| truth(x.is_finite())).yields(DType::Bool)
-            .wgsl("(bitcast<$U>($x) & $U(0x7fffffffu)) < $U(0x7f800000u)"),
+            .library("is_finite"),
         /// The bits of an `f32`, as `u32` (as Rust).
         ToBits = Unary::of("to_bits", |x| (x as f32).to_bits().into()).takes(DTypes::F32).yields(DType::U32).wgsl("bitcast<$U>($x)"),
         /// The `f32` of these bits, of `u32` (as Rust).

@@ -247,7 +247,7 @@ impl<'a> Search<'a> {
             let (query_weight, key_weight) = (absolute(&difference.query), absolute(&difference.key));
             Limit { side, slope: -key * query, terms, weights, query_weight, key_weight }
         };
-        let op = if key > 0 { op } else { mirrored(op) };
+        let op = if key > 0 { op } else { op.mirrored() };
         match op {
             CompareOp::Lt => limits.push(limit(Side::End, 0)),
             CompareOp::Le => limits.push(limit(Side::End, 1)),
@@ -315,15 +315,4 @@ fn negated(op: CompareOp) -> Option<CompareOp> {
         CompareOp::Gt => CompareOp::Le,
         CompareOp::Ge => CompareOp::Lt,
     })
-}
-
-/// The comparison with both sides negated.
-fn mirrored(op: CompareOp) -> CompareOp {
-    match op {
-        CompareOp::Lt => CompareOp::Gt,
-        CompareOp::Le => CompareOp::Ge,
-        CompareOp::Gt => CompareOp::Lt,
-        CompareOp::Ge => CompareOp::Le,
-        other => other,
-    }
 }

@@ -104,16 +104,6 @@ impl Helpers {
         }
     }
 
-    /// `op(x, x)` of floats, where drivers take `x - x` and `x % x` for 0 and `x / x` for 1, whatever `x` is.
-    pub fn with_itself(&mut self, op: BinaryOp, lanes: u32, x: &str) -> Option<String> {
-        match op {
-            BinaryOp::Sub => Some(self.call("less_itself", lanes, x)),
-            BinaryOp::Div => Some(self.call("by_itself", lanes, x)),
-            BinaryOp::Rem => Some(self.call("rem_itself", lanes, x)),
-            _ => None,
-        }
-    }
-
     /// `op(x, y)`; `nonzero` says that `y` is a literal other than 0 and -1.
     pub fn binary(&mut self, op: BinaryOp, dtype: DType, lanes: u32, x: &str, y: &str, nonzero: bool) -> String {
         let row = op.row();
@@ -139,6 +129,18 @@ impl Helpers {
         }
     }
 
+    /// `x op 0` of floats.
+    pub fn compare_with_zero(&mut self, op: CompareOp, lanes: u32, x: &str) -> String {
+        match op {
+            CompareOp::Eq => self.call("is_zero", lanes, x),
+            CompareOp::Ne => format!("!{}", self.call("is_zero", lanes, x)),
+            CompareOp::Lt => self.call("is_negative", lanes, x),
+            CompareOp::Gt => self.call("is_positive", lanes, x),
+            CompareOp::Le => format!("({} | {})", self.call("is_zero", lanes, x), self.call("is_negative", lanes, x)),
+            CompareOp::Ge => format!("({} | {})", self.call("is_zero", lanes, x), self.call("is_positive", lanes, x)),
+        }
+    }
+
     /// `x as to`.
     pub fn cast(&mut self, from: DType, to: DType, lanes: u32, x: &str) -> String {
         let t = vector_type(to, lanes);
@@ -147,6 +149,7 @@ impl Helpers {
             (DType::F32, DType::F16) => format!("{t}({half}({x}))"),
             (from, to) if scalar_type(from) == scalar_type(to) => x.to_owned(),
             (_, DType::F16) => format!("{t}({half}({t}({x})))"),
+            (DType::F32 | DType::F16, DType::Bool) => self.compare_with_zero(CompareOp::Ne, lanes, x),
             (from, DType::Bool) => format!("!({x} == {}(0))", vector_type(from, lanes)),
             (DType::Bool, _) => format!("select({t}(0), {t}(1), {x})"),
             (DType::F32 | DType::F16, DType::I32) => {

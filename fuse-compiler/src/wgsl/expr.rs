@@ -92,22 +92,20 @@ pub(super) fn operation(
         ValueOp::Literal(literal) => self::literal(*literal, dtype, lanes),
         ValueOp::Unary(op, x) => shader.helpers.unary(*op, operand_dtype(*x), lanes, &operand(*x)),
         ValueOp::Binary(op, x, y) => {
-            let divisor = &body.values[*y].op;
-            if x == y
-                && dtype.is_float()
-                && let Some(text) = shader.helpers.with_itself(*op, lanes, &operand(*x))
+            if dtype.is_float()
+                && let Some(text) = guarded(shader, body, *op, [*x, *y], lanes, operand)
             {
                 return text;
             }
-            // A division by a constant 0 is undefined in SPIR-V, and drivers leave the result out; by a computed 0 it is IEEE's.
-            if let (BinaryOp::Div, Some(zero)) = (op, zero(body, *y)) {
-                let infinity = Literal::Float(f64::INFINITY.copysign(zero));
-                return format!("{} * {}", operand(*x), self::literal(infinity, dtype, lanes));
-            }
+            let divisor = &body.values[*y].op;
             let nonzero = matches!(divisor, ValueOp::Literal(Literal::Integer(y)) if *y != 0 && *y != -1);
             shader.helpers.binary(*op, dtype, lanes, &operand(*x), &operand(*y), nonzero)
         }
-        ValueOp::Compare(op, x, y) => shader.helpers.compare(*op, operand_dtype(*x), &operand(*x), &operand(*y)),
+        ValueOp::Compare(op, x, y) => match (zero(body, *x), zero(body, *y)) {
+            (_, Some(_)) => shader.helpers.compare_with_zero(*op, lanes, &operand(*x)),
+            (Some(_), None) => shader.helpers.compare_with_zero(op.mirrored(), lanes, &operand(*y)),
+            (None, None) => shader.helpers.compare(*op, operand_dtype(*x), &operand(*x), &operand(*y)),
+        },
         ValueOp::Select(c, x, y) => {
             let text = format!("select({}, {}, {})", operand(*y), operand(*x), operand(*c));
             match smaller_or_larger(body, *c, *x, *y) {
@@ -117,6 +115,38 @@ pub(super) fn operation(
         }
         ValueOp::Cast(x) => shader.helpers.cast(operand_dtype(*x), dtype, lanes, &operand(*x)),
     }
+}
+
+/// An operation of floats that drivers take for a number whatever its operands are: with itself, with a literal 0, of roots. It is
+/// written with tests of bits, which they do not simplify.
+fn guarded(
+    shader: &mut Shader<'_>,
+    body: &Body,
+    op: BinaryOp,
+    [x, y]: [ValueId; 2],
+    lanes: u32,
+    operand: &dyn Fn(ValueId) -> String,
+) -> Option<String> {
+    let is_negated = |x: ValueId, y: ValueId| matches!(body.values[x].op, ValueOp::Unary(UnaryOp::Neg, of) if of == y);
+    let is_root = matches!(body.values[x].op, ValueOp::Unary(UnaryOp::Sqrt, _));
+    let (name, of, sign) = match (op, zero(body, x), zero(body, y)) {
+        // A division by a constant 0 is undefined in SPIR-V, and drivers leave the result out; by a computed 0 it is IEEE's.
+        (BinaryOp::Div, _, Some(zero)) => {
+            let infinity = literal(Literal::Float(f64::INFINITY.copysign(zero)), DType::F32, lanes);
+            return Some(format!("{} * {infinity}", operand(x)));
+        }
+        (BinaryOp::Div, Some(zero), None) => ("zero_by", y, zero),
+        (BinaryOp::Mul, _, Some(zero)) => ("times_zero", x, zero),
+        (BinaryOp::Mul, Some(zero), None) => ("times_zero", y, zero),
+        (BinaryOp::Sub, ..) if x == y => ("less_itself", x, 0.0),
+        (BinaryOp::Add, ..) if is_negated(x, y) || is_negated(y, x) => ("less_itself", x, 0.0),
+        (BinaryOp::Div, ..) if x == y => ("by_itself", x, 0.0),
+        (BinaryOp::Rem, ..) if x == y => ("rem_itself", x, 0.0),
+        (BinaryOp::Mul, ..) if x == y && is_root => ("squared_root", x, 0.0),
+        _ => return None,
+    };
+    let text = shader.helpers.call(name, lanes, &operand(of));
+    Some(if sign.is_sign_negative() { format!("-{text}") } else { text })
 }
 
 /// What `select(condition, x, y)` answers if one of the two is NaN, where the condition compares just these floats: a minimum or

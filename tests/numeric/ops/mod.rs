@@ -3,6 +3,7 @@
 //!
 //! Operations of one dtype share kernels with several results, so that few pipelines are compiled.
 
+mod pairs;
 mod patterns;
 mod special;
 mod structure;

@@ -20,6 +20,40 @@ fn fuse_is_nan$S(x: $T) -> $B {
   return (bitcast<$U>(x) & $U(0x7fffffffu)) > $U(0x7f800000u);
 }",
     },
+    // Signs, zeros and infinities by their bits: drivers infer from operations which sign a value has, as if no product or quotient
+    // could underflow to 0, and drop comparisons that this decides. Where subnormal numbers count as 0, they are zeros as well.
+    Helper {
+        name: "is_finite",
+        needs: &[],
+        text: "
+fn fuse_is_finite$S(x: $T) -> $B {
+  return (bitcast<$U>(x) & $U(0x7fffffffu)) < $U(0x7f800000u);
+}",
+    },
+    Helper {
+        name: "is_zero",
+        needs: &[],
+        text: "
+fn fuse_is_zero$S(x: $T) -> $B {
+  return ((bitcast<$U>(x) << $U(1u)) == $U(0u)) | (x == $T(0.0));
+}",
+    },
+    Helper {
+        name: "is_positive",
+        needs: &[],
+        text: "
+fn fuse_is_positive$S(x: $T) -> $B {
+  return (bitcast<$U>(x) - $U(1u)) < $U(0x7f800000u);
+}",
+    },
+    Helper {
+        name: "is_negative",
+        needs: &[],
+        text: "
+fn fuse_is_negative$S(x: $T) -> $B {
+  return (bitcast<$U>(x) - $U(0x80000001u)) < $U(0x7f800000u);
+}",
+    },
     // x minus the nearest multiple of pi/2, in three parts of which the first two multiply exactly (the
     // split is that of Cephes' sinf), then minimax polynomials on [-pi/4, pi/4].
     Helper {
@@ -81,6 +115,34 @@ fn fuse_rem_itself$S(x: $T) -> $T {
   let magnitude = bitcast<$U>(x) & $U(0x7fffffffu);
   let zero = bitcast<$T>(bitcast<$U>(x) & $U(0x80000000u));
   return select(zero, $T(bitcast<f32>(fuse_nan_bits)), (magnitude == $U(0u)) | (magnitude >= $U(0x7f800000u)));
+}",
+    },
+    // x·0 and 0/x, which drivers take for 0 whatever x is; and √x·√x, for which they take |x|.
+    Helper {
+        name: "times_zero",
+        needs: &["is_finite"],
+        text: "
+fn fuse_times_zero$S(x: $T) -> $T {
+  let zero = bitcast<$T>(bitcast<$U>(x) & $U(0x80000000u));
+  return select($T(bitcast<f32>(fuse_nan_bits)), zero, fuse_is_finite$S(x));
+}",
+    },
+    Helper {
+        name: "zero_by",
+        needs: &[],
+        text: "
+fn fuse_zero_by$S(x: $T) -> $T {
+  let zero = bitcast<$T>(bitcast<$U>(x) & $U(0x80000000u));
+  let magnitude = bitcast<$U>(x) & $U(0x7fffffffu);
+  return select($T(bitcast<f32>(fuse_nan_bits)), zero, (magnitude - $U(1u)) < $U(0x7f800000u));
+}",
+    },
+    Helper {
+        name: "squared_root",
+        needs: &["is_nan"],
+        text: "
+fn fuse_squared_root$S(root: $T) -> $T {
+  return select(root * root, root, fuse_is_nan$S(root));
 }",
     },
     // Integers that are ordered as the floats are: those of negative floats have their magnitude bits inverted. NaN is
