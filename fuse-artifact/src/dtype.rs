@@ -44,6 +44,17 @@ impl DType {
     pub const fn is_integer(self) -> bool {
         matches!(self, Self::I32 | Self::U32)
     }
+
+    /// Whether this float dtype rounds a finite number to a finite one, and one beside 0 not to 0.
+    pub fn keeps(self, number: f64) -> bool {
+        // The least magnitude that becomes infinite and the largest that becomes 0: ties round to even.
+        let [infinite, zero] = match self {
+            Self::F16 => [65_520.0, f64::exp2(-25.0)],
+            _ => [f64::from(f32::MAX) + f64::exp2(103.0), f64::exp2(-150.0)],
+        };
+        let magnitude = number.abs();
+        number == 0.0 || !number.is_finite() || (zero < magnitude && magnitude < infinite)
+    }
 }
 
 impl fmt::Display for DType {
@@ -85,5 +96,24 @@ impl DTypes {
     /// Whether `dtype` is one of them.
     pub const fn contains(self, dtype: DType) -> bool {
         self.0 >> dtype as u8 & 1 == 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn floats_keep_what_they_do_not_round_to_0_or_infinity() {
+        for number in
+            [65504.0, 65519.9, 65520.0, 6e-8, 2.99e-8, 2.98e-8, 3.4e38, 3.41e38, 1.5e-45, 7.1e-46, 7e-46, 1e-300]
+        {
+            let f32 = number as f32;
+            assert_eq!(DType::F32.keeps(number), f32.is_finite() && f32 != 0.0, "{number}");
+            assert_eq!(DType::F16.keeps(-number), (2.980_232_3e-8..65520.0).contains(&number), "{number}");
+        }
+        for number in [0.0, -0.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN] {
+            assert!(DType::F32.keeps(number) && DType::F16.keeps(number), "{number}");
+        }
     }
 }

@@ -88,7 +88,10 @@ impl Operand {
                 Some(bits) => Ok(Input::Number { dtype, bits }),
                 None => Err(Error::operation(
                     operation,
-                    format!("a number of `{own}` meets `{dtype}`, which does not hold it"),
+                    match own {
+                        DType::Bool => format!("a number of `{own}` meets `{dtype}`, which does not hold it"),
+                        _ => format!("the number {number} of `{own}` meets `{dtype}`, which does not hold it"),
+                    },
                     "convert the tensor with `cast`, or give a number of its dtype",
                 )),
             },
@@ -112,7 +115,7 @@ impl Operand {
 fn bits(own: DType, number: f64, dtype: DType) -> Option<u32> {
     let is_whole = own.is_integer();
     match dtype {
-        DType::F32 | DType::F16 if own != DType::Bool => Some((number as f32).to_bits()),
+        DType::F32 | DType::F16 if own != DType::Bool => dtype.keeps(number).then_some((number as f32).to_bits()),
         DType::I32 if is_whole && number <= f64::from(i32::MAX) => Some((number as i32).cast_unsigned()),
         DType::U32 if is_whole && number >= 0.0 => Some(number as u32),
         DType::Bool if own == DType::Bool => Some(u32::from(number != 0.0)),

@@ -142,6 +142,12 @@ pub enum DTypeClass {
     Signed,
     /// `f32`, `f16`, `i32` or `u32`.
     Number,
+    /// `f32`, `i32` or `u32`: an integer meets it that `f16` does not hold.
+    Wide,
+    /// `f32` or `i32`: such a negative integer.
+    SignedWide,
+    /// `f32` or `u32`: one that `i32` does not hold either.
+    UnsignedWide,
     /// Any dtype.
     Any,
 }

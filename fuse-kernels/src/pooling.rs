@@ -15,7 +15,9 @@ fuse! {
     /// The cosine of the angle between corresponding rows: `x·y/(|x|·|y|)`, with each length at least `1e-8`.
     /// `x, y: [M, N]` → `[M]`.
     pub fn cosine_similarity<T: Float>(x: T[M, N], y: T[M, N]) -> T[M] {
-        let lengths = max(sqrt(sum(x * x, axis = 1)), 1e-8) * max(sqrt(sum(y * y, axis = 1)), 1e-8);
-        sum(x * y, axis = 1) / lengths
+        // In f32 whatever T is, as above.
+        let (a, b) = (x as f32, y as f32);
+        let lengths = max(sqrt(sum(a * a, axis = 1)), 1e-8) * max(sqrt(sum(b * b, axis = 1)), 1e-8);
+        (sum(a * b, axis = 1) / lengths) as T
     }
 }

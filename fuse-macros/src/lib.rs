@@ -19,7 +19,8 @@ use proc_macro::TokenStream;
 /// # Operations
 ///
 /// Operators `+ - * / % -x`, comparisons, `&& || !`, of integers `& | ^ << >> !`, `x as f16`, and calls. Options are named arguments. Axes are numbers,
-/// negative ones counted from the end, or the names of dimensions (`axis = N`). Floats of `f16` are computed in `f32`.
+/// negative ones counted from the end, or the names of dimensions (`axis = N`). Floats of `f16` are computed in `f32`. A literal takes
+/// the dtype that it meets, and is an error where that does not hold it: an integer out of range, a float that would be 0 or infinite.
 ///
 /// | pointwise | |
 /// |---|---|
@@ -55,10 +56,10 @@ use proc_macro::TokenStream;
 /// | reductions | over the axes of `axis = 1`, `axis = N` or `axis = [0, 2]`, or all of them; these axes go unless `keepdim = true` |
 /// |---|---|
 /// | `sum` `prod` `max(x)` `min(x)` | of numbers; integers wrap; NaN wins; over no elements 0, 1, the least and the largest value |
-/// | `mean` `var(x, correction = 0)` | of floats; the variance is the mean of `(x - mean(x))²`, with `correction = 1` the unbiased one |
+/// | `mean` `var(x, correction = 0)` | of floats; the variance is the mean of `(x - mean(x))²`, with `correction = 1` the unbiased one; NaN over no elements |
 /// | `logsumexp` | `log(sum(exp(x)))` without overflow; -inf for a row of -inf |
 /// | `norm` | `sqrt(sum(x * x))`, the length of floats |
-/// | `argmax` `argmin` | `i32` index along one axis of the first largest (smallest) element, or of the first NaN |
+/// | `argmax` `argmin` | `i32` index along one axis of the first largest (smallest) element, or of the first NaN; an axis without elements is an error |
 /// | `any` `all` | of `bool` |
 ///
 /// | rows | on the last axis unless `axis =` says otherwise |

@@ -41,6 +41,30 @@ pub trait Number: Element {}
 )]
 pub trait Signed: Number {}
 
+/// A number of 32 bits: `f32`, `i32` or `u32`. Bound of expressions with an integer that [`struct@f16`] does not hold.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not hold an integer of the expression",
+    label = "expected elements of `f32`, `i32` or `u32`"
+)]
+#[doc(hidden)]
+pub trait Wide: Number {}
+
+/// The same with a sign: `f32` or `i32`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not hold an integer of the expression",
+    label = "expected elements of `f32` or `i32`"
+)]
+#[doc(hidden)]
+pub trait SignedWide: Wide {}
+
+/// `f32` or `u32`: an integer beyond those of `i32`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not hold an integer of the expression",
+    label = "expected elements of `f32` or `u32`"
+)]
+#[doc(hidden)]
+pub trait UnsignedWide: Wide {}
+
 /// An integer element: `i32` or `u32`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an integer element type",
@@ -101,6 +125,20 @@ impl Signed for i32 {}
 impl Integer for i32 {}
 
 impl Integer for u32 {}
+
+impl Wide for f32 {}
+
+impl Wide for i32 {}
+
+impl Wide for u32 {}
+
+impl SignedWide for f32 {}
+
+impl SignedWide for i32 {}
+
+impl UnsignedWide for f32 {}
+
+impl UnsignedWide for u32 {}
 
 impl sealed::Sealed for bool {}
 

@@ -126,6 +126,7 @@ pub mod __private {
         AtLeast, BroadcastRank, Element, Error, Exactly, Float, Integer, Kernels, MatmulRank, Number, OneLess, OneMore,
         Operand, OperandOf, Rank, Ranked, SameRank, Signed, Tensor,
         capture::is_deferred,
+        element::{SignedWide, UnsignedWide, Wide},
         footprint::{code_bytes, retain_runnable},
         launch::{
             Arg, KernelVariants, alternatives, launch, launch_alternative, launch_dynamic, launch_into,

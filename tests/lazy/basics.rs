@@ -102,6 +102,10 @@ fn mistakes_are_told_when_recorded() -> Result<(), Error> {
         x.tensor::<f32, 3>().expect_err("rank"),
         x.to_vec_blocking::<i32>().expect_err("dtype"),
         x.unsqueeze(5).expect_err("axis"),
+        x.slice(1, 2, 2)?.argmax(-1).expect_err("no element"),
+        x.cast(DType::F16)?.add(70000.0).expect_err("infinite in f16"),
+        x.cast(DType::F16)?.mul(1e-8).expect_err("0 in f16"),
+        x.cast(DType::F16)?.mul(65520).expect_err("infinite in f16"),
         LazyTensor::concat(&[], 0).expect_err("nothing"),
     ] {
         assert!(error.to_string().contains("help"), "{error}");

@@ -2,7 +2,7 @@
 //! without rows.
 
 use fuse_compiler::interp::{Stores, Value, run_bounded};
-use fuse_test_support::{Numbers, Program, Sweep, adapter::Arguments, compile, data, devices, expression};
+use fuse_test_support::{Numbers, Program, Sweep, adapter::Arguments, compile, data, devices, expression, wait};
 
 /// Widths that one invocation, one workgroup, and no workgroup holds.
 const WIDTHS: [usize; 3] = [3, 130, 600];
@@ -124,6 +124,37 @@ fn reductions_of_nothing_beside_axes_that_have_something() {
         sweep.run(program, &data::inputs(&program.graph, &[("R", 0), ("C", 1), ("B", 24)], 7));
     }
     sweep.finish();
+}
+
+#[test]
+fn indices_and_variances_of_few_elements() {
+    let source = "
+        pub fn largest(x: f32[N, K]) -> i32[N] { argmax(x, axis = 1) }
+        pub fn least(x: f32[K, N]) -> i32[N] { argmin(x, axis = 0) }";
+    let device = &devices()[0];
+    let launch = |program: &Program, k: usize| {
+        let arguments =
+            Arguments::new(device, program, &data::inputs(&program.graph, &[("N", 3), ("K", k)], 7)).unwrap();
+        wait(arguments.launch(program, None))
+    };
+    let mut sweep = Sweep::new("indices of few elements");
+    for program in &compile(source) {
+        let error = launch(program, 0).expect_err("no index is the answer");
+        assert!(error.contains("which needs an element") && error.contains("`K` (0)"), "{error}");
+        for k in [0, 1, 2] {
+            sweep.run(program, &data::inputs(&program.graph, &[("N", 3), ("K", k)], 7));
+        }
+    }
+    sweep.finish();
+    let source = "
+        pub fn corrected(x: f32[N, K]) -> f32[N] { var(x, axis = 1, correction = 1) }
+        pub fn known(x: f16[N, 0]) -> f16[N] { var(x, axis = 1, correction = 1) }
+        pub fn beyond(x: f32[N, 1]) -> f32[N] { var(x, axis = 1, correction = 3) }
+        pub fn plain(x: f32[N, K]) -> f32[N] { var(x, axis = 1) }";
+    for program in &compile(source) {
+        let found = launch(program, 0).unwrap().swap_remove(0).data;
+        assert!(found.len() == 3 && found.iter().all(|x| x.is_nan()), "{}: {found:?}", program.function.name);
+    }
 }
 
 #[test]

@@ -76,9 +76,9 @@ impl LazyTensor {
     /// The index of the first largest along an axis.
     ///
     /// # Errors
-    /// [`Error::Operation`] if it is not of numbers, or has no such axis.
+    /// [`Error::Operation`] if it is not of numbers, has no such axis, or no elements along it.
     pub fn argmax(&self, axis: i32) -> Result<Self, Error> {
-        self.reduce(ARGMAX, &axis.into(), 0)
+        self.best_index(ARGMAX, axis)
     }
 
     /// The index of the first smallest along an axis.
@@ -86,7 +86,21 @@ impl LazyTensor {
     /// # Errors
     /// As [`argmax`](Self::argmax).
     pub fn argmin(&self, axis: i32) -> Result<Self, Error> {
-        self.reduce(ARGMIN, &axis.into(), 0)
+        self.best_index(ARGMIN, axis)
+    }
+
+    fn best_index(&self, reduction: &'static Reduction, axis: i32) -> Result<Self, Error> {
+        let value = self.reduce(reduction, &axis.into(), 0)?;
+        let shape = &self.node()?.shape;
+        // The axis exists, or `reduce` had refused it.
+        if shape[axis.rem_euclid(shape.len().max(1) as i32) as usize] == 0 {
+            let message = format!(
+                "axis {axis} of `{}` has no elements, one of which the index would be",
+                self.node()?.type_text()
+            );
+            return Err(Error::operation(reduction.name, message, "take it where there are elements"));
+        }
+        Ok(value)
     }
 
     fn reduce(&self, reduction: &'static Reduction, over: &Over, correction: u32) -> Result<Self, Error> {

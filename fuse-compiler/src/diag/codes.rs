@@ -135,6 +135,7 @@ catalog! {
     VectorRequired = "F109" "vector_required" "an operation that takes vectors only",
     IndexWithoutShape = "F110" "index_without_shape" "`index` that meets no value with a shape",
     GroupCount = "F111" "group_count" "an axis that its groups or parts do not divide",
+    EmptyAxis = "F112" "empty_axis" "an index along an axis without elements",
 
     // The expression form.
     PositiveAxis = "F120" "positive_axis" "an axis counted from the front where the rank is unknown",

@@ -303,11 +303,10 @@ impl<'a> Inference<'a> {
                 self.literals.push((address(expr), term));
                 term
             }
-            // No `u32` holds it.
             ExprKind::Unary(UnaryOperator::Neg, x)
-                if matches!(x.kind, ExprKind::Literal(Literal::Integer(1.., None))) =>
+                if let ExprKind::Literal(Literal::Integer(value @ 1.., None)) = x.kind =>
             {
-                let term = self.class(DTypeClass::Signed);
+                let term = self.integer(-value);
                 self.literals.push((address(x), term));
                 term
             }
@@ -361,8 +360,25 @@ impl<'a> Inference<'a> {
         match literal {
             Literal::Bool(_) => self.known(DType::Bool),
             Literal::Integer(_, Some(dtype)) | Literal::Float(_, Some(dtype)) => self.known(*dtype),
-            Literal::Integer(_, None) => self.class(DTypeClass::Number),
-            Literal::Float(_, None) => self.class(DTypeClass::Float),
+            Literal::Integer(value, None) => self.integer(*value),
+            Literal::Float(value, None) if DType::F16.keeps(*value) => self.class(DTypeClass::Float),
+            Literal::Float(_, None) => self.known(DType::F32),
+        }
+    }
+
+    /// An integer without a suffix: of the dtypes that hold it.
+    fn integer(&mut self, value: i128) -> Term {
+        let holds = |dtype: &DType| match dtype {
+            DType::F32 | DType::F16 => dtype.keeps(value as f64),
+            DType::I32 => i32::try_from(value).is_ok(),
+            DType::U32 => u32::try_from(value).is_ok(),
+            DType::Bool => false,
+        };
+        let dtypes: Vec<DType> = DTypeClass::Number.dtypes().iter().copied().filter(holds).collect();
+        match DTypeClass::ALL.into_iter().find(|class| class.dtypes() == dtypes) {
+            Some(class) => self.class(class),
+            // Where nothing holds it, the lowering says so.
+            None => self.known(DType::F32),
         }
     }
 
@@ -579,7 +595,16 @@ fn meet(a: Constraint, b: Constraint) -> Option<Constraint> {
 }
 
 impl DTypeClass {
-    const ALL: [Self; 5] = [Self::Float, Self::Integer, Self::Signed, Self::Number, Self::Any];
+    const ALL: [Self; 8] = [
+        Self::Float,
+        Self::Integer,
+        Self::Signed,
+        Self::Number,
+        Self::Wide,
+        Self::SignedWide,
+        Self::UnsignedWide,
+        Self::Any,
+    ];
 
     /// The dtypes of the class, in the order of an expression's instances.
     pub fn dtypes(self) -> &'static [DType] {
@@ -589,6 +614,9 @@ impl DTypeClass {
             Self::Integer => &ALL[2..4],
             Self::Signed => &ALL[..3],
             Self::Number => &ALL[..4],
+            Self::Wide => &[DType::F32, DType::I32, DType::U32],
+            Self::SignedWide => &[DType::F32, DType::I32],
+            Self::UnsignedWide => &[DType::F32, DType::U32],
             Self::Any => ALL,
         }
     }

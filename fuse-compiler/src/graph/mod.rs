@@ -252,8 +252,8 @@ pub enum Op {
     },
     /// All elements along `axes` (sorted, not empty) taken together. The node has the operand's rank, with extent 1 at
     /// `axes`; dtype of the operand, but `i32` for `argmax` and `argmin`. Over no elements: the neutral element
-    /// (`sum` 0, `prod` 1, `max` -inf or the least integer, `min` +inf or the largest, `any` false, `all` true, `argmax`
-    /// and `argmin` 0). Floats are computed in f32.
+    /// (`sum` 0, `prod` 1, `max` -inf or the least integer, `min` +inf or the largest, `any` false, `all` true; for
+    /// `argmax` and `argmin`, which a check keeps from it, 0). Floats are computed in f32.
     Reduce {
         /// How.
         op: ReduceOp,

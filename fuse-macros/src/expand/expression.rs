@@ -180,6 +180,9 @@ fn class_bounds(expression: &Expression, runtime: &TokenStream) -> Vec<TokenStre
             DTypeClass::Integer => quote!(Integer),
             DTypeClass::Signed => quote!(Signed),
             DTypeClass::Number => quote!(Number),
+            DTypeClass::Wide => quote!(Wide),
+            DTypeClass::SignedWide => quote!(SignedWide),
+            DTypeClass::UnsignedWide => quote!(UnsignedWide),
             DTypeClass::Any => return None,
         };
         Some(quote!(<#operand as #runtime::Operand>::Element: #runtime::#allowed))

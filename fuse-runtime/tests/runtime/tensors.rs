@@ -69,7 +69,7 @@ fn random_tensors_depend_on_their_seed_only() {
     let c = Tensor2::<f32>::randn(&device, [30, 40], 2).unwrap().to_vec_blocking().unwrap();
     assert!(a == b && a != c);
     let uniform = Tensor1::<f16>::rand(&device, [1000], 3).unwrap().to_vec_blocking().unwrap();
-    assert!(uniform.iter().all(|value| (0.0..=1.0).contains(&value.to_f32())));
+    assert!(uniform.iter().all(|value| (0.0..1.0).contains(&value.to_f32())));
 }
 
 #[cfg(feature = "ndarray")]

@@ -70,5 +70,8 @@ fn poolings<T: Float + Into<f64>>() {
     for shape in SHAPES {
         let (x, y) = (&tensor::<T, 2>(&device, shape, 1), &tensor(&device, shape, 2));
         check!(cosine_similarity(x, y));
+        let zeros = &Tensor::<T, 2>::zeros(&device, shape).unwrap();
+        let similarities = fuse_gpu::kernels::cosine_similarity(x, zeros).unwrap().to_vec_blocking().unwrap();
+        assert!(similarities.iter().all(|&x| Into::<f64>::into(x) == 0.0), "nothing is similar to 0");
     }
 }

@@ -54,6 +54,14 @@ fn classes_follow_from_operations() {
     assert_eq!(classes("clamp(a, -1, 1) * 0.5"), [DTypeClass::Float]);
     assert_eq!(classes("a << b"), [DTypeClass::Integer]);
     assert_eq!(classes("!(a & 7) | popcount(b)"), [DTypeClass::Integer]);
+    // Literals that only some dtypes hold.
+    assert_eq!(classes("a * 70000"), [DTypeClass::Wide]);
+    assert_eq!(classes("a * -70000"), [DTypeClass::SignedWide]);
+    assert_eq!(classes("(a + 3000000000) * 70000"), [DTypeClass::UnsignedWide]);
+    for known in ["a + 1e-8", "a * 70000.0", "a * 70000 + 0.5", "a + 5000000000", "a - 3000000000 + -3000000000"] {
+        assert_eq!(checked(known).variables[0].dtype, ExpressionDType::Known(DType::F32), "{known}");
+    }
+    assert_eq!(classes("layer_norm(a, g, b, eps = 1e-12)"), [DTypeClass::Float]);
     assert_eq!(checked("a ^ -1").variables[0].dtype, ExpressionDType::Known(DType::I32));
     assert_eq!(checked("to_bits(a)").variables[0].dtype, ExpressionDType::Known(DType::F32));
     assert_eq!(checked("isnan(a) && !b").variables[1].dtype, ExpressionDType::Known(DType::Bool));

@@ -285,10 +285,7 @@ impl Lowering<'_> {
 
     /// A literal as the graph holds it, with a report if its dtype cannot.
     pub(super) fn graph_literal(&self, literal: &Literal, dtype: DType, at: SourceRange) -> Option<GraphLiteral> {
-        // Kernels compute in f32 even where they store f16, so that -1e9 may mask f16 scores.
-        let float = |value: f64| {
-            (!value.is_finite() || value.abs() <= f64::from(f32::MAX)).then_some(GraphLiteral::Float(value))
-        };
+        let float = |value: f64| dtype.keeps(value).then_some(GraphLiteral::Float(value));
         let converted = match *literal {
             Literal::Bool(value) => Some(GraphLiteral::Bool(value)),
             Literal::Float(value, _) => float(value),
@@ -302,23 +299,36 @@ impl Lowering<'_> {
             }
         };
         if converted.is_none() {
-            let value = match literal {
-                Literal::Integer(value, _) => value.to_string(),
-                Literal::Float(value, _) => format!("{value:e}"),
-                Literal::Bool(value) => value.to_string(),
-            };
-            let help = match dtype {
-                DType::U32 => "`u32` holds 0 to 4294967295",
-                DType::I32 => "`i32` holds -2147483648 to 2147483647",
-                _ => "the largest finite `f32` is about 3.4e38",
-            };
-            self.sink.report(
-                Diagnostic::new(Code::LiteralOutOfRange, at, format!("`{value}` does not fit `{dtype}`")).help(help),
-            );
+            self.sink.report(out_of_range(literal, dtype, at));
         }
         converted
     }
 }
+
+/// The report of a literal that its dtype cannot hold.
+fn out_of_range(literal: &Literal, dtype: DType, at: SourceRange) -> Diagnostic {
+    let (text, magnitude) = match *literal {
+        Literal::Integer(value, _) => (value.to_string(), value.abs() as f64),
+        Literal::Float(value, _) => (format!("{value:e}"), value.abs()),
+        Literal::Bool(value) => (value.to_string(), 1.0),
+    };
+    if dtype.is_float() && magnitude < 1.0 {
+        let least = if dtype == DType::F16 { "6e-8" } else { "1.4e-45" };
+        let help = format!("the least `{dtype}` above 0 is about {least}");
+        let help = if dtype == DType::F16 { format!("{help}: {IN_F32}") } else { help };
+        return Diagnostic::new(Code::LiteralOutOfRange, at, format!("`{text}` is 0 as `{dtype}`")).help(help);
+    }
+    let help = match dtype {
+        DType::U32 => "`u32` holds 0 to 4294967295".to_owned(),
+        DType::I32 => "`i32` holds -2147483648 to 2147483647".to_owned(),
+        DType::F16 => format!("the largest finite `f16` is 65504: write `inf`, or {IN_F32}"),
+        _ => "the largest finite `f32` is about 3.4e38".to_owned(),
+    };
+    Diagnostic::new(Code::LiteralOutOfRange, at, format!("`{text}` does not fit `{dtype}`")).help(help)
+}
+
+/// Help where `f16` is too small.
+const IN_F32: &str = "compute in `f32`, as in `(x as f32 * y) as f16`";
 
 /// Whether the operand is the condition of a select.
 pub(super) fn is_condition(op: Pointwise, position: usize) -> bool {

@@ -3,7 +3,7 @@
 //! `mean`, `var` and `logsumexp` are written in terms of the reductions of the graph. They compute in `f32` whatever
 //! the dtype of their operand: neither a count nor a sum of squares has to fit `f16`.
 
-use fuse_artifact::{DType, Size};
+use fuse_artifact::{DType, Relation, Size};
 
 use super::{Lowering, axes_text, catalog::Reduction, options::Site, value::Operand};
 use crate::{
@@ -21,7 +21,13 @@ impl Lowering<'_> {
         let correction = self.literal_option(site, "correction", 0.0);
         let node = node?;
         self.require_dtype(reduction.takes(), node, x, site)?;
-        let axes = if reduction.is_index() { self.index_axis(node, site)? } else { self.axes_option(site, node)? };
+        let axes = if reduction.is_index() {
+            let axes = self.index_axis(node, site)?;
+            self.require_elements(node, axes[0], site)?;
+            axes
+        } else {
+            self.axes_option(site, node)?
+        };
         let (keepdim, correction) = (keepdim?, correction?);
         let at = site.at;
         let value = match reduction {
@@ -119,7 +125,23 @@ impl Lowering<'_> {
         Some(vec![self.shape(node).len() - 1])
     }
 
-    /// The mean of the squares of `x - mean(x)`, in which `correction` is taken from the count.
+    /// Requires that an axis has elements, one of which the index is: now, or at launch.
+    fn require_elements(&mut self, node: NodeId, axis: usize, site: Site<'_>) -> Option<()> {
+        let extent = self.shape(node)[axis].clone();
+        if extent.as_constant() == Some(0) {
+            let message = format!("`{}` along an axis without elements: no index is the answer", site.name());
+            self.sink.report(Diagnostic::new(Code::EmptyAxis, site.at, message).help(
+                "call it where there are elements; `max` and `min` over none are the least and the largest value",
+            ));
+            return None;
+        }
+        let what = format!("axis of `{}`, which needs an element", site.name());
+        self.check(Relation::AtMost, Size::ONE, extent, what);
+        Some(())
+    }
+
+    /// The mean of the squares of `x - mean(x)`, in which `correction` is taken from the count. Of no more elements than that, it is
+    /// the sum divided by 0, as in NumPy.
     fn variance(&mut self, x: NodeId, axes: &[usize], correction: f64, site: Site<'_>) -> NodeId {
         let at = site.at;
         if correction == 0.0 {
@@ -130,10 +152,17 @@ impl Lowering<'_> {
         let squares = self.binary(BinaryOp::Mul, centered, centered, at);
         let sum = self.reduce(ReduceOp::Sum, squares, axes, at);
         let count = Size::product(axes.iter().map(|&axis| &self.shape(x)[axis]));
-        // In f32 and not as a size: of fewer elements than the correction, the variance is not a number or negative.
-        let count = self.size_number(&count, DType::F32, at);
-        let correction = self.number(correction, DType::F32, at);
-        let freedom = self.binary(BinaryOp::Sub, count, correction, at);
+        let freedom = match count.as_constant() {
+            Some(count) => self.number((count as f64 - correction).max(0.0), DType::F32, at),
+            None => {
+                // In f32 and not as a size, which is never negative.
+                let count = self.size_number(&count, DType::F32, at);
+                let correction = self.number(correction, DType::F32, at);
+                let freedom = self.binary(BinaryOp::Sub, count, correction, at);
+                let zero = self.number(0.0, DType::F32, at);
+                self.binary(BinaryOp::Max, freedom, zero, at)
+            }
+        };
         self.binary(BinaryOp::Div, sum, freedom, at)
     }
 
