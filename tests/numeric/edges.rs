@@ -200,6 +200,11 @@ fn values_with_themselves() {
         pub fn by(x: f32[N]) -> f32[N] { let y = 1.0 / x; y / y + x / x }
         pub fn remainder(x: f32[N]) -> f32[N] { x % x }
         pub fn half(x: f16[N]) -> f16[N] { let y = x * 3.0; (y - y) / (x / x) }
+        pub fn times_zero(x: f32[N]) -> (f32[N], f32[N]) { (x * 0.0, -0.0 * x) }
+        pub fn zero_by(x: f32[N]) -> (f32[N], f32[N]) { (0.0 / x, -0.0 / x) }
+        pub fn negated(x: f32[N]) -> f32[N] { x + (-x) }
+        pub fn rooted(x: f32[N]) -> f32[N] { sqrt(x) * sqrt(x) }
+        pub fn vanishing(x: f32[N]) -> (f32[N], bool[N]) { let y = sigmoid(x); (log(y), y > 0.0) }
         pub fn of_one(x: f32[N, K], w: f32[K, 0]) -> f32[N, 1] { softmax(max(matmul(x, w), axis = 1, keepdim = true), axis = 1) }";
     let mut sweep = Sweep::new("values with themselves");
     for program in &compile(source) {

@@ -33,12 +33,18 @@ var<private> fuse_nan_bits: u32 = 0x7fc00000u;
 var<private> fuse_inf_bits: u32 = 0x7f800000u;
 
 const fuse_fast_math = false;
+fn fuse_is_zero1(x: f32) -> bool {
+  return ((bitcast<u32>(x) << u32(1u)) == u32(0u)) | (x == f32(0.0));
+}
+fn fuse_is_positive1(x: f32) -> bool {
+  return (bitcast<u32>(x) - u32(1u)) < u32(0x7f800000u);
+}
 fn fuse_log1(x: f32) -> f32 {
   if fuse_fast_math {
     return log(x);
   }
-  let at_zero = f32(-1.0) / abs(x);
-  return select(select(bitcast<f32>(u32(fuse_nan_bits)), at_zero, x == f32(0.0)), log(x), x > f32(0.0));
+  let value = select(bitcast<f32>(u32(fuse_nan_bits)), log(x), fuse_is_positive1(x));
+  return select(value, bitcast<f32>(u32(fuse_inf_bits | 0x80000000u)), fuse_is_zero1(x));
 }
 fn score_each(b0: u32, row: u32, column: u32, sum: f32) -> f32 {
   let s0 = sum;

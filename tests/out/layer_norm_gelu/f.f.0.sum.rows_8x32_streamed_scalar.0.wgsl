@@ -37,6 +37,16 @@ fn fuse_is_nan1(x: f32) -> bool {
 fn fuse_restored1(sum: f32, lost: f32) -> f32 {
   return select(sum + lost, sum, fuse_is_nan1(lost));
 }
+fn fuse_is_zero1(x: f32) -> bool {
+  return ((bitcast<u32>(x) << u32(1u)) == u32(0u)) | (x == f32(0.0));
+}
+fn fuse_rsqrt1(x: f32) -> f32 {
+  if fuse_fast_math {
+    return inverseSqrt(x);
+  }
+  let infinity = bitcast<f32>((bitcast<u32>(x) & u32(0x80000000u)) | u32(fuse_inf_bits));
+  return select(inverseSqrt(x), infinity, fuse_is_zero1(x));
+}
 fn fuse_erf1(x: f32) -> f32 {
   if fuse_fast_math {
     let u = f32(1.0) / (f32(1.0) + f32(0.3275911) * abs(x));
@@ -169,7 +179,7 @@ fn main(
   let v6 = s1_0_0_all;
   let v7 = v6 / v2;
   let v9 = v7 + f32(1e-5f);
-  let v10 = inverseSqrt(v9);
+  let v10 = fuse_rsqrt1(v9);
   // unroll
   for (var chunk = lane; chunk < end; chunk += 32u) {
     let e0 = chunk;

@@ -33,6 +33,17 @@ struct Params {
 var<private> fuse_nan_bits: u32 = 0x7fc00000u;
 var<private> fuse_inf_bits: u32 = 0x7f800000u;
 
+const fuse_fast_math = false;
+fn fuse_is_zero1(x: f32) -> bool {
+  return ((bitcast<u32>(x) << u32(1u)) == u32(0u)) | (x == f32(0.0));
+}
+fn fuse_rsqrt1(x: f32) -> f32 {
+  if fuse_fast_math {
+    return inverseSqrt(x);
+  }
+  let infinity = bitcast<f32>((bitcast<u32>(x) & u32(0x80000000u)) | u32(fuse_inf_bits));
+  return select(inverseSqrt(x), infinity, fuse_is_zero1(x));
+}
 var<workgroup> row_parts0: array<u32, 544>;
 var<workgroup> row_groups0: array<vec4<u32>, 8>;
 var<workgroup> lhs_tile: array<vec4<f32>, 12>;
@@ -539,10 +550,10 @@ fn main(
   let v13_row1 = v11_row1 + f32(1e-5f);
   let v13_row2 = v11_row2 + f32(1e-5f);
   let v13_row3 = v11_row3 + f32(1e-5f);
-  let v14_row0 = inverseSqrt(v13_row0);
-  let v14_row1 = inverseSqrt(v13_row1);
-  let v14_row2 = inverseSqrt(v13_row2);
-  let v14_row3 = inverseSqrt(v13_row3);
+  let v14_row0 = fuse_rsqrt1(v13_row0);
+  let v14_row1 = fuse_rsqrt1(v13_row1);
+  let v14_row2 = fuse_rsqrt1(v13_row2);
+  let v14_row3 = fuse_rsqrt1(v13_row3);
   let v15_0_0 = v8_0_0 * vec4<f32>(v14_row0);
   let v15_0_1 = v8_0_1 * vec4<f32>(v14_row0);
   let v15_1_0 = v8_1_0 * vec4<f32>(v14_row1);

@@ -29,6 +29,17 @@ struct Params {
 var<private> fuse_nan_bits: u32 = 0x7fc00000u;
 var<private> fuse_inf_bits: u32 = 0x7f800000u;
 
+const fuse_fast_math = false;
+fn fuse_is_zero1(x: f32) -> bool {
+  return ((bitcast<u32>(x) << u32(1u)) == u32(0u)) | (x == f32(0.0));
+}
+fn fuse_rsqrt1(x: f32) -> f32 {
+  if fuse_fast_math {
+    return inverseSqrt(x);
+  }
+  let infinity = bitcast<f32>((bitcast<u32>(x) & u32(0x80000000u)) | u32(fuse_inf_bits));
+  return select(inverseSqrt(x), infinity, fuse_is_zero1(x));
+}
 var<workgroup> row_parts0: array<u32, 544>;
 var<workgroup> row_groups0: array<vec4<u32>, 8>;
 var<workgroup> lhs_tile: array<vec4<f32>, 12>;
@@ -419,10 +430,10 @@ fn main(
   let v8_row1 = v6_row1 + f32(1e-6f);
   let v8_row2 = v6_row2 + f32(1e-6f);
   let v8_row3 = v6_row3 + f32(1e-6f);
-  let v9_row0 = inverseSqrt(v8_row0);
-  let v9_row1 = inverseSqrt(v8_row1);
-  let v9_row2 = inverseSqrt(v8_row2);
-  let v9_row3 = inverseSqrt(v8_row3);
+  let v9_row0 = fuse_rsqrt1(v8_row0);
+  let v9_row1 = fuse_rsqrt1(v8_row1);
+  let v9_row2 = fuse_rsqrt1(v8_row2);
+  let v9_row3 = fuse_rsqrt1(v8_row3);
   let v10_0_0 = v2_0_0 * vec4<f32>(v9_row0);
   let v10_0_1 = v2_0_1 * vec4<f32>(v9_row0);
   let v10_1_0 = v2_1_0 * vec4<f32>(v9_row1);

@@ -34,6 +34,7 @@ struct Params {
 var<private> fuse_nan_bits: u32 = 0x7fc00000u;
 var<private> fuse_inf_bits: u32 = 0x7f800000u;
 
+const fuse_fast_math = false;
 fn fuse_sigmoid1(x: f32) -> f32 {
   return f32(1.0) / (f32(1.0) + exp(-x));
 }
@@ -52,6 +53,16 @@ fn fuse_is_nan1(x: f32) -> bool {
 }
 fn fuse_restored1(sum: f32, lost: f32) -> f32 {
   return select(sum + lost, sum, fuse_is_nan1(lost));
+}
+fn fuse_is_zero1(x: f32) -> bool {
+  return ((bitcast<u32>(x) << u32(1u)) == u32(0u)) | (x == f32(0.0));
+}
+fn fuse_rsqrt1(x: f32) -> f32 {
+  if fuse_fast_math {
+    return inverseSqrt(x);
+  }
+  let infinity = bitcast<f32>((bitcast<u32>(x) & u32(0x80000000u)) | u32(fuse_inf_bits));
+  return select(inverseSqrt(x), infinity, fuse_is_zero1(x));
 }
 fn finish(batch: u32, b0: u32, row: u32, column: u32, sum0: f32, sum1: f32) {
   if row >= p.extent_1 || column >= p.extent_2 {
@@ -299,7 +310,7 @@ fn main(
   let a0_row7 = bitcast<f32>(lhs_rows[a0_o + 32u]);
   let a0_row8 = a0_row7 / a0_row3;
   let a0_row10 = a0_row8 + f32(1e-5f);
-  let a0_row11 = inverseSqrt(a0_row10);
+  let a0_row11 = fuse_rsqrt1(a0_row10);
   let a0_base0 = p.offset_0 + b0 * p.stride_0_0 + a0_at * p.stride_0_1;
   var a0_x0: f32;
   let a0_base1 = p.offset_1;
@@ -315,7 +326,7 @@ fn main(
   let a1_row7 = bitcast<f32>(lhs_rows[a1_o + 32u]);
   let a1_row8 = a1_row7 / a1_row3;
   let a1_row10 = a1_row8 + f32(1e-5f);
-  let a1_row11 = inverseSqrt(a1_row10);
+  let a1_row11 = fuse_rsqrt1(a1_row10);
   let a1_base0 = p.offset_0 + b0 * p.stride_0_0 + a1_at * p.stride_0_1;
   var a1_x0: f32;
   let a1_base1 = p.offset_1;
@@ -331,7 +342,7 @@ fn main(
   let a2_row7 = bitcast<f32>(lhs_rows[a2_o + 32u]);
   let a2_row8 = a2_row7 / a2_row3;
   let a2_row10 = a2_row8 + f32(1e-5f);
-  let a2_row11 = inverseSqrt(a2_row10);
+  let a2_row11 = fuse_rsqrt1(a2_row10);
   let a2_base0 = p.offset_0 + b0 * p.stride_0_0 + a2_at * p.stride_0_1;
   var a2_x0: f32;
   let a2_base1 = p.offset_1;
@@ -347,7 +358,7 @@ fn main(
   let a3_row7 = bitcast<f32>(lhs_rows[a3_o + 32u]);
   let a3_row8 = a3_row7 / a3_row3;
   let a3_row10 = a3_row8 + f32(1e-5f);
-  let a3_row11 = inverseSqrt(a3_row10);
+  let a3_row11 = fuse_rsqrt1(a3_row10);
   let a3_base0 = p.offset_0 + b0 * p.stride_0_0 + a3_at * p.stride_0_1;
   var a3_x0: f32;
   let a3_base1 = p.offset_1;
@@ -363,7 +374,7 @@ fn main(
   let a4_row7 = bitcast<f32>(lhs_rows[a4_o + 32u]);
   let a4_row8 = a4_row7 / a4_row3;
   let a4_row10 = a4_row8 + f32(1e-5f);
-  let a4_row11 = inverseSqrt(a4_row10);
+  let a4_row11 = fuse_rsqrt1(a4_row10);
   let a4_base0 = p.offset_0 + b0 * p.stride_0_0 + a4_at * p.stride_0_1;
   var a4_x0: f32;
   let a4_base1 = p.offset_1;
@@ -379,7 +390,7 @@ fn main(
   let a5_row7 = bitcast<f32>(lhs_rows[a5_o + 32u]);
   let a5_row8 = a5_row7 / a5_row3;
   let a5_row10 = a5_row8 + f32(1e-5f);
-  let a5_row11 = inverseSqrt(a5_row10);
+  let a5_row11 = fuse_rsqrt1(a5_row10);
   let a5_base0 = p.offset_0 + b0 * p.stride_0_0 + a5_at * p.stride_0_1;
   var a5_x0: f32;
   let a5_base1 = p.offset_1;
@@ -395,7 +406,7 @@ fn main(
   let a6_row7 = bitcast<f32>(lhs_rows[a6_o + 32u]);
   let a6_row8 = a6_row7 / a6_row3;
   let a6_row10 = a6_row8 + f32(1e-5f);
-  let a6_row11 = inverseSqrt(a6_row10);
+  let a6_row11 = fuse_rsqrt1(a6_row10);
   let a6_base0 = p.offset_0 + b0 * p.stride_0_0 + a6_at * p.stride_0_1;
   var a6_x0: f32;
   let a6_base1 = p.offset_1;
@@ -411,7 +422,7 @@ fn main(
   let a7_row7 = bitcast<f32>(lhs_rows[a7_o + 32u]);
   let a7_row8 = a7_row7 / a7_row3;
   let a7_row10 = a7_row8 + f32(1e-5f);
-  let a7_row11 = inverseSqrt(a7_row10);
+  let a7_row11 = fuse_rsqrt1(a7_row10);
   let a7_base0 = p.offset_0 + b0 * p.stride_0_0 + a7_at * p.stride_0_1;
   var a7_x0: f32;
   let a7_base1 = p.offset_1;

@@ -27,6 +27,7 @@ struct Params {
 var<private> fuse_nan_bits: u32 = 0x7fc00000u;
 var<private> fuse_inf_bits: u32 = 0x7f800000u;
 
+const fuse_fast_math = false;
 fn fuse_hidden1(x: f32, opaque: u32) -> f32 {
   return bitcast<f32>(bitcast<u32>(x) ^ u32(opaque));
 }
@@ -39,6 +40,16 @@ fn fuse_is_nan1(x: f32) -> bool {
 }
 fn fuse_restored1(sum: f32, lost: f32) -> f32 {
   return select(sum + lost, sum, fuse_is_nan1(lost));
+}
+fn fuse_is_zero1(x: f32) -> bool {
+  return ((bitcast<u32>(x) << u32(1u)) == u32(0u)) | (x == f32(0.0));
+}
+fn fuse_rsqrt1(x: f32) -> f32 {
+  if fuse_fast_math {
+    return inverseSqrt(x);
+  }
+  let infinity = bitcast<f32>((bitcast<u32>(x) & u32(0x80000000u)) | u32(fuse_inf_bits));
+  return select(inverseSqrt(x), infinity, fuse_is_zero1(x));
 }
 fn finish(batch: u32, row: u32, column: u32, sum: f32) {
   if row >= p.extent_0 || column >= p.extent_1 {
@@ -183,7 +194,7 @@ fn main(
   let a0_row3 = f32(p.size_11);
   let a0_row4 = a0_row2 / a0_row3;
   let a0_row6 = a0_row4 + f32(1e-6f);
-  let a0_row7 = inverseSqrt(a0_row6);
+  let a0_row7 = fuse_rsqrt1(a0_row6);
   let a0_base0 = p.offset_0 + a0_at * p.stride_0_0;
   var a0_x0: f32;
   let a0_base1 = p.offset_1;
@@ -195,7 +206,7 @@ fn main(
   let a1_row3 = f32(p.size_11);
   let a1_row4 = a1_row2 / a1_row3;
   let a1_row6 = a1_row4 + f32(1e-6f);
-  let a1_row7 = inverseSqrt(a1_row6);
+  let a1_row7 = fuse_rsqrt1(a1_row6);
   let a1_base0 = p.offset_0 + a1_at * p.stride_0_0;
   var a1_x0: f32;
   let a1_base1 = p.offset_1;
@@ -207,7 +218,7 @@ fn main(
   let a2_row3 = f32(p.size_11);
   let a2_row4 = a2_row2 / a2_row3;
   let a2_row6 = a2_row4 + f32(1e-6f);
-  let a2_row7 = inverseSqrt(a2_row6);
+  let a2_row7 = fuse_rsqrt1(a2_row6);
   let a2_base0 = p.offset_0 + a2_at * p.stride_0_0;
   var a2_x0: f32;
   let a2_base1 = p.offset_1;
@@ -219,7 +230,7 @@ fn main(
   let a3_row3 = f32(p.size_11);
   let a3_row4 = a3_row2 / a3_row3;
   let a3_row6 = a3_row4 + f32(1e-6f);
-  let a3_row7 = inverseSqrt(a3_row6);
+  let a3_row7 = fuse_rsqrt1(a3_row6);
   let a3_base0 = p.offset_0 + a3_at * p.stride_0_0;
   var a3_x0: f32;
   let a3_base1 = p.offset_1;
@@ -231,7 +242,7 @@ fn main(
   let a4_row3 = f32(p.size_11);
   let a4_row4 = a4_row2 / a4_row3;
   let a4_row6 = a4_row4 + f32(1e-6f);
-  let a4_row7 = inverseSqrt(a4_row6);
+  let a4_row7 = fuse_rsqrt1(a4_row6);
   let a4_base0 = p.offset_0 + a4_at * p.stride_0_0;
   var a4_x0: f32;
   let a4_base1 = p.offset_1;
@@ -243,7 +254,7 @@ fn main(
   let a5_row3 = f32(p.size_11);
   let a5_row4 = a5_row2 / a5_row3;
   let a5_row6 = a5_row4 + f32(1e-6f);
-  let a5_row7 = inverseSqrt(a5_row6);
+  let a5_row7 = fuse_rsqrt1(a5_row6);
   let a5_base0 = p.offset_0 + a5_at * p.stride_0_0;
   var a5_x0: f32;
   let a5_base1 = p.offset_1;
@@ -255,7 +266,7 @@ fn main(
   let a6_row3 = f32(p.size_11);
   let a6_row4 = a6_row2 / a6_row3;
   let a6_row6 = a6_row4 + f32(1e-6f);
-  let a6_row7 = inverseSqrt(a6_row6);
+  let a6_row7 = fuse_rsqrt1(a6_row6);
   let a6_base0 = p.offset_0 + a6_at * p.stride_0_0;
   var a6_x0: f32;
   let a6_base1 = p.offset_1;
@@ -267,7 +278,7 @@ fn main(
   let a7_row3 = f32(p.size_11);
   let a7_row4 = a7_row2 / a7_row3;
   let a7_row6 = a7_row4 + f32(1e-6f);
-  let a7_row7 = inverseSqrt(a7_row6);
+  let a7_row7 = fuse_rsqrt1(a7_row6);
   let a7_base0 = p.offset_0 + a7_at * p.stride_0_0;
   var a7_x0: f32;
   let a7_base1 = p.offset_1;

@@ -28,6 +28,7 @@ struct Params {
 var<private> fuse_nan_bits: u32 = 0x7fc00000u;
 var<private> fuse_inf_bits: u32 = 0x7f800000u;
 
+const fuse_fast_math = false;
 fn fuse_hidden1(x: f32, opaque: u32) -> f32 {
   return bitcast<f32>(bitcast<u32>(x) ^ u32(opaque));
 }
@@ -40,6 +41,16 @@ fn fuse_is_nan1(x: f32) -> bool {
 }
 fn fuse_restored1(sum: f32, lost: f32) -> f32 {
   return select(sum + lost, sum, fuse_is_nan1(lost));
+}
+fn fuse_is_zero1(x: f32) -> bool {
+  return ((bitcast<u32>(x) << u32(1u)) == u32(0u)) | (x == f32(0.0));
+}
+fn fuse_rsqrt1(x: f32) -> f32 {
+  if fuse_fast_math {
+    return inverseSqrt(x);
+  }
+  let infinity = bitcast<f32>((bitcast<u32>(x) & u32(0x80000000u)) | u32(fuse_inf_bits));
+  return select(inverseSqrt(x), infinity, fuse_is_zero1(x));
 }
 var<workgroup> shared0: array<u32, 256>;
 
@@ -117,7 +128,7 @@ fn main(
   let v4 = s0_0_0_all;
   let v6 = v4 / v5;
   let v8 = v6 + f32(1e-6f);
-  let v9 = inverseSqrt(v8);
+  let v9 = fuse_rsqrt1(v8);
   // unroll
   for (var chunk = lane; chunk < end; chunk += 32u) {
     let e0 = chunk;

@@ -40,12 +40,18 @@ fn fuse_max_key4(x: vec4<f32>) -> vec4<i32> {
 fn fuse_of_key1(key: i32) -> f32 {
   return bitcast<f32>(key ^ ((key >> u32(31u)) & i32(0x7fffffff)));
 }
+fn fuse_is_zero1(x: f32) -> bool {
+  return ((bitcast<u32>(x) << u32(1u)) == u32(0u)) | (x == f32(0.0));
+}
+fn fuse_is_positive1(x: f32) -> bool {
+  return (bitcast<u32>(x) - u32(1u)) < u32(0x7f800000u);
+}
 fn fuse_log1(x: f32) -> f32 {
   if fuse_fast_math {
     return log(x);
   }
-  let at_zero = f32(-1.0) / abs(x);
-  return select(select(bitcast<f32>(u32(fuse_nan_bits)), at_zero, x == f32(0.0)), log(x), x > f32(0.0));
+  let value = select(bitcast<f32>(u32(fuse_nan_bits)), log(x), fuse_is_positive1(x));
+  return select(value, bitcast<f32>(u32(fuse_inf_bits | 0x80000000u)), fuse_is_zero1(x));
 }
 var<workgroup> row_parts0: array<u32, 544>;
 var<workgroup> row_groups0: array<vec4<u32>, 8>;

@@ -24,13 +24,16 @@ struct Params {
 var<private> fuse_nan_bits: u32 = 0x7fc00000u;
 var<private> fuse_inf_bits: u32 = 0x7f800000u;
 
+fn fuse_is_positive1(x: f32) -> bool {
+  return (bitcast<u32>(x) - u32(1u)) < u32(0x7f800000u);
+}
 fn finish(batch: u32, row: u32, column: u32, sum: f32) {
   if row >= p.extent_0 || column >= p.extent_1 {
     return;
   }
   let x2 = in_2[p.offset_2 + row * p.stride_2_0 + column * p.stride_2_1];
   let v0 = x2;
-  let v2 = v0 > f32(0.0f);
+  let v2 = fuse_is_positive1(v0);
   let v3 = sum;
   let v4 = select(f32(0.0f), v3, v2);
   let at = (batch * p.extent_0 + row) * p.extent_1 + column;
