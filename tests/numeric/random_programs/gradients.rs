@@ -100,7 +100,7 @@ fn check_differences(program: &Program, seed: u64) -> Result<Outcome, String> {
 #[test]
 fn gradients_agree_with_differences() {
     // Nothing is compiled for an adapter here.
-    let rough = run("gradients", "tests/numeric/random_programs/gradients.txt", CASES, |(steps, extents, seed)| {
+    let rough = run("gradients", "gradients.txt", CASES, |(steps, extents, seed)| {
         let program = Builder::differentiated(*extents, steps);
         // Casts between floats round, in steps that differences see. Where all keys of a row are hidden by -1e30, a number per
         // row does not hold the logarithm of how many they are (docs/experiments.md).
@@ -114,19 +114,14 @@ fn gradients_agree_with_differences() {
 
 #[test]
 fn kernels_of_gradients() {
-    run(
-        "kernels of gradients",
-        "tests/numeric/random_programs/gradient_kernels.txt",
-        CASES / 8,
-        |(steps, extents, seed)| {
-            let Some(program) = Builder::differentiated(*extents, steps) else { return Ok(Outcome::default()) };
-            let fail = |error| format!("{error}\nwith {:?}\n{}", program.dims, program.source);
-            let mut outcome = Outcome::default();
-            for fused in try_compile(&program.source).map_err(fail)? {
-                let inputs = data::inputs(&fused.graph, &program.dims, *seed);
-                outcome.add(check(&fused, &inputs, Variants::Chosen).map_err(fail)?);
-            }
-            Ok(outcome)
-        },
-    );
+    run("kernels of gradients", "gradient_kernels.txt", CASES / 8, |(steps, extents, seed)| {
+        let Some(program) = Builder::differentiated(*extents, steps) else { return Ok(Outcome::default()) };
+        let fail = |error| format!("{error}\nwith {:?}\n{}", program.dims, program.source);
+        let mut outcome = Outcome::default();
+        for fused in try_compile(&program.source).map_err(fail)? {
+            let inputs = data::inputs(&fused.graph, &program.dims, *seed);
+            outcome.add(check(&fused, &inputs, Variants::Chosen).map_err(fail)?);
+        }
+        Ok(outcome)
+    });
 }

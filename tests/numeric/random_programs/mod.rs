@@ -2,13 +2,14 @@
 //! chooses and with others picked at random.
 //!
 //! The seed follows from the code of the commit, so that each change tests other programs and every run of it the same ones
-//! (`seed`); failures are kept beside this file and tried first from then on. Nearly all of the time goes into the adapter's
+//! (`seed`); a machine tries what failed on it first from then on (`failures`). Nearly all of the time goes into the adapter's
 //! compiler: every program runs fused as the runtime chooses, one in four with another variant, and one in eight unfused.
 //! `FUSE_THOROUGH` runs all of these for all programs, `PROPTEST_CASES` asks for any number of programs, and `FUSE_MINUTES`
 //! (`cargo xtask fuzz programs`) for as many as fit.
 
 mod dims;
 mod expressions;
+mod failures;
 mod generate;
 mod gradients;
 mod heads;
@@ -18,6 +19,7 @@ mod seed;
 
 use std::{cell::Cell, io::Write as _, time::Instant};
 
+use failures::Failures;
 use fuse_compiler::interp::{InterpError, Stores, bounds::Range, run_bounded};
 use fuse_gpu::Device;
 use fuse_test_support::{Variants, check, check_on, compare::Outcome, data, graphs, thorough, try_compile, wait};
@@ -25,7 +27,7 @@ use generate::{Builder, Program, Step};
 use proptest::{
     prelude::*,
     strategy::ValueTree as _,
-    test_runner::{Config, FileFailurePersistence, RngSeed, TestCaseError, TestRunner},
+    test_runner::{Config, RngSeed, TestCaseError, TestRunner},
 };
 
 /// Programs of each form per run.
@@ -41,7 +43,7 @@ const LOOSE_SHARE: f64 = 0.15;
 /// What a test draws a program from.
 type Drawn = (Vec<Step>, [usize; 4], u64);
 
-/// Runs `check` for programs of a form, and says how many they were; the share of ranges that say little.
+/// Runs `check` for programs of a form, and says how many they were; the share of ranges that say little. `file` keeps failures.
 fn run(form: &'static str, file: &'static str, cases: u32, check: impl Fn(&Drawn) -> Result<Outcome, String>) -> f64 {
     let (total, count, shares) = (Cell::new(Outcome::default()), Cell::new(0), Cell::new(0.0));
     let first = seed::seed();
@@ -50,12 +52,13 @@ fn run(form: &'static str, file: &'static str, cases: u32, check: impl Fn(&Drawn
         let _ = writeln!(std::io::stderr(), "random {form}: {text}");
     };
     say(format!("seed {first} (FUSE_SEED={first} runs these again)"));
+    let failures = Failures::of(file);
     let (start, minutes) = (Instant::now(), seed::minutes());
     let is_over = || minutes.is_some_and(|minutes| start.elapsed() >= minutes);
     for round in 0.. {
         let mut config = Config {
             rng_seed: RngSeed::Fixed(first.wrapping_add(round)),
-            failure_persistence: Some(Box::new(FileFailurePersistence::Direct(file))),
+            failure_persistence: Some(Box::new(failures)),
             max_shrink_iters: 300,
             ..Config::default()
         };
@@ -75,7 +78,7 @@ fn run(form: &'static str, file: &'static str, cases: u32, check: impl Fn(&Drawn
             Ok(())
         });
         if let Err(error) = result {
-            panic!("seed {}: {error}", first.wrapping_add(round));
+            panic!("seed {}: {error}\n{failures}", first.wrapping_add(round));
         }
         if minutes.is_none() || is_over() {
             break;
@@ -144,7 +147,7 @@ fn check_program(program: &Program, seed: u64, [others, unfused]: Turns) -> Resu
 
 #[test]
 fn items() {
-    let loose = run("items", "tests/numeric/random_programs/items.txt", CASES, |(steps, extents, seed)| {
+    let loose = run("items", "items.txt", CASES, |(steps, extents, seed)| {
         let program = Builder::fitting(*extents, steps);
         check_program(&program, *seed, turns(*seed))
             .map_err(|error| format!("{error}\nwith {:?}\n{}", program.dims, program.source))
@@ -154,7 +157,7 @@ fn items() {
 
 #[test]
 fn expressions() {
-    let loose = run("expressions", "tests/numeric/random_programs/expressions.txt", CASES, |(steps, extents, seed)| {
+    let loose = run("expressions", "expressions.txt", CASES, |(steps, extents, seed)| {
         let expression = expressions::fitting(*extents, steps);
         expressions::check_expression(&expression, *seed, turns(*seed))
             .map_err(|error| format!("{error}\nwith {:?}\n{}", expression.shapes, expression.source))
@@ -166,7 +169,7 @@ fn expressions() {
 #[test]
 fn items_stay_inside() {
     let device = Device::builder().checked().without_pipeline_cache().build_blocking().expect("an adapter");
-    run("checked items", "tests/numeric/random_programs/checked.txt", CASES / 8, |(steps, extents, seed)| {
+    run("checked items", "checked.txt", CASES / 8, |(steps, extents, seed)| {
         let program = Builder::fitting(*extents, steps);
         let fail = |error| format!("{error}\nwith {:?}\n{}", program.dims, program.source);
         let mut outcome = Outcome::default();
@@ -182,7 +185,7 @@ fn items_stay_inside() {
 #[test]
 fn ranges_hold_what_the_interpreter_computes() {
     // Nothing is compiled for an adapter here.
-    let loose = run("ranges", "tests/numeric/random_programs/ranges.txt", CASES, |(steps, extents, seed)| {
+    let loose = run("ranges", "ranges.txt", CASES, |(steps, extents, seed)| {
         let program = Builder::fitting(*extents, steps);
         check_ranges(&program, *seed).map_err(|error| format!("{error}\nwith {:?}\n{}", program.dims, program.source))
     });
