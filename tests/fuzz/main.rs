@@ -8,16 +8,15 @@ mod targets;
 use std::{
     fs,
     panic::{AssertUnwindSafe, catch_unwind},
-    path::Path,
     time::{Duration, Instant},
 };
 
-use fuse_test_support::Numbers;
+use fuse_test_support::{Numbers, checkout};
 use targets::Target;
 
 /// Runs a target on its corpus, on mutations of each item, and on those of mutations.
 fn fuzz(name: &str, files: &[&str], mutations: u64, target: Target) {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = checkout();
     let folder = root.join("tests/fuzz/corpus").join(name);
     let kept = fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
     let kept = kept.map(|file| file.expect("a file").path());

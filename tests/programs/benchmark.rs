@@ -1,10 +1,11 @@
 //! The parts of `benches/kernels` in which a mistake would show only as a wrong number. That benchmark has a `main` of its
 //! own, so its modules are tested from here.
 
-use std::{path::Path, time::Duration};
+use std::time::Duration;
 
 use fuse_bench_results::document;
 use fuse_gpu::{Device, Explanation, artifact::Function, fuse};
+use fuse_test_support::checkout;
 
 #[path = "../../benches/kernels/by_hand_texts.rs"]
 mod by_hand_texts;
@@ -157,6 +158,6 @@ fn bars_name_cases_once() {
 
 #[test]
 fn the_document_says_what_the_stored_results_say() {
-    let differences = document::differences(Path::new(env!("CARGO_MANIFEST_DIR"))).unwrap();
+    let differences = document::differences(&checkout()).unwrap();
     assert!(differences.is_empty(), "run `cargo xtask report`: {differences:?} differ from docs/results");
 }

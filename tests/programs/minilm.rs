@@ -8,6 +8,7 @@ use std::{
 };
 
 use fuse_gpu::{Device, Float, Tensor1, Tensor2, Tensor3, f16};
+use fuse_test_support::{checkout, scratch};
 use safetensors::{
     Dtype, SafeTensors,
     tensor::{TensorView, serialize},
@@ -170,7 +171,7 @@ fn a_layer_is_at_most_six_dispatches() {
 
 #[test]
 fn layer_0_of_the_real_model_agrees_with_its_reference_whatever_the_padding_holds() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/data/minilm_layer0.safetensors");
+    let path = checkout().join("examples/data/minilm_layer0.safetensors");
     let bytes = fs::read(&path).unwrap();
     let weights = Weights::parse(&path, &bytes).unwrap();
     let tokens = SafeTensors::deserialize(&bytes).unwrap().tensor("reference.hidden_in").unwrap().shape()[0];
@@ -224,9 +225,7 @@ fn pooling_is_the_mean_of_the_real_tokens() {
 
 /// A folder of this test run.
 fn folder(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("minilm-{name}"));
-    fs::create_dir_all(&folder).unwrap();
-    folder
+    scratch(&format!("minilm-{name}"))
 }
 
 /// A model of random weights with a tokenizer of [`WORDS`].

@@ -3,8 +3,8 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use fuse_gpu::{
-    AdapterKind, Arg, CUT_OFF, Decision, Device, Environment, Error, Explanation, KernelExplanation, Search, Status,
-    Table, Tensor2, Tuning, Vendor, artifact::Function, fuse,
+    Arg, CUT_OFF, Decision, Device, Environment, Error, Explanation, KernelExplanation, Search, Status, Table, Tensor2,
+    Tuning, Vendor, artifact::Function, fuse,
 };
 
 #[path = "../../benches/tune/cases.rs"]
@@ -242,6 +242,9 @@ fn overrides_choose_the_closest_variant_that_may_run() {
 #[test]
 fn a_priors_environment_decides_among_equals_only() {
     let device = device();
+    // Of an adapter that an environment was measured on, the sizes are those of the measurements.
+    let tables = Table::built_in();
+    let table = |name: &str| tables.iter().find(|table| table.name() == name).expect("a built-in table");
     let (mut by_prior, mut all) = (0, 0);
     for n in [16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 1000, 1024] {
         let shapes: [&[usize]; 2] = [&[n, n], &[n, n]];
@@ -256,17 +259,16 @@ fn a_priors_environment_decides_among_equals_only() {
             match &chosen.decision {
                 Some(Decision::Prior { name }) => {
                     by_prior += 1;
-                    // Firefox's sizes are measured where it runs in software.
-                    let environment = tuning.environment().name();
-                    let software = device.info().kind == AdapterKind::Software && environment == "firefox";
-                    assert_eq!(name, if software { "firefox-software" } else { environment });
+                    assert_eq!(table(name).environment(), Some(tuning.environment()), "{name}");
                     assert_ne!(chosen.chosen, modeled.chosen);
                     assert!(estimate(&chosen) <= 1.25 * estimate(&modeled), "{n}: {chosen:?}");
                 }
                 Some(Decision::Estimate | Decision::Only) => assert_eq!(chosen.chosen, modeled.chosen),
-                // Measured on software adapters, of which Firefox tells no names.
-                Some(Decision::Table { name, .. }) if name == "firefox-software" => {
-                    assert_eq!(device.info().kind, AdapterKind::Software);
+                // Measured in this environment on adapters like this one, where there are such measurements.
+                Some(Decision::Table { name, status, .. }) => {
+                    let of = table(name);
+                    assert_eq!((*status, of.environment()), (Status::Measured, Some(tuning.environment())), "{name}");
+                    assert!(of.adapters().is_some(), "{name}");
                 }
                 other => panic!("a browser's choice by {other:?}"),
             }

@@ -56,14 +56,12 @@ pub fn every_operation() -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use super::FILES;
+    use crate::checkout;
 
     #[test]
     fn no_file_is_left_out() {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../in");
-        let names: Vec<String> = crate::files(&folder).into_iter().map(|file| file.name).collect();
+        let names: Vec<String> = crate::files(&checkout().join("tests/in")).into_iter().map(|file| file.name).collect();
         assert_eq!(FILES.iter().map(|(name, _)| *name).collect::<Vec<_>>(), names);
     }
 }

@@ -3,10 +3,12 @@
 //!
 //! `program` makes programs, `data` their inputs, `devices` opens the adapters, `adapter` launches programs on them,
 //! `compare` judges results, and `sweep` puts these together; `matrices` runs cooperative matrices where no adapter has them.
-//! `directives`, `operations`, `patterns`, `corpus` and `figures` hold programs that several tests share; `seed` says which random ones a run draws. Launches are
+//! `directives`, `operations`, `patterns`, `corpus` and `figures` hold programs that several tests share; `seed` says which random ones a run draws,
+//! and `checkout` where the files of the repository are. Launches are
 //! awaited, so that the same code runs in browsers. Not here: what is tested (`tests/*`).
 
 pub mod adapter;
+mod checkout;
 pub mod compare;
 pub mod corpus;
 pub mod data;
@@ -24,6 +26,7 @@ mod quantized;
 mod seed;
 mod sweep;
 
+pub use checkout::{checkout, scratch};
 pub use data::Numbers;
 #[cfg(not(target_arch = "wasm32"))]
 pub use devices::{devices, wait};

@@ -20,7 +20,7 @@ use fuse_compiler::{
 };
 use fuse_runtime::DeviceInfo;
 
-use crate::Directives;
+use crate::{Directives, checkout};
 
 /// One compiled function.
 #[derive(Clone, Debug)]
@@ -173,7 +173,7 @@ fn refuse_errors(diagnostics: &Diagnostics) -> Result<(), String> {
 /// # Panics
 /// When the folder cannot be read, holds few files, or asks for what nobody knows.
 pub fn file_tests() -> Vec<(SourceFile, Directives)> {
-    let files = files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../in"));
+    let files = files(&checkout().join("tests/in"));
     assert!(files.len() >= 12, "only {} file tests", files.len());
     let directives =
         |file: &SourceFile| Directives::parse(&file.source).unwrap_or_else(|error| panic!("{}: {error}", file.name));

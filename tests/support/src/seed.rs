@@ -2,6 +2,8 @@
 
 use std::process::Command;
 
+use crate::checkout;
+
 /// The seed of this run: that of the trees of this commit that programs go through, so that documents may change without other
 /// programs being drawn; where there is no repository, `fallback`.
 ///
@@ -16,9 +18,8 @@ pub fn seed(trees: &[&str], fallback: u64) -> u64 {
 
 /// What git says of these folders of the repository.
 fn code(trees: &[&str]) -> Option<String> {
-    let trees = trees.iter().map(|path| format!("HEAD:../../{path}"));
-    let output =
-        Command::new("git").arg("rev-parse").args(trees).current_dir(env!("CARGO_MANIFEST_DIR")).output().ok()?;
+    let trees = trees.iter().map(|path| format!("HEAD:./{path}"));
+    let output = Command::new("git").arg("rev-parse").args(trees).current_dir(checkout()).output().ok()?;
     let code = String::from_utf8(output.stdout).ok()?;
     output.status.success().then_some(code)
 }

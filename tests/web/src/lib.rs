@@ -68,7 +68,7 @@ mod tests {
 
     #[test]
     fn no_ready_kernel_is_left_out() {
-        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuse-kernels/src");
+        let folder = fuse_test_support::checkout().join("fuse-kernels/src");
         let mut names = BTreeSet::new();
         for entry in std::fs::read_dir(folder).unwrap() {
             let source = std::fs::read_to_string(entry.unwrap().path()).unwrap();

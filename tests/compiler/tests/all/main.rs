@@ -11,9 +11,4 @@ mod names;
 mod schedules;
 mod tidy;
 
-use std::path::{Path, PathBuf};
-
-/// The root of the repository.
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("this crate lies in the repository")
-}
+use fuse_test_support::checkout as root;

@@ -159,6 +159,40 @@ fn nothing_points_outside_of_the_repository() {
     assert_none(&violations);
 }
 
+/// A `main` that returns an error prints its `Debug` form.
+#[test]
+fn errors_print_what_they_say() {
+    let (mut violations, mut seen) = (vec![], 0);
+    for name in ["fuse-auto", "fuse-formats", "fuse-quantize", "fuse-runtime"] {
+        for file in files(&root().join(name).join("src"), &["rs"]) {
+            for line in read(&file).lines().filter(|line| line.starts_with("#[derive(") && line.contains("Error")) {
+                seen += 1;
+                if line.contains("Debug") {
+                    violations.push(format!("{}: `{line}`, expected a `Debug` that writes `Display`", file.display()));
+                }
+            }
+        }
+    }
+    assert!(seen >= 7, "only {seen} errors");
+    assert_none(&violations);
+}
+
+/// Test programs that need an adapter may run where they were not built.
+#[test]
+fn tests_find_the_checkout_by_its_variable() {
+    let built_in = concat!("env!(\"CARGO_MANI", "FEST_DIR\")");
+    let (mut violations, mut seen) = (vec![], 0);
+    for file in files(&root().join("tests"), &["rs"]) {
+        if file.ends_with("support/src/checkout.rs") {
+            seen += read(&file).matches(built_in).count();
+        } else if read(&file).contains(built_in) {
+            violations.push(format!("{}: `{built_in}`, expected `fuse_test_support::checkout`", file.display()));
+        }
+    }
+    assert_eq!(seen, 1, "`checkout` knows where it was built");
+    assert_none(&violations);
+}
+
 #[test]
 fn links_in_documents_lead_somewhere() {
     let mut violations = vec![];
