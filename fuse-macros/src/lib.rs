@@ -88,7 +88,7 @@ use proc_macro::TokenStream;
 ///
 /// | updates | of parameters `w: &mut f32[M, N]`, which are `&mut Tensor2<f32>` in Rust |
 /// |---|---|
-/// | `*w = value;` | the parameter's new value, of its dtype and shape, once, at the end of the function. Reading `w` after it is an error: bind the new value with `let`. Clones and reshaped tensors share the memory and change with it; `Tensor::copy` keeps a value |
+/// | `*w = value;` | the parameter's new value, of its dtype and shape, once, at the end of the function. Reading `w` after it is an error: bind the new value with `let`. Clones and reshaped tensors keep the old one |
 /// | `(*w, *m) = f(w, m);` | those of several parameters |
 /// | `*w += x;`, `-=`, `*=`, `/=` | `*w = w + x;` and so on |
 ///
@@ -183,7 +183,7 @@ use proc_macro::TokenStream;
 /// }
 /// ```
 ///
-/// A `Pullback` shares the arguments that gradients need, so these must not be written to before its last `apply`. Other values are
+/// A `Pullback` shares the arguments that gradients need, as clones do: what is written to them later it does not see. Other values are
 /// kept only where pointwise operations cannot make them again of arguments and kept values. Of an attention, no scores are.
 ///
 /// Each is a function of its own, with `PLAN`, `KERNELS` and `FUNCTION` in the module of its name: `f::vjp::PLAN`,

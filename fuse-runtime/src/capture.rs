@@ -10,11 +10,13 @@ use std::{cell::RefCell, collections::HashMap, sync::Arc};
 
 use crate::{
     Device, Error, Sequence,
+    hold::Identity,
     launch::Arg,
     plan::{LaunchPlan, MAX_BINDINGS, Step},
     pool::Lease,
+    raw::RawTensor,
     record::{push_uniforms, uniform_alignment},
-    sequence::{Dispatch, Place},
+    sequence::{Dispatch, Place, Recorded},
 };
 use fuse_artifact::Slot;
 
@@ -45,6 +47,11 @@ impl Device {
     /// Tensors that captured launches return have values once the sequence has been replayed; before, reading them or
     /// launching with them is an error. Numbers of the host keep the value that they have while capturing. Pipelines are
     /// created while capturing, so that replays never wait for the driver's compiler.
+    ///
+    /// A sequence follows the tensors that it was captured with: replays see what is written to them, and write to those that
+    /// captured launches update. A tensor that a captured launch updates or writes into moves to memory of its own first, if clones
+    /// share its memory. From then on a clone of it is a copy, which later replays do not change; within `work`, replays make that
+    /// copy. A clone of a result that is made before the first replay stands for the same result.
     ///
     /// Only the calling thread's launches are captured: other threads' launches run as always, and so do launches on
     /// other devices. Within `work`, what a sequence cannot repeat is an error: reading tensors, making tensors of host
@@ -109,7 +116,7 @@ impl Guard {
             let next = Capture::new(&capture.device);
             Ok(std::mem::replace(capture, next))
         })?;
-        Sequence::new(capture.device, capture.places, capture.dispatches, &capture.uniforms)
+        Sequence::new(capture.device, capture.places, capture.recorded, &capture.uniforms)
     }
 }
 
@@ -124,9 +131,11 @@ impl Drop for Guard {
 pub(crate) struct Capture {
     device: Device,
     places: Vec<Place>,
-    /// Places by the id of their storage.
-    index: HashMap<u64, usize>,
-    dispatches: Vec<Dispatch>,
+    /// Places of the capture's own memory, by the id of their storage.
+    own: HashMap<u64, usize>,
+    /// Places of other tensors, by their identity: clones that share memory are several.
+    others: HashMap<*const Identity, usize>,
+    recorded: Vec<Recorded>,
     uniforms: Vec<u8>,
 }
 
@@ -135,8 +144,9 @@ impl Capture {
         Self {
             device: device.clone(),
             places: Vec::new(),
-            index: HashMap::new(),
-            dispatches: Vec::new(),
+            own: HashMap::new(),
+            others: HashMap::new(),
+            recorded: Vec::new(),
             uniforms: Vec::new(),
         }
     }
@@ -147,14 +157,37 @@ impl Capture {
         let class = inner.pool.class(bytes)?;
         // The sequence runs in order, so what nobody else can name any more is free for later launches.
         let free = |place: &&Place| {
-            place.owned && place.lease.storage().bytes == class && Arc::strong_count(&place.lease) == 1
+            let lease = place.lease();
+            place.owned() && lease.storage().bytes == class && Arc::strong_count(lease) == 1
         };
         if let Some(place) = self.places.iter().rev().find(free) {
-            return Ok(Arc::clone(&place.lease));
+            return Ok(Arc::clone(place.lease()));
         }
         let lease = inner.pool.lease_for_later(inner.take(bytes)?.0);
-        let place = self.place(&lease);
-        self.places[place] = Place { lease: Arc::clone(&lease), input: false, written: true, owned: true };
+        self.own.insert(lease.storage().id, self.places.len());
+        self.places.push(Place::own(&lease));
+        Ok(lease)
+    }
+
+    /// Of a tensor that this capture makes, memory that replays copy it to; `None` of others.
+    pub(crate) fn copy_of_result(&mut self, tensor: &RawTensor) -> Result<Option<Arc<Lease>>, Error> {
+        let is_own = self.own.contains_key(&tensor.buffer().storage().id);
+        if is_own { self.copy(tensor).map(Some) } else { Ok(None) }
+    }
+
+    /// Memory that replays copy a tensor to, which sequences write. What this capture makes is shared: it is made anew by each replay.
+    pub(crate) fn copy_of_written(&mut self, tensor: &RawTensor) -> Result<Arc<Lease>, Error> {
+        let lease = tensor.buffer();
+        if self.own.contains_key(&lease.storage().id) { Ok(Arc::clone(lease)) } else { self.copy(tensor) }
+    }
+
+    fn copy(&mut self, tensor: &RawTensor) -> Result<Arc<Lease>, Error> {
+        let from = self.read(tensor);
+        let lease = self.allocate(tensor.bytes())?;
+        let to = self.own[&lease.storage().id];
+        if tensor.bytes() > 0 {
+            self.recorded.push(Recorded::Copy { from, to, bytes: tensor.words_bytes() });
+        }
         Ok(lease)
     }
 
@@ -163,14 +196,13 @@ impl Capture {
         &mut self,
         plan: &Arc<LaunchPlan>,
         args: &[Arg<'_>],
-        result: impl Fn(usize) -> &'r Arc<Lease>,
+        result: impl Fn(usize) -> &'r RawTensor,
     ) -> Result<(), Error> {
         // Also arguments that no dispatch of this plan binds can be rebound.
-        let params: Vec<usize> = args.iter().map(|arg| arg.tensor().map_or(0, |x| self.read(x.buffer()))).collect();
-        let scales: Vec<Option<usize>> =
-            args.iter().map(|arg| arg.scales().map(|scales| self.read(scales.buffer()))).collect();
+        let params: Vec<usize> = args.iter().map(|arg| arg.tensor().map_or(0, |x| self.read(x))).collect();
+        let scales: Vec<Option<usize>> = args.iter().map(|arg| arg.scales().map(|scales| self.read(scales))).collect();
         for tensor in plan.function.updates.iter().filter_map(|&update| args.get(usize::from(update))?.tensor()) {
-            self.write(tensor.buffer());
+            self.write(tensor);
         }
         let results: Vec<usize> = (0..plan.results.len()).map(|i| self.write(result(i))).collect();
         let scalar = |param: u16| args[usize::from(param)].scalar_bits();
@@ -186,7 +218,7 @@ impl Capture {
                 Slot::Scales(i) => scales[usize::from(i)],
                 Slot::Result(i) => Some(results[usize::from(i)]),
                 Slot::Temporary(i) => {
-                    temporaries[usize::from(i)].as_ref().and_then(|lease| self.index.get(&lease.storage().id)).copied()
+                    temporaries[usize::from(i)].as_ref().and_then(|lease| self.own.get(&lease.storage().id)).copied()
                 }
                 Slot::Scratch => None,
             };
@@ -224,30 +256,35 @@ impl Capture {
                 allowed,
             });
         }
-        self.dispatches.push(Dispatch { plan: Arc::clone(plan), step: index, places, offset });
+        self.recorded.push(Recorded::Dispatch(Dispatch { plan: Arc::clone(plan), step: index, places, offset }));
         Ok(())
     }
 
     /// The place of a tensor that is read.
-    fn read(&mut self, lease: &Arc<Lease>) -> usize {
-        let place = self.place(lease);
-        let Place { input, written, .. } = &mut self.places[place];
-        *input |= !*written;
+    fn read(&mut self, tensor: &RawTensor) -> usize {
+        let place = self.place(tensor);
+        self.places[place].read();
         place
     }
 
     /// The place of a tensor that is written.
-    fn write(&mut self, lease: &Arc<Lease>) -> usize {
-        let place = self.place(lease);
-        self.places[place].written = true;
+    fn write(&mut self, tensor: &RawTensor) -> usize {
+        let place = self.place(tensor);
+        self.places[place].write();
         place
     }
 
-    fn place(&mut self, lease: &Arc<Lease>) -> usize {
+    fn place(&mut self, tensor: &RawTensor) -> usize {
+        if let Some(&place) = self.own.get(&tensor.buffer().storage().id) {
+            return place;
+        }
         let places = &mut self.places;
-        *self.index.entry(lease.storage().id).or_insert_with(|| {
-            places.push(Place { lease: Arc::clone(lease), input: false, written: false, owned: false });
+        let place = *self.others.entry(Arc::as_ptr(tensor.identity())).or_insert_with(|| {
+            places.push(Place::of(tensor));
             places.len() - 1
-        })
+        });
+        // It may have moved since an earlier launch.
+        places[place].follow();
+        place
     }
 }

@@ -1,10 +1,12 @@
 //! Everything that can go wrong, as values of one [`Error`].
 
+use std::fmt;
+
 use fuse_artifact::DType;
 
 /// Why an operation of the runtime failed. Where they exist, variants name the kernel (the `fuse!` function),
 /// the argument, what was expected and what was found.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[derive(Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// No adapter fits what was asked for.
@@ -210,19 +212,6 @@ pub enum Error {
         /// The argument or output that it shares with.
         other: String,
     },
-    /// A tensor that is updated in place shares its memory with another argument.
-    #[error(
-        "kernel `{kernel}`, argument `{argument}`: it is updated in place, and shares its memory with argument `{other}`; \
-         help: `copy` one of them"
-    )]
-    AliasedUpdate {
-        /// The function.
-        kernel: String,
-        /// The parameter that is updated.
-        argument: String,
-        /// The parameter that shares its memory.
-        other: String,
-    },
     /// A given output has the wrong dtype or shape.
     #[error("kernel `{kernel}`, output {output}: expected {expected_dtype}{expected:?}, found {found_dtype}{found:?}")]
     OutputMismatch {
@@ -360,6 +349,13 @@ pub enum Error {
         /// The validation message.
         message: String,
     },
+}
+
+/// As `Display` says it: that is what a program prints whose `main` returns the error.
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 impl From<wgpu::Error> for Error {

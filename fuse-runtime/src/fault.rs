@@ -69,7 +69,8 @@ impl Fault {
         self.raised.store(true, Ordering::Release);
     }
 
-    fn record(&self, error: Error) {
+    /// Keeps an error for the next [`Fault::check`].
+    pub(crate) fn record(&self, error: Error) {
         // The first error is the cause; later ones tend to follow from it.
         lock(&self.state).uncaught.get_or_insert(error);
         self.raised.store(true, Ordering::Release);

@@ -14,7 +14,7 @@ use crate::{
     Device, Element, Error, Tensor, capture,
     lock::lock,
     plan::{LaunchPlan, Selection, Variants, legal_variants, usable_alternatives},
-    pool::{Lease, Storage},
+    pool::Storage,
     quantized::RawQuantized,
     raw::RawTensor,
     record::{Buffers, Recorder},
@@ -133,7 +133,7 @@ pub fn launch_padded<const R: usize>(
     })
 }
 
-/// Launches `function` into existing tensors.
+/// Launches `function` into existing tensors, where they are: whoever has clones of them calls [`RawTensor::own`] first.
 pub fn launch_into(function: &'static Function, args: &[Arg<'_>], outputs: &[&RawTensor]) -> Result<(), Error> {
     let launch = Launch::new(function, args)?;
     #[cfg(all(feature = "webnn", target_arch = "wasm32"))]
@@ -146,7 +146,7 @@ pub fn launch_into(function: &'static Function, args: &[Arg<'_>], outputs: &[&Ra
     if !launch.captured {
         outputs.iter().for_each(|output| output.buffer().count_write());
     }
-    launch.record(&plan, |result| outputs[result].buffer())
+    launch.record(&plan, |result| outputs[result])
 }
 
 /// As [`launch`], for callers that do not know the number of results while compiling.
@@ -286,7 +286,8 @@ impl<'a> Launch<'a> {
         updates.iter().filter_map(|&update| Some((update.into(), args.get(usize::from(update))?.tensor()?)))
     }
 
-    /// Whether tensors that are updated in place are no other argument as well, of which kernels would read the new values.
+    /// Whether tensors that are updated in place are no other argument as well, of which kernels would read the new values: callers
+    /// gave them memory of their own ([`RawTensor::own`]).
     fn check_updates(&self) -> Result<(), Error> {
         for (update, tensor) in self.updated() {
             let id = tensor.buffer().storage().id;
@@ -295,9 +296,11 @@ impl<'a> Launch<'a> {
                 i != update && tensors.into_iter().flatten().any(|tensor| tensor.buffer().storage().id == id)
             });
             if let Some(other) = other.filter(|_| tensor.dims().elements() != Some(0)) {
-                let name = |index: usize| self.function.params[index].name.to_string();
-                let kernel = self.function.name.to_string();
-                return Err(Error::AliasedUpdate { kernel, argument: name(update), other: name(other) });
+                let name = |index: usize| &self.function.params[index].name;
+                let (kernel, update, other) = (&self.function.name, name(update), name(other));
+                let message =
+                    format!("kernel `{kernel}`: argument `{update}`, which it updates, shares memory with `{other}`");
+                return Err(Error::Internal { message });
             }
         }
         Ok(())
@@ -331,7 +334,7 @@ impl<'a> Launch<'a> {
         }
         // Every slot was just filled, so nothing is lost by `flatten`-like access.
         let results = results.map(|slot| slot.unwrap_or_else(|| unreachable!("every result is allocated")));
-        self.record(plan, |result| results[result].buffer())?;
+        self.record(plan, |result| &results[result])?;
         Ok(results)
     }
 
@@ -350,7 +353,7 @@ impl<'a> Launch<'a> {
         for result in 0..plan.results.len() {
             results.push(self.allocate(plan, result)?);
         }
-        self.record(plan, |result| results[before + result].buffer())
+        self.record(plan, |result| &results[before + result])
     }
 
     pub(crate) fn allocate(&self, plan: &LaunchPlan, result: usize) -> Result<RawTensor, Error> {
@@ -425,7 +428,7 @@ impl<'a> Launch<'a> {
     pub(crate) fn record<'r>(
         &self,
         plan: &Arc<LaunchPlan>,
-        result: impl Fn(usize) -> &'r Arc<Lease>,
+        result: impl Fn(usize) -> &'r RawTensor,
     ) -> Result<(), Error> {
         if self.captured {
             return capture::with_open(|capture| capture.launch(plan, self.args, result));
@@ -433,11 +436,11 @@ impl<'a> Launch<'a> {
         // Also if recording fails half-way.
         self.updated().for_each(|(_, tensor)| tensor.buffer().count_write());
         self.record_now(plan, &result)?;
-        (0..plan.results.len()).for_each(|index| result(index).set_ready());
+        (0..plan.results.len()).for_each(|index| result(index).buffer().set_ready());
         Ok(())
     }
 
-    fn record_now<'r>(&self, plan: &LaunchPlan, result: impl Fn(usize) -> &'r Arc<Lease>) -> Result<(), Error> {
+    fn record_now<'r>(&self, plan: &LaunchPlan, result: impl Fn(usize) -> &'r RawTensor) -> Result<(), Error> {
         if plan.steps.is_empty() {
             return Ok(());
         }
@@ -458,7 +461,7 @@ impl<'a> Launch<'a> {
         plan: &LaunchPlan,
         recorder: &mut Recorder,
         temporaries: &mut [Option<Storage>],
-        result: impl Fn(usize) -> &'r Arc<Lease>,
+        result: impl Fn(usize) -> &'r RawTensor,
     ) -> Result<(), Error> {
         let pool = &self.device.inner.pool;
         let scalar = |param: u16| self.args[usize::from(param)].scalar_bits();
@@ -476,7 +479,7 @@ impl<'a> Launch<'a> {
                     Slot::Param(i) => self.args[usize::from(i)].tensor().map(|tensor| tensor.buffer().storage()),
                     Slot::Scales(i) => self.args[usize::from(i)].scales().map(|tensor| tensor.buffer().storage()),
                     Slot::Temporary(i) => temporaries[usize::from(i)].as_ref(),
-                    Slot::Result(i) => Some(result(usize::from(i)).storage()),
+                    Slot::Result(i) => Some(result(usize::from(i)).buffer().storage()),
                     Slot::Scratch => None,
                 };
             }

@@ -40,6 +40,7 @@ mod element;
 mod error;
 mod fault;
 mod footprint;
+mod hold;
 mod info;
 mod kernels;
 mod launch;
@@ -70,6 +71,7 @@ mod specialize;
 #[cfg(any(test, all(feature = "subgroup-matrix", target_arch = "wasm32")))]
 mod subgroup_matrix;
 mod tensor;
+mod text;
 mod tune;
 #[cfg(not(target_arch = "wasm32"))]
 mod turns;

@@ -14,7 +14,7 @@ use std::{
     fmt,
     sync::{
         Arc, Mutex,
-        atomic::{AtomicBool, AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
     },
 };
 
@@ -54,7 +54,14 @@ pub(crate) struct Lease {
     ready: AtomicBool,
     /// How often its values were replaced.
     writes: AtomicU64,
+    /// How many of its holders are no tensors (see `hold`), and above that how often the number changed.
+    followers: AtomicU64,
+    /// How many of these are sequences that write to it.
+    writers: AtomicUsize,
 }
+
+/// One change of the number of followers.
+const FOLLOWER_CHANGE: u64 = 1 << 32;
 
 impl Lease {
     pub(crate) fn storage(&self) -> &Storage {
@@ -84,6 +91,44 @@ impl Lease {
     /// Counts that its values are replaced.
     pub(crate) fn count_write(&self) {
         self.writes.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Goes on counting where the memory that a tensor moves from has come to.
+    pub(crate) fn count_on_from(&self, other: &Self) {
+        self.writes.store(other.writes(), Ordering::Relaxed);
+    }
+
+    /// How many tensors hold it. Where other threads clone or drop some meanwhile, at least so many.
+    pub(crate) fn tensors(self: &Arc<Self>) -> usize {
+        loop {
+            let before = self.followers.load(Ordering::Acquire);
+            let holders = Arc::strong_count(self);
+            // Both numbers are of one moment.
+            if self.followers.load(Ordering::Acquire) == before {
+                return holders.saturating_sub(before as u32 as usize);
+            }
+        }
+    }
+
+    pub(crate) fn add_follower(&self) {
+        self.followers.fetch_add(FOLLOWER_CHANGE + 1, Ordering::AcqRel);
+    }
+
+    pub(crate) fn remove_follower(&self) {
+        self.followers.fetch_add(FOLLOWER_CHANGE - 1, Ordering::AcqRel);
+    }
+
+    /// Whether a sequence writes to it.
+    pub(crate) fn has_writer(&self) -> bool {
+        self.writers.load(Ordering::Acquire) > 0
+    }
+
+    pub(crate) fn add_writer(&self) {
+        self.writers.fetch_add(1, Ordering::AcqRel);
+    }
+
+    pub(crate) fn remove_writer(&self) {
+        self.writers.fetch_sub(1, Ordering::AcqRel);
     }
 }
 
@@ -304,7 +349,14 @@ impl Pool {
     }
 
     fn wrap(self: &Arc<Self>, storage: Storage, ready: bool) -> Arc<Lease> {
-        Arc::new(Lease { storage: Some(storage), pool: Arc::clone(self), ready: ready.into(), writes: 0.into() })
+        Arc::new(Lease {
+            storage: Some(storage),
+            pool: Arc::clone(self),
+            ready: ready.into(),
+            writes: 0.into(),
+            followers: 0.into(),
+            writers: 0.into(),
+        })
     }
 
     /// At least `bytes` bytes of storage, and whether it is a fresh buffer (which holds zeros).

@@ -36,7 +36,7 @@ pub enum Kept {
     Cotangent(usize),
 }
 
-/// What is kept of a launch of the first half, shared with the caller's tensors. Cloning shares it once more.
+/// What is kept of a launch of the first half: clones of the caller's tensors.
 #[derive(Clone, Debug)]
 pub struct RawPullback {
     halves: &'static Halves,

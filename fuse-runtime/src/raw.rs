@@ -1,25 +1,51 @@
 //! The tensor beneath [`Tensor`](crate::Tensor): dtype and rank are values, not types.
 
-use std::{fmt, sync::Arc};
+use std::{
+    fmt,
+    sync::{Arc, OnceLock},
+};
 
 use fuse_artifact::DType;
+use half::f16;
 
 use crate::{
-    Device, Error, capture,
+    Device, Element, Error, capture,
+    hold::{Follower, Identity},
     lock::lock,
     pool::Lease,
     readback,
     shape::Shape,
+    text::text,
     upload::{Source, overwrite, upload},
 };
 
-/// A contiguous tensor whose dtype and rank are known at run time. Cloning shares the memory.
-#[derive(Clone)]
+/// A contiguous tensor whose dtype and rank are known at run time.
+///
+/// A clone shares the memory, and is a value of its own: whoever writes to one of them calls [`own`](Self::own) first.
 pub struct RawTensor {
     device: Device,
-    buffer: Arc<Lease>,
+    hold: Hold,
+    /// Made when somebody follows the tensor.
+    identity: OnceLock<Arc<Identity>>,
     dtype: DType,
     shape: Shape,
+}
+
+/// A hold on memory.
+enum Hold {
+    /// Of a tensor.
+    Value(Arc<Lease>),
+    /// Of what sees what is written to a tensor.
+    Follower(Arc<Follower>),
+}
+
+impl Hold {
+    fn lease(&self) -> &Arc<Lease> {
+        match self {
+            Self::Value(lease) => lease,
+            Self::Follower(follower) => follower.lease(),
+        }
+    }
 }
 
 impl RawTensor {
@@ -42,16 +68,124 @@ impl RawTensor {
         Ok(Self::from_parts(device, upload(device, source)?, dtype, shape))
     }
 
-    /// Replaces the values by those of `bytes`, after all work recorded so far.
+    /// Replaces the values by those of `bytes`, after all work recorded so far, where they are: clones that share the memory change
+    /// with it.
     ///
     /// # Errors
     /// [`Error::LengthMismatch`], [`Error::DeviceLost`], [`Error::Capturing`] within [`Device::capture`].
     pub fn overwrite(&self, bytes: &[u8]) -> Result<(), Error> {
+        self.check_write(bytes)?;
+        overwrite(&self.device, self.buffer(), bytes)
+    }
+
+    /// As [`overwrite`](Self::overwrite), in memory of its own.
+    ///
+    /// # Errors
+    /// As [`overwrite`](Self::overwrite), and those of allocation where clones share the memory.
+    pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        self.check_write(bytes)?;
+        if self.is_shared() && self.buffer().is_ready() {
+            let inner = &self.device.inner;
+            inner.fault.check()?;
+            let lease = inner.pool.lease(inner.take(self.bytes())?.0);
+            self.move_to(lease);
+        }
+        overwrite(&self.device, self.buffer(), bytes)
+    }
+
+    fn check_write(&self, bytes: &[u8]) -> Result<(), Error> {
         if self.bytes() != bytes.len() as u64 {
             return Err(length_mismatch(&self.shape, bytes.len() as u64 / self.dtype.bytes()));
         }
-        capture::forbid(&self.device, "writing to a tensor")?;
-        overwrite(&self.device, &self.buffer, bytes)
+        capture::forbid(&self.device, "writing to a tensor")
+    }
+
+    /// Whether writing to it would change other tensors.
+    pub(crate) fn is_shared(&self) -> bool {
+        self.buffer().tensors() > 1
+    }
+
+    /// Moves it to memory of its own, with the same values, if clones or reshaped tensors share its memory. Those that follow it
+    /// follow it there.
+    ///
+    /// # Errors
+    /// Those of allocation, and [`Error::NotReplayed`] if it shares the result of a sequence that has not been replayed.
+    pub fn own(&mut self) -> Result<(), Error> {
+        if self.is_shared() { self.leave_clones() } else { Ok(()) }
+    }
+
+    #[cold]
+    fn leave_clones(&mut self) -> Result<(), Error> {
+        let captured = capture::is_open(&self.device);
+        if captured && let Some(lease) = capture::with_open(|capture| capture.copy_of_result(self))? {
+            self.hold = Hold::Value(lease);
+            self.identity = OnceLock::new();
+            return Ok(());
+        }
+        // Values from before a capture are copied once, and not by each replay, which goes on from what the last one left.
+        let lease = self.copied()?;
+        self.move_to(lease);
+        Ok(())
+    }
+
+    fn move_to(&mut self, lease: Arc<Lease>) {
+        lease.count_on_from(self.buffer());
+        if let Some(identity) = self.identity.get() {
+            identity.move_to(&lease);
+        }
+        self.hold = Hold::Value(lease);
+    }
+
+    /// A handle that sees what is written to this tensor, and is none of its clones. Its own clones follow the tensor, too.
+    pub fn follow(&self) -> Self {
+        let identity = Arc::clone(self.identity());
+        let lease = match &self.hold {
+            Hold::Value(lease) => Arc::clone(lease),
+            Hold::Follower(follower) => identity.latest().unwrap_or_else(|| Arc::clone(follower.lease())),
+        };
+        Self { hold: Hold::Follower(Arc::new(Follower::new(&lease))), identity: identity.into(), ..self.shared(lease) }
+    }
+
+    /// The tensor as a value: of what follows one, a clone of that.
+    pub fn value(&self) -> Self {
+        match &self.hold {
+            Hold::Value(_) => self.clone(),
+            Hold::Follower(_) => {
+                let latest = self.identity.get().and_then(|identity| identity.latest());
+                self.shared(latest.unwrap_or_else(|| Arc::clone(self.buffer()))).clone()
+            }
+        }
+    }
+
+    /// The identity that followers know it by.
+    pub(crate) fn identity(&self) -> &Arc<Identity> {
+        self.identity.get_or_init(Arc::default)
+    }
+
+    /// A tensor in this memory.
+    fn shared(&self, lease: Arc<Lease>) -> Self {
+        let Self { device, dtype, shape, .. } = self;
+        Self {
+            device: device.clone(),
+            hold: Hold::Value(lease),
+            identity: OnceLock::new(),
+            dtype: *dtype,
+            shape: *shape,
+        }
+    }
+
+    /// The memory of a clone.
+    fn clone_memory(&self) -> Result<Arc<Lease>, Error> {
+        let lease = self.buffer();
+        if lease.has_writer() {
+            if capture::is_open(&self.device) {
+                return capture::with_open(|capture| capture.copy_of_written(self));
+            }
+            if lease.is_ready() {
+                return self.copied();
+            }
+        }
+        Ok(Arc::clone(lease))
     }
 
     /// The same values in memory of their own.
@@ -60,22 +194,30 @@ impl RawTensor {
     /// Those of allocation, [`Error::NotReplayed`], [`Error::Capturing`] within [`Device::capture`].
     pub fn copy(&self) -> Result<Self, Error> {
         capture::forbid(&self.device, "copying a tensor")?;
-        if !self.buffer.is_ready() {
+        Ok(Self::from_parts(&self.device, self.copied()?, self.dtype, self.shape))
+    }
+
+    /// Memory with the same values, copied after the work recorded so far.
+    fn copied(&self) -> Result<Arc<Lease>, Error> {
+        if !self.buffer().is_ready() {
             return Err(Error::NotReplayed { what: format!("a tensor of {}{:?}", self.dtype, self.shape()) });
         }
         let inner = &self.device.inner;
         inner.fault.check()?;
         let lease = inner.pool.lease(inner.take(self.bytes())?.0);
         if self.bytes() > 0 {
-            // Buffers hold whole words.
-            let bytes = self.bytes().next_multiple_of(4);
-            lock(&inner.recorder).copy(self.buffer.storage(), lease.storage(), bytes);
+            lock(&inner.recorder).copy(self.buffer().storage(), lease.storage(), self.words_bytes());
         }
-        Ok(Self::from_parts(&self.device, lease, self.dtype, self.shape))
+        Ok(lease)
+    }
+
+    /// The bytes of its elements in whole words, as buffers hold them.
+    pub(crate) fn words_bytes(&self) -> u64 {
+        self.bytes().next_multiple_of(4)
     }
 
     pub(crate) fn from_parts(device: &Device, buffer: Arc<Lease>, dtype: DType, shape: Shape) -> Self {
-        Self { device: device.clone(), buffer, dtype, shape }
+        Self { device: device.clone(), hold: Hold::Value(buffer), identity: OnceLock::new(), dtype, shape }
     }
 
     /// The device that holds it.
@@ -104,7 +246,7 @@ impl RawTensor {
         self.elements() as u64 * self.dtype.bytes()
     }
 
-    /// The same elements seen with another shape.
+    /// The same elements seen with another shape. Whoever follows the tensor that is made follows this one.
     ///
     /// # Errors
     /// [`Error::LengthMismatch`] if that shape holds another number of elements.
@@ -113,7 +255,12 @@ impl RawTensor {
         if shape.elements() != Some(self.elements() as u64) {
             return Err(length_mismatch(&shape, self.elements() as u64));
         }
-        Ok(Self { shape, ..self.clone() })
+        let mut reshaped = self.clone();
+        // A copy of what a sequence writes is another tensor.
+        if Arc::ptr_eq(reshaped.buffer(), self.buffer()) {
+            reshaped.identity = Arc::clone(self.identity()).into();
+        }
+        Ok(reshaped.with_shape(shape))
     }
 
     /// The bytes of its elements, read back.
@@ -133,15 +280,47 @@ impl RawTensor {
         readback::read(self, <[u8]>::to_vec).await
     }
 
-    /// How often the values were replaced since the tensor was made: by [`overwrite`](Self::overwrite), by launches into it or that
-    /// update it, by replays of sequences with such launches or whose result it is. Clones and reshaped tensors share the number.
-    pub fn writes(&self) -> u64 {
-        self.buffer.writes()
+    /// As [`Tensor::text`](crate::Tensor::text).
+    ///
+    /// # Errors
+    /// Those of [`to_bytes`](Self::to_bytes).
+    pub async fn text(&self) -> Result<String, Error> {
+        Ok(self.text_of(&self.to_bytes().await?))
     }
 
-    /// How many hold the memory: this tensor, its clones and reshaped ones, and each sequence that uses it.
+    /// As [`text`](Self::text), waiting for it.
+    ///
+    /// # Errors
+    /// As [`text`](Self::text).
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn text_blocking(&self) -> Result<String, Error> {
+        Ok(self.text_of(&self.to_bytes_blocking()?))
+    }
+
+    fn text_of(&self, bytes: &[u8]) -> String {
+        let shape = self.shape();
+        match self.dtype {
+            DType::F32 => text(&f32::decode(bytes), shape),
+            DType::F16 => text(&f16::decode(bytes), shape),
+            DType::I32 => text(&i32::decode(bytes), shape),
+            DType::U32 => text(&u32::decode(bytes), shape),
+            DType::Bool => text(&bool::decode(bytes), shape),
+        }
+    }
+
+    /// How often the values were replaced since the tensor was made: by [`overwrite`](Self::overwrite), by launches into it or that
+    /// update it, by replays of sequences with such launches or whose result it is. What shares its memory shares the number.
+    pub fn writes(&self) -> u64 {
+        let latest = match (&self.hold, self.identity.get()) {
+            (Hold::Follower(_), Some(identity)) => identity.latest(),
+            _ => None,
+        };
+        latest.as_ref().unwrap_or(self.buffer()).writes()
+    }
+
+    /// How many hold the memory: this tensor, its clones and reshaped ones, what follows them, and each sequence that uses it.
     pub fn lease_holders(&self) -> usize {
-        Arc::strong_count(&self.buffer)
+        Arc::strong_count(self.buffer())
     }
 
     pub(crate) fn dims(&self) -> &Shape {
@@ -153,7 +332,30 @@ impl RawTensor {
     }
 
     pub(crate) fn buffer(&self) -> &Arc<Lease> {
-        &self.buffer
+        self.hold.lease()
+    }
+}
+
+/// A clone of what a sequence writes is a copy, which is recorded at once: what the copy may lack is said by the next call of the
+/// device. A clone of what has no values yet stands for the same result.
+impl Clone for RawTensor {
+    fn clone(&self) -> Self {
+        if let Hold::Follower(follower) = &self.hold {
+            let moved = self.identity.get().and_then(|identity| identity.latest());
+            return match moved.filter(|latest| !Arc::ptr_eq(latest, follower.lease())) {
+                Some(_) => self.follow(),
+                None => Self {
+                    hold: Hold::Follower(Arc::clone(follower)),
+                    identity: self.identity.clone(),
+                    ..self.shared(Arc::clone(follower.lease()))
+                },
+            };
+        }
+        let lease = self.clone_memory().unwrap_or_else(|error| {
+            self.device.inner.fault.record(error);
+            Arc::clone(self.buffer())
+        });
+        self.shared(lease)
     }
 }
 

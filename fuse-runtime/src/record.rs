@@ -39,6 +39,14 @@ pub(crate) struct Bound<'a> {
     pub(crate) offset: Option<u32>,
 }
 
+/// What a sequence replays.
+pub(crate) enum Replayed<'a> {
+    /// A dispatch.
+    Dispatch(Bound<'a>),
+    /// A copy of so many bytes, a multiple of 4.
+    Copy { from: &'a Storage, to: &'a Storage, bytes: u64 },
+}
+
 /// The open batch of a device. Callers hold it through a mutex.
 pub(crate) struct Recorder {
     // A pass ends when it is dropped, which must be before its encoder.
@@ -111,10 +119,17 @@ impl Recorder {
         self.dispatches += 1;
     }
 
-    /// Records dispatches that are bound already. `mark` notes that their buffers are used in a batch.
-    pub(crate) fn replay<'a>(&mut self, dispatches: impl Iterator<Item = Bound<'a>>, mark: impl Fn(u64)) {
+    /// Records dispatches that are bound already, and copies. `mark` notes that the buffers of dispatches are used in a batch.
+    pub(crate) fn replay<'a>(&mut self, recorded: impl Iterator<Item = Replayed<'a>>, mark: impl Fn(u64)) {
         let mut marked = 0;
-        for bound in dispatches {
+        for recorded in recorded {
+            let bound = match recorded {
+                Replayed::Dispatch(bound) => bound,
+                Replayed::Copy { from, to, bytes } => {
+                    self.copy(from, to, bytes);
+                    continue;
+                }
+            };
             if self.dispatches >= self.batch_length {
                 self.flush_full();
             }

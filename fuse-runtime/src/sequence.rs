@@ -4,18 +4,22 @@
 //! A replay looks nothing up and writes nothing: it encodes bind groups that exist, whose uniform blocks lie in a buffer
 //! of the sequence's own. (WebGPU has bundles for render passes only, so commands must be encoded anew.)
 
-use std::{fmt, sync::Arc};
+use std::{
+    fmt,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use crate::{
     Device, Element, Error, Tensor,
     bind::BindGroups,
     capture,
     fault::scoped,
+    hold::{Follower, Identity},
     lock::lock,
     plan::{LaunchPlan, MAX_BINDINGS, Step},
     pool::Lease,
     raw::RawTensor,
-    record::{Bound, Buffers},
+    record::{Bound, Buffers, Replayed},
 };
 
 /// Launches that [`Device::capture`] kept, to run as often as wanted at less cost than calling them.
@@ -24,23 +28,104 @@ use crate::{
 /// program drops its tensors, and nothing else gets their memory while the sequence lives.
 pub struct Sequence {
     device: Device,
+    recorded: Vec<Recorded>,
+    bindings: Mutex<Bindings>,
+    uniforms: wgpu::Buffer,
+}
+
+/// The memory that a sequence uses.
+struct Bindings {
     places: Vec<Place>,
-    dispatches: Vec<Dispatch>,
-    /// By dispatch.
-    groups: Vec<wgpu::BindGroup>,
+    /// By what was recorded; of copies none.
+    groups: Vec<Option<wgpu::BindGroup>>,
     /// Bind groups of this and earlier bindings, so that tensors that take turns cost a lookup.
     cache: BindGroups,
-    uniforms: wgpu::Buffer,
+    /// Places that moved since their dispatches were bound.
+    moved: Vec<usize>,
+}
+
+/// What a capture recorded.
+pub(crate) enum Recorded {
+    /// A dispatch.
+    Dispatch(Dispatch),
+    /// A copy from one place to another.
+    Copy { from: usize, to: usize, bytes: u64 },
+}
+
+impl Recorded {
+    fn dispatch(&self) -> Option<&Dispatch> {
+        if let Self::Dispatch(dispatch) = self { Some(dispatch) } else { None }
+    }
 }
 
 /// A buffer that dispatches name by its position.
 pub(crate) struct Place {
-    pub(crate) lease: Arc<Lease>,
+    held: Follower,
+    /// The tensor that it follows, and how often that had moved when it was seen last; none of what was made for the sequence.
+    tensor: Option<(Arc<Identity>, u64)>,
     /// Whether its values come from before the sequence.
-    pub(crate) input: bool,
-    pub(crate) written: bool,
+    input: bool,
+}
+
+impl Place {
+    /// Of memory that was made for the sequence.
+    pub(crate) fn own(lease: &Arc<Lease>) -> Self {
+        let held = Follower::new(lease);
+        held.set_writes();
+        Self { held, tensor: None, input: false }
+    }
+
+    /// Of a tensor.
+    pub(crate) fn of(tensor: &RawTensor) -> Self {
+        let identity = Arc::clone(tensor.identity());
+        let moves = identity.moves();
+        Self { held: Follower::new(tensor.buffer()), tensor: Some((identity, moves)), input: false }
+    }
+
+    pub(crate) fn lease(&self) -> &Arc<Lease> {
+        self.held.lease()
+    }
+
     /// Whether it was made for the sequence.
-    pub(crate) owned: bool,
+    pub(crate) fn owned(&self) -> bool {
+        self.tensor.is_none()
+    }
+
+    /// Notes that it is read.
+    pub(crate) fn read(&mut self) {
+        self.input |= !self.held.writes();
+    }
+
+    /// Notes that it is written.
+    pub(crate) fn write(&mut self) {
+        self.held.set_writes();
+    }
+
+    /// Goes where its tensor has moved; whether it has.
+    pub(crate) fn follow(&mut self) -> bool {
+        let Some((identity, seen)) = &mut self.tensor else { return false };
+        let moves = identity.moves();
+        if moves == *seen {
+            return false;
+        }
+        *seen = moves;
+        let Some(lease) = identity.latest() else { return false };
+        self.hold(&lease);
+        true
+    }
+
+    fn hold(&mut self, lease: &Arc<Lease>) {
+        let held = Follower::new(lease);
+        if self.held.writes() {
+            held.set_writes();
+        }
+        self.held = held;
+    }
+
+    /// Whether it is the place of a tensor.
+    fn is_of(&self, tensor: &RawTensor) -> bool {
+        self.tensor.as_ref().is_some_and(|(identity, _)| Arc::ptr_eq(identity, tensor.identity()))
+    }
 }
 
 /// A dispatch of a plan with its buffers.
@@ -61,18 +146,19 @@ impl Dispatch {
 }
 
 impl Sequence {
-    /// A sequence of `dispatches`, whose uniform blocks are `uniforms`.
+    /// A sequence of what was recorded, whose uniform blocks are `uniforms`.
     pub(crate) fn new(
         device: Device,
-        places: Vec<Place>,
-        dispatches: Vec<Dispatch>,
+        mut places: Vec<Place>,
+        recorded: Vec<Recorded>,
         uniforms: &[u8],
     ) -> Result<Self, Error> {
+        places.iter_mut().for_each(|place| _ = place.follow());
         let uniforms = uniform_buffer(&device, uniforms)?;
-        let mut sequence =
-            Self { device, places, dispatches, groups: Vec::new(), cache: BindGroups::default(), uniforms };
-        sequence.groups = sequence.bind(|_| true)?.into_iter().map(|(_, group)| group).collect();
-        Ok(sequence)
+        let groups = recorded.iter().map(|_| None).collect();
+        let mut bindings = Bindings { places, groups, cache: BindGroups::default(), moved: Vec::new() };
+        bindings.bind(&device, &recorded, &uniforms, |_| true)?;
+        Ok(Self { device, recorded, bindings: bindings.into(), uniforms })
     }
 
     /// The device that it runs on.
@@ -82,7 +168,7 @@ impl Sequence {
 
     /// How many dispatches a replay records.
     pub fn dispatches(&self) -> usize {
-        self.dispatches.len()
+        self.recorded.iter().filter_map(Recorded::dispatch).count()
     }
 
     /// Runs the captured launches: after all work that the device recorded before, and before all that it records later.
@@ -95,32 +181,39 @@ impl Sequence {
         let inner = &self.device.inner;
         inner.fault.check()?;
         capture::forbid(&self.device, "replaying a sequence")?;
-        if let Some(place) = self.places.iter().position(|place| place.input && !place.lease.is_ready()) {
-            return Err(Error::NotReplayed { what: self.describe(place) });
+        let mut bindings = lock(&self.bindings);
+        let bindings = &mut *bindings;
+        bindings.follow(&self.device, &self.recorded, &self.uniforms)?;
+        let Bindings { places, groups, .. } = bindings;
+        if let Some(place) = places.iter().position(|place| place.input && !place.lease().is_ready()) {
+            return Err(Error::NotReplayed { what: describe(&self.recorded, place) });
         }
-        let bound = self.dispatches.iter().zip(&self.groups).map(|(dispatch, group)| Bound {
-            step: dispatch.step(),
-            group,
-            offset: dispatch.offset,
+        let storage = |place: usize| places[place].lease().storage();
+        let replayed = self.recorded.iter().zip(groups.iter()).filter_map(|(recorded, group)| match recorded {
+            Recorded::Dispatch(dispatch) => {
+                let group = group.as_ref()?;
+                Some(Replayed::Dispatch(Bound { step: dispatch.step(), group, offset: dispatch.offset }))
+            }
+            &Recorded::Copy { from, to, bytes } => Some(Replayed::Copy { from: storage(from), to: storage(to), bytes }),
         });
-        let mark = |batch| self.places.iter().for_each(|place| place.lease.storage().used_in(batch));
-        lock(&inner.recorder).replay(bound, mark);
-        for Place { lease, .. } in self.places.iter().filter(|place| place.written) {
-            lease.count_write();
-            lease.set_ready();
+        let mark = |batch| places.iter().for_each(|place| place.lease().storage().used_in(batch));
+        lock(&inner.recorder).replay(replayed, mark);
+        for place in places.iter().filter(|place| place.held.writes()) {
+            place.lease().count_write();
+            place.lease().set_ready();
         }
         Ok(())
     }
 
     /// From now on, replays use `new` wherever they used `old`, to read it or to write it. `new` must have the shape of
-    /// `old`, and not be used by the sequence yet. Work that is recorded already is not affected.
+    /// `old`, and not be used by the sequence yet; where replays write it, no clone may share its memory. Work that is recorded already is not affected.
     ///
     /// Costs as much as a launch for each dispatch that uses the tensor, or, if the two took turns before, less than a launch
     /// together with the replay.
     ///
     /// # Errors
-    /// [`Error::Rebind`] if the sequence does not use `old`, if the shapes differ, if `new` is on another device, or if
-    /// the sequence uses it already; the sequence stays as it was.
+    /// [`Error::Rebind`] if the sequence does not use `old`, if the shapes differ, if `new` is on another device, if
+    /// the sequence uses it already, or if it would write to memory that clones of `new` share; the sequence stays as it was.
     pub fn rebind<T: Element, const D: usize>(&mut self, old: &Tensor<T, D>, new: &Tensor<T, D>) -> Result<(), Error> {
         self.rebind_raw(old.raw(), new.raw())
     }
@@ -130,7 +223,9 @@ impl Sequence {
     pub fn rebind_raw(&mut self, old: &RawTensor, new: &RawTensor) -> Result<(), Error> {
         self.device.inner.fault.check()?;
         let refuse = |expected: String, found: String| Err(Error::Rebind { expected, found });
-        let Some(place) = self.place(old) else {
+        let bindings = self.bindings.get_mut().unwrap_or_else(PoisonError::into_inner);
+        bindings.follow(&self.device, &self.recorded, &self.uniforms)?;
+        let Some(place) = bindings.place(old) else {
             return refuse("a tensor that the sequence uses".into(), format!("another one, {}", shape_text(old)));
         };
         if !new.device().is(&self.device) {
@@ -141,53 +236,84 @@ impl Sequence {
         if (old.dtype(), old.shape()) != (new.dtype(), new.shape()) {
             return refuse(shape_text(old), shape_text(new));
         }
-        match self.place(new) {
+        match bindings.place(new) {
             Some(other) if other == place => return Ok(()),
             Some(other) => {
-                let found = self.describe(other);
+                let found = describe(&self.recorded, other);
                 return refuse("a tensor that the sequence does not use yet".into(), found);
             }
             None => {}
         }
-        let previous = std::mem::replace(&mut self.places[place].lease, Arc::clone(new.buffer()));
-        match self.bind(|dispatch| dispatch.places.contains(&place)) {
-            Ok(groups) => {
-                groups.into_iter().for_each(|(index, group)| self.groups[index] = group);
-                Ok(())
-            }
-            Err(error) => {
-                self.places[place].lease = previous;
-                Err(error)
+        if bindings.places[place].held.writes() && new.is_shared() {
+            let expected = "a tensor whose memory no clone shares, because replays write to it (help: `copy` it)";
+            return refuse(expected.into(), format!("{}, which clones share", shape_text(new)));
+        }
+        let mut previous = Place::of(new);
+        if bindings.places[place].held.writes() {
+            previous.write();
+        }
+        previous.input = bindings.places[place].input;
+        std::mem::swap(&mut bindings.places[place], &mut previous);
+        let rebound = bindings.bind(&self.device, &self.recorded, &self.uniforms, |places| places.contains(&place));
+        if rebound.is_err() {
+            bindings.places[place] = previous;
+        }
+        rebound
+    }
+}
+
+/// A place by the argument or result that binds it last: what callers can name is what the memory served as last.
+fn describe(recorded: &[Recorded], place: usize) -> String {
+    let mut names = recorded.iter().rev().filter_map(Recorded::dispatch).flat_map(|dispatch| {
+        let bound = dispatch.places.iter().enumerate().filter(|(_, other)| **other == place);
+        bound.filter_map(|(binding, _)| dispatch.plan.binding_name(dispatch.step, binding))
+    });
+    names.next().unwrap_or_else(|| "a tensor of the sequence".into())
+}
+
+impl Bindings {
+    /// Goes where tensors have moved.
+    fn follow(&mut self, device: &Device, recorded: &[Recorded], uniforms: &wgpu::Buffer) -> Result<(), Error> {
+        for (index, place) in self.places.iter_mut().enumerate() {
+            if place.follow() {
+                self.moved.push(index);
             }
         }
+        if !self.moved.is_empty() {
+            let moved = self.moved.clone();
+            self.bind(device, recorded, uniforms, |places| places.iter().any(|place| moved.contains(place)))?;
+            self.moved.clear();
+        }
+        Ok(())
     }
 
+    /// The place of a tensor, or else of its memory.
     fn place(&self, tensor: &RawTensor) -> Option<usize> {
         let id = tensor.buffer().storage().id;
-        self.places.iter().position(|place| place.lease.storage().id == id)
+        let own = self.places.iter().position(|place| place.is_of(tensor));
+        own.or_else(|| self.places.iter().position(|place| place.lease().storage().id == id))
     }
 
-    /// A place by the argument or result that binds it last: what callers can name is what the memory served as last.
-    fn describe(&self, place: usize) -> String {
-        let mut names = self.dispatches.iter().rev().flat_map(|dispatch| {
-            let bound = dispatch.places.iter().enumerate().filter(|(_, other)| **other == place);
-            bound.filter_map(|(binding, _)| dispatch.plan.binding_name(dispatch.step, binding))
-        });
-        names.next().unwrap_or_else(|| "a tensor of the sequence".into())
-    }
-
-    /// Bind groups of the dispatches that `wanted` accepts.
-    fn bind(&mut self, wanted: impl Fn(&Dispatch) -> bool) -> Result<Vec<(usize, wgpu::BindGroup)>, Error> {
-        let Self { device, places, dispatches, cache, uniforms, .. } = self;
+    /// Binds the dispatches whose places `wanted` accepts.
+    fn bind(
+        &mut self,
+        device: &Device,
+        recorded: &[Recorded],
+        uniforms: &wgpu::Buffer,
+        wanted: impl Fn(&[usize]) -> bool,
+    ) -> Result<(), Error> {
+        let Self { places, groups, cache, .. } = self;
         let wgpu = &device.inner.wgpu;
         let bound = |dispatch: &Dispatch| {
             let mut buffers: Buffers<'_> = [None; MAX_BINDINGS];
             for (buffer, place) in buffers.iter_mut().zip(&dispatch.places) {
-                *buffer = Some(places[*place].lease.storage());
+                *buffer = Some(places[*place].lease().storage());
             }
             buffers
         };
-        let wanted = || dispatches.iter().enumerate().filter(|(_, dispatch)| wanted(dispatch));
+        let dispatches =
+            || recorded.iter().enumerate().filter_map(|(index, recorded)| Some((index, recorded.dispatch()?)));
+        let wanted = || dispatches().filter(|(_, dispatch)| wanted(&dispatch.places));
         // Error scopes, which the web does not wait for, cost several times as much as finding groups that exist.
         #[cfg(not(target_arch = "wasm32"))]
         {
@@ -195,15 +321,18 @@ impl Sequence {
                 let group = cache.find(&dispatch.step().pipeline.layout, &bound(dispatch))?;
                 Some((index, group.clone()))
             };
-            if let Some(groups) = wanted().map(find).collect() {
-                return Ok(groups);
+            if let Some(found) = wanted().map(find).collect::<Option<Vec<_>>>() {
+                found.into_iter().for_each(|(index, group)| groups[index] = Some(group));
+                return Ok(());
             }
         }
         let bind = |(index, dispatch): (usize, &Dispatch)| {
             let layout = &dispatch.step().pipeline.layout;
             (index, cache.get(wgpu, layout, uniforms, &bound(dispatch)).clone())
         };
-        scoped(wgpu, || wanted().map(bind).collect())
+        let made: Vec<_> = scoped(wgpu, || wanted().map(bind).collect())?;
+        made.into_iter().for_each(|(index, group)| groups[index] = Some(group));
+        Ok(())
     }
 }
 
@@ -236,6 +365,6 @@ fn uniform_buffer(device: &Device, uniforms: &[u8]) -> Result<wgpu::Buffer, Erro
 
 impl fmt::Debug for Sequence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Sequence").field("device", &self.device).field("dispatches", &self.dispatches.len()).finish()
+        f.debug_struct("Sequence").field("device", &self.device).field("dispatches", &self.dispatches()).finish()
     }
 }

@@ -2,12 +2,13 @@
 
 use std::{fmt, marker::PhantomData};
 
-use crate::{Device, Element, Error, Float, random, raw::RawTensor, readback, shape::Shape, upload::Source};
+use crate::{Device, Element, Error, Float, random, raw::RawTensor, readback, shape::Shape, text, upload::Source};
 
 /// A contiguous tensor of `D` axes (0 to 6) with elements of type `T` in the memory of a device.
 ///
-/// Cloning is cheap and shares the memory; nothing writes to it after it is made but a launch into it, a sequence that
-/// replays such a launch, and [`write`](Self::write).
+/// A clone is a value of its own: cloning is cheap and shares the memory, until one of them is written to by a launch that updates
+/// it, a launch into it, or [`write`](Self::write). That one then moves to memory of its own. What a [`Sequence`](crate::Sequence)
+/// writes cannot move, so a clone of it is a copy.
 #[derive(Clone)]
 pub struct Tensor<T: Element, const D: usize> {
     raw: RawTensor,
@@ -90,7 +91,7 @@ impl<T: Element, const D: usize> Tensor<T, D> {
         self.raw.device()
     }
 
-    /// The same elements, in the same order and memory, with another shape.
+    /// The same elements, in the same order, with another shape. Shares the memory, as a clone does.
     ///
     /// # Errors
     /// [`Error::LengthMismatch`] if that shape holds another number of elements.
@@ -98,7 +99,7 @@ impl<T: Element, const D: usize> Tensor<T, D> {
         self.raw.reshape(&shape).map(Tensor::from_raw)
     }
 
-    /// The same values in memory of their own, which a clone has not: a snapshot of what is updated in place.
+    /// The same values in memory of their own, at once: a clone has it when one of them is written to.
     ///
     /// # Errors
     /// Those of allocation, [`Error::NotReplayed`] if it is of a sequence that has not been replayed, [`Error::Capturing`] within
@@ -107,19 +108,19 @@ impl<T: Element, const D: usize> Tensor<T, D> {
         self.raw.copy().map(Self::from_raw)
     }
 
-    /// Replaces the values by `values`, last axis fastest: launches made before see the old ones, launches made after see
-    /// the new ones. Clones and reshaped tensors share the memory and change with it.
+    /// Replaces the values by `values`, last axis fastest: launches made before see the old ones, launches made after, and replays
+    /// of sequences that use this tensor, see the new ones. Clones and reshaped tensors keep the old ones.
     ///
     /// # Errors
     /// [`Error::LengthMismatch`] if `values` do not fill the shape, [`Error::DeviceLost`], [`Error::Capturing`] within
-    /// [`Device::capture`].
+    /// [`Device::capture`], and those of allocation where clones share the memory.
     pub fn write(&mut self, values: &[T]) -> Result<(), Error> {
         if values.len() != self.len() {
             let expected = self.len() as u64;
             let shape = self.raw.shape().to_vec();
             return Err(Error::LengthMismatch { shape, expected, found: values.len() as u64 });
         }
-        self.raw.overwrite(&T::encode(values))
+        self.raw.write(&T::encode(values))
     }
 
     /// The values, last axis fastest, once the work that makes them is done.
@@ -136,6 +137,47 @@ impl<T: Element, const D: usize> Tensor<T, D> {
     #[cfg(not(target_arch = "wasm32"))]
     pub fn to_vec_blocking(&self) -> Result<Vec<T>, Error> {
         readback::read_blocking(&self.raw, T::decode)
+    }
+
+    /// The number that a tensor of one element holds, whatever its rank.
+    ///
+    /// # Errors
+    /// [`Error::LengthMismatch`] if it has none, or more, and those of [`to_vec`](Self::to_vec).
+    pub async fn item(&self) -> Result<T, Error> {
+        self.one(self.to_vec().await?)
+    }
+
+    /// As [`item`](Self::item), waiting for it.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn item_blocking(&self) -> Result<T, Error> {
+        self.one(self.to_vec_blocking()?)
+    }
+
+    fn one(&self, values: Vec<T>) -> Result<T, Error> {
+        match values[..] {
+            [value] => Ok(value),
+            _ => Err(Error::LengthMismatch { shape: vec![], expected: 1, found: values.len() as u64 }),
+        }
+    }
+
+    /// Dtype, shape and values as a text, of large tensors the first and last ones of each axis. Reads all values back.
+    ///
+    /// # Errors
+    /// Those of [`to_vec`](Self::to_vec).
+    pub async fn text(&self) -> Result<String, Error> {
+        self.raw.text().await
+    }
+
+    /// As [`text`](Self::text), waiting for it; [`Display`](fmt::Display) writes the same.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn text_blocking(&self) -> Result<String, Error> {
+        self.raw.text_blocking()
+    }
+
+    /// Moves it to memory of its own, for a launch to write to. Only generated code calls this.
+    #[doc(hidden)]
+    pub fn own(&mut self) -> Result<(), Error> {
+        self.raw.own()
     }
 
     /// The untyped tensor.
@@ -177,6 +219,15 @@ impl<T: Float, const D: usize> Tensor<T, D> {
         crate::raw::tensor_bytes(device, "tensor", T::DTYPE, &dims)?;
         let count = dims.elements().unwrap_or(0);
         Self::from_vec(device, (0..count).map(|index| T::from_f32(value(index))).collect(), shape)
+    }
+}
+
+/// Dtype, shape and values, which it waits for, as [`Tensor::text_blocking`] does; an error in their place. Not on the web, where
+/// waiting would hang the page: await [`Tensor::text`] there.
+#[cfg(not(target_arch = "wasm32"))]
+impl<T: Element, const D: usize> fmt::Display for Tensor<T, D> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        text::write(f, self.text_blocking())
     }
 }
 

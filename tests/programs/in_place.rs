@@ -174,17 +174,18 @@ fn reads_see_old_values() {
 }
 
 #[test]
-fn clones_see_new_values_and_copies_do_not() {
+fn clones_and_reshaped_tensors_keep_their_values() {
     let device = device();
     let mut x = Tensor2::<f32>::randn(&device, [19, 6], 4).unwrap();
-    let (shared, kept) = (x.clone(), x.copy().unwrap());
+    let (clone, copy, reshaped) = (x.clone(), x.copy().unwrap(), x.reshape([6, 19]).unwrap());
     let old = x.to_vec_blocking().unwrap();
     let mut seen = Tensor0::from_vec(&device, vec![41], []).unwrap();
     center(&mut x, &mut seen).unwrap();
     assert_eq!(seen.to_vec_blocking().unwrap(), [42]);
-    assert_eq!(kept.to_vec_blocking().unwrap(), old);
+    for kept in [&clone, &copy, &reshaped] {
+        assert_eq!(kept.to_vec_blocking().unwrap(), old);
+    }
     let new = x.to_vec_blocking().unwrap();
-    assert_eq!(shared.to_vec_blocking().unwrap(), new);
     for column in 0..6 {
         assert!((0..19).map(|row| new[row * 6 + column]).sum::<f32>().abs() < 1e-4);
     }
@@ -205,19 +206,141 @@ fn a_product_takes_the_place_of_its_operand() {
 }
 
 #[test]
-fn what_shares_memory_with_an_update_is_refused() {
+fn what_shares_memory_with_an_update_has_the_old_values() {
     let device = device();
     let mut x = Tensor2::<f32>::randn(&device, [4, 4], 7).unwrap();
     let mut same = x.clone();
     let old = x.to_vec_blocking().unwrap();
-    let error = swap::<f32>(&mut x, &mut same).unwrap_err().to_string();
-    assert!(error.contains("kernel `swap`, argument `a`") && error.contains("argument `b`"), "{error}");
-    let error = mix(&mut x, &same).unwrap_err().to_string();
-    assert!(error.contains("kernel `mix`, argument `x`") && error.contains("argument `w`"), "{error}");
-    assert_eq!(x.to_vec_blocking().unwrap(), old, "nothing ran");
+    let squared = fuse!(matmul(x, same)).unwrap().to_vec_blocking().unwrap();
+    mix(&mut x, &same).unwrap();
+    assert_eq!((x.to_vec_blocking().unwrap(), same.to_vec_blocking().unwrap()), (squared.clone(), old.clone()));
+    let mut twin = same.clone();
+    swap::<f32>(&mut same, &mut twin).unwrap();
+    swap::<f32>(&mut same, &mut x).unwrap();
+    assert_eq!(same.to_vec_blocking().unwrap(), squared);
+    assert_eq!((x.to_vec_blocking().unwrap(), twin.to_vec_blocking().unwrap()), (old.clone(), old.clone()));
+    // What is refused changes nothing.
     let error = mix(&mut x, &Tensor2::zeros(&device, [4, 5]).unwrap()).unwrap_err().to_string();
     assert!(error.contains("`w`") && error.contains('5'), "{error}");
-    mix(&mut x, &same.copy().unwrap()).unwrap();
+    assert_eq!((x.to_vec_blocking().unwrap(), twin.to_vec_blocking().unwrap()), (old.clone(), old));
+}
+
+/// A training loop that keeps its best state.
+#[test]
+fn the_best_state_is_kept_by_a_clone() {
+    let device = device();
+    let mut seen = Tensor0::from_vec(&device, vec![0], []).unwrap();
+    let mut x = Tensor2::<f32>::zeros(&device, [2, 2]).unwrap();
+    let requests = || device.memory_report().requests;
+    let before = requests();
+    center(&mut x, &mut seen).unwrap();
+    let of_a_step = requests() - before;
+    seen.write(&[0]).unwrap();
+    let mut best = seen.clone();
+    for step in 1..=5 {
+        center(&mut x, &mut seen).unwrap();
+        if step == 3 {
+            best = seen.clone();
+        }
+    }
+    assert_eq!((best.to_vec_blocking().unwrap(), seen.to_vec_blocking().unwrap()), (vec![3], vec![5]));
+    // Once nobody shares it, it stays where it is.
+    drop(best);
+    let before = requests();
+    (0..5).for_each(|_| center(&mut x, &mut seen).unwrap());
+    assert_eq!(requests() - before, 5 * of_a_step);
+}
+
+#[test]
+fn sequences_and_clones_of_their_tensors_keep_apart() {
+    let device = device();
+    let number = |tensor: &Tensor0<i32>| tensor.to_vec_blocking().unwrap()[0];
+    let mut x = Tensor2::<f32>::zeros(&device, [2, 2]).unwrap();
+    let mut seen = Tensor0::from_vec(&device, vec![10], []).unwrap();
+    let before = seen.clone();
+    let mut within = None;
+    let capture = || {
+        center(&mut x, &mut seen)?;
+        within = Some(seen.clone());
+        center(&mut x, &mut seen)
+    };
+    let (sequence, ()) = device.capture(capture).unwrap();
+    let within = within.unwrap();
+    assert_eq!((number(&before), number(&seen)), (10, 10), "nothing ran");
+    assert!(matches!(within.to_vec_blocking(), Err(Error::NotReplayed { .. })));
+    let mut between = vec![];
+    for round in 1..=3 {
+        sequence.replay().unwrap();
+        between.push(seen.clone());
+        assert_eq!((number(&seen), number(&within)), (10 + 2 * round, 9 + 2 * round));
+    }
+    assert_eq!(between.iter().map(number).collect::<Vec<_>>(), [12, 14, 16]);
+    // What is written to the state, replays go on from; updates outside of the sequence as well.
+    seen.write(&[20]).unwrap();
+    center(&mut x, &mut seen).unwrap();
+    sequence.replay().unwrap();
+    assert_eq!((number(&before), number(&seen), number(&between[2])), (10, 23, 16));
+}
+
+#[test]
+fn sequences_follow_what_they_read_and_not_its_clones() {
+    let device = device();
+    let mut x = Tensor2::from_vec(&device, vec![1.0f32, 2.0, 3.0, 4.0], [2, 2]).unwrap();
+    let mut clone = x.clone();
+    let read = || -> Result<_, Error> {
+        let flat = x.reshape([4])?;
+        Ok((fuse!(x + 0.0)?, fuse!(flat + 0.0)?, fuse!(clone + 0.0)?))
+    };
+    let (sequence, (of_x, of_flat, of_clone)) = device.capture(read).unwrap();
+    let all = || [of_x.to_vec_blocking(), of_flat.to_vec_blocking(), of_clone.to_vec_blocking()].map(|x| x.unwrap()[0]);
+    sequence.replay().unwrap();
+    assert_eq!(all(), [1.0; 3]);
+    x.write(&[5.0; 4]).unwrap();
+    sequence.replay().unwrap();
+    assert_eq!(all(), [5.0, 5.0, 1.0]);
+    clone.write(&[6.0; 4]).unwrap();
+    let later = x.clone();
+    x.write(&[7.0; 4]).unwrap();
+    sequence.replay().unwrap();
+    assert_eq!((all(), later.to_vec_blocking().unwrap()[0]), ([7.0, 7.0, 6.0], 5.0));
+}
+
+#[test]
+fn results_of_a_capture_are_copied_where_their_clones_are_updated() {
+    let device = device();
+    let x = Tensor2::from_vec(&device, vec![1.0f32, 2.0, 3.0, 4.0], [2, 2]).unwrap();
+    let work = || -> Result<_, Error> {
+        let mut y = fuse!(x * 2.0)?;
+        let kept = y.clone();
+        turn(&mut y)?;
+        Ok((y, kept))
+    };
+    let (sequence, (mut y, kept)) = device.capture(work).unwrap();
+    for _ in 0..2 {
+        sequence.replay().unwrap();
+        assert_eq!(kept.to_vec_blocking().unwrap(), [2.0, 4.0, 6.0, 8.0]);
+        assert_eq!(y.to_vec_blocking().unwrap(), [8.0, 14.0, 6.0, 12.0]);
+        y.write(&[0.0; 4]).unwrap();
+    }
+    // Before the first replay a clone is the same result, which cannot be copied.
+    let (_unplayed, mut z) = device.capture(|| fuse!(x + 1.0)).unwrap();
+    let _clone = z.clone();
+    assert!(matches!(turn(&mut z), Err(Error::NotReplayed { .. })));
+}
+
+#[test]
+fn outputs_leave_what_shares_their_memory() {
+    let device = device();
+    let mut x = Tensor2::from_vec(&device, vec![1.0f32, 2.0, 3.0, 4.0], [2, 2]).unwrap();
+    let mut sums = Tensor1::from_vec(&device, vec![0.5f32, 0.5], [2]).unwrap();
+    let kept = sums.clone();
+    turn::launch_into(&mut x, &mut sums).unwrap();
+    assert_eq!((sums.to_vec_blocking().unwrap(), kept.to_vec_blocking().unwrap()), (vec![3.0, 7.0], vec![0.5, 0.5]));
+    // A launch that is refused leaves an output as it is.
+    let mut wrong = Tensor1::from_vec(&device, vec![9.0f32; 3], [3]).unwrap();
+    let kept = wrong.clone();
+    turn::launch_into(&mut x, &mut wrong).unwrap_err();
+    assert_eq!((wrong.to_vec_blocking().unwrap(), kept.to_vec_blocking().unwrap()), (vec![9.0; 3], vec![9.0; 3]));
 }
 
 #[test]

@@ -211,8 +211,7 @@ impl Gradients<'_> {
             format!("What `fuse!` compiled for `{}`: the results, and what is kept.", forward.path),
             format!(
                 "What [`pullback`](fn@pullback) keeps of a call of [`{}`](fn@super::{0}): arguments and values that the \
-                     gradients need, shared and not copied. So tensors among them must not be written to before the last \
-                     `apply`.",
+                     gradients need. It shares the memory of tensors among them, as clones do.",
                 header.name
             ),
         );

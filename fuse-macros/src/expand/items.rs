@@ -51,12 +51,14 @@ impl Item<'_> {
         let (arguments, results) = (self.signature.arguments(), self.signature.results());
         let module = quote!(#name::);
         let function = self.selected(&module);
+        let own = self.signature.own_updates();
         let body = self.signature.typed_results(&quote!(#runtime::launch(#function, &[#arguments])));
         quote! {
             #(#attributes)*
             #(#[doc = #docs])*
             #[allow(dead_code, clippy::too_many_arguments, clippy::type_complexity)]
             #visibility fn #name #generics (#params) -> ::core::result::Result<#results, #runtime::Error> {
+                #own
                 #body
             }
         }
@@ -160,11 +162,13 @@ impl Item<'_> {
         let runtime = self.signature.runtime;
         let (generics, params) = (self.signature.generics(), self.signature.params());
         let arguments = self.signature.arguments();
-        let (output, outputs) = self.signature.outputs();
+        let (own, [output, own_outputs, outputs]) = (self.signature.own_updates(), self.signature.outputs());
         let function = self.selected(&TokenStream::new());
         quote! {
             /// Launches and writes the results into given tensors, whose shapes must be those of the results.
             pub fn launch_into #generics (#params #output) -> ::core::result::Result<(), #runtime::Error> {
+                #own
+                #own_outputs
                 #runtime::launch_into(#function, &[#arguments], &[#outputs])
             }
         }

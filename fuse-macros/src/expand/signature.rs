@@ -56,6 +56,13 @@ impl Signature<'_> {
         arguments.collect()
     }
 
+    /// Statements that give what a launch updates memory of its own, before the arguments are made.
+    pub(crate) fn own_updates(self) -> TokenStream {
+        let Self { header, runtime } = self;
+        let updated = header.params.iter().filter(|param| param.updated.is_some()).map(|param| &param.name);
+        quote!(#(#runtime::Tensor::own(#updated)?;)*)
+    }
+
     /// The type of the results: a tensor, or a tuple of tensors.
     pub(crate) fn results(self) -> TokenStream {
         self.tuple_of(|tensor| tensor)
@@ -76,18 +83,20 @@ impl Signature<'_> {
         }
     }
 
-    /// The parameter of `launch_into` that takes the tensors to write, and the same as a list of untyped tensors.
-    pub(crate) fn outputs(self) -> (TokenStream, TokenStream) {
+    /// The parameter of `launch_into` that takes the tensors to write; statements that give these memory of their own; and the same
+    /// as a list of untyped tensors.
+    pub(crate) fn outputs(self) -> [TokenStream; 3] {
         let runtime = self.runtime;
         let ty = self.tuple_of(|tensor| quote!(&mut #tensor));
         if self.header.tuple {
             // Hygienic, so that a parameter of the same name is no clash.
             let outputs = Ident::new("outputs", Span::mixed_site());
-            let each = (0..self.header.results.len()).map(syn::Index::from);
-            (quote!(#outputs: #ty), quote!(#(#runtime::Tensor::raw(#outputs.#each)),*))
+            let each: Vec<_> = (0..self.header.results.len()).map(syn::Index::from).collect();
+            let own = quote!(#(#runtime::Tensor::own(#outputs.#each)?;)*);
+            [quote!(#outputs: #ty), own, quote!(#(#runtime::Tensor::raw(#outputs.#each)),*)]
         } else {
             let output = Ident::new("output", Span::mixed_site());
-            (quote!(#output: #ty), quote!(#runtime::Tensor::raw(#output)))
+            [quote!(#output: #ty), quote!(#runtime::Tensor::own(#output)?;), quote!(#runtime::Tensor::raw(#output))]
         }
     }
 

@@ -218,7 +218,7 @@ impl<'d> Clock<'d> {
     /// is done.
     async fn batch(&self, launch: &Launch<'_>, contender: &Contender, outputs: &[RawTensor]) -> Result<f64, Error> {
         let Contender { plan, launches, .. } = contender;
-        let work = || (0..*launches).try_for_each(|_| launch.record(plan, |result| outputs[result].buffer()));
+        let work = || (0..*launches).try_for_each(|_| launch.record(plan, |result| &outputs[result]));
         let time = match self.waits {
             #[cfg(not(target_arch = "wasm32"))]
             Waits::Blocking if self.device.info().timestamps => {

@@ -56,19 +56,52 @@ fn what_a_tensor_is_made_with_and_what_reads_it_does_not_count() {
 }
 
 #[test]
-fn host_writes_count_and_clones_and_reshapes_share_the_count() {
+fn host_writes_count_where_they_go_and_what_follows_a_tensor_shares_its_count() {
     let device = device();
     let mut x = full(&device, 1.0);
-    let (clone, square) = (x.clone(), x.reshape([8, 8]).unwrap());
+    let (clone, square, follower) = (x.clone(), x.reshape([8, 8]).unwrap(), x.raw().follow());
     x.write(&ramp(64)).unwrap();
-    assert_eq!((x.raw().writes(), clone.raw().writes(), square.raw().writes()), (1, 1, 1));
+    assert_eq!((x.raw().writes(), clone.raw().writes(), square.raw().writes()), (1, 0, 0));
+    assert_eq!((follower.writes(), follower.clone().writes()), (1, 1));
+    assert_eq!(Tensor1::<f32>::from_raw(follower.value()).to_vec_blocking().unwrap(), ramp(64));
+    // In place, for whoever shares the memory.
     square.raw().overwrite(&[0; 256]).unwrap();
-    assert_eq!((x.raw().writes(), clone.raw().writes(), square.raw().writes()), (2, 2, 2));
-    assert_eq!(clone.reshape([4, 16]).unwrap().raw().writes(), 2);
+    assert_eq!((x.raw().writes(), clone.raw().writes(), square.raw().writes()), (1, 1, 1));
+    assert_eq!(clone.reshape([4, 16]).unwrap().raw().writes(), 1);
     // What is refused writes nothing.
     x.write(&ramp(63)).unwrap_err();
     device.capture(|| x.write(&ramp(64))).unwrap_err();
-    assert_eq!(x.raw().writes(), 2);
+    assert_eq!(x.raw().writes(), 1);
+}
+
+/// What a program loops over must not allocate or copy.
+#[test]
+fn tensors_that_nobody_shares_stay_where_they_are() {
+    let device = device();
+    let (mut x, input) = (full(&device, 1.0), full(&device, 0.0));
+    let follower = x.raw().follow();
+    let (sequence, ()) = device.capture(|| x.own().and_then(|()| increment(&x))).unwrap();
+    let requests = device.memory_report().requests;
+    for round in 0..10 {
+        x.own().unwrap();
+        increment(&x).unwrap();
+        x.write(&[round as f32; 64]).unwrap();
+        sequence.replay().unwrap();
+        drop(input.clone());
+    }
+    assert_eq!(device.memory_report().requests, requests);
+    assert_eq!((x.to_vec_blocking().unwrap()[0], follower.writes()), (10.0, 30));
+}
+
+#[test]
+fn a_clone_that_finds_no_memory_is_an_error_of_the_next_call() {
+    let device = Device::builder().without_pipeline_cache().memory_budget(600).build_blocking().unwrap();
+    let (x, fill) = (full(&device, 1.0), full(&device, 2.0));
+    let (_sequence, ()) = device.capture(|| increment(&x)).unwrap();
+    let clone = x.clone();
+    assert!(matches!(clone.to_vec_blocking(), Err(Error::BudgetExceeded { .. })));
+    drop(fill);
+    assert_eq!(x.clone().to_vec_blocking().unwrap(), [1.0; 64]);
 }
 
 #[test]
