@@ -139,6 +139,16 @@ fn launch_into_writes_given_tensors() -> Result<(), Error> {
 }
 
 #[test]
+fn errors_of_expressions_name_their_place() {
+    let device = device();
+    let (x, y) = (matrix(&device, [2, 3]), matrix(&device, [2, 4]));
+    let (line, error) = (line!(), fuse!(x + y).unwrap_err());
+    assert!(error.to_string().starts_with(&format!("kernel `fuse! at {}:{line}`", file!())), "{error}");
+    // What `main` prints.
+    assert_eq!(format!("{error:?}"), error.to_string());
+}
+
+#[test]
 fn kernels_and_plan_can_be_read() {
     assert_eq!(linear_residual_relu::KERNELS.len(), 1, "{}", linear_residual_relu::PLAN);
     for kernel in linear_residual_relu::KERNELS.iter().chain(scaled::KERNELS) {

@@ -22,10 +22,25 @@ use proc_macro2::TokenStream;
 
 /// The expression, within a block that brings `a` into scope, and before it the lists that it names.
 pub(crate) fn constant(function: &Function) -> TokenStream {
+    parsed(&text(function))
+}
+
+/// As [`constant`], of an expression, which errors name by its place in the source.
+pub(crate) fn constant_by_place(function: &Function) -> TokenStream {
+    let named = |name: &str| format!("a::Function{{name: a::Text::Borrowed({name}),");
+    let place = "::core::concat!(\"fuse! at \", ::core::file!(), \":\", ::core::line!())";
+    parsed(&text(function).replace(&named(&format!("{:?}", function.name)), &named(place)))
+}
+
+fn text(function: &Function) -> String {
     let mut lists = Lists::default();
     let value = function.constant(&mut lists);
-    // Parsed in one piece: to make millions of tokens one by one takes seconds.
-    (lists.items + &value).parse().unwrap_or_else(|error| panic!("artifacts are tokens: {error}"))
+    lists.items + &value
+}
+
+/// Parsed in one piece: to make millions of tokens one by one takes seconds.
+fn parsed(text: &str) -> TokenStream {
+    text.parse().unwrap_or_else(|error| panic!("artifacts are tokens: {error}"))
 }
 
 /// The distinct lists of an artifact, each a static. Most of an artifact are lists that it has many times: variants that

@@ -22,7 +22,7 @@ use quote::{format_ident, quote, quote_spanned};
 use syn::Ident;
 
 use super::{
-    artifact::constant,
+    artifact::constant_by_place,
     items::{select, static_name},
     signature::element_type,
 };
@@ -34,7 +34,7 @@ pub(crate) fn expand(
     runtime: &TokenStream,
 ) -> TokenStream {
     let statics = instances.iter().map(|(dtypes, function)| {
-        let (name, value) = (static_name(dtypes), constant(function));
+        let (name, value) = (static_name(dtypes), constant_by_place(function));
         quote! {
             static #name: #runtime::artifact::Function = {
                 use #runtime::artifact as a;
