@@ -1,9 +1,11 @@
 //! Why something cannot be quantized.
 
+use std::fmt;
+
 use thiserror::Error;
 
 /// Why values, scales or codes are not what they should be.
-#[derive(Clone, Debug, Error, PartialEq)]
+#[derive(Clone, Error, PartialEq)]
 #[non_exhaustive]
 pub enum QuantizeError {
     /// A slice has another length than its shape says.
@@ -146,4 +148,11 @@ pub enum QuantizeError {
         /// The sum.
         found: f64,
     },
+}
+
+/// As `Display` says it: that is what a program prints whose `main` returns the error.
+impl fmt::Debug for QuantizeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }

@@ -12,6 +12,8 @@ mod k_quants;
 mod legacy;
 mod ternary;
 
+use std::fmt;
+
 use half::{bf16, f16};
 use thiserror::Error;
 
@@ -26,7 +28,7 @@ const SUPER: usize = 256;
 const SMALL: usize = 32;
 
 /// Why blocks cannot be decoded or encoded.
-#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[derive(Clone, Error, PartialEq, Eq)]
 pub enum Error {
     /// The bytes are not whole blocks.
     #[error("{ty}: expected a multiple of {block_bytes} bytes, found {found}")]
@@ -70,6 +72,13 @@ pub enum Error {
         /// The type.
         ty: BlockType,
     },
+}
+
+/// As `Display` says it: that is what a program prints whose `main` returns the error.
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 /// Decodes whole blocks.

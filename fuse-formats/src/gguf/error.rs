@@ -3,7 +3,7 @@
 //! Each error names the key or the tensor, what was expected, and what was found. Names are cut to [`MAX_NAME`]
 //! characters: a hostile one may be as long as the file.
 
-use std::io;
+use std::{fmt, io};
 
 use thiserror::Error;
 
@@ -13,7 +13,7 @@ use crate::blocks::BlockType;
 const MAX_NAME: usize = 96;
 
 /// Why a file is not a GGUF file that can be read.
-#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[derive(Clone, Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
     /// The file does not start as one.
@@ -180,6 +180,13 @@ pub enum Error {
         /// The system's words.
         message: String,
     },
+}
+
+/// As `Display` says it: that is what a program prints whose `main` returns the error.
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 /// A name for an error: cut where it is too long to be read.

@@ -2,13 +2,15 @@
 //!
 //! Each error names the tensor or the format, what was expected, and what was found.
 
+use std::fmt;
+
 use fuse_quantize::QuantizeError;
 use thiserror::Error;
 
 use crate::packed;
 
 /// Why weights cannot be imported without another quantization, or at all.
-#[derive(Clone, Debug, Error, PartialEq)]
+#[derive(Clone, Error, PartialEq)]
 #[non_exhaustive]
 pub enum Error {
     /// The type has no codes with scales: its elements are numbers, or there is no decoder for it.
@@ -114,6 +116,13 @@ pub enum Error {
         /// What is wrong with them.
         error: QuantizeError,
     },
+}
+
+/// As `Display` says it: that is what a program prints whose `main` returns the error.
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 fn count(expected: &Option<usize>) -> String {

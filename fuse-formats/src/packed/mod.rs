@@ -12,6 +12,8 @@ mod bits;
 mod gptq;
 mod n_bits;
 
+use std::fmt;
+
 use thiserror::Error;
 
 pub use awq::{AwqArrays, AwqLayout, AwqWords};
@@ -20,7 +22,7 @@ pub use gptq::{GptqArrays, GptqLayout, GptqWords, StoredZero};
 pub use n_bits::{NBitsArrays, NBitsBytes, NBitsLayout};
 
 /// Why packed arrays are not what their layout says.
-#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[derive(Clone, Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
     /// A slice has another length.
@@ -63,6 +65,13 @@ pub enum Error {
         /// The value.
         found: i64,
     },
+}
+
+/// As `Display` says it: that is what a program prints whose `main` returns the error.
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 /// The product of sizes: the length of an argument.
