@@ -221,11 +221,21 @@ impl Device {
         self.inner.fault.check()
     }
 
-    /// Bytes and counts of this device's buffers.
+    /// Bytes and counts of this device's buffers. The process holds more: see [`reserved_bytes`](Self::reserved_bytes).
     pub fn memory_report(&self) -> MemoryReport {
         let staging = self.inner.staging.report();
         let staging_bytes = staging.live_bytes + staging.idle_bytes + staging.freed_bytes;
         MemoryReport { staging_bytes, ..self.inner.pool.report() }
+    }
+
+    /// Bytes that wgpu holds of the driver for buffers; `None` where it does not say, as in browsers. Takes as long as there are buffers.
+    ///
+    /// It is more than the sum of live, idle, freed and staging bytes of [`memory_report`](Self::memory_report). Small buffers share
+    /// blocks, which go back when all of their buffers are gone, and uploads pass through buffers of wgpu's own until the batch that
+    /// reads them is done. A program whose sizes change in one batch keeps up to twice its peak and 64 MiB, for reuse; `trim` frees
+    /// that. The driver's compiled shaders, and on software adapters their compiler, come on top.
+    pub fn reserved_bytes(&self) -> Option<u64> {
+        self.inner.wgpu.generate_allocator_report().map(|report| report.total_reserved_bytes)
     }
 
     /// Frees all memory that no tensor uses. Submits what is recorded, which may use it.
