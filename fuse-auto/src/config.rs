@@ -19,7 +19,8 @@ use crate::{adaptive::Adaptive, graphs::Graphs, memory::Memory, pattern::FusionP
 pub struct FusionConfig {
     /// Whether operations are fused at all; if not, each has a kernel.
     pub enabled: bool,
-    /// The fewest elements of a result for which operations are fused. 0: fusing never loses here.
+    /// The fewest elements of a result for which operations are fused; 0 unless set. The planner stores values where it takes
+    /// computing them again for dearer, and may be wrong: [`adaptive`](Self::adaptive) measures both.
     pub min_tensor_size: usize,
     /// The backends on which operations are fused; `None`: on all.
     pub backends: Option<Vec<Backend>>,
@@ -27,8 +28,10 @@ pub struct FusionConfig {
     pub adapter_kinds: Option<Vec<AdapterKind>>,
     /// The kinds of fusion that are wanted; values within another one go through memory. `None`: all.
     pub enabled_patterns: Option<BTreeSet<FusionPattern>>,
-    /// How tensors that were made by [`LazyTensor::weight`](crate::LazyTensor::weight) are quantized where products read them. Not
-    /// in browsers, which cannot wait: there, make them with `QTensor::quantize_tensor`.
+    /// How tensors that were made by [`LazyTensor::weight`](crate::LazyTensor::weight) are quantized where products read them. A
+    /// weight that cannot be quantized stays as it is: [`Explanation::unquantized`](crate::Explanation::unquantized) and
+    /// [`FusionStats::unquantized`](crate::FusionStats::unquantized) say which, and why. Not in browsers, which cannot wait: there,
+    /// make them with `QTensor::quantize_tensor`.
     pub quantize_weights: Option<WeightQuantization>,
     /// Whether fused and unfused kernels are measured at the third evaluation of a graph with about these sizes, for at most 20 ms,
     /// and the faster ones stay. Not in browsers, which cannot wait.

@@ -1,9 +1,9 @@
 //! Everything that can go wrong with lazy tensors.
 
-use std::sync::Arc;
+use std::{fmt, sync::Arc};
 
 /// An error of recording or evaluating.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[derive(Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// An operation does not take these operands.
@@ -22,7 +22,7 @@ pub enum Error {
          help: evaluate what reads a tensor before writing to it, or record a `copy()` of it"
     )]
     Written {
-        /// The tensor: its name in the source, its dtype and shape.
+        /// The tensor: its dtype and shape.
         tensor: String,
         /// The first operation that reads it.
         operation: &'static str,
@@ -41,13 +41,16 @@ pub enum Error {
         wrt: String,
     },
     /// The program has no compiler (feature `jit`), and no function of this source was preloaded.
-    #[error("no compiled function for this graph, and no compiler in this program (feature `jit`):\n{source_text}")]
+    #[error(
+        "no compiled function for this graph, and no compiler in this program (feature `jit`):\n{}",
+        excerpt(source_text)
+    )]
     NotCompiled {
         /// The graph as a `fuse!` function.
         source_text: String,
     },
     /// The compiler refuses a graph or fails on it.
-    #[error("{message}\nin\n{source_text}")]
+    #[error("{message}\nin\n{}", excerpt(source_text))]
     Compile {
         /// Its message.
         message: String,
@@ -83,9 +86,57 @@ pub enum Error {
     Earlier(Arc<Self>),
 }
 
+/// As `Display` says it: that is what a program prints whose `main` returns the error.
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// Lines of a source that a message shows.
+const MOST_LINES: usize = 24;
+
+/// Characters of a line that a message shows.
+const MOST_COLUMNS: usize = 160;
+
+/// The beginning of a source, which may be as long as a training step.
+fn excerpt(source: &str) -> String {
+    let mut lines: Vec<String> = source
+        .lines()
+        .take(MOST_LINES)
+        .map(|line| match line.char_indices().nth(MOST_COLUMNS) {
+            Some((end, _)) => format!("{} …", &line[..end]),
+            None => line.to_owned(),
+        })
+        .collect();
+    let more = source.lines().count().saturating_sub(MOST_LINES);
+    if more > 0 {
+        lines.push(format!("… {more} more lines (the error's `source_text` has all)"));
+    }
+    lines.join("\n")
+}
+
 impl Error {
     /// An operation that does not take its operands.
     pub(crate) fn operation(operation: &'static str, message: impl Into<String>, help: impl Into<String>) -> Self {
         Self::Operation { operation, message: message.into(), help: help.into() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_show_the_beginning_of_a_source() {
+        let short = "fn f(x: f32[N]) -> f32[N] { x }".to_owned();
+        let compile = |source_text: String| Error::Compile { message: "refused".into(), source_text };
+        assert_eq!(compile(short.clone()).to_string(), format!("refused\nin\n{short}"));
+        let long = format!("{}\n{}", "x".repeat(100_000), "let y = x;\n".repeat(40_000));
+        for error in [compile(long.clone()), Error::NotCompiled { source_text: long }] {
+            let text = error.to_string();
+            assert!(text.len() < 1000 && text.contains("more lines"), "{} bytes", text.len());
+            assert_eq!(text, format!("{error:?}"));
+        }
     }
 }

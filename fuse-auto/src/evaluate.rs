@@ -170,7 +170,7 @@ fn run(roots: &[&Arc<Node>], keep: Keep, trace: &mut Trace) -> Result<(), Error>
     let auto = Auto::of(&device);
     trace.collect(roots, &auto.memory)?;
     let config = auto.config(&device);
-    let version = version(&device, &config, trace)?;
+    let (version, _) = version(&device, &config, trace)?;
     #[cfg(not(target_arch = "wasm32"))]
     let version = faster(&device, &config, trace, version)?;
     let mut results = Vec::with_capacity(trace.outputs.len());
@@ -220,16 +220,20 @@ fn bytes_read(trace: &Trace) -> u64 {
     trace.own.iter().map(of).sum()
 }
 
-/// Finds or makes what runs a trace, as a configuration says.
+/// Finds or makes what runs a trace, as a configuration says; with it, which weights are not quantized, and why.
 ///
 /// # Errors
 /// Those of compiling, and of quantizing weights.
-pub(crate) fn version(device: &Device, config: &FusionConfig, trace: &mut Trace) -> Result<Arc<Version>, Error> {
-    if let Some(by) = config.quantize_weights {
-        quantize(trace, by)?;
-    }
+pub(crate) fn version(
+    device: &Device,
+    config: &FusionConfig,
+    trace: &mut Trace,
+) -> Result<(Arc<Version>, Vec<String>), Error> {
+    let graphs = &Auto::of(device).graphs;
+    let unquantized = config.quantize_weights.map_or(Ok(vec![]), |by| quantize(trace, by))?;
+    graphs.add_unquantized(&unquantized);
     let mode = mode(device, config, trace);
-    Auto::of(device).graphs.function(trace, mode, device)
+    Ok((graphs.function(trace, mode, device)?, unquantized))
 }
 
 /// How a trace is cut into kernels.

@@ -33,6 +33,8 @@ pub struct Explanation {
     pub written: Vec<usize>,
     /// The values that are held and not written, by the same numbers: asked for later, they are computed again, at most once.
     pub left: Vec<usize>,
+    /// Weights that [`FusionConfig::quantize_weights`](crate::FusionConfig::quantize_weights) leaves as they are, and why.
+    pub unquantized: Vec<String>,
 }
 
 /// Operations that share a kernel, and what that saves.
@@ -65,7 +67,7 @@ pub fn explain(values: &[&LazyTensor]) -> Result<Explanation, Error> {
     let (device, mut trace) = (first.device.clone(), Trace::default());
     let auto = Auto::of(&device);
     trace.collect(&pending, &auto.memory)?;
-    let version = version(&device, &auto.config(&device), &mut trace)?;
+    let (version, unquantized) = version(&device, &auto.config(&device), &mut trace)?;
     let opportunities = opportunities(&trace, &version.fusions);
     let statements = statements(&trace);
     let numbers = |nodes: &[u32]| -> Vec<usize> {
@@ -80,7 +82,7 @@ pub fn explain(values: &[&LazyTensor]) -> Result<Explanation, Error> {
     let held: Vec<u32> = trace.left.iter().copied().filter(|&left| trace.held(left as usize) > 0).collect();
     let (written, left) = (numbers(&trace.outputs[trace.asked..]), numbers(&held));
     let Compiled { function, source, .. } = version.code;
-    Ok(Explanation { source: source.clone(), plan: function.plan.clone(), opportunities, written, left })
+    Ok(Explanation { source: source.clone(), plan: function.plan.clone(), opportunities, unquantized, written, left })
 }
 
 /// What fusing saves, the best first.

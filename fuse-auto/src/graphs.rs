@@ -35,6 +35,9 @@ use crate::{
     fusions::{named, statements},
 };
 
+/// Weights that statistics name at most.
+const MOST_UNQUANTIZED: usize = 64;
+
 /// The graphs of a device.
 #[derive(Default)]
 pub(crate) struct Graphs {
@@ -185,6 +188,20 @@ impl Graphs {
             runs: AtomicU64::new(0),
             saved_bytes: AtomicU64::new(0),
         })
+    }
+
+    /// Notes which weights were not quantized.
+    pub(crate) fn add_unquantized(&self, weights: &[String]) {
+        if weights.is_empty() {
+            return;
+        }
+        let mut missed = self.missed();
+        let known = &mut missed.stats.unquantized;
+        for weight in weights {
+            if known.len() < MOST_UNQUANTIZED && !known.contains(weight) {
+                known.push(weight.clone());
+            }
+        }
     }
 
     /// What happened so far.

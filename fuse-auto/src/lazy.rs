@@ -88,7 +88,7 @@ impl LazyTensor {
     /// The value of a tensor that is a weight: where [`FusionConfig::quantize_weights`](crate::FusionConfig::quantize_weights) asks
     /// for it, products read it quantized.
     pub fn weight<T: Element, const D: usize>(tensor: &Tensor<T, D>) -> Self {
-        Self::leaf(tensor.device(), T::DTYPE, tensor.shape().into(), Data::Tensor(tensor.raw().clone()), true)
+        Self::leaf(tensor.device(), T::DTYPE, tensor.shape().into(), Data::Tensor(tensor.raw().follow()), true)
     }
 
     /// The element type. That of a quantized tensor is `f32`, the one of its values.
@@ -207,7 +207,7 @@ impl LazyTensor {
         Ok(self.flat::<T>()?.to_vec_blocking()?)
     }
 
-    fn flat<T: Element>(&self) -> Result<Tensor<T, 1>, Error> {
+    pub(crate) fn flat<T: Element>(&self) -> Result<Tensor<T, 1>, Error> {
         let node = self.node()?;
         if node.dtype != T::DTYPE || node.packing.is_some() {
             let message = format!("expected values of `{}`, found `{}`", T::DTYPE, node.type_text());
@@ -216,26 +216,33 @@ impl LazyTensor {
         Ok(Tensor::from_raw(self.raw()?.reshape(&[node.elements()])?))
     }
 
+    /// The value of one number that nobody else has.
+    pub(crate) fn of_number(tensor: RawTensor) -> Self {
+        let (device, dtype) = (tensor.device().clone(), tensor.dtype());
+        Self::leaf(&device, dtype, [].into(), Data::Tensor(tensor), false)
+    }
+
     /// The evaluated tensor.
-    fn raw(&self) -> Result<RawTensor, Error> {
+    pub(crate) fn raw(&self) -> Result<RawTensor, Error> {
         let node = self.node()?;
         evaluate(&[self])?;
         match &node.lock().value {
-            Some(Value { data: Data::Tensor(tensor), .. }) => Ok(tensor.clone()),
+            Some(Value { data: Data::Tensor(tensor), .. }) => Ok(tensor.value()),
             _ => Err(Error::operation("tensor", "a quantized tensor has no values in memory", "write `dequantize`")),
         }
     }
 }
 
+/// What is written to the tensor later, operations that are recorded after that see.
 impl<T: Element, const D: usize> From<&Tensor<T, D>> for LazyTensor {
     fn from(tensor: &Tensor<T, D>) -> Self {
-        Self::leaf(tensor.device(), T::DTYPE, tensor.shape().into(), Data::Tensor(tensor.raw().clone()), false)
+        Self::leaf(tensor.device(), T::DTYPE, tensor.shape().into(), Data::Tensor(tensor.raw().follow()), false)
     }
 }
 
 impl<T: Element, const D: usize> From<Tensor<T, D>> for LazyTensor {
     fn from(tensor: Tensor<T, D>) -> Self {
-        Self::from(&tensor)
+        Self::leaf(tensor.device(), T::DTYPE, tensor.shape().into(), Data::Tensor(tensor.raw().clone()), false)
     }
 }
 

@@ -71,7 +71,7 @@ pub use crate::{
     explain::{Explanation, FusionOpportunity, explain, stats},
     kept::{WarmUp, record_text, warm_up_text},
     lazy::LazyTensor,
-    methods::{Over, checkpoint, grad, grad_with},
+    methods::{Extent, Over, checkpoint, grad, grad_with},
     pattern::{Activation, BinaryOp, FusionPattern},
     record::Operand,
     sequence::{create_pattern, execute_fused},

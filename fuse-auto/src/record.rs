@@ -62,6 +62,26 @@ macro_rules! numbers {
 
 numbers! { f32, f16, i32, u32 }
 
+/// As an `f32`.
+impl From<f64> for Operand {
+    fn from(value: f64) -> Self {
+        Self(Given::Number(DType::F32, value))
+    }
+}
+
+macro_rules! integers {
+    ($($ty:ty),*) => { $(
+        /// An integer of the dtype that it meets.
+        impl From<$ty> for Operand {
+            fn from(value: $ty) -> Self {
+                Self(Given::Number(DType::I32, value as f64))
+            }
+        }
+    )* };
+}
+
+integers! { i64, usize }
+
 impl From<bool> for Operand {
     fn from(value: bool) -> Self {
         Self(Given::Number(DType::Bool, f64::from(u8::from(value))))
@@ -116,8 +136,10 @@ fn bits(own: DType, number: f64, dtype: DType) -> Option<u32> {
     let is_whole = own.is_integer();
     match dtype {
         DType::F32 | DType::F16 if own != DType::Bool => dtype.keeps(number).then_some((number as f32).to_bits()),
-        DType::I32 if is_whole && number <= f64::from(i32::MAX) => Some((number as i32).cast_unsigned()),
-        DType::U32 if is_whole && number >= 0.0 => Some(number as u32),
+        DType::I32 if is_whole && (f64::from(i32::MIN)..=f64::from(i32::MAX)).contains(&number) => {
+            Some((number as i32).cast_unsigned())
+        }
+        DType::U32 if is_whole && (0.0..=f64::from(u32::MAX)).contains(&number) => Some(number as u32),
         DType::Bool if own == DType::Bool => Some(u32::from(number != 0.0)),
         _ => None,
     }

@@ -36,6 +36,8 @@ pub struct FusionStats {
     pub compile_time: Duration,
     /// Bytes of compiled code of the process.
     pub code_bytes: u64,
+    /// Weights that [`FusionConfig::quantize_weights`](crate::FusionConfig::quantize_weights) left as they are, and why; at most 64.
+    pub unquantized: Vec<String>,
     /// Which numbers made many versions of one graph.
     pub varying: Vec<String>,
     /// The speed-ups that were measured, by kind.
@@ -75,6 +77,9 @@ impl fmt::Display for FusionStats {
         write!(f, "compiled     {} in {:.1?}, {} bytes", self.compiled, self.compile_time, self.code_bytes)?;
         for (pattern, count) in &self.by_pattern {
             write!(f, "\n  {count:8} {pattern:?}")?;
+        }
+        for weight in &self.unquantized {
+            write!(f, "\nnot quantized: {weight}")?;
         }
         for varying in &self.varying {
             write!(f, "\n{varying}")?;

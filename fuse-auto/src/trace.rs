@@ -310,7 +310,7 @@ impl Trace {
         let reads = |node: &usize| self.inputs(*node).contains(&Ref::Node(index));
         let reader = (0..self.nodes.len()).find(reads).unwrap_or(index as usize);
         Err(Error::Written {
-            tensor: format!("`x{position}: {}`", self.nodes[index as usize].type_text()),
+            tensor: format!("a tensor of `{}`", self.nodes[index as usize].type_text()),
             operation: self.nodes[reader].op.name(),
         })
     }

@@ -1,7 +1,7 @@
 //! Weights that products read quantized, although the program gave them in full.
 //!
 //! A weight is quantized when a graph first reads it as the right operand of products only, and kept beside its values. Where
-//! something else reads it, it stays as it is.
+//! something else reads it, or where its values cannot be quantized, it stays as it is, which is reported.
 
 use fuse_artifact::DType;
 
@@ -19,16 +19,18 @@ use crate::{
 pub(crate) struct QuantizedWeight {
     by: WeightQuantization,
     writes: u64,
-    data: Data,
+    /// The quantized values, or why there are none.
+    data: Result<Data, String>,
 }
 
-/// Puts quantized weights in place of weights, where products read them.
+/// Puts quantized weights in place of weights, where products read them. What it gives says which weights stay, and why.
 ///
 /// # Errors
-/// Those of quantizing; in browsers, that it cannot be done.
-pub(crate) fn quantize(trace: &mut Trace, by: WeightQuantization) -> Result<(), Error> {
+/// Those of the device; in browsers, that it cannot be done.
+pub(crate) fn quantize(trace: &mut Trace, by: WeightQuantization) -> Result<Vec<String>, Error> {
+    let mut left = vec![];
     if !trace.leaves.iter().any(|(leaf, _)| trace.nodes[*leaf as usize].is_weight) {
-        return Ok(());
+        return Ok(left);
     }
     let readers = trace.readers();
     for position in 0..trace.leaves.len() {
@@ -36,14 +38,23 @@ pub(crate) fn quantize(trace: &mut Trace, by: WeightQuantization) -> Result<(), 
         if !trace.nodes[index].is_weight {
             continue;
         }
-        let Some(axis) = summed_axis(trace, &readers, index) else { continue };
+        let node = &trace.nodes[index];
+        let mut stays = |why: &str| left.push(format!("weight `{}`: {why}", node.type_text()));
+        let Some(axis) = summed_axis(trace, &readers, index) else {
+            stays("it is no right operand of products alone, or no matrix of floats");
+            continue;
+        };
         let mut by = by;
         by.scheme.axis = Some(axis);
-        let data = quantized(&trace.nodes[index], &trace.leaves[position].1, by)?;
-        trace.leaves[position].1.data = data;
-        trace.key.extend([u64::MAX - 2, index as u64, by.packing as u64 | (axis as u64) << 8]);
+        match quantized(node, &trace.leaves[position].1, by)? {
+            Ok(data) => {
+                trace.leaves[position].1.data = data;
+                trace.key.extend([u64::MAX - 2, index as u64, by.packing as u64 | (axis as u64) << 8]);
+            }
+            Err(why) => stays(&why),
+        }
     }
-    Ok(())
+    Ok(left)
 }
 
 /// The axis that products sum over, if nothing but products of one kind reads a matrix of floats, as right operands.
@@ -68,22 +79,27 @@ fn summed_axis(trace: &Trace, readers: &[Vec<(usize, usize)>], leaf: usize) -> O
 }
 
 #[cfg(not(target_arch = "wasm32"))]
-fn quantized(node: &Node, value: &crate::node::Value, by: WeightQuantization) -> Result<Data, Error> {
+fn quantized(node: &Node, value: &crate::node::Value, by: WeightQuantization) -> Result<Result<Data, String>, Error> {
     use fuse_runtime::__private::RawQuantized;
 
-    let Data::Tensor(tensor) = &value.data else { return Ok(value.data.clone()) };
+    let Data::Tensor(tensor) = &value.data else { return Ok(Ok(value.data.clone())) };
     if let Some(known) = node.lock().quantized.as_deref().filter(|known| known.by == by && known.writes == value.writes)
     {
         return Ok(known.data.clone());
     }
-    let data = Data::Quantized(RawQuantized::quantize_blocking(by.packing, tensor, &by.scheme)?);
+    let data = match RawQuantized::quantize_blocking(by.packing, tensor, &by.scheme) {
+        Ok(quantized) => Ok(Data::Quantized(quantized)),
+        // Of its values or its shape, which another attempt would not change.
+        Err(error @ fuse_runtime::Error::Quantized { .. }) => Err(error.to_string()),
+        Err(error) => return Err(error.into()),
+    };
     let kept = QuantizedWeight { by, writes: value.writes, data: data.clone() };
     node.lock().quantized = Some(Box::new(kept));
     Ok(data)
 }
 
 #[cfg(target_arch = "wasm32")]
-fn quantized(_: &Node, _: &crate::node::Value, _: WeightQuantization) -> Result<Data, Error> {
+fn quantized(_: &Node, _: &crate::node::Value, _: WeightQuantization) -> Result<Result<Data, String>, Error> {
     Err(Error::operation(
         "quantize_weights",
         "a page cannot wait for the device, which quantizing does",

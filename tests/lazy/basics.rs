@@ -117,6 +117,28 @@ fn mistakes_are_told_when_recorded() -> Result<(), Error> {
 }
 
 #[test]
+fn lazy_tensors_follow_tensors_and_give_values_of_their_own() -> Result<(), Error> {
+    let device = device();
+    let mut tensor = Tensor1::from_vec(&device, vec![1.0f32, 2.0], [2])?;
+    let x = LazyTensor::from(&tensor);
+    let clone = tensor.clone();
+    tensor.write(&[3.0, 4.0])?;
+    // `x` follows the tensor to where the write moved it.
+    assert_eq!(LazyTensor::from(&tensor).to_vec_blocking::<f32>()?, [3.0, 4.0]);
+    assert_eq!((x.tensor::<f32, 1>()?.to_vec_blocking()?, clone.to_vec_blocking()?), (vec![3.0, 4.0], vec![1.0, 2.0]));
+    let y = LazyTensor::from(&tensor).add(&LazyTensor::from(&clone))?;
+    let mut value = y.tensor::<f32, 1>()?;
+    value.write(&[0.0, 0.0])?;
+    assert_eq!((y.mul(&y)?.to_vec_blocking::<f32>()?, value.to_vec_blocking()?), (vec![16.0, 36.0], vec![0.0, 0.0]));
+    // Given away, it is a value.
+    let mut given = Tensor1::from_vec(&device, vec![1.0f32, 2.0], [2])?;
+    let x = LazyTensor::from(given.clone());
+    given.write(&[5.0, 5.0])?;
+    assert_eq!(x.add(&x)?.to_vec_blocking::<f32>()?, [2.0, 4.0]);
+    Ok(())
+}
+
+#[test]
 fn a_tensor_that_was_written_to_is_an_error() -> Result<(), Error> {
     let device = device();
     let mut tensor = Tensor1::from_vec(&device, vec![1.0f32, 2.0], [2])?;

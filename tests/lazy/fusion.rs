@@ -49,6 +49,8 @@ fn sequences_by_name() -> Result<(), Error> {
         (&["matmul", "relu"], true),
         (&["add", "multiply"], true),
         (&["matmul", "softmax"], true),
+        (&["exp", "pow", "neg", "log_softmax"], true),
+        (&["cumsum"], false),
         (&["matmul", "tanh", "matmul", "matmul"], false),
         (&["convolve"], false),
         (&[], false),
@@ -164,10 +166,21 @@ fn weights_are_quantized_where_that_is_wanted() -> Result<(), Error> {
     }
     configure(&device, FusionConfig::default());
     assert_eq!(x.matmul(&weight)?.relu()?.to_vec_blocking::<f32>()?, exact);
-    let wrong = LazyTensor::weight(&Tensor2::full(&device, f32::NAN, [64, 32])?);
-    let error = with_config(&device, config(Packing::Q4), || x.matmul(&wrong)?.eval()).expect_err("not finite");
-    assert!(error.to_string().contains("finite"), "{error}");
-    Ok(())
+    // What cannot be quantized stays as it is, and is named.
+    let wrong = LazyTensor::weight(&Tensor2::full(&device, f32::INFINITY, [64, 32])?);
+    let read_twice = LazyTensor::weight(&random(&device, [64, 32], 4));
+    with_config(&device, config(Packing::Q4), || -> Result<(), Error> {
+        let y = (x.matmul(&wrong)? + x.matmul(&read_twice)?).add(read_twice.sum(0)?)?;
+        let explained = explain(&[&y])?;
+        assert!(!explained.source.contains("q4"), "{}", explained.source);
+        let [infinite, other] = &explained.unquantized[..] else { panic!("{:?}", explained.unquantized) };
+        assert!(infinite.contains("f32[64, 32]") && infinite.contains("finite"), "{infinite}");
+        assert!(other.contains("products alone"), "{other}");
+        assert!(y.to_vec_blocking::<f32>()?.iter().all(|y| !y.is_finite()));
+        let stats = stats(&device);
+        assert!(stats.unquantized.contains(infinite) && stats.to_string().contains("not quantized"), "{stats}");
+        Ok(())
+    })
 }
 
 #[test]

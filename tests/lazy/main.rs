@@ -1,6 +1,7 @@
 //! Lazy tensors as users write them.
 
 mod basics;
+mod conveniences;
 mod costs;
 mod digits;
 mod fusion;

@@ -3,6 +3,7 @@
 //! Each checks dtypes and ranks, turns axes into positions, and records; extents are checked by `infer`.
 
 mod axes;
+mod given;
 mod gradient;
 mod movement;
 mod operators;
@@ -13,6 +14,7 @@ mod rows;
 
 pub use axes::Over;
 pub use gradient::{checkpoint, grad, grad_with};
+pub use movement::Extent;
 
 use fuse_artifact::DType;
 

@@ -16,6 +16,55 @@ use crate::{
     record::{Request, plain},
 };
 
+/// An extent of [`reshape`](LazyTensor::reshape): a size, or -1 for what the others leave.
+#[derive(Clone, Debug)]
+pub struct Extent(Result<Dim, i64>);
+
+impl From<Dim> for Extent {
+    fn from(dim: Dim) -> Self {
+        Self(Ok(dim))
+    }
+}
+
+impl From<&Dim> for Extent {
+    fn from(dim: &Dim) -> Self {
+        Self(Ok(dim.clone()))
+    }
+}
+
+macro_rules! extents {
+    ($($ty:ty),*) => { $(
+        impl From<$ty> for Extent {
+            fn from(size: $ty) -> Self {
+                Self(usize::try_from(size).map(Dim::from).map_err(|_| size.into()))
+            }
+        }
+
+        impl From<&$ty> for Extent {
+            fn from(size: &$ty) -> Self {
+                Self::from(*size)
+            }
+        }
+    )* };
+}
+
+extents! { i32, i64 }
+
+impl From<usize> for Extent {
+    fn from(size: usize) -> Self {
+        Self(Ok(size.into()))
+    }
+}
+
+impl From<&usize> for Extent {
+    fn from(size: &usize) -> Self {
+        Self::from(*size)
+    }
+}
+
+/// The help where a reshape cannot have a rest.
+const ONE_REST: &str = "one size may be -1: it is what the others leave of the elements";
+
 /// Sizes as an operation holds them.
 fn sizes(dims: Vec<Dim>, inputs: &mut Inputs) -> Sizes {
     let numbers: Option<Vec<usize>> =
@@ -73,20 +122,61 @@ impl LazyTensor {
         Request { packing, ..Request::new(Op::Permute(Axes::new(&axes)), node.dtype, self.alone()) }.record()
     }
 
-    /// The same elements in another shape: `x.reshape([2, 3])`, or `x.reshape([x.dim(0), Dim::from(12), Dim::from(32)])`, which
-    /// serves all extents of axis 0.
+    /// The same elements in another shape: `x.reshape([2, 3])`, `x.reshape([-1, 3])`, whose -1 is what the others leave, or
+    /// `x.reshape([x.dim(0), 12.into(), 32.into()])`, which serves all extents of axis 0.
     ///
     /// # Errors
-    /// [`Error::Operation`] if that has another number of elements.
-    pub fn reshape<D: Into<Dim>>(&self, shape: impl IntoIterator<Item = D>) -> Result<Self, Error> {
+    /// [`Error::Operation`] if that has another number of elements, or if it has another negative size or a second -1.
+    pub fn reshape<D: Into<Extent>>(&self, shape: impl IntoIterator<Item = D>) -> Result<Self, Error> {
         let node = plain(self, "reshape", DTypes::ANY)?;
         let mut inputs = self.alone();
-        let shape: Vec<Dim> = shape.into_iter().map(Into::into).collect();
+        let shape = shape.into_iter();
+        let (mut given, mut rest) = (Vec::<Dim>::with_capacity(shape.size_hint().0), None);
+        for (position, size) in shape.enumerate() {
+            given.push(match size.into().0 {
+                Ok(size) => size,
+                Err(-1) if rest.replace(position).is_none() => Dim::from(1),
+                Err(size) => {
+                    return Err(Error::operation(
+                        "reshape",
+                        format!("a size of {size}, or a second one of -1"),
+                        ONE_REST,
+                    ));
+                }
+            });
+        }
+        let mut shape = given;
+        if let Some(position) = rest {
+            shape[position] = self.rest(&shape)?;
+        }
         if self.has_shape(&shape)? {
             return Ok(self.clone());
         }
         let shape = sizes(shape, &mut inputs);
         Request::new(Op::Reshape(shape), node.dtype, inputs).record()
+    }
+
+    /// What the sizes of a reshape leave of the elements, with 1 in its place.
+    fn rest(&self, sizes: &[Dim]) -> Result<Dim, Error> {
+        let node = self.node()?;
+        let product = sizes.iter().try_fold(1usize, |product, size| product.checked_mul(size.get()));
+        let Some(product) = product.filter(|&product| product > 0 && node.elements().is_multiple_of(product)) else {
+            let sizes: Vec<usize> = sizes.iter().map(Dim::get).collect();
+            let message = format!("the elements of `{}` do not fit {sizes:?} times a size", node.type_text());
+            return Err(Error::operation("reshape", message, ONE_REST));
+        };
+        // Where the other sizes are axes of this, the rest is the product of its other axes, whatever their extents.
+        let mut axes: Vec<usize> = (0..node.shape.len()).collect();
+        let mut are_axes = true;
+        for size in sizes.iter().filter(|size| size.get() != 1) {
+            match axes.iter().position(|&axis| node.shape[axis] == size.get()) {
+                Some(position) => _ = axes.remove(position),
+                None => are_axes = false,
+            }
+        }
+        let own = |axis: &usize| self.dim(*axis as isize);
+        let of_axes = || axes.iter().map(own).reduce(|product, extent| product * extent).unwrap_or(Dim::from(1));
+        Ok(if are_axes { of_axes() } else { Dim::from(node.elements() / product) })
     }
 
     /// Repeated to a shape that it broadcasts to.

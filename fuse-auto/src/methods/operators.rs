@@ -1,32 +1,42 @@
-//! Rust's operators. They cannot return an error, so their values carry it.
+//! Rust's operators. They cannot return an error, so their values carry it. `x += y` records an addition, whose value is `x` from then on.
 
-use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Rem, Shl, Shr, Sub};
+use std::ops::{
+    Add, AddAssign, BitAnd, BitAndAssign, BitOr, BitOrAssign, BitXor, BitXorAssign, Div, DivAssign, Mul, MulAssign,
+    Neg, Not, Rem, RemAssign, Shl, ShlAssign, Shr, ShrAssign, Sub, SubAssign,
+};
 
 use fuse_runtime::f16;
 
 use crate::{
-    LazyTensor,
+    LazyTensor, Operand,
     operations::{BINARY, Operation, row},
 };
 
+// One implementation for all right operands, so that the type of `x + 1` is known before that of the number.
 macro_rules! with {
-    ($operator:ident $method:ident $row:ident, $($right:ty),*) => { $(
-        impl $operator<$right> for &LazyTensor {
+    ($operator:ident $method:ident $assign:ident $assign_method:ident $row:ident) => {
+        impl<R: Into<Operand>> $operator<R> for &LazyTensor {
             type Output = LazyTensor;
 
-            fn $method(self, right: $right) -> LazyTensor {
+            fn $method(self, right: R) -> LazyTensor {
                 LazyTensor::of_result(LazyTensor::pair($row, self.into(), right.into()))
             }
         }
 
-        impl $operator<$right> for LazyTensor {
+        impl<R: Into<Operand>> $operator<R> for LazyTensor {
             type Output = LazyTensor;
 
-            fn $method(self, right: $right) -> LazyTensor {
+            fn $method(self, right: R) -> LazyTensor {
                 LazyTensor::of_result(LazyTensor::pair($row, self.into(), right.into()))
             }
         }
-    )* };
+
+        impl<R: Into<Operand>> $assign<R> for LazyTensor {
+            fn $assign_method(&mut self, right: R) {
+                *self = LazyTensor::of_result(LazyTensor::pair($row, (&*self).into(), right.into()));
+            }
+        }
+    };
 }
 
 macro_rules! of_numbers {
@@ -49,27 +59,28 @@ macro_rules! of_numbers {
     )* };
 }
 
+// Of the left operands one type of floats that has literals, so that `(0.5 * x)` has a type before that of the number is known.
 macro_rules! operators {
-    ($($operator:ident $method:ident $name:literal,)*) => { $(
+    ($($operator:ident $method:ident $assign:ident $assign_method:ident $name:literal,)*) => { $(
         const _: () = {
             const ROW: &Operation = row(BINARY, $name);
-            with! { $operator $method ROW, &LazyTensor, LazyTensor, f32, f16, i32, u32 }
+            with! { $operator $method $assign $assign_method ROW }
             of_numbers! { $operator $method ROW, f32, f16, i32, u32 }
         };
     )* };
 }
 
 operators! {
-    Add add "add",
-    Sub sub "sub",
-    Mul mul "mul",
-    Div div "div",
-    Rem rem "rem",
-    BitAnd bitand "bitand",
-    BitOr bitor "bitor",
-    BitXor bitxor "bitxor",
-    Shl shl "shl",
-    Shr shr "shr",
+    Add add AddAssign add_assign "add",
+    Sub sub SubAssign sub_assign "sub",
+    Mul mul MulAssign mul_assign "mul",
+    Div div DivAssign div_assign "div",
+    Rem rem RemAssign rem_assign "rem",
+    BitAnd bitand BitAndAssign bitand_assign "bitand",
+    BitOr bitor BitOrAssign bitor_assign "bitor",
+    BitXor bitxor BitXorAssign bitxor_assign "bitxor",
+    Shl shl ShlAssign shl_assign "shl",
+    Shr shr ShrAssign shr_assign "shr",
 }
 
 impl Neg for &LazyTensor {

@@ -200,14 +200,14 @@ binary! {
 }
 
 impl LazyTensor {
-    fn pointwise(&self, operation: &'static Operation) -> Result<Self, Error> {
+    pub(crate) fn pointwise(&self, operation: &'static Operation) -> Result<Self, Error> {
         let node = plain(self, operation.name, operation.takes)?;
         let dtype = operation.yields.unwrap_or(node.dtype);
         Request::new(Op::Pointwise(operation), dtype, smallvec![Input::Value(self.clone())]).record_as(node.shape)
     }
 
     /// Two operands, at least one of which is a tensor.
-    pub(super) fn pair(operation: &'static Operation, left: Operand, right: Operand) -> Result<Self, Error> {
+    pub(crate) fn pair(operation: &'static Operation, left: Operand, right: Operand) -> Result<Self, Error> {
         if let (Given::Number(own, number), true) = (&right.0, matches!(operation.name, "div" | "rem"))
             && *number == 0.0
             && left.tensor_dtype()?.is_some_and(|dtype| dtype.is_integer())

@@ -14,13 +14,22 @@ use crate::{
 impl LazyTensor {
     /// `[.., M, K] × [.., K, N] → [.., M, N]`; batch axes broadcast. The right operand may be quantized, also transposed.
     ///
+    /// A vector on the left is a row, one on the right a column, and the axis that this adds is no axis of the result:
+    /// `[K] × [.., K, N] → [.., N]`, `[.., M, K] × [K] → [.., M]`, `[K] × [K] → []`.
+    ///
     /// # Errors
-    /// [`Error::Operation`] if one is no matrix, if inner dimensions or dtypes differ, or if batch axes do not broadcast.
+    /// [`Error::Operation`] if one is a number, if inner dimensions or dtypes differ, or if batch axes do not broadcast.
     pub fn matmul(&self, right: &Self) -> Result<Self, Error> {
         let left = plain(self, "matmul", DTypes::NUMBERS)?;
         let other = right.node()?;
-        require_rank(left, "matmul", 2..=usize::MAX)?;
-        require_rank(other, "matmul", 2..=usize::MAX)?;
+        require_rank(left, "matmul", 1..=usize::MAX)?;
+        require_rank(other, "matmul", 1..=usize::MAX)?;
+        match (left.shape.len(), other.shape.len()) {
+            (1, 1) if other.packing.is_none() => return self.dot(right),
+            (_, 1) if other.packing.is_none() => return self.matmul(&right.unsqueeze(1)?)?.squeeze(-1),
+            (1, _) => return self.unsqueeze(0)?.matmul(right)?.squeeze(-2),
+            _ => {}
+        }
         match other.packing {
             Some((packing, axis)) => {
                 let summed = other.shape.len() - 2;

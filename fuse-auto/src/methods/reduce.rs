@@ -44,7 +44,7 @@ macro_rules! reductions {
 }
 
 reductions! {
-    /// The sum along axes.
+    /// The sum along axes; of truth values how many are true, as `i32`.
     sum SUM,
     /// The product along axes.
     prod PROD,
@@ -52,7 +52,7 @@ reductions! {
     amax MAX,
     /// The smallest along axes. Of two values it is [`min`](Self::min).
     amin MIN,
-    /// The mean along axes.
+    /// The mean along axes; of truth values the share that is true, as `f32`.
     mean MEAN,
     /// `log(sum(exp(x)))` along axes.
     logsumexp LOGSUMEXP,
@@ -104,6 +104,15 @@ impl LazyTensor {
     }
 
     fn reduce(&self, reduction: &'static Reduction, over: &Over, correction: u32) -> Result<Self, Error> {
+        // How many are true, and their share.
+        let counted = match reduction.name {
+            "sum" => Some(DType::I32),
+            "mean" => Some(DType::F32),
+            _ => None,
+        };
+        if let (Some(dtype), DType::Bool) = (counted, self.node()?.dtype) {
+            return self.cast(dtype)?.reduce(reduction, over, correction);
+        }
         let node = plain(self, reduction.name, reduction.takes)?;
         let axes = match &over.axes {
             None => None,

@@ -123,8 +123,25 @@ impl Call {
             (_, Some(Some(symbol))) => return format!("{x} {symbol} {last}"),
             _ => {}
         }
+        let type_of = |operand: &Arg| if let Arg::Value(value) = operand { types.get(*value) } else { None };
+        let ranks: Vec<usize> = self.operands.iter().map(|operand| type_of(operand).map_or(0, Type::rank)).collect();
+        let counts = type_of(&self.operands[0]).is_some_and(|ty| ty.dtype == DType::Bool);
+        // Truth values are counted.
+        let x = &match self.name {
+            "sum" if counts => format!("({x} as i32)"),
+            "mean" if counts => format!("({x} as f32)"),
+            _ => x.clone(),
+        };
         match self.name {
             "cast" => format!("{x} as {}", self.dtype),
+            // A vector is a row or a column.
+            "matmul" if ranks == [1, 1] => format!("dot({all})"),
+            "matmul" if ranks[0] == 1 && ranks[1] > 1 => {
+                format!("squeeze(matmul(unsqueeze({x}, axis = 0), {last}), axis = {})", ranks[1] - 2)
+            }
+            "matmul" if ranks[1] == 1 && ranks[0] > 1 => {
+                format!("squeeze(matmul({x}, unsqueeze({last}, axis = 1)), axis = {})", ranks[0] - 1)
+            }
             "leaky_relu" => format!("leaky_relu({x}, slope = {last})"),
             "elu" => format!("elu({x}, alpha = {last})"),
             "permute" => format!("permute({x}, {axes:?})"),
