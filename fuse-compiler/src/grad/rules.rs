@@ -369,8 +369,10 @@ fn binary(
         }
         BinaryOp::Rem => {
             let of_y = of_y.then(|| {
-                let quotient = t.div(x, y);
-                let whole = t.unary(UnaryOp::Trunc, quotient);
+                // How often y was taken off, which x/y rounds up where z is nearly y.
+                let taken = t.sub(x, z);
+                let quotient = t.div(taken, y);
+                let whole = t.unary(UnaryOp::Round, quotient);
                 let part = t.mul(g, whole);
                 t.neg(part)
             });

@@ -6,6 +6,7 @@
 //!
 //! [`run_bounded`] evaluates the same graph and also says, per element, between which values a kernel may
 //! land when each of its steps is as inaccurate as [`bounds`] allows; tests compare kernels with that.
+//! [`run_forward`] also gives derivatives along a direction ([`forward`]); tests compare gradients with that.
 //!
 //! Not here: anything about kernels. The interpreter must stay simple enough to be believed by reading.
 
@@ -13,6 +14,7 @@ mod bind;
 pub mod bounds;
 mod contraction;
 mod error;
+pub mod forward;
 mod movement;
 mod pointwise;
 mod reduce;
@@ -30,12 +32,17 @@ use crate::{
 use bind::Bindings;
 pub use bounds::{Bounded, Stores};
 pub use error::InterpError;
+pub use forward::{Dual, run_forward};
 pub use tensor::{Tensor, Value};
 
 /// What one element of a tensor is while a graph is evaluated: a number, or a number with a range.
 pub(crate) trait Element: Clone {
     /// A known number.
     fn exact(x: f64) -> Self;
+    /// A literal of `dtype`.
+    fn literal(dtype: DType, literal: Literal) -> Self {
+        Self::exact(literal_value(literal, dtype))
+    }
     /// A number that kernels know to within `error`.
     fn approximate(x: f64, error: f64) -> Self;
     /// `op(x)` in `dtype`.
@@ -67,7 +74,7 @@ pub(crate) trait Element: Clone {
 /// # Errors
 /// When the inputs do not fit the parameters, or a check of the graph fails for their shapes.
 pub fn run(graph: &Graph, inputs: &[Value]) -> Result<Vec<Value>, InterpError> {
-    evaluate::<f64>(graph, inputs, Stores::Results)
+    evaluate::<f64>(graph, inputs, Stores::Results, &exact)
 }
 
 /// Evaluates `graph` for `inputs`, with results in `f64` whatever their dtype.
@@ -75,7 +82,7 @@ pub fn run(graph: &Graph, inputs: &[Value]) -> Result<Vec<Value>, InterpError> {
 /// # Errors
 /// As [`run`].
 pub fn run_exact(graph: &Graph, inputs: &[Value]) -> Result<Vec<Value>, InterpError> {
-    evaluate::<f64>(graph, inputs, Stores::Nothing)
+    evaluate::<f64>(graph, inputs, Stores::Nothing, &exact)
 }
 
 /// Evaluates `graph` and tracks, per element, the range that a kernel may land in.
@@ -83,15 +90,28 @@ pub fn run_exact(graph: &Graph, inputs: &[Value]) -> Result<Vec<Value>, InterpEr
 /// # Errors
 /// As [`run`].
 pub fn run_bounded(graph: &Graph, inputs: &[Value], stores: Stores) -> Result<Vec<Tensor<Bounded>>, InterpError> {
-    evaluate::<Bounded>(graph, inputs, stores)
+    evaluate::<Bounded>(graph, inputs, stores, &exact)
 }
 
-fn evaluate<E: Element>(graph: &Graph, inputs: &[Value], stores: Stores) -> Result<Vec<Tensor<E>>, InterpError> {
+/// The elements of an input tensor, whose parameter has an index.
+type Leaf<'a, E> = &'a dyn Fn(u16, &Value) -> Tensor<E>;
+
+/// An input as it is, whatever its parameter.
+fn exact<E: Element>(_: u16, input: &Value) -> Tensor<E> {
+    input.map(|&x| E::exact(x))
+}
+
+fn evaluate<E: Element>(
+    graph: &Graph,
+    inputs: &[Value],
+    stores: Stores,
+    leaf: Leaf<'_, E>,
+) -> Result<Vec<Tensor<E>>, InterpError> {
     let bindings = Bindings::new(graph, inputs)?;
     let mut values: Vec<Tensor<E>> = Vec::with_capacity(graph.nodes.len());
     let lefts: BTreeSet<NodeId> = graph.nodes.iter().filter_map(|(_, node)| left_operand(node)).collect();
     for (id, node) in graph.nodes.iter() {
-        let value = evaluate_node(node, &values, &bindings, &graph.nodes)?;
+        let value = evaluate_node(node, &values, (&bindings, leaf), &graph.nodes)?;
         let is_stored = match stores {
             Stores::Nothing | Stores::Results => false,
             Stores::LeftOperands => lefts.contains(&id),
@@ -113,7 +133,7 @@ fn left_operand(node: &Node) -> Option<NodeId> {
 fn evaluate_node<E: Element>(
     node: &Node,
     values: &[Tensor<E>],
-    bindings: &Bindings,
+    (bindings, leaf): (&Bindings, Leaf<'_, E>),
     nodes: &Arena<Node>,
 ) -> Result<Tensor<E>, InterpError> {
     let shape = bindings.shape(&node.ty.shape)?;
@@ -122,8 +142,8 @@ fn evaluate_node<E: Element>(
     let dtype_of = |id: &NodeId| nodes[*id].ty.dtype;
     Ok(match &node.op {
         Op::Dequantize(param) => dequantized(bindings.input(*param)),
-        Op::Input(param) | Op::Scalar(param) => bindings.input(*param).map(|&x| E::exact(x)),
-        Op::Literal(literal) => Tensor::new(dtype, shape, vec![E::exact(literal_value(*literal, dtype))]),
+        Op::Input(param) | Op::Scalar(param) => leaf(*param, bindings.input(*param)),
+        Op::Literal(literal) => Tensor::new(dtype, shape, vec![E::literal(dtype, *literal)]),
         Op::Unary(op, x) => {
             let from = dtype_of(x);
             operand(x).map(|x| E::unary(*op, from, x)).with_dtype(dtype)

@@ -5,7 +5,9 @@ use fuse_artifact::DType;
 use super::{
     Accuracy, DTypes, Function, Integer, Signature, TRANSCENDENTAL, WebNn, Wgsl,
     functions::{max, min},
-    philox, table,
+    philox,
+    slopes::{of_atan2, of_hypot, of_larger, of_pow},
+    table,
 };
 
 /// A function of two integers.
@@ -22,7 +24,9 @@ pub struct Binary {
     pub takes: DTypes,
     /// The definition, of floats and of truth values.
     pub value: fn(f64, f64) -> f64,
-    /// The same of integers, where it takes them. In its text, `$d` is the divisor, with 1 for those that WGSL leaves open.
+    /// Its derivatives by either operand; 0 where it jumps, and of what is no number.
+    pub slopes: fn(f64, f64) -> [f64; 2],
+    /// The definition of integers, where it takes them. In its text, `$d` is the divisor, with 1 for those that WGSL leaves open.
     pub integer: Option<Integer<OfTwo>>,
     /// What operands that are not exactly known make of the result.
     pub spread: Spread,
@@ -64,6 +68,7 @@ impl Binary {
             symbol: None,
             takes: DTypes::FLOATS,
             value,
+            slopes: |_, _| [0.0; 2],
             integer: None,
             spread: Spread::Unknown,
             cost: 1,
@@ -78,6 +83,10 @@ impl Binary {
 
     const fn takes(self, takes: DTypes) -> Self {
         Self { takes, ..self }
+    }
+
+    const fn slopes(self, slopes: fn(f64, f64) -> [f64; 2]) -> Self {
+        Self { slopes, ..self }
     }
 
     const fn integers(self, value: OfTwo, wgsl: &'static str) -> Self {
@@ -114,21 +123,21 @@ table! {
     /// A function of two elements of one dtype.
     BinaryOp: Binary {
         /// `x + y`; numbers.
-        Add = Binary::of("add", |x, y| x + y).takes(DTypes::NUMBERS).symbol("+").spread(Spread::Rounded).wgsl("$x + $y").webnn("add")
+        Add = Binary::of("add", |x, y| x + y).slopes(|_, _| [1.0, 1.0]).takes(DTypes::NUMBERS).symbol("+").spread(Spread::Rounded).wgsl("$x + $y").webnn("add")
             .integers(|x, y| x.wrapping_add(y), "$x + $y"),
         /// `x - y`; numbers.
-        Sub = Binary::of("sub", |x, y| x - y).takes(DTypes::NUMBERS).symbol("-").spread(Spread::Rounded).wgsl("$x - $y").webnn("sub")
+        Sub = Binary::of("sub", |x, y| x - y).slopes(|_, _| [1.0, -1.0]).takes(DTypes::NUMBERS).symbol("-").spread(Spread::Rounded).wgsl("$x - $y").webnn("sub")
             .integers(|x, y| x.wrapping_sub(y), "$x - $y"),
         /// `x·y`; numbers.
-        Mul = Binary::of("mul", |x, y| x * y).takes(DTypes::NUMBERS).symbol("*").spread(Spread::Product).wgsl("$x * $y").webnn("mul")
+        Mul = Binary::of("mul", |x, y| x * y).slopes(|x, y| [y, x]).takes(DTypes::NUMBERS).symbol("*").spread(Spread::Product).wgsl("$x * $y").webnn("mul")
             .integers(|x, y| x.wrapping_mul(y), "$x * $y"),
         /// `x / y`; numbers. Integers truncate; `x / 0` is `x` and `i32::MIN / -1` is `i32::MIN` (as WGSL).
-        Div = Binary::of("div", |x, y| x / y).takes(DTypes::NUMBERS).symbol("/").spread(Spread::Quotient).wgsl("$x / $y").webnn("div")
+        Div = Binary::of("div", |x, y| x / y).slopes(|x, y| [1.0 / y, -(x / y) / y]).takes(DTypes::NUMBERS).symbol("/").spread(Spread::Quotient).wgsl("$x / $y").webnn("div")
             .integers(|x, y| x.checked_div(y).unwrap_or(x), "$x / $d"),
         /// Remainder with the sign of `x`; numbers. Integers: `x % 0` is 0 (as WGSL).
         // x - y·trunc(x/y), with the quotient's rounding error of at most one put right. The sign is copied by its bit, because a
         // comparison may take a subnormal for zero.
-        Rem = Binary::of("rem", |x, y| x % y).takes(DTypes::NUMBERS).symbol("%").spread(Spread::Remainder)
+        Rem = Binary::of("rem", |x, y| x % y).slopes(|x, y| [1.0, -((x - x % y) / y).round()]).takes(DTypes::NUMBERS).symbol("%").spread(Spread::Remainder)
             .integers(|x, y| x.checked_rem(y).unwrap_or(0), "$x % $d")
             .function(
             Function::new(&["is_zero"], "
@@ -142,7 +151,7 @@ table! {
         ),
         /// `x^y`; floats. NaN for a negative `x` unless `y` is an integer (as C's `pow`).
         // WGSL's pow leaves x <= 0 undefined; the cases are those of C's pow.
-        Pow = Binary::of("pow", f64::powf).spread(Spread::Power).cost(2 * TRANSCENDENTAL).webnn("pow").function(
+        Pow = Binary::of("pow", f64::powf).slopes(of_pow).spread(Spread::Power).cost(2 * TRANSCENDENTAL).webnn("pow").function(
             Function::new(&["is_nan", "is_zero"], "
                 let a = abs(x);
                 let at_zero = select($T(0.0), $T(1.0) / a, y < $T(0.0));
@@ -158,20 +167,20 @@ table! {
                 return select(select(signed, nan, unknown), $T(1.0), one);"),
         ),
         /// The smaller; NaN if either is NaN; numbers.
-        Min = Binary::of("min", min).takes(DTypes::NUMBERS).spread(Spread::Ends).webnn("min")
+        Min = Binary::of("min", min).slopes(|x, y| of_larger(y, x)).takes(DTypes::NUMBERS).spread(Spread::Ends).webnn("min")
             .integers(|x, y| x.min(y), "min($x, $y)")
             .function(
             Function::new(&["is_nan"], "return select(select(min(x, y), y, fuse_is_nan$S(y)), x, fuse_is_nan$S(x));").fast("return min(x, y);"),
         ),
         /// The larger; NaN if either is NaN; numbers.
-        Max = Binary::of("max", max).takes(DTypes::NUMBERS).spread(Spread::Ends).webnn("max")
+        Max = Binary::of("max", max).slopes(of_larger).takes(DTypes::NUMBERS).spread(Spread::Ends).webnn("max")
             .integers(|x, y| x.max(y), "max($x, $y)")
             .function(
             Function::new(&["is_nan"], "return select(select(max(x, y), y, fuse_is_nan$S(y)), x, fuse_is_nan$S(x));").fast("return max(x, y);"),
         ),
         /// The angle of the point of height `x` and width `y`, -π to π (as C's `atan2`, whose first argument is the height, too).
         // atan of the smaller by the larger, of which a quarter keeps the reciprocal normal; then into the octant by the signs' bits.
-        Atan2 = Binary::of("atan2", f64::atan2).spread(Spread::Angle(Accuracy::ulps(12.0))).cost(3 * TRANSCENDENTAL).function(
+        Atan2 = Binary::of("atan2", f64::atan2).slopes(of_atan2).spread(Spread::Angle(Accuracy::ulps(12.0))).cost(3 * TRANSCENDENTAL).function(
             Function::new(&["atan", "is_nan", "is_zero"], "
                 let a = abs(x);
                 let b = abs(y);
@@ -188,7 +197,7 @@ table! {
         ),
         /// `√(x² + y²)`, without overflow inside; infinite if either is, even beside NaN (as C).
         // With both scaled by 2^96 or 2^-96 where their squares would leave the range.
-        Hypot = Binary::of("hypot", f64::hypot).spread(Spread::Magnitudes(Accuracy::ulps(8.0))).cost(8).function(
+        Hypot = Binary::of("hypot", f64::hypot).slopes(of_hypot).spread(Spread::Magnitudes(Accuracy::ulps(8.0))).cost(8).function(
             Function::new(&[], "
                 let a = abs(x);
                 let b = abs(y);

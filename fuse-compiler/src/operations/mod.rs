@@ -1,11 +1,13 @@
 //! The table of pointwise operations: one row each, from which every stage takes what it needs.
 //!
 //! A row says what an operation is called, which dtypes it takes, what it computes, how inaccurate a kernel may be, what it
-//! costs, and how WGSL and WebNN write it. A new operation is a row of `unary` or `binary`; its derivative will be a column.
+//! costs, and how WGSL and WebNN write it. A new operation is a row of `unary` or `binary`. Its derivative in f64 is a column of the
+//! row; the stage `grad` writes the derivatives that programs compute.
 
 mod binary;
 pub(crate) mod functions;
 mod philox;
+mod slopes;
 mod unary;
 
 pub use binary::{Binary, BinaryOp, Spread};
@@ -208,6 +210,39 @@ mod tests {
                     has_text == takes.contains(dtype) || name == "philox" || name == "from_bits",
                     "{name} of {dtype}"
                 );
+            }
+        }
+    }
+
+    /// A difference of the fourth order.
+    fn difference(f: impl Fn(f64) -> f64) -> f64 {
+        let step = 1e-3;
+        let near = f(step) - f(-step);
+        (8.0 * near - (f(2.0 * step) - f(-2.0 * step))) / (12.0 * step)
+    }
+
+    #[test]
+    fn slopes_are_those_of_differences_where_functions_are_smooth() {
+        const POINTS: [f64; 6] = [-1.7, -0.6, 0.35, 0.8, 1.4, 2.3];
+        let near = |found: f64, expected: f64| (found - expected).abs() <= 1e-7 * expected.abs().max(1.0);
+        for op in UnaryOp::ALL.iter().filter(|op| op.takes(DType::F32) && op.result(DType::F32).is_float()) {
+            let Unary { value, slope, .. } = *op.row();
+            let inside: Vec<f64> = POINTS.into_iter().filter(|&x| !value(x).is_nan()).collect();
+            assert!(inside.len() >= 2, "{}", op.name());
+            for x in inside {
+                let expected = difference(|step| value(x + step));
+                assert!(near(slope(x), expected), "{}({x}): {}, expected {expected}", op.name(), slope(x));
+            }
+        }
+        for op in BinaryOp::ALL.iter().filter(|op| op.takes(DType::F32)) {
+            let Binary { value, slopes, .. } = *op.row();
+            for (x, y) in [(1.3, 0.7), (0.8, 2.1), (2.3, -0.9), (-2.1, 1.4)] {
+                let expected = [difference(|step| value(x + step, y)), difference(|step| value(x, y + step))];
+                for (found, expected) in slopes(x, y).into_iter().zip(expected).filter(|_| !value(x, y).is_nan()) {
+                    // A power of a negative number has no derivative by its exponent.
+                    let alike = near(found, expected) || found.is_nan() && expected.is_nan();
+                    assert!(alike, "{}({x}, {y}): {found}, expected {expected}", op.name());
+                }
             }
         }
     }

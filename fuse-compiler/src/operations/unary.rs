@@ -1,6 +1,6 @@
 //! Operations of one element.
 
-use std::f64::consts::{LOG2_E, PI};
+use std::f64::consts::{LN_2, LOG2_E, PI};
 
 use fuse_artifact::DType;
 
@@ -8,6 +8,9 @@ use super::{
     Accuracy, DTypes, FLUSHED, Function, Integer, MlBuilder, Signature, TRANSCENDENTAL, ULP, WebNn, Wgsl,
     functions::{
         SELU_ALPHA, SELU_SCALE, acosh, asinh, gelu, gelu_tanh, hard_sigmoid, max, selu, sigmoid, sign, softplus, truth,
+    },
+    slopes::{
+        of_asin, of_erf, of_gelu, of_gelu_tanh, of_hard_sigmoid, of_hard_swish, of_mish, of_selu, of_sigmoid, of_silu,
     },
     table,
 };
@@ -28,7 +31,9 @@ pub struct Unary {
     pub yields: Option<DType>,
     /// The definition, of floats and of truth values.
     pub value: fn(f64) -> f64,
-    /// The same of integers, where it takes them.
+    /// Its derivative; 0 where it jumps, and of what is no number.
+    pub slope: fn(f64) -> f64,
+    /// The definition of integers, where it takes them.
     pub integer: Option<Integer<OfOne>>,
     /// How inaccurate a kernel may be on exact `f32` operands; `f16` is computed in `f32`.
     pub accuracy: Accuracy,
@@ -71,6 +76,7 @@ impl Unary {
             takes: DTypes::FLOATS,
             yields: None,
             value,
+            slope: |_| 0.0,
             integer: None,
             accuracy: Accuracy::EXACT,
             turns: Turns::At(&[]),
@@ -91,6 +97,10 @@ impl Unary {
 
     const fn yields(self, dtype: DType) -> Self {
         Self { yields: Some(dtype), ..self }
+    }
+
+    const fn slope(self, slope: fn(f64) -> f64) -> Self {
+        Self { slope, ..self }
     }
 
     const fn integers(self, value: OfOne, wgsl: [&'static str; 2]) -> Self {
@@ -162,13 +172,13 @@ table! {
     /// A function of one element. Float only, unless said otherwise.
     UnaryOp: Unary {
         /// `-x`; numbers, wrapping for `u32`.
-        Neg = Unary::of("neg", |x| -x).takes(DTypes::NUMBERS).symbol("-").wgsl("-$x").keeps_zero_sign().webnn("neg")
+        Neg = Unary::of("neg", |x| -x).slope(|_| -1.0).takes(DTypes::NUMBERS).symbol("-").wgsl("-$x").keeps_zero_sign().webnn("neg")
             .integers(|x| x.wrapping_neg(), ["-$x", "$V(0) - $x"]),
         /// `!x`; `bool`, and of integers each bit.
         Not = Unary::of("not", |x| 1.0 - x).takes(DTypes::BITS).symbol("!").wgsl("!$x").webnn("logicalNot")
             .integers(|x| !x, ["~$x", "~$x"]),
         /// Absolute value; numbers (`i32::MIN` stays).
-        Abs = Unary::of("abs", f64::abs).takes(DTypes::NUMBERS).wgsl("abs($x)").keeps_zero_sign().turns(&[0.0]).webnn("abs")
+        Abs = Unary::of("abs", f64::abs).slope(sign).takes(DTypes::NUMBERS).wgsl("abs($x)").keeps_zero_sign().turns(&[0.0]).webnn("abs")
             .integers(i64::abs, ["abs($x)", "abs($x)"]),
         /// -1, 0 or 1; numbers. `sign(NaN)` is NaN.
         Sign = Unary::of("sign", sign).takes(DTypes::NUMBERS).turns(&[0.0]).webnn("sign")
@@ -188,15 +198,15 @@ table! {
         Trunc = Unary::of("trunc", f64::trunc).wgsl("trunc($x)"),
         /// `x - trunc(x)`, with the sign of `x` (as Rust, unlike WGSL).
         // Of integers drivers take it for 0, and of infinities as well.
-        Fract = Unary::of("fract", f64::fract).turns_at_integers().cost(2).function(
+        Fract = Unary::of("fract", f64::fract).slope(|_| 1.0).turns_at_integers().cost(2).function(
             Function::new(&["is_finite"], "return select($T(bitcast<f32>(fuse_nan_bits)), x - trunc(x), fuse_is_finite$S(x));").fast("return x - trunc(x);"),
         ),
         /// Square root; NaN below 0.
         // 1/inverseSqrt(x): 2 and 2.5 ulps.
-        Sqrt = Unary::of("sqrt", f64::sqrt).ulps(4.5).turns(&[0.0]).cost(3).wgsl("sqrt($x)").webnn("sqrt"),
+        Sqrt = Unary::of("sqrt", f64::sqrt).slope(|x| 0.5 / x.sqrt()).ulps(4.5).turns(&[0.0]).cost(3).wgsl("sqrt($x)").webnn("sqrt"),
         /// `1/sqrt(x)`.
         // Infinite at zeros, with their signs; drivers take it for positive.
-        Rsqrt = Unary::of("rsqrt", |x| 1.0 / x.sqrt()).ulps(2.0).turns(&[-0.0, 0.0]).cost(3)
+        Rsqrt = Unary::of("rsqrt", |x| 1.0 / x.sqrt()).slope(|x| -0.5 / (x * x.sqrt())).ulps(2.0).turns(&[-0.0, 0.0]).cost(3)
             .composite(|ml, x| {
                 let root = ml.call("sqrt", &[x]);
                 ml.call("reciprocal", &[root])
@@ -207,21 +217,21 @@ table! {
                 return select(inverseSqrt(x), infinity, fuse_is_zero$S(x));").fast("return inverseSqrt(x);"),
         ),
         /// `e^x`.
-        Exp = Unary::of("exp", f64::exp).accuracy(EXPONENTIAL).cost(TRANSCENDENTAL).wgsl("exp($x)").webnn("exp"),
+        Exp = Unary::of("exp", f64::exp).slope(f64::exp).accuracy(EXPONENTIAL).cost(TRANSCENDENTAL).wgsl("exp($x)").webnn("exp"),
         /// `2^x`.
-        Exp2 = Unary::of("exp2", f64::exp2).accuracy(EXPONENTIAL).cost(TRANSCENDENTAL).wgsl("exp2($x)").composite(|ml, x| {
+        Exp2 = Unary::of("exp2", f64::exp2).slope(|x| LN_2 * x.exp2()).accuracy(EXPONENTIAL).cost(TRANSCENDENTAL).wgsl("exp2($x)").composite(|ml, x| {
             let two = ml.number(2.0);
             ml.call("pow", &[two, x])
         }),
         /// Natural logarithm.
         // WGSL leaves logarithms of 0 and of negative numbers undefined, and some adapters return finite numbers.
-        Log = Unary::of("log", f64::ln).accuracy(LOGARITHM).turns(&[0.0]).cost(TRANSCENDENTAL).webnn("log").function(
+        Log = Unary::of("log", f64::ln).slope(|x| 1.0 / x).accuracy(LOGARITHM).turns(&[0.0]).cost(TRANSCENDENTAL).webnn("log").function(
             Function::new(&["is_zero", "is_positive"], "
                 let value = select(bitcast<$T>($U(fuse_nan_bits)), log(x), fuse_is_positive$S(x));
                 return select(value, bitcast<$T>($U(fuse_inf_bits | 0x80000000u)), fuse_is_zero$S(x));").fast("return log(x);"),
         ),
         /// Binary logarithm.
-        Log2 = Unary::of("log2", f64::log2).accuracy(LOGARITHM).turns(&[0.0]).cost(TRANSCENDENTAL).composite(|ml, x| {
+        Log2 = Unary::of("log2", f64::log2).slope(|x| LOG2_E / x).accuracy(LOGARITHM).turns(&[0.0]).cost(TRANSCENDENTAL).composite(|ml, x| {
             let (log, part) = (ml.call("log", &[x]), ml.number(LOG2_E));
             ml.call("mul", &[log, part])
         }).function(
@@ -233,7 +243,7 @@ table! {
         // 2·atanh(x/(2 + x)) by its series near 0, where ln(1 + x) loses digits; x itself where x/(2 + x) could be subnormal and
         // flushed, which is far below where the next term counts. Beyond the series, log(1 + x) is at least 0.4, of which log's 2^-21
         // is 10 ulps.
-        Log1p = Unary::of("log1p", f64::ln_1p).ulps(12.0).turns(&[-1.0]).cost(TRANSCENDENTAL).function(
+        Log1p = Unary::of("log1p", f64::ln_1p).slope(|x| 1.0 / (1.0 + x)).ulps(12.0).turns(&[-1.0]).cost(TRANSCENDENTAL).function(
             Function::new(&["log"], "
                 let s = x / ($T(2.0) + x);
                 let q = s * s;
@@ -243,33 +253,33 @@ table! {
         ),
         /// `e^x - 1`, accurate near 0.
         // Taylor's series near 0, where e^x - 1 loses digits. Beyond it, that is at least 0.39 and e^x at most 2.6 times as large.
-        Expm1 = Unary::of("expm1", f64::exp_m1).accuracy(Accuracy::ulps(12.0).growth(2.0)).cost(TRANSCENDENTAL).function(
+        Expm1 = Unary::of("expm1", f64::exp_m1).slope(f64::exp).accuracy(Accuracy::ulps(12.0).growth(2.0)).cost(TRANSCENDENTAL).function(
             Function::new(&[], "
                 let series = x + x * x * ($T(0.5) + x * ($T(0.16666667) + x * ($T(0.041666668) + x * ($T(0.008333334) + x * ($T(0.0013888889) + x * ($T(0.0001984127) + x * $T(0.0000248015873)))))));
                 return select(exp(x) - $T(1.0), series, abs(x) < $T(0.5));").fast("return exp(x) - $T(1.0);"),
         ),
         /// Sine of radians.
         // A polynomial on a reduced argument.
-        Sin = Unary::of("sin", f64::sin).ulps(4.0).periodic(Turns::EveryQuarter).cost(TRANSCENDENTAL).webnn("sin").function(
+        Sin = Unary::of("sin", f64::sin).slope(f64::cos).ulps(4.0).periodic(Turns::EveryQuarter).cost(TRANSCENDENTAL).webnn("sin").function(
             Function::new(&["quadrant", "is_finite"], "
                 let k = round(x * $T(0.63661977));
                 return select($T(bitcast<f32>(fuse_nan_bits)), fuse_turn$S(fuse_quadrant$S(x, k), k), fuse_is_finite$S(x));").fast("return sin(x);"),
         ),
         /// Cosine of radians.
-        Cos = Unary::of("cos", f64::cos).ulps(4.0).periodic(Turns::EveryQuarter).cost(TRANSCENDENTAL).webnn("cos").function(
+        Cos = Unary::of("cos", f64::cos).slope(|x| -x.sin()).ulps(4.0).periodic(Turns::EveryQuarter).cost(TRANSCENDENTAL).webnn("cos").function(
             Function::new(&["quadrant", "is_finite"], "
                 let k = round(x * $T(0.63661977));
                 return select($T(bitcast<f32>(fuse_nan_bits)), fuse_turn$S(fuse_quadrant$S(x, k), k + $T(1.0)), fuse_is_finite$S(x));").fast("return cos(x);"),
         ),
         /// Tangent of radians.
         // The quotient of the two.
-        Tan = Unary::of("tan", f64::tan).ulps(11.0).periodic(Turns::Poles).cost(2 * TRANSCENDENTAL).webnn("tan").function(
+        Tan = Unary::of("tan", f64::tan).slope(|x| x.cos().powi(-2)).ulps(11.0).periodic(Turns::Poles).cost(2 * TRANSCENDENTAL).webnn("tan").function(
             Function::new(&["sin", "cos"], "return fuse_sin$S(x) / fuse_cos$S(x);").fast("return tan(x);"),
         ),
         /// Hyperbolic tangent.
         // Near 0 Cephes' polynomial; elsewhere by e^(-2|x|), which cannot overflow: (1 - e)/(1 + e) beyond 0.625, where 1 - e is at least
         // 0.7 and e has up to 3 + 2·1.25 ulps.
-        Tanh = Unary::of("tanh", f64::tanh).ulps(8.0).cost(2 * TRANSCENDENTAL).webnn("tanh").function(
+        Tanh = Unary::of("tanh", f64::tanh).slope(|x| x.cosh().powi(-2)).ulps(8.0).cost(2 * TRANSCENDENTAL).webnn("tanh").function(
             Function::new(&[], "
                 let z = x * x;
                 let near = x + x * z * ($T(-0.33333332) + z * ($T(0.13331442) + z * ($T(-0.053739715) + z * ($T(0.020639088) + z * $T(-0.005704989)))));
@@ -279,7 +289,7 @@ table! {
         ),
         /// Arc tangent.
         // A minimax polynomial on [0, 1]; atan(x) = pi/2 - atan(1/x) beyond.
-        Atan = Unary::of("atan", f64::atan).ulps(6.0).cost(2 * TRANSCENDENTAL).function(
+        Atan = Unary::of("atan", f64::atan).slope(|x| 1.0 / (1.0 + x * x)).ulps(6.0).cost(2 * TRANSCENDENTAL).function(
             Function::new(&[], "
                 let a = abs(x);
                 let beyond = a > $T(1.0);
@@ -291,7 +301,7 @@ table! {
         ),
         /// Arc sine; NaN beyond -1 and 1.
         // asin(x) = pi/2 - 2·asin(√((1 - x)/2)) beyond 0.5, where the difference is exact.
-        Asin = Unary::of("asin", f64::asin).ulps(10.0).turns(&[-1.0, 1.0]).cost(2 * TRANSCENDENTAL).function(
+        Asin = Unary::of("asin", f64::asin).slope(of_asin).ulps(10.0).turns(&[-1.0, 1.0]).cost(2 * TRANSCENDENTAL).function(
             Function::new(&["asin_part"], "
                 let a = abs(x);
                 let far = a > $T(0.5);
@@ -303,7 +313,7 @@ table! {
         ),
         /// Arc cosine, 0 to π; NaN beyond -1 and 1.
         // 2·asin(√((1 - |x|)/2)) beyond 0.5, from π for negative x.
-        Acos = Unary::of("acos", f64::acos).ulps(12.0).turns(&[-1.0, 1.0]).cost(2 * TRANSCENDENTAL).function(
+        Acos = Unary::of("acos", f64::acos).slope(|x| -of_asin(x)).ulps(12.0).turns(&[-1.0, 1.0]).cost(2 * TRANSCENDENTAL).function(
             Function::new(&["asin_part"], "
                 let a = abs(x);
                 let far = a > $T(0.5);
@@ -315,7 +325,7 @@ table! {
         ),
         /// Hyperbolic sine.
         // A polynomial in x² up to 1; elsewhere by e^(|x|/2), whose square overflows only where the result does.
-        Sinh = Unary::of("sinh", f64::sinh).accuracy(Accuracy::ulps(12.0).growth(2.0)).cost(2 * TRANSCENDENTAL).function(
+        Sinh = Unary::of("sinh", f64::sinh).slope(f64::cosh).accuracy(Accuracy::ulps(12.0).growth(2.0)).cost(2 * TRANSCENDENTAL).function(
             Function::new(&[], "
                 let s = x * x;
                 let near = x + x * s * ($T(0.16666667) + s * ($T(0.00833334) + s * ($T(0.00019838102) + s * $T(0.00000280628026))));
@@ -324,14 +334,14 @@ table! {
                 return select(select(far, -far, x < $T(0.0)), near, abs(x) < $T(1.0));"),
         ),
         /// Hyperbolic cosine.
-        Cosh = Unary::of("cosh", f64::cosh).accuracy(Accuracy::ulps(10.0).growth(2.0)).turns(&[0.0]).cost(2 * TRANSCENDENTAL).function(
+        Cosh = Unary::of("cosh", f64::cosh).slope(f64::sinh).accuracy(Accuracy::ulps(10.0).growth(2.0)).turns(&[0.0]).cost(2 * TRANSCENDENTAL).function(
             Function::new(&[], "
                 let e = exp($T(0.5) * abs(x));
                 return ($T(0.5) * e) * e + $T(0.5) / (e * e);"),
         ),
         /// The inverse of `sinh`.
         // log1p's ulps, and those of its argument; ln(2x) where x² could overflow.
-        Asinh = Unary::of("asinh", asinh).ulps(22.0).cost(3 * TRANSCENDENTAL).function(
+        Asinh = Unary::of("asinh", asinh).slope(|x| 1.0 / x.hypot(1.0)).ulps(22.0).cost(3 * TRANSCENDENTAL).function(
             Function::new(&["log1p", "log"], "
                 let a = abs(x);
                 let s = a * a;
@@ -340,7 +350,7 @@ table! {
                 return bitcast<$T>(bitcast<$U>(value) | (bitcast<$U>(x) & $U(0x80000000u)));"),
         ),
         /// The inverse of `cosh`, not negative; NaN below 1.
-        Acosh = Unary::of("acosh", acosh).ulps(24.0).turns(&[1.0]).cost(3 * TRANSCENDENTAL).function(
+        Acosh = Unary::of("acosh", acosh).slope(|x| 1.0 / ((x - 1.0).sqrt() * (x + 1.0).sqrt())).ulps(24.0).turns(&[1.0]).cost(3 * TRANSCENDENTAL).function(
             Function::new(&["log1p", "log"], "
                 let t = x - $T(1.0);
                 let near = fuse_log1p$S(t + sqrt(t * (x + $T(1.0))));
@@ -348,7 +358,7 @@ table! {
                 return select(value, $T(bitcast<f32>(fuse_nan_bits)), x < $T(1.0));"),
         ),
         /// The inverse of `tanh`; infinite at -1 and 1, NaN beyond.
-        Atanh = Unary::of("atanh", f64::atanh).ulps(22.0).turns(&[-1.0, 1.0]).cost(2 * TRANSCENDENTAL).function(
+        Atanh = Unary::of("atanh", f64::atanh).slope(|x| 1.0 / ((1.0 - x) * (1.0 + x))).ulps(22.0).turns(&[-1.0, 1.0]).cost(2 * TRANSCENDENTAL).function(
             Function::new(&["log1p"], "
                 let a = abs(x);
                 let value = $T(0.5) * fuse_log1p$S($T(2.0) * a / ($T(1.0) - a));
@@ -358,7 +368,7 @@ table! {
         /// Error function.
         // Minimax polynomials by N. Juffa (single precision erf, public domain figures). The fast form is formula 7.1.26 of Abramowitz and
         // Stegun, Handbook of Mathematical Functions (1964), which errs by at most 1.5e-7.
-        Erf = Unary::of("erf", libm::erf).ulps(6.0).cost(2 * TRANSCENDENTAL).webnn("erf").function(
+        Erf = Unary::of("erf", libm::erf).slope(of_erf).ulps(6.0).cost(2 * TRANSCENDENTAL).webnn("erf").function(
             Function::new(&[], "
                 let t = abs(x);
                 let s = x * x;
@@ -375,7 +385,7 @@ table! {
         /// `1 - erf(x)`, which keeps its digits where it is small.
         // (1 + 2a)·e^(a²)·erfc(a) for a = |x| is a polynomial in (a - 4)/(a + 4), fitted to 4e-9. The exponent's rounding grows with a²,
         // and so by 2.5 ulps with each unit of up to 9.3 units, beyond which the result is subnormal.
-        Erfc = Unary::of("erfc", libm::erfc).accuracy(Accuracy::ulps(16.0).growth(24.0)).cost(2 * TRANSCENDENTAL).function(
+        Erfc = Unary::of("erfc", libm::erfc).slope(|x| -of_erf(x)).accuracy(Accuracy::ulps(16.0).growth(24.0)).cost(2 * TRANSCENDENTAL).function(
             Function::new(&["is_nan"], "
                 let a = min(abs(x), $T(11.0));
                 let q = (a - $T(4.0)) / (a + $T(4.0));
@@ -385,14 +395,14 @@ table! {
         ),
         /// `1/x`.
         // Infinite at zeros, with their signs.
-        Recip = Unary::of("recip", |x| 1.0 / x).ulps(2.5).turns(&[-0.0, 0.0]).cost(3).wgsl("$T(1.0) / $x").webnn("reciprocal"),
+        Recip = Unary::of("recip", |x| 1.0 / x).slope(|x| -1.0 / (x * x)).ulps(2.5).turns(&[-0.0, 0.0]).cost(3).wgsl("$T(1.0) / $x").webnn("reciprocal"),
         /// `max(x, 0)`; `relu(NaN)` is NaN; floats and `i32`.
         // Drivers turn `select(x, 0, x < 0)` into an instruction that gives 0 for NaN, so NaN is selected by its bits.
-        Relu = Unary::of("relu", |x| max(x, 0.0)).takes(DTypes::SIGNED).integers(|x| x.max(0), ["max($x, $V(0))", ""]).webnn("relu").function(
+        Relu = Unary::of("relu", |x| max(x, 0.0)).slope(|x| truth(x > 0.0)).takes(DTypes::SIGNED).integers(|x| x.max(0), ["max($x, $V(0))", ""]).webnn("relu").function(
             Function::new(&["is_nan"], "return select(max(x, $T(0.0)), x, fuse_is_nan$S(x));").fast("return max(x, $T(0.0));"),
         ),
         /// `1.0507009873554805·(x > 0 ? x : 1.6732632423543772·(e^x - 1))` (Klambauer et al. 2017).
-        Selu = Unary::of("selu", selu).accuracy(Accuracy::ulps(14.0).growth(2.0)).cost(2 * TRANSCENDENTAL)
+        Selu = Unary::of("selu", selu).slope(of_selu).accuracy(Accuracy::ulps(14.0).growth(2.0)).cost(2 * TRANSCENDENTAL)
             .composite(|ml, x| {
                 let elu = ml.with_options("elu", x, &[("alpha", SELU_ALPHA)]);
                 ml.with_options("linear", elu, &[("alpha", SELU_SCALE)])
@@ -402,14 +412,14 @@ table! {
         ),
         /// `x/2·(1 + erf(x/√2))` (Hendrycks and Gimpel 2016).
         // 1 + erf cancels for negative arguments, so that the error there is relative to x.
-        Gelu = Unary::of("gelu", gelu).accuracy(Accuracy::ulps(3.0).argument(3.0)).turns(&[-0.751791524693564])
+        Gelu = Unary::of("gelu", gelu).slope(of_gelu).accuracy(Accuracy::ulps(3.0).argument(3.0)).turns(&[-0.751791524693564])
             .cost(2 * TRANSCENDENTAL).webnn("gelu")
             .function(
             Function::new(&["erf"], "return $T(0.5) * x * ($T(1.0) + fuse_erf$S(x * $T(0.70710678)));"),
         ),
         /// `x/2·(1 + tanh(√(2/π)·(x + 0.044715·x³)))`.
         // As WebNN: x·(1/2 + tanh(x·(a + b·x²))/2).
-        GeluTanh = Unary::of("gelu_tanh", gelu_tanh).accuracy(Accuracy::ulps(4.0).argument(4.0)).turns(&[-0.752461422371])
+        GeluTanh = Unary::of("gelu_tanh", gelu_tanh).slope(of_gelu_tanh).accuracy(Accuracy::ulps(4.0).argument(4.0)).turns(&[-0.752461422371])
             .cost(2 * TRANSCENDENTAL)
             .composite(|ml, x| {
                 let scale = (2.0 / PI).sqrt();
@@ -424,7 +434,7 @@ table! {
             Function::new(&["tanh"], "return $T(0.5) * x * ($T(1.0) + fuse_tanh$S($T(0.7978845608) * x * ($T(1.0) + $T(0.044715) * x * x)));"),
         ),
         /// `x·sigmoid(x)`.
-        Silu = Unary::of("silu", |x| x * sigmoid(x)).accuracy(Accuracy::ulps(8.0).growth(2.0).absolute(FLUSHED))
+        Silu = Unary::of("silu", |x| x * sigmoid(x)).slope(of_silu).accuracy(Accuracy::ulps(8.0).growth(2.0).absolute(FLUSHED))
             .turns(&[-1.27846454276107]).cost(TRANSCENDENTAL)
             .composite(|ml, x| {
                 let part = ml.call("sigmoid", &[x]);
@@ -435,29 +445,29 @@ table! {
         ),
         /// `1/(1 + e^-x)`.
         // The exponential's error where it dominates the sum, a sum and a division.
-        Sigmoid = Unary::of("sigmoid", sigmoid).accuracy(Accuracy::ulps(7.0).growth(2.0)).cost(TRANSCENDENTAL).webnn("sigmoid").function(
+        Sigmoid = Unary::of("sigmoid", sigmoid).slope(of_sigmoid).accuracy(Accuracy::ulps(7.0).growth(2.0)).cost(TRANSCENDENTAL).webnn("sigmoid").function(
             Function::new(&[], "return $T(1.0) / ($T(1.0) + exp(-x));"),
         ),
         /// `clamp(x/6 + 1/2, 0, 1)` (as PyTorch).
         // A division and a sum, which cancel at -3. WebNN's own constants are others.
-        HardSigmoid = Unary::of("hard_sigmoid", hard_sigmoid).accuracy(Accuracy::ulps(1.0).absolute(2.0 * ULP)).cost(3)
+        HardSigmoid = Unary::of("hard_sigmoid", hard_sigmoid).slope(of_hard_sigmoid).accuracy(Accuracy::ulps(1.0).absolute(2.0 * ULP)).cost(3)
             .composite(|ml, x| ml.with_options("hardSigmoid", x, &[("alpha", 1.0 / 6.0), ("beta", 0.5)]))
             .function(
             Function::new(&["min", "max"], "return fuse_min$S(fuse_max$S(x / $T(6.0) + $T(0.5), $T(0.0)), $T(1.0));"),
         ),
         /// `x·hard_sigmoid(x)`.
-        HardSwish = Unary::of("hard_swish", |x| x * hard_sigmoid(x)).accuracy(Accuracy::ulps(2.0).argument(2.0)).turns(&[-3.0, -1.5, 0.0])
+        HardSwish = Unary::of("hard_swish", |x| x * hard_sigmoid(x)).slope(of_hard_swish).accuracy(Accuracy::ulps(2.0).argument(2.0)).turns(&[-3.0, -1.5, 0.0])
             .cost(3).webnn("hardSwish")
             .function(
             Function::new(&["hard_sigmoid"], "return x * fuse_hard_sigmoid$S(x);"),
         ),
         /// `ln(1 + e^x)`, without overflow.
         // log1p of an exponential.
-        Softplus = Unary::of("softplus", softplus).accuracy(Accuracy::ulps(16.0).growth(2.0)).cost(2 * TRANSCENDENTAL).webnn("softplus").function(
+        Softplus = Unary::of("softplus", softplus).slope(sigmoid).accuracy(Accuracy::ulps(16.0).growth(2.0)).cost(2 * TRANSCENDENTAL).webnn("softplus").function(
             Function::new(&["log1p", "max"], "return fuse_max$S(x, $T(0.0)) + fuse_log1p$S(exp(-abs(x)));"),
         ),
         /// `x·tanh(softplus(x))` (Misra 2019).
-        Mish = Unary::of("mish", |x| x * softplus(x).tanh()).accuracy(Accuracy::ulps(25.0).growth(2.0).absolute(FLUSHED))
+        Mish = Unary::of("mish", |x| x * softplus(x).tanh()).slope(of_mish).accuracy(Accuracy::ulps(25.0).growth(2.0).absolute(FLUSHED))
             .turns(&[-1.19242925]).cost(2 * TRANSCENDENTAL)
             .composite(|ml, x| {
                 let softplus = ml.call("softplus", &[x]);
