@@ -10,7 +10,7 @@ use super::{
     Policy,
     attention::Pattern,
     body::{Body, Value, ValueId, ValueOp},
-    legality::{is_anchor, is_movement},
+    legality::{is_anchor, is_movement, through_movements},
     pieces,
 };
 use crate::graph::{Graph, NodeId, Op};
@@ -201,13 +201,6 @@ fn depends_on_rows(graph: &Graph, node: NodeId) -> bool {
 }
 
 /// The value under permutes, slices, broadcasts and reshapes.
-fn through_movements(graph: &Graph, mut node: NodeId) -> NodeId {
-    while is_movement(&graph.nodes[node].op) {
-        node = graph.nodes[node].op.operands()[0];
-    }
-    node
-}
-
 /// For each node, the work of computing one element of it from what is in memory.
 pub(super) fn recompute_costs(graph: &Graph) -> Vec<u32> {
     let mut costs = Vec::with_capacity(graph.nodes.len());

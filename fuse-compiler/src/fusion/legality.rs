@@ -3,7 +3,10 @@
 use std::collections::BTreeSet;
 
 use super::{Group, GroupKind, Obstacle, body::NeedsStorage, index::strip_reshapes, recompute::is_computed};
-use crate::graph::{Graph, NodeId, Op};
+use crate::{
+    graph::{CompareOp, Graph, Node, NodeId, Op, ReduceOp},
+    operations::{BinaryOp, UnaryOp},
+};
 
 /// Storage buffers per shader stage that every WebGPU adapter has.
 pub const MAX_STORAGE_BUFFERS: usize = 8;
@@ -16,6 +19,52 @@ pub fn is_anchor(op: &Op) -> bool {
 /// Whether an operation only renames coordinates.
 pub fn is_movement(op: &Op) -> bool {
     matches!(op, Op::Permute { .. } | Op::Reshape(_) | Op::Slice { .. } | Op::Broadcast(_))
+}
+
+/// Computed values that are compared with their own largest or smallest elements, each with the reduction and the comparison: as in
+/// the gradient of `max`. A kernel that computes such a value again may round it otherwise, and find no element equal.
+pub fn compared_extremes(graph: &Graph, live: &BTreeSet<NodeId>) -> Vec<[NodeId; 3]> {
+    let mut found = vec![];
+    for &comparison in live {
+        let Op::Compare(CompareOp::Eq | CompareOp::Ne, x, y) = graph.nodes[comparison].op else { continue };
+        for (value, extreme) in [(x, y), (y, x)] {
+            let reduction = through_movements(graph, extreme);
+            let Op::Reduce { op: ReduceOp::Max | ReduceOp::Min, x, .. } = graph.nodes[reduction].op else { continue };
+            let [value, of] = [value, x].map(|node| through_movements(graph, node));
+            if value == of && rounds(graph, value) {
+                found.push([value, reduction, comparison]);
+            }
+        }
+    }
+    found
+}
+
+/// Whether a value is rounded after it is loaded: not one that is moved, chosen, or has its sign changed.
+fn rounds(graph: &Graph, value: NodeId) -> bool {
+    let (mut seen, mut pending) = (BTreeSet::new(), vec![value]);
+    while let Some(node) = pending.pop() {
+        let Node { op, ty, .. } = &graph.nodes[node];
+        if !ty.dtype.is_float() || !seen.insert(node) {
+            continue;
+        }
+        match op {
+            Op::Input(_) | Op::Scalar(_) | Op::Literal(_) | Op::Size(_) => {}
+            op if is_movement(op) => pending.extend(op.operands()),
+            Op::Take { .. } | Op::Select { .. } => pending.extend(op.operands()),
+            Op::Unary(UnaryOp::Neg | UnaryOp::Abs | UnaryOp::Relu, x) => pending.push(*x),
+            Op::Binary(BinaryOp::Min | BinaryOp::Max, x, y) => pending.extend([*x, *y]),
+            _ => return true,
+        }
+    }
+    false
+}
+
+/// What movements make a value of.
+pub fn through_movements(graph: &Graph, mut node: NodeId) -> NodeId {
+    while is_movement(&graph.nodes[node].op) {
+        node = graph.nodes[node].op.operands()[0];
+    }
+    node
 }
 
 /// A group must not bind more than `most` buffers: otherwise names a value to store separately, other than those of `forced`,
@@ -39,6 +88,14 @@ pub(super) fn check_bindings(
     if several.len() > 1 {
         return Err(Obstacle::TooMany(several.to_vec()));
     }
+    let (reason, consumer) =
+        ("one kernel may bind at most 8 storage buffers", group.stores[group.stores.len() - 1].node);
+    if let GroupKind::Attention(attention) = &group.kind
+        && !forced.contains(&attention.output)
+    {
+        // What follows the output reads it from memory. A part of the scores there would end the attention.
+        return Err(NeedsStorage { node: attention.output, consumer, reason }.into());
+    }
     let split = value_to_split(graph, group, most);
     let mut reductions = group.nodes.iter().filter(|&&node| matches!(graph.nodes[node].op, Op::Reduce { .. }));
     if split.is_none()
@@ -48,8 +105,6 @@ pub(super) fn check_bindings(
         // What reductions give is too much to store, whatever they read: the last one gets a kernel of its own.
         return Err(Obstacle::TooMany(vec![last]));
     }
-    let reason = "one kernel may bind at most 8 storage buffers";
-    let consumer = group.stores[group.stores.len() - 1].node;
     // Where every value behind the anchor is stored, each for itself, the anchor's is: others then start from it in memory.
     let anchors = group.nodes.iter().copied().filter(|&node| is_anchor(&graph.nodes[node].op));
     let stored = group.stores.iter().map(|store| store.node);

@@ -233,6 +233,10 @@ impl<'g> Planner<'g> {
             recognized.read.iter().for_each(|read| planner.refuse(read.node, read.by, read.reason));
         }
         planner.force_by_heuristics();
+        for [value, _, comparison] in legality::compared_extremes(graph, &planner.live) {
+            planner.refuse(value, comparison, "a kernel that computes it again may miss its own largest element");
+            planner.forced.insert(value);
+        }
         planner
     }
 

@@ -15,7 +15,7 @@ use fuse_artifact::{Size, Slot};
 use super::{
     Group, GroupKind, Groups, Policy, fuse,
     heuristics::{is_repeated, operation_cost},
-    live_nodes,
+    legality, live_nodes,
 };
 use crate::{
     arena::Arena,
@@ -86,7 +86,9 @@ impl<'a> Candidate<'a> {
         // Of what may be broadcast at launch, element 1 need not exist.
         let uncertain = group.nodes.iter().any(|&node| may_repeat(graph, node));
         let short = reductions.iter().all(|&node| is_short(graph, node));
-        (short && !uncertain).then_some(Self { graph, group, reductions })
+        let compared = legality::compared_extremes(graph, &live_nodes(graph));
+        let compared = compared.iter().any(|[_, reduction, _]| reductions.contains(reduction));
+        (short && !uncertain && !compared).then_some(Self { graph, group, reductions })
     }
 
     /// Whether everything it stores is cheap enough for the kernels that read it to compute it themselves.
