@@ -131,7 +131,7 @@ pub(crate) fn assert_close(program: &Program, inputs: &[Value]) {
     }
 }
 
-/// Masks whose rows all see a key: what follows from none is NaN in places that kernels do not visit.
+/// Masks, also of rows that see no key, whose weights are 0.
 #[test]
 fn masks() {
     let masked = |name: &str, parameters: &str, condition: &str| {
@@ -144,6 +144,8 @@ fn masks() {
         masked("lengths", ", n: i32[B, 1, 1]", &format!("{key} < abs(n) + 1")),
         masked("even", "", &format!("{key} % 2 == 0")),
         masked("lowest", ", m: bool[M, N]", "m").replace("-inf", "-3e38"),
+        masked("hidden", ", m: bool[M, N]", "m"),
+        masked("before", "", &format!("{key} < {row}")),
     ];
     let sizes: &[Dims<'_>] =
         &[&[("B", 2), ("M", 7), ("N", 7)], &[("B", 2), ("M", 132), ("N", 132)], &[("B", 1), ("M", 101), ("N", 101)]];

@@ -3,7 +3,7 @@
 //! Input: an attention whose scores other nodes read, too. Output: those products as [`WeightedSums`], one for each kernel, and what
 //! nothing has to store because kernels compute it again; or who reads it so that it must be stored.
 //!
-//! `grad/attention` writes gradients so that this finds them: probabilities from scores and a number per row.
+//! `grad/attention` writes gradients so that this finds them: probabilities from scores and two numbers per row.
 //!
 //! Not here: the kernels' programs (`weighted_sum`).
 
@@ -14,7 +14,7 @@ use fuse_artifact::Size;
 use super::attention::{MAX_HEAD, Pattern};
 use crate::{
     graph::{Graph, NodeId, Op, softmax::Softmax},
-    operations::{BinaryOp, UnaryOp},
+    operations::UnaryOp,
 };
 
 /// Products that a kernel computes of scores.
@@ -85,17 +85,17 @@ pub fn find(
     found.retain(|sum| !all.contains(&sum.values));
     let recomputed: BTreeSet<NodeId> = found.iter().flat_map(|sum| sum.inner.iter().copied()).collect();
     let outputs: BTreeSet<NodeId> = found.iter().map(|sum| sum.output).collect();
-    let logs = logs_of_sums(graph, live, pattern.statistics);
-    let stored = |node: NodeId| node == pattern.output || logs.sums.contains(&node);
-    let inner = recomputed.iter().chain(&pattern.nodes).chain(&logs.nodes).copied();
+    let numbers = numbers_of_rows(graph, live, pattern.statistics);
+    let stored = |node: NodeId| node == pattern.output || numbers.stored.contains(&node);
+    let inner = recomputed.iter().chain(&pattern.nodes).chain(&numbers.nodes).copied();
     for node in inner.collect::<BTreeSet<_>>().into_iter().filter(|&node| !stored(node)) {
         if graph.results.contains(&node) {
             return Err(Read { node, by: node, reason: "it is a result, so that it is stored" });
         }
-        let of_row = pattern.statistics.contains(&node) || logs.nodes.contains(&node);
+        let of_row = pattern.statistics.contains(&node) || numbers.nodes.contains(&node);
         let of_attention = |user: &NodeId| pattern.nodes.contains(user) && pattern.nodes.contains(&node);
         let again = |user: &NodeId| recomputed.contains(user) || outputs.contains(user) && recomputed.contains(&node);
-        let outside = |user: &&NodeId| !(of_row && logs.nodes.contains(user) || of_attention(user) || again(user));
+        let outside = |user: &&NodeId| !(of_row && numbers.nodes.contains(user) || of_attention(user) || again(user));
         if let Some(&by) = users[node.index()].iter().find(outside) {
             let reason =
                 "it is neither an attention nor a gradient of its queries, keys or values, so that scores are stored";
@@ -117,28 +117,32 @@ pub fn find(
     Ok(Gradient { sums, recomputed })
 }
 
-/// The logarithms of the rows' sums of exponentials, `largest + log(total)`: what schedules with any reference in place of the
-/// largest score agree about.
+/// Two numbers per row that the gradient reads: what the scores are relative to, and the reciprocal of the sum of exponentials. They
+/// belong to each other, because a schedule may take something else than the largest score.
 #[derive(Default)]
-struct Logs {
-    /// Such sums.
-    sums: BTreeSet<NodeId>,
-    /// These, and the nodes between them and the statistics.
+struct Numbers {
+    /// These values.
+    stored: BTreeSet<NodeId>,
+    /// The nodes between them and the statistics, both included.
     nodes: BTreeSet<NodeId>,
 }
 
-fn logs_of_sums(graph: &Graph, live: &BTreeSet<NodeId>, [largest, total]: [NodeId; 2]) -> Logs {
-    let mut logs = Logs::default();
+fn numbers_of_rows(graph: &Graph, live: &BTreeSet<NodeId>, [largest, total]: [NodeId; 2]) -> Numbers {
+    let mut numbers = Numbers::default();
     for &node in live.range(total..) {
-        let Op::Binary(BinaryOp::Add, x, y) = graph.nodes[node].op else { continue };
-        let log = graph.without_casts(y);
-        let Op::Unary(UnaryOp::Log, of) = graph.nodes[log].op else { continue };
-        if graph.without_casts(x) == largest && graph.without_casts(of) == total {
-            logs.nodes.extend([x, y, of].into_iter().flat_map(|x| graph.casts(x)).chain([log, node]));
-            logs.sums.insert(node);
+        let Op::Unary(UnaryOp::Recip, of) = graph.nodes[node].op else { continue };
+        if graph.without_casts(of) == total {
+            numbers.nodes.extend(graph.casts(of).chain([node]));
+            numbers.stored.insert(node);
         }
     }
-    logs
+    if !numbers.stored.is_empty() {
+        let wide = |node: &NodeId| matches!(graph.nodes[*node].op, Op::Cast(x) if x == largest);
+        let widened: Vec<NodeId> = live.range(largest..).copied().filter(wide).collect();
+        numbers.stored.extend(if widened.is_empty() { vec![largest] } else { widened });
+        numbers.nodes.extend(&numbers.stored);
+    }
+    numbers
 }
 
 /// The outputs of attentions that nothing reads although the gradient of their values needs their scores.
@@ -148,7 +152,7 @@ pub fn unread_outputs(graph: &Graph, live: &BTreeSet<NodeId>) -> Vec<NodeId> {
         let Op::Matmul { lhs, .. } = node.op else { return false };
         Softmax::find(graph, lhs).is_some_and(|softmax| {
             !live.contains(&softmax.quotient)
-                && !logs_of_sums(graph, live, [softmax.largest, softmax.total]).sums.is_empty()
+                && !numbers_of_rows(graph, live, [softmax.largest, softmax.total]).stored.is_empty()
         })
     });
     outputs.map(|(id, _)| id).collect()

@@ -2,18 +2,20 @@
 //! so that no later stage has to keep the probabilities (Dao et al., FlashAttention, 2022).
 //!
 //! Input: a graph and the nodes on a path. Output: the [`Attentions`] among them, and what their operations contribute. With
-//! `lse = max + log(total)` of each row, the probabilities are `p = exp(s - lse)` again. With the adjoint `g` of the output, that
-//! of the scores is `p·(g·vᵀ - d)`, where `d = rowsum(p·(g·vᵀ))` is the same as `rowsum(g·output)`.
+//! each row's largest score `m` and the reciprocal `r` of its sum of exponentials, the probabilities are `p = exp(s - m)·r` again.
+//! One number in place of the two, `m - log(r)`, would round away digits of `r` where scores are large. With the adjoint `g` of the
+//! output, that of the scores is `p·(g·vᵀ - d)`, where `d = rowsum(p·(g·vᵀ))` is the same as `rowsum(g·output)`. A score of -inf has
+//! the probability 0 and no adjoint, also in a row that sees no key, whose other numbers are NaN.
 //!
 //! Not here: that kernels compute scores again (`fusion`).
 
 use std::collections::BTreeMap;
 
-use fuse_artifact::DType;
+use fuse_artifact::{DType, Size};
 
 use super::{Marks, product::Role, tape::Tape};
 use crate::{
-    graph::{Graph, NodeId, Op, ReduceOp, softmax::Softmax},
+    graph::{CompareOp, Graph, NodeId, Op, ReduceOp, softmax::Softmax},
     operations::{BinaryOp, UnaryOp},
 };
 
@@ -26,10 +28,22 @@ struct Attention {
     output: NodeId,
     /// The products that the scores follow from.
     products: Vec<NodeId>,
-    /// The probabilities from scores and numbers per row, in `f32`, once something wanted them.
-    weights: Option<NodeId>,
+    /// The probabilities from scores and numbers per row, once something wanted them.
+    weights: Option<Weights>,
     /// The adjoint of the output, and what the probabilities got of it.
     adjoint: Option<[NodeId; 2]>,
+    /// `Take`s that only move elements, as [`Marks::moved`] has them.
+    moved: Vec<NodeId>,
+}
+
+/// Probabilities that are computed again, in `f32`.
+#[derive(Clone, Copy)]
+struct Weights {
+    values: NodeId,
+    /// Which scores are -inf.
+    hidden: NodeId,
+    /// `d` of each row, if the adjoint of the output was known.
+    rows: Option<NodeId>,
 }
 
 impl Attentions {
@@ -46,10 +60,15 @@ impl Attentions {
             let plain = shape[..batch] == node.ty.shape[..batch] && !softmax.nodes.iter().any(special);
             let alone = found.iter().all(|other| other.softmax.quotient != softmax.quotient);
             if plain && alone && !products.is_empty() {
-                found.push(Attention { softmax, output: id, products, weights: None, adjoint: None });
+                found.push(Attention { softmax, output: id, products, weights: None, adjoint: None, moved: vec![] });
             }
         }
         Self(found)
+    }
+
+    /// The `Take`s written here that only move elements.
+    pub(super) fn moved(&self) -> impl Iterator<Item = NodeId> {
+        self.0.iter().flat_map(|attention| attention.moved.iter().copied())
     }
 
     /// Takes copies in place of what was copied.
@@ -76,7 +95,7 @@ impl Attentions {
     pub(super) fn weights(&mut self, tape: &mut Tape<'_>, id: NodeId) -> Option<NodeId> {
         let attention = self.0.iter_mut().find(|attention| attention.output == id)?;
         let Op::Matmul { lhs, .. } = tape.graph.nodes[id].op else { return None };
-        let weights = attention.recomputed(tape);
+        let Weights { values: weights, .. } = attention.recomputed(tape);
         let dtype = tape.dtype(lhs);
         Some(tape.cast(weights, dtype))
     }
@@ -92,13 +111,11 @@ impl Attentions {
     pub(super) fn scores(&mut self, tape: &mut Tape<'_>, id: NodeId, adjoint: NodeId) -> Option<[NodeId; 2]> {
         let attention = self.0.iter_mut().find(|attention| attention.softmax.quotient == id)?;
         let (scores, last) = (attention.softmax.scores, tape.shape(id).len() - 1);
-        let weights = attention.recomputed(tape);
+        let Weights { values: weights, hidden, rows } = attention.recomputed(tape);
         let of_weights = tape.cast(adjoint, DType::F32);
-        let rows = match attention.adjoint {
-            Some([of_output, part]) if tape.graph.without_casts(adjoint) == tape.graph.without_casts(part) => {
-                let [g, output] = [of_output, attention.output].map(|x| tape.cast(x, DType::F32));
-                let products = tape.mul(g, output);
-                tape.reduce(ReduceOp::Sum, products, &[last])
+        let rows = match (attention.adjoint, rows) {
+            (Some([_, part]), Some(rows)) if tape.graph.without_casts(adjoint) == tape.graph.without_casts(part) => {
+                rows
             }
             // Something else uses the probabilities, too.
             _ => {
@@ -110,26 +127,67 @@ impl Attentions {
         let rows = tape.broadcast(rows, &shape);
         let difference = tape.sub(of_weights, rows);
         let of_scores = tape.mul(weights, difference);
+        let of_scores = tape.where_false(hidden, of_scores);
         let dtype = tape.dtype(scores);
         Some([scores, tape.cast(of_scores, dtype)])
     }
 }
 
 impl Attention {
-    /// `exp(s - (max + log(total)))`, written once.
-    fn recomputed(&mut self, tape: &mut Tape<'_>) -> NodeId {
+    /// `exp(s - m)·r`, written once.
+    fn recomputed(&mut self, tape: &mut Tape<'_>) -> Weights {
         if let Some(weights) = self.weights {
             return weights;
         }
         let [largest, total, scores] =
             [self.softmax.largest, self.softmax.total, self.softmax.scores].map(|x| tape.cast(x, DType::F32));
-        let log = tape.unary(UnaryOp::Log, total);
-        let rows = tape.binary(BinaryOp::Add, largest, log);
+        let mut reciprocal = tape.unary(UnaryOp::Recip, total);
+        let mut rows = None;
+        if let Some([of_output, _]) = self.adjoint {
+            let [g, output] = [of_output, self.output].map(|x| tape.cast(x, DType::F32));
+            let products = tape.mul(g, output);
+            let last = tape.shape(products).len() - 1;
+            if tape.shape(products)[last].as_constant().is_some_and(|columns| columns > 0) {
+                let [sum, behind] = summed_rows(tape, [products, reciprocal], &mut self.moved);
+                (rows, reciprocal) = (Some(sum), behind);
+            } else {
+                rows = Some(tape.reduce(ReduceOp::Sum, products, &[last]));
+            }
+        }
         let shape = tape.shape(scores);
-        let rows = tape.broadcast(rows, &shape);
-        let difference = tape.sub(scores, rows);
-        let weights = tape.unary(UnaryOp::Exp, difference);
-        self.weights = Some(weights);
-        weights
+        let [largest, reciprocal] = [largest, reciprocal].map(|rows| tape.broadcast(rows, &shape));
+        let difference = tape.sub(scores, largest);
+        let exponential = tape.unary(UnaryOp::Exp, difference);
+        let visible = tape.mul(exponential, reciprocal);
+        let hidden = tape.compare_to(CompareOp::Eq, scores, f64::NEG_INFINITY);
+        let values = tape.where_false(hidden, visible);
+        *self.weights.insert(Weights { values, hidden, rows })
     }
+}
+
+/// The sums of rows, and numbers per row as they are. Both come from one reduction and lie behind each other in one tensor, because
+/// the kernels that read them bind as many buffers as there may be. Rows must have elements: a reduction of none has no numbers.
+/// (Plans that bind few buffers have kernels for attentions of known columns only.)
+fn summed_rows(tape: &mut Tape<'_>, [x, numbers]: [NodeId; 2], moved: &mut Vec<NodeId>) -> [NodeId; 2] {
+    let shape = tape.shape(x);
+    let (axis, last) = (shape.len() - 2, shape.len() - 1);
+    let count = shape[axis].clone();
+    let mut both = shape.clone();
+    both[axis] = count.add(&count);
+    let (place, start) = (tape.index(axis, &both), tape.size(&count, &both));
+    let before = tape.compare(CompareOp::Lt, place, start);
+    let behind = tape.binary(BinaryOp::Sub, place, start);
+    let elements = tape.take(x, axis, place);
+    // A number is the sum of itself and zeros.
+    let numbers = tape.broadcast(numbers, &shape);
+    let numbers = tape.take(numbers, axis, behind);
+    moved.extend([elements, numbers]);
+    let (column, zero) = (tape.index(last, &both), tape.size(&Size::default(), &both));
+    let first = tape.compare(CompareOp::Eq, column, zero);
+    let numbers = tape.where_true(first, numbers);
+    let parts = tape.select(before, elements, numbers);
+    let sums = tape.reduce(ReduceOp::Sum, parts, &[last]);
+    let mut rows = shape;
+    rows[last] = Size::ONE;
+    [Size::default(), count].map(|start| tape.push(Op::Slice { x: sums, axis, start }, DType::F32, rows.clone()))
 }

@@ -66,6 +66,8 @@ pub struct Marks {
     pub moved: BTreeMap<NodeId, Movement>,
     /// Values that are others behind each other.
     pub joined: BTreeMap<NodeId, Joined>,
+    /// Lengths of vectors, with the vectors: no rule looks at how they are computed.
+    pub norms: BTreeMap<NodeId, NodeId>,
     /// Indices of the nodes that `checkpoint` stands around: gradients compute them again.
     pub checkpoints: Vec<Range<usize>>,
 }
@@ -141,6 +143,7 @@ pub fn gradients(graph: &mut Graph, marks: &mut Marks, request: Request<'_>) -> 
         let adjoint = adjoints[id.index()].settle((&mut tape, marks), id);
         adjoint.unwrap_or_else(|| tape.number(0.0, id))
     };
+    marks.moved.extend(attentions.moved().map(|node| (node, Movement::Shift)));
     Ok(wrt.iter().map(of_wrt).collect())
 }
 

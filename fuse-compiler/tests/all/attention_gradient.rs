@@ -89,7 +89,7 @@ fn no_plan_stores_scores() {
 
 /// Those of queries, and of keys and values: the first needs one kernel, the others another.
 #[test]
-fn a_gradient_is_a_number_per_row_and_two_kernels() {
+fn a_gradient_is_numbers_per_row_and_two_kernels() {
     let source = [attention("f", "", "s * 0.125", "[q, k, v]", THREE), grouped()];
     let functions = functions(&source.join("\n"));
     let fused = ["attention", "reduction", "weighted sum", "weighted sum"];

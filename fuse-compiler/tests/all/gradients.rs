@@ -506,8 +506,8 @@ fn the_plan_says_what_is_kept() {
         // Its result, of which the loss is made.
         ("let y = checkpoint(tanh(matmul(tanh(matmul(tanh(matmul(x, w)), w)), w)));", "16*B", "f32[B, 4]"),
         ("let y = exp(x * x) * sum(w);", "4", "f32[1, 1]"),
-        // The attention's values, and a number per row of its scores.
-        (attention, "20*B", "f32[B, 4] f32[B, 1]"),
+        // The attention's values, and two numbers per row of its scores.
+        (attention, "24*B", "f32[B, 4] f32[B, 1] f32[B, 1]"),
     ];
     for (statements, bytes, kept) in cases {
         let source = format!(

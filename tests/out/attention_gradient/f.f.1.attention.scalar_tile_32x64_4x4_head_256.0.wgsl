@@ -6,6 +6,9 @@ struct Params {
   offset_3: u32,
   stride_3_0: u32,
   stride_3_1: u32,
+  offset_4: u32,
+  stride_4_0: u32,
+  stride_4_1: u32,
   workgroups: u32,
   row_tiles: u32,
   offset_0: u32,
@@ -29,23 +32,10 @@ struct Params {
 @group(0) @binding(4) var<storage, read_write> out_0: array<f32>;
 @group(0) @binding(5) var<storage, read_write> out_1: array<f32>;
 @group(0) @binding(6) var<storage, read_write> out_2: array<f32>;
+@group(0) @binding(7) var<storage, read_write> out_3: array<f32>;
 var<private> fuse_nan_bits: u32 = 0x7fc00000u;
 var<private> fuse_inf_bits: u32 = 0x7f800000u;
 
-const fuse_fast_math = false;
-fn fuse_is_zero1(x: f32) -> bool {
-  return ((bitcast<u32>(x) << u32(1u)) == u32(0u)) | (x == f32(0.0));
-}
-fn fuse_is_positive1(x: f32) -> bool {
-  return (bitcast<u32>(x) - u32(1u)) < u32(0x7f800000u);
-}
-fn fuse_log1(x: f32) -> f32 {
-  if fuse_fast_math {
-    return log(x);
-  }
-  let value = select(bitcast<f32>(u32(fuse_nan_bits)), log(x), fuse_is_positive1(x));
-  return select(value, bitcast<f32>(u32(fuse_inf_bits | 0x80000000u)), fuse_is_zero1(x));
-}
 fn score_each(b0: u32, row: u32, column: u32, sum: f32) -> f32 {
   let s0 = sum;
   let s2 = s0 * f32(0.25f);
@@ -58,23 +48,23 @@ fn finish(batch: u32, b0: u32, row: u32, column: u32, sum: f32) {
   if row >= p.extent_1 || column >= p.extent_2 {
     return;
   }
-  let v1 = sum;
-  let v2 = f32(1.0f) * v1;
-  let v3 = v2 + v2;
-  let v8 = v3 * v1;
+  let v2 = sum;
+  let v3 = f32(1.0f) * v2;
+  let v4 = v3 + v3;
+  let v7 = v4 * v2;
   let at = (batch * p.extent_1 + row) * p.extent_2 + column;
-  out_0[at] = v3;
-  out_1[at] = v8;
+  out_0[at] = v4;
+  out_1[at] = v7;
 }
 fn finish_numbers(batch: u32, b0: u32, row: u32, largest: f32, total: f32) {
   if row >= p.extent_1 {
     return;
   }
-  let r4 = largest;
+  let r0 = largest;
   let r5 = total;
-  let r6 = fuse_log1(r5);
-  let r7 = r4 + r6;
-  out_2[p.offset_3 + b0 * p.stride_3_0 + row * p.stride_3_1] = r7;
+  let r6 = f32(1.0) / r5;
+  out_2[p.offset_3 + b0 * p.stride_3_0 + row * p.stride_3_1] = r0;
+  out_3[p.offset_4 + b0 * p.stride_4_0 + row * p.stride_4_1] = r6;
 }
 fn normalizer(total: f32) -> f32 {
   if total == 0.0 {

@@ -9,6 +9,9 @@ struct Params {
   offset_7: u32,
   stride_7_0: u32,
   stride_7_2: u32,
+  offset_8: u32,
+  stride_8_0: u32,
+  stride_8_2: u32,
   workgroups: u32,
   row_tiles: u32,
   offset_0: u32,
@@ -45,8 +48,9 @@ struct Params {
 @group(0) @binding(4) var<storage, read> in_3: array<f32>;
 @group(0) @binding(5) var<storage, read> in_4: array<f32>;
 @group(0) @binding(6) var<storage, read> in_5: array<f32>;
-@group(0) @binding(7) var<storage, read_write> out_0: array<f32>;
-@group(0) @binding(8) var<storage, read_write> out_1: array<f32>;
+@group(0) @binding(7) var<storage, read> in_6: array<f32>;
+@group(0) @binding(8) var<storage, read_write> out_0: array<f32>;
+@group(0) @binding(9) var<storage, read_write> out_1: array<f32>;
 var<private> fuse_nan_bits: u32 = 0x7fc00000u;
 var<private> fuse_inf_bits: u32 = 0x7f800000u;
 
@@ -57,17 +61,23 @@ fn weight(b0: u32, row: u32, column: u32, c0: f32, c1: f32) -> Weight {
   let inside_column = min(column, p.extent_3 - 1u);
   let x6 = in_4[p.offset_6 + b0 * p.stride_6_0 + inside_column * p.stride_6_2];
   let x7 = in_5[p.offset_7 + b0 * p.stride_7_0 + inside_column * p.stride_7_2];
+  let x8 = in_6[p.offset_8 + b0 * p.stride_8_0 + inside_column * p.stride_8_2];
   let s0 = c0;
   let s2 = s0 * f32(0.25f);
-  let s3 = x6;
-  let s4 = s2 - s3;
-  let s5 = exp(s4);
-  let s6 = c1;
-  let s7 = x7;
-  let s8 = s6 - s7;
-  let s9 = s5 * s8;
-  let s10 = s9 * f32(0.25f);
-  return Weight(s5, s10);
+  let s4 = s2 == f32(-bitcast<f32>(fuse_inf_bits));
+  let s6 = x6;
+  let s7 = s2 - s6;
+  let s8 = exp(s7);
+  let s9 = x7;
+  let s10 = s8 * s9;
+  let s11 = select(s10, f32(0.0f), s4);
+  let s12 = c1;
+  let s13 = x8;
+  let s14 = s12 - s13;
+  let s15 = s11 * s14;
+  let s16 = select(s15, f32(0.0f), s4);
+  let s17 = s16 * f32(0.25f);
+  return Weight(s11, s17);
 }
 fn weights(b0: u32, row: u32, column: u32, c0: vec4<f32>, c1: vec4<f32>) -> Weights {
   let at0 = weight(b0, row, column + 0u, c0[0], c1[0]);

@@ -12,16 +12,19 @@ struct Params {
   offset_7: u32,
   stride_7_0: u32,
   stride_7_1: u32,
-  stride_7_2: u32,
   offset_8: u32,
+  stride_8_0: u32,
+  stride_8_1: u32,
   stride_8_2: u32,
   offset_9: u32,
-  stride_9_0: u32,
-  stride_9_1: u32,
+  stride_9_2: u32,
   offset_10: u32,
   stride_10_0: u32,
   stride_10_1: u32,
-  stride_10_2: u32,
+  offset_11: u32,
+  stride_11_0: u32,
+  stride_11_1: u32,
+  stride_11_2: u32,
   workgroups: u32,
   row_tiles: u32,
   offset_0: u32,
@@ -58,9 +61,10 @@ struct Params {
 @group(0) @binding(8) var<storage, read> in_7: array<f32>;
 @group(0) @binding(9) var<storage, read> in_8: array<f32>;
 @group(0) @binding(10) var<storage, read> in_9: array<f32>;
-@group(0) @binding(11) var<storage, read_write> out_0: array<f32>;
-@group(0) @binding(12) var<storage, read_write> out_1: array<f32>;
-@group(0) @binding(13) var<storage, read_write> out_2: array<f32>;
+@group(0) @binding(11) var<storage, read> in_10: array<f32>;
+@group(0) @binding(12) var<storage, read_write> out_0: array<f32>;
+@group(0) @binding(13) var<storage, read_write> out_1: array<f32>;
+@group(0) @binding(14) var<storage, read_write> out_2: array<f32>;
 var<private> fuse_nan_bits: u32 = 0x7fc00000u;
 var<private> fuse_inf_bits: u32 = 0x7f800000u;
 
@@ -71,17 +75,23 @@ fn weight(b0: u32, row: u32, column: u32, c0: f32, c1: f32) -> Weight {
   let inside_column = min(column, p.extent_3 - 1u);
   let x5 = in_4[p.offset_5 + b0 * p.stride_5_0 + inside_row * p.stride_5_1];
   let x6 = in_5[p.offset_6 + b0 * p.stride_6_0 + inside_row * p.stride_6_1];
+  let x7 = in_6[p.offset_7 + b0 * p.stride_7_0 + inside_row * p.stride_7_1];
   let s0 = c0;
   let s2 = s0 * f32(0.25f);
-  let s3 = x5;
-  let s4 = s2 - s3;
-  let s5 = exp(s4);
-  let s6 = c1;
-  let s7 = x6;
-  let s8 = s6 - s7;
-  let s9 = s5 * s8;
-  let s10 = s9 * f32(0.25f);
-  return Weight(s10);
+  let s4 = s2 == f32(-bitcast<f32>(fuse_inf_bits));
+  let s6 = x5;
+  let s7 = s2 - s6;
+  let s8 = exp(s7);
+  let s9 = x6;
+  let s10 = s8 * s9;
+  let s11 = select(s10, f32(0.0f), s4);
+  let s12 = c1;
+  let s13 = x7;
+  let s14 = s12 - s13;
+  let s15 = s11 * s14;
+  let s16 = select(s15, f32(0.0f), s4);
+  let s17 = s16 * f32(0.25f);
+  return Weight(s17);
 }
 fn weights(b0: u32, row: u32, column: u32, c0: vec4<f32>, c1: vec4<f32>) -> Weights {
   let at0 = weight(b0, row, column + 0u, c0[0], c1[0]);
@@ -94,18 +104,18 @@ fn finish(batch: u32, b0: u32, row: u32, column: u32, sum: f32) {
   if row >= p.extent_1 || column >= p.extent_2 {
     return;
   }
-  let x7 = in_6[p.offset_7 + b0 * p.stride_7_0 + row * p.stride_7_1 + column * p.stride_7_2];
-  let x8 = in_7[p.offset_8 + column * p.stride_8_2];
-  let x9 = in_8[p.offset_9 + b0 * p.stride_9_0 + row * p.stride_9_1];
-  let x10 = in_9[p.offset_10 + b0 * p.stride_10_0 + row * p.stride_10_1 + column * p.stride_10_2];
+  let x8 = in_7[p.offset_8 + b0 * p.stride_8_0 + row * p.stride_8_1 + column * p.stride_8_2];
+  let x9 = in_8[p.offset_9 + column * p.stride_9_2];
+  let x10 = in_9[p.offset_10 + b0 * p.stride_10_0 + row * p.stride_10_1];
+  let x11 = in_10[p.offset_11 + b0 * p.stride_11_0 + row * p.stride_11_1 + column * p.stride_11_2];
   let v0 = sum;
-  let v1 = x7;
+  let v1 = x8;
   let v2 = v0 * v1;
-  let v3 = x8;
+  let v3 = x9;
   let v4 = v0 * v3;
-  let v5 = x9;
+  let v5 = x10;
   let v6 = v4 * v5;
-  let v7 = x10;
+  let v7 = x11;
   let v8 = v4 * v7;
   let at = (batch * p.extent_1 + row) * p.extent_2 + column;
   out_0[at] = v2;
