@@ -51,6 +51,9 @@ impl Again {
             let copy = tape.push(op, ty.dtype, ty.shape);
             self.copies.insert(original, copy);
             self.originals.insert(copy, original);
+            if let Some(&vectors) = marks.norms.get(&original) {
+                marks.norms.insert(copy, self.copy(vectors));
+            }
             if marks.stopped.contains(&original) {
                 marks.stopped.insert(copy);
             }

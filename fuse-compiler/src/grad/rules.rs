@@ -46,6 +46,9 @@ pub(super) fn contributions(
     if let Some(joined) = marks.joined.get(&id) {
         return joined_parts(tape, joined, adjoint, wanted);
     }
+    if let Some(&x) = marks.norms.get(&id) {
+        return vec![(x, norm(tape, x, id, adjoint))];
+    }
     let mut parts = vec![];
     match op {
         Op::Input(_)
@@ -138,7 +141,6 @@ pub(super) fn is_flat(op: UnaryOp) -> bool {
 /// The adjoint of the operand of `y = op(x)`.
 fn unary(tape: &mut Tape<'_>, op: UnaryOp, [x, y]: [NodeId; 2], g: NodeId) -> NodeId {
     let t = tape;
-    let square = |t: &mut Tape<'_>, x| t.mul(x, x);
     match op {
         UnaryOp::Neg => t.neg(g),
         UnaryOp::Abs => {
@@ -171,7 +173,8 @@ fn unary(tape: &mut Tape<'_>, op: UnaryOp, [x, y]: [NodeId; 2], g: NodeId) -> No
             t.div(g, argument)
         }
         UnaryOp::Expm1 => {
-            let slope = t.plus(y, 1.0);
+            // Not y + 1, which has no digits of it left where y is near -1.
+            let slope = t.unary(UnaryOp::Exp, x);
             t.mul(g, slope)
         }
         UnaryOp::Sin => {
@@ -199,8 +202,7 @@ fn unary(tape: &mut Tape<'_>, op: UnaryOp, [x, y]: [NodeId; 2], g: NodeId) -> No
             t.div(g, below)
         }
         UnaryOp::Asin | UnaryOp::Acos => {
-            let square = square(t, x);
-            let below = t.one_minus(square);
+            let below = one_minus_square(t, x);
             let slope = t.unary(UnaryOp::Rsqrt, below);
             let part = t.mul(g, slope);
             if op == UnaryOp::Acos { t.neg(part) } else { part }
@@ -213,15 +215,23 @@ fn unary(tape: &mut Tape<'_>, op: UnaryOp, [x, y]: [NodeId; 2], g: NodeId) -> No
             let slope = t.unary(UnaryOp::Sinh, x);
             t.mul(g, slope)
         }
-        UnaryOp::Asinh | UnaryOp::Acosh => {
-            let square = square(t, x);
-            let below = t.plus(square, if op == UnaryOp::Asinh { 1.0 } else { -1.0 });
-            let slope = t.unary(UnaryOp::Rsqrt, below);
+        UnaryOp::Asinh => {
+            // The root of x² + 1, without overflow of x².
+            let one = t.number(1.0, x);
+            let below = t.binary(BinaryOp::Hypot, x, one);
+            t.div(g, below)
+        }
+        UnaryOp::Acosh => {
+            // The factors of x² - 1, which do not overflow.
+            let [before, behind] = [-1.0, 1.0].map(|addend| {
+                let factor = t.plus(x, addend);
+                t.unary(UnaryOp::Rsqrt, factor)
+            });
+            let slope = t.mul(before, behind);
             t.mul(g, slope)
         }
         UnaryOp::Atanh => {
-            let square = square(t, x);
-            let below = t.one_minus(square);
+            let below = one_minus_square(t, x);
             t.div(g, below)
         }
         UnaryOp::Erf | UnaryOp::Erfc => {
@@ -239,10 +249,12 @@ fn unary(tape: &mut Tape<'_>, op: UnaryOp, [x, y]: [NodeId; 2], g: NodeId) -> No
             t.where_true(positive, g)
         }
         UnaryOp::Selu => {
-            // Below 0 the result is the exponential less its value at 0.
-            let below = t.plus(y, SELU_SCALE * SELU_ALPHA);
-            let above = t.number(SELU_SCALE, y);
-            let positive = t.compare_to(CompareOp::Gt, y, 0.0);
+            // The exponential has an operand of 0 where it is not chosen: it would overflow, and a second derivative be 0·∞.
+            let positive = t.compare_to(CompareOp::Gt, x, 0.0);
+            let operand = t.where_false(positive, x);
+            let below = t.unary(UnaryOp::Exp, operand);
+            let below = t.scaled(below, SELU_SCALE * SELU_ALPHA);
+            let above = t.number(SELU_SCALE, x);
             let slope = t.select(positive, above, below);
             t.mul(g, slope)
         }
@@ -320,6 +332,10 @@ fn unary(tape: &mut Tape<'_>, op: UnaryOp, [x, y]: [NodeId; 2], g: NodeId) -> No
     }
 }
 
+fn square(t: &mut Tape<'_>, x: NodeId) -> NodeId {
+    t.mul(x, x)
+}
+
 /// `factor·e^(-rate·x²)`.
 fn bell(t: &mut Tape<'_>, x: NodeId, rate: f64, factor: f64) -> NodeId {
     let square = t.mul(x, x);
@@ -328,9 +344,19 @@ fn bell(t: &mut Tape<'_>, x: NodeId, rate: f64, factor: f64) -> NodeId {
     t.scaled(bell, factor)
 }
 
+/// `1 - x²`, with the digits of small differences.
+fn one_minus_square(t: &mut Tape<'_>, x: NodeId) -> NodeId {
+    let (below, above) = (t.one_minus(x), t.plus(x, 1.0));
+    t.mul(below, above)
+}
+
 /// `(1 + t)/2 + x/2·(1 - t²)·u'` with `t = tanh(u)` and `u = c·(x + a·x³)`.
 fn gelu_tanh_slope(t: &mut Tape<'_>, x: NodeId) -> NodeId {
     let (c, a) = ((2.0 / PI).sqrt(), 0.044_715);
+    // Beyond this `t` is -1 or 1, and the slope 0 or 1. The cube of a larger x overflows.
+    let [low, high] = [-10.0, 10.0].map(|bound| t.number(bound, x));
+    let x = t.binary(BinaryOp::Max, x, low);
+    let x = t.binary(BinaryOp::Min, x, high);
     let square = t.mul(x, x);
     let inner = t.scaled(square, c * a);
     let inner = t.plus(inner, c);
@@ -413,21 +439,30 @@ fn binary(
             [of(of_x, x, y), of(of_y, y, x)]
         }
         BinaryOp::Atan2 => {
-            let (xx, yy) = (t.mul(x, x), t.mul(y, y));
-            let square = t.add(xx, yy);
-            let quotient = t.div(g, square);
+            // By the point's distance twice, because its square overflows or underflows earlier.
+            let distance = t.binary(BinaryOp::Hypot, x, y);
+            let (g, distance) = away_from_corner(t, g, distance);
+            let quotient = t.div(g, distance);
             let of_y = of_y.then(|| {
-                let part = t.mul(quotient, x);
+                let sine = t.div(x, distance);
+                let part = t.mul(quotient, sine);
                 t.neg(part)
             });
-            [of_x.then(|| t.mul(quotient, y)), of_y]
+            let of_x = of_x.then(|| {
+                let cosine = t.div(y, distance);
+                t.mul(quotient, cosine)
+            });
+            [of_x, of_y]
         }
         BinaryOp::Hypot => {
-            // 0 at the corner, as of `abs`.
-            let corner = t.compare_to(CompareOp::Eq, z, 0.0);
-            let quotient = t.div(g, z);
-            let quotient = t.where_false(corner, quotient);
-            [of_x.then(|| t.mul(quotient, x)), of_y.then(|| t.mul(quotient, y))]
+            let (g, length) = away_from_corner(t, g, z);
+            let mut of = |wanted: bool, side: NodeId| {
+                wanted.then(|| {
+                    let share = t.div(side, length);
+                    t.mul(g, share)
+                })
+            };
+            [of(of_x, x), of(of_y, y)]
         }
         // Of truth values and integers.
         BinaryOp::And
@@ -439,6 +474,21 @@ fn binary(
         | BinaryOp::Shr
         | BinaryOp::Philox => [None, None],
     }
+}
+
+/// The adjoint of a length, and the length as a divisor: 0 and 1 at the corner, where the derivative is 0 as that of `abs`.
+fn away_from_corner(t: &mut Tape<'_>, g: NodeId, length: NodeId) -> (NodeId, NodeId) {
+    let corner = t.compare_to(CompareOp::Eq, length, 0.0);
+    let one = t.number(1.0, length);
+    (t.where_false(corner, g), t.select(corner, one, length))
+}
+
+/// The adjoint of the vectors `x`, whose lengths are `norm`.
+fn norm(t: &mut Tape<'_>, x: NodeId, norm: NodeId, g: NodeId) -> NodeId {
+    let (shape, (g, length)) = (t.shape(x), away_from_corner(t, g, norm));
+    let [g, length] = [g, length].map(|value| t.broadcast(value, &shape));
+    let share = t.div(x, length);
+    t.mul(g, share)
 }
 
 /// The adjoint of the operand of `y`, elements along `axes` taken together.
@@ -461,25 +511,34 @@ fn reduce(t: &mut Tape<'_>, (op, x, y): (ReduceOp, NodeId, NodeId), axes: &[usiz
         }
         ReduceOp::Prod => {
             // The product of the others: of those that are not 0 by division, times those that are. No other zero leaves it as it
-            // is; a single one is the sum of the other zeros, so that a second derivative knows that it may change; with more, the
-            // first two derivatives are 0. The third at several zeros is not right: it is 0, too.
+            // is. A single one is the sum of the other zeros, and of two the product is half of what the square of their sum has
+            // beside their squares: so further derivatives know that they may change. With more, the first three derivatives are
+            // 0. The fourth at four zeros is not right: it is 0, too.
             let zero = t.compare_to(CompareOp::Eq, x, 0.0);
             let one = t.number(1.0, x);
             let rest = t.select(zero, one, x);
             let product = t.reduce(ReduceOp::Prod, rest, axes);
             let own_zero = t.where_true(zero, x);
             let zeros = t.reduce(ReduceOp::Sum, own_zero, axes);
+            let own_square = square(t, own_zero);
+            let squares = t.reduce(ReduceOp::Sum, own_square, axes);
             let own_count = t.cast(zero, DType::F32);
             let count = t.reduce(ReduceOp::Sum, own_count, axes);
-            let [product, zeros, count, g] = [product, zeros, count, g].map(|value| t.broadcast(value, &shape));
+            let [product, zeros, squares, count, g] =
+                [product, zeros, squares, count, g].map(|value| t.broadcast(value, &shape));
             let whole = t.mul(g, product);
             let quotient = t.div(whole, rest);
             let other_zeros = t.sub(zeros, own_zero);
-            let of_zero = t.mul(quotient, other_zeros);
+            let other_squares = t.sub(squares, own_square);
+            let pairs = square(t, other_zeros);
+            let pairs = t.sub(pairs, other_squares);
+            let pairs = t.scaled(pairs, 0.5);
             let others = t.sub(count, own_count);
-            let (none, single) = (t.compare_to(CompareOp::Eq, others, 0.0), t.compare_to(CompareOp::Eq, others, 1.0));
-            let of_zero = t.where_true(single, of_zero);
-            t.select(none, quotient, of_zero)
+            let [none, single, pair] = [0.0, 1.0, 2.0].map(|number| t.compare_to(CompareOp::Eq, others, number));
+            let of_pair = t.where_true(pair, pairs);
+            let of_zeros = t.select(single, other_zeros, of_pair);
+            let of_zeros = t.mul(quotient, of_zeros);
+            t.select(none, quotient, of_zeros)
         }
         ReduceOp::ArgMax | ReduceOp::ArgMin | ReduceOp::Any | ReduceOp::All => t.number(0.0, x),
     }

@@ -13,6 +13,7 @@ mod large;
 mod movement_gradients;
 mod planner;
 mod reductions;
+mod special_points;
 mod webnn;
 mod work;
 mod workgroup_memory;

@@ -501,15 +501,19 @@ impl<'a> Lowering<'a> {
             }
         };
         let zero = here(Lazy::literal(Literal::Integer(0, None), at));
+        let positive = here(self.pointwise(Pointwise::Compare(CompareOp::Gt), &[x.clone(), zero.clone()], at));
         let low = match below {
-            Some(op) => here(self.pointwise(Pointwise::Unary(op), std::slice::from_ref(x), at)),
+            // Of 0 where it is not chosen: of a large operand it overflows, and the gradient would be 0·∞.
+            Some(op) => {
+                let operand = here(self.pointwise(Pointwise::Select, &[positive.clone(), zero, x.clone()], at));
+                here(self.pointwise(Pointwise::Unary(op), &[operand], at))
+            }
             None => x.clone(),
         };
         let low = here(self.pointwise(Pointwise::Binary(BinaryOp::Mul), &[factor, low], at));
         if matches!(low.value, Value::Poison) {
             return Value::Poison;
         }
-        let positive = here(self.pointwise(Pointwise::Compare(CompareOp::Gt), &[x.clone(), zero], at));
         self.pointwise(Pointwise::Select, &[positive, x.clone(), low], at)
     }
 

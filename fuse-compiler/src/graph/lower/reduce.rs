@@ -7,11 +7,25 @@ use fuse_artifact::{DType, Relation, Size};
 
 use super::{Lowering, axes_text, catalog::Reduction, options::Site, value::Operand};
 use crate::{
-    diag::{Code, Diagnostic},
+    diag::{Code, Diagnostic, SourceRange},
     front::RankExpr,
     graph::{CompareOp, NodeId, ReduceOp},
     operations::{BinaryOp, DTypes, UnaryOp},
 };
+
+/// A sum of squares of scaled numbers that stands for one that is beyond a bound. Numbers are exponents of 2.
+struct Rescaled {
+    /// On which side of the bound the plain sum is.
+    op: CompareOp,
+    bound: f64,
+    exponent: f64,
+}
+
+/// So that no scaled square overflows, and what is flushed does not count: 2^60 squares below 2^-126 are nothing beside 2^-60.
+const RESCALED: [Rescaled; 2] = [
+    Rescaled { op: CompareOp::Gt, bound: 120.0, exponent: -96.0 },
+    Rescaled { op: CompareOp::Lt, bound: -60.0, exponent: 80.0 },
+];
 
 impl Lowering<'_> {
     /// A reduction as called.
@@ -45,11 +59,7 @@ impl Lowering<'_> {
                 let value = match reduction {
                     Reduction::Mean => self.mean(wide, &axes, at),
                     Reduction::Var => self.variance(wide, &axes, correction, site),
-                    Reduction::Norm => {
-                        let squares = self.binary(BinaryOp::Mul, wide, wide, at);
-                        let sum = self.reduce(ReduceOp::Sum, squares, &axes, at);
-                        self.unary(UnaryOp::Sqrt, sum, at)
-                    }
+                    Reduction::Norm => self.norm(wide, &axes, dtype, at),
                     _ => self.logsumexp(wide, &axes, site),
                 };
                 self.cast_node(value, dtype, at)
@@ -164,6 +174,36 @@ impl Lowering<'_> {
             }
         };
         self.binary(BinaryOp::Div, sum, freedom, at)
+    }
+
+    /// The square root of the sum of squares. Numbers of `f32` are also added scaled down and up, in the same pass: one of the three
+    /// sums neither overflows nor loses small squares (as Blue 1978). Squares of `f16` fit `f32` as they are.
+    fn norm(&mut self, x: NodeId, axes: &[usize], of: DType, at: SourceRange) -> NodeId {
+        let plain = self.squares(x, axes, at);
+        let norm = if of == DType::F16 {
+            self.unary(UnaryOp::Sqrt, plain, at)
+        } else {
+            let (mut sum, mut back) = (plain, self.number(1.0, DType::F32, at));
+            for Rescaled { op, bound, exponent } in RESCALED {
+                let [bound, scale, inverse] =
+                    [bound, exponent, -exponent].map(|exponent| self.number(exponent.exp2(), DType::F32, at));
+                let scaled = self.binary(BinaryOp::Mul, x, scale, at);
+                let other = self.squares(scaled, axes, at);
+                let chosen = self.compare(op, plain, bound, at);
+                sum = self.select(chosen, other, sum, at);
+                back = self.select(chosen, inverse, back, at);
+            }
+            let root = self.unary(UnaryOp::Sqrt, sum, at);
+            self.binary(BinaryOp::Mul, root, back, at)
+        };
+        self.marks.norms.insert(norm, x);
+        norm
+    }
+
+    /// The sum of squares.
+    fn squares(&mut self, x: NodeId, axes: &[usize], at: SourceRange) -> NodeId {
+        let squares = self.binary(BinaryOp::Mul, x, x, at);
+        self.reduce(ReduceOp::Sum, squares, axes, at)
     }
 
     /// `m + log(sum(exp(x - m)))`, where `m` is the largest element, or 0 if that is not finite: so a row of -inf gives
