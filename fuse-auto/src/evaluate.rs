@@ -287,11 +287,11 @@ fn faster(
 
 /// For each output, what it was computed from.
 fn origins(trace: &Trace) -> SmallVec<[Arc<Origin>; 4]> {
-    let sources = trace.sources();
     if let [output] = trace.outputs.as_slice() {
-        let read = sources.iter().filter(|source| *source != output);
-        return SmallVec::from_elem(Origin::of(read.map(|&node| &trace.nodes[node as usize])), 1);
+        let read = trace.sources().filter(|source| source != output);
+        return SmallVec::from_elem(Origin::of(read.map(|node| &trace.nodes[node as usize])), 1);
     }
+    let sources: Vec<u32> = trace.sources().collect();
     let sets = trace.dependencies(&sources);
     let mut origins: SmallVec<[Arc<Origin>; 4]> = SmallVec::with_capacity(sets.len());
     for (number, set) in sets.iter().enumerate() {

@@ -108,6 +108,10 @@ impl Memory {
     pub(crate) fn keep<'n>(&self, nodes: impl Iterator<Item = &'n Arc<Node>>, operations: u64, bytes: u64) {
         let mut gone: SmallVec<[Entry; 4]> = SmallVec::new();
         let mut state = self.lock();
+        // Of values that are dropped at once nothing stays here.
+        while state.kept.front().is_some_and(Entry::is_gone) {
+            state.pop_kept();
+        }
         let before = state.kept.len();
         state.kept.extend(nodes.map(Entry::new));
         if state.kept.len() == before {
@@ -134,6 +138,10 @@ impl Memory {
             return;
         }
         let mut state = self.lock();
+        while state.left.front().is_some_and(Entry::is_gone) {
+            let bytes = state.left.pop_front().map_or(0, |entry| entry.bytes);
+            state.bytes = state.bytes.saturating_sub(bytes);
+        }
         state.left.extend(entries);
         if let Some(last) = state.left.back_mut() {
             last.bytes = bytes;
@@ -193,6 +201,10 @@ impl State {
 impl Entry {
     fn new(node: &Arc<Node>) -> Self {
         Self { node: Arc::downgrade(node), operations: 0, bytes: 0 }
+    }
+
+    fn is_gone(&self) -> bool {
+        self.node.strong_count() == 0
     }
 
     fn forget(&self) {

@@ -409,9 +409,9 @@ impl Trace {
     }
 
     /// The nodes that gradients may be with respect to afterwards: tensors, and what somebody holds.
-    pub(crate) fn sources(&self) -> Vec<u32> {
+    pub(crate) fn sources(&self) -> impl Iterator<Item = u32> + '_ {
         let is_source = |node: &u32| self.is_leaf(*node as usize) || self.held(*node as usize) > 0;
-        (0..self.nodes.len() as u32).filter(is_source).collect()
+        (0..self.nodes.len() as u32).filter(is_source)
     }
 
     /// For each output, which of some nodes it depends on, a bit each.
