@@ -135,7 +135,7 @@ mod constants {
 
     fuse! {
         /// Named by the block and by the rest of the program.
-        pub const SCALE: f32 = 0.5;
+        pub(super) const SCALE: f32 = 0.5;
         const HEADS: usize = 2;
         const WHITE: u32 = 255;
 
@@ -153,7 +153,7 @@ mod constants {
 fuse! {
     use constants::heads;
 
-    fn rows(x: f32[M, N]) -> f32 {
+    fn rows(x: f32[M, 2 * N]) -> f32 {
         sum(heads(x))
     }
 }

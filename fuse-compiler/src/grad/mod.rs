@@ -139,11 +139,11 @@ pub fn gradients(graph: &mut Graph, marks: &mut Marks, request: Request<'_>) -> 
             adjoints[again.original(operand).index()].add(&mut tape, part);
         }
     }
+    marks.moved.extend(attentions.moved().map(|node| (node, Movement::Shift)));
     let of_wrt = |&id: &NodeId| {
         let adjoint = adjoints[id.index()].settle((&mut tape, marks), id);
         adjoint.unwrap_or_else(|| tape.number(0.0, id))
     };
-    marks.moved.extend(attentions.moved().map(|node| (node, Movement::Shift)));
     Ok(wrt.iter().map(of_wrt).collect())
 }
 

@@ -47,7 +47,7 @@ pub(super) fn contributions(
         return joined_parts(tape, joined, adjoint, wanted);
     }
     if let Some(&x) = marks.norms.get(&id) {
-        return vec![(x, norm(tape, x, id, adjoint))];
+        return vec![(x, Contribution::Whole(norm(tape, x, id, adjoint)))];
     }
     let mut parts = vec![];
     match op {
