@@ -86,7 +86,8 @@ fn recording_costs_the_same_however_much_waits() -> Result<(), Error> {
         })
     };
     let (few, many) = (record(500)?, record(2000)?);
-    assert!(many <= 5 * few, "{many} and {few} bytes");
+    // Four times as many values, and tables that double; sixteen times were quadratic.
+    assert!(many <= 8 * few, "{many} and {few} bytes");
     // With a limit it is found all the same.
     configure(&device, FusionConfig { max_pending: 300, ..FusionConfig::default() });
     let before = stats(&device).evaluations;

@@ -249,15 +249,16 @@ fn many_keys() {
     check(Sweep::new("many keys"), &source.join("\n"), sizes);
 }
 
-/// The logarithm of each row's sum of exponentials is stored beside the output, by every schedule of attentions.
+/// Each row's largest score and the reciprocal of its sum of exponentials are stored beside the output, by every schedule of
+/// attentions.
 #[test]
 fn sums_of_rows_beside_the_output() {
-    let source = "pub fn f<T: Float>(q: T[B, M, 16], k: T[B, N, 16], v: T[B, N, 16]) -> (T[B, M, 16], f32[B, M, 1]) {
+    let source = "pub fn f<T: Float>(q: T[B, M, 16], k: T[B, N, 16], v: T[B, N, 16]) -> (T[B, M, 16], f32[B, M, 1], f32[B, M, 1]) {
         let s = matmul(q, transpose(k)) * (0.25 as T);
         let m = max(s, axis = 2, keepdim = true);
         let e = exp(s - m);
         let l = sum(e, axis = 2, keepdim = true);
-        (matmul(e / l, v), (m as f32) + log(l as f32))
+        (matmul(e / l, v), m as f32, recip(l as f32))
     }";
     let mut sweep = Sweep::new("sums of rows");
     for program in &compile(source) {

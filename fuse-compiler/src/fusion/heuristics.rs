@@ -200,7 +200,6 @@ fn depends_on_rows(graph: &Graph, node: NodeId) -> bool {
     false
 }
 
-/// The value under permutes, slices, broadcasts and reshapes.
 /// For each node, the work of computing one element of it from what is in memory.
 pub(super) fn recompute_costs(graph: &Graph) -> Vec<u32> {
     let mut costs = Vec::with_capacity(graph.nodes.len());

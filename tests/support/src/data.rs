@@ -169,11 +169,19 @@ pub fn inputs(graph: &Graph, dims: &[(&str, usize)], seed: u64) -> Vec<Value> {
 /// When a dimension of the graph is not among `dims`.
 pub fn extents(graph: &Graph, ty: &TensorType, dims: &[(&str, usize)]) -> Vec<usize> {
     let value = |name: &str| dims.iter().find(|(dim, _)| *dim == name).map(|&(_, extent)| extent as u64);
+    let named: Vec<u64> = graph.symbols.iter().map(|symbol| value(&symbol.name).unwrap_or(0)).collect();
     let symbols: Vec<u64> = graph
         .symbols
         .iter()
         .map(|symbol| match (value(&symbol.name), &symbol.source) {
             (Some(extent), _) => extent,
+            // An axis whose extent is a product, which defines the dimension that is named there.
+            (None, &SymbolSource::Axis { param, axis })
+                if let Some(size) = graph.params[usize::from(param)].ty.shape.get(usize::from(axis))
+                    && size.as_symbol().is_none() =>
+            {
+                size.eval(&named).expect("a size")
+            }
             // How a quantized parameter is stored, which no shape mentions.
             (None, SymbolSource::Quotient { .. }) => 0,
             (None, &SymbolSource::Axis { param, axis })

@@ -131,13 +131,16 @@ fn composite_operations() {
         [
             "%0: f32[N] = input x",
             "%1: f32[] = scalar s",
-            "%2: f32[N] = expm1 %0",
-            "%3: f32[N] = broadcast %1",
-            "%4: f32[N] = mul %3, %2",
+            "%2: f32[] = literal 0.0",
+            "%3: f32[N] = broadcast %2",
+            "%4: bool[N] = gt %0, %3",
             "%5: f32[] = literal 0.0",
             "%6: f32[N] = broadcast %5",
-            "%7: bool[N] = gt %0, %6",
-            "%8: f32[N] = select %7, %0, %4",
+            "%7: f32[N] = select %4, %6, %0",
+            "%8: f32[N] = expm1 %7",
+            "%9: f32[N] = broadcast %1",
+            "%10: f32[N] = mul %9, %8",
+            "%11: f32[N] = select %4, %0, %10"
         ]
     );
     let clamp = nodes("fn f(x: i32[N]) -> i32[N] { clamp(x, -1, 1) }");
