@@ -28,6 +28,7 @@ fn main() {
         ("reductions 512", programs::reductions(512)),
         ("generations 25", programs::generations(25)),
         ("generations 100", programs::generations(100)),
+        ("pieces 1000", programs::pieces(1000)[0].clone()),
         ("wide 1024", programs::wide(1024)),
         ("gradient of chain 4000", programs::gradient_of_chain(4000)),
         ("training step 2", programs::training_step(2)),

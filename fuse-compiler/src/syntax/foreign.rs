@@ -31,12 +31,12 @@ pub(super) fn explain(tokens: TokenStream, expression: bool) -> Option<Diagnosti
                 let diagnostic = Diagnostic::new(Code::UnsupportedOperator, at, "`@` is no operator");
                 return Some(diagnostic.help(format!("write `matmul({left}, {right})`")));
             }
-            (TokenTree::Group(group), Some(TokenTree::Ident(name))) if group.delimiter() == Delimiter::Parenthesis => {
-                if name == "where" {
-                    let at = (name.span(), name.span());
-                    let diagnostic = Diagnostic::new(Code::UnknownOperation, at, "unknown operation `where`");
-                    return Some(diagnostic.help("write `select(condition, a, b)`"));
-                }
+            (TokenTree::Group(group), Some(TokenTree::Ident(name)))
+                if group.delimiter() == Delimiter::Parenthesis && name == "where" =>
+            {
+                let at = (name.span(), name.span());
+                let diagnostic = Diagnostic::new(Code::UnknownOperation, at, "unknown operation `where`");
+                return Some(diagnostic.help("write `select(condition, a, b)`"));
             }
             (TokenTree::Group(group), Some(TokenTree::Ident(name)))
                 if group.delimiter() == Delimiter::Bracket && split_commas(group.stream()).len() > 1 =>

@@ -170,7 +170,7 @@ fn dim_of(expr: &Expr) -> Result<Dim, Diagnostic> {
 
 /// The operands of a chain of operators that `is_link` accepts, in order, each with the operator before it. syn nests them to the
 /// left.
-fn operands<'e>(last: &'e syn::ExprBinary, is_link: impl Fn(&BinOp) -> bool) -> Vec<(Option<&'e BinOp>, &'e Expr)> {
+fn operands(last: &syn::ExprBinary, is_link: impl Fn(&BinOp) -> bool) -> Vec<(Option<&BinOp>, &Expr)> {
     let mut operands = vec![(Some(&last.op), &*last.right)];
     let mut left = &*last.left;
     while let Expr::Binary(link) = left

@@ -159,7 +159,7 @@ fn functions_of_rows() {
             let along = |i: usize| {
                 let mut direction = vec![0.0; row.len()];
                 direction[i] = 1.0;
-                run_forward(&graphs[0], &[x.clone()], &[direction]).expect("it fits").remove(0)
+                run_forward(&graphs[0], std::slice::from_ref(&x), &[direction]).expect("it fits").remove(0)
             };
             let columns: Vec<_> = (0..row.len()).map(along).collect();
             for result in 0..columns[0].data.len() {
