@@ -8,6 +8,7 @@ use std::{
 };
 
 use fuse_artifact::{DType, Function};
+use wgpu::WasmNotSendSync;
 
 use crate::{
     DeviceBuilder, DeviceInfo, Error, Explanation, MemoryReport,
@@ -37,6 +38,13 @@ pub struct Device {
     pub(crate) inner: Arc<Inner>,
 }
 
+/// A value that a crate above this one keeps with a device. Handles of browsers stay on their thread.
+#[cfg(not(target_arch = "wasm32"))]
+type Attached = dyn Any + Send + Sync;
+/// See above.
+#[cfg(target_arch = "wasm32")]
+type Attached = dyn Any;
+
 pub(crate) struct Inner {
     pub(crate) recorder: Mutex<Recorder>,
     pub(crate) plans: PlanCache,
@@ -50,7 +58,7 @@ pub(crate) struct Inner {
     pub(crate) fault: Arc<Fault>,
     pub(crate) checks: Option<SharedChecks>,
     /// What a crate above this one keeps with the device.
-    attached: OnceLock<Box<dyn Any + Send + Sync>>,
+    attached: OnceLock<Box<Attached>>,
     pub(crate) info: DeviceInfo,
     #[cfg(not(target_arch = "wasm32"))]
     pub(crate) poller: crate::poller::Poller,
@@ -172,8 +180,8 @@ impl Device {
     /// # Panics
     /// If something of another type was asked for before.
     #[doc(hidden)]
-    pub fn attached<T: Any + Send + Sync + Default>(&self) -> &T {
-        let attached = self.inner.attached.get_or_init(|| Box::new(T::default()));
+    pub fn attached<T: Any + WasmNotSendSync + Default>(&self) -> &T {
+        let attached: &Attached = &**self.inner.attached.get_or_init(|| Box::new(T::default()));
         attached.downcast_ref().unwrap_or_else(|| panic!("one crate keeps something with a device"))
     }
 

@@ -126,7 +126,7 @@ fn lazy_tensors_follow_tensors_and_give_values_of_their_own() -> Result<(), Erro
     // `x` follows the tensor to where the write moved it.
     assert_eq!(LazyTensor::from(&tensor).to_vec_blocking::<f32>()?, [3.0, 4.0]);
     assert_eq!((x.tensor::<f32, 1>()?.to_vec_blocking()?, clone.to_vec_blocking()?), (vec![3.0, 4.0], vec![1.0, 2.0]));
-    let y = LazyTensor::from(&tensor).add(&LazyTensor::from(&clone))?;
+    let y = LazyTensor::from(&tensor).add(LazyTensor::from(&clone))?;
     let mut value = y.tensor::<f32, 1>()?;
     value.write(&[0.0, 0.0])?;
     assert_eq!((y.mul(&y)?.to_vec_blocking::<f32>()?, value.to_vec_blocking()?), (vec![16.0, 36.0], vec![0.0, 0.0]));

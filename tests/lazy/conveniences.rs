@@ -68,7 +68,8 @@ fn shapes_are_plain_numbers() -> Result<(), Error> {
     {
         assert_eq!(x.reshape(&shape)?.shape()?, expected);
     }
-    assert_eq!(x.reshape(&[2, 30])?.to_vec_blocking::<f32>()?, values);
+    let shape = &[2, 30];
+    assert_eq!(x.reshape(shape)?.to_vec_blocking::<f32>()?, values);
     let sizes: [Extent; 2] = [x.dim(0).into(), (-1).into()];
     assert_eq!(x.reshape(sizes)?.shape()?, [5, 12]);
     assert_eq!(LazyTensor::full(&device, 1.0f32, [1])?.reshape([-1, 1, 1])?.shape()?, [1, 1, 1]);

@@ -185,7 +185,7 @@ fn two_hundred_inputs() -> Result<(), Error> {
     let sum = |at: usize| inputs.iter().map(move |(_, values)| f64::from(values[at]));
     let mut total = inputs[0].0.clone();
     for (input, _) in &inputs[1..] {
-        total = total + input;
+        total += input;
     }
     assert_near(&total.to_vec_blocking::<f32>()?, &to_f32((0..30).map(|at| sum(at).sum())), 1e-4);
     let all: Vec<&LazyTensor> = inputs.iter().map(|(input, _)| input).collect();

@@ -114,7 +114,7 @@ fn gradients_that_are_one_value() -> Result<(), Error> {
         let weights: Vec<(LazyTensor, Vec<f32>)> = (0..count).map(|seed| lazy(&device, [9], 2 + seed)).collect();
         let mut h = x.clone();
         for (w, _) in &weights {
-            h = h + w;
+            h += w;
         }
         let loss = (&h * &h).sum(())?;
         let gradients = grad(&loss, &weights.iter().map(|(w, _)| w).collect::<Vec<_>>())?;
