@@ -2,7 +2,7 @@
 
 use std::{fmt, marker::PhantomData};
 
-use crate::{Device, Element, Error, Float, random, raw::RawTensor, readback, shape::Shape, text, upload::Source};
+use crate::{Device, Element, Error, Float, random, raw::RawTensor, readback, shape::Shape, upload::Source};
 
 /// A contiguous tensor of `D` axes (0 to 6) with elements of type `T` in the memory of a device.
 ///
@@ -227,7 +227,7 @@ impl<T: Float, const D: usize> Tensor<T, D> {
 #[cfg(not(target_arch = "wasm32"))]
 impl<T: Element, const D: usize> fmt::Display for Tensor<T, D> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        text::write(f, self.text_blocking())
+        crate::text::write(f, self.text_blocking())
     }
 }
 
