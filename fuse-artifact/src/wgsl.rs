@@ -1,6 +1,6 @@
 //! Texts of shaders, and how a program carries many that have most of their lines in common.
 
-use std::{borrow::Cow, collections::BTreeMap};
+use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
 
 use crate::Text;
 
@@ -17,6 +17,13 @@ pub enum Wgsl {
         /// Which of them.
         number: u32,
     },
+    /// As [`Wgsl::Shared`], of a function that was made at run time.
+    Made {
+        /// The texts of the function.
+        texts: Arc<MadeTexts>,
+        /// Which of them.
+        number: u32,
+    },
 }
 
 impl Wgsl {
@@ -26,6 +33,7 @@ impl Wgsl {
             Self::Whole(text) => Cow::Borrowed(text),
             #[cfg(not(target_arch = "wasm32"))]
             Self::Shared { texts, number } => Cow::Owned(join(texts.lines, texts.parts[*number as usize])),
+            Self::Made { texts, number } => Cow::Owned(join(&[&texts.lines], &texts.parts[*number as usize])),
         }
     }
 
@@ -51,6 +59,15 @@ impl PartialEq for Wgsl {
     fn eq(&self, other: &Self) -> bool {
         self.text() == other.text()
     }
+}
+
+/// The texts of a function that was made at run time, in lines that they share.
+#[derive(Debug)]
+pub struct MadeTexts {
+    /// Distinct lines.
+    pub lines: Box<str>,
+    /// For each text its parts, as in [`SharedTexts`].
+    pub parts: Box<[Box<str>]>,
 }
 
 /// Texts in lines that they share.
