@@ -1,6 +1,6 @@
 //! Texts of shaders, and how a program carries many that have most of their lines in common.
 
-use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
+use std::{borrow::Cow, collections::BTreeMap};
 
 use crate::Text;
 
@@ -17,13 +17,6 @@ pub enum Wgsl {
         /// Which of them.
         number: u32,
     },
-    /// As [`Wgsl::Shared`], of a function that was made at run time.
-    Made {
-        /// The texts of the function.
-        texts: Arc<MadeTexts>,
-        /// Which of them.
-        number: u32,
-    },
 }
 
 impl Wgsl {
@@ -33,7 +26,6 @@ impl Wgsl {
             Self::Whole(text) => Cow::Borrowed(text),
             #[cfg(not(target_arch = "wasm32"))]
             Self::Shared { texts, number } => Cow::Owned(join(texts.lines, texts.parts[*number as usize])),
-            Self::Made { texts, number } => Cow::Owned(join(&[&texts.lines], &texts.parts[*number as usize])),
         }
     }
 
@@ -59,15 +51,6 @@ impl PartialEq for Wgsl {
     fn eq(&self, other: &Self) -> bool {
         self.text() == other.text()
     }
-}
-
-/// The texts of a function that was made at run time, in lines that they share.
-#[derive(Debug)]
-pub struct MadeTexts {
-    /// Distinct lines.
-    pub lines: Box<str>,
-    /// For each text its parts, as in [`SharedTexts`].
-    pub parts: Box<[Box<str>]>,
 }
 
 /// Texts in lines that they share.

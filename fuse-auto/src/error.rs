@@ -57,10 +57,10 @@ pub enum Error {
         /// The graph as a `fuse!` function.
         source_text: String,
     },
-    /// The code of one evaluation takes more memory than all code may.
+    /// Compiled code would take more memory than allowed.
     #[error(
-        "the compiled code of one evaluation takes {needed} bytes, more than the limit of {limit} for all code\n\
-         help: raise `set_code_limit`, or evaluate parts of the graph earlier"
+        "compiled code takes {used} bytes, {needed} more would exceed the limit of {limit}\n\
+         help: raise `set_code_limit`, or give sizes as `x.dim(axis)`, so that fewer graphs differ; `stats` says how many there are"
     )]
     CodeLimit {
         /// Bytes in use.

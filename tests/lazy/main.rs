@@ -10,7 +10,6 @@ mod held;
 mod hostile;
 mod hostile_many;
 mod kept;
-mod loops;
 mod minilm;
 mod random;
 mod tables;

@@ -47,7 +47,6 @@ pub use self::{
 };
 use crate::{
     DeviceInfo, Error,
-    callable::{Callable, WeakCallable, lasting},
     check::{Bound, bind},
     launch::KernelVariants,
     pipeline::{Pipeline, Pipelines},
@@ -93,7 +92,7 @@ impl<'a> Selection<'a> {
 
 /// A launch, ready but for buffers and host scalars.
 pub(crate) struct LaunchPlan {
-    pub(crate) function: WeakCallable,
+    pub(crate) function: &'static Function,
     /// The [`Applied::id`] of the tuning that chose it.
     pub(crate) tuning: u64,
     pub(crate) params: Box<[Shape]>,
@@ -156,11 +155,10 @@ struct Dispatch<'a> {
 impl LaunchPlan {
     /// The argument or result behind a binding of a step, for messages.
     pub(crate) fn binding_name(&self, step: usize, binding: usize) -> Option<String> {
-        let function = self.function.upgrade()?;
-        let name = &function.name;
+        let name = &self.function.name;
         match *self.steps.get(step)?.slots.get(binding)? {
             Slot::Param(i) | Slot::Scales(i) => {
-                Some(format!("kernel `{name}`, argument `{}`", function.params.get(usize::from(i))?.name))
+                Some(format!("kernel `{name}`, argument `{}`", self.function.params.get(usize::from(i))?.name))
             }
             Slot::Result(i) => Some(format!("kernel `{name}`, result {i}")),
             Slot::Temporary(_) | Slot::Scratch => None,
@@ -182,18 +180,18 @@ impl LaunchPlan {
 
     /// Plans a launch and creates the pipelines that are missing.
     pub(crate) fn new(
-        function: &Callable,
+        function: &'static Function,
         shapes: &[Shape],
         selection: Selection<'_>,
         pipelines: &Pipelines,
     ) -> Result<Self, Error> {
         let resolved = resolve(function, shapes, selection)?;
         let wide = wide_scales(function, shapes);
-        let step = |dispatch: Dispatch<'_>| {
+        let step = |dispatch: Dispatch<'static>| {
             let (pass, features, label) = dispatch.pipeline(function);
             let words = (selection.sizes == Sizes::Constant).then_some(&*dispatch.filled.words);
             let pipeline = pipelines.get(
-                (pass, Some(function)),
+                pass,
                 Specialization::new(pass, selection.tuning.style(), words, &wide),
                 features,
                 &label,
@@ -201,7 +199,7 @@ impl LaunchPlan {
             Ok(Step { label, pipeline, slots: dispatch.slots.into(), filled: dispatch.filled })
         };
         Ok(Self {
-            function: function.downgrade(),
+            function,
             tuning: selection.tuning.id,
             params: shapes.into(),
             results: resolved.results.into(),
@@ -212,26 +210,21 @@ impl LaunchPlan {
     }
 }
 
-impl<'a> Dispatch<'a> {
+impl Dispatch<'static> {
     /// What its pipeline is made from.
-    fn pipeline(&self, function: &Function) -> (&'a Pass, Features, Label) {
+    fn pipeline(&self, function: &'static Function) -> (&'static Pass, Features, Label) {
         let Self { kernel, variant, pass, .. } = *self;
-        let label = Label {
-            function: lasting(&function.name),
-            kernel: lasting(&kernel.name),
-            variant: lasting(&variant.name),
-            pass,
-        };
+        let label = Label { function: &function.name, kernel: &kernel.name, variant: &variant.name, pass };
         (&variant.passes[pass], variant.features, label)
     }
 }
 
 /// What the pipelines of a launch are made from.
-pub(crate) fn pipelines<'a>(
-    function: &'a Function,
+pub(crate) fn pipelines(
+    function: &'static Function,
     shapes: &[Shape],
     selection: Selection<'_>,
-) -> Result<Vec<(&'a Pass, Features, Label)>, Error> {
+) -> Result<Vec<(&'static Pass, Features, Label)>, Error> {
     let resolved = resolve(function, shapes, selection)?;
     Ok(resolved.dispatches.iter().map(|dispatch| dispatch.pipeline(function)).collect())
 }
