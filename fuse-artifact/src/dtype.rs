@@ -45,7 +45,7 @@ impl DType {
         matches!(self, Self::I32 | Self::U32)
     }
 
-    /// Whether this float dtype rounds a finite number to a finite one, and one beside 0 not to 0.
+    /// True if this float dtype rounds a finite number to a finite one, and one beside 0 not to 0.
     pub fn keeps(self, number: f64) -> bool {
         // The least magnitude that becomes infinite and the largest that becomes 0: ties round to even.
         let [infinite, zero] = match self {

@@ -94,7 +94,7 @@ thread_local! {
     static TRACE: RefCell<Trace> = RefCell::new(Trace::default());
 }
 
-/// Which values keep how they were computed, for gradients.
+/// Values that keep how they were computed, for gradients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Keep {
     /// But for those that gradients are part of.

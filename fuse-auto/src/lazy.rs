@@ -233,7 +233,7 @@ impl LazyTensor {
     }
 }
 
-/// What is written to the tensor later, operations that are recorded after that see.
+/// Operations that are recorded after a later write to the tensor see the new values.
 impl<T: Element, const D: usize> From<&Tensor<T, D>> for LazyTensor {
     fn from(tensor: &Tensor<T, D>) -> Self {
         Self::leaf(tensor.device(), T::DTYPE, tensor.shape().into(), Data::Tensor(tensor.raw().follow()), false)

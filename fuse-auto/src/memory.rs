@@ -1,4 +1,4 @@
-//! What evaluations leave behind: values that keep how they were computed, values that were computed and not written, and which of
+//! Values that evaluations leave behind: values that keep how they were computed, values that were computed and not written, and which of
 //! those were needed again.
 //!
 //! An evaluation writes what is asked for. A value that is held besides stays recorded ("left"): asked for later, it is computed
@@ -46,7 +46,7 @@ const SHARE: u64 = 8;
 /// The most graphs with lessons.
 const MOST_GRAPHS: usize = 4096;
 
-/// What evaluations on a device leave behind.
+/// Values that evaluations on a device leave behind.
 #[derive(Default)]
 pub(crate) struct Memory {
     state: Mutex<State>,

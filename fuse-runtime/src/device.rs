@@ -41,7 +41,7 @@ pub struct Device {
 /// A value that a crate above this one keeps with a device. Handles of browsers stay on their thread.
 #[cfg(not(target_arch = "wasm32"))]
 type Attached = dyn Any + Send + Sync;
-/// See above.
+/// A value that a crate above this one keeps with a device, on the one thread of a page.
 #[cfg(target_arch = "wasm32")]
 type Attached = dyn Any;
 
