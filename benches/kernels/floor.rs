@@ -59,11 +59,11 @@ impl Moved {
                         ParamKind::Tensor(tensor) if plan.updates.contains(&index) => 2 * bytes_of(tensor)?,
                         ParamKind::Tensor(tensor) => bytes_of(tensor)?,
                         ParamKind::Quantized(spec) => quantized_bytes(spec)?[0],
-                        ParamKind::Scalar(_) => 0,
+                        ParamKind::Scalar(_) | ParamKind::Size => 0,
                     },
                     Slot::Scales(index) => match &plan.params[usize::from(index)].kind {
                         ParamKind::Quantized(spec) => quantized_bytes(spec)?[1],
-                        ParamKind::Tensor(_) | ParamKind::Scalar(_) => 0,
+                        ParamKind::Tensor(_) | ParamKind::Scalar(_) | ParamKind::Size => 0,
                     },
                     Slot::Temporary(index) => bytes_of(&plan.temporaries[usize::from(index)])?,
                     Slot::Result(index) => bytes_of(&plan.results[usize::from(index)])?,

@@ -49,6 +49,8 @@ pub enum ParamKind {
     Tensor(TensorSpec),
     /// A number of the host (`f32`, `f16`, `i32`, `u32` or `bool`), passed in the uniform block.
     Scalar(DType),
+    /// A `u32` of the host that is a size: the source of a symbol ([`SymbolSource::Scalar`]). Kernels may read it as a number, too.
+    Size,
     /// A quantized tensor in two storage buffers, both of `u32`: packed values ([`Slot::Param`](crate::Slot::Param)) and
     /// the scales and offsets of their groups ([`Slot::Scales`](crate::Slot::Scales)).
     Quantized(QuantizedSpec),
@@ -96,6 +98,11 @@ pub enum SymbolSource {
         param: u16,
         /// Axis of the declared shape (of a quantized tensor, of [`QuantizedSpec::shape`]).
         axis: u8,
+    },
+    /// The value of a parameter that is a size ([`ParamKind::Size`]).
+    Scalar {
+        /// Index into `Function::params`.
+        param: u16,
     },
     /// The broadcast of several sizes: those that are not 1 must agree. Only in the expression form.
     Broadcast(List<Size>),

@@ -32,7 +32,7 @@ pub use plan::{Plan, PlanGroup, Refusal};
 pub use schedule::Schedule;
 pub use size::{Size, SymbolId, Term};
 pub use webnn::{MlGraph, MlOp, MlOperand, MlOption};
-pub use wgsl::{SharedLines, SharedTexts, Wgsl};
+pub use wgsl::{MadeTexts, SharedLines, SharedTexts, Wgsl};
 
 /// A list that is borrowed in a `static` made by the macro and owned when built at run time.
 pub type List<T> = Cow<'static, [T]>;

@@ -1,6 +1,6 @@
 //! Texts of shaders, and how a program carries many that have most of their lines in common.
 
-use std::{borrow::Cow, collections::BTreeMap};
+use std::{borrow::Cow, collections::HashMap, fmt::Write, sync::Arc};
 
 use crate::Text;
 
@@ -17,6 +17,13 @@ pub enum Wgsl {
         /// Which of them.
         number: u32,
     },
+    /// As [`Wgsl::Shared`], of a function that was made at run time.
+    Made {
+        /// The texts of the function.
+        texts: Arc<MadeTexts>,
+        /// Which of them.
+        number: u32,
+    },
 }
 
 impl Wgsl {
@@ -26,6 +33,7 @@ impl Wgsl {
             Self::Whole(text) => Cow::Borrowed(text),
             #[cfg(not(target_arch = "wasm32"))]
             Self::Shared { texts, number } => Cow::Owned(join(texts.lines, texts.parts[*number as usize])),
+            Self::Made { texts, number } => Cow::Owned(join(&[&texts.lines], &texts.parts[*number as usize])),
         }
     }
 
@@ -51,6 +59,15 @@ impl PartialEq for Wgsl {
     fn eq(&self, other: &Self) -> bool {
         self.text() == other.text()
     }
+}
+
+/// The texts of a function that was made at run time, in lines that they share.
+#[derive(Debug)]
+pub struct MadeTexts {
+    /// Distinct lines.
+    pub lines: Box<str>,
+    /// For each text its parts, as in [`SharedTexts`].
+    pub parts: Box<[Box<str>]>,
 }
 
 /// Texts in lines that they share.
@@ -132,26 +149,41 @@ macro_rules! shared_wgsl {
 #[derive(Default)]
 pub struct SharedLines {
     text: String,
-    offsets: BTreeMap<String, usize>,
+    offsets: HashMap<String, usize>,
     /// Where the second of the two texts begins.
     cut: Option<usize>,
 }
 
 impl SharedLines {
-    /// Adds the lines of a text that are new. Returns the parts that it consists of.
+    /// Adds the lines of a text that are new. Returns the parts that it consists of: equal texts have equal parts.
     pub fn add(&mut self, text: &str) -> String {
         let mut parts: Vec<[usize; 2]> = vec![];
         for line in text.split_inclusive('\n') {
-            // Most lines are known: only new ones are copied.
+            let end = parts.last().map(|[first, length]| first + length).filter(|&end| self.cut != Some(end));
+            // Most lines follow the one before as they do in an earlier text, and most others are known.
+            if let (Some(end), Some([_, length])) = (end, parts.last_mut())
+                && self.has(line, end)
+            {
+                *length += line.len();
+                continue;
+            }
             let offset = self.offsets.get(line).copied().unwrap_or_else(|| self.push(line));
             match parts.last_mut() {
-                Some([first, length]) if *first + *length == offset && self.cut != Some(offset) => {
-                    *length += line.len()
-                }
+                Some([_, length]) if end == Some(offset) => *length += line.len(),
                 _ => parts.push([offset, line.len()]),
             }
         }
-        parts.into_iter().flatten().map(|number| format!("{number} ")).collect()
+        let mut text = String::new();
+        for number in parts.into_iter().flatten() {
+            _ = write!(text, "{number} ");
+        }
+        text
+    }
+
+    /// Whether this whole line begins at an offset.
+    fn has(&self, line: &str, offset: usize) -> bool {
+        let is_on_one_side = self.cut.is_none_or(|cut| cut <= offset || offset + line.len() <= cut);
+        line.ends_with('\n') && is_on_one_side && self.text.as_bytes()[offset..].starts_with(line.as_bytes())
     }
 
     /// Adds a line. Returns where it begins.

@@ -18,7 +18,7 @@ use fuse_runtime::{
 
 use crate::pattern::FusionPattern;
 #[cfg(not(target_arch = "wasm32"))]
-use crate::{Error, graphs::Version};
+use crate::{Error, graphs::Ready};
 
 /// How long measuring one graph may take.
 #[cfg(not(target_arch = "wasm32"))]
@@ -143,11 +143,11 @@ impl Adaptive {
 /// # Errors
 /// Those of launching, and of waiting for the device: within a capture nothing can be measured.
 #[cfg(not(target_arch = "wasm32"))]
-pub(crate) fn measure(device: &Device, versions: [&Version; 2], args: &[Arg<'_>]) -> Result<[Duration; 2], Error> {
-    let run = |version: &Version| -> Result<Duration, Error> {
+pub(crate) fn measure(device: &Device, versions: [&Ready; 2], args: &[Arg<'_>]) -> Result<[Duration; 2], Error> {
+    let run = |version: &Ready| -> Result<Duration, Error> {
         let mut results = vec![];
         let start = Instant::now();
-        launch_into_vec(version.code.function, args, &mut results)?;
+        launch_into_vec(&version.code.function, args, &mut results)?;
         device.synchronize_blocking()?;
         Ok(start.elapsed())
     };

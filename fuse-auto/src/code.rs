@@ -1,6 +1,6 @@
 //! Compiled functions, by their source: made at run time once for all devices with the same features, or while the program was built.
 //!
-//! Code is kept until the process ends, because launches name functions by address. How much there may be is limited.
+//! How much there may be is limited: the code that was not used longest goes. An evaluation that runs keeps its own.
 
 use std::sync::{
     Arc, Mutex, MutexGuard, OnceLock, PoisonError,
@@ -8,7 +8,7 @@ use std::sync::{
 };
 
 use fuse_artifact::{Features, Function};
-use fuse_runtime::DeviceInfo;
+use fuse_runtime::{__private::Callable, DeviceInfo};
 use rustc_hash::FxHashMap;
 use web_time::{Duration, Instant};
 
@@ -19,6 +19,10 @@ const DEFAULT_LIMIT: u64 = 256 << 20;
 
 static LIMIT: AtomicU64 = AtomicU64::new(DEFAULT_LIMIT);
 static USED: AtomicU64 = AtomicU64::new(0);
+/// Functions that were dropped.
+static DROPPED: AtomicU64 = AtomicU64::new(0);
+/// The number of uses so far: the time by which code is old.
+static CLOCK: AtomicU64 = AtomicU64::new(0);
 static CODE: Mutex<Option<FxHashMap<Key, Arc<Slot>>>> = Mutex::new(None);
 static PRELOADED: Mutex<Vec<&'static Function>> = Mutex::new(Vec::new());
 
@@ -26,21 +30,37 @@ static PRELOADED: Mutex<Vec<&'static Function>> = Mutex::new(Vec::new());
 type Key = (String, Vec<usize>, Features);
 
 /// Code that one thread makes, and for which others who want it wait.
-type Slot = OnceLock<Result<&'static Compiled, Error>>;
+type Slot = OnceLock<Result<Arc<Compiled>, Error>>;
 
 /// A compiled function.
 #[derive(Debug)]
 pub(crate) struct Compiled {
-    pub(crate) function: &'static Function,
+    pub(crate) function: Callable,
     pub(crate) source: String,
     /// What shares a kernel; nothing if it was preloaded.
     pub(crate) shared: Vec<Shared>,
     /// How long compiling took; nothing if it was preloaded.
     pub(crate) time: Duration,
     pub(crate) bytes: u64,
+    /// When it was used last, by [`CLOCK`].
+    used: AtomicU64,
 }
 
-/// How many bytes of compiled code the process keeps at most; 256 MiB unless set. What is there stays.
+impl Compiled {
+    /// Code without a compilation.
+    fn preloaded(function: &'static Function, source: String) -> Self {
+        let (shared, time) = (vec![], Duration::ZERO);
+        Self { function: function.into(), source, shared, time, bytes: 0, used: AtomicU64::new(0) }
+    }
+
+    /// Notes that it is used now.
+    pub(crate) fn touch(&self) {
+        self.used.store(CLOCK.fetch_add(1, Ordering::Relaxed), Ordering::Relaxed);
+    }
+}
+
+/// How many bytes of compiled code the process keeps at most; 256 MiB unless set. Where more is compiled, the functions go that were
+/// not used longest, and are compiled again when they are wanted.
 pub fn set_code_limit(bytes: u64) {
     LIMIT.store(bytes, Ordering::Relaxed);
 }
@@ -48,6 +68,11 @@ pub fn set_code_limit(bytes: u64) {
 /// Bytes of code that was compiled at run time.
 pub(crate) fn used() -> u64 {
     USED.load(Ordering::Relaxed)
+}
+
+/// How many functions went because there was too much code.
+pub(crate) fn dropped() -> u64 {
+    DROPPED.load(Ordering::Relaxed)
 }
 
 /// Registers functions that were compiled while the program was built, from sources that [`record`](crate::record) or
@@ -66,7 +91,7 @@ fn all() -> MutexGuard<'static, Option<FxHashMap<Key, Arc<Slot>>>> {
     CODE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The texts that were compiled at run time, in order.
+/// The texts of the code that was compiled at run time, in order.
 pub(crate) fn sources() -> Vec<String> {
     let code = all();
     let compiled = |slot: &Arc<Slot>| slot.get().is_some_and(|made| made.as_ref().is_ok_and(|code| code.bytes > 0));
@@ -81,7 +106,7 @@ pub(crate) fn sources() -> Vec<String> {
 ///
 /// # Errors
 /// Those of the compiler, [`Error::NotCompiled`] without one, and [`Error::CodeLimit`].
-pub(crate) fn code(source: &Source, info: &DeviceInfo) -> Result<(&'static Compiled, bool), Error> {
+pub(crate) fn code(source: &Source, info: &DeviceInfo) -> Result<(Arc<Compiled>, bool), Error> {
     let key = || (source.text.clone(), source.in_memory.clone(), info.features);
     let slot = Arc::clone(all().get_or_insert_with(FxHashMap::default).entry(key()).or_default());
     let mut is_new = false;
@@ -93,32 +118,61 @@ pub(crate) fn code(source: &Source, info: &DeviceInfo) -> Result<(&'static Compi
         // The limit may be another one when it is asked for again.
         all().get_or_insert_with(FxHashMap::default).remove(&key());
     }
-    Ok((made.clone()?, is_new))
+    let made = made.clone()?;
+    made.touch();
+    Ok((made, is_new))
 }
 
-fn make(source: &Source, info: &DeviceInfo) -> Result<&'static Compiled, Error> {
+fn make(source: &Source, info: &DeviceInfo) -> Result<Arc<Compiled>, Error> {
     let preloaded = {
         let preloaded = PRELOADED.lock().unwrap_or_else(PoisonError::into_inner);
         preloaded.iter().find(|function| function.name == *source.name).copied()
     };
     if let Some(function) = preloaded {
-        let compiled =
-            Compiled { function, source: source.text.clone(), shared: vec![], time: Duration::ZERO, bytes: 0 };
-        return Ok(Box::leak(Box::new(compiled)));
+        return Ok(Arc::new(Compiled::preloaded(function, source.text.clone())));
     }
     let start = Instant::now();
     let (function, shared) = compile(source, info)?;
     let needed = fuse_runtime::__private::code_bytes(&function) + source.text.len() as u64;
+    make_room(needed)?;
+    Ok(Arc::new(Compiled {
+        function: Callable::made(function),
+        source: source.text.clone(),
+        shared,
+        time: start.elapsed(),
+        bytes: needed,
+        used: AtomicU64::new(0),
+    }))
+}
+
+/// Drops the code that was not used longest, until so many bytes more are within the limit, and counts these as used.
+///
+/// # Errors
+/// [`Error::CodeLimit`] if they alone exceed it.
+fn make_room(needed: u64) -> Result<(), Error> {
     let limit = LIMIT.load(Ordering::Relaxed);
-    let within = |used: u64| used.checked_add(needed).filter(|used| *used <= limit);
-    USED.fetch_update(Ordering::Relaxed, Ordering::Relaxed, within).map_err(|used| Error::CodeLimit {
-        used,
-        needed,
-        limit,
-    })?;
-    let function = &*Box::leak(Box::new(function));
-    let compiled = Compiled { function, source: source.text.clone(), shared, time: start.elapsed(), bytes: needed };
-    Ok(Box::leak(Box::new(compiled)))
+    if needed > limit {
+        return Err(Error::CodeLimit { used: used(), needed, limit });
+    }
+    let mut gone = vec![];
+    let mut code = all();
+    let known = code.get_or_insert_with(FxHashMap::default);
+    while used().saturating_add(needed) > limit {
+        let made = |slot: &Arc<Slot>| slot.get()?.as_ref().ok().filter(|made| made.bytes > 0).map(Arc::clone);
+        let all_made = known.iter().filter_map(|(key, slot)| Some((key, made(slot)?)));
+        let oldest = all_made.min_by_key(|(_, made)| made.used.load(Ordering::Relaxed));
+        // Slots that other threads fill stay.
+        let Some((key, made)) = oldest.map(|(key, made)| (key.clone(), made)) else { break };
+        known.remove(&key);
+        USED.fetch_sub(made.bytes, Ordering::Relaxed);
+        DROPPED.fetch_add(1, Ordering::Relaxed);
+        gone.push(made);
+    }
+    USED.fetch_add(needed, Ordering::Relaxed);
+    drop(code);
+    // Their memory is freed without the lock.
+    drop(gone);
+    Ok(())
 }
 
 #[cfg(not(feature = "jit"))]
@@ -139,6 +193,7 @@ fn compile(source: &Source, info: &DeviceInfo) -> Result<(Function, Vec<Shared>)
     let compiled = compile(&graph, &Options::at_run_time(info.features)).map_err(|error| failed(error.to_string()))?;
     let mut function = compiled.function;
     fuse_runtime::__private::retain_runnable(&mut function, info);
+    fuse_runtime::__private::share_lines(&mut function);
     Ok((function, shared(&graph)))
 }
 

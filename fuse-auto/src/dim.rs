@@ -1,16 +1,20 @@
 //! Sizes that a program gives: numbers, and extents of values.
 //!
-//! `64` is part of the compiled function; `x.dim(0)` is whatever the extent is when the function runs, so that other batch sizes
-//! compile nothing.
+//! `64` is part of the compiled function. `x.dim(0)` and `Dim::open(64)` are whatever they are when the function runs, so that other
+//! batch sizes compile nothing.
 
-use std::ops::{Add, Mul, Sub};
+use std::{
+    ops::{Add, Mul, Sub},
+    sync::atomic::{AtomicU32, Ordering},
+};
 
 use crate::{
     lazy::LazyTensor,
     node::{Input, Inputs},
 };
 
-/// A size that an operation is given: a number, the extent of an axis ([`LazyTensor::dim`]), or a sum, difference or product of such.
+/// A size that an operation is given: a number, the extent of an axis ([`LazyTensor::dim`]), an argument of the compiled function
+/// ([`Dim::open`]), or a sum, difference or product of such.
 #[derive(Clone, Debug)]
 pub struct Dim {
     pub(crate) size: usize,
@@ -22,6 +26,8 @@ pub struct Dim {
 pub(crate) enum Form {
     Number,
     Axis(LazyTensor, u8),
+    /// An argument of the compiled function, with its identity.
+    Open(u32),
     Of(Operator, Box<(Dim, Dim)>),
 }
 
@@ -36,7 +42,7 @@ pub(crate) enum Operator {
     Mul,
 }
 
-/// A size as a node holds it: axes are those of the node's inputs.
+/// A size as a node holds it: axes are those of the node's inputs, and an input that is a size has itself as axis 0.
 #[derive(Clone, Debug)]
 pub(crate) enum Extent {
     Number(usize),
@@ -44,16 +50,49 @@ pub(crate) enum Extent {
     Of(Operator, Box<(Extent, Extent)>),
 }
 
+/// The identity of the next open size.
+static NEXT_OPEN: AtomicU32 = AtomicU32::new(0);
+
 impl Dim {
+    /// A size that is an argument of the compiled function: a graph with another number compiles nothing.
+    ///
+    /// Clones are the same argument; two open sizes of one number are two arguments. A size of 2³² or more is part of the function.
+    ///
+    /// ```no_run
+    /// # use fuse_auto::{Dim, Error, LazyTensor};
+    /// # fn rows(x: &LazyTensor, n: usize) -> Result<LazyTensor, Error> {
+    /// let n = Dim::open(n);
+    /// x.broadcast_to([n, x.dim(0)]) // one function for every `n`
+    /// # }
+    /// ```
+    pub fn open(size: usize) -> Self {
+        match u32::try_from(size) {
+            Ok(_) => Self { size, form: Form::Open(NEXT_OPEN.fetch_add(1, Ordering::Relaxed)) },
+            Err(_) => size.into(),
+        }
+    }
+
+    /// A range of numbers as an open start and an open length, unless it is reversed. Other sizes stay as they are.
+    pub(crate) fn open_range(start: Self, end: Self) -> [Self; 2] {
+        match (&start.form, &end.form) {
+            (Form::Number, Form::Number) if start.size <= end.size => {
+                let length = Self::open(end.size - start.size);
+                let start = Self::open(start.size);
+                [start.clone(), start + length]
+            }
+            _ => [start, end],
+        }
+    }
+
     /// The size.
     pub fn get(&self) -> usize {
         self.size
     }
 
-    /// How many numbers and axes it is made of.
+    /// How many numbers, axes and arguments it is made of.
     fn parts(&self) -> usize {
         match &self.form {
-            Form::Number | Form::Axis(..) => 1,
+            Form::Number | Form::Axis(..) | Form::Open(_) => 1,
             Form::Of(_, parts) => parts.0.parts() + parts.1.parts(),
         }
     }
@@ -69,6 +108,14 @@ impl Dim {
                     inputs.len() - 1
                 });
                 Extent::Axis { input: input as u16, axis: *axis }
+            }
+            Form::Open(identity) => {
+                let same = |input: &Input| matches!(input, Input::Size { identity: other, .. } if other == identity);
+                let input = inputs.iter().position(same).unwrap_or_else(|| {
+                    inputs.push(Input::Size { identity: *identity, size: self.size as u32 });
+                    inputs.len() - 1
+                });
+                Extent::Axis { input: input as u16, axis: 0 }
             }
             Form::Of(operator, parts) => {
                 Extent::Of(*operator, Box::new((parts.0.extent(inputs), parts.1.extent(inputs))))

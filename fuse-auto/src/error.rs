@@ -57,10 +57,10 @@ pub enum Error {
         /// The graph as a `fuse!` function.
         source_text: String,
     },
-    /// Compiled code would take more memory than allowed.
+    /// The code of one evaluation takes more memory than all code may.
     #[error(
-        "compiled code takes {used} bytes, {needed} more would exceed the limit of {limit}\n\
-         help: raise `set_code_limit`, or give sizes as `x.dim(axis)`, so that fewer graphs differ; `stats` says how many there are"
+        "the compiled code of one evaluation takes {needed} bytes, more than the limit of {limit} for all code\n\
+         help: raise `set_code_limit`, or evaluate parts of the graph earlier"
     )]
     CodeLimit {
         /// Bytes in use.

@@ -16,7 +16,7 @@ use crate::adaptive::{Choice, class_of, measure};
 use crate::{
     Error, FusionConfig, LazyTensor,
     config::Auto,
-    graphs::{Mode, Version},
+    graphs::{Mode, Ready},
     memory::{Lesson, Memory},
     node::{Data, Inputs, Node, Value, drop_all},
     origin::Origin,
@@ -170,12 +170,12 @@ fn run(roots: &[&Arc<Node>], keep: Keep, trace: &mut Trace) -> Result<(), Error>
     let auto = Auto::of(&device);
     trace.collect(roots, &auto.memory)?;
     let config = auto.config(&device);
-    let (version, _) = version(&device, &config, trace)?;
+    let (ready, _) = version(&device, &config, trace)?;
     #[cfg(not(target_arch = "wasm32"))]
-    let version = faster(&device, &config, trace, version)?;
+    let ready = faster(&device, &config, trace, ready)?;
     let mut results = Vec::with_capacity(trace.outputs.len());
-    launch_into_vec(version.code.function, &trace.args(), &mut results)?;
-    version.count(&trace.extents);
+    launch_into_vec(&ready.code.function, &trace.args(), &mut results)?;
+    ready.version.count(&trace.extents);
     let bytes = bytes_read(trace);
     learn(trace, &auto.memory, bytes);
     let mut forgotten: SmallVec<[Inputs; 4]> = SmallVec::new();
@@ -228,7 +228,7 @@ pub(crate) fn version(
     device: &Device,
     config: &FusionConfig,
     trace: &mut Trace,
-) -> Result<(Arc<Version>, Vec<String>), Error> {
+) -> Result<(Ready, Vec<String>), Error> {
     let graphs = &Auto::of(device).graphs;
     let unquantized = config.quantize_weights.map_or(Ok(vec![]), |by| quantize(trace, by))?;
     graphs.add_unquantized(&unquantized);
@@ -255,12 +255,7 @@ fn size_class(trace: &Trace) -> u32 {
 
 /// Of a fused function and the same unfused the faster, which stays for graphs of this size, if that is wanted.
 #[cfg(not(target_arch = "wasm32"))]
-fn faster(
-    device: &Device,
-    config: &FusionConfig,
-    trace: &mut Trace,
-    fused: Arc<Version>,
-) -> Result<Arc<Version>, Error> {
+fn faster(device: &Device, config: &FusionConfig, trace: &mut Trace, fused: Ready) -> Result<Ready, Error> {
     if !config.adaptive || !fused.code.source.starts_with("pub fn") {
         return Ok(fused);
     }
@@ -277,7 +272,7 @@ fn faster(
     }
     // What cannot be measured, as within a capture, runs fused and is not measured again.
     let Ok(times) = measure(device, [&fused, &unfused], &trace.args()) else { return Ok(fused) };
-    if let Some(fusion) = fused.fusions.first() {
+    if let Some(fusion) = fused.version.fusions.first() {
         adaptive.add_speedup(fusion.pattern, times);
     }
     let choice = if times[0] <= times[1] { Choice::Fused } else { Choice::Unfused };

@@ -7,7 +7,7 @@ use fuse_runtime::Device;
 
 use crate::{
     Error, FusionStats, LazyTensor,
-    code::{Compiled, used},
+    code::{Compiled, dropped, used},
     config::Auto,
     evaluate::{mode, nodes_of, version},
     fusions::{Fusion, statements},
@@ -67,8 +67,8 @@ pub fn explain(values: &[&LazyTensor]) -> Result<Explanation, Error> {
     let (device, mut trace) = (first.device.clone(), Trace::default());
     let auto = Auto::of(&device);
     trace.collect(&pending, &auto.memory)?;
-    let (version, unquantized) = version(&device, &auto.config(&device), &mut trace)?;
-    let opportunities = opportunities(&trace, &version.fusions);
+    let (ready, unquantized) = version(&device, &auto.config(&device), &mut trace)?;
+    let opportunities = opportunities(&trace, &ready.version.fusions);
     let statements = statements(&trace);
     let numbers = |nodes: &[u32]| -> Vec<usize> {
         let number = |node: &u32| {
@@ -81,7 +81,7 @@ pub fn explain(values: &[&LazyTensor]) -> Result<Explanation, Error> {
     };
     let held: Vec<u32> = trace.left.iter().copied().filter(|&left| trace.held(left as usize) > 0).collect();
     let (written, left) = (numbers(&trace.outputs[trace.asked..]), numbers(&held));
-    let Compiled { function, source, .. } = version.code;
+    let Compiled { function, source, .. } = &*ready.code;
     Ok(Explanation { source: source.clone(), plan: function.plan.clone(), opportunities, unquantized, written, left })
 }
 
@@ -120,7 +120,7 @@ fn inputs(trace: &Trace, node: usize) -> impl Iterator<Item = usize> + '_ {
 /// What happened on a device so far.
 pub fn stats(device: &Device) -> FusionStats {
     let auto = Auto::of(device);
-    FusionStats { code_bytes: used(), measured: auto.adaptive.measured(), ..auto.graphs.stats() }
+    FusionStats { code_bytes: used(), dropped: dropped(), measured: auto.adaptive.measured(), ..auto.graphs.stats() }
 }
 
 impl LazyTensor {

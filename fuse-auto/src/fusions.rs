@@ -50,7 +50,7 @@ pub(crate) fn statements(trace: &Trace) -> Vec<usize> {
 /// The statements of a graph that share a kernel.
 #[cfg(feature = "jit")]
 pub(crate) fn shared(graph: &fuse_compiler::graph::Graph) -> Vec<Shared> {
-    use fuse_compiler::fusion::{Policy, fuse, fuse_with};
+    use fuse_compiler::fusion::{Policy, fuse, fuse_with, index::strip_reshapes};
 
     if graph.options.no_fuse {
         return vec![];
@@ -63,6 +63,7 @@ pub(crate) fn shared(graph: &fuse_compiler::graph::Graph) -> Vec<Shared> {
     let statement = |node: usize| graph.statements.partition_point(|lowered| lowered.end <= node);
     let stored = |statement: &usize| {
         let value = graph.statements.get(*statement).and_then(|lowered| lowered.value);
+        let value = value.map(|value| strip_reshapes(graph, value));
         groups.groups.iter().any(|group| group.stores.iter().any(|store| Some(store.node) == value))
     };
     let of = |group: &fuse_compiler::fusion::Group| {

@@ -7,7 +7,7 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     hash::{Hash, Hasher},
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Mutex, MutexGuard, PoisonError, Weak,
         atomic::{AtomicU64, Ordering},
     },
 };
@@ -57,15 +57,27 @@ struct Missed {
 
 /// A function for some extents of a graph.
 pub(crate) struct Version {
-    pub(crate) code: &'static Compiled,
+    /// Its code, unless that was dropped.
+    code: Mutex<Weak<Compiled>>,
     pub(crate) fusions: Vec<Fusion>,
     required: Vec<Required>,
     /// The operations of the graph.
     operations: u64,
     /// The bytes that fusing does not write and read, in terms of the extents.
     saved: Size,
+    /// Dispatches of a run, as planned.
+    launches: u64,
+    /// Dispatches that one kernel for each operation would take more.
+    launches_saved: u64,
     runs: AtomicU64,
     saved_bytes: AtomicU64,
+}
+
+/// A version with its code, which stays while this is held.
+#[derive(Clone)]
+pub(crate) struct Ready {
+    pub(crate) version: Arc<Version>,
+    pub(crate) code: Arc<Compiled>,
 }
 
 /// How a graph is cut into kernels.
@@ -100,6 +112,15 @@ impl Mode<'_> {
 }
 
 impl Version {
+    /// Its code, unless that was dropped.
+    fn code(&self) -> Option<Arc<Compiled>> {
+        self.code.lock().unwrap_or_else(PoisonError::into_inner).upgrade()
+    }
+
+    fn renew(&self, code: &Arc<Compiled>) {
+        *self.code.lock().unwrap_or_else(PoisonError::into_inner) = Arc::downgrade(code);
+    }
+
     /// Counts a run with these extents.
     pub(crate) fn count(&self, extents: &[u64]) {
         self.runs.fetch_add(1, Ordering::Relaxed);
@@ -120,7 +141,7 @@ impl Graphs {
     ///
     /// # Errors
     /// Those of [`code`].
-    pub(crate) fn function(&self, trace: &mut Trace, mode: Mode<'_>, device: &Device) -> Result<Arc<Version>, Error> {
+    pub(crate) fn function(&self, trace: &mut Trace, mode: Mode<'_>, device: &Device) -> Result<Ready, Error> {
         let length = trace.key.len();
         mode.key(&mut trace.key);
         let version = self.version(trace, mode, device);
@@ -128,24 +149,29 @@ impl Graphs {
         version
     }
 
-    fn version(&self, trace: &Trace, mode: Mode<'_>, device: &Device) -> Result<Arc<Version>, Error> {
+    fn version(&self, trace: &Trace, mode: Mode<'_>, device: &Device) -> Result<Ready, Error> {
         let fits = |version: &&Arc<Version>| version.required.iter().all(|required| required.holds(&trace.extents));
-        if let Some(version) = self.known().get(&*trace.key).and_then(|versions| versions.iter().find(fits)) {
-            return Ok(Arc::clone(version));
+        let known = self.known().get(&*trace.key).and_then(|versions| versions.iter().find(fits)).map(Arc::clone);
+        if let Some(version) = known
+            && let Some(code) = version.code()
+        {
+            code.touch();
+            return Ok(Ready { version, code });
         }
         // Others evaluate meanwhile.
-        let version = Arc::new(self.made(trace, mode, device.info())?);
+        let Ready { version, code } = self.made(trace, mode, device.info())?;
         let mut known = self.known();
         let versions = known.entry(trace.key.clone().into_boxed_slice()).or_default();
         if let Some(other) = versions.iter().find(|other| other.required == version.required) {
-            return Ok(Arc::clone(other));
+            other.renew(&code);
+            return Ok(Ready { version: Arc::clone(other), code });
         }
         versions.push(Arc::clone(&version));
-        Ok(version)
+        Ok(Ready { version, code })
     }
 
     /// Makes the function of a trace, one without fusion if the compiler fails on the fused one.
-    fn made(&self, trace: &Trace, mode: Mode<'_>, info: &DeviceInfo) -> Result<Version, Error> {
+    fn made(&self, trace: &Trace, mode: Mode<'_>, info: &DeviceInfo) -> Result<Ready, Error> {
         let mut wanted = written(trace, mode)?;
         let mut result = code(&wanted, info);
         if let (Err(Error::Compile { message, .. }), Mode::Fused | Mode::Patterns(_)) = (&result, mode) {
@@ -174,20 +200,25 @@ impl Graphs {
         if is_new && environment() == Some(Environment::Explain) {
             eprintln!("{}{}", wanted.text, code.function.plan);
         }
-        let fusions = fusions(trace, &wanted, code);
+        let fusions = fusions(trace, &wanted, &code);
         let saved = fusions.iter().flat_map(|fusion| &fusion.inner).fold(Size::default(), |sum, &node| {
             // Written once and read once.
             sum.add(&wanted.bytes[node].mul(&Size::constant(2)))
         });
-        Ok(Version {
-            code,
+        let plan = &code.function.plan;
+        let launches = plan.groups.len() as u64;
+        let version = Version {
+            code: Mutex::new(Arc::downgrade(&code)),
             fusions,
             saved,
+            launches,
+            launches_saved: u64::from(plan.unfused_dispatches).saturating_sub(launches),
             required: wanted.required,
             operations: trace.operations() as u64,
             runs: AtomicU64::new(0),
             saved_bytes: AtomicU64::new(0),
-        })
+        };
+        Ok(Ready { version: Arc::new(version), code })
     }
 
     /// Notes which weights were not quantized.
@@ -216,12 +247,10 @@ impl Graphs {
         versions.sort_unstable_by_key(|version| Arc::as_ptr(version));
         for version in versions {
             let runs = version.runs.load(Ordering::Relaxed);
-            let plan = &version.code.function.plan;
-            let launches = plan.groups.len() as u64;
             stats.evaluations += runs;
             stats.operations += runs * version.operations;
-            stats.launches += runs * launches;
-            stats.launches_saved += runs * u64::from(plan.unfused_dispatches).saturating_sub(launches);
+            stats.launches += runs * version.launches;
+            stats.launches_saved += runs * version.launches_saved;
             stats.bytes_saved += version.saved_bytes.load(Ordering::Relaxed);
             for fusion in &version.fusions {
                 *by_pattern.entry(fusion.pattern).or_default() += runs;
@@ -257,8 +286,10 @@ fn apart(trace: &Trace, source: &Source, wanted: &BTreeSet<FusionPattern>) -> Re
     let unwanted = |fusion: &Fusion| !wanted.iter().any(|pattern| fusion.pattern.is_a(*pattern));
     let found = named(trace, &analysis(source)?);
     let statements = statements(trace);
-    let inner = found.iter().filter(|fusion| unwanted(fusion)).flat_map(|fusion| &fusion.inner);
-    let mut apart: Vec<usize> = inner.filter_map(|node| statements.binary_search(node).ok()).collect();
+    // Also the stored ones: a kernel that is forced to store a value shares nothing else.
+    let nodes = found.iter().filter(|fusion| unwanted(fusion)).flat_map(|fusion| &fusion.nodes);
+    let mut apart: Vec<usize> = nodes.filter_map(|node| statements.binary_search(node).ok()).collect();
     apart.sort_unstable();
+    apart.dedup();
     Ok(apart)
 }

@@ -13,6 +13,7 @@ use fuse_runtime::{
     __private::{RawTensor, Shape},
     Bits, Device, Element, QTensor, Tensor,
 };
+use smallvec::SmallVec;
 
 use crate::{
     Dim, Error,
@@ -80,6 +81,7 @@ impl LazyTensor {
             bytes: AtomicU64::new(bytes),
             recount: AtomicU32::new(0),
             reads: AtomicU32::new(0),
+            writes: SmallVec::new(),
             evaluated: AtomicBool::new(true),
             state: Mutex::new(State { inputs: Inputs::new(), value: Some(Value::new(data)), ..State::default() }),
         })
@@ -136,7 +138,7 @@ impl LazyTensor {
                     Input::Value(value) => value.node().is_ok_and(|input| {
                         input.shape.len() == node.shape.len() && input.shape[axis] == node.shape[axis]
                     }),
-                    Input::Number { .. } => false,
+                    Input::Number { .. } | Input::Size { .. } => false,
                 };
                 match state.inputs.iter().find(fits) {
                     Some(Input::Value(value)) if pointwise && state.value.is_none() => value.clone(),

@@ -117,7 +117,7 @@ impl Memory {
         if state.kept.len() == before {
             return;
         }
-        // What they have in common goes with the last.
+        // Shared parts are freed with the last holder.
         if let Some(last) = state.kept.back_mut() {
             (last.operations, last.bytes) = (operations, bytes);
         }

@@ -1,6 +1,7 @@
 //! A node of the record: an operation with its inputs, or a tensor that was given, or one that has been computed.
 //!
-//! Recording makes nodes and changes none, so it takes no lock. Evaluation gives a node its value; its inputs are forgotten later.
+//! Recording makes nodes and changes none. It locks the inputs that are in memory, to count the writes to them. Evaluation gives a node
+//! its value; its inputs are forgotten later.
 //! Invariant: a node has inputs or a value; it has both only while a gradient needs its inputs (`pins`), or may (`kept`).
 
 use std::{
@@ -27,6 +28,8 @@ pub(crate) enum Input {
     Value(LazyTensor),
     /// A number of the host, which is an argument of the compiled function.
     Number { dtype: DType, bits: u32 },
+    /// A size that is an argument of the compiled function. Equal identities are one argument.
+    Size { identity: u32, size: u32 },
 }
 
 impl Input {
@@ -34,13 +37,16 @@ impl Input {
     pub(crate) fn node(&self) -> Option<&Arc<Node>> {
         match self {
             Self::Value(value) => value.node().ok(),
-            Self::Number { .. } => None,
+            Self::Number { .. } | Self::Size { .. } => None,
         }
     }
 }
 
 /// The inputs of a node: three without an allocation of their own.
 pub(crate) type Inputs = SmallVec<[Input; 3]>;
+
+/// The writes to the memory of an input that had none at recording.
+pub(crate) const PENDING: u64 = u64::MAX;
 
 /// A node of the record.
 pub(crate) struct Node {
@@ -67,6 +73,8 @@ pub(crate) struct Node {
     pub(crate) recount: AtomicU32,
     /// In how many evaluations it was a tensor that is read.
     pub(crate) reads: AtomicU32,
+    /// For each input, the number of writes to its memory at recording; [`PENDING`] for one without memory.
+    pub(crate) writes: SmallVec<[u64; 3]>,
     /// Whether it has a value; set once.
     pub(crate) evaluated: AtomicBool,
     pub(crate) state: Mutex<State>,
@@ -98,7 +106,7 @@ pub(crate) struct State {
 #[derive(Clone)]
 pub(crate) struct Value {
     pub(crate) data: Data,
-    /// How often its memory had been written to when it was recorded.
+    /// How often its memory had been written to when the value was made.
     pub(crate) writes: u64,
 }
 
@@ -115,14 +123,15 @@ impl Value {
         Self { data, writes }
     }
 
-    /// Whether somebody has written to it since.
-    pub(crate) fn is_stale(&self) -> bool {
-        self.data.writes() != self.writes
+    /// Whether somebody has written to its memory since an operation was recorded that found `recorded` writes.
+    pub(crate) fn changed_since(&self, recorded: u64) -> bool {
+        let known = if recorded == PENDING { self.writes } else { recorded };
+        self.data.writes() != known
     }
 }
 
 impl Data {
-    fn writes(&self) -> u64 {
+    pub(crate) fn writes(&self) -> u64 {
         match self {
             Self::Tensor(tensor) => tensor.writes(),
             Self::Quantized(tensor) => tensor.words().writes() + tensor.scales().writes(),
@@ -171,6 +180,14 @@ impl Node {
     /// At least how many operations wait behind it.
     pub(crate) fn waiting(&self) -> u32 {
         if self.is_evaluated() { 0 } else { self.pending.load(Ordering::Relaxed) }
+    }
+
+    /// The number of writes to its memory so far; [`PENDING`] without memory.
+    pub(crate) fn writes_now(&self) -> u64 {
+        if !self.is_evaluated() {
+            return PENDING;
+        }
+        self.lock().value.as_ref().map_or(PENDING, |value| value.data.writes())
     }
 
     /// The dtype and shape, as in `f32[2, 3]`.

@@ -48,7 +48,7 @@ fn varying(skeleton: &str, versions: &[Vec<u64>]) -> Option<String> {
             });
             let (a, b) = (first[position], last[position]);
             return Some(format!(
-                "{} versions of one graph: the number `?` in `{line}` varies ({a}, …, {b}); `x.dim(axis)` leaves a size open",
+                "{} versions of one graph: the number `?` in `{line}` varies ({a}, …, {b}); `x.dim(axis)` and `Dim::open(n)` leave a size open",
                 versions.len()
             ));
         }

@@ -1,6 +1,6 @@
 //! Recording: an operation and its operands become a node, if the operands fit.
 //!
-//! Nothing is locked, and nothing but the node is allocated. Where too much is pending, the value is evaluated at once.
+//! Only inputs in memory are locked, and nothing but the node is allocated. Where too much is pending, the value is evaluated at once.
 
 use std::{
     cell::RefCell,
@@ -19,7 +19,7 @@ use crate::{
     config::Auto,
     evaluate::evaluate_kept,
     infer::{Numbers, infer},
-    node::{Input, Inputs, Node, State},
+    node::{Input, Inputs, Node, PENDING, State},
     op::Op,
     operations::named,
     trace::behind,
@@ -160,12 +160,16 @@ impl Request {
 
     /// Records it, if the shapes fit.
     pub(crate) fn record(self) -> Result<LazyTensor, Error> {
+        let size = |input: &Input| if let Input::Size { size, .. } = input { *size as usize } else { 0 };
+        let sizes: SmallVec<[usize; 3]> = self.inputs.iter().map(size).collect();
         let shapes: SmallVec<[&[usize]; 3]> = self
             .inputs
             .iter()
-            .map(|input| match input {
+            .zip(&sizes)
+            .map(|(input, size)| match input {
                 Input::Value(value) => Ok(&*value.node()?.shape),
                 Input::Number { .. } => Ok(&[][..]),
+                Input::Size { .. } => Ok(std::slice::from_ref(size)),
             })
             .collect::<Result<_, Error>>()?;
         let shape = infer(&self.op, &shapes, &mut Numbers).map_err(|misfit| Error::Operation {
@@ -186,9 +190,11 @@ impl Request {
         let number = Node::next_number();
         let mut bound: Option<Bound> = None;
         let mut has_grad = matches!(op, Op::Grad { .. });
-        for input in &inputs {
+        let mut writes = SmallVec::from_elem(PENDING, inputs.len());
+        for (input, writes) in inputs.iter().zip(&mut writes) {
             let Input::Value(value) = input else { continue };
             let node = value.node()?;
+            *writes = node.writes_now();
             match device {
                 None => device = Some(&node.device),
                 Some(first) if first.is(&node.device) => {}
@@ -228,6 +234,7 @@ impl Request {
             bytes: AtomicU64::new(bytes),
             recount: AtomicU32::new(recount),
             reads: AtomicU32::new(0),
+            writes,
             evaluated: AtomicBool::new(false),
             state: Mutex::new(State { inputs, ..State::default() }),
         });

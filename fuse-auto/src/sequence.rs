@@ -61,7 +61,7 @@ const NAMES: &[&str] = &[
     "dequantize",
 ];
 
-/// What other libraries call an operation of two operands.
+/// Other libraries' names of an operation of two operands.
 const ALIASES: [(&str, &str); 3] = [("subtract", "sub"), ("multiply", "mul"), ("divide", "div")];
 
 /// The result of operations one after the other, fused. The first value begins; each operation takes as many of the next ones as the

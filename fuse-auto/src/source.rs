@@ -1,17 +1,18 @@
 //! From a trace to the text of a `fuse!` function, in one spelling: equal graphs have equal texts.
 //!
-//! Tensors are `x0`, `x1`, …, numbers of the host `s0`, …, values `v0`, …, and extents `A`, `B`, … in the order in which they occur.
+//! Tensors are `x0`, `x1`, …, numbers of the host `s0`, …, sizes of the host `n0`, …, values `v0`, …, and extents `A`, `B`, … in the
+//! order in which they occur.
 //! The text is the key of compiled functions, and can be pasted into a crate.
 
 use std::{fmt::Write, sync::Arc};
 
 use fuse_artifact::{Size, SymbolId};
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
 use crate::{
     dim::Extent,
     infer::{self, Dims, infer},
-    node::Node,
+    node::{Node, Value},
     op::Op,
     symbols::{Required, Symbols},
     trace::{Ref, Trace},
@@ -67,8 +68,12 @@ struct Writer<'t> {
     trace: &'t Trace,
     symbols: Symbols,
     shapes: Vec<Dims<Size>>,
-    /// The symbols that occur, in order.
+    /// The extents of axes that occur, in order.
     named: Vec<SymbolId>,
+    /// The symbols of the sizes of the host, each as a shape of one axis.
+    sizes: Vec<Dims<Size>>,
+    /// Whether the text has each of these sizes.
+    used: Vec<bool>,
     /// For each node, the names of its values: one, but for gradients.
     names: Vec<Vec<String>>,
     /// For each node, whether the text has its name in it again: as an operand or a result, and not only for its extents.
@@ -78,24 +83,35 @@ struct Writer<'t> {
 impl<'t> Writer<'t> {
     fn new(trace: &'t Trace) -> Result<Self, String> {
         let mut symbols = Symbols::default();
+        let leaf_shape = |(leaf, _): &(u32, Value)| -> Dims<Size> {
+            trace.nodes[*leaf as usize].shape.iter().map(|&extent| symbols.axis(extent)).collect()
+        };
+        let leaves: Vec<Dims<Size>> = trace.leaves.iter().map(leaf_shape).collect();
+        let sizes: Vec<Dims<Size>> = trace.sizes.iter().map(|&size| smallvec![symbols.argument(size)]).collect();
+        let mut leaves = leaves.into_iter();
         let mut shapes: Vec<Dims<Size>> = Vec::with_capacity(trace.nodes.len());
         for (index, node) in trace.nodes.iter().enumerate() {
-            let shape = if trace.is_leaf(index) {
-                node.shape.iter().map(|&extent| symbols.axis(extent)).collect()
-            } else {
-                infer_node(trace, index, &shapes, &mut symbols)
-                    .map_err(|misfit| format!("`{}`: {}", node.op.name(), misfit.message))?
+            let leaf = if trace.is_leaf(index) { leaves.next() } else { None };
+            let shape = match leaf {
+                Some(shape) => shape,
+                None => infer_node(trace, index, (&shapes, &sizes), &mut symbols)
+                    .map_err(|misfit| format!("`{}`: {}", node.op.name(), misfit.message))?,
             };
             shapes.push(shape);
         }
-        Ok(Self { trace, symbols, shapes, named: vec![], names: vec![], read: read(trace) })
+        let used = vec![false; sizes.len()];
+        Ok(Self { trace, symbols, shapes, named: vec![], sizes, used, names: vec![], read: read(trace) })
     }
 
     fn write(mut self, attributes: &str) -> Result<Source, String> {
         self.make_writable();
-        let parameters = self.parameters();
+        let mut parameters = self.parameters();
         let body = self.statements(None, &mut 0);
         let results: Vec<String> = self.trace.outputs.iter().map(|&output| self.type_of(output as usize)).collect();
+        for (position, used) in self.used.iter().enumerate() {
+            parameters.push(format!("{}n{position}: u32", if *used { "" } else { "_" }));
+        }
+        let parameters = parameters.join(", ");
         let values: Vec<&str> = self.trace.outputs.iter().map(|&output| &*self.names[output as usize][0]).collect();
         let rest = format!("({parameters}) -> {} {{\n{body}    {}\n}}\n", tuple(&results), tuple(&values));
         let name = name_of(attributes, &rest);
@@ -134,11 +150,12 @@ impl<'t> Writer<'t> {
         if self.trace.is_leaf(index) {
             return Dims::new();
         }
-        let inputs = input_shapes(self.trace, index, &self.shapes);
+        let inputs = input_shapes(self.trace, index, (&self.shapes, &self.sizes));
         infer::extents(&extents, &inputs, &mut self.symbols)
     }
 
-    fn parameters(&mut self) -> String {
+    /// The tensors and numbers. Sizes come behind them, once all is written that may have them.
+    fn parameters(&mut self) -> Vec<String> {
         let mut parts = vec![];
         self.names = vec![vec![]; self.trace.nodes.len()];
         for (position, (leaf, _)) in self.trace.leaves.iter().enumerate() {
@@ -151,7 +168,7 @@ impl<'t> Writer<'t> {
         for (position, (dtype, _)) in self.trace.numbers.iter().enumerate() {
             parts.push(format!("s{position}: {}", dtype.name()));
         }
-        parts.join(", ")
+        parts
     }
 
     fn type_of(&mut self, index: usize) -> String {
@@ -169,15 +186,19 @@ impl<'t> Writer<'t> {
         let size = self.symbols.resolved(size);
         for term in size.terms.iter() {
             for symbol in term.symbols.iter() {
-                if !self.named.contains(symbol) {
-                    self.named.push(*symbol);
+                match self.symbols.argument_position(*symbol) {
+                    Some(position) => self.used[position] = true,
+                    None if !self.named.contains(symbol) => self.named.push(*symbol),
+                    None => {}
                 }
             }
         }
-        let names: Vec<String> = (0..self.named.len()).map(symbol_name).collect();
+        let axes: Vec<String> = (0..self.named.len()).map(symbol_name).collect();
+        let sizes: Vec<String> = (0..self.used.len()).map(|position| format!("n{position}")).collect();
         let name = |symbol: SymbolId| {
-            let position = self.named.iter().position(|named| *named == symbol);
-            position.and_then(|position| names.get(position)).map_or("", String::as_str)
+            let size = self.symbols.argument_position(symbol).and_then(|position| sizes.get(position));
+            let axis = || self.named.iter().position(|named| *named == symbol).and_then(|position| axes.get(position));
+            size.or_else(axis).map_or("", String::as_str)
         };
         size.display(name).to_string()
     }
@@ -242,6 +263,7 @@ impl<'t> Writer<'t> {
         match self.trace.inputs(index)[input] {
             Ref::Node(node) => self.names[node as usize][0].clone(),
             Ref::Number(number) => format!("s{number}"),
+            Ref::Size(size) => format!("n{size}"),
         }
     }
 
@@ -342,11 +364,15 @@ fn read(trace: &Trace) -> Vec<bool> {
     read
 }
 
+/// The shapes of nodes, and of sizes of the host.
+type Known<'s> = (&'s [Dims<Size>], &'s [Dims<Size>]);
+
 /// The shapes of a node's inputs.
-fn input_shapes<'s>(trace: &Trace, index: usize, shapes: &'s [Dims<Size>]) -> Vec<&'s [Size]> {
+fn input_shapes<'s>(trace: &Trace, index: usize, (shapes, sizes): Known<'s>) -> Vec<&'s [Size]> {
     let of = |input: &Ref| match input {
         Ref::Node(node) => shapes[*node as usize].as_slice(),
         Ref::Number(_) => &[],
+        Ref::Size(size) => sizes[*size as usize].as_slice(),
     };
     trace.inputs(index).iter().map(of).collect()
 }
@@ -354,7 +380,7 @@ fn input_shapes<'s>(trace: &Trace, index: usize, shapes: &'s [Dims<Size>]) -> Ve
 fn infer_node(
     trace: &Trace,
     index: usize,
-    shapes: &[Dims<Size>],
+    shapes: Known<'_>,
     symbols: &mut Symbols,
 ) -> Result<Dims<Size>, infer::Misfit> {
     let mut inputs = input_shapes(trace, index, shapes);

@@ -36,6 +36,9 @@ pub struct FusionStats {
     pub compile_time: Duration,
     /// Bytes of compiled code of the process.
     pub code_bytes: u64,
+    /// Functions of the process that went because there was too much code
+    /// ([`set_code_limit`](crate::set_code_limit)).
+    pub dropped: u64,
     /// Weights that [`FusionConfig::quantize_weights`](crate::FusionConfig::quantize_weights) left as they are, and why; at most 64.
     pub unquantized: Vec<String>,
     /// Which numbers made many versions of one graph.
@@ -74,7 +77,8 @@ impl fmt::Display for FusionStats {
         writeln!(f, "evaluations  {} of {} operations", self.evaluations, self.operations)?;
         writeln!(f, "launches     {} ({} and {} bytes saved)", self.launches, self.launches_saved, self.bytes_saved)?;
         writeln!(f, "graphs       {} known, {} new, {} failed", self.hits, self.misses, self.failed)?;
-        write!(f, "compiled     {} in {:.1?}, {} bytes", self.compiled, self.compile_time, self.code_bytes)?;
+        let Self { compiled, compile_time, code_bytes, dropped, .. } = self;
+        write!(f, "compiled     {compiled} in {compile_time:.1?}, {code_bytes} bytes, {dropped} dropped")?;
         for (pattern, count) in &self.by_pattern {
             write!(f, "\n  {count:8} {pattern:?}")?;
         }

@@ -1,4 +1,5 @@
-//! Extents with symbols: every axis of an argument has one, and operations make those one that must be equal.
+//! Extents with symbols: every axis of an argument has one, as has every size that is an argument; operations make those one that
+//! must be equal.
 //!
 //! Where the language has no way to write what an operation needs (half of an unknown extent, a sum that must equal another sum),
 //! the symbols in it become the numbers that they are: the function then serves these extents only, which is kept as what it requires.
@@ -14,6 +15,8 @@ pub(crate) struct Symbols {
     values: Vec<u64>,
     /// What each symbol turned out to be.
     bound: Vec<Option<Size>>,
+    /// How many symbols are axes; the others are sizes that are arguments.
+    axes: usize,
     /// What the function takes for granted of its arguments' extents.
     pub(crate) required: Vec<Required>,
 }
@@ -47,7 +50,20 @@ impl Symbols {
         self.values.push(value as u64);
         let one = (value == 1).then_some(Size::ONE);
         self.bound.push(one.clone());
+        self.axes = self.values.len();
         one.unwrap_or_else(|| Size::symbol(symbol))
+    }
+
+    /// A size that is an argument; all of them come behind the axes.
+    pub(crate) fn argument(&mut self, value: u32) -> Size {
+        self.values.push(value.into());
+        self.bound.push(None);
+        Size::symbol((self.values.len() - 1) as SymbolId)
+    }
+
+    /// The position among the arguments, if a symbol is no axis.
+    pub(crate) fn argument_position(&self, symbol: SymbolId) -> Option<usize> {
+        usize::from(symbol).checked_sub(self.axes)
     }
 
     /// A size with nothing in it that is known to be something else.
@@ -122,7 +138,7 @@ impl Symbols {
 
     /// Makes two sizes equal by what one symbol is, if that can be said.
     fn unify(&mut self, a: &Size, b: &Size) -> bool {
-        let (a, b) = (self.resolved(a), self.resolved(b));
+        let (a, b) = without_common(&self.resolved(a), &self.resolved(b));
         if a == b {
             return true;
         }
@@ -161,8 +177,8 @@ impl Space for Symbols {
         if self.value(&size) == 1 {
             return self.freeze(&size).is_one();
         }
-        // The extent of an argument is 1 only where the argument's type says so.
-        if size.as_symbol().is_none() {
+        // The extent of a tensor is 1 only where its type says so.
+        if size.as_symbol().is_none_or(|symbol| self.argument_position(symbol).is_some()) {
             self.required.push(Required::NotOne(size));
         }
         false
@@ -222,6 +238,14 @@ impl Space for Symbols {
     fn text(&self, size: &Size) -> String {
         self.resolved(size).display(|_| "N").to_string()
     }
+}
+
+/// Two sizes without the terms that both have: `A + 1` and `B + 1` are equal where `A` and `B` are.
+fn without_common(a: &Size, b: &Size) -> (Size, Size) {
+    let more = |a: &Size, b: &Size| Size {
+        terms: a.sub(b).terms.iter().filter(|term| term.coefficient > 0).cloned().collect::<Vec<_>>().into(),
+    };
+    (more(a, b), more(b, a))
 }
 
 fn mentions(size: &Size, symbol: SymbolId) -> bool {

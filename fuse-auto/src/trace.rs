@@ -27,6 +27,8 @@ pub(crate) enum Ref {
     Node(u32),
     /// The number of the host with this index.
     Number(u32),
+    /// The size of the host with this index.
+    Size(u32),
 }
 
 /// What an evaluation runs.
@@ -42,6 +44,8 @@ pub(crate) struct Trace {
     pub(crate) leaves: Vec<(u32, Value)>,
     /// The numbers of the host.
     pub(crate) numbers: Vec<(DType, u32)>,
+    /// The sizes of the host.
+    pub(crate) sizes: Vec<u32>,
     /// The nodes to write: those asked for, then those that somebody holds and that were or will be needed again.
     pub(crate) outputs: Vec<u32>,
     /// How many of them are asked for.
@@ -60,11 +64,13 @@ pub(crate) struct Trace {
     pub(crate) own: Vec<(u32, u64)>,
     /// What tells it from traces that compile to another function, but for sizes that are symbols.
     pub(crate) key: Vec<u64>,
-    /// The extents of all leaves, one after the other: the values of the function's symbols.
+    /// The extents of all leaves, one after the other, and the sizes of the host: the values of the function's symbols.
     pub(crate) extents: Vec<u64>,
     /// For each node, the checkpoint that it is computed again with, if it is in one; empty if there are none.
     pub(crate) owners: Vec<Option<u32>>,
     places: FxHashMap<*const Node, u32>,
+    /// Where the sizes with these identities are in `sizes`.
+    size_places: FxHashMap<u32, u32>,
     stack: Vec<Frame>,
     marks: Vec<Mark>,
 }
@@ -80,7 +86,7 @@ struct Frame {
     bytes: u64,
 }
 
-/// What becomes of a node that an evaluation computes.
+/// The fate of a node that an evaluation computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mark {
     /// Nobody needs it afterwards, as far as is known.
@@ -109,6 +115,7 @@ impl Trace {
         self.ends.clear();
         self.leaves.clear();
         self.numbers.clear();
+        self.sizes.clear();
         self.outputs.clear();
         self.asked = 0;
         self.left.clear();
@@ -121,6 +128,7 @@ impl Trace {
         self.extents.clear();
         self.owners.clear();
         self.places.clear();
+        self.size_places.clear();
         self.stack.clear();
         self.marks.clear();
     }
@@ -137,7 +145,8 @@ impl Trace {
     /// What its function is launched with.
     pub(crate) fn args(&self) -> SmallVec<[Arg<'_>; 16]> {
         let tensors = self.leaves.iter().map(|(_, value)| value.data.arg());
-        tensors.chain(self.numbers.iter().map(|&(dtype, bits)| Arg::Scalar { dtype, bits })).collect()
+        let sizes = self.sizes.iter().map(|&bits| Arg::Scalar { dtype: DType::U32, bits });
+        tensors.chain(self.numbers.iter().map(|&(dtype, bits)| Arg::Scalar { dtype, bits })).chain(sizes).collect()
     }
 
     /// For each node, which nodes read it, and as which input.
@@ -196,6 +205,7 @@ impl Trace {
             }
         }
         self.asked = self.outputs.len();
+        self.extents.extend(self.sizes.iter().map(|&size| u64::from(size)));
         self.check_writes()?;
         self.add_held(memory);
         self.key.push(u64::MAX - 1);
@@ -299,20 +309,43 @@ impl Trace {
                     self.numbers.push((*dtype, *bits));
                     self.key.push((*dtype as u64) << 1 | 1);
                 }
+                Input::Size { identity, size } => {
+                    let next = self.sizes.len() as u32;
+                    let index = *self.size_places.entry(*identity).or_insert(next);
+                    if index == next {
+                        self.sizes.push(*size);
+                    }
+                    self.refs.push(Ref::Size(index));
+                    // No dtype has this number.
+                    self.key.push(u64::from(index) << 8 | 0xff);
+                }
             }
         }
         self.push(node);
     }
 
+    /// Checks that no tensor was written to after an operation that reads it was recorded.
     fn check_writes(&self) -> Result<(), Error> {
-        let Some(position) = self.leaves.iter().position(|(_, value)| value.is_stale()) else { return Ok(()) };
-        let index = self.leaves[position].0;
-        let reads = |node: &usize| self.inputs(*node).contains(&Ref::Node(index));
-        let reader = (0..self.nodes.len()).find(reads).unwrap_or(index as usize);
-        Err(Error::Written {
-            tensor: format!("a tensor of `{}`", self.nodes[index as usize].type_text()),
-            operation: self.nodes[reader].op.name(),
-        })
+        // Most tensors are never written to.
+        if self.leaves.iter().all(|(_, value)| value.data.writes() == 0) {
+            return Ok(());
+        }
+        for (index, node) in self.nodes.iter().enumerate() {
+            let inputs = self.inputs(index);
+            // An operation that reads only the extents of a tensor does not see its values.
+            let operands = inputs.iter().zip(&node.writes).take(node.op.operands(inputs.len()));
+            for (input, &recorded) in operands {
+                let Ref::Node(leaf) = *input else { continue };
+                let Ok(position) = self.leaves.binary_search_by_key(&leaf, |(leaf, _)| *leaf) else { continue };
+                if self.leaves[position].1.changed_since(recorded) {
+                    return Err(Error::Written {
+                        tensor: format!("a tensor of `{}`", self.nodes[leaf as usize].type_text()),
+                        operation: node.op.name(),
+                    });
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Bytes of values that nobody but its nodes keeps alive, and `roots`, which have a handle more.

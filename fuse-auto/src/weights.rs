@@ -83,8 +83,8 @@ fn quantized(node: &Node, value: &crate::node::Value, by: WeightQuantization) ->
     use fuse_runtime::__private::RawQuantized;
 
     let Data::Tensor(tensor) = &value.data else { return Ok(Ok(value.data.clone())) };
-    if let Some(known) = node.lock().quantized.as_deref().filter(|known| known.by == by && known.writes == value.writes)
-    {
+    let writes = value.data.writes();
+    if let Some(known) = node.lock().quantized.as_deref().filter(|known| known.by == by && known.writes == writes) {
         return Ok(known.data.clone());
     }
     let data = match RawQuantized::quantize_blocking(by.packing, tensor, &by.scheme) {
@@ -93,7 +93,7 @@ fn quantized(node: &Node, value: &crate::node::Value, by: WeightQuantization) ->
         Err(error @ fuse_runtime::Error::Quantized { .. }) => Err(error.to_string()),
         Err(error) => return Err(error.into()),
     };
-    let kept = QuantizedWeight { by, writes: value.writes, data: data.clone() };
+    let kept = QuantizedWeight { by, writes, data: data.clone() };
     node.lock().quantized = Some(Box::new(kept));
     Ok(data)
 }

@@ -201,8 +201,10 @@ impl Capture {
         // Also arguments that no dispatch of this plan binds can be rebound.
         let params: Vec<usize> = args.iter().map(|arg| arg.tensor().map_or(0, |x| self.read(x))).collect();
         let scales: Vec<Option<usize>> = args.iter().map(|arg| arg.scales().map(|scales| self.read(scales))).collect();
-        for tensor in plan.function.updates.iter().filter_map(|&update| args.get(usize::from(update))?.tensor()) {
-            self.write(tensor);
+        if let Some(function) = plan.function.upgrade() {
+            for tensor in function.updates.iter().filter_map(|&update| args.get(usize::from(update))?.tensor()) {
+                self.write(tensor);
+            }
         }
         let results: Vec<usize> = (0..plan.results.len()).map(|i| self.write(result(i))).collect();
         let scalar = |param: u16| args[usize::from(param)].scalar_bits();

@@ -1,7 +1,8 @@
 //! Shapes against a function: the values of its symbols, or what is wrong.
 //!
-//! Input: a [`Function`] and the shape of every argument. Output: [`Bound`]. Invariant: after a success every
-//! declared dimension equals the argument's, every check holds, and all results fit the device.
+//! Input: a [`Function`] and the shape of every argument; a number that is a size counts as a shape of one axis.
+//! Output: [`Bound`]. Invariant: after a success every declared dimension equals the argument's, every check holds, and
+//! all results fit the device.
 //! Not here: dtypes and devices (`launch`), and what runs (`plan`).
 
 use fuse_artifact::{Check, Function, Param, ParamKind, Relation, Size, SymbolSource, TensorSpec};
@@ -23,7 +24,7 @@ pub(crate) struct Bound {
     pub(crate) temporaries: Vec<Shape>,
 }
 
-/// Binds `function` to arguments of `shapes` (one per parameter; scalars have rank 0). `binding_bytes` is the size
+/// Binds `function` to arguments of `shapes` (one per parameter; scalars have rank 0, sizes one axis). `binding_bytes` is the size
 /// of the largest tensor that the device allows.
 pub(crate) fn bind(function: &Function, shapes: &[Shape], binding_bytes: u64) -> Result<Bound, Error> {
     let context = Context::new(function, shapes)?;
@@ -78,7 +79,7 @@ fn declared(param: &Param) -> Option<Declared<'_>> {
     match &param.kind {
         ParamKind::Tensor(spec) => Some(Declared { shape: &spec.shape, padded: spec.padded }),
         ParamKind::Quantized(spec) => Some(Declared { shape: &spec.shape, padded: false }),
-        ParamKind::Scalar(_) => None,
+        ParamKind::Scalar(_) | ParamKind::Size => None,
     }
 }
 
@@ -122,6 +123,7 @@ impl<'a> Context<'a> {
                 SymbolSource::Axis { param, axis } => {
                     self.axis_name(&symbol.name, usize::from(*param), usize::from(*axis))
                 }
+                SymbolSource::Scalar { .. } => symbol.name.to_string(),
                 SymbolSource::Broadcast(sizes) => {
                     sizes.iter().find(|size| size.eval(symbols) != Some(1)).map_or_else(String::new, text)
                 }
@@ -180,6 +182,10 @@ impl<'a> Context<'a> {
                 SymbolSource::Axis { param, axis } => {
                     let spec = self.spec(usize::from(*param)).ok_or_else(|| self.defect("a symbol of a scalar"))?;
                     self.shapes[usize::from(*param)].padded(usize::from(*axis), spec.shape.len()) as u64
+                }
+                SymbolSource::Scalar { param } => {
+                    let size = self.shapes.get(usize::from(*param)).and_then(|shape| shape.first());
+                    *size.ok_or_else(|| self.defect("a size that is no argument"))? as u64
                 }
                 SymbolSource::Broadcast(sizes) => self.broadcast(sizes, &values)?,
                 SymbolSource::Quotient { dividend, divisor } => {
@@ -289,6 +295,7 @@ impl<'a> Context<'a> {
                     self.spec(param).map_or(0, |spec| spec.shape.len().saturating_sub(self.shapes[param].len()));
                 format!("`{}`, axis {}", self.argument(param), axis.saturating_sub(missing))
             }
+            Some(SymbolSource::Scalar { param }) => format!("argument `{}`", self.argument(usize::from(*param))),
             Some(SymbolSource::Broadcast(sizes)) => {
                 let distinct: Vec<String> = sizes.iter().map(|size| self.origin(size, symbols)).collect();
                 format!("the broadcast of {}", distinct.join(" and "))

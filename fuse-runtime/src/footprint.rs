@@ -1,13 +1,13 @@
 //! What functions that are made at run time hold in memory, and how they hold less.
 //!
-//! Such a function stays for good, with the texts of all its variants, where a program's own are shared pages of its file. Input: the
+//! Such a function has the texts of all its variants to itself, where a program's own are shared pages of its file. Input: the
 //! function, before anything launches it. Not here: pipelines, which are the driver's.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, cmp::Reverse, collections::HashMap, sync::Arc};
 
 use fuse_artifact::{
-    Access, Check, Function, Kernel, List, MlGraph, MlOp, MlOperand, Param, ParamKind, Pass, Plan, PlanGroup, Refusal,
-    Size, Symbol, SymbolSource, TensorSpec, Term, Text, Uniform, Variant, Wgsl,
+    Access, Check, Function, Kernel, List, MadeTexts, MlGraph, MlOp, MlOperand, Param, ParamKind, Pass, Plan,
+    PlanGroup, Refusal, SharedLines, Size, Symbol, SymbolSource, TensorSpec, Term, Text, Uniform, Variant, Wgsl,
 };
 
 use crate::{DeviceInfo, plan};
@@ -24,6 +24,44 @@ pub fn retain_runnable(function: &mut Function, info: &DeviceInfo) {
     }
     if let Cow::Owned(alternatives) = &mut function.alternatives {
         alternatives.iter_mut().for_each(|alternative| retain_runnable(alternative, info));
+    }
+}
+
+/// Has the texts of a function that was made at run time share their lines: variants and kernels have most of them in common.
+pub fn share_lines(function: &mut Function) {
+    let mut passes = vec![];
+    made_passes(function, &mut passes);
+    // Long texts have the parts of short ones in their order: so there are few parts.
+    passes.sort_by_cached_key(|pass| Reverse(pass.wgsl.text().len()));
+    let mut lines = SharedLines::default();
+    let (mut known, mut parts) = (HashMap::<String, u32>::new(), vec![]);
+    let mut numbers = vec![];
+    for pass in &passes {
+        let number = *known.entry(lines.add(&pass.wgsl.text())).or_insert_with_key(|text| {
+            parts.push(text.clone().into_boxed_str());
+            parts.len() as u32 - 1
+        });
+        numbers.push(number);
+    }
+    let texts = Arc::new(MadeTexts { lines: lines.texts().concat().into(), parts: parts.into() });
+    for (pass, number) in passes.into_iter().zip(numbers) {
+        pass.wgsl = Wgsl::Made { texts: Arc::clone(&texts), number };
+    }
+}
+
+/// Adds the passes of a function and its alternatives whose texts were made at run time.
+fn made_passes<'f>(function: &'f mut Function, found: &mut Vec<&'f mut Pass>) {
+    let Function { kernels: Cow::Owned(kernels), alternatives, .. } = function else { return };
+    for kernel in kernels {
+        let Cow::Owned(variants) = &mut kernel.variants else { continue };
+        for variant in variants {
+            if let Cow::Owned(passes) = &mut variant.passes {
+                found.extend(passes.iter_mut().filter(|pass| matches!(pass.wgsl, Wgsl::Whole(Cow::Owned(_)))));
+            }
+        }
+    }
+    if let Cow::Owned(alternatives) = alternatives {
+        alternatives.iter_mut().for_each(|alternative| made_passes(alternative, found));
     }
 }
 
@@ -90,6 +128,11 @@ impl Held {
         match wgsl {
             Wgsl::Whole(Cow::Borrowed(text)) => self.shared(text),
             Wgsl::Whole(text) => self.text(text),
+            Wgsl::Made { texts, number: _ } => {
+                let parts: usize = texts.parts.iter().map(|text| text.len() + size_of::<Box<str>>()).sum();
+                let bytes = size_of::<MadeTexts>() + texts.lines.len() + parts;
+                self.shared.push((Arc::as_ptr(texts).addr(), bytes as u64));
+            }
             #[cfg(not(target_arch = "wasm32"))]
             Wgsl::Shared { texts, number } => {
                 texts.lines.iter().for_each(|text| self.shared(text));
@@ -139,7 +182,7 @@ impl Held {
         self.text(name);
         match kind {
             ParamKind::Tensor(spec) => self.tensor(spec),
-            ParamKind::Scalar(_) => {}
+            ParamKind::Scalar(_) | ParamKind::Size => {}
             ParamKind::Quantized(spec) => self.sizes(&spec.shape),
         }
     }
@@ -151,7 +194,7 @@ impl Held {
     fn symbol(&mut self, Symbol { name, source }: &Symbol) {
         self.text(name);
         match source {
-            SymbolSource::Axis { param: _, axis: _ } => {}
+            SymbolSource::Axis { param: _, axis: _ } | SymbolSource::Scalar { param: _ } => {}
             SymbolSource::Broadcast(sizes) => self.sizes(sizes),
             SymbolSource::Quotient { dividend, divisor } => [dividend, divisor].iter().for_each(|size| self.size(size)),
         }
@@ -385,6 +428,24 @@ mod tests {
         let shared = |number| Wgsl::Shared { texts: &TEXTS, number };
         assert_eq!(bytes(vec![shared(0)]), 11 + 4);
         assert_eq!(bytes(vec![shared(0), shared(1), shared(0)]), 11 + 8);
+    }
+
+    #[test]
+    fn made_texts_share_their_lines() {
+        let text = |last: &str| format!("{}{last}\n", (0..100).map(|i| format!("line {i}\n")).collect::<String>());
+        let variants = |lasts: &[&str]| {
+            let texts = lasts.iter().map(|last| Wgsl::from(text(last)));
+            texts.map(|text| variant("v", Features::default(), text)).collect::<Vec<_>>()
+        };
+        let mut made = function(vec![kernel(variants(&["a", "b", "a"])), kernel(variants(&["c"]))]);
+        made.alternatives = vec![function(vec![kernel(variants(&["b", "d"]))])].into();
+        made.kernels.to_mut().push(kernel(vec![variant("borrowed", Features::default(), "as it is".into())]));
+        let (whole, before) = (made.clone(), code_bytes(&made));
+        share_lines(&mut made);
+        assert_eq!(made, whole);
+        let saved = before - code_bytes(&made);
+        assert!(saved > 4 * text("a").len() as u64, "{saved} of {before} bytes");
+        assert!(matches!(made.kernels[2].variants[0].passes[0].wgsl, Wgsl::Whole(Cow::Borrowed(_))));
     }
 
     #[test]

@@ -11,7 +11,9 @@ use fuse_artifact::{DType, Function, Packing, ParamKind, Slot};
 #[cfg(all(feature = "webnn", target_arch = "wasm32"))]
 use crate::webnn;
 use crate::{
-    Device, Element, Error, Tensor, capture,
+    Device, Element, Error, Tensor,
+    callable::Callable,
+    capture,
     lock::lock,
     plan::{LaunchPlan, Selection, Variants, legal_variants, usable_alternatives},
     pool::Storage,
@@ -152,18 +154,14 @@ pub fn launch_into(function: &'static Function, args: &[Arg<'_>], outputs: &[&Ra
 /// As [`launch`], for callers that do not know the number of results while compiling.
 pub fn launch_dynamic(function: &'static Function, args: &[Arg<'_>]) -> Result<Vec<RawTensor>, Error> {
     let mut results = Vec::with_capacity(function.results.len());
-    launch_into_vec(function, args, &mut results)?;
+    launch_into_vec(&function.into(), args, &mut results)?;
     Ok(results)
 }
 
 /// As [`launch_dynamic`], with the results at the end of a list, which after an error is as it was: whoever launches often needs
 /// no new list each time.
-pub fn launch_into_vec(
-    function: &'static Function,
-    args: &[Arg<'_>],
-    results: &mut Vec<RawTensor>,
-) -> Result<(), Error> {
-    let launch = Launch::new(function, args)?;
+pub fn launch_into_vec(function: &Callable, args: &[Arg<'_>], results: &mut Vec<RawTensor>) -> Result<(), Error> {
+    let launch = Launch::new(function.clone(), args)?;
     #[cfg(all(feature = "webnn", target_arch = "wasm32"))]
     if let Some(made) = webnn::record(&launch, None)? {
         results.extend(made);
@@ -196,7 +194,7 @@ fn launch_selected(
     let selection = Selection { alternative, variants, ..Selection::by(&tuning) };
     let shapes: Vec<Shape> = launch.shapes().collect();
     let inner = &launch.device.inner;
-    let plan = Arc::new(LaunchPlan::new(function, &shapes, selection, &inner.pipelines)?);
+    let plan = Arc::new(LaunchPlan::new(&launch.function, &shapes, selection, &inner.pipelines)?);
     let mut results = Vec::with_capacity(plan.results.len());
     launch.run_dynamic(&plan, &mut results)?;
     Ok(results)
@@ -218,7 +216,7 @@ pub fn variants(function: &'static Function, args: &[Arg<'_>]) -> Result<Vec<Ker
 
 /// A function with checked arguments.
 pub(crate) struct Launch<'a> {
-    pub(crate) function: &'static Function,
+    pub(crate) function: Callable,
     args: &'a [Arg<'a>],
     pub(crate) device: &'a Device,
     /// Whether it goes to this thread's capture.
@@ -227,7 +225,8 @@ pub(crate) struct Launch<'a> {
 
 impl<'a> Launch<'a> {
     /// Checks number, dtypes and devices of the arguments; shapes are checked when they are planned for.
-    pub(crate) fn new(function: &'static Function, args: &'a [Arg<'a>]) -> Result<Self, Error> {
+    pub(crate) fn new(function: impl Into<Callable>, args: &'a [Arg<'a>]) -> Result<Self, Error> {
+        let function = function.into();
         let kernel = || function.name.to_string();
         if args.len() != function.params.len() {
             return Err(Error::Count {
@@ -245,10 +244,11 @@ impl<'a> Launch<'a> {
                     spec.packing == tensor.packing() && spec.axis == tensor.axis()
                 }
                 (ParamKind::Scalar(expected), Arg::Scalar { dtype, .. }) => expected == dtype,
+                (ParamKind::Size, Arg::Scalar { dtype, .. }) => *dtype == DType::U32,
                 _ => false,
             };
             if !fits {
-                return Err(wrong_type(function, i, arg));
+                return Err(wrong_type(&function, i, arg));
             }
             let Some(tensor) = arg.tensor() else { continue };
             match first {
@@ -311,12 +311,16 @@ impl<'a> Launch<'a> {
         self.args
     }
 
+    /// The shapes of the arguments, as [`check`](crate::check) takes them.
     pub(crate) fn shapes(&self) -> impl Iterator<Item = Shape> + Clone {
-        self.args.iter().map(Arg::shape)
+        self.args.iter().zip(self.function.params.iter()).map(|(arg, param)| match param.kind {
+            ParamKind::Size => [arg.scalar_bits() as usize].into(),
+            ParamKind::Tensor(_) | ParamKind::Scalar(_) | ParamKind::Quantized(_) => arg.shape(),
+        })
     }
 
     fn plan(&self) -> Result<Arc<LaunchPlan>, Error> {
-        self.device.inner.plans.get(self.device, self.function, self.shapes())
+        self.device.inner.plans.get(self.device, &self.function, self.shapes())
     }
 
     /// Launches into new tensors; `reshape` gives the shape that the caller sees.
@@ -507,6 +511,7 @@ fn wrong_type(function: &Function, index: usize, arg: &Arg<'_>) -> Error {
         ParamKind::Tensor(spec) => format!("a tensor of {}", spec.dtype),
         ParamKind::Quantized(spec) => quantized_text(spec.packing, spec.axis),
         ParamKind::Scalar(dtype) => format!("a scalar of {dtype}"),
+        ParamKind::Size => format!("a scalar of {}", DType::U32),
     };
     Error::ArgumentType {
         kernel: function.name.to_string(),

@@ -31,6 +31,7 @@ mod bind;
 #[cfg(target_arch = "wasm32")]
 mod browser;
 mod builder;
+mod callable;
 mod capture;
 mod check;
 mod checked;
@@ -127,9 +128,10 @@ pub mod __private {
     pub use crate::{
         AtLeast, BroadcastRank, Element, Error, Exactly, Float, Integer, Kernels, MatmulRank, Number, OneLess, OneMore,
         Operand, OperandOf, Rank, Ranked, SameRank, Signed, Tensor,
+        callable::Callable,
         capture::is_deferred,
         element::{SignedWide, UnsignedWide, Wide},
-        footprint::{code_bytes, retain_runnable},
+        footprint::{code_bytes, retain_runnable, share_lines},
         launch::{
             Arg, KernelVariants, alternatives, launch, launch_alternative, launch_dynamic, launch_into,
             launch_into_vec, launch_padded, launch_with, variants,

@@ -15,6 +15,7 @@ use fuse_artifact::{Features, Pass};
 use crate::{
     Backend, DeviceInfo, Error,
     builder::CacheChoice,
+    callable::{Callable, WeakCallable},
     checked::SharedChecks,
     disk::DiskCache,
     fault::{Fault, scoped},
@@ -60,10 +61,12 @@ pub(crate) struct Pipelines {
 
 #[derive(Default)]
 struct State {
-    /// By the address of the pass (artifacts are `static`) and by specialization.
-    pipelines: HashMap<(usize, Specialization), Arc<Pipeline>>,
+    /// By the number of the function (0 if it is the program's), the address of the pass, and specialization.
+    pipelines: HashMap<(u64, usize, Specialization), Arc<Pipeline>>,
+    /// The functions made at run time that have pipelines, by their numbers.
+    made: HashMap<u64, WeakCallable>,
     /// How many were ever made.
-    made: u64,
+    count: u64,
     layouts: HashMap<Signature, Arc<Layout>>,
 }
 
@@ -90,30 +93,54 @@ impl Pipelines {
         }
     }
 
-    /// The pipeline of `pass` in a specialization, compiled if this is its first use. `features` are those of its variant.
+    /// The pipeline of a pass of a function in a specialization, compiled if this is its first use. `features` are those of its variant.
     pub(crate) fn get(
         &self,
-        pass: &'static Pass,
+        (pass, function): (&Pass, Option<&Callable>),
         specialization: Specialization,
         features: Features,
         label: &Label,
     ) -> Result<Arc<Pipeline>, Error> {
-        let key = (ptr::from_ref(pass).addr(), specialization);
+        let key = (function.map_or(0, Callable::id), ptr::from_ref(pass).addr(), specialization);
         if let Some(pipeline) = lock(&self.state).pipelines.get(&key) {
             return Ok(Arc::clone(pipeline));
         }
         // Compiled without the lock: other threads may launch meanwhile. If two compile the same pass, one wins.
-        let layout = self.layout(pass, key.1.uniform_bytes(pass))?;
-        let compute = self.compile(pass, &key.1, features, &layout, label)?;
+        let layout = self.layout(pass, key.2.uniform_bytes(pass))?;
+        let compute = self.compile(pass, &key.2, features, &layout, label)?;
         let mut state = lock(&self.state);
-        state.made += 1;
-        let id = state.made;
+        state.count += 1;
+        let id = state.count;
+        if let Some(function @ Callable::Made(_)) = function {
+            state.made.entry(function.id()).or_insert_with(|| function.downgrade());
+        }
         Ok(Arc::clone(state.pipelines.entry(key).or_insert_with(|| Arc::new(Pipeline { id, compute, layout }))))
     }
 
-    /// Whether the pipeline of `pass` in a specialization exists.
-    pub(crate) fn contains(&self, pass: &'static Pass, specialization: Specialization) -> bool {
-        lock(&self.state).pipelines.contains_key(&(ptr::from_ref(pass).addr(), specialization))
+    /// Whether the pipeline of a pass of a function in a specialization exists.
+    pub(crate) fn contains(
+        &self,
+        (pass, function): (&Pass, Option<&Callable>),
+        specialization: Specialization,
+    ) -> bool {
+        let id = function.map_or(0, Callable::id);
+        lock(&self.state).pipelines.contains_key(&(id, ptr::from_ref(pass).addr(), specialization))
+    }
+
+    /// Drops the pipelines of functions that are gone, unless a sequence has them. Returns whether there were such functions.
+    pub(crate) fn forget_gone(&self) -> bool {
+        let mut state = lock(&self.state);
+        let State { pipelines, made, .. } = &mut *state;
+        let before = made.len();
+        made.retain(|_, function| !function.is_gone());
+        if made.len() == before {
+            return false;
+        }
+        let gone: Vec<_> = pipelines.extract_if(|(id, ..), _| *id != 0 && !made.contains_key(id)).collect();
+        drop(state);
+        // Drivers take their time: other threads need not wait for it.
+        drop(gone);
+        true
     }
 
     /// Drops the pipelines for certain sizes that no plan and no sequence has.
@@ -121,7 +148,7 @@ impl Pipelines {
         let mut state = lock(&self.state);
         state
             .pipelines
-            .retain(|(_, specialization), pipeline| !specialization.has_sizes() || Arc::strong_count(pipeline) > 1);
+            .retain(|(_, _, specialization), pipeline| !specialization.has_sizes() || Arc::strong_count(pipeline) > 1);
     }
 
     /// How many there are.

@@ -36,7 +36,7 @@ pub enum Kept {
     Cotangent(usize),
 }
 
-/// What is kept of a launch of the first half: clones of the caller's tensors.
+/// The tensors that a launch of the first half keeps: clones of the caller's.
 #[derive(Clone, Debug)]
 pub struct RawPullback {
     halves: &'static Halves,
@@ -122,7 +122,7 @@ impl RawPullback {
         let Some(axis) = (0..found.len()).find(|&axis| found[axis] != expected[axis]) else { return Ok(()) };
         let dimension = match &function.params[param].kind {
             ParamKind::Tensor(spec) => spec.shape[axis].display(|id| function.symbol_name(id)).to_string(),
-            ParamKind::Scalar(_) | ParamKind::Quantized(_) => String::new(),
+            ParamKind::Scalar(_) | ParamKind::Size | ParamKind::Quantized(_) => String::new(),
         };
         Err(Error::DimensionMismatch {
             kernel,

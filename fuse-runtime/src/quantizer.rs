@@ -217,7 +217,7 @@ impl Work<'_> {
         let inner = &self.device.inner;
         let (pass, label) = (pass(shader), label(shader));
         let specialization = Specialization::new(pass, self.style, None, &[]);
-        let pipeline = inner.pipelines.get(pass, specialization, Features::default(), &label)?;
+        let pipeline = inner.pipelines.get((pass, None), specialization, Features::default(), &label)?;
         let workgroups = params.count.div_ceil(INVOCATIONS.into()) as u32;
         let mut filled = Filled::new(label.kernel, workgroups, inner.info.limits.workgroups_per_dimension)?;
         filled.words = params.words(workgroups).into();

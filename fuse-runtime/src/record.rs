@@ -39,7 +39,7 @@ pub(crate) struct Bound<'a> {
     pub(crate) offset: Option<u32>,
 }
 
-/// What a sequence replays.
+/// The recorded launches of a sequence.
 pub(crate) enum Replayed<'a> {
     /// A dispatch.
     Dispatch(Bound<'a>),

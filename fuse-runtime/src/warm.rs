@@ -10,6 +10,7 @@ use fuse_artifact::{Features, Function, Pass};
 
 use crate::{
     Device, Error, Kernels,
+    callable::Callable,
     pipeline::Pipelines,
     plan::{self, Label},
     shape::Shape,
@@ -17,13 +18,14 @@ use crate::{
 };
 
 /// A pipeline to create.
-struct Job {
-    pass: &'static Pass,
+struct Job<'a> {
+    pass: &'a Pass,
+    function: Callable,
     features: Features,
     label: Label,
 }
 
-impl Job {
+impl Job<'_> {
     fn specialization(&self, style: Style) -> Specialization {
         Specialization::new(self.pass, style, None, &[])
     }
@@ -59,14 +61,21 @@ impl Device {
         let (forced, tuning) = (self.inner.plans.forced(), self.applied());
         let mut jobs = Vec::new();
         let mut planned = Vec::new();
-        for (function, shapes) in launches {
+        for &(function_of_program, shapes) in launches {
             let shapes = shapes.iter().map(|dims| Shape::new(dims)).collect::<Result<Vec<_>, _>>()?;
-            jobs.extend(plan::pipelines(function, &shapes, forced.selection(&tuning))?);
-            planned.push((*function, shapes));
+            let function = Callable::from(function_of_program);
+            let of_function = plan::pipelines(function_of_program, &shapes, forced.selection(&tuning))?;
+            jobs.extend(of_function.into_iter().map(|(pass, features, label)| Job {
+                pass,
+                function: function.clone(),
+                features,
+                label,
+            }));
+            planned.push((function, shapes));
         }
-        self.create(jobs.into_iter().map(|(pass, features, label)| Job { pass, features, label }))?;
+        self.create(jobs.into_iter())?;
         for (function, shapes) in planned {
-            self.inner.plans.get(self, function, shapes.into_iter())?;
+            self.inner.plans.get(self, &function, shapes.into_iter())?;
         }
         Ok(())
     }
@@ -77,34 +86,36 @@ impl Device {
     }
 
     /// The passes of all variants of a function and its alternatives that the device can run.
-    fn variants_of(&self, function: &'static Function) -> impl Iterator<Item = Job> {
-        let tuning = self.applied();
+    fn variants_of(&self, function: &'static Function) -> impl Iterator<Item = Job<'static>> {
+        let (tuning, callable) = (self.applied(), Callable::from(function));
         let kernels = plan::alternatives(function).flat_map(|f| f.kernels.iter().map(move |kernel| (&*f.name, kernel)));
         let variants = kernels
             .flat_map(|(function, kernel)| kernel.variants.iter().map(move |variant| (function, kernel, variant)));
         let legal = variants.filter(move |(_, _, variant)| plan::runs_on(variant, &tuning.info));
-        legal.flat_map(|(function, kernel, variant)| {
+        legal.flat_map(move |(function, kernel, variant)| {
+            let callable = callable.clone();
             variant.passes.iter().enumerate().map(move |(index, pass)| {
                 let label = Label { function, kernel: &kernel.name, variant: &variant.name, pass: index };
-                Job { pass, features: variant.features, label }
+                Job { pass, function: callable.clone(), features: variant.features, label }
             })
         })
     }
 
     /// Creates the pipelines of these passes, as far as the driver takes them.
     #[cfg(all(feature = "tune", not(target_arch = "wasm32")))]
-    pub(crate) fn prepare(&self, passes: Vec<(&'static Pass, Features, Label)>) {
+    pub(crate) fn prepare(&self, function: &Callable, passes: Vec<(&Pass, Features, Label)>) {
         // Whoever needs a pipeline that the driver refuses gets the error then.
-        drop(self.create(passes.into_iter().map(|(pass, features, label)| Job { pass, features, label })));
+        let job = |(pass, features, label)| Job { pass, function: function.clone(), features, label };
+        drop(self.create(passes.into_iter().map(job)));
     }
 
     /// Creates the pipelines that are missing.
-    fn create(&self, jobs: impl Iterator<Item = Job>) -> Result<(), Error> {
+    fn create<'a>(&self, jobs: impl Iterator<Item = Job<'a>>) -> Result<(), Error> {
         self.inner.fault.check()?;
         let style = self.applied().style();
         let mut seen = HashSet::new();
-        let missing: Vec<Job> = jobs
-            .filter(|job| !self.inner.pipelines.contains(job.pass, job.specialization(style)))
+        let missing: Vec<Job<'_>> = jobs
+            .filter(|job| !self.inner.pipelines.contains((job.pass, Some(&job.function)), job.specialization(style)))
             .filter(|job| seen.insert(std::ptr::from_ref(job.pass).addr()))
             .collect();
         let created = create_all(&self.inner.pipelines, style, &missing);
@@ -114,12 +125,12 @@ impl Device {
     }
 }
 
-fn create(pipelines: &Pipelines, style: Style, job: &Job) -> Result<(), Error> {
-    pipelines.get(job.pass, job.specialization(style), job.features, &job.label).map(drop)
+fn create(pipelines: &Pipelines, style: Style, job: &Job<'_>) -> Result<(), Error> {
+    pipelines.get((job.pass, Some(&job.function)), job.specialization(style), job.features, &job.label).map(drop)
 }
 
 #[cfg(target_arch = "wasm32")]
-fn create_all(pipelines: &Pipelines, style: Style, jobs: &[Job]) -> Result<(), Error> {
+fn create_all(pipelines: &Pipelines, style: Style, jobs: &[Job<'_>]) -> Result<(), Error> {
     jobs.iter().try_for_each(|job| create(pipelines, style, job))
 }
 
@@ -128,7 +139,7 @@ fn create_all(pipelines: &Pipelines, style: Style, jobs: &[Job]) -> Result<(), E
 const MAX_THREADS: usize = 16;
 
 #[cfg(not(target_arch = "wasm32"))]
-fn create_all(pipelines: &Pipelines, style: Style, jobs: &[Job]) -> Result<(), Error> {
+fn create_all(pipelines: &Pipelines, style: Style, jobs: &[Job<'_>]) -> Result<(), Error> {
     use std::{
         sync::{
             Mutex,

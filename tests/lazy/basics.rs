@@ -1,10 +1,10 @@
-//! What is recorded, and when it runs.
+//! Recording, and when recorded launches run.
 
 use std::sync::Barrier;
 
 use fuse_gpu::{
     Device, Tensor1, Tensor2,
-    auto::{DType, Dim, Error, FusionConfig, LazyTensor, Over, configure, eval_all, flush, stats, with_config},
+    auto::{DType, Dim, Error, FusionConfig, LazyTensor, Over, configure, eval_all, flush, grad, stats, with_config},
     fuse,
 };
 
@@ -148,8 +148,48 @@ fn a_tensor_that_was_written_to_is_an_error() -> Result<(), Error> {
     let error = y.eval().expect_err("written");
     assert!(matches!(&error, Error::Written { operation: "exp", .. }), "{error}");
     assert!(error.to_string().contains("f32[2]"), "{error}");
+    assert!(y.eval().is_err(), "it stays an error");
     let y = LazyTensor::from(&tensor).exp()?;
     assert_near(&y.to_vec_blocking::<f32>()?, &[3f32.exp(), 4f32.exp()], 1e-6);
+    Ok(())
+}
+
+#[test]
+fn operations_recorded_after_a_write_see_the_new_values() -> Result<(), Error> {
+    let device = device();
+    let mut tensor = Tensor1::from_vec(&device, vec![1.0f32, 2.0], [2])?;
+    let x = LazyTensor::from(&tensor);
+    let sizes_only = LazyTensor::from(Tensor1::from_vec(&device, vec![5.0f32, 6.0], [2])?);
+    let column = sizes_only.reshape([x.dim(0), 1.into()])?;
+    let (before, product) = (&x + 1.0, &x * &x);
+    tensor.write(&[3.0, 4.0])?;
+    assert_near(&(&x * 3.0).to_vec_blocking::<f32>()?, &[9.0, 12.0], 0.0);
+    assert!(matches!(before.eval(), Err(Error::Written { operation: "add", .. })));
+    // The error is of the operation, not of the tensor; extents do not change by a write.
+    assert_near(&column.to_vec_blocking::<f32>()?, &[5.0, 6.0], 0.0);
+    let mixed = &before + &(&x * 2.0);
+    assert!(matches!(mixed.eval(), Err(Error::Written { operation: "add", .. })));
+    // Gradients read what they are computed from when that was recorded.
+    let [dx] = grad(&(&x * &x).sum(())?, &[&x])?.try_into().expect("one");
+    assert_near(&dx.to_vec_blocking::<f32>()?, &[6.0, 8.0], 0.0);
+    let [dx] = grad(&product.sum(())?, &[&x])?.try_into().expect("one");
+    assert!(matches!(dx.eval(), Err(Error::Written { operation: "mul", .. })));
+    // Also where the write moves the tensor away from a clone.
+    let clone = tensor.clone();
+    let before = &x * 5.0;
+    tensor.write(&[5.0, 6.0])?;
+    assert_near(&(&x * 2.0).to_vec_blocking::<f32>()?, &[10.0, 12.0], 0.0);
+    assert!(matches!(before.eval(), Err(Error::Written { operation: "mul", .. })));
+    assert_eq!(clone.to_vec_blocking()?, [3.0, 4.0]);
+    // A result that is given out is a value: writing to it changes nothing here.
+    let y = &x + 0.5;
+    let pending = &y * 10.0;
+    let mut result = y.tensor::<f32, 1>()?;
+    let later = &y * 100.0;
+    result.write(&[7.0, 8.0])?;
+    assert_near(&pending.to_vec_blocking::<f32>()?, &[55.0, 65.0], 0.0);
+    assert_near(&later.to_vec_blocking::<f32>()?, &[550.0, 650.0], 0.0);
+    assert_near(&(&y * 2.0).to_vec_blocking::<f32>()?, &[11.0, 13.0], 0.0);
     Ok(())
 }
 

@@ -1,4 +1,4 @@
-//! What users of NumPy, PyTorch and JAX reach for.
+//! Conveniences of NumPy, PyTorch and JAX.
 
 use fuse_gpu::{
     Tensor1, Tensor2,
@@ -77,7 +77,7 @@ fn shapes_are_plain_numbers() -> Result<(), Error> {
         let error = x.reshape(&wrong).expect_err("no such shape").to_string();
         assert!(error.contains("reshape") && error.contains("-1"), "{error}");
     }
-    // What -1 leaves is open where the other sizes are axes.
+    // The size for -1 is open where the other sizes are axes.
     let sum = |rows: usize| lazy(&device, [rows, 3], 2).0.exp()?.reshape([-1])?.neg()?.to_vec_blocking::<f32>();
     sum(4)?;
     let before = stats(&device).compiled;

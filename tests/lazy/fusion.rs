@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use fuse_gpu::{
     AdapterKind, Backend, QuantScheme, Tensor1, Tensor2,
     auto::{
-        Activation, BinaryOp, Error, FusionConfig, FusionPattern, LazyTensor, Packing, WeightQuantization,
-        benchmark_pattern, configure, create_pattern, execute_fused, explain, stats, with_config,
+        Activation, BinaryOp, Dim, Error, FusionConfig, FusionPattern, LazyTensor, Packing, WeightQuantization,
+        benchmark_pattern, configure, create_pattern, eval_all, execute_fused, explain, stats, with_config,
     },
 };
 
@@ -126,6 +126,33 @@ fn patterns_can_be_turned_off() -> Result<(), Error> {
     assert_near(&apart, &fused, 1e-6);
     assert_eq!(with_config(&device, only(&[FusionPattern::LinearActivation]), run)?.1, 1);
     assert_eq!(with_config(&device, only(&[]), run)?.1, 3);
+    // Inner values with several readers, and such that are asked for themselves.
+    let launches = |patterns: &[FusionPattern], graph: &dyn Fn() -> Result<Vec<LazyTensor>, Error>| {
+        with_config(&device, only(patterns), || -> Result<(u64, String), Error> {
+            let values = graph()?;
+            let values: Vec<&LazyTensor> = values.iter().collect();
+            let (explanation, before) = (explain(&values)?.plan.to_string(), stats(&device).launches);
+            eval_all(&values)?;
+            Ok((stats(&device).launches - before, explanation))
+        })
+    };
+    let twice = || -> Result<Vec<LazyTensor>, Error> {
+        let y = x.relu()?;
+        Ok(vec![y.mul(2.0)?.add(&y)?])
+    };
+    let kept = || -> Result<Vec<LazyTensor>, Error> {
+        let y = x.relu()?;
+        Ok(vec![y.mul(2.0)?, y])
+    };
+    let layers = || -> Result<Vec<LazyTensor>, Error> {
+        let y = x.matmul(&w)?;
+        Ok(vec![y.add(&b)?.relu()?, y.sum(1)?, y])
+    };
+    for (graph, count) in [(&twice as &dyn Fn() -> _, 3), (&kept, 2), (&layers, 4)] {
+        let (apart, explanation) = launches(&[], graph)?;
+        assert_eq!(apart, count, "{explanation}");
+        assert!(launches(&[FusionPattern::ElementWiseChain], graph)?.0 < count);
+    }
     // Adapters.
     let info = device.info().clone();
     let config = |backends, adapter_kinds| FusionConfig { backends, adapter_kinds, ..FusionConfig::default() };
@@ -166,7 +193,7 @@ fn weights_are_quantized_where_that_is_wanted() -> Result<(), Error> {
     }
     configure(&device, FusionConfig::default());
     assert_eq!(x.matmul(&weight)?.relu()?.to_vec_blocking::<f32>()?, exact);
-    // What cannot be quantized stays as it is, and is named.
+    // Weights that cannot be quantized stay as they are, and are named.
     let wrong = LazyTensor::weight(&Tensor2::full(&device, f32::INFINITY, [64, 32])?);
     let read_twice = LazyTensor::weight(&random(&device, [64, 32], 4));
     with_config(&device, config(Packing::Q4), || -> Result<(), Error> {
@@ -180,7 +207,18 @@ fn weights_are_quantized_where_that_is_wanted() -> Result<(), Error> {
         let stats = stats(&device);
         assert!(stats.unquantized.contains(infinite) && stats.to_string().contains("not quantized"), "{stats}");
         Ok(())
-    })
+    })?;
+    // A weight that was written to is quantized anew.
+    let mut table = Tensor2::<f32>::full(&device, 1.0, [64, 32])?;
+    let rewritten = LazyTensor::weight(&table);
+    for factor in [1.0f32, -2.0] {
+        table.write(&[factor; 64 * 32])?;
+        let y = with_config(&device, config(Packing::Q8), || x.matmul(&rewritten)?.to_vec_blocking::<f32>())?;
+        let sums = (x.sum(1)? * factor).to_vec_blocking::<f32>()?;
+        let expected: Vec<f32> = sums.iter().flat_map(|sum| [*sum; 32]).collect();
+        assert_near(&y, &expected, 1e-3);
+    }
+    Ok(())
 }
 
 #[test]
@@ -233,16 +271,19 @@ fn every_pattern_can_be_measured() -> Result<(), Error> {
 fn a_number_that_varies_is_told() -> Result<(), Error> {
     let device = device();
     let (x, _) = lazy(&device, [4, 32], 1);
-    for end in 1..=9 {
-        x.slice(1, 0, end)?.exp()?.eval()?;
+    for after in 1..=9 {
+        x.pad(1, 0, after, 0.0)?.exp()?.eval()?;
     }
     let told = stats(&device).varying;
-    assert!(told.len() == 1 && told[0].contains("slice(x0, axis = 1, start = 0, end = ?)"), "{told:?}");
+    assert!(told.len() == 1 && told[0].contains("pad(x0, axis = 1, before = 0, after = ?"), "{told:?}");
     // With a size that is left open there is one.
+    let misses = stats(&device).misses;
     for extent in 1..=9 {
         let part = Tensor1::<f32>::zeros(&device, [extent + 1])?;
-        x.slice(1, 0, LazyTensor::from(&part).dim(0))?.exp()?.eval()?;
+        x.pad(1, 0, LazyTensor::from(&part).dim(0), 0.0)?.exp()?.eval()?;
+        x.pad(1, 0, Dim::open(extent), 0.0)?.exp()?.eval()?;
+        x.slice(1, extent, 2 * extent)?.exp()?.eval()?;
     }
-    assert_eq!(stats(&device).varying.len(), 1);
+    assert_eq!((stats(&device).varying.len(), stats(&device).misses), (1, misses + 3));
     Ok(())
 }

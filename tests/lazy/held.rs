@@ -1,4 +1,4 @@
-//! What is held and not asked for: it is not written, computed again at most once, and after that as often as it is needed.
+//! Values that are held and not asked for are not written, and recomputed at most once; from then on they are written.
 
 use fuse_gpu::{
     Device, Tensor1, Tensor2,

@@ -76,7 +76,7 @@ fn residual_on_host(x: &[f32], weights: &[(LazyTensor, Vec<f32>)]) -> (f64, Vec<
 
 #[test]
 fn a_deep_residual_network_with_gradients() -> Result<(), Error> {
-    residual(150)
+    residual(300)
 }
 
 #[test]
@@ -260,20 +260,60 @@ fn within_a_limit_of_code() -> Result<(), Error> {
     let first = x.exp()?;
     first.eval()?;
     let used = stats(&device).code_bytes;
-    assert!(used > 0);
-    set_code_limit(used);
-    // What is known still runs; what is new is an error that says so, each time.
-    let again = x.exp()?;
-    again.eval()?;
-    let new = x.sin()?.cos()?;
+    assert!(used > 0 && stats(&device).dropped == 0);
+    x.sin()?.cos()?.eval()?;
+    let other = stats(&device).code_bytes - used;
+    // Room for one of them: the others go, and are compiled again when they are wanted.
+    let limit = used.max(other) + used.min(other) / 2;
+    set_code_limit(limit);
+    x.neg()?.eval()?;
+    assert_eq!(stats(&device).dropped, 2);
+    let exp: Vec<f32> = values.iter().map(|&x| f64::from(x).exp() as f32).collect();
+    let waves: Vec<f32> = values.iter().map(|&x| f64::from(x).sin().cos() as f32).collect();
+    for round in 0..3 {
+        assert_near(&x.sin()?.cos()?.to_vec_blocking::<f32>()?, &waves, 1e-5);
+        assert_near(&x.exp()?.to_vec_blocking::<f32>()?, &exp, 1e-5);
+        let stats = stats(&device);
+        assert_eq!((stats.dropped, stats.evaluations), (2 * round + 4, 2 * round + 5));
+        assert!(stats.code_bytes <= limit, "{stats}");
+        // Its pipelines went as well.
+        assert_eq!(device.pipelines(), 1);
+    }
+    // With room for both, what was used last stays.
+    set_code_limit(4 * limit);
+    for _ in 0..2 {
+        assert_near(&x.sin()?.cos()?.to_vec_blocking::<f32>()?, &waves, 1e-5);
+        assert_near(&x.exp()?.to_vec_blocking::<f32>()?, &exp, 1e-5);
+    }
+    assert_eq!(stats(&device).dropped, 8);
+    // An evaluation under way keeps its code, whatever others compile.
+    set_code_limit(limit);
+    std::thread::scope(|scope| {
+        let turns = |own: usize| {
+            let (x, values) = (x.clone(), &values);
+            move || -> Result<(), Error> {
+                for round in 0..12 {
+                    let y = if (round + own) % 3 == 0 { x.abs()? } else { x.neg()?.abs()? };
+                    let expected: Vec<f32> = values.iter().map(|x| x.abs()).collect();
+                    assert_near(&y.to_vec_blocking::<f32>()?, &expected, 1e-5);
+                }
+                Ok(())
+            }
+        };
+        let threads: Vec<_> = (0..3).map(|own| scope.spawn(turns(own))).collect();
+        threads.into_iter().try_for_each(|thread| thread.join().expect("no panic"))
+    })?;
+    // One evaluation that is larger than the limit is an error, each time, for which nothing goes.
+    set_code_limit(1000);
+    let dropped = stats(&device).dropped;
+    let new = x.tanh()?;
     for _ in 0..2 {
         let error = new.eval().expect_err("no room");
         assert!(matches!(&error, Error::CodeLimit { .. }) && error.to_string().contains("set_code_limit"), "{error}");
     }
-    assert!(!new.is_evaluated()?);
-    assert_eq!(stats(&device).code_bytes, used);
+    assert!(!new.is_evaluated()? && stats(&device).dropped == dropped);
     set_code_limit(256 << 20);
-    let expected: Vec<f32> = values.iter().map(|&x| f64::from(x).sin().cos() as f32).collect();
+    let expected: Vec<f32> = values.iter().map(|x| x.tanh()).collect();
     assert_near(&new.to_vec_blocking::<f32>()?, &expected, 1e-5);
     Ok(())
 }

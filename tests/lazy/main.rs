@@ -10,6 +10,7 @@ mod held;
 mod hostile;
 mod hostile_many;
 mod kept;
+mod loops;
 mod minilm;
 mod random;
 mod tables;

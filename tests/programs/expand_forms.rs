@@ -144,7 +144,7 @@ fn errors_of_expressions_name_their_place() {
     let (x, y) = (matrix(&device, [2, 3]), matrix(&device, [2, 4]));
     let (line, error) = (line!(), fuse!(x + y).unwrap_err());
     assert!(error.to_string().starts_with(&format!("kernel `fuse! at {}:{line}`", file!())), "{error}");
-    // What `main` prints.
+    // The output of `main`.
     assert_eq!(format!("{error:?}"), error.to_string());
 }
 

@@ -219,7 +219,7 @@ fn what_shares_memory_with_an_update_has_the_old_values() {
     swap::<f32>(&mut same, &mut x).unwrap();
     assert_eq!(same.to_vec_blocking().unwrap(), squared);
     assert_eq!((x.to_vec_blocking().unwrap(), twin.to_vec_blocking().unwrap()), (old.clone(), old.clone()));
-    // What is refused changes nothing.
+    // A refused call changes nothing.
     let error = mix(&mut x, &Tensor2::zeros(&device, [4, 5]).unwrap()).unwrap_err().to_string();
     assert!(error.contains("`w`") && error.contains('5'), "{error}");
     assert_eq!((x.to_vec_blocking().unwrap(), twin.to_vec_blocking().unwrap()), (old.clone(), old));
@@ -275,7 +275,7 @@ fn sequences_and_clones_of_their_tensors_keep_apart() {
         assert_eq!((number(&seen), number(&within)), (10 + 2 * round, 9 + 2 * round));
     }
     assert_eq!(between.iter().map(number).collect::<Vec<_>>(), [12, 14, 16]);
-    // What is written to the state, replays go on from; updates outside of the sequence as well.
+    // Replays go on from values written to the state, and from updates outside of the sequence.
     seen.write(&[20]).unwrap();
     center(&mut x, &mut seen).unwrap();
     sequence.replay().unwrap();

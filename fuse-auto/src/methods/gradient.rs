@@ -138,7 +138,7 @@ struct Reached {
 impl Path {
     fn find(of: &Arc<Node>, wrt: &[&LazyTensor]) -> Result<Self, Error> {
         let targets: Vec<&Arc<Node>> = wrt.iter().map(|value| value.node()).collect::<Result<_, _>>()?;
-        // What is older than all of them depends on none.
+        // Nodes older than all of them depend on none.
         let oldest = targets.iter().map(|target| target.number).min().unwrap_or(0);
         let mut reached = vec![Reached::default(); targets.len()];
         let mut nodes: Vec<(Arc<Node>, Inputs)> = vec![];
@@ -167,7 +167,7 @@ impl Path {
                 let what = format!("`{}` (`{}`)", node.type_text(), node.op.name());
                 return Err(Error::Evaluated { what, wrt: format!("`{}`", wrt.type_text()) });
             }
-            // What is there for its extents only is no way.
+            // An operand that is read for its extents only is no path.
             inputs.truncate(node.op.operands(inputs.len()));
             inputs.retain(|input| input.node().is_some_and(|input| input.number >= oldest));
             stack.extend(inputs.iter().filter_map(Input::node).map(|input| (Arc::clone(input), differentiable)));

@@ -156,7 +156,7 @@ impl LazyTensor {
         Request::new(Op::Reshape(shape), node.dtype, inputs).record()
     }
 
-    /// What the sizes of a reshape leave of the elements, with 1 in its place.
+    /// The extent of an open size of a reshape: the elements by the product of the others, with 1 in its place.
     fn rest(&self, sizes: &[Dim]) -> Result<Dim, Error> {
         let node = self.node()?;
         let product = sizes.iter().try_fold(1usize, |product, size| product.checked_mul(size.get()));
@@ -190,12 +190,13 @@ impl LazyTensor {
         Request::new(Op::BroadcastTo(shape), node.dtype, inputs).record()
     }
 
-    /// Elements `start .. end` of an axis.
+    /// Elements `start .. end` of an axis. Two numbers are [open](Dim::open): the compiled function serves slices that start elsewhere
+    /// or have another length.
     ///
     /// # Errors
     /// [`Error::Operation`] if they are not within the axis.
     pub fn slice(&self, axis: i32, start: impl Into<Dim>, end: impl Into<Dim>) -> Result<Self, Error> {
-        self.part_of(axis, Some(start.into()), Some(end.into()))
+        self.part_of(axis, Dim::open_range(start.into(), end.into()).map(Some))
     }
 
     /// The elements of an axis from `start` on.
@@ -203,14 +204,20 @@ impl LazyTensor {
     /// # Errors
     /// As [`slice`](Self::slice).
     pub fn slice_from(&self, axis: i32, start: impl Into<Dim>) -> Result<Self, Error> {
-        self.part_of(axis, Some(start.into()), None)
+        let start: Dim = start.into();
+        let node = plain(self, "slice", DTypes::ANY)?;
+        let extent = node.shape[usize::from(axis_of("slice", axis, node)?)];
+        match start.form {
+            Form::Number => self.slice(axis, start, extent),
+            _ => self.part_of(axis, [Some(start), None]),
+        }
     }
 
-    fn part_of(&self, axis: i32, start: Option<Dim>, end: Option<Dim>) -> Result<Self, Error> {
+    fn part_of(&self, axis: i32, bounds: [Option<Dim>; 2]) -> Result<Self, Error> {
         let node = plain(self, "slice", DTypes::ANY)?;
         let axis = axis_of("slice", axis, node)?;
         let mut inputs = self.alone();
-        let bounds = [start, end].map(|bound| bound.map(|bound| bound.extent(&mut inputs)));
+        let bounds = bounds.map(|bound| bound.map(|bound| bound.extent(&mut inputs)));
         Request::new(Op::Slice { axis, bounds: Box::new(bounds) }, node.dtype, inputs).record()
     }
 
@@ -231,7 +238,8 @@ impl LazyTensor {
         let mut pieces = vec![];
         for size in sizes {
             let end = if start.get() == 0 { size.clone() } else { start.clone() + size };
-            pieces.push(self.slice(axis, start, end.clone())?);
+            // The sizes of pieces are part of the function, unless they are open: that they add up to the axis is known then.
+            pieces.push(self.part_of(axis, [Some(start), Some(end.clone())])?);
             start = end;
         }
         Ok(pieces)

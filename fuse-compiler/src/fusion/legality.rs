@@ -59,7 +59,7 @@ fn rounds(graph: &Graph, value: NodeId) -> bool {
     false
 }
 
-/// What movements make a value of.
+/// The value behind movements.
 pub fn through_movements(graph: &Graph, mut node: NodeId) -> NodeId {
     while is_movement(&graph.nodes[node].op) {
         node = graph.nodes[node].op.operands()[0];
@@ -93,7 +93,7 @@ pub(super) fn check_bindings(
     if let GroupKind::Attention(attention) = &group.kind
         && !forced.contains(&attention.output)
     {
-        // What follows the output reads it from memory. A part of the scores there would end the attention.
+        // Readers of the output read it from memory. A part of the scores there would end the attention.
         return Err(NeedsStorage { node: attention.output, consumer, reason }.into());
     }
     let split = value_to_split(graph, group, most);

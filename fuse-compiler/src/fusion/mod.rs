@@ -145,7 +145,7 @@ pub fn fuse(graph: &Graph, policy: Policy) -> Result<Groups, String> {
 /// As [`fuse`].
 pub fn fuse_with(graph: &Graph, policy: Policy, forced: &BTreeSet<NodeId>) -> Result<Groups, String> {
     let mut planner = Planner::new(graph, policy);
-    planner.forced.clone_from(forced);
+    planner.forced = forced.iter().map(|&node| index::strip_reshapes(graph, node)).collect();
     planner.refusals.clear();
     planner.plan()
 }

@@ -8,11 +8,11 @@ use fuse_artifact::Size;
 use super::{Marks, join::join, movement, tape::Tape};
 use crate::graph::{Literal, NodeId, Op};
 
-/// What an operand gets of an adjoint.
+/// The share of an operand in an adjoint.
 pub(super) enum Contribution {
     /// A value of the operand's shape.
     Whole(NodeId),
-    /// What its elements from `start` on along an axis get; the others get nothing.
+    /// The elements from `start` on along an axis; the others get nothing.
     Slice(Slice),
 }
 

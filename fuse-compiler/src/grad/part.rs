@@ -73,7 +73,9 @@ impl Cut<'_> {
         loop {
             let needed = self.mentioned();
             let untold = needed.iter().find_map(|&id| match self.graph.symbols[usize::from(id)].source {
-                SymbolSource::Axis { param, .. } if self.source(id).is_none() => Some(param),
+                SymbolSource::Axis { param, .. } | SymbolSource::Scalar { param } if self.source(id).is_none() => {
+                    Some(param)
+                }
                 _ => None,
             });
             match untold {
@@ -105,7 +107,7 @@ impl Cut<'_> {
             if mentioned.insert(id) {
                 let mut add = |size: &Size| pending.extend(size.terms.iter().flat_map(|term| term.symbols.iter()));
                 match &self.graph.symbols[usize::from(id)].source {
-                    SymbolSource::Axis { .. } => {}
+                    SymbolSource::Axis { .. } | SymbolSource::Scalar { .. } => {}
                     SymbolSource::Broadcast(sizes) => sizes.iter().for_each(&mut add),
                     SymbolSource::Quotient { dividend, divisor } => [dividend, divisor].into_iter().for_each(&mut add),
                 }
@@ -114,11 +116,16 @@ impl Cut<'_> {
         mentioned
     }
 
-    /// The axis that tells a symbol in the part: of the parameter that declares it, or of any other tensor.
+    /// The axis or number that tells a symbol in the part: of the parameter that declares it, or an axis of any other tensor.
     fn source(&self, id: SymbolId) -> Option<SymbolSource> {
-        let SymbolSource::Axis { param, axis } = self.graph.symbols[usize::from(id)].source else { return None };
-        if let Some(position) = self.params.iter().position(|&own| own == param) {
-            return Some(SymbolSource::Axis { param: position as u16, axis });
+        let position = |param: u16| self.params.iter().position(|&own| own == param).map(|position| position as u16);
+        let own = match self.graph.symbols[usize::from(id)].source {
+            SymbolSource::Axis { param, axis } => position(param).map(|param| SymbolSource::Axis { param, axis }),
+            SymbolSource::Scalar { param } => position(param).map(|param| SymbolSource::Scalar { param }),
+            SymbolSource::Broadcast(_) | SymbolSource::Quotient { .. } => return None,
+        };
+        if own.is_some() {
+            return own;
         }
         let params = self.params.iter().map(|&param| {
             let Param { ty, quantized, .. } = &self.graph.params[usize::from(param)];
@@ -145,7 +152,7 @@ impl Cut<'_> {
         let symbols = sources.into_iter().map(|(id, source)| {
             let Symbol { name, source: original } = &self.graph.symbols[usize::from(id)];
             let source = source.unwrap_or_else(|| match original {
-                SymbolSource::Axis { param, axis } => SymbolSource::Axis { param: *param, axis: *axis },
+                SymbolSource::Axis { .. } | SymbolSource::Scalar { .. } => original.clone(),
                 SymbolSource::Broadcast(sizes) => {
                     SymbolSource::Broadcast(sizes.iter().map(|size| self.size(size)).collect())
                 }

@@ -34,7 +34,7 @@ impl Printer<'_> {
         let mut text = format!("fn {}({})\n", self.graph.name, params.join(", "));
         for symbol in &self.graph.symbols {
             let _ = match &symbol.source {
-                SymbolSource::Axis { .. } => Ok(()),
+                SymbolSource::Axis { .. } | SymbolSource::Scalar { .. } => Ok(()),
                 SymbolSource::Broadcast(sizes) => {
                     writeln!(text, "  let {} = broadcast [{}]", symbol.name, self.shape(sizes))
                 }

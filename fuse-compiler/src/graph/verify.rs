@@ -80,6 +80,9 @@ fn verify_symbols(graph: &Graph, violations: &mut Vec<String>) {
                 .is_some_and(|param| {
                     !param.scalar && usize::from(*axis) < param.ty.rank() + 2 * usize::from(param.quantized.is_some())
                 }),
+            SymbolSource::Scalar { param } => {
+                graph.params.get(usize::from(*param)).is_some_and(|param| param.scalar && param.ty.dtype == DType::U32)
+            }
             SymbolSource::Broadcast(sizes) => sizes.iter().all(|size| mentions_below(size, index)),
             SymbolSource::Quotient { dividend, divisor } => {
                 mentions_below(dividend, index) && mentions_below(divisor, index)
@@ -293,7 +296,7 @@ fn may_repeat(graph: &Graph, have: &Size, want: &Size) -> bool {
     let both: Vec<Size> = parts(have).into_iter().chain(parts(want)).collect();
     let broadcasts = |source: &SymbolSource| match source {
         SymbolSource::Broadcast(sizes) => both.iter().all(|part| sizes.contains(part)),
-        SymbolSource::Axis { .. } | SymbolSource::Quotient { .. } => false,
+        SymbolSource::Axis { .. } | SymbolSource::Scalar { .. } | SymbolSource::Quotient { .. } => false,
     };
     have == want
         || have.is_one()

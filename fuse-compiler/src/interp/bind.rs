@@ -47,6 +47,9 @@ impl Bindings {
             SymbolSource::Axis { param, axis } => {
                 Ok(self.input(*param).shape.get(usize::from(*axis)).map_or(1, |extent| *extent as u64))
             }
+            SymbolSource::Scalar { param } => {
+                self.input(*param).data.first().map(|value| *value as u64).ok_or(InterpError::Size)
+            }
             SymbolSource::Broadcast(sizes) => {
                 let extents = self.shape(sizes)?;
                 let extent = extents.iter().copied().find(|&extent| extent != 1).unwrap_or(1);

@@ -22,6 +22,19 @@ pub struct Dual {
     pub value: f64,
     /// The derivative.
     pub slope: f64,
+    /// The sum of the magnitudes of the terms that the derivative is a sum of: rounding errors of `slope` are relative to it.
+    pub magnitude: f64,
+}
+
+impl Dual {
+    /// A value whose derivative is the sum of these derivatives, each times the slope of its operand.
+    fn of<'x>(value: f64, terms: impl IntoIterator<Item = (f64, &'x Self)>) -> Self {
+        terms.into_iter().fold(Self::exact(value), |sum, (derivative, x)| Self {
+            value,
+            slope: sum.slope + times(derivative, x.slope),
+            magnitude: sum.magnitude + times(derivative.abs(), x.magnitude),
+        })
+    }
 }
 
 /// Evaluates `graph` for `inputs`, with the derivatives of all results along a direction: one vector per parameter, with a number
@@ -38,7 +51,7 @@ pub fn run_forward(graph: &Graph, inputs: &[Value], direction: &[Vec<f64>]) -> R
     }
     let leaf = |param: u16, input: &Value| {
         let duals = input.data.iter().zip(&direction[usize::from(param)]);
-        let duals = duals.map(|(&value, &slope)| Dual { value, slope }).collect();
+        let duals = duals.map(|(&value, &slope)| Dual { value, slope, magnitude: slope.abs() }).collect();
         Tensor::new(input.dtype, input.shape.clone(), duals)
     };
     evaluate(graph, inputs, Stores::Nothing, &leaf)
@@ -55,7 +68,7 @@ fn values(x: &[Dual]) -> Vec<f64> {
 
 impl Element for Dual {
     fn exact(value: f64) -> Self {
-        Self { value, slope: 0.0 }
+        Self { value, slope: 0.0, magnitude: 0.0 }
     }
 
     fn literal(dtype: DType, literal: Literal) -> Self {
@@ -72,7 +85,7 @@ impl Element for Dual {
     fn unary(op: UnaryOp, dtype: DType, x: &Self) -> Self {
         let value = f64::unary(op, dtype, &x.value);
         let smooth = dtype.is_float() && op.result(dtype).is_float();
-        Self { value, slope: if smooth { times(x.slope, (op.row().slope)(x.value)) } else { 0.0 } }
+        Self::of(value, smooth.then(|| ((op.row().slope)(x.value), x)))
     }
 
     fn binary(op: BinaryOp, dtype: DType, x: &Self, y: &Self) -> Self {
@@ -81,7 +94,7 @@ impl Element for Dual {
             return Self::exact(value);
         }
         let [of_x, of_y] = (op.row().slopes)(x.value, y.value);
-        Self { value, slope: times(x.slope, of_x) + times(y.slope, of_y) }
+        Self::of(value, [(of_x, x), (of_y, y)])
     }
 
     fn compare(op: CompareOp, dtype: DType, x: &Self, y: &Self) -> Self {
@@ -98,23 +111,23 @@ impl Element for Dual {
 
     fn dot(dtype: DType, x: &[Self], y: &[Self]) -> Self {
         let value = f64::dot(dtype, &values(x), &values(y));
-        let part = |(x, y): (&Self, &Self)| times(x.slope, y.value) + times(y.slope, x.value);
-        Self { value, slope: if dtype.is_float() { x.iter().zip(y).map(part).sum() } else { 0.0 } }
+        let pairs = x.iter().zip(y).filter(|_| dtype.is_float());
+        Self::of(value, pairs.flat_map(|(x, y)| [(y.value, x), (x.value, y)]))
     }
 
     fn reduce(op: ReduceOp, dtype: DType, x: &[Self]) -> Self {
         let value = f64::reduce(op, dtype, &values(x));
-        let slope = match op {
-            _ if !dtype.is_float() => 0.0,
-            ReduceOp::Sum => f64::reduce(op, dtype, &x.iter().map(|x| x.slope).collect::<Vec<_>>()),
-            ReduceOp::Prod => of_product(x),
+        match op {
+            _ if !dtype.is_float() => Self::exact(value),
+            ReduceOp::Sum => Self::of(value, x.iter().map(|x| (1.0, x))),
+            ReduceOp::Prod => Self::of(value, others(x).into_iter().zip(x)),
             ReduceOp::Max | ReduceOp::Min => {
-                let chosen: Vec<f64> = x.iter().filter(|x| x.value == value).map(|x| x.slope).collect();
-                chosen.iter().sum::<f64>() / chosen.len().max(1) as f64
+                let chosen = || x.iter().filter(|x| x.value == value);
+                let share = 1.0 / chosen().count() as f64;
+                Self::of(value, chosen().map(|x| (share, x)))
             }
-            ReduceOp::ArgMax | ReduceOp::ArgMin | ReduceOp::Any | ReduceOp::All => 0.0,
-        };
-        Self { value, slope }
+            ReduceOp::ArgMax | ReduceOp::ArgMin | ReduceOp::Any | ReduceOp::All => Self::exact(value),
+        }
     }
 
     fn take(index: &Self, extent: usize, at: impl Fn(usize) -> Self) -> Self {
@@ -126,16 +139,18 @@ impl Element for Dual {
     }
 }
 
-/// The derivative of a product: each factor's, times all factors before and behind it.
-fn of_product(x: &[Dual]) -> f64 {
-    let mut behind = vec![1.0; x.len() + 1];
-    for (i, factor) in x.iter().enumerate().rev() {
-        behind[i] = behind[i + 1] * factor.value;
+/// For each factor of a product, the product of all others.
+fn others(x: &[Dual]) -> Vec<f64> {
+    let mut others = vec![1.0; x.len()];
+    let mut behind = 1.0;
+    for (other, factor) in others.iter_mut().zip(x).rev() {
+        *other = behind;
+        behind *= factor.value;
     }
-    let (mut before, mut sum) = (1.0, 0.0);
-    for (i, factor) in x.iter().enumerate() {
-        sum += times(factor.slope, before * behind[i + 1]);
+    let mut before = 1.0;
+    for (other, factor) in others.iter_mut().zip(x) {
+        *other *= before;
         before *= factor.value;
     }
-    sum
+    others
 }

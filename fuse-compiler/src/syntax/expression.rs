@@ -108,7 +108,7 @@ impl<'a> Converter<'a> {
         Ok(ExprKind::Binary(first, links.iter().rev().map(operand).collect::<Result<_, Diagnostic>>()?))
     }
 
-    /// `x ** 2.0`, which Rust reads as `x * (*2.0)`.
+    /// `x ** 2.0`, which Rust reads as `x * (*2.0)`. Between two names it may also be a product with a reference.
     fn power(&self, link: &syn::ExprBinary) -> Option<Diagnostic> {
         let (BinOp::Mul(star), Expr::Unary(unary)) = (&link.op, &*link.right) else { return None };
         let UnOp::Deref(second) = &unary.op else { return None };
@@ -116,9 +116,15 @@ impl<'a> Converter<'a> {
             Expr::Binary(left) => &left.right,
             left => left,
         };
-        let help = format!("write `pow({}, {})`", self.text(base), self.text(&unary.expr));
+        let power = format!("`pow({}, {})`", self.text(base), self.text(&unary.expr));
         let at = (star.span, second.span);
-        Some(Diagnostic::new(Code::UnsupportedOperator, at, "`**` is no operator").help(help))
+        Some(match &*unary.expr {
+            Expr::Lit(_) => {
+                Diagnostic::new(Code::UnsupportedOperator, at, "`**` is no operator").help(format!("write {power}"))
+            }
+            _ => Diagnostic::new(Code::UnsupportedOperator, at, "tensors are not references")
+                .help(format!("remove the second `*`; for a power write {power}")),
+        })
     }
 
     fn cast(&self, cast: &syn::ExprCast) -> Result<ExprKind, Diagnostic> {

@@ -15,7 +15,7 @@ const MAGNITUDES: [f64; 9] = [0.0, 1e-30, 1e-20, 17.0, 89.0, 104.0, 1e10, 1e20, 
 /// How far apart the two may be, relative to the derivative: a few roundings.
 const TOLERANCE: f64 = 3e-6;
 
-/// What the rounding of subnormal numbers to 0 may make of a derivative.
+/// The range of a derivative where subnormal numbers may be rounded to 0.
 const FLUSHED: f64 = 2e-36;
 
 /// Functions whose rules are `1 - y²` or `y·(1 - y)` of the result, which a backward pass has at hand: their derivatives have no
@@ -301,7 +301,7 @@ fn plans(source: &str) -> Vec<Function> {
     std::iter::once(function).chain(alternatives).collect()
 }
 
-/// What is compared with its own largest element is computed once: drivers may round it otherwise in another kernel.
+/// Values compared with their own largest element are computed once: drivers may round them otherwise in another kernel.
 #[test]
 fn what_a_maximum_is_compared_with_is_stored() {
     let gradient = |x: &str, extent: &str| {

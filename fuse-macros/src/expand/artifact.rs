@@ -128,6 +128,7 @@ impl Constant for Wgsl {
         match self {
             Self::Whole(text) => format!("a::Wgsl::Whole({})", text.constant(lists)),
             Self::Shared { texts: _, number } => format!("a::shared_wgsl!(__FUSE_TEXTS, {number})"),
+            Self::Made { .. } => format!("a::Wgsl::Whole(a::Text::Borrowed({:?}))", self.text()),
         }
     }
 }
@@ -283,9 +284,9 @@ macro_rules! enums {
 
 enums! {
     DType { F32, F16, I32, U32, Bool, }
-    ParamKind { Tensor(spec), Scalar(dtype), Quantized(spec), }
+    ParamKind { Tensor(spec), Scalar(dtype), Size, Quantized(spec), }
     Packing { Q8, Q4, Q3, Q2, Q1, }
-    SymbolSource { Axis { param, axis }, Broadcast(sizes), Quotient { dividend, divisor }, }
+    SymbolSource { Axis { param, axis }, Scalar { param }, Broadcast(sizes), Quotient { dividend, divisor }, }
     Relation { Equal, AtMost, }
     DomainKind { Pointwise, Reduction { axes }, Contraction { products }, Attention, WeightedSum, }
     Space { Point, Lhs, Rhs, SecondLhs, SecondRhs, Score, Value, }

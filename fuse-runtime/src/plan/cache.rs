@@ -10,7 +10,7 @@ use std::{
 use fuse_artifact::Function;
 
 use super::{LaunchPlan, Selection, Sizes, Variants};
-use crate::{Device, Error, lock::lock, shape::Shape, tune::Applied};
+use crate::{Device, Error, callable::Callable, lock::lock, shape::Shape, tune::Applied};
 
 /// Plans that are kept, besides those of specialized launches.
 const MAX_PLANS: usize = 4096;
@@ -51,12 +51,7 @@ impl Forced {
 
 impl PlanCache {
     /// The plan of `function` for arguments of these shapes, in parameter order.
-    pub(crate) fn get<S>(
-        &self,
-        device: &Device,
-        function: &'static Function,
-        shapes: S,
-    ) -> Result<Arc<LaunchPlan>, Error>
+    pub(crate) fn get<S>(&self, device: &Device, function: &Callable, shapes: S) -> Result<Arc<LaunchPlan>, Error>
     where
         S: Iterator<Item = Shape> + Clone,
     {
@@ -64,9 +59,7 @@ impl PlanCache {
         let key = hash(function, tuning.id, shapes.clone());
         let sizes = if device.is_specializing() { Sizes::Constant } else { Sizes::Uniform };
         let is_of = |plan: &LaunchPlan| {
-            ptr::eq(plan.function, function)
-                && plan.tuning == tuning.id
-                && plan.params.iter().copied().eq(shapes.clone())
+            plan.function.is(function) && plan.tuning == tuning.id && plan.params.iter().copied().eq(shapes.clone())
         };
         let forced = {
             let state = lock(&self.state);
@@ -77,6 +70,9 @@ impl PlanCache {
             }
             state.forced.clone()
         };
+        if device.inner.pipelines.forget_gone() {
+            lock(&self.state).retain(|plan| !plan.function.is_gone());
+        }
         // Planning may compile pipelines: other threads must not wait for that.
         let list: Vec<Shape> = shapes.clone().collect();
         let selection = Selection { sizes, ..forced.selection(&tuning) };
@@ -86,10 +82,7 @@ impl PlanCache {
         // A plan made while something else was forced must not stay.
         if state.forced == forced {
             if state.plans.len() >= MAX_PLANS {
-                state.plans.retain(|_, plans| {
-                    plans.retain(|plan| plan.sizes == Sizes::Constant);
-                    !plans.is_empty()
-                });
+                state.retain(|plan| plan.sizes == Sizes::Constant);
             }
             let plans = state.plans.entry(key).or_default();
             // What another thread has specialized meanwhile stays.
@@ -123,6 +116,14 @@ impl PlanCache {
 }
 
 impl State {
+    /// Drops the other plans.
+    fn retain(&mut self, keeps: impl Fn(&LaunchPlan) -> bool) {
+        self.plans.retain(|_, plans| {
+            plans.retain(|plan| keeps(plan));
+            !plans.is_empty()
+        });
+    }
+
     /// Drops the specialized plan that was made first: launches of its shapes have general pipelines again.
     fn forget_oldest(&mut self) {
         let Some(key) = self.specialized.pop_front() else { return };
@@ -136,10 +137,11 @@ impl State {
     }
 }
 
-/// Functions are told apart by address: artifacts are `static`.
-fn hash(function: &'static Function, tuning: u64, shapes: impl Iterator<Item = Shape>) -> u64 {
+/// Functions are told apart by address and, where they were made at run time, by number.
+fn hash(function: &Callable, tuning: u64, shapes: impl Iterator<Item = Shape>) -> u64 {
     let mut hasher = DefaultHasher::new();
-    ptr::from_ref(function).hash(&mut hasher);
+    ptr::from_ref::<Function>(function).hash(&mut hasher);
+    function.id().hash(&mut hasher);
     tuning.hash(&mut hasher);
     for shape in shapes {
         shape.hash(&mut hasher);

@@ -361,7 +361,7 @@ impl Context<'_> {
     fn quantized(&self, param: u16) -> Option<&QuantizedSpec> {
         match &self.function.params.get(usize::from(param))?.kind {
             ParamKind::Quantized(spec) => Some(spec),
-            ParamKind::Tensor(_) | ParamKind::Scalar(_) => None,
+            ParamKind::Tensor(_) | ParamKind::Scalar(_) | ParamKind::Size => None,
         }
     }
 

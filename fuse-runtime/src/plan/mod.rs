@@ -47,6 +47,7 @@ pub use self::{
 };
 use crate::{
     DeviceInfo, Error,
+    callable::{Callable, WeakCallable, lasting},
     check::{Bound, bind},
     launch::KernelVariants,
     pipeline::{Pipeline, Pipelines},
@@ -92,7 +93,7 @@ impl<'a> Selection<'a> {
 
 /// A launch, ready but for buffers and host scalars.
 pub(crate) struct LaunchPlan {
-    pub(crate) function: &'static Function,
+    pub(crate) function: WeakCallable,
     /// The [`Applied::id`] of the tuning that chose it.
     pub(crate) tuning: u64,
     pub(crate) params: Box<[Shape]>,
@@ -155,10 +156,11 @@ struct Dispatch<'a> {
 impl LaunchPlan {
     /// The argument or result behind a binding of a step, for messages.
     pub(crate) fn binding_name(&self, step: usize, binding: usize) -> Option<String> {
-        let name = &self.function.name;
+        let function = self.function.upgrade()?;
+        let name = &function.name;
         match *self.steps.get(step)?.slots.get(binding)? {
             Slot::Param(i) | Slot::Scales(i) => {
-                Some(format!("kernel `{name}`, argument `{}`", self.function.params.get(usize::from(i))?.name))
+                Some(format!("kernel `{name}`, argument `{}`", function.params.get(usize::from(i))?.name))
             }
             Slot::Result(i) => Some(format!("kernel `{name}`, result {i}")),
             Slot::Temporary(_) | Slot::Scratch => None,
@@ -180,18 +182,18 @@ impl LaunchPlan {
 
     /// Plans a launch and creates the pipelines that are missing.
     pub(crate) fn new(
-        function: &'static Function,
+        function: &Callable,
         shapes: &[Shape],
         selection: Selection<'_>,
         pipelines: &Pipelines,
     ) -> Result<Self, Error> {
         let resolved = resolve(function, shapes, selection)?;
         let wide = wide_scales(function, shapes);
-        let step = |dispatch: Dispatch<'static>| {
+        let step = |dispatch: Dispatch<'_>| {
             let (pass, features, label) = dispatch.pipeline(function);
             let words = (selection.sizes == Sizes::Constant).then_some(&*dispatch.filled.words);
             let pipeline = pipelines.get(
-                pass,
+                (pass, Some(function)),
                 Specialization::new(pass, selection.tuning.style(), words, &wide),
                 features,
                 &label,
@@ -199,7 +201,7 @@ impl LaunchPlan {
             Ok(Step { label, pipeline, slots: dispatch.slots.into(), filled: dispatch.filled })
         };
         Ok(Self {
-            function,
+            function: function.downgrade(),
             tuning: selection.tuning.id,
             params: shapes.into(),
             results: resolved.results.into(),
@@ -210,21 +212,26 @@ impl LaunchPlan {
     }
 }
 
-impl Dispatch<'static> {
+impl<'a> Dispatch<'a> {
     /// What its pipeline is made from.
-    fn pipeline(&self, function: &'static Function) -> (&'static Pass, Features, Label) {
+    fn pipeline(&self, function: &Function) -> (&'a Pass, Features, Label) {
         let Self { kernel, variant, pass, .. } = *self;
-        let label = Label { function: &function.name, kernel: &kernel.name, variant: &variant.name, pass };
+        let label = Label {
+            function: lasting(&function.name),
+            kernel: lasting(&kernel.name),
+            variant: lasting(&variant.name),
+            pass,
+        };
         (&variant.passes[pass], variant.features, label)
     }
 }
 
 /// What the pipelines of a launch are made from.
-pub(crate) fn pipelines(
-    function: &'static Function,
+pub(crate) fn pipelines<'a>(
+    function: &'a Function,
     shapes: &[Shape],
     selection: Selection<'_>,
-) -> Result<Vec<(&'static Pass, Features, Label)>, Error> {
+) -> Result<Vec<(&'a Pass, Features, Label)>, Error> {
     let resolved = resolve(function, shapes, selection)?;
     Ok(resolved.dispatches.iter().map(|dispatch| dispatch.pipeline(function)).collect())
 }

@@ -186,7 +186,7 @@ impl Device {
         let copies = copies.map(|(param, copy)| Ok((param, copy?))).collect::<Result<Vec<_>, Error>>()?;
         let mut args = args.to_vec();
         copies.iter().for_each(|(param, copy)| args[*param] = Arg::from(copy));
-        let launch = Launch::new(launch.function, &args)?;
+        let launch = Launch::new(launch.function.clone(), &args)?;
         if !launch.device.is(self) {
             let kernel = launch.function.name.to_string();
             let first = "the device that tunes".to_owned();
@@ -210,7 +210,7 @@ impl Device {
 fn fitting<'a>(kernels: &Kernels, args: &'a [Arg<'a>]) -> Result<Launch<'a>, Error> {
     let mut first = None;
     for function in kernels.functions() {
-        match Launch::new(function, args) {
+        match Launch::new(*function, args) {
             Ok(launch) => return Ok(launch),
             Err(error) => first = first.or(Some(error)),
         }
@@ -260,10 +260,10 @@ struct Contender {
 impl Tuner<'_> {
     /// Compares the variants of every kernel, also of those of alternatives unless that is switched off.
     async fn kernels(&mut self) -> Result<(), Error> {
-        let function = self.launch.function;
+        let function = self.launch.function.clone();
         let mut seen = BTreeSet::new();
         let tuning = Arc::clone(&self.tuning);
-        let all = plan::consider_all(function, &self.shapes, &tuning.info)?;
+        let all = plan::consider_all(&function, &self.shapes, &tuning.info)?;
         let all = all.into_iter().take(if self.search.plans { usize::MAX } else { 1 });
         for selected in all.flatten() {
             for (index, considered) in selected.kernels.iter().enumerate() {
@@ -297,8 +297,8 @@ impl Tuner<'_> {
 
     /// Compares the alternatives of the function, with the variants that were found to be fastest.
     async fn plans(&mut self) -> Result<(), Error> {
-        let (function, device) = (self.launch.function, self.launch.device);
-        let usable = plan::usable_alternatives(function, &self.shapes, &self.tuning.info)?;
+        let (function, device) = (self.launch.function.clone(), self.launch.device);
+        let usable = plan::usable_alternatives(&function, &self.shapes, &self.tuning.info)?;
         if usable.len() < 2 || self.clock.is_over() {
             return Ok(());
         }
@@ -306,7 +306,7 @@ impl Tuner<'_> {
         let tuning = Applied::new(&tuning, device.info());
         let by = |index| Selection { alternative: Some(index), ..Selection::by(&tuning) };
         let plans: Vec<_> = usable.into_iter().map(|index| (plan_name(index), by(index))).collect();
-        let key = plan::plan_key(function, &self.shapes, device.info())?;
+        let key = plan::plan_key(&function, &self.shapes, device.info())?;
         let contenders = self.contenders(&plans, None).await?;
         // Its class is about exactly these plans.
         self.compare(&key, contenders, Arc::default()).await
@@ -319,7 +319,7 @@ impl Tuner<'_> {
         plans: &[(String, Selection<'_>)],
         kernel: Option<&str>,
     ) -> Result<Vec<Contender>, Error> {
-        let Launch { function, device, .. } = self.launch;
+        let Launch { function, device, .. } = &self.launch;
         let pipelines = &device.inner.pipelines;
         let mut passes = vec![];
         for (_, selection) in plans {
@@ -327,7 +327,7 @@ impl Tuner<'_> {
         }
         // In browsers one after the other, so that it is clear which one they refuse.
         #[cfg(not(target_arch = "wasm32"))]
-        device.prepare(passes);
+        device.prepare(function, passes);
         #[cfg(target_arch = "wasm32")]
         drop(passes);
         let mut contenders = vec![];

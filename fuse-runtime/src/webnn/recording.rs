@@ -7,7 +7,9 @@ use std::cell::RefCell;
 use fuse_artifact::{DType, Function, MlGraph};
 
 use crate::{
-    Device, Error, capture, check,
+    Device, Error,
+    callable::Callable,
+    capture, check,
     launch::{self, Launch},
     raw::RawTensor,
     shape::Shape,
@@ -69,7 +71,11 @@ pub(crate) fn record(launch: &Launch<'_>, outputs: Option<&[&RawTensor]>) -> Res
     if capture::is_open(launch.device) {
         return Err(Error::Capturing { what: "WebNN" });
     }
-    let function = launch.function;
+    // Functions that were made at run time have no graph.
+    let Callable::Program(function) = launch.function else {
+        let reason = "the function was made at run time".to_owned();
+        return Err(Error::WebNn { kernel: launch.function.name.to_string(), reason });
+    };
     let refused = |reason: String| Error::WebNn { kernel: function.name.to_string(), reason };
     let graph = function.webnn.as_ref().ok_or_else(|| refused("the function is not marked `#[webnn]`".to_owned()))?;
     let shapes: Vec<Shape> = launch.shapes().collect();

@@ -74,7 +74,7 @@ fn host_writes_count_where_they_go_and_what_follows_a_tensor_shares_its_count() 
     assert_eq!(x.raw().writes(), 1);
 }
 
-/// What a program loops over must not allocate or copy.
+/// Steady-state loops must not allocate or copy.
 #[test]
 fn tensors_that_nobody_shares_stay_where_they_are() {
     let device = device();
@@ -217,15 +217,15 @@ fn results_are_appended_to_a_list_that_serves_again() {
     let place = results.as_ptr();
     for _ in 0..3 {
         results.clear();
-        launch_into_vec(steps(), &args, &mut results).unwrap();
-        launch_into_vec(steps(), &args, &mut results).unwrap();
+        launch_into_vec(&steps().into(), &args, &mut results).unwrap();
+        launch_into_vec(&steps().into(), &args, &mut results).unwrap();
         assert_eq!(values(&results), [4.0, 1.0, 4.0, 1.0]);
     }
     assert_eq!((results.as_ptr(), results.capacity()), (place, 4));
     assert_eq!(values(&launch_dynamic(steps(), &args).unwrap()), [4.0, 1.0]);
     // Captured, they are the sequence's.
     results.truncate(1);
-    let (sequence, ()) = device.capture(|| launch_into_vec(steps(), &args, &mut results)).unwrap();
+    let (sequence, ()) = device.capture(|| launch_into_vec(&steps().into(), &args, &mut results)).unwrap();
     assert!(matches!(results[1].to_bytes_blocking(), Err(Error::NotReplayed { .. })));
     sequence.replay().unwrap();
     assert_eq!(values(&results), [4.0, 4.0, 1.0]);
@@ -237,8 +237,8 @@ fn a_launch_that_fails_appends_nothing() {
     let device = Device::builder().without_pipeline_cache().memory_budget(600).build_blocking().unwrap();
     let x = full(&device, 1.0);
     let mut results = vec![x.raw().clone()];
-    let error = launch_into_vec(steps(), &[(&x).into()], &mut results).unwrap_err();
+    let error = launch_into_vec(&steps().into(), &[(&x).into()], &mut results).unwrap_err();
     assert!(matches!(error, Error::BudgetExceeded { .. }), "{error}");
-    launch_into_vec(steps(), &[], &mut results).unwrap_err();
+    launch_into_vec(&steps().into(), &[], &mut results).unwrap_err();
     assert_eq!((results.len(), device.memory_report().live_buffers), (1, 1));
 }

@@ -252,7 +252,7 @@ fn run(device: &Device, program: &Program, inputs: &[Value]) -> Vec<Vec<f64>> {
     wait(arguments.launch(program, None)).unwrap().into_iter().map(|value| value.data).collect()
 }
 
-/// What a function of [`source`] returns for each text.
+/// The results of a function of [`source`] for each text.
 fn values(device: &Device, source: &str, count: usize, inputs: &[Value]) -> Vec<Vec<f64>> {
     let program = compile(source).swap_remove(0);
     assert_eq!(program.function.kernels.len(), 1, "{source}");

@@ -32,10 +32,15 @@ impl Builder {
     pub(crate) fn position(&mut self, step: Step) {
         let numbers = |value: &Value| !value.dims.is_empty() && value.dtype != DType::Bool;
         let x = self.pick(step.operand, step.detail, DType::F32, numbers);
-        let rank = self.dims(x).len();
-        if rank > 0 {
+        let dims = self.dims(x);
+        if dims.is_empty() {
+            return;
+        }
+        let axis = usize::from(step.detail >> 3) % dims.len();
+        // Nothing has no position: an error while the program compiles.
+        if dims[axis].factor > 0 {
             let name = ["argmax", "argmin"][usize::from(step.detail & 1)];
-            self.push_reduction(name, DType::I32, x, &[usize::from(step.detail >> 3) % rank], step);
+            self.push_reduction(name, DType::I32, x, &[axis], step);
         }
     }
 

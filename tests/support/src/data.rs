@@ -153,14 +153,20 @@ pub fn awkward_rows(dtype: DType, columns: usize, numbers: &mut Numbers) -> Valu
 /// When a dimension of the graph is not among `dims`.
 pub fn inputs(graph: &Graph, dims: &[(&str, usize)], seed: u64) -> Vec<Value> {
     let mut numbers = Numbers::new(seed);
-    let input = |param: &Param| {
+    let input = |(index, param): (usize, &Param)| {
+        let source = SymbolSource::Scalar { param: index as u16 };
+        if let Some(symbol) = graph.symbols.iter().find(|symbol| symbol.source == source) {
+            let size = dims.iter().find(|(dim, _)| *dim == symbol.name);
+            let &(_, size) = size.unwrap_or_else(|| panic!("no value for size `{}`", symbol.name));
+            return Value::scalar(DType::U32, size as f64);
+        }
         let shape = extents(graph, &param.ty, dims);
         match &param.quantized {
             Some(quantized) => quantized::input(quantized, &shape, &mut numbers),
             None => ordinary(param.ty.dtype, &shape, &mut numbers),
         }
     };
-    graph.params.iter().map(input).collect()
+    graph.params.iter().enumerate().map(input).collect()
 }
 
 /// The extents of a type of `graph`, given those of the named dimensions.

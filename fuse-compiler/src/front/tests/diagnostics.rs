@@ -58,6 +58,16 @@ const CASES: &[(Code, &str)] = &[
     (Code::BadDimension, body!("reshape(x, [-1, -1])")),
     (Code::BadDimension, body!("reshape(x, [-2, N])")),
     (Code::ReshapeElements, body!("reshape(x, [-1, 3])")),
+    (Code::BadDimension, "fn f(x: f32[N], i: i32) -> f32[1] { slice(x, axis = 0, start = i, end = i + 1) }"),
+    (
+        Code::BadDimension,
+        "fn f(x: f32[N], i: u32) -> f32[1] { let j = i * 2; slice(x, axis = 0, start = j, end = j + 1) }",
+    ),
+    (
+        Code::BadDimension,
+        "fn g(x: f32[N], n: u32) -> f32[n] { slice(x, axis = 0, end = n) } fn f(x: f32[N], i: u32) -> f32[4] { g(x, i * 2) }",
+    ),
+    (Code::UnboundDimension, "fn f(x: f32[N], n: f32) -> f32[n] { slice(x, axis = 0, end = 4) }"),
     (Code::DuplicateFunction, "fn f(x: f32[N]) -> f32[N] { x } fn f(x: f32[N]) -> f32[N] { x }"),
     (Code::DuplicateParameter, "fn f(x: f32[N], x: f32[N]) -> f32[N] { x }"),
     (Code::ReservedName, "fn relu(x: f32[N]) -> f32[N] { x }"),

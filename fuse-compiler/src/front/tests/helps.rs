@@ -80,6 +80,8 @@ const NOTATION: &[Case] = cases! {
         "fn f(x: f32[M, K], w: f32[K, N]) -> f32[M, N] { relu(matmul(x, w)) }";
     UnsupportedOperator: body!("x ** 2.0"), "`pow(x, 2.0)`" => body!("pow(x, 2.0)");
     UnsupportedOperator: body!("v + s * x ** 2"), "`pow(x, 2)`" => body!("v + s * pow(x, 2)");
+    UnsupportedOperator: body!("2.0 * *x"), "remove the second `*`" => body!("2.0 * x");
+    UnsupportedOperator: body!("x ** s"), "`pow(x, s)`" => body!("pow(x, s)");
     IntegerRequired: body!("x ^ 2"), "`pow(x, 2.0)`" => body!("pow(x, 2.0)");
     MethodCall: body!("x.T" -> "f32[N, M]"), "`transpose(x)`" => body!("transpose(x)" -> "f32[N, M]");
     MethodCall: "matmul(x.T, y)", "`transpose(x)`" => "matmul(transpose(x), y)";
@@ -107,8 +109,11 @@ const NAMES: &[Case] = cases! {
     UnknownVariable: body!("x * PI"), "`std::f32::consts::PI`" => body!("x * std::f32::consts::PI");
     UnknownAxis: body!("sum(x, axis = k)" -> "f32[M]"), "`sum(x, axis = 1)`" => body!("sum(x, axis = 1)" -> "f32[M]");
     BadDimension: body!("slice(v, axis = 0, start = k, end = N)"),
-        "`gather(x, broadcast_to(k, [4]) + index(axis = 0), axis = 0)`" =>
-        body!("gather(x, broadcast_to(k, [4]) + index(axis = 0), axis = 0)" -> "f32[4, N]");
+        "declare it as `k: u32` and write `slice(x, axis = 0, start = k, end = k + 4)`" =>
+        "fn f(x: f32[M, N], k: u32) -> f32[4, N] { slice(x, axis = 0, start = k, end = k + 4) }";
+    BadDimension: body!("let j = k * 2; slice(v, axis = 0, start = j, end = N)"),
+        "`gather(x, broadcast_to(j, [4]) + index(axis = 0), axis = 0)`" =>
+        body!("let j = k * 2; gather(x, broadcast_to(j, [4]) + index(axis = 0), axis = 0)" -> "f32[4, N]");
     BroadcastMismatch: body!("x / norm(x, axis = 1)"), "`norm(x, axis = 1, keepdim = true)`" =>
         body!("x / norm(x, axis = 1, keepdim = true)");
     BroadcastMismatch: body!("(max(x + 1.0, axis = N) - 2.0) * x"), "`max(x + 1.0, axis = N, keepdim = true)`" =>

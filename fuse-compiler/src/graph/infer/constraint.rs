@@ -4,14 +4,14 @@ use fuse_artifact::DType;
 
 use crate::front::DTypeClass;
 
-/// What is known of a set of values of one dtype.
+/// Facts about a set of values of one dtype.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Constraint {
     Class(DTypeClass),
     Known(DType),
 }
 
-/// What satisfies both, if anything.
+/// The facts that satisfy both, if any do.
 pub(super) fn meet(a: Constraint, b: Constraint) -> Option<Constraint> {
     use Constraint::{Class, Known};
     match (a, b) {

@@ -1,22 +1,28 @@
-//! Dimensions by their definitions: `N` of `f32[N]` is an extent, `D` of `f32[B, 4 * D]` an extent divided by 4.
+//! Dimensions by their definitions: `N` of `f32[N]` is an extent, `D` of `f32[B, 4 * D]` an extent divided by 4, `n` of `n: u32` a number
+//! of the host.
 
 use std::collections::BTreeMap;
 
-use fuse_artifact::{Relation, Size, SymbolSource};
+use fuse_artifact::{DType, Relation, Size, SymbolSource};
 use syn::Ident;
 
-use super::{Lowering, ident_range, normalize::exact_quotient, value::Operand};
+use super::{
+    Lowering, ident_range,
+    normalize::exact_quotient,
+    value::{Operand, Value},
+};
 use crate::{
     diag::{Code, Diagnostic},
-    syntax::ast::{Dim, Function, Param},
+    graph::NodeId,
+    syntax::ast::{Dim, Element, Function, Param},
 };
 
-/// The axis of a parameter that defines a dimension.
+/// The definition of a dimension.
 pub(super) struct Definition<'a> {
     /// The dimension.
     pub(super) name: &'a Ident,
-    /// The parameter, and its axis.
-    pub(super) place: (usize, usize),
+    /// The parameter, and its axis; a parameter that is a number has none.
+    pub(super) place: (usize, Option<usize>),
     /// The other factors of a product, whose dimensions are defined before.
     pub(super) others: Option<Factors<'a>>,
 }
@@ -27,16 +33,21 @@ pub(super) struct Factors<'a> {
     names: Vec<&'a Ident>,
 }
 
-/// The dimensions that the parameters define, each once: those that stand alone first, then those of products in which no
-/// other is unknown.
+/// The dimensions that the parameters define, each once: those that are numbers, those that stand alone, then those of products in
+/// which no other is unknown.
 pub(super) fn definitions(function: &Function) -> Vec<Definition<'_>> {
     let axes = || {
         let params = function.params.iter().enumerate();
         params.flat_map(|(index, param)| {
-            param.ty.dims.iter().flatten().enumerate().map(move |(axis, dim)| ((index, axis), dim))
+            param.ty.dims.iter().flatten().enumerate().map(move |(axis, dim)| ((index, Some(axis)), dim))
         })
     };
     let mut found: Vec<Definition<'_>> = Vec::new();
+    for (index, param) in function.params.iter().enumerate() {
+        if is_size(param, function) {
+            found.push(Definition { name: &param.name, place: (index, None), others: None });
+        }
+    }
     for (place, dim) in axes() {
         if let Dim::Name(name) = dim
             && !is_defined(&found, name)
@@ -106,6 +117,12 @@ impl Lowering<'_> {
         for Definition { name, place: (index, axis), others } in definitions(function) {
             let (text, at) = (name.to_string(), ident_range(name));
             let declared = declared_text(&function.params[index], function);
+            let Some(axis) = axis else {
+                let source = SymbolSource::Scalar { param: index as u16 };
+                let origin = format!("`{text}` is the parameter `{declared}`");
+                dims.insert(text.clone(), self.add_symbol(text, source, (origin, at)));
+                continue;
+            };
             let source = SymbolSource::Axis { param: index as u16, axis: axis as u8 };
             let size = match others {
                 None => {
@@ -125,16 +142,22 @@ impl Lowering<'_> {
         dims
     }
 
-    /// The dimensions of a function that is called, from the extents of its arguments, whose last axes `extents` gives. A
-    /// report if an extent is no multiple of the other factors of its dimension.
+    /// The dimensions of a function that is called, from its arguments with their nodes, whose last axes `extents` gives. A
+    /// report if an extent is no multiple of the other factors of its dimension, or a size is no number that a launch is given.
     pub(super) fn dims_of_call(
         &mut self,
         function: &Function,
-        arguments: &[Operand],
+        (arguments, nodes): (&[Operand], &[NodeId]),
         extents: &[Vec<Size>],
     ) -> Option<BTreeMap<String, Size>> {
         let mut dims = BTreeMap::new();
         for Definition { name, place: (index, axis), others } in definitions(function) {
+            let Some(axis) = axis else {
+                let size =
+                    self.size_of_argument(function, &function.params[index], (&arguments[index], nodes[index]))?;
+                dims.insert(name.to_string(), size);
+                continue;
+            };
             let extent = &extents[index][axis];
             let size = match others {
                 None => extent.clone(),
@@ -145,6 +168,23 @@ impl Lowering<'_> {
             dims.insert(name.to_string(), size);
         }
         Some(dims)
+    }
+
+    /// The size that an argument is.
+    fn size_of_argument(
+        &mut self,
+        function: &Function,
+        param: &Param,
+        (argument, node): (&Operand, NodeId),
+    ) -> Option<Size> {
+        let size = self.size_of_value(&Value::Node(node), argument.range);
+        if size.is_none() {
+            let (name, function) = (&param.name, &function.name);
+            let message = format!("argument `{name}` of `{function}` is a dimension there, and a computed value here");
+            let help = "give a `u32` parameter, a number, or a dimension such as `N as u32`";
+            self.sink.report(Diagnostic::new(Code::BadDimension, argument.range, message).help(help));
+        }
+        size
     }
 
     /// An extent of an argument divided by factors of its declared dimension: now, or by the launch, which checks that
@@ -167,6 +207,13 @@ impl Lowering<'_> {
         self.check(Relation::Equal, extent.clone(), divisor.mul(&quotient), what);
         Some(quotient)
     }
+}
+
+/// Whether a parameter is a number that types of the function name as a dimension.
+pub(super) fn is_size(param: &Param, function: &Function) -> bool {
+    let is_number = param.ty.dims.is_none() && matches!(param.ty.element, Element::DType(DType::U32));
+    let mut types = function.params.iter().map(|param| &param.ty).chain(&function.results);
+    is_number && types.any(|ty| ty.dims.iter().flatten().any(|dim| names_in(dim).contains(&&param.name)))
 }
 
 fn declared_text(param: &Param, function: &Function) -> String {

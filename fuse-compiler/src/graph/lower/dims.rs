@@ -2,7 +2,7 @@
 
 use std::{cmp::Ordering, collections::BTreeMap};
 
-use fuse_artifact::{DType, Relation, Size, Term};
+use fuse_artifact::{DType, Relation, Size, SymbolId, SymbolSource, Term};
 
 use super::{
     Lowering, Scope, ident_range, ranks,
@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     diag::{Code, Diagnostic, SourceRange, suggest},
-    graph::NodeId,
+    graph::{self, NodeId, Op},
     syntax::ast::{Argument, BinaryOperator, Dim, Expr, ExprKind, Literal, UnaryOperator},
 };
 
@@ -31,6 +31,16 @@ pub(super) fn size_of_dim(dim: &Dim, dims: &BTreeMap<String, Size>) -> Result<Si
             Ok(if *subtracted { sum.sub(&term) } else { sum.add(&term) })
         }),
     }
+}
+
+/// A value in place of a dimension.
+fn not_a_size(name: &str, at: SourceRange) -> Option<Diagnostic> {
+    let diagnostic = Diagnostic::new(Code::BadDimension, at, format!("`{name}` is a value, not a dimension"));
+    Some(
+        diagnostic.help(
+            "a dimension is a name such as `N`, a number such as `64`, a parameter `n: u32`, or a product of such",
+        ),
+    )
 }
 
 fn unbound(name: &str, at: SourceRange, dims: &BTreeMap<String, Size>) -> Diagnostic {
@@ -74,7 +84,7 @@ pub(super) fn never_equal(a: &Size, b: &Size) -> bool {
 
 impl Lowering<'_> {
     /// The size that an expression in a list or a slice bound means.
-    pub(super) fn size_of(&self, expr: &Expr, scope: &Scope) -> Result<Size, Option<Diagnostic>> {
+    pub(super) fn size_of(&mut self, expr: &Expr, scope: &Scope) -> Result<Size, Option<Diagnostic>> {
         let bad = |message: &str| {
             Some(
                 Diagnostic::new(Code::BadDimension, expr.span, message)
@@ -89,23 +99,25 @@ impl Lowering<'_> {
             },
             ExprKind::Name(name) => {
                 let text = name.to_string();
-                match scope.dims.get(&text) {
-                    Some(size) => Ok(size.clone()),
-                    None if scope.variables.contains_key(&text) => {
-                        Err(bad(&format!("`{text}` is a value, not a dimension")))
-                    }
-                    None if self.padded => Err(Some(
-                        Diagnostic::new(
-                            Code::UnboundDimension,
-                            expr.span,
-                            format!("dimension `{text}` is not defined"),
-                        )
-                        .help(
-                            "in `fuse!(…)` dimensions have no names: write a number, or a `fn` with `f32[M, N]` types",
-                        ),
-                    )),
-                    None => Err(Some(unbound(&text, expr.span, &scope.dims))),
+                if let Some(size) = scope.dims.get(&text) {
+                    return Ok(size.clone());
                 }
+                if let Some(binding) = scope.variables.get(&text) {
+                    binding.used.set(true);
+                    return self
+                        .size_of_value(&binding.value, binding.range)
+                        .ok_or_else(|| not_a_size(&text, expr.span));
+                }
+                let diagnostic = match self.padded {
+                    true => Diagnostic::new(
+                        Code::UnboundDimension,
+                        expr.span,
+                        format!("dimension `{text}` is not defined"),
+                    )
+                    .help("in `fuse!(…)` dimensions have no names: write a number, or a `fn` with `f32[M, N]` types"),
+                    false => unbound(&text, expr.span, &scope.dims),
+                };
+                Err(Some(diagnostic))
             }
             ExprKind::Binary(first, others) => {
                 let mut size = self.size_of(first, scope)?;
@@ -123,6 +135,30 @@ impl Lowering<'_> {
             ExprKind::Unary(UnaryOperator::Neg, _) => Err(bad("a dimension cannot be negative")),
             _ => Err(bad("expected a dimension")),
         }
+    }
+
+    /// The size that a value is: a `u32` parameter, a number, or a dimension as a number. `at`: where the value is declared.
+    pub(super) fn size_of_value(&mut self, value: &Value, at: SourceRange) -> Option<Size> {
+        let Value::Node(node) = value else { return None };
+        match (&self.graph.nodes[*node].op, self.dtype(*node)) {
+            (Op::Scalar(param), DType::U32) => Some(self.size_param(*param, at)),
+            (Op::Literal(graph::Literal::Integer(number)), DType::U32) => {
+                u64::try_from(*number).ok().map(Size::constant)
+            }
+            (Op::Size(size), DType::U32) => Some(size.clone()),
+            _ => None,
+        }
+    }
+
+    /// The symbol of a `u32` parameter, which becomes a size by its first use as one.
+    pub(super) fn size_param(&mut self, param: u16, at: SourceRange) -> Size {
+        let source = SymbolSource::Scalar { param };
+        if let Some(known) = self.graph.symbols.iter().position(|symbol| symbol.source == source) {
+            return Size::symbol(known as SymbolId);
+        }
+        let name = self.graph.params[usize::from(param)].name.clone();
+        let origin = format!("`{name}` is a parameter");
+        self.add_symbol(name, source, (origin, at))
     }
 
     /// Whether an expression is made of dimensions, as `H * D` is.
@@ -176,7 +212,7 @@ impl Lowering<'_> {
     }
 
     /// The sizes of a list such as `[B, H * D]`.
-    pub(super) fn sizes_of(&self, argument: &Argument, scope: &Scope, usage: &str) -> Option<Vec<Size>> {
+    pub(super) fn sizes_of(&mut self, argument: &Argument, scope: &Scope, usage: &str) -> Option<Vec<Size>> {
         let expressions = self.list(argument, usage)?;
         let mut sizes = Vec::new();
         let mut sound = true;

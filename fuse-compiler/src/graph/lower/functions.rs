@@ -9,7 +9,7 @@ use super::{
     Binding, Lowering, Program, Scope,
     calls::is_callee,
     catalog,
-    definitions::{definitions, names_in},
+    definitions::{definitions, is_size, names_in},
     differentiable::check_differentiable,
     dims::size_of_dim,
     ident_range, quantized,
@@ -229,7 +229,9 @@ impl Lowering<'_> {
                 Some(packing) => self.add_quantized(name, packing, ty, at),
                 None => self.add_param(name, ty, param.ty.dims.is_none(), at),
             };
-            scope.variables.insert(param.name.to_string(), Binding::new(Value::Node(node), at));
+            let binding = Binding::new(Value::Node(node), at);
+            binding.used.set(is_size(param, function));
+            scope.variables.insert(param.name.to_string(), binding);
         }
     }
 

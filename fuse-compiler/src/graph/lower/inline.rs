@@ -106,7 +106,7 @@ impl<'a> Lowering<'a> {
             .zip(&function.params)
             .map(|(node, param)| self.last_axes(*node, rank_of(&param.ty)).to_vec())
             .collect();
-        let dims = self.dims_of_call(function, arguments, &extents)?;
+        let dims = self.dims_of_call(function, (arguments, &nodes), &extents)?;
         let before = self.sink.errors();
         for ((node, param), argument) in nodes.iter().zip(&function.params).zip(arguments) {
             self.check_argument_shape(*node, param, argument, &dims, function);

@@ -32,7 +32,7 @@ impl Lowering<'_> {
     }
 
     /// A size that an option names; the default if it is not given.
-    fn size_option(&self, site: Site<'_>, name: &str, default: u64) -> Option<Size> {
+    fn size_option(&mut self, site: Site<'_>, name: &str, default: u64) -> Option<Size> {
         match site.option(name) {
             None => Some(Size::constant(default)),
             Some(argument @ Argument::List(..)) => {

@@ -208,11 +208,11 @@ impl Lowering<'_> {
     }
 
     /// A number of things that is known while compiling or a dimension.
-    pub(super) fn count_option(&self, site: Site<'_>, name: &str) -> Option<Size> {
+    pub(super) fn count_option(&mut self, site: Site<'_>, name: &str) -> Option<Size> {
         let argument = site.option(name)?;
-        let range = argument_range(argument);
+        let (range, sink) = (argument_range(argument), self.sink);
         let bad = |code: Code, message: String| {
-            self.sink.report(Diagnostic::new(code, range, message).help(format!("write `{}`", site.usage())));
+            sink.report(Diagnostic::new(code, range, message).help(format!("write `{}`", site.usage())));
             None
         };
         let Argument::Expr(expr) = argument else {

@@ -8,7 +8,7 @@ use super::{
     normalize::exact_quotient,
     ranks,
     resolve::ones,
-    value::{Axis, AxisKind, Operand},
+    value::{Axis, AxisKind, Operand, Value},
 };
 use crate::{
     diag::{Code, Diagnostic, SourceRange},
@@ -156,7 +156,7 @@ impl Lowering<'_> {
     }
 
     /// The sizes of a list in which `-1` stands for the elements that the others leave.
-    fn sizes_around(&self, list: &Argument, open: usize, node: NodeId, scope: &Scope) -> Option<Vec<Size>> {
+    fn sizes_around(&mut self, list: &Argument, open: usize, node: NodeId, scope: &Scope) -> Option<Vec<Size>> {
         let Argument::List(elements, span) = list else { return None };
         let mut others = elements.clone();
         let place = others.remove(open).span;
@@ -315,22 +315,22 @@ impl Lowering<'_> {
         Some(self.push(Op::Slice { x: node, axis, start }, dtype, shape, at))
     }
 
-    fn bound(&self, argument: Option<&Argument>, scope: &Scope, default: Size) -> Option<Size> {
+    fn bound(&mut self, argument: Option<&Argument>, scope: &Scope, default: Size) -> Option<Size> {
         match argument {
             None => Some(default),
             Some(Argument::Expr(expr)) => match self.size_of(expr, scope) {
                 Ok(size) => Some(size),
                 Err(diagnostic) => {
-                    if let Some(diagnostic) = diagnostic {
-                        self.sink.report(match &expr.kind {
-                            ExprKind::Name(name) if scope.variables.contains_key(&name.to_string()) => diagnostic
-                                .instead("the bounds of a slice are numbers and dimensions")
-                                .help(format!(
-                                    "to take 4 elements from `{name}: i32` on, gather them: `gather(x, broadcast_to({name}, \
-                                     [4]) + index(axis = 0), axis = 0)`"
-                                )),
-                            _ => diagnostic,
-                        });
+                    let named = if let ExprKind::Name(name) = &expr.kind { Some(name.to_string()) } else { None };
+                    let value = named.and_then(|name| Some((scope.variables.get(&name)?.value.clone(), name)));
+                    match (diagnostic, value) {
+                        (Some(diagnostic), Some((value, name))) => self.sink.report(
+                            diagnostic
+                                .instead("the bounds of a slice are numbers, dimensions and `u32` parameters")
+                                .help(self.help_of_bound(&value, &name)),
+                        ),
+                        (Some(diagnostic), None) => self.sink.report(diagnostic),
+                        (None, _) => {}
                     }
                     None
                 }
@@ -342,6 +342,20 @@ impl Lowering<'_> {
                 );
                 None
             }
+        }
+    }
+
+    /// The help where a value that is no size stands for a bound of a slice.
+    fn help_of_bound(&self, value: &Value, name: &str) -> String {
+        match value {
+            Value::Node(node) if matches!(self.graph.nodes[*node].op, Op::Scalar(_)) => format!(
+                "to take 4 elements from `{name}` on, declare it as `{name}: u32` and write `slice(x, axis = 0, start = {name}, \
+                 end = {name} + 4)`"
+            ),
+            _ => format!(
+                "to take 4 elements from `{name}: i32` on, gather them: `gather(x, broadcast_to({name}, [4]) + index(axis = 0), \
+                 axis = 0)`"
+            ),
         }
     }
 

@@ -8,7 +8,8 @@
 //!
 //! Scaling the sums of a row would take all matrices of outputs through memory. So the reference of a row is not its largest
 //! score: it follows only when a score exceeds it by more than [`SLACK`], which after the first step is rare (the idea is that
-//! of FlashAttention-4, 2025). Exponentials are then at most `exp(SLACK)`, which `f16` holds, and no less exact.
+//! of FlashAttention-4, 2025). Exponentials are then at most `exp(SLACK)`, which `f16` holds, and no less exact. Where numbers
+//! per row are results, the largest score is kept as well, and the sum is scaled to it at the end.
 //!
 //! The last tile of queries is moved inside; what lies before belongs to the tiles before.
 
@@ -23,6 +24,7 @@ use super::{
         HALF_ROWS, HALF_VECTORS, HALVES, SIZE, STRIP_LINE, declare_places, declare_sums, load_rows, multiply_keys,
         multiply_values, row,
     },
+    output,
 };
 use crate::wgsl::{
     names::Names,
@@ -136,6 +138,9 @@ impl MatrixText<'_> {
         for (r, half) in self.row_parts() {
             self.main.line(format!("var reference{r}_{half} = {LOWEST};"));
             self.main.line(format!("var total{r}_{half} = 0.0;"));
+            if self.has_numbers() {
+                self.main.line(format!("var peak{r}_{half} = negative_infinity;"));
+            }
         }
     }
 
@@ -241,6 +246,11 @@ impl MatrixText<'_> {
         self.main.line("}");
     }
 
+    /// Whether numbers per row follow from the sums, in this pass or in the next.
+    fn has_numbers(&self) -> bool {
+        output::stores_rows(self.source.group)
+    }
+
     /// From a row's scores to exponentials in workgroup memory and to their sum; `factor{r}_{half}` is what the sums so far
     /// are scaled with.
     fn weigh(&mut self, r: u32, half: u32) {
@@ -252,6 +262,9 @@ impl MatrixText<'_> {
         let of_lanes = format!("max(max(most{n}.x, most{n}.y), max(most{n}.z, most{n}.w))");
         self.main.line(format!("let own{n} = {of_lanes};"));
         self.across_row(&format!("largest{n}"), &format!("own{n}"), |a, b| format!("max({a}, {b})"));
+        if self.has_numbers() {
+            self.main.line(format!("peak{n} = max(peak{n}, largest{n});"));
+        }
         self.main.line(format!("var factor{n} = 1.0;"));
         self.main.line(format!("if largest{n} > reference{n} + {SLACK} {{"));
         self.main.line(format!("factor{n} = exp(reference{n} - largest{n});"));
@@ -311,19 +324,23 @@ impl MatrixText<'_> {
             let n = format!("{r}_{half}");
             self.across_row(&format!("sum{n}"), &format!("total{n}"), |a, b| format!("{a} + {b}"));
             self.main.line(format!("let row{n} = {};", row(r, half)));
-            if split {
-                // As in other schedules, what has seen no key says so.
-                let largest = format!("select(reference{n}, negative_infinity, reference{n} == {LOWEST})");
-                self.main.line(format!("if subgroup_lane % 4u == 0u && row{n} >= first_row {{"));
-                self.main.line(format!("finish_row(batch, row{n}, {largest}, sum{n});"));
-                self.main.line("}");
+            // As in other schedules, what has seen no key says so.
+            let is_empty = format!("reference{n} == {LOWEST}");
+            let (largest, sum) = if self.has_numbers() {
+                self.main.line(format!("let rest{n} = select(exp(reference{n} - peak{n}), 1.0, {is_empty});"));
+                (format!("peak{n}"), format!("sum{n} * rest{n}"))
+            } else {
+                (format!("select(reference{n}, negative_infinity, {is_empty})"), format!("sum{n}"))
+            };
+            let finish = if split {
+                Some(format!("finish_row(batch, row{n}, {largest}, {sum});"))
             } else {
                 self.main.line(format!("let factor{n} = vec4<f32>(normalizer(sum{n}));"));
-            }
-            if self.source.stores_rows() {
-                let largest = format!("select(reference{n}, negative_infinity, reference{n} == {LOWEST})");
+                self.has_numbers().then(|| format!("finish_numbers(batch, {batch}row{n}, {largest}, {sum});"))
+            };
+            if let Some(finish) = finish {
                 self.main.line(format!("if subgroup_lane % 4u == 0u && row{n} >= first_row {{"));
-                self.main.line(format!("finish_numbers(batch, {batch}row{n}, {largest}, sum{n});"));
+                self.main.line(finish);
                 self.main.line("}");
             }
         }
@@ -337,7 +354,11 @@ impl MatrixText<'_> {
                 for half in 0..HALVES {
                     let n = format!("{r}_{half}");
                     let output = on_strip(half);
-                    let output = if split { output } else { format!("{output} * factor{n}") };
+                    let output = match (split, self.has_numbers()) {
+                        (false, _) => format!("{output} * factor{n}"),
+                        (true, true) => format!("{output} * rest{n}"),
+                        (true, false) => output,
+                    };
                     let column = format!("{}u + lane_column", j * SIZE);
                     self.main.line(format!("if row{n} >= first_row {{"));
                     self.main.line(format!("finish(batch, {batch}row{n}, {column}, {output});"));
