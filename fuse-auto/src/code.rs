@@ -8,7 +8,10 @@ use std::sync::{
 };
 
 use fuse_artifact::{Features, Function};
-use fuse_runtime::{__private::Callable, DeviceInfo};
+use fuse_runtime::{
+    __private::{Callable, code_bytes, share_lines},
+    DeviceInfo,
+};
 use rustc_hash::FxHashMap;
 use web_time::{Duration, Instant};
 
@@ -16,6 +19,9 @@ use crate::{Error, fusions::Shared, source::Source};
 
 /// Bytes of code that may be kept, unless set otherwise.
 const DEFAULT_LIMIT: u64 = 256 << 20;
+
+/// The limit divided by how much code keeps each shader whole; the shaders of later functions share their lines.
+const WHOLE_SHARE: u64 = 4;
 
 static LIMIT: AtomicU64 = AtomicU64::new(DEFAULT_LIMIT);
 static USED: AtomicU64 = AtomicU64::new(0);
@@ -132,8 +138,13 @@ fn make(source: &Source, info: &DeviceInfo) -> Result<Arc<Compiled>, Error> {
         return Ok(Arc::new(Compiled::preloaded(function, source.text.clone())));
     }
     let start = Instant::now();
-    let (function, shared) = compile(source, info)?;
-    let needed = fuse_runtime::__private::code_bytes(&function) + source.text.len() as u64;
+    let (mut function, shared) = compile(source, info)?;
+    let bytes = |function: &Function| code_bytes(function) + source.text.len() as u64;
+    // Sharing takes a quarter of a compilation's time.
+    if used().saturating_add(bytes(&function)) > LIMIT.load(Ordering::Relaxed) / WHOLE_SHARE {
+        share_lines(&mut function);
+    }
+    let needed = bytes(&function);
     make_room(needed)?;
     Ok(Arc::new(Compiled {
         function: Callable::made(function),
@@ -193,7 +204,6 @@ fn compile(source: &Source, info: &DeviceInfo) -> Result<(Function, Vec<Shared>)
     let compiled = compile(&graph, &Options::at_run_time(info.features)).map_err(|error| failed(error.to_string()))?;
     let mut function = compiled.function;
     fuse_runtime::__private::retain_runnable(&mut function, info);
-    fuse_runtime::__private::share_lines(&mut function);
     Ok((function, shared(&graph)))
 }
 

@@ -374,7 +374,7 @@ impl Trace {
         (&self.key, &self.outputs).hash(&mut hasher);
         self.graph = hasher.finish();
         let mut needed = memory.needed(self.graph);
-        needed.extend(self.needed().filter(|lesson| lesson.graph == self.graph).map(|lesson| lesson.node));
+        needed.extend(self.needed().iter().filter(|lesson| lesson.graph == self.graph).map(|lesson| lesson.node));
         // Readers come behind what they read.
         for index in (0..self.nodes.len()).rev() {
             let node = &self.nodes[index];
@@ -405,10 +405,21 @@ impl Trace {
         self.lessons.binary_search_by_key(&node, |(left, _)| *left).is_ok() && self.pinned.binary_search(&node).is_err()
     }
 
-    /// The lessons of values that are needed here after an earlier evaluation left them, or wrote them without being asked.
-    pub(crate) fn needed(&self) -> impl Iterator<Item = Lesson> + '_ {
-        let lessons = self.lessons.iter().filter(|(node, _)| self.is_leaf(*node as usize) || self.is_again(*node));
-        lessons.map(|(_, lesson)| *lesson)
+    /// The lessons of values that are needed here after an earlier evaluation left them, or wrote them without being asked. Of a
+    /// value that is computed again for others that were left as well, there is nothing to learn.
+    pub(crate) fn needed(&self) -> Vec<Lesson> {
+        if self.lessons.is_empty() {
+            return vec![];
+        }
+        let is_new = |node: usize| self.lessons.binary_search_by_key(&(node as u32), |(left, _)| *left).is_err();
+        let new = (0..self.nodes.len()).filter(|&node| is_new(node));
+        let read = new.flat_map(|node| self.inputs(node)).filter_map(|input| match input {
+            Ref::Node(input) => Some(*input),
+            Ref::Number(_) | Ref::Size(_) => None,
+        });
+        let read: FxHashSet<u32> = self.outputs[..self.asked].iter().copied().chain(read).collect();
+        let is_needed = |node: u32| self.is_leaf(node as usize) || self.is_again(node) && read.contains(&node);
+        self.lessons.iter().filter(|(node, _)| is_needed(*node)).map(|(_, lesson)| *lesson).collect()
     }
 
     /// Finds what is within checkpoints: what was recorded there and nothing outside reads. Of one in another, the inner one.

@@ -173,3 +173,37 @@ fn memory_that_only_held_values_keep_alive_is_bounded() -> Result<(), Error> {
     }
     Ok(())
 }
+
+#[test]
+fn long_loops_compile_nothing_after_a_few_rounds() -> Result<(), Error> {
+    let device = device();
+    let (start, values) = lazy(&device, [7, 5], 1);
+    let mut misses = vec![];
+    for _ in 0..7 {
+        // Several times as much as may be pending, so that evaluations end somewhere within a step.
+        let mut x = start.clone();
+        for _ in 0..60 {
+            let row = &x + x.roll(0, 1)? + x.roll(0, -1)?;
+            let all = &row + row.roll(1, 1)? + row.roll(1, -1)?;
+            x = all.mul(0.1)?.tanh()?;
+        }
+        assert_near(&x.to_vec_blocking::<f32>()?, &generations(&values, [7, 5], 60), 1e-5);
+        misses.push(stats(&device).misses);
+    }
+    assert_eq!(misses[3..], [misses[3]; 4], "{misses:?}");
+    Ok(())
+}
+
+/// The values after so many steps of the loop above.
+fn generations(values: &[f32], [rows, columns]: [usize; 2], steps: usize) -> Vec<f32> {
+    let mut x: Vec<f64> = values.iter().map(|&x| x.into()).collect();
+    for _ in 0..steps {
+        let around = |row: usize, column: usize| -> f64 {
+            let places = (0..3)
+                .flat_map(|i| (0..3).map(move |j| [(row + i + rows - 1) % rows, (column + j + columns - 1) % columns]));
+            places.map(|[row, column]| x[row * columns + column]).sum()
+        };
+        x = (0..rows * columns).map(|place| (0.1 * around(place / columns, place % columns)).tanh()).collect();
+    }
+    x.into_iter().map(|x| x as f32).collect()
+}

@@ -43,8 +43,12 @@ fn sources_are_compiled_in_the_background() -> Result<(), Error> {
 #[test]
 fn damaged_and_foreign_files_are_told_and_ignored() -> Result<(), Error> {
     let device = device();
-    lazy(&device, [4], 2).0.sinh()?.cosh()?.eval()?;
-    let text = record_text(&device);
+    let y = lazy(&device, [4], 2).0.sinh()?.cosh()?;
+    let source = y.source()?;
+    y.eval()?;
+    // The record has the sources of all tests of this process.
+    assert!(record_text(&device).contains(&source));
+    let text = format!("// fuse-auto 1\n{source}");
     for foreign in ["", "hello", "// fuse-auto 2\n", "\0\u{1}\u{2}"] {
         let error = warm_up_text(&device, foreign).expect_err("foreign");
         assert!(matches!(error, Error::File { .. }), "{error}");
