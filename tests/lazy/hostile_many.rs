@@ -293,7 +293,7 @@ fn within_a_limit_of_code() -> Result<(), Error> {
             let (x, values) = (x.clone(), &values);
             move || -> Result<(), Error> {
                 for round in 0..12 {
-                    let y = if (round + own) % 3 == 0 { x.abs()? } else { x.neg()?.abs()? };
+                    let y = if (round + own).is_multiple_of(3) { x.abs()? } else { x.neg()?.abs()? };
                     let expected: Vec<f32> = values.iter().map(|x| x.abs()).collect();
                     assert_near(&y.to_vec_blocking::<f32>()?, &expected, 1e-5);
                 }

@@ -152,7 +152,7 @@ fn steps_of_a_kalman_filter_compile_a_constant_number() -> Result<(), Error> {
     let (sees, unit) = (matrix(&device, [[1.0, 0.0]])?, matrix(&device, [[1.0, 0.0], [0.0, 1.0]])?);
     let (mut state, mut covariance) = (matrix(&device, [[0.0], [0.0]])?, matrix(&device, [[1.0, 0.0], [0.0, 1.0]])?);
     let (mut position, mut velocity, mut p) = (0.0f64, 0.0f64, [1.0f64, 0.0, 0.0, 1.0]);
-    for at in 0..STEPS {
+    for (at, &seen) in measured_values.iter().enumerate() {
         let predicted = step.matmul(&state)?;
         let spread = step.matmul(&covariance)?.matmul(&step.transpose()?)? + &noise;
         let innovation = measured.slice(0, at, at + 1)? - sees.matmul(&predicted)?;
@@ -167,7 +167,7 @@ fn steps_of_a_kalman_filter_compile_a_constant_number() -> Result<(), Error> {
         let [a, b, c, d] = p;
         let (a, b, c, d) = (a + 0.1 * (b + c) + 0.01 * d + 0.01, b + 0.1 * d, c + 0.1 * d, d + 0.02);
         let (gain, slope) = (a / (a + 0.5), c / (a + 0.5));
-        let innovation = f64::from(measured_values[at]) - position;
+        let innovation = f64::from(seen) - position;
         position += gain * innovation;
         velocity += slope * innovation;
         p = [(1.0 - gain) * a, (1.0 - gain) * b, c - slope * a, d - slope * b];

@@ -24,10 +24,10 @@ const NAME: &str = "fuse_web_size";
 /// The files of the page that nothing makes.
 const FILES: &str = "benches/web_size/page";
 /// What the module and the script may weigh together: what they did when this was last set, and a little.
-const MOST_BYTES: usize = 125_500;
+const MOST_BYTES: usize = 129_000;
 /// What lazy tensors may add, as what they did when this was last set, and a little; and what they are to add: with functions that
 /// were compiled while the page was built, and with the compiler.
-const LAZY: [(&str, usize, usize); 2] = [("auto", 62_800, 24 << 10), ("jit", 822_000, 512 << 10)];
+const LAZY: [(&str, usize, usize); 2] = [("auto", 66_000, 24 << 10), ("jit", 828_000, 512 << 10)];
 /// What they are to weigh (`docs/web.md`).
 const GOAL_BYTES: usize = 64 << 10;
 /// What modules must not hold: the compiler, and the parts of wgpu that do what the browser does.
