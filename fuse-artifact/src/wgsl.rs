@@ -14,14 +14,14 @@ pub enum Wgsl {
     Shared {
         /// The texts of a function.
         texts: &'static SharedTexts,
-        /// Which of them.
+        /// The text's index.
         number: u32,
     },
     /// As [`Wgsl::Shared`], of a function that was made at run time.
     Made {
         /// The texts of the function.
         texts: Arc<MadeTexts>,
-        /// Which of them.
+        /// The text's index.
         number: u32,
     },
 }
@@ -180,7 +180,7 @@ impl SharedLines {
         text
     }
 
-    /// Whether this whole line begins at an offset.
+    /// True if this whole line begins at an offset.
     fn has(&self, line: &str, offset: usize) -> bool {
         let is_on_one_side = self.cut.is_none_or(|cut| cut <= offset || offset + line.len() <= cut);
         line.ends_with('\n') && is_on_one_side && self.text.as_bytes()[offset..].starts_with(line.as_bytes())

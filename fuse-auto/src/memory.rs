@@ -117,7 +117,7 @@ impl Memory {
         if state.kept.len() == before {
             return;
         }
-        // Shared parts are freed with the last holder.
+        // Shared operations and bytes count with the last of them.
         if let Some(last) = state.kept.back_mut() {
             (last.operations, last.bytes) = (operations, bytes);
         }

@@ -39,7 +39,7 @@ pub(crate) struct Bound<'a> {
     pub(crate) offset: Option<u32>,
 }
 
-/// The recorded launches of a sequence.
+/// A step that a sequence replays.
 pub(crate) enum Replayed<'a> {
     /// A dispatch.
     Dispatch(Bound<'a>),

@@ -44,7 +44,7 @@ struct Bindings {
     moved: Vec<usize>,
 }
 
-/// The launches that a capture recorded.
+/// A step that a capture recorded.
 pub(crate) enum Recorded {
     /// A dispatch.
     Dispatch(Dispatch),

@@ -104,7 +104,7 @@ fn element<T: Element>(value: T) -> String {
     if short.ends_with('.') { format!("{short}0") } else { short.to_owned() }
 }
 
-/// Text for a formatter, or the error in its place.
+/// Writes a text, or the error in its place.
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) fn write(f: &mut std::fmt::Formatter<'_>, text: Result<String, impl std::fmt::Display>) -> std::fmt::Result {
     match text {

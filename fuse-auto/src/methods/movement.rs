@@ -156,7 +156,7 @@ impl LazyTensor {
         Request::new(Op::Reshape(shape), node.dtype, inputs).record()
     }
 
-    /// The extent of an open size of a reshape: the elements by the product of the others, with 1 in its place.
+    /// The extent of an open size of a reshape: the elements divided by the product of `sizes`, in which 1 stands for it.
     fn rest(&self, sizes: &[Dim]) -> Result<Dim, Error> {
         let node = self.node()?;
         let product = sizes.iter().try_fold(1usize, |product, size| product.checked_mul(size.get()));

@@ -15,7 +15,7 @@ const MAGNITUDES: [f64; 9] = [0.0, 1e-30, 1e-20, 17.0, 89.0, 104.0, 1e10, 1e20, 
 /// How far apart the two may be, relative to the derivative: a few roundings.
 const TOLERANCE: f64 = 3e-6;
 
-/// The range of a derivative where subnormal numbers may be rounded to 0.
+/// The most that rounding subnormal numbers to 0 adds to a derivative.
 const FLUSHED: f64 = 2e-36;
 
 /// Functions whose rules are `1 - y²` or `y·(1 - y)` of the result, which a backward pass has at hand: their derivatives have no
