@@ -112,7 +112,7 @@ impl Dim {
             Form::Open(identity) => {
                 let same = |input: &Input| matches!(input, Input::Size { identity: other, .. } if other == identity);
                 let input = inputs.iter().position(same).unwrap_or_else(|| {
-                    inputs.push(Input::Size { identity: *identity, size: self.size as u32 });
+                    inputs.push(Input::Size { identity: *identity, size: self.size });
                     inputs.len() - 1
                 });
                 Extent::Axis { input: input as u16, axis: 0 }

@@ -194,7 +194,7 @@ fn run(roots: &[&Arc<Node>], keep: Keep, trace: &mut Trace) -> Result<(), Error>
 
 /// Notes what an evaluation needed that others had left, what it wrote without being asked, and what it leaves.
 fn learn(trace: &Trace, memory: &Memory, bytes: u64) {
-    trace.needed().into_iter().for_each(|lesson| memory.note(lesson, true));
+    trace.needed.iter().for_each(|lesson| memory.note(*lesson, true));
     for (node, _) in &trace.lessons {
         trace.nodes[*node as usize].lock().lesson = None;
     }

@@ -29,7 +29,7 @@ pub(crate) enum Input {
     /// A number of the host, which is an argument of the compiled function.
     Number { dtype: DType, bits: u32 },
     /// A size that is an argument of the compiled function. Equal identities are one argument.
-    Size { identity: u32, size: u32 },
+    Size { identity: u32, size: usize },
 }
 
 impl Input {

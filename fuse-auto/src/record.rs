@@ -160,16 +160,13 @@ impl Request {
 
     /// Records it, if the shapes fit.
     pub(crate) fn record(self) -> Result<LazyTensor, Error> {
-        let size = |input: &Input| if let Input::Size { size, .. } = input { *size as usize } else { 0 };
-        let sizes: SmallVec<[usize; 3]> = self.inputs.iter().map(size).collect();
         let shapes: SmallVec<[&[usize]; 3]> = self
             .inputs
             .iter()
-            .zip(&sizes)
-            .map(|(input, size)| match input {
+            .map(|input| match input {
                 Input::Value(value) => Ok(&*value.node()?.shape),
                 Input::Number { .. } => Ok(&[][..]),
-                Input::Size { .. } => Ok(std::slice::from_ref(size)),
+                Input::Size { size, .. } => Ok(std::slice::from_ref(size)),
             })
             .collect::<Result<_, Error>>()?;
         let shape = infer(&self.op, &shapes, &mut Numbers).map_err(|misfit| Error::Operation {

@@ -56,6 +56,8 @@ pub(crate) struct Trace {
     pub(crate) graph: u64,
     /// The nodes that an earlier evaluation left, or wrote although nobody had asked for them, and where.
     pub(crate) lessons: Vec<(u32, Lesson)>,
+    /// The lessons of those of them that are needed here.
+    pub(crate) needed: Vec<Lesson>,
     /// The nodes that gradients need to be computed here, whatever is in memory.
     pinned: Vec<u32>,
     /// How many inputs each node is.
@@ -121,6 +123,7 @@ impl Trace {
         self.left.clear();
         self.graph = 0;
         self.lessons.clear();
+        self.needed.clear();
         self.pinned.clear();
         self.uses.clear();
         self.own.clear();
@@ -207,6 +210,7 @@ impl Trace {
         self.asked = self.outputs.len();
         self.extents.extend(self.sizes.iter().map(|&size| u64::from(size)));
         self.check_writes()?;
+        self.find_needed();
         self.add_held(memory);
         self.key.push(u64::MAX - 1);
         self.key.extend(self.outputs.iter().map(|&output| u64::from(output)));
@@ -313,7 +317,7 @@ impl Trace {
                     let next = self.sizes.len() as u32;
                     let index = *self.size_places.entry(*identity).or_insert(next);
                     if index == next {
-                        self.sizes.push(*size);
+                        self.sizes.push(*size as u32);
                     }
                     self.refs.push(Ref::Size(index));
                     // No dtype has this number.
@@ -374,7 +378,7 @@ impl Trace {
         (&self.key, &self.outputs).hash(&mut hasher);
         self.graph = hasher.finish();
         let mut needed = memory.needed(self.graph);
-        needed.extend(self.needed().iter().filter(|lesson| lesson.graph == self.graph).map(|lesson| lesson.node));
+        needed.extend(self.needed.iter().filter(|lesson| lesson.graph == self.graph).map(|lesson| lesson.node));
         // Readers come behind what they read.
         for index in (0..self.nodes.len()).rev() {
             let node = &self.nodes[index];
@@ -405,11 +409,11 @@ impl Trace {
         self.lessons.binary_search_by_key(&node, |(left, _)| *left).is_ok() && self.pinned.binary_search(&node).is_err()
     }
 
-    /// The lessons of values that are needed here after an earlier evaluation left them, or wrote them without being asked. Of a
-    /// value that is computed again for others that were left as well, there is nothing to learn.
-    pub(crate) fn needed(&self) -> Vec<Lesson> {
+    /// Finds the lessons of values that are needed here after an earlier evaluation left them, or wrote them without being asked. Of
+    /// a value that is computed again for others that were left as well, there is nothing to learn.
+    fn find_needed(&mut self) {
         if self.lessons.is_empty() {
-            return vec![];
+            return;
         }
         let is_new = |node: usize| self.lessons.binary_search_by_key(&(node as u32), |(left, _)| *left).is_err();
         let new = (0..self.nodes.len()).filter(|&node| is_new(node));
@@ -417,9 +421,9 @@ impl Trace {
             Ref::Node(input) => Some(*input),
             Ref::Number(_) | Ref::Size(_) => None,
         });
-        let read: FxHashSet<u32> = self.outputs[..self.asked].iter().copied().chain(read).collect();
+        let read: FxHashSet<u32> = self.outputs.iter().copied().chain(read).collect();
         let is_needed = |node: u32| self.is_leaf(node as usize) || self.is_again(node) && read.contains(&node);
-        self.lessons.iter().filter(|(node, _)| is_needed(*node)).map(|(_, lesson)| *lesson).collect()
+        self.needed = self.lessons.iter().filter(|(node, _)| is_needed(*node)).map(|(_, lesson)| *lesson).collect();
     }
 
     /// Finds what is within checkpoints: what was recorded there and nothing outside reads. Of one in another, the inner one.
