@@ -9,8 +9,8 @@ mod variants;
 use std::fmt;
 
 use fuse_artifact::{
-    Check, Domain, DomainKind, Features, Function, Kernel, MlGraph, Param, ParamKind, QuantizedSpec, Size,
-    SymbolSource, TensorSpec, Variant,
+    Check, Domain, DomainKind, Features, Function, Kernel, MlGraph, Param, ParamKind, QuantizedSpec, Size, TensorSpec,
+    Variant,
 };
 
 use self::variants::{Breadth, Wanted, variants};
@@ -324,10 +324,6 @@ fn kernel(group: &Group, variants: Vec<Variant>) -> Kernel {
 
 fn function([graph, written]: [&Graph; 2], groups: &Groups, kernels: Vec<Kernel>) -> Function {
     let spec = |ty: &graph::TensorType, padded| TensorSpec { dtype: ty.dtype, shape: ty.shape.clone().into(), padded };
-    let is_size = |index: usize| {
-        let source = SymbolSource::Scalar { param: index as u16 };
-        graph.symbols.iter().any(|symbol| symbol.source == source)
-    };
     let params = graph.params.iter().enumerate().map(|(index, param)| Param {
         name: param.name.clone().into(),
         kind: match &param.quantized {
@@ -336,7 +332,7 @@ fn function([graph, written]: [&Graph; 2], groups: &Groups, kernels: Vec<Kernel>
                 axis: quantized.axis as u8,
                 shape: param.ty.shape.iter().chain([&quantized.groups, &quantized.scale_words]).cloned().collect(),
             }),
-            None if is_size(index) => ParamKind::Size,
+            None if graph.size_param(index).is_some() => ParamKind::Size,
             None if param.scalar => ParamKind::Scalar(param.ty.dtype),
             None => ParamKind::Tensor(spec(&param.ty, param.padded)),
         },

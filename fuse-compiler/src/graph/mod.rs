@@ -22,7 +22,7 @@ pub mod verify;
 
 use std::collections::BTreeSet;
 
-use fuse_artifact::{Check, Packing, Size, Symbol};
+use fuse_artifact::{Check, Packing, Size, Symbol, SymbolId, SymbolSource};
 
 use crate::{
     arena::{Arena, Handle},
@@ -69,6 +69,12 @@ pub struct Lowered {
 }
 
 impl Graph {
+    /// The symbol of a parameter that is a size.
+    pub fn size_param(&self, param: usize) -> Option<SymbolId> {
+        let source = SymbolSource::Scalar { param: param as u16 };
+        self.symbols.iter().position(|symbol| symbol.source == source).map(|symbol| symbol as SymbolId)
+    }
+
     /// The conversions that a value is the result of, the last first.
     pub fn casts(&self, node: NodeId) -> impl Iterator<Item = NodeId> {
         let operand = |node: NodeId| if let Op::Cast(x) = self.nodes[node].op { Some(x) } else { None };

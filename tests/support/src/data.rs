@@ -154,10 +154,9 @@ pub fn awkward_rows(dtype: DType, columns: usize, numbers: &mut Numbers) -> Valu
 pub fn inputs(graph: &Graph, dims: &[(&str, usize)], seed: u64) -> Vec<Value> {
     let mut numbers = Numbers::new(seed);
     let input = |(index, param): (usize, &Param)| {
-        let source = SymbolSource::Scalar { param: index as u16 };
-        if let Some(symbol) = graph.symbols.iter().find(|symbol| symbol.source == source) {
-            let size = dims.iter().find(|(dim, _)| *dim == symbol.name);
-            let &(_, size) = size.unwrap_or_else(|| panic!("no value for size `{}`", symbol.name));
+        if graph.size_param(index).is_some() {
+            let size = dims.iter().find(|(dim, _)| *dim == param.name);
+            let &(_, size) = size.unwrap_or_else(|| panic!("no value for size `{}`", param.name));
             return Value::scalar(DType::U32, size as f64);
         }
         let shape = extents(graph, &param.ty, dims);

@@ -2,7 +2,7 @@
 
 use std::{cmp::Ordering, collections::BTreeMap};
 
-use fuse_artifact::{DType, Relation, Size, SymbolId, SymbolSource, Term};
+use fuse_artifact::{DType, Relation, Size, SymbolSource, Term};
 
 use super::{
     Lowering, Scope, ident_range, ranks,
@@ -152,13 +152,12 @@ impl Lowering<'_> {
 
     /// The symbol of a `u32` parameter, which becomes a size by its first use as one.
     pub(super) fn size_param(&mut self, param: u16, at: SourceRange) -> Size {
-        let source = SymbolSource::Scalar { param };
-        if let Some(known) = self.graph.symbols.iter().position(|symbol| symbol.source == source) {
-            return Size::symbol(known as SymbolId);
+        if let Some(known) = self.graph.size_param(param.into()) {
+            return Size::symbol(known);
         }
         let name = self.graph.params[usize::from(param)].name.clone();
         let origin = format!("`{name}` is a parameter");
-        self.add_symbol(name, source, (origin, at))
+        self.add_symbol(name, SymbolSource::Scalar { param }, (origin, at))
     }
 
     /// Whether an expression is made of dimensions, as `H * D` is.
