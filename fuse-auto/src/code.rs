@@ -140,11 +140,12 @@ fn make(source: &Source, info: &DeviceInfo) -> Result<Arc<Compiled>, Error> {
     let start = Instant::now();
     let (mut function, shared) = compile(source, info)?;
     let bytes = |function: &Function| code_bytes(function) + source.text.len() as u64;
+    let mut needed = bytes(&function);
     // Sharing takes a quarter of a compilation's time.
-    if used().saturating_add(bytes(&function)) > LIMIT.load(Ordering::Relaxed) / WHOLE_SHARE {
+    if used().saturating_add(needed) > LIMIT.load(Ordering::Relaxed) / WHOLE_SHARE {
         share_lines(&mut function);
+        needed = bytes(&function);
     }
-    let needed = bytes(&function);
     make_room(needed)?;
     Ok(Arc::new(Compiled {
         function: Callable::made(function),

@@ -18,7 +18,7 @@ use crate::{
     record::{push_uniforms, uniform_alignment},
     sequence::{Dispatch, Place, Recorded},
 };
-use fuse_artifact::Slot;
+use fuse_artifact::{Function, Slot};
 
 thread_local! {
     /// The capture of this thread.
@@ -194,6 +194,7 @@ impl Capture {
     /// Captures a checked launch.
     pub(crate) fn launch<'r>(
         &mut self,
+        function: &Function,
         plan: &Arc<LaunchPlan>,
         args: &[Arg<'_>],
         result: impl Fn(usize) -> &'r RawTensor,
@@ -201,10 +202,8 @@ impl Capture {
         // Also arguments that no dispatch of this plan binds can be rebound.
         let params: Vec<usize> = args.iter().map(|arg| arg.tensor().map_or(0, |x| self.read(x))).collect();
         let scales: Vec<Option<usize>> = args.iter().map(|arg| arg.scales().map(|scales| self.read(scales))).collect();
-        if let Some(function) = plan.function.upgrade() {
-            for tensor in function.updates.iter().filter_map(|&update| args.get(usize::from(update))?.tensor()) {
-                self.write(tensor);
-            }
+        for tensor in function.updates.iter().filter_map(|&update| args.get(usize::from(update))?.tensor()) {
+            self.write(tensor);
         }
         let results: Vec<usize> = (0..plan.results.len()).map(|i| self.write(result(i))).collect();
         let scalar = |param: u16| args[usize::from(param)].scalar_bits();

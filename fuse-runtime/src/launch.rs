@@ -435,7 +435,7 @@ impl<'a> Launch<'a> {
         result: impl Fn(usize) -> &'r RawTensor,
     ) -> Result<(), Error> {
         if self.captured {
-            return capture::with_open(|capture| capture.launch(plan, self.args, result));
+            return capture::with_open(|capture| capture.launch(&self.function, plan, self.args, result));
         }
         // Also if recording fails half-way.
         self.updated().for_each(|(_, tensor)| tensor.buffer().count_write());

@@ -76,9 +76,8 @@ fn check_forward(program: &Program, seed: u64) -> Result<Outcome, String> {
         Err(InterpError::Check { .. }) => return Ok(Outcome::default()),
         forward => forward.map_err(|error| error.to_string())?[0].data[0],
     };
-    let along_each = directions.each_ref().map(|direction| run_forward(gradient, &inputs, direction));
-    let [first, second] = along_each.map(|results| results.map_err(|error| error.to_string()));
-    let [first, second] = [first?, second?];
+    let gradient_along = |direction| run_forward(gradient, &inputs, direction).map_err(|error| error.to_string());
+    let first = gradient_along(&directions[0])?;
     let gradients = parts(&first, |x| x.value);
     let elements = gradients.iter().map(Vec::len).sum();
     let (found, size) = along(gradient, &gradients, &directions[0]);
@@ -92,6 +91,7 @@ fn check_forward(program: &Program, seed: u64) -> Result<Outcome, String> {
     if is_round {
         return Ok(Outcome { elements, loose: 0 });
     }
+    let second = gradient_along(&directions[1])?;
     let (one, _) = along(gradient, &parts(&first, |x| x.slope), &directions[1]);
     let (other, _) = along(gradient, &parts(&second, |x| x.slope), &directions[0]);
     let (_, size) = along(gradient, &parts(&first, |x| x.magnitude), &directions[1]);

@@ -58,7 +58,8 @@ pub(super) fn pass(source: Source<'_>, names: &Names, tile: AttentionCoopMatrix)
     let mut main = Lines::indented();
     locate(&source.walk(), &mut shader, &extents, &mut main, [tile.queries(), tile.keys], true);
     let masked = !is_multiple(&source.attention.keys, tile.keys);
-    let mut text = MatrixText { shader, main, source, tile, extents, masked };
+    let has_numbers = output::stores_rows(source.group);
+    let mut text = MatrixText { shader, main, source, tile, extents, masked, has_numbers };
     text.prepare();
     text.walk();
     text.store();
@@ -97,6 +98,8 @@ struct MatrixText<'a> {
     extents: Extents,
     /// Whether a slice may have keys beyond the last.
     masked: bool,
+    /// Whether numbers per row follow from the sums, in this pass or in the next.
+    has_numbers: bool,
 }
 
 impl MatrixText<'_> {
@@ -138,7 +141,7 @@ impl MatrixText<'_> {
         for (r, half) in self.row_parts() {
             self.main.line(format!("var reference{r}_{half} = {LOWEST};"));
             self.main.line(format!("var total{r}_{half} = 0.0;"));
-            if self.has_numbers() {
+            if self.has_numbers {
                 self.main.line(format!("var peak{r}_{half} = negative_infinity;"));
             }
         }
@@ -246,11 +249,6 @@ impl MatrixText<'_> {
         self.main.line("}");
     }
 
-    /// Whether numbers per row follow from the sums, in this pass or in the next.
-    fn has_numbers(&self) -> bool {
-        output::stores_rows(self.source.group)
-    }
-
     /// From a row's scores to exponentials in workgroup memory and to their sum; `factor{r}_{half}` is what the sums so far
     /// are scaled with.
     fn weigh(&mut self, r: u32, half: u32) {
@@ -262,7 +260,7 @@ impl MatrixText<'_> {
         let of_lanes = format!("max(max(most{n}.x, most{n}.y), max(most{n}.z, most{n}.w))");
         self.main.line(format!("let own{n} = {of_lanes};"));
         self.across_row(&format!("largest{n}"), &format!("own{n}"), |a, b| format!("max({a}, {b})"));
-        if self.has_numbers() {
+        if self.has_numbers {
             self.main.line(format!("peak{n} = max(peak{n}, largest{n});"));
         }
         self.main.line(format!("var factor{n} = 1.0;"));
@@ -326,7 +324,7 @@ impl MatrixText<'_> {
             self.main.line(format!("let row{n} = {};", row(r, half)));
             // As in other schedules, what has seen no key says so.
             let is_empty = format!("reference{n} == {LOWEST}");
-            let (largest, sum) = if self.has_numbers() {
+            let (largest, sum) = if self.has_numbers {
                 self.main.line(format!("let rest{n} = select(exp(reference{n} - peak{n}), 1.0, {is_empty});"));
                 (format!("peak{n}"), format!("sum{n} * rest{n}"))
             } else {
@@ -336,7 +334,7 @@ impl MatrixText<'_> {
                 Some(format!("finish_row(batch, row{n}, {largest}, {sum});"))
             } else {
                 self.main.line(format!("let factor{n} = vec4<f32>(normalizer(sum{n}));"));
-                self.has_numbers().then(|| format!("finish_numbers(batch, {batch}row{n}, {largest}, {sum});"))
+                self.has_numbers.then(|| format!("finish_numbers(batch, {batch}row{n}, {largest}, {sum});"))
             };
             if let Some(finish) = finish {
                 self.main.line(format!("if subgroup_lane % 4u == 0u && row{n} >= first_row {{"));
@@ -354,7 +352,7 @@ impl MatrixText<'_> {
                 for half in 0..HALVES {
                     let n = format!("{r}_{half}");
                     let output = on_strip(half);
-                    let output = match (split, self.has_numbers()) {
+                    let output = match (split, self.has_numbers) {
                         (false, _) => format!("{output} * factor{n}"),
                         (true, true) => format!("{output} * rest{n}"),
                         (true, false) => output,
