@@ -11,16 +11,16 @@ mod order;
 #[path = "src/tune"]
 #[allow(dead_code, unreachable_pub, unused_imports, reason = "what programs do with tables is not needed here")]
 mod tune {
+    pub(crate) mod builtin_check;
     pub(crate) mod distance;
     pub(crate) mod environment;
     pub(crate) mod file;
     pub(crate) mod hardware;
     pub(crate) mod knobs;
     pub(crate) mod table;
-    pub(crate) mod vetted;
 }
 
-use tune::{environment::Environment, file::parse, table::Table, vetted::vet};
+use tune::{builtin_check::vet, environment::Environment, file::parse, table::Table};
 
 fn main() -> Result<(), Box<dyn Error>> {
     for watched in ["build.rs", "tables"] {
@@ -34,7 +34,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         "tune/hardware",
         "tune/knobs",
         "tune/table",
-        "tune/vetted",
+        "tune/builtin_check",
     ] {
         println!("cargo::rerun-if-changed=src/{module}.rs");
     }

@@ -7,12 +7,12 @@ use fuse_gpu::{Device, Error};
 
 use crate::{
     cases::dtype,
-    floor::{Moved, Rates},
     formulas::Prepared,
     interleave::{Interleaved, interleave},
+    lower_bound::{Moved, Rates},
     measure::{Effort, Times, calibrate, micros, on_gpu, queued},
     ratios::Pair,
-    ways::{Failure, check},
+    run_modes::{Failure, check},
 };
 
 /// One function of a pair on a device.

@@ -12,18 +12,18 @@ mod by_hand_texts;
 mod cases;
 mod comparison;
 mod data;
-mod floor;
 mod formulas;
 mod gradients;
 mod interleave;
 mod launches;
 mod lazy;
+mod lower_bound;
 mod measure;
 mod plain_wgpu;
 mod quantized;
 mod ratios;
 mod report;
-mod ways;
+mod run_modes;
 
 use std::{error::Error, path::PathBuf, process::ExitCode, time::Duration};
 
@@ -37,11 +37,11 @@ use fuse_gpu::Device;
 
 use crate::{
     cases::{Case, Sizes, power_of_two},
-    floor::Rates,
+    lower_bound::Rates,
     measure::Effort,
     ratios::Extents,
     report::Report,
-    ways::Detail,
+    run_modes::Detail,
 };
 
 /// Elements of a copy that is all launch.
@@ -164,7 +164,7 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     }
     let mut failures = vec![];
     for case in &cases {
-        ways::run_case(&device, case, options.detail, options.effort(), &mut report, &mut failures)?;
+        run_modes::run_case(&device, case, options.detail, options.effort(), &mut report, &mut failures)?;
     }
     run_pairs(&device, options, &pairs, &mut report, &mut failures)?;
     println!("\n{}", report.tables(&bars));
@@ -207,7 +207,7 @@ fn run_pairs(
         dispatch: Duration::from_secs_f64(roof.dispatch_us / 1e6),
     });
     for pair in pairs {
-        let prepared = match ways::prepare(device, pair.f16, &pair.prepare) {
+        let prepared = match run_modes::prepare(device, pair.f16, &pair.prepare) {
             Ok(prepared) => prepared,
             Err(reason) => {
                 report.leave_out(pair.key(), reason)?;
@@ -216,10 +216,10 @@ fn run_pairs(
         };
         match comparison::compare(device, pair, &prepared, rates, options.effort()) {
             Ok(pair) => report.add(Line::Pair(Box::new(pair)))?,
-            Err(failure) => ways::note(failures, format!("{} {}: {failure}", pair.name(), pair.size)),
+            Err(failure) => run_modes::note(failures, format!("{} {}: {failure}", pair.name(), pair.size)),
         }
         if options.detail.explain {
-            prepared.iter().for_each(|prepared| ways::explain(device, prepared));
+            prepared.iter().for_each(|prepared| run_modes::explain(device, prepared));
         }
         drop(prepared);
         device.trim();

@@ -7,7 +7,7 @@ use fuse_runtime::{Device, Q4, QTensor, QuantScheme, Tensor1, Tensor2};
 use crate::{
     Error, FusionPattern, LazyTensor,
     adaptive::measure,
-    config::Auto,
+    config::Session,
     graphs::Mode,
     node::Node,
     pattern::{Activation, BinaryOp},
@@ -37,7 +37,7 @@ pub struct BenchmarkResult {
 pub fn benchmark_pattern(device: &Device, pattern: FusionPattern, size: usize) -> Result<BenchmarkResult, Error> {
     let value = example(device, pattern, size)?;
     let node: &Arc<Node> = value.node()?;
-    let auto = Auto::of(device);
+    let auto = Session::of(device);
     let mut trace = Trace::default();
     trace.collect(&[node], &auto.memory)?;
     let mut version = |mode| auto.graphs.function(&mut trace, mode, device);

@@ -121,7 +121,7 @@ pub(crate) struct Limits {
 }
 
 /// What lazy tensors keep with a device.
-pub(crate) struct Auto {
+pub(crate) struct Session {
     config: RwLock<Arc<FusionConfig>>,
     operations: AtomicU32,
     bytes: AtomicU64,
@@ -130,7 +130,7 @@ pub(crate) struct Auto {
     pub(crate) adaptive: Adaptive,
 }
 
-impl Default for Auto {
+impl Default for Session {
     fn default() -> Self {
         let config = FusionConfig::default();
         Self {
@@ -149,7 +149,7 @@ thread_local! {
     static OVERRIDES: RefCell<Vec<(Device, Arc<FusionConfig>)>> = const { RefCell::new(vec![]) };
 }
 
-impl Auto {
+impl Session {
     pub(crate) fn of(device: &Device) -> &Self {
         device.attached::<Self>()
     }
@@ -171,7 +171,7 @@ impl Auto {
 
 /// Changes how what is evaluated on a device is fused, from now on.
 pub fn configure(device: &Device, config: FusionConfig) {
-    let auto = Auto::of(device);
+    let auto = Session::of(device);
     auto.operations.store(config.max_pending.max(1), Ordering::Relaxed);
     auto.bytes.store(config.max_pending_bytes, Ordering::Relaxed);
     *auto.config.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(config);

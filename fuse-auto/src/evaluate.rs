@@ -15,7 +15,7 @@ use smallvec::SmallVec;
 use crate::adaptive::{Choice, class_of, measure};
 use crate::{
     Error, FusionConfig, LazyTensor,
-    config::Auto,
+    config::Session,
     graphs::{Mode, Ready},
     memory::{Lesson, Memory},
     node::{Data, Inputs, Node, Value, drop_all},
@@ -139,7 +139,7 @@ pub(crate) fn nodes_of<'v>(values: &[&'v LazyTensor]) -> Result<SmallVec<[&'v Ar
 
 fn evaluate_nodes(roots: &[&Arc<Node>], keep: Keep) -> Result<(), Error> {
     let Some(device) = roots.first().map(|root| &root.device) else { return Ok(()) };
-    let memory = &Auto::of(device).memory;
+    let memory = &Session::of(device).memory;
     if roots.iter().all(|root| root.is_evaluated()) {
         roots.iter().for_each(|root| memory.note_read(root));
         return Ok(());
@@ -167,7 +167,7 @@ fn evaluate_claimed(roots: &[&Arc<Node>], keep: Keep) -> Result<(), Error> {
 
 fn run(roots: &[&Arc<Node>], keep: Keep, trace: &mut Trace) -> Result<(), Error> {
     let Some(device) = roots.first().map(|root| root.device.clone()) else { return Ok(()) };
-    let auto = Auto::of(&device);
+    let auto = Session::of(&device);
     trace.collect(roots, &auto.memory)?;
     let config = auto.config(&device);
     let (ready, _) = version(&device, &config, trace)?;
@@ -182,7 +182,7 @@ fn run(roots: &[&Arc<Node>], keep: Keep, trace: &mut Trace) -> Result<(), Error>
     let keeps = |node: &Node| keep == Keep::All || !node.has_grad;
     for ((&output, tensor), origin) in trace.outputs.iter().zip(results).zip(origins(trace)) {
         let node = &trace.nodes[output as usize];
-        forgotten.push(node.settle(Value::new(Data::Tensor(tensor)), &origin, keeps(node)));
+        forgotten.push(node.materialize(Value::new(Data::Tensor(tensor)), &origin, keeps(node)));
     }
     let kept = trace.outputs.iter().map(|&output| &trace.nodes[output as usize]).filter(|node| keeps(node));
     auto.memory.keep(kept, trace.operations() as u64, bytes);
@@ -229,7 +229,7 @@ pub(crate) fn version(
     config: &FusionConfig,
     trace: &mut Trace,
 ) -> Result<(Ready, Vec<String>), Error> {
-    let graphs = &Auto::of(device).graphs;
+    let graphs = &Session::of(device).graphs;
     let unquantized = config.quantize_weights.map_or(Ok(vec![]), |by| quantize(trace, by))?;
     graphs.add_unquantized(&unquantized);
     let mode = mode(device, config, trace);
@@ -259,7 +259,7 @@ fn faster(device: &Device, config: &FusionConfig, trace: &mut Trace, fused: Read
     if !config.adaptive || !fused.code.source.starts_with("pub fn") {
         return Ok(fused);
     }
-    let (Auto { graphs, adaptive, .. }, class) = (Auto::of(device), size_class(trace));
+    let (Session { graphs, adaptive, .. }, class) = (Session::of(device), size_class(trace));
     let name = &fused.code.function.name;
     let is_measured = match adaptive.seen(name, class) {
         Ok(Choice::Fused) | Err(false) => return Ok(fused),

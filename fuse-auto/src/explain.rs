@@ -7,8 +7,8 @@ use fuse_runtime::Device;
 
 use crate::{
     Error, FusionStats, LazyTensor,
-    code::{Compiled, dropped, used},
-    config::Auto,
+    code_cache::{Compiled, dropped, used},
+    config::Session,
     evaluate::{mode, nodes_of, version},
     fusions::{Fusion, statements},
     graphs::written,
@@ -65,7 +65,7 @@ pub fn explain(values: &[&LazyTensor]) -> Result<Explanation, Error> {
         return Err(Error::operation("explain", "nothing is left to compute", "explain before evaluating"));
     };
     let (device, mut trace) = (first.device.clone(), Trace::default());
-    let auto = Auto::of(&device);
+    let auto = Session::of(&device);
     trace.collect(&pending, &auto.memory)?;
     let (ready, unquantized) = version(&device, &auto.config(&device), &mut trace)?;
     let opportunities = opportunities(&trace, &ready.version.fusions);
@@ -119,7 +119,7 @@ fn inputs(trace: &Trace, node: usize) -> impl Iterator<Item = usize> + '_ {
 
 /// What happened on a device so far.
 pub fn stats(device: &Device) -> FusionStats {
-    let auto = Auto::of(device);
+    let auto = Session::of(device);
     FusionStats { code_bytes: used(), dropped: dropped(), measured: auto.adaptive.measured(), ..auto.graphs.stats() }
 }
 
@@ -134,7 +134,7 @@ impl LazyTensor {
             return Err(Error::operation("source", "nothing is left to compute", "ask before evaluating"));
         }
         let (device, mut trace) = (node.device.clone(), Trace::default());
-        let auto = Auto::of(&device);
+        let auto = Session::of(&device);
         trace.collect(&[node], &auto.memory)?;
         let config = auto.config(&device);
         Ok(written(&trace, mode(&device, &config, &trace))?.text)

@@ -1,6 +1,6 @@
 //! The fusions of a compiled graph: which of its operations share a kernel.
 
-use crate::{code::Compiled, op::Op, pattern::FusionPattern, source::Source, trace::Trace};
+use crate::{code_cache::Compiled, op::Op, pattern::FusionPattern, source::Source, trace::Trace};
 
 /// Operations that share a kernel.
 #[derive(Clone, Debug)]

@@ -20,10 +20,10 @@ use rustc_hash::{FxHashMap, FxHasher};
 use crate::config::{Environment, environment};
 use crate::{
     Error,
-    code::{Compiled, code},
+    code_cache::{Compiled, code},
     fusions::{Fusion, fusions},
-    numbers::Numbers,
     pattern::FusionPattern,
+    recompile_report::Numbers,
     source::{Source, source},
     stats::FusionStats,
     symbols::Required,
@@ -31,7 +31,7 @@ use crate::{
 };
 #[cfg(feature = "jit")]
 use crate::{
-    code::analysis,
+    code_cache::analysis,
     fusions::{named, statements},
 };
 

@@ -34,17 +34,17 @@ pub(crate) trait Space {
 
 /// What an operation does not take.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Misfit {
+pub(crate) struct ShapeError {
     pub(crate) message: String,
     pub(crate) help: String,
 }
 
-fn misfit<T>(message: impl Into<String>, help: impl Into<String>) -> Result<T, Misfit> {
-    Err(Misfit { message: message.into(), help: help.into() })
+fn misfit<T>(message: impl Into<String>, help: impl Into<String>) -> Result<T, ShapeError> {
+    Err(ShapeError { message: message.into(), help: help.into() })
 }
 
 type Shapes<'s, S> = [&'s [<S as Space>::Size]];
-type Inferred<S> = Result<Dims<<S as Space>::Size>, Misfit>;
+type Inferred<S> = Result<Dims<<S as Space>::Size>, ShapeError>;
 
 /// A shape: without an allocation of its own.
 pub(crate) type Dims<T> = SmallVec<[T; MAX_RANK]>;
@@ -284,7 +284,7 @@ fn matmul<S: Space>(a: &[S::Size], b: &[S::Size], space: &mut S) -> Inferred<S> 
     }
     let mut shape = match broadcast(left, right, space) {
         Ok(shape) => shape,
-        Err(Misfit { message, .. }) => {
+        Err(ShapeError { message, .. }) => {
             return misfit(
                 format!("batch axes {message}"),
                 "all axes but the last two are batch axes; they must be equal or 1",
@@ -295,7 +295,7 @@ fn matmul<S: Space>(a: &[S::Size], b: &[S::Size], space: &mut S) -> Inferred<S> 
     Ok(shape)
 }
 
-fn same_length<S: Space>(a: &S::Size, b: &S::Size, space: &mut S) -> Result<(), Misfit> {
+fn same_length<S: Space>(a: &S::Size, b: &S::Size, space: &mut S) -> Result<(), ShapeError> {
     if space.equal(a, b) {
         return Ok(());
     }
@@ -347,7 +347,7 @@ fn reduced<S: Space>(x: &[S::Size], over: Over, space: &mut S) -> Dims<S::Size> 
     x.iter().enumerate().filter(|(axis, _)| !gone(*axis)).map(|(_, size)| size.clone()).collect()
 }
 
-fn vector_along<S: Space>(name: &str, vector: &S::Size, along: &S::Size, space: &mut S) -> Result<(), Misfit> {
+fn vector_along<S: Space>(name: &str, vector: &S::Size, along: &S::Size, space: &mut S) -> Result<(), ShapeError> {
     if space.equal(along, vector) {
         return Ok(());
     }
@@ -358,7 +358,7 @@ fn vector_along<S: Space>(name: &str, vector: &S::Size, along: &S::Size, space: 
     )
 }
 
-fn equal_parts<S: Space>(name: &str, whole: &S::Size, parts: &S::Size, space: &mut S) -> Result<S::Size, Misfit> {
+fn equal_parts<S: Space>(name: &str, whole: &S::Size, parts: &S::Size, space: &mut S) -> Result<S::Size, ShapeError> {
     match space.part(whole, parts) {
         Some(part) => Ok(part),
         None => {

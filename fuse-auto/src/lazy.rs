@@ -19,7 +19,7 @@ use crate::{
     Dim, Error,
     dim::Form,
     evaluate::evaluate,
-    node::{Data, Input, Inputs, Node, State, Value},
+    node::{Data, Input, Inputs, Node, NodeState, Value},
     op::Op,
 };
 
@@ -83,7 +83,11 @@ impl LazyTensor {
             reads: AtomicU32::new(0),
             writes: SmallVec::new(),
             evaluated: AtomicBool::new(true),
-            state: Mutex::new(State { inputs: Inputs::new(), value: Some(Value::new(data)), ..State::default() }),
+            state: Mutex::new(NodeState {
+                inputs: Inputs::new(),
+                value: Some(Value::new(data)),
+                ..NodeState::default()
+            }),
         })
     }
 

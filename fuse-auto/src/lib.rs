@@ -27,7 +27,7 @@
 mod adaptive;
 #[cfg(not(target_arch = "wasm32"))]
 mod benchmark;
-mod code;
+mod code_cache;
 mod config;
 mod dim;
 mod error;
@@ -36,17 +36,17 @@ mod explain;
 mod fusions;
 mod graphs;
 mod infer;
-mod kept;
 mod lazy;
 mod memory;
 mod methods;
 mod node;
-mod numbers;
 mod op;
 #[doc(hidden)]
 pub mod operations;
 mod origin;
 mod pattern;
+mod persistence;
+mod recompile_report;
 mod record;
 mod sequence;
 mod source;
@@ -60,19 +60,19 @@ pub use fuse_artifact::{DType, Packing, Plan};
 #[cfg(not(target_arch = "wasm32"))]
 pub use crate::{
     benchmark::{BenchmarkResult, benchmark_pattern},
-    kept::{record, warm_up},
+    persistence::{record, warm_up},
 };
 pub use crate::{
-    code::{preload, set_code_limit},
+    code_cache::{preload, set_code_limit},
     config::{FusionConfig, WeightQuantization, configure, with_config},
     dim::Dim,
     error::Error,
     evaluate::{eval_all, flush},
     explain::{Explanation, FusionOpportunity, explain, stats},
-    kept::{WarmUp, record_text, warm_up_text},
     lazy::LazyTensor,
     methods::{Extent, Over, checkpoint, grad, grad_with},
     pattern::{Activation, BinaryOp, FusionPattern},
+    persistence::{WarmUp, record_text, warm_up_text},
     record::Operand,
     sequence::{create_pattern, execute_fused},
     stats::{FusionStats, FusionStatsSummary},

@@ -6,7 +6,7 @@
 //! there ([`Lesson`]), so that the next evaluation of such a graph writes it at once; one that is written so and not needed is left
 //! again the time after. Loops thus compute nothing twice from their second round on, and temporaries are never written.
 //!
-//! A value that was asked for keeps its inputs ("kept"), so that gradients may be asked for afterwards, unless it was computed from
+//! A value that was asked for keeps its inputs ("persistence"), so that gradients may be asked for afterwards, unless it was computed from
 //! gradients: an update ends what a step of training keeps.
 
 use std::{
@@ -19,7 +19,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use crate::{
-    config::Auto,
+    config::Session,
     evaluate::evaluate_left,
     node::{Node, drop_all},
     trace::retained,
@@ -49,13 +49,13 @@ const MOST_GRAPHS: usize = 4096;
 /// Values that evaluations on a device leave behind.
 #[derive(Default)]
 pub(crate) struct Memory {
-    state: Mutex<State>,
+    state: Mutex<MemoryState>,
     /// How many bytes of the device's budget it may keep alive.
     share: OnceLock<u64>,
 }
 
 #[derive(Default)]
-struct State {
+struct MemoryState {
     kept: VecDeque<Entry>,
     left: VecDeque<Entry>,
     /// The operations behind what is kept.
@@ -73,7 +73,7 @@ struct Entry {
 }
 
 impl Memory {
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, MemoryState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -154,7 +154,7 @@ impl Memory {
     /// evaluation would become part of.
     pub(crate) fn trim(&self, device: &Device) {
         let share = || device.memory_report().budget_bytes.map_or(u64::MAX, |budget| budget / SHARE);
-        let most = Auto::of(device).limits().bytes.min(*self.share.get_or_init(share));
+        let most = Session::of(device).limits().bytes.min(*self.share.get_or_init(share));
         let mut state = self.lock();
         let is_large = state.bytes > most;
         if !is_large && state.left.len() <= MOST_VALUES || is_deferred(device) {
@@ -178,7 +178,7 @@ impl Memory {
     }
 }
 
-impl State {
+impl MemoryState {
     fn pop_kept(&mut self) -> Option<Entry> {
         let entry = self.kept.pop_front()?;
         self.operations -= entry.operations;

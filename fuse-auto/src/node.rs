@@ -2,7 +2,7 @@
 //!
 //! Recording makes nodes and changes none. It locks the inputs that are in memory, to count the writes to them. Evaluation gives a node
 //! its value; its inputs are forgotten later.
-//! Invariant: a node has inputs or a value; it has both only while a gradient needs its inputs (`pins`), or may (`kept`).
+//! Invariant: a node has inputs or a value; it has both only while a gradient needs its inputs (`pins`), or may (`persistence`).
 
 use std::{
     fmt,
@@ -77,12 +77,12 @@ pub(crate) struct Node {
     pub(crate) writes: SmallVec<[u64; 3]>,
     /// Whether it has a value; set once.
     pub(crate) evaluated: AtomicBool,
-    pub(crate) state: Mutex<State>,
+    pub(crate) state: Mutex<NodeState>,
 }
 
 /// What evaluation changes.
 #[derive(Default)]
-pub(crate) struct State {
+pub(crate) struct NodeState {
     pub(crate) inputs: Inputs,
     pub(crate) value: Option<Value>,
     /// How many gradients need the inputs although there is a value.
@@ -163,7 +163,7 @@ impl Node {
         NEXT.fetch_add(1, Ordering::Relaxed)
     }
 
-    pub(crate) fn lock(&self) -> MutexGuard<'_, State> {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, NodeState> {
         // What a panic elsewhere leaves is consistent: every change is one assignment.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -196,7 +196,7 @@ impl Node {
     }
 
     /// Gives it a value, unless it has one, and gives back the inputs that it forgets, for the caller to drop without locks.
-    pub(crate) fn settle(&self, value: Value, origin: &Arc<Origin>, keeps: bool) -> Inputs {
+    pub(crate) fn materialize(&self, value: Value, origin: &Arc<Origin>, keeps: bool) -> Inputs {
         let mut state = self.lock();
         if state.value.is_none() {
             state.kept = keeps;
@@ -210,7 +210,7 @@ impl Node {
         if state.pins == 0 && !state.kept { std::mem::take(&mut state.inputs) } else { Inputs::new() }
     }
 
-    /// Ends that it keeps its inputs, and gives them back as [`settle`](Self::settle) does.
+    /// Ends that it keeps its inputs, and gives them back as [`materialize`](Self::materialize) does.
     pub(crate) fn forget(&self) -> Inputs {
         let mut state = self.lock();
         state.kept = false;

@@ -13,7 +13,7 @@ pub(crate) fn named(dtypes: DTypes) -> &'static str {
         DTypes::INTEGERS => "integers",
         DTypes::SIGNED => "signed numbers",
         DTypes::BITS => "integers or `bool`",
-        DTypes::NUMBERS => "numbers",
+        DTypes::NUMBERS => "recompile_report",
         _ => "any dtype",
     }
 }

@@ -16,10 +16,10 @@ use smallvec::SmallVec;
 
 use crate::{
     Error, LazyTensor,
-    config::Auto,
+    config::Session,
     evaluate::evaluate_kept,
     infer::{Numbers, infer},
-    node::{Input, Inputs, Node, PENDING, State},
+    node::{Input, Inputs, Node, NodeState, PENDING},
     op::Op,
     operations::named,
     trace::behind,
@@ -233,7 +233,7 @@ impl Request {
             reads: AtomicU32::new(0),
             writes,
             evaluated: AtomicBool::new(false),
-            state: Mutex::new(State { inputs, ..State::default() }),
+            state: Mutex::new(NodeState { inputs, ..NodeState::default() }),
         });
         if has_value {
             remember(value.node()?);
@@ -278,7 +278,7 @@ pub(crate) fn keep_within_limits(values: &[LazyTensor]) -> Result<(), Error> {
     let Some(first) = values.first() else { return Ok(()) };
     let node = first.node()?;
     let (pending, bytes) = (node.pending.load(Ordering::Relaxed), node.bytes.load(Ordering::Relaxed));
-    let limits = Auto::of(&node.device).limits();
+    let limits = Session::of(&node.device).limits();
     let many = pending >= limits.operations;
     let large = bytes >= limits.bytes && pending >= node.recount.load(Ordering::Relaxed);
     if !many && !large {

@@ -357,7 +357,7 @@ fn is_one_kernel(names: &[&str]) -> bool {
         body += &format!("let v{position} = {expression};");
     }
     let text = format!("fn f({parameters}) -> f32[{rows}, {columns}] {{ {body} v{} }}", names.len() - 1);
-    let plan = crate::code::graph(&text).ok().and_then(|graph| fuse(&graph, Policy::INLINED).ok());
+    let plan = crate::code_cache::graph(&text).ok().and_then(|graph| fuse(&graph, Policy::INLINED).ok());
     plan.is_some_and(|groups| groups.groups.len() == 1)
 }
 

@@ -382,7 +382,7 @@ fn infer_node(
     index: usize,
     shapes: Known<'_>,
     symbols: &mut Symbols,
-) -> Result<Dims<Size>, infer::Misfit> {
+) -> Result<Dims<Size>, infer::ShapeError> {
     let mut inputs = input_shapes(trace, index, shapes);
     let op = &trace.nodes[index].op;
     if let (Op::Part(number), Some(Ref::Node(of))) = (op, trace.inputs(index).first()) {

@@ -1,6 +1,6 @@
 //! The driver: every stage after the graph, in order.
 
-mod alike;
+mod dedup;
 mod threads;
 #[cfg(feature = "validate")]
 mod validation;
@@ -13,7 +13,7 @@ use fuse_artifact::{
     Variant,
 };
 
-use self::variants::{Breadth, Wanted, variants};
+use self::variants::{FamilyScope, VariantRequest, variants};
 #[cfg(feature = "validate")]
 use crate::validate::Valid;
 use crate::{
@@ -167,7 +167,7 @@ pub struct Planned {
     groups: Groups,
     /// What it takes for granted of shapes.
     assumes: Vec<Check>,
-    breadth: Breadth,
+    scope: FamilyScope,
 }
 
 /// The plans that a launch may choose between, the most fused first; the last assumes nothing and runs on every device.
@@ -179,7 +179,7 @@ pub fn plans(graph: &Graph) -> Result<Vec<Planned>, CompileError> {
     if !graph.options.in_memory.is_empty() {
         // Rewriting would give these nodes other names.
         for policy in Policy::ALL {
-            plans.extend(planned([graph; 2], policy, &[], Breadth::Full, &plans)?);
+            plans.extend(planned([graph; 2], policy, &[], FamilyScope::Full, &plans)?);
         }
         return Ok(plans);
     }
@@ -192,24 +192,24 @@ pub fn plans(graph: &Graph) -> Result<Vec<Planned>, CompileError> {
     for order in orders {
         check("chains", graph::verify::verify(&order))?;
         if graph.options.no_fuse {
-            plans.extend(planned([&order; 2], Policy::SEPARATE, &assumes, Breadth::Full, &plans)?);
+            plans.extend(planned([&order; 2], Policy::SEPARATE, &assumes, FamilyScope::Full, &plans)?);
             continue;
         }
-        let graph = fusion::written_out::write_out(order.clone()).map_err(fusion_error)?;
+        let graph = fusion::unroll_reductions::unroll(order.clone()).map_err(fusion_error)?;
         check("written out", graph::verify::verify(&graph))?;
-        if let Some(parted) = fusion::mixtures::parted(&graph) {
-            check("mixtures", graph::verify::verify(&parted))?;
+        if let Some(split_experts) = fusion::moe::split_experts(&graph) {
+            check("mixtures", graph::verify::verify(&split_experts))?;
             // Products side by side are what this is for.
             for policy in Policy::ALL.into_iter().filter(|policy| policy.siblings) {
-                plans.extend(planned([&parted, &order], policy, &assumes, Breadth::Full, &plans)?);
+                plans.extend(planned([&split_experts, &order], policy, &assumes, FamilyScope::Full, &plans)?);
             }
         }
         for policy in Policy::ALL {
-            plans.extend(planned([&graph, &order], policy, &assumes, Breadth::Full, &plans)?);
+            plans.extend(planned([&graph, &order], policy, &assumes, FamilyScope::Full, &plans)?);
         }
     }
     if !usual {
-        plans.extend(planned([graph; 2], Policy::SEPARATE, &[], Breadth::Narrow, &plans)?);
+        plans.extend(planned([graph; 2], Policy::SEPARATE, &[], FamilyScope::FallbackOnly, &plans)?);
     }
     // Orders other than the one as written are alternatives like any other; the last must suit all shapes.
     if let Some(at) = plans.iter().rposition(|plan| plan.assumes.is_empty()) {
@@ -228,7 +228,7 @@ fn planned(
     [graph, written]: [&Graph; 2],
     policy: Policy,
     assumes: &[Check],
-    breadth: Breadth,
+    scope: FamilyScope,
     known: &[Planned],
 ) -> Result<Option<Planned>, CompileError> {
     let groups = match &graph.options.in_memory {
@@ -237,20 +237,20 @@ fn planned(
     };
     let groups = groups.map_err(fusion_error)?;
     check("fusion", fusion::verify::verify(graph, &groups))?;
-    if breadth == Breadth::Full && known.iter().any(|plan| plan.groups.groups == groups.groups) {
+    if scope == FamilyScope::Full && known.iter().any(|plan| plan.groups.groups == groups.groups) {
         return Ok(None);
     }
     let assumes = assumes.iter().chain(&groups.assumes).cloned().collect();
-    Ok(Some(Planned { graph: graph.clone(), written: written.clone(), groups, assumes, breadth }))
+    Ok(Some(Planned { graph: graph.clone(), written: written.clone(), groups, assumes, scope }))
 }
 
 /// The kernels of each plan.
 fn kernels(plans: &[Planned], options: &Options) -> Result<Vec<Vec<Kernel>>, CompileError> {
-    let wanted: Vec<Wanted<'_>> = (plans.iter())
+    let wanted: Vec<VariantRequest<'_>> = (plans.iter())
         .flat_map(|plan| plan.groups.groups.iter().map(move |group| (plan, group)))
-        .map(|(plan, group)| Wanted {
+        .map(|(plan, group)| VariantRequest {
             group,
-            breadth: plan.breadth,
+            scope: plan.scope,
             schedule: plan.graph.options.schedule.as_ref(),
             features: options.features,
         })

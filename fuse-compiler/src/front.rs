@@ -117,7 +117,7 @@ pub struct Expression {
 /// A free variable of an expression, or a path that starts with one.
 pub struct Variable {
     /// The variable, or the path to a field of one.
-    pub place: ast::Place,
+    pub place: ast::HostOperand,
     /// Its dtype.
     pub dtype: ExpressionDType,
 }

@@ -6,8 +6,10 @@
 //! itself, which are slower than the compiler's. The last two programs are whole steps of training, whose
 //! times are those of all of their kernels.
 
-#[path = "../src/expand/mod.rs"]
-mod expand;
+#[path = "../src"]
+mod macros {
+    pub(crate) mod expand;
+}
 
 use std::{
     hint::black_box,
@@ -20,6 +22,7 @@ use fuse_compiler::{
     front,
     graph::Graph,
 };
+use macros::expand;
 use proc_macro2::TokenStream;
 use quote::quote;
 

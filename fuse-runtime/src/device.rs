@@ -66,13 +66,13 @@ pub(crate) struct Inner {
     pub(crate) wgpu: wgpu::Device,
     /// Taken when everything before it is about to be dropped, and given back when it is.
     #[cfg(not(target_arch = "wasm32"))]
-    closing: Option<crate::turns::Closing>,
+    closing: Option<crate::driver_lock::Closing>,
 }
 
 #[cfg(not(target_arch = "wasm32"))]
 impl Drop for Inner {
     fn drop(&mut self) {
-        self.closing = Some(crate::turns::closing());
+        self.closing = Some(crate::driver_lock::closing());
     }
 }
 

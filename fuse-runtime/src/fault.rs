@@ -18,11 +18,11 @@ pub(crate) struct Fault {
     /// How many errors of [`Fault::explained`] may still arrive.
     #[cfg(target_arch = "wasm32")]
     awaited: std::sync::atomic::AtomicUsize,
-    state: Mutex<State>,
+    state: Mutex<FaultState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct FaultState {
     lost: Option<String>,
     uncaught: Option<Error>,
 }

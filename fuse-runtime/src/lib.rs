@@ -35,12 +35,14 @@ mod callable;
 mod capture;
 mod check;
 mod checked;
+mod code_size;
 mod device;
 mod disk;
+#[cfg(not(target_arch = "wasm32"))]
+mod driver_lock;
 mod element;
 mod error;
 mod fault;
-mod footprint;
 mod hold;
 mod info;
 mod kernels;
@@ -74,8 +76,6 @@ mod subgroup_matrix;
 mod tensor;
 mod text;
 mod tune;
-#[cfg(not(target_arch = "wasm32"))]
-mod turns;
 mod upload;
 mod warm;
 #[cfg(all(feature = "webnn", target_arch = "wasm32"))]
@@ -130,15 +130,15 @@ pub mod __private {
         Operand, OperandOf, Rank, Ranked, SameRank, Signed, Tensor,
         callable::Callable,
         capture::is_deferred,
+        code_size::{code_bytes, retain_runnable, share_lines},
         element::{SignedWide, UnsignedWide, Wide},
-        footprint::{code_bytes, retain_runnable, share_lines},
         launch::{
             Arg, KernelVariants, alternatives, launch, launch_alternative, launch_dynamic, launch_into,
             launch_into_vec, launch_padded, launch_with, variants,
         },
         operand::launch_operands,
         pipeline::browser_texts,
-        pullback::{Halves, Kept, RawPullback, pullback},
+        pullback::{Kept, RawPullback, VjpPair, pullback},
         quantized::{Q1, Q2, Q3, Q4, Q8, QTensor, RawQuantized},
         raw::RawTensor,
         shape::Shape,

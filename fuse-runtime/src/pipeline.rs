@@ -56,11 +56,11 @@ pub(crate) struct Pipelines {
     browser: bool,
     disk: Option<DiskCache>,
     checks: Option<SharedChecks>,
-    state: Mutex<State>,
+    state: Mutex<PipelineState>,
 }
 
 #[derive(Default)]
-struct State {
+struct PipelineState {
     /// By the number of the function (0 if it is the program's), the address of the pass, and specialization.
     pipelines: HashMap<(u64, usize, Specialization), Arc<Pipeline>>,
     /// The functions made at run time that have pipelines, by their numbers.
@@ -130,7 +130,7 @@ impl Pipelines {
     /// Drops the pipelines of functions that are gone, unless a sequence has them. Returns whether there were such functions.
     pub(crate) fn forget_gone(&self) -> bool {
         let mut state = lock(&self.state);
-        let State { pipelines, made, .. } = &mut *state;
+        let PipelineState { pipelines, made, .. } = &mut *state;
         let before = made.len();
         made.retain(|_, function| !function.is_gone());
         if made.len() == before {
@@ -203,7 +203,7 @@ impl Pipelines {
         let Label { kernel, variant, .. } = *label;
         #[cfg(not(target_arch = "wasm32"))]
         {
-            let _turn = crate::turns::compiling();
+            let _turn = crate::driver_lock::compiling();
             scoped(&self.device, create).map_err(|error| refused(kernel, variant, error))
         }
         #[cfg(target_arch = "wasm32")]

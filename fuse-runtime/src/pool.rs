@@ -208,7 +208,7 @@ pub(crate) struct Pool {
     exact: bool,
     /// Bytes of destroyed buffers that submitted work may still use.
     freed: Arc<AtomicU64>,
-    state: Mutex<State>,
+    state: Mutex<PoolState>,
 }
 
 /// What the pools of a device and its recorder tell each other.
@@ -227,7 +227,7 @@ impl Default for Batches {
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct PoolState {
     /// What is kept for reuse: what came back last is last.
     idle: Vec<Storage>,
     report: MemoryReport,
@@ -235,7 +235,7 @@ struct State {
     exact: bool,
 }
 
-impl State {
+impl PoolState {
     fn lend(&mut self, bytes: u64) {
         self.report.live_bytes += bytes;
         self.report.live_buffers += 1;
@@ -323,8 +323,11 @@ impl Pool {
         batches: &Arc<Batches>,
         exact: bool,
     ) -> Arc<Self> {
-        let state =
-            State { exact, report: MemoryReport { budget_bytes: budget, ..Default::default() }, ..Default::default() };
+        let state = PoolState {
+            exact,
+            report: MemoryReport { budget_bytes: budget, ..Default::default() },
+            ..Default::default()
+        };
         Arc::new(Self {
             device: device.clone(),
             queue: queue.clone(),

@@ -14,7 +14,7 @@ use crate::{
 
 /// The halves of a function with gradients.
 #[derive(Debug)]
-pub struct Halves {
+pub struct VjpPair {
     /// Gives the results, and then what else is kept.
     pub forward: &'static Function,
     /// Gives the gradients.
@@ -39,7 +39,7 @@ pub enum Kept {
 /// The tensors that a launch of the first half keeps: clones of the caller's.
 #[derive(Clone, Debug)]
 pub struct RawPullback {
-    halves: &'static Halves,
+    halves: &'static VjpPair,
     values: Vec<Value>,
     /// The shapes of the results that have cotangents.
     shapes: Vec<Vec<usize>>,
@@ -55,7 +55,7 @@ enum Value {
 
 /// Launches the first half of a function with `R` results.
 pub fn pullback<const R: usize>(
-    halves: &'static Halves,
+    halves: &'static VjpPair,
     args: &[Arg<'_>],
 ) -> Result<([RawTensor; R], RawPullback), Error> {
     let mut results = launch_dynamic(halves.forward, args)?;

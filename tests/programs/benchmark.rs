@@ -9,16 +9,16 @@ use fuse_test_support::checkout;
 
 #[path = "../../benches/kernels/by_hand_texts.rs"]
 mod by_hand_texts;
-#[path = "../../benches/kernels/floor.rs"]
-mod floor;
 #[path = "../../benches/kernels/interleave.rs"]
 mod interleave;
+#[path = "../../benches/kernels/lower_bound.rs"]
+mod lower_bound;
 #[path = "../../benches/kernels/measure.rs"]
 #[allow(dead_code, reason = "kernels are measured by the benchmark")]
 mod measure;
 
-use floor::{Bound, Moved, Rates};
 use interleave::{Ratio, interleave};
+use lower_bound::{Bound, Moved, Rates};
 use measure::{Effort, calibrate};
 
 fuse! {

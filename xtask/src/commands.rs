@@ -383,7 +383,7 @@ mod tests {
     #[test]
     fn fuzzing_is_a_test_that_exists() {
         let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests");
-        assert!(tests.join("numeric/random_programs/mod.rs").exists());
+        assert!(tests.join("numeric/random_programs.rs").exists());
         for (what, test) in [(Fuzzed::Programs, "numeric"), (Fuzzed::Files, "fuzz")] {
             let step = fuzz(Fuzzing { what, minutes: 0.5, seed: Some(7) });
             assert!(

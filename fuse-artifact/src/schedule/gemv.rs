@@ -40,7 +40,7 @@ pub enum GemvRhs {
     /// Value by value.
     Elements {
         /// Whether the depth must be a multiple of a step, which spares masks and reads the left operand in vectors.
-        whole_steps: bool,
+        k_aligned: bool,
     },
     /// Quantized, by whole words.
     Packed {

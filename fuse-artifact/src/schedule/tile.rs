@@ -28,7 +28,7 @@ pub struct Tile {
     /// Elements per load: 4, or 1 for operands of any stride.
     pub lanes: u32,
     /// Whether the depth must be a multiple of the step, which spares masks on every load.
-    pub whole_steps: bool,
+    pub k_aligned: bool,
     /// How operands reach the arithmetic.
     pub mainloop: Mainloop,
     /// Who sums over the depth.
@@ -82,7 +82,7 @@ impl Tile {
             invocation_rows,
             invocation_columns,
             lanes: super::LANES,
-            whole_steps: false,
+            k_aligned: false,
             mainloop: Mainloop::Staged,
             k: K::Whole,
             products: Products::Fused,
@@ -132,8 +132,8 @@ impl Tile {
 
     /// Whether the last tiles of a row or column of tiles are moved so that they lie inside the result: their loads need no
     /// clamping, and the offsets of loads to one that all invocations share.
-    pub const fn is_moved_inside(&self) -> bool {
-        self.coop_matrix().is_some() && self.whole_steps
+    pub const fn shifted_at_edge(&self) -> bool {
+        self.coop_matrix().is_some() && self.k_aligned
     }
 
     /// Sums per invocation for this many products.

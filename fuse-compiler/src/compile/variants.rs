@@ -5,7 +5,7 @@ use std::iter;
 use fuse_artifact::{Features, Pass, Schedule, Scratch, Variant, schedule::LANES};
 
 use super::{
-    alike::{self, Alike, Known},
+    dedup::{self, DedupEntry, GroupDedup},
     threads,
 };
 use crate::{
@@ -13,7 +13,7 @@ use crate::{
     graph::ScheduleOverride,
     schedule::{
         self,
-        contraction::{Scheduled, Sums, rows},
+        contraction::{ContractionSchedule, ScheduleSpec, rows},
     },
     wgsl::{self, names::Names},
 };
@@ -24,17 +24,17 @@ const TEXTS_PER_THREAD: usize = 32;
 
 /// How many schedules of each family are compiled.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Breadth {
+pub(super) enum FamilyScope {
     /// All.
     Full,
     /// Only the last, for any size and stride: for shapes that are too rare to be worth more text.
-    Narrow,
+    FallbackOnly,
 }
 
 /// What is asked for of a group.
-pub(super) struct Wanted<'a> {
+pub(super) struct VariantRequest<'a> {
     pub group: &'a Group,
-    pub breadth: Breadth,
+    pub scope: FamilyScope,
     /// What the program says of schedules.
     pub schedule: Option<&'a ScheduleOverride>,
     /// Only variants that adapters with these features may run, and the last, which any adapter may.
@@ -45,9 +45,9 @@ pub(super) struct Wanted<'a> {
 type Writer<'a> = Box<dyn Fn() -> Option<Variant> + Send + Sync + 'a>;
 
 /// The variants of each group, best first. Those of groups that are alike are written once.
-pub(super) fn variants(wanted: &[Wanted<'_>]) -> Vec<Vec<Variant>> {
-    let mut alike = Alike::default();
-    let known: Vec<Known> = (0..wanted.len()).map(|at| alike.find(wanted, at)).collect();
+pub(super) fn variants(wanted: &[VariantRequest<'_>]) -> Vec<Vec<Variant>> {
+    let mut alike = GroupDedup::default();
+    let known: Vec<DedupEntry> = (0..wanted.len()).map(|at| alike.find(wanted, at)).collect();
     let names: Vec<Names> = wanted.iter().map(|wanted| Names::new(wanted.group)).collect();
     let mut writers: Vec<Writer<'_>> = vec![];
     let mut counts = Vec::with_capacity(wanted.len());
@@ -64,16 +64,16 @@ pub(super) fn variants(wanted: &[Wanted<'_>]) -> Vec<Vec<Variant>> {
         let first = known[at].first;
         all.push(match first == at {
             true => written.by_ref().take(count).flatten().collect(),
-            false => alike::with_tensors(&all[first], &known[first].slots, &known[at].slots),
+            false => dedup::rebind_slots(&all[first], &known[first].slots, &known[at].slots),
         });
     }
     all
 }
 
-impl<'a> Wanted<'a> {
+impl<'a> VariantRequest<'a> {
     /// Whether the same is asked for of another group.
     pub(super) fn is_written_as(&self, other: &Self) -> bool {
-        (self.breadth, self.schedule, self.features) == (other.breadth, other.schedule, other.features)
+        (self.scope, self.schedule, self.features) == (other.scope, other.schedule, other.features)
     }
 
     fn writers(&self, names: &'a Names) -> Vec<Writer<'a>> {
@@ -117,7 +117,7 @@ impl<'a> Wanted<'a> {
         let last = family.len().saturating_sub(1);
         let writer = |(i, scheduled): (usize, T)| {
             let features = Features { f16, ..schedule(&scheduled).features() };
-            let runs = self.breadth == Breadth::Full && self.features.is_none_or(|present| present.cover(features));
+            let runs = self.scope == FamilyScope::Full && self.features.is_none_or(|present| present.cover(features));
             let with_features = move |variant| Variant { features, ..variant };
             (runs || i == last).then(|| Box::new(move || write(&scheduled).map(with_features)) as Writer<'a>)
         };
@@ -125,7 +125,7 @@ impl<'a> Wanted<'a> {
     }
 }
 
-fn pointwise(group: &Group, names: &Names, scheduled: &schedule::pointwise::Scheduled) -> Variant {
+fn pointwise(group: &Group, names: &Names, scheduled: &schedule::pointwise::ScheduleSpec) -> Variant {
     let schedule = Schedule::Pointwise(scheduled.schedule);
     Variant {
         scratch: Scratch::default(),
@@ -137,7 +137,7 @@ fn pointwise(group: &Group, names: &Names, scheduled: &schedule::pointwise::Sche
     }
 }
 
-fn contraction(group: &Group, contraction: &Contraction, names: &Names, scheduled: &Scheduled) -> Variant {
+fn contraction(group: &Group, contraction: &Contraction, names: &Names, scheduled: &ScheduleSpec) -> Variant {
     let schedule = Schedule::from(scheduled.schedule);
     let per_output = if schedule.is_split() { contraction.rhs.len() as u32 } else { 0 };
     Variant {
@@ -150,10 +150,10 @@ fn contraction(group: &Group, contraction: &Contraction, names: &Names, schedule
     }
 }
 
-fn contraction_passes(group: &Group, contraction: &Contraction, names: &Names, scheduled: &Scheduled) -> Vec<Pass> {
+fn contraction_passes(group: &Group, contraction: &Contraction, names: &Names, scheduled: &ScheduleSpec) -> Vec<Pass> {
     let sums = |lanes| wgsl::second_pass::sums(group, contraction, names, lanes);
     let (first, second) = match scheduled.schedule {
-        Sums::Tile(tile) => {
+        ContractionSchedule::Tile(tile) => {
             let second = tile.is_split().then(|| match rows::finishing_tile(group) {
                 Some(finishing) => wgsl::second_pass::rows(group, contraction, names, scheduled, finishing),
                 None if tile.is_stream_k() => wgsl::second_pass::streams(group, contraction, names, tile),
@@ -161,7 +161,7 @@ fn contraction_passes(group: &Group, contraction: &Contraction, names: &Names, s
             });
             (wgsl::tiles(group, contraction, names, scheduled, tile), second)
         }
-        Sums::Gemv(gemv) => {
+        ContractionSchedule::Gemv(gemv) => {
             let lanes = if gemv.stores_vectors() { LANES } else { 1 };
             (wgsl::gemv(group, contraction, names, gemv), gemv.is_split().then(|| sums(lanes)))
         }

@@ -270,7 +270,7 @@ pub fn is_of_row(body: &Body, value: ValueId) -> bool {
     let (mut seen, mut pending) = (BTreeSet::new(), vec![value]);
     while let Some(value) = pending.pop() {
         let op = &body.values[value].op;
-        if matches!(op, ValueOp::Sum(1..)) {
+        if matches!(op, ValueOp::Accumulator(1..)) {
             return true;
         }
         if seen.insert(value) {

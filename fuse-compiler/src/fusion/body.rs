@@ -54,7 +54,7 @@ pub enum ValueOp {
     Load(u16),
     /// Read through an access (one that is `gathered`) at computed coordinates: along each view axis in `at`, which no
     /// axis of the space walks, the value (`i32`, inside the view) is added to the coordinate.
-    LoadAt {
+    Gather {
         /// The access.
         access: u16,
         /// View axes and coordinates.
@@ -65,7 +65,7 @@ pub enum ValueOp {
     /// The sum of products that the contraction computed for this element, with its product's number; in the bodies of
     /// an attention, the score before its prologue (`Space::Score`), or (`Space::Point`) 0 the normalized output, 1 the row's
     /// largest score, and 2 its sum of exponentials.
-    Sum(u8),
+    Accumulator(u8),
     /// All elements of the row taken together: of a value that may vary along the reduced axes (reduction), along the
     /// columns (contraction) or along the depth (its left operand), one value per row.
     Reduce(ReduceOp, ValueId),
@@ -98,7 +98,7 @@ impl ValueOp {
     /// The accesses that it reads through.
     pub fn accesses(&self) -> Vec<u16> {
         match self {
-            Self::Load(access) | Self::LoadAt { access, .. } => vec![*access],
+            Self::Load(access) | Self::Gather { access, .. } => vec![*access],
             Self::Dequantize(dequantize) => vec![dequantize.words, dequantize.scales],
             _ => vec![],
         }
@@ -119,7 +119,7 @@ pub struct KernelAccess {
     pub dtype: DType,
     /// For each axis of the space, whether it may turn out to be broadcast at launch.
     pub may_repeat: Vec<bool>,
-    /// Whether it is read at computed coordinates ([`ValueOp::LoadAt`], [`ValueOp::Dequantize`]), lane by lane.
+    /// Whether it is read at computed coordinates ([`ValueOp::Gather`], [`ValueOp::Dequantize`]), lane by lane.
     pub gathered: bool,
 }
 
@@ -248,7 +248,7 @@ struct Evaluated {
 }
 
 /// A value to compute: a node, where it is read, and for whom.
-struct Wanted {
+struct Pending {
     node: NodeId,
     map: IndexMap,
     consumer: NodeId,
@@ -259,7 +259,7 @@ struct Wanted {
 /// Why a value has not been computed.
 enum Unfinished {
     /// This one comes first.
-    Operand(Wanted),
+    Operand(Pending),
     /// It cannot be.
     Impossible(NeedsStorage),
 }
@@ -292,7 +292,7 @@ impl Walk<'_, '_> {
     /// The value of `node` at `map`, with all that it needs: a loop, since graphs are deeper than stacks. What lacks an operand is
     /// computed again once that is there.
     fn value(&mut self, node: NodeId, map: &IndexMap, consumer: NodeId) -> Result<ValueId, NeedsStorage> {
-        let mut pending = vec![Wanted { node, map: map.clone(), consumer, before: self.body.values.len() }];
+        let mut pending = vec![Pending { node, map: map.clone(), consumer, before: self.body.values.len() }];
         while let Some(wanted) = pending.pop() {
             match self.compute(&wanted) {
                 Ok(value) => {
@@ -310,8 +310,8 @@ impl Walk<'_, '_> {
     ///
     /// # Errors
     /// When the body repeats too much: with the value whose repetitions take most of it.
-    fn count(&mut self, wanted: &Wanted) -> Result<(), NeedsStorage> {
-        let &Wanted { node, consumer, before, .. } = wanted;
+    fn count(&mut self, wanted: &Pending) -> Result<(), NeedsStorage> {
+        let &Pending { node, consumer, before, .. } = wanted;
         let source = |node| (self.builder.stored)(node).is_some() || (self.region.inside)(node);
         if !is_computed(&self.builder.graph.nodes[node].op) || source(node) {
             return Ok(());
@@ -334,10 +334,10 @@ impl Walk<'_, '_> {
     fn known(&self, node: NodeId, map: IndexMap, consumer: NodeId) -> Result<ValueId, Unfinished> {
         let key = (node, map);
         let before = self.body.values.len();
-        self.memo.get(&key).copied().ok_or(Unfinished::Operand(Wanted { node, map: key.1, consumer, before }))
+        self.memo.get(&key).copied().ok_or(Unfinished::Operand(Pending { node, map: key.1, consumer, before }))
     }
 
-    fn compute(&mut self, &Wanted { node, ref map, consumer, .. }: &Wanted) -> Result<ValueId, Unfinished> {
+    fn compute(&mut self, &Pending { node, ref map, consumer, .. }: &Pending) -> Result<ValueId, Unfinished> {
         let graph = self.builder.graph;
         if let Some(value) = self.load(node, map)? {
             return Ok(value);
@@ -346,7 +346,7 @@ impl Walk<'_, '_> {
         if let Some(sum) = self.region.sums.iter().position(|&sum| sum == node)
             && self.is_in_place(node, map)
         {
-            return Ok(self.push(ValueOp::Sum(sum as u8), dtype));
+            return Ok(self.push(ValueOp::Accumulator(sum as u8), dtype));
         }
         // What is in memory was computed at its own coordinates.
         let in_memory = |x: NodeId| (self.builder.stored)(strip_reshapes(graph, x)).is_some();
@@ -462,7 +462,7 @@ impl Walk<'_, '_> {
         }
         let ty = &graph.nodes[node].ty;
         let (access, at) = self.access((slot, ty.dtype), &ty.shape, map, false);
-        let op = if at.is_empty() { ValueOp::Load(access) } else { ValueOp::LoadAt { access, at } };
+        let op = if at.is_empty() { ValueOp::Load(access) } else { ValueOp::Gather { access, at } };
         Ok(Some(self.push(op, ty.dtype)))
     }
 
@@ -524,9 +524,9 @@ impl Walk<'_, '_> {
                 f64::cast(from, dtype, &x)
             }
             ValueOp::Load(_)
-            | ValueOp::LoadAt { .. }
+            | ValueOp::Gather { .. }
             | ValueOp::Dequantize(_)
-            | ValueOp::Sum(_)
+            | ValueOp::Accumulator(_)
             | ValueOp::Reduce(..)
             | ValueOp::Size(_)
             | ValueOp::Coordinate { .. }

@@ -12,7 +12,7 @@ use super::{
     Group, GroupKind, Groups,
     body::{Body, ValueId},
     heuristics::{LOAD, body_cost, values_cost},
-    levels::operand_parts,
+    reduction_depth::operand_parts,
 };
 use crate::graph::{Graph, NodeId};
 

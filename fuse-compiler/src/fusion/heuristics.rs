@@ -237,7 +237,7 @@ pub fn body_cost(body: &Body) -> u32 {
 /// Loads at computed coordinates through an access that was read before.
 fn repeated_loads(body: &Body) -> usize {
     let access = |value: &Value| match value.op {
-        ValueOp::LoadAt { access, .. } => Some(access),
+        ValueOp::Gather { access, .. } => Some(access),
         _ => None,
     };
     let accesses: Vec<u16> = body.values.iter().filter_map(access).collect();
@@ -251,8 +251,8 @@ fn value_cost(op: &ValueOp) -> u32 {
         ValueOp::Compare(..) | ValueOp::Select(..) | ValueOp::Cast(_) | ValueOp::Reduce(..) => 1,
         ValueOp::Dequantize(_) => DEQUANTIZE,
         ValueOp::Load(_)
-        | ValueOp::LoadAt { .. }
-        | ValueOp::Sum(_)
+        | ValueOp::Gather { .. }
+        | ValueOp::Accumulator(_)
         | ValueOp::Size(_)
         | ValueOp::Coordinate { .. }
         | ValueOp::Scalar(_)

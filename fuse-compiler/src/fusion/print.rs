@@ -131,7 +131,7 @@ fn print_body(graph: &Graph, body: &Body, text: &mut String) {
     for (i, value) in body.values.iter().enumerate() {
         let rhs = match &value.op {
             ValueOp::Load(access) => format!("load a{access}"),
-            ValueOp::LoadAt { access, at } => {
+            ValueOp::Gather { access, at } => {
                 let at: Vec<String> = at.iter().map(|(axis, value)| format!("v{value} along {axis}")).collect();
                 format!("load a{access} at {}", at.join(", "))
             }
@@ -140,8 +140,8 @@ fn print_body(graph: &Graph, body: &Body, text: &mut String) {
                 let (name, words, scales) = (value.packing.name(), value.words, value.scales);
                 format!("dequantize {name} a{words}, a{scales} at v{} along {}{at}", value.index, value.axis)
             }
-            ValueOp::Sum(0) => "sum".to_owned(),
-            ValueOp::Sum(product) => format!("sum {product}"),
+            ValueOp::Accumulator(0) => "sum".to_owned(),
+            ValueOp::Accumulator(product) => format!("sum {product}"),
             ValueOp::Reduce(op, x) => format!("{} of v{x} along the row", op.name()),
             ValueOp::Size(s) => format!("size {}", size(graph, s)),
             ValueOp::Coordinate { axis: Some(axis), start } => format!("coordinate i{axis} + {}", size(graph, start)),

@@ -61,7 +61,7 @@ fn axes(body: &Body, accesses: &[KernelAccess]) -> Vec<u32> {
         });
         let own = match value.op {
             ValueOp::Coordinate { axis: Some(axis), .. } => 1 << axis,
-            ValueOp::Reduce(..) | ValueOp::Sum(_) => AFTER_ROWS,
+            ValueOp::Reduce(..) | ValueOp::Accumulator(_) => AFTER_ROWS,
             _ => 0,
         };
         let of_operands = Body::operands(&value.op).into_iter().map(|x| axes[x]);

@@ -52,7 +52,7 @@ impl Adjoint {
     }
 
     /// The sum of all contributions to `x`, if there are any.
-    pub(super) fn settle(&mut self, (tape, marks): (&mut Tape<'_>, &mut Marks), x: NodeId) -> Option<NodeId> {
+    pub(super) fn total(&mut self, (tape, marks): (&mut Tape<'_>, &mut Marks), x: NodeId) -> Option<NodeId> {
         let mut slices = std::mem::take(&mut self.slices);
         slices.reverse();
         slices.sort_by_key(|slice| slice.start.as_constant());

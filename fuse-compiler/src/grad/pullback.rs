@@ -13,7 +13,7 @@
 
 use std::collections::BTreeSet;
 
-use super::part::{Part, part};
+use super::subgraph::{Part, part};
 use crate::{
     graph::{Graph, NodeId, Op, ReduceOp},
     operations::UnaryOp,

@@ -20,7 +20,8 @@ use crate::{
     front::{DTypeClass, ExpressionDType},
     operations::DTypes,
     syntax::ast::{
-        self, Argument, BinaryOperator, Block, Call, Element, Expr, ExprKind, Literal, Place, Target, UnaryOperator,
+        self, Argument, BinaryOperator, Block, Call, Element, Expr, ExprKind, HostOperand, Literal, Target,
+        UnaryOperator,
     },
 };
 
@@ -30,11 +31,11 @@ type Term = usize;
 /// What inference finds.
 pub(crate) struct Inferred {
     /// The free variables, in order of first use.
-    pub(crate) variables: Vec<(Place, ExpressionDType)>,
+    pub(crate) variables: Vec<(HostOperand, ExpressionDType)>,
     /// The classes, in order of their first variable.
     pub(crate) classes: Vec<DTypeClass>,
     /// A variable of each class, for messages.
-    pub(crate) witnesses: Vec<Place>,
+    pub(crate) witnesses: Vec<HostOperand>,
     /// The dtypes of the results.
     pub(crate) results: Vec<ExpressionDType>,
     /// The literals whose dtype something decides.
@@ -81,7 +82,7 @@ struct Inference<'a> {
     contradicted: Vec<bool>,
     /// Literals without a suffix.
     literals: Vec<(usize, Term)>,
-    variables: Vec<(Place, Term)>,
+    variables: Vec<(HostOperand, Term)>,
     indices: BTreeMap<String, usize>,
 }
 
@@ -290,7 +291,7 @@ impl<'a> Inference<'a> {
                 }
                 None => self.variable(&name.into()),
             },
-            ExprKind::Place(place) => match bindings.contains_key(&place.root.to_string()) {
+            ExprKind::HostOperand(place) => match bindings.contains_key(&place.root.to_string()) {
                 true => self.class(DTypeClass::Any),
                 false => self.variable(place),
             },
@@ -342,7 +343,7 @@ impl<'a> Inference<'a> {
         }
     }
 
-    fn variable(&mut self, place: &Place) -> Term {
+    fn variable(&mut self, place: &HostOperand) -> Term {
         if let Some(index) = self.indices.get(&place.text) {
             return self.variables[*index].1;
         }

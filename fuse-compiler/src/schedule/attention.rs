@@ -32,7 +32,7 @@ const UNSTAGED_OUTPUTS: u32 = 256;
 
 /// One way to run an attention.
 #[derive(Clone, Debug)]
-pub struct Scheduled {
+pub struct ScheduleSpec {
     /// Its sizes.
     pub schedule: schedule::Attention,
     /// Directions of the loads of queries, keys and values.
@@ -53,7 +53,7 @@ pub struct Directions {
 }
 
 /// The schedules of a group's family.
-pub fn family(group: &Group, attention: &Attention) -> Vec<Scheduled> {
+pub fn family(group: &Group, attention: &Attention) -> Vec<ScheduleSpec> {
     let facts = Facts::new(group, attention);
     let mut family = vec![];
     if let Some(directions) = facts.directions {
@@ -70,7 +70,7 @@ pub fn family(group: &Group, attention: &Attention) -> Vec<Scheduled> {
         for split in [true, false] {
             let requires = facts.head_requirements(tile.depth, tile.columns);
             let schedule = schedule::Attention::Tile(AttentionTile { split, ..tile });
-            family.push(Scheduled { schedule, directions, requires });
+            family.push(ScheduleSpec { schedule, directions, requires });
         }
     }
     family
@@ -84,7 +84,7 @@ struct Head {
 }
 
 /// The schedules for one head in cooperative matrices, whose queries are read by access `query`.
-fn in_coop_matrices(facts: &Facts<'_>, directions: Directions, head: Head, query: u16, family: &mut Vec<Scheduled>) {
+fn in_coop_matrices(facts: &Facts<'_>, directions: Directions, head: Head, query: u16, family: &mut Vec<ScheduleSpec>) {
     for tile in coop_matrix::tiles(head.depth, head.columns) {
         let mut requires = facts.exact_requirements(tile.depth, tile.columns);
         requires.extend(facts.tile_requirements(directions));
@@ -95,20 +95,20 @@ fn in_coop_matrices(facts: &Facts<'_>, directions: Directions, head: Head, query
         requires.push(Require::Aligned { access: query, axis: facts.batch + 1, of: 8 });
         for split in [true, false] {
             let schedule = schedule::Attention::CoopMatrix(AttentionCoopMatrix { split, ..tile });
-            family.push(Scheduled { schedule, directions, requires: requires.clone() });
+            family.push(ScheduleSpec { schedule, directions, requires: requires.clone() });
         }
     }
 }
 
 /// The schedules for one head with vector loads, best first.
-fn aligned(facts: &Facts<'_>, directions: Directions, head: Head, family: &mut Vec<Scheduled>) {
+fn aligned(facts: &Facts<'_>, directions: Directions, head: Head, family: &mut Vec<ScheduleSpec>) {
     for (tile, split) in aligned_tiles(head) {
         let mut requires = facts.head_requirements(tile.depth, tile.columns);
         requires.extend(facts.tile_requirements(directions));
         let twin = split.then_some(AttentionTile { split, ..tile });
         for tile in twin.into_iter().chain([tile]) {
             let schedule = schedule::Attention::Tile(tile);
-            family.push(Scheduled { schedule, directions, requires: requires.clone() });
+            family.push(ScheduleSpec { schedule, directions, requires: requires.clone() });
         }
     }
     // The schedules below read four depths of queries and keys, and four columns of values, at a time.
@@ -127,21 +127,21 @@ fn aligned(facts: &Facts<'_>, directions: Directions, head: Head, family: &mut V
             requires.push(Require::AtMost { axis: facts.queries(), value: if queries == 1 { 4 } else { 16 } });
             for split in [true, false] {
                 let schedule = schedule::Attention::Decode(Decode { queries, depth, columns, split });
-                family.push(Scheduled { schedule, directions, requires: requires.clone() });
+                family.push(ScheduleSpec { schedule, directions, requires: requires.clone() });
             }
         }
     }
 }
 
 /// The schedule for one head without workgroup memory.
-fn unstaged(facts: &Facts<'_>, directions: Directions, head: Head) -> Scheduled {
+fn unstaged(facts: &Facts<'_>, directions: Directions, head: Head) -> ScheduleSpec {
     let columns = head.columns.next_multiple_of(LANES);
     let unstaged = Unstaged { queries: (UNSTAGED_OUTPUTS / columns).clamp(1, 4), depth: head.depth, columns };
     let mut requires = facts.head_requirements(unstaged.depth, unstaged.columns);
     requires.extend(facts.decode_requirements());
     let rounds_of_step = unstaged.depth.div_ceil(LANES) + 1;
     requires.push(Require::AtMost { axis: facts.keys(), value: ROUNDS_ALONE / rounds_of_step * LANES });
-    Scheduled { schedule: schedule::Attention::Unstaged(unstaged), directions, requires }
+    ScheduleSpec { schedule: schedule::Attention::Unstaged(unstaged), directions, requires }
 }
 
 /// Tiles with vector loads, best first, with whether they come with a split twin.

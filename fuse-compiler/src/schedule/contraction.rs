@@ -71,16 +71,16 @@ struct Aligned {
 
 /// Aligned tiles. Sizes from the sweep in `docs/experiments.md`.
 const TILES: &[Aligned] = &[
-    Aligned { tile: whole_steps(Tile::new(32, 32, 32, [4, 4])), split: true, grouped: true },
+    Aligned { tile: k_aligned(Tile::new(32, 32, 32, [4, 4])), split: true, grouped: true },
     Aligned { tile: Tile::new(16, 64, 32, [4, 4]), split: true, grouped: true },
     Aligned { tile: Tile::new(64, 64, 16, [8, 4]), split: true, grouped: true },
-    Aligned { tile: whole_steps(Tile::new(128, 128, 8, [8, 8])), split: false, grouped: true },
+    Aligned { tile: k_aligned(Tile::new(128, 128, 8, [8, 8])), split: false, grouped: true },
     Aligned { tile: LARGEST, split: false, grouped: false },
     Aligned { tile: Tile { k: K::Stream, ..LARGEST }, split: false, grouped: false },
 ];
 
 /// The tile of large products.
-const LARGEST: Tile = whole_steps(Tile::new(128, 256, 8, [8, 16]));
+const LARGEST: Tile = k_aligned(Tile::new(128, 256, 8, [8, 16]));
 
 /// Tiles for any size and stride.
 const SCALAR_TILES: &[(Tile, bool)] =
@@ -88,27 +88,27 @@ const SCALAR_TILES: &[(Tile, bool)] =
 
 /// How a contraction's sums are divided.
 #[derive(Clone, Copy, Debug)]
-pub enum Sums {
+pub enum ContractionSchedule {
     /// Between workgroups that compute tiles of them.
     Tile(Tile),
     /// Between groups of invocations that walk down the depth.
     Gemv(Gemv),
 }
 
-impl From<Sums> for Schedule {
-    fn from(sums: Sums) -> Self {
+impl From<ContractionSchedule> for Schedule {
+    fn from(sums: ContractionSchedule) -> Self {
         match sums {
-            Sums::Tile(tile) => Self::Tile(tile),
-            Sums::Gemv(gemv) => Self::Gemv(gemv),
+            ContractionSchedule::Tile(tile) => Self::Tile(tile),
+            ContractionSchedule::Gemv(gemv) => Self::Gemv(gemv),
         }
     }
 }
 
 /// One way to run a contraction.
 #[derive(Clone, Debug)]
-pub struct Scheduled {
+pub struct ScheduleSpec {
     /// A tile or a gemv.
-    pub schedule: Sums,
+    pub schedule: ContractionSchedule,
     /// Direction of the left operand's loads.
     pub lhs: Direction,
     /// Direction of each right operand's loads.
@@ -118,8 +118,8 @@ pub struct Scheduled {
 }
 
 /// A tile that takes depths of whole steps only.
-const fn whole_steps(tile: Tile) -> Tile {
-    Tile { whole_steps: true, ..tile }
+const fn k_aligned(tile: Tile) -> Tile {
+    Tile { k_aligned: true, ..tile }
 }
 
 /// A tile that loads one element at a time.
@@ -129,7 +129,7 @@ const fn scalar(tile: Tile) -> Tile {
 
 /// The schedules of a group's family; `tile` restricts the aligned tiles to one (`#[schedule(tile = …)]`), except where a
 /// tile must have all columns.
-pub fn family(group: &Group, contraction: &Contraction, tile: Option<[u32; 3]>) -> Vec<Scheduled> {
+pub fn family(group: &Group, contraction: &Contraction, tile: Option<[u32; 3]>) -> Vec<ScheduleSpec> {
     let facts = Facts::new(group, contraction);
     let products = facts.products();
     if reduces(&group.body) {
@@ -169,15 +169,15 @@ fn forced_tile([rows, columns, depth]: [u32; 3]) -> Tile {
     known.unwrap_or(Tile::new(rows, columns, depth, per_invocation))
 }
 
-impl Scheduled {
-    fn new(schedule: Sums, (lhs, rhs): (Direction, &[Direction]), requires: &[Require]) -> Self {
+impl ScheduleSpec {
+    fn new(schedule: ContractionSchedule, (lhs, rhs): (Direction, &[Direction]), requires: &[Require]) -> Self {
         Self { schedule, lhs, rhs: rhs.to_vec(), requires: requires.to_vec() }
     }
 }
 
 /// Adds a tile, after its twin whose workgroups share the depth if it comes with one.
 fn push_tile(
-    family: &mut Vec<Scheduled>,
+    family: &mut Vec<ScheduleSpec>,
     tile: Tile,
     split: bool,
     directions: (Direction, &[Direction]),
@@ -185,7 +185,7 @@ fn push_tile(
 ) {
     let twin = split.then_some(Tile { k: K::Split, ..tile });
     let tiles = twin.into_iter().chain([tile]);
-    family.extend(tiles.map(|tile| Scheduled::new(Sums::Tile(tile), directions, requires)));
+    family.extend(tiles.map(|tile| ScheduleSpec::new(ContractionSchedule::Tile(tile), directions, requires)));
 }
 
 /// What the compiler knows about a group's operands.
@@ -303,7 +303,7 @@ impl<'a> Facts<'a> {
             Space::SecondLhs | Space::SecondRhs | Space::Score | Space::Value => vec![],
         }));
         requires.extend(self.word_loads());
-        if tile.whole_steps {
+        if tile.k_aligned {
             requires.push(Require::Multiple { axis: self.depth(), of: tile.depth });
         }
         if tile.is_stream_k() {
@@ -313,7 +313,7 @@ impl<'a> Facts<'a> {
         if tile.is_unstaged() {
             requires.push(self.unstaged_requirement());
         }
-        if tile.is_moved_inside() {
+        if tile.shifted_at_edge() {
             requires.push(Require::AtLeast { axis: self.rows(), value: tile.rows });
             requires.push(Require::AtLeast { axis: self.columns(), value: tile.columns });
         }
@@ -348,7 +348,8 @@ fn is_groupable(group: &Group, contraction: &Contraction) -> bool {
 
 /// The products whose sums a value is computed from.
 pub(crate) fn sums_of(body: &Body, value: ValueId) -> BTreeSet<u8> {
-    let sum = |value: ValueId| if let ValueOp::Sum(product) = body.values[value].op { Some(product) } else { None };
+    let sum =
+        |value: ValueId| if let ValueOp::Accumulator(product) = body.values[value].op { Some(product) } else { None };
     body.needed(&[value]).into_iter().filter_map(sum).collect()
 }
 

@@ -7,12 +7,12 @@ use std::collections::BTreeSet;
 
 use fuse_artifact::Work;
 
-use super::{contraction::reduces, visible};
+use super::{contraction::reduces, mask_bounds};
 use crate::fusion::{
     Group, GroupKind,
     body::{Body, ValueId},
     heuristics::{body_cost, values_cost},
-    levels::operand_parts,
+    reduction_depth::operand_parts,
 };
 
 /// The arithmetic of a group's bodies.
@@ -38,22 +38,22 @@ pub fn work(group: &Group) -> Work {
         }
         GroupKind::Attention(attention) => {
             let (body, score) = &attention.score;
-            let limits = visible::limits(body, *score, &group.accesses, group.shape.len() - 2);
+            let limits = mask_bounds::limits(body, *score, &group.accesses, group.shape.len() - 2);
             Work {
                 point,
                 lhs: body_cost(&attention.query.0),
                 rhs: body_cost(&attention.key.0),
                 score: body_cost(&attention.score.0),
                 value: body_cost(&attention.value.0),
-                causal: visible::grows(&limits),
-                window: visible::window(&limits),
+                causal: mask_bounds::grows(&limits),
+                window: mask_bounds::window(&limits),
                 ..Work::default()
             }
         }
         GroupKind::WeightedSum(sum) => {
             let (body, weights) = &sum.weights;
-            let limits = visible::weight_limits(body, weights, &group.accesses, group.shape.len() - 2);
-            let window = visible::window(&limits);
+            let limits = mask_bounds::weight_limits(body, weights, &group.accesses, group.shape.len() - 2);
+            let window = mask_bounds::window(&limits);
             let cost = |programs: &mut dyn Iterator<Item = &(Body, ValueId)>| {
                 programs.fold(0, |sum: u32, (body, _)| sum.saturating_add(body_cost(body)))
             };

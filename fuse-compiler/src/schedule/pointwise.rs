@@ -18,7 +18,7 @@ const WORKGROUP: u32 = 256;
 
 /// One way to run a pointwise group.
 #[derive(Clone, Debug)]
-pub struct Scheduled {
+pub struct ScheduleSpec {
     /// Its sizes.
     pub schedule: Pointwise,
     /// Invocations per workgroup.
@@ -28,10 +28,10 @@ pub struct Scheduled {
 }
 
 /// The schedules of a group's family, best first.
-pub fn family(group: &Group, workgroup: Option<u32>) -> Vec<Scheduled> {
+pub fn family(group: &Group, workgroup: Option<u32>) -> Vec<ScheduleSpec> {
     let workgroup = workgroup.unwrap_or(WORKGROUP);
     let rank = group.shape.len() as u8;
-    let scheduled = |rank, lanes, requires| Scheduled { schedule: Pointwise { lanes, rank }, workgroup, requires };
+    let scheduled = |rank, lanes, requires| ScheduleSpec { schedule: Pointwise { lanes, rank }, workgroup, requires };
     let mut family = vec![];
     if !group.fixed && group.accesses.iter().all(|access| moves_by_one_or_none(access, group)) {
         family.push(scheduled(1, LANES, requirements(group, 1)));
@@ -40,7 +40,7 @@ pub fn family(group: &Group, workgroup: Option<u32>) -> Vec<Scheduled> {
         family.push(scheduled(2, LANES, requirements(group, 2)));
     }
     // Those of one or two axes are above, but where coordinates are values or an operand moves otherwise.
-    if rank > 0 && !family.iter().any(|scheduled: &Scheduled| scheduled.schedule.rank == rank) {
+    if rank > 0 && !family.iter().any(|scheduled: &ScheduleSpec| scheduled.schedule.rank == rank) {
         family.push(scheduled(rank, LANES, requirements(group, rank)));
     }
     family.push(scheduled(rank, 1, vec![]));

@@ -39,14 +39,14 @@ const SMALLEST_SUBGROUP: u32 = 4;
 
 /// One way to run a reduction.
 #[derive(Clone, Debug)]
-pub struct Scheduled {
+pub struct ScheduleSpec {
     /// Its sizes.
     pub schedule: Reduction,
     /// What must hold.
     pub requires: Vec<Require>,
 }
 
-impl Scheduled {
+impl ScheduleSpec {
     /// With other sizes.
     fn with(&self, change: impl FnOnce(&mut Reduction)) -> Self {
         let mut scheduled = self.clone();
@@ -56,7 +56,7 @@ impl Scheduled {
 }
 
 /// The schedules of a group's family, best first.
-pub fn family(group: &Group, reduction: &fusion::Reduction, workgroup: Option<u32>) -> Vec<Scheduled> {
+pub fn family(group: &Group, reduction: &fusion::Reduction, workgroup: Option<u32>) -> Vec<ScheduleSpec> {
     let facts = Facts::new(group, reduction);
     let workgroup = workgroup.unwrap_or(WORKGROUP);
     let mut family = vec![];
@@ -155,13 +155,13 @@ impl<'a> Facts<'a> {
     }
 
     /// The schedule that loads one element at a time.
-    fn scheduled(&self, order: ReductionOrder, shape: [u32; 2], axes: [u8; 2]) -> Scheduled {
+    fn scheduled(&self, order: ReductionOrder, shape: [u32; 2], axes: [u8; 2]) -> ScheduleSpec {
         let merged = axes != self.all_axes();
-        Scheduled { schedule: Reduction { merged, ..Reduction::new(order, shape, axes) }, requires: vec![] }
+        ScheduleSpec { schedule: Reduction { merged, ..Reduction::new(order, shape, axes) }, requires: vec![] }
     }
 
     /// The schedule with a twin before it that uses subgroups, if they can serve.
-    fn with_subgroups(&self, scheduled: Scheduled, alone_too: bool) -> Vec<Scheduled> {
+    fn with_subgroups(&self, scheduled: ScheduleSpec, alone_too: bool) -> Vec<ScheduleSpec> {
         let Reduction { order, rows, invocations, .. } = scheduled.schedule;
         // A group of invocations inside a subgroup needs subgroups at least as large.
         let smallest = if rows > 1 { invocations } else { SMALLEST_SUBGROUP };
@@ -173,16 +173,16 @@ impl<'a> Facts<'a> {
     }
 
     /// A schedule that holds its rows, of at most `invocations·lanes·held` elements.
-    fn held(&self, shape: [u32; 2], lanes: u32, held: u32, axes: [u8; 2]) -> Scheduled {
+    fn held(&self, shape: [u32; 2], lanes: u32, held: u32, axes: [u8; 2]) -> ScheduleSpec {
         let scheduled = self
             .scheduled(ReductionOrder::rows(RowLoads::Held(held)), shape, axes)
             .with(|schedule| schedule.lanes = lanes);
         let mut requires = if lanes == 1 { vec![] } else { self.row_requirements(axes) };
         requires.push(Require::AtMost { axis: axes[0], value: shape[1] * lanes * held });
-        Scheduled { requires, ..scheduled }
+        ScheduleSpec { requires, ..scheduled }
     }
 
-    fn vector_rows(&self, workgroup: u32) -> Vec<Scheduled> {
+    fn vector_rows(&self, workgroup: u32) -> Vec<ScheduleSpec> {
         let mut family = vec![];
         if self.row_length.is_none_or(|n| n.is_multiple_of(LANES.into())) {
             let held = [([32, 8], 1, true), ([8, 32], 1, false), ([8, 32], 4, true)];
@@ -204,7 +204,7 @@ impl<'a> Facts<'a> {
         }
         for axes in streamed {
             let scheduled = self.streamed([1, workgroup], axes).with(|schedule| schedule.lanes = LANES);
-            let scheduled = Scheduled { requires: self.row_requirements(axes), ..scheduled };
+            let scheduled = ScheduleSpec { requires: self.row_requirements(axes), ..scheduled };
             let split = split_twin(&scheduled);
             family.extend(self.with_subgroups(scheduled.clone(), true));
             family.extend(self.with_subgroups(split, true));
@@ -212,14 +212,14 @@ impl<'a> Facts<'a> {
                 let alone = self.streamed(ALONE, axes).with(|schedule| schedule.lanes = LANES);
                 let mut requires = scheduled.requires;
                 requires.push(Require::AtMost { axis: axes[0], value: LONGEST_ALONE });
-                family.push(Scheduled { requires, ..alone });
+                family.push(ScheduleSpec { requires, ..alone });
             }
         }
         family
     }
 
     /// Rows of a length or alignment that vectors do not suit.
-    fn held_elements(&self, workgroup: u32) -> Vec<Scheduled> {
+    fn held_elements(&self, workgroup: u32) -> Vec<ScheduleSpec> {
         let mut family = vec![];
         for (shape, loads) in [([8, 32], 4), ([1, workgroup], 8)] {
             for axes in self.single_row_axes().into_iter().filter(|_| self.fits(shape[1] * loads)) {
@@ -229,20 +229,20 @@ impl<'a> Facts<'a> {
         family
     }
 
-    fn vector_columns(&self) -> Vec<Scheduled> {
+    fn vector_columns(&self) -> Vec<ScheduleSpec> {
         let axes = self.all_axes();
         let requires = self.vector_requirements(self.kept - 1, axes[0] - 1, false);
         let scheduled = |shape| {
             let scheduled =
                 self.scheduled(ReductionOrder::Columns, shape, axes).with(|schedule| schedule.lanes = LANES);
-            Scheduled { requires: requires.clone(), ..scheduled }
+            ScheduleSpec { requires: requires.clone(), ..scheduled }
         };
         let layered = scheduled([64, 16]);
         vec![split_twin(&layered), layered, scheduled([1024, 1])]
     }
 
     /// Where few elements count for a kept index.
-    fn scatters(&self) -> Vec<Scheduled> {
+    fn scatters(&self) -> Vec<ScheduleSpec> {
         let mut stores = self.group.stores.iter().filter_map(|store| store.access.as_ref());
         if self.kept == 0 || stores.any(|store| self.is_per_element(store)) {
             return vec![];
@@ -250,7 +250,7 @@ impl<'a> Facts<'a> {
         let Some(scatter) = Scatter::of(&self.group.body, &self.group.accesses, self.kept) else { return vec![] };
         let axes = self.all_axes();
         let scheduled = |rows| self.scheduled(ReductionOrder::Scatter { axis: scatter.axis }, [rows, 1], axes);
-        let vectors = self.contiguous(self.kept - 1).then(|| Scheduled {
+        let vectors = self.contiguous(self.kept - 1).then(|| ScheduleSpec {
             requires: self.vector_requirements(self.kept - 1, axes[0] - 1, false),
             ..scheduled(WORKGROUP * LANES).with(|schedule| schedule.lanes = LANES)
         });
@@ -258,23 +258,23 @@ impl<'a> Facts<'a> {
         vectors.into_iter().chain([scheduled(WORKGROUP)]).collect()
     }
 
-    fn any_columns(&self) -> Vec<Scheduled> {
+    fn any_columns(&self) -> Vec<ScheduleSpec> {
         let layered = self.scheduled(ReductionOrder::Columns, [32, 8], self.all_axes());
         vec![split_twin(&layered), layered]
     }
 
-    fn any_rows(&self) -> Vec<Scheduled> {
+    fn any_rows(&self) -> Vec<ScheduleSpec> {
         let scheduled = |shape: [u32; 2]| self.streamed(shape, self.all_axes());
         let whole = scheduled([1, WORKGROUP]);
         vec![split_twin(&whole), whole, scheduled([256, 1]), scheduled([8, 32])]
     }
 
     /// A schedule for rows of any length, which loads one element at a time.
-    fn streamed(&self, shape: [u32; 2], axes: [u8; 2]) -> Scheduled {
+    fn streamed(&self, shape: [u32; 2], axes: [u8; 2]) -> ScheduleSpec {
         self.scheduled(ReductionOrder::rows(RowLoads::Streamed), shape, axes)
     }
 }
 
-fn split_twin(scheduled: &Scheduled) -> Scheduled {
+fn split_twin(scheduled: &ScheduleSpec) -> ScheduleSpec {
     scheduled.with(|schedule| schedule.split = true)
 }

@@ -23,7 +23,7 @@ use crate::fusion::{
 
 /// One way to run a weighted sum.
 #[derive(Clone, Debug)]
-pub struct Scheduled {
+pub struct ScheduleSpec {
     /// Its sizes.
     pub schedule: Tile,
     /// Directions of loads.
@@ -44,9 +44,9 @@ pub struct Directions {
 }
 
 /// The schedules of a group's family.
-pub fn family(group: &Group, sum: &WeightedSum) -> Vec<Scheduled> {
+pub fn family(group: &Group, sum: &WeightedSum) -> Vec<ScheduleSpec> {
     let facts = Facts { group, sum, batch: group.shape.len() as u8 - 2 };
-    let mut family: Vec<Scheduled> = vec![];
+    let mut family: Vec<ScheduleSpec> = vec![];
     if let Some(directions) = facts.directions() {
         for head in facts.heads(&[32, 64, 128, MAX_HEAD as u32]) {
             if let Some(rows) = facts.stored_rows(&directions) {
@@ -60,7 +60,7 @@ pub fn family(group: &Group, sum: &WeightedSum) -> Vec<Scheduled> {
                     let axis = facts.batch + 1;
                     requires.extend(rows.iter().map(|&access| Require::Aligned { access, axis, of: 8 }));
                     let (schedule, directions) = (tile, directions.clone());
-                    family.push(Scheduled { schedule, directions, requires });
+                    family.push(ScheduleSpec { schedule, directions, requires });
                 }
             }
             for tile in aligned(head) {
@@ -71,7 +71,7 @@ pub fn family(group: &Group, sum: &WeightedSum) -> Vec<Scheduled> {
                 }
                 let mut requires = facts.head_requirements(tile);
                 requires.extend(facts.vector_requirements(&directions));
-                family.push(Scheduled { schedule, directions: directions.clone(), requires });
+                family.push(ScheduleSpec { schedule, directions: directions.clone(), requires });
             }
         }
     }
@@ -84,7 +84,7 @@ pub fn family(group: &Group, sum: &WeightedSum) -> Vec<Scheduled> {
     for head in facts.heads(&[64, MAX_HEAD as u32]) {
         let tile = scalar(head);
         let requires = facts.head_requirements(tile);
-        family.push(Scheduled { schedule: tile, directions: directions.clone(), requires });
+        family.push(ScheduleSpec { schedule: tile, directions: directions.clone(), requires });
     }
     family
 }

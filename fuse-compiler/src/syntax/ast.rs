@@ -164,7 +164,7 @@ pub enum ExprKind {
     /// A parameter, a `let` or, in the expression form, a variable in scope.
     Name(Ident),
     /// `model.w`, in the expression form.
-    Place(Place),
+    HostOperand(HostOperand),
     /// `1`, `0.5`, `true`.
     Literal(Literal),
     /// `-x`, `!x`.
@@ -190,7 +190,7 @@ pub enum ExprKind {
 /// A value of the host that an expression names: a variable, or what a path of fields, indices and calls of getters leads
 /// to. Equal texts are one operand.
 #[derive(Clone)]
-pub struct Place {
+pub struct HostOperand {
     /// As messages name it: `model.layers[0].w`.
     pub text: String,
     /// As Rust reads it.
@@ -203,7 +203,7 @@ pub struct Place {
     pub span: (Span, Span),
 }
 
-impl From<&Ident> for Place {
+impl From<&Ident> for HostOperand {
     fn from(name: &Ident) -> Self {
         let (text, tokens, span) = (name.to_string(), name.to_token_stream(), (name.span(), name.span()));
         Self { text, tokens, root: name.clone(), methods: Vec::new(), span }

@@ -7,7 +7,7 @@ use quote::ToTokens;
 use syn::{BinOp, Expr, Lit, UnOp};
 
 use super::{
-    ast::{self, Argument, BinaryOperator, Call, ExprKind, Literal, Place, UnaryOperator},
+    ast::{self, Argument, BinaryOperator, Call, ExprKind, HostOperand, Literal, UnaryOperator},
     body::{MAX_DEPTH, error_at, parse_block, too_deep},
     foreign, paths,
     types::{DTYPES, element_of},
@@ -80,7 +80,7 @@ impl<'a> Converter<'a> {
                 ExprKind::Block(Box::new(parse_block(tokens, span, self)))
             }
             other => match self.places.then(|| place_of(other, span)).flatten() {
-                Some(place) => ExprKind::Place(place),
+                Some(place) => ExprKind::HostOperand(place),
                 None => match other {
                     Expr::MethodCall(call) => ExprKind::Method(self.method(call)),
                     Expr::Index(index) if matches!(*index.expr, Expr::MethodCall(_)) => self.expr(&index.expr).kind,
@@ -174,7 +174,13 @@ impl<'a> Converter<'a> {
             Some(last) if self.places => {
                 let tokens = path.to_token_stream();
                 let text = tokens.to_string().replace(' ', "");
-                Ok(ExprKind::Place(Place { text, tokens, root: last.ident.clone(), methods: Vec::new(), span }))
+                Ok(ExprKind::HostOperand(HostOperand {
+                    text,
+                    tokens,
+                    root: last.ident.clone(),
+                    methods: Vec::new(),
+                    span,
+                }))
             }
             _ => Err(paths::not_a_variable(&path.path, span)),
         }
@@ -230,7 +236,7 @@ fn plain_name(path: &syn::ExprPath) -> Option<Ident> {
 }
 
 /// A path of fields, indices and calls without arguments that starts with a variable: `self.layers[0].bias()`.
-fn place_of(expr: &Expr, span: SourceRange) -> Option<Place> {
+fn place_of(expr: &Expr, span: SourceRange) -> Option<HostOperand> {
     let (mut parts, mut methods) = (Vec::new(), Vec::new());
     let mut at = expr;
     let root = loop {
@@ -255,7 +261,7 @@ fn place_of(expr: &Expr, span: SourceRange) -> Option<Place> {
     };
     parts.push(root.to_string());
     let text = parts.into_iter().rev().collect();
-    Some(Place { text, tokens: expr.to_token_stream(), root: root.clone(), methods, span })
+    Some(HostOperand { text, tokens: expr.to_token_stream(), root: root.clone(), methods, span })
 }
 
 fn unary_operator(operator: &UnOp, at: SourceRange) -> Result<UnaryOperator, Diagnostic> {

@@ -28,7 +28,7 @@ impl Display for Expr {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match &self.kind {
             ExprKind::Name(name) => write!(f, "{name}"),
-            ExprKind::Place(place) => f.write_str(&place.text),
+            ExprKind::HostOperand(place) => f.write_str(&place.text),
             ExprKind::Literal(literal) => write!(f, "{literal}"),
             ExprKind::Unary(operator, operand) => {
                 f.write_str(if *operator == UnaryOperator::Neg { "-" } else { "!" })?;

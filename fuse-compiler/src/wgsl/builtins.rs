@@ -183,7 +183,7 @@ fn function_text(name: &str, signature: &str, function: Function) -> String {
     format!("fn fuse_{name}$S{signature} {{\n{fast}{}}}", indented(function.body, 2))
 }
 
-/// Lines that are indented by `width` in place of what they have in common.
+/// CodeBuffer that are indented by `width` in place of what they have in common.
 fn indented(text: &str, width: usize) -> String {
     let lines = || text.lines().filter(|line| !line.trim().is_empty());
     let common = lines().map(|line| line.len() - line.trim_start().len()).min().unwrap_or(0);

@@ -6,7 +6,7 @@ use super::{
     builtins::{scalar_type, vector_type},
     expr::emit,
     operand::{Operand, OperandPlace},
-    shader::{Lines, Shader, to_storage},
+    shader::{CodeBuffer, Shader, to_storage},
 };
 use crate::{
     fusion::{
@@ -66,7 +66,7 @@ impl Axes {
     }
 
     /// Declares `b0 …`, the coordinates of the batch whose number is in `batch`.
-    pub(super) fn decode_batch(&self, shader: &mut Shader<'_>, lines: &mut Lines) {
+    pub(super) fn decode_batch(&self, shader: &mut Shader<'_>, lines: &mut CodeBuffer) {
         for axis in (0..self.batch).rev() {
             let rest = if axis + 1 == self.batch { "batch".to_owned() } else { format!("batch_rest{}", axis + 1) };
             if axis == 0 {
@@ -80,7 +80,7 @@ impl Axes {
     }
 
     /// Declares `column`, `row` and the coordinates of the batch of the result's element whose number is in `element`.
-    pub(super) fn decode_element(&self, shader: &mut Shader<'_>, lines: &mut Lines) {
+    pub(super) fn decode_element(&self, shader: &mut Shader<'_>, lines: &mut CodeBuffer) {
         lines.line(format!("let column = element % {};", self.columns));
         lines.line(format!("let row = (element / {}) % {};", self.columns, self.rows));
         lines.line(format!("let batch = element / ({} * {});", self.columns, self.rows));
@@ -121,7 +121,7 @@ const RHS_PREFIXES: [&str; MAX_PRODUCTS] = ["w0_", "w1_", "w2_", "w3_", "w4_", "
 /// batch axes are called `b0 …` as well.
 pub(super) fn rhs_prefixes(contraction: &Contraction) -> Vec<&'static str> {
     let at_coordinates =
-        |op: &ValueOp| matches!(op, ValueOp::Coordinate { .. } | ValueOp::LoadAt { .. } | ValueOp::Dequantize(_));
+        |op: &ValueOp| matches!(op, ValueOp::Coordinate { .. } | ValueOp::Gather { .. } | ValueOp::Dequantize(_));
     match &*contraction.rhs {
         [(body, _)] if !body.values.iter().any(|value| at_coordinates(&value.op)) => vec!["b"],
         several => RHS_PREFIXES[..several.len()].to_vec(),
@@ -138,7 +138,7 @@ pub(super) struct Epilogue<'a> {
     /// The product whose values are stored, if each has a function of its own.
     product: Option<u8>,
     /// What `finish` does first.
-    first: Lines,
+    first: CodeBuffer,
 }
 
 impl<'a> Epilogue<'a> {
@@ -146,7 +146,7 @@ impl<'a> Epilogue<'a> {
     pub(super) fn new(group: &'a Group, axes: &'a Axes, sum: DType, lanes: u32, buffer_lanes: u32) -> Self {
         let lane_axis = axes.batch + 1;
         let operand = Operand { group, body: &group.body, value: 0, prefix: "v", lanes, buffer_lanes, lane_axis };
-        Self { operand, axes, sum, preloaded: false, product: None, first: Lines::default() }
+        Self { operand, axes, sum, preloaded: false, product: None, first: CodeBuffer::default() }
     }
 
     /// For a product whose function has its number as suffix, in a group whose body computes nothing of the others.
@@ -155,7 +155,7 @@ impl<'a> Epilogue<'a> {
     }
 
     /// After these lines of `finish`.
-    pub(super) fn after(self, first: Lines) -> Self {
+    pub(super) fn after(self, first: CodeBuffer) -> Self {
         Self { first, ..self }
     }
 
@@ -173,7 +173,7 @@ impl<'a> Epilogue<'a> {
     }
 
     /// Loads what the epilogue of one place reads, clamped to the result, into names that end in `suffix`.
-    pub(super) fn preload(&self, shader: &mut Shader<'_>, lines: &mut Lines, place: [&str; 2], suffix: &str) {
+    pub(super) fn preload(&self, shader: &mut Shader<'_>, lines: &mut CodeBuffer, place: [&str; 2], suffix: &str) {
         let [row, column] = place;
         for access in self.operand.loads() {
             let name = self.declare_preload(shader, access);
@@ -191,7 +191,7 @@ impl<'a> Epilogue<'a> {
             let inside = [format!("min(row, {rows} - 1u)"), format!("min(column, {columns} - {lanes}u)")];
             let load = self.load(shader, access, [&inside[0], &inside[1]]);
             let ty = vector_type(group.accesses[usize::from(access)].dtype, lanes);
-            let mut text = Lines::default();
+            let mut text = CodeBuffer::default();
             text.line(format!("fn {name}({batch}row: u32, column: u32) -> {ty} {{"));
             text.line(format!("return {load};"));
             text.line("}");
@@ -220,7 +220,7 @@ impl<'a> Epilogue<'a> {
         });
         let (batch, loaded) = (axes.batch_parameters(), loaded_parameters.collect::<String>());
         let (sums, names) = (axes.sum_parameters(&ty), axes.sum_names());
-        let mut lines = Lines::default();
+        let mut lines = CodeBuffer::default();
         let suffix = self.product.map_or(String::new(), |product| product.to_string());
         lines.line(format!("fn finish{suffix}(batch: u32, {batch}row: u32, column: u32, {sums}{loaded}) {{"));
         lines.append(&self.first);
@@ -283,7 +283,7 @@ pub(super) fn declare_partial(shader: &mut Shader<'_>, axes: &Axes, sum: DType, 
     let scratch = shader.buffer(Slot::Scratch, sum, lanes, true);
     let batches = axes.batches(shader);
     let ty = vector_type(sum, lanes);
-    let mut lines = Lines::default();
+    let mut lines = CodeBuffer::default();
     lines.line("var<private> split: u32;");
     let (parameters, sums) = (axes.batch_parameters(), axes.sum_parameters(&ty));
     lines.line(format!("fn finish(batch: u32, {parameters}row: u32, column: u32, {sums}) {{"));

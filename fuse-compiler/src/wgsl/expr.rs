@@ -6,7 +6,7 @@ use super::{
     builtins::{scalar_type, vector_type},
     loads::Gather,
     quantized::Quantized,
-    shader::{Lines, Shader},
+    shader::{CodeBuffer, Shader},
 };
 use crate::{
     fusion::body::{Body, ValueId, ValueOp},
@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// What a body's values at one place of a kernel are made of. Each answer is a WGSL expression.
-pub(super) trait Place {
+pub(super) trait ElementContext {
     /// The value read through an access, of the body's width.
     fn load(&self, shader: &mut Shader<'_>, access: u16) -> String;
     /// An access that is read at computed coordinates, at this place.
@@ -34,11 +34,11 @@ pub(super) trait Place {
 /// Names start with `prefix`, so that several bodies can share a scope.
 pub(super) fn emit(
     shader: &mut Shader<'_>,
-    lines: &mut Lines,
+    lines: &mut CodeBuffer,
     body: &Body,
     lanes: u32,
     prefix: &str,
-    place: &dyn Place,
+    place: &dyn ElementContext,
 ) -> Vec<String> {
     let mut names: Vec<String> = Vec::with_capacity(body.values.len());
     for (i, value) in body.values.iter().enumerate() {
@@ -61,14 +61,14 @@ pub(super) fn operation(
     index: ValueId,
     lanes: u32,
     operand: &dyn Fn(ValueId) -> String,
-    place: &dyn Place,
+    place: &dyn ElementContext,
 ) -> String {
     let value = &body.values[index];
     let dtype = value.dtype;
     let operand_dtype = |x: ValueId| body.values[x].dtype;
     match &value.op {
         ValueOp::Load(access) => place.load(shader, *access),
-        ValueOp::LoadAt { access, at } => {
+        ValueOp::Gather { access, at } => {
             let at: Vec<(u8, String)> = at.iter().map(|&(axis, x)| (axis, operand(x))).collect();
             place.gather(shader, *access).read(shader, &at, lanes)
         }
@@ -77,7 +77,7 @@ pub(super) fn operation(
             let (words, scales) = (place.gather(shader, value.words), place.gather(shader, value.scales));
             Quantized { value, words, scales }.read(shader, &operand(value.index), &at, lanes)
         }
-        ValueOp::Sum(product) => place.sum(*product),
+        ValueOp::Accumulator(product) => place.sum(*product),
         ValueOp::Reduce(..) => place.reduced(index),
         ValueOp::Size(size) => {
             let size = shader.size(size);
@@ -174,7 +174,13 @@ fn zero(body: &Body, value: usize) -> Option<f64> {
     }
 }
 
-fn coordinate(shader: &mut Shader<'_>, axis: Option<u8>, start: &Size, lanes: u32, place: &dyn Place) -> String {
+fn coordinate(
+    shader: &mut Shader<'_>,
+    axis: Option<u8>,
+    start: &Size,
+    lanes: u32,
+    place: &dyn ElementContext,
+) -> String {
     let t = vector_type(DType::I32, lanes);
     let start = (start.as_constant() != Some(0)).then(|| shader.size(start));
     match (axis, start) {

@@ -2,7 +2,7 @@
 
 use fuse_artifact::{Size, Uniform};
 
-use super::shader::{Lines, Shader, from_storage, storage_type};
+use super::shader::{CodeBuffer, Shader, from_storage, storage_type};
 use crate::{fusion::body::KernelAccess, schedule::layout::Along};
 
 /// How a load reaches its elements.
@@ -70,7 +70,7 @@ impl Load<'_> {
     fn declare(&self, shader: &mut Shader<'_>, parameters: &str, value: &str) -> String {
         let name = format!("load_{}_{}", self.index, self.lane_axis);
         if !shader.is_declared(&name) {
-            let mut lines = Lines::default();
+            let mut lines = CodeBuffer::default();
             lines.line(format!("fn {name}({parameters}) -> {} {{", vector(self.access)));
             lines.line(format!("return {value};"));
             lines.line("}");

@@ -4,9 +4,9 @@ use fuse_artifact::{Space, Uniform};
 
 use super::{
     builtins::vector_type,
-    expr::{Place, emit},
+    expr::{ElementContext, emit},
     loads::{Gather, Load},
-    shader::{Lines, Shader},
+    shader::{CodeBuffer, Shader},
 };
 use crate::{
     fusion::{
@@ -120,7 +120,7 @@ impl Operand<'_> {
     pub(super) fn value(
         &self,
         shader: &mut Shader<'_>,
-        lines: &mut Lines,
+        lines: &mut CodeBuffer,
         loaded: &dyn Fn(u16) -> String,
         at: &[String],
     ) -> String {
@@ -142,7 +142,7 @@ pub(super) struct OperandPlace<'a> {
     pub(super) sums: &'a [String],
 }
 
-impl Place for OperandPlace<'_> {
+impl ElementContext for OperandPlace<'_> {
     fn load(&self, _: &mut Shader<'_>, access: u16) -> String {
         (self.loaded)(access)
     }
@@ -205,11 +205,11 @@ pub(super) fn read(shader: &mut Shader<'_>, operand: &Operand<'_>, at: &[String]
     let name = format!("{}_read", operand.prefix.trim_end_matches('_'));
     if !shader.is_declared(&name) {
         let parameters: Vec<String> = (0..at.len()).map(|axis| format!("at{axis}")).collect();
-        let mut body = Lines::default();
+        let mut body = CodeBuffer::default();
         load(shader, &mut body, operand, &operand.loads(), &parameters);
         let value = operand.value(shader, &mut body, &loaded(operand.prefix), &parameters);
         let ty = vector_type(operand.body.values[operand.value].dtype, operand.lanes);
-        let mut lines = Lines::default();
+        let mut lines = CodeBuffer::default();
         lines.line(format!("fn {name}({}: u32) -> {ty} {{", parameters.join(": u32, ")));
         lines.append(&body);
         lines.line(format!("return {value};"));
@@ -220,7 +220,13 @@ pub(super) fn read(shader: &mut Shader<'_>, operand: &Operand<'_>, at: &[String]
 }
 
 /// Loads what an operand reads through `accesses`.
-pub(super) fn load(shader: &mut Shader<'_>, main: &mut Lines, operand: &Operand<'_>, accesses: &[u16], at: &[String]) {
+pub(super) fn load(
+    shader: &mut Shader<'_>,
+    main: &mut CodeBuffer,
+    operand: &Operand<'_>,
+    accesses: &[u16],
+    at: &[String],
+) {
     let coordinates: Vec<Option<String>> = at.iter().cloned().map(Some).collect();
     for &access in accesses {
         let offset = operand.offset(shader, access, &coordinates);

@@ -3,27 +3,27 @@
 use fuse_artifact::{Grid, Pass, Uniform, schedule::Pointwise};
 
 use super::{
-    expr::{Place, emit},
+    expr::{ElementContext, emit},
     grid,
     loads::{Gather, Load},
     names::Names,
-    shader::{Lines, Shader, to_storage},
+    shader::{CodeBuffer, Shader, to_storage},
 };
 use crate::{
     fusion::Group,
     schedule::{
         layout::{Along, along, is_single},
-        pointwise::Scheduled,
+        pointwise::ScheduleSpec,
     },
 };
 
 /// The pass of one schedule of a pointwise group's family.
-pub fn pointwise(group: &Group, names: &Names, scheduled: &Scheduled) -> Pass {
+pub fn pointwise(group: &Group, names: &Names, scheduled: &ScheduleSpec) -> Pass {
     let (schedule, workgroup) = (scheduled.schedule, scheduled.workgroup);
     let mut shader = Shader::new(names, group);
     shader.bind_group(group, schedule.lanes);
     let count = shader.uniform(Uniform::Count);
-    let mut main = Lines::indented();
+    let mut main = CodeBuffer::indented();
     let units =
         if schedule.lanes == 1 { count } else { format!("({count} + {}u) / {}u", schedule.lanes - 1, schedule.lanes) };
     grid::units(&mut main, workgroup, &units);
@@ -40,7 +40,7 @@ pub fn pointwise(group: &Group, names: &Names, scheduled: &Scheduled) -> Pass {
 }
 
 /// Coordinates `c0 …` of the (first) element along the axes that are left.
-fn decode(shader: &mut Shader<'_>, main: &mut Lines, schedule: Pointwise) {
+fn decode(shader: &mut Shader<'_>, main: &mut CodeBuffer, schedule: Pointwise) {
     let last = schedule.rank.saturating_sub(1);
     if schedule.rank <= 1 {
         main.line(if schedule.lanes == 1 {
@@ -83,7 +83,7 @@ impl PointwisePlace<'_> {
     }
 }
 
-impl Place for PointwisePlace<'_> {
+impl ElementContext for PointwisePlace<'_> {
     fn load(&self, shader: &mut Shader<'_>, index: u16) -> String {
         let access = &self.group.accesses[usize::from(index)];
         let lanes = self.schedule.lanes;

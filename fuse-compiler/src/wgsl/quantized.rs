@@ -8,7 +8,7 @@ use fuse_artifact::{DType, NARROW_SCALES, NARROW_SCALES_END, Packing, Slot};
 use super::{
     builtins::vector_type,
     loads::Gather,
-    shader::{Lines, Shader},
+    shader::{CodeBuffer, Shader},
 };
 use crate::fusion::body::Dequantize;
 
@@ -47,7 +47,7 @@ impl Quantized<'_> {
 pub(super) fn declare_wide(shader: &mut Shader<'_>, param: u16) {
     let name = format!("wide_{param}");
     if !shader.is_declared(&name) {
-        let mut lines = Lines::default();
+        let mut lines = CodeBuffer::default();
         lines.line(format!("{NARROW_SCALES}{param}{NARROW_SCALES_END}"));
         shader.declare(name, lines);
     }
@@ -62,7 +62,7 @@ pub(super) fn declare_scales(shader: &mut Shader<'_>, param: u16, buffer_lanes: 
     let buffer = shader.buffer(Slot::Scales(param), DType::U32, buffer_lanes, false);
     let word = |at: &str| word(&buffer, at, buffer_lanes);
     declare_wide(shader, param);
-    let mut lines = Lines::default();
+    let mut lines = CodeBuffer::default();
     lines.line(format!("fn {name}(at: u32) -> vec2<f32> {{"));
     lines.line(format!("if fuse_wide_scales_{param} {{"));
     lines.line(format!("return bitcast<vec2<f32>>(vec2<u32>({}, {}));", word("2u * at"), word("2u * at + 1u")));
@@ -82,7 +82,7 @@ fn declare_values(shader: &mut Shader<'_>, param: u16, packing: Packing, buffer_
     let buffer = shader.buffer(Slot::Param(param), DType::U32, buffer_lanes, false);
     let word = |at: &str| word(&buffer, at, buffer_lanes);
     let (values, bits, mask) = (packing.block_values(), packing.bits(), packing.largest());
-    let mut lines = Lines::default();
+    let mut lines = CodeBuffer::default();
     lines.line(format!(
         "fn {name}(words: u32, words_step: u32, scales: u32, scales_step: u32, index: u32, group: u32) -> f32 {{"
     ));

@@ -12,8 +12,8 @@ use super::{
     epilogue::Axes,
     expr::{literal, operation},
     operand::{Operand, OperandPlace},
-    reduction::state::{State, from_bits, to_bits},
-    shader::{Lines, Shader},
+    reduction::state::{ReductionState, from_bits, to_bits},
+    shader::{CodeBuffer, Shader},
 };
 use crate::{
     fusion::{
@@ -83,15 +83,15 @@ impl<'a> RowPrologueText<'a> {
         Operand { group, body, value, prefix: "a", lanes, buffer_lanes, lane_axis }
     }
 
-    fn state(&self, reduction: ValueId) -> State {
+    fn state(&self, reduction: ValueId) -> ReductionState {
         match self.body.values[reduction].op {
-            ValueOp::Reduce(op, x) => State::new(op, self.body.values[x].dtype),
+            ValueOp::Reduce(op, x) => ReductionState::new(op, self.body.values[x].dtype),
             _ => unreachable!("value {reduction} is no reduction"),
         }
     }
 
     /// Writes the computation of the rows from `row0` on, with loads of `lanes` elements along the depth.
-    pub(super) fn compute(&self, shader: &mut Shader<'_>, main: &mut Lines, axes: &Axes, row0: &str, lanes: u32) {
+    pub(super) fn compute(&self, shader: &mut Shader<'_>, main: &mut CodeBuffer, axes: &Axes, row0: &str, lanes: u32) {
         shader.workgroup_array("lhs_rows", "u32", self.operand.result_entries(self.rows), 4);
         for w in 0..self.operand.part_words {
             let entries = RowPrologue::part_entries(self.rows, self.invocations);
@@ -111,7 +111,7 @@ impl<'a> RowPrologueText<'a> {
     fn walk(
         &self,
         shader: &mut Shader<'_>,
-        main: &mut Lines,
+        main: &mut CodeBuffer,
         axes: &Axes,
         stage: &[(ValueId, ValueId)],
         (row0, lanes): (&str, u32),
@@ -174,7 +174,7 @@ impl<'a> RowPrologueText<'a> {
     fn step(
         &self,
         shader: &mut Shader<'_>,
-        main: &mut Lines,
+        main: &mut CodeBuffer,
         axes: &Axes,
         stage: &[(ValueId, ValueId)],
         operand: &Operand<'_>,
@@ -243,7 +243,7 @@ impl<'a> RowPrologueText<'a> {
     }
 
     /// Writes what the invocations of each row found, taken together.
-    fn combine(&self, main: &mut Lines, stage: &[(ValueId, ValueId)]) {
+    fn combine(&self, main: &mut CodeBuffer, stage: &[(ValueId, ValueId)]) {
         let (rows, invocations) = (self.rows, self.invocations);
         let sharing = RowPrologue::sharing(rows, invocations);
         if sharing > SHARING {
@@ -264,7 +264,7 @@ impl<'a> RowPrologueText<'a> {
     /// in its stage and that in the row's results are given.
     fn take_together(
         &self,
-        main: &mut Lines,
+        main: &mut CodeBuffer,
         stage: &[(ValueId, ValueId)],
         count: u32,
         apart: u32,
@@ -303,7 +303,7 @@ impl<'a> RowPrologueText<'a> {
     pub(super) fn declare(
         &self,
         shader: &mut Shader<'_>,
-        main: &mut Lines,
+        main: &mut CodeBuffer,
         names: RowNames<'_>,
         at: &[String],
         row: &str,
@@ -314,7 +314,7 @@ impl<'a> RowPrologueText<'a> {
     fn row_values(
         &self,
         shader: &mut Shader<'_>,
-        main: &mut Lines,
+        main: &mut CodeBuffer,
         roots: &[ValueId],
         names: RowNames<'_>,
         at: &[String],
@@ -362,7 +362,7 @@ impl<'a> RowPrologueText<'a> {
     pub(super) fn value(
         &self,
         shader: &mut Shader<'_>,
-        main: &mut Lines,
+        main: &mut CodeBuffer,
         rows: RowNames<'_>,
         place: &OperandPlace<'_>,
     ) -> String {
@@ -374,7 +374,7 @@ impl<'a> RowPrologueText<'a> {
     fn elements(
         &self,
         shader: &mut Shader<'_>,
-        main: &mut Lines,
+        main: &mut CodeBuffer,
         roots: &[ValueId],
         names: (RowNames<'_>, &str),
         place: &OperandPlace<'_>,
@@ -402,7 +402,7 @@ impl<'a> RowPrologueText<'a> {
 }
 
 /// The state of four lanes, if there are as many.
-fn fold_lanes(main: &mut Lines, state: State, lanes: u32, words: Vec<String>, name: &str) -> Vec<String> {
+fn fold_lanes(main: &mut CodeBuffer, state: ReductionState, lanes: u32, words: Vec<String>, name: &str) -> Vec<String> {
     if lanes == 1 {
         return words;
     }

@@ -36,9 +36,9 @@ pub struct Shader<'a> {
     /// Names of declarations that several places of a shader ask for, each written once.
     declared: Vec<String>,
     /// Declarations at module scope (workgroup variables, functions).
-    pub module: Lines,
+    pub module: CodeBuffer,
     /// The statements of `main`.
-    pub main: Lines,
+    pub main: CodeBuffer,
     workgroup_bytes: u32,
     smallest_subgroup: u32,
     coop_matrix: u32,
@@ -54,13 +54,13 @@ struct Buffer {
 
 /// Text with indentation that follows braces.
 #[derive(Default)]
-pub struct Lines {
+pub struct CodeBuffer {
     text: String,
     depth: usize,
 }
 
-impl Lines {
-    /// Lines inside a function.
+impl CodeBuffer {
+    /// CodeBuffer inside a function.
     pub fn indented() -> Self {
         Self { text: String::new(), depth: 1 }
     }
@@ -107,7 +107,7 @@ impl Lines {
     }
 
     /// Adds the lines of another text at this depth.
-    pub fn append(&mut self, lines: &Lines) {
+    pub fn append(&mut self, lines: &CodeBuffer) {
         if self.depth == 0 {
             self.text.push_str(&lines.text);
             return;
@@ -119,7 +119,7 @@ impl Lines {
 impl<'a> Shader<'a> {
     /// A shader for the kernel of a group, whose tensors have the given names.
     pub fn new(names: &'a Names, group: &Group) -> Self {
-        let (uniforms, bindings, helpers, module) = (vec![], vec![], Helpers::default(), Lines::default());
+        let (uniforms, bindings, helpers, module) = (vec![], vec![], Helpers::default(), CodeBuffer::default());
         Self {
             names,
             uniforms,
@@ -127,7 +127,7 @@ impl<'a> Shader<'a> {
             helpers,
             declared: vec![],
             module,
-            main: Lines::indented(),
+            main: CodeBuffer::indented(),
             workgroup_bytes: 0,
             smallest_subgroup: 0,
             coop_matrix: 0,
@@ -198,7 +198,7 @@ impl<'a> Shader<'a> {
     }
 
     /// Adds a declaration that others may ask for as well.
-    pub fn declare(&mut self, name: String, lines: Lines) {
+    pub fn declare(&mut self, name: String, lines: CodeBuffer) {
         self.declared.push(name);
         self.module.append(&lines);
     }

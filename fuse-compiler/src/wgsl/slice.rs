@@ -6,7 +6,7 @@ use fuse_artifact::{Uniform, schedule::AttentionCoopMatrix};
 
 use super::{
     operand::Operand,
-    shader::{Lines, Shader},
+    shader::{CodeBuffer, Shader},
 };
 
 /// A slice, and where its lines come from.
@@ -17,7 +17,7 @@ pub(super) struct Slice<'a> {
     pub line_axis: usize,
     /// Elements of a line.
     pub elements: u32,
-    /// Lines of the slice.
+    /// CodeBuffer of the slice.
     pub lines: u32,
     /// Invocations that load it.
     pub invocations: u32,
@@ -36,7 +36,7 @@ impl Slice<'_> {
         self.elements / 4
     }
 
-    /// Lines that the workgroup loads at once.
+    /// CodeBuffer that the workgroup loads at once.
     const fn at_once(&self) -> u32 {
         self.invocations / self.vectors()
     }
@@ -48,7 +48,7 @@ impl Slice<'_> {
 
     /// Declares this invocation's line of the slice (`{p}_line`), its places in the operand (`{p}_at`) and in the slice
     /// (`{p}_to`), and what it loads (`{p}{l}_x`), for an operand whose prefix is `p`.
-    pub(super) fn declare(&self, shader: &mut Shader<'_>, main: &mut Lines, batch: Vec<String>) {
+    pub(super) fn declare(&self, shader: &mut Shader<'_>, main: &mut CodeBuffer, batch: Vec<String>) {
         declare_lines(&self.operand, self.line_axis, shader, main, batch);
         let (p, vectors, slice_vectors) = (self.operand.prefix, self.vectors(), self.line_vectors());
         main.line(format!("let {p}_line = local / {vectors}u;"));
@@ -60,7 +60,7 @@ impl Slice<'_> {
     }
 
     /// Loads the slice that begins at line `first`; lines beyond `last`, if there may be some, are that one.
-    pub(super) fn fetch(&self, shader: &mut Shader<'_>, main: &mut Lines, first: &str, last: Option<&str>) {
+    pub(super) fn fetch(&self, shader: &mut Shader<'_>, main: &mut CodeBuffer, first: &str, last: Option<&str>) {
         let buffer = self.operand.buffer(shader, self.operand.loads()[0]);
         let p = self.operand.prefix;
         for l in 0..self.loads() {
@@ -71,7 +71,7 @@ impl Slice<'_> {
     }
 
     /// Writes what was loaded to workgroup memory.
-    pub(super) fn fill(&self, main: &mut Lines) {
+    pub(super) fn fill(&self, main: &mut CodeBuffer) {
         let (p, array) = (self.operand.prefix, self.array);
         for l in 0..self.loads() {
             main.line(format!("{array}[{p}_to + {}u] = {p}{l}_x;", l * self.at_once() * self.line_vectors()));
@@ -85,7 +85,7 @@ pub(super) fn declare_lines(
     operand: &Operand<'_>,
     line_axis: usize,
     shader: &mut Shader<'_>,
-    main: &mut Lines,
+    main: &mut CodeBuffer,
     batch: Vec<String>,
 ) -> String {
     let (p, access) = (operand.prefix, operand.loads()[0]);

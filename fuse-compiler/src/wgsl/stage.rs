@@ -10,7 +10,7 @@ use super::{
     attention::COMPUTED,
     builtins::vector_type,
     operand::Operand,
-    shader::{Lines, Shader},
+    shader::{CodeBuffer, Shader},
 };
 use crate::schedule::contraction::Direction;
 
@@ -86,7 +86,7 @@ impl<'a> Stage<'a> {
     /// Declares where each of this invocation's loads lies in a slice: `{p}{l}_k` (step) and `{p}{l}_o` (place along the
     /// span), and `{p}{l}_w`, the vector of workgroup memory that it belongs to; the offsets of the batch; and the
     /// registers.
-    pub(super) fn declare(&self, shader: &mut Shader<'_>, main: &mut Lines) {
+    pub(super) fn declare(&self, shader: &mut Shader<'_>, main: &mut CodeBuffer) {
         let (operand, p) = (&self.staged.operand, self.staged.operand.prefix);
         let batch: Vec<Option<String>> = self.staged.batch.iter().cloned().map(Some).collect();
         for access in operand.loads() {
@@ -126,7 +126,7 @@ impl<'a> Stage<'a> {
     }
 
     /// Loads the slice that starts at `step` and `outer` into registers.
-    pub(super) fn fetch(&self, shader: &mut Shader<'_>, main: &mut Lines, step: &str, outer: &str) {
+    pub(super) fn fetch(&self, shader: &mut Shader<'_>, main: &mut CodeBuffer, step: &str, outer: &str) {
         let (operand, p) = (&self.staged.operand, self.staged.operand.prefix);
         let [step_extent, outer_extent] = &self.staged.extents;
         let along_steps = self.staged.direction == Direction::Depth;
@@ -151,7 +151,7 @@ impl<'a> Stage<'a> {
     }
 
     /// Writes the fetched slice, after its prologue, to workgroup memory, `first` vectors from the array's start.
-    pub(super) fn fill(&self, shader: &mut Shader<'_>, main: &mut Lines, [step, outer, first]: [&str; 3]) {
+    pub(super) fn fill(&self, shader: &mut Shader<'_>, main: &mut CodeBuffer, [step, outer, first]: [&str; 3]) {
         let (operand, p) = (&self.staged.operand, self.staged.operand.prefix);
         let ty = vector_type(COMPUTED, operand.lanes);
         let [step_extent, _] = &self.staged.extents;
@@ -173,7 +173,7 @@ impl<'a> Stage<'a> {
         }
     }
 
-    fn place(&self, main: &mut Lines, l: u32, first: &str) {
+    fn place(&self, main: &mut CodeBuffer, l: u32, first: &str) {
         let (array, p, vectors) = (self.array, self.staged.operand.prefix, self.span / 4);
         let at = |k: u32| format!("{array}[{first} + ({p}{l}_k + {k}u) * {vectors}u + {p}{l}_w]");
         match (self.staged.operand.lanes, self.staged.direction) {

@@ -9,7 +9,7 @@ use fuse_artifact::{DType, Packing, Size, Slot, schedule::LANES};
 use super::{
     epilogue::rhs_prefixes,
     operand::Operand,
-    shader::{Lines, Shader},
+    shader::{CodeBuffer, Shader},
 };
 use crate::{
     fusion::{Contraction, Group},
@@ -92,7 +92,7 @@ impl<'a> WeightText<'a> {
     }
 
     /// Declares where the words and scales of a column (the first of four) start: `_words`, `_scales`.
-    pub(super) fn locate(&self, shader: &mut Shader<'_>, lines: &mut Lines, batch: &[String], column: &str) {
+    pub(super) fn locate(&self, shader: &mut Shader<'_>, lines: &mut CodeBuffer, batch: &[String], column: &str) {
         let mut at: Vec<Option<String>> = batch.iter().cloned().map(Some).collect();
         at.extend([None, Some(column.to_owned())]);
         let (words, scales) = (self.weights.value.words, self.weights.value.scales);
@@ -103,7 +103,7 @@ impl<'a> WeightText<'a> {
     }
 
     /// Declares the registers of a chunk.
-    pub(super) fn declare_chunk(&self, lines: &mut Lines) {
+    pub(super) fn declare_chunk(&self, lines: &mut CodeBuffer) {
         let (p, ty) = (&self.prefix, self.ty("u32"));
         lines.line(format!("var {p}_w: {ty};"));
         if self.straddles() {
@@ -114,7 +114,7 @@ impl<'a> WeightText<'a> {
     }
 
     /// Declares the registers of scales.
-    pub(super) fn declare_scales(&self, lines: &mut Lines) {
+    pub(super) fn declare_scales(&self, lines: &mut CodeBuffer) {
         for name in ["s", "t"] {
             lines.line(format!("var {}_{name}: {};", self.prefix, self.ty("u32")));
         }
@@ -125,7 +125,7 @@ impl<'a> WeightText<'a> {
     }
 
     /// Loads the chunk that starts at a depth, a multiple of the chunk's length inside the weights.
-    pub(super) fn load(&self, shader: &mut Shader<'_>, lines: &mut Lines, depth: &str) {
+    pub(super) fn load(&self, shader: &mut Shader<'_>, lines: &mut CodeBuffer, depth: &str) {
         let (p, value) = (&self.prefix, self.weights.value);
         let bits = value.packing.bits();
         let words_step = self.step(shader, value.words);
@@ -147,7 +147,7 @@ impl<'a> WeightText<'a> {
 
     /// Loads the run that starts at a depth, with the scales of the group with this number: 32 depths, which take as many words
     /// as a value has bits, into `_r0 …`.
-    pub(super) fn load_run(&self, shader: &mut Shader<'_>, lines: &mut Lines, depth: &str, group: &str) {
+    pub(super) fn load_run(&self, shader: &mut Shader<'_>, lines: &mut CodeBuffer, depth: &str, group: &str) {
         let (p, value) = (&self.prefix, self.weights.value);
         let bits = value.packing.bits();
         let words_step = self.step(shader, value.words);
@@ -177,7 +177,7 @@ impl<'a> WeightText<'a> {
     }
 
     /// Loads the scales of the group with this number.
-    fn load_scales(&self, shader: &mut Shader<'_>, lines: &mut Lines, group: &str) {
+    fn load_scales(&self, shader: &mut Shader<'_>, lines: &mut CodeBuffer, group: &str) {
         let (p, value) = (&self.prefix, self.weights.value);
         let scales_step = self.step(shader, value.scales);
         let scales = shader.buffer(Slot::Scales(value.param), DType::U32, LANES, false);
@@ -201,7 +201,7 @@ impl<'a> WeightText<'a> {
     }
 
     /// Declares `_scale`, `_offset` and `_q`, the codes with the chunk's first at bit 0.
-    pub(super) fn unpack(&self, lines: &mut Lines) {
+    pub(super) fn unpack(&self, lines: &mut CodeBuffer) {
         self.unpack_scales(lines);
         let (p, word) = (&self.prefix, self.ty("u32"));
         let shift = format!("{word}({p}_shift)");
@@ -213,7 +213,7 @@ impl<'a> WeightText<'a> {
     }
 
     /// Declares `_scale` and `_offset`.
-    pub(super) fn unpack_scales(&self, lines: &mut Lines) {
+    pub(super) fn unpack_scales(&self, lines: &mut CodeBuffer) {
         let (p, param) = (&self.prefix, self.param());
         let (float, word) = (self.ty("f32"), self.ty("u32"));
         lines.line(format!("var {p}_scale: {float};"));
@@ -257,7 +257,7 @@ impl<'a> WeightText<'a> {
     }
 
     /// Declares `_field…`, the codes of a run from its `i`-th depth on with the first at bit 0, where a field begins there.
-    pub(super) fn declare_field(&self, lines: &mut Lines, i: u32) {
+    pub(super) fn declare_field(&self, lines: &mut CodeBuffer, i: u32) {
         let (p, bits, ty) = (&self.prefix, self.bits(), self.ty("u32"));
         let codes = field_codes(bits);
         if !i.is_multiple_of(codes) {
@@ -294,7 +294,7 @@ impl<'a> WeightText<'a> {
     }
 
     /// Declares `_middle`, the value of the centre: 0 where the scheme is symmetric.
-    pub(super) fn declare_middle(&self, lines: &mut Lines) {
+    pub(super) fn declare_middle(&self, lines: &mut CodeBuffer) {
         let (p, ty, centre) = (&self.prefix, self.ty("f32"), self.centre());
         lines.line(format!("let {p}_middle = fma({ty}({centre}.0), {p}_scale, {p}_offset);"));
     }

@@ -10,7 +10,7 @@ use fuse_compiler::{
     operations::{BinaryOp, UnaryOp},
     schedule::{
         attention::family,
-        visible::{self, Side},
+        mask_bounds::{self, Side},
     },
     span::Span,
     validate, wgsl,
@@ -330,8 +330,8 @@ fn masks_limit_the_keys() {
         b.variants();
         let group = b.group();
         let GroupKind::Attention(attention) = &group.kind else { panic!("not an attention") };
-        let limits = visible::limits(&attention.score.0, attention.score.1, &group.accesses, 1);
-        assert_eq!(visible::window(&limits), visible_window, "{limits:?}");
+        let limits = mask_bounds::limits(&attention.score.0, attention.score.1, &group.accesses, 1);
+        assert_eq!(mask_bounds::window(&limits), visible_window, "{limits:?}");
         limits.iter().map(|limit| (limit.side, limit.slope)).collect::<Vec<_>>()
     };
     assert_eq!(limits(None, &plain), []);

@@ -78,7 +78,7 @@ fn q8_0(values: &[f32; SMALL], out: &mut [u8]) {
     let inverse = inverse(d);
     write_half(&mut out[..2], d);
     for (byte, value) in out[2..].iter_mut().zip(values) {
-        // Halves round away from zero, as C's `roundf`.
+        // VjpPair round away from zero, as C's `roundf`.
         *byte = (value * inverse).round() as i8 as u8;
     }
 }

@@ -34,7 +34,7 @@ pub(super) fn quantized(what: String, codes: Codes, shape: &[usize], axis: usize
             Err(index) => return Err(refused(what, Some(index))),
         }
     };
-    // Halves are exact or they are not used: both storages lose nothing.
+    // VjpPair are exact or they are not used: both storages lose nothing.
     let narrow = scales.iter().chain(&offsets).all(|&x| f16::from_f32(x).to_f32() == x);
     let dtype = if narrow { ScaleDType::F16 } else { ScaleDType::F32 };
     let quantized = Quantized::from_codes(packing, shape, axis, groups, dtype, &codes.codes, (&scales, &offsets));

@@ -245,7 +245,7 @@ structs! {
 structs! {
     Pointwise { lanes, rank }
     Tile {
-        rows, columns, depth, invocation_rows, invocation_columns, lanes, whole_steps, mainloop, k, products
+        rows, columns, depth, invocation_rows, invocation_columns, lanes, k_aligned, mainloop, k, products
     }
     Gemv { rows, columns, depth_lanes, rhs }
     Reduction { order, rows, invocations, lanes, axes, merged, split }
@@ -341,7 +341,7 @@ enums! {
     K { Whole, Split, Stream, }
     Products { Fused, Grouped, }
     GemvRows { AtMost { rows, along_depth, split }, One, }
-    GemvRhs { Elements { whole_steps }, Packed { bits }, Int8 { bits }, }
+    GemvRhs { Elements { k_aligned }, Packed { bits }, Int8 { bits }, }
     ReductionOrder { Rows { loads, subgroups }, Columns, Scatter { axis }, }
     RowLoads { Held(loads), Streamed, }
     Attention { Tile(sizes), CoopMatrix(sizes), Decode(sizes), Unstaged(sizes), }

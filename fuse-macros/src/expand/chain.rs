@@ -34,7 +34,7 @@ pub(crate) enum Next {
 }
 
 /// A block on its way from macro to macro.
-struct State {
+struct ChainState {
     form: Form,
     place: String,
     /// `name {answer}` for each import that was asked for.
@@ -71,7 +71,7 @@ fn start(head: Head, context: &Context) -> Next {
     let (used, unused): (Vec<Use>, Vec<Use>) = uses.imports.into_iter().partition(|import| import.used);
     let aliases: Vec<Ident> = (0..used.len()).map(|i| alias(&used[i], i, context)).collect();
     let imports = used.iter().zip(&aliases).map(|(import, alias)| import_as(import, alias));
-    let state = State {
+    let state = ChainState {
         form,
         place: context.place.clone(),
         answers: if uses.complete { TokenStream::new() } else { quote!(*) },
@@ -91,7 +91,7 @@ fn start(head: Head, context: &Context) -> Next {
     })
 }
 
-impl State {
+impl ChainState {
     /// Asks for the first of the pending definitions, or compiles.
     fn next(self, context: &Context) -> Next {
         let Self { form, place, answers, pending, block } = self;
@@ -111,7 +111,7 @@ impl State {
 }
 
 /// Reads a block that comes back with a definition.
-fn resume(tokens: &TokenStream) -> Option<State> {
+fn resume(tokens: &TokenStream) -> Option<ChainState> {
     if !matches!(tokens.clone().into_iter().next(), Some(TokenTree::Punct(punct)) if punct.as_char() == '@') {
         return None;
     }
@@ -135,7 +135,7 @@ fn resume(tokens: &TokenStream) -> Option<State> {
         while !pending.is_empty() {
             names.push((pending.call(Ident::parse_any)?, pending.parse()?));
         }
-        Ok(State { form, place, answers, pending: names, block: block.parse()? })
+        Ok(ChainState { form, place, answers, pending: names, block: block.parse()? })
     };
     parser.parse2(tokens.clone()).ok()
 }

@@ -273,7 +273,7 @@ fn halves(own: Signature<'_>, derived: &Derived, forward: &Instances<'_>, kept: 
         };
         quote! {
             #pattern => {
-                static HALVES: #runtime::Halves = #runtime::Halves {
+                static HALVES: #runtime::VjpPair = #runtime::VjpPair {
                     forward: &pullback::#name,
                     backward: &pullback::apply::#name,
                     kept: &[#(#kept),*],
@@ -284,7 +284,7 @@ fn halves(own: Signature<'_>, derived: &Derived, forward: &Instances<'_>, kept: 
         }
     });
     quote! {
-        fn halves #generics () -> &'static #runtime::Halves {
+        fn halves #generics () -> &'static #runtime::VjpPair {
             match (#(<#elements as #runtime::Element>::DTYPE,)*) { #(#arms)* }
         }
     }

@@ -18,13 +18,13 @@ const METHOD: &str = "requestDevice";
 
 /// What is asked for besides what wgpu asks for, where the adapter has it.
 #[derive(Clone, Copy)]
-pub(crate) struct Wanted {
+pub(crate) struct AdapterRequest {
     pub(crate) subgroups: bool,
     #[cfg_attr(not(feature = "subgroup-matrix"), expect(dead_code, reason = "pages without it never ask"))]
     pub(crate) matrices: bool,
 }
 
-impl Wanted {
+impl AdapterRequest {
     fn names(self) -> &'static [&'static str] {
         match self {
             Self { subgroups: false, .. } => &[],
@@ -39,7 +39,7 @@ impl Wanted {
 pub(crate) fn request_device(
     adapter: &wgpu::Adapter,
     descriptor: &wgpu::DeviceDescriptor<'_>,
-    wanted: Wanted,
+    wanted: AdapterRequest,
 ) -> impl Future<Output = Result<(wgpu::Device, wgpu::Queue), wgpu::RequestDeviceError>> + use<> {
     let names = wanted.names();
     let _replaced = if names.is_empty() { None } else { Replaced::new(names) };

@@ -21,11 +21,11 @@ const MAX_SPECIALIZED: usize = 256;
 /// The plans of one device.
 #[derive(Default)]
 pub(crate) struct PlanCache {
-    state: Mutex<State>,
+    state: Mutex<CacheState>,
 }
 
 #[derive(Default)]
-struct State {
+struct CacheState {
     /// By [`hash`]; functions with equal hashes share a list.
     plans: HashMap<u64, Vec<Arc<LaunchPlan>>>,
     /// The hashes of specialized plans, in the order in which they were made.
@@ -115,7 +115,7 @@ impl PlanCache {
     }
 }
 
-impl State {
+impl CacheState {
     /// Drops the other plans.
     fn retain(&mut self, keeps: impl Fn(&LaunchPlan) -> bool) {
         self.plans.retain(|_, plans| {

@@ -5,13 +5,13 @@ use std::fmt;
 use fuse_artifact::Function;
 
 use super::{
-    alternative::{Considered, Selected, consider_all},
     cache::Forced,
+    candidates::Candidate,
     choose,
-    choose::Candidate,
-    decide::{Decision, key},
+    select_plan::{Considered, Selected, consider_all},
+    select_variant::{Decision, key},
     selected,
-    words::{Chosen, fill},
+    uniforms::{Chosen, fill},
 };
 use crate::{
     Error,

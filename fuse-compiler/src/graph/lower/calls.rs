@@ -15,7 +15,7 @@ fn block_calls(block: &Block, name: &str) -> bool {
 
 fn expr_calls(expr: &Expr, name: &str) -> bool {
     match &expr.kind {
-        ExprKind::Name(_) | ExprKind::Place(_) | ExprKind::Literal(_) | ExprKind::Error => false,
+        ExprKind::Name(_) | ExprKind::HostOperand(_) | ExprKind::Literal(_) | ExprKind::Error => false,
         ExprKind::Unary(_, x) | ExprKind::Cast(x, ..) => expr_calls(x, name),
         ExprKind::Binary(first, others) => {
             expr_calls(first, name) || others.iter().any(|(_, operand)| expr_calls(operand, name))
@@ -37,7 +37,8 @@ pub(crate) fn add_differentiated(block: &Block, names: &mut BTreeSet<String>) {
 
 fn add_differentiated_in(expr: &Expr, names: &mut BTreeSet<String>) {
     match &expr.kind {
-        ExprKind::Name(_) | ExprKind::Place(_) | ExprKind::Literal(_) | ExprKind::Method(_) | ExprKind::Error => {}
+        ExprKind::Name(_) | ExprKind::HostOperand(_) | ExprKind::Literal(_) | ExprKind::Method(_) | ExprKind::Error => {
+        }
         ExprKind::Unary(_, x) | ExprKind::Cast(x, ..) => add_differentiated_in(x, names),
         ExprKind::Binary(first, others) => {
             add_differentiated_in(first, names);

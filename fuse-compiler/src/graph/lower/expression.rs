@@ -18,7 +18,8 @@ use crate::{
     operations::{BinaryOp, UnaryOp},
     syntax::{
         ast::{
-            Argument, Block, Call, Element, Expr, ExprKind, Function, Literal, Place, Statement, Target, UnaryOperator,
+            Argument, Block, Call, Element, Expr, ExprKind, Function, HostOperand, Literal, Statement, Target,
+            UnaryOperator,
         },
         paths,
     },
@@ -109,7 +110,7 @@ impl<'a> Lowering<'a> {
         match &expr.kind {
             ExprKind::Error => Value::Poison,
             ExprKind::Name(name) => self.name(name, expr, scope),
-            ExprKind::Place(place) => self.place(place, scope),
+            ExprKind::HostOperand(place) => self.place(place, scope),
             ExprKind::Literal(literal) => Lazy::inferred(literal.clone(), self.literals.of(expr), expr.span),
             ExprKind::Unary(operator, x) => {
                 let op = match operator {
@@ -219,7 +220,7 @@ impl<'a> Lowering<'a> {
     }
 
     /// A path to a value of the host, which inference made a variable unless it starts with a `let` of the expression.
-    fn place(&mut self, place: &Place, scope: &Scope) -> Value {
+    fn place(&mut self, place: &HostOperand, scope: &Scope) -> Value {
         if let Some(call) = place.methods.iter().find(|call| vocabulary::is_operation(&call.name.to_string())) {
             return self.method(call);
         }

@@ -406,7 +406,7 @@ fn callees_first(program: &Program<'_>, mut found: impl FnMut(&[usize])) -> Vec<
             callees
         })
         .collect();
-    let walk = Walk { calls: &calls, state: vec![Cell::new(State::New); program.own] };
+    let walk = Walk { calls: &calls, state: vec![Cell::new(FunctionState::New); program.own] };
     let mut order = Vec::new();
     for start in 0..program.own {
         walk.visit(start, &mut Vec::new(), &mut order, &mut found);
@@ -415,7 +415,7 @@ fn callees_first(program: &Program<'_>, mut found: impl FnMut(&[usize])) -> Vec<
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum State {
+enum FunctionState {
     New,
     Open,
     Done,
@@ -423,25 +423,25 @@ enum State {
 
 struct Walk<'a> {
     calls: &'a [Vec<usize>],
-    state: Vec<Cell<State>>,
+    state: Vec<Cell<FunctionState>>,
 }
 
 impl Walk<'_> {
     fn visit(&self, at: usize, path: &mut Vec<usize>, order: &mut Vec<usize>, found: &mut dyn FnMut(&[usize])) {
         match self.state[at].get() {
-            State::Done => return,
-            State::Open => {
+            FunctionState::Done => return,
+            FunctionState::Open => {
                 let start = path.iter().position(|&index| index == at).unwrap_or(0);
                 return found(&path[start..]);
             }
-            State::New => self.state[at].set(State::Open),
+            FunctionState::New => self.state[at].set(FunctionState::Open),
         }
         path.push(at);
         for &callee in &self.calls[at] {
             self.visit(callee, path, order, found);
         }
         path.pop();
-        self.state[at].set(State::Done);
+        self.state[at].set(FunctionState::Done);
         order.push(at);
     }
 }

@@ -19,7 +19,7 @@ use crate::{
     graph::{FunctionOptions, Graph, NodeId, TensorType, infer::Literals},
     span::SpanTable,
     syntax::{
-        ast::{Block, Place},
+        ast::{Block, HostOperand},
         types::MAX_RANK,
     },
 };
@@ -27,7 +27,7 @@ use crate::{
 /// Lowers an expression for one choice of dtypes of its variables. The ranks are those of the results.
 pub(crate) fn lower_expression<'a>(
     body: &'a Block,
-    variables: &[(Place, DType)],
+    variables: &[(HostOperand, DType)],
     literals: Literals,
     program: &'a Program<'_>,
     sink: &'a Sink,
@@ -56,8 +56,8 @@ pub(crate) fn lower_expression<'a>(
 }
 
 impl Lowering<'_> {
-    fn add_variable(&mut self, index: usize, place: &Place, dtype: DType) -> NodeId {
-        let Place { text, span, .. } = place;
+    fn add_variable(&mut self, index: usize, place: &HostOperand, dtype: DType) -> NodeId {
+        let HostOperand { text, span, .. } = place;
         let shape = (0..MAX_RANK)
             .map(|axis| {
                 let source = SymbolSource::Axis { param: index as u16, axis: axis as u8 };

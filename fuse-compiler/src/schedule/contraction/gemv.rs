@@ -6,7 +6,7 @@ use fuse_artifact::{
     schedule::{Gemv, GemvRhs, GemvRows, LANES},
 };
 
-use super::{Direction, Facts, Scheduled, Sums};
+use super::{ContractionSchedule, Direction, Facts, ScheduleSpec};
 use crate::schedule::layout::multiples_of_lanes;
 
 /// Depths of a step: as many loads as an invocation has on the way at a time.
@@ -33,21 +33,21 @@ const DOT: [u32; 2] = [8, 32];
 
 impl Facts<'_> {
     /// The schedules for right operands that are not packed words.
-    pub(super) fn push_gemvs(&self, family: &mut Vec<Scheduled>) {
+    pub(super) fn push_gemvs(&self, family: &mut Vec<ScheduleSpec>) {
         if self.one_direction() == Some(Direction::Depth) {
             let [columns, depth_lanes] = DOT;
-            let rhs = GemvRhs::Elements { whole_steps: false };
+            let rhs = GemvRhs::Elements { k_aligned: false };
             let gemv = Gemv { rows: GemvRows::One, columns, depth_lanes, rhs };
             let directions = vec![Direction::Depth; self.rhs.len()];
             let requires = self.dot_requirements();
-            family.push(Scheduled::new(Sums::Gemv(gemv), (Direction::Depth, &directions), &requires));
+            family.push(ScheduleSpec::new(ContractionSchedule::Gemv(gemv), (Direction::Depth, &directions), &requires));
         }
         if self.rhs.iter().all(|rhs| *rhs == Some(Direction::Outer)) {
             let rhs = vec![Direction::Outer; self.rhs.len()];
-            for &(sizes, split, whole_steps) in ONE_ROW {
-                let whole_steps = whole_steps && self.lhs == Some(Direction::Depth) && self.row_prologue.is_none();
-                let gemv = of_rows(1, sizes, GemvRhs::Elements { whole_steps });
-                push_gemv(family, gemv, split, &rhs, &self.row_requirements(whole_steps));
+            for &(sizes, split, k_aligned) in ONE_ROW {
+                let k_aligned = k_aligned && self.lhs == Some(Direction::Depth) && self.row_prologue.is_none();
+                let gemv = of_rows(1, sizes, GemvRhs::Elements { k_aligned });
+                push_gemv(family, gemv, split, &rhs, &self.row_requirements(k_aligned));
             }
         }
         let (Some(rhs), Some(rows)) = (self.one_direction(), self.several_rows(MAX_ROWS)) else { return };
@@ -59,7 +59,7 @@ impl Facts<'_> {
         let count = if self.rhs.len() == 1 { sizes.len() } else { 1 };
         for [columns, depth_lanes] in sizes.into_iter().take(count) {
             let of = GemvRows::AtMost { rows, along_depth, split: false };
-            let gemv = Gemv { rows: of, columns, depth_lanes, rhs: GemvRhs::Elements { whole_steps: true } };
+            let gemv = Gemv { rows: of, columns, depth_lanes, rhs: GemvRhs::Elements { k_aligned: true } };
             push_gemv(family, gemv, false, &all, &self.few_rows_requirements(rows, rhs));
         }
     }
@@ -88,14 +88,14 @@ impl Facts<'_> {
         requires
     }
 
-    fn row_requirements(&self, whole_steps: bool) -> Vec<Require> {
+    fn row_requirements(&self, k_aligned: bool) -> Vec<Require> {
         let mut requires = vec![Require::AtMost { axis: self.rows(), value: 1 }];
         requires.extend(multiples_of_lanes(vec![self.columns()]));
-        if whole_steps {
+        if k_aligned {
             requires.push(Require::Multiple { axis: self.depth(), of: STEP });
         }
         requires.extend(self.vector_loads(|_, space| match space {
-            Space::Lhs if whole_steps => vec![self.batch + 1],
+            Space::Lhs if k_aligned => vec![self.batch + 1],
             Space::Lhs | Space::SecondLhs | Space::SecondRhs | Space::Score | Space::Value => vec![],
             Space::Rhs | Space::Point => vec![self.columns()],
         }));
@@ -125,9 +125,17 @@ pub(super) const fn of_rows(rows: u32, [columns, depth_lanes]: [u32; 2], rhs: Ge
 }
 
 /// Adds a gemv of few rows, after its twin whose workgroups share the depth if it comes with one.
-pub(super) fn push_gemv(family: &mut Vec<Scheduled>, gemv: Gemv, split: bool, rhs: &[Direction], requires: &[Require]) {
+pub(super) fn push_gemv(
+    family: &mut Vec<ScheduleSpec>,
+    gemv: Gemv,
+    split: bool,
+    rhs: &[Direction],
+    requires: &[Require],
+) {
     let rows = GemvRows::AtMost { rows: gemv.rows(), along_depth: gemv.along_depth(), split: true };
     let twin = split.then_some(Gemv { rows, ..gemv });
     let gemvs = twin.into_iter().chain([gemv]);
-    family.extend(gemvs.map(|gemv| Scheduled::new(Sums::Gemv(gemv), (Direction::Depth, rhs), requires)));
+    family.extend(
+        gemvs.map(|gemv| ScheduleSpec::new(ContractionSchedule::Gemv(gemv), (Direction::Depth, rhs), requires)),
+    );
 }

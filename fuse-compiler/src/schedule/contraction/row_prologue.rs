@@ -4,7 +4,7 @@
 //! per row takes it together. Results stay in workgroup memory for the loads of the operand.
 
 use super::Facts;
-use crate::fusion::{Contraction, Group, body::ValueId, levels::Level};
+use crate::fusion::{Contraction, Group, body::ValueId, reduction_depth::Level};
 
 /// Invocations that share a row, if the workgroup has no more than that for each: they read whole cache lines.
 pub(crate) const SHARING: u32 = 16;

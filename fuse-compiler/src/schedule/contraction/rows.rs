@@ -14,9 +14,8 @@ use fuse_artifact::{
 use crate::fusion::{Group, Policy};
 
 use super::{
-    Direction, EVERY_ADAPTERS_BYTES, Facts, Scheduled, Sums, push_tile, reduces, scalar,
+    ContractionSchedule, Direction, EVERY_ADAPTERS_BYTES, Facts, ScheduleSpec, k_aligned, push_tile, reduces, scalar,
     tile::{MAX_SLICE_BYTES, holds_beside, shrink_steps},
-    whole_steps,
 };
 
 /// The longest row that a workgroup owns.
@@ -45,7 +44,7 @@ const MAX_INVOCATIONS: u32 = 448;
 const MAX_LOADS: u32 = 8;
 
 /// The schedules of the family.
-pub(super) fn family(facts: &Facts<'_>, products: u32) -> Vec<Scheduled> {
+pub(super) fn family(facts: &Facts<'_>, products: u32) -> Vec<ScheduleSpec> {
     let mut family = vec![];
     let known = facts.group.shape[usize::from(facts.columns())].as_constant();
     let known = known.and_then(|columns| u32::try_from(columns).ok()).filter(|columns| *columns <= MAX_COLUMNS);
@@ -70,7 +69,7 @@ pub(super) fn family(facts: &Facts<'_>, products: u32) -> Vec<Scheduled> {
             if known.is_none() {
                 requires.push(Require::AtMost { axis: facts.columns(), value: finishing.columns });
             }
-            family.push(Scheduled::new(Sums::Tile(tile), (lhs, &rhs), &requires));
+            family.push(ScheduleSpec::new(ContractionSchedule::Tile(tile), (lhs, &rhs), &requires));
         }
     }
     let (lhs, rhs): (Direction, Vec<Direction>) = facts.scalar_directions();
@@ -89,7 +88,7 @@ const STREAMED_DEPTH: u32 = 128;
 
 /// Tiles whose workgroups share the depth of rows that a second pass owns: for few rows and long depths.
 const SPLIT: [Tile; 2] = [
-    Tile { k: K::Split, ..whole_steps(Tile::new(32, 32, 32, [4, 4])) },
+    Tile { k: K::Split, ..k_aligned(Tile::new(32, 32, 32, [4, 4])) },
     Tile { k: K::Split, ..Tile::new(64, 64, 16, [8, 4]) },
 ];
 

@@ -2,7 +2,7 @@
 
 use fuse_artifact::schedule::Tile;
 
-/// Sums per invocation, of its at most 255 registers on the GPUs that were measured.
+/// ContractionSchedule per invocation, of its at most 255 registers on the GPUs that were measured.
 const MAX_SUMS: u32 = 128;
 
 /// Workgroup memory that large adapters have.
@@ -14,7 +14,7 @@ pub(super) const fn holds_beside(tile: &Tile, products: u32, others: u32) -> boo
     tile.sums(products) <= MAX_SUMS && tile.slice_bytes(products) + others <= MAX_SLICE_BYTES
 }
 
-/// Halves the depth of a step until the slices of so many products and `others`, what else is in workgroup memory, take at
+/// VjpPair the depth of a step until the slices of so many products and `others`, what else is in workgroup memory, take at
 /// most `bytes`, or the depth is 1.
 pub(super) fn shrink_steps(tile: &mut Tile, products: u32, others: u32, bytes: u32) {
     while tile.depth > 1 && tile.slice_bytes(products) + others > bytes {

@@ -5,11 +5,11 @@ use fuse_artifact::{
     schedule::{LANES, Mainloop, Tile},
 };
 
-use super::{Aligned, Facts, scalar, tile::holds_beside, weights::Weights, whole_steps};
+use super::{Aligned, Facts, k_aligned, scalar, tile::holds_beside, weights::Weights};
 use crate::schedule::ROUNDS_ALONE;
 
 /// Eight by eight sums per invocation: software adapters, which they are for, compile more very slowly.
-const VECTORS: Tile = Tile { mainloop: Mainloop::Unstaged, ..whole_steps(Tile::new(32, 64, LANES, [8, 8])) };
+const VECTORS: Tile = Tile { mainloop: Mainloop::Unstaged, ..k_aligned(Tile::new(32, 64, LANES, [8, 8])) };
 
 /// As [`VECTORS`], for any size and stride.
 const SCALAR: Tile = Tile { mainloop: Mainloop::Unstaged, ..scalar(Tile::new(32, 64, 1, [8, 8])) };

@@ -12,7 +12,7 @@ use fuse_artifact::{
 };
 
 use super::{
-    Direction, Facts, Scheduled, Sums,
+    ContractionSchedule, Direction, Facts, ScheduleSpec,
     gemv::{of_rows, push_gemv},
 };
 use crate::fusion::{
@@ -77,7 +77,7 @@ const RUN: u32 = Packing::GROUP_MULTIPLE as u32;
 /// round less and read whole cache lines, but have 512 invocations, more than every adapter allows.
 const INT8_ROWS: &[[u32; 2]] = &[[32, 64], [16, 64]];
 
-/// Sums and depth lanes of such schedules where depths are neighbours, and how many columns they need: words of one column fill
+/// ContractionSchedule and depth lanes of such schedules where depths are neighbours, and how many columns they need: words of one column fill
 /// cache lines in any case, so that fewer workgroups than a large GPU holds at a time, twice its units, do not pay.
 const INT8_DOTS: &[([u32; 2], Option<u32>)] = &[([32, 64], Some(8192)), ([16, 64], None)];
 
@@ -94,7 +94,7 @@ const _: () = {
     }
 };
 
-/// Sums and depth lanes of schedules for few sums where depths are neighbours; an invocation has four sums.
+/// ContractionSchedule and depth lanes of schedules for few sums where depths are neighbours; an invocation has four sums.
 const DOTS: &[[u32; 2]] = &[[32, 32], [8, 128]];
 
 /// Columns and depth lanes of schedules for few rows, and the most rows with one product: twice as many would leave registers for
@@ -110,7 +110,7 @@ impl Facts<'_> {
     }
 
     /// The gemvs of those weights.
-    pub(super) fn push_packed_gemvs(&self, family: &mut Vec<Scheduled>, weights: &[Weights<'_>]) {
+    pub(super) fn push_packed_gemvs(&self, family: &mut Vec<ScheduleSpec>, weights: &[Weights<'_>]) {
         let bits = weights[0].value.packing.bits();
         let (packed, int8) = (GemvRhs::Packed { bits }, GemvRhs::Int8 { bits });
         let rhs = vec![weights[0].layout; weights.len()];
@@ -136,7 +136,7 @@ impl Facts<'_> {
             Direction::Depth => {
                 let mut push = |[columns, depth_lanes]: [u32; 2], of: GemvRhs, requires: &[Require]| {
                     let gemv = Gemv { rows: GemvRows::One, columns, depth_lanes, rhs: of };
-                    family.push(Scheduled::new(Sums::Gemv(gemv), (Direction::Depth, &rhs), requires));
+                    family.push(ScheduleSpec::new(ContractionSchedule::Gemv(gemv), (Direction::Depth, &rhs), requires));
                 };
                 for (sizes, columns) in INT8_DOTS {
                     // A workgroup has one row of the left operand.

@@ -28,7 +28,7 @@ use super::{
 };
 use crate::wgsl::{
     names::Names,
-    shader::{Lines, Shader},
+    shader::{CodeBuffer, Shader},
     slice::Slice,
     stage::is_multiple,
 };
@@ -55,7 +55,7 @@ pub(super) fn pass(source: Source<'_>, names: &Names, tile: AttentionCoopMatrix)
     shader.workgroup_array("strips", "vec4<f32>", tile.strip_vectors(), 16);
     // Matrices are loaded from multiples of 16 bytes, and the driver puts arrays one after the other: so 16 bytes, not 4.
     shader.workgroup_array("grown", "u32", 4, 4);
-    let mut main = Lines::indented();
+    let mut main = CodeBuffer::indented();
     locate(&source.walk(), &mut shader, &extents, &mut main, [tile.queries(), tile.keys], true);
     let masked = !is_multiple(&source.attention.keys, tile.keys);
     let has_numbers = output::stores_rows(source.group);
@@ -92,7 +92,7 @@ const fn value_array(tile: AttentionCoopMatrix) -> &'static str {
 
 struct MatrixText<'a> {
     shader: Shader<'a>,
-    main: Lines,
+    main: CodeBuffer,
     source: Source<'a>,
     tile: AttentionCoopMatrix,
     extents: Extents,

@@ -13,7 +13,7 @@ use fuse_artifact::{
 use super::{Extents, Input, LOWEST, Source, begin, four_keys, locate};
 use crate::wgsl::{
     names::Names,
-    shader::{Lines, Shader},
+    shader::{CodeBuffer, Shader},
 };
 
 /// Invocations of a workgroup.
@@ -28,7 +28,7 @@ pub(super) fn pass(source: Source<'_>, names: &Names, decode: Decode) -> Pass {
     // Two sets of parts, so that one barrier per step is enough.
     shader.workgroup_array("parts", "vec4<f32>", 2 * decode.queries * INVOCATIONS, 16);
     shader.workgroup_array("group_rows", "vec2<f32>", decode.queries * DECODE_GROUPS, 8);
-    let mut main = Lines::indented();
+    let mut main = CodeBuffer::indented();
     locate(&source.walk(), &mut shader, &extents, &mut main, [decode.queries, DECODE_KEYS], false);
     let mut text = DecodeText { shader, main, source, decode, extents };
     text.prepare();
@@ -41,7 +41,7 @@ pub(super) fn pass(source: Source<'_>, names: &Names, decode: Decode) -> Pass {
 
 struct DecodeText<'a> {
     shader: Shader<'a>,
-    main: Lines,
+    main: CodeBuffer,
     source: Source<'a>,
     decode: Decode,
     extents: Extents,

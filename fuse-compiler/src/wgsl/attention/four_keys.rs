@@ -5,7 +5,7 @@ use fuse_artifact::schedule::LANES;
 use super::{Extents, Input, LOWEST, Source};
 use crate::wgsl::{
     operand::read,
-    shader::{Lines, Shader},
+    shader::{CodeBuffer, Shader},
     stage::is_multiple,
 };
 
@@ -13,7 +13,7 @@ use crate::wgsl::{
 /// over and along the other one, both inside the input; where `exists` does not hold, the value is zero.
 pub(super) fn load(
     shader: &mut Shader<'_>,
-    main: &mut Lines,
+    main: &mut CodeBuffer,
     (source, extents): (Source<'_>, &Extents),
     (input, name): (Input, &str),
     [step, outer]: [&str; 2],
@@ -36,7 +36,12 @@ pub(super) fn exists(source: Source<'_>, extents: &Extents, j: u32, step: u32) -
 
 /// Takes `s{m}`, the products of query `m` (which is `row` of the result) and the four keys from `key` on, in steps of so many
 /// keys: declares `weights{m}` and `scale{m}`, by which outputs so far are to be scaled.
-pub(super) fn softmax(main: &mut Lines, (source, extents): (Source<'_>, &Extents), (m, row): (u32, &str), step: u32) {
+pub(super) fn softmax(
+    main: &mut CodeBuffer,
+    (source, extents): (Source<'_>, &Extents),
+    (m, row): (u32, &str),
+    step: u32,
+) {
     let batch = extents.axes.batch_arguments();
     main.line(format!("s{m} = score({batch}{row}, key, s{m});"));
     if !is_multiple(&source.attention.keys, step) {
@@ -53,7 +58,7 @@ pub(super) fn softmax(main: &mut Lines, (source, extents): (Source<'_>, &Extents
 }
 
 /// Adds what four keys' values, of which `value` tells the names, give to the `i`-th vector of outputs of query `m`.
-pub(super) fn add_outputs(main: &mut Lines, m: u32, i: u32, value: impl Fn(u32) -> String) {
+pub(super) fn add_outputs(main: &mut CodeBuffer, m: u32, i: u32, value: impl Fn(u32) -> String) {
     main.line(format!("o{m}_{i} *= vec4<f32>(scale{m});"));
     for j in 0..LANES {
         main.line(format!("o{m}_{i} = fma(vec4<f32>(weights{m}[{j}]), {}, o{m}_{i});", value(j)));

@@ -2,11 +2,11 @@
 
 use super::{Extents, Walk};
 use crate::{
-    schedule::visible::{Leaf, Side},
+    schedule::mask_bounds::{Leaf, Side},
     wgsl::{
         expr::emit,
         operand::{Operand, OperandPlace},
-        shader::{Lines, Shader},
+        shader::{CodeBuffer, Shader},
     },
 };
 
@@ -21,7 +21,7 @@ pub(super) fn apply(
     walk: &Walk<'_>,
     shader: &mut Shader<'_>,
     extents: &Extents,
-    main: &mut Lines,
+    main: &mut CodeBuffer,
     rows: u32,
     step: u32,
 ) -> bool {
@@ -64,7 +64,7 @@ pub(super) fn apply(
 
 /// Has all invocations take the keys of the first one. They are the same, but browsers take nothing for uniform that is loaded from
 /// a buffer which might be written, as those of shaders with matrices are (`Shader::pin_loads`), and the loop over keys has barriers.
-pub(super) fn share(shader: &mut Shader<'_>, main: &mut Lines) {
+pub(super) fn share(shader: &mut Shader<'_>, main: &mut CodeBuffer) {
     // 16 bytes, as matrices in workgroup memory start at multiples of these.
     shader.workgroup_array("key_limits", "u32", 4, 4);
     main.line("if local == 0u {");
@@ -86,7 +86,12 @@ fn product(by: i64, term: &str) -> String {
 
 /// Writes the values of the score's program that limits are made of, and says whether any is loaded; they are the same for all
 /// queries and keys.
-fn batch_values(walk: &Walk<'_>, shader: &mut Shader<'_>, extents: &Extents, main: &mut Lines) -> (Vec<String>, bool) {
+fn batch_values(
+    walk: &Walk<'_>,
+    shader: &mut Shader<'_>,
+    extents: &Extents,
+    main: &mut CodeBuffer,
+) -> (Vec<String>, bool) {
     let (group, (body, value)) = (walk.group, walk.program);
     let terms = walk.limits.iter().flat_map(|limit| limit.weights.iter());
     let roots = terms.filter_map(|(leaf, _)| match leaf {

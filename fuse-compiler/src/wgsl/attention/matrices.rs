@@ -8,7 +8,7 @@ use fuse_artifact::schedule::{AttentionCoopMatrix, LANES};
 
 use crate::wgsl::{
     operand::Operand,
-    shader::{Lines, Shader},
+    shader::{CodeBuffer, Shader},
     slice::{Slice, declare_lines},
 };
 
@@ -30,7 +30,7 @@ pub(in crate::wgsl) const STRIP_LINE: u32 = SIZE / LANES;
 
 /// Declares the places of this invocation and of its subgroup, which has `rows` rows and so many strips; the weights of a row begin
 /// `weight_line` vectors behind those of the one before.
-pub(in crate::wgsl) fn declare_places(main: &mut Lines, rows: u32, weight_line: u32, strips: u32) {
+pub(in crate::wgsl) fn declare_places(main: &mut CodeBuffer, rows: u32, weight_line: u32, strips: u32) {
     main.line(format!("let part_row = row0 + subgroup * {rows}u;"));
     main.line("let lane_row = subgroup_lane / 4u;");
     main.line("let lane_column = subgroup_lane % 4u * 4u;");
@@ -47,7 +47,7 @@ pub(in crate::wgsl) fn row(r: u32, half: u32) -> String {
 
 /// Loads this subgroup's rows of an operand: `rows` by `depth` matrices, `{name}{r}_{d}`.
 pub(in crate::wgsl) fn load_rows(
-    (shader, main): (&mut Shader<'_>, &mut Lines),
+    (shader, main): (&mut Shader<'_>, &mut CodeBuffer),
     (operand, row_axis): (&Operand<'_>, usize),
     batch: Vec<String>,
     name: &str,
@@ -64,7 +64,7 @@ pub(in crate::wgsl) fn load_rows(
 }
 
 /// Declares sums, `rows` by `columns` matrices `{name}{r}_{c}`.
-pub(in crate::wgsl) fn declare_sums(main: &mut Lines, name: &str, [rows, columns]: [u32; 2]) {
+pub(in crate::wgsl) fn declare_sums(main: &mut CodeBuffer, name: &str, [rows, columns]: [u32; 2]) {
     for r in 0..rows {
         for c in 0..columns {
             main.line(format!("var {name}{r}_{c} = coop_mat{SIZE}x{SIZE}<f32, C>();"));
@@ -74,7 +74,7 @@ pub(in crate::wgsl) fn declare_sums(main: &mut Lines, name: &str, [rows, columns
 
 /// The products of a subgroup's rows, matrices `{lhs}{r}_{d}`, and the keys of a slice: `{sum}{r}_{m}`.
 pub(in crate::wgsl) fn multiply_keys(
-    main: &mut Lines,
+    main: &mut CodeBuffer,
     slice: &Slice<'_>,
     [lhs, sum]: [&str; 2],
     [rows, keys, depth]: [u32; 3],
@@ -98,7 +98,7 @@ pub(in crate::wgsl) fn multiply_keys(
 
 /// Adds the products of a subgroup's weights, which lie in an array, and the values of a slice to `{sum}{r}_{j}`.
 pub(in crate::wgsl) fn multiply_values(
-    main: &mut Lines,
+    main: &mut CodeBuffer,
     slice: &Slice<'_>,
     (weights, weight_line): (&str, u32),
     sum: &str,

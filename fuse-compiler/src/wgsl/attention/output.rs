@@ -10,7 +10,7 @@ use crate::{
         epilogue::Epilogue,
         expr::emit,
         operand::{Operand, OperandPlace, load, loaded},
-        shader::{Lines, Shader, to_storage},
+        shader::{CodeBuffer, Shader, to_storage},
     },
 };
 
@@ -55,7 +55,7 @@ fn declare_rows(shader: &mut Shader<'_>, group: &Group, extents: &Extents, buffe
     let operand = Operand { group: &rows, body, value: 0, prefix: "r", lanes: 1, buffer_lanes, lane_axis };
     let mut at = extents.axes.batch_names();
     at.extend(["row".to_owned(), "0u".to_owned()]);
-    let mut lines = Lines::default();
+    let mut lines = CodeBuffer::default();
     let parameters = extents.axes.batch_parameters();
     lines.line(format!("fn finish_numbers(batch: u32, {parameters}row: u32, largest: f32, total: f32) {{"));
     lines.line(format!("if row >= {} {{", extents.queries()));
@@ -85,7 +85,7 @@ fn declare_rows(shader: &mut Shader<'_>, group: &Group, extents: &Extents, buffe
 /// `finish` of four columns where `finish_each` takes one.
 fn declare_vector(shader: &mut Shader<'_>, extents: &Extents) {
     let (parameters, arguments) = (extents.axes.batch_parameters(), extents.axes.batch_arguments());
-    let mut lines = Lines::default();
+    let mut lines = CodeBuffer::default();
     lines.line(format!("fn finish_four(batch: u32, {parameters}row: u32, column: u32, output: vec4<f32>) {{"));
     for e in 0..4 {
         lines.line(format!("finish(batch, {arguments}row, column + {e}u, output[{e}]);"));
@@ -102,7 +102,7 @@ pub(super) const fn finish(split: bool, lanes: u32) -> &'static str {
 /// Declares `normalizer(total)`, the factor of an output whose exponentials add up to `total`: without a visible key
 /// there are no probabilities (0/0), without any key the output is a sum over nothing.
 fn declare_normalizer(shader: &mut Shader<'_>, extents: &Extents) {
-    let mut lines = Lines::default();
+    let mut lines = CodeBuffer::default();
     lines.line("fn normalizer(total: f32) -> f32 {");
     lines.line("if total == 0.0 {");
     lines.line(format!("return select(bitcast<f32>(fuse_nan_bits), 0.0, {} == 0u);", extents.keys()));
@@ -125,7 +125,7 @@ pub(super) fn declare_partial(shader: &mut Shader<'_>, extents: &Extents, lanes:
     let parameters = extents.axes.batch_parameters();
     let count = shader.uniform(Uniform::Count);
     let splits = shader.uniform(Uniform::Splits);
-    let mut lines = Lines::default();
+    let mut lines = CodeBuffer::default();
     lines.line("var<private> split: u32;");
     lines.line(format!("fn finish(batch: u32, {parameters}row: u32, column: u32, output: {ty}) {{"));
     let outside = if lanes == 1 { String::new() } else { format!(" || column >= {columns}") };

@@ -5,7 +5,7 @@ use crate::wgsl::{
     builtins::vector_type,
     expr::emit,
     operand::{Operand, OperandPlace},
-    shader::{Lines, Shader},
+    shader::{CodeBuffer, Shader},
 };
 
 /// Declares `score(b0 …, row, column, sum)`: the scores of a query and four neighboring keys. Rows and columns outside
@@ -17,7 +17,7 @@ pub(super) fn declare(shader: &mut Shader<'_>, source: Source<'_>, extents: &Ext
     let parameters = extents.axes.batch_parameters();
     let name = if lanes == 1 { "score_each" } else { "score" };
     let ty = vector_type(COMPUTED, lanes);
-    let mut lines = Lines::default();
+    let mut lines = CodeBuffer::default();
     lines.line(format!("fn {name}({parameters}row: u32, column: u32, sum: {ty}) -> {ty} {{"));
     let loads = operand.loads();
     if !loads.is_empty() {

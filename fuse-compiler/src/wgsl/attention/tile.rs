@@ -14,7 +14,7 @@ use super::{Extents, Input, LOWEST, Source, begin, locate, output::finish};
 use crate::wgsl::{
     names::Names,
     rank_one::declare,
-    shader::{Lines, Shader},
+    shader::{CodeBuffer, Shader},
     stage::{Stage, is_multiple, swizzle},
 };
 
@@ -33,7 +33,7 @@ pub(super) fn pass(source: Source<'_>, names: &Names, tile: AttentionTile) -> Pa
     if !tile.parts_share_weights() {
         array(ROW_PARTS, tile.across * tile.queries);
     }
-    let mut main = Lines::indented();
+    let mut main = CodeBuffer::indented();
     locate(&source.walk(), &mut shader, &extents, &mut main, [tile.queries, tile.keys], false);
     let stage = |input, array, steps, span| {
         Stage::new(source.staged(&extents, input, tile.lanes), array, [steps, span, tile.invocations()])
@@ -43,19 +43,19 @@ pub(super) fn pass(source: Source<'_>, names: &Names, tile: AttentionTile) -> Pa
     let query = if tile.resident { query.in_place() } else { query };
     let key = stage(Input::Key, "stage", tile.depth_step, tile.keys);
     let value = stage(Input::Value, "stage", tile.value_step, tile.columns);
-    let mut text = TileText { shader, main, source, tile, extents, query, key, value };
+    let mut text = AttentionKernel { shader, main, source, tile, extents, query, key, value };
     text.declare_sums();
     text.prepare();
     text.walk();
     text.store();
-    let TileText { mut shader, main, .. } = text;
+    let AttentionKernel { mut shader, main, .. } = text;
     shader.main = main;
     shader.finish(Grid::Tiles { rows: tile.queries, columns: tile.columns }, tile.invocations())
 }
 
-struct TileText<'a> {
+struct AttentionKernel<'a> {
     shader: Shader<'a>,
-    main: Lines,
+    main: CodeBuffer,
     source: Source<'a>,
     tile: AttentionTile,
     extents: Extents,
@@ -64,7 +64,7 @@ struct TileText<'a> {
     value: Stage<'a>,
 }
 
-impl TileText<'_> {
+impl AttentionKernel<'_> {
     /// Vectors of four rows per invocation.
     const fn row_groups(&self) -> u32 {
         self.tile.rows / 4

@@ -9,13 +9,13 @@ use fuse_artifact::{
 use super::{Extents, Input, Source, begin, four_keys, locate};
 use crate::wgsl::{
     names::Names,
-    shader::{Lines, Shader},
+    shader::{CodeBuffer, Shader},
 };
 
 /// The pass of a schedule without workgroup memory.
 pub(super) fn pass(source: Source<'_>, names: &Names, unstaged: Unstaged) -> Pass {
     let (mut shader, extents) = begin(source, names);
-    let mut main = Lines::indented();
+    let mut main = CodeBuffer::indented();
     locate(&source.walk(), &mut shader, &extents, &mut main, [unstaged.rows(), LANES], false);
     let mut text = UnstagedText { shader, main, source, unstaged, extents };
     text.prepare();
@@ -28,7 +28,7 @@ pub(super) fn pass(source: Source<'_>, names: &Names, unstaged: Unstaged) -> Pas
 
 struct UnstagedText<'a> {
     shader: Shader<'a>,
-    main: Lines,
+    main: CodeBuffer,
     source: Source<'a>,
     unstaged: Unstaged,
     extents: Extents,

@@ -16,7 +16,7 @@ use crate::{
         grid,
         names::Names,
         operand::{Operand, read},
-        shader::{Lines, Shader},
+        shader::{CodeBuffer, Shader},
     },
 };
 
@@ -35,7 +35,7 @@ pub(super) fn dot(group: &Group, contraction: &Contraction, names: &Names, gemv:
     for suffix in &suffixes {
         shader.workgroup_array(&format!("partial{suffix}"), scalar, outputs * depth_lanes, 4);
     }
-    let mut main = Lines::indented();
+    let mut main = CodeBuffer::indented();
     grid::workgroups(&mut shader, &mut main);
     let count = shader.uniform(Uniform::Count);
     main.line(format!("let lane = local % {depth_lanes}u;"));

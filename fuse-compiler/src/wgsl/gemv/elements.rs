@@ -16,7 +16,7 @@ use crate::{
         names::Names,
         operand::{Operand, OperandPlace, load, loaded, read},
         row_prologue::{RowNames, RowPrologueText},
-        shader::{Lines, Shader},
+        shader::{CodeBuffer, Shader},
     },
 };
 
@@ -80,7 +80,7 @@ fn operand<'a>(
 /// Declares `{name}0 …`: so many vectors of a left operand, in a row from a depth on.
 pub(super) fn read_vectors(
     shader: &mut Shader<'_>,
-    main: &mut Lines,
+    main: &mut CodeBuffer,
     lhs: &Operand<'_>,
     (axes, row, depth): (&Axes, &str, &str),
     name: &str,
@@ -97,7 +97,7 @@ pub(super) fn read_vectors(
 /// As [`read`], for a left operand whose row is known.
 fn read_in_row(
     shader: &mut Shader<'_>,
-    main: &mut Lines,
+    main: &mut CodeBuffer,
     operand: &Operand<'_>,
     at: &[String],
     rows: &RowPrologueText<'_>,
@@ -108,7 +108,7 @@ fn read_in_row(
 }
 
 /// The pass of a schedule in whole steps, whose right operands all lie as the k-groups do.
-pub(super) fn whole_steps(group: &Group, contraction: &Contraction, names: &Names, k_groups: KGroups) -> Pass {
+pub(super) fn k_aligned(group: &Group, contraction: &Contraction, names: &Names, k_groups: KGroups) -> Pass {
     let (count, along_depth) = (k_groups.count(), k_groups.0.along_depth());
     k_groups.pass(group, contraction, names, |shader, main, axes| {
         let sum = sum_dtype(group, contraction);

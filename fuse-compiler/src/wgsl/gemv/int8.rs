@@ -13,7 +13,7 @@ use fuse_artifact::schedule::LANES;
 
 use super::packed::Runs;
 use crate::wgsl::{
-    shader::{Lines, Shader},
+    shader::{CodeBuffer, Shader},
     weights::{RUN, WeightText},
 };
 
@@ -43,7 +43,7 @@ const fn depth(bits: u32, word: u32, lane: u32) -> u32 {
 /// sums of a product they take 10 KiB for 256 invocations.
 pub(super) fn begin(
     shader: &mut Shader<'_>,
-    main: &mut Lines,
+    main: &mut CodeBuffer,
     runs: &Runs<'_>,
     weights: &[WeightText<'_>],
     [begin, end]: [&str; 2],
@@ -51,7 +51,7 @@ pub(super) fn begin(
 ) {
     let (count, bits) = (held_runs(invocations), weights[0].bits());
     let held = count * RUN;
-    // Halves of a run lie apart, so that neighbouring invocations read neighbouring vectors.
+    // VjpPair of a run lie apart, so that neighbouring invocations read neighbouring vectors.
     shader.workgroup_array("a_codes", "vec4<u32>", 2 * count, 16);
     shader.workgroup_array("a_scales", "vec2<f32>", count, 8);
     main.line(format!("for (var held = {begin}; held < {end}; held += {held}u) {{"));
@@ -107,7 +107,7 @@ fn codes(bits: u32, word: u32) -> String {
 }
 
 /// Declares `run`, the place in workgroup memory of the run that starts at `k`, and the numbers of its groups, `_group`.
-pub(super) fn locate(main: &mut Lines, weights: &[WeightText<'_>]) {
+pub(super) fn locate(main: &mut CodeBuffer, weights: &[WeightText<'_>]) {
     main.line(format!("let run = (k - held) / {RUN}u;"));
     for weights in weights {
         main.line(format!("let {0}_group = {0}_groups[run];", weights.prefix));
@@ -115,7 +115,7 @@ pub(super) fn locate(main: &mut Lines, weights: &[WeightText<'_>]) {
 }
 
 /// Declares `x0` and `x1`, the codes of that run, their scale, and the sum `x_sum` of what they mean.
-pub(super) fn read(main: &mut Lines, invocations: u32) {
+pub(super) fn read(main: &mut CodeBuffer, invocations: u32) {
     main.line("let x0 = a_codes[run];");
     main.line(format!("let x1 = a_codes[run + {}u];", held_runs(invocations)));
     main.line("let x_scale = a_scales[run].x;");
@@ -123,7 +123,7 @@ pub(super) fn read(main: &mut Lines, invocations: u32) {
 }
 
 /// Adds the products of a run to a sum.
-pub(super) fn add(main: &mut Lines, weights: &WeightText<'_>, sum: &str) {
+pub(super) fn add(main: &mut CodeBuffer, weights: &WeightText<'_>, sum: &str) {
     let (p, ty, bits) = (&weights.prefix, weights.ty("f32"), weights.bits());
     for i in 0..RUN / unit(bits) {
         main.line(format!("let {p}_unit{i} = {};", weights.unit(i)));

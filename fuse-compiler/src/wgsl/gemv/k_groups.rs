@@ -17,7 +17,7 @@ use crate::{
         epilogue::{Axes, Epilogue, declare_partial, sum_dtype},
         grid,
         names::Names,
-        shader::{Lines, Shader},
+        shader::{CodeBuffer, Shader},
     },
 };
 
@@ -55,7 +55,7 @@ impl KGroups {
     }
 
     /// Declares the sums of all products and rows.
-    pub(super) fn declare_sums(&self, main: &mut Lines, axes: &Axes, ty: &str) {
+    pub(super) fn declare_sums(&self, main: &mut CodeBuffer, axes: &Axes, ty: &str) {
         for suffix in axes.product_suffixes() {
             for row in 0..self.rows() {
                 main.line(format!("var {} = {ty}();", self.sum(&suffix, row)));
@@ -73,7 +73,12 @@ impl KGroups {
     }
 
     /// Writes what `text` has for each bundle of rows, where there are such rows.
-    pub(super) fn bundles(&self, main: &mut Lines, axes: &Axes, mut text: impl FnMut(&mut Lines, Range<u32>)) {
+    pub(super) fn bundles(
+        &self,
+        main: &mut CodeBuffer,
+        axes: &Axes,
+        mut text: impl FnMut(&mut CodeBuffer, Range<u32>),
+    ) {
         for first in (0..self.rows()).step_by(TOGETHER as usize) {
             let bundle = first..self.rows().min(first + TOGETHER);
             if first == 0 {
@@ -92,7 +97,7 @@ impl KGroups {
         group: &Group,
         contraction: &Contraction,
         names: &Names,
-        products: impl FnOnce(&mut Shader<'_>, &mut Lines, &Axes),
+        products: impl FnOnce(&mut Shader<'_>, &mut CodeBuffer, &Axes),
     ) -> Pass {
         let mut shader = Shader::new(names, group);
         let sum = sum_dtype(group, contraction);
@@ -112,7 +117,7 @@ impl KGroups {
         for suffix in &suffixes {
             shader.workgroup_array(&format!("partial{suffix}"), &vector_type(sum, LANES), places, 16);
         }
-        let mut main = Lines::indented();
+        let mut main = CodeBuffer::indented();
         self.locate(&mut shader, &mut main, &axes);
         products(&mut shader, &mut main, &axes);
         self.bundles(&mut main, &axes, |main, bundle| self.finish(main, &axes, &suffixes, &bundle));
@@ -125,7 +130,7 @@ impl KGroups {
     }
 
     /// Which columns, batch and part of the depth this workgroup and invocation have.
-    fn locate(&self, shader: &mut Shader<'_>, main: &mut Lines, axes: &Axes) {
+    fn locate(&self, shader: &mut Shader<'_>, main: &mut CodeBuffer, axes: &Axes) {
         grid::workgroups(shader, main);
         let (inner, [lane, k_group]) = match self.0.along_depth() {
             true => (self.count(), ["/", "%"]),
@@ -168,14 +173,14 @@ impl KGroups {
     }
 
     /// Adds the k-groups' sums of some rows, and stores the results.
-    fn finish(&self, main: &mut Lines, axes: &Axes, suffixes: &[String], bundle: &Range<u32>) {
+    fn finish(&self, main: &mut CodeBuffer, axes: &Axes, suffixes: &[String], bundle: &Range<u32>) {
         let (half, places) = (self.half(), self.places());
         let (of_lane, next) = match self.0.along_depth() {
             true => (format!("lane * {half}u"), 1),
             false => ("lane".to_owned(), self.0.across()),
         };
         // Sums of all rows of the bundle: `target` of places, from `value` of rows.
-        let each = |main: &mut Lines, text: &dyn Fn(&str, u32, u32) -> String| {
+        let each = |main: &mut CodeBuffer, text: &dyn Fn(&str, u32, u32) -> String| {
             for suffix in suffixes {
                 for row in bundle.clone() {
                     main.line(text(suffix, row, (row - bundle.start) * places));

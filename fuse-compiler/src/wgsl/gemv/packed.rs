@@ -19,7 +19,7 @@ use crate::{
         epilogue::Axes,
         names::Names,
         operand::Operand,
-        shader::{Lines, Shader},
+        shader::{CodeBuffer, Shader},
         weights::{RUN, WeightText},
     },
 };
@@ -50,7 +50,7 @@ impl<'a> Column<'a> {
     /// The columns of an invocation: the four from `column` on at a time where they are neighbours.
     pub(super) fn all(
         shader: &mut Shader<'_>,
-        main: &mut Lines,
+        main: &mut CodeBuffer,
         products: &[WeightText<'a>],
         axes: &Axes,
     ) -> Vec<Self> {
@@ -108,7 +108,7 @@ impl<'a> Runs<'a> {
     pub(super) fn multiply(
         &self,
         shader: &mut Shader<'_>,
-        main: &mut Lines,
+        main: &mut CodeBuffer,
         products: &[WeightText<'_>],
         columns: &[Column<'_>],
     ) {
@@ -148,17 +148,17 @@ impl<'a> Runs<'a> {
     }
 
     /// Declares `x0 …`, so many vectors of values of the only row from a depth on.
-    pub(super) fn read_vectors(&self, shader: &mut Shader<'_>, main: &mut Lines, depth: &str, vectors: u32) {
+    pub(super) fn read_vectors(&self, shader: &mut Shader<'_>, main: &mut CodeBuffer, depth: &str, vectors: u32) {
         self.read(shader, main, 0, depth, vectors);
     }
 
     /// The same of any row.
-    fn read(&self, shader: &mut Shader<'_>, main: &mut Lines, row: u32, depth: &str, vectors: u32) {
+    fn read(&self, shader: &mut Shader<'_>, main: &mut CodeBuffer, row: u32, depth: &str, vectors: u32) {
         let row = self.k_groups.row(self.axes, row);
         read_vectors(shader, main, &self.lhs, (self.axes, &row, depth), "x", vectors);
     }
 
-    fn add_integers(&self, main: &mut Lines, columns: &[Column<'_>], invocations: u32) {
+    fn add_integers(&self, main: &mut CodeBuffer, columns: &[Column<'_>], invocations: u32) {
         int8::read(main, invocations);
         for column in columns {
             main.line("{");
@@ -171,7 +171,7 @@ impl<'a> Runs<'a> {
     /// Sums codes less the centre and applies the scale once. A large activation beside a weight of 0 then adds nothing: not centred,
     /// its code and the offset would cancel, and take the digits of the others along. Four sums take turns, for asymmetric schemes,
     /// whose 0 is elsewhere.
-    fn add_row(&self, shader: &mut Shader<'_>, main: &mut Lines, columns: &[Column<'_>]) {
+    fn add_row(&self, shader: &mut Shader<'_>, main: &mut CodeBuffer, columns: &[Column<'_>]) {
         self.read_vectors(shader, main, "k", RUN / LANES);
         main.line("let x_sums = ((x0 + x1) + (x2 + x3)) + ((x4 + x5) + (x6 + x7));");
         main.line("let x_sum = (x_sums.x + x_sums.y) + (x_sums.z + x_sums.w);");
@@ -198,7 +198,7 @@ impl<'a> Runs<'a> {
     }
 
     /// Values are made of codes once for all rows, some depths at a time.
-    fn add_rows(&self, shader: &mut Shader<'_>, main: &mut Lines, columns: &[Column<'_>]) {
+    fn add_rows(&self, shader: &mut Shader<'_>, main: &mut CodeBuffer, columns: &[Column<'_>]) {
         for Column { weights, .. } in columns {
             weights.unpack_scales(main);
         }
@@ -233,7 +233,7 @@ impl<'a> Runs<'a> {
 
     /// Where a sum of codes is not finite, sums again what codes mean: an infinity times a code and the same infinity times the
     /// offset would cancel, or a code 0 swallow it.
-    fn add_again(&self, shader: &mut Shader<'_>, main: &mut Lines, columns: &[Column<'_>]) {
+    fn add_again(&self, shader: &mut Shader<'_>, main: &mut CodeBuffer, columns: &[Column<'_>]) {
         let k_groups = self.k_groups.count();
         let sums: Vec<String> =
             self.axes.product_suffixes().iter().map(|suffix| self.k_groups.sum(suffix, 0)).collect();

@@ -7,7 +7,7 @@ use fuse_artifact::{DType, schedule::ReductionOrder};
 
 use super::{
     Text,
-    state::{State, from_bits, to_bits},
+    state::{ReductionState, from_bits, to_bits},
 };
 use crate::wgsl::builtins::vector_type;
 
@@ -16,7 +16,7 @@ const WORKGROUP_BYTES: u32 = 16 * 1024;
 
 /// A state and the names of this invocation's words of it.
 pub(super) struct Partial {
-    pub state: State,
+    pub state: ReductionState,
     pub words: Vec<String>,
 }
 
@@ -193,7 +193,7 @@ impl Text<'_> {
     }
 
     /// Writes statements that take the state `words` into the variables `names`.
-    pub(super) fn merge_into(&mut self, state: State, names: &[String], words: &[String]) {
+    pub(super) fn merge_into(&mut self, state: ReductionState, names: &[String], words: &[String]) {
         let merged = state.merge(names, words);
         if let [only] = &merged[..] {
             self.main.line(format!("{} = {only};", names[0]));

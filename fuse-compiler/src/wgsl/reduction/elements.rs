@@ -9,7 +9,7 @@ use super::{
     combine::Partial,
     place::{Element, Frame, Site, is_load, widened},
     stages::Work,
-    state::State,
+    state::ReductionState,
 };
 use crate::{
     fusion::body::{Body, ValueId, ValueOp},
@@ -198,7 +198,7 @@ impl Text<'_> {
     }
 
     /// The state of a row's four lanes.
-    pub(super) fn fold_lanes(&mut self, state: State, words: Vec<String>, reduction: ValueId) -> Vec<String> {
+    pub(super) fn fold_lanes(&mut self, state: ReductionState, words: Vec<String>, reduction: ValueId) -> Vec<String> {
         if self.frame.element_lanes() == self.frame.row_lanes() {
             return words;
         }

@@ -12,13 +12,13 @@ use crate::{
     fusion::{
         Group,
         body::{KernelAccess, ValueOp},
-        levels::Level,
+        reduction_depth::Level,
     },
     schedule::layout::{Along, along},
     wgsl::{
-        expr::Place,
+        expr::ElementContext,
         loads::{Gather, Load},
-        shader::{Lines, Shader, to_storage},
+        shader::{CodeBuffer, Shader, to_storage},
     },
 };
 
@@ -150,7 +150,7 @@ impl<'a> Frame<'a> {
     pub(super) fn store(
         &self,
         shader: &mut Shader<'_>,
-        lines: &mut Lines,
+        lines: &mut CodeBuffer,
         n: usize,
         at: Option<&Element>,
         value: &str,
@@ -211,7 +211,7 @@ impl Site<'_> {
     }
 }
 
-impl Place for Site<'_> {
+impl ElementContext for Site<'_> {
     fn load(&self, shader: &mut Shader<'_>, index: u16) -> String {
         let access = self.frame.access(index);
         let offset = self.offset(shader, index);

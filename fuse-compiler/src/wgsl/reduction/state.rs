@@ -9,13 +9,13 @@ use crate::{
     graph::ReduceOp,
     wgsl::{
         builtins::{Helpers, scalar_type, vector_type},
-        shader::Lines,
+        shader::CodeBuffer,
     },
 };
 
 /// The state of one reduction.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::wgsl) struct State {
+pub(in crate::wgsl) struct ReductionState {
     op: ReduceOp,
     /// The dtype of the elements.
     dtype: DType,
@@ -27,7 +27,7 @@ const KEY_OF_NEGATIVE_INFINITY: i32 = -2_139_095_041;
 /// An index that no element has.
 const NO_INDEX: &str = "0xffffffffu";
 
-impl State {
+impl ReductionState {
     /// The state of `op` over elements of `dtype`.
     pub(in crate::wgsl) fn new(op: ReduceOp, dtype: DType) -> Self {
         Self { op, dtype }
@@ -118,7 +118,7 @@ impl State {
 
     /// Writes statements that take states together as a balanced tree; returns the words of the result, whose names start
     /// with `name`.
-    pub(in crate::wgsl) fn tree(self, lines: &mut Lines, mut states: Vec<Vec<String>>, name: &str) -> Vec<String> {
+    pub(in crate::wgsl) fn tree(self, lines: &mut CodeBuffer, mut states: Vec<Vec<String>>, name: &str) -> Vec<String> {
         let mut count = 0;
         while states.len() > 1 {
             let mut merged = Vec::with_capacity(states.len().div_ceil(2));
@@ -160,7 +160,7 @@ impl State {
     }
 
     /// Writes statements that take together the states of a subgroup; all its invocations get the result.
-    pub(in crate::wgsl) fn of_subgroup(self, lines: &mut Lines, words: &[String], name: &str) -> Vec<String> {
+    pub(in crate::wgsl) fn of_subgroup(self, lines: &mut CodeBuffer, words: &[String], name: &str) -> Vec<String> {
         let results: Vec<String> = (0..words.len()).map(|word| format!("{name}_{word}")).collect();
         let collective = match self.op {
             ReduceOp::Sum => "subgroupAdd",

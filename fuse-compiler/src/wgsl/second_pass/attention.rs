@@ -12,7 +12,7 @@ use crate::wgsl::{
     builtins::vector_type,
     grid,
     names::Names,
-    shader::{Lines, Shader},
+    shader::{CodeBuffer, Shader},
 };
 
 /// The pass.
@@ -34,7 +34,7 @@ pub(in crate::wgsl) fn attention(source: Source<'_>, names: &Names) -> Pass {
         1 => format!("{scratch}[shares + s * share_step + {word}u]"),
         _ => format!("{scratch}[shares + s * share_step][{word}]"),
     };
-    let mut main = Lines::indented();
+    let mut main = CodeBuffer::indented();
     grid::result_units(&mut shader, &mut main, &extents.axes, [WORKGROUP, lanes]);
     main.line(format!("let shares = {splits} * units + line * {}u;", ROW_WORDS / lanes));
     main.line(format!("let share_step = {count} / {columns} * {}u;", ROW_WORDS / lanes));

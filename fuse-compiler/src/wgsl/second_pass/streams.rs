@@ -10,7 +10,7 @@ use crate::{
         epilogue::Epilogue,
         grid,
         names::Names,
-        shader::Lines,
+        shader::CodeBuffer,
         tiles::streams::{declare_shares, vectors},
     },
 };
@@ -25,7 +25,7 @@ pub fn streams(group: &Group, contraction: &Contraction, names: &Names, tile: Ti
     debug_assert!(vectors(tile).is_multiple_of(WORKGROUP), "tiles have whole workgroups");
     let Parts { mut shader, scratch, axes, sum } = Parts::new(names, group, contraction, tile.lanes);
     Epilogue::new(group, &axes, sum, tile.lanes, tile.lanes).declare(&mut shader);
-    let mut main = Lines::indented();
+    let mut main = CodeBuffer::indented();
     grid::workgroups(&mut shader, &mut main);
     declare_shares(&mut shader, &mut main, &axes, tile);
     let of_tile = finish_workgroups(tile);

@@ -5,7 +5,7 @@ use fuse_artifact::{Grid, Pass, Uniform};
 use super::{Parts, WORKGROUP};
 use crate::{
     fusion::{Contraction, Group},
-    wgsl::{builtins::vector_type, epilogue::Epilogue, grid, names::Names, shader::Lines},
+    wgsl::{builtins::vector_type, epilogue::Epilogue, grid, names::Names, shader::CodeBuffer},
 };
 
 /// The second pass of a split schedule: adds the partial sums and applies the epilogue.
@@ -13,7 +13,7 @@ pub fn sums(group: &Group, contraction: &Contraction, names: &Names, lanes: u32)
     let Parts { mut shader, scratch, axes, sum } = Parts::new(names, group, contraction, lanes);
     Epilogue::new(group, &axes, sum, lanes, lanes).declare(&mut shader);
     let splits = shader.uniform(Uniform::Splits);
-    let mut main = Lines::indented();
+    let mut main = CodeBuffer::indented();
     grid::result_units(&mut shader, &mut main, &axes, [WORKGROUP, lanes]);
     let names = axes.sum_names();
     for name in &names {

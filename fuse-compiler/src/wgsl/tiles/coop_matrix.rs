@@ -12,18 +12,18 @@ use fuse_artifact::{
     schedule::{SLICE_PAD, Tile},
 };
 
-use super::{TileText, epilogue, is_partial, slices::Side};
+use super::{MatmulTile, epilogue, is_partial, slices::Side};
 use crate::schedule::contraction::Direction;
 
 /// WGSL loads matrices row by row with a `T`, column by column without.
 const BY_ROWS: &str = "coopLoadT";
 const BY_COLUMNS: &str = "coopLoad";
 
-impl<'a> TileText<'a> {
+impl<'a> MatmulTile<'a> {
     pub(super) fn declare_matrix_slices(&mut self) {
         let tile = self.tile;
         self.shader.use_coop_matrix(matrix_size(tile));
-        if tile.is_moved_inside() {
+        if tile.shifted_at_edge() {
             self.shader.pin_loads();
         }
         for side in self.staged() {
@@ -66,7 +66,7 @@ impl<'a> TileText<'a> {
 
     /// Which part of the tile this subgroup has.
     pub(super) fn locate_subgroup(&mut self) {
-        if self.tile.is_moved_inside() {
+        if self.tile.shifted_at_edge() {
             let (rows, columns) = (&self.axes.rows, &self.axes.columns);
             self.main.line(format!("let row0 = min(first_row, {rows} - {}u);", self.tile.rows));
             self.main.line(format!("let column0 = min(first_column, {columns} - {}u);", self.tile.columns));
@@ -163,7 +163,7 @@ impl<'a> TileText<'a> {
         self.main.line("}");
     }
 
-    /// Lines of a slice that the workgroup loads at once, and how many times it does.
+    /// CodeBuffer of a slice that the workgroup loads at once, and how many times it does.
     fn passes(&self, side: Side) -> [u32; 2] {
         let [lines, length] = self.lines(side);
         let at_once = self.tile.invocations() / (length / 4);
@@ -326,7 +326,7 @@ impl<'a> TileText<'a> {
             let sums = arrays.iter().map(|array| format!("{array}[vector + {at}u]")).collect::<Vec<_>>().join(", ");
             let finish = self.finish_call([&row, &column], &sums, &format!("{i}_{j}_{u}"));
             let mut conditions = vec![];
-            if self.tile.is_moved_inside() {
+            if self.tile.shifted_at_edge() {
                 // What lies before belongs to the tiles before.
                 conditions.extend([format!("{row} >= first_row"), format!("{column} >= first_column")]);
             }

@@ -14,7 +14,7 @@ use crate::{
     wgsl::epilogue::rhs_prefixes,
 };
 
-use super::TileText;
+use super::MatmulTile;
 
 /// For each product, the kernel as if it were alone; accesses and stores keep their numbers.
 pub(super) struct Grouped {
@@ -47,7 +47,7 @@ impl Grouped {
     }
 }
 
-impl<'a> TileText<'a> {
+impl<'a> MatmulTile<'a> {
     /// Multiplies and stores the product of this workgroup.
     pub(super) fn branches(&mut self, grouped: &'a Grouped) {
         let products = grouped.groups.len();
@@ -77,7 +77,7 @@ fn only(body: &Body, roots: &[ValueId]) -> Body {
     for (value, known) in body.values.iter_mut().enumerate() {
         if !needed.contains(&value) {
             known.op = ValueOp::Literal(Literal::Bool(false));
-        } else if let ValueOp::Sum(product) = &mut known.op {
+        } else if let ValueOp::Accumulator(product) = &mut known.op {
             *product = 0;
         }
     }

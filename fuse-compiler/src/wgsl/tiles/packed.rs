@@ -4,13 +4,13 @@
 
 use fuse_artifact::schedule::LANES;
 
-use super::{TileText, slices::Side};
+use super::{MatmulTile, slices::Side};
 use crate::{
     schedule::contraction::{Direction, weights::Weights},
     wgsl::{builtins::vector_type, shader::storage_type, weights::WeightText},
 };
 
-impl<'a> TileText<'a> {
+impl<'a> MatmulTile<'a> {
     /// The weights that a side's slices are filled from by whole words, if they are.
     pub(super) fn packed(&self, side: Side) -> Option<Weights<'a>> {
         let Side::Rhs(product) = side else { return None };
@@ -80,7 +80,7 @@ impl<'a> TileText<'a> {
             let text = self.chunk_text(side, weights, l);
             let p = text.prefix.clone();
             self.open_chunk(weights, l);
-            self.main.line(match self.tile.whole_steps {
+            self.main.line(match self.tile.k_aligned {
                 true => format!("let chunk = {step} + {p}_k;"),
                 false => format!("let chunk = min({step} + {p}_k, (k_end - 1u) / {chunk}u * {chunk}u);"),
             });

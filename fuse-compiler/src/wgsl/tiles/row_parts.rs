@@ -3,24 +3,30 @@
 
 use fuse_artifact::{Grid, Pass, Uniform, schedule::Tile};
 
-use super::{TileText, product_prefixes, rows::Rows};
+use super::{MatmulTile, product_prefixes, rows::Rows};
 use crate::{
     fusion::{Contraction, Group},
-    schedule::contraction::Scheduled,
-    wgsl::{grid, names::Names, second_pass::Parts, shader::Lines},
+    schedule::contraction::ScheduleSpec,
+    wgsl::{grid, names::Names, second_pass::Parts, shader::CodeBuffer},
 };
 
 /// The pass. `tile` has all columns of its rows.
-pub fn row_parts(group: &Group, contraction: &Contraction, names: &Names, scheduled: &Scheduled, tile: Tile) -> Pass {
+pub fn row_parts(
+    group: &Group,
+    contraction: &Contraction,
+    names: &Names,
+    scheduled: &ScheduleSpec,
+    tile: Tile,
+) -> Pass {
     let Parts { mut shader, scratch, axes, sum } = Parts::new(names, group, contraction, tile.lanes);
     let products = product_prefixes(&axes);
     let rows = Rows::new(group, &axes, tile, &products);
     if let Some(rows) = &rows {
         rows.declare(&mut shader);
     }
-    let mut text = TileText {
+    let mut text = MatmulTile {
         shader,
-        main: Lines::indented(),
+        main: CodeBuffer::indented(),
         group,
         contraction,
         scheduled,
@@ -39,12 +45,12 @@ pub fn row_parts(group: &Group, contraction: &Contraction, names: &Names, schedu
     text.preload();
     text.add_parts(&scratch);
     text.store();
-    let TileText { mut shader, main, .. } = text;
+    let MatmulTile { mut shader, main, .. } = text;
     shader.main = main;
     shader.finish(Grid::WholeRows { rows: tile.rows }, tile.invocations())
 }
 
-impl TileText<'_> {
+impl MatmulTile<'_> {
     /// Which rows and batch this workgroup has, and which columns this invocation.
     fn locate_rows(&mut self) {
         let row_tiles = self.shader.uniform(Uniform::RowTiles);

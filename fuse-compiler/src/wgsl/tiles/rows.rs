@@ -16,7 +16,7 @@ use crate::{
     fusion::{
         Group, Store,
         body::{Body, ValueId, ValueOp},
-        levels::Level,
+        reduction_depth::Level,
     },
     schedule::{
         contraction::{reduces, rows::GROUPS},
@@ -25,10 +25,10 @@ use crate::{
     wgsl::{
         builtins::vector_type,
         epilogue::Axes,
-        expr::{Place, literal, operation},
+        expr::{ElementContext, literal, operation},
         loads::{Gather, Load},
-        reduction::state::{State, from_bits, to_bits},
-        shader::{Lines, Shader, to_storage},
+        reduction::state::{ReductionState, from_bits, to_bits},
+        shader::{CodeBuffer, Shader, to_storage},
     },
 };
 
@@ -114,7 +114,7 @@ impl<'a> Rows<'a> {
             shader.buffer(store.slot, self.body().values[store.value].dtype, lanes, true);
         }
         let words = self.body().values.iter().filter_map(|value| match value.op {
-            ValueOp::Reduce(op, x) => Some(State::new(op, self.body().values[x].dtype).words().len()),
+            ValueOp::Reduce(op, x) => Some(ReductionState::new(op, self.body().values[x].dtype).words().len()),
             _ => None,
         });
         for w in 0..words.max().unwrap_or(0) {
@@ -125,7 +125,7 @@ impl<'a> Rows<'a> {
     }
 
     /// Declares the invocation's rows and columns, and those that it reads at.
-    fn locate(&self, main: &mut Lines) {
+    fn locate(&self, main: &mut CodeBuffer) {
         let Tile { columns, invocation_columns, lanes, .. } = self.tile;
         let [rows, vectors] = self.extents();
         for i in 0..rows {
@@ -149,7 +149,7 @@ impl<'a> Rows<'a> {
     }
 
     /// Loads what the body reads at coordinates of the domain.
-    fn load(&self, shader: &mut Shader<'_>, main: &mut Lines) {
+    fn load(&self, shader: &mut Shader<'_>, main: &mut CodeBuffer) {
         for (value, op) in self.body().values.iter().map(|value| &value.op).enumerate() {
             let ValueOp::Load(access) = *op else { continue };
             for place in self.places(value) {
@@ -185,7 +185,7 @@ impl<'a> Rows<'a> {
     }
 
     /// Stores what the body computes from the sums `c`.
-    pub(super) fn finish(&self, shader: &mut Shader<'_>, main: &mut Lines) {
+    pub(super) fn finish(&self, shader: &mut Shader<'_>, main: &mut CodeBuffer) {
         if !self.preloads() {
             self.load(shader, main);
         }
@@ -198,7 +198,7 @@ impl<'a> Rows<'a> {
     }
 
     /// Declares where this invocation is, and loads what the body reads if little enough.
-    pub(super) fn prepare(&self, shader: &mut Shader<'_>, main: &mut Lines) {
+    pub(super) fn prepare(&self, shader: &mut Shader<'_>, main: &mut CodeBuffer) {
         self.locate(main);
         if self.preloads() {
             self.load(shader, main);
@@ -218,7 +218,7 @@ impl<'a> Rows<'a> {
     }
 
     /// Writes the values that are known after `stage` reductions.
-    fn stage(&self, shader: &mut Shader<'_>, main: &mut Lines, stage: usize) {
+    fn stage(&self, shader: &mut Shader<'_>, main: &mut CodeBuffer, stage: usize) {
         for (value, known) in self.body().values.iter().enumerate() {
             let elsewhere = matches!(known.op, ValueOp::Literal(_) | ValueOp::Load(_) | ValueOp::Reduce(..));
             if elsewhere || self.levels[value].stage != stage {
@@ -235,12 +235,12 @@ impl<'a> Rows<'a> {
     }
 
     /// Writes the reductions of values that are known after `stage` of them.
-    fn reduce(&self, shader: &mut Shader<'_>, main: &mut Lines, stage: usize) {
+    fn reduce(&self, shader: &mut Shader<'_>, main: &mut CodeBuffer, stage: usize) {
         for (value, reduction) in self.body().values.iter().enumerate() {
             if let ValueOp::Reduce(op, x) = reduction.op
                 && self.levels[value].stage == stage + 1
             {
-                let state = State::new(op, self.body().values[x].dtype);
+                let state = ReductionState::new(op, self.body().values[x].dtype);
                 self.gather_parts(shader, main, state, value, x);
                 main.line("workgroupBarrier();");
                 self.combine_parts(main, state);
@@ -251,7 +251,14 @@ impl<'a> Rows<'a> {
     }
 
     /// Writes each row's elements of this invocation, taken together, to workgroup memory.
-    fn gather_parts(&self, shader: &mut Shader<'_>, main: &mut Lines, state: State, value: ValueId, x: ValueId) {
+    fn gather_parts(
+        &self,
+        shader: &mut Shader<'_>,
+        main: &mut CodeBuffer,
+        state: ReductionState,
+        value: ValueId,
+        x: ValueId,
+    ) {
         let [rows, vectors] = self.extents();
         let neutral = state.neutral(4);
         self.open_first_layer(main);
@@ -283,20 +290,20 @@ impl<'a> Rows<'a> {
     }
 
     /// Opens a block for the invocations that have the tile's sums.
-    fn open_first_layer(&self, main: &mut Lines) {
+    fn open_first_layer(&self, main: &mut CodeBuffer) {
         if self.tile.k_groups() > 1 {
             main.line("if k_group == 0u {");
         }
     }
 
-    fn close_first_layer(&self, main: &mut Lines) {
+    fn close_first_layer(&self, main: &mut CodeBuffer) {
         if self.tile.k_groups() > 1 {
             main.line("}");
         }
     }
 
     /// Takes the parts of each row together in groups: an invocation per row and group.
-    fn combine_parts(&self, main: &mut Lines, state: State) {
+    fn combine_parts(&self, main: &mut CodeBuffer, state: ReductionState) {
         let (workers, invocations) = (self.tile.rows * GROUPS, self.tile.invocations());
         for first in (0..workers).step_by(invocations as usize) {
             let all = first + invocations <= workers;
@@ -322,7 +329,7 @@ impl<'a> Rows<'a> {
     }
 
     /// Declares the reduction's value of each row of this invocation.
-    fn combine_groups(&self, shader: &mut Shader<'_>, main: &mut Lines, state: State, value: ValueId) {
+    fn combine_groups(&self, shader: &mut Shader<'_>, main: &mut CodeBuffer, state: ReductionState, value: ValueId) {
         for i in 0..self.extents()[0] {
             let name = format!("groups{value}_{i}");
             let words = state.words().into_iter().enumerate().map(|(w, dtype)| {
@@ -343,7 +350,7 @@ impl<'a> Rows<'a> {
     }
 
     /// Stores elements, and values of rows by the first invocation of a row.
-    fn store(&self, shader: &mut Shader<'_>, main: &mut Lines) {
+    fn store(&self, shader: &mut Shader<'_>, main: &mut CodeBuffer) {
         let [rows, vectors] = self.extents();
         let (of_rows, of_elements): (Vec<&Store>, Vec<&Store>) =
             self.group.stores.iter().partition(|store| is_row_store(store, self.batch));
@@ -375,7 +382,7 @@ impl<'a> Rows<'a> {
     }
 
     /// Stores the elements from `at` on.
-    fn store_elements(&self, shader: &mut Shader<'_>, main: &mut Lines, store: &Store, place: [u32; 2]) {
+    fn store_elements(&self, shader: &mut Shader<'_>, main: &mut CodeBuffer, store: &Store, place: [u32; 2]) {
         let dtype = self.body().values[store.value].dtype;
         let buffer = shader.buffer(store.slot, dtype, self.tile.lanes, true);
         let value = self.operand(store.value, place, 4);
@@ -398,7 +405,7 @@ struct RowPlace<'r, 'a> {
     lanes: u32,
 }
 
-impl Place for RowPlace<'_, '_> {
+impl ElementContext for RowPlace<'_, '_> {
     fn load(&self, shader: &mut Shader<'_>, access: u16) -> String {
         self.rows.element(shader, access, self.place, self.lanes)
     }
@@ -451,7 +458,7 @@ fn differing(group: &Group, row: usize) -> Vec<bool> {
     for value in &group.body.values {
         let of_operands = Body::operands(&value.op).into_iter().any(|x| differs[x]);
         differs.push(match value.op {
-            ValueOp::Sum(_) | ValueOp::Reduce(..) => true,
+            ValueOp::Accumulator(_) | ValueOp::Reduce(..) => true,
             ValueOp::Coordinate { axis, .. } => axis.is_some_and(|axis| usize::from(axis) == row),
             ref op => of_operands || op.accesses().into_iter().any(moves),
         });

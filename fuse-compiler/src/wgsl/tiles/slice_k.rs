@@ -4,7 +4,7 @@
 //! would take longer than the multiplications. Each k-group has its own depths of a step, so that many loads are on
 //! their way at a time; k-groups hand their sums over in a balanced tree.
 
-use super::{Side, TileText};
+use super::{MatmulTile, Side};
 use crate::{
     schedule::contraction::Direction,
     wgsl::{builtins::vector_type, operand::read},
@@ -13,7 +13,7 @@ use crate::{
 /// Loads of a right operand's vectors that an invocation has on their way at a time, for each of its vectors of columns.
 const LOADS: u32 = 8;
 
-impl TileText<'_> {
+impl MatmulTile<'_> {
     /// Whether right operands are contiguous along the depth, and so is the left one: of a step, each row's depths are then
     /// kept side by side.
     pub(super) fn slices_along_depth(&self) -> bool {

@@ -5,7 +5,7 @@ use fuse_artifact::{
     schedule::{TILE_PAD, Tile},
 };
 
-use super::TileText;
+use super::MatmulTile;
 use crate::{
     fusion::Contraction,
     schedule::contraction::Direction,
@@ -13,7 +13,7 @@ use crate::{
         builtins::vector_type,
         operand::{Operand, OperandPlace},
         row_prologue::RowNames,
-        shader::{Lines, storage_type},
+        shader::{CodeBuffer, storage_type},
     },
 };
 
@@ -63,7 +63,7 @@ impl Side {
     }
 }
 
-impl<'a> TileText<'a> {
+impl<'a> MatmulTile<'a> {
     pub(super) fn direction(&self, side: Side) -> Direction {
         match side {
             Side::Lhs => self.scheduled.lhs,
@@ -203,7 +203,7 @@ impl<'a> TileText<'a> {
             let last = if self.direction(side) == Direction::Depth { self.tile.lanes } else { 1 };
             for l in 0..self.loads(side) {
                 let partial = self.open_load(side, l);
-                match self.tile.whole_steps {
+                match self.tile.k_aligned {
                     true => self.main.statement(format_args!("let {p}{l}_depth = {step} + {p}{l}_k;")),
                     false => {
                         self.main.statement(format_args!("let {p}{l}_depth = min({step} + {p}{l}_k, k_end - {last}u);"))
@@ -245,7 +245,7 @@ impl<'a> TileText<'a> {
                 let depth = format!("k0 + {p}{l}_k");
                 at.extend(if side == Side::Lhs { [outer, depth] } else { [depth, outer] });
                 let loaded = |access: u16| format!("{p}{l}_x{access}");
-                let mut lines = Lines::default();
+                let mut lines = CodeBuffer::default();
                 let value = match (&self.row_prologue, side) {
                     _ if self.tile.coop_matrix().is_some() => loaded(operand.loads()[0]),
                     (Some(rows), Side::Lhs) => {
@@ -258,7 +258,7 @@ impl<'a> TileText<'a> {
                     }
                     _ => operand.value(&mut self.shader, &mut lines, &loaded, &at),
                 };
-                let value = match self.tile.whole_steps {
+                let value = match self.tile.k_aligned {
                     true => value,
                     false => format!("select({ty}(), {value}, k0 + {p}{l}_k < k_end)"),
                 };
@@ -283,7 +283,7 @@ impl<'a> TileText<'a> {
         if self.shader.is_declared(&name) {
             return name;
         }
-        let mut lines = Lines::default();
+        let mut lines = CodeBuffer::default();
         lines.line(format!("fn {name}(outer: u32, depth: u32, value: {ty}) {{"));
         let vectors = side.row_vectors(self.tile);
         let at = |k: u32| format!("{array}[(depth + {k}u) * {vectors}u + outer / 4u]");

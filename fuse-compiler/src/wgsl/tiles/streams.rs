@@ -9,10 +9,10 @@
 
 use fuse_artifact::{Slot, Uniform, schedule::Tile};
 
-use super::TileText;
+use super::MatmulTile;
 use crate::wgsl::{
     epilogue::Axes,
-    shader::{Lines, Shader},
+    shader::{CodeBuffer, Shader},
 };
 
 /// Vectors of four sums of a tile.
@@ -22,15 +22,15 @@ pub(in crate::wgsl) const fn vectors(tile: Tile) -> u32 {
 
 /// What `finish` does before all else: it keeps the sums of a part of a depth. The parts of a tile follow each other in scratch
 /// memory, and in each its products.
-pub(super) fn keep_parts(shader: &mut Shader<'_>, axes: &Axes, sum: fuse_artifact::DType, tile: Tile) -> Lines {
+pub(super) fn keep_parts(shader: &mut Shader<'_>, axes: &Axes, sum: fuse_artifact::DType, tile: Tile) -> CodeBuffer {
     let scratch = shader.buffer(Slot::Scratch, sum, tile.lanes, true);
-    let mut module = Lines::default();
+    let mut module = CodeBuffer::default();
     module.line("var<private> is_part: bool;");
     module.line("var<private> part_at: u32;");
     module.line("var<private> part_row: u32;");
     module.line("var<private> part_column: u32;");
     shader.module.append(&module);
-    let mut lines = Lines::default();
+    let mut lines = CodeBuffer::default();
     lines.line("if is_part {");
     let across = tile.columns / 4;
     lines.line(format!("let vector = part_at + (row - part_row) * {across}u + (column - part_column) / 4u;"));
@@ -42,7 +42,7 @@ pub(super) fn keep_parts(shader: &mut Shader<'_>, axes: &Axes, sum: fuse_artifac
     lines
 }
 
-impl TileText<'_> {
+impl MatmulTile<'_> {
     /// Opens the loop over the tiles of this workgroup's share.
     pub(super) fn open_stream(&mut self) {
         let tile = self.tile;
@@ -83,7 +83,7 @@ impl TileText<'_> {
 }
 
 /// Declares the steps of a tile, those of a share, and the tiles of a batch.
-pub(in crate::wgsl) fn declare_shares(shader: &mut Shader<'_>, main: &mut Lines, axes: &Axes, tile: Tile) {
+pub(in crate::wgsl) fn declare_shares(shader: &mut Shader<'_>, main: &mut CodeBuffer, axes: &Axes, tile: Tile) {
     let share = shader.uniform(Uniform::SplitDepth);
     let (row_tiles, column_tiles) = (shader.uniform(Uniform::RowTiles), shader.uniform(Uniform::ColumnTiles));
     main.line(format!("let steps = {} / {}u;", axes.depth, tile.depth));

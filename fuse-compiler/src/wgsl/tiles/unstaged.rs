@@ -5,7 +5,7 @@
 
 use fuse_artifact::schedule::{LANES, Tile};
 
-use super::{Side, TileText, row_in_tile};
+use super::{MatmulTile, Side, row_in_tile};
 use crate::{schedule::contraction::Direction, wgsl::builtins::vector_type};
 
 /// A load of a step: a row or column of the invocation's, or the first of four, and a depth, or the first of four.
@@ -14,7 +14,7 @@ struct Read {
     depth: u32,
 }
 
-impl TileText<'_> {
+impl MatmulTile<'_> {
     /// Multiplies all depths.
     pub(super) fn multiply_unstaged(&mut self) {
         let [row, column] = [self.outer(Side::Lhs, 0), self.outer(Side::Rhs(0), 0)];

@@ -20,7 +20,7 @@ use crate::{
             HALF_ROWS, HALF_VECTORS, HALVES, SIZE, STRIP_LINE, VECTORS, declare_places, declare_sums, load_rows,
             multiply_keys, multiply_values, row,
         },
-        shader::{Lines, Shader},
+        shader::{CodeBuffer, Shader},
         slice::Slice,
         stage::is_multiple,
     },
@@ -30,7 +30,7 @@ use crate::{
 const SLICES: [&str; 4] = ["slice0", "slice1", "slice2", "slice3"];
 
 /// Writes the rest of the pass, after the declarations and the place of the workgroup.
-pub(super) fn write(mut shader: Shader<'_>, main: Lines, source: Source<'_>, extents: Extents) -> Pass {
+pub(super) fn write(mut shader: Shader<'_>, main: CodeBuffer, source: Source<'_>, extents: Extents) -> Pass {
     let tile = source.scheduled.schedule;
     shader.use_coop_matrix(SIZE);
     shader.pin_loads();
@@ -85,7 +85,7 @@ fn outputs_of(sum: usize) -> String {
 
 struct MatrixText<'a> {
     shader: Shader<'a>,
-    main: Lines,
+    main: CodeBuffer,
     source: Source<'a>,
     tile: Tile,
     extents: Extents,

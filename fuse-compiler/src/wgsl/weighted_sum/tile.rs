@@ -11,7 +11,7 @@ use fuse_artifact::{Grid, Pass, schedule::WeightedSum as Tile};
 use super::{Extents, Input, Source};
 use crate::wgsl::{
     rank_one::declare,
-    shader::{Lines, Shader},
+    shader::{CodeBuffer, Shader},
     stage::{Stage, is_multiple, swizzle},
 };
 
@@ -19,7 +19,7 @@ use crate::wgsl::{
 const WEIGHTS: &str = "weight_tile";
 
 /// Writes the rest of the pass, after the declarations and the place of the workgroup.
-pub(super) fn write(mut shader: Shader<'_>, mut main: Lines, source: Source<'_>, extents: Extents) -> Pass {
+pub(super) fn write(mut shader: Shader<'_>, mut main: CodeBuffer, source: Source<'_>, extents: Extents) -> Pass {
     let tile = source.scheduled.schedule;
     let mut array = |name: &str, elements: u32| shader.workgroup_array(name, "vec4<f32>", elements / 4, 16);
     array("lhs_tile", tile.lhs_elements());
@@ -37,12 +37,12 @@ pub(super) fn write(mut shader: Shader<'_>, mut main: Lines, source: Source<'_>,
     });
     let products: Vec<Operands<'_>> = products.collect();
     let values = (0..sums).map(|i| stage(Input::Value(i), "stage", tile.value_step, tile.columns)).collect();
-    let mut text = TileText { shader, main, source, tile, extents, products, values };
+    let mut text = WeightedSumTile { shader, main, source, tile, extents, products, values };
     text.declare();
     text.prepare();
     text.walk();
     text.store();
-    let TileText { mut shader, main, .. } = text;
+    let WeightedSumTile { mut shader, main, .. } = text;
     shader.main = main;
     shader.finish(Grid::Tiles { rows: tile.rows, columns: tile.columns }, tile.invocations())
 }
@@ -53,9 +53,9 @@ struct Operands<'a> {
     rhs: Stage<'a>,
 }
 
-struct TileText<'a> {
+struct WeightedSumTile<'a> {
     shader: Shader<'a>,
-    main: Lines,
+    main: CodeBuffer,
     source: Source<'a>,
     tile: Tile,
     extents: Extents,
@@ -63,7 +63,7 @@ struct TileText<'a> {
     values: Vec<Stage<'a>>,
 }
 
-impl TileText<'_> {
+impl WeightedSumTile<'_> {
     /// Vectors of four rows per invocation.
     const fn row_groups(&self) -> u32 {
         self.tile.invocation_rows / 4

@@ -5,7 +5,7 @@ use crate::wgsl::{
     builtins::vector_type,
     expr::emit,
     operand::{Operand, OperandPlace},
-    shader::{Lines, Shader},
+    shader::{CodeBuffer, Shader},
 };
 
 /// The name of an argument or field for each of so many.
@@ -21,7 +21,7 @@ pub(super) fn declare(shader: &mut Shader<'_>, source: Source<'_>, extents: &Ext
     let parameters = |ty: &str| products.iter().map(|name| format!(", {name}: {ty}")).collect::<String>();
     let batch = extents.axes.batch_parameters();
     let fields = |ty: &str| sums.iter().map(|name| format!("{name}: {ty}")).collect::<Vec<_>>().join(", ");
-    let mut lines = Lines::default();
+    let mut lines = CodeBuffer::default();
     lines.line(format!("struct Weights {{ {} }}", fields("vec4<f32>")));
     if lanes == 1 {
         lines.line(format!("struct Weight {{ {} }}", fields("f32")));
@@ -52,7 +52,7 @@ pub(super) fn declare(shader: &mut Shader<'_>, source: Source<'_>, extents: &Ext
 /// Writes the weights' program at `row` and `column`; the expression of each sum's.
 fn values(
     shader: &mut Shader<'_>,
-    lines: &mut Lines,
+    lines: &mut CodeBuffer,
     source: Source<'_>,
     extents: &Extents,
     products: &[String],

@@ -2,7 +2,7 @@
 
 use fuse_artifact::Size;
 use fuse_compiler::{
-    fusion::{mixtures::parted, written_out::write_out},
+    fusion::{moe::split_experts, unroll_reductions::unroll},
     graph::{Graph, Op, verify::verify},
     interp::{Value, run},
 };
@@ -49,7 +49,7 @@ fn short_reductions_written_out() {
                 {then}({op}(d * d - d, axis = 3), axis = 1) + {then}({op}(d, axis = [2, 3], keepdim = true), axis = [1, 3])
             }}"
         );
-        let rewritten = write_out(graph(&source)).expect("a plan");
+        let rewritten = unroll(graph(&source)).expect("a plan");
         assert_eq!(reductions(&rewritten), 2, "{source}");
         check(&source, &rewritten);
     }
@@ -63,10 +63,10 @@ fn mixtures_in_products_of_their_own() {
                 2.0 * sum(unsqueeze(g, axis = 2) * silu(matmul(x, u)) - matmul(x, w) * 0.5, axis = 0)
             }}"
         );
-        check(&source, &parted(&graph(&source)).expect("a mixture"));
+        check(&source, &split_experts(&graph(&source)).expect("a mixture"));
     }
     let batched = "fn f(x: f32[3, B, T, D], w: f32[4, 1, B, D, N]) -> f32[3, B, T, N] {
         sum(matmul(x, w), axis = 0)
     }";
-    check(batched, &parted(&graph(batched)).expect("a mixture"));
+    check(batched, &split_experts(&graph(batched)).expect("a mixture"));
 }

@@ -8,7 +8,7 @@ use fuse_artifact::{
 
 use super::{Machine, REREAD_PART, dispatches, interpolated};
 use crate::plan::{
-    choose::Split,
+    candidates::Split,
     domain::{Contraction, Domain},
 };
 
@@ -300,7 +300,7 @@ mod tests {
     use crate::{
         AdapterKind,
         info::tests::fitted_to,
-        plan::{choose::split, domain::Strides},
+        plan::{candidates::split, domain::Strides},
     };
 
     const TILES: [([u32; 3], [u32; 2]); 4] =
@@ -334,7 +334,7 @@ mod tests {
         }
     }
 
-    const ELEMENTS: GemvRhs = GemvRhs::Elements { whole_steps: false };
+    const ELEMENTS: GemvRhs = GemvRhs::Elements { k_aligned: false };
 
     fn row(split: bool) -> Schedule {
         let rows = GemvRows::AtMost { rows: 1, along_depth: false, split };

@@ -8,7 +8,7 @@ use fuse_artifact::{Kernel, Schedule, Variant, schedule::Reduction};
 
 use super::{Machine, REREAD_PART, dispatches, distinct_bytes, element_bytes, stored_slots};
 use crate::plan::{
-    choose::Split,
+    candidates::Split,
     domain::{Domain, Strides},
 };
 
@@ -213,7 +213,7 @@ mod tests {
     use crate::{
         AdapterKind, DeviceInfo,
         info::tests::{device_info, fitted_to},
-        plan::choose::{best, candidates},
+        plan::candidates::{best, candidates},
     };
 
     const VECTOR: u32 = 4;

@@ -3,7 +3,7 @@
 use fuse_artifact::schedule::{Reduction, ReductionOrder, RowLoads};
 
 use super::*;
-use crate::plan::alternative::tests::empty;
+use crate::plan::select_plan::tests::empty;
 
 fn access(space: Space, strides: &[u64]) -> Strides {
     Strides { slot: Slot::Param(0), space, offset: 0, strides: strides.to_vec() }

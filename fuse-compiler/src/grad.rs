@@ -11,14 +11,14 @@
 //! other, `part` makes a graph of some of a graph's values.
 
 mod adjoint;
-mod again;
 mod attention;
+mod checkpoint;
 mod join;
 mod movement;
-mod part;
 mod product;
 pub mod pullback;
 mod rules;
+mod subgraph;
 mod tape;
 
 use std::{
@@ -34,7 +34,7 @@ use crate::{
 };
 use adjoint::{Adjoint, Contribution};
 pub use join::{Joined, joined};
-pub use part::{Part, part};
+pub use subgraph::{Part, part};
 use tape::Tape;
 
 /// What is asked for.
@@ -120,7 +120,7 @@ pub fn gradients(graph: &mut Graph, marks: &mut Marks, request: Request<'_>) -> 
     }
     let on_path = on_path(graph, of, wrt, marks);
     let mut attentions = attention::Attentions::find(graph, ids.len(), wrt, marks, &on_path);
-    let mut again = again::Again::of(marks);
+    let mut again = checkpoint::Again::of(marks);
     graph.gradients.push(span);
     let mut tape = Tape { graph, span };
     let mut adjoints: Vec<Adjoint> = ids.iter().map(|_| Adjoint::default()).collect();
@@ -129,7 +129,7 @@ pub fn gradients(graph: &mut Graph, marks: &mut Marks, request: Request<'_>) -> 
         adjoints[value.index()].add(&mut tape, Contribution::Whole(own));
     }
     for &id in ids.iter().rev().filter(|id| on_path[id.index()]) {
-        let Some(adjoint) = adjoints[id.index()].settle((&mut tape, marks), id) else { continue };
+        let Some(adjoint) = adjoints[id.index()].total((&mut tape, marks), id) else { continue };
         if let Some(copies) = again.visit(&mut tape, id, marks) {
             attentions.follow(copies);
         }
@@ -141,7 +141,7 @@ pub fn gradients(graph: &mut Graph, marks: &mut Marks, request: Request<'_>) -> 
     }
     marks.moved.extend(attentions.moved().map(|node| (node, Movement::Shift)));
     let of_wrt = |&id: &NodeId| {
-        let adjoint = adjoints[id.index()].settle((&mut tape, marks), id);
+        let adjoint = adjoints[id.index()].total((&mut tape, marks), id);
         adjoint.unwrap_or_else(|| tape.number(0.0, id))
     };
     Ok(wrt.iter().map(of_wrt).collect())

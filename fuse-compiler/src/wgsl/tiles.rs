@@ -32,11 +32,11 @@ use super::{
     names::Names,
     rank_one::add_products,
     row_prologue::RowPrologueText,
-    shader::{Lines, Shader},
+    shader::{CodeBuffer, Shader},
 };
 use crate::{
     fusion::{Contraction, Group},
-    schedule::contraction::{Direction, Scheduled},
+    schedule::contraction::{Direction, ScheduleSpec},
 };
 use grouped::Grouped;
 pub use row_parts::row_parts;
@@ -44,7 +44,7 @@ use rows::Rows;
 use slices::Side;
 
 /// The pass of a tiled schedule.
-pub fn tiles(group: &Group, contraction: &Contraction, names: &Names, scheduled: &Scheduled, tile: Tile) -> Pass {
+pub fn tiles(group: &Group, contraction: &Contraction, names: &Names, scheduled: &ScheduleSpec, tile: Tile) -> Pass {
     if !tile.is_grouped() {
         return pass(group, contraction, names, scheduled, tile, None);
     }
@@ -56,7 +56,7 @@ fn pass(
     group: &Group,
     contraction: &Contraction,
     names: &Names,
-    scheduled: &Scheduled,
+    scheduled: &ScheduleSpec,
     tile: Tile,
     grouped: Option<&Grouped>,
 ) -> Pass {
@@ -85,10 +85,10 @@ fn pass(
         epilogue(group, &axes, sum, tile).declare(&mut shader);
     }
     let sides = Side::all(contraction);
-    let main = Lines::indented();
+    let main = CodeBuffer::indented();
     let rhs_prefixes = rhs_prefixes(contraction);
     let row_prologue = RowPrologueText::new(group, contraction, [tile.rows, tile.invocations()], tile.lanes);
-    let mut text = TileText {
+    let mut text = MatmulTile {
         shader,
         main,
         group,
@@ -120,7 +120,7 @@ fn pass(
     if tile.is_stream_k() {
         text.close_stream();
     }
-    let TileText { mut shader, main, .. } = text;
+    let MatmulTile { mut shader, main, .. } = text;
     shader.main = main;
     shader.finish(Grid::Tiles { rows: tile.rows, columns: tile.columns }, tile.invocations())
 }
@@ -155,12 +155,12 @@ fn product_prefixes(axes: &Axes) -> Vec<String> {
     if axes.products == 1 { vec![String::new()] } else { (0..axes.products).map(|p| format!("{p}_")).collect() }
 }
 
-struct TileText<'a> {
+struct MatmulTile<'a> {
     shader: Shader<'a>,
-    main: Lines,
+    main: CodeBuffer,
     group: &'a Group,
     contraction: &'a Contraction,
-    scheduled: &'a Scheduled,
+    scheduled: &'a ScheduleSpec,
     tile: Tile,
     axes: Axes,
     sum: DType,
@@ -176,7 +176,7 @@ struct TileText<'a> {
     product: Option<u8>,
 }
 
-impl<'a> TileText<'a> {
+impl<'a> MatmulTile<'a> {
     /// Which tile, batch and part of the depth this workgroup has, and which rows and columns this invocation.
     fn locate(&mut self) {
         grid::workgroups(&mut self.shader, &mut self.main);
@@ -209,7 +209,7 @@ impl<'a> TileText<'a> {
 
     /// The names of the tile's first row and column.
     fn origin(&self) -> [&'static str; 2] {
-        if self.tile.is_moved_inside() { ["first_row", "first_column"] } else { ["row0", "column0"] }
+        if self.tile.shifted_at_edge() { ["first_row", "first_column"] } else { ["row0", "column0"] }
     }
 
     /// Which tile, batch and part of the depth this workgroup has, if it has one.
@@ -266,7 +266,7 @@ impl<'a> TileText<'a> {
             return;
         }
         let ty = vector_type(self.sum, 4);
-        let mut lines = Lines::default();
+        let mut lines = CodeBuffer::default();
         lines.line("struct Sums {");
         for field in self.sum_fields() {
             lines.line(format!("{field}: {ty},"));
@@ -285,7 +285,7 @@ impl<'a> TileText<'a> {
         }
         let ty = vector_type(self.sum, 4);
         let (rows, columns) = (self.tile.invocation_rows, self.tile.invocation_columns / 4);
-        let mut lines = Lines::default();
+        let mut lines = CodeBuffer::default();
         let parameters = |name: &str, count: u32| (0..count).map(|n| format!(", {name}{n}: {ty}")).collect::<String>();
         let a = parameters("a", rows / 4);
         let b = self.products.iter().map(|p| parameters(&format!("b{p}"), columns)).collect::<String>();
@@ -308,7 +308,7 @@ impl<'a> TileText<'a> {
     }
 
     fn multiply(&mut self) {
-        if self.tile.is_moved_inside() {
+        if self.tile.shifted_at_edge() {
             self.multiply_inside();
             return;
         }
@@ -437,7 +437,7 @@ impl<'a> TileText<'a> {
     /// Declares `finish_each`, which takes the four sums of a vector one by one.
     fn declare_finish_each(&mut self) {
         let (parameters, arguments) = (self.axes.batch_parameters(), self.axes.batch_arguments());
-        let (ty, mut lines) = (vector_type(self.sum, 4), Lines::default());
+        let (ty, mut lines) = (vector_type(self.sum, 4), CodeBuffer::default());
         let sums = self.axes.sum_parameters(&ty);
         lines.line(format!("fn finish_each(batch: u32, {parameters}row: u32, column: u32, {sums}) {{"));
         for e in 0..4 {

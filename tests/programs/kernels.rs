@@ -84,9 +84,13 @@ use in_both_types;
 #[test]
 fn every_kernel_is_checked() {
     let folder = fuse_test_support::checkout().join("fuse-kernels/src");
-    let checks =
-        [include_str!("blocks.rs"), include_str!("layers.rs"), include_str!("quantized.rs"), include_str!("rows.rs")]
-            .concat();
+    let checks = [
+        include_str!("kernels/blocks.rs"),
+        include_str!("kernels/layers.rs"),
+        include_str!("kernels/quantized.rs"),
+        include_str!("kernels/rows.rs"),
+    ]
+    .concat();
     let mut kernels = 0;
     for entry in std::fs::read_dir(&folder).unwrap() {
         let source = std::fs::read_to_string(entry.unwrap().path()).unwrap();

@@ -12,6 +12,6 @@ pub(crate) use self::identity::matrices;
 pub(crate) use self::identity::property;
 pub(crate) use self::{
     identity::{describe, environment, has_packed_dot},
-    request::{Wanted, request_device},
+    request::{AdapterRequest, request_device},
     wake::{MOMENT, WHILE, hurry, patience, until},
 };

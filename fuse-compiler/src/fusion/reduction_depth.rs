@@ -21,12 +21,12 @@ impl Body {
             ValueOp::Unary(_, x) | ValueOp::Cast(x) | ValueOp::Reduce(_, x) => vec![x],
             ValueOp::Binary(_, x, y) | ValueOp::Compare(_, x, y) => vec![x, y],
             ValueOp::Select(c, x, y) => vec![c, x, y],
-            ValueOp::LoadAt { ref at, .. } => at.iter().map(|&(_, value)| value).collect(),
+            ValueOp::Gather { ref at, .. } => at.iter().map(|&(_, value)| value).collect(),
             ValueOp::Dequantize(ref dequantize) => {
                 dequantize.at.iter().map(|&(_, value)| value).chain([dequantize.index]).collect()
             }
             ValueOp::Load(_)
-            | ValueOp::Sum(_)
+            | ValueOp::Accumulator(_)
             | ValueOp::Size(_)
             | ValueOp::Coordinate { .. }
             | ValueOp::Scalar(_)
@@ -92,7 +92,7 @@ impl Body {
                 ValueOp::Coordinate { axis, .. } => {
                     Level { stage, per_element: axis.is_some_and(|d| along_row(usize::from(d))) }
                 }
-                ValueOp::Sum(_) => Level { stage, per_element: true },
+                ValueOp::Accumulator(_) => Level { stage, per_element: true },
                 ref op => Level { stage, per_element: of_operands || op.accesses().into_iter().any(moves) },
             });
         }

@@ -4,7 +4,7 @@
 //! kernel (multiply-adds that one compute unit does meanwhile), so that variants and whole functions compare. The model
 //! is a prior; what it was fitted to stands beside its numbers. Numbers of machines are data (`tune::Hardware`).
 //!
-//! Not here: which variants may run (`require`), and which does (`choose`).
+//! Not here: which variants may run (`require`), and which does (`candidates`).
 
 mod attention;
 mod contraction;
@@ -14,7 +14,7 @@ mod weighted_sum;
 use fuse_artifact::{DomainKind, Kernel, Pass, Schedule, Slot, Space, Variant, Work, schedule::Pointwise};
 
 use super::{
-    choose::Split,
+    candidates::Split,
     domain::{Contraction, Domain, Strides},
 };
 use crate::{AdapterKind, DeviceInfo, order::sort_by, tune::Hardware};

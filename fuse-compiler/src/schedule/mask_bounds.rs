@@ -298,7 +298,7 @@ impl<'a> Search<'a> {
         };
         let own = match op {
             ValueOp::Coordinate { axis: Some(axis), .. } => *axis < self.batch,
-            ValueOp::Sum(_) | ValueOp::Reduce(..) => false,
+            ValueOp::Accumulator(_) | ValueOp::Reduce(..) => false,
             op => !op.accesses().into_iter().any(moves),
         };
         own && !self.is_over() && Body::operands(op).iter().all(|&x| self.is_of_batch(x))

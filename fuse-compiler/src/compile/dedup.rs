@@ -8,7 +8,7 @@ use std::{
 
 use fuse_artifact::{Slot, Variant};
 
-use super::variants::Wanted;
+use super::variants::VariantRequest;
 use crate::{
     arena::Handle,
     fusion::{Group, GroupKind},
@@ -16,7 +16,7 @@ use crate::{
 
 /// What is wanted, each with the first that is alike.
 #[derive(Default)]
-pub(super) struct Alike {
+pub(super) struct GroupDedup {
     /// By a hash of the canonical group: those that are unlike all before them.
     firsts: HashMap<u64, Vec<First>>,
 }
@@ -27,16 +27,16 @@ struct First {
 }
 
 /// One that is wanted.
-pub(super) struct Known {
+pub(super) struct DedupEntry {
     /// The first that is alike: maybe itself.
     pub first: usize,
     /// Its tensors, in an order that all that are alike share.
     pub slots: Vec<Slot>,
 }
 
-impl Alike {
+impl GroupDedup {
     /// The first of `all` that is like the one at `at`, of which those before have been asked for.
-    pub(super) fn find(&mut self, all: &[Wanted<'_>], at: usize) -> Known {
+    pub(super) fn find(&mut self, all: &[VariantRequest<'_>], at: usize) -> DedupEntry {
         let wanted = &all[at];
         let (canonical, slots) = canonical(wanted.group);
         let mut hasher = DefaultHasher::new();
@@ -44,10 +44,10 @@ impl Alike {
         let firsts = self.firsts.entry(hasher.finish()).or_default();
         let alike = |known: &&First| wanted.is_written_as(&all[known.at]) && known.canonical == canonical;
         match firsts.iter().find(alike) {
-            Some(known) => Known { first: known.at, slots },
+            Some(known) => DedupEntry { first: known.at, slots },
             None => {
                 firsts.push(First { at, canonical });
-                Known { first: at, slots }
+                DedupEntry { first: at, slots }
             }
         }
     }
@@ -82,7 +82,7 @@ fn canonical(group: &Group) -> (Group, Vec<Slot>) {
 }
 
 /// The variants of a group that is like another with these variants, for `to` in place of the tensors `from`.
-pub(super) fn with_tensors(variants: &[Variant], from: &[Slot], to: &[Slot]) -> Vec<Variant> {
+pub(super) fn rebind_slots(variants: &[Variant], from: &[Slot], to: &[Slot]) -> Vec<Variant> {
     let mut variants = variants.to_vec();
     if from == to {
         return variants;
@@ -102,7 +102,7 @@ mod tests {
     use crate::{
         compile::{
             Planned, plans,
-            variants::{Breadth, Wanted, variants},
+            variants::{FamilyScope, VariantRequest, variants},
         },
         front,
         graph::Graph,
@@ -127,12 +127,12 @@ mod tests {
     fn what_is_alike_has_the_variants_that_it_would_have_alone() {
         let plans = planned();
         let groups = || plans.iter().flat_map(|plan| &plan.groups.groups);
-        let wanted = |group| Wanted { group, breadth: Breadth::Full, schedule: None, features: None };
+        let wanted = |group| VariantRequest { group, scope: FamilyScope::Full, schedule: None, features: None };
         let together = variants(&groups().map(wanted).collect::<Vec<_>>());
         let alone: Vec<_> = groups().map(|group| variants(&[wanted(group)]).remove(0)).collect();
         assert!(together == alone);
         let all: Vec<_> = groups().map(wanted).collect();
-        let mut alike = super::Alike::default();
+        let mut alike = super::GroupDedup::default();
         let firsts: Vec<usize> = (0..all.len()).map(|at| alike.find(&all, at).first).collect();
         let distinct = firsts.iter().enumerate().filter(|(at, first)| at == *first).count();
         // Layers, but the last, whose scalar is another.

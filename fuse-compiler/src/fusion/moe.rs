@@ -31,7 +31,7 @@ struct Mixture {
 }
 
 /// The graph with its mixtures in products of single experts; `None` if it has none.
-pub fn parted(graph: &Graph) -> Option<Graph> {
+pub fn split_experts(graph: &Graph) -> Option<Graph> {
     let mixtures: Vec<Mixture> = live_nodes(graph).into_iter().filter_map(|node| Mixture::find(graph, node)).collect();
     if mixtures.is_empty() {
         return None;

@@ -14,7 +14,7 @@ use super::{
     epilogue::Epilogue,
     names::Names,
     operand::Operand,
-    shader::{Lines, Shader},
+    shader::{CodeBuffer, Shader},
     stage::Staged,
 };
 use crate::{
@@ -22,11 +22,11 @@ use crate::{
         Group, WeightedSum,
         body::{Body, ValueId},
     },
-    schedule::{contraction::Direction, visible, weighted_sum::Scheduled},
+    schedule::{contraction::Direction, mask_bounds, weighted_sum::ScheduleSpec},
 };
 
 /// One schedule of a weighted sum's family as a variant.
-pub fn variant(group: &Group, sum: &WeightedSum, names: &Names, scheduled: &Scheduled) -> Variant {
+pub fn variant(group: &Group, sum: &WeightedSum, names: &Names, scheduled: &ScheduleSpec) -> Variant {
     let source = Source { group, sum, scheduled };
     let schedule = Schedule::WeightedSum(scheduled.schedule);
     Variant {
@@ -44,7 +44,7 @@ pub fn variant(group: &Group, sum: &WeightedSum, names: &Names, scheduled: &Sche
 struct Source<'a> {
     group: &'a Group,
     sum: &'a WeightedSum,
-    scheduled: &'a Scheduled,
+    scheduled: &'a ScheduleSpec,
 }
 
 /// A program that is staged: an operand of a product, or what a sum adds up.
@@ -73,7 +73,7 @@ impl<'a> Source<'a> {
         Walk {
             group: self.group,
             program: (body, weights[0]),
-            limits: visible::weight_limits(body, weights, &self.group.accesses, self.batch()),
+            limits: mask_bounds::weight_limits(body, weights, &self.group.accesses, self.batch()),
             split: false,
             buffer_lanes: self.lanes(),
         }
@@ -134,7 +134,7 @@ fn pass(source: Source<'_>, names: &Names) -> Pass {
     if lanes == 1 {
         declare_finish_four(&mut shader, &extents);
     }
-    let mut main = Lines::indented();
+    let mut main = CodeBuffer::indented();
     let (step, moved) = ([schedule.rows, schedule.keys()], schedule.coop_matrix);
     locate(&source.walk(), &mut shader, &extents, &mut main, step, moved);
     if moved { coop_matrix::write(shader, main, source, extents) } else { tile::write(shader, main, source, extents) }
@@ -144,7 +144,7 @@ fn pass(source: Source<'_>, names: &Names) -> Pass {
 fn declare_finish_four(shader: &mut Shader<'_>, extents: &Extents) {
     let (parameters, arguments) = (extents.axes.batch_parameters(), extents.axes.batch_arguments());
     let (sums, names) = (extents.axes.sum_parameters("vec4<f32>"), extents.axes.sum_names());
-    let mut lines = Lines::default();
+    let mut lines = CodeBuffer::default();
     lines.line(format!("fn finish_four(batch: u32, {parameters}row: u32, column: u32, {sums}) {{"));
     for e in 0..4 {
         let each: Vec<String> = names.iter().map(|name| format!("{name}[{e}]")).collect();

@@ -3,17 +3,17 @@
 //! one if that takes little more.
 //!
 //! Input: a function, shapes, the device's abilities and the tuning in effect. Output: [`Selected`]: the alternative with the
-//! shapes bound and with every kernel's domain and candidates. Not here: which variants run (`decide`).
+//! shapes bound and with every kernel's domain and candidates. Not here: which variants run (`select_variant`).
 
 use fuse_artifact::{DomainKind, Function, Kernel};
 
 use super::{
-    choose::{Candidate, best, candidates},
+    candidates::{Candidate, best, candidates},
     cost::{Machine, dependency},
-    decide::{costs_are_times, key, measured_time},
     domain::Domain,
     no_variant,
     require::Refusal,
+    select_variant::{costs_are_times, key, measured_time},
 };
 use crate::{
     DeviceInfo, Error,
@@ -180,7 +180,7 @@ pub(crate) mod tests {
     use super::*;
     use crate::{
         AdapterKind,
-        plan::decide::tests::{SIZES, applied, of_sizes, product, timed},
+        plan::select_variant::tests::{SIZES, applied, of_sizes, product, timed},
     };
 
     /// A function that says nothing.

@@ -3,48 +3,48 @@
 //! Input: a [`Function`], the arguments' shapes, the device's abilities. Output: a [`LaunchPlan`], which holds
 //! everything of a launch that does not change between launches of equal shapes: pipelines, uniform words, grids,
 //! sizes of results and temporaries. Stages: `check` (shapes), `domain` (numbers and simplification), `require`
-//! (what may run), `cost` (how long it takes), `choose` (the candidates), `alternative` (of which function),
-//! `decide` (which candidate runs), `words` (uniforms and grids).
+//! (what may run), `cost` (how long it takes), `candidates` (the candidates), `select_plan` (of which function),
+//! `select_variant` (which candidate runs), `words` (uniforms and grids).
 //!
 //! Invariants: empty kernels have no steps; the lifetime of a temporary spans all steps that bind it.
 //! Not here: buffers and recording (`launch`, `record`).
 
-mod alternative;
 mod cache;
-mod choose;
+mod candidates;
 mod cost;
-mod decide;
 mod domain;
 mod explain;
 mod require;
-mod words;
+mod select_plan;
+mod select_variant;
+mod uniforms;
 
 use std::sync::Arc;
 
 use fuse_artifact::{Features, Function, Kernel, ParamKind, Pass, Slot, Variant};
 
 pub(crate) use self::{
-    alternative::alternatives,
     cache::PlanCache,
     cost::hardware,
     domain::Domain,
     explain::explain,
     require::{MAX_BINDINGS, runs_on},
-    words::Filled,
+    select_plan::alternatives,
+    uniforms::Filled,
 };
-#[cfg(feature = "tune")]
-pub(crate) use self::{alternative::consider_all, decide::key};
 use self::{
-    alternative::{Considered, Selected, select, select_index},
-    choose::{Candidate, scratch_bytes},
-    decide::decide,
+    candidates::{Candidate, scratch_bytes},
     require::Refusal,
-    words::{Chosen, fill},
+    select_plan::{Considered, Selected, select, select_index},
+    select_variant::decide,
+    uniforms::{Chosen, fill},
 };
 pub use self::{
-    decide::Decision,
     explain::{Explanation, KernelExplanation},
+    select_variant::Decision,
 };
+#[cfg(feature = "tune")]
+pub(crate) use self::{select_plan::consider_all, select_variant::key};
 use crate::{
     DeviceInfo, Error,
     callable::{Callable, WeakCallable, lasting},
@@ -282,7 +282,7 @@ fn tabled<'f>(function: &'f Function, shapes: &[Shape], tuning: &Applied) -> Res
     let info = &tuning.info;
     let key = plan_key(function, shapes, info)?;
     let entry = std::iter::once(first).chain(tables).find_map(|table| table.entry(&key.class, &key.sizes));
-    let mut usable = alternative::consider_all(function, shapes, info)?.into_iter().flatten();
+    let mut usable = select_plan::consider_all(function, shapes, info)?.into_iter().flatten();
     let wanted = |(name, _): &(String, f64)| usable.find(|selected| plan_name(selected.index) == *name);
     Ok(entry.and_then(|entry| entry.schedules.iter().find_map(wanted)))
 }
@@ -424,6 +424,6 @@ pub(crate) fn usable_alternatives(
     shapes: &[Shape],
     info: &DeviceInfo,
 ) -> Result<Vec<usize>, Error> {
-    let verdicts = alternative::consider_all(function, shapes, info)?;
+    let verdicts = select_plan::consider_all(function, shapes, info)?;
     Ok(verdicts.into_iter().flatten().map(|selected| selected.index).collect())
 }

@@ -10,18 +10,18 @@ use crate::lock::lock;
 
 /// Who is at it.
 #[derive(Default)]
-struct State {
+struct LockState {
     compiling: usize,
     closing: bool,
 }
 
 /// Turns of compiling pipelines, which many threads may do together, and of closing devices, which nothing else goes beside.
 struct Turns {
-    state: Mutex<State>,
+    state: Mutex<LockState>,
     changed: Condvar,
 }
 
-static TURNS: Turns = Turns { state: Mutex::new(State { compiling: 0, closing: false }), changed: Condvar::new() };
+static TURNS: Turns = Turns { state: Mutex::new(LockState { compiling: 0, closing: false }), changed: Condvar::new() };
 
 /// The right to compile, until it drops. A thread that has it closes no device.
 pub(crate) struct Compiling(&'static Turns);
@@ -50,13 +50,13 @@ impl Turns {
         Closing(self)
     }
 
-    fn when(&self, ready: impl Fn(&State) -> bool, change: impl FnOnce(&mut State)) {
+    fn when(&self, ready: impl Fn(&LockState) -> bool, change: impl FnOnce(&mut LockState)) {
         let state = lock(&self.state);
         let state = self.changed.wait_while(state, |state| !ready(state));
         change(&mut state.unwrap_or_else(PoisonError::into_inner));
     }
 
-    fn end(&self, change: impl FnOnce(&mut State)) {
+    fn end(&self, change: impl FnOnce(&mut LockState)) {
         change(&mut lock(&self.state));
         self.changed.notify_all();
     }
@@ -87,7 +87,7 @@ mod tests {
     #[test]
     fn a_device_is_closed_when_nothing_is_compiled() {
         static OWN: Turns =
-            Turns { state: Mutex::new(State { compiling: 0, closing: false }), changed: Condvar::new() };
+            Turns { state: Mutex::new(LockState { compiling: 0, closing: false }), changed: Condvar::new() };
         static CLOSED: AtomicBool = AtomicBool::new(false);
         let (first, second) = (OWN.compiling(), OWN.compiling());
         let closer = thread::spawn(|| {

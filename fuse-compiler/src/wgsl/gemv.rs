@@ -23,10 +23,10 @@ use crate::fusion::{Contraction, Group};
 pub fn gemv(group: &Group, contraction: &Contraction, names: &Names, gemv: Gemv) -> Pass {
     let k_groups = KGroups(gemv);
     match (gemv.rows, gemv.rhs) {
-        (GemvRows::AtMost { .. }, GemvRhs::Elements { whole_steps: true }) => {
-            elements::whole_steps(group, contraction, names, k_groups)
+        (GemvRows::AtMost { .. }, GemvRhs::Elements { k_aligned: true }) => {
+            elements::k_aligned(group, contraction, names, k_groups)
         }
-        (GemvRows::AtMost { .. }, GemvRhs::Elements { whole_steps: false }) => {
+        (GemvRows::AtMost { .. }, GemvRhs::Elements { k_aligned: false }) => {
             elements::masked(group, contraction, names, k_groups)
         }
         (GemvRows::One, GemvRhs::Elements { .. }) => dot::dot(group, contraction, names, gemv),

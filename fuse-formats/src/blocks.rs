@@ -84,7 +84,7 @@ impl fmt::Debug for Error {
 /// Decodes whole blocks.
 ///
 /// `bytes` holds n blocks of [`BlockType::block_bytes`] bytes, `out` has room for n times
-/// [`BlockType::block_len`] values. Halves are little endian. Scales that are not finite are decoded as they are.
+/// [`BlockType::block_len`] values. VjpPair are little endian. Scales that are not finite are decoded as they are.
 ///
 /// # Errors
 ///

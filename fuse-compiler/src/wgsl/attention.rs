@@ -30,7 +30,7 @@ use super::{
     names::Names,
     operand::Operand,
     second_pass,
-    shader::{Lines, Shader},
+    shader::{CodeBuffer, Shader},
     stage::Staged,
 };
 use crate::{
@@ -39,9 +39,9 @@ use crate::{
         body::{Body, ValueId},
     },
     schedule::{
-        attention::Scheduled,
+        attention::ScheduleSpec,
         contraction::Direction,
-        visible::{self, Limit},
+        mask_bounds::{self, Limit},
     },
 };
 
@@ -49,7 +49,7 @@ use crate::{
 pub(super) const LOWEST: &str = "-3.4028234663852886e38f";
 
 /// One schedule of an attention's family as a variant.
-pub fn variant(group: &Group, attention: &Attention, names: &Names, scheduled: &Scheduled) -> Variant {
+pub fn variant(group: &Group, attention: &Attention, names: &Names, scheduled: &ScheduleSpec) -> Variant {
     let source = Source { group, attention, scheduled };
     let mut passes: Vec<Pass> = vec![match scheduled.schedule {
         schedule::Attention::Tile(tile) => tile::pass(source, names, tile),
@@ -82,7 +82,7 @@ pub fn variant(group: &Group, attention: &Attention, names: &Names, scheduled: &
 pub(super) struct Source<'a> {
     pub(in crate::wgsl) group: &'a Group,
     attention: &'a Attention,
-    scheduled: &'a Scheduled,
+    scheduled: &'a ScheduleSpec,
 }
 
 /// A program that is read from memory: queries, keys or values.
@@ -181,7 +181,7 @@ impl<'a> Source<'a> {
         Walk {
             group: self.group,
             program: (body, *score),
-            limits: visible::limits(body, *score, &self.group.accesses, self.batch()),
+            limits: mask_bounds::limits(body, *score, &self.group.accesses, self.batch()),
             split: self.scheduled.schedule.is_split(),
             buffer_lanes: self.buffer_lanes(),
         }
@@ -259,14 +259,14 @@ pub(super) fn locate(
     walk: &Walk<'_>,
     shader: &mut Shader<'_>,
     extents: &Extents,
-    main: &mut Lines,
+    main: &mut CodeBuffer,
     [rows, step]: [u32; 2],
     moved: bool,
 ) {
     let first = if moved { "first_row" } else { "row0" };
     grid::workgroups(shader, main);
     let tiles = shader.uniform(Uniform::RowTiles);
-    let grows = visible::grows(&walk.limits);
+    let grows = mask_bounds::grows(&walk.limits);
     if walk.split {
         let batches = extents.axes.batches(shader);
         let split_depth = shader.uniform(Uniform::SplitDepth);

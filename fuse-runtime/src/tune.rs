@@ -6,12 +6,14 @@
 //!
 //! - `key`: what a kernel is called in tables; `environment`: what tables are chosen by.
 //! - `table`: tables and estimates from them; `distance`: how far their entries are; `file`: tables as TOML; `built_in`: those
-//!   that programs carry; `vetted`: what the build script asks of these besides.
+//!   that programs carry; `builtin_check`: what the build script asks of these besides.
 //! - `hardware`: what tables say of a machine, for the cost model.
-//! - `tuning`, `scope`: what a program overrides, for a device or for some launches.
+//! - `tuning`, `thread_tuning`: what a program overrides, for a device or for some launches.
 //! - `search`, `clock`: tables from measurements (`Device::tune`).
 
 mod built_in;
+#[cfg(test)]
+mod builtin_check;
 #[cfg(feature = "tune")]
 mod clock;
 mod distance;
@@ -23,13 +25,11 @@ mod key;
 pub(crate) mod knobs;
 #[cfg(feature = "tune")]
 mod load;
-mod scope;
 #[cfg(feature = "tune")]
 mod search;
 pub(crate) mod table;
+mod thread_tuning;
 mod tuning;
-#[cfg(test)]
-mod vetted;
 
 #[cfg(test)]
 pub(crate) use self::built_in::built_in;
@@ -47,7 +47,7 @@ pub use self::{
 pub(crate) use self::{
     key::{Key, plan_name, plan_prefix},
     knobs::UNROLL_FACTORS,
-    scope::Tunings,
     table::Estimate,
+    thread_tuning::Tunings,
     tuning::Applied,
 };

@@ -9,10 +9,10 @@ use std::fmt;
 use fuse_artifact::DomainKind;
 
 use super::{
-    alternative::Considered,
-    choose::{Candidate, best, estimated},
+    candidates::{Candidate, best, estimated},
     cost::{Machine, recording},
     require::fits,
+    select_plan::Considered,
 };
 use crate::{
     AdapterKind,
@@ -189,7 +189,7 @@ pub(crate) mod tests {
     use crate::{
         Entry, Tuning,
         info::tests::fitted_to,
-        plan::{choose::candidates, domain::Domain},
+        plan::{candidates::candidates, domain::Domain},
         tune::table::tests::{entry, table},
     };
 

@@ -6,12 +6,12 @@
 pub mod attention;
 pub mod contraction;
 pub mod layout;
+pub mod mask_bounds;
 pub mod operations;
 pub mod pointwise;
 pub mod print;
 pub mod reduction;
 pub mod verify;
-pub mod visible;
 pub mod weighted_sum;
 
 /// Rounds of loops that an invocation may take where it walks all of an operand alone. Mesa's lavapipe silently ends the loops of

@@ -3,7 +3,7 @@
 use fuse_artifact::{DomainKind, Grid, Kernel, Pass, Schedule, Size, Uniform, Variant};
 
 use super::{
-    choose::Split,
+    candidates::Split,
     domain::{Contraction, Domain, Strides},
 };
 use crate::Error;

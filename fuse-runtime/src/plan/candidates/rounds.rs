@@ -91,7 +91,7 @@ mod tests {
     use crate::{
         AdapterKind,
         info::tests::device_info,
-        plan::{choose::split, cost::Machine},
+        plan::{candidates::split, cost::Machine},
     };
 
     fn variant(schedule: Schedule) -> Variant {

@@ -34,7 +34,7 @@ const MAX_WORK: u32 = 64;
 ///
 /// # Errors
 /// As [`fuse`].
-pub fn write_out(mut graph: Graph) -> Result<Graph, String> {
+pub fn unroll(mut graph: Graph) -> Result<Graph, String> {
     if !live_nodes(&graph).into_iter().any(|node| is_short(&graph, node)) {
         return Ok(graph);
     }

@@ -18,28 +18,28 @@ pub mod chains;
 mod contraction;
 pub mod cost;
 mod dependencies;
-mod derived;
 mod group;
 pub mod heuristics;
 mod in_place;
 pub mod index;
 pub mod legality;
-pub mod levels;
-pub mod mixtures;
+pub mod moe;
 mod pieces;
 mod pointwise;
 pub mod print;
 mod reasons;
 mod recompute;
 mod reduction;
+pub mod reduction_depth;
 mod regions;
+mod rematerialize;
 mod row_prologue;
 mod rows;
 pub mod scatter;
 mod stages;
+pub mod unroll_reductions;
 pub mod verify;
 pub mod weighted_sum;
-pub mod written_out;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -349,7 +349,7 @@ impl<'g> Planner<'g> {
     fn cut(&self) -> (Vec<Cut>, InPlace) {
         let mut regions = regions::regions(self);
         let needed = self.needed_in_memory(&regions, &regions::owners(&regions));
-        derived::leave(self, &mut regions, &needed);
+        rematerialize::leave(self, &mut regions, &needed);
         let owner = regions::owners(&regions);
         let needed = self.needed_in_memory(&regions, &owner);
         let mut cuts: Vec<Cut> = regions

@@ -21,10 +21,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use fuse_artifact::{Grid, Pass, Schedule, Scratch, Uniform, Variant, schedule::ReductionOrder};
 
-use self::{place::Frame, state::State};
+use self::{place::Frame, state::ReductionState};
 use super::{
     names::Names,
-    shader::{Lines, Shader},
+    shader::{CodeBuffer, Shader},
 };
 use crate::{
     fusion::{
@@ -32,11 +32,11 @@ use crate::{
         body::{Body, ValueId, ValueOp},
         legality::MAX_STORAGE_BUFFERS,
     },
-    schedule::reduction::Scheduled,
+    schedule::reduction::ScheduleSpec,
 };
 
 /// One schedule of a group's family as a variant; `None` if the scratch buffer is one too many to bind.
-pub fn variant(group: &Group, reduction: &Reduction, names: &Names, scheduled: &Scheduled) -> Option<Variant> {
+pub fn variant(group: &Group, reduction: &Reduction, names: &Names, scheduled: &ScheduleSpec) -> Option<Variant> {
     let frame = &Frame::new(group, reduction.axes, scheduled.schedule);
     let schedule = frame.schedule;
     let last = frame.last_stage();
@@ -105,11 +105,11 @@ impl Frame<'_> {
     }
 
     /// The state of a reduction.
-    fn state(&self, reduction: ValueId) -> State {
+    fn state(&self, reduction: ValueId) -> ReductionState {
         let ValueOp::Reduce(op, x) = self.body().values[reduction].op else {
             unreachable!("value {reduction} is listed as a reduction")
         };
-        State::new(op, self.body().values[x].dtype)
+        ReductionState::new(op, self.body().values[x].dtype)
     }
 
     /// The operand of a reduction.
@@ -135,7 +135,7 @@ struct Text<'a> {
     frame: &'a Frame<'a>,
     part: Part,
     shader: Shader<'a>,
-    main: Lines,
+    main: CodeBuffer,
     /// Names of values per row that are known.
     row_names: BTreeMap<ValueId, String>,
     /// For schedules that hold their rows: for each load, the names of values per element.
@@ -154,7 +154,7 @@ impl<'a> Text<'a> {
             shader.use_subgroups(smallest);
         }
         let held_names = vec![BTreeMap::new(); frame.schedule.held().unwrap_or(0) as usize];
-        let (main, row_names) = (Lines::indented(), BTreeMap::new());
+        let (main, row_names) = (CodeBuffer::indented(), BTreeMap::new());
         Self { frame, part, shader, main, row_names, held_names, slots_declared: 0, slots_in_use: 0, has_opaque: false }
     }
 

@@ -13,8 +13,8 @@ use fuse_runtime::{Device, DeviceInfo};
 use crate::{
     Error,
     adaptive::{self, Choice},
-    code::{code, sources},
-    config::Auto,
+    code_cache::{code, sources},
+    config::Session,
     source::Source,
 };
 
@@ -73,7 +73,7 @@ impl WarmUp {
 /// The sources that this process compiled for lazy tensors, and what it measured on a device, as a text for [`warm_up_text`].
 pub fn record_text(device: &Device) -> String {
     let mut text = format!("{HEADER}\n");
-    for (name, class, choice) in Auto::of(device).adaptive.choices() {
+    for (name, class, choice) in Session::of(device).adaptive.choices() {
         text += &format!("// adaptive {name} {class} {}\n", choice.name());
     }
     for source in sources() {
@@ -128,7 +128,7 @@ pub fn warm_up_text(device: &Device, text: &str) -> Result<WarmUp, Error> {
     for line in body.lines().filter(|line| !line.is_empty()) {
         if function.is_empty() && line.starts_with("//") {
             match line.strip_prefix("// adaptive ").and_then(adaptive_entry) {
-                Some((name, class, choice)) => Auto::of(device).adaptive.restore(name, class, choice),
+                Some((name, class, choice)) => Session::of(device).adaptive.restore(name, class, choice),
                 None => refused.push(format!("not understood: `{line}`")),
             }
             continue;
