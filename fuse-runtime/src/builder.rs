@@ -198,9 +198,9 @@ impl DeviceBuilder {
 
     /// Matrices are of use to kernels with 16-bit floats only.
     #[cfg(target_arch = "wasm32")]
-    fn wanted_of_browsers(&self) -> crate::browser::Wanted {
+    fn wanted_of_browsers(&self) -> crate::browser::AdapterRequest {
         let Without { f16, subgroups, cooperative_matrices, .. } = self.without;
-        crate::browser::Wanted { subgroups: !subgroups, matrices: !f16 && !cooperative_matrices }
+        crate::browser::AdapterRequest { subgroups: !subgroups, matrices: !f16 && !cooperative_matrices }
     }
 
     fn features(&self) -> wgpu::Features {
