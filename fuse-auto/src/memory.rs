@@ -6,7 +6,7 @@
 //! there ([`Lesson`]), so that the next evaluation of such a graph writes it at once; one that is written so and not needed is left
 //! again the time after. Loops thus compute nothing twice from their second round on, and temporaries are never written.
 //!
-//! A value that was asked for keeps its inputs ("persistence"), so that gradients may be asked for afterwards, unless it was computed from
+//! A value that was asked for keeps its inputs ("kept"), so that gradients may be asked for afterwards, unless it was computed from
 //! gradients: an update ends what a step of training keeps.
 
 use std::{

@@ -13,7 +13,7 @@ pub(crate) fn named(dtypes: DTypes) -> &'static str {
         DTypes::INTEGERS => "integers",
         DTypes::SIGNED => "signed numbers",
         DTypes::BITS => "integers or `bool`",
-        DTypes::NUMBERS => "recompile_report",
+        DTypes::NUMBERS => "numbers",
         _ => "any dtype",
     }
 }
