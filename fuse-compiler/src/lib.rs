@@ -13,6 +13,7 @@ pub mod fusion;
 pub mod grad;
 pub mod graph;
 pub mod interp;
+pub mod kernel;
 pub mod operations;
 pub mod plan;
 pub mod schedule;

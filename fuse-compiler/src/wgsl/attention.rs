@@ -15,24 +15,17 @@ mod four_keys;
 mod limits;
 pub(super) mod matrices;
 pub(super) mod output;
-mod score;
+pub(super) mod score;
 mod tile;
 mod unstaged;
 
+use crate::kernel::{Arena, Block, Ty, Val};
 use fuse_artifact::{
     DType, Pass, Schedule, Scratch, Space, Uniform, Variant,
     schedule::{self, LANES},
 };
 
-use super::{
-    epilogue::Axes,
-    grid,
-    names::Names,
-    operand::Operand,
-    second_pass,
-    shader::{CodeBuffer, Shader},
-    stage::Staged,
-};
+use super::{epilogue::Axes, grid, names::Names, operand::Operand, second_pass, shader::Shader, stage::Staged};
 use crate::{
     fusion::{
         Attention, Group,
@@ -157,8 +150,8 @@ impl<'a> Source<'a> {
     /// An input as what is staged, with `lanes` elements per load.
     fn staged(self, extents: &Extents, input: Input, lanes: u32) -> Staged<'a> {
         let lengths = match input {
-            Input::Query => [&extents.depth, extents.queries()],
-            Input::Key => [&extents.depth, extents.keys()],
+            Input::Query => [extents.depth, extents.queries()],
+            Input::Key => [extents.depth, extents.keys()],
             Input::Value => [extents.keys(), extents.columns()],
         };
         let summed = match input {
@@ -169,7 +162,7 @@ impl<'a> Source<'a> {
             operand: self.operand(input, lanes),
             direction: self.direction(input),
             axes: self.axes(input),
-            extents: lengths.map(str::to_owned),
+            extents: lengths.map(|length| length.to_string()),
             summed,
             batch: extents.axes.batch_names(),
         }
@@ -188,42 +181,43 @@ impl<'a> Source<'a> {
     }
 }
 
-/// The extents of the domain as expressions.
-pub(super) struct Extents {
-    pub(in crate::wgsl) axes: Axes,
-    pub(in crate::wgsl) depth: String,
+/// The extents of the domain.
+#[derive(Clone, Copy)]
+pub(super) struct Extents<'k> {
+    pub(in crate::wgsl) axes: Axes<'k>,
+    pub(in crate::wgsl) depth: Val<'k>,
 }
 
-impl Extents {
-    pub(in crate::wgsl) fn new(shader: &mut Shader<'_>, group: &Group) -> Self {
+impl<'k> Extents<'k> {
+    pub(in crate::wgsl) fn new(shader: &mut Shader<'k>, group: &Group) -> Self {
         Self::of_outputs(shader, group, 1)
     }
 
     /// Those of a group with so many outputs at each place.
-    pub(in crate::wgsl) fn of_outputs(shader: &mut Shader<'_>, group: &Group, outputs: u32) -> Self {
+    pub(in crate::wgsl) fn of_outputs(shader: &mut Shader<'k>, group: &Group, outputs: u32) -> Self {
         let axes = Axes::of_products(shader, group, outputs);
         let depth = shader.uniform(Uniform::Extent { axis: axes.batch as u8 + 3 });
         Self { axes, depth }
     }
 
-    pub(in crate::wgsl) fn queries(&self) -> &str {
-        &self.axes.rows
+    pub(in crate::wgsl) fn queries(&self) -> Val<'k> {
+        self.axes.rows
     }
 
-    pub(in crate::wgsl) fn columns(&self) -> &str {
-        &self.axes.columns
+    pub(in crate::wgsl) fn columns(&self) -> Val<'k> {
+        self.axes.columns
     }
 
     /// The axis after rows and columns is the keys'.
-    pub(in crate::wgsl) fn keys(&self) -> &str {
-        &self.axes.depth
+    pub(in crate::wgsl) fn keys(&self) -> Val<'k> {
+        self.axes.depth
     }
 }
 
 /// Starts the shader of a first pass: buffers, extents, the functions `score` and `finish`.
-fn begin<'a>(source: Source<'a>, names: &'a Names) -> (Shader<'a>, Extents) {
+fn begin<'k>(arena: &'k Arena, source: Source<'_>, names: &'k Names) -> (Shader<'k>, Extents<'k>) {
     let lanes = source.buffer_lanes();
-    let mut shader = Shader::new(names, source.group);
+    let mut shader = Shader::new(arena, names, source.group);
     for access in &source.group.accesses {
         if !(source.scheduled.schedule.is_split() && access.access.space == Space::Point) {
             shader.buffer(access.access.slot, access.dtype, lanes, false);
@@ -255,57 +249,60 @@ pub(super) struct Walk<'a> {
 /// Which queries (`row0 …`), batch and keys (`key_begin .. key_end`) this workgroup has, of tiles of `rows` queries and steps
 /// of so many keys. If the last tile is `moved` inside, as those of cooperative matrices are, `first_row` is the first query that no
 /// other workgroup has.
-pub(super) fn locate(
+pub(super) fn locate<'k>(
     walk: &Walk<'_>,
-    shader: &mut Shader<'_>,
-    extents: &Extents,
-    main: &mut CodeBuffer,
+    shader: &mut Shader<'k>,
+    extents: &Extents<'k>,
+    b: &mut Block<'k>,
     [rows, step]: [u32; 2],
     moved: bool,
 ) {
     let first = if moved { "first_row" } else { "row0" };
-    grid::workgroups(shader, main);
+    let id = grid::workgroups(shader, b);
     let tiles = shader.uniform(Uniform::RowTiles);
     let grows = mask_bounds::grows(&walk.limits);
+    let (batch, begin, end);
     if walk.split {
         let batches = extents.axes.batches(shader);
         let split_depth = shader.uniform(Uniform::SplitDepth);
+        let part;
         if grows {
             // The longest work starts first, and what is short fills the gaps at the end.
             let splits = shader.uniform(Uniform::Splits);
-            main.line(format!("let batch = id % ({batches});"));
-            main.line(format!("let part = (id / ({batches})) % {splits};"));
-            main.line("split = part;");
-            main.line(format!("let {first} = ({tiles} - 1u - id / ({batches} * {splits})) * {rows}u;"));
+            batch = b.bind("batch", id % batches);
+            part = b.bind("part", id / batches % splits);
+            b.set(shader.split(), part);
+            b.bind(first, (tiles - 1 - id / (batches * splits)) * rows);
         } else {
-            grid::batch_and_part(shader, main, &extents.axes, &tiles);
-            main.line(format!("let {first} = (id % {tiles}) * {rows}u;"));
+            [batch, part] = grid::batch_and_part(shader, b, &extents.axes, id, tiles);
+            b.bind(first, id % tiles * rows);
         }
-        main.line(format!("var key_begin = part * {split_depth};"));
-        main.line(format!("var key_end = min({}, key_begin + {split_depth});", extents.keys()));
+        begin = b.var("key_begin", part * split_depth);
+        end = b.var("key_end", extents.keys().min(begin + split_depth));
     } else {
-        main.line(format!("let batch = id / {tiles};"));
-        main.line(format!("let position = id % {tiles};"));
+        batch = b.bind("batch", id / tiles);
+        let position = b.bind("position", id % tiles);
         if grows {
             // Every other batch (in the sequence of Thue and Morse, which repeats with no period) starts with the longest
             // work: workgroups that share a compute unit then have much the same together.
-            main.line("let forwards = (countOneBits(batch) & 1u) == 1u;");
-            main.line(format!("let {first} = select({tiles} - 1u - position, position, forwards) * {rows}u;"));
+            let forwards = b.bind("forwards", (batch.call("countOneBits", &[]) & 1).eq(1));
+            b.bind(first, forwards.select(position, tiles - 1 - position) * rows);
         } else {
-            main.line(format!("let {first} = position * {rows}u;"));
+            b.bind(first, position * rows);
         }
-        main.line("var key_begin = 0u;");
-        main.line(format!("var key_end = {};", extents.keys()));
+        begin = b.var("key_begin", shader.u32(0));
+        end = b.var("key_end", extents.keys());
     }
     if moved {
-        main.line(format!("let row0 = min(first_row, {} - {rows}u);", extents.queries()));
+        let first_row = shader.arena().name("first_row", Ty::U32);
+        b.bind("row0", first_row.min(extents.queries() - rows));
     }
-    extents.axes.decode_batch(shader, main);
-    let loaded = limits::apply(walk, shader, extents, main, rows, step);
+    extents.axes.decode_batch(shader, b, batch);
+    let loaded = limits::apply(walk, shader, extents, b, [rows, step]);
     if moved && loaded {
-        limits::share(shader, main);
+        limits::share(shader, b, [begin, end]);
     }
-    main.line("let negative_infinity = -bitcast<f32>(fuse_inf_bits);");
+    b.bind("negative_infinity", -shader.infinity());
 }
 
 /// The dtype in which everything between loads and stores is computed.

@@ -15,6 +15,7 @@ use fuse_artifact::{DType, EXACT_MATH};
 use self::texts::{Helper, LIBRARY};
 use crate::{
     graph::CompareOp,
+    kernel::{Literal, Scalar, Ty, Val},
     operations::{self, BinaryOp, Function, UnaryOp, Wgsl},
 };
 
@@ -41,10 +42,13 @@ pub struct Helpers {
 }
 
 impl Helpers {
-    /// A call of a function, by its name without `fuse_`, which will be part of the shader.
-    pub fn call(&mut self, name: &'static str, lanes: u32, arguments: &str) -> String {
+    /// A call of a function, by its name without `fuse_`, which will be part of the shader, at the width of its first argument.
+    pub fn call<'k>(&mut self, name: &'static str, arguments: &[Val<'k>]) -> Val<'k> {
+        let ty = arguments[0].ty();
+        let lanes = ty.lanes();
         self.require(name, lanes);
-        format!("fuse_{name}{lanes}({arguments})")
+        let scalar = result(name);
+        arguments[0].arena().call(format!("fuse_{name}{lanes}"), arguments, Ty::vector(scalar, lanes))
     }
 
     fn require(&mut self, name: &'static str, lanes: u32) {
@@ -75,100 +79,143 @@ impl Helpers {
         if text.contains("fuse_fast_math") { format!("{EXACT_MATH}\n{text}") } else { text }
     }
 
-    /// `x` is NaN.
-    fn is_nan(&mut self, lanes: u32, x: &str) -> String {
-        self.call("is_nan", lanes, x)
-    }
-
-    /// `text`, or `x` where that is NaN.
-    pub fn with_nan_of(&mut self, lanes: u32, text: &str, x: &str) -> String {
-        format!("select({text}, {x}, {})", self.is_nan(lanes, x))
+    /// `value`, or `x` where that is NaN.
+    pub fn with_nan_of<'k>(&mut self, value: Val<'k>, x: Val<'k>) -> Val<'k> {
+        self.call("is_nan", &[x]).select(x, value)
     }
 
     /// `op(x)`, with operands of `dtype`.
-    pub fn unary(&mut self, op: UnaryOp, dtype: DType, lanes: u32, x: &str) -> String {
+    pub fn unary<'k>(&mut self, op: UnaryOp, dtype: DType, x: Val<'k>) -> Val<'k> {
         let row = op.row();
+        let ty = Ty::of(op.result(dtype), x.ty().lanes());
         match row.integer {
-            Some(integer) if dtype.is_integer() => written(integer_text(integer.wgsl, dtype), dtype, lanes, x, "", ""),
-            _ => self.written(row.name, row.wgsl, dtype, lanes, x, ""),
+            Some(integer) if dtype.is_integer() => operation(integer_text(integer.wgsl, dtype), ty, dtype, &[('x', x)]),
+            _ => self.written(row.name, row.wgsl, ty, dtype, &[('x', x)]),
         }
     }
 
-    /// A text or a call of floats or truth values.
-    fn written(&mut self, name: &'static str, wgsl: Wgsl, dtype: DType, lanes: u32, x: &str, y: &str) -> String {
-        let arguments = if y.is_empty() { x.to_owned() } else { format!("{x}, {y}") };
+    /// An expression or a call of floats or truth values.
+    fn written<'k>(
+        &mut self,
+        name: &'static str,
+        wgsl: Wgsl,
+        ty: Ty,
+        dtype: DType,
+        operands: &[(char, Val<'k>)],
+    ) -> Val<'k> {
+        let arguments: Vec<Val<'k>> = operands.iter().map(|&(_, operand)| operand).collect();
         match wgsl {
-            Wgsl::Text(text) => written(text, dtype, lanes, x, y, y),
-            Wgsl::Library(name) => self.call(name, lanes, &arguments),
-            Wgsl::Function(_) => self.call(name, lanes, &arguments),
+            Wgsl::Text(text) => operation(text, ty, dtype, operands),
+            Wgsl::Library(name) => self.call(name, &arguments),
+            Wgsl::Function(_) => self.call(name, &arguments),
         }
     }
 
     /// `op(x, y)`; `nonzero` says that `y` is a literal other than 0 and -1.
-    pub fn binary(&mut self, op: BinaryOp, dtype: DType, lanes: u32, x: &str, y: &str, nonzero: bool) -> String {
+    pub fn binary<'k>(&mut self, op: BinaryOp, dtype: DType, [x, y]: [Val<'k>; 2], nonzero: bool) -> Val<'k> {
         let row = op.row();
+        let ty = Ty::of(dtype, x.ty().lanes());
         match row.integer {
             Some(integer) if dtype.is_integer() && !integer_text(integer.wgsl, dtype).is_empty() => {
-                let divisor = if nonzero { y.to_owned() } else { safe_divisor(dtype, lanes, x, y) };
-                written(integer_text(integer.wgsl, dtype), dtype, lanes, x, y, &divisor)
+                let divisor = if nonzero { y } else { safe_divisor(dtype, x, y) };
+                operation(integer_text(integer.wgsl, dtype), ty, dtype, &[('x', x), ('y', y), ('d', divisor)])
             }
-            _ => self.written(row.name, row.wgsl, dtype, lanes, x, y),
+            _ => self.written(row.name, row.wgsl, ty, dtype, &[('x', x), ('y', y)]),
         }
     }
 
     /// `x op y`.
-    pub fn compare(&mut self, op: CompareOp, dtype: DType, x: &str, y: &str) -> String {
+    pub fn compare<'k>(&mut self, op: CompareOp, dtype: DType, x: Val<'k>, y: Val<'k>) -> Val<'k> {
         match op {
-            CompareOp::Eq => format!("{x} == {y}"),
-            CompareOp::Ne if dtype.is_float() => format!("!({x} == {y})"),
-            CompareOp::Ne => format!("{x} != {y}"),
-            CompareOp::Lt => format!("{x} < {y}"),
-            CompareOp::Le => format!("{x} <= {y}"),
-            CompareOp::Gt => format!("{x} > {y}"),
-            CompareOp::Ge => format!("{x} >= {y}"),
+            CompareOp::Eq => x.eq(y),
+            CompareOp::Ne if dtype.is_float() => !x.eq(y),
+            CompareOp::Ne => x.ne(y),
+            CompareOp::Lt => x.lt(y),
+            CompareOp::Le => x.le(y),
+            CompareOp::Gt => x.gt(y),
+            CompareOp::Ge => x.ge(y),
         }
     }
 
     /// `x op 0` of floats.
-    pub fn compare_with_zero(&mut self, op: CompareOp, lanes: u32, x: &str) -> String {
+    pub fn compare_with_zero<'k>(&mut self, op: CompareOp, x: Val<'k>) -> Val<'k> {
         match op {
-            CompareOp::Eq => self.call("is_zero", lanes, x),
-            CompareOp::Ne => format!("!{}", self.call("is_zero", lanes, x)),
-            CompareOp::Lt => self.call("is_negative", lanes, x),
-            CompareOp::Gt => self.call("is_positive", lanes, x),
-            CompareOp::Le => format!("({} | {})", self.call("is_zero", lanes, x), self.call("is_negative", lanes, x)),
-            CompareOp::Ge => format!("({} | {})", self.call("is_zero", lanes, x), self.call("is_positive", lanes, x)),
+            CompareOp::Eq => self.call("is_zero", &[x]),
+            CompareOp::Ne => !self.call("is_zero", &[x]),
+            CompareOp::Lt => self.call("is_negative", &[x]),
+            CompareOp::Gt => self.call("is_positive", &[x]),
+            CompareOp::Le => self.call("is_zero", &[x]) | self.call("is_negative", &[x]),
+            CompareOp::Ge => self.call("is_zero", &[x]) | self.call("is_positive", &[x]),
         }
     }
 
     /// `x as to`.
-    pub fn cast(&mut self, from: DType, to: DType, lanes: u32, x: &str) -> String {
-        let t = vector_type(to, lanes);
-        let half = if lanes == 1 { "f16".to_owned() } else { format!("vec{lanes}<f16>") };
+    pub fn cast<'k>(&mut self, from: DType, to: DType, x: Val<'k>) -> Val<'k> {
+        let (arena, lanes) = (x.arena(), x.ty().lanes());
+        let float = |value: f32| arena.literal(Literal::F32(value)).splat(lanes);
+        let scalar = Scalar::of(to);
         match (from, to) {
-            (DType::F32, DType::F16) => format!("{t}({half}({x}))"),
-            (from, to) if scalar_type(from) == scalar_type(to) => x.to_owned(),
-            (_, DType::F16) => format!("{t}({half}({t}({x})))"),
-            (DType::F32 | DType::F16, DType::Bool) => self.compare_with_zero(CompareOp::Ne, lanes, x),
-            (from, DType::Bool) => format!("!({x} == {}(0))", vector_type(from, lanes)),
-            (DType::Bool, _) => format!("select({t}(0), {t}(1), {x})"),
+            (DType::F32, DType::F16) => x.convert(Scalar::F16).convert(Scalar::F32),
+            (from, to) if Scalar::of(from) == Scalar::of(to) => x,
+            (DType::Bool, DType::F16) => {
+                arena.construct(Ty::of(DType::F16, lanes), &[x]).convert(Scalar::F16).convert(Scalar::F32)
+            }
+            (_, DType::F16) => x.convert(Scalar::F32).convert(Scalar::F16).convert(Scalar::F32),
+            (DType::F32 | DType::F16, DType::Bool) => self.compare_with_zero(CompareOp::Ne, x),
+            (_, DType::Bool) => !x.eq(0),
+            (DType::Bool, _) => {
+                let one = arena.u32(1).convert(scalar).splat(lanes);
+                x.select(one, 0)
+            }
             (DType::F32 | DType::F16, DType::I32) => {
-                let nan = self.is_nan(lanes, x);
-                let f = vector_type(DType::F32, lanes);
-                let inside = format!("{t}(clamp({x}, {f}(-2147483648.0), {f}(2147483520.0)))");
-                let capped = format!("select({inside}, {t}(2147483647), {x} >= {f}(2147483648.0))");
-                format!("select({capped}, {t}(0), {nan})")
+                let nan = self.call("is_nan", &[x]);
+                let inside = x.call("clamp", &[float(-2_147_483_648.0), float(2_147_483_520.0)]).convert(scalar);
+                let most = arena.literal(Literal::I32(i32::MAX)).splat(lanes);
+                nan.select(
+                    arena.literal(Literal::I32(0)).splat(lanes),
+                    x.ge(float(2_147_483_648.0)).select(most, inside),
+                )
             }
             (DType::F32 | DType::F16, DType::U32) => {
-                let nan = self.is_nan(lanes, x);
-                let f = vector_type(DType::F32, lanes);
-                let inside = format!("{t}(clamp({x}, {f}(0.0), {f}(4294967040.0)))");
-                let capped = format!("select({inside}, {t}(4294967295u), {x} >= {f}(4294967296.0))");
-                format!("select({capped}, {t}(0), {nan})")
+                let nan = self.call("is_nan", &[x]);
+                let inside = x.call("clamp", &[float(0.0), float(4_294_967_040.0)]).convert(scalar);
+                let most = arena.u32(u32::MAX).splat(lanes);
+                nan.select(arena.u32(0).splat(lanes), x.ge(float(4_294_967_296.0)).select(most, inside))
             }
-            _ => format!("{t}({x})"),
+            _ => x.convert(scalar),
         }
     }
+}
+
+/// The type of a function's components: its text says `-> $T`.
+fn result(name: &str) -> Scalar {
+    let signature = match operations::function(name) {
+        Some((signature, _)) => signature,
+        None => {
+            let text = library(name).text;
+            let start = text.find(&format!("fn fuse_{name}$S(")).expect("a helper's text has its function");
+            &text[start..]
+        }
+    };
+    match signature.split_once("-> $").and_then(|(_, rest)| rest.chars().next()) {
+        Some('T') => Scalar::F32,
+        Some('U') => Scalar::U32,
+        Some('I') => Scalar::I32,
+        Some('B') => Scalar::Bool,
+        other => unreachable!("`{name}` answers `{other:?}`"),
+    }
+}
+
+/// The value of a row of the operation table, with types of this width.
+fn operation<'k>(text: &str, ty: Ty, dtype: DType, operands: &[(char, Val<'k>)]) -> Val<'k> {
+    let (arena, lanes) = (operands[0].1.arena(), operands[0].1.ty().lanes());
+    let place = |place| match place {
+        'V' => Some(vector_type(dtype, lanes).into()),
+        _ => of_width(place, lanes),
+    };
+    let text = filled(text, &place);
+    let used: Vec<_> = operands.iter().copied().filter(|(letter, _)| text.contains(&format!("${letter}"))).collect();
+    arena.operation(text, &used, ty)
 }
 
 /// The function of the library that has this name.
@@ -183,28 +230,16 @@ fn function_text(name: &str, signature: &str, function: Function) -> String {
     format!("fn fuse_{name}$S{signature} {{\n{fast}{}}}", indented(function.body, 2))
 }
 
-/// CodeBuffer that are indented by `width` in place of what they have in common.
+/// Lines that are indented by `width` in place of what they have in common.
 fn indented(text: &str, width: usize) -> String {
     let lines = || text.lines().filter(|line| !line.trim().is_empty());
     let common = lines().map(|line| line.len() - line.trim_start().len()).min().unwrap_or(0);
     lines().fold(String::new(), |all, line| all + &" ".repeat(width) + &line[common..] + "\n")
 }
 
-/// A text with the types of its width.
+/// A function's text with the types of its width.
 fn typed(text: &str, lanes: u32) -> String {
     filled(text, &|place| of_width(place, lanes))
-}
-
-/// The text of an operation with its operands.
-fn written(text: &str, dtype: DType, lanes: u32, x: &str, y: &str, divisor: &str) -> String {
-    let place = |place| match place {
-        'V' => Some(vector_type(dtype, lanes).into()),
-        'd' => Some(divisor.into()),
-        'y' => Some(y.into()),
-        'x' => Some(x.into()),
-        _ => of_width(place, lanes),
-    };
-    filled(text, &place)
 }
 
 /// What stands for `$T`, `$U`, `$I`, `$B` and `$S` in texts of this width.
@@ -246,12 +281,15 @@ fn integer_text(texts: [&'static str; 2], dtype: DType) -> &'static str {
 
 /// `y` with the divisors that WGSL leaves to the implementation replaced by 1, which gives what it defines:
 /// `x / 0 = x` and `i32::MIN / -1 = i32::MIN`.
-fn safe_divisor(dtype: DType, lanes: u32, x: &str, y: &str) -> String {
-    let t = vector_type(dtype, lanes);
-    let zero = format!("{y} == {t}(0)");
-    let bad =
-        if dtype == DType::I32 { format!("({zero}) | (({x} == {t}(-2147483648)) & ({y} == {t}(-1)))") } else { zero };
-    format!("select({y}, {t}(1), {bad})")
+fn safe_divisor<'k>(dtype: DType, x: Val<'k>, y: Val<'k>) -> Val<'k> {
+    let (arena, lanes) = (x.arena(), x.ty().lanes());
+    let literal = |value: i32| match dtype {
+        DType::I32 => arena.literal(Literal::I32(value)).splat(lanes),
+        _ => arena.u32(value.unsigned_abs()).splat(lanes),
+    };
+    let zero = y.eq(literal(0));
+    let bad = if dtype == DType::I32 { zero | (x.eq(literal(i32::MIN)) & y.eq(literal(-1))) } else { zero };
+    bad.select(literal(1), y)
 }
 
 #[cfg(test)]

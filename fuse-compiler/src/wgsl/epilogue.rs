@@ -3,44 +3,49 @@
 use fuse_artifact::{DType, Slot, Uniform};
 
 use super::{
-    builtins::{scalar_type, vector_type},
     expr::emit,
     operand::{Operand, OperandPlace},
-    shader::{CodeBuffer, Shader, to_storage},
+    shader::{Shader, to_storage},
 };
 use crate::{
     fusion::{
         Contraction, Group,
         body::{KernelAccess, ValueOp},
     },
+    kernel::{Arena, Block, Function, Scalar, Ty, Val},
     schedule::contraction::{MAX_PRODUCTS, sums_of},
 };
 
 /// The axes of a contraction's domain.
-pub(super) struct Axes {
+#[derive(Clone, Copy)]
+pub(super) struct Axes<'k> {
     /// Number of batch axes.
     pub batch: usize,
-    /// Expressions of M, N and K.
-    pub rows: String,
+    /// Rows of the result.
+    pub rows: Val<'k>,
     /// Columns of the result.
-    pub columns: String,
+    pub columns: Val<'k>,
     /// The extent that is summed over.
-    pub depth: String,
+    pub depth: Val<'k>,
     /// The products that share the left operand.
     pub products: u32,
 }
 
-impl Axes {
+impl<'k> Axes<'k> {
     /// The axes of a group.
-    pub(super) fn new(shader: &mut Shader<'_>, group: &Group, contraction: &Contraction) -> Self {
+    pub(super) fn new(shader: &mut Shader<'k>, group: &Group, contraction: &Contraction) -> Self {
         Self::of_products(shader, group, contraction.rhs.len() as u32)
     }
 
     /// The axes of a group with this many products; an attention has one.
-    pub(super) fn of_products(shader: &mut Shader<'_>, group: &Group, products: u32) -> Self {
+    pub(super) fn of_products(shader: &mut Shader<'k>, group: &Group, products: u32) -> Self {
         let batch = group.shape.len() - 2;
         let mut extent = |axis: usize| shader.uniform(Uniform::Extent { axis: axis as u8 });
         Self { batch, rows: extent(batch), columns: extent(batch + 1), depth: extent(batch + 2), products }
+    }
+
+    fn arena(&self) -> &'k Arena {
+        self.rows.arena()
     }
 
     /// For each product, what tells its names from those of the others: nothing for a single one.
@@ -48,43 +53,55 @@ impl Axes {
         if self.products == 1 { vec![String::new()] } else { (0..self.products).map(|p| p.to_string()).collect() }
     }
 
-    /// The names of the sums of all products.
+    /// The accumulators of all products, as parameters.
+    pub(super) fn accumulators(&self, ty: Ty) -> Vec<Val<'k>> {
+        let names = self.product_suffixes().into_iter().map(|suffix| format!("sum{suffix}"));
+        names.map(|name| self.arena().name(name, ty)).collect()
+    }
+
+    /// The names of the accumulators of all products.
     pub(super) fn sum_names(&self) -> Vec<String> {
         self.product_suffixes().iter().map(|suffix| format!("sum{suffix}")).collect()
     }
 
-    /// The parameters `sum: T` (`sum0: T, sum1: T …`).
-    pub(super) fn sum_parameters(&self, ty: &str) -> String {
+    /// The parameters `sum: T` (`sum0: T, sum1: T …`) in shader text.
+    pub(super) fn sum_parameters_text(&self, ty: &str) -> String {
         self.sum_names().iter().map(|name| format!("{name}: {ty}")).collect::<Vec<_>>().join(", ")
     }
 
     /// The number of batches.
-    pub(super) fn batches(&self, shader: &mut Shader<'_>) -> String {
+    pub(super) fn batches(&self, shader: &mut Shader<'k>) -> Val<'k> {
         let extents = (0..self.batch).map(|axis| shader.uniform(Uniform::Extent { axis: axis as u8 }));
-        let extents: Vec<String> = extents.collect();
-        if extents.is_empty() { "1u".to_owned() } else { extents.join(" * ") }
+        extents.reduce(|x, y| x * y).unwrap_or_else(|| self.arena().u32(1))
     }
 
-    /// Declares `b0 …`, the coordinates of the batch whose number is in `batch`.
-    pub(super) fn decode_batch(&self, shader: &mut Shader<'_>, lines: &mut CodeBuffer) {
+    /// Binds `b0 …`, the coordinates of the batch with this number.
+    pub(super) fn decode_batch(&self, shader: &mut Shader<'k>, b: &mut Block<'k>, batch: Val<'k>) {
+        let mut rest = batch;
         for axis in (0..self.batch).rev() {
-            let rest = if axis + 1 == self.batch { "batch".to_owned() } else { format!("batch_rest{}", axis + 1) };
             if axis == 0 {
-                lines.line(format!("let b0 = {rest};"));
+                b.bind("b0", rest);
             } else {
                 let extent = shader.uniform(Uniform::Extent { axis: axis as u8 });
-                lines.line(format!("let batch_rest{axis} = {rest} / {extent};"));
-                lines.line(format!("let b{axis} = {rest} % {extent};"));
+                let outer = b.bind(format!("batch_rest{axis}"), rest / extent);
+                b.bind(format!("b{axis}"), rest % extent);
+                rest = outer;
             }
         }
     }
 
-    /// Declares `column`, `row` and the coordinates of the batch of the result's element whose number is in `element`.
-    pub(super) fn decode_element(&self, shader: &mut Shader<'_>, lines: &mut CodeBuffer) {
-        lines.line(format!("let column = element % {};", self.columns));
-        lines.line(format!("let row = (element / {}) % {};", self.columns, self.rows));
-        lines.line(format!("let batch = element / ({} * {});", self.columns, self.rows));
-        self.decode_batch(shader, lines);
+    /// Binds batch, row and column of the result's element with this number, and the batch's coordinates.
+    pub(super) fn decode_element(&self, shader: &mut Shader<'k>, b: &mut Block<'k>, element: Val<'k>) -> [Val<'k>; 3] {
+        let column = b.bind("column", element % self.columns);
+        let row = b.bind("row", element / self.columns % self.rows);
+        let batch = b.bind("batch", element / (self.columns * self.rows));
+        self.decode_batch(shader, b, batch);
+        [batch, row, column]
+    }
+
+    /// The batch coordinates.
+    pub(super) fn batch(&self) -> Vec<Val<'k>> {
+        self.batch_names().into_iter().map(|name| self.arena().name(name, Ty::U32)).collect()
     }
 
     /// The names of the batch coordinates.
@@ -92,13 +109,18 @@ impl Axes {
         (0..self.batch).map(|axis| format!("b{axis}")).collect()
     }
 
-    /// Batch arguments of a function call, with a trailing comma.
-    pub(super) fn batch_arguments(&self) -> String {
+    /// The batch coordinates as parameters.
+    pub(super) fn batch_parameters(&self) -> Vec<(String, Ty)> {
+        self.batch_names().into_iter().map(|name| (name, Ty::U32)).collect()
+    }
+
+    /// Batch arguments of a call in shader text, with a trailing comma.
+    pub(super) fn batch_arguments_text(&self) -> String {
         self.batch_names().iter().map(|name| format!("{name}, ")).collect()
     }
 
-    /// Batch parameters of a function, with a trailing comma.
-    pub(super) fn batch_parameters(&self) -> String {
+    /// Batch parameters of a function in shader text, with a trailing comma.
+    pub(super) fn batch_parameters_text(&self) -> String {
         self.batch_names().iter().map(|name| format!("{name}: u32, ")).collect()
     }
 }
@@ -128,25 +150,37 @@ pub(super) fn rhs_prefixes(contraction: &Contraction) -> Vec<&'static str> {
     }
 }
 
-/// The epilogue of a contraction, `lanes` neighbouring elements of a row at a time.
-pub(super) struct Epilogue<'a> {
+/// The epilogue of a contraction: pointwise operations applied to the accumulators before the store, `lanes` neighbouring elements of
+/// a row at a time.
+pub(super) struct Epilogue<'a, 'k> {
     operand: Operand<'a>,
-    axes: &'a Axes,
+    axes: Axes<'k>,
     sum: DType,
     /// Whether callers of `finish` load what the epilogue reads, before they know the sum.
     preloaded: bool,
     /// The product whose values are stored, if each has a function of its own.
     product: Option<u8>,
-    /// What `finish` does first.
-    first: CodeBuffer,
+    /// The statements that `finish` begins with.
+    first: Block<'k>,
 }
 
-impl<'a> Epilogue<'a> {
+/// The parameters of `finish` and `finish_each`: batch, batch coordinates, row and column.
+pub(super) fn place_parameters(axes: &Axes<'_>) -> Vec<(String, Ty)> {
+    let named = |name: &str| (name.to_owned(), Ty::U32);
+    std::iter::once(named("batch")).chain(axes.batch_parameters()).chain(["row", "column"].map(named)).collect()
+}
+
+/// Values as parameters of a function, which have their names.
+pub(super) fn parameters(values: &[Val<'_>]) -> impl Iterator<Item = (String, Ty)> {
+    values.iter().map(|value| (value.to_string(), value.ty()))
+}
+
+impl<'a, 'k> Epilogue<'a, 'k> {
     /// The epilogue of `group`, whose inputs are bound `buffer_lanes` wide.
-    pub(super) fn new(group: &'a Group, axes: &'a Axes, sum: DType, lanes: u32, buffer_lanes: u32) -> Self {
+    pub(super) fn new(group: &'a Group, axes: Axes<'k>, sum: DType, lanes: u32, buffer_lanes: u32) -> Self {
         let lane_axis = axes.batch + 1;
         let operand = Operand { group, body: &group.body, value: 0, prefix: "v", lanes, buffer_lanes, lane_axis };
-        Self { operand, axes, sum, preloaded: false, product: None, first: CodeBuffer::default() }
+        Self { operand, axes, sum, preloaded: false, product: None, first: Block::new() }
     }
 
     /// For a product whose function has its number as suffix, in a group whose body computes nothing of the others.
@@ -154,8 +188,8 @@ impl<'a> Epilogue<'a> {
         Self { product: Some(product), ..self }
     }
 
-    /// After these lines of `finish`.
-    pub(super) fn after(self, first: CodeBuffer) -> Self {
+    /// After these statements of `finish`.
+    pub(super) fn after(self, first: Block<'k>) -> Self {
         Self { first, ..self }
     }
 
@@ -165,80 +199,77 @@ impl<'a> Epilogue<'a> {
     }
 
     /// The value of an access at a place of the result.
-    fn load(&self, shader: &mut Shader<'_>, access: u16, [row, column]: [&str; 2]) -> String {
-        let mut at: Vec<Option<String>> = self.axes.batch_names().into_iter().map(Some).collect();
-        at.extend([Some(row.to_owned()), Some(column.to_owned())]);
+    fn load(&self, shader: &mut Shader<'k>, access: u16, [row, column]: [Val<'k>; 2]) -> Val<'k> {
+        let at: Vec<Option<Val<'k>>> = self.axes.batch().into_iter().chain([row, column]).map(Some).collect();
         let offset = self.operand.offset(shader, access, &at);
-        self.operand.load(shader, access, &offset)
+        self.operand.load(shader, access, offset)
+    }
+
+    /// The value of an access, under its name.
+    fn loaded(&self, access: u16, suffix: &str) -> Val<'k> {
+        let dtype = self.operand.group.accesses[usize::from(access)].dtype;
+        self.axes.arena().name(format!("x{access}{suffix}"), Ty::of(dtype, self.operand.lanes))
     }
 
     /// Loads what the epilogue of one place reads, clamped to the result, into names that end in `suffix`.
-    pub(super) fn preload(&self, shader: &mut Shader<'_>, lines: &mut CodeBuffer, place: [&str; 2], suffix: &str) {
-        let [row, column] = place;
+    pub(super) fn preload(
+        &self,
+        shader: &mut Shader<'k>,
+        b: &mut Block<'k>,
+        [row, column]: [Val<'k>; 2],
+        suffix: &str,
+    ) {
         for access in self.operand.loads() {
             let name = self.declare_preload(shader, access);
-            let batch = self.axes.batch_arguments();
-            lines.line(format!("let x{access}{suffix} = {name}({batch}{row}, {column});"));
+            let arguments: Vec<Val<'k>> = self.axes.batch().into_iter().chain([row, column]).collect();
+            let ty = self.loaded(access, suffix).ty();
+            b.bind(format!("x{access}{suffix}"), shader.arena().call(name, &arguments, ty));
         }
     }
 
     /// The name of the function that loads through an access, declared once: an invocation has many places.
-    fn declare_preload(&self, shader: &mut Shader<'_>, access: u16) -> String {
+    fn declare_preload(&self, shader: &mut Shader<'k>, access: u16) -> String {
         let name = format!("preload_{access}");
-        if !shader.is_declared(&name) {
-            let Operand { group, lanes, .. } = self.operand;
-            let (rows, columns, batch) = (&self.axes.rows, &self.axes.columns, self.axes.batch_parameters());
-            let inside = [format!("min(row, {rows} - 1u)"), format!("min(column, {columns} - {lanes}u)")];
-            let load = self.load(shader, access, [&inside[0], &inside[1]]);
-            let ty = vector_type(group.accesses[usize::from(access)].dtype, lanes);
-            let mut text = CodeBuffer::default();
-            text.line(format!("fn {name}({batch}row: u32, column: u32) -> {ty} {{"));
-            text.line(format!("return {load};"));
-            text.line("}");
-            shader.declare(name.clone(), text);
+        if shader.declares(&name) {
+            let arena = shader.arena();
+            let [row, column] = ["row", "column"].map(|name| arena.name(name, Ty::U32));
+            let inside = [row.min(self.axes.rows - 1), column.min(self.axes.columns - self.operand.lanes)];
+            let value = self.load(shader, access, inside);
+            let parameters = self.axes.batch_parameters().into_iter().chain(parameters(&[row, column])).collect();
+            let body = Block::of(|b| b.answer(value));
+            shader.function(Function { name: name.clone(), parameters, result: Some(value.ty()), body });
         }
         name
     }
 
-    /// The arguments of `finish` after the sum, for values that were preloaded.
-    pub(super) fn preloaded_arguments(&self, suffix: &str) -> String {
+    /// The arguments of `finish` after the sums, for values that were preloaded.
+    pub(super) fn preloaded_arguments(&self, suffix: &str) -> Vec<Val<'k>> {
         let loads = if self.preloaded { self.operand.loads() } else { vec![] };
-        loads.into_iter().map(|access| format!(", x{access}{suffix}")).collect()
+        loads.into_iter().map(|access| self.loaded(access, suffix)).collect()
     }
 
     /// Declares `finish(batch, b0 …, row, column, sum)`, which stores the epilogue of neighbouring sums (one per product)
     /// if they are inside the result.
-    pub(super) fn declare(&self, shader: &mut Shader<'_>) {
+    pub(super) fn declare(&self, shader: &mut Shader<'k>) {
         let Operand { group, lanes, .. } = self.operand;
-        let axes = self.axes;
+        let (axes, arena) = (&self.axes, shader.arena());
         shader.bind_stores(group, lanes);
-        let ty = vector_type(self.sum, lanes);
-        let loads = if self.preloaded { self.operand.loads() } else { vec![] };
-        let loaded_parameters = loads.iter().map(|&access| {
-            let dtype = group.accesses[usize::from(access)].dtype;
-            format!(", x{access}: {}", vector_type(dtype, lanes))
-        });
-        let (batch, loaded) = (axes.batch_parameters(), loaded_parameters.collect::<String>());
-        let (sums, names) = (axes.sum_parameters(&ty), axes.sum_names());
-        let mut lines = CodeBuffer::default();
-        let suffix = self.product.map_or(String::new(), |product| product.to_string());
-        lines.line(format!("fn finish{suffix}(batch: u32, {batch}row: u32, column: u32, {sums}{loaded}) {{"));
-        lines.append(&self.first);
-        lines.line(format!("if row >= {} || column >= {} {{", axes.rows, axes.columns));
-        lines.line("return;");
-        lines.line("}");
+        let accumulators = axes.accumulators(Ty::of(self.sum, lanes));
+        let [batch, row, column] = ["batch", "row", "column"].map(|name| arena.name(name, Ty::U32));
+        let mut b = Block::new();
+        b.append(&self.first);
+        b.return_if(row.ge(axes.rows).or(column.ge(axes.columns)));
         if !self.preloaded {
             for access in self.operand.loads() {
-                let load = self.load(shader, access, ["row", "column"]);
-                lines.line(format!("let x{access} = {load};"));
+                let value = self.load(shader, access, [row, column]);
+                b.bind(format!("x{access}"), value);
             }
         }
-        let mut at = axes.batch_names();
-        at.extend(["row".to_owned(), "column".to_owned()]);
-        let loaded = |access: u16| format!("x{access}");
-        let place = OperandPlace { operand: &self.operand, loaded: &loaded, at: &at, sums: &names };
-        let values = emit(shader, &mut lines, &group.body, lanes, "v", &place);
-        lines.line(format!("let at = (batch * {} + row) * {} + column;", axes.rows, axes.columns));
+        let at: Vec<Val<'k>> = axes.batch().into_iter().chain([row, column]).collect();
+        let loaded = |access: u16| self.loaded(access, "");
+        let place = OperandPlace { operand: &self.operand, loaded: &loaded, at: &at, accumulators: &accumulators };
+        let values = emit(shader, &mut b, &group.body, lanes, "v", &place);
+        let element = b.bind("at", (batch * axes.rows + row) * axes.columns + column);
         let mut next_access = group.accesses.len() as u16;
         for store in &group.stores {
             let dtype = group.body.values[store.value].dtype;
@@ -249,29 +280,32 @@ impl<'a> Epilogue<'a> {
             }
             let buffer = shader.buffer(store.slot, dtype, lanes, true);
             let offset = match &store.access {
-                None => "at".to_owned(),
-                Some(access) => format!("({})", strided(shader, access, access_index, &at, lanes)),
+                None => element,
+                Some(access) => strided(shader, access, access_index, &at, lanes),
             };
-            let index = if lanes == 1 { offset } else { format!("{offset} / {lanes}u") };
-            lines.line(format!("{buffer}[{index}] = {};", to_storage(dtype, lanes, &values[store.value])));
+            b.set(buffer.at(offset / lanes), to_storage(dtype, values[store.value]));
         }
-        lines.line("}");
-        shader.module.append(&lines);
+        let suffix = self.product.map_or(String::new(), |product| product.to_string());
+        let parameters = place_parameters(axes)
+            .into_iter()
+            .chain(parameters(&accumulators))
+            .chain(parameters(&self.preloaded_arguments("")))
+            .collect();
+        shader.function(Function { name: format!("finish{suffix}"), parameters, result: None, body: b });
     }
 }
 
 /// The element offset of a store in an order of its own, in which rows of the output stay whole.
-fn strided(shader: &mut Shader<'_>, access: &KernelAccess, index: u16, at: &[String], lanes: u32) -> String {
+fn strided<'k>(shader: &mut Shader<'k>, access: &KernelAccess, index: u16, at: &[Val<'k>], lanes: u32) -> Val<'k> {
     let mut offset = shader.uniform(Uniform::Offset { access: index });
-    for (axis, coordinate) in at.iter().enumerate() {
+    for (axis, &coordinate) in at.iter().enumerate() {
         if access.access.axes[axis].is_none() {
             continue;
         }
         if lanes > 1 && axis + 1 == at.len() {
-            offset += &format!(" + {coordinate}");
+            offset = offset + coordinate;
         } else {
-            let stride = shader.uniform(Uniform::Stride { access: index, axis: axis as u8 });
-            offset += &format!(" + {coordinate} * {stride}");
+            offset = offset + coordinate * shader.uniform(Uniform::Stride { access: index, axis: axis as u8 });
         }
     }
     offset
@@ -279,33 +313,43 @@ fn strided(shader: &mut Shader<'_>, access: &KernelAccess, index: u16, at: &[Str
 
 /// Declares `finish(batch, b0 …, row, column, sum)`, which stores partial sums of the split `split`: in scratch memory,
 /// splits vary slowest, then products, then elements.
-pub(super) fn declare_partial(shader: &mut Shader<'_>, axes: &Axes, sum: DType, lanes: u32) {
+pub(super) fn declare_partial<'k>(shader: &mut Shader<'k>, axes: &Axes<'k>, sum: DType, lanes: u32) {
     let scratch = shader.buffer(Slot::Scratch, sum, lanes, true);
     let batches = axes.batches(shader);
-    let ty = vector_type(sum, lanes);
-    let mut lines = CodeBuffer::default();
-    lines.line("var<private> split: u32;");
-    let (parameters, sums) = (axes.batch_parameters(), axes.sum_parameters(&ty));
-    lines.line(format!("fn finish(batch: u32, {parameters}row: u32, column: u32, {sums}) {{"));
-    lines.line(format!("if row >= {} || column >= {} {{", axes.rows, axes.columns));
-    lines.line("return;");
-    lines.line("}");
-    let index = |at: &str| if lanes == 1 { at.to_owned() } else { format!("{at} / {lanes}u") };
-    for (p, name) in axes.sum_names().iter().enumerate() {
-        let part = if axes.products == 1 { "split".to_owned() } else { format!("(split * {}u + {p}u)", axes.products) };
-        let at = if axes.products == 1 { "at".to_owned() } else { format!("at{p}") };
-        let (rows, columns) = (&axes.rows, &axes.columns);
-        lines.line(format!("let {at} = (({part} * {batches} + batch) * {rows} + row) * {columns} + column;"));
-        lines.line(format!("{scratch}[{}] = {name};", index(&at)));
-    }
-    lines.line("}");
-    shader.module.append(&lines);
+    let split = shader.private("split", Ty::U32);
+    let arena = shader.arena();
+    let accumulators = axes.accumulators(Ty::of(sum, lanes));
+    let [batch, row, column] = ["batch", "row", "column"].map(|name| arena.name(name, Ty::U32));
+    let body = Block::of(|b| {
+        b.return_if(row.ge(axes.rows).or(column.ge(axes.columns)));
+        for ((product, suffix), &accumulator) in (0..).zip(axes.product_suffixes()).zip(&accumulators) {
+            let part = split * axes.products + product;
+            let at =
+                b.bind(format!("at{suffix}"), ((part * batches + batch) * axes.rows + row) * axes.columns + column);
+            b.set(scratch.at(at / lanes), accumulator);
+        }
+    });
+    let parameters = place_parameters(axes).into_iter().chain(parameters(&accumulators)).collect();
+    shader.function(Function { name: "finish".to_owned(), parameters, result: None, body });
 }
 
-/// The statement that adds a product to a sum.
-pub(super) fn multiply_add(dtype: DType, sum: &str, a: &str, b: &str) -> String {
-    match scalar_type(dtype) {
-        "f32" => format!("{sum} = fma({a}, {b}, {sum});"),
-        _ => format!("{sum} += {a} * {b};"),
+/// Calls `finish` or another function of its parameters with the values of a place.
+pub(super) fn call_finish<'k>(
+    b: &mut Block<'k>,
+    name: &str,
+    axes: &Axes<'k>,
+    [batch, row, column]: [Val<'k>; 3],
+    values: &[Val<'k>],
+) {
+    let arguments: Vec<Val<'k>> =
+        [batch].into_iter().chain(axes.batch()).chain([row, column]).chain(values.iter().copied()).collect();
+    b.run(batch.arena().call(name, &arguments, Ty::Void));
+}
+
+/// A sum plus a product.
+pub(super) fn multiply_add<'k>(sum: Val<'k>, a: Val<'k>, b: Val<'k>) -> Val<'k> {
+    match sum.ty().scalar() {
+        Some(Scalar::F32) => a.fma(b, sum),
+        _ => sum + a * b,
     }
 }

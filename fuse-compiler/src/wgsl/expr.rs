@@ -1,139 +1,128 @@
-//! Bodies as WGSL statements.
+//! Bodies as statements.
 
 use fuse_artifact::{DType, Size};
 
-use super::{
-    builtins::{scalar_type, vector_type},
-    loads::Gather,
-    quantized::Quantized,
-    shader::{CodeBuffer, Shader},
-};
+use super::{loads::Gather, quantized::Quantized, shader::Shader};
 use crate::{
     fusion::body::{Body, ValueId, ValueOp},
     graph::{CompareOp, Literal},
+    kernel::{self, Arena, Block, Scalar, Ty, Val},
     operations::{BinaryOp, UnaryOp},
 };
 
-/// What a body's values at one place of a kernel are made of. Each answer is a WGSL expression.
-pub(super) trait ElementContext {
+/// The values of a body at one place of a kernel.
+pub(super) trait ElementContext<'k> {
     /// The value read through an access, of the body's width.
-    fn load(&self, shader: &mut Shader<'_>, access: u16) -> String;
+    fn load(&self, shader: &mut Shader<'k>, access: u16) -> Val<'k>;
     /// An access that is read at computed coordinates, at this place.
-    fn gather(&self, shader: &mut Shader<'_>, access: u16) -> Gather<'_>;
+    fn gather(&self, shader: &mut Shader<'k>, access: u16) -> Gather<'_, 'k>;
     /// The coordinate along an axis of the space as `u32`, of the body's width.
-    fn coordinate(&self, axis: u8) -> String;
-    /// The contraction's sum of the product with this number.
-    fn sum(&self, product: u8) -> String;
+    fn coordinate(&self, shader: &mut Shader<'k>, axis: u8) -> Val<'k>;
+    /// The contraction's accumulator of the product with this number.
+    fn accumulator(&self, product: u8) -> Val<'k>;
     /// The result of the reduction that is this value of the body, of the body's width.
-    fn reduced(&self, value: ValueId) -> String {
-        unreachable!("value {value} is a reduction, which only kernels that take rows together have")
+    fn reduced(&self, value: ValueId) -> Val<'k> {
+        unreachable!("value {value} is a reduction, which only kernels that reduce rows have")
     }
 }
 
-/// Writes statements that compute `body` with `lanes` values at a time; returns the value's expressions.
-/// Names start with `prefix`, so that several bodies can share a scope.
-pub(super) fn emit(
-    shader: &mut Shader<'_>,
-    lines: &mut CodeBuffer,
+/// Binds the values of `body`, `lanes` at a time; returns them. Names start with `prefix`, so that several bodies can share a
+/// scope.
+pub(super) fn emit<'k>(
+    shader: &mut Shader<'k>,
+    b: &mut Block<'k>,
     body: &Body,
     lanes: u32,
     prefix: &str,
-    place: &dyn ElementContext,
-) -> Vec<String> {
-    let mut names: Vec<String> = Vec::with_capacity(body.values.len());
+    context: &dyn ElementContext<'k>,
+) -> Vec<Val<'k>> {
+    let mut values: Vec<Val<'k>> = Vec::with_capacity(body.values.len());
     for (i, value) in body.values.iter().enumerate() {
-        if let ValueOp::Literal(literal) = value.op {
-            names.push(self::literal(literal, value.dtype, lanes));
-            continue;
-        }
-        let expression = operation(shader, body, i, lanes, &|x| names[x].clone(), place);
-        let name = format!("{prefix}{i}");
-        lines.line(format!("let {name} = {expression};"));
-        names.push(name);
+        let computed = match value.op {
+            ValueOp::Literal(literal) => self::literal(shader.arena(), literal, value.dtype, lanes),
+            _ => {
+                let computed = operation(shader, body, i, lanes, &|x| values[x], context);
+                b.bind(format!("{prefix}{i}"), computed)
+            }
+        };
+        values.push(computed);
     }
-    names
+    values
 }
 
-/// The expression of one value, whose operands are named by `operand`.
-pub(super) fn operation(
-    shader: &mut Shader<'_>,
+/// The expression of one value, with operands from `operand`.
+pub(super) fn operation<'k>(
+    shader: &mut Shader<'k>,
     body: &Body,
     index: ValueId,
     lanes: u32,
-    operand: &dyn Fn(ValueId) -> String,
-    place: &dyn ElementContext,
-) -> String {
+    operand: &dyn Fn(ValueId) -> Val<'k>,
+    context: &dyn ElementContext<'k>,
+) -> Val<'k> {
     let value = &body.values[index];
     let dtype = value.dtype;
     let operand_dtype = |x: ValueId| body.values[x].dtype;
+    let at = |at: &[(u8, ValueId)]| -> Vec<(u8, Val<'k>)> { at.iter().map(|&(axis, x)| (axis, operand(x))).collect() };
     match &value.op {
-        ValueOp::Load(access) => place.load(shader, *access),
-        ValueOp::Gather { access, at } => {
-            let at: Vec<(u8, String)> = at.iter().map(|&(axis, x)| (axis, operand(x))).collect();
-            place.gather(shader, *access).read(shader, &at, lanes)
-        }
+        ValueOp::Load(access) => context.load(shader, *access),
+        ValueOp::Gather { access, at: places } => context.gather(shader, *access).read(shader, &at(places), lanes),
         ValueOp::Dequantize(value) => {
-            let at: Vec<(u8, String)> = value.at.iter().map(|&(axis, x)| (axis, operand(x))).collect();
-            let (words, scales) = (place.gather(shader, value.words), place.gather(shader, value.scales));
-            Quantized { value, words, scales }.read(shader, &operand(value.index), &at, lanes)
+            let (words, scales) = (context.gather(shader, value.words), context.gather(shader, value.scales));
+            Quantized { value, words, scales }.read(shader, operand(value.index), &at(&value.at), lanes)
         }
-        ValueOp::Accumulator(product) => place.sum(*product),
-        ValueOp::Reduce(..) => place.reduced(index),
+        ValueOp::Accumulator(product) => context.accumulator(*product),
+        ValueOp::Reduce(..) => context.reduced(index),
         ValueOp::Size(size) => {
-            let size = shader.size(size);
-            let number = format!("{}({size})", scalar_type(dtype));
-            if lanes == 1 { number } else { format!("{}({number})", vector_type(dtype, lanes)) }
+            let number = shader.size(size);
+            number.arena().construct(Ty::of(dtype, 1), &[number]).splat(lanes)
         }
-        ValueOp::Coordinate { axis, start } => coordinate(shader, *axis, start, lanes, place),
-        ValueOp::Scalar(param) => {
-            let scalar = shader.scalar(*param, dtype);
-            format!("{}({scalar})", vector_type(dtype, lanes))
-        }
-        ValueOp::Literal(literal) => self::literal(*literal, dtype, lanes),
-        ValueOp::Unary(op, x) => shader.helpers.unary(*op, operand_dtype(*x), lanes, &operand(*x)),
+        ValueOp::Coordinate { axis, start } => coordinate(shader, *axis, start, lanes, context),
+        ValueOp::Scalar(param) => shader.scalar(*param, dtype).splat(lanes),
+        ValueOp::Literal(literal) => self::literal(shader.arena(), *literal, dtype, lanes),
+        ValueOp::Unary(op, x) => shader.helpers.unary(*op, operand_dtype(*x), operand(*x)),
         ValueOp::Binary(op, x, y) => {
             if dtype.is_float()
-                && let Some(text) = guarded(shader, body, *op, [*x, *y], lanes, operand)
+                && let Some(guarded) = guarded(shader, body, *op, [*x, *y], lanes, operand)
             {
-                return text;
+                return guarded;
             }
             let divisor = &body.values[*y].op;
             let nonzero = matches!(divisor, ValueOp::Literal(Literal::Integer(y)) if *y != 0 && *y != -1);
-            shader.helpers.binary(*op, dtype, lanes, &operand(*x), &operand(*y), nonzero)
+            shader.helpers.binary(*op, dtype, [operand(*x), operand(*y)], nonzero)
         }
         ValueOp::Compare(op, x, y) => match (zero(body, *x), zero(body, *y)) {
-            (_, Some(_)) => shader.helpers.compare_with_zero(*op, lanes, &operand(*x)),
-            (Some(_), None) => shader.helpers.compare_with_zero(op.mirrored(), lanes, &operand(*y)),
-            (None, None) => shader.helpers.compare(*op, operand_dtype(*x), &operand(*x), &operand(*y)),
+            (_, Some(_)) => shader.helpers.compare_with_zero(*op, operand(*x)),
+            (Some(_), None) => shader.helpers.compare_with_zero(op.mirrored(), operand(*y)),
+            (None, None) => shader.helpers.compare(*op, operand_dtype(*x), operand(*x), operand(*y)),
         },
         ValueOp::Select(c, x, y) => {
-            let text = format!("select({}, {}, {})", operand(*y), operand(*x), operand(*c));
+            let chosen = operand(*c).select(operand(*x), operand(*y));
             match smaller_or_larger(body, *c, *x, *y) {
-                Some(unordered) => shader.helpers.with_nan_of(lanes, &text, &operand(unordered)),
-                None => text,
+                Some(unordered) => shader.helpers.with_nan_of(chosen, operand(unordered)),
+                None => chosen,
             }
         }
-        ValueOp::Cast(x) => shader.helpers.cast(operand_dtype(*x), dtype, lanes, &operand(*x)),
+        ValueOp::Cast(x) => shader.helpers.cast(operand_dtype(*x), dtype, operand(*x)),
     }
 }
 
 /// An operation of floats that drivers take for a number whatever its operands are: with itself, with a literal 0, of roots. It is
 /// written with tests of bits, which they do not simplify.
-fn guarded(
-    shader: &mut Shader<'_>,
+fn guarded<'k>(
+    shader: &mut Shader<'k>,
     body: &Body,
     op: BinaryOp,
     [x, y]: [ValueId; 2],
     lanes: u32,
-    operand: &dyn Fn(ValueId) -> String,
-) -> Option<String> {
+    operand: &dyn Fn(ValueId) -> Val<'k>,
+) -> Option<Val<'k>> {
     let is_negated = |x: ValueId, y: ValueId| matches!(body.values[x].op, ValueOp::Unary(UnaryOp::Neg, of) if of == y);
     let is_root = matches!(body.values[x].op, ValueOp::Unary(UnaryOp::Sqrt, _));
     let (name, of, sign) = match (op, zero(body, x), zero(body, y)) {
         // A division by a constant 0 is undefined in SPIR-V, and drivers leave the result out; by a computed 0 it is IEEE's.
         (BinaryOp::Div, _, Some(zero)) => {
-            let infinity = literal(Literal::Float(f64::INFINITY.copysign(zero)), DType::F32, lanes);
-            return Some(format!("{} * {infinity}", operand(x)));
+            let infinity = literal(shader.arena(), Literal::Float(f64::INFINITY.copysign(zero)), DType::F32, lanes);
+            return Some(operand(x) * infinity);
         }
         (BinaryOp::Div, Some(zero), None) => ("zero_by", y, zero),
         (BinaryOp::Mul, _, Some(zero)) => ("times_zero", x, zero),
@@ -145,11 +134,11 @@ fn guarded(
         (BinaryOp::Mul, ..) if x == y && is_root => ("squared_root", x, 0.0),
         _ => return None,
     };
-    let text = shader.helpers.call(name, lanes, &operand(of));
-    Some(if sign.is_sign_negative() { format!("-{text}") } else { text })
+    let value = shader.helpers.call(name, &[operand(of)]);
+    Some(if sign.is_sign_negative() { -value } else { value })
 }
 
-/// What `select(condition, x, y)` answers if one of the two is NaN, where the condition compares just these floats: a minimum or
+/// The value of `select(condition, x, y)` if one of the two is NaN, where the condition compares just these floats: a minimum or
 /// maximum, in which drivers drop a NaN. None where that answer cannot be NaN.
 fn smaller_or_larger(body: &Body, condition: ValueId, x: ValueId, y: ValueId) -> Option<ValueId> {
     let (comparison, unordered) = match body.values[condition].op {
@@ -165,7 +154,7 @@ fn smaller_or_larger(body: &Body, condition: ValueId, x: ValueId, y: ValueId) ->
     ((a, b) == (x, y) || (a, b) == (y, x)).then_some(unordered).filter(|_| body.values[x].dtype.is_float() && !known)
 }
 
-/// The float 0 or -0 that a value is in the text, if it is one.
+/// The float 0 or -0 that a value is, if it is one.
 fn zero(body: &Body, value: usize) -> Option<f64> {
     match body.values[value].op {
         ValueOp::Literal(Literal::Float(x)) if x == 0.0 => Some(x),
@@ -174,41 +163,38 @@ fn zero(body: &Body, value: usize) -> Option<f64> {
     }
 }
 
-fn coordinate(
-    shader: &mut Shader<'_>,
+fn coordinate<'k>(
+    shader: &mut Shader<'k>,
     axis: Option<u8>,
     start: &Size,
     lanes: u32,
-    place: &dyn ElementContext,
-) -> String {
-    let t = vector_type(DType::I32, lanes);
-    let start = (start.as_constant() != Some(0)).then(|| shader.size(start));
-    match (axis, start) {
-        (Some(axis), None) => format!("{t}({})", place.coordinate(axis)),
-        (Some(axis), Some(start)) => format!("{t}({}) + {t}(i32({start}))", place.coordinate(axis)),
-        (None, start) => format!("{t}(i32({}))", start.as_deref().unwrap_or("0u")),
+    context: &dyn ElementContext<'k>,
+) -> Val<'k> {
+    let start = (start.as_constant() != Some(0)).then(|| shader.size(start).convert(Scalar::I32).splat(lanes));
+    match (axis.map(|axis| context.coordinate(shader, axis).convert(Scalar::I32)), start) {
+        (Some(coordinate), None) => coordinate,
+        (Some(coordinate), Some(start)) => coordinate + start,
+        (None, Some(start)) => start,
+        (None, None) => shader.arena().literal(kernel::Literal::I32(0)).splat(lanes),
     }
 }
 
 /// A literal of the given width.
-pub(super) fn literal(literal: Literal, dtype: DType, lanes: u32) -> String {
-    let t = vector_type(dtype, lanes);
-    match literal {
-        Literal::Bool(x) => format!("{t}({x})"),
-        Literal::Integer(x) if dtype == DType::U32 => format!("{t}({x}u)"),
-        Literal::Integer(x) => format!("{t}({x})"),
+pub(super) fn literal(arena: &Arena, literal: Literal, dtype: DType, lanes: u32) -> Val<'_> {
+    let scalar = match literal {
+        Literal::Bool(x) => arena.literal(kernel::Literal::Bool(x)),
+        Literal::Integer(x) if dtype == DType::U32 => arena.u32(x as u32),
+        Literal::Integer(x) => arena.literal(kernel::Literal::I32(x as i32)),
         Literal::Float(x) => {
             let x = if dtype == DType::F16 { half::f16::from_f64(x).to_f32() } else { x as f32 };
-            if x.is_nan() {
-                format!("{t}(bitcast<f32>(fuse_nan_bits))")
-            } else if x.is_infinite() {
-                format!("{t}({}bitcast<f32>(fuse_inf_bits))", if x < 0.0 { "-" } else { "" })
-            } else if x.abs() == f32::MAX {
-                // With few digits it looks larger than it is, and browsers refuse it.
-                format!("{t}({:?}f)", f64::from(x))
-            } else {
-                format!("{t}({x:?}f)")
+            let bits = |name: &str| arena.name(name, Ty::U32).bitcast(Scalar::F32);
+            match x {
+                _ if x.is_nan() => bits("fuse_nan_bits"),
+                f32::INFINITY => bits("fuse_inf_bits"),
+                f32::NEG_INFINITY => -bits("fuse_inf_bits"),
+                _ => arena.literal(kernel::Literal::F32(x)),
             }
         }
-    }
+    };
+    scalar.splat(lanes)
 }

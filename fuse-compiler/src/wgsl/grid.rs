@@ -2,10 +2,8 @@
 
 use fuse_artifact::{Uniform, schedule::Tile};
 
-use super::{
-    epilogue::Axes,
-    shader::{CodeBuffer, Shader},
-};
+use super::{epilogue::Axes, shader::Shader};
+use crate::kernel::{Block, IntoVal, Val};
 
 /// Tiles of a column of this height are walked together, so that operands stay in the cache.
 const SWIZZLE_ROWS: u32 = 8;
@@ -13,95 +11,126 @@ const SWIZZLE_ROWS: u32 = 8;
 /// As [`SWIZZLE_ROWS`], of tiles of cooperative matrices, whose operands take half as much of it.
 const MATRIX_SWIZZLE_ROWS: u32 = 16;
 
-/// Sums of a tile from which on products are large enough for that to matter more than the divisions it costs.
+/// Accumulators of a tile from which on products are large enough for that to matter more than the divisions it costs.
 const SWIZZLED_TILE: u32 = 128 * 128;
 
-/// Declares `id`, the number of the workgroup.
-fn number(main: &mut CodeBuffer) {
-    main.line("let id = workgroup.x + workgroup.y * workgroups.x;");
-}
-
-/// Ends invocations where a condition holds.
-fn end_if(main: &mut CodeBuffer, condition: &str) {
-    main.line(format!("if {condition} {{"));
-    main.line("return;");
-    main.line("}");
-}
-
-/// Declares `id`, the number of the workgroup, and ends workgroups that have nothing to do.
-pub(super) fn workgroups(shader: &mut Shader<'_>, main: &mut CodeBuffer) {
+/// Binds the number of the workgroup, and ends workgroups that have nothing to do.
+pub(super) fn workgroups<'k>(shader: &mut Shader<'k>, b: &mut Block<'k>) -> Val<'k> {
     let workgroups = shader.uniform(Uniform::Workgroups);
-    number(main);
-    end_if(main, &format!("id >= {workgroups}"));
+    let id = b.bind("id", shader.workgroup_number());
+    b.return_if(id.ge(workgroups));
+    id
 }
 
-/// Declares `i`, the number of this invocation's unit of elements; invocations without one end.
-pub(super) fn units(main: &mut CodeBuffer, workgroup: u32, units: &str) {
-    number(main);
-    main.line(format!("let i = id * {workgroup}u + local;"));
-    end_if(main, &format!("i >= {units}"));
+/// Binds the number of this invocation's unit of elements; invocations without one end.
+pub(super) fn units<'k>(shader: &Shader<'k>, b: &mut Block<'k>, workgroup: u32, units: Val<'k>) -> Val<'k> {
+    let id = b.bind("id", shader.workgroup_number());
+    let i = b.bind("i", id * workgroup + shader.local());
+    b.return_if(i.ge(units));
+    i
 }
 
-/// Declares `i`, the number of this invocation's `lanes` neighbours of a row of the result, their `row`, first `column` and batch,
-/// and `line`, which counts the rows of all batches. There are `units` such numbers.
-pub(super) fn result_units(shader: &mut Shader<'_>, main: &mut CodeBuffer, axes: &Axes, [workgroup, lanes]: [u32; 2]) {
+/// An invocation's `lanes` neighbours of a row of the result.
+pub(super) struct ResultUnit<'k> {
+    /// The number of the unit.
+    pub i: Val<'k>,
+    /// The number of units.
+    pub units: Val<'k>,
+    /// The batch, the row in it, and the first column.
+    pub batch: Val<'k>,
+    pub row: Val<'k>,
+    pub column: Val<'k>,
+    /// The row counted over all batches.
+    pub line: Val<'k>,
+}
+
+/// Binds `i`, `row`, `column`, `batch` and `line` of this invocation's `lanes` neighbours of a row of the result.
+pub(super) fn result_units<'k>(
+    shader: &mut Shader<'k>,
+    b: &mut Block<'k>,
+    axes: &Axes<'k>,
+    [workgroup, lanes]: [u32; 2],
+) -> ResultUnit<'k> {
     let count = shader.uniform(Uniform::Count);
-    main.line(format!("let units = {count} / {lanes}u;"));
-    units(main, workgroup, "units");
-    main.line(format!("let column = (i * {lanes}u) % {};", axes.columns));
-    main.line(format!("let line = (i * {lanes}u) / {};", axes.columns));
-    main.line(format!("let row = line % {};", axes.rows));
-    main.line(format!("let batch = line / {};", axes.rows));
-    axes.decode_batch(shader, main);
+    let units = b.bind("units", count / lanes);
+    let i = self::units(shader, b, workgroup, units);
+    let column = b.bind("column", i * lanes % axes.columns);
+    let line = b.bind("line", i * lanes / axes.columns);
+    let row = b.bind("row", line % axes.rows);
+    let batch = b.bind("batch", line / axes.rows);
+    axes.decode_batch(shader, b, batch);
+    ResultUnit { i, units, batch, row, column, line }
 }
 
-/// Declares `batch` and `part` of a workgroup, of so many tiles per batch: which of the workgroups that share sums it is.
-pub(super) fn batch_and_part(shader: &mut Shader<'_>, main: &mut CodeBuffer, axes: &Axes, tiles: &str) {
+/// Binds `batch` and `part` of a workgroup, of so many tiles per batch: which of the workgroups that share sums it is.
+pub(super) fn batch_and_part<'k>(
+    shader: &mut Shader<'k>,
+    b: &mut Block<'k>,
+    axes: &Axes<'k>,
+    id: Val<'k>,
+    tiles: Val<'k>,
+) -> [Val<'k>; 2] {
     let batches = axes.batches(shader);
-    main.line(format!("let batch = (id / {tiles}) % ({batches});"));
+    let batch = b.bind("batch", id / tiles % batches);
     // Of its own, because barriers stand in loops over its depth: browsers want to see that it is the same for all
     // invocations, and a private variable might not be.
-    main.line(format!("let part = id / ({tiles} * {batches});"));
-    main.line("split = part;");
+    let part = b.bind("part", id / (tiles * batches));
+    b.set(shader.split(), part);
+    [batch, part]
 }
 
-/// Declares the depths that a part has, from `k_begin` to `k_end`.
-pub(super) fn depth_of_part(shader: &mut Shader<'_>, main: &mut CodeBuffer, axes: &Axes) {
+/// Binds the depths that a part has, from `k_begin` to `k_end`.
+pub(super) fn depth_of_part<'k>(
+    shader: &mut Shader<'k>,
+    b: &mut Block<'k>,
+    axes: &Axes<'k>,
+    part: Val<'k>,
+) -> [Val<'k>; 2] {
     let split_depth = shader.uniform(Uniform::SplitDepth);
-    main.line(format!("let k_begin = part * {split_depth};"));
-    main.line(format!("let k_end = min({}, k_begin + {split_depth});", axes.depth));
+    let begin = b.bind("k_begin", part * split_depth);
+    let end = b.bind("k_end", axes.depth.min(begin + split_depth));
+    [begin, end]
 }
 
-/// Declares all depths, from `k_begin` to `k_end`.
-pub(super) fn whole_depth(main: &mut CodeBuffer, axes: &Axes) {
-    main.line("let k_begin = 0u;");
-    main.line(format!("let k_end = {};", axes.depth));
+/// Binds all depths, from `k_begin` to `k_end`.
+pub(super) fn whole_depth<'k>(b: &mut Block<'k>, axes: &Axes<'k>) -> [Val<'k>; 2] {
+    let begin = b.bind("k_begin", axes.depth.arena().u32(0));
+    let end = b.bind("k_end", axes.depth);
+    [begin, end]
 }
 
-/// Declares the first row and column of the tile that has the number `tile`.
-pub(super) fn tile_origin(shader: &mut Shader<'_>, main: &mut CodeBuffer, tile: Tile, origin: [&str; 2]) {
+/// Binds the first row and column of the tile with this number.
+pub(super) fn tile_origin<'k>(
+    shader: &mut Shader<'k>,
+    b: &mut Block<'k>,
+    tile: Tile,
+    number: Val<'k>,
+    origin: [&str; 2],
+) -> [Val<'k>; 2] {
     if tile.rows * tile.columns < SWIZZLED_TILE {
-        tile_origin_row_by_row(shader, main, tile, origin);
-        return;
+        return tile_origin_row_by_row(shader, b, tile, number, origin);
     }
     let (row_tiles, column_tiles) = (shader.uniform(Uniform::RowTiles), shader.uniform(Uniform::ColumnTiles));
-    let (Tile { rows, columns, .. }, [row0, column0]) = (tile, origin);
-    let band = if tile.coop_matrix().is_some() { MATRIX_SWIZZLE_ROWS } else { SWIZZLE_ROWS };
-    main.line(format!("let band = tile / ({band}u * {column_tiles});"));
-    main.line(format!("let in_band = tile % ({band}u * {column_tiles});"));
-    main.line(format!("let band_rows = min({row_tiles} - band * {band}u, {band}u);"));
-    main.line(format!("let {row0} = (band * {band}u + in_band % band_rows) * {rows}u;"));
-    main.line(format!("let {column0} = (in_band / band_rows) * {columns}u;"));
+    let height = if tile.coop_matrix().is_some() { MATRIX_SWIZZLE_ROWS } else { SWIZZLE_ROWS };
+    let in_a_band = height.into_val(column_tiles) * column_tiles;
+    let band = b.bind("band", number / in_a_band);
+    let in_band = b.bind("in_band", number % in_a_band);
+    let band_rows = b.bind("band_rows", (row_tiles - band * height).min(height));
+    let row = b.bind(origin[0], (band * height + in_band % band_rows) * tile.rows);
+    let column = b.bind(origin[1], in_band / band_rows * tile.columns);
+    [row, column]
 }
 
 /// As [`tile_origin`], of tiles whose neighbours in a row of tiles follow each other.
-pub(super) fn tile_origin_row_by_row(
-    shader: &mut Shader<'_>,
-    main: &mut CodeBuffer,
+pub(super) fn tile_origin_row_by_row<'k>(
+    shader: &mut Shader<'k>,
+    b: &mut Block<'k>,
     tile: Tile,
-    [row0, column0]: [&str; 2],
-) {
+    number: Val<'k>,
+    origin: [&str; 2],
+) -> [Val<'k>; 2] {
     let column_tiles = shader.uniform(Uniform::ColumnTiles);
-    main.line(format!("let {row0} = tile / {column_tiles} * {}u;", tile.rows));
-    main.line(format!("let {column0} = tile % {column_tiles} * {}u;", tile.columns));
+    let row = b.bind(origin[0], number / column_tiles * tile.rows);
+    let column = b.bind(origin[1], number % column_tiles * tile.columns);
+    [row, column]
 }

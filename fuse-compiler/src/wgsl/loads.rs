@@ -2,8 +2,12 @@
 
 use fuse_artifact::{Size, Uniform};
 
-use super::shader::{CodeBuffer, Shader, from_storage, storage_type};
-use crate::{fusion::body::KernelAccess, schedule::layout::Along};
+use super::shader::{Shader, from_storage};
+use crate::{
+    fusion::body::KernelAccess,
+    kernel::{Block, Function, Scalar, Ty, Val},
+    schedule::layout::Along,
+};
 
 /// How a load reaches its elements.
 pub(super) struct Load<'a> {
@@ -20,144 +24,141 @@ pub(super) struct Load<'a> {
 }
 
 impl Load<'_> {
-    /// `lanes` values, the first at element `offset` (an expression without the lane's own step).
+    /// `lanes` values, the first at element `offset`, without the lane's own step.
     ///
     /// For four lanes, `offset` must be a multiple of 4 where the access moves by one (the variant requires
-    /// it), and `lane` gives the last lane that exists, as an expression, so that strided reads stay inside.
-    pub(super) fn read(&self, shader: &mut Shader<'_>, offset: &str, lanes: u32, last_lane: &str) -> String {
+    /// it), and `last_lane` is the last lane that exists, so that strided reads stay inside.
+    pub(super) fn read<'k>(
+        &self,
+        shader: &mut Shader<'k>,
+        offset: Val<'k>,
+        lanes: u32,
+        last_lane: Option<Val<'k>>,
+    ) -> Val<'k> {
         let stored = self.stored(shader, offset, lanes, last_lane);
-        from_storage(self.access.dtype, lanes, &stored)
+        from_storage(self.access.dtype, stored)
     }
 
     /// As [`read`](Self::read), with the type that the buffer has.
-    pub(super) fn stored(&self, shader: &mut Shader<'_>, offset: &str, lanes: u32, last_lane: &str) -> String {
+    pub(super) fn stored<'k>(
+        &self,
+        shader: &mut Shader<'k>,
+        offset: Val<'k>,
+        lanes: u32,
+        last_lane: Option<Val<'k>>,
+    ) -> Val<'k> {
         let buffer = shader.buffer(self.access.access.slot, self.access.dtype, self.buffer_lanes, false);
-        match (lanes, self.buffer_lanes) {
-            (1, 1) => format!("{buffer}[{offset}]"),
-            (1, _) => element(&buffer, offset),
-            (_, 1) => self.strided(shader, &buffer, offset, last_lane),
-            _ => match self.along {
-                Along::Unit => format!("{buffer}[({offset}) / 4u]"),
-                Along::Zero => format!("{}({})", vector(self.access), element(&buffer, offset)),
-                Along::UnitOrZero => self.whole_or_one(shader, &buffer, offset),
-                Along::Strided => self.strided(shader, &buffer, offset, last_lane),
-            },
+        match (lanes, self.buffer_lanes, self.along) {
+            (1, ..) => element(buffer, self.buffer_lanes, offset),
+            (_, 1, _) | (_, _, Along::Strided) => self.strided(shader, buffer, offset, last_lane),
+            (_, _, Along::Unit) => buffer.at(offset / 4),
+            (_, _, Along::Zero) => element(buffer, self.buffer_lanes, offset).splat(lanes),
+            (_, _, Along::UnitOrZero) => self.whole_or_one(shader, buffer, offset),
         }
     }
 
-    /// Four neighbours, or one element four times, as the stride says. The text stands once, in a function.
-    fn whole_or_one(&self, shader: &mut Shader<'_>, buffer: &str, offset: &str) -> String {
+    /// Four neighbours, or one element four times, as the stride says.
+    fn whole_or_one<'k>(&self, shader: &mut Shader<'k>, buffer: Val<'k>, offset: Val<'k>) -> Val<'k> {
         let stride = shader.uniform(Uniform::Stride { access: self.index, axis: self.lane_axis });
-        let (ty, one) = (vector(self.access), element(buffer, "at"));
-        let value = format!("select({ty}({one}), {buffer}[at / 4u], {stride} == 1u)");
-        let name = self.declare(shader, "at: u32", &value);
-        format!("{name}({offset})")
+        let at = shader.arena().name("at", Ty::U32);
+        let value = stride.eq(1).select(buffer.at(at / 4), element(buffer, self.buffer_lanes, at).splat(4));
+        self.call(shader, &[("at", offset)], value)
     }
 
-    /// Four separate reads, `stride` elements apart. The text stands once, in a function.
-    fn strided(&self, shader: &mut Shader<'_>, buffer: &str, offset: &str, last_lane: &str) -> String {
+    /// Four separate reads, `stride` elements apart.
+    fn strided<'k>(
+        &self,
+        shader: &mut Shader<'k>,
+        buffer: Val<'k>,
+        offset: Val<'k>,
+        last_lane: Option<Val<'k>>,
+    ) -> Val<'k> {
         let stride = shader.uniform(Uniform::Stride { access: self.index, axis: self.lane_axis });
-        let lane = |i: u32| {
-            let at = format!("at + min({i}u, last) * {stride}");
-            if self.buffer_lanes == 1 { format!("{buffer}[{at}]") } else { element(buffer, &at) }
-        };
-        let value = format!("{}({}, {}, {}, {})", vector(self.access), lane(0), lane(1), lane(2), lane(3));
-        let name = self.declare(shader, "at: u32, last: u32", &value);
-        format!("{name}({offset}, {last_lane})")
+        let [at, last] = ["at", "last"].map(|name| shader.arena().name(name, Ty::U32));
+        let lane = |lane: u32| element(buffer, self.buffer_lanes, at + shader.u32(lane).min(last) * stride);
+        let value = shader.arena().construct(Ty::stored(self.access.dtype, 4), &[0, 1, 2, 3].map(lane));
+        let last_lane = last_lane.unwrap_or_else(|| shader.u32(3));
+        self.call(shader, &[("at", offset), ("last", last_lane)], value)
     }
 
-    /// The name of the function that answers `value`, declared once.
-    fn declare(&self, shader: &mut Shader<'_>, parameters: &str, value: &str) -> String {
+    /// The call of a function of these arguments that answers `value`, declared once.
+    fn call<'k>(&self, shader: &mut Shader<'k>, arguments: &[(&str, Val<'k>)], value: Val<'k>) -> Val<'k> {
         let name = format!("load_{}_{}", self.index, self.lane_axis);
-        if !shader.is_declared(&name) {
-            let mut lines = CodeBuffer::default();
-            lines.line(format!("fn {name}({parameters}) -> {} {{", vector(self.access)));
-            lines.line(format!("return {value};"));
-            lines.line("}");
-            shader.declare(name.clone(), lines);
+        if shader.declares(&name) {
+            shader.function(Function {
+                name: name.clone(),
+                parameters: arguments.iter().map(|(name, value)| ((*name).to_owned(), value.ty())).collect(),
+                result: Some(value.ty()),
+                body: Block::of(|b| b.answer(value)),
+            });
         }
-        name
+        let arguments: Vec<Val<'k>> = arguments.iter().map(|&(_, value)| value).collect();
+        shader.arena().call(name, &arguments, value.ty())
     }
 }
 
 /// A load at coordinates that the kernel computes, lane by lane.
-pub(super) struct Gather<'a> {
+pub(super) struct Gather<'a, 'k> {
     /// The access.
     pub access: &'a KernelAccess,
     /// The width that its buffer is bound with, 1 or 4.
     pub buffer_lanes: u32,
-    /// The element offset of the place, as an expression.
-    pub offset: String,
-    /// For each lane, what it adds to the offset; empty where all lanes start at the same element.
-    pub steps: Vec<String>,
+    /// The element offset of the place.
+    pub offset: Val<'k>,
+    /// For each lane, the term that it adds to the offset; empty where all lanes start at the same element.
+    pub steps: Vec<Val<'k>>,
     /// Number of the access in its kernel.
     pub index: u16,
 }
 
-impl Gather<'_> {
+impl<'k> Gather<'_, 'k> {
     /// `lanes` values: for each, the element at the offset plus each coordinate of `at` (view axes and `i32` values of the
     /// same width) times the stride of its view axis.
-    pub(super) fn read(&self, shader: &mut Shader<'_>, at: &[(u8, String)], lanes: u32) -> String {
+    pub(super) fn read(&self, shader: &mut Shader<'k>, at: &[(u8, Val<'k>)], lanes: u32) -> Val<'k> {
         let KernelAccess { access, dtype, .. } = self.access;
         let buffer = shader.buffer(access.slot, *dtype, self.buffer_lanes, false);
-        let one = |offset: String| self.element(&buffer, &offset);
         let several = at.len() > 1;
-        let values: Vec<String> = self.offsets(shader, at, lanes, several).into_iter().map(one).collect();
-        let stored = match lanes {
-            1 => values.concat(),
-            _ => format!("{}({})", vector(self.access), values.join(", ")),
+        let offsets = self.offsets(shader, at, lanes, several);
+        let values: Vec<Val<'k>> =
+            offsets.into_iter().map(|offset| element(buffer, self.buffer_lanes, offset)).collect();
+        let stored = match values[..] {
+            [value] => value,
+            _ => shader.arena().construct(Ty::stored(*dtype, lanes), &values),
         };
-        from_storage(*dtype, lanes, &stored)
+        from_storage(*dtype, stored)
     }
 
     /// The element offset of each lane. `several`: whether more than one coordinate of the view is computed.
     pub(super) fn offsets(
         &self,
-        shader: &mut Shader<'_>,
-        at: &[(u8, String)],
+        shader: &mut Shader<'k>,
+        at: &[(u8, Val<'k>)],
         lanes: u32,
         several: bool,
-    ) -> Vec<String> {
-        let strides: Vec<String> = at.iter().map(|&(axis, _)| self.stride(shader, axis, several)).collect();
+    ) -> Vec<Val<'k>> {
+        let strides: Vec<Val<'k>> = at.iter().map(|&(axis, _)| self.stride(shader, axis, several)).collect();
         let one = |lane: u32| {
-            let mut offset = self.offset.clone();
-            if let Some(step) = self.steps.get(lane as usize) {
-                offset += &format!(" + {step}");
-            }
-            for ((_, coordinate), stride) in at.iter().zip(&strides) {
-                let coordinate = if lanes == 1 { coordinate.clone() } else { format!("{coordinate}[{lane}]") };
-                offset += &if stride == "1u" {
-                    format!(" + u32({coordinate})")
-                } else {
-                    format!(" + u32({coordinate}) * {stride}")
-                };
-            }
-            offset
+            let step = self.steps.get(lane as usize);
+            let start = step.map_or(self.offset, |&step| self.offset + step);
+            at.iter().zip(&strides).fold(start, |offset, (&(_, coordinate), &stride)| {
+                offset + coordinate.lane(lane).convert(Scalar::U32) * stride
+            })
         };
         (0..lanes).map(one).collect()
     }
 
     /// Elements between neighbours along an axis of the view. Where the view is empty along an axis that the kernel walks,
     /// nothing is read, and a computed coordinate along an empty axis is 0; `several` of them may be far from 0 along others.
-    pub(super) fn stride(&self, shader: &mut Shader<'_>, view_axis: u8, several: bool) -> String {
+    pub(super) fn stride(&self, shader: &mut Shader<'k>, view_axis: u8, several: bool) -> Val<'k> {
         let may_be_empty = |size: &Size| size.as_constant().is_none_or(|extent| extent == 0);
         if several && self.access.access.view.iter().any(may_be_empty) {
             return shader.uniform(Uniform::ViewStride { access: self.index, axis: view_axis });
         }
         shader.size(&Size::product(&self.access.access.view[usize::from(view_axis) + 1..]))
     }
-
-    /// The element of the buffer at an offset.
-    pub(super) fn element(&self, buffer: &str, offset: &str) -> String {
-        if self.buffer_lanes == 1 { format!("{buffer}[{offset}]") } else { element(buffer, offset) }
-    }
 }
 
-/// One element of a buffer bound as vectors of four.
-fn element(buffer: &str, offset: &str) -> String {
-    format!("{buffer}[({offset}) / 4u][({offset}) % 4u]")
-}
-
-fn vector(access: &KernelAccess) -> String {
-    storage_type(access.dtype, 4)
+/// One element of a buffer that is bound as vectors of this width.
+pub(super) fn element<'k>(buffer: Val<'k>, buffer_lanes: u32, offset: Val<'k>) -> Val<'k> {
+    if buffer_lanes == 1 { buffer.at(offset) } else { buffer.at(offset / buffer_lanes).at(offset % buffer_lanes) }
 }

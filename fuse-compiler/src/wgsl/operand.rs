@@ -3,16 +3,16 @@
 use fuse_artifact::{Space, Uniform};
 
 use super::{
-    builtins::vector_type,
     expr::{ElementContext, emit},
     loads::{Gather, Load},
-    shader::{CodeBuffer, Shader},
+    shader::{Shader, lane_coordinates},
 };
 use crate::{
     fusion::{
         Group, GroupKind,
         body::{self, Body, ValueId, ValueOp},
     },
+    kernel::{Block, Function, Ty, Val},
     schedule::layout::{Along, along},
 };
 
@@ -56,26 +56,30 @@ impl Operand<'_> {
         along(&self.group.accesses[usize::from(access)], axis)
     }
 
-    /// The element offset of an access at coordinates `at` (one expression per axis of its space; batch
-    /// coordinates among them), without axes for which `at` is `None`.
-    pub(super) fn offset(&self, shader: &mut Shader<'_>, access: u16, at: &[Option<String>]) -> String {
-        let mut offset = shader.uniform(Uniform::Offset { access });
-        for (axis, coordinate) in at.iter().enumerate() {
-            if let Some(coordinate) = coordinate {
-                offset += &self.step(shader, access, axis, coordinate);
-            }
-        }
-        offset
+    /// The element offset of an access at coordinates `at`, one per axis of its space, batch coordinates among them; without axes
+    /// for which `at` is `None`.
+    pub(super) fn offset<'k>(&self, shader: &mut Shader<'k>, access: u16, at: &[Option<Val<'k>>]) -> Val<'k> {
+        let start = shader.uniform(Uniform::Offset { access });
+        at.iter().enumerate().fold(start, |offset, (axis, coordinate)| match coordinate {
+            Some(coordinate) => self.advance(shader, access, axis, offset, *coordinate),
+            None => offset,
+        })
     }
 
-    /// The term that a coordinate adds to an offset: empty where the access does not move.
-    pub(super) fn step(&self, shader: &mut Shader<'_>, access: u16, axis: usize, coordinate: &str) -> String {
+    /// An offset plus what a coordinate adds to it: nothing where the access does not move.
+    pub(super) fn advance<'k>(
+        &self,
+        shader: &mut Shader<'k>,
+        access: u16,
+        axis: usize,
+        offset: Val<'k>,
+        coordinate: Val<'k>,
+    ) -> Val<'k> {
         match self.along(access, axis) {
-            Along::Zero if !self.may_fold(access, axis) => String::new(),
-            Along::Unit if self.lanes > 1 && axis == self.lane_axis => format!(" + {coordinate}"),
+            Along::Zero if !self.may_fold(access, axis) => offset,
+            Along::Unit if self.lanes > 1 && axis == self.lane_axis => offset + coordinate,
             Along::Zero | Along::Unit | Along::UnitOrZero | Along::Strided => {
-                let stride = shader.uniform(Uniform::Stride { access, axis: axis as u8 });
-                format!(" + {coordinate} * {stride}")
+                offset + coordinate * shader.uniform(Uniform::Stride { access, axis: axis as u8 })
             }
         }
     }
@@ -91,17 +95,17 @@ impl Operand<'_> {
     }
 
     /// The load of an access at an element offset.
-    pub(super) fn load(&self, shader: &mut Shader<'_>, access: u16, offset: &str) -> String {
-        self.access(access).read(shader, offset, self.lanes, "3u")
+    pub(super) fn load<'k>(&self, shader: &mut Shader<'k>, access: u16, offset: Val<'k>) -> Val<'k> {
+        self.access(access).read(shader, offset, self.lanes, None)
     }
 
     /// As [`load`](Self::load), with the type that the buffer has.
-    pub(super) fn load_stored(&self, shader: &mut Shader<'_>, access: u16, offset: &str) -> String {
-        self.access(access).stored(shader, offset, self.lanes, "3u")
+    pub(super) fn load_stored<'k>(&self, shader: &mut Shader<'k>, access: u16, offset: Val<'k>) -> Val<'k> {
+        self.access(access).stored(shader, offset, self.lanes, None)
     }
 
     /// The buffer of an access.
-    pub(super) fn buffer(&self, shader: &mut Shader<'_>, access: u16) -> String {
+    pub(super) fn buffer<'k>(&self, shader: &mut Shader<'k>, access: u16) -> Val<'k> {
         let access = &self.group.accesses[usize::from(access)];
         shader.buffer(access.access.slot, access.dtype, self.buffer_lanes, false)
     }
@@ -116,69 +120,72 @@ impl Operand<'_> {
         }
     }
 
-    /// Writes the operand's program; `loaded` names the values of its accesses, `at` the coordinates.
-    pub(super) fn value(
+    /// Computes the operand's program from the values of its accesses, at these coordinates.
+    pub(super) fn value<'k>(
         &self,
-        shader: &mut Shader<'_>,
-        lines: &mut CodeBuffer,
-        loaded: &dyn Fn(u16) -> String,
-        at: &[String],
-    ) -> String {
+        shader: &mut Shader<'k>,
+        b: &mut Block<'k>,
+        loaded: &dyn Fn(u16) -> Val<'k>,
+        at: &[Val<'k>],
+    ) -> Val<'k> {
         if let [body::Value { op: ValueOp::Load(access), .. }] = self.body.values[..] {
             return loaded(access);
         }
-        let place = OperandPlace { operand: self, loaded, at, sums: &[] };
-        let values = emit(shader, lines, self.body, self.lanes, self.prefix, &place);
-        values[self.value].clone()
+        let place = OperandPlace { operand: self, loaded, at, accumulators: &[] };
+        let values = emit(shader, b, self.body, self.lanes, self.prefix, &place);
+        values[self.value]
+    }
+
+    /// The names of what [`load`] binds.
+    pub(super) fn loaded<'k>(&self, shader: &Shader<'k>) -> impl Fn(u16) -> Val<'k> + use<'k> {
+        let (arena, prefix, lanes) = (shader.arena(), self.prefix, self.lanes);
+        let tys: Vec<Ty> = self.group.accesses.iter().map(|access| Ty::of(access.dtype, lanes)).collect();
+        move |access| arena.name(format!("{prefix}_x{access}"), tys[usize::from(access)])
     }
 }
 
 /// A place in one of a contraction's spaces.
-pub(super) struct OperandPlace<'a> {
+pub(super) struct OperandPlace<'a, 'k> {
     pub(super) operand: &'a Operand<'a>,
-    pub(super) loaded: &'a dyn Fn(u16) -> String,
-    pub(super) at: &'a [String],
-    /// The contraction's sums, one per product.
-    pub(super) sums: &'a [String],
+    pub(super) loaded: &'a dyn Fn(u16) -> Val<'k>,
+    pub(super) at: &'a [Val<'k>],
+    /// The contraction's accumulators, one per product.
+    pub(super) accumulators: &'a [Val<'k>],
 }
 
-impl ElementContext for OperandPlace<'_> {
-    fn load(&self, _: &mut Shader<'_>, access: u16) -> String {
+impl<'k> ElementContext<'k> for OperandPlace<'_, 'k> {
+    fn load(&self, _: &mut Shader<'k>, access: u16) -> Val<'k> {
         (self.loaded)(access)
     }
 
-    fn gather(&self, shader: &mut Shader<'_>, access: u16) -> Gather<'_> {
+    fn gather(&self, shader: &mut Shader<'k>, access: u16) -> Gather<'_, 'k> {
         let Operand { group, lanes, buffer_lanes, lane_axis, .. } = *self.operand;
         let kernel_access = &group.accesses[usize::from(access)];
         let space = kernel_access.access.space;
         let mut offset = shader.uniform(Uniform::Offset { access });
         let mut steps = vec![];
         if kernel_access.access.axes.iter().any(Option::is_some) {
-            for (axis, coordinate) in self.at.iter().enumerate() {
+            for (axis, &coordinate) in self.at.iter().enumerate() {
                 // Coordinates outside the operand, of lanes that are masked later, read its last elements.
                 let extent = shader.uniform(Uniform::Extent { axis: domain_axis(group, space, axis) });
                 let last = if axis == lane_axis { lanes } else { 1 };
                 let stride = shader.uniform(Uniform::Stride { access, axis: axis as u8 });
-                offset = format!("{offset} + min({coordinate}, {extent} - {last}u) * {stride}");
+                offset = offset + coordinate.min(extent - last) * stride;
                 if axis == lane_axis && lanes > 1 {
-                    steps = (0..lanes).map(|lane| format!("{lane}u * {stride}")).collect();
+                    steps = (0..lanes).map(|lane| shader.u32(lane) * stride).collect();
                 }
             }
         }
         Gather { access: kernel_access, buffer_lanes, offset, steps, index: access }
     }
 
-    fn coordinate(&self, axis: u8) -> String {
-        let at = &self.at[usize::from(axis)];
-        match (self.operand.lanes, usize::from(axis) == self.operand.lane_axis) {
-            (1, _) => format!("({at})"),
-            (_, true) => format!("(vec4<u32>({at}) + vec4<u32>(0u, 1u, 2u, 3u))"),
-            (_, false) => format!("vec4<u32>({at})"),
-        }
+    fn coordinate(&self, _: &mut Shader<'k>, axis: u8) -> Val<'k> {
+        let axis = usize::from(axis);
+        lane_coordinates(self.at[axis], self.operand.lanes, axis == self.operand.lane_axis)
     }
 
-    fn sum(&self, product: u8) -> String {
-        self.sums[usize::from(product)].clone()
+    fn accumulator(&self, product: u8) -> Val<'k> {
+        self.accumulators[usize::from(product)]
     }
 }
 
@@ -200,42 +207,37 @@ fn domain_axis(group: &Group, space: Space, axis: usize) -> u8 {
     domain_axis as u8
 }
 
-/// The value of an operand at the coordinates `at`, after its prologue: the call of a function, whose text stands once.
-pub(super) fn read(shader: &mut Shader<'_>, operand: &Operand<'_>, at: &[String]) -> String {
+/// The value of an operand at the coordinates `at`, after its prologue: the call of a function that is declared once.
+pub(super) fn read<'k>(shader: &mut Shader<'k>, operand: &Operand<'_>, at: &[Val<'k>]) -> Val<'k> {
     let name = format!("{}_read", operand.prefix.trim_end_matches('_'));
-    if !shader.is_declared(&name) {
+    let ty = Ty::of(operand.body.values[operand.value].dtype, operand.lanes);
+    if shader.declares(&name) {
+        let arena = shader.arena();
         let parameters: Vec<String> = (0..at.len()).map(|axis| format!("at{axis}")).collect();
-        let mut body = CodeBuffer::default();
-        load(shader, &mut body, operand, &operand.loads(), &parameters);
-        let value = operand.value(shader, &mut body, &loaded(operand.prefix), &parameters);
-        let ty = vector_type(operand.body.values[operand.value].dtype, operand.lanes);
-        let mut lines = CodeBuffer::default();
-        lines.line(format!("fn {name}({}: u32) -> {ty} {{", parameters.join(": u32, ")));
-        lines.append(&body);
-        lines.line(format!("return {value};"));
-        lines.line("}");
-        shader.declare(name.clone(), lines);
+        let at: Vec<Val<'k>> = parameters.iter().map(|name| arena.name(name, Ty::U32)).collect();
+        let mut body = Block::new();
+        load(shader, &mut body, operand, &operand.loads(), &at);
+        let loaded = operand.loaded(shader);
+        let value = operand.value(shader, &mut body, &loaded, &at);
+        body.answer(value);
+        let parameters = parameters.into_iter().map(|name| (name, Ty::U32)).collect();
+        shader.function(Function { name: name.clone(), parameters, result: Some(ty), body });
     }
-    format!("{name}({})", at.join(", "))
+    shader.arena().call(name, at, ty)
 }
 
-/// Loads what an operand reads through `accesses`.
-pub(super) fn load(
-    shader: &mut Shader<'_>,
-    main: &mut CodeBuffer,
+/// Binds what an operand reads through `accesses`.
+pub(super) fn load<'k>(
+    shader: &mut Shader<'k>,
+    b: &mut Block<'k>,
     operand: &Operand<'_>,
     accesses: &[u16],
-    at: &[String],
+    at: &[Val<'k>],
 ) {
-    let coordinates: Vec<Option<String>> = at.iter().cloned().map(Some).collect();
+    let coordinates: Vec<Option<Val<'k>>> = at.iter().copied().map(Some).collect();
     for &access in accesses {
         let offset = operand.offset(shader, access, &coordinates);
-        let load = operand.load(shader, access, &offset);
-        main.line(format!("let {} = {load};", loaded(operand.prefix)(access)));
+        let value = operand.load(shader, access, offset);
+        b.bind(format!("{}_x{access}", operand.prefix), value);
     }
-}
-
-/// The names of what was loaded.
-pub(super) fn loaded(prefix: &str) -> impl Fn(u16) -> String {
-    move |access| format!("{prefix}_x{access}")
 }

@@ -1,4 +1,4 @@
-//! The text of pointwise kernels.
+//! Pointwise kernels.
 
 use fuse_artifact::{Grid, Pass, Uniform, schedule::Pointwise};
 
@@ -7,10 +7,11 @@ use super::{
     grid,
     loads::{Gather, Load},
     names::Names,
-    shader::{CodeBuffer, Shader, to_storage},
+    shader::{Shader, from_storage, lane_coordinates, to_storage},
 };
 use crate::{
     fusion::Group,
+    kernel::{Arena, Block, Val},
     schedule::{
         layout::{Along, along, is_single},
         pointwise::ScheduleSpec,
@@ -20,77 +21,76 @@ use crate::{
 /// The pass of one schedule of a pointwise group's family.
 pub fn pointwise(group: &Group, names: &Names, scheduled: &ScheduleSpec) -> Pass {
     let (schedule, workgroup) = (scheduled.schedule, scheduled.workgroup);
-    let mut shader = Shader::new(names, group);
+    let arena = Arena::default();
+    let mut shader = Shader::new(&arena, names, group);
+    let mut b = Block::new();
     shader.bind_group(group, schedule.lanes);
     let count = shader.uniform(Uniform::Count);
-    let mut main = CodeBuffer::indented();
-    let units =
-        if schedule.lanes == 1 { count } else { format!("({count} + {}u) / {}u", schedule.lanes - 1, schedule.lanes) };
-    grid::units(&mut main, workgroup, &units);
-    decode(&mut shader, &mut main, schedule);
-    let place = PointwisePlace { group, schedule };
-    let values = emit(&mut shader, &mut main, &group.body, schedule.lanes, "v", &place);
+    let i = grid::units(&shader, &mut b, workgroup, in_vectors(count, schedule.lanes));
+    let coordinates = decode(&mut shader, &mut b, schedule, i);
+    let place = PointwisePlace { group, schedule, i, coordinates };
+    let values = emit(&mut shader, &mut b, &group.body, schedule.lanes, "v", &place);
     for store in &group.stores {
         let dtype = group.body.values[store.value].dtype;
         let buffer = shader.buffer(store.slot, dtype, schedule.lanes, true);
-        main.line(format!("{buffer}[i] = {};", to_storage(dtype, schedule.lanes, &values[store.value])));
+        b.set(buffer.at(i), to_storage(dtype, values[store.value]));
     }
-    shader.main = main;
+    shader.main = b;
     shader.finish(Grid::Elements { per_workgroup: workgroup * schedule.lanes }, workgroup)
 }
 
-/// Coordinates `c0 …` of the (first) element along the axes that are left.
-fn decode(shader: &mut Shader<'_>, main: &mut CodeBuffer, schedule: Pointwise) {
-    let last = schedule.rank.saturating_sub(1);
-    if schedule.rank <= 1 {
-        main.line(if schedule.lanes == 1 {
-            "let c0 = i;".to_owned()
-        } else {
-            format!("let c0 = i * {}u;", schedule.lanes)
-        });
-        return;
-    }
-    let mut rest = "i".to_owned();
-    for axis in (1..schedule.rank).rev() {
-        let extent = shader.uniform(Uniform::Extent { axis });
-        let units = match (axis == last, schedule.lanes) {
-            (true, lanes @ 2..) => format!("(({extent} + {}u) / {lanes}u)", lanes - 1),
-            _ => extent,
-        };
-        let scale = if axis == last && schedule.lanes > 1 { format!(" * {}u", schedule.lanes) } else { String::new() };
-        main.line(format!("let r{axis} = {rest} / {units};"));
-        main.line(format!("let c{axis} = ({rest} - r{axis} * {units}){scale};"));
-        rest = format!("r{axis}");
-    }
-    main.line(format!("let c0 = {rest};"));
+/// Vectors of `lanes` that hold `count` elements.
+fn in_vectors(count: Val<'_>, lanes: u32) -> Val<'_> {
+    if lanes == 1 { count } else { (count + (lanes - 1)) / lanes }
 }
 
-struct PointwisePlace<'a> {
+/// Binds `c0 …`, the coordinates of the (first) element of the `i`-th unit along the axes that are left.
+fn decode<'k>(shader: &mut Shader<'k>, b: &mut Block<'k>, schedule: Pointwise, i: Val<'k>) -> Vec<Val<'k>> {
+    let last = schedule.rank.max(1) - 1;
+    let lanes = |axis: u8| if axis == last { schedule.lanes } else { 1 };
+    let mut rest = i;
+    let mut coordinates = vec![];
+    for axis in (1..=last).rev() {
+        let extent = shader.uniform(Uniform::Extent { axis });
+        let units = in_vectors(extent, lanes(axis));
+        let outer = b.bind(format!("r{axis}"), rest / units);
+        coordinates.push(b.bind(format!("c{axis}"), (rest - outer * units) * lanes(axis)));
+        rest = outer;
+    }
+    coordinates.push(b.bind("c0", rest * lanes(0)));
+    coordinates.reverse();
+    coordinates
+}
+
+/// An element, or the first of four.
+struct PointwisePlace<'a, 'k> {
     group: &'a Group,
     schedule: Pointwise,
+    /// Its number.
+    i: Val<'k>,
+    coordinates: Vec<Val<'k>>,
 }
 
-impl PointwisePlace<'_> {
+impl<'k> PointwisePlace<'_, 'k> {
     fn last_axis(&self) -> u8 {
         self.schedule.rank.saturating_sub(1)
     }
 
-    /// How many lanes after the first exist.
-    fn last_lane(&self, shader: &mut Shader<'_>) -> String {
+    /// The number of lanes after the first that exist.
+    fn last_lane(&self, shader: &mut Shader<'k>) -> Val<'k> {
         let last = self.last_axis();
-        let extent = shader.uniform(Uniform::Extent { axis: last });
-        format!("({extent} - 1u - c{last})")
+        shader.uniform(Uniform::Extent { axis: last }) - 1 - self.coordinates[usize::from(last)]
     }
 }
 
-impl ElementContext for PointwisePlace<'_> {
-    fn load(&self, shader: &mut Shader<'_>, index: u16) -> String {
+impl<'k> ElementContext<'k> for PointwisePlace<'_, 'k> {
+    fn load(&self, shader: &mut Shader<'k>, index: u16) -> Val<'k> {
         let access = &self.group.accesses[usize::from(index)];
         let lanes = self.schedule.lanes;
         let last = self.last_axis();
         if access.is_whole(&self.group.shape) {
             let buffer = shader.buffer(access.access.slot, access.dtype, lanes, false);
-            return super::shader::from_storage(access.dtype, lanes, &format!("{buffer}[i]"));
+            return from_storage(access.dtype, buffer.at(self.i));
         }
         let mut offset = shader.uniform(Uniform::Offset { access: index });
         let single = is_single(access);
@@ -100,51 +100,44 @@ impl ElementContext for PointwisePlace<'_> {
             self.group.shape.len().checked_sub(1).map_or(Along::Zero, |d| along(access, d))
         };
         if !single {
-            for axis in 0..self.schedule.rank.max(1) {
-                let by_one = axis == last && lanes > 1 && kind == Along::Unit;
-                let skip = axis == last && lanes > 1 && kind == Along::Zero;
-                if by_one {
-                    offset = format!("{offset} + c{axis}");
-                } else if !skip {
-                    let stride = shader.uniform(Uniform::Stride { access: index, axis });
-                    offset = format!("{offset} + c{axis} * {stride}");
+            for (axis, &coordinate) in (0..).zip(&self.coordinates) {
+                match kind {
+                    Along::Unit if axis == last && lanes > 1 => offset = offset + coordinate,
+                    Along::Zero if axis == last && lanes > 1 => {}
+                    _ => offset = offset + coordinate * shader.uniform(Uniform::Stride { access: index, axis }),
                 }
             }
         }
-        let extent = if kind == Along::Strided && lanes > 1 { self.last_lane(shader) } else { String::new() };
-        Load { access, lane_axis: last, along: kind, index, buffer_lanes: lanes }.read(shader, &offset, lanes, &extent)
+        let last_lane = (kind == Along::Strided && lanes > 1).then(|| self.last_lane(shader));
+        let load = Load { access, lane_axis: last, along: kind, index, buffer_lanes: lanes };
+        load.read(shader, offset, lanes, last_lane)
     }
 
-    fn gather(&self, shader: &mut Shader<'_>, index: u16) -> Gather<'_> {
+    fn gather(&self, shader: &mut Shader<'k>, index: u16) -> Gather<'_, 'k> {
         let access = &self.group.accesses[usize::from(index)];
         let (lanes, last) = (self.schedule.lanes, self.last_axis());
         let mut offset = shader.uniform(Uniform::Offset { access: index });
         let mut steps = vec![];
         if access.access.axes.iter().any(Option::is_some) {
-            for axis in 0..self.schedule.rank.max(1) {
+            for (axis, &coordinate) in (0..).zip(&self.coordinates) {
                 let stride = shader.uniform(Uniform::Stride { access: index, axis });
-                offset = format!("{offset} + c{axis} * {stride}");
+                offset = offset + coordinate * stride;
                 if axis == last && lanes > 1 {
                     let last_lane = self.last_lane(shader);
-                    steps = (0..lanes).map(|lane| format!("min({lane}u, {last_lane}) * {stride}")).collect();
+                    steps = (0..lanes).map(|lane| shader.u32(lane).min(last_lane) * stride).collect();
                 }
             }
         }
         Gather { access, buffer_lanes: lanes, offset, steps, index }
     }
 
-    fn coordinate(&self, axis: u8) -> String {
+    fn coordinate(&self, _: &mut Shader<'k>, axis: u8) -> Val<'k> {
         // The domain is fixed where coordinates are values: its axes are the schedule's, aligned at the end.
-        let shift = self.schedule.rank - self.group.shape.len() as u8;
-        let axis = axis + shift;
-        match (self.schedule.lanes, axis == self.last_axis()) {
-            (1, _) => format!("c{axis}"),
-            (_, true) => format!("(vec4<u32>(c{axis}) + vec4<u32>(0u, 1u, 2u, 3u))"),
-            (_, false) => format!("vec4<u32>(c{axis})"),
-        }
+        let axis = axis + self.schedule.rank - self.group.shape.len() as u8;
+        lane_coordinates(self.coordinates[usize::from(axis)], self.schedule.lanes, axis == self.last_axis())
     }
 
-    fn sum(&self, _: u8) -> String {
+    fn accumulator(&self, _: u8) -> Val<'k> {
         unreachable!("a pointwise body has no contraction")
     }
 }

@@ -1,30 +1,32 @@
 //! Values of quantized tensors, wherever a program reads them: one by one, at any coordinates.
 //!
 //! A shader that reads such a tensor has functions for it, named by its parameter's number. Products have faster ways to
-//! read whole words (`tiles`, `row`, `dot`), which share the function of the scales.
+//! read whole words (`tiles`, `gemv`), which share the function of the scales.
 
 use fuse_artifact::{DType, NARROW_SCALES, NARROW_SCALES_END, Packing, Slot};
 
 use super::{
-    builtins::vector_type,
-    loads::Gather,
-    shader::{CodeBuffer, Shader},
+    loads::{Gather, element},
+    shader::Shader,
 };
-use crate::fusion::body::Dequantize;
+use crate::{
+    fusion::body::Dequantize,
+    kernel::{Block, Function, Scalar, Ty, Val},
+};
 
 /// A value of a body with its accesses at some place.
-pub(super) struct Quantized<'a> {
-    /// What is read.
+pub(super) struct Quantized<'a, 'k> {
+    /// The value.
     pub value: &'a Dequantize,
     /// The words.
-    pub words: Gather<'a>,
+    pub words: Gather<'a, 'k>,
     /// The scales.
-    pub scales: Gather<'a>,
+    pub scales: Gather<'a, 'k>,
 }
 
-impl Quantized<'_> {
+impl<'k> Quantized<'_, 'k> {
     /// `lanes` values: `index` is the coordinate along the packed axis, `at` are computed coordinates along others.
-    pub(super) fn read(&self, shader: &mut Shader<'_>, index: &str, at: &[(u8, String)], lanes: u32) -> String {
+    pub(super) fn read(&self, shader: &mut Shader<'k>, index: Val<'k>, at: &[(u8, Val<'k>)], lanes: u32) -> Val<'k> {
         let Dequantize { param, packing, axis, ref group, .. } = *self.value;
         declare_scales(shader, param, self.scales.buffer_lanes);
         declare_values(shader, param, packing, self.words.buffer_lanes);
@@ -33,77 +35,79 @@ impl Quantized<'_> {
         let [words, scales] = [&self.words, &self.scales].map(|part| part.offsets(shader, at, lanes, several));
         let [words_step, scales_step] = [&self.words, &self.scales].map(|part| part.stride(shader, axis, several));
         let group = shader.size(group);
-        let one = |lane: usize| {
-            let index = if lanes == 1 { index.to_owned() } else { format!("{index}[{lane}]") };
-            let (words, scales) = (&words[lane], &scales[lane]);
-            format!("dequantize_{param}({words}, {words_step}, {scales}, {scales_step}, u32({index}), {group})")
+        let arena = shader.arena();
+        let one = |lane: u32| {
+            let (words, scales) = (words[lane as usize], scales[lane as usize]);
+            let index = index.lane(lane).convert(Scalar::U32);
+            arena.call(format!("dequantize_{param}"), &[words, words_step, scales, scales_step, index, group], Ty::F32)
         };
-        let values: Vec<String> = (0..lanes as usize).map(one).collect();
-        if lanes == 1 { values.concat() } else { format!("{}({})", vector_type(DType::F32, lanes), values.join(", ")) }
+        let values: Vec<Val<'k>> = (0..lanes).map(one).collect();
+        if let [value] = values[..] { value } else { arena.construct(Ty::of(DType::F32, lanes), &values) }
     }
 }
 
-/// Declares whether the scales of a parameter are `f32`: a constant that the launch's form decides.
-pub(super) fn declare_wide(shader: &mut Shader<'_>, param: u16) {
-    let name = format!("wide_{param}");
-    if !shader.is_declared(&name) {
-        let mut lines = CodeBuffer::default();
-        lines.line(format!("{NARROW_SCALES}{param}{NARROW_SCALES_END}"));
-        shader.declare(name, lines);
+/// Declares whether the scales of a parameter are `f32`, a constant that the launch's form decides, and returns it.
+pub(super) fn declare_wide<'k>(shader: &mut Shader<'k>, param: u16) -> Val<'k> {
+    if shader.declares(&format!("wide_{param}")) {
+        shader.text(&Block::of(|b| b.line(format!("{NARROW_SCALES}{param}{NARROW_SCALES_END}"))));
     }
+    shader.arena().name(format!("fuse_wide_scales_{param}"), Ty::BOOL)
 }
 
 /// Declares `scale_{param}(at)`: scale and offset of the group with this number.
 pub(super) fn declare_scales(shader: &mut Shader<'_>, param: u16, buffer_lanes: u32) {
     let name = format!("scale_{param}");
-    if shader.is_declared(&name) {
+    if !shader.declares(&name) {
         return;
     }
     let buffer = shader.buffer(Slot::Scales(param), DType::U32, buffer_lanes, false);
-    let word = |at: &str| word(&buffer, at, buffer_lanes);
-    declare_wide(shader, param);
-    let mut lines = CodeBuffer::default();
-    lines.line(format!("fn {name}(at: u32) -> vec2<f32> {{"));
-    lines.line(format!("if fuse_wide_scales_{param} {{"));
-    lines.line(format!("return bitcast<vec2<f32>>(vec2<u32>({}, {}));", word("2u * at"), word("2u * at + 1u")));
-    lines.line("}");
-    lines.line(format!("return unpack2x16float({});", word("at")));
-    lines.line("}");
-    shader.declare(name, lines);
+    let wide = declare_wide(shader, param);
+    let arena = shader.arena();
+    let at = arena.name("at", Ty::U32);
+    let pair = Ty::vector(Scalar::F32, 2);
+    let body = Block::of(|b| {
+        b.when(wide, |b| {
+            let first = arena.u32(2) * at;
+            let words = [first, first + 1].map(|at| element(buffer, buffer_lanes, at));
+            b.answer(arena.construct(Ty::vector(Scalar::U32, 2), &words).bitcast(Scalar::F32));
+        });
+        b.answer(arena.call("unpack2x16float", &[element(buffer, buffer_lanes, at)], pair));
+    });
+    shader.function(Function { name, parameters: vec![("at".to_owned(), Ty::U32)], result: Some(pair), body });
 }
 
 /// Declares `dequantize_{param}(words, words_step, scales, scales_step, index, group)`: the value at `index` along the packed
 /// axis, where words and groups along it start at offsets and are steps apart.
 fn declare_values(shader: &mut Shader<'_>, param: u16, packing: Packing, buffer_lanes: u32) {
     let name = format!("dequantize_{param}");
-    if shader.is_declared(&name) {
+    if !shader.declares(&name) {
         return;
     }
     let buffer = shader.buffer(Slot::Param(param), DType::U32, buffer_lanes, false);
-    let word = |at: &str| word(&buffer, at, buffer_lanes);
+    let arena = shader.arena();
+    let parameters = ["words", "words_step", "scales", "scales_step", "index", "group"];
+    let [words, words_step, scales, scales_step, index, group] = parameters.map(|name| arena.name(name, Ty::U32));
     let (values, bits, mask) = (packing.block_values(), packing.bits(), packing.largest());
-    let mut lines = CodeBuffer::default();
-    lines.line(format!(
-        "fn {name}(words: u32, words_step: u32, scales: u32, scales_step: u32, index: u32, group: u32) -> f32 {{"
-    ));
-    lines.line(format!("let bit = index % {values}u * {bits}u;"));
-    if packing.block_words() == 1 {
-        lines.line(format!("let packed = {} >> bit;", word(&format!("words + index / {values}u * words_step"))));
-    } else {
-        let last = packing.block_words() - 1;
-        lines.line(format!("let first = words + index / {values}u * ({}u * words_step);", packing.block_words()));
-        lines.line(format!("let low = {} >> (bit % 32u);", word("first + bit / 32u * words_step")));
-        lines.line(format!("let next = {};", word(&format!("first + min(bit / 32u + 1u, {last}u) * words_step"))));
-        // Shifts by 32 are none.
-        lines.line("let packed = low | ((next << 1u) << (31u - bit % 32u));");
-    }
-    lines.line(format!("let scale = scale_{param}(scales + index / group * scales_step);"));
-    lines.line(format!("return f32(packed & {mask}u) * scale.x + scale.y;"));
-    lines.line("}");
-    shader.declare(name, lines);
-}
-
-/// The word at an offset of a buffer.
-fn word(buffer: &str, at: &str, buffer_lanes: u32) -> String {
-    if buffer_lanes == 1 { format!("{buffer}[{at}]") } else { format!("{buffer}[({at}) / 4u][({at}) % 4u]") }
+    let body = Block::of(|b| {
+        let bit = b.bind("bit", index % values * bits);
+        let packed = if packing.block_words() == 1 {
+            element(buffer, buffer_lanes, words + index / values * words_step) >> bit
+        } else {
+            let last = packing.block_words() - 1;
+            let first = b.bind("first", words + index / values * (arena.u32(packing.block_words()) * words_step));
+            let low = element(buffer, buffer_lanes, first + bit / 32 * words_step) >> bit % 32;
+            let low = b.bind("low", low);
+            let next = element(buffer, buffer_lanes, first + (bit / 32 + 1).min(last) * words_step);
+            let next = b.bind("next", next);
+            // Shifts by 32 are none.
+            low | ((next << 1) << (arena.u32(31) - bit % 32))
+        };
+        let packed = b.bind("packed", packed);
+        let scale =
+            arena.call(format!("scale_{param}"), &[scales + index / group * scales_step], Ty::vector(Scalar::F32, 2));
+        let scale = b.bind("scale", scale);
+        b.answer((packed & mask).convert(Scalar::F32) * scale.at(0) + scale.at(1));
+    });
+    let parameters = parameters.map(|name| (name.to_owned(), Ty::U32)).to_vec();
+    shader.function(Function { name, parameters, result: Some(Ty::F32), body });
 }

@@ -1,20 +1,19 @@
 //! Rank-one updates: what an invocation adds to its sums at one depth, the products of its rows' values with its columns'.
 
+use super::shader::Shader;
+use crate::kernel::Block;
 use std::fmt;
 
 use fuse_artifact::DType;
 
-use super::{
-    builtins::{scalar_type, vector_type},
-    shader::CodeBuffer,
-};
+use super::builtins::{scalar_type, vector_type};
 
 /// Sums of an invocation from which on they are added to one by one, in an order of their own.
 const SUMS_IN_ORDER: u32 = 64;
 
 /// Adds what `a0 …` and `b{product}0 …`, vectors of four rows and of four columns, multiply to, to the fields
 /// `s{product}{row}_{vector of columns}` of what `c` points to, for each product of several that share their rows.
-pub(super) fn add_products(lines: &mut CodeBuffer, dtype: DType, [rows, columns]: [u32; 2], products: &[String]) {
+pub(super) fn add_products<'k>(lines: &mut Block<'k>, dtype: DType, [rows, columns]: [u32; 2], products: &[String]) {
     if rows * columns < SUMS_IN_ORDER {
         let ty = vector_type(dtype, 4);
         for row in 0..rows {
@@ -46,7 +45,7 @@ pub(super) fn add_products(lines: &mut CodeBuffer, dtype: DType, [rows, columns]
     }
 }
 
-fn add(lines: &mut CodeBuffer, dtype: DType, sum: fmt::Arguments<'_>, a: fmt::Arguments<'_>, b: fmt::Arguments<'_>) {
+fn add<'k>(lines: &mut Block<'k>, dtype: DType, sum: fmt::Arguments<'_>, a: fmt::Arguments<'_>, b: fmt::Arguments<'_>) {
     match scalar_type(dtype) {
         "f32" => lines.statement(format_args!("{sum} = fma({a}, {b}, {sum});")),
         _ => lines.statement(format_args!("{sum} += {a} * {b};")),
@@ -55,8 +54,8 @@ fn add(lines: &mut CodeBuffer, dtype: DType, sum: fmt::Arguments<'_>, a: fmt::Ar
 
 /// Declares a structure of sums in `f32`, of so many rows and vectors of four columns, and the function that adds products to it
 /// ([`add_products`]).
-pub(super) fn declare(module: &mut CodeBuffer, [sums, function]: [&str; 2], [rows, vectors]: [u32; 2]) {
-    let mut lines = CodeBuffer::default();
+pub(super) fn declare<'k>(shader: &mut Shader<'k>, [sums, function]: [&str; 2], [rows, vectors]: [u32; 2]) {
+    let mut lines = Block::new();
     lines.line(format!("struct {sums} {{"));
     for i in 0..rows {
         for j in 0..vectors {
@@ -69,7 +68,7 @@ pub(super) fn declare(module: &mut CodeBuffer, [sums, function]: [&str; 2], [row
     lines.line(format!("fn {function}(c: ptr<function, {sums}>{a}{b}) {{"));
     add_products(&mut lines, DType::F32, [rows, 4 * vectors], &[String::new()]);
     lines.line("}");
-    module.append(&lines);
+    shader.text(&lines);
 }
 
 /// The order in which an invocation adds to its sums: two rows at a time, column by column, there and back. Drivers keep it, and

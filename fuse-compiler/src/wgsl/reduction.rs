@@ -9,7 +9,7 @@
 //! `place` knows offsets, `state` what a reduction is, `combine` how invocations share it, `elements` what is computed of
 //! elements, `stages` what is computed when, `scatter` which elements count, `split` the scratch buffer.
 
-mod combine;
+pub(in crate::wgsl) mod combine;
 mod elements;
 mod place;
 mod scatter;
@@ -21,17 +21,19 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use fuse_artifact::{Grid, Pass, Schedule, Scratch, Uniform, Variant, schedule::ReductionOrder};
 
-use self::{place::Frame, state::ReductionState};
-use super::{
-    names::Names,
-    shader::{CodeBuffer, Shader},
+use self::{
+    elements::{Slot, Values},
+    place::{Frame, Site},
+    state::ReductionState,
 };
+use super::{grid, names::Names, shader::Shader};
 use crate::{
     fusion::{
         Group, Reduction,
         body::{Body, ValueId, ValueOp},
         legality::MAX_STORAGE_BUFFERS,
     },
+    kernel::{Arena, Block, Val},
     schedule::reduction::ScheduleSpec,
 };
 
@@ -45,7 +47,7 @@ pub fn variant(group: &Group, reduction: &Reduction, names: &Names, scheduled: &
         (true, _) => (0..=last).map(Part::Stage).filter(|part| part.has_work(frame)).collect(),
         (false, _) => vec![Part::Whole],
     };
-    let passes: Vec<Pass> = parts.into_iter().map(|part| Text::new(frame, names, part).pass()).collect();
+    let passes: Vec<Pass> = parts.into_iter().map(|part| pass(frame, names, part)).collect();
     if schedule.split && passes.iter().any(|pass| pass.bindings.len() > MAX_STORAGE_BUFFERS) {
         return None;
     }
@@ -79,6 +81,13 @@ impl Part {
             }
             Self::Stage(_) | Self::Whole => true,
         }
+    }
+
+    /// Whether several workgroups share the rows of this pass: all but a last one without values per element.
+    fn is_shared(self, frame: &Frame<'_>) -> bool {
+        let Self::Stage(stage) = self else { return false };
+        let last = stage == frame.last_stage();
+        !last || (0..frame.group.stores.len()).any(|n| frame.stores_at(n, stage))
     }
 }
 
@@ -130,46 +139,178 @@ impl Frame<'_> {
     }
 }
 
-/// One pass under construction.
-struct Text<'a> {
-    frame: &'a Frame<'a>,
-    part: Part,
-    shader: Shader<'a>,
-    main: CodeBuffer,
-    /// Names of values per row that are known.
-    row_names: BTreeMap<ValueId, String>,
-    /// For schedules that hold their rows: for each load, the names of values per element.
-    held_names: Vec<BTreeMap<ValueId, String>>,
-    /// Arrays in workgroup memory: declared, and holding something that may still be read.
-    slots_declared: usize,
-    slots_in_use: usize,
-    /// Whether `opaque` is declared.
-    has_opaque: bool,
+/// One pass.
+fn pass(frame: &Frame<'_>, names: &Names, part: Part) -> Pass {
+    let arena = Arena::default();
+    let mut shader = Shader::new(&arena, names, frame.group);
+    if let Some(smallest) = frame.schedule.subgroups() {
+        shader.use_subgroups(smallest);
+    }
+    let mut b = Block::new();
+    let by_part = part.is_shared(frame);
+    let at = Invocation::locate(frame, &mut shader, &mut b, by_part);
+    let mut kernel = ReductionKernel {
+        frame,
+        part,
+        shader,
+        at,
+        slots: vec![],
+        row_values: BTreeMap::new(),
+        held_values: vec![BTreeMap::new(); frame.schedule.held().unwrap_or(0) as usize],
+        shared: vec![],
+        slots_in_use: 0,
+        opaque: None,
+    };
+    kernel.stages(&mut b);
+    let mut shader = kernel.shader;
+    shader.main = b;
+    let rows = frame.schedule.rows;
+    let grid = if matches!(part, Part::Whole) || by_part {
+        Grid::Rows { rows }
+    } else {
+        Grid::Elements { per_workgroup: rows }
+    };
+    shader.finish(grid, frame.schedule.workgroup())
 }
 
-impl<'a> Text<'a> {
-    fn new(frame: &'a Frame<'a>, names: &'a Names, part: Part) -> Self {
-        let mut shader = Shader::new(names, frame.group);
-        if let Some(smallest) = frame.schedule.subgroups() {
-            shader.use_subgroups(smallest);
-        }
-        let held_names = vec![BTreeMap::new(); frame.schedule.held().unwrap_or(0) as usize];
-        let (main, row_names) = (CodeBuffer::indented(), BTreeMap::new());
-        Self { frame, part, shader, main, row_names, held_names, slots_declared: 0, slots_in_use: 0, has_opaque: false }
-    }
+/// The row, lane and part of an invocation.
+struct Invocation<'k> {
+    /// The number of the workgroup's rows.
+    block: Val<'k>,
+    /// The part of rows that several workgroups share.
+    part: Option<Val<'k>>,
+    /// The invocation's number among those that share a row.
+    lane: Val<'k>,
+    /// Of columns, the number of the invocation's columns in the workgroup.
+    unit: Option<Val<'k>>,
+    /// The row, clamped to those that exist, or the first of its columns.
+    row: Val<'k>,
+    /// Whether that row exists, where some do not.
+    valid: Option<Val<'k>>,
+    /// The coordinates of the row along kept axes.
+    kept: Vec<Val<'k>>,
+    /// The elements of the row that this workgroup has.
+    begin: Option<Val<'k>>,
+    end: Val<'k>,
+    /// Of accesses at elements, the offset at the row's first element.
+    bases: BTreeMap<u16, Val<'k>>,
+}
 
-    fn pass(mut self) -> Pass {
+impl<'k> Invocation<'k> {
+    fn locate(frame: &Frame<'_>, shader: &mut Shader<'k>, b: &mut Block<'k>, by_part: bool) -> Self {
+        let schedule = frame.schedule;
+        let id = grid::workgroups(shader, b);
+        let (part, block) = if by_part {
+            let count = shader.uniform(Uniform::Count);
+            let blocks = if schedule.rows == 1 { count } else { (count + (schedule.rows - 1)) / schedule.rows };
+            let part = b.bind("part", id / blocks);
+            (Some(part), b.bind("block", id % blocks))
+        } else {
+            (None, b.bind("block", id))
+        };
+        let (lane, unit, [row, valid]) = match (schedule.order, schedule.rows) {
+            (ReductionOrder::Rows { .. }, 1) => {
+                let lane = b.bind("lane", shader.local());
+                (lane, None, [Some(b.bind("row", block)), None])
+            }
+            (ReductionOrder::Rows { .. }, rows) => {
+                // Invocations of a row must lie in one subgroup, where the order of `local` says nothing; a workgroup of
+                // 256 fills its subgroups.
+                let subgroup = shader.subgroup();
+                let at = match schedule.subgroups() {
+                    Some(_) => subgroup.id * subgroup.size + subgroup.lane,
+                    None => shader.local(),
+                };
+                let at = b.bind("at", at);
+                let lane = b.bind("lane", at % schedule.invocations);
+                (lane, None, clamp_row(shader, b, block * rows + at / schedule.invocations, 1).map(Some))
+            }
+            (ReductionOrder::Columns | ReductionOrder::Scatter { .. }, columns) => {
+                let units = columns / schedule.lanes;
+                let unit = b.bind("unit", shader.local() % units);
+                let lane = b.bind("lane", shader.local() / units);
+                let first = block * columns + unit * schedule.lanes;
+                (lane, Some(unit), clamp_row(shader, b, first, schedule.lanes).map(Some))
+            }
+        };
+        let row = row.unwrap_or(block);
+        let is_clamped = schedule.rows > 1 || schedule.is_columns();
+        let kept = decode_row(frame, shader, b, row);
+        let length = shader.uniform(Uniform::RowLength);
+        let (begin, end) = if let Some(part) = part {
+            let depth = shader.uniform(Uniform::SplitDepth);
+            let begin = b.bind("begin", part * depth);
+            (Some(begin), b.bind("end", length.min(begin + depth)))
+        } else {
+            (None, b.bind("end", length))
+        };
+        Self {
+            block,
+            part,
+            lane,
+            unit,
+            row,
+            valid: valid.filter(|_| is_clamped),
+            kept,
+            begin,
+            end,
+            bases: BTreeMap::new(),
+        }
+    }
+}
+
+/// Binds the row clamped to those that exist, and whether it does.
+fn clamp_row<'k>(shader: &mut Shader<'k>, b: &mut Block<'k>, row: Val<'k>, lanes: u32) -> [Val<'k>; 2] {
+    let count = shader.uniform(Uniform::Count);
+    let at = b.bind("row_at", row);
+    let valid = b.bind("valid", at.lt(count));
+    [b.bind("row", at.min(count - lanes)), valid]
+}
+
+/// Binds `k0 …`, the kept coordinates of the row.
+fn decode_row<'k>(frame: &Frame<'_>, shader: &mut Shader<'k>, b: &mut Block<'k>, row: Val<'k>) -> Vec<Val<'k>> {
+    let mut rest = row;
+    let mut coordinates = vec![];
+    for axis in (1..frame.schedule.axes[0]).rev() {
+        let extent = shader.uniform(Uniform::Extent { axis });
+        let outer = b.bind(format!("rows{axis}"), rest / extent);
+        coordinates.push(b.bind(format!("k{axis}"), rest % extent));
+        rest = outer;
+    }
+    coordinates.push(b.bind("k0", rest));
+    coordinates.reverse();
+    coordinates
+}
+
+/// One pass under construction.
+struct ReductionKernel<'a, 'k> {
+    frame: &'a Frame<'a>,
+    part: Part,
+    shader: Shader<'k>,
+    at: Invocation<'k>,
+    /// Values per row that are known.
+    row_values: Values<'k>,
+    /// For schedules that hold their rows: the loads, and for each the values per element.
+    slots: Vec<Slot<'k>>,
+    held_values: Vec<Values<'k>>,
+    /// Arrays in workgroup memory, and how many of them hold something that may still be read.
+    shared: Vec<Val<'k>>,
+    slots_in_use: usize,
+    /// A zero that the shader's compiler does not know.
+    opaque: Option<Val<'k>>,
+}
+
+impl<'k> ReductionKernel<'_, 'k> {
+    fn stages(&mut self, b: &mut Block<'k>) {
         let frame = self.frame;
         let (first, last) = match self.part {
             Part::Whole => (0, frame.last_stage()),
             Part::Stage(stage) => (stage, stage),
         };
-        let by_part = self.is_by_part();
-        self.locate(by_part);
         let used = self.used();
-        self.declare_bases(&used);
+        self.bind_bases(b, &used);
         if first > 0 {
-            self.combine_scratch(&used);
+            self.combine_scratch(b, &used);
         }
         for stage in first..=last {
             let known_from = if stage == first { 0 } else { stage };
@@ -178,28 +319,12 @@ impl<'a> Text<'a> {
                 .copied()
                 .filter(|&v| !frame.levels[v].per_element && (known_from..=stage).contains(&frame.levels[v].stage))
                 .collect();
-            self.row_values(&row_values);
-            self.stage(stage, &used);
+            self.compute_row_values(b, &row_values);
+            self.stage(b, stage, &used);
         }
         if last == frame.last_stage() {
-            self.row_stores(by_part);
+            self.row_stores(b);
         }
-        let Self { mut shader, main, .. } = self;
-        shader.main = main;
-        let rows = frame.schedule.rows;
-        let grid = if matches!(self.part, Part::Whole) || by_part {
-            Grid::Rows { rows }
-        } else {
-            Grid::Elements { per_workgroup: rows }
-        };
-        shader.finish(grid, frame.schedule.workgroup())
-    }
-
-    /// Whether several workgroups share the rows of this pass: all but a last one without values per element.
-    fn is_by_part(&self) -> bool {
-        let Part::Stage(stage) = self.part else { return false };
-        let last = stage == self.frame.last_stage();
-        !last || (0..self.frame.group.stores.len()).any(|n| self.frame.stores_at(n, stage))
     }
 
     /// The values that this pass computes, or takes from the scratch buffer.
@@ -230,80 +355,8 @@ impl<'a> Text<'a> {
         used
     }
 
-    /// Which row, lane and part this invocation has: `row` (clamped), `valid`, `lane`, and the kept coordinates.
-    fn locate(&mut self, by_part: bool) {
-        let schedule = self.frame.schedule;
-        let workgroups = self.shader.uniform(Uniform::Workgroups);
-        self.main.line("let id = workgroup.x + workgroup.y * workgroups.x;");
-        self.main.line(format!("if id >= {workgroups} {{"));
-        self.main.line("return;");
-        self.main.line("}");
-        if by_part {
-            let count = self.shader.uniform(Uniform::Count);
-            let blocks = if schedule.rows == 1 {
-                count
-            } else {
-                format!("(({count} + {}u) / {}u)", schedule.rows - 1, schedule.rows)
-            };
-            self.main.line(format!("let part = id / {blocks};"));
-            self.main.line(format!("let block = id % {blocks};"));
-        } else {
-            self.main.line("let block = id;");
-        }
-        match (schedule.order, schedule.rows) {
-            (ReductionOrder::Rows { .. }, 1) => {
-                self.main.line("let lane = local;");
-                self.main.line("let row = block;");
-            }
-            (ReductionOrder::Rows { .. }, rows) => {
-                // Invocations of a row must lie in one subgroup, where the order of `local` says nothing; a workgroup of
-                // 256 fills its subgroups.
-                let at =
-                    if schedule.subgroups().is_some() { "subgroup * subgroup_size + subgroup_lane" } else { "local" };
-                self.main.line(format!("let at = {at};"));
-                self.main.line(format!("let lane = at % {}u;", schedule.invocations));
-                self.clamp_row(&format!("block * {rows}u + at / {}u", schedule.invocations), 1);
-            }
-            (ReductionOrder::Columns | ReductionOrder::Scatter { .. }, columns) => {
-                let units = columns / schedule.lanes;
-                self.main.line(format!("let unit = local % {units}u;"));
-                self.main.line(format!("let lane = local / {units}u;"));
-                let scale = if schedule.lanes > 1 { format!(" * {}u", schedule.lanes) } else { String::new() };
-                self.clamp_row(&format!("block * {columns}u + unit{scale}"), schedule.lanes);
-            }
-        }
-        self.decode_row();
-        let length = self.shader.uniform(Uniform::RowLength);
-        if by_part {
-            let depth = self.shader.uniform(Uniform::SplitDepth);
-            self.main.line(format!("let begin = part * {depth};"));
-            self.main.line(format!("let end = min({length}, begin + {depth});"));
-        } else {
-            self.main.line(format!("let end = {length};"));
-        }
-    }
-
-    fn clamp_row(&mut self, row: &str, lanes: u32) {
-        let count = self.shader.uniform(Uniform::Count);
-        self.main.line(format!("let row_at = {row};"));
-        self.main.line(format!("let valid = row_at < {count};"));
-        self.main.line(format!("let row = min(row_at, {count} - {lanes}u);"));
-    }
-
-    /// Declares `k0 …`, the kept coordinates of the row.
-    fn decode_row(&mut self) {
-        let mut rest = "row".to_owned();
-        for axis in (1..self.frame.schedule.axes[0]).rev() {
-            let extent = self.shader.uniform(Uniform::Extent { axis });
-            self.main.line(format!("let rows{axis} = {rest} / {extent};"));
-            self.main.line(format!("let k{axis} = {rest} % {extent};"));
-            rest = format!("rows{axis}");
-        }
-        self.main.line(format!("let k0 = {rest};"));
-    }
-
-    /// Declares `base…`, the offset at the row's first element, of every access at elements.
-    fn declare_bases(&mut self, used: &BTreeSet<ValueId>) {
+    /// Binds `base…`, the offset at the row's first element, of every access at elements.
+    fn bind_bases(&mut self, b: &mut Block<'k>, used: &BTreeSet<ValueId>) {
         let frame = self.frame;
         let stages = match self.part {
             Part::Whole => 0..=frame.last_stage(),
@@ -314,19 +367,15 @@ impl<'a> Text<'a> {
         let stores = (0..frame.group.stores.len()).filter(|&n| stages.clone().any(|stage| frame.stores_at(n, stage)));
         accesses.extend(stores.map(|n| frame.store_access(n)));
         for access in accesses {
-            let offset = frame.row_offset(&mut self.shader, access);
-            self.main.line(format!("let base{access} = {offset};"));
+            let row = Site { frame, at: &self.at, element: None, single: false };
+            let offset = row.row_offset(&mut self.shader, access);
+            self.at.bases.insert(access, b.bind(format!("base{access}"), offset));
         }
     }
 
     /// The condition under which this invocation may write, beyond `conditions`.
-    fn guard(&self, conditions: &[&str]) -> Option<String> {
-        let clamped = self.frame.schedule.rows > 1 || self.frame.schedule.is_columns();
-        let mut all: Vec<&str> = conditions.to_vec();
-        if clamped {
-            all.push("valid");
-        }
-        (!all.is_empty()).then(|| all.join(" && "))
+    fn guard(&self, conditions: &[Val<'k>]) -> Option<Val<'k>> {
+        conditions.iter().copied().chain(self.at.valid).reduce(Val::and)
     }
 
     /// The reductions that a stage finishes and that this pass uses, or hands to the next.

@@ -1,25 +1,26 @@
-//! The text of what a product's workgroup computes of the rows of its left operand before it multiplies.
+//! Row prologue: reductions of a product's left operand that its workgroups compute before they multiply.
 //!
 //! Stage by stage, invocations that share a row walk down the depth side by side, several vectors at a time; what each
 //! found is taken together as balanced trees, with what rounding loses of long sums carried along, so that sums are as
 //! accurate as pairwise ones. Results are kept in workgroup memory, as bits. Loads of the operand, which stay in their
 //! rows, read them once, before the loop over the depth.
 
-use fuse_artifact::DType;
-
 use super::{
-    builtins::vector_type,
     epilogue::Axes,
     expr::{literal, operation},
     operand::{Operand, OperandPlace},
-    reduction::state::{ReductionState, from_bits, to_bits},
-    shader::{CodeBuffer, Shader},
+    reduction::{
+        combine::add_exactly,
+        state::{ReductionState, from_bits, to_bits},
+    },
+    shader::{Shader, lane_coordinates},
 };
 use crate::{
     fusion::{
         Contraction, Group,
         body::{Body, ValueId, ValueOp},
     },
+    kernel::{Arena, Block, Scalar, Ty, Val},
     schedule::contraction::row_prologue::{RowPrologue, SHARING},
 };
 
@@ -27,7 +28,7 @@ use crate::{
 const UNROLL: u32 = 4;
 
 /// The rows of a workgroup's left operand.
-pub(super) struct RowPrologueText<'a> {
+pub(super) struct RowPrologueKernel<'a> {
     group: &'a Group,
     body: &'a Body,
     value: ValueId,
@@ -48,7 +49,7 @@ pub(super) struct RowNames<'n> {
     pub(super) lanes: u32,
 }
 
-impl<'a> RowPrologueText<'a> {
+impl<'a> RowPrologueKernel<'a> {
     /// The rows of a contraction's left operand, if it has reductions.
     pub(super) fn new(
         group: &'a Group,
@@ -90,203 +91,219 @@ impl<'a> RowPrologueText<'a> {
         }
     }
 
-    /// Writes the computation of the rows from `row0` on, with loads of `lanes` elements along the depth.
-    pub(super) fn compute(&self, shader: &mut Shader<'_>, main: &mut CodeBuffer, axes: &Axes, row0: &str, lanes: u32) {
-        shader.workgroup_array("lhs_rows", "u32", self.operand.result_entries(self.rows), 4);
-        for w in 0..self.operand.part_words {
-            let entries = RowPrologue::part_entries(self.rows, self.invocations);
-            shader.workgroup_array(&format!("lhs_parts{w}"), "u32", entries, 4);
-        }
+    /// Computes the rows from `row0` on, with loads of `lanes` elements along the depth.
+    pub(super) fn compute<'k>(
+        &self,
+        shader: &mut Shader<'k>,
+        b: &mut Block<'k>,
+        axes: &Axes<'k>,
+        row0: Val<'k>,
+        lanes: u32,
+    ) {
+        let results = shader.workgroup_array("lhs_rows", Ty::U32, self.operand.result_entries(self.rows));
+        let entries = RowPrologue::part_entries(self.rows, self.invocations);
+        let parts: Vec<Val<'k>> = (0..self.operand.part_words)
+            .map(|w| shader.workgroup_array(&format!("lhs_parts{w}"), Ty::U32, entries))
+            .collect();
         // No buffer holds rows of this length.
-        main.line(format!("let opaque = select(0u, 1u, {} == 0xffffffffu);", axes.depth));
+        let [zero, one] = [0, 1].map(|value| shader.u32(value));
+        let opaque = b.bind("opaque", axes.depth.eq(u32::MAX).select(one, zero));
         for stage in &self.operand.stages {
-            self.walk(shader, main, axes, stage, (row0, lanes));
-            main.line("workgroupBarrier();");
-            self.combine(main, stage);
-            main.line("workgroupBarrier();");
+            self.walk(shader, b, axes, stage, &Walk { row0, lanes, parts: &parts, opaque });
+            b.workgroup_barrier();
+            self.combine(shader, b, stage, &parts, results);
+            b.workgroup_barrier();
         }
     }
 
-    /// Writes what each invocation finds of the rows that it shares in to workgroup memory.
-    fn walk(
+    /// Reduces each invocation's elements of the rows that it shares in, to workgroup memory.
+    fn walk<'k>(
         &self,
-        shader: &mut Shader<'_>,
-        main: &mut CodeBuffer,
-        axes: &Axes,
+        shader: &mut Shader<'k>,
+        b: &mut Block<'k>,
+        axes: &Axes<'k>,
         stage: &[(ValueId, ValueId)],
-        (row0, lanes): (&str, u32),
+        walk: &Walk<'_, 'k>,
     ) {
         let sharing = RowPrologue::sharing(self.rows, self.invocations);
         let at_once = self.invocations / sharing;
-        let idle = at_once * sharing < self.invocations;
-        if idle {
-            main.line(format!("if local < {}u {{", at_once * sharing));
-        }
-        main.line(format!("for (var row = local / {sharing}u; row < {}u; row += {at_once}u) {{", self.rows));
-        main.line(format!("let at_row = min({row0} + row, {} - 1u);", axes.rows));
+        let local = shader.local();
+        let idle = (at_once * sharing < self.invocations).then(|| local.lt(at_once * sharing));
+        b.when_some(idle, |b| {
+            b.range("row", local / sharing, self.rows, at_once, |b, row| {
+                self.walk_row(shader, b, axes, stage, walk, row);
+            });
+        });
+    }
+
+    fn walk_row<'k>(
+        &self,
+        shader: &mut Shader<'k>,
+        b: &mut Block<'k>,
+        axes: &Axes<'k>,
+        stage: &[(ValueId, ValueId)],
+        walk: &Walk<'_, 'k>,
+        row: Val<'k>,
+    ) {
+        let (arena, local, lanes) = (shader.arena(), shader.local(), walk.lanes);
+        let sharing = RowPrologue::sharing(self.rows, self.invocations);
+        let at_row = b.bind("at_row", (walk.row0 + row).min(axes.rows - 1));
         let roots: Vec<ValueId> = stage.iter().map(|(_, x)| *x).collect();
         let names = RowNames { prefix: "row_v", lanes: 1 };
-        let mut at = axes.batch_names();
-        at.extend(["at_row".to_owned(), "0u".to_owned()]);
-        self.row_values(shader, main, &roots, names, &at, "row");
+        let mut at = axes.batch();
+        at.extend([at_row, arena.u32(0)]);
+        self.row_values(shader, b, &roots, names, &at, row);
         let operand = self.operand(lanes, self.batch + 1);
+        let mut bases = vec![];
         for access in self.element_loads(&roots) {
-            let mut place: Vec<Option<String>> = at.iter().cloned().map(Some).collect();
+            let mut place: Vec<Option<Val<'k>>> = at.iter().copied().map(Some).collect();
             place[self.batch + 1] = None;
             let offset = operand.offset(shader, access, &place);
-            main.line(format!("let row_base{access} = {offset};"));
+            bases.push((access, b.bind(format!("row_base{access}"), offset)));
         }
+        let mut totals = vec![];
         for &(reduction, _) in stage {
             let state = self.state(reduction);
-            for (w, neutral) in state.neutral(if state.is_float_sum() { 1 } else { lanes }).iter().enumerate() {
-                main.line(format!("var total{reduction}_{w} = {neutral};"));
+            let neutral = state.neutral(arena, if state.is_float_sum() { 1 } else { lanes });
+            let mut words = vec![];
+            let mut lost = None;
+            for (w, &neutral) in neutral.iter().enumerate() {
+                words.push(b.var(format!("total{reduction}_{w}"), neutral));
                 if state.is_float_sum() {
-                    main.line(format!("var lost{reduction} = {neutral};"));
+                    lost = Some(b.var(format!("lost{reduction}"), neutral));
                 }
             }
+            totals.push(Total { reduction, state, words, lost });
         }
-        let first = format!("local % {sharing}u * {lanes}u");
         let step = sharing * lanes * UNROLL;
-        main.line(format!("for (var depth = {first}; depth < {}; depth += {step}u) {{", axes.depth));
-        self.step(shader, main, axes, stage, &operand, &mut at);
-        main.line("}");
-        let mut word = 0;
-        for &(reduction, _) in stage {
-            let state = self.state(reduction);
-            let names: Vec<String> = (0..state.words().len()).map(|w| format!("total{reduction}_{w}")).collect();
-            let words = match state.is_float_sum() {
-                true => vec![shader.helpers.call("restored", 1, &format!("{}, lost{reduction}", names[0]))],
-                false => fold_lanes(main, state, lanes, names, &format!("folded{reduction}")),
+        b.range("depth", local % sharing * lanes, axes.depth, step, |b, depth| {
+            self.step(shader, b, axes, &roots, &totals, (&operand, &bases), &mut at, [depth, walk.opaque]);
+        });
+        let mut parts = walk.parts.iter();
+        for Total { reduction, state, words, lost } in totals {
+            let words = match lost {
+                Some(lost) => vec![shader.helpers.call("restored", &[words[0], lost])],
+                None => fold_lanes(b, state, lanes, words, &format!("folded{reduction}")),
             };
-            for (bits, dtype) in words.iter().zip(state.words()) {
-                let at = format!("row * {}u + local % {sharing}u", sharing + 1);
-                main.line(format!("lhs_parts{word}[{at}] = {};", to_bits(dtype, 1, bits)));
-                word += 1;
+            for (bits, part) in words.into_iter().zip(&mut parts) {
+                b.set(part.at(row * (sharing + 1) + local % sharing), to_bits(bits));
             }
-        }
-        main.line("}");
-        if idle {
-            main.line("}");
         }
     }
 
-    /// Writes one step down the depth: loads first, then what is computed from them.
-    fn step(
+    /// One step down the depth: loads first, then what is computed from them.
+    #[allow(clippy::too_many_arguments, reason = "of one caller, which has them all")]
+    fn step<'k>(
         &self,
-        shader: &mut Shader<'_>,
-        main: &mut CodeBuffer,
-        axes: &Axes,
-        stage: &[(ValueId, ValueId)],
-        operand: &Operand<'_>,
-        at: &mut [String],
+        shader: &mut Shader<'k>,
+        b: &mut Block<'k>,
+        axes: &Axes<'k>,
+        roots: &[ValueId],
+        totals: &[Total<'k>],
+        (operand, bases): (&Operand<'_>, &[(u16, Val<'k>)]),
+        at: &mut [Val<'k>],
+        [depth, opaque]: [Val<'k>; 2],
     ) {
-        let lanes = operand.lanes;
+        let (arena, lanes) = (shader.arena(), operand.lanes);
         let apart = RowPrologue::sharing(self.rows, self.invocations) * lanes;
-        let roots: Vec<ValueId> = stage.iter().map(|(_, x)| *x).collect();
+        let mut places = vec![];
         for u in 0..UNROLL {
-            main.line(format!("let depth_{u} = depth + {}u;", u * apart));
-            main.line(format!("let at_{u} = min(depth_{u}, {} - {lanes}u);", axes.depth));
-            for access in self.element_loads(&roots) {
-                let along = operand.step(shader, access, self.batch + 1, &format!("at_{u}"));
-                let load = operand.load(shader, access, &format!("row_base{access}{along}"));
-                main.line(format!("let x{access}_{u} = {load};"));
+            let depth = b.bind(format!("depth_{u}"), depth + u * apart);
+            let at = b.bind(format!("at_{u}"), depth.min(axes.depth - lanes));
+            places.push([depth, at]);
+            for &(access, base) in bases {
+                let offset = operand.advance(shader, access, self.batch + 1, base, at);
+                let value = operand.load(shader, access, offset);
+                b.bind(format!("x{access}_{u}"), value);
             }
         }
-        let mut found: Vec<Vec<Vec<String>>> = vec![vec![]; stage.len()];
-        for u in 0..UNROLL {
-            at[self.batch + 1] = format!("at_{u}");
+        let mut found: Vec<Vec<Vec<Val<'k>>>> = vec![vec![]; totals.len()];
+        for (u, &[depth, place]) in places.iter().enumerate() {
+            at[self.batch + 1] = place;
             let rows = RowNames { prefix: "row_v", lanes: 1 };
             let prefix = format!("v{u}_");
-            let place = OperandPlace { operand, loaded: &|access| format!("x{access}_{u}"), at, sums: &[] };
-            self.elements(shader, main, &roots, (rows, &prefix), &place);
-            for (&(reduction, x), found) in stage.iter().zip(&mut found) {
-                let state = self.state(reduction);
-                let index = if lanes == 1 {
-                    format!("at_{u}")
-                } else {
-                    format!("vec4<u32>(at_{u}) + vec4<u32>(0u, 1u, 2u, 3u)")
-                };
-                let element = self.name(x, (rows, &prefix), lanes);
-                let words = state.of_element(&mut shader.helpers, lanes, &element, &index);
-                let words = words.iter().zip(state.neutral(lanes)).enumerate().map(|(w, (word, neutral))| {
-                    let name = format!("found{reduction}_{u}_{w}");
-                    main.line(format!("let {name} = select({neutral}, {word}, depth_{u} < {});", axes.depth));
-                    name
-                });
-                found.push(words.collect());
+            let loaded = |access: u16| {
+                let dtype = self.group.accesses[usize::from(access)].dtype;
+                arena.name(format!("x{access}_{u}"), Ty::of(dtype, lanes))
+            };
+            let context = OperandPlace { operand, loaded: &loaded, at, accumulators: &[] };
+            self.elements(shader, b, roots, (rows, &prefix), &context);
+            for ((Total { reduction, state, .. }, &x), found) in totals.iter().zip(roots).zip(&mut found) {
+                let index = lane_coordinates(place, lanes, true);
+                let element = self.name(arena, x, (rows, &prefix), lanes);
+                let words = state.of_element(&mut shader.helpers, element, index);
+                let inside = depth.lt(axes.depth);
+                let words = words.into_iter().zip(state.neutral(arena, lanes));
+                let words: Vec<Val<'k>> = words.map(|(word, neutral)| inside.select(word, neutral)).collect();
+                found.push(b.bind_all(&format!("found{reduction}_{u}"), &words));
             }
         }
-        for (&(reduction, _), found) in stage.iter().zip(found) {
-            let state = self.state(reduction);
-            let words = state.tree(main, found, &format!("taken{reduction}"));
-            let total = format!("total{reduction}");
-            if state.is_float_sum() {
+        for (Total { reduction, state, words: totals, lost }, found) in totals.iter().zip(found) {
+            let words = state.tree(b, found, &format!("taken{reduction}"));
+            if let Some(lost) = lost {
                 // The lanes of a sum are added first: to keep what an addition loses costs more than to add.
-                let words = fold_lanes(main, state, lanes, words, &format!("lanes{reduction}"));
-                let (word, total) = (&words[0], format!("{total}_0"));
-                let sum = shader.helpers.call("hidden", 1, &format!("{total} + {word}, opaque"));
-                main.line(format!("let sum{reduction} = {sum};"));
-                let lost = shader.helpers.call("lost", 1, &format!("{total}, {word}, sum{reduction}"));
-                main.line(format!("lost{reduction} += {lost};"));
-                main.line(format!("{total} = sum{reduction};"));
+                let words = fold_lanes(b, *state, lanes, words, &format!("lanes{reduction}"));
+                add_exactly(shader, b, *reduction, [totals[0], *lost, opaque], words[0]);
             } else {
-                let totals: Vec<String> = (0..words.len()).map(|w| format!("{total}_{w}")).collect();
-                let merged = state.merge(&totals, &words);
-                for (w, word) in merged.iter().enumerate() {
-                    main.line(format!("let merged{reduction}_{w} = {word};"));
-                }
-                for (w, total) in totals.iter().enumerate() {
-                    main.line(format!("{total} = merged{reduction}_{w};"));
+                let merged = b.bind_all(&format!("merged{reduction}"), &state.merge(totals, &words));
+                for (&total, word) in totals.iter().zip(merged) {
+                    b.set(total, word);
                 }
             }
         }
     }
 
-    /// Writes what the invocations of each row found, taken together.
-    fn combine(&self, main: &mut CodeBuffer, stage: &[(ValueId, ValueId)]) {
+    /// Merges what the invocations of each row found.
+    fn combine<'k>(
+        &self,
+        shader: &Shader<'k>,
+        b: &mut Block<'k>,
+        stage: &[(ValueId, ValueId)],
+        parts: &[Val<'k>],
+        results: Val<'k>,
+    ) {
         let (rows, invocations) = (self.rows, self.invocations);
-        let sharing = RowPrologue::sharing(rows, invocations);
+        let (local, sharing) = (shader.local(), RowPrologue::sharing(rows, invocations));
         if sharing > SHARING {
-            main.line(format!("for (var i = local; i < {}u; i += {invocations}u) {{", rows * SHARING));
-            main.line(format!("let first = i / {SHARING}u * {}u + i % {SHARING}u;", sharing + 1));
-            self.take_together(main, stage, sharing / SHARING, SHARING, &|word, _| format!("lhs_parts{word}[first]"));
-            main.line("}");
-            main.line("workgroupBarrier();");
+            b.range("i", local, rows * SHARING, invocations, |b, i| {
+                let first = b.bind("first", i / SHARING * (sharing + 1) + i % SHARING);
+                let target = |word: u32, _| parts[word as usize].at(first);
+                self.merge_parts(b, stage, (parts, first), [sharing / SHARING, SHARING], &target);
+            });
+            b.workgroup_barrier();
         }
-        main.line(format!("for (var row = local; row < {rows}u; row += {invocations}u) {{"));
-        main.line(format!("let first = row * {}u;", sharing + 1));
-        let results = |_, at: u32| format!("lhs_rows[row + {}u]", at * rows);
-        self.take_together(main, stage, SHARING, 1, &results);
-        main.line("}");
+        b.range("row", local, rows, invocations, |b, row| {
+            let first = b.bind("first", row * (sharing + 1));
+            let target = |_, word: u32| results.at(row + word * rows);
+            self.merge_parts(b, stage, (parts, first), [SHARING, 1], &target);
+        });
     }
 
-    /// Takes `count` parts together, `apart` entries from each other; `target` says where a word goes, of which the number
-    /// in its stage and that in the row's results are given.
-    fn take_together(
+    /// Merges `count` parts from `first` on, `apart` entries from each other. `target` is the place of a word, whose number in its
+    /// stage and whose number among the row's results are given.
+    fn merge_parts<'k>(
         &self,
-        main: &mut CodeBuffer,
+        b: &mut Block<'k>,
         stage: &[(ValueId, ValueId)],
-        count: u32,
-        apart: u32,
-        target: &dyn Fn(u32, u32) -> String,
+        (parts, first): (&[Val<'k>], Val<'k>),
+        [count, apart]: [u32; 2],
+        target: &dyn Fn(u32, u32) -> Val<'k>,
     ) {
         let mut first_word = 0;
         for &(reduction, _) in stage {
             let state = self.state(reduction);
-            let parts = (0..count).map(|part| {
-                let words = state.words().into_iter().zip(first_word..).map(|(dtype, word)| {
-                    let name = format!("part{word}_{part}");
-                    let bits = format!("lhs_parts{word}[first + {}u]", part * apart);
-                    main.line(format!("let {name} = {};", from_bits(dtype, 1, &bits)));
-                    name
-                });
-                words.collect::<Vec<_>>()
-            });
-            let parts = parts.collect();
-            let words = state.tree(main, parts, &format!("together{reduction}"));
-            for ((word, dtype), w) in words.iter().zip(state.words()).zip(0..) {
-                let target = target(first_word + w, self.result_word(reduction) + w);
-                main.line(format!("{target} = {};", to_bits(dtype, 1, word)));
+            let mut states = vec![];
+            for part in 0..count {
+                let mut words = vec![];
+                for (dtype, word) in state.words().into_iter().zip(first_word..) {
+                    let bits = parts[word as usize].at(first + part * apart);
+                    words.push(b.bind(format!("part{word}_{part}"), from_bits(dtype, bits)));
+                }
+                states.push(words);
+            }
+            let words = state.tree(b, states, &format!("together{reduction}"));
+            for (&word, w) in words.iter().zip(0..) {
+                b.set(target(first_word + w, self.result_word(reduction) + w), to_bits(word));
             }
             first_word += words.len() as u32;
         }
@@ -298,115 +315,140 @@ impl<'a> RowPrologueText<'a> {
         known.map_or(0, |(_, word)| *word)
     }
 
-    /// Declares the values per row that the operand's elements are computed from; `at` are the coordinates of the row, and
+    /// Binds the values per row that the operand's elements are computed from; `at` are the coordinates of the row, and
     /// `row` is its number in the workgroup.
-    pub(super) fn declare(
+    pub(super) fn declare<'k>(
         &self,
-        shader: &mut Shader<'_>,
-        main: &mut CodeBuffer,
+        shader: &mut Shader<'k>,
+        b: &mut Block<'k>,
         names: RowNames<'_>,
-        at: &[String],
-        row: &str,
+        at: &[Val<'k>],
+        row: Val<'k>,
     ) {
-        self.row_values(shader, main, &[self.value], names, at, row);
+        self.row_values(shader, b, &[self.value], names, at, row);
     }
 
-    fn row_values(
+    fn row_values<'k>(
         &self,
-        shader: &mut Shader<'_>,
-        main: &mut CodeBuffer,
+        shader: &mut Shader<'k>,
+        b: &mut Block<'k>,
         roots: &[ValueId],
         names: RowNames<'_>,
-        at: &[String],
-        row: &str,
+        at: &[Val<'k>],
+        row: Val<'k>,
     ) {
-        let lanes = names.lanes;
+        let (arena, lanes) = (shader.arena(), names.lanes);
         let operand = self.operand(lanes, self.batch);
-        let place: Vec<Option<String>> = at.iter().cloned().map(Some).collect();
+        let place: Vec<Option<Val<'k>>> = at.iter().copied().map(Some).collect();
         for value in self.body.needed(roots) {
             let known = &self.body.values[value];
-            let expression = match known.op {
+            let computed = match known.op {
                 _ if self.operand.levels[value].per_element => continue,
                 ValueOp::Literal(_) => continue,
                 ValueOp::Reduce(..) => self.result(shader, value, lanes, row),
                 ValueOp::Load(access) => {
                     let offset = operand.offset(shader, access, &place);
-                    operand.load(shader, access, &offset)
+                    operand.load(shader, access, offset)
                 }
                 _ => {
-                    let place = OperandPlace { operand: &operand, loaded: &|_| String::new(), at, sums: &[] };
-                    let of = |x: ValueId| self.name(x, (names, ""), lanes);
+                    let loaded = |_| unreachable!("values per row name their loads");
+                    let place = OperandPlace { operand: &operand, loaded: &loaded, at, accumulators: &[] };
+                    let of = |x: ValueId| self.name(arena, x, (names, ""), lanes);
                     operation(shader, self.body, value, lanes, &of, &place)
                 }
             };
-            main.line(format!("let {}{value} = {expression};", names.prefix));
+            b.bind(format!("{}{value}", names.prefix), computed);
         }
     }
 
     /// The result of a reduction for the `lanes` rows from `row` on.
-    fn result(&self, shader: &mut Shader<'_>, reduction: ValueId, lanes: u32, row: &str) -> String {
+    fn result<'k>(&self, shader: &mut Shader<'k>, reduction: ValueId, lanes: u32, row: Val<'k>) -> Val<'k> {
         let state = self.state(reduction);
+        let arena = shader.arena();
+        let results = arena.name("lhs_rows", arena.array(Ty::U32, None));
         let words = state.words().into_iter().zip(self.result_word(reduction)..).map(|(dtype, word)| {
-            let entry = |lane: u32| format!("lhs_rows[{row} + {}u]", word * self.rows + lane);
-            let bits = match lanes {
-                1 => entry(0),
-                _ => format!("vec4<u32>({}, {}, {}, {})", entry(0), entry(1), entry(2), entry(3)),
+            let entries: Vec<Val<'k>> = (0..lanes).map(|lane| results.at(row + (word * self.rows + lane))).collect();
+            let bits = match entries[..] {
+                [entry] => entry,
+                _ => arena.construct(Ty::vector(Scalar::U32, lanes), &entries),
             };
-            from_bits(dtype, lanes, &bits)
+            from_bits(dtype, bits)
         });
-        let words: Vec<String> = words.collect();
-        state.value(&mut shader.helpers, lanes, &words)
+        let words: Vec<Val<'k>> = words.collect();
+        state.value(&mut shader.helpers, &words)
     }
 
-    /// Writes the operand's program for elements, whose rows are declared under `rows`; returns its value.
-    pub(super) fn value(
+    /// Computes the operand's program for elements, whose rows are bound under `rows`; returns its value.
+    pub(super) fn value<'k>(
         &self,
-        shader: &mut Shader<'_>,
-        main: &mut CodeBuffer,
+        shader: &mut Shader<'k>,
+        b: &mut Block<'k>,
         rows: RowNames<'_>,
-        place: &OperandPlace<'_>,
-    ) -> String {
+        place: &OperandPlace<'_, 'k>,
+    ) -> Val<'k> {
         let prefix = place.operand.prefix;
-        self.elements(shader, main, &[self.value], (rows, prefix), place);
-        self.name(self.value, (rows, prefix), place.operand.lanes)
+        self.elements(shader, b, &[self.value], (rows, prefix), place);
+        self.name(shader.arena(), self.value, (rows, prefix), place.operand.lanes)
     }
 
-    fn elements(
+    fn elements<'k>(
         &self,
-        shader: &mut Shader<'_>,
-        main: &mut CodeBuffer,
+        shader: &mut Shader<'k>,
+        b: &mut Block<'k>,
         roots: &[ValueId],
         names: (RowNames<'_>, &str),
-        place: &OperandPlace<'_>,
+        place: &OperandPlace<'_, 'k>,
     ) {
-        let lanes = place.operand.lanes;
+        let (arena, lanes) = (shader.arena(), place.operand.lanes);
         for value in self.body.needed(roots) {
             if self.operand.levels[value].per_element {
-                let of = |x: ValueId| self.name(x, names, lanes);
-                let expression = operation(shader, self.body, value, lanes, &of, place);
-                main.line(format!("let {}{value} = {expression};", names.1));
+                let of = |x: ValueId| self.name(arena, x, names, lanes);
+                let computed = operation(shader, self.body, value, lanes, &of, place);
+                b.bind(format!("{}{value}", names.1), computed);
             }
         }
     }
 
     /// A value as an operand of `lanes` elements: an element's, or the row's, repeated.
-    fn name(&self, value: ValueId, (rows, prefix): (RowNames<'_>, &str), lanes: u32) -> String {
-        let dtype: DType = self.body.values[value].dtype;
+    fn name<'k>(&self, arena: &'k Arena, value: ValueId, (rows, prefix): (RowNames<'_>, &str), lanes: u32) -> Val<'k> {
+        let dtype = self.body.values[value].dtype;
         match self.body.values[value].op {
-            ValueOp::Literal(number) => literal(number, dtype, lanes),
-            _ if self.operand.levels[value].per_element => format!("{prefix}{value}"),
-            _ if rows.lanes == lanes => format!("{}{value}", rows.prefix),
-            _ => format!("{}({}{value})", vector_type(dtype, lanes), rows.prefix),
+            ValueOp::Literal(number) => literal(arena, number, dtype, lanes),
+            _ if self.operand.levels[value].per_element => arena.name(format!("{prefix}{value}"), Ty::of(dtype, lanes)),
+            _ => arena.name(format!("{}{value}", rows.prefix), Ty::of(dtype, rows.lanes)).splat(lanes),
         }
     }
 }
 
+/// What a walk over the rows needs: the workgroup's first row, elements per load, the arrays of parts in workgroup memory, and a
+/// zero that the shader's compiler does not know.
+struct Walk<'a, 'k> {
+    row0: Val<'k>,
+    lanes: u32,
+    parts: &'a [Val<'k>],
+    opaque: Val<'k>,
+}
+
+/// A reduction's running state.
+struct Total<'k> {
+    reduction: ValueId,
+    state: ReductionState,
+    words: Vec<Val<'k>>,
+    /// Of sums of floats, what rounding took.
+    lost: Option<Val<'k>>,
+}
+
 /// The state of four lanes, if there are as many.
-fn fold_lanes(main: &mut CodeBuffer, state: ReductionState, lanes: u32, words: Vec<String>, name: &str) -> Vec<String> {
+fn fold_lanes<'k>(
+    b: &mut Block<'k>,
+    state: ReductionState,
+    lanes: u32,
+    words: Vec<Val<'k>>,
+    name: &str,
+) -> Vec<Val<'k>> {
     if lanes == 1 {
         return words;
     }
-    let lane = |lane: &str| words.iter().map(|word| format!("{word}.{lane}")).collect();
-    let lanes = ["x", "y", "z", "w"].map(lane);
-    state.tree(main, lanes.to_vec(), name)
+    let lane = |lane: u32| words.iter().map(|word| word.lane(lane)).collect();
+    state.tree(b, (0..lanes).map(lane).collect(), name)
 }

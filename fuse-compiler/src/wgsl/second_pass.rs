@@ -16,7 +16,10 @@ use super::{
     names::Names,
     shader::Shader,
 };
-use crate::fusion::{Contraction, Group};
+use crate::{
+    fusion::{Contraction, Group},
+    kernel::{Arena, Block, Ty, Val},
+};
 
 pub use super::tiles::row_parts as rows;
 pub(super) use attention::attention;
@@ -27,19 +30,25 @@ pub use sums::sums;
 const WORKGROUP: u32 = 256;
 
 /// A second pass of products, with what it reads.
-pub(super) struct Parts<'a> {
-    pub(super) shader: Shader<'a>,
+pub(super) struct Parts<'k> {
+    pub(super) shader: Shader<'k>,
     /// The buffer of the parts.
-    pub(super) scratch: String,
-    pub(super) axes: Axes,
+    pub(super) scratch: Val<'k>,
+    pub(super) axes: Axes<'k>,
     /// The dtype of sums.
     pub(super) sum: DType,
 }
 
-impl<'a> Parts<'a> {
+impl<'k> Parts<'k> {
     /// A shader that reads the parts and what the epilogue reads, so many lanes at a time.
-    pub(super) fn new(names: &'a Names, group: &Group, contraction: &Contraction, lanes: u32) -> Self {
-        let mut shader = Shader::new(names, group);
+    pub(super) fn new(
+        arena: &'k Arena,
+        names: &'k Names,
+        group: &Group,
+        contraction: &Contraction,
+        lanes: u32,
+    ) -> Self {
+        let mut shader = Shader::new(arena, names, group);
         let sum = sum_dtype(group, contraction);
         for access in group.accesses.iter().filter(|access| access.access.space == Space::Point) {
             shader.buffer(access.access.slot, access.dtype, lanes, false);
@@ -47,5 +56,11 @@ impl<'a> Parts<'a> {
         let scratch = shader.buffer(Slot::Scratch, sum, lanes, false);
         let axes = Axes::new(&mut shader, group, contraction);
         Self { shader, scratch, axes, sum }
+    }
+
+    /// Declares the accumulators of so many lanes, which are zero.
+    fn accumulators(&self, b: &mut Block<'k>, lanes: u32) -> Vec<Val<'k>> {
+        let zero = self.shader.arena().construct(Ty::of(self.sum, lanes), &[]);
+        self.axes.product_suffixes().into_iter().map(|suffix| b.var(format!("sum{suffix}"), zero)).collect()
     }
 }

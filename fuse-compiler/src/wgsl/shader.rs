@@ -1,17 +1,14 @@
 //! A shader under construction: uniform words, bindings, helpers and the text of its entry point.
 
-use std::{
-    fmt::{self, Write},
-    iter,
-};
+use std::fmt::Write;
 
-use fuse_artifact::{Binding, COOP_MATRIX_SUBGROUP, DType, Grid, Pass, Size, Slot, UNIFORM_BLOCK, UNROLL, Uniform};
+use fuse_artifact::{Binding, COOP_MATRIX_SUBGROUP, DType, Grid, Pass, Size, Slot, UNIFORM_BLOCK, Uniform};
 
-use super::{
-    builtins::{Helpers, vector_type},
-    names::Names,
+use super::{builtins::Helpers, names::Names};
+use crate::{
+    fusion::{Group, body::KernelAccess},
+    kernel::{Arena, Block, Function, Scalar, Ty, Val, print},
 };
-use crate::fusion::{Group, body::KernelAccess};
 
 /// Parameters of `main` in shaders with subgroup operations. WGSL wants `enable subgroups;` before them, which naga 30
 /// does not parse: it knows the operations without. Browsers, who would insist, are never asked for them by wgpu.
@@ -27,18 +24,19 @@ var<private> fuse_inf_bits: u32 = 0x7f800000u;
 ";
 
 /// One shader and what the runtime must know to run it.
-pub struct Shader<'a> {
-    names: &'a Names,
-    uniforms: Vec<(Uniform, String, &'static str)>,
+pub struct Shader<'k> {
+    arena: &'k Arena,
+    names: &'k Names,
+    uniforms: Vec<(Uniform, String, Ty)>,
     bindings: Vec<Buffer>,
     /// Helper functions in use.
     pub helpers: Helpers,
     /// Names of declarations that several places of a shader ask for, each written once.
     declared: Vec<String>,
-    /// Declarations at module scope (workgroup variables, functions).
-    pub module: CodeBuffer,
+    /// Declarations at module scope, in order.
+    items: Vec<Item<'k>>,
     /// The statements of `main`.
-    pub main: CodeBuffer,
+    pub main: Block<'k>,
     workgroup_bytes: u32,
     smallest_subgroup: u32,
     coop_matrix: u32,
@@ -52,82 +50,33 @@ struct Buffer {
     lanes: u32,
 }
 
-/// Text with indentation that follows braces.
-#[derive(Default)]
-pub struct CodeBuffer {
-    text: String,
-    depth: usize,
+/// A declaration at module scope.
+enum Item<'k> {
+    /// Of a generator that has not moved to the IR.
+    Text(Block<'k>),
+    Function(Function<'k>),
+    Structure(Ty),
+    /// A variable with its address space, and its first value.
+    Variable {
+        space: &'static str,
+        name: String,
+        ty: Ty,
+        value: Option<Val<'k>>,
+    },
 }
 
-impl CodeBuffer {
-    /// CodeBuffer inside a function.
-    pub fn indented() -> Self {
-        Self { text: String::new(), depth: 1 }
-    }
-
-    /// Adds a line; one that ends in `{` indents what follows, one that starts with `}` ends that.
-    pub fn line(&mut self, line: impl AsRef<str>) {
-        let line = line.as_ref();
-        if line.starts_with('}') {
-            self.depth = self.depth.saturating_sub(1);
-        }
-        self.push_indented(line);
-        if line.ends_with('{') {
-            self.depth += 1;
-        }
-    }
-
-    /// Adds a statement. Most of a text are statements like each other, so that these are written without a text of their own.
-    pub fn statement(&mut self, statement: fmt::Arguments<'_>) {
-        self.indent();
-        let _ = self.text.write_fmt(statement);
-        self.text.push('\n');
-    }
-
-    fn push_indented(&mut self, line: &str) {
-        self.indent();
-        self.text.push_str(line);
-        self.text.push('\n');
-    }
-
-    fn indent(&mut self) {
-        self.text.extend(iter::repeat_n("  ", self.depth));
-    }
-
-    /// Starts a loop that the runtime may unroll ([`UNROLL`]).
-    pub fn unrollable(&mut self, counter: &str, first: &str, end: &str, step: u32) {
-        let step = if step == 1 { "++".to_owned() } else { format!(" += {step}u") };
-        self.line(UNROLL);
-        self.line(format!("for (var {counter} = {first}; {counter} < {end}; {counter}{step}) {{"));
-    }
-
-    /// Whether this is one line.
-    pub fn is_single(&self) -> bool {
-        self.text.lines().count() == 1
-    }
-
-    /// Adds the lines of another text at this depth.
-    pub fn append(&mut self, lines: &CodeBuffer) {
-        if self.depth == 0 {
-            self.text.push_str(&lines.text);
-            return;
-        }
-        lines.text.lines().for_each(|line| self.push_indented(line));
-    }
-}
-
-impl<'a> Shader<'a> {
+impl<'k> Shader<'k> {
     /// A shader for the kernel of a group, whose tensors have the given names.
-    pub fn new(names: &'a Names, group: &Group) -> Self {
-        let (uniforms, bindings, helpers, module) = (vec![], vec![], Helpers::default(), CodeBuffer::default());
+    pub fn new(arena: &'k Arena, names: &'k Names, group: &Group) -> Self {
         Self {
+            arena,
             names,
-            uniforms,
-            bindings,
-            helpers,
+            uniforms: vec![],
+            bindings: vec![],
+            helpers: Helpers::default(),
             declared: vec![],
-            module,
-            main: CodeBuffer::indented(),
+            items: vec![],
+            main: Block::new(),
             workgroup_bytes: 0,
             smallest_subgroup: 0,
             coop_matrix: 0,
@@ -136,45 +85,105 @@ impl<'a> Shader<'a> {
         }
     }
 
-    /// The expression that reads a uniform word as `u32`.
-    pub fn uniform(&mut self, uniform: Uniform) -> String {
-        self.word(uniform, "u32")
+    /// The arena of its expressions.
+    pub fn arena(&self) -> &'k Arena {
+        self.arena
     }
 
-    /// The expression that reads a host scalar (`bool` as `bool`).
-    pub fn scalar(&mut self, param: u16, dtype: DType) -> String {
-        let ty = if dtype == DType::Bool { "u32" } else { super::builtins::scalar_type(dtype) };
-        let word = self.word(Uniform::Scalar { param }, ty);
-        if dtype == DType::Bool { format!("({word} != 0u)") } else { word }
+    /// An expression that is written as shader text.
+    pub fn raw(&self, text: impl Into<String>, ty: Ty) -> Val<'k> {
+        self.arena.raw(text, ty)
     }
 
-    /// The expression for a size in elements, as `u32`.
-    pub fn size(&mut self, size: &Size) -> String {
+    /// Expressions of `u32` that are written as shader text.
+    pub fn raws(&self, texts: &[String]) -> Vec<Val<'k>> {
+        texts.iter().map(|text| self.raw(text, Ty::U32)).collect()
+    }
+
+    /// A literal `u32`.
+    pub fn u32(&self, value: u32) -> Val<'k> {
+        self.arena.u32(value)
+    }
+
+    /// Infinity, which naga refuses to compute from constants.
+    pub fn infinity(&self) -> Val<'k> {
+        self.arena.name("fuse_inf_bits", Ty::U32).bitcast(Scalar::F32)
+    }
+
+    /// NaN, which naga refuses to compute from constants.
+    pub fn nan(&self) -> Val<'k> {
+        self.arena.name("fuse_nan_bits", Ty::U32).bitcast(Scalar::F32)
+    }
+
+    /// The number of the invocation in its workgroup.
+    pub fn local(&self) -> Val<'k> {
+        self.arena.name("local", Ty::U32)
+    }
+
+    /// The number of the workgroup.
+    pub fn workgroup_number(&self) -> Val<'k> {
+        let vector = Ty::vector(Scalar::U32, 3);
+        let [workgroup, workgroups] = ["workgroup", "workgroups"].map(|name| self.arena.name(name, vector));
+        workgroup.at(0) + workgroup.at(1) * workgroups.at(0)
+    }
+
+    /// The number of the subgroup, the number of subgroups, invocations of a subgroup, and the number of the invocation in it.
+    pub fn subgroup(&self) -> Subgroup<'k> {
+        let [id, count, size, lane] =
+            ["subgroup", "subgroups", "subgroup_size", "subgroup_lane"].map(|name| self.arena.name(name, Ty::U32));
+        Subgroup { id, count, size, lane }
+    }
+
+    /// A uniform word.
+    pub fn uniform(&mut self, uniform: Uniform) -> Val<'k> {
+        self.word(uniform, Scalar::U32)
+    }
+
+    /// A host scalar.
+    pub fn scalar(&mut self, param: u16, dtype: DType) -> Val<'k> {
+        let word =
+            self.word(Uniform::Scalar { param }, if dtype == DType::Bool { Scalar::U32 } else { Scalar::of(dtype) });
+        if dtype == DType::Bool { word.ne(0) } else { word }
+    }
+
+    /// A size in elements.
+    pub fn size(&mut self, size: &Size) -> Val<'k> {
         match size.as_constant() {
-            Some(value) => format!("{value}u"),
+            // A size that no buffer has is an error of naga.
+            Some(value) => match u32::try_from(value) {
+                Ok(value) => self.u32(value),
+                Err(_) => self.raw(format!("{value}u"), Ty::U32),
+            },
             None => self.uniform(Uniform::Size { size: size.clone() }),
         }
     }
 
-    fn word(&mut self, uniform: Uniform, ty: &'static str) -> String {
-        if let Some((_, name, _)) = self.uniforms.iter().find(|(known, ..)| *known == uniform) {
-            return format!("p.{name}");
-        }
-        let name = self.names.uniform(&uniform, self.uniforms.len());
-        let expression = format!("p.{name}");
-        self.uniforms.push((uniform, name, ty));
-        expression
+    fn word(&mut self, uniform: Uniform, scalar: Scalar) -> Val<'k> {
+        let ty = Ty::vector(scalar, 1);
+        let known = self.uniforms.iter().find(|(known, ..)| *known == uniform);
+        let name = match known {
+            Some((_, name, _)) => format!("p.{name}"),
+            None => {
+                let name = self.names.uniform(&uniform, self.uniforms.len());
+                self.uniforms.push((uniform, name.clone(), ty));
+                format!("p.{name}")
+            }
+        };
+        self.arena.name(name, ty)
     }
 
-    /// The name of the buffer for `slot`, bound as an array of vectors of `lanes` elements.
-    pub fn buffer(&mut self, slot: Slot, dtype: DType, lanes: u32, writable: bool) -> String {
-        if let Some(known) = self.bindings.iter_mut().find(|b| b.binding.slot == slot) {
-            known.binding.writable |= writable;
-            return known.name.clone();
-        }
-        let name = self.names.slot(slot);
-        self.bindings.push(Buffer { binding: Binding { slot, dtype, writable }, name: name.clone(), lanes });
-        name
+    /// The buffer for `slot`, bound as an array of vectors of `lanes` elements.
+    pub fn buffer(&mut self, slot: Slot, dtype: DType, lanes: u32, writable: bool) -> Val<'k> {
+        let known = self.bindings.iter().position(|known| known.binding.slot == slot);
+        let at = known.unwrap_or_else(|| {
+            let name = self.names.slot(slot);
+            self.bindings.push(Buffer { binding: Binding { slot, dtype, writable }, name, lanes });
+            self.bindings.len() - 1
+        });
+        let buffer = &mut self.bindings[at];
+        buffer.binding.writable |= writable;
+        let ty = self.arena.array(Ty::stored(buffer.binding.dtype, buffer.lanes), None);
+        self.arena.name(buffer.name.clone(), ty)
     }
 
     /// Binds everything that a group reads or writes, in a fixed order: reads by access, then stores.
@@ -197,15 +206,65 @@ impl<'a> Shader<'a> {
         self.declared.iter().any(|known| known == name)
     }
 
-    /// Adds a declaration that others may ask for as well.
-    pub fn declare(&mut self, name: String, lines: CodeBuffer) {
-        self.declared.push(name);
-        self.module.append(&lines);
+    /// Notes that this name is declared; false if it was before.
+    pub fn declares(&mut self, name: &str) -> bool {
+        let is_new = !self.is_declared(name);
+        if is_new {
+            self.declared.push(name.to_owned());
+        }
+        is_new
     }
 
-    /// Declares a workgroup variable: an array of `count` values of type `ty`, `bytes` each.
-    pub fn workgroup_array(&mut self, name: &str, ty: &str, count: u32, bytes: u32) {
-        self.module.line(format!("var<workgroup> {name}: array<{ty}, {count}>;"));
+    /// Adds a declaration, as shader text, that others may ask for as well.
+    pub fn declare(&mut self, name: String, lines: Block<'k>) {
+        self.declared.push(name);
+        self.items.push(Item::Text(lines));
+    }
+
+    /// The variable with the number of this workgroup's part of a sum, where several workgroups share sums.
+    pub fn split(&self) -> Val<'k> {
+        self.arena.name("split", Ty::U32)
+    }
+
+    /// Adds a declaration as shader text.
+    pub fn text(&mut self, lines: &Block<'k>) {
+        self.items.push(Item::Text(lines.clone()));
+    }
+
+    /// Adds a function.
+    pub fn function(&mut self, function: Function<'k>) {
+        self.items.push(Item::Function(function));
+    }
+
+    /// Declares a structure.
+    pub fn structure(&mut self, name: &str, fields: Vec<(String, Ty)>) -> Ty {
+        let ty = self.arena.structure(name, fields);
+        self.items.push(Item::Structure(ty));
+        ty
+    }
+
+    /// Declares a variable that each invocation has for itself, in all functions.
+    pub fn private(&mut self, name: &str, ty: Ty) -> Val<'k> {
+        self.items.push(Item::Variable { space: "private", name: name.to_owned(), ty, value: None });
+        self.arena.name(name, ty)
+    }
+
+    /// Declares an array in workgroup memory.
+    pub fn workgroup_array(&mut self, name: &str, element: Ty, count: u32) -> Val<'k> {
+        let ty = self.arena.array(element, Some(count));
+        self.items.push(Item::Variable { space: "workgroup", name: name.to_owned(), ty, value: None });
+        // Vectors of three elements are not used.
+        let bytes = match element.scalar() {
+            Some(Scalar::F16) => 2,
+            _ => 4,
+        };
+        self.workgroup_bytes += count * element.lanes() * bytes;
+        self.arena.name(name, ty)
+    }
+
+    /// Declares an array in workgroup memory whose type is given as text, of so many bytes each.
+    pub fn workgroup_array_text(&mut self, name: &str, ty: &str, count: u32, bytes: u32) {
+        self.items.push(Item::Text(Block::of(|b| b.line(format!("var<workgroup> {name}: array<{ty}, {count}>;")))));
         self.workgroup_bytes += count * bytes;
     }
 
@@ -241,7 +300,7 @@ impl<'a> Shader<'a> {
         if !self.uniforms.is_empty() {
             text += "struct Params {\n";
             for (_, name, ty) in &self.uniforms {
-                let _ = writeln!(text, "  {name}: {ty},");
+                let _ = writeln!(text, "  {name}: {},", print::type_name(self.arena, *ty));
             }
             let _ = writeln!(text, "}}\n\n{UNIFORM_BLOCK}");
         }
@@ -251,13 +310,27 @@ impl<'a> Shader<'a> {
             let _ = writeln!(text, "@group(0) @binding({}) var<storage, {mode}> {}: array<{ty}>;", i + 1, buffer.name);
         }
         text += NON_FINITE;
-        let _ = write!(text, "\n{helpers}{}", self.module.text);
+        let _ = write!(text, "\n{helpers}");
+        for item in &self.items {
+            match item {
+                Item::Text(lines) => text += &print::block(self.arena, lines, 0),
+                Item::Function(function) => text += &print::function(self.arena, function),
+                Item::Structure(ty) => text += &print::structure(self.arena, *ty),
+                Item::Variable { space, name, ty, value } => {
+                    let _ = write!(text, "var<{space}> {name}: {}", print::type_name(self.arena, *ty));
+                    let _ = match value {
+                        Some(value) => writeln!(text, " = {value};"),
+                        None => writeln!(text, ";"),
+                    };
+                }
+            }
+        }
         let _ = write!(
             text,
             "\n@compute @workgroup_size({workgroup_size})\nfn main(\n  @builtin(workgroup_id) workgroup: vec3<u32>,\n  \
              @builtin(num_workgroups) workgroups: vec3<u32>,\n  @builtin(local_invocation_index) local: u32,\n{}) {{\n{}}}\n",
             if self.smallest_subgroup > 0 { SUBGROUP_INPUTS } else { "" },
-            self.main.text
+            print::block(self.arena, &self.main, 1)
         );
         Pass {
             wgsl: text.into(),
@@ -282,20 +355,47 @@ pub fn storage_type(dtype: DType, lanes: u32) -> String {
 }
 
 /// The value of `dtype` from what a buffer holds.
-pub fn from_storage(dtype: DType, lanes: u32, stored: &str) -> String {
+pub fn from_storage<'k>(dtype: DType, stored: Val<'k>) -> Val<'k> {
     match dtype {
-        DType::F16 => format!("{}({stored})", vector_type(dtype, lanes)),
-        DType::Bool => format!("({stored} != {}(0))", storage_type(dtype, lanes)),
-        DType::F32 | DType::I32 | DType::U32 => stored.to_owned(),
+        DType::F16 => stored.convert(Scalar::F32),
+        DType::Bool => stored.ne(0),
+        DType::F32 | DType::I32 | DType::U32 => stored,
     }
 }
 
 /// What a buffer holds for a value of `dtype`.
-pub fn to_storage(dtype: DType, lanes: u32, value: &str) -> String {
-    let t = storage_type(dtype, lanes);
+pub fn to_storage<'k>(dtype: DType, value: Val<'k>) -> Val<'k> {
     match dtype {
-        DType::F16 => format!("{t}({value})"),
-        DType::Bool => format!("select({t}(0), {t}(1), {value})"),
-        DType::F32 | DType::I32 | DType::U32 => value.to_owned(),
+        DType::F16 => value.convert(Scalar::F16),
+        DType::Bool => {
+            let one = value.arena().u32(1).splat(value.ty().lanes());
+            value.select(one, 0)
+        }
+        DType::F32 | DType::I32 | DType::U32 => value,
     }
+}
+
+/// The coordinates of `lanes` elements along an axis, of which the first has the given one.
+pub fn lane_coordinates(first: Val<'_>, lanes: u32, along_axis: bool) -> Val<'_> {
+    let arena = first.arena();
+    match (lanes, along_axis) {
+        (1, _) => first,
+        (_, true) => {
+            let steps: Vec<_> = (0..lanes).map(|lane| arena.u32(lane)).collect();
+            first.splat(lanes) + arena.construct(Ty::vector(Scalar::U32, lanes), &steps)
+        }
+        (_, false) => first.splat(lanes),
+    }
+}
+
+/// What a subgroup and an invocation in it are.
+pub struct Subgroup<'k> {
+    /// The subgroup's number in the workgroup.
+    pub id: Val<'k>,
+    /// Subgroups of the workgroup.
+    pub count: Val<'k>,
+    /// Invocations of a subgroup.
+    pub size: Val<'k>,
+    /// The invocation's number in its subgroup.
+    pub lane: Val<'k>,
 }

@@ -2,12 +2,10 @@
 //!
 //! While one slice is multiplied, the next is on its way into registers.
 
+use crate::kernel::Block;
 use fuse_artifact::{Uniform, schedule::AttentionCoopMatrix};
 
-use super::{
-    operand::Operand,
-    shader::{CodeBuffer, Shader},
-};
+use super::{operand::Operand, shader::Shader};
 
 /// A slice, and where its lines come from.
 pub(super) struct Slice<'a> {
@@ -17,7 +15,7 @@ pub(super) struct Slice<'a> {
     pub line_axis: usize,
     /// Elements of a line.
     pub elements: u32,
-    /// CodeBuffer of the slice.
+    /// Lines of the slice.
     pub lines: u32,
     /// Invocations that load it.
     pub invocations: u32,
@@ -36,7 +34,7 @@ impl Slice<'_> {
         self.elements / 4
     }
 
-    /// CodeBuffer that the workgroup loads at once.
+    /// Lines that the workgroup loads at once.
     const fn at_once(&self) -> u32 {
         self.invocations / self.vectors()
     }
@@ -48,7 +46,7 @@ impl Slice<'_> {
 
     /// Declares this invocation's line of the slice (`{p}_line`), its places in the operand (`{p}_at`) and in the slice
     /// (`{p}_to`), and what it loads (`{p}{l}_x`), for an operand whose prefix is `p`.
-    pub(super) fn declare(&self, shader: &mut Shader<'_>, main: &mut CodeBuffer, batch: Vec<String>) {
+    pub(super) fn declare<'k>(&self, shader: &mut Shader<'k>, main: &mut Block<'k>, batch: Vec<String>) {
         declare_lines(&self.operand, self.line_axis, shader, main, batch);
         let (p, vectors, slice_vectors) = (self.operand.prefix, self.vectors(), self.line_vectors());
         main.line(format!("let {p}_line = local / {vectors}u;"));
@@ -60,7 +58,7 @@ impl Slice<'_> {
     }
 
     /// Loads the slice that begins at line `first`; lines beyond `last`, if there may be some, are that one.
-    pub(super) fn fetch(&self, shader: &mut Shader<'_>, main: &mut CodeBuffer, first: &str, last: Option<&str>) {
+    pub(super) fn fetch<'k>(&self, shader: &mut Shader<'k>, main: &mut Block<'k>, first: &str, last: Option<&str>) {
         let buffer = self.operand.buffer(shader, self.operand.loads()[0]);
         let p = self.operand.prefix;
         for l in 0..self.loads() {
@@ -71,7 +69,7 @@ impl Slice<'_> {
     }
 
     /// Writes what was loaded to workgroup memory.
-    pub(super) fn fill(&self, main: &mut CodeBuffer) {
+    pub(super) fn fill<'k>(&self, main: &mut Block<'k>) {
         let (p, array) = (self.operand.prefix, self.array);
         for l in 0..self.loads() {
             main.line(format!("{array}[{p}_to + {}u] = {p}{l}_x;", l * self.at_once() * self.line_vectors()));
@@ -81,18 +79,18 @@ impl Slice<'_> {
 
 /// Declares, in vectors of four, from one line of an operand to the next (`{p}_lines`) and the batch's first (`{p}_first`).
 /// Returns the buffer.
-pub(super) fn declare_lines(
+pub(super) fn declare_lines<'k>(
     operand: &Operand<'_>,
     line_axis: usize,
-    shader: &mut Shader<'_>,
-    main: &mut CodeBuffer,
+    shader: &mut Shader<'k>,
+    main: &mut Block<'k>,
     batch: Vec<String>,
 ) -> String {
     let (p, access) = (operand.prefix, operand.loads()[0]);
     let stride = shader.uniform(Uniform::Stride { access, axis: line_axis as u8 });
-    let batch: Vec<Option<String>> = batch.into_iter().map(Some).collect();
+    let batch: Vec<_> = shader.raws(&batch).into_iter().map(Some).collect();
     let offset = operand.offset(shader, access, &batch);
     main.line(format!("let {p}_lines = {stride} / 4u;"));
     main.line(format!("let {p}_first = ({offset}) / 4u;"));
-    operand.buffer(shader, access)
+    operand.buffer(shader, access).to_string()
 }

@@ -4,14 +4,10 @@
 //! along the span. Coordinates outside the input are clamped to its last element; what belongs to steps beyond the end
 //! is replaced by zero, so that it adds nothing.
 
+use crate::kernel::{Block, Ty};
 use fuse_artifact::Size;
 
-use super::{
-    attention::COMPUTED,
-    builtins::vector_type,
-    operand::Operand,
-    shader::{CodeBuffer, Shader},
-};
+use super::{attention::COMPUTED, builtins::vector_type, operand::Operand, shader::Shader};
 use crate::schedule::contraction::Direction;
 
 /// What is staged: an input, and where it lies in its space.
@@ -86,9 +82,9 @@ impl<'a> Stage<'a> {
     /// Declares where each of this invocation's loads lies in a slice: `{p}{l}_k` (step) and `{p}{l}_o` (place along the
     /// span), and `{p}{l}_w`, the vector of workgroup memory that it belongs to; the offsets of the batch; and the
     /// registers.
-    pub(super) fn declare(&self, shader: &mut Shader<'_>, main: &mut CodeBuffer) {
+    pub(super) fn declare<'k>(&self, shader: &mut Shader<'k>, main: &mut Block<'k>) {
         let (operand, p) = (&self.staged.operand, self.staged.operand.prefix);
-        let batch: Vec<Option<String>> = self.staged.batch.iter().cloned().map(Some).collect();
+        let batch: Vec<_> = shader.raws(&self.staged.batch).into_iter().map(Some).collect();
         for access in operand.loads() {
             let offset = operand.offset(shader, access, &self.at(batch.clone(), None, None));
             main.line(format!("let {p}_base{access} = {offset};"));
@@ -126,7 +122,7 @@ impl<'a> Stage<'a> {
     }
 
     /// Loads the slice that starts at `step` and `outer` into registers.
-    pub(super) fn fetch(&self, shader: &mut Shader<'_>, main: &mut CodeBuffer, step: &str, outer: &str) {
+    pub(super) fn fetch<'k>(&self, shader: &mut Shader<'k>, main: &mut Block<'k>, step: &str, outer: &str) {
         let (operand, p) = (&self.staged.operand, self.staged.operand.prefix);
         let [step_extent, outer_extent] = &self.staged.extents;
         let along_steps = self.staged.direction == Direction::Depth;
@@ -140,10 +136,11 @@ impl<'a> Stage<'a> {
             main.line(format!("let step = min({step} + {p}{l}_k, {step_extent} - {last_step}u);"));
             main.line(format!("let outer = min({outer} + {p}{l}_o, {outer_extent} - {last_outer}u);"));
             for access in operand.loads() {
-                let along_step = operand.step(shader, access, step_axis, "step");
-                let along_outer = operand.step(shader, access, outer_axis, "outer");
-                let offset = format!("{p}_base{access}{along_step}{along_outer}");
-                let load = operand.load(shader, access, &offset);
+                let [base, step, outer] =
+                    [&*format!("{p}_base{access}"), "step", "outer"].map(|name| shader.raw(name, Ty::U32));
+                let offset = operand.advance(shader, access, step_axis, base, step);
+                let offset = operand.advance(shader, access, outer_axis, offset, outer);
+                let load = operand.load(shader, access, offset);
                 main.line(format!("{p}{l}_x{access} = {load};"));
             }
             main.line("}");
@@ -151,7 +148,7 @@ impl<'a> Stage<'a> {
     }
 
     /// Writes the fetched slice, after its prologue, to workgroup memory, `first` vectors from the array's start.
-    pub(super) fn fill(&self, shader: &mut Shader<'_>, main: &mut CodeBuffer, [step, outer, first]: [&str; 3]) {
+    pub(super) fn fill<'k>(&self, shader: &mut Shader<'k>, main: &mut Block<'k>, [step, outer, first]: [&str; 3]) {
         let (operand, p) = (&self.staged.operand, self.staged.operand.prefix);
         let ty = vector_type(COMPUTED, operand.lanes);
         let [step_extent, _] = &self.staged.extents;
@@ -161,7 +158,11 @@ impl<'a> Stage<'a> {
             main.line(if partial { format!("if local < {}u {{", units - l * self.invocations) } else { "{".into() });
             let (step_at, outer_at) = (format!("{step} + {p}{l}_k"), format!("{outer} + {p}{l}_o"));
             let coordinates = self.at(self.staged.batch.clone(), step_at, outer_at);
-            let loaded = |access: u16| format!("{p}{l}_x{access}");
+            let (arena, coordinates) = (shader.arena(), shader.raws(&coordinates));
+            let loaded = |access: u16| {
+                let dtype = operand.group.accesses[usize::from(access)].dtype;
+                arena.name(format!("{p}{l}_x{access}"), Ty::of(dtype, operand.lanes))
+            };
             let value = operand.value(shader, main, &loaded, &coordinates);
             main.line(if self.masked {
                 format!("let value = select({ty}(), {value}, {step} + {p}{l}_k < {step_extent});")
@@ -173,7 +174,7 @@ impl<'a> Stage<'a> {
         }
     }
 
-    fn place(&self, main: &mut CodeBuffer, l: u32, first: &str) {
+    fn place<'k>(&self, main: &mut Block<'k>, l: u32, first: &str) {
         let (array, p, vectors) = (self.array, self.staged.operand.prefix, self.span / 4);
         let at = |k: u32| format!("{array}[{first} + ({p}{l}_k + {k}u) * {vectors}u + {p}{l}_w]");
         match (self.staged.operand.lanes, self.staged.direction) {

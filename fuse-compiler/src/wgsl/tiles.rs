@@ -27,15 +27,16 @@ mod unstaged;
 
 use super::{
     builtins::{scalar_type, vector_type},
-    epilogue::{Axes, Epilogue, declare_partial, rhs_prefixes, sum_dtype},
+    epilogue::{Axes, Epilogue, call_finish, declare_partial, parameters, place_parameters, rhs_prefixes, sum_dtype},
     grid,
     names::Names,
     rank_one::add_products,
-    row_prologue::RowPrologueText,
-    shader::{CodeBuffer, Shader},
+    row_prologue::RowPrologueKernel,
+    shader::Shader,
 };
 use crate::{
     fusion::{Contraction, Group},
+    kernel::{Block, Function, Ty, Val},
     schedule::contraction::{Direction, ScheduleSpec},
 };
 use grouped::Grouped;
@@ -60,7 +61,8 @@ fn pass(
     tile: Tile,
     grouped: Option<&Grouped>,
 ) -> Pass {
-    let mut shader = Shader::new(names, group);
+    let arena = crate::kernel::Arena::default();
+    let mut shader = Shader::new(&arena, names, group);
     let sum = sum_dtype(group, contraction);
     for access in &group.accesses {
         if !(is_partial(tile) && access.access.space == fuse_artifact::Space::Point) {
@@ -69,26 +71,26 @@ fn pass(
     }
     let axes = Axes::new(&mut shader, group, contraction);
     let products = product_prefixes(&axes);
-    let rows = if tile.is_split() { None } else { Rows::new(group, &axes, tile, &products) };
+    let rows = if tile.is_split() { None } else { Rows::new(group, axes, (tile, sum), &products) };
     if is_partial(tile) {
         declare_partial(&mut shader, &axes, sum, tile.lanes);
     } else if let Some(rows) = &rows {
         rows.declare(&mut shader);
     } else if let Some(grouped) = grouped {
         for (product, group) in grouped.groups.iter().enumerate() {
-            epilogue(group, &axes, sum, tile).of_product(product as u8).declare(&mut shader);
+            epilogue(group, axes, sum, tile).of_product(product as u8).declare(&mut shader);
         }
     } else if tile.is_stream_k() {
         let keep = streams::keep_parts(&mut shader, &axes, sum, tile);
-        epilogue(group, &axes, sum, tile).after(keep).declare(&mut shader);
+        epilogue(group, axes, sum, tile).after(keep).declare(&mut shader);
     } else {
-        epilogue(group, &axes, sum, tile).declare(&mut shader);
+        epilogue(group, axes, sum, tile).declare(&mut shader);
     }
     let sides = Side::all(contraction);
-    let main = CodeBuffer::indented();
+    let main = Block::new();
     let rhs_prefixes = rhs_prefixes(contraction);
-    let row_prologue = RowPrologueText::new(group, contraction, [tile.rows, tile.invocations()], tile.lanes);
-    let mut text = MatmulTile {
+    let row_prologue = RowPrologueKernel::new(group, contraction, [tile.rows, tile.invocations()], tile.lanes);
+    let mut text = MatmulKernel {
         shader,
         main,
         group,
@@ -120,14 +122,14 @@ fn pass(
     if tile.is_stream_k() {
         text.close_stream();
     }
-    let MatmulTile { mut shader, main, .. } = text;
+    let MatmulKernel { mut shader, main, .. } = text;
     shader.main = main;
     shader.finish(Grid::Tiles { rows: tile.rows, columns: tile.columns }, tile.invocations())
 }
 
 /// The epilogue of a tile. Small tiles of aligned schedules load what it reads before they multiply, and tiles of cooperative
 /// matrices a row of matrices at a time: nothing else would hide the latency. The result may have rows of any length in scalar schedules: they store element by element.
-fn epilogue<'a>(group: &'a Group, axes: &'a Axes, sum: DType, tile: Tile) -> Epilogue<'a> {
+fn epilogue<'a, 'k>(group: &'a Group, axes: Axes<'k>, sum: DType, tile: Tile) -> Epilogue<'a, 'k> {
     let epilogue = Epilogue::new(group, axes, sum, tile.lanes, tile.lanes);
     if preloads(tile) { epilogue.preloaded() } else { epilogue }
 }
@@ -155,42 +157,43 @@ fn product_prefixes(axes: &Axes) -> Vec<String> {
     if axes.products == 1 { vec![String::new()] } else { (0..axes.products).map(|p| format!("{p}_")).collect() }
 }
 
-struct MatmulTile<'a> {
+struct MatmulKernel<'a> {
     shader: Shader<'a>,
-    main: CodeBuffer,
+    main: Block<'a>,
     group: &'a Group,
     contraction: &'a Contraction,
     scheduled: &'a ScheduleSpec,
     tile: Tile,
-    axes: Axes,
+    axes: Axes<'a>,
     sum: DType,
     sides: Vec<Side>,
     /// For each product, what the names of its sums start with: nothing for a single one, else `0_ …`.
     products: Vec<String>,
     rhs_prefixes: Vec<&'static str>,
     /// The epilogue, if it reduces rows.
-    rows: Option<Rows<'a>>,
+    rows: Option<Rows<'a, 'a>>,
     /// The rows of the left operand, if it has reductions.
-    row_prologue: Option<RowPrologueText<'a>>,
+    row_prologue: Option<RowPrologueKernel<'a>>,
     /// Of products that have workgroups of their own, the one whose branch is written.
     product: Option<u8>,
 }
 
-impl<'a> MatmulTile<'a> {
+impl<'a> MatmulKernel<'a> {
     /// Which tile, batch and part of the depth this workgroup has, and which rows and columns this invocation.
     fn locate(&mut self) {
-        grid::workgroups(&mut self.shader, &mut self.main);
+        let id = grid::workgroups(&mut self.shader, &mut self.main);
         if self.tile.is_stream_k() {
             self.open_stream();
         } else {
-            self.locate_workgroup();
+            self.locate_workgroup(id);
         }
-        self.axes.decode_batch(&mut self.shader, &mut self.main);
+        let [batch, number] = ["batch", "tile"].map(|name| self.index(name));
+        self.axes.decode_batch(&mut self.shader, &mut self.main, batch);
         let origin = self.origin();
         match &self.rows {
-            None => grid::tile_origin(&mut self.shader, &mut self.main, self.tile, origin),
-            Some(_) => grid::tile_origin_row_by_row(&mut self.shader, &mut self.main, self.tile, origin),
-        }
+            None => grid::tile_origin(&mut self.shader, &mut self.main, self.tile, number, origin),
+            Some(_) => grid::tile_origin_row_by_row(&mut self.shader, &mut self.main, self.tile, number, origin),
+        };
         if self.tile.is_stream_k() {
             self.place_part();
         }
@@ -199,12 +202,17 @@ impl<'a> MatmulTile<'a> {
             return;
         }
         let across = self.tile.columns / self.tile.invocation_columns;
-        let position = if self.tile.k_groups() > 1 { "position" } else { "local" };
         if self.tile.k_groups() > 1 {
             self.locate_k_group();
         }
-        self.main.line(format!("let tx = {position} % {across}u;"));
-        self.main.line(format!("let ty = {position} / {across}u;"));
+        let position = if self.tile.k_groups() > 1 { self.index("position") } else { self.shader.local() };
+        self.main.bind("tx", position % across);
+        self.main.bind("ty", position / across);
+    }
+
+    /// A number of the workgroup or invocation that was bound under a name.
+    fn index(&self, name: &str) -> Val<'a> {
+        self.shader.arena().name(name, Ty::U32)
     }
 
     /// The names of the tile's first row and column.
@@ -213,36 +221,39 @@ impl<'a> MatmulTile<'a> {
     }
 
     /// Which tile, batch and part of the depth this workgroup has, if it has one.
-    fn locate_workgroup(&mut self) {
+    fn locate_workgroup(&mut self, id: Val<'a>) {
         let row_tiles = self.shader.uniform(Uniform::RowTiles);
         let column_tiles = self.shader.uniform(Uniform::ColumnTiles);
         let batched = self.tile.is_split() || self.axes.batch > 0 || self.tile.is_grouped();
+        let (b, axes) = (&mut self.main, &self.axes);
         if batched {
-            self.main.line(format!("let tiles = {row_tiles} * {column_tiles};"));
-            self.main.line("let tile = id % tiles;");
+            let tiles = b.bind("tiles", row_tiles * column_tiles);
+            b.bind("tile", id % tiles);
+            if self.tile.is_split() {
+                let [_, part] = grid::batch_and_part(&mut self.shader, b, axes, id, tiles);
+                grid::depth_of_part(&mut self.shader, b, axes, part);
+                return;
+            }
+            if self.tile.is_grouped() {
+                let batches = axes.batches(&mut self.shader);
+                b.bind("batch", id / tiles % batches);
+                b.bind("product", id / (tiles * batches));
+            } else {
+                b.bind("batch", id / tiles);
+            }
         } else {
-            self.main.line("let tile = id;");
+            b.bind("tile", id);
+            b.bind("batch", self.shader.u32(0));
         }
-        if self.tile.is_split() {
-            grid::batch_and_part(&mut self.shader, &mut self.main, &self.axes, "tiles");
-            grid::depth_of_part(&mut self.shader, &mut self.main, &self.axes);
-            return;
-        }
-        if self.tile.is_grouped() {
-            let batches = self.axes.batches(&mut self.shader);
-            self.main.line(format!("let batch = (id / tiles) % ({batches});"));
-            self.main.line(format!("let product = id / (tiles * {batches});"));
-        } else {
-            self.main.line(if batched { "let batch = id / tiles;" } else { "let batch = 0u;" });
-        }
-        grid::whole_depth(&mut self.main, &self.axes);
+        grid::whole_depth(b, axes);
     }
 
     /// Computes what the loads of the left operand need of its rows.
     fn reduce_operand(&mut self) {
         let lanes = if self.scheduled.lhs == Direction::Depth { self.tile.lanes } else { 1 };
         if let Some(rows) = &self.row_prologue {
-            rows.compute(&mut self.shader, &mut self.main, &self.axes, "row0", lanes);
+            let row0 = self.shader.arena().name("row0", Ty::U32);
+            rows.compute(&mut self.shader, &mut self.main, &self.axes, row0, lanes);
         }
     }
 
@@ -255,7 +266,7 @@ impl<'a> MatmulTile<'a> {
         let ty = format!("vec4<{}>", scalar_type(self.sum));
         for side in self.staged() {
             let count = self.tile.depth * side.row_vectors(self.tile);
-            self.shader.workgroup_array(&side.array(self.contraction), &ty, count, 16);
+            self.shader.workgroup_array_text(&side.array(self.contraction), &ty, count, 16);
         }
     }
 
@@ -266,13 +277,13 @@ impl<'a> MatmulTile<'a> {
             return;
         }
         let ty = vector_type(self.sum, 4);
-        let mut lines = CodeBuffer::default();
+        let mut lines = Block::new();
         lines.line("struct Sums {");
         for field in self.sum_fields() {
             lines.line(format!("{field}: {ty},"));
         }
         lines.line("}");
-        self.shader.module.append(&lines);
+        self.shader.text(&lines);
         self.main.line("var c = Sums();");
     }
 
@@ -285,14 +296,14 @@ impl<'a> MatmulTile<'a> {
         }
         let ty = vector_type(self.sum, 4);
         let (rows, columns) = (self.tile.invocation_rows, self.tile.invocation_columns / 4);
-        let mut lines = CodeBuffer::default();
+        let mut lines = Block::new();
         let parameters = |name: &str, count: u32| (0..count).map(|n| format!(", {name}{n}: {ty}")).collect::<String>();
         let a = parameters("a", rows / 4);
         let b = self.products.iter().map(|p| parameters(&format!("b{p}"), columns)).collect::<String>();
         lines.line(format!("fn update(c: ptr<function, Sums>{a}{b}) {{"));
         add_products(&mut lines, self.sum, [rows, 4 * columns], &self.products);
         lines.line("}");
-        self.shader.module.append(&lines);
+        self.shader.text(&lines);
     }
 
     /// The names of an invocation's vectors of four sums.
@@ -303,8 +314,9 @@ impl<'a> MatmulTile<'a> {
     }
 
     /// The sums of one place, all products.
-    fn sums(&self, place: &str) -> String {
-        self.products.iter().map(|p| format!("c.s{p}{place}")).collect::<Vec<_>>().join(", ")
+    fn sums(&self, place: &str) -> Vec<Val<'a>> {
+        let sum = |product: &String| self.shader.arena().name(format!("c.s{product}{place}"), Ty::of(self.sum, 4));
+        self.products.iter().map(sum).collect()
     }
 
     fn multiply(&mut self) {
@@ -369,14 +381,15 @@ impl<'a> MatmulTile<'a> {
     }
 
     /// The places of this invocation's vectors of four sums: row, column, and the suffix of their names.
-    fn places(&self) -> Vec<[String; 3]> {
+    fn places(&self) -> Vec<([Val<'a>; 2], String)> {
         let Tile { rows, columns, invocation_rows, invocation_columns, .. } = self.tile;
         let mut places = vec![];
         for i in 0..invocation_rows {
             for j in 0..invocation_columns / 4 {
-                let row = format!("row0 + ty * 4u + {}u", row_in_tile(i, rows, invocation_rows));
-                let column = format!("column0 + (tx + {}u) * 4u", j * (columns / invocation_columns));
-                places.push([row, column, format!("{i}_{j}")]);
+                let [row0, column0, tx, ty] = ["row0", "column0", "tx", "ty"].map(|name| self.index(name));
+                let row = row0 + ty * 4 + row_in_tile(i, rows, invocation_rows);
+                let column = column0 + (tx + j * (columns / invocation_columns)) * 4;
+                places.push(([row, column], format!("{i}_{j}")));
             }
         }
         places
@@ -395,9 +408,9 @@ impl<'a> MatmulTile<'a> {
         if is_partial(self.tile) || !preloads(self.tile) {
             return;
         }
-        let epilogue = epilogue(self.group, &self.axes, self.sum, self.tile);
-        for [row, column, name] in self.places() {
-            epilogue.preload(&mut self.shader, &mut self.main, [&row, &column], &format!("_{name}"));
+        let epilogue = epilogue(self.group, self.axes, self.sum, self.tile);
+        for (place, name) in self.places() {
+            epilogue.preload(&mut self.shader, &mut self.main, place, &format!("_{name}"));
         }
     }
 
@@ -417,35 +430,37 @@ impl<'a> MatmulTile<'a> {
             self.store_unstaged();
             return;
         }
-        for [row, column, name] in self.places() {
-            let call = self.finish_call([&row, &column], &self.sums(&name), &name);
-            self.main.line(call);
+        for (place, name) in self.places() {
+            let sums = self.sums(&name);
+            self.call_finish(place, &sums, &name);
         }
     }
 
-    /// The call that hands the sums of a place to the epilogue; `name` is that of what was preloaded for it.
-    fn finish_call(&self, [row, column]: [&str; 2], sums: &str, name: &str) -> String {
+    /// Hands the sums of a place to the epilogue; `name` is that of what was preloaded for it.
+    fn call_finish(&mut self, place: [Val<'a>; 2], sums: &[Val<'a>], name: &str) {
         let suffix = self.product.map_or(String::new(), |product| product.to_string());
         let finish = if self.tile.lanes == 1 { "finish_each".to_owned() } else { format!("finish{suffix}") };
-        let loaded = match is_partial(self.tile) {
-            true => String::new(),
-            false => epilogue(self.group, &self.axes, self.sum, self.tile).preloaded_arguments(&format!("_{name}")),
-        };
-        format!("{finish}(batch, {}{row}, {column}, {sums}{loaded});", self.axes.batch_arguments())
+        let mut values = sums.to_vec();
+        if !is_partial(self.tile) {
+            let epilogue = epilogue(self.group, self.axes, self.sum, self.tile);
+            values.extend(epilogue.preloaded_arguments(&format!("_{name}")));
+        }
+        let batch = self.index("batch");
+        call_finish(&mut self.main, &finish, &self.axes, [batch, place[0], place[1]], &values);
     }
 
     /// Declares `finish_each`, which takes the four sums of a vector one by one.
     fn declare_finish_each(&mut self) {
-        let (parameters, arguments) = (self.axes.batch_parameters(), self.axes.batch_arguments());
-        let (ty, mut lines) = (vector_type(self.sum, 4), CodeBuffer::default());
-        let sums = self.axes.sum_parameters(&ty);
-        lines.line(format!("fn finish_each(batch: u32, {parameters}row: u32, column: u32, {sums}) {{"));
-        for e in 0..4 {
-            let sums: Vec<String> = self.axes.sum_names().iter().map(|name| format!("{name}[{e}]")).collect();
-            lines.line(format!("finish(batch, {arguments}row, column + {e}u, {});", sums.join(", ")));
-        }
-        lines.line("}");
-        self.shader.module.append(&lines);
+        let sums = self.axes.accumulators(Ty::of(self.sum, 4));
+        let [batch, row, column] = ["batch", "row", "column"].map(|name| self.index(name));
+        let body = Block::of(|b| {
+            for e in 0..4 {
+                let sums: Vec<Val<'a>> = sums.iter().map(|sum| sum.lane(e)).collect();
+                call_finish(b, "finish", &self.axes, [batch, row, column + e], &sums);
+            }
+        });
+        let parameters = place_parameters(&self.axes).into_iter().chain(parameters(&sums)).collect();
+        self.shader.function(Function { name: "finish_each".to_owned(), parameters, result: None, body });
     }
 }
 

@@ -7,6 +7,7 @@ mod coop_matrix;
 mod tile;
 mod weights;
 
+use crate::kernel::Block;
 use fuse_artifact::{Pass, Schedule, Scratch, Uniform, Variant};
 
 use super::{
@@ -14,7 +15,7 @@ use super::{
     epilogue::Epilogue,
     names::Names,
     operand::Operand,
-    shader::{CodeBuffer, Shader},
+    shader::Shader,
     stage::Staged,
 };
 use crate::{
@@ -80,7 +81,7 @@ impl<'a> Source<'a> {
     }
 
     /// An input as what is staged.
-    fn staged(self, shader: &mut Shader<'_>, extents: &Extents, input: Input) -> Staged<'a> {
+    fn staged<'k>(self, shader: &mut Shader<'k>, extents: &Extents<'k>, input: Input) -> Staged<'a> {
         let batch = self.batch();
         let mut depth = |number: usize| shader.uniform(Uniform::Extent { axis: (batch + 3 + number) as u8 });
         let (rows, keys) = (extents.queries().to_owned(), extents.keys().to_owned());
@@ -90,7 +91,14 @@ impl<'a> Source<'a> {
             Input::Value(_) => ([keys, extents.columns().to_owned()], &self.sum.keys),
         };
         let (operand, direction, axes) = (self.operand(input), self.direction(input), self.axes(input));
-        Staged { operand, direction, axes, extents: extents_along, summed, batch: extents.axes.batch_names() }
+        Staged {
+            operand,
+            direction,
+            axes,
+            extents: extents_along.map(|extent| extent.to_string()),
+            summed,
+            batch: extents.axes.batch_names(),
+        }
     }
 
     /// Of an input's space, the axis that is summed over, and the other one.
@@ -124,32 +132,33 @@ impl<'a> Source<'a> {
 /// The pass of a schedule.
 fn pass(source: Source<'_>, names: &Names) -> Pass {
     let (group, lanes, schedule) = (source.group, source.lanes(), source.scheduled.schedule);
-    let mut shader = Shader::new(names, group);
+    let arena = crate::kernel::Arena::default();
+    let mut shader = Shader::new(&arena, names, group);
     for access in &group.accesses {
         shader.buffer(access.access.slot, access.dtype, lanes, false);
     }
     let extents = Extents::of_outputs(&mut shader, group, source.sum.values.len() as u32);
     weights::declare(&mut shader, source, &extents);
-    Epilogue::new(group, &extents.axes, COMPUTED, lanes, lanes).declare(&mut shader);
+    Epilogue::new(group, extents.axes, COMPUTED, lanes, lanes).declare(&mut shader);
     if lanes == 1 {
         declare_finish_four(&mut shader, &extents);
     }
-    let mut main = CodeBuffer::indented();
+    let mut main = Block::new();
     let (step, moved) = ([schedule.rows, schedule.keys()], schedule.coop_matrix);
     locate(&source.walk(), &mut shader, &extents, &mut main, step, moved);
     if moved { coop_matrix::write(shader, main, source, extents) } else { tile::write(shader, main, source, extents) }
 }
 
 /// Declares `finish_four`, which is `finish` of four columns where that takes one.
-fn declare_finish_four(shader: &mut Shader<'_>, extents: &Extents) {
-    let (parameters, arguments) = (extents.axes.batch_parameters(), extents.axes.batch_arguments());
-    let (sums, names) = (extents.axes.sum_parameters("vec4<f32>"), extents.axes.sum_names());
-    let mut lines = CodeBuffer::default();
+fn declare_finish_four<'k>(shader: &mut Shader<'k>, extents: &Extents<'k>) {
+    let (parameters, arguments) = (extents.axes.batch_parameters_text(), extents.axes.batch_arguments_text());
+    let (sums, names) = (extents.axes.sum_parameters_text("vec4<f32>"), extents.axes.sum_names());
+    let mut lines = Block::new();
     lines.line(format!("fn finish_four(batch: u32, {parameters}row: u32, column: u32, {sums}) {{"));
     for e in 0..4 {
         let each: Vec<String> = names.iter().map(|name| format!("{name}[{e}]")).collect();
         lines.line(format!("finish(batch, {arguments}row, column + {e}u, {});", each.join(", ")));
     }
     lines.line("}");
-    shader.module.append(&lines);
+    shader.text(&lines);
 }

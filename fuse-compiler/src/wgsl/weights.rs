@@ -4,13 +4,10 @@
 //! prefix that the caller chooses: `_w` and `_v` are words (the second only where values straddle words), `_s` and `_t`
 //! scales as they lie in memory (the second only of `f32`), `_shift` where the chunk starts in its word.
 
+use crate::kernel::{Block, Ty};
 use fuse_artifact::{DType, Packing, Size, Slot, schedule::LANES};
 
-use super::{
-    epilogue::rhs_prefixes,
-    operand::Operand,
-    shader::{CodeBuffer, Shader},
-};
+use super::{epilogue::rhs_prefixes, operand::Operand, shader::Shader};
 use crate::{
     fusion::{Contraction, Group},
     schedule::contraction::{Direction, weights::Weights},
@@ -78,13 +75,13 @@ impl<'a> WeightText<'a> {
     }
 
     /// Elements between neighbours along the packed axis, of the words or the scales.
-    fn step(&self, shader: &mut Shader<'_>, access: u16) -> String {
+    fn step<'k>(&self, shader: &mut Shader<'k>, access: u16) -> String {
         let view = &self.operand.group.accesses[usize::from(access)].access.view;
-        shader.size(&Size::product(&view[usize::from(self.weights.value.axis) + 1..]))
+        shader.size(&Size::product(&view[usize::from(self.weights.value.axis) + 1..])).to_string()
     }
 
     /// Declares the functions of the scales, once for each parameter.
-    pub(super) fn declare(&self, shader: &mut Shader<'_>) {
+    pub(super) fn declare<'k>(&self, shader: &mut Shader<'k>) {
         super::quantized::declare_wide(shader, self.param());
         for slot in [Slot::Param(self.param()), Slot::Scales(self.param())] {
             shader.buffer(slot, DType::U32, LANES, false);
@@ -92,9 +89,9 @@ impl<'a> WeightText<'a> {
     }
 
     /// Declares where the words and scales of a column (the first of four) start: `_words`, `_scales`.
-    pub(super) fn locate(&self, shader: &mut Shader<'_>, lines: &mut CodeBuffer, batch: &[String], column: &str) {
-        let mut at: Vec<Option<String>> = batch.iter().cloned().map(Some).collect();
-        at.extend([None, Some(column.to_owned())]);
+    pub(super) fn locate<'k>(&self, shader: &mut Shader<'k>, lines: &mut Block<'k>, batch: &[String], column: &str) {
+        let mut at: Vec<_> = shader.raws(batch).into_iter().map(Some).collect();
+        at.extend([None, Some(shader.raw(column, Ty::U32))]);
         let (words, scales) = (self.weights.value.words, self.weights.value.scales);
         for (name, access) in [("words", words), ("scales", scales)] {
             let offset = self.operand.offset(shader, access, &at);
@@ -103,7 +100,7 @@ impl<'a> WeightText<'a> {
     }
 
     /// Declares the registers of a chunk.
-    pub(super) fn declare_chunk(&self, lines: &mut CodeBuffer) {
+    pub(super) fn declare_chunk<'k>(&self, lines: &mut Block<'k>) {
         let (p, ty) = (&self.prefix, self.ty("u32"));
         lines.line(format!("var {p}_w: {ty};"));
         if self.straddles() {
@@ -114,7 +111,7 @@ impl<'a> WeightText<'a> {
     }
 
     /// Declares the registers of scales.
-    pub(super) fn declare_scales(&self, lines: &mut CodeBuffer) {
+    pub(super) fn declare_scales<'k>(&self, lines: &mut Block<'k>) {
         for name in ["s", "t"] {
             lines.line(format!("var {}_{name}: {};", self.prefix, self.ty("u32")));
         }
@@ -125,7 +122,7 @@ impl<'a> WeightText<'a> {
     }
 
     /// Loads the chunk that starts at a depth, a multiple of the chunk's length inside the weights.
-    pub(super) fn load(&self, shader: &mut Shader<'_>, lines: &mut CodeBuffer, depth: &str) {
+    pub(super) fn load<'k>(&self, shader: &mut Shader<'k>, lines: &mut Block<'k>, depth: &str) {
         let (p, value) = (&self.prefix, self.weights.value);
         let bits = value.packing.bits();
         let words_step = self.step(shader, value.words);
@@ -134,11 +131,11 @@ impl<'a> WeightText<'a> {
         lines.line(format!("let bit = ({depth}) * {bits}u;"));
         lines.line(format!("{p}_shift = bit % 32u;"));
         lines.line(format!("let word = {p}_words + bit / 32u * {words_step};"));
-        lines.line(format!("{p}_w = {};", self.element(&words, "word")));
+        lines.line(format!("{p}_w = {};", self.element(&words.to_string(), "word")));
         if self.straddles() {
             // Chunks of 24 bits: those that start above bit 8 end in the next word.
             lines.line(format!("let next = select(word, word + {words_step}, {p}_shift > 8u);"));
-            lines.line(format!("{p}_v = {};", self.element(&words, "next")));
+            lines.line(format!("{p}_v = {};", self.element(&words.to_string(), "next")));
         }
         lines.line("}");
         let group = self.group(shader, depth);
@@ -147,7 +144,7 @@ impl<'a> WeightText<'a> {
 
     /// Loads the run that starts at a depth, with the scales of the group with this number: 32 depths, which take as many words
     /// as a value has bits, into `_r0 …`.
-    pub(super) fn load_run(&self, shader: &mut Shader<'_>, lines: &mut CodeBuffer, depth: &str, group: &str) {
+    pub(super) fn load_run<'k>(&self, shader: &mut Shader<'k>, lines: &mut Block<'k>, depth: &str, group: &str) {
         let (p, value) = (&self.prefix, self.weights.value);
         let bits = value.packing.bits();
         let words_step = self.step(shader, value.words);
@@ -163,7 +160,7 @@ impl<'a> WeightText<'a> {
             let loaded = if in_vectors {
                 format!("{p}_v{}[{}]", word / LANES, word % LANES)
             } else {
-                self.element(&words, &format!("{p}_at + {word}u * {words_step}"))
+                self.element(&words.to_string(), &format!("{p}_at + {word}u * {words_step}"))
             };
             lines.line(format!("let {p}_r{word} = {loaded};"));
         }
@@ -172,12 +169,12 @@ impl<'a> WeightText<'a> {
     }
 
     /// The number of the group that a depth lies in.
-    pub(super) fn group(&self, shader: &mut Shader<'_>, depth: &str) -> String {
+    pub(super) fn group<'k>(&self, shader: &mut Shader<'k>, depth: &str) -> String {
         format!("({depth}) / {}", shader.size(&self.weights.value.group))
     }
 
     /// Loads the scales of the group with this number.
-    fn load_scales(&self, shader: &mut Shader<'_>, lines: &mut CodeBuffer, group: &str) {
+    fn load_scales<'k>(&self, shader: &mut Shader<'k>, lines: &mut Block<'k>, group: &str) {
         let (p, value) = (&self.prefix, self.weights.value);
         let scales_step = self.step(shader, value.scales);
         let scales = shader.buffer(Slot::Scales(value.param), DType::U32, LANES, false);
@@ -185,10 +182,10 @@ impl<'a> WeightText<'a> {
         lines.line(format!("let pair = {p}_scales + {group} * {scales_step};"));
         lines.line(format!("if fuse_wide_scales_{} {{", value.param));
         let second = if self.is_vector() { "2u * pair + 4u" } else { "2u * pair + 1u" };
-        lines.line(format!("{p}_s = {};", self.element(&scales, "2u * pair")));
-        lines.line(format!("{p}_t = {};", self.element(&scales, second)));
+        lines.line(format!("{p}_s = {};", self.element(&scales.to_string(), "2u * pair")));
+        lines.line(format!("{p}_t = {};", self.element(&scales.to_string(), second)));
         lines.line("} else {");
-        lines.line(format!("{p}_s = {};", self.element(&scales, "pair")));
+        lines.line(format!("{p}_s = {};", self.element(&scales.to_string(), "pair")));
         lines.line("}");
         lines.line("}");
     }
@@ -201,7 +198,7 @@ impl<'a> WeightText<'a> {
     }
 
     /// Declares `_scale`, `_offset` and `_q`, the codes with the chunk's first at bit 0.
-    pub(super) fn unpack(&self, lines: &mut CodeBuffer) {
+    pub(super) fn unpack<'k>(&self, lines: &mut Block<'k>) {
         self.unpack_scales(lines);
         let (p, word) = (&self.prefix, self.ty("u32"));
         let shift = format!("{word}({p}_shift)");
@@ -213,7 +210,7 @@ impl<'a> WeightText<'a> {
     }
 
     /// Declares `_scale` and `_offset`.
-    pub(super) fn unpack_scales(&self, lines: &mut CodeBuffer) {
+    pub(super) fn unpack_scales<'k>(&self, lines: &mut Block<'k>) {
         let (p, param) = (&self.prefix, self.param());
         let (float, word) = (self.ty("f32"), self.ty("u32"));
         lines.line(format!("var {p}_scale: {float};"));
@@ -257,7 +254,7 @@ impl<'a> WeightText<'a> {
     }
 
     /// Declares `_field…`, the codes of a run from its `i`-th depth on with the first at bit 0, where a field begins there.
-    pub(super) fn declare_field(&self, lines: &mut CodeBuffer, i: u32) {
+    pub(super) fn declare_field<'k>(&self, lines: &mut Block<'k>, i: u32) {
         let (p, bits, ty) = (&self.prefix, self.bits(), self.ty("u32"));
         let codes = field_codes(bits);
         if !i.is_multiple_of(codes) {
@@ -294,7 +291,7 @@ impl<'a> WeightText<'a> {
     }
 
     /// Declares `_middle`, the value of the centre: 0 where the scheme is symmetric.
-    pub(super) fn declare_middle(&self, lines: &mut CodeBuffer) {
+    pub(super) fn declare_middle<'k>(&self, lines: &mut Block<'k>) {
         let (p, ty, centre) = (&self.prefix, self.ty("f32"), self.centre());
         lines.line(format!("let {p}_middle = fma({ty}({centre}.0), {p}_scale, {p}_offset);"));
     }
@@ -346,11 +343,15 @@ impl<'a> WeightText<'a> {
     }
 
     /// The value at the chunk's `i`-th depth.
-    pub(super) fn value(&self, shader: &mut Shader<'_>, i: u32) -> String {
+    pub(super) fn value<'k>(&self, shader: &mut Shader<'k>, i: u32) -> String {
         let ((code, at), p) = (self.code(i), &self.prefix);
         let scale = if at == 0 { String::new() } else { format!(" * {:?}", 1.0 / f64::from(1u32 << at)) };
         let value = format!("({code} * ({p}_scale{scale}) + {p}_offset)");
         let lanes = if self.is_vector() { LANES } else { 1 };
-        if self.weights.half { shader.helpers.cast(DType::F32, DType::F16, lanes, &value) } else { value }
+        if !self.weights.half {
+            return value;
+        }
+        let value = shader.raw(value, Ty::of(DType::F32, lanes));
+        shader.helpers.cast(DType::F32, DType::F16, value).to_string()
     }
 }

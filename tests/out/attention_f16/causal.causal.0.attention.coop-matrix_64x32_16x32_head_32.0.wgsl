@@ -28,7 +28,7 @@ var<private> fuse_nan_bits: u32 = 0x7fc00000u;
 var<private> fuse_inf_bits: u32 = 0x7f800000u;
 
 fn score(b0: u32, row: u32, column: u32, sum: vec4<f32>) -> vec4<f32> {
-  let s0 = vec4<i32>((vec4<u32>(column) + vec4<u32>(0u, 1u, 2u, 3u)));
+  let s0 = vec4<i32>(vec4<u32>(column) + vec4<u32>(0u, 1u, 2u, 3u));
   let s1 = vec4<i32>(vec4<u32>(row));
   let s2 = s0 <= s1;
   let s3 = sum;
@@ -45,10 +45,10 @@ fn finish(batch: u32, b0: u32, row: u32, column: u32, sum: vec4<f32>) {
   out_0[at / 4u] = vec4<f16>(v0);
 }
 fn normalizer(total: f32) -> f32 {
-  if total == 0.0 {
-    return select(bitcast<f32>(fuse_nan_bits), 0.0, p.extent_3 == 0u);
+  if total == 0.0f {
+    return select(bitcast<f32>(fuse_nan_bits), 0.0f, p.extent_3 == 0u);
   }
-  return 1.0 / total;
+  return 1.0f / total;
 }
 var<workgroup> key_slice: array<vec4<f16>, 320>;
 var<workgroup> value_slice: array<vec4<f16>, 320>;
@@ -80,8 +80,8 @@ fn main(
   let b0 = batch;
   let first_query = i32(row0);
   let last_query = i32(min(row0 + 64u, p.extent_1) - 1u);
-  let limit0 = u32(max(last_query + 1, 0));
-  let exact0 = 1.0 * f32(p.extent_1) + 1.0 * f32(p.extent_3) < 1073741824.0;
+  let limit0 = u32(max(last_query + 1i, 0i));
+  let exact0 = 1.0f * f32(p.extent_1) + 1.0f * f32(p.extent_3) < 1073741800.0f;
   key_end = select(key_end, min(key_end, limit0), exact0);
   let negative_infinity = -bitcast<f32>(fuse_inf_bits);
   if local == 0u {
@@ -95,14 +95,14 @@ fn main(
   let part_weights = subgroup * 160u;
   let weight_lane = part_weights + lane_row * 10u + subgroup_lane % 4u;
   let xk_lines = p.stride_1_2 / 4u;
-  let xk_first = (p.offset_1 + b0 * p.stride_1_0) / 4u;
+  let xk_first = ((p.offset_1 + b0 * p.stride_1_0)) / 4u;
   let xk_line = local / 8u;
   let xk_at = xk_first + local % 8u;
   let xk_to = xk_line * 10u + local % 8u;
   var xk0_x: vec4<f16>;
   var xk1_x: vec4<f16>;
   let xv_lines = p.stride_2_1 / 4u;
-  let xv_first = (p.offset_2 + b0 * p.stride_2_0) / 4u;
+  let xv_first = ((p.offset_2 + b0 * p.stride_2_0)) / 4u;
   let xv_line = local / 8u;
   let xv_at = xv_first + local % 8u;
   let xv_to = xv_line * 10u + local % 8u;
@@ -110,7 +110,7 @@ fn main(
   var xv1_x: vec4<f16>;
   let last_key = p.extent_3 - 1u;
   let xq_lines = p.stride_0_1 / 4u;
-  let xq_first = (p.offset_0 + b0 * p.stride_0_0) / 4u;
+  let xq_first = ((p.offset_0 + b0 * p.stride_0_0)) / 4u;
   let q0_0 = coopLoadT<coop_mat16x16<f16, A>>(&in_0[xq_first + (part_row + 0u) * xq_lines + 0u], xq_lines);
   let q0_1 = coopLoadT<coop_mat16x16<f16, A>>(&in_0[xq_first + (part_row + 0u) * xq_lines + 4u], xq_lines);
   var o0_0 = coop_mat16x16<f32, C>();

@@ -30,16 +30,16 @@ var<private> fuse_nan_bits: u32 = 0x7fc00000u;
 var<private> fuse_inf_bits: u32 = 0x7f800000u;
 
 fn score_each(b0: u32, row: u32, column: u32, sum: f32) -> f32 {
-  let s0 = i32((column));
-  let s1 = i32((row));
+  let s0 = i32(column);
+  let s1 = i32(row);
   let s2 = s0 <= s1;
   let s3 = sum;
-  let s5 = s3 * f32(0.17602539f);
-  let s7 = select(f32(-bitcast<f32>(fuse_inf_bits)), s5, s2);
+  let s5 = s3 * 0.17602539f;
+  let s7 = select(-bitcast<f32>(fuse_inf_bits), s5, s2);
   return s7;
 }
 fn score(b0: u32, row: u32, column: u32, sum: vec4<f32>) -> vec4<f32> {
-  return vec4<f32>(score_each(b0, row, column + 0u, sum[0]), score_each(b0, row, column + 1u, sum[1]), score_each(b0, row, column + 2u, sum[2]), score_each(b0, row, column + 3u, sum[3]));
+  return vec4<f32>(score_each(b0, row, column, sum.x), score_each(b0, row, column + 1u, sum.y), score_each(b0, row, column + 2u, sum.z), score_each(b0, row, column + 3u, sum.w));
 }
 fn finish(batch: u32, b0: u32, row: u32, column: u32, sum: f32) {
   if row >= p.extent_1 || column >= p.extent_2 {
@@ -50,16 +50,16 @@ fn finish(batch: u32, b0: u32, row: u32, column: u32, sum: f32) {
   out_0[at] = f16(v0);
 }
 fn normalizer(total: f32) -> f32 {
-  if total == 0.0 {
-    return select(bitcast<f32>(fuse_nan_bits), 0.0, p.extent_3 == 0u);
+  if total == 0.0f {
+    return select(bitcast<f32>(fuse_nan_bits), 0.0f, p.extent_3 == 0u);
   }
-  return 1.0 / total;
+  return 1.0f / total;
 }
 fn finish_four(batch: u32, b0: u32, row: u32, column: u32, output: vec4<f32>) {
-  finish(batch, b0, row, column + 0u, output[0]);
-  finish(batch, b0, row, column + 1u, output[1]);
-  finish(batch, b0, row, column + 2u, output[2]);
-  finish(batch, b0, row, column + 3u, output[3]);
+  finish(batch, b0, row, column, output.x);
+  finish(batch, b0, row, column + 1u, output.y);
+  finish(batch, b0, row, column + 2u, output.z);
+  finish(batch, b0, row, column + 3u, output.w);
 }
 var<workgroup> query_tile: array<vec4<f32>, 128>;
 var<workgroup> stage: array<vec4<f32>, 128>;
@@ -116,8 +116,8 @@ fn main(
   let b0 = batch;
   let first_query = i32(row0);
   let last_query = i32(min(row0 + 32u, p.extent_1) - 1u);
-  let limit0 = u32(max(last_query + 1, 0));
-  let exact0 = 1.0 * f32(p.extent_1) + 1.0 * f32(p.extent_3) < 1073741824.0;
+  let limit0 = u32(max(last_query + 1i, 0i));
+  let exact0 = 1.0f * f32(p.extent_1) + 1.0f * f32(p.extent_3) < 1073741800.0f;
   key_end = select(key_end, min(key_end, limit0), exact0);
   let negative_infinity = -bitcast<f32>(fuse_inf_bits);
   let tx = local % 8u;
@@ -127,7 +127,7 @@ fn main(
   let tx2 = tx ^ 2u;
   let tx4 = tx ^ 4u;
   let tx6 = tx ^ 6u;
-  let xq_base0 = p.offset_0 + b0 * p.stride_0_0;
+  let xq_base0 = (p.offset_0 + b0 * p.stride_0_0);
   let xq0_o = (local + 0u) / 16u;
   let xq0_k = ((local + 0u) % 16u) * 1u;
   let xq0_w = (xq0_o / 4u) ^ (xq0_k / 4u % 4u * 2u);
@@ -160,7 +160,7 @@ fn main(
   let xq7_k = ((local + 448u) % 16u) * 1u;
   let xq7_w = (xq7_o / 4u) ^ (xq7_k / 4u % 4u * 2u);
   var xq7_x0: f32;
-  let xk_base1 = p.offset_1 + b0 * p.stride_1_0;
+  let xk_base1 = (p.offset_1 + b0 * p.stride_1_0);
   let xk0_o = (local + 0u) / 16u;
   let xk0_k = ((local + 0u) % 16u) * 1u;
   let xk0_w = (xk0_o / 4u) ^ (xk0_k / 4u % 4u * 2u);
@@ -193,7 +193,7 @@ fn main(
   let xk7_k = ((local + 448u) % 16u) * 1u;
   let xk7_w = (xk7_o / 4u) ^ (xk7_k / 4u % 4u * 2u);
   var xk7_x1: f32;
-  let xv_base2 = p.offset_2 + b0 * p.stride_2_0;
+  let xv_base2 = (p.offset_2 + b0 * p.stride_2_0);
   let xv0_o = ((local + 0u) % 64u) * 1u;
   let xv0_k = (local + 0u) / 64u;
   let xv0_w = (xv0_o / 4u) ^ (xv0_k / 4u % 4u * 2u);

@@ -85,7 +85,7 @@ fn main(
   let v3 = f32(p.size_14);
   var running2_0 = f32();
   var lost2 = f32();
-  let opaque = select(0u, 1u, p.row_length == 0xffffffffu);
+  let opaque = select(0u, 1u, p.row_length == 4294967295u);
   // unroll
   for (var chunk = lane; chunk < end; chunk += 32u) {
     let e0 = chunk;
@@ -93,41 +93,41 @@ fn main(
     let v1_0 = v0_0 * v0_0;
     let own2_0_0 = v1_0;
     let sum2 = fuse_hidden1(running2_0 + own2_0_0, opaque);
-    lost2 += fuse_lost1(running2_0, own2_0_0, sum2);
+    lost2 = lost2 + fuse_lost1(running2_0, own2_0_0, sum2);
     running2_0 = sum2;
   }
   let restored2_0 = fuse_restored1(running2_0, lost2);
   shared0[local] = bitcast<u32>(restored2_0);
   workgroupBarrier();
   if lane < 16u {
-    let merged0_0 = (bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 16u]));
+    let merged0_0 = bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 16u]);
     shared0[local] = bitcast<u32>(merged0_0);
   }
   workgroupBarrier();
   if lane < 8u {
-    let merged0_0 = (bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 8u]));
+    let merged0_0 = bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 8u]);
     shared0[local] = bitcast<u32>(merged0_0);
   }
   workgroupBarrier();
   if lane < 4u {
-    let merged0_0 = (bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 4u]));
+    let merged0_0 = bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 4u]);
     shared0[local] = bitcast<u32>(merged0_0);
   }
   workgroupBarrier();
   if lane < 2u {
-    let merged0_0 = (bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 2u]));
+    let merged0_0 = bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 2u]);
     shared0[local] = bitcast<u32>(merged0_0);
   }
   workgroupBarrier();
   if lane < 1u {
-    let merged0_0 = (bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 1u]));
+    let merged0_0 = bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 1u]);
     shared0[local] = bitcast<u32>(merged0_0);
   }
   workgroupBarrier();
   let s0_0_0_all = bitcast<f32>(shared0[local - lane]);
   let v2 = s0_0_0_all;
   let v4 = v2 / v3;
-  let v6 = v4 + f32(1e-6f);
+  let v6 = v4 + 1e-6f;
   let v7 = fuse_rsqrt1(v6);
   // unroll
   for (var chunk = lane; chunk < end; chunk += 32u) {

@@ -68,8 +68,12 @@ struct Params {
 var<private> fuse_nan_bits: u32 = 0x7fc00000u;
 var<private> fuse_inf_bits: u32 = 0x7f800000u;
 
-struct Weights { w0: vec4<f32> }
-struct Weight { w0: f32 }
+struct Weights {
+  w0: vec4<f32>,
+}
+struct Weight {
+  w0: f32,
+}
 fn weight(b0: u32, row: u32, column: u32, c0: f32, c1: f32) -> Weight {
   let inside_row = min(row, p.extent_1 - 1u);
   let inside_column = min(column, p.extent_3 - 1u);
@@ -77,27 +81,27 @@ fn weight(b0: u32, row: u32, column: u32, c0: f32, c1: f32) -> Weight {
   let x6 = in_5[p.offset_6 + b0 * p.stride_6_0 + inside_row * p.stride_6_1];
   let x7 = in_6[p.offset_7 + b0 * p.stride_7_0 + inside_row * p.stride_7_1];
   let s0 = c0;
-  let s2 = s0 * f32(0.25f);
-  let s4 = s2 == f32(-bitcast<f32>(fuse_inf_bits));
+  let s2 = s0 * 0.25f;
+  let s4 = s2 == -bitcast<f32>(fuse_inf_bits);
   let s6 = x5;
   let s7 = s2 - s6;
   let s8 = exp(s7);
   let s9 = x6;
   let s10 = s8 * s9;
-  let s11 = select(s10, f32(0.0f), s4);
+  let s11 = select(s10, 0.0f, s4);
   let s12 = c1;
   let s13 = x7;
   let s14 = s12 - s13;
   let s15 = s11 * s14;
-  let s16 = select(s15, f32(0.0f), s4);
-  let s17 = s16 * f32(0.25f);
+  let s16 = select(s15, 0.0f, s4);
+  let s17 = s16 * 0.25f;
   return Weight(s17);
 }
 fn weights(b0: u32, row: u32, column: u32, c0: vec4<f32>, c1: vec4<f32>) -> Weights {
-  let at0 = weight(b0, row, column + 0u, c0[0], c1[0]);
-  let at1 = weight(b0, row, column + 1u, c0[1], c1[1]);
-  let at2 = weight(b0, row, column + 2u, c0[2], c1[2]);
-  let at3 = weight(b0, row, column + 3u, c0[3], c1[3]);
+  let at0 = weight(b0, row, column, c0.x, c1.x);
+  let at1 = weight(b0, row, column + 1u, c0.y, c1.y);
+  let at2 = weight(b0, row, column + 2u, c0.z, c1.z);
+  let at3 = weight(b0, row, column + 3u, c0.w, c1.w);
   return Weights(vec4<f32>(at0.w0, at1.w0, at2.w0, at3.w0));
 }
 fn finish(batch: u32, b0: u32, row: u32, column: u32, sum: f32) {
@@ -245,7 +249,7 @@ fn main(
   var key_end = p.extent_3;
   let b0 = batch;
   let negative_infinity = -bitcast<f32>(fuse_inf_bits);
-  let xa_base0 = p.offset_0 + b0 * p.stride_0_0;
+  let xa_base0 = (p.offset_0 + b0 * p.stride_0_0);
   let xa0_o = (local + 0u) / 8u;
   let xa0_k = ((local + 0u) % 8u) * 1u;
   let xa0_w = (xa0_o / 4u) ^ (xa0_k / 4u % 4u * 2u);
@@ -254,7 +258,7 @@ fn main(
   let xa1_k = ((local + 128u) % 8u) * 1u;
   let xa1_w = (xa1_o / 4u) ^ (xa1_k / 4u % 4u * 2u);
   var xa1_x0: f32;
-  let xb_base1 = p.offset_1 + b0 * p.stride_1_0;
+  let xb_base1 = (p.offset_1 + b0 * p.stride_1_0);
   let xb0_o = (local + 0u) / 8u;
   let xb0_k = ((local + 0u) % 8u) * 1u;
   let xb0_w = (xb0_o / 4u) ^ (xb0_k / 4u % 4u * 2u);
@@ -271,7 +275,7 @@ fn main(
   let xb3_k = ((local + 384u) % 8u) * 1u;
   let xb3_w = (xb3_o / 4u) ^ (xb3_k / 4u % 4u * 2u);
   var xb3_x1: f32;
-  let xc_base2 = p.offset_2 + b0 * p.stride_2_0;
+  let xc_base2 = (p.offset_2 + b0 * p.stride_2_0);
   let xc0_o = (local + 0u) / 8u;
   let xc0_k = ((local + 0u) % 8u) * 1u;
   let xc0_w = (xc0_o / 4u) ^ (xc0_k / 4u % 4u * 2u);
@@ -280,7 +284,7 @@ fn main(
   let xc1_k = ((local + 128u) % 8u) * 1u;
   let xc1_w = (xc1_o / 4u) ^ (xc1_k / 4u % 4u * 2u);
   var xc1_x2: f32;
-  let xd_base3 = p.offset_3 + b0 * p.stride_3_0;
+  let xd_base3 = (p.offset_3 + b0 * p.stride_3_0);
   let xd0_o = (local + 0u) / 8u;
   let xd0_k = ((local + 0u) % 8u) * 1u;
   let xd0_w = (xd0_o / 4u) ^ (xd0_k / 4u % 4u * 2u);
@@ -297,7 +301,7 @@ fn main(
   let xd3_k = ((local + 384u) % 8u) * 1u;
   let xd3_w = (xd3_o / 4u) ^ (xd3_k / 4u % 4u * 2u);
   var xd3_x3: f32;
-  let xv_base4 = p.offset_4 + b0 * p.stride_4_0;
+  let xv_base4 = (p.offset_4 + b0 * p.stride_4_0);
   let xv0_o = ((local + 0u) % 256u) * 1u;
   let xv0_k = (local + 0u) / 256u;
   let xv0_w = (xv0_o / 4u) ^ (xv0_k / 4u % 4u * 2u);

@@ -76,45 +76,45 @@ fn main(
   let v3 = in_2[p.offset_2 + k0 * p.stride_2_0 + k1 * p.stride_2_1];
   let v4 = v3 * v3;
   let v5 = v4 * v3;
-  let v7 = v5 * f32(-0.5f);
+  let v7 = v5 * (-0.5f);
   let v9 = f32(p.size_19);
   var running2_0 = f32();
   var lost2 = f32();
-  let opaque = select(0u, 1u, p.row_length == 0xffffffffu);
+  let opaque = select(0u, 1u, p.row_length == 4294967295u);
   // unroll
   for (var chunk = lane; chunk < end; chunk += 32u) {
     let e0 = chunk;
     let v1_0 = in_1[base1 + e0 * p.stride_1_2];
     let own2_0_0 = v1_0;
     let sum2 = fuse_hidden1(running2_0 + own2_0_0, opaque);
-    lost2 += fuse_lost1(running2_0, own2_0_0, sum2);
+    lost2 = lost2 + fuse_lost1(running2_0, own2_0_0, sum2);
     running2_0 = sum2;
   }
   let restored2_0 = fuse_restored1(running2_0, lost2);
   shared0[local] = bitcast<u32>(restored2_0);
   workgroupBarrier();
   if lane < 16u {
-    let merged0_0 = (bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 16u]));
+    let merged0_0 = bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 16u]);
     shared0[local] = bitcast<u32>(merged0_0);
   }
   workgroupBarrier();
   if lane < 8u {
-    let merged0_0 = (bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 8u]));
+    let merged0_0 = bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 8u]);
     shared0[local] = bitcast<u32>(merged0_0);
   }
   workgroupBarrier();
   if lane < 4u {
-    let merged0_0 = (bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 4u]));
+    let merged0_0 = bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 4u]);
     shared0[local] = bitcast<u32>(merged0_0);
   }
   workgroupBarrier();
   if lane < 2u {
-    let merged0_0 = (bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 2u]));
+    let merged0_0 = bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 2u]);
     shared0[local] = bitcast<u32>(merged0_0);
   }
   workgroupBarrier();
   if lane < 1u {
-    let merged0_0 = (bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 1u]));
+    let merged0_0 = bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 1u]);
     shared0[local] = bitcast<u32>(merged0_0);
   }
   workgroupBarrier();

@@ -24,9 +24,9 @@ fn main(
   }
   let c0 = i;
   let v0 = in_0[i];
-  let v1 = f32(p.scalar_1);
+  let v1 = p.scalar_1;
   let v2 = v0 * v1;
-  let v3 = f32(p.scalar_2);
+  let v3 = p.scalar_2;
   let v4 = v2 + v3;
   out_0[i] = v4;
 }

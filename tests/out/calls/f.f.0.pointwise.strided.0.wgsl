@@ -34,11 +34,11 @@ fn main(
   }
   let c0 = i;
   let v0 = in_0[i];
-  let v2 = v0 * f32(0.5f);
-  let v4 = v2 + f32(0.25f);
-  let v5 = f32(p.scalar_1);
+  let v2 = v0 * 0.5f;
+  let v4 = v2 + 0.25f;
+  let v5 = p.scalar_1;
   let v6 = v4 * v5;
-  let v8 = v6 + f32(1.0f);
+  let v8 = v6 + 1.0f;
   let v9 = fuse_tanh1(v8);
   out_0[i] = v9;
 }

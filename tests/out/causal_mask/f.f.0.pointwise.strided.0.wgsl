@@ -22,12 +22,12 @@ fn main(
     return;
   }
   let r1 = i / p.extent_1;
-  let c1 = (i - r1 * p.extent_1);
+  let c1 = i - r1 * p.extent_1;
   let c0 = r1;
   let v0 = i32(c0);
   let v1 = i32(c1);
   let v2 = v0 >= v1;
   let v3 = in_0[i];
-  let v5 = select(f32(-1e30f), v3, v2);
+  let v5 = select(-1e30f, v3, v2);
   out_0[i] = v5;
 }

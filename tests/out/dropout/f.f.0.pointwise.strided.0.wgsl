@@ -66,7 +66,7 @@ fn main(
     return;
   }
   let r1 = i / p.extent_1;
-  let c1 = (i - r1 * p.extent_1);
+  let c1 = i - r1 * p.extent_1;
   let c0 = r1;
   let v0 = i32(c0);
   let v1 = u32(v0);
@@ -75,15 +75,15 @@ fn main(
   let v4 = i32(c1);
   let v5 = u32(v4);
   let v6 = v3 + v5;
-  let v7 = u32(p.scalar_3);
+  let v7 = p.scalar_3;
   let v8 = fuse_philox1(v6, v7);
-  let v10 = v8 / u32(256u);
+  let v10 = v8 / 256u;
   let v11 = f32(v10);
-  let v13 = v11 * f32(5.9604645e-8f);
-  let v15 = v13 >= f32(0.25f);
+  let v13 = v11 * 5.9604645e-8f;
+  let v15 = v13 >= 0.25f;
   let v16 = in_0[i];
   let v17 = fuse_relu1(v16);
-  let v19 = v17 * f32(1.3333334f);
-  let v21 = select(f32(0.0f), v19, v15);
+  let v19 = v17 * 1.3333334f;
+  let v21 = select(0.0f, v19, v15);
   out_0[i] = v21;
 }

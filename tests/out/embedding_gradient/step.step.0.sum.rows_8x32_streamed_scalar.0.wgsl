@@ -83,10 +83,10 @@ fn main(
   let base3 = p.offset_3;
   let base4 = p.offset_4;
   let v1 = i32(p.size_8);
-  let v3 = v1 - i32(1);
+  let v3 = v1 - 1i;
   var running12_0 = f32();
   var lost12 = f32();
-  let opaque = select(0u, 1u, p.row_length == 0xffffffffu);
+  let opaque = select(0u, 1u, p.row_length == 4294967295u);
   // unroll
   for (var chunk = lane; chunk < end; chunk += 32u) {
     let e0 = chunk;
@@ -95,7 +95,7 @@ fn main(
     let v0_0 = in_0[base0 + elements1_0 * p.stride_0_1 + r1_0 * p.stride_0_2];
     let v9_0 = in_2[base2 + elements1_0 * p.stride_2_1 + r1_0 * p.stride_2_2];
     let v4_0 = min(v0_0, v3);
-    let v6_0 = max(v4_0, i32(0));
+    let v6_0 = max(v4_0, 0i);
     let v7_0 = in_1[base1 + elements1_0 * p.stride_1_1 + r1_0 * p.stride_1_2 + u32(v6_0) * p.size_16];
     let v8_0 = fuse_tanh1(v7_0);
     let v10_0 = v8_0 - v9_0;
@@ -106,34 +106,34 @@ fn main(
     }
     let own12_0_0 = v11_0;
     let sum12 = fuse_hidden1(running12_0 + own12_0_0, opaque);
-    lost12 += fuse_lost1(running12_0, own12_0_0, sum12);
+    lost12 = lost12 + fuse_lost1(running12_0, own12_0_0, sum12);
     running12_0 = sum12;
   }
   let restored12_0 = fuse_restored1(running12_0, lost12);
   shared0[local] = bitcast<u32>(restored12_0);
   workgroupBarrier();
   if lane < 16u {
-    let merged0_0 = (bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 16u]));
+    let merged0_0 = bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 16u]);
     shared0[local] = bitcast<u32>(merged0_0);
   }
   workgroupBarrier();
   if lane < 8u {
-    let merged0_0 = (bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 8u]));
+    let merged0_0 = bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 8u]);
     shared0[local] = bitcast<u32>(merged0_0);
   }
   workgroupBarrier();
   if lane < 4u {
-    let merged0_0 = (bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 4u]));
+    let merged0_0 = bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 4u]);
     shared0[local] = bitcast<u32>(merged0_0);
   }
   workgroupBarrier();
   if lane < 2u {
-    let merged0_0 = (bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 2u]));
+    let merged0_0 = bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 2u]);
     shared0[local] = bitcast<u32>(merged0_0);
   }
   workgroupBarrier();
   if lane < 1u {
-    let merged0_0 = (bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 1u]));
+    let merged0_0 = bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 1u]);
     shared0[local] = bitcast<u32>(merged0_0);
   }
   workgroupBarrier();

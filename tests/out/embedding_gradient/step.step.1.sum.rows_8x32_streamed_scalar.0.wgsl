@@ -71,58 +71,58 @@ fn main(
   let base2 = p.offset_2 + k0 * p.stride_2_0 + k1 * p.stride_2_1;
   let base3 = p.offset_3 + k0 * p.stride_3_0 + k1 * p.stride_3_1;
   let v0 = in_0[p.offset_0 + k0 * p.stride_0_0 + k1 * p.stride_0_1];
-  let v1 = f32(p.scalar_14);
+  let v1 = p.scalar_14;
   let v5 = i32(p.size_15);
-  let v7 = v5 - i32(1);
-  let v9 = i32((k0));
+  let v7 = v5 - 1i;
+  let v9 = i32(k0);
   var running21_0 = f32();
   var lost21 = f32();
-  let opaque = select(0u, 1u, p.row_length == 0xffffffffu);
+  let opaque = select(0u, 1u, p.row_length == 4294967295u);
   // unroll
   for (var chunk = lane; chunk < end; chunk += 32u) {
     let e0 = chunk;
     let v2_0 = in_1[base1 + e0 * p.stride_1_2];
     let v12_0 = in_2[base2 + e0 * p.stride_2_2];
     let v15_0 = in_3[base3 + e0 * p.stride_3_2];
-    let v4_0 = max(v2_0, i32(0));
+    let v4_0 = max(v2_0, 0i);
     let v8_0 = min(v4_0, v7);
     let v10_0 = v8_0 == v9;
-    let v13_0 = f32(1.0f) * v12_0;
+    let v13_0 = 1.0f * v12_0;
     let v14_0 = v13_0 + v13_0;
     let v16_0 = v15_0 * v15_0;
-    let v17_0 = f32(1.0f) - v16_0;
+    let v17_0 = 1.0f - v16_0;
     let v18_0 = v14_0 * v17_0;
-    let v20_0 = select(f32(0.0f), v18_0, v10_0);
+    let v20_0 = select(0.0f, v18_0, v10_0);
     let own21_0_0 = v20_0;
     let sum21 = fuse_hidden1(running21_0 + own21_0_0, opaque);
-    lost21 += fuse_lost1(running21_0, own21_0_0, sum21);
+    lost21 = lost21 + fuse_lost1(running21_0, own21_0_0, sum21);
     running21_0 = sum21;
   }
   let restored21_0 = fuse_restored1(running21_0, lost21);
   shared0[local] = bitcast<u32>(restored21_0);
   workgroupBarrier();
   if lane < 16u {
-    let merged0_0 = (bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 16u]));
+    let merged0_0 = bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 16u]);
     shared0[local] = bitcast<u32>(merged0_0);
   }
   workgroupBarrier();
   if lane < 8u {
-    let merged0_0 = (bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 8u]));
+    let merged0_0 = bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 8u]);
     shared0[local] = bitcast<u32>(merged0_0);
   }
   workgroupBarrier();
   if lane < 4u {
-    let merged0_0 = (bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 4u]));
+    let merged0_0 = bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 4u]);
     shared0[local] = bitcast<u32>(merged0_0);
   }
   workgroupBarrier();
   if lane < 2u {
-    let merged0_0 = (bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 2u]));
+    let merged0_0 = bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 2u]);
     shared0[local] = bitcast<u32>(merged0_0);
   }
   workgroupBarrier();
   if lane < 1u {
-    let merged0_0 = (bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 1u]));
+    let merged0_0 = bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 1u]);
     shared0[local] = bitcast<u32>(merged0_0);
   }
   workgroupBarrier();

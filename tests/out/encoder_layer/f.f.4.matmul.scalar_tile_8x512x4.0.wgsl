@@ -110,7 +110,7 @@ fn main(
   let tx = local % 64u;
   let ty = local / 64u;
   var c = Sums();
-  let row_0 = row0 + ty * 4u + 0u;
+  let row_0 = row0 + ty * 4u;
   let at_row_0 = min(row_0, p.extent_1 - 1u);
   let row_1 = row0 + ty * 4u + 1u;
   let at_row_1 = min(row_1, p.extent_1 - 1u);
@@ -118,7 +118,7 @@ fn main(
   let at_row_2 = min(row_2, p.extent_1 - 1u);
   let row_3 = row0 + ty * 4u + 3u;
   let at_row_3 = min(row_3, p.extent_1 - 1u);
-  let column_0 = column0 + (tx + 0u) * 4u;
+  let column_0 = column0 + tx * 4u;
   let at_column_0 = min(column_0, p.extent_2 - 1u);
   let last_lane_0 = p.extent_2 - 1u - at_column_0;
   let inside_0 = vec4<u32>(column_0) + vec4<u32>(0u, 1u, 2u, 3u) < vec4<u32>(p.extent_2);
@@ -129,87 +129,87 @@ fn main(
   let a0_o = (local + 0u) / 4u;
   let a0_k = ((local + 0u) % 4u) * 1u;
   let a0_at = min(row0 + a0_o, p.extent_1 - 1u);
-  let a0_base0 = p.offset_0 + b0 * p.stride_0_0 + a0_at * p.stride_0_1;
+  let a0_base0 = (p.offset_0 + b0 * p.stride_0_0 + a0_at * p.stride_0_1);
   var a0_x0: f32;
   let b0_o = (local + 0u) / 4u;
   let b0_k = ((local + 0u) % 4u) * 1u;
   let b0_at = min(column0 + b0_o, p.extent_2 - 1u);
-  let b0_base1 = p.offset_1 + b0_at * p.stride_1_2;
+  let b0_base1 = (p.offset_1 + b0_at * p.stride_1_2);
   var b0_x1: f32;
   let b1_o = (local + 128u) / 4u;
   let b1_k = ((local + 128u) % 4u) * 1u;
   let b1_at = min(column0 + b1_o, p.extent_2 - 1u);
-  let b1_base1 = p.offset_1 + b1_at * p.stride_1_2;
+  let b1_base1 = (p.offset_1 + b1_at * p.stride_1_2);
   var b1_x1: f32;
   let b2_o = (local + 256u) / 4u;
   let b2_k = ((local + 256u) % 4u) * 1u;
   let b2_at = min(column0 + b2_o, p.extent_2 - 1u);
-  let b2_base1 = p.offset_1 + b2_at * p.stride_1_2;
+  let b2_base1 = (p.offset_1 + b2_at * p.stride_1_2);
   var b2_x1: f32;
   let b3_o = (local + 384u) / 4u;
   let b3_k = ((local + 384u) % 4u) * 1u;
   let b3_at = min(column0 + b3_o, p.extent_2 - 1u);
-  let b3_base1 = p.offset_1 + b3_at * p.stride_1_2;
+  let b3_base1 = (p.offset_1 + b3_at * p.stride_1_2);
   var b3_x1: f32;
   let b4_o = (local + 512u) / 4u;
   let b4_k = ((local + 512u) % 4u) * 1u;
   let b4_at = min(column0 + b4_o, p.extent_2 - 1u);
-  let b4_base1 = p.offset_1 + b4_at * p.stride_1_2;
+  let b4_base1 = (p.offset_1 + b4_at * p.stride_1_2);
   var b4_x1: f32;
   let b5_o = (local + 640u) / 4u;
   let b5_k = ((local + 640u) % 4u) * 1u;
   let b5_at = min(column0 + b5_o, p.extent_2 - 1u);
-  let b5_base1 = p.offset_1 + b5_at * p.stride_1_2;
+  let b5_base1 = (p.offset_1 + b5_at * p.stride_1_2);
   var b5_x1: f32;
   let b6_o = (local + 768u) / 4u;
   let b6_k = ((local + 768u) % 4u) * 1u;
   let b6_at = min(column0 + b6_o, p.extent_2 - 1u);
-  let b6_base1 = p.offset_1 + b6_at * p.stride_1_2;
+  let b6_base1 = (p.offset_1 + b6_at * p.stride_1_2);
   var b6_x1: f32;
   let b7_o = (local + 896u) / 4u;
   let b7_k = ((local + 896u) % 4u) * 1u;
   let b7_at = min(column0 + b7_o, p.extent_2 - 1u);
-  let b7_base1 = p.offset_1 + b7_at * p.stride_1_2;
+  let b7_base1 = (p.offset_1 + b7_at * p.stride_1_2);
   var b7_x1: f32;
   let b8_o = (local + 1024u) / 4u;
   let b8_k = ((local + 1024u) % 4u) * 1u;
   let b8_at = min(column0 + b8_o, p.extent_2 - 1u);
-  let b8_base1 = p.offset_1 + b8_at * p.stride_1_2;
+  let b8_base1 = (p.offset_1 + b8_at * p.stride_1_2);
   var b8_x1: f32;
   let b9_o = (local + 1152u) / 4u;
   let b9_k = ((local + 1152u) % 4u) * 1u;
   let b9_at = min(column0 + b9_o, p.extent_2 - 1u);
-  let b9_base1 = p.offset_1 + b9_at * p.stride_1_2;
+  let b9_base1 = (p.offset_1 + b9_at * p.stride_1_2);
   var b9_x1: f32;
   let b10_o = (local + 1280u) / 4u;
   let b10_k = ((local + 1280u) % 4u) * 1u;
   let b10_at = min(column0 + b10_o, p.extent_2 - 1u);
-  let b10_base1 = p.offset_1 + b10_at * p.stride_1_2;
+  let b10_base1 = (p.offset_1 + b10_at * p.stride_1_2);
   var b10_x1: f32;
   let b11_o = (local + 1408u) / 4u;
   let b11_k = ((local + 1408u) % 4u) * 1u;
   let b11_at = min(column0 + b11_o, p.extent_2 - 1u);
-  let b11_base1 = p.offset_1 + b11_at * p.stride_1_2;
+  let b11_base1 = (p.offset_1 + b11_at * p.stride_1_2);
   var b11_x1: f32;
   let b12_o = (local + 1536u) / 4u;
   let b12_k = ((local + 1536u) % 4u) * 1u;
   let b12_at = min(column0 + b12_o, p.extent_2 - 1u);
-  let b12_base1 = p.offset_1 + b12_at * p.stride_1_2;
+  let b12_base1 = (p.offset_1 + b12_at * p.stride_1_2);
   var b12_x1: f32;
   let b13_o = (local + 1664u) / 4u;
   let b13_k = ((local + 1664u) % 4u) * 1u;
   let b13_at = min(column0 + b13_o, p.extent_2 - 1u);
-  let b13_base1 = p.offset_1 + b13_at * p.stride_1_2;
+  let b13_base1 = (p.offset_1 + b13_at * p.stride_1_2);
   var b13_x1: f32;
   let b14_o = (local + 1792u) / 4u;
   let b14_k = ((local + 1792u) % 4u) * 1u;
   let b14_at = min(column0 + b14_o, p.extent_2 - 1u);
-  let b14_base1 = p.offset_1 + b14_at * p.stride_1_2;
+  let b14_base1 = (p.offset_1 + b14_at * p.stride_1_2);
   var b14_x1: f32;
   let b15_o = (local + 1920u) / 4u;
   let b15_k = ((local + 1920u) % 4u) * 1u;
   let b15_at = min(column0 + b15_o, p.extent_2 - 1u);
-  let b15_base1 = p.offset_1 + b15_at * p.stride_1_2;
+  let b15_base1 = (p.offset_1 + b15_at * p.stride_1_2);
   var b15_x1: f32;
   if k_begin < k_end {
     if local + 0u < 32u {
@@ -354,38 +354,38 @@ fn main(
   let v4_3_1 = v2_3_1 + v3_3_1;
   let part5_0_0_word0 = select(vec4<f32>(), v4_0_0, inside_0);
   let part5_0_1_word0 = select(vec4<f32>(), v4_0_1, inside_1);
-  let part5_0_v_0_0 = (part5_0_0_word0 + part5_0_1_word0);
-  let part5_0_0_0 = (part5_0_v_0_0.x + part5_0_v_0_0.y);
-  let part5_0_1_0 = (part5_0_v_0_0.z + part5_0_v_0_0.w);
-  let part5_0_2_0 = (part5_0_0_0 + part5_0_1_0);
-  row_parts0[(ty * 4u + 0u) * 68u + tx] = bitcast<u32>(part5_0_2_0);
+  let part5_0_v_0_0 = part5_0_0_word0 + part5_0_1_word0;
+  let part5_0_0_0 = part5_0_v_0_0.x + part5_0_v_0_0.y;
+  let part5_0_1_0 = part5_0_v_0_0.z + part5_0_v_0_0.w;
+  let part5_0_2_0 = part5_0_0_0 + part5_0_1_0;
+  row_parts0[ty * 4u * 68u + tx] = bitcast<u32>(part5_0_2_0);
   let part5_1_0_word0 = select(vec4<f32>(), v4_1_0, inside_0);
   let part5_1_1_word0 = select(vec4<f32>(), v4_1_1, inside_1);
-  let part5_1_v_0_0 = (part5_1_0_word0 + part5_1_1_word0);
-  let part5_1_0_0 = (part5_1_v_0_0.x + part5_1_v_0_0.y);
-  let part5_1_1_0 = (part5_1_v_0_0.z + part5_1_v_0_0.w);
-  let part5_1_2_0 = (part5_1_0_0 + part5_1_1_0);
+  let part5_1_v_0_0 = part5_1_0_word0 + part5_1_1_word0;
+  let part5_1_0_0 = part5_1_v_0_0.x + part5_1_v_0_0.y;
+  let part5_1_1_0 = part5_1_v_0_0.z + part5_1_v_0_0.w;
+  let part5_1_2_0 = part5_1_0_0 + part5_1_1_0;
   row_parts0[(ty * 4u + 1u) * 68u + tx] = bitcast<u32>(part5_1_2_0);
   let part5_2_0_word0 = select(vec4<f32>(), v4_2_0, inside_0);
   let part5_2_1_word0 = select(vec4<f32>(), v4_2_1, inside_1);
-  let part5_2_v_0_0 = (part5_2_0_word0 + part5_2_1_word0);
-  let part5_2_0_0 = (part5_2_v_0_0.x + part5_2_v_0_0.y);
-  let part5_2_1_0 = (part5_2_v_0_0.z + part5_2_v_0_0.w);
-  let part5_2_2_0 = (part5_2_0_0 + part5_2_1_0);
+  let part5_2_v_0_0 = part5_2_0_word0 + part5_2_1_word0;
+  let part5_2_0_0 = part5_2_v_0_0.x + part5_2_v_0_0.y;
+  let part5_2_1_0 = part5_2_v_0_0.z + part5_2_v_0_0.w;
+  let part5_2_2_0 = part5_2_0_0 + part5_2_1_0;
   row_parts0[(ty * 4u + 2u) * 68u + tx] = bitcast<u32>(part5_2_2_0);
   let part5_3_0_word0 = select(vec4<f32>(), v4_3_0, inside_0);
   let part5_3_1_word0 = select(vec4<f32>(), v4_3_1, inside_1);
-  let part5_3_v_0_0 = (part5_3_0_word0 + part5_3_1_word0);
-  let part5_3_0_0 = (part5_3_v_0_0.x + part5_3_v_0_0.y);
-  let part5_3_1_0 = (part5_3_v_0_0.z + part5_3_v_0_0.w);
-  let part5_3_2_0 = (part5_3_0_0 + part5_3_1_0);
+  let part5_3_v_0_0 = part5_3_0_word0 + part5_3_1_word0;
+  let part5_3_0_0 = part5_3_v_0_0.x + part5_3_v_0_0.y;
+  let part5_3_1_0 = part5_3_v_0_0.z + part5_3_v_0_0.w;
+  let part5_3_2_0 = part5_3_0_0 + part5_3_1_0;
   row_parts0[(ty * 4u + 3u) * 68u + tx] = bitcast<u32>(part5_3_2_0);
   workgroupBarrier();
-  if local + 0u < 32u {
-    let part_row = (local + 0u) / 4u;
-    let part_group = (local + 0u) % 4u;
+  if local < 32u {
+    let part_row = local / 4u;
+    let part_group = local % 4u;
     let parts = part_row * 68u + part_group;
-    let part0_word0 = bitcast<f32>(row_parts0[parts + 0u]);
+    let part0_word0 = bitcast<f32>(row_parts0[parts]);
     let part1_word0 = bitcast<f32>(row_parts0[parts + 4u]);
     let part2_word0 = bitcast<f32>(row_parts0[parts + 8u]);
     let part3_word0 = bitcast<f32>(row_parts0[parts + 12u]);
@@ -401,48 +401,48 @@ fn main(
     let part13_word0 = bitcast<f32>(row_parts0[parts + 52u]);
     let part14_word0 = bitcast<f32>(row_parts0[parts + 56u]);
     let part15_word0 = bitcast<f32>(row_parts0[parts + 60u]);
-    let group_0_0 = (part0_word0 + part1_word0);
-    let group_1_0 = (part2_word0 + part3_word0);
-    let group_2_0 = (part4_word0 + part5_word0);
-    let group_3_0 = (part6_word0 + part7_word0);
-    let group_4_0 = (part8_word0 + part9_word0);
-    let group_5_0 = (part10_word0 + part11_word0);
-    let group_6_0 = (part12_word0 + part13_word0);
-    let group_7_0 = (part14_word0 + part15_word0);
-    let group_8_0 = (group_0_0 + group_1_0);
-    let group_9_0 = (group_2_0 + group_3_0);
-    let group_10_0 = (group_4_0 + group_5_0);
-    let group_11_0 = (group_6_0 + group_7_0);
-    let group_12_0 = (group_8_0 + group_9_0);
-    let group_13_0 = (group_10_0 + group_11_0);
-    let group_14_0 = (group_12_0 + group_13_0);
+    let group_0_0 = part0_word0 + part1_word0;
+    let group_1_0 = part2_word0 + part3_word0;
+    let group_2_0 = part4_word0 + part5_word0;
+    let group_3_0 = part6_word0 + part7_word0;
+    let group_4_0 = part8_word0 + part9_word0;
+    let group_5_0 = part10_word0 + part11_word0;
+    let group_6_0 = part12_word0 + part13_word0;
+    let group_7_0 = part14_word0 + part15_word0;
+    let group_8_0 = group_0_0 + group_1_0;
+    let group_9_0 = group_2_0 + group_3_0;
+    let group_10_0 = group_4_0 + group_5_0;
+    let group_11_0 = group_6_0 + group_7_0;
+    let group_12_0 = group_8_0 + group_9_0;
+    let group_13_0 = group_10_0 + group_11_0;
+    let group_14_0 = group_12_0 + group_13_0;
     row_groups0[part_row][part_group] = bitcast<u32>(group_14_0);
   }
   workgroupBarrier();
-  let groups5_0_word0 = bitcast<vec4<f32>>(row_groups0[ty * 4u + 0u]);
-  let groups5_0_0_0 = (groups5_0_word0.x + groups5_0_word0.y);
-  let groups5_0_1_0 = (groups5_0_word0.z + groups5_0_word0.w);
-  let groups5_0_2_0 = (groups5_0_0_0 + groups5_0_1_0);
+  let groups5_0_word0 = bitcast<vec4<f32>>(row_groups0[ty * 4u]);
+  let groups5_0_0_0 = groups5_0_word0.x + groups5_0_word0.y;
+  let groups5_0_1_0 = groups5_0_word0.z + groups5_0_word0.w;
+  let groups5_0_2_0 = groups5_0_0_0 + groups5_0_1_0;
   let v5_row0 = groups5_0_2_0;
   let groups5_1_word0 = bitcast<vec4<f32>>(row_groups0[ty * 4u + 1u]);
-  let groups5_1_0_0 = (groups5_1_word0.x + groups5_1_word0.y);
-  let groups5_1_1_0 = (groups5_1_word0.z + groups5_1_word0.w);
-  let groups5_1_2_0 = (groups5_1_0_0 + groups5_1_1_0);
+  let groups5_1_0_0 = groups5_1_word0.x + groups5_1_word0.y;
+  let groups5_1_1_0 = groups5_1_word0.z + groups5_1_word0.w;
+  let groups5_1_2_0 = groups5_1_0_0 + groups5_1_1_0;
   let v5_row1 = groups5_1_2_0;
   let groups5_2_word0 = bitcast<vec4<f32>>(row_groups0[ty * 4u + 2u]);
-  let groups5_2_0_0 = (groups5_2_word0.x + groups5_2_word0.y);
-  let groups5_2_1_0 = (groups5_2_word0.z + groups5_2_word0.w);
-  let groups5_2_2_0 = (groups5_2_0_0 + groups5_2_1_0);
+  let groups5_2_0_0 = groups5_2_word0.x + groups5_2_word0.y;
+  let groups5_2_1_0 = groups5_2_word0.z + groups5_2_word0.w;
+  let groups5_2_2_0 = groups5_2_0_0 + groups5_2_1_0;
   let v5_row2 = groups5_2_2_0;
   let groups5_3_word0 = bitcast<vec4<f32>>(row_groups0[ty * 4u + 3u]);
-  let groups5_3_0_0 = (groups5_3_word0.x + groups5_3_word0.y);
-  let groups5_3_1_0 = (groups5_3_word0.z + groups5_3_word0.w);
-  let groups5_3_2_0 = (groups5_3_0_0 + groups5_3_1_0);
+  let groups5_3_0_0 = groups5_3_word0.x + groups5_3_word0.y;
+  let groups5_3_1_0 = groups5_3_word0.z + groups5_3_word0.w;
+  let groups5_3_2_0 = groups5_3_0_0 + groups5_3_1_0;
   let v5_row3 = groups5_3_2_0;
-  let v7_row0 = v5_row0 / f32(64.0f);
-  let v7_row1 = v5_row1 / f32(64.0f);
-  let v7_row2 = v5_row2 / f32(64.0f);
-  let v7_row3 = v5_row3 / f32(64.0f);
+  let v7_row0 = v5_row0 / 64.0f;
+  let v7_row1 = v5_row1 / 64.0f;
+  let v7_row2 = v5_row2 / 64.0f;
+  let v7_row3 = v5_row3 / 64.0f;
   let v8_0_0 = v4_0_0 - vec4<f32>(v7_row0);
   let v8_0_1 = v4_0_1 - vec4<f32>(v7_row0);
   let v8_1_0 = v4_1_0 - vec4<f32>(v7_row1);
@@ -461,38 +461,38 @@ fn main(
   let v9_3_1 = v8_3_1 * v8_3_1;
   let part10_0_0_word0 = select(vec4<f32>(), v9_0_0, inside_0);
   let part10_0_1_word0 = select(vec4<f32>(), v9_0_1, inside_1);
-  let part10_0_v_0_0 = (part10_0_0_word0 + part10_0_1_word0);
-  let part10_0_0_0 = (part10_0_v_0_0.x + part10_0_v_0_0.y);
-  let part10_0_1_0 = (part10_0_v_0_0.z + part10_0_v_0_0.w);
-  let part10_0_2_0 = (part10_0_0_0 + part10_0_1_0);
-  row_parts0[(ty * 4u + 0u) * 68u + tx] = bitcast<u32>(part10_0_2_0);
+  let part10_0_v_0_0 = part10_0_0_word0 + part10_0_1_word0;
+  let part10_0_0_0 = part10_0_v_0_0.x + part10_0_v_0_0.y;
+  let part10_0_1_0 = part10_0_v_0_0.z + part10_0_v_0_0.w;
+  let part10_0_2_0 = part10_0_0_0 + part10_0_1_0;
+  row_parts0[ty * 4u * 68u + tx] = bitcast<u32>(part10_0_2_0);
   let part10_1_0_word0 = select(vec4<f32>(), v9_1_0, inside_0);
   let part10_1_1_word0 = select(vec4<f32>(), v9_1_1, inside_1);
-  let part10_1_v_0_0 = (part10_1_0_word0 + part10_1_1_word0);
-  let part10_1_0_0 = (part10_1_v_0_0.x + part10_1_v_0_0.y);
-  let part10_1_1_0 = (part10_1_v_0_0.z + part10_1_v_0_0.w);
-  let part10_1_2_0 = (part10_1_0_0 + part10_1_1_0);
+  let part10_1_v_0_0 = part10_1_0_word0 + part10_1_1_word0;
+  let part10_1_0_0 = part10_1_v_0_0.x + part10_1_v_0_0.y;
+  let part10_1_1_0 = part10_1_v_0_0.z + part10_1_v_0_0.w;
+  let part10_1_2_0 = part10_1_0_0 + part10_1_1_0;
   row_parts0[(ty * 4u + 1u) * 68u + tx] = bitcast<u32>(part10_1_2_0);
   let part10_2_0_word0 = select(vec4<f32>(), v9_2_0, inside_0);
   let part10_2_1_word0 = select(vec4<f32>(), v9_2_1, inside_1);
-  let part10_2_v_0_0 = (part10_2_0_word0 + part10_2_1_word0);
-  let part10_2_0_0 = (part10_2_v_0_0.x + part10_2_v_0_0.y);
-  let part10_2_1_0 = (part10_2_v_0_0.z + part10_2_v_0_0.w);
-  let part10_2_2_0 = (part10_2_0_0 + part10_2_1_0);
+  let part10_2_v_0_0 = part10_2_0_word0 + part10_2_1_word0;
+  let part10_2_0_0 = part10_2_v_0_0.x + part10_2_v_0_0.y;
+  let part10_2_1_0 = part10_2_v_0_0.z + part10_2_v_0_0.w;
+  let part10_2_2_0 = part10_2_0_0 + part10_2_1_0;
   row_parts0[(ty * 4u + 2u) * 68u + tx] = bitcast<u32>(part10_2_2_0);
   let part10_3_0_word0 = select(vec4<f32>(), v9_3_0, inside_0);
   let part10_3_1_word0 = select(vec4<f32>(), v9_3_1, inside_1);
-  let part10_3_v_0_0 = (part10_3_0_word0 + part10_3_1_word0);
-  let part10_3_0_0 = (part10_3_v_0_0.x + part10_3_v_0_0.y);
-  let part10_3_1_0 = (part10_3_v_0_0.z + part10_3_v_0_0.w);
-  let part10_3_2_0 = (part10_3_0_0 + part10_3_1_0);
+  let part10_3_v_0_0 = part10_3_0_word0 + part10_3_1_word0;
+  let part10_3_0_0 = part10_3_v_0_0.x + part10_3_v_0_0.y;
+  let part10_3_1_0 = part10_3_v_0_0.z + part10_3_v_0_0.w;
+  let part10_3_2_0 = part10_3_0_0 + part10_3_1_0;
   row_parts0[(ty * 4u + 3u) * 68u + tx] = bitcast<u32>(part10_3_2_0);
   workgroupBarrier();
-  if local + 0u < 32u {
-    let part_row = (local + 0u) / 4u;
-    let part_group = (local + 0u) % 4u;
+  if local < 32u {
+    let part_row = local / 4u;
+    let part_group = local % 4u;
     let parts = part_row * 68u + part_group;
-    let part0_word0 = bitcast<f32>(row_parts0[parts + 0u]);
+    let part0_word0 = bitcast<f32>(row_parts0[parts]);
     let part1_word0 = bitcast<f32>(row_parts0[parts + 4u]);
     let part2_word0 = bitcast<f32>(row_parts0[parts + 8u]);
     let part3_word0 = bitcast<f32>(row_parts0[parts + 12u]);
@@ -508,52 +508,52 @@ fn main(
     let part13_word0 = bitcast<f32>(row_parts0[parts + 52u]);
     let part14_word0 = bitcast<f32>(row_parts0[parts + 56u]);
     let part15_word0 = bitcast<f32>(row_parts0[parts + 60u]);
-    let group_0_0 = (part0_word0 + part1_word0);
-    let group_1_0 = (part2_word0 + part3_word0);
-    let group_2_0 = (part4_word0 + part5_word0);
-    let group_3_0 = (part6_word0 + part7_word0);
-    let group_4_0 = (part8_word0 + part9_word0);
-    let group_5_0 = (part10_word0 + part11_word0);
-    let group_6_0 = (part12_word0 + part13_word0);
-    let group_7_0 = (part14_word0 + part15_word0);
-    let group_8_0 = (group_0_0 + group_1_0);
-    let group_9_0 = (group_2_0 + group_3_0);
-    let group_10_0 = (group_4_0 + group_5_0);
-    let group_11_0 = (group_6_0 + group_7_0);
-    let group_12_0 = (group_8_0 + group_9_0);
-    let group_13_0 = (group_10_0 + group_11_0);
-    let group_14_0 = (group_12_0 + group_13_0);
+    let group_0_0 = part0_word0 + part1_word0;
+    let group_1_0 = part2_word0 + part3_word0;
+    let group_2_0 = part4_word0 + part5_word0;
+    let group_3_0 = part6_word0 + part7_word0;
+    let group_4_0 = part8_word0 + part9_word0;
+    let group_5_0 = part10_word0 + part11_word0;
+    let group_6_0 = part12_word0 + part13_word0;
+    let group_7_0 = part14_word0 + part15_word0;
+    let group_8_0 = group_0_0 + group_1_0;
+    let group_9_0 = group_2_0 + group_3_0;
+    let group_10_0 = group_4_0 + group_5_0;
+    let group_11_0 = group_6_0 + group_7_0;
+    let group_12_0 = group_8_0 + group_9_0;
+    let group_13_0 = group_10_0 + group_11_0;
+    let group_14_0 = group_12_0 + group_13_0;
     row_groups0[part_row][part_group] = bitcast<u32>(group_14_0);
   }
   workgroupBarrier();
-  let groups10_0_word0 = bitcast<vec4<f32>>(row_groups0[ty * 4u + 0u]);
-  let groups10_0_0_0 = (groups10_0_word0.x + groups10_0_word0.y);
-  let groups10_0_1_0 = (groups10_0_word0.z + groups10_0_word0.w);
-  let groups10_0_2_0 = (groups10_0_0_0 + groups10_0_1_0);
+  let groups10_0_word0 = bitcast<vec4<f32>>(row_groups0[ty * 4u]);
+  let groups10_0_0_0 = groups10_0_word0.x + groups10_0_word0.y;
+  let groups10_0_1_0 = groups10_0_word0.z + groups10_0_word0.w;
+  let groups10_0_2_0 = groups10_0_0_0 + groups10_0_1_0;
   let v10_row0 = groups10_0_2_0;
   let groups10_1_word0 = bitcast<vec4<f32>>(row_groups0[ty * 4u + 1u]);
-  let groups10_1_0_0 = (groups10_1_word0.x + groups10_1_word0.y);
-  let groups10_1_1_0 = (groups10_1_word0.z + groups10_1_word0.w);
-  let groups10_1_2_0 = (groups10_1_0_0 + groups10_1_1_0);
+  let groups10_1_0_0 = groups10_1_word0.x + groups10_1_word0.y;
+  let groups10_1_1_0 = groups10_1_word0.z + groups10_1_word0.w;
+  let groups10_1_2_0 = groups10_1_0_0 + groups10_1_1_0;
   let v10_row1 = groups10_1_2_0;
   let groups10_2_word0 = bitcast<vec4<f32>>(row_groups0[ty * 4u + 2u]);
-  let groups10_2_0_0 = (groups10_2_word0.x + groups10_2_word0.y);
-  let groups10_2_1_0 = (groups10_2_word0.z + groups10_2_word0.w);
-  let groups10_2_2_0 = (groups10_2_0_0 + groups10_2_1_0);
+  let groups10_2_0_0 = groups10_2_word0.x + groups10_2_word0.y;
+  let groups10_2_1_0 = groups10_2_word0.z + groups10_2_word0.w;
+  let groups10_2_2_0 = groups10_2_0_0 + groups10_2_1_0;
   let v10_row2 = groups10_2_2_0;
   let groups10_3_word0 = bitcast<vec4<f32>>(row_groups0[ty * 4u + 3u]);
-  let groups10_3_0_0 = (groups10_3_word0.x + groups10_3_word0.y);
-  let groups10_3_1_0 = (groups10_3_word0.z + groups10_3_word0.w);
-  let groups10_3_2_0 = (groups10_3_0_0 + groups10_3_1_0);
+  let groups10_3_0_0 = groups10_3_word0.x + groups10_3_word0.y;
+  let groups10_3_1_0 = groups10_3_word0.z + groups10_3_word0.w;
+  let groups10_3_2_0 = groups10_3_0_0 + groups10_3_1_0;
   let v10_row3 = groups10_3_2_0;
-  let v11_row0 = v10_row0 / f32(64.0f);
-  let v11_row1 = v10_row1 / f32(64.0f);
-  let v11_row2 = v10_row2 / f32(64.0f);
-  let v11_row3 = v10_row3 / f32(64.0f);
-  let v13_row0 = v11_row0 + f32(1e-12f);
-  let v13_row1 = v11_row1 + f32(1e-12f);
-  let v13_row2 = v11_row2 + f32(1e-12f);
-  let v13_row3 = v11_row3 + f32(1e-12f);
+  let v11_row0 = v10_row0 / 64.0f;
+  let v11_row1 = v10_row1 / 64.0f;
+  let v11_row2 = v10_row2 / 64.0f;
+  let v11_row3 = v10_row3 / 64.0f;
+  let v13_row0 = v11_row0 + 1e-12f;
+  let v13_row1 = v11_row1 + 1e-12f;
+  let v13_row2 = v11_row2 + 1e-12f;
+  let v13_row3 = v11_row3 + 1e-12f;
   let v14_row0 = fuse_rsqrt1(v13_row0);
   let v14_row1 = fuse_rsqrt1(v13_row1);
   let v14_row2 = fuse_rsqrt1(v13_row2);
@@ -586,31 +586,31 @@ fn main(
     if column_0 < p.extent_2 {
       let at = (batch * p.extent_1 + row_0) * p.extent_2 + column_0;
       if 0u <= last_lane_0 {
-        out_0[at + 0u] = v19_0_0[0];
+        out_0[at] = v19_0_0.x;
       }
       if 1u <= last_lane_0 {
-        out_0[at + 1u] = v19_0_0[1];
+        out_0[at + 1u] = v19_0_0.y;
       }
       if 2u <= last_lane_0 {
-        out_0[at + 2u] = v19_0_0[2];
+        out_0[at + 2u] = v19_0_0.z;
       }
       if 3u <= last_lane_0 {
-        out_0[at + 3u] = v19_0_0[3];
+        out_0[at + 3u] = v19_0_0.w;
       }
     }
     if column_1 < p.extent_2 {
       let at = (batch * p.extent_1 + row_0) * p.extent_2 + column_1;
       if 0u <= last_lane_1 {
-        out_0[at + 0u] = v19_0_1[0];
+        out_0[at] = v19_0_1.x;
       }
       if 1u <= last_lane_1 {
-        out_0[at + 1u] = v19_0_1[1];
+        out_0[at + 1u] = v19_0_1.y;
       }
       if 2u <= last_lane_1 {
-        out_0[at + 2u] = v19_0_1[2];
+        out_0[at + 2u] = v19_0_1.z;
       }
       if 3u <= last_lane_1 {
-        out_0[at + 3u] = v19_0_1[3];
+        out_0[at + 3u] = v19_0_1.w;
       }
     }
   }
@@ -618,31 +618,31 @@ fn main(
     if column_0 < p.extent_2 {
       let at = (batch * p.extent_1 + row_1) * p.extent_2 + column_0;
       if 0u <= last_lane_0 {
-        out_0[at + 0u] = v19_1_0[0];
+        out_0[at] = v19_1_0.x;
       }
       if 1u <= last_lane_0 {
-        out_0[at + 1u] = v19_1_0[1];
+        out_0[at + 1u] = v19_1_0.y;
       }
       if 2u <= last_lane_0 {
-        out_0[at + 2u] = v19_1_0[2];
+        out_0[at + 2u] = v19_1_0.z;
       }
       if 3u <= last_lane_0 {
-        out_0[at + 3u] = v19_1_0[3];
+        out_0[at + 3u] = v19_1_0.w;
       }
     }
     if column_1 < p.extent_2 {
       let at = (batch * p.extent_1 + row_1) * p.extent_2 + column_1;
       if 0u <= last_lane_1 {
-        out_0[at + 0u] = v19_1_1[0];
+        out_0[at] = v19_1_1.x;
       }
       if 1u <= last_lane_1 {
-        out_0[at + 1u] = v19_1_1[1];
+        out_0[at + 1u] = v19_1_1.y;
       }
       if 2u <= last_lane_1 {
-        out_0[at + 2u] = v19_1_1[2];
+        out_0[at + 2u] = v19_1_1.z;
       }
       if 3u <= last_lane_1 {
-        out_0[at + 3u] = v19_1_1[3];
+        out_0[at + 3u] = v19_1_1.w;
       }
     }
   }
@@ -650,31 +650,31 @@ fn main(
     if column_0 < p.extent_2 {
       let at = (batch * p.extent_1 + row_2) * p.extent_2 + column_0;
       if 0u <= last_lane_0 {
-        out_0[at + 0u] = v19_2_0[0];
+        out_0[at] = v19_2_0.x;
       }
       if 1u <= last_lane_0 {
-        out_0[at + 1u] = v19_2_0[1];
+        out_0[at + 1u] = v19_2_0.y;
       }
       if 2u <= last_lane_0 {
-        out_0[at + 2u] = v19_2_0[2];
+        out_0[at + 2u] = v19_2_0.z;
       }
       if 3u <= last_lane_0 {
-        out_0[at + 3u] = v19_2_0[3];
+        out_0[at + 3u] = v19_2_0.w;
       }
     }
     if column_1 < p.extent_2 {
       let at = (batch * p.extent_1 + row_2) * p.extent_2 + column_1;
       if 0u <= last_lane_1 {
-        out_0[at + 0u] = v19_2_1[0];
+        out_0[at] = v19_2_1.x;
       }
       if 1u <= last_lane_1 {
-        out_0[at + 1u] = v19_2_1[1];
+        out_0[at + 1u] = v19_2_1.y;
       }
       if 2u <= last_lane_1 {
-        out_0[at + 2u] = v19_2_1[2];
+        out_0[at + 2u] = v19_2_1.z;
       }
       if 3u <= last_lane_1 {
-        out_0[at + 3u] = v19_2_1[3];
+        out_0[at + 3u] = v19_2_1.w;
       }
     }
   }
@@ -682,31 +682,31 @@ fn main(
     if column_0 < p.extent_2 {
       let at = (batch * p.extent_1 + row_3) * p.extent_2 + column_0;
       if 0u <= last_lane_0 {
-        out_0[at + 0u] = v19_3_0[0];
+        out_0[at] = v19_3_0.x;
       }
       if 1u <= last_lane_0 {
-        out_0[at + 1u] = v19_3_0[1];
+        out_0[at + 1u] = v19_3_0.y;
       }
       if 2u <= last_lane_0 {
-        out_0[at + 2u] = v19_3_0[2];
+        out_0[at + 2u] = v19_3_0.z;
       }
       if 3u <= last_lane_0 {
-        out_0[at + 3u] = v19_3_0[3];
+        out_0[at + 3u] = v19_3_0.w;
       }
     }
     if column_1 < p.extent_2 {
       let at = (batch * p.extent_1 + row_3) * p.extent_2 + column_1;
       if 0u <= last_lane_1 {
-        out_0[at + 0u] = v19_3_1[0];
+        out_0[at] = v19_3_1.x;
       }
       if 1u <= last_lane_1 {
-        out_0[at + 1u] = v19_3_1[1];
+        out_0[at + 1u] = v19_3_1.y;
       }
       if 2u <= last_lane_1 {
-        out_0[at + 2u] = v19_3_1[2];
+        out_0[at + 2u] = v19_3_1.z;
       }
       if 3u <= last_lane_1 {
-        out_0[at + 3u] = v19_3_1[3];
+        out_0[at + 3u] = v19_3_1.w;
       }
     }
   }

@@ -27,12 +27,12 @@ fn main(
   let c0 = i;
   let v0 = in_0[i];
   let v1 = in_1[i];
-  let v2 = v0 / select(v1, i32(1), (v1 == i32(0)) | ((v0 == i32(-2147483648)) & (v1 == i32(-1))));
-  let v3 = v0 % select(v1, i32(1), (v1 == i32(0)) | ((v0 == i32(-2147483648)) & (v1 == i32(-1))));
-  let v5 = v3 + i32(2147483647);
+  let v2 = v0 / select(v1, 1i, (v1 == 0i) | ((v0 == i32(-2147483648)) & (v1 == -1i)));
+  let v3 = v0 % select(v1, 1i, (v1 == 0i) | ((v0 == i32(-2147483648)) & (v1 == -1i)));
+  let v5 = v3 + 2147483647i;
   let v6 = in_2[i];
-  let v8 = v6 * u32(3u);
-  let v10 = v8 - u32(7u);
+  let v8 = v6 * 3u;
+  let v10 = v8 - 7u;
   out_0[i] = v2;
   out_1[i] = v5;
   out_2[i] = v10;

@@ -101,22 +101,22 @@ fn main(
   let a0_o = (local + 0u) / 8u;
   let a0_k = ((local + 0u) % 8u) * 4u;
   let a0_at = min(row0 + a0_o, p.extent_0 - 1u);
-  let a0_base0 = p.offset_0 + a0_at * p.stride_0_0;
+  let a0_base0 = (p.offset_0 + a0_at * p.stride_0_0);
   var a0_x0: vec4<f16>;
   let a1_o = (local + 128u) / 8u;
   let a1_k = ((local + 128u) % 8u) * 4u;
   let a1_at = min(row0 + a1_o, p.extent_0 - 1u);
-  let a1_base0 = p.offset_0 + a1_at * p.stride_0_0;
+  let a1_base0 = (p.offset_0 + a1_at * p.stride_0_0);
   var a1_x0: vec4<f16>;
   let b0_o = (local + 0u) / 8u;
   let b0_k = ((local + 0u) % 8u) * 4u;
   let b0_at = min(column0 + b0_o, p.extent_1 - 1u);
-  let b0_base1 = p.offset_1 + b0_at * p.stride_1_1;
+  let b0_base1 = (p.offset_1 + b0_at * p.stride_1_1);
   var b0_x1: vec4<f16>;
   let b1_o = (local + 128u) / 8u;
   let b1_k = ((local + 128u) % 8u) * 4u;
   let b1_at = min(column0 + b1_o, p.extent_1 - 1u);
-  let b1_base1 = p.offset_1 + b1_at * p.stride_1_1;
+  let b1_base1 = (p.offset_1 + b1_at * p.stride_1_1);
   var b1_x1: vec4<f16>;
   if k_begin < k_end {
     let a0_depth = min(k_begin + a0_k, k_end - 4u);

@@ -96,7 +96,7 @@ fn main(
   let tx = local % 64u;
   let ty = local / 64u;
   var c = Sums();
-  let row_0 = row0 + ty * 4u + 0u;
+  let row_0 = row0 + ty * 4u;
   let at_row_0 = min(row_0, p.extent_0 - 1u);
   let row_1 = row0 + ty * 4u + 1u;
   let at_row_1 = min(row_1, p.extent_0 - 1u);
@@ -104,7 +104,7 @@ fn main(
   let at_row_2 = min(row_2, p.extent_0 - 1u);
   let row_3 = row0 + ty * 4u + 3u;
   let at_row_3 = min(row_3, p.extent_0 - 1u);
-  let column_0 = column0 + (tx + 0u) * 4u;
+  let column_0 = column0 + tx * 4u;
   let at_column_0 = min(column_0, p.extent_1 - 1u);
   let last_lane_0 = p.extent_1 - 1u - at_column_0;
   let inside_0 = vec4<u32>(column_0) + vec4<u32>(0u, 1u, 2u, 3u) < vec4<u32>(p.extent_1);
@@ -115,87 +115,87 @@ fn main(
   let a0_o = (local + 0u) / 4u;
   let a0_k = ((local + 0u) % 4u) * 1u;
   let a0_at = min(row0 + a0_o, p.extent_0 - 1u);
-  let a0_base0 = p.offset_0 + a0_at * p.stride_0_0;
+  let a0_base0 = (p.offset_0 + a0_at * p.stride_0_0);
   var a0_x0: f32;
   let b0_o = ((local + 0u) % 512u) * 1u;
   let b0_k = (local + 0u) / 512u;
   let b0_at = min(column0 + b0_o, p.extent_1 - 1u);
-  let b0_base1 = p.offset_1 + b0_at * p.stride_1_1;
+  let b0_base1 = (p.offset_1 + b0_at * p.stride_1_1);
   var b0_x1: f32;
   let b1_o = ((local + 128u) % 512u) * 1u;
   let b1_k = (local + 128u) / 512u;
   let b1_at = min(column0 + b1_o, p.extent_1 - 1u);
-  let b1_base1 = p.offset_1 + b1_at * p.stride_1_1;
+  let b1_base1 = (p.offset_1 + b1_at * p.stride_1_1);
   var b1_x1: f32;
   let b2_o = ((local + 256u) % 512u) * 1u;
   let b2_k = (local + 256u) / 512u;
   let b2_at = min(column0 + b2_o, p.extent_1 - 1u);
-  let b2_base1 = p.offset_1 + b2_at * p.stride_1_1;
+  let b2_base1 = (p.offset_1 + b2_at * p.stride_1_1);
   var b2_x1: f32;
   let b3_o = ((local + 384u) % 512u) * 1u;
   let b3_k = (local + 384u) / 512u;
   let b3_at = min(column0 + b3_o, p.extent_1 - 1u);
-  let b3_base1 = p.offset_1 + b3_at * p.stride_1_1;
+  let b3_base1 = (p.offset_1 + b3_at * p.stride_1_1);
   var b3_x1: f32;
   let b4_o = ((local + 512u) % 512u) * 1u;
   let b4_k = (local + 512u) / 512u;
   let b4_at = min(column0 + b4_o, p.extent_1 - 1u);
-  let b4_base1 = p.offset_1 + b4_at * p.stride_1_1;
+  let b4_base1 = (p.offset_1 + b4_at * p.stride_1_1);
   var b4_x1: f32;
   let b5_o = ((local + 640u) % 512u) * 1u;
   let b5_k = (local + 640u) / 512u;
   let b5_at = min(column0 + b5_o, p.extent_1 - 1u);
-  let b5_base1 = p.offset_1 + b5_at * p.stride_1_1;
+  let b5_base1 = (p.offset_1 + b5_at * p.stride_1_1);
   var b5_x1: f32;
   let b6_o = ((local + 768u) % 512u) * 1u;
   let b6_k = (local + 768u) / 512u;
   let b6_at = min(column0 + b6_o, p.extent_1 - 1u);
-  let b6_base1 = p.offset_1 + b6_at * p.stride_1_1;
+  let b6_base1 = (p.offset_1 + b6_at * p.stride_1_1);
   var b6_x1: f32;
   let b7_o = ((local + 896u) % 512u) * 1u;
   let b7_k = (local + 896u) / 512u;
   let b7_at = min(column0 + b7_o, p.extent_1 - 1u);
-  let b7_base1 = p.offset_1 + b7_at * p.stride_1_1;
+  let b7_base1 = (p.offset_1 + b7_at * p.stride_1_1);
   var b7_x1: f32;
   let b8_o = ((local + 1024u) % 512u) * 1u;
   let b8_k = (local + 1024u) / 512u;
   let b8_at = min(column0 + b8_o, p.extent_1 - 1u);
-  let b8_base1 = p.offset_1 + b8_at * p.stride_1_1;
+  let b8_base1 = (p.offset_1 + b8_at * p.stride_1_1);
   var b8_x1: f32;
   let b9_o = ((local + 1152u) % 512u) * 1u;
   let b9_k = (local + 1152u) / 512u;
   let b9_at = min(column0 + b9_o, p.extent_1 - 1u);
-  let b9_base1 = p.offset_1 + b9_at * p.stride_1_1;
+  let b9_base1 = (p.offset_1 + b9_at * p.stride_1_1);
   var b9_x1: f32;
   let b10_o = ((local + 1280u) % 512u) * 1u;
   let b10_k = (local + 1280u) / 512u;
   let b10_at = min(column0 + b10_o, p.extent_1 - 1u);
-  let b10_base1 = p.offset_1 + b10_at * p.stride_1_1;
+  let b10_base1 = (p.offset_1 + b10_at * p.stride_1_1);
   var b10_x1: f32;
   let b11_o = ((local + 1408u) % 512u) * 1u;
   let b11_k = (local + 1408u) / 512u;
   let b11_at = min(column0 + b11_o, p.extent_1 - 1u);
-  let b11_base1 = p.offset_1 + b11_at * p.stride_1_1;
+  let b11_base1 = (p.offset_1 + b11_at * p.stride_1_1);
   var b11_x1: f32;
   let b12_o = ((local + 1536u) % 512u) * 1u;
   let b12_k = (local + 1536u) / 512u;
   let b12_at = min(column0 + b12_o, p.extent_1 - 1u);
-  let b12_base1 = p.offset_1 + b12_at * p.stride_1_1;
+  let b12_base1 = (p.offset_1 + b12_at * p.stride_1_1);
   var b12_x1: f32;
   let b13_o = ((local + 1664u) % 512u) * 1u;
   let b13_k = (local + 1664u) / 512u;
   let b13_at = min(column0 + b13_o, p.extent_1 - 1u);
-  let b13_base1 = p.offset_1 + b13_at * p.stride_1_1;
+  let b13_base1 = (p.offset_1 + b13_at * p.stride_1_1);
   var b13_x1: f32;
   let b14_o = ((local + 1792u) % 512u) * 1u;
   let b14_k = (local + 1792u) / 512u;
   let b14_at = min(column0 + b14_o, p.extent_1 - 1u);
-  let b14_base1 = p.offset_1 + b14_at * p.stride_1_1;
+  let b14_base1 = (p.offset_1 + b14_at * p.stride_1_1);
   var b14_x1: f32;
   let b15_o = ((local + 1920u) % 512u) * 1u;
   let b15_k = (local + 1920u) / 512u;
   let b15_at = min(column0 + b15_o, p.extent_1 - 1u);
-  let b15_base1 = p.offset_1 + b15_at * p.stride_1_1;
+  let b15_base1 = (p.offset_1 + b15_at * p.stride_1_1);
   var b15_x1: f32;
   if k_begin < k_end {
     if local + 0u < 32u {
@@ -337,38 +337,38 @@ fn main(
   let v5 = f32(p.size_17);
   let part4_0_0_word0 = select(vec4<f32>(), v3_0_0, inside_0);
   let part4_0_1_word0 = select(vec4<f32>(), v3_0_1, inside_1);
-  let part4_0_v_0_0 = (part4_0_0_word0 + part4_0_1_word0);
-  let part4_0_0_0 = (part4_0_v_0_0.x + part4_0_v_0_0.y);
-  let part4_0_1_0 = (part4_0_v_0_0.z + part4_0_v_0_0.w);
-  let part4_0_2_0 = (part4_0_0_0 + part4_0_1_0);
-  row_parts0[(ty * 4u + 0u) * 68u + tx] = bitcast<u32>(part4_0_2_0);
+  let part4_0_v_0_0 = part4_0_0_word0 + part4_0_1_word0;
+  let part4_0_0_0 = part4_0_v_0_0.x + part4_0_v_0_0.y;
+  let part4_0_1_0 = part4_0_v_0_0.z + part4_0_v_0_0.w;
+  let part4_0_2_0 = part4_0_0_0 + part4_0_1_0;
+  row_parts0[ty * 4u * 68u + tx] = bitcast<u32>(part4_0_2_0);
   let part4_1_0_word0 = select(vec4<f32>(), v3_1_0, inside_0);
   let part4_1_1_word0 = select(vec4<f32>(), v3_1_1, inside_1);
-  let part4_1_v_0_0 = (part4_1_0_word0 + part4_1_1_word0);
-  let part4_1_0_0 = (part4_1_v_0_0.x + part4_1_v_0_0.y);
-  let part4_1_1_0 = (part4_1_v_0_0.z + part4_1_v_0_0.w);
-  let part4_1_2_0 = (part4_1_0_0 + part4_1_1_0);
+  let part4_1_v_0_0 = part4_1_0_word0 + part4_1_1_word0;
+  let part4_1_0_0 = part4_1_v_0_0.x + part4_1_v_0_0.y;
+  let part4_1_1_0 = part4_1_v_0_0.z + part4_1_v_0_0.w;
+  let part4_1_2_0 = part4_1_0_0 + part4_1_1_0;
   row_parts0[(ty * 4u + 1u) * 68u + tx] = bitcast<u32>(part4_1_2_0);
   let part4_2_0_word0 = select(vec4<f32>(), v3_2_0, inside_0);
   let part4_2_1_word0 = select(vec4<f32>(), v3_2_1, inside_1);
-  let part4_2_v_0_0 = (part4_2_0_word0 + part4_2_1_word0);
-  let part4_2_0_0 = (part4_2_v_0_0.x + part4_2_v_0_0.y);
-  let part4_2_1_0 = (part4_2_v_0_0.z + part4_2_v_0_0.w);
-  let part4_2_2_0 = (part4_2_0_0 + part4_2_1_0);
+  let part4_2_v_0_0 = part4_2_0_word0 + part4_2_1_word0;
+  let part4_2_0_0 = part4_2_v_0_0.x + part4_2_v_0_0.y;
+  let part4_2_1_0 = part4_2_v_0_0.z + part4_2_v_0_0.w;
+  let part4_2_2_0 = part4_2_0_0 + part4_2_1_0;
   row_parts0[(ty * 4u + 2u) * 68u + tx] = bitcast<u32>(part4_2_2_0);
   let part4_3_0_word0 = select(vec4<f32>(), v3_3_0, inside_0);
   let part4_3_1_word0 = select(vec4<f32>(), v3_3_1, inside_1);
-  let part4_3_v_0_0 = (part4_3_0_word0 + part4_3_1_word0);
-  let part4_3_0_0 = (part4_3_v_0_0.x + part4_3_v_0_0.y);
-  let part4_3_1_0 = (part4_3_v_0_0.z + part4_3_v_0_0.w);
-  let part4_3_2_0 = (part4_3_0_0 + part4_3_1_0);
+  let part4_3_v_0_0 = part4_3_0_word0 + part4_3_1_word0;
+  let part4_3_0_0 = part4_3_v_0_0.x + part4_3_v_0_0.y;
+  let part4_3_1_0 = part4_3_v_0_0.z + part4_3_v_0_0.w;
+  let part4_3_2_0 = part4_3_0_0 + part4_3_1_0;
   row_parts0[(ty * 4u + 3u) * 68u + tx] = bitcast<u32>(part4_3_2_0);
   workgroupBarrier();
-  if local + 0u < 32u {
-    let part_row = (local + 0u) / 4u;
-    let part_group = (local + 0u) % 4u;
+  if local < 32u {
+    let part_row = local / 4u;
+    let part_group = local % 4u;
     let parts = part_row * 68u + part_group;
-    let part0_word0 = bitcast<f32>(row_parts0[parts + 0u]);
+    let part0_word0 = bitcast<f32>(row_parts0[parts]);
     let part1_word0 = bitcast<f32>(row_parts0[parts + 4u]);
     let part2_word0 = bitcast<f32>(row_parts0[parts + 8u]);
     let part3_word0 = bitcast<f32>(row_parts0[parts + 12u]);
@@ -384,52 +384,52 @@ fn main(
     let part13_word0 = bitcast<f32>(row_parts0[parts + 52u]);
     let part14_word0 = bitcast<f32>(row_parts0[parts + 56u]);
     let part15_word0 = bitcast<f32>(row_parts0[parts + 60u]);
-    let group_0_0 = (part0_word0 + part1_word0);
-    let group_1_0 = (part2_word0 + part3_word0);
-    let group_2_0 = (part4_word0 + part5_word0);
-    let group_3_0 = (part6_word0 + part7_word0);
-    let group_4_0 = (part8_word0 + part9_word0);
-    let group_5_0 = (part10_word0 + part11_word0);
-    let group_6_0 = (part12_word0 + part13_word0);
-    let group_7_0 = (part14_word0 + part15_word0);
-    let group_8_0 = (group_0_0 + group_1_0);
-    let group_9_0 = (group_2_0 + group_3_0);
-    let group_10_0 = (group_4_0 + group_5_0);
-    let group_11_0 = (group_6_0 + group_7_0);
-    let group_12_0 = (group_8_0 + group_9_0);
-    let group_13_0 = (group_10_0 + group_11_0);
-    let group_14_0 = (group_12_0 + group_13_0);
+    let group_0_0 = part0_word0 + part1_word0;
+    let group_1_0 = part2_word0 + part3_word0;
+    let group_2_0 = part4_word0 + part5_word0;
+    let group_3_0 = part6_word0 + part7_word0;
+    let group_4_0 = part8_word0 + part9_word0;
+    let group_5_0 = part10_word0 + part11_word0;
+    let group_6_0 = part12_word0 + part13_word0;
+    let group_7_0 = part14_word0 + part15_word0;
+    let group_8_0 = group_0_0 + group_1_0;
+    let group_9_0 = group_2_0 + group_3_0;
+    let group_10_0 = group_4_0 + group_5_0;
+    let group_11_0 = group_6_0 + group_7_0;
+    let group_12_0 = group_8_0 + group_9_0;
+    let group_13_0 = group_10_0 + group_11_0;
+    let group_14_0 = group_12_0 + group_13_0;
     row_groups0[part_row][part_group] = bitcast<u32>(group_14_0);
   }
   workgroupBarrier();
-  let groups4_0_word0 = bitcast<vec4<f32>>(row_groups0[ty * 4u + 0u]);
-  let groups4_0_0_0 = (groups4_0_word0.x + groups4_0_word0.y);
-  let groups4_0_1_0 = (groups4_0_word0.z + groups4_0_word0.w);
-  let groups4_0_2_0 = (groups4_0_0_0 + groups4_0_1_0);
+  let groups4_0_word0 = bitcast<vec4<f32>>(row_groups0[ty * 4u]);
+  let groups4_0_0_0 = groups4_0_word0.x + groups4_0_word0.y;
+  let groups4_0_1_0 = groups4_0_word0.z + groups4_0_word0.w;
+  let groups4_0_2_0 = groups4_0_0_0 + groups4_0_1_0;
   let v4_row0 = groups4_0_2_0;
   let groups4_1_word0 = bitcast<vec4<f32>>(row_groups0[ty * 4u + 1u]);
-  let groups4_1_0_0 = (groups4_1_word0.x + groups4_1_word0.y);
-  let groups4_1_1_0 = (groups4_1_word0.z + groups4_1_word0.w);
-  let groups4_1_2_0 = (groups4_1_0_0 + groups4_1_1_0);
+  let groups4_1_0_0 = groups4_1_word0.x + groups4_1_word0.y;
+  let groups4_1_1_0 = groups4_1_word0.z + groups4_1_word0.w;
+  let groups4_1_2_0 = groups4_1_0_0 + groups4_1_1_0;
   let v4_row1 = groups4_1_2_0;
   let groups4_2_word0 = bitcast<vec4<f32>>(row_groups0[ty * 4u + 2u]);
-  let groups4_2_0_0 = (groups4_2_word0.x + groups4_2_word0.y);
-  let groups4_2_1_0 = (groups4_2_word0.z + groups4_2_word0.w);
-  let groups4_2_2_0 = (groups4_2_0_0 + groups4_2_1_0);
+  let groups4_2_0_0 = groups4_2_word0.x + groups4_2_word0.y;
+  let groups4_2_1_0 = groups4_2_word0.z + groups4_2_word0.w;
+  let groups4_2_2_0 = groups4_2_0_0 + groups4_2_1_0;
   let v4_row2 = groups4_2_2_0;
   let groups4_3_word0 = bitcast<vec4<f32>>(row_groups0[ty * 4u + 3u]);
-  let groups4_3_0_0 = (groups4_3_word0.x + groups4_3_word0.y);
-  let groups4_3_1_0 = (groups4_3_word0.z + groups4_3_word0.w);
-  let groups4_3_2_0 = (groups4_3_0_0 + groups4_3_1_0);
+  let groups4_3_0_0 = groups4_3_word0.x + groups4_3_word0.y;
+  let groups4_3_1_0 = groups4_3_word0.z + groups4_3_word0.w;
+  let groups4_3_2_0 = groups4_3_0_0 + groups4_3_1_0;
   let v4_row3 = groups4_3_2_0;
   let v6_row0 = v4_row0 / v5;
   let v6_row1 = v4_row1 / v5;
   let v6_row2 = v4_row2 / v5;
   let v6_row3 = v4_row3 / v5;
-  let v8_row0 = v6_row0 + f32(1e-6f);
-  let v8_row1 = v6_row1 + f32(1e-6f);
-  let v8_row2 = v6_row2 + f32(1e-6f);
-  let v8_row3 = v6_row3 + f32(1e-6f);
+  let v8_row0 = v6_row0 + 1e-6f;
+  let v8_row1 = v6_row1 + 1e-6f;
+  let v8_row2 = v6_row2 + 1e-6f;
+  let v8_row3 = v6_row3 + 1e-6f;
   let v9_row0 = fuse_rsqrt1(v8_row0);
   let v9_row1 = fuse_rsqrt1(v8_row1);
   let v9_row2 = fuse_rsqrt1(v8_row2);
@@ -454,55 +454,55 @@ fn main(
     if column_0 < p.extent_1 {
       let at = (batch * p.extent_0 + row_0) * p.extent_1 + column_0;
       if 0u <= last_lane_0 {
-        out_0[at + 0u] = v2_0_0[0];
+        out_0[at] = v2_0_0.x;
       }
       if 1u <= last_lane_0 {
-        out_0[at + 1u] = v2_0_0[1];
+        out_0[at + 1u] = v2_0_0.y;
       }
       if 2u <= last_lane_0 {
-        out_0[at + 2u] = v2_0_0[2];
+        out_0[at + 2u] = v2_0_0.z;
       }
       if 3u <= last_lane_0 {
-        out_0[at + 3u] = v2_0_0[3];
+        out_0[at + 3u] = v2_0_0.w;
       }
       if 0u <= last_lane_0 {
-        out_1[at + 0u] = v12_0_0[0];
+        out_1[at] = v12_0_0.x;
       }
       if 1u <= last_lane_0 {
-        out_1[at + 1u] = v12_0_0[1];
+        out_1[at + 1u] = v12_0_0.y;
       }
       if 2u <= last_lane_0 {
-        out_1[at + 2u] = v12_0_0[2];
+        out_1[at + 2u] = v12_0_0.z;
       }
       if 3u <= last_lane_0 {
-        out_1[at + 3u] = v12_0_0[3];
+        out_1[at + 3u] = v12_0_0.w;
       }
     }
     if column_1 < p.extent_1 {
       let at = (batch * p.extent_0 + row_0) * p.extent_1 + column_1;
       if 0u <= last_lane_1 {
-        out_0[at + 0u] = v2_0_1[0];
+        out_0[at] = v2_0_1.x;
       }
       if 1u <= last_lane_1 {
-        out_0[at + 1u] = v2_0_1[1];
+        out_0[at + 1u] = v2_0_1.y;
       }
       if 2u <= last_lane_1 {
-        out_0[at + 2u] = v2_0_1[2];
+        out_0[at + 2u] = v2_0_1.z;
       }
       if 3u <= last_lane_1 {
-        out_0[at + 3u] = v2_0_1[3];
+        out_0[at + 3u] = v2_0_1.w;
       }
       if 0u <= last_lane_1 {
-        out_1[at + 0u] = v12_0_1[0];
+        out_1[at] = v12_0_1.x;
       }
       if 1u <= last_lane_1 {
-        out_1[at + 1u] = v12_0_1[1];
+        out_1[at + 1u] = v12_0_1.y;
       }
       if 2u <= last_lane_1 {
-        out_1[at + 2u] = v12_0_1[2];
+        out_1[at + 2u] = v12_0_1.z;
       }
       if 3u <= last_lane_1 {
-        out_1[at + 3u] = v12_0_1[3];
+        out_1[at + 3u] = v12_0_1.w;
       }
     }
   }
@@ -510,55 +510,55 @@ fn main(
     if column_0 < p.extent_1 {
       let at = (batch * p.extent_0 + row_1) * p.extent_1 + column_0;
       if 0u <= last_lane_0 {
-        out_0[at + 0u] = v2_1_0[0];
+        out_0[at] = v2_1_0.x;
       }
       if 1u <= last_lane_0 {
-        out_0[at + 1u] = v2_1_0[1];
+        out_0[at + 1u] = v2_1_0.y;
       }
       if 2u <= last_lane_0 {
-        out_0[at + 2u] = v2_1_0[2];
+        out_0[at + 2u] = v2_1_0.z;
       }
       if 3u <= last_lane_0 {
-        out_0[at + 3u] = v2_1_0[3];
+        out_0[at + 3u] = v2_1_0.w;
       }
       if 0u <= last_lane_0 {
-        out_1[at + 0u] = v12_1_0[0];
+        out_1[at] = v12_1_0.x;
       }
       if 1u <= last_lane_0 {
-        out_1[at + 1u] = v12_1_0[1];
+        out_1[at + 1u] = v12_1_0.y;
       }
       if 2u <= last_lane_0 {
-        out_1[at + 2u] = v12_1_0[2];
+        out_1[at + 2u] = v12_1_0.z;
       }
       if 3u <= last_lane_0 {
-        out_1[at + 3u] = v12_1_0[3];
+        out_1[at + 3u] = v12_1_0.w;
       }
     }
     if column_1 < p.extent_1 {
       let at = (batch * p.extent_0 + row_1) * p.extent_1 + column_1;
       if 0u <= last_lane_1 {
-        out_0[at + 0u] = v2_1_1[0];
+        out_0[at] = v2_1_1.x;
       }
       if 1u <= last_lane_1 {
-        out_0[at + 1u] = v2_1_1[1];
+        out_0[at + 1u] = v2_1_1.y;
       }
       if 2u <= last_lane_1 {
-        out_0[at + 2u] = v2_1_1[2];
+        out_0[at + 2u] = v2_1_1.z;
       }
       if 3u <= last_lane_1 {
-        out_0[at + 3u] = v2_1_1[3];
+        out_0[at + 3u] = v2_1_1.w;
       }
       if 0u <= last_lane_1 {
-        out_1[at + 0u] = v12_1_1[0];
+        out_1[at] = v12_1_1.x;
       }
       if 1u <= last_lane_1 {
-        out_1[at + 1u] = v12_1_1[1];
+        out_1[at + 1u] = v12_1_1.y;
       }
       if 2u <= last_lane_1 {
-        out_1[at + 2u] = v12_1_1[2];
+        out_1[at + 2u] = v12_1_1.z;
       }
       if 3u <= last_lane_1 {
-        out_1[at + 3u] = v12_1_1[3];
+        out_1[at + 3u] = v12_1_1.w;
       }
     }
   }
@@ -566,55 +566,55 @@ fn main(
     if column_0 < p.extent_1 {
       let at = (batch * p.extent_0 + row_2) * p.extent_1 + column_0;
       if 0u <= last_lane_0 {
-        out_0[at + 0u] = v2_2_0[0];
+        out_0[at] = v2_2_0.x;
       }
       if 1u <= last_lane_0 {
-        out_0[at + 1u] = v2_2_0[1];
+        out_0[at + 1u] = v2_2_0.y;
       }
       if 2u <= last_lane_0 {
-        out_0[at + 2u] = v2_2_0[2];
+        out_0[at + 2u] = v2_2_0.z;
       }
       if 3u <= last_lane_0 {
-        out_0[at + 3u] = v2_2_0[3];
+        out_0[at + 3u] = v2_2_0.w;
       }
       if 0u <= last_lane_0 {
-        out_1[at + 0u] = v12_2_0[0];
+        out_1[at] = v12_2_0.x;
       }
       if 1u <= last_lane_0 {
-        out_1[at + 1u] = v12_2_0[1];
+        out_1[at + 1u] = v12_2_0.y;
       }
       if 2u <= last_lane_0 {
-        out_1[at + 2u] = v12_2_0[2];
+        out_1[at + 2u] = v12_2_0.z;
       }
       if 3u <= last_lane_0 {
-        out_1[at + 3u] = v12_2_0[3];
+        out_1[at + 3u] = v12_2_0.w;
       }
     }
     if column_1 < p.extent_1 {
       let at = (batch * p.extent_0 + row_2) * p.extent_1 + column_1;
       if 0u <= last_lane_1 {
-        out_0[at + 0u] = v2_2_1[0];
+        out_0[at] = v2_2_1.x;
       }
       if 1u <= last_lane_1 {
-        out_0[at + 1u] = v2_2_1[1];
+        out_0[at + 1u] = v2_2_1.y;
       }
       if 2u <= last_lane_1 {
-        out_0[at + 2u] = v2_2_1[2];
+        out_0[at + 2u] = v2_2_1.z;
       }
       if 3u <= last_lane_1 {
-        out_0[at + 3u] = v2_2_1[3];
+        out_0[at + 3u] = v2_2_1.w;
       }
       if 0u <= last_lane_1 {
-        out_1[at + 0u] = v12_2_1[0];
+        out_1[at] = v12_2_1.x;
       }
       if 1u <= last_lane_1 {
-        out_1[at + 1u] = v12_2_1[1];
+        out_1[at + 1u] = v12_2_1.y;
       }
       if 2u <= last_lane_1 {
-        out_1[at + 2u] = v12_2_1[2];
+        out_1[at + 2u] = v12_2_1.z;
       }
       if 3u <= last_lane_1 {
-        out_1[at + 3u] = v12_2_1[3];
+        out_1[at + 3u] = v12_2_1.w;
       }
     }
   }
@@ -622,55 +622,55 @@ fn main(
     if column_0 < p.extent_1 {
       let at = (batch * p.extent_0 + row_3) * p.extent_1 + column_0;
       if 0u <= last_lane_0 {
-        out_0[at + 0u] = v2_3_0[0];
+        out_0[at] = v2_3_0.x;
       }
       if 1u <= last_lane_0 {
-        out_0[at + 1u] = v2_3_0[1];
+        out_0[at + 1u] = v2_3_0.y;
       }
       if 2u <= last_lane_0 {
-        out_0[at + 2u] = v2_3_0[2];
+        out_0[at + 2u] = v2_3_0.z;
       }
       if 3u <= last_lane_0 {
-        out_0[at + 3u] = v2_3_0[3];
+        out_0[at + 3u] = v2_3_0.w;
       }
       if 0u <= last_lane_0 {
-        out_1[at + 0u] = v12_3_0[0];
+        out_1[at] = v12_3_0.x;
       }
       if 1u <= last_lane_0 {
-        out_1[at + 1u] = v12_3_0[1];
+        out_1[at + 1u] = v12_3_0.y;
       }
       if 2u <= last_lane_0 {
-        out_1[at + 2u] = v12_3_0[2];
+        out_1[at + 2u] = v12_3_0.z;
       }
       if 3u <= last_lane_0 {
-        out_1[at + 3u] = v12_3_0[3];
+        out_1[at + 3u] = v12_3_0.w;
       }
     }
     if column_1 < p.extent_1 {
       let at = (batch * p.extent_0 + row_3) * p.extent_1 + column_1;
       if 0u <= last_lane_1 {
-        out_0[at + 0u] = v2_3_1[0];
+        out_0[at] = v2_3_1.x;
       }
       if 1u <= last_lane_1 {
-        out_0[at + 1u] = v2_3_1[1];
+        out_0[at + 1u] = v2_3_1.y;
       }
       if 2u <= last_lane_1 {
-        out_0[at + 2u] = v2_3_1[2];
+        out_0[at + 2u] = v2_3_1.z;
       }
       if 3u <= last_lane_1 {
-        out_0[at + 3u] = v2_3_1[3];
+        out_0[at + 3u] = v2_3_1.w;
       }
       if 0u <= last_lane_1 {
-        out_1[at + 0u] = v12_3_1[0];
+        out_1[at] = v12_3_1.x;
       }
       if 1u <= last_lane_1 {
-        out_1[at + 1u] = v12_3_1[1];
+        out_1[at + 1u] = v12_3_1.y;
       }
       if 2u <= last_lane_1 {
-        out_1[at + 2u] = v12_3_1[2];
+        out_1[at + 2u] = v12_3_1.z;
       }
       if 3u <= last_lane_1 {
-        out_1[at + 3u] = v12_3_1[3];
+        out_1[at + 3u] = v12_3_1.w;
       }
     }
   }

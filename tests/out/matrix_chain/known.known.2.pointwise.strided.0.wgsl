@@ -22,6 +22,6 @@ fn main(
   }
   let c0 = i;
   let v0 = in_0[i];
-  let v2 = v0 + f32(1.0f);
+  let v2 = v0 + 1.0f;
   out_0[i] = v2;
 }

@@ -25,11 +25,11 @@ fn main(
     return;
   }
   let r1 = i / p.extent_1;
-  let c1 = (i - r1 * p.extent_1);
+  let c1 = i - r1 * p.extent_1;
   let c0 = r1;
   let v0 = in_0[p.offset_0 + c0 * p.stride_0_0 + c1 * p.stride_0_1];
   let v1 = i32(c1);
   let v2 = v0 == v1;
-  let v3 = select(f32(0), f32(1), v2);
+  let v3 = select(0.0f, f32(1u), v2);
   out_0[i] = v3;
 }

@@ -31,16 +31,16 @@ fn main(
     return;
   }
   let r1 = i / p.extent_1;
-  let c1 = (i - r1 * p.extent_1);
+  let c1 = i - r1 * p.extent_1;
   let c0 = r1;
   let v0 = in_0[p.offset_0 + c0 * p.stride_0_0 + c1 * p.stride_0_1];
-  let v2 = min(v0, u32(2147483647u));
+  let v2 = min(v0, 2147483647u);
   let v3 = i32(v2);
   let v4 = i32(p.size_5);
-  let v6 = v4 - i32(1);
+  let v6 = v4 - 1i;
   let v7 = min(v3, v6);
-  let v9 = max(v7, i32(0));
+  let v9 = max(v7, 0i);
   let v10 = in_1[p.offset_1 + c0 * p.stride_1_0 + c1 * p.stride_1_1 + u32(v9) * p.size_9];
-  let v12 = v10 * f32(0.5f);
+  let v12 = v10 * 0.5f;
   out_0[i] = v12;
 }

@@ -26,16 +26,16 @@ fn main(
     return;
   }
   let r1 = i / p.extent_1;
-  let c1 = (i - r1 * p.extent_1);
+  let c1 = i - r1 * p.extent_1;
   let c0 = r1;
   let v0 = i32(p.size_2);
-  let v2 = v0 - i32(1);
+  let v2 = v0 - 1i;
   let v3 = i32(c1);
   let v4 = v2 - v3;
   let v5 = min(v4, v2);
-  let v7 = max(v5, i32(0));
+  let v7 = max(v5, 0i);
   let v8 = in_0[p.offset_0 + c0 * p.stride_0_0 + c1 * p.stride_0_1 + u32(v7)];
-  let v10 = v8 * f32(2.0f);
+  let v10 = v8 * 2.0f;
   let v11 = in_0[i];
   let v12 = v10 + v11;
   out_0[i] = v12;

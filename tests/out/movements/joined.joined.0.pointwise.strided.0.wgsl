@@ -46,22 +46,22 @@ fn main(
     return;
   }
   let r1 = i / p.extent_1;
-  let c1 = (i - r1 * p.extent_1);
+  let c1 = i - r1 * p.extent_1;
   let c0 = r1;
   let v0 = i32(c0);
   let v1 = i32(p.size_2);
   let v2 = v0 < v1;
-  let v4 = v1 - i32(1);
+  let v4 = v1 - 1i;
   let v5 = min(v0, v4);
-  let v7 = max(v5, i32(0));
+  let v7 = max(v5, 0i);
   let v8 = in_0[p.offset_0 + c0 * p.stride_0_0 + c1 * p.stride_0_1 + u32(v7) * p.size_6];
   let v9 = v0 - v1;
   let v10 = i32(p.size_7);
-  let v11 = v10 - i32(1);
+  let v11 = v10 - 1i;
   let v12 = min(v9, v11);
-  let v13 = max(v12, i32(0));
+  let v13 = max(v12, 0i);
   let v14 = in_1[p.offset_1 + c0 * p.stride_1_0 + c1 * p.stride_1_1 + u32(v13) * p.size_6];
-  let v16 = v14 * f32(2.0f);
+  let v16 = v14 * 2.0f;
   let v17 = select(v16, v8, v2);
   let v18 = in_2[p.offset_2 + c0 * p.stride_2_0 + c1 * p.stride_2_1];
   let v19 = v17 + v18;

@@ -72,10 +72,10 @@ fn put_rhs_tile(outer: u32, depth: u32, value: f32) {
   rhs_tile[(depth + 0u) * 9u + outer / 4u][outer % 4u] = value;
 }
 fn finish_each(batch: u32, row: u32, column: u32, sum: vec4<f32>) {
-  finish(batch, row, column + 0u, sum[0]);
-  finish(batch, row, column + 1u, sum[1]);
-  finish(batch, row, column + 2u, sum[2]);
-  finish(batch, row, column + 3u, sum[3]);
+  finish(batch, row, column, sum.x);
+  finish(batch, row, column + 1u, sum.y);
+  finish(batch, row, column + 2u, sum.z);
+  finish(batch, row, column + 3u, sum.w);
 }
 
 @compute @workgroup_size(64)
@@ -96,13 +96,13 @@ fn main(
   let column0 = tile % p.column_tiles * 32u;
   let tx = local % 8u;
   let ty = local / 8u;
-  let opaque = select(0u, 1u, p.extent_2 == 0xffffffffu);
+  let opaque = select(0u, 1u, p.extent_2 == 4294967295u);
   for (var row = local / 16u; row < 32u; row += 4u) {
     let at_row = min(row0 + row, p.extent_0 - 1u);
     let row_base0 = p.offset_0 + at_row * p.stride_0_0;
-    var total1_0 = i32(-2139095041);
-    for (var depth = local % 16u * 1u; depth < p.extent_2; depth += 64u) {
-      let depth_0 = depth + 0u;
+    var total1_0 = -2139095041i;
+    for (var depth = local % 16u; depth < p.extent_2; depth += 64u) {
+      let depth_0 = depth;
       let at_0 = min(depth_0, p.extent_2 - 1u);
       let x0_0 = in_0[row_base0 + at_0 * p.stride_0_1];
       let depth_1 = depth + 16u;
@@ -115,13 +115,13 @@ fn main(
       let at_3 = min(depth_3, p.extent_2 - 1u);
       let x0_3 = in_0[row_base0 + at_3 * p.stride_0_1];
       let v0_0 = x0_0;
-      let found1_0_0 = select(i32(-2139095041), fuse_max_key1(v0_0), depth_0 < p.extent_2);
+      let found1_0_0 = select(-2139095041i, fuse_max_key1(v0_0), depth_0 < p.extent_2);
       let v1_0 = x0_1;
-      let found1_1_0 = select(i32(-2139095041), fuse_max_key1(v1_0), depth_1 < p.extent_2);
+      let found1_1_0 = select(-2139095041i, fuse_max_key1(v1_0), depth_1 < p.extent_2);
       let v2_0 = x0_2;
-      let found1_2_0 = select(i32(-2139095041), fuse_max_key1(v2_0), depth_2 < p.extent_2);
+      let found1_2_0 = select(-2139095041i, fuse_max_key1(v2_0), depth_2 < p.extent_2);
       let v3_0 = x0_3;
-      let found1_3_0 = select(i32(-2139095041), fuse_max_key1(v3_0), depth_3 < p.extent_2);
+      let found1_3_0 = select(-2139095041i, fuse_max_key1(v3_0), depth_3 < p.extent_2);
       let taken1_0_0 = max(found1_0_0, found1_1_0);
       let taken1_1_0 = max(found1_2_0, found1_3_0);
       let taken1_2_0 = max(taken1_0_0, taken1_1_0);
@@ -133,7 +133,7 @@ fn main(
   workgroupBarrier();
   for (var row = local; row < 32u; row += 64u) {
     let first = row * 17u;
-    let part0_0 = bitcast<i32>(lhs_parts0[first + 0u]);
+    let part0_0 = bitcast<i32>(lhs_parts0[first]);
     let part0_1 = bitcast<i32>(lhs_parts0[first + 1u]);
     let part0_2 = bitcast<i32>(lhs_parts0[first + 2u]);
     let part0_3 = bitcast<i32>(lhs_parts0[first + 3u]);
@@ -164,17 +164,17 @@ fn main(
     let together1_12_0 = max(together1_8_0, together1_9_0);
     let together1_13_0 = max(together1_10_0, together1_11_0);
     let together1_14_0 = max(together1_12_0, together1_13_0);
-    lhs_rows[row + 0u] = bitcast<u32>(together1_14_0);
+    lhs_rows[row] = bitcast<u32>(together1_14_0);
   }
   workgroupBarrier();
   for (var row = local / 16u; row < 32u; row += 4u) {
     let at_row = min(row0 + row, p.extent_0 - 1u);
-    let row_v1 = fuse_of_key1(bitcast<i32>(lhs_rows[row + 0u]));
+    let row_v1 = fuse_of_key1(bitcast<i32>(lhs_rows[row]));
     let row_base0 = p.offset_0 + at_row * p.stride_0_0;
     var total4_0 = f32();
     var lost4 = f32();
-    for (var depth = local % 16u * 1u; depth < p.extent_2; depth += 64u) {
-      let depth_0 = depth + 0u;
+    for (var depth = local % 16u; depth < p.extent_2; depth += 64u) {
+      let depth_0 = depth;
       let at_0 = min(depth_0, p.extent_2 - 1u);
       let x0_0 = in_0[row_base0 + at_0 * p.stride_0_1];
       let depth_1 = depth + 16u;
@@ -202,11 +202,11 @@ fn main(
       let v3_2 = v3_0 - row_v1;
       let v3_3 = exp(v3_2);
       let found4_3_0 = select(f32(), v3_3, depth_3 < p.extent_2);
-      let taken4_0_0 = (found4_0_0 + found4_1_0);
-      let taken4_1_0 = (found4_2_0 + found4_3_0);
-      let taken4_2_0 = (taken4_0_0 + taken4_1_0);
+      let taken4_0_0 = found4_0_0 + found4_1_0;
+      let taken4_1_0 = found4_2_0 + found4_3_0;
+      let taken4_2_0 = taken4_0_0 + taken4_1_0;
       let sum4 = fuse_hidden1(total4_0 + taken4_2_0, opaque);
-      lost4 += fuse_lost1(total4_0, taken4_2_0, sum4);
+      lost4 = lost4 + fuse_lost1(total4_0, taken4_2_0, sum4);
       total4_0 = sum4;
     }
     lhs_parts0[row * 17u + local % 16u] = bitcast<u32>(fuse_restored1(total4_0, lost4));
@@ -214,7 +214,7 @@ fn main(
   workgroupBarrier();
   for (var row = local; row < 32u; row += 64u) {
     let first = row * 17u;
-    let part0_0 = bitcast<f32>(lhs_parts0[first + 0u]);
+    let part0_0 = bitcast<f32>(lhs_parts0[first]);
     let part0_1 = bitcast<f32>(lhs_parts0[first + 1u]);
     let part0_2 = bitcast<f32>(lhs_parts0[first + 2u]);
     let part0_3 = bitcast<f32>(lhs_parts0[first + 3u]);
@@ -230,21 +230,21 @@ fn main(
     let part0_13 = bitcast<f32>(lhs_parts0[first + 13u]);
     let part0_14 = bitcast<f32>(lhs_parts0[first + 14u]);
     let part0_15 = bitcast<f32>(lhs_parts0[first + 15u]);
-    let together4_0_0 = (part0_0 + part0_1);
-    let together4_1_0 = (part0_2 + part0_3);
-    let together4_2_0 = (part0_4 + part0_5);
-    let together4_3_0 = (part0_6 + part0_7);
-    let together4_4_0 = (part0_8 + part0_9);
-    let together4_5_0 = (part0_10 + part0_11);
-    let together4_6_0 = (part0_12 + part0_13);
-    let together4_7_0 = (part0_14 + part0_15);
-    let together4_8_0 = (together4_0_0 + together4_1_0);
-    let together4_9_0 = (together4_2_0 + together4_3_0);
-    let together4_10_0 = (together4_4_0 + together4_5_0);
-    let together4_11_0 = (together4_6_0 + together4_7_0);
-    let together4_12_0 = (together4_8_0 + together4_9_0);
-    let together4_13_0 = (together4_10_0 + together4_11_0);
-    let together4_14_0 = (together4_12_0 + together4_13_0);
+    let together4_0_0 = part0_0 + part0_1;
+    let together4_1_0 = part0_2 + part0_3;
+    let together4_2_0 = part0_4 + part0_5;
+    let together4_3_0 = part0_6 + part0_7;
+    let together4_4_0 = part0_8 + part0_9;
+    let together4_5_0 = part0_10 + part0_11;
+    let together4_6_0 = part0_12 + part0_13;
+    let together4_7_0 = part0_14 + part0_15;
+    let together4_8_0 = together4_0_0 + together4_1_0;
+    let together4_9_0 = together4_2_0 + together4_3_0;
+    let together4_10_0 = together4_4_0 + together4_5_0;
+    let together4_11_0 = together4_6_0 + together4_7_0;
+    let together4_12_0 = together4_8_0 + together4_9_0;
+    let together4_13_0 = together4_10_0 + together4_11_0;
+    let together4_14_0 = together4_12_0 + together4_13_0;
     lhs_rows[row + 32u] = bitcast<u32>(together4_14_0);
   }
   workgroupBarrier();
@@ -252,98 +252,98 @@ fn main(
   let a0_o = (local + 0u) / 16u;
   let a0_k = ((local + 0u) % 16u) * 1u;
   let a0_at = min(row0 + a0_o, p.extent_0 - 1u);
-  let a0_row1 = fuse_of_key1(bitcast<i32>(lhs_rows[a0_o + 0u]));
+  let a0_row1 = fuse_of_key1(bitcast<i32>(lhs_rows[a0_o]));
   let a0_row4 = bitcast<f32>(lhs_rows[a0_o + 32u]);
-  let a0_base0 = p.offset_0 + a0_at * p.stride_0_0;
+  let a0_base0 = (p.offset_0 + a0_at * p.stride_0_0);
   var a0_x0: f32;
   let a1_o = (local + 64u) / 16u;
   let a1_k = ((local + 64u) % 16u) * 1u;
   let a1_at = min(row0 + a1_o, p.extent_0 - 1u);
-  let a1_row1 = fuse_of_key1(bitcast<i32>(lhs_rows[a1_o + 0u]));
+  let a1_row1 = fuse_of_key1(bitcast<i32>(lhs_rows[a1_o]));
   let a1_row4 = bitcast<f32>(lhs_rows[a1_o + 32u]);
-  let a1_base0 = p.offset_0 + a1_at * p.stride_0_0;
+  let a1_base0 = (p.offset_0 + a1_at * p.stride_0_0);
   var a1_x0: f32;
   let a2_o = (local + 128u) / 16u;
   let a2_k = ((local + 128u) % 16u) * 1u;
   let a2_at = min(row0 + a2_o, p.extent_0 - 1u);
-  let a2_row1 = fuse_of_key1(bitcast<i32>(lhs_rows[a2_o + 0u]));
+  let a2_row1 = fuse_of_key1(bitcast<i32>(lhs_rows[a2_o]));
   let a2_row4 = bitcast<f32>(lhs_rows[a2_o + 32u]);
-  let a2_base0 = p.offset_0 + a2_at * p.stride_0_0;
+  let a2_base0 = (p.offset_0 + a2_at * p.stride_0_0);
   var a2_x0: f32;
   let a3_o = (local + 192u) / 16u;
   let a3_k = ((local + 192u) % 16u) * 1u;
   let a3_at = min(row0 + a3_o, p.extent_0 - 1u);
-  let a3_row1 = fuse_of_key1(bitcast<i32>(lhs_rows[a3_o + 0u]));
+  let a3_row1 = fuse_of_key1(bitcast<i32>(lhs_rows[a3_o]));
   let a3_row4 = bitcast<f32>(lhs_rows[a3_o + 32u]);
-  let a3_base0 = p.offset_0 + a3_at * p.stride_0_0;
+  let a3_base0 = (p.offset_0 + a3_at * p.stride_0_0);
   var a3_x0: f32;
   let a4_o = (local + 256u) / 16u;
   let a4_k = ((local + 256u) % 16u) * 1u;
   let a4_at = min(row0 + a4_o, p.extent_0 - 1u);
-  let a4_row1 = fuse_of_key1(bitcast<i32>(lhs_rows[a4_o + 0u]));
+  let a4_row1 = fuse_of_key1(bitcast<i32>(lhs_rows[a4_o]));
   let a4_row4 = bitcast<f32>(lhs_rows[a4_o + 32u]);
-  let a4_base0 = p.offset_0 + a4_at * p.stride_0_0;
+  let a4_base0 = (p.offset_0 + a4_at * p.stride_0_0);
   var a4_x0: f32;
   let a5_o = (local + 320u) / 16u;
   let a5_k = ((local + 320u) % 16u) * 1u;
   let a5_at = min(row0 + a5_o, p.extent_0 - 1u);
-  let a5_row1 = fuse_of_key1(bitcast<i32>(lhs_rows[a5_o + 0u]));
+  let a5_row1 = fuse_of_key1(bitcast<i32>(lhs_rows[a5_o]));
   let a5_row4 = bitcast<f32>(lhs_rows[a5_o + 32u]);
-  let a5_base0 = p.offset_0 + a5_at * p.stride_0_0;
+  let a5_base0 = (p.offset_0 + a5_at * p.stride_0_0);
   var a5_x0: f32;
   let a6_o = (local + 384u) / 16u;
   let a6_k = ((local + 384u) % 16u) * 1u;
   let a6_at = min(row0 + a6_o, p.extent_0 - 1u);
-  let a6_row1 = fuse_of_key1(bitcast<i32>(lhs_rows[a6_o + 0u]));
+  let a6_row1 = fuse_of_key1(bitcast<i32>(lhs_rows[a6_o]));
   let a6_row4 = bitcast<f32>(lhs_rows[a6_o + 32u]);
-  let a6_base0 = p.offset_0 + a6_at * p.stride_0_0;
+  let a6_base0 = (p.offset_0 + a6_at * p.stride_0_0);
   var a6_x0: f32;
   let a7_o = (local + 448u) / 16u;
   let a7_k = ((local + 448u) % 16u) * 1u;
   let a7_at = min(row0 + a7_o, p.extent_0 - 1u);
-  let a7_row1 = fuse_of_key1(bitcast<i32>(lhs_rows[a7_o + 0u]));
+  let a7_row1 = fuse_of_key1(bitcast<i32>(lhs_rows[a7_o]));
   let a7_row4 = bitcast<f32>(lhs_rows[a7_o + 32u]);
-  let a7_base0 = p.offset_0 + a7_at * p.stride_0_0;
+  let a7_base0 = (p.offset_0 + a7_at * p.stride_0_0);
   var a7_x0: f32;
   let b0_o = ((local + 0u) % 32u) * 1u;
   let b0_k = (local + 0u) / 32u;
   let b0_at = min(column0 + b0_o, p.extent_1 - 1u);
-  let b0_base1 = p.offset_1 + b0_at * p.stride_1_1;
+  let b0_base1 = (p.offset_1 + b0_at * p.stride_1_1);
   var b0_x1: f32;
   let b1_o = ((local + 64u) % 32u) * 1u;
   let b1_k = (local + 64u) / 32u;
   let b1_at = min(column0 + b1_o, p.extent_1 - 1u);
-  let b1_base1 = p.offset_1 + b1_at * p.stride_1_1;
+  let b1_base1 = (p.offset_1 + b1_at * p.stride_1_1);
   var b1_x1: f32;
   let b2_o = ((local + 128u) % 32u) * 1u;
   let b2_k = (local + 128u) / 32u;
   let b2_at = min(column0 + b2_o, p.extent_1 - 1u);
-  let b2_base1 = p.offset_1 + b2_at * p.stride_1_1;
+  let b2_base1 = (p.offset_1 + b2_at * p.stride_1_1);
   var b2_x1: f32;
   let b3_o = ((local + 192u) % 32u) * 1u;
   let b3_k = (local + 192u) / 32u;
   let b3_at = min(column0 + b3_o, p.extent_1 - 1u);
-  let b3_base1 = p.offset_1 + b3_at * p.stride_1_1;
+  let b3_base1 = (p.offset_1 + b3_at * p.stride_1_1);
   var b3_x1: f32;
   let b4_o = ((local + 256u) % 32u) * 1u;
   let b4_k = (local + 256u) / 32u;
   let b4_at = min(column0 + b4_o, p.extent_1 - 1u);
-  let b4_base1 = p.offset_1 + b4_at * p.stride_1_1;
+  let b4_base1 = (p.offset_1 + b4_at * p.stride_1_1);
   var b4_x1: f32;
   let b5_o = ((local + 320u) % 32u) * 1u;
   let b5_k = (local + 320u) / 32u;
   let b5_at = min(column0 + b5_o, p.extent_1 - 1u);
-  let b5_base1 = p.offset_1 + b5_at * p.stride_1_1;
+  let b5_base1 = (p.offset_1 + b5_at * p.stride_1_1);
   var b5_x1: f32;
   let b6_o = ((local + 384u) % 32u) * 1u;
   let b6_k = (local + 384u) / 32u;
   let b6_at = min(column0 + b6_o, p.extent_1 - 1u);
-  let b6_base1 = p.offset_1 + b6_at * p.stride_1_1;
+  let b6_base1 = (p.offset_1 + b6_at * p.stride_1_1);
   var b6_x1: f32;
   let b7_o = ((local + 448u) % 32u) * 1u;
   let b7_k = (local + 448u) / 32u;
   let b7_at = min(column0 + b7_o, p.extent_1 - 1u);
-  let b7_base1 = p.offset_1 + b7_at * p.stride_1_1;
+  let b7_base1 = (p.offset_1 + b7_at * p.stride_1_1);
   var b7_x1: f32;
   if k_begin < k_end {
     let a0_depth = min(k_begin + a0_k, k_end - 1u);
@@ -497,8 +497,8 @@ fn main(
     update(&c, lhs_tile[ty + 135u], rhs_tile[tx + 135u]);
     workgroupBarrier();
   }
-  finish_each(batch, row0 + ty * 4u + 0u, column0 + (tx + 0u) * 4u, c.s0_0);
-  finish_each(batch, row0 + ty * 4u + 1u, column0 + (tx + 0u) * 4u, c.s1_0);
-  finish_each(batch, row0 + ty * 4u + 2u, column0 + (tx + 0u) * 4u, c.s2_0);
-  finish_each(batch, row0 + ty * 4u + 3u, column0 + (tx + 0u) * 4u, c.s3_0);
+  finish_each(batch, row0 + ty * 4u, column0 + tx * 4u, c.s0_0);
+  finish_each(batch, row0 + ty * 4u + 1u, column0 + tx * 4u, c.s1_0);
+  finish_each(batch, row0 + ty * 4u + 2u, column0 + tx * 4u, c.s2_0);
+  finish_each(batch, row0 + ty * 4u + 3u, column0 + tx * 4u, c.s3_0);
 }

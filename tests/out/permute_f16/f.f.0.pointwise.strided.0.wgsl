@@ -31,11 +31,11 @@ fn main(
     return;
   }
   let r3 = i / p.extent_3;
-  let c3 = (i - r3 * p.extent_3);
+  let c3 = i - r3 * p.extent_3;
   let r2 = r3 / p.extent_2;
-  let c2 = (r3 - r2 * p.extent_2);
+  let c2 = r3 - r2 * p.extent_2;
   let r1 = r2 / p.extent_1;
-  let c1 = (r2 - r1 * p.extent_1);
+  let c1 = r2 - r1 * p.extent_1;
   let c0 = r1;
   let v0 = f32(in_0[p.offset_0 + c0 * p.stride_0_0 + c1 * p.stride_0_1 + c2 * p.stride_0_2 + c3 * p.stride_0_3]);
   out_0[i] = f16(v0);

@@ -95,10 +95,10 @@ fn put_rhs_tile(outer: u32, depth: u32, value: f32) {
   rhs_tile[(depth + 0u) * 9u + outer / 4u][outer % 4u] = value;
 }
 fn finish_each(batch: u32, row: u32, column: u32, sum: vec4<f32>) {
-  finish(batch, row, column + 0u, sum[0]);
-  finish(batch, row, column + 1u, sum[1]);
-  finish(batch, row, column + 2u, sum[2]);
-  finish(batch, row, column + 3u, sum[3]);
+  finish(batch, row, column, sum.x);
+  finish(batch, row, column + 1u, sum.y);
+  finish(batch, row, column + 2u, sum.z);
+  finish(batch, row, column + 3u, sum.w);
 }
 
 @compute @workgroup_size(64)
@@ -123,42 +123,42 @@ fn main(
   let a0_o = (local + 0u) / 16u;
   let a0_k = ((local + 0u) % 16u) * 1u;
   let a0_at = min(row0 + a0_o, p.extent_0 - 1u);
-  let a0_base0 = p.offset_0 + a0_at * p.stride_0_0;
+  let a0_base0 = (p.offset_0 + a0_at * p.stride_0_0);
   var a0_x0: f32;
   let a1_o = (local + 64u) / 16u;
   let a1_k = ((local + 64u) % 16u) * 1u;
   let a1_at = min(row0 + a1_o, p.extent_0 - 1u);
-  let a1_base0 = p.offset_0 + a1_at * p.stride_0_0;
+  let a1_base0 = (p.offset_0 + a1_at * p.stride_0_0);
   var a1_x0: f32;
   let a2_o = (local + 128u) / 16u;
   let a2_k = ((local + 128u) % 16u) * 1u;
   let a2_at = min(row0 + a2_o, p.extent_0 - 1u);
-  let a2_base0 = p.offset_0 + a2_at * p.stride_0_0;
+  let a2_base0 = (p.offset_0 + a2_at * p.stride_0_0);
   var a2_x0: f32;
   let a3_o = (local + 192u) / 16u;
   let a3_k = ((local + 192u) % 16u) * 1u;
   let a3_at = min(row0 + a3_o, p.extent_0 - 1u);
-  let a3_base0 = p.offset_0 + a3_at * p.stride_0_0;
+  let a3_base0 = (p.offset_0 + a3_at * p.stride_0_0);
   var a3_x0: f32;
   let a4_o = (local + 256u) / 16u;
   let a4_k = ((local + 256u) % 16u) * 1u;
   let a4_at = min(row0 + a4_o, p.extent_0 - 1u);
-  let a4_base0 = p.offset_0 + a4_at * p.stride_0_0;
+  let a4_base0 = (p.offset_0 + a4_at * p.stride_0_0);
   var a4_x0: f32;
   let a5_o = (local + 320u) / 16u;
   let a5_k = ((local + 320u) % 16u) * 1u;
   let a5_at = min(row0 + a5_o, p.extent_0 - 1u);
-  let a5_base0 = p.offset_0 + a5_at * p.stride_0_0;
+  let a5_base0 = (p.offset_0 + a5_at * p.stride_0_0);
   var a5_x0: f32;
   let a6_o = (local + 384u) / 16u;
   let a6_k = ((local + 384u) % 16u) * 1u;
   let a6_at = min(row0 + a6_o, p.extent_0 - 1u);
-  let a6_base0 = p.offset_0 + a6_at * p.stride_0_0;
+  let a6_base0 = (p.offset_0 + a6_at * p.stride_0_0);
   var a6_x0: f32;
   let a7_o = (local + 448u) / 16u;
   let a7_k = ((local + 448u) % 16u) * 1u;
   let a7_at = min(row0 + a7_o, p.extent_0 - 1u);
-  let a7_base0 = p.offset_0 + a7_at * p.stride_0_0;
+  let a7_base0 = (p.offset_0 + a7_at * p.stride_0_0);
   var a7_x0: f32;
   let w0_0_o = ((local + 0u) % 32u) * 1u;
   let w0_0_k = (local + 0u) / 32u;
@@ -220,65 +220,65 @@ fn main(
     put_lhs_tile(a6_o, a6_k, select(f32(), a6_x0, k0 + a6_k < k_end));
     put_lhs_tile(a7_o, a7_k, select(f32(), a7_x0, k0 + a7_k < k_end));
     {
-      let w0_0 = i32((k0 + w0_0_k));
+      let w0_0 = i32(k0 + w0_0_k);
       let w0_1 = i32(p.size_11);
-      let w0_3 = w0_1 - i32(1);
+      let w0_3 = w0_1 - 1i;
       let w0_4 = min(w0_0, w0_3);
       let w0_5 = dequantize_1(p.offset_1 + min(k0 + w0_0_k, p.extent_2 - 1u) * p.stride_1_0 + min(column0 + w0_0_o, p.extent_1 - 1u) * p.stride_1_1, p.size_18, p.offset_2 + min(k0 + w0_0_k, p.extent_2 - 1u) * p.stride_2_0 + min(column0 + w0_0_o, p.extent_1 - 1u) * p.stride_2_1, p.size_18, u32(w0_4), p.size_19);
       put_rhs_tile(w0_0_o, w0_0_k, select(f32(), w0_5, k0 + w0_0_k < k_end));
     }
     {
-      let w0_0 = i32((k0 + w0_1_k));
+      let w0_0 = i32(k0 + w0_1_k);
       let w0_1 = i32(p.size_11);
-      let w0_3 = w0_1 - i32(1);
+      let w0_3 = w0_1 - 1i;
       let w0_4 = min(w0_0, w0_3);
       let w0_5 = dequantize_1(p.offset_1 + min(k0 + w0_1_k, p.extent_2 - 1u) * p.stride_1_0 + min(column0 + w0_1_o, p.extent_1 - 1u) * p.stride_1_1, p.size_18, p.offset_2 + min(k0 + w0_1_k, p.extent_2 - 1u) * p.stride_2_0 + min(column0 + w0_1_o, p.extent_1 - 1u) * p.stride_2_1, p.size_18, u32(w0_4), p.size_19);
       put_rhs_tile(w0_1_o, w0_1_k, select(f32(), w0_5, k0 + w0_1_k < k_end));
     }
     {
-      let w0_0 = i32((k0 + w0_2_k));
+      let w0_0 = i32(k0 + w0_2_k);
       let w0_1 = i32(p.size_11);
-      let w0_3 = w0_1 - i32(1);
+      let w0_3 = w0_1 - 1i;
       let w0_4 = min(w0_0, w0_3);
       let w0_5 = dequantize_1(p.offset_1 + min(k0 + w0_2_k, p.extent_2 - 1u) * p.stride_1_0 + min(column0 + w0_2_o, p.extent_1 - 1u) * p.stride_1_1, p.size_18, p.offset_2 + min(k0 + w0_2_k, p.extent_2 - 1u) * p.stride_2_0 + min(column0 + w0_2_o, p.extent_1 - 1u) * p.stride_2_1, p.size_18, u32(w0_4), p.size_19);
       put_rhs_tile(w0_2_o, w0_2_k, select(f32(), w0_5, k0 + w0_2_k < k_end));
     }
     {
-      let w0_0 = i32((k0 + w0_3_k));
+      let w0_0 = i32(k0 + w0_3_k);
       let w0_1 = i32(p.size_11);
-      let w0_3 = w0_1 - i32(1);
+      let w0_3 = w0_1 - 1i;
       let w0_4 = min(w0_0, w0_3);
       let w0_5 = dequantize_1(p.offset_1 + min(k0 + w0_3_k, p.extent_2 - 1u) * p.stride_1_0 + min(column0 + w0_3_o, p.extent_1 - 1u) * p.stride_1_1, p.size_18, p.offset_2 + min(k0 + w0_3_k, p.extent_2 - 1u) * p.stride_2_0 + min(column0 + w0_3_o, p.extent_1 - 1u) * p.stride_2_1, p.size_18, u32(w0_4), p.size_19);
       put_rhs_tile(w0_3_o, w0_3_k, select(f32(), w0_5, k0 + w0_3_k < k_end));
     }
     {
-      let w0_0 = i32((k0 + w0_4_k));
+      let w0_0 = i32(k0 + w0_4_k);
       let w0_1 = i32(p.size_11);
-      let w0_3 = w0_1 - i32(1);
+      let w0_3 = w0_1 - 1i;
       let w0_4 = min(w0_0, w0_3);
       let w0_5 = dequantize_1(p.offset_1 + min(k0 + w0_4_k, p.extent_2 - 1u) * p.stride_1_0 + min(column0 + w0_4_o, p.extent_1 - 1u) * p.stride_1_1, p.size_18, p.offset_2 + min(k0 + w0_4_k, p.extent_2 - 1u) * p.stride_2_0 + min(column0 + w0_4_o, p.extent_1 - 1u) * p.stride_2_1, p.size_18, u32(w0_4), p.size_19);
       put_rhs_tile(w0_4_o, w0_4_k, select(f32(), w0_5, k0 + w0_4_k < k_end));
     }
     {
-      let w0_0 = i32((k0 + w0_5_k));
+      let w0_0 = i32(k0 + w0_5_k);
       let w0_1 = i32(p.size_11);
-      let w0_3 = w0_1 - i32(1);
+      let w0_3 = w0_1 - 1i;
       let w0_4 = min(w0_0, w0_3);
       let w0_5 = dequantize_1(p.offset_1 + min(k0 + w0_5_k, p.extent_2 - 1u) * p.stride_1_0 + min(column0 + w0_5_o, p.extent_1 - 1u) * p.stride_1_1, p.size_18, p.offset_2 + min(k0 + w0_5_k, p.extent_2 - 1u) * p.stride_2_0 + min(column0 + w0_5_o, p.extent_1 - 1u) * p.stride_2_1, p.size_18, u32(w0_4), p.size_19);
       put_rhs_tile(w0_5_o, w0_5_k, select(f32(), w0_5, k0 + w0_5_k < k_end));
     }
     {
-      let w0_0 = i32((k0 + w0_6_k));
+      let w0_0 = i32(k0 + w0_6_k);
       let w0_1 = i32(p.size_11);
-      let w0_3 = w0_1 - i32(1);
+      let w0_3 = w0_1 - 1i;
       let w0_4 = min(w0_0, w0_3);
       let w0_5 = dequantize_1(p.offset_1 + min(k0 + w0_6_k, p.extent_2 - 1u) * p.stride_1_0 + min(column0 + w0_6_o, p.extent_1 - 1u) * p.stride_1_1, p.size_18, p.offset_2 + min(k0 + w0_6_k, p.extent_2 - 1u) * p.stride_2_0 + min(column0 + w0_6_o, p.extent_1 - 1u) * p.stride_2_1, p.size_18, u32(w0_4), p.size_19);
       put_rhs_tile(w0_6_o, w0_6_k, select(f32(), w0_5, k0 + w0_6_k < k_end));
     }
     {
-      let w0_0 = i32((k0 + w0_7_k));
+      let w0_0 = i32(k0 + w0_7_k);
       let w0_1 = i32(p.size_11);
-      let w0_3 = w0_1 - i32(1);
+      let w0_3 = w0_1 - 1i;
       let w0_4 = min(w0_0, w0_3);
       let w0_5 = dequantize_1(p.offset_1 + min(k0 + w0_7_k, p.extent_2 - 1u) * p.stride_1_0 + min(column0 + w0_7_o, p.extent_1 - 1u) * p.stride_1_1, p.size_18, p.offset_2 + min(k0 + w0_7_k, p.extent_2 - 1u) * p.stride_2_0 + min(column0 + w0_7_o, p.extent_1 - 1u) * p.stride_2_1, p.size_18, u32(w0_4), p.size_19);
       put_rhs_tile(w0_7_o, w0_7_k, select(f32(), w0_5, k0 + w0_7_k < k_end));
@@ -328,8 +328,8 @@ fn main(
     update(&c, lhs_tile[ty + 135u], rhs_tile[tx + 135u]);
     workgroupBarrier();
   }
-  finish_each(batch, row0 + ty * 4u + 0u, column0 + (tx + 0u) * 4u, c.s0_0);
-  finish_each(batch, row0 + ty * 4u + 1u, column0 + (tx + 0u) * 4u, c.s1_0);
-  finish_each(batch, row0 + ty * 4u + 2u, column0 + (tx + 0u) * 4u, c.s2_0);
-  finish_each(batch, row0 + ty * 4u + 3u, column0 + (tx + 0u) * 4u, c.s3_0);
+  finish_each(batch, row0 + ty * 4u, column0 + tx * 4u, c.s0_0);
+  finish_each(batch, row0 + ty * 4u + 1u, column0 + tx * 4u, c.s1_0);
+  finish_each(batch, row0 + ty * 4u + 2u, column0 + tx * 4u, c.s2_0);
+  finish_each(batch, row0 + ty * 4u + 3u, column0 + tx * 4u, c.s3_0);
 }

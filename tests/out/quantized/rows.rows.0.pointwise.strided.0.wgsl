@@ -49,16 +49,16 @@ fn main(
     return;
   }
   let r1 = i / p.extent_1;
-  let c1 = (i - r1 * p.extent_1);
+  let c1 = i - r1 * p.extent_1;
   let c0 = r1;
   let v0 = in_0[p.offset_0 + c0 * p.stride_0_0 + c1 * p.stride_0_1];
   let v1 = i32(p.size_5);
-  let v3 = v1 - i32(1);
+  let v3 = v1 - 1i;
   let v4 = min(v0, v3);
-  let v6 = max(v4, i32(0));
+  let v6 = max(v4, 0i);
   let v7 = i32(c1);
   let v8 = i32(p.size_6);
-  let v9 = v8 - i32(1);
+  let v9 = v8 - 1i;
   let v10 = min(v7, v9);
   let v11 = dequantize_1(p.offset_1 + u32(v6) * p.step_1_0, p.step_1_1, p.offset_2 + u32(v6) * p.step_2_0, p.step_2_1, u32(v10), p.size_13);
   out_0[i] = v11;

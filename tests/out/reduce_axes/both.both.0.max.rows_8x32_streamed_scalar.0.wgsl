@@ -49,7 +49,7 @@ fn main(
   let k0 = row;
   let end = p.row_length;
   let base0 = p.offset_0 + k0 * p.stride_0_0;
-  var running1_0 = i32(-2139095041);
+  var running1_0 = -2139095041i;
   // unroll
   for (var chunk = lane; chunk < end; chunk += 32u) {
     let e0 = chunk;

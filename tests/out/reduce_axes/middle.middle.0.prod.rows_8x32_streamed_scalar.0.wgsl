@@ -41,38 +41,38 @@ fn main(
   let k0 = rows1;
   let end = p.row_length;
   let base0 = p.offset_0 + k0 * p.stride_0_0 + k1 * p.stride_0_1;
-  var running1_0 = i32(1);
+  var running1_0 = 1i;
   // unroll
   for (var chunk = lane; chunk < end; chunk += 32u) {
     let e0 = chunk;
     let v0_0 = in_0[base0 + e0 * p.stride_0_2];
     let own1_0_0 = v0_0;
-    running1_0 = (running1_0 * own1_0_0);
+    running1_0 = running1_0 * own1_0_0;
   }
   shared0[local] = bitcast<u32>(running1_0);
   workgroupBarrier();
   if lane < 16u {
-    let merged0_0 = (bitcast<i32>(shared0[local]) * bitcast<i32>(shared0[local + 16u]));
+    let merged0_0 = bitcast<i32>(shared0[local]) * bitcast<i32>(shared0[local + 16u]);
     shared0[local] = bitcast<u32>(merged0_0);
   }
   workgroupBarrier();
   if lane < 8u {
-    let merged0_0 = (bitcast<i32>(shared0[local]) * bitcast<i32>(shared0[local + 8u]));
+    let merged0_0 = bitcast<i32>(shared0[local]) * bitcast<i32>(shared0[local + 8u]);
     shared0[local] = bitcast<u32>(merged0_0);
   }
   workgroupBarrier();
   if lane < 4u {
-    let merged0_0 = (bitcast<i32>(shared0[local]) * bitcast<i32>(shared0[local + 4u]));
+    let merged0_0 = bitcast<i32>(shared0[local]) * bitcast<i32>(shared0[local + 4u]);
     shared0[local] = bitcast<u32>(merged0_0);
   }
   workgroupBarrier();
   if lane < 2u {
-    let merged0_0 = (bitcast<i32>(shared0[local]) * bitcast<i32>(shared0[local + 2u]));
+    let merged0_0 = bitcast<i32>(shared0[local]) * bitcast<i32>(shared0[local + 2u]);
     shared0[local] = bitcast<u32>(merged0_0);
   }
   workgroupBarrier();
   if lane < 1u {
-    let merged0_0 = (bitcast<i32>(shared0[local]) * bitcast<i32>(shared0[local + 1u]));
+    let merged0_0 = bitcast<i32>(shared0[local]) * bitcast<i32>(shared0[local + 1u]);
     shared0[local] = bitcast<u32>(merged0_0);
   }
   workgroupBarrier();

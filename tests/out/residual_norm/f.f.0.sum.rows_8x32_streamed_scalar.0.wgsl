@@ -80,7 +80,7 @@ fn main(
   let v5 = f32(p.size_12);
   var running4_0 = f32();
   var lost4 = f32();
-  let opaque = select(0u, 1u, p.row_length == 0xffffffffu);
+  let opaque = select(0u, 1u, p.row_length == 4294967295u);
   // unroll
   for (var chunk = lane; chunk < end; chunk += 32u) {
     let e0 = chunk;
@@ -93,41 +93,41 @@ fn main(
     }
     let own4_0_0 = v3_0;
     let sum4 = fuse_hidden1(running4_0 + own4_0_0, opaque);
-    lost4 += fuse_lost1(running4_0, own4_0_0, sum4);
+    lost4 = lost4 + fuse_lost1(running4_0, own4_0_0, sum4);
     running4_0 = sum4;
   }
   let restored4_0 = fuse_restored1(running4_0, lost4);
   shared0[local] = bitcast<u32>(restored4_0);
   workgroupBarrier();
   if lane < 16u {
-    let merged0_0 = (bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 16u]));
+    let merged0_0 = bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 16u]);
     shared0[local] = bitcast<u32>(merged0_0);
   }
   workgroupBarrier();
   if lane < 8u {
-    let merged0_0 = (bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 8u]));
+    let merged0_0 = bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 8u]);
     shared0[local] = bitcast<u32>(merged0_0);
   }
   workgroupBarrier();
   if lane < 4u {
-    let merged0_0 = (bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 4u]));
+    let merged0_0 = bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 4u]);
     shared0[local] = bitcast<u32>(merged0_0);
   }
   workgroupBarrier();
   if lane < 2u {
-    let merged0_0 = (bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 2u]));
+    let merged0_0 = bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 2u]);
     shared0[local] = bitcast<u32>(merged0_0);
   }
   workgroupBarrier();
   if lane < 1u {
-    let merged0_0 = (bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 1u]));
+    let merged0_0 = bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 1u]);
     shared0[local] = bitcast<u32>(merged0_0);
   }
   workgroupBarrier();
   let s0_0_0_all = bitcast<f32>(shared0[local - lane]);
   let v4 = s0_0_0_all;
   let v6 = v4 / v5;
-  let v8 = v6 + f32(1e-6f);
+  let v8 = v6 + 1e-6f;
   let v9 = fuse_rsqrt1(v8);
   // unroll
   for (var chunk = lane; chunk < end; chunk += 32u) {

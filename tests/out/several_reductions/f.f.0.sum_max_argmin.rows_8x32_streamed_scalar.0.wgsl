@@ -82,12 +82,12 @@ fn main(
   let v5 = f32(p.size_5);
   var running1_0 = f32();
   var lost1 = f32();
-  let opaque = select(0u, 1u, p.row_length == 0xffffffffu);
-  var running2_0 = i32(-2139095041);
+  let opaque = select(0u, 1u, p.row_length == 4294967295u);
+  var running2_0 = -2139095041i;
   var running4_0 = f32();
   var lost4 = f32();
   var running7_0 = i32(-2147483648);
-  var running7_1 = u32(0xffffffffu);
+  var running7_1 = 4294967295u;
   // unroll
   for (var chunk = lane; chunk < end; chunk += 32u) {
     let e0 = chunk;
@@ -99,11 +99,11 @@ fn main(
     let own7_0_0 = fuse_min_key1(fuse_one_zero1(v0_0));
     let own7_0_1 = e0;
     let sum1 = fuse_hidden1(running1_0 + own1_0_0, opaque);
-    lost1 += fuse_lost1(running1_0, own1_0_0, sum1);
+    lost1 = lost1 + fuse_lost1(running1_0, own1_0_0, sum1);
     running1_0 = sum1;
     running2_0 = max(running2_0, own2_0_0);
     let sum4 = fuse_hidden1(running4_0 + own4_0_0, opaque);
-    lost4 += fuse_lost1(running4_0, own4_0_0, sum4);
+    lost4 = lost4 + fuse_lost1(running4_0, own4_0_0, sum4);
     running4_0 = sum4;
     let next_running7_0 = max(running7_0, own7_0_0);
     let next_running7_1 = select(select(running7_1, own7_0_1, own7_0_0 > running7_0), min(running7_1, own7_0_1), running7_0 == own7_0_0);
@@ -119,11 +119,11 @@ fn main(
   shared4[local] = running7_1;
   workgroupBarrier();
   if lane < 16u {
-    let merged0_0 = (bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 16u]));
+    let merged0_0 = bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 16u]);
     shared0[local] = bitcast<u32>(merged0_0);
     let merged1_0 = max(bitcast<i32>(shared1[local]), bitcast<i32>(shared1[local + 16u]));
     shared1[local] = bitcast<u32>(merged1_0);
-    let merged2_0 = (bitcast<f32>(shared2[local]) + bitcast<f32>(shared2[local + 16u]));
+    let merged2_0 = bitcast<f32>(shared2[local]) + bitcast<f32>(shared2[local + 16u]);
     shared2[local] = bitcast<u32>(merged2_0);
     let merged3_0 = max(bitcast<i32>(shared3[local]), bitcast<i32>(shared3[local + 16u]));
     let merged3_1 = select(select(shared4[local], shared4[local + 16u], bitcast<i32>(shared3[local + 16u]) > bitcast<i32>(shared3[local])), min(shared4[local], shared4[local + 16u]), bitcast<i32>(shared3[local]) == bitcast<i32>(shared3[local + 16u]));
@@ -132,11 +132,11 @@ fn main(
   }
   workgroupBarrier();
   if lane < 8u {
-    let merged0_0 = (bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 8u]));
+    let merged0_0 = bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 8u]);
     shared0[local] = bitcast<u32>(merged0_0);
     let merged1_0 = max(bitcast<i32>(shared1[local]), bitcast<i32>(shared1[local + 8u]));
     shared1[local] = bitcast<u32>(merged1_0);
-    let merged2_0 = (bitcast<f32>(shared2[local]) + bitcast<f32>(shared2[local + 8u]));
+    let merged2_0 = bitcast<f32>(shared2[local]) + bitcast<f32>(shared2[local + 8u]);
     shared2[local] = bitcast<u32>(merged2_0);
     let merged3_0 = max(bitcast<i32>(shared3[local]), bitcast<i32>(shared3[local + 8u]));
     let merged3_1 = select(select(shared4[local], shared4[local + 8u], bitcast<i32>(shared3[local + 8u]) > bitcast<i32>(shared3[local])), min(shared4[local], shared4[local + 8u]), bitcast<i32>(shared3[local]) == bitcast<i32>(shared3[local + 8u]));
@@ -145,11 +145,11 @@ fn main(
   }
   workgroupBarrier();
   if lane < 4u {
-    let merged0_0 = (bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 4u]));
+    let merged0_0 = bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 4u]);
     shared0[local] = bitcast<u32>(merged0_0);
     let merged1_0 = max(bitcast<i32>(shared1[local]), bitcast<i32>(shared1[local + 4u]));
     shared1[local] = bitcast<u32>(merged1_0);
-    let merged2_0 = (bitcast<f32>(shared2[local]) + bitcast<f32>(shared2[local + 4u]));
+    let merged2_0 = bitcast<f32>(shared2[local]) + bitcast<f32>(shared2[local + 4u]);
     shared2[local] = bitcast<u32>(merged2_0);
     let merged3_0 = max(bitcast<i32>(shared3[local]), bitcast<i32>(shared3[local + 4u]));
     let merged3_1 = select(select(shared4[local], shared4[local + 4u], bitcast<i32>(shared3[local + 4u]) > bitcast<i32>(shared3[local])), min(shared4[local], shared4[local + 4u]), bitcast<i32>(shared3[local]) == bitcast<i32>(shared3[local + 4u]));
@@ -158,11 +158,11 @@ fn main(
   }
   workgroupBarrier();
   if lane < 2u {
-    let merged0_0 = (bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 2u]));
+    let merged0_0 = bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 2u]);
     shared0[local] = bitcast<u32>(merged0_0);
     let merged1_0 = max(bitcast<i32>(shared1[local]), bitcast<i32>(shared1[local + 2u]));
     shared1[local] = bitcast<u32>(merged1_0);
-    let merged2_0 = (bitcast<f32>(shared2[local]) + bitcast<f32>(shared2[local + 2u]));
+    let merged2_0 = bitcast<f32>(shared2[local]) + bitcast<f32>(shared2[local + 2u]);
     shared2[local] = bitcast<u32>(merged2_0);
     let merged3_0 = max(bitcast<i32>(shared3[local]), bitcast<i32>(shared3[local + 2u]));
     let merged3_1 = select(select(shared4[local], shared4[local + 2u], bitcast<i32>(shared3[local + 2u]) > bitcast<i32>(shared3[local])), min(shared4[local], shared4[local + 2u]), bitcast<i32>(shared3[local]) == bitcast<i32>(shared3[local + 2u]));
@@ -171,11 +171,11 @@ fn main(
   }
   workgroupBarrier();
   if lane < 1u {
-    let merged0_0 = (bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 1u]));
+    let merged0_0 = bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 1u]);
     shared0[local] = bitcast<u32>(merged0_0);
     let merged1_0 = max(bitcast<i32>(shared1[local]), bitcast<i32>(shared1[local + 1u]));
     shared1[local] = bitcast<u32>(merged1_0);
-    let merged2_0 = (bitcast<f32>(shared2[local]) + bitcast<f32>(shared2[local + 1u]));
+    let merged2_0 = bitcast<f32>(shared2[local]) + bitcast<f32>(shared2[local + 1u]);
     shared2[local] = bitcast<u32>(merged2_0);
     let merged3_0 = max(bitcast<i32>(shared3[local]), bitcast<i32>(shared3[local + 1u]));
     let merged3_1 = select(select(shared4[local], shared4[local + 1u], bitcast<i32>(shared3[local + 1u]) > bitcast<i32>(shared3[local])), min(shared4[local], shared4[local + 1u]), bitcast<i32>(shared3[local]) == bitcast<i32>(shared3[local + 1u]));
@@ -191,7 +191,7 @@ fn main(
   let v1 = s0_0_0_all;
   let v2 = fuse_of_key1(s0_1_0_all);
   let v4 = s0_2_0_all;
-  let v7 = select(i32(s0_3_1_all), i32(0), s0_3_1_all == u32(0xffffffffu));
+  let v7 = select(i32(s0_3_1_all), 0i, s0_3_1_all == 4294967295u);
   let v6 = v4 / v5;
   if lane == 0u && valid {
     out_0[p.offset_1 + k0 * p.stride_1_0] = v1;

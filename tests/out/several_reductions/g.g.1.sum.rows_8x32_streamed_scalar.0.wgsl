@@ -51,41 +51,41 @@ fn main(
   let base0 = p.offset_0 + k0 * p.stride_0_0;
   var running1_0 = f32();
   var lost1 = f32();
-  let opaque = select(0u, 1u, p.row_length == 0xffffffffu);
+  let opaque = select(0u, 1u, p.row_length == 4294967295u);
   // unroll
   for (var chunk = lane; chunk < end; chunk += 32u) {
     let e0 = chunk;
     let v0_0 = in_0[base0 + e0 * p.stride_0_1];
     let own1_0_0 = v0_0;
     let sum1 = fuse_hidden1(running1_0 + own1_0_0, opaque);
-    lost1 += fuse_lost1(running1_0, own1_0_0, sum1);
+    lost1 = lost1 + fuse_lost1(running1_0, own1_0_0, sum1);
     running1_0 = sum1;
   }
   let restored1_0 = fuse_restored1(running1_0, lost1);
   shared0[local] = bitcast<u32>(restored1_0);
   workgroupBarrier();
   if lane < 16u {
-    let merged0_0 = (bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 16u]));
+    let merged0_0 = bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 16u]);
     shared0[local] = bitcast<u32>(merged0_0);
   }
   workgroupBarrier();
   if lane < 8u {
-    let merged0_0 = (bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 8u]));
+    let merged0_0 = bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 8u]);
     shared0[local] = bitcast<u32>(merged0_0);
   }
   workgroupBarrier();
   if lane < 4u {
-    let merged0_0 = (bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 4u]));
+    let merged0_0 = bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 4u]);
     shared0[local] = bitcast<u32>(merged0_0);
   }
   workgroupBarrier();
   if lane < 2u {
-    let merged0_0 = (bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 2u]));
+    let merged0_0 = bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 2u]);
     shared0[local] = bitcast<u32>(merged0_0);
   }
   workgroupBarrier();
   if lane < 1u {
-    let merged0_0 = (bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 1u]));
+    let merged0_0 = bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 1u]);
     shared0[local] = bitcast<u32>(merged0_0);
   }
   workgroupBarrier();

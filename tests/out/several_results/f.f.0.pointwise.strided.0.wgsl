@@ -43,10 +43,10 @@ fn main(
   let v3 = v0 + v2;
   let v4 = fuse_relu1(v3);
   let v5 = f32(f16(v3));
-  let v7 = v3 > f32(0.5f);
-  let v8 = select(select(i32(clamp(v3, f32(-2147483648.0), f32(2147483520.0))), i32(2147483647), v3 >= f32(2147483648.0)), i32(0), fuse_is_nan1(v3));
+  let v7 = v3 > 0.5f;
+  let v8 = select(select(i32(clamp(v3, -2147483600.0f, 2147483500.0f)), 2147483647i, v3 >= 2147483600.0f), 0i, fuse_is_nan1(v3));
   out_0[i] = v4;
   out_1[i] = f16(v5);
-  out_2[i] = select(u32(0), u32(1), v7);
+  out_2[i] = select(0u, 1u, v7);
   out_3[i] = v8;
 }

@@ -36,7 +36,7 @@ fn main(
     return;
   }
   let r1 = i / p.extent_1;
-  let c1 = (i - r1 * p.extent_1);
+  let c1 = i - r1 * p.extent_1;
   let c0 = r1;
   let v0 = in_0[i];
   let v1 = in_1[p.offset_1 + c0 * p.stride_1_0 + c1 * p.stride_1_1];
@@ -46,7 +46,7 @@ fn main(
   let v5 = fuse_sigmoid1(v4);
   let v6 = in_3[p.offset_3];
   let v7 = v5 * v6;
-  let v8 = f32(p.scalar_9);
+  let v8 = p.scalar_9;
   let v9 = v7 - v8;
   out_0[i] = v9;
 }

@@ -60,7 +60,7 @@ fn main(
   let end = p.row_length;
   let base0 = p.offset_0 + k0 * p.stride_0_0;
   let base1 = p.offset_1 + k0 * p.stride_1_0;
-  var running1_0 = i32(-2139095041);
+  var running1_0 = -2139095041i;
   // unroll
   for (var chunk = lane; chunk < end; chunk += 32u) {
     let e0 = chunk;
@@ -99,7 +99,7 @@ fn main(
   let v1 = fuse_of_key1(s0_0_0_all);
   var running4_0 = f32();
   var lost4 = f32();
-  let opaque = select(0u, 1u, p.row_length == 0xffffffffu);
+  let opaque = select(0u, 1u, p.row_length == 4294967295u);
   // unroll
   for (var chunk = lane; chunk < end; chunk += 32u) {
     let e0 = chunk;
@@ -108,34 +108,34 @@ fn main(
     let v3_0 = exp(v2_0);
     let own4_0_0 = v3_0;
     let sum4 = fuse_hidden1(running4_0 + own4_0_0, opaque);
-    lost4 += fuse_lost1(running4_0, own4_0_0, sum4);
+    lost4 = lost4 + fuse_lost1(running4_0, own4_0_0, sum4);
     running4_0 = sum4;
   }
   let restored4_0 = fuse_restored1(running4_0, lost4);
   shared1[local] = bitcast<u32>(restored4_0);
   workgroupBarrier();
   if lane < 16u {
-    let merged1_0 = (bitcast<f32>(shared1[local]) + bitcast<f32>(shared1[local + 16u]));
+    let merged1_0 = bitcast<f32>(shared1[local]) + bitcast<f32>(shared1[local + 16u]);
     shared1[local] = bitcast<u32>(merged1_0);
   }
   workgroupBarrier();
   if lane < 8u {
-    let merged1_0 = (bitcast<f32>(shared1[local]) + bitcast<f32>(shared1[local + 8u]));
+    let merged1_0 = bitcast<f32>(shared1[local]) + bitcast<f32>(shared1[local + 8u]);
     shared1[local] = bitcast<u32>(merged1_0);
   }
   workgroupBarrier();
   if lane < 4u {
-    let merged1_0 = (bitcast<f32>(shared1[local]) + bitcast<f32>(shared1[local + 4u]));
+    let merged1_0 = bitcast<f32>(shared1[local]) + bitcast<f32>(shared1[local + 4u]);
     shared1[local] = bitcast<u32>(merged1_0);
   }
   workgroupBarrier();
   if lane < 2u {
-    let merged1_0 = (bitcast<f32>(shared1[local]) + bitcast<f32>(shared1[local + 2u]));
+    let merged1_0 = bitcast<f32>(shared1[local]) + bitcast<f32>(shared1[local + 2u]);
     shared1[local] = bitcast<u32>(merged1_0);
   }
   workgroupBarrier();
   if lane < 1u {
-    let merged1_0 = (bitcast<f32>(shared1[local]) + bitcast<f32>(shared1[local + 1u]));
+    let merged1_0 = bitcast<f32>(shared1[local]) + bitcast<f32>(shared1[local + 1u]);
     shared1[local] = bitcast<u32>(merged1_0);
   }
   workgroupBarrier();

@@ -62,11 +62,11 @@ fn main(
   let base2 = p.offset_2;
   let base3 = p.offset_3;
   let v2 = i32(p.size_7);
-  let v4 = v2 - i32(1);
+  let v4 = v2 - 1i;
   let v13 = f32(p.size_8);
   var running12_0 = f32();
   var lost12 = f32();
-  let opaque = select(0u, 1u, p.row_length == 0xffffffffu);
+  let opaque = select(0u, 1u, p.row_length == 4294967295u);
   // unroll
   for (var chunk = lane; chunk < end; chunk += 32u) {
     let e0 = chunk;
@@ -74,40 +74,40 @@ fn main(
     let v1_0 = in_1[base1 + e0 * p.stride_1_1];
     let v10_0 = in_3[base3 + e0 * p.stride_3_1];
     let v5_0 = min(v1_0, v4);
-    let v7_0 = max(v5_0, i32(0));
+    let v7_0 = max(v5_0, 0i);
     let v8_0 = in_2[base2 + e0 * p.stride_2_1 + u32(v7_0)];
     let v9_0 = v0_0 - v8_0;
     let v11_0 = v9_0 + v10_0;
     let own12_0_0 = v11_0;
     let sum12 = fuse_hidden1(running12_0 + own12_0_0, opaque);
-    lost12 += fuse_lost1(running12_0, own12_0_0, sum12);
+    lost12 = lost12 + fuse_lost1(running12_0, own12_0_0, sum12);
     running12_0 = sum12;
   }
   let restored12_0 = fuse_restored1(running12_0, lost12);
   shared0[local] = bitcast<u32>(restored12_0);
   workgroupBarrier();
   if lane < 16u {
-    let merged0_0 = (bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 16u]));
+    let merged0_0 = bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 16u]);
     shared0[local] = bitcast<u32>(merged0_0);
   }
   workgroupBarrier();
   if lane < 8u {
-    let merged0_0 = (bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 8u]));
+    let merged0_0 = bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 8u]);
     shared0[local] = bitcast<u32>(merged0_0);
   }
   workgroupBarrier();
   if lane < 4u {
-    let merged0_0 = (bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 4u]));
+    let merged0_0 = bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 4u]);
     shared0[local] = bitcast<u32>(merged0_0);
   }
   workgroupBarrier();
   if lane < 2u {
-    let merged0_0 = (bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 2u]));
+    let merged0_0 = bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 2u]);
     shared0[local] = bitcast<u32>(merged0_0);
   }
   workgroupBarrier();
   if lane < 1u {
-    let merged0_0 = (bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 1u]));
+    let merged0_0 = bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 1u]);
     shared0[local] = bitcast<u32>(merged0_0);
   }
   workgroupBarrier();

@@ -31,7 +31,7 @@ fn finish(batch: u32, row: u32, column: u32, sum: f32) {
   }
   let x2 = in_2[p.offset_2 + row * p.stride_2_0 + column * p.stride_2_1];
   let v0 = x2;
-  let v1 = f32(p.scalar_6);
+  let v1 = p.scalar_6;
   let v2 = sum;
   let v3 = v1 * v2;
   let v4 = v0 - v3;
@@ -59,10 +59,10 @@ fn put_rhs_tile(outer: u32, depth: u32, value: f32) {
   rhs_tile[(depth + 0u) * 9u + outer / 4u][outer % 4u] = value;
 }
 fn finish_each(batch: u32, row: u32, column: u32, sum: vec4<f32>) {
-  finish(batch, row, column + 0u, sum[0]);
-  finish(batch, row, column + 1u, sum[1]);
-  finish(batch, row, column + 2u, sum[2]);
-  finish(batch, row, column + 3u, sum[3]);
+  finish(batch, row, column, sum.x);
+  finish(batch, row, column + 1u, sum.y);
+  finish(batch, row, column + 2u, sum.z);
+  finish(batch, row, column + 3u, sum.w);
 }
 
 @compute @workgroup_size(64)
@@ -87,82 +87,82 @@ fn main(
   let a0_o = (local + 0u) / 16u;
   let a0_k = ((local + 0u) % 16u) * 1u;
   let a0_at = min(row0 + a0_o, p.extent_0 - 1u);
-  let a0_base0 = p.offset_0 + a0_at * p.stride_0_0;
+  let a0_base0 = (p.offset_0 + a0_at * p.stride_0_0);
   var a0_x0: f32;
   let a1_o = (local + 64u) / 16u;
   let a1_k = ((local + 64u) % 16u) * 1u;
   let a1_at = min(row0 + a1_o, p.extent_0 - 1u);
-  let a1_base0 = p.offset_0 + a1_at * p.stride_0_0;
+  let a1_base0 = (p.offset_0 + a1_at * p.stride_0_0);
   var a1_x0: f32;
   let a2_o = (local + 128u) / 16u;
   let a2_k = ((local + 128u) % 16u) * 1u;
   let a2_at = min(row0 + a2_o, p.extent_0 - 1u);
-  let a2_base0 = p.offset_0 + a2_at * p.stride_0_0;
+  let a2_base0 = (p.offset_0 + a2_at * p.stride_0_0);
   var a2_x0: f32;
   let a3_o = (local + 192u) / 16u;
   let a3_k = ((local + 192u) % 16u) * 1u;
   let a3_at = min(row0 + a3_o, p.extent_0 - 1u);
-  let a3_base0 = p.offset_0 + a3_at * p.stride_0_0;
+  let a3_base0 = (p.offset_0 + a3_at * p.stride_0_0);
   var a3_x0: f32;
   let a4_o = (local + 256u) / 16u;
   let a4_k = ((local + 256u) % 16u) * 1u;
   let a4_at = min(row0 + a4_o, p.extent_0 - 1u);
-  let a4_base0 = p.offset_0 + a4_at * p.stride_0_0;
+  let a4_base0 = (p.offset_0 + a4_at * p.stride_0_0);
   var a4_x0: f32;
   let a5_o = (local + 320u) / 16u;
   let a5_k = ((local + 320u) % 16u) * 1u;
   let a5_at = min(row0 + a5_o, p.extent_0 - 1u);
-  let a5_base0 = p.offset_0 + a5_at * p.stride_0_0;
+  let a5_base0 = (p.offset_0 + a5_at * p.stride_0_0);
   var a5_x0: f32;
   let a6_o = (local + 384u) / 16u;
   let a6_k = ((local + 384u) % 16u) * 1u;
   let a6_at = min(row0 + a6_o, p.extent_0 - 1u);
-  let a6_base0 = p.offset_0 + a6_at * p.stride_0_0;
+  let a6_base0 = (p.offset_0 + a6_at * p.stride_0_0);
   var a6_x0: f32;
   let a7_o = (local + 448u) / 16u;
   let a7_k = ((local + 448u) % 16u) * 1u;
   let a7_at = min(row0 + a7_o, p.extent_0 - 1u);
-  let a7_base0 = p.offset_0 + a7_at * p.stride_0_0;
+  let a7_base0 = (p.offset_0 + a7_at * p.stride_0_0);
   var a7_x0: f32;
   let b0_o = ((local + 0u) % 32u) * 1u;
   let b0_k = (local + 0u) / 32u;
   let b0_at = min(column0 + b0_o, p.extent_1 - 1u);
-  let b0_base1 = p.offset_1 + b0_at * p.stride_1_1;
+  let b0_base1 = (p.offset_1 + b0_at * p.stride_1_1);
   var b0_x1: f32;
   let b1_o = ((local + 64u) % 32u) * 1u;
   let b1_k = (local + 64u) / 32u;
   let b1_at = min(column0 + b1_o, p.extent_1 - 1u);
-  let b1_base1 = p.offset_1 + b1_at * p.stride_1_1;
+  let b1_base1 = (p.offset_1 + b1_at * p.stride_1_1);
   var b1_x1: f32;
   let b2_o = ((local + 128u) % 32u) * 1u;
   let b2_k = (local + 128u) / 32u;
   let b2_at = min(column0 + b2_o, p.extent_1 - 1u);
-  let b2_base1 = p.offset_1 + b2_at * p.stride_1_1;
+  let b2_base1 = (p.offset_1 + b2_at * p.stride_1_1);
   var b2_x1: f32;
   let b3_o = ((local + 192u) % 32u) * 1u;
   let b3_k = (local + 192u) / 32u;
   let b3_at = min(column0 + b3_o, p.extent_1 - 1u);
-  let b3_base1 = p.offset_1 + b3_at * p.stride_1_1;
+  let b3_base1 = (p.offset_1 + b3_at * p.stride_1_1);
   var b3_x1: f32;
   let b4_o = ((local + 256u) % 32u) * 1u;
   let b4_k = (local + 256u) / 32u;
   let b4_at = min(column0 + b4_o, p.extent_1 - 1u);
-  let b4_base1 = p.offset_1 + b4_at * p.stride_1_1;
+  let b4_base1 = (p.offset_1 + b4_at * p.stride_1_1);
   var b4_x1: f32;
   let b5_o = ((local + 320u) % 32u) * 1u;
   let b5_k = (local + 320u) / 32u;
   let b5_at = min(column0 + b5_o, p.extent_1 - 1u);
-  let b5_base1 = p.offset_1 + b5_at * p.stride_1_1;
+  let b5_base1 = (p.offset_1 + b5_at * p.stride_1_1);
   var b5_x1: f32;
   let b6_o = ((local + 384u) % 32u) * 1u;
   let b6_k = (local + 384u) / 32u;
   let b6_at = min(column0 + b6_o, p.extent_1 - 1u);
-  let b6_base1 = p.offset_1 + b6_at * p.stride_1_1;
+  let b6_base1 = (p.offset_1 + b6_at * p.stride_1_1);
   var b6_x1: f32;
   let b7_o = ((local + 448u) % 32u) * 1u;
   let b7_k = (local + 448u) / 32u;
   let b7_at = min(column0 + b7_o, p.extent_1 - 1u);
-  let b7_base1 = p.offset_1 + b7_at * p.stride_1_1;
+  let b7_base1 = (p.offset_1 + b7_at * p.stride_1_1);
   var b7_x1: f32;
   if k_begin < k_end {
     let a0_depth = min(k_begin + a0_k, k_end - 1u);
@@ -268,8 +268,8 @@ fn main(
     update(&c, lhs_tile[ty + 135u], rhs_tile[tx + 135u]);
     workgroupBarrier();
   }
-  finish_each(batch, row0 + ty * 4u + 0u, column0 + (tx + 0u) * 4u, c.s0_0);
-  finish_each(batch, row0 + ty * 4u + 1u, column0 + (tx + 0u) * 4u, c.s1_0);
-  finish_each(batch, row0 + ty * 4u + 2u, column0 + (tx + 0u) * 4u, c.s2_0);
-  finish_each(batch, row0 + ty * 4u + 3u, column0 + (tx + 0u) * 4u, c.s3_0);
+  finish_each(batch, row0 + ty * 4u, column0 + tx * 4u, c.s0_0);
+  finish_each(batch, row0 + ty * 4u + 1u, column0 + tx * 4u, c.s1_0);
+  finish_each(batch, row0 + ty * 4u + 2u, column0 + tx * 4u, c.s2_0);
+  finish_each(batch, row0 + ty * 4u + 3u, column0 + tx * 4u, c.s3_0);
 }

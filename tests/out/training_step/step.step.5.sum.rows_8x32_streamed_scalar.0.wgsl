@@ -54,44 +54,44 @@ fn main(
   let end = p.row_length;
   let base1 = p.offset_1 + k0 * p.stride_1_0;
   let v0 = in_0[p.offset_0 + k0 * p.stride_0_0];
-  let v1 = f32(p.scalar_7);
+  let v1 = p.scalar_7;
   var running3_0 = f32();
   var lost3 = f32();
-  let opaque = select(0u, 1u, p.row_length == 0xffffffffu);
+  let opaque = select(0u, 1u, p.row_length == 4294967295u);
   // unroll
   for (var chunk = lane; chunk < end; chunk += 32u) {
     let e0 = chunk;
     let v2_0 = in_1[base1 + e0 * p.stride_1_1];
     let own3_0_0 = v2_0;
     let sum3 = fuse_hidden1(running3_0 + own3_0_0, opaque);
-    lost3 += fuse_lost1(running3_0, own3_0_0, sum3);
+    lost3 = lost3 + fuse_lost1(running3_0, own3_0_0, sum3);
     running3_0 = sum3;
   }
   let restored3_0 = fuse_restored1(running3_0, lost3);
   shared0[local] = bitcast<u32>(restored3_0);
   workgroupBarrier();
   if lane < 16u {
-    let merged0_0 = (bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 16u]));
+    let merged0_0 = bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 16u]);
     shared0[local] = bitcast<u32>(merged0_0);
   }
   workgroupBarrier();
   if lane < 8u {
-    let merged0_0 = (bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 8u]));
+    let merged0_0 = bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 8u]);
     shared0[local] = bitcast<u32>(merged0_0);
   }
   workgroupBarrier();
   if lane < 4u {
-    let merged0_0 = (bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 4u]));
+    let merged0_0 = bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 4u]);
     shared0[local] = bitcast<u32>(merged0_0);
   }
   workgroupBarrier();
   if lane < 2u {
-    let merged0_0 = (bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 2u]));
+    let merged0_0 = bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 2u]);
     shared0[local] = bitcast<u32>(merged0_0);
   }
   workgroupBarrier();
   if lane < 1u {
-    let merged0_0 = (bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 1u]));
+    let merged0_0 = bitcast<f32>(shared0[local]) + bitcast<f32>(shared0[local + 1u]);
     shared0[local] = bitcast<u32>(merged0_0);
   }
   workgroupBarrier();

@@ -13,6 +13,7 @@
 //!
 //! The last tile of queries is moved inside; what lies before belongs to the tiles before.
 
+use crate::kernel::Block;
 use fuse_artifact::{
     Grid, Pass,
     schedule::{AttentionCoopMatrix, LANES},
@@ -26,12 +27,7 @@ use super::{
     },
     output,
 };
-use crate::wgsl::{
-    names::Names,
-    shader::{CodeBuffer, Shader},
-    slice::Slice,
-    stage::is_multiple,
-};
+use crate::wgsl::{names::Names, shader::Shader, slice::Slice, stage::is_multiple};
 
 /// By how much a score may exceed the reference of its row: `exp(8)` is 2981, and the largest `f16` is 65504.
 const SLACK: &str = "8.0";
@@ -43,19 +39,20 @@ fn on_strip(half: u32) -> String {
 
 /// The pass of a schedule with cooperative matrices.
 pub(super) fn pass(source: Source<'_>, names: &Names, tile: AttentionCoopMatrix) -> Pass {
-    let (mut shader, extents) = begin(source, names);
+    let arena = crate::kernel::Arena::default();
+    let (mut shader, extents) = begin(&arena, source, names);
     shader.use_coop_matrix(SIZE);
     shader.pin_loads();
     let [keys, values, weights] = tile.slice_vectors();
     for (array, vectors) in [("key_slice", keys), ("value_slice", values), ("weights", weights)] {
         if vectors > 0 {
-            shader.workgroup_array(array, "vec4<f16>", vectors, 8);
+            shader.workgroup_array_text(array, "vec4<f16>", vectors, 8);
         }
     }
-    shader.workgroup_array("strips", "vec4<f32>", tile.strip_vectors(), 16);
+    shader.workgroup_array_text("strips", "vec4<f32>", tile.strip_vectors(), 16);
     // Matrices are loaded from multiples of 16 bytes, and the driver puts arrays one after the other: so 16 bytes, not 4.
-    shader.workgroup_array("grown", "u32", 4, 4);
-    let mut main = CodeBuffer::indented();
+    shader.workgroup_array_text("grown", "u32", 4, 4);
+    let mut main = Block::new();
     locate(&source.walk(), &mut shader, &extents, &mut main, [tile.queries(), tile.keys], true);
     let masked = !is_multiple(&source.attention.keys, tile.keys);
     let has_numbers = output::stores_rows(source.group);
@@ -92,10 +89,10 @@ const fn value_array(tile: AttentionCoopMatrix) -> &'static str {
 
 struct MatrixText<'a> {
     shader: Shader<'a>,
-    main: CodeBuffer,
+    main: Block<'a>,
     source: Source<'a>,
     tile: AttentionCoopMatrix,
-    extents: Extents,
+    extents: Extents<'a>,
     /// Whether a slice may have keys beyond the last.
     masked: bool,
     /// Whether numbers per row follow from the sums, in this pass or in the next.
@@ -208,7 +205,7 @@ impl MatrixText<'_> {
     /// Takes the products out of their matrices and makes scores of them, `c{r}_{m}_{half}`.
     fn read_scores(&mut self) {
         let [rows, keys, ..] = self.counts();
-        let batch = self.extents.axes.batch_arguments();
+        let batch = self.extents.axes.batch_arguments_text();
         for r in 0..rows {
             for m in 0..keys {
                 if r + m > 0 {
@@ -317,7 +314,7 @@ impl MatrixText<'_> {
 
     fn store(&mut self) {
         let split = self.source.scheduled.schedule.is_split();
-        let batch = self.extents.axes.batch_arguments();
+        let batch = self.extents.axes.batch_arguments_text();
         for (r, half) in self.row_parts() {
             let n = format!("{r}_{half}");
             self.across_row(&format!("sum{n}"), &format!("total{n}"), |a, b| format!("{a} + {b}"));

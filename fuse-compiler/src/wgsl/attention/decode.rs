@@ -5,16 +5,14 @@
 //! then every invocation of a group knows its group's scores. Each group keeps its own largest score and sums, and the
 //! groups are combined at the end.
 
+use crate::kernel::Block;
 use fuse_artifact::{
     CHAIN, CHAIN_END, Grid, Pass,
     schedule::{DECODE_GROUPS, DECODE_KEYS, DECODE_LANES, DECODE_SPAN, Decode, LANES},
 };
 
 use super::{Extents, Input, LOWEST, Source, begin, four_keys, locate};
-use crate::wgsl::{
-    names::Names,
-    shader::{CodeBuffer, Shader},
-};
+use crate::wgsl::{names::Names, shader::Shader};
 
 /// Invocations of a workgroup.
 const INVOCATIONS: u32 = DECODE_GROUPS * DECODE_LANES;
@@ -24,11 +22,12 @@ const COMBINED: u32 = 2;
 
 /// The pass of a schedule for few queries.
 pub(super) fn pass(source: Source<'_>, names: &Names, decode: Decode) -> Pass {
-    let (mut shader, extents) = begin(source, names);
+    let arena = crate::kernel::Arena::default();
+    let (mut shader, extents) = begin(&arena, source, names);
     // Two sets of parts, so that one barrier per step is enough.
-    shader.workgroup_array("parts", "vec4<f32>", 2 * decode.queries * INVOCATIONS, 16);
-    shader.workgroup_array("group_rows", "vec2<f32>", decode.queries * DECODE_GROUPS, 8);
-    let mut main = CodeBuffer::indented();
+    shader.workgroup_array_text("parts", "vec4<f32>", 2 * decode.queries * INVOCATIONS, 16);
+    shader.workgroup_array_text("group_rows", "vec2<f32>", decode.queries * DECODE_GROUPS, 8);
+    let mut main = Block::new();
     locate(&source.walk(), &mut shader, &extents, &mut main, [decode.queries, DECODE_KEYS], false);
     let mut text = DecodeText { shader, main, source, decode, extents };
     text.prepare();
@@ -41,10 +40,10 @@ pub(super) fn pass(source: Source<'_>, names: &Names, decode: Decode) -> Pass {
 
 struct DecodeText<'a> {
     shader: Shader<'a>,
-    main: CodeBuffer,
+    main: Block<'a>,
     source: Source<'a>,
     decode: Decode,
-    extents: Extents,
+    extents: Extents<'a>,
 }
 
 impl DecodeText<'_> {
@@ -136,7 +135,7 @@ impl DecodeText<'_> {
     /// Takes the step's four keys into the sums of query `m`.
     fn update(&mut self, m: u32) {
         self.main.line(format!("var s{m} = vec4<f32>();"));
-        self.main.unrollable("x", "0u", &format!("{DECODE_LANES}u"), 1);
+        self.main.unrollable_line("x", "0u", &format!("{DECODE_LANES}u"), 1);
         let part = self.parts(m, &format!("group * {DECODE_LANES}u + x"));
         self.main.line(format!("s{m} += {part};"));
         self.main.line("}");
@@ -160,12 +159,12 @@ impl DecodeText<'_> {
         for m in 0..queries {
             let at = |x: &str| format!("group_rows[{}u + {x}]", m * DECODE_GROUPS);
             self.main.line(format!("var most{m} = negative_infinity;"));
-            self.main.unrollable("x", "0u", &format!("{DECODE_GROUPS}u"), 1);
+            self.main.unrollable_line("x", "0u", &format!("{DECODE_GROUPS}u"), 1);
             self.main.line(format!("most{m} = max(most{m}, {}.x);", at("x")));
             self.main.line("}");
             self.main.line(format!("let common{m} = select(most{m}, 0.0, most{m} < {LOWEST});"));
             self.main.line(format!("var sum{m} = 0.0;"));
-            self.main.unrollable("x", "0u", &format!("{DECODE_GROUPS}u"), 1);
+            self.main.unrollable_line("x", "0u", &format!("{DECODE_GROUPS}u"), 1);
             self.main.line(format!("sum{m} += {0}.y * exp({0}.x - common{m});", at("x")));
             self.main.line("}");
             let weight = format!("exp(largest{m} - common{m})");
@@ -178,7 +177,7 @@ impl DecodeText<'_> {
                 self.main.line(format!("let factor{m} = {weight} * normalizer(sum{m});"));
             }
             if self.source.stores_rows() {
-                let batch = self.extents.axes.batch_arguments();
+                let batch = self.extents.axes.batch_arguments_text();
                 self.main.line("if local == 0u {");
                 self.main.line(format!("finish_numbers(batch, {batch}row0 + {m}u, most{m}, sum{m});"));
                 self.main.line("}");
@@ -202,13 +201,13 @@ impl DecodeText<'_> {
             self.main.line(format!("parts[{at}u + local] = o{m}_{i} * vec4<f32>(factor{m});"));
         }
         self.main.line("workgroupBarrier();");
-        let batch = self.extents.axes.batch_arguments();
+        let batch = self.extents.axes.batch_arguments_text();
         self.main.line(format!("{CHAIN}group {{"));
         for (pair, (m, i)) in pairs.iter().enumerate() {
             let at = pair as u32 * INVOCATIONS;
             self.main.line(format!("if group == {pair}u {{"));
             self.main.line("var output = vec4<f32>();");
-            self.main.unrollable("x", "0u", &format!("{DECODE_GROUPS}u"), 1);
+            self.main.unrollable_line("x", "0u", &format!("{DECODE_GROUPS}u"), 1);
             self.main.line(format!("output += parts[{at}u + x * {DECODE_LANES}u + lane];"));
             self.main.line("}");
             self.main.line(format!("finish(batch, {batch}row0 + {m}u, column{i}, output);"));

@@ -4,11 +4,12 @@
 //! Matrices lie on strips of workgroup memory through which invocations see their elements: four neighboring invocations have four
 //! neighboring elements of a row each, of two rows of every matrix.
 
+use crate::kernel::Block;
 use fuse_artifact::schedule::{AttentionCoopMatrix, LANES};
 
 use crate::wgsl::{
     operand::Operand,
-    shader::{CodeBuffer, Shader},
+    shader::Shader,
     slice::{Slice, declare_lines},
 };
 
@@ -30,7 +31,7 @@ pub(in crate::wgsl) const STRIP_LINE: u32 = SIZE / LANES;
 
 /// Declares the places of this invocation and of its subgroup, which has `rows` rows and so many strips; the weights of a row begin
 /// `weight_line` vectors behind those of the one before.
-pub(in crate::wgsl) fn declare_places(main: &mut CodeBuffer, rows: u32, weight_line: u32, strips: u32) {
+pub(in crate::wgsl) fn declare_places<'k>(main: &mut Block<'k>, rows: u32, weight_line: u32, strips: u32) {
     main.line(format!("let part_row = row0 + subgroup * {rows}u;"));
     main.line("let lane_row = subgroup_lane / 4u;");
     main.line("let lane_column = subgroup_lane % 4u * 4u;");
@@ -46,8 +47,8 @@ pub(in crate::wgsl) fn row(r: u32, half: u32) -> String {
 }
 
 /// Loads this subgroup's rows of an operand: `rows` by `depth` matrices, `{name}{r}_{d}`.
-pub(in crate::wgsl) fn load_rows(
-    (shader, main): (&mut Shader<'_>, &mut CodeBuffer),
+pub(in crate::wgsl) fn load_rows<'k>(
+    (shader, main): (&mut Shader<'k>, &mut Block<'k>),
     (operand, row_axis): (&Operand<'_>, usize),
     batch: Vec<String>,
     name: &str,
@@ -64,7 +65,7 @@ pub(in crate::wgsl) fn load_rows(
 }
 
 /// Declares sums, `rows` by `columns` matrices `{name}{r}_{c}`.
-pub(in crate::wgsl) fn declare_sums(main: &mut CodeBuffer, name: &str, [rows, columns]: [u32; 2]) {
+pub(in crate::wgsl) fn declare_sums<'k>(main: &mut Block<'k>, name: &str, [rows, columns]: [u32; 2]) {
     for r in 0..rows {
         for c in 0..columns {
             main.line(format!("var {name}{r}_{c} = coop_mat{SIZE}x{SIZE}<f32, C>();"));
@@ -73,8 +74,8 @@ pub(in crate::wgsl) fn declare_sums(main: &mut CodeBuffer, name: &str, [rows, co
 }
 
 /// The products of a subgroup's rows, matrices `{lhs}{r}_{d}`, and the keys of a slice: `{sum}{r}_{m}`.
-pub(in crate::wgsl) fn multiply_keys(
-    main: &mut CodeBuffer,
+pub(in crate::wgsl) fn multiply_keys<'k>(
+    main: &mut Block<'k>,
     slice: &Slice<'_>,
     [lhs, sum]: [&str; 2],
     [rows, keys, depth]: [u32; 3],
@@ -97,8 +98,8 @@ pub(in crate::wgsl) fn multiply_keys(
 }
 
 /// Adds the products of a subgroup's weights, which lie in an array, and the values of a slice to `{sum}{r}_{j}`.
-pub(in crate::wgsl) fn multiply_values(
-    main: &mut CodeBuffer,
+pub(in crate::wgsl) fn multiply_values<'k>(
+    main: &mut Block<'k>,
     slice: &Slice<'_>,
     (weights, weight_line): (&str, u32),
     sum: &str,

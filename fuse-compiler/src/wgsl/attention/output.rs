@@ -5,18 +5,18 @@ use fuse_artifact::{DType, Slot, Uniform};
 use super::{COMPUTED, Extents};
 use crate::{
     fusion::{Group, Store, attention::is_of_row},
+    kernel::{Block, Function, Literal, Ty, Val},
     wgsl::{
-        builtins::vector_type,
-        epilogue::Epilogue,
+        epilogue::{Epilogue, call_finish, parameters, place_parameters},
         expr::emit,
-        operand::{Operand, OperandPlace, load, loaded},
-        shader::{CodeBuffer, Shader, to_storage},
+        operand::{Operand, OperandPlace, load},
+        shader::{Shader, to_storage},
     },
 };
 
 /// Declares `finish(batch, b0 …, row, column, output)`, which stores the epilogue of neighboring normalized outputs if
 /// they are inside the result, `normalizer(total)`, and what [`declare_rows`] does.
-pub(super) fn declare(shader: &mut Shader<'_>, group: &Group, extents: &Extents, lanes: u32) {
+pub(super) fn declare<'k>(shader: &mut Shader<'k>, group: &Group, extents: &Extents<'k>, lanes: u32) {
     declare_epilogue(shader, group, extents, lanes);
     if lanes == 1 {
         declare_vector(shader, extents);
@@ -24,13 +24,13 @@ pub(super) fn declare(shader: &mut Shader<'_>, group: &Group, extents: &Extents,
 }
 
 /// As [`declare`], for `lanes` outputs at a time.
-pub(in crate::wgsl) fn declare_epilogue(shader: &mut Shader<'_>, group: &Group, extents: &Extents, lanes: u32) {
+pub(in crate::wgsl) fn declare_epilogue<'k>(shader: &mut Shader<'k>, group: &Group, extents: &Extents<'k>, lanes: u32) {
     if stores_rows(group) {
         let elements = only(group, |store| !is_of_row(&group.body, store.value));
-        Epilogue::new(&elements, &extents.axes, COMPUTED, lanes, lanes).declare(shader);
+        Epilogue::new(&elements, extents.axes, COMPUTED, lanes, lanes).declare(shader);
         declare_rows(shader, group, extents, lanes);
     } else {
-        Epilogue::new(group, &extents.axes, COMPUTED, lanes, lanes).declare(shader);
+        Epilogue::new(group, extents.axes, COMPUTED, lanes, lanes).declare(shader);
     }
     declare_normalizer(shader, extents);
 }
@@ -49,22 +49,22 @@ fn only(group: &Group, wanted: impl Fn(&Store) -> bool) -> Group {
 
 /// Declares `finish_numbers(batch, b0 …, row, largest, total)`, which stores what follows from a row's largest score and its sum
 /// of exponentials, if the row is inside the result. Its stores are the last of the group.
-fn declare_rows(shader: &mut Shader<'_>, group: &Group, extents: &Extents, buffer_lanes: u32) {
+fn declare_rows<'k>(shader: &mut Shader<'k>, group: &Group, extents: &Extents<'k>, buffer_lanes: u32) {
     let rows = only(group, |store| is_of_row(&group.body, store.value));
     let (body, lane_axis) = (&rows.body, group.shape.len() - 1);
     let operand = Operand { group: &rows, body, value: 0, prefix: "r", lanes: 1, buffer_lanes, lane_axis };
-    let mut at = extents.axes.batch_names();
-    at.extend(["row".to_owned(), "0u".to_owned()]);
-    let mut lines = CodeBuffer::default();
-    let parameters = extents.axes.batch_parameters();
-    lines.line(format!("fn finish_numbers(batch: u32, {parameters}row: u32, largest: f32, total: f32) {{"));
-    lines.line(format!("if row >= {} {{", extents.queries()));
-    lines.line("return;");
-    lines.line("}");
-    load(shader, &mut lines, &operand, &operand.loads(), &at);
-    let (loaded, sums) = (loaded(operand.prefix), ["", "largest", "total"].map(str::to_owned));
-    let place = OperandPlace { operand: &operand, loaded: &loaded, at: &at, sums: &sums };
-    let values = emit(shader, &mut lines, body, 1, operand.prefix, &place);
+    let arena = shader.arena();
+    let [batch, row] = ["batch", "row"].map(|name| arena.name(name, Ty::U32));
+    let [largest, total] = ["largest", "total"].map(|name| arena.name(name, Ty::F32));
+    let at: Vec<Val<'k>> = extents.axes.batch().into_iter().chain([row, arena.u32(0)]).collect();
+    let mut b = Block::new();
+    b.return_if(row.ge(extents.queries()));
+    load(shader, &mut b, &operand, &operand.loads(), &at);
+    let loaded = operand.loaded(shader);
+    // The accumulator of a product is not known any more.
+    let accumulators = [largest, largest, total];
+    let place = OperandPlace { operand: &operand, loaded: &loaded, at: &at, accumulators: &accumulators };
+    let values = emit(shader, &mut b, body, 1, operand.prefix, &place);
     let strided = |stores: &[Store]| stores.iter().filter(|store| store.access.is_some()).count();
     let first = (group.accesses.len() + strided(&group.stores) - strided(&rows.stores)) as u16;
     for (index, store) in (first..).zip(&rows.stores) {
@@ -72,26 +72,40 @@ fn declare_rows(shader: &mut Shader<'_>, group: &Group, extents: &Extents, buffe
         let dtype = body.values[store.value].dtype;
         let buffer = shader.buffer(store.slot, dtype, 1, true);
         let mut offset = shader.uniform(Uniform::Offset { access: index });
-        for (axis, coordinate) in at.iter().enumerate().filter(|(axis, _)| access.access.axes[*axis].is_some()) {
-            let stride = shader.uniform(Uniform::Stride { access: index, axis: axis as u8 });
-            offset += &format!(" + {coordinate} * {stride}");
+        for (axis, &coordinate) in at.iter().enumerate().filter(|(axis, _)| access.access.axes[*axis].is_some()) {
+            offset = offset + coordinate * shader.uniform(Uniform::Stride { access: index, axis: axis as u8 });
         }
-        lines.line(format!("{buffer}[{offset}] = {};", to_storage(dtype, 1, &values[store.value])));
+        b.set(buffer.at(offset), to_storage(dtype, values[store.value]));
     }
-    lines.line("}");
-    shader.module.append(&lines);
+    let name = "finish_numbers".to_owned();
+    let coordinates = extents.axes.batch_parameters();
+    let parameters = parameters(&[batch]).chain(coordinates).chain(parameters(&[row, largest, total])).collect();
+    shader.function(Function { name, parameters, result: None, body: b });
 }
 
-/// `finish` of four columns where `finish_each` takes one.
-fn declare_vector(shader: &mut Shader<'_>, extents: &Extents) {
-    let (parameters, arguments) = (extents.axes.batch_parameters(), extents.axes.batch_arguments());
-    let mut lines = CodeBuffer::default();
-    lines.line(format!("fn finish_four(batch: u32, {parameters}row: u32, column: u32, output: vec4<f32>) {{"));
-    for e in 0..4 {
-        lines.line(format!("finish(batch, {arguments}row, column + {e}u, output[{e}]);"));
-    }
-    lines.line("}");
-    shader.module.append(&lines);
+/// Calls `finish_numbers` for a row.
+pub(in crate::wgsl) fn call_finish_numbers<'k>(
+    b: &mut Block<'k>,
+    extents: &Extents<'k>,
+    [batch, row]: [Val<'k>; 2],
+    numbers: [Val<'k>; 2],
+) {
+    let arguments: Vec<Val<'k>> = [batch].into_iter().chain(extents.axes.batch()).chain([row]).chain(numbers).collect();
+    b.run(batch.arena().call("finish_numbers", &arguments, Ty::Void));
+}
+
+/// `finish` of four columns where `finish` takes one.
+fn declare_vector<'k>(shader: &mut Shader<'k>, extents: &Extents<'k>) {
+    let arena = shader.arena();
+    let [batch, row, column] = ["batch", "row", "column"].map(|name| arena.name(name, Ty::U32));
+    let output = arena.name("output", Ty::of(COMPUTED, 4));
+    let body = Block::of(|b| {
+        for e in 0..4 {
+            call_finish(b, "finish", &extents.axes, [batch, row, column + e], &[output.lane(e)]);
+        }
+    });
+    let parameters = place_parameters(&extents.axes).into_iter().chain(parameters(&[output])).collect();
+    shader.function(Function { name: "finish_four".to_owned(), parameters, result: None, body });
 }
 
 /// The name of the function that takes four outputs.
@@ -101,15 +115,16 @@ pub(super) const fn finish(split: bool, lanes: u32) -> &'static str {
 
 /// Declares `normalizer(total)`, the factor of an output whose exponentials add up to `total`: without a visible key
 /// there are no probabilities (0/0), without any key the output is a sum over nothing.
-fn declare_normalizer(shader: &mut Shader<'_>, extents: &Extents) {
-    let mut lines = CodeBuffer::default();
-    lines.line("fn normalizer(total: f32) -> f32 {");
-    lines.line("if total == 0.0 {");
-    lines.line(format!("return select(bitcast<f32>(fuse_nan_bits), 0.0, {} == 0u);", extents.keys()));
-    lines.line("}");
-    lines.line("return 1.0 / total;");
-    lines.line("}");
-    shader.module.append(&lines);
+fn declare_normalizer<'k>(shader: &mut Shader<'k>, extents: &Extents<'k>) {
+    let arena = shader.arena();
+    let total = arena.name("total", Ty::F32);
+    let [zero, one] = [0.0, 1.0].map(|value| arena.literal(Literal::F32(value)));
+    let body = Block::of(|b| {
+        b.when(total.eq(zero), |b| b.answer(extents.keys().eq(0).select(zero, shader.nan())));
+        b.answer(one / total);
+    });
+    let parameters = parameters(&[total]).collect();
+    shader.function(Function { name: "normalizer".to_owned(), parameters, result: Some(Ty::F32), body });
 }
 
 /// Words of a part's share of a row: the largest score, the sum of exponentials, and nothing, so that shares are vectors.
@@ -117,44 +132,43 @@ pub(in crate::wgsl) const ROW_WORDS: u32 = 4;
 
 /// Declares `finish(batch, b0 …, row, column, output)` and `finish_row(batch, row, largest, total)`, which store the share
 /// of the part `split`, `lanes` words at a time: first all parts' outputs, then for each part and row its [`ROW_WORDS`].
-pub(super) fn declare_partial(shader: &mut Shader<'_>, extents: &Extents, lanes: u32) {
+pub(super) fn declare_partial<'k>(shader: &mut Shader<'k>, extents: &Extents<'k>, lanes: u32) {
     let scratch = shader.buffer(Slot::Scratch, DType::F32, lanes, true);
     let batches = extents.axes.batches(shader);
-    let ty = vector_type(COMPUTED, 4);
     let (rows, columns) = (extents.queries(), extents.columns());
-    let parameters = extents.axes.batch_parameters();
     let count = shader.uniform(Uniform::Count);
     let splits = shader.uniform(Uniform::Splits);
-    let mut lines = CodeBuffer::default();
-    lines.line("var<private> split: u32;");
-    lines.line(format!("fn finish(batch: u32, {parameters}row: u32, column: u32, output: {ty}) {{"));
-    let outside = if lanes == 1 { String::new() } else { format!(" || column >= {columns}") };
-    lines.line(format!("if row >= {rows}{outside} {{"));
-    lines.line("return;");
-    lines.line("}");
-    lines.line(format!("let at = ((split * {batches} + batch) * {rows} + row) * {columns} + column;"));
-    if lanes == 4 {
-        lines.line(format!("{scratch}[at / 4u] = output;"));
-    } else {
-        for e in 0..4 {
-            lines.line(format!("if column + {e}u < {columns} {{"));
-            lines.line(format!("{scratch}[at + {e}u] = output[{e}];"));
-            lines.line("}");
+    let split = shader.private("split", Ty::U32);
+    let arena = shader.arena();
+    let [batch, row, column] = ["batch", "row", "column"].map(|name| arena.name(name, Ty::U32));
+    let output = arena.name("output", Ty::of(COMPUTED, 4));
+    let line = (split * batches + batch) * rows + row;
+    let body = Block::of(|b| {
+        let outside = row.ge(rows);
+        b.return_if(if lanes == 1 { outside } else { outside.or(column.ge(columns)) });
+        let at = b.bind("at", line * columns + column);
+        if lanes == 4 {
+            b.set(scratch.at(at / 4), output);
+        } else {
+            for e in 0..4 {
+                b.when((column + e).lt(columns), |b| b.set(scratch.at(at + e), output.lane(e)));
+            }
         }
-    }
-    lines.line("}");
-    lines.line("fn finish_row(batch: u32, row: u32, largest: f32, total: f32) {");
-    lines.line(format!("if row >= {rows} {{"));
-    lines.line("return;");
-    lines.line("}");
-    let line = format!("(split * {batches} + batch) * {rows} + row");
-    lines.line(format!("let at = {splits} * {count} + ({line}) * {ROW_WORDS}u;"));
-    if lanes == 4 {
-        lines.line(format!("{scratch}[at / 4u] = vec4<f32>(largest, total, 0.0, 0.0);"));
-    } else {
-        lines.line(format!("{scratch}[at] = largest;"));
-        lines.line(format!("{scratch}[at + 1u] = total;"));
-    }
-    lines.line("}");
-    shader.module.append(&lines);
+    });
+    let place = place_parameters(&extents.axes).into_iter().chain(parameters(&[output])).collect();
+    shader.function(Function { name: "finish".to_owned(), parameters: place, result: None, body });
+    let [largest, total] = ["largest", "total"].map(|name| arena.name(name, Ty::F32));
+    let body = Block::of(|b| {
+        b.return_if(row.ge(rows));
+        let at = b.bind("at", splits * count + line * ROW_WORDS);
+        if lanes == 4 {
+            let zero = arena.literal(Literal::F32(0.0));
+            b.set(scratch.at(at / 4), arena.construct(Ty::of(COMPUTED, 4), &[largest, total, zero, zero]));
+        } else {
+            b.set(scratch.at(at), largest);
+            b.set(scratch.at(at + 1), total);
+        }
+    });
+    let parameters = parameters(&[batch, row, largest, total]).collect();
+    shader.function(Function { name: "finish_row".to_owned(), parameters, result: None, body });
 }

@@ -1,49 +1,74 @@
 //! The function `score`: from products of queries and keys to what the softmax is taken of.
 
 use super::{COMPUTED, Extents, Source};
-use crate::wgsl::{
-    builtins::vector_type,
-    expr::emit,
-    operand::{Operand, OperandPlace},
-    shader::{CodeBuffer, Shader},
+use crate::{
+    kernel::{Arena, Block, Function, Ty, Val},
+    wgsl::{
+        epilogue::parameters,
+        expr::emit,
+        operand::{Operand, OperandPlace},
+        shader::Shader,
+    },
 };
 
 /// Declares `score(b0 …, row, column, sum)`: the scores of a query and four neighboring keys. Rows and columns outside
 /// the scores give values that are not used.
-pub(super) fn declare(shader: &mut Shader<'_>, source: Source<'_>, extents: &Extents, lanes: u32) {
+pub(super) fn declare<'k>(shader: &mut Shader<'k>, source: Source<'_>, extents: &Extents<'k>, lanes: u32) {
     let (body, value) = &source.attention.score;
     let (group, lane_axis) = (source.group, source.batch() + 1);
     let operand = Operand { group, body, value: *value, prefix: "s", lanes, buffer_lanes: lanes, lane_axis };
-    let parameters = extents.axes.batch_parameters();
-    let name = if lanes == 1 { "score_each" } else { "score" };
-    let ty = vector_type(COMPUTED, lanes);
-    let mut lines = CodeBuffer::default();
-    lines.line(format!("fn {name}({parameters}row: u32, column: u32, sum: {ty}) -> {ty} {{"));
-    let loads = operand.loads();
-    if !loads.is_empty() {
-        lines.line(format!("let inside_row = min(row, {} - 1u);", extents.queries()));
-        lines.line(format!("let inside_column = min(column, {} - {lanes}u);", extents.keys()));
+    let arena = shader.arena();
+    let [row, column] = ["row", "column"].map(|name| arena.name(name, Ty::U32));
+    let sum = arena.name("sum", Ty::of(COMPUTED, lanes));
+    let place = |values: &[Val<'k>]| extents.axes.batch_parameters().into_iter().chain(parameters(values)).collect();
+    let mut b = Block::new();
+    bind_loads(shader, &mut b, &operand, extents, [row, column]);
+    let coordinates: Vec<Val<'k>> = extents.axes.batch().into_iter().chain([row, column]).collect();
+    let loaded = loaded(arena, &operand);
+    let context = OperandPlace { operand: &operand, loaded: &loaded, at: &coordinates, accumulators: &[sum] };
+    let values = emit(shader, &mut b, body, lanes, operand.prefix, &context);
+    b.answer(values[*value]);
+    let name = if lanes == 1 { "score_each" } else { "score" }.to_owned();
+    shader.function(Function { name, parameters: place(&[row, column, sum]), result: Some(sum.ty()), body: b });
+    if lanes == 1 {
+        let sums = arena.name("sum", Ty::of(COMPUTED, 4));
+        let each = [0, 1, 2, 3].map(|e| {
+            let arguments: Vec<Val<'k>> =
+                extents.axes.batch().into_iter().chain([row, column + e, sums.lane(e)]).collect();
+            arena.call("score_each", &arguments, sum.ty())
+        });
+        let body = Block::of(|b| b.answer(arena.construct(sums.ty(), &each)));
+        let parameters = place(&[row, column, sums]);
+        shader.function(Function { name: "score".to_owned(), parameters, result: Some(sums.ty()), body });
     }
-    let mut at: Vec<Option<String>> = extents.axes.batch_names().into_iter().map(Some).collect();
-    at.extend([Some("inside_row".to_owned()), Some("inside_column".to_owned())]);
+}
+
+/// Binds `x…`, what the program of scores or weights reads, of a row and columns inside.
+pub(in crate::wgsl) fn bind_loads<'k>(
+    shader: &mut Shader<'k>,
+    b: &mut Block<'k>,
+    operand: &Operand<'_>,
+    extents: &Extents<'k>,
+    [row, column]: [Val<'k>; 2],
+) {
+    let loads = operand.loads();
+    if loads.is_empty() {
+        return;
+    }
+    let inside_row = b.bind("inside_row", row.min(extents.queries() - 1));
+    let inside_column = b.bind("inside_column", column.min(extents.keys() - operand.lanes));
+    let at: Vec<Option<Val<'k>>> =
+        extents.axes.batch().into_iter().chain([inside_row, inside_column]).map(Some).collect();
     for access in loads {
         let offset = operand.offset(shader, access, &at);
-        let load = operand.load(shader, access, &offset);
-        lines.line(format!("let x{access} = {load};"));
+        let value = operand.load(shader, access, offset);
+        b.bind(format!("x{access}"), value);
     }
-    let mut coordinates = extents.axes.batch_names();
-    coordinates.extend(["row".to_owned(), "column".to_owned()]);
-    let loaded = |access: u16| format!("x{access}");
-    let place = OperandPlace { operand: &operand, loaded: &loaded, at: &coordinates, sums: &["sum".to_owned()] };
-    let values = emit(shader, &mut lines, body, lanes, operand.prefix, &place);
-    lines.line(format!("return {};", values[*value]));
-    lines.line("}");
-    if lanes == 1 {
-        let arguments = extents.axes.batch_arguments();
-        lines.line(format!("fn score({parameters}row: u32, column: u32, sum: vec4<f32>) -> vec4<f32> {{"));
-        let each = |e: u32| format!("score_each({arguments}row, column + {e}u, sum[{e}])");
-        lines.line(format!("return vec4<f32>({}, {}, {}, {});", each(0), each(1), each(2), each(3)));
-        lines.line("}");
-    }
-    shader.module.append(&lines);
+}
+
+/// The values that [`bind_loads`] binds.
+pub(in crate::wgsl) fn loaded<'k>(arena: &'k Arena, operand: &Operand<'_>) -> impl Fn(u16) -> Val<'k> + use<'k> {
+    let (group, lanes) = (operand.group, operand.lanes);
+    let tys: Vec<Ty> = group.accesses.iter().map(|access| Ty::of(access.dtype, lanes)).collect();
+    move |access| arena.name(format!("x{access}"), tys[usize::from(access)])
 }

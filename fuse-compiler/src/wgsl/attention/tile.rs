@@ -6,6 +6,7 @@
 //! slices; while one is multiplied, the next is on its way into registers. Invocations that share a row are neighbors;
 //! each adds up the exponentials of its own scores, and only at the end are those sums taken together.
 
+use crate::kernel::Block;
 use std::collections::BTreeSet;
 
 use fuse_artifact::{Grid, Pass, schedule::AttentionTile};
@@ -14,7 +15,7 @@ use super::{Extents, Input, LOWEST, Source, begin, locate, output::finish};
 use crate::wgsl::{
     names::Names,
     rank_one::declare,
-    shader::{CodeBuffer, Shader},
+    shader::Shader,
     stage::{Stage, is_multiple, swizzle},
 };
 
@@ -25,15 +26,16 @@ const ROW_PARTS: &str = "row_parts";
 
 /// The pass of a tiled schedule.
 pub(super) fn pass(source: Source<'_>, names: &Names, tile: AttentionTile) -> Pass {
-    let (mut shader, extents) = begin(source, names);
-    let mut array = |name: &str, elements: u32| shader.workgroup_array(name, "vec4<f32>", elements / 4, 16);
+    let arena = crate::kernel::Arena::default();
+    let (mut shader, extents) = begin(&arena, source, names);
+    let mut array = |name: &str, elements: u32| shader.workgroup_array_text(name, "vec4<f32>", elements / 4, 16);
     array("query_tile", tile.query_elements());
     array("stage", tile.stage_elements());
     array(WEIGHTS, tile.weight_elements());
     if !tile.parts_share_weights() {
         array(ROW_PARTS, tile.across * tile.queries);
     }
-    let mut main = CodeBuffer::indented();
+    let mut main = Block::new();
     locate(&source.walk(), &mut shader, &extents, &mut main, [tile.queries, tile.keys], false);
     let stage = |input, array, steps, span| {
         Stage::new(source.staged(&extents, input, tile.lanes), array, [steps, span, tile.invocations()])
@@ -55,10 +57,10 @@ pub(super) fn pass(source: Source<'_>, names: &Names, tile: AttentionTile) -> Pa
 
 struct AttentionKernel<'a> {
     shader: Shader<'a>,
-    main: CodeBuffer,
+    main: Block<'a>,
     source: Source<'a>,
     tile: AttentionTile,
-    extents: Extents,
+    extents: Extents<'a>,
     query: Stage<'a>,
     key: Stage<'a>,
     value: Stage<'a>,
@@ -93,8 +95,8 @@ impl AttentionKernel<'_> {
     /// Declares the sums of scores and outputs, and the functions that add the products of one step to them.
     fn declare_sums(&mut self) {
         let [scores, outputs] = self.vectors();
-        declare(&mut self.shader.module, ["Scores", "add_scores"], [self.tile.rows, scores]);
-        declare(&mut self.shader.module, ["Outputs", "add_outputs"], [self.tile.rows, outputs]);
+        declare(&mut self.shader, ["Scores", "add_scores"], [self.tile.rows, scores]);
+        declare(&mut self.shader, ["Outputs", "add_outputs"], [self.tile.rows, outputs]);
     }
 
     /// Places of this invocation, the resident queries, and what is kept for each row.
@@ -219,7 +221,7 @@ impl AttentionKernel<'_> {
         let AttentionTile { rows, across, keys, .. } = self.tile;
         let [scores, outputs] = self.vectors();
         let (row_vectors, parts) = (self.row_vectors(), self.row_parts());
-        let batch = self.extents.axes.batch_arguments();
+        let batch = self.extents.axes.batch_arguments_text();
         for i in 0..rows {
             for j in 0..scores {
                 let [row, key] = self.place(i, j);
@@ -259,7 +261,7 @@ impl AttentionKernel<'_> {
         for g in 0..self.row_groups() {
             self.main.line(format!("var larger{g} = largest{g};"));
         }
-        self.main.unrollable("x", "0u", &format!("{across}u"), 1);
+        self.main.unrollable_line("x", "0u", &format!("{across}u"), 1);
         for g in 0..self.row_groups() {
             self.main.line(format!("larger{g} = max(larger{g}, {parts}[x * {row_vectors}u + rows{g}]);"));
         }
@@ -370,13 +372,13 @@ impl AttentionKernel<'_> {
         for g in 0..self.row_groups() {
             self.main.line(format!("var sum{g} = vec4<f32>();"));
         }
-        self.main.unrollable("x", "0u", &format!("{across}u"), 1);
+        self.main.unrollable_line("x", "0u", &format!("{across}u"), 1);
         for g in 0..self.row_groups() {
             self.main.line(format!("sum{g} += {parts}[x * {row_vectors}u + rows{g}];"));
         }
         self.main.line("}");
         let finish = finish(split, lanes);
-        let batch = self.extents.axes.batch_arguments();
+        let batch = self.extents.axes.batch_arguments_text();
         if split {
             self.main.line("if tx == 0u {");
             for i in 0..rows {

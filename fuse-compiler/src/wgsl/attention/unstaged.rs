@@ -1,21 +1,20 @@
 //! The text of schedules without workgroup memory: each invocation has a few queries, reads keys and values as it needs them,
 //! four at a time, and waits for no other. For adapters that run on processors.
 
+use crate::kernel::Block;
 use fuse_artifact::{
     Grid, Pass,
     schedule::{LANES, UNSTAGED_INVOCATIONS, Unstaged},
 };
 
 use super::{Extents, Input, Source, begin, four_keys, locate};
-use crate::wgsl::{
-    names::Names,
-    shader::{CodeBuffer, Shader},
-};
+use crate::wgsl::{names::Names, shader::Shader};
 
 /// The pass of a schedule without workgroup memory.
 pub(super) fn pass(source: Source<'_>, names: &Names, unstaged: Unstaged) -> Pass {
-    let (mut shader, extents) = begin(source, names);
-    let mut main = CodeBuffer::indented();
+    let arena = crate::kernel::Arena::default();
+    let (mut shader, extents) = begin(&arena, source, names);
+    let mut main = Block::new();
     locate(&source.walk(), &mut shader, &extents, &mut main, [unstaged.rows(), LANES], false);
     let mut text = UnstagedText { shader, main, source, unstaged, extents };
     text.prepare();
@@ -28,10 +27,10 @@ pub(super) fn pass(source: Source<'_>, names: &Names, unstaged: Unstaged) -> Pas
 
 struct UnstagedText<'a> {
     shader: Shader<'a>,
-    main: CodeBuffer,
+    main: Block<'a>,
     source: Source<'a>,
     unstaged: Unstaged,
-    extents: Extents,
+    extents: Extents<'a>,
 }
 
 impl UnstagedText<'_> {
@@ -112,7 +111,7 @@ impl UnstagedText<'_> {
     }
 
     fn store(&mut self) {
-        let batch = self.extents.axes.batch_arguments();
+        let batch = self.extents.axes.batch_arguments_text();
         for m in 0..self.unstaged.queries {
             if self.source.stores_rows() {
                 self.main.line(format!("finish_numbers(batch, {batch}first + {m}u, largest{m}, total{m});"));

@@ -1,4 +1,4 @@
-//! The text of contractions whose operands are both contiguous in depth: one group of invocations per sum.
+//! Contractions whose operands are both contiguous in depth: one group of invocations per sum.
 //!
 //! The invocations of a group read neighbouring vectors of four along the depth; their sums are added in
 //! workgroup memory.
@@ -10,42 +10,42 @@ use fuse_artifact::{
 
 use crate::{
     fusion::{Contraction, Group},
+    kernel::{Arena, Block, Ty, Val},
     wgsl::{
-        builtins::{scalar_type, vector_type},
-        epilogue::{Axes, Epilogue, multiply_add, rhs_prefixes, sum_dtype},
+        epilogue::{Axes, Epilogue, call_finish, multiply_add, rhs_prefixes, sum_dtype},
         grid,
         names::Names,
         operand::{Operand, read},
-        shader::{CodeBuffer, Shader},
+        shader::Shader,
     },
 };
 
 /// The pass of a `dot` schedule.
 pub(super) fn dot(group: &Group, contraction: &Contraction, names: &Names, gemv: Gemv) -> Pass {
     let Gemv { columns: outputs, depth_lanes, .. } = gemv;
-    let mut shader = Shader::new(names, group);
+    let arena = Arena::default();
+    let mut shader = Shader::new(&arena, names, group);
     let sum = sum_dtype(group, contraction);
     for access in &group.accesses {
         shader.buffer(access.access.slot, access.dtype, LANES, false);
     }
     let axes = Axes::new(&mut shader, group, contraction);
-    Epilogue::new(group, &axes, sum, 1, LANES).declare(&mut shader);
-    let (scalar, ty) = (scalar_type(sum), vector_type(sum, LANES));
+    Epilogue::new(group, axes, sum, 1, LANES).declare(&mut shader);
     let suffixes = axes.product_suffixes();
-    for suffix in &suffixes {
-        shader.workgroup_array(&format!("partial{suffix}"), scalar, outputs * depth_lanes, 4);
-    }
-    let mut main = CodeBuffer::indented();
-    grid::workgroups(&mut shader, &mut main);
+    let places = outputs * depth_lanes;
+    let partials: Vec<Val<'_>> = suffixes
+        .iter()
+        .map(|suffix| shader.workgroup_array(&format!("partial{suffix}"), Ty::of(sum, 1), places))
+        .collect();
+    let mut b = Block::new();
+    let (id, local) = (grid::workgroups(&mut shader, &mut b), shader.local());
     let count = shader.uniform(Uniform::Count);
-    main.line(format!("let lane = local % {depth_lanes}u;"));
-    main.line(format!("let output = id * {outputs}u + local / {depth_lanes}u;"));
-    main.line(format!("let element = min(output, {count} - 1u);"));
-    axes.decode_element(&mut shader, &mut main);
-    for suffix in &suffixes {
-        main.line(format!("var sum{suffix} = {ty}();"));
-    }
-    main.unrollable("depth", &format!("lane * {LANES}u"), &axes.depth, depth_lanes * LANES);
+    let lane = b.bind("lane", local % depth_lanes);
+    let output = b.bind("output", id * outputs + local / depth_lanes);
+    let element = b.bind("element", output.min(count - 1));
+    let [batch, row, column] = axes.decode_element(&mut shader, &mut b, element);
+    let zero = arena.construct(Ty::of(sum, LANES), &[]);
+    let sums: Vec<Val<'_>> = suffixes.iter().map(|suffix| b.var(format!("sum{suffix}"), zero)).collect();
     let lhs = Operand {
         group,
         body: &contraction.lhs.0,
@@ -55,35 +55,32 @@ pub(super) fn dot(group: &Group, contraction: &Contraction, names: &Names, gemv:
         buffer_lanes: LANES,
         lane_axis: axes.batch + 1,
     };
-    let mut lhs_at = axes.batch_names();
-    lhs_at.extend(["row".to_owned(), "depth".to_owned()]);
-    let mut rhs_at = axes.batch_names();
-    rhs_at.extend(["depth".to_owned(), "column".to_owned()]);
-    let a = read(&mut shader, &lhs, &lhs_at);
-    for (((body, value), prefix), suffix) in contraction.rhs.iter().zip(rhs_prefixes(contraction)).zip(&suffixes) {
-        let rhs = Operand { body, value: *value, prefix, lane_axis: axes.batch, ..lhs };
-        let b = read(&mut shader, &rhs, &rhs_at);
-        main.line(multiply_add(sum, &format!("sum{suffix}"), &a, &b));
-    }
-    main.line("}");
-    for suffix in &suffixes {
-        let s = format!("sum{suffix}");
-        main.line(format!("partial{suffix}[local] = ({s}.x + {s}.y) + ({s}.z + {s}.w);"));
+    b.unrollable("depth", lane * LANES, axes.depth, depth_lanes * LANES, |b, depth| {
+        let at = |place: [_; 2]| axes.batch().into_iter().chain(place).collect::<Vec<_>>();
+        let left = read(&mut shader, &lhs, &at([row, depth]));
+        for (((body, value), prefix), &sum) in contraction.rhs.iter().zip(rhs_prefixes(contraction)).zip(&sums) {
+            let rhs = Operand { body, value: *value, prefix, lane_axis: axes.batch, ..lhs };
+            let right = read(&mut shader, &rhs, &at([depth, column]));
+            b.set(sum, multiply_add(sum, left, right));
+        }
+    });
+    for (partial, sum) in partials.iter().zip(sums) {
+        b.set(partial.at(local), (sum.lane(0) + sum.lane(1)) + (sum.lane(2) + sum.lane(3)));
     }
     let mut lanes = depth_lanes / 2;
     while lanes > 0 {
-        main.line("workgroupBarrier();");
-        main.line(format!("if lane < {lanes}u {{"));
-        for suffix in &suffixes {
-            main.line(format!("partial{suffix}[local] += partial{suffix}[local + {lanes}u];"));
-        }
-        main.line("}");
+        b.workgroup_barrier();
+        b.when(lane.lt(lanes), |b| {
+            for partial in &partials {
+                b.set(partial.at(local), partial.at(local) + partial.at(local + lanes));
+            }
+        });
         lanes /= 2;
     }
-    main.line(format!("if lane == 0u && output < {count} {{"));
-    let sums: Vec<String> = suffixes.iter().map(|suffix| format!("partial{suffix}[local]")).collect();
-    main.line(format!("finish(batch, {}row, column, {});", axes.batch_arguments(), sums.join(", ")));
-    main.line("}");
-    shader.main = main;
+    b.when(lane.eq(0).and(output.lt(count)), |b| {
+        let sums: Vec<Val<'_>> = partials.iter().map(|partial| partial.at(local)).collect();
+        call_finish(b, "finish", &axes, [batch, row, column], &sums);
+    });
+    shader.main = b;
     shader.finish(Grid::Elements { per_workgroup: outputs }, outputs * depth_lanes)
 }

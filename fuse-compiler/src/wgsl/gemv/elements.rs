@@ -4,6 +4,7 @@
 //! what lies beyond the end. In whole steps it reads eight depths of four columns once for all of its rows, whose depths it reads
 //! in vectors; k-groups lie along the columns or along the depth, as the right operands do.
 
+use crate::kernel::{Block, Ty, Val};
 use fuse_artifact::{Pass, schedule::LANES};
 
 use super::k_groups::KGroups;
@@ -14,9 +15,9 @@ use crate::{
         builtins::{scalar_type, vector_type},
         epilogue::{Axes, multiply_add, rhs_prefixes, sum_dtype},
         names::Names,
-        operand::{Operand, OperandPlace, load, loaded, read},
-        row_prologue::{RowNames, RowPrologueText},
-        shader::{CodeBuffer, Shader},
+        operand::{Operand, OperandPlace, load, read},
+        row_prologue::{RowNames, RowPrologueKernel},
+        shader::Shader,
     },
 };
 
@@ -29,12 +30,12 @@ pub(super) fn masked(group: &Group, contraction: &Contraction, names: &Names, k_
     let rhs = contraction.rhs.iter().zip(rhs_prefixes(contraction));
     let rhs: Vec<_> = rhs.map(|(rhs, prefix)| operand(group, rhs, prefix, LANES)).collect();
     k_groups.pass(group, contraction, names, |shader, main, axes| {
-        let rows = RowPrologueText::new(group, contraction, [1, k_groups.invocations()], LANES);
+        let rows = RowPrologueKernel::new(group, contraction, [1, k_groups.invocations()], LANES);
         if let Some(rows) = &rows {
-            rows.compute(shader, main, axes, "0u", 1);
-            let mut at = axes.batch_names();
-            at.extend(["0u".to_owned(), "0u".to_owned()]);
-            rows.declare(shader, main, ROW, &at, "0u");
+            let zero = shader.u32(0);
+            rows.compute(shader, main, axes, zero, 1);
+            let at: Vec<_> = axes.batch().into_iter().chain([zero, zero]).collect();
+            rows.declare(shader, main, ROW, &at, zero);
         }
         let sum = sum_dtype(group, contraction);
         let (scalar, ty) = (scalar_type(sum), vector_type(sum, LANES));
@@ -51,14 +52,22 @@ pub(super) fn masked(group: &Group, contraction: &Contraction, names: &Names, k_
             main.line(format!("let inside = k + {e}u < k_end;"));
             main.line(format!("let depth = min(k + {e}u, k_end - 1u);"));
             let a = match &rows {
-                Some(rows) => read_in_row(shader, main, &lhs, &at(["0u", "depth"]), rows),
-                None => read(shader, &lhs, &at(["0u", "depth"])),
+                Some(rows) => {
+                    let at = shader.raws(&at(["0u", "depth"]));
+                    read_in_row(shader, main, &lhs, &at, rows)
+                }
+                None => {
+                    let at = shader.raws(&at(["0u", "depth"]));
+                    read(shader, &lhs, &at)
+                }
             };
             let a = format!("{ty}(select({scalar}(), {a}, inside))");
             for (rhs, suffix) in rhs.iter().zip(axes.product_suffixes()) {
-                let b = read(shader, rhs, &at(["depth", "column"]));
-                let b = format!("select({ty}(), {b}, inside)");
-                main.line(multiply_add(sum, &k_groups.sum(&suffix, 0), &a, &b));
+                let at = shader.raws(&at(["depth", "column"]));
+                let b = read(shader, rhs, &at);
+                let [total, a, b] = [k_groups.sum(&suffix, 0), a.clone(), format!("select({ty}(), {b}, inside)")]
+                    .map(|text| shader.raw(text, Ty::of(sum, LANES)));
+                main.set(total, multiply_add(total, a, b));
             }
             main.line("}");
         }
@@ -78,32 +87,34 @@ fn operand<'a>(
 }
 
 /// Declares `{name}0 …`: so many vectors of a left operand, in a row from a depth on.
-pub(super) fn read_vectors(
-    shader: &mut Shader<'_>,
-    main: &mut CodeBuffer,
+pub(super) fn read_vectors<'k>(
+    shader: &mut Shader<'k>,
+    main: &mut Block<'k>,
     lhs: &Operand<'_>,
-    (axes, row, depth): (&Axes, &str, &str),
+    (axes, row, depth): (&Axes<'k>, &str, &str),
     name: &str,
     vectors: u32,
 ) {
     for vector in 0..vectors {
         let mut at = axes.batch_names();
         at.extend([row.to_owned(), format!("{depth} + {}u", vector * LANES)]);
+        let at = shader.raws(&at);
         let value = read(shader, lhs, &at);
         main.line(format!("let {name}{vector} = {value};"));
     }
 }
 
 /// As [`read`], for a left operand whose row is known.
-fn read_in_row(
-    shader: &mut Shader<'_>,
-    main: &mut CodeBuffer,
+fn read_in_row<'k>(
+    shader: &mut Shader<'k>,
+    main: &mut Block<'k>,
     operand: &Operand<'_>,
-    at: &[String],
-    rows: &RowPrologueText<'_>,
-) -> String {
+    at: &[Val<'k>],
+    rows: &RowPrologueKernel<'_>,
+) -> Val<'k> {
     load(shader, main, operand, &rows.loads(), at);
-    let place = OperandPlace { operand, loaded: &loaded(operand.prefix), at, sums: &[] };
+    let loaded = operand.loaded(shader);
+    let place = OperandPlace { operand, loaded: &loaded, at, accumulators: &[] };
     rows.value(shader, main, ROW, &place)
 }
 
@@ -131,6 +142,7 @@ pub(super) fn k_aligned(group: &Group, contraction: &Contraction, names: &Names,
                 };
                 let mut at = axes.batch_names();
                 at.extend([format!("k + {depth}u"), format!("column + {column}u")]);
+                let at = shader.raws(&at);
                 let value = read(shader, &rhs, &at);
                 main.line(format!("let {name}{suffix}_{vector} = {value};"));
             }
@@ -151,7 +163,9 @@ pub(super) fn k_aligned(group: &Group, contraction: &Contraction, names: &Names,
                     for depth in 0..STEP {
                         let right = format!("right{suffix}_{depth}");
                         let left = format!("{ty}(left{}[{}])", depth / LANES, depth % LANES);
-                        main.line(multiply_add(sum, &k_groups.sum(suffix, row), &left, &right));
+                        let [total, left, right] =
+                            [k_groups.sum(suffix, row), left, right].map(|text| shader.raw(text, Ty::of(sum, LANES)));
+                        main.set(total, multiply_add(total, left, right));
                     }
                 }
                 main.line("}");

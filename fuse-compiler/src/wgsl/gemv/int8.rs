@@ -7,13 +7,14 @@
 //! Codes of weights become bytes by a shift and a mask, which leave in each word codes that were some way apart. The left
 //! operand's are kept in that order ([`depth`]).
 
+use crate::kernel::Block;
 use std::array;
 
 use fuse_artifact::schedule::LANES;
 
 use super::packed::Runs;
 use crate::wgsl::{
-    shader::{CodeBuffer, Shader},
+    shader::Shader,
     weights::{RUN, WeightText},
 };
 
@@ -41,10 +42,10 @@ const fn depth(bits: u32, word: u32, lane: u32) -> u32 {
 /// Opens a loop over the depth: in each round the values from `held` to `held_end` are in workgroup memory, in the order in
 /// which weights of so many bits come apart, and for each run the numbers of the groups of weights that it lies in. With the
 /// sums of a product they take 10 KiB for 256 invocations.
-pub(super) fn begin(
-    shader: &mut Shader<'_>,
-    main: &mut CodeBuffer,
-    runs: &Runs<'_>,
+pub(super) fn begin<'k>(
+    shader: &mut Shader<'k>,
+    main: &mut Block<'k>,
+    runs: &Runs<'_, 'k>,
     weights: &[WeightText<'_>],
     [begin, end]: [&str; 2],
     invocations: u32,
@@ -52,8 +53,8 @@ pub(super) fn begin(
     let (count, bits) = (held_runs(invocations), weights[0].bits());
     let held = count * RUN;
     // VjpPair of a run lie apart, so that neighbouring invocations read neighbouring vectors.
-    shader.workgroup_array("a_codes", "vec4<u32>", 2 * count, 16);
-    shader.workgroup_array("a_scales", "vec2<f32>", count, 8);
+    shader.workgroup_array_text("a_codes", "vec4<u32>", 2 * count, 16);
+    shader.workgroup_array_text("a_scales", "vec2<f32>", count, 8);
     main.line(format!("for (var held = {begin}; held < {end}; held += {held}u) {{"));
     main.line(format!("let held_end = min(held + {held}u, {end});"));
     // Of the round before, other invocations may still read.
@@ -81,7 +82,7 @@ pub(super) fn begin(
     main.line("a_scales[local] = vec2<f32>(scale, scale * f32(sum_of_codes));");
     for weights in weights {
         let groups = format!("{}_groups", weights.prefix);
-        shader.workgroup_array(&groups, "u32", count, 4);
+        shader.workgroup_array_text(&groups, "u32", count, 4);
         let group = weights.group(shader, "rounded");
         main.line(format!("{groups}[local] = {group};"));
     }
@@ -107,7 +108,7 @@ fn codes(bits: u32, word: u32) -> String {
 }
 
 /// Declares `run`, the place in workgroup memory of the run that starts at `k`, and the numbers of its groups, `_group`.
-pub(super) fn locate(main: &mut CodeBuffer, weights: &[WeightText<'_>]) {
+pub(super) fn locate<'k>(main: &mut Block<'k>, weights: &[WeightText<'_>]) {
     main.line(format!("let run = (k - held) / {RUN}u;"));
     for weights in weights {
         main.line(format!("let {0}_group = {0}_groups[run];", weights.prefix));
@@ -115,7 +116,7 @@ pub(super) fn locate(main: &mut CodeBuffer, weights: &[WeightText<'_>]) {
 }
 
 /// Declares `x0` and `x1`, the codes of that run, their scale, and the sum `x_sum` of what they mean.
-pub(super) fn read(main: &mut CodeBuffer, invocations: u32) {
+pub(super) fn read<'k>(main: &mut Block<'k>, invocations: u32) {
     main.line("let x0 = a_codes[run];");
     main.line(format!("let x1 = a_codes[run + {}u];", held_runs(invocations)));
     main.line("let x_scale = a_scales[run].x;");
@@ -123,7 +124,7 @@ pub(super) fn read(main: &mut CodeBuffer, invocations: u32) {
 }
 
 /// Adds the products of a run to a sum.
-pub(super) fn add(main: &mut CodeBuffer, weights: &WeightText<'_>, sum: &str) {
+pub(super) fn add<'k>(main: &mut Block<'k>, weights: &WeightText<'_>, sum: &str) {
     let (p, ty, bits) = (&weights.prefix, weights.ty("f32"), weights.bits());
     for i in 0..RUN / unit(bits) {
         main.line(format!("let {p}_unit{i} = {};", weights.unit(i)));

@@ -3,6 +3,7 @@
 //!
 //! More than four rows are taken in bundles, so that fewer rows skip what the later bundles would do.
 
+use crate::kernel::{Block, Ty};
 use std::ops::Range;
 
 use fuse_artifact::{
@@ -17,7 +18,7 @@ use crate::{
         epilogue::{Axes, Epilogue, declare_partial, sum_dtype},
         grid,
         names::Names,
-        shader::{CodeBuffer, Shader},
+        shader::Shader,
     },
 };
 
@@ -55,7 +56,7 @@ impl KGroups {
     }
 
     /// Declares the sums of all products and rows.
-    pub(super) fn declare_sums(&self, main: &mut CodeBuffer, axes: &Axes, ty: &str) {
+    pub(super) fn declare_sums<'k>(&self, main: &mut Block<'k>, axes: &Axes<'k>, ty: &str) {
         for suffix in axes.product_suffixes() {
             for row in 0..self.rows() {
                 main.line(format!("var {} = {ty}();", self.sum(&suffix, row)));
@@ -73,11 +74,11 @@ impl KGroups {
     }
 
     /// Writes what `text` has for each bundle of rows, where there are such rows.
-    pub(super) fn bundles(
+    pub(super) fn bundles<'k>(
         &self,
-        main: &mut CodeBuffer,
-        axes: &Axes,
-        mut text: impl FnMut(&mut CodeBuffer, Range<u32>),
+        main: &mut Block<'k>,
+        axes: &Axes<'k>,
+        mut text: impl FnMut(&mut Block<'k>, Range<u32>),
     ) {
         for first in (0..self.rows()).step_by(TOGETHER as usize) {
             let bundle = first..self.rows().min(first + TOGETHER);
@@ -97,9 +98,10 @@ impl KGroups {
         group: &Group,
         contraction: &Contraction,
         names: &Names,
-        products: impl FnOnce(&mut Shader<'_>, &mut CodeBuffer, &Axes),
+        products: impl for<'k> FnOnce(&mut Shader<'k>, &mut Block<'k>, &Axes<'k>),
     ) -> Pass {
-        let mut shader = Shader::new(names, group);
+        let arena = crate::kernel::Arena::default();
+        let mut shader = Shader::new(&arena, names, group);
         let sum = sum_dtype(group, contraction);
         for access in &group.accesses {
             if !(self.is_split() && access.access.space == Space::Point) {
@@ -110,14 +112,14 @@ impl KGroups {
         if self.is_split() {
             declare_partial(&mut shader, &axes, sum, LANES);
         } else {
-            Epilogue::new(group, &axes, sum, LANES, LANES).declare(&mut shader);
+            Epilogue::new(group, axes, sum, LANES, LANES).declare(&mut shader);
         }
         let suffixes = axes.product_suffixes();
         let places = self.places() * self.rows().min(TOGETHER);
         for suffix in &suffixes {
-            shader.workgroup_array(&format!("partial{suffix}"), &vector_type(sum, LANES), places, 16);
+            shader.workgroup_array_text(&format!("partial{suffix}"), &vector_type(sum, LANES), places, 16);
         }
-        let mut main = CodeBuffer::indented();
+        let mut main = Block::new();
         self.locate(&mut shader, &mut main, &axes);
         products(&mut shader, &mut main, &axes);
         self.bundles(&mut main, &axes, |main, bundle| self.finish(main, &axes, &suffixes, &bundle));
@@ -130,8 +132,8 @@ impl KGroups {
     }
 
     /// Which columns, batch and part of the depth this workgroup and invocation have.
-    fn locate(&self, shader: &mut Shader<'_>, main: &mut CodeBuffer, axes: &Axes) {
-        grid::workgroups(shader, main);
+    fn locate<'k>(&self, shader: &mut Shader<'k>, main: &mut Block<'k>, axes: &Axes<'k>) {
+        let id = grid::workgroups(shader, main);
         let (inner, [lane, k_group]) = match self.0.along_depth() {
             true => (self.count(), ["/", "%"]),
             false => (self.0.across(), ["%", "/"]),
@@ -143,19 +145,21 @@ impl KGroups {
             main.line(format!("let output = id * {}u + lane * {LANES}u;", self.0.columns));
             main.line(format!("let stores = output < {count};"));
             main.line(format!("let element = min(output, {count} - {LANES}u);"));
-            axes.decode_element(shader, main);
+            let element = shader.raw("element", Ty::U32);
+            axes.decode_element(shader, main, element);
             grid::whole_depth(main, axes);
             return;
         }
         let tiles = shader.uniform(Uniform::ColumnTiles);
         if self.is_split() {
-            grid::batch_and_part(shader, main, axes, &tiles);
-            grid::depth_of_part(shader, main, axes);
+            let [_, part] = grid::batch_and_part(shader, main, axes, id, tiles);
+            grid::depth_of_part(shader, main, axes, part);
         } else {
             main.line(format!("let batch = id / {tiles};"));
             grid::whole_depth(main, axes);
         }
-        axes.decode_batch(shader, main);
+        let batch = shader.raw("batch", Ty::U32);
+        axes.decode_batch(shader, main, batch);
         main.line(format!("let first = (id % {tiles}) * {}u;", self.0.across()));
         main.line(format!("let columns_in_units = {} / {LANES}u;", axes.columns));
         main.line("let stores = first + lane < columns_in_units;");
@@ -173,14 +177,14 @@ impl KGroups {
     }
 
     /// Adds the k-groups' sums of some rows, and stores the results.
-    fn finish(&self, main: &mut CodeBuffer, axes: &Axes, suffixes: &[String], bundle: &Range<u32>) {
+    fn finish<'k>(&self, main: &mut Block<'k>, axes: &Axes<'k>, suffixes: &[String], bundle: &Range<u32>) {
         let (half, places) = (self.half(), self.places());
         let (of_lane, next) = match self.0.along_depth() {
             true => (format!("lane * {half}u"), 1),
             false => ("lane".to_owned(), self.0.across()),
         };
         // Sums of all rows of the bundle: `target` of places, from `value` of rows.
-        let each = |main: &mut CodeBuffer, text: &dyn Fn(&str, u32, u32) -> String| {
+        let each = |main: &mut Block<'_>, text: &dyn Fn(&str, u32, u32) -> String| {
             for suffix in suffixes {
                 for row in bundle.clone() {
                     main.line(text(suffix, row, (row - bundle.start) * places));
@@ -221,7 +225,7 @@ impl KGroups {
             0 => "k_group".to_owned(),
             first => format!("k_group + {first}u"),
         };
-        main.line(format!("finish(batch, {}{row}, column, {});", axes.batch_arguments(), sums.join(", ")));
+        main.line(format!("finish(batch, {}{row}, column, {});", axes.batch_arguments_text(), sums.join(", ")));
         main.line("}");
     }
 }

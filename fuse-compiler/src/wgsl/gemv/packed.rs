@@ -7,6 +7,7 @@
 //!
 //! The values of the left operand are those in memory, or rounded to 8 bits (`int8`).
 
+use crate::kernel::Block;
 use fuse_artifact::{
     Pass,
     schedule::{GemvRhs, LANES},
@@ -19,7 +20,7 @@ use crate::{
         epilogue::Axes,
         names::Names,
         operand::Operand,
-        shader::{CodeBuffer, Shader},
+        shader::Shader,
         weights::{RUN, WeightText},
     },
 };
@@ -48,11 +49,11 @@ pub(super) struct Column<'a> {
 
 impl<'a> Column<'a> {
     /// The columns of an invocation: the four from `column` on at a time where they are neighbours.
-    pub(super) fn all(
-        shader: &mut Shader<'_>,
-        main: &mut CodeBuffer,
+    pub(super) fn all<'k>(
+        shader: &mut Shader<'k>,
+        main: &mut Block<'k>,
         products: &[WeightText<'a>],
-        axes: &Axes,
+        axes: &Axes<'k>,
     ) -> Vec<Self> {
         let mut columns = vec![];
         for (product, (weights, suffix)) in products.iter().zip(axes.product_suffixes()).enumerate() {
@@ -79,20 +80,20 @@ impl<'a> Column<'a> {
 }
 
 /// The left operand of a contraction, in runs.
-pub(super) struct Runs<'a> {
+pub(super) struct Runs<'a, 'k> {
     lhs: Operand<'a>,
-    axes: &'a Axes,
+    axes: &'a Axes<'k>,
     k_groups: &'a KGroups,
     /// Whether it is rounded to 8 bits: a single row then.
     int8: bool,
 }
 
-impl<'a> Runs<'a> {
+impl<'a, 'k> Runs<'a, 'k> {
     /// The left operand, of which each invocation has a row or several.
     pub(super) fn new(
         group: &'a Group,
         contraction: &'a Contraction,
-        axes: &'a Axes,
+        axes: &'a Axes<'k>,
         k_groups: &'a KGroups,
         int8: bool,
     ) -> Self {
@@ -107,8 +108,8 @@ impl<'a> Runs<'a> {
     /// `k_end`: k-groups take turns with the runs.
     pub(super) fn multiply(
         &self,
-        shader: &mut Shader<'_>,
-        main: &mut CodeBuffer,
+        shader: &mut Shader<'k>,
+        main: &mut Block<'k>,
         products: &[WeightText<'_>],
         columns: &[Column<'_>],
     ) {
@@ -121,7 +122,7 @@ impl<'a> Runs<'a> {
         } else {
             ["k_begin", "k_end"]
         };
-        main.unrollable("k", &format!("{first} + k_group * {RUN}u"), last, k_groups * RUN);
+        main.unrollable_line("k", &format!("{first} + k_group * {RUN}u"), last, k_groups * RUN);
         if self.int8 {
             int8::locate(main, products);
         } else {
@@ -148,17 +149,17 @@ impl<'a> Runs<'a> {
     }
 
     /// Declares `x0 …`, so many vectors of values of the only row from a depth on.
-    pub(super) fn read_vectors(&self, shader: &mut Shader<'_>, main: &mut CodeBuffer, depth: &str, vectors: u32) {
+    pub(super) fn read_vectors(&self, shader: &mut Shader<'k>, main: &mut Block<'k>, depth: &str, vectors: u32) {
         self.read(shader, main, 0, depth, vectors);
     }
 
     /// The same of any row.
-    fn read(&self, shader: &mut Shader<'_>, main: &mut CodeBuffer, row: u32, depth: &str, vectors: u32) {
+    fn read(&self, shader: &mut Shader<'k>, main: &mut Block<'k>, row: u32, depth: &str, vectors: u32) {
         let row = self.k_groups.row(self.axes, row);
         read_vectors(shader, main, &self.lhs, (self.axes, &row, depth), "x", vectors);
     }
 
-    fn add_integers(&self, main: &mut CodeBuffer, columns: &[Column<'_>], invocations: u32) {
+    fn add_integers(&self, main: &mut Block<'k>, columns: &[Column<'_>], invocations: u32) {
         int8::read(main, invocations);
         for column in columns {
             main.line("{");
@@ -171,7 +172,7 @@ impl<'a> Runs<'a> {
     /// Sums codes less the centre and applies the scale once. A large activation beside a weight of 0 then adds nothing: not centred,
     /// its code and the offset would cancel, and take the digits of the others along. Four sums take turns, for asymmetric schemes,
     /// whose 0 is elsewhere.
-    fn add_row(&self, shader: &mut Shader<'_>, main: &mut CodeBuffer, columns: &[Column<'_>]) {
+    fn add_row(&self, shader: &mut Shader<'k>, main: &mut Block<'k>, columns: &[Column<'_>]) {
         self.read_vectors(shader, main, "k", RUN / LANES);
         main.line("let x_sums = ((x0 + x1) + (x2 + x3)) + ((x4 + x5) + (x6 + x7));");
         main.line("let x_sum = (x_sums.x + x_sums.y) + (x_sums.z + x_sums.w);");
@@ -198,7 +199,7 @@ impl<'a> Runs<'a> {
     }
 
     /// Values are made of codes once for all rows, some depths at a time.
-    fn add_rows(&self, shader: &mut Shader<'_>, main: &mut CodeBuffer, columns: &[Column<'_>]) {
+    fn add_rows(&self, shader: &mut Shader<'k>, main: &mut Block<'k>, columns: &[Column<'_>]) {
         for Column { weights, .. } in columns {
             weights.unpack_scales(main);
         }
@@ -233,7 +234,7 @@ impl<'a> Runs<'a> {
 
     /// Where a sum of codes is not finite, sums again what codes mean: an infinity times a code and the same infinity times the
     /// offset would cancel, or a code 0 swallow it.
-    fn add_again(&self, shader: &mut Shader<'_>, main: &mut CodeBuffer, columns: &[Column<'_>]) {
+    fn add_again(&self, shader: &mut Shader<'k>, main: &mut Block<'k>, columns: &[Column<'_>]) {
         let k_groups = self.k_groups.count();
         let sums: Vec<String> =
             self.axes.product_suffixes().iter().map(|suffix| self.k_groups.sum(suffix, 0)).collect();

@@ -1,45 +1,46 @@
 //! States across the invocations that share a row: every one of them gets the result.
 //!
-//! Invocations of one subgroup exchange states directly where the schedule uses subgroups. What is left is taken together
+//! Invocations of one subgroup exchange states directly where the schedule uses subgroups. The rest is merged
 //! in workgroup memory: the states of a workgroup's subgroups, or those of all its invocations as a tree.
 
-use fuse_artifact::{DType, schedule::ReductionOrder};
+use fuse_artifact::schedule::ReductionOrder;
 
 use super::{
-    Text,
+    ReductionKernel,
     state::{ReductionState, from_bits, to_bits},
 };
-use crate::wgsl::builtins::vector_type;
+use crate::{
+    fusion::body::ValueId,
+    kernel::{Block, Scalar, Ty, Val},
+    wgsl::shader::Shader,
+};
 
 /// Bytes of workgroup memory that every WebGPU adapter has.
 const WORKGROUP_BYTES: u32 = 16 * 1024;
 
-/// A state and the names of this invocation's words of it.
-pub(super) struct Partial {
+/// A state and this invocation's words of it.
+pub(super) struct Partial<'k> {
     pub state: ReductionState,
-    pub words: Vec<String>,
+    pub words: Vec<Val<'k>>,
 }
 
-impl Text<'_> {
-    /// Takes together the states of all invocations of a row; the names of the results start with `tag`.
-    pub(super) fn combine(&mut self, partials: Vec<Partial>, tag: &str) -> Vec<Vec<String>> {
+impl<'k> ReductionKernel<'_, 'k> {
+    /// Merges the states of all invocations of a row; the names of the results start with `tag`.
+    pub(super) fn combine(&mut self, b: &mut Block<'k>, partials: Vec<Partial<'k>>, tag: &str) -> Vec<Vec<Val<'k>>> {
         let schedule = self.frame.schedule;
         if schedule.invocations == 1 {
             return partials.into_iter().map(|partial| partial.words).collect();
         }
         if schedule.subgroups().is_some() && schedule.rows > 1 {
-            return partials
-                .iter()
-                .enumerate()
-                .map(|(i, partial)| self.shuffle(partial, &format!("{tag}{i}")))
-                .collect();
+            let partials = partials.iter().enumerate();
+            return partials.map(|(i, partial)| self.shuffle(b, partial, &format!("{tag}{i}"))).collect();
         }
         let mut results = vec![];
         let mut partials = partials.into_iter().enumerate().peekable();
         // As many at a time as fit the workgroup memory.
         while partials.peek().is_some() {
             let (mut chunk, mut first_slots) = (vec![], vec![]);
-            let mut slot = self.free_slots(partials.peek().map_or(0, |(_, partial)| partial.words.len()));
+            let mut slot = self.free_slots(b, partials.peek().map_or(0, |(_, partial)| partial.words.len()));
             while let Some((_, partial)) = partials.peek()
                 && slot + partial.words.len() <= self.capacity()
             {
@@ -48,16 +49,15 @@ impl Text<'_> {
                 chunk.extend(partials.next());
             }
             self.slots_in_use = slot;
-            while self.slots_declared < slot {
-                let (entries, lanes) = (self.entries(), self.frame.row_lanes());
-                let ty = vector_type(DType::U32, lanes);
-                self.shader.workgroup_array(&format!("shared{}", self.slots_declared), &ty, entries, 4 * lanes);
-                self.slots_declared += 1;
+            while self.shared.len() < slot {
+                let ty = Ty::vector(Scalar::U32, self.frame.row_lanes());
+                let name = format!("shared{}", self.shared.len());
+                self.shared.push(self.shader.workgroup_array(&name, ty, self.entries()));
             }
             if schedule.subgroups().is_some() {
-                results.extend(self.across_subgroups(&chunk, &first_slots, tag));
+                results.extend(self.across_subgroups(b, &chunk, &first_slots, tag));
             } else {
-                results.extend(self.tree(&chunk, &first_slots, tag));
+                results.extend(self.tree(b, &chunk, &first_slots, tag));
             }
         }
         results
@@ -69,142 +69,149 @@ impl Text<'_> {
         workgroup.div_ceil(self.frame.schedule.subgroups().unwrap_or(1))
     }
 
-    /// How many arrays fit.
+    /// The number of arrays that fit.
     fn capacity(&self) -> usize {
         (WORKGROUP_BYTES / (self.entries() * 4 * self.frame.row_lanes())).max(2) as usize
     }
 
     /// The first of `words` free arrays; if none are left, all are free again behind a barrier.
-    fn free_slots(&mut self, words: usize) -> usize {
+    fn free_slots(&mut self, b: &mut Block<'k>, words: usize) -> usize {
         if self.slots_in_use + words > self.capacity() {
-            self.main.line("workgroupBarrier();");
+            b.workgroup_barrier();
             self.slots_in_use = 0;
         }
         self.slots_in_use
     }
 
     /// Rows that lie inside subgroups.
-    fn shuffle(&mut self, partial: &Partial, tag: &str) -> Vec<String> {
+    fn shuffle(&self, b: &mut Block<'k>, partial: &Partial<'k>, tag: &str) -> Vec<Val<'k>> {
         let mut words = partial.words.clone();
         let mut distance = self.frame.schedule.invocations / 2;
         while distance > 0 {
             let mut others = vec![];
             for (w, word) in words.iter().enumerate() {
-                others.push(format!("{tag}_{w}_from{distance}"));
-                self.main.line(format!("let {} = subgroupShuffleXor({word}, {distance}u);", others[w]));
+                let other = word.call("subgroupShuffleXor", &[self.shader.u32(distance)]);
+                others.push(b.bind(format!("{tag}_{w}_from{distance}"), other));
             }
-            let merged = partial.state.merge(&words, &others);
-            for (w, word) in merged.iter().enumerate() {
-                self.main.line(format!("let {tag}_{w}_by{distance} = {word};"));
-            }
-            words = (0..merged.len()).map(|w| format!("{tag}_{w}_by{distance}")).collect();
+            let merged = partial.state.merge(&words, &others).into_iter().enumerate();
+            words = merged.map(|(w, word)| b.bind(format!("{tag}_{w}_by{distance}"), word)).collect();
             distance /= 2;
         }
         words
     }
 
     /// One row per workgroup: subgroups first, then their states, in every subgroup.
-    fn across_subgroups(&mut self, chunk: &[(usize, Partial)], slots: &[usize], tag: &str) -> Vec<Vec<String>> {
+    fn across_subgroups(
+        &self,
+        b: &mut Block<'k>,
+        chunk: &[(usize, Partial<'k>)],
+        slots: &[usize],
+        tag: &str,
+    ) -> Vec<Vec<Val<'k>>> {
+        let subgroup = self.shader.subgroup();
         let mut of_subgroup = vec![];
         for (i, partial) in chunk {
-            of_subgroup.push(partial.state.of_subgroup(&mut self.main, &partial.words, &format!("{tag}{i}_part")));
+            of_subgroup.push(partial.state.of_subgroup(b, &partial.words, &format!("{tag}{i}_part")));
         }
-        self.main.line("if subgroup_lane == 0u {");
-        for (((_, partial), words), slot) in chunk.iter().zip(&of_subgroup).zip(slots) {
-            for (w, (word, dtype)) in words.iter().zip(partial.state.words()).enumerate() {
-                self.main.line(format!("shared{}[subgroup] = {};", slot + w, to_bits(dtype, 1, word)));
+        b.when(subgroup.lane.eq(0), |b| {
+            for (words, slot) in of_subgroup.iter().zip(slots) {
+                self.write_shared(b, *slot, subgroup.id, words);
             }
-        }
-        self.main.line("}");
-        self.main.line("workgroupBarrier();");
-        for (i, partial) in chunk {
-            for (w, neutral) in partial.state.neutral(1).into_iter().enumerate() {
-                self.main.line(format!("var {tag}{i}_{w}_each = {neutral};"));
-            }
-        }
-        self.main.line("for (var other = subgroup_lane; other < subgroups; other += subgroup_size) {");
+        });
+        b.workgroup_barrier();
         let mut each = vec![];
-        for ((i, partial), slot) in chunk.iter().zip(slots) {
-            let names: Vec<String> = (0..partial.words.len()).map(|w| format!("{tag}{i}_{w}_each")).collect();
-            let loaded = self.read_shared(partial, *slot, "other");
-            self.merge_into(partial.state, &names, &loaded);
-            each.push(names);
+        for (i, partial) in chunk {
+            let neutral = partial.state.neutral(self.shader.arena(), 1).into_iter().enumerate();
+            each.push(neutral.map(|(w, neutral)| b.var(format!("{tag}{i}_{w}_each"), neutral)).collect::<Vec<_>>());
         }
-        self.main.line("}");
+        b.range_by("other", subgroup.lane, subgroup.count, subgroup.size, |b, other| {
+            for (((_, partial), words), slot) in chunk.iter().zip(&each).zip(slots) {
+                let loaded = self.read_shared(partial, *slot, other);
+                merge_into(b, partial.state, words, &loaded);
+            }
+        });
         let results = chunk.iter().zip(&each);
-        results
-            .map(|((i, partial), words)| partial.state.of_subgroup(&mut self.main, words, &format!("{tag}{i}_all")))
-            .collect()
+        results.map(|((i, partial), words)| partial.state.of_subgroup(b, words, &format!("{tag}{i}_all"))).collect()
     }
 
     /// A tree in workgroup memory; any number of invocations per row.
-    fn tree(&mut self, chunk: &[(usize, Partial)], slots: &[usize], tag: &str) -> Vec<Vec<String>> {
-        let lanes = self.frame.row_lanes();
+    fn tree(&self, b: &mut Block<'k>, chunk: &[(usize, Partial<'k>)], slots: &[usize], tag: &str) -> Vec<Vec<Val<'k>>> {
         let schedule = self.frame.schedule;
+        let (local, lane) = (self.shader.local(), self.at.lane);
         // Neighbors in the tree are as far apart in the array as in the workgroup.
         let (apart, first) = match schedule.order {
-            ReductionOrder::Rows { .. } => (1, "local - lane"),
-            ReductionOrder::Columns | ReductionOrder::Scatter { .. } => (schedule.rows / schedule.lanes, "unit"),
+            ReductionOrder::Rows { .. } => (1, local - lane),
+            ReductionOrder::Columns | ReductionOrder::Scatter { .. } => {
+                (schedule.rows / schedule.lanes, self.at.unit.expect("columns have units"))
+            }
         };
         for ((_, partial), slot) in chunk.iter().zip(slots) {
-            for (w, (word, dtype)) in partial.words.iter().zip(partial.state.words()).enumerate() {
-                self.main.line(format!("shared{}[local] = {};", slot + w, to_bits(dtype, lanes, word)));
-            }
+            self.write_shared(b, *slot, local, &partial.words);
         }
         let mut left = schedule.invocations;
         while left > 1 {
             let half = left.div_ceil(2);
-            self.main.line("workgroupBarrier();");
-            self.main.line(format!("if lane < {}u {{", left - half));
-            for ((_, partial), slot) in chunk.iter().zip(slots) {
-                let own = self.read_shared(partial, *slot, "local");
-                let other = self.read_shared(partial, *slot, &format!("local + {}u", half * apart));
-                let merged = partial.state.merge(&own, &other);
-                let dtypes = partial.state.words();
-                // All words are read before the first is written.
-                for (w, word) in merged.iter().enumerate() {
-                    self.main.line(format!("let merged{}_{w} = {word};", slot));
+            b.workgroup_barrier();
+            b.when(lane.lt(left - half), |b| {
+                for ((_, partial), slot) in chunk.iter().zip(slots) {
+                    let own = self.read_shared(partial, *slot, local);
+                    let other = self.read_shared(partial, *slot, local + half * apart);
+                    // All words are read before the first is written.
+                    let merged = b.bind_all(&format!("merged{slot}"), &partial.state.merge(&own, &other));
+                    self.write_shared(b, *slot, local, &merged);
                 }
-                for (w, dtype) in dtypes.into_iter().enumerate() {
-                    let bits = to_bits(dtype, lanes, &format!("merged{slot}_{w}"));
-                    self.main.line(format!("shared{}[local] = {bits};", slot + w));
-                }
-            }
-            self.main.line("}");
+            });
             left = half;
         }
-        self.main.line("workgroupBarrier();");
+        b.workgroup_barrier();
         let mut results = vec![];
         for ((i, partial), slot) in chunk.iter().zip(slots) {
-            let names: Vec<String> = (0..partial.words.len()).map(|w| format!("{tag}{i}_{w}_all")).collect();
-            for (name, word) in names.iter().zip(self.read_shared(partial, *slot, first)) {
-                self.main.line(format!("let {name} = {word};"));
-            }
-            results.push(names);
+            let words = self.read_shared(partial, *slot, first).into_iter().enumerate();
+            results.push(words.map(|(w, word)| b.bind(format!("{tag}{i}_{w}_all"), word)).collect());
         }
         results
     }
 
     /// The words of a state in workgroup memory.
-    fn read_shared(&self, partial: &Partial, slot: usize, at: &str) -> Vec<String> {
-        let lanes = self.frame.row_lanes();
-        let words = partial.state.words().into_iter().enumerate();
-        words.map(|(w, dtype)| from_bits(dtype, lanes, &format!("shared{}[{at}]", slot + w))).collect()
+    fn read_shared(&self, partial: &Partial<'k>, slot: usize, at: Val<'k>) -> Vec<Val<'k>> {
+        let words = partial.state.words().into_iter().zip(&self.shared[slot..]);
+        words.map(|(dtype, shared)| from_bits(dtype, shared.at(at))).collect()
     }
 
-    /// Writes statements that take the state `words` into the variables `names`.
-    pub(super) fn merge_into(&mut self, state: ReductionState, names: &[String], words: &[String]) {
-        let merged = state.merge(names, words);
-        if let [only] = &merged[..] {
-            self.main.line(format!("{} = {only};", names[0]));
-            return;
-        }
-        // All words are computed before the first changes.
-        for (name, word) in names.iter().zip(&merged) {
-            self.main.line(format!("let next_{name} = {word};"));
-        }
-        for name in names {
-            self.main.line(format!("{name} = next_{name};"));
+    fn write_shared(&self, b: &mut Block<'k>, slot: usize, at: Val<'k>, words: &[Val<'k>]) {
+        for (word, shared) in words.iter().zip(&self.shared[slot..]) {
+            b.set(shared.at(at), to_bits(*word));
         }
     }
+}
+
+/// Merges the state `words` into the variables `totals`.
+pub(in crate::wgsl) fn merge_into<'k>(b: &mut Block<'k>, state: ReductionState, totals: &[Val<'k>], words: &[Val<'k>]) {
+    let merged = state.merge(totals, words);
+    if let [only] = merged[..] {
+        b.set(totals[0], only);
+        return;
+    }
+    // All words are computed before the first changes.
+    let named = totals.iter().zip(merged);
+    let next: Vec<Val<'k>> = named.map(|(total, word)| b.bind(format!("next_{total}"), word)).collect();
+    for (&total, word) in totals.iter().zip(next) {
+        b.set(total, word);
+    }
+}
+
+/// Adds `word` to the variable `total`, and what rounding takes from it to `lost`; `opaque` is a zero that the shader's compiler does
+/// not know.
+pub(in crate::wgsl) fn add_exactly<'k>(
+    shader: &mut Shader<'k>,
+    b: &mut Block<'k>,
+    reduction: ValueId,
+    [total, lost, opaque]: [Val<'k>; 3],
+    word: Val<'k>,
+) {
+    let sum = shader.helpers.call("hidden", &[total + word, opaque]);
+    let sum = b.bind(format!("sum{reduction}"), sum);
+    let rounded = shader.helpers.call("lost", &[total, word, sum]);
+    b.set(lost, lost + rounded);
+    b.set(total, sum);
 }

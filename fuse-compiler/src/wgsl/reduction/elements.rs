@@ -1,34 +1,38 @@
 //! Elements of rows: those that an invocation has at a time, what is computed of them, and their states.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use fuse_artifact::{Uniform, schedule::ReductionOrder};
 
 use super::{
-    Text,
+    ReductionKernel,
     combine::Partial,
-    place::{Element, Frame, Site, is_load, widened},
+    place::{Element, Frame, Site, is_load},
     stages::Work,
     state::ReductionState,
 };
 use crate::{
     fusion::body::{Body, ValueId, ValueOp},
+    kernel::{Arena, Block, Ty, Val},
     wgsl::{
-        builtins::vector_type,
         expr::{literal, operation},
+        shader::lane_coordinates,
     },
 };
 
+/// Values by their numbers in the body.
+pub(super) type Values<'k> = BTreeMap<ValueId, Val<'k>>;
+
 /// One of the loads' worth of elements that an invocation has at a time.
-pub(super) struct Slot {
+pub(super) struct Slot<'k> {
     /// Its first element's index in the row.
-    pub(super) index: String,
-    pub(super) element: Element,
+    pub(super) index: Val<'k>,
+    pub(super) element: Element<'k>,
     /// The condition under which it exists, unless it always does.
-    pub(super) inside: Option<String>,
+    pub(super) inside: Option<Val<'k>>,
 }
 
-impl Text<'_> {
+impl<'k> ReductionKernel<'_, 'k> {
     /// Elements of a load along the row, and from one invocation's load to its next.
     pub(super) fn strides(&self) -> [u32; 2] {
         let schedule = self.frame.schedule;
@@ -36,42 +40,30 @@ impl Text<'_> {
         [unit, unit * schedule.invocations]
     }
 
-    /// This invocation's slots: of a whole row from its `lane` on, or from the element `chunk` on, which exists. Declares
-    /// their indices and coordinates unless that is done.
-    pub(super) fn slots(&mut self, from: &str, declare: bool) -> Vec<Slot> {
-        let [unit, step] = self.strides();
-        let whole = from == "lane";
-        let first = if whole && unit > 1 { format!("lane * {unit}u") } else { from.to_owned() };
-        let mut slots = vec![];
-        for n in 0..self.frame.schedule.slots() {
-            let index = format!("e{n}");
-            let inside = (whole || n > 0).then(|| format!("inside{n}"));
-            if declare {
-                let from = if n == 0 { first.clone() } else { format!("{first} + {}u", n * step) };
-                self.main.line(format!("let {index} = {from};"));
-                if let Some(inside) = &inside {
-                    self.main.line(format!("let {inside} = {index} < end;"));
-                }
-            }
-            let element = self.element(&index, n, declare);
-            slots.push(Slot { index, element, inside });
-        }
-        slots
+    /// This invocation's slots from the element `first` on. All may lie outside of a row that is held; of a chunk of a row, the first
+    /// exists.
+    pub(super) fn slots(&mut self, b: &mut Block<'k>, first: Val<'k>, held: bool) -> Vec<Slot<'k>> {
+        let [_, step] = self.strides();
+        (0..self.frame.schedule.slots())
+            .map(|n| {
+                let index = b.bind(format!("e{n}"), first + n * step);
+                let inside = (held || n > 0).then(|| b.bind(format!("inside{n}"), index.lt(self.at.end)));
+                let element = self.element(b, index, n);
+                Slot { index, element, inside }
+            })
+            .collect()
     }
 
-    /// The coordinates of the element with this index.
-    pub(super) fn element(&mut self, index: &str, n: u32, declare: bool) -> Element {
+    /// Binds the coordinates of the element with this index.
+    pub(super) fn element(&mut self, b: &mut Block<'k>, index: Val<'k>, n: u32) -> Element<'k> {
         let [kept, reduced] = self.frame.schedule.axes;
         let mut coordinates = vec![];
-        let mut rest = index.to_owned();
+        let mut rest = index;
         for axis in (1..reduced).rev() {
-            if declare {
-                let extent = self.shader.uniform(Uniform::Extent { axis: kept + axis });
-                self.main.line(format!("let elements{axis}_{n} = {rest} / {extent};"));
-                self.main.line(format!("let r{axis}_{n} = {rest} % {extent};"));
-            }
-            coordinates.push(format!("r{axis}_{n}"));
-            rest = format!("elements{axis}_{n}");
+            let extent = self.shader.uniform(Uniform::Extent { axis: kept + axis });
+            let outer = b.bind(format!("elements{axis}_{n}"), rest / extent);
+            coordinates.push(b.bind(format!("r{axis}_{n}"), rest % extent));
+            rest = outer;
         }
         coordinates.push(rest);
         coordinates.reverse();
@@ -79,12 +71,12 @@ impl Text<'_> {
     }
 
     /// The values per element that work needs, in order, without those in `known`.
-    pub(super) fn element_values(&self, work: &Work, known: &BTreeMap<ValueId, String>) -> Vec<ValueId> {
+    pub(super) fn element_values(&self, work: &Work, known: &Values<'k>) -> Vec<ValueId> {
         let frame = self.frame;
         let reduced = work.reductions.iter().map(|&r| frame.reduced(r));
         let stored = work.stores.iter().map(|&n| frame.group.stores[n].value);
         let mut pending: Vec<ValueId> = reduced.chain(stored).collect();
-        let mut found = std::collections::BTreeSet::new();
+        let mut found = BTreeSet::new();
         while let Some(value) = pending.pop() {
             if frame.levels[value].per_element && !known.contains_key(&value) && found.insert(value) {
                 pending.extend(Body::operands(&frame.body().values[value].op));
@@ -94,68 +86,76 @@ impl Text<'_> {
     }
 
     /// Reads what `values` have of plain loads, for all slots before any use.
-    pub(super) fn loads(&mut self, values: &[ValueId], slots: &[Slot], names: &mut [BTreeMap<ValueId, String>]) {
+    pub(super) fn loads(
+        &mut self,
+        b: &mut Block<'k>,
+        values: &[ValueId],
+        slots: &[Slot<'k>],
+        known: &mut [Values<'k>],
+    ) {
         let is_plain = |v: &ValueId| matches!(self.frame.body().values[*v].op, ValueOp::Load(_));
         let loads: Vec<ValueId> = values.iter().copied().filter(is_plain).collect();
-        for (n, (slot, names)) in slots.iter().zip(names).enumerate() {
-            self.values(&loads, n, slot, names);
+        for (n, (slot, known)) in slots.iter().zip(known).enumerate() {
+            self.compute(b, &loads, n, slot, known);
         }
     }
 
     /// Computes values of a slot; loads of a slot that may not exist become variables.
-    fn values(&mut self, values: &[ValueId], n: usize, slot: &Slot, names: &mut BTreeMap<ValueId, String>) {
+    fn compute(&mut self, b: &mut Block<'k>, values: &[ValueId], n: usize, slot: &Slot<'k>, known: &mut Values<'k>) {
         let frame = self.frame;
         let lanes = frame.element_lanes();
+        let arena = self.shader.arena();
         for &value in values {
-            let known = &frame.body().values[value];
-            let site = Site { frame, element: Some(&slot.element), single: false };
-            let operand = |x: ValueId| operand(frame, &self.row_names, names, x, lanes);
-            let expression = operation(&mut self.shader, frame.body(), value, lanes, &operand, &site);
+            let entry = &frame.body().values[value];
+            let site = Site { frame, at: &self.at, element: Some(&slot.element), single: false };
+            let operand = |x: ValueId| operand(arena, frame, &self.row_values, known, x, lanes);
+            let computed = operation(&mut self.shader, frame.body(), value, lanes, &operand, &site);
             let name = format!("v{value}_{n}");
-            match &slot.inside {
-                Some(inside) if is_load(&known.op) => {
-                    self.main.line(format!("var {name}: {};", vector_type(known.dtype, lanes)));
-                    self.main.line(format!("if {inside} {{"));
-                    self.main.line(format!("{name} = {expression};"));
-                    self.main.line("}");
+            let bound = match slot.inside {
+                Some(inside) if is_load(&entry.op) => {
+                    let variable = b.declare(arena, name, Ty::of(entry.dtype, lanes));
+                    b.when(inside, |b| b.set(variable, computed));
+                    variable
                 }
-                _ => self.main.line(format!("let {name} = {expression};")),
-            }
-            names.insert(value, name);
+                _ => b.bind(name, computed),
+            };
+            known.insert(value, bound);
         }
     }
 
     /// Computes and stores what a stage does with the slots; for each reduction, the words of the slots' state.
     pub(super) fn process(
         &mut self,
+        b: &mut Block<'k>,
         work: &Work,
-        slots: &[Slot],
-        names: &mut [BTreeMap<ValueId, String>],
-    ) -> Vec<Vec<String>> {
-        for (n, (slot, names)) in slots.iter().zip(names.iter_mut()).enumerate() {
-            let values = self.element_values(work, names);
-            self.values(&values, n, slot, names);
-            self.element_stores(work, slot, names);
+        slots: &[Slot<'k>],
+        known: &mut [Values<'k>],
+    ) -> Vec<Vec<Val<'k>>> {
+        for (n, (slot, known)) in slots.iter().zip(known.iter_mut()).enumerate() {
+            let values = self.element_values(work, known);
+            self.compute(b, &values, n, slot, known);
+            self.element_stores(b, work, slot, known);
         }
         let frame = self.frame;
         let lanes = frame.element_lanes();
+        let arena = self.shader.arena();
         let mut states = vec![];
         for &reduction in &work.reductions {
             let state = frame.state(reduction);
-            let mut total: Vec<String> = vec![];
-            for (n, (slot, names)) in slots.iter().zip(names.iter()).enumerate() {
-                let value = operand(frame, &self.row_names, names, frame.reduced(reduction), lanes);
-                let index = self.lane_indices(&slot.index);
-                let mut words = state.of_element(&mut self.shader.helpers, lanes, &value, &index);
-                if let Some(inside) = &slot.inside {
-                    let either = words.iter().zip(state.neutral(lanes));
-                    words = either.map(|(word, neutral)| format!("select({neutral}, {word}, {inside})")).collect();
+            let mut total: Vec<Val<'k>> = vec![];
+            for (n, (slot, known)) in slots.iter().zip(known.iter()).enumerate() {
+                let value = operand(arena, frame, &self.row_values, known, frame.reduced(reduction), lanes);
+                let along_row = matches!(frame.schedule.order, ReductionOrder::Rows { .. });
+                let index = lane_coordinates(slot.index, lanes, along_row);
+                let mut words = state.of_element(&mut self.shader.helpers, value, index);
+                if let Some(inside) = slot.inside {
+                    let either = words.iter().zip(state.neutral(arena, lanes));
+                    words = either.map(|(&word, neutral)| inside.select(word, neutral)).collect();
                 }
-                let own = self.name_all(&words, &format!("own{reduction}_{n}"));
-                total = if n == 0 {
-                    own
-                } else {
-                    self.name_all(&state.merge(&total, &own), &format!("total{reduction}_{n}"))
+                let own = b.bind_all(&format!("own{reduction}_{n}"), &words);
+                total = match n {
+                    0 => own,
+                    _ => b.bind_all(&format!("total{reduction}_{n}"), &state.merge(&total, &own)),
                 };
             }
             states.push(total);
@@ -164,72 +164,59 @@ impl Text<'_> {
     }
 
     /// Stores values of a slot, where it exists.
-    fn element_stores(&mut self, work: &Work, slot: &Slot, names: &BTreeMap<ValueId, String>) {
+    fn element_stores(&mut self, b: &mut Block<'k>, work: &Work, slot: &Slot<'k>, known: &Values<'k>) {
         if work.stores.is_empty() {
             return;
         }
         let frame = self.frame;
-        let guard = self.guard(slot.inside.as_deref().as_slice());
-        if let Some(guard) = &guard {
-            self.main.line(format!("if {guard} {{"));
-        }
-        for &n in &work.stores {
-            let value = operand(frame, &self.row_names, names, frame.group.stores[n].value, frame.element_lanes());
-            frame.store(&mut self.shader, &mut self.main, n, Some(&slot.element), &value);
-        }
-        if guard.is_some() {
-            self.main.line("}");
-        }
-    }
-
-    /// The indices in the row of an element's lanes.
-    fn lane_indices(&self, element: &str) -> String {
-        match (self.frame.element_lanes(), self.frame.schedule.order) {
-            (1, _) => element.to_owned(),
-            (_, ReductionOrder::Rows { .. }) => format!("vec4<u32>({element}) + vec4<u32>(0u, 1u, 2u, 3u)"),
-            (_, ReductionOrder::Columns | ReductionOrder::Scatter { .. }) => format!("vec4<u32>({element})"),
-        }
+        let guard = self.guard(slot.inside.as_slice());
+        b.when_some(guard, |b| {
+            let site = Site { frame, at: &self.at, element: Some(&slot.element), single: false };
+            for &n in &work.stores {
+                let (arena, value) = (self.shader.arena(), frame.group.stores[n].value);
+                let value = operand(arena, frame, &self.row_values, known, value, frame.element_lanes());
+                site.store(&mut self.shader, b, n, value);
+            }
+        });
     }
 
     /// This invocation's state of a reduction, of the width of values per row.
-    pub(super) fn folded(&mut self, reduction: ValueId, words: Vec<String>) -> Partial {
+    pub(super) fn folded(&self, b: &mut Block<'k>, reduction: ValueId, words: Vec<Val<'k>>) -> Partial<'k> {
         let state = self.frame.state(reduction);
-        Partial { state, words: self.fold_lanes(state, words, reduction) }
+        Partial { state, words: self.fold_lanes(b, state, words, reduction) }
     }
 
     /// The state of a row's four lanes.
-    pub(super) fn fold_lanes(&mut self, state: ReductionState, words: Vec<String>, reduction: ValueId) -> Vec<String> {
+    pub(super) fn fold_lanes(
+        &self,
+        b: &mut Block<'k>,
+        state: ReductionState,
+        words: Vec<Val<'k>>,
+        reduction: ValueId,
+    ) -> Vec<Val<'k>> {
         if self.frame.element_lanes() == self.frame.row_lanes() {
             return words;
         }
-        let lane = |lane: u32| words.iter().map(|word| format!("{word}[{lane}]")).collect::<Vec<_>>();
-        let low = self.name_all(&state.merge(&lane(0), &lane(1)), &format!("low{reduction}"));
-        let high = self.name_all(&state.merge(&lane(2), &lane(3)), &format!("high{reduction}"));
-        self.name_all(&state.merge(&low, &high), &format!("folded{reduction}"))
-    }
-
-    /// Declares names for expressions.
-    pub(super) fn name_all(&mut self, expressions: &[String], tag: &str) -> Vec<String> {
-        let names: Vec<String> = (0..expressions.len()).map(|i| format!("{tag}_{i}")).collect();
-        for (name, expression) in names.iter().zip(expressions) {
-            self.main.line(format!("let {name} = {expression};"));
-        }
-        names
+        let lane = |lane: u32| words.iter().map(|word| word.lane(lane)).collect::<Vec<_>>();
+        let low = b.bind_all(&format!("low{reduction}"), &state.merge(&lane(0), &lane(1)));
+        let high = b.bind_all(&format!("high{reduction}"), &state.merge(&lane(2), &lane(3)));
+        b.bind_all(&format!("folded{reduction}"), &state.merge(&low, &high))
     }
 }
 
 /// A value as an operand of the given width: an element's, or the row's, repeated.
-pub(super) fn operand(
+pub(super) fn operand<'k>(
+    arena: &'k Arena,
     frame: &Frame<'_>,
-    row_names: &BTreeMap<ValueId, String>,
-    elements: &BTreeMap<ValueId, String>,
+    row_values: &Values<'k>,
+    elements: &Values<'k>,
     value: ValueId,
     lanes: u32,
-) -> String {
+) -> Val<'k> {
     let known = &frame.body().values[value];
     match (&known.op, elements.get(&value)) {
-        (ValueOp::Literal(number), _) => literal(*number, known.dtype, lanes),
-        (_, Some(name)) => name.clone(),
-        (_, None) => widened(&row_names[&value], known.dtype, frame.row_lanes(), lanes),
+        (ValueOp::Literal(number), _) => literal(arena, *number, known.dtype, lanes),
+        (_, Some(element)) => *element,
+        (_, None) => row_values[&value].splat(lanes),
     }
 }

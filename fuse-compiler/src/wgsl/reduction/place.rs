@@ -4,21 +4,23 @@
 //! access that moves along the row its offset at the row's first element `base…`.
 
 use fuse_artifact::{
-    DType, Slot, Uniform,
+    Slot, Uniform,
     schedule::{Reduction, ReductionOrder},
 };
 
+use super::Invocation;
 use crate::{
     fusion::{
         Group,
         body::{KernelAccess, ValueOp},
         reduction_depth::Level,
     },
+    kernel::{Block, Val},
     schedule::layout::{Along, along},
     wgsl::{
         expr::ElementContext,
         loads::{Gather, Load},
-        shader::{CodeBuffer, Shader, to_storage},
+        shader::{Shader, lane_coordinates, to_storage},
     },
 };
 
@@ -32,9 +34,9 @@ pub(super) struct Frame<'a> {
 }
 
 /// An element of a row.
-pub(super) struct Element {
-    /// Its coordinates along the reduced axes of the text; those of the first lane.
-    pub coordinates: Vec<String>,
+pub(super) struct Element<'k> {
+    /// Its coordinates along the reduced axes of the kernel; those of the first lane.
+    pub coordinates: Vec<Val<'k>>,
 }
 
 impl<'a> Frame<'a> {
@@ -110,90 +112,20 @@ impl<'a> Frame<'a> {
         let vector = loads || stores.any(|access| whole(access, &[Along::Unit]));
         if vector { self.schedule.lanes } else { 1 }
     }
-
-    /// The term that a coordinate along an axis of the text adds to an access's offset.
-    fn step(&self, shader: &mut Shader<'_>, index: u16, axis: u8, coordinate: &str) -> String {
-        if self.schedule.lanes > 1 && axis == self.lane_axis() {
-            match self.along_lanes(self.access(index)) {
-                Along::Zero => return String::new(),
-                Along::Unit => return format!(" + {coordinate}"),
-                Along::UnitOrZero | Along::Strided => {}
-            }
-        }
-        let stride = shader.uniform(Uniform::Stride { access: index, axis });
-        format!(" + {coordinate} * {stride}")
-    }
-
-    /// The offset of an access at the row's first element.
-    pub(super) fn row_offset(&self, shader: &mut Shader<'_>, index: u16) -> String {
-        let mut offset = shader.uniform(Uniform::Offset { access: index });
-        if self.access(index).access.axes[..self.kept].iter().any(Option::is_some) {
-            for axis in 0..self.schedule.axes[0] {
-                offset += &self.step(shader, index, axis, &format!("k{axis}"));
-            }
-        }
-        offset
-    }
-
-    /// The offset of an access at an element, from `base`, its offset at the row's first.
-    fn element_offset(&self, shader: &mut Shader<'_>, index: u16, element: &Element) -> String {
-        let mut offset = format!("base{index}");
-        if self.is_per_element(self.access(index)) {
-            for (axis, coordinate) in element.coordinates.iter().enumerate() {
-                offset += &self.step(shader, index, self.schedule.axes[0] + axis as u8, coordinate);
-            }
-        }
-        offset
-    }
-
-    /// Writes the value of a store at an element, or at the row.
-    pub(super) fn store(
-        &self,
-        shader: &mut Shader<'_>,
-        lines: &mut CodeBuffer,
-        n: usize,
-        at: Option<&Element>,
-        value: &str,
-    ) {
-        let store = &self.group.stores[n];
-        let dtype = self.group.body.values[store.value].dtype;
-        let (index, width) = match at {
-            Some(_) => (self.store_access(n), self.element_lanes()),
-            None => (self.store_access(n), self.row_lanes()),
-        };
-        let offset = match at {
-            Some(element) => self.element_offset(shader, index, element),
-            None => self.row_offset(shader, index),
-        };
-        let buffer_lanes = self.buffer_lanes(store.slot);
-        let buffer = shader.buffer(store.slot, dtype, buffer_lanes, true);
-        let stored = to_storage(dtype, width, value);
-        match (width, buffer_lanes) {
-            (1, _) => lines.line(format!("{buffer}[{offset}] = {stored};")),
-            (_, 1) => {
-                // Components of a vector in memory must not be written one by one: that may rewrite their neighbors.
-                let stride = shader.uniform(Uniform::Stride { access: index, axis: self.lane_axis() });
-                lines.line(format!("let stored{n} = {stored};"));
-                lines.line(format!("let at{n} = {offset};"));
-                for lane in 0..width {
-                    lines.line(format!("{buffer}[at{n} + {lane}u * {stride}] = stored{n}[{lane}];"));
-                }
-            }
-            _ => lines.line(format!("{buffer}[({offset}) / {width}u] = {stored};")),
-        }
-    }
 }
 
-/// A site as bodies see it.
-pub(super) struct Site<'f> {
+/// A place at which bodies are computed: the row, or an element of it.
+#[derive(Clone, Copy)]
+pub(super) struct Site<'f, 'k> {
     pub frame: &'f Frame<'f>,
+    pub at: &'f Invocation<'k>,
     /// The element; the row itself if `None`.
-    pub element: Option<&'f Element>,
+    pub element: Option<&'f Element<'k>>,
     /// Whether only the first lane's value is wanted.
     pub single: bool,
 }
 
-impl Site<'_> {
+impl<'k> Site<'_, 'k> {
     /// The width of values at this site.
     pub(super) fn lanes(&self) -> u32 {
         match self.element {
@@ -203,18 +135,72 @@ impl Site<'_> {
         }
     }
 
-    fn offset(&self, shader: &mut Shader<'_>, access: u16) -> String {
-        match self.element {
-            Some(element) => self.frame.element_offset(shader, access, element),
-            None => self.frame.row_offset(shader, access),
+    /// An offset plus what a coordinate along an axis of the kernel adds to it.
+    fn advance(&self, shader: &mut Shader<'k>, index: u16, axis: u8, offset: Val<'k>, coordinate: Val<'k>) -> Val<'k> {
+        let frame = self.frame;
+        if frame.schedule.lanes > 1 && axis == frame.lane_axis() {
+            match frame.along_lanes(frame.access(index)) {
+                Along::Zero => return offset,
+                Along::Unit => return offset + coordinate,
+                Along::UnitOrZero | Along::Strided => {}
+            }
+        }
+        offset + coordinate * shader.uniform(Uniform::Stride { access: index, axis })
+    }
+
+    /// The offset of an access at the row's first element.
+    pub(super) fn row_offset(&self, shader: &mut Shader<'k>, index: u16) -> Val<'k> {
+        let frame = self.frame;
+        let mut offset = shader.uniform(Uniform::Offset { access: index });
+        if frame.access(index).access.axes[..frame.kept].iter().any(Option::is_some) {
+            for axis in 0..frame.schedule.axes[0] {
+                offset = self.advance(shader, index, axis, offset, self.at.kept[usize::from(axis)]);
+            }
+        }
+        offset
+    }
+
+    /// The offset of an access here.
+    fn offset(&self, shader: &mut Shader<'k>, index: u16) -> Val<'k> {
+        let Some(element) = self.element else { return self.row_offset(shader, index) };
+        let mut offset = self.at.bases[&index];
+        if self.frame.is_per_element(self.frame.access(index)) {
+            for (axis, &coordinate) in (self.frame.schedule.axes[0]..).zip(&element.coordinates) {
+                offset = self.advance(shader, index, axis, offset, coordinate);
+            }
+        }
+        offset
+    }
+
+    /// Writes the value of a store here.
+    pub(super) fn store(&self, shader: &mut Shader<'k>, b: &mut Block<'k>, n: usize, value: Val<'k>) {
+        let frame = self.frame;
+        let store = &frame.group.stores[n];
+        let dtype = frame.group.body.values[store.value].dtype;
+        let (index, width) = (frame.store_access(n), self.lanes());
+        let offset = self.offset(shader, index);
+        let buffer_lanes = frame.buffer_lanes(store.slot);
+        let buffer = shader.buffer(store.slot, dtype, buffer_lanes, true);
+        let stored = to_storage(dtype, value);
+        match (width, buffer_lanes) {
+            (1, _) => b.set(buffer.at(offset), stored),
+            (_, 1) => {
+                // Components of a vector in memory must not be written one by one: that may rewrite their neighbors.
+                let stride = shader.uniform(Uniform::Stride { access: index, axis: frame.lane_axis() });
+                let stored = b.bind(format!("stored{n}"), stored);
+                let at = b.bind(format!("at{n}"), offset);
+                for lane in 0..width {
+                    b.set(buffer.at(at + shader.u32(lane) * stride), stored.lane(lane));
+                }
+            }
+            _ => b.set(buffer.at(offset / width), stored),
         }
     }
 }
 
-impl ElementContext for Site<'_> {
-    fn load(&self, shader: &mut Shader<'_>, index: u16) -> String {
+impl<'k> ElementContext<'k> for Site<'_, 'k> {
+    fn load(&self, shader: &mut Shader<'k>, index: u16) -> Val<'k> {
         let access = self.frame.access(index);
-        let offset = self.offset(shader, index);
         let load = Load {
             access,
             lane_axis: self.frame.lane_axis(),
@@ -222,43 +208,40 @@ impl ElementContext for Site<'_> {
             index,
             buffer_lanes: self.frame.buffer_lanes(access.access.slot),
         };
-        load.read(shader, &offset, self.lanes(), "3u")
+        let offset = self.offset(shader, index);
+        load.read(shader, offset, self.lanes(), None)
     }
 
-    fn gather(&self, shader: &mut Shader<'_>, index: u16) -> Gather<'_> {
+    fn gather(&self, shader: &mut Shader<'k>, index: u16) -> Gather<'_, 'k> {
         let access = self.frame.access(index);
         let offset = self.offset(shader, index);
         let mut steps = vec![];
         if self.lanes() > 1 && access.access.axes.iter().any(Option::is_some) {
             let stride = shader.uniform(Uniform::Stride { access: index, axis: self.frame.lane_axis() });
-            steps = (0..self.lanes()).map(|lane| format!("{lane}u * {stride}")).collect();
+            steps = (0..self.lanes()).map(|lane| shader.u32(lane) * stride).collect();
         }
         let buffer_lanes = self.frame.buffer_lanes(access.access.slot);
         Gather { access, buffer_lanes, offset, steps, index }
     }
 
-    fn coordinate(&self, axis: u8) -> String {
-        // The domain is fixed where coordinates are values: its axes are the text's, aligned at the end of each part.
+    fn coordinate(&self, _: &mut Shader<'k>, axis: u8) -> Val<'k> {
+        // The domain is fixed where coordinates are values: its axes are the kernel's, aligned at the end of each part.
         let [kept, _] = self.frame.schedule.axes;
         let axis = usize::from(axis);
-        let (text_axis, name) = match axis.checked_sub(self.frame.kept) {
+        let (kernel_axis, first) = match axis.checked_sub(self.frame.kept) {
             None => {
                 let axis = axis + usize::from(kept) - self.frame.kept;
-                (axis as u8, format!("k{axis}"))
+                (axis as u8, self.at.kept[axis])
             }
             Some(axis) => {
                 let element = self.element.expect("coordinates along a row are values per element");
-                (kept + axis as u8, element.coordinates[axis].clone())
+                (kept + axis as u8, element.coordinates[axis])
             }
         };
-        match (self.lanes(), text_axis == self.frame.lane_axis()) {
-            (1, _) => format!("({name})"),
-            (_, true) => format!("(vec4<u32>({name}) + vec4<u32>(0u, 1u, 2u, 3u))"),
-            (_, false) => format!("vec4<u32>({name})"),
-        }
+        lane_coordinates(first, self.lanes(), kernel_axis == self.frame.lane_axis())
     }
 
-    fn sum(&self, _: u8) -> String {
+    fn accumulator(&self, _: u8) -> Val<'k> {
         unreachable!("a reduction has no contraction")
     }
 }
@@ -266,9 +249,4 @@ impl ElementContext for Site<'_> {
 /// Whether a value is read from memory.
 pub(super) fn is_load(op: &ValueOp) -> bool {
     !op.accesses().is_empty()
-}
-
-/// A scalar of the row's width as a vector of the element's.
-pub(super) fn widened(value: &str, dtype: DType, from: u32, to: u32) -> String {
-    if from == to { value.to_owned() } else { format!("{}({value})", crate::wgsl::builtins::vector_type(dtype, to)) }
 }

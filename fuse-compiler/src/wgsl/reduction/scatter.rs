@@ -5,130 +5,137 @@
 //! of them what it would compute of all: what does not count for its own indices adds 0. So all sums have the order
 //! of the row, whoever marked first, and the same bits every time.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use fuse_artifact::{Uniform, schedule::Reduction};
 
-use super::{Text, elements::Slot, place::Site};
+use super::{
+    ReductionKernel,
+    elements::{Slot, Values},
+    place::Site,
+};
 use crate::{
     fusion::{
         body::{Body, Value, ValueId, ValueOp},
         scatter::Scatter,
     },
+    kernel::{Block, IntoVal, Scalar, Ty, Val},
     wgsl::expr::{literal, operation},
 };
 
 /// Marks of a word.
 const BITS: u32 = u32::BITS;
 
-impl Text<'_> {
-    /// Writes the walk, with `round` for what is done with the elements of each round.
-    pub(super) fn scattered(&mut self, axis: u8, round: impl FnOnce(&mut Self, &[Slot])) {
+impl<'k> ReductionKernel<'_, 'k> {
+    /// Builds the walk, with `round` for what is done with the elements of each round.
+    pub(super) fn scattered(
+        &mut self,
+        b: &mut Block<'k>,
+        axis: u8,
+        round: impl FnOnce(&mut Self, &mut Block<'k>, &[Slot<'k>]),
+    ) {
         let frame = self.frame;
         let Some(scatter) = Scatter::of(frame.body(), &frame.group.accesses, frame.kept) else {
             unreachable!("only bodies that are scatter-adds have the schedule")
         };
-        let (chunk, workgroup) = (Reduction::CHUNK, frame.schedule.workgroup());
-        let words = chunk / BITS;
+        let (chunk_length, workgroup) = (Reduction::CHUNK, frame.schedule.workgroup());
+        let words = chunk_length / BITS;
         let groups = words / BITS;
-        self.shader.workgroup_array("marks", "atomic<u32>", words, 4);
-        self.shader.workgroup_array("marked_words", "atomic<u32>", groups, 4);
-        self.declare_range(axis);
-        self.main.line(format!("for (var chunk = 0u; chunk < end; chunk += {chunk}u) {{"));
-        self.main.line("workgroupBarrier();");
-        self.main.line(format!("for (var word = local; word < {words}u; word += {workgroup}u) {{"));
-        self.main.line("atomicStore(&marks[word], 0u);");
-        self.main.line("}");
-        self.main.line(format!("if local < {groups}u {{"));
-        self.main.line("atomicStore(&marked_words[local], 0u);");
-        self.main.line("}");
-        self.main.line("workgroupBarrier();");
-        self.main.line(format!("let chunk_end = min(end, chunk + {chunk}u);"));
-        self.main.line(format!("for (var at = chunk + local; at < chunk_end; at += {workgroup}u) {{"));
-        let found = self.integers(&scatter.indices);
-        let within = |integer: &String| format!("(first_place <= {integer} && {integer} <= last_place)");
-        let within: Vec<String> = found.iter().map(within).collect();
-        self.main.line(format!("if {} {{", within.join(" || ")));
-        self.main.line("let place = at - chunk;");
-        self.main.line(format!("atomicOr(&marks[place / {BITS}u], 1u << (place % {BITS}u));"));
-        self.main
-            .line(format!("atomicOr(&marked_words[place / {}u], 1u << (place / {BITS}u % {BITS}u));", BITS * BITS));
-        self.main.line("}");
-        self.main.line("}");
-        self.main.line("workgroupBarrier();");
-        self.main.line(format!("for (var group = 0u; group < {groups}u; group++) {{"));
-        self.main.line("var words = atomicLoad(&marked_words[group]);");
-        self.main.line("while words != 0u {");
-        self.main.line(format!("let word = group * {BITS}u + firstTrailingBit(words);"));
-        self.main.line("words &= words - 1u;");
-        self.main.line("var bits = atomicLoad(&marks[word]);");
-        self.main.line("while bits != 0u {");
-        let slots = self.marked_slots();
-        round(self, &slots);
-        (0..4).for_each(|_| self.main.line("}"));
+        let marks = self.shader.workgroup_array("marks", Ty::Atomic(Scalar::U32), words);
+        let marked_words = self.shader.workgroup_array("marked_words", Ty::Atomic(Scalar::U32), groups);
+        let [first_place, last_place] = self.bind_range(b, axis);
+        let (arena, local, end) = (self.shader.arena(), self.shader.local(), self.at.end);
+        let [zero, one] = [0, 1].map(|value| arena.u32(value));
+        b.range("chunk", zero, end, chunk_length, |b, chunk| {
+            b.workgroup_barrier();
+            b.range("word", local, words, workgroup, |b, word| marks.at(word).atomic_store(b, zero));
+            b.when(local.lt(groups), |b| marked_words.at(local).atomic_store(b, zero));
+            b.workgroup_barrier();
+            let chunk_end = b.bind("chunk_end", end.min(chunk + chunk_length));
+            b.range("at", chunk + local, chunk_end, workgroup, |b, at| {
+                let integers = self.integers(b, &scatter.indices, at);
+                let within = integers.into_iter().map(|integer| first_place.le(integer).and(integer.le(last_place)));
+                let counts = within.reduce(Val::or).expect("a scatter-add has indices");
+                b.when(counts, |b| {
+                    let place = b.bind("place", at - chunk);
+                    marks.at(place / BITS).atomic_or(b, one << (place % BITS));
+                    marked_words.at(place / (BITS * BITS)).atomic_or(b, one << (place / BITS % BITS));
+                });
+            });
+            b.workgroup_barrier();
+            b.range("group", zero, groups, 1, |b, group| {
+                let words = b.var("words", marked_words.at(group).atomic_load());
+                b.repeat_while(words.ne(0), |b| {
+                    let word = b.bind("word", group * BITS + words.call("firstTrailingBit", &[]));
+                    b.set(words, words & (words - 1));
+                    let bits = b.var("bits", marks.at(word).atomic_load());
+                    b.repeat_while(bits.ne(0), |b| {
+                        let slots = self.marked_slots(b, chunk + word * BITS, bits);
+                        round(self, b, &slots);
+                    });
+                });
+            });
+        });
     }
 
-    /// Declares `first_place` and `last_place`, the range of the workgroup's coordinates along the axis.
-    fn declare_range(&mut self, axis: u8) {
+    /// Binds `first_place` and `last_place`, the range of the workgroup's coordinates along the axis.
+    fn bind_range(&mut self, b: &mut Block<'k>, axis: u8) -> [Val<'k>; 2] {
         let count = self.shader.uniform(Uniform::Count);
         let extent = self.shader.uniform(Uniform::Extent { axis });
         let rows = self.frame.schedule.rows;
-        let inner: Vec<String> = (axis + 1..self.frame.schedule.axes[0])
-            .map(|axis| format!(" / {}", self.shader.uniform(Uniform::Extent { axis })))
-            .collect();
-        let inner = inner.concat();
-        self.main.line(format!("let first_at = block * {rows}u{inner};"));
-        self.main.line(format!("let last_at = min(block * {rows}u + {}u, {count} - 1u){inner};", rows - 1));
-        if axis == 0 {
-            self.main.line("let first_place = i32(first_at);");
-            self.main.line("let last_place = i32(last_at);");
+        let inner: Vec<Val<'k>> =
+            (axis + 1..self.frame.schedule.axes[0]).map(|axis| self.shader.uniform(Uniform::Extent { axis })).collect();
+        let outer = |row: Val<'k>| inner.iter().fold(row, |row, &extent| row / extent);
+        let first_row = self.at.block * rows;
+        let first_at = b.bind("first_at", outer(first_row));
+        let last_at = b.bind("last_at", outer((first_row + (rows - 1)).min(count - 1)));
+        let [first, last] = if axis == 0 {
+            [first_at, last_at].map(|at| at.convert(Scalar::I32))
         } else {
             // Indices of several outer coordinates, of which integers may depend: any element may count.
-            self.main.line(format!("let whole = first_at / {extent} != last_at / {extent};"));
-            self.main.line(format!("let first_place = select(i32(first_at % {extent}), 0, whole);"));
-            self.main.line(format!("let last_place = select(i32(last_at % {extent}), i32({extent}) - 1, whole);"));
-        }
+            let whole = b.bind("whole", (first_at / extent).ne(last_at / extent));
+            let [first, last, extent] = [first_at % extent, last_at % extent, extent].map(|at| at.convert(Scalar::I32));
+            [whole.select(0u32.into_val(first), first), whole.select(extent - 1, last)]
+        };
+        [b.bind("first_place", first), b.bind("last_place", last)]
     }
 
-    /// Computes integers of the element `at`.
-    fn integers(&mut self, indices: &[ValueId]) -> Vec<String> {
+    /// Computes integers of an element.
+    fn integers(&mut self, b: &mut Block<'k>, indices: &[ValueId], at: Val<'k>) -> Vec<Val<'k>> {
         let frame = self.frame;
-        let element = self.element("at", 0, true);
+        let element = self.element(b, at, 0);
         let (mut needed, mut pending) = (BTreeSet::new(), indices.to_vec());
         while let Some(value) = pending.pop() {
             if frame.levels[value].per_element && needed.insert(value) {
                 pending.extend(Body::operands(&frame.body().values[value].op));
             }
         }
+        let arena = self.shader.arena();
         // The lanes of a vector lie along the axis or behind it, so that all have the same integers.
-        let lane = if frame.row_lanes() > 1 { ".x" } else { "" };
-        let name = |names: &BTreeMap<ValueId, String>, x: ValueId| match (&frame.body().values[x], names.get(&x)) {
-            (Value { op: ValueOp::Literal(number), dtype }, _) => literal(*number, *dtype, 1),
-            (_, Some(name)) => name.clone(),
-            (_, None) => format!("{}{lane}", self.row_names[&x]),
+        let row_values = &self.row_values;
+        let known = |values: &Values<'k>, x: ValueId| match (&frame.body().values[x], values.get(&x)) {
+            (Value { op: ValueOp::Literal(number), dtype }, _) => literal(arena, *number, *dtype, 1),
+            (_, Some(value)) => *value,
+            (_, None) => row_values[&x].lane(0),
         };
-        let mut names: BTreeMap<ValueId, String> = BTreeMap::new();
+        let mut values = Values::new();
         for value in needed {
-            let site = Site { frame, element: Some(&element), single: true };
-            let operand = |x: ValueId| name(&names, x);
-            let expression = operation(&mut self.shader, frame.body(), value, 1, &operand, &site);
-            self.main.line(format!("let integer_{value} = {expression};"));
-            names.insert(value, format!("integer_{value}"));
+            let site = Site { frame, at: &self.at, element: Some(&element), single: true };
+            let operand = |x: ValueId| known(&values, x);
+            let computed = operation(&mut self.shader, frame.body(), value, 1, &operand, &site);
+            values.insert(value, b.bind(format!("integer_{value}"), computed));
         }
-        indices.iter().map(|&value| name(&names, value)).collect()
+        indices.iter().map(|&value| known(&values, value)).collect()
     }
 
-    /// The next marked elements, in order.
-    fn marked_slots(&mut self) -> Vec<Slot> {
+    /// The next marked elements, in order: bits of a word that begins at an element.
+    fn marked_slots(&mut self, b: &mut Block<'k>, first: Val<'k>, bits: Val<'k>) -> Vec<Slot<'k>> {
         let mut slots = vec![];
         for n in 0..self.frame.schedule.slots() {
-            let (index, inside) = (format!("e{n}"), (n > 0).then(|| format!("inside{n}")));
-            if let Some(inside) = &inside {
-                self.main.line(format!("let {inside} = bits != 0u;"));
-            }
-            self.main.line(format!("let {index} = chunk + word * {BITS}u + firstTrailingBit(bits);"));
-            self.main.line("bits &= bits - 1u;");
-            let element = self.element(&index, n, true);
+            let inside = (n > 0).then(|| b.bind(format!("inside{n}"), bits.ne(0)));
+            let index = b.bind(format!("e{n}"), first + bits.call("firstTrailingBit", &[]));
+            b.set(bits, bits & (bits - 1));
+            let element = self.element(b, index, n);
             slots.push(Slot { index, element, inside });
         }
         slots

@@ -5,74 +5,68 @@ use std::collections::BTreeSet;
 use fuse_artifact::{DType, Slot, Uniform};
 
 use super::{
-    Part, Text,
-    combine::Partial,
+    Part, ReductionKernel,
+    combine::{Partial, merge_into},
     state::{from_bits, to_bits},
 };
-use crate::fusion::body::{ValueId, ValueOp};
+use crate::{
+    fusion::body::{ValueId, ValueOp},
+    kernel::{Block, Val},
+};
 
-impl Text<'_> {
-    /// The scratch buffer, and the index of a word of a part of this row.
-    fn scratch_word(&mut self, word: u32, part: &str) -> String {
+impl<'k> ReductionKernel<'_, 'k> {
+    /// A word of a part of this row in the scratch buffer.
+    fn scratch_word(&mut self, word: u32, part: Val<'k>) -> Val<'k> {
         let lanes = self.frame.row_lanes();
         // The last pass only reads.
         let writable = self.part != Part::Stage(self.frame.last_stage());
         let scratch = self.shader.buffer(Slot::Scratch, DType::U32, lanes, writable);
         let (splits, count) = (self.shader.uniform(Uniform::Splits), self.shader.uniform(Uniform::Count));
-        let index = format!("({word}u * {splits} + {part}) * {count} + row");
-        if lanes == 1 { format!("{scratch}[{index}]") } else { format!("{scratch}[({index}) / {lanes}u]") }
+        scratch.at(((self.shader.u32(word) * splits + part) * count + self.at.row) / lanes)
     }
 
     /// Writes the states of this workgroup's part of the row.
-    pub(super) fn write_scratch(&mut self, reductions: &[ValueId], words: &[Vec<String>]) {
-        let lanes = self.frame.row_lanes();
-        let guard = self.guard(&["lane == 0u"]).unwrap_or_default();
+    pub(super) fn write_scratch(&mut self, b: &mut Block<'k>, reductions: &[ValueId], words: &[Vec<Val<'k>>]) {
+        let guard = self.guard(&[self.at.lane.eq(0)]);
+        let part = self.at.part.expect("a pass that writes states has a part of the row");
         let places = self.frame.scratch_words();
-        self.main.line(format!("if {guard} {{"));
-        for (reduction, words) in reductions.iter().zip(words) {
-            let first = places[reduction].0;
-            for (w, (word, dtype)) in words.iter().zip(self.frame.state(*reduction).words()).enumerate() {
-                let place = self.scratch_word(first + w as u32, "part");
-                self.main.line(format!("{place} = {};", to_bits(dtype, lanes, word)));
+        b.when_some(guard, |b| {
+            for (reduction, words) in reductions.iter().zip(words) {
+                for (w, &word) in (places[reduction].0..).zip(words) {
+                    let place = self.scratch_word(w, part);
+                    b.set(place, to_bits(word));
+                }
             }
-        }
-        self.main.line("}");
+        });
     }
 
-    /// Takes together the states of all parts of the row, for the reductions of earlier passes that this one uses.
-    pub(super) fn combine_scratch(&mut self, used: &BTreeSet<ValueId>) {
+    /// Merges the states of all parts of the row, for the reductions of earlier passes that this one uses.
+    pub(super) fn combine_scratch(&mut self, b: &mut Block<'k>, used: &BTreeSet<ValueId>) {
         let Part::Stage(stage) = self.part else { return };
-        let lanes = self.frame.row_lanes();
-        let is_known = |&&v: &&ValueId| {
-            matches!(self.frame.body().values[v].op, ValueOp::Reduce(..)) && self.frame.levels[v].stage <= stage
-        };
+        let frame = self.frame;
+        let lanes = frame.row_lanes();
+        let is_known =
+            |&&v: &&ValueId| matches!(frame.body().values[v].op, ValueOp::Reduce(..)) && frame.levels[v].stage <= stage;
         let known: Vec<ValueId> = used.iter().filter(is_known).copied().collect();
-        let places = self.frame.scratch_words();
+        let places = frame.scratch_words();
         let splits = self.shader.uniform(Uniform::Splits);
-        let names = |r: ValueId, words: usize| (0..words).map(move |w| format!("left{r}_{w}")).collect::<Vec<_>>();
+        let mut partials = vec![];
         for &reduction in &known {
-            let neutral = self.frame.state(reduction).neutral(lanes);
-            for (name, neutral) in names(reduction, neutral.len()).iter().zip(neutral) {
-                self.main.line(format!("var {name} = {neutral};"));
-            }
+            let state = frame.state(reduction);
+            let neutral = state.neutral(self.shader.arena(), lanes).into_iter().enumerate();
+            let words = neutral.map(|(w, neutral)| b.var(format!("left{reduction}_{w}"), neutral)).collect();
+            partials.push(Partial { state, words });
         }
-        self.main.unrollable("other", "lane", &splits, self.frame.schedule.invocations);
-        for &reduction in &known {
-            let state = self.frame.state(reduction);
-            let mut words = vec![];
-            for (w, dtype) in state.words().into_iter().enumerate() {
-                let place = self.scratch_word(places[&reduction].0 + w as u32, "other");
-                words.push(from_bits(dtype, lanes, &place));
+        b.unrollable("other", self.at.lane, splits, frame.schedule.invocations, |b, other| {
+            for (reduction, Partial { state, words }) in known.iter().zip(&partials) {
+                let mut loaded = vec![];
+                for (w, dtype) in (places[reduction].0..).zip(state.words()) {
+                    loaded.push(from_bits(dtype, self.scratch_word(w, other)));
+                }
+                merge_into(b, *state, words, &loaded);
             }
-            self.merge_into(state, &names(reduction, words.len()), &words);
-        }
-        self.main.line("}");
-        let partial = |&r: &ValueId| {
-            let state = self.frame.state(r);
-            Partial { state, words: names(r, state.words().len()) }
-        };
-        let partials = known.iter().map(partial).collect();
-        let words = self.combine(partials, "of_parts");
-        self.declare_reduced(&known, &words);
+        });
+        let words = self.combine(b, partials, "of_parts");
+        self.bind_reduced(b, &known, &words);
     }
 }

@@ -1,17 +1,18 @@
 //! One stage: values per row, values per element, stores, and the states of the reductions that follow.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use fuse_artifact::Uniform;
 
 use super::{
-    Part, Text,
-    combine::Partial,
-    elements::{Slot, operand},
+    Part, ReductionKernel,
+    combine::{Partial, add_exactly, merge_into},
+    elements::{Slot, Values, operand},
     place::Site,
 };
 use crate::{
     fusion::body::{ValueId, ValueOp},
+    kernel::{Block, Val},
     wgsl::expr::operation,
 };
 
@@ -26,61 +27,62 @@ pub(super) struct Work {
     pub stores: Vec<usize>,
 }
 
-impl Text<'_> {
+impl<'k> ReductionKernel<'_, 'k> {
     /// Computes values per row, in order.
-    pub(super) fn row_values(&mut self, values: &[ValueId]) {
+    pub(super) fn compute_row_values(&mut self, b: &mut Block<'k>, values: &[ValueId]) {
         let frame = self.frame;
         let lanes = frame.row_lanes();
+        let arena = self.shader.arena();
         for &value in values {
             let op = &frame.body().values[value].op;
-            if matches!(op, ValueOp::Literal(_)) || self.row_names.contains_key(&value) {
+            if matches!(op, ValueOp::Literal(_)) || self.row_values.contains_key(&value) {
                 continue;
             }
-            let no_elements = BTreeMap::new();
-            let operand = |x: ValueId| operand(frame, &self.row_names, &no_elements, x, lanes);
-            let site = Site { frame, element: None, single: false };
-            let expression = operation(&mut self.shader, frame.body(), value, lanes, &operand, &site);
-            self.main.line(format!("let v{value} = {expression};"));
-            self.row_names.insert(value, format!("v{value}"));
+            let no_elements = Values::new();
+            let operand = |x: ValueId| operand(arena, frame, &self.row_values, &no_elements, x, lanes);
+            let site = Site { frame, at: &self.at, element: None, single: false };
+            let computed = operation(&mut self.shader, frame.body(), value, lanes, &operand, &site);
+            self.row_values.insert(value, b.bind(format!("v{value}"), computed));
         }
     }
 
-    /// Names the results of reductions, given their combined words.
-    pub(super) fn declare_reduced(&mut self, reductions: &[ValueId], words: &[Vec<String>]) {
-        let lanes = self.frame.row_lanes();
+    /// Binds the results of reductions, given their combined words.
+    pub(super) fn bind_reduced(&mut self, b: &mut Block<'k>, reductions: &[ValueId], words: &[Vec<Val<'k>>]) {
         for (&reduction, words) in reductions.iter().zip(words) {
-            let value = self.frame.state(reduction).value(&mut self.shader.helpers, lanes, words);
-            self.main.line(format!("let v{reduction} = {value};"));
-            self.row_names.insert(reduction, format!("v{reduction}"));
+            let value = self.frame.state(reduction).value(&mut self.shader.helpers, words);
+            self.row_values.insert(reduction, b.bind(format!("v{reduction}"), value));
         }
     }
 
     /// Stores values per row, once per row.
-    pub(super) fn row_stores(&mut self, by_part: bool) {
+    pub(super) fn row_stores(&mut self, b: &mut Block<'k>) {
         let frame = self.frame;
         let stores: Vec<usize> = (0..frame.group.stores.len()).filter(|&n| !frame.stores_elements(n)).collect();
         if stores.is_empty() {
             return;
         }
-        let conditions: &[&str] = if by_part { &["lane == 0u", "part == 0u"] } else { &["lane == 0u"] };
-        let guard = self.guard(conditions).unwrap_or_default();
+        let first_lane = self.at.lane.eq(0);
+        let first_part = self.at.part.map(|part| part.eq(0));
+        let conditions: Vec<Val<'k>> = std::iter::once(first_lane).chain(first_part).collect();
+        let guard = self.guard(&conditions);
         let is_read =
             |n: &usize| frame.group.accesses.iter().any(|read| read.access.slot == frame.group.stores[*n].slot);
         if stores.iter().any(is_read) {
             // All invocations of a row read what one of them updates.
-            self.main.line("storageBarrier();");
+            b.storage_barrier();
         }
-        self.main.line(format!("if {guard} {{"));
-        for n in stores {
-            let value = frame.group.stores[n].value;
-            let value = operand(frame, &self.row_names, &BTreeMap::new(), value, frame.row_lanes());
-            frame.store(&mut self.shader, &mut self.main, n, None, &value);
-        }
-        self.main.line("}");
+        b.when_some(guard, |b| {
+            let row = Site { frame, at: &self.at, element: None, single: false };
+            for n in stores {
+                let (arena, value) = (self.shader.arena(), frame.group.stores[n].value);
+                let value = operand(arena, frame, &self.row_values, &Values::new(), value, frame.row_lanes());
+                row.store(&mut self.shader, b, n, value);
+            }
+        });
     }
 
     /// Everything that a stage does with elements, and the results of the reductions that it finishes.
-    pub(super) fn stage(&mut self, stage: usize, used: &BTreeSet<ValueId>) {
+    pub(super) fn stage(&mut self, b: &mut Block<'k>, stage: usize, used: &BTreeSet<ValueId>) {
         let frame = self.frame;
         let work = Work {
             reductions: self.finished_by(stage, used),
@@ -90,136 +92,135 @@ impl Text<'_> {
             return;
         }
         let partials =
-            if frame.schedule.held().is_some() { self.held(stage, &work, used) } else { self.streamed(&work) };
+            if frame.schedule.held().is_some() { self.held(b, stage, &work, used) } else { self.streamed(b, &work) };
         if partials.is_empty() {
             return;
         }
-        let words = self.combine(partials, &format!("s{stage}_"));
+        let words = self.combine(b, partials, &format!("s{stage}_"));
         match self.part {
-            Part::Whole => self.declare_reduced(&work.reductions, &words),
-            Part::Stage(_) => self.write_scratch(&work.reductions, &words),
+            Part::Whole => self.bind_reduced(b, &work.reductions, &words),
+            Part::Stage(_) => self.write_scratch(b, &work.reductions, &words),
         }
     }
 
     /// A stage of a schedule that holds its rows.
-    fn held(&mut self, stage: usize, work: &Work, used: &BTreeSet<ValueId>) -> Vec<Partial> {
-        let slots = self.slots("lane", stage == 0);
-        let mut names = std::mem::take(&mut self.held_names);
+    fn held(&mut self, b: &mut Block<'k>, stage: usize, work: &Work, used: &BTreeSet<ValueId>) -> Vec<Partial<'k>> {
+        let [unit, _] = self.strides();
+        let slots = match std::mem::take(&mut self.slots) {
+            slots if slots.is_empty() => self.slots(b, self.at.lane * unit, true),
+            slots => slots,
+        };
+        let mut values = std::mem::take(&mut self.held_values);
         if stage == 0 {
             let loads: Vec<ValueId> = if self.frame.schedule.invocations > CROWDED {
-                self.element_values(work, &names[0])
+                self.element_values(work, &values[0])
             } else {
                 used.iter().copied().filter(|&v| self.frame.levels[v].per_element).collect()
             };
-            self.loads(&loads, &slots, &mut names);
+            self.loads(b, &loads, &slots, &mut values);
         }
-        let states = self.process(work, &slots, &mut names);
-        self.held_names = names;
-        work.reductions.iter().zip(states).map(|(&reduction, words)| self.folded(reduction, words)).collect()
+        let states = self.process(b, work, &slots, &mut values);
+        (self.held_values, self.slots) = (values, slots);
+        work.reductions.iter().zip(states).map(|(&reduction, words)| self.folded(b, reduction, words)).collect()
     }
 
     /// A stage of a schedule that reads its rows anew.
-    fn streamed(&mut self, work: &Work) -> Vec<Partial> {
+    fn streamed(&mut self, b: &mut Block<'k>, work: &Work) -> Vec<Partial<'k>> {
         let frame = self.frame;
-        self.declare_running(work);
-        let [unit, step] = self.strides();
-        let first = if unit == 1 { "lane".to_owned() } else { format!("lane * {unit}u") };
-        let first = if self.is_by_part() { format!("begin + {first}") } else { first };
-        let step = step * frame.schedule.slots();
+        let running = self.declare_running(b, work);
         if let Some(axis) = frame.schedule.scatters() {
-            self.scattered(axis, |text, slots| text.take_in(work, slots));
-            return self.taken_in(work);
+            self.scattered(b, axis, |kernel, b, slots| kernel.take_in(b, work, slots, &running));
+            return self.taken_in(b, work, &running);
         }
-        if frame.schedule.slots() == 1 {
-            self.main.unrollable("chunk", &first, "end", step);
+        let [unit, step] = self.strides();
+        let first = self.at.lane * unit;
+        let first = self.at.begin.map_or(first, |begin| begin + first);
+        let (end, slots) = (self.at.end, frame.schedule.slots());
+        let round = |b: &mut Block<'k>, chunk| {
+            let slots = self.slots(b, chunk, false);
+            self.take_in(b, work, &slots, &running);
+        };
+        if slots == 1 {
+            b.unrollable("chunk", first, end, step, round);
         } else {
-            // The text has several loads a round already.
-            self.main.line(format!("for (var chunk = {first}; chunk < end; chunk += {step}u) {{"));
+            // A round has several loads already.
+            b.range("chunk", first, end, step * slots, round);
         }
-        let slots = self.slots("chunk", true);
-        self.take_in(work, &slots);
-        self.main.line("}");
-        self.taken_in(work)
+        self.taken_in(b, work, &running)
     }
 
-    /// The names of the variables that hold a reduction's state in a loop over a row.
-    fn running(&self, reduction: ValueId) -> Vec<String> {
-        (0..self.frame.state(reduction).words().len()).map(|w| format!("running{reduction}_{w}")).collect()
-    }
-
-    /// Declares them, with the state of no elements.
-    fn declare_running(&mut self, work: &Work) {
+    /// Declares the variables that hold the reductions' states in a loop over a row, with the state of no elements.
+    fn declare_running(&mut self, b: &mut Block<'k>, work: &Work) -> Vec<Running<'k>> {
         let frame = self.frame;
         let lanes = frame.element_lanes();
+        let mut all = vec![];
         for &reduction in &work.reductions {
             let state = frame.state(reduction);
             // The lanes of a row's sum are added first: to keep what an addition loses costs more than to add.
-            let neutral = state.neutral(if state.is_float_sum() { frame.row_lanes() } else { lanes });
-            for (name, neutral) in self.running(reduction).iter().zip(&neutral) {
-                self.main.line(format!("var {name} = {neutral};"));
+            let lanes = if state.is_float_sum() { frame.row_lanes() } else { lanes };
+            let neutral = state.neutral(self.shader.arena(), lanes);
+            let words =
+                neutral.iter().enumerate().map(|(w, &neutral)| b.var(format!("running{reduction}_{w}"), neutral));
+            let words = words.collect();
+            let lost = state.is_float_sum().then(|| b.var(format!("lost{reduction}"), neutral[0]));
+            if lost.is_some() {
+                self.bind_opaque(b);
             }
-            if state.is_float_sum() {
-                self.main.line(format!("var lost{reduction} = {};", neutral[0]));
-                self.declare_opaque();
-            }
+            all.push(Running { words, lost });
         }
+        all
     }
 
     /// A round: what is done with the elements of its slots, and their states added to the running ones.
-    fn take_in(&mut self, work: &Work, slots: &[Slot]) {
+    fn take_in(&mut self, b: &mut Block<'k>, work: &Work, slots: &[Slot<'k>], running: &[Running<'k>]) {
         let frame = self.frame;
-        let mut names = vec![BTreeMap::new(); slots.len()];
-        let values = self.element_values(work, &names[0]);
-        self.loads(&values, slots, &mut names);
-        let states = self.process(work, slots, &mut names);
-        for (&reduction, words) in work.reductions.iter().zip(states) {
+        let mut known = vec![Values::new(); slots.len()];
+        let values = self.element_values(work, &known[0]);
+        self.loads(b, &values, slots, &mut known);
+        let states = self.process(b, work, slots, &mut known);
+        for ((&reduction, words), Running { words: totals, lost }) in work.reductions.iter().zip(states).zip(running) {
             let state = frame.state(reduction);
-            let totals = self.running(reduction);
-            if state.is_float_sum() {
-                let words = self.fold_lanes(state, words, reduction);
-                self.add_exactly(reduction, &totals[0], &words[0]);
-            } else {
-                self.merge_into(state, &totals, &words);
+            match lost {
+                Some(lost) => {
+                    let words = self.fold_lanes(b, state, words, reduction);
+                    let opaque = self.opaque.expect("sums of floats have it");
+                    add_exactly(&mut self.shader, b, reduction, [totals[0], *lost, opaque], words[0]);
+                }
+                None => merge_into(b, state, totals, &words),
             }
         }
     }
 
     /// The running states after the last round.
-    fn taken_in(&mut self, work: &Work) -> Vec<Partial> {
-        let frame = self.frame;
+    fn taken_in(&mut self, b: &mut Block<'k>, work: &Work, running: &[Running<'k>]) -> Vec<Partial<'k>> {
         let mut partials = vec![];
-        for &reduction in &work.reductions {
-            let mut words = self.running(reduction);
-            let state = frame.state(reduction);
-            if state.is_float_sum() {
-                let arguments = format!("{}, lost{reduction}", words[0]);
-                let restored = self.shader.helpers.call("restored", frame.row_lanes(), &arguments);
-                words = self.name_all(&[restored], &format!("restored{reduction}"));
-                partials.push(Partial { state, words });
-            } else {
-                partials.push(self.folded(reduction, words));
-            }
+        for (&reduction, Running { words, lost }) in work.reductions.iter().zip(running) {
+            partials.push(match lost {
+                Some(lost) => {
+                    let restored = self.shader.helpers.call("restored", &[words[0], *lost]);
+                    let words = b.bind_all(&format!("restored{reduction}"), &[restored]);
+                    Partial { state: self.frame.state(reduction), words }
+                }
+                None => self.folded(b, reduction, words.clone()),
+            });
         }
         partials
     }
 
-    /// Declares a zero that the shader's compiler does not know.
-    fn declare_opaque(&mut self) {
-        if !self.has_opaque {
+    /// Binds a zero that the shader's compiler does not know.
+    fn bind_opaque(&mut self, b: &mut Block<'k>) {
+        if self.opaque.is_none() {
             // No buffer holds rows of this length.
             let length = self.shader.uniform(Uniform::RowLength);
-            self.main.line(format!("let opaque = select(0u, 1u, {length} == 0xffffffffu);"));
-            self.has_opaque = true;
+            let [zero, one] = [0, 1].map(|value| self.shader.u32(value));
+            self.opaque = Some(b.bind("opaque", length.eq(u32::MAX).select(one, zero)));
         }
     }
+}
 
-    /// Adds `word` to the variable `total`, and what rounding takes from it to the reduction's `lost…`.
-    fn add_exactly(&mut self, reduction: ValueId, total: &str, word: &str) {
-        let lanes = self.frame.row_lanes();
-        let sum = self.shader.helpers.call("hidden", lanes, &format!("{total} + {word}, opaque"));
-        self.main.line(format!("let sum{reduction} = {sum};"));
-        let lost = self.shader.helpers.call("lost", lanes, &format!("{total}, {word}, sum{reduction}"));
-        self.main.line(format!("lost{reduction} += {lost};"));
-        self.main.line(format!("{total} = sum{reduction};"));
-    }
+/// The variables of a reduction's state in a loop over a row.
+struct Running<'k> {
+    words: Vec<Val<'k>>,
+    /// Of sums of floats, what rounding took.
+    lost: Option<Val<'k>>,
 }

@@ -7,10 +7,8 @@ use fuse_artifact::DType;
 
 use crate::{
     graph::ReduceOp,
-    wgsl::{
-        builtins::{Helpers, scalar_type, vector_type},
-        shader::CodeBuffer,
-    },
+    kernel::{Arena, Block, IntoVal, Literal, Scalar, Ty, Val},
+    wgsl::builtins::Helpers,
 };
 
 /// The state of one reduction.
@@ -24,8 +22,11 @@ pub(in crate::wgsl) struct ReductionState {
 /// The key below every float's: that of negative infinity, the neutral element of `max`.
 const KEY_OF_NEGATIVE_INFINITY: i32 = -2_139_095_041;
 
+/// The bit that is a number's sign.
+const SIGN: u32 = 0x8000_0000;
+
 /// An index that no element has.
-const NO_INDEX: &str = "0xffffffffu";
+const NO_INDEX: u32 = u32::MAX;
 
 impl ReductionState {
     /// The state of `op` over elements of `dtype`.
@@ -49,89 +50,75 @@ impl ReductionState {
     }
 
     /// The state of no element.
-    pub(in crate::wgsl) fn neutral(self, lanes: u32) -> Vec<String> {
-        let words = self.words();
-        let t = |word: usize| vector_type(words[word], lanes);
+    pub(in crate::wgsl) fn neutral(self, arena: &Arena, lanes: u32) -> Vec<Val<'_>> {
+        let ty = Ty::of(self.words()[0], lanes);
+        let key = |key: i32| arena.literal(Literal::I32(key)).splat(lanes);
         match self.op {
-            ReduceOp::Sum => vec![format!("{}()", t(0))],
-            ReduceOp::Prod => vec![format!("{}(1)", t(0))],
-            ReduceOp::Any | ReduceOp::All => vec![format!("{}(0)", t(0))],
-            ReduceOp::Max | ReduceOp::Min if self.dtype.is_float() => {
-                vec![format!("{}({KEY_OF_NEGATIVE_INFINITY})", t(0))]
-            }
-            ReduceOp::Max | ReduceOp::Min => vec![format!("{}({})", t(0), i32::MIN)],
-            ReduceOp::ArgMax | ReduceOp::ArgMin => {
-                vec![format!("{}({})", t(0), i32::MIN), format!("{}({NO_INDEX})", t(1))]
-            }
+            ReduceOp::Sum => vec![arena.construct(ty, &[])],
+            ReduceOp::Prod => vec![1u32.into_val(arena.construct(ty, &[]))],
+            ReduceOp::Any | ReduceOp::All => vec![key(0)],
+            ReduceOp::Max | ReduceOp::Min if self.dtype.is_float() => vec![key(KEY_OF_NEGATIVE_INFINITY)],
+            ReduceOp::Max | ReduceOp::Min => vec![key(i32::MIN)],
+            ReduceOp::ArgMax | ReduceOp::ArgMin => vec![key(i32::MIN), arena.u32(NO_INDEX).splat(lanes)],
         }
     }
 
     /// The state of one element.
-    pub(in crate::wgsl) fn of_element(
-        self,
-        helpers: &mut Helpers,
-        lanes: u32,
-        value: &str,
-        index: &str,
-    ) -> Vec<String> {
-        let (i, u) = (vector_type(DType::I32, lanes), vector_type(DType::U32, lanes));
+    pub(in crate::wgsl) fn of_element<'k>(self, helpers: &mut Helpers, value: Val<'k>, index: Val<'k>) -> Vec<Val<'k>> {
+        let key = |key: i32| value.arena().literal(Literal::I32(key)).splat(value.ty().lanes());
         match self.op {
-            ReduceOp::Sum | ReduceOp::Prod => vec![value.to_owned()],
-            ReduceOp::Any => vec![format!("select({i}(0), {i}(1), {value})")],
-            ReduceOp::All => vec![format!("select({i}(1), {i}(0), {value})")],
+            ReduceOp::Sum | ReduceOp::Prod => vec![value],
+            ReduceOp::Any => vec![value.select(key(1), key(0))],
+            ReduceOp::All => vec![value.select(key(0), key(1))],
             ReduceOp::Max | ReduceOp::Min | ReduceOp::ArgMax | ReduceOp::ArgMin => {
                 let least = matches!(self.op, ReduceOp::Min | ReduceOp::ArgMin);
                 let key = match self.dtype {
                     DType::F32 | DType::F16 => {
                         // As keys, the zeros differ, but an index is that of the first.
-                        let value = if self.op.yields_index() {
-                            helpers.call("one_zero", lanes, value)
-                        } else {
-                            value.to_owned()
-                        };
-                        helpers.call(if least { "min_key" } else { "max_key" }, lanes, &value)
+                        let value = if self.op.yields_index() { helpers.call("one_zero", &[value]) } else { value };
+                        helpers.call(if least { "min_key" } else { "max_key" }, &[value])
                     }
-                    DType::U32 | DType::Bool if least => format!("~bitcast<{i}>({value} ^ {u}(0x80000000u))"),
-                    DType::U32 | DType::Bool => format!("bitcast<{i}>({value} ^ {u}(0x80000000u))"),
-                    DType::I32 if least => format!("~{value}"),
-                    DType::I32 => value.to_owned(),
+                    DType::U32 | DType::Bool => {
+                        let key = (value ^ SIGN).bitcast(Scalar::I32);
+                        if least { key.bit_not() } else { key }
+                    }
+                    DType::I32 if least => value.bit_not(),
+                    DType::I32 => value,
                 };
-                if self.op.yields_index() { vec![key, index.to_owned()] } else { vec![key] }
+                if self.op.yields_index() { vec![key, index] } else { vec![key] }
             }
         }
     }
 
     /// The state of two sets of elements; of equal keys the lower index stays.
-    pub(in crate::wgsl) fn merge(self, a: &[String], b: &[String]) -> Vec<String> {
+    pub(in crate::wgsl) fn merge<'k>(self, a: &[Val<'k>], b: &[Val<'k>]) -> Vec<Val<'k>> {
         match self.op {
-            ReduceOp::Sum => vec![format!("({} + {})", a[0], b[0])],
-            ReduceOp::Prod => vec![format!("({} * {})", a[0], b[0])],
+            ReduceOp::Sum => vec![a[0] + b[0]],
+            ReduceOp::Prod => vec![a[0] * b[0]],
             ReduceOp::ArgMax | ReduceOp::ArgMin => {
-                let (key, index) = ((&a[0], &b[0]), (&a[1], &b[1]));
-                let other = format!("select({}, {}, {} > {})", index.0, index.1, key.1, key.0);
-                let lower = format!("min({}, {})", index.0, index.1);
-                vec![format!("max({}, {})", key.0, key.1), format!("select({other}, {lower}, {} == {})", key.0, key.1)]
+                let other = b[0].gt(a[0]).select(b[1], a[1]);
+                vec![a[0].max(b[0]), a[0].eq(b[0]).select(a[1].min(b[1]), other)]
             }
-            ReduceOp::Max | ReduceOp::Min | ReduceOp::Any | ReduceOp::All => vec![format!("max({}, {})", a[0], b[0])],
+            ReduceOp::Max | ReduceOp::Min | ReduceOp::Any | ReduceOp::All => vec![a[0].max(b[0])],
         }
     }
 
-    /// Writes statements that take states together as a balanced tree; returns the words of the result, whose names start
-    /// with `name`.
-    pub(in crate::wgsl) fn tree(self, lines: &mut CodeBuffer, mut states: Vec<Vec<String>>, name: &str) -> Vec<String> {
+    /// Merges states as a balanced tree; returns the words of the result, whose names start with `name`.
+    pub(in crate::wgsl) fn tree<'k>(
+        self,
+        b: &mut Block<'k>,
+        mut states: Vec<Vec<Val<'k>>>,
+        name: &str,
+    ) -> Vec<Val<'k>> {
         let mut count = 0;
         while states.len() > 1 {
             let mut merged = Vec::with_capacity(states.len().div_ceil(2));
             for pair in states.chunks(2) {
-                let [a, b] = pair else {
+                let [x, y] = pair else {
                     merged.push(pair[0].clone());
                     continue;
                 };
-                let words = self.merge(a, b).into_iter().enumerate().map(|(w, word)| {
-                    lines.line(format!("let {name}_{count}_{w} = {word};"));
-                    format!("{name}_{count}_{w}")
-                });
-                merged.push(words.collect());
+                merged.push(b.bind_all(&format!("{name}_{count}"), &self.merge(x, y)));
                 count += 1;
             }
             states = merged;
@@ -140,49 +127,48 @@ impl ReductionState {
     }
 
     /// The reduction's value.
-    pub(in crate::wgsl) fn value(self, helpers: &mut Helpers, lanes: u32, words: &[String]) -> String {
-        let (i, u) = (vector_type(DType::I32, lanes), vector_type(DType::U32, lanes));
-        let word = &words[0];
-        let inverted = if self.op == ReduceOp::Min { format!("~{word}") } else { word.clone() };
+    pub(in crate::wgsl) fn value<'k>(self, helpers: &mut Helpers, words: &[Val<'k>]) -> Val<'k> {
+        let word = words[0];
+        let inverted = || if self.op == ReduceOp::Min { word.bit_not() } else { word };
         match self.op {
-            ReduceOp::Sum | ReduceOp::Prod => word.clone(),
-            ReduceOp::Any => format!("{word} != {i}(0)"),
-            ReduceOp::All => format!("{word} == {i}(0)"),
+            ReduceOp::Sum | ReduceOp::Prod => word,
+            ReduceOp::Any => word.ne(0),
+            ReduceOp::All => word.eq(0),
             ReduceOp::ArgMax | ReduceOp::ArgMin => {
-                format!("select({i}({0}), {i}(0), {0} == {u}({NO_INDEX}))", words[1])
+                let index = words[1].convert(Scalar::I32);
+                words[1].eq(NO_INDEX).select(0u32.into_val(index), index)
             }
             ReduceOp::Max | ReduceOp::Min => match self.dtype {
-                DType::F32 | DType::F16 => helpers.call("of_key", lanes, &inverted),
-                DType::I32 => inverted,
-                DType::U32 | DType::Bool => format!("bitcast<{u}>({inverted}) ^ {u}(0x80000000u)"),
+                DType::F32 | DType::F16 => helpers.call("of_key", &[inverted()]),
+                DType::I32 => inverted(),
+                DType::U32 | DType::Bool => inverted().bitcast(Scalar::U32) ^ SIGN,
             },
         }
     }
 
-    /// Writes statements that take together the states of a subgroup; all its invocations get the result.
-    pub(in crate::wgsl) fn of_subgroup(self, lines: &mut CodeBuffer, words: &[String], name: &str) -> Vec<String> {
-        let results: Vec<String> = (0..words.len()).map(|word| format!("{name}_{word}")).collect();
+    /// Merges the states of a subgroup; all its invocations get the result.
+    pub(in crate::wgsl) fn of_subgroup<'k>(self, b: &mut Block<'k>, words: &[Val<'k>], name: &str) -> Vec<Val<'k>> {
         let collective = match self.op {
             ReduceOp::Sum => "subgroupAdd",
             ReduceOp::Prod => "subgroupMul",
             _ => "subgroupMax",
         };
-        lines.line(format!("let {} = {collective}({});", results[0], words[0]));
+        let mut results = vec![b.bind(format!("{name}_0"), words[0].call(collective, &[]))];
         if let [key, index] = words {
-            let candidate = format!("select({NO_INDEX}, {index}, {key} == {})", results[0]);
-            lines.line(format!("let {} = subgroupMin({candidate});", results[1]));
+            let candidate = key.eq(results[0]).select(*index, NO_INDEX);
+            results.push(b.bind(format!("{name}_1"), candidate.call("subgroupMin", &[])));
         }
         results
     }
 }
 
 /// The bits of a word, as memory holds them.
-pub(in crate::wgsl) fn to_bits(dtype: DType, lanes: u32, word: &str) -> String {
-    if dtype == DType::U32 { word.to_owned() } else { format!("bitcast<{}>({word})", vector_type(DType::U32, lanes)) }
+pub(in crate::wgsl) fn to_bits(word: Val<'_>) -> Val<'_> {
+    word.bitcast(Scalar::U32)
 }
 
 /// A word from its bits.
-pub(in crate::wgsl) fn from_bits(dtype: DType, lanes: u32, bits: &str) -> String {
-    debug_assert!(scalar_type(dtype) != "bool", "truth values are kept as keys");
-    if dtype == DType::U32 { bits.to_owned() } else { format!("bitcast<{}>({bits})", vector_type(dtype, lanes)) }
+pub(in crate::wgsl) fn from_bits(dtype: DType, bits: Val<'_>) -> Val<'_> {
+    debug_assert!(dtype != DType::Bool, "truth values are kept as keys");
+    bits.bitcast(Scalar::of(dtype))
 }

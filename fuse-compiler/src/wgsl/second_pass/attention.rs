@@ -4,21 +4,25 @@
 use fuse_artifact::{DType, Grid, Pass, Slot, Space, Uniform};
 
 use super::WORKGROUP;
-use crate::wgsl::{
-    attention::{
-        COMPUTED, Extents, LOWEST, Source,
-        output::{self, ROW_WORDS},
+use crate::{
+    kernel::{Arena, Block, Literal, Ty},
+    wgsl::{
+        attention::{
+            COMPUTED, Extents, Source,
+            output::{self, ROW_WORDS},
+        },
+        epilogue::call_finish,
+        grid,
+        names::Names,
+        shader::Shader,
     },
-    builtins::vector_type,
-    grid,
-    names::Names,
-    shader::{CodeBuffer, Shader},
 };
 
 /// The pass.
 pub(in crate::wgsl) fn attention(source: Source<'_>, names: &Names) -> Pass {
     let (group, lanes) = (source.group, source.buffer_lanes());
-    let mut shader = Shader::new(names, group);
+    let arena = Arena::default();
+    let mut shader = Shader::new(&arena, names, group);
     for access in group.accesses.iter().filter(|access| access.access.space == Space::Point) {
         shader.buffer(access.access.slot, access.dtype, lanes, false);
     }
@@ -27,35 +31,33 @@ pub(in crate::wgsl) fn attention(source: Source<'_>, names: &Names) -> Pass {
     output::declare_epilogue(&mut shader, group, &extents, lanes);
     let count = shader.uniform(Uniform::Count);
     let splits = shader.uniform(Uniform::Splits);
-    let columns = extents.columns();
-    let ty = vector_type(COMPUTED, lanes);
+    let zero = arena.literal(Literal::F32(0.0));
+    let mut b = Block::new();
+    let unit = grid::result_units(&mut shader, &mut b, &extents.axes, [WORKGROUP, lanes]);
+    let shares = b.bind("shares", splits * unit.units + unit.line * (ROW_WORDS / lanes));
+    let share_step = b.bind("share_step", count / extents.columns() * (ROW_WORDS / lanes));
     // Words of a row's share: a vector of its own, or neighbors.
-    let share = |word: u32| match lanes {
-        1 => format!("{scratch}[shares + s * share_step + {word}u]"),
-        _ => format!("{scratch}[shares + s * share_step][{word}]"),
+    let share = |s, word: u32| {
+        let at = shares + s * share_step;
+        if lanes == 1 { scratch.at(at + word) } else { scratch.at(at).lane(word) }
     };
-    let mut main = CodeBuffer::indented();
-    grid::result_units(&mut shader, &mut main, &extents.axes, [WORKGROUP, lanes]);
-    main.line(format!("let shares = {splits} * units + line * {}u;", ROW_WORDS / lanes));
-    main.line(format!("let share_step = {count} / {columns} * {}u;", ROW_WORDS / lanes));
-    main.line("var largest = -bitcast<f32>(fuse_inf_bits);");
-    main.unrollable("s", "0u", &splits, 1);
-    main.line(format!("largest = max(largest, {});", share(0)));
-    main.line("}");
-    main.line(format!("let reference = select(largest, 0.0, largest < {LOWEST});"));
-    main.line("var total = 0.0;");
-    main.line(format!("var output = {ty}();"));
-    main.unrollable("s", "0u", &splits, 1);
-    main.line(format!("let weight = exp({} - reference);", share(0)));
-    main.line(format!("total += weight * {};", share(1)));
-    main.line(format!("output += weight * {scratch}[s * units + i];"));
-    main.line("}");
+    let largest = b.var("largest", -shader.infinity());
+    b.unrollable("s", arena.u32(0), splits, 1, |b, s| b.set(largest, largest.max(share(s, 0))));
+    let reference = b.bind("reference", largest.lt(arena.literal(Literal::F32(f32::MIN))).select(zero, largest));
+    let total = b.var("total", zero);
+    let output = b.var("output", arena.construct(Ty::of(COMPUTED, lanes), &[]));
+    b.unrollable("s", arena.u32(0), splits, 1, |b, s| {
+        let weight = b.bind("weight", (share(s, 0) - reference).call("exp", &[]));
+        b.set(total, total + weight * share(s, 1));
+        b.set(output, output + weight * scratch.at(s * unit.units + unit.i));
+    });
     if output::stores_rows(group) {
-        main.line("if column == 0u {");
-        main.line(format!("finish_numbers(batch, {}row, largest, total);", extents.axes.batch_arguments()));
-        main.line("}");
+        b.when(unit.column.eq(0), |b| {
+            output::call_finish_numbers(b, &extents, [unit.batch, unit.row], [largest, total])
+        });
     }
-    main.line(format!("finish(batch, {}row, column, output * normalizer(total));", extents.axes.batch_arguments()));
-    shader.main = main;
+    let normalizer = arena.call("normalizer", &[total], Ty::F32);
+    call_finish(&mut b, "finish", &extents.axes, [unit.batch, unit.row, unit.column], &[output * normalizer]);
+    shader.main = b;
     shader.finish(Grid::Elements { per_workgroup: WORKGROUP * lanes }, WORKGROUP)
 }

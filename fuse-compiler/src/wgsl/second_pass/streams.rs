@@ -5,13 +5,12 @@ use fuse_artifact::{Grid, Pass, Uniform, schedule::Tile};
 use super::{Parts, WORKGROUP};
 use crate::{
     fusion::{Contraction, Group},
+    kernel::{Arena, Block},
     wgsl::{
-        builtins::vector_type,
-        epilogue::Epilogue,
+        epilogue::{Epilogue, call_finish},
         grid,
         names::Names,
-        shader::CodeBuffer,
-        tiles::streams::{declare_shares, vectors},
+        tiles::streams::{Shares, vectors},
     },
 };
 
@@ -23,39 +22,37 @@ const fn finish_workgroups(tile: Tile) -> u32 {
 /// The second pass: adds the parts of the tiles that were cut, and applies the epilogue.
 pub fn streams(group: &Group, contraction: &Contraction, names: &Names, tile: Tile) -> Pass {
     debug_assert!(vectors(tile).is_multiple_of(WORKGROUP), "tiles have whole workgroups");
-    let Parts { mut shader, scratch, axes, sum } = Parts::new(names, group, contraction, tile.lanes);
-    Epilogue::new(group, &axes, sum, tile.lanes, tile.lanes).declare(&mut shader);
-    let mut main = CodeBuffer::indented();
-    grid::workgroups(&mut shader, &mut main);
-    declare_shares(&mut shader, &mut main, &axes, tile);
+    let arena = Arena::default();
+    let mut parts = Parts::new(&arena, names, group, contraction, tile.lanes);
+    let (axes, scratch) = (parts.axes, parts.scratch);
+    Epilogue::new(group, axes, parts.sum, tile.lanes, tile.lanes).declare(&mut parts.shader);
+    let mut b = Block::new();
+    let id = grid::workgroups(&mut parts.shader, &mut b);
+    let Shares { steps, share, tiles } = Shares::bind(&mut parts.shader, &mut b, &axes, tile);
     let of_tile = finish_workgroups(tile);
-    main.line(format!("let cut = id / {of_tile}u;"));
-    main.line("let first = cut * steps / share;");
-    main.line("let parts = (cut * steps + steps - 1u) / share - first + 1u;");
-    main.line("if parts == 1u {");
-    main.line("return;");
-    main.line("}");
-    let (whole, splits) = (shader.uniform(Uniform::WholeTiles), shader.uniform(Uniform::Splits));
-    main.line(format!("let place = {whole} + cut;"));
-    main.line("let tile = place % tiles;");
-    main.line("let batch = place / tiles;");
-    axes.decode_batch(&mut shader, &mut main);
-    grid::tile_origin(&mut shader, &mut main, tile, ["row0", "column0"]);
-    main.line(format!("let vector = id % {of_tile}u * {WORKGROUP}u + local;"));
+    let cut = b.bind("cut", id / of_tile);
+    let first = b.bind("first", cut * steps / share);
+    let count = b.bind("parts", (cut * steps + steps - 1) / share - first + 1);
+    b.return_if(count.eq(1));
+    let (whole, splits) = (parts.shader.uniform(Uniform::WholeTiles), parts.shader.uniform(Uniform::Splits));
+    let place = b.bind("place", whole + cut);
+    let number = b.bind("tile", place % tiles);
+    let batch = b.bind("batch", place / tiles);
+    axes.decode_batch(&mut parts.shader, &mut b, batch);
+    let [row0, column0] = grid::tile_origin(&mut parts.shader, &mut b, tile, number, ["row0", "column0"]);
+    let vector = b.bind("vector", id % of_tile * WORKGROUP + parts.shader.local());
     let across = tile.columns / 4;
-    let names = axes.sum_names();
-    for name in &names {
-        main.line(format!("var {name} = {}();", vector_type(sum, tile.lanes)));
-    }
+    let accumulators = parts.accumulators(&mut b, tile.lanes);
     let size = axes.products * vectors(tile);
-    main.unrollable("s", "0u", "parts", 1);
-    for (product, name) in names.iter().enumerate() {
-        let product = product as u32 * vectors(tile);
-        main.line(format!("{name} += {scratch}[(cut * {splits} + s) * {size}u + {product}u + vector];"));
-    }
-    main.line("}");
-    let place = format!("row0 + vector / {across}u, column0 + vector % {across}u * 4u");
-    main.line(format!("finish(batch, {}{place}, {});", axes.batch_arguments(), names.join(", ")));
-    shader.main = main;
+    b.unrollable("s", arena.u32(0), count, 1, |b, s| {
+        for (&accumulator, product) in accumulators.iter().zip(0..) {
+            let part = scratch.at((cut * splits + s) * size + product * vectors(tile) + vector);
+            b.set(accumulator, accumulator + part);
+        }
+    });
+    let [row, column] = [row0 + vector / across, column0 + vector % across * 4];
+    call_finish(&mut b, "finish", &axes, [batch, row, column], &accumulators);
+    let mut shader = parts.shader;
+    shader.main = b;
     shader.finish(Grid::SharedTiles { workgroups: of_tile }, WORKGROUP)
 }

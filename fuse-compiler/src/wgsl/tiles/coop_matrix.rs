@@ -7,19 +7,20 @@
 //! their latency. Sums leave their matrices through workgroup memory, one matrix per subgroup at a time; more at a time slowed
 //! down the whole kernel.
 
+use crate::kernel::Ty;
 use fuse_artifact::{
     COOP_MATRIX_SUBGROUP, DType, Size, Uniform,
     schedule::{SLICE_PAD, Tile},
 };
 
-use super::{MatmulTile, epilogue, is_partial, slices::Side};
+use super::{MatmulKernel, epilogue, is_partial, slices::Side};
 use crate::schedule::contraction::Direction;
 
 /// WGSL loads matrices row by row with a `T`, column by column without.
 const BY_ROWS: &str = "coopLoadT";
 const BY_COLUMNS: &str = "coopLoad";
 
-impl<'a> MatmulTile<'a> {
+impl<'a> MatmulKernel<'a> {
     pub(super) fn declare_matrix_slices(&mut self) {
         let tile = self.tile;
         self.shader.use_coop_matrix(matrix_size(tile));
@@ -28,11 +29,11 @@ impl<'a> MatmulTile<'a> {
         }
         for side in self.staged() {
             let count = self.lines(side)[0] * self.line_vectors(side);
-            self.shader.workgroup_array(&side.array(self.contraction), "vec4<f16>", count, 8);
+            self.shader.workgroup_array_text(&side.array(self.contraction), "vec4<f16>", count, 8);
         }
         for array in self.sum_arrays() {
             let count = tile.subgroups() * matrix_size(tile).pow(2) / 4;
-            self.shader.workgroup_array(&array, "vec4<f32>", count, 16);
+            self.shader.workgroup_array_text(&array, "vec4<f32>", count, 16);
         }
     }
 
@@ -163,7 +164,7 @@ impl<'a> MatmulTile<'a> {
         self.main.line("}");
     }
 
-    /// CodeBuffer of a slice that the workgroup loads at once, and how many times it does.
+    /// Lines of a slice that the workgroup loads at once, and how many times it does.
     fn passes(&self, side: Side) -> [u32; 2] {
         let [lines, length] = self.lines(side);
         let at_once = self.tile.invocations() / (length / 4);
@@ -179,7 +180,7 @@ impl<'a> MatmulTile<'a> {
         let (outer_axis, depth_axis) = if side == Side::Lhs { (batch, batch + 1) } else { (batch + 1, batch) };
         let line_axis = if direction == Direction::Depth { outer_axis } else { depth_axis };
         let stride = self.line_stride(side, access, line_axis);
-        let batches: Vec<Option<String>> = self.axes.batch_names().into_iter().map(Some).collect();
+        let batches: Vec<_> = self.axes.batch().into_iter().map(Some).collect();
         let offset = operand.offset(&mut self.shader, access, &batches);
         let origin = match direction {
             Direction::Depth => format!("{} * {p}_lines", side.origin()),
@@ -201,7 +202,7 @@ impl<'a> MatmulTile<'a> {
     fn line_stride(&mut self, side: Side, access: u16, axis: u8) -> String {
         match self.known_stride(side, access, usize::from(axis)) {
             Some(elements) => format!("{elements}u"),
-            None => self.shader.uniform(Uniform::Stride { access, axis }),
+            None => self.shader.uniform(Uniform::Stride { access, axis }).to_string(),
         }
     }
 
@@ -281,12 +282,13 @@ impl<'a> MatmulTile<'a> {
         if is_partial(self.tile) {
             return;
         }
-        let epilogue = epilogue(self.group, &self.axes, self.sum, self.tile);
+        let epilogue = epilogue(self.group, self.axes, self.sum, self.tile);
         for j in 0..self.matrix_counts()[1] {
             for u in 0..matrix_vectors(self.tile) {
                 let [row, column] = matrix_place(i, j, u);
                 let name = format!("_{i}_{j}_{u}");
-                epilogue.preload(&mut self.shader, &mut self.main, [&row, &column], &name);
+                let place = [row, column].map(|text| self.shader.raw(text, Ty::U32));
+                epilogue.preload(&mut self.shader, &mut self.main, place, &name);
             }
         }
     }
@@ -323,8 +325,9 @@ impl<'a> MatmulTile<'a> {
         for u in 0..matrix_vectors(self.tile) {
             let [row, column] = matrix_place(i, j, u);
             let at = u * COOP_MATRIX_SUBGROUP;
-            let sums = arrays.iter().map(|array| format!("{array}[vector + {at}u]")).collect::<Vec<_>>().join(", ");
-            let finish = self.finish_call([&row, &column], &sums, &format!("{i}_{j}_{u}"));
+            let sum = |array: &String| self.shader.raw(format!("{array}[vector + {at}u]"), Ty::of(self.sum, 4));
+            let sums: Vec<_> = arrays.iter().map(sum).collect();
+            let place = [&row, &column].map(|text| self.shader.raw(text, Ty::U32));
             let mut conditions = vec![];
             if self.tile.shifted_at_edge() {
                 // What lies before belongs to the tiles before.
@@ -334,10 +337,10 @@ impl<'a> MatmulTile<'a> {
                 conditions.push(format!("subgroup_lane < {}u", size * across));
             }
             if conditions.is_empty() {
-                self.main.line(finish);
+                self.call_finish(place, &sums, &format!("{i}_{j}_{u}"));
             } else {
                 self.main.line(format!("if {} {{", conditions.join(" && ")));
-                self.main.line(finish);
+                self.call_finish(place, &sums, &format!("{i}_{j}_{u}"));
                 self.main.line("}");
             }
         }

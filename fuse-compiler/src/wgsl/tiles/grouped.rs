@@ -14,7 +14,7 @@ use crate::{
     wgsl::epilogue::rhs_prefixes,
 };
 
-use super::MatmulTile;
+use super::MatmulKernel;
 
 /// For each product, the kernel as if it were alone; accesses and stores keep their numbers.
 pub(super) struct Grouped {
@@ -47,7 +47,7 @@ impl Grouped {
     }
 }
 
-impl<'a> MatmulTile<'a> {
+impl<'a> MatmulKernel<'a> {
     /// Multiplies and stores the product of this workgroup.
     pub(super) fn branches(&mut self, grouped: &'a Grouped) {
         let products = grouped.groups.len();

@@ -4,13 +4,13 @@
 
 use fuse_artifact::schedule::LANES;
 
-use super::{MatmulTile, slices::Side};
+use super::{MatmulKernel, slices::Side};
 use crate::{
     schedule::contraction::{Direction, weights::Weights},
     wgsl::{builtins::vector_type, shader::storage_type, weights::WeightText},
 };
 
-impl<'a> MatmulTile<'a> {
+impl<'a> MatmulKernel<'a> {
     /// The weights that a side's slices are filled from by whole words, if they are.
     pub(super) fn packed(&self, side: Side) -> Option<Weights<'a>> {
         let Side::Rhs(product) = side else { return None };

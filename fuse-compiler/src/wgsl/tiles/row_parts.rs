@@ -3,11 +3,12 @@
 
 use fuse_artifact::{Grid, Pass, Uniform, schedule::Tile};
 
-use super::{MatmulTile, product_prefixes, rows::Rows};
+use super::{MatmulKernel, product_prefixes, rows::Rows};
 use crate::{
     fusion::{Contraction, Group},
+    kernel::{Arena, Block, Ty, Val},
     schedule::contraction::ScheduleSpec,
-    wgsl::{grid, names::Names, second_pass::Parts, shader::CodeBuffer},
+    wgsl::{grid, names::Names, second_pass::Parts},
 };
 
 /// The pass. `tile` has all columns of its rows.
@@ -18,15 +19,16 @@ pub fn row_parts(
     scheduled: &ScheduleSpec,
     tile: Tile,
 ) -> Pass {
-    let Parts { mut shader, scratch, axes, sum } = Parts::new(names, group, contraction, tile.lanes);
+    let arena = Arena::default();
+    let Parts { mut shader, scratch, axes, sum } = Parts::new(&arena, names, group, contraction, tile.lanes);
     let products = product_prefixes(&axes);
-    let rows = Rows::new(group, &axes, tile, &products);
+    let rows = Rows::new(group, axes, (tile, sum), &products);
     if let Some(rows) = &rows {
         rows.declare(&mut shader);
     }
-    let mut text = MatmulTile {
+    let mut text = MatmulKernel {
         shader,
-        main: CodeBuffer::indented(),
+        main: Block::new(),
         group,
         contraction,
         scheduled,
@@ -43,42 +45,48 @@ pub fn row_parts(
     text.locate_rows();
     text.declare_sums();
     text.preload();
-    text.add_parts(&scratch);
+    text.add_parts(scratch);
     text.store();
-    let MatmulTile { mut shader, main, .. } = text;
+    let MatmulKernel { mut shader, main, .. } = text;
     shader.main = main;
     shader.finish(Grid::WholeRows { rows: tile.rows }, tile.invocations())
 }
 
-impl MatmulTile<'_> {
+impl<'k> MatmulKernel<'k> {
     /// Which rows and batch this workgroup has, and which columns this invocation.
     fn locate_rows(&mut self) {
         let row_tiles = self.shader.uniform(Uniform::RowTiles);
         let across = self.tile.columns / self.tile.invocation_columns;
-        grid::workgroups(&mut self.shader, &mut self.main);
-        self.main.line(format!("let batch = id / {row_tiles};"));
-        self.axes.decode_batch(&mut self.shader, &mut self.main);
-        self.main.line(format!("let row0 = id % {row_tiles} * {}u;", self.tile.rows));
-        self.main.line("let column0 = 0u;");
-        self.main.line(format!("let tx = local % {across}u;"));
-        self.main.line(format!("let ty = local / {across}u;"));
+        let (b, local) = (&mut self.main, self.shader.local());
+        let id = grid::workgroups(&mut self.shader, b);
+        let batch = b.bind("batch", id / row_tiles);
+        self.axes.decode_batch(&mut self.shader, b, batch);
+        b.bind("row0", id % row_tiles * self.tile.rows);
+        b.bind("column0", self.shader.u32(0));
+        b.bind("tx", local % across);
+        b.bind("ty", local / across);
     }
 
     /// Adds the partial sums of all parts, which lie as `declare_partial` says.
-    fn add_parts(&mut self, scratch: &str) {
+    fn add_parts(&mut self, scratch: Val<'k>) {
+        let arena = self.shader.arena();
         let splits = self.shader.uniform(Uniform::Splits);
         let batches = self.axes.batches(&mut self.shader);
-        let (rows, columns) = (self.axes.rows.clone(), self.axes.columns.clone());
-        self.main.line(format!("for (var s = 0u; s < {splits}; s++) {{"));
-        for (p, prefix) in self.products.iter().enumerate() {
-            for i in 0..self.tile.invocation_rows {
-                for j in 0..self.tile.invocation_columns / 4 {
-                    let part = format!("(s * {}u + {p}u) * {batches} + batch", self.products.len());
-                    let at = format!("(({part}) * {rows} + at_row_{i}) * {columns} + at_column_{j}");
-                    self.main.line(format!("c.s{prefix}{i}_{j} += {scratch}[({at}) / 4u];"));
+        let (rows, columns) = (self.axes.rows, self.axes.columns);
+        let index = |name: String| arena.name(name, Ty::U32);
+        let batch = index("batch".to_owned());
+        let products = self.products.len() as u32;
+        self.main.range("s", arena.u32(0), splits, 1, |b, s| {
+            for (p, prefix) in (0..).zip(&self.products) {
+                for i in 0..self.tile.invocation_rows {
+                    for j in 0..self.tile.invocation_columns / 4 {
+                        let part = (s * products + p) * batches + batch;
+                        let [row, column] = [format!("at_row_{i}"), format!("at_column_{j}")].map(index);
+                        let sum = arena.name(format!("c.s{prefix}{i}_{j}"), Ty::of(self.sum, 4));
+                        b.set(sum, sum + scratch.at(((part * rows + row) * columns + column) / 4));
+                    }
                 }
             }
-        }
-        self.main.line("}");
+        });
     }
 }

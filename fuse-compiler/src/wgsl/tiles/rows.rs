@@ -7,7 +7,7 @@
 //! not stored.
 
 use fuse_artifact::{
-    Uniform,
+    DType, Uniform,
     schedule::{TILE_PAD, Tile},
 };
 
@@ -18,47 +18,58 @@ use crate::{
         body::{Body, ValueId, ValueOp},
         reduction_depth::Level,
     },
+    kernel::{Arena, Block, Scalar, Ty, Val},
     schedule::{
         contraction::{reduces, rows::GROUPS},
         layout::along,
     },
     wgsl::{
-        builtins::vector_type,
         epilogue::Axes,
         expr::{ElementContext, literal, operation},
         loads::{Gather, Load},
         reduction::state::{ReductionState, from_bits, to_bits},
-        shader::{CodeBuffer, Shader, to_storage},
+        shader::{Shader, lane_coordinates, to_storage},
     },
 };
 
-/// The body of an epilogue with reductions, and what its text needs to know of it.
-pub(super) struct Rows<'a> {
+/// The body of an epilogue with reductions.
+pub(super) struct Rows<'a, 'k> {
     group: &'a Group,
     tile: Tile,
     /// What names of the products' sums start with.
     products: Vec<String>,
+    sum: DType,
     levels: Vec<Level>,
     /// For each value, whether it differs between rows.
     differs_by_row: Vec<bool>,
     /// Whether all columns of the tile exist.
     full: bool,
-    rows: String,
-    columns: String,
-    batch: usize,
+    axes: Axes<'k>,
 }
 
-impl<'a> Rows<'a> {
+impl<'a, 'k> Rows<'a, 'k> {
     /// The body of a group, if it has reductions.
-    pub(super) fn new(group: &'a Group, axes: &Axes, tile: Tile, products: &[String]) -> Option<Self> {
+    pub(super) fn new(
+        group: &'a Group,
+        axes: Axes<'k>,
+        (tile, sum): (Tile, DType),
+        products: &[String],
+    ) -> Option<Self> {
         let batch = axes.batch;
         let levels = group.body.levels(&group.accesses, |axis| axis == batch + 1);
         let full = group.shape[batch + 1].as_constant() == Some(tile.columns.into());
-        let (rows, columns) = (axes.rows.clone(), axes.columns.clone());
         let differs_by_row = differing(group, batch);
-        let products = products.to_vec();
-        let body = Self { group, tile, products, levels, differs_by_row, full, rows, columns, batch };
+        let body = Self { group, tile, products: products.to_vec(), sum, levels, differs_by_row, full, axes };
         reduces(&group.body).then_some(body)
+    }
+
+    fn arena(&self) -> &'k Arena {
+        self.axes.rows.arena()
+    }
+
+    /// An invocation's value that was bound under a name.
+    fn index(&self, name: impl Into<String>) -> Val<'k> {
+        self.arena().name(name, Ty::U32)
     }
 
     fn body(&self) -> &'a Body {
@@ -98,19 +109,18 @@ impl<'a> Rows<'a> {
     }
 
     /// A value as an operand of `lanes` elements.
-    fn operand(&self, value: ValueId, place: [u32; 2], lanes: u32) -> String {
+    fn operand(&self, value: ValueId, place: [u32; 2], lanes: u32) -> Val<'k> {
         let dtype = self.body().values[value].dtype;
         match self.body().values[value].op {
-            ValueOp::Literal(value) => literal(value, dtype, lanes),
-            _ if lanes == self.lanes(value) => self.name(value, place),
-            _ => format!("{}({})", vector_type(dtype, lanes), self.name(value, place)),
+            ValueOp::Literal(value) => literal(self.arena(), value, dtype, lanes),
+            _ => self.arena().name(self.name(value, place), Ty::of(dtype, self.lanes(value))).splat(lanes),
         }
     }
 
     /// Declares the workgroup memory through which the parts of rows are handed over, as bits.
-    pub(super) fn declare(&self, shader: &mut Shader<'_>) {
+    pub(super) fn declare(&self, shader: &mut Shader<'k>) {
         for store in &self.group.stores {
-            let lanes = if is_row_store(store, self.batch) { 1 } else { self.tile.lanes };
+            let lanes = if is_row_store(store, self.axes.batch) { 1 } else { self.tile.lanes };
             shader.buffer(store.slot, self.body().values[store.value].dtype, lanes, true);
         }
         let words = self.body().values.iter().filter_map(|value| match value.op {
@@ -119,89 +129,102 @@ impl<'a> Rows<'a> {
         });
         for w in 0..words.max().unwrap_or(0) {
             let parts = self.tile.rows * (self.across() + TILE_PAD);
-            shader.workgroup_array(&format!("row_parts{w}"), "u32", parts, 4);
-            shader.workgroup_array(&format!("row_groups{w}"), "vec4<u32>", self.tile.rows, 16);
+            shader.workgroup_array(&format!("row_parts{w}"), Ty::U32, parts);
+            shader.workgroup_array(&format!("row_groups{w}"), Ty::vector(Scalar::U32, 4), self.tile.rows);
         }
     }
 
-    /// Declares the invocation's rows and columns, and those that it reads at.
-    fn locate(&self, main: &mut CodeBuffer) {
+    /// The word `w` of the parts of rows, and of their groups, in workgroup memory.
+    fn shared(&self, w: usize) -> [Val<'k>; 2] {
+        let array = |name: String, lanes: u32| {
+            self.arena().name(name, self.arena().array(Ty::vector(Scalar::U32, lanes), None))
+        };
+        [array(format!("row_parts{w}"), 1), array(format!("row_groups{w}"), 4)]
+    }
+
+    /// Binds the invocation's rows and columns, and those that it reads at.
+    fn locate(&self, b: &mut Block<'k>) {
         let Tile { columns, invocation_columns, lanes, .. } = self.tile;
         let [rows, vectors] = self.extents();
+        let [row0, column0, tx] = ["row0", "column0", "tx"].map(|name| self.index(name));
         for i in 0..rows {
-            let first = row_in_tile(i, self.tile.rows, rows);
-            main.line(format!("let row_{i} = row0 + ty * 4u + {first}u;"));
-            main.line(format!("let at_row_{i} = min(row_{i}, {} - 1u);", self.rows));
+            let row = b.bind(format!("row_{i}"), row0 + self.index("ty") * 4 + row_in_tile(i, self.tile.rows, rows));
+            b.bind(format!("at_row_{i}"), row.min(self.axes.rows - 1));
         }
         for j in 0..vectors {
-            main.line(format!("let column_{j} = column0 + (tx + {}u) * 4u;", j * (columns / invocation_columns)));
-            main.line(format!("let at_column_{j} = min(column_{j}, {} - {lanes}u);", self.columns));
+            let first = column0 + (tx + j * (columns / invocation_columns)) * 4;
+            let column = b.bind(format!("column_{j}"), first);
+            let at = b.bind(format!("at_column_{j}"), column.min(self.axes.columns - lanes));
             if lanes == 1 {
-                main.line(format!("let last_lane_{j} = {} - 1u - at_column_{j};", self.columns));
+                b.bind(format!("last_lane_{j}"), self.axes.columns - 1 - at);
             }
             if !self.full {
-                main.line(match lanes {
-                    1 => format!("let inside_{j} = {} < vec4<u32>({});", lane_columns(j), self.columns),
-                    _ => format!("let inside_{j} = column_{j} < {};", self.columns),
-                });
+                let inside = match lanes {
+                    1 => self.lane_columns(j).lt(self.axes.columns.splat(4)),
+                    _ => column.lt(self.axes.columns),
+                };
+                b.bind(format!("inside_{j}"), inside);
             }
         }
+    }
+
+    /// The columns of the `j`-th vector.
+    fn lane_columns(&self, j: u32) -> Val<'k> {
+        lane_coordinates(self.index(format!("column_{j}")), 4, true)
     }
 
     /// Loads what the body reads at coordinates of the domain.
-    fn load(&self, shader: &mut Shader<'_>, main: &mut CodeBuffer) {
+    fn load(&self, shader: &mut Shader<'k>, b: &mut Block<'k>) {
         for (value, op) in self.body().values.iter().map(|value| &value.op).enumerate() {
             let ValueOp::Load(access) = *op else { continue };
             for place in self.places(value) {
-                let load = self.element(shader, access, place, self.lanes(value));
-                main.line(format!("let {} = {load};", self.name(value, place)));
+                let loaded = self.element(shader, access, place, self.lanes(value));
+                b.bind(self.name(value, place), loaded);
             }
         }
     }
 
     /// The elements of an access at a place.
-    fn element(&self, shader: &mut Shader<'_>, index: u16, place: [u32; 2], lanes: u32) -> String {
+    fn element(&self, shader: &mut Shader<'k>, index: u16, place: [u32; 2], lanes: u32) -> Val<'k> {
         let access = &self.group.accesses[usize::from(index)];
         let offset = self.offset(shader, index, place, lanes == 1);
-        let lane_axis = self.batch + 1;
+        let lane_axis = self.axes.batch + 1;
         let (along, buffer_lanes) = (along(access, lane_axis), self.tile.lanes);
         let load = Load { access, lane_axis: lane_axis as u8, along, index, buffer_lanes };
-        load.read(shader, &offset, lanes, &self.last_lane(place))
+        load.read(shader, offset, lanes, Some(self.last_lane(place)))
     }
 
     /// The offset of an access at a place; without the column's part where the access does not move along columns.
-    fn offset(&self, shader: &mut Shader<'_>, index: u16, [i, j]: [u32; 2], single: bool) -> String {
+    fn offset(&self, shader: &mut Shader<'k>, index: u16, [i, j]: [u32; 2], single: bool) -> Val<'k> {
         let access = &self.group.accesses[usize::from(index)].access;
         let mut offset = shader.uniform(Uniform::Offset { access: index });
-        let coordinates = (0..self.batch).map(|axis| format!("b{axis}"));
-        let coordinates = coordinates.chain([format!("at_row_{i}"), format!("at_column_{j}")]);
-        for (axis, coordinate) in coordinates.enumerate() {
-            if access.axes[axis].is_some() && !(single && axis == self.batch + 1) {
-                let stride = shader.uniform(Uniform::Stride { access: index, axis: axis as u8 });
-                offset += &format!(" + {coordinate} * {stride}");
+        let place = [format!("at_row_{i}"), format!("at_column_{j}")].map(|name| self.index(name));
+        for (axis, coordinate) in self.axes.batch().into_iter().chain(place).enumerate() {
+            if access.axes[axis].is_some() && !(single && axis == self.axes.batch + 1) {
+                offset = offset + coordinate * shader.uniform(Uniform::Stride { access: index, axis: axis as u8 });
             }
         }
         offset
     }
 
     /// Stores what the body computes from the sums `c`.
-    pub(super) fn finish(&self, shader: &mut Shader<'_>, main: &mut CodeBuffer) {
+    pub(super) fn finish(&self, shader: &mut Shader<'k>, b: &mut Block<'k>) {
         if !self.preloads() {
-            self.load(shader, main);
+            self.load(shader, b);
         }
         let stages = self.levels.iter().map(|level| level.stage).max().unwrap_or(0);
         for stage in 0..=stages {
-            self.stage(shader, main, stage);
-            self.reduce(shader, main, stage);
+            self.stage(shader, b, stage);
+            self.reduce(shader, b, stage);
         }
-        self.store(shader, main);
+        self.store(shader, b);
     }
 
-    /// Declares where this invocation is, and loads what the body reads if little enough.
-    pub(super) fn prepare(&self, shader: &mut Shader<'_>, main: &mut CodeBuffer) {
-        self.locate(main);
+    /// Binds where this invocation is, and loads what the body reads if little enough.
+    pub(super) fn prepare(&self, shader: &mut Shader<'k>, b: &mut Block<'k>) {
+        self.locate(b);
         if self.preloads() {
-            self.load(shader, main);
+            self.load(shader, b);
         }
     }
 
@@ -213,12 +236,12 @@ impl<'a> Rows<'a> {
     }
 
     /// The last lane that exists at a place: of aligned schedules each.
-    fn last_lane(&self, [_, j]: [u32; 2]) -> String {
-        if self.tile.lanes == 1 { format!("last_lane_{j}") } else { "3u".to_owned() }
+    fn last_lane(&self, [_, j]: [u32; 2]) -> Val<'k> {
+        if self.tile.lanes == 1 { self.index(format!("last_lane_{j}")) } else { self.arena().u32(3) }
     }
 
-    /// Writes the values that are known after `stage` reductions.
-    fn stage(&self, shader: &mut Shader<'_>, main: &mut CodeBuffer, stage: usize) {
+    /// Computes the values that are known after `stage` reductions.
+    fn stage(&self, shader: &mut Shader<'k>, b: &mut Block<'k>, stage: usize) {
         for (value, known) in self.body().values.iter().enumerate() {
             let elsewhere = matches!(known.op, ValueOp::Literal(_) | ValueOp::Load(_) | ValueOp::Reduce(..));
             if elsewhere || self.levels[value].stage != stage {
@@ -228,222 +251,218 @@ impl<'a> Rows<'a> {
             for place in self.places(value) {
                 let operand = |x: ValueId| self.operand(x, place, lanes);
                 let at = RowPlace { rows: self, place, lanes };
-                let expression = operation(shader, self.body(), value, lanes, &operand, &at);
-                main.line(format!("let {} = {expression};", self.name(value, place)));
+                let computed = operation(shader, self.body(), value, lanes, &operand, &at);
+                b.bind(self.name(value, place), computed);
             }
         }
     }
 
-    /// Writes the reductions of values that are known after `stage` of them.
-    fn reduce(&self, shader: &mut Shader<'_>, main: &mut CodeBuffer, stage: usize) {
+    /// Computes the reductions of values that are known after `stage` of them.
+    fn reduce(&self, shader: &mut Shader<'k>, b: &mut Block<'k>, stage: usize) {
         for (value, reduction) in self.body().values.iter().enumerate() {
             if let ValueOp::Reduce(op, x) = reduction.op
                 && self.levels[value].stage == stage + 1
             {
                 let state = ReductionState::new(op, self.body().values[x].dtype);
-                self.gather_parts(shader, main, state, value, x);
-                main.line("workgroupBarrier();");
-                self.combine_parts(main, state);
-                main.line("workgroupBarrier();");
-                self.combine_groups(shader, main, state, value);
+                self.gather_parts(shader, b, state, value, x);
+                b.workgroup_barrier();
+                self.combine_parts(shader, b, state);
+                b.workgroup_barrier();
+                self.combine_groups(shader, b, state, value);
             }
         }
     }
 
-    /// Writes each row's elements of this invocation, taken together, to workgroup memory.
+    /// Reduces each row's elements of this invocation, to workgroup memory.
     fn gather_parts(
         &self,
-        shader: &mut Shader<'_>,
-        main: &mut CodeBuffer,
+        shader: &mut Shader<'k>,
+        b: &mut Block<'k>,
         state: ReductionState,
         value: ValueId,
         x: ValueId,
     ) {
         let [rows, vectors] = self.extents();
-        let neutral = state.neutral(4);
-        self.open_first_layer(main);
-        for i in 0..rows {
-            let name = format!("part{value}_{i}");
-            let mut parts = vec![];
-            for j in 0..vectors {
-                let element = self.operand(x, [i, j], 4);
-                let words = state.of_element(&mut shader.helpers, 4, &element, &lane_columns(j));
-                let words = words.iter().zip(&neutral).enumerate().map(|(w, (word, neutral))| {
-                    let word = match self.full {
-                        true => word.clone(),
-                        false => format!("select({neutral}, {word}, inside_{j})"),
-                    };
-                    main.line(format!("let {name}_{j}_word{w} = {word};"));
-                    format!("{name}_{j}_word{w}")
-                });
-                parts.push(words.collect::<Vec<_>>());
+        let neutral = state.neutral(self.arena(), 4);
+        let inside_lanes = if self.tile.lanes == 1 { 4 } else { 1 };
+        b.when_some(self.first_layer(), |b| {
+            for i in 0..rows {
+                let name = format!("part{value}_{i}");
+                let mut parts = vec![];
+                for j in 0..vectors {
+                    let element = self.operand(x, [i, j], 4);
+                    let inside = self.arena().name(format!("inside_{j}"), Ty::vector(Scalar::Bool, inside_lanes));
+                    let words = state.of_element(&mut shader.helpers, element, self.lane_columns(j));
+                    let words = words.into_iter().zip(&neutral).enumerate().map(|(w, (word, &neutral))| {
+                        let word = if self.full { word } else { inside.select(word, neutral) };
+                        b.bind(format!("{name}_{j}_word{w}"), word)
+                    });
+                    parts.push(words.collect::<Vec<_>>());
+                }
+                let vector = state.tree(b, parts, &format!("{name}_v"));
+                let part = reduce_lanes(b, state, &vector, &name);
+                for (w, word) in part.into_iter().enumerate() {
+                    let at = self.row_in_tile(i) * (self.across() + TILE_PAD) + self.index("tx");
+                    b.set(self.shared(w)[0].at(at), to_bits(word));
+                }
             }
-            let vector = state.tree(main, parts, &format!("{name}_v"));
-            let lanes = ["x", "y", "z", "w"].map(|lane| vector.iter().map(|word| format!("{word}.{lane}")).collect());
-            let part = state.tree(main, lanes.to_vec(), &name);
-            for (w, (word, dtype)) in part.iter().zip(state.words()).enumerate() {
-                let at = format!("({}) * {}u + tx", self.row_in_tile(i), self.across() + TILE_PAD);
-                main.line(format!("row_parts{w}[{at}] = {};", to_bits(dtype, 1, word)));
-            }
-        }
-        self.close_first_layer(main);
+        });
     }
 
-    /// Opens a block for the invocations that have the tile's sums.
-    fn open_first_layer(&self, main: &mut CodeBuffer) {
-        if self.tile.k_groups() > 1 {
-            main.line("if k_group == 0u {");
-        }
+    /// The condition for the invocations that have the tile's sums, if not all have.
+    fn first_layer(&self) -> Option<Val<'k>> {
+        (self.tile.k_groups() > 1).then(|| self.index("k_group").eq(0))
     }
 
-    fn close_first_layer(&self, main: &mut CodeBuffer) {
-        if self.tile.k_groups() > 1 {
-            main.line("}");
-        }
-    }
-
-    /// Takes the parts of each row together in groups: an invocation per row and group.
-    fn combine_parts(&self, main: &mut CodeBuffer, state: ReductionState) {
+    /// Reduces the parts of each row in groups: an invocation per row and group.
+    fn combine_parts(&self, shader: &Shader<'k>, b: &mut Block<'k>, state: ReductionState) {
         let (workers, invocations) = (self.tile.rows * GROUPS, self.tile.invocations());
         for first in (0..workers).step_by(invocations as usize) {
-            let all = first + invocations <= workers;
-            main.line(if all { "{".to_owned() } else { format!("if local + {first}u < {workers}u {{") });
-            main.line(format!("let part_row = (local + {first}u) / {GROUPS}u;"));
-            main.line(format!("let part_group = (local + {first}u) % {GROUPS}u;"));
-            main.line(format!("let parts = part_row * {}u + part_group;", self.across() + TILE_PAD));
-            let parts = (0..self.across() / GROUPS).map(|part| {
-                let words = state.words().into_iter().enumerate().map(|(w, dtype)| {
-                    let bits = format!("row_parts{w}[parts + {}u]", part * GROUPS);
-                    main.line(format!("let part{part}_word{w} = {};", from_bits(dtype, 1, &bits)));
-                    format!("part{part}_word{w}")
-                });
-                words.collect::<Vec<_>>()
-            });
-            let parts = parts.collect();
-            let group = state.tree(main, parts, "group");
-            for (w, (word, dtype)) in group.iter().zip(state.words()).enumerate() {
-                main.line(format!("row_groups{w}[part_row][part_group] = {};", to_bits(dtype, 1, word)));
+            let worker = shader.local() + first;
+            let combine = |b: &mut Block<'k>| {
+                let row = b.bind("part_row", worker / GROUPS);
+                let group = b.bind("part_group", worker % GROUPS);
+                let at = b.bind("parts", row * (self.across() + TILE_PAD) + group);
+                let mut parts = vec![];
+                for part in 0..self.across() / GROUPS {
+                    let words = state.words().into_iter().enumerate().map(|(w, dtype)| {
+                        let bits = self.shared(w)[0].at(at + part * GROUPS);
+                        b.bind(format!("part{part}_word{w}"), from_bits(dtype, bits))
+                    });
+                    parts.push(words.collect::<Vec<_>>());
+                }
+                let words = state.tree(b, parts, "group");
+                for (w, word) in words.into_iter().enumerate() {
+                    b.set(self.shared(w)[1].at(row).at(group), to_bits(word));
+                }
+            };
+            if first + invocations <= workers {
+                b.scope(combine);
+            } else {
+                b.when(worker.lt(workers), combine);
             }
-            main.line("}");
         }
     }
 
-    /// Declares the reduction's value of each row of this invocation.
-    fn combine_groups(&self, shader: &mut Shader<'_>, main: &mut CodeBuffer, state: ReductionState, value: ValueId) {
+    /// Binds the reduction's value of each row of this invocation.
+    fn combine_groups(&self, shader: &mut Shader<'k>, b: &mut Block<'k>, state: ReductionState, value: ValueId) {
         for i in 0..self.extents()[0] {
             let name = format!("groups{value}_{i}");
             let words = state.words().into_iter().enumerate().map(|(w, dtype)| {
-                let bits = format!("row_groups{w}[{}]", self.row_in_tile(i));
-                main.line(format!("let {name}_word{w} = {};", from_bits(dtype, 4, &bits)));
-                format!("{name}_word{w}")
+                let bits = self.shared(w)[1].at(self.row_in_tile(i));
+                b.bind(format!("{name}_word{w}"), from_bits(dtype, bits))
             });
-            let words: Vec<String> = words.collect();
-            let lanes = ["x", "y", "z", "w"].map(|lane| words.iter().map(|word| format!("{word}.{lane}")).collect());
-            let row = state.tree(main, lanes.to_vec(), &name);
-            let result = state.value(&mut shader.helpers, 1, &row);
-            main.line(format!("let {} = {result};", self.name(value, [i, 0])));
+            let words: Vec<Val<'k>> = words.collect();
+            let row = reduce_lanes(b, state, &words, &name);
+            let result = state.value(&mut shader.helpers, &row);
+            b.bind(self.name(value, [i, 0]), result);
         }
     }
 
-    fn row_in_tile(&self, i: u32) -> String {
-        format!("ty * 4u + {}u", row_in_tile(i, self.tile.rows, self.tile.invocation_rows))
+    /// The `i`-th row of an invocation in its tile.
+    fn row_in_tile(&self, i: u32) -> Val<'k> {
+        self.index("ty") * 4 + row_in_tile(i, self.tile.rows, self.tile.invocation_rows)
     }
 
     /// Stores elements, and values of rows by the first invocation of a row.
-    fn store(&self, shader: &mut Shader<'_>, main: &mut CodeBuffer) {
+    fn store(&self, shader: &mut Shader<'k>, b: &mut Block<'k>) {
         let [rows, vectors] = self.extents();
         let (of_rows, of_elements): (Vec<&Store>, Vec<&Store>) =
-            self.group.stores.iter().partition(|store| is_row_store(store, self.batch));
-        self.open_first_layer(main);
-        for i in 0..rows {
-            main.line(format!("if row_{i} < {} {{", self.rows));
-            for j in 0..if of_elements.is_empty() { 0 } else { vectors } {
-                main.line(format!("if column_{j} < {} {{", self.columns));
-                let line = format!("(batch * {} + row_{i}) * {}", self.rows, self.columns);
-                main.line(format!("let at = {line} + column_{j};"));
-                for store in &of_elements {
-                    self.store_elements(shader, main, store, [i, j]);
-                }
-                main.line("}");
+            self.group.stores.iter().partition(|store| is_row_store(store, self.axes.batch));
+        let [batch, tx] = ["batch", "tx"].map(|name| self.index(name));
+        b.when_some(self.first_layer(), |b| {
+            for i in 0..rows {
+                let row = self.index(format!("row_{i}"));
+                b.when(row.lt(self.axes.rows), |b| {
+                    let line = batch * self.axes.rows + row;
+                    for j in 0..if of_elements.is_empty() { 0 } else { vectors } {
+                        let column = self.index(format!("column_{j}"));
+                        b.when(column.lt(self.axes.columns), |b| {
+                            let at = b.bind("at", line * self.axes.columns + column);
+                            for store in &of_elements {
+                                self.store_elements(shader, b, store, [i, j], at);
+                            }
+                        });
+                    }
+                    if !of_rows.is_empty() {
+                        b.when(tx.eq(0), |b| {
+                            for store in &of_rows {
+                                let dtype = self.body().values[store.value].dtype;
+                                let buffer = shader.buffer(store.slot, dtype, 1, true);
+                                b.set(buffer.at(line), to_storage(dtype, self.operand(store.value, [i, 0], 1)));
+                            }
+                        });
+                    }
+                });
             }
-            if !of_rows.is_empty() {
-                main.line("if tx == 0u {");
-                for store in &of_rows {
-                    let dtype = self.body().values[store.value].dtype;
-                    let buffer = shader.buffer(store.slot, dtype, 1, true);
-                    let value = to_storage(dtype, 1, &self.operand(store.value, [i, 0], 1));
-                    main.line(format!("{buffer}[batch * {} + row_{i}] = {value};", self.rows));
-                }
-                main.line("}");
-            }
-            main.line("}");
-        }
-        self.close_first_layer(main);
+        });
     }
 
     /// Stores the elements from `at` on.
-    fn store_elements(&self, shader: &mut Shader<'_>, main: &mut CodeBuffer, store: &Store, place: [u32; 2]) {
+    fn store_elements(&self, shader: &mut Shader<'k>, b: &mut Block<'k>, store: &Store, place: [u32; 2], at: Val<'k>) {
         let dtype = self.body().values[store.value].dtype;
         let buffer = shader.buffer(store.slot, dtype, self.tile.lanes, true);
         let value = self.operand(store.value, place, 4);
         if self.tile.lanes == 4 {
-            main.line(format!("{buffer}[at / 4u] = {};", to_storage(dtype, 4, &value)));
+            b.set(buffer.at(at / 4), to_storage(dtype, value));
             return;
         }
         for e in 0..4 {
-            main.line(format!("if {e}u <= last_lane_{} {{", place[1]));
-            main.line(format!("{buffer}[at + {e}u] = {};", to_storage(dtype, 1, &format!("{value}[{e}]"))));
-            main.line("}");
+            b.when(self.arena().u32(e).le(self.last_lane(place)), |b| {
+                b.set(buffer.at(at + e), to_storage(dtype, value.lane(e)));
+            });
         }
     }
 }
 
+/// The state of the four lanes of a state.
+fn reduce_lanes<'k>(b: &mut Block<'k>, state: ReductionState, words: &[Val<'k>], name: &str) -> Vec<Val<'k>> {
+    let lane = |lane| words.iter().map(|word| word.lane(lane)).collect();
+    state.tree(b, [0, 1, 2, 3].map(lane).to_vec(), name)
+}
+
 /// A place of the body: a row and a vector of columns of the invocation.
-struct RowPlace<'r, 'a> {
-    rows: &'r Rows<'a>,
+struct RowPlace<'r, 'a, 'k> {
+    rows: &'r Rows<'a, 'k>,
     place: [u32; 2],
     lanes: u32,
 }
 
-impl ElementContext for RowPlace<'_, '_> {
-    fn load(&self, shader: &mut Shader<'_>, access: u16) -> String {
+impl<'k> ElementContext<'k> for RowPlace<'_, '_, 'k> {
+    fn load(&self, shader: &mut Shader<'k>, access: u16) -> Val<'k> {
         self.rows.element(shader, access, self.place, self.lanes)
     }
 
-    fn gather(&self, shader: &mut Shader<'_>, index: u16) -> Gather<'_> {
+    fn gather(&self, shader: &mut Shader<'k>, index: u16) -> Gather<'_, 'k> {
         let access = &self.rows.group.accesses[usize::from(index)];
         let offset = self.rows.offset(shader, index, self.place, false);
-        let column = self.rows.batch + 1;
+        let column = self.rows.axes.batch + 1;
         let mut steps = vec![];
         if self.lanes > 1 && access.access.axes[column].is_some() {
             let stride = shader.uniform(Uniform::Stride { access: index, axis: column as u8 });
             let last = self.rows.last_lane(self.place);
-            steps = (0..self.lanes).map(|lane| format!("min({lane}u, {last}) * {stride}")).collect();
+            steps = (0..self.lanes).map(|lane| shader.u32(lane).min(last) * stride).collect();
         }
         let buffer_lanes = self.rows.tile.lanes;
         Gather { access, buffer_lanes, offset, steps, index }
     }
 
-    fn coordinate(&self, axis: u8) -> String {
-        let (batch, [i, j]) = (self.rows.batch, self.place);
-        let coordinate = match usize::from(axis) {
-            axis if axis == batch + 1 && self.lanes > 1 => return format!("({})", lane_columns(j)),
-            axis if axis == batch + 1 => format!("column_{j}"),
-            axis if axis == batch => format!("row_{i}"),
-            axis => format!("b{axis}"),
-        };
-        if self.lanes == 1 { format!("({coordinate})") } else { format!("vec4<u32>({coordinate})") }
+    fn coordinate(&self, _: &mut Shader<'k>, axis: u8) -> Val<'k> {
+        let (batch, [i, j]) = (self.rows.axes.batch, self.place);
+        let axis = usize::from(axis);
+        let coordinate = self.rows.index(match axis {
+            _ if axis == batch + 1 => format!("column_{j}"),
+            _ if axis == batch => format!("row_{i}"),
+            _ => format!("b{axis}"),
+        });
+        lane_coordinates(coordinate, self.lanes, axis == batch + 1)
     }
 
-    fn sum(&self, product: u8) -> String {
+    fn accumulator(&self, product: u8) -> Val<'k> {
         let [i, j] = self.place;
-        format!("c.s{}{i}_{j}", self.rows.products[usize::from(product)])
+        let name = format!("c.s{}{i}_{j}", self.rows.products[usize::from(product)]);
+        self.rows.arena().name(name, Ty::of(self.rows.sum, 4))
     }
-}
-
-/// The columns of the `j`-th vector.
-fn lane_columns(j: u32) -> String {
-    format!("vec4<u32>(column_{j}) + vec4<u32>(0u, 1u, 2u, 3u)")
 }
 
 /// Whether a store has one value per row.

@@ -4,7 +4,7 @@
 //! would take longer than the multiplications. Each k-group has its own depths of a step, so that many loads are on
 //! their way at a time; k-groups hand their sums over in a balanced tree.
 
-use super::{MatmulTile, Side};
+use super::{MatmulKernel, Side};
 use crate::{
     schedule::contraction::Direction,
     wgsl::{builtins::vector_type, operand::read},
@@ -13,7 +13,7 @@ use crate::{
 /// Loads of a right operand's vectors that an invocation has on their way at a time, for each of its vectors of columns.
 const LOADS: u32 = 8;
 
-impl MatmulTile<'_> {
+impl<'k> MatmulKernel<'k> {
     /// Whether right operands are contiguous along the depth, and so is the left one: of a step, each row's depths are then
     /// kept side by side.
     pub(super) fn slices_along_depth(&self) -> bool {
@@ -122,6 +122,7 @@ impl MatmulTile<'_> {
         let (operand, ty) = (self.operand(Side::Rhs(product)), vector_type(self.sum, 4));
         let mut at = self.axes.batch_names();
         at.extend([format!("min({depth}, k_end - {depths}u)"), column.to_owned()]);
+        let at = self.shader.raws(&at);
         let value = read(&mut self.shader, &operand, &at);
         self.main.line(format!("let right{product}_{suffix} = select({ty}(), {value}, {depth} < k_end);"));
     }
@@ -130,7 +131,7 @@ impl MatmulTile<'_> {
     pub(super) fn add_k_groups(&mut self) {
         let (invocations, names) = (self.tile.group_invocations(), self.sum_fields());
         let ty = vector_type(self.sum, 4);
-        self.shader.workgroup_array("handed", &ty, self.tile.handed_vectors(self.products.len() as u32), 16);
+        self.shader.workgroup_array_text("handed", &ty, self.tile.handed_vectors(self.products.len() as u32), 16);
         let place = |k_group: &str, s: usize| {
             format!("handed[({k_group} * {}u + {s}u) * {invocations}u + position]", names.len())
         };

@@ -1,11 +1,12 @@
 //! The slices of the operands in workgroup memory: which elements an invocation loads, and where it puts them.
 
+use crate::kernel::{Block, Ty};
 use fuse_artifact::{
     DType,
     schedule::{TILE_PAD, Tile},
 };
 
-use super::MatmulTile;
+use super::MatmulKernel;
 use crate::{
     fusion::Contraction,
     schedule::contraction::Direction,
@@ -13,7 +14,7 @@ use crate::{
         builtins::vector_type,
         operand::{Operand, OperandPlace},
         row_prologue::RowNames,
-        shader::{CodeBuffer, storage_type},
+        shader::storage_type,
     },
 };
 
@@ -63,7 +64,7 @@ impl Side {
     }
 }
 
-impl<'a> MatmulTile<'a> {
+impl<'a> MatmulKernel<'a> {
     pub(super) fn direction(&self, side: Side) -> Direction {
         match side {
             Side::Lhs => self.scheduled.lhs,
@@ -118,7 +119,8 @@ impl<'a> MatmulTile<'a> {
             false => format!("min(a{l}_o, {}u)", self.tile.rows - lanes),
         };
         let prefix = format!("a{l}_row");
-        rows.declare(&mut self.shader, &mut self.main, RowNames { prefix: &prefix, lanes }, &at, &row);
+        let (at, row) = (self.shader.raws(&at), self.shader.raw(row, Ty::U32));
+        rows.declare(&mut self.shader, &mut self.main, RowNames { prefix: &prefix, lanes }, &at, row);
     }
 
     /// Loads of a slice.
@@ -175,8 +177,8 @@ impl<'a> MatmulTile<'a> {
                 self.declare_rows(l);
             }
             for access in self.accesses(side) {
-                let mut at: Vec<Option<String>> = self.axes.batch_names().into_iter().map(Some).collect();
-                let outer = Some(format!("{p}{l}_at"));
+                let mut at: Vec<_> = self.axes.batch().into_iter().map(Some).collect();
+                let outer = Some(self.index(&format!("{p}{l}_at")));
                 at.extend(if side == Side::Lhs { [outer, None] } else { [None, outer] });
                 let offset = operand.offset(&mut self.shader, access, &at);
                 self.main.line(format!("let {p}{l}_base{access} = {offset};"));
@@ -210,11 +212,12 @@ impl<'a> MatmulTile<'a> {
                     }
                 }
                 for access in self.accesses(side) {
-                    let step = operand.step(&mut self.shader, access, depth_axis, &format!("{p}{l}_depth"));
-                    let offset = format!("{p}{l}_base{access}{step}");
+                    let [base, depth] =
+                        [format!("{p}{l}_base{access}"), format!("{p}{l}_depth")].map(|name| self.index(&name));
+                    let offset = operand.advance(&mut self.shader, access, depth_axis, base, depth);
                     let load = match self.tile.coop_matrix() {
-                        None => operand.load(&mut self.shader, access, &offset),
-                        Some(_) => operand.load_stored(&mut self.shader, access, &offset),
+                        None => operand.load(&mut self.shader, access, offset),
+                        Some(_) => operand.load_stored(&mut self.shader, access, offset),
                     };
                     self.main.statement(format_args!("{p}{l}_x{access} = {load};"));
                 }
@@ -244,13 +247,17 @@ impl<'a> MatmulTile<'a> {
                 let outer = format!("{origin} + {p}{l}_o");
                 let depth = format!("k0 + {p}{l}_k");
                 at.extend(if side == Side::Lhs { [outer, depth] } else { [depth, outer] });
-                let loaded = |access: u16| format!("{p}{l}_x{access}");
-                let mut lines = CodeBuffer::default();
+                let (arena, at) = (self.shader.arena(), self.shader.raws(&at));
+                let loaded = |access: u16| {
+                    let dtype = operand.group.accesses[usize::from(access)].dtype;
+                    arena.name(format!("{p}{l}_x{access}"), Ty::of(dtype, operand.lanes))
+                };
+                let mut lines = Block::new();
                 let value = match (&self.row_prologue, side) {
                     _ if self.tile.coop_matrix().is_some() => loaded(operand.loads()[0]),
                     (Some(rows), Side::Lhs) => {
                         let (place, prefix) = (
-                            OperandPlace { operand: &operand, loaded: &loaded, at: &at, sums: &[] },
+                            OperandPlace { operand: &operand, loaded: &loaded, at: &at, accumulators: &[] },
                             format!("a{l}_row"),
                         );
                         let names = RowNames { prefix: &prefix, lanes: self.row_lanes() };
@@ -259,7 +266,7 @@ impl<'a> MatmulTile<'a> {
                     _ => operand.value(&mut self.shader, &mut lines, &loaded, &at),
                 };
                 let value = match self.tile.k_aligned {
-                    true => value,
+                    true => value.to_string(),
                     false => format!("select({ty}(), {value}, k0 + {p}{l}_k < k_end)"),
                 };
                 let put = self.declare_put(side, &ty);
@@ -283,7 +290,7 @@ impl<'a> MatmulTile<'a> {
         if self.shader.is_declared(&name) {
             return name;
         }
-        let mut lines = CodeBuffer::default();
+        let mut lines = Block::new();
         lines.line(format!("fn {name}(outer: u32, depth: u32, value: {ty}) {{"));
         let vectors = side.row_vectors(self.tile);
         let at = |k: u32| format!("{array}[(depth + {k}u) * {vectors}u + outer / 4u]");

@@ -7,13 +7,11 @@
 //! Owens, "Stream-K: Work-centric Parallel Decomposition for Dense Matrix-Matrix Multiplication on the GPU" (PPoPP 2023), where
 //! workgroups wait for each other instead; WGSL does not promise that they run at the same time.
 
+use crate::kernel::{Block, Val};
 use fuse_artifact::{Slot, Uniform, schedule::Tile};
 
-use super::MatmulTile;
-use crate::wgsl::{
-    epilogue::Axes,
-    shader::{CodeBuffer, Shader},
-};
+use super::MatmulKernel;
+use crate::wgsl::{epilogue::Axes, shader::Shader};
 
 /// Vectors of four sums of a tile.
 pub(in crate::wgsl) const fn vectors(tile: Tile) -> u32 {
@@ -22,15 +20,20 @@ pub(in crate::wgsl) const fn vectors(tile: Tile) -> u32 {
 
 /// What `finish` does before all else: it keeps the sums of a part of a depth. The parts of a tile follow each other in scratch
 /// memory, and in each its products.
-pub(super) fn keep_parts(shader: &mut Shader<'_>, axes: &Axes, sum: fuse_artifact::DType, tile: Tile) -> CodeBuffer {
+pub(super) fn keep_parts<'k>(
+    shader: &mut Shader<'k>,
+    axes: &Axes<'k>,
+    sum: fuse_artifact::DType,
+    tile: Tile,
+) -> Block<'k> {
     let scratch = shader.buffer(Slot::Scratch, sum, tile.lanes, true);
-    let mut module = CodeBuffer::default();
+    let mut module = Block::new();
     module.line("var<private> is_part: bool;");
     module.line("var<private> part_at: u32;");
     module.line("var<private> part_row: u32;");
     module.line("var<private> part_column: u32;");
-    shader.module.append(&module);
-    let mut lines = CodeBuffer::default();
+    shader.text(&module);
+    let mut lines = Block::new();
     lines.line("if is_part {");
     let across = tile.columns / 4;
     lines.line(format!("let vector = part_at + (row - part_row) * {across}u + (column - part_column) / 4u;"));
@@ -42,11 +45,11 @@ pub(super) fn keep_parts(shader: &mut Shader<'_>, axes: &Axes, sum: fuse_artifac
     lines
 }
 
-impl MatmulTile<'_> {
+impl<'k> MatmulKernel<'k> {
     /// Opens the loop over the tiles of this workgroup's share.
     pub(super) fn open_stream(&mut self) {
         let tile = self.tile;
-        declare_shares(&mut self.shader, &mut self.main, &self.axes, tile);
+        Shares::bind(&mut self.shader, &mut self.main, &self.axes, tile);
         let whole = self.shader.uniform(Uniform::WholeTiles);
         let splits = self.shader.uniform(Uniform::Splits);
         let batches = self.axes.batches(&mut self.shader);
@@ -82,11 +85,21 @@ impl MatmulTile<'_> {
     }
 }
 
-/// Declares the steps of a tile, those of a share, and the tiles of a batch.
-pub(in crate::wgsl) fn declare_shares(shader: &mut Shader<'_>, main: &mut CodeBuffer, axes: &Axes, tile: Tile) {
-    let share = shader.uniform(Uniform::SplitDepth);
-    let (row_tiles, column_tiles) = (shader.uniform(Uniform::RowTiles), shader.uniform(Uniform::ColumnTiles));
-    main.line(format!("let steps = {} / {}u;", axes.depth, tile.depth));
-    main.line(format!("let share = {share} / {}u;", tile.depth));
-    main.line(format!("let tiles = {row_tiles} * {column_tiles};"));
+/// Steps of a tile, those of a share, and the tiles of a batch.
+pub(in crate::wgsl) struct Shares<'k> {
+    pub(in crate::wgsl) steps: Val<'k>,
+    pub(in crate::wgsl) share: Val<'k>,
+    pub(in crate::wgsl) tiles: Val<'k>,
+}
+
+impl<'k> Shares<'k> {
+    /// Binds them.
+    pub(in crate::wgsl) fn bind(shader: &mut Shader<'k>, b: &mut Block<'k>, axes: &Axes<'k>, tile: Tile) -> Self {
+        let share = shader.uniform(Uniform::SplitDepth);
+        let (row_tiles, column_tiles) = (shader.uniform(Uniform::RowTiles), shader.uniform(Uniform::ColumnTiles));
+        let steps = b.bind("steps", axes.depth / tile.depth);
+        let share = b.bind("share", share / tile.depth);
+        let tiles = b.bind("tiles", row_tiles * column_tiles);
+        Self { steps, share, tiles }
+    }
 }

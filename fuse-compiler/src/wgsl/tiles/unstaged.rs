@@ -5,8 +5,12 @@
 
 use fuse_artifact::schedule::{LANES, Tile};
 
-use super::{MatmulTile, Side, row_in_tile};
-use crate::{schedule::contraction::Direction, wgsl::builtins::vector_type};
+use super::{MatmulKernel, Side, row_in_tile};
+use crate::{
+    kernel::{Block, Ty, Val},
+    schedule::contraction::Direction,
+    wgsl::operand::Operand,
+};
 
 /// A load of a step: a row or column of the invocation's, or the first of four, and a depth, or the first of four.
 struct Read {
@@ -14,52 +18,68 @@ struct Read {
     depth: u32,
 }
 
-impl MatmulTile<'_> {
+/// A row or column of an operand that an invocation reads, or the first of four.
+struct Line<'k> {
+    outer: u32,
+    /// The offset of each access at depth 0.
+    bases: Vec<(u16, Val<'k>)>,
+}
+
+/// The values that an invocation reads of an operand in a step, with the row or column and the depth of each.
+type Step<'k> = Vec<([u32; 2], Val<'k>)>;
+
+impl<'k> MatmulKernel<'k> {
     /// Multiplies all depths.
     pub(super) fn multiply_unstaged(&mut self) {
+        let mut b = Block::new();
         let [row, column] = [self.outer(Side::Lhs, 0), self.outer(Side::Rhs(0), 0)];
-        self.main.line(format!("if {row} >= {} || {column} >= {} {{", self.axes.rows, self.axes.columns));
-        self.main.line("return;");
-        self.main.line("}");
+        b.return_if(row.ge(self.axes.rows).or(column.ge(self.axes.columns)));
+        let mut sides = vec![];
         for side in self.sides.clone() {
-            self.declare_places(side);
+            sides.push((side, self.operand(side), self.bind_lines(&mut b, side)));
         }
+        let [begin, end, sums] = ["k_begin", "k_end", "c"].map(|name| self.index(name));
         let depth = self.tile.depth;
-        self.main.line(format!("for (var k = k_begin; k < k_end; k += {depth}u) {{"));
-        for side in self.sides.clone() {
-            for read in self.reads(side) {
-                self.read(side, &read);
+        b.range("k", begin, end, depth, |b, k| {
+            let steps: Vec<Step<'k>> =
+                sides.iter().map(|(side, operand, lines)| self.read_step(b, *side, operand, lines, k)).collect();
+            for d in 0..depth {
+                let vectors = sides.iter().zip(&steps).flat_map(|((side, ..), step)| {
+                    (0..self.span(*side) / LANES).map(|group| self.vector(*side, step, group, d))
+                });
+                let arguments: Vec<Val<'k>> = [sums.pointer()].into_iter().chain(vectors).collect();
+                b.run(sums.arena().call("update", &arguments, Ty::Void));
             }
-        }
-        for k in 0..depth {
-            let vectors = |side: Side| (0..self.span(side) / LANES).map(move |group| (side, group));
-            let vectors = self.sides.iter().copied().flat_map(vectors);
-            let arguments: String = vectors.map(|(side, group)| format!(", {}", self.vector(side, group, k))).collect();
-            self.main.line(format!("update(&c{arguments});"));
-        }
-        self.main.line("}");
+        });
+        self.main.append(&b);
     }
 
     /// Stores the sums of all places, one after the other: written out, epilogues would be most of what there is to compile.
     pub(super) fn store_unstaged(&mut self) {
         let Tile { rows, columns, invocation_rows, invocation_columns, .. } = self.tile;
         let across = invocation_columns / LANES;
-        let ty = vector_type(self.sum, LANES);
         let places = invocation_rows * across;
-        let fields: Vec<String> = self.sum_fields().into_iter().map(|field| format!("c.{field}")).collect();
+        let arena = self.shader.arena();
+        let ty = arena.array(Ty::of(self.sum, LANES), Some(places));
+        let mut b = Block::new();
         let mut sums = vec![];
-        for (p, fields) in self.products.iter().zip(fields.chunks(places as usize)) {
-            self.main.line(format!("var sums{p} = array<{ty}, {places}>({});", fields.join(", ")));
-            sums.push(format!("sums{p}[place]"));
+        for (product, fields) in self.products.iter().zip(self.sum_fields().chunks(places as usize)) {
+            let fields: Vec<Val<'k>> =
+                fields.iter().map(|field| arena.name(format!("c.{field}"), Ty::of(self.sum, LANES))).collect();
+            sums.push(b.var(format!("sums{product}"), arena.construct(ty, &fields)));
         }
-        self.main.line(format!("for (var place = 0u; place < {places}u; place++) {{"));
+        let [row0, column0, tx, ty] = ["row0", "column0", "tx", "ty"].map(|name| self.index(name));
         let [rows_apart, columns_apart] = [rows * LANES / invocation_rows, columns / invocation_columns];
-        self.main.line(format!("let own = place / {across}u;"));
-        let row = format!("row0 + ty * {LANES}u + own / {LANES}u * {rows_apart}u + own % {LANES}u");
-        let column = format!("column0 + (tx + place % {across}u * {columns_apart}u) * {LANES}u");
-        let call = self.finish_call([&row, &column], &sums.join(", "), "");
-        self.main.line(call);
-        self.main.line("}");
+        b.range("place", arena.u32(0), places, 1, |b, place| {
+            let own = b.bind("own", place / across);
+            let row = row0 + ty * LANES + own / LANES * rows_apart + own % LANES;
+            let column = column0 + (tx + place % across * columns_apart) * LANES;
+            let sums: Vec<Val<'k>> = sums.iter().map(|sums| sums.at(place)).collect();
+            let outer = std::mem::replace(&mut self.main, std::mem::take(b));
+            self.call_finish([row, column], &sums, "");
+            *b = std::mem::replace(&mut self.main, outer);
+        });
+        self.main.append(&b);
     }
 
     /// Rows or columns of an invocation.
@@ -70,12 +90,12 @@ impl MatmulTile<'_> {
         }
     }
 
-    /// The expression of an invocation's `i`-th row or column.
-    fn outer(&self, side: Side, i: u32) -> String {
+    /// An invocation's `i`-th row or column.
+    fn outer(&self, side: Side, i: u32) -> Val<'k> {
         let (tile, span) = (self.tile, self.span(side));
         match side {
-            Side::Lhs => format!("row0 + ty * {LANES}u + {}u", row_in_tile(i, tile.rows, span)),
-            Side::Rhs(_) => format!("column0 + tx * {LANES}u + {}u", row_in_tile(i, tile.columns, span)),
+            Side::Lhs => self.index("row0") + self.index("ty") * LANES + row_in_tile(i, tile.rows, span),
+            Side::Rhs(_) => self.index("column0") + self.index("tx") * LANES + row_in_tile(i, tile.columns, span),
         }
     }
 
@@ -91,66 +111,71 @@ impl MatmulTile<'_> {
         (0..self.span(side)).step_by(step).flat_map(of_depths).collect()
     }
 
-    /// The name of what a load reads.
-    fn name(&self, side: Side, Read { outer, depth }: &Read) -> String {
-        format!("{}{outer}_{depth}", self.operand(side).prefix)
-    }
-
     /// Four rows or columns at one depth of a step.
-    fn vector(&self, side: Side, group: u32, depth: u32) -> String {
-        if self.is_across(side) {
-            return self.name(side, &Read { outer: LANES * group, depth });
-        }
-        let lane = |outer| {
-            let name = self.name(side, &Read { outer, depth: 0 });
-            if self.tile.lanes == 1 { name } else { format!("{name}[{depth}]") }
+    fn vector(&self, side: Side, step: &Step<'k>, group: u32, depth: u32) -> Val<'k> {
+        let read = |outer: u32, depth: u32| {
+            let known = step.iter().find(|(at, _)| *at == [outer, depth]);
+            known.expect("a step reads all of its rows and columns").1
         };
-        let lanes: Vec<String> = (LANES * group..LANES * (group + 1)).map(lane).collect();
-        format!("{}({})", vector_type(self.sum, LANES), lanes.join(", "))
+        if self.is_across(side) {
+            return read(LANES * group, depth);
+        }
+        let lanes: Vec<Val<'k>> =
+            (LANES * group..LANES * (group + 1)).map(|outer| read(outer, 0).lane(depth)).collect();
+        self.shader.arena().construct(Ty::of(self.sum, LANES), &lanes)
     }
 
-    /// Declares the part of each load's offset that stays, of rows and columns inside the operand.
-    fn declare_places(&mut self, side: Side) {
+    /// Binds the part of each load's offset that stays, of rows and columns inside the operand.
+    fn bind_lines(&mut self, b: &mut Block<'k>, side: Side) -> Vec<Line<'k>> {
         let operand = self.operand(side);
         let p = operand.prefix;
-        let extent = if side == Side::Lhs { self.axes.rows.clone() } else { self.axes.columns.clone() };
+        let extent = if side == Side::Lhs { self.axes.rows } else { self.axes.columns };
         let last = if self.is_across(side) { LANES } else { 1 };
-        for Read { outer, depth } in self.reads(side) {
-            if depth > 0 {
-                continue;
-            }
-            let place = self.outer(side, outer);
-            self.main.line(format!("let {p}{outer}_at = min({place}, {extent} - {last}u);"));
-            let mut at: Vec<Option<String>> = self.axes.batch_names().into_iter().map(Some).collect();
-            let inside = Some(format!("{p}{outer}_at"));
-            at.extend(if side == Side::Lhs { [inside, None] } else { [None, inside] });
+        let mut lines = vec![];
+        for Read { outer, .. } in self.reads(side).into_iter().filter(|read| read.depth == 0) {
+            let inside = b.bind(format!("{p}{outer}_at"), self.outer(side, outer).min(extent - last));
+            let place = if side == Side::Lhs { [Some(inside), None] } else { [None, Some(inside)] };
+            let at: Vec<Option<Val<'k>>> = self.axes.batch().into_iter().map(Some).chain(place).collect();
+            let mut bases = vec![];
             for access in operand.loads() {
                 let offset = operand.offset(&mut self.shader, access, &at);
-                self.main.line(format!("let {p}{outer}_base{access} = {offset};"));
+                bases.push((access, b.bind(format!("{p}{outer}_base{access}"), offset)));
             }
+            lines.push(Line { outer, bases });
         }
+        lines
     }
 
-    /// Declares what a load reads, after its prologue.
-    fn read(&mut self, side: Side, read: &Read) {
-        let operand = self.operand(side);
-        let (p, name) = (operand.prefix, self.name(side, read));
-        let Read { outer, depth } = *read;
+    /// Reads a step of an operand from depth `k` on, after its prologue.
+    fn read_step(
+        &mut self,
+        b: &mut Block<'k>,
+        side: Side,
+        operand: &Operand<'_>,
+        lines: &[Line<'k>],
+        k: Val<'k>,
+    ) -> Step<'k> {
+        let (arena, p) = (self.shader.arena(), operand.prefix);
         let depth_axis = if side == Side::Lhs { self.axes.batch + 1 } else { self.axes.batch };
-        self.main.line(format!("var {name}: {};", vector_type(self.sum, self.tile.lanes)));
-        self.main.line("{");
-        let k = format!("(k + {depth}u)");
-        for access in operand.loads() {
-            let step = operand.step(&mut self.shader, access, depth_axis, &k);
-            let load = operand.load(&mut self.shader, access, &format!("{p}{outer}_base{access}{step}"));
-            self.main.line(format!("let {p}_x{access} = {load};"));
+        let mut step = vec![];
+        for Read { outer, depth } in self.reads(side) {
+            let line = lines.iter().find(|line| line.outer == outer).expect("each row and column has its offsets");
+            let read = b.declare(arena, format!("{p}{outer}_{depth}"), Ty::of(self.sum, self.tile.lanes));
+            let (k, row_or_column) = (k + depth, self.outer(side, outer));
+            b.scope(|b| {
+                for &(access, base) in &line.bases {
+                    let offset = operand.advance(&mut self.shader, access, depth_axis, base, k);
+                    let value = operand.load(&mut self.shader, access, offset);
+                    b.bind(format!("{p}_x{access}"), value);
+                }
+                let place = if side == Side::Lhs { [row_or_column, k] } else { [k, row_or_column] };
+                let at: Vec<Val<'k>> = self.axes.batch().into_iter().chain(place).collect();
+                let loaded = operand.loaded(&self.shader);
+                let value = operand.value(&mut self.shader, b, &loaded, &at);
+                b.set(read, value);
+            });
+            step.push(([outer, depth], read));
         }
-        let mut at = self.axes.batch_names();
-        let outer = format!("({})", self.outer(side, outer));
-        at.extend(if side == Side::Lhs { [outer, k] } else { [k, outer] });
-        let loaded = |access: u16| format!("{p}_x{access}");
-        let value = operand.value(&mut self.shader, &mut self.main, &loaded, &at);
-        self.main.line(format!("{name} = {value};"));
-        self.main.line("}");
+        step
     }
 }

@@ -7,6 +7,7 @@
 //!
 //! The last tile of rows is moved inside; what lies before belongs to the tiles before.
 
+use crate::kernel::Block;
 use fuse_artifact::{
     Grid, Pass,
     schedule::{AttentionCoopMatrix, WeightedSum as Tile},
@@ -20,7 +21,7 @@ use crate::{
             HALF_ROWS, HALF_VECTORS, HALVES, SIZE, STRIP_LINE, VECTORS, declare_places, declare_sums, load_rows,
             multiply_keys, multiply_values, row,
         },
-        shader::{CodeBuffer, Shader},
+        shader::Shader,
         slice::Slice,
         stage::is_multiple,
     },
@@ -30,20 +31,20 @@ use crate::{
 const SLICES: [&str; 4] = ["slice0", "slice1", "slice2", "slice3"];
 
 /// Writes the rest of the pass, after the declarations and the place of the workgroup.
-pub(super) fn write(mut shader: Shader<'_>, main: CodeBuffer, source: Source<'_>, extents: Extents) -> Pass {
+pub(super) fn write<'k>(mut shader: Shader<'k>, main: Block<'k>, source: Source<'_>, extents: Extents<'k>) -> Pass {
     let tile = source.scheduled.schedule;
     shader.use_coop_matrix(SIZE);
     shader.pin_loads();
     let (products, sums) = (source.sum.products.len(), source.sum.values.len());
     let slices = slices(source.group, source.sum);
     for array in &SLICES[..slices.count()] {
-        shader.workgroup_array(array, "vec4<f16>", tile.slice_vectors(), 8);
+        shader.workgroup_array_text(array, "vec4<f16>", tile.slice_vectors(), 8);
     }
     for sum in 0..sums {
-        shader.workgroup_array(&weights_of(sum), "vec4<f16>", tile.weight_vectors(), 8);
+        shader.workgroup_array_text(&weights_of(sum), "vec4<f16>", tile.weight_vectors(), 8);
     }
     let strips = products.max(sums) as u32;
-    shader.workgroup_array("strips", "vec4<f32>", strips * tile.strip_vectors(), 16);
+    shader.workgroup_array_text("strips", "vec4<f32>", strips * tile.strip_vectors(), 16);
     let masked = !is_multiple(&source.sum.keys, tile.keys());
     let mut text =
         MatrixText { shader, main, source, tile, extents, masked, strips, slices: vec![], of_values: vec![] };
@@ -85,10 +86,10 @@ fn outputs_of(sum: usize) -> String {
 
 struct MatrixText<'a> {
     shader: Shader<'a>,
-    main: CodeBuffer,
+    main: Block<'a>,
     source: Source<'a>,
     tile: Tile,
-    extents: Extents,
+    extents: Extents<'a>,
     /// Whether a slice may have keys beyond the last.
     masked: bool,
     /// Strips of a subgroup.
@@ -193,7 +194,7 @@ impl<'a> MatrixText<'a> {
 
     /// Takes the products out of their matrices and writes weights of them to workgroup memory.
     fn weights(&mut self) {
-        let (products, batch) = (self.source.sum.products.len(), self.extents.axes.batch_arguments());
+        let (products, batch) = (self.source.sum.products.len(), self.extents.axes.batch_arguments_text());
         for (number, (r, m)) in self.products().enumerate() {
             if number > 0 {
                 // The matrices before were read from the same strips.
@@ -233,7 +234,7 @@ impl<'a> MatrixText<'a> {
     }
 
     fn store(&mut self) {
-        let ([rows, _, columns], batch) = (self.counts(), self.extents.axes.batch_arguments());
+        let ([rows, _, columns], batch) = (self.counts(), self.extents.axes.batch_arguments_text());
         let sums = self.sums();
         for r in 0..rows {
             for half in 0..HALVES {

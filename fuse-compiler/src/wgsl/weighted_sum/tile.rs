@@ -4,6 +4,7 @@
 //! memory, transposed, one sum after the other, and are multiplied with what the sum adds up. Operands pass through workgroup
 //! memory in slices; while one is multiplied, the next is on its way into registers.
 
+use crate::kernel::Block;
 use std::collections::BTreeSet;
 
 use fuse_artifact::{Grid, Pass, schedule::WeightedSum as Tile};
@@ -11,7 +12,7 @@ use fuse_artifact::{Grid, Pass, schedule::WeightedSum as Tile};
 use super::{Extents, Input, Source};
 use crate::wgsl::{
     rank_one::declare,
-    shader::{CodeBuffer, Shader},
+    shader::Shader,
     stage::{Stage, is_multiple, swizzle},
 };
 
@@ -19,9 +20,9 @@ use crate::wgsl::{
 const WEIGHTS: &str = "weight_tile";
 
 /// Writes the rest of the pass, after the declarations and the place of the workgroup.
-pub(super) fn write(mut shader: Shader<'_>, mut main: CodeBuffer, source: Source<'_>, extents: Extents) -> Pass {
+pub(super) fn write<'k>(mut shader: Shader<'k>, mut main: Block<'k>, source: Source<'_>, extents: Extents<'k>) -> Pass {
     let tile = source.scheduled.schedule;
-    let mut array = |name: &str, elements: u32| shader.workgroup_array(name, "vec4<f32>", elements / 4, 16);
+    let mut array = |name: &str, elements: u32| shader.workgroup_array_text(name, "vec4<f32>", elements / 4, 16);
     array("lhs_tile", tile.lhs_elements());
     array("stage", tile.stage_elements());
     array(WEIGHTS, tile.weight_elements());
@@ -55,10 +56,10 @@ struct Operands<'a> {
 
 struct WeightedSumTile<'a> {
     shader: Shader<'a>,
-    main: CodeBuffer,
+    main: Block<'a>,
     source: Source<'a>,
     tile: Tile,
-    extents: Extents,
+    extents: Extents<'a>,
     products: Vec<Operands<'a>>,
     values: Vec<Stage<'a>>,
 }
@@ -87,8 +88,8 @@ impl WeightedSumTile<'_> {
     /// Declares the sums of products and outputs, and the functions that add to them.
     fn declare(&mut self) {
         let (rows, outputs) = (self.tile.invocation_rows, self.output_vectors());
-        declare(&mut self.shader.module, ["Products", "add_products"], [rows, 1]);
-        declare(&mut self.shader.module, ["Outputs", "add_outputs"], [rows, outputs]);
+        declare(&mut self.shader, ["Products", "add_products"], [rows, 1]);
+        declare(&mut self.shader, ["Outputs", "add_outputs"], [rows, outputs]);
     }
 
     /// Places of this invocation, and its sums.
@@ -115,7 +116,7 @@ impl WeightedSumTile<'_> {
     /// The extent of a product's depth.
     fn depth(&mut self, product: usize) -> String {
         let axis = (self.source.batch() + 3 + product) as u8;
-        self.shader.uniform(fuse_artifact::Uniform::Extent { axis })
+        self.shader.uniform(fuse_artifact::Uniform::Extent { axis }).to_string()
     }
 
     /// Loads the slices of a product that begin at a depth.
@@ -194,7 +195,7 @@ impl WeightedSumTile<'_> {
     /// From products to weights.
     fn weights(&mut self) {
         let keys = self.tile.keys();
-        let batch = self.extents.axes.batch_arguments();
+        let batch = self.extents.axes.batch_arguments_text();
         for i in 0..self.tile.invocation_rows {
             let row = self.row(i);
             let products: String = (0..self.products.len()).map(|product| format!(", c{product}.s{i}_0")).collect();
@@ -272,7 +273,7 @@ impl WeightedSumTile<'_> {
 
     fn store(&mut self) {
         let finish = if self.tile.lanes == 1 { "finish_four" } else { "finish" };
-        let batch = self.extents.axes.batch_arguments();
+        let batch = self.extents.axes.batch_arguments_text();
         for i in 0..self.tile.invocation_rows {
             for j in 0..self.output_vectors() {
                 let column = format!("(tx + {}u) * 4u", j * self.tile.across);

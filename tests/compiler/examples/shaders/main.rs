@@ -22,8 +22,11 @@ use std::{
 
 use fuse_test_support::{compile, corpus, patterns};
 
-/// Differences that are printed in full.
-const SHOWN: usize = 3;
+/// Differences that are printed.
+const SHOWN: usize = 8;
+/// Characters of a difference, before it and in all.
+const BEFORE: usize = 100;
+const LENGTH: usize = 320;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -124,7 +127,7 @@ fn compare(before: &Path, after: &Path) {
         let texts = [read(before, shader), read(after, new_shader)];
         let [old, new] = texts.each_ref().map(|text| module::canonical(text));
         if old != new {
-            different.push((*key, texts, [old, new]));
+            different.push((*key, [old, new]));
         }
     }
     println!("{same} passes have the same text; of {} other pairs {} differ", pairs.len(), different.len());
@@ -133,12 +136,26 @@ fn compare(before: &Path, after: &Path) {
     for key in missing.iter().chain(&added).chain(&other_rest).take(SHOWN) {
         println!("  {key}");
     }
-    for (key, texts, modules) in different.iter().take(SHOWN) {
-        for [old, new] in [texts, modules] {
-            let diff = similar::TextDiff::from_lines(old, new);
-            println!("{key}\n{}", diff.unified_diff().context_radius(3).header("before", "after"));
-        }
+    // Families differ in the same way: one difference of each kind is enough.
+    let mut kinds = BTreeMap::new();
+    for (key, [old, new]) in &different {
+        kinds.entry(difference(old, new)).or_insert_with(Vec::new).push(*key);
+    }
+    for ([old, new], keys) in kinds.iter().take(SHOWN) {
+        println!("{} shaders, such as {}\n  before: {old}\n  after:  {new}", keys.len(), keys[0]);
     }
     let unchanged = different.is_empty() && other_rest.is_empty() && missing.is_empty() && added.is_empty();
     std::process::exit(i32::from(!unchanged));
+}
+
+/// The first lines that differ, from a little before the first difference on.
+fn difference(old: &str, new: &str) -> [String; 2] {
+    let (mut olds, mut news) = (old.lines(), new.lines());
+    loop {
+        let lines = [olds.next(), news.next()].map(Option::unwrap_or_default);
+        if lines[0] != lines[1] || lines[0].is_empty() && lines[1].is_empty() {
+            let same = lines[0].chars().zip(lines[1].chars()).take_while(|(x, y)| x == y).count();
+            return lines.map(|line| line.chars().skip(same.saturating_sub(BEFORE)).take(LENGTH).collect());
+        }
+    }
 }

@@ -5,7 +5,11 @@
 
 use std::{collections::HashMap, fmt::Write};
 
-use naga::{Arena, Block, Expression, Function, Handle, Module, Statement, front::wgsl};
+use naga::{
+    Arena, Block, Expression, Function, Handle, Module, Statement,
+    front::wgsl,
+    valid::{Capabilities, FunctionInfo, ValidationFlags, Validator},
+};
 
 /// The canonical form of a shader.
 ///
@@ -13,6 +17,8 @@ use naga::{Arena, Block, Expression, Function, Handle, Module, Statement, front:
 /// If naga refuses the shader.
 pub(crate) fn canonical(text: &str) -> String {
     let module = wgsl::parse_str(text).unwrap_or_else(|error| panic!("{}\n{text}", error.emit_to_string(text)));
+    let info = Validator::new(ValidationFlags::empty(), Capabilities::all()).validate(&module);
+    let info = info.unwrap_or_else(|error| panic!("{}\n{text}", error.emit_to_string(text)));
     let mut out = String::new();
     for (_, constant) in module.constants.iter() {
         let _ = writeln!(out, "const {} = {}", ty(&module, constant.ty), value(&module, constant.init));
@@ -21,12 +27,12 @@ pub(crate) fn canonical(text: &str) -> String {
         let init = global.init.map(|init| value(&module, init)).unwrap_or_default();
         let _ = writeln!(out, "var {:?} {:?} {} {init}", global.space, global.binding, ty(&module, global.ty));
     }
-    for (_, function) in module.functions.iter() {
-        Writer::new(&module, function, &mut out).function();
+    for (handle, function) in module.functions.iter() {
+        Writer::new(&module, function, &info[handle], &mut out).function();
     }
-    for entry in &module.entry_points {
+    for (i, entry) in module.entry_points.iter().enumerate() {
         let _ = writeln!(out, "entry {:?} {:?}", entry.stage, entry.workgroup_size);
-        Writer::new(&module, &entry.function, &mut out).function();
+        Writer::new(&module, &entry.function, info.get_entry_point(i), &mut out).function();
     }
     out
 }
@@ -131,18 +137,31 @@ fn operands(expression: &Expression, note: &mut dyn FnMut(Handle<Expression>)) {
 struct Writer<'a> {
     module: &'a Module,
     function: &'a Function,
+    info: &'a FunctionInfo,
     out: &'a mut String,
     depth: usize,
     /// The number of each expression, by value.
     numbers: HashMap<Handle<Expression>, usize>,
     known: HashMap<String, usize>,
-    /// What stands for each number.
+    /// The text of each number.
     texts: Vec<String>,
+    /// Loads and results so far, which have names of their own.
+    loads: usize,
 }
 
 impl<'a> Writer<'a> {
-    fn new(module: &'a Module, function: &'a Function, out: &'a mut String) -> Self {
-        Self { module, function, out, depth: 1, numbers: HashMap::new(), known: HashMap::new(), texts: vec![] }
+    fn new(module: &'a Module, function: &'a Function, info: &'a FunctionInfo, out: &'a mut String) -> Self {
+        Self {
+            module,
+            function,
+            info,
+            out,
+            depth: 1,
+            numbers: HashMap::new(),
+            known: HashMap::new(),
+            texts: vec![],
+            loads: 0,
+        }
     }
 
     fn function(&mut self) {
@@ -170,6 +189,21 @@ impl<'a> Writer<'a> {
         }
         let (module, expression) = (self.module, &self.function.expressions[handle]);
         let mut text = filled(expression, |operand| self.expression(operand), module);
+        if let Some(number) = self.folded(expression) {
+            self.numbers.insert(handle, number);
+            return format!("%{number}");
+        }
+        if let Expression::Binary { op: naga::BinaryOperator::Multiply, left, right } = *expression
+            && self.info[handle].ty.inner_with(&module.types).scalar() == Some(naga::Scalar::U32)
+        {
+            let [left, right] = [left, right].map(|operand| {
+                self.expression(operand);
+                self.numbers[&operand]
+            });
+            let number = self.product(left, right);
+            self.numbers.insert(handle, number);
+            return format!("%{number}");
+        }
         let own = matches!(
             expression,
             Expression::Load { .. }
@@ -181,14 +215,56 @@ impl<'a> Writer<'a> {
                 | Expression::CooperativeLoad { .. }
         );
         if own {
-            let _ = write!(text, " #{}", self.texts.len());
+            text = format!("#{}", self.loads);
+            self.loads += 1;
         }
-        let number = *self.known.entry(text.clone()).or_insert_with(|| {
-            self.texts.push(text);
-            self.texts.len() - 1
-        });
+        let number = self.number(text);
         self.numbers.insert(handle, number);
         format!("%{number}")
+    }
+
+    fn number(&mut self, text: String) -> usize {
+        *self.known.entry(text.clone()).or_insert_with(|| {
+            self.texts.push(text);
+            self.texts.len() - 1
+        })
+    }
+
+    /// A product of `u32`, from left to right: they are associative.
+    fn product(&mut self, left: usize, right: usize) -> usize {
+        let factors = self.texts[right].strip_prefix("Binary { op: Multiply, left: %").and_then(|rest| {
+            let (x, rest) = rest.split_once(", right: %")?;
+            Some((x.parse().ok()?, rest.trim_end_matches(" }").parse().ok()?))
+        });
+        match factors {
+            Some((x, y)) => {
+                let left = self.product(left, x);
+                self.product(left, y)
+            }
+            None => self.number(format!("Binary {{ op: Multiply, left: %{left}, right: %{right} }}")),
+        }
+    }
+
+    /// The operand that an operation leaves as it is: one with the `u32` literal 0 or 1, and a conversion to its own type.
+    fn folded(&mut self, expression: &Expression) -> Option<usize> {
+        if let Expression::As { expr, kind, convert: Some(width) } = *expression
+            && self.info[expr].ty.inner_with(&self.module.types).scalar() == Some(naga::Scalar { kind, width })
+        {
+            self.expression(expr);
+            return self.numbers.get(&expr).copied();
+        }
+        use naga::BinaryOperator::{Add, Divide, Multiply, Subtract};
+        let Expression::Binary { op, left, right } = *expression else { return None };
+        let (x, y) = (self.tree(left), self.tree(right));
+        let (zero, one) = ("Literal(U32(0))", "Literal(U32(1))");
+        let kept = match op {
+            Add if x == zero => right,
+            Multiply if x == one => right,
+            Add | Subtract if y == zero => left,
+            Multiply | Divide if y == one => left,
+            _ => return None,
+        };
+        self.numbers.get(&kept).copied()
     }
 
     /// An expression with the expressions that it is made of, down to loads and results.
@@ -199,9 +275,6 @@ impl<'a> Writer<'a> {
 
     fn written(&self, number: usize) -> String {
         let text = &self.texts[number];
-        if text.contains(" #") {
-            return format!("%{number}");
-        }
         let mut written = String::new();
         let mut rest = &text[..];
         while let Some(start) = rest.find('%') {
@@ -226,11 +299,11 @@ impl<'a> Writer<'a> {
                 for handle in range.clone() {
                     if let Expression::Load { pointer } = self.function.expressions[handle] {
                         let pointer = self.tree(pointer);
-                        let number = self.expression(handle);
+                        let number = self.tree(handle);
                         self.line(&format!("{number} = load {pointer}"));
                     } else if let Expression::CooperativeLoad { data, .. } = &self.function.expressions[handle] {
                         let (pointer, stride) = (self.tree(data.pointer), self.tree(data.stride));
-                        let number = self.expression(handle);
+                        let number = self.tree(handle);
                         self.line(&format!("{number} = load matrix {pointer} {stride}"));
                     }
                 }
@@ -274,11 +347,16 @@ impl<'a> Writer<'a> {
             }
             Statement::Call { function, arguments, result } => {
                 let arguments: Vec<String> = arguments.iter().map(|&argument| self.tree(argument)).collect();
-                let result = result.map(|result| self.expression(result)).unwrap_or_default();
+                let result = result.map(|result| self.tree(result)).unwrap_or_default();
                 self.line(&format!("{result} = call {function:?} {}", arguments.join(", ")));
             }
+            Statement::Atomic { pointer, fun, value, result } => {
+                let (pointer, value) = (self.tree(*pointer), self.tree(*value));
+                let result = result.map(|result| self.tree(result)).unwrap_or_default();
+                self.line(&format!("{result} = atomic {fun:?} {pointer} {value}"));
+            }
             Statement::WorkGroupUniformLoad { pointer, result } => {
-                let (pointer, result) = (self.tree(*pointer), self.expression(*result));
+                let (pointer, result) = (self.tree(*pointer), self.tree(*result));
                 self.line(&format!("{result} = uniform load {pointer}"));
             }
             Statement::SubgroupGather { mode, argument, result } => {
@@ -296,11 +374,11 @@ impl<'a> Writer<'a> {
                     } => format!("{} {}", mode.split('(').next().unwrap_or_default(), self.tree(*by)),
                     _ => mode,
                 };
-                let (argument, result) = (self.tree(*argument), self.expression(*result));
+                let (argument, result) = (self.tree(*argument), self.tree(*result));
                 self.line(&format!("{result} = gather {mode} {argument}"));
             }
             Statement::SubgroupCollectiveOperation { op, collective_op, argument, result } => {
-                let (argument, result) = (self.tree(*argument), self.expression(*result));
+                let (argument, result) = (self.tree(*argument), self.tree(*result));
                 self.line(&format!("{result} = {op:?} {collective_op:?} {argument}"));
             }
             Statement::CooperativeStore { target, data } => {

@@ -257,7 +257,7 @@ fn every_variant_becomes_wgsl_that_is_valid_again() {
 /// Chromium on a GPU compiles these texts, too (`tests/web`), but few machines have one.
 fn shares_loaded_limits(text: &str) -> Result<usize, String> {
     let shared = ["key_begin", "key_end"].iter().enumerate().all(|(at, limit)| {
-        let load = format!("{limit} = workgroupUniformLoad(&key_limits[{at}]);");
+        let load = format!("{limit} = workgroupUniformLoad(&key_limits[{at}u]);");
         text.find(&load).is_some_and(|load| load < text.find("for (var k0 = key_begin").unwrap_or(0))
     });
     if shared { Ok(text.len()) } else { Err("loaded limits are not the first invocation's".to_owned()) }

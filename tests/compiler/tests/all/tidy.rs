@@ -32,6 +32,7 @@ const STAGES: &[&[&str]] = &[
     &["front", "graph::infer", "graph::lower"],
     &["fusion"],
     &["schedule"],
+    &["kernel"],
     &["wgsl"],
     &["plan"],
     &["validate"],

@@ -1,0 +1,27 @@
+//! Kernel IR: typed expressions and statements that generators build, a verifier, and a printer for WGSL.
+//!
+//! A [`Val`] is a typed expression in an [`Arena`]: a copyable handle with arithmetic operators. A [`Block`] is a list of
+//! statements; closures build nested blocks. Nothing is bound to a name unless the generator asks for it ([`Block::bind`]): an
+//! expression that is used twice is printed twice. Only [`print`] knows the syntax of WGSL.
+//!
+//! ```text
+//! b.return_if(row.ge(rows) | column.ge(columns));
+//! b.range("k", k_begin, k_end, 4, |b, k| {
+//!     let left = b.bind("a", x.at(row * depth + k));
+//!     b.set(sum, left.fma(y.at(k * columns + column), sum));
+//! });
+//! ```
+//!
+//! Not here: which kernels there are (`wgsl`).
+
+mod block;
+mod function;
+pub mod print;
+mod types;
+mod value;
+pub mod verify;
+
+pub use block::{Block, Statement};
+pub use function::Function;
+pub use types::{Scalar, Ty};
+pub use value::{Arena, BinaryOp, Expr, IntoVal, Literal, UnaryOp, Val};

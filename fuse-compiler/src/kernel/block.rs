@@ -1,0 +1,245 @@
+//! Blocks: lists of statements under construction.
+
+use std::fmt;
+
+use super::{
+    IntoVal, Ty, Val,
+    value::{Arena, Literal},
+};
+
+/// A statement.
+#[derive(Clone)]
+pub enum Statement<'k> {
+    /// `let name = value;`
+    Let(String, Val<'k>),
+    /// `var name = value;`, or `var name: T;` without a value.
+    Var(String, Ty, Option<Val<'k>>),
+    /// `place = value;`
+    Set(Val<'k>, Val<'k>),
+    /// `if condition { … } else { … }`
+    If(Val<'k>, Block<'k>, Block<'k>),
+    /// `for (var counter = begin; counter < end; counter += step) { … }`
+    For(Range<'k>, Block<'k>),
+    /// `while condition { … }`
+    While(Val<'k>, Block<'k>),
+    /// `{ … }`
+    Scope(Block<'k>),
+    /// `return value;`
+    Return(Option<Val<'k>>),
+    /// `call(…);`
+    Call(Val<'k>),
+    /// `workgroupBarrier();`
+    WorkgroupBarrier,
+    /// `storageBarrier();`
+    StorageBarrier,
+    /// A line of shader text of a generator that has not moved to the IR.
+    Raw(String),
+}
+
+/// The values that a loop's counter takes.
+#[derive(Clone)]
+pub struct Range<'k> {
+    /// The counter's name.
+    pub counter: String,
+    /// The first value.
+    pub begin: Val<'k>,
+    /// The end, which is excluded.
+    pub end: Val<'k>,
+    /// The difference of one value to the next.
+    pub step: Val<'k>,
+    /// Whether the runtime may unroll the loop.
+    pub unrollable: bool,
+}
+
+/// Statements in order.
+#[derive(Clone, Default)]
+pub struct Block<'k> {
+    pub(super) statements: Vec<Statement<'k>>,
+}
+
+impl<'k> Block<'k> {
+    /// No statements.
+    pub const fn new() -> Self {
+        Self { statements: vec![] }
+    }
+
+    /// Whether there are no statements.
+    pub fn is_empty(&self) -> bool {
+        self.statements.is_empty()
+    }
+
+    /// Whether this is one statement.
+    pub fn is_single(&self) -> bool {
+        self.statements.len() == 1
+    }
+
+    /// The statements that a closure adds to a block of their own.
+    pub fn of(build: impl FnOnce(&mut Self)) -> Self {
+        let mut block = Self::new();
+        build(&mut block);
+        block
+    }
+
+    /// Adds the statements of another block.
+    pub fn append(&mut self, other: &Self) {
+        self.statements.extend(other.statements.iter().cloned());
+    }
+
+    /// Names a value. Literals and names stay what they are.
+    pub fn bind(&mut self, name: impl Into<String>, value: Val<'k>) -> Val<'k> {
+        let name = name.into();
+        self.statements.push(Statement::Let(name.clone(), value));
+        value.arena().name(name, value.ty())
+    }
+
+    /// Names values `name_0 …`.
+    pub fn bind_all(&mut self, name: &str, values: &[Val<'k>]) -> Vec<Val<'k>> {
+        values.iter().enumerate().map(|(i, &value)| self.bind(format!("{name}_{i}"), value)).collect()
+    }
+
+    /// Declares a variable with its first value.
+    pub fn var(&mut self, name: impl Into<String>, value: Val<'k>) -> Val<'k> {
+        let name = name.into();
+        self.statements.push(Statement::Var(name.clone(), value.ty(), Some(value)));
+        value.arena().name(name, value.ty())
+    }
+
+    /// Declares a variable whose first value is zero.
+    pub fn declare(&mut self, arena: &'k Arena, name: impl Into<String>, ty: Ty) -> Val<'k> {
+        let name = name.into();
+        self.statements.push(Statement::Var(name.clone(), ty, None));
+        arena.name(name, ty)
+    }
+
+    /// Assigns to a variable, an element or a field.
+    pub fn set(&mut self, place: Val<'k>, value: impl IntoVal<'k>) {
+        let value = value.into_val(place);
+        self.statements.push(Statement::Set(place, value));
+    }
+
+    /// Runs statements where a condition holds.
+    pub fn when(&mut self, condition: Val<'k>, then: impl FnOnce(&mut Self)) {
+        self.statements.push(Statement::If(condition, Self::of(then), Self::new()));
+    }
+
+    /// Runs statements where a condition holds, or always.
+    pub fn when_some(&mut self, condition: Option<Val<'k>>, then: impl FnOnce(&mut Self)) {
+        match condition {
+            Some(condition) => self.when(condition, then),
+            None => then(self),
+        }
+    }
+
+    /// Runs one of two blocks.
+    pub fn when_else(&mut self, condition: Val<'k>, then: impl FnOnce(&mut Self), other: impl FnOnce(&mut Self)) {
+        self.statements.push(Statement::If(condition, Self::of(then), Self::of(other)));
+    }
+
+    /// Ends the function where a condition holds.
+    pub fn return_if(&mut self, condition: Val<'k>) {
+        self.when(condition, |b| b.statements.push(Statement::Return(None)));
+    }
+
+    /// Ends the function with a result.
+    pub fn answer(&mut self, value: Val<'k>) {
+        self.statements.push(Statement::Return(Some(value)));
+    }
+
+    /// A loop over `begin .. end` in steps.
+    pub fn range(
+        &mut self,
+        counter: &str,
+        begin: Val<'k>,
+        end: impl IntoVal<'k>,
+        step: u32,
+        body: impl FnOnce(&mut Self, Val<'k>),
+    ) {
+        let (end, step) = (end.into_val(begin), step.into_val(begin));
+        self.add_range(counter, [begin, end, step], false, body);
+    }
+
+    /// As [`range`](Self::range), in steps that are known when the kernel runs.
+    pub fn range_by(
+        &mut self,
+        counter: &str,
+        begin: Val<'k>,
+        end: Val<'k>,
+        step: Val<'k>,
+        body: impl FnOnce(&mut Self, Val<'k>),
+    ) {
+        self.add_range(counter, [begin, end, step], false, body);
+    }
+
+    /// As [`range`](Self::range), of a loop that the runtime may unroll.
+    pub fn unrollable(
+        &mut self,
+        counter: &str,
+        begin: Val<'k>,
+        end: Val<'k>,
+        step: u32,
+        body: impl FnOnce(&mut Self, Val<'k>),
+    ) {
+        self.add_range(counter, [begin, end, step.into_val(begin)], true, body);
+    }
+
+    fn add_range(
+        &mut self,
+        counter: &str,
+        [begin, end, step]: [Val<'k>; 3],
+        unrollable: bool,
+        body: impl FnOnce(&mut Self, Val<'k>),
+    ) {
+        let value = begin.arena().name(counter, begin.ty());
+        let block = Self::of(|b| body(b, value));
+        let range = Range { counter: counter.to_owned(), begin, end, step, unrollable };
+        self.statements.push(Statement::For(range, block));
+    }
+
+    /// A loop that runs while a condition holds.
+    pub fn repeat_while(&mut self, condition: Val<'k>, body: impl FnOnce(&mut Self)) {
+        self.statements.push(Statement::While(condition, Self::of(body)));
+    }
+
+    /// Statements with a scope of their own.
+    pub fn scope(&mut self, body: impl FnOnce(&mut Self)) {
+        self.statements.push(Statement::Scope(Self::of(body)));
+    }
+
+    /// Calls a function for its effect.
+    pub fn run(&mut self, call: Val<'k>) {
+        self.statements.push(Statement::Call(call));
+    }
+
+    /// Waits for all invocations of the workgroup; writes to workgroup memory before are seen after.
+    pub fn workgroup_barrier(&mut self) {
+        self.statements.push(Statement::WorkgroupBarrier);
+    }
+
+    /// Waits for all invocations of the workgroup; writes to buffers before are seen after.
+    pub fn storage_barrier(&mut self) {
+        self.statements.push(Statement::StorageBarrier);
+    }
+
+    /// Adds a line of shader text.
+    pub fn line(&mut self, line: impl AsRef<str>) {
+        self.statements.push(Statement::Raw(line.as_ref().to_owned()));
+    }
+
+    /// Adds a line of shader text.
+    pub fn statement(&mut self, statement: fmt::Arguments<'_>) {
+        self.statements.push(Statement::Raw(statement.to_string()));
+    }
+
+    /// Starts a loop, in shader text, that the runtime may unroll.
+    pub fn unrollable_line(&mut self, counter: &str, first: &str, end: &str, step: u32) {
+        let step = if step == 1 { "++".to_owned() } else { format!(" += {step}u") };
+        self.line(fuse_artifact::UNROLL);
+        self.line(format!("for (var {counter} = {first}; {counter} < {end}; {counter}{step}) {{"));
+    }
+}
+
+impl<'k> IntoVal<'k> for bool {
+    fn into_val(self, like: Val<'k>) -> Val<'k> {
+        like.arena().literal(Literal::Bool(self))
+    }
+}

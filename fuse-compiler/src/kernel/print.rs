@@ -1,0 +1,367 @@
+//! WGSL of kernels.
+
+use std::{
+    fmt::{self, Write},
+    iter,
+};
+
+use fuse_artifact::UNROLL;
+
+use super::{Arena, Block, Expr, Function, Literal, Statement, Ty, UnaryOp, Val, types::Compound, value::BinaryOp};
+
+/// How tightly an expression holds together; one that is looser than its place needs gets parentheses.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Precedence {
+    Or,
+    And,
+    Bitwise,
+    Relational,
+    Shift,
+    Additive,
+    Multiplicative,
+    Unary,
+    Primary,
+}
+
+/// The name of a type.
+pub fn type_name(arena: &Arena, ty: Ty) -> String {
+    match (ty, arena.compound_of(ty)) {
+        (Ty::Vector { scalar, lanes: 1 }, _) => scalar.name().to_owned(),
+        (Ty::Vector { scalar, lanes }, _) => format!("vec{lanes}<{}>", scalar.name()),
+        (Ty::Atomic(scalar), _) => format!("atomic<{}>", scalar.name()),
+        (_, Some(Compound::Struct { name, .. })) => name,
+        (_, Some(Compound::Array { element, count })) => {
+            let count = count.map(|count| format!(", {count}")).unwrap_or_default();
+            format!("array<{}{count}>", type_name(arena, element))
+        }
+        (_, Some(Compound::Pointer { to })) => format!("ptr<function, {}>", type_name(arena, to)),
+        (Ty::Void | Ty::Unknown | Ty::Compound(_), _) => unreachable!("{ty:?} has no name"),
+    }
+}
+
+/// The declaration of a structure.
+pub fn structure(arena: &Arena, ty: Ty) -> String {
+    let Some(Compound::Struct { name, fields }) = arena.compound_of(ty) else { unreachable!("{ty:?} is no structure") };
+    let mut text = format!("struct {name} {{\n");
+    for (field, ty) in fields {
+        let _ = writeln!(text, "  {field}: {},", type_name(arena, ty));
+    }
+    text + "}\n"
+}
+
+/// The declaration of a function.
+pub fn function(arena: &Arena, function: &Function<'_>) -> String {
+    let mut text = format!("fn {}(", function.name);
+    for (i, (name, ty)) in function.parameters.iter().enumerate() {
+        let separator = if i > 0 { ", " } else { "" };
+        let _ = write!(text, "{separator}{name}: {}", type_name(arena, *ty));
+    }
+    text.push(')');
+    if let Some(ty) = function.result {
+        let _ = write!(text, " -> {}", type_name(arena, ty));
+    }
+    let mut writer = Writer { arena, text: text + " {\n", depth: 1 };
+    writer.block(&function.body);
+    writer.text + "}\n"
+}
+
+/// Statements, indented by `depth`.
+pub fn block(arena: &Arena, block: &Block<'_>, depth: usize) -> String {
+    let mut writer = Writer { arena, text: String::new(), depth };
+    writer.block(block);
+    writer.text
+}
+
+/// An expression, as an operand of any other.
+impl fmt::Display for Val<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut writer = Writer { arena: self.arena(), text: String::new(), depth: 0 };
+        writer.expr(self.id(), Precedence::Primary);
+        f.write_str(&writer.text)
+    }
+}
+
+struct Writer<'k> {
+    arena: &'k Arena,
+    text: String,
+    depth: usize,
+}
+
+impl Writer<'_> {
+    fn indent(&mut self) {
+        self.text.extend(iter::repeat_n("  ", self.depth));
+    }
+
+    /// A line of shader text; one that ends in `{` indents what follows, one that starts with `}` ends that.
+    fn raw(&mut self, line: &str) {
+        if line.starts_with('}') {
+            self.depth = self.depth.saturating_sub(1);
+        }
+        self.indent();
+        self.text.push_str(line);
+        self.text.push('\n');
+        if line.ends_with('{') {
+            self.depth += 1;
+        }
+    }
+
+    /// A line of fixed parts and values.
+    fn line(&mut self, parts: &[Part<'_>]) {
+        self.indent();
+        for part in parts {
+            match part {
+                Part::Text(text) => self.text.push_str(text),
+                Part::Value(value) => self.expr(value.id(), Precedence::Or),
+            }
+        }
+        self.text.push('\n');
+    }
+
+    fn nested(&mut self, block: &Block<'_>) {
+        self.depth += 1;
+        self.block(block);
+        self.depth -= 1;
+    }
+
+    fn block(&mut self, block: &Block<'_>) {
+        block.statements.iter().for_each(|statement| self.statement(statement));
+    }
+
+    fn statement(&mut self, statement: &Statement<'_>) {
+        use Part::{Text as T, Value as V};
+        match statement {
+            Statement::Let(name, value) => self.line(&[T("let "), T(name), T(" = "), V(*value), T(";")]),
+            Statement::Var(name, _, Some(value)) => self.line(&[T("var "), T(name), T(" = "), V(*value), T(";")]),
+            Statement::Var(name, ty, None) => {
+                let ty = type_name(self.arena, *ty);
+                self.line(&[T("var "), T(name), T(": "), T(&ty), T(";")]);
+            }
+            Statement::Set(place, value) => self.line(&[V(*place), T(" = "), V(*value), T(";")]),
+            Statement::If(condition, then, other) => {
+                self.line(&[T("if "), V(*condition), T(" {")]);
+                self.nested(then);
+                if !other.is_empty() {
+                    self.line(&[T("} else {")]);
+                    self.nested(other);
+                }
+                self.line(&[T("}")]);
+            }
+            Statement::For(range, body) => {
+                if range.unrollable {
+                    self.line(&[T(UNROLL)]);
+                }
+                let counter = &range.counter;
+                let one = matches!(range.step.as_literal(), Some(Literal::U32(1)));
+                let step: &[Part<'_>] = if one { &[T("++")] } else { &[T(" += "), V(range.step)] };
+                let head = [T("for (var "), T(counter), T(" = "), V(range.begin), T("; "), T(counter), T(" < ")];
+                self.line(&[&head[..], &[V(range.end), T("; "), T(counter)], step, &[T(") {")]].concat());
+                self.nested(body);
+                self.line(&[T("}")]);
+            }
+            Statement::While(condition, body) => {
+                self.line(&[T("while "), V(*condition), T(" {")]);
+                self.nested(body);
+                self.line(&[T("}")]);
+            }
+            Statement::Scope(body) => {
+                self.line(&[T("{")]);
+                self.nested(body);
+                self.line(&[T("}")]);
+            }
+            Statement::Return(None) => self.line(&[T("return;")]),
+            Statement::Return(Some(value)) => self.line(&[T("return "), V(*value), T(";")]),
+            Statement::Call(call) => self.line(&[V(*call), T(";")]),
+            Statement::WorkgroupBarrier => self.line(&[T("workgroupBarrier();")]),
+            Statement::StorageBarrier => self.line(&[T("storageBarrier();")]),
+            Statement::Raw(line) => self.raw(line),
+        }
+    }
+
+    /// An expression at a place that needs at least this precedence.
+    fn expr(&mut self, id: u32, least: Precedence) {
+        let arena = self.arena;
+        arena.expr(id, |expr| {
+            let own = precedence(expr);
+            if own < least {
+                self.text.push('(');
+            }
+            self.unparenthesized(id, expr);
+            if own < least {
+                self.text.push(')');
+            }
+        });
+    }
+
+    fn unparenthesized(&mut self, id: u32, expr: &Expr) {
+        match expr {
+            Expr::Literal(literal) => self.literal(*literal),
+            Expr::Name(text) | Expr::Raw(text) => self.text.push_str(text),
+            Expr::Unary(op, x) => {
+                self.text.push_str(match op {
+                    UnaryOp::Neg => "-",
+                    UnaryOp::Not => "!",
+                    UnaryOp::BitNot => "~",
+                    UnaryOp::AddressOf => "&",
+                    UnaryOp::Deref => "*",
+                });
+                // `--x` would be another operator.
+                self.expr(*x, if *op == UnaryOp::Neg { Precedence::Primary } else { Precedence::Unary });
+            }
+            Expr::Binary(op, x, y) => {
+                let (symbol, left, right) = operator(*op);
+                let same = self.arena.expr(*x, |left| matches!(left, Expr::Binary(other, ..) if other == op));
+                self.expr(*x, if same && chains(*op) { precedence(expr) } else { left });
+                let _ = write!(self.text, " {symbol} ");
+                self.expr(*y, right);
+            }
+            Expr::Index(base, index) => {
+                self.expr(*base, Precedence::Primary);
+                if let Some(component) = self.component(*base, *index) {
+                    let _ = write!(self.text, ".{component}");
+                    return;
+                }
+                self.text.push('[');
+                self.expr(*index, Precedence::Or);
+                self.text.push(']');
+            }
+            Expr::Field(base, field) => {
+                self.expr(*base, Precedence::Primary);
+                let _ = write!(self.text, ".{field}");
+            }
+            Expr::Construct(components) => {
+                let ty = type_name(self.arena, self.arena.ty(id));
+                self.text.push_str(&ty);
+                self.arguments(components);
+            }
+            Expr::Bitcast(x) => {
+                let ty = type_name(self.arena, self.arena.ty(id));
+                let _ = write!(self.text, "bitcast<{ty}>");
+                self.arguments(&[*x]);
+            }
+            Expr::Call(name, arguments) => {
+                self.text.push_str(name);
+                self.arguments(arguments);
+            }
+            Expr::Operation(text, operands) => {
+                let mut parts = text.split('$');
+                self.text.push_str(parts.next().unwrap_or_default());
+                for part in parts {
+                    let mut rest = part.chars();
+                    let letter = rest.next();
+                    match operands.iter().find(|(known, _)| Some(*known) == letter) {
+                        Some((_, operand)) => self.expr(*operand, Precedence::Primary),
+                        None => unreachable!("`{text}` has no operand `{letter:?}`"),
+                    }
+                    self.text.push_str(rest.as_str());
+                }
+            }
+        }
+    }
+
+    /// The name of a vector's component.
+    fn component(&self, base: u32, index: u32) -> Option<&'static str> {
+        let Ty::Vector { lanes: 2.., .. } = self.arena.ty(base) else { return None };
+        self.arena.expr(index, |index| match index {
+            Expr::Literal(Literal::U32(lane)) => ["x", "y", "z", "w"].get(*lane as usize).copied(),
+            _ => None,
+        })
+    }
+
+    fn arguments(&mut self, arguments: &[u32]) {
+        self.text.push('(');
+        for (i, argument) in arguments.iter().enumerate() {
+            if i > 0 {
+                self.text.push_str(", ");
+            }
+            self.expr(*argument, Precedence::Or);
+        }
+        self.text.push(')');
+    }
+
+    fn literal(&mut self, literal: Literal) {
+        let _ = match literal {
+            Literal::Bool(x) => write!(self.text, "{x}"),
+            Literal::U32(x) => write!(self.text, "{x}u"),
+            // The literal itself has no sign.
+            Literal::I32(i32::MIN) => write!(self.text, "i32(-2147483648)"),
+            Literal::I32(x) => write!(self.text, "{x}i"),
+            // With few digits it looks larger than it is, and browsers refuse it.
+            Literal::F32(x) if x.abs() == f32::MAX => write!(self.text, "{:?}f", f64::from(x)),
+            Literal::F32(x) => write!(self.text, "{x:?}f"),
+        };
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Part<'a> {
+    Text(&'a str),
+    Value(Val<'a>),
+}
+
+fn precedence(expr: &Expr) -> Precedence {
+    match expr {
+        Expr::Unary(..) => Precedence::Unary,
+        Expr::Literal(Literal::I32(i32::MIN)) => Precedence::Primary,
+        Expr::Literal(Literal::I32(x)) if *x < 0 => Precedence::Unary,
+        Expr::Literal(Literal::F32(x)) if x.is_sign_negative() => Precedence::Unary,
+        Expr::Binary(op, ..) => match op {
+            BinaryOp::Add | BinaryOp::Sub => Precedence::Additive,
+            BinaryOp::Mul | BinaryOp::Div | BinaryOp::Rem => Precedence::Multiplicative,
+            BinaryOp::And | BinaryOp::Or | BinaryOp::Xor => Precedence::Bitwise,
+            BinaryOp::Shl | BinaryOp::Shr => Precedence::Shift,
+            BinaryOp::LogicalAnd => Precedence::And,
+            BinaryOp::LogicalOr => Precedence::Or,
+            _ => Precedence::Relational,
+        },
+        // Nobody knows what they are made of.
+        Expr::Operation(..) | Expr::Raw(_) => raw_precedence(expr),
+        _ => Precedence::Primary,
+    }
+}
+
+/// Text holds together as a name or a call does; other text is loose.
+fn raw_precedence(expr: &Expr) -> Precedence {
+    let Expr::Raw(text) = expr else { return Precedence::Or };
+    let mut depth = 0usize;
+    for char in text.chars() {
+        match char {
+            '(' | '[' => depth += 1,
+            ')' | ']' => depth = depth.saturating_sub(1),
+            'a'..='z' | 'A'..='Z' | '0'..='9' | '_' | '.' => {}
+            _ if depth > 0 => {}
+            _ => return Precedence::Or,
+        }
+    }
+    Precedence::Primary
+}
+
+/// Whether `x op y op z` is a chain that WGSL allows although operands of `op` are tighter.
+const fn chains(op: BinaryOp) -> bool {
+    matches!(op, BinaryOp::LogicalAnd | BinaryOp::LogicalOr | BinaryOp::And | BinaryOp::Or | BinaryOp::Xor)
+}
+
+/// An operator's symbol, and the precedence that its operands need. WGSL lets shifts and bitwise operators have unary operands
+/// only, and mixes no `&&` with `||`.
+const fn operator(op: BinaryOp) -> (&'static str, Precedence, Precedence) {
+    use Precedence::{Additive, Multiplicative, Relational, Shift, Unary};
+    match op {
+        BinaryOp::Add => ("+", Additive, Multiplicative),
+        BinaryOp::Sub => ("-", Additive, Multiplicative),
+        BinaryOp::Mul => ("*", Multiplicative, Unary),
+        BinaryOp::Div => ("/", Multiplicative, Unary),
+        BinaryOp::Rem => ("%", Multiplicative, Unary),
+        BinaryOp::And => ("&", Unary, Unary),
+        BinaryOp::Or => ("|", Unary, Unary),
+        BinaryOp::Xor => ("^", Unary, Unary),
+        BinaryOp::Shl => ("<<", Unary, Unary),
+        BinaryOp::Shr => (">>", Unary, Unary),
+        BinaryOp::LogicalAnd => ("&&", Relational, Relational),
+        BinaryOp::LogicalOr => ("||", Relational, Relational),
+        BinaryOp::Eq => ("==", Shift, Shift),
+        BinaryOp::Ne => ("!=", Shift, Shift),
+        BinaryOp::Lt => ("<", Shift, Shift),
+        BinaryOp::Le => ("<=", Shift, Shift),
+        BinaryOp::Gt => (">", Shift, Shift),
+        BinaryOp::Ge => (">=", Shift, Shift),
+    }
+}

@@ -1,0 +1,141 @@
+//! Types of kernel values.
+
+use fuse_artifact::DType;
+
+/// A scalar type of WGSL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Scalar {
+    /// `bool`.
+    Bool,
+    /// `i32`.
+    I32,
+    /// `u32`.
+    U32,
+    /// `f32`.
+    F32,
+    /// `f16`, in storage and in cooperative matrices only: kernels compute in `f32`.
+    F16,
+}
+
+impl Scalar {
+    /// The type in which kernels hold values of `dtype`.
+    pub const fn of(dtype: DType) -> Self {
+        match dtype {
+            DType::F32 | DType::F16 => Self::F32,
+            DType::I32 => Self::I32,
+            DType::U32 => Self::U32,
+            DType::Bool => Self::Bool,
+        }
+    }
+
+    /// The type in which buffers hold elements of `dtype`.
+    pub const fn stored(dtype: DType) -> Self {
+        match dtype {
+            DType::F16 => Self::F16,
+            DType::Bool => Self::U32,
+            other => Self::of(other),
+        }
+    }
+
+    /// The name in WGSL.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Bool => "bool",
+            Self::I32 => "i32",
+            Self::U32 => "u32",
+            Self::F32 => "f32",
+            Self::F16 => "f16",
+        }
+    }
+
+    /// Whether it is `i32` or `u32`.
+    pub const fn is_integer(self) -> bool {
+        matches!(self, Self::I32 | Self::U32)
+    }
+
+    /// Whether it is `f32` or `f16`.
+    pub const fn is_float(self) -> bool {
+        matches!(self, Self::F32 | Self::F16)
+    }
+}
+
+/// The type of a value. Compound types are numbers in an [`Arena`](super::Arena).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Ty {
+    /// No value: the result of a function that answers nothing.
+    Void,
+    /// A scalar, or a vector of two to four.
+    Vector {
+        /// The components' type.
+        scalar: Scalar,
+        /// Their number; 1 for a scalar.
+        lanes: u32,
+    },
+    /// An atomic integer in workgroup memory.
+    Atomic(Scalar),
+    /// A structure, array, pointer or matrix of the arena.
+    Compound(u16),
+    /// Not known: of shader text that generators still write themselves.
+    Unknown,
+}
+
+impl Ty {
+    /// `bool`.
+    pub const BOOL: Self = Self::vector(Scalar::Bool, 1);
+    /// `i32`.
+    pub const I32: Self = Self::vector(Scalar::I32, 1);
+    /// `u32`.
+    pub const U32: Self = Self::vector(Scalar::U32, 1);
+    /// `f32`.
+    pub const F32: Self = Self::vector(Scalar::F32, 1);
+
+    /// A vector of `lanes` scalars, or one scalar.
+    pub const fn vector(scalar: Scalar, lanes: u32) -> Self {
+        Self::Vector { scalar, lanes }
+    }
+
+    /// The type of `lanes` values of `dtype` inside a kernel.
+    pub const fn of(dtype: DType, lanes: u32) -> Self {
+        Self::vector(Scalar::of(dtype), lanes)
+    }
+
+    /// The type of `lanes` elements of `dtype` in a buffer.
+    pub const fn stored(dtype: DType, lanes: u32) -> Self {
+        Self::vector(Scalar::stored(dtype), lanes)
+    }
+
+    /// The components' type of a scalar, vector or atomic.
+    pub const fn scalar(self) -> Option<Scalar> {
+        match self {
+            Self::Vector { scalar, .. } | Self::Atomic(scalar) => Some(scalar),
+            Self::Void | Self::Compound(_) | Self::Unknown => None,
+        }
+    }
+
+    /// The number of components: 1 unless it is a vector.
+    pub const fn lanes(self) -> u32 {
+        match self {
+            Self::Vector { lanes, .. } => lanes,
+            _ => 1,
+        }
+    }
+
+    /// The same number of components of another type.
+    pub const fn with(self, scalar: Scalar) -> Self {
+        match self {
+            Self::Vector { lanes, .. } => Self::Vector { scalar, lanes },
+            other => other,
+        }
+    }
+}
+
+/// A type that is made of others.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Compound {
+    /// Fields in order.
+    Struct { name: String, fields: Vec<(String, Ty)> },
+    /// `array<element, count>`, or of the length of a buffer.
+    Array { element: Ty, count: Option<u32> },
+    /// `ptr<function, T>`.
+    Pointer { to: Ty },
+}

@@ -1,0 +1,482 @@
+//! Values: typed expressions in an arena, with operators.
+
+use std::{
+    cell::RefCell,
+    ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Rem, Shl, Shr, Sub},
+};
+
+use super::{
+    Block,
+    types::{Compound, Scalar, Ty},
+};
+
+/// The expressions and compound types of one shader.
+#[derive(Debug, Default)]
+pub struct Arena {
+    nodes: RefCell<Vec<(Expr, Ty)>>,
+    compounds: RefCell<Vec<Compound>>,
+}
+
+/// A typed expression: a copyable handle into an [`Arena`].
+#[derive(Clone, Copy)]
+pub struct Val<'k> {
+    arena: &'k Arena,
+    id: u32,
+}
+
+/// A literal of a scalar type.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Literal {
+    /// `true` or `false`.
+    Bool(bool),
+    /// An `i32`.
+    I32(i32),
+    /// A `u32`.
+    U32(u32),
+    /// A finite `f32`.
+    F32(f32),
+}
+
+/// An operator of one operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UnaryOp {
+    /// `-x`.
+    Neg,
+    /// `!x` of truth values.
+    Not,
+    /// `~x` of integers.
+    BitNot,
+    /// `&x`, a pointer to a variable.
+    AddressOf,
+    /// `*x`, the variable that a pointer leads to.
+    Deref,
+}
+
+/// An operator of two operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "named as in WGSL")]
+pub enum BinaryOp {
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Rem,
+    And,
+    Or,
+    Xor,
+    Shl,
+    Shr,
+    LogicalAnd,
+    LogicalOr,
+    Eq,
+    Ne,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+}
+
+/// An expression whose operands are numbers of the same arena.
+#[derive(Clone, Debug)]
+pub enum Expr {
+    /// A literal scalar.
+    Literal(Literal),
+    /// A variable, parameter, buffer or named value.
+    Name(String),
+    /// An operator.
+    Unary(UnaryOp, u32),
+    /// An operator.
+    Binary(BinaryOp, u32, u32),
+    /// `base[index]`: an element of an array or a component of a vector.
+    Index(u32, u32),
+    /// `base.field`.
+    Field(u32, String),
+    /// `vec4<f32>(…)`, `u32(x)`, `Sums()`: made of components, converted, or zero.
+    Construct(Vec<u32>),
+    /// `bitcast<T>(x)`.
+    Bitcast(u32),
+    /// The call of a function.
+    Call(String, Vec<u32>),
+    /// A row of the operation table: its WGSL, in which `$x`, `$y` and `$d` stand for the operands.
+    Operation(String, Vec<(char, u32)>),
+    /// Shader text of a generator that has not moved to the IR.
+    Raw(String),
+}
+
+/// Operands of operators: values, and numbers that take the other operand's type.
+pub trait IntoVal<'k> {
+    /// The value, as an operand beside `like`.
+    fn into_val(self, like: Val<'k>) -> Val<'k>;
+}
+
+impl<'k> IntoVal<'k> for Val<'k> {
+    fn into_val(self, _: Val<'k>) -> Val<'k> {
+        self
+    }
+}
+
+impl<'k> IntoVal<'k> for u32 {
+    fn into_val(self, like: Val<'k>) -> Val<'k> {
+        let arena = like.arena;
+        let literal = match like.ty().scalar() {
+            Some(Scalar::I32) => Literal::I32(self as i32),
+            Some(Scalar::F32 | Scalar::F16) => Literal::F32(self as f32),
+            Some(Scalar::U32 | Scalar::Bool) | None => Literal::U32(self),
+        };
+        arena.literal(literal).splat(like.ty().lanes())
+    }
+}
+
+impl Arena {
+    /// A value with an expression of this type.
+    pub fn push(&self, expr: Expr, ty: Ty) -> Val<'_> {
+        let mut nodes = self.nodes.borrow_mut();
+        nodes.push((expr, ty));
+        Val { arena: self, id: nodes.len() as u32 - 1 }
+    }
+
+    /// A literal.
+    pub fn literal(&self, literal: Literal) -> Val<'_> {
+        let scalar = match literal {
+            Literal::Bool(_) => Scalar::Bool,
+            Literal::I32(_) => Scalar::I32,
+            Literal::U32(_) => Scalar::U32,
+            Literal::F32(_) => Scalar::F32,
+        };
+        self.push(Expr::Literal(literal), Ty::vector(scalar, 1))
+    }
+
+    /// A literal `u32`.
+    pub fn u32(&self, value: u32) -> Val<'_> {
+        self.literal(Literal::U32(value))
+    }
+
+    /// A variable, parameter, buffer or named value.
+    pub fn name(&self, name: impl Into<String>, ty: Ty) -> Val<'_> {
+        self.push(Expr::Name(name.into()), ty)
+    }
+
+    /// An expression that is written as shader text.
+    pub fn raw(&self, text: impl Into<String>, ty: Ty) -> Val<'_> {
+        self.push(Expr::Raw(text.into()), ty)
+    }
+
+    /// The call of a function.
+    pub fn call<'k>(&'k self, name: impl Into<String>, arguments: &[Val<'k>], ty: Ty) -> Val<'k> {
+        self.push(Expr::Call(name.into(), ids(arguments)), ty)
+    }
+
+    /// A vector or structure made of components; its zero value if there are none.
+    pub fn construct<'k>(&'k self, ty: Ty, components: &[Val<'k>]) -> Val<'k> {
+        self.push(Expr::Construct(ids(components)), ty)
+    }
+
+    /// The value of a row of the operation table.
+    pub fn operation<'k>(&'k self, text: impl Into<String>, operands: &[(char, Val<'k>)], ty: Ty) -> Val<'k> {
+        let operands = operands.iter().map(|&(letter, operand)| (letter, operand.id)).collect();
+        self.push(Expr::Operation(text.into(), operands), ty)
+    }
+
+    /// A structure type.
+    pub fn structure(&self, name: impl Into<String>, fields: Vec<(String, Ty)>) -> Ty {
+        self.compound(Compound::Struct { name: name.into(), fields })
+    }
+
+    /// An array type; of a buffer's length without a count.
+    pub fn array(&self, element: Ty, count: Option<u32>) -> Ty {
+        self.compound(Compound::Array { element, count })
+    }
+
+    /// The type of pointers to local variables.
+    pub fn pointer(&self, to: Ty) -> Ty {
+        self.compound(Compound::Pointer { to })
+    }
+
+    fn compound(&self, compound: Compound) -> Ty {
+        let mut compounds = self.compounds.borrow_mut();
+        let known = compounds.iter().position(|known| *known == compound);
+        Ty::Compound(known.unwrap_or_else(|| {
+            compounds.push(compound);
+            compounds.len() - 1
+        }) as u16)
+    }
+
+    /// What a compound type is made of.
+    pub(super) fn compound_of(&self, ty: Ty) -> Option<Compound> {
+        let Ty::Compound(number) = ty else { return None };
+        self.compounds.borrow().get(usize::from(number)).cloned()
+    }
+
+    /// The expression with this number.
+    pub(super) fn expr<R>(&self, id: u32, read: impl FnOnce(&Expr) -> R) -> R {
+        read(&self.nodes.borrow()[id as usize].0)
+    }
+
+    /// The type of the expression with this number.
+    pub(super) fn ty(&self, id: u32) -> Ty {
+        self.nodes.borrow()[id as usize].1
+    }
+}
+
+fn ids(values: &[Val<'_>]) -> Vec<u32> {
+    values.iter().map(|value| value.id).collect()
+}
+
+impl<'k> Val<'k> {
+    /// Its type.
+    pub fn ty(self) -> Ty {
+        self.arena.ty(self.id)
+    }
+
+    /// Its number in the arena.
+    pub(super) fn id(self) -> u32 {
+        self.id
+    }
+
+    /// Its arena.
+    pub fn arena(self) -> &'k Arena {
+        self.arena
+    }
+
+    /// Its value, if it is a literal.
+    pub fn as_literal(self) -> Option<Literal> {
+        self.arena.expr(self.id, |expr| match expr {
+            Expr::Literal(literal) => Some(*literal),
+            _ => None,
+        })
+    }
+
+    fn as_u32(self) -> Option<u32> {
+        match self.as_literal() {
+            Some(Literal::U32(value)) => Some(value),
+            _ => None,
+        }
+    }
+
+    fn unary(self, op: UnaryOp, ty: Ty) -> Self {
+        self.arena.push(Expr::Unary(op, self.id), ty)
+    }
+
+    /// An operator's result. Operations with the `u32` literals 0 and 1 that change nothing are left out, and two `u32` literals
+    /// are computed.
+    fn binary(self, op: BinaryOp, other: impl IntoVal<'k>) -> Self {
+        let other = other.into_val(self);
+        let ty = match op {
+            BinaryOp::Eq | BinaryOp::Ne | BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge => {
+                self.ty().with(Scalar::Bool)
+            }
+            // A scalar beside a vector is repeated.
+            _ if self.ty().lanes() == 1 && other.ty().lanes() > 1 => other.ty(),
+            _ => self.ty(),
+        };
+        let folded = match (op, self.as_u32(), other.as_u32()) {
+            (BinaryOp::Add, Some(x), Some(y)) => x.checked_add(y),
+            (BinaryOp::Sub, Some(x), Some(y)) => x.checked_sub(y),
+            (BinaryOp::Mul, Some(x), Some(y)) => x.checked_mul(y),
+            (BinaryOp::Div, Some(x), Some(y)) => x.checked_div(y),
+            (BinaryOp::Rem, Some(x), Some(y)) => x.checked_rem(y),
+            _ => None,
+        };
+        match (op, self.as_u32(), other.as_u32()) {
+            _ if folded.is_some() => self.arena.u32(folded.unwrap_or_default()),
+            (BinaryOp::Add, Some(0), _) | (BinaryOp::Mul, Some(1), _) => other,
+            (BinaryOp::Add | BinaryOp::Sub, _, Some(0)) | (BinaryOp::Mul | BinaryOp::Div, _, Some(1)) => self,
+            _ => self.arena.push(Expr::Binary(op, self.id, other.id), ty),
+        }
+    }
+
+    /// A function of WGSL with this value as first argument.
+    fn builtin(self, name: &str, others: &[Self], ty: Ty) -> Self {
+        let arguments: Vec<Self> = std::iter::once(self).chain(others.iter().copied()).collect();
+        self.arena.call(name, &arguments, ty)
+    }
+
+    /// `self == other`.
+    pub fn eq(self, other: impl IntoVal<'k>) -> Self {
+        self.binary(BinaryOp::Eq, other)
+    }
+
+    /// `self != other`.
+    pub fn ne(self, other: impl IntoVal<'k>) -> Self {
+        self.binary(BinaryOp::Ne, other)
+    }
+
+    /// `self < other`.
+    pub fn lt(self, other: impl IntoVal<'k>) -> Self {
+        self.binary(BinaryOp::Lt, other)
+    }
+
+    /// `self <= other`.
+    pub fn le(self, other: impl IntoVal<'k>) -> Self {
+        self.binary(BinaryOp::Le, other)
+    }
+
+    /// `self > other`.
+    pub fn gt(self, other: impl IntoVal<'k>) -> Self {
+        self.binary(BinaryOp::Gt, other)
+    }
+
+    /// `self >= other`.
+    pub fn ge(self, other: impl IntoVal<'k>) -> Self {
+        self.binary(BinaryOp::Ge, other)
+    }
+
+    /// `self && other`.
+    pub fn and(self, other: Self) -> Self {
+        self.binary(BinaryOp::LogicalAnd, other)
+    }
+
+    /// `self || other`.
+    pub fn or(self, other: Self) -> Self {
+        self.binary(BinaryOp::LogicalOr, other)
+    }
+
+    /// `~self` of integers.
+    pub fn bit_not(self) -> Self {
+        self.unary(UnaryOp::BitNot, self.ty())
+    }
+
+    /// The smaller one.
+    pub fn min(self, other: impl IntoVal<'k>) -> Self {
+        let other = other.into_val(self);
+        self.builtin("min", &[other], self.ty())
+    }
+
+    /// The larger one.
+    pub fn max(self, other: impl IntoVal<'k>) -> Self {
+        let other = other.into_val(self);
+        self.builtin("max", &[other], self.ty())
+    }
+
+    /// `self * factor + addend` with one rounding.
+    pub fn fma(self, factor: Self, addend: Self) -> Self {
+        self.builtin("fma", &[factor, addend], self.ty())
+    }
+
+    /// `accept` where `self` is true, else `reject`.
+    pub fn select(self, accept: Self, reject: impl IntoVal<'k>) -> Self {
+        let reject = reject.into_val(accept);
+        self.arena.call("select", &[reject, accept, self], accept.ty())
+    }
+
+    /// Another function of WGSL, with a result of the type of `self`.
+    pub fn call(self, name: &str, others: &[Self]) -> Self {
+        self.builtin(name, others, self.ty())
+    }
+
+    /// The value of a variable in workgroup memory, the same for all invocations, behind barriers.
+    pub fn uniform_load(self) -> Self {
+        self.arena.call("workgroupUniformLoad", &[self.pointer()], self.ty())
+    }
+
+    /// The value of an atomic variable.
+    pub fn atomic_load(self) -> Self {
+        let ty = Ty::vector(self.ty().scalar().unwrap_or(Scalar::U32), 1);
+        self.arena.call("atomicLoad", &[self.pointer()], ty)
+    }
+
+    /// Stores a value in an atomic variable.
+    pub fn atomic_store(self, b: &mut Block<'k>, value: Self) {
+        b.run(self.arena.call("atomicStore", &[self.pointer(), value], Ty::Void));
+    }
+
+    /// Sets bits of an atomic variable.
+    pub fn atomic_or(self, b: &mut Block<'k>, value: Self) {
+        b.run(self.arena.call("atomicOr", &[self.pointer(), value], Ty::Void));
+    }
+
+    /// An element of an array or buffer, or a component of a vector.
+    pub fn at(self, index: impl IntoVal<'k>) -> Self {
+        let zero = self.arena.u32(0);
+        let index = index.into_val(zero);
+        let ty = match (self.arena.compound_of(self.ty()), self.ty()) {
+            (Some(Compound::Array { element, .. }), _) => element,
+            (None, Ty::Vector { scalar, lanes: 2.. }) => Ty::vector(scalar, 1),
+            _ => Ty::Unknown,
+        };
+        self.arena.push(Expr::Index(self.id, index.id), ty)
+    }
+
+    /// A component of a vector; of a scalar itself.
+    pub fn lane(self, lane: u32) -> Self {
+        if self.ty().lanes() == 1 { self } else { self.at(lane) }
+    }
+
+    /// A field of a structure.
+    pub fn field(self, name: &str) -> Self {
+        let ty = match self.arena.compound_of(self.ty()) {
+            Some(Compound::Struct { fields, .. }) => {
+                fields.iter().find(|(known, _)| known == name).map_or(Ty::Unknown, |&(_, ty)| ty)
+            }
+            _ => Ty::Unknown,
+        };
+        self.arena.push(Expr::Field(self.id, name.to_owned()), ty)
+    }
+
+    /// A pointer to this variable.
+    pub fn pointer(self) -> Self {
+        let ty = self.arena.pointer(self.ty());
+        self.unary(UnaryOp::AddressOf, ty)
+    }
+
+    /// The variable that this pointer leads to.
+    pub fn deref(self) -> Self {
+        let ty = match self.arena.compound_of(self.ty()) {
+            Some(Compound::Pointer { to }) => to,
+            _ => Ty::Unknown,
+        };
+        self.unary(UnaryOp::Deref, ty)
+    }
+
+    /// The value in each of `lanes` components.
+    pub fn splat(self, lanes: u32) -> Self {
+        let scalar = self.ty().scalar().unwrap_or(Scalar::U32);
+        if lanes == self.ty().lanes() { self } else { self.arena.construct(Ty::vector(scalar, lanes), &[self]) }
+    }
+
+    /// Converted to another scalar type.
+    pub fn convert(self, scalar: Scalar) -> Self {
+        let ty = self.ty().with(scalar);
+        if self.ty() == ty { self } else { self.arena.construct(ty, &[self]) }
+    }
+
+    /// The same bits as another scalar type.
+    pub fn bitcast(self, scalar: Scalar) -> Self {
+        let ty = self.ty().with(scalar);
+        if self.ty() == ty { self } else { self.arena.push(Expr::Bitcast(self.id), ty) }
+    }
+}
+
+macro_rules! operators {
+    ($($operator:ident $method:ident $op:ident),*) => {
+        $(
+            impl<'k, R: IntoVal<'k>> $operator<R> for Val<'k> {
+                type Output = Val<'k>;
+
+                fn $method(self, other: R) -> Val<'k> {
+                    self.binary(BinaryOp::$op, other)
+                }
+            }
+        )*
+    };
+}
+operators! {
+    Add add Add, Sub sub Sub, Mul mul Mul, Div div Div, Rem rem Rem, BitAnd bitand And, BitOr bitor Or, BitXor bitxor Xor,
+    Shl shl Shl, Shr shr Shr
+}
+
+impl Neg for Val<'_> {
+    type Output = Self;
+
+    fn neg(self) -> Self {
+        self.unary(UnaryOp::Neg, self.ty())
+    }
+}
+
+impl Not for Val<'_> {
+    type Output = Self;
+
+    fn not(self) -> Self {
+        self.unary(UnaryOp::Not, self.ty())
+    }
+}
