@@ -1,4 +1,4 @@
-//! Typed arenas: a [`Handle<T>`] names an element, checked once when a graph is verified, trusted after.
+//! Typed arenas, whose elements are named by a [`Handle<T>`]. Handles are checked once, when a graph is verified.
 
 use std::{
     fmt,
@@ -7,17 +7,17 @@ use std::{
     ops::{Index, IndexMut},
 };
 
-/// Names an element of an [`Arena<T>`].
+/// Index of an element of an [`Arena<T>`].
 pub struct Handle<T> {
     index: u32,
     marker: PhantomData<fn() -> T>,
 }
 
 impl<T> Handle<T> {
-    /// The first of any arena: what stands for all where none counts.
+    /// First handle of any arena. Serves as a placeholder where handles are irrelevant.
     pub(crate) const FIRST: Self = Self { index: 0, marker: PhantomData };
 
-    /// The position in the arena.
+    /// Position in the arena.
     pub const fn index(self) -> usize {
         self.index as usize
     }
@@ -61,7 +61,7 @@ impl<T> fmt::Display for Handle<T> {
     }
 }
 
-/// A growing list whose elements are named by handles.
+/// Growing list of elements that handles name.
 #[derive(Clone, Debug)]
 pub struct Arena<T> {
     items: Vec<T>,
@@ -74,7 +74,7 @@ impl<T> Default for Arena<T> {
 }
 
 impl<T> Arena<T> {
-    /// Adds an element.
+    /// Appends an element.
     pub fn push(&mut self, item: T) -> Handle<T> {
         self.items.push(item);
         self.handle(self.items.len() - 1)
@@ -85,22 +85,22 @@ impl<T> Arena<T> {
         self.items.len()
     }
 
-    /// Whether there is no element.
+    /// True if the arena has no elements.
     pub fn is_empty(&self) -> bool {
         self.items.is_empty()
     }
 
-    /// The elements with their handles, in order.
+    /// Elements with their handles, in insertion order.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = (Handle<T>, &T)> + ExactSizeIterator {
         self.items.iter().enumerate().map(|(i, item)| (self.handle(i), item))
     }
 
-    /// All handles, in order.
+    /// Handles of all elements, in insertion order.
     pub fn handles(&self) -> impl DoubleEndedIterator<Item = Handle<T>> + ExactSizeIterator + use<'_, T> {
         (0..self.items.len()).map(|i| self.handle(i))
     }
 
-    /// Whether `handle` names an element of this arena.
+    /// True if `handle` names an element of this arena.
     pub fn contains(&self, handle: Handle<T>) -> bool {
         handle.index() < self.items.len()
     }

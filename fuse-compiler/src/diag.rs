@@ -1,9 +1,7 @@
-//! Diagnostics: what is wrong with a `fuse!` block, as values that the macro turns into compile errors.
+//! Diagnostics: errors and warnings of a `fuse!` block, as values that the macro turns into compile errors.
 //!
-//! Input: reports from the parser, the checks and the lowering. Output: [`Diagnostics`], all of them, in a
-//! deterministic order (by function, then in the order in which they were found).
-//!
-//! Not here: how a diagnostic becomes a `compile_error!` or a warning (`fuse-macros`).
+//! Input: reports of the parser, the checks and the lowering. Output: all [`Diagnostics`] in a deterministic order, by
+//! function, then as found. Expansion into `compile_error!` or a warning belongs to `fuse-macros`.
 
 mod codes;
 mod suggest;
@@ -19,57 +17,57 @@ use quote::ToTokens;
 pub use codes::Code;
 pub(crate) use suggest::suggest;
 
-/// The first and the last token of what a message is about.
+/// First and last token of a message's subject.
 pub type SourceRange = (Span, Span);
 
-/// Whether the block can be compiled in spite of a diagnostic.
+/// Severity of a diagnostic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Severity {
-    /// No kernel is made.
+    /// No kernel is generated.
     Error,
-    /// The kernel is made. Stable Rust gives macros no way to warn, so the macro makes rustc warn instead.
+    /// The kernel is generated. Stable Rust gives macros no way to warn, so the macro makes rustc warn instead.
     Warning,
 }
 
-/// One thing that is wrong, where, and what to write instead.
+/// One error or warning, with its position and a suggestion.
 #[derive(Clone, Debug)]
 pub struct Diagnostic {
-    /// Which entry of the catalogue it is.
+    /// Entry of the catalogue.
     pub code: Code,
     /// Error or warning.
     pub severity: Severity,
-    /// What is wrong: lower case, no full stop, understandable without the spans.
+    /// Message: lower case, no full stop, understandable without the spans.
     pub message: String,
-    /// Where it is.
+    /// Primary position.
     pub span: SourceRange,
-    /// Other places that matter, with what they say.
+    /// Further positions, each with a note.
     pub secondary: Vec<(SourceRange, String)>,
-    /// What to write instead.
+    /// Suggestions for what to write instead.
     pub help: Vec<String>,
 }
 
 impl Diagnostic {
-    /// A diagnostic with the severity of its code.
+    /// Creates a diagnostic with the severity of its code.
     #[must_use]
     pub fn new(code: Code, span: SourceRange, message: impl Into<String>) -> Self {
         Self { code, severity: code.severity(), message: message.into(), span, secondary: Vec::new(), help: Vec::new() }
     }
 
-    /// Adds another place with what it says.
+    /// Adds a note at another position.
     #[must_use]
     pub fn note(mut self, span: SourceRange, text: impl Into<String>) -> Self {
         self.secondary.push((span, text.into()));
         self
     }
 
-    /// Replaces what to write instead.
+    /// Replaces all suggestions.
     #[must_use]
     pub fn instead(mut self, text: impl Into<String>) -> Self {
         self.help = vec![text.into()];
         self
     }
 
-    /// Adds what to write instead.
+    /// Adds a suggestion.
     #[must_use]
     pub fn help(mut self, text: impl Into<String>) -> Self {
         self.help.push(text.into());
@@ -77,7 +75,6 @@ impl Diagnostic {
     }
 }
 
-/// An error of the parser.
 impl From<syn::Error> for Diagnostic {
     fn from(error: syn::Error) -> Self {
         let message = error.to_string();
@@ -93,7 +90,7 @@ impl From<syn::Error> for Diagnostic {
     }
 }
 
-/// The message with its notes and help, as a compile error shows it.
+/// Message with its notes and help, as a compile error shows it.
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)?;
@@ -107,7 +104,7 @@ impl fmt::Display for Diagnostic {
     }
 }
 
-/// Everything that is wrong with a block, in a deterministic order.
+/// Diagnostics of a block, in a deterministic order.
 #[derive(Clone, Debug, Default)]
 #[must_use]
 pub struct Diagnostics {
@@ -115,27 +112,27 @@ pub struct Diagnostics {
 }
 
 impl Diagnostics {
-    /// Whether nothing is wrong.
+    /// True if there is neither an error nor a warning.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
-    /// Whether the block cannot be compiled.
+    /// True if the block cannot be compiled.
     pub fn has_errors(&self) -> bool {
         self.errors().next().is_some()
     }
 
-    /// All of them.
+    /// All diagnostics, in order.
     pub fn iter(&self) -> std::slice::Iter<'_, Diagnostic> {
         self.list.iter()
     }
 
-    /// The errors.
+    /// Errors only.
     pub fn errors(&self) -> impl Iterator<Item = &Diagnostic> {
         self.list.iter().filter(|d| d.severity == Severity::Error)
     }
 
-    /// The warnings.
+    /// Warnings only.
     pub fn warnings(&self) -> impl Iterator<Item = &Diagnostic> {
         self.list.iter().filter(|d| d.severity == Severity::Warning)
     }
@@ -150,10 +147,12 @@ impl IntoIterator for Diagnostics {
     }
 }
 
-/// Collects reports while the front end runs. Dropping it without [`Sink::finish`] is a bug that debug
-/// builds turn into a panic, so that no report can be forgotten.
+/// Collector of reports while the front end runs.
+///
+/// # Panics
+/// In debug builds, if it is dropped without [`Sink::finish`], so that no report is lost.
 pub(crate) struct Sink {
-    /// Each report with the place of its function in the block.
+    /// Reports, each with its function's position in the block.
     reports: RefCell<Vec<(usize, Diagnostic)>>,
     function: Cell<usize>,
     finished: Cell<bool>,
@@ -164,7 +163,7 @@ impl Sink {
         Self { reports: RefCell::default(), function: Cell::new(0), finished: Cell::new(false) }
     }
 
-    /// Says which function of the block, counted in the source, the next reports are about.
+    /// Sets the function of later reports, by its position in the block.
     pub(crate) fn enter(&self, function: usize) {
         self.function.set(function);
     }
@@ -173,31 +172,29 @@ impl Sink {
         self.reports.borrow_mut().push((self.function.get(), diagnostic));
     }
 
-    /// The number of errors so far, to find out whether a step added some.
+    /// Number of errors so far. Tells whether a step added some.
     pub(crate) fn errors(&self) -> usize {
         self.reports.borrow().iter().filter(|(_, d)| d.severity == Severity::Error).count()
     }
 
-    /// The number of errors about the function that was entered last.
+    /// Number of errors about the function entered last.
     pub(crate) fn errors_here(&self) -> usize {
         let here = self.function.get();
         let reports = self.reports.borrow();
         reports.iter().filter(|(function, d)| *function == here && d.severity == Severity::Error).count()
     }
 
-    /// The number of reports so far.
     pub(crate) fn len(&self) -> usize {
         self.reports.borrow().len()
     }
 
-    /// Adds a note to all reports after the first `length`.
     pub(crate) fn annotate(&self, length: usize, span: SourceRange, note: &str) {
         for (_, diagnostic) in self.reports.borrow_mut().iter_mut().skip(length) {
             diagnostic.secondary.push((span, note.into()));
         }
     }
 
-    /// Moves all reports after the first `length` to another place; the note says what the old one is.
+    /// Moves all reports after the first `length` to `span`. The note describes the old position.
     pub(crate) fn relocate(&self, length: usize, span: SourceRange, note: &str) {
         for (_, diagnostic) in self.reports.borrow_mut().iter_mut().skip(length) {
             let found = std::mem::replace(&mut diagnostic.span, span);
@@ -205,7 +202,7 @@ impl Sink {
         }
     }
 
-    /// Forgets all reports after the first `length`: an instance of a function repeats those of the first.
+    /// Drops all reports after the first `length`. Instances of a generic function repeat those of the first.
     pub(crate) fn truncate(&self, length: usize) {
         self.reports.borrow_mut().truncate(length);
     }
@@ -224,12 +221,11 @@ impl Drop for Sink {
     }
 }
 
-/// The first and the last token of some syntax.
 pub(crate) fn range_of(tokens: &impl ToTokens) -> SourceRange {
     range_of_stream(tokens.to_token_stream())
 }
 
-/// The first and the last token of a stream; the macro call if it is empty.
+/// First and last token of a stream, or the macro call if it is empty.
 pub(crate) fn range_of_stream(tokens: TokenStream) -> SourceRange {
     let mut tokens = tokens.into_iter();
     let first = tokens.next();

@@ -1,4 +1,4 @@
-//! The front end's face to the macro: tokens in, checked graphs and wrapper headers out.
+//! Front end: from tokens to checked graphs and wrapper headers.
 
 use std::collections::BTreeMap;
 
@@ -22,116 +22,116 @@ use crate::{
     webnn::{self, Missing},
 };
 
-/// The most independent dtypes of an expression: each multiplies the number of kernels.
+/// Maximum number of independent dtypes of an expression. Each multiplies the number of kernels.
 const MAX_CLASSES: usize = 2;
 
-/// What a `fuse! { fn … }` block compiles to, before any choice about kernels.
+/// Front-end output for a `fuse! { fn … }` block.
 pub struct Items {
-    /// The functions of the block, in order. A function with errors has a header and no instances.
+    /// Functions of the block, in order. A function with errors has a header and no instances.
     pub functions: Vec<ItemFunction>,
-    /// The functions of other blocks that it imports, and those that they call.
+    /// Imported functions of other blocks, with the functions that these call.
     pub imported: Vec<Definition>,
-    /// The constants of the block, as items of Rust.
+    /// Constants of the block, as Rust items.
     pub constants: TokenStream,
-    /// Everything wrong with the block.
+    /// Errors and warnings of the block.
     pub diagnostics: Diagnostics,
-    /// What the spans of the graphs stand for.
+    /// Source positions of the graphs.
     pub spans: SpanTable,
 }
 
-/// One function of a block.
+/// Function of a block.
 pub struct ItemFunction {
-    /// The parsed function: attributes, docs, visibility, name, generics, parameters and results.
+    /// Parsed function: attributes, docs, visibility, name, generics, parameters, results.
     pub header: ast::Function,
-    /// One graph per choice of dtypes for the generic parameters (one in all for a function without).
+    /// One graph per choice of dtypes for the generic parameters. A function without generics has one.
     pub instances: Vec<Instance>,
-    /// The functions that its body calls, by the names that it calls them.
+    /// Called functions, by the names that the body uses.
     pub callees: Vec<(String, Callee)>,
 }
 
-/// A function that another one calls.
+/// Function that another function calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Callee {
-    /// One of the block: an index into [`Items::functions`].
+    /// Function of the same block: an index into [`Items::functions`].
     Own(usize),
-    /// One of another block: an index into [`Items::imported`].
+    /// Function of another block: an index into [`Items::imported`].
     Imported(usize),
 }
 
-/// The `use` items at the head of a block, and what is wrong with them.
+/// The `use` items at the head of a block, with their diagnostics.
 pub struct Head {
-    /// The imports and what follows them.
+    /// Imports, and the tokens after them.
     pub uses: Uses,
-    /// Whether an expression follows, rather than functions.
+    /// True if an expression follows the imports, false if functions do.
     pub is_expression: bool,
-    /// Everything wrong with the imports themselves.
+    /// Errors and warnings about the imports themselves.
     pub diagnostics: Diagnostics,
 }
 
 /// One graph of a generic function or expression.
 pub struct Instance {
-    /// The dtype of each generic parameter or dtype class, in order.
+    /// Dtype of each generic parameter or dtype class, in order.
     pub dtypes: Vec<DType>,
-    /// The graph.
+    /// Lowered graph.
     pub graph: Graph,
-    /// What `#[differentiable]` adds to it.
+    /// Derivative graphs, if the function has `#[differentiable]`.
     pub derivatives: Option<Derivatives>,
 }
 
-/// The graphs that `#[differentiable]` adds to a function's.
+/// Graphs that `#[differentiable]` adds to a function.
 pub struct Derivatives {
-    /// Gradients of cotangents.
+    /// Vector-Jacobian product: gradients for given cotangents.
     pub vjp: Graph,
-    /// The value and its gradients, where the function's only result is one float.
+    /// Value and gradients. Present if the function's only result is one float.
     pub value_and_grad: Option<Graph>,
-    /// The function with what is kept, and gradients of cotangents and what was kept.
+    /// Forward graph that also returns the residuals, and backward graph that reads them.
     pub pullback: Pullback,
 }
 
 impl Derivatives {
-    /// All of them.
+    /// All graphs of the derivatives.
     pub fn graphs(&self) -> impl Iterator<Item = &Graph> {
         let Self { vjp, value_and_grad, pullback: Pullback { forward, backward, kept: _ } } = self;
         [Some(vjp), value_and_grad.as_ref(), Some(forward), Some(backward)].into_iter().flatten()
     }
 }
 
-/// What a `fuse!(expr)` compiles to, before any choice about kernels.
+/// Front-end output for `fuse!(expr)`.
 pub struct Expression {
-    /// The free variables, in order of first use; they are the graph's parameters, all padded tensors of rank 6.
+    /// Free variables, in order of first use. They are the graph's parameters, all padded to rank 6.
     pub variables: Vec<Variable>,
-    /// The dtype classes: sets of variables that must have one dtype, with what the operations allow.
+    /// Dtype classes: sets of variables that must share one dtype.
     pub classes: Vec<DTypeClass>,
-    /// The results: dtype and rank of each. More than one if the expression is a tuple.
+    /// Dtype and rank of each result. A tuple has more than one.
     pub results: Vec<ExpressionResult>,
-    /// Ranks that the caller's type checker must accept, besides those of the results.
+    /// Rank requirements, besides those of the results, for the caller's type checker.
     pub requirements: Vec<RankExpr>,
     /// One graph per choice of dtypes for the classes.
     pub instances: Vec<Instance>,
-    /// Everything wrong with the expression.
+    /// Errors and warnings of the expression.
     pub diagnostics: Diagnostics,
-    /// What the spans of the graphs stand for.
+    /// Source positions of the graphs.
     pub spans: SpanTable,
 }
 
-/// A free variable of an expression, or a path that starts with one.
+/// Free variable of an expression, or a path that starts with one.
 pub struct Variable {
-    /// The variable, or the path to a field of one.
+    /// The variable, or the path to its field.
     pub place: ast::HostOperand,
     /// Its dtype.
     pub dtype: ExpressionDType,
 }
 
-/// The dtype of a variable or result of an expression.
+/// Dtype of a variable or result of an expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExpressionDType {
     /// Fixed by the expression, for example `bool` for a condition.
     Known(DType),
-    /// That of a class (index into [`Expression::classes`]), chosen by the caller's types.
+    /// Dtype of a class, which the caller's types choose. An index into [`Expression::classes`].
     Class(usize),
 }
 
-/// What the operations on a class of variables allow.
+/// Dtypes that the operations allow for a class of variables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DTypeClass {
     /// `f32` or `f16`.
@@ -142,48 +142,48 @@ pub enum DTypeClass {
     Signed,
     /// `f32`, `f16`, `i32` or `u32`.
     Number,
-    /// `f32`, `i32` or `u32`: an integer meets it that `f16` does not hold.
+    /// `f32`, `i32` or `u32`. The class meets an integer literal that `f16` cannot represent.
     Wide,
-    /// `f32` or `i32`: such a negative integer.
+    /// `f32` or `i32`. The class meets a negative integer literal that `f16` cannot represent.
     SignedWide,
-    /// `f32` or `u32`: one that `i32` does not hold either.
+    /// `f32` or `u32`. The class meets an integer literal that neither `f16` nor `i32` can represent.
     UnsignedWide,
     /// Any dtype.
     Any,
 }
 
-/// The type of a result of an expression.
+/// Type of an expression's result.
 pub struct ExpressionResult {
     /// Its dtype.
     pub dtype: ExpressionDType,
-    /// Its rank, as a computation on the ranks of the variables that the caller's type checker performs.
+    /// Its rank, computed from the variables' ranks by the caller's type checker.
     pub rank: RankExpr,
 }
 
-/// A rank in terms of the ranks of an expression's variables.
+/// Rank in terms of the ranks of an expression's variables.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RankExpr {
-    /// A rank fixed by the expression (0 for literals; the length of a `reshape`'s or `permute`'s list).
+    /// Rank fixed by the expression: 0 for literals, the list's length for `reshape` and `permute`.
     Known(usize),
-    /// The rank of a variable (index into [`Expression::variables`]).
+    /// Rank of a variable, an index into [`Expression::variables`].
     Of(usize),
-    /// The larger of two ranks (NumPy broadcasting).
+    /// Maximum of two ranks (NumPy broadcasting).
     Broadcast(Box<RankExpr>, Box<RankExpr>),
-    /// The rank of a matrix product: both at least 2, the larger of the two.
+    /// Rank of a matrix product: the maximum of two ranks, each at least 2.
     Matmul(Box<RankExpr>, Box<RankExpr>),
-    /// The rank, which must be at least this (`transpose`, negative axes).
+    /// Inner rank, required to be at least the number (`transpose`, negative axes).
     AtLeast(usize, Box<RankExpr>),
-    /// The rank, which must be this (`permute`, vectors).
+    /// Inner rank, required to equal the number (`permute`, vectors).
     Exactly(usize, Box<RankExpr>),
-    /// Two ranks that must be equal (`concat`).
+    /// Two ranks required to be equal (`concat`).
     Same(Box<RankExpr>, Box<RankExpr>),
-    /// One more, at most 6 (`unsqueeze`).
+    /// Inner rank plus one, at most 6 (`unsqueeze`).
     Plus1(Box<RankExpr>),
-    /// One less, at least 0 (`squeeze`, reductions).
+    /// Inner rank minus one, at least 0 (`squeeze`, reductions).
     Minus1(Box<RankExpr>),
 }
 
-/// Whether the tokens of a `fuse!` are a block of functions, rather than an expression.
+/// True if the tokens of a `fuse!` are a block of functions, false for an expression.
 pub fn is_items(tokens: &TokenStream) -> bool {
     const STARTS: [&str; 11] =
         ["fn", "pub", "const", "async", "unsafe", "extern", "mod", "use", "struct", "impl", "static"];
@@ -195,8 +195,9 @@ pub fn is_items(tokens: &TokenStream) -> bool {
     }
 }
 
-/// The `use` items at the head of a block or of an expression in braces; `None` if there are none. A block with imports
-/// compiles when it is linked.
+/// Reads the `use` items at the head of a block or of an expression in braces. `None` if there are none.
+///
+/// A block with imports compiles after it is linked.
 pub fn head(tokens: TokenStream) -> Option<Head> {
     let sink = Sink::new();
     let content = braces_content(&tokens);
@@ -207,7 +208,7 @@ pub fn head(tokens: TokenStream) -> Option<Head> {
         && is_expression
         && !braced
     {
-        // Formatters take the content of parentheses for arguments, and write commas between them.
+        // Formatters treat the content of parentheses as arguments and insert commas.
         let (at, message) = (range_of_stream(uses.rest.clone()), "an expression with imports stands in braces");
         let diagnostic = Diagnostic::new(Code::BadImport, at, message);
         sink.report(diagnostic.help("write `fuse!({ use path::function; function(x) })`"));
@@ -216,7 +217,7 @@ pub fn head(tokens: TokenStream) -> Option<Head> {
     Some(Head { uses: uses?, is_expression, diagnostics })
 }
 
-/// Reads and checks a block of functions, which may be linked.
+/// Parses and checks a block of functions, linked or not.
 pub fn items(tokens: TokenStream) -> Items {
     let sink = Sink::new();
     let mut spans = SpanTable::default();
@@ -239,7 +240,7 @@ pub fn items(tokens: TokenStream) -> Items {
     Items { functions, imported, constants: parsed.constants, diagnostics: sink.finish(), spans }
 }
 
-/// The instances of a function; none if it is to run in WebNN and cannot.
+/// Drops all instances of a `#[webnn]` function that WebNN cannot run, and reports why.
 fn allowed_in_webnn(instances: Vec<Instance>, spans: &SpanTable, sink: &Sink) -> Vec<Instance> {
     let asks = |instance: &&Instance| instance.graph.options.webnn;
     let missing = instances.iter().filter(asks).find_map(|instance| webnn::lower(&instance.graph).err());
@@ -253,8 +254,9 @@ fn allowed_in_webnn(instances: Vec<Instance>, spans: &SpanTable, sink: &Sink) ->
 }
 
 impl Items {
-    /// What another block needs to call the function with this index: its definition, then those of all functions that
-    /// it calls, directly or not. `id` gives the functions of this block, by name, their ids.
+    /// Definition of the function with this index, followed by those of all its direct and indirect callees.
+    ///
+    /// Another block needs all of them to call the function. `id` maps the name of a function of this block to its id.
     pub fn definitions(&self, index: usize, id: impl Fn(&syn::Ident) -> syn::Ident) -> Vec<Definition> {
         let mut own: Vec<usize> = vec![index];
         let mut imported: Vec<syn::Ident> = vec![];
@@ -306,13 +308,13 @@ impl ItemFunction {
         !self.instances.is_empty()
     }
 
-    /// The functions that it calls; none if it is broken, because nobody will look into it.
+    /// Callees, or none for a broken function: its importers never read its body.
     fn sound_callees(&self) -> &[(String, Callee)] {
         if self.is_sound() { &self.callees } else { &[] }
     }
 }
 
-/// Reads and checks an expression.
+/// Parses and checks an expression.
 pub fn expression(tokens: TokenStream) -> Expression {
     let sink = Sink::new();
     let mut spans = SpanTable::default();
@@ -340,7 +342,7 @@ pub fn expression(tokens: TokenStream) -> Expression {
     }
 }
 
-/// The content of the braces, if that is all there is: `fuse!({ let a = …; a })`.
+/// Content of the braces of `fuse!({ let a = …; a })`, else the tokens unchanged.
 fn within_braces(tokens: TokenStream) -> TokenStream {
     braces_content(&tokens).unwrap_or(tokens)
 }
@@ -378,7 +380,7 @@ fn check_expression(body: &ast::Block, inferred: &Inferred, sink: &Sink) {
     }
 }
 
-/// One graph per choice of dtypes; nothing but reports once a choice is wrong.
+/// Lowers one graph per choice of dtypes. Returns no graphs once a choice has errors.
 fn instances(
     body: &ast::Block,
     inferred: &Inferred,
@@ -404,7 +406,7 @@ fn instances(
             return Default::default();
         }
         if !instances.is_empty() {
-            // Warnings of the first choice repeat.
+            // Instances repeat the warnings of the first one.
             sink.truncate(before);
         }
         ranks = found;

@@ -4,8 +4,8 @@
 //! tokens -> syntax::ast -> graph -> fusion groups -> schedules -> wgsl -> validated artifact
 //! ```
 //!
-//! Programs that compile while they run leave out the feature `validate`, and with it naga: wgpu validates there.
-//! `compile` is the table of contents of everything after the graph, `front` of everything before it.
+//! `front` calls all stages up to the graph, `compile` all stages after it. Programs that compile while they run leave
+//! out the feature `validate`, and with it naga: wgpu validates there.
 
 pub mod arena;
 pub mod compile;

@@ -1,4 +1,4 @@
-//! Tokens to `ast`: grammar only, with recovery, so that one mistake does not hide another.
+//! Parser: tokens to `ast`. Checks grammar only, and recovers from errors so that one does not hide another.
 
 pub mod ast;
 mod attributes;

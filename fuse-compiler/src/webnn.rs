@@ -1,9 +1,9 @@
-//! A graph as calls of a WebNN `MLGraphBuilder`, for functions with the attribute `#[webnn]`.
+//! Lowers a graph of a `#[webnn]` function to calls of a WebNN `MLGraphBuilder`.
 //!
-//! Input: a [`Graph`]. Output: an [`MlGraph`], or what WebNN lacks. An operation is mapped only where WebNN defines the same
-//! values: rounding of `f16`, the order of sums and overflow of integers are the backend's, nothing else is.
+//! Input: a [`Graph`]. Output: an [`MlGraph`], or the operations that WebNN lacks. An operation maps only if WebNN
+//! defines the same values. The backend may differ in rounding of `f16`, order of sums and integer overflow only.
 //!
-//! Truth values are `uint8` there; where they are in memory, as inputs and results, they stay words of 32 bits.
+//! Booleans are `uint8` in WebNN. Inputs and results keep their 32-bit words in memory.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,19 +15,19 @@ use crate::{
     span::Span,
 };
 
-/// An operation that cannot run there.
+/// Operation that WebNN cannot run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Missing {
-    /// Where it was written.
+    /// Position in the source.
     pub span: Span,
-    /// What it is and why, for example `` `atan`, which WebNN does not have ``.
+    /// Operation and reason, for example `` `atan`, which WebNN does not have ``.
     pub what: String,
 }
 
-/// The calls for a function, or everything in it that WebNN lacks.
+/// Lowers a function's graph to WebNN calls.
 ///
 /// # Errors
-/// Operations without a counterpart, in the order in which they are computed.
+/// All operations without a counterpart, in evaluation order.
 pub fn lower(graph: &Graph) -> Result<MlGraph, Vec<Missing>> {
     let mut calls = Calls::default();
     let mut missing = vec![];
@@ -37,7 +37,7 @@ pub fn lower(graph: &Graph) -> Result<MlGraph, Vec<Missing>> {
             Ok(operand) => drop(calls.of.insert(id, operand)),
             Err(what) => {
                 missing.push(Missing { span: node.span, what });
-                // Whatever reads it is checked, too.
+                // Placeholder, so that the operations that read it are checked, too.
                 calls.of.insert(id, 0);
             }
         }
@@ -61,7 +61,6 @@ pub fn lower(graph: &Graph) -> Result<MlGraph, Vec<Missing>> {
     }
 }
 
-/// The nodes that results are made of, operands first.
 fn needed(graph: &Graph) -> BTreeSet<NodeId> {
     let mut needed: BTreeSet<NodeId> = graph.results.iter().copied().collect();
     let order: Vec<NodeId> = graph.nodes.iter().map(|(id, _)| id).collect();
@@ -73,7 +72,7 @@ fn needed(graph: &Graph) -> BTreeSet<NodeId> {
     needed
 }
 
-/// What an operation reads there. Operations of elements broadcast by themselves, as long as one operand has their shape.
+/// Operands of the WebNN call. Pointwise operations broadcast implicitly if one operand has the full shape.
 fn operands(graph: &Graph, op: &Op) -> Vec<NodeId> {
     let mut operands = op.operands();
     if !matches!(op, Op::Binary(..) | Op::Compare(..) | Op::Select { .. }) {
@@ -91,13 +90,11 @@ fn operands(graph: &Graph, op: &Op) -> Vec<NodeId> {
     operands
 }
 
-/// The operands so far.
 #[derive(Default)]
 struct Calls {
     operands: Vec<MlOperand>,
-    /// The operands that nodes became.
     of: BTreeMap<NodeId, u16>,
-    /// The operands that parameters became: names of inputs are unique.
+    /// Operands by parameter: input names must be unique.
     inputs: BTreeMap<u16, u16>,
 }
 
@@ -165,7 +162,7 @@ impl Calls {
         operand
     }
 
-    /// A result of its own, in the form that it has in memory.
+    /// Adds a separate operand for a result, in the dtype that it has in memory.
     fn result(&mut self, operand: u16, node: &Node, results: &[u16]) -> u16 {
         if node.ty.dtype == DType::Bool {
             return self.operand(MlOp::Cast(operand), DType::U32, node.ty.shape.clone());
@@ -221,12 +218,12 @@ impl Calls {
 
     fn operand(&mut self, op: MlOp, dtype: DType, shape: Vec<Size>) -> u16 {
         self.operands.push(MlOperand { op, dtype, shape: shape.into() });
-        // Beyond 65535 the result is an error anyway.
+        // More than 65535 operands are an error anyway.
         (self.operands.len() - 1) as u16
     }
 }
 
-/// Methods of operands of a node's type.
+/// Adds operands of one node's type.
 struct Composite<'a> {
     calls: &'a mut Calls,
     node: &'a Node,

@@ -1,29 +1,28 @@
-//! The catalogue of diagnostics. Each entry has a stable id, the name of its failing program in `tests/ui/diagnostics`,
-//! and a title.
+//! Catalogue of diagnostics: stable id, name of the failing program in `tests/ui/diagnostics`, title.
 
 use super::Severity;
 
 macro_rules! catalog {
     ($($variant:ident = $id:literal $name:literal $title:literal,)*) => {
-        /// An entry of the catalogue of diagnostics.
+        /// Entry of the catalogue of diagnostics.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum Code { $(#[doc = $title] $variant,)* }
 
         impl Code {
-            /// Every entry, by id.
+            /// All entries, by id.
             pub const ALL: &[Self] = &[$(Self::$variant,)*];
 
-            /// The stable id, for example `F101`.
+            /// Stable id, for example `F101`.
             pub const fn id(self) -> &'static str {
                 match self { $(Self::$variant => $id,)* }
             }
 
-            /// The name in snake case, which is also that of its failing program.
+            /// Name in snake case, shared with the failing program.
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$variant => $name,)* }
             }
 
-            /// What the entry is about.
+            /// One-line title.
             pub const fn title(self) -> &'static str {
                 match self { $(Self::$variant => $title,)* }
             }
@@ -171,7 +170,7 @@ catalog! {
 }
 
 impl Code {
-    /// Whether the entry stops the compilation.
+    /// Severity: errors stop the compilation, warnings do not.
     pub const fn severity(self) -> Severity {
         match self {
             Self::UnusedParameter | Self::UnusedLet | Self::UnusedImport => Severity::Warning,

@@ -1,6 +1,6 @@
-//! The surface syntax as written, with every token's span kept: what `parse` makes and `lower` reads.
+//! Abstract syntax as written, with every span. `parse` creates it, `lower` reads it.
 //!
-//! Nothing here is checked beyond grammar: names may be unknown, shapes may disagree.
+//! Only grammar is checked: names may be unknown, shapes may disagree.
 
 use fuse_artifact::{DType, Packing};
 use proc_macro2::{Span, TokenStream};
@@ -12,82 +12,82 @@ use crate::graph::FunctionOptions;
 
 /// A `fuse! { … }` block.
 pub struct Module {
-    /// The functions, in order.
+    /// Functions, in order.
     pub functions: Vec<Function>,
 }
 
 /// `pub fn name<T: Float>(params) -> results { body }`.
 #[derive(Clone)]
 pub struct Function {
-    /// Doc comments and attributes that belong to the wrapper (`#[cfg]`, `#[inline]`, `#[allow]`, …).
+    /// Doc comments and attributes of the wrapper (`#[cfg]`, `#[inline]`, `#[allow]`, …).
     pub attributes: Vec<Attribute>,
-    /// Attributes that the compiler obeys (`#[no_fuse]`, `#[schedule(…)]`).
+    /// Attributes of the compiler (`#[no_fuse]`, `#[schedule(…)]`).
     pub options: FunctionOptions,
-    /// `#[explain]`: the macro prints the plan as a note while building.
+    /// `#[explain]`: the macro prints the plan as a note of the build.
     pub explain: bool,
     /// `#[differentiable]`, with the parameters that it names.
     pub differentiable: Option<Differentiable>,
     /// `pub`, `pub(crate)` or nothing.
     pub visibility: Visibility,
-    /// The name.
+    /// Function name.
     pub name: Ident,
     /// Generic element types, each `T: Float` (`f32` and `f16`).
     pub generics: Vec<Ident>,
-    /// The parameters.
+    /// Parameters, in order.
     pub params: Vec<Param>,
-    /// The results; more than one for a tuple.
+    /// Results. A tuple has several.
     pub results: Vec<Type>,
-    /// Whether the result was written as a tuple.
+    /// True if the result was written as a tuple.
     pub tuple: bool,
-    /// The body.
+    /// Function body.
     pub body: Block,
-    /// Everything from `fn` to the closing brace, for the blocks that import the function.
+    /// Tokens from `fn` to the closing brace, for the blocks that import the function.
     pub tokens: TokenStream,
-    /// The whole signature, for errors about it.
+    /// Whole signature, for errors about it.
     pub span: Span,
 }
 
 /// `name: f32[M, K]`.
 #[derive(Clone)]
 pub struct Param {
-    /// The name.
+    /// Parameter name.
     pub name: Ident,
-    /// The type.
+    /// Parameter type.
     pub ty: Type,
-    /// Where `&mut` stands before the type, if the function updates the caller's tensor.
+    /// Position of `&mut` before the type, if the function updates the caller's tensor.
     pub updated: Option<Span>,
 }
 
 /// `f32[M, K]`, or `f32` for a host scalar (as a result: rank 0).
 #[derive(Clone)]
 pub struct Type {
-    /// The element type.
+    /// Element type.
     pub element: Element,
-    /// The dimensions; `None` without brackets.
+    /// Dimensions; `None` without brackets.
     pub dims: Option<Vec<Dim>>,
-    /// The whole type.
+    /// Whole type.
     pub span: Span,
 }
 
-/// An element type.
+/// Element type of a tensor or scalar.
 #[derive(Clone)]
 pub enum Element {
-    /// A dtype.
+    /// Plain dtype.
     DType(DType),
-    /// The generic parameter with this index in [`Function::generics`].
+    /// Generic parameter, an index into [`Function::generics`].
     Generic(usize),
-    /// Packed values of few bits.
+    /// Quantized values, packed into words.
     Quantized(Packing),
 }
 
 impl Type {
-    /// How values are packed, if the type is quantized.
+    /// Packing of a quantized type.
     pub fn packing(&self) -> Option<Packing> {
         if let Element::Quantized(packing) = self.element { Some(packing) } else { None }
     }
 }
 
-/// A dimension in a type, a `reshape` list or a slice bound.
+/// Dimension in a type, a `reshape` list or a slice bound.
 #[derive(Clone)]
 pub enum Dim {
     /// `64`.
@@ -96,11 +96,11 @@ pub enum Dim {
     Name(Ident),
     /// `H * D`.
     Product(Vec<Dim>),
-    /// `M + N - 1`: terms, each with whether it is subtracted.
+    /// `M + N - 1`: terms, each with a flag that is true if it is subtracted.
     Sum(Vec<(bool, Dim)>),
 }
 
-/// The text of a sum, its terms written by `text`.
+/// Prints a sum. `text` prints each term.
 pub fn sum_text(terms: &[(bool, Dim)], text: impl Fn(&Dim) -> String) -> String {
     let mut sum = String::new();
     for (i, (subtracted, term)) in terms.iter().enumerate() {
@@ -115,32 +115,32 @@ pub fn sum_text(terms: &[(bool, Dim)], text: impl Fn(&Dim) -> String) -> String 
 /// `{ let a = …; let b = …; result }`.
 #[derive(Clone)]
 pub struct Block {
-    /// The statements, in order.
+    /// Statements, in order.
     pub statements: Vec<Statement>,
-    /// The value; a tuple for several results, or for none.
+    /// Value; a tuple for several results, or for none.
     pub value: Expr,
 }
 
 /// `let name = value;`, `let (a, b) = call(…);` or `*name = value;`.
 #[derive(Clone)]
 pub struct Statement {
-    /// What takes the value.
+    /// Assigned names or parameters.
     pub target: Target,
-    /// The value.
+    /// Assigned value.
     pub value: Expr,
 }
 
-/// What a statement gives its value to.
+/// Left-hand side of a statement.
 #[derive(Clone)]
 pub enum Target {
-    /// New names; more than one for a tuple pattern.
+    /// New names. A tuple pattern has several.
     Names(Vec<Ident>),
-    /// Parameters of type `&mut`; more than one for a tuple.
+    /// Parameters of type `&mut`. A tuple has several.
     Parameters(Vec<Ident>),
 }
 
 impl Statement {
-    /// The names that it binds.
+    /// Names that the statement binds.
     pub fn names(&self) -> &[Ident] {
         match &self.target {
             Target::Names(names) => names,
@@ -149,19 +149,19 @@ impl Statement {
     }
 }
 
-/// An expression with its span.
+/// Expression with its span.
 #[derive(Clone)]
 pub struct Expr {
-    /// What it is.
+    /// Kind of the expression.
     pub kind: ExprKind,
     /// First and last token.
     pub span: (Span, Span),
 }
 
-/// The kinds of expression.
+/// Kind of an expression, with its operands.
 #[derive(Clone)]
 pub enum ExprKind {
-    /// A parameter, a `let` or, in the expression form, a variable in scope.
+    /// Parameter, `let`, or (in the expression form) variable in scope.
     Name(Ident),
     /// `model.w`, in the expression form.
     HostOperand(HostOperand),
@@ -169,35 +169,37 @@ pub enum ExprKind {
     Literal(Literal),
     /// `-x`, `!x`.
     Unary(UnaryOperator, Box<Expr>),
-    /// `x + y - z`, `x < y`, `a && b`: a first operand, and operators with their right operands, from left to right. A
-    /// list, so that no walk of a long sum needs a deep stack.
+    /// `x + y - z`, `x < y`, `a && b`: the first operand, then operators with their right operands, left to right.
+    ///
+    /// A flat list keeps walks of a long sum from exhausting the stack.
     Binary(Box<Expr>, Vec<(BinaryOperator, Expr)>),
     /// `x as f16`.
     Cast(Box<Expr>, Element, Span),
     /// `name(arguments)`.
     Call(Call),
-    /// `receiver.name(arguments)`, as a call whose first argument is the receiver. The language has none: lowering
-    /// says what to write instead.
+    /// `receiver.name(arguments)`, as a call whose first argument is the receiver. The language has no methods:
+    /// lowering suggests what to write instead.
     Method(Call),
     /// `(a, b)`.
     Tuple(Vec<Expr>),
     /// `{ let …; value }`.
     Block(Box<Block>),
-    /// Something that was already reported; whatever uses it stays silent.
+    /// Placeholder for an expression with a reported error. Its users report nothing.
     Error,
 }
 
-/// A value of the host that an expression names: a variable, or what a path of fields, indices and calls of getters leads
-/// to. Equal texts are one operand.
+/// Host value that an expression names: a variable, or a path of fields, indices and getter calls.
+///
+/// Paths with equal text are one operand.
 #[derive(Clone)]
 pub struct HostOperand {
-    /// As messages name it: `model.layers[0].w`.
+    /// Spelling in messages: `model.layers[0].w`.
     pub text: String,
-    /// As Rust reads it.
+    /// Rust expression of the path.
     pub tokens: TokenStream,
-    /// The variable that it starts with.
+    /// Variable that the path starts with.
     pub root: Ident,
-    /// The methods called on the way, each as a call of an operation.
+    /// Methods called along the path, each as a call of an operation.
     pub methods: Vec<Call>,
     /// First and last token.
     pub span: (Span, Span),
@@ -213,7 +215,7 @@ impl From<&Ident> for HostOperand {
 /// `name(a, b, axis = 1)`.
 #[derive(Clone)]
 pub struct Call {
-    /// The operation or function.
+    /// Operation or function.
     pub name: Ident,
     /// Positional arguments.
     pub arguments: Vec<Argument>,
@@ -221,21 +223,21 @@ pub struct Call {
     pub options: Vec<(Ident, Argument)>,
 }
 
-/// An argument: an expression, or a list `[0, 2]` / `[B, H * D]` where an operation takes one.
+/// Argument: an expression, or a list `[0, 2]` / `[B, H * D]` where an operation takes one.
 #[derive(Clone)]
 pub enum Argument {
-    /// An expression.
+    /// Single expression.
     Expr(Expr),
-    /// A bracketed list.
+    /// Bracketed list.
     List(Vec<Expr>, Span),
 }
 
-/// A literal as written.
+/// Literal as written.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Literal {
-    /// `1`, with a suffix such as `1u32` if written.
+    /// `1`, with the dtype of a suffix such as `1u32`.
     Integer(i128, Option<DType>),
-    /// `0.5`, with a suffix such as `0.5f32` if written.
+    /// `0.5`, with the dtype of a suffix such as `0.5f32`.
     Float(f64, Option<DType>),
     /// `true`.
     Bool(bool),

@@ -1,4 +1,4 @@
-//! Attributes of a function: which belong to the wrapper, and which the compiler obeys.
+//! Sorts a function's attributes into those of the wrapper and those of the compiler.
 
 use proc_macro2::Span;
 use syn::{Attribute, Expr, ExprLit, Lit, Meta, Token, punctuated::Punctuated};
@@ -12,7 +12,7 @@ use crate::{
     graph::{FunctionOptions, ScheduleOverride},
 };
 
-/// Attributes that go to the launch wrapper untouched.
+/// Attributes copied to the launch wrapper.
 const WRAPPER: &[&str] = &[
     "allow",
     "cfg",
@@ -28,13 +28,11 @@ const WRAPPER: &[&str] = &[
     "warn",
 ];
 
-/// Attributes that the compiler obeys.
 const COMPILER: &[&str] = &["no_fuse", "schedule", "explain", "webnn", "differentiable"];
 
-/// The most invocations of a workgroup, and the largest side of a tile.
+/// Maximum number of invocations of a workgroup, and maximum side of a tile.
 const LARGEST: u32 = 1024;
 
-/// A function's attributes, sorted by who reads them.
 #[derive(Default)]
 pub(super) struct Attributes {
     pub(super) wrapper: Vec<Attribute>,
@@ -43,7 +41,6 @@ pub(super) struct Attributes {
     pub(super) differentiable: Option<Differentiable>,
 }
 
-/// Sorts attributes and reads those of the compiler.
 pub(super) fn read_attributes(attributes: Vec<Attribute>, sink: &Sink) -> Attributes {
     let mut read = Attributes::default();
     for attribute in attributes {

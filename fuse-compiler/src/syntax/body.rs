@@ -1,4 +1,5 @@
-//! Bodies: `let` statements and a value. Each statement is read on its own, so that each reports its mistakes.
+//! Parser of function bodies: `let` statements and a value. Statements are parsed separately, so that each reports its
+//! errors.
 
 use proc_macro2::{Delimiter, Ident, Spacing, TokenStream, TokenTree};
 use syn::{
@@ -16,14 +17,16 @@ use super::{
 };
 use crate::diag::{Code, Diagnostic, Sink, SourceRange, range_of_stream};
 
-/// How deep brackets, prefix operators and operands may nest.
+/// Maximum nesting of brackets, prefix operators and operands.
 pub(super) const MAX_DEPTH: usize = 200;
 
-/// The most operators in a row. syn holds them nested to the left, and what walks or drops them needs stack for each. A function
-/// may have many times more operations, in many `let`s.
+/// Maximum number of operators in one expression. syn nests them to the left, so each costs stack in every walk and
+/// drop.
+///
+/// A function may have many times more operations, spread over many `let`s.
 const MAX_OPERATORS: usize = 1100;
 
-/// Reads the content of a body; `range` is where an empty one is reported.
+/// Parses the content of a body. An empty one is reported at `range`.
 pub(crate) fn parse_body(tokens: TokenStream, range: SourceRange, converter: &Converter<'_>) -> Block {
     if nests_too_deeply(tokens.clone()) {
         converter.sink.report(too_deep(range));
@@ -32,17 +35,16 @@ pub(crate) fn parse_body(tokens: TokenStream, range: SourceRange, converter: &Co
     parse_block(tokens, range, converter)
 }
 
-/// Reads the content of a body that has no value, because its function only updates parameters.
+/// Parses the content of a body without a value, whose function only updates parameters.
 pub(super) fn parse_updates(tokens: TokenStream, range: SourceRange, converter: &Converter<'_>) -> Block {
     let nothing = ast::Expr { kind: ExprKind::Tuple(Vec::new()), span: range };
     let (_, trailing) = split(tokens.clone(), ';');
     let semicolon = if trailing.is_none() { quote::quote!(;) } else { TokenStream::new() };
-    // Any value will do: it takes the place of the one that is not there.
+    // Any value will do as a placeholder for the missing one.
     let body = parse_body(quote::quote!(#tokens #semicolon 0), range, converter);
     Block { value: nothing, ..body }
 }
 
-/// Reads the content of braces.
 pub(super) fn parse_block(tokens: TokenStream, range: SourceRange, converter: &Converter<'_>) -> Block {
     let (mut pieces, trailing) = split(tokens, ';');
     let last = if trailing.is_none() { pieces.pop() } else { None };
@@ -54,7 +56,7 @@ pub(super) fn parse_block(tokens: TokenStream, range: SourceRange, converter: &C
         let value = parse_statements(piece.clone(), false, &mut statements, converter);
         let Some(value) = value.filter(|_| converter.sink.errors() == before) else { continue };
         match trailing {
-            // Lowering says how a method is written.
+            // Lowering reports methods.
             _ if matches!(value.kind, ExprKind::Method(_)) => {
                 let names = vec![Ident::new("_", value.span.0)];
                 statements.push(Statement { target: Target::Names(names), value });
@@ -79,8 +81,9 @@ pub(super) fn parse_block(tokens: TokenStream, range: SourceRange, converter: &C
     Block { statements, value: value.unwrap_or_else(|at| missing_value(at, converter.sink)) }
 }
 
-/// Reads what stands between two `;`: one statement, or several where a `;` is missing, which is reported once. Gives
-/// the value that comes last, if one does. `is_last` says that a value may follow a `let`.
+/// Parses the tokens between two `;`, and returns the trailing value, if any. `is_last` allows a value after a `let`.
+///
+/// The piece holds several statements if a `;` is missing, which is reported once.
 fn parse_statements(
     mut piece: TokenStream,
     is_last: bool,
@@ -122,7 +125,7 @@ fn parse_statements(
             let foreign = if at_sign { foreign::explain(whole, converter.places) } else { None };
             converter.sink.report(foreign.unwrap_or_else(|| missing_separator(&rest)));
         }
-        // Loops and `if`s, which are reported, may stand before a statement without `;`.
+        // Loops and `if`s, which were reported, may precede a statement without `;`.
         let goes_on = starts_with_let(&rest) || reported || is_last && value.is_none();
         if !goes_on {
             return value.map(|_| error_at(at));
@@ -145,7 +148,7 @@ fn starts_with_let(piece: &TokenStream) -> bool {
     matches!(piece.clone().into_iter().next(), Some(TokenTree::Ident(ident)) if ident == "let")
 }
 
-/// The name, operator and value of `*name = value` or, with an operator, `*name += value`.
+/// Name, operator and value of `*name = value` or `*name += value`.
 fn update_of(piece: &TokenStream) -> Option<(Ident, Option<BinaryOperator>, TokenStream)> {
     let mut tokens = piece.clone().into_iter();
     let mut next_mark = || match tokens.next() {
@@ -160,7 +163,7 @@ fn update_of(piece: &TokenStream) -> Option<(Ident, Option<BinaryOperator>, Toke
     };
     let operator = match next_mark()? {
         ('=', Spacing::Alone) => return Some((name, None, tokens.collect())),
-        // `*name =-value`, whose marks stand together.
+        // `*name =-value`, whose marks are adjacent.
         ('=', Spacing::Joint) => {
             let value: TokenStream = tokens.collect();
             let compared =
@@ -176,7 +179,7 @@ fn update_of(piece: &TokenStream) -> Option<(Ident, Option<BinaryOperator>, Toke
     matches!(next_mark()?, ('=', _)).then(|| (name, Some(operator), tokens.collect()))
 }
 
-/// The names and value of `(*a, *b) = value`.
+/// Names and value of `(*a, *b) = value`.
 fn updates_of(piece: &TokenStream) -> Option<(Vec<Ident>, TokenStream)> {
     let mut tokens = piece.clone().into_iter();
     let Some(TokenTree::Group(group)) = tokens.next() else { return None };
@@ -192,7 +195,6 @@ fn updates_of(piece: &TokenStream) -> Option<(Vec<Ident>, TokenStream)> {
     (assigns && !compared).then_some((names, value))
 }
 
-/// The statement that gives a parameter its new value.
 fn update(name: Ident, operator: Option<BinaryOperator>, value: ast::Expr) -> Statement {
     let span = (name.span(), value.span.1);
     let value = match operator {
@@ -213,7 +215,7 @@ fn missing_value(at: SourceRange, sink: &Sink) -> ast::Expr {
     error_at(at)
 }
 
-/// Reads an expression, and gives the tokens that follow it.
+/// Parses an expression, and returns the tokens that follow it.
 fn parse_value(piece: TokenStream, converter: &Converter<'_>) -> (ast::Expr, TokenStream) {
     let at = range_of_stream(piece.clone());
     let parser = |input: ParseStream<'_>| {
@@ -229,8 +231,9 @@ fn parse_value(piece: TokenStream, converter: &Converter<'_>) -> (ast::Expr, Tok
     }
 }
 
-/// Reads `let names = value`, and gives the tokens that follow the value. Of a malformed one the names exist for what
-/// follows, whatever they stand for.
+/// Parses `let names = value`, and returns the tokens after the value.
+///
+/// A malformed `let` still binds its names, to a placeholder, for the statements after it.
 fn parse_let(piece: TokenStream, converter: &Converter<'_>) -> (Statement, TokenStream) {
     let at = range_of_stream(piece.clone());
     let broken = |diagnostic: Diagnostic| {
@@ -263,7 +266,7 @@ fn parse_let(piece: TokenStream, converter: &Converter<'_>) -> (Statement, Token
     }
 }
 
-/// The names that a malformed `let` meant to bind: that behind `let`, or those in parentheses there.
+/// Intended names of a malformed `let`: the identifier after `let`, or those in parentheses there.
 fn intended_names(piece: TokenStream) -> Vec<Ident> {
     let mut tokens =
         piece.into_iter().filter(|token| !matches!(token, TokenTree::Ident(i) if i == "let" || i == "mut"));
@@ -311,7 +314,6 @@ fn parse_pattern(input: ParseStream<'_>) -> Result<Vec<Ident>, Diagnostic> {
     Ok(names)
 }
 
-/// An expression that stands for something already reported.
 pub(super) fn error_at(span: SourceRange) -> ast::Expr {
     ast::Expr { kind: ExprKind::Error, span }
 }
@@ -322,7 +324,7 @@ pub(super) fn too_deep(at: SourceRange) -> Diagnostic {
     Diagnostic::new(Code::SyntaxError, at, message).help("bind parts of it with `let`")
 }
 
-/// Whether brackets nest so deep that even buffering the tokens could exhaust the stack.
+/// True if brackets nest so deep that even buffering the tokens could exhaust the stack.
 pub(super) fn brackets_nest_too_deeply(tokens: TokenStream) -> bool {
     let mut pending = vec![(tokens, 0)];
     while let Some((tokens, depth)) = pending.pop() {
@@ -337,9 +339,10 @@ pub(super) fn brackets_nest_too_deeply(tokens: TokenStream) -> bool {
     false
 }
 
-/// Whether the tokens could make a tree so deep that walking or dropping it exhausts the stack. Brackets nest; so do
-/// prefix operators, calls, conversions and keywords before expressions. The operands of a chain of operators do not, but
-/// syn holds them nested to the left.
+/// True if the tokens could form a tree so deep that walking or dropping it exhausts the stack.
+///
+/// Brackets, prefix operators, calls, conversions and keywords before expressions nest. Operands of an operator chain
+/// do not, but syn nests them to the left.
 pub(super) fn nests_too_deeply(tokens: TokenStream) -> bool {
     let mut pending = vec![(tokens, 0)];
     while let Some((tokens, depth)) = pending.pop() {
@@ -361,22 +364,22 @@ pub(super) fn nests_too_deeply(tokens: TokenStream) -> bool {
     false
 }
 
-/// Keywords behind which everything up to the next separator nests.
+/// Keywords that nest everything up to the next separator.
 const KEYWORDS: [&str; 12] =
     ["async", "await", "break", "for", "if", "in", "let", "loop", "match", "move", "return", "while"];
 
-/// What may nest in a sequence of tokens, counted from the last separator.
+/// Nesting levels of a token sequence, counted from the last separator.
 #[derive(Default)]
 struct Levels {
-    /// Tokens that nest all that follows.
+    /// Tokens that nest everything after them.
     right: usize,
-    /// Tokens that may each add a level to the operand that they belong to.
+    /// Tokens that may each add a level to their operand.
     operand: usize,
     /// Prefix operators directly before the next token.
     prefix: usize,
     /// Operators between operands.
     operators: usize,
-    /// Whether the last token ended an operand, was an identifier, or is the first of an operator of several characters.
+    /// True if the last token ended an operand, was an identifier, or starts a multi-character operator.
     after: (bool, bool, bool),
 }
 

@@ -1,7 +1,7 @@
-//! Constants of a block: `const EPS: f32 = 1e-5;`. Their values are literals in place of their names, in bodies and types, so
-//! that no later stage knows them. The items themselves go to rustc as well, for the rest of the program.
+//! Constants of a block: `const EPS: f32 = 1e-5;`. Replaces their names in bodies and types by literals.
 //!
-//! Input: the tokens of a block. Output: the constants as items of Rust, and the other tokens without their names.
+//! Input: the tokens of a block. Output: the constants as Rust items for the rest of the program, and the other tokens
+//! with the literals. Later stages see no constants.
 
 use std::collections::BTreeMap;
 
@@ -12,24 +12,20 @@ use syn::{BinOp, Expr, ItemConst, Lit, UnOp};
 use super::{ast::Literal, body::nests_too_deeply, paths};
 use crate::diag::{Code, Diagnostic, Sink, range_of};
 
-/// A block whose constants were replaced.
 pub(super) struct Replaced {
-    /// The constants, as items of Rust.
     pub(super) constants: TokenStream,
-    /// The other items.
     pub(super) rest: TokenStream,
 }
 
-/// The value of a constant, in the arithmetic that rustc evaluates it with.
+/// Value of a constant, in rustc's arithmetic.
 #[derive(Clone, Copy)]
 enum Value {
     Float(f32),
-    /// With a suffix of the dtype; a `usize` has none, since dimensions and axes are plain numbers.
+    /// Value and dtype suffix. A `usize` has no suffix, since dimensions and axes are plain numbers.
     Integer(i64, &'static str),
     Bool(bool),
 }
 
-/// Takes the constants out of a block and replaces their names.
 pub(super) fn replace(tokens: TokenStream, sink: &Sink) -> Replaced {
     let mut replaced = Replaced { constants: TokenStream::new(), rest: TokenStream::new() };
     let mut values = BTreeMap::new();
@@ -56,7 +52,7 @@ pub(super) fn replace(tokens: TokenStream, sink: &Sink) -> Replaced {
     replaced
 }
 
-/// The items of a block: each ends with braces or `;`.
+/// Splits a block into items. Each ends with braces or `;`.
 fn items(tokens: TokenStream) -> Vec<TokenStream> {
     let mut items = vec![TokenStream::new()];
     for token in tokens {
@@ -73,7 +69,7 @@ fn items(tokens: TokenStream) -> Vec<TokenStream> {
     items
 }
 
-/// True for `const NAME: …`, behind attributes and visibility.
+/// True for `const NAME: …`, after attributes and visibility.
 fn is_constant(item: &TokenStream) -> bool {
     let mut words = item.clone().into_iter().skip_while(|token| match token {
         TokenTree::Punct(mark) => mark.as_char() == '#',
@@ -135,7 +131,7 @@ fn in_range<T: TryFrom<i64>>(value: i64, suffix: &'static str) -> Option<Value> 
     T::try_from(value).is_ok().then_some(Value::Integer(value, suffix))
 }
 
-/// A float of literals, other constants and arithmetic, rounded as rustc rounds it.
+/// Evaluates a float expression of literals, constants and arithmetic. Rounds as rustc does.
 fn float(expr: &Expr, values: &BTreeMap<String, Value>) -> Option<f32> {
     match expr {
         Expr::Paren(paren) => float(&paren.expr, values),
@@ -168,7 +164,8 @@ fn float(expr: &Expr, values: &BTreeMap<String, Value>) -> Option<f32> {
     }
 }
 
-/// An integer of literals, other constants and arithmetic; whether its type holds what is between is left to rustc.
+/// Evaluates an integer expression of literals, constants and arithmetic. rustc reports overflow of intermediate
+/// values.
 fn integer(expr: &Expr, values: &BTreeMap<String, Value>) -> Option<i64> {
     match expr {
         Expr::Paren(paren) => integer(&paren.expr, values),
@@ -201,7 +198,6 @@ fn integer(expr: &Expr, values: &BTreeMap<String, Value>) -> Option<i64> {
     }
 }
 
-/// The constants of a block while their names are replaced.
 struct Names<'a> {
     values: BTreeMap<String, Value>,
     sink: &'a Sink,
@@ -256,7 +252,7 @@ fn is_path(token: Option<&TokenTree>) -> bool {
     matches!(token, Some(TokenTree::Punct(mark)) if mark.spacing() == Spacing::Joint)
 }
 
-/// A value as tokens at the place of its name.
+/// Tokens of a value, at the span of the replaced name.
 fn written(value: Value, span: Span) -> TokenStream {
     let (negative, text) = match value {
         Value::Float(value) if value.is_nan() => (false, "nan".to_owned()),

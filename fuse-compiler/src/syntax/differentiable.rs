@@ -1,6 +1,6 @@
 //! `#[differentiable]`: the attribute, and the signatures of the functions that it adds.
 //!
-//! They follow from the declared types alone, so that a change of a body never changes how a gradient is called.
+//! Signatures depend only on the declared types, so that a changed body never changes how a gradient is called.
 
 use proc_macro2::TokenStream;
 use syn::{Attribute, Ident, Meta, Token, Visibility, parse_quote, punctuated::Punctuated};
@@ -17,23 +17,23 @@ use crate::{
 /// `#[differentiable]`, or `#[differentiable(w, b)]`.
 #[derive(Clone)]
 pub struct Differentiable {
-    /// The parameters with respect to which; all float tensors if none are named.
+    /// Parameters to differentiate with respect to. `None` means all float tensors.
     pub names: Option<Vec<Ident>>,
-    /// The attribute.
+    /// Position of the attribute.
     pub range: SourceRange,
 }
 
-/// The functions that the attribute adds.
+/// Functions that the attribute adds.
 pub struct Derived {
-    /// The parameters that have gradients, by index.
+    /// Indices of the parameters with gradients.
     pub wrt: Vec<usize>,
-    /// The results that have cotangents, by index.
+    /// Indices of the results with cotangents.
     pub of: Vec<usize>,
-    /// The cotangents, as parameters.
+    /// Cotangents, as parameters.
     pub cotangents: Vec<Param>,
-    /// `vjp`, with cotangents behind the function's parameters, and the gradients for results. Of the body nothing is true.
+    /// `vjp`: the function's parameters, then cotangents; returns gradients. Its body is meaningless.
     pub vjp: Function,
-    /// `value_and_grad`, with the value before the gradients, where the function's only result is one float.
+    /// `value_and_grad`: returns the value, then the gradients. Present if the function's only result is one float.
     pub value_and_grad: Option<Function>,
     /// `pullback`, with the function's own parameters and results.
     pub pullback: Function,
@@ -63,7 +63,7 @@ pub(super) fn read_differentiable(attribute: &Attribute) -> Result<Differentiabl
 }
 
 impl Type {
-    /// Whether values of the type change a little: `f32`, `f16`, or a generic float.
+    /// True for a float element type: `f32`, `f16`, or a generic float.
     pub(crate) fn is_float(&self) -> bool {
         match self.element {
             Element::DType(dtype) => dtype.is_float(),
@@ -72,15 +72,16 @@ impl Type {
         }
     }
 
-    /// Whether it is that of a float tensor, as a parameter.
+    /// True for the type of a float tensor parameter.
     pub(crate) fn is_float_tensor(&self) -> bool {
         self.is_float() && self.dims.is_some()
     }
 }
 
 impl Function {
-    /// What `#[differentiable]` adds; of names that are no float tensors it was reported, and they are left out. Nothing for a
-    /// function that updates parameters, of which it was reported too.
+    /// Functions that `#[differentiable]` adds. Names that are not float tensors were reported, and are left out.
+    ///
+    /// `None` if the function updates parameters, which was reported, too.
     pub fn derived(&self) -> Option<Derived> {
         let Differentiable { names, .. } = self.differentiable.as_ref()?;
         if self.params.iter().any(|param| param.updated.is_some()) {
@@ -144,7 +145,7 @@ impl Function {
     fn derive(&self, name: &str, docs: String, (params, results, tuple): (Vec<Param>, Vec<Type>, bool)) -> Self {
         Self {
             attributes: vec![parse_quote!(#[doc = #docs])],
-            // Within the function's module, which has the function's visibility.
+            // Public within the function's module, which has the function's visibility.
             visibility: Visibility::Public(Token![pub](proc_macro2::Span::call_site())),
             differentiable: None,
             name: Ident::new(name, proc_macro2::Span::call_site()),

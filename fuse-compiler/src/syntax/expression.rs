@@ -1,5 +1,4 @@
-//! Expressions: Rust's, as syn reads them, to those of the language; everything else is reported with what to
-//! write instead.
+//! Converts syn's expressions to those of the language. Reports everything else, with what to write instead.
 
 use fuse_artifact::DType;
 use proc_macro2::Ident;
@@ -14,26 +13,23 @@ use super::{
 };
 use crate::diag::{Code, Diagnostic, Sink, SourceRange, range_of};
 
-/// Turns syn's expressions into those of the language.
 pub(crate) struct Converter<'a> {
     pub(super) generics: &'a [Ident],
-    /// Whether paths to fields mean values of the host, as in the expression form.
+    /// True if field paths mean host values, as in the expression form.
     pub(super) places: bool,
     pub(super) sink: &'a Sink,
 }
 
 impl<'a> Converter<'a> {
-    /// For bodies of functions with these generic element types.
     pub(crate) fn of_function(generics: &'a [Ident], sink: &'a Sink) -> Self {
         Self { generics, places: false, sink }
     }
 
-    /// For the expression form.
     pub(crate) fn of_expression(sink: &'a Sink) -> Self {
         Self { generics: &[], places: true, sink }
     }
 
-    /// An expression of the language; [`ExprKind::Error`] where it was reported.
+    /// Converts an expression. Returns [`ExprKind::Error`] for a reported one.
     pub(super) fn convert(&self, expr: &Expr) -> ast::Expr {
         let range = range_of(expr);
         if depth_exceeds(expr, MAX_DEPTH) {
@@ -94,7 +90,7 @@ impl<'a> Converter<'a> {
         })
     }
 
-    /// A chain of operators, whose left operands syn nests.
+    /// Flattens a chain of operators, whose left operands syn nests.
     fn chain(&self, last: &syn::ExprBinary) -> Result<ExprKind, Diagnostic> {
         let mut links = vec![last];
         while let Expr::Binary(left) = &*links[links.len() - 1].left {
@@ -108,7 +104,7 @@ impl<'a> Converter<'a> {
         Ok(ExprKind::Binary(first, links.iter().rev().map(operand).collect::<Result<_, Diagnostic>>()?))
     }
 
-    /// `x ** 2.0`, which Rust reads as `x * (*2.0)`. Between two names it may also be a product with a reference.
+    /// `x ** 2.0`, which Rust parses as `x * (*2.0)`. Between two names it may also be a product with a reference.
     fn power(&self, link: &syn::ExprBinary) -> Option<Diagnostic> {
         let (BinOp::Mul(star), Expr::Unary(unary)) = (&link.op, &*link.right) else { return None };
         let UnOp::Deref(second) = &unary.op else { return None };
@@ -162,7 +158,7 @@ impl<'a> Converter<'a> {
         Ok(Call { name, arguments, options })
     }
 
-    /// A name, a constant of the standard library or, in the expression form, a constant of the caller's.
+    /// Converts a name, a constant of the standard library or, in the expression form, a constant of the caller.
     fn path(&self, path: &syn::ExprPath, span: SourceRange) -> Result<ExprKind, Diagnostic> {
         if let Some(name) = plain_name(path) {
             return Ok(ExprKind::Name(name));
@@ -186,7 +182,7 @@ impl<'a> Converter<'a> {
         }
     }
 
-    /// A method call, of which lowering says how it is written. What else is wrong in it matters no more.
+    /// Converts a method call, which lowering reports. Other errors in it are dropped.
     fn method(&self, call: &syn::ExprMethodCall) -> Call {
         let sink = Sink::new();
         let quiet = Converter { sink: &sink, ..*self };
@@ -203,7 +199,6 @@ impl<'a> Converter<'a> {
         function
     }
 
-    /// An expression as text, for an example.
     fn text(&self, expr: &Expr) -> String {
         let sink = Sink::new();
         let text = Converter { sink: &sink, ..*self }.expr(expr).to_string();
@@ -223,7 +218,6 @@ impl<'a> Converter<'a> {
     }
 }
 
-/// The name of an argument that is given by name.
 fn option_name(argument: &syn::ExprAssign) -> Option<Ident> {
     match &*argument.left {
         Expr::Path(path) => plain_name(path),
@@ -235,7 +229,7 @@ fn plain_name(path: &syn::ExprPath) -> Option<Ident> {
     path.path.get_ident().filter(|_| path.qself.is_none()).cloned()
 }
 
-/// A path of fields, indices and calls without arguments that starts with a variable: `self.layers[0].bias()`.
+/// Path of fields, indices and calls without arguments that starts with a variable: `self.layers[0].bias()`.
 fn place_of(expr: &Expr, span: SourceRange) -> Option<HostOperand> {
     let (mut parts, mut methods) = (Vec::new(), Vec::new());
     let mut at = expr;
@@ -341,7 +335,7 @@ fn out_of_range(literal: &Lit, at: SourceRange) -> Diagnostic {
         .help("the largest finite `f32` is about 3.4e38")
 }
 
-/// What to write in place of Rust syntax that the language lacks.
+/// Diagnostic for Rust syntax that the language lacks, with its replacement.
 fn unsupported(expr: &Expr, at: SourceRange) -> Diagnostic {
     let (code, message, help) = match expr {
         Expr::If(_) | Expr::Match(_) => (
@@ -402,7 +396,7 @@ fn unsupported(expr: &Expr, at: SourceRange) -> Diagnostic {
     Diagnostic::new(code, at, message).help(help)
 }
 
-/// `x.T`, which NumPy has.
+/// NumPy's `x.T`.
 fn is_transpose(member: &syn::Member) -> bool {
     matches!(member, syn::Member::Named(name) if name == "T")
 }
@@ -422,18 +416,17 @@ fn plain_text(expr: &Expr) -> String {
     }
 }
 
-/// A method call as a call of an operation, without its other arguments.
+/// Converts a method call to a call of an operation, with the receiver as the only argument.
 fn function_of(call: &syn::ExprMethodCall, receiver: ast::Expr) -> Call {
     Call { name: call.method.clone(), arguments: vec![Argument::Expr(receiver)], options: vec![] }
 }
 
-/// The receiver of a method as an example names it.
 fn plain_receiver(receiver: &Expr) -> ast::Expr {
     let name = Ident::new(&plain_text(receiver), proc_macro2::Span::call_site());
     ast::Expr { kind: ExprKind::Name(name), span: range_of(receiver) }
 }
 
-/// Whether operands nest deeper than `limit`. Walks without recursion, since recursion is what it guards.
+/// True if operands nest deeper than `limit`. Iterative, since it guards recursion.
 pub(super) fn depth_exceeds(expr: &Expr, limit: usize) -> bool {
     let mut pending = vec![(expr, 0)];
     while let Some((expr, depth)) = pending.pop() {
@@ -444,7 +437,7 @@ pub(super) fn depth_exceeds(expr: &Expr, limit: usize) -> bool {
         match expr {
             Expr::Binary(binary) => {
                 push(&binary.right);
-                // The left operands of a chain are read one after the other.
+                // Left operands of a chain are walked in a loop, so they add no depth.
                 let chained = matches!(*binary.left, Expr::Binary(_));
                 pending.push((&binary.left, if chained { depth } else { depth + 1 }));
             }

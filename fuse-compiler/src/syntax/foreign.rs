@@ -1,5 +1,5 @@
-//! Notation of other languages that Rust's grammar refuses or reads as something else: `where(…)`, `x @ y`, `x[.., 0..2]`,
-//! `w -= x` without `*`. Each gets a diagnostic that says how it is written here.
+//! Notation of other languages that Rust's grammar refuses or misreads: `where(…)`, `x @ y`, `x[.., 0..2]`, `w -= x`
+//! without `*`. Each gets a diagnostic with the spelling of this language.
 
 use proc_macro2::{Delimiter, Ident, Spacing, TokenStream, TokenTree};
 
@@ -9,7 +9,7 @@ use super::{
 };
 use crate::diag::{Code, Diagnostic, SourceRange};
 
-/// The first foreign notation in tokens that are no expression of Rust, at any depth.
+/// Diagnostic for the first foreign notation, at any depth, in tokens that are no Rust expression.
 pub(super) fn explain(tokens: TokenStream, expression: bool) -> Option<Diagnostic> {
     let mut last: Option<TokenTree> = None;
     let mut ahead = tokens.into_iter().peekable();
@@ -56,7 +56,7 @@ pub(super) fn explain(tokens: TokenStream, expression: bool) -> Option<Diagnosti
     None
 }
 
-/// Indexing with brackets, with the slices that mean the same where the ranges are written out.
+/// Diagnostic for indexing with brackets. Suggests equivalent slices if the ranges are literal.
 pub(super) fn indexed(base: &str, content: TokenStream, at: SourceRange, expression: bool) -> Diagnostic {
     let diagnostic = Diagnostic::new(Code::IndexExpression, at, "values are not indexed with brackets");
     let places = split_commas(content);
@@ -65,7 +65,7 @@ pub(super) fn indexed(base: &str, content: TokenStream, at: SourceRange, express
         false => position.to_string(),
     };
     let mut text = base.to_owned();
-    // From the last axis on, so that one that vanishes moves no other that is still to come.
+    // From the last axis on, so that removing an axis does not shift those still to come.
     for (position, place) in places.iter().enumerate().rev() {
         let axis = axis(position);
         match selection(place) {
@@ -95,14 +95,13 @@ fn axis_of_example(expression: bool) -> &'static str {
     if expression { "-1" } else { "0" }
 }
 
-/// Elements that brackets select along an axis.
 enum Selection {
     All,
     Range(Option<String>, Option<String>),
     One(u32),
 }
 
-/// `..`, `a..b`, `:`, `a:b` or a number, of names and numbers.
+/// Parses `..`, `a..b`, `:`, `a:b` or a number, made of names and numbers.
 fn selection(place: &TokenStream) -> Option<Selection> {
     let tokens: Vec<TokenTree> = place.clone().into_iter().collect();
     let mark = |token: &TokenTree| matches!(token, TokenTree::Punct(mark) if ['.', ':'].contains(&mark.as_char()));
@@ -124,7 +123,7 @@ fn selection(place: &TokenStream) -> Option<Selection> {
     }
 }
 
-/// The name, operator and where the value begins of `name = value` or `name += value`, whose `*` is missing.
+/// Name, operator and value of `name = value` or `name += value`, which lack a `*`.
 pub(super) fn plain_assignment(piece: &TokenStream) -> Option<(Ident, Option<BinaryOperator>, TokenStream)> {
     let mut tokens = piece.clone().into_iter();
     let Some(TokenTree::Ident(name)) = tokens.next() else { return None };
@@ -148,7 +147,7 @@ fn next_mark(tokens: &mut impl Iterator<Item = TokenTree>) -> Option<(char, bool
     }
 }
 
-/// An assignment to a plain name, which is an update without its `*` or means a new name.
+/// Diagnostic for an assignment to a plain name: an update without `*`, or a new name without `let`.
 pub(super) fn assigned(name: &Ident, operator: Option<BinaryOperator>, value: &ast::Expr) -> Diagnostic {
     let at = (name.span(), name.span());
     let diagnostic = Diagnostic::new(Code::Assignment, at, format!("`{name}` is assigned to without `*`"));

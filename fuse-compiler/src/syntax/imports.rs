@@ -1,14 +1,13 @@
-//! Functions of other blocks: the `use` items at the head of a block, and the linked block that they lead to.
+//! Functions of other blocks: the `use` items at the head of a block, and the linked form of the block.
 //!
-//! Input: the tokens of a block. Output: its [`Use`]s and the rest; or, of a linked block, the definitions that were
-//! found for them.
+//! Input: the tokens of a block. Output: its [`Use`]s and the rest; for a linked block, the definitions of its imports.
 //!
 //! ```text
 //! use crate::activations::swish2; pub fn layer(…) …                     as written
 //! @fuse [swish2 {1 __fuse_swish2_ab12 sound {} {fn swish2(…) …}}] …     linked
 //! ```
 //!
-//! Not here: how the definitions are found, which takes rustc's name resolution (`fuse-macros`).
+//! `fuse-macros` finds the definitions, because that takes rustc's name resolution.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,39 +22,39 @@ use syn::{
 use super::{ast, body::brackets_nest_too_deeply, parse::read_function};
 use crate::diag::{Code, Diagnostic, Sink, SourceRange, range_of};
 
-/// The form of definitions. Blocks of crates that were built with another form cannot be linked.
+/// Version of the form of definitions. Blocks of crates built with another version cannot be linked.
 pub const FORMAT: u32 = 1;
 
-/// One name that a `use` at the head of a block brings.
+/// One name that a `use` at the head of a block imports.
 pub struct Use {
-    /// The whole item, for messages about it.
+    /// Whole item, for messages about it.
     pub range: SourceRange,
-    /// The path, as written.
+    /// Path, as written.
     pub path: TokenStream,
-    /// What the block calls it.
+    /// Name within the block.
     pub local: Ident,
-    /// Whether something in the block looks like a call of it.
+    /// True if something in the block looks like a call of it.
     pub used: bool,
 }
 
-/// The head of a block.
+/// Head of a block.
 pub struct Uses {
-    /// The imports, in order.
+    /// Imports, in order.
     pub imports: Vec<Use>,
-    /// Whether `imports` holds everything that the author meant.
+    /// True if `imports` holds all imports that the author meant.
     pub complete: bool,
-    /// What follows: functions, or an expression.
+    /// Tokens after the imports: functions, or an expression.
     pub rest: TokenStream,
 }
 
-/// A function as the blocks that import it, or a function that calls it, see it.
+/// Function as seen by its importers and by functions that call it.
 #[derive(Clone)]
 pub struct Definition {
-    /// Its identity: two definitions of one id are the same.
+    /// Identity: two definitions with one id are the same.
     pub id: Ident,
-    /// Whether it compiled where it is defined. If not, that was reported there.
+    /// True if it compiled where it is defined. Errors were reported there.
     pub sound: bool,
-    /// The ids of the functions that its body calls, by the names that it calls them.
+    /// Ids of the called functions, by the names that the body uses.
     pub callees: BTreeMap<String, Ident>,
     /// `fn name(…) -> … { … }`.
     pub function: TokenStream,
@@ -73,27 +72,25 @@ impl ToTokens for Definition {
     }
 }
 
-/// A name that a linked block imports.
+/// Name that a linked block imports.
 pub(crate) struct Import {
-    /// What the block calls it, where its `use` says so.
+    /// Name within the block, with the span of its `use`.
     pub(crate) local: Ident,
-    /// The id of its definition; `None` if the import was reported.
+    /// Id of its definition; `None` if the import was reported.
     pub(crate) id: Option<Ident>,
 }
 
-/// A definition with the function that it holds.
 pub(crate) struct Linked {
     pub(crate) definition: Definition,
     pub(crate) function: ast::Function,
 }
 
-/// What a linked block imports.
 #[derive(Default)]
 pub(crate) struct Links {
     pub(crate) imports: Vec<Import>,
-    /// The definitions of the imports and of all that they call, each once.
+    /// Definitions of the imports and all their callees, each once.
     pub(crate) definitions: Vec<Linked>,
-    /// Whether there are imports that could not be read, so that unknown functions were reported already.
+    /// True if some imports could not be read. Unknown functions were then reported already.
     pub(crate) open: bool,
 }
 
@@ -132,7 +129,7 @@ pub(crate) fn split_uses(tokens: TokenStream, sink: &Sink) -> Option<Uses> {
     Some(uses)
 }
 
-/// Whether the first tokens could be a `use`: most blocks have none, and need not be buffered for it.
+/// True if the first tokens could be a `use`. Spares most blocks the buffering.
 fn may_start_with_use(tokens: &TokenStream) -> bool {
     let mut idents = tokens.clone().into_iter().filter_map(|token| match token {
         TokenTree::Ident(ident) => Some(ident.to_string()),
@@ -146,7 +143,7 @@ fn starts_with_use(input: ParseStream<'_>) -> bool {
     ahead.call(Attribute::parse_outer).is_ok() && ahead.parse::<Visibility>().is_ok() && ahead.peek(Token![use])
 }
 
-/// Skips what is left of a `use` that cannot be read: to behind its `;` or, if that is missing, to the next item.
+/// Skips the rest of an unreadable `use`: to after its `;` or, without one, to the next item.
 fn skip_use(input: ParseStream<'_>) {
     let at_item =
         || input.peek(Token![pub]) || input.peek(Token![fn]) || input.peek(Token![#]) || input.peek(Token![use]);
@@ -205,7 +202,7 @@ fn read_use(item: &ItemUse, uses: &mut Uses, sink: &Sink) {
     }
 }
 
-/// The path with its last part; `self` in braces stands for the path before it.
+/// Path with its last part appended. `self` in braces stands for the path before it.
 fn with_last(path: TokenStream, ident: &Ident) -> TokenStream {
     if ident != "self" || path.is_empty() {
         return quote!(#path #ident);
@@ -223,7 +220,6 @@ fn last_ident(path: &TokenStream) -> Option<Ident> {
     }
 }
 
-/// Every identifier that stands before parentheses.
 fn called_names(tokens: TokenStream) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     let mut pending = vec![tokens];
@@ -245,18 +241,18 @@ fn called_names(tokens: TokenStream) -> BTreeSet<String> {
     names
 }
 
-/// The tokens of a linked block: what each import's macro answered, with its name before it. A `*` before all of them
-/// says that there are more, which were reported.
+/// Tokens of a linked block: the answers of the imports' macros, each after its name.
+///
+/// A leading `*` marks further imports that were reported.
 pub fn link(answers: &TokenStream, rest: &TokenStream) -> TokenStream {
     quote!(@fuse [#answers] #rest)
 }
 
-/// Whether the tokens are a linked block.
 pub(crate) fn is_linked(tokens: &TokenStream) -> bool {
     matches!(tokens.clone().into_iter().next(), Some(TokenTree::Punct(punct)) if punct.as_char() == '@')
 }
 
-/// Splits a linked block into what it imports and the rest; any other block is all rest.
+/// Splits a linked block into its imports and the rest. Any other block is all rest.
 pub(crate) fn split_links(tokens: TokenStream, sink: &Sink) -> (Links, TokenStream) {
     if !is_linked(&tokens) {
         return (Links::default(), tokens);
@@ -311,7 +307,7 @@ fn parse_links(input: ParseStream<'_>, sink: &Sink) -> syn::Result<Links> {
     Ok(links)
 }
 
-/// The function of a definition. What is wrong with a broken one was reported where it is.
+/// Parses the function of a definition. Errors in a broken one were reported at its definition.
 fn read_definition(definition: Definition) -> syn::Result<Linked> {
     match read_function(definition.function.clone()) {
         Some((function, sound)) if sound || !definition.sound => Ok(Linked { definition, function }),
@@ -319,8 +315,8 @@ fn read_definition(definition: Definition) -> syn::Result<Linked> {
     }
 }
 
-/// Gives tokens of a macro's definition the hygiene of a name in the calling block, and keeps their places, so that
-/// rustc shows the definition and not the macro calls on the way from it.
+/// Gives a definition's tokens the hygiene of a name in the calling block. Their positions stay, so that rustc shows
+/// the definition without the macro calls between.
 fn locate(tokens: TokenStream, hygiene: Span) -> TokenStream {
     let relocate = |mut token: TokenTree| {
         if let TokenTree::Group(group) = &token {
@@ -334,7 +330,7 @@ fn locate(tokens: TokenStream, hygiene: Span) -> TokenStream {
     tokens.into_iter().map(relocate).collect()
 }
 
-/// `1 id sound {…} {…} id sound {…} {…}`
+/// Parses `1 id sound {…} {…} id sound {…} {…}`.
 fn parse_answer(input: ParseStream<'_>) -> syn::Result<Vec<Definition>> {
     let format: syn::LitInt = input.parse()?;
     if format.base10_parse::<u32>()? != FORMAT {

@@ -1,7 +1,7 @@
-//! Blocks and signatures: tokens to [`ast::Function`]s.
+//! Parser of blocks and signatures: tokens to [`ast::Function`]s.
 //!
-//! A function that cannot be read is reported, skipped, and remembered by name, so that calls of it are not
-//! reported again. A function whose signature can be read survives whatever its body holds.
+//! An unreadable function is reported, skipped, and remembered by name, so that its calls are not reported again. A
+//! function with a readable signature survives any body.
 
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use syn::{
@@ -23,20 +23,16 @@ use super::{
 };
 use crate::diag::{Code, Diagnostic, Sink, range_of};
 
-/// The most generic element types of a function: each doubles the number of kernels.
+/// Maximum number of generic element types of a function. Each doubles the number of kernels.
 const MAX_GENERICS: usize = 2;
 
-/// What could be read of a block.
 pub(crate) struct Parsed {
-    /// The functions, in order.
     pub(crate) module: ast::Module,
-    /// For each of them, its place among all functions of the block.
+    /// Position of each function among all functions of the block, unreadable ones included.
     pub(crate) positions: Vec<usize>,
-    /// Names of functions that could not be read.
+    /// Names of unreadable functions.
     pub(crate) broken: Vec<String>,
-    /// What the block imports.
     pub(crate) links: Links,
-    /// The constants of the block, as items of Rust.
     pub(crate) constants: TokenStream,
 }
 
@@ -53,7 +49,7 @@ impl Parsed {
     }
 }
 
-/// Reads a block of functions and reports everything that is wrong with its grammar.
+/// Parses a block of functions and reports all its grammar errors.
 pub(crate) fn parse_items(tokens: TokenStream, sink: &Sink) -> Parsed {
     if brackets_nest_too_deeply(tokens.clone()) {
         sink.report(too_deep((Span::call_site(), Span::call_site())));
@@ -75,13 +71,13 @@ pub(crate) fn parse_items(tokens: TokenStream, sink: &Sink) -> Parsed {
     Parsed { links, constants, ..parsed }
 }
 
-/// Reads what a linked expression imports, and gives the expression's tokens.
+/// Reads the imports of a linked expression, and returns the expression's tokens.
 pub(crate) fn parse_imports(tokens: TokenStream, sink: &Sink) -> (Parsed, TokenStream) {
     let (links, tokens) = split_links(tokens, sink);
     (Parsed { links, ..Parsed::new() }, tokens)
 }
 
-/// Reads an imported function, and says whether nothing is wrong with its grammar.
+/// Parses an imported function. The flag is true if its grammar has no errors.
 pub(super) fn read_function(tokens: TokenStream) -> Option<(ast::Function, bool)> {
     let sink = Sink::new();
     let parser = |input: ParseStream<'_>| Ok(parse_function(input, &sink, &mut None));
@@ -121,7 +117,7 @@ fn parse_functions(input: ParseStream<'_>, sink: &Sink) -> Parsed {
     parsed
 }
 
-/// Skips to behind the next braces: the end of a function that could not be read.
+/// Skips to after the next braces: the end of an unreadable function.
 fn skip_function(input: ParseStream<'_>) {
     while let Ok(token) = input.parse::<TokenTree>() {
         if matches!(&token, TokenTree::Group(group) if group.delimiter() == proc_macro2::Delimiter::Brace) {
@@ -130,7 +126,7 @@ fn skip_function(input: ParseStream<'_>) {
     }
 }
 
-/// Reads one function. `None` if its signature was reported; an error if the place of its end is unknown.
+/// Parses one function. `None` if its signature was reported; an error if its end cannot be found.
 fn parse_function(
     input: ParseStream<'_>,
     sink: &Sink,
@@ -267,7 +263,7 @@ fn parse_generics(input: ParseStream<'_>, sink: &Sink) -> Result<Vec<Ident>, Dia
     Ok(generics)
 }
 
-/// The tokens of a bound after `:`, up to the next comma or the end of the list.
+/// Tokens of a bound after `:`, up to the next comma or the end of the list.
 fn parse_bound(input: ParseStream<'_>) -> Result<Option<(Span, String)>, Diagnostic> {
     if !input.peek(Token![:]) {
         return Ok(None);
@@ -307,7 +303,7 @@ fn parse_params(tokens: TokenStream, generics: &[Ident], sink: &Sink) -> Vec<Par
     params
 }
 
-/// Reports parameters of one name, and renames the later ones so that the signature can still be emitted.
+/// Reports parameters with equal names, and renames the later ones so that the signature can still be emitted.
 fn rename_duplicates(params: &mut [Param], sink: &Sink) {
     for position in 1..params.len() {
         let (earlier, rest) = params.split_at_mut(position);
@@ -411,7 +407,7 @@ fn parse_results(
     Ok((results, true))
 }
 
-/// Reads a piece of tokens; what is left after a mistake is of no interest.
+/// Parses a piece of tokens. Tokens after an error are dropped.
 fn within<T>(piece: TokenStream, read: impl FnOnce(ParseStream<'_>) -> Result<T, Diagnostic>) -> Result<T, Diagnostic> {
     let parser = |input: ParseStream<'_>| {
         let result = read(input);
@@ -430,7 +426,7 @@ fn expect_end(input: ParseStream<'_>, place: &str) -> Result<(), Diagnostic> {
 }
 
 impl ast::Function {
-    /// Whether a parameter or result uses the generic element type with this index.
+    /// True if a parameter or result uses the generic element type with this index.
     pub(crate) fn uses_generic(&self, index: usize) -> bool {
         self.params.iter().any(|param| matches!(param.ty.element, Element::Generic(i) if i == index))
     }

@@ -1,4 +1,4 @@
-//! Paths of Rust in bodies: constants of the standard library, which are literals, and what to write for others.
+//! Rust paths in bodies: constants of the standard library become literals, others get a diagnostic.
 
 use fuse_artifact::DType;
 use proc_macro2::Ident;
@@ -7,7 +7,6 @@ use quote::ToTokens;
 use super::ast::Literal;
 use crate::diag::{Code, Diagnostic, SourceRange};
 
-/// Values of `std::f32::consts`, by name.
 const MATHEMATICAL: &[(&str, f64)] = {
     use std::f64::consts as c;
     &[
@@ -33,8 +32,8 @@ const MATHEMATICAL: &[(&str, f64)] = {
     ]
 };
 
-/// The literal that a path to a constant of the standard library means: `f32::INFINITY`, `std::f32::consts::PI`. Floats
-/// take the dtype of what they meet, as literals do.
+/// Literal of a path to a constant of the standard library: `f32::INFINITY`, `std::f32::consts::PI`. Floats take the
+/// dtype of their operands, as literals do.
 pub(super) fn constant(path: &syn::Path) -> Option<Literal> {
     let segments: Vec<String> = path.segments.iter().map(|segment| segment.to_token_stream().to_string()).collect();
     let segments: Vec<&str> = segments.iter().map(String::as_str).collect();
@@ -65,14 +64,13 @@ pub(super) fn constant(path: &syn::Path) -> Option<Literal> {
     }
 }
 
-/// The path of a constant of this name, if the standard library has one.
 pub(crate) fn path_of_constant(name: &str) -> Option<String> {
     let known = MATHEMATICAL.iter().any(|(other, _)| *other == name);
     let special = ["INFINITY", "NEG_INFINITY", "NAN"].contains(&name);
     known.then(|| format!("std::f32::consts::{name}")).or_else(|| special.then(|| format!("f32::{name}")))
 }
 
-/// The help for a constant of Rust, which a function of a block cannot read.
+/// Help for a Rust constant, which a function of a block cannot read.
 pub(crate) fn constant_help(name: &str) -> String {
     let param = name.to_lowercase();
     format!(
@@ -81,7 +79,6 @@ pub(crate) fn constant_help(name: &str) -> String {
     )
 }
 
-/// A path where a variable is expected.
 pub(super) fn not_a_variable(path: &syn::Path, at: SourceRange) -> Diagnostic {
     let text = text(path);
     let last = path.segments.last().map_or_else(String::new, |segment| segment.ident.to_string());
@@ -89,7 +86,6 @@ pub(super) fn not_a_variable(path: &syn::Path, at: SourceRange) -> Diagnostic {
         .help(constant_help(&last))
 }
 
-/// A path where the name of an operation or function is expected.
 pub(super) fn not_a_function(path: &syn::Path, at: SourceRange, expression: bool) -> Diagnostic {
     let text = text(path);
     let diagnostic =
@@ -103,7 +99,7 @@ pub(super) fn not_a_function(path: &syn::Path, at: SourceRange, expression: bool
     })
 }
 
-/// The last part of a path without type arguments.
+/// Last part of a path without type arguments.
 fn imported_name(path: &syn::Path) -> Option<&Ident> {
     let plain = path.segments.iter().all(|segment| segment.arguments.is_none());
     path.segments.last().filter(|_| plain && path.segments.len() > 1).map(|segment| &segment.ident)

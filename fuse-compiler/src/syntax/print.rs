@@ -1,4 +1,4 @@
-//! Expressions as text, for the suggestions of diagnostics: text that parses to the same expression.
+//! Prints expressions for the suggestions of diagnostics. The output parses to the same expression.
 
 use std::fmt::{self, Display, Formatter};
 
@@ -6,7 +6,7 @@ use super::ast::{
     Argument, BinaryOperator, Block, Call, Element, Expr, ExprKind, Literal, Statement, Target, UnaryOperator,
 };
 
-/// Binding strength of what stands around an operand; an operand that binds less strongly gets parentheses.
+/// Binding strength of an operand's surroundings. An operand that binds less strongly gets parentheses.
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
 enum Strength {
     Any,
@@ -39,7 +39,7 @@ impl Display for Expr {
                 first.within(own, f)?;
                 for (operator, operand) in others {
                     write!(f, " {} ", operator.symbol())?;
-                    // A right operand of the same operator stood in parentheses.
+                    // A right operand with the same operator was in parentheses.
                     let stronger =
                         if operand.strength() <= operator.strength() { Strength::Atom } else { Strength::Any };
                     operand.within(stronger, f)?;
@@ -100,7 +100,6 @@ impl Display for Call {
 }
 
 impl Call {
-    /// Arguments and options as they stand between the parentheses.
     pub(crate) fn arguments_text(&self) -> String {
         let arguments = self.arguments.iter().map(ToString::to_string);
         let options = self.options.iter().map(|(name, value)| format!("{name} = {value}"));

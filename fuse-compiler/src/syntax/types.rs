@@ -1,4 +1,4 @@
-//! Types of parameters and results: `f32[M, 64]`, `T[B, H * D]`, `f32`.
+//! Parser of types of parameters and results: `f32[M, 64]`, `T[B, H * D]`, `f32`.
 
 use fuse_artifact::{DType, Packing};
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
@@ -15,10 +15,9 @@ use super::{
 };
 use crate::diag::{Code, Diagnostic, SourceRange, range_of, range_of_stream, suggest};
 
-/// Every dtype, by name.
 pub(super) const DTYPES: [DType; 5] = [DType::F32, DType::F16, DType::I32, DType::U32, DType::Bool];
 
-/// Rust's (and other) number types that kernels cannot hold, with what to take instead.
+/// Number types that kernels cannot hold, each with its replacement.
 const UNSUPPORTED: [(&str, &str); 13] = [
     ("f64", "f32"),
     ("bf16", "f16"),
@@ -35,7 +34,7 @@ const UNSUPPORTED: [(&str, &str); 13] = [
     ("char", "u32"),
 ];
 
-/// What the dtypes are called elsewhere.
+/// Names of the dtypes in other languages and frameworks.
 const SYNONYMS: [(&str, &str); 12] = [
     ("float", "f32"),
     ("float32", "f32"),
@@ -51,10 +50,10 @@ const SYNONYMS: [(&str, &str); 12] = [
     ("float64", "f32"),
 ];
 
-/// The most axes of a tensor.
+/// Maximum rank of a tensor.
 pub(crate) const MAX_RANK: usize = 6;
 
-/// Reads `f32[M, K]` or `f32`.
+/// Parses `f32[M, K]` or `f32`.
 pub(super) fn parse_type(input: ParseStream<'_>, generics: &[Ident]) -> Result<Type, Diagnostic> {
     if !input.peek(Ident::peek_any) {
         let at = input.span();
@@ -83,7 +82,6 @@ pub(super) fn parse_type(input: ParseStream<'_>, generics: &[Ident]) -> Result<T
     Ok(Type { element, dims: Some(dims), span })
 }
 
-/// The element type of this name.
 pub(super) fn element_of(name: &Ident, generics: &[Ident]) -> Result<Element, Diagnostic> {
     let text = name.to_string();
     let at = (name.span(), name.span());
@@ -168,8 +166,8 @@ fn dim_of(expr: &Expr) -> Result<Dim, Diagnostic> {
     }
 }
 
-/// The operands of a chain of operators that `is_link` accepts, in order, each with the operator before it. syn nests them to the
-/// left.
+/// Operands of an operator chain that `is_link` accepts, in order, each with the operator before it. syn nests them to
+/// the left.
 fn operands(last: &syn::ExprBinary, is_link: impl Fn(&BinOp) -> bool) -> Vec<(Option<&BinOp>, &Expr)> {
     let mut operands = vec![(Some(&last.op), &*last.right)];
     let mut left = &*last.left;
@@ -189,32 +187,30 @@ fn bad_dimension(at: SourceRange) -> Diagnostic {
         .help("a dimension is a name such as `N`, a number such as `64`, or a product such as `H * D`")
 }
 
-/// The tokens in brackets.
 fn bracketed(input: ParseStream<'_>) -> syn::Result<TokenStream> {
     let content;
     syn::bracketed!(content in input);
     content.parse()
 }
 
-/// The tokens in parentheses.
 pub(super) fn parenthesized(input: ParseStream<'_>) -> syn::Result<TokenStream> {
     let content;
     syn::parenthesized!(content in input);
     content.parse()
 }
 
-/// The tokens in braces, and where the braces are.
+/// Tokens in braces, with the span of the braces.
 pub(super) fn braced(input: ParseStream<'_>) -> syn::Result<(TokenStream, SourceRange)> {
     let content;
     let braces = syn::braced!(content in input);
     Ok((content.parse()?, (braces.span.open(), braces.span.close())))
 }
 
-/// The types of Rust that hold tensors, as whose arguments `f32[M, N]` is launched.
+/// Rust types of the tensors with which `f32[M, N]` is launched.
 const TENSORS: [&str; 9] =
     ["Tensor", "Tensor0", "Tensor1", "Tensor2", "Tensor3", "Tensor4", "Tensor5", "Tensor6", "QTensor"];
 
-/// What is wrong with `Tensor<f32, 2>`, if that is what begins: what to write follows from the rank in it.
+/// Diagnostic for `Tensor<f32, 2>` as a type. The suggestion uses the rank in it.
 fn tensor_type(name: &Ident, input: ParseStream<'_>) -> Option<Diagnostic> {
     let text = name.to_string();
     if !TENSORS.contains(&text.as_str()) {
@@ -247,7 +243,7 @@ fn tensor_type(name: &Ident, input: ParseStream<'_>) -> Option<Diagnostic> {
     Some(Diagnostic::new(Code::UnknownType, at, message).help(help))
 }
 
-/// As [`split_commas`], of parameters: commas between `<` and `>` divide none.
+/// [`split_commas`] for parameters: also ignores commas between `<` and `>`.
 pub(super) fn split_params(tokens: TokenStream) -> Vec<TokenStream> {
     let mut open: Vec<TokenStream> = Vec::new();
     let mut whole = Vec::new();
@@ -270,12 +266,12 @@ pub(super) fn split_params(tokens: TokenStream) -> Vec<TokenStream> {
     whole
 }
 
-/// Splits tokens at the commas that are in no bracket; a trailing comma counts for nothing.
+/// Splits tokens at commas outside of brackets. A trailing comma is ignored.
 pub(super) fn split_commas(tokens: TokenStream) -> Vec<TokenStream> {
     split(tokens, ',').0
 }
 
-/// Splits tokens at a punctuation mark. Also says whether the last token was that mark.
+/// Splits tokens at a punctuation mark. Also returns the span of the mark if it is the last token.
 pub(super) fn split(tokens: TokenStream, mark: char) -> (Vec<TokenStream>, Option<Span>) {
     let mut pieces = vec![Vec::new()];
     let mut trailing = None;
