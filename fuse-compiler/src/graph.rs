@@ -1,15 +1,12 @@
-//! The typed graph: what a function computes, free of syntax and of any choice about kernels.
+//! Typed data-flow graph of a function, free of syntax and of scheduling decisions.
 //!
-//! Input: a checked `Ast` (`lower`). Output: a [`Graph`] in which every node has a dtype and a shape.
+//! Input: a checked `Ast` (`lower`). Output: a [`Graph`] in which every node has a dtype and a shape. `verify` lists
+//! the invariants, `fusion` groups the values into kernels.
 //!
-//! A graph is a list of nodes in which operands come before their users, so arena order is topological.
-//! Every operation is total: where it is defined mathematically only on part of its domain, the f64
-//! interpreter (`interp`) says what it yields elsewhere. Functions are already inlined, broadcasting is
-//! explicit ([`Op::Broadcast`]), and composite operations of the language (`clamp`, `leaky_relu`, `elu`,
-//! `dot`, `outer`, `mean`, `softmax`, `layer_norm`, `concat`, `gather`, `dropout`, …) are already written in terms of
-//! the operations here. `verify` lists the invariants.
-//!
-//! Not here: how values are grouped into kernels (`fusion`).
+//! A graph is a list of nodes. Operands precede their users, so arena order is topological. Every operation is total:
+//! outside of its mathematical domain, the f64 interpreter (`interp`) defines its value. Functions are inlined, and
+//! broadcasts are explicit ([`Op::Broadcast`]). Composite operations of the language (`clamp`, `dot`, `mean`,
+//! `softmax`, `layer_norm`, `concat`, `gather`, `dropout`, …) are already lowered to the operations here.
 
 #[cfg(feature = "syntax")]
 pub(crate) mod infer;
@@ -31,124 +28,124 @@ use crate::{
 };
 pub use types::{CompareOp, Literal, ReduceOp, TensorType};
 
-/// Names a node of a [`Graph`].
+/// Handle of a node of a [`Graph`].
 pub type NodeId = Handle<Node>;
 
-/// A function as a typed data-flow graph.
+/// Function as a typed data-flow graph.
 #[derive(Clone, Debug)]
 pub struct Graph {
-    /// The function's name.
+    /// Function name.
     pub name: String,
-    /// The parameters, in declaration order; `Op::Input` and `Op::Scalar` refer to them.
+    /// Parameters, in declaration order. `Op::Input` and `Op::Scalar` refer to them.
     pub params: Vec<Param>,
-    /// The dimensions known at launch; sizes in shapes refer to them.
+    /// Dimensions known at launch. Sizes in shapes refer to them.
     pub symbols: Vec<Symbol>,
-    /// Relations between sizes to check at launch.
+    /// Relations between sizes that a launch checks.
     pub checks: Vec<Check>,
-    /// The operations; operands come before users.
+    /// Operations. Operands precede their users.
     pub nodes: Arena<Node>,
-    /// The results, in order. A node may be a result more than once. The last of them, as many as `updates`, are not returned.
+    /// Results, in order. A node may be a result more than once. The last `updates.len()` results are not returned.
     pub results: Vec<NodeId>,
-    /// The tensor parameters that take the values of the last results in place, each once.
+    /// Tensor parameters that take the values of the last results in place, each at most once.
     pub updates: Vec<u16>,
-    /// The places of gradients: a node that is written there belongs to a backward pass.
+    /// Spans of gradients. A node with such a span belongs to a backward pass.
     pub gradients: Vec<Span>,
-    /// What the statements of the body became, in order: whoever generates programs finds their operations again.
+    /// Nodes of each statement, in order, so that program generators can find their operations.
     pub statements: Vec<Lowered>,
-    /// What the user asked of the compiler for this function.
+    /// Options from the function's attributes.
     pub options: FunctionOptions,
 }
 
-/// What a statement of a body became.
+/// Nodes of one statement of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lowered {
-    /// The number of nodes behind it: its own are those since the statement before.
+    /// Number of nodes after the statement. Its own nodes are those since the statement before.
     pub end: usize,
-    /// Its value, if that is one node.
+    /// Node of its value, if there is exactly one.
     pub value: Option<NodeId>,
 }
 
 impl Graph {
-    /// The symbol of a parameter that is a size.
+    /// Symbol of a size parameter.
     pub fn size_param(&self, param: usize) -> Option<SymbolId> {
         let source = SymbolSource::Scalar { param: param as u16 };
         self.symbols.iter().position(|symbol| symbol.source == source).map(|symbol| symbol as SymbolId)
     }
 
-    /// The conversions that a value is the result of, the last first.
+    /// Chain of conversions that ends in a value, last conversion first.
     pub fn casts(&self, node: NodeId) -> impl Iterator<Item = NodeId> {
         let operand = |node: NodeId| if let Op::Cast(x) = self.nodes[node].op { Some(x) } else { None };
         std::iter::successors(Some(node), move |&node| operand(node)).filter(move |&node| operand(node).is_some())
     }
 
-    /// What a value is before conversions.
+    /// Operand of a value's chain of conversions.
     pub fn without_casts(&self, node: NodeId) -> NodeId {
         self.casts(node).last().and_then(|cast| self.nodes[cast].op.operands().first().copied()).unwrap_or(node)
     }
 
-    /// Whether a node belongs to a backward pass.
+    /// True if a node belongs to a backward pass.
     pub fn is_of_gradient(&self, node: NodeId) -> bool {
         self.gradients.contains(&self.nodes[node].span)
     }
 
-    /// The results that a launch returns.
+    /// Results that a launch returns.
     pub fn returned(&self) -> &[NodeId] {
         &self.results[..self.results.len() - self.updates.len()]
     }
 
-    /// The parameter that takes a result in place.
+    /// Parameter that takes a result in place.
     pub fn updated_by(&self, result: usize) -> Option<u16> {
         result.checked_sub(self.returned().len()).map(|update| self.updates[update])
     }
 }
 
-/// A parameter of a graph.
+/// Parameter of a graph.
 #[derive(Clone, Debug)]
 pub struct Param {
-    /// Its name in the source.
+    /// Name in the source.
     pub name: String,
-    /// Its type; a host scalar has rank 0 and `scalar` set.
+    /// Type. A host scalar has rank 0 and `scalar` set.
     pub ty: TensorType,
-    /// Whether it is a number of the host rather than a tensor.
+    /// True for a host scalar, false for a tensor.
     pub scalar: bool,
-    /// Whether the caller's tensor may have fewer axes than `ty.shape` (expression form: shapes are padded
-    /// with outer axes of size 1 to rank 6).
+    /// True if the caller's tensor may have fewer axes than `ty.shape`. The expression form pads shapes to rank 6 with
+    /// outer axes of size 1.
     pub padded: bool,
-    /// How it is stored, if it is a quantized tensor; `ty` is then what its values mean.
+    /// Storage of a quantized tensor, whose `ty` is then the dequantized type.
     pub quantized: Option<Quantized>,
 }
 
-/// The name, or one with a number behind it that no other parameter has.
+/// Returns the name, with a number appended if it is taken.
 pub(crate) fn free_name(name: &str, taken: &[String]) -> String {
     let numbered = (1..).map(|number| format!("{name}_{number}"));
     let mut names = std::iter::once(name.to_owned()).chain(numbered);
     names.find(|name| !taken.contains(name)).unwrap_or_default()
 }
 
-/// How a quantized parameter is stored.
+/// Storage of a quantized parameter.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Quantized {
-    /// How values lie in words.
+    /// Layout of values in words.
     pub packing: Packing,
-    /// The packed axis.
+    /// Packed axis.
     pub axis: usize,
-    /// Blocks of words along the packed axis.
+    /// Number of blocks of words along the packed axis.
     pub blocks: Size,
-    /// Groups along the packed axis.
+    /// Number of groups along the packed axis.
     pub groups: Size,
-    /// Values of a group.
+    /// Number of values of a group.
     pub group: Size,
     /// Words of a group's scale and offset, 1 or 2.
     pub scale_words: Size,
 }
 
 impl Quantized {
-    /// The shape of the words, for a tensor of `shape`.
+    /// Shape of the words of a tensor of `shape`.
     pub fn words_shape(&self, shape: &[Size]) -> Vec<Size> {
         self.along_packed(shape, self.blocks.mul(&Size::constant(self.packing.block_words().into())))
     }
 
-    /// The shape of the groups, for a tensor of `shape`.
+    /// Shape of the groups of a tensor of `shape`.
     pub fn groups_shape(&self, shape: &[Size]) -> Vec<Size> {
         self.along_packed(shape, self.groups.clone())
     }
@@ -160,16 +157,16 @@ impl Quantized {
     }
 }
 
-/// Attributes of a function that later stages obey.
+/// Options from a function's attributes, for later stages.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FunctionOptions {
-    /// `#[no_fuse]`: every operation becomes a kernel of its own.
+    /// `#[no_fuse]`: every operation becomes a separate kernel.
     pub no_fuse: bool,
-    /// `#[webnn]`: it can run in WebNN, too.
+    /// `#[webnn]`: the function can run in WebNN, too.
     pub webnn: bool,
     /// `#[schedule(...)]`, if given.
     pub schedule: Option<ScheduleOverride>,
-    /// Values that go through memory whatever the planner thinks of it; set by programs that compile while they run.
+    /// Values materialized regardless of the planner's estimate. Set by programs that compile while they run.
     pub in_memory: BTreeSet<NodeId>,
 }
 
@@ -182,29 +179,29 @@ pub struct ScheduleOverride {
     pub workgroup: Option<u32>,
 }
 
-/// One operation.
+/// Operation with its type and span.
 #[derive(Clone, Debug)]
 pub struct Node {
-    /// What it computes.
+    /// Operation and operands.
     pub op: Op,
-    /// The dtype and shape of its value.
+    /// Dtype and shape of its value.
     pub ty: TensorType,
-    /// Where it was written.
+    /// Position in the source.
     pub span: Span,
 }
 
-/// An operation. Unless said otherwise, operands of a pointwise operation have exactly the node's shape.
+/// Operation of a node. Operands of a pointwise operation have the node's exact shape, unless stated otherwise.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Op {
-    /// The tensor parameter with this index.
+    /// Tensor parameter with this index.
     Input(u16),
-    /// What the quantized parameter with this index means; `f32`.
+    /// Dequantized value of the quantized parameter with this index; `f32`.
     Dequantize(u16),
-    /// The host scalar parameter with this index; rank 0.
+    /// Host scalar parameter with this index; rank 0.
     Scalar(u16),
-    /// A number or truth value; rank 0.
+    /// Number or boolean; rank 0.
     Literal(Literal),
-    /// A size as a number (the count of a mean); rank 0; `f32`, `i32` or `u32`.
+    /// Size as a number (the count of a mean); rank 0; `f32`, `i32` or `u32`.
     Size(Size),
     /// `f(x)` per element; dtype of `x`.
     Unary(UnaryOp, NodeId),
@@ -214,84 +211,89 @@ pub enum Op {
     Compare(CompareOp, NodeId, NodeId),
     /// `on_true` where `condition` (bool) holds, `on_false` elsewhere.
     Select {
-        /// The truth values.
+        /// Boolean operand.
         condition: NodeId,
-        /// Taken where `condition` holds.
+        /// Value where `condition` holds.
         on_true: NodeId,
-        /// Taken elsewhere.
+        /// Value elsewhere.
         on_false: NodeId,
     },
-    /// Conversion to the node's dtype, as Rust's `as` (float to integer truncates and saturates, NaN
-    /// becomes 0; to `f16` rounds to nearest even; from `bool` gives 0 or 1; to `bool` is `!= 0`).
+    /// Conversion to the node's dtype, as Rust's `as`.
+    ///
+    /// Float to integer truncates and saturates, NaN becomes 0. Conversion to `f16` rounds to nearest even. From `bool`
+    /// gives 0 or 1; to `bool` is `!= 0`.
     Cast(NodeId),
-    /// The coordinate along `axis` of the node's own shape; dtype `i32`.
+    /// Coordinate along `axis` of the node's own shape; dtype `i32`.
     Index {
-        /// The axis.
+        /// Axis of the coordinate.
         axis: usize,
     },
-    /// `[.., M, K] × [.., K, N] → [.., M, N]`: batch axes equal (already broadcast by shape rules: a batch
-    /// axis of an operand is the node's or the literal 1 or, in the expression form, may be 1 at launch;
-    /// both operands have the node's rank). Sums in f32 for floats; float dtypes and integers.
+    /// Matrix product `[.., M, K] × [.., K, N] → [.., M, N]` of floats or integers. Floats accumulate in f32.
+    ///
+    /// Both operands have the node's rank. Each batch axis of an operand is the node's, or the literal 1, or
+    /// (expression form) may be 1 at launch.
     Matmul {
-        /// The left operand.
+        /// Left operand.
         lhs: NodeId,
-        /// The right operand.
+        /// Right operand.
         rhs: NodeId,
     },
-    /// Axis `d` of the value is axis `permutation[d]` of the operand.
+    /// Permutation: axis `d` of the value is axis `permutation[d]` of the operand.
     Permute {
-        /// The operand.
+        /// Operand.
         x: NodeId,
-        /// A permutation of the axes.
+        /// Source axis of each axis.
         permutation: Vec<usize>,
     },
-    /// The same elements in the same (row-major) order with the node's shape.
+    /// Same elements in the same (row-major) order, with the node's shape.
     Reshape(NodeId),
     /// Elements `start .. start + extent` of `axis`, where `extent` is the node's extent there.
     Slice {
-        /// The operand.
+        /// Operand.
         x: NodeId,
-        /// The axis.
+        /// Sliced axis.
         axis: usize,
-        /// The first index.
+        /// First index.
         start: Size,
     },
-    /// All elements along `axes` (sorted, not empty) taken together. The node has the operand's rank, with extent 1 at
-    /// `axes`; dtype of the operand, but `i32` for `argmax` and `argmin`. Over no elements: the neutral element
-    /// (`sum` 0, `prod` 1, `max` -inf or the least integer, `min` +inf or the largest, `any` false, `all` true; for
-    /// `argmax` and `argmin`, which a check keeps from it, 0). Floats are computed in f32.
+    /// Reduction along `axes` (sorted, not empty). The node keeps the operand's rank, with extent 1 at `axes`.
+    ///
+    /// The dtype is the operand's, but `i32` for `argmax` and `argmin`. Floats are computed in f32. Empty reductions
+    /// yield the neutral element: `sum` 0, `prod` 1, `max` -inf or the least integer, `min` +inf or the largest, `any`
+    /// false, `all` true. For `argmax` and `argmin` it would be 0, but a launch check excludes that case.
     Reduce {
-        /// How.
+        /// Reduction operator.
         op: ReduceOp,
-        /// The operand.
+        /// Operand.
         x: NodeId,
-        /// The axes.
+        /// Reduced axes.
         axes: Vec<usize>,
     },
-    /// `x` at computed coordinates along one axis: element `[.., i, ..]` is `x[.., clamp(index[.., i, ..], 0, E - 1), ..]`
-    /// where `E` is the operand's extent of `axis`. The operand has the node's rank and its extents but along `axis`;
-    /// `index` has the node's shape, dtype `i32`. Where `E` is 0 the value is 0 (such a node is empty, or guarded by a
-    /// `select` that never takes it).
+    /// Gather along one axis: element `[.., i, ..]` is `x[.., clamp(index[.., i, ..], 0, E - 1), ..]`, where `E` is the
+    /// operand's extent of `axis`.
+    ///
+    /// The operand has the node's rank, and its extents except along `axis`. `index` has the node's shape and dtype
+    /// `i32`. If `E` is 0, the value is 0: such a node is empty, or guarded by a `select` that never takes it.
     Take {
-        /// The operand.
+        /// Operand.
         x: NodeId,
-        /// The axis.
+        /// Gathered axis.
         axis: usize,
-        /// The coordinates.
+        /// Coordinates.
         index: NodeId,
     },
-    /// The operand, of the same rank, repeated along axes where its extent is 1 (or, in the expression
-    /// form, may be 1 at launch). Rank-0 operands broadcast to any rank.
+    /// Broadcast of an operand of the same rank along axes where its extent is 1, or (expression form) may be 1 at
+    /// launch. Rank-0 operands broadcast to any rank.
     Broadcast(NodeId),
 }
 
 impl Op {
-    /// Whether it is computed element by element from operands of its own shape.
+    /// True if each element depends only on the operands' elements at the same coordinates.
     pub const fn is_pointwise(&self) -> bool {
         matches!(self, Self::Unary(..) | Self::Binary(..) | Self::Compare(..) | Self::Select { .. } | Self::Cast(_))
     }
 
-    /// The operands, in order.
+    /// Operands, in order.
     pub fn operands(&self) -> Vec<NodeId> {
         match *self {
             Self::Input(_)
@@ -315,7 +317,7 @@ impl Op {
         }
     }
 
-    /// The operands, in order, to be replaced.
+    /// Mutable operands, in order.
     pub fn operands_mut(&mut self) -> Vec<&mut NodeId> {
         match self {
             Self::Input(_)
@@ -339,7 +341,7 @@ impl Op {
         }
     }
 
-    /// The operation's name in prints and plans.
+    /// Name of the operation in prints and plans.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Input(_) => "input",

@@ -1,9 +1,8 @@
-//! Dtypes by unification: which must be equal, and what the operations allow.
+//! Dtype inference by unification.
 //!
-//! Input: the body of a `fuse!(expr)`. Output: its free variables in order of first use, the classes that
-//! unification puts them in, the dtypes of the results, and those of the literals. Of a function, whose variables have
-//! declared types, only the literals are of interest. Contradictions are left to the lowering, which knows how to report
-//! them.
+//! Input: the body of a `fuse!(expr)`. Output: its free variables in order of first use, their dtype classes, the
+//! dtypes of the results and of the literals. Variables of a function have declared types, so only its literals are
+//! inferred. The lowering reports contradictions.
 
 mod constraint;
 
@@ -25,27 +24,25 @@ use crate::{
     },
 };
 
-/// A node of the union-find forest.
+/// Node of the union-find forest.
 type Term = usize;
 
-/// What inference finds.
 pub(crate) struct Inferred {
-    /// The free variables, in order of first use.
+    /// Free variables, in order of first use.
     pub(crate) variables: Vec<(HostOperand, ExpressionDType)>,
-    /// The classes, in order of their first variable.
+    /// Dtype classes, in order of their first variable.
     pub(crate) classes: Vec<DTypeClass>,
-    /// A variable of each class, for messages.
+    /// One variable of each class, for messages.
     pub(crate) witnesses: Vec<HostOperand>,
-    /// The dtypes of the results.
     pub(crate) results: Vec<ExpressionDType>,
-    /// The literals whose dtype something decides.
+    /// Literals with an inferred dtype, by address.
     literals: Vec<(usize, ExpressionDType)>,
 }
 
 impl Inferred {
-    /// The dtypes of the literals, for a choice of dtypes for the classes.
+    /// Dtypes of the literals, for a choice of dtypes for the classes.
     pub(crate) fn literals(&self, dtypes: &[DType]) -> Literals {
-        // Names that a function does not know have classes, too, and no dtype.
+        // In a function, unknown names have classes, too, but no dtype.
         let chosen = |dtype: &ExpressionDType| match dtype {
             ExpressionDType::Known(dtype) => Some(*dtype),
             ExpressionDType::Class(class) => dtypes.get(*class).copied(),
@@ -54,13 +51,12 @@ impl Inferred {
     }
 }
 
-/// The dtypes that literals of a body take from results, parameters and other operands. An expression of the syntax tree is
-/// known by its address, since equal expressions at different places differ in dtype.
+/// Inferred dtypes of a body's literals. Keys are addresses of expressions, since equal expressions can differ in
+/// dtype.
 #[derive(Default)]
 pub(crate) struct Literals(BTreeMap<usize, DType>);
 
 impl Literals {
-    /// The dtype of a literal, if something decides it.
     pub(crate) fn of(&self, literal: &Expr) -> Option<DType> {
         self.0.get(&address(literal)).copied()
     }
@@ -72,13 +68,13 @@ fn address(expr: &Expr) -> usize {
 
 struct Inference<'a> {
     program: &'a Program<'a>,
-    /// The functions that can be called, by name.
+    /// Callable functions, by name.
     functions: &'a BTreeMap<String, usize>,
-    /// The generic element types of the function.
+    /// Generic element types of the function.
     generics: &'a [DType],
     parents: Vec<Term>,
     constraints: Vec<Constraint>,
-    /// Terms that something contradicts.
+    /// Terms with contradictory constraints.
     contradicted: Vec<bool>,
     /// Literals without a suffix.
     literals: Vec<(usize, Term)>,
@@ -86,7 +82,7 @@ struct Inference<'a> {
     indices: BTreeMap<String, usize>,
 }
 
-/// Names bound by `let` at some place of the body.
+/// Names bound by `let` at a position in the body.
 type Bindings = BTreeMap<String, Term>;
 
 /// Infers the dtypes of an expression, which may call the functions of a program.
@@ -96,7 +92,7 @@ pub(crate) fn infer(body: &Block, program: &Program<'_>) -> Inferred {
     inference.finish(results)
 }
 
-/// The dtypes of the literals of a function, for a choice of dtypes for its generic parameters.
+/// Infers the dtypes of a function's literals, for a choice of dtypes for its generic parameters.
 pub(crate) fn literals_of_function(index: usize, dtypes: &[DType], program: &Program<'_>) -> Literals {
     let function = program.functions[index];
     let mut inference = Inference::new(program, index, dtypes);
@@ -115,7 +111,7 @@ pub(crate) fn literals_of_function(index: usize, dtypes: &[DType], program: &Pro
 }
 
 impl<'a> Inference<'a> {
-    /// For the body of the function with this index, or of the expression that comes after all functions.
+    /// Inference for the function with this index. The expression's index follows those of all functions.
     fn new(program: &'a Program<'a>, index: usize, generics: &'a [DType]) -> Self {
         Self {
             program,
@@ -163,7 +159,7 @@ impl<'a> Inference<'a> {
         match (self.constraints[root], roots.iter().position(|other| *other == root)) {
             (Constraint::Known(dtype), _) => ExpressionDType::Known(dtype),
             (Constraint::Class(_), Some(class)) => ExpressionDType::Class(class),
-            // Made of literals only.
+            // Literals only.
             (Constraint::Class(DTypeClass::Float), None) => ExpressionDType::Known(DType::F32),
             (Constraint::Class(_), None) => ExpressionDType::Known(DType::I32),
         }
@@ -193,7 +189,6 @@ impl<'a> Inference<'a> {
         root
     }
 
-    /// Whether a term is known to be of integers.
     fn is_integer(&mut self, term: Term) -> bool {
         let root = self.find(term);
         match self.constraints[root] {
@@ -202,7 +197,7 @@ impl<'a> Inference<'a> {
         }
     }
 
-    /// Makes two terms equal unless they contradict.
+    /// Unifies two terms unless they contradict.
     fn unify(&mut self, a: Term, b: Term) {
         let (a, b) = (self.find(a), self.find(b));
         if a == b {
@@ -251,7 +246,7 @@ impl<'a> Inference<'a> {
         bindings
     }
 
-    /// The values of an expression: several of a tuple, or of a call of a function with several results.
+    /// Values of an expression. A tuple, or a call of a function with several results, has more than one.
     fn values(&mut self, expr: &Expr, bindings: &Bindings) -> Vec<Term> {
         match &expr.kind {
             ExprKind::Tuple(values) => values.iter().map(|value| self.expr(value, bindings)).collect(),
@@ -312,7 +307,7 @@ impl<'a> Inference<'a> {
                 let takes = match operator {
                     UnaryOperator::Neg => DTypes::NUMBERS,
                     UnaryOperator::Not if self.is_integer(x) => DTypes::INTEGERS,
-                    // Of integers, too, but where nothing says so, they are rare enough not to make kernels for them.
+                    // `!` also takes integers. Without evidence, they are too rare to generate kernels for.
                     UnaryOperator::Not => DTypes::BOOL,
                 };
                 self.same(takes, &[x])
@@ -363,7 +358,7 @@ impl<'a> Inference<'a> {
         }
     }
 
-    /// An integer without a suffix: of the dtypes that hold it.
+    /// Term of an integer without a suffix: any dtype that can represent it.
     fn integer(&mut self, value: i128) -> Term {
         let holds = |dtype: &DType| match dtype {
             DType::F32 | DType::F16 => dtype.keeps(value as f64),
@@ -374,7 +369,7 @@ impl<'a> Inference<'a> {
         let dtypes: Vec<DType> = DTypeClass::Number.dtypes().iter().copied().filter(holds).collect();
         match DTypeClass::ALL.into_iter().find(|class| class.dtypes() == dtypes) {
             Some(class) => self.class(class),
-            // Where nothing holds it, the lowering says so.
+            // The lowering reports numbers that no dtype can represent.
             None => self.known(DType::F32),
         }
     }
@@ -383,17 +378,17 @@ impl<'a> Inference<'a> {
         self.pointwise(operator.into(), operands)
     }
 
-    /// Operands of one dtype in a class.
+    /// Unifies operands of one dtype, which must be one that the operation takes.
     fn same(&mut self, takes: DTypes, operands: &[Term]) -> Term {
         for pair in operands.windows(2) {
             self.unify(pair[0], pair[1]);
         }
         let constraint = match (takes.only(), takes) {
             (Some(only), _) => Constraint::Known(only),
-            // An activation, of which integers are rare enough not to make kernels for them.
+            // Activations. Integers are too rare to generate kernels for them.
             (None, DTypes::FLOATS | DTypes::SIGNED) => Constraint::Class(DTypeClass::Float),
             (None, DTypes::NUMBERS) => Constraint::Class(DTypeClass::Number),
-            // Truth values have operators of their own, `&&` and `||`.
+            // Booleans have separate operators, `&&` and `||`.
             (None, DTypes::INTEGERS | DTypes::BITS) => Constraint::Class(DTypeClass::Integer),
             (None, _) => Constraint::Class(DTypeClass::Any),
         };
@@ -403,14 +398,14 @@ impl<'a> Inference<'a> {
         operands.first().copied().unwrap_or_else(|| self.term(constraint))
     }
 
-    /// The imported function that is called, if it is one.
+    /// Imported function that the call names.
     fn function(&self, call: &Call) -> Option<&'a ast::Function> {
         let program = self.program;
         let index = self.functions.get(&call.name.to_string())?;
         Some(program.functions[*index])
     }
 
-    /// The results of a function; its generic dtypes are those of the arguments.
+    /// Results of a function call. Generic dtypes are those of the arguments.
     fn function_call(&mut self, function: &ast::Function, call: &Call, bindings: &Bindings) -> Vec<Term> {
         let generics: Vec<Term> = function.generics.iter().map(|_| self.class(DTypeClass::Float)).collect();
         let arguments: Vec<Term> =
@@ -422,7 +417,7 @@ impl<'a> Inference<'a> {
         function.results.iter().map(|result| self.element(&result.element, &generics)).collect()
     }
 
-    /// The gradients that a call of `grad` gives, which have the dtypes of what they are with respect to.
+    /// Gradients of a call of `grad`, each with the dtype of its variable.
     fn gradients(&mut self, call: &Call, bindings: &Bindings) -> Vec<Term> {
         for argument in call.arguments.iter() {
             argument_exprs(argument).iter().for_each(|expr| _ = self.expr(expr, bindings));
@@ -533,14 +528,14 @@ impl<'a> Inference<'a> {
         }
     }
 
-    /// Options that take a number of the host of this dtype.
+    /// Restricts options to host numbers of this dtype.
     fn options(&mut self, names: &[&str], dtype: DType, call: &Call, bindings: &Bindings) {
         for term in self.option_terms(names, call, bindings) {
             self.restrict(term, Constraint::Known(dtype));
         }
     }
 
-    /// The values of options that are given.
+    /// Terms of the options that are given.
     fn option_terms(&mut self, names: &[&str], call: &Call, bindings: &Bindings) -> Vec<Term> {
         let given = call.options.iter().filter(|(name, _)| names.iter().any(|known| *name == known));
         given

@@ -1,10 +1,10 @@
-//! Ast to graph: names, dtypes and shapes are checked, broadcasting is made explicit, calls are inlined.
+//! Lowering of the ast to a graph: checks names, dtypes and shapes, makes broadcasts explicit, inlines calls.
 //!
-//! Input: functions of a block (`functions`) or an expression with the dtypes of its variables (`padded`).
-//! Output: a [`Graph`] for each choice of dtypes, unless something was reported to the [`Sink`].
+//! Input: functions of a block (`functions`) or an expression with the dtypes of its variables (`padded`). Output: a
+//! [`Graph`] for each choice of dtypes, unless something was reported to the [`Sink`].
 //!
-//! Literals wait for a dtype and `index` for a shape: see [`value::Lazy`]. A value that was reported is
-//! [`Value::Poison`], and what uses it stays silent.
+//! Literals wait for a dtype and `index` for a shape: see [`value::Lazy`]. A reported value is [`Value::Poison`], and
+//! its users report nothing.
 
 mod calls;
 
@@ -62,97 +62,99 @@ use crate::{
 };
 use value::{Operand, Value};
 
-/// The most nodes of a graph: a step of training of a language model with 24 layers has 15,700. Whatever walks a graph does so in
-/// loops, so that no stack limits it; this bounds the time of a build, and what repeated inlining grows to.
+/// Maximum number of nodes of a graph. Bounds build time and repeated inlining.
+///
+/// A training step of a language model with 24 layers has 15,700. All walks of a graph are iterative, so the stack sets
+/// no limit.
 const MAX_NODES: usize = 16_384;
 
-/// The most operations that wait for a dtype or a shape together. Walks of these do nest.
+/// Maximum number of operations in one lazy value. Walks of these are recursive.
 const MAX_WAITING: usize = 1024;
 
-/// The functions that a body may call.
+/// Functions that a body may call.
 pub(crate) struct Program<'a> {
-    /// Those of the block, then those that it imports.
+    /// Functions of the block, then imported ones.
     pub(crate) functions: Vec<&'a ast::Function>,
-    /// How many are the block's own.
+    /// Number of the block's own functions.
     pub(crate) own: usize,
-    /// For each of them, and last for an expression, which function each name stands for.
+    /// Index of the function that each name means, for each caller. The last entry is for an expression.
     pub(crate) names: Vec<BTreeMap<String, usize>>,
-    /// Whether the function with this index has been lowered without errors.
+    /// True at the index of a function that was lowered without errors.
     pub(crate) sound: Vec<bool>,
-    /// Names of functions that could not be read, which was reported.
+    /// Names of unreadable functions, which were reported.
     pub(crate) broken: Vec<String>,
-    /// Whether any other name may be one of those.
+    /// True if any unknown name may be unreadable, too.
     pub(crate) open: bool,
 }
 
 impl Program<'_> {
-    /// The functions that the block's function with this index calls, by the names that it calls them.
+    /// Callees of the block's function with this index, by the names that the body uses.
     pub(crate) fn callees(&self, index: usize) -> Vec<(String, Callee)> {
         let callees = self.names[index].iter().filter(|(name, _)| is_callee(self.functions[index], name));
         let callee = |index: usize| index.checked_sub(self.own).map_or(Callee::Own(index), Callee::Imported);
         callees.map(|(name, &index)| (name.clone(), callee(index))).collect()
     }
 
-    /// Whether it was reported that there is no function of this name.
+    /// True if it was reported that no function of this name exists.
     pub(crate) fn is_reported(&self, name: &str) -> bool {
         self.open || self.broken.iter().any(|broken| broken == name)
     }
 }
 
-/// Builds one graph.
+/// Builder of one graph.
 pub(crate) struct Lowering<'a> {
     sink: &'a Sink,
     spans: &'a mut SpanTable,
     program: &'a Program<'a>,
-    /// The function whose body is being lowered, as an index into the program's names.
+    /// Function whose body is being lowered, as an index into the program's names.
     caller: usize,
     graph: Graph,
-    /// Where the function or expression is.
+    /// Span of the function or expression.
     place: SourceRange,
-    /// For each symbol, where it was declared and what to say about that.
+    /// Declaration of each symbol: a note, and its span.
     origins: Vec<(String, SourceRange)>,
-    /// The expression form: tensors have rank 6, whatever the caller's have.
+    /// True for the expression form, which pads tensors to rank 6.
     padded: bool,
-    /// For each node, the rank that the caller sees (expression form).
+    /// Visible rank of each node in the expression form.
     ranks: Vec<RankExpr>,
-    /// Ranks that must exist (expression form).
+    /// Rank requirements for the caller's type checker, in the expression form.
     requirements: Vec<RankExpr>,
-    /// Quantized values that nothing has dequantized yet.
+    /// Quantized values that are not dequantized yet.
     weights: BTreeSet<NodeId>,
-    /// The packed axes of quantized parameters that some use decided.
+    /// Packed axis of each quantized parameter whose use determined it.
     packed: BTreeMap<u16, usize>,
-    /// What gradients have to know of nodes.
+    /// Facts about nodes that gradients need.
     marks: Marks,
     /// Names of values that gradients are with respect to.
     differentiated: BTreeSet<String>,
-    /// These values: what is made of one stays made of it.
+    /// Nodes bound to these names. They are never merged with others.
     kept: BTreeSet<NodeId>,
     too_large: bool,
-    /// Whether calls of functions were inlined.
+    /// True if calls of functions were inlined.
     inlined: bool,
     /// New values of parameters, as written.
     updates: Vec<update::Update>,
-    /// The dtypes that inference found for the literals of the body that is being lowered.
+    /// Inferred dtypes of the literals of the current body.
     literals: Rc<Literals>,
-    /// Inferred dtypes of functions' literals, by the function's index and the dtypes of their generic parameters.
+    /// Inferred dtypes of functions' literals, by function index and dtypes of the generic parameters.
     inferred: BTreeMap<(usize, Vec<DType>), Rc<Literals>>,
-    /// Reductions that dropped their axes, with how they are written to keep them.
+    /// Reductions that dropped their axes, each with its spelling that keeps them.
     reduced: BTreeMap<NodeId, String>,
-    /// The body of an expression without imports, for examples.
+    /// Body of an expression without imports, for examples.
     expression: Option<&'a ast::Block>,
 }
 
-/// What names mean at some place of a body.
+/// Bindings of names at a position in a body.
 #[derive(Clone)]
 pub(crate) struct Scope {
     variables: BTreeMap<String, Rc<Binding>>,
     dims: Rc<BTreeMap<String, Size>>,
     dtypes: Rc<[DType]>,
-    /// Whether unused bindings are worth a warning here.
+    /// True if unused bindings get a warning.
     warn: bool,
 }
 
-/// A parameter or a `let`.
+/// Parameter or `let`.
 pub(crate) struct Binding {
     value: Value,
     range: SourceRange,
@@ -166,7 +168,7 @@ impl Binding {
 }
 
 impl Scope {
-    /// Binds a name, which hides paths that start with it.
+    /// Binds a name. Hides paths that start with it.
     fn bind(&mut self, name: &syn::Ident, binding: Rc<Binding>) {
         let name = name.to_string();
         for start in [format!("{name}."), format!("{name}[")] {
@@ -181,7 +183,7 @@ impl Scope {
         match element {
             Element::DType(dtype) => *dtype,
             Element::Generic(index) => self.dtypes[*index],
-            // What its values mean.
+            // Dequantized dtype.
             Element::Quantized(_) => DType::F32,
         }
     }
@@ -234,20 +236,19 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// The dtypes of the literals of a function.
     fn literals_of(&mut self, index: usize, dtypes: &[DType]) -> Rc<Literals> {
         let program = self.program;
         let found = self.inferred.entry((index, dtypes.to_vec()));
         found.or_insert_with(|| Rc::new(literals_of_function(index, dtypes, program))).clone()
     }
 
-    /// Reports and gives the value that keeps its users silent.
+    /// Reports an error, and returns a value whose users report nothing.
     fn poison(&self, diagnostic: Diagnostic) -> Value {
         self.sink.report(diagnostic);
         Value::Poison
     }
 
-    /// Notes what a name is bound to, if a gradient is with respect to it.
+    /// Records the node that a name is bound to, if a gradient is with respect to it.
     fn keep_if_differentiated(&mut self, name: &syn::Ident, value: &Value) {
         if let Value::Node(node) = value
             && self.differentiated.contains(&name.to_string())
@@ -256,7 +257,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// Adds a node. Its visible rank is that of its first operand until `set_rank` says otherwise.
+    /// Adds a node. Its visible rank is that of its first operand until `set_rank` changes it.
     fn push(&mut self, op: Op, dtype: DType, shape: Vec<Size>, at: SourceRange) -> NodeId {
         if self.graph.nodes.len() >= MAX_NODES {
             self.report_too_large();
@@ -279,7 +280,6 @@ impl<'a> Lowering<'a> {
         self.report_once(Diagnostic::new(Code::TooLarge, self.place, message).help(help));
     }
 
-    /// For `waiting` operations on nothing but numbers and coordinates.
     fn report_too_many_waiting(&mut self, waiting: usize) {
         let message = format!(
             "`{}` computes {waiting} operations of numbers and coordinates alone in a row, at most {MAX_WAITING}",
@@ -289,7 +289,7 @@ impl<'a> Lowering<'a> {
         self.report_once(Diagnostic::new(Code::TooLarge, self.place, message).help(help));
     }
 
-    /// Reports that something is too large, unless that was reported.
+    /// Reports that something is too large, at most once.
     fn report_once(&mut self, diagnostic: Diagnostic) {
         if !self.too_large {
             self.too_large = true;
@@ -320,7 +320,7 @@ impl<'a> Lowering<'a> {
         Size::symbol(id)
     }
 
-    /// Requires a relation at launch, unless it always holds.
+    /// Adds a launch check, unless the relation always holds.
     fn check(&mut self, relation: Relation, left: Size, right: Size, what: impl Into<String>) {
         let check = Check { relation, left, right, what: what.into().into() };
         let holds = match relation {
@@ -332,7 +332,6 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// A size as text.
     fn size_text(&self, size: &Size) -> String {
         size.display(|id| self.graph.symbols[usize::from(id)].name.as_ref()).to_string()
     }
@@ -341,7 +340,7 @@ impl<'a> Lowering<'a> {
         shape.iter().map(|size| self.size_text(size)).collect::<Vec<_>>().join(", ")
     }
 
-    /// A node's type as text, as precise as the form knows it.
+    /// Prints a node's type, as precisely as the form knows it.
     fn type_text(&self, node: NodeId) -> String {
         let ty = &self.graph.nodes[node].ty;
         if self.padded {
@@ -350,7 +349,7 @@ impl<'a> Lowering<'a> {
         format!("{}[{}]", ty.dtype, self.shape_text(&ty.shape))
     }
 
-    /// A name for a node in an example: the parameter's, or just `x`.
+    /// Name of a node in an example: the parameter's, else `x`.
     fn label(&self, node: NodeId) -> &str {
         match self.graph.nodes[node].op {
             Op::Input(index) | Op::Dequantize(index) | Op::Scalar(index) => &self.graph.params[usize::from(index)].name,
@@ -358,7 +357,6 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// A name for an operand in an example.
     fn operand_label(&self, operand: &Operand) -> &str {
         match &operand.value {
             Value::Node(node) => self.label(*node),
@@ -366,7 +364,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// Adds where the symbols of a size were declared.
+    /// Adds notes with the declarations of a size's symbols.
     fn with_origins(&self, mut diagnostic: Diagnostic, sizes: &[&Size]) -> Diagnostic {
         let mut symbols: Vec<u16> =
             sizes.iter().flat_map(|size| size.terms.iter()).flat_map(|term| term.symbols.iter().copied()).collect();
@@ -379,7 +377,7 @@ impl<'a> Lowering<'a> {
         diagnostic
     }
 
-    /// One value, or a report.
+    /// Requires a single value, not a tuple.
     fn single(&self, operand: &Operand) -> Option<Operand> {
         match &operand.value {
             Value::Poison => None,
@@ -399,12 +397,10 @@ impl<'a> Lowering<'a> {
     }
 }
 
-/// A number of axes in words.
 pub(crate) fn axes_text(rank: usize) -> String {
     if rank == 1 { "1 axis".into() } else { format!("{rank} axes") }
 }
 
-/// The range of one identifier.
 pub(crate) fn ident_range(ident: &syn::Ident) -> SourceRange {
     (ident.span(), ident.span())
 }

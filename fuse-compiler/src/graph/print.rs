@@ -1,4 +1,4 @@
-//! The canonical text of a graph: stable numbers, nothing that no result needs, parameters all listed.
+//! Canonical text of a graph: stable numbers, all parameters, only the nodes that results need.
 
 use std::{collections::BTreeMap, fmt::Write};
 
@@ -6,7 +6,7 @@ use fuse_artifact::{Relation, Size, SymbolSource};
 
 use super::{Graph, Literal, NodeId, Op, TensorType};
 
-/// The graph as text. Equal graphs give equal texts.
+/// Prints a graph. Equal graphs print equally.
 pub fn print(graph: &Graph) -> String {
     Printer { graph, numbers: live_numbers(graph) }.text()
 }
@@ -16,7 +16,7 @@ struct Printer<'a> {
     numbers: BTreeMap<NodeId, usize>,
 }
 
-/// Numbers the nodes that a result needs, in order.
+/// Numbers the nodes that results need, in order.
 fn live_numbers(graph: &Graph) -> BTreeMap<NodeId, usize> {
     let mut pending = graph.results.clone();
     let mut live = BTreeMap::new();

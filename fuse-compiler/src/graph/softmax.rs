@@ -1,7 +1,7 @@
-//! Softmax along the last axis, as it stands in a graph.
+//! Recognizes softmax along the last axis in a graph, for gradients and fusion.
 //!
-//! Input: a graph and a node. Output: the [`Softmax`] that the node is, if it is one, and the products that its scores follow
-//! from. Gradients and fusion both look for it.
+//! Input: a graph and a node. Output: the [`Softmax`] that ends in the node, and the products that its scores derive
+//! from.
 
 use super::{Graph, NodeId, Op, ReduceOp, TensorType};
 use crate::operations::{BinaryOp, UnaryOp};
@@ -11,25 +11,25 @@ use std::collections::BTreeSet;
 /// `e / sum(e)` with `e = exp(x - max(x))` along the last axis, possibly converted to another float dtype.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Softmax {
-    /// What it is taken of.
+    /// Operand of the softmax.
     pub scores: NodeId,
-    /// The rows' largest scores: a reduction.
+    /// Maximum of each row: a reduction.
     pub largest: NodeId,
-    /// The rows' sums of exponentials: a reduction.
+    /// Sum of each row's exponentials: a reduction.
     pub total: NodeId,
-    /// The quotient, before conversions.
+    /// Quotient, before conversions.
     pub quotient: NodeId,
-    /// The nodes that compute it from the scores.
+    /// Nodes between the scores and the result.
     pub nodes: Vec<NodeId>,
 }
 
 impl Softmax {
-    /// What `root` is, if it is one.
+    /// Softmax that ends in `root`.
     pub fn find(graph: &Graph, root: NodeId) -> Option<Self> {
         Search { graph }.softmax(root)
     }
 
-    /// The products of the scores' shape that the scores follow from by pointwise operations alone.
+    /// Products of the scores' shape from which pointwise operations alone lead to the scores.
     pub fn products(&self, graph: &Graph) -> Vec<NodeId> {
         let (mut found, mut seen, mut pending) = (vec![], BTreeSet::new(), vec![self.scores]);
         while let Some(node) = pending.pop() {
@@ -78,7 +78,7 @@ impl Search<'_> {
         fits.then_some(Softmax { scores, largest, total, quotient, nodes })
     }
 
-    /// The reduction over the last axis that is broadcast back along it, and its operand.
+    /// Reduction over the last axis that is broadcast back along it, and its operand.
     fn along_rows(&self, wanted: ReduceOp, root: NodeId, nodes: &mut Vec<NodeId>) -> Option<(NodeId, NodeId)> {
         let mut node = root;
         nodes.push(node);
@@ -88,14 +88,14 @@ impl Search<'_> {
         }
         let Op::Reduce { op, x, ref axes } = *self.op(node) else { return None };
         let rank = self.ty(x).rank();
-        // What was broadcast must be the row's own value: one shape, but for the last axis.
+        // The broadcast value must belong to the row: equal shapes except for the last axis.
         let kept = &self.ty(x).shape[..rank - 1];
         let same_rows = self.ty(root).rank() == rank && self.ty(root).shape[..rank - 1] == *kept;
         let keeps_rows = nodes.iter().all(|&n| !matches!(self.op(n), Op::Reshape(_)) || self.keeps_rows(n, kept));
         (op == wanted && *axes == [rank - 1] && same_rows && keeps_rows).then_some((node, x))
     }
 
-    /// Whether a reshape adds or removes nothing but a last axis of extent 1.
+    /// True if a reshape only adds or removes a last axis of extent 1.
     fn keeps_rows(&self, node: NodeId, kept: &[Size]) -> bool {
         let rows = |shape: &[Size]| match shape.split_last() {
             Some((last, rows)) if last.is_one() && rows.len() == kept.len() => rows == kept,

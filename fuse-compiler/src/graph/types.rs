@@ -4,12 +4,12 @@ use std::hash::{Hash, Hasher};
 
 use fuse_artifact::{DType, Size};
 
-/// The dtype and shape of a value.
+/// Dtype and shape of a value.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct TensorType {
-    /// The element type.
+    /// Element type.
     pub dtype: DType,
-    /// The dimensions, outermost first.
+    /// Dimensions, outermost first.
     pub shape: Vec<Size>,
 }
 
@@ -20,18 +20,18 @@ impl TensorType {
     }
 }
 
-/// A literal with its dtype fixed by inference.
+/// Literal with its dtype fixed by inference.
 #[derive(Clone, Copy, Debug)]
 pub enum Literal {
-    /// An `f32` or `f16` value (the node's dtype says which); may be infinite or NaN after folding.
+    /// `f32` or `f16` value, by the node's dtype. May be infinite or NaN after folding.
     Float(f64),
-    /// An `i32` or `u32` value, in range.
+    /// `i32` or `u32` value, in range.
     Integer(i64),
-    /// A truth value.
+    /// Boolean.
     Bool(bool),
 }
 
-/// Literals are equal if kernels may use one for the other: 0 and -0 are not, a NaN is its own equal.
+/// Literals are equal if kernels may use one for the other: 0 and -0 differ, a NaN equals itself.
 impl PartialEq for Literal {
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
@@ -62,10 +62,10 @@ macro_rules! operations {
         pub enum $enum { $($(#[$doc])* $variant,)* }
 
         impl $enum {
-            /// Every operation, in order.
+            /// All operations, in order.
             pub const ALL: &[Self] = &[$(Self::$variant,)*];
 
-            /// The name in the language and in prints.
+            /// Name in the language and in prints.
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$variant => $name,)* }
             }
@@ -74,29 +74,29 @@ macro_rules! operations {
 }
 
 operations! {
-    /// How elements are taken together.
+    /// Reduction operator.
     ReduceOp {
-        /// The sum; numbers.
+        /// Sum; numbers.
         Sum = "sum",
-        /// The product; numbers.
+        /// Product; numbers.
         Prod = "prod",
-        /// The largest; NaN if any is NaN; numbers.
+        /// Maximum; NaN if any is NaN; numbers.
         Max = "max",
-        /// The smallest; NaN if any is NaN; numbers.
+        /// Minimum; NaN if any is NaN; numbers.
         Min = "min",
-        /// The index of the first largest element along the only axis, or of the first NaN; numbers, yields `i32`.
+        /// Index of the first maximum along the only axis, or of the first NaN; numbers, yields `i32`.
         ArgMax = "argmax",
-        /// The index of the first smallest element along the only axis, or of the first NaN; numbers, yields `i32`.
+        /// Index of the first minimum along the only axis, or of the first NaN; numbers, yields `i32`.
         ArgMin = "argmin",
-        /// Whether any holds; bool.
+        /// True if any holds; bool.
         Any = "any",
-        /// Whether all hold; bool.
+        /// True if all hold; bool.
         All = "all",
     }
 }
 
 operations! {
-    /// A comparison; false if either is NaN, except `Ne`, which is then true.
+    /// Comparison. False if either operand is NaN, except `Ne`, which is then true.
     CompareOp {
         /// `x == y`; any dtype.
         Eq = "eq",
@@ -114,19 +114,19 @@ operations! {
 }
 
 impl ReduceOp {
-    /// Whether the result is the index of an element, not a value.
+    /// True if the result is the index of an element, not a value.
     pub fn yields_index(self) -> bool {
         matches!(self, Self::ArgMax | Self::ArgMin)
     }
 
-    /// Words of what is known of some of the elements: a value and, where the result is one, an index.
+    /// Words of a partial result: a value and, if the result is an index, the index.
     pub fn state_words(self) -> u32 {
         if self.yields_index() { 2 } else { 1 }
     }
 }
 
 impl CompareOp {
-    /// The comparison of the operands in the other order.
+    /// Comparison with its operands swapped.
     pub fn mirrored(self) -> Self {
         match self {
             Self::Lt => Self::Gt,
@@ -139,12 +139,12 @@ impl CompareOp {
 }
 
 impl TensorType {
-    /// A type from its parts.
+    /// Creates a type from its parts.
     pub fn new(dtype: DType, shape: Vec<Size>) -> Self {
         Self { dtype, shape }
     }
 
-    /// The number of elements.
+    /// Number of elements.
     pub fn elements(&self) -> Size {
         Size::product(&self.shape)
     }

@@ -1,27 +1,27 @@
-//! The invariants of a [`Graph`], checked after it is lowered and after each stage that changes it:
+//! Invariants of a [`Graph`], checked after lowering and after each stage that changes it:
 //!
-//! 1. Operands come before their users; handles name nodes of the graph.
-//! 2. There is at least one result, and every result is a node. The last ones, as many as parameters are updated, have the
+//! 1. Operands precede their users; handles name nodes of the graph.
+//! 2. There is at least one result, and every result is a node. The last ones, one per updated parameter, have the
 //!    types of these; each of them is a tensor parameter, named once.
-//! 3. Parameters, and so their inputs, have at most 6 axes; a host scalar has rank 0; a padded parameter has
-//!    rank 6. `Op::Input`, `Op::Dequantize` and `Op::Scalar` have the type of the parameter that they name, and the second
-//!    names a quantized one.
-//! 4. Sizes mention only symbols of the graph; a symbol's source mentions only axes of tensor parameters, or
-//!    earlier symbols.
+//! 3. Parameters, and so their inputs, have at most 6 axes; a host scalar has rank 0; a padded parameter has rank 6.
+//!    `Op::Input`, `Op::Dequantize` and `Op::Scalar` have the type of their parameter, and the second names a quantized
+//!    one.
+//! 4. Sizes mention only symbols of the graph; a symbol's source mentions only axes of tensor parameters, or earlier
+//!    symbols.
 //! 5. A literal has rank 0 and its kind and value fit its dtype.
-//! 6. Operands of a pointwise operation have exactly the node's shape, and the dtypes that the operation takes.
+//! 6. Operands of a pointwise operation have the node's exact shape, and dtypes that the operation takes.
 //! 7. `Index` has dtype `i32` and an axis of its own shape.
-//! 8. Operands of `Matmul` have the node's rank, at least 2; `M`, `N` and dtype are the node's; both `K`s are
-//!    equal, or a check requires it; batch axes are repeated under the conditions of `Broadcast`.
+//! 8. Operands of `Matmul` have the node's rank, at least 2; `M`, `N` and dtype are the node's; both `K`s are equal, or
+//!    a check requires it; batch axes are repeated under the conditions of `Broadcast`.
 //! 9. `Permute` lists every axis once and permutes the shape accordingly.
 //! 10. `Reshape` keeps the number of elements, or a check requires it.
 //! 11. `Slice` changes the extent of one axis only.
-//! 12. `Reduce` has sorted axes of its operand, not all of which are literally 1, and the operand's shape with 1 there;
-//!     `any` and `all` take `bool`, all others numbers; `argmax` and `argmin` have one axis and dtype `i32`.
+//! 12. `Reduce` has sorted axes of its operand, not all literally 1, and the operand's shape with 1 there; `any` and
+//!     `all` take `bool`, all others numbers; `argmax` and `argmin` have one axis and dtype `i32`.
 //! 13. `Take` changes the extent of one axis only, to that of its index, which is `i32` and of the node's shape.
 //! 14. `Size` is a number of rank 0.
-//! 15. `Broadcast` keeps the rank (but from rank 0), and only repeats axes that are 1, or that a symbol of the
-//!     graph is the broadcast of, together with the node's extent.
+//! 15. `Broadcast` keeps the rank (except from rank 0), and only repeats axes that are 1, or that a symbol of the graph
+//!     is the broadcast of, together with the node's extent.
 
 use std::collections::BTreeSet;
 
@@ -29,10 +29,10 @@ use fuse_artifact::{DType, Relation, Size, SymbolSource};
 
 use super::{CompareOp, Graph, Literal, Node, NodeId, Op, Param, ReduceOp};
 
-/// The most axes of a node.
+/// Maximum rank of a node.
 pub(crate) const MAX_RANK: usize = 6;
 
-/// The violated invariants, in words; empty for a sound graph.
+/// Violated invariants, in words. Empty for a sound graph.
 pub fn verify(graph: &Graph) -> Vec<String> {
     let mut violations = Vec::new();
     verify_symbols(graph, &mut violations);
@@ -76,7 +76,7 @@ fn verify_symbols(graph: &Graph, violations: &mut Vec<String>) {
             SymbolSource::Axis { param, axis } => graph
                 .params
                 .get(usize::from(*param))
-                // A quantized one has two more numbers than axes.
+                // A quantized parameter has two more numbers than axes.
                 .is_some_and(|param| {
                     !param.scalar && usize::from(*axis) < param.ty.rank() + 2 * usize::from(param.quantized.is_some())
                 }),
@@ -99,7 +99,7 @@ fn verify_symbols(graph: &Graph, violations: &mut Vec<String>) {
     }
 }
 
-/// Whether all symbols of the size are among the first `count`.
+/// True if all symbols of the size are among the first `count`.
 fn mentions_below(size: &Size, count: usize) -> bool {
     size.terms.iter().flat_map(|term| term.symbols.iter()).all(|symbol| usize::from(*symbol) < count)
 }
@@ -285,8 +285,10 @@ fn verify_broadcast(graph: &Graph, node: &Node, x: NodeId) -> Check {
     ensure(repeats, "an axis that is not 1 is repeated")
 }
 
-/// Whether an axis of extent `have` may be read as one of extent `want`. In the expression form some symbol
-/// is the broadcast of both; that it equals `want` is its definition, a check, or an assumption of the kernels.
+/// True if an axis of extent `have` may be read as one of extent `want`.
+///
+/// In the expression form a symbol is the broadcast of both. Its equality to `want` is its definition, a check, or an
+/// assumption of the kernels.
 fn may_repeat(graph: &Graph, have: &Size, want: &Size) -> bool {
     let source = |size: &Size| Some(&graph.symbols.get(usize::from(size.as_symbol()?))?.source);
     let parts = |size: &Size| match source(size) {
@@ -304,14 +306,13 @@ fn may_repeat(graph: &Graph, have: &Size, want: &Size) -> bool {
         || graph.symbols.iter().any(|symbol| broadcasts(&symbol.source))
 }
 
-/// Whether a launch checks that the sizes are equal.
+/// True if a launch checks that the sizes are equal.
 fn is_checked(graph: &Graph, a: &Size, b: &Size) -> bool {
     let equal = |x: &Size, y: &Size| (x == a && y == b) || (x == b && y == a);
     graph.checks.iter().any(|check| check.relation == Relation::Equal && equal(&check.left, &check.right))
 }
 
-/// Whether checked equalities, one after another, make the sizes equal: `a` contains a factor that is
-/// checked to be equal to the one that `b` has in its place.
+/// True if a launch check implies that the sizes are equal: replacing a factor of `a` by its checked equal gives `b`.
 fn is_implied(graph: &Graph, a: &Size, b: &Size) -> bool {
     if is_checked(graph, a, b) {
         return true;
@@ -331,7 +332,7 @@ mod tests {
     use crate::operations::UnaryOp;
     use crate::{arena::Arena, graph::Param, graph::TensorType, span::Span};
 
-    /// `fn f(x: f32[M]) -> f32[M] { exp(x) }`, with the node changed as a test wants it.
+    /// `fn f(x: f32[M]) -> f32[M] { exp(x) }`, with `change` applied to its node.
     fn graph(change: impl FnOnce(&mut Node)) -> Graph {
         let ty = TensorType::new(DType::F32, vec![Size::symbol(0)]);
         let mut nodes = Arena::default();

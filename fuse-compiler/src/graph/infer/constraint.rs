@@ -1,17 +1,17 @@
-//! Constraints on the dtype of a set of values: the dtypes of a class, or one that is known.
+//! Constraints on the dtype of a set of values: a class of dtypes, or a known dtype.
 
 use fuse_artifact::DType;
 
 use crate::front::DTypeClass;
 
-/// Facts about a set of values of one dtype.
+/// Constraint on a set of values of one dtype.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Constraint {
     Class(DTypeClass),
     Known(DType),
 }
 
-/// The facts that satisfy both, if any do.
+/// Constraint that satisfies both, if any.
 pub(super) fn meet(a: Constraint, b: Constraint) -> Option<Constraint> {
     use Constraint::{Class, Known};
     match (a, b) {
@@ -31,7 +31,7 @@ pub(super) fn meet(a: Constraint, b: Constraint) -> Option<Constraint> {
 }
 
 impl DTypeClass {
-    /// All classes, those of fewer dtypes among others that contain them first.
+    /// All classes. A class precedes those that contain it.
     pub(super) const ALL: [Self; 8] = [
         Self::Float,
         Self::Integer,
@@ -43,7 +43,7 @@ impl DTypeClass {
         Self::Any,
     ];
 
-    /// The dtypes of the class, in the order of an expression's instances.
+    /// Dtypes of the class, in the order of an expression's instances.
     pub fn dtypes(self) -> &'static [DType] {
         const ALL: &[DType] = &[DType::F32, DType::F16, DType::I32, DType::U32, DType::Bool];
         match self {
