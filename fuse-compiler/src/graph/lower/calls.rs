@@ -1,10 +1,10 @@
-//! What a body calls: which functions of a block, and gradients with respect to which names.
+//! Calls in a body: functions of a block, and gradients with the names that they are with respect to.
 
 use std::collections::BTreeSet;
 
 use crate::syntax::ast::{Argument, Block, Call, Expr, ExprKind, Function};
 
-/// Whether `function` calls a function of this name.
+/// True if `function` calls a function of this name.
 pub(crate) fn is_callee(function: &Function, name: &str) -> bool {
     block_calls(&function.body, name)
 }
@@ -27,7 +27,7 @@ fn expr_calls(expr: &Expr, name: &str) -> bool {
     }
 }
 
-/// Adds the names that gradients in a block are with respect to.
+/// Collects the names that gradients in a block are with respect to.
 pub(crate) fn add_differentiated(block: &Block, names: &mut BTreeSet<String>) {
     for statement in &block.statements {
         add_differentiated_in(&statement.value, names);
@@ -58,7 +58,6 @@ fn add_differentiated_in(expr: &Expr, names: &mut BTreeSet<String>) {
     }
 }
 
-/// All expressions among the arguments of a call.
 pub(crate) fn call_arguments(call: &Call) -> impl Iterator<Item = &Expr> {
     let arguments = call.arguments.iter().chain(call.options.iter().map(|(_, argument)| argument));
     arguments.flat_map(argument_exprs)

@@ -1,7 +1,7 @@
-//! The table of the language's operations: names, arguments, options and the dtypes they take.
+//! Table of the language's operations: names, arguments, options and dtypes.
 //!
-//! Pointwise operations come from their own table, `operations`; the rest is listed here. Adding one of these means one row here
-//! and one arm where `Kind` is lowered.
+//! Pointwise operations come from `operations`, the rest is listed here. Adding one means a row here and an arm where
+//! `Kind` is lowered.
 
 use fuse_artifact::DType;
 
@@ -11,10 +11,10 @@ use crate::{
     syntax::ast::{Argument, BinaryOperator, Call, Expr, ExprKind, Literal},
 };
 
-/// What an operation is lowered to.
+/// Operation of the language, as the lowering dispatches on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// A pointwise operation of the graph.
+    /// Pointwise operation of the graph.
     Pointwise(Pointwise),
     Clamp,
     Lerp,
@@ -56,7 +56,7 @@ pub(crate) enum Kind {
     Checkpoint,
 }
 
-/// An operation over some axes of a value.
+/// Operation over some axes of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reduction {
     Sum,
@@ -73,7 +73,7 @@ pub(crate) enum Reduction {
     All,
 }
 
-/// An operation on each row of a value, by default along the last axis.
+/// Operation on each row of a value, by default along the last axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Row {
     Softmax,
@@ -82,7 +82,6 @@ pub(crate) enum Row {
     RmsNorm,
 }
 
-/// A pointwise operation of the graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pointwise {
     Unary(UnaryOp),
@@ -92,7 +91,6 @@ pub(crate) enum Pointwise {
 }
 
 impl Reduction {
-    /// The dtypes that it takes.
     pub(crate) fn takes(self) -> DTypes {
         match self {
             Self::Sum | Self::Prod | Self::Max | Self::Min | Self::ArgMax | Self::ArgMin => DTypes::NUMBERS,
@@ -101,7 +99,7 @@ impl Reduction {
         }
     }
 
-    /// Whether it yields the place of an element in place of a value.
+    /// True if the result is the index of an element, not a value.
     pub(crate) fn is_index(self) -> bool {
         matches!(self, Self::ArgMax | Self::ArgMin)
     }
@@ -117,11 +115,11 @@ impl Pointwise {
         }
     }
 
-    /// The dtypes of its operands (of a select: of the two values).
+    /// Dtypes of its operands (of a select: of the two values).
     pub(crate) fn takes(self) -> DTypes {
         match self {
             Self::Unary(op) => op.row().takes,
-            // Of truth values, they are other operations of the graph.
+            // For booleans, the graph has separate operations.
             Self::Binary(BinaryOp::BitAnd | BinaryOp::BitOr | BinaryOp::BitXor) => DTypes::BITS,
             Self::Binary(op) => op.row().takes,
             Self::Compare(CompareOp::Eq | CompareOp::Ne) | Self::Select => DTypes::ANY,
@@ -129,7 +127,7 @@ impl Pointwise {
         }
     }
 
-    /// The dtype of its result, where it is not the operands'.
+    /// Dtype of its result, if it differs from the operands'.
     pub(crate) fn yields(self) -> Option<DType> {
         match self {
             Self::Unary(op) => op.row().yields,
@@ -138,7 +136,7 @@ impl Pointwise {
         }
     }
 
-    /// How it is written between or before its operands, if it is an operator.
+    /// Infix or prefix operator, if it has one.
     pub(crate) fn symbol(self) -> Option<&'static str> {
         match self {
             Self::Unary(op) => op.row().symbol,
@@ -179,20 +177,18 @@ impl From<BinaryOperator> for Pointwise {
     }
 }
 
-/// A row of the table.
+/// Row of the table.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Operation {
     pub(crate) name: &'static str,
     pub(crate) kind: Kind,
-    /// The least and the most positional arguments.
+    /// Minimum and maximum number of positional arguments.
     pub(crate) arguments: (usize, usize),
-    /// Named arguments.
     pub(crate) options: &'static [Named],
-    /// How it is written.
+    /// Example of a call.
     pub(crate) usage: &'static str,
 }
 
-/// A named argument.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Named {
     pub(crate) name: &'static str,
@@ -201,10 +197,10 @@ pub(crate) struct Named {
 
 const AXIS: Named = required("axis");
 
-/// The options of a reduction.
+/// Options of a reduction.
 const OVER: &[Named] = &[optional("axis"), optional("keepdim")];
 
-/// The options of a normalization.
+/// Options of a normalization.
 const NORM: &[Named] = &[optional("axis"), optional("eps")];
 
 const fn required(name: &'static str) -> Named {
@@ -219,7 +215,7 @@ const fn reduction(name: &'static str, kind: Reduction, usage: &'static str) -> 
     row(name, Kind::Reduce(kind), (1, 1), OVER, usage)
 }
 
-/// `max` and `min` of the elements of one value; with two values they are pointwise.
+/// `max` and `min` with one value are reductions; with two values they are pointwise.
 const EXTREMA: &[Operation] =
     &[reduction("max", Reduction::Max, "max(x, axis = 1)"), reduction("min", Reduction::Min, "min(x, axis = 1)")];
 
@@ -318,7 +314,6 @@ const TABLE: &[Operation] = &[
     row("cross_entropy", Kind::CrossEntropy, (2, 2), &[optional("axis")], "cross_entropy(logits, classes)"),
 ];
 
-/// The operation of this name.
 pub(crate) fn find(name: &str) -> Option<Operation> {
     let unary = UnaryOp::ALL.iter().find(|op| op.name() == name);
     let binary = BinaryOp::ALL.iter().find(|op| op.name() == name);
@@ -335,7 +330,7 @@ pub(crate) fn find(name: &str) -> Option<Operation> {
     TABLE.iter().find(|operation| operation.name == name).copied()
 }
 
-/// The operation that a call means: `max(x)` and `min(x, axis = 1)` are reductions, unlike `max(x, y)`.
+/// Operation that a call means: `max(x)` and `min(x, axis = 1)` are reductions, unlike `max(x, y)`.
 pub(crate) fn find_call(call: &Call) -> Option<Operation> {
     let name = call.name.to_string();
     let over = call.options.iter().any(|(option, _)| OVER.iter().any(|known| *option == known.name));
@@ -344,7 +339,7 @@ pub(crate) fn find_call(call: &Call) -> Option<Operation> {
 }
 
 impl Operation {
-    /// How the operation is written.
+    /// Example of a call.
     pub(crate) fn usage(&self) -> String {
         match (self.usage, self.arguments.0) {
             ("", 1) => format!("{}(x)", self.name),
@@ -354,7 +349,6 @@ impl Operation {
     }
 }
 
-/// The names of all operations.
 pub(crate) fn names<'a>() -> impl Iterator<Item = &'a str> {
     let unary = UnaryOp::ALL.iter().map(|op| op.name());
     let binary = BinaryOp::ALL.iter().map(|op| op.name());
@@ -362,8 +356,10 @@ pub(crate) fn names<'a>() -> impl Iterator<Item = &'a str> {
     unary.chain(binary).chain(compare).chain(TABLE.iter().map(|operation| operation.name))
 }
 
-/// Whether no function may have this name. An operator's name is free, since the operator is at hand; so are those of
-/// operations that are made of others, since a function of the name can stand in for them.
+/// True if no function may have this name.
+///
+/// Names of operators are free, since the operator stays available. Names of composite operations are free, since a
+/// function can replace them.
 pub(crate) fn is_reserved(name: &str) -> bool {
     find(name).is_some_and(|operation| match operation.kind {
         Kind::Pointwise(op) => op.symbol().is_none(),
@@ -374,7 +370,7 @@ pub(crate) fn is_reserved(name: &str) -> bool {
     })
 }
 
-/// How many values a call of `split` gives, as far as it says so.
+/// Number of values that a call of `split` gives, if its arguments tell.
 pub(crate) fn split_parts(call: &Call) -> usize {
     let parts = call.options.iter().find_map(|(name, argument)| match argument {
         Argument::List(list, _) if name == "sizes" => Some(list.len()),
@@ -386,7 +382,7 @@ pub(crate) fn split_parts(call: &Call) -> usize {
     parts.unwrap_or(1).min(64)
 }
 
-/// The value of a constant's name. Parameters and bindings of the same name come first.
+/// Value of a named constant. Parameters and bindings of the same name take precedence.
 pub(crate) fn constant(name: &str) -> Option<f64> {
     match name {
         "inf" => Some(f64::INFINITY),

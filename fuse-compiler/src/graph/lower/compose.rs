@@ -1,4 +1,4 @@
-//! Parts of composite operations: nodes from nodes whose dtypes and shapes are known to fit.
+//! Building blocks of composite operations. Operands must have fitting dtypes and shapes.
 
 use fuse_artifact::{DType, Size};
 
@@ -10,43 +10,42 @@ use crate::{
 };
 
 impl Lowering<'_> {
-    /// `op(x)`.
     pub(super) fn unary(&mut self, op: UnaryOp, x: NodeId, at: SourceRange) -> NodeId {
         self.emit(Pointwise::Unary(op), &[x], at)
     }
 
-    /// `op(x, y)`, with `y` repeated to the shape of `x`.
+    /// `op(x, y)`, with `y` broadcast to the shape of `x`.
     pub(super) fn binary(&mut self, op: BinaryOp, x: NodeId, y: NodeId, at: SourceRange) -> NodeId {
         let y = self.repeated(y, x, at);
         self.emit(Pointwise::Binary(op), &[x, y], at)
     }
 
-    /// `op(x, y)`, with `y` repeated to the shape of `x`.
+    /// `op(x, y)`, with `y` broadcast to the shape of `x`.
     pub(super) fn compare(&mut self, op: CompareOp, x: NodeId, y: NodeId, at: SourceRange) -> NodeId {
         let y = self.repeated(y, x, at);
         self.emit(Pointwise::Compare(op), &[x, y], at)
     }
 
-    /// `on_true` where the condition holds, `on_false` elsewhere, with both repeated to its shape.
+    /// `on_true` where the condition holds, `on_false` elsewhere, both broadcast to its shape.
     pub(super) fn select(&mut self, condition: NodeId, on_true: NodeId, on_false: NodeId, at: SourceRange) -> NodeId {
         let on_true = self.repeated(on_true, condition, at);
         let on_false = self.repeated(on_false, condition, at);
         self.emit(Pointwise::Select, &[condition, on_true, on_false], at)
     }
 
-    /// A node repeated to the shape of another one, whose rank the caller sees.
+    /// Broadcasts a node to the shape of another one, and takes over its visible rank.
     fn repeated(&mut self, node: NodeId, like: NodeId, at: SourceRange) -> NodeId {
         let shape = self.shape(like).to_vec();
         self.broadcast_node(node, &shape, at)
     }
 
-    /// A number of rank 0, which its dtype can hold.
+    /// Number of rank 0. Its dtype must be able to represent it.
     pub(super) fn number(&mut self, value: f64, dtype: DType, at: SourceRange) -> NodeId {
         let literal = if dtype.is_float() { Literal::Float(value) } else { Literal::Integer(value as i64) };
         self.push(Op::Literal(literal), dtype, vec![], at)
     }
 
-    /// A size as a number of rank 0; a literal where it is one.
+    /// Size as a number of rank 0. Constant sizes become literals.
     pub(super) fn size_number(&mut self, size: &Size, dtype: DType, at: SourceRange) -> NodeId {
         let largest = if dtype.is_float() { 1 << 24 } else { i32::MAX as u64 };
         match size.as_constant() {
@@ -59,13 +58,12 @@ impl Lowering<'_> {
         }
     }
 
-    /// The coordinate along an axis of a shape.
     pub(super) fn coordinate(&mut self, axis: usize, shape: &[Size], at: SourceRange) -> NodeId {
         self.push(Op::Index { axis }, DType::I32, shape.to_vec(), at)
     }
 
-    /// All elements along some axes taken together; these axes stay, with extent 1. Where they have extent 1 already,
-    /// a single element is its own sum, and the first of its kind.
+    /// Reduction along some axes, which stay with extent 1. Axes that have extent 1 already are skipped: a single
+    /// element is its own sum, and the first of its kind.
     pub(super) fn reduce(&mut self, op: ReduceOp, x: NodeId, axes: &[usize], at: SourceRange) -> NodeId {
         let mut shape = self.shape(x).to_vec();
         let axes: Vec<usize> = axes.iter().copied().filter(|&axis| !shape[axis].is_one()).collect();
@@ -86,8 +84,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// The largest elements along some axes, which are taken off so that exponentials stay finite: results do not depend on them, and
-    /// so they are constants to gradients.
+    /// Maximum along some axes, subtracted to keep exponentials finite. Results do not depend on it, so gradients treat
+    /// it as a constant.
     pub(super) fn largest(&mut self, x: NodeId, axes: &[usize], at: SourceRange) -> NodeId {
         let largest = self.reduce(ReduceOp::Max, x, axes, at);
         if largest != x {
@@ -96,14 +94,13 @@ impl Lowering<'_> {
         largest
     }
 
-    /// The mean along some axes, which stay with extent 1. `x` is `f32`.
+    /// Mean along some axes, which stay with extent 1. `x` is `f32`.
     pub(super) fn mean(&mut self, x: NodeId, axes: &[usize], at: SourceRange) -> NodeId {
         let sum = self.reduce(ReduceOp::Sum, x, axes, at);
         let count = Size::product(axes.iter().map(|&axis| &self.shape(x)[axis]));
         self.divided(sum, &count, at)
     }
 
-    /// A value divided by a size.
     fn divided(&mut self, x: NodeId, by: &Size, at: SourceRange) -> NodeId {
         if by.is_one() {
             return x;
@@ -112,7 +109,7 @@ impl Lowering<'_> {
         self.binary(BinaryOp::Div, x, by, at)
     }
 
-    /// The value less its mean along some axes, and the mean of the squares of that. `x` is `f32`.
+    /// Centered value `x - mean(x)` along some axes, and the mean of its squares. `x` is `f32`.
     pub(super) fn centered(&mut self, x: NodeId, axes: &[usize], at: SourceRange) -> (NodeId, NodeId) {
         let mean = self.mean(x, axes, at);
         let centered = self.binary(BinaryOp::Sub, x, mean, at);
@@ -126,13 +123,13 @@ impl Lowering<'_> {
         self.unary(UnaryOp::Rsqrt, sum, at)
     }
 
-    /// `x` at computed coordinates along an axis; the extents beside it are those of `index`.
+    /// Gathers `x` at `index` along an axis. The other extents are those of `index`.
     pub(super) fn take(&mut self, x: NodeId, axis: usize, index: NodeId, at: SourceRange) -> NodeId {
         let (dtype, shape) = (self.dtype(x), self.shape(index).to_vec());
         self.push(Op::Take { x, axis, index }, dtype, shape, at)
     }
 
-    /// The value without some axes, all of which have extent 1.
+    /// Removes axes of extent 1.
     pub(super) fn without_axes(&mut self, x: NodeId, axes: &[usize], at: SourceRange) -> NodeId {
         let kept = self.shape(x).iter().enumerate().filter(|(axis, _)| !axes.contains(axis));
         let shape = kept.map(|(_, size)| size.clone()).collect();
@@ -140,7 +137,7 @@ impl Lowering<'_> {
         self.reshaped(x, shape, rank, at)
     }
 
-    /// A node as rank 0.
+    /// Reshapes a node to rank 0.
     pub(super) fn single_element(&mut self, x: NodeId, at: SourceRange) -> NodeId {
         if self.shape(x).is_empty() {
             return x;

@@ -16,7 +16,7 @@ use crate::{
     operations::BinaryOp,
 };
 
-/// What the check of `K` is about.
+/// Subject of the check of `K`.
 const INNER: &str = "inner dimension of `matmul`";
 
 impl Lowering<'_> {
@@ -199,7 +199,7 @@ impl Lowering<'_> {
         Some(node)
     }
 
-    /// The length of a vector. In the expression form the launch checks that all other axes are 1.
+    /// Length of a vector. In the expression form the launch checks that all other axes are 1.
     pub(super) fn require_vector(&mut self, node: NodeId, name: &str, at: SourceRange) -> Option<Size> {
         let shape = self.shape(node).to_vec();
         match self.visible_rank(node) {

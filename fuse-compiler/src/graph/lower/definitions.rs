@@ -1,5 +1,5 @@
-//! Dimensions by their definitions: `N` of `f32[N]` is an extent, `D` of `f32[B, 4 * D]` an extent divided by 4, `n` of `n: u32` a number
-//! of the host.
+//! Definitions of dimensions: `N` of `f32[N]` is an extent, `D` of `f32[B, 4 * D]` an extent divided by 4, `n` of `n:
+//! u32` a host number.
 
 use std::collections::BTreeMap;
 
@@ -17,24 +17,23 @@ use crate::{
     syntax::ast::{Dim, Element, Function, Param},
 };
 
-/// The definition of a dimension.
+/// Definition of a dimension.
 pub(super) struct Definition<'a> {
-    /// The dimension.
     pub(super) name: &'a Ident,
-    /// The parameter, and its axis; a parameter that is a number has none.
+    /// Parameter, and its axis. A parameter that is a number has none.
     pub(super) place: (usize, Option<usize>),
-    /// The other factors of a product, whose dimensions are defined before.
+    /// Other factors of a product, whose dimensions are defined before.
     pub(super) others: Option<Factors<'a>>,
 }
 
-/// A number and dimensions, multiplied.
+/// Product of a number and dimensions.
 pub(super) struct Factors<'a> {
     number: u64,
     names: Vec<&'a Ident>,
 }
 
-/// The dimensions that the parameters define, each once: those that are numbers, those that stand alone, then those of products in
-/// which no other is unknown.
+/// Definitions of a function's dimensions, each once: first numbers, then dimensions that are a whole extent, then
+/// products with no other unknown factor.
 pub(super) fn definitions(function: &Function) -> Vec<Definition<'_>> {
     let axes = || {
         let params = function.params.iter().enumerate();
@@ -77,7 +76,7 @@ fn is_defined(found: &[Definition<'_>], name: &Ident) -> bool {
     found.iter().any(|definition| definition.name == name)
 }
 
-/// The factors of a product; `None` of any other dimension.
+/// Factors of a product; `None` for any other dimension.
 fn factors(dim: &Dim) -> Option<Factors<'_>> {
     match dim {
         Dim::Literal(number, _) => Some(Factors { number: *number, names: Vec::new() }),
@@ -93,7 +92,6 @@ fn factors(dim: &Dim) -> Option<Factors<'_>> {
     }
 }
 
-/// The names in a dimension.
 pub(super) fn names_in(dim: &Dim) -> Vec<&Ident> {
     match dim {
         Dim::Literal(..) => vec![],
@@ -111,7 +109,7 @@ impl Factors<'_> {
 }
 
 impl Lowering<'_> {
-    /// The dimensions of a function that is compiled on its own: symbols whose values a launch takes from its arguments.
+    /// Dimensions of a function compiled separately: symbols that a launch takes from its arguments.
     pub(super) fn symbols_of(&mut self, function: &Function) -> BTreeMap<String, Size> {
         let mut dims = BTreeMap::new();
         for Definition { name, place: (index, axis), others } in definitions(function) {
@@ -142,8 +140,9 @@ impl Lowering<'_> {
         dims
     }
 
-    /// The dimensions of a function that is called, from its arguments with their nodes, whose last axes `extents` gives. A
-    /// report if an extent is no multiple of the other factors of its dimension, or a size is no number that a launch is given.
+    /// Dimensions of a called function, from its arguments, their nodes, and the nodes' last axes (`extents`).
+    ///
+    /// Reports an extent that is no multiple of its dimension's other factors, or a size that is not a launch argument.
     pub(super) fn dims_of_call(
         &mut self,
         function: &Function,
@@ -170,7 +169,7 @@ impl Lowering<'_> {
         Some(dims)
     }
 
-    /// The size that an argument is.
+    /// Size that an argument stands for.
     fn size_of_argument(
         &mut self,
         function: &Function,
@@ -187,8 +186,8 @@ impl Lowering<'_> {
         size
     }
 
-    /// An extent of an argument divided by factors of its declared dimension: now, or by the launch, which checks that
-    /// nothing is left.
+    /// Divides an argument's extent by the other factors of its declared dimension. Symbolic extents are divided at
+    /// launch, which checks that there is no remainder.
     fn extent_over(&mut self, extent: &Size, divisor: &Size, param: &Param, argument: &Operand) -> Option<Size> {
         if let Some(quotient) = exact_quotient(extent, divisor) {
             return Some(quotient);
@@ -209,7 +208,7 @@ impl Lowering<'_> {
     }
 }
 
-/// Whether a parameter is a number that types of the function name as a dimension.
+/// True if a parameter is a number that types of the function use as a dimension.
 pub(super) fn is_size(param: &Param, function: &Function) -> bool {
     let is_number = param.ty.dims.is_none() && matches!(param.ty.element, Element::DType(DType::U32));
     let mut types = function.params.iter().map(|param| &param.ty).chain(&function.results);

@@ -1,4 +1,5 @@
-//! `#[differentiable]`: the graphs of `vjp`, `value_and_grad` and both halves of `pullback`, made of a function's own graph.
+//! `#[differentiable]`: derives the graphs of `vjp`, `value_and_grad` and both halves of `pullback` from a function's
+//! graph.
 
 use super::{Lowering, ident_range};
 use crate::{
@@ -16,7 +17,7 @@ use crate::{
     },
 };
 
-/// What is wrong with the attribute, as far as the signature tells.
+/// Reports errors of the attribute that the signature reveals.
 pub(super) fn check_differentiable(function: &Function, sink: &Sink) {
     let Some(Differentiable { names, range }) = &function.differentiable else { return };
     let report = |code, at, message: String, help: &str| sink.report(Diagnostic::new(code, at, message).help(help));
@@ -73,7 +74,7 @@ fn text(ty: &Type, function: &Function) -> String {
 }
 
 impl Lowering<'_> {
-    /// The graphs that `#[differentiable]` adds to a function whose own graph is complete.
+    /// Derivative graphs of a function whose own graph is complete.
     pub(super) fn derivatives(&mut self, function: &Function) -> Option<Derivatives> {
         let (derived, attribute) = (function.derived()?, function.differentiable.as_ref()?);
         let name = function.name.to_string();
@@ -116,7 +117,7 @@ impl Lowering<'_> {
         let value_and_grad = match (&derived.value_and_grad, &values[..]) {
             (Some(_), &[value]) => {
                 let mut graph = self.graph.clone();
-                // What is an obstacle to it was one to `vjp`.
+                // `vjp` reported its obstacles already.
                 let found = gradients(&mut graph, &[Seed { value, cotangent: None }]).ok()?;
                 let results: Vec<NodeId> = [value].into_iter().chain(found).collect();
                 Some(whole(&graph, "value_and_grad", &results))
@@ -126,7 +127,7 @@ impl Lowering<'_> {
         Some(Derivatives { vjp, value_and_grad, pullback })
     }
 
-    /// The nodes of the parameters that have gradients.
+    /// Nodes of the parameters with gradients.
     fn inputs(&self, derived: &Derived) -> Vec<NodeId> {
         let is = |op: &Op, index: usize| matches!(op, Op::Input(input) if usize::from(*input) == index);
         let find = |index: usize| self.graph.nodes.iter().find(|(_, node)| is(&node.op, index)).map(|(id, _)| id);
@@ -170,7 +171,7 @@ impl Lowering<'_> {
     }
 }
 
-/// A parameter of the type of a value.
+/// Adds a parameter with the type of a value.
 fn add_cotangent(graph: &mut Graph, name: String, value: NodeId, span: Span) -> NodeId {
     let (ty, index) = (graph.nodes[value].ty.clone(), graph.params.len() as u16);
     graph.params.push(Param { name, ty: ty.clone(), scalar: false, padded: false, quantized: None });

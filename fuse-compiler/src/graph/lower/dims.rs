@@ -1,4 +1,4 @@
-//! Dimensions: from types and expressions to sizes, named and numbered axes, and what is known of two sizes.
+//! Dimensions: converts types and expressions to sizes, resolves named and numbered axes, compares sizes.
 
 use std::{cmp::Ordering, collections::BTreeMap};
 
@@ -14,7 +14,7 @@ use crate::{
     syntax::ast::{Argument, BinaryOperator, Dim, Expr, ExprKind, Literal, UnaryOperator},
 };
 
-/// The size of a dimension in a type.
+/// Size of a dimension in a type.
 pub(super) fn size_of_dim(dim: &Dim, dims: &BTreeMap<String, Size>) -> Result<Size, Diagnostic> {
     match dim {
         Dim::Literal(value, _) => Ok(Size::constant(*value)),
@@ -33,7 +33,7 @@ pub(super) fn size_of_dim(dim: &Dim, dims: &BTreeMap<String, Size>) -> Result<Si
     }
 }
 
-/// A value in place of a dimension.
+/// Diagnostic for a value in place of a dimension.
 fn not_a_size(name: &str, at: SourceRange) -> Option<Diagnostic> {
     let diagnostic = Diagnostic::new(Code::BadDimension, at, format!("`{name}` is a value, not a dimension"));
     Some(
@@ -53,20 +53,20 @@ fn unbound(name: &str, at: SourceRange, dims: &BTreeMap<String, Size>) -> Diagno
     )
 }
 
-/// Whether `a ≤ b` for all values of the symbols, which are never negative.
+/// True if `a ≤ b` for all values of the symbols, which are never negative.
 pub(super) fn always_at_most(a: &Size, b: &Size) -> bool {
     b.sub(a).terms.iter().all(|term| term.coefficient >= 0)
 }
 
-/// Whether `a > b` for all values of the symbols.
+/// True if `a > b` for all values of the symbols.
 pub(super) fn always_above(a: &Size, b: &Size) -> bool {
     let difference = a.sub(b);
     let constant = difference.terms.iter().find(|term| term.symbols.is_empty()).map_or(0, |term| term.coefficient);
     constant > 0 && difference.terms.iter().all(|term| term.coefficient >= 0)
 }
 
-/// Whether two products can never be equal but where both are 0: they are different numbers, or what is left without common
-/// factors are.
+/// True if two products can only be equal where both are 0: they are different numbers, or are so without their common
+/// factors.
 pub(super) fn never_equal(a: &Size, b: &Size) -> bool {
     if let (Some(a), Some(b)) = (a.as_constant(), b.as_constant()) {
         return a != b;
@@ -83,7 +83,7 @@ pub(super) fn never_equal(a: &Size, b: &Size) -> bool {
 }
 
 impl Lowering<'_> {
-    /// The size that an expression in a list or a slice bound means.
+    /// Size of an expression in a list or a slice bound.
     pub(super) fn size_of(&mut self, expr: &Expr, scope: &Scope) -> Result<Size, Option<Diagnostic>> {
         let bad = |message: &str| {
             Some(
@@ -137,7 +137,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// The size that a value is: a `u32` parameter, a number, or a dimension as a number. `at`: where the value is declared.
+    /// Size of a value: a `u32` parameter, a number, or a dimension as a number. `at` is the value's declaration.
     pub(super) fn size_of_value(&mut self, value: &Value, at: SourceRange) -> Option<Size> {
         let Value::Node(node) = value else { return None };
         match (&self.graph.nodes[*node].op, self.dtype(*node)) {
@@ -150,7 +150,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// The symbol of a `u32` parameter, which becomes a size by its first use as one.
+    /// Symbol of a `u32` parameter, which becomes a size by its first use as one.
     pub(super) fn size_param(&mut self, param: u16, at: SourceRange) -> Size {
         if let Some(known) = self.graph.size_param(param.into()) {
             return Size::symbol(known);
@@ -160,7 +160,7 @@ impl Lowering<'_> {
         self.add_symbol(name, SymbolSource::Scalar { param }, (origin, at))
     }
 
-    /// Whether an expression is made of dimensions, as `H * D` is.
+    /// True if an expression consists of dimensions, as `H * D` does.
     pub(super) fn is_dimension(&self, expr: &Expr, scope: &Scope) -> bool {
         fn names<'e>(expr: &'e Expr, found: &mut Vec<&'e syn::Ident>) -> bool {
             match &expr.kind {
@@ -185,7 +185,7 @@ impl Lowering<'_> {
         names(expr, &mut found) && !found.is_empty() && found.iter().all(dimension)
     }
 
-    /// `N as f32`: a dimension as a number. That it is not negative is checked at launch.
+    /// Converts a dimension to a number, as `N as f32`. A launch checks that it is not negative.
     pub(super) fn dimension_number(&mut self, expr: &Expr, dtype: DType, at: SourceRange, scope: &Scope) -> Value {
         let size = match self.size_of(expr, scope) {
             Ok(size) => size,
@@ -210,7 +210,7 @@ impl Lowering<'_> {
         Value::Node(self.size_number(&size, dtype, at))
     }
 
-    /// The sizes of a list such as `[B, H * D]`.
+    /// Sizes of a list such as `[B, H * D]`.
     pub(super) fn sizes_of(&mut self, argument: &Argument, scope: &Scope, usage: &str) -> Option<Vec<Size>> {
         let expressions = self.list(argument, usage)?;
         let mut sizes = Vec::new();
@@ -229,7 +229,7 @@ impl Lowering<'_> {
         sound.then_some(sizes)
     }
 
-    /// The elements of a bracketed list.
+    /// Elements of a bracketed list.
     pub(super) fn list<'e>(&self, argument: &'e Argument, usage: &str) -> Option<&'e [Expr]> {
         match argument {
             Argument::List(list, _) => Some(list),
@@ -245,7 +245,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// An axis as written: a number, or the name of a dimension.
+    /// Axis as written: a number, or the name of a dimension.
     pub(super) fn axis(&self, argument: &Argument, scope: &Scope, usage: &str) -> Option<Axis> {
         let Argument::Expr(expr) = argument else {
             self.sink.report(
@@ -257,7 +257,7 @@ impl Lowering<'_> {
         self.axis_expr(expr, scope, usage)
     }
 
-    /// An axis as written, of a list or on its own.
+    /// Axis as written, from a list or a single argument.
     pub(super) fn axis_expr(&self, expr: &Expr, scope: &Scope, usage: &str) -> Option<Axis> {
         let range = expr.span;
         if let Some(number) = integer(expr) {
@@ -291,7 +291,6 @@ impl Lowering<'_> {
         None
     }
 
-    /// The axis of a node.
     pub(super) fn axis_of_node(&mut self, axis: &Axis, node: NodeId) -> Option<usize> {
         let shape = self.shape(node).to_vec();
         let rank = self.visible_rank(node);
@@ -302,7 +301,7 @@ impl Lowering<'_> {
         self.axis_of_shape(axis, &shape, rank)
     }
 
-    /// The rank that the user sees, where it is known.
+    /// Rank that the user sees, if known.
     pub(super) fn visible_rank(&self, node: NodeId) -> Option<usize> {
         match (self.padded, self.rank_of(node)) {
             (false, _) => Some(self.shape(node).len()),
@@ -310,7 +309,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// The position of an axis in a shape. `rank` is what the user sees of the shape: its last axes.
+    /// Position of an axis in a shape. The last `rank` axes are those that the user sees.
     pub(super) fn axis_of_shape(&mut self, axis: &Axis, shape: &[Size], rank: Option<usize>) -> Option<usize> {
         match &axis.kind {
             AxisKind::Number(number) => self.numbered_axis(*number, axis.range, shape, rank),
@@ -373,7 +372,7 @@ pub(super) fn axis_out_of_range(number: i64, rank: usize, at: SourceRange) -> Di
     }
 }
 
-/// The integer that an expression writes out.
+/// Value of a literal integer.
 pub(super) fn integer(expr: &Expr) -> Option<i64> {
     match &expr.kind {
         ExprKind::Literal(Literal::Integer(value, _)) => i64::try_from(*value).ok(),

@@ -25,16 +25,16 @@ use crate::{
     },
 };
 
-/// The most characters of an expression that an example repeats.
+/// Maximum number of characters of an expression quoted in an example.
 const MAX_EXAMPLE: usize = 100;
 
 impl<'a> Lowering<'a> {
-    /// The value of a block; its bindings end with it.
+    /// Lowers a block. Its bindings are local.
     pub(super) fn block(&mut self, block: &Block, scope: &Scope) -> Value {
         self.block_of(None, block, scope)
     }
 
-    /// As [`block`](Self::block); if it is that of a function, its parameters may be updated in it.
+    /// Lowers a block, like [`block`](Self::block). The body of `function` may update its parameters.
     pub(super) fn block_of(&mut self, function: Option<&Function>, block: &Block, scope: &Scope) -> Value {
         let mut scope = scope.clone();
         let mut bound = Vec::new();
@@ -82,7 +82,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// The values for so many names.
+    /// Values of a destructuring `let` with this many names.
     fn destructure(&self, names: usize, operand: Operand) -> Vec<Value> {
         let found = match operand.value {
             Value::Poison => return vec![Value::Poison; names],
@@ -154,7 +154,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// The value of an operator.
+    /// Lowers an operator.
     fn operator(&mut self, op: Pointwise, operands: &[Operand], at: SourceRange) -> Value {
         let name = op.symbol().unwrap_or(op.name());
         if self.refuses_quantized(&format!("operator `{name}`"), operands) {
@@ -219,7 +219,7 @@ impl<'a> Lowering<'a> {
         })
     }
 
-    /// A path to a value of the host, which inference made a variable unless it starts with a `let` of the expression.
+    /// Lowers a path to a host value. Inference made it a variable unless it starts with a `let` of the expression.
     fn place(&mut self, place: &HostOperand, scope: &Scope) -> Value {
         if let Some(call) = place.methods.iter().find(|call| vocabulary::is_operation(&call.name.to_string())) {
             return self.method(call);
@@ -246,7 +246,7 @@ impl<'a> Lowering<'a> {
             return self.call_function(index, call, at, scope);
         }
         let Some(operation) = catalog::find_call(call) else {
-            // Whatever else is wrong with the arguments is reported as well.
+            // Errors in the arguments are reported as well.
             self.evaluate_arguments(call, scope);
             return self.unknown_operation(call, scope);
         };
@@ -259,7 +259,7 @@ impl<'a> Lowering<'a> {
 
     fn evaluate_arguments(&mut self, call: &Call, scope: &Scope) {
         for argument in &call.arguments {
-            // Dimensions are arguments of operations elsewhere.
+            // Elsewhere, dimensions are valid arguments.
             if let Argument::Expr(expr) = argument
                 && !self.is_dimension(expr, scope)
             {
@@ -268,7 +268,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// A call with a receiver, which Rust writes of methods.
+    /// Reports a call with a receiver, as Rust writes methods.
     fn method(&mut self, call: &Call) -> Value {
         let own = self.function_named(&call.name.to_string()).map(|_| format!("write `{call}`"));
         let at = ident_range(&call.name);
@@ -298,7 +298,7 @@ impl<'a> Lowering<'a> {
             return self.poison(diagnostic.help(help));
         }
         let names = catalog::names().chain(self.program.names[self.caller].keys().map(String::as_str));
-        // A short name is near to that of some operation, whatever it means.
+        // A short name is close to some operation by chance.
         let close = suggest(&name, names).filter(|_| name.chars().count() > 3);
         let own = match (close, self.padded, self.expression) {
             (None, false, _) => Some(format!(
@@ -317,7 +317,7 @@ impl<'a> Lowering<'a> {
         self.poison(close.into_iter().chain(own).fold(diagnostic, Diagnostic::help))
     }
 
-    /// Whether the arguments fit the operation's row of the table, as far as numbers and names go.
+    /// True if the arguments fit the operation's row of the table, in number and names.
     fn check_call(&self, operation: &Operation, call: &Call) -> bool {
         let before = self.sink.errors();
         let at = ident_range(&call.name);
@@ -402,7 +402,7 @@ impl<'a> Lowering<'a> {
         node.map_or(Value::Poison, Value::Node)
     }
 
-    /// The arguments that are values: of a shape operation the first, of `concat` the elements of its list.
+    /// Tensor arguments: of a shape operation the first, of `concat` the elements of its list.
     fn operands(&mut self, site: Site<'_>) -> Option<Vec<Operand>> {
         let usage = site.usage();
         let mut arguments = site.call.arguments.as_slice();
@@ -504,7 +504,8 @@ impl<'a> Lowering<'a> {
         let zero = here(Lazy::literal(Literal::Integer(0, None), at));
         let positive = here(self.pointwise(Pointwise::Compare(CompareOp::Gt), &[x.clone(), zero.clone()], at));
         let low = match below {
-            // Of 0 where it is not chosen: of a large operand it overflows, and the gradient would be 0·∞.
+            // Evaluates `op` at 0 where it is not selected: at a large operand it overflows, and the gradient would be
+            // 0·∞.
             Some(op) => {
                 let operand = here(self.pointwise(Pointwise::Select, &[positive.clone(), zero, x.clone()], at));
                 here(self.pointwise(Pointwise::Unary(op), &[operand], at))

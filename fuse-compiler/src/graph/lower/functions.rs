@@ -1,4 +1,4 @@
-//! The functions of a block: their signatures are checked, then their bodies lowered, callees first.
+//! Functions of a block: checks their signatures, then lowers their bodies, callees first.
 
 use std::{cell::Cell, collections::BTreeMap, rc::Rc};
 
@@ -27,10 +27,10 @@ use crate::{
     },
 };
 
-/// The dtypes of a `T: Float`.
+/// Dtypes of a `T: Float`.
 const FLOATS: [DType; 2] = [DType::F32, DType::F16];
 
-/// The functions of a block and those that it imports, none lowered yet.
+/// Functions of a block and imported functions, before lowering.
 pub(crate) fn program_of(parsed: &Parsed) -> Program<'_> {
     let own = parsed.module.functions.len();
     let definitions = &parsed.links.definitions;
@@ -60,7 +60,7 @@ pub(crate) fn program_of(parsed: &Parsed) -> Program<'_> {
     }
 }
 
-/// Lowers the functions of a block: for each its instances, none if something was reported about it.
+/// Lowers the functions of a block to their instances. A function with errors has none.
 pub(crate) fn lower_items(
     parsed: &Parsed,
     program: &mut Program<'_>,
@@ -93,7 +93,7 @@ pub(crate) fn lower_items(
     lowered
 }
 
-/// An import has a name of its own.
+/// Checks that each import has a unique name.
 pub(crate) fn check_imports(parsed: &Parsed, sink: &Sink) {
     let imports = &parsed.links.imports;
     for (position, import) in imports.iter().enumerate() {
@@ -134,14 +134,14 @@ fn lower_function(index: usize, program: &Program<'_>, sink: &Sink, spans: &mut 
     instances
 }
 
-/// What the generic parameters stand for in an instance.
+/// Prints the dtypes of an instance's generic parameters.
 fn choice_text(function: &Function, dtypes: &[DType]) -> String {
     let parts: Vec<String> =
         function.generics.iter().zip(dtypes).map(|(name, dtype)| format!("`{name}` is `{dtype}`")).collect();
     format!("this is about the kernel in which {}", parts.join(" and "))
 }
 
-/// Every choice of dtypes for so many generic parameters.
+/// All choices of dtypes for this many generic parameters.
 fn choices(generics: usize) -> Vec<Vec<DType>> {
     (0..generics).fold(vec![vec![]], |choices, _| {
         choices
@@ -183,7 +183,7 @@ fn lower_instance(
     Some((lowering.graph, derivatives))
 }
 
-/// Violations of the graph's invariants are mistakes of the compiler, and said to be.
+/// Reports violated invariants of a graph as internal errors of the compiler.
 pub(super) fn report_violations(graph: &Graph, at: proc_macro2::Span, sink: &Sink) {
     for violation in verify(graph) {
         sink.report(
@@ -207,7 +207,7 @@ fn warn_unused_params(function: &Function, scope: &Scope, sink: &Sink) {
     }
 }
 
-/// True for a dimension of a result that this parameter alone defines: then the parameter is of use.
+/// True for a dimension of a result that only this parameter defines: the parameter counts as used.
 fn defined_only_by(function: &Function, name: &Ident, dim: &Ident) -> bool {
     let elsewhere = function.params.iter().any(|param| param.name != *name && dims_of(&param.ty).contains(&dim));
     let in_result = function.results.iter().any(|result| dims_of(result).contains(&dim));
@@ -235,7 +235,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// The result nodes, if they are what the signature declares.
+    /// Result nodes, if they have the declared types.
     pub(super) fn results(&mut self, function: &Function, value: &Operand, scope: &Scope) -> Option<Vec<NodeId>> {
         let values = match &value.value {
             Value::Poison => return None,
@@ -266,7 +266,7 @@ impl Lowering<'_> {
         nodes.into_iter().collect()
     }
 
-    /// The node of a value that is a result of a declared type, or the new value of the parameter of that name.
+    /// Node of a result with the declared type, or of the new value of the parameter with this name.
     pub(super) fn result(
         &mut self,
         operand: &Operand,
@@ -316,13 +316,13 @@ impl Lowering<'_> {
     }
 }
 
-/// The type that a signature declares. All its dimensions are known to be bound.
+/// Type that a signature declares. All its dimensions must be bound.
 pub(super) fn declared(ty: &Type, scope: &Scope) -> TensorType {
     let shape = ty.dims.iter().flatten().map(|dim| size_of_dim(dim, &scope.dims).unwrap_or(Size::ONE)).collect();
     TensorType::new(scope.dtype_of(&ty.element), shape)
 }
 
-/// A type as written.
+/// Prints a type as written.
 pub(super) fn type_text(ty: &Type, function: &Function) -> String {
     let element = match &ty.element {
         Element::DType(dtype) => dtype.name().to_string(),
@@ -391,8 +391,8 @@ fn check_dims(function: &Function, sink: &Sink) {
     }
 }
 
-/// An order of the block's own functions in which callees come before callers; circles of calls are handed to `found`.
-/// Imported functions call none of them.
+/// Topological order of the block's own functions, callees first. Passes call cycles to `found`. Imported functions
+/// call none of them.
 fn callees_first(program: &Program<'_>, mut found: impl FnMut(&[usize])) -> Vec<usize> {
     let calls: Vec<Vec<usize>> = (0..program.own)
         .map(|index| {

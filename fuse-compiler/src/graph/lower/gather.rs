@@ -10,8 +10,7 @@ use crate::{
     operations::BinaryOp,
 };
 
-/// How the operands of a gather are seen: the extents of the table and of the indices, the axis of the table, and the
-/// rank of the result.
+/// Visible shapes of a gather: extents of the table and of the indices, the table's axis, the rank of the result.
 struct Gather {
     table: Vec<Size>,
     ids: Vec<Size>,
@@ -20,8 +19,8 @@ struct Gather {
 }
 
 impl Lowering<'_> {
-    /// `[.., V, ..]` at `ids` along an axis (the first unless given): the axis is replaced by those of `ids`. An index
-    /// below 0 means the first element, one beyond the end the last; in an axis without elements, no index means anything.
+    /// `[.., V, ..]` at `ids` along an axis (by default the first), which the axes of `ids` replace. Indices are
+    /// clamped to the axis; an empty axis has no valid index.
     pub(super) fn gather(&mut self, operands: &[Operand], site: Site<'_>) -> Option<NodeId> {
         let (table, ids) = (self.force(&operands[0]), self.indices(&operands[1], site));
         let (table, ids) = (table?, ids?);
@@ -35,14 +34,14 @@ impl Lowering<'_> {
         let (before, after) = (&seen.table[..seen.axis], &seen.table[seen.axis + 1..]);
         let mut shape: Vec<Size> = before.iter().chain(&seen.ids).chain(after).cloned().collect();
         self.require_rank(shape.len(), at)?;
-        // An axis for the only element that an index of rank 0 takes.
+        // Temporary axis for the single element that a rank-0 index selects.
         let single = seen.ids.is_empty();
         if single {
             shape.insert(seen.axis, Size::ONE);
         }
         let places = seen.ids.len().max(1);
         let ones = |count: usize| std::iter::repeat_n(Size::ONE, count);
-        // The axis comes last of those of `ids`; along the others the table repeats.
+        // The gathered axis is the last of the axes of `ids`. The table broadcasts along the others.
         let (axis, extent) = (seen.axis + places - 1, seen.table[seen.axis].clone());
         let spread: Vec<Size> = before
             .iter()
@@ -70,7 +69,7 @@ impl Lowering<'_> {
         Some(value)
     }
 
-    /// Requires at launch that the axis has elements, unless there are no indices.
+    /// Adds a launch check that the axis has elements, unless there are no indices.
     fn require_places(&mut self, seen: &Gather, table: NodeId, site: Site<'_>) {
         let indices = Size::product(&seen.ids);
         let what = format!("indices of `{}` into `{}`, none into an empty axis", site.name(), self.label(table));
@@ -78,7 +77,7 @@ impl Lowering<'_> {
         self.check(Relation::AtMost, indices, places, what);
     }
 
-    /// A node in a shape that only later steps of the same operation see.
+    /// Reshapes to an intermediate shape that only later steps of the same operation see.
     fn in_shape(&mut self, x: NodeId, shape: Vec<Size>, at: SourceRange) -> NodeId {
         let rank = if self.pad(shape.clone()) == self.shape(x) {
             self.rank_of(x).clone()
@@ -88,14 +87,14 @@ impl Lowering<'_> {
         self.reshaped(x, shape, rank, at)
     }
 
-    /// Where ranks are known.
+    /// Gather with known ranks.
     fn plain_gather(&mut self, table: NodeId, ids: NodeId, x: &Operand, site: Site<'_>) -> Option<Gather> {
         let axis = self.axis_option(site, table, 0, x.range)?;
         let rank = self.visible_rank(table)?;
         let hidden = self.shape(table).len() - rank;
         let table = self.shape(table)[hidden..].to_vec();
         let Some(count) = self.visible_rank(ids) else {
-            // The caller's type checker would have to add ranks; vectors are what is mostly meant.
+            // Otherwise the caller's type checker would have to add ranks. Vectors are the common case.
             let length = self.require_vector(ids, site.name(), site.at)?;
             return Some(Gather { table, ids: vec![length], axis: axis - hidden, rank: RankExpr::Known(rank) });
         };
@@ -104,8 +103,9 @@ impl Lowering<'_> {
         Some(Gather { table, ids, axis: axis - hidden, rank: RankExpr::Known(rank + count - 1) })
     }
 
-    /// In the expression form, where the caller's type checker knows the ranks: without `axis` the table has 2 axes, as
-    /// embeddings have, and `ids` any number up to 5; with it `ids` is a vector.
+    /// Gather in the expression form, where the caller's type checker knows the ranks.
+    ///
+    /// Without `axis` the table has 2 axes, as embeddings have, and `ids` at most 5. With it `ids` is a vector.
     fn padded_gather(&mut self, table: NodeId, ids: NodeId, site: Site<'_>) -> Option<Gather> {
         let own = self.rank_of(table).clone();
         if site.option("axis").is_some() {
@@ -129,7 +129,7 @@ impl Lowering<'_> {
         Some(Gather { table: table[4..].to_vec(), ids: seen, axis: 0, rank })
     }
 
-    /// Indices as `i32`, of which those that do not fit are still beyond every end.
+    /// Converts indices to `i32`. Values that do not fit stay out of bounds.
     pub(super) fn indices(&mut self, operand: &Operand, site: Site<'_>) -> Option<NodeId> {
         let node = self.force(operand)?;
         match self.dtype(node) {
@@ -150,8 +150,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// 1 where the place along a new last axis is the index, 0 elsewhere: `[..] → f32[.., classes]`. An index that is no
-    /// class gives zeros.
+    /// 1 where the coordinate along a new last axis equals the index, 0 elsewhere: `[..] → f32[.., classes]`. An
+    /// invalid class gives zeros.
     pub(super) fn one_hot(&mut self, ids: &Operand, site: Site<'_>) -> Option<NodeId> {
         let node = self.indices(ids, site);
         let classes = self.count_option(site, "classes");

@@ -1,4 +1,4 @@
-//! `grad`, `stop_gradient` and `checkpoint`: what is asked of the stage `grad`, and what it answers, in the user's words.
+//! `grad`, `stop_gradient` and `checkpoint`: calls the stage `grad`, and reports its refusals in the user's terms.
 
 use super::{
     Lowering,
@@ -61,18 +61,18 @@ impl Lowering<'_> {
         })
     }
 
-    /// `x`, which is a constant to every gradient.
+    /// `x`, constant for all gradients.
     pub(super) fn stop_gradient(&mut self, x: &Operand, at: SourceRange) -> Option<NodeId> {
         let node = self.force(x)?;
         let (dtype, shape, rank) = (self.dtype(node), self.shape(node).to_vec(), self.rank_of(node).clone());
-        // A node of its own, because `x` itself may have gradients elsewhere.
+        // Separate node, because `x` itself may have gradients elsewhere.
         let stopped = self.push(Op::Reshape(node), dtype, shape, at);
         self.set_rank(stopped, rank);
         self.marks.stopped.insert(stopped);
         Some(stopped)
     }
 
-    /// `x`, of which gradients compute again what was written within: the nodes from `first` on.
+    /// `x`, whose gradients recompute the nodes from `first` on.
     pub(super) fn checkpoint(&mut self, x: &Operand, first: usize) -> Option<Value> {
         let value = match &x.value {
             Value::Tuple(_) => x.value.clone(),
@@ -82,7 +82,7 @@ impl Lowering<'_> {
         Some(value)
     }
 
-    /// The values of `wrt`, with where they are written.
+    /// Values of `wrt`, with their spans.
     fn with_respect_to(&mut self, site: Site<'_>) -> Option<Vec<(NodeId, SourceRange)>> {
         let argument = site.option("wrt")?;
         let exprs: Vec<&Expr> = match argument {
@@ -161,7 +161,7 @@ impl Lowering<'_> {
         None
     }
 
-    /// Nodes that other stages pushed have the rank that their shape says.
+    /// Sets the visible rank of nodes that other stages pushed to the rank of their shape.
     pub(super) fn rank_new_nodes(&mut self) {
         for (_, node) in self.graph.nodes.iter().skip(self.ranks.len()) {
             self.ranks.push(RankExpr::Known(node.ty.rank()));

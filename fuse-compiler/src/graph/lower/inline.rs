@@ -1,4 +1,4 @@
-//! Calls of functions, of the same block or imported, which are inlined.
+//! Inlines calls of functions of the same block or imported ones.
 
 use std::{collections::BTreeMap, rc::Rc};
 
@@ -21,7 +21,7 @@ use crate::{
 };
 
 impl<'a> Lowering<'a> {
-    /// The value of a call: the callee's body with the arguments for its parameters.
+    /// Lowers a call: the callee's body with the arguments for its parameters.
     pub(super) fn call_function(&mut self, index: usize, call: &Call, at: SourceRange, scope: &Scope) -> Value {
         let function = self.program.functions[index];
         if let Some(param) = function.params.iter().find(|param| param.updated.is_some()) {
@@ -45,7 +45,7 @@ impl<'a> Lowering<'a> {
         self.caller = caller;
         self.literals = literals;
         if index >= self.program.own && (caller < self.program.own || caller == self.program.functions.len()) {
-            // The definition is sound by itself: whatever is wrong follows from this call.
+            // The definition is sound by itself, so this call causes all errors.
             self.sink.relocate(before, at, &format!("in the definition of `{}`", function.name));
         }
         match self.results(function, &value, &callee) {
@@ -92,7 +92,7 @@ impl<'a> Lowering<'a> {
         (operands.len() == expected).then_some(operands)
     }
 
-    /// The callee's scope: its generic dtypes and dimensions follow from the arguments.
+    /// Scope of the callee. Arguments determine its generic dtypes and dimensions.
     fn bind_arguments(&mut self, function: &'a Function, arguments: &[Operand], call: &Call) -> Option<Scope> {
         let dtypes = self.bind_generics(function, arguments)?;
         let mut callee = Scope { variables: BTreeMap::new(), dims: Rc::default(), dtypes: dtypes.into(), warn: false };
@@ -124,7 +124,7 @@ impl<'a> Lowering<'a> {
         Some(callee)
     }
 
-    /// The dtype of each generic parameter: that of the first argument that has one.
+    /// Dtype of each generic parameter: that of the first argument that has one.
     fn bind_generics(&self, function: &Function, arguments: &[Operand]) -> Option<Vec<DType>> {
         let mut dtypes = Vec::new();
         for generic in 0..function.generics.len() {
@@ -152,7 +152,7 @@ impl<'a> Lowering<'a> {
         Some(dtypes)
     }
 
-    /// An argument as a node of the parameter's dtype and rank.
+    /// Converts an argument to a node of the parameter's dtype and rank.
     fn argument_node(
         &mut self,
         argument: &Operand,
@@ -246,7 +246,6 @@ impl<'a> Lowering<'a> {
     }
 }
 
-/// The declared number of axes.
 pub(super) fn rank_of(ty: &Type) -> usize {
     ty.dims.as_ref().map_or(0, Vec::len)
 }

@@ -1,6 +1,6 @@
-//! Operations that put values together or turn them around: `concat`, `stack` and `flip`.
+//! Operations that join or reverse values: `concat`, `stack` and `flip`.
 //!
-//! There is no such operation in the graph: `grad::joined` takes each element of the value from the piece that it comes from.
+//! The graph has no such operations. `grad::joined` takes each element from its source piece.
 
 use fuse_artifact::{DType, Relation, Size};
 
@@ -20,11 +20,11 @@ use crate::{
     operations::BinaryOp,
 };
 
-/// A piece with the place where it was written.
+/// Piece with its span.
 type Piece = (NodeId, SourceRange);
 
 impl Lowering<'_> {
-    /// Pieces behind each other along an axis.
+    /// Concatenates pieces along an axis.
     pub(super) fn concat(&mut self, pieces: &[Operand], site: Site<'_>) -> Option<NodeId> {
         let axis = self.axis(site.option("axis")?, site.scope, &site.usage());
         let pieces = self.pieces(pieces, site)?;
@@ -33,7 +33,7 @@ impl Lowering<'_> {
         self.concatenated(&pieces, position, site)
     }
 
-    /// Pieces of one shape along a new axis; negative axes count in the result.
+    /// Stacks pieces of one shape along a new axis. Negative axes count in the result.
     pub(super) fn stack(&mut self, pieces: &[Operand], site: Site<'_>) -> Option<NodeId> {
         let axis = self.axis(site.option("axis")?, site.scope, &site.usage());
         let pieces = self.pieces(pieces, site)?;
@@ -56,7 +56,7 @@ impl Lowering<'_> {
         self.concatenated(&layers, position as usize, site)
     }
 
-    /// The elements of the list as nodes of one dtype and one rank.
+    /// Elements of the list as nodes of one dtype and one rank.
     fn pieces(&mut self, operands: &[Operand], site: Site<'_>) -> Option<Vec<Piece>> {
         let list = site.call.arguments.first().map_or(site.at, argument_range);
         let operands: Vec<Operand> = operands.iter().map(|operand| self.single(operand)).collect::<Option<_>>()?;
@@ -126,7 +126,7 @@ impl Lowering<'_> {
         Some(())
     }
 
-    /// Pieces of one rank behind each other; the first one decides the other extents.
+    /// Concatenates pieces of one rank. The first one determines the other extents.
     fn concatenated(&mut self, pieces: &[Piece], axis: usize, site: Site<'_>) -> Option<NodeId> {
         let at = site.at;
         let first = pieces[0].0;
@@ -151,7 +151,7 @@ impl Lowering<'_> {
         Some(value)
     }
 
-    /// Requires that two pieces agree beside the axis: now, or in the expression form at launch.
+    /// Requires that two pieces agree on the other axes: now, or (expression form) at launch.
     fn require_extents(
         &mut self,
         node: NodeId,
@@ -183,7 +183,7 @@ impl Lowering<'_> {
         Some(())
     }
 
-    /// The elements in the opposite order along some axes.
+    /// Reverses the elements along some axes.
     pub(super) fn flip(&mut self, x: &Operand, site: Site<'_>) -> Option<NodeId> {
         let node = self.force(x)?;
         let axes = self.axes_option(site, node)?;
@@ -192,7 +192,7 @@ impl Lowering<'_> {
         let mut value = node;
         for axis in axes.into_iter().filter(|&axis| !shape[axis].is_one()) {
             let place = self.coordinate(axis, &shape, at);
-            // The last index, and not as a size: that of no elements is -1.
+            // Last index as a number, not a size: it is -1 for an empty axis.
             let last = match shape[axis].as_constant() {
                 Some(extent) if extent > 0 => self.size_number(&Size::constant(extent - 1), DType::I32, at),
                 _ => {

@@ -1,8 +1,6 @@
-//! Operations that are made of others: `pad`, `roll`, `repeat`, `tile`, `split`, `tril`, `triu`, `glu` and
-//! `cross_entropy`.
+//! Composite operations: `pad`, `roll`, `repeat`, `tile`, `split`, `tril`, `triu`, `glu` and `cross_entropy`.
 //!
-//! Those that move elements take each from the place that it comes from, as `concat` does, so that nothing is copied
-//! first.
+//! Those that move elements read each from its source coordinate, as `concat` does, so that nothing is copied first.
 
 use fuse_artifact::{DType, Relation, Size, SymbolSource};
 
@@ -24,14 +22,14 @@ use crate::{
 };
 
 impl Lowering<'_> {
-    /// An operand and the axis that the required option `axis` names.
+    /// Operand, and the axis that the required option `axis` names.
     fn axis_of(&mut self, x: &Operand, site: Site<'_>) -> Option<(NodeId, usize)> {
         let node = self.force(x)?;
         let axis = self.axis(site.option("axis")?, site.scope, &site.usage())?;
         Some((node, self.axis_of_node(&axis, node)?))
     }
 
-    /// A size that an option names; the default if it is not given.
+    /// Size of an option, or its default.
     fn size_option(&mut self, site: Site<'_>, name: &str, default: u64) -> Option<Size> {
         match site.option(name) {
             None => Some(Size::constant(default)),
@@ -51,7 +49,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// An `i32` that an option gives: a number, or a scalar of the host.
+    /// `i32` option: a number, or a host scalar.
     fn integer_option(&mut self, site: Site<'_>, name: &str) -> Option<Operand> {
         let argument = site.option(name)?;
         let Argument::Expr(expr) = argument else {
@@ -66,7 +64,7 @@ impl Lowering<'_> {
         Some(Operand { value, range: operand.range })
     }
 
-    /// Elements of one value before and behind those that there are.
+    /// Pads an axis with a constant before and after its elements.
     pub(super) fn padding(&mut self, x: &Operand, site: Site<'_>) -> Option<NodeId> {
         let found = self.axis_of(x, site);
         let (before, after) = (self.size_option(site, "before", 0), self.size_option(site, "after", 0));
@@ -104,7 +102,6 @@ impl Lowering<'_> {
         Some(padded)
     }
 
-    /// 0, or `false`.
     fn zero(&mut self, dtype: DType, site: Site<'_>) -> NodeId {
         match dtype {
             DType::Bool => self.push(Op::Literal(Literal::Bool(false)), dtype, vec![], site.at),
@@ -112,7 +109,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Every element moved along an axis, those behind its end to its beginning.
+    /// Rotates the elements along an axis. Elements moved past the end reappear at the start.
     pub(super) fn roll(&mut self, x: &Operand, site: Site<'_>) -> Option<NodeId> {
         let (found, shift) = (self.axis_of(x, site), self.integer_option(site, "shift"));
         let ((node, axis), shift) = (found?, shift?);
@@ -143,7 +140,7 @@ impl Lowering<'_> {
         self.select(negative, next, x, site.at)
     }
 
-    /// Each element several times in a row, or all of them several times behind each other.
+    /// Repeats each element (`repeat`) or the whole axis (`tile`) several times.
     pub(super) fn repeated_elements(&mut self, x: &Operand, site: Site<'_>) -> Option<NodeId> {
         let (found, times) = (self.axis_of(x, site), self.count_option(site, "times"));
         let ((node, axis), times) = (found?, times?);
@@ -165,7 +162,7 @@ impl Lowering<'_> {
         Some(value)
     }
 
-    /// Pieces of an axis: equal ones, or of the given extents.
+    /// Splits an axis into equal pieces, or into pieces of given extents.
     pub(super) fn split(&mut self, x: &Operand, site: Site<'_>) -> Value {
         let pieces = self.axis_of(x, site).and_then(|(node, axis)| self.split_node(node, axis, site));
         pieces.map_or(Value::Poison, |pieces| match pieces.as_slice() {
@@ -218,7 +215,7 @@ impl Lowering<'_> {
         Some(pieces)
     }
 
-    /// Requires that pieces together are an axis: now, or at launch.
+    /// Requires that the pieces' extents sum to the axis: now, or at launch.
     fn require_whole(&mut self, sizes: &[Size], extent: &Size, site: Site<'_>) -> Option<()> {
         let sum = sizes.iter().fold(Size::default(), |sum, size| sum.add(size));
         if sizes.is_empty() || sum.as_constant().is_some() && extent.as_constant().is_some() && sum != *extent {
@@ -234,7 +231,7 @@ impl Lowering<'_> {
         Some(())
     }
 
-    /// The extent of each of so many equal parts of an axis.
+    /// Extent of each of a number of equal parts of an axis.
     pub(super) fn equal_part(
         &mut self,
         extent: &Size,
@@ -264,7 +261,7 @@ impl Lowering<'_> {
         Some(quotient)
     }
 
-    /// The elements on and below (above) a diagonal of the last two axes; 0 elsewhere.
+    /// Elements on and below (above) a diagonal of the last two axes; 0 elsewhere.
     pub(super) fn triangle(&mut self, x: &Operand, site: Site<'_>) -> Option<NodeId> {
         let node = self.force(x)?;
         let diagonal = match site.option("diagonal") {
@@ -307,7 +304,7 @@ impl Lowering<'_> {
         Some(self.binary(BinaryOp::Mul, first, gate, at))
     }
 
-    /// `log(sum(exp(x))) - x[class]` of each row, as `m - x[class] + log(sum(exp(x - m)))` with the largest element `m`.
+    /// `log(sum(exp(x))) - x[class]` of each row, as `m - x[class] + log(sum(exp(x - m)))` with the row's maximum `m`.
     pub(super) fn cross_entropy(&mut self, operands: &[Operand], site: Site<'_>) -> Option<NodeId> {
         let (x, classes) = (self.float_operand(&operands[0], site), self.indices(&operands[1], site));
         let (x, classes) = (x?, classes?);
@@ -329,7 +326,7 @@ impl Lowering<'_> {
         Some(self.without_axes(loss, &[axis], at))
     }
 
-    /// The classes of all rows with an axis of extent 1 where `x` has its classes.
+    /// Class of each row, with an axis of extent 1 at the position of `x`'s class axis.
     fn class_of_row(
         &mut self,
         x: NodeId,
