@@ -1,7 +1,7 @@
-//! Operations on rows: `softmax` and `log_softmax`, and the normalizations with their scales and shifts.
+//! Operations on rows: `softmax`, `log_softmax`, and the normalizations with their scales and shifts.
 //!
-//! All but `softmax` compute in `f32` whatever the dtype of their operands. `softmax` stays in its dtype and in exactly
-//! these operations, since the fusion planner finds attention by them.
+//! All but `softmax` compute in `f32` for any operand dtype. `softmax` keeps its dtype and these exact operations,
+//! since the fusion planner recognizes attention by them.
 
 use fuse_artifact::{DType, Relation, Size};
 
@@ -13,11 +13,10 @@ use crate::{
     operations::{BinaryOp, UnaryOp},
 };
 
-/// A scale or shift: its name, and its value once it is lowered.
+/// Scale or shift: its name and operand.
 type Parameter<'o> = (&'static str, &'o Operand);
 
 impl Lowering<'_> {
-    /// An operation on rows as called.
     pub(super) fn row_operation(&mut self, row: Row, operands: &[Operand], site: Site<'_>) -> Option<NodeId> {
         let x = self.float_operand(&operands[0], site);
         let eps = match row {
@@ -92,8 +91,8 @@ impl Lowering<'_> {
         Some(self.cast_node(value, dtype, at))
     }
 
-    /// Groups of channels normalized on their own, `[B, C, ..]` with channels on axis 1 (Wu and He 2018). Computed as
-    /// `[B, G, C / G, ..]`, so that nothing but the operand and the result changes its shape.
+    /// Group normalization of `[B, C, ..]`, channels on axis 1 (Wu and He 2018). Computed as `[B, G, C / G, ..]`, so
+    /// that only the operand and the result are reshaped.
     pub(super) fn group_norm(&mut self, operands: &[Operand], site: Site<'_>) -> Option<NodeId> {
         let x = self.float_operand(&operands[0], site);
         let eps = self.positive_option(site, "eps", 1e-5);
@@ -115,7 +114,7 @@ impl Lowering<'_> {
         let value = self.binary(BinaryOp::Mul, centered, scale, at);
         let parameters: Vec<Parameter<'_>> = ["gamma", "beta"].into_iter().zip(&operands[1..]).collect();
         let mut vectors = Vec::new();
-        // In the expression form the length is checked at launch, and then against the extents that it is given here.
+        // In the expression form, a launch checks the length against the extents given here.
         let length = if self.padded { shape[1].mul(&shape[2]) } else { channels };
         for node in self.vectors(&parameters, x, &length, site)? {
             let shape = vec![Size::ONE, shape[1].clone(), shape[2].clone(), Size::ONE];
@@ -133,7 +132,7 @@ impl Lowering<'_> {
         operations.fold(value, |value, (op, parameter)| self.binary(op, value, *parameter, site.at))
     }
 
-    /// An operand that has to be of floats.
+    /// Requires a float operand.
     pub(super) fn float_operand(&mut self, operand: &Operand, site: Site<'_>) -> Option<NodeId> {
         let node = self.force(operand)?;
         let dtype = self.dtype(node);
@@ -148,7 +147,7 @@ impl Lowering<'_> {
         None
     }
 
-    /// Vectors of the extent of an axis, as `f32` with the rank of `x` and extent 1 but along the axis.
+    /// Vectors of an axis's extent, as `f32` with the rank of `x` and extent 1 except along the axis.
     fn parameters(
         &mut self,
         parameters: &[Parameter<'_>],
@@ -173,7 +172,7 @@ impl Lowering<'_> {
         self.cast_node(node, DType::F32, site.at)
     }
 
-    /// Operands that have to be vectors of this extent and of the dtype of `x`.
+    /// Requires vectors of this extent and of the dtype of `x`.
     fn vectors(
         &mut self,
         parameters: &[Parameter<'_>],
@@ -233,7 +232,7 @@ impl Lowering<'_> {
     }
 }
 
-/// `a / b` where that has no remainder for any values of the symbols.
+/// `a / b`, if it has no remainder for any values of the symbols.
 pub(super) fn exact_quotient(a: &Size, b: &Size) -> Option<Size> {
     let [divisor] = &*b.terms else { return None };
     let mut sum = Size::default();

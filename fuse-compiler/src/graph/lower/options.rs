@@ -1,6 +1,6 @@
-//! Named arguments and the other arguments of a call that are not tensors: numbers, truth values, axes, counts.
+//! Named arguments, and other arguments that are not tensors: numbers, booleans, axes, counts.
 //!
-//! Input: an argument as written. Output: its value, or a report that points at it.
+//! Input: an argument as written. Output: its value, or a report at its span.
 
 use fuse_artifact::{DType, Relation, Size};
 
@@ -18,13 +18,13 @@ use crate::{
     syntax::ast::{Argument, Call, Expr, ExprKind, Literal, UnaryOperator},
 };
 
-/// A call of an operation, with what its arguments are read in.
+/// Call of an operation, with the scope of its arguments.
 #[derive(Clone, Copy)]
 pub(super) struct Site<'c> {
     pub(super) operation: &'c Operation,
     pub(super) call: &'c Call,
     pub(super) scope: &'c Scope,
-    /// The whole call.
+    /// Span of the whole call.
     pub(super) at: SourceRange,
 }
 
@@ -43,7 +43,7 @@ impl<'c> Site<'c> {
 }
 
 impl Lowering<'_> {
-    /// `true` or `false`; `false` if it is not given.
+    /// `true` or `false`; `false` by default.
     pub(super) fn flag(&self, site: Site<'_>, name: &str) -> Option<bool> {
         let Some(argument) = site.option(name) else { return Some(false) };
         match argument {
@@ -60,7 +60,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// A literal number that is not negative; `default` if it is not given.
+    /// Literal number, not negative.
     pub(super) fn literal_option(&self, site: Site<'_>, name: &str, default: f64) -> Option<f64> {
         let Some(argument) = site.option(name) else { return Some(default) };
         let range = argument_range(argument);
@@ -88,7 +88,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// A number above 0 as an `f32` of rank 0: a literal, or a scalar of the host.
+    /// Positive number as an `f32` of rank 0: a literal, or a host scalar.
     pub(super) fn positive_option(&mut self, site: Site<'_>, name: &str, default: f64) -> Option<NodeId> {
         let Some(argument) = site.option(name) else { return Some(self.number(default, DType::F32, site.at)) };
         let Argument::Expr(expr) = argument else {
@@ -109,7 +109,7 @@ impl Lowering<'_> {
         self.scalar(&operand, DType::F32, site.name(), name)
     }
 
-    /// One number of this dtype as a node of rank 0: a literal, or a scalar of the host.
+    /// Number of this dtype as a node of rank 0: a literal, or a host scalar.
     pub(super) fn scalar(&mut self, operand: &Operand, dtype: DType, call: &str, name: &str) -> Option<NodeId> {
         let operand = self.single(operand)?;
         let found = self.dtype_of(&operand);
@@ -152,7 +152,7 @@ impl Lowering<'_> {
         Some(self.single_element(node, operand.range))
     }
 
-    /// The axes of a value that the option `axis` names, sorted, or a report; all if it is not given.
+    /// Axes that the option `axis` names, sorted. All axes by default.
     pub(super) fn axes_option(&mut self, site: Site<'_>, x: NodeId) -> Option<Vec<usize>> {
         let Some(argument) = site.option("axis") else { return Some((0..self.shape(x).len()).collect()) };
         let list = match argument {
@@ -183,8 +183,7 @@ impl Lowering<'_> {
         Some(axes)
     }
 
-    /// The one axis of a value that the option `axis` names; if it is not given, the one with the number `default`,
-    /// reported at `place`.
+    /// Axis that the option `axis` names. The default axis `default` is reported at `place`.
     pub(super) fn axis_option(&mut self, site: Site<'_>, x: NodeId, default: i64, place: SourceRange) -> Option<usize> {
         let axis = match site.option("axis") {
             Some(argument) => self.axis(argument, site.scope, &site.usage())?,
@@ -207,7 +206,7 @@ impl Lowering<'_> {
         self.axis_of_node(&axis, x)
     }
 
-    /// A number of things that is known while compiling or a dimension.
+    /// Count known at compile time, or a dimension.
     pub(super) fn count_option(&mut self, site: Site<'_>, name: &str) -> Option<Size> {
         let argument = site.option(name)?;
         let (range, sink) = (argument_range(argument), self.sink);
@@ -233,7 +232,7 @@ impl Lowering<'_> {
     }
 }
 
-/// The number that an expression writes out.
+/// Value of a literal number.
 fn number(expr: &Expr) -> Option<f64> {
     match &expr.kind {
         ExprKind::Literal(Literal::Integer(value, _)) => Some(*value as f64),
@@ -243,7 +242,7 @@ fn number(expr: &Expr) -> Option<f64> {
     }
 }
 
-/// The value of a number that was written out.
+/// Value of an operand that is a literal number.
 pub(super) fn literal_value(operand: &Operand) -> Option<f64> {
     match operand.value.as_literal()? {
         Literal::Integer(value, _) => Some(*value as f64),

@@ -1,6 +1,7 @@
-//! The expression form: every variable is a tensor of rank 6 whose axes are symbols of their own, so that one
-//! graph serves all ranks. Missing outer axes have extent 1 at launch, and broadcasting two axes gives a
-//! symbol whose value is found at launch.
+//! Expression form: each variable is a tensor of rank 6 with separate symbols for its axes, so one graph serves all
+//! ranks.
+//!
+//! Missing outer axes have extent 1 at launch. Broadcasting two axes gives a symbol that the launch evaluates.
 
 use std::{collections::BTreeMap, rc::Rc};
 
@@ -24,7 +25,7 @@ use crate::{
     },
 };
 
-/// Lowers an expression for one choice of dtypes of its variables. The ranks are those of the results.
+/// Lowers an expression for one choice of its variables' dtypes. Returns the ranks of the results, too.
 pub(crate) fn lower_expression<'a>(
     body: &'a Block,
     variables: &[(HostOperand, DType)],
@@ -84,7 +85,7 @@ impl Lowering<'_> {
             .collect()
     }
 
-    /// The broadcast of two sizes of which neither is 1 for certain.
+    /// Broadcast of two sizes, neither of which is 1 for certain.
     pub(super) fn broadcast_symbol(&mut self, a: &Size, b: &Size) -> Size {
         let mut sizes = self.broadcast_parts(a);
         for part in self.broadcast_parts(b) {
@@ -106,7 +107,7 @@ impl Lowering<'_> {
         self.add_symbol(name, source, ("these shapes broadcast".into(), (at, at)))
     }
 
-    /// The sizes that a size is the broadcast of.
+    /// Sizes whose broadcast a size is.
     fn broadcast_parts(&self, size: &Size) -> Vec<Size> {
         match size.as_symbol().map(|id| &self.graph.symbols[usize::from(id)].source) {
             Some(SymbolSource::Broadcast(sizes)) => sizes.to_vec(),
@@ -114,13 +115,13 @@ impl Lowering<'_> {
         }
     }
 
-    /// The last axes of a node: those that a declared type names.
+    /// Last axes of a node: those that a declared type names.
     pub(super) fn last_axes(&self, node: NodeId, count: usize) -> &[Size] {
         let shape = self.shape(node);
         &shape[shape.len().saturating_sub(count)..]
     }
 
-    /// Requires that a node has this visible rank, and takes it for granted from here on.
+    /// Requires that a node has this visible rank, and assumes it from here on.
     pub(super) fn require_visible_rank(&mut self, node: NodeId, rank: usize, what: String) {
         let hidden = self.shape(node).len().saturating_sub(rank);
         let outer = Size::product(&self.shape(node)[..hidden]);
@@ -129,7 +130,7 @@ impl Lowering<'_> {
         self.set_rank(node, RankExpr::Known(rank));
     }
 
-    /// A value as a result of an inlined function that declares this type.
+    /// Converts a value to a result of an inlined function, which declares this type.
     pub(super) fn padded_result(&mut self, node: NodeId, want: &TensorType, function: &str) -> Option<NodeId> {
         if self.dtype(node) != want.dtype || self.visible_rank(node).is_some_and(|rank| rank != want.rank()) {
             return None;
@@ -148,7 +149,7 @@ impl Lowering<'_> {
         Some(node)
     }
 
-    /// Requires at launch that a size is 1 or the wanted one.
+    /// Adds a launch check that a size is 1 or equals `want`.
     pub(super) fn check_fits(&mut self, have: &Size, want: &Size) {
         if have == want || have.is_one() {
             return;

@@ -1,4 +1,4 @@
-//! Pointwise operations: which dtype they compute in, and whether they happen now or wait for a shape.
+//! Pointwise operations: determines their dtype, and emits or defers them.
 
 use std::rc::Rc;
 
@@ -17,7 +17,6 @@ use crate::{
 };
 
 impl Lowering<'_> {
-    /// A pointwise operation.
     pub(super) fn pointwise(&mut self, op: Pointwise, operands: &[Operand], at: SourceRange) -> Value {
         let singles: Option<Vec<Operand>> = operands.iter().map(|operand| self.single(operand)).collect();
         let Some(operands) = singles else { return Value::Poison };
@@ -51,8 +50,8 @@ impl Lowering<'_> {
         Value::Node(self.emit(op, &lowered, at))
     }
 
-    /// The node, if meeting it gives an `index` its shape. In the expression form, where a variable may be a
-    /// host scalar, none does: the whole pointwise expression decides.
+    /// Node that gives an `index` among its operands a shape. In the expression form, where a variable may be a host
+    /// scalar, only the whole pointwise expression does.
     fn shaping_node(&self, value: &Value) -> Option<NodeId> {
         match value {
             Value::Node(node) if !self.padded && !self.shape(*node).is_empty() => Some(*node),
@@ -60,7 +59,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// An operation that waits for a dtype or a shape.
+    /// Defers an operation until its dtype or shape is known.
     fn defer(
         &mut self,
         op: Pointwise,
@@ -93,7 +92,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// A node for operands that already have one dtype and one shape.
+    /// Emits a node for operands that already have one dtype and one shape.
     pub(super) fn emit(&mut self, op: Pointwise, operands: &[NodeId], at: SourceRange) -> NodeId {
         let value = operands[operands.len() - 1];
         let (dtype, shape) = (self.dtype(value), self.shape(value).to_vec());
@@ -116,7 +115,7 @@ impl Lowering<'_> {
         node
     }
 
-    /// The dtype that the operands share; of a select, that of the two values.
+    /// Common dtype of the operands; of a select, that of the two values.
     fn operand_dtype(&self, op: Pointwise, operands: &[Operand], at: SourceRange) -> Option<LazyDType> {
         let mut values = operands;
         if op == Pointwise::Select {
@@ -283,7 +282,7 @@ impl Lowering<'_> {
         })
     }
 
-    /// A literal as the graph holds it, with a report if its dtype cannot.
+    /// Converts a literal to the graph's form. Reports one that its dtype cannot represent.
     pub(super) fn graph_literal(&self, literal: &Literal, dtype: DType, at: SourceRange) -> Option<GraphLiteral> {
         let float = |value: f64| dtype.keeps(value).then_some(GraphLiteral::Float(value));
         let converted = match *literal {
@@ -305,7 +304,7 @@ impl Lowering<'_> {
     }
 }
 
-/// The report of a literal that its dtype cannot hold.
+/// Diagnostic for a literal that its dtype cannot represent.
 fn out_of_range(literal: &Literal, dtype: DType, at: SourceRange) -> Diagnostic {
     let (text, magnitude) = match *literal {
         Literal::Integer(value, _) => (value.to_string(), value.abs() as f64),
@@ -327,15 +326,15 @@ fn out_of_range(literal: &Literal, dtype: DType, at: SourceRange) -> Diagnostic 
     Diagnostic::new(Code::LiteralOutOfRange, at, format!("`{text}` does not fit `{dtype}`")).help(help)
 }
 
-/// Help where `f16` is too small.
+/// Help for values beyond the range of `f16`.
 const IN_F32: &str = "compute in `f32`, as in `(x as f32 * y) as f16`";
 
-/// Whether the operand is the condition of a select.
+/// True if the operand is the condition of a select.
 pub(super) fn is_condition(op: Pointwise, position: usize) -> bool {
     op == Pointwise::Select && position == 0
 }
 
-/// The dtype that both can have.
+/// Dtype that both can have.
 pub(super) fn join(a: LazyDType, b: LazyDType) -> Option<LazyDType> {
     use LazyDType::{Float, Known, Number};
     match (a, b) {
@@ -348,7 +347,7 @@ pub(super) fn join(a: LazyDType, b: LazyDType) -> Option<LazyDType> {
     }
 }
 
-/// What an operation of bits is of truth values, which the graph has other operations for.
+/// Logical counterpart of a bitwise operation. The graph has separate operations for booleans.
 fn of_truth_values(op: Pointwise) -> Pointwise {
     match op {
         Pointwise::Binary(BinaryOp::BitAnd) => Pointwise::Binary(BinaryOp::And),
@@ -358,12 +357,12 @@ fn of_truth_values(op: Pointwise) -> Pointwise {
     }
 }
 
-/// The operation as the user knows it.
+/// Spelling of the operation in the language.
 fn written(op: Pointwise) -> String {
     format!("`{}`", op.symbol().unwrap_or_else(|| op.name()))
 }
 
-/// Arithmetic on literals.
+/// Folds arithmetic on literals.
 fn fold(op: Pointwise, operands: &[Operand]) -> Option<Result<Literal, &'static str>> {
     let literals: Vec<&Literal> = operands.iter().map(|operand| operand.value.as_literal()).collect::<Option<_>>()?;
     match (op, literals.as_slice()) {
@@ -376,7 +375,7 @@ fn fold(op: Pointwise, operands: &[Operand]) -> Option<Result<Literal, &'static 
                 BinaryOp::Add => a.checked_add(*b),
                 BinaryOp::Sub => a.checked_sub(*b),
                 BinaryOp::Mul => a.checked_mul(*b),
-                // Whether these are integer divisions depends on the dtype to come.
+                // Integer division depends on the final dtype.
                 _ => return None,
             };
             Some(folded.map(|value| Literal::Integer(value, None)).ok_or("the value is too large"))
@@ -407,7 +406,7 @@ fn fold(op: Pointwise, operands: &[Operand]) -> Option<Result<Literal, &'static 
     }
 }
 
-/// A literal among floats; at least one of two is a float, or both were integers and are not folded here.
+/// Literal as a float. Of two literals at least one is a float, or both are integers that are not folded here.
 fn as_float(literal: &Literal) -> Option<(f64, Option<DType>)> {
     match *literal {
         Literal::Float(value, dtype) => Some((value, dtype)),

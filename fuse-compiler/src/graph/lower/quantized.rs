@@ -1,11 +1,11 @@
-//! Quantized parameters: where they may stand, and along which axis they are packed.
+//! Quantized parameters: checks their uses, and determines their packed axes.
 //!
-//! A quantized parameter is a node like any other, of `f32`, that is marked until `dequantize` or a product takes it. Marked
-//! values may only be transposed, permuted, bound, passed on, dequantized, or be the right operand of `matmul`, so that a
-//! program never computes with them element by element by accident.
+//! A quantized parameter is an `f32` node that is marked until `dequantize` or a product takes it. Marked values may
+//! only be transposed, permuted, bound, passed on, dequantized, or be the right operand of `matmul`. So a program never
+//! computes with them element by element by accident.
 //!
-//! Values are packed along the axis that the first product sums over; without one, along the axis that `dequantize` names,
-//! else the last but one.
+//! Values are packed along the depth of the first product; without one, along the axis that `dequantize` names, else
+//! the last but one.
 
 use fuse_artifact::{DType, Packing, Size, SymbolSource};
 
@@ -24,7 +24,7 @@ use crate::{
 };
 
 impl Lowering<'_> {
-    /// A quantized parameter, marked. How it is stored is known when the body is ([`Self::pack_params`]).
+    /// Adds a quantized parameter, marked. [`Self::pack_params`] sets its storage after the body.
     pub(super) fn add_quantized(&mut self, name: String, packing: Packing, ty: TensorType, at: SourceRange) -> NodeId {
         let rank = ty.rank();
         let node = self.add_param(name, ty, false, at);
@@ -43,7 +43,7 @@ impl Lowering<'_> {
         node
     }
 
-    /// An argument is quantized as its parameter is, or neither is.
+    /// Requires that argument and parameter have the same packing, or neither has one.
     pub(super) fn check_packing(&self, argument: &Operand, param: &Param, function: &Function) -> Option<()> {
         let (found, expected) = (self.packing_of(argument), param.ty.packing());
         if found == expected {
@@ -68,7 +68,7 @@ impl Lowering<'_> {
         None
     }
 
-    /// The packing of a marked value.
+    /// Packing of a marked value.
     pub(super) fn packing_of(&self, operand: &Operand) -> Option<Packing> {
         let Value::Node(node) = operand.value else { return None };
         if !self.weights.contains(&node) {
@@ -78,7 +78,7 @@ impl Lowering<'_> {
         Some(self.graph.params[usize::from(param)].quantized.as_ref()?.packing)
     }
 
-    /// Reports the first operand that is quantized where `what` needs numbers; whether there is one.
+    /// Reports the first quantized operand, as `what` needs numbers. True if there is one.
     pub(super) fn refuses_quantized(&self, what: &str, operands: &[Operand]) -> bool {
         let quantized = |operand: &Operand| self.packing_of(operand).map(|packing| (packing, operand.range));
         let Some((packing, range)) = operands.iter().find_map(quantized) else { return false };
@@ -89,7 +89,7 @@ impl Lowering<'_> {
         true
     }
 
-    /// As [`refuses_quantized`](Self::refuses_quantized), for the operands of a call that may not be quantized.
+    /// Reports quantized operands of a call that takes none, like [`refuses_quantized`](Self::refuses_quantized).
     pub(super) fn call_refuses_quantized(&self, site: Site<'_>, operands: &[Operand]) -> bool {
         let what = format!("`{}`", site.name());
         match site.operation.kind {
@@ -107,15 +107,16 @@ impl Lowering<'_> {
         }
     }
 
-    /// A permute of a marked value is marked.
+    /// Marks a permutation of a marked value.
     pub(super) fn keep_mark(&mut self, from: &Operand, to: NodeId) {
         if matches!(from.value, Value::Node(node) if self.weights.contains(&node)) {
             self.weights.insert(to);
         }
     }
 
-    /// The right operand of a product, in the dtype of the left one if it is quantized; its packed axis is then the one that
-    /// is summed over, unless an earlier use decided.
+    /// Right operand of a product. A quantized one takes the left operand's dtype.
+    ///
+    /// Its packed axis becomes the depth, unless an earlier use determined it.
     pub(super) fn product_operand(&mut self, operand: &Operand, dtype: DType) -> Option<NodeId> {
         let node = self.force(operand)?;
         if self.packing_of(operand).is_none() {
@@ -130,8 +131,7 @@ impl Lowering<'_> {
         Some(if dtype.is_float() { self.cast_node(node, dtype, operand.range) } else { node })
     }
 
-    /// `dequantize(w)`, or `dequantize(w, axis = 1)` where values are packed along that axis: what a quantized tensor means,
-    /// as `f32`.
+    /// `dequantize(w)`, or `dequantize(w, axis = 1)` for values packed along that axis. Yields `f32`.
     pub(super) fn dequantize(&mut self, operand: &Operand, site: Site<'_>) -> Option<NodeId> {
         let node = self.force(operand)?;
         if self.packing_of(operand).is_none() {
@@ -156,13 +156,13 @@ impl Lowering<'_> {
         Some(self.unmarked(node, operand.range))
     }
 
-    /// A copy of a marked value that counts as numbers.
+    /// Unmarked copy of a marked value.
     fn unmarked(&mut self, node: NodeId, at: SourceRange) -> NodeId {
         let (op, ty) = (self.graph.nodes[node].op.clone(), self.graph.nodes[node].ty.clone());
         self.push(op, ty.dtype, ty.shape, at)
     }
 
-    /// The parameter under the permutes of a marked value, and which of its axes is `axis` of the value.
+    /// Parameter whose permutation a marked value is, and the parameter's axis that is `axis` of the value.
     fn packed_axis(&self, mut node: NodeId, mut axis: usize) -> Option<(u16, usize)> {
         loop {
             match &self.graph.nodes[node].op {
@@ -176,7 +176,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Decides how the quantized parameters are stored.
+    /// Sets the storage of the quantized parameters.
     pub(super) fn pack_params(&mut self) {
         for index in 0..self.graph.params.len() {
             let param = &self.graph.params[index];
@@ -200,7 +200,7 @@ impl Lowering<'_> {
     }
 }
 
-/// What is wrong with a quantized type of a signature: a number, too many axes.
+/// Errors in quantized types of a signature: scalar types, and too many axes.
 pub(super) fn check_types(function: &Function) -> Vec<Diagnostic> {
     let results = function.results.iter().filter_map(|ty| {
         let packing = ty.packing()?;
@@ -232,5 +232,5 @@ fn misshapen(ty: &Type) -> Option<Diagnostic> {
     }
 }
 
-/// Axes of a quantized tensor: a launch describes it by two more numbers.
+/// Maximum rank of a quantized tensor, which takes two more numbers of a launch.
 const MAX_RANK: usize = crate::syntax::types::MAX_RANK - 2;

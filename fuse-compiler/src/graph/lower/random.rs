@@ -1,7 +1,7 @@
-//! `dropout`, with numbers that depend on a seed and the place of an element only.
+//! `dropout`, whose random numbers depend only on a seed and an element's position.
 //!
-//! Element `i` in row-major order draws word `i` of the Philox4x32-10 stream of the seed (Salmon et al., Parallel random
-//! numbers: as easy as 1, 2, 3, 2011), so the same elements are dropped on every adapter and by every schedule.
+//! Element `i` in row-major order draws word `i` of the Philox4x32-10 stream of the seed (Salmon et al., Parallel
+//! random numbers: as easy as 1, 2, 3, 2011), so the same elements are dropped on every adapter and by every schedule.
 
 use fuse_artifact::DType;
 
@@ -17,8 +17,8 @@ use crate::{
 };
 
 impl Lowering<'_> {
-    /// Keeps an element where its number from [0, 1) is at least `p`, scaled by `1 / (1 - p)`; 0 elsewhere. `p = 0` is
-    /// the identity, and of `p >= 1` all is 0.
+    /// Keeps an element, scaled by `1 / (1 - p)`, if its number from [0, 1) is at least `p`; 0 elsewhere. `p = 0` is
+    /// the identity, `p >= 1` gives all zeros.
     pub(super) fn dropout(&mut self, operands: &[Operand], site: Site<'_>) -> Option<NodeId> {
         let at = site.at;
         let x = self.float_operand(&operands[0], site);
@@ -28,7 +28,7 @@ impl Lowering<'_> {
         let (dtype, rank) = (self.dtype(x), self.rank_of(x).clone());
         let place = self.row_major_place(x, site);
         let word = self.binary(BinaryOp::Philox, place, seed, at);
-        // The upper 24 bits, all of which an f32 holds.
+        // The upper 24 bits are exact in f32.
         let low = self.number(256.0, DType::U32, at);
         let high = self.binary(BinaryOp::Div, word, low, at);
         let number = self.cast_node(high, DType::F32, at);
@@ -44,7 +44,7 @@ impl Lowering<'_> {
         Some(value)
     }
 
-    /// The probability, and what to scale the kept elements by.
+    /// Probability, and scale of the kept elements.
     fn probability(&mut self, operand: &Operand, site: Site<'_>) -> Option<(NodeId, NodeId)> {
         let at = site.at;
         let one = |this: &mut Self| this.number(1.0, DType::F32, at);
@@ -54,7 +54,7 @@ impl Lowering<'_> {
             let kept = self.binary(BinaryOp::Sub, kept, p, at);
             let dividend = one(self);
             let scale = self.binary(BinaryOp::Div, dividend, kept, at);
-            // Where nothing is kept, gradients of 0 must not meet an infinite scale.
+            // If no element is kept, gradients of 0 must not meet an infinite scale.
             let zero = self.number(0.0, DType::F32, at);
             let keeps = self.compare(CompareOp::Gt, kept, zero, at);
             return Some((p, self.select(keeps, scale, zero, at)));
@@ -72,7 +72,7 @@ impl Lowering<'_> {
         Some((p, self.number(scale, DType::F32, at)))
     }
 
-    /// The number of elements before each one in row-major order, as `u32`.
+    /// Row-major position of each element, as `u32`.
     fn row_major_place(&mut self, x: NodeId, site: Site<'_>) -> NodeId {
         let (at, shape) = (site.at, self.shape(x).to_vec());
         let mut place: Option<NodeId> = None;

@@ -1,33 +1,33 @@
-//! Ranks in the expression form: computations that the caller's type checker does, in their simplest form.
+//! Ranks in the expression form: computations for the caller's type checker, simplified.
 //!
-//! Input: the ranks of operands. Output: the ranks of values, and what must hold of ranks even where no result shows
-//! it (`sum(transpose(x))` has rank 0 for every `x`, but needs two axes).
+//! Input: the ranks of operands. Output: the ranks of values, and requirements that no result implies
+//! (`sum(transpose(x))` has rank 0 for every `x`, but needs two axes).
 
 use super::Lowering;
 use crate::{front::RankExpr, graph::NodeId};
 
-/// What a lowered expression says about ranks.
+/// Ranks of a lowered expression.
 #[derive(Default)]
 pub(crate) struct Ranks {
-    /// The ranks of the results.
+    /// Ranks of the results.
     pub(crate) results: Vec<RankExpr>,
-    /// Ranks that must exist besides those of the results.
+    /// Rank requirements besides those of the results.
     pub(crate) requirements: Vec<RankExpr>,
 }
 
 impl Lowering<'_> {
-    /// The rank that the caller sees.
+    /// Visible rank of a node.
     pub(super) fn rank_of(&self, node: NodeId) -> &RankExpr {
         &self.ranks[node.index()]
     }
 
-    /// Sets the rank that the caller sees, which from now on is required to exist.
+    /// Sets a node's visible rank, and requires that it exists.
     pub(super) fn set_rank(&mut self, node: NodeId, rank: RankExpr) {
         self.require_rank_expr(&rank);
         self.ranks[node.index()] = rank;
     }
 
-    /// Requires that a rank exists: that every condition in it holds.
+    /// Requires that a rank exists, that is, that all its conditions hold.
     pub(super) fn require_rank_expr(&mut self, rank: &RankExpr) {
         if let RankExpr::Broadcast(a, b) = rank {
             self.require_rank_expr(a);
@@ -37,7 +37,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// The ranks of the results and the requirements that these do not already make.
+    /// Ranks of the results, and the requirements that these do not imply.
     pub(super) fn final_ranks(&self, results: &[NodeId]) -> Ranks {
         let results: Vec<RankExpr> = results.iter().map(|node| self.rank_of(*node).clone()).collect();
         let implied = |rank: &RankExpr, position: usize| {
@@ -51,7 +51,7 @@ impl Lowering<'_> {
     }
 }
 
-/// The operands of a rank.
+/// Operands of a rank expression.
 fn parts(rank: &RankExpr) -> Vec<&RankExpr> {
     match rank {
         RankExpr::Known(_) | RankExpr::Of(_) => vec![],
@@ -60,13 +60,13 @@ fn parts(rank: &RankExpr) -> Vec<&RankExpr> {
     }
 }
 
-/// Whether there are ranks of the variables for which it does not exist.
+/// True if the rank does not exist for some ranks of the variables.
 fn is_conditional(rank: &RankExpr) -> bool {
     let own = !matches!(rank, RankExpr::Known(_) | RankExpr::Of(_) | RankExpr::Broadcast(..));
     own || parts(rank).into_iter().any(is_conditional)
 }
 
-/// Whether a rank, where it exists, shows that another one does.
+/// True if existence of one rank implies existence of the other.
 fn implies(rank: &RankExpr, other: &RankExpr) -> bool {
     let within = parts(rank).into_iter().any(|part| part == other || implies(part, other));
     let here = match (rank, other) {
@@ -78,7 +78,7 @@ fn implies(rank: &RankExpr, other: &RankExpr) -> bool {
     here || within
 }
 
-/// How many times 1 is taken from `y` in `Minus1(x)`, of which `count` are already seen; 0 if `y` is not inside.
+/// Number of axes removed from `y` in `Minus1(x)`, `count` of them already seen; 0 if `y` is not inside.
 fn minus_chain(x: &RankExpr, count: usize, y: &RankExpr) -> usize {
     match x {
         _ if x == y => count,
@@ -87,7 +87,7 @@ fn minus_chain(x: &RankExpr, count: usize, y: &RankExpr) -> usize {
     }
 }
 
-/// The number of axes, where it is certain.
+/// Number of axes, if certain.
 pub(super) fn known(rank: &RankExpr) -> Option<usize> {
     match rank {
         RankExpr::Known(rank) | RankExpr::Exactly(rank, _) => Some(*rank),
@@ -99,7 +99,7 @@ pub(super) fn known(rank: &RankExpr) -> Option<usize> {
     }
 }
 
-/// The most axes that a rank is certain to have, where it exists.
+/// Lower bound of a rank, if it exists.
 fn certain(rank: &RankExpr) -> usize {
     match rank {
         RankExpr::Known(rank) | RankExpr::Exactly(rank, _) => *rank,
@@ -112,7 +112,6 @@ fn certain(rank: &RankExpr) -> usize {
     }
 }
 
-/// The rank, at least `least`.
 pub(super) fn at_least(least: usize, rank: RankExpr) -> RankExpr {
     if certain(&rank) >= least || matches!(rank, RankExpr::Known(_)) {
         return rank;
@@ -120,7 +119,6 @@ pub(super) fn at_least(least: usize, rank: RankExpr) -> RankExpr {
     RankExpr::AtLeast(least, Box::new(rank))
 }
 
-/// The rank, exactly `exact`.
 pub(super) fn exactly(exact: usize, rank: RankExpr) -> RankExpr {
     match &rank {
         RankExpr::Known(_) | RankExpr::Exactly(..) => rank,
@@ -139,7 +137,6 @@ pub(super) fn same(a: RankExpr, b: RankExpr) -> RankExpr {
     }
 }
 
-/// One axis more.
 pub(super) fn plus_1(rank: RankExpr) -> RankExpr {
     match rank {
         RankExpr::Known(rank) => RankExpr::Known(rank + 1),
@@ -148,7 +145,6 @@ pub(super) fn plus_1(rank: RankExpr) -> RankExpr {
     }
 }
 
-/// One axis less.
 pub(super) fn minus_1(rank: RankExpr) -> RankExpr {
     match rank {
         RankExpr::Known(rank) => RankExpr::Known(rank.saturating_sub(1)),
@@ -157,7 +153,7 @@ pub(super) fn minus_1(rank: RankExpr) -> RankExpr {
     }
 }
 
-/// The rank of a matrix product; known ranks are already checked to be at least 2.
+/// Rank of a matrix product. Known ranks were checked to be at least 2.
 pub(super) fn matmul(a: RankExpr, b: RankExpr) -> RankExpr {
     match (&a, &b) {
         (RankExpr::Known(m), RankExpr::Known(n)) => RankExpr::Known(*m.max(n)),
@@ -165,7 +161,6 @@ pub(super) fn matmul(a: RankExpr, b: RankExpr) -> RankExpr {
     }
 }
 
-/// The rank of the broadcast of two values.
 pub(super) fn broadcast(a: RankExpr, b: RankExpr) -> RankExpr {
     fn contains(rank: &RankExpr, part: &RankExpr) -> bool {
         rank == part || matches!(rank, RankExpr::Broadcast(a, b) if contains(a, part) || contains(b, part))

@@ -1,7 +1,7 @@
-//! Reductions: `sum`, `mean`, `max` and the others over some axes of a value.
+//! Reductions over some axes of a value: `sum`, `mean`, `max` and others.
 //!
-//! `mean`, `var` and `logsumexp` are written in terms of the reductions of the graph. They compute in `f32` whatever
-//! the dtype of their operand: neither a count nor a sum of squares has to fit `f16`.
+//! `mean`, `var` and `logsumexp` are composed of the graph's reductions. They compute in `f32` for any operand dtype:
+//! neither a count nor a sum of squares has to fit `f16`.
 
 use fuse_artifact::{DType, Relation, Size};
 
@@ -13,22 +13,21 @@ use crate::{
     operations::{BinaryOp, DTypes, UnaryOp},
 };
 
-/// A sum of squares of scaled numbers that stands for one that is beyond a bound. Numbers are exponents of 2.
+/// Sum of squares of rescaled numbers, which replaces a plain sum beyond a bound. Numbers are exponents of 2.
 struct Rescaled {
-    /// On which side of the bound the plain sum is.
+    /// Side of the bound on which the sum is replaced.
     op: CompareOp,
     bound: f64,
     exponent: f64,
 }
 
-/// So that no scaled square overflows, and what is flushed does not count: 2^60 squares below 2^-126 are nothing beside 2^-60.
+/// No rescaled square overflows, and flushed squares are negligible: 2^60 squares below 2^-126 vanish beside 2^-60.
 const RESCALED: [Rescaled; 2] = [
     Rescaled { op: CompareOp::Gt, bound: 120.0, exponent: -96.0 },
     Rescaled { op: CompareOp::Lt, bound: -60.0, exponent: 80.0 },
 ];
 
 impl Lowering<'_> {
-    /// A reduction as called.
     pub(super) fn reduction(&mut self, reduction: Reduction, x: &Operand, site: Site<'_>) -> Option<NodeId> {
         let node = self.force(x);
         let keepdim = self.flag(site, "keepdim");
@@ -75,7 +74,7 @@ impl Lowering<'_> {
                 }
                 value
             }
-            // Without `axis` nothing is left, whatever the rank; `argmax` then has one axis, and the others are 1.
+            // Without `axis` the rank is 0. `argmax` then reduces one axis, and the others are 1.
             (false, None) => self.reshaped(value, vec![], RankExpr::Known(0), at),
         })
     }
@@ -105,7 +104,7 @@ impl Lowering<'_> {
         None
     }
 
-    /// The axis along which an index counts: one that is given, or the only one.
+    /// Axis of an index: the given one, or the only one.
     fn index_axis(&mut self, node: NodeId, site: Site<'_>) -> Option<Vec<usize>> {
         let name = site.name();
         if let Some(argument) = site.option("axis") {
@@ -135,7 +134,7 @@ impl Lowering<'_> {
         Some(vec![self.shape(node).len() - 1])
     }
 
-    /// Requires that an axis has elements, one of which the index is: now, or at launch.
+    /// Requires that an axis has elements: now, or at launch.
     fn require_elements(&mut self, node: NodeId, axis: usize, site: Site<'_>) -> Option<()> {
         let extent = self.shape(node)[axis].clone();
         if extent.as_constant() == Some(0) {
@@ -150,8 +149,8 @@ impl Lowering<'_> {
         Some(())
     }
 
-    /// The mean of the squares of `x - mean(x)`, in which `correction` is taken from the count. Of no more elements than that, it is
-    /// the sum divided by 0, as in NumPy.
+    /// Mean of the squares of `x - mean(x)`, with `correction` subtracted from the count. With no more elements than
+    /// that, it is the sum divided by 0, as in NumPy.
     fn variance(&mut self, x: NodeId, axes: &[usize], correction: f64, site: Site<'_>) -> NodeId {
         let at = site.at;
         if correction == 0.0 {
@@ -176,8 +175,8 @@ impl Lowering<'_> {
         self.binary(BinaryOp::Div, sum, freedom, at)
     }
 
-    /// The square root of the sum of squares. Numbers of `f32` are also added scaled down and up, in the same pass: one of the three
-    /// sums neither overflows nor loses small squares (as Blue 1978). Squares of `f16` fit `f32` as they are.
+    /// Square root of the sum of squares. Adds `f32` numbers also scaled down and up, in the same pass: one of the
+    /// three sums neither overflows nor loses small squares (as Blue 1978). Squares of `f16` fit `f32` unscaled.
     fn norm(&mut self, x: NodeId, axes: &[usize], of: DType, at: SourceRange) -> NodeId {
         let plain = self.squares(x, axes, at);
         let norm = if of == DType::F16 {
@@ -200,14 +199,13 @@ impl Lowering<'_> {
         norm
     }
 
-    /// The sum of squares.
     fn squares(&mut self, x: NodeId, axes: &[usize], at: SourceRange) -> NodeId {
         let squares = self.binary(BinaryOp::Mul, x, x, at);
         self.reduce(ReduceOp::Sum, squares, axes, at)
     }
 
-    /// `m + log(sum(exp(x - m)))`, where `m` is the largest element, or 0 if that is not finite: so a row of -inf gives
-    /// -inf, and one with +inf gives +inf.
+    /// `m + log(sum(exp(x - m)))` with the maximum `m`, or 0 if that is not finite. So a row of -inf gives -inf, and
+    /// one with +inf gives +inf.
     fn logsumexp(&mut self, x: NodeId, axes: &[usize], site: Site<'_>) -> NodeId {
         let at = site.at;
         let largest = self.reduce(ReduceOp::Max, x, axes, at);

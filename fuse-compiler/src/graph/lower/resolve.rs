@@ -1,4 +1,4 @@
-//! Lazy values to nodes, and nodes to the shape of what they meet.
+//! Converts lazy values to nodes, and broadcasts nodes.
 
 use fuse_artifact::{DType, Size};
 
@@ -14,11 +14,11 @@ use crate::{
     syntax::types::MAX_RANK,
 };
 
-/// The most values that the search for a reduction behind a mismatch looks at.
+/// Maximum number of values visited in the search for a reduction behind a mismatch.
 const MAX_STEPS: usize = 64;
 
 impl Lowering<'_> {
-    /// An operand as a node of this dtype (which it has, or can take) and this shape.
+    /// Converts an operand to a node of this shape and dtype, which it has or can take.
     pub(super) fn materialize(&mut self, operand: &Operand, dtype: DType, shape: &[Size]) -> Option<NodeId> {
         match &operand.value {
             Value::Node(node) => Some(self.broadcast_node(*node, shape, operand.range)),
@@ -27,7 +27,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// A value as a node with a shape of its own, for operations that are not pointwise.
+    /// Converts a value to a node with a shape of its own, for operations that are not pointwise.
     pub(super) fn force(&mut self, operand: &Operand) -> Option<NodeId> {
         let operand = self.single(operand)?;
         let lazy = match &operand.value {
@@ -49,7 +49,7 @@ impl Lowering<'_> {
         self.resolve(&lazy, dtype, &shape)
     }
 
-    /// A lazy value as a node of this dtype and shape.
+    /// Converts a lazy value to a node of this dtype and shape.
     pub(super) fn resolve(&mut self, lazy: &Lazy, dtype: DType, shape: &[Size]) -> Option<NodeId> {
         if self.too_large {
             return None;
@@ -101,7 +101,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// A conversion, unless the node has the dtype.
+    /// Converts a node to a dtype, unless it has it.
     pub(super) fn cast_node(&mut self, node: NodeId, dtype: DType, at: SourceRange) -> NodeId {
         if self.dtype(node) == dtype {
             return node;
@@ -110,7 +110,7 @@ impl Lowering<'_> {
         self.push(Op::Cast(node), dtype, shape, at)
     }
 
-    /// The node repeated to a shape that it is known to broadcast to.
+    /// Broadcasts a node to a shape, which must be compatible.
     pub(super) fn broadcast_node(&mut self, node: NodeId, shape: &[Size], at: SourceRange) -> NodeId {
         let own = self.shape(node).to_vec();
         if own == shape {
@@ -127,7 +127,7 @@ impl Lowering<'_> {
         self.push(Op::Broadcast(node), dtype, shape.to_vec(), at)
     }
 
-    /// The node with outer axes of extent 1 up to a rank.
+    /// Adds outer axes of extent 1 up to a rank.
     pub(super) fn with_leading_ones(&mut self, node: NodeId, rank: usize, at: SourceRange) -> NodeId {
         let own = self.shape(node).to_vec();
         if own.len() >= rank {
@@ -139,7 +139,7 @@ impl Lowering<'_> {
         self.reshaped(node, shape, rank, at)
     }
 
-    /// The shape that the nodes among operands, and those that wait in them, broadcast to.
+    /// Broadcast shape of the operands' nodes, those within lazy values included.
     pub(super) fn broadcast_operands(&mut self, operands: &[Operand], at: SourceRange) -> Option<Vec<Size>> {
         let nodes: Vec<NodeId> = operands
             .iter()
@@ -152,7 +152,7 @@ impl Lowering<'_> {
         self.broadcast_shapes(&nodes, at)
     }
 
-    /// The shape that nodes broadcast to, or a report.
+    /// Broadcast shape of nodes. Reports incompatible shapes.
     pub(super) fn broadcast_shapes(&mut self, nodes: &[NodeId], at: SourceRange) -> Option<Vec<Size>> {
         let mut result: Vec<Size> = Vec::new();
         for node in nodes {
@@ -169,7 +169,7 @@ impl Lowering<'_> {
         Some(result)
     }
 
-    /// The broadcast of two shapes, or the two sizes that differ.
+    /// Broadcast of two shapes, or the two sizes that differ.
     pub(super) fn broadcast_pair(&mut self, a: &[Size], b: &[Size]) -> Result<Vec<Size>, (Size, Size)> {
         let rank = a.len().max(b.len());
         let mut shape = Vec::with_capacity(rank);
@@ -226,8 +226,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// How the reduction is written that keeps its axis, if a value is one that dropped it or is computed from one
-    /// element by element.
+    /// Spelling that keeps the axis of a reduction which dropped it. Searches the value and its pointwise operands.
     fn reduction_in(&self, node: NodeId) -> Option<&str> {
         let (mut pending, mut steps) = (vec![node], 0);
         while let Some(at) = pending.pop().filter(|_| steps < MAX_STEPS) {
@@ -245,7 +244,7 @@ impl Lowering<'_> {
     }
 }
 
-/// The shape of a single value in the expression form.
+/// Shape of a single value in the expression form.
 pub(super) fn ones() -> Vec<Size> {
     vec![Size::ONE; MAX_RANK]
 }

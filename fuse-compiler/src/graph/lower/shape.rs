@@ -110,7 +110,7 @@ impl Lowering<'_> {
         Some(axes)
     }
 
-    /// The same elements in another shape.
+    /// Same elements in another shape.
     pub(super) fn reshape(&mut self, x: &Operand, list: &Argument, scope: &Scope, at: SourceRange) -> Option<NodeId> {
         let node = self.force(x);
         let open = self.open_size(list)?;
@@ -139,7 +139,7 @@ impl Lowering<'_> {
         Some(self.reshaped(node, target, rank, at))
     }
 
-    /// The place of `-1` in the list of a reshape; a report if there is more than one.
+    /// Position of `-1` in the list of a reshape. Reports more than one.
     fn open_size(&self, list: &Argument) -> Option<Option<usize>> {
         let Argument::List(elements, _) = list else { return Some(None) };
         let mut open = (0..elements.len()).filter(|&position| integer(&elements[position]) == Some(-1));
@@ -155,7 +155,7 @@ impl Lowering<'_> {
         Some(first)
     }
 
-    /// The sizes of a list in which `-1` stands for the elements that the others leave.
+    /// Sizes of a list in which `-1` stands for the remaining elements.
     fn sizes_around(&mut self, list: &Argument, open: usize, node: NodeId, scope: &Scope) -> Option<Vec<Size>> {
         let Argument::List(elements, span) = list else { return None };
         let mut others = elements.clone();
@@ -179,10 +179,10 @@ impl Lowering<'_> {
         Some(sizes)
     }
 
-    /// The value with another shape, which is padded in the expression form, and with the rank that the caller sees.
-    /// Of two reshapes in a row the last one counts, and one to the shape that is there already is none: so
-    /// `unsqueeze` of a reduced value is the value before its axis was dropped. But what gradients stop at, or are with respect to,
-    /// stays.
+    /// Reshapes a value, and sets its visible rank. The expression form pads the shape.
+    ///
+    /// Of consecutive reshapes only the last remains, and an identity reshape is dropped: so `unsqueeze` of a reduced
+    /// value is the value before its axis was dropped. Nodes that gradients stop at, or are with respect to, remain.
     pub(super) fn reshaped(&mut self, x: NodeId, visible: Vec<Size>, rank: RankExpr, at: SourceRange) -> NodeId {
         let shape = self.pad(visible);
         let dtype = self.dtype(x);
@@ -224,7 +224,7 @@ impl Lowering<'_> {
         None
     }
 
-    /// Repeats a value to a shape that it broadcasts to.
+    /// Broadcasts a value to a shape.
     pub(super) fn broadcast_to(
         &mut self,
         x: &Operand,
@@ -345,7 +345,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// The help where a value that is no size stands for a bound of a slice.
+    /// Help for a slice bound that is no size.
     fn help_of_bound(&self, value: &Value, name: &str) -> String {
         match value {
             Value::Node(node) if matches!(self.graph.nodes[*node].op, Op::Scalar(_)) => format!(
@@ -380,7 +380,7 @@ impl Lowering<'_> {
         Some(self.reshaped(node, shape, rank, at))
     }
 
-    /// Adds an axis of extent 1; negative axes count in the result.
+    /// Adds an axis of extent 1. Negative axes count in the result.
     pub(super) fn unsqueeze(&mut self, x: &Operand, axis: &Axis, at: SourceRange) -> Option<NodeId> {
         let node = self.force(x)?;
         let AxisKind::Number(number) = axis.kind else {

@@ -1,7 +1,7 @@
 //! Parameters of type `&mut`, which take new values in place: `*w = w - rate * gradient;`.
 //!
-//! New values take effect at the end of the function. A later statement that reads the parameter would see the old value,
-//! so it is an error.
+//! New values take effect at the end of the function. A later statement that reads the parameter would see the old
+//! value, so it is an error.
 
 use syn::Ident;
 
@@ -15,23 +15,23 @@ use crate::{
     syntax::ast::{Expr, Function},
 };
 
-/// The new value of a parameter.
+/// New value of a parameter.
 pub(super) struct Update {
     param: usize,
-    /// Nothing if it was reported.
+    /// `None` if it was reported.
     value: Option<NodeId>,
     range: SourceRange,
-    /// The function whose parameter it is, as an index into the program's names.
+    /// Function with the parameter, as an index into the program's names.
     function: usize,
-    /// The two statements with which later ones can read the new value.
+    /// Two statements that let later ones read the new value, for the help.
     bound: [String; 2],
-    /// One mistake about it was reported.
+    /// True after the first report about it.
     reported: bool,
 }
 
 impl Lowering<'_> {
-    /// Gives one of the parameters that an assignment names a new value: its part of the assigned expression. Without a
-    /// function, no parameter can take one.
+    /// Assigns one of the parameters on a statement's left-hand side its part of the value. Without a function, no
+    /// parameter can be assigned.
     pub(super) fn update(
         &mut self,
         function: Option<&Function>,
@@ -72,8 +72,8 @@ impl Lowering<'_> {
         self.updates.push(Update { param: position, value, range: at, function, bound, reported: false });
     }
 
-    /// Reports parameters that have a new value already, before an assignment to them is read: that it reads the old
-    /// value is no second mistake.
+    /// Reports parameters that already have a new value. Runs before the assigned expression is lowered, so that its
+    /// read of the old value is no second error.
     pub(super) fn check_first_update(&mut self, names: &[Ident]) {
         for name in names {
             let params = &self.graph.params;
@@ -102,7 +102,7 @@ impl Lowering<'_> {
         }
         if !std::mem::replace(&mut update.reported, true) {
             let (range, bound) = (update.range, update.bound.clone());
-            // The other parameters of the same statement have the same help.
+            // Other parameters of the same statement have the same help.
             self.updates.iter_mut().filter(|other| other.bound == bound).for_each(|other| other.reported = true);
             let message = format!(
                 "`{name}` still has its old value here: updates take effect at the end of `{}`",
@@ -116,7 +116,7 @@ impl Lowering<'_> {
         true
     }
 
-    /// Makes the new values results of the graph, in the order of the parameters.
+    /// Appends the new values to the graph's results, in the order of the parameters.
     pub(super) fn finish_updates(&mut self, function: &Function) -> Option<()> {
         let mut updates = std::mem::take(&mut self.updates);
         updates.sort_by_key(|update| update.param);
@@ -136,7 +136,7 @@ impl Lowering<'_> {
     }
 }
 
-/// The assignment with the new values bound to names first.
+/// Assignment that first binds the new values to names.
 fn bound_text(names: &[Ident], assigned: &Expr) -> [String; 2] {
     let targets: Vec<String> = names.iter().map(|name| format!("*{name}")).collect();
     let bound: Vec<String> = names.iter().map(|name| format!("{name}_new")).collect();

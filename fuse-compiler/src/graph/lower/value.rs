@@ -1,4 +1,4 @@
-//! Values while a body is lowered: nodes, and pointwise values that wait for a dtype or a shape.
+//! Values during lowering: nodes, and pointwise values that wait for a dtype or a shape.
 
 use std::rc::Rc;
 
@@ -7,33 +7,33 @@ use fuse_artifact::{DType, Size};
 use super::catalog::Pointwise;
 use crate::{diag::SourceRange, graph::NodeId, syntax::ast::Literal};
 
-/// What an expression evaluates to.
+/// Value of an expression.
 #[derive(Clone)]
 pub(crate) enum Value {
-    /// A node of the graph.
+    /// Node of the graph.
     Node(NodeId),
-    /// A literal or `index(…)`, or a pointwise function of such.
+    /// Literal or `index(…)`, or a pointwise function of those.
     Lazy(Rc<Lazy>),
-    /// Several results of a call, or a tuple.
+    /// Results of a call with several, or a tuple.
     Tuple(Vec<Value>),
-    /// Something that was already reported.
+    /// Placeholder for a reported value.
     Poison,
 }
 
-/// A value with the place where it was written.
+/// Value with its span.
 #[derive(Clone)]
 pub(crate) struct Operand {
     pub(crate) value: Value,
     pub(crate) range: SourceRange,
 }
 
-/// A pointwise value that takes its dtype (literals) or its shape (`index`) from what it meets.
+/// Pointwise value whose dtype (literals) or shape (`index`) depends on other operands.
 pub(crate) struct Lazy {
     pub(crate) kind: LazyKind,
     pub(crate) dtype: LazyDType,
-    /// Whether there is an `index` in it, so that it needs a shape.
+    /// True if it contains an `index`, so that it needs a shape.
     pub(crate) indexed: bool,
-    /// Operations that it becomes, counting shared parts as often as they are used.
+    /// Number of operations that it becomes. Shared parts count once per use.
     pub(crate) weight: usize,
     pub(crate) range: SourceRange,
 }
@@ -41,34 +41,33 @@ pub(crate) struct Lazy {
 pub(crate) enum LazyKind {
     Literal(Literal),
     Index(Axis),
-    /// A node that met an `index` without giving it a shape.
+    /// Node combined with an `index` without giving it a shape.
     Node(NodeId),
     Apply(Pointwise, Vec<Rc<Lazy>>),
     Cast(Rc<Lazy>),
 }
 
-/// The dtype of a value that may wait for one.
+/// Dtype of a value that may wait for one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LazyDType {
     Known(DType),
-    /// Made of integer literals: any number. With the dtype if nothing else decides.
+    /// Integer literals only: any number. With the default dtype.
     Number(DType),
-    /// Made of literals with a decimal point among others: `f32` or `f16`. With the dtype if nothing else decides.
+    /// Literals, some with a decimal point: `f32` or `f16`. With the default dtype.
     Float(DType),
 }
 
-/// The dtype of operands among which none has a dtype.
+/// Dtype of operands without any known dtype.
 pub(crate) const NUMBER: LazyDType = LazyDType::Number(DType::I32);
 
 impl LazyDType {
-    /// The dtype if nothing else decides.
     pub(crate) fn default_dtype(self) -> DType {
         match self {
             Self::Known(dtype) | Self::Number(dtype) | Self::Float(dtype) => dtype,
         }
     }
 
-    /// A number that takes floats, too.
+    /// Restricts a number to floats.
     pub(crate) fn as_float(self) -> Self {
         match self {
             Self::Number(dtype) => Self::Float(if dtype.is_float() { dtype } else { DType::F32 }),
@@ -77,7 +76,7 @@ impl LazyDType {
     }
 }
 
-/// An axis as written.
+/// Axis as written.
 #[derive(Clone)]
 pub(crate) struct Axis {
     pub(crate) kind: AxisKind,
@@ -86,19 +85,19 @@ pub(crate) struct Axis {
 
 #[derive(Clone)]
 pub(crate) enum AxisKind {
-    /// Counted from the front or, negative, from the end.
+    /// Counted from the front or, if negative, from the end.
     Number(i64),
-    /// By the dimension's name.
+    /// Name of a dimension.
     Named(String, Size),
 }
 
 impl Lazy {
-    /// A literal whose dtype is what it meets, or the default of its kind.
+    /// Literal with the dtype of the other operands, or the default of its kind.
     pub(crate) fn literal(literal: Literal, range: SourceRange) -> Value {
         Self::inferred(literal, None, range)
     }
 
-    /// A literal whose dtype is what it meets, or else the one that inference found for it.
+    /// Literal with the dtype of the other operands, or else the one that inference found for it.
     pub(crate) fn inferred(literal: Literal, dtype: Option<DType>, range: SourceRange) -> Value {
         let dtype = match literal {
             Literal::Integer(_, Some(dtype)) | Literal::Float(_, Some(dtype)) => LazyDType::Known(dtype),
@@ -116,7 +115,6 @@ impl Lazy {
         Value::Lazy(Rc::new(Self { kind: LazyKind::Index(axis), dtype, indexed: true, weight: 1, range }))
     }
 
-    /// The literal, if it is one.
     pub(crate) fn as_literal(&self) -> Option<&Literal> {
         match &self.kind {
             LazyKind::Literal(literal) => Some(literal),
@@ -124,7 +122,7 @@ impl Lazy {
         }
     }
 
-    /// The nodes in it.
+    /// Nodes that it contains.
     pub(crate) fn nodes(&self) -> Vec<NodeId> {
         match &self.kind {
             LazyKind::Literal(_) | LazyKind::Index(_) => vec![],

@@ -1,18 +1,18 @@
-//! Names of other libraries' operations, with what this language has for them.
+//! Names of operations in other libraries, with their counterparts in this language.
 //!
-//! Input: a call of a name that is no operation. Output: the help of its diagnostic.
+//! Input: a call of an unknown operation. Output: the help of its diagnostic.
 
 use super::catalog::{self, Operation};
 use crate::syntax::ast::{Argument, Call};
 
-/// The language's counterpart of a foreign name.
+/// Counterpart of a foreign name.
 #[derive(Clone, Copy)]
 enum Here {
-    /// An operation that takes the same arguments.
+    /// Operation that takes the same arguments.
     Named(&'static str),
-    /// Expressions, of example operands.
+    /// Expressions of example operands.
     Written(&'static str),
-    /// Nothing: how to get on without it.
+    /// No counterpart: advice instead.
     Advice(&'static str),
 }
 use Here::{Advice, Named, Written};
@@ -184,10 +184,10 @@ const NAMES: &[(&str, Here)] = &[
     ("zeros_like", Written("broadcast_to(0.0, [M, N])")),
 ];
 
-/// Names of options in other libraries.
+/// Names of options in other libraries, with ours.
 const OPTIONS: &[(&str, &str)] = &[("dim", "axis"), ("keepdims", "keepdim"), ("num_classes", "classes")];
 
-/// Names of types that other languages convert with as functions, as Rust writes them.
+/// Conversion functions of other languages, with the Rust type.
 const CONVERSIONS: &[(&str, &str)] = &[
     ("float", "f32"),
     ("half", "f16"),
@@ -198,7 +198,7 @@ const CONVERSIONS: &[(&str, &str)] = &[
     ("u32", "u32"),
 ];
 
-/// The help for a call of a foreign name; `None` if the name is unknown.
+/// Help for a call of a foreign name; `None` if the name is unknown.
 pub(super) fn help(call: &Call) -> Option<String> {
     let name = call.name.to_string();
     if let (Some(dtype), [Argument::Expr(x)]) = (find(CONVERSIONS, &name), &call.arguments[..]) {
@@ -212,7 +212,7 @@ pub(super) fn help(call: &Call) -> Option<String> {
     })
 }
 
-/// How a method call is written, if the method is an operation.
+/// Help for a method call, if the method is an operation.
 pub(super) fn method_help(call: &Call) -> Option<String> {
     let name = call.name.to_string();
     match catalog::find(&name) {
@@ -221,12 +221,12 @@ pub(super) fn method_help(call: &Call) -> Option<String> {
     }
 }
 
-/// True if a method of this name is meant as an operation, not as a getter.
+/// True if a method with this name is an operation, not a getter.
 pub(super) fn is_operation(name: &str) -> bool {
     catalog::find(name).is_some() || find(NAMES, name).is_some_and(|here| !matches!(here, Advice(_)))
 }
 
-/// The call with the name that the operation has here.
+/// Call with the operation's name here.
 fn renamed(call: &Call, name: &'static str) -> String {
     match catalog::find_call(&Call { name: syn::Ident::new(name, call.name.span()), ..call.clone() }) {
         Some(operation) => called(call, &operation),
@@ -234,7 +234,7 @@ fn renamed(call: &Call, name: &'static str) -> String {
     }
 }
 
-/// The operation with the arguments of a call, or with example arguments where these do not fit.
+/// Operation with the arguments of a call, or with example arguments if these do not fit.
 fn called(call: &Call, operation: &Operation) -> String {
     let mut call = Call { name: syn::Ident::new(operation.name, call.name.span()), ..call.clone() };
     for (option, _) in &mut call.options {
@@ -242,7 +242,7 @@ fn called(call: &Call, operation: &Operation) -> String {
             *option = syn::Ident::new(here, option.span());
         }
     }
-    // Sizes and axes one after the other, as methods of other libraries take them.
+    // Methods of other libraries take sizes and axes as separate arguments.
     if operation.usage.contains("(x, [")
         && call.arguments.len() > 1
         && !matches!(call.arguments[1], Argument::List(..))
