@@ -1,14 +1,16 @@
-//! Gradients: reverse-mode differentiation (Griewank and Walther, Evaluating Derivatives, 2008), as more operations of the same
+//! Gradients: reverse-mode differentiation (Griewank and Walther, Evaluating Derivatives, 2008), appended to the same
 //! graph.
 //!
-//! Input: a graph that is being lowered, a value of it, and the values with respect to which it is differentiated. Output: a
-//! node for each of these, appended to the graph, so that every later stage sees ordinary operations and a gradient can be
-//! differentiated again. Or the obstacle, which names the node that stops it.
+//! Input: a graph during lowering, a value, and the values to differentiate with respect to. Output: a gradient node
+//! for each of these, or the obstacle, with the node that causes it. Later stages see ordinary operations, so a
+//! gradient can be differentiated again.
 //!
-//! `rules` has what each operation does to the adjoint of its result, `attention` what several do together; `adjoint` sums what a value
-//! gets; `tape` writes nodes, `join` values behind each other.
-//! `again` copies what `checkpoint` stands around. `pullback` divides a function and its gradients into two that run one after the
-//! other, `part` makes a graph of some of a graph's values.
+//! - `rules`: adjoints of single operations; `attention`: of several together.
+//! - `adjoint`: sums the contributions to a value.
+//! - `tape`: appends nodes; `join`: concatenates values.
+//! - `checkpoint`: copies the nodes inside of a `checkpoint`.
+//! - `pullback`: splits a function and its gradients into a forward and a backward graph.
+//! - `subgraph`: extracts some values of a graph into a separate graph.
 
 mod adjoint;
 mod attention;
@@ -37,76 +39,77 @@ pub use join::{Joined, joined};
 pub use subgraph::{Part, part};
 use tape::Tape;
 
-/// What is asked for.
+/// Arguments of a differentiation.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
-    /// The values that are differentiated, at least one; the gradient is that of their sum.
+    /// Differentiated values, at least one. The gradient is that of their sum.
     pub of: &'a [Seed],
-    /// Floats with respect to which.
+    /// Float values to differentiate with respect to.
     pub wrt: &'a [NodeId],
-    /// Where the gradient was written.
+    /// Span of the gradient.
     pub span: Span,
 }
 
-/// A value that is differentiated.
+/// Differentiated value, with its weight.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Seed {
-    /// The value: of rank 0, or of the shape of `cotangent`.
+    /// Value of rank 0, or of the shape of `cotangent`.
     pub value: NodeId,
-    /// What its elements count for; 1 if there is none.
+    /// Weight of each element; 1 if absent.
     pub cotangent: Option<NodeId>,
 }
 
-/// What the front end knows of nodes and the graph does not say.
+/// Facts about nodes that the front end knows and the graph does not contain.
 #[derive(Clone, Debug, Default)]
 pub struct Marks {
-    /// Values that are constants to every gradient: `stop_gradient(x)`, and largest elements that are taken off only against overflow.
+    /// Constants for all gradients: `stop_gradient(x)`, and maxima subtracted only to prevent overflow.
     pub stopped: BTreeSet<NodeId>,
-    /// `Take`s whose index is known to move elements in this way.
+    /// `Take`s with a known movement of elements.
     pub moved: BTreeMap<NodeId, Movement>,
-    /// Values that are others behind each other.
+    /// Concatenated values.
     pub joined: BTreeMap<NodeId, Joined>,
-    /// Lengths of vectors, with the vectors: no rule looks at how they are computed.
+    /// Norms, with their vectors. Rules ignore how they are computed.
     pub norms: BTreeMap<NodeId, NodeId>,
-    /// Indices of the nodes that `checkpoint` stands around: gradients compute them again.
+    /// Index ranges of the nodes inside of each `checkpoint`. Gradients recompute them.
     pub checkpoints: Vec<Range<usize>>,
 }
 
-/// Movement of elements along the axis of a `Take` by a known rule, which gradients invert.
+/// Known movement of elements along the axis of a `Take`, which gradients invert.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Movement {
-    /// The index is `±coordinate + number`. Where it leaves the operand, a `select` takes something else.
+    /// Index `±coordinate + number`. Outside of the operand, a `select` discards the element.
     Shift,
-    /// The index is `coordinate - shift`, plus the extent where that is negative; the shift is from 0 to the extent.
+    /// Index `coordinate - shift`, plus the extent if negative. The shift is from 0 to the extent.
     Roll,
-    /// The index is `coordinate / times`, inside the operand.
+    /// Index `coordinate / times`, inside the operand.
     Repeat(Size),
-    /// The index is `coordinate % extent`, and the result has `times` extents.
+    /// Index `coordinate % extent`, of a result with `times` extents.
     Tile(Size),
-    /// The index is `i * extent of axis + 1 + j`, of two axes that the adjoint of `Repeat` or `Tile` makes of one; the operand
-    /// is repeated along `axis + 1`.
+    /// Index `i * extent of axis + 1 + j`. The adjoint of `Repeat` or `Tile` splits one axis into these two; the
+    /// operand is broadcast along `axis + 1`.
     Split,
 }
 
-/// Why there is no gradient.
+/// Reason for a missing gradient.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Obstacle {
-    /// The value does not depend on this one of `wrt` at all.
+    /// The value does not depend on this element of `wrt` at all.
     Unused(usize),
-    /// It depends on this one of `wrt` only through a node that has no derivative.
+    /// The value depends on this element of `wrt` only through a node without derivative.
     Stopped {
-        /// Which of `wrt`.
+        /// Index in `wrt`.
         wrt: usize,
-        /// The node.
+        /// Node without derivative.
         by: NodeId,
     },
 }
 
-/// The gradients of `request.of`, one per value of `request.wrt`, of its dtype and shape. `marks` is what is known of some nodes, also
-/// of copies of these afterwards.
+/// Appends the gradients of `request.of`, one per value of `request.wrt`, with its dtype and shape.
+///
+/// Adds the marks of copied nodes to `marks`.
 ///
 /// # Errors
-/// The first obstacle; nodes may have been added then.
+/// The first obstacle. Nodes may have been added already.
 pub fn gradients(graph: &mut Graph, marks: &mut Marks, request: Request<'_>) -> Result<Vec<NodeId>, Obstacle> {
     let Request { of, wrt, span } = request;
     let ids: Vec<NodeId> = graph.nodes.handles().take(end(of)).collect();
@@ -147,12 +150,13 @@ pub fn gradients(graph: &mut Graph, marks: &mut Marks, request: Request<'_>) -> 
     Ok(wrt.iter().map(of_wrt).collect())
 }
 
-/// One more than the index of the last value that is differentiated.
+/// One more than the index of the last differentiated value.
 fn end(of: &[Seed]) -> usize {
     of.iter().map(|seed| seed.value.index() + 1).max().unwrap_or(0)
 }
 
-/// For each node up to the last of `of`, whether a path leads from it to one of them, along the operands that `passes` gives of nodes.
+/// True for each node with a path to one of `of`, along the operands that `passes` returns. Covers the nodes up to the
+/// last of `of`.
 fn reaching(graph: &Graph, of: &[Seed], marks: &Marks, passes: impl Fn(&Graph, &Node) -> Vec<NodeId>) -> Vec<bool> {
     let count = end(of);
     let mut reaches = vec![false; count];
@@ -165,8 +169,8 @@ fn reaching(graph: &Graph, of: &[Seed], marks: &Marks, passes: impl Fn(&Graph, &
     reaches
 }
 
-/// For each node, whether it is on a path from one of `wrt` along which a derivative may differ from 0. What a product with a
-/// derivative of 0 would be does not matter: it may be infinite.
+/// True for each node on a path from one of `wrt` along which a derivative may differ from 0. Factors of a zero
+/// derivative are skipped, since they may be infinite.
 fn on_path(graph: &Graph, of: &[Seed], wrt: &[NodeId], marks: &Marks) -> Vec<bool> {
     let mut on_path = reaching(graph, of, marks, sloped);
     let mut depends = vec![false; on_path.len()];
@@ -180,7 +184,7 @@ fn on_path(graph: &Graph, of: &[Seed], wrt: &[NodeId], marks: &Marks) -> Vec<boo
     on_path
 }
 
-/// The obstacle between `of` and a value that no differentiable path connects.
+/// Obstacle between `of` and a value without a differentiable path to it.
 fn why_not(graph: &Graph, of: &[Seed], (position, from): (usize, NodeId), marks: &Marks) -> Obstacle {
     let count = end(of);
     let mut needed = vec![false; count];
@@ -190,7 +194,7 @@ fn why_not(graph: &Graph, of: &[Seed], (position, from): (usize, NodeId), marks:
             node.op.operands().iter().for_each(|operand| needed[operand.index()] = true);
         }
     }
-    // The first node that needs what depends on the value, and passes nothing on.
+    // The first needed node that depends on the value, but passes no derivative on.
     let mut depends = vec![false; count];
     for (id, node) in graph.nodes.iter().take(count) {
         let passed = differentiable(graph, node).iter().any(|operand| depends[operand.index()]);
@@ -203,7 +207,7 @@ fn why_not(graph: &Graph, of: &[Seed], (position, from): (usize, NodeId), marks:
     Obstacle::Unused(position)
 }
 
-/// The operands whose elements the node's elements follow smoothly, almost everywhere: none of integers and truth values.
+/// Operands of which the node is differentiable almost everywhere: no integers, no booleans.
 fn differentiable(graph: &Graph, node: &Node) -> Vec<NodeId> {
     let is_float = |id: NodeId| graph.nodes[id].ty.dtype.is_float();
     let operands = match &node.op {
@@ -226,7 +230,7 @@ fn differentiable(graph: &Graph, node: &Node) -> Vec<NodeId> {
     if node.ty.dtype.is_float() { operands.into_iter().filter(|operand| is_float(*operand)).collect() } else { vec![] }
 }
 
-/// The operands of which the derivative is not simply 0 almost everywhere.
+/// Operands with a derivative that is not 0 almost everywhere.
 fn sloped(graph: &Graph, node: &Node) -> Vec<NodeId> {
     match node.op {
         Op::Unary(op, _) if rules::is_flat(op) => vec![],

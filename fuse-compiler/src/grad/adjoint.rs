@@ -1,18 +1,18 @@
-//! Adjoints while they are summed: whole contributions, and those of slices, which are put together before they are added.
+//! Sums of adjoints: whole contributions, and contributions to slices, which are joined before the addition.
 //!
-//! A value that is cut into `n` slices would get `n` contributions of its own size, each 0 outside its slice. Slices that do not overlap
-//! are joined instead, so that their adjoints are written once.
+//! A value cut into `n` slices would get `n` contributions of its own size, each 0 outside its slice. Joining disjoint
+//! slices writes their adjoints once.
 
 use fuse_artifact::Size;
 
 use super::{Marks, join::join, movement, tape::Tape};
 use crate::graph::{Literal, NodeId, Op};
 
-/// The share of an operand in an adjoint.
+/// Contribution of one operation to an operand's adjoint.
 pub(super) enum Contribution {
-    /// A value of the operand's shape.
+    /// Value of the operand's shape.
     Whole(NodeId),
-    /// The elements from `start` on along an axis; the others get nothing.
+    /// Elements from `start` on along an axis; 0 elsewhere.
     Slice(Slice),
 }
 
@@ -22,15 +22,15 @@ pub(super) struct Slice {
     pub(super) value: NodeId,
 }
 
-/// The adjoint of a value, so far.
+/// Partial adjoint of a value.
 #[derive(Default)]
 pub(super) struct Adjoint {
     sum: Option<NodeId>,
-    /// Contributions to slices, the last slice first: backward passes meet them in this order.
+    /// Contributions to slices, last slice first: the order in which backward passes create them.
     slices: Vec<Slice>,
 }
 
-/// Slices along an axis that do not overlap, in order.
+/// Disjoint slices along an axis, in order.
 struct Run {
     axis: usize,
     start: Size,
@@ -51,7 +51,7 @@ impl Adjoint {
         }
     }
 
-    /// The sum of all contributions to `x`, if there are any.
+    /// Sum of all contributions to `x`, if any.
     pub(super) fn total(&mut self, (tape, marks): (&mut Tape<'_>, &mut Marks), x: NodeId) -> Option<NodeId> {
         let mut slices = std::mem::take(&mut self.slices);
         slices.reverse();
@@ -68,7 +68,7 @@ impl Adjoint {
     }
 }
 
-/// Slices put together where the start of one is known not to be before the end of another.
+/// Joins slices into runs. A slice joins a run if it provably does not start before the run's end.
 fn runs(tape: &mut Tape<'_>, slices: Vec<Slice>) -> Vec<Run> {
     let mut runs: Vec<Run> = vec![];
     for Slice { axis, start, value } in slices {

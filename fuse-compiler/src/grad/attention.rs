@@ -1,13 +1,13 @@
-//! The derivative of an attention, `matmul(softmax(s), v)` with scores `s` that follow from a product: in terms of numbers per row,
-//! so that no later stage has to keep the probabilities (Dao et al., FlashAttention, 2022).
+//! Gradient of an attention, `matmul(softmax(s), v)`, whose scores `s` derive from a product. Stores numbers per row
+//! instead of the probabilities (Dao et al., FlashAttention, 2022).
 //!
-//! Input: a graph and the nodes on a path. Output: the [`Attentions`] among them, and what their operations contribute. With
-//! each row's largest score `m` and the reciprocal `r` of its sum of exponentials, the probabilities are `p = exp(s - m)·r` again.
-//! One number in place of the two, `m - log(r)`, would round away digits of `r` where scores are large. With the adjoint `g` of the
-//! output, that of the scores is `p·(g·vᵀ - d)`, where `d = rowsum(p·(g·vᵀ))` is the same as `rowsum(g·output)`. A score of -inf has
-//! the probability 0 and no adjoint, also in a row that sees no key, whose other numbers are NaN.
+//! Input: a graph and the nodes on a path. Output: the [`Attentions`] among them, and the contributions of their
+//! operations. Kernels recompute the scores (`fusion`).
 //!
-//! Not here: that kernels compute scores again (`fusion`).
+//! From each row's maximum `m` and the reciprocal `r` of its sum of exponentials, the probabilities are `p = exp(s -
+//! m)·r`. A single number `m - log(r)` instead would round away digits of `r` at large scores. With the output's
+//! adjoint `g`, the adjoint of the scores is `p·(g·vᵀ - d)`, where `d = rowsum(p·(g·vᵀ))` equals `rowsum(g·output)`. A
+//! score of -inf has probability 0 and no adjoint, even in a fully masked row, whose other numbers are NaN.
 
 use std::collections::BTreeMap;
 
@@ -19,36 +19,36 @@ use crate::{
     operations::{BinaryOp, UnaryOp},
 };
 
-/// The attentions on a path.
+/// Attentions on a path.
 pub(super) struct Attentions(Vec<Attention>);
 
 struct Attention {
     softmax: Softmax,
-    /// The product of probabilities and values.
+    /// Product of probabilities and values.
     output: NodeId,
-    /// The products that the scores follow from.
+    /// Products from which the scores derive.
     products: Vec<NodeId>,
-    /// The probabilities from scores and numbers per row, once something wanted them.
+    /// Recomputed probabilities, once they were needed.
     weights: Option<Weights>,
-    /// The adjoint of the output, and what the probabilities got of it.
+    /// Adjoint of the output, and its contribution to the probabilities.
     adjoint: Option<[NodeId; 2]>,
-    /// `Take`s that only move elements, as [`Marks::moved`] has them.
+    /// `Take`s that only move elements, for [`Marks::moved`].
     moved: Vec<NodeId>,
 }
 
-/// Probabilities that are computed again, in `f32`.
+/// Recomputed probabilities, in `f32`.
 #[derive(Clone, Copy)]
 struct Weights {
     values: NodeId,
-    /// Which scores are -inf.
+    /// True where the score is -inf.
     hidden: NodeId,
-    /// `d` of each row, if the adjoint of the output was known.
+    /// `d` of each row, if the output's adjoint was known.
     rows: Option<NodeId>,
 }
 
 impl Attentions {
-    /// Those among the first `count` nodes whose output is on a path. Something inside that has a gradient of its own, or is a
-    /// constant to gradients, leaves an attention to the rules of its operations.
+    /// Attentions among the first `count` nodes whose output is on a path. If an inner node is in `wrt` or constant for
+    /// gradients, the rules of single operations apply instead.
     pub(super) fn find(graph: &Graph, count: usize, wrt: &[NodeId], marks: &Marks, on_path: &[bool]) -> Self {
         let mut found: Vec<Attention> = vec![];
         for (id, node) in graph.nodes.iter().take(count).filter(|(id, _)| on_path[id.index()]) {
@@ -66,12 +66,12 @@ impl Attentions {
         Self(found)
     }
 
-    /// The `Take`s written here that only move elements.
+    /// `Take`s created here that only move elements.
     pub(super) fn moved(&self) -> impl Iterator<Item = NodeId> {
         self.0.iter().flat_map(|attention| attention.moved.iter().copied())
     }
 
-    /// Takes copies in place of what was copied.
+    /// Replaces nodes by their copies.
     pub(super) fn follow(&mut self, copies: &BTreeMap<NodeId, NodeId>) {
         for Attention { softmax, output, products, .. } in &mut self.0 {
             let Softmax { scores, largest, total, quotient, nodes } = softmax;
@@ -80,7 +80,7 @@ impl Attentions {
         }
     }
 
-    /// What the product `id` is to an attention.
+    /// Role of the product `id` in an attention.
     pub(super) fn role(&self, id: NodeId) -> Role {
         if self.0.iter().any(|attention| attention.output == id) {
             Role::Output
@@ -91,7 +91,7 @@ impl Attentions {
         }
     }
 
-    /// The probabilities that are the left operand of the product `id`, computed from scores and numbers per row.
+    /// Recomputed probabilities, the left operand of the product `id`.
     pub(super) fn weights(&mut self, tape: &mut Tape<'_>, id: NodeId) -> Option<NodeId> {
         let attention = self.0.iter_mut().find(|attention| attention.output == id)?;
         let Op::Matmul { lhs, .. } = tape.graph.nodes[id].op else { return None };
@@ -100,14 +100,14 @@ impl Attentions {
         Some(tape.cast(weights, dtype))
     }
 
-    /// Notes the adjoint of the product `id`, and what its left operand gets.
+    /// Records the adjoint of the product `id`, and the contribution to its left operand.
     pub(super) fn note(&mut self, id: NodeId, adjoint: NodeId, part: NodeId) {
         if let Some(attention) = self.0.iter_mut().find(|attention| attention.output == id) {
             attention.adjoint = Some([adjoint, part]);
         }
     }
 
-    /// The scores of the softmax whose quotient is `id`, and their adjoint.
+    /// Scores of the softmax with the quotient `id`, and their adjoint.
     pub(super) fn scores(&mut self, tape: &mut Tape<'_>, id: NodeId, adjoint: NodeId) -> Option<[NodeId; 2]> {
         let attention = self.0.iter_mut().find(|attention| attention.softmax.quotient == id)?;
         let (scores, last) = (attention.softmax.scores, tape.shape(id).len() - 1);
@@ -117,7 +117,7 @@ impl Attentions {
             (Some([_, part]), Some(rows)) if tape.graph.without_casts(adjoint) == tape.graph.without_casts(part) => {
                 rows
             }
-            // Something else uses the probabilities, too.
+            // Other operations also use the probabilities.
             _ => {
                 let products = tape.mul(weights, of_weights);
                 tape.reduce(ReduceOp::Sum, products, &[last])
@@ -165,9 +165,11 @@ impl Attention {
     }
 }
 
-/// The sums of rows, and numbers per row as they are. Both come from one reduction and lie behind each other in one tensor, because
-/// the kernels that read them bind as many buffers as there may be. Rows must have elements: a reduction of none has no numbers.
-/// (Plans that bind few buffers have kernels for attentions of known columns only.)
+/// Sums of rows of `x`, and the given number of each row, from one reduction into one tensor: the kernels that read
+/// them already bind the maximum number of buffers.
+///
+/// Rows must not be empty, since a reduction of no elements loses the numbers. Plans with few buffers have kernels only
+/// for attentions with a known number of columns.
 fn summed_rows(tape: &mut Tape<'_>, [x, numbers]: [NodeId; 2], moved: &mut Vec<NodeId>) -> [NodeId; 2] {
     let shape = tape.shape(x);
     let (axis, last) = (shape.len() - 2, shape.len() - 1);
@@ -178,7 +180,7 @@ fn summed_rows(tape: &mut Tape<'_>, [x, numbers]: [NodeId; 2], moved: &mut Vec<N
     let before = tape.compare(CompareOp::Lt, place, start);
     let behind = tape.binary(BinaryOp::Sub, place, start);
     let elements = tape.take(x, axis, place);
-    // A number is the sum of itself and zeros.
+    // Each number becomes the sum of itself and zeros.
     let numbers = tape.broadcast(numbers, &shape);
     let numbers = tape.take(numbers, axis, behind);
     moved.extend([elements, numbers]);

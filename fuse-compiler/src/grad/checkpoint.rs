@@ -1,7 +1,8 @@
-//! `checkpoint(f(x))`: gradients read copies of what `f` computes, made when the backward pass comes to it, so that nothing has to keep
-//! it until then (Griewank and Walther, Algorithm 799: Revolve, 2000; Chen et al., Training Deep Nets with Sublinear Memory Cost, 2016).
+//! `checkpoint(f(x))`: gradients read copies of the nodes of `f`, made when the backward pass reaches it, so that
+//! nothing is kept until then (Griewank and Walther, Algorithm 799: Revolve, 2000; Chen et al., Training Deep Nets with
+//! Sublinear Memory Cost, 2016).
 //!
-//! Input: the marks, and nodes in the order in which the backward pass visits them. Output: for each the node that rules take for it:
+//! Input: the marks, and nodes in the order of the backward pass. Output: for each node, the node that rules use:
 //! itself, or its copy.
 
 use std::{collections::BTreeMap, ops::Range};
@@ -9,9 +10,9 @@ use std::{collections::BTreeMap, ops::Range};
 use super::{Marks, tape::Tape};
 use crate::graph::{Node, NodeId};
 
-/// The copies so far.
+/// Copies made so far.
 pub(super) struct Again {
-    /// What `checkpoint` stands around, the outermost ones.
+    /// Nodes of the outermost checkpoints.
     parts: Vec<Part>,
     copies: BTreeMap<NodeId, NodeId>,
     originals: BTreeMap<NodeId, NodeId>,
@@ -32,8 +33,8 @@ impl Again {
         Self { parts: parts.collect(), copies: BTreeMap::new(), originals: BTreeMap::new() }
     }
 
-    /// Copies the part that a node is in, when its first node is visited: up to that node, for what comes after it is not visited.
-    /// Gives all copies so far if there are more than before.
+    /// Copies a checkpoint's nodes when the backward pass reaches the first of them. The pass never visits later nodes,
+    /// so the copy ends there. Returns all copies if it added any.
     pub(super) fn visit(
         &mut self,
         tape: &mut Tape<'_>,
@@ -70,12 +71,12 @@ impl Again {
         Some(&self.copies)
     }
 
-    /// What rules take for a visited node.
+    /// Node that rules use for a visited node: its copy, or itself.
     pub(super) fn copy(&self, id: NodeId) -> NodeId {
         self.copies.get(&id).copied().unwrap_or(id)
     }
 
-    /// The node of which this one is a copy, or itself.
+    /// Original of a copy, or the node itself.
     pub(super) fn original(&self, id: NodeId) -> NodeId {
         self.originals.get(&id).copied().unwrap_or(id)
     }

@@ -1,8 +1,8 @@
-//! Values behind each other along an axis (`concat`).
+//! Concatenation of values along an axis (`concat`).
 //!
-//! There is no such operation in the graph: each element of the value is taken from the piece that it comes from, so that a kernel
-//! that reads the value reads the pieces, and nothing is copied first. Many pieces are joined in groups, and these in turn, so that
-//! what a kernel chooses among can be bounded (`fusion::pieces`).
+//! The graph has no such operation: each element is taken from its source piece, so that a kernel reads the pieces and
+//! nothing is copied first. Many pieces are joined in nested groups, which bounds the number of pieces that a kernel
+//! selects from (`fusion::pieces`).
 
 use fuse_artifact::Size;
 
@@ -12,19 +12,19 @@ use crate::{
     span::Span,
 };
 
-/// Pieces of a group: a kernel that binds 16 buffers has room for their tensors and for its result.
+/// Maximum number of pieces of a group. A kernel with 16 buffers can bind them and its result.
 const MOST_PIECES: usize = 14;
 
-/// The pieces of a value, each with its first coordinate along the axis. Their adjoints are slices of the value's.
+/// Pieces of a concatenated value, each with its start along the axis. Their adjoints are slices of the value's.
 #[derive(Clone, Debug)]
 pub struct Joined {
-    /// The axis along which they are joined.
+    /// Axis of the concatenation.
     pub axis: usize,
-    /// The pieces, in order.
+    /// Pieces, in order.
     pub pieces: Vec<(NodeId, Size)>,
 }
 
-/// Appends the pieces behind each other along an axis. They agree in all other extents.
+/// Appends the concatenation of pieces along an axis. They must agree in all other extents.
 ///
 /// # Panics
 /// If there are no pieces.
@@ -75,7 +75,7 @@ fn join_few((tape, marks): (&mut Tape<'_>, &mut Marks), axis: usize, pieces: &[N
         let before = tape.compare(CompareOp::Lt, place, end);
         tape.select(before, piece, value)
     });
-    // A piece that is the whole value has an adjoint of its own.
+    // A piece that is the whole value has its own adjoint.
     if !pieces.contains(&value) {
         marks.joined.insert(value, joined);
     }

@@ -1,4 +1,4 @@
-//! Derivatives of movements: slices, and elements at computed places.
+//! Adjoints of movements: slices and gathers.
 
 use fuse_artifact::{DType, Size};
 
@@ -8,10 +8,10 @@ use crate::{
     operations::BinaryOp,
 };
 
-/// The tape, and the marks of its nodes.
+/// Tape, and marks of its nodes.
 type Writer<'t, 'g> = (&'t mut Tape<'g>, &'t mut Marks);
 
-/// The adjoint of `x` in `x[start ..]` along an axis: 0 beside the slice.
+/// Adjoint of `x` in `x[start ..]` along an axis: 0 outside of the slice.
 pub(super) fn slice(
     (tape, marks): Writer<'_, '_>,
     x: NodeId,
@@ -25,8 +25,8 @@ pub(super) fn slice(
     from_place((tape, marks), adjoint, axis, place)
 }
 
-/// The operand of a `Take` with its adjoint: each element gets the sum of what is read from it. The operand is `x`, or what a
-/// broadcast repeats to make `x`.
+/// Operand of a `Take`, and its adjoint: each element gets the sum of the adjoints of its reads. The operand is `x`, or
+/// the value that `x` broadcasts.
 pub(super) fn take(
     (tape, marks): Writer<'_, '_>,
     (id, x): (NodeId, NodeId),
@@ -65,15 +65,15 @@ pub(super) fn take(
         }
         None => {}
     }
-    // A table is repeated along all but one of the axes of its indices: nothing as large as that needs to exist.
+    // A table broadcasts along all but one of the axes of its indices. Its adjoint never gets that large.
     let (operand, repeated) = repeated(tape, x, axis);
     let sum = summed(tape, Places { axis, extent: shape[axis].clone(), repeated }, index, adjoint);
     let shape = tape.shape(operand);
     (operand, tape.reshape(sum, &shape))
 }
 
-/// `x` with two axes of the given extents in place of one, and the first of them. Elements are read at computed places, so
-/// that a kernel which computes `x` need not store it, as a reshape would.
+/// Splits an axis of `x` in two with the given extents, and returns the first of them. Gathers elements, so that a
+/// kernel which computes `x` need not store it, as a reshape would.
 fn split((tape, marks): Writer<'_, '_>, x: NodeId, axis: usize, extents: [&Size; 2]) -> (NodeId, usize) {
     let shape = tape.shape(x);
     if shape.len() == MAX_RANK
@@ -101,19 +101,19 @@ fn split((tape, marks): Writer<'_, '_>, x: NodeId, axis: usize, extents: [&Size;
     (taken, axis)
 }
 
-/// Whether a value is one element, repeated.
+/// True if a value is the broadcast of one element.
 fn is_repeated_element(tape: &Tape<'_>, x: NodeId) -> bool {
     matches!(tape.graph.nodes[x].op, Op::Broadcast(element) if tape.shape(element).iter().all(Size::is_one))
 }
 
-/// A shape with the axis `first` and the next one as one.
+/// Merges the axis `first` and the next one.
 fn merged(mut shape: Vec<Size>, first: usize) -> Vec<Size> {
     let second = shape.remove(first + 1);
     shape[first] = shape[first].mul(&second);
     shape
 }
 
-/// What a broadcast along other axes than `axis` repeats to make `x`, and these axes; `x` itself and none, if it is no such broadcast.
+/// Operand of a broadcast `x` along axes other than `axis`, and these axes. `x` itself and no axes for any other value.
 fn repeated(tape: &Tape<'_>, x: NodeId, axis: usize) -> (NodeId, Vec<usize>) {
     let Op::Broadcast(from) = tape.graph.nodes[x].op else { return (x, vec![]) };
     let (small, large) = (tape.shape(from), tape.shape(x));
@@ -123,25 +123,25 @@ fn repeated(tape: &Tape<'_>, x: NodeId, axis: usize) -> (NodeId, Vec<usize>) {
     if known && room { (from, differs) } else { (x, vec![]) }
 }
 
-/// Which places are read.
+/// Gathered coordinates.
 struct Places {
-    /// The axis along which.
+    /// Gathered axis.
     axis: usize,
-    /// What is read has so many places along it.
+    /// Extent of the gathered value along it.
     extent: Size,
-    /// Axes along which it is repeated.
+    /// Axes along which the gathered value broadcasts.
     repeated: Vec<usize>,
 }
 
-/// The sum of an adjoint over all places along an axis at which each place is read, and over axes that are repeated; these stay
-/// with extent 1, as one more axis behind `axis` does.
+/// Sums, for each coordinate along an axis, the adjoints of its reads, and reduces the broadcast axes. Reduced axes
+/// stay with extent 1, as does an extra axis after `axis`.
 fn summed(tape: &mut Tape<'_>, places: Places, index: NodeId, adjoint: NodeId) -> NodeId {
     let Places { axis, extent, repeated } = places;
     let taken = tape.shape(adjoint);
     if taken.len() == MAX_RANK
         && let Some(first) = neighbours(axis, &repeated, MAX_RANK)
     {
-        // There is no room for an axis more: two neighbours are one.
+        // Makes room for an extra axis by merging two neighbours.
         let merged = merged(taken, first);
         let [index, adjoint] = [index, adjoint].map(|value| tape.reshape(value, &merged));
         let moved = |d: usize| if d > first { d - 1 } else { d };
@@ -149,8 +149,8 @@ fn summed(tape: &mut Tape<'_>, places: Places, index: NodeId, adjoint: NodeId) -
         repeated.dedup();
         return summed(tape, Places { axis: moved(axis), extent, repeated }, index, adjoint);
     }
-    // For each element a walk over all places in order, so that the sum has the same bits every time: a reduction along an axis of
-    // its own. Schedules know that few places count (`fusion::scatter`).
+    // Each element visits all coordinates in order, so that the sum is bit-reproducible: a reduction along a separate
+    // axis. Schedules exploit that few coordinates contribute (`fusion::scatter`).
     let with = |extent: Size| {
         let mut shape = taken.clone();
         shape.insert(axis, extent);
@@ -176,13 +176,13 @@ fn summed(tape: &mut Tape<'_>, places: Places, index: NodeId, adjoint: NodeId) -
     tape.reduce(ReduceOp::Sum, parts, &axes)
 }
 
-/// The first of two neighbouring axes that may be one: neither is `axis`, and both are repeated or neither.
+/// First of two neighbouring axes that can be merged: neither is `axis`, and both or neither broadcast.
 fn neighbours(axis: usize, repeated: &[usize], rank: usize) -> Option<usize> {
     let alike = |d: usize| repeated.contains(&d) == repeated.contains(&(d + 1));
     (0..rank - 1).find(|&d| d != axis && d + 1 != axis && alike(d))
 }
 
-/// `adjoint` at computed places along an axis, 0 where there are none.
+/// Gathers `adjoint` at `place` along an axis, 0 out of bounds.
 fn from_place((tape, marks): Writer<'_, '_>, adjoint: NodeId, axis: usize, place: NodeId) -> NodeId {
     let (shape, extent) = (tape.shape(place), tape.shape(adjoint)[axis].clone());
     let zero = tape.size(&Size::default(), &shape);
@@ -195,7 +195,7 @@ fn from_place((tape, marks): Writer<'_, '_>, adjoint: NodeId, axis: usize, place
     tape.where_true(inside, taken)
 }
 
-/// The place in the result of a `Movement::Shift` to which each element of its operand, of `shape`, went.
+/// For each element of the operand of a `Movement::Shift`, of `shape`, its coordinate in the result.
 fn shifted_back(tape: &mut Tape<'_>, axis: usize, index: NodeId, shape: &[Size]) -> Option<NodeId> {
     let is_place = |tape: &Tape<'_>, id: NodeId| tape.graph.nodes[id].op == Op::Index { axis };
     let number = |tape: &Tape<'_>, id: NodeId| match tape.graph.nodes[id].op {
@@ -222,8 +222,8 @@ fn shifted_back(tape: &mut Tape<'_>, axis: usize, index: NodeId, shape: &[Size])
     })
 }
 
-/// The place in the result of a `Movement::Roll` to which each element of its operand, of `shape`, went: a roll by the rest of
-/// the extent.
+/// For each element of the operand of a `Movement::Roll`, of `shape`, its coordinate in the result: a roll by the rest
+/// of the extent.
 fn rolled_back(tape: &mut Tape<'_>, axis: usize, index: NodeId, shape: &[Size]) -> Option<NodeId> {
     let Op::Select { on_false: moved, .. } = tape.graph.nodes[index].op else { return None };
     let Op::Binary(BinaryOp::Sub, _, shift) = tape.graph.nodes[moved].op else { return None };

@@ -1,33 +1,33 @@
-//! The derivative of matrix products.
+//! Adjoints of matrix products.
 //!
-//! Of `y = a·b` it is `g·bᵀ` and `aᵀ·g`. An operand that is repeated along batch axes gets the sum over these. They are not summed
-//! after the product but folded into its depth, so that for `[B, S, K] × [K, N]` nothing of `[B, K, N]` ever exists. Where the
-//! other factor is what must not be stored, as in an attention ([`Role`]), they are summed after it.
+//! For `y = a·b` they are `g·bᵀ` and `aᵀ·g`. An operand that broadcasts along batch axes gets the sum over these. The
+//! sum is folded into the product's depth, so that for `[B, S, K] × [K, N]` nothing of `[B, K, N]` exists. If the other
+//! factor must not be stored, as in an attention ([`Role`]), it is a reduction after the product.
 
 use fuse_artifact::Size;
 
 use super::tape::Tape;
 use crate::graph::{NodeId, Op, ReduceOp};
 
-/// What a product is to those around it, which decides where repeated batch axes are summed over.
+/// Role of a product, which determines the position of sums over batch axes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
-    /// Nothing special: sums over batch axes are part of the depth.
+    /// Any other product: sums over batch axes are part of the depth.
     Plain,
-    /// Scores of an attention: its adjoint is not to be stored, so that such sums follow the product.
+    /// Scores of an attention: their adjoint must not be stored, so sums follow the product.
     Scores,
-    /// Probabilities and values of an attention: the left operand is not to be stored.
+    /// Probabilities times values of an attention: the left operand must not be stored.
     Output,
 }
 
-/// The adjoint of the left operand of a product.
+/// Adjoint of the left operand of a product.
 pub(super) fn lhs(tape: &mut Tape<'_>, [lhs, rhs]: [NodeId; 2], adjoint: NodeId, role: Role) -> NodeId {
     let (shape, folded) = (tape.shape(lhs), folded(tape, lhs, adjoint));
     if role != Role::Plain {
         let b = transposed(tape, rhs);
         return summed(tape, [adjoint, b], &shape, &folded);
     }
-    // Depth is N, and with it what is folded: rows M of `g` beside rows N of `bᵀ`.
+    // The depth is N and the folded axes: rows M of `g` times rows N of `bᵀ`.
     let g = transposed(tape, adjoint);
     let g = deepened(tape, g, &folded);
     let g = transposed(tape, g);
@@ -36,8 +36,10 @@ pub(super) fn lhs(tape: &mut Tape<'_>, [lhs, rhs]: [NodeId; 2], adjoint: NodeId,
     tape.matmul(g, b, shape)
 }
 
-/// The adjoint of the right operand of a product. Of one that is a transposed value, `gᵀ·a` is that value's; and scores
-/// are a left operand, as of an attention.
+/// Adjoint of the right operand of a product.
+///
+/// For a transposed right operand, `gᵀ·a` gives its operand's adjoint. The scores' adjoint is always a left operand, as
+/// in an attention.
 pub(super) fn rhs(tape: &mut Tape<'_>, [lhs, rhs]: [NodeId; 2], adjoint: NodeId, role: Role) -> NodeId {
     let (mut shape, folded) = (tape.shape(rhs), folded(tape, rhs, adjoint));
     let exchanged = match role {
@@ -61,7 +63,7 @@ pub(super) fn rhs(tape: &mut Tape<'_>, [lhs, rhs]: [NodeId; 2], adjoint: NodeId,
     if exchanged { transposed(tape, product) } else { product }
 }
 
-/// A product, summed over the axes that are to have extent 1.
+/// Product, summed over the axes that become 1.
 fn summed(tape: &mut Tape<'_>, [lhs, rhs]: [NodeId; 2], shape: &[Size], folded: &[usize]) -> NodeId {
     let mut whole = shape.to_vec();
     for &axis in folded {
@@ -74,14 +76,14 @@ fn summed(tape: &mut Tape<'_>, [lhs, rhs]: [NodeId; 2], shape: &[Size], folded: 
     tape.reduce(ReduceOp::Sum, product, folded)
 }
 
-/// Whether a value exchanges the last two axes of another.
+/// True if a value transposes the last two axes of another.
 fn is_transposed(tape: &Tape<'_>, x: NodeId) -> bool {
     let Op::Permute { ref permutation, .. } = tape.graph.nodes[x].op else { return false };
     let rank = permutation.len();
     permutation.iter().copied().eq((0..rank - 2).chain([rank - 1, rank - 2]))
 }
 
-/// The batch axes along which an operand is repeated.
+/// Batch axes along which an operand broadcasts.
 fn folded(tape: &Tape<'_>, operand: NodeId, adjoint: NodeId) -> Vec<usize> {
     let (have, want) = (tape.shape(operand), tape.shape(adjoint));
     (0..have.len() - 2).filter(|&axis| have[axis].is_one() && !want[axis].is_one()).collect()
@@ -93,7 +95,7 @@ fn transposed(tape: &mut Tape<'_>, x: NodeId) -> NodeId {
     tape.permute(x, permutation)
 }
 
-/// `[.., F, .., D, X]` with some batch axes folded into the last axis but one: `[.., 1, .., F·D, X]`.
+/// Folds batch axes of `[.., F, .., D, X]` into the last axis but one: `[.., 1, .., F·D, X]`.
 fn deepened(tape: &mut Tape<'_>, x: NodeId, folded: &[usize]) -> NodeId {
     let shape = tape.shape(x);
     let (rank, is_folded) = (shape.len(), |axis: &usize| folded.contains(axis));

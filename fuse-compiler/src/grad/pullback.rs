@@ -1,15 +1,17 @@
-//! A function and its gradients as two functions: one that runs forward and keeps values, and one that makes gradients of them.
+//! Splits a function and its gradients: a forward graph that returns the residuals, and a backward graph that reads
+//! them.
 //!
-//! Input: a graph in which gradients were appended, and which of its nodes are the function's own. Output: [`Pullback`].
+//! Input: a graph with appended gradients, and the number of the function's own nodes. Output: [`Pullback`].
 //!
-//! What is kept:
+//! Residuals are:
 //!
-//! 1. Parameters that the gradients read, and those that tell dimensions which nothing else tells. They are there already.
-//! 2. Of the function's values that gradients read, those that pointwise operations and movements cannot make again of 1 and of
-//!    other kept values. So products are kept, mostly with what follows them in their kernel.
-//! 3. Where only reductions lie between a value and what is kept, these in its place: `[M, 1]` for `[M, N]`.
-//! 4. Attentions are computed again of queries, keys and values, which are kept where they follow from products: scores grow with
-//!    the square of a sequence, and the kernels of the gradient need numbers per row that only the attention's kernel gives.
+//! 1. Parameters that the gradients read, and those that determine otherwise unknown dimensions. They exist already.
+//! 2. Values of the function that gradients read, unless pointwise operations and movements can recompute them from 1
+//!    and other residuals. So products are kept, mostly with the epilogue of their kernel.
+//! 3. If only reductions lie between a value and the residuals, these in its place: `[M, 1]` for `[M, N]`.
+//! 4. Queries, keys and values of attentions, where they derive from products. Attentions are recomputed: scores grow
+//!    with the square of a sequence, and the gradient's kernels need numbers per row that only the attention's kernel
+//!    produces.
 
 use std::collections::BTreeSet;
 
@@ -19,42 +21,42 @@ use crate::{
     operations::UnaryOp,
 };
 
-/// The two halves, and what the second one is given.
+/// Forward and backward graph, and the parameters of the latter.
 #[derive(Clone, Debug)]
 pub struct Pullback {
-    /// The function's results, and then values that are kept and are no results.
+    /// Returns the function's results, then the residuals that are no results.
     pub forward: Graph,
-    /// The gradients.
+    /// Returns the gradients.
     pub backward: Graph,
-    /// What each parameter of `backward` is.
+    /// Source of each parameter of `backward`.
     pub kept: Vec<Kept>,
 }
 
-/// A parameter of the second half.
+/// Source of a parameter of the backward graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kept {
-    /// The function's argument with this index.
+    /// Argument of the function, by index.
     Argument(u16),
-    /// The first half's result with this index.
+    /// Result of the forward graph, by index.
     Result(u16),
-    /// The cotangent with this index.
+    /// Cotangent, by index.
     Cotangent(u16),
 }
 
-/// A graph with gradients.
+/// Graph of a function with appended gradients.
 #[derive(Clone, Copy, Debug)]
 pub struct Differentiated<'a> {
-    /// The function's own values, then cotangents, then gradients. Its results are those of the function.
+    /// Nodes: the function's own values, then cotangents, then gradients. Its results are the function's.
     pub graph: &'a Graph,
-    /// How many nodes are the function's own.
+    /// Number of the function's own nodes.
     pub own_nodes: usize,
-    /// How many parameters are the function's own; the others are cotangents.
+    /// Number of the function's own parameters. The others are cotangents.
     pub own_params: u16,
-    /// The gradients.
+    /// Gradients.
     pub gradients: &'a [NodeId],
 }
 
-/// Divides a function with gradients. `name` is that of the halves.
+/// Splits a function with gradients. Both graphs get `name`.
 pub fn divide(whole: Differentiated<'_>, name: &str) -> Pullback {
     let Differentiated { graph, own_params, gradients, .. } = whole;
     let kept = kept(whole);
@@ -73,7 +75,7 @@ pub fn divide(whole: Differentiated<'_>, name: &str) -> Pullback {
     Pullback { forward, backward, kept: params.into_iter().map(of_param).chain(given).collect() }
 }
 
-/// A kept value among the first half's results: one that the function returns anyway, or one more.
+/// Index of a residual among the forward results. Appends it unless the function returns it anyway.
 fn result(results: &mut Vec<NodeId>, node: NodeId) -> Kept {
     let place = results.iter().position(|&result| result == node).unwrap_or_else(|| {
         results.push(node);
@@ -82,13 +84,13 @@ fn result(results: &mut Vec<NodeId>, node: NodeId) -> Kept {
     Kept::Result(place as u16)
 }
 
-/// The function's values that are kept.
+/// Residuals among the function's values.
 fn kept(whole: Differentiated<'_>) -> BTreeSet<NodeId> {
     let Differentiated { graph, own_nodes, .. } = whole;
     let read = read(whole);
     let scores = scores(graph, own_nodes);
     let mut kept = BTreeSet::new();
-    // For each value, the reductions and operands of attentions of which it can be made again; none if it cannot.
+    // For each value, the reductions and attention operands that suffice to recompute it; `None` if none do.
     let mut again: Vec<Option<BTreeSet<NodeId>>> = Vec::with_capacity(own_nodes);
     let mut of_scores = vec![false; own_nodes];
     for (id, node) in graph.nodes.iter().take(own_nodes) {
@@ -119,7 +121,7 @@ fn kept(whole: Differentiated<'_>) -> BTreeSet<NodeId> {
     kept
 }
 
-/// The function's values that gradients read, but for parameters and numbers.
+/// Values of the function that gradients read, except parameters and numbers.
 fn read(whole: Differentiated<'_>) -> BTreeSet<NodeId> {
     let Differentiated { graph, own_nodes, gradients, .. } = whole;
     let (mut seen, mut read, mut pending) = (BTreeSet::new(), BTreeSet::new(), gradients.to_vec());
@@ -137,7 +139,7 @@ fn read(whole: Differentiated<'_>) -> BTreeSet<NodeId> {
     read
 }
 
-/// The products of which attentions take a softmax, and those of the softmax.
+/// Products in the operand of an attention's softmax, and the products with its result.
 fn scores(graph: &Graph, own_nodes: usize) -> BTreeSet<NodeId> {
     let own = || graph.nodes.iter().take(own_nodes);
     let last = |x: NodeId| graph.nodes[x].ty.rank().saturating_sub(1);
@@ -161,7 +163,7 @@ fn scores(graph: &Graph, own_nodes: usize) -> BTreeSet<NodeId> {
     scores
 }
 
-/// The value and all of which pointwise operations make it, products and reductions included but not what they are made of.
+/// The value, and its chain of pointwise operands. Includes products and reductions, but not their operands.
 fn follows_from(graph: &Graph, value: NodeId) -> BTreeSet<NodeId> {
     let (mut found, mut pending) = (BTreeSet::new(), vec![value]);
     while let Some(node) = pending.pop() {

@@ -1,7 +1,7 @@
-//! What each operation does to the adjoint of its result: how much a change of an operand's element changes what is differentiated.
+//! Adjoint rules of all operations: contribution of the result's adjoint to each operand.
 //!
-//! Where a function has a corner, one of its one-sided derivatives is taken, or both in equal parts: `relu` and `abs` have 0 at 0,
-//! equal elements of `min` and `max` share, and what jumps (`floor`, `sign`) has 0 everywhere. Rules use the result where that
+//! At a corner, rules take one of the one-sided derivatives, or both in equal parts: `relu` and `abs` have 0 at 0, ties
+//! of `min` and `max` share, and step functions (`floor`, `sign`) have 0 everywhere. Rules use the result if it
 //! suffices, so that it is not computed twice.
 
 use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_SQRT_PI, LN_2, LOG2_E, PI};
@@ -24,10 +24,10 @@ use crate::{
     },
 };
 
-/// Operands with what they get of an adjoint.
+/// Operands with their contributions.
 type Contributions = Vec<(NodeId, Contribution)>;
 
-/// What the operands of node `id` that are `wanted` get of its adjoint.
+/// Contributions of the adjoint of node `id` to its `wanted` operands.
 pub(super) fn contributions(
     (tape, attentions): (&mut Tape<'_>, &mut Attentions),
     id: NodeId,
@@ -36,7 +36,7 @@ pub(super) fn contributions(
     wanted: &dyn Fn(NodeId) -> bool,
 ) -> Contributions {
     let op = tape.graph.nodes[id].op.clone();
-    // From here on, an operation with one operand that counts has it wanted.
+    // From here on, the single differentiable operand of an operation is wanted.
     if marks.stopped.contains(&id) || !op.operands().into_iter().any(wanted) {
         return vec![];
     }
@@ -110,7 +110,7 @@ pub(super) fn contributions(
     parts
 }
 
-/// Slices of an adjoint, for pieces that are `wanted`.
+/// Slices of an adjoint, for the `wanted` pieces.
 fn joined_parts(
     tape: &mut Tape<'_>,
     joined: &Joined,
@@ -125,7 +125,7 @@ fn joined_parts(
     parts
 }
 
-/// The sum of an adjoint over the axes along which an operand is repeated.
+/// Sums an adjoint over the axes along which an operand broadcasts.
 fn summed_to(tape: &mut Tape<'_>, adjoint: NodeId, x: NodeId) -> NodeId {
     let (have, want) = (tape.shape(x), tape.shape(adjoint));
     let repeated = (0..want.len()).filter(|&axis| have.is_empty() || have[axis] != want[axis]);
@@ -133,12 +133,12 @@ fn summed_to(tape: &mut Tape<'_>, adjoint: NodeId, x: NodeId) -> NodeId {
     tape.reshape(sum, &have)
 }
 
-/// Whether an operation's derivative is 0 wherever there is one.
+/// True if an operation's derivative is 0 wherever it exists.
 pub(super) fn is_flat(op: UnaryOp) -> bool {
     matches!(op, UnaryOp::Sign | UnaryOp::Floor | UnaryOp::Ceil | UnaryOp::Round | UnaryOp::Trunc)
 }
 
-/// The adjoint of the operand of `y = op(x)`.
+/// Adjoint of the operand of `y = op(x)`.
 fn unary(tape: &mut Tape<'_>, op: UnaryOp, [x, y]: [NodeId; 2], g: NodeId) -> NodeId {
     let t = tape;
     match op {
@@ -173,7 +173,7 @@ fn unary(tape: &mut Tape<'_>, op: UnaryOp, [x, y]: [NodeId; 2], g: NodeId) -> No
             t.div(g, argument)
         }
         UnaryOp::Expm1 => {
-            // Not y + 1, which has no digits of it left where y is near -1.
+            // Not y + 1, which has no significant digits where y is near -1.
             let slope = t.unary(UnaryOp::Exp, x);
             t.mul(g, slope)
         }
@@ -222,7 +222,7 @@ fn unary(tape: &mut Tape<'_>, op: UnaryOp, [x, y]: [NodeId; 2], g: NodeId) -> No
             t.div(g, below)
         }
         UnaryOp::Acosh => {
-            // The factors of x² - 1, which do not overflow.
+            // Roots of both factors of x² - 1, which do not overflow.
             let [before, behind] = [-1.0, 1.0].map(|addend| {
                 let factor = t.plus(x, addend);
                 t.unary(UnaryOp::Rsqrt, factor)
@@ -249,7 +249,8 @@ fn unary(tape: &mut Tape<'_>, op: UnaryOp, [x, y]: [NodeId; 2], g: NodeId) -> No
             t.where_true(positive, g)
         }
         UnaryOp::Selu => {
-            // The exponential has an operand of 0 where it is not chosen: it would overflow, and a second derivative be 0·∞.
+            // The exponential gets operand 0 where it is not selected: it would overflow, and a second derivative be
+            // 0·∞.
             let positive = t.compare_to(CompareOp::Gt, x, 0.0);
             let operand = t.where_false(positive, x);
             let below = t.unary(UnaryOp::Exp, operand);
@@ -316,7 +317,7 @@ fn unary(tape: &mut Tape<'_>, op: UnaryOp, [x, y]: [NodeId; 2], g: NodeId) -> No
             let slope = t.add(tanh, rest);
             t.mul(g, slope)
         }
-        // Flat, or of truth values and integers, or to them: no adjoint arrives, or none is wanted.
+        // Flat, or from or to booleans and integers: no adjoint arrives, or none is wanted.
         UnaryOp::Sign
         | UnaryOp::Floor
         | UnaryOp::Ceil
@@ -344,7 +345,7 @@ fn bell(t: &mut Tape<'_>, x: NodeId, rate: f64, factor: f64) -> NodeId {
     t.scaled(bell, factor)
 }
 
-/// `1 - x²`, with the digits of small differences.
+/// `1 - x²`, without cancellation.
 fn one_minus_square(t: &mut Tape<'_>, x: NodeId) -> NodeId {
     let (below, above) = (t.one_minus(x), t.plus(x, 1.0));
     t.mul(below, above)
@@ -353,7 +354,7 @@ fn one_minus_square(t: &mut Tape<'_>, x: NodeId) -> NodeId {
 /// `(1 + t)/2 + x/2·(1 - t²)·u'` with `t = tanh(u)` and `u = c·(x + a·x³)`.
 fn gelu_tanh_slope(t: &mut Tape<'_>, x: NodeId) -> NodeId {
     let (c, a) = ((2.0 / PI).sqrt(), 0.044_715);
-    // Beyond this `t` is -1 or 1, and the slope 0 or 1. The cube of a larger x overflows.
+    // Beyond this bound `t` is -1 or 1, and the slope 0 or 1. The cube of a larger x overflows.
     let [low, high] = [-10.0, 10.0].map(|bound| t.number(bound, x));
     let x = t.binary(BinaryOp::Max, x, low);
     let x = t.binary(BinaryOp::Min, x, high);
@@ -373,7 +374,7 @@ fn gelu_tanh_slope(t: &mut Tape<'_>, x: NodeId) -> NodeId {
     t.scaled(sum, 0.5)
 }
 
-/// The adjoints of the operands of `z = op(x, y)` that are wanted.
+/// Adjoints of the `wanted` operands of `z = op(x, y)`.
 fn binary(
     t: &mut Tape<'_>,
     op: BinaryOp,
@@ -395,7 +396,7 @@ fn binary(
         }
         BinaryOp::Rem => {
             let of_y = of_y.then(|| {
-                // How often y was taken off, which x/y rounds up where z is nearly y.
+                // Number of times that y was subtracted. x/y would round it up where z is nearly y.
                 let taken = t.sub(x, z);
                 let quotient = t.div(taken, y);
                 let whole = t.unary(UnaryOp::Round, quotient);
@@ -406,7 +407,7 @@ fn binary(
         }
         BinaryOp::Pow => {
             let of_x = of_x.then(|| {
-                // x^0 is constant, also where x^-1 is infinite.
+                // x^0 is constant, even where x^-1 is infinite.
                 let exponent = t.plus(y, -1.0);
                 let power = t.binary(BinaryOp::Pow, x, exponent);
                 let slope = t.mul(y, power);
@@ -439,7 +440,7 @@ fn binary(
             [of(of_x, x, y), of(of_y, y, x)]
         }
         BinaryOp::Atan2 => {
-            // By the point's distance twice, because its square overflows or underflows earlier.
+            // Divides by the point's distance twice, because its square overflows or underflows earlier.
             let distance = t.binary(BinaryOp::Hypot, x, y);
             let (g, distance) = away_from_corner(t, g, distance);
             let quotient = t.div(g, distance);
@@ -464,7 +465,7 @@ fn binary(
             };
             [of(of_x, x), of(of_y, y)]
         }
-        // Of truth values and integers.
+        // Booleans and integers.
         BinaryOp::And
         | BinaryOp::Or
         | BinaryOp::BitAnd
@@ -476,14 +477,14 @@ fn binary(
     }
 }
 
-/// The adjoint of a length, and the length as a divisor: 0 and 1 at the corner, where the derivative is 0 as that of `abs`.
+/// Adjoint of a norm, and the norm as a divisor: 0 and 1 at the corner, where the derivative is 0, as that of `abs`.
 fn away_from_corner(t: &mut Tape<'_>, g: NodeId, length: NodeId) -> (NodeId, NodeId) {
     let corner = t.compare_to(CompareOp::Eq, length, 0.0);
     let one = t.number(1.0, length);
     (t.where_false(corner, g), t.select(corner, one, length))
 }
 
-/// The adjoint of the vectors `x`, whose lengths are `norm`.
+/// Adjoint of the vectors `x`, whose norms are `norm`.
 fn norm(t: &mut Tape<'_>, x: NodeId, norm: NodeId, g: NodeId) -> NodeId {
     let (shape, (g, length)) = (t.shape(x), away_from_corner(t, g, norm));
     let [g, length] = [g, length].map(|value| t.broadcast(value, &shape));
@@ -491,13 +492,13 @@ fn norm(t: &mut Tape<'_>, x: NodeId, norm: NodeId, g: NodeId) -> NodeId {
     t.mul(g, share)
 }
 
-/// The adjoint of the operand of `y`, elements along `axes` taken together.
+/// Adjoint of the operand of the reduction `y` along `axes`.
 fn reduce(t: &mut Tape<'_>, (op, x, y): (ReduceOp, NodeId, NodeId), axes: &[usize], g: NodeId) -> NodeId {
     let shape = t.shape(x);
     match op {
         ReduceOp::Sum => t.broadcast(g, &shape),
         ReduceOp::Max | ReduceOp::Min => {
-            // Equal elements share.
+            // Ties share.
             let extreme = t.broadcast(y, &shape);
             let chosen = t.compare(CompareOp::Eq, x, extreme);
             let dtype = t.dtype(x);
@@ -510,10 +511,12 @@ fn reduce(t: &mut Tape<'_>, (op, x, y): (ReduceOp, NodeId, NodeId), axes: &[usiz
             t.where_true(chosen, share)
         }
         ReduceOp::Prod => {
-            // The product of the others: of those that are not 0 by division, times those that are. No other zero leaves it as it
-            // is. A single one is the sum of the other zeros, and of two the product is half of what the square of their sum has
-            // beside their squares: so further derivatives know that they may change. With more, the first three derivatives are
-            // 0. The fourth at four zeros is not right: it is 0, too.
+            // The product of all other elements: the other nonzero elements by division, times the other zeros.
+            //
+            // With no other zero the quotient stays. A single other zero is the sum of the other zeros. The product of
+            // two is half of the square of their sum minus their squares. So further derivatives see that zeros may
+            // change. With more other zeros, the first three derivatives are 0. The fourth at four zeros is 0, too,
+            // which is wrong.
             let zero = t.compare_to(CompareOp::Eq, x, 0.0);
             let one = t.number(1.0, x);
             let rest = t.select(zero, one, x);

@@ -1,7 +1,7 @@
-//! A graph of some of a graph's values: what they are made of, and nothing else.
+//! Extracts some values of a graph, and their operands, into a separate graph.
 //!
-//! Input: a graph, which of its values are wanted, and which are given. Output: a graph of its own, whose parameters are those
-//! that the values need, and then the values that are given. A dimension is told by any tensor that has it as an axis.
+//! Input: a graph, the wanted values, and the given values. Output: a graph whose parameters are those that the wanted
+//! values need, then the given values. Any tensor with a dimension as an axis determines it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,20 +12,20 @@ use crate::{
     graph::{FunctionOptions, Graph, Node, NodeId, Op, Param, Quantized, TensorType, free_name},
 };
 
-/// What is wanted of a graph.
+/// Values to extract from a graph.
 #[derive(Clone, Debug)]
 pub struct Part<'a> {
-    /// The name of the new graph.
+    /// Name of the new graph.
     pub name: String,
-    /// Its results.
+    /// Results of the new graph.
     pub results: &'a [NodeId],
-    /// The parameters that it has whether it reads them or not.
+    /// Parameters that it has even if it does not read them.
     pub params: BTreeSet<u16>,
-    /// Values that are computed elsewhere and come to it as tensors.
+    /// Values computed elsewhere, which become tensor parameters.
     pub given: BTreeSet<NodeId>,
 }
 
-/// The graph of a part, and what its parameters are: those of `graph`, in order, and then the given values that it needs.
+/// Extracts a graph. Also returns the origins of its parameters: parameters of `graph`, in order, then given values.
 pub fn part(graph: &Graph, part: Part<'_>) -> (Graph, Vec<u16>, Vec<NodeId>) {
     let Part { name, results, params, given } = part;
     let live = live(graph, results, &given);
@@ -39,7 +39,7 @@ pub fn part(graph: &Graph, part: Part<'_>) -> (Graph, Vec<u16>, Vec<NodeId>) {
     (part, cut.params.into_iter().collect(), cut.given)
 }
 
-/// What results are made of, down to what is given.
+/// Nodes that results depend on, down to the given values.
 fn live(graph: &Graph, results: &[NodeId], given: &BTreeSet<NodeId>) -> BTreeSet<NodeId> {
     let (mut live, mut pending) = (BTreeSet::new(), results.to_vec());
     while let Some(node) = pending.pop() {
@@ -50,7 +50,6 @@ fn live(graph: &Graph, results: &[NodeId], given: &BTreeSet<NodeId>) -> BTreeSet
     live
 }
 
-/// The parameter that a node reads.
 fn param_of(op: &Op) -> Option<u16> {
     match op {
         Op::Input(index) | Op::Dequantize(index) | Op::Scalar(index) => Some(*index),
@@ -63,12 +62,12 @@ struct Cut<'a> {
     live: BTreeSet<NodeId>,
     params: BTreeSet<u16>,
     given: Vec<NodeId>,
-    /// The symbols of the part, by those of the graph: in the same order, so that sizes stay in their normal form.
+    /// New symbols by old symbols. Their order is the same, so that sizes stay in normal form.
     symbols: BTreeMap<SymbolId, SymbolId>,
 }
 
 impl Cut<'_> {
-    /// The symbols that the part mentions. What no tensor of it tells brings the parameter that does.
+    /// Symbols that the part mentions. Adds the parameters of those that no other tensor determines.
     fn bind_symbols(&mut self) -> BTreeSet<SymbolId> {
         loop {
             let needed = self.mentioned();
@@ -116,7 +115,7 @@ impl Cut<'_> {
         mentioned
     }
 
-    /// The axis or number that tells a symbol in the part: of the parameter that declares it, or an axis of any other tensor.
+    /// Source of a symbol in the part: the parameter that declares it, or an axis of any other tensor.
     fn source(&self, id: SymbolId) -> Option<SymbolSource> {
         let position = |param: u16| self.params.iter().position(|&own| own == param).map(|position| position as u16);
         let own = match self.graph.symbols[usize::from(id)].source {
@@ -179,12 +178,12 @@ impl Cut<'_> {
             updates: Vec::new(),
             gradients: self.graph.gradients.clone(),
             statements: vec![],
-            // What WebNN lacks is refused for the function as it is written.
+            // WebNN is checked for the original function.
             options: FunctionOptions { webnn: false, ..self.graph.options.clone() },
         }
     }
 
-    /// The nodes of the part, and where those of the graph are.
+    /// Nodes of the part, and the map from nodes of the graph.
     fn nodes(&self) -> (Arena<Node>, BTreeMap<NodeId, NodeId>) {
         let (mut nodes, mut places) = (Arena::default(), BTreeMap::new());
         let position = |param: u16| self.params.iter().position(|&own| own == param).map(|at| at as u16);

@@ -1,4 +1,4 @@
-//! Writing nodes: operations of values of any shapes that broadcast, with what changes nothing left out.
+//! Appends nodes to a graph. Operands broadcast, and identity operations are skipped.
 
 use fuse_artifact::{DType, Size};
 
@@ -8,7 +8,7 @@ use crate::{
     span::Span,
 };
 
-/// The end of a graph.
+/// End of a graph, where nodes are appended.
 pub(super) struct Tape<'g> {
     pub(super) graph: &'g mut Graph,
     pub(super) span: Span,
@@ -27,14 +27,14 @@ impl Tape<'_> {
         self.graph.nodes[x].ty.shape.clone()
     }
 
-    /// A number of the dtype and shape of another value.
+    /// Number of another value's dtype and shape.
     pub(super) fn number(&mut self, value: f64, like: NodeId) -> NodeId {
         let (dtype, shape) = (self.dtype(like), self.shape(like));
         let number = self.push(Op::Literal(Literal::Float(value)), dtype, vec![]);
         self.broadcast(number, &shape)
     }
 
-    /// A size as `i32`, in a shape.
+    /// Size as an `i32` of a shape.
     pub(super) fn size(&mut self, size: &Size, shape: &[Size]) -> NodeId {
         let number = match size.as_constant().and_then(|value| i32::try_from(value).ok()) {
             Some(value) => self.push(Op::Literal(Literal::Integer(value.into())), DType::I32, vec![]),
@@ -43,7 +43,6 @@ impl Tape<'_> {
         self.broadcast(number, shape)
     }
 
-    /// The coordinate along an axis of a shape.
     pub(super) fn index(&mut self, axis: usize, shape: &[Size]) -> NodeId {
         self.push(Op::Index { axis }, DType::I32, shape.to_vec())
     }
@@ -91,7 +90,6 @@ impl Tape<'_> {
         self.add(x, addend)
     }
 
-    /// `1 - x`.
     pub(super) fn one_minus(&mut self, x: NodeId) -> NodeId {
         let one = self.number(1.0, x);
         self.sub(one, x)
@@ -102,7 +100,6 @@ impl Tape<'_> {
         self.push(Op::Compare(op, x, y), DType::Bool, shape)
     }
 
-    /// Whether `x` and a number compare so.
     pub(super) fn compare_to(&mut self, op: CompareOp, x: NodeId, value: f64) -> NodeId {
         let value = self.number(value, x);
         self.compare(op, x, value)
@@ -133,7 +130,7 @@ impl Tape<'_> {
         self.push(Op::Cast(x), dtype, shape)
     }
 
-    /// `x` repeated to a shape: of the same rank, or from rank 0.
+    /// Broadcasts `x` to a shape of the same rank, or from rank 0.
     pub(super) fn broadcast(&mut self, x: NodeId, shape: &[Size]) -> NodeId {
         if self.shape(x) == shape {
             return x;
@@ -142,7 +139,7 @@ impl Tape<'_> {
         self.push(Op::Broadcast(x), dtype, shape.to_vec())
     }
 
-    /// `x` in another shape; of one element that is repeated, the element repeated to that shape.
+    /// Reshapes `x`. A broadcast of one element becomes a broadcast to the new shape.
     pub(super) fn reshape(&mut self, x: NodeId, shape: &[Size]) -> NodeId {
         if self.shape(x) == shape {
             return x;
@@ -157,7 +154,7 @@ impl Tape<'_> {
         self.push(Op::Reshape(x), dtype, shape.to_vec())
     }
 
-    /// `x` with its axes in another order; of several orders after each other, one is written.
+    /// Permutes the axes of `x`. Merges consecutive permutations.
     pub(super) fn permute(&mut self, x: NodeId, permutation: Vec<usize>) -> NodeId {
         if permutation.is_sorted() {
             return x;
@@ -171,7 +168,7 @@ impl Tape<'_> {
         self.push(Op::Permute { x, permutation }, dtype, shape)
     }
 
-    /// All elements along some axes taken together; these stay with extent 1.
+    /// Reduction along some axes, which stay with extent 1.
     pub(super) fn reduce(&mut self, op: ReduceOp, x: NodeId, axes: &[usize]) -> NodeId {
         let (dtype, mut shape) = (self.dtype(x), self.shape(x));
         let axes: Vec<usize> = axes.iter().copied().filter(|&axis| !shape[axis].is_one()).collect();
@@ -192,7 +189,7 @@ impl Tape<'_> {
         self.push(Op::Take { x, axis, index }, dtype, shape)
     }
 
-    /// The elements of `x` from `start` on along an axis, as many as `shape` has.
+    /// Elements of `x` from `start` on along an axis, as many as `shape` has.
     pub(super) fn slice(&mut self, x: NodeId, (axis, start): (usize, &Size), shape: Vec<Size>) -> NodeId {
         let dtype = self.dtype(x);
         self.push(Op::Slice { x, axis, start: start.clone() }, dtype, shape)
