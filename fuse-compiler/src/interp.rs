@@ -1,14 +1,13 @@
-//! The reference interpreter: the slow, obvious definition of every operation.
+//! Reference interpreter: the slow, obvious definition of every operation. Must stay simple enough to verify by
+//! reading.
 //!
-//! Input: a [`Graph`] and one [`Value`] per parameter (a host scalar has shape `[]`). Output: one value per
-//! result. Floats are computed in `f64` and rounded to their dtype only where the language says so: inputs,
-//! literals, casts and results. Integers are exact and wrap. A `bool` is 0 or 1.
+//! Input: a [`Graph`] and one [`Value`] per parameter (a host scalar has shape `[]`). Output: one value per result.
+//! Floats are computed in `f64` and rounded to their dtype only where the language requires it: inputs, literals,
+//! casts, results. Integers are exact and wrap. A `bool` is 0 or 1.
 //!
-//! [`run_bounded`] evaluates the same graph and also says, per element, between which values a kernel may
-//! land when each of its steps is as inaccurate as [`bounds`] allows; tests compare kernels with that.
-//! [`run_forward`] also gives derivatives along a direction ([`forward`]); tests compare gradients with that.
-//!
-//! Not here: anything about kernels. The interpreter must stay simple enough to be believed by reading.
+//! [`run_bounded`] also computes, per element, the range of a kernel's results if each step is as inaccurate as
+//! [`bounds`] allows. Tests compare kernels with it. [`run_forward`] also computes derivatives along a direction
+//! ([`forward`]). Tests compare gradients with it.
 
 mod bind;
 pub mod bounds;
@@ -35,49 +34,49 @@ pub use error::InterpError;
 pub use forward::{Dual, run_forward};
 pub use tensor::{Tensor, Value};
 
-/// What one element of a tensor is while a graph is evaluated: a number, or a number with a range.
+/// Element of a tensor during evaluation: a number, or a number with a range or derivative.
 pub(crate) trait Element: Clone {
-    /// A known number.
+    /// Known number.
     fn exact(x: f64) -> Self;
-    /// A literal of `dtype`.
+    /// Literal of `dtype`.
     fn literal(dtype: DType, literal: Literal) -> Self {
         Self::exact(literal_value(literal, dtype))
     }
-    /// A number that kernels know to within `error`.
+    /// Number that kernels know to within `error`.
     fn approximate(x: f64, error: f64) -> Self;
     /// `op(x)` in `dtype`.
     fn unary(op: UnaryOp, dtype: DType, x: &Self) -> Self;
     /// `op(x, y)` in `dtype`.
     fn binary(op: BinaryOp, dtype: DType, x: &Self, y: &Self) -> Self;
-    /// The truth of `x op y`, for operands of `dtype`.
+    /// `x op y` as a boolean, for operands of `dtype`.
     fn compare(op: CompareOp, dtype: DType, x: &Self, y: &Self) -> Self;
     /// `x` where `condition` holds, else `y`.
     fn select(condition: &Self, x: &Self, y: &Self) -> Self;
     /// Conversion between dtypes.
     fn cast(from: DType, to: DType, x: &Self) -> Self;
-    /// The sum of products of two rows in `dtype`.
+    /// Sum of products of two rows in `dtype`.
     fn dot(dtype: DType, x: &[Self], y: &[Self]) -> Self;
-    /// A row of `dtype` taken together.
+    /// Reduction of a row of `dtype`.
     fn reduce(op: ReduceOp, dtype: DType, x: &[Self]) -> Self;
-    /// `at(i)` for the `i` from 0 to `extent - 1` that is nearest to `index`; `extent` is not 0.
+    /// `at(i)` for the `i` from 0 to `extent - 1` nearest to `index`. `extent` is not 0.
     fn take(index: &Self, extent: usize, at: impl Fn(usize) -> Self) -> Self;
-    /// `x·x` in `dtype`, of one value and so never negative.
+    /// `x·x` in `dtype`. Never negative, since both factors are one value.
     fn square(dtype: DType, x: &Self) -> Self {
         Self::binary(BinaryOp::Mul, dtype, x, x)
     }
-    /// What a buffer of `dtype` keeps of `x`.
+    /// `x` as stored in a buffer of `dtype`.
     fn stored(dtype: DType, x: &Self) -> Self;
 }
 
 /// Evaluates `graph` for `inputs`, one per parameter.
 ///
 /// # Errors
-/// When the inputs do not fit the parameters, or a check of the graph fails for their shapes.
+/// If the inputs do not fit the parameters, or a check of the graph fails for their shapes.
 pub fn run(graph: &Graph, inputs: &[Value]) -> Result<Vec<Value>, InterpError> {
     evaluate::<f64>(graph, inputs, Stores::Results, &exact)
 }
 
-/// Evaluates `graph` for `inputs`, with results in `f64` whatever their dtype.
+/// Evaluates `graph` for `inputs`, with unrounded `f64` results.
 ///
 /// # Errors
 /// As [`run`].
@@ -85,7 +84,7 @@ pub fn run_exact(graph: &Graph, inputs: &[Value]) -> Result<Vec<Value>, InterpEr
     evaluate::<f64>(graph, inputs, Stores::Nothing, &exact)
 }
 
-/// Evaluates `graph` and tracks, per element, the range that a kernel may land in.
+/// Evaluates `graph` and tracks, per element, the range of a kernel's results.
 ///
 /// # Errors
 /// As [`run`].
@@ -93,10 +92,10 @@ pub fn run_bounded(graph: &Graph, inputs: &[Value], stores: Stores) -> Result<Ve
     evaluate::<Bounded>(graph, inputs, stores, &exact)
 }
 
-/// The elements of an input tensor, whose parameter has an index.
+/// Converts the input of a parameter, given by index, to elements.
 type Leaf<'a, E> = &'a dyn Fn(u16, &Value) -> Tensor<E>;
 
-/// An input as it is, whatever its parameter.
+/// Converts an input as it is.
 fn exact<E: Element>(_: u16, input: &Value) -> Tensor<E> {
     input.map(|&x| E::exact(x))
 }
@@ -174,8 +173,8 @@ fn evaluate_node<E: Element>(
     })
 }
 
-/// What a quantized parameter means. A kernel rounds `q·scale` and the sum with the offset, neither of which is larger than
-/// the largest value and the offset together: half a unit in the last place of twice the largest value each, at most.
+/// Dequantized parameter. A kernel rounds `q·scale`, then the sum with the offset. Neither exceeds the largest value
+/// plus the offset, so each error is at most half a unit in the last place of twice the largest value.
 fn dequantized<E: Element>(value: &Value) -> Tensor<E> {
     let largest = value.data.iter().fold(0.0f64, |largest, x| largest.max(x.abs()));
     value.map(|&x| E::approximate(x, 4.0 * largest * f64::from(f32::EPSILON)))
@@ -193,7 +192,7 @@ fn literal_value(literal: Literal, dtype: DType) -> f64 {
     }
 }
 
-/// A size as a number: the nearest float, or an integer that must fit.
+/// Size as a number: the nearest float, or an integer that must fit.
 fn size_value(size: usize, dtype: DType) -> Result<f64, InterpError> {
     let largest = match dtype {
         DType::I32 => i32::MAX as usize,

@@ -1,11 +1,11 @@
-//! Binding: from the inputs' shapes to the values of symbols, and the checks that a launch also makes.
+//! Binds symbols to values by the inputs' shapes, and evaluates the checks of a launch.
 
 use fuse_artifact::{Check, Relation, Size, Symbol, SymbolSource};
 
 use super::{InterpError, Value};
 use crate::graph::{Graph, Param};
 
-/// The inputs with their padded shapes, and the value of every symbol.
+/// Inputs with padded shapes, and the value of every symbol.
 pub(super) struct Bindings {
     inputs: Vec<Value>,
     symbols: Vec<u64>,
@@ -43,7 +43,7 @@ impl Bindings {
 
     fn symbol(&self, symbol: &Symbol) -> Result<u64, InterpError> {
         match &symbol.source {
-            // What follows the axes of a quantized tensor says how it is stored, which no value depends on.
+            // Numbers after the axes of a quantized tensor describe its storage, which no value depends on.
             SymbolSource::Axis { param, axis } => {
                 Ok(self.input(*param).shape.get(usize::from(*axis)).map_or(1, |extent| *extent as u64))
             }
@@ -85,7 +85,7 @@ impl Bindings {
     }
 }
 
-/// The input with the parameter's rank; missing outer axes of a padded parameter have extent 1.
+/// Input with the parameter's rank. Missing outer axes of a padded parameter have extent 1.
 fn pad(param: &Param, input: &Value) -> Result<Value, InterpError> {
     let name = || param.name.clone();
     if input.dtype != param.ty.dtype {

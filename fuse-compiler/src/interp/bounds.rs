@@ -1,16 +1,19 @@
-//! How far a kernel may be from the interpreter: the stated accuracy, carried through a whole graph.
+//! Error bounds: propagates the stated accuracy of operations through a whole graph.
 //!
-//! [`table`] states the accuracy of every operation on exact operands. [`Bounded`] carries, beside the exact
-//! number, the range that a kernel computing step by step in `f32` may land in: each step takes the extremes
-//! of its operands' ranges and widens the outcome by its own entry of the table. A result is right when it
-//! lies in its range, so no tolerance is ever chosen for a particular test.
+//! [`table`] states the accuracy of every operation on exact operands. [`Bounded`] holds the exact number, and the
+//! range of a kernel that computes each step in `f32`. Each step takes the extremes over its operands' ranges, and
+//! widens the outcome by its entry of the table. A result is right if it lies in its range, so no test chooses a
+//! tolerance.
 //!
-//! Invariant: the exact number lies in the range, unless it left `f32`'s range on the way. A range that is
-//! as wide as all numbers means that the kernel's outcome is not determined there (`1/(x - x)`).
+//! # Invariant
+//! The exact number lies in the range, unless it left `f32`'s range on the way. A range of all numbers means that the
+//! kernel's outcome is undetermined (`1/(x - x)`).
 //!
-//! What no kernel promises, and ranges therefore allow: the rounding direction of a basic operation (WGSL
-//! leaves it open), subnormal numbers (may be flushed to zero on their way in or out, or be read as up to the
-//! smallest normal number), and the sign of a computed zero.
+//! Ranges allow everything that no kernel guarantees:
+//!
+//! - Rounding direction of a basic operation, which WGSL leaves open.
+//! - Subnormal numbers: flushed to zero on input or output, or read as up to the smallest normal number.
+//! - Sign of a computed zero.
 
 mod float;
 mod integer;
@@ -28,36 +31,36 @@ use crate::{
 };
 pub use range::Range;
 
-/// Which values of a graph are rounded to their dtype because a buffer holds them.
+/// Values of a graph that are rounded to their dtype by storing them in a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stores {
-    /// None, not even results: for what needs more digits than buffers have.
+    /// None, not even results. For uses that need more digits than buffers hold.
     Nothing,
-    /// The results only: the whole graph is one kernel.
+    /// Results only: the whole graph is one kernel.
     Results,
-    /// The results, and the left operands of products: an attention in cooperative matrices rounds its probabilities to the
-    /// `f16` that they are.
+    /// Results, and left operands of products. An attention in cooperative matrices rounds its probabilities to their
+    /// dtype `f16`.
     LeftOperands,
-    /// Possibly every value: several kernels, or one for each operation.
+    /// Possibly every value: several kernels, or one per operation.
     EveryNode,
 }
 
-/// An exact number with the range that a kernel may land in.
+/// Exact number, with the range of a kernel's results.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bounded {
-    /// What the interpreter says.
+    /// Exact number.
     pub exact: f64,
-    /// What a kernel may say.
+    /// Range of a kernel's results.
     pub range: Range,
 }
 
 impl Bounded {
-    /// Whether a kernel that yields `x` here is right.
+    /// True if a kernel may yield `x` here.
     pub fn admits(&self, x: f64) -> bool {
         self.range.contains(x)
     }
 
-    /// Whether the range says little: wider than `tolerance` relative to the exact number or to 1.
+    /// True if the range is uninformative: wider than `tolerance` relative to the exact number or to 1.
     pub fn is_loose(&self, tolerance: f64) -> bool {
         let Range { low, high, nan } = self.range;
         if self.exact.is_nan() {

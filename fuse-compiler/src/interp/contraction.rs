@@ -1,5 +1,3 @@
-//! The matrix product.
-
 use fuse_artifact::DType;
 
 use super::{
@@ -7,7 +5,7 @@ use super::{
     tensor::{for_each_index, strides},
 };
 
-/// `[.., M, K] × [.., K, N] → [.., M, N]` (`shape`); a batch axis of an operand may have extent 1.
+/// `[.., M, K] × [.., K, N] → [.., M, N]` (`shape`). A batch axis of an operand may have extent 1.
 pub(super) fn matmul<E: Element>(lhs: &Tensor<E>, rhs: &Tensor<E>, shape: Vec<usize>) -> Tensor<E> {
     let (dtype, batch) = (lhs.dtype, shape.len() - 2);
     let (m, n, k) = (shape[batch], shape[batch + 1], lhs.shape[batch + 1]);
@@ -27,7 +25,7 @@ pub(super) fn matmul<E: Element>(lhs: &Tensor<E>, rhs: &Tensor<E>, shape: Vec<us
     Tensor::new(lhs.dtype, shape, data)
 }
 
-/// Strides of the batch axes; 0 where the operand repeats.
+/// Strides of the batch axes; 0 where the operand broadcasts.
 fn batch_steps(shape: &[usize], batch: usize) -> Vec<usize> {
     strides(shape)
         .into_iter()
@@ -41,7 +39,7 @@ fn offset(index: &[usize], steps: &[usize]) -> usize {
     index.iter().zip(steps).map(|(i, step)| i * step).sum()
 }
 
-/// The sum of products; floats in `f64`, integers wrapping.
+/// Sum of products: floats in `f64`, integers wrapping.
 pub(super) fn dot(dtype: DType, x: &[f64], y: &[f64]) -> f64 {
     let pairs = x.iter().zip(y);
     match dtype {

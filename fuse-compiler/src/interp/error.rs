@@ -1,81 +1,81 @@
-//! Why a graph could not be evaluated.
+//! Errors of evaluations.
 
 use std::fmt;
 
 use fuse_artifact::DType;
 
-/// Why a graph could not be evaluated for given inputs.
+/// Error of evaluating a graph for given inputs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum InterpError {
-    /// Not one input per parameter.
+    /// Number of inputs differs from the number of parameters.
     InputCount {
         /// Number of parameters.
         expected: usize,
         /// Number of inputs.
         found: usize,
     },
-    /// An input's dtype is not its parameter's.
+    /// Dtype of an input differs from its parameter's.
     InputDType {
-        /// The parameter.
+        /// Parameter name.
         param: String,
-        /// Its dtype.
+        /// Parameter dtype.
         expected: DType,
-        /// The input's dtype.
+        /// Input dtype.
         found: DType,
     },
-    /// An input's number of axes is not its parameter's.
+    /// Rank of an input differs from its parameter's.
     InputRank {
-        /// The parameter.
+        /// Parameter name.
         param: String,
-        /// Its number of axes.
+        /// Parameter rank.
         expected: usize,
-        /// The input's number of axes.
+        /// Input rank.
         found: usize,
     },
-    /// An axis of an input does not have the extent that the dimensions ask for.
+    /// Extent of an input's axis differs from its dimension.
     InputExtent {
-        /// The parameter.
+        /// Parameter name.
         param: String,
-        /// The axis.
+        /// Axis.
         axis: usize,
-        /// The extent that the parameter's type asks for.
+        /// Extent that the parameter's type requires.
         expected: usize,
-        /// The input's extent.
+        /// Input extent.
         found: usize,
     },
-    /// A value's data has not as many elements as its shape.
+    /// Number of elements of a value does not match its shape.
     DataLength {
-        /// The shape.
+        /// Shape.
         shape: Vec<usize>,
         /// Number of elements.
         found: usize,
     },
-    /// Extents that should broadcast together do not.
+    /// Extents do not broadcast.
     Broadcast {
-        /// The dimension or operation.
+        /// Dimension or operation.
         what: String,
-        /// The extents.
+        /// Extents.
         extents: Vec<usize>,
     },
-    /// A relation between dimensions does not hold.
+    /// Relation between dimensions does not hold.
     Check {
-        /// What it is about.
+        /// Subject of the relation.
         what: String,
-        /// The left size.
+        /// Left size.
         left: usize,
-        /// The right size.
+        /// Right size.
         right: usize,
     },
-    /// A size is negative or too large.
+    /// Size is negative or too large.
     Size,
-    /// A reshape changes the number of elements, or a slice leaves its operand.
+    /// Reshape changes the number of elements, or slice exceeds its operand.
     Movement {
-        /// The operation.
+        /// Operation name.
         op: &'static str,
-        /// The operand's shape.
+        /// Operand shape.
         from: Vec<usize>,
-        /// The value's shape.
+        /// Result shape.
         to: Vec<usize>,
     },
 }

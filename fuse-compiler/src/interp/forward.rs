@@ -1,11 +1,13 @@
-//! Forward mode: dual numbers, a value with its derivative along a direction (Griewank and Walther, Evaluating Derivatives, 2008).
+//! Forward-mode differentiation: dual numbers, that is, a value with its derivative along a direction (Griewank and
+//! Walther, Evaluating Derivatives, 2008).
 //!
-//! Derivatives follow from the columns `slope` and `slopes` of the operations' table, and for the other operations from the rules
-//! here. Neither stage knows of the other: `grad` has reverse rules of its own, and tests compare the two.
+//! Derivatives come from the columns `slope` and `slopes` of the operations' table; other operations have rules here.
+//! `grad` has separate reverse rules, and tests compare the two.
 //!
-//! Numbers are those of `f64` throughout. Literals and conversions between floats do not round, because their steps have no
-//! derivative. Corners follow the conventions of the language: `relu` and `abs` have 0 at 0, ties of `min` and `max` share, jumps
-//! have 0. Where a derivative or the slope that multiplies it is 0, their product is 0, also if the other is infinite or NaN.
+//! All numbers are `f64`. Literals and conversions between floats do not round, because rounding steps have no
+//! derivative. Corners follow the conventions of the language: `relu` and `abs` have 0 at 0, ties of `min` and `max`
+//! share, jumps have 0. A product of a derivative and a slope is 0 if either is 0, even if the other is infinite or
+//! NaN.
 
 use fuse_artifact::DType;
 
@@ -15,19 +17,19 @@ use crate::{
     operations::{BinaryOp, UnaryOp},
 };
 
-/// A value with its derivative along a direction.
+/// Value with its derivative along a direction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Dual {
-    /// The value.
+    /// Value.
     pub value: f64,
-    /// The derivative.
+    /// Derivative.
     pub slope: f64,
-    /// The sum of the magnitudes of the terms that the derivative is a sum of: rounding errors of `slope` are relative to it.
+    /// Sum of the magnitudes of the derivative's terms. Rounding errors of `slope` are relative to it.
     pub magnitude: f64,
 }
 
 impl Dual {
-    /// A value whose derivative is the sum of these derivatives, each times the slope of its operand.
+    /// Value whose derivative is the sum of the given derivatives, each times the slope of its operand.
     fn of<'x>(value: f64, terms: impl IntoIterator<Item = (f64, &'x Self)>) -> Self {
         terms.into_iter().fold(Self::exact(value), |sum, (derivative, x)| Self {
             value,
@@ -37,11 +39,12 @@ impl Dual {
     }
 }
 
-/// Evaluates `graph` for `inputs`, with the derivatives of all results along a direction: one vector per parameter, with a number
-/// per element. Results are not rounded.
+/// Evaluates `graph` for `inputs`, with the derivatives of all results along a direction.
+///
+/// `direction` has one vector per parameter, with a number per element. Results are not rounded.
 ///
 /// # Errors
-/// As [`super::run`], and when `direction` does not have as many numbers as the inputs.
+/// As [`super::run`], and if `direction` does not have as many numbers as the inputs.
 pub fn run_forward(graph: &Graph, inputs: &[Value], direction: &[Vec<f64>]) -> Result<Vec<Tensor<Dual>>, InterpError> {
     if direction.len() != inputs.len() {
         return Err(InterpError::InputCount { expected: inputs.len(), found: direction.len() });
@@ -57,7 +60,6 @@ pub fn run_forward(graph: &Graph, inputs: &[Value], direction: &[Vec<f64>]) -> R
     evaluate(graph, inputs, Stores::Nothing, &leaf)
 }
 
-/// A derivative times a slope.
 fn times(derivative: f64, slope: f64) -> f64 {
     if derivative == 0.0 || slope == 0.0 { 0.0 } else { derivative * slope }
 }

@@ -1,4 +1,4 @@
-//! Elements as plain numbers: the definitions of the table of operations, comparisons and conversions.
+//! Elements as plain numbers: evaluates the table of operations, comparisons and conversions.
 
 use fuse_artifact::DType;
 use half::f16;
@@ -69,17 +69,17 @@ impl Element for f64 {
     }
 }
 
-/// The low 32 bits, as a number of the dtype.
+/// Low 32 bits, as a number of the dtype.
 fn wrapped(dtype: DType, x: i64) -> f64 {
     if dtype == DType::U32 { f64::from(x as u32) } else { f64::from(x as i32) }
 }
 
-/// The coordinate from 0 to `extent - 1` that is nearest to an integer.
+/// Coordinate from 0 to `extent - 1` nearest to an integer.
 pub(super) fn inside(index: f64, extent: usize) -> usize {
     (index.max(0.0) as usize).min(extent - 1)
 }
 
-/// The nearest value of a float dtype, ties to even; other dtypes hold `x` exactly.
+/// Nearest value of a float dtype, ties to even. Other dtypes hold `x` exactly.
 pub(super) fn round_to(dtype: DType, x: f64) -> f64 {
     match dtype {
         DType::F32 => f64::from(x as f32),

@@ -1,4 +1,4 @@
-//! Reductions: rows of elements taken together, and the definitions on plain numbers.
+//! Reductions: of tensors, and their definitions on rows of plain numbers.
 
 use fuse_artifact::DType;
 
@@ -8,7 +8,7 @@ use super::{
 };
 use crate::graph::ReduceOp;
 
-/// `x` reduced along `axes` to `shape`, which has extent 1 there, with results of `dtype`.
+/// Reduces `x` along `axes` to `shape`, which has extent 1 there, with results of `dtype`.
 pub(super) fn reduce<E: Element>(
     op: ReduceOp,
     x: &Tensor<E>,
@@ -33,7 +33,7 @@ pub(super) fn reduce<E: Element>(
     Tensor::new(dtype, shape, data)
 }
 
-/// All numbers of a row of `dtype` taken together.
+/// Reduction of a row of `dtype`.
 pub(super) fn row(op: ReduceOp, dtype: DType, x: &[f64]) -> f64 {
     match op {
         ReduceOp::Sum => sum(dtype, x),
@@ -47,7 +47,7 @@ pub(super) fn row(op: ReduceOp, dtype: DType, x: &[f64]) -> f64 {
     }
 }
 
-/// What a reduction of no elements yields.
+/// Result of an empty reduction.
 pub(super) fn neutral(op: ReduceOp, dtype: DType) -> f64 {
     match (op, dtype) {
         (ReduceOp::Prod | ReduceOp::All, _) => 1.0,
@@ -60,7 +60,7 @@ pub(super) fn neutral(op: ReduceOp, dtype: DType) -> f64 {
     }
 }
 
-/// The sum; integers wrap, floats carry what each addition loses (Neumaier 1974), so that even ten million terms that
+/// Sum. Integers wrap. Floats carry the rounding errors along (Neumaier 1974), so that even ten million terms that
 /// cancel leave the digits of an `f32`.
 fn sum(dtype: DType, x: &[f64]) -> f64 {
     match dtype {
@@ -74,7 +74,7 @@ fn sum(dtype: DType, x: &[f64]) -> f64 {
         lost += if f64::abs(sum) >= x.abs() { (sum - next) + x } else { (x - next) + sum };
         sum = next;
     }
-    // Of an infinity the loss is NaN.
+    // The rounding error of an infinite sum is NaN.
     if sum.is_finite() { sum + lost } else { sum }
 }
 
@@ -86,12 +86,12 @@ fn prod(dtype: DType, x: &[f64]) -> f64 {
     }
 }
 
-/// The first number that `beats` all others and `neutral`, or NaN if there is one.
+/// First number that `beats` all others and `neutral`, or NaN if there is one.
 fn extreme(x: &[f64], neutral: f64, beats: impl Fn(f64, f64) -> bool) -> f64 {
     x.iter().fold(neutral, |best, &x| if x.is_nan() || beats(x, best) { x } else { best })
 }
 
-/// The position of the first number that none `beats`, or of the first NaN; 0 if there is none.
+/// Position of the first number that none `beats`, or of the first NaN; 0 for an empty row.
 fn position(x: &[f64], beats: impl Fn(f64, f64) -> bool) -> usize {
     if let Some(nan) = x.iter().position(|x| x.is_nan()) {
         return nan;

@@ -4,25 +4,25 @@ use fuse_artifact::DType;
 
 use super::InterpError;
 
-/// A tensor whose elements are `T`.
+/// Tensor with elements `T`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tensor<T> {
-    /// The element type that the numbers stand for.
+    /// Represented element type.
     pub dtype: DType,
-    /// The extents, outermost first.
+    /// Extents, outermost first.
     pub shape: Vec<usize>,
-    /// The elements, last axis fastest.
+    /// Elements, last axis fastest.
     pub data: Vec<T>,
 }
 
-/// A tensor of plain numbers.
+/// Tensor of plain numbers.
 pub type Value = Tensor<f64>;
 
 impl Value {
-    /// A tensor of `data`.
+    /// Creates a tensor of `data`.
     ///
     /// # Errors
-    /// When `data` has not as many elements as `shape`.
+    /// If `data` does not have as many elements as `shape`.
     pub fn from_data(dtype: DType, shape: &[usize], data: Vec<f64>) -> Result<Self, InterpError> {
         if data.len() != shape.iter().product::<usize>() {
             return Err(InterpError::DataLength { shape: shape.to_vec(), found: data.len() });
@@ -30,7 +30,7 @@ impl Value {
         Ok(Self { dtype, shape: shape.to_vec(), data })
     }
 
-    /// A host scalar.
+    /// Creates a host scalar.
     pub fn scalar(dtype: DType, x: f64) -> Self {
         Self { dtype, shape: vec![], data: vec![x] }
     }

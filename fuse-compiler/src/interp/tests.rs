@@ -1,4 +1,4 @@
-//! Operations against values known from elsewhere (tables, identities, IEEE 754), and whole graphs.
+//! Compares operations with independently known values (tables, identities, IEEE 754), and tests whole graphs.
 
 mod reduce;
 
@@ -188,7 +188,7 @@ fn casts_behave_as_rusts_as() {
     }
 }
 
-/// A graph under construction, whose symbols are the axes of its parameters.
+/// Graph under construction, whose symbols are the axes of its parameters.
 struct Builder(Graph);
 
 impl Builder {
@@ -212,7 +212,7 @@ impl Builder {
         Size::symbol(self.0.symbols.len() as u16 - 1)
     }
 
-    /// A tensor parameter of `rank` axes, each its own symbol.
+    /// Adds a tensor parameter with a separate symbol for each axis.
     fn input(&mut self, rank: u8, padded: bool) -> NodeId {
         let param = self.0.params.len() as u16;
         let shape = (0..rank).map(|axis| self.symbol(SymbolSource::Axis { param, axis })).collect();

@@ -1,4 +1,4 @@
-//! Ranges of float operations: the extremes over the operands' ranges, widened by the table.
+//! Ranges of float operations: extremes over the operands' ranges, widened by the table.
 
 use std::f64::consts::FRAC_PI_2;
 
@@ -36,7 +36,7 @@ pub(super) fn unary(op: UnaryOp, x: Range) -> Range {
     if op.row().keeps_zero_sign { range.flushed() } else { range.computed() }
 }
 
-/// Periodic functions of huge arguments, and `tan` across a pole.
+/// True for periodic functions of huge arguments, and for `tan` across a pole.
 fn is_undetermined(op: UnaryOp, x: Range) -> bool {
     let turns = op.row().turns;
     let huge = |x: f64| x.is_finite() && x.abs() > table::PERIODIC_LARGEST;
@@ -45,15 +45,15 @@ fn is_undetermined(op: UnaryOp, x: Range) -> bool {
     matches!(turns, Turns::EveryQuarter | Turns::Poles) && (huge(x.low) || huge(x.high) || infinite_end || pole())
 }
 
-/// Where the extremes of `op` over `x` can be: the ends, and what lies between them of the points where `op`
-/// turns or leaves its domain.
+/// Candidates for the extremes of `op` over `x`: the ends, and points between them where `op` turns or leaves its
+/// domain.
 fn samples(op: UnaryOp, x: Range) -> Vec<f64> {
     let mut samples = vec![x.low, x.high];
     let inside = |point: &f64| x.low <= *point && *point <= x.high && !x.is_point();
     match op.row().turns {
         Turns::At(points) => samples.extend(points.iter().copied().filter(inside)),
         Turns::EveryQuarter => samples.extend(multiples_of_quarter_turn(x).map(|k| k as f64 * FRAC_PI_2)),
-        // On both sides of the jumps next to the ends, and of those next to 0.
+        // Both sides of the jumps next to the ends, and of those next to 0.
         Turns::AtIntegers => {
             let jumps = [x.low.ceil(), x.high.floor(), -1.0, 0.0, 1.0];
             let sides = jumps.iter().flat_map(|jump| [*jump, jump.next_down(), jump.next_up()]);
@@ -64,7 +64,7 @@ fn samples(op: UnaryOp, x: Range) -> Vec<f64> {
     samples
 }
 
-/// Which truth values a question about a number may have the answer of.
+/// Possible answers of a predicate.
 fn answers(op: UnaryOp, x: Range) -> Range {
     let between = x.has_numbers().then(|| [x.low, x.high, 0.0f64.clamp(x.low, x.high)]);
     let nan = x.nan.then_some(f64::NAN);
@@ -72,7 +72,7 @@ fn answers(op: UnaryOp, x: Range) -> Range {
     samples.fold(Range::EMPTY, |range, x| range.union(Range::point(f64::unary(op, DType::F32, &x))))
 }
 
-/// The bits of floats, which are ordered as the numbers are where no sign changes.
+/// Bits of floats, which are ordered like the numbers if the sign is constant.
 fn bits(x: Range) -> Range {
     let of = |x: f64| f64::unary(UnaryOp::ToBits, DType::F32, &x);
     let (low, high) = (round_down(DType::F32, x.low), round_up(DType::F32, x.high));
@@ -82,7 +82,7 @@ fn bits(x: Range) -> Range {
     Range::between(of(low).min(of(high)), of(low).max(of(high)))
 }
 
-/// The `k` for which `k·π/2` lies in `x`; all of one turn if `x` is wider than that.
+/// Integers `k` with `k·π/2` in `x`. Covers at least one turn if `x` does.
 fn multiples_of_quarter_turn(x: Range) -> impl Iterator<Item = i64> {
     let (first, last) = ((x.low / FRAC_PI_2).ceil() as i64, (x.high / FRAC_PI_2).floor() as i64);
     let none = x.low.is_infinite() || x.high.is_infinite();
@@ -117,20 +117,20 @@ pub(super) fn binary(op: BinaryOp, x: Range, y: Range) -> Range {
     range.computed().union(of_nan)
 }
 
-/// Least and largest magnitude.
+/// Minimum and maximum magnitude.
 fn magnitudes(x: Range) -> Range {
     let (low, high) = (x.low.abs(), x.high.abs());
     Range::between(if x.contains(0.0) { 0.0 } else { low.min(high) }, low.max(high))
 }
 
-/// What `hypot` yields where an operand is NaN: infinity beside an infinity, else NaN.
+/// `hypot` with a NaN operand: infinity if the other is infinite, else NaN.
 fn length_of_nan(x: Range, y: Range) -> Range {
     let infinite = (x.nan && holds_infinity(y)) || (y.nan && holds_infinity(x));
     Range { nan: x.nan || y.nan, ..if infinite { Range::point(f64::INFINITY) } else { Range::EMPTY } }
 }
 
-/// The angle of the point of height `x` and width `y`: at the corners, unless the point may be the origin or lie behind it, where
-/// the angle jumps from π to -π.
+/// Angle of the point of height `x` and width `y`, from the corners. Undetermined if the point may be the origin or on
+/// the negative axis, where the angle jumps from π to -π.
 fn angle(x: Range, y: Range, f: impl Fn(f64, f64) -> Range) -> Range {
     let exact = x.low.to_bits() == x.high.to_bits() && y.low.to_bits() == y.high.to_bits();
     if !exact && x.contains(0.0) && y.low <= 0.0 {
@@ -139,14 +139,14 @@ fn angle(x: Range, y: Range, f: impl Fn(f64, f64) -> Range) -> Range {
     corners(x, y, f)
 }
 
-/// The union of `f` over the ends of both ranges.
+/// Union of `f` over the ends of both ranges.
 fn corners(x: Range, y: Range, f: impl Fn(f64, f64) -> Range) -> Range {
     [(x.low, y.low), (x.low, y.high), (x.high, y.low), (x.high, y.high)]
         .into_iter()
         .fold(Range::EMPTY, |range, (x, y)| range.union(f(x, y)))
 }
 
-/// An operation that WGSL rounds correctly, in either direction: exact where `f32` can hold the outcome.
+/// Operation that WGSL rounds correctly, in either direction. Exact if `f32` can represent the outcome.
 fn basic(x: Range, y: Range, f: impl Fn(f64, f64) -> f64) -> Range {
     corners(x, y, |x, y| {
         let exact = f(x, y);
@@ -161,7 +161,7 @@ fn product(x: Range, y: Range) -> Range {
     let mut range = basic(x, y, |x, y| x * y);
     for (zero, other) in [(x, y), (y, x)] {
         if zero.contains(0.0) && holds_infinity(other) {
-            // 0·∞ may hide between the ends, and where both ends are infinite, what is 0 hides between them.
+            // 0·∞ may hide between the ends. Where both ends are infinite, 0 hides between them.
             range.nan = true;
             if other.low != other.high {
                 range = range.union(Range::point(-0.0)).union(Range::point(0.0));
@@ -215,7 +215,7 @@ fn remainder(x: Range, y: Range) -> Range {
         .fold(Range::EMPTY, |range, whole| range.union(corners(x, y, |x, y| error.widen(x - y * whole, x))))
 }
 
-/// What `pow` yields where an operand is NaN: 1 if the base is 1 or the exponent 0, else NaN.
+/// `pow` with a NaN operand: 1 if the base is 1 or the exponent 0, else NaN.
 fn power_of_nan(x: Range, y: Range) -> Range {
     let one = (x.nan && y.contains(0.0)) || (y.nan && x.contains(1.0));
     let only_one = |range: Range, value: f64| range.is_point() && range.low == value;
@@ -236,7 +236,7 @@ fn power(x: Range, y: Range) -> Range {
         let ulps = if ulps.is_finite() { ulps } else { 0.0 };
         Accuracy { result: ulps, ..Accuracy::EXACT }.widen(exact, x)
     });
-    // Between the ends the power passes 1 where the base does or the exponent is 0.
+    // Between the ends, the power passes 1 where the base is 1 or the exponent 0.
     if x.contains(1.0) || y.contains(0.0) {
         range = range.union(Range::point(1.0));
     }

@@ -1,4 +1,4 @@
-//! Ranges of numbers, and how storing, comparing and converting widen them.
+//! Ranges of numbers, and their widening by storing, comparing and converting.
 
 use fuse_artifact::DType;
 use half::f16;
@@ -8,60 +8,62 @@ use crate::{graph::CompareOp, interp::Element};
 /// Numbers from `low` to `high` (none if `low > high`), and NaN if `nan`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Range {
-    /// The smallest.
+    /// Minimum.
     pub low: f64,
-    /// The largest.
+    /// Maximum.
     pub high: f64,
-    /// Whether NaN is possible.
+    /// True if NaN is possible.
     pub nan: bool,
 }
 
 impl Range {
-    /// Nothing yet: the neutral element of [`Range::union`].
+    /// Empty range: the neutral element of [`Range::union`].
     pub const EMPTY: Self = Self { low: f64::INFINITY, high: f64::NEG_INFINITY, nan: false };
-    /// Anything at all.
+    /// All numbers and NaN.
     pub const ANY: Self = Self { low: f64::NEG_INFINITY, high: f64::INFINITY, nan: true };
 
-    /// NaN for certain.
+    /// Only NaN.
     pub const NAN: Self = Self { nan: true, ..Self::EMPTY };
 
-    /// One number, which may be NaN.
+    /// Range of one number, or of NaN.
     pub fn point(x: f64) -> Self {
         if x.is_nan() { Self::NAN } else { Self { low: x, high: x, nan: false } }
     }
 
-    /// The numbers from `low` to `high`.
+    /// Range from `low` to `high`, without NaN.
     pub fn between(low: f64, high: f64) -> Self {
         Self { low, high, nan: false }
     }
 
-    /// Whether `x` is in it.
+    /// True if `x` is in the range.
     pub fn contains(&self, x: f64) -> bool {
         if x.is_nan() { self.nan } else { self.low <= x && x <= self.high }
     }
 
-    /// Whether it holds exactly one number.
+    /// True if the range is a single number.
     pub fn is_point(&self) -> bool {
         self.low == self.high && !self.nan
     }
 
-    /// Whether it holds any number besides NaN.
+    /// True if the range contains any number besides NaN.
     pub fn has_numbers(&self) -> bool {
         self.low <= self.high
     }
 
-    /// Everything that is in either.
+    /// Smallest range that contains both.
     pub fn union(self, other: Self) -> Self {
         Self { low: least(self.low, other.low), high: greatest(self.high, other.high), nan: self.nan || other.nan }
     }
 
-    /// Every number with the other sign.
+    /// Range of all numbers with the opposite sign.
     pub fn negated(&self) -> Self {
         Self { low: -self.high, high: -self.low, nan: self.nan }
     }
 
-    /// As an operand in `f32`: a subnormal number may be read as zero or as anything up to the smallest normal
-    /// one (some drivers' functions take it for a normal number with the same bits).
+    /// Range as an operand in `f32`.
+    ///
+    /// A subnormal number may be read as zero or as anything up to the smallest normal one (some drivers' functions
+    /// take it for a normal number with the same bits).
     pub fn read(self) -> Self {
         let normal = f64::from(f32::MIN_POSITIVE);
         let subnormal = |x: f64| x != 0.0 && x.abs() < normal;
@@ -75,7 +77,7 @@ impl Range {
         range
     }
 
-    /// With zero, if an end is subnormal in `f32`: storing such a number may yield zero.
+    /// Adds zero if an end is subnormal in `f32`: storing such a number may yield zero.
     pub fn flushed(self) -> Self {
         self.flushed_below(f64::from(f32::MIN_POSITIVE))
     }
@@ -90,7 +92,7 @@ impl Range {
         self
     }
 
-    /// As the outcome of a computation in `f32`: may overflow, may be flushed, and a zero may have either sign.
+    /// Range as the outcome of an `f32` computation: may overflow, may be flushed, and a zero may have either sign.
     pub fn computed(mut self) -> Self {
         let largest = f64::from(f32::MAX);
         if self.high > largest {
@@ -110,7 +112,7 @@ impl Range {
         self
     }
 
-    /// As read back from a buffer of `dtype`, rounded in either direction.
+    /// Range as read back from a buffer of `dtype`, rounded in either direction.
     pub fn stored(self, dtype: DType) -> Self {
         let normal = match dtype {
             DType::F32 => f64::from(f32::MIN_POSITIVE),
@@ -124,17 +126,17 @@ impl Range {
     }
 }
 
-/// `f64::min` that keeps the sign of zero in order: -0.0 is less than 0.0.
+/// `f64::min`, with -0.0 less than 0.0.
 fn least(x: f64, y: f64) -> f64 {
     if x.total_cmp(&y).is_le() { x } else { y }
 }
 
-/// `f64::max` that keeps the sign of zero in order.
+/// `f64::max`, with -0.0 less than 0.0.
 fn greatest(x: f64, y: f64) -> f64 {
     if x.total_cmp(&y).is_ge() { x } else { y }
 }
 
-/// The largest value of a float dtype that is not above `x`.
+/// Largest value of a float dtype that is at most `x`.
 pub(super) fn round_down(dtype: DType, x: f64) -> f64 {
     let nearest = f64::stored(dtype, &x);
     if nearest <= x {
@@ -146,12 +148,11 @@ pub(super) fn round_down(dtype: DType, x: f64) -> f64 {
     }
 }
 
-/// The smallest value of a float dtype that is not below `x`.
+/// Smallest value of a float dtype that is at least `x`.
 pub(super) fn round_up(dtype: DType, x: f64) -> f64 {
     -round_down(dtype, -x)
 }
 
-/// The next `f16` towards minus infinity.
 fn f16_below(x: f16) -> f16 {
     let bits = x.to_bits();
     let magnitude = bits & 0x7fff;
@@ -162,7 +163,7 @@ fn f16_below(x: f16) -> f16 {
     })
 }
 
-/// Which truth values `x op y` may have.
+/// Possible results of `x op y`.
 pub(super) fn compare(op: CompareOp, x: Range, y: Range) -> Range {
     let mut may_be = [false; 2];
     if x.nan || y.nan {
@@ -186,7 +187,7 @@ pub(super) fn compare(op: CompareOp, x: Range, y: Range) -> Range {
     Range::between(if may_be[0] { 0.0 } else { 1.0 }, if may_be[1] { 1.0 } else { 0.0 })
 }
 
-/// The range after a conversion: monotone between numbers, except where integers wrap.
+/// Range after a conversion: monotone between numbers, except where integers wrap.
 pub(super) fn cast(from: DType, to: DType, x: Range) -> Range {
     match to {
         DType::F32 | DType::F16 => x.stored(to),

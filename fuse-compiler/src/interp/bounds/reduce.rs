@@ -14,11 +14,11 @@ use crate::{
     operations::ULP,
 };
 
-/// The largest and the smallest normal number of `f32`.
+/// Largest and smallest normal number of `f32`.
 const LARGEST: f64 = f32::MAX as f64;
 const NORMAL: f64 = f32::MIN_POSITIVE as f64;
 
-/// A row of `dtype` taken together, with the range of what a kernel may make of it.
+/// Reduction of a row of `dtype`, with the range of a kernel's results.
 pub(super) fn reduce(op: ReduceOp, dtype: DType, x: &[Bounded]) -> Bounded {
     let numbers: Vec<f64> = x.iter().map(|b| b.exact).collect();
     let exact = f64::reduce(op, dtype, &numbers);
@@ -44,18 +44,18 @@ pub(super) fn reduce(op: ReduceOp, dtype: DType, x: &[Bounded]) -> Bounded {
     Bounded { exact, range }
 }
 
-/// Whether it is NaN for certain.
+/// True if the range is only NaN.
 fn is_nan(x: &Range) -> bool {
     x.nan && !x.has_numbers()
 }
 
-/// Everything that an integer dtype holds, where the numbers may wrap.
+/// The range if it fits the integer dtype, else all values of the dtype, since numbers may wrap.
 fn fitting(dtype: DType, x: Range) -> Range {
     let all = everything(dtype);
     if all.low <= x.low && x.high <= all.high { x } else { all }
 }
 
-/// A sum in `f32`, as accurate as [`table::sum`] promises; exact where every partial sum fits `f32`'s 24 bits.
+/// Sum in `f32`, as accurate as [`table::sum`] guarantees. Exact if every partial sum fits `f32`'s 24 bits.
 fn sum(exact: f64, x: &[Bounded]) -> Range {
     if x.iter().any(|b| b.range.nan) {
         return Range::ANY;
@@ -78,21 +78,21 @@ fn sum(exact: f64, x: &[Bounded]) -> Range {
     };
     let sum = |end: fn(&Bounded) -> f64| x.iter().map(end).sum::<f64>();
     let (low, high) = (sum(|b| b.range.low).min(exact) - rounding, sum(|b| b.range.high).max(exact) + rounding);
-    // Rounding keeps the sign of a sum whose terms agree in theirs.
+    // Rounding keeps the sign of a sum whose terms have one sign.
     let low = if x.iter().all(|b| b.range.low >= 0.0) { low.max(0.0) } else { low };
     let high = if x.iter().all(|b| b.range.high <= 0.0) { high.min(0.0) } else { high };
     Range::between(low, high)
 }
 
-/// A product in `f32`: every factor's range, and one rounding for each factor; exact where the odd parts of all
-/// factors together fit `f32`'s 24 bits.
+/// Product in `f32`: the ranges of all factors, and one rounding per factor. Exact if the product of the factors' odd
+/// parts fits `f32`'s 24 bits.
 fn product(x: &[Range]) -> Range {
     if x.iter().any(|x| x.nan) {
         return Range::ANY;
     }
     let largest = |x: &Range| x.low.abs().max(x.high.abs());
     let least = |x: &Range| if x.contains(0.0) { 0.0 } else { x.low.abs().min(x.high.abs()) };
-    // Between these lies the magnitude of every partial product of finite factors, if not 0.
+    // Bounds of the magnitude of every nonzero partial product of finite factors.
     let top: f64 = x.iter().map(largest).filter(|x| x.is_finite()).map(|x| x.max(1.0)).product();
     let bottom: f64 = x.iter().map(least).filter(|x| x.is_finite() && *x != 0.0).map(|x| x.min(1.0)).product();
     let (zero, infinity) = (x.iter().any(|x| x.contains(0.0)), x.iter().any(|x| largest(x).is_infinite()));
@@ -105,7 +105,7 @@ fn product(x: &[Range]) -> Range {
     }
     let product = interval_product(x);
     if overflows {
-        // What overflowed stays infinite, whatever else is multiplied; its sign is that of the product.
+        // An overflowed product stays infinite for any further factors. Its sign is that of the product.
         let low = if product.low < 0.0 { f64::NEG_INFINITY } else { product.low.min(LARGEST) };
         let high = if product.high > 0.0 { f64::INFINITY } else { product.high.max(-LARGEST) };
         return if x.iter().any(|x| x.is_point() && x.low.is_infinite()) { product } else { Range::between(low, high) };
@@ -117,7 +117,7 @@ fn product(x: &[Range]) -> Range {
     let exact =
         !zero && bottom >= NORMAL && x.iter().all(Range::is_point) && x.iter().map(odd).product::<f64>() <= EXACT_SUM;
     let relative = if exact { 0.0 } else { table::PROD_ULPS_PER_FACTOR * ULP * x.len() as f64 };
-    // A partial product below the normal range may be flushed, and the factors that follow magnify that.
+    // A partial product below the normal range may be flushed, and later factors magnify that.
     let flushed = if bottom < NORMAL { NORMAL * top * x.len() as f64 } else { 0.0 };
     Range::between(
         product.low - product.low.abs() * relative - flushed,
@@ -125,7 +125,7 @@ fn product(x: &[Range]) -> Range {
     )
 }
 
-/// The products of one number of each range.
+/// Range of the products of one number of each range.
 fn interval_product(x: &[Range]) -> Range {
     x.iter().fold(Range::point(1.0), |p, x| {
         let corners = [p.low * x.low, p.low * x.high, p.high * x.low, p.high * x.high];
@@ -143,7 +143,7 @@ fn extreme(op: ReduceOp, dtype: DType, x: &[Range]) -> Range {
     Range { low: all(|x| x.low), high: all(|x| x.high), nan: x.iter().any(|x| x.nan) }
 }
 
-/// The positions at which the first NaN or else the first of the largest numbers may be.
+/// Possible positions of the first NaN, or else of the first maximum.
 fn winners(x: &[Range]) -> Range {
     let certain_nan = x.iter().position(is_nan);
     let mut winners = Range::EMPTY;

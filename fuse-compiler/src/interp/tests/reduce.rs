@@ -1,4 +1,4 @@
-//! Reductions, `take`, sizes and Philox against values computed by hand.
+//! Compares reductions, `take`, sizes and Philox with hand-computed values.
 
 use super::*;
 
@@ -8,7 +8,6 @@ fn reduce(op: ReduceOp, dtype: DType, x: &[f64]) -> f64 {
     f64::reduce(op, dtype, x)
 }
 
-/// `op` over `axes` of `x`.
 fn reduced(op: ReduceOp, x: Value, axes: &[usize]) -> Value {
     let mut b = Builder::new();
     let input = b.input(x.shape.len() as u8, false);
@@ -105,7 +104,7 @@ fn integers_wrap() {
 
 #[test]
 fn sums_keep_their_digits_through_cancellation() {
-    // Without the losses, each pair leaves nothing of the third number.
+    // Without compensation, each pair erases the third number.
     let x: Vec<f64> = (0..999_999).map(|i| [1e20, 0.001, -1e20][i % 3]).collect();
     assert!((reduce(ReduceOp::Sum, DType::F32, &x) - 333.333).abs() < 1e-6);
     let tenths = vec![f64::from(0.1f32); 10_000_000];
