@@ -1,8 +1,7 @@
-//! The table of pointwise operations: one row each, from which every stage takes what it needs.
+//! Table of pointwise operations, one row each, read by every stage.
 //!
-//! A row says what an operation is called, which dtypes it takes, what it computes, how inaccurate a kernel may be, what it
-//! costs, and how WGSL and WebNN write it. A new operation is a row of `unary` or `binary`. Its derivative in f64 is a column of the
-//! row; the stage `grad` writes the derivatives that programs compute.
+//! A row contains an operation's name, dtypes, definition, derivative in f64, accuracy, cost, WGSL and WebNN. A new
+//! operation is a row of `unary` or `binary`. The stage `grad` has the derivatives that programs compute.
 
 mod binary;
 pub(crate) mod functions;
@@ -14,12 +13,13 @@ pub use binary::{Binary, BinaryOp, Spread};
 pub use fuse_artifact::DTypes;
 pub use unary::{Turns, Unary, UnaryOp};
 
-/// Work of an exponential, in additions.
+/// Cost of an exponential, in additions.
 pub const TRANSCENDENTAL: u32 = 8;
 
-/// How far an operation may be from the exact outcome `f = f(x)`: up to
-/// `u·(result·|f| + growth·|x·f| + argument·|x| + pole·|x|·f²) + absolute`, in units of `u = 2^-23` (one unit in the last place is at
-/// most `u` relative).
+/// Error bound around the exact outcome `f = f(x)`, in units of `u = 2^-23`.
+///
+/// The bound is `u·(result·|f| + growth·|x·f| + argument·|x| + pole·|x|·f²) + absolute`. One unit in the last place is
+/// at most `u` relative.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Accuracy {
     /// Ulps of the result.
@@ -28,9 +28,9 @@ pub struct Accuracy {
     pub growth: f64,
     /// Ulps of the argument (where the result cancels, or the argument is reduced by a period).
     pub argument: f64,
-    /// What an ulp of the argument does to the result near a pole.
+    /// Effect of an ulp of the argument on the result near a pole.
     pub pole: f64,
-    /// An absolute error (where the result passes zero, but the approximation does not).
+    /// Absolute error (where the result passes zero, but the approximation does not).
     pub absolute: f64,
 }
 
@@ -41,10 +41,10 @@ pub const ULP: f64 = 1.0 / 8_388_608.0;
 const FLUSHED: f64 = 2e-36;
 
 impl Accuracy {
-    /// No error at all.
+    /// No error.
     pub const EXACT: Self = Self { result: 0.0, growth: 0.0, argument: 0.0, pole: 0.0, absolute: 0.0 };
 
-    /// Ulps of the result.
+    /// Error in ulps of the result.
     pub const fn ulps(result: f64) -> Self {
         Self { result, ..Self::EXACT }
     }
@@ -62,29 +62,30 @@ impl Accuracy {
     }
 }
 
-/// How WGSL writes an operation of floats.
+/// WGSL of an operation on floats.
 ///
-/// In texts, `$x` and `$y` are the operands; `$T` is the float type (`f32` or `vec4<f32>`), `$U`, `$I` and `$B` the `u32`, `i32` and
-/// `bool` types of the same width, `$V` the type of the operands, and `$S` the suffix of names of functions (`1` or `4`).
+/// Placeholders: `$x` and `$y` are the operands, `$T` is the float type (`f32` or `vec4<f32>`). `$U`, `$I` and `$B` are
+/// the `u32`, `i32` and `bool` types of the same width, `$V` is the operands' type. `$S` is the suffix of function
+/// names (`1` or `4`).
 #[derive(Clone, Copy, Debug)]
 pub enum Wgsl {
-    /// An expression.
+    /// Expression.
     Text(&'static str),
-    /// A function of the shader's library, by its name without `fuse_`.
+    /// Function of the shader's library, by its name without `fuse_`.
     Library(&'static str),
-    /// A function of its own, named as the operation.
+    /// Separate function, named as the operation.
     Function(Function),
 }
 
-/// A function that a shader has where it is called.
+/// Function that a shader contains if it is called.
 #[derive(Clone, Copy, Debug)]
 pub struct Function {
-    /// Other functions that it calls, by their names without `fuse_`: of operations or of the library.
+    /// Functions that it calls, by their names without `fuse_`: of operations or of the library.
     pub needs: &'static [&'static str],
-    /// The statements between the braces.
+    /// Statements between the braces.
     pub body: &'static str,
-    /// Statements to run instead where a program asks for fast functions: without care for digits near zero, for NaN, or for
-    /// large arguments.
+    /// Statements for programs that ask for fast functions. They ignore cancellation near zero, NaN and large
+    /// arguments.
     pub fast: Option<&'static str>,
 }
 
@@ -98,37 +99,37 @@ impl Function {
     }
 }
 
-/// How an operation is computed with integers, all of which are held by `i64` and wrap to their dtype afterwards.
+/// Integer form of an operation. `i64` holds all values, which wrap to their dtype afterwards.
 #[derive(Clone, Copy, Debug)]
 pub struct Integer<F> {
-    /// The definition.
+    /// Definition.
     pub value: F,
-    /// The WGSL for `i32` and for `u32`; empty where the operation does not take the dtype.
+    /// WGSL for `i32` and for `u32`. Empty for a dtype that the operation does not take.
     pub wgsl: [&'static str; 2],
 }
 
-/// How WebNN writes an operation.
+/// WebNN of an operation.
 #[derive(Clone, Copy, Debug)]
 pub enum WebNn {
-    /// A method of `MLGraphBuilder`.
+    /// Method of `MLGraphBuilder`.
     Method(&'static str),
-    /// Several methods, or options: in `f32`, so that `f16` is rounded once.
+    /// Several methods, or options. In `f32`, so that `f16` is rounded once.
     Composite(fn(&mut dyn MlBuilder, u16) -> u16),
-    /// WebNN does not have it.
+    /// No counterpart in WebNN.
     Missing,
 }
 
-/// What [`WebNn::Composite`] is written with. Operands are numbered.
+/// Builder for [`WebNn::Composite`]. Operands are numbered.
 pub trait MlBuilder {
-    /// A method of these operands.
+    /// Calls a method with these operands.
     fn call(&mut self, method: &'static str, operands: &[u16]) -> u16;
-    /// A method of one operand, with options.
+    /// Calls a method with one operand, and options.
     fn with_options(&mut self, method: &'static str, x: u16, options: &[(&'static str, f64)]) -> u16;
-    /// A number.
+    /// Adds a number.
     fn number(&mut self, value: f64) -> u16;
 }
 
-/// The enumeration of the operations of a table, with their rows.
+/// Defines the enumeration of a table's operations, with their rows.
 macro_rules! table {
     ($(#[$outer:meta])* $enum:ident: $row:ty { $($(#[$doc:meta])* $variant:ident = $value:expr,)* }) => {
         $(#[$outer])*
@@ -136,21 +137,21 @@ macro_rules! table {
         pub enum $enum { $($(#[$doc])* $variant,)* }
 
         impl $enum {
-            /// Every operation, in order.
+            /// All operations, in order.
             pub const ALL: &[Self] = &[$(Self::$variant,)*];
 
-            /// What is known of the operation.
+            /// Row of the operation.
             pub fn row(self) -> &'static $row {
                 static ROWS: &[$row] = &[$($value,)*];
                 &ROWS[self as usize]
             }
 
-            /// The name in the language and in prints.
+            /// Name in the language and in prints.
             pub fn name(self) -> &'static str {
                 self.row().name
             }
 
-            /// Whether operands may have this dtype.
+            /// True if operands may have this dtype.
             pub fn takes(self, dtype: DType) -> bool {
                 self.row().takes.contains(dtype)
             }
@@ -159,7 +160,7 @@ macro_rules! table {
 }
 use table;
 
-/// The function of a shader that an operation has to itself, by the operation's name.
+/// Separate shader function of the operation with this name.
 pub fn function(name: &str) -> Option<(Signature, Function)> {
     let unary = UnaryOp::ALL.iter().map(|op| op.row()).map(|row| (row.name, row.signature(), row.wgsl));
     let binary = BinaryOp::ALL.iter().map(|op| op.row()).map(|row| (row.name, row.signature(), row.wgsl));
@@ -169,7 +170,7 @@ pub fn function(name: &str) -> Option<(Signature, Function)> {
     })
 }
 
-/// Parameters and result of a function of a shader.
+/// Parameters and result of a shader function.
 pub type Signature = &'static str;
 
 #[cfg(test)]
@@ -214,7 +215,7 @@ mod tests {
         }
     }
 
-    /// A difference of the fourth order.
+    /// Fourth-order difference quotient.
     fn difference(f: impl Fn(f64) -> f64) -> f64 {
         let step = 1e-3;
         let near = f(step) - f(-step);

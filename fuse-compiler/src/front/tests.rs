@@ -1,4 +1,4 @@
-//! The front end as a whole: from text to graphs and to diagnostics.
+//! Tests of the whole front end: from source to graphs and diagnostics.
 
 mod diagnostics;
 mod expressions;
@@ -25,7 +25,7 @@ fn expression_of(source: &str) -> Expression {
     expression(source.parse().expect("the test's tokens are balanced"))
 }
 
-/// All messages of a text, whichever form it has.
+/// All messages for a source of either form.
 fn messages(source: &str) -> Vec<crate::diag::Diagnostic> {
     let tokens: TokenStream = source.parse().expect("the test's tokens are balanced");
     let diagnostics = match head(tokens.clone()) {
@@ -36,12 +36,11 @@ fn messages(source: &str) -> Vec<crate::diag::Diagnostic> {
     diagnostics.into_iter().collect()
 }
 
-/// An `f32` input of the interpreter.
 fn value(shape: &[usize], data: &[f64]) -> Value {
     Value { dtype: DType::F32, shape: shape.to_vec(), data: data.to_vec() }
 }
 
-/// The only result of the last function for these inputs.
+/// Only result of the last function for these inputs.
 fn values(source: &str, inputs: &[Value]) -> Vec<f64> {
     let items = items_of(source);
     let messages: Vec<String> = items.diagnostics.iter().map(ToString::to_string).collect();

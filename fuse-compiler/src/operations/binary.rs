@@ -10,52 +10,52 @@ use super::{
     table,
 };
 
-/// A function of two integers.
 type OfTwo = fn(i64, i64) -> i64;
 
-/// A row of the table.
+/// Row of the table.
 #[derive(Clone, Copy, Debug)]
 pub struct Binary {
-    /// The name in the language and in prints.
+    /// Name in the language and in prints.
     pub name: &'static str,
-    /// How it is written between its operands, if it is an operator.
+    /// Infix operator, if it has one.
     pub symbol: Option<&'static str>,
-    /// The dtypes that operands may have.
+    /// Dtypes that operands may have.
     pub takes: DTypes,
-    /// The definition, of floats and of truth values.
+    /// Definition on floats and booleans.
     pub value: fn(f64, f64) -> f64,
-    /// Its derivatives by either operand; 0 where it jumps, and of what is no number.
+    /// Derivatives by either operand; 0 at jumps, and for dtypes that are not floats.
     pub slopes: fn(f64, f64) -> [f64; 2],
-    /// The definition of integers, where it takes them. In its text, `$d` is the divisor, with 1 for those that WGSL leaves open.
+    /// Definition on integers, if it takes them. In its WGSL, `$d` is the divisor, with 1 for divisors that WGSL leaves
+    /// undefined.
     pub integer: Option<Integer<OfTwo>>,
-    /// What operands that are not exactly known make of the result.
+    /// Propagation of operand ranges to the result.
     pub spread: Spread,
-    /// Its work, in additions.
+    /// Cost, in additions.
     pub cost: u32,
-    /// The WGSL, of floats and of truth values.
+    /// WGSL on floats and booleans.
     pub wgsl: Wgsl,
-    /// The WebNN.
+    /// WebNN counterpart.
     pub webnn: WebNn,
 }
 
-/// Where the extremes over ranges of operands are, and how inaccurate a kernel may be there.
+/// Position of the extremes over operand ranges, and a kernel's accuracy there.
 #[derive(Clone, Copy, Debug)]
 pub enum Spread {
-    /// At the ends of both, and rounded correctly, in either direction.
+    /// At the ends of both ranges, correctly rounded in either direction.
     Rounded,
-    /// As before, and `0·∞` may hide between the ends.
+    /// As `Rounded`, and `0·∞` may hide between the ends.
     Product,
-    /// At the ends, exactly.
+    /// At the ends, exact.
     Ends,
-    /// At the least and largest magnitudes.
+    /// At the minimum and maximum magnitudes.
     Magnitudes(Accuracy),
-    /// At the corners, unless the point may be behind the origin.
+    /// At the corners, unless the point may be on the negative axis.
     Angle(Accuracy),
-    /// As divisions are.
+    /// As divisions.
     Quotient,
-    /// As remainders are.
+    /// As remainders.
     Remainder,
-    /// As powers are.
+    /// As powers.
     Power,
     /// Anywhere.
     Unknown,
@@ -113,14 +113,13 @@ impl Binary {
         Self { webnn: WebNn::Method(method), ..self }
     }
 
-    /// Parameters and result of a function of its own.
     pub(super) fn signature(&self) -> Signature {
         if self.takes.contains(DType::F32) { "(x: $T, y: $T) -> $T" } else { "(x: $U, y: $U) -> $U" }
     }
 }
 
 table! {
-    /// A function of two elements of one dtype.
+    /// Operation on two elements of one dtype.
     BinaryOp: Binary {
         /// `x + y`; numbers.
         Add = Binary::of("add", |x, y| x + y).slopes(|_, _| [1.0, 1.0]).takes(DTypes::NUMBERS).symbol("+").spread(Spread::Rounded).wgsl("$x + $y").webnn("add")
@@ -135,8 +134,8 @@ table! {
         Div = Binary::of("div", |x, y| x / y).slopes(|x, y| [1.0 / y, -(x / y) / y]).takes(DTypes::NUMBERS).symbol("/").spread(Spread::Quotient).wgsl("$x / $y").webnn("div")
             .integers(|x, y| x.checked_div(y).unwrap_or(x), "$x / $d"),
         /// Remainder with the sign of `x`; numbers. Integers: `x % 0` is 0 (as WGSL).
-        // x - y·trunc(x/y), with the quotient's rounding error of at most one put right. The sign is copied by its bit, because a
-        // comparison may take a subnormal for zero.
+        // x - y·trunc(x/y), corrected for the quotient's rounding error of at most one. Copies the sign by its bit,
+        // because a comparison may take a subnormal for zero.
         Rem = Binary::of("rem", |x, y| x % y).slopes(|x, y| [1.0, -((x - x % y) / y).round()]).takes(DTypes::NUMBERS).symbol("%").spread(Spread::Remainder)
             .integers(|x, y| x.checked_rem(y).unwrap_or(0), "$x % $d")
             .function(
@@ -166,20 +165,22 @@ table! {
                 let one = fuse_is_zero$S(y) | (x == $T(1.0));
                 return select(select(signed, nan, unknown), $T(1.0), one);"),
         ),
-        /// The smaller; NaN if either is NaN; numbers.
+        /// Minimum; NaN if either is NaN; numbers.
         Min = Binary::of("min", min).slopes(|x, y| of_larger(y, x)).takes(DTypes::NUMBERS).spread(Spread::Ends).webnn("min")
             .integers(|x, y| x.min(y), "min($x, $y)")
             .function(
             Function::new(&["is_nan"], "return select(select(min(x, y), y, fuse_is_nan$S(y)), x, fuse_is_nan$S(x));").fast("return min(x, y);"),
         ),
-        /// The larger; NaN if either is NaN; numbers.
+        /// Maximum; NaN if either is NaN; numbers.
         Max = Binary::of("max", max).slopes(of_larger).takes(DTypes::NUMBERS).spread(Spread::Ends).webnn("max")
             .integers(|x, y| x.max(y), "max($x, $y)")
             .function(
             Function::new(&["is_nan"], "return select(select(max(x, y), y, fuse_is_nan$S(y)), x, fuse_is_nan$S(x));").fast("return max(x, y);"),
         ),
-        /// The angle of the point of height `x` and width `y`, -π to π (as C's `atan2`, whose first argument is the height, too).
-        // atan of the smaller by the larger, of which a quarter keeps the reciprocal normal; then into the octant by the signs' bits.
+        /// Angle of the point of height `x` and width `y`, -π to π (as C's `atan2`, whose first argument is the height,
+        /// too).
+        // atan of the smaller magnitude divided by the larger, scaled by 1/4 where the reciprocal would not be normal;
+        // then mapped to the octant by the sign bits.
         Atan2 = Binary::of("atan2", f64::atan2).slopes(of_atan2).spread(Spread::Angle(Accuracy::ulps(12.0))).cost(3 * TRANSCENDENTAL).function(
             Function::new(&["atan", "is_nan", "is_zero"], "
                 let a = abs(x);
@@ -195,8 +196,8 @@ table! {
                 let signed = bitcast<$T>(bitcast<$U>(value) | (bitcast<$U>(x) & $U(0x80000000u)));
                 return select(select(signed, y, fuse_is_nan$S(y)), x, fuse_is_nan$S(x));"),
         ),
-        /// `√(x² + y²)`, without overflow inside; infinite if either is, even beside NaN (as C).
-        // With both scaled by 2^96 or 2^-96 where their squares would leave the range.
+        /// `√(x² + y²)`, without intermediate overflow; infinite if either is, even if the other is NaN (as C).
+        // Scales both by 2^96 or 2^-96 if their squares would leave the range.
         Hypot = Binary::of("hypot", f64::hypot).slopes(of_hypot).spread(Spread::Magnitudes(Accuracy::ulps(8.0))).cost(8).function(
             Function::new(&[], "
                 let a = abs(x);
@@ -216,21 +217,22 @@ table! {
         And = Binary::of("and", f64::min).takes(DTypes::BOOL).symbol("&&").spread(Spread::Ends).wgsl("$x & $y").webnn("logicalAnd"),
         /// Logical or; `bool`.
         Or = Binary::of("or", f64::max).takes(DTypes::BOOL).symbol("||").spread(Spread::Ends).wgsl("$x | $y").webnn("logicalOr"),
-        /// The bits that both have; integers. Of `bool`, `&` is [`BinaryOp::And`].
+        /// Bitwise and; integers. For `bool`, `&` is [`BinaryOp::And`].
         BitAnd = Binary::of("bitand", min).takes(DTypes::INTEGERS).symbol("&").integers(|x, y| x & y, "$x & $y"),
-        /// The bits that either has; integers. Of `bool`, `|` is [`BinaryOp::Or`].
+        /// Bitwise or; integers. For `bool`, `|` is [`BinaryOp::Or`].
         BitOr = Binary::of("bitor", min).takes(DTypes::INTEGERS).symbol("|").integers(|x, y| x | y, "$x | $y"),
-        /// The bits that one of them has; integers. Of `bool`, `^` is `!=`.
+        /// Bitwise exclusive or; integers. For `bool`, `^` is `!=`.
         BitXor = Binary::of("bitxor", min).takes(DTypes::INTEGERS).symbol("^").integers(|x, y| x ^ y, "$x ^ $y"),
-        /// The bits of `x` moved up by `y % 32`; integers (as `wrapping_shl` of Rust).
+        /// Left shift of `x` by `y % 32`; integers (as `wrapping_shl` of Rust).
         Shl = Binary::of("shl", min).takes(DTypes::INTEGERS).symbol("<<")
             .integers(|x, y| x << (y & 31), "$x << ($U($y) & $U(31u))"),
-        /// The bits of `x` moved down by `y % 32`, of `i32` with copies of the sign; integers (as `wrapping_shr` of Rust).
+        /// Right shift of `x` by `y % 32`, arithmetic for `i32`; integers (as `wrapping_shr` of Rust).
         Shr = Binary::of("shr", min).takes(DTypes::INTEGERS).symbol(">>")
             .integers(|x, y| x >> (y & 31), "$x >> ($U($y) & $U(31u))"),
-        /// Word `x % 4` of the Philox4x32-10 block with counter `(x / 4, 0, 0, 0)` and key `(y, 0)`; `u32` (Salmon et al., Parallel random
-        /// numbers: as easy as 1, 2, 3, 2011).
-        // Each lane computes a whole block and keeps one of its words: ten rounds of two wide products.
+        /// Word `x % 4` of the Philox4x32-10 block with counter `(x / 4, 0, 0, 0)` and key `(y, 0)`; `u32`.
+        ///
+        /// Source: Salmon et al., Parallel random numbers: as easy as 1, 2, 3, 2011.
+        // Each lane computes a whole block of ten rounds of two wide products, and keeps one of its words.
         Philox = Binary::of("philox", min).takes(DTypes::U32).cost(100)
             .integers(|x, y| philox::word(x as u32, y as u32).into(), "")
             .function(

@@ -1,7 +1,7 @@
 //! Definitions in f64 that take more than one expression.
 //!
-//! Floats follow IEEE arithmetic of the formulas, so that for example `silu(-inf)` is `-inf · 0`, a NaN. Formulas are arranged so
-//! that no step overflows, and no digits are lost, where the result is an ordinary number.
+//! Floats follow the formulas' IEEE arithmetic, so that for example `silu(-inf)` is `-inf · 0`, a NaN. Formulas are
+//! arranged so that no step overflows or cancels where the result is an ordinary number.
 
 use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_PI};
 
@@ -24,12 +24,12 @@ pub(super) fn selu(x: f64) -> f64 {
 }
 
 pub(super) fn gelu(x: f64) -> f64 {
-    // 1 + erf(z) = erfc(-z), which keeps its digits for negative z.
+    // 1 + erf(z) = erfc(-z), without cancellation for negative z.
     x / 2.0 * libm::erfc(-x * FRAC_1_SQRT_2)
 }
 
 pub(super) fn gelu_tanh(x: f64) -> f64 {
-    // 1 + tanh(z) = 2·sigmoid(2z), which keeps its digits for negative z.
+    // 1 + tanh(z) = 2·sigmoid(2z), without cancellation for negative z.
     x * sigmoid(2.0 * FRAC_2_PI.sqrt() * (x + 0.044715 * x.powi(3)))
 }
 
@@ -45,7 +45,7 @@ pub(super) fn softplus(x: f64) -> f64 {
     max(x, 0.0) + (-x.abs()).exp().ln_1p()
 }
 
-/// The inverse of `sinh`. Rust's own overflows inside where arguments are large.
+/// Inverse of `sinh`. Rust's version overflows at large arguments.
 pub(super) fn asinh(x: f64) -> f64 {
     let a = x.abs();
     let value =
@@ -53,7 +53,6 @@ pub(super) fn asinh(x: f64) -> f64 {
     value.copysign(x)
 }
 
-/// The inverse of `cosh`.
 pub(super) fn acosh(x: f64) -> f64 {
     if x < 1.0 {
         return f64::NAN;
@@ -66,12 +65,12 @@ pub(super) fn truth(holds: bool) -> f64 {
     f64::from(u8::from(holds))
 }
 
-/// The larger; NaN if either is NaN (unlike `f64::max`).
+/// Maximum; NaN if either is NaN (unlike `f64::max`).
 pub(super) fn max(x: f64, y: f64) -> f64 {
     if x.is_nan() || y.is_nan() { f64::NAN } else { x.max(y) }
 }
 
-/// The smaller; NaN if either is NaN (unlike `f64::min`).
+/// Minimum; NaN if either is NaN (unlike `f64::min`).
 pub(super) fn min(x: f64, y: f64) -> f64 {
     if x.is_nan() || y.is_nan() { f64::NAN } else { x.min(y) }
 }

@@ -1,15 +1,14 @@
-//! Philox4x32-10, the counter-based generator of random words (Salmon, Moraes, Dror and Shaw, "Parallel random
-//! numbers: as easy as 1, 2, 3", 2011).
+//! Philox4x32-10, a counter-based generator of random words (Salmon, Moraes, Dror and Shaw, "Parallel random numbers:
+//! as easy as 1, 2, 3", 2011).
 
 /// Multipliers of the first and third word of the counter.
 const MULTIPLIERS: [u32; 2] = [0xd251_1f53, 0xcd9e_8d57];
 
-/// What is added to the key after each round: the golden ratio and √3 - 1, as fractions of 2³².
+/// Increments of the key per round: the golden ratio and √3 - 1, as fractions of 2³².
 const WEYL: [u32; 2] = [0x9e37_79b9, 0xbb67_ae85];
 
 const ROUNDS: u32 = 10;
 
-/// The four words of the block with this counter and key.
 pub(super) fn block(mut counter: [u32; 4], mut key: [u32; 2]) -> [u32; 4] {
     for _ in 0..ROUNDS {
         let (high_0, low_0) = wide_product(MULTIPLIERS[0], counter[0]);
@@ -20,12 +19,12 @@ pub(super) fn block(mut counter: [u32; 4], mut key: [u32; 2]) -> [u32; 4] {
     counter
 }
 
-/// The `position`-th word of the stream that a 32-bit seed selects, as [`BinaryOp::Philox`](crate::operations::BinaryOp).
+/// Word `position` of the stream that a 32-bit seed selects, as [`BinaryOp::Philox`](crate::operations::BinaryOp).
 pub(super) fn word(position: u32, seed: u32) -> u32 {
     block([position / 4, 0, 0, 0], [seed, 0])[(position % 4) as usize]
 }
 
-/// The high and the low half of a product.
+/// High and low half of a product.
 fn wide_product(x: u32, y: u32) -> (u32, u32) {
     let product = u64::from(x) * u64::from(y);
     ((product >> 32) as u32, product as u32)

@@ -1,6 +1,6 @@
 //! Derivatives in f64 that take more than one expression, for the interpreter's forward mode.
 //!
-//! Formulas are arranged so that no step overflows, and no digits are lost, where the derivative is an ordinary number.
+//! Formulas are arranged so that no step overflows or cancels where the derivative is an ordinary number.
 
 use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_PI, FRAC_2_SQRT_PI, PI};
 
@@ -18,12 +18,12 @@ pub(super) fn of_selu(x: f64) -> f64 {
     SELU_SCALE * if x > 0.0 { 1.0 } else { SELU_ALPHA * x.exp() }
 }
 
-/// The normal distribution's integral, and x times its density.
+/// Cumulative normal distribution, plus x times its density.
 pub(super) fn of_gelu(x: f64) -> f64 {
     0.5 * libm::erfc(-x * FRAC_1_SQRT_2) + x * (-0.5 * x * x).exp() / (2.0 * PI).sqrt()
 }
 
-/// Of `x·sigmoid(u)`.
+/// Derivative of `x·sigmoid(u)`.
 pub(super) fn of_gelu_tanh(x: f64) -> f64 {
     let u = 2.0 * FRAC_2_PI.sqrt() * (x + 0.044715 * x.powi(3));
     let of_u = 2.0 * FRAC_2_PI.sqrt() * (1.0 + 3.0 * 0.044715 * x * x);
@@ -57,14 +57,14 @@ pub(super) fn of_mish(x: f64) -> f64 {
     inner.tanh() + x * inner.cosh().powi(-2) * sigmoid(x)
 }
 
-/// `x^0` is constant, also where `x^-1` is infinite; `0^y` is constant for positive `y`.
+/// `x^0` is constant, even where `x^-1` is infinite; `0^y` is constant for positive `y`.
 pub(super) fn of_pow(x: f64, y: f64) -> [f64; 2] {
     let of_x = if y == 0.0 { 0.0 } else { y * x.powf(y - 1.0) };
     let of_y = if x == 0.0 && y >= 0.0 { 0.0 } else { x.powf(y) * x.ln() };
     [of_x, of_y]
 }
 
-/// Of `max`. Equal operands share.
+/// Derivatives of `max`. Ties share.
 pub(super) fn of_larger(x: f64, y: f64) -> [f64; 2] {
     if x > y {
         [1.0, 0.0]
@@ -81,7 +81,7 @@ pub(super) fn of_atan2(x: f64, y: f64) -> [f64; 2] {
     if length == 0.0 { [0.0; 2] } else { [y / length / length, -x / length / length] }
 }
 
-/// 0 at the origin, as of `abs`.
+/// 0 at the origin, as for `abs`.
 pub(super) fn of_hypot(x: f64, y: f64) -> [f64; 2] {
     let length = x.hypot(y);
     if length == 0.0 { [0.0; 2] } else { [x / length, y / length] }

@@ -15,57 +15,56 @@ use super::{
     table,
 };
 
-/// A function of one integer.
 type OfOne = fn(i64) -> i64;
 
-/// A row of the table.
+/// Row of the table.
 #[derive(Clone, Copy, Debug)]
 pub struct Unary {
-    /// The name in the language and in prints.
+    /// Name in the language and in prints.
     pub name: &'static str,
-    /// How it is written before its operand, if it is an operator.
+    /// Prefix operator, if it has one.
     pub symbol: Option<&'static str>,
-    /// The dtypes that operands may have.
+    /// Dtypes that operands may have.
     pub takes: DTypes,
-    /// The dtype of the result, where it is not the operand's.
+    /// Dtype of the result, if it differs from the operand's.
     pub yields: Option<DType>,
-    /// The definition, of floats and of truth values.
+    /// Definition on floats and booleans.
     pub value: fn(f64) -> f64,
-    /// Its derivative; 0 where it jumps, and of what is no number.
+    /// Derivative; 0 at jumps, and for dtypes that are not floats.
     pub slope: fn(f64) -> f64,
-    /// The definition of integers, where it takes them.
+    /// Definition on integers, if it takes them.
     pub integer: Option<Integer<OfOne>>,
-    /// How inaccurate a kernel may be on exact `f32` operands; `f16` is computed in `f32`.
+    /// Accuracy of a kernel on exact `f32` operands. `f16` is computed in `f32`.
     pub accuracy: Accuracy,
-    /// Where it is not monotone.
+    /// Arguments where it is not monotone.
     pub turns: Turns,
-    /// Whether it only moves or flips bits, so that even a zero keeps its sign.
+    /// True if it only moves or flips bits, so that even a zero keeps its sign.
     pub keeps_zero_sign: bool,
-    /// Its work, in additions.
+    /// Cost, in additions.
     pub cost: u32,
-    /// The WGSL, of floats and of truth values.
+    /// WGSL on floats and booleans.
     pub wgsl: Wgsl,
-    /// The WebNN.
+    /// WebNN counterpart.
     pub webnn: WebNn,
 }
 
-/// The arguments between which an operation is monotone.
+/// Arguments between which an operation is monotone.
 #[derive(Clone, Copy, Debug)]
 pub enum Turns {
-    /// These.
+    /// Listed arguments.
     At(&'static [f64]),
     /// Integers, where it jumps.
     AtIntegers,
-    /// Multiples of π/2; the argument is reduced by them.
+    /// Multiples of π/2, by which the argument is reduced.
     EveryQuarter,
-    /// As before, and odd multiples are poles.
+    /// As `EveryQuarter`, with poles at odd multiples.
     Poles,
 }
 
-/// What WGSL promises of `exp` and `exp2`.
+/// WGSL's guarantee for `exp` and `exp2`.
 const EXPONENTIAL: Accuracy = Accuracy::ulps(3.0).growth(2.0);
 
-/// What WGSL promises of `log` and `log2`: 3 ulps, and 2^-21 absolute between 0.5 and 2.
+/// WGSL's guarantee for `log` and `log2`: 3 ulps, and 2^-21 absolute between 0.5 and 2.
 const LOGARITHM: Accuracy = Accuracy::ulps(3.0).absolute(4.0 * ULP);
 
 impl Unary {
@@ -155,26 +154,25 @@ impl Unary {
         Self { webnn: WebNn::Composite(write), ..self }
     }
 
-    /// Parameters and result of a function of its own.
     pub(super) fn signature(&self) -> Signature {
         "(x: $T) -> $T"
     }
 }
 
 impl UnaryOp {
-    /// The dtype of the result for an operand of this dtype.
+    /// Dtype of the result for an operand of this dtype.
     pub fn result(self, operand: DType) -> DType {
         self.row().yields.unwrap_or(operand)
     }
 }
 
 table! {
-    /// A function of one element. Float only, unless said otherwise.
+    /// Operation on one element. Float only, unless stated otherwise.
     UnaryOp: Unary {
         /// `-x`; numbers, wrapping for `u32`.
         Neg = Unary::of("neg", |x| -x).slope(|_| -1.0).takes(DTypes::NUMBERS).symbol("-").wgsl("-$x").keeps_zero_sign().webnn("neg")
             .integers(|x| x.wrapping_neg(), ["-$x", "$V(0) - $x"]),
-        /// `!x`; `bool`, and of integers each bit.
+        /// `!x`; `bool`, and bitwise for integers.
         Not = Unary::of("not", |x| 1.0 - x).takes(DTypes::BITS).symbol("!").wgsl("!$x").webnn("logicalNot")
             .integers(|x| !x, ["~$x", "~$x"]),
         /// Absolute value; numbers (`i32::MIN` stays).
@@ -188,16 +186,16 @@ table! {
                 let one = bitcast<$T>((bitcast<$U>(x) & $U(0x80000000u)) | $U(0x3f800000u));
                 return select(x, one, fuse_is_positive$S(abs(x)));"),
         ),
-        /// Largest integer not above `x`.
+        /// Largest integer that is at most `x`.
         Floor = Unary::of("floor", f64::floor).wgsl("floor($x)").webnn("floor"),
-        /// Smallest integer not below `x`.
+        /// Smallest integer that is at least `x`.
         Ceil = Unary::of("ceil", f64::ceil).wgsl("ceil($x)").webnn("ceil"),
         /// Nearest integer, ties to even.
         Round = Unary::of("round", f64::round_ties_even).wgsl("round($x)").webnn("roundEven"),
-        /// The integer part, towards 0.
+        /// Integer part, rounded towards 0.
         Trunc = Unary::of("trunc", f64::trunc).wgsl("trunc($x)"),
         /// `x - trunc(x)`, with the sign of `x` (as Rust, unlike WGSL).
-        // Of integers drivers take it for 0, and of infinities as well.
+        // Drivers return 0 for integers, and for infinities as well.
         Fract = Unary::of("fract", f64::fract).slope(|_| 1.0).turns_at_integers().cost(2).function(
             Function::new(&["is_finite"], "return select($T(bitcast<f32>(fuse_nan_bits)), x - trunc(x), fuse_is_finite$S(x));").fast("return x - trunc(x);"),
         ),
@@ -205,7 +203,7 @@ table! {
         // 1/inverseSqrt(x): 2 and 2.5 ulps.
         Sqrt = Unary::of("sqrt", f64::sqrt).slope(|x| 0.5 / x.sqrt()).ulps(4.5).turns(&[0.0]).cost(3).wgsl("sqrt($x)").webnn("sqrt"),
         /// `1/sqrt(x)`.
-        // Infinite at zeros, with their signs; drivers take it for positive.
+        // Infinite at zeros, with their signs; drivers return positive infinity.
         Rsqrt = Unary::of("rsqrt", |x| 1.0 / x.sqrt()).slope(|x| -0.5 / (x * x.sqrt())).ulps(2.0).turns(&[-0.0, 0.0]).cost(3)
             .composite(|ml, x| {
                 let root = ml.call("sqrt", &[x]);
@@ -240,9 +238,9 @@ table! {
                 return select(value, bitcast<$T>($U(fuse_inf_bits | 0x80000000u)), fuse_is_zero$S(x));").fast("return log2(x);"),
         ),
         /// `ln(1 + x)`, accurate near 0.
-        // 2·atanh(x/(2 + x)) by its series near 0, where ln(1 + x) loses digits; x itself where x/(2 + x) could be subnormal and
-        // flushed, which is far below where the next term counts. Beyond the series, log(1 + x) is at least 0.4, of which log's 2^-21
-        // is 10 ulps.
+        // Series of 2·atanh(x/(2 + x)) near 0, where ln(1 + x) cancels. Returns x where x/(2 + x) could be subnormal
+        // and flushed; there, the next term is negligible. Beyond the series, log(1 + x) is at least 0.4, and log's
+        // 2^-21 is 10 ulps.
         Log1p = Unary::of("log1p", f64::ln_1p).slope(|x| 1.0 / (1.0 + x)).ulps(12.0).turns(&[-1.0]).cost(TRANSCENDENTAL).function(
             Function::new(&["log"], "
                 let s = x / ($T(2.0) + x);
@@ -252,14 +250,15 @@ table! {
                 return select(fuse_log$S($T(1.0) + x), near, abs(x) < $T(0.5));").fast("return log($T(1.0) + x);"),
         ),
         /// `e^x - 1`, accurate near 0.
-        // Taylor's series near 0, where e^x - 1 loses digits. Beyond it, that is at least 0.39 and e^x at most 2.6 times as large.
+        // Taylor series near 0, where e^x - 1 cancels. Beyond it, that is at least 0.39 and e^x at most 2.6 times as
+        // large.
         Expm1 = Unary::of("expm1", f64::exp_m1).slope(f64::exp).accuracy(Accuracy::ulps(12.0).growth(2.0)).cost(TRANSCENDENTAL).function(
             Function::new(&[], "
                 let series = x + x * x * ($T(0.5) + x * ($T(0.16666667) + x * ($T(0.041666668) + x * ($T(0.008333334) + x * ($T(0.0013888889) + x * ($T(0.0001984127) + x * $T(0.0000248015873)))))));
                 return select(exp(x) - $T(1.0), series, abs(x) < $T(0.5));").fast("return exp(x) - $T(1.0);"),
         ),
         /// Sine of radians.
-        // A polynomial on a reduced argument.
+        // Polynomial on a reduced argument.
         Sin = Unary::of("sin", f64::sin).slope(f64::cos).ulps(4.0).periodic(Turns::EveryQuarter).cost(TRANSCENDENTAL).webnn("sin").function(
             Function::new(&["quadrant", "is_finite"], "
                 let k = round(x * $T(0.63661977));
@@ -272,13 +271,13 @@ table! {
                 return select($T(bitcast<f32>(fuse_nan_bits)), fuse_turn$S(fuse_quadrant$S(x, k), k + $T(1.0)), fuse_is_finite$S(x));").fast("return cos(x);"),
         ),
         /// Tangent of radians.
-        // The quotient of the two.
+        // Quotient of the two.
         Tan = Unary::of("tan", f64::tan).slope(|x| x.cos().powi(-2)).ulps(11.0).periodic(Turns::Poles).cost(2 * TRANSCENDENTAL).webnn("tan").function(
             Function::new(&["sin", "cos"], "return fuse_sin$S(x) / fuse_cos$S(x);").fast("return tan(x);"),
         ),
         /// Hyperbolic tangent.
-        // Near 0 Cephes' polynomial; elsewhere by e^(-2|x|), which cannot overflow: (1 - e)/(1 + e) beyond 0.625, where 1 - e is at least
-        // 0.7 and e has up to 3 + 2·1.25 ulps.
+        // Cephes' polynomial near 0. Elsewhere uses e^(-2|x|), which cannot overflow: (1 - e)/(1 + e) beyond 0.625,
+        // where 1 - e is at least 0.7 and e has up to 3 + 2·1.25 ulps.
         Tanh = Unary::of("tanh", f64::tanh).slope(|x| x.cosh().powi(-2)).ulps(8.0).cost(2 * TRANSCENDENTAL).webnn("tanh").function(
             Function::new(&[], "
                 let z = x * x;
@@ -288,7 +287,7 @@ table! {
                 return select(select(far, -far, x < $T(0.0)), near, abs(x) < $T(0.625));").fast("return $T(1.0) - $T(2.0) / ($T(1.0) + exp($T(2.0) * x));"),
         ),
         /// Arc tangent.
-        // A minimax polynomial on [0, 1]; atan(x) = pi/2 - atan(1/x) beyond.
+        // Minimax polynomial on [0, 1]; atan(x) = pi/2 - atan(1/x) beyond.
         Atan = Unary::of("atan", f64::atan).slope(|x| 1.0 / (1.0 + x * x)).ulps(6.0).cost(2 * TRANSCENDENTAL).function(
             Function::new(&[], "
                 let a = abs(x);
@@ -324,7 +323,7 @@ table! {
                 return select(value, $T(bitcast<f32>(fuse_nan_bits)), a > $T(1.0));"),
         ),
         /// Hyperbolic sine.
-        // A polynomial in x² up to 1; elsewhere by e^(|x|/2), whose square overflows only where the result does.
+        // Polynomial in x² up to 1. Elsewhere uses e^(|x|/2), whose square overflows only where the result does.
         Sinh = Unary::of("sinh", f64::sinh).slope(f64::cosh).accuracy(Accuracy::ulps(12.0).growth(2.0)).cost(2 * TRANSCENDENTAL).function(
             Function::new(&[], "
                 let s = x * x;
@@ -339,7 +338,7 @@ table! {
                 let e = exp($T(0.5) * abs(x));
                 return ($T(0.5) * e) * e + $T(0.5) / (e * e);"),
         ),
-        /// The inverse of `sinh`.
+        /// Inverse of `sinh`.
         // log1p's ulps, and those of its argument; ln(2x) where x² could overflow.
         Asinh = Unary::of("asinh", asinh).slope(|x| 1.0 / x.hypot(1.0)).ulps(22.0).cost(3 * TRANSCENDENTAL).function(
             Function::new(&["log1p", "log"], "
@@ -349,7 +348,7 @@ table! {
                 let value = select(near, fuse_log$S(a) + $T(0.6931472), a > $T(1000000000.0));
                 return bitcast<$T>(bitcast<$U>(value) | (bitcast<$U>(x) & $U(0x80000000u)));"),
         ),
-        /// The inverse of `cosh`, not negative; NaN below 1.
+        /// Inverse of `cosh`, not negative; NaN below 1.
         Acosh = Unary::of("acosh", acosh).slope(|x| 1.0 / ((x - 1.0).sqrt() * (x + 1.0).sqrt())).ulps(24.0).turns(&[1.0]).cost(3 * TRANSCENDENTAL).function(
             Function::new(&["log1p", "log"], "
                 let t = x - $T(1.0);
@@ -357,7 +356,7 @@ table! {
                 let value = select(near, fuse_log$S(x) + $T(0.6931472), x > $T(1000000000.0));
                 return select(value, $T(bitcast<f32>(fuse_nan_bits)), x < $T(1.0));"),
         ),
-        /// The inverse of `tanh`; infinite at -1 and 1, NaN beyond.
+        /// Inverse of `tanh`; infinite at -1 and 1, NaN beyond.
         Atanh = Unary::of("atanh", f64::atanh).slope(|x| 1.0 / ((1.0 - x) * (1.0 + x))).ulps(22.0).turns(&[-1.0, 1.0]).cost(2 * TRANSCENDENTAL).function(
             Function::new(&["log1p"], "
                 let a = abs(x);
@@ -366,8 +365,8 @@ table! {
                 return select(signed, $T(bitcast<f32>(fuse_nan_bits)), a > $T(1.0));"),
         ),
         /// Error function.
-        // Minimax polynomials by N. Juffa (single precision erf, public domain figures). The fast form is formula 7.1.26 of Abramowitz and
-        // Stegun, Handbook of Mathematical Functions (1964), which errs by at most 1.5e-7.
+        // Minimax polynomials by N. Juffa (single precision erf, public domain figures). The fast form is formula
+        // 7.1.26 of Abramowitz and Stegun, Handbook of Mathematical Functions (1964), with an error of at most 1.5e-7.
         Erf = Unary::of("erf", libm::erf).slope(of_erf).ulps(6.0).cost(2 * TRANSCENDENTAL).webnn("erf").function(
             Function::new(&[], "
                 let t = abs(x);
@@ -382,9 +381,9 @@ table! {
                 let whole = $T(1.0) - tail * exp(-x * x);
                 return select(whole, -whole, x < $T(0.0));"),
         ),
-        /// `1 - erf(x)`, which keeps its digits where it is small.
-        // (1 + 2a)·e^(a²)·erfc(a) for a = |x| is a polynomial in (a - 4)/(a + 4), fitted to 4e-9. The exponent's rounding grows with a²,
-        // and so by 2.5 ulps with each unit of up to 9.3 units, beyond which the result is subnormal.
+        /// `1 - erf(x)`, without cancellation where it is small.
+        // (1 + 2a)·e^(a²)·erfc(a) for a = |x| is a polynomial in (a - 4)/(a + 4), fitted to 4e-9. The exponent's
+        // rounding grows with a², so by 2.5 ulps per unit of up to 9.3 units. Beyond these the result is subnormal.
         Erfc = Unary::of("erfc", libm::erfc).slope(|x| -of_erf(x)).accuracy(Accuracy::ulps(16.0).growth(24.0)).cost(2 * TRANSCENDENTAL).function(
             Function::new(&["is_nan"], "
                 let a = min(abs(x), $T(11.0));
@@ -411,7 +410,7 @@ table! {
             Function::new(&["expm1"], "return $T(1.0507009873554805) * select($T(1.6732632423543772) * fuse_expm1$S(x), x, x > $T(0.0));"),
         ),
         /// `x/2·(1 + erf(x/√2))` (Hendrycks and Gimpel 2016).
-        // 1 + erf cancels for negative arguments, so that the error there is relative to x.
+        // 1 + erf cancels for negative arguments, so the error there is relative to x.
         Gelu = Unary::of("gelu", gelu).slope(of_gelu).accuracy(Accuracy::ulps(3.0).argument(3.0)).turns(&[-0.751791524693564])
             .cost(2 * TRANSCENDENTAL).webnn("gelu")
             .function(
@@ -444,12 +443,12 @@ table! {
             Function::new(&["sigmoid"], "return x * fuse_sigmoid$S(x);"),
         ),
         /// `1/(1 + e^-x)`.
-        // The exponential's error where it dominates the sum, a sum and a division.
+        // Errors of the exponential where it dominates the sum, of a sum and of a division.
         Sigmoid = Unary::of("sigmoid", sigmoid).slope(of_sigmoid).accuracy(Accuracy::ulps(7.0).growth(2.0)).cost(TRANSCENDENTAL).webnn("sigmoid").function(
             Function::new(&[], "return $T(1.0) / ($T(1.0) + exp(-x));"),
         ),
         /// `clamp(x/6 + 1/2, 0, 1)` (as PyTorch).
-        // A division and a sum, which cancel at -3. WebNN's own constants are others.
+        // Errors of a division and a sum, which cancel at -3. WebNN's default constants differ.
         HardSigmoid = Unary::of("hard_sigmoid", hard_sigmoid).slope(of_hard_sigmoid).accuracy(Accuracy::ulps(1.0).absolute(2.0 * ULP)).cost(3)
             .composite(|ml, x| ml.with_options("hardSigmoid", x, &[("alpha", 1.0 / 6.0), ("beta", 0.5)]))
             .function(
@@ -477,19 +476,19 @@ table! {
             .function(
             Function::new(&["tanh", "softplus"], "return x * fuse_tanh$S(fuse_softplus$S(x));"),
         ),
-        /// Whether `x` is NaN, by its bits.
+        /// True if `x` is NaN, by its bits.
         IsNan = Unary::of("isnan", |x| truth(x.is_nan())).yields(DType::Bool).library("is_nan"),
-        /// Whether `x` is ∞ or -∞.
+        /// True if `x` is ∞ or -∞.
         IsInf = Unary::of("isinf", |x| truth(x.is_infinite())).yields(DType::Bool)
             .wgsl("(bitcast<$U>($x) & $U(0x7fffffffu)) == $U(0x7f800000u)"),
-        /// Whether `x` is neither infinite nor NaN.
+        /// True if `x` is neither infinite nor NaN.
         IsFinite = Unary::of("isfinite", |x| truth(x.is_finite())).yields(DType::Bool)
             .library("is_finite"),
-        /// The bits of an `f32`, as `u32` (as Rust).
+        /// Bits of an `f32`, as `u32` (as Rust).
         ToBits = Unary::of("to_bits", |x| (x as f32).to_bits().into()).takes(DTypes::F32).yields(DType::U32).wgsl("bitcast<$U>($x)"),
-        /// The `f32` of these bits, of `u32` (as Rust).
+        /// `f32` with the bits of a `u32` (as Rust).
         FromBits = Unary::of("from_bits", |x| f32::from_bits(x as u32).into()).takes(DTypes::U32).yields(DType::F32).wgsl("bitcast<$T>($x)"),
-        /// How many of the 32 bits are 1; integers.
+        /// Number of the 32 bits that are 1; integers.
         PopCount = Unary::of("popcount", |x| x).takes(DTypes::INTEGERS)
             .integers(|x| (x as u32).count_ones().into(), ["countOneBits($x)", "countOneBits($x)"]),
     }

@@ -1,9 +1,9 @@
-//! Every entry of the catalogue can be reached, and says what a newcomer needs.
+//! Tests that every entry of the catalogue is reachable and gives a newcomer enough help.
 
 use super::messages;
 use crate::diag::Code;
 
-/// A body in a function with operands of many kinds.
+/// Body in a function with operands of many kinds.
 macro_rules! body {
     ($body:literal) => {
         concat!(
@@ -14,7 +14,7 @@ macro_rules! body {
     };
 }
 
-/// Texts with the first code that they give.
+/// Sources with the first code that they give.
 const CASES: &[(Code, &str)] = &[
     (Code::SyntaxError, body!("x + + v +")),
     (Code::SyntaxError, body!("relu(x) relu(x)")),
@@ -388,7 +388,7 @@ fn messages_follow_the_house_style() {
         for diagnostic in messages(source) {
             let text = &diagnostic.message;
             assert!(!text.ends_with('.') && !text.starts_with(char::is_uppercase), "{code:?}: {text}");
-            // Grammar mistakes are told in syn's words, which say what was expected.
+            // Grammar errors are in syn's words, which state the expected tokens.
             let syntax = diagnostic.code == Code::SyntaxError;
             assert!(syntax || !diagnostic.help.is_empty(), "{code:?} gives no help: {text}");
         }
@@ -538,7 +538,7 @@ fn numbers_that_no_tensor_meets_are_few() {
     assert_eq!((found.len(), found[0].code, found[0].message.as_str()), (1, Code::TooLarge, message));
 }
 
-/// Operators in a row nest nothing, whatever their operands.
+/// Chains of operators do not nest, whatever their operands.
 #[test]
 fn long_chains_of_operators_are_no_nesting() {
     for term in ["x", "x * x", "exp(x)", "-x", "(x as f16 as f32)", "x as f32", "0.5 * (x + 1.0)"] {

@@ -1,4 +1,4 @@
-//! The expression form: variables, dtype classes, ranks and padded graphs.
+//! Tests of the expression form: variables, dtype classes, ranks and padded graphs.
 
 use fuse_artifact::DType;
 
@@ -54,7 +54,7 @@ fn classes_follow_from_operations() {
     assert_eq!(classes("clamp(a, -1, 1) * 0.5"), [DTypeClass::Float]);
     assert_eq!(classes("a << b"), [DTypeClass::Integer]);
     assert_eq!(classes("!(a & 7) | popcount(b)"), [DTypeClass::Integer]);
-    // Literals that only some dtypes hold.
+    // Literals that only some dtypes can represent.
     assert_eq!(classes("a * 70000"), [DTypeClass::Wide]);
     assert_eq!(classes("a * -70000"), [DTypeClass::SignedWide]);
     assert_eq!(classes("(a + 3000000000) * 70000"), [DTypeClass::UnsignedWide]);

@@ -1,4 +1,4 @@
-//! Whatever the tokens, the front end answers; it never panics, and never stays silent about nonsense.
+//! Tests that the front end never panics, and never accepts nonsense silently.
 
 use super::{super::*, messages};
 
@@ -100,7 +100,7 @@ fn nasty_texts_are_reported() {
         "dropout(x, reshape(p, [4]), 1)",
     ];
     for text in texts.into_iter().chain([deep.as_str(), &minus, &chain, &returns, &matches, &dims, &calls]) {
-        // Unbalanced texts are no token streams: rustc reports them before a macro runs.
+        // Unbalanced sources are no token streams: rustc reports them before a macro runs.
         let Ok(tokens) = text.parse::<proc_macro2::TokenStream>() else { continue };
         let diagnostics = if is_items(&tokens) { items(tokens).diagnostics } else { expression(tokens).diagnostics };
         assert!(diagnostics.has_errors(), "{}", &text[..text.len().min(80)]);
@@ -109,8 +109,8 @@ fn nasty_texts_are_reported() {
     }
 }
 
-/// Deletes, doubles and swaps tokens of sound programs: the result may be sound or not, but never panics and
-/// never breaks an invariant of the graph.
+/// Deletes, doubles and swaps tokens of sound programs. The front end must not panic or break an invariant of the
+/// graph.
 #[test]
 fn mutated_programs_are_answered() {
     let programs = [
@@ -155,7 +155,7 @@ fn mutated_programs_are_answered() {
     assert!(answered > 600, "{answered}");
 }
 
-/// The texts of all tokens, with brackets as tokens of their own.
+/// Texts of all tokens, with brackets as separate tokens.
 fn flatten(tokens: TokenStream) -> Vec<String> {
     let mut texts = Vec::new();
     for token in tokens {

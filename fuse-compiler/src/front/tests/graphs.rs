@@ -1,9 +1,9 @@
-//! The graphs of item functions, as text.
+//! Tests of printed graphs of functions.
 
 use super::items_of;
 use crate::graph::print::print;
 
-/// The text of the last function's first instance.
+/// Printed graph of the last function's first instance.
 pub(super) fn graph(source: &str) -> String {
     let items = items_of(source);
     let messages: Vec<String> = items.diagnostics.iter().map(ToString::to_string).collect();
@@ -12,7 +12,7 @@ pub(super) fn graph(source: &str) -> String {
     print(&last.instances[0].graph)
 }
 
-/// The lines of the nodes only.
+/// Lines of the nodes only.
 pub(super) fn nodes(source: &str) -> Vec<String> {
     graph(source).lines().filter(|line| line.starts_with("  %")).map(|line| line.trim().to_string()).collect()
 }
@@ -76,7 +76,7 @@ fn index_takes_the_shape_that_it_meets() {
             "%6: f32[N, N] = select %3, %0, %5",
         ]
     );
-    // A host scalar has no shape to give.
+    // A host scalar determines no shape.
     let scalar = nodes("fn f(x: f32[N], n: i32) -> f32[N] { select(index(axis = 0) < n, x, 0) }");
     assert_eq!(scalar[2], "%2: i32[N] = index axis=0");
     assert_eq!(scalar[3], "%3: i32[N] = broadcast %1");

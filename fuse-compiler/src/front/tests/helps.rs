@@ -1,10 +1,9 @@
-//! Suggestions of diagnostics compile: each mistake has one message, whose help holds code that stands in a program
-//! without mistakes.
+//! Tests that suggestions compile: each mistake has one message, and its help holds code of a correct program.
 
 use super::messages;
 use crate::diag::Code;
 
-/// A mistake, its code, what its help says, and the program that follows it.
+/// Mistake, its code, its help, and the corrected program.
 #[derive(Clone, Copy)]
 struct Case {
     wrong: &'static str,
@@ -13,7 +12,7 @@ struct Case {
     right: &'static str,
 }
 
-/// A body in a function with operands of many kinds.
+/// Body in a function with operands of many kinds.
 macro_rules! body {
     ($body:literal -> $result:literal) => {
         concat!(

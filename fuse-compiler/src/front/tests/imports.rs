@@ -1,4 +1,4 @@
-//! Functions of other blocks: `use` items, linked blocks, and what a function hands to the blocks that import it.
+//! Tests of imports: `use` items, linked blocks, and a function's answer to its importers.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote};
@@ -12,13 +12,13 @@ use crate::{
 };
 use fuse_artifact::DType;
 
-/// What the function with this index of a block answers to blocks that import it.
+/// Answer of the function with this index to blocks that import it.
 fn answer(items: &Items, index: usize, scope: &str) -> TokenStream {
     let definitions = items.definitions(index, |name| format_ident!("{scope}_{name}"));
     quote!(1 #(#definitions)*)
 }
 
-/// The block with imports, given as names and answers.
+/// Block with imports, given as names and answers.
 fn linked(imports: &[(&str, TokenStream)], block: &str) -> String {
     let answers: String = imports.iter().map(|(name, answer)| format!("{name} {{ {answer} }}")).collect();
     format!("@fuse [{answers}] {block}")
@@ -114,7 +114,7 @@ fn mistakes_of_calls_are_at_the_call() {
 
 #[test]
 fn what_goes_wrong_in_a_sound_definition_is_said_at_the_call() {
-    // A body that is wrong although its block called it sound.
+    // A body with an error, although its block marked it sound.
     let first = items_of("fn first(x: f32[1, N]) -> f32[N] { squeeze(x, axis = 0) }");
     assert!(first.diagnostics.is_empty());
     let forged = answer(&first, 0, "a").to_string().replace("axis = 0", "axis = 1");

@@ -1,4 +1,4 @@
-//! Operations that are made of others: what the interpreter makes of them.
+//! Evaluates composite operations in the interpreter.
 
 use fuse_artifact::DType;
 
@@ -10,7 +10,7 @@ fn matrix() -> Value {
     value(&[2, 3], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
 }
 
-/// A body over `x: f32[M, N]`, of which the test's matrix has 2 and 3.
+/// Evaluates a body over `x: f32[M, N]`, the test's matrix of shape 2, 3.
 fn of_matrix(result: &str, body: &str) -> Vec<f64> {
     values(&format!("fn f(x: f32[M, N]) -> {result} {{ {body} }}"), &[matrix()])
 }

@@ -1,11 +1,11 @@
-//! Literals take the dtypes of results, parameters and other operands; constants of a block are literals.
+//! Tests of literals, which take the dtypes of results, parameters and other operands, and of a block's constants.
 
 use fuse_artifact::DType;
 
 use super::{expression_of, items_of, messages, value, values};
 use crate::{diag::Code, graph::Op, interp::Value};
 
-/// The dtypes of the results of the last function of a text without mistakes, for its first instance.
+/// Dtypes of the results of the last function of a correct source, in its first instance.
 fn dtypes(source: &str) -> Vec<DType> {
     let items = items_of(source);
     let messages: Vec<String> = items.diagnostics.iter().map(ToString::to_string).collect();
@@ -42,7 +42,7 @@ fn literals_take_the_declared_dtype() {
     }
 }
 
-/// A literal that several dtypes claim takes each of them, as before.
+/// A literal used with several dtypes takes each of them.
 #[test]
 fn a_literal_may_meet_several_dtypes() {
     let source = "fn f(x: f32[N], i: i32[N], u: u32[N]) -> (f32[N], i32[N], u32[N]) {
@@ -62,7 +62,7 @@ fn literals_of_expressions_take_the_dtype_of_other_operands() {
     assert!(expression.diagnostics.iter().next().is_none());
     let graph = &expression.instances[0].graph;
     assert_eq!(graph.nodes[graph.results[0]].ty.dtype, DType::U32);
-    // One instance per dtype of `x`, each with literals of its own.
+    // One instance per dtype of `x`, each with separate literals.
     let expression = expression_of("x * select(c, 1, 2)");
     for instance in &expression.instances {
         let graph = &instance.graph;
@@ -87,7 +87,7 @@ fn constants_of_a_block_are_literals() {
     assert_eq!(values(source, &[input]), [-1.5 + 0.25 - 6.0, -4.0 + 0.25 - 6.0]);
     let items = items_of(source);
     assert_eq!(items.constants.to_string().matches("const").count(), 6);
-    // Imported definitions name no constant.
+    // Imported definitions contain no constant names.
     let definition = items.definitions(0, Clone::clone).remove(0).function.to_string();
     assert!(!definition.contains("ROWS") && !definition.contains("HALF"), "{definition}");
     let turns = "const TURN: f32 = 2.0 * std::f32::consts::PI; fn f(x: f32[N]) -> f32[N] { x * TURN }";
@@ -120,7 +120,7 @@ fn constants_of_the_standard_library_are_literals() {
     let [pi, e] = [std::f64::consts::PI, std::f64::consts::E];
     assert!((values(&source, &[value(&[1], &[1.0])])[0] - (pi + e)).abs() < 1e-5);
     assert!(messages("x + std::f32::consts::TAU").is_empty());
-    // In the expression form, other paths are constants of the caller's.
+    // In the expression form, other paths are constants of the caller.
     let expression = expression_of("x + crate::scale::EPS * LIMIT");
     assert!(expression.diagnostics.iter().next().is_none());
     let names: Vec<&str> = expression.variables.iter().map(|variable| variable.place.text.as_str()).collect();
@@ -140,11 +140,11 @@ fn dimensions_follow_from_products() {
     };
     assert_eq!(shape(heads, &input).expect("8 is a multiple of 4"), [1, 4, 2, 2]);
     assert!(shape(heads, &value(&[1, 2, 6], &[0.0; 12])).is_err(), "6 is no multiple of 4");
-    // A dimension that stands alone defines others, wherever it stands.
+    // A dimension that is a whole extent defines others, in any position.
     let chain = "fn f(x: f32[2 * A * B, C * A, C]) -> f32[A, B, C] { reshape(sum(x), [1, 1, 1]) + (A as f32) * \
                  broadcast_to(1.0, [A, B, C]) }";
     assert_eq!(shape(chain, &value(&[12, 6, 3], &[0.0; 216])).expect("A = 2, B = 3, C = 3"), [2, 3, 3]);
-    // Calls divide what is known, and leave the rest to the launch.
+    // Calls divide known extents, and leave the rest to the launch.
     for (caller, extent) in [("4 * D", 8), ("N", 8), ("8", 8)] {
         let name = if caller == "4 * D" { "D" } else { caller };
         let result = if name == "D" { "f32[B, 4, S, D]" } else { "f32[B, 4, S, 2]" };

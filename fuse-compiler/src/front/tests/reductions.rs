@@ -1,4 +1,4 @@
-//! Reductions, row operations and normalizations: their graphs, and what the interpreter makes of them.
+//! Tests of reductions, row operations and normalizations: their graphs, and their values in the interpreter.
 
 use super::{
     graphs::{graph, nodes},
@@ -7,12 +7,12 @@ use super::{
 
 const INF: f64 = f64::INFINITY;
 
-/// The nodes after the input of a body over `x: f32[B, M, N]`.
+/// Nodes after the input of a body over `x: f32[B, M, N]`.
 fn body(result: &str, body: &str) -> Vec<String> {
     nodes(&format!("fn f(x: f32[B, M, N]) -> {result} {{ {body} }}"))[1..].to_vec()
 }
 
-/// A body over `x: f32[2, 3]` with these rows.
+/// Evaluates a body over `x: f32[2, 3]` with these rows.
 fn rows(result: &str, body: &str, x: [[f64; 3]; 2]) -> Vec<f64> {
     values(&format!("fn f(x: f32[M, N]) -> {result} {{ {body} }}"), &[value(&[2, 3], x.as_flattened())])
 }
@@ -38,7 +38,7 @@ fn axes_are_numbers_names_or_lists() {
     assert_eq!(body("i32[B, M]", "argmax(x, axis = 2)")[0], "%1: i32[B, M, 1] = argmax %0 axes=[2]");
     assert_eq!(body("bool[B]", "any(x > 0, axis = [1, 2])")[3], "%4: bool[B, 1, 1] = any %3 axes=[1, 2]");
     assert_eq!(nodes("fn f(x: i32[N]) -> i32 { argmin(x) }")[1], "%1: i32[1] = argmin %0 axes=[0]");
-    // Two operands make them pointwise, as before.
+    // With two operands they are pointwise.
     assert_eq!(nodes("fn f(x: f32[N], y: f32[N]) -> f32[N] { max(x, y) }")[2], "%2: f32[N] = max %0, %1");
 }
 
@@ -194,7 +194,7 @@ fn dimensions_are_numbers_where_they_are_converted() {
     assert!(half.contains("%2: f16[] = cast %1"), "{half}");
     let difference = graph("fn f(x: f32[M], y: f32[N]) -> (f32[M], f32[N]) { (x * ((M - N) as f32), y) }");
     assert!(difference.contains("check N <= M (a dimension used as a number)"), "{difference}");
-    // A variable of the same name is the variable.
+    // A variable hides a dimension of the same name.
     let shadow = nodes("fn f(x: f32[N]) -> f32[N] { let N = x + 1.0; N as f32 }");
     assert_eq!(shadow.len(), 4, "{shadow:?}");
 }

@@ -129,7 +129,7 @@ fn length_of_nan(x: Range, y: Range) -> Range {
     Range { nan: x.nan || y.nan, ..if infinite { Range::point(f64::INFINITY) } else { Range::EMPTY } }
 }
 
-/// Angle of the point of height `x` and width `y`, from the corners. Undetermined if the point may be the origin or on
+/// Angle of the point of height `x` and width `y`, from the corners. All angles if the point may be the origin or on
 /// the negative axis, where the angle jumps from π to -π.
 fn angle(x: Range, y: Range, f: impl Fn(f64, f64) -> Range) -> Range {
     let exact = x.low.to_bits() == x.high.to_bits() && y.low.to_bits() == y.high.to_bits();
