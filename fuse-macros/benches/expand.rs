@@ -1,10 +1,10 @@
-//! How long `fuse!` takes per kernel: front end, compilation, naga's validation and quoting.
+//! Time of `fuse!` per kernel: front end, compilation, naga's validation and quoting.
 //!
-//! `all` is the first expansion of a process, `again` one of the same tokens later, as in editors: its shaders are known to be
-//! valid. `cargo bench -p fuse-macros` prints the shortest of several expansions of each program, so that other work of the
-//! machine counts little, and fails if one exceeds its bar. Outside of rustc the tokens are those of `proc_macro2`
-//! itself, which are slower than the compiler's. The last two programs are whole steps of training, whose
-//! times are those of all of their kernels.
+//! `all` is the first expansion of a process. `again` is a later one of the same tokens, as in editors, whose shaders
+//! are known to be valid. `cargo bench -p fuse-macros` prints the shortest of several expansions of each program, to
+//! exclude other load of the machine, and fails if one exceeds its target. Outside of rustc the tokens are those of
+//! `proc_macro2` itself, which are slower than the compiler's. The last two programs are whole training steps, whose
+//! times are those of all their kernels.
 
 #[path = "../src"]
 mod macros {
@@ -26,12 +26,12 @@ use macros::expand;
 use proc_macro2::TokenStream;
 use quote::quote;
 
-/// The most that one kernel may take, in ms.
+/// Maximum time of one kernel, in ms.
 const BAR: u64 = 25;
-/// How long a program is expanded, at least three times.
+/// Time spent on a program, which is expanded at least three times.
 const MEASURED: Duration = Duration::from_secs(1);
 
-/// What is measured: a name and the source.
+/// Measured programs: name and source.
 const PROGRAMS: [(&str, &str); 5] = [
     ("pointwise", "pub fn f(x: f32[M, N], b: f32[N]) -> f32[M, N] { gelu(x * 2.0 + b) }"),
     (
@@ -46,8 +46,8 @@ const PROGRAMS: [(&str, &str); 5] = [
     ("matmul expression", "relu(matmul(x, w) + b + r)"),
 ];
 
-/// Steps of training as they stand where they are at home, with the optimizers that they import there: name, source, and the most
-/// that all of the expansion may take, in ms.
+/// Training steps from their home files, with the optimizers that these import: name, source, and maximum time of the
+/// whole expansion, in ms.
 fn steps() -> [(&'static str, String, u64); 2] {
     let gradients = include_str!("../../benches/kernels/gradients.rs");
     let char_lm = include_str!("../../examples/char_lm.rs");
@@ -57,7 +57,7 @@ fn steps() -> [(&'static str, String, u64); 2] {
     ]
 }
 
-/// AdamW and a step of training, of which nothing else is public.
+/// AdamW and a training step, whose other items are private.
 fn step(functions: &str) -> String {
     let adamw = between(include_str!("../../fuse-kernels/src/optimizers.rs"), "pub fn $adamw(", "            }\n");
     let of = |name, shape| format!("{}}}\n", adamw.replace("$adamw", name).replace(" $shape", shape));
@@ -65,13 +65,13 @@ fn step(functions: &str) -> String {
     functions.replace("pub fn", "fn").replace("fn step", "pub fn step")
 }
 
-/// The text from `start` to what follows it and is `end`.
+/// Text from `start` to before the next `end`.
 fn between<'a>(text: &'a str, start: &str, end: &str) -> &'a str {
     let text = &text[text.find(start).expect("it is where it was")..];
     &text[..text.find(end).expect("it has an end")]
 }
 
-/// The surroundings of an expansion in a process that has validated nothing.
+/// Surroundings of an expansion in a process that has validated nothing.
 fn context() -> expand::Context {
     expand::Context {
         runtime: quote!(::fuse_gpu::__private),
@@ -100,7 +100,7 @@ fn main() -> ExitCode {
     if within || !measuring { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Prints the times of a program, divided by a number: that of its kernels unless given. Returns that of the first expansion.
+/// Prints the times of a program per part, by default per kernel. Returns the time of the first expansion.
 fn measured(name: &str, source: &str, parts: Option<u32>) -> Duration {
     let tokens: TokenStream = source.parse().expect("a program is tokens");
     let graphs = graphs(tokens.clone());
@@ -123,7 +123,7 @@ fn measured(name: &str, source: &str, parts: Option<u32>) -> Duration {
     all
 }
 
-/// The graphs of a block or an expression: one per kernel, as each of the programs is one kernel per dtype.
+/// Graphs of a block or an expression: one per kernel, as each of the programs is one kernel per dtype.
 fn graphs(tokens: TokenStream) -> Vec<Graph> {
     let instances = if front::is_items(&tokens) {
         front::items(tokens).functions.into_iter().flat_map(|function| function.instances).collect()
@@ -133,7 +133,7 @@ fn graphs(tokens: TokenStream) -> Vec<Graph> {
     instances.into_iter().map(|instance| instance.graph).collect()
 }
 
-/// The shortest time of several runs.
+/// Shortest time of several runs.
 fn shortest<T>(run: impl Fn() -> T) -> Duration {
     let whole = Instant::now();
     let mut shortest = Duration::MAX;

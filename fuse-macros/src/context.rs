@@ -1,5 +1,4 @@
-//! What an expansion takes from its surroundings: the crate that is being compiled, the place of the call, and
-//! `FUSE_DUMP_DIR`.
+//! Surroundings of an expansion: the compiled crate, the position of the call, and `FUSE_DUMP_DIR`.
 
 use std::{
     hash::{DefaultHasher, Hash, Hasher},
@@ -16,24 +15,23 @@ use syn::Ident;
 
 use crate::expand::Context;
 
-/// The surroundings of the current call of the macro.
 pub(crate) fn current() -> Context {
     let (runtime, callback) = paths();
     Context { runtime, callback, place: place(), unique: unique(), dump: dump_directory(), valid: valid() }
 }
 
-/// The shaders that this process has validated: rustc's, for a crate, or an editor's, for as long as it runs.
+/// Shaders validated by this process: rustc's, for a crate, or an editor's, for as long as it runs.
 fn valid() -> &'static Valid {
     static VALID: LazyLock<Valid> = LazyLock::new(Valid::default);
     &VALID
 }
 
-/// The path of the module `__private`, which holds everything that expansions name, and that of `fuse!`, as seen by the
-/// crate that is being compiled: its user depends on `fuse-gpu`, or on `fuse-runtime` and `fuse-macros`, perhaps under
-/// other names.
+/// Paths of the module `__private`, which holds all items that expansions name, and of `fuse!`, from the compiled
+/// crate.
 ///
-/// Where no manifest names these crates (or there is no manifest), the paths are those of `fuse-gpu`, and rustc says what
-/// is missing.
+/// The crate depends on `fuse-gpu`, or on `fuse-runtime` and `fuse-macros`, perhaps under other names. If no manifest
+/// names these crates (or there is no manifest), the paths are those of `fuse-gpu`, and rustc reports the missing
+/// crate.
 fn paths() -> (TokenStream, TokenStream) {
     let gpu = crate_path("fuse-gpu", "fuse_gpu");
     let runtime = gpu.clone().or_else(|| crate_path("fuse-runtime", "fuse_runtime"));
@@ -42,7 +40,7 @@ fn paths() -> (TokenStream, TokenStream) {
     (quote!(#runtime::__private), quote!(#macros::fuse))
 }
 
-/// The path of a crate; `itself` is its name in its own tests, examples and doctests.
+/// Path of a crate. `itself` is its name in its own tests, examples and doctests.
 fn crate_path(package: &str, itself: &str) -> Option<TokenStream> {
     let name = match crate_name(package).ok()? {
         FoundCrate::Itself => itself.to_owned(),
@@ -52,8 +50,8 @@ fn crate_path(package: &str, itself: &str) -> Option<TokenStream> {
     Some(quote!(::#name))
 }
 
-/// A part of a name that no other call of the macro has, in this crate or in another. The debug text of the call's span
-/// holds rustc's number of the expansion, which tells apart the calls that a macro of the user makes at one place.
+/// Name part unique to this call of the macro, in all crates. The debug text of the call's span contains rustc's
+/// expansion number, which distinguishes the calls that a user's macro makes at one position.
 fn unique() -> String {
     let mut hasher = DefaultHasher::new();
     for variable in ["CARGO_PKG_NAME", "CARGO_PKG_VERSION", "CARGO_CRATE_NAME"] {
@@ -64,7 +62,7 @@ fn unique() -> String {
     format!("{:016x}", hasher.finish())
 }
 
-/// Where the macro is called, as a file name: `main_12_5`.
+/// Position of the call, as a file name: `main_12_5`.
 fn place() -> String {
     let span = proc_macro::Span::call_site();
     let file = span.file();
@@ -72,7 +70,7 @@ fn place() -> String {
     format!("{stem}_{}_{}", span.line(), span.column())
 }
 
-/// The folder that `FUSE_DUMP_DIR` asks for, with the name of the crate that is being compiled.
+/// Folder that `FUSE_DUMP_DIR` asks for, with the name of the compiled crate.
 fn dump_directory() -> Option<PathBuf> {
     let root = std::env::var_os("FUSE_DUMP_DIR").filter(|root| !root.is_empty())?;
     let krate = std::env::var_os("CARGO_CRATE_NAME").unwrap_or_else(|| "unnamed".into());

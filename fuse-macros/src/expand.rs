@@ -1,12 +1,12 @@
-//! The expansion of `fuse!`, outside of rustc: tokens in, tokens out.
+//! Expansion of `fuse!`, outside of rustc: from tokens to tokens.
 //!
 //! ```text
 //! tokens -> chain (imports) -> front (graphs, headers, diagnostics) -> compile (artifacts) -> items | expression -> tokens
 //!                 \-> the macro of an imported function                                   \-> fallback, where something is wrong
 //! ```
 //!
-//! Whatever happens, the result is tokens: diagnostics become `compile_error!`s, and a panic of the compiler is caught
-//! and reported like any other error.
+//! The result is always tokens: diagnostics become `compile_error!`s, and a panic of the compiler is caught and
+//! reported like any other error.
 
 mod artifact;
 mod chain;
@@ -44,23 +44,23 @@ use differentiable::{Derivative, Derivatives};
 use items::Item;
 use signature::Signature;
 
-/// What an expansion depends on besides its tokens.
+/// Inputs of an expansion besides its tokens.
 pub(crate) struct Context {
-    /// The path of the runtime's `__private` module.
+    /// Path of the runtime's `__private` module.
     pub(crate) runtime: TokenStream,
-    /// The path of `fuse!` itself.
+    /// Path of `fuse!` itself.
     pub(crate) callback: TokenStream,
-    /// Where the macro is called, as a file name; names the files of an expression.
+    /// Position of the call, as a file name. Names the files of an expression.
     pub(crate) place: String,
-    /// A part of a name that no other call of the macro has.
+    /// Name part that no other call of the macro has.
     pub(crate) unique: String,
-    /// Where to write what the compiler did, if anywhere.
+    /// Folder for dumps of the compiler's work.
     pub(crate) dump: Option<PathBuf>,
-    /// Shaders that expansions before this one have validated.
+    /// Shaders that earlier expansions validated.
     pub(crate) valid: &'static Valid,
 }
 
-/// The two forms of `fuse!`.
+/// Form of a `fuse!` call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
     Items,
@@ -76,11 +76,11 @@ impl Form {
     }
 }
 
-/// What to compile: a block or expression with all that it imports.
+/// Block or expression to compile, with all its imports.
 pub(crate) struct Source {
     tokens: TokenStream,
     form: Form,
-    /// Where the author wrote it, as a file name.
+    /// Position in the author's source, as a file name.
     place: String,
 }
 
@@ -119,7 +119,7 @@ fn expand_items(source: Source, context: &Context) -> TokenStream {
     let items = front::items(source.tokens);
     let mut diagnostics: Vec<Diagnostic> = items.diagnostics.iter().cloned().collect();
     let mut names = BTreeSet::new();
-    // Of two functions of one name, which is an error already, one is enough for the callers.
+    // Two functions of one name are an error already. One of them is enough for the callers.
     let functions: Vec<(usize, &ItemFunction)> =
         items.functions.iter().enumerate().filter(|(_, one)| names.insert(one.header.name.to_string())).collect();
     let graphs: Vec<Vec<Compilation<'_>>> = functions.iter().map(|(_, function)| compilations(function)).collect();
@@ -127,7 +127,7 @@ fn expand_items(source: Source, context: &Context) -> TokenStream {
     let mut expanded = TokenStream::new();
     for ((index, function), graphs) in functions.into_iter().zip(&graphs) {
         let definitions = items.definitions(index, |name| companion::id(name, context));
-        // The macro first: the module behind it names it.
+        // The macro comes first, because the module names it.
         expanded.extend(companion::expand(&function.header, &definitions, context));
         let compiled = finished(graphs, &mut compiled, function.header.name.span(), context);
         expanded.extend(expand_function(function, compiled, &text, context, &mut diagnostics));
@@ -173,13 +173,13 @@ fn expand_function(
 /// Artifacts for each choice of dtypes.
 type Instances<'a> = Vec<(&'a [DType], Function)>;
 
-/// What is compiled for a function: it for each choice of dtypes, and what `#[differentiable]` adds to it.
+/// Graphs to compile for a function: one for each choice of dtypes, then those that `#[differentiable]` adds.
 fn compilations(function: &ItemFunction) -> Vec<Compilation<'_>> {
     let own = instances(&function.instances, &function.header.name.to_string());
     own.into_iter().chain(Derivatives::graphs(function)).collect()
 }
 
-/// The two parts of what was compiled for a function.
+/// Splits a function's artifacts into its own and those of its derivatives.
 fn parts(function: &ItemFunction, mut compiled: Vec<Function>) -> (Instances<'_>, Option<Derivatives<'_>>) {
     let derived = compiled.split_off(function.instances.len());
     let own = function.instances.iter().map(|instance| &instance.dtypes[..]).zip(compiled).collect();
@@ -208,7 +208,7 @@ fn expand_expression(source: Source, context: &Context) -> TokenStream {
     quote!({ #warnings #rebuild #lines #launch })
 }
 
-/// What is compiled: its name in dumps, the choice of dtypes, and its graph.
+/// Graph to compile, with its name in dumps and its dtypes.
 pub(crate) struct Compilation<'a> {
     name: String,
     dtypes: &'a [DType],
@@ -220,8 +220,8 @@ fn instances<'a>(instances: &'a [Instance], name: &str) -> Vec<Compilation<'a>> 
     instances.iter().map(of).collect()
 }
 
-/// The functions of some graphs, which come next in what was compiled; the first failure ends it. `place` is where failures, which are
-/// never the user's, are reported.
+/// Takes the artifacts of some graphs, the next in `compiled`, or their first failure. Failures are never the user's;
+/// they are reported at `place`.
 fn finished(
     graphs: &[Compilation<'_>],
     compiled: &mut impl Iterator<Item = Result<Compiled, String>>,
@@ -239,7 +239,7 @@ fn finished(
         }
         Ok(compiled.function)
     };
-    // All of them are taken, also behind a failure: what follows is the next function's.
+    // Takes all of them even after a failure, because the following ones belong to the next function.
     let compiled: Vec<_> = compiled.take(graphs.len()).collect();
     graphs.iter().zip(compiled).map(finish).collect()
 }
@@ -275,7 +275,7 @@ fn internal(place: Span, message: &str) -> Diagnostic {
         .help("this is a mistake of `fuse!`, not of yours; please report it with the code that shows it")
 }
 
-/// Runs a stage of the compiler; a panic becomes a message.
+/// Runs a stage of the compiler, and converts a panic to a message.
 pub(crate) fn guard<T>(stage: impl FnOnce() -> T) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(stage)).map_err(|payload| panicked(&*payload))
 }
@@ -285,7 +285,7 @@ fn panicked(payload: &(dyn Any + Send)) -> String {
     format!("internal error: the compiler panicked: {}", text.unwrap_or("no message"))
 }
 
-/// An item that makes Cargo build the crate again when `FUSE_DUMP_DIR` changes.
+/// Item that makes Cargo rebuild the crate when `FUSE_DUMP_DIR` changes.
 fn rebuild_on_dump() -> TokenStream {
     quote!(
         const _: ::core::option::Option<&str> = ::core::option_env!("FUSE_DUMP_DIR");

@@ -1,4 +1,4 @@
-//! Expansions outside of rustc, read back with syn.
+//! Tests expansions outside of rustc, parsed with syn.
 
 use std::collections::BTreeSet;
 
@@ -177,7 +177,7 @@ fn a_wrong_expression_ends_in_an_error() {
     syn::parse2::<syn::Expr>(expanded).expect("an expression");
 }
 
-/// What belongs to other places is part of the one error.
+/// Notes at other positions are part of the one error.
 #[test]
 fn one_mistake_is_one_error() {
     let expanded = expand_text("fn f(x: f32[M, K], w: f32[N, K]) -> f32[M, N] { matmul(x, w) }");
@@ -246,7 +246,7 @@ fn a_dump_that_cannot_be_written_is_an_error() {
     assert!(expanded.to_string().contains("FUSE_DUMP_DIR"), "{expanded}");
 }
 
-/// What the macro of a function of this block answers a request with.
+/// Answer of a function's macro in this block to a request.
 fn answer(source: &str, function: &str) -> TokenStream {
     let file = file(source);
     let id = format!("__fuse_{function}_0");
@@ -350,7 +350,7 @@ fn pages_carry_cooperative_matrices_only_if_a_program_wants_them() {
     assert_eq!(in_pages.contains("coop_mat16x16"), wanted);
     assert!(in_pages.contains("workgroupBarrier"), "other variants stay");
     assert_eq!(elsewhere.contains("coop_mat16x16"), !wanted, "the lines of coop-matrix variants are there, once");
-    // A variant with its condition ends where the next begins, or with the list.
+    // A variant with its condition ends at the next variant, or at the end of the list.
     let left_out = format!("{condition} a :: Variant");
     let in_pages: String = text
         .split("a :: Variant")

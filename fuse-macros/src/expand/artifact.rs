@@ -1,11 +1,12 @@
 //! Artifacts as Rust expressions.
 //!
-//! Input: a compiled [`Function`]. Output: tokens of statics and of a constant expression of the same value, in which every
-//! list and text is borrowed, so that it can initialize a `static`. The expression names the artifact's types
-//! through a module `a` that the caller brings into scope.
+//! Input: a compiled [`Function`]. Output: tokens of statics and of an equal constant expression, which can initialize
+//! a `static` because it borrows every list and text. The expression names the artifact's types through a module `a`
+//! that the caller brings into scope.
 //!
-//! Every `match` and every destructuring here is exhaustive: a field added to the artifact fails to compile
-//! until it is written out, too.
+//! # Invariant
+//! Every `match` and every destructuring is exhaustive: a field added to the artifact fails to compile until it is
+//! written out, too.
 
 use std::{collections::BTreeMap, fmt::Write as _};
 
@@ -20,12 +21,12 @@ use fuse_artifact::{
 };
 use proc_macro2::TokenStream;
 
-/// The expression, within a block that brings `a` into scope, and before it the lists that it names.
+/// Lists of an artifact, then the expression that names them, in a block that brings `a` into scope.
 pub(crate) fn constant(function: &Function) -> TokenStream {
     parsed(&text(function))
 }
 
-/// As [`constant`], of an expression, which errors name by its place in the source.
+/// As [`constant`], for an expression, whose errors show its position in the source.
 pub(crate) fn constant_by_place(function: &Function) -> TokenStream {
     let named = |name: &str| format!("a::Function{{name: a::Text::Borrowed({name}),");
     let place = "::core::concat!(\"fuse! at \", ::core::file!(), \":\", ::core::line!())";
@@ -38,26 +39,27 @@ fn text(function: &Function) -> String {
     lists.items + &value
 }
 
-/// Parsed in one piece: to make millions of tokens one by one takes seconds.
+/// Parses all tokens at once: creating millions of tokens one by one takes seconds.
 fn parsed(text: &str) -> TokenStream {
     text.parse().unwrap_or_else(|error| panic!("artifacts are tokens: {error}"))
 }
 
-/// The distinct lists of an artifact, each a static. Most of an artifact are lists that it has many times: variants that
-/// alternatives share, bindings and uniforms of variants. rustc lowers a static once, and a constant with all that it points to at
-/// each place that refers to it.
+/// Distinct lists of an artifact, each a static.
+///
+/// Most of an artifact are repeated lists: variants that alternatives share, bindings and uniforms of variants. rustc
+/// lowers a static once, but a constant with everything behind it at each reference.
 #[derive(Default)]
 struct Lists {
-    /// The names, by type, elements and targets.
+    /// Names, by type, elements and targets.
     names: BTreeMap<(String, String, &'static str), String>,
-    /// The statics.
+    /// Statics.
     items: String,
-    /// For which targets the element is there that is being written.
+    /// Target condition of the current element.
     condition: &'static str,
 }
 
 impl Lists {
-    /// The expression of a list.
+    /// Expression that names a list.
     fn list<T: Constant>(&mut self, list: &[T]) -> String {
         if list.is_empty() {
             return "a::List::Borrowed(&[])".to_owned();
@@ -85,15 +87,13 @@ impl Lists {
     }
 }
 
-/// A value that can be written as a constant expression.
+/// Value that can be written as a constant expression.
 trait Constant {
-    /// Its type.
     fn ty() -> String;
 
-    /// The expression.
     fn constant(&self, lists: &mut Lists) -> String;
 
-    /// The attribute of the expression as an element of a list: for which targets it is there.
+    /// Attribute of the expression as a list element: the targets that have it.
     fn condition(&self) -> &'static str {
         ""
     }
@@ -163,7 +163,7 @@ impl Constant for f64 {
     }
 
     fn constant(&self, _: &mut Lists) -> String {
-        // Literals must be finite.
+        // Float literals must be finite.
         format!("f64::from_bits({})", self.to_bits())
     }
 }
@@ -185,7 +185,7 @@ macro_rules! literals {
 
 literals! { bool u8 u16 u32 i64 }
 
-/// Few browsers have cooperative matrices: pages do not carry their shaders unless a program wants that.
+/// Few browsers have cooperative matrices: pages do not carry their shaders unless a program asks for them.
 pub(crate) fn only_outside_browsers(variant: &Variant) -> bool {
     cfg!(not(feature = "subgroup-matrix")) && variant.features.coop_matrix > 0
 }

@@ -1,8 +1,8 @@
-//! How a block gets the functions that it imports.
+//! Collects the functions that a block imports.
 //!
-//! Only rustc knows what a path means, and it tells a macro nothing about it. So the block imports, under an alias, the
-//! macro that stands in the module of every function of `fuse!` (`companion`), and hands itself to that macro, which adds its
-//! definition and calls `fuse!` again; and so on for the next import. At the end the block is linked and compiles.
+//! Only rustc resolves paths, and it tells a macro nothing about them. So the block imports, under an alias, the macro
+//! in the module of each `fuse!` function (`companion`). It passes itself to that macro, which adds its definition and
+//! calls `fuse!` again, for the next import. At the end the block is linked and compiles.
 //!
 //! ```text
 //! use crate::activations::swish2; fn layer(…) …
@@ -11,8 +11,8 @@
 //!     -> ::fuse_gpu::fuse! { @fuse {1 __fuse_swish2_ab12 …} ["items" "lib_3_1"] [] [swish2] [] { fn layer(…) … } }
 //! ```
 //!
-//! The groups are: the answer, the form and place of the block, the answers so far, the name that this one is for, the
-//! names that are left with their aliases, and the block.
+//! The groups are: the answer, the form and position of the block, the earlier answers, the name of this answer, the
+//! remaining names with their aliases, and the block.
 
 use fuse_compiler::{
     diag::{Code, Diagnostic},
@@ -25,7 +25,7 @@ use syn::{Ident, LitStr, ext::IdentExt, parse::ParseStream, parse::Parser};
 
 use super::{Context, Form, Source, companion, diagnostics};
 
-/// What is to be done with the tokens of a call.
+/// Next step for the tokens of a call.
 pub(crate) enum Next {
     /// Compile them.
     Compile(Source),
@@ -33,18 +33,18 @@ pub(crate) enum Next {
     Ask(TokenStream),
 }
 
-/// A block on its way from macro to macro.
+/// Block on its way from macro to macro.
 struct ChainState {
     form: Form,
     place: String,
-    /// `name {answer}` for each import that was asked for.
+    /// `name {answer}` for each import so far.
     answers: TokenStream,
-    /// The names to ask for, with the aliases of their macros.
+    /// Remaining names, with the aliases of their macros.
     pending: Vec<(Ident, Ident)>,
     block: TokenStream,
 }
 
-/// Finds out what a call of `fuse!` is: a block without imports, one with, or one that comes back with a definition.
+/// Classifies a call of `fuse!`: a block without imports, one with imports, or one that returns with a definition.
 pub(crate) fn next(tokens: TokenStream, context: &Context) -> Next {
     if let Some(state) = resume(&tokens) {
         return state.next(context);
@@ -110,7 +110,7 @@ impl ChainState {
     }
 }
 
-/// Reads a block that comes back with a definition.
+/// Parses a block that returns with a definition.
 fn resume(tokens: &TokenStream) -> Option<ChainState> {
     if !matches!(tokens.clone().into_iter().next(), Some(TokenTree::Punct(punct)) if punct.as_char() == '@') {
         return None;
@@ -140,14 +140,14 @@ fn resume(tokens: &TokenStream) -> Option<ChainState> {
     parser.parse2(tokens.clone()).ok()
 }
 
-/// A name for an import's macro that nothing else in its module has.
+/// Alias for an import's macro, unique in its module.
 fn alias(import: &Use, index: usize, context: &Context) -> Ident {
     let mut alias = format_ident!("__fuse_function_{}_{}_{index}", import.local.unraw(), context.unique);
     alias.set_span(import.local.span());
     alias
 }
 
-/// `use path as alias;`, at the place of the original, so that rustc reports a wrong path there.
+/// `use path as alias;`, with the original's spans, so that rustc reports a wrong path there.
 fn import_as(import: &Use, alias: &Ident) -> TokenStream {
     let path = &import.path;
     let (start, end) = import.range;
@@ -157,7 +157,7 @@ fn import_as(import: &Use, alias: &Ident) -> TokenStream {
     quote!(#keyword #path #renamed #semicolon)
 }
 
-/// An import that rustc calls unused, and whose path it checks.
+/// Import that rustc reports as unused, and whose path it checks.
 fn unused_import(import: &Use) -> TokenStream {
     let Use { path, local, .. } = import;
     let (start, end) = import.range;

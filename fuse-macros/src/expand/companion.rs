@@ -1,6 +1,6 @@
-//! The macro beside a function of `fuse!`, with which other blocks find its definition.
+//! Macro of a `fuse!` function, which gives other blocks its definition.
 //!
-//! Input: the definitions of the function and of all that it calls. Output:
+//! Input: the definitions of the function and of all its callees. Output:
 //!
 //! ```text
 //! #[macro_export] macro_rules! __fuse_swish2_ab12 {
@@ -9,10 +9,10 @@
 //! pub mod swish2 { pub use __fuse_swish2_ab12 as __fuse; … }
 //! ```
 //!
-//! The `use` in the function's module gives the macro the place and the visibility of the function: `macro_rules!` is
-//! otherwise bound to the order of the text, or exported at the crate's root, where the names of different modules would
-//! collide. A function of the name of a macro of Rust hides nothing, since nothing but `__fuse` is added to any module's
-//! macros. The macro's own name is unique in the crate, and is the identity of the definition.
+//! The `use` in the function's module gives the macro the function's path and visibility. A plain `macro_rules!` would
+//! be bound to textual order, or exported at the crate's root, where names of different modules collide. Only `__fuse`
+//! is added to any module's macros, so a function with the name of a Rust macro hides nothing. The macro's own name is
+//! unique in the crate, and is the identity of the definition.
 
 use fuse_compiler::syntax::{
     ast,
@@ -24,12 +24,12 @@ use syn::{Ident, Visibility, ext::IdentExt};
 
 use super::{Context, items::is_condition};
 
-/// The name of a function's macro, and the id of its definition.
+/// Name of a function's macro, and id of its definition.
 pub(crate) fn id(name: &Ident, context: &Context) -> Ident {
     format_ident!("__fuse_{}_{}", name.unraw(), context.unique, span = proc_macro2::Span::call_site())
 }
 
-/// The macro of a function, whose own definition is the first.
+/// Macro of a function. The function's own definition is the first.
 pub(crate) fn expand(header: &ast::Function, definitions: &[Definition], context: &Context) -> TokenStream {
     let ast::Function { attributes, visibility, name, .. } = header;
     let id = id(name, context);
@@ -49,10 +49,10 @@ pub(crate) fn expand(header: &ast::Function, definitions: &[Definition], context
     }
 }
 
-/// What stands in the function's module, behind its macro.
+/// Import of the macro in the function's module.
 pub(crate) fn import(header: &ast::Function, context: &Context) -> TokenStream {
     let id = id(&header.name, context);
-    // Only what is exported may be passed on beyond the crate; the module has the function's visibility anyway.
+    // Only exported macros can be re-exported beyond the crate. The module has the function's visibility anyway.
     let visibility = match header.visibility {
         Visibility::Public(_) => quote!(pub),
         _ => quote!(pub(crate)),
@@ -65,7 +65,7 @@ pub(crate) fn import(header: &ast::Function, context: &Context) -> TokenStream {
     }
 }
 
-/// The name of the macro in the function's module.
+/// Name of the macro in the function's module.
 pub(crate) fn entry() -> Ident {
     format_ident!("__fuse", span = proc_macro2::Span::call_site())
 }

@@ -1,9 +1,8 @@
-//! Diagnostics as Rust: errors through `compile_error!`, warnings through code that rustc warns of.
+//! Diagnostics as Rust: errors become `compile_error!`, warnings become code that rustc warns about.
 //!
-//! Input: everything that is wrong with a block. Output: items that make rustc report all of it at once, each at the
-//! tokens that it is about.
+//! Input: the diagnostics of a block. Output: items that make rustc report all of them at once, each at its tokens.
 
-// The benchmark of expansions holds this file, too, and is no crate of macros.
+// The benchmark of expansions includes this file, too, and is no proc-macro crate.
 extern crate proc_macro;
 
 use fuse_compiler::{
@@ -20,10 +19,10 @@ pub(crate) fn items(diagnostics: &[Diagnostic]) -> TokenStream {
     errors.chain(warnings(diagnostics)).collect()
 }
 
-/// An expression that reports every diagnostic.
+/// Expression that reports every diagnostic.
 ///
-/// It uses the variables, so that rustc does not call them unused, and ends in an error: rustc says nothing more about
-/// a value that is one.
+/// It uses the variables, so that rustc does not report them as unused. It ends in an error, so that rustc reports
+/// nothing else about its value.
 pub(crate) fn expression(diagnostics: &[Diagnostic], variables: &[Variable]) -> TokenStream {
     let variables = variables.iter().map(|variable| match &variable.place {
         place if place.text.contains("::") => place.tokens.clone(),
@@ -45,9 +44,10 @@ fn warnings(diagnostics: &[Diagnostic]) -> Vec<TokenStream> {
     diagnostics.iter().filter(|diagnostic| diagnostic.severity == Severity::Warning).map(warning).collect()
 }
 
-/// `::core::compile_error!("…")`, whose first and last token have the spans that the error is to cover. Stable Rust lets a
-/// macro attach a text to tokens by an error only, so what belongs to other places is part of the one text, with the lines
-/// of these places.
+/// `::core::compile_error!("…")`, whose first and last token have the spans of the error.
+///
+/// Stable Rust attaches text to tokens only through errors. So notes at other positions are part of the one message,
+/// with their line numbers.
 fn error(diagnostic: &Diagnostic) -> TokenStream {
     let ((start, end), message) = (diagnostic.span, text(diagnostic));
     let path = quote_spanned!(start=> ::core::compile_error!);
@@ -56,7 +56,7 @@ fn error(diagnostic: &Diagnostic) -> TokenStream {
     quote!(#path #message)
 }
 
-/// The message, its notes with their lines, and its help.
+/// Message, notes with their lines, and help.
 fn text(diagnostic: &Diagnostic) -> String {
     let own = place(diagnostic.span.0);
     let notes = diagnostic.secondary.iter().map(|(range, note)| match (&own, place(range.0)) {
@@ -69,7 +69,7 @@ fn text(diagnostic: &Diagnostic) -> String {
     std::iter::once(diagnostic.message.clone()).chain(notes).chain(help).collect()
 }
 
-/// The file and line of a token; `None` outside of rustc.
+/// File and line of a token; `None` outside of rustc.
 fn place(span: Span) -> Option<(String, usize)> {
     proc_macro::is_available().then(|| {
         let span = span.unwrap();
@@ -77,7 +77,7 @@ fn place(span: Span) -> Option<(String, usize)> {
     })
 }
 
-/// A warning of unused names is left to rustc's own lint: an unused variable of that name, at that place.
+/// Triggers rustc's own lint for unused names: an unused variable of that name, with that span.
 fn warning(diagnostic: &Diagnostic) -> TokenStream {
     let mut name = unused_name(&diagnostic.message);
     name.set_span(diagnostic.span.0);
@@ -89,7 +89,7 @@ fn warning(diagnostic: &Diagnostic) -> TokenStream {
     }
 }
 
-/// The name that a message quotes.
+/// Name that a message quotes.
 fn unused_name(message: &str) -> Ident {
     let quoted = message.split('`').nth(1).and_then(|name| Ident::parse_any.parse_str(name).ok());
     quoted.unwrap_or_else(|| Ident::new("unused", Span::call_site()))

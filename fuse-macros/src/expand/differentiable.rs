@@ -1,7 +1,7 @@
-//! What `#[differentiable]` adds to the module of a function: `vjp`, `value_and_grad` and `pullback`.
+//! Items that `#[differentiable]` adds to the module of a function: `vjp`, `value_and_grad` and `pullback`.
 //!
-//! Input: the function's header, the signatures that follow from it, and what was compiled for each. Output: items of the
-//! function's module. Each of the functions has a wrapper and a module, as every function of a block has:
+//! Input: the function's header, the derived signatures, and the artifacts of each. Output: items of the function's
+//! module. Each derived function has a wrapper and a module, as every function of a block:
 //!
 //! ```text
 //! mod f {
@@ -33,10 +33,10 @@ use super::{
 /// Artifacts for each choice of dtypes.
 type Instances<'a> = Vec<(&'a [DType], Function)>;
 
-/// One of the graphs of derivatives, if there is one.
+/// Accessor of one derivative graph, if it exists.
 type DerivedGraph = fn(&front::Derivatives) -> Option<&Graph>;
 
-/// The graphs of derivatives, with what dumps call them.
+/// Derivative graphs, with their names in dumps.
 const DERIVED: [(&str, DerivedGraph); 4] = [
     ("vjp", |derivatives| Some(&derivatives.vjp)),
     ("value_and_grad", |derivatives| derivatives.value_and_grad.as_ref()),
@@ -48,18 +48,18 @@ fn derived_instances(function: &ItemFunction) -> impl Iterator<Item = (&[DType],
     function.instances.iter().filter_map(|one| Some((&one.dtypes[..], one.derivatives.as_ref()?)))
 }
 
-/// What was compiled for a function's derivatives.
+/// Artifacts of a function's derivatives.
 pub(crate) struct Derivatives<'a> {
     vjp: Instances<'a>,
     value_and_grad: Instances<'a>,
     forward: Instances<'a>,
     backward: Instances<'a>,
-    /// For each choice of dtypes, what the parameters of `backward` are.
+    /// Sources of the parameters of `backward`, for each choice of dtypes.
     kept: Vec<&'a [Kept]>,
 }
 
 impl<'a> Derivatives<'a> {
-    /// What is to be compiled for the derivatives of a function, if it has some.
+    /// Graphs to compile for the derivatives of a function.
     pub(crate) fn graphs(function: &'a ItemFunction) -> Vec<Compilation<'a>> {
         let name = &function.header.name;
         let of = |(suffix, graph): &(&str, DerivedGraph)| {
@@ -73,7 +73,7 @@ impl<'a> Derivatives<'a> {
         DERIVED.iter().flat_map(of).collect()
     }
 
-    /// The derivatives of a function, of what [`graphs`](Self::graphs) became, in that order.
+    /// Derivatives of a function, from the artifacts of its [`graphs`](Self::graphs), in that order.
     pub(crate) fn of(function: &'a ItemFunction, compiled: Vec<Function>) -> Option<Self> {
         derived_instances(function).next()?;
         let mut compiled = compiled.into_iter();
@@ -85,7 +85,7 @@ impl<'a> Derivatives<'a> {
         Some(Self { vjp, value_and_grad, forward, backward, kept })
     }
 
-    /// Stands in for what did not compile.
+    /// Placeholder for derivatives that did not compile.
     pub(crate) fn fallback(choices: &'a [Vec<DType>], derived: &Derived, runtime: &TokenStream) -> Self {
         let of = |header: &ast::Function| -> Instances<'a> {
             let empty = || fallback::empty(Signature { header, runtime });
@@ -106,26 +106,24 @@ impl<'a> Derivatives<'a> {
         [vjp, value_and_grad, forward, backward].into_iter().flatten().map(|(_, function)| function)
     }
 
-    /// The plans, for `#[explain]`.
+    /// All artifacts, for `#[explain]`.
     pub(crate) fn functions(&self) -> impl Iterator<Item = &Function> {
         let Self { vjp, value_and_grad, forward, backward, kept: _ } = self;
         [vjp, value_and_grad, forward, backward].into_iter().flatten().map(|(_, function)| function)
     }
 }
 
-/// The derivatives of a function, to be written out.
 pub(crate) struct Derivative<'a> {
     pub(crate) own: Signature<'a>,
     pub(crate) derived: &'a Derived,
     pub(crate) compiled: Derivatives<'a>,
-    /// The tokens of the whole block, for `reference`.
+    /// Tokens of the whole block, for `reference`.
     pub(crate) source: &'a str,
-    /// Whether the function's module has the lines of the shaders.
+    /// True if the function's module contains the lines of the shaders.
     pub(crate) has_lines: bool,
 }
 
 impl Derivative<'_> {
-    /// The items.
     pub(crate) fn expand(self) -> TokenStream {
         let nothing = TokenStream::new();
         let Self { own, derived, compiled, source, has_lines } = self;
@@ -159,7 +157,7 @@ impl Derivative<'_> {
     }
 }
 
-/// What the functions give: the function's own results, and gradients.
+/// Signatures of the function's own results, and of the gradients.
 #[derive(Clone, Copy)]
 struct Gradients<'a> {
     own: Signature<'a>,
@@ -167,7 +165,7 @@ struct Gradients<'a> {
 }
 
 impl Gradients<'_> {
-    /// `value_and_grad`, whose wrapper gives the gradients as `vjp` does, behind the value.
+    /// `value_and_grad`: its wrapper returns the value, then the gradients as `vjp` does.
     fn value_and_grad(self, item: &Item<'_>) -> TokenStream {
         let (value_type, gradient_type) = (self.own.results(), self.results.results());
         let (value, gradients) = (names(self.own, "value"), names(self.results, "gradient"));
@@ -186,7 +184,7 @@ impl Gradients<'_> {
         quote!(#wrapper #module)
     }
 
-    /// `pullback`, and the type of what it gives.
+    /// `pullback`, and the type of its second result.
     fn pullback(self, forward: &Item<'_>, backward: &Item<'_>) -> TokenStream {
         let Signature { header, runtime } = self.own;
         let (generics, elements) = (self.own.generics(), &header.generics);
@@ -243,7 +241,7 @@ impl Gradients<'_> {
     }
 }
 
-/// The halves for given element types.
+/// Artifacts of both halves for given element types.
 fn halves(own: Signature<'_>, derived: &Derived, forward: &Instances<'_>, kept: &[&[Kept]]) -> TokenStream {
     let Signature { header, runtime } = own;
     let (generics, elements, of) = (own.generics(), &header.generics, &derived.of);
@@ -290,7 +288,7 @@ fn halves(own: Signature<'_>, derived: &Derived, forward: &Instances<'_>, kept: 
     }
 }
 
-/// A wrapper with the parameters of an item, and a type of its own.
+/// Wrapper with the parameters of an item, and a separate result type.
 fn wrapper(item: &Item<'_>, result: &TokenStream, body: &TokenStream) -> TokenStream {
     let Signature { header, runtime } = item.signature;
     let ast::Function { attributes, name, .. } = header;
@@ -304,19 +302,19 @@ fn wrapper(item: &Item<'_>, result: &TokenStream, body: &TokenStream) -> TokenSt
     }
 }
 
-/// The artifacts of an item, and what belongs to them.
+/// Artifacts of an item, and their accessors.
 fn parts(item: &Item<'_>) -> TokenStream {
     let (lines, functions, selector) = (&item.lines, item.functions(), item.selector());
     let (kernels, plan) = (item.kernels(), item.plan());
     quote!(#lines #functions #selector #kernels #plan)
 }
 
-/// A name for each result.
+/// Names of the results.
 fn names(signature: Signature<'_>, base: &str) -> Vec<Ident> {
     (0..signature.header.results.len()).map(|i| format_ident!("{base}{i}")).collect()
 }
 
-/// Results as their types say, made of untyped tensors.
+/// Converts untyped tensors to the declared result types.
 fn typed(signature: Signature<'_>, names: &[Ident]) -> TokenStream {
     let runtime = signature.runtime;
     let tensors = names.iter().map(|name| quote!(#runtime::Tensor::from_raw(#name)));

@@ -1,7 +1,7 @@
-//! What the compiler did with a function, for people: files for `FUSE_DUMP_DIR`, standard error for `#[explain]`.
+//! Dumps for people: files for `FUSE_DUMP_DIR`, standard error for `#[explain]`.
 //!
-//! Input: compiled functions. Output: `<dir>/<crate>/<function>/{graph.txt,groups.txt,schedules.txt,*.wgsl}`. This is the only place
-//! of the macro that touches files.
+//! Input: compiled functions. Output: `<dir>/<crate>/<function>/{graph.txt,groups.txt,schedules.txt,*.wgsl}`. No other
+//! part of the macro accesses files.
 
 use std::{fs, io, path::Path};
 
@@ -20,12 +20,12 @@ pub(crate) fn write(directory: &Path, function: &str, dump: &Dump) -> io::Result
     dump.wgsl.iter().try_for_each(|(stem, text)| fs::write(file(stem), text))
 }
 
-/// The function's name, with the dtypes that tell its instances apart.
+/// Function name with the dtypes of an instance.
 pub(crate) fn instance_name(function: &str, dtypes: &[DType]) -> String {
     dtypes.iter().fold(function.to_owned(), |name, dtype| format!("{name}_{dtype}"))
 }
 
-/// Prints the plans of a function while the crate builds.
+/// Prints the plans of a function during the build.
 pub(crate) fn explain<'a>(functions: impl Iterator<Item = &'a Function>) {
     for function in functions {
         eprint!("{}", function.plan);

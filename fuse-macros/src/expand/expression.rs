@@ -1,4 +1,4 @@
-//! The expression form: a block that launches on the variables in scope.
+//! Expression form: a block that launches on the variables in scope.
 //!
 //! Input: the expression's variables, dtype classes and results, and its compiled instances. Output:
 //!
@@ -11,9 +11,9 @@
 //! }
 //! ```
 //!
-//! The generic parameters let the caller's type checker find dtypes and ranks: `A` are the operands' types, `E` the
-//! element types of the classes, `R` the ranks of intermediate results. Ranks are parameters and not nested
-//! projections because rustc then reports a wrong rank once, at the operand.
+//! The generic parameters let the caller's type checker infer dtypes and ranks: `A` are the operands' types, `E` the
+//! element types of the classes, `R` the ranks of intermediate results. With ranks as parameters, not nested
+//! projections, rustc reports a wrong rank once, at the operand.
 
 use fuse_artifact::{DType, Function};
 use fuse_compiler::front::{DTypeClass, Expression, ExpressionDType, RankExpr, Variable};
@@ -27,7 +27,7 @@ use super::{
     signature::element_type,
 };
 
-/// The block for a compiled expression.
+/// Block for a compiled expression.
 pub(crate) fn expand(
     expression: &Expression,
     instances: &[(&[DType], Function)],
@@ -100,14 +100,14 @@ fn tuple(values: impl Iterator<Item = TokenStream>) -> TokenStream {
     }
 }
 
-/// What stands around the parameters of the local function.
+/// Generics, bounds and results of the local function.
 struct Header {
     generics: TokenStream,
     bounds: TokenStream,
     results: Vec<Typed>,
 }
 
-/// The rank type and the element type of a result.
+/// Rank type and element type of a result.
 struct Typed {
     rank: TokenStream,
     element: TokenStream,
@@ -137,7 +137,7 @@ impl Header {
     }
 }
 
-/// The Rust type of a dtype of an expression.
+/// Rust type of a dtype of an expression.
 fn element(dtype: ExpressionDType, runtime: &TokenStream) -> TokenStream {
     match dtype {
         ExpressionDType::Known(dtype) => element_type(dtype, runtime),
@@ -148,8 +148,8 @@ fn element(dtype: ExpressionDType, runtime: &TokenStream) -> TokenStream {
     }
 }
 
-/// `A0: Operand<Element = E0>` for the first operand of a class, which decides its dtype, and `A1: OperandOf<E0>` for
-/// the others, which must agree and carry the better message.
+/// `A0: Operand<Element = E0>` for the first operand of a class, which determines its dtype, and `A1: OperandOf<E0>`
+/// for the others. The latter must agree, and give the better message.
 fn operand_bounds(expression: &Expression, runtime: &TokenStream) -> Vec<TokenStream> {
     let bound = |(i, variable): (usize, &Variable)| {
         let name = format_ident!("A{i}");
@@ -162,7 +162,7 @@ fn operand_bounds(expression: &Expression, runtime: &TokenStream) -> Vec<TokenSt
     expression.variables.iter().enumerate().map(bound).collect()
 }
 
-/// The first variable of a class.
+/// First variable of a class.
 fn leader(expression: &Expression, dtype: ExpressionDType) -> Option<usize> {
     match dtype {
         ExpressionDType::Known(_) => None,
@@ -170,7 +170,8 @@ fn leader(expression: &Expression, dtype: ExpressionDType) -> Option<usize> {
     }
 }
 
-/// What the operations demand of each class. Said of the operand and not of the class, so that rustc points at it.
+/// Bounds that the operations impose on each class. They are on an operand, not on the class, so that rustc points at
+/// it.
 fn class_bounds(expression: &Expression, runtime: &TokenStream) -> Vec<TokenStream> {
     let bound = |(i, class): (usize, &DTypeClass)| {
         let leader = leader(expression, ExpressionDType::Class(i))?;
@@ -190,16 +191,15 @@ fn class_bounds(expression: &Expression, runtime: &TokenStream) -> Vec<TokenStre
     expression.classes.iter().enumerate().filter_map(bound).collect()
 }
 
-/// Translates rank expressions to types, naming each intermediate rank by a generic parameter.
+/// Translates rank expressions to types. Each intermediate rank is a generic parameter.
 struct Ranks<'a> {
     runtime: &'a TokenStream,
     bounds: Vec<TokenStream>,
-    /// Each bound as text, without its result.
+    /// Bounds as text, without their results.
     seen: Vec<String>,
 }
 
 impl Ranks<'_> {
-    /// The type of a rank.
     fn lower(&mut self, rank: &RankExpr) -> TokenStream {
         let runtime = self.runtime;
         match rank {
@@ -208,7 +208,7 @@ impl Ranks<'_> {
                 let operand = format_ident!("A{variable}");
                 quote!(<#operand as #runtime::Operand>::Rank)
             }
-            // Broadcasting equal ranks, or with a number, asks nothing: so generic ranks need no bounds for it.
+            // Broadcasts of equal ranks, or with a number, need no bound, so that generic ranks need none for them.
             RankExpr::Broadcast(a, b) if a == b || **b == RankExpr::Known(0) => self.lower(a),
             RankExpr::Broadcast(a, b) if **a == RankExpr::Known(0) => self.lower(b),
             RankExpr::Broadcast(a, b) => {
@@ -235,7 +235,7 @@ impl Ranks<'_> {
         self.bound(&x, name, arguments)
     }
 
-    /// Adds `subject: Trait<arguments Output = R>` and yields `R`; of equal bounds one is enough.
+    /// Adds `subject: Trait<arguments Output = R>` and returns `R`. Deduplicates equal bounds.
     fn bound(&mut self, subject: &TokenStream, name: &TokenStream, arguments: &TokenStream) -> TokenStream {
         let runtime = self.runtime;
         let key = quote!(#subject: #name<#arguments>).to_string();

@@ -1,7 +1,7 @@
-//! What a function that did not compile leaves behind.
+//! Placeholders for functions that did not compile.
 //!
-//! Input: its header. Output: the wrapper and the module with the same signatures and types as if it had compiled,
-//! so that callers get no second error. None of it ever runs, because a `compile_error!` stands beside it.
+//! Input: the header. Output: wrapper and module with the same signatures and types as a compiled function, so that
+//! callers get no second error. None of it ever runs, because it comes with a `compile_error!`.
 
 use fuse_artifact::{DType, Function};
 use fuse_compiler::syntax::differentiable::Derived;
@@ -13,11 +13,11 @@ use super::{
     signature::Signature,
 };
 
-/// Stands in for a function whose compilation failed, and for what is derived from it.
+/// Placeholder for a function whose compilation failed, and for its derivatives.
 pub(crate) fn expand(signature: Signature<'_>, derived: Option<&Derived>, import: &TokenStream) -> TokenStream {
     let choices = choices(signature.header.generics.len());
     let instances = choices.iter().map(|dtypes| (&dtypes[..], empty(signature))).collect();
-    // Without gradients there is no signature that a caller could mean.
+    // Without gradients, no derived signature makes sense to a caller.
     let derived = derived.filter(|derived| !derived.wrt.is_empty() && !derived.of.is_empty()).map(|derived| {
         let compiled = Derivatives::fallback(&choices, derived, signature.runtime);
         Derivative { own: signature, derived, compiled, source: "", has_lines: false }.expand()
@@ -26,7 +26,7 @@ pub(crate) fn expand(signature: Signature<'_>, derived: Option<&Derived>, import
     Item { signature, instances, lines: TokenStream::new(), source: "", import, path, derived }.expand()
 }
 
-/// Every choice of dtypes for the generic element types.
+/// All choices of dtypes for the generic element types.
 fn choices(generics: usize) -> Vec<Vec<DType>> {
     let mut choices = vec![vec![]];
     for _ in 0..generics {
@@ -40,7 +40,7 @@ fn choices(generics: usize) -> Vec<Vec<DType>> {
     choices
 }
 
-/// An artifact without kernels.
+/// Artifact without kernels.
 pub(crate) fn empty(signature: Signature<'_>) -> Function {
     Function {
         name: signature.header.name.to_string().into(),

@@ -1,10 +1,8 @@
-//! The item form: a wrapper and a companion module for each function of a block.
+//! Item form: a wrapper and a companion module for each function of a block.
 //!
-//! Input: a function's header and its compiled instances. Output: `fn f`, which launches, and `mod f`, which holds
-//! the artifact and everything else that belongs to it. The two live in different namespaces of Rust, and one
-//! `use` brings both.
-//!
-//! Not here: functions that did not compile (`fallback`).
+//! Input: a function's header and its compiled instances. Output: `fn f`, which launches, and `mod f`, which contains
+//! the artifact and everything else about it. The two are in different namespaces of Rust, and one `use` imports both.
+//! `fallback` handles functions that did not compile.
 
 use fuse_artifact::{DType, Function};
 use fuse_compiler::syntax::ast;
@@ -17,26 +15,26 @@ use super::{
     signature::{Signature, param_text, type_text},
 };
 
-/// A compiled function of a block.
+/// Compiled function of a block.
 pub(crate) struct Item<'a> {
-    /// Its header and the path of the runtime.
+    /// Header, and path of the runtime.
     pub(crate) signature: Signature<'a>,
-    /// Its artifacts, one for each choice of dtypes for the generic element types.
+    /// Artifacts, one for each choice of dtypes for the generic element types.
     pub(crate) instances: Vec<(&'a [DType], Function)>,
-    /// The constant of the texts of their shaders.
+    /// Constant with the texts of their shaders.
     pub(crate) lines: TokenStream,
-    /// The tokens of the whole block, for `reference`, which reads them again.
+    /// Tokens of the whole block, which `reference` parses again.
     pub(crate) source: &'a str,
-    /// What gives the module the function's macro.
+    /// Import of the function's macro into its module.
     pub(crate) import: &'a TokenStream,
-    /// Its name, or `f::vjp` of what is derived from a function `f`.
+    /// Function name, or `f::vjp` for a derivative of `f`.
     pub(crate) path: String,
-    /// What else its module holds.
+    /// Further items of the module.
     pub(crate) derived: TokenStream,
 }
 
 impl Item<'_> {
-    /// The wrapper and the module.
+    /// Wrapper and module.
     pub(crate) fn expand(&self) -> TokenStream {
         let wrapper = self.wrapper();
         let module = self.module();
@@ -128,7 +126,7 @@ impl Item<'_> {
         }
     }
 
-    /// A reference to the artifact that a launch with the wrapper's element types uses.
+    /// Reference to the artifact for the wrapper's element types.
     pub(crate) fn selected(&self, module: &TokenStream) -> TokenStream {
         let generics = &self.signature.header.generics;
         if generics.is_empty() { quote!(&#module FUNCTION) } else { quote!(#module function::<#(#generics),*>()) }
@@ -174,7 +172,7 @@ impl Item<'_> {
         }
     }
 
-    /// `reference`; the runtime drops these tokens unless its feature `reference` is on.
+    /// `reference`. The runtime drops these tokens unless its feature `reference` is on.
     fn reference(&self) -> TokenStream {
         let Signature { header, runtime } = self.signature;
         let (generics, params) = (self.signature.generics(), self.signature.params_read());
@@ -198,7 +196,7 @@ impl Item<'_> {
         }
     }
 
-    /// The lines added to the user's documentation.
+    /// Lines added to the user's documentation.
     pub(crate) fn docs(&self) -> Vec<String> {
         let header = self.signature.header;
         let text = |ty| format!("`{}`", type_text(ty, &header.generics));
@@ -221,7 +219,7 @@ impl Item<'_> {
     }
 }
 
-/// An expression that picks the artifact for a tuple of dtypes. The last instance needs no test, because every other
+/// Expression that selects the artifact for a tuple of dtypes. The last instance needs no test, because every other
 /// choice has one.
 pub(crate) fn select(instances: &[(&[DType], Function)], dtypes: TokenStream, runtime: &TokenStream) -> TokenStream {
     let last = instances.len().saturating_sub(1);
@@ -248,7 +246,7 @@ fn list(dtypes: &[DType]) -> Option<String> {
     (!names.is_empty()).then(|| names.join(" and "))
 }
 
-/// Whether an attribute decides if the function exists, so that it belongs to the module, too.
+/// True if an attribute determines the function's existence. The module then needs it, too.
 pub(crate) fn is_condition(attribute: &Attribute) -> bool {
     attribute.path().is_ident("cfg")
 }

@@ -1,8 +1,8 @@
-//! Lines of shaders, which a program carries once however many shaders of a function have them.
+//! Lines of shaders, which a program carries once for all shaders of a function.
 //!
-//! Input: a function's artifacts for all its dtypes and derivatives, with whole texts. Output: a constant of the distinct
-//! texts, which share their lines, and the same artifacts with numbers of texts. For pages, the constant is expanded once
-//! more: to whole texts.
+//! Input: a function's artifacts for all its dtypes and derivatives, with whole texts. Output: a constant of the
+//! distinct texts, which share their lines, and the same artifacts with numbers of texts. For pages, a second expansion
+//! converts the constant to whole texts.
 
 use std::{cmp::Reverse, collections::BTreeMap};
 
@@ -16,19 +16,19 @@ use syn::{
 
 use super::{Context, artifact::only_outside_browsers};
 
-/// Has the shaders of functions share their lines; returns the constant that holds these, `__FUSE_TEXTS`.
+/// Deduplicates lines among the shaders of functions. Returns the constant that holds them, `__FUSE_TEXTS`.
 pub(crate) fn share<'a>(functions: impl Iterator<Item = &'a mut Function>, context: &Context) -> TokenStream {
     let mut functions: Vec<&mut Function> = functions.collect();
     let mut lines = SharedLines::default();
     let mut numbers: BTreeMap<String, u32> = BTreeMap::new();
     let mut parts: [Vec<String>; 2] = [vec![], vec![]];
-    // What only variants that pages do not carry have comes last, so that pages do not carry it either.
+    // Lines used only by variants that pages do not carry come last, so that pages do not carry them either.
     for (parts, outside_browsers) in parts.iter_mut().zip([false, true]) {
         let mut passes = vec![];
         for function in &mut functions {
             collect(function, outside_browsers, &mut passes);
         }
-        // Long texts have the parts of short ones in their order: so there are few parts.
+        // Long texts contain the parts of short ones in their order, which gives few parts.
         passes.sort_by_cached_key(|pass| Reverse(pass.wgsl.text().len()));
         for pass in passes {
             let next = numbers.len() as u32;
@@ -52,7 +52,7 @@ pub(crate) fn share<'a>(functions: impl Iterator<Item = &'a mut Function>, conte
     }
 }
 
-/// The constant of whole texts, if these tokens ask for it: `@texts [NAME] [lines] [parts of each text]`, as pages do.
+/// Constant of whole texts, if these tokens ask for it: `@texts [NAME] [lines] [parts of each text]`, as pages do.
 pub(crate) fn whole_texts(tokens: &TokenStream) -> Option<TokenStream> {
     let parser = |input: ParseStream<'_>| {
         input.parse::<Token![@]>()?;
@@ -74,7 +74,7 @@ pub(crate) fn whole_texts(tokens: &TokenStream) -> Option<TokenStream> {
     parser.parse2(tokens.clone()).ok()
 }
 
-/// Adds the passes of a function and of its alternatives whose variants pages carry, or of those that they do not.
+/// Collects the passes of a function and of its alternatives: either those of variants that pages carry, or the others.
 fn collect<'a>(function: &'a mut Function, outside_browsers: bool, passes: &mut Vec<&'a mut Pass>) {
     let kernels = function.kernels.to_mut().iter_mut();
     let variants = kernels.flat_map(|kernel| kernel.variants.to_mut());

@@ -1,10 +1,10 @@
-//! The Rust signature of a `fuse!` function.
+//! Rust signature of a `fuse!` function.
 //!
-//! Input: the parsed header. Output: the tokens of its generics, parameters and results, for the wrapper, for
-//! `launch_into` and for `reference`, and the same types as text for the documentation.
+//! Input: the parsed header. Output: tokens of its generics, parameters and results, for the wrapper, for `launch_into`
+//! and for `reference`, and the same types as text for the documentation.
 //!
-//! Identifiers keep the spans of the source, so that rustc points there; everything else is named by full path,
-//! so that nothing has to be imported where the macro is used.
+//! Identifiers keep the spans of the source, so that rustc points there. All other names are full paths, so that
+//! callers need no imports.
 
 use fuse_artifact::DType;
 use fuse_compiler::syntax::ast::{self, Dim, Element, Function, sum_text};
@@ -12,7 +12,7 @@ use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote};
 use syn::Ident;
 
-/// A header with the path of the runtime's `__private` module.
+/// Header, with the path of the runtime's `__private` module.
 #[derive(Clone, Copy)]
 pub(crate) struct Signature<'a> {
     pub(crate) header: &'a Function,
@@ -32,7 +32,7 @@ impl Signature<'_> {
         self.params_by(|param| param.updated.is_some())
     }
 
-    /// As [`params`](Self::params), of what only reads them.
+    /// As [`params`](Self::params), for callers that only read them.
     pub(crate) fn params_read(self) -> TokenStream {
         self.params_by(|_| false)
     }
@@ -45,7 +45,7 @@ impl Signature<'_> {
         params.collect()
     }
 
-    /// The arguments of a launch, made of the parameters.
+    /// Arguments of a launch, from the parameters.
     pub(crate) fn arguments(self) -> TokenStream {
         let Self { header, runtime } = self;
         let arguments = header.params.iter().map(|param| {
@@ -56,19 +56,19 @@ impl Signature<'_> {
         arguments.collect()
     }
 
-    /// Statements that give what a launch updates memory of its own, before the arguments are made.
+    /// Statements that give updated tensors unshared memory, before the arguments are made.
     pub(crate) fn own_updates(self) -> TokenStream {
         let Self { header, runtime } = self;
         let updated = header.params.iter().filter(|param| param.updated.is_some()).map(|param| &param.name);
         quote!(#(#runtime::Tensor::own(#updated)?;)*)
     }
 
-    /// The type of the results: a tensor, or a tuple of tensors.
+    /// Type of the results: a tensor, or a tuple of tensors.
     pub(crate) fn results(self) -> TokenStream {
         self.tuple_of(|tensor| tensor)
     }
 
-    /// An expression for the results, made of an array of untyped tensors.
+    /// Expression that converts an array of untyped tensors to the results.
     pub(crate) fn typed_results(self, raw: &TokenStream) -> TokenStream {
         let runtime = self.runtime;
         let names: Vec<_> = (0..self.header.results.len()).map(|i| format_ident!("result{i}")).collect();
@@ -83,13 +83,13 @@ impl Signature<'_> {
         }
     }
 
-    /// The parameter of `launch_into` that takes the tensors to write; statements that give these memory of their own; and the same
-    /// as a list of untyped tensors.
+    /// For `launch_into`: its parameter for the tensors to write, statements that give these unshared memory, and the
+    /// list of untyped tensors.
     pub(crate) fn outputs(self) -> [TokenStream; 3] {
         let runtime = self.runtime;
         let ty = self.tuple_of(|tensor| quote!(&mut #tensor));
         if self.header.tuple {
-            // Hygienic, so that a parameter of the same name is no clash.
+            // Hygienic, so that a parameter of the same name does not clash.
             let outputs = Ident::new("outputs", Span::mixed_site());
             let each: Vec<_> = (0..self.header.results.len()).map(syn::Index::from).collect();
             let own = quote!(#(#runtime::Tensor::own(#outputs.#each)?;)*);
@@ -133,13 +133,13 @@ impl Signature<'_> {
                 let name = &self.header.generics[index];
                 quote!(#name)
             }
-            // Results and numbers, of which it was reported.
+            // Results and scalars, which were reported.
             Element::Quantized(_) => element_type(DType::F32, self.runtime),
         }
     }
 }
 
-/// The Rust type of an element.
+/// Rust type of an element.
 pub(crate) fn element_type(dtype: DType, runtime: &TokenStream) -> TokenStream {
     match dtype {
         DType::F32 => quote!(::core::primitive::f32),
@@ -150,13 +150,13 @@ pub(crate) fn element_type(dtype: DType, runtime: &TokenStream) -> TokenStream {
     }
 }
 
-/// A parameter's type as written.
+/// Parameter type as written.
 pub(crate) fn param_text(param: &ast::Param, generics: &[Ident]) -> String {
     let reference = if param.updated.is_some() { "&mut " } else { "" };
     format!("{reference}{}", type_text(&param.ty, generics))
 }
 
-/// A type as written, for example `f32[M, H*D]`.
+/// Type as written, for example `f32[M, H*D]`.
 pub(crate) fn type_text(ty: &ast::Type, generics: &[Ident]) -> String {
     let element = match ty.element {
         Element::DType(dtype) => dtype.name().to_owned(),
