@@ -1,7 +1,7 @@
-//! Attention: one kernel each, with memory linear in the length of the sequences (Dao et al. 2022 describe the method).
+//! Attention: one kernel per function, with memory linear in the sequence length (method of Dao et al. 2022).
 //!
 //! Queries are `[B, H, S, D]`, keys and values `[B, H, T, D]`, for `B` texts and `H` heads of size `D`. Scores are
-//! `q·kᵀ/√D`. A query that sees no key gives NaN, as a softmax over nothing does.
+//! `q·kᵀ/√D`. A fully masked query gives NaN, as a softmax over no elements does.
 
 use fuse_macros::fuse;
 
@@ -16,13 +16,13 @@ fuse! {
         cross_attention(q, k, v)
     }
 
-    /// Self-attention in which a query sees itself and what came before.
+    /// Causal self-attention: a query attends to itself and earlier keys.
     pub fn causal_attention<T: Float>(q: T[B, H, S, D], k: T[B, H, S, D], v: T[B, H, S, D]) -> T[B, H, S, D] {
         let scores = matmul(q, transpose(k)) / (sqrt(D as f32) as T);
         matmul(softmax(select(index(scores, axis = 3) <= index(scores, axis = 2), scores, -inf)), v)
     }
 
-    /// Self-attention in which a query sees itself and the `window - 1` keys before it (Beltagy et al. 2020).
+    /// Self-attention in a window: a query attends to itself and the `window - 1` keys before it (Beltagy et al. 2020).
     pub fn windowed_attention<T: Float>(q: T[B, H, S, D], k: T[B, H, S, D], v: T[B, H, S, D], window: i32) -> T[B, H, S, D] {
         let scores = matmul(q, transpose(k)) / (sqrt(D as f32) as T);
         let (query, key) = (index(scores, axis = 2), index(scores, axis = 3));
@@ -38,13 +38,13 @@ fuse! {
         matmul(softmax(select(distance <= 0, biased, -inf)), v)
     }
 
-    /// Self-attention over padded texts: keys from `lengths[b]` on are not seen.
+    /// Self-attention over padded texts: masks the keys from `lengths[b]` on.
     pub fn padded_attention<T: Float>(q: T[B, H, S, D], k: T[B, H, S, D], v: T[B, H, S, D], lengths: i32[B]) -> T[B, H, S, D] {
         let scores = matmul(q, transpose(k)) / (sqrt(D as f32) as T);
         matmul(softmax(select(index(scores, axis = 3) < reshape(lengths, [B, 1, 1, 1]), scores, -inf)), v)
     }
 
-    /// Attention with grouped queries: `G` query heads share each of the `H` key and value heads (Ainslie et al. 2023).
+    /// Grouped-query attention: `G` query heads share each of the `H` key and value heads (Ainslie et al. 2023).
     pub fn grouped_attention<T: Float>(q: T[B, H, G, S, D], k: T[B, H, L, D], v: T[B, H, L, D]) -> T[B, H, G, S, D] {
         let (k, v) = (reshape(k, [B, H, 1, L, D]), reshape(v, [B, H, 1, L, D]));
         matmul(softmax(matmul(q, transpose(k)) / (sqrt(D as f32) as T)), v)

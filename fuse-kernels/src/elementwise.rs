@@ -1,4 +1,4 @@
-//! Chains of element-wise operations, and the softmax of a tensor seen in another shape.
+//! Chains of element-wise operations, and the softmax of a reshaped tensor.
 
 use fuse_macros::fuse;
 
@@ -18,13 +18,13 @@ fuse! {
         sigmoid(a * b + c)
     }
 
-    /// The softmax of each matrix of a batch over all its elements: `x: [B, M, N]` → `[B, M·N]`.
+    /// Softmax of each matrix of a batch over all its elements: `x: [B, M, N]` → `[B, M·N]`.
     pub fn reshape_softmax<T: Float>(x: T[B, M, N]) -> T[B, M * N] {
         softmax(reshape(x, [B, M * N]))
     }
 
-    /// ReLU, and then dropout with probability `p`: kept elements are scaled by `1/(1 - p)`. The mask is a function of
-    /// `seed` and position alone (Philox4x32-10, Salmon et al. 2011), the same on every device.
+    /// ReLU, then dropout with probability `p`: kept elements are scaled by `1/(1 - p)`. The mask depends only on
+    /// `seed` and position (Philox4x32-10, Salmon et al. 2011), so it is the same on every device.
     pub fn relu_dropout<T: Float>(x: T[M, N], p: f32, seed: u32) -> T[M, N] {
         dropout(relu(x), p, seed)
     }

@@ -1,10 +1,11 @@
-//! Ready kernels for neural networks, each written with `fuse!`: use them, or read them as examples.
+//! Ready kernels for neural networks, each written with `fuse!`, for use or as examples.
 //!
 //! Most are generic over the element type (`f32` or `f16`; every kernel computes in `f32`). Weights are `[inputs,
-//! outputs]`, so that a layer is `x·w`; for weights stored `[outputs, inputs]`, as PyTorch does, there are the functions
-//! that end in `_t`. Every function inlines into your own `fuse!` blocks: `use fuse_kernels::linear;` at their head.
+//! outputs]`, so that a layer is `x·w`. For weights stored `[outputs, inputs]`, as PyTorch does, use the functions that
+//! end in `_t`. Every function inlines into your own `fuse!` blocks: `use fuse_kernels::linear;` at their head.
 //!
-//! Each returns an error that names the kernel, the argument, what was expected and what was found if shapes do not fit.
+//! # Errors
+//! Every function returns an error if shapes do not fit. It names the kernel, the argument, the expected and the found size.
 
 mod attention;
 mod elementwise;

@@ -1,14 +1,14 @@
-//! Softmax and norms along rows, with what usually follows them.
+//! Softmax and norms along rows, with common epilogues.
 
 use fuse_macros::fuse;
 
 fuse! {
-    /// The softmax of each row: `e^(x - max x) / Σ e^(x - max x)`. `x: [M, N]` → `[M, N]`.
+    /// Softmax of each row: `e^(x - max x) / Σ e^(x - max x)`. `x: [M, N]` → `[M, N]`.
     pub fn row_softmax<T: Float>(x: T[M, N]) -> T[M, N] {
         softmax(x)
     }
 
-    /// The logarithm of the softmax of each row.
+    /// Logarithm of the softmax of each row.
     pub fn row_log_softmax<T: Float>(x: T[M, N]) -> T[M, N] {
         log_softmax(x)
     }
@@ -23,7 +23,7 @@ fuse! {
         gelu(layer_norm(x, gamma, beta, eps = 1e-5))
     }
 
-    /// A residual connection and its layer norm: `layer_norm(x + r)`, and the sum itself for the next connection.
+    /// Layer norm of a residual connection: `layer_norm(x + r)`, and the sum itself for the next connection.
     pub fn add_layer_norm<T: Float>(x: T[M, N], r: T[M, N], gamma: T[N], beta: T[N]) -> (T[M, N], T[M, N]) {
         let sum = x + r;
         (layer_norm(sum, gamma, beta, eps = 1e-5), sum)
@@ -39,8 +39,8 @@ fuse! {
         silu(rms_norm(x, gamma, eps = 1e-6))
     }
 
-    /// ReLU of a batch norm with given statistics (inference): `x: [B, C, L]`, the rest `[C]` (Ioffe and Szegedy 2015,
-    /// `eps` 1e-5).
+    /// ReLU of a batch norm with given statistics (inference): `x: [B, C, L]`, the others `[C]` (Ioffe and Szegedy
+    /// 2015, `eps` 1e-5).
     pub fn batch_norm_relu<T: Float>(x: T[B, C, L], mean: T[C], var: T[C], gamma: T[C], beta: T[C]) -> T[B, C, L] {
         relu(batch_norm(x, mean, var, gamma, beta, eps = 1e-5))
     }

@@ -1,11 +1,11 @@
-//! Optimizer steps and the clipping of gradients, for vectors and, by names that end in `_matrix`, for matrices.
+//! Optimizer steps and gradient clipping, for vectors and, by names that end in `_matrix`, for matrices.
 //!
-//! Each step is one kernel, which returns the new parameters and the new state. In a function of your own it joins what makes the
-//! gradient: imported behind `grad`, it is the epilogue of the product that the gradient of a weight is. `launch_into` keeps
-//! results in the buffers of another step.
+//! Each step is one kernel, which returns the new parameters and the new state. In your own function it fuses with the
+//! gradient's computation: imported after `grad`, it is the epilogue of the product that computes a weight's gradient.
+//! `launch_into` keeps results in the buffers of another step.
 //!
-//! Rates, decays and the number of the step are numbers of the host here. A function that calls these may take them as `f32[]`,
-//! tensors of one element. A captured sequence needs that, because it repeats the numbers of the host that it was captured with:
+//! Rates, decays and the step number are host numbers here. A function that calls these may take them as `f32[]`,
+//! tensors of one element. A captured sequence needs that, because it repeats the host numbers of its capture:
 //!
 //! ```
 //! use fuse_macros::fuse;
@@ -31,12 +31,14 @@
 
 use fuse_macros::fuse;
 
-// A function of `fuse!` has the ranks that it declares; one text for all of them is a macro's.
+// Functions of `fuse!` have fixed ranks. This macro defines them for each rank.
 macro_rules! optimizers {
     ($($shape:tt: $sgd:ident $adamw:ident $lion:ident $squared_norm:ident;)*) => {$(
         fuse! {
-            /// A step of stochastic gradient descent with momentum and weight decay, as PyTorch defines it: `v' = momentum·v + g +
-            /// decay·p`, `p' = p - rate·v'` (Sutskever et al. 2013). Returns `p'` and `v'`.
+            /// Step of stochastic gradient descent with momentum and weight decay, as PyTorch defines it (Sutskever et
+            /// al. 2013).
+            ///
+            /// `v' = momentum·v + g + decay·p`, `p' = p - rate·v'`. Returns `p'` and `v'`.
             pub fn $sgd(
                 p: f32 $shape, g: f32 $shape, v: f32 $shape, rate: f32, momentum: f32, decay: f32,
             ) -> (f32 $shape, f32 $shape) {
@@ -44,9 +46,10 @@ macro_rules! optimizers {
                 (p - rate * next, next)
             }
 
-            /// A step of AdamW (Loshchilov and Hutter 2019), number `step` counted from 1: `m' = β1·m + (1 - β1)·g`, `s' = β2·s +
-            /// (1 - β2)·g²`, `p' = p·(1 - rate·decay) - rate·m̂/(√ŝ + eps)` with the bias-corrected `m̂ = m'/(1 - β1^step)` and
-            /// `ŝ = s'/(1 - β2^step)`. Returns `p'`, `m'` and `s'`.
+            /// Step of AdamW (Loshchilov and Hutter 2019), with number `step` counted from 1.
+            ///
+            /// `m' = β1·m + (1 - β1)·g`, `s' = β2·s + (1 - β2)·g²`, `p' = p·(1 - rate·decay) - rate·m̂/(√ŝ + eps)` with
+            /// the bias-corrected `m̂ = m'/(1 - β1^step)` and `ŝ = s'/(1 - β2^step)`. Returns `p'`, `m'` and `s'`.
             pub fn $adamw(
                 p: f32 $shape, g: f32 $shape, m: f32 $shape, s: f32 $shape,
                 rate: f32, beta1: f32, beta2: f32, eps: f32, decay: f32, step: f32,
@@ -59,8 +62,10 @@ macro_rules! optimizers {
                 (p * (1.0 - rate * decay) - rate * update, first, second)
             }
 
-            /// A step of Lion (Chen et al. 2023): `p' = p·(1 - rate·decay) - rate·sign(β1·m + (1 - β1)·g)`, `m' = β2·m + (1 -
-            /// β2)·g`. Returns `p'` and `m'`.
+            /// Step of Lion (Chen et al. 2023).
+            ///
+            /// `p' = p·(1 - rate·decay) - rate·sign(β1·m + (1 - β1)·g)`, `m' = β2·m + (1 - β2)·g`. Returns `p'` and
+            /// `m'`.
             pub fn $lion(
                 p: f32 $shape, g: f32 $shape, m: f32 $shape, rate: f32, beta1: f32, beta2: f32, decay: f32,
             ) -> (f32 $shape, f32 $shape) {
@@ -68,7 +73,7 @@ macro_rules! optimizers {
                 (p * (1.0 - rate * decay) - rate * direction, beta2 * m + (1.0 - beta2) * g)
             }
 
-            /// `Σ g²`, in `f32`. The sum of those of several gradients is what `clip_scale` takes.
+            /// Squared norm `Σ g²`, in `f32`. `clip_scale` takes the sum over all gradients.
             pub fn $squared_norm<T: Float>(g: T $shape) -> f32 {
                 let wide = g as f32;
                 sum(wide * wide)
@@ -83,8 +88,8 @@ optimizers! {
 }
 
 fuse! {
-    /// By what gradients are multiplied so that their norm is at most `limit`: `min(1, limit/(√squared + 1e-6))`, as PyTorch
-    /// defines it (Pascanu et al. 2013). `squared` is the sum of all `squared_norm`s; nothing is read back for it.
+    /// Factor that scales gradients to a norm of at most `limit`: `min(1, limit/(√squared + 1e-6))`, as PyTorch defines
+    /// it (Pascanu et al. 2013). `squared` is the sum of all `squared_norm`s; nothing is read back for it.
     pub fn clip_scale(squared: f32[], limit: f32) -> f32 {
         min(limit / (sqrt(squared) + 1e-6), 1.0)
     }

@@ -1,32 +1,32 @@
 //! Layers with quantized weights, and attention over quantized keys and values.
 //!
-//! For each width (`q8`, `q4`, `q3`, `q2`, `q1`): products with weights of either order, linear layers with an activation, and
-//! attention over a cache. Activations are `f32` or `f16`; weights are dequantized where a kernel reads them. Weights are packed
-//! along the inputs: `QTensor::quantize` packs `[inputs, outputs]` so by itself, and `[outputs, inputs]` with
-//! `QuantScheme::axis(1)`.
+//! For each width (`q8`, `q4`, `q3`, `q2`, `q1`): products with weights in either order, linear layers with an
+//! activation, and attention over a cache. Activations are `f32` or `f16`; kernels dequantize weights as they read
+//! them. Weights are packed along the inputs: `QTensor::quantize` packs `[inputs, outputs]` so by default, and
+//! `[outputs, inputs]` with `QuantScheme::axis(1)`.
 
 use fuse_macros::fuse;
 
 macro_rules! layers {
     ($($q:ident: $matmul:ident $linear_t:ident $linear_gelu:ident $attention:ident;)*) => {$(
         fuse! {
-            /// The product with quantized weights: `x·w`. `x: [M, K]`, `w: [K, N]` → `[M, N]`.
+            /// Product with quantized weights: `x·w`. `x: [M, K]`, `w: [K, N]` → `[M, N]`.
             pub fn $matmul<T: Float>(x: T[M, K], w: $q[K, N]) -> T[M, N] {
                 matmul(x, w)
             }
 
-            /// A linear layer with quantized weights of shape `[outputs, inputs]`: `x·wᵀ + b`.
+            /// Linear layer with quantized weights of shape `[outputs, inputs]`: `x·wᵀ + b`.
             pub fn $linear_t<T: Float>(x: T[M, K], w: $q[N, K], b: T[N]) -> T[M, N] {
                 matmul(x, transpose(w)) + b
             }
 
-            /// A linear layer with quantized weights and exact GELU: `gelu(x·w + b)` (Hendrycks and Gimpel 2016).
+            /// Linear layer with quantized weights and exact GELU: `gelu(x·w + b)` (Hendrycks and Gimpel 2016).
             pub fn $linear_gelu<T: Float>(x: T[M, K], w: $q[K, N], b: T[N]) -> T[M, N] {
                 gelu(matmul(x, w) + b)
             }
 
-            /// Attention of new tokens over quantized keys and values, `softmax(q·kᵀ/√D)·v`: queries `[B, H, S, D]`, keys and
-            /// values `[B, H, L, D]`, packed along their last axis, a token at a time.
+            /// Attention of new tokens over quantized keys and values, `softmax(q·kᵀ/√D)·v`: queries `[B, H, S, D]`,
+            /// keys and values `[B, H, L, D]`, packed along their last axis, a token at a time.
             pub fn $attention<T: Float>(q: T[B, H, S, D], k: $q[B, H, L, D], v: $q[B, H, L, D]) -> T[B, H, S, D] {
                 let scores = matmul(q, transpose(dequantize(k, axis = 3) as T)) / (sqrt(D as f32) as T);
                 matmul(softmax(scores), dequantize(v, axis = 3) as T)

@@ -57,7 +57,7 @@ fn steps() -> [(&'static str, String, u64); 2] {
     ]
 }
 
-/// AdamW and a training step, whose other items are private.
+/// AdamW and a training step, the only public function.
 fn step(functions: &str) -> String {
     let adamw = between(include_str!("../../fuse-kernels/src/optimizers.rs"), "pub fn $adamw(", "            }\n");
     let of = |name, shape| format!("{}}}\n", adamw.replace("$adamw", name).replace(" $shape", shape));

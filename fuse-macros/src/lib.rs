@@ -1,7 +1,7 @@
-//! The `fuse!` macro: tensor expressions compiled to validated, fused WGSL while a crate builds.
+//! The `fuse!` macro: compiles tensor expressions to validated, fused WGSL while a crate builds.
 //!
-//! This crate only connects rustc with `fuse-compiler`: tokens go in, and wrappers around compiled artifacts, or
-//! compile errors, come out. Everything but this file works on `proc_macro2` tokens and so outside rustc, too.
+//! This crate only connects rustc with `fuse-compiler`: from tokens to wrappers around compiled artifacts, or to
+//! compile errors. All modules work on `proc_macro2` tokens, so they run outside of rustc, too.
 
 mod context;
 mod expand;
@@ -12,15 +12,16 @@ use proc_macro::TokenStream;
 
 /// Compiles tensor mathematics to GPU kernels.
 ///
-/// With functions, `fuse! { pub fn f(x: f32[M, K]) -> f32[M, K] { relu(x) } }` makes a Rust function `f` that takes
-/// and returns tensors, and a module `f` with its kernels (`f::KERNELS`), its plan (`f::PLAN`) and
+/// With functions, `fuse! { pub fn f(x: f32[M, K]) -> f32[M, K] { relu(x) } }` defines a Rust function `f` that takes
+/// and returns tensors. It also defines a module `f` with its kernels (`f::KERNELS`), its plan (`f::PLAN`) and
 /// `f::launch_into`. With an expression, `fuse!(relu(x + b))` launches on the variables in scope and is a `Result`.
 ///
 /// # Operations
 ///
-/// Operators `+ - * / % -x`, comparisons, `&& || !`, of integers `& | ^ << >> !`, `x as f16`, and calls. Options are named arguments. Axes are numbers,
-/// negative ones counted from the end, or the names of dimensions (`axis = N`). Floats of `f16` are computed in `f32`. A literal takes
-/// the dtype that it meets, and is an error where that does not hold it: an integer out of range, a float that would be 0 or infinite.
+/// Operators are `+ - * / % -x`, comparisons, `&& || !`, on integers `& | ^ << >> !`, and `x as f16`; all others are
+/// calls. Options are named arguments. Axes are numbers, negative ones counted from the end, or names of dimensions
+/// (`axis = N`). Floats of `f16` are computed in `f32`. A literal takes the dtype of its context. It is an error if
+/// that dtype cannot represent it: an integer out of range, a float that would be 0 or infinite.
 ///
 /// | pointwise | |
 /// |---|---|
@@ -30,105 +31,106 @@ use proc_macro::TokenStream;
 /// | `hypot(x, y)` | `√(x² + y²)`, which overflows only if the result does |
 /// | functions | `exp` `exp2` `expm1` `log` `log2` `log1p` `sin` `cos` `tan` `asin` `acos` `atan` `sinh` `cosh` `tanh` `asinh` `acosh` `atanh` `erf` `erfc` |
 /// | `atan2(y, x)` | the angle of the point `(x, y)`, -π to π |
-/// | `isnan` `isinf` `isfinite` | of floats, as `bool` |
-/// | bits | `& \| ^ << >> !` of integers (shifts by `y % 32`), `popcount`; `to_bits` of `f32` as `u32`, and `from_bits` back |
+/// | `isnan` `isinf` `isfinite` | tests of floats, as `bool` |
+/// | bits | `& \| ^ << >> !` on integers (shifts by `y % 32`), `popcount`; `to_bits` of `f32` as `u32`, and its inverse `from_bits` |
 /// | activations | `relu` `leaky_relu(x, slope = 0.01)` `elu(x, alpha = 1.0)` `selu` `gelu` `gelu_tanh` `silu` `sigmoid` `hard_sigmoid` `hard_swish` `softplus` `mish` |
-/// | choice | `select(condition, a, b)` is `a` where the condition holds |
+/// | choice | `select(condition, a, b)`: `a` where the condition holds, `b` elsewhere |
 /// | `index(axis = 1)`, `index(x, axis = 1)` | the coordinate along an axis, `i32` |
 /// | `D as f32` | a dimension (also `H * D`) as a number: `matmul(q, transpose(k)) / sqrt(D as f32)` |
 /// | `philox(counter, key)` | `u32` words of Philox4x32-10 (Salmon et al. 2011) |
 ///
 /// | contractions and shapes | |
 /// |---|---|
-/// | `matmul(a, b)` | `[.., M, K] × [.., K, N]`, batch dimensions broadcast; `dot` and `outer` of vectors |
-/// | `transpose(x)`, `permute(x, [0, 2, 1])` | the last two axes swapped; axes in another order |
-/// | `reshape(x, [B, H * D])`, `broadcast_to(x, [M, N])` | the same elements in another shape, in which one size may be `-1`, what is left; repeated ones |
-/// | `squeeze(x, axis = 0)`, `unsqueeze(x, axis = 0)` | without, or with another, axis of extent 1 |
+/// | `matmul(a, b)` | `[.., M, K] × [.., K, N]`, batch dimensions broadcast; `dot` and `outer` for vectors |
+/// | `transpose(x)`, `permute(x, [0, 2, 1])` | swaps the last two axes; reorders axes |
+/// | `reshape(x, [B, H * D])`, `broadcast_to(x, [M, N])` | the same elements in another shape, where one size may be `-1` for the remaining elements; broadcast to a shape |
+/// | `squeeze(x, axis = 0)`, `unsqueeze(x, axis = 0)` | removes, or adds, an axis of extent 1 |
 /// | `slice(x, axis = 1, start = 0, end = 64)` | elements `start .. end` of an axis |
-/// | `concat([a, b], axis = 0)`, `stack([a, b], axis = 0)` | behind each other along an axis, or along a new one |
-/// | `flip(x, axis = 1)` | in the opposite order along an axis, or several (`axis = [0, 1]`) |
-/// | `pad(x, axis = 1, before = 1, after = 1, value = 0)` | that many elements of one value before and behind those of an axis |
-/// | `roll(x, axis = 1, shift = 1)` | moved to higher places, those behind the end to the beginning; `shift` may be negative, and an `i32` of the host |
-/// | `repeat(x, axis = 1, times = 2)`, `tile(x, axis = 1, times = 2)` | each element so many times in a row (`a a b b`); the whole so many times (`a b a b`) |
-/// | `split(x, axis = 1, parts = 2)`, `split(x, axis = 1, sizes = [M, 4])` | pieces of an axis, several values: `let (a, b) = split(…);` |
-/// | `tril(x, diagonal = 0)`, `triu(x, diagonal = 0)` | of the last two axes the elements on and below (above) a diagonal, `column - row <= diagonal` (`>=`); 0 elsewhere |
+/// | `concat([a, b], axis = 0)`, `stack([a, b], axis = 0)` | joins values along an axis, or along a new one |
+/// | `flip(x, axis = 1)` | reverses an axis, or several (`axis = [0, 1]`) |
+/// | `pad(x, axis = 1, before = 1, after = 1, value = 0)` | adds elements of one value before and after those of an axis |
+/// | `roll(x, axis = 1, shift = 1)` | rotates an axis towards higher coordinates; `shift` may be negative, and an `i32` of the host |
+/// | `repeat(x, axis = 1, times = 2)`, `tile(x, axis = 1, times = 2)` | repeats each element (`a a b b`), or the whole axis (`a b a b`) |
+/// | `split(x, axis = 1, parts = 2)`, `split(x, axis = 1, sizes = [M, 4])` | splits an axis into several values: `let (a, b) = split(…);` |
+/// | `tril(x, diagonal = 0)`, `triu(x, diagonal = 0)` | elements of the last two axes on and below (above) a diagonal, `column - row <= diagonal` (`>=`); 0 elsewhere |
 ///
-/// | reductions | over the axes of `axis = 1`, `axis = N` or `axis = [0, 2]`, or all of them; these axes go unless `keepdim = true` |
+/// | reductions | over the axes of `axis = 1`, `axis = N` or `axis = [0, 2]`, or all of them; reduced axes disappear unless `keepdim = true` |
 /// |---|---|
-/// | `sum` `prod` `max(x)` `min(x)` | of numbers; integers wrap; NaN wins; over no elements 0, 1, the least and the largest value |
+/// | `sum` `prod` `max(x)` `min(x)` | of numbers; integers wrap; NaN propagates; over no elements 0, 1, the least and the largest value |
 /// | `mean` `var(x, correction = 0)` | of floats; the variance is the mean of `(x - mean(x))²`, with `correction = 1` the unbiased one; NaN over no elements |
 /// | `logsumexp` | `log(sum(exp(x)))` without overflow; -inf for a row of -inf |
-/// | `norm` | `sqrt(sum(x * x))`, the length of floats |
-/// | `argmax` `argmin` | `i32` index along one axis of the first largest (smallest) element, or of the first NaN; an axis without elements is an error |
+/// | `norm` | `sqrt(sum(x * x))`, the Euclidean norm of floats |
+/// | `argmax` `argmin` | `i32` index along one axis of the first maximum (minimum), or of the first NaN; an empty axis is an error |
 /// | `any` `all` | of `bool` |
 ///
-/// | rows | on the last axis unless `axis =` says otherwise |
+/// | rows | on the last axis, or on `axis =` |
 /// |---|---|
 /// | `softmax(x)`, `log_softmax(x)` | NaN for a row of -inf |
-/// | `cross_entropy(logits, classes)` | the loss `logsumexp(row) - row[class]` of each row, `[.., C]` and `i32[..] → [..]`; their mean is `mean(cross_entropy(x, c))`. Classes beyond an end mean the one there |
+/// | `cross_entropy(logits, classes)` | the loss `logsumexp(row) - row[class]` of each row, `[.., C]` and `i32[..] → [..]`; its mean is `mean(cross_entropy(x, c))`. Classes out of bounds are clamped |
 /// | `glu(x)` | `a · sigmoid(b)` of the halves `a` and `b` of the axis (Dauphin et al. 2017) |
 /// | `layer_norm(x, gamma, beta, eps = 1e-5)` | `(x - mean) / sqrt(var + eps) · gamma + beta` (Ba et al. 2016) |
 /// | `rms_norm(x, gamma, eps = 1e-6)` | `x / sqrt(mean(x²) + eps) · gamma` (Zhang and Sennrich 2019) |
 /// | `batch_norm(x, mean, var, gamma, beta, eps = 1e-5)` | at inference; one number of each per channel, axis 1 (Ioffe and Szegedy 2015) |
-/// | `group_norm(x, gamma, beta, groups = 8, eps = 1e-5)` | `[B, C, ..]` in groups of channels, of which `groups` divides the number (Wu and He 2018) |
+/// | `group_norm(x, gamma, beta, groups = 8, eps = 1e-5)` | `[B, C, ..]` in groups of channels; `groups` divides their number (Wu and He 2018) |
 ///
 /// | indices and random numbers | |
 /// |---|---|
-/// | `gather(table, ids)`, `embedding(table, ids)` | `[V, ..]` at indices of `i32` or `u32`, any rank: the axis becomes those of `ids`; indices beyond an end mean the element there; into an axis without elements, there must be none |
+/// | `gather(table, ids)`, `embedding(table, ids)` | `[V, ..]` at indices of `i32` or `u32`, any rank: the axes of `ids` replace the axis; indices out of bounds are clamped; an empty axis allows no indices |
 /// | `gather(x, ids, axis = 1)` | the same along another axis |
-/// | `one_hot(ids, classes = 10)` | `f32[.., 10]`, 1 at the index; zeros where it is no class |
+/// | `one_hot(ids, classes = 10)` | `f32[.., 10]`, 1 at the index; zeros for an invalid class |
 /// | `dropout(x, p, seed)` | 0 with probability `p`, else `x / (1 - p)`. Element `i` in row-major order draws `philox(i, seed)`, whose upper 24 bits as a fraction are compared with `p`: one seed drops the same elements on every adapter |
 ///
 /// | gradients | in functions, whose parameters have shapes |
 /// |---|---|
-/// | `grad(y, wrt = w)` | how much each element of `w` changes `y`, a float of rank 0: a value like `w`, which can be differentiated again; `wrt = [w, b]` gives a tuple. `wrt` names parameters and `let` values |
-/// | `grad(y, wrt = w, cotangent = g)` | the same of `sum(y * g)`, for `y` of any shape |
+/// | `grad(y, wrt = w)` | the gradient of `y`, a float of rank 0, with respect to `w`: a value like `w`, which can be differentiated again; `wrt = [w, b]` gives a tuple. `wrt` names parameters and `let` values |
+/// | `grad(y, wrt = w, cotangent = g)` | the gradient of `sum(y * g)`, for `y` of any shape |
 /// | `stop_gradient(x)` | `x`, a constant to gradients |
-/// | `checkpoint(f(x))` | `f(x)`, which gradients compute again instead of keeping what is inside until they need it; also of a tuple |
+/// | `checkpoint(f(x))` | `f(x)`, whose inner values are recomputed in the backward pass instead of kept; also for a tuple |
 ///
 /// | updates | of parameters `w: &mut f32[M, N]`, which are `&mut Tensor2<f32>` in Rust |
 /// |---|---|
-/// | `*w = value;` | the parameter's new value, of its dtype and shape, once, at the end of the function. Reading `w` after it is an error: bind the new value with `let`. Clones and reshaped tensors keep the old one |
-/// | `(*w, *m) = f(w, m);` | those of several parameters |
+/// | `*w = value;` | the parameter's new value, of its dtype and shape, once, at the end of the function. Reading `w` after it is an error: bind the new value with `let`. Clones and reshaped tensors keep the old value |
+/// | `(*w, *m) = f(w, m);` | new values of several parameters |
 /// | `*w += x;`, `-=`, `*=`, `/=` | `*w = w + x;` and so on |
 ///
-/// A function that only updates needs no result: `fn decay(w: &mut f32[N]) { *w *= 0.99; }` returns `Result<(), Error>`. A tensor
-/// that is updated and passed as another argument too is a launch error. Where the new value of an element is made of other old
-/// elements, it is computed into memory of its own and copied at the end, which the plan says.
+/// A function that only updates needs no result: `fn decay(w: &mut f32[N]) { *w *= 0.99; }` returns `Result<(),
+/// Error>`. A tensor that is updated and also passed as another argument is a launch error. If an element's new value
+/// depends on other old elements, it is computed into separate memory and copied at the end. The plan shows such
+/// copies.
 ///
 /// | quantized weights | parameters of functions: `w: q8[K, N]`, `q4`, `q3`, `q2`, `q1`, 1 to 4 axes; in Rust `&QTensor<Q8, 2>` |
 /// |---|---|
 /// | `matmul(x, w)`, `matmul(x, transpose(w))` | `x` of `f32` or `f16`; values are packed along the axis that the product sums over |
-/// | `dequantize(w)` | what it means, `q·scale + offset`, as `f32` and in place; without a product, values are packed along the last axis but one |
-/// | `dequantize(w, axis = 1)` | the same of values that are packed along this axis |
+/// | `dequantize(w)` | the dequantized values `q·scale + offset`, as `f32` and in place; without a product, values are packed along the last axis but one |
+/// | `dequantize(w, axis = 1)` | the same for values packed along this axis |
 ///
-/// A literal takes the dtype of the result, parameter or operand that it meets: `select(c, 255, 0)` is `u32` where a `u32` is
+/// A literal takes the dtype of its result, parameter or operand: `select(c, 255, 0)` is `u32` where a `u32` is
 /// declared. `f32::INFINITY`, `std::f32::consts::PI` and their like are literals, too.
 ///
-/// A dimension is what an axis of a parameter says: `N` of `f32[N]` its extent, `D` of `f32[B, S, 4 * D]` its extent divided
-/// by 4. A launch with a remainder is an error.
+/// A dimension is defined by an axis of a parameter: `N` of `f32[N]` is its extent, `D` of `f32[B, S, 4 * D]` its
+/// extent divided by 4. A launch with a remainder is an error.
 ///
 /// # Constants
 ///
-/// A block may define constants: `const EPS: f32 = 1e-5;`, of `f32`, `i32`, `u32` or `bool`, and of `usize` for dimensions and
-/// axes (`const HEADS: usize = 12;`, `f32[B, HEADS * D]`). Each is a literal wherever its name stands in the block, and an item
-/// of Rust with its visibility, so that the rest of the program names it. Its value is made of literals, earlier constants and
-/// `+ - * /`: a macro cannot look up constants of Rust (`crate::EPS`), which launches pass as parameters instead. In
-/// `fuse!(…)` these are operands like any other.
+/// A block may define constants: `const EPS: f32 = 1e-5;`, of `f32`, `i32`, `u32` or `bool`, and of `usize` for
+/// dimensions and axes (`const HEADS: usize = 12;`, `f32[B, HEADS * D]`). Each is a literal within the block, and a
+/// Rust item with its visibility for the rest of the program. Its value consists of literals, earlier constants and `+
+/// - * /`. A macro cannot look up Rust constants (`crate::EPS`), so launches pass those as parameters. In `fuse!(…)`
+/// they are ordinary operands.
 ///
-/// Integers divide towards zero, and `%` is what is left: it has the sign of the left operand (`-7 / 2` is -3, `-7 % 2` is
-/// -1), for floats too, as in Rust.
+/// Integers divide towards zero, and `%` is the remainder: it has the sign of the left operand (`-7 / 2` is -3, `-7 %
+/// 2` is -1), for floats too, as in Rust.
 ///
 /// In `fuse!(…)` an operand may be a path: `self.w`, `model.layers[i].w`, `pair.0`, or a call without arguments,
-/// `layer.bias()`. It is read once, however often it stands in the expression.
+/// `layer.bias()`. It is read once, even if the expression repeats it.
 ///
-/// In `fuse!(…)` ranks are known to the caller's type checker only: axes are negative there, `gather` without `axis` and
+/// In `fuse!(…)` only the caller's type checker knows ranks. So axes are negative there, `gather` without `axis` and
 /// `embedding` take a table of rank 2, `ids` are `i32`, and `group_norm` needs a function with types.
 ///
 /// # Accuracy
 ///
-/// Every operation is within a stated bound of what an interpreter in `f64` computes (feature `reference`). One unit is
-/// 2^-23 of a number. Most functions err by a few units of their result; these lose more:
+/// Every operation is within a stated bound of an `f64` interpreter (feature `reference`). One unit is 2^-23 of a
+/// number. Most functions err by a few units of their result; these lose more:
 ///
 /// | | |
 /// |---|---|
@@ -136,31 +138,32 @@ use proc_macro::TokenStream;
 /// | `gelu(x)`, `gelu_tanh(x)` | err by up to 3 and 4 units of `x`, so that small values far below 0 are lost: `gelu(-7.3)` may be 0 |
 /// | `x % y` | errs by up to 4 units of `x`, and by `y` where `x / y` is close to a whole number: with `x / y` above 2^21, as in `3e38 % 2.5`, no digit is left |
 /// | `pow(x, y)` | errs by up to `3 + 5·abs(y·log2(x)) + 3·abs(y)` units |
-/// | `sin`, `cos`, `tan` | nothing is promised of arguments above 2^20 in magnitude |
+/// | `sin`, `cos`, `tan` | no guarantee for arguments above 2^20 in magnitude |
 ///
 /// # Attributes of functions
 ///
 /// | | |
 /// |---|---|
-/// | `#[no_fuse]` | a kernel per operation: to compare with |
-/// | `#[schedule(tile = [64, 64, 16], workgroup = 128)]` | this tile of products (rows, columns, depth), this workgroup of others; both optional |
+/// | `#[no_fuse]` | a kernel per operation, for comparison |
+/// | `#[schedule(tile = [64, 64, 16], workgroup = 128)]` | this tile for products (rows, columns, depth), this workgroup for others; both optional |
 /// | `#[explain]` | prints the plan while the crate builds |
 /// | `#[differentiable]`, `#[differentiable(w, b)]` | adds functions that give gradients, see below |
 /// | `#[webnn]` | may run in a browser's WebNN, too (`WebNn::run`, feature `webnn`); an operation that WebNN lacks is an error |
 ///
-/// Rust's own (`cfg`, `doc`, `inline`, `must_use`, `allow` and their like) go to the wrapper.
+/// Rust's own attributes (`cfg`, `doc`, `inline`, `must_use`, `allow` and their like) apply to the wrapper.
 ///
 /// # Gradients from Rust
 ///
-/// `#[differentiable]` adds to the module of a function `f` what gives gradients with respect to its float tensors, or to those that
-/// are listed: a tensor, or a tuple of several. A parameter that no float result follows smoothly is an error, so that the number of
-/// gradients follows from types alone. A number of the host has none; declare it `f32[]`.
+/// `#[differentiable]` adds gradient functions to the module of a function `f`. They differentiate with respect to its
+/// float tensors, or to the listed ones, and give a tensor, or a tuple of several. A parameter from which no
+/// differentiable path leads to a float result is an error, so that types alone determine the number of gradients. A
+/// host number has no gradient; declare it `f32[]`.
 ///
 /// | | |
 /// |---|---|
-/// | `f::vjp(&x, &w, &cotangent)` | gradients, where the cotangents say what each element of the float results counts for |
+/// | `f::vjp(&x, &w, &cotangent)` | gradients, where the cotangents weight the elements of the float results |
 /// | `f::value_and_grad(&x, &w)` | `(value, gradients)`, if the only result is a float of rank 0 |
-/// | `f::pullback(&x, &w)` | `(results, pullback)`; `pullback.apply(&cotangent)` gives the gradients, as often as it is called |
+/// | `f::pullback(&x, &w)` | `(results, pullback)`; `pullback.apply(&cotangent)` gives the gradients, for any number of calls |
 ///
 /// With `pullback`, Rust decides how often a layer is applied:
 ///
@@ -183,17 +186,19 @@ use proc_macro::TokenStream;
 /// }
 /// ```
 ///
-/// A `Pullback` shares the arguments that gradients need, as clones do: what is written to them later it does not see. Other values are
-/// kept only where pointwise operations cannot make them again of arguments and kept values. Of an attention, no scores are.
+/// A `Pullback` shares the arguments that gradients need, as clones do, so later writes to them do not affect it. It
+/// keeps other values only if pointwise operations cannot recompute them from arguments and kept values. It keeps no
+/// scores of an attention.
 ///
-/// Each is a function of its own, with `PLAN`, `KERNELS` and `FUNCTION` in the module of its name: `f::vjp::PLAN`,
-/// `f::pullback::PLAN`, and for `apply` `f::pullback::apply::PLAN`. `f::vjp` and `f::value_and_grad` have `launch_into` and `reference`,
-/// too. Blocks that import `f` do not see the attribute: theirs is the function that calls it.
+/// Each is a separate function, with `PLAN`, `KERNELS` and `FUNCTION` in the module of its name: `f::vjp::PLAN`,
+/// `f::pullback::PLAN`, and for `apply` `f::pullback::apply::PLAN`. `f::vjp` and `f::value_and_grad` have `launch_into`
+/// and `reference`, too. The attribute has no effect on blocks that import `f`: they differentiate the function that
+/// calls it.
 ///
 /// # Functions of other blocks
 ///
-/// Functions of a block call each other, and calls are inlined. A `use` at the head of a block, or of an expression in braces,
-/// does the same with functions of other blocks, modules and crates:
+/// Functions of a block can call each other, and calls are inlined. A `use` at the head of a block, or of an expression
+/// in braces, does the same with functions of other blocks, modules and crates:
 ///
 /// ```text
 /// mod activations {
@@ -210,17 +215,17 @@ use proc_macro::TokenStream;
 /// let y = fuse!({ use activations::swish2; swish2(matmul(x, w)) })?;
 /// ```
 ///
-/// Paths are those of Rust, privacy and re-exports included; imports are by name, without `*`. They are for the block
-/// only: to pass a function on, write `pub use` outside of `fuse!`. In an expression, the arguments of such a call must
-/// have the declared ranks, which a launch checks.
+/// Paths are those of Rust, privacy and re-exports included. Imports are by name, without `*`, and valid in the block
+/// only: to re-export a function, write `pub use` outside of `fuse!`. In an expression, the arguments of such a call
+/// must have the declared ranks, which a launch checks.
 ///
-/// In the module beside each function stands a macro, through which other blocks find its definition.
+/// The module of each function contains a macro, through which other blocks find its definition.
 ///
 /// # Errors and dumps
 ///
-/// Everything is checked while the crate builds; mistakes are compile errors at the expression that holds them.
-/// Where the environment variable `FUSE_DUMP_DIR` is set while building, the graph, the fusion groups and the WGSL of
-/// every function are written to that folder.
+/// Everything is checked while the crate builds. Mistakes are compile errors at their expressions. If the environment
+/// variable `FUSE_DUMP_DIR` is set during a build, the macro writes the graph, the fusion groups and the WGSL of every
+/// function to that folder.
 #[proc_macro]
 pub fn fuse(tokens: TokenStream) -> TokenStream {
     expand::expand(tokens.into(), &context::current()).into()
