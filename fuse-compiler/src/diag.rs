@@ -152,7 +152,6 @@ impl IntoIterator for Diagnostics {
 /// # Panics
 /// In debug builds, if it is dropped without [`Sink::finish`], so that no report is lost.
 pub(crate) struct Sink {
-    /// Reports, each with its function's position in the block.
     reports: RefCell<Vec<(usize, Diagnostic)>>,
     function: Cell<usize>,
     finished: Cell<bool>,
@@ -172,12 +171,10 @@ impl Sink {
         self.reports.borrow_mut().push((self.function.get(), diagnostic));
     }
 
-    /// Number of errors so far. Tells whether a step added some.
     pub(crate) fn errors(&self) -> usize {
         self.reports.borrow().iter().filter(|(_, d)| d.severity == Severity::Error).count()
     }
 
-    /// Number of errors about the function entered last.
     pub(crate) fn errors_here(&self) -> usize {
         let here = self.function.get();
         let reports = self.reports.borrow();

@@ -36,27 +36,19 @@ pub use tensor::{Tensor, Value};
 
 /// Element of a tensor during evaluation: a number, or a number with a range or derivative.
 pub(crate) trait Element: Clone {
-    /// Known number.
     fn exact(x: f64) -> Self;
-    /// Literal of `dtype`.
     fn literal(dtype: DType, literal: Literal) -> Self {
         Self::exact(literal_value(literal, dtype))
     }
     /// Number that kernels know to within `error`.
     fn approximate(x: f64, error: f64) -> Self;
-    /// `op(x)` in `dtype`.
     fn unary(op: UnaryOp, dtype: DType, x: &Self) -> Self;
-    /// `op(x, y)` in `dtype`.
     fn binary(op: BinaryOp, dtype: DType, x: &Self, y: &Self) -> Self;
-    /// `x op y` as a boolean, for operands of `dtype`.
     fn compare(op: CompareOp, dtype: DType, x: &Self, y: &Self) -> Self;
-    /// `x` where `condition` holds, else `y`.
     fn select(condition: &Self, x: &Self, y: &Self) -> Self;
-    /// Conversion between dtypes.
     fn cast(from: DType, to: DType, x: &Self) -> Self;
     /// Sum of products of two rows in `dtype`.
     fn dot(dtype: DType, x: &[Self], y: &[Self]) -> Self;
-    /// Reduction of a row of `dtype`.
     fn reduce(op: ReduceOp, dtype: DType, x: &[Self]) -> Self;
     /// `at(i)` for the `i` from 0 to `extent - 1` nearest to `index`. `extent` is not 0.
     fn take(index: &Self, extent: usize, at: impl Fn(usize) -> Self) -> Self;
@@ -95,7 +87,6 @@ pub fn run_bounded(graph: &Graph, inputs: &[Value], stores: Stores) -> Result<Ve
 /// Converts the input of a parameter, given by index, to elements.
 type Leaf<'a, E> = &'a dyn Fn(u16, &Value) -> Tensor<E>;
 
-/// Converts an input as it is.
 fn exact<E: Element>(_: u16, input: &Value) -> Tensor<E> {
     input.map(|&x| E::exact(x))
 }

@@ -215,7 +215,6 @@ mod tests {
         }
     }
 
-    /// Fourth-order difference quotient.
     fn difference(f: impl Fn(f64) -> f64) -> f64 {
         let step = 1e-3;
         let near = f(step) - f(-step);

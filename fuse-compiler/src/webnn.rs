@@ -223,7 +223,6 @@ impl Calls {
     }
 }
 
-/// Adds operands of one node's type.
 struct Composite<'a> {
     calls: &'a mut Calls,
     node: &'a Node,

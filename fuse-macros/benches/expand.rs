@@ -31,7 +31,6 @@ const BAR: u64 = 25;
 /// Time spent on a program, which is expanded at least three times.
 const MEASURED: Duration = Duration::from_secs(1);
 
-/// Measured programs: name and source.
 const PROGRAMS: [(&str, &str); 5] = [
     ("pointwise", "pub fn f(x: f32[M, N], b: f32[N]) -> f32[M, N] { gelu(x * 2.0 + b) }"),
     (
@@ -65,13 +64,11 @@ fn step(functions: &str) -> String {
     functions.replace("pub fn", "fn").replace("fn step", "pub fn step")
 }
 
-/// Text from `start` to before the next `end`.
 fn between<'a>(text: &'a str, start: &str, end: &str) -> &'a str {
     let text = &text[text.find(start).expect("it is where it was")..];
     &text[..text.find(end).expect("it has an end")]
 }
 
-/// Surroundings of an expansion in a process that has validated nothing.
 fn context() -> expand::Context {
     expand::Context {
         runtime: quote!(::fuse_gpu::__private),
@@ -133,7 +130,6 @@ fn graphs(tokens: TokenStream) -> Vec<Graph> {
     instances.into_iter().map(|instance| instance.graph).collect()
 }
 
-/// Shortest time of several runs.
 fn shortest<T>(run: impl Fn() -> T) -> Duration {
     let whole = Instant::now();
     let mut shortest = Duration::MAX;

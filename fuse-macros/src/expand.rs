@@ -44,11 +44,8 @@ use differentiable::{Derivative, Derivatives};
 use items::Item;
 use signature::Signature;
 
-/// Inputs of an expansion besides its tokens.
 pub(crate) struct Context {
-    /// Path of the runtime's `__private` module.
     pub(crate) runtime: TokenStream,
-    /// Path of `fuse!` itself.
     pub(crate) callback: TokenStream,
     /// Position of the call, as a file name. Names the files of an expression.
     pub(crate) place: String,
@@ -84,7 +81,6 @@ pub(crate) struct Source {
     place: String,
 }
 
-/// Expands `fuse! { … }` or `fuse!(…)`.
 pub(crate) fn expand(tokens: TokenStream, context: &Context) -> TokenStream {
     if let Some(texts) = lines::whole_texts(&tokens) {
         return texts;
@@ -170,7 +166,6 @@ fn expand_function(
     }
 }
 
-/// Artifacts for each choice of dtypes.
 type Instances<'a> = Vec<(&'a [DType], Function)>;
 
 /// Graphs to compile for a function: one for each choice of dtypes, then those that `#[differentiable]` adds.
@@ -179,7 +174,6 @@ fn compilations(function: &ItemFunction) -> Vec<Compilation<'_>> {
     own.into_iter().chain(Derivatives::graphs(function)).collect()
 }
 
-/// Splits a function's artifacts into its own and those of its derivatives.
 fn parts(function: &ItemFunction, mut compiled: Vec<Function>) -> (Instances<'_>, Option<Derivatives<'_>>) {
     let derived = compiled.split_off(function.instances.len());
     let own = function.instances.iter().map(|instance| &instance.dtypes[..]).zip(compiled).collect();
@@ -208,7 +202,6 @@ fn expand_expression(source: Source, context: &Context) -> TokenStream {
     quote!({ #warnings #rebuild #lines #launch })
 }
 
-/// Graph to compile, with its name in dumps and its dtypes.
 pub(crate) struct Compilation<'a> {
     name: String,
     dtypes: &'a [DType],

@@ -1,7 +1,7 @@
 //! The `fuse!` macro: compiles tensor expressions to validated, fused WGSL while a crate builds.
 //!
-//! This crate only connects rustc with `fuse-compiler`: from tokens to wrappers around compiled artifacts, or to
-//! compile errors. All modules work on `proc_macro2` tokens, so they run outside of rustc, too.
+//! This crate only connects rustc with `fuse-compiler`: from tokens to wrappers around compiled artifacts, or to compile
+//! errors. The module `expand` works on `proc_macro2` tokens, so it runs outside of rustc, too.
 
 mod context;
 mod expand;
@@ -192,8 +192,7 @@ use proc_macro::TokenStream;
 ///
 /// Each is a separate function, with `PLAN`, `KERNELS` and `FUNCTION` in the module of its name: `f::vjp::PLAN`,
 /// `f::pullback::PLAN`, and for `apply` `f::pullback::apply::PLAN`. `f::vjp` and `f::value_and_grad` have `launch_into`
-/// and `reference`, too. The attribute has no effect on blocks that import `f`: they differentiate the function that
-/// calls it.
+/// and `reference`, too. Blocks that import `f` do not see the attribute: set it on the calling function instead.
 ///
 /// # Functions of other blocks
 ///

@@ -25,7 +25,6 @@ fn expression_of(source: &str) -> Expression {
     expression(source.parse().expect("the test's tokens are balanced"))
 }
 
-/// All messages for a source of either form.
 fn messages(source: &str) -> Vec<crate::diag::Diagnostic> {
     let tokens: TokenStream = source.parse().expect("the test's tokens are balanced");
     let diagnostics = match head(tokens.clone()) {

@@ -10,7 +10,6 @@ use crate::graph::{Literal, NodeId, Op};
 
 /// Contribution of one operation to an operand's adjoint.
 pub(super) enum Contribution {
-    /// Value of the operand's shape.
     Whole(NodeId),
     /// Elements from `start` on along an axis; 0 elsewhere.
     Slice(Slice),
@@ -22,7 +21,6 @@ pub(super) struct Slice {
     pub(super) value: NodeId,
 }
 
-/// Partial adjoint of a value.
 #[derive(Default)]
 pub(super) struct Adjoint {
     sum: Option<NodeId>,
@@ -51,7 +49,6 @@ impl Adjoint {
         }
     }
 
-    /// Sum of all contributions to `x`, if any.
     pub(super) fn total(&mut self, (tape, marks): (&mut Tape<'_>, &mut Marks), x: NodeId) -> Option<NodeId> {
         let mut slices = std::mem::take(&mut self.slices);
         slices.reverse();

@@ -19,7 +19,6 @@ use crate::{
     operations::{BinaryOp, UnaryOp},
 };
 
-/// Attentions on a path.
 pub(super) struct Attentions(Vec<Attention>);
 
 struct Attention {
@@ -66,12 +65,10 @@ impl Attentions {
         Self(found)
     }
 
-    /// `Take`s created here that only move elements.
     pub(super) fn moved(&self) -> impl Iterator<Item = NodeId> {
         self.0.iter().flat_map(|attention| attention.moved.iter().copied())
     }
 
-    /// Replaces nodes by their copies.
     pub(super) fn follow(&mut self, copies: &BTreeMap<NodeId, NodeId>) {
         for Attention { softmax, output, products, .. } in &mut self.0 {
             let Softmax { scores, largest, total, quotient, nodes } = softmax;
@@ -80,7 +77,6 @@ impl Attentions {
         }
     }
 
-    /// Role of the product `id` in an attention.
     pub(super) fn role(&self, id: NodeId) -> Role {
         if self.0.iter().any(|attention| attention.output == id) {
             Role::Output

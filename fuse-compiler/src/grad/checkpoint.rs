@@ -10,7 +10,6 @@ use std::{collections::BTreeMap, ops::Range};
 use super::{Marks, tape::Tape};
 use crate::graph::{Node, NodeId};
 
-/// Copies made so far.
 pub(super) struct Again {
     /// Nodes of the outermost checkpoints.
     parts: Vec<Part>,
@@ -76,7 +75,6 @@ impl Again {
         self.copies.get(&id).copied().unwrap_or(id)
     }
 
-    /// Original of a copy, or the node itself.
     pub(super) fn original(&self, id: NodeId) -> NodeId {
         self.originals.get(&id).copied().unwrap_or(id)
     }

@@ -8,7 +8,6 @@ use crate::{
     operations::BinaryOp,
 };
 
-/// Tape, and marks of its nodes.
 type Writer<'t, 'g> = (&'t mut Tape<'g>, &'t mut Marks);
 
 /// Adjoint of `x` in `x[start ..]` along an axis: 0 outside of the slice.
@@ -101,12 +100,10 @@ fn split((tape, marks): Writer<'_, '_>, x: NodeId, axis: usize, extents: [&Size;
     (taken, axis)
 }
 
-/// True if a value is the broadcast of one element.
 fn is_repeated_element(tape: &Tape<'_>, x: NodeId) -> bool {
     matches!(tape.graph.nodes[x].op, Op::Broadcast(element) if tape.shape(element).iter().all(Size::is_one))
 }
 
-/// Merges the axis `first` and the next one.
 fn merged(mut shape: Vec<Size>, first: usize) -> Vec<Size> {
     let second = shape.remove(first + 1);
     shape[first] = shape[first].mul(&second);
@@ -123,9 +120,7 @@ fn repeated(tape: &Tape<'_>, x: NodeId, axis: usize) -> (NodeId, Vec<usize>) {
     if known && room { (from, differs) } else { (x, vec![]) }
 }
 
-/// Gathered coordinates.
 struct Places {
-    /// Gathered axis.
     axis: usize,
     /// Extent of the gathered value along it.
     extent: Size,

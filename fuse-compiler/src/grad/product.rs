@@ -20,7 +20,6 @@ pub(super) enum Role {
     Output,
 }
 
-/// Adjoint of the left operand of a product.
 pub(super) fn lhs(tape: &mut Tape<'_>, [lhs, rhs]: [NodeId; 2], adjoint: NodeId, role: Role) -> NodeId {
     let (shape, folded) = (tape.shape(lhs), folded(tape, lhs, adjoint));
     if role != Role::Plain {
@@ -63,7 +62,6 @@ pub(super) fn rhs(tape: &mut Tape<'_>, [lhs, rhs]: [NodeId; 2], adjoint: NodeId,
     if exchanged { transposed(tape, product) } else { product }
 }
 
-/// Product, summed over the axes that become 1.
 fn summed(tape: &mut Tape<'_>, [lhs, rhs]: [NodeId; 2], shape: &[Size], folded: &[usize]) -> NodeId {
     let mut whole = shape.to_vec();
     for &axis in folded {
@@ -76,7 +74,6 @@ fn summed(tape: &mut Tape<'_>, [lhs, rhs]: [NodeId; 2], shape: &[Size], folded: 
     tape.reduce(ReduceOp::Sum, product, folded)
 }
 
-/// True if a value transposes the last two axes of another.
 fn is_transposed(tape: &Tape<'_>, x: NodeId) -> bool {
     let Op::Permute { ref permutation, .. } = tape.graph.nodes[x].op else { return false };
     let rank = permutation.len();

@@ -84,7 +84,6 @@ fn result(results: &mut Vec<NodeId>, node: NodeId) -> Kept {
     Kept::Result(place as u16)
 }
 
-/// Residuals among the function's values.
 fn kept(whole: Differentiated<'_>) -> BTreeSet<NodeId> {
     let Differentiated { graph, own_nodes, .. } = whole;
     let read = read(whole);

@@ -24,7 +24,6 @@ use crate::{
     },
 };
 
-/// Operands with their contributions.
 type Contributions = Vec<(NodeId, Contribution)>;
 
 /// Contributions of the adjoint of node `id` to its `wanted` operands.
@@ -125,7 +124,6 @@ fn joined_parts(
     parts
 }
 
-/// Sums an adjoint over the axes along which an operand broadcasts.
 fn summed_to(tape: &mut Tape<'_>, adjoint: NodeId, x: NodeId) -> NodeId {
     let (have, want) = (tape.shape(x), tape.shape(adjoint));
     let repeated = (0..want.len()).filter(|&axis| have.is_empty() || have[axis] != want[axis]);
@@ -138,7 +136,6 @@ pub(super) fn is_flat(op: UnaryOp) -> bool {
     matches!(op, UnaryOp::Sign | UnaryOp::Floor | UnaryOp::Ceil | UnaryOp::Round | UnaryOp::Trunc)
 }
 
-/// Adjoint of the operand of `y = op(x)`.
 fn unary(tape: &mut Tape<'_>, op: UnaryOp, [x, y]: [NodeId; 2], g: NodeId) -> NodeId {
     let t = tape;
     match op {
@@ -465,7 +462,6 @@ fn binary(
             };
             [of(of_x, x), of(of_y, y)]
         }
-        // Booleans and integers.
         BinaryOp::And
         | BinaryOp::Or
         | BinaryOp::BitAnd
@@ -484,7 +480,6 @@ fn away_from_corner(t: &mut Tape<'_>, g: NodeId, length: NodeId) -> (NodeId, Nod
     (t.where_false(corner, g), t.select(corner, one, length))
 }
 
-/// Adjoint of the vectors `x`, whose norms are `norm`.
 fn norm(t: &mut Tape<'_>, x: NodeId, norm: NodeId, g: NodeId) -> NodeId {
     let (shape, (g, length)) = (t.shape(x), away_from_corner(t, g, norm));
     let [g, length] = [g, length].map(|value| t.broadcast(value, &shape));
@@ -492,7 +487,6 @@ fn norm(t: &mut Tape<'_>, x: NodeId, norm: NodeId, g: NodeId) -> NodeId {
     t.mul(g, share)
 }
 
-/// Adjoint of the operand of the reduction `y` along `axes`.
 fn reduce(t: &mut Tape<'_>, (op, x, y): (ReduceOp, NodeId, NodeId), axes: &[usize], g: NodeId) -> NodeId {
     let shape = t.shape(x);
     match op {

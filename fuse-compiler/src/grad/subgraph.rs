@@ -39,7 +39,6 @@ pub fn part(graph: &Graph, part: Part<'_>) -> (Graph, Vec<u16>, Vec<NodeId>) {
     (part, cut.params.into_iter().collect(), cut.given)
 }
 
-/// Nodes that results depend on, down to the given values.
 fn live(graph: &Graph, results: &[NodeId], given: &BTreeSet<NodeId>) -> BTreeSet<NodeId> {
     let (mut live, mut pending) = (BTreeSet::new(), results.to_vec());
     while let Some(node) = pending.pop() {
@@ -183,7 +182,6 @@ impl Cut<'_> {
         }
     }
 
-    /// Nodes of the part, and the map from nodes of the graph.
     fn nodes(&self) -> (Arena<Node>, BTreeMap<NodeId, NodeId>) {
         let (mut nodes, mut places) = (Arena::default(), BTreeMap::new());
         let position = |param: u16| self.params.iter().position(|&own| own == param).map(|at| at as u16);

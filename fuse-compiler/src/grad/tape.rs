@@ -8,7 +8,6 @@ use crate::{
     span::Span,
 };
 
-/// End of a graph, where nodes are appended.
 pub(super) struct Tape<'g> {
     pub(super) graph: &'g mut Graph,
     pub(super) span: Span,
@@ -52,7 +51,6 @@ impl Tape<'_> {
         self.push(Op::Unary(op, x), dtype, shape)
     }
 
-    /// `op(x, y)` of values of one dtype and shape.
     pub(super) fn binary(&mut self, op: BinaryOp, x: NodeId, y: NodeId) -> NodeId {
         let (dtype, shape) = (self.dtype(x), self.shape(x));
         self.push(Op::Binary(op, x, y), dtype, shape)
@@ -78,13 +76,11 @@ impl Tape<'_> {
         self.unary(UnaryOp::Neg, x)
     }
 
-    /// `factor·x`.
     pub(super) fn scaled(&mut self, x: NodeId, factor: f64) -> NodeId {
         let factor = self.number(factor, x);
         self.mul(x, factor)
     }
 
-    /// `x + addend`.
     pub(super) fn plus(&mut self, x: NodeId, addend: f64) -> NodeId {
         let addend = self.number(addend, x);
         self.add(x, addend)

@@ -24,7 +24,6 @@ use crate::{
     },
 };
 
-/// Node of the union-find forest.
 type Term = usize;
 
 pub(crate) struct Inferred {
@@ -32,7 +31,6 @@ pub(crate) struct Inferred {
     pub(crate) variables: Vec<(HostOperand, ExpressionDType)>,
     /// Dtype classes, in order of their first variable.
     pub(crate) classes: Vec<DTypeClass>,
-    /// One variable of each class, for messages.
     pub(crate) witnesses: Vec<HostOperand>,
     pub(crate) results: Vec<ExpressionDType>,
     /// Literals with an inferred dtype, by address.
@@ -68,9 +66,7 @@ fn address(expr: &Expr) -> usize {
 
 struct Inference<'a> {
     program: &'a Program<'a>,
-    /// Callable functions, by name.
     functions: &'a BTreeMap<String, usize>,
-    /// Generic element types of the function.
     generics: &'a [DType],
     parents: Vec<Term>,
     constraints: Vec<Constraint>,
@@ -85,14 +81,12 @@ struct Inference<'a> {
 /// Names bound by `let` at a position in the body.
 type Bindings = BTreeMap<String, Term>;
 
-/// Infers the dtypes of an expression, which may call the functions of a program.
 pub(crate) fn infer(body: &Block, program: &Program<'_>) -> Inferred {
     let mut inference = Inference::new(program, program.functions.len(), &[]);
     let results = inference.block_results(body, &Bindings::new());
     inference.finish(results)
 }
 
-/// Infers the dtypes of a function's literals, for a choice of dtypes for its generic parameters.
 pub(crate) fn literals_of_function(index: usize, dtypes: &[DType], program: &Program<'_>) -> Literals {
     let function = program.functions[index];
     let mut inference = Inference::new(program, index, dtypes);
@@ -398,7 +392,6 @@ impl<'a> Inference<'a> {
         operands.first().copied().unwrap_or_else(|| self.term(constraint))
     }
 
-    /// Imported function that the call names.
     fn function(&self, call: &Call) -> Option<&'a ast::Function> {
         let program = self.program;
         let index = self.functions.get(&call.name.to_string())?;
@@ -535,7 +528,6 @@ impl<'a> Inference<'a> {
         }
     }
 
-    /// Terms of the options that are given.
     fn option_terms(&mut self, names: &[&str], call: &Call, bindings: &Bindings) -> Vec<Term> {
         let given = call.options.iter().filter(|(name, _)| names.iter().any(|known| *name == known));
         given

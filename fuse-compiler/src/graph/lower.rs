@@ -71,11 +71,9 @@ const MAX_NODES: usize = 16_384;
 /// Maximum number of operations in one lazy value. Walks of these are recursive.
 const MAX_WAITING: usize = 1024;
 
-/// Functions that a body may call.
 pub(crate) struct Program<'a> {
     /// Functions of the block, then imported ones.
     pub(crate) functions: Vec<&'a ast::Function>,
-    /// Number of the block's own functions.
     pub(crate) own: usize,
     /// Index of the function that each name means, for each caller. The last entry is for an expression.
     pub(crate) names: Vec<BTreeMap<String, usize>>,
@@ -101,7 +99,6 @@ impl Program<'_> {
     }
 }
 
-/// Builder of one graph.
 pub(crate) struct Lowering<'a> {
     sink: &'a Sink,
     spans: &'a mut SpanTable,
@@ -109,13 +106,11 @@ pub(crate) struct Lowering<'a> {
     /// Function whose body is being lowered, as an index into the program's names.
     caller: usize,
     graph: Graph,
-    /// Span of the function or expression.
     place: SourceRange,
     /// Declaration of each symbol: a note, and its span.
     origins: Vec<(String, SourceRange)>,
     /// True for the expression form, which pads tensors to rank 6.
     padded: bool,
-    /// Visible rank of each node in the expression form.
     ranks: Vec<RankExpr>,
     /// Rank requirements for the caller's type checker, in the expression form.
     requirements: Vec<RankExpr>,
@@ -123,14 +118,12 @@ pub(crate) struct Lowering<'a> {
     weights: BTreeSet<NodeId>,
     /// Packed axis of each quantized parameter whose use determined it.
     packed: BTreeMap<u16, usize>,
-    /// Facts about nodes that gradients need.
     marks: Marks,
     /// Names of values that gradients are with respect to.
     differentiated: BTreeSet<String>,
     /// Nodes bound to these names. They are never merged with others.
     kept: BTreeSet<NodeId>,
     too_large: bool,
-    /// True if calls of functions were inlined.
     inlined: bool,
     /// New values of parameters, as written.
     updates: Vec<update::Update>,
@@ -140,7 +133,6 @@ pub(crate) struct Lowering<'a> {
     inferred: BTreeMap<(usize, Vec<DType>), Rc<Literals>>,
     /// Reductions that dropped their axes, each with its spelling that keeps them.
     reduced: BTreeMap<NodeId, String>,
-    /// Body of an expression without imports, for examples.
     expression: Option<&'a ast::Block>,
 }
 
@@ -154,7 +146,6 @@ pub(crate) struct Scope {
     warn: bool,
 }
 
-/// Parameter or `let`.
 pub(crate) struct Binding {
     value: Value,
     range: SourceRange,
@@ -289,7 +280,6 @@ impl<'a> Lowering<'a> {
         self.report_once(Diagnostic::new(Code::TooLarge, self.place, message).help(help));
     }
 
-    /// Reports that something is too large, at most once.
     fn report_once(&mut self, diagnostic: Diagnostic) {
         if !self.too_large {
             self.too_large = true;

@@ -16,7 +16,6 @@ struct Printer<'a> {
     numbers: BTreeMap<NodeId, usize>,
 }
 
-/// Numbers the nodes that results need, in order.
 fn live_numbers(graph: &Graph) -> BTreeMap<NodeId, usize> {
     let mut pending = graph.results.clone();
     let mut live = BTreeMap::new();

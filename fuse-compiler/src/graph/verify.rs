@@ -29,7 +29,6 @@ use fuse_artifact::{DType, Relation, Size, SymbolSource};
 
 use super::{CompareOp, Graph, Literal, Node, NodeId, Op, Param, ReduceOp};
 
-/// Maximum rank of a node.
 pub(crate) const MAX_RANK: usize = 6;
 
 /// Violated invariants, in words. Empty for a sound graph.
@@ -99,7 +98,6 @@ fn verify_symbols(graph: &Graph, violations: &mut Vec<String>) {
     }
 }
 
-/// True if all symbols of the size are among the first `count`.
 fn mentions_below(size: &Size, count: usize) -> bool {
     size.terms.iter().flat_map(|term| term.symbols.iter()).all(|symbol| usize::from(*symbol) < count)
 }
@@ -306,7 +304,6 @@ fn may_repeat(graph: &Graph, have: &Size, want: &Size) -> bool {
         || graph.symbols.iter().any(|symbol| broadcasts(&symbol.source))
 }
 
-/// True if a launch checks that the sizes are equal.
 fn is_checked(graph: &Graph, a: &Size, b: &Size) -> bool {
     let equal = |x: &Size, y: &Size| (x == a && y == b) || (x == b && y == a);
     graph.checks.iter().any(|check| check.relation == Relation::Equal && equal(&check.left, &check.right))

@@ -25,7 +25,6 @@ pub(super) fn matmul<E: Element>(lhs: &Tensor<E>, rhs: &Tensor<E>, shape: Vec<us
     Tensor::new(lhs.dtype, shape, data)
 }
 
-/// Strides of the batch axes; 0 where the operand broadcasts.
 fn batch_steps(shape: &[usize], batch: usize) -> Vec<usize> {
     strides(shape)
         .into_iter()

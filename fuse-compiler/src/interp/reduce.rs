@@ -33,7 +33,6 @@ pub(super) fn reduce<E: Element>(
     Tensor::new(dtype, shape, data)
 }
 
-/// Reduction of a row of `dtype`.
 pub(super) fn row(op: ReduceOp, dtype: DType, x: &[f64]) -> f64 {
     match op {
         ReduceOp::Sum => sum(dtype, x),

@@ -212,7 +212,6 @@ impl Builder {
         Size::symbol(self.0.symbols.len() as u16 - 1)
     }
 
-    /// Adds a tensor parameter with a separate symbol for each axis.
     fn input(&mut self, rank: u8, padded: bool) -> NodeId {
         let param = self.0.params.len() as u16;
         let shape = (0..rank).map(|axis| self.symbol(SymbolSource::Axis { param, axis })).collect();

@@ -24,7 +24,6 @@ pub(super) fn word(position: u32, seed: u32) -> u32 {
     block([position / 4, 0, 0, 0], [seed, 0])[(position % 4) as usize]
 }
 
-/// High and low half of a product.
 fn wide_product(x: u32, y: u32) -> (u32, u32) {
     let product = u64::from(x) * u64::from(y);
     ((product >> 32) as u32, product as u32)

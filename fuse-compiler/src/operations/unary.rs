@@ -271,7 +271,6 @@ table! {
                 return select($T(bitcast<f32>(fuse_nan_bits)), fuse_turn$S(fuse_quadrant$S(x, k), k + $T(1.0)), fuse_is_finite$S(x));").fast("return cos(x);"),
         ),
         /// Tangent of radians.
-        // Quotient of the two.
         Tan = Unary::of("tan", f64::tan).slope(|x| x.cos().powi(-2)).ulps(11.0).periodic(Turns::Poles).cost(2 * TRANSCENDENTAL).webnn("tan").function(
             Function::new(&["sin", "cos"], "return fuse_sin$S(x) / fuse_cos$S(x);").fast("return tan(x);"),
         ),
@@ -461,7 +460,6 @@ table! {
             Function::new(&["hard_sigmoid"], "return x * fuse_hard_sigmoid$S(x);"),
         ),
         /// `ln(1 + e^x)`, without overflow.
-        // log1p of an exponential.
         Softplus = Unary::of("softplus", softplus).slope(sigmoid).accuracy(Accuracy::ulps(16.0).growth(2.0)).cost(2 * TRANSCENDENTAL).webnn("softplus").function(
             Function::new(&["log1p", "max"], "return fuse_max$S(x, $T(0.0)) + fuse_log1p$S(exp(-abs(x)));"),
         ),

@@ -26,7 +26,6 @@ pub(super) const MAX_DEPTH: usize = 200;
 /// A function may have many times more operations, spread over many `let`s.
 const MAX_OPERATORS: usize = 1100;
 
-/// Parses the content of a body. An empty one is reported at `range`.
 pub(crate) fn parse_body(tokens: TokenStream, range: SourceRange, converter: &Converter<'_>) -> Block {
     if nests_too_deeply(tokens.clone()) {
         converter.sink.report(too_deep(range));
@@ -215,7 +214,6 @@ fn missing_value(at: SourceRange, sink: &Sink) -> ast::Expr {
     error_at(at)
 }
 
-/// Parses an expression, and returns the tokens that follow it.
 fn parse_value(piece: TokenStream, converter: &Converter<'_>) -> (ast::Expr, TokenStream) {
     let at = range_of_stream(piece.clone());
     let parser = |input: ParseStream<'_>| {
@@ -377,7 +375,6 @@ struct Levels {
     operand: usize,
     /// Prefix operators directly before the next token.
     prefix: usize,
-    /// Operators between operands.
     operators: usize,
     /// True if the last token ended an operand, was an identifier, or starts a multi-character operator.
     after: (bool, bool, bool),

@@ -69,7 +69,6 @@ fn items(tokens: TokenStream) -> Vec<TokenStream> {
     items
 }
 
-/// True for `const NAME: …`, after attributes and visibility.
 fn is_constant(item: &TokenStream) -> bool {
     let mut words = item.clone().into_iter().skip_while(|token| match token {
         TokenTree::Punct(mark) => mark.as_char() == '#',

@@ -63,7 +63,6 @@ pub(super) fn read_differentiable(attribute: &Attribute) -> Result<Differentiabl
 }
 
 impl Type {
-    /// True for a float element type: `f32`, `f16`, or a generic float.
     pub(crate) fn is_float(&self) -> bool {
         match self.element {
             Element::DType(dtype) => dtype.is_float(),
@@ -72,7 +71,6 @@ impl Type {
         }
     }
 
-    /// True for the type of a float tensor parameter.
     pub(crate) fn is_float_tensor(&self) -> bool {
         self.is_float() && self.dims.is_some()
     }

@@ -396,7 +396,6 @@ fn unsupported(expr: &Expr, at: SourceRange) -> Diagnostic {
     Diagnostic::new(code, at, message).help(help)
 }
 
-/// NumPy's `x.T`.
 fn is_transpose(member: &syn::Member) -> bool {
     matches!(member, syn::Member::Named(name) if name == "T")
 }

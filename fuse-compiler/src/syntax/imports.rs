@@ -72,7 +72,6 @@ impl ToTokens for Definition {
     }
 }
 
-/// Name that a linked block imports.
 pub(crate) struct Import {
     /// Name within the block, with the span of its `use`.
     pub(crate) local: Ident,

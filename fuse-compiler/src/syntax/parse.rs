@@ -30,7 +30,6 @@ pub(crate) struct Parsed {
     pub(crate) module: ast::Module,
     /// Position of each function among all functions of the block, unreadable ones included.
     pub(crate) positions: Vec<usize>,
-    /// Names of unreadable functions.
     pub(crate) broken: Vec<String>,
     pub(crate) links: Links,
     pub(crate) constants: TokenStream,
@@ -49,7 +48,6 @@ impl Parsed {
     }
 }
 
-/// Parses a block of functions and reports all its grammar errors.
 pub(crate) fn parse_items(tokens: TokenStream, sink: &Sink) -> Parsed {
     if brackets_nest_too_deeply(tokens.clone()) {
         sink.report(too_deep((Span::call_site(), Span::call_site())));
@@ -426,7 +424,6 @@ fn expect_end(input: ParseStream<'_>, place: &str) -> Result<(), Diagnostic> {
 }
 
 impl ast::Function {
-    /// True if a parameter or result uses the generic element type with this index.
     pub(crate) fn uses_generic(&self, index: usize) -> bool {
         self.params.iter().any(|param| matches!(param.ty.element, Element::Generic(i) if i == index))
     }

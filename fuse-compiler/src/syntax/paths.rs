@@ -99,7 +99,6 @@ pub(super) fn not_a_function(path: &syn::Path, at: SourceRange, expression: bool
     })
 }
 
-/// Last part of a path without type arguments.
 fn imported_name(path: &syn::Path) -> Option<&Ident> {
     let plain = path.segments.iter().all(|segment| segment.arguments.is_none());
     path.segments.last().filter(|_| plain && path.segments.len() > 1).map(|segment| &segment.ident)

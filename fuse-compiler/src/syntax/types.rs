@@ -50,10 +50,8 @@ const SYNONYMS: [(&str, &str); 12] = [
     ("float64", "f32"),
 ];
 
-/// Maximum rank of a tensor.
 pub(crate) const MAX_RANK: usize = 6;
 
-/// Parses `f32[M, K]` or `f32`.
 pub(super) fn parse_type(input: ParseStream<'_>, generics: &[Ident]) -> Result<Type, Diagnostic> {
     if !input.peek(Ident::peek_any) {
         let at = input.span();
@@ -199,7 +197,6 @@ pub(super) fn parenthesized(input: ParseStream<'_>) -> syn::Result<TokenStream> 
     content.parse()
 }
 
-/// Tokens in braces, with the span of the braces.
 pub(super) fn braced(input: ParseStream<'_>) -> syn::Result<(TokenStream, SourceRange)> {
     let content;
     let braces = syn::braced!(content in input);

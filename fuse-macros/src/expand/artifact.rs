@@ -52,14 +52,12 @@ fn parsed(text: &str) -> TokenStream {
 struct Lists {
     /// Names, by type, elements and targets.
     names: BTreeMap<(String, String, &'static str), String>,
-    /// Statics.
     items: String,
     /// Target condition of the current element.
     condition: &'static str,
 }
 
 impl Lists {
-    /// Expression that names a list.
     fn list<T: Constant>(&mut self, list: &[T]) -> String {
         if list.is_empty() {
             return "a::List::Borrowed(&[])".to_owned();

@@ -25,9 +25,7 @@ use syn::{Ident, LitStr, ext::IdentExt, parse::ParseStream, parse::Parser};
 
 use super::{Context, Form, Source, companion, diagnostics};
 
-/// Next step for the tokens of a call.
 pub(crate) enum Next {
-    /// Compile them.
     Compile(Source),
     /// Ask a macro for a definition first.
     Ask(TokenStream),
@@ -92,7 +90,6 @@ fn start(head: Head, context: &Context) -> Next {
 }
 
 impl ChainState {
-    /// Asks for the first of the pending definitions, or compiles.
     fn next(self, context: &Context) -> Next {
         let Self { form, place, answers, pending, block } = self;
         let Some(((name, alias), later)) = pending.split_first() else {
@@ -110,7 +107,6 @@ impl ChainState {
     }
 }
 
-/// Parses a block that returns with a definition.
 fn resume(tokens: &TokenStream) -> Option<ChainState> {
     if !matches!(tokens.clone().into_iter().next(), Some(TokenTree::Punct(punct)) if punct.as_char() == '@') {
         return None;

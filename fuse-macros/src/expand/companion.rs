@@ -49,7 +49,6 @@ pub(crate) fn expand(header: &ast::Function, definitions: &[Definition], context
     }
 }
 
-/// Import of the macro in the function's module.
 pub(crate) fn import(header: &ast::Function, context: &Context) -> TokenStream {
     let id = id(&header.name, context);
     // Only exported macros can be re-exported beyond the crate. The module has the function's visibility anyway.
@@ -65,7 +64,6 @@ pub(crate) fn import(header: &ast::Function, context: &Context) -> TokenStream {
     }
 }
 
-/// Name of the macro in the function's module.
 pub(crate) fn entry() -> Ident {
     format_ident!("__fuse", span = proc_macro2::Span::call_site())
 }

@@ -13,7 +13,6 @@ use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::{Ident, ext::IdentExt, parse::Parser};
 
-/// Items that report every diagnostic.
 pub(crate) fn items(diagnostics: &[Diagnostic]) -> TokenStream {
     let errors = errors(diagnostics).into_iter().map(|error| quote!(#error;));
     errors.chain(warnings(diagnostics)).collect()
@@ -56,7 +55,6 @@ fn error(diagnostic: &Diagnostic) -> TokenStream {
     quote!(#path #message)
 }
 
-/// Message, notes with their lines, and help.
 fn text(diagnostic: &Diagnostic) -> String {
     let own = place(diagnostic.span.0);
     let notes = diagnostic.secondary.iter().map(|(range, note)| match (&own, place(range.0)) {
@@ -89,7 +87,6 @@ fn warning(diagnostic: &Diagnostic) -> TokenStream {
     }
 }
 
-/// Name that a message quotes.
 fn unused_name(message: &str) -> Ident {
     let quoted = message.split('`').nth(1).and_then(|name| Ident::parse_any.parse_str(name).ok());
     quoted.unwrap_or_else(|| Ident::new("unused", Span::call_site()))

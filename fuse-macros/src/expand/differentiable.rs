@@ -30,10 +30,8 @@ use super::{
     signature::Signature,
 };
 
-/// Artifacts for each choice of dtypes.
 type Instances<'a> = Vec<(&'a [DType], Function)>;
 
-/// Accessor of one derivative graph, if it exists.
 type DerivedGraph = fn(&front::Derivatives) -> Option<&Graph>;
 
 /// Derivative graphs, with their names in dumps.
@@ -48,7 +46,6 @@ fn derived_instances(function: &ItemFunction) -> impl Iterator<Item = (&[DType],
     function.instances.iter().filter_map(|one| Some((&one.dtypes[..], one.derivatives.as_ref()?)))
 }
 
-/// Artifacts of a function's derivatives.
 pub(crate) struct Derivatives<'a> {
     vjp: Instances<'a>,
     value_and_grad: Instances<'a>,
@@ -59,7 +56,6 @@ pub(crate) struct Derivatives<'a> {
 }
 
 impl<'a> Derivatives<'a> {
-    /// Graphs to compile for the derivatives of a function.
     pub(crate) fn graphs(function: &'a ItemFunction) -> Vec<Compilation<'a>> {
         let name = &function.header.name;
         let of = |(suffix, graph): &(&str, DerivedGraph)| {
@@ -241,7 +237,6 @@ impl Gradients<'_> {
     }
 }
 
-/// Artifacts of both halves for given element types.
 fn halves(own: Signature<'_>, derived: &Derived, forward: &Instances<'_>, kept: &[&[Kept]]) -> TokenStream {
     let Signature { header, runtime } = own;
     let (generics, elements, of) = (own.generics(), &header.generics, &derived.of);
@@ -302,14 +297,12 @@ fn wrapper(item: &Item<'_>, result: &TokenStream, body: &TokenStream) -> TokenSt
     }
 }
 
-/// Artifacts of an item, and their accessors.
 fn parts(item: &Item<'_>) -> TokenStream {
     let (lines, functions, selector) = (&item.lines, item.functions(), item.selector());
     let (kernels, plan) = (item.kernels(), item.plan());
     quote!(#lines #functions #selector #kernels #plan)
 }
 
-/// Names of the results.
 fn names(signature: Signature<'_>, base: &str) -> Vec<Ident> {
     (0..signature.header.results.len()).map(|i| format_ident!("{base}{i}")).collect()
 }

@@ -8,7 +8,6 @@ use std::{fs, io, path::Path};
 use fuse_artifact::{DType, Function};
 use fuse_compiler::compile::Dump;
 
-/// Writes the files of one function.
 pub(crate) fn write(directory: &Path, function: &str, dump: &Dump) -> io::Result<()> {
     let directory = directory.join(function);
     fs::create_dir_all(&directory)?;

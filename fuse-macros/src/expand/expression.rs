@@ -27,7 +27,6 @@ use super::{
     signature::element_type,
 };
 
-/// Block for a compiled expression.
 pub(crate) fn expand(
     expression: &Expression,
     instances: &[(&[DType], Function)],
@@ -86,12 +85,10 @@ pub(crate) fn expand(
     }}
 }
 
-/// `a0, a1, …`
 fn numbered(prefix: &str, count: usize) -> Vec<Ident> {
     (0..count).map(|i| format_ident!("{prefix}{i}")).collect()
 }
 
-/// A single value as it is, several as a tuple.
 fn tuple(values: impl Iterator<Item = TokenStream>) -> TokenStream {
     let values: Vec<_> = values.collect();
     match &values[..] {
@@ -107,7 +104,6 @@ struct Header {
     results: Vec<Typed>,
 }
 
-/// Rank type and element type of a result.
 struct Typed {
     rank: TokenStream,
     element: TokenStream,
@@ -137,7 +133,6 @@ impl Header {
     }
 }
 
-/// Rust type of a dtype of an expression.
 fn element(dtype: ExpressionDType, runtime: &TokenStream) -> TokenStream {
     match dtype {
         ExpressionDType::Known(dtype) => element_type(dtype, runtime),
@@ -162,7 +157,6 @@ fn operand_bounds(expression: &Expression, runtime: &TokenStream) -> Vec<TokenSt
     expression.variables.iter().enumerate().map(bound).collect()
 }
 
-/// First variable of a class.
 fn leader(expression: &Expression, dtype: ExpressionDType) -> Option<usize> {
     match dtype {
         ExpressionDType::Known(_) => None,

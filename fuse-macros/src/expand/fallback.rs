@@ -26,7 +26,6 @@ pub(crate) fn expand(signature: Signature<'_>, derived: Option<&Derived>, import
     Item { signature, instances, lines: TokenStream::new(), source: "", import, path, derived }.expand()
 }
 
-/// All choices of dtypes for the generic element types.
 fn choices(generics: usize) -> Vec<Vec<DType>> {
     let mut choices = vec![vec![]];
     for _ in 0..generics {
@@ -40,7 +39,6 @@ fn choices(generics: usize) -> Vec<Vec<DType>> {
     choices
 }
 
-/// Artifact without kernels.
 pub(crate) fn empty(signature: Signature<'_>) -> Function {
     Function {
         name: signature.header.name.to_string().into(),

@@ -15,9 +15,7 @@ use super::{
     signature::{Signature, param_text, type_text},
 };
 
-/// Compiled function of a block.
 pub(crate) struct Item<'a> {
-    /// Header, and path of the runtime.
     pub(crate) signature: Signature<'a>,
     /// Artifacts, one for each choice of dtypes for the generic element types.
     pub(crate) instances: Vec<(&'a [DType], Function)>,
@@ -25,16 +23,13 @@ pub(crate) struct Item<'a> {
     pub(crate) lines: TokenStream,
     /// Tokens of the whole block, which `reference` parses again.
     pub(crate) source: &'a str,
-    /// Import of the function's macro into its module.
     pub(crate) import: &'a TokenStream,
     /// Function name, or `f::vjp` for a derivative of `f`.
     pub(crate) path: String,
-    /// Further items of the module.
     pub(crate) derived: TokenStream,
 }
 
 impl Item<'_> {
-    /// Wrapper and module.
     pub(crate) fn expand(&self) -> TokenStream {
         let wrapper = self.wrapper();
         let module = self.module();

@@ -45,7 +45,6 @@ impl Signature<'_> {
         params.collect()
     }
 
-    /// Arguments of a launch, from the parameters.
     pub(crate) fn arguments(self) -> TokenStream {
         let Self { header, runtime } = self;
         let arguments = header.params.iter().map(|param| {
@@ -63,7 +62,6 @@ impl Signature<'_> {
         quote!(#(#runtime::Tensor::own(#updated)?;)*)
     }
 
-    /// Type of the results: a tensor, or a tuple of tensors.
     pub(crate) fn results(self) -> TokenStream {
         self.tuple_of(|tensor| tensor)
     }
@@ -139,7 +137,6 @@ impl Signature<'_> {
     }
 }
 
-/// Rust type of an element.
 pub(crate) fn element_type(dtype: DType, runtime: &TokenStream) -> TokenStream {
     match dtype {
         DType::F32 => quote!(::core::primitive::f32),
@@ -150,7 +147,6 @@ pub(crate) fn element_type(dtype: DType, runtime: &TokenStream) -> TokenStream {
     }
 }
 
-/// Parameter type as written.
 pub(crate) fn param_text(param: &ast::Param, generics: &[Ident]) -> String {
     let reference = if param.updated.is_some() { "&mut " } else { "" };
     format!("{reference}{}", type_text(&param.ty, generics))

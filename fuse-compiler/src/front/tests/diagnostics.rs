@@ -3,7 +3,6 @@
 use super::messages;
 use crate::diag::Code;
 
-/// Body in a function with operands of many kinds.
 macro_rules! body {
     ($body:literal) => {
         concat!(
@@ -538,7 +537,6 @@ fn numbers_that_no_tensor_meets_are_few() {
     assert_eq!((found.len(), found[0].code, found[0].message.as_str()), (1, Code::TooLarge, message));
 }
 
-/// Chains of operators do not nest, whatever their operands.
 #[test]
 fn long_chains_of_operators_are_no_nesting() {
     for term in ["x", "x * x", "exp(x)", "-x", "(x as f16 as f32)", "x as f32", "0.5 * (x + 1.0)"] {

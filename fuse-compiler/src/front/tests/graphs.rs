@@ -3,7 +3,6 @@
 use super::items_of;
 use crate::graph::print::print;
 
-/// Printed graph of the last function's first instance.
 pub(super) fn graph(source: &str) -> String {
     let items = items_of(source);
     let messages: Vec<String> = items.diagnostics.iter().map(ToString::to_string).collect();
@@ -12,7 +11,6 @@ pub(super) fn graph(source: &str) -> String {
     print(&last.instances[0].graph)
 }
 
-/// Lines of the nodes only.
 pub(super) fn nodes(source: &str) -> Vec<String> {
     graph(source).lines().filter(|line| line.starts_with("  %")).map(|line| line.trim().to_string()).collect()
 }

@@ -3,7 +3,6 @@
 use super::messages;
 use crate::diag::Code;
 
-/// Mistake, its code, its help, and the corrected program.
 #[derive(Clone, Copy)]
 struct Case {
     wrong: &'static str,
@@ -12,7 +11,6 @@ struct Case {
     right: &'static str,
 }
 
-/// Body in a function with operands of many kinds.
 macro_rules! body {
     ($body:literal -> $result:literal) => {
         concat!(

@@ -18,7 +18,6 @@ fn answer(items: &Items, index: usize, scope: &str) -> TokenStream {
     quote!(1 #(#definitions)*)
 }
 
-/// Block with imports, given as names and answers.
 fn linked(imports: &[(&str, TokenStream)], block: &str) -> String {
     let answers: String = imports.iter().map(|(name, answer)| format!("{name} {{ {answer} }}")).collect();
     format!("@fuse [{answers}] {block}")

@@ -5,7 +5,6 @@ use fuse_artifact::DType;
 use super::{value, values};
 use crate::interp::Value;
 
-/// `x: f32[2, 3]` with these elements.
 fn matrix() -> Value {
     value(&[2, 3], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
 }

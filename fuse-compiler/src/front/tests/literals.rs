@@ -5,7 +5,6 @@ use fuse_artifact::DType;
 use super::{expression_of, items_of, messages, value, values};
 use crate::{diag::Code, graph::Op, interp::Value};
 
-/// Dtypes of the results of the last function of a correct source, in its first instance.
 fn dtypes(source: &str) -> Vec<DType> {
     let items = items_of(source);
     let messages: Vec<String> = items.diagnostics.iter().map(ToString::to_string).collect();
@@ -42,7 +41,6 @@ fn literals_take_the_declared_dtype() {
     }
 }
 
-/// A literal used with several dtypes takes each of them.
 #[test]
 fn a_literal_may_meet_several_dtypes() {
     let source = "fn f(x: f32[N], i: i32[N], u: u32[N]) -> (f32[N], i32[N], u32[N]) {

@@ -12,7 +12,6 @@ fn body(result: &str, body: &str) -> Vec<String> {
     nodes(&format!("fn f(x: f32[B, M, N]) -> {result} {{ {body} }}"))[1..].to_vec()
 }
 
-/// Evaluates a body over `x: f32[2, 3]` with these rows.
 fn rows(result: &str, body: &str, x: [[f64; 3]; 2]) -> Vec<f64> {
     values(&format!("fn f(x: f32[M, N]) -> {result} {{ {body} }}"), &[value(&[2, 3], x.as_flattened())])
 }

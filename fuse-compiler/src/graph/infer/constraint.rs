@@ -4,14 +4,12 @@ use fuse_artifact::DType;
 
 use crate::front::DTypeClass;
 
-/// Constraint on a set of values of one dtype.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Constraint {
     Class(DTypeClass),
     Known(DType),
 }
 
-/// Constraint that satisfies both, if any.
 pub(super) fn meet(a: Constraint, b: Constraint) -> Option<Constraint> {
     use Constraint::{Class, Known};
     match (a, b) {

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use crate::syntax::ast::{Argument, Block, Call, Expr, ExprKind, Function};
 
-/// True if `function` calls a function of this name.
 pub(crate) fn is_callee(function: &Function, name: &str) -> bool {
     block_calls(&function.body, name)
 }
@@ -27,7 +26,6 @@ fn expr_calls(expr: &Expr, name: &str) -> bool {
     }
 }
 
-/// Collects the names that gradients in a block are with respect to.
 pub(crate) fn add_differentiated(block: &Block, names: &mut BTreeSet<String>) {
     for statement in &block.statements {
         add_differentiated_in(&statement.value, names);

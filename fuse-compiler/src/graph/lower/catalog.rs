@@ -14,7 +14,6 @@ use crate::{
 /// Operation of the language, as the lowering dispatches on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Pointwise operation of the graph.
     Pointwise(Pointwise),
     Clamp,
     Lerp,
@@ -56,7 +55,6 @@ pub(crate) enum Kind {
     Checkpoint,
 }
 
-/// Operation over some axes of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reduction {
     Sum,
@@ -127,7 +125,6 @@ impl Pointwise {
         }
     }
 
-    /// Dtype of its result, if it differs from the operands'.
     pub(crate) fn yields(self) -> Option<DType> {
         match self {
             Self::Unary(op) => op.row().yields,
@@ -177,7 +174,6 @@ impl From<BinaryOperator> for Pointwise {
     }
 }
 
-/// Row of the table.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Operation {
     pub(crate) name: &'static str,
@@ -197,10 +193,8 @@ pub(crate) struct Named {
 
 const AXIS: Named = required("axis");
 
-/// Options of a reduction.
 const OVER: &[Named] = &[optional("axis"), optional("keepdim")];
 
-/// Options of a normalization.
 const NORM: &[Named] = &[optional("axis"), optional("eps")];
 
 const fn required(name: &'static str) -> Named {
@@ -339,7 +333,6 @@ pub(crate) fn find_call(call: &Call) -> Option<Operation> {
 }
 
 impl Operation {
-    /// Example of a call.
     pub(crate) fn usage(&self) -> String {
         match (self.usage, self.arguments.0) {
             ("", 1) => format!("{}(x)", self.name),

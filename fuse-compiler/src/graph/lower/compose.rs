@@ -117,7 +117,6 @@ impl Lowering<'_> {
         (centered, self.mean(squares, axes, at))
     }
 
-    /// `1/sqrt(x + eps)`.
     pub(super) fn inverse_root(&mut self, x: NodeId, eps: NodeId, at: SourceRange) -> NodeId {
         let sum = self.binary(BinaryOp::Add, x, eps, at);
         self.unary(UnaryOp::Rsqrt, sum, at)
@@ -129,7 +128,6 @@ impl Lowering<'_> {
         self.push(Op::Take { x, axis, index }, dtype, shape, at)
     }
 
-    /// Removes axes of extent 1.
     pub(super) fn without_axes(&mut self, x: NodeId, axes: &[usize], at: SourceRange) -> NodeId {
         let kept = self.shape(x).iter().enumerate().filter(|(axis, _)| !axes.contains(axis));
         let shape = kept.map(|(_, size)| size.clone()).collect();
@@ -137,7 +135,6 @@ impl Lowering<'_> {
         self.reshaped(x, shape, rank, at)
     }
 
-    /// Reshapes a node to rank 0.
     pub(super) fn single_element(&mut self, x: NodeId, at: SourceRange) -> NodeId {
         if self.shape(x).is_empty() {
             return x;

@@ -16,7 +16,6 @@ use crate::{
     operations::BinaryOp,
 };
 
-/// Subject of the check of `K`.
 const INNER: &str = "inner dimension of `matmul`";
 
 impl Lowering<'_> {

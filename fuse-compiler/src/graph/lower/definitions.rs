@@ -17,7 +17,6 @@ use crate::{
     syntax::ast::{Dim, Element, Function, Param},
 };
 
-/// Definition of a dimension.
 pub(super) struct Definition<'a> {
     pub(super) name: &'a Ident,
     /// Parameter, and its axis. A parameter that is a number has none.
@@ -26,7 +25,6 @@ pub(super) struct Definition<'a> {
     pub(super) others: Option<Factors<'a>>,
 }
 
-/// Product of a number and dimensions.
 pub(super) struct Factors<'a> {
     number: u64,
     names: Vec<&'a Ident>,
@@ -169,7 +167,6 @@ impl Lowering<'_> {
         Some(dims)
     }
 
-    /// Size that an argument stands for.
     fn size_of_argument(
         &mut self,
         function: &Function,

@@ -74,7 +74,6 @@ fn text(ty: &Type, function: &Function) -> String {
 }
 
 impl Lowering<'_> {
-    /// Derivative graphs of a function whose own graph is complete.
     pub(super) fn derivatives(&mut self, function: &Function) -> Option<Derivatives> {
         let (derived, attribute) = (function.derived()?, function.differentiable.as_ref()?);
         let name = function.name.to_string();
@@ -127,7 +126,6 @@ impl Lowering<'_> {
         Some(Derivatives { vjp, value_and_grad, pullback })
     }
 
-    /// Nodes of the parameters with gradients.
     fn inputs(&self, derived: &Derived) -> Vec<NodeId> {
         let is = |op: &Op, index: usize| matches!(op, Op::Input(input) if usize::from(*input) == index);
         let find = |index: usize| self.graph.nodes.iter().find(|(_, node)| is(&node.op, index)).map(|(id, _)| id);
@@ -171,7 +169,6 @@ impl Lowering<'_> {
     }
 }
 
-/// Adds a parameter with the type of a value.
 fn add_cotangent(graph: &mut Graph, name: String, value: NodeId, span: Span) -> NodeId {
     let (ty, index) = (graph.nodes[value].ty.clone(), graph.params.len() as u16);
     graph.params.push(Param { name, ty: ty.clone(), scalar: false, padded: false, quantized: None });

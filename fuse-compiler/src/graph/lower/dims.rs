@@ -14,7 +14,6 @@ use crate::{
     syntax::ast::{Argument, BinaryOperator, Dim, Expr, ExprKind, Literal, UnaryOperator},
 };
 
-/// Size of a dimension in a type.
 pub(super) fn size_of_dim(dim: &Dim, dims: &BTreeMap<String, Size>) -> Result<Size, Diagnostic> {
     match dim {
         Dim::Literal(value, _) => Ok(Size::constant(*value)),
@@ -33,7 +32,6 @@ pub(super) fn size_of_dim(dim: &Dim, dims: &BTreeMap<String, Size>) -> Result<Si
     }
 }
 
-/// Diagnostic for a value in place of a dimension.
 fn not_a_size(name: &str, at: SourceRange) -> Option<Diagnostic> {
     let diagnostic = Diagnostic::new(Code::BadDimension, at, format!("`{name}` is a value, not a dimension"));
     Some(
@@ -58,7 +56,6 @@ pub(super) fn always_at_most(a: &Size, b: &Size) -> bool {
     b.sub(a).terms.iter().all(|term| term.coefficient >= 0)
 }
 
-/// True if `a > b` for all values of the symbols.
 pub(super) fn always_above(a: &Size, b: &Size) -> bool {
     let difference = a.sub(b);
     let constant = difference.terms.iter().find(|term| term.symbols.is_empty()).map_or(0, |term| term.coefficient);
@@ -210,7 +207,6 @@ impl Lowering<'_> {
         Value::Node(self.size_number(&size, dtype, at))
     }
 
-    /// Sizes of a list such as `[B, H * D]`.
     pub(super) fn sizes_of(&mut self, argument: &Argument, scope: &Scope, usage: &str) -> Option<Vec<Size>> {
         let expressions = self.list(argument, usage)?;
         let mut sizes = Vec::new();
@@ -229,7 +225,6 @@ impl Lowering<'_> {
         sound.then_some(sizes)
     }
 
-    /// Elements of a bracketed list.
     pub(super) fn list<'e>(&self, argument: &'e Argument, usage: &str) -> Option<&'e [Expr]> {
         match argument {
             Argument::List(list, _) => Some(list),
@@ -257,7 +252,6 @@ impl Lowering<'_> {
         self.axis_expr(expr, scope, usage)
     }
 
-    /// Axis as written, from a list or a single argument.
     pub(super) fn axis_expr(&self, expr: &Expr, scope: &Scope, usage: &str) -> Option<Axis> {
         let range = expr.span;
         if let Some(number) = integer(expr) {
@@ -372,7 +366,6 @@ pub(super) fn axis_out_of_range(number: i64, rank: usize, at: SourceRange) -> Di
     }
 }
 
-/// Value of a literal integer.
 pub(super) fn integer(expr: &Expr) -> Option<i64> {
     match &expr.kind {
         ExprKind::Literal(Literal::Integer(value, _)) => i64::try_from(*value).ok(),

@@ -29,7 +29,6 @@ use crate::{
 const MAX_EXAMPLE: usize = 100;
 
 impl<'a> Lowering<'a> {
-    /// Lowers a block. Its bindings are local.
     pub(super) fn block(&mut self, block: &Block, scope: &Scope) -> Value {
         self.block_of(None, block, scope)
     }
@@ -82,7 +81,6 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// Values of a destructuring `let` with this many names.
     fn destructure(&self, names: usize, operand: Operand) -> Vec<Value> {
         let found = match operand.value {
             Value::Poison => return vec![Value::Poison; names],
@@ -154,7 +152,6 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// Lowers an operator.
     fn operator(&mut self, op: Pointwise, operands: &[Operand], at: SourceRange) -> Value {
         let name = op.symbol().unwrap_or(op.name());
         if self.refuses_quantized(&format!("operator `{name}`"), operands) {

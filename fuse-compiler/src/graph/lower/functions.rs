@@ -27,10 +27,8 @@ use crate::{
     },
 };
 
-/// Dtypes of a `T: Float`.
 const FLOATS: [DType; 2] = [DType::F32, DType::F16];
 
-/// Functions of a block and imported functions, before lowering.
 pub(crate) fn program_of(parsed: &Parsed) -> Program<'_> {
     let own = parsed.module.functions.len();
     let definitions = &parsed.links.definitions;
@@ -93,7 +91,6 @@ pub(crate) fn lower_items(
     lowered
 }
 
-/// Checks that each import has a unique name.
 pub(crate) fn check_imports(parsed: &Parsed, sink: &Sink) {
     let imports = &parsed.links.imports;
     for (position, import) in imports.iter().enumerate() {
@@ -134,14 +131,12 @@ fn lower_function(index: usize, program: &Program<'_>, sink: &Sink, spans: &mut 
     instances
 }
 
-/// Prints the dtypes of an instance's generic parameters.
 fn choice_text(function: &Function, dtypes: &[DType]) -> String {
     let parts: Vec<String> =
         function.generics.iter().zip(dtypes).map(|(name, dtype)| format!("`{name}` is `{dtype}`")).collect();
     format!("this is about the kernel in which {}", parts.join(" and "))
 }
 
-/// All choices of dtypes for this many generic parameters.
 fn choices(generics: usize) -> Vec<Vec<DType>> {
     (0..generics).fold(vec![vec![]], |choices, _| {
         choices
@@ -235,7 +230,6 @@ impl Lowering<'_> {
         }
     }
 
-    /// Result nodes, if they have the declared types.
     pub(super) fn results(&mut self, function: &Function, value: &Operand, scope: &Scope) -> Option<Vec<NodeId>> {
         let values = match &value.value {
             Value::Poison => return None,
@@ -322,7 +316,6 @@ pub(super) fn declared(ty: &Type, scope: &Scope) -> TensorType {
     TensorType::new(scope.dtype_of(&ty.element), shape)
 }
 
-/// Prints a type as written.
 pub(super) fn type_text(ty: &Type, function: &Function) -> String {
     let element = match &ty.element {
         Element::DType(dtype) => dtype.name().to_string(),

@@ -87,7 +87,6 @@ impl Lowering<'_> {
         self.reshaped(x, shape, rank, at)
     }
 
-    /// Gather with known ranks.
     fn plain_gather(&mut self, table: NodeId, ids: NodeId, x: &Operand, site: Site<'_>) -> Option<Gather> {
         let axis = self.axis_option(site, table, 0, x.range)?;
         let rank = self.visible_rank(table)?;

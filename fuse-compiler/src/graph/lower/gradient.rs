@@ -82,7 +82,6 @@ impl Lowering<'_> {
         Some(value)
     }
 
-    /// Values of `wrt`, with their spans.
     fn with_respect_to(&mut self, site: Site<'_>) -> Option<Vec<(NodeId, SourceRange)>> {
         let argument = site.option("wrt")?;
         let exprs: Vec<&Expr> = match argument {

@@ -21,7 +21,6 @@ use crate::{
 };
 
 impl<'a> Lowering<'a> {
-    /// Lowers a call: the callee's body with the arguments for its parameters.
     pub(super) fn call_function(&mut self, index: usize, call: &Call, at: SourceRange, scope: &Scope) -> Value {
         let function = self.program.functions[index];
         if let Some(param) = function.params.iter().find(|param| param.updated.is_some()) {
@@ -152,7 +151,6 @@ impl<'a> Lowering<'a> {
         Some(dtypes)
     }
 
-    /// Converts an argument to a node of the parameter's dtype and rank.
     fn argument_node(
         &mut self,
         argument: &Operand,

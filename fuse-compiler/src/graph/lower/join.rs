@@ -20,11 +20,9 @@ use crate::{
     operations::BinaryOp,
 };
 
-/// Piece with its span.
 type Piece = (NodeId, SourceRange);
 
 impl Lowering<'_> {
-    /// Concatenates pieces along an axis.
     pub(super) fn concat(&mut self, pieces: &[Operand], site: Site<'_>) -> Option<NodeId> {
         let axis = self.axis(site.option("axis")?, site.scope, &site.usage());
         let pieces = self.pieces(pieces, site)?;
@@ -56,7 +54,6 @@ impl Lowering<'_> {
         self.concatenated(&layers, position as usize, site)
     }
 
-    /// Elements of the list as nodes of one dtype and one rank.
     fn pieces(&mut self, operands: &[Operand], site: Site<'_>) -> Option<Vec<Piece>> {
         let list = site.call.arguments.first().map_or(site.at, argument_range);
         let operands: Vec<Operand> = operands.iter().map(|operand| self.single(operand)).collect::<Option<_>>()?;
@@ -183,7 +180,6 @@ impl Lowering<'_> {
         Some(())
     }
 
-    /// Reverses the elements along some axes.
     pub(super) fn flip(&mut self, x: &Operand, site: Site<'_>) -> Option<NodeId> {
         let node = self.force(x)?;
         let axes = self.axes_option(site, node)?;

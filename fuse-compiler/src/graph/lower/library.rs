@@ -29,7 +29,6 @@ impl Lowering<'_> {
         Some((node, self.axis_of_node(&axis, node)?))
     }
 
-    /// Size of an option, or its default.
     fn size_option(&mut self, site: Site<'_>, name: &str, default: u64) -> Option<Size> {
         match site.option(name) {
             None => Some(Size::constant(default)),
@@ -64,7 +63,6 @@ impl Lowering<'_> {
         Some(Operand { value, range: operand.range })
     }
 
-    /// Pads an axis with a constant before and after its elements.
     pub(super) fn padding(&mut self, x: &Operand, site: Site<'_>) -> Option<NodeId> {
         let found = self.axis_of(x, site);
         let (before, after) = (self.size_option(site, "before", 0), self.size_option(site, "after", 0));
@@ -162,7 +160,6 @@ impl Lowering<'_> {
         Some(value)
     }
 
-    /// Splits an axis into equal pieces, or into pieces of given extents.
     pub(super) fn split(&mut self, x: &Operand, site: Site<'_>) -> Value {
         let pieces = self.axis_of(x, site).and_then(|(node, axis)| self.split_node(node, axis, site));
         pieces.map_or(Value::Poison, |pieces| match pieces.as_slice() {

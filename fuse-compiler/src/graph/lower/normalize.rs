@@ -13,7 +13,6 @@ use crate::{
     operations::{BinaryOp, UnaryOp},
 };
 
-/// Scale or shift: its name and operand.
 type Parameter<'o> = (&'static str, &'o Operand);
 
 impl Lowering<'_> {
@@ -132,7 +131,6 @@ impl Lowering<'_> {
         operations.fold(value, |value, (op, parameter)| self.binary(op, value, *parameter, site.at))
     }
 
-    /// Requires a float operand.
     pub(super) fn float_operand(&mut self, operand: &Operand, site: Site<'_>) -> Option<NodeId> {
         let node = self.force(operand)?;
         let dtype = self.dtype(node);

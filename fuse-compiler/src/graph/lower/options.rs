@@ -24,7 +24,6 @@ pub(super) struct Site<'c> {
     pub(super) operation: &'c Operation,
     pub(super) call: &'c Call,
     pub(super) scope: &'c Scope,
-    /// Span of the whole call.
     pub(super) at: SourceRange,
 }
 
@@ -232,7 +231,6 @@ impl Lowering<'_> {
     }
 }
 
-/// Value of a literal number.
 fn number(expr: &Expr) -> Option<f64> {
     match &expr.kind {
         ExprKind::Literal(Literal::Integer(value, _)) => Some(*value as f64),
@@ -242,7 +240,6 @@ fn number(expr: &Expr) -> Option<f64> {
     }
 }
 
-/// Value of an operand that is a literal number.
 pub(super) fn literal_value(operand: &Operand) -> Option<f64> {
     match operand.value.as_literal()? {
         Literal::Integer(value, _) => Some(*value as f64),

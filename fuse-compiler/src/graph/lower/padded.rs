@@ -107,7 +107,6 @@ impl Lowering<'_> {
         self.add_symbol(name, source, ("these shapes broadcast".into(), (at, at)))
     }
 
-    /// Sizes whose broadcast a size is.
     fn broadcast_parts(&self, size: &Size) -> Vec<Size> {
         match size.as_symbol().map(|id| &self.graph.symbols[usize::from(id)].source) {
             Some(SymbolSource::Broadcast(sizes)) => sizes.to_vec(),

@@ -59,7 +59,6 @@ impl Lowering<'_> {
         }
     }
 
-    /// Defers an operation until its dtype or shape is known.
     fn defer(
         &mut self,
         op: Pointwise,
@@ -304,7 +303,6 @@ impl Lowering<'_> {
     }
 }
 
-/// Diagnostic for a literal that its dtype cannot represent.
 fn out_of_range(literal: &Literal, dtype: DType, at: SourceRange) -> Diagnostic {
     let (text, magnitude) = match *literal {
         Literal::Integer(value, _) => (value.to_string(), value.abs() as f64),
@@ -329,12 +327,10 @@ fn out_of_range(literal: &Literal, dtype: DType, at: SourceRange) -> Diagnostic 
 /// Help for values beyond the range of `f16`.
 const IN_F32: &str = "compute in `f32`, as in `(x as f32 * y) as f16`";
 
-/// True if the operand is the condition of a select.
 pub(super) fn is_condition(op: Pointwise, position: usize) -> bool {
     op == Pointwise::Select && position == 0
 }
 
-/// Dtype that both can have.
 pub(super) fn join(a: LazyDType, b: LazyDType) -> Option<LazyDType> {
     use LazyDType::{Float, Known, Number};
     match (a, b) {
@@ -357,12 +353,10 @@ fn of_truth_values(op: Pointwise) -> Pointwise {
     }
 }
 
-/// Spelling of the operation in the language.
 fn written(op: Pointwise) -> String {
     format!("`{}`", op.symbol().unwrap_or_else(|| op.name()))
 }
 
-/// Folds arithmetic on literals.
 fn fold(op: Pointwise, operands: &[Operand]) -> Option<Result<Literal, &'static str>> {
     let literals: Vec<&Literal> = operands.iter().map(|operand| operand.value.as_literal()).collect::<Option<_>>()?;
     match (op, literals.as_slice()) {

@@ -68,7 +68,6 @@ impl Lowering<'_> {
         None
     }
 
-    /// Packing of a marked value.
     pub(super) fn packing_of(&self, operand: &Operand) -> Option<Packing> {
         let Value::Node(node) = operand.value else { return None };
         if !self.weights.contains(&node) {
@@ -107,7 +106,6 @@ impl Lowering<'_> {
         }
     }
 
-    /// Marks a permutation of a marked value.
     pub(super) fn keep_mark(&mut self, from: &Operand, to: NodeId) {
         if matches!(from.value, Value::Node(node) if self.weights.contains(&node)) {
             self.weights.insert(to);
@@ -176,7 +174,6 @@ impl Lowering<'_> {
         }
     }
 
-    /// Sets the storage of the quantized parameters.
     pub(super) fn pack_params(&mut self) {
         for index in 0..self.graph.params.len() {
             let param = &self.graph.params[index];

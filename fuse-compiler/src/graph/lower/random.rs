@@ -44,7 +44,6 @@ impl Lowering<'_> {
         Some(value)
     }
 
-    /// Probability, and scale of the kept elements.
     fn probability(&mut self, operand: &Operand, site: Site<'_>) -> Option<(NodeId, NodeId)> {
         let at = site.at;
         let one = |this: &mut Self| this.number(1.0, DType::F32, at);
@@ -72,7 +71,6 @@ impl Lowering<'_> {
         Some((p, self.number(scale, DType::F32, at)))
     }
 
-    /// Row-major position of each element, as `u32`.
     fn row_major_place(&mut self, x: NodeId, site: Site<'_>) -> NodeId {
         let (at, shape) = (site.at, self.shape(x).to_vec());
         let mut place: Option<NodeId> = None;

@@ -6,17 +6,14 @@
 use super::Lowering;
 use crate::{front::RankExpr, graph::NodeId};
 
-/// Ranks of a lowered expression.
 #[derive(Default)]
 pub(crate) struct Ranks {
-    /// Ranks of the results.
     pub(crate) results: Vec<RankExpr>,
     /// Rank requirements besides those of the results.
     pub(crate) requirements: Vec<RankExpr>,
 }
 
 impl Lowering<'_> {
-    /// Visible rank of a node.
     pub(super) fn rank_of(&self, node: NodeId) -> &RankExpr {
         &self.ranks[node.index()]
     }
@@ -51,7 +48,6 @@ impl Lowering<'_> {
     }
 }
 
-/// Operands of a rank expression.
 fn parts(rank: &RankExpr) -> Vec<&RankExpr> {
     match rank {
         RankExpr::Known(_) | RankExpr::Of(_) => vec![],
@@ -87,7 +83,6 @@ fn minus_chain(x: &RankExpr, count: usize, y: &RankExpr) -> usize {
     }
 }
 
-/// Number of axes, if certain.
 pub(super) fn known(rank: &RankExpr) -> Option<usize> {
     match rank {
         RankExpr::Known(rank) | RankExpr::Exactly(rank, _) => Some(*rank),
@@ -126,7 +121,6 @@ pub(super) fn exactly(exact: usize, rank: RankExpr) -> RankExpr {
     }
 }
 
-/// Two ranks that must be equal.
 pub(super) fn same(a: RankExpr, b: RankExpr) -> RankExpr {
     match (known(&a), known(&b)) {
         _ if a == b => a,

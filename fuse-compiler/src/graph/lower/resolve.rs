@@ -101,7 +101,6 @@ impl Lowering<'_> {
         }
     }
 
-    /// Converts a node to a dtype, unless it has it.
     pub(super) fn cast_node(&mut self, node: NodeId, dtype: DType, at: SourceRange) -> NodeId {
         if self.dtype(node) == dtype {
             return node;
@@ -127,7 +126,6 @@ impl Lowering<'_> {
         self.push(Op::Broadcast(node), dtype, shape.to_vec(), at)
     }
 
-    /// Adds outer axes of extent 1 up to a rank.
     pub(super) fn with_leading_ones(&mut self, node: NodeId, rank: usize, at: SourceRange) -> NodeId {
         let own = self.shape(node).to_vec();
         if own.len() >= rank {
@@ -152,7 +150,6 @@ impl Lowering<'_> {
         self.broadcast_shapes(&nodes, at)
     }
 
-    /// Broadcast shape of nodes. Reports incompatible shapes.
     pub(super) fn broadcast_shapes(&mut self, nodes: &[NodeId], at: SourceRange) -> Option<Vec<Size>> {
         let mut result: Vec<Size> = Vec::new();
         for node in nodes {
@@ -244,7 +241,6 @@ impl Lowering<'_> {
     }
 }
 
-/// Shape of a single value in the expression form.
 pub(super) fn ones() -> Vec<Size> {
     vec![Size::ONE; MAX_RANK]
 }

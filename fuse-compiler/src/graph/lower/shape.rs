@@ -21,7 +21,6 @@ use crate::{
 };
 
 impl Lowering<'_> {
-    /// Swaps the last two axes.
     pub(super) fn transpose(&mut self, x: &Operand, at: SourceRange) -> Option<NodeId> {
         let node = self.force(x)?;
         if let Some(rank) = self.visible_rank(node).filter(|rank| *rank < 2) {
@@ -110,7 +109,6 @@ impl Lowering<'_> {
         Some(axes)
     }
 
-    /// Same elements in another shape.
     pub(super) fn reshape(&mut self, x: &Operand, list: &Argument, scope: &Scope, at: SourceRange) -> Option<NodeId> {
         let node = self.force(x);
         let open = self.open_size(list)?;
@@ -224,7 +222,6 @@ impl Lowering<'_> {
         None
     }
 
-    /// Broadcasts a value to a shape.
     pub(super) fn broadcast_to(
         &mut self,
         x: &Operand,
@@ -267,7 +264,6 @@ impl Lowering<'_> {
         have == want || have.is_one() || self.padded && have.as_constant().is_none()
     }
 
-    /// Elements `start .. end` of an axis.
     pub(super) fn slice(
         &mut self,
         x: &Operand,
@@ -345,7 +341,6 @@ impl Lowering<'_> {
         }
     }
 
-    /// Help for a slice bound that is no size.
     fn help_of_bound(&self, value: &Value, name: &str) -> String {
         match value {
             Value::Node(node) if matches!(self.graph.nodes[*node].op, Op::Scalar(_)) => format!(
@@ -359,7 +354,6 @@ impl Lowering<'_> {
         }
     }
 
-    /// Removes an axis of extent 1.
     pub(super) fn squeeze(&mut self, x: &Operand, axis: &Axis, at: SourceRange) -> Option<NodeId> {
         let node = self.force(x)?;
         let position = self.axis_of_node(axis, node)?;

@@ -15,7 +15,6 @@ use crate::{
     syntax::ast::{Expr, Function},
 };
 
-/// New value of a parameter.
 pub(super) struct Update {
     param: usize,
     /// `None` if it was reported.
@@ -25,7 +24,6 @@ pub(super) struct Update {
     function: usize,
     /// Two statements that let later ones read the new value, for the help.
     bound: [String; 2],
-    /// True after the first report about it.
     reported: bool,
 }
 

@@ -7,10 +7,8 @@ use fuse_artifact::{DType, Size};
 use super::catalog::Pointwise;
 use crate::{diag::SourceRange, graph::NodeId, syntax::ast::Literal};
 
-/// Value of an expression.
 #[derive(Clone)]
 pub(crate) enum Value {
-    /// Node of the graph.
     Node(NodeId),
     /// Literal or `index(…)`, or a pointwise function of those.
     Lazy(Rc<Lazy>),
@@ -20,7 +18,6 @@ pub(crate) enum Value {
     Poison,
 }
 
-/// Value with its span.
 #[derive(Clone)]
 pub(crate) struct Operand {
     pub(crate) value: Value,
@@ -67,7 +64,6 @@ impl LazyDType {
         }
     }
 
-    /// Restricts a number to floats.
     pub(crate) fn as_float(self) -> Self {
         match self {
             Self::Number(dtype) => Self::Float(if dtype.is_float() { dtype } else { DType::F32 }),
@@ -76,7 +72,6 @@ impl LazyDType {
     }
 }
 
-/// Axis as written.
 #[derive(Clone)]
 pub(crate) struct Axis {
     pub(crate) kind: AxisKind,
@@ -122,7 +117,6 @@ impl Lazy {
         }
     }
 
-    /// Nodes that it contains.
     pub(crate) fn nodes(&self) -> Vec<NodeId> {
         match &self.kind {
             LazyKind::Literal(_) | LazyKind::Index(_) => vec![],

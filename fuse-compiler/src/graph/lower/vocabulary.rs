@@ -184,7 +184,6 @@ const NAMES: &[(&str, Here)] = &[
     ("zeros_like", Written("broadcast_to(0.0, [M, N])")),
 ];
 
-/// Names of options in other libraries, with ours.
 const OPTIONS: &[(&str, &str)] = &[("dim", "axis"), ("keepdims", "keepdim"), ("num_classes", "classes")];
 
 /// Conversion functions of other languages, with the Rust type.
@@ -212,7 +211,6 @@ pub(super) fn help(call: &Call) -> Option<String> {
     })
 }
 
-/// Help for a method call, if the method is an operation.
 pub(super) fn method_help(call: &Call) -> Option<String> {
     let name = call.name.to_string();
     match catalog::find(&name) {
@@ -226,7 +224,6 @@ pub(super) fn is_operation(name: &str) -> bool {
     catalog::find(name).is_some() || find(NAMES, name).is_some_and(|here| !matches!(here, Advice(_)))
 }
 
-/// Call with the operation's name here.
 fn renamed(call: &Call, name: &'static str) -> String {
     match catalog::find_call(&Call { name: syn::Ident::new(name, call.name.span()), ..call.clone() }) {
         Some(operation) => called(call, &operation),

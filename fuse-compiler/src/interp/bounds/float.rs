@@ -117,7 +117,6 @@ pub(super) fn binary(op: BinaryOp, x: Range, y: Range) -> Range {
     range.computed().union(of_nan)
 }
 
-/// Minimum and maximum magnitude.
 fn magnitudes(x: Range) -> Range {
     let (low, high) = (x.low.abs(), x.high.abs());
     Range::between(if x.contains(0.0) { 0.0 } else { low.min(high) }, low.max(high))
@@ -139,7 +138,6 @@ fn angle(x: Range, y: Range, f: impl Fn(f64, f64) -> Range) -> Range {
     corners(x, y, f)
 }
 
-/// Union of `f` over the ends of both ranges.
 fn corners(x: Range, y: Range, f: impl Fn(f64, f64) -> Range) -> Range {
     [(x.low, y.low), (x.low, y.high), (x.high, y.low), (x.high, y.high)]
         .into_iter()

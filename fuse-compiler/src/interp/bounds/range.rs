@@ -163,7 +163,6 @@ fn f16_below(x: f16) -> f16 {
     })
 }
 
-/// Possible results of `x op y`.
 pub(super) fn compare(op: CompareOp, x: Range, y: Range) -> Range {
     let mut may_be = [false; 2];
     if x.nan || y.nan {
@@ -205,7 +204,6 @@ pub(super) fn cast(from: DType, to: DType, x: Range) -> Range {
     }
 }
 
-/// All values of an integer dtype or of `bool`.
 pub(super) fn everything(dtype: DType) -> Range {
     match dtype {
         DType::I32 => Range::between(i32::MIN.into(), i32::MAX.into()),

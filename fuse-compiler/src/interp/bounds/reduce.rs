@@ -44,7 +44,6 @@ pub(super) fn reduce(op: ReduceOp, dtype: DType, x: &[Bounded]) -> Bounded {
     Bounded { exact, range }
 }
 
-/// True if the range is only NaN.
 fn is_nan(x: &Range) -> bool {
     x.nan && !x.has_numbers()
 }
@@ -125,7 +124,6 @@ fn product(x: &[Range]) -> Range {
     )
 }
 
-/// Range of the products of one number of each range.
 fn interval_product(x: &[Range]) -> Range {
     x.iter().fold(Range::point(1.0), |p, x| {
         let corners = [p.low * x.low, p.low * x.high, p.high * x.low, p.high * x.high];
