@@ -150,7 +150,6 @@ pub fn gradients(graph: &mut Graph, marks: &mut Marks, request: Request<'_>) -> 
     Ok(wrt.iter().map(of_wrt).collect())
 }
 
-/// One more than the index of the last differentiated value.
 fn end(of: &[Seed]) -> usize {
     of.iter().map(|seed| seed.value.index() + 1).max().unwrap_or(0)
 }
@@ -207,7 +206,7 @@ fn why_not(graph: &Graph, of: &[Seed], (position, from): (usize, NodeId), marks:
     Obstacle::Unused(position)
 }
 
-/// Operands of which the node is differentiable almost everywhere: no integers, no booleans.
+/// Operands with a derivative almost everywhere: no integers, no booleans.
 fn differentiable(graph: &Graph, node: &Node) -> Vec<NodeId> {
     let is_float = |id: NodeId| graph.nodes[id].ty.dtype.is_float();
     let operands = match &node.op {

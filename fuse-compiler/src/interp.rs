@@ -47,7 +47,6 @@ pub(crate) trait Element: Clone {
     fn compare(op: CompareOp, dtype: DType, x: &Self, y: &Self) -> Self;
     fn select(condition: &Self, x: &Self, y: &Self) -> Self;
     fn cast(from: DType, to: DType, x: &Self) -> Self;
-    /// Sum of products of two rows in `dtype`.
     fn dot(dtype: DType, x: &[Self], y: &[Self]) -> Self;
     fn reduce(op: ReduceOp, dtype: DType, x: &[Self]) -> Self;
     /// `at(i)` for the `i` from 0 to `extent - 1` nearest to `index`. `extent` is not 0.

@@ -1,6 +1,6 @@
 //! Source positions. Only the front end interprets them.
 
-/// Source position: an index into the front end's [`SpanTable`].
+/// Source position: an index into the front end's `SpanTable`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct Span(pub u32);
 

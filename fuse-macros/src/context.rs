@@ -70,7 +70,6 @@ fn place() -> String {
     format!("{stem}_{}_{}", span.line(), span.column())
 }
 
-/// Folder that `FUSE_DUMP_DIR` asks for, with the name of the compiled crate.
 fn dump_directory() -> Option<PathBuf> {
     let root = std::env::var_os("FUSE_DUMP_DIR").filter(|root| !root.is_empty())?;
     let krate = std::env::var_os("CARGO_CRATE_NAME").unwrap_or_else(|| "unnamed".into());

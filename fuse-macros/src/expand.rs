@@ -51,13 +51,11 @@ pub(crate) struct Context {
     pub(crate) place: String,
     /// Name part that no other call of the macro has.
     pub(crate) unique: String,
-    /// Folder for dumps of the compiler's work.
     pub(crate) dump: Option<PathBuf>,
     /// Shaders that earlier expansions validated.
     pub(crate) valid: &'static Valid,
 }
 
-/// Form of a `fuse!` call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
     Items,
@@ -237,7 +235,6 @@ fn finished(
     graphs.iter().zip(compiled).map(finish).collect()
 }
 
-/// Compiles the graphs of a block on all cores.
 fn compile_parallel(graphs: &[&Compilation<'_>], valid: &'static Valid) -> Vec<Result<Compiled, String>> {
     let threads = thread::available_parallelism().map_or(1, usize::from).min(graphs.len());
     let next = AtomicUsize::new(0);

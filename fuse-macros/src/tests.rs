@@ -246,7 +246,6 @@ fn a_dump_that_cannot_be_written_is_an_error() {
     assert!(expanded.to_string().contains("FUSE_DUMP_DIR"), "{expanded}");
 }
 
-/// Answer of a function's macro in this block to a request.
 fn answer(source: &str, function: &str) -> TokenStream {
     let file = file(source);
     let id = format!("__fuse_{function}_0");

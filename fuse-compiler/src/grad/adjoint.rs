@@ -8,7 +8,6 @@ use fuse_artifact::Size;
 use super::{Marks, join::join, movement, tape::Tape};
 use crate::graph::{Literal, NodeId, Op};
 
-/// Contribution of one operation to an operand's adjoint.
 pub(super) enum Contribution {
     Whole(NodeId),
     /// Elements from `start` on along an axis; 0 elsewhere.

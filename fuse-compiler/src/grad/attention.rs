@@ -23,11 +23,9 @@ pub(super) struct Attentions(Vec<Attention>);
 
 struct Attention {
     softmax: Softmax,
-    /// Product of probabilities and values.
     output: NodeId,
     /// Products from which the scores derive.
     products: Vec<NodeId>,
-    /// Recomputed probabilities, once they were needed.
     weights: Option<Weights>,
     /// Adjoint of the output, and its contribution to the probabilities.
     adjoint: Option<[NodeId; 2]>,
@@ -96,7 +94,6 @@ impl Attentions {
         Some(tape.cast(weights, dtype))
     }
 
-    /// Records the adjoint of the product `id`, and the contribution to its left operand.
     pub(super) fn note(&mut self, id: NodeId, adjoint: NodeId, part: NodeId) {
         if let Some(attention) = self.0.iter_mut().find(|attention| attention.output == id) {
             attention.adjoint = Some([adjoint, part]);

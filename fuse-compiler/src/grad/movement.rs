@@ -122,9 +122,7 @@ fn repeated(tape: &Tape<'_>, x: NodeId, axis: usize) -> (NodeId, Vec<usize>) {
 
 struct Places {
     axis: usize,
-    /// Extent of the gathered value along it.
     extent: Size,
-    /// Axes along which the gathered value broadcasts.
     repeated: Vec<usize>,
 }
 

@@ -80,7 +80,6 @@ fn is_transposed(tape: &Tape<'_>, x: NodeId) -> bool {
     permutation.iter().copied().eq((0..rank - 2).chain([rank - 1, rank - 2]))
 }
 
-/// Batch axes along which an operand broadcasts.
 fn folded(tape: &Tape<'_>, operand: NodeId, adjoint: NodeId) -> Vec<usize> {
     let (have, want) = (tape.shape(operand), tape.shape(adjoint));
     (0..have.len() - 2).filter(|&axis| have[axis].is_one() && !want[axis].is_one()).collect()

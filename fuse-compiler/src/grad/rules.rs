@@ -26,7 +26,6 @@ use crate::{
 
 type Contributions = Vec<(NodeId, Contribution)>;
 
-/// Contributions of the adjoint of node `id` to its `wanted` operands.
 pub(super) fn contributions(
     (tape, attentions): (&mut Tape<'_>, &mut Attentions),
     id: NodeId,
@@ -109,7 +108,6 @@ pub(super) fn contributions(
     parts
 }
 
-/// Slices of an adjoint, for the `wanted` pieces.
 fn joined_parts(
     tape: &mut Tape<'_>,
     joined: &Joined,
@@ -371,7 +369,6 @@ fn gelu_tanh_slope(t: &mut Tape<'_>, x: NodeId) -> NodeId {
     t.scaled(sum, 0.5)
 }
 
-/// Adjoints of the `wanted` operands of `z = op(x, y)`.
 fn binary(
     t: &mut Tape<'_>,
     op: BinaryOp,

@@ -164,7 +164,6 @@ impl Tape<'_> {
         self.push(Op::Permute { x, permutation }, dtype, shape)
     }
 
-    /// Reduction along some axes, which stay with extent 1.
     pub(super) fn reduce(&mut self, op: ReduceOp, x: NodeId, axes: &[usize]) -> NodeId {
         let (dtype, mut shape) = (self.dtype(x), self.shape(x));
         let axes: Vec<usize> = axes.iter().copied().filter(|&axis| !shape[axis].is_one()).collect();
@@ -185,7 +184,6 @@ impl Tape<'_> {
         self.push(Op::Take { x, axis, index }, dtype, shape)
     }
 
-    /// Elements of `x` from `start` on along an axis, as many as `shape` has.
     pub(super) fn slice(&mut self, x: NodeId, (axis, start): (usize, &Size), shape: Vec<Size>) -> NodeId {
         let dtype = self.dtype(x);
         self.push(Op::Slice { x, axis, start: start.clone() }, dtype, shape)

@@ -38,7 +38,6 @@ pub(crate) struct Inferred {
 }
 
 impl Inferred {
-    /// Dtypes of the literals, for a choice of dtypes for the classes.
     pub(crate) fn literals(&self, dtypes: &[DType]) -> Literals {
         // In a function, unknown names have classes, too, but no dtype.
         let chosen = |dtype: &ExpressionDType| match dtype {
@@ -70,9 +69,7 @@ struct Inference<'a> {
     generics: &'a [DType],
     parents: Vec<Term>,
     constraints: Vec<Constraint>,
-    /// Terms with contradictory constraints.
     contradicted: Vec<bool>,
-    /// Literals without a suffix.
     literals: Vec<(usize, Term)>,
     variables: Vec<(HostOperand, Term)>,
     indices: BTreeMap<String, usize>,
@@ -191,7 +188,6 @@ impl<'a> Inference<'a> {
         }
     }
 
-    /// Unifies two terms unless they contradict.
     fn unify(&mut self, a: Term, b: Term) {
         let (a, b) = (self.find(a), self.find(b));
         if a == b {

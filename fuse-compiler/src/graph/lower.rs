@@ -72,7 +72,6 @@ const MAX_NODES: usize = 16_384;
 const MAX_WAITING: usize = 1024;
 
 pub(crate) struct Program<'a> {
-    /// Functions of the block, then imported ones.
     pub(crate) functions: Vec<&'a ast::Function>,
     pub(crate) own: usize,
     /// Index of the function that each name means, for each caller. The last entry is for an expression.
@@ -119,15 +118,12 @@ pub(crate) struct Lowering<'a> {
     /// Packed axis of each quantized parameter whose use determined it.
     packed: BTreeMap<u16, usize>,
     marks: Marks,
-    /// Names of values that gradients are with respect to.
     differentiated: BTreeSet<String>,
     /// Nodes bound to these names. They are never merged with others.
     kept: BTreeSet<NodeId>,
     too_large: bool,
     inlined: bool,
-    /// New values of parameters, as written.
     updates: Vec<update::Update>,
-    /// Inferred dtypes of the literals of the current body.
     literals: Rc<Literals>,
     /// Inferred dtypes of functions' literals, by function index and dtypes of the generic parameters.
     inferred: BTreeMap<(usize, Vec<DType>), Rc<Literals>>,
@@ -136,13 +132,11 @@ pub(crate) struct Lowering<'a> {
     expression: Option<&'a ast::Block>,
 }
 
-/// Bindings of names at a position in a body.
 #[derive(Clone)]
 pub(crate) struct Scope {
     variables: BTreeMap<String, Rc<Binding>>,
     dims: Rc<BTreeMap<String, Size>>,
     dtypes: Rc<[DType]>,
-    /// True if unused bindings get a warning.
     warn: bool,
 }
 
@@ -330,7 +324,6 @@ impl<'a> Lowering<'a> {
         shape.iter().map(|size| self.size_text(size)).collect::<Vec<_>>().join(", ")
     }
 
-    /// Prints a node's type, as precisely as the form knows it.
     fn type_text(&self, node: NodeId) -> String {
         let ty = &self.graph.nodes[node].ty;
         if self.padded {
@@ -339,7 +332,6 @@ impl<'a> Lowering<'a> {
         format!("{}[{}]", ty.dtype, self.shape_text(&ty.shape))
     }
 
-    /// Name of a node in an example: the parameter's, else `x`.
     fn label(&self, node: NodeId) -> &str {
         match self.graph.nodes[node].op {
             Op::Input(index) | Op::Dequantize(index) | Op::Scalar(index) => &self.graph.params[usize::from(index)].name,
@@ -354,7 +346,6 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// Adds notes with the declarations of a size's symbols.
     fn with_origins(&self, mut diagnostic: Diagnostic, sizes: &[&Size]) -> Diagnostic {
         let mut symbols: Vec<u16> =
             sizes.iter().flat_map(|size| size.terms.iter()).flat_map(|term| term.symbols.iter().copied()).collect();
@@ -367,7 +358,6 @@ impl<'a> Lowering<'a> {
         diagnostic
     }
 
-    /// Requires a single value, not a tuple.
     fn single(&self, operand: &Operand) -> Option<Operand> {
         match &operand.value {
             Value::Poison => None,

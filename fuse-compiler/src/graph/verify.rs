@@ -20,8 +20,8 @@
 //!     `all` take `bool`, all others numbers; `argmax` and `argmin` have one axis and dtype `i32`.
 //! 13. `Take` changes the extent of one axis only, to that of its index, which is `i32` and of the node's shape.
 //! 14. `Size` is a number of rank 0.
-//! 15. `Broadcast` keeps the rank (except from rank 0), and only repeats axes that are 1, or that a symbol of the graph
-//!     is the broadcast of, together with the node's extent.
+//! 15. `Broadcast` keeps the rank (except from rank 0), and only repeats axes that are 1, or whose broadcast with the
+//!     node's extent is a symbol of the graph.
 
 use std::collections::BTreeSet;
 

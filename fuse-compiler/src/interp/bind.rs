@@ -5,7 +5,6 @@ use fuse_artifact::{Check, Relation, Size, Symbol, SymbolSource};
 use super::{InterpError, Value};
 use crate::graph::{Graph, Param};
 
-/// Inputs with padded shapes, and the value of every symbol.
 pub(super) struct Bindings {
     inputs: Vec<Value>,
     symbols: Vec<u64>,

@@ -38,7 +38,6 @@ fn offset(index: &[usize], steps: &[usize]) -> usize {
     index.iter().zip(steps).map(|(i, step)| i * step).sum()
 }
 
-/// Sum of products: floats in `f64`, integers wrapping.
 pub(super) fn dot(dtype: DType, x: &[f64], y: &[f64]) -> f64 {
     let pairs = x.iter().zip(y);
     match dtype {

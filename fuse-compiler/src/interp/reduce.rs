@@ -46,7 +46,6 @@ pub(super) fn row(op: ReduceOp, dtype: DType, x: &[f64]) -> f64 {
     }
 }
 
-/// Result of an empty reduction.
 pub(super) fn neutral(op: ReduceOp, dtype: DType) -> f64 {
     match (op, dtype) {
         (ReduceOp::Prod | ReduceOp::All, _) => 1.0,

@@ -12,7 +12,6 @@ use crate::{
     graph::{FunctionOptions, ScheduleOverride},
 };
 
-/// Attributes copied to the launch wrapper.
 const WRAPPER: &[&str] = &[
     "allow",
     "cfg",

@@ -251,7 +251,6 @@ fn is_path(token: Option<&TokenTree>) -> bool {
     matches!(token, Some(TokenTree::Punct(mark)) if mark.spacing() == Spacing::Joint)
 }
 
-/// Tokens of a value, at the span of the replaced name.
 fn written(value: Value, span: Span) -> TokenStream {
     let (negative, text) = match value {
         Value::Float(value) if value.is_nan() => (false, "nan".to_owned()),

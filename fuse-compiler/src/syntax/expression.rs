@@ -415,7 +415,6 @@ fn plain_text(expr: &Expr) -> String {
     }
 }
 
-/// Converts a method call to a call of an operation, with the receiver as the only argument.
 fn function_of(call: &syn::ExprMethodCall, receiver: ast::Expr) -> Call {
     Call { name: call.method.clone(), arguments: vec![Argument::Expr(receiver)], options: vec![] }
 }

@@ -75,7 +75,6 @@ impl ToTokens for Definition {
 pub(crate) struct Import {
     /// Name within the block, with the span of its `use`.
     pub(crate) local: Ident,
-    /// Id of its definition; `None` if the import was reported.
     pub(crate) id: Option<Ident>,
 }
 

@@ -115,7 +115,6 @@ fn parse_functions(input: ParseStream<'_>, sink: &Sink) -> Parsed {
     parsed
 }
 
-/// Skips to after the next braces: the end of an unreadable function.
 fn skip_function(input: ParseStream<'_>) {
     while let Ok(token) = input.parse::<TokenTree>() {
         if matches!(&token, TokenTree::Group(group) if group.delimiter() == proc_macro2::Delimiter::Brace) {

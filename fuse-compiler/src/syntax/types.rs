@@ -34,7 +34,6 @@ const UNSUPPORTED: [(&str, &str); 13] = [
     ("char", "u32"),
 ];
 
-/// Names of the dtypes in other languages and frameworks.
 const SYNONYMS: [(&str, &str); 12] = [
     ("float", "f32"),
     ("float32", "f32"),
@@ -203,7 +202,6 @@ pub(super) fn braced(input: ParseStream<'_>) -> syn::Result<(TokenStream, Source
     Ok((content.parse()?, (braces.span.open(), braces.span.close())))
 }
 
-/// Rust types of the tensors with which `f32[M, N]` is launched.
 const TENSORS: [&str; 9] =
     ["Tensor", "Tensor0", "Tensor1", "Tensor2", "Tensor3", "Tensor4", "Tensor5", "Tensor6", "QTensor"];
 

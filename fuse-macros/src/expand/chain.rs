@@ -27,7 +27,6 @@ use super::{Context, Form, Source, companion, diagnostics};
 
 pub(crate) enum Next {
     Compile(Source),
-    /// Ask a macro for a definition first.
     Ask(TokenStream),
 }
 
@@ -35,7 +34,6 @@ pub(crate) enum Next {
 struct ChainState {
     form: Form,
     place: String,
-    /// `name {answer}` for each import so far.
     answers: TokenStream,
     /// Remaining names, with the aliases of their macros.
     pending: Vec<(Ident, Ident)>,

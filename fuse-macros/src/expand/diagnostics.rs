@@ -67,7 +67,6 @@ fn text(diagnostic: &Diagnostic) -> String {
     std::iter::once(diagnostic.message.clone()).chain(notes).chain(help).collect()
 }
 
-/// File and line of a token; `None` outside of rustc.
 fn place(span: Span) -> Option<(String, usize)> {
     proc_macro::is_available().then(|| {
         let span = span.unwrap();

@@ -113,7 +113,6 @@ pub(crate) struct Derivative<'a> {
     pub(crate) own: Signature<'a>,
     pub(crate) derived: &'a Derived,
     pub(crate) compiled: Derivatives<'a>,
-    /// Tokens of the whole block, for `reference`.
     pub(crate) source: &'a str,
     /// True if the function's module contains the lines of the shaders.
     pub(crate) has_lines: bool,
@@ -283,7 +282,6 @@ fn halves(own: Signature<'_>, derived: &Derived, forward: &Instances<'_>, kept: 
     }
 }
 
-/// Wrapper with the parameters of an item, and a separate result type.
 fn wrapper(item: &Item<'_>, result: &TokenStream, body: &TokenStream) -> TokenStream {
     let Signature { header, runtime } = item.signature;
     let ast::Function { attributes, name, .. } = header;
@@ -307,7 +305,6 @@ fn names(signature: Signature<'_>, base: &str) -> Vec<Ident> {
     (0..signature.header.results.len()).map(|i| format_ident!("{base}{i}")).collect()
 }
 
-/// Converts untyped tensors to the declared result types.
 fn typed(signature: Signature<'_>, names: &[Ident]) -> TokenStream {
     let runtime = signature.runtime;
     let tensors = names.iter().map(|name| quote!(#runtime::Tensor::from_raw(#name)));

@@ -24,7 +24,6 @@ pub(crate) fn instance_name(function: &str, dtypes: &[DType]) -> String {
     dtypes.iter().fold(function.to_owned(), |name, dtype| format!("{name}_{dtype}"))
 }
 
-/// Prints the plans of a function during the build.
 pub(crate) fn explain<'a>(functions: impl Iterator<Item = &'a Function>) {
     for function in functions {
         eprint!("{}", function.plan);

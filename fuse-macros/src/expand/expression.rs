@@ -97,7 +97,6 @@ fn tuple(values: impl Iterator<Item = TokenStream>) -> TokenStream {
     }
 }
 
-/// Generics, bounds and results of the local function.
 struct Header {
     generics: TokenStream,
     bounds: TokenStream,

@@ -17,9 +17,8 @@ use super::{
 
 pub(crate) struct Item<'a> {
     pub(crate) signature: Signature<'a>,
-    /// Artifacts, one for each choice of dtypes for the generic element types.
     pub(crate) instances: Vec<(&'a [DType], Function)>,
-    /// Constant with the texts of their shaders.
+    /// Constant with the sources of their shaders.
     pub(crate) lines: TokenStream,
     /// Tokens of the whole block, which `reference` parses again.
     pub(crate) source: &'a str,

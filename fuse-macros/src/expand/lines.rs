@@ -1,8 +1,8 @@
 //! Lines of shaders, which a program carries once for all shaders of a function.
 //!
-//! Input: a function's artifacts for all its dtypes and derivatives, with whole texts. Output: a constant of the
-//! distinct texts, which share their lines, and the same artifacts with numbers of texts. For pages, a second expansion
-//! converts the constant to whole texts.
+//! Input: a function's artifacts for all its dtypes and derivatives, with whole sources. Output: a constant of the
+//! distinct sources, which share their lines, and the same artifacts with numbers of sources. For pages, a second
+//! expansion converts the constant to whole sources.
 
 use std::{cmp::Reverse, collections::BTreeMap};
 
@@ -28,7 +28,7 @@ pub(crate) fn share<'a>(functions: impl Iterator<Item = &'a mut Function>, conte
         for function in &mut functions {
             collect(function, outside_browsers, &mut passes);
         }
-        // Long texts contain the parts of short ones in their order, which gives few parts.
+        // Long sources contain the parts of short ones in their order, which gives few parts.
         passes.sort_by_cached_key(|pass| Reverse(pass.wgsl.text().len()));
         for pass in passes {
             let next = numbers.len() as u32;
@@ -52,7 +52,7 @@ pub(crate) fn share<'a>(functions: impl Iterator<Item = &'a mut Function>, conte
     }
 }
 
-/// Constant of whole texts, if these tokens ask for it: `@texts [NAME] [lines] [parts of each text]`, as pages do.
+/// Constant of whole sources, if these tokens ask for it: `@texts [NAME] [lines] [parts of each source]`, as pages do.
 pub(crate) fn whole_texts(tokens: &TokenStream) -> Option<TokenStream> {
     let parser = |input: ParseStream<'_>| {
         input.parse::<Token![@]>()?;

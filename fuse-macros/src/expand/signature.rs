@@ -66,7 +66,6 @@ impl Signature<'_> {
         self.tuple_of(|tensor| tensor)
     }
 
-    /// Expression that converts an array of untyped tensors to the results.
     pub(crate) fn typed_results(self, raw: &TokenStream) -> TokenStream {
         let runtime = self.runtime;
         let names: Vec<_> = (0..self.header.results.len()).map(|i| format_ident!("result{i}")).collect();

@@ -155,7 +155,6 @@ fn mutated_programs_are_answered() {
     assert!(answered > 600, "{answered}");
 }
 
-/// Texts of all tokens, with brackets as separate tokens.
 fn flatten(tokens: TokenStream) -> Vec<String> {
     let mut texts = Vec::new();
     for token in tokens {

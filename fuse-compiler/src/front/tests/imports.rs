@@ -12,7 +12,6 @@ use crate::{
 };
 use fuse_artifact::DType;
 
-/// Answer of the function with this index to blocks that import it.
 fn answer(items: &Items, index: usize, scope: &str) -> TokenStream {
     let definitions = items.definitions(index, |name| format_ident!("{scope}_{name}"));
     quote!(1 #(#definitions)*)

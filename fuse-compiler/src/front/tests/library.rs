@@ -9,7 +9,6 @@ fn matrix() -> Value {
     value(&[2, 3], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
 }
 
-/// Evaluates a body over `x: f32[M, N]`, the test's matrix of shape 2, 3.
 fn of_matrix(result: &str, body: &str) -> Vec<f64> {
     values(&format!("fn f(x: f32[M, N]) -> {result} {{ {body} }}"), &[matrix()])
 }

@@ -11,7 +11,6 @@ use crate::{
     syntax::ast::{Argument, BinaryOperator, Call, Expr, ExprKind, Literal},
 };
 
-/// Operation of the language, as the lowering dispatches on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Pointwise(Pointwise),
@@ -133,7 +132,6 @@ impl Pointwise {
         }
     }
 
-    /// Infix or prefix operator, if it has one.
     pub(crate) fn symbol(self) -> Option<&'static str> {
         match self {
             Self::Unary(op) => op.row().symbol,
@@ -181,7 +179,6 @@ pub(crate) struct Operation {
     /// Minimum and maximum number of positional arguments.
     pub(crate) arguments: (usize, usize),
     pub(crate) options: &'static [Named],
-    /// Example of a call.
     pub(crate) usage: &'static str,
 }
 

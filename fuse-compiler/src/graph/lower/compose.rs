@@ -122,7 +122,6 @@ impl Lowering<'_> {
         self.unary(UnaryOp::Rsqrt, sum, at)
     }
 
-    /// Gathers `x` at `index` along an axis. The other extents are those of `index`.
     pub(super) fn take(&mut self, x: NodeId, axis: usize, index: NodeId, at: SourceRange) -> NodeId {
         let (dtype, shape) = (self.dtype(x), self.shape(index).to_vec());
         self.push(Op::Take { x, axis, index }, dtype, shape, at)

@@ -19,7 +19,6 @@ use crate::{
 
 pub(super) struct Definition<'a> {
     pub(super) name: &'a Ident,
-    /// Parameter, and its axis. A parameter that is a number has none.
     pub(super) place: (usize, Option<usize>),
     /// Other factors of a product, whose dimensions are defined before.
     pub(super) others: Option<Factors<'a>>,
@@ -74,7 +73,6 @@ fn is_defined(found: &[Definition<'_>], name: &Ident) -> bool {
     found.iter().any(|definition| definition.name == name)
 }
 
-/// Factors of a product; `None` for any other dimension.
 fn factors(dim: &Dim) -> Option<Factors<'_>> {
     match dim {
         Dim::Literal(number, _) => Some(Factors { number: *number, names: Vec::new() }),

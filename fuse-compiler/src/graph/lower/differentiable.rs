@@ -17,7 +17,6 @@ use crate::{
     },
 };
 
-/// Reports errors of the attribute that the signature reveals.
 pub(super) fn check_differentiable(function: &Function, sink: &Sink) {
     let Some(Differentiable { names, range }) = &function.differentiable else { return };
     let report = |code, at, message: String, help: &str| sink.report(Diagnostic::new(code, at, message).help(help));

@@ -80,7 +80,6 @@ pub(super) fn never_equal(a: &Size, b: &Size) -> bool {
 }
 
 impl Lowering<'_> {
-    /// Size of an expression in a list or a slice bound.
     pub(super) fn size_of(&mut self, expr: &Expr, scope: &Scope) -> Result<Size, Option<Diagnostic>> {
         let bad = |message: &str| {
             Some(
@@ -157,7 +156,6 @@ impl Lowering<'_> {
         self.add_symbol(name, SymbolSource::Scalar { param }, (origin, at))
     }
 
-    /// True if an expression consists of dimensions, as `H * D` does.
     pub(super) fn is_dimension(&self, expr: &Expr, scope: &Scope) -> bool {
         fn names<'e>(expr: &'e Expr, found: &mut Vec<&'e syn::Ident>) -> bool {
             match &expr.kind {
@@ -240,7 +238,6 @@ impl Lowering<'_> {
         }
     }
 
-    /// Axis as written: a number, or the name of a dimension.
     pub(super) fn axis(&self, argument: &Argument, scope: &Scope, usage: &str) -> Option<Axis> {
         let Argument::Expr(expr) = argument else {
             self.sink.report(

@@ -314,7 +314,6 @@ impl<'a> Lowering<'a> {
         self.poison(close.into_iter().chain(own).fold(diagnostic, Diagnostic::help))
     }
 
-    /// True if the arguments fit the operation's row of the table, in number and names.
     fn check_call(&self, operation: &Operation, call: &Call) -> bool {
         let before = self.sink.errors();
         let at = ident_range(&call.name);

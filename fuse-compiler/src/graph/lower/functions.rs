@@ -178,7 +178,6 @@ fn lower_instance(
     Some((lowering.graph, derivatives))
 }
 
-/// Reports violated invariants of a graph as internal errors of the compiler.
 pub(super) fn report_violations(graph: &Graph, at: proc_macro2::Span, sink: &Sink) {
     for violation in verify(graph) {
         sink.report(

@@ -91,7 +91,6 @@ impl<'a> Lowering<'a> {
         (operands.len() == expected).then_some(operands)
     }
 
-    /// Scope of the callee. Arguments determine its generic dtypes and dimensions.
     fn bind_arguments(&mut self, function: &'a Function, arguments: &[Operand], call: &Call) -> Option<Scope> {
         let dtypes = self.bind_generics(function, arguments)?;
         let mut callee = Scope { variables: BTreeMap::new(), dims: Rc::default(), dtypes: dtypes.into(), warn: false };

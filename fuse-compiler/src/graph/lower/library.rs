@@ -22,7 +22,6 @@ use crate::{
 };
 
 impl Lowering<'_> {
-    /// Operand, and the axis that the required option `axis` names.
     fn axis_of(&mut self, x: &Operand, site: Site<'_>) -> Option<(NodeId, usize)> {
         let node = self.force(x)?;
         let axis = self.axis(site.option("axis")?, site.scope, &site.usage())?;
@@ -228,7 +227,6 @@ impl Lowering<'_> {
         Some(())
     }
 
-    /// Extent of each of a number of equal parts of an axis.
     pub(super) fn equal_part(
         &mut self,
         extent: &Size,

@@ -151,7 +151,6 @@ impl Lowering<'_> {
         Some(self.single_element(node, operand.range))
     }
 
-    /// Axes that the option `axis` names, sorted. All axes by default.
     pub(super) fn axes_option(&mut self, site: Site<'_>, x: NodeId) -> Option<Vec<usize>> {
         let Some(argument) = site.option("axis") else { return Some((0..self.shape(x).len()).collect()) };
         let list = match argument {

@@ -85,7 +85,7 @@ impl Lowering<'_> {
             .collect()
     }
 
-    /// Broadcast of two sizes, neither of which is 1 for certain.
+    /// Broadcast of two sizes that are not certainly 1.
     pub(super) fn broadcast_symbol(&mut self, a: &Size, b: &Size) -> Size {
         let mut sizes = self.broadcast_parts(a);
         for part in self.broadcast_parts(b) {
@@ -114,7 +114,6 @@ impl Lowering<'_> {
         }
     }
 
-    /// Last axes of a node: those that a declared type names.
     pub(super) fn last_axes(&self, node: NodeId, count: usize) -> &[Size] {
         let shape = self.shape(node);
         &shape[shape.len().saturating_sub(count)..]

@@ -324,7 +324,6 @@ fn out_of_range(literal: &Literal, dtype: DType, at: SourceRange) -> Diagnostic 
     Diagnostic::new(Code::LiteralOutOfRange, at, format!("`{text}` does not fit `{dtype}`")).help(help)
 }
 
-/// Help for values beyond the range of `f16`.
 const IN_F32: &str = "compute in `f32`, as in `(x as f32 * y) as f16`";
 
 pub(super) fn is_condition(op: Pointwise, position: usize) -> bool {

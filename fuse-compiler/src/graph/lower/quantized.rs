@@ -154,7 +154,6 @@ impl Lowering<'_> {
         Some(self.unmarked(node, operand.range))
     }
 
-    /// Unmarked copy of a marked value.
     fn unmarked(&mut self, node: NodeId, at: SourceRange) -> NodeId {
         let (op, ty) = (self.graph.nodes[node].op.clone(), self.graph.nodes[node].ty.clone());
         self.push(op, ty.dtype, ty.shape, at)
@@ -197,7 +196,6 @@ impl Lowering<'_> {
     }
 }
 
-/// Errors in quantized types of a signature: scalar types, and too many axes.
 pub(super) fn check_types(function: &Function) -> Vec<Diagnostic> {
     let results = function.results.iter().filter_map(|ty| {
         let packing = ty.packing()?;

@@ -34,7 +34,6 @@ impl Lowering<'_> {
         }
     }
 
-    /// Ranks of the results, and the requirements that these do not imply.
     pub(super) fn final_ranks(&self, results: &[NodeId]) -> Ranks {
         let results: Vec<RankExpr> = results.iter().map(|node| self.rank_of(*node).clone()).collect();
         let implied = |rank: &RankExpr, position: usize| {

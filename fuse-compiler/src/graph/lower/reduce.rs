@@ -15,13 +15,12 @@ use crate::{
 
 /// Sum of squares of rescaled numbers, which replaces a plain sum beyond a bound. Numbers are exponents of 2.
 struct Rescaled {
-    /// Side of the bound on which the sum is replaced.
     op: CompareOp,
     bound: f64,
     exponent: f64,
 }
 
-/// No rescaled square overflows, and flushed squares are negligible: 2^60 squares below 2^-126 vanish beside 2^-60.
+/// No rescaled square overflows, and flushed squares are negligible: 2^60 squares below 2^-126 vanish next to 2^-60.
 const RESCALED: [Rescaled; 2] = [
     Rescaled { op: CompareOp::Gt, bound: 120.0, exponent: -96.0 },
     Rescaled { op: CompareOp::Lt, bound: -60.0, exponent: 80.0 },

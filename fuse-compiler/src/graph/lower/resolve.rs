@@ -166,7 +166,6 @@ impl Lowering<'_> {
         Some(result)
     }
 
-    /// Broadcast of two shapes, or the two sizes that differ.
     pub(super) fn broadcast_pair(&mut self, a: &[Size], b: &[Size]) -> Result<Vec<Size>, (Size, Size)> {
         let rank = a.len().max(b.len());
         let mut shape = Vec::with_capacity(rank);

@@ -153,7 +153,6 @@ impl Lowering<'_> {
         Some(first)
     }
 
-    /// Sizes of a list in which `-1` stands for the remaining elements.
     fn sizes_around(&mut self, list: &Argument, open: usize, node: NodeId, scope: &Scope) -> Option<Vec<Size>> {
         let Argument::List(elements, span) = list else { return None };
         let mut others = elements.clone();

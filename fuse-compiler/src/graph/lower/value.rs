@@ -44,7 +44,6 @@ pub(crate) enum LazyKind {
     Cast(Rc<Lazy>),
 }
 
-/// Dtype of a value that may wait for one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LazyDType {
     Known(DType),
@@ -82,7 +81,6 @@ pub(crate) struct Axis {
 pub(crate) enum AxisKind {
     /// Counted from the front or, if negative, from the end.
     Number(i64),
-    /// Name of a dimension.
     Named(String, Size),
 }
 

@@ -231,7 +231,6 @@ fn renamed(call: &Call, name: &'static str) -> String {
     }
 }
 
-/// Operation with the arguments of a call, or with example arguments if these do not fit.
 fn called(call: &Call, operation: &Operation) -> String {
     let mut call = Call { name: syn::Ident::new(operation.name, call.name.span()), ..call.clone() };
     for (option, _) in &mut call.options {

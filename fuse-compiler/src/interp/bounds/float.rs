@@ -64,7 +64,6 @@ fn samples(op: UnaryOp, x: Range) -> Vec<f64> {
     samples
 }
 
-/// Possible answers of a predicate.
 fn answers(op: UnaryOp, x: Range) -> Range {
     let between = x.has_numbers().then(|| [x.low, x.high, 0.0f64.clamp(x.low, x.high)]);
     let nan = x.nan.then_some(f64::NAN);

@@ -62,8 +62,8 @@ impl Range {
 
     /// Range as an operand in `f32`.
     ///
-    /// A subnormal number may be read as zero or as anything up to the smallest normal one (some drivers' functions
-    /// take it for a normal number with the same bits).
+    /// A subnormal number may be read as zero or as anything up to the smallest normal one. Some drivers' functions take
+    /// it for a normal number with the same bits.
     pub fn read(self) -> Self {
         let normal = f64::from(f32::MIN_POSITIVE);
         let subnormal = |x: f64| x != 0.0 && x.abs() < normal;

@@ -14,7 +14,6 @@ use crate::{
     operations::ULP,
 };
 
-/// Largest and smallest normal number of `f32`.
 const LARGEST: f64 = f32::MAX as f64;
 const NORMAL: f64 = f32::MIN_POSITIVE as f64;
 
