@@ -110,6 +110,7 @@ pub(crate) struct Lowering<'a> {
     origins: Vec<(String, SourceRange)>,
     /// True for the expression form, which pads tensors to rank 6.
     padded: bool,
+    /// Visible rank of each node in the expression form.
     ranks: Vec<RankExpr>,
     /// Rank requirements for the caller's type checker, in the expression form.
     requirements: Vec<RankExpr>,
@@ -129,6 +130,7 @@ pub(crate) struct Lowering<'a> {
     inferred: BTreeMap<(usize, Vec<DType>), Rc<Literals>>,
     /// Reductions that dropped their axes, each with its spelling that keeps them.
     reduced: BTreeMap<NodeId, String>,
+    /// Body of an expression without imports, for examples.
     expression: Option<&'a ast::Block>,
 }
 

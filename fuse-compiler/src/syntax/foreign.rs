@@ -56,7 +56,7 @@ pub(super) fn explain(tokens: TokenStream, expression: bool) -> Option<Diagnosti
     None
 }
 
-/// Diagnostic for indexing with brackets. Suggests equivalent slices if the ranges are literal.
+/// Diagnostic for indexing with brackets. Suggests equivalent slices if all ranges are written out.
 pub(super) fn indexed(base: &str, content: TokenStream, at: SourceRange, expression: bool) -> Diagnostic {
     let diagnostic = Diagnostic::new(Code::IndexExpression, at, "values are not indexed with brackets");
     let places = split_commas(content);

@@ -181,7 +181,7 @@ impl Lowering<'_> {
         Some(axes)
     }
 
-    /// Axis that the option `axis` names. The default axis `default` is reported at `place`.
+    /// Axis that the option `axis` names. Errors of the default axis `default` are reported at `place`.
     pub(super) fn axis_option(&mut self, site: Site<'_>, x: NodeId, default: i64, place: SourceRange) -> Option<usize> {
         let axis = match site.option("axis") {
             Some(argument) => self.axis(argument, site.scope, &site.usage())?,

@@ -17,6 +17,7 @@ use crate::{
 
 pub(super) struct Update {
     param: usize,
+    /// `None` if it was reported.
     value: Option<NodeId>,
     range: SourceRange,
     /// Function with the parameter, as an index into the program's names.
